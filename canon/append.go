@@ -1,0 +1,126 @@
+package canon
+
+// Transform returns the canonical form (RFC 8785) of a JSON text within the
+// default limits. The error is a *[SyntaxError].
+func Transform(src []byte) ([]byte, error) {
+	d, err := Parse(src)
+	if err != nil {
+		return nil, err
+	}
+	return d.AppendCanonical(nil), nil
+}
+
+// AppendCanonical appends the canonical form (RFC 8785) of the document, but
+// for the values in without: a member among them is left out with its name, an
+// element as if the array were shorter. Zero Nodes in without are ignored.
+func (d *Document) AppendCanonical(dst []byte, without ...Node) []byte {
+	if len(d.nodes) == 0 {
+		return dst
+	}
+	return d.append(dst, 0, without)
+}
+
+// AppendCanonical appends the canonical form of the value.
+func (n Node) AppendCanonical(dst []byte) []byte {
+	if n.doc == nil {
+		return dst
+	}
+	return n.doc.append(dst, n.at, nil)
+}
+
+// Digest returns the SHA-256 of what AppendCanonical appends.
+func (d *Document) Digest(without ...Node) Digest {
+	if len(d.nodes) > 0 && d.nodes[0].flags&flagClean != 0 && !d.within(0, without) {
+		return Sum(d.Root().Raw())
+	}
+	d.scratch = d.AppendCanonical(d.scratch[:0], without...)
+	return Sum(d.scratch)
+}
+
+// IsCanonical reports whether the source is, byte for byte, its own canonical
+// form.
+func (d *Document) IsCanonical() bool {
+	return len(d.nodes) > 0 && d.nodes[0].flags&flagClean != 0 && len(d.Root().Raw()) == len(d.src)
+}
+
+func (d *Document) append(dst []byte, at uint32, without []Node) []byte {
+	if !d.within(at, without) {
+		without = nil
+	}
+	n := &d.nodes[at]
+	if n.flags&flagClean != 0 && without == nil {
+		return append(dst, d.src[n.start:n.end]...)
+	}
+	switch n.kind {
+	case KindObject:
+		return d.appendObject(dst, at, without)
+	case KindArray:
+		return d.appendArray(dst, at, without)
+	case KindString:
+		return AppendString(dst, d.text(at))
+	default: // literals are always clean
+		return AppendFloat(dst, Node{d, at}.Float())
+	}
+}
+
+func (d *Document) appendObject(dst []byte, at uint32, without []Node) []byte {
+	n := &d.nodes[at]
+	dst = append(dst, '{')
+	begin := len(dst)
+	if n.aux != none {
+		first := n.aux + 1
+		for _, name := range d.order[first : first+d.order[n.aux]] {
+			dst = d.appendMember(dst, begin, name, without)
+		}
+	} else {
+		for name := at + 1; name < n.next; name = d.nodes[name+1].next {
+			dst = d.appendMember(dst, begin, name, without)
+		}
+	}
+	return append(dst, '}')
+}
+
+func (d *Document) appendMember(dst []byte, begin int, name uint32, without []Node) []byte {
+	if d.among(name+1, without) {
+		return dst
+	}
+	if len(dst) > begin {
+		dst = append(dst, ',')
+	}
+	dst = d.append(dst, name, nil)
+	return d.append(append(dst, ':'), name+1, without)
+}
+
+func (d *Document) appendArray(dst []byte, at uint32, without []Node) []byte {
+	dst = append(dst, '[')
+	begin := len(dst)
+	for e := at + 1; e < d.nodes[at].next; e = d.nodes[e].next {
+		if d.among(e, without) {
+			continue
+		}
+		if len(dst) > begin {
+			dst = append(dst, ',')
+		}
+		dst = d.append(dst, e, without)
+	}
+	return append(dst, ']')
+}
+
+// within reports whether any of the nodes lies inside the subtree of at.
+func (d *Document) within(at uint32, nodes []Node) bool {
+	for _, n := range nodes {
+		if n.doc == d && at < n.at && n.at < d.nodes[at].next {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *Document) among(at uint32, nodes []Node) bool {
+	for _, n := range nodes {
+		if n.doc == d && n.at == at {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+package canon
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// A Digest is a SHA-256 digest. Its text is "sha256:" and 64 lower-case
+// hexadecimal digits, 71 bytes; no other spelling is read. Digests are compared
+// with ==.
+type Digest [sha256.Size]byte
+
+const (
+	digestPrefix = "sha256:"
+	digestLen    = len(digestPrefix) + 2*sha256.Size
+)
+
+// Sum returns the digest of data.
+func Sum(data []byte) Digest { return sha256.Sum256(data) }
+
+// ParseDigest reads the text of a digest. The error is a *[DigestError].
+func ParseDigest[T ~string | ~[]byte](text T) (Digest, error) {
+	var d Digest
+	if len(text) != digestLen || string(text[:len(digestPrefix)]) != digestPrefix {
+		return Digest{}, &DigestError{string(text[:min(len(text), 128)])}
+	}
+	for i := range d {
+		high, low := hexDigit(text[len(digestPrefix)+2*i]), hexDigit(text[len(digestPrefix)+2*i+1])
+		if high > 15 || low > 15 {
+			return Digest{}, &DigestError{string(text)}
+		}
+		d[i] = high<<4 | low
+	}
+	return d, nil
+}
+
+// hexDigit returns the value of a lower-case hexadecimal digit, or more than 15.
+func hexDigit(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0'
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10
+	}
+	return 0xff
+}
+
+// IsZero reports whether d is 32 zero bytes, the digest of nothing known.
+func (d Digest) IsZero() bool { return d == Digest{} }
+
+// String returns the text of d.
+func (d Digest) String() string {
+	var buf [digestLen]byte
+	return string(d.append(buf[:0]))
+}
+
+func (d Digest) append(dst []byte) []byte {
+	return hex.AppendEncode(append(dst, digestPrefix...), d[:])
+}
+
+// AppendText appends the text of d.
+func (d Digest) AppendText(dst []byte) ([]byte, error) { return d.append(dst), nil }
+
+// MarshalText returns the text of d.
+func (d Digest) MarshalText() ([]byte, error) { return d.append(nil), nil }
+
+// UnmarshalText reads what [ParseDigest] reads.
+func (d *Digest) UnmarshalText(text []byte) error {
+	parsed, err := ParseDigest(text)
+	if err != nil {
+		return err
+	}
+	*d = parsed
+	return nil
+}

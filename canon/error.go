@@ -1,0 +1,163 @@
+package canon
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Code names one cause of refusal. Codes are never renamed.
+type Code string
+
+const (
+	CodeSyntax        Code = "syntax"         // no JSON text (RFC 8259)
+	CodeDuplicateName Code = "duplicate_name" // two members of one name, after unescaping (RFC 7493 section 2.3)
+	CodeInvalidUTF8   Code = "invalid_utf8"   // bytes that are no UTF-8 (RFC 8259 section 8.1)
+	CodeLoneSurrogate Code = "lone_surrogate" // half a surrogate pair (RFC 7493 section 2.1)
+	CodeNumberRange   Code = "number_range"   // beyond a finite IEEE-754 double (RFC 8785 section 3.2.2.3)
+	CodeDepthLimit    Code = "depth_limit"    // nested deeper than the limit
+	CodeSizeLimit     Code = "size_limit"     // longer than the limit
+	CodeTrailingData  Code = "trailing_data"  // bytes after the value
+	CodeEmptyInput    Code = "empty_input"    // no value at all
+)
+
+// A SyntaxError says why a text was refused, and where.
+type SyntaxError struct {
+	Offset  int    // byte offset, from 0
+	Line    int    // from 1; lines end with LF
+	Column  int    // in bytes, from 1
+	Pointer string // RFC 6901, of the innermost value that had begun; bounded
+	Code    Code
+	Detail  string // what was expected and what was found
+	Hint    string // what probably happened; often empty
+}
+
+// Error gives the place and the detail on one line.
+func (e *SyntaxError) Error() string {
+	at := ""
+	if e.Pointer != "" {
+		at = fmt.Sprintf(", in %q", e.Pointer)
+	}
+	return fmt.Sprintf("line %d, column %d (byte %d%s): %s", e.Line, e.Column, e.Offset, at, e.Detail)
+}
+
+// fail fills in everything that is only worth computing for an error.
+func (p *parser) fail(code Code, offset int, detail string) error {
+	offset = min(offset, len(p.src))
+	before := p.src[:offset]
+	e := &SyntaxError{
+		Offset:  offset,
+		Line:    bytes.Count(before, []byte{'\n'}) + 1,
+		Column:  offset - bytes.LastIndexByte(before, '\n'),
+		Pointer: p.openPointer(),
+		Code:    code,
+		Detail:  detail,
+	}
+	e.Hint = hint(p.src, e)
+	return e
+}
+
+func (p *parser) expected(what string, offset int) error {
+	return p.fail(CodeSyntax, offset, "expected "+what+", found "+found(p.src, offset))
+}
+
+// found describes the byte or character at offset for a message.
+func found(src []byte, offset int) string {
+	if offset >= len(src) {
+		return "the end of the input"
+	}
+	r, size := utf8.DecodeRune(src[offset:])
+	if r == utf8.RuneError && size == 1 {
+		return fmt.Sprintf("the byte 0x%02x", src[offset])
+	}
+	return fmt.Sprintf("%q", r)
+}
+
+// hint recognizes what people really send.
+func hint(src []byte, e *SyntaxError) string {
+	const resaved = "; it was probably re-saved or pasted, ask for it as an attachment"
+	rest := src[e.Offset:]
+	switch {
+	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
+		return "the file starts with a byte order mark" + resaved
+	case bytes.HasPrefix(src, []byte("\xff\xfe")), bytes.HasPrefix(src, []byte("\xfe\xff")),
+		len(src) > 1 && (src[0] == 0 || src[1] == 0):
+		return "the file looks like UTF-16, JSON is UTF-8" + resaved
+	case e.Code == CodeSyntax && (bytes.HasPrefix(rest, []byte("“")) || bytes.HasPrefix(rest, []byte("”")) ||
+		bytes.HasPrefix(rest, []byte("‘")) || bytes.HasPrefix(rest, []byte("’"))):
+		return "the file has curly quotation marks" + resaved
+	case e.Code == CodeSyntax && e.Column == 1 && bytes.HasPrefix(rest, []byte(">")):
+		return "the file looks like a quoted mail" + resaved
+	case e.Code == CodeTrailingData && len(rest) > 0 && (rest[0] == '{' || rest[0] == '['):
+		return "there are two documents in one file; give each a file of its own"
+	}
+	return ""
+}
+
+const maxPointer = 256 // bytes of a pointer in a message
+
+// openPointer names the innermost value that had begun when parsing stopped, by
+// walking the containers that are still open.
+func (p *parser) openPointer() string {
+	var path []uint32 // open containers, innermost first
+	for at := p.open; at != none && len(path) <= maxPointer; at = p.nodes[at].next {
+		path = append(path, at)
+	}
+	var b []byte
+	for i := len(path) - 1; i >= 0 && len(b) < maxPointer; i-- {
+		next := uint32(len(p.nodes))
+		if i > 0 {
+			next = path[i-1]
+		}
+		b = p.appendOpenToken(b, path[i], next)
+	}
+	if len(b) > maxPointer {
+		b = append(bytes.ToValidUTF8(b[:maxPointer], nil), "…"...)
+	}
+	return string(b)
+}
+
+// appendOpenToken appends the step from an open container to the child that is
+// or would be at index child.
+func (p *parser) appendOpenToken(b []byte, container, child uint32) []byte {
+	if p.nodes[container].kind == KindObject {
+		name := p.nodes[container].aux
+		if name == none {
+			return b
+		}
+		return AppendToken(b, string(p.text(name)))
+	}
+	index := 0
+	for at := container + 1; at < child; at = p.nodes[at].next {
+		index++
+	}
+	return fmt.Appendf(b, "/%d", index)
+}
+
+// A PointerError says why a text is no RFC 6901 pointer.
+type PointerError struct {
+	Pointer string
+	Offset  int // byte offset, from 0
+	Detail  string
+}
+
+func (e *PointerError) Error() string {
+	return fmt.Sprintf("json pointer %q, byte %d: %s", clip(e.Pointer), e.Offset, e.Detail)
+}
+
+// A DigestError says why a text is no digest.
+type DigestError struct{ Text string }
+
+func (e *DigestError) Error() string {
+	return fmt.Sprintf("expected sha256: and 64 lower-case hexadecimal digits, found %q", clip(e.Text))
+}
+
+// clip bounds foreign text for a message.
+func clip(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

@@ -1,0 +1,181 @@
+package canon
+
+import (
+	"iter"
+	"strconv"
+)
+
+// A Kind is the type of a JSON value.
+type Kind uint8
+
+const (
+	KindInvalid Kind = iota // of the zero Node
+	KindNull
+	KindBool
+	KindNumber
+	KindString
+	KindArray
+	KindObject
+)
+
+// A Node is one value of a Document: a handle, valid until the Document parses
+// again. The zero Node stands for an absent value; its methods return zero
+// values, so that look-ups can be chained.
+type Node struct {
+	doc *Document
+	at  uint32
+}
+
+func (n Node) node() *node { return &n.doc.nodes[n.at] }
+
+// IsZero reports whether n stands for no value.
+func (n Node) IsZero() bool { return n.doc == nil }
+
+// Kind returns the type of the value.
+func (n Node) Kind() Kind {
+	if n.doc == nil {
+		return KindInvalid
+	}
+	return n.node().kind
+}
+
+// Raw returns the source text of the value, without surrounding white space.
+// It aliases the source.
+func (n Node) Raw() []byte {
+	if n.doc == nil {
+		return nil
+	}
+	return n.doc.src[n.node().start:n.node().end]
+}
+
+// Offset returns where the value begins in the source, in bytes from 0.
+func (n Node) Offset() int {
+	if n.doc == nil {
+		return 0
+	}
+	return int(n.node().start)
+}
+
+// Bool returns the value of a boolean, and false for every other kind.
+func (n Node) Bool() bool {
+	return n.Kind() == KindBool && n.doc.src[n.node().start] == 't'
+}
+
+// Float returns the IEEE-754 double of a number, and 0 for every other kind.
+func (n Node) Float() float64 {
+	if n.Kind() != KindNumber {
+		return 0
+	}
+	f, _ := strconv.ParseFloat(string(n.Raw()), 64) // the parse has accepted it
+	return f
+}
+
+// Text returns the unescaped content of a string, nil for every other kind. It
+// aliases the Document.
+func (n Node) Text() []byte {
+	if n.Kind() != KindString {
+		return nil
+	}
+	return n.doc.text(n.at)
+}
+
+// String returns the unescaped content of a string, "" for every other kind.
+func (n Node) String() string { return string(n.Text()) }
+
+// Len returns the number of members or elements.
+func (n Node) Len() int {
+	count := 0
+	switch n.Kind() {
+	case KindObject:
+		for range n.Members() {
+			count++
+		}
+	case KindArray:
+		for range n.Elements() {
+			count++
+		}
+	}
+	return count
+}
+
+// Member returns the value of the named member, the zero Node when there is
+// none or n is no object.
+func (n Node) Member(name string) Node {
+	if n.Kind() != KindObject {
+		return Node{}
+	}
+	end := n.node().next
+	for at := n.at + 1; at < end; at = n.doc.nodes[at+1].next {
+		if string(n.doc.text(at)) == name {
+			return Node{n.doc, at + 1}
+		}
+	}
+	return Node{}
+}
+
+// Members yields the name (a string) and the value of each member of an object,
+// in source order.
+func (n Node) Members() iter.Seq2[Node, Node] {
+	return func(yield func(Node, Node) bool) {
+		if n.Kind() != KindObject {
+			return
+		}
+		end := n.node().next
+		for at := n.at + 1; at < end; at = n.doc.nodes[at+1].next {
+			if !yield(Node{n.doc, at}, Node{n.doc, at + 1}) {
+				return
+			}
+		}
+	}
+}
+
+// Elements yields the index and the value of each element of an array.
+func (n Node) Elements() iter.Seq2[int, Node] {
+	return func(yield func(int, Node) bool) {
+		if n.Kind() != KindArray {
+			return
+		}
+		end := n.node().next
+		i := 0
+		for at := n.at + 1; at < end; at = n.doc.nodes[at].next {
+			if !yield(i, Node{n.doc, at}) {
+				return
+			}
+			i++
+		}
+	}
+}
+
+// Pointer returns the RFC 6901 pointer of the value. It walks from the root and
+// is meant for messages.
+func (n Node) Pointer() string {
+	if n.doc == nil {
+		return ""
+	}
+	var b []byte
+	at := n.doc.Root()
+	for at.at != n.at {
+		var child Node
+		switch at.Kind() {
+		case KindObject:
+			for name, value := range at.Members() {
+				if n.at < value.node().next {
+					b, child = AppendToken(b, name.String()), value
+					break
+				}
+			}
+		case KindArray:
+			for i, value := range at.Elements() {
+				if n.at < value.node().next {
+					b, child = strconv.AppendInt(append(b, '/'), int64(i), 10), value
+					break
+				}
+			}
+		}
+		if child.IsZero() || child.at > n.at { // n is a member's name: its object is as near as it gets
+			return string(b)
+		}
+		at = child
+	}
+	return string(b)
+}

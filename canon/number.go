@@ -1,0 +1,113 @@
+package canon
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+)
+
+// number reads the number at start (RFC 8259 section 6).
+func (p *parser) number(start int) (int, error) {
+	i := start
+	if p.src[i] == '-' {
+		i++
+	}
+	integer := i
+	if i = digits(p.src, i); i == integer {
+		return i, p.expected("a digit", i)
+	}
+	if p.src[integer] == '0' && i > integer+1 {
+		return i, p.expected("no digit after a leading zero", integer+1)
+	}
+	fraction := i
+	if i < len(p.src) && p.src[i] == '.' {
+		if i = digits(p.src, i+1); i == fraction+1 {
+			return i, p.expected("a digit after the decimal point", i)
+		}
+	}
+	exponent := i
+	if i < len(p.src) && p.src[i]|0x20 == 'e' {
+		i++
+		if i < len(p.src) && (p.src[i] == '+' || p.src[i] == '-') {
+			i++
+		}
+		if first := i; digits(p.src, i) == first {
+			return i, p.expected("a digit in the exponent", i)
+		}
+		i = digits(p.src, i)
+	}
+	if exponent == i && plainDecimal(p.src[start:i], p.src[integer:fraction], p.src[fraction:i]) {
+		p.add(KindNumber, start, i, none, true)
+		return i, nil
+	}
+	return i, p.double(start, i)
+}
+
+// plainDecimal reports whether a number without an exponent is certainly its
+// own canonical form. Decimals of up to 15 significant digits survive the way
+// to a double and back (DBL_DIG), so no two of them share a double, and none
+// shorter does either: such a decimal is the shortest text of its double. What
+// remains is the notation that RFC 8785 section 3.2.2.3 takes from ECMAScript:
+// no trailing zero, no negative zero, no exponent from 1e-6 up to 1e21.
+func plainDecimal(text, integer, fraction []byte) bool {
+	if len(fraction) == 0 {
+		return len(integer) <= 15 && (text[0] != '-' || integer[0] != '0')
+	}
+	if fraction[len(fraction)-1] == '0' {
+		return false
+	}
+	fraction = fraction[1:] // the point
+	if integer[0] != '0' {
+		return len(integer)+len(fraction) <= 15
+	}
+	zeros := 0
+	for fraction[zeros] == '0' { // ends: the last digit is none
+		zeros++
+	}
+	return zeros <= 5 && len(fraction)-zeros <= 15
+}
+
+// double adds a number whose canonical form only its double can tell.
+func (p *parser) double(start, end int) error {
+	text := p.src[start:end]
+	f, err := strconv.ParseFloat(string(text), 64)
+	if err != nil { // the grammar holds, so it can only be the range
+		return p.fail(CodeNumberRange, start, "expected a number within ±1.7976931348623157e308, found "+clip(string(text)))
+	}
+	const maxSafe = 1<<53 - 1
+	if p.lossy == none && math.Abs(f) > maxSafe && f == math.Trunc(f) {
+		p.lossy = uint32(len(p.nodes))
+	}
+	p.scratch = AppendFloat(p.scratch[:0], f)
+	p.add(KindNumber, start, end, none, bytes.Equal(p.scratch, text))
+	return nil
+}
+
+func digits(src []byte, i int) int {
+	for i < len(src) && '0' <= src[i] && src[i] <= '9' {
+		i++
+	}
+	return i
+}
+
+// AppendFloat appends the canonical form of a finite number (RFC 8785 section
+// 3.2.2.3): the shortest digits that name this double, in the notation of
+// ECMAScript's Number::toString (ECMA-262 section 6.1.6.1.20). Negative zero is
+// "0". Infinities and NaN have no JSON form; they are written as strconv does,
+// which no JSON reader takes.
+func AppendFloat(dst []byte, f float64) []byte {
+	if f == 0 {
+		return append(dst, '0')
+	}
+	if abs := math.Abs(f); 1e-6 <= abs && abs < 1e21 {
+		return strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	begin := len(dst)
+	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
+	// strconv pads a one-digit exponent with a zero, ECMAScript does not.
+	if n := len(dst); n-begin >= 4 && dst[n-4] == 'e' && dst[n-2] == '0' {
+		dst[n-2] = dst[n-1]
+		dst = dst[:n-1]
+	}
+	return dst
+}

@@ -1,0 +1,188 @@
+package canon
+
+import "fmt"
+
+// A parser reads one JSON text in one pass, without recursion: open containers
+// are linked through their nodes, so that depth costs no stack.
+type parser struct {
+	*Document
+	limits Limits
+	open   uint32 // the innermost open container, or none
+	level  int    // number of open containers
+}
+
+func (p *parser) document() error {
+	if len(p.src) > p.limits.Bytes {
+		return p.fail(CodeSizeLimit, 0, fmt.Sprintf("expected at most %d bytes, found %d", p.limits.Bytes, len(p.src)))
+	}
+	i := p.space(0)
+	if i == len(p.src) {
+		return p.fail(CodeEmptyInput, i, "expected a JSON value, found nothing")
+	}
+	i, err := p.value(i)
+	for err == nil && p.open != none {
+		i, err = p.next(i)
+	}
+	if err != nil {
+		return err
+	}
+	if i = p.space(i); i < len(p.src) {
+		return p.fail(CodeTrailingData, i, "expected the end of the input after the value, found "+found(p.src, i))
+	}
+	return nil
+}
+
+// value reads a scalar, or the opening bracket of a container.
+func (p *parser) value(i int) (int, error) {
+	if i == len(p.src) {
+		return i, p.expected("a value", i)
+	}
+	switch c := p.src[i]; c {
+	case '"':
+		return p.string(i)
+	case '{':
+		return p.begin(KindObject, i)
+	case '[':
+		return p.begin(KindArray, i)
+	case 't':
+		return p.literal(i, "true", KindBool)
+	case 'f':
+		return p.literal(i, "false", KindBool)
+	case 'n':
+		return p.literal(i, "null", KindNull)
+	default:
+		if c == '-' || '0' <= c && c <= '9' {
+			return p.number(i)
+		}
+		return i, p.expected("a value", i)
+	}
+}
+
+// next reads what may follow at i in the innermost open container: its end, or
+// a separator and one more value. Behind an opening bracket the separator is
+// left out.
+func (p *parser) next(i int) (int, error) {
+	i = p.space(i)
+	container := &p.nodes[p.open]
+	first := p.open == uint32(len(p.nodes)-1)
+	last, what := byte(']'), `"," or "]"`
+	if container.kind == KindObject {
+		last, what = '}', `"," or "}"`
+	}
+	if i == len(p.src) {
+		return i, p.expected(what, i)
+	}
+	switch c := p.src[i]; {
+	case c == last:
+		return p.end(i)
+	case first:
+	case c == ',':
+		i = p.space(i + 1)
+	default:
+		return i, p.expected(what, i)
+	}
+	if container.kind == KindObject {
+		var err error
+		if i, err = p.name(i); err != nil {
+			return i, err
+		}
+	}
+	return p.value(i)
+}
+
+func (p *parser) begin(kind Kind, i int) (int, error) {
+	if p.level++; p.level > p.limits.Depth {
+		return i, p.fail(CodeDepthLimit, i, fmt.Sprintf("expected at most %d nested levels, found more", p.limits.Depth))
+	}
+	p.depth = max(p.depth, p.level)
+	parent := p.open
+	p.open = uint32(len(p.nodes))
+	p.nodes = append(p.nodes, node{start: uint32(i), next: parent, aux: none, kind: kind, flags: flagClean | flagSorted})
+	return i + 1, nil
+}
+
+func (p *parser) end(i int) (int, error) {
+	at := p.open
+	n := &p.nodes[at]
+	parent := n.next
+	if n.kind == KindObject && n.flags&flagSorted == 0 {
+		if twice := p.rank(at); twice != none {
+			n.aux = twice // names the place in the error
+			return i, p.fail(CodeDuplicateName, int(p.nodes[twice].start), fmt.Sprintf("duplicate member name %q", clip(string(p.text(twice)))))
+		}
+	} else {
+		n.aux = none
+	}
+	n.end = uint32(i + 1)
+	n.next = uint32(len(p.nodes))
+	p.open = parent
+	p.level--
+	if n.flags&flagClean == 0 {
+		p.soil()
+	}
+	return i + 1, nil
+}
+
+// name reads a member's name and the colon behind it.
+func (p *parser) name(i int) (int, error) {
+	if i == len(p.src) || p.src[i] != '"' {
+		return i, p.expected("a member name in double quotes", i)
+	}
+	at := uint32(len(p.nodes))
+	i, err := p.string(i)
+	if err != nil {
+		return i, err
+	}
+	object := &p.nodes[p.open]
+	if previous := object.aux; previous != none && compareNames(p.text(previous), p.text(at)) >= 0 {
+		object.flags &^= flagSorted
+	}
+	object.aux = at
+	if i = p.space(i); i == len(p.src) || p.src[i] != ':' {
+		return i, p.expected(`":" after the member name`, i)
+	}
+	return p.space(i + 1), nil
+}
+
+func (p *parser) literal(i int, text string, kind Kind) (int, error) {
+	for j := range len(text) {
+		if i+j == len(p.src) || p.src[i+j] != text[j] {
+			return i, p.expected(text, i+j)
+		}
+	}
+	p.add(kind, i, i+len(text), none, true)
+	return i + len(text), nil
+}
+
+// add appends a scalar's node.
+func (p *parser) add(kind Kind, start, end int, aux uint32, clean bool) {
+	flags := uint8(flagClean)
+	if !clean {
+		flags = 0
+		p.soil()
+	}
+	p.nodes = append(p.nodes, node{start: uint32(start), end: uint32(end), next: uint32(len(p.nodes) + 1), aux: aux, kind: kind, flags: flags})
+}
+
+// soil notes that the source span of the open container is not its canonical
+// form. The containers around it learn of it when it ends.
+func (p *parser) soil() {
+	if p.open != none {
+		p.nodes[p.open].flags &^= flagClean
+	}
+}
+
+// space skips white space (RFC 8259 section 2: these four and no others).
+func (p *parser) space(i int) int {
+	if i < len(p.src) && p.src[i] > ' ' {
+		return i
+	}
+	begin := i
+	for i < len(p.src) && (p.src[i] == ' ' || p.src[i] == '\n' || p.src[i] == '\r' || p.src[i] == '\t') {
+		i++
+	}
+	if i > begin {
+		p.soil()
+	}
+	return i
+}

@@ -1,0 +1,103 @@
+package canon
+
+import "strings"
+
+// A Pointer is a parsed JSON Pointer (RFC 6901). The zero Pointer is the empty
+// one, which names the whole document.
+type Pointer struct{ tokens []string }
+
+// ParsePointer reads the string form (RFC 6901 section 3): empty, or tokens
+// each preceded by "/", in which ~0 stands for ~ and ~1 for /. The error is a
+// *[PointerError].
+func ParsePointer(s string) (Pointer, error) {
+	if s == "" {
+		return Pointer{}, nil
+	}
+	if s[0] != '/' {
+		return Pointer{}, &PointerError{s, 0, `expected "/" at the start, or nothing at all`}
+	}
+	for i := range len(s) {
+		if s[i] == '~' && (i+1 == len(s) || s[i+1] != '0' && s[i+1] != '1') {
+			return Pointer{}, &PointerError{s, i, `expected ~0 (for "~") or ~1 (for "/")`}
+		}
+	}
+	tokens := strings.Split(s[1:], "/")
+	for i, t := range tokens {
+		// ~1 first: ~01 is the name ~1 (RFC 6901 section 4).
+		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
+	}
+	return Pointer{tokens}, nil
+}
+
+// Tokens returns the unescaped reference tokens.
+func (p Pointer) Tokens() []string { return append([]string(nil), p.tokens...) }
+
+// String returns the string form; ParsePointer reads it back.
+func (p Pointer) String() string {
+	var b []byte
+	for _, t := range p.tokens {
+		b = AppendToken(b, t)
+	}
+	return string(b)
+}
+
+// AppendToken appends "/" and the escaped token.
+func AppendToken(dst []byte, token string) []byte {
+	dst = append(dst, '/')
+	for i := range len(token) {
+		switch token[i] {
+		case '~':
+			dst = append(dst, "~0"...)
+		case '/':
+			dst = append(dst, "~1"...)
+		default:
+			dst = append(dst, token[i])
+		}
+	}
+	return dst
+}
+
+// arrayIndex reads an array index (RFC 6901 section 4): no sign, no leading
+// zero. "-", the place after the last element, never names a value.
+func arrayIndex(token string) (int, bool) {
+	if token == "" || len(token) > 10 || token[0] == '0' && len(token) > 1 {
+		return 0, false
+	}
+	n := 0
+	for i := range len(token) {
+		if token[i] < '0' || token[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int(token[i]-'0')
+	}
+	return n, true
+}
+
+// Find returns the value that p names. It reports false when there is none.
+func (d *Document) Find(p Pointer) (Node, bool) {
+	n := d.Root()
+	for _, token := range p.tokens {
+		switch n.Kind() {
+		case KindObject:
+			n = n.Member(token)
+		case KindArray:
+			n = n.element(token)
+		default:
+			return Node{}, false
+		}
+	}
+	return n, !n.IsZero()
+}
+
+func (n Node) element(token string) Node {
+	index, ok := arrayIndex(token)
+	if !ok {
+		return Node{}
+	}
+	for i, e := range n.Elements() {
+		if i == index {
+			return e
+		}
+	}
+	return Node{}
+}

@@ -1,0 +1,208 @@
+package canon
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// string reads the string whose opening quote is at i (RFC 8259 section 7). One
+// without a backslash is its own canonical form: RFC 8785 section 3.2.2.2
+// escapes only what JSON demands.
+func (p *parser) string(start int) (int, error) {
+	i := start + 1
+	for {
+		i = plain(p.src, i)
+		if i == len(p.src) {
+			return i, p.expected("the closing quote of a string", i)
+		}
+		switch c := p.src[i]; {
+		case c == '"':
+			p.add(KindString, start, i+1, none, true)
+			return i + 1, nil
+		case c == '\\':
+			return p.escaped(start, i)
+		default:
+			size, err := p.character(i)
+			if err != nil {
+				return i, err
+			}
+			i += size
+		}
+	}
+}
+
+// escaped reads on where string met the first backslash, and keeps the
+// unescaped content.
+func (p *parser) escaped(start, i int) (int, error) {
+	begin := len(p.unescaped)
+	p.unescaped = append(p.unescaped, p.src[start+1:i]...)
+	for {
+		run := plain(p.src, i)
+		p.unescaped = append(p.unescaped, p.src[i:run]...)
+		if i = run; i == len(p.src) {
+			return i, p.expected("the closing quote of a string", i)
+		}
+		switch c := p.src[i]; {
+		case c == '"':
+			p.addEscaped(start, i+1, begin)
+			return i + 1, nil
+		case c == '\\':
+			r, size, err := p.escape(i)
+			if err != nil {
+				return i, err
+			}
+			p.unescaped = utf8.AppendRune(p.unescaped, r)
+			i += size
+		default:
+			size, err := p.character(i)
+			if err != nil {
+				return i, err
+			}
+			p.unescaped = append(p.unescaped, p.src[i:i+size]...)
+			i += size
+		}
+	}
+}
+
+func (p *parser) addEscaped(start, end, begin int) {
+	p.scratch = AppendString(p.scratch[:0], p.unescaped[begin:])
+	clean := bytes.Equal(p.scratch, p.src[start:end])
+	p.spans = append(p.spans, span{uint32(begin), uint32(len(p.unescaped))})
+	p.add(KindString, start, end, uint32(len(p.spans)-1), clean)
+}
+
+// character checks what [plain] stopped at: a control character, which must be
+// escaped, or the first byte of a character outside ASCII.
+func (p *parser) character(i int) (size int, err error) {
+	if c := p.src[i]; c < 0x20 {
+		return 0, p.fail(CodeSyntax, i, fmt.Sprintf(`expected the control character 0x%02x to be escaped as \u%04x`, c, c))
+	}
+	r, size := utf8.DecodeRune(p.src[i:])
+	if r == utf8.RuneError && size == 1 {
+		return 0, p.fail(CodeInvalidUTF8, i, fmt.Sprintf("expected UTF-8, found the byte 0x%02x", p.src[i]))
+	}
+	return size, nil
+}
+
+// escape reads the escape sequence at i, a surrogate pair as one.
+func (p *parser) escape(i int) (r rune, size int, err error) {
+	if i+1 < len(p.src) {
+		switch c := p.src[i+1]; c {
+		case '"', '\\', '/':
+			return rune(c), 2, nil
+		case 'b':
+			return '\b', 2, nil
+		case 'f':
+			return '\f', 2, nil
+		case 'n':
+			return '\n', 2, nil
+		case 'r':
+			return '\r', 2, nil
+		case 't':
+			return '\t', 2, nil
+		case 'u':
+			return p.unicodeEscape(i)
+		}
+	}
+	return 0, 0, p.expected(`one of "\/bfnrtu after the backslash`, i+1)
+}
+
+func (p *parser) unicodeEscape(i int) (rune, int, error) {
+	first, ok := hex4(p.src, i+2)
+	if !ok {
+		return 0, 0, p.fail(CodeSyntax, i, `expected four hexadecimal digits after \u`)
+	}
+	if !utf16.IsSurrogate(first) {
+		return first, 6, nil
+	}
+	if i+7 < len(p.src) && p.src[i+6] == '\\' && p.src[i+7] == 'u' {
+		if second, ok := hex4(p.src, i+8); ok {
+			if r := utf16.DecodeRune(first, second); r != utf8.RuneError {
+				return r, 12, nil
+			}
+		}
+	}
+	return 0, 0, p.fail(CodeLoneSurrogate, i, fmt.Sprintf(`expected a surrogate pair, found \u%04x alone`, first))
+}
+
+func hex4(src []byte, i int) (rune, bool) {
+	if i+4 > len(src) {
+		return 0, false
+	}
+	var r rune
+	for _, c := range src[i : i+4] {
+		if 'A' <= c && c <= 'F' {
+			c |= 0x20
+		}
+		digit := hexDigit(c)
+		if digit > 15 {
+			return 0, false
+		}
+		r = r<<4 | rune(digit)
+	}
+	return r, true
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// plain returns the first place from i on that is no plain character of a
+// string: a quote, a backslash, a control character or a byte outside ASCII.
+// It looks at eight bytes at a time. In each sum below the high bit of a byte
+// is set when the byte is one of those; a borrow can only spoil bytes above the
+// lowest hit, and the lowest is the one that counts.
+func plain(src []byte, i int) int {
+	for ; i+8 <= len(src); i += 8 {
+		w := binary.LittleEndian.Uint64(src[i:])
+		quote, backslash := w^(ones*'"'), w^(ones*'\\')
+		hits := (w | (w-ones*0x20)&^w | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs
+		if hits != 0 {
+			return i + bits.TrailingZeros64(hits)/8
+		}
+	}
+	for i < len(src) && src[i] >= 0x20 && src[i] < 0x80 && src[i] != '"' && src[i] != '\\' {
+		i++
+	}
+	return i
+}
+
+// AppendString appends the canonical form of a string (RFC 8785 section
+// 3.2.2.2): in quotes, with the two-character escapes \" \\ \b \t \n \f \r, with
+// \u00xx in lower-case digits for the other control characters, and everything
+// else as it is. The text must be UTF-8.
+func AppendString[T ~string | ~[]byte](dst []byte, text T) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := range len(text) {
+		c := text[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, text[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, `\b`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\f':
+			dst = append(dst, `\f`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		default:
+			const digits = "0123456789abcdef"
+			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		}
+	}
+	return append(append(dst, text[start:]...), '"')
+}

@@ -1,0 +1,78 @@
+package chain
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// ErrNotObject says that a document is no JSON object, so it has no preimage.
+var ErrNotObject = errors.New("chain: a receipt is a JSON object")
+
+// AppendPreimage appends the hashed bytes of a receipt to dst. It needs nothing
+// of the receipt but that it is an object, so that the hash of an invalid
+// receipt can be named too.
+func AppendPreimage(dst []byte, d *canon.Document) ([]byte, error) {
+	root := d.Root()
+	if root.Kind() != canon.KindObject {
+		return dst, ErrNotObject
+	}
+	return d.AppendCanonical(dst, statedHash(root), root.Member("signatures")), nil
+}
+
+// Hash returns the receipt hash of d: the SHA-256 of its preimage.
+func Hash(d *canon.Document) (canon.Digest, error) {
+	root := d.Root()
+	if root.Kind() != canon.KindObject {
+		return canon.Digest{}, ErrNotObject
+	}
+	return d.Digest(statedHash(root), root.Member("signatures")), nil
+}
+
+func statedHash(root canon.Node) canon.Node {
+	return root.Member("chain").Member("receipt_hash")
+}
+
+// ReferenceHash computes the same hash without this module's parser: by
+// gowebpki/jcs, and encoding/json over bytes that jcs has made canonical. It
+// exists to cross-check [Hash]; src must have been accepted by [canon.Parse].
+func ReferenceHash(src []byte) (canon.Digest, error) {
+	preimage, err := ReferencePreimage(src)
+	if err != nil {
+		return canon.Digest{}, err
+	}
+	return canon.Sum(preimage), nil
+}
+
+// ReferencePreimage returns the bytes that [ReferenceHash] hashes.
+func ReferencePreimage(src []byte) ([]byte, error) {
+	// Canonical first: jcs refuses duplicate names and bad Unicode, which
+	// encoding/json would silently repair. Members are then moved as raw bytes,
+	// so encoding/json decides about none of them.
+	canonical, err := canon.Reference(src)
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(canonical, &members); err != nil || members == nil {
+		return nil, ErrNotObject
+	}
+	delete(members, "signatures")
+	if inner, ok := members["chain"]; ok {
+		var chain map[string]json.RawMessage
+		// A chain that is no object has no receipt_hash to remove.
+		if json.Unmarshal(inner, &chain) == nil && chain != nil {
+			delete(chain, "receipt_hash")
+			if members["chain"], err = json.Marshal(chain); err != nil {
+				return nil, err
+			}
+		}
+	}
+	rest, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	// Once more, for encoding/json orders names and escapes text otherwise.
+	return canon.Reference(rest)
+}
