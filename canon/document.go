@@ -8,6 +8,10 @@ const (
 	MaxDepth = 1000     // nested arrays and objects; a scalar has depth 0, [] has depth 1
 )
 
+// maxBytes is the largest limit that can be asked for: what nodes can index, and
+// an int can count on a 32-bit system.
+const maxBytes = (math.MaxUint32 - 1) & math.MaxInt
+
 // maxDepth is the deepest limit that can be asked for, the one of encoding/json
 // and of jcs; it bounds the recursion of AppendCanonical.
 const maxDepth = 10_000
@@ -26,7 +30,7 @@ func (l Limits) resolved() Limits {
 	if l.Depth <= 0 {
 		l.Depth = MaxDepth
 	}
-	return Limits{Bytes: min(l.Bytes, math.MaxUint32-1), Depth: min(l.Depth, maxDepth)}
+	return Limits{Bytes: min(l.Bytes, maxBytes), Depth: min(l.Depth, maxDepth)}
 }
 
 // A Document is an index over one JSON text, made by one parse. Everything else

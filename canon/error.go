@@ -27,19 +27,21 @@ type SyntaxError struct {
 	Offset  int    // byte offset, from 0
 	Line    int    // from 1; lines end with LF
 	Column  int    // in bytes, from 1
-	Pointer string // RFC 6901, of the innermost value that had begun; bounded
+	Pointer string // RFC 6901, of the innermost value that had begun; cut with "…" behind 256 bytes
 	Code    Code
 	Detail  string // what was expected and what was found
 	Hint    string // what probably happened; often empty
 }
 
-// Error gives the place and the detail on one line.
+// Error gives the place and the detail on one line, such as
+//
+//	line 3, column 7 (offset 41, at "/a/b"): duplicate member name "b"
 func (e *SyntaxError) Error() string {
 	at := ""
 	if e.Pointer != "" {
-		at = fmt.Sprintf(", in %q", e.Pointer)
+		at = fmt.Sprintf(", at %q", e.Pointer) // quoted: it holds foreign text
 	}
-	return fmt.Sprintf("line %d, column %d (byte %d%s): %s", e.Line, e.Column, e.Offset, at, e.Detail)
+	return fmt.Sprintf("line %d, column %d (offset %d%s): %s", e.Line, e.Column, e.Offset, at, e.Detail)
 }
 
 // fail fills in everything that is only worth computing for an error.
@@ -50,7 +52,7 @@ func (p *parser) fail(code Code, offset int, detail string) error {
 		Offset:  offset,
 		Line:    bytes.Count(before, []byte{'\n'}) + 1,
 		Column:  offset - bytes.LastIndexByte(before, '\n'),
-		Pointer: p.openPointer(),
+		Pointer: p.openPointer(offset),
 		Code:    code,
 		Detail:  detail,
 	}
@@ -97,20 +99,22 @@ func hint(src []byte, e *SyntaxError) string {
 
 const maxPointer = 256 // bytes of a pointer in a message
 
-// openPointer names the innermost value that had begun when parsing stopped, by
-// walking the containers that are still open.
-func (p *parser) openPointer() string {
-	var path []uint32 // open containers, innermost first
-	for at := p.open; at != none && len(path) <= maxPointer; at = p.nodes[at].next {
-		path = append(path, at)
+// openPointer names the value at offset, where parsing stopped, by walking the
+// containers that are still open.
+func (p *parser) openPointer(offset int) string {
+	var open []uint32 // innermost first
+	for at := p.open; at != none; at = p.nodes[at].next {
+		open = append(open, at)
 	}
 	var b []byte
-	for i := len(path) - 1; i >= 0 && len(b) < maxPointer; i-- {
-		next := uint32(len(p.nodes))
+	for i := len(open) - 1; i >= 0 && len(b) <= maxPointer; i-- {
+		child := uint32(len(p.nodes))
 		if i > 0 {
-			next = path[i-1]
+			child = open[i-1]
+		} else if p.between(open[0], offset) {
+			break
 		}
-		b = p.appendOpenToken(b, path[i], next)
+		b = p.appendStep(b, open[i], child)
 	}
 	if len(b) > maxPointer {
 		b = append(bytes.ToValidUTF8(b[:maxPointer], nil), "…"...)
@@ -118,15 +122,24 @@ func (p *parser) openPointer() string {
 	return string(b)
 }
 
-// appendOpenToken appends the step from an open container to the child that is
-// or would be at index child.
-func (p *parser) appendOpenToken(b []byte, container, child uint32) []byte {
+// between reports whether offset lies between the values of an open container:
+// behind a whole one, and not where the next is to begin.
+func (p *parser) between(container uint32, offset int) bool {
+	last := uint32(none)
+	for at := container + 1; at < uint32(len(p.nodes)); at = p.nodes[at].next {
+		last = at
+	}
+	if n := &p.nodes[container]; n.kind == KindObject {
+		return n.aux == none || n.aux != last
+	}
+	return last != none && bytes.IndexByte(p.src[p.nodes[last].end:offset], ',') < 0
+}
+
+// appendStep appends the step from an open container to the child that is, or
+// would be, at index child.
+func (p *parser) appendStep(b []byte, container, child uint32) []byte {
 	if p.nodes[container].kind == KindObject {
-		name := p.nodes[container].aux
-		if name == none {
-			return b
-		}
-		return AppendToken(b, string(p.text(name)))
+		return AppendToken(b, string(p.text(p.nodes[container].aux)))
 	}
 	index := 0
 	for at := container + 1; at < child; at = p.nodes[at].next {

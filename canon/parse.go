@@ -65,12 +65,12 @@ func (p *parser) next(i int) (int, error) {
 	i = p.space(i)
 	container := &p.nodes[p.open]
 	first := p.open == uint32(len(p.nodes)-1)
-	last, what := byte(']'), `"," or "]"`
+	last := byte(']')
 	if container.kind == KindObject {
-		last, what = '}', `"," or "}"`
+		last = '}'
 	}
 	if i == len(p.src) {
-		return i, p.expected(what, i)
+		return i, p.expectedNext(last, first, i)
 	}
 	switch c := p.src[i]; {
 	case c == last:
@@ -79,7 +79,7 @@ func (p *parser) next(i int) (int, error) {
 	case c == ',':
 		i = p.space(i + 1)
 	default:
-		return i, p.expected(what, i)
+		return i, p.expectedNext(last, first, i)
 	}
 	if container.kind == KindObject {
 		var err error
@@ -88,6 +88,17 @@ func (p *parser) next(i int) (int, error) {
 		}
 	}
 	return p.value(i)
+}
+
+func (p *parser) expectedNext(last byte, first bool, i int) error {
+	what := `","`
+	switch {
+	case first && last == '}':
+		what = "a member name"
+	case first:
+		what = "a value"
+	}
+	return p.expected(fmt.Sprintf("%s or %q", what, string(last)), i)
 }
 
 func (p *parser) begin(kind Kind, i int) (int, error) {
@@ -107,8 +118,7 @@ func (p *parser) end(i int) (int, error) {
 	parent := n.next
 	if n.kind == KindObject && n.flags&flagSorted == 0 {
 		if twice := p.rank(at); twice != none {
-			n.aux = twice // names the place in the error
-			return i, p.fail(CodeDuplicateName, int(p.nodes[twice].start), fmt.Sprintf("duplicate member name %q", clip(string(p.text(twice)))))
+			return i, p.duplicate(at, twice)
 		}
 	} else {
 		n.aux = none
@@ -121,6 +131,12 @@ func (p *parser) end(i int) (int, error) {
 		p.soil()
 	}
 	return i + 1, nil
+}
+
+func (p *parser) duplicate(object, name uint32) error {
+	p.nodes[object].aux = name // the error names this member: forget all behind it
+	p.nodes = p.nodes[:name+1]
+	return p.fail(CodeDuplicateName, int(p.nodes[name].start), fmt.Sprintf("duplicate member name %q", clip(string(p.text(name)))))
 }
 
 // name reads a member's name and the colon behind it.
