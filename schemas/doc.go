@@ -1,0 +1,16 @@
+// Package schemas holds the JSON Schemas (draft 2020-12) of this project and
+// checks documents against them.
+//
+// The schema of receipts is written from the format's field tables. It accepts
+// and refuses exactly the documents that the format's own schema does, with two
+// clarifications that the dialect leaves to the validator: format is asserted,
+// so that "yesterday" is no date-time, and $ in a pattern means the end of the
+// text, so that a digest followed by a line feed is no digest.
+//
+// Numbers are compared as the IEEE-754 doubles that RFC 8785 makes of them, so
+// that a document and its canonical form always get the same answer: 1.0 is an
+// integer, and so is every other spelling of 1.
+//
+// Schemas are embedded. Nothing is ever loaded from a disk or a network, whatever
+// a $ref says.
+package schemas
