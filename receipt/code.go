@@ -1,0 +1,109 @@
+package receipt
+
+// A Code names one cause, for programs. Codes are never renamed; new ones may
+// be added. [Codes] lists them all with their meaning.
+type Code string
+
+// Codes of the step parse: the bytes are no I-JSON text, or one that the format
+// does not allow. The first nine are package canon's.
+const (
+	CodeSyntax          Code = "syntax"
+	CodeDuplicateName   Code = "duplicate_name"
+	CodeInvalidUTF8     Code = "invalid_utf8"
+	CodeLoneSurrogate   Code = "lone_surrogate"
+	CodeNumberRange     Code = "number_range"
+	CodeDepthLimit      Code = "depth_limit"
+	CodeSizeLimit       Code = "size_limit"
+	CodeTrailingData    Code = "trailing_data"
+	CodeEmptyInput      Code = "empty_input"
+	CodeNumberPrecision Code = "number_precision"
+	CodeNotObject       Code = "not_object"
+)
+
+// Codes of the step schema.
+const (
+	CodeNotAReceipt       Code = "not_a_receipt"
+	CodeUnsupportedSchema Code = "unsupported_schema"
+	CodeSchemaInvalid     Code = "schema_invalid"
+)
+
+// Codes of the steps hash, link and batch.
+const (
+	CodeMalformedHash  Code = "malformed_hash"
+	CodeHashMismatch   Code = "hash_mismatch"
+	CodeChainBreak     Code = "chain_break"
+	CodeStreamMismatch Code = "stream_mismatch"
+)
+
+// Codes of the step signatures.
+const (
+	CodeUnsigned             Code = "unsigned"
+	CodeUnknownKey           Code = "unknown_key"
+	CodeUnsupportedAlgorithm Code = "unsupported_algorithm"
+	CodeMalformedSignature   Code = "malformed_signature"
+	CodeAlgorithmMismatch    Code = "algorithm_mismatch"
+	CodeSignatureInvalid     Code = "signature_invalid"
+	CodeIssuerUnbound        Code = "issuer_unbound"
+	CodeIssuerMismatch       Code = "issuer_mismatch"
+	CodeRoleMismatch         Code = "role_mismatch"
+	CodeNamedKeyMissing      Code = "named_key_missing"
+	CodeThresholdNotMet      Code = "threshold_not_met"
+	CodeKeyNotYetValid       Code = "key_not_yet_valid"
+	CodeKeyExpired           Code = "key_expired"
+	CodeKeyRevoked           Code = "key_revoked"
+	CodeSignatureLimit       Code = "signature_limit"
+	CodeWeakKey              Code = "weak_key"
+	CodeInvalidKeySet        Code = "invalid_key_set"
+)
+
+// Codes of what was not checked.
+const (
+	CodeLinkNotChecked       Code = "link_not_checked"
+	CodeBatchNotChecked      Code = "batch_not_checked"
+	CodeRedactionsNotChecked Code = "redactions_not_checked"
+	CodeSignaturesNotChecked Code = "signatures_not_checked"
+	CodeStepNotReached       Code = "step_not_reached"
+	CodeUnauthenticated      Code = "unauthenticated_members"
+)
+
+// Codes of warnings: none of them changes a verdict.
+const (
+	CodeTimeOrder         Code = "time_order"
+	CodeCostSum           Code = "cost_sum"
+	CodeFailureState      Code = "failure_state"
+	CodeCountsDiffer      Code = "counts_differ"
+	CodeUnavailableReason Code = "unavailable_reason"
+	CodeRepeatedID        Code = "repeated_id"
+	CodeIssuedLater       Code = "issued_later"
+)
+
+// An Outcome is what a code does to the verdict.
+type Outcome string
+
+const (
+	Refutes     Outcome = "refuted"     // something is false or malformed
+	Undecides   Outcome = "undecided"   // evidence is missing
+	NotCounted  Outcome = "not counted" // that signature does not count; refutes when the policy is thereby unmet
+	Informs     Outcome = "informs"     // listed among what was not checked; undecided under a strict policy
+	Warns       Outcome = "warns"       // a warning, never a verdict
+	RefusesFile Outcome = "refuses"     // a key file is not used at all
+)
+
+// A CodeInfo explains one code to a person.
+type CodeInfo struct {
+	Code    Code
+	Where   string // a step's name, "warning", "not checked" or "key set"
+	Outcome Outcome
+	Meaning string // what was found, one or two sentences
+	Next    string // what to do about it
+}
+
+// Lookup returns the explanation of one code.
+func Lookup(c Code) (CodeInfo, bool) {
+	for _, info := range Codes() {
+		if info.Code == c {
+			return info, true
+		}
+	}
+	return CodeInfo{}, false
+}

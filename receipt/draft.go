@@ -1,0 +1,270 @@
+package receipt
+
+import "github.com/receiptkit/receiptkit/canon"
+
+// A Draft is the content of a receipt before it is sealed: everything but the
+// chain and the signatures. [Seal] writes nil lists as [] and nil metadata as {};
+// other optional members are left out when they are zero, never written as null.
+//
+// Members of type [Object] are open: they hold whatever the producer puts there.
+type Draft struct {
+	ReceiptID      string         `json:"receipt_id"`
+	Subject        ResourceRef    `json:"subject"`
+	Issuer         Issuer         `json:"issuer"`
+	IssuedAt       Time           `json:"issued_at"`
+	Identifiers    Identifiers    `json:"identifiers"`
+	Lifecycle      Lifecycle      `json:"lifecycle"`
+	Approvals      []Approval     `json:"approvals"`
+	Trust          TrustTiers     `json:"trust"`
+	AutonomyBudget AutonomyBudget `json:"autonomy_budget"`
+	ReplayInput    ReplayInput    `json:"replay_input"`
+	ModelRoute     ModelRoute     `json:"model_route"`
+	Cost           Cost           `json:"cost"`
+	SideEffects    SideEffects    `json:"side_effects"`
+	FinalArtifacts []Artifact     `json:"final_artifacts"`
+	Deltas         []Delta        `json:"deltas"`
+	Redactions     []Redaction    `json:"redactions"`
+	Metadata       Object         `json:"metadata"`
+}
+
+// An Object is an open object. Its values are what encoding/json takes; numbers
+// read back are float64, which loses nothing, as receipts hold no integers
+// beyond ±(2^53−1).
+type Object map[string]any
+
+// A ResourceRef names what a receipt is about. Object is one of task, outcome,
+// event, artifact, approval, tool_call and replay_segment.
+type ResourceRef struct {
+	Object string `json:"object"`
+	ID     string `json:"id"`
+}
+
+// An Issuer says who wrote the receipt. Kind is one of harness, host, agent and
+// connector. PublicKeyID, when given, demands a signature by that very key.
+type Issuer struct {
+	ID          string `json:"id"`
+	Kind        string `json:"kind"`
+	Name        string `json:"name,omitzero"`
+	Version     string `json:"version,omitzero"`
+	PublicKeyID string `json:"public_key_id,omitzero"`
+}
+
+// Identifiers place the receipt in the issuer's world.
+type Identifiers struct {
+	WorkspaceRef string `json:"workspace_ref"`
+	SessionID    string `json:"session_id"`
+	TaskID       string `json:"task_id"` // also when the subject is no task
+	TenantID     string `json:"tenant_id,omitzero"`
+	PersonaRef   string `json:"persona_ref,omitzero"`
+	BranchID     string `json:"branch_id,omitzero"`
+	TraceID      string `json:"trace_id,omitzero"`
+}
+
+// Final states of a task.
+const (
+	StateSucceeded = "SUCCEEDED"
+	StateFailed    = "FAILED"
+	StateCanceled  = "CANCELED"
+)
+
+// A Lifecycle says when the task ran and how it ended. CompletedAt is also the
+// time at which a task was canceled. A nil Failure is written as null.
+type Lifecycle struct {
+	CreatedAt   Time   `json:"created_at,omitzero"`
+	StartedAt   Time   `json:"started_at"`
+	CompletedAt Time   `json:"completed_at"`
+	FinalState  string `json:"final_state"` // SUCCEEDED, FAILED or CANCELED
+	Failure     Object `json:"failure"`
+}
+
+// An Approval is one decision: approved, denied, canceled or timeout.
+type Approval struct {
+	ApprovalID   string       `json:"approval_id,omitzero"`
+	Actor        string       `json:"actor"`
+	Action       string       `json:"action"`
+	Decision     string       `json:"decision"`
+	DecidedAt    Time         `json:"decided_at"`
+	QuorumProof  Object       `json:"quorum_proof,omitzero"`
+	EvidenceHash canon.Digest `json:"evidence_hash,omitzero"`
+}
+
+// TrustTiers are the agent's tiers at both ends of the task: shadow, suggest,
+// act_with_approval or act_auto.
+type TrustTiers struct {
+	StartTier string `json:"start_tier"`
+	EndTier   string `json:"end_tier"`
+	PolicyRef string `json:"policy_ref,omitzero"`
+}
+
+// An AutonomyBudget says what the task might use and what it used.
+type AutonomyBudget struct {
+	Limit    *Amounts `json:"limit,omitzero"`
+	Consumed Amounts  `json:"consumed"`
+}
+
+// Amounts are parts of a budget; nil ones are left out.
+type Amounts struct {
+	USD          *float64 `json:"usd,omitzero"`
+	InputTokens  *int64   `json:"input_tokens,omitzero"`
+	OutputTokens *int64   `json:"output_tokens,omitzero"`
+	ToolCalls    *int64   `json:"tool_calls,omitzero"`
+	WallTimeMS   *int64   `json:"wall_time_ms,omitzero"` // milliseconds
+}
+
+// A ReplayInput says how the task can be replayed: byte_deterministic,
+// best_effort or unavailable.
+type ReplayInput struct {
+	Determinism       string     `json:"determinism"`
+	Materials         []Material `json:"materials"`
+	UnavailableReason string     `json:"unavailable_reason,omitzero"`
+}
+
+// A Material is something recorded that a replay needs. Kind is one of
+// llm_provider_response, mcp_tool_return, event_log, artifact and host_fact.
+// It needs SHA256 and URI, or SHA256 and BytesBase64, or Metadata.
+type Material struct {
+	Kind        string       `json:"kind"`
+	ID          string       `json:"id,omitzero"`
+	URI         string       `json:"uri,omitzero"`
+	SHA256      canon.Digest `json:"sha256,omitzero"`
+	ContentType string       `json:"content_type,omitzero"`
+	BytesBase64 string       `json:"bytes_base64,omitzero"` // standard base64, padded
+	Metadata    Object       `json:"metadata,omitzero"`
+}
+
+// A ModelRoute says which model was chosen and why. Without a model call the
+// provider and the model are "none".
+type ModelRoute struct {
+	ChosenModel            Model   `json:"chosen_model"`
+	AlternativesConsidered []Model `json:"alternatives_considered"`
+	RoutePolicyReason      string  `json:"route_policy_reason"`
+}
+
+// A Model is a model and who runs it.
+type Model struct {
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	Version  string `json:"version,omitzero"`
+	Reason   string `json:"reason,omitzero"`
+}
+
+// Cost is what the task cost. Currency is three capital letters (ISO 4217).
+type Cost struct {
+	Currency          string         `json:"currency"`
+	Total             float64        `json:"total"`
+	ProviderBreakdown []ProviderCost `json:"provider_breakdown"`
+}
+
+// A ProviderCost is the cost at one provider, in the receipt's currency.
+type ProviderCost struct {
+	Provider     string  `json:"provider"`
+	Model        string  `json:"model,omitzero"`
+	Amount       float64 `json:"amount"`
+	InputTokens  *int64  `json:"input_tokens,omitzero"`
+	OutputTokens *int64  `json:"output_tokens,omitzero"`
+	Metadata     Object  `json:"metadata,omitzero"`
+}
+
+// SideEffects list what the task changed outside itself.
+type SideEffects struct {
+	FSWrites      []FileWrite     `json:"fs_writes"`
+	NetworkEgress []NetworkEgress `json:"network_egress"`
+	ToolCalls     []ToolCall      `json:"tool_calls"`
+	A2AHandoffs   []Handoff       `json:"a2a_handoffs"`
+}
+
+// A FileWrite is one change of a file: create, modify, delete or rename. A zero
+// digest is written as null, which means that there was or is no file.
+type FileWrite struct {
+	Path         string         `json:"path"` // relative to the workspace
+	Operation    string         `json:"operation"`
+	BeforeSHA256 NullableDigest `json:"before_sha256"`
+	AfterSHA256  NullableDigest `json:"after_sha256"`
+}
+
+// NetworkEgress is data sent to one destination.
+type NetworkEgress struct {
+	Destination string `json:"destination"`
+	Purpose     string `json:"purpose"`
+	BytesSent   *int64 `json:"bytes_sent,omitzero"`
+	Metadata    Object `json:"metadata,omitzero"`
+}
+
+// A ToolCall is one call of a tool: succeeded, failed or canceled. The hashes
+// are of the RFC 8785 form of JSON values, and of the raw bytes of others.
+type ToolCall struct {
+	Tool       string       `json:"tool"`
+	CallID     string       `json:"call_id"`
+	Status     string       `json:"status"`
+	InputHash  canon.Digest `json:"input_hash,omitzero"`
+	OutputHash canon.Digest `json:"output_hash,omitzero"`
+	Metadata   Object       `json:"metadata,omitzero"`
+}
+
+// A Handoff is work given to another agent: accepted, rejected, failed or
+// completed.
+type Handoff struct {
+	TargetAgent string `json:"target_agent"`
+	TaskID      string `json:"task_id"`
+	Status      string `json:"status"`
+	ReceiptID   string `json:"receipt_id,omitzero"`
+}
+
+// An Artifact is one result of the task.
+type Artifact struct {
+	ArtifactID string       `json:"artifact_id"`
+	Kind       string       `json:"kind"`
+	URI        string       `json:"uri,omitzero"`
+	SHA256     canon.Digest `json:"sha256,omitzero"`
+}
+
+// A Delta is one substitution of a replay or a repair: add, replace or remove.
+type Delta struct {
+	DeltaID      string         `json:"delta_id,omitzero"`
+	Operation    string         `json:"operation"`
+	Path         string         `json:"path"`
+	OverrideKey  string         `json:"override_key,omitzero"`
+	EventID      string         `json:"event_id,omitzero"`
+	BeforeSHA256 NullableDigest `json:"before_sha256,omitzero"`
+	AfterSHA256  NullableDigest `json:"after_sha256,omitzero"`
+	ArtifactID   string         `json:"artifact_id,omitzero"`
+	Reason       string         `json:"reason,omitzero"`
+}
+
+// A Redaction is one value that was withheld before the receipt was sealed.
+// Field is a JSON Pointer into the unredacted form.
+type Redaction struct {
+	Field     string       `json:"field"`
+	Reason    string       `json:"reason"`
+	ProofHash canon.Digest `json:"proof_hash,omitzero"`
+}
+
+// A Chain is the receipt's own hash and its place in its stream.
+type Chain struct {
+	PreviousReceiptHash NullableDigest `json:"previous_receipt_hash"` // zero, null: the first of its stream
+	ReceiptHash         canon.Digest   `json:"receipt_hash"`
+	MerkleRoot          canon.Digest   `json:"merkle_root,omitzero"`
+}
+
+// A NullableDigest is a digest whose zero value is written as null.
+type NullableDigest struct{ canon.Digest }
+
+// MarshalJSON writes the quoted digest, or null.
+func (d NullableDigest) MarshalJSON() ([]byte, error) {
+	if d.IsZero() {
+		return []byte("null"), nil
+	}
+	return canon.AppendString(nil, d.String()), nil
+}
+
+// UnmarshalJSON reads a quoted digest, or null.
+func (d *NullableDigest) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		d.Digest = canon.Digest{}
+		return nil
+	}
+	if len(text) < 2 {
+		return &canon.DigestError{Text: string(text)}
+	}
+	return d.UnmarshalText(text[1 : len(text)-1])
+}

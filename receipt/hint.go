@@ -1,0 +1,69 @@
+package receipt
+
+import (
+	"encoding/json"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// hashHint recognizes the mistakes that issuers' tools make with the hash rule,
+// by computing the hash each would have given. It is only asked after a
+// mismatch, so it may cost something.
+func hashHint(doc *canon.Document, stated canon.Digest) string {
+	root := doc.Root()
+	chain, signatures := root.Member("chain"), root.Member("signatures")
+	hash := chain.Member("receipt_hash")
+	const rule = "; the rule is to remove exactly /chain/receipt_hash and /signatures, then RFC 8785, then SHA-256"
+	switch stated {
+	case canon.Sum(doc.Source()), canon.Sum(trimLine(doc.Source())):
+		return "the stated hash is that of the file's bytes" + rule
+	case doc.Digest():
+		return "the stated hash is that of the whole canonical receipt" + rule
+	case doc.Digest(hash):
+		return "the stated hash was computed with /signatures left in" + rule
+	case doc.Digest(chain, signatures):
+		return "the stated hash was computed without the whole of /chain" + rule
+	case doc.Digest(hash, signatures, chain.Member("merkle_root")):
+		return "the stated hash was computed without /chain/merkle_root, which belongs to the hashed content" + rule
+	case doc.Digest(hash, signatures, root.Member("metadata")):
+		return "the stated hash was computed without /metadata, which belongs to the hashed content" + rule
+	}
+	if blanked, err := blankedHash(doc); err == nil && blanked == stated {
+		return `the stated hash was computed with receipt_hash set to "" instead of removed` + rule
+	}
+	return ""
+}
+
+func trimLine(b []byte) []byte {
+	if n := len(b); n > 0 && b[n-1] == '\n' {
+		return b[:n-1]
+	}
+	return b
+}
+
+// blankedHash is the hash by another format's rule, which sets receipt_hash to
+// "" where this one removes it.
+func blankedHash(doc *canon.Document) (canon.Digest, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(doc.AppendCanonical(nil, doc.Root().Member("signatures")), &members); err != nil {
+		return canon.Digest{}, err
+	}
+	var chain map[string]json.RawMessage
+	if err := json.Unmarshal(members["chain"], &chain); err != nil {
+		return canon.Digest{}, err
+	}
+	chain["receipt_hash"] = json.RawMessage(`""`)
+	var err error
+	if members["chain"], err = json.Marshal(chain); err != nil {
+		return canon.Digest{}, err
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		return canon.Digest{}, err
+	}
+	canonical, err := canon.Transform(text)
+	if err != nil {
+		return canon.Digest{}, err
+	}
+	return canon.Sum(canonical), nil
+}

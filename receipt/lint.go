@@ -1,0 +1,134 @@
+package receipt
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// lint looks for what the format allows but an honest issuer hardly writes. The
+// schema holds. Warnings never change a verdict.
+func (v *Verifier) lint(root canon.Node, rep *Report) {
+	lintTimes(root, rep)
+	v.lintClock(root, rep)
+	lintFailure(root.Member("lifecycle"), rep)
+	lintCost(root.Member("cost"), rep)
+	lintCounts(root, rep)
+	lintReplay(root.Member("replay_input"), rep)
+	lintIDs(root, rep)
+}
+
+// lintTimes expects created ≤ started ≤ completed ≤ issued.
+func lintTimes(root canon.Node, rep *Report) {
+	lifecycle := root.Member("lifecycle")
+	var latest time.Time
+	name := ""
+	for i, n := range [...]canon.Node{lifecycle.Member("created_at"), lifecycle.Member("started_at"), lifecycle.Member("completed_at"), root.Member("issued_at")} {
+		t, err := ParseTime(n.Text())
+		if err != nil { // created_at is optional
+			continue
+		}
+		this := [...]string{"created_at", "started_at", "completed_at", "issued_at"}[i]
+		if t.Before(latest) && name != "" {
+			rep.warn(CodeTimeOrder, n.Pointer(), fmt.Sprintf("%s, %s, is before %s, %s", this, At(t), name, At(latest)))
+		}
+		latest, name = t, this
+	}
+}
+
+func (v *Verifier) lintClock(root canon.Node, rep *Report) {
+	issued, err := ParseTime(root.Member("issued_at").Text())
+	if err != nil {
+		return
+	}
+	switch {
+	case !v.policy.At.IsZero() && issued.After(v.policy.At):
+		rep.warn(CodeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than the time asked for, %s", At(issued), At(v.policy.At)))
+	case !v.policy.Now.IsZero() && issued.After(v.policy.Now):
+		rep.warn(CodeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than now, %s", At(issued), At(v.policy.Now)))
+	}
+}
+
+func lintFailure(lifecycle canon.Node, rep *Report) {
+	failed := string(lifecycle.Member("final_state").Text()) == "FAILED"
+	described := lifecycle.Member("failure").Kind() == canon.KindObject
+	switch {
+	case failed && !described:
+		rep.warn(CodeFailureState, "/lifecycle/failure", "the task is FAILED, but no failure is described")
+	case described && !failed:
+		rep.warn(CodeFailureState, "/lifecycle/failure", "a failure is described, but the task is not FAILED")
+	}
+}
+
+func lintCost(cost canon.Node, rep *Report) {
+	providers := cost.Member("provider_breakdown")
+	if providers.Len() == 0 {
+		return
+	}
+	total, sum := cost.Member("total").Float(), 0.0
+	for _, p := range providers.Elements() {
+		sum += p.Member("amount").Float()
+	}
+	if math.Abs(total-sum) > 1e-6 {
+		rep.warn(CodeCostSum, "/cost/total", fmt.Sprintf("the total is %s, the providers' amounts add up to %s", decimalText(total), decimalText(sum)))
+	}
+}
+
+func lintCounts(root canon.Node, rep *Report) {
+	consumed := root.Member("autonomy_budget").Member("consumed").Member("tool_calls")
+	if consumed.IsZero() {
+		return
+	}
+	if listed := root.Member("side_effects").Member("tool_calls").Len(); consumed.Float() != float64(listed) {
+		rep.warn(CodeCountsDiffer, "/autonomy_budget/consumed/tool_calls",
+			fmt.Sprintf("the budget counts %s tool calls, side_effects lists %d", decimalText(consumed.Float()), listed))
+	}
+}
+
+func lintReplay(replay canon.Node, rep *Report) {
+	unavailable := string(replay.Member("determinism").Text()) == "unavailable"
+	explained := !replay.Member("unavailable_reason").IsZero()
+	switch {
+	case unavailable && !explained:
+		rep.warn(CodeUnavailableReason, "/replay_input", "no replay is possible, but the reason is missing")
+	case explained && !unavailable:
+		rep.warn(CodeUnavailableReason, "/replay_input/unavailable_reason", "a reason for no replay is given, but a replay is possible")
+	}
+}
+
+// maxIDs bounds the quadratic comparison of lintIDs.
+const maxIDs = 100
+
+func lintIDs(root canon.Node, rep *Report) {
+	effects := root.Member("side_effects")
+	lintUnique(root.Member("approvals"), "approval_id", rep)
+	lintUnique(root.Member("replay_input").Member("materials"), "id", rep)
+	lintUnique(effects.Member("tool_calls"), "call_id", rep)
+	lintUnique(root.Member("final_artifacts"), "artifact_id", rep)
+	lintUnique(root.Member("deltas"), "delta_id", rep)
+}
+
+func lintUnique(list canon.Node, member string, rep *Report) {
+	for i, a := range list.Elements() {
+		if i == maxIDs {
+			return
+		}
+		id := a.Member(member)
+		if id.IsZero() {
+			continue
+		}
+		for j, b := range list.Elements() {
+			if j == i {
+				break
+			}
+			if other := b.Member(member); !other.IsZero() && string(other.Text()) == string(id.Text()) {
+				rep.warn(CodeRepeatedID, id.Pointer(), fmt.Sprintf("entries %d and %d have the same %s", j, i, member))
+				break
+			}
+		}
+	}
+}
+
+func decimalText(f float64) string { return string(canon.AppendFloat(nil, f)) }

@@ -1,0 +1,91 @@
+package receipt
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A Policy says what a receipt must show to be verified. The zero Policy asks
+// for one valid signature by a key that may speak for the receipt's issuer.
+type Policy struct {
+	// Issuer is the issuer.id that receipts must have. Keys that list no
+	// issuers of their own speak for it. Empty: any issuer, and such keys speak
+	// for nobody.
+	Issuer string
+
+	// Witnesses asks for countersignatures. Zero: none.
+	Witnesses Quorum
+
+	// At is the time at which the validity of keys is judged. Zero: at the
+	// receipt's own issued_at, which is inside the hash.
+	At time.Time
+
+	// Now is the current time. A receipt issued later is a warning. Zero: not
+	// judged.
+	Now time.Time
+
+	// IntegrityOnly asks only whether the content fits its hash. The report's
+	// scope says so. Signatures are then not looked at.
+	IntegrityOnly bool
+
+	// Strict leaves every receipt undecided of which any applicable step was
+	// not checked.
+	Strict bool
+
+	// Plain turns every fast path off: canonical bytes by gowebpki/jcs, the
+	// schema by jsonschema, signatures by the standard library.
+	Plain bool
+
+	// Limits bound the input below what the format allows ([MaxBytes],
+	// [MaxDepth]); a receipt beyond them is undecided. Zero: the format's.
+	Limits canon.Limits
+}
+
+// A Quorum is a number of witnesses, counted by distinct key material.
+type Quorum struct {
+	Threshold int      // how many must have signed; 0: none are asked for
+	Keys      []string // key ids that count; empty: every trusted witness
+}
+
+// Limits of the receipt format. A document beyond them is no receipt.
+const (
+	MaxBytes      = 16 << 20 // bytes
+	MaxDepth      = 128      // nested arrays and objects
+	MaxSignatures = 100      // entries of /signatures that are examined
+)
+
+// limits returns the limits in force, and whether each is lower than the format's.
+func (p *Policy) limits() canon.Limits {
+	l := canon.Limits{Bytes: MaxBytes, Depth: MaxDepth}
+	if p.Limits.Bytes > 0 {
+		l.Bytes = min(l.Bytes, p.Limits.Bytes)
+	}
+	if p.Limits.Depth > 0 {
+		l.Depth = min(l.Depth, p.Limits.Depth)
+	}
+	return l
+}
+
+func (p *Policy) validate(trust Trust) error {
+	switch {
+	case p.IntegrityOnly && (p.Issuer != "" || p.Witnesses.Threshold != 0):
+		return errors.New("receipt: a policy for integrity only looks at no signatures, so it can name no issuer and no witnesses")
+	case !p.IntegrityOnly && (trust == nil || trust.Len() == 0):
+		return errors.New("receipt: no trusted keys; give at least one, or ask for integrity only")
+	case p.Witnesses.Threshold < 0:
+		return fmt.Errorf("receipt: a witness threshold is at least 1, found %d", p.Witnesses.Threshold)
+	case p.Witnesses.Threshold == 0 && len(p.Witnesses.Keys) > 0:
+		return errors.New("receipt: witnesses are named, but the threshold is 0")
+	case len(p.Witnesses.Keys) > 0 && p.Witnesses.Threshold > len(p.Witnesses.Keys):
+		return fmt.Errorf("receipt: %d witnesses are asked for, but only %d are named", p.Witnesses.Threshold, len(p.Witnesses.Keys))
+	}
+	return nil
+}
+
+func (q *Quorum) admits(id string) bool {
+	return len(q.Keys) == 0 || slices.Contains(q.Keys, id)
+}

@@ -1,0 +1,186 @@
+package receipt
+
+import (
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// ReportVersion is the version of the report's JSON form.
+const ReportVersion = 1
+
+// A Report says what is true, what is false and what was not checked of one
+// receipt. The same report serves the library, the command and the endpoint;
+// its JSON form is fixed by the schema "report".
+//
+// A Verifier overwrites the Report that it is given; [Report.Clone] keeps one.
+type Report struct {
+	Version     int               `json:"report_version"`
+	Verdict     Verdict           `json:"verdict"`
+	Scope       Scope             `json:"scope"`
+	Source      string            `json:"source"` // file name as the caller gave it; untrusted text
+	Index       int               `json:"index"`  // line or item of the source; 1 for a single document
+	ReceiptID   Text              `json:"receipt_id"`
+	ReceiptHash canon.Digest      `json:"receipt_hash,omitzero"` // computed, not stated
+	InputSHA256 canon.Digest      `json:"input_sha256,omitzero"` // of the bytes that were judged
+	At          Time              `json:"at,omitzero"`           // the time at which keys were judged
+	Checks      []Check           `json:"checks"`                // the seven steps in order; a failed schema has an entry for each place
+	Signatures  []SignatureResult `json:"signatures"`
+	NotChecked  []Note            `json:"not_checked"`
+	Warnings    []Note            `json:"warnings"`
+}
+
+// A Check is the outcome of one step.
+type Check struct {
+	Step     Step   `json:"check"`
+	Status   Status `json:"status"`
+	Code     Code   `json:"code"`
+	Pointer  string `json:"pointer"`  // RFC 6901, into the receipt
+	Stated   string `json:"stated"`   // what the receipt says
+	Computed string `json:"computed"` // what is so
+	Detail   string `json:"detail"`   // one sentence for a person
+	Hint     string `json:"hint"`     // what to do, or what probably happened
+}
+
+// Statuses of one signature.
+const (
+	SignatureValid      = "valid"       // mathematically valid and counted
+	SignatureInvalid    = "invalid"     // false, malformed, or valid and not counted: the code says why
+	SignatureNotChecked = "not_checked" // the key or the algorithm is not known here
+)
+
+// A SignatureResult is the outcome of one entry of /signatures.
+type SignatureResult struct {
+	KeyID     string `json:"key_id"`
+	Algorithm string `json:"algorithm"`
+	Status    string `json:"status"`
+	Role      Role   `json:"role"` // what the signature counts as; empty when it does not count
+	Code      Code   `json:"code"`
+	Detail    string `json:"detail"`
+}
+
+// A Note is a warning, or something that was not checked.
+type Note struct {
+	Code    Code   `json:"code"`
+	Pointer string `json:"pointer"`
+	Detail  string `json:"detail"`
+}
+
+// Text is untrusted text taken from a receipt. It is a slice so that a reused
+// Report needs no new memory for it.
+type Text []byte
+
+// String returns the text.
+func (t Text) String() string { return string(t) }
+
+// MarshalText returns the text.
+func (t Text) MarshalText() ([]byte, error) { return t, nil }
+
+// UnmarshalText copies the text.
+func (t *Text) UnmarshalText(text []byte) error {
+	*t = append((*t)[:0], text...)
+	return nil
+}
+
+// Finding returns the check that explains the verdict: the first that failed,
+// or the one that left it undecided. For a verified receipt it is zero.
+func (r *Report) Finding() Check {
+	switch r.Verdict {
+	case Verified:
+		return Check{}
+	case Refuted:
+		for _, c := range r.Checks {
+			if c.Status == Failed {
+				return c
+			}
+		}
+	default:
+		return r.undecidedBy()
+	}
+	return Check{}
+}
+
+// undecidedBy returns the step whose evidence is missing; under a strict policy
+// that may be a step that merely informs.
+func (r *Report) undecidedBy() (why Check) {
+	for _, c := range r.Checks {
+		if c.Status != NotChecked {
+			continue
+		}
+		switch c.Code {
+		case CodeLinkNotChecked, CodeBatchNotChecked, CodeRedactionsNotChecked, CodeSignaturesNotChecked, CodeStepNotReached:
+			if why.Code == "" {
+				why = c
+			}
+		default:
+			return c
+		}
+	}
+	return why
+}
+
+// Check returns the first entry of a step.
+func (r *Report) Check(s Step) Check {
+	for _, c := range r.Checks {
+		if c.Step == s {
+			return c
+		}
+	}
+	return Check{Step: s}
+}
+
+// Clone returns a copy that shares nothing with r.
+func (r *Report) Clone() *Report {
+	c := *r
+	c.ReceiptID = slices.Clone(r.ReceiptID)
+	c.Checks = slices.Clone(r.Checks)
+	c.Signatures = slices.Clone(r.Signatures)
+	c.NotChecked = slices.Clone(r.NotChecked)
+	c.Warnings = slices.Clone(r.Warnings)
+	return &c
+}
+
+// reset empties r for the next receipt and keeps its memory and its source.
+func (r *Report) reset(scope Scope, at Time) {
+	*r = Report{
+		Version:    ReportVersion,
+		Scope:      scope,
+		Source:     r.Source,
+		Index:      max(r.Index, 1),
+		At:         at,
+		ReceiptID:  r.ReceiptID[:0],
+		Checks:     r.Checks[:0],
+		Signatures: r.Signatures[:0],
+		NotChecked: r.NotChecked[:0],
+		Warnings:   r.Warnings[:0],
+	}
+	if r.Signatures == nil { // lists are written [], never null
+		r.Signatures, r.NotChecked, r.Warnings = []SignatureResult{}, []Note{}, []Note{}
+	}
+}
+
+func (r *Report) pass(s Step) { r.Checks = append(r.Checks, Check{Step: s, Status: Passed}) }
+
+func (r *Report) fail(c Check) {
+	c.Status = Failed
+	r.Checks = append(r.Checks, c)
+}
+
+// skip records a step that was not checked, and why.
+func (r *Report) skip(s Step, code Code, detail string) {
+	r.Checks = append(r.Checks, Check{Step: s, Status: NotChecked, Code: code, Detail: detail})
+	r.NotChecked = append(r.NotChecked, Note{Code: code, Detail: detail})
+}
+
+func (r *Report) notApplicable(s Step) {
+	r.Checks = append(r.Checks, Check{Step: s, Status: NotApplicable})
+}
+
+func (r *Report) warn(code Code, pointer, detail string) {
+	r.Warnings = append(r.Warnings, Note{code, pointer, detail})
+}
+
+// failed reports whether any step failed.
+func (r *Report) failed() bool {
+	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Status == Failed })
+}

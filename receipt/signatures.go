@@ -1,0 +1,349 @@
+package receipt
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// checkSignatures judges every entry of /signatures and then the policy.
+// Entries that are false refute. Entries that cannot be checked never decide.
+// Entries that are true but do not count (expired, revoked, for another issuer)
+// refute only when the policy is thereby unmet.
+func (v *Verifier) checkSignatures(root canon.Node, schemaHolds, hashHolds bool, rep *Report) {
+	switch {
+	case v.policy.IntegrityOnly:
+		rep.skip(StepSignatures, CodeSignaturesNotChecked, "signatures: only integrity was asked for")
+		return
+	case !schemaHolds:
+		rep.skip(StepSignatures, CodeStepNotReached, "signatures: the receipt does not fit its schema")
+		return
+	}
+	t := v.tally(root, rep)
+	for i, n := range root.Member("signatures").Elements() {
+		if t.total++; i < MaxSignatures {
+			t.add(i, n)
+		}
+	}
+	t.decide(hashHolds)
+}
+
+// A tally counts the signatures of one receipt.
+type tally struct {
+	v       *Verifier
+	rep     *Report
+	message []byte    // the text of chain.receipt_hash
+	issuer  []byte    // issuer.id
+	named   []byte    // issuer.public_key_id; nil when absent
+	at      time.Time // the time at which keys are judged
+	total   int       // entries of /signatures
+
+	refuting   Check // the first entry that is false or malformed
+	unknowable Check // the first entry that could not be checked
+	uncounted  Check // the first signature that would have met the policy if it counted
+	unbound    Check // the first valid signature of a key bound to no issuer
+	other      bool  // the issuer signed, but not with the key that the receipt names
+	issued     bool  // the issuer signed
+
+	issuers  [][32]byte // material of the keys that spoke for the issuer
+	counted  [][32]byte // material of witnesses whose signatures count
+	rejected [][32]byte // material of witnesses whose signatures do not
+	why      Check      // the first of the rejected
+}
+
+func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
+	issuer := root.Member("issuer")
+	t := &tally{
+		v: v, rep: rep,
+		message: root.Member("chain").Member("receipt_hash").Text(),
+		issuer:  issuer.Member("id").Text(),
+		named:   issuer.Member("public_key_id").Text(),
+		at:      v.policy.At,
+	}
+	if t.at.IsZero() {
+		t.at, _ = ParseTime(root.Member("issued_at").Text()) // the schema holds
+		rep.At = At(t.at)
+	}
+	return t
+}
+
+func (t *tally) add(i int, n canon.Node) {
+	e := Entry{
+		KeyID:     n.Member("key_id").Text(),
+		Algorithm: n.Member("algorithm").Text(),
+		Signature: n.Member("signature").Text(),
+		SignedAt:  n.Member("signed_at").Text(),
+	}
+	key, err := t.v.trust.CheckSignature(t.message, &e)
+	result := SignatureResult{Status: SignatureValid, Algorithm: algorithmName(e.Algorithm)}
+	if key != nil {
+		result.KeyID = key.ID
+	} else {
+		result.KeyID = string(e.KeyID)
+	}
+	switch {
+	case err == nil:
+		t.weigh(i, key, &result)
+	case err.Code == CodeUnknownKey || err.Code == CodeUnsupportedAlgorithm:
+		result.Status, result.Code, result.Detail = SignatureNotChecked, err.Code, err.Detail
+		first(&t.unknowable, t.check(i, err.Code, err.Detail))
+	default:
+		result.Status, result.Code, result.Detail = SignatureInvalid, err.Code, err.Detail
+		first(&t.refuting, t.check(i, err.Code, err.Detail))
+	}
+	t.rep.Signatures = append(t.rep.Signatures, result)
+}
+
+// weigh decides what a mathematically valid signature counts as.
+func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
+	speaks := t.speaks(key)
+	if key.Has(RoleWitness) && !(key.Has(RoleIssuer) && speaks == "") {
+		t.weighWitness(i, key, result)
+		return
+	}
+	code := speaks
+	if !key.Has(RoleIssuer) {
+		code = CodeRoleMismatch
+	}
+	if code == "" {
+		code = t.untimely(key)
+	}
+	switch code {
+	case "":
+		result.Role = RoleIssuer
+		t.issuers = append(t.issuers, key.Thumbprint)
+		if t.named == nil || string(t.named) == key.ID {
+			t.issued = true
+		} else {
+			t.other = true
+		}
+	case CodeIssuerUnbound:
+		result.Status, result.Code = SignatureNotChecked, code
+		first(&t.unbound, t.check(i, code, fmt.Sprintf("%s is trusted, but for which issuer the key file does not say", quoted(key.ID))))
+	default:
+		detail := t.discounted(key, code)
+		result.Status, result.Code, result.Detail = SignatureInvalid, code, detail
+		first(&t.uncounted, t.check(i, code, detail))
+	}
+}
+
+func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
+	code := t.untimely(key)
+	if code == "" && !t.v.policy.Witnesses.admits(key.ID) {
+		code = CodeRoleMismatch
+	}
+	if code == "" {
+		result.Role = RoleWitness
+		t.counted = addMaterial(t.counted, key.Thumbprint)
+	} else {
+		detail := t.discounted(key, code)
+		result.Status, result.Code, result.Detail = SignatureInvalid, code, detail
+		t.rejected = addMaterial(t.rejected, key.Thumbprint)
+		first(&t.why, t.check(i, code, detail))
+	}
+	if string(t.named) == key.ID { // the receipt calls a witness its issuer
+		first(&t.uncounted, t.check(i, CodeRoleMismatch, t.discounted(key, CodeRoleMismatch)))
+	}
+}
+
+// speaks reports why a key may not speak for the receipt's issuer: "", that it
+// is bound to others, or that it is bound to nobody.
+func (t *tally) speaks(key *Key) Code {
+	if len(key.Issuers) == 0 {
+		if t.v.policy.Issuer == "" {
+			return CodeIssuerUnbound
+		}
+		if t.v.policy.Issuer != string(t.issuer) {
+			return CodeIssuerMismatch
+		}
+		return ""
+	}
+	for _, id := range key.Issuers {
+		if id == string(t.issuer) {
+			return ""
+		}
+	}
+	return CodeIssuerMismatch
+}
+
+// untimely reports why a key does not count at the time in question.
+func (t *tally) untimely(key *Key) Code {
+	switch r := key.Revoked; {
+	case r != nil && (r.Reason != ReasonSuperseded || !t.at.Before(r.At)):
+		return CodeKeyRevoked
+	case !key.NotBefore.IsZero() && t.at.Before(key.NotBefore):
+		return CodeKeyNotYetValid
+	case !key.NotAfter.IsZero() && !t.at.Before(key.NotAfter):
+		return CodeKeyExpired
+	}
+	return ""
+}
+
+func (t *tally) discounted(key *Key, code Code) string {
+	id := quoted(key.ID)
+	switch code {
+	case CodeIssuerMismatch:
+		return fmt.Sprintf("%s may speak for %s, not for %s", id, quotedList(key.Issuers), quoted(excerpt(t.issuer)))
+	case CodeRoleMismatch:
+		return fmt.Sprintf("%s is not trusted for what it is used for here; its roles are %s", id, roleList(key.Roles))
+	case CodeKeyNotYetValid:
+		return fmt.Sprintf("%s is valid from %s on, judged at %s", id, At(key.NotBefore), At(t.at))
+	case CodeKeyExpired:
+		return fmt.Sprintf("%s was valid before %s, judged at %s", id, At(key.NotAfter), At(t.at))
+	}
+	if key.Revoked.Reason == ReasonSuperseded {
+		return fmt.Sprintf("%s was superseded at %s, judged at %s", id, At(key.Revoked.At), At(t.at))
+	}
+	reason := key.Revoked.Reason
+	if reason == "" {
+		reason = "no reason given"
+	}
+	return fmt.Sprintf("%s was revoked at %s (%s): none of its signatures count", id, At(key.Revoked.At), excerpt([]byte(reason)))
+}
+
+// decide records the step.
+func (t *tally) decide(hashHolds bool) {
+	t.notes()
+	if c, refutes, met := t.policy(); refutes {
+		t.rep.fail(c)
+	} else if !met {
+		t.rep.skip(StepSignatures, c.Code, c.Detail)
+		last := &t.rep.Checks[len(t.rep.Checks)-1]
+		last.Pointer, last.Hint = c.Pointer, c.Hint
+	} else if !hashHolds {
+		// The signatures are over the stated hash, which is not this content's.
+		t.rep.skip(StepSignatures, CodeStepNotReached, t.signers()+" signed the stated hash, which is not the hash of this content")
+	} else {
+		t.rep.pass(StepSignatures)
+	}
+}
+
+// policy weighs the whole: what refutes comes first, then whether the issuer
+// signed, then whether enough witnesses did.
+func (t *tally) policy() (why Check, refutes, met bool) {
+	if expected := t.v.policy.Issuer; expected != "" && expected != string(t.issuer) {
+		return Check{Step: StepSignatures, Code: CodeIssuerMismatch, Pointer: "/issuer/id", Stated: excerpt(t.issuer), Computed: expected,
+			Detail: fmt.Sprintf("the receipt is by %s, asked for was %s", quoted(excerpt(t.issuer)), quoted(expected))}, true, false
+	}
+	if t.refuting.Code != "" {
+		return t.refuting, true, false
+	}
+	if !t.issued {
+		if t.uncounted.Code != "" {
+			return t.uncounted, true, false
+		}
+		return t.missing(), false, false
+	}
+	quorum := t.v.policy.Witnesses.Threshold
+	counted := t.distinct(t.counted)
+	if counted < quorum {
+		if counted+t.distinct(t.rejected) >= quorum {
+			return t.why, true, false
+		}
+		return Check{Code: CodeThresholdNotMet, Pointer: "/signatures",
+			Detail: fmt.Sprintf("%d of %d witnesses signed", counted, quorum)}, false, false
+	}
+	if t.total > MaxSignatures {
+		return Check{Code: CodeSignatureLimit, Pointer: "/signatures",
+			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, MaxSignatures)}, false, false
+	}
+	return Check{}, false, true
+}
+
+// missing says why no signature of the issuer counts, though none is false.
+func (t *tally) missing() Check {
+	switch {
+	case t.unbound.Code != "":
+		return t.unbound
+	case t.unknowable.Code != "":
+		return t.unknowable
+	case t.other:
+		return Check{Code: CodeNamedKeyMissing, Pointer: "/issuer/public_key_id",
+			Detail: fmt.Sprintf("the issuer signed, but not with %s, the key that the receipt names", quoted(excerpt(t.named)))}
+	case len(t.counted)+len(t.rejected) > 0:
+		return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "only witnesses signed, not the issuer"}
+	}
+	return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "the receipt has no signature"}
+}
+
+// distinct counts key material that did not speak for the issuer too.
+func (t *tally) distinct(material [][32]byte) (n int) {
+	for _, m := range material {
+		if !slices.Contains(t.issuers, m) {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *tally) signers() string {
+	for _, s := range t.rep.Signatures {
+		if s.Role == RoleIssuer {
+			return quoted(s.KeyID)
+		}
+	}
+	return "the issuer"
+}
+
+func (t *tally) notes() {
+	if t.total > 0 {
+		t.rep.NotChecked = append(t.rep.NotChecked, Note{CodeUnauthenticated, "/signatures",
+			"key_id, algorithm and signed_at lie outside the hash; only a JWS protects them"})
+	}
+}
+
+func (t *tally) check(i int, code Code, detail string) Check {
+	return Check{Step: StepSignatures, Code: code, Pointer: fmt.Sprintf("/signatures/%d", i), Detail: detail}
+}
+
+func first(c *Check, found Check) {
+	if c.Code == "" {
+		*c = found
+	}
+}
+
+func addMaterial(list [][32]byte, material [32]byte) [][32]byte {
+	if slices.Contains(list, material) {
+		return list
+	}
+	return append(list, material)
+}
+
+// algorithmName avoids a copy of the common names.
+func algorithmName(name []byte) string {
+	switch string(name) {
+	case "ed25519":
+		return "ed25519"
+	case "EdDSA":
+		return "EdDSA"
+	case "ES256":
+		return "ES256"
+	}
+	return string(name)
+}
+
+func quoted(s string) string { return fmt.Sprintf("%+q", s) }
+
+func quotedList(list []string) string {
+	if len(list) == 0 {
+		return "the issuer that is asked for"
+	}
+	text := quoted(list[0])
+	for _, s := range list[1:] {
+		text += ", " + quoted(s)
+	}
+	return text
+}
+
+func roleList(roles []Role) string {
+	if len(roles) == 0 {
+		return string(RoleIssuer)
+	}
+	text := string(roles[0])
+	for _, r := range roles[1:] {
+		text += ", " + string(r)
+	}
+	return text
+}

@@ -1,0 +1,217 @@
+package receipt
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/schemas"
+)
+
+// SchemaMarker is the value of the schema member of the receipts that this
+// package knows.
+const SchemaMarker = "receipt-2026-04-25"
+
+// A Verifier judges receipts by one policy and one set of trusted keys. It is
+// immutable and safe for concurrent use.
+type Verifier struct {
+	trust  Trust
+	policy Policy
+	schema *schemas.Schema
+}
+
+// NewVerifier returns a Verifier. It refuses a policy that contradicts itself,
+// and, unless only integrity is asked for, a trust without keys.
+func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
+	if err := policy.validate(trust); err != nil {
+		return nil, err
+	}
+	schema, err := schemas.Compile(schemas.Receipt)
+	if err != nil {
+		return nil, err
+	}
+	return &Verifier{trust, policy, schema}, nil
+}
+
+// A Receipt is a receipt that was verified, decoded from the very bytes that
+// were. Its report says what was not checked.
+type Receipt struct {
+	Draft
+	Chain      Chain       `json:"chain"`
+	Signatures []Signature `json:"signatures"`
+
+	report    *Report
+	canonical []byte
+}
+
+// Report returns the report that says verified.
+func (r *Receipt) Report() *Report { return r.report }
+
+// JSON returns the canonical form of the receipt.
+func (r *Receipt) JSON() []byte { return r.canonical }
+
+// A RefutedError carries the report of a receipt of which something is false.
+type RefutedError struct{ Report *Report }
+
+func (e *RefutedError) Error() string { return findingText(e.Report) }
+
+// An UndecidedError carries the report of a receipt for which evidence is missing.
+type UndecidedError struct{ Report *Report }
+
+func (e *UndecidedError) Error() string { return findingText(e.Report) }
+
+func findingText(r *Report) string {
+	f := r.Finding()
+	text := fmt.Sprintf("receipt: %v: %s", r.Verdict, f.Code)
+	if f.Pointer != "" {
+		text += " at " + f.Pointer
+	}
+	if f.Detail != "" {
+		text += ": " + f.Detail
+	}
+	return text
+}
+
+// Open returns the receipt in data when the verdict is verified, and otherwise
+// a *[RefutedError] or an *[UndecidedError]; never a receipt with an error.
+func (v *Verifier) Open(data []byte) (*Receipt, error) {
+	doc, rep := new(canon.Document), new(Report)
+	v.VerifyBytes(data, doc, rep)
+	switch rep.Verdict {
+	case Verified:
+		r := &Receipt{report: rep, canonical: doc.AppendCanonical(nil)}
+		if err := json.Unmarshal(r.canonical, r); err != nil {
+			return nil, err
+		}
+		return r, nil
+	case Refuted:
+		return nil, &RefutedError{rep}
+	}
+	return nil, &UndecidedError{rep}
+}
+
+// VerifyBytes parses data into doc and judges it. Both doc and rep are reused;
+// data must not change while doc is in use.
+func (v *Verifier) VerifyBytes(data []byte, doc *canon.Document, rep *Report) {
+	v.begin(rep)
+	if err := doc.Parse(data, v.policy.limits()); err != nil {
+		rep.InputSHA256 = canon.Sum(data)
+		v.parseFailed(err, len(data), rep)
+		v.conclude(rep)
+		return
+	}
+	v.judge(doc, rep)
+}
+
+// Verify judges a parsed document and overwrites rep. In the steady state of a
+// stream, where both are reused, it allocates nothing for a receipt without
+// findings. It calls doc's Digest and so needs doc for itself.
+func (v *Verifier) Verify(doc *canon.Document, rep *Report) {
+	v.begin(rep)
+	v.judge(doc, rep)
+}
+
+func (v *Verifier) begin(rep *Report) {
+	scope := ScopeFull
+	if v.policy.IntegrityOnly {
+		scope = ScopeIntegrity
+	}
+	at := Time{}
+	if !v.policy.At.IsZero() {
+		at = At(v.policy.At)
+	}
+	rep.reset(scope, at)
+}
+
+// judge runs the seven steps. Each step records exactly one status (a failed
+// schema one for each place); a step whose ground is gone says so.
+func (v *Verifier) judge(doc *canon.Document, rep *Report) {
+	rep.InputSHA256 = canon.Sum(doc.Source())
+	root := doc.Root()
+	rep.ReceiptID = append(rep.ReceiptID, root.Member("receipt_id").Text()...)
+	if !v.checkParse(doc, rep) || !v.checkMarker(root, rep) {
+		v.conclude(rep)
+		return
+	}
+	schemaHolds := v.checkSchema(root, rep)
+	hashHolds := v.checkHash(doc, rep)
+	checkLink(root, rep)
+	checkBatch(root, rep)
+	v.checkSignatures(root, schemaHolds, hashHolds, rep)
+	checkRedactions(root, rep)
+	if schemaHolds {
+		v.lint(root, rep)
+	}
+	v.conclude(rep)
+}
+
+// conclude is the only place from which a verdict comes. Verified needs a
+// positive reason: every step is there, those asked for passed, none failed.
+func (v *Verifier) conclude(rep *Report) {
+	rep.skipUnreached()
+	switch {
+	case rep.failed():
+		rep.Verdict = Refuted
+	case v.shown(rep):
+		rep.Verdict = Verified
+	default:
+		rep.Verdict = Undecided
+	}
+}
+
+func (v *Verifier) shown(rep *Report) bool {
+	if len(rep.Checks) != int(stepCount) {
+		return false
+	}
+	for i, c := range rep.Checks {
+		if c.Step != Step(i) {
+			return false
+		}
+		switch c.Step {
+		case StepParse, StepSchema, StepHash:
+			if c.Status != Passed {
+				return false
+			}
+		case StepSignatures:
+			if c.Status != Passed && !v.policy.IntegrityOnly {
+				return false
+			}
+		default:
+			if v.policy.Strict && c.Status == NotChecked {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// skipUnreached lists the steps that an early end left out.
+func (r *Report) skipUnreached() {
+	if len(r.Checks) == 0 {
+		return
+	}
+	for s := r.Checks[len(r.Checks)-1].Step + 1; s < stepCount; s++ {
+		r.skip(s, CodeStepNotReached, s.String()+": an earlier step ended the verification")
+	}
+}
+
+// parseFailed words a parse error. A limit of the caller's below the format's
+// leaves the verdict open: the receipt may be true.
+func (v *Verifier) parseFailed(err error, size int, rep *Report) {
+	c := Check{Step: StepParse, Code: CodeSyntax, Detail: err.Error()}
+	var syntax *canon.SyntaxError
+	if errors.As(err, &syntax) {
+		c.Code, c.Pointer, c.Hint = Code(syntax.Code), syntax.Pointer, syntax.Hint
+	}
+	limits := v.policy.limits()
+	lowered := c.Code == CodeSizeLimit && limits.Bytes < MaxBytes && size <= MaxBytes ||
+		c.Code == CodeDepthLimit && limits.Depth < MaxDepth
+	if lowered {
+		c.Hint = "this limit is the caller's, not the format's; raise it to decide"
+		rep.Checks = append(rep.Checks, c)
+		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
+		return
+	}
+	rep.fail(c)
+}
