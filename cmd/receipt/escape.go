@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// escapeLine makes foreign text safe to print on one line of a terminal or a
+// log: controls, escape sequences, bidirectional overrides, invisible
+// characters and bytes that are no UTF-8 are written as escapes.
+func escapeLine(s string) string {
+	if !strings.ContainsFunc(s, unsafeRune) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case unsafeRune(r):
+			b.WriteString(strings.Trim(fmt.Sprintf("%+q", string(r)), `"`))
+		default:
+			b.WriteRune(r)
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// escapeText is escapeLine for a text of our own that has several lines.
+func escapeText(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = escapeLine(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// unsafeRune reports whether a terminal might obey r, or a reader not see it.
+func unsafeRune(r rune) bool {
+	return r == utf8.RuneError || !unicode.IsPrint(r) && r != ' '
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+)
+
+func newHash(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "hash [FILE]",
+		Short: "compute the hash of a receipt",
+		Long: `Compute the hash of a receipt or draft, whatever hash it states: the SHA-256 of
+its canonical form without /chain/receipt_hash and /signatures.`,
+		Example: `  receipt hash receipt.json
+  receipt hash - < receipt.json`,
+		Args: optionalFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			doc, err := readDocument(e, fileArg(args))
+			if err != nil {
+				return err
+			}
+			digest, err := chain.Hash(doc)
+			if err != nil {
+				return refuted("", "%q: %w", fileArg(args), err)
+			}
+			_, err = fmt.Fprintln(e.out, digest)
+			return err
+		},
+	}
+}
+
+// syntaxFailure words a parse error: the input is refuted, not unreadable.
+func syntaxFailure(path string, err error) error {
+	hint := ""
+	var syntax *canon.SyntaxError
+	if errors.As(err, &syntax) {
+		hint = syntax.Hint
+	}
+	return refuted(hint, "%q: %w", path, err)
+}
