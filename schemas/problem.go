@@ -1,12 +1,8 @@
 package schemas
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"slices"
+	"iter"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -14,168 +10,91 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// MaxProblems is how many problems of a document are told; more are counted.
-const MaxProblems = 20
+// maxPointer is the longest pointer of a problem, in bytes. The members that
+// schemas name need a tenth of it.
+const maxPointer = 1024
 
 // A Problem is one place where a document does not fit its schema.
 type Problem struct {
-	Pointer string // RFC 6901; of a missing member the object that lacks it
-	Keyword string // the keyword that failed, such as "required"
-	Detail  string // what was expected and what was found, on one line; foreign text is quoted and bounded
+	// Pointer (RFC 6901) names the value at fault: of a missing member the
+	// object that lacks it, of an unknown member that member. Where it would be
+	// longer than 1,024 bytes it names an enclosing value. Its tokens may come
+	// from the document: escape it before showing it.
+	Pointer string
+
+	// Keyword is the keyword of JSON Schema that failed, such as "required".
+	Keyword string
+
+	// Detail is what was expected and what was found, on one line. Foreign text
+	// in it is quoted, escaped and cut to 64 bytes.
+	Detail string
 }
 
-// A Result is what [Schema.Check] found. A Total of 0 means that the document
-// fits.
-type Result struct {
-	Problems []Problem // the first MaxProblems by pointer
-	Total    int
+// problems yields the leaves of the library's tree of errors in our words. At
+// is the pointer of the value that was validated.
+func problems(at string, e *jsonschema.ValidationError) iter.Seq[Problem] {
+	return func(yield func(Problem) bool) { walk(at, e, yield) }
 }
 
-// Check checks a parsed value.
-func (s *Schema) Check(root canon.Node) Result {
-	if root.IsZero() {
-		return Result{[]Problem{{Detail: "expected a document, found none"}}, 1}
-	}
-	err := s.compiled.Validate(value(root))
-	if err == nil {
-		return Result{}
-	}
-	var invalid *jsonschema.ValidationError
-	if !errors.As(err, &invalid) {
-		return Result{[]Problem{{Detail: err.Error()}}, 1}
-	}
-	problems := collect(nil, invalid)
-	slices.SortFunc(problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword), cmp.Compare(a.Detail, b.Detail))
-	})
-	problems = slices.Compact(problems)
-	return Result{problems[:min(len(problems), MaxProblems)], len(problems)}
-}
-
-// collect flattens the library's tree of errors into its leaves. The branches
-// of an anyOf are one problem: any of them would do.
-func collect(problems []Problem, e *jsonschema.ValidationError) []Problem {
-	if _, ok := e.ErrorKind.(*kind.AnyOf); ok {
-		return append(problems, Problem{pointer(e.InstanceLocation), "anyOf", branches(e)})
-	}
-	if len(e.Causes) == 0 {
-		return append(problems, leaf(e)...)
-	}
-	for _, cause := range e.Causes {
-		problems = collect(problems, cause)
-	}
-	return problems
-}
-
-func leaf(e *jsonschema.ValidationError) []Problem {
-	at := pointer(e.InstanceLocation)
-	keyword := strings.Join(e.ErrorKind.KeywordPath(), "/")
-	var problems []Problem
+func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bool {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
-			problems = append(problems, Problem{at, keyword, "missing member " + quote(name)})
+			if !yield(Problem{pointer(at, e.InstanceLocation), "required", "missing member " + quote(name)}) {
+				return false
+			}
 		}
+		return true
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			problems = append(problems, Problem{string(canon.AppendToken([]byte(at), name)), keyword, "unknown member " + quote(name)})
+			if !yield(Problem{pointer(at, e.InstanceLocation, name), "additionalProperties", "unknown member " + quote(name)}) {
+				return false
+			}
 		}
-	default:
-		problems = append(problems, Problem{at, keyword, detail(e.ErrorKind)})
+		return true
 	}
-	return problems
-}
-
-// branches words the alternatives of an anyOf whose branches demand members.
-func branches(e *jsonschema.ValidationError) string {
-	var ways []string
+	if len(e.Causes) == 0 || whole(e.ErrorKind) {
+		return yield(Problem{pointer(at, e.InstanceLocation), keyword(e.ErrorKind), detail(e)})
+	}
 	for _, cause := range e.Causes {
-		required, ok := cause.ErrorKind.(*kind.Required)
-		if !ok {
-			return "expected one of the allowed forms, found none of them"
+		if !walk(at, cause, yield) {
+			return false
 		}
-		ways = append(ways, "missing "+quoteAll(required.Missing, " and "))
 	}
-	return "expected one of the allowed forms, found none: " + strings.Join(ways, ", or ")
+	return true
 }
 
-func detail(k jsonschema.ErrorKind) string {
-	switch k := k.(type) {
-	case *kind.Type:
-		return fmt.Sprintf("expected %s, found %s", strings.Join(k.Want, " or "), k.Got)
-	case *kind.Enum:
-		var want []string
-		for _, v := range k.Want {
-			want = append(want, show(v))
+// whole reports whether an error is one problem although it has causes: what
+// each alternative or each element lacks is none by itself.
+func whole(k jsonschema.ErrorKind) bool {
+	switch k.(type) {
+	case *kind.AnyOf, *kind.OneOf, *kind.Contains, *kind.PropertyNames:
+		return true
+	}
+	return false
+}
+
+func keyword(k jsonschema.ErrorKind) string {
+	switch k.(type) {
+	case *kind.FalseSchema: // a member that may not be there
+		return "properties"
+	case *kind.RefCycle:
+		return "$ref"
+	}
+	return strings.Join(k.KeywordPath(), "/")
+}
+
+// pointer appends the tokens of location and of more to at, until the pointer
+// would become too long.
+func pointer(at string, location []string, more ...string) string {
+	b := []byte(at)
+	for _, tokens := range [][]string{location, more} {
+		for _, token := range tokens {
+			if len(b)+len(token) >= maxPointer {
+				return string(b)
+			}
+			b = canon.AppendToken(b, token)
 		}
-		return fmt.Sprintf("expected one of %s, found %s", strings.Join(want, ", "), show(k.Got))
-	case *kind.Const:
-		return fmt.Sprintf("expected %s, found %s", show(k.Want), show(k.Got))
-	case *kind.MinLength:
-		return fmt.Sprintf("expected at least %d character, found %d", k.Want, k.Got)
-	case *kind.Pattern:
-		return fmt.Sprintf("expected text that matches %s, found %s", k.Want, quote(k.Got))
-	case *kind.Format:
-		return fmt.Sprintf("expected a %s, found %s", k.Want, show(k.Got))
-	case *kind.Minimum:
-		return fmt.Sprintf("expected at least %s, found %s", k.Want.RatString(), clip(k.Got.FloatString(6)))
-	case *kind.Maximum:
-		return fmt.Sprintf("expected at most %s, found %s", k.Want.RatString(), clip(k.Got.FloatString(6)))
-	case *kind.MinItems:
-		return fmt.Sprintf("expected at least %d items, found %d", k.Want, k.Got)
-	case *kind.MaxItems:
-		return fmt.Sprintf("expected at most %d items, found %d", k.Want, k.Got)
-	case *kind.UniqueItems:
-		return fmt.Sprintf("expected distinct items, found items %d and %d equal", k.Duplicates[0], k.Duplicates[1])
-	case *kind.FalseSchema:
-		return "this member is not allowed here"
-	}
-	return "the keyword " + strings.Join(k.KeywordPath(), "/") + " does not hold"
-}
-
-func show(v any) string {
-	switch v := v.(type) {
-	case string:
-		return quote(v)
-	case float64:
-		return string(canon.AppendFloat(nil, v))
-	case nil:
-		return "null"
-	case bool:
-		return fmt.Sprint(v)
-	case []any:
-		return "an array"
-	}
-	return "an object"
-}
-
-// quote quotes foreign text, escapes what a terminal would obey, and bounds it.
-func quote(s string) string { return fmt.Sprintf("%+q", clip(s)) }
-
-func quoteAll(names []string, separator string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = quote(n)
-	}
-	return strings.Join(quoted, separator)
-}
-
-func clip(s string) string {
-	const most = 64
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
-
-func pointer(location []string) string {
-	var b []byte
-	for _, token := range location {
-		b = canon.AppendToken(b, token)
 	}
 	return string(b)
 }

@@ -1,0 +1,126 @@
+package schemas
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// detail words one error.
+func detail(e *jsonschema.ValidationError) string {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Type:
+		return "expected " + strings.Join(k.Want, " or ") + ", found " + k.Got
+	case *kind.Const:
+		return "expected " + show(k.Want) + ", found " + show(k.Got)
+	case *kind.Enum:
+		return "expected one of " + join(k.Want, ", ", show) + ", found " + show(k.Got)
+	case *kind.Pattern:
+		return "expected text that matches " + k.Want + ", found " + quote(k.Got)
+	case *kind.Format:
+		return "expected a " + k.Want + ", found " + show(k.Got)
+	case *kind.AnyOf:
+		return "needs " + join(e.Causes, ", or ", lacks)
+	case *kind.Contains:
+		return "none of the elements is one that is needed"
+	case *kind.PropertyNames:
+		return "unexpected member name " + quote(k.Property)
+	case *kind.FalseSchema:
+		return "member " + last(e.InstanceLocation) + " is not allowed"
+	case *kind.UniqueItems:
+		return fmt.Sprintf("expected distinct elements, found %d and %d equal", k.Duplicates[0], k.Duplicates[1])
+	}
+	return bound(e.ErrorKind)
+}
+
+// bound words the errors about a smallest and a largest value or length.
+func bound(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Minimum:
+		return "expected at least " + rational(k.Want) + ", found " + rational(k.Got)
+	case *kind.Maximum:
+		return "expected at most " + rational(k.Want) + ", found " + rational(k.Got)
+	case *kind.MinLength:
+		return fmt.Sprintf("expected at least %s, found %d", count(k.Want, "character"), k.Got)
+	case *kind.MinItems:
+		return fmt.Sprintf("expected at least %s, found %d", count(k.Want, "element"), k.Got)
+	case *kind.MaxItems: // a long array is cut: how many there are is not known here
+		return fmt.Sprintf("expected at most %s, found more", count(k.Want, "element"))
+	}
+	return fmt.Sprintf("the keyword %q does not hold", keyword(k))
+}
+
+// lacks words what one alternative of an anyOf lacks.
+func lacks(e *jsonschema.ValidationError) string {
+	if k, ok := e.ErrorKind.(*kind.Required); ok {
+		return join(k.Missing, " and ", quote)
+	}
+	return "another form"
+}
+
+func join[T any](list []T, separator string, text func(T) string) string {
+	words := make([]string, len(list))
+	for i, v := range list {
+		words[i] = text(v)
+	}
+	return strings.Join(words, separator)
+}
+
+// show shows a value of a document or of a schema.
+func show(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		return string(canon.AppendFloat(nil, v))
+	case string:
+		return quote(v)
+	case []any:
+		return "an array"
+	}
+	return "an object"
+}
+
+// rational shows a number as RFC 8785 does. Every number of a document was a
+// double, so nothing is rounded.
+func rational(r *big.Rat) string {
+	f, _ := r.Float64()
+	return string(canon.AppendFloat(nil, f))
+}
+
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+func last(location []string) string {
+	if len(location) == 0 {
+		return `""`
+	}
+	return quote(location[len(location)-1])
+}
+
+// quote quotes foreign text, escapes what a terminal would obey, and cuts it
+// behind 64 bytes; dots after the quote say so.
+func quote(s string) string {
+	const most = 64
+	if len(s) <= most {
+		return strconv.Quote(s)
+	}
+	end := most
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return strconv.Quote(s[:end]) + "…"
+}
