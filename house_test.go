@@ -1,0 +1,461 @@
+// The rules of the house: which room may import which, what the pure rooms do
+// without, and that each library has one place where it is used.
+package receiptkit_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/receiptkit/receiptkit"
+
+// A room is a package and the packages below it that are no rooms themselves.
+type room struct {
+	pure bool     // no clock, randomness, files, network or state of its own
+	may  []string // rooms that it may import; "receipt/" is every room below receipt
+	libs []string // import paths outside the standard library
+}
+
+var core = []string{"canon", "merkle", "chain", "redact", "schemas", "receipt"}
+
+// rooms says what each room may import. Tests are free, but for import cycles.
+// A room below receipt or cmd that is not listed is like "receipt/" or "cmd/".
+var rooms = map[string]room{
+	"canon":           {pure: true, libs: []string{"github.com/gowebpki/jcs"}},
+	"merkle":          {pure: true, libs: []string{"golang.org/x/mod/sumdb"}},
+	"chain":           {pure: true, may: []string{"canon"}},
+	"redact":          {pure: true, may: []string{"canon"}},
+	"redact/rulefile": {may: []string{"canon", "redact"}, libs: anyLib},
+	"schemas":         {pure: true, may: []string{"canon"}, libs: []string{"github.com/santhosh-tekuri/jsonschema"}},
+	"receipt":         {pure: true, may: []string{"canon", "merkle", "chain", "redact", "schemas"}},
+	"receipt/":        {may: append([]string{"receipt/"}, core...), libs: anyLib},
+	"fixtures":        {may: append([]string{"receipt/"}, core...)},
+	"cmd/":            {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
+}
+
+var anyLib = []string{"*"}
+
+// homes says which one room uses a library.
+var homes = map[string]string{
+	"github.com/gowebpki/jcs":               "canon",
+	"github.com/santhosh-tekuri/jsonschema": "schemas",
+	"github.com/go-jose/go-jose":            "receipt/keys",
+	"github.com/spf13/cobra":                "cmd/receipt",
+	"github.com/fxamacker/cbor":             "receipt/archive",
+}
+
+// impure are the packages that a pure room does without; "net/" is every
+// package below net.
+var impure = []string{
+	"os", "os/", "net", "net/", "log", "log/", "math/rand", "math/rand/", "crypto/rand",
+	"syscall", "unsafe", "plugin", "io/ioutil", "testing", "testing/", "C",
+}
+
+var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Local"}
+
+func TestHouse(t *testing.T) {
+	got, packages, err := inspect(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range got {
+		t.Error(v)
+	}
+	for _, name := range []string{"canon", "chain", "schemas"} {
+		if !slices.Contains(packages, name) {
+			t.Errorf("found no package %s among %q", name, packages)
+		}
+	}
+}
+
+// TestCoreLinksNoJOSE: whoever imports the envelope links neither JOSE nor a
+// command line.
+func TestCoreLinksNoJOSE(t *testing.T) {
+	if _, err := os.Stat("receipt"); err != nil {
+		t.Skip("there is no receipt yet")
+	}
+	deps := strings.Fields(run(t, "go", "list", "-deps", "./receipt"))
+	if len(deps) < 10 {
+		t.Fatalf("go list found %q", deps)
+	}
+	for _, dep := range deps {
+		for _, banned := range []string{"github.com/go-jose/", "github.com/spf13/", "github.com/fxamacker/", module + "/receipt/"} {
+			if strings.HasPrefix(dep, banned) {
+				t.Errorf("receipt links %s", dep)
+			}
+		}
+	}
+}
+
+func TestDependenciesAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile("docs/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mod struct {
+		Require []struct {
+			Path     string
+			Indirect bool
+		}
+	}
+	if err := json.Unmarshal([]byte(run(t, "go", "mod", "edit", "-json")), &mod); err != nil {
+		t.Fatal(err)
+	}
+	direct := 0
+	for _, r := range mod.Require {
+		if r.Indirect {
+			continue
+		}
+		direct++
+		if !strings.Contains(string(doc), "\n- `"+r.Path+"` ") {
+			t.Errorf("docs/dependencies.md has no line for %s", r.Path)
+		}
+	}
+	if direct == 0 {
+		t.Error("go.mod requires nothing")
+	}
+}
+
+func run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v", name, strings.Join(args, " "), err)
+	}
+	return string(out)
+}
+
+// inspect returns what is wrong in the module at root, and its packages.
+func inspect(root string) (violations, packages []string, err error) {
+	documented := map[string]bool{}
+	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return skip(root, file, d.Name())
+		}
+		if !strings.HasSuffix(file, ".go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		set := token.NewFileSet()
+		syntax, err := parser.ParseFile(set, file, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		f := sourceFile{path.Dir(filepath.ToSlash(rel)), filepath.ToSlash(rel), syntax, set}
+		if strings.HasSuffix(file, "_test.go") || f.ignored() {
+			return nil
+		}
+		documented[f.dir] = documented[f.dir] || syntax.Doc.Text() != ""
+		violations = append(violations, f.check()...)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for dir, ok := range documented {
+		packages = append(packages, dir)
+		if !ok {
+			violations = append(violations, dir+": the package has no documentation")
+		}
+	}
+	if len(packages) == 0 {
+		return nil, nil, fmt.Errorf("no packages in %s", root)
+	}
+	slices.Sort(violations)
+	return violations, packages, nil
+}
+
+// skip skips what the go command skips.
+func skip(root, dir, name string) error {
+	if dir == root {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+type sourceFile struct {
+	dir    string // "." for the root
+	name   string
+	syntax *ast.File
+	set    *token.FileSet
+}
+
+// ignored reports whether the go command never builds the file.
+func (f sourceFile) ignored() bool {
+	for _, group := range f.syntax.Comments {
+		if group.Pos() < f.syntax.Package && strings.HasPrefix(group.List[0].Text, "//go:build ignore") {
+			return true
+		}
+	}
+	return false
+}
+
+func (f sourceFile) check() []string {
+	name, r, ok := roomOf(f.dir)
+	if !ok {
+		return []string{f.name + ": no room of the house; rooms in house_test.go has to say what it may import"}
+	}
+	var bad []string
+	report := func(at ast.Node, format string, args ...any) {
+		line := f.set.Position(at.Pos()).Line
+		bad = append(bad, fmt.Sprintf("%s:%d: %s", f.name, line, fmt.Sprintf(format, args...)))
+	}
+	for _, spec := range f.syntax.Imports {
+		imported, _ := strconv.Unquote(spec.Path.Value)
+		if why := r.refuses(name, imported); why != "" {
+			report(spec, "%s", why)
+		}
+		if r.pure && slices.ContainsFunc(impure, func(p string) bool { return covers(p, imported) }) {
+			report(spec, "%s is pure and imports %s", name, imported)
+		}
+		if r.pure && spec.Name != nil && spec.Name.Name == "." {
+			report(spec, "%s is pure and hides where names of %s come from", name, imported)
+		}
+	}
+	if r.pure {
+		f.checkDeclarations(report)
+		f.checkClock(report)
+	}
+	return bad
+}
+
+// roomOf returns the room that a folder belongs to: the deepest one listed.
+func roomOf(dir string) (string, room, bool) {
+	for at := dir; at != "."; at = path.Dir(at) {
+		if r, ok := rooms[at]; ok {
+			return at, r, true
+		}
+		if r, ok := rooms[path.Dir(at)+"/"]; ok {
+			return at, r, true
+		}
+	}
+	return "", room{}, false
+}
+
+// covers reports whether a pattern, a path or with a slash at the end all paths
+// below it, means an import path.
+func covers(pattern, imported string) bool {
+	if strings.HasSuffix(pattern, "/") {
+		return strings.HasPrefix(imported, pattern)
+	}
+	return imported == pattern
+}
+
+// refuses says why a room must not import a package, or nothing.
+func (r room) refuses(name, imported string) string {
+	if own, ok := strings.CutPrefix(imported, module+"/"); ok {
+		target, _, known := roomOf(own)
+		switch {
+		case target == name:
+			return ""
+		case target == "fixtures":
+			return name + " imports " + own + ", which is for tests"
+		case known && slices.ContainsFunc(r.may, func(p string) bool { return covers(p, target) }):
+			return ""
+		}
+		return name + " must not import " + own
+	}
+	if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
+		return "" // the standard library
+	}
+	for lib, home := range homes {
+		if within(imported, lib) {
+			if name == home {
+				return ""
+			}
+			return name + " imports " + imported + ", which is for " + home
+		}
+	}
+	if slices.ContainsFunc(r.libs, func(lib string) bool { return lib == "*" || within(imported, lib) }) {
+		return ""
+	}
+	return name + " must not import " + imported
+}
+
+func within(imported, lib string) bool {
+	return imported == lib || strings.HasPrefix(imported, lib+"/")
+}
+
+type reporter func(at ast.Node, format string, args ...any)
+
+func (f sourceFile) checkDeclarations(report reporter) {
+	for _, d := range f.syntax.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.Name == "init" {
+				report(d, "a pure room has no init")
+			}
+		case *ast.GenDecl:
+			if d.Tok != token.VAR {
+				continue
+			}
+			for _, s := range d.Specs {
+				if spec := s.(*ast.ValueSpec); !embeds(d.Doc) && !embeds(spec.Doc) && !constant(spec) {
+					report(spec, "a pure room has no package variable such as %s", spec.Names[0].Name)
+				}
+			}
+		}
+	}
+}
+
+func embeds(doc *ast.CommentGroup) bool {
+	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
+}
+
+// constant reports whether a variable is one in name only: a sentinel error, or
+// a check of an interface.
+func constant(spec *ast.ValueSpec) bool {
+	for _, name := range spec.Names {
+		if name.Name != "_" && len(spec.Values) != len(spec.Names) {
+			return false
+		}
+	}
+	for i, v := range spec.Values {
+		call, ok := v.(*ast.CallExpr)
+		if spec.Names[i].Name != "_" && !(ok && selects(call.Fun, "errors", "New")) {
+			return false
+		}
+	}
+	return true
+}
+
+func selects(e ast.Expr, pkg, name string) bool {
+	sel, ok := e.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != name {
+		return false
+	}
+	x, ok := sel.X.(*ast.Ident)
+	return ok && x.Name == pkg
+}
+
+func (f sourceFile) checkClock(report reporter) {
+	local := ""
+	for _, spec := range f.syntax.Imports {
+		if spec.Path.Value == `"time"` {
+			local = "time"
+			if spec.Name != nil {
+				local = spec.Name.Name
+			}
+		}
+	}
+	if local == "" {
+		return
+	}
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		e, ok := n.(ast.Expr)
+		for _, name := range clock {
+			if ok && selects(e, local, name) {
+				report(n, "a pure room does not use time.%s", name)
+			}
+		}
+		return true
+	})
+}
+
+// TestHouseCatches breaks each rule once in a small tree.
+func TestHouseCatches(t *testing.T) {
+	const doc = "// Package x is documented.\npackage x\n"
+	use := func(paths ...string) string {
+		src := doc
+		for _, p := range paths {
+			src += fmt.Sprintf("import _ %q\n", p)
+		}
+		return src
+	}
+	tests := []struct{ file, src, want string }{
+		{"canon/a.go", use("strings", "github.com/gowebpki/jcs", "embed"), ""},
+		{"canon/a.go", use("github.com/gowebpki/jcs2"), "canon/a.go:3: canon must not import github.com/gowebpki/jcs2"},
+		{"canon/a.go", use(module + "/chain"), "canon/a.go:3: canon must not import chain"},
+		{"chain/a.go", use(module + "/canon"), ""},
+		{"chain/a.go", use(module + "/canon/internal/table"), ""},
+		{"chain/a.go", use("github.com/gowebpki/jcs"), "chain/a.go:3: chain imports github.com/gowebpki/jcs, which is for canon"},
+		{"canon/a_test.go", use("os", module+"/fixtures", "github.com/go-jose/go-jose/v4"), "no packages"},
+		{"merkle/a.go", use("golang.org/x/mod/sumdb/note"), ""},
+		{"merkle/a.go", use(module + "/canon"), "merkle/a.go:3: merkle must not import canon"},
+		{"receipt/a.go", use(module+"/canon", module+"/schemas", module+"/merkle"), ""},
+		{"receipt/a.go", use(module + "/receipt/keys"), "receipt/a.go:3: receipt must not import receipt/keys"},
+		{"receipt/a.go", use("github.com/go-jose/go-jose/v4"), "receipt/a.go:3: receipt imports github.com/go-jose/go-jose/v4, which is for receipt/keys"},
+		{"receipt/keys/a.go", use("github.com/go-jose/go-jose/v4/json", module+"/receipt", "os", "golang.org/x/crypto/ssh"), ""},
+		{"receipt/stream/a.go", use(module+"/receipt/archive", "github.com/klauspost/compress/zstd"), ""},
+		{"receipt/stream/a.go", use(module + "/cmd/receipt"), "receipt/stream/a.go:3: receipt/stream must not import cmd/receipt"},
+		{"receipt/serve/a.go", use("github.com/fxamacker/cbor/v2"), "receipt/serve/a.go:3: receipt/serve imports github.com/fxamacker/cbor/v2, which is for receipt/archive"},
+		{"cmd/receipt/a.go", use("github.com/spf13/cobra", module+"/receipt/serve", module+"/redact/rulefile"), ""},
+		{"cmd/receipt/a.go", use(module + "/fixtures"), "cmd/receipt/a.go:3: cmd/receipt imports fixtures, which is for tests"},
+		{"canon/a.go", use(module + "/fixtures/vectors"), "canon/a.go:3: canon imports fixtures/vectors, which is for tests"},
+		{"fixtures/a.go", use(module+"/receipt/keys", "crypto/rand"), ""},
+		{"util/a.go", doc, "util/a.go: no room of the house; rooms in house_test.go has to say what it may import"},
+		{"chain/a.go", "package x\n", "chain: the package has no documentation"},
+		{"chain/a.go", use("os"), "chain/a.go:3: chain is pure and imports os"},
+		{"schemas/a.go", use("net/http"), "schemas/a.go:3: schemas is pure and imports net/http"},
+		{"redact/a.go", use("math/rand/v2"), "redact/a.go:3: redact is pure and imports math/rand/v2"},
+		{"redact/a.go", use("crypto/rand"), "redact/a.go:3: redact is pure and imports crypto/rand"},
+		{"redact/rulefile/a.go", use("os", "go.yaml.in/yaml/v3", module+"/redact"), ""},
+		{"receipt/a.go", use("log/slog"), "receipt/a.go:3: receipt is pure and imports log/slog"},
+		{"canon/a.go", use("unsafe"), "canon/a.go:3: canon is pure and imports unsafe"},
+		{"canon/internal/a/a.go", use("os/exec"), "canon/internal/a/a.go:3: canon is pure and imports os/exec"},
+		{"canon/a.go", doc + "import . \"strings\"\n", "canon/a.go:3: canon is pure and hides where names of strings come from"},
+		{"receipt/a.go", doc + "import clock \"time\"\nvar _ = 1\nfunc f() { g(clock.Now) }\n", "receipt/a.go:5: a pure room does not use time.Now"},
+		{"receipt/a.go", doc + "import \"time\"\nfunc f() { time.Sleep(time.Second) }\n", "receipt/a.go:4: a pure room does not use time.Sleep"},
+		{"receipt/a.go", doc + "import \"time\"\nfunc f(t time.Time) { t.UTC() }\n", ""},
+		{"canon/a.go", doc + "func init() {}\n", "canon/a.go:3: a pure room has no init"},
+		{"canon/a.go", doc + "var cache map[string]int\n", "canon/a.go:3: a pure room has no package variable such as cache"},
+		{"canon/a.go", doc + "var (\n\ta, b = 1, 2\n)\n", "canon/a.go:4: a pure room has no package variable such as a"},
+		{"canon/a.go", doc + "var ErrX = errors.New(\"x\")\nvar _ I = T{}\n\n//go:embed x\nvar text string\n", ""},
+		{"canon/a.go", doc + "var ErrX error\n", "canon/a.go:3: a pure room has no package variable such as ErrX"},
+		{"canon/gen.go", "//go:build ignore\n\npackage main\n\nimport _ \"os\"\n", "no packages"},
+		{"canon/testdata/a.go", "package broken {", "no packages"},
+		{"bench/sub/a.go", "package x\n", "no packages"},
+	}
+	for _, test := range tests {
+		root := t.TempDir()
+		write(t, root, test.file, test.src)
+		if strings.HasPrefix(test.file, "bench/") {
+			write(t, root, "bench/go.mod", "module bench\n")
+		}
+		got, _, err := inspect(root)
+		if err != nil {
+			got = append(got, err.Error())
+		}
+		text := strings.Join(got, "\n")
+		if test.want == "no packages" {
+			text, _, _ = strings.Cut(text, " in ")
+		}
+		if text != test.want {
+			t.Errorf("%s:\n%s\ngot  %s\nwant %s", test.file, test.src, text, test.want)
+		}
+	}
+}
+
+func write(t *testing.T, root, name, text string) {
+	t.Helper()
+	file := filepath.Join(root, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
