@@ -44,7 +44,7 @@ func (d *Document) IsCanonical() bool {
 }
 
 func (d *Document) append(dst []byte, at uint32, without []Node) []byte {
-	if !d.within(at, without) {
+	if without != nil && !d.within(at, without) {
 		without = nil
 	}
 	n := &d.nodes[at]

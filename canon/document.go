@@ -49,6 +49,7 @@ type Document struct {
 	lossy uint32 // first integer that a double cannot tell from its neighbours
 
 	unescaped []byte
+	names     []rankedName // of the object being sorted
 	scratch   []byte
 }
 
@@ -85,7 +86,7 @@ func Parse(src []byte) (*Document, error) {
 // *[SyntaxError], d is empty.
 func (d *Document) Parse(src []byte, limits Limits) error {
 	d.reset(src)
-	p := parser{Document: d, limits: limits.resolved(), open: none}
+	p := parser{Document: d, src: src, limits: limits.resolved(), open: none}
 	err := p.document()
 	if err != nil {
 		d.reset(nil)

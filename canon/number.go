@@ -36,9 +36,12 @@ func (p *parser) number(start int) (int, error) {
 		}
 		i = digits(p.src, i)
 	}
-	if exponent == i && plainDecimal(p.src[start:i], p.src[integer:fraction], p.src[fraction:i]) {
-		p.add(KindNumber, start, i, none, true)
-		return i, nil
+	if exponent == i {
+		clean := plainDecimal(p.src[start:i], p.src[integer:fraction], p.src[fraction:i])
+		if clean || i-start <= 15 { // short enough to be judged exactly, in range, and no lossy integer
+			p.add(KindNumber, start, i, none, clean)
+			return i, nil
+		}
 	}
 	return i, p.double(start, i)
 }

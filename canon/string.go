@@ -38,7 +38,7 @@ func (p *parser) string(start int) (int, error) {
 // escaped reads on where string met the first backslash, and keeps the
 // unescaped content.
 func (p *parser) escaped(start, i int) (int, error) {
-	begin := len(p.unescaped)
+	begin, clean := len(p.unescaped), true
 	p.unescaped = append(p.unescaped, p.src[start+1:i]...)
 	for {
 		run := plain(p.src, i)
@@ -48,7 +48,8 @@ func (p *parser) escaped(start, i int) (int, error) {
 		}
 		switch c := p.src[i]; {
 		case c == '"':
-			p.addEscaped(start, i+1, begin)
+			p.spans = append(p.spans, span{uint32(begin), uint32(len(p.unescaped))})
+			p.add(KindString, start, i+1, uint32(len(p.spans)-1), clean)
 			return i + 1, nil
 		case c == '\\':
 			r, size, err := p.escape(i)
@@ -56,6 +57,7 @@ func (p *parser) escaped(start, i int) (int, error) {
 				return i, err
 			}
 			p.unescaped = utf8.AppendRune(p.unescaped, r)
+			clean = clean && minimal(r, p.src[i:i+size])
 			i += size
 		default:
 			size, err := p.character(i)
@@ -68,11 +70,13 @@ func (p *parser) escaped(start, i int) (int, error) {
 	}
 }
 
-func (p *parser) addEscaped(start, end, begin int) {
-	p.scratch = AppendString(p.scratch[:0], p.unescaped[begin:])
-	clean := bytes.Equal(p.scratch, p.src[start:end])
-	p.spans = append(p.spans, span{uint32(begin), uint32(len(p.unescaped))})
-	p.add(KindString, start, end, uint32(len(p.spans)-1), clean)
+// minimal reports whether sequence is how RFC 8785 section 3.2.2.2 writes r.
+func minimal(r rune, sequence []byte) bool {
+	if r >= 0x20 && r != '"' && r != '\\' {
+		return false // to be written as itself
+	}
+	var buf [6]byte
+	return bytes.Equal(appendEscape(buf[:0], byte(r)), sequence)
 }
 
 // character checks what [plain] stopped at: a control character, which must be
@@ -186,23 +190,26 @@ func AppendString[T ~string | ~[]byte](dst []byte, text T) []byte {
 		}
 		dst = append(dst, text[start:i]...)
 		start = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, `\b`...)
-		case '\t':
-			dst = append(dst, `\t`...)
-		case '\n':
-			dst = append(dst, `\n`...)
-		case '\f':
-			dst = append(dst, `\f`...)
-		case '\r':
-			dst = append(dst, `\r`...)
-		default:
-			const digits = "0123456789abcdef"
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		}
+		dst = appendEscape(dst, c)
 	}
 	return append(append(dst, text[start:]...), '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, `\b`...)
+	case '\t':
+		return append(dst, `\t`...)
+	case '\n':
+		return append(dst, `\n`...)
+	case '\f':
+		return append(dst, `\f`...)
+	case '\r':
+		return append(dst, `\r`...)
+	}
+	const digits = "0123456789abcdef"
+	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
