@@ -1,0 +1,171 @@
+package canon
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzTransform: what is accepted has every property that accepted documents
+// have, what is refused comes with no value and a place inside the input, and a
+// reused Document judges like a new one.
+func FuzzTransform(f *testing.F) {
+	for _, test := range transforms {
+		f.Add([]byte(test.src))
+	}
+	for _, test := range refusals {
+		f.Add([]byte(test.src))
+	}
+	f.Add(receiptLike())
+	reused := parse(f, `{"b":[1.50,"\/"],"a":{"d":1,"c":2}}`)
+	f.Fuzz(func(t *testing.T, src []byte) {
+		kept := bytes.Clone(src)
+		out, err := Transform(src)
+		if !bytes.Equal(src, kept) {
+			t.Fatal("the input was changed")
+		}
+		if again := reused.Parse(src, Limits{}); (again == nil) != (err == nil) {
+			t.Fatalf("a new Document says %v, a reused one %v", err, again)
+		}
+		if err != nil {
+			checkRefused(t, src, out, err)
+			return
+		}
+		if got := reused.AppendCanonical(nil); !bytes.Equal(got, out) {
+			t.Fatalf("a new Document writes %q, a reused one %q", out, got)
+		}
+		checkAccepted(t, src)
+		checkNodes(t, reused)
+	})
+}
+
+func checkRefused(t *testing.T, src, out []byte, err error) {
+	t.Helper()
+	e, ok := err.(*SyntaxError)
+	if !ok || out != nil {
+		t.Fatalf("value %q, error %v", out, err)
+	}
+	before := src[:e.Offset]
+	if e.Line != bytes.Count(before, []byte("\n"))+1 || e.Column != e.Offset-bytes.LastIndexByte(before, '\n') {
+		t.Errorf("offset %d is not line %d, column %d", e.Offset, e.Line, e.Column)
+	}
+	if e.Detail == "" || !utf8.ValidString(e.Error()) || len(e.Error()) > 2000 {
+		t.Errorf("error text %q", e.Error())
+	}
+	if _, err := Reference(src); err == nil {
+		if _, ok := stricter[e.Code]; !ok {
+			t.Errorf("the reference accepts what is refused here: %v", e)
+		}
+	}
+}
+
+// stricter lists why this package may refuse what the reference accepts. It
+// never refuses for another reason, and never accepts what the reference
+// refuses.
+var stricter = map[Code]string{
+	CodeDepthLimit: "the default is 1,000 levels, the reference stops at 10,000",
+	CodeSizeLimit:  "the reference has no limit of its own",
+}
+
+func TestStricterThanReference(t *testing.T) {
+	reached := map[Code]bool{}
+	for _, src := range [][]byte{
+		append(bytes.Repeat([]byte("["), MaxDepth+1), bytes.Repeat([]byte("]"), MaxDepth+1)...),
+		append(bytes.Repeat([]byte(" "), MaxBytes), '1'),
+	} {
+		_, err := Transform(src)
+		e, ok := err.(*SyntaxError)
+		if !ok {
+			t.Fatalf("error %v", err)
+		}
+		if _, err := Reference(src); err != nil {
+			t.Errorf("%s: the reference refuses it too: %v", e.Code, err)
+		}
+		reached[e.Code] = true
+	}
+	for code, reason := range stricter {
+		if !reached[code] {
+			t.Errorf("%s (%s): no case", code, reason)
+		}
+	}
+}
+
+// FuzzPointer: a pointer is read as it is written, and finds the same value as
+// the tokens one after another.
+func FuzzPointer(f *testing.F) {
+	for _, s := range []string{"", "/", "/a~1b", "/m~0n", "/~01", "/a~b", "/~2", "/foo/-", "/foo/01", "/foo/0", "/ʼ", "a", "//"} {
+		f.Add(s)
+	}
+	d := parse(f, `{"":{"":0},"a/b":1,"m~n":2,"foo":["bar","baz"],"~1":3,"-":[[]],"0":[1,2,3,4,5,6,7,8,9,10,11]}`)
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := ParsePointer(s)
+		if err != nil {
+			if e, ok := err.(*PointerError); !ok || e.Offset > len(s) || p.tokens != nil {
+				t.Fatalf("%q: %v, %v", s, p, err)
+			}
+			return
+		}
+		if p.String() != s {
+			t.Fatalf("%q became %q", s, p.String())
+		}
+		var again []byte
+		for _, token := range p.Tokens() {
+			again = AppendToken(again, token)
+		}
+		if string(again) != s {
+			t.Fatalf("the tokens of %q make %q", s, again)
+		}
+		if n, ok := d.Find(p); ok != !n.IsZero() || ok && n.Pointer() != s {
+			t.Fatalf("%q finds the value at %q, %t", s, n.Pointer(), ok)
+		}
+	})
+}
+
+// FuzzString: any UTF-8 text survives, and encoding/json reads the same.
+func FuzzString(f *testing.F) {
+	for _, s := range someNames {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		b := AppendString(nil, s)
+		if !utf8.ValidString(s) {
+			refused(t, b, CodeInvalidUTF8)
+			return
+		}
+		var back string
+		if err := json.Unmarshal(b, &back); err != nil || back != s {
+			t.Errorf("%q became %q, %v", s, back, err)
+		}
+		checkAccepted(t, b)
+		if d := parse(t, string(b)); d.Root().String() != s || !d.IsCanonical() {
+			t.Errorf("%q became %q, canonical %t", s, d.Root().String(), d.IsCanonical())
+		}
+	})
+}
+
+// FuzzFloat: every finite double survives, but for -0.
+func FuzzFloat(f *testing.F) {
+	for _, bits := range []uint64{0, 1 << 63, 1, 0x7fefffffffffffff, 0x4340000000000000, 0x3eb0c6f7a0b5ed8d, 0x444b1ae4d6e2ef50} {
+		f.Add(bits)
+	}
+	f.Fuzz(func(t *testing.T, bits uint64) {
+		want := math.Float64frombits(bits)
+		b := AppendFloat(nil, want)
+		if math.IsNaN(want) || math.IsInf(want, 0) {
+			if json.Valid(b) {
+				t.Errorf("%v is written as JSON: %s", want, b)
+			}
+			return
+		}
+		checkNumber(t, b, want+0)
+		checkNumber(t, strconv.AppendFloat(nil, want+0, 'e', 17, 64), want+0)
+		d := parse(t, string(b))
+		const safe = 1<<53 - 1
+		if _, lossy := d.LossyInteger(); lossy != (want == math.Trunc(want) && math.Abs(want) > safe) {
+			t.Errorf("%s: lossy %t", b, lossy)
+		}
+	})
+}
