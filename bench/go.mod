@@ -1,0 +1,16 @@
+module github.com/receiptkit/receiptkit/bench
+
+go 1.26.0
+
+require (
+	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
+	github.com/gowebpki/jcs v1.0.2
+	github.com/receiptkit/receiptkit v0.0.0
+)
+
+require (
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)
+
+replace github.com/receiptkit/receiptkit => ../

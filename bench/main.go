@@ -1,0 +1,116 @@
+// Command bench measures this module against its peers, side by side in one
+// process, and prints ratios. See README.md.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+)
+
+func main() {
+	rounds := flag.Int("rounds", 7, "interleaved `rounds`, of which the median counts; at least 5")
+	slice := flag.Duration("time", 60*time.Millisecond, "how long one rival runs in one round")
+	flag.Parse()
+	if flag.NArg() > 0 || *rounds < 5 || *slice <= 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	runtime.GOMAXPROCS(1)
+	fmt.Printf("canonicalize, one core, %s, median of %d rounds\n\n", runtime.Version(), *rounds)
+	fmt.Printf("%-16s %12s %12s %12s %12s %12s\n", "receipts", "canon MB/s", "× jsontext", "least", "× jcs", "least")
+	for _, c := range corpora() {
+		r, err := compare(c, rivals(), *rounds, *slice)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "bench: %s: %v\n", c.name, err)
+			os.Exit(1)
+		}
+		fmt.Printf("%-16s %12.0f %12.1f %12.1f %12.1f %12.1f\n", c.name, r[0].speed, r[1].ratio, r[1].least, r[2].ratio, r[2].least)
+	}
+}
+
+// A result tells how the first rival compares with this one.
+type result struct {
+	speed float64 // MB/s of input, median
+	ratio float64 // median over rounds of how many times slower than the first
+	least float64 // the smallest of these ratios
+}
+
+// compare lets all rivals run in turn, round after round, so that whatever else
+// the machine does meets them alike. A ratio is taken within a round.
+func compare(c corpus, all []rival, rounds int, slice time.Duration) ([]result, error) {
+	if err := agree(c, all); err != nil {
+		return nil, err
+	}
+	times := make([][]float64, len(all)) // seconds per pass over the corpus
+	for round := range rounds {
+		for i := range all {
+			k := (i + round) % len(all) // nobody always comes first
+			seconds, err := measure(c, all[k], slice)
+			if err != nil {
+				return nil, err
+			}
+			times[k] = append(times[k], seconds)
+		}
+	}
+	results := make([]result, len(all))
+	for k := range all {
+		ratios := make([]float64, rounds)
+		for round := range rounds {
+			ratios[round] = times[k][round] / times[0][round]
+		}
+		results[k] = result{float64(c.bytes) / 1e6 / median(times[k]), median(ratios), slices.Min(ratios)}
+	}
+	return results, nil
+}
+
+// agree fails unless all rivals write the same bytes: nobody is fast at
+// something else.
+func agree(c corpus, all []rival) error {
+	for i, src := range c.receipts {
+		want, err := all[0].canonicalize(nil, src)
+		if err != nil {
+			return err
+		}
+		for _, r := range all[1:] {
+			got, err := r.canonicalize(nil, src)
+			if err != nil {
+				return fmt.Errorf("receipt %d: %s: %w", i, r.name, err)
+			}
+			if string(got) != string(want) {
+				return fmt.Errorf("receipt %d: %s and %s differ", i, r.name, all[0].name)
+			}
+		}
+	}
+	return nil
+}
+
+// measure returns the mean time of a pass over the corpus. The garbage of the
+// rival before is collected first; the rival's own is its own cost.
+func measure(c corpus, r rival, slice time.Duration) (float64, error) {
+	runtime.GC()
+	var dst []byte
+	passes, start := 0, time.Now()
+	for passes == 0 || time.Since(start) < slice {
+		for _, src := range c.receipts {
+			var err error
+			if dst, err = r.canonicalize(dst, src); err != nil {
+				return 0, err
+			}
+		}
+		passes++
+	}
+	return time.Since(start).Seconds() / float64(passes), nil
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[middle]
+	}
+	return (sorted[middle-1] + sorted[middle]) / 2
+}
