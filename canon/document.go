@@ -85,6 +85,7 @@ func Parse(src []byte) (*Document, error) {
 // Parse parses one JSON text into d and forgets what d held. On error, a
 // *[SyntaxError], d is empty.
 func (d *Document) Parse(src []byte, limits Limits) error {
+	src = src[:len(src):len(src)] // what lies behind is the caller's, and may change
 	d.reset(src)
 	p := parser{Document: d, src: src, limits: limits.resolved(), open: none}
 	err := p.document()
@@ -119,7 +120,7 @@ func (d *Document) Depth() int { return d.depth }
 // and 1e300 alike. Such a double has integers beside it that are written
 // differently and hash the same (RFC 7493 section 2.2).
 func (d *Document) LossyInteger() (Node, bool) {
-	if d.lossy == none {
+	if len(d.nodes) == 0 || d.lossy == none {
 		return Node{}, false
 	}
 	return Node{d, d.lossy}, true

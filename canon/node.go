@@ -172,7 +172,7 @@ func (n Node) Pointer() string {
 				}
 			}
 		}
-		if child.IsZero() || child.at > n.at { // n is a member's name: its object is as near as it gets
+		if child.IsZero() || child.at > n.at { // n is a member's name, and has the pointer of the member
 			return string(b)
 		}
 		at = child
