@@ -1,0 +1,104 @@
+package keys
+
+import (
+	"crypto"
+	"crypto/elliptic"
+	_ "crypto/sha256" // SHA-256 of ES256, PS256 and RS256
+	_ "crypto/sha512" // SHA-384 and SHA-512 of the others
+)
+
+// The algorithms that a receipt may name, in their exact spelling: RFC 8032 as
+// the receipt format writes it, and the JWS names of RFC 7518 section 3.1 and
+// RFC 8037 section 3.1.
+const (
+	Ed25519 = "ed25519"
+	EdDSA   = "EdDSA"
+	ES256   = "ES256"
+	ES384   = "ES384"
+	ES512   = "ES512"
+	PS256   = "PS256"
+	PS384   = "PS384"
+	PS512   = "PS512"
+	RS256   = "RS256"
+	RS384   = "RS384"
+	RS512   = "RS512"
+)
+
+// Algorithms returns the names of all algorithms, ed25519 first.
+func Algorithms() []string {
+	return []string{Ed25519, EdDSA, ES256, ES384, ES512, PS256, PS384, PS512, RS256, RS384, RS512}
+}
+
+type family uint8
+
+const (
+	familyEd25519 family = iota // the key type OKP
+	familyECDSA                 // EC
+	familyPSS                   // RSA
+	familyPKCS1                 // RSA
+)
+
+// An algorithm is one row of the fixed list.
+type algorithm struct {
+	name   string
+	family family
+	hash   crypto.Hash // of the message before the signature; 0: none
+	size   int         // bytes of a signature; 0: as many as the modulus
+}
+
+func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
+	switch string(name) {
+	case Ed25519:
+		return algorithm{Ed25519, familyEd25519, 0, 64}, true
+	case EdDSA:
+		return algorithm{EdDSA, familyEd25519, 0, 64}, true
+	case ES256:
+		return algorithm{ES256, familyECDSA, crypto.SHA256, 64}, true
+	case ES384:
+		return algorithm{ES384, familyECDSA, crypto.SHA384, 96}, true
+	case ES512:
+		return algorithm{ES512, familyECDSA, crypto.SHA512, 132}, true
+	case PS256:
+		return algorithm{PS256, familyPSS, crypto.SHA256, 0}, true
+	case PS384:
+		return algorithm{PS384, familyPSS, crypto.SHA384, 0}, true
+	case PS512:
+		return algorithm{PS512, familyPSS, crypto.SHA512, 0}, true
+	case RS256:
+		return algorithm{RS256, familyPKCS1, crypto.SHA256, 0}, true
+	case RS384:
+		return algorithm{RS384, familyPKCS1, crypto.SHA384, 0}, true
+	case RS512:
+		return algorithm{RS512, familyPKCS1, crypto.SHA512, 0}, true
+	}
+	return algorithm{}, false
+}
+
+// isEd25519Name reads the alg of an Ed25519 key, which has three names: the one
+// of RFC 8037, the one of RFC 9864 and the receipt format's.
+func isEd25519Name(name string) bool {
+	return name == EdDSA || name == "Ed25519" || name == Ed25519
+}
+
+// fits reports whether a key for the algorithm ours may check a signature that
+// names theirs.
+func fits(ours, theirs string) bool {
+	return ours == theirs || ours == Ed25519 && theirs == EdDSA
+}
+
+// curveOf returns the curve of a JWK crv (RFC 7518 section 6.2.1.1) and the one
+// algorithm that fits it.
+func curveOf(crv string) (elliptic.Curve, string) {
+	switch crv {
+	case "P-256":
+		return elliptic.P256(), ES256
+	case "P-384":
+		return elliptic.P384(), ES384
+	case "P-521":
+		return elliptic.P521(), ES512
+	}
+	return nil, ""
+}
+
+// coordinate returns the bytes of one coordinate.
+func coordinate(c elliptic.Curve) int { return (c.Params().BitSize + 7) / 8 }

@@ -1,0 +1,83 @@
+package keys
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// CheckSignature implements [receipt.Trust]. The form is judged before the key
+// is looked up, so that a damaged value is found without it.
+func (s *Set) CheckSignature(message []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
+	k := s.byID[string(e.KeyID)]
+	err := s.check(k, message, e)
+	if k == nil {
+		return nil, err
+	}
+	return &k.Key, err
+}
+
+func (s *Set) check(k *PublicKey, message []byte, e *receipt.Entry) *receipt.SignatureError {
+	alg, ok := algorithmOf(e.Algorithm)
+	if !ok {
+		return refuse(receipt.CodeUnsupportedAlgorithm, "algorithm %s is not one of the fixed list", quote(e.Algorithm))
+	}
+	if alg.name == Ed25519 {
+		return s.checkNative(k, message, e)
+	}
+	t, err := parseToken(e, alg)
+	if err == nil {
+		err = s.usable(k, e)
+	}
+	if err == nil {
+		err = k.verifyToken(t, message)
+	}
+	return err
+}
+
+// usable decides whether the entry's key is known and is for its algorithm.
+func (s *Set) usable(k *PublicKey, e *receipt.Entry) *receipt.SignatureError {
+	if k == nil {
+		return refuse(receipt.CodeUnknownKey, "%s is not among the %d trusted keys", quote(e.KeyID), len(s.keys))
+	}
+	if !fits(k.Algorithm, string(e.Algorithm)) {
+		return refuse(receipt.CodeAlgorithmMismatch, "%s is a key for %s, the signature names %s", quote(k.ID), k.Algorithm, e.Algorithm)
+	}
+	return nil
+}
+
+func refuse(code receipt.Code, format string, args ...any) *receipt.SignatureError {
+	return &receipt.SignatureError{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+const (
+	nativePrefix = "base64:"
+	nativeBytes  = len(nativePrefix) + 88 // of a whole value: 64 bytes take 86 characters and ==
+)
+
+// checkNative is the hot path: it allocates only to complain.
+func (s *Set) checkNative(k *PublicKey, message []byte, e *receipt.Entry) *receipt.SignatureError {
+	var sig [66]byte // what base64.Encoding may write for 88 characters
+	if !decodeNative(&sig, e.Signature) {
+		return refuse(receipt.CodeMalformedSignature, `not "base64:" and the padded base64 of 64 bytes, in its one encoding`)
+	}
+	if k == nil || k.Algorithm != Ed25519 {
+		return s.usable(k, e)
+	}
+	if !ed25519.Verify(k.material.(ed25519.PublicKey), message, sig[:ed25519.SignatureSize]) {
+		return k.notSigned()
+	}
+	return nil
+}
+
+// decodeNative reads the one accepted encoding. 88 characters that hold 64 bytes
+// leave no room for the CR and LF that encoding/base64 skips.
+func decodeNative(sig *[66]byte, value []byte) bool {
+	if len(value) != nativeBytes || string(value[:len(nativePrefix)]) != nativePrefix {
+		return false
+	}
+	n, err := base64.StdEncoding.Strict().Decode(sig[:], value[len(nativePrefix):])
+	return err == nil && n == ed25519.SignatureSize
+}

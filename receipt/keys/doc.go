@@ -1,0 +1,51 @@
+// Package keys reads trusted keys, checks signatures with them and makes new
+// ones.
+//
+// # Trusted keys
+//
+// A trust file is a JWK Set (RFC 7517 section 5) of public signing keys, at most
+// [MaxSetBytes] bytes and [MaxKeys] keys. Each key has the members of its type
+// (RFC 7518 section 6, RFC 8037 section 2) and
+//
+//	kid      required, unique in the file, at most MaxIDBytes bytes
+//	alg      required for RSA; for EC the one of the curve; for Ed25519 nothing,
+//	         "EdDSA", "Ed25519" or "ed25519", which all mean the same
+//	use      "sig" when present
+//	key_ops  contains "verify" when present
+//	issuers  the issuer.id values that the key may speak for; absent: only the
+//	         one that the caller names
+//	roles    of issuer, witness, checkpoint; absent: issuer
+//	origin   of a checkpoint key: the log's name
+//	nbf exp  valid when nbf ≤ t < exp; whole seconds since 1970 (NumericDate
+//	         without fractions), up to the end of the year 9999
+//	revoked  {"at": NumericDate, "reason": text}
+//
+// Other members are kept and never interpreted: jku, x5u and x5c are not
+// followed. [ParseSet] refuses the whole file rather than leaving a key out: for
+// a duplicate kid, for private and symmetric keys (whose values no message
+// shows), and for keys that give no security.
+//
+// # Signatures
+//
+// The message is the 71 ASCII bytes of chain.receipt_hash. There are two forms.
+//
+//	ed25519   RFC 8032. "base64:" and the standard padded base64 of the 64
+//	          signature bytes, 95 characters. Accepted is what crypto/ed25519
+//	          accepts.
+//	EdDSA ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512
+//	          A detached compact JWS (RFC 7515 appendix F): "jws:", the protected
+//	          header, "..", the signature, both in base64url without padding. The
+//	          header has exactly alg, kid (the entry's key_id) and optionally iat
+//	          (the entry's signed_at in whole seconds).
+//
+// Each value has one accepted encoding: no white space, no unused bits. The
+// algorithm is the trusted key's, never the token's. Of an ECDSA signature
+// (r, s) the twin (r, n−s) is valid too, as in RFC 7518; nothing identifies a
+// receipt by the text of a signature. A salt of PS256, PS384 and PS512 is as
+// long as the hash (RFC 7518 section 3.5).
+//
+// # Signing
+//
+// [NewSigner] signs with a [PrivateKey], [NewRemoteSigner] with a key that never
+// leaves a KMS or an HSM. A signer signs receipt hashes and nothing else.
+package keys

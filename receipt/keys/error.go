@@ -1,0 +1,68 @@
+package keys
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A SetError says why a key, or a file of keys, was refused. It never holds
+// private key material.
+type SetError struct {
+	Code    receipt.Code // CodeWeakKey or CodeInvalidKeySet
+	KeyID   string       // kid of the key, when it has one
+	Index   int          // place of the key in the set, from 0; -1: the file as a whole, or a single key
+	Pointer string       // RFC 6901
+	Detail  string       // what was found and what to do
+
+	err error
+}
+
+// Error gives the place and the detail on one line.
+func (e *SetError) Error() string {
+	text := "key file: "
+	if e.err == nil && e.Pointer != "" {
+		text += fmt.Sprintf("at %s: ", e.Pointer)
+	}
+	if e.KeyID != "" {
+		text += fmt.Sprintf("key %s: ", quote(e.KeyID))
+	}
+	return text + e.Detail
+}
+
+// Unwrap returns the error of package canon when the file is no strict JSON.
+func (e *SetError) Unwrap() error { return e.err }
+
+func invalid(pointer, format string, args ...any) *SetError {
+	return &SetError{Code: receipt.CodeInvalidKeySet, Index: -1, Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
+}
+
+func weak(pointer, format string, args ...any) *SetError {
+	return &SetError{Code: receipt.CodeWeakKey, Index: -1, Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
+}
+
+// of names the key that an error is about.
+func (e *SetError) of(id string) *SetError {
+	e.KeyID = id
+	return e
+}
+
+// at places an error about a single key in a set.
+func (e *SetError) at(index int) *SetError {
+	e.Index, e.Pointer = index, fmt.Sprintf("/keys/%d", index)+e.Pointer
+	return e
+}
+
+const maxQuoted = 64 // bytes of foreign text in a message
+
+func quote[T ~string | ~[]byte](s T) string {
+	if len(s) <= maxQuoted {
+		return fmt.Sprintf("%+q", s)
+	}
+	cut := maxQuoted
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%+q…", s[:cut])
+}

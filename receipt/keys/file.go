@@ -1,0 +1,125 @@
+package keys
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A File is a trust file that is being edited. The zero File has no keys. It
+// keeps the members that it does not know. It is not safe for concurrent use,
+// and writing it somewhere is the caller's task.
+type File struct {
+	keys  []*PublicKey
+	other []member // beside "keys"
+}
+
+// ParseFile reads a trust file by the rules of [ParseSet].
+func ParseFile(data []byte) (*File, error) {
+	root, err := parseJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	list, bad := recognizeSet(root)
+	if bad != nil {
+		return nil, bad
+	}
+	if n := list.Len(); n > MaxKeys {
+		return nil, invalid("/keys", "%d keys, at most %d are read", n, MaxKeys)
+	}
+	f := &File{other: otherMembers(root, "keys")}
+	for i, n := range list.Elements() { // first of all: is anything here secret?
+		if err := checkPublic(n); err != nil {
+			return nil, err.at(i).of(n.Member("kid").String())
+		}
+	}
+	for i, n := range list.Elements() {
+		k, err := parseMember(n)
+		if err != nil {
+			return nil, err.at(i)
+		}
+		f.keys = append(f.keys, k)
+	}
+	if _, err := index(f.keys); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// parseMember reads a key of a set, where receipts find it by its kid.
+func parseMember(n canon.Node) (*PublicKey, *SetError) {
+	if n.Kind() == canon.KindObject && n.Member("kid").IsZero() {
+		return nil, invalid("/kid", "no kid; receipts name keys by it")
+	}
+	return parseKey(n, "", "")
+}
+
+// Keys returns copies of the keys.
+func (f *File) Keys() []*PublicKey { return cloneAll(f.keys) }
+
+// Set returns the keys for verification. A file without keys is an error.
+func (f *File) Set() (*Set, error) { return index(cloneAll(f.keys)) }
+
+// Add appends keys. On error, a *[SetError], the file is unchanged.
+func (f *File) Add(keys ...*PublicKey) error {
+	list := slices.Clone(f.keys)
+	for _, k := range keys {
+		c, err := k.checked()
+		if err != nil {
+			return err
+		}
+		list = append(list, c)
+	}
+	if len(list) > 0 {
+		if _, err := index(list); err != nil {
+			return err
+		}
+	}
+	f.keys = list
+	return nil
+}
+
+// Revoke ends the worth of a key at a time, cut to the second. With the reason
+// [receipt.ReasonSuperseded] earlier signatures keep counting. A key that was
+// superseded can still be revoked for another reason; any other revocation
+// stands. On error, a *[SetError], the file is unchanged.
+func (f *File) Revoke(id string, at time.Time, reason string) error {
+	i := slices.IndexFunc(f.keys, func(k *PublicKey) bool { return k.ID == id })
+	if i < 0 {
+		return invalid("/keys", "no key of this id among %d", len(f.keys)).of(id)
+	}
+	k := f.keys[i].clone()
+	if r := k.Revoked; r != nil && (r.Reason != receipt.ReasonSuperseded || reason == receipt.ReasonSuperseded) {
+		return invalid("/revoked", "revoked already, at %s", receipt.At(r.At)).at(i).of(id)
+	}
+	k.Revoked = &receipt.Revocation{At: at, Reason: reason}
+	k, err := k.checked()
+	if err != nil {
+		return err
+	}
+	f.keys = slices.Clone(f.keys)
+	f.keys[i] = k
+	return nil
+}
+
+// Marshal returns the file: JSON, indented by two spaces, with a newline at its
+// end. The order is that of the keys; of one key: kid, the key, what it is
+// trusted for, the other members.
+func (f *File) Marshal() []byte {
+	list := []byte{'['}
+	for i, k := range f.keys {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = appendObject(list, k.members())
+	}
+	text := appendObject(nil, append([]member{{"keys", append(list, ']')}}, f.other...))
+	var b bytes.Buffer
+	_ = json.Indent(&b, text, "", "  ") // of text written by canon, or parsed by it
+	b.WriteByte('\n')
+	return b.Bytes()
+}

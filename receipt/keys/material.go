@@ -1,0 +1,231 @@
+package keys
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// Limits of an RSA key. Below, it can be factored; above, checking one signature
+// costs too much (and crypto/rsa stops).
+const (
+	minModulus = 2048 // bits
+	maxModulus = 8192
+)
+
+// A material is a public key that passed every check: an ed25519.PublicKey, an
+// *ecdsa.PublicKey or an *rsa.PublicKey.
+type material = crypto.PublicKey
+
+// parseMaterial reads the key of a JWK and the algorithm that it implies, ""
+// for RSA.
+func parseMaterial(key canon.Node) (material, string, *SetError) {
+	kty := key.Member("kty")
+	switch {
+	case kty.Kind() != canon.KindString:
+		return nil, "", invalid("/kty", "expected kty, the key type, as a string")
+	case kty.String() == "OKP":
+		m, err := parseEd25519(key)
+		return m, Ed25519, err
+	case kty.String() == "EC":
+		return parseECDSA(key)
+	case kty.String() == "RSA":
+		m, err := parseRSA(key)
+		return m, "", err
+	case kty.String() == "oct":
+		return nil, "", invalid("/kty", "kty is \"oct\", a symmetric key; everyone who can check with it can also sign, so it proves nothing")
+	}
+	return nil, "", invalid("/kty", "kty is %s, expected OKP, EC or RSA", quote(kty.Text()))
+}
+
+// parseEd25519 reads RFC 8037 section 2.
+func parseEd25519(key canon.Node) (material, *SetError) {
+	if crv := key.Member("crv"); crv.String() != "Ed25519" {
+		return nil, invalid("/crv", "crv is %s, expected Ed25519, the only curve of an OKP key that receipts use", quote(crv.Text()))
+	}
+	x, err := octets(key, "x", ed25519.PublicKeySize)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkEd25519(x); err != nil {
+		return nil, err
+	}
+	return ed25519.PublicKey(x), nil
+}
+
+// checkEd25519 refuses the points under which signatures prove nothing, or not
+// the same to everyone: the 14 encodings of low order, every y that is not
+// reduced modulo p = 2^255−19 (RFC 8032 section 5.1.3), and what is no point.
+// Points with a component of low order cannot be told from others by their
+// bytes; crypto/ed25519 treats them as ref10 does.
+func checkEd25519(key []byte) *SetError {
+	y := bytes.Clone(key)
+	y[31] &= 0x7f // the sign of x; each y below has two encodings
+	switch hex.EncodeToString(y) {
+	case "0000000000000000000000000000000000000000000000000000000000000000", // order 4
+		"0100000000000000000000000000000000000000000000000000000000000000", // order 1
+		"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05", // order 8
+		"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a", // order 8
+		"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", // p−1: order 2
+		"edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", // p: order 4
+		"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f": // p+1: order 1
+		return weak("/x", "x is a point of low order, under which anyone can sign")
+	}
+	if y[0] >= 0xed && y[31] == 0x7f && bytes.Count(y[1:31], []byte{0xff}) == 30 {
+		return weak("/x", "x is not the canonical encoding of its point (RFC 8032 section 5.1.3)")
+	}
+	if !isPoint(key) {
+		return weak("/x", "x is not a point of the curve, so it can check no signature")
+	}
+	return nil
+}
+
+// isPoint asks crypto/ed25519, which reads the key before it looks at the
+// signature, an empty one here. Its complaint is then the same as about a key
+// that is known to be good: the base point.
+func isPoint(key []byte) bool {
+	good := bytes.Repeat([]byte{0x66}, 32)
+	good[0] = 0x58
+	complaint := func(k []byte) error { return ed25519.VerifyWithOptions(k, nil, nil, &ed25519.Options{}) }
+	return complaint(key).Error() == complaint(good).Error()
+}
+
+// parseECDSA reads RFC 7518 section 6.2.1.
+func parseECDSA(key canon.Node) (material, string, *SetError) {
+	crv := key.Member("crv")
+	curve, alg := curveOf(crv.String())
+	if curve == nil {
+		return nil, "", invalid("/crv", "crv is %s, expected P-256, P-384 or P-521", quote(crv.Text()))
+	}
+	x, err := octets(key, "x", coordinate(curve))
+	if err != nil {
+		return nil, "", err
+	}
+	y, err := octets(key, "y", coordinate(curve))
+	if err != nil {
+		return nil, "", err
+	}
+	pub, bad := ecdsa.ParseUncompressedPublicKey(curve, append(append([]byte{4}, x...), y...))
+	if bad != nil {
+		return nil, "", weak("/x", "x and y are not a point of the curve %s", crv.String())
+	}
+	return pub, alg, nil
+}
+
+// parseRSA reads RFC 7518 section 6.3.1.
+func parseRSA(key canon.Node) (material, *SetError) {
+	n, err := integer(key, "n")
+	if err != nil {
+		return nil, err
+	}
+	e, err := integer(key, "e")
+	if err != nil {
+		return nil, err
+	}
+	pub, err := newRSA(new(big.Int).SetBytes(n), new(big.Int).SetBytes(e))
+	if err != nil {
+		return nil, err
+	}
+	return pub, nil
+}
+
+func newRSA(n, e *big.Int) (*rsa.PublicKey, *SetError) {
+	switch bits := n.BitLen(); {
+	case bits < minModulus:
+		return nil, weak("/n", "the RSA modulus has %d bits, at least %d are needed", bits, minModulus)
+	case bits > maxModulus:
+		return nil, weak("/n", "the RSA modulus has %d bits, at most %d are read", bits, maxModulus)
+	case n.Bit(0) == 0:
+		return nil, weak("/n", "the RSA modulus is even")
+	case e.BitLen() > 31:
+		return nil, weak("/e", "the RSA exponent is above 2^31−1")
+	case e.Bit(0) == 0, e.Int64() <= 3:
+		return nil, weak("/e", "the RSA exponent is %d, expected an odd number above 3, such as 65537", e.Int64())
+	}
+	return &rsa.PublicKey{N: n, E: int(e.Int64())}, nil
+}
+
+// checkMaterial checks a key that did not come from a JWK, and returns a copy.
+func checkMaterial(pub crypto.PublicKey) (material, string, *SetError) {
+	switch pub := pub.(type) {
+	case ed25519.PublicKey:
+		if len(pub) != ed25519.PublicKeySize {
+			return nil, "", invalid("", "an Ed25519 public key has %d bytes, found %d", ed25519.PublicKeySize, len(pub))
+		}
+		if err := checkEd25519(pub); err != nil {
+			return nil, "", err
+		}
+		return ed25519.PublicKey(bytes.Clone(pub)), Ed25519, nil
+	case *ecdsa.PublicKey:
+		if pub == nil || pub.Curve == nil || pub.X == nil || pub.Y == nil {
+			return nil, "", invalid("", "an ECDSA public key without a curve or a point")
+		}
+		curve, alg := curveOf(pub.Curve.Params().Name)
+		if curve == nil || curve != pub.Curve {
+			return nil, "", invalid("", "the ECDSA curve is %s, expected P-256, P-384 or P-521", quote(pub.Curve.Params().Name))
+		}
+		point, err := pub.Bytes()
+		if err != nil {
+			return nil, "", weak("", "the ECDSA public key is not a point of its curve")
+		}
+		clone, err := ecdsa.ParseUncompressedPublicKey(curve, point)
+		if err != nil {
+			return nil, "", weak("", "the ECDSA public key is not a point of its curve")
+		}
+		return clone, alg, nil
+	case *rsa.PublicKey:
+		if pub == nil || pub.N == nil {
+			return nil, "", invalid("", "an RSA public key without a modulus")
+		}
+		clone, err := newRSA(new(big.Int).Set(pub.N), big.NewInt(int64(pub.E)))
+		return clone, "", err
+	}
+	return nil, "", invalid("", "a key of type %T, expected Ed25519, ECDSA or RSA", pub)
+}
+
+// jwkMembers returns the members of a JWK that hold the public key, kty first.
+func jwkMembers(m material) []member {
+	switch pub := m.(type) {
+	case ed25519.PublicKey:
+		return []member{text("kty", "OKP"), text("crv", "Ed25519"), text("x", encodeURL(pub))}
+	case *ecdsa.PublicKey:
+		point, err := pub.Bytes()
+		if err != nil { // it was a point when it was read
+			return nil
+		}
+		size := coordinate(pub.Curve)
+		return []member{text("kty", "EC"), text("crv", pub.Curve.Params().Name),
+			text("x", encodeURL(point[1:1+size])), text("y", encodeURL(point[1+size:]))}
+	case *rsa.PublicKey:
+		return []member{text("kty", "RSA"), text("n", encodeURL(pub.N.Bytes())), text("e", encodeURL(big.NewInt(int64(pub.E)).Bytes()))}
+	}
+	return nil
+}
+
+// thumbprint hashes the required members in the order of their names (RFC 7638
+// section 3).
+func thumbprint(m material) [32]byte {
+	return sha256.Sum256(appendObject(nil, sorted(jwkMembers(m))))
+}
+
+// defaultID names a key after its material.
+func defaultID(m material, algorithm string) string {
+	data, prefix := []byte(nil), strings.ToLower(algorithm)
+	if raw, ok := m.(ed25519.PublicKey); ok {
+		data, prefix = raw, Ed25519
+	} else if der, err := x509.MarshalPKIXPublicKey(m); err == nil { // all our types marshal
+		data = der
+	}
+	sum := sha256.Sum256(data)
+	return fmt.Sprintf("%s:%x", prefix, sum[:16])
+}

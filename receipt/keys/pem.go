@@ -1,0 +1,86 @@
+package keys
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"strings"
+)
+
+// MaxPEMBytes bounds a PEM file before it is looked at, since reading one can
+// take time quadratic in its length.
+const MaxPEMBytes = 64 << 10
+
+// ParsePublicPEM reads a PEM file (RFC 7468) with exactly one public key, as
+// SubjectPublicKeyInfo ("PUBLIC KEY") or PKCS #1 ("RSA PUBLIC KEY"). id and
+// algorithm are those of [FromPublic]. The error is a *[SetError].
+func ParsePublicPEM(data []byte, id, algorithm string) (*PublicKey, error) {
+	block, err := onePEM(data)
+	if err != nil {
+		return nil, err
+	}
+	var pub crypto.PublicKey
+	var bad error
+	switch {
+	case block.Type == "PUBLIC KEY":
+		pub, bad = x509.ParsePKIXPublicKey(block.Bytes)
+	case block.Type == "RSA PUBLIC KEY":
+		pub, bad = x509.ParsePKCS1PublicKey(block.Bytes)
+	case strings.HasSuffix(block.Type, "PRIVATE KEY"):
+		return nil, invalid("", "this file holds a private key; make its public half with: openssl pkey -in FILE -pubout")
+	case block.Type == "CERTIFICATE":
+		return nil, invalid("", "this file holds a certificate, and receipts trust keys, not certificates; take its key with: openssl x509 -in FILE -pubkey -noout")
+	default:
+		return nil, invalid("", "this PEM file holds a %s, expected a PUBLIC KEY", quote(block.Type))
+	}
+	if bad != nil {
+		return nil, invalid("", "the PEM file holds no public key that can be read")
+	}
+	return FromPublic(pub, id, algorithm)
+}
+
+// ParsePrivatePEM reads a PEM file with exactly one private key, as unencrypted
+// PKCS #8 ("PRIVATE KEY"). id and algorithm are those of [FromPublic]. The error
+// is a *[SetError] and never shows key material.
+func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
+	block, err := onePEM(data)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case block.Type == "PRIVATE KEY":
+	case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
+		return nil, invalid("", "the private key is encrypted; decrypt it with: openssl pkcs8 -topk8 -nocrypt -in FILE")
+	case block.Type == "EC PRIVATE KEY", block.Type == "RSA PRIVATE KEY":
+		return nil, invalid("", "the private key is not in PKCS #8 form; convert it with: openssl pkcs8 -topk8 -nocrypt -in FILE")
+	case strings.HasSuffix(block.Type, "PUBLIC KEY"):
+		return nil, invalid("", "this file holds a public key; signing needs the private one")
+	default:
+		return nil, invalid("", "this PEM file holds a %s, expected a PRIVATE KEY", quote(block.Type))
+	}
+	key, bad := x509.ParsePKCS8PrivateKey(block.Bytes)
+	signer, ok := key.(crypto.Signer)
+	if bad != nil || !ok {
+		return nil, invalid("", "the PEM file holds no private key that can be read")
+	}
+	return newPrivate(signer, id, algorithm)
+}
+
+// onePEM refuses what surrounds a block, so that nothing is overlooked.
+func onePEM(data []byte) (*pem.Block, error) {
+	if len(data) > MaxPEMBytes {
+		return nil, invalid("", "the PEM file has %d bytes, at most %d are read", len(data), MaxPEMBytes)
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN ")) {
+		return nil, invalid("", "expected a PEM file that begins with -----BEGIN, without text before it")
+	}
+	block, rest := pem.Decode(bytes.TrimSpace(data))
+	switch {
+	case block == nil:
+		return nil, invalid("", "the PEM block is damaged")
+	case len(bytes.TrimSpace(rest)) > 0:
+		return nil, invalid("", "something follows the PEM block; give one key at a time")
+	}
+	return block, nil
+}

@@ -1,0 +1,107 @@
+package keys
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// MaxPolicyBytes is the size of the largest policy file that is read.
+const MaxPolicyBytes = 1 << 20
+
+// A PolicyError says why a policy file was refused.
+type PolicyError struct {
+	Pointer string // RFC 6901
+	Detail  string
+
+	err error
+}
+
+func (e *PolicyError) Error() string {
+	if e.Pointer == "" || e.err != nil {
+		return "policy file: " + e.Detail
+	}
+	return "policy file: at " + e.Pointer + ": " + e.Detail
+}
+
+// Unwrap returns the error of package canon when the file is no strict JSON.
+func (e *PolicyError) Unwrap() error { return e.err }
+
+// ParsePolicy reads a policy file:
+//
+//	{"issuer": "harness_burin_cloud",
+//	 "witnesses": {"threshold": 2, "keys": ["w1", "w2", "w3"]}}
+//
+// Both members are optional, but one must be there. threshold is at least 1 and
+// at most the number of keys; without keys every trusted witness counts.
+// Unknown members are refused, since each would be a demand that nobody checks.
+// The error is a *[PolicyError].
+func ParsePolicy(data []byte) (receipt.Policy, error) {
+	doc := new(canon.Document)
+	if err := doc.Parse(data, canon.Limits{Bytes: MaxPolicyBytes, Depth: maxDepth}); err != nil {
+		return receipt.Policy{}, &PolicyError{Detail: err.Error(), err: err}
+	}
+	policy, err := parsePolicy(doc.Root())
+	if err != nil {
+		return receipt.Policy{}, err
+	}
+	return policy, nil
+}
+
+func parsePolicy(root canon.Node) (p receipt.Policy, err *PolicyError) {
+	if root.Kind() != canon.KindObject || root.Len() == 0 {
+		return p, badPolicy("", `expected an object with "issuer" or "witnesses"`)
+	}
+	if err := onlyMembers(root, "", "issuer", "witnesses"); err != nil {
+		return p, err
+	}
+	if issuer := root.Member("issuer"); !issuer.IsZero() {
+		if p.Issuer = issuer.String(); p.Issuer == "" {
+			return p, badPolicy("/issuer", "expected the issuer.id as a string that is not empty")
+		}
+	}
+	if witnesses := root.Member("witnesses"); !witnesses.IsZero() {
+		p.Witnesses, err = parseQuorum(witnesses)
+	}
+	return p, err
+}
+
+func parseQuorum(n canon.Node) (q receipt.Quorum, err *PolicyError) {
+	if n.Kind() != canon.KindObject {
+		return q, badPolicy("/witnesses", `expected an object with "threshold"`)
+	}
+	if err := onlyMembers(n, "/witnesses", "threshold", "keys"); err != nil {
+		return q, err
+	}
+	threshold := n.Member("threshold")
+	f := threshold.Float()
+	if threshold.Kind() != canon.KindNumber || f < 1 || f > MaxKeys || f != math.Trunc(f) {
+		return q, badPolicy("/witnesses/threshold", "expected a whole number from 1 to %d", MaxKeys)
+	}
+	q.Threshold = int(f)
+	list := n.Member("keys")
+	if list.IsZero() {
+		return q, nil
+	}
+	keys, bad := stringList(list, "keys")
+	if bad != nil {
+		return q, badPolicy("/witnesses/keys", "%s", bad.Detail)
+	}
+	if q.Keys = keys; q.Threshold > len(keys) {
+		return q, badPolicy("/witnesses/threshold", "the threshold is %d, but %d keys are listed", q.Threshold, len(keys))
+	}
+	return q, nil
+}
+
+func onlyMembers(n canon.Node, pointer string, known ...string) *PolicyError {
+	if others := otherMembers(n, known...); len(others) > 0 {
+		return badPolicy(pointer, "unknown member %s; expected %q", quote(others[0].name), known)
+	}
+	return nil
+}
+
+func badPolicy(pointer, format string, args ...any) *PolicyError {
+	return &PolicyError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
+}

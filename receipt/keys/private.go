@@ -1,0 +1,245 @@
+package keys
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A PrivateKey signs receipts. Printing one, with any verb, shows its id and
+// algorithm only; only [PrivateKey.MarshalPrivate] writes the secret.
+type PrivateKey struct {
+	id        string
+	algorithm string
+	key       crypto.Signer // ed25519.PrivateKey, *ecdsa.PrivateKey or *rsa.PrivateKey
+	public    *PublicKey
+}
+
+// newPrivate joins a private key with its checked public half. The algorithm is
+// one of [Algorithms], "Ed25519", or "" for the natural one of the key.
+func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
+	public, err := FromPublic(key.Public(), id, privateAlgorithm(algorithm))
+	if err != nil {
+		return nil, err
+	}
+	k := &PrivateKey{id: public.ID, algorithm: public.Algorithm, key: key, public: public}
+	if k.algorithm == Ed25519 {
+		if algorithm == EdDSA {
+			k.algorithm = EdDSA
+		} else {
+			public.alg = "Ed25519"
+		}
+	}
+	return k, nil
+}
+
+func privateAlgorithm(algorithm string) string {
+	if algorithm == Ed25519 {
+		return "Ed25519" // how RFC 9864 spells it, and we write it
+	}
+	return algorithm
+}
+
+// ID returns the key id that signatures name.
+func (k *PrivateKey) ID() string { return k.id }
+
+// Algorithm returns the algorithm of the signatures: of an Ed25519 key ed25519,
+// or EdDSA when its alg says so.
+func (k *PrivateKey) Algorithm() string { return k.algorithm }
+
+// Public returns the public half, which speaks for no issuer yet.
+func (k *PrivateKey) Public() *PublicKey { return k.public.clone() }
+
+// Format writes the id and the algorithm, for every verb.
+func (k PrivateKey) Format(s fmt.State, _ rune) {
+	fmt.Fprintf(s, "private key %s (%s)", quote(k.id), k.algorithm)
+}
+
+// rsaBits is the size of generated RSA keys: 128 bits of security (NIST SP
+// 800-57 part 1).
+const rsaBits = 3072
+
+// Generate makes a key for one of [Algorithms]. An empty id means [DefaultID].
+//
+// An Ed25519 key is the first 32 bytes of random. crypto/ecdsa and crypto/rsa
+// use the system's randomness and ignore random (from Go 1.26 on).
+func Generate(random io.Reader, algorithm, id string) (*PrivateKey, error) {
+	return generate(random, algorithm, id, rsaBits)
+}
+
+func generate(random io.Reader, algorithm, id string, bits int) (*PrivateKey, error) {
+	alg, ok := algorithmOf(algorithm)
+	if !ok {
+		return nil, fmt.Errorf("keys: algorithm %s is not one of %q", quote(algorithm), Algorithms())
+	}
+	if random == nil {
+		return nil, errors.New("keys: no source of randomness")
+	}
+	key, err := generateKey(random, alg, bits)
+	if err != nil {
+		return nil, fmt.Errorf("keys: %w", err)
+	}
+	return newPrivate(key, id, algorithm)
+}
+
+func generateKey(random io.Reader, alg algorithm, bits int) (crypto.Signer, error) {
+	switch {
+	case alg.family == familyEd25519:
+		_, key, err := ed25519.GenerateKey(random)
+		return key, err
+	case alg.name == ES256:
+		return ecdsa.GenerateKey(elliptic.P256(), random)
+	case alg.name == ES384:
+		return ecdsa.GenerateKey(elliptic.P384(), random)
+	case alg.name == ES512:
+		return ecdsa.GenerateKey(elliptic.P521(), random)
+	}
+	return rsa.GenerateKey(random, bits)
+}
+
+// ParsePrivate reads one private JWK: Ed25519 (RFC 8037), EC or RSA with two
+// primes (RFC 7518 section 6). kid is [DefaultID] when absent; alg is required
+// for RSA. An Ed25519 key with the alg EdDSA signs JWS, any other native
+// ed25519. The public members must be there and belong to the private ones. The
+// error is a *[SetError] and never shows key material.
+func ParsePrivate(data []byte) (*PrivateKey, error) {
+	root, err := parsePrivateJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	key, bad := parsePrivate(root)
+	if bad != nil {
+		return nil, bad.of(root.Member("kid").String())
+	}
+	if bad := checkUse(root, "sign"); bad != nil {
+		return nil, bad.of(root.Member("kid").String())
+	}
+	id, alg := root.Member("kid"), root.Member("alg")
+	if !id.IsZero() && id.String() == "" {
+		return nil, invalid("/kid", "expected kid as a string that is not empty")
+	}
+	if !alg.IsZero() && alg.String() == "" {
+		return nil, invalid("/alg", "expected alg as a string that is not empty")
+	}
+	return newPrivate(key, id.String(), alg.String())
+}
+
+func parsePrivateJSON(data []byte) (canon.Node, error) {
+	doc := new(canon.Document)
+	if err := doc.Parse(data, canon.Limits{Bytes: MaxSetBytes, Depth: maxDepth}); err != nil {
+		if recognize(data) != nil {
+			return canon.Node{}, invalid("", "this is not a JWK but a PEM or an OpenSSH file")
+		}
+		return canon.Node{}, syntax(err)
+	}
+	root := doc.Root()
+	switch {
+	case root.Kind() != canon.KindObject:
+		return root, invalid("", "expected a private JWK, a JSON object")
+	case !root.Member("keys").IsZero():
+		return root, invalid("/keys", "this is a JWK Set; expected one private JWK, as receipt keys generate writes to its --private file")
+	case root.Member("kty").String() == "oct":
+		return root, invalid("/kty", "kty is \"oct\", a symmetric key; receipts are signed with OKP, EC and RSA keys")
+	case !root.Member("kty").IsZero() && root.Member("d").IsZero():
+		return root, invalid("", "this is a public key; signing needs the private one, which receipt keys generate wrote to its --private file").of(root.Member("kid").String())
+	}
+	return root, nil
+}
+
+func parsePrivate(n canon.Node) (crypto.Signer, *SetError) {
+	m, _, err := parseMaterial(n)
+	if err != nil {
+		return nil, err
+	}
+	switch pub := m.(type) {
+	case ed25519.PublicKey:
+		seed, err := octets(n, "d", ed25519.SeedSize)
+		if err != nil {
+			return nil, err
+		}
+		if key := ed25519.NewKeyFromSeed(seed); pub.Equal(key.Public()) {
+			return key, nil
+		}
+	case *ecdsa.PublicKey:
+		d, err := octets(n, "d", coordinate(pub.Curve))
+		if err != nil {
+			return nil, err
+		}
+		if key, err := ecdsa.ParseRawPrivateKey(pub.Curve, d); err == nil && pub.Equal(key.Public()) {
+			return key, nil
+		}
+	case *rsa.PublicKey:
+		return parsePrivateRSA(n, pub)
+	}
+	return nil, invalid("/d", "the private and the public members are not one key")
+}
+
+// parsePrivateRSA reads RFC 7518 section 6.3.2. dp, dq and qi follow from the
+// others; when present they must agree.
+func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError) {
+	if !n.Member("oth").IsZero() {
+		return nil, invalid("/oth", "an RSA key with more than two primes")
+	}
+	value := make(map[string]*big.Int)
+	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi"} {
+		if optional := len(name) == 2; optional && n.Member(name).IsZero() {
+			continue
+		}
+		b, err := integer(n, name)
+		if err != nil {
+			return nil, err
+		}
+		value[name] = new(big.Int).SetBytes(b)
+	}
+	key := &rsa.PrivateKey{PublicKey: *pub, D: value["d"], Primes: []*big.Int{value["p"], value["q"]}}
+	if err := key.Validate(); err != nil {
+		return nil, invalid("/d", "the private and the public members are not one key")
+	}
+	key.Precompute()
+	for name, want := range map[string]*big.Int{"dp": key.Precomputed.Dp, "dq": key.Precomputed.Dq, "qi": key.Precomputed.Qinv} {
+		if got := value[name]; got != nil && got.Cmp(want) != 0 {
+			return nil, invalid("/"+name, "%s does not belong to the other members", name)
+		}
+	}
+	return key, nil
+}
+
+// MarshalPrivate returns the private JWK, secret included, on one line with a
+// newline at its end. The file should be readable by its owner only.
+func (k *PrivateKey) MarshalPrivate() ([]byte, error) {
+	secret, err := privateMembers(k.key)
+	if err != nil {
+		return nil, err
+	}
+	return append(appendObject(nil, append(k.public.members(), secret...)), '\n'), nil
+}
+
+func privateMembers(key crypto.Signer) ([]member, error) {
+	switch key := key.(type) {
+	case ed25519.PrivateKey:
+		return []member{text("d", encodeURL(key.Seed()))}, nil
+	case *ecdsa.PrivateKey:
+		d, err := key.Bytes()
+		if err != nil {
+			return nil, errors.New("keys: an ECDSA key that cannot be written")
+		}
+		return []member{text("d", encodeURL(d))}, nil
+	case *rsa.PrivateKey:
+		if len(key.Primes) != 2 {
+			return nil, errors.New("keys: an RSA key with more than two primes")
+		}
+		key.Precompute()
+		unsigned := func(name string, n *big.Int) member { return text(name, encodeURL(n.Bytes())) }
+		return []member{unsigned("d", key.D), unsigned("p", key.Primes[0]), unsigned("q", key.Primes[1]),
+			unsigned("dp", key.Precomputed.Dp), unsigned("dq", key.Precomputed.Dq), unsigned("qi", key.Precomputed.Qinv)}, nil
+	}
+	return nil, errors.New("keys: an empty private key")
+}

@@ -1,0 +1,185 @@
+package keys
+
+import (
+	"crypto"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// MaxIDBytes is the length of the longest kid that is read, in bytes.
+const MaxIDBytes = 1024
+
+// A PublicKey is one key of a trust file. The embedded [receipt.Key] says what
+// it may be used for; Algorithm and Thumbprint follow from the key itself.
+//
+// A caller may fill in Issuers, Roles, Origin, NotBefore, NotAfter and Revoked
+// before it gives the key to [File.Add] or [NewSet], which check them.
+type PublicKey struct {
+	receipt.Key
+
+	material material
+	alg      string   // of an Ed25519 key: its name in the file, "" for none
+	other    []member // members that trust does not depend on, in source order
+}
+
+// FromPublic wraps an ed25519.PublicKey, an *ecdsa.PublicKey or an
+// *rsa.PublicKey. An empty id means [DefaultID]; an empty algorithm means the
+// only one of the key, and is refused for RSA, which has six.
+func FromPublic(pub crypto.PublicKey, id, algorithm string) (*PublicKey, error) {
+	m, natural, err := checkMaterial(pub)
+	if err != nil {
+		return nil, err
+	}
+	k := &PublicKey{material: m, alg: algorithm}
+	if k.Algorithm, err = chooseAlgorithm(natural, algorithm); err != nil {
+		return nil, err.of(id)
+	}
+	if k.ID = id; id == "" {
+		k.ID = defaultID(m, k.Algorithm)
+	}
+	return k.checked()
+}
+
+// ParsePublic reads one public JWK. A non-empty id replaces its kid; with
+// neither the key gets its [DefaultID]. A non-empty algorithm is used when the
+// JWK has no alg.
+func ParsePublic(data []byte, id, algorithm string) (*PublicKey, error) {
+	root, err := parseJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	if !root.Member("keys").IsZero() {
+		return nil, invalid("/keys", "expected one key, found a JWK Set")
+	}
+	k, bad := parseKey(root, id, algorithm)
+	if bad != nil {
+		return nil, bad
+	}
+	return k, nil
+}
+
+// Crypto returns the key as crypto/ed25519, crypto/ecdsa or crypto/rsa has it.
+// It must not be modified.
+func (k *PublicKey) Crypto() crypto.PublicKey { return k.material }
+
+// Fingerprint returns the thumbprint as RFC 7638 section 3.1 writes it: 43
+// characters of base64url.
+func (k *PublicKey) Fingerprint() string {
+	return base64.RawURLEncoding.EncodeToString(k.Thumbprint[:])
+}
+
+// Thumbprint returns the SHA-256 JWK thumbprint (RFC 7638) of a key of the types
+// that [FromPublic] takes.
+func Thumbprint(pub crypto.PublicKey) ([32]byte, error) {
+	m, _, err := checkMaterial(pub)
+	if err != nil {
+		return [32]byte{}, err
+	}
+	return thumbprint(m), nil
+}
+
+// DefaultID names a key after its material: "ed25519:" and 32 hexadecimal
+// digits, the first half of the SHA-256 of the 32 key bytes; for other keys the
+// algorithm in lower case, ":" and the same of the SubjectPublicKeyInfo (RFC
+// 5280 section 4.1.2.7). With a shell, for a PEM file of an EC key:
+//
+//	openssl pkey -pubin -in key.pem -outform der | sha256sum | cut -c1-32
+func DefaultID(pub crypto.PublicKey, algorithm string) (string, error) {
+	k, err := FromPublic(pub, "", algorithm)
+	if err != nil {
+		return "", err
+	}
+	return k.ID, nil
+}
+
+// MarshalJSON returns the JWK.
+func (k *PublicKey) MarshalJSON() ([]byte, error) {
+	if k.material == nil {
+		return nil, errors.New("key file: an empty key")
+	}
+	return appendObject(nil, k.members()), nil
+}
+
+// members lists kid, the key itself, what it is trusted for and the rest.
+func (k *PublicKey) members() []member {
+	list := append([]member{text("kid", k.ID)}, jwkMembers(k.material)...)
+	if k.Algorithm != Ed25519 {
+		list = append(list, text("alg", k.Algorithm))
+	} else if k.alg != "" {
+		list = append(list, text("alg", k.alg))
+	}
+	if k.Issuers != nil {
+		list = append(list, member{"issuers", appendStrings(nil, k.Issuers)})
+	}
+	if k.Roles != nil {
+		list = append(list, member{"roles", appendStrings(nil, k.Roles)})
+	}
+	if k.Origin != "" {
+		list = append(list, text("origin", k.Origin))
+	}
+	if !k.NotBefore.IsZero() {
+		list = append(list, number("nbf", k.NotBefore.Unix()))
+	}
+	if !k.NotAfter.IsZero() {
+		list = append(list, number("exp", k.NotAfter.Unix()))
+	}
+	if k.Revoked != nil {
+		list = append(list, member{"revoked", appendObject(nil, revocationMembers(k.Revoked))})
+	}
+	return append(list, k.other...)
+}
+
+func revocationMembers(r *receipt.Revocation) []member {
+	list := []member{number("at", r.At.Unix())}
+	if r.Reason != "" {
+		list = append(list, text("reason", r.Reason))
+	}
+	return list
+}
+
+func number(name string, n int64) member { return member{name, strconv.AppendInt(nil, n, 10)} }
+
+// clone returns a key that shares no memory that a caller could write to.
+func (k *PublicKey) clone() *PublicKey {
+	c := *k
+	c.Issuers, c.Roles = slices.Clone(k.Issuers), slices.Clone(k.Roles)
+	if k.Revoked != nil {
+		revoked := *k.Revoked
+		c.Revoked = &revoked
+	}
+	return &c
+}
+
+// checked reads the key again from what it would be written as, so that a key
+// that was filled in by hand obeys the rules of the file.
+func (k *PublicKey) checked() (*PublicKey, error) {
+	data, err := k.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	root, err := parseJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	c, bad := parseKey(root, "", "")
+	if bad != nil {
+		return nil, bad
+	}
+	return c, nil
+}
+
+func parseJSON(data []byte) (canon.Node, error) {
+	if err := recognize(data); err != nil {
+		return canon.Node{}, err
+	}
+	doc := new(canon.Document)
+	if err := doc.Parse(data, canon.Limits{Bytes: MaxSetBytes, Depth: maxDepth}); err != nil {
+		return canon.Node{}, syntax(err)
+	}
+	return doc.Root(), nil
+}

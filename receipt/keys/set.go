@@ -1,0 +1,78 @@
+package keys
+
+import (
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Limits of a trust file.
+const (
+	MaxSetBytes = 4 << 20
+	MaxKeys     = 10_000
+	maxDepth    = 32 // unknown members may nest
+)
+
+// A Set is the keys of one trust file. It implements [receipt.Trust], does not
+// change and is safe for concurrent use.
+type Set struct {
+	keys []*PublicKey
+	byID map[string]*PublicKey
+}
+
+var _ receipt.Trust = (*Set)(nil)
+
+// ParseSet reads a trust file. The error is a *[SetError].
+func ParseSet(data []byte) (*Set, error) {
+	f, err := ParseFile(data)
+	if err != nil {
+		return nil, err
+	}
+	return index(f.keys)
+}
+
+// NewSet makes a set of keys. The error is a *[SetError].
+func NewSet(keys ...*PublicKey) (*Set, error) {
+	var f File
+	if err := f.Add(keys...); err != nil {
+		return nil, err
+	}
+	return f.Set()
+}
+
+func index(keys []*PublicKey) (*Set, error) {
+	switch {
+	case len(keys) == 0:
+		return nil, invalid("/keys", "no keys; with none every signature would be unknown")
+	case len(keys) > MaxKeys:
+		return nil, invalid("/keys", "%d keys, at most %d are read", len(keys), MaxKeys)
+	}
+	s := &Set{keys: keys, byID: make(map[string]*PublicKey, len(keys))}
+	for i, k := range keys {
+		if s.byID[k.ID] != nil {
+			return nil, invalid("/kid", "another key has the same kid, so a signature could be judged by either").at(i).of(k.ID)
+		}
+		s.byID[k.ID] = k
+	}
+	return s, nil
+}
+
+// Len returns the number of keys.
+func (s *Set) Len() int { return len(s.keys) }
+
+// Keys returns copies of the keys, in the order of the file.
+func (s *Set) Keys() []*PublicKey { return cloneAll(s.keys) }
+
+// Lookup returns a copy of the key with the id.
+func (s *Set) Lookup(id string) (*PublicKey, bool) {
+	if k := s.byID[id]; k != nil {
+		return k.clone(), true
+	}
+	return nil, false
+}
+
+func cloneAll(keys []*PublicKey) []*PublicKey {
+	list := make([]*PublicKey, len(keys))
+	for i, k := range keys {
+		list[i] = k.clone()
+	}
+	return list
+}

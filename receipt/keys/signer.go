@@ -1,0 +1,159 @@
+package keys
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// ErrNotHash is returned for a message that is no receipt hash: a receipt key
+// signs nothing else.
+var ErrNotHash = errors.New("keys: a receipt key signs receipt hashes only")
+
+// A Signer makes signature entries with one key. It is safe for concurrent use
+// when its ContextSigner is. Printing one does not show its key.
+type Signer struct {
+	public    *PublicKey
+	algorithm string
+	signer    ContextSigner
+	now       func() time.Time
+	check     *Set // of a remote key: judges what came back
+}
+
+var _ receipt.Signer = (*Signer)(nil)
+
+// NewSigner signs with k. The time of each signature is now's; a nil now leaves
+// signed_at, and iat in the header of a JWS, out.
+func NewSigner(k *PrivateKey, now func() time.Time) *Signer {
+	return &Signer{public: k.public, algorithm: k.algorithm, signer: FromCryptoSigner(k.key), now: now}
+}
+
+// NewRemoteSigner signs with a key that is somewhere else. The algorithm is one
+// of [Algorithms] and must fit the public key, which is checked as a trusted key
+// would be; an empty id means [DefaultID]. Each signature is verified before it
+// is returned, so that a service with another key is found out.
+func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time) (*Signer, error) {
+	if s == nil {
+		return nil, errors.New("keys: no signer")
+	}
+	if _, ok := algorithmOf(algorithm); !ok {
+		return nil, fmt.Errorf("keys: algorithm %s is not one of %q", quote(algorithm), Algorithms())
+	}
+	public, err := FromPublic(s.Public(), id, algorithm)
+	if err != nil {
+		return nil, err
+	}
+	check, err := NewSet(public)
+	if err != nil {
+		return nil, err
+	}
+	return &Signer{public: public, algorithm: algorithm, signer: s, now: now, check: check}, nil
+}
+
+// Public returns the public key.
+func (s *Signer) Public() *PublicKey { return s.public.clone() }
+
+// Format writes the id and the algorithm, for every verb.
+func (s Signer) Format(w fmt.State, _ rune) {
+	fmt.Fprintf(w, "signer %s (%s)", quote(s.public.ID), s.algorithm)
+}
+
+// Sign signs message, the text of chain.receipt_hash; anything else is
+// [ErrNotHash]. A context that ends before the signature is there ends the call
+// with its error.
+func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
+	if _, err := canon.ParseDigest(message); err != nil {
+		return receipt.Signature{}, ErrNotHash
+	}
+	sig := receipt.Signature{KeyID: s.public.ID, Algorithm: s.algorithm}
+	var iat *int64
+	if s.now != nil {
+		sig.SignedAt = receipt.At(s.now())
+		seconds := sig.SignedAt.Unix()
+		iat = &seconds
+	}
+	value, err := s.value(ctx, message, iat)
+	if err == nil {
+		sig.Signature = value
+		err = s.confirm(message, sig)
+	}
+	if err != nil {
+		return receipt.Signature{}, fmt.Errorf("keys: signing with %s: %w", quote(s.public.ID), err)
+	}
+	return sig, nil
+}
+
+func (s *Signer) value(ctx context.Context, message []byte, iat *int64) (string, error) {
+	alg, _ := algorithmOf(s.algorithm)
+	if alg.name != Ed25519 {
+		obj, err := signToken(ctx, s.signer, alg, s.public, iat, message)
+		if err != nil {
+			return "", err
+		}
+		compact, err := obj.DetachedCompactSerialize()
+		return tokenPrefix + compact, err
+	}
+	raw, err := signRaw(ctx, s.signer, alg, message)
+	if err != nil {
+		return "", err
+	}
+	return nativePrefix + base64.StdEncoding.EncodeToString(raw), nil
+}
+
+// confirm verifies a remote key's signature as a verifier would.
+func (s *Signer) confirm(message []byte, sig receipt.Signature) error {
+	if s.check == nil {
+		return nil
+	}
+	e := receipt.Entry{KeyID: []byte(sig.KeyID), Algorithm: []byte(sig.Algorithm), Signature: []byte(sig.Signature)}
+	if !sig.SignedAt.IsZero() {
+		e.SignedAt = []byte(sig.SignedAt.String())
+	}
+	if _, err := s.check.CheckSignature(message, &e); err != nil {
+		return fmt.Errorf("the signer returned a signature that does not verify with its own public key (%w)", err)
+	}
+	return nil
+}
+
+// signToken makes a JWS with the protected header alg, kid (when the key has an
+// id) and iat (when given), in this order but for iat, which sorts second.
+func signToken(ctx context.Context, s ContextSigner, alg algorithm, public *PublicKey, iat *int64, payload []byte) (*jose.JSONWebSignature, error) {
+	opaque := &opaqueSigner{ctx: ctx, signer: s, algorithm: alg, public: public}
+	options := new(jose.SignerOptions)
+	if iat != nil {
+		options.WithHeader("iat", *iat)
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(alg.name), Key: opaque}, options)
+	if err != nil {
+		return nil, err
+	}
+	return signer.Sign(payload)
+}
+
+// An opaqueSigner lets go-jose write the token while a ContextSigner signs. It
+// lives for one signature, with that signature's context.
+type opaqueSigner struct {
+	ctx       context.Context
+	signer    ContextSigner
+	algorithm algorithm
+	public    *PublicKey
+}
+
+func (o *opaqueSigner) Public() *jose.JSONWebKey {
+	return &jose.JSONWebKey{Key: o.public.material, KeyID: o.public.ID}
+}
+
+func (o *opaqueSigner) Algs() []jose.SignatureAlgorithm {
+	return []jose.SignatureAlgorithm{jose.SignatureAlgorithm(o.algorithm.name)}
+}
+
+func (o *opaqueSigner) SignPayload(input []byte, _ jose.SignatureAlgorithm) ([]byte, error) {
+	return signRaw(o.ctx, o.signer, o.algorithm, input)
+}

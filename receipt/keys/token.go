@@ -1,0 +1,145 @@
+package keys
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/rsa"
+	"strconv"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+const (
+	tokenPrefix = "jws:"
+
+	// maxToken bounds a whole value, in bytes: the longest kid, escaped, and
+	// the signature of the largest RSA key are below.
+	maxToken = 16 << 10
+)
+
+// A token is a detached compact JWS (RFC 7515 appendix F) whose form was
+// checked.
+type token struct {
+	text      string // without the prefix
+	header    []byte // the first part, still encoded
+	signature []byte
+}
+
+// parseToken checks everything about a token that needs no key. go-jose would be
+// more lenient: it takes line breaks, unused bits and unknown header members.
+func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureError) {
+	malformed := func(format string, args ...any) (*token, *receipt.SignatureError) {
+		return nil, refuse(receipt.CodeMalformedSignature, format, args...)
+	}
+	if len(e.Signature) > maxToken {
+		return malformed("the value has %d bytes, at most %d are read", len(e.Signature), maxToken)
+	}
+	compact, ok := bytes.CutPrefix(e.Signature, []byte(tokenPrefix))
+	if !ok {
+		return malformed(`a signature with %s begins with "jws:"`, alg.name)
+	}
+	parts := bytes.SplitN(compact, []byte{'.'}, 4)
+	if len(parts) != 3 || len(parts[1]) != 0 {
+		return malformed("not a detached compact JWS: a header, two dots, a signature")
+	}
+	header, err := decodeURL(parts[0])
+	if err != nil {
+		return malformed("the header is %v", err)
+	}
+	if problem := checkHeader(header, e); problem != "" {
+		return malformed("%s", problem)
+	}
+	signature, err := decodeURL(parts[2])
+	if err != nil {
+		return malformed("the signature is %v", err)
+	}
+	if n := len(signature); alg.size != 0 && n != alg.size {
+		return malformed("the signature has %d bytes, %s has %d", n, alg.name, alg.size)
+	} else if alg.size == 0 && (n < minModulus/8 || n > maxModulus/8) {
+		return malformed("the signature has %d bytes, %s has %d to %d", n, alg.name, minModulus/8, maxModulus/8)
+	}
+	return &token{text: string(compact), header: parts[0], signature: signature}, nil
+}
+
+// checkHeader demands exactly alg, kid and optionally iat, each equal to what
+// the entry says outside the protection of the signature.
+func checkHeader(header []byte, e *receipt.Entry) (problem string) {
+	doc := new(canon.Document)
+	if err := doc.Parse(header, canon.Limits{Depth: 8}); err != nil {
+		return "the header is not strict JSON: " + err.Error()
+	}
+	root := doc.Root()
+	if root.Kind() != canon.KindObject || len(root.Raw()) != len(header) {
+		return "the header is not a JSON object without white space around it"
+	}
+	for name := range root.Members() {
+		switch name.String() {
+		case "alg", "kid", "iat":
+		default:
+			return "the header has the member " + quote(name.Text()) + "; only alg, kid and iat are allowed"
+		}
+	}
+	if alg := root.Member("alg"); alg.Kind() != canon.KindString || !bytes.Equal(alg.Text(), e.Algorithm) {
+		return "alg of the header is not the entry's algorithm"
+	}
+	if kid := root.Member("kid"); kid.Kind() != canon.KindString || !bytes.Equal(kid.Text(), e.KeyID) {
+		return "kid of the header is not the entry's key_id"
+	}
+	return checkIssuedAt(root.Member("iat"), e.SignedAt)
+}
+
+// checkIssuedAt compares iat, inside the signature, with signed_at, outside. A
+// missing one contradicts nothing.
+func checkIssuedAt(iat canon.Node, signedAt []byte) (problem string) {
+	if iat.IsZero() {
+		return ""
+	}
+	seconds, err := strconv.ParseInt(string(iat.Raw()), 10, 64)
+	if err != nil || iat.Kind() != canon.KindNumber {
+		return "iat of the header is not a whole number of seconds"
+	}
+	if signedAt == nil {
+		return ""
+	}
+	if at, err := receipt.ParseTime(signedAt); err != nil || at.Unix() != seconds {
+		return "iat of the header is not the entry's signed_at in whole seconds"
+	}
+	return ""
+}
+
+// verifyToken does the mathematics. The algorithm is the key's own.
+func (k *PublicKey) verifyToken(t *token, message []byte) *receipt.SignatureError {
+	name := k.Algorithm
+	if name == Ed25519 {
+		name = EdDSA
+	}
+	if message == nil {
+		message = []byte{} // nil would mean to go-jose: attached
+	}
+	jws, err := jose.ParseDetached(t.text, message, []jose.SignatureAlgorithm{jose.SignatureAlgorithm(name)})
+	valid := err == nil && jws.DetachedVerify(message, k.material) == nil
+	if alg, _ := algorithmOf(name); valid && alg.family == familyPSS {
+		valid = verifySalt(k.material, alg.hash, t, message)
+	}
+	if !valid {
+		return k.notSigned()
+	}
+	return nil
+}
+
+func (k *PublicKey) notSigned() *receipt.SignatureError {
+	return refuse(receipt.CodeSignatureInvalid, "not %s's signature over this hash", quote(k.ID))
+}
+
+// verifySalt demands a salt as long as the hash (RFC 7518 section 3.5). go-jose
+// takes any length.
+func verifySalt(m material, hash crypto.Hash, t *token, message []byte) bool {
+	h := hash.New()
+	h.Write(t.header)
+	h.Write([]byte("." + encodeURL(message)))
+	options := &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: hash}
+	return rsa.VerifyPSS(m.(*rsa.PublicKey), hash, h.Sum(nil), t.signature, options) == nil
+}
