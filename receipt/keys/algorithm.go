@@ -80,6 +80,14 @@ func isEd25519Name(name string) bool {
 	return name == EdDSA || name == "Ed25519" || name == Ed25519
 }
 
+// jwkAlgorithm spells an algorithm for the alg of a JWK.
+func jwkAlgorithm(name string) string {
+	if name == Ed25519 {
+		return "Ed25519" // RFC 9864
+	}
+	return name
+}
+
 // fits reports whether a key for the algorithm ours may check a signature that
 // names theirs.
 func fits(ours, theirs string) bool {

@@ -26,7 +26,7 @@ type PrivateKey struct {
 // newPrivate joins a private key with its checked public half. The algorithm is
 // one of [Algorithms], "Ed25519", or "" for the natural one of the key.
 func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
-	public, err := FromPublic(key.Public(), id, privateAlgorithm(algorithm))
+	public, err := FromPublic(key.Public(), id, algorithm)
 	if err != nil {
 		return nil, err
 	}
@@ -35,17 +35,10 @@ func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
 		if algorithm == EdDSA {
 			k.algorithm = EdDSA
 		} else {
-			public.alg = "Ed25519"
+			public.alg = jwkAlgorithm(Ed25519)
 		}
 	}
 	return k, nil
-}
-
-func privateAlgorithm(algorithm string) string {
-	if algorithm == Ed25519 {
-		return "Ed25519" // how RFC 9864 spells it, and we write it
-	}
-	return algorithm
 }
 
 // ID returns the key id that signatures name.
@@ -132,9 +125,11 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 	return newPrivate(key, id.String(), alg.String())
 }
 
+const maxPrivate = 64 << 10 // bytes of a private JWK
+
 func parsePrivateJSON(data []byte) (canon.Node, error) {
 	doc := new(canon.Document)
-	if err := doc.Parse(data, canon.Limits{Bytes: MaxSetBytes, Depth: maxDepth}); err != nil {
+	if err := doc.Parse(data, canon.Limits{Bytes: maxPrivate, Depth: maxDepth}); err != nil {
 		if recognize(data) != nil {
 			return canon.Node{}, invalid("", "this is not a JWK but a PEM or an OpenSSH file")
 		}

@@ -35,7 +35,7 @@ func FromPublic(pub crypto.PublicKey, id, algorithm string) (*PublicKey, error) 
 	if err != nil {
 		return nil, err
 	}
-	k := &PublicKey{material: m, alg: algorithm}
+	k := &PublicKey{material: m, alg: jwkAlgorithm(algorithm)}
 	if k.Algorithm, err = chooseAlgorithm(natural, algorithm); err != nil {
 		return nil, err.of(id)
 	}

@@ -122,12 +122,17 @@ func (k *PublicKey) verifyToken(t *token, message []byte) *receipt.SignatureErro
 	jws, err := jose.ParseDetached(t.text, message, []jose.SignatureAlgorithm{jose.SignatureAlgorithm(name)})
 	valid := err == nil && jws.DetachedVerify(message, k.material) == nil
 	if alg, _ := algorithmOf(name); valid && alg.family == familyPSS {
-		valid = verifySalt(k.material, alg.hash, t, message)
+		valid = verifySalt(k.material, alg.hash, t.input(message), t.signature)
 	}
 	if !valid {
 		return k.notSigned()
 	}
 	return nil
+}
+
+// input returns what is signed (RFC 7515 section 5.1, step 8).
+func (t *token) input(message []byte) []byte {
+	return []byte(string(t.header) + "." + encodeURL(message))
 }
 
 func (k *PublicKey) notSigned() *receipt.SignatureError {
@@ -136,10 +141,9 @@ func (k *PublicKey) notSigned() *receipt.SignatureError {
 
 // verifySalt demands a salt as long as the hash (RFC 7518 section 3.5). go-jose
 // takes any length.
-func verifySalt(m material, hash crypto.Hash, t *token, message []byte) bool {
+func verifySalt(m material, hash crypto.Hash, input, sig []byte) bool {
 	h := hash.New()
-	h.Write(t.header)
-	h.Write([]byte("." + encodeURL(message)))
+	h.Write(input)
 	options := &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: hash}
-	return rsa.VerifyPSS(m.(*rsa.PublicKey), hash, h.Sum(nil), t.signature, options) == nil
+	return rsa.VerifyPSS(m.(*rsa.PublicKey), hash, h.Sum(nil), sig, options) == nil
 }

@@ -1,0 +1,70 @@
+package receipt_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// ring is a Trust over real Ed25519 keys, so that these tests need no package
+// keys. Its algorithm "ed25519" is the real one; "other" is known but no key's.
+type ring map[string]*member
+
+type member struct {
+	receipt.Key
+	private ed25519.PrivateKey
+}
+
+// newRing makes a key for each id; equal seeds are equal key material.
+func newRing(keys ...receipt.Key) ring {
+	r := ring{}
+	for _, k := range keys {
+		r.add(k, k.ID)
+	}
+	return r
+}
+
+func (r ring) add(k receipt.Key, material string) {
+	seed := sha256.Sum256([]byte(material))
+	k.Thumbprint = seed
+	r[k.ID] = &member{k, ed25519.NewKeyFromSeed(seed[:])}
+}
+
+func (r ring) Len() int { return len(r) }
+
+func (r ring) CheckSignature(message []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
+	if alg := string(e.Algorithm); alg != "ed25519" && alg != "other" {
+		return nil, &receipt.SignatureError{Code: receipt.CodeUnsupportedAlgorithm, Detail: "algorithm not supported"}
+	}
+	text, ok := bytes.CutPrefix(e.Signature, []byte("base64:"))
+	value, err := base64.StdEncoding.Strict().DecodeString(string(text))
+	if !ok || err != nil || len(value) != 64 {
+		return nil, &receipt.SignatureError{Code: receipt.CodeMalformedSignature, Detail: "malformed"}
+	}
+	m := r[string(e.KeyID)]
+	switch {
+	case m == nil:
+		return nil, &receipt.SignatureError{Code: receipt.CodeUnknownKey, Detail: "not trusted"}
+	case string(e.Algorithm) != "ed25519":
+		return &m.Key, &receipt.SignatureError{Code: receipt.CodeAlgorithmMismatch, Detail: "not the key's algorithm"}
+	case !ed25519.Verify(m.private.Public().(ed25519.PublicKey), message, value):
+		return &m.Key, &receipt.SignatureError{Code: receipt.CodeSignatureInvalid, Detail: "false"}
+	}
+	return &m.Key, nil
+}
+
+// Sign makes m a Signer.
+func (m *member) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
+	if err := ctx.Err(); err != nil {
+		return receipt.Signature{}, err
+	}
+	value := base64.StdEncoding.EncodeToString(ed25519.Sign(m.private, message))
+	return receipt.Signature{KeyID: m.ID, Algorithm: "ed25519", Signature: "base64:" + value, SignedAt: receipt.At(noon)}, nil
+}
+
+var noon = time.Date(2026, 4, 25, 12, 0, 0, 0, time.UTC)
