@@ -1,0 +1,468 @@
+package receipt_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/schemas"
+)
+
+// forge edits a sealed receipt as JSON and makes its hash and its signatures by
+// the given keys fit again, so that nothing but the edit is wrong.
+func forge(t testing.TB, d *receipt.Draft, edit func(map[string]any), signers ...*member) []byte {
+	t.Helper()
+	o := map[string]any{}
+	if err := json.Unmarshal(sealAndSign(t, d), &o); err != nil {
+		t.Fatal(err)
+	}
+	edit(o)
+	return rehash(t, o, signers...)
+}
+
+func rehash(t testing.TB, o map[string]any, signers ...*member) []byte {
+	t.Helper()
+	text := func() []byte {
+		b, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	inner, ok := o["chain"].(map[string]any)
+	if !ok {
+		return text()
+	}
+	doc, err := canon.Parse(text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, err := chain.Hash(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner["receipt_hash"] = hash.String()
+	list := []any{}
+	for _, m := range signers {
+		s, err := m.Sign(t.Context(), []byte(hash.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, s)
+	}
+	o["signatures"] = list
+	return text()
+}
+
+func keep(map[string]any) {}
+
+// testKeys are the keys of the truth table.
+func testKeys() ring {
+	r := newRing(
+		receipt.Key{ID: "a", Issuers: []string{"issuer_a"}},
+		receipt.Key{ID: "a2", Issuers: []string{"issuer_z", "issuer_a"}},
+		receipt.Key{ID: "b", Issuers: []string{"issuer_b"}},
+		receipt.Key{ID: "free"},
+		receipt.Key{ID: "early", Issuers: []string{"issuer_a"}, NotBefore: noon.Add(time.Second)},
+		receipt.Key{ID: "onset", Issuers: []string{"issuer_a"}, NotBefore: noon, NotAfter: noon.Add(1)},
+		receipt.Key{ID: "late", Issuers: []string{"issuer_a"}, NotAfter: noon},
+		receipt.Key{ID: "stolen", Issuers: []string{"issuer_a"}, Revoked: &receipt.Revocation{At: noon.Add(time.Hour), Reason: "compromised"}},
+		receipt.Key{ID: "gone", Issuers: []string{"issuer_a"}, Revoked: &receipt.Revocation{At: noon.Add(time.Hour)}},
+		receipt.Key{ID: "old", Issuers: []string{"issuer_a"}, Revoked: &receipt.Revocation{At: noon, Reason: receipt.ReasonSuperseded}},
+		receipt.Key{ID: "aging", Issuers: []string{"issuer_a"}, Revoked: &receipt.Revocation{At: noon.Add(1), Reason: receipt.ReasonSuperseded}},
+		receipt.Key{ID: "w1", Roles: []receipt.Role{receipt.RoleWitness}},
+		receipt.Key{ID: "w2", Roles: []receipt.Role{receipt.RoleWitness}},
+		receipt.Key{ID: "wlate", Roles: []receipt.Role{receipt.RoleWitness}, NotAfter: noon},
+		receipt.Key{ID: "both", Issuers: []string{"issuer_a"}, Roles: []receipt.Role{receipt.RoleIssuer, receipt.RoleWitness}},
+		receipt.Key{ID: "bothb", Issuers: []string{"issuer_b"}, Roles: []receipt.Role{receipt.RoleIssuer, receipt.RoleWitness}},
+		receipt.Key{ID: "log", Issuers: []string{"issuer_a"}, Roles: []receipt.Role{receipt.RoleCheckpoint}},
+	)
+	r.add(receipt.Key{ID: "w1bis", Roles: []receipt.Role{receipt.RoleWitness}}, "w1")
+	r.add(receipt.Key{ID: "awitness", Roles: []receipt.Role{receipt.RoleWitness}}, "a")
+	return r
+}
+
+type outcome struct {
+	verdict receipt.Verdict
+	step    receipt.Step
+	code    receipt.Code
+	pointer string
+}
+
+func (o outcome) String() string {
+	return fmt.Sprintf("%v %v %s at %q", o.verdict, o.step, o.code, o.pointer)
+}
+
+func verified() outcome { return outcome{verdict: receipt.Verified} }
+
+func refuted(s receipt.Step, c receipt.Code, at string) outcome {
+	return outcome{receipt.Refuted, s, c, at}
+}
+
+func undecided(s receipt.Step, c receipt.Code, at string) outcome {
+	return outcome{receipt.Undecided, s, c, at}
+}
+
+func outcomeOf(rep *receipt.Report) outcome {
+	f := rep.Finding()
+	return outcome{rep.Verdict, f.Step, f.Code, f.Pointer}
+}
+
+// TestSignaturePolicy is the truth table of DESIGN section 4.
+func TestSignaturePolicy(t *testing.T) {
+	sig := receipt.StepSignatures
+	witnesses := func(n int, keys ...string) receipt.Policy {
+		return receipt.Policy{Witnesses: receipt.Quorum{Threshold: n, Keys: keys}}
+	}
+	for _, c := range []struct {
+		name    string
+		signers string // ids; "stranger" is in no set
+		named   string // issuer.public_key_id
+		policy  receipt.Policy
+		want    outcome
+	}{
+		{"issuer", "a", "", receipt.Policy{}, verified()},
+		{"one of two issuers", "a2", "", receipt.Policy{}, verified()},
+		{"named", "a", "a", receipt.Policy{}, verified()},
+		{"named and another", "a a2", "a2", receipt.Policy{}, verified()},
+		{"other than named", "a", "a2", receipt.Policy{}, undecided(sig, receipt.CodeNamedKeyMissing, "/issuer/public_key_id")},
+		{"named is unknown", "a", "stranger", receipt.Policy{}, undecided(sig, receipt.CodeNamedKeyMissing, "/issuer/public_key_id")},
+		{"none", "", "", receipt.Policy{}, undecided(sig, receipt.CodeUnsigned, "/signatures")},
+		{"stranger", "stranger", "", receipt.Policy{}, undecided(sig, receipt.CodeUnknownKey, "/signatures/0")},
+		{"stranger beside", "stranger a", "", receipt.Policy{}, verified()},
+		{"other issuer", "b", "", receipt.Policy{}, refuted(sig, receipt.CodeIssuerMismatch, "/signatures/0")},
+		{"other issuer, named", "b", "b", receipt.Policy{}, refuted(sig, receipt.CodeIssuerMismatch, "/signatures/0")},
+		{"other issuer beside", "b a", "", receipt.Policy{}, verified()},
+		{"unbound", "free", "", receipt.Policy{}, undecided(sig, receipt.CodeIssuerUnbound, "/signatures/0")},
+		{"unbound, issuer asked for", "free", "", receipt.Policy{Issuer: "issuer_a"}, verified()},
+		{"unbound, other asked for", "free", "", receipt.Policy{Issuer: "issuer_b"}, refuted(sig, receipt.CodeIssuerMismatch, "/issuer/id")},
+		{"bound, other asked for", "a", "", receipt.Policy{Issuer: "issuer_b"}, refuted(sig, receipt.CodeIssuerMismatch, "/issuer/id")},
+		{"bound, asked for", "a", "", receipt.Policy{Issuer: "issuer_a"}, verified()},
+		{"not yet valid", "early", "", receipt.Policy{}, refuted(sig, receipt.CodeKeyNotYetValid, "/signatures/0")},
+		{"not yet valid beside", "early a", "", receipt.Policy{}, verified()},
+		{"valid for an instant", "onset", "", receipt.Policy{}, verified()},
+		{"expired", "late", "", receipt.Policy{}, refuted(sig, receipt.CodeKeyExpired, "/signatures/0")},
+		{"expired, judged before", "late", "", receipt.Policy{At: noon.Add(-1)}, verified()},
+		{"valid, judged after", "onset", "", receipt.Policy{At: noon.Add(1)}, refuted(sig, receipt.CodeKeyExpired, "/signatures/0")},
+		{"compromised", "stolen", "", receipt.Policy{}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/0")},
+		{"compromised, judged before", "stolen", "", receipt.Policy{At: noon.Add(-time.Hour)}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/0")},
+		{"revoked without reason", "gone", "", receipt.Policy{}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/0")},
+		{"compromised beside", "stolen a", "", receipt.Policy{}, verified()},
+		{"superseded", "old", "", receipt.Policy{}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/0")},
+		{"superseded later", "aging", "", receipt.Policy{}, verified()},
+		{"superseded later, judged then", "aging", "", receipt.Policy{At: noon.Add(1)}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/0")},
+		{"log key", "log", "", receipt.Policy{}, refuted(sig, receipt.CodeRoleMismatch, "/signatures/0")},
+		{"log key beside", "log a", "", receipt.Policy{}, verified()},
+		{"witness alone", "w1", "", receipt.Policy{}, undecided(sig, receipt.CodeUnsigned, "/signatures")},
+		{"witness named as issuer", "w1", "w1", receipt.Policy{}, refuted(sig, receipt.CodeRoleMismatch, "/signatures/0")},
+		{"witness beside", "a w1", "", receipt.Policy{}, verified()},
+		{"expired witness beside", "a wlate", "", receipt.Policy{}, verified()},
+		{"both roles", "both", "", receipt.Policy{}, verified()},
+
+		{"one of one", "a w1", "", witnesses(1), verified()},
+		{"none of one", "a", "", witnesses(1), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"two of two", "a w1 w2", "", witnesses(2), verified()},
+		{"the same twice", "a w1 w1", "", witnesses(2), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"the same material twice", "a w1 w1bis", "", witnesses(2), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"issuer is no witness", "a both", "", witnesses(1), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"issuer's material is no witness", "a awitness", "", witnesses(1), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"other issuer's witness", "a bothb", "", witnesses(1), verified()},
+		{"witnesses without issuer", "w1 w2", "", witnesses(2), undecided(sig, receipt.CodeUnsigned, "/signatures")},
+		{"expired witness needed", "a wlate", "", witnesses(1), refuted(sig, receipt.CodeKeyExpired, "/signatures/1")},
+		{"expired witness not enough", "a wlate", "", witnesses(2), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"listed witness", "a w1", "", witnesses(1, "w1", "w2"), verified()},
+		{"stranger is no witness", "a stranger", "", witnesses(1), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"unlisted witness", "a w2", "", witnesses(1, "w1"), refuted(sig, receipt.CodeRoleMismatch, "/signatures/1")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			keys := testKeys()
+			strangers := newRing(receipt.Key{ID: "stranger"})
+			var signers []*member
+			for _, id := range strings.Fields(c.signers) {
+				m := keys[id]
+				if m == nil {
+					m = strangers[id]
+				}
+				signers = append(signers, m)
+			}
+			d := plainDraft()
+			d.Issuer.PublicKeyID = c.named
+			rep := verify(verifier(t, keys, c.policy), forge(t, d, keep, signers...))
+			if got := outcomeOf(rep); got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+			if len(rep.Signatures) != len(signers) {
+				t.Errorf("%d signature results, want %d", len(rep.Signatures), len(signers))
+			}
+		})
+	}
+}
+
+// TestFalseEntryRefutes: one false or malformed entry refutes whoever wrote it;
+// one that cannot be checked does not.
+func TestFalseEntryRefutes(t *testing.T) {
+	keys := testKeys()
+	v := verifier(t, keys, receipt.Policy{})
+	good := forge(t, plainDraft(), keep, keys["a"], keys["a2"])
+	for name, c := range map[string]struct {
+		edit func(entry map[string]any)
+		want outcome
+	}{
+		"false":              {func(e map[string]any) { e["key_id"] = "w1" }, refuted(receipt.StepSignatures, receipt.CodeSignatureInvalid, "/signatures/1")},
+		"malformed":          {func(e map[string]any) { e["signature"] = "base64:MEUCIQDexample" }, refuted(receipt.StepSignatures, receipt.CodeMalformedSignature, "/signatures/1")},
+		"another algorithm":  {func(e map[string]any) { e["algorithm"] = "other" }, refuted(receipt.StepSignatures, receipt.CodeAlgorithmMismatch, "/signatures/1")},
+		"unknown algorithm":  {func(e map[string]any) { e["algorithm"] = "none" }, verified()},
+		"unknown key":        {func(e map[string]any) { e["key_id"] = "stranger" }, verified()},
+		"malformed, unknown": {func(e map[string]any) { e["key_id"], e["signature"] = "stranger", "x" }, refuted(receipt.StepSignatures, receipt.CodeMalformedSignature, "/signatures/1")},
+		"signed_at changed":  {func(e map[string]any) { e["signed_at"] = "1970-01-01T00:00:00Z" }, verified()},
+	} {
+		o := map[string]any{}
+		if err := json.Unmarshal(good, &o); err != nil {
+			t.Fatal(err)
+		}
+		c.edit(o["signatures"].([]any)[1].(map[string]any))
+		data, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep := verify(v, data)
+		if got := outcomeOf(rep); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+		if !slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool { return n.Code == receipt.CodeUnauthenticated }) {
+			t.Errorf("%s: the report does not say that entries are unauthenticated", name)
+		}
+	}
+}
+
+func TestTooManySignatures(t *testing.T) {
+	keys := testKeys()
+	v := verifier(t, keys, receipt.Policy{})
+	signers := slices.Repeat([]*member{keys["a"]}, receipt.MaxSignatures)
+	if got := outcomeOf(verify(v, forge(t, plainDraft(), keep, signers...))); got != verified() {
+		t.Errorf("at the limit: %v", got)
+	}
+	want := undecided(receipt.StepSignatures, receipt.CodeSignatureLimit, "/signatures")
+	if got := outcomeOf(verify(v, forge(t, plainDraft(), keep, append(signers, keys["a"])...))); got != want {
+		t.Errorf("above the limit: %v, want %v", got, want)
+	}
+}
+
+// TestEveryCode reaches each code that a verification can yield.
+func TestEveryCode(t *testing.T) {
+	keys := testKeys()
+	good := forge(t, plainDraft(), keep, keys["a"])
+	text := func(s string) []byte { return []byte(s) }
+	meta := func(raw string) []byte {
+		return bytes.Replace(good, []byte(`"metadata":{}`), []byte(`"metadata":{`+raw+`}`), 1)
+	}
+	edit := func(f func(o map[string]any)) []byte { return forge(t, plainDraft(), f, keys["a"]) }
+	stated := func(hash string) []byte {
+		return bytes.Replace(good, text(`"receipt_hash":"sha256:`), text(`"receipt_hash":"`+hash), 1)
+	}
+	parse, schema := receipt.StepParse, receipt.StepSchema
+	low := receipt.Policy{Limits: canon.Limits{Bytes: 100}}
+	shallow := receipt.Policy{Limits: canon.Limits{Depth: 2}}
+	cases := []struct {
+		name   string
+		data   []byte
+		policy receipt.Policy
+		want   outcome
+	}{
+		{"good", good, receipt.Policy{}, verified()},
+		{"syntax", text("{"), receipt.Policy{}, refuted(parse, receipt.CodeSyntax, "")},
+		{"duplicate", meta(`"a":1,"a":1`), receipt.Policy{}, refuted(parse, receipt.CodeDuplicateName, "/metadata/a")},
+		{"utf-8", meta("\"a\":\"\xff\""), receipt.Policy{}, refuted(parse, receipt.CodeInvalidUTF8, "/metadata/a")},
+		{"surrogate", meta(`"a":"\ud800"`), receipt.Policy{}, refuted(parse, receipt.CodeLoneSurrogate, "/metadata/a")},
+		{"range", meta(`"a":1e400`), receipt.Policy{}, refuted(parse, receipt.CodeNumberRange, "/metadata/a")},
+		{"precision", meta(`"a":9007199254740993`), receipt.Policy{}, refuted(parse, receipt.CodeNumberPrecision, "/metadata/a")},
+		{"precision, exponent", meta(`"a":-1e300`), receipt.Policy{}, refuted(parse, receipt.CodeNumberPrecision, "/metadata/a")},
+		{"precision, fraction", meta(`"a":9007199254740992.0`), receipt.Policy{}, refuted(parse, receipt.CodeNumberPrecision, "/metadata/a")},
+		{"depth 128", edit(func(o map[string]any) { o["metadata"] = map[string]any{"d": deep(125)} }), receipt.Policy{}, verified()},
+		{"depth 129", edit(func(o map[string]any) { o["metadata"] = map[string]any{"d": deep(126)} }), receipt.Policy{}, refuted(parse, receipt.CodeDepthLimit, ("/metadata/d" + strings.Repeat("/0", 126))[:256]+"…")},
+		{"size", append(bytes.Clone(good), bytes.Repeat([]byte{' '}, receipt.MaxBytes)...), receipt.Policy{}, refuted(parse, receipt.CodeSizeLimit, "")},
+		{"size, caller's", good, low, undecided(parse, receipt.CodeSizeLimit, "")},
+		{"size, both", append(bytes.Clone(good), bytes.Repeat([]byte{' '}, receipt.MaxBytes)...), low, refuted(parse, receipt.CodeSizeLimit, "")},
+		{"depth, caller's", good, shallow, undecided(parse, receipt.CodeDepthLimit, "/autonomy_budget/consumed")},
+		{"trailing", append(bytes.Clone(good), "{}"...), receipt.Policy{}, refuted(parse, receipt.CodeTrailingData, "")},
+		{"empty", nil, receipt.Policy{}, refuted(parse, receipt.CodeEmptyInput, "")},
+		{"array", text("[]"), receipt.Policy{}, refuted(parse, receipt.CodeNotObject, "")},
+		{"other document", text(`{"a":1}`), receipt.Policy{}, refuted(schema, receipt.CodeNotAReceipt, "")},
+		{"newer", bytes.Replace(good, text("receipt-2026-04-25"), text("receipt-2027-01-01"), 1), receipt.Policy{}, undecided(schema, receipt.CodeUnsupportedSchema, "/schema")},
+		{"schema", edit(func(o map[string]any) { o["x"] = 1 }), receipt.Policy{}, refuted(schema, receipt.CodeSchemaInvalid, "/x")},
+		{"malformed hash", stated("SHA256:"), receipt.Policy{}, refuted(schema, receipt.CodeSchemaInvalid, "/chain/receipt_hash")},
+		{"mismatch", meta(`"a":1`), receipt.Policy{}, refuted(receipt.StepHash, receipt.CodeHashMismatch, "/chain/receipt_hash")},
+		{"zero predecessor", edit(func(o map[string]any) {
+			o["chain"].(map[string]any)["previous_receipt_hash"] = canon.Digest{}.String()
+		}), receipt.Policy{}, refuted(receipt.StepLink, receipt.CodeChainBreak, "/chain/previous_receipt_hash")},
+		{"integrity only", good, receipt.Policy{IntegrityOnly: true}, verified()},
+		{"merkle root", edit(func(o map[string]any) { o["chain"].(map[string]any)["merkle_root"] = canon.Sum(nil).String() }), receipt.Policy{}, verified()},
+		{"rich", forge(t, richDraft(), keep, keys["a"]), receipt.Policy{}, verified()},
+		{"strict", good, receipt.Policy{Strict: true}, undecided(receipt.StepLink, receipt.CodeLinkNotChecked, "")},
+		{"contradictions", edit(func(o map[string]any) {
+			o["issued_at"] = "2030-01-01T00:00:00Z"
+			o["lifecycle"].(map[string]any)["created_at"] = "2040-01-01T00:00:00Z"
+			o["lifecycle"].(map[string]any)["failure"] = map[string]any{}
+			o["cost"].(map[string]any)["provider_breakdown"] = []any{map[string]any{"provider": "p", "amount": 0.000002}}
+			o["autonomy_budget"].(map[string]any)["consumed"] = map[string]any{"tool_calls": 1}
+			o["replay_input"].(map[string]any)["unavailable_reason"] = "none"
+			o["final_artifacts"] = []any{map[string]any{"artifact_id": "x", "kind": "k"}, map[string]any{"artifact_id": "x", "kind": "k"}}
+		}), receipt.Policy{Now: noon}, verified()},
+	}
+	reached := map[receipt.Code]bool{}
+	report, err := schemas.Compile(schemas.Report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		trust := receipt.Trust(keys)
+		if c.policy.IntegrityOnly {
+			trust = nil
+		}
+		rep := verify(verifier(t, trust, c.policy), c.data)
+		if got := outcomeOf(rep); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+		for _, check := range rep.Checks {
+			reached[check.Code] = true
+		}
+		for _, n := range append(slices.Clone(rep.NotChecked), rep.Warnings...) {
+			reached[n.Code] = true
+		}
+		checkReport(t, c.name, report, rep)
+		c.policy.Plain = true
+		plain := verify(verifier(t, trust, c.policy), c.data)
+		if got, want := marshal(t, plain), marshal(t, rep); !bytes.Equal(got, want) {
+			t.Errorf("%s: the plain path reports\n%s\nthe fast one\n%s", c.name, got, want)
+		}
+	}
+	elsewhere := []receipt.Code{ // by TestSignaturePolicy, TestFalseEntryRefutes, TestTooManySignatures
+		receipt.CodeUnsigned, receipt.CodeUnknownKey, receipt.CodeUnsupportedAlgorithm, receipt.CodeMalformedSignature, receipt.CodeAlgorithmMismatch,
+		receipt.CodeSignatureInvalid, receipt.CodeIssuerUnbound, receipt.CodeIssuerMismatch, receipt.CodeRoleMismatch, receipt.CodeNamedKeyMissing,
+		receipt.CodeThresholdNotMet, receipt.CodeKeyNotYetValid, receipt.CodeKeyExpired, receipt.CodeKeyRevoked, receipt.CodeSignatureLimit,
+		receipt.CodeWeakKey, receipt.CodeInvalidKeySet, // package keys
+		receipt.CodeStreamMismatch, // the command
+	}
+	for _, info := range receipt.Codes() {
+		if !reached[info.Code] && !slices.Contains(elsewhere, info.Code) {
+			t.Errorf("no case reaches %s", info.Code)
+		}
+		if info.Meaning == "" || info.Next == "" || info.Where == "" {
+			t.Errorf("%s is not explained", info.Code)
+		}
+		delete(reached, info.Code)
+	}
+	delete(reached, "")
+	for code := range reached {
+		t.Errorf("%s is not in the registry", code)
+	}
+}
+
+func marshal(t testing.TB, rep *receipt.Report) []byte {
+	t.Helper()
+	text, err := json.Marshal(rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// checkReport holds what every report must hold.
+func checkReport(t *testing.T, name string, schema *schemas.Schema, rep *receipt.Report) {
+	t.Helper()
+	text := marshal(t, rep)
+	doc, err := canon.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range schema.Check(doc.Root()).Problems {
+		t.Errorf("%s: the report does not fit its schema at %s: %s", name, p.Pointer, p.Detail)
+	}
+	again := new(receipt.Report)
+	if err := json.Unmarshal(text, again); err != nil {
+		t.Errorf("%s: %v", name, err)
+	} else if !bytes.Equal(marshal(t, again), text) {
+		t.Errorf("%s: the report changes when read back", name)
+	}
+	for i, s := range receipt.Steps() { // every step is there, in order
+		if !slices.ContainsFunc(rep.Checks, func(c receipt.Check) bool { return c.Step == s }) {
+			t.Errorf("%s: step %v is not reported", name, s)
+		}
+		if i > 0 && !slices.IsSortedFunc(rep.Checks, func(a, b receipt.Check) int { return int(a.Step) - int(b.Step) }) {
+			t.Errorf("%s: the steps are out of order", name)
+		}
+	}
+	for _, c := range rep.Checks { // what was not checked is always listed
+		if c.Status == receipt.NotChecked && !slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool { return n.Code == c.Code }) {
+			t.Errorf("%s: %v was not checked, and the report does not say so", name, c.Step)
+		}
+	}
+	clone := rep.Clone()
+	for i := range clone.Checks {
+		clone.Checks[i].Detail = "changed"
+	}
+	if !bytes.Equal(marshal(t, rep), text) {
+		t.Errorf("%s: a clone shares memory", name)
+	}
+}
+
+func TestMalformedHashIsAFailedStep(t *testing.T) {
+	keys := testKeys()
+	good := forge(t, plainDraft(), keep, keys["a"])
+	for _, bad := range []string{"SHA256:", "sha256-", "sha512:", ""} {
+		data := bytes.Replace(good, []byte(`"receipt_hash":"sha256:`), []byte(`"receipt_hash":"`+bad), 1)
+		if c := verify(verifier(t, keys, receipt.Policy{}), data).Check(receipt.StepHash); c.Status != receipt.Failed || c.Code != receipt.CodeMalformedHash {
+			t.Errorf("%q: %v %s, want a failed step", bad, c.Status, c.Code)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	keys := testKeys()
+	v := verifier(t, keys, receipt.Policy{})
+	good := forge(t, plainDraft(), keep, keys["a"])
+	r, err := v.Open(good)
+	if err != nil || r.Report().Verdict != receipt.Verified || r.Issuer.ID != "issuer_a" || !r.IssuedAt.Equal(noon) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	var wrong *receipt.RefutedError
+	if r, err := v.Open([]byte("{")); r != nil || !errors.As(err, &wrong) || wrong.Report.Verdict != receipt.Refuted {
+		t.Errorf("%v, %v; want nil and a *RefutedError", r, err)
+	}
+	var open *receipt.UndecidedError
+	if r, err := v.Open(forge(t, plainDraft(), keep)); r != nil || !errors.As(err, &open) || open.Report.Verdict != receipt.Undecided {
+		t.Errorf("%v, %v; want nil and an *UndecidedError", r, err)
+	}
+	var zero receipt.Report
+	if zero.Verdict != receipt.Undecided {
+		t.Error("a report that nobody filled in is not undecided")
+	}
+}
+
+func TestNewVerifierRefuses(t *testing.T) {
+	keys := testKeys()
+	for name, c := range map[string]struct {
+		trust  receipt.Trust
+		policy receipt.Policy
+	}{
+		"no trust":                 {nil, receipt.Policy{}},
+		"no keys":                  {ring{}, receipt.Policy{}},
+		"negative threshold":       {keys, receipt.Policy{Witnesses: receipt.Quorum{Threshold: -1}}},
+		"keys, threshold zero":     {keys, receipt.Policy{Witnesses: receipt.Quorum{Keys: []string{"w1"}}}},
+		"threshold above keys":     {keys, receipt.Policy{Witnesses: receipt.Quorum{Threshold: 2, Keys: []string{"w1"}}}},
+		"integrity with issuer":    {nil, receipt.Policy{IntegrityOnly: true, Issuer: "x"}},
+		"integrity with witnesses": {nil, receipt.Policy{IntegrityOnly: true, Witnesses: receipt.Quorum{Threshold: 1}}},
+	} {
+		if v, err := receipt.NewVerifier(c.trust, c.policy); err == nil || v != nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
