@@ -185,7 +185,7 @@ func (f field) pointer() string {
 func (f field) name() string     { return f.path[len(f.path)-1] }
 func (f field) parent() []string { return f.path[:len(f.path)-1] }
 
-func fields(t *testing.T) []field {
+func fields(t testing.TB) []field {
 	t.Helper()
 	var all []field
 	for line := range strings.Lines(fieldTable) {
@@ -305,7 +305,7 @@ func requiresAny(all []field, object field) bool {
 }
 
 // full is a receipt with every member of the table.
-func full(t *testing.T) map[string]any {
+func full(t testing.TB) map[string]any {
 	t.Helper()
 	root := map[string]any{}
 	for _, f := range fields(t)[1:] {

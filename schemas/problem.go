@@ -68,7 +68,7 @@ func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bo
 // each alternative or each element lacks is none by itself.
 func whole(k jsonschema.ErrorKind) bool {
 	switch k.(type) {
-	case *kind.AnyOf, *kind.OneOf, *kind.Contains, *kind.PropertyNames:
+	case *kind.AnyOf, *kind.OneOf, *kind.Contains:
 		return true
 	}
 	return false

@@ -83,10 +83,14 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 	return elements
 }
 
-// target follows $ref. Beside a $ref our schemas have descriptions only.
+// target follows $ref, but not in circles. Beside a $ref our schemas have
+// descriptions only.
 func target(s *jsonschema.Schema) *jsonschema.Schema {
-	for s != nil && s.Ref != nil {
+	for range 8 {
+		if s == nil || s.Ref == nil {
+			return s
+		}
 		s = s.Ref
 	}
-	return s
+	return nil
 }

@@ -30,8 +30,6 @@ func detail(e *jsonschema.ValidationError) string {
 		return "needs " + join(e.Causes, ", or ", lacks)
 	case *kind.Contains:
 		return "none of the elements is one that is needed"
-	case *kind.PropertyNames:
-		return "unexpected member name " + quote(k.Property)
 	case *kind.FalseSchema:
 		return "member " + last(e.InstanceLocation) + " is not allowed"
 	case *kind.UniqueItems:

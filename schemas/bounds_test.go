@@ -1,0 +1,182 @@
+package schemas_test
+
+import (
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/schemas"
+)
+
+// TestCutsChangeNothing compares the answers with arrays cut at once, cut
+// behind a few elements, and whole.
+func TestCutsChangeNothing(t *testing.T) {
+	s, all, receipt := must(t, schemas.Receipt), fields(t), full(t)
+	cases := 0
+	for _, f := range all {
+		if f.typ != "array" {
+			continue
+		}
+		for _, elements := range [][]any{
+			{nil, 1, "x", map[string]any{}, []any{}},
+			{map[string]any{"unknown": 1}, map[string]any{"kind": "artifact", "metadata": []any{1}}},
+			{map[string]any{"kind": "artifact", "metadata": map[string]any{"open": []any{1, 2, nil}}}},
+		} {
+			src := text(t, put(put(receipt, f.path, elements), []string{"deltas", "0"}, 5))
+			doc, err := canon.Parse([]byte(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := s.Check(doc.Root())
+			for _, most := range []int{0, 1, 2, 3, 7} {
+				cases++
+				if got := s.CheckCut(doc.Root(), most); !reflect.DeepEqual(got, whole) {
+					t.Errorf("%s, cut behind %d:\n%+v\nwant\n%+v", f.pointer(), most, got, whole)
+				}
+			}
+		}
+	}
+	if cases < 150 {
+		t.Errorf("only %d cases", cases)
+	}
+}
+
+// TestCutsInKeys: arrays with a largest size, or compared as a whole, are cut
+// only where they are wrong anyway.
+func TestCutsInKeys(t *testing.T) {
+	s := must(t, schemas.Keys)
+	key := func(issuers string) string {
+		return `{"kty": "OKP", "kid": "k", "crv": "Ed25519", "x": "A", "issuers": [` + issuers + `], "key_ops": ["sign", "verify"]}`
+	}
+	for src, want := range map[string]int{
+		key(`"a", "b"`):      0,
+		key(`"a", "b", "a"`): 1,
+		key(`"a", 1, ""`):    2,
+	} {
+		doc, err := canon.Parse([]byte(`{"keys": [` + src + `, ` + key(`"c"`) + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, most := range []int{0, 1, 2, 100} {
+			if got := s.CheckCut(doc.Root(), most); got.Total != want {
+				t.Errorf("%s, cut behind %d: %v, want %d", src, most, got, want)
+			}
+		}
+	}
+	many := `{"keys": [` + strings.TrimSuffix(strings.Repeat(key(`"a"`)+",", 10_001), ",") + `]}`
+	got := checkOnly(t, s, many)
+	if want := (schemas.Problem{Pointer: "/keys", Keyword: "maxItems", Detail: "expected at most 10000 elements, found more"}); got.Total != 1 || got.Problems[0] != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestHugeWrongDocument: 16 MiB of nothing but problems need memory in the
+// order of the document, not hundreds of bytes for each problem.
+func TestHugeWrongDocument(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const elements = 2_000_000
+	var before, after runtime.MemStats
+	for _, src := range []string{
+		`{"approvals": [` + strings.Repeat("0,", elements) + `0]}`,
+		`{"metadata": [` + strings.Repeat("0,", elements) + `0]}`,
+		`{"metadata": {"a": [` + strings.Repeat("0,", elements) + `0]}}`,
+	} {
+		doc, err := canon.Parse([]byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := must(t, schemas.Receipt)
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		got := s.Check(doc.Root())
+		runtime.ReadMemStats(&after)
+		// The tree of the library costs 24 bytes for each number, twice that
+		// while the array grows.
+		if used := (after.TotalAlloc - before.TotalAlloc) / elements; used > 200 {
+			t.Errorf("%.20s: %d bytes for each element", src, used)
+		}
+		if len(got.Problems) == 0 {
+			t.Errorf("%.20s: accepted", src)
+		}
+	}
+}
+
+// TestDeep nests as deeply as package canon reads.
+func TestDeep(t *testing.T) {
+	const depth = 10_000
+	s := must(t, schemas.Receipt)
+	for _, src := range []string{
+		strings.Repeat(`[`, depth) + strings.Repeat(`]`, depth),
+		strings.Repeat(`{"metadata":`, depth) + `1` + strings.Repeat(`}`, depth),
+		strings.Repeat(`{"chain":`, depth) + `1` + strings.Repeat(`}`, depth),
+	} {
+		var doc canon.Document
+		if err := doc.Parse([]byte(src), canon.Limits{Depth: depth}); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Check(doc.Root()); got.Total == 0 {
+			t.Errorf("%.30s accepted", src)
+		}
+	}
+	receipt := put(full(t), []string{"metadata"}, map[string]any{"deep": 0})
+	src := strings.Replace(text(t, receipt), `"deep":0`, `"deep":`+strings.Repeat(`[`, depth-2)+strings.Repeat(`]`, depth-2), 1)
+	var doc canon.Document
+	if err := doc.Parse([]byte(src), canon.Limits{Depth: depth}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Check(doc.Root()); got.Total != 0 {
+		t.Error(got)
+	}
+}
+
+// TestConcurrentChecks is for the race detector.
+func TestConcurrentChecks(t *testing.T) {
+	s, src := must(t, schemas.Receipt), text(t, full(t))
+	done := make(chan schemas.Result)
+	for range 4 {
+		go func() {
+			var got schemas.Result
+			for range 50 {
+				doc, err := canon.Parse([]byte(src))
+				if err != nil {
+					got.Total = -1
+					break
+				}
+				got.Total += s.Check(doc.Root()).Total
+			}
+			done <- got
+		}()
+	}
+	for range 4 {
+		if got := <-done; got.Total != 0 {
+			t.Error(got)
+		}
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	for b.Loop() {
+		if _, err := schemas.Compile(schemas.Receipt); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCheck(b *testing.B) {
+	s, src := must(b, schemas.Receipt), []byte(text(b, full(b)))
+	doc, err := canon.Parse(src)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if got := s.Check(doc.Root()); got.Total != 0 {
+			b.Fatal(got)
+		}
+	}
+}

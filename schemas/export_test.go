@@ -1,0 +1,27 @@
+package schemas
+
+import (
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// The dialect and the loader of this package, for its tests.
+const Draft = draft
+
+type Embedded = embedded
+
+func ID(n Name) string { return id(n) }
+
+func Tree(text []byte) (any, error) { return parse(text) }
+
+func CompileText(location string, text []byte, loader jsonschema.URLLoader) (*Schema, error) {
+	return compile(location, text, loader)
+}
+
+// CheckCut checks as Check does, but cuts arrays behind a number of elements.
+func (s *Schema) CheckCut(root canon.Node, elements int) Result {
+	c := checker{base: root.Pointer(), elements: elements}
+	c.check(s.compiled, root, func() string { return "" })
+	return c.result
+}
