@@ -4,10 +4,11 @@
 //
 // [Parse] accepts the JSON texts (RFC 8259) that are I-JSON (RFC 7493): UTF-8
 // without a byte order mark, no duplicate member names after unescaping, no lone
-// surrogates, numbers within a finite IEEE-754 double, one value and nothing but
-// white space around it. Nesting and size are limited, by default to [MaxDepth]
-// levels and [MaxBytes] bytes. Noncharacters such as U+FFFE pass. Nothing is
-// normalized: the two spellings of é are two names and two values.
+// surrogates, numbers within a finite IEEE-754 double (and at most 800 bytes of
+// one before its exponent), one value and nothing but white space around it.
+// Nesting and size are limited, by default to [MaxDepth] levels and [MaxBytes]
+// bytes. Noncharacters such as U+FFFE pass. Nothing is normalized: the two
+// spellings of é are two names and two values.
 //
 // The result is a [Document], a flat index over the source: for every value its
 // span and kind, for every object the canonical order of its members. Hashing,

@@ -2,6 +2,7 @@ package canon
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strconv"
 )
@@ -43,8 +44,18 @@ func (p *parser) number(start int) (int, error) {
 			return i, nil
 		}
 	}
+	if exponent < i && exponent-start > maxMantissa {
+		return i, p.fail(CodeNumberRange, start, fmt.Sprintf("expected at most %d bytes before an exponent, found %d", maxMantissa, exponent-start))
+	}
 	return i, p.double(start, i)
 }
+
+// maxMantissa bounds what may stand before an exponent. strconv.ParseFloat, and
+// jcs with it, misplaces the point of longer integers (a one, 1,000 zeros and
+// e-1000 become 1e-201) and keeps only five digits of an exponent that 10,000
+// digits could make up for. Nobody writes such numbers but to have two readers
+// disagree.
+const maxMantissa = 800
 
 // plainDecimal reports whether a number without an exponent is certainly its
 // own canonical form. Decimals of up to 15 significant digits survive the way
