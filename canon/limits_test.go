@@ -1,0 +1,161 @@
+package canon
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDepthLimit(t *testing.T) {
+	nested := func(depth int) []byte {
+		return []byte(strings.Repeat(`{"a":[`, depth/2) + strings.Repeat("[", depth%2) +
+			strings.Repeat("]", depth%2) + strings.Repeat("]}", depth/2))
+	}
+	for _, test := range []struct{ limit, most int }{
+		{0, MaxDepth}, {-1, MaxDepth}, {1, 1}, {128, 128}, {MaxDepth, MaxDepth}, {10_000, 10_000}, {1 << 40, 10_000},
+	} {
+		var d Document
+		src := nested(test.most)
+		if err := d.Parse(src, Limits{Depth: test.limit}); err != nil {
+			t.Errorf("limit %d: %v", test.limit, err)
+		}
+		if d.Depth() != test.most || !bytes.Equal(d.AppendCanonical(nil), src) {
+			t.Errorf("limit %d: depth %d, want %d", test.limit, d.Depth(), test.most)
+		}
+		checkLimit(t, d.Parse(nested(test.most+1), Limits{Depth: test.limit}), CodeDepthLimit)
+	}
+}
+
+func TestSizeLimit(t *testing.T) {
+	var d Document
+	for _, test := range []struct{ limit, most int }{{0, MaxBytes}, {-1, MaxBytes}, {1, 1}, {100, 100}, {MaxBytes + 5, MaxBytes + 5}} {
+		src := append(bytes.Repeat([]byte(" "), test.most), '1')
+		if err := d.Parse(src[1:], Limits{Bytes: test.limit}); err != nil {
+			t.Errorf("limit %d: %v", test.limit, err)
+		}
+		checkLimit(t, d.Parse(src, Limits{Bytes: test.limit}), CodeSizeLimit)
+	}
+	// Before anything else, so that nothing too long is ever read.
+	checkLimit(t, d.Parse([]byte("\xff\xff"), Limits{Bytes: 1}), CodeSizeLimit)
+}
+
+func checkLimit(t *testing.T, err error, want Code) {
+	t.Helper()
+	if e, ok := err.(*SyntaxError); !ok || e.Code != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// Every input takes linear time, or n log n where members are sorted
+// (reliability #31, #32, #39 to #42). Each of these takes some milliseconds to
+// some tenths of a second; what grows with the square would take minutes.
+func TestHostile(t *testing.T) {
+	const most = 5 * time.Second // slow machines, and the race detector
+	million := 1_000_000
+	if testing.Short() {
+		million = 100_000
+	}
+	repeat := strings.Repeat
+	for _, test := range []struct {
+		name string
+		src  string
+		code Code // empty: accepted
+	}{
+		{"arrays without end", repeat("[", 10*million), CodeDepthLimit},
+		{"objects without end", repeat(`{"a":`, 3*million), CodeDepthLimit},
+		{"an integer", repeat("9", million), CodeNumberRange},
+		{"a negative integer that is zero", "-0." + repeat("0", million), ""},
+		{"a fraction", "0." + repeat("3", million), ""},
+		{"a small fraction", "0." + repeat("0", million) + "1", ""},
+		{"an exponent", "1e" + repeat("9", million), CodeNumberRange},
+		{"a negative exponent", "1e-" + repeat("9", million), ""},
+		{"an exponent against its digits", repeat("1", million) + "e-" + fmt.Sprint(million), CodeNumberRange},
+		{"numbers", "[" + repeat("1.10,", 2*million) + "0]", ""},
+		{"white space", repeat(" \n", 8*million), CodeEmptyInput},
+		{"white space in an array", "[" + repeat(" ", 16*million) + "]", ""},
+		{"a string", `"` + repeat("x", 16*million) + `"`, ""},
+		{"an open string", `"` + repeat("é", 8*million), CodeSyntax},
+		{"escapes", `"` + repeat(`\u00e9\n`, 2*million) + `"`, ""},
+		{"surrogate pairs", `"` + repeat(`\ud83d\ude00`, million) + `"`, ""},
+		{"shuffled members", members(million*3/10, "", 1), ""},
+		{"descending members", members(million*3/10, "", -1), ""},
+		{"members of one long beginning", members(million/7, repeat("x", 90), 1), ""},
+		{"members of one very long beginning", members(10, repeat("x", million), 1), ""},
+		{"members behind NUL", members(million/5, `\u0000\u0000`, 1), ""},
+		{"one name", `{` + repeat(`"a":0,`, 2*million) + `"a":0}`, CodeDuplicateName},
+		{"small objects", "[" + repeat(`{"b":0,"a":0},`, million) + "{}]", ""},
+		{"an error at the end of an array", "[" + repeat("0,", 4*million) + "x", CodeSyntax},
+		{"an error at the end of an object", members(million/4, "", 1) + "x", CodeTrailingData},
+		{"deep and wide", "[" + repeat(repeat("[", 900)+"1.0"+repeat("]", 900)+",", million/1000) + "0]", ""},
+	} {
+		src := []byte(test.src)
+		start := time.Now()
+		out, err := Transform(src)
+		took := time.Since(start)
+		if took > most {
+			t.Errorf("%s: %d bytes took %v", test.name, len(src), took)
+		}
+		if e, ok := err.(*SyntaxError); test.code == "" && err != nil || test.code != "" && (!ok || e.Code != test.code || out != nil) {
+			t.Errorf("%s: error %v, want code %q", test.name, err, test.code)
+		}
+	}
+}
+
+// members returns an object of n members, their names all beginning alike:
+// descending when order is -1, else shuffled.
+func members(n int, beginning string, order int) string {
+	rng := rand.New(rand.NewPCG(8785, 6))
+	names := rng.Perm(n)
+	b := []byte{'{'}
+	for i, name := range names {
+		if order < 0 {
+			name = n - i
+		}
+		b = fmt.Appendf(b, `"%s%07d":0,`, beginning, name)
+	}
+	b[len(b)-1] = '}'
+	return string(b)
+}
+
+// A Document that has grown allocates nothing (reliability #52).
+func TestNoAllocations(t *testing.T) {
+	src := receiptLike()
+	wide := []byte(members(100, "name", 1))
+	var d Document
+	var dst []byte
+	text := []byte(Sum(src).String())
+	if n := testing.AllocsPerRun(100, func() {
+		for _, src := range [][]byte{src, wide} {
+			if err := d.Parse(src, Limits{}); err != nil {
+				t.Fatal(err)
+			}
+			root := d.Root()
+			dst = d.AppendCanonical(dst[:0])
+			dst = d.AppendCanonical(dst[:0], root.Member("signatures"))
+			if d.Digest(root.Member("chain").Member("receipt_hash"), root.Member("signatures")).IsZero() {
+				t.Fatal("no digest")
+			}
+		}
+		if _, err := ParseDigest(text); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
+// The index is a stated multiple of the source at most: two bytes of source
+// make one node of 20.
+func TestMemory(t *testing.T) {
+	src := []byte("[" + strings.Repeat("0,", 500_000) + "0]")
+	d, err := Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(d.nodes); got > len(src)/2+1 {
+		t.Errorf("%d nodes for %d bytes", got, len(src))
+	}
+}
