@@ -40,6 +40,8 @@ var rooms = map[string]room{
 	"redact/rulefile": {may: []string{"canon", "redact"}, libs: anyLib},
 	"schemas":         {pure: true, may: []string{"canon"}, libs: []string{"github.com/santhosh-tekuri/jsonschema"}},
 	"receipt":         {pure: true, may: []string{"canon", "merkle", "chain", "redact", "schemas"}},
+	"receipt/keys":    {may: core, libs: anyLib}, // the signatures, and
+	"receipt/archive": {may: core, libs: anyLib}, // the bytes: others stand on these two
 	"receipt/":        {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"fixtures":        {may: append([]string{"receipt/"}, core...)},
 	"cmd/":            {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
@@ -60,7 +62,7 @@ var homes = map[string]string{
 // package below net.
 var impure = []string{
 	"os", "os/", "net", "net/", "log", "log/", "math/rand", "math/rand/", "crypto/rand",
-	"syscall", "unsafe", "plugin", "io/ioutil", "testing", "testing/", "C",
+	"syscall", "unsafe", "plugin", "io/ioutil", "testing", "testing/",
 }
 
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Local"}
@@ -228,6 +230,9 @@ func (f sourceFile) check() []string {
 		if why := r.refuses(name, imported); why != "" {
 			report(spec, "%s", why)
 		}
+		if imported == "C" {
+			report(spec, "no room uses cgo")
+		}
 		if r.pure && slices.ContainsFunc(impure, func(p string) bool { return covers(p, imported) }) {
 			report(spec, "%s is pure and imports %s", name, imported)
 		}
@@ -325,17 +330,19 @@ func embeds(doc *ast.CommentGroup) bool {
 	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
 }
 
-// constant reports whether a variable is one in name only: a sentinel error, or
-// a check of an interface.
+// constant reports whether a variable is one in name only. A check of an
+// interface holds nothing. A sentinel error could be assigned to, but nobody
+// does, and the language has no other way to name one value of an error.
 func constant(spec *ast.ValueSpec) bool {
-	for _, name := range spec.Names {
-		if name.Name != "_" && len(spec.Values) != len(spec.Names) {
-			return false
-		}
+	if len(spec.Values) != len(spec.Names) {
+		return false
 	}
-	for i, v := range spec.Values {
-		call, ok := v.(*ast.CallExpr)
-		if spec.Names[i].Name != "_" && !(ok && selects(call.Fun, "errors", "New")) {
+	for i, name := range spec.Names {
+		if name.Name == "_" && spec.Type != nil {
+			continue
+		}
+		call, ok := spec.Values[i].(*ast.CallExpr)
+		if !ok || !selects(call.Fun, "errors", "New") || !strings.HasPrefix(strings.ToLower(name.Name), "err") {
 			return false
 		}
 	}
@@ -399,6 +406,15 @@ func TestHouseCatches(t *testing.T) {
 		{"receipt/a.go", use(module + "/receipt/keys"), "receipt/a.go:3: receipt must not import receipt/keys"},
 		{"receipt/a.go", use("github.com/go-jose/go-jose/v4"), "receipt/a.go:3: receipt imports github.com/go-jose/go-jose/v4, which is for receipt/keys"},
 		{"receipt/keys/a.go", use("github.com/go-jose/go-jose/v4/json", module+"/receipt", "os", "golang.org/x/crypto/ssh"), ""},
+		{"receipt/keys/a.go", use(module + "/receipt/stream"), "receipt/keys/a.go:3: receipt/keys must not import receipt/stream"},
+		{"receipt/a.go", use(module + "/cmd/receipt"), "receipt/a.go:3: receipt must not import cmd/receipt"},
+		{"redact/a.go", use(module + "/chain"), "redact/a.go:3: redact must not import chain"},
+		{"redact/a.go", use(module + "/redact/rulefile"), "redact/a.go:3: redact must not import redact/rulefile"},
+		{"schemas/a.go", use("github.com/santhosh-tekuri/jsonschema/v6"), ""},
+		{"receipt/a.go", use("github.com/santhosh-tekuri/jsonschema/v6"), "receipt/a.go:3: receipt imports github.com/santhosh-tekuri/jsonschema/v6, which is for schemas"},
+		{"receipt/serve/a.go", use("github.com/spf13/cobra"), "receipt/serve/a.go:3: receipt/serve imports github.com/spf13/cobra, which is for cmd/receipt"},
+		{"receipt/serve/a.go", use("C"), "receipt/serve/a.go:3: no room uses cgo"},
+		{"chain/a.go", use("C"), "chain/a.go:3: no room uses cgo"},
 		{"receipt/stream/a.go", use(module+"/receipt/archive", "github.com/klauspost/compress/zstd"), ""},
 		{"receipt/stream/a.go", use(module + "/cmd/receipt"), "receipt/stream/a.go:3: receipt/stream must not import cmd/receipt"},
 		{"receipt/serve/a.go", use("github.com/fxamacker/cbor/v2"), "receipt/serve/a.go:3: receipt/serve imports github.com/fxamacker/cbor/v2, which is for receipt/archive"},
@@ -417,13 +433,17 @@ func TestHouseCatches(t *testing.T) {
 		{"canon/a.go", use("unsafe"), "canon/a.go:3: canon is pure and imports unsafe"},
 		{"canon/internal/a/a.go", use("os/exec"), "canon/internal/a/a.go:3: canon is pure and imports os/exec"},
 		{"canon/a.go", doc + "import . \"strings\"\n", "canon/a.go:3: canon is pure and hides where names of strings come from"},
-		{"receipt/a.go", doc + "import clock \"time\"\nvar _ = 1\nfunc f() { g(clock.Now) }\n", "receipt/a.go:5: a pure room does not use time.Now"},
+		{"receipt/a.go", doc + "import clock \"time\"\nconst one = 1\nfunc f() { g(clock.Now) }\n", "receipt/a.go:5: a pure room does not use time.Now"},
 		{"receipt/a.go", doc + "import \"time\"\nfunc f() { time.Sleep(time.Second) }\n", "receipt/a.go:4: a pure room does not use time.Sleep"},
 		{"receipt/a.go", doc + "import \"time\"\nfunc f(t time.Time) { t.UTC() }\n", ""},
 		{"canon/a.go", doc + "func init() {}\n", "canon/a.go:3: a pure room has no init"},
 		{"canon/a.go", doc + "var cache map[string]int\n", "canon/a.go:3: a pure room has no package variable such as cache"},
 		{"canon/a.go", doc + "var (\n\ta, b = 1, 2\n)\n", "canon/a.go:4: a pure room has no package variable such as a"},
 		{"canon/a.go", doc + "var ErrX = errors.New(\"x\")\nvar _ I = T{}\n\n//go:embed x\nvar text string\n", ""},
+		{"canon/a.go", doc + "var (\n\tErrX, ErrY = errors.New(\"x\"), errors.New(\"y\")\n\t_ I = (*T)(nil)\n)\n", ""},
+		{"canon/a.go", doc + "var _ = register()\n", "canon/a.go:3: a pure room has no package variable such as _"},
+		{"canon/a.go", doc + "var ErrX = fmt.Errorf(\"x\")\n", "canon/a.go:3: a pure room has no package variable such as ErrX"},
+		{"canon/a.go", doc + "var current = errors.New(\"x\")\n", "canon/a.go:3: a pure room has no package variable such as current"},
 		{"canon/a.go", doc + "var ErrX error\n", "canon/a.go:3: a pure room has no package variable such as ErrX"},
 		{"canon/gen.go", "//go:build ignore\n\npackage main\n\nimport _ \"os\"\n", "no packages"},
 		{"canon/testdata/a.go", "package broken {", "no packages"},
