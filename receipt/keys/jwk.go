@@ -23,8 +23,9 @@ func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 		"issuers", "roles", "origin", "nbf", "exp", "revoked")}
 	for _, step := range []func(*PublicKey, canon.Node) *SetError{
 		func(k *PublicKey, n canon.Node) *SetError { return k.parseID(n, id) },
+		func(_ *PublicKey, n canon.Node) *SetError { return checkUse(n, "verify") },
 		func(k *PublicKey, n canon.Node) *SetError { return k.parseMaterial(n, algorithm) },
-		(*PublicKey).parseUse, (*PublicKey).parseBindings, (*PublicKey).parseValidity, (*PublicKey).parseRevoked,
+		(*PublicKey).parseBindings, (*PublicKey).parseValidity, (*PublicKey).parseRevoked,
 	} {
 		if err := step(k, n); err != nil {
 			return nil, err.of(k.ID)
@@ -96,20 +97,21 @@ func chooseAlgorithm(natural, alg string) (string, *SetError) {
 			return "", invalid("/alg", "alg is %s, expected %s, the one of the curve", quote(alg), natural)
 		}
 	default:
+		const which = "; an RSA key must say which of PS256, PS384, PS512, RS256, RS384 and RS512 it is for"
+		if alg == "" {
+			return "", invalid("/alg", "no alg"+which)
+		}
 		a, known := algorithmOf(alg)
 		if !known || a.family != familyPSS && a.family != familyPKCS1 {
-			return "", invalid("/alg", "alg is %s; an RSA key must say which of PS256, PS384, PS512, RS256, RS384 and RS512 it is for", quote(alg))
+			return "", invalid("/alg", "alg is %s"+which, quote(alg))
 		}
 		return alg, nil
 	}
 	return natural, nil
 }
 
-// parseUse checks RFC 7517 sections 4.2 and 4.3.
-func (k *PublicKey) parseUse(n canon.Node) *SetError {
-	return checkUse(n, "verify")
-}
-
+// checkUse checks that a key is for signatures, and for one operation with them
+// (RFC 7517 sections 4.2 and 4.3).
 func checkUse(n canon.Node, operation string) *SetError {
 	if use := n.Member("use"); !use.IsZero() && use.String() != "sig" {
 		return invalid("/use", "use is %s, expected \"sig\"; the key is not for signatures", quote(use.Text()))

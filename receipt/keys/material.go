@@ -151,8 +151,28 @@ func newRSA(n, e *big.Int) (*rsa.PublicKey, *SetError) {
 		return nil, weak("/e", "the RSA exponent is above 2^31−1")
 	case e.Bit(0) == 0, e.Int64() <= 3:
 		return nil, weak("/e", "the RSA exponent is %d, expected an odd number above 3, such as 65537", e.Int64())
+	case isROCA(n):
+		return nil, weak("/n", "the RSA modulus was made by a faulty library and can be factored (CVE-2017-15361)")
 	}
 	return &rsa.PublicKey{N: n, E: int(e.Int64())}, nil
+}
+
+// isROCA recognizes the moduli of CVE-2017-15361, whose primes are powers of
+// 65537 modulo every small prime, by the published test: is n such a power
+// modulo each? Of other moduli about one in 2^27 is.
+func isROCA(n *big.Int) bool {
+	for _, prime := range []int64{11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157} {
+		want := new(big.Int).Mod(n, big.NewInt(prime)).Int64()
+		power, found := int64(1), false
+		for range prime {
+			found = found || power == want
+			power = power * 65537 % prime
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
 }
 
 // checkMaterial checks a key that did not come from a JWK, and returns a copy.
