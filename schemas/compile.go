@@ -16,7 +16,7 @@ const draft = "https://json-schema.org/draft/2020-12/schema"
 // A Schema is a compiled schema. It is immutable and safe for concurrent use.
 type Schema struct{ compiled *jsonschema.Schema }
 
-// Compile compiles an embedded schema, which takes about a millisecond. It fails
+// Compile compiles an embedded schema, which takes a few milliseconds. It fails
 // only for an unknown name.
 func Compile(n Name) (*Schema, error) {
 	text, ok := Source(n)
