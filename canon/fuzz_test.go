@@ -172,3 +172,36 @@ func FuzzFloat(f *testing.F) {
 		}
 	})
 }
+
+// FuzzNumber: a text is a number here when it is one for encoding/json and for
+// the reference, and then all three mean the same double.
+func FuzzNumber(f *testing.F) {
+	for _, test := range transforms {
+		f.Add(test.src)
+	}
+	for _, test := range refusals {
+		f.Add(test.src)
+	}
+	for _, s := range []string{"0.1", "1e23", "123456789012345", "1234567890.12345", "0.00000123456789012345", "-0.000001", "5e-325", "2.2250738585072011e-308"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		d, err := Parse([]byte(s))
+		if err != nil {
+			number := strings.TrimLeft(s, " \t\r\n")
+			if e := err.(*SyntaxError); json.Valid([]byte(s)) && strings.IndexAny(number, "-0123456789") == 0 && e.Code != CodeNumberRange {
+				t.Errorf("%q is a number for encoding/json: %v", s, err)
+			}
+			return
+		}
+		if d.Root().Kind() != KindNumber {
+			return
+		}
+		var want float64
+		if err := json.Unmarshal([]byte(s), &want); err != nil {
+			t.Fatalf("%q is no number for encoding/json: %v", s, err)
+		}
+		checkNumber(t, d.Root().Raw(), want)
+		checkAccepted(t, []byte(s))
+	})
+}
