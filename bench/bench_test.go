@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,6 +56,44 @@ func TestRivalsAgree(t *testing.T) {
 func TestMedian(t *testing.T) {
 	if median([]float64{3, 1, 2}) != 2 || median([]float64{4, 1, 2, 3}) != 2.5 {
 		t.Error("wrong")
+	}
+}
+
+func TestTable(t *testing.T) {
+	var b strings.Builder
+	if err := table(&b, 1, time.Nanosecond); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if len(lines) != 7 {
+		t.Errorf("%d lines:\n%s", len(lines), b.String())
+	}
+	for _, line := range lines[1:] {
+		if got := len(strings.Fields(line)); got != 10 {
+			t.Errorf("%d fields: %s", got, line)
+		}
+	}
+}
+
+// TestSteadyState: a reused Document allocates nothing.
+func TestSteadyState(t *testing.T) {
+	first := rivals()[0]
+	for _, c := range corpora() {
+		var dst []byte
+		i := 0
+		next := func() {
+			var err error
+			if dst, err = first.canonicalize(dst, c.receipts[i%len(c.receipts)]); err != nil {
+				t.Fatal(err)
+			}
+			i++
+		}
+		for range c.receipts {
+			next() // grow to the size of the largest
+		}
+		if n := testing.AllocsPerRun(len(c.receipts), next); n != 0 {
+			t.Errorf("%s: %v allocations a receipt", c.name, n)
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ func rivals() []rival {
 			}
 			return doc.AppendCanonical(dst[:0]), nil
 		}},
+		{"transform", func(_, src []byte) ([]byte, error) { return canon.Transform(src) }},
 		{"jsontext", func(_, src []byte) ([]byte, error) {
 			// Canonicalize works in place where the result fits.
 			scratch = append(scratch[:0], src...)
