@@ -96,13 +96,27 @@ func BenchmarkSum(b *testing.B) {
 	}
 }
 
-func BenchmarkReference(b *testing.B) {
-	src := receiptLike()
-	b.SetBytes(int64(len(src)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Reference(src); err != nil {
-			b.Fatal(err)
-		}
+// BenchmarkTransform and BenchmarkReference do the same: one document at a time,
+// everything allocated anew.
+func BenchmarkTransform(b *testing.B) { benchmarkBoth(b, Transform) }
+
+func BenchmarkReference(b *testing.B) { benchmarkBoth(b, Reference) }
+
+func benchmarkBoth(b *testing.B, transform func([]byte) ([]byte, error)) {
+	pretty := receiptLike()
+	compact, err := Transform(pretty)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i, src := range [][]byte{compact, pretty} {
+		b.Run([]string{"compact", "pretty"}[i], func(b *testing.B) {
+			b.SetBytes(int64(len(src)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := transform(src); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
