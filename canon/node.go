@@ -2,6 +2,7 @@ package canon
 
 import (
 	"iter"
+	"slices"
 	"strconv"
 )
 
@@ -45,7 +46,7 @@ func (n Node) Raw() []byte {
 	if n.doc == nil {
 		return nil
 	}
-	return n.doc.src[n.node().start:n.node().end]
+	return slices.Clip(n.doc.src[n.node().start:n.node().end])
 }
 
 // Offset returns where the value begins in the source, in bytes from 0.
@@ -76,7 +77,7 @@ func (n Node) Text() []byte {
 	if n.Kind() != KindString {
 		return nil
 	}
-	return n.doc.text(n.at)
+	return slices.Clip(n.doc.text(n.at)) // so that appending to it copies
 }
 
 // String returns the unescaped content of a string, "" for every other kind.

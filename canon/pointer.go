@@ -59,16 +59,16 @@ func AppendToken(dst []byte, token string) []byte {
 
 // arrayIndex reads an array index (RFC 6901 section 4): no sign, no leading
 // zero. "-", the place after the last element, never names a value.
-func arrayIndex(token string) (int, bool) {
+func arrayIndex(token string) (uint64, bool) {
 	if token == "" || len(token) > 10 || token[0] == '0' && len(token) > 1 {
 		return 0, false
 	}
-	n := 0
+	n := uint64(0)
 	for i := range len(token) {
 		if token[i] < '0' || token[i] > '9' {
 			return 0, false
 		}
-		n = n*10 + int(token[i]-'0')
+		n = n*10 + uint64(token[i]-'0')
 	}
 	return n, true
 }
@@ -95,7 +95,7 @@ func (n Node) element(token string) Node {
 		return Node{}
 	}
 	for i, e := range n.Elements() {
-		if i == index {
+		if uint64(i) == index {
 			return e
 		}
 	}

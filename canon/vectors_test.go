@@ -155,16 +155,17 @@ func TestVectorsES6Generator(t *testing.T) {
 			Count int
 		}
 		Checkpoints []struct {
-			Lines, Bytes int
+			Lines, Bytes int64
 			SHA256       string
 		}
 	}
 	readJSON(t, filepath.Join(vectors.Dir(t, "jcs-cyberphone"), "es6-generator-facts.json"), &facts)
-	most := 1_000_000
+	most := int64(1_000_000)
 	if testing.Short() {
 		most = 10_000
 	}
-	sum, size, lines, checked := sha256.New(), 0, 0, 0
+	sum, checked := sha256.New(), 0
+	size, lines := int64(0), int64(0)
 	var line []byte
 	add := func(bits uint64) {
 		if lines == most {
@@ -173,7 +174,7 @@ func TestVectorsES6Generator(t *testing.T) {
 		line = append(strconv.AppendUint(line[:0], bits, 16), ',')
 		line = append(AppendFloat(line, math.Float64frombits(bits)), '\n')
 		sum.Write(line)
-		size += len(line)
+		size += int64(len(line))
 		lines++
 		for _, c := range facts.Checkpoints {
 			if c.Lines != lines {
