@@ -18,6 +18,8 @@ type env struct {
 }
 
 // colored reports whether results may be coloured (see no-color.org).
-func (e *env) colored() bool { return e.terminal && e.getenv("NO_COLOR") == "" && e.getenv("TERM") != "dumb" }
+func (e *env) colored() bool {
+	return e.terminal && e.getenv("NO_COLOR") == "" && e.getenv("TERM") != "dumb"
+}
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

@@ -35,8 +35,18 @@ func newRoot(e *env) *cobra.Command {
 	})
 	root.CompletionOptions.DisableDefaultCmd = true // it is a verb of its own here
 	root.AddCommand(
+		newVerify(e),
+		newShow(e),
+		newDiff(e),
 		newCanon(e),
 		newHash(e),
+		newSeal(e),
+		newSign(e),
+		newSchema(e),
+		newExplain(e),
+		newVersion(e),
+		newCompletion(e),
+		newMan(e),
 	)
 	return root
 }

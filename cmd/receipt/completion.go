@@ -1,0 +1,30 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func newCompletion(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "write a completion script for a shell",
+		Long:  "Write a completion script. The shell runs it when it starts.",
+		Example: `  receipt completion bash > receipt.bash
+  receipt completion fish | head -n 1`,
+		Args: exactArgs(1, "the name of a shell"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(e.out, true)
+			case "zsh":
+				return root.GenZshCompletion(e.out)
+			case "fish":
+				return root.GenFishCompletion(e.out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(e.out)
+			}
+			return usage("expected bash, zsh, fish or powershell", "unknown shell %q", args[0])
+		},
+	}
+}

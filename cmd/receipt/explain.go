@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+//go:generate go run . explain --markdown -o ../../docs/codes.md --force
+
+func newExplain(e *env) *cobra.Command {
+	var markdown, force bool
+	var output string
+	cmd := &cobra.Command{
+		Use:   "explain [CODE]",
+		Short: "explain a code that a report names",
+		Long: `Explain a code: where it is found, what it does to the verdict, what it means and
+what to do. Without a code, list all of them.`,
+		Example: `  receipt explain hash_mismatch
+  receipt explain`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("", "expected one code, found %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var b bytes.Buffer
+			switch {
+			case markdown:
+				codesPage(&b)
+			case len(args) == 0:
+				listCodes(&b)
+			default:
+				info, ok := receipt.Lookup(receipt.Code(args[0]))
+				if !ok {
+					return usage("receipt explain lists all codes", "unknown code %q%s", args[0], nearest(args[0]))
+				}
+				explainCode(&b, info)
+			}
+			const mode fs.FileMode = 0o644
+			return writeOutput(e, output, b.Bytes(), mode, force)
+		},
+	}
+	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page of all codes as Markdown")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite the output file")
+	return cmd
+}
+
+func explainCode(w io.Writer, info receipt.CodeInfo) {
+	fmt.Fprintf(w, "%s\n  found in   %s\n  outcome    %s\n", info.Code, info.Where, outcomeText(info.Outcome))
+	fmt.Fprintf(w, "  meaning    %s\n", wrap(info.Meaning, 13))
+	fmt.Fprintf(w, "  next       %s\n", wrap(info.Next, 13))
+}
+
+func outcomeText(o receipt.Outcome) string {
+	switch o {
+	case receipt.Refutes:
+		return "refuted (exit 1)"
+	case receipt.Undecides:
+		return "undecided (exit 3)"
+	case receipt.NotCounted:
+		return "the signature does not count; refuted when the policy is thereby unmet (exit 1)"
+	case receipt.Informs:
+		return "said, no verdict; undecided under --strict (exit 3)"
+	case receipt.Warns:
+		return "a warning, no verdict"
+	}
+	return "the file is not used (exit 2)"
+}
+
+func listCodes(w io.Writer) {
+	for _, info := range receipt.Codes() {
+		fmt.Fprintf(w, "%-26s %-12s %s\n", info.Code, info.Where, info.Outcome)
+	}
+}
+
+func codesPage(w io.Writer) {
+	fmt.Fprint(w, `# Codes
+
+Every finding has a code that programs may rely on. None is ever renamed; new ones
+may be added. `+"`receipt explain CODE`"+` prints the same texts. This page is generated
+by `+"`go generate ./cmd/receipt`"+`.
+`)
+	where := ""
+	for _, info := range receipt.Codes() {
+		if info.Where != where {
+			where = info.Where
+			fmt.Fprintf(w, "\n## %s\n\n| code | outcome | meaning | what to do |\n|---|---|---|---|\n", title(where))
+		}
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", info.Code, outcomeText(info.Outcome), cell(info.Meaning), cell(info.Next))
+	}
+}
+
+func title(where string) string {
+	switch where {
+	case "warning":
+		return "Warnings"
+	case "not checked":
+		return "What was not checked"
+	case "key set":
+		return "Key files"
+	}
+	return "Step " + where
+}
+
+// cell makes a text safe inside a Markdown table.
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+// wrap breaks a text at 78 columns and indents all lines but the first.
+func wrap(text string, indent int) string {
+	var b strings.Builder
+	column := indent
+	for i, word := range strings.Fields(text) {
+		if i > 0 && column+1+len(word) > 78 {
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		} else if i > 0 {
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
+}
+
+// nearest suggests the codes that contain, or are contained in, what was typed.
+func nearest(typed string) string {
+	var found []string
+	for _, info := range receipt.Codes() {
+		code := string(info.Code)
+		if typed != "" && (strings.Contains(code, typed) || strings.Contains(typed, code) || sharesWord(code, typed)) {
+			found = append(found, code)
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(found[:min(len(found), 4)], ", ") + "?"
+}
+
+func sharesWord(code, typed string) bool {
+	for _, word := range strings.FieldsFunc(typed, func(r rune) bool { return r == '_' || r == '-' || r == ' ' }) {
+		if len(word) > 3 && strings.Contains(code, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A jsonPrinter writes {"reports": [...], "summary": {...}} as it goes.
+type jsonPrinter struct {
+	w     io.Writer
+	begun bool
+}
+
+func (p *jsonPrinter) report(rep *receipt.Report, _ *canon.Document) error {
+	separator := ",\n"
+	if !p.begun {
+		p.begun, separator = true, `{"reports":[`+"\n"
+	}
+	return writeJSON(p.w, separator, rep, "")
+}
+
+func (p *jsonPrinter) end(s *summary) error {
+	separator := "\n],\n" + `"summary":`
+	if !p.begun {
+		separator = `{"reports":[` + separator[1:]
+	}
+	return writeJSON(p.w, separator, s, "}\n")
+}
+
+// An ndjsonPrinter writes a report a line, and {"summary": ...} at the end. A
+// stream without that last line is not complete.
+type ndjsonPrinter struct{ w io.Writer }
+
+func (p *ndjsonPrinter) report(rep *receipt.Report, _ *canon.Document) error {
+	return writeJSON(p.w, "", rep, "\n")
+}
+
+func (p *ndjsonPrinter) end(s *summary) error {
+	return writeJSON(p.w, `{"summary":`, s, "}\n")
+}
+
+func writeJSON(w io.Writer, before string, v any, after string) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s%s%s", before, text, after)
+	return err
+}

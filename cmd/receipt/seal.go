@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+type sealOptions struct {
+	previous string
+	key      keyFlags
+	output   string
+	force    bool
+}
+
+func newSeal(e *env) *cobra.Command {
+	var o sealOptions
+	cmd := &cobra.Command{
+		Use:   "seal [FILE]",
+		Short: "make a receipt of a draft",
+		Long: `Make a receipt of a draft: link it to its predecessor, compute its hash and, with
+--key, sign it. The result is canonical JSON and a newline.
+
+A draft is a receipt without /chain/receipt_hash and /signatures. Without
+--previous the receipt is the first of its stream. --previous takes a hash, the
+predecessor's file, or the report of an earlier verification.`,
+		Example: `  receipt seal draft.json --key issuer.private.json -o receipt.json
+  receipt seal draft.json --previous last-receipt.json`,
+		Args: optionalFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return seal(cmd.Context(), e, fileArg(args), &o)
+		},
+	}
+	cmd.Flags().StringVar(&o.previous, "previous", "", "the predecessor: `HASH|FILE|REPORT`")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite the output file")
+	o.key.add(cmd)
+	return cmd
+}
+
+func seal(ctx context.Context, e *env, path string, o *sealOptions) error {
+	draft, err := readDocument(e, path)
+	if err != nil {
+		return err
+	}
+	var head chain.Head
+	if o.previous != "" {
+		if head, err = headOf(e, o.previous, chain.StreamOf(draft)); err != nil {
+			return err
+		}
+	}
+	sealed, err := receipt.SealDocument(draft, head)
+	if err != nil {
+		return sealFailure(path, err)
+	}
+	if o.key.path != "" {
+		if sealed, err = o.key.sign(ctx, e, sealed); err != nil {
+			return err
+		}
+	}
+	return writeOutput(e, o.output, append(sealed.JSON(), '\n'), 0o644, o.force)
+}
+
+func sealFailure(path string, err error) error {
+	var invalid *receipt.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	text := fmt.Sprintf("%q cannot be sealed", path)
+	for _, p := range invalid.Problems {
+		text += "\n  " + string(p.Code)
+		if p.Pointer != "" {
+			text += " at " + p.Pointer
+		}
+		text += ": " + p.Detail
+	}
+	return refuted("", "%s", text)
+}
+
+// headOf finds the hash that a draft of the stream has to name: the argument
+// itself, the hash of a receipt of the same stream, or the head that an earlier
+// report states for it.
+func headOf(e *env, previous string, stream chain.Stream) (chain.Head, error) {
+	if digest, err := canon.ParseDigest(previous); err == nil {
+		return chain.Head{Hash: digest}, nil
+	}
+	doc, err := readDocument(e, previous)
+	if err != nil {
+		return chain.Head{}, err
+	}
+	if isReport(doc.Root()) {
+		return reportedHead(previous, doc.Root(), stream)
+	}
+	sealed, err := receipt.ParseSealed(doc.Source())
+	if err != nil {
+		return chain.Head{}, refuted("a predecessor is a sealed, undamaged receipt, a hash or a report", "%q: %w", previous, err)
+	}
+	if sealed.Stream() != stream {
+		return chain.Head{}, usage("a stream is one issuer.id, tenant_id and workspace_ref",
+			"%q is of another stream: %s, the draft is of %s", previous, streamText(sealed.Stream()), streamText(stream))
+	}
+	return sealed.Head(), nil
+}
+
+func isReport(root canon.Node) bool {
+	return !root.Member("report_version").IsZero() || !root.Member("summary").IsZero()
+}
+
+// reportedHead reads the head of a stream from a summary's list of streams, or
+// from a report of one verified receipt. A report does not name the stream of
+// its receipt, so that one is believed.
+func reportedHead(path string, root canon.Node, stream chain.Stream) (chain.Head, error) {
+	summary := root
+	if nested := root.Member("summary"); !nested.IsZero() {
+		summary = nested
+	}
+	for _, s := range summary.Member("streams").Elements() {
+		name := s.Member("stream")
+		tenant := name.Member("tenant")
+		found := chain.Stream{Issuer: name.Member("issuer").String(), Tenant: tenant.String(),
+			HasTenant: tenant.Kind() == canon.KindString, Workspace: name.Member("workspace").String()}
+		if found != stream {
+			continue
+		}
+		digest, err := canon.ParseDigest(s.Member("head").Text())
+		if err != nil {
+			return chain.Head{}, usage("", "%q: the head of the stream: %w", path, err)
+		}
+		return chain.Head{Hash: digest, Count: uint64(s.Member("count").Float())}, nil
+	}
+	reports := root.Member("reports")
+	if reports.Len() == 1 {
+		for _, only := range reports.Elements() {
+			root = only
+		}
+	}
+	digest, err := canon.ParseDigest(root.Member("receipt_hash").Text())
+	if err != nil || root.Member("verdict").String() != receipt.Verified.String() {
+		return chain.Head{}, usage("give the predecessor's file or its hash", "%q states no head of the draft's stream, %s", path, streamText(stream))
+	}
+	return chain.Head{Hash: digest}, nil
+}
+
+func streamText(s chain.Stream) string {
+	text := s.Issuer + " / " + s.Workspace
+	if s.HasTenant {
+		text = s.Issuer + " / " + s.Tenant + " / " + s.Workspace
+	}
+	return fmt.Sprintf("%q", text)
+}

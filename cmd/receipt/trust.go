@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// A keyFile is the file of trusted keys that a verification used.
+type keyFile struct {
+	path   string
+	sha256 canon.Digest
+	set    *keys.Set
+}
+
+// trustPath is where trusted keys are: the flag, $RECEIPT_KEYS, or
+// receipt/keys.json in the user's configuration folder.
+func trustPath(e *env, flag string) string {
+	if flag != "" {
+		return flag
+	}
+	if path := e.getenv("RECEIPT_KEYS"); path != "" {
+		return path
+	}
+	return filepath.Join(configDir(e), "receipt", "keys.json")
+}
+
+// configDir is os.UserConfigDir over the variables of e; "." when HOME is not
+// set either.
+func configDir(e *env) string {
+	home := e.getenv("HOME")
+	switch runtime.GOOS {
+	case "windows":
+		return e.getenv("AppData")
+	case "darwin":
+		return filepath.Join(home, "Library", "Application Support")
+	}
+	if dir := e.getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(home, ".config")
+}
+
+// readKeys reads the file of trusted keys. All its failures are exit 2: a
+// verification without its keys cannot be run as asked.
+func readKeys(e *env, flag string) (*keyFile, error) {
+	path := trustPath(e, flag)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && flag == "" {
+		return nil, usage("name a key file by --keys or $RECEIPT_KEYS, or ask for --integrity-only",
+			"there are no trusted keys: %q does not exist", path)
+	}
+	data, err := readBounded(e, path, keys.MaxSetBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	set, err := keys.ParseSet(data)
+	if err != nil {
+		return nil, usage("", "the key file %q cannot be used: %w", path, err)
+	}
+	return &keyFile{path, canon.Sum(data), set}, nil
+}
+
+// policyFlags are the flags that say what a receipt must show.
+type policyFlags struct {
+	keys, issuer, policy, at     string
+	integrityOnly, plain, strict bool
+}
+
+// requirements makes the policy of the flags.
+func (f *policyFlags) requirements(e *env) (receipt.Policy, error) {
+	p := receipt.Policy{}
+	if f.policy != "" {
+		data, err := readBounded(e, f.policy, keys.MaxPolicyBytes+1)
+		if err != nil {
+			return p, err
+		}
+		if p, err = keys.ParsePolicy(data); err != nil {
+			return p, usage("", "the policy %q cannot be used: %w", f.policy, err)
+		}
+	}
+	if f.issuer != "" {
+		if p.Issuer != "" && p.Issuer != f.issuer {
+			return p, usage("", "--issuer says %q, the policy %q says %q", f.issuer, f.policy, p.Issuer)
+		}
+		p.Issuer = f.issuer
+	}
+	if f.at != "" {
+		at, err := receipt.ParseTime(f.at)
+		if err != nil {
+			return p, usage("", "--at %q: %w", f.at, err)
+		}
+		p.At = at
+	}
+	p.Now = e.now()
+	p.IntegrityOnly, p.Plain, p.Strict = f.integrityOnly, f.plain, f.strict
+	return p, nil
+}
+
+// verifier makes the verifier of the flags, and names the key file it uses.
+func (f *policyFlags) verifier(e *env) (*receipt.Verifier, *keyFile, error) {
+	if f.integrityOnly && (f.keys != "" || f.issuer != "" || f.policy != "") {
+		return nil, nil, usage("", "--integrity-only looks at no signatures, so it excludes --keys, --issuer and --policy")
+	}
+	policy, err := f.requirements(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.integrityOnly {
+		v, err := receipt.NewVerifier(nil, policy)
+		return v, nil, err
+	}
+	file, err := readKeys(e, f.keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := receipt.NewVerifier(file.set, policy)
+	if err != nil {
+		return nil, nil, usage("", "%w", err)
+	}
+	return v, file, nil
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+func newVersion(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "print the version of this program",
+		Long:  "Print the version of this program, of Go, and of the receipt format it knows.",
+		Example: `  receipt version
+  receipt version | head -n 1`,
+		Args: exactArgs(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, err := fmt.Fprintf(e.out, "%s\n%s %s/%s\n%s\n", toolName(), runtime.Version(), runtime.GOOS, runtime.GOARCH, receipt.SchemaMarker)
+			return err
+		},
+	}
+}
+
+// toolName is the program and its version, as reports name it.
+func toolName() string {
+	version := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	return "receipt " + version
+}
