@@ -1,0 +1,57 @@
+package keys
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+func TestParsePolicy(t *testing.T) {
+	for text, want := range map[string]receipt.Policy{
+		`{"issuer":"i"}`:                {Issuer: "i"},
+		`{"witnesses":{"threshold":2}}`: {Witnesses: receipt.Quorum{Threshold: 2}},
+		` {"issuer":"i","witnesses":{"threshold":2.0,"keys":["a","b"]}} `: {Issuer: "i", Witnesses: receipt.Quorum{Threshold: 2, Keys: []string{"a", "b"}}},
+	} {
+		got, err := ParsePolicy([]byte(text))
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+}
+
+// #138 and what else could ask for less than its author meant.
+func TestParsePolicyRefused(t *testing.T) {
+	for text, want := range map[string][2]string{
+		`{}`:                                      {"", "issuer"},
+		`[]`:                                      {"", "object"},
+		`{"issuer":""}`:                           {"/issuer", "not empty"},
+		`{"issuer":null}`:                         {"/issuer", "string"},
+		`{"issuers":["i"]}`:                       {"", `"issuers"`},
+		`{"witnesses":null}`:                      {"/witnesses", "object"},
+		`{"witnesses":{}}`:                        {"/witnesses/threshold", "whole number"},
+		`{"witnesses":{"threshold":0}}`:           {"/witnesses/threshold", "from 1"},
+		`{"witnesses":{"threshold":-1}}`:          {"/witnesses/threshold", "from 1"},
+		`{"witnesses":{"threshold":1.5}}`:         {"/witnesses/threshold", "whole number"},
+		`{"witnesses":{"threshold":"2"}}`:         {"/witnesses/threshold", "whole number"},
+		`{"witnesses":{"threshold":1e9}}`:         {"/witnesses/threshold", "to 10000"},
+		`{"witnesses":{"threshold":1,"keys":[]}}`: {"/witnesses/keys", "at least one"},
+		`{"witnesses":{"threshold":3,"keys":["a","b"]}}`: {"/witnesses/threshold", "2 keys are listed"},
+		`{"witnesses":{"threshold":2,"keys":["a","a"]}}`: {"/witnesses/keys", "twice"},
+		`{"witnesses":{"threshold":1,"keys":["a",1]}}`:   {"/witnesses/keys", "strings"},
+		`{"witnesses":{"threshold":1,"any":["a"]}}`:      {"/witnesses", `"any"`},
+	} {
+		p, err := ParsePolicy([]byte(text))
+		e, ok := errors.AsType[*PolicyError](err)
+		if !ok || e.Pointer != want[0] || !strings.Contains(e.Error(), want[1]) || !reflect.DeepEqual(p, receipt.Policy{}) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	_, err := ParsePolicy([]byte(`{"issuer":"a","issuer":"b"}`))
+	if e, ok := errors.AsType[*canon.SyntaxError](err); !ok || e.Code != canon.CodeDuplicateName {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,143 @@
+package keys
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+func TestPrivateRoundTrip(t *testing.T) {
+	for _, name := range Algorithms() {
+		k := testKeys()[name]
+		data, err := k.MarshalPrivate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := ParsePrivate(data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if again.ID() != k.ID() || again.Algorithm() != name || again.Public().Thumbprint != k.Public().Thumbprint {
+			t.Errorf("%s: %v", name, again)
+		}
+		twice, err := again.MarshalPrivate()
+		if err != nil || !bytes.Equal(data, twice) {
+			t.Errorf("%s: %s", name, twice)
+		}
+		public := toJSON(t, k.Public())
+		if _, err := ParseSet(setJSON(t, json.RawMessage(public))); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := ParsePrivate(public); err == nil || !strings.Contains(err.Error(), "public key") {
+			t.Errorf("%s: %v", name, err)
+		}
+		_, err = ParseSet(setJSON(t, json.RawMessage(data)))
+		wantRefused(t, err, receipt.CodeInvalidKeySet, "private")
+	}
+}
+
+// RFC 8032 TEST 1, from the bytes of its seed.
+func TestGenerateFromSeed(t *testing.T) {
+	k, err := Generate(bytes.NewReader(unhex(t, rfc8032Seed)), Ed25519, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k.ID() != "ed25519:21fe31dfa154a261626bf854046fd227" {
+		t.Error(k.ID())
+	}
+	if got, want := string(toJSON(t, k.Public())), `{"kid":"ed25519:21fe31dfa154a261626bf854046fd227","kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","alg":"Ed25519"}`; got != want {
+		t.Errorf("%s", got)
+	}
+	data, err := k.MarshalPrivate()
+	if err != nil || !strings.HasSuffix(string(data), `,"d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"}`+"\n") {
+		t.Errorf("%s, %v", data, err)
+	}
+	if _, err := Generate(bytes.NewReader(nil), Ed25519, ""); err == nil {
+		t.Error("a key without randomness")
+	}
+	if _, err := Generate(nil, Ed25519, ""); err == nil {
+		t.Error("a key without a source")
+	}
+	if _, err := Generate(rand.Reader, "HS256", ""); err == nil {
+		t.Error("a key for HS256")
+	}
+	if k, err := Generate(rand.Reader, RS256, "r"); err != nil || k.Public().Crypto().(*rsa.PublicKey).N.BitLen() != rsaBits {
+		t.Error(k, err)
+	}
+}
+
+func TestParsePrivateRefused(t *testing.T) {
+	private := func(name string, members object) []byte {
+		data, err := testKeys()[name].MarshalPrivate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var o object
+		if err := json.Unmarshal(data, &o); err != nil {
+			t.Fatal(err)
+		}
+		return toJSON(t, o.with(members))
+	}
+	zero := encodeURL(make([]byte, 32))
+	for _, tc := range []struct {
+		name string
+		data []byte
+		part string
+	}{
+		{"134 another seed", private(Ed25519, object{"d": encodeURL(bytes.Repeat([]byte{7}, 32))}), "not one key"},
+		{"short seed", private(Ed25519, object{"d": encodeURL(make([]byte, 31))}), "31 bytes"},
+		{"64-byte key", private(Ed25519, object{"d": encodeURL(make([]byte, 64))}), "64 bytes"},
+		{"weak public", private(Ed25519, object{"x": zero}), "low order"},
+		{"EC zero", private(ES256, object{"d": zero}), "not one key"},
+		{"EC another", private(ES256, object{"d": encodeURL(bytes.Repeat([]byte{7}, 32))}), "not one key"},
+		{"EC above the order", private(ES256, object{"d": encodeURL(bytes.Repeat([]byte{0xff}, 32))}), "not one key"},
+		{"EC short", private(ES256, object{"d": "AQ"}), "1 bytes"},
+		{"RSA d", private(RS256, object{"d": "AQ"}), "not one key"},
+		{"RSA p", private(RS256, object{"p": "Aw"}), "not one key"},
+		{"RSA without q", private(RS256, object{"q": nil}), "expected q"},
+		{"RSA dp", private(RS256, object{"dp": "AQ"}), "dp does not belong"},
+		{"RSA qi", private(RS256, object{"qi": "AQ"}), "qi does not belong"},
+		{"RSA oth", private(RS256, object{"oth": []any{}}), "two primes"},
+		{"RSA without alg", private(RS256, object{"alg": nil}), "no alg"},
+		{"use", private(Ed25519, object{"use": "enc"}), `use is "enc"`},
+		{"key_ops", private(Ed25519, object{"key_ops": []string{"verify"}}), `does not contain "sign"`},
+		{"alg of another type", private(ES256, object{"alg": "ES384"}), "ES384"},
+		{"alg empty", private(ES256, object{"alg": ""}), "alg as a string"},
+		{"kid empty", private(ES256, object{"kid": ""}), "not empty"},
+		{"kid number", private(ES256, object{"kid": 1}), "not empty"},
+		{"oct", toJSON(t, object{"kty": "oct", "k": "c2VjcmV0"}), "symmetric"},
+		{"a set", setJSON(t, ecJWK("k")), "JWK Set"},
+		{"PEM", []byte("-----BEGIN PRIVATE KEY-----\n"), "PEM"},
+		{"an array", []byte("[]"), "JSON object"},
+		{"empty", nil, "key file"},
+		{"large", append(bytes.Repeat([]byte{' '}, 1<<20), "{}"...), "key file"},
+	} {
+		k, err := ParsePrivate(tc.data)
+		if k != nil {
+			t.Errorf("%s: a key beside an error", tc.name)
+		}
+		if e, ok := errors.AsType[*SetError](err); !ok || !strings.Contains(e.Error(), tc.part) {
+			t.Errorf("%s: %v", tc.name, err)
+		} else if len(err.Error()) > 400 {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+	}
+	for _, tc := range []struct {
+		alg  any
+		want string
+	}{{nil, Ed25519}, {"Ed25519", Ed25519}, {"ed25519", Ed25519}, {"EdDSA", EdDSA}} {
+		k, err := ParsePrivate(private(Ed25519, object{"alg": tc.alg, "kid": nil}))
+		if err != nil || k.Algorithm() != tc.want || k.ID() != testKeys()[Ed25519].ID() {
+			t.Errorf("%v: %v, %v", tc.alg, k, err)
+		}
+	}
+	if _, err := ParsePrivate(private(RS256, object{"dp": nil, "dq": nil, "qi": nil})); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,219 @@
+package keys
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A service is a key somewhere else.
+type service struct {
+	public crypto.PublicKey
+	key    crypto.Signer
+	sign   func(ctx context.Context, data []byte, opts crypto.SignerOpts) ([]byte, error) // nil: with key
+}
+
+func (s *service) Public() crypto.PublicKey { return s.public }
+
+func (s *service) SignContext(ctx context.Context, data []byte, opts crypto.SignerOpts) ([]byte, error) {
+	if s.sign != nil {
+		return s.sign(ctx, data, opts)
+	}
+	return s.key.Sign(rand.Reader, data, opts)
+}
+
+func TestRemoteSigner(t *testing.T) {
+	for _, name := range Algorithms() {
+		k := testKeys()[name]
+		s, err := NewRemoteSigner("remote", name, &service{public: k.Public().Crypto(), key: k.key}, clock)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		sig, err := s.Sign(context.Background(), []byte(hashText))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if sig.KeyID != "remote" || sig.Algorithm != name || !sig.SignedAt.Equal(testTime) {
+			t.Errorf("%+v", sig)
+		}
+		wantCode(t, setOf(t, s.Public()), hashText, entryOf(sig), valid)
+		e := entryOf(sig)
+		e.SignedAt = []byte("2026-04-25T19:17:34Z")
+		want := malformed // iat protects it
+		if name == Ed25519 {
+			want = valid // nothing does
+		}
+		wantCode(t, setOf(t, s.Public()), hashText, e, want)
+	}
+}
+
+func TestSignerWithoutClock(t *testing.T) {
+	for _, name := range []string{Ed25519, ES256} {
+		k := testKeys()[name]
+		sig, err := NewSigner(k, nil).Sign(context.Background(), []byte(hashText))
+		if err != nil || !sig.SignedAt.IsZero() {
+			t.Fatal(sig, err)
+		}
+		wantCode(t, setOf(t, k.Public()), hashText, entryOf(sig), valid)
+		if text := string(toJSON(t, sig)); strings.Contains(text, "signed_at") {
+			t.Error(text)
+		}
+		if header := encodeURL([]byte(`{"alg":"ES256","kid":"` + k.ID() + `"}`)); name == ES256 && !strings.HasPrefix(sig.Signature, tokenPrefix+header+"..") {
+			t.Error(sig.Signature)
+		}
+	}
+}
+
+// A receipt key signs receipt hashes and nothing else.
+func TestSignerRefusesOtherMessages(t *testing.T) {
+	for _, message := range []string{"", "x", hashText[7:], hashText + "\n", strings.ToUpper(hashText), strings.Repeat("a", 71)} {
+		sig, err := NewSigner(testKeys()[Ed25519], clock).Sign(context.Background(), []byte(message))
+		if !errors.Is(err, ErrNotHash) || sig != (receipt.Signature{}) {
+			t.Errorf("%q: %v, %v", message, sig, err)
+		}
+	}
+}
+
+// What a broken service returns never leaves the signer.
+func TestRemoteSignerConfirms(t *testing.T) {
+	ed, es := testKeys()[Ed25519], testKeys()[ES256]
+	_, foreign, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreignEC, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	returns := func(b []byte, err error) func(context.Context, []byte, crypto.SignerOpts) ([]byte, error) {
+		return func(context.Context, []byte, crypto.SignerOpts) ([]byte, error) { return b, err }
+	}
+	outage := errors.New("outage")
+	for _, tc := range []struct {
+		name, algorithm string
+		service         *service
+		part            string
+	}{
+		{"another key", Ed25519, &service{public: ed.Public().Crypto(), key: foreign}, "does not verify"},
+		{"another key, JWS", EdDSA, &service{public: ed.Public().Crypto(), key: foreign}, "does not verify"},
+		{"another EC key", ES256, &service{public: es.Public().Crypto(), key: foreignEC}, "does not verify"},
+		{"63 bytes", Ed25519, &service{public: ed.Public().Crypto(), sign: returns(make([]byte, 63), nil)}, "63 bytes"},
+		{"nothing", EdDSA, &service{public: ed.Public().Crypto(), sign: returns(nil, nil)}, "0 bytes"},
+		{"no DER", ES256, &service{public: es.Public().Crypto(), sign: returns(make([]byte, 64), nil)}, "ASN.1"},
+		{"negative", ES256, &service{public: es.Public().Crypto(), sign: returns([]byte{0x30, 6, 2, 1, 0xff, 2, 1, 1}, nil)}, "ASN.1"},
+		{"trailing", ES256, &service{public: es.Public().Crypto(), sign: returns([]byte{0x30, 6, 2, 1, 1, 2, 1, 1, 0}, nil)}, "ASN.1"},
+		{"too long", ES256, &service{public: es.Public().Crypto(), sign: returns(append([]byte{0x30, 40, 2, 33, 1}, append(make([]byte, 32), 2, 3, 1, 0, 0)...), nil)}, "ASN.1"},
+		{"RSA of another size", RS256, &service{public: testKeys()[RS256].Public().Crypto(), sign: returns(make([]byte, 257), nil)}, "does not verify"},
+		{"an error", PS256, &service{public: testKeys()[PS256].Public().Crypto(), sign: returns(nil, outage)}, "outage"},
+	} {
+		s, err := NewRemoteSigner("k", tc.algorithm, tc.service, clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sig, err := s.Sign(context.Background(), []byte(hashText))
+		if err == nil || !strings.Contains(err.Error(), tc.part) || sig != (receipt.Signature{}) {
+			t.Errorf("%s: %v, %v", tc.name, sig, err)
+		}
+		if tc.part == "outage" && !errors.Is(err, outage) {
+			t.Errorf("the service's error is lost: %v", err)
+		}
+	}
+}
+
+func TestRemoteSignerRefused(t *testing.T) {
+	ed := &service{public: testKeys()[Ed25519].Public().Crypto()}
+	rsaKey := &service{public: testKeys()[RS256].Public().Crypto()}
+	weakKey := &service{public: ed25519.PublicKey(make([]byte, 32))}
+	for _, tc := range []struct {
+		algorithm string
+		s         ContextSigner
+		part      string
+	}{
+		{ES256, ed, "Ed25519 key"}, {RS256, ed, "Ed25519 key"}, {EdDSA, rsaKey, "RSA key"}, {ES384, rsaKey, "RSA key"},
+		{"HS256", ed, "not one of"}, {"", ed, "not one of"}, {"Ed25519", ed, "not one of"},
+		{Ed25519, weakKey, "low order"}, {Ed25519, nil, "no signer"},
+		{Ed25519, &service{public: []byte("x")}, "type []uint8"}, {ES256, &service{public: (*ecdsa.PublicKey)(nil)}, "without a curve"},
+	} {
+		s, err := NewRemoteSigner("k", tc.algorithm, tc.s, nil)
+		if s != nil || err == nil || !strings.Contains(err.Error(), tc.part) {
+			t.Errorf("%s: %v", tc.algorithm, err)
+		}
+	}
+	if _, err := NewRemoteSigner("\xff", Ed25519, ed, nil); err == nil {
+		t.Error("an id that is no UTF-8")
+	}
+}
+
+func TestSignerContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	k := testKeys()[ES256]
+	waits := &service{public: k.Public().Crypto(), sign: func(ctx context.Context, _ []byte, _ crypto.SignerOpts) ([]byte, error) {
+		cancel()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	late := &service{public: k.Public().Crypto(), sign: func(_ context.Context, data []byte, opts crypto.SignerOpts) ([]byte, error) {
+		return k.key.Sign(rand.Reader, data, opts) // the context ended while it signed
+	}}
+	for _, s := range []*service{waits, late} {
+		signer, err := NewRemoteSigner("k", ES256, s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := signer.Sign(ctx, []byte(hashText)); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	}
+	for _, name := range Algorithms() {
+		if _, err := NewSigner(testKeys()[name], nil).Sign(ctx, []byte(hashText)); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Times before 1970 round down on both sides.
+func TestSignerTimes(t *testing.T) {
+	k := testKeys()[EdDSA]
+	for _, at := range []time.Time{time.Unix(0, 0), time.Unix(-1, 5e8), time.Unix(-2, 999_999_999), time.Date(2016, 12, 31, 23, 59, 59, 999_999_999, time.FixedZone("", 3600))} {
+		s, err := NewRemoteSigner("k", EdDSA, &service{public: k.Public().Crypto(), key: k.key}, func() time.Time { return at })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Sign(context.Background(), []byte(hashText)); err != nil {
+			t.Errorf("%v: %v", at, err)
+		}
+	}
+}
+
+// No verb shows a private key.
+func TestPrintingHidesSecrets(t *testing.T) {
+	for _, name := range []string{Ed25519, ES256, RS256} {
+		k := testKeys()[name]
+		secret, err := privateMembers(k.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := NewSigner(k, nil)
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%q", "%d"} {
+			for _, v := range []any{k, *k, s, *s, []any{k, s}, struct{ K *PrivateKey }{k}} {
+				text := fmt.Sprintf(verb, v)
+				if strings.Contains(text, string(secret[0].value[1:20])) || len(text) > 200 {
+					t.Errorf("%s of %T shows %s", verb, v, text)
+				}
+			}
+		}
+		if text := string(toJSON(t, k)); text != "{}" {
+			t.Errorf("json.Marshal shows %s", text)
+		}
+	}
+}
