@@ -1,0 +1,88 @@
+package merkle
+
+import "math/bits"
+
+// ProveConsistency returns the proof that the tree over leaf hashes extends the
+// tree over the first size of them (RFC 9162 section 2.1.4.1). The error is
+// [ErrSizes].
+func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
+	if size == 0 || size > uint64(len(leaves)) {
+		return nil, ErrSizes
+	}
+	var down []Hash
+	whole := true // the earlier tree is a whole subtree, whose root the checker has
+	for size < uint64(len(leaves)) {
+		k := split(uint64(len(leaves)))
+		if size <= k {
+			down = append(down, Root(leaves[k:]))
+			leaves = leaves[:k]
+		} else {
+			down = append(down, Root(leaves[:k]))
+			leaves, size = leaves[k:], size-k
+			whole = false
+		}
+	}
+	if !whole {
+		down = append(down, Root(leaves))
+	}
+	return reversed(down), nil
+}
+
+// CheckConsistency checks that the tree of size2 and root2 extends the tree of
+// size1 and root1 (RFC 9162 section 2.1.4.2). The error is [ErrSizes], a
+// *[LengthError] or a *[RootError], which names the tree whose root is missed.
+func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) error {
+	if size1 == 0 || size1 > size2 {
+		return ErrSizes
+	}
+	if size1 == size2 {
+		if len(proof) > 0 {
+			return &LengthError{len(proof), 0}
+		}
+		if root1 != root2 {
+			return &RootError{size2, root1, root2}
+		}
+		return nil
+	}
+	// The path begins at the last leaf of the earlier tree, from the largest
+	// perfect subtree that ends with it upwards. When that subtree is the whole
+	// earlier tree, its root is root1 and not part of the proof.
+	inner, border := pathLength(size1-1, size2)
+	shift := bits.TrailingZeros64(size1)
+	inner -= shift
+	start, rest := root1, proof
+	if size1 != 1<<shift {
+		if len(proof) != 1+inner+border {
+			return &LengthError{len(proof), 1 + inner + border}
+		}
+		start, rest = proof[0], proof[1:]
+	} else if len(proof) != inner+border {
+		return &LengthError{len(proof), inner + border}
+	}
+	index := (size1 - 1) >> shift
+	if earlier := climbLeft(start, index, rest[:inner], rest[inner:]); earlier != root1 {
+		return &RootError{size1, earlier, root1}
+	}
+	later := climb(start, index, rest[:inner])
+	for _, sibling := range rest[inner:] {
+		later = NodeHash(sibling, later)
+	}
+	if later != root2 {
+		return &RootError{size2, later, root2}
+	}
+	return nil
+}
+
+// climbLeft is climb in the earlier tree: siblings to the right were not there
+// yet.
+func climbLeft(node Hash, index uint64, inner, border []Hash) Hash {
+	for level, sibling := range inner {
+		if index>>level&1 == 1 {
+			node = NodeHash(sibling, node)
+		}
+	}
+	for _, sibling := range border {
+		node = NodeHash(sibling, node)
+	}
+	return node
+}

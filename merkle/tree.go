@@ -1,0 +1,49 @@
+package merkle
+
+import "math/bits"
+
+// A Tree is the right edge of a growing tree: the roots of its perfect
+// subtrees, at most 64. It takes leaves one after another and never needs an
+// earlier one again. The zero Tree is empty; copying it keeps its state.
+type Tree struct {
+	size  uint64
+	roots [64]Hash // of the perfect subtrees, the largest first
+}
+
+// Append adds a leaf by its hash.
+func (t *Tree) Append(leaf Hash) {
+	// Each trailing one bit of the size is a perfect subtree that the new leaf
+	// completes to the next larger one.
+	n := bits.OnesCount64(t.size)
+	for range bits.TrailingZeros64(^t.size) {
+		n--
+		leaf = NodeHash(t.roots[n], leaf)
+	}
+	t.roots[n] = leaf
+	t.size++
+}
+
+// Size returns the number of leaves.
+func (t *Tree) Size() uint64 { return t.size }
+
+// Root returns the root of the leaves so far.
+func (t *Tree) Root() Hash {
+	n := bits.OnesCount64(t.size)
+	if n == 0 {
+		return EmptyRoot()
+	}
+	root := t.roots[n-1]
+	for i := n - 2; i >= 0; i-- {
+		root = NodeHash(t.roots[i], root)
+	}
+	return root
+}
+
+// Root returns the root of the tree over leaf hashes.
+func Root(leaves []Hash) Hash {
+	var t Tree
+	for _, leaf := range leaves {
+		t.Append(leaf)
+	}
+	return t.Root()
+}
