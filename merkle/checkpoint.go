@@ -1,0 +1,108 @@
+package merkle
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// A Checkpoint is what a log says of its tree at one time (C2SP tlog-checkpoint).
+// It is the text of a signed note:
+//
+//	origin           one line, the log's name, which is its key's name too
+//	size             decimal, no leading zeros
+//	root             base64, 44 characters
+//	extensions       further lines, opaque, not recommended
+//
+// each line ended by LF. A log must never sign two checkpoints of which neither
+// tree extends the other.
+type Checkpoint struct {
+	Origin     string
+	Size       uint64
+	Root       Hash
+	Extensions []string
+}
+
+// A CheckpointError says which line of a checkpoint is malformed.
+type CheckpointError struct {
+	Line   int // from 1
+	Detail string
+}
+
+func (e *CheckpointError) Error() string {
+	return fmt.Sprintf("merkle: checkpoint, line %d: %s", e.Line, e.Detail)
+}
+
+// String returns the note text.
+func (c *Checkpoint) String() string {
+	lines := append([]string{c.Origin, strconv.FormatUint(c.Size, 10), c.Root.String()}, c.Extensions...)
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// ParseCheckpoint reads a note text, without its signatures. It accepts exactly
+// what String writes. The error is a *[CheckpointError].
+func ParseCheckpoint(text string) (*Checkpoint, error) {
+	body, ended := strings.CutSuffix(text, "\n")
+	lines := strings.Split(body, "\n")
+	if !ended || len(lines) < 3 {
+		return nil, &CheckpointError{len(lines), "expected an origin, a size and a root, each on a line"}
+	}
+	for i, line := range lines {
+		if line == "" {
+			return nil, &CheckpointError{i + 1, "the line is empty"}
+		}
+		if strings.ContainsFunc(line, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\ufffd' }) {
+			return nil, &CheckpointError{i + 1, "the line holds a control character"}
+		}
+	}
+	size, err := strconv.ParseUint(lines[1], 10, 64)
+	if err != nil || strconv.FormatUint(size, 10) != lines[1] { // one spelling only
+		return nil, &CheckpointError{2, fmt.Sprintf("expected a decimal size without leading zeros, found %.40q", lines[1])}
+	}
+	root, err := ParseHash(lines[2])
+	if err != nil {
+		return nil, &CheckpointError{3, fmt.Sprintf("expected the base64 of 32 bytes, found %.60q", lines[2])}
+	}
+	if size == 0 && root != EmptyRoot() {
+		return nil, &CheckpointError{3, "a tree of size 0 has another root"}
+	}
+	c := &Checkpoint{Origin: lines[0], Size: size, Root: root}
+	if len(lines) > 3 {
+		c.Extensions = lines[3:]
+	}
+	return c, nil
+}
+
+// OpenCheckpoint opens a signed checkpoint. The note must carry a valid
+// signature of log, whose name must be the origin. Signatures of the witnesses
+// are checked too: a false one is an error (note.InvalidSignatureError), an
+// absent one is not. The returned note lists the valid signatures in Sigs and
+// those of unknown keys in UnverifiedSigs.
+func OpenCheckpoint(msg []byte, log note.Verifier, witnesses ...note.Verifier) (*Checkpoint, *note.Note, error) {
+	n, err := note.Open(msg, note.VerifierList(append([]note.Verifier{log}, witnesses...)...))
+	if err != nil {
+		return nil, nil, err
+	}
+	if !signedBy(n, log) {
+		return nil, nil, fmt.Errorf("merkle: the checkpoint is not signed by the log %q", log.Name())
+	}
+	c, err := ParseCheckpoint(n.Text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.Origin != log.Name() {
+		return nil, nil, &CheckpointError{1, fmt.Sprintf("expected the origin %q, the log's name, found %.80q", log.Name(), c.Origin)}
+	}
+	return c, n, nil
+}
+
+func signedBy(n *note.Note, v note.Verifier) bool {
+	for _, s := range n.Sigs {
+		if s.Name == v.Name() && s.Hash == v.KeyHash() {
+			return true
+		}
+	}
+	return false
+}

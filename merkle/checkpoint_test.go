@@ -1,0 +1,218 @@
+package merkle_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/receiptkit/receiptkit/merkle"
+)
+
+const origin = "log.example.net/receipts"
+
+type logKey struct {
+	signer   note.Signer
+	verifier note.Verifier
+}
+
+func newLog(t *testing.T, name string) logKey {
+	t.Helper()
+	seed := sha256.Sum256([]byte(name))
+	skey, vkey, err := note.GenerateKey(bytes.NewReader(seed[:]), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(skey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier, err := note.NewVerifier(vkey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return logKey{signer, verifier}
+}
+
+func newCosigner(t *testing.T, name, material string) *merkle.Cosigner {
+	t.Helper()
+	seed := sha256.Sum256([]byte(material))
+	key := ed25519.NewKeyFromSeed(seed[:])
+	w, err := merkle.NewWitness(name, key.Public().(ed25519.PublicKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &merkle.Cosigner{Witness: w, SignMessage: func(ctx context.Context, m []byte) ([]byte, error) {
+		return ed25519.Sign(key, m), ctx.Err()
+	}}
+}
+
+func signedCheckpoint(t *testing.T, log logKey, c *merkle.Checkpoint) []byte {
+	t.Helper()
+	msg, err := note.Sign(&note.Note{Text: c.String()}, log.signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return msg
+}
+
+func TestCheckpoint(t *testing.T) {
+	log := newLog(t, origin)
+	leaves := hashes(data(5))
+	want := &merkle.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(leaves)}
+	msg := signedCheckpoint(t, log, want)
+	c, n, err := merkle.OpenCheckpoint(msg, log.verifier)
+	if err != nil || c.String() != want.String() || len(n.Sigs) != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if _, _, err := merkle.OpenCheckpoint(msg, newLog(t, "other.example.net").verifier); err == nil {
+		t.Error("another log's key opens the checkpoint")
+	}
+	for i := range msg { // no byte can be changed
+		bad := bytes.Clone(msg)
+		bad[i] ^= 1
+		if c, _, err := merkle.OpenCheckpoint(bad, log.verifier); err == nil && c.String() != want.String() {
+			t.Errorf("byte %d changed: %+v", i, c)
+		}
+	}
+	foreign := &merkle.Checkpoint{Origin: "other.example.net", Size: 5, Root: want.Root}
+	var malformed *merkle.CheckpointError
+	if _, _, err := merkle.OpenCheckpoint(signedCheckpoint(t, log, foreign), log.verifier); !errors.As(err, &malformed) || malformed.Line != 1 {
+		t.Errorf("another origin than the key's name: %v", err)
+	}
+}
+
+func TestParseCheckpoint(t *testing.T) {
+	root := merkle.Root(hashes(data(3))).String()
+	for _, good := range []string{"o\n3\n" + root + "\n", "o\n3\n" + root + "\nextension\nmore\n", "o\n0\n" + merkle.EmptyRoot().String() + "\n", "o\n18446744073709551615\n" + root + "\n"} {
+		if c, err := merkle.ParseCheckpoint(good); err != nil || c.String() != good {
+			t.Errorf("%q: %+v, %v", good, c, err)
+		}
+	}
+	for bad, line := range map[string]int{
+		"": 1, "o\n3\n": 2, "o\n3\n" + root: 3, "\n3\n" + root + "\n": 1, "o\n03\n" + root + "\n": 2, "o\n+3\n" + root + "\n": 2, "o\n-1\n" + root + "\n": 2,
+		"o\n18446744073709551616\n" + root + "\n": 2, "o\n3 \n" + root + "\n": 2, "o\n3\r\n" + root + "\n": 2, "o\n3\n" + root[:43] + "\n": 3, "o\n3\n" + root + "=\n": 3,
+		"o\n3\n" + root + "\n\n": 4, "o\n0\n" + root + "\n": 3, "o\x1b\n3\n" + root + "\n": 1,
+	} {
+		c, err := merkle.ParseCheckpoint(bad)
+		var malformed *merkle.CheckpointError
+		if !errors.As(err, &malformed) || malformed.Line != line || c != nil {
+			t.Errorf("%q: %+v, %v; want an error in line %d", bad, c, err, line)
+		}
+	}
+}
+
+func TestCosignature(t *testing.T) {
+	log := newLog(t, origin)
+	w1, w2 := newCosigner(t, "w1.example", "w1"), newCosigner(t, "w2.example", "w2")
+	plain := signedCheckpoint(t, log, &merkle.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5)))})
+	at := time.Unix(1777140000, 0).UTC()
+	msg, err := w1.Cosign(t.Context(), plain, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, n, err := merkle.OpenCheckpoint(msg, log.verifier, w1, w2)
+	if err != nil || len(n.Sigs) != 2 {
+		t.Fatalf("%+v, %v", n, err)
+	}
+	if got, ok := w1.CosignedAt(n); !ok || !got.Equal(at) {
+		t.Errorf("cosigned at %v, %t; want %v", got, ok, at)
+	}
+	if got, ok := w2.CosignedAt(n); ok {
+		t.Errorf("w2 did not cosign, found %v", got)
+	}
+	// An unknown witness's line is ignored, and says nothing.
+	_, n, err = merkle.OpenCheckpoint(msg, log.verifier, w2)
+	if err != nil || len(n.Sigs) != 1 || len(n.UnverifiedSigs) != 1 {
+		t.Errorf("unknown witness: %+v, %v", n, err)
+	}
+	if _, ok := w1.CosignedAt(n); ok {
+		t.Error("an unverified cosignature has a time")
+	}
+	// A witness's line without the log's is no checkpoint.
+	text, sigs, _ := strings.Cut(string(msg), "\n\n")
+	only := text + "\n\n" + sigs[strings.Index(sigs, "\n")+1:]
+	if _, _, err := merkle.OpenCheckpoint([]byte(only), log.verifier, w1); err == nil {
+		t.Error("a witness stands for the log")
+	}
+	// A known witness's false line refutes.
+	var false_ *note.InvalidSignatureError
+	moved := strings.Replace(string(msg), "\n5\n", "\n6\n", 1)
+	if _, _, err := merkle.OpenCheckpoint([]byte(moved), w1, log.verifier); !errors.As(err, &false_) {
+		t.Errorf("a false cosignature: %v", err)
+	}
+	wrongKey := newCosigner(t, "w1.example", "stolen")
+	wrongKey.Witness = w1.Witness
+	if m, err := wrongKey.Cosign(t.Context(), plain, at); err == nil || m != nil {
+		t.Error("a signer with another key is not noticed")
+	}
+	if m, err := w1.Cosign(t.Context(), []byte("no note"), at); err == nil || m != nil {
+		t.Error("something else than a note is cosigned")
+	}
+	for _, name := range []string{"", "a b", "a+b", "a\u00a0b", "\xff"} {
+		if _, err := merkle.NewWitness(name, w1.Key()); err == nil {
+			t.Errorf("the name %q is accepted", name)
+		}
+	}
+}
+
+func TestProofFile(t *testing.T) {
+	log := newLog(t, origin)
+	leaves := hashes(data(6))
+	checkpoint := signedCheckpoint(t, log, &merkle.Checkpoint{Origin: origin, Size: 6, Root: merkle.Root(leaves)})
+	hashes, err := merkle.ProveInclusion(leaves, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, extra := range [][]byte{nil, {}, []byte("opaque")} {
+		want := &merkle.Proof{Extra: extra, Index: 4, Hashes: hashes, Checkpoint: checkpoint}
+		p, err := merkle.ParseProof(want.Format())
+		if err != nil || p.Index != 4 || !slices.Equal(p.Hashes, hashes) || !bytes.Equal(p.Extra, extra) || (p.Extra == nil) != (extra == nil) {
+			t.Fatalf("%+v, %v", p, err)
+		}
+		c, _, err := merkle.OpenCheckpoint(p.Checkpoint, log.verifier)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := merkle.CheckInclusion(leaves[4], p.Index, c.Size, p.Hashes, c.Root); err != nil {
+			t.Error(err)
+		}
+		if merkle.CheckInclusion(leaves[3], p.Index, c.Size, p.Hashes, c.Root) == nil {
+			t.Error("a proof for one leaf holds for another")
+		}
+	}
+	good := string((&merkle.Proof{Index: 4, Hashes: hashes, Checkpoint: checkpoint}).Format())
+	for name, bad := range map[string]string{
+		"empty":         "",
+		"other version": strings.Replace(good, "@v1", "@v2", 1),
+		"no index":      strings.Replace(good, "index 4\n", "", 1),
+		"leading zero":  strings.Replace(good, "index 4", "index 04", 1),
+		"negative":      strings.Replace(good, "index 4", "index -4", 1),
+		"too large":     strings.Replace(good, "index 4", "index 18446744073709551616", 1),
+		"hexadecimal":   strings.Replace(good, hashes[0].String(), strings.Repeat("0", 64), 1),
+		"no checkpoint": strings.SplitN(good, "\n\n", 2)[0],
+		"carriage":      strings.ReplaceAll(good, "\n", "\r\n"),
+		"bad extra":     strings.Replace(good, "index", "extra !\nindex", 1),
+		"many hashes":   strings.Replace(good, hashes[0].String()+"\n", strings.Repeat(hashes[0].String()+"\n", 70), 1),
+	} {
+		if p, err := merkle.ParseProof([]byte(bad)); !errors.Is(err, merkle.ErrProof) || p != nil {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+}
+
+func FuzzParseProof(f *testing.F) {
+	f.Add([]byte("c2sp.org/tlog-proof@v1\nextra AA==\nindex 4\n" + merkle.EmptyRoot().String() + "\n\ncheckpoint"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if p, err := merkle.ParseProof(text); err == nil && !bytes.Equal(p.Format(), text) {
+			t.Errorf("%q is read as %q", text, p.Format())
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package merkle
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Proof is a C2SP tlog-proof file: an inclusion proof and the checkpoint that
+// it leads to.
+//
+//	c2sp.org/tlog-proof@v1
+//	extra <base64>          optional, opaque, not authenticated
+//	index <decimal>
+//	<base64 hash>           from the leaf's sibling to the root's child
+//	                        (an empty line)
+//	<the signed checkpoint>
+type Proof struct {
+	Extra      []byte // nil when absent
+	Index      uint64
+	Hashes     []Hash
+	Checkpoint []byte // a signed note, verbatim
+}
+
+const proofHeader = "c2sp.org/tlog-proof@v1"
+
+// ErrProof says that a text is no tlog-proof.
+var ErrProof = errors.New("merkle: malformed tlog-proof")
+
+// Format returns the file. ParseProof reads it back.
+func (p *Proof) Format() []byte {
+	b := []byte(proofHeader + "\n")
+	if p.Extra != nil {
+		b = fmt.Appendf(b, "extra %s\n", base64.StdEncoding.EncodeToString(p.Extra))
+	}
+	b = fmt.Appendf(b, "index %d\n", p.Index)
+	for _, h := range p.Hashes {
+		b = fmt.Appendf(b, "%v\n", h)
+	}
+	return append(append(b, '\n'), p.Checkpoint...)
+}
+
+// ParseProof reads a tlog-proof file. The checkpoint is not opened. Errors wrap
+// [ErrProof].
+func ParseProof(text []byte) (*Proof, error) {
+	malformed := func(line int, what string) (*Proof, error) {
+		return nil, fmt.Errorf("%w, line %d: expected %s", ErrProof, line, what)
+	}
+	head, checkpoint, found := strings.Cut(string(text), "\n\n")
+	lines := strings.Split(head, "\n")
+	if lines[0] != proofHeader {
+		return malformed(1, proofHeader)
+	}
+	if !found {
+		return malformed(len(lines)+1, "an empty line and a signed checkpoint")
+	}
+	p := &Proof{Checkpoint: []byte(checkpoint)}
+	next := 1
+	if next < len(lines) && strings.HasPrefix(lines[next], "extra ") {
+		extra, ok := strictBase64(strings.TrimPrefix(lines[next], "extra "))
+		if !ok {
+			return malformed(next+1, "base64 behind extra")
+		}
+		p.Extra = extra
+		next++
+	}
+	if next == len(lines) {
+		return malformed(next+1, "index and a number")
+	}
+	digits, ok := strings.CutPrefix(lines[next], "index ")
+	index, err := strconv.ParseUint(digits, 10, 64)
+	if !ok || err != nil || strconv.FormatUint(index, 10) != digits {
+		return malformed(next+1, "index and a number")
+	}
+	p.Index = index
+	next++
+	const most = 64 // no path of a tree that 64 bits can count is longer
+	if len(lines)-next > most {
+		return malformed(next+most+1, "at most 64 hashes")
+	}
+	for ; next < len(lines); next++ {
+		h, err := ParseHash(lines[next])
+		if err != nil {
+			return malformed(next+1, "the base64 of a 32-byte hash")
+		}
+		p.Hashes = append(p.Hashes, h)
+	}
+	return p, nil
+}
+
+func strictBase64(s string) ([]byte, bool) {
+	b, err := base64.StdEncoding.Strict().DecodeString(s)
+	if err != nil || base64.StdEncoding.EncodeToString(b) != s {
+		return nil, false
+	}
+	return append([]byte{}, b...), true // present, even when empty
+}
