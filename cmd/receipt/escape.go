@@ -41,5 +41,9 @@ func escapeText(s string) string {
 
 // unsafeRune reports whether a terminal might obey r, or a reader not see it.
 func unsafeRune(r rune) bool {
-	return r == utf8.RuneError || !unicode.IsPrint(r) && r != ' '
+	switch r {
+	case utf8.RuneError, '\u115f', '\u1160', '\u2800', '\u3164', '\uffa0': // the latter are blank letters
+		return true
+	}
+	return !unicode.IsPrint(r)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// stdinName is how a verb is told to read stdin, and how reports name it.
+// stdinName is how a verb is told to read stdin.
 const stdinName = "-"
 
 // readInput reads one document: a file, or stdin for "-". It stops one byte

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -14,11 +15,21 @@ import (
 // comes, what is undecided grouped by its cause, and a last line with the total.
 type listPrinter struct {
 	textPrinter
-	limit   int
-	inputs  int
-	printed map[receipt.Code]int
-	open    map[string]*group
-	causes  []string // the keys of open, as they came
+	limit  int
+	inputs int
+	codes  map[receipt.Verdict]map[receipt.Code]int // of findings
+	open   map[string]*group
+	causes []string // the keys of open, as they came
+}
+
+func newListPrinter(e *env, limit, inputs int, file *keyFile) *listPrinter {
+	return &listPrinter{
+		textPrinter: textPrinter{w: e.out, color: e.colored(), file: file},
+		limit:       limit,
+		inputs:      inputs,
+		codes:       map[receipt.Verdict]map[receipt.Code]int{receipt.Refuted: {}, receipt.Undecided: {}},
+		open:        map[string]*group{},
+	}
 }
 
 // A group is the undecided receipts of one cause.
@@ -32,11 +43,16 @@ type group struct {
 const few = 3
 
 func (p *listPrinter) report(rep *receipt.Report, doc *canon.Document) error {
-	switch {
-	case rep.Verdict == receipt.Verified:
+	if rep.Verdict == receipt.Verified {
 		return nil
+	}
+	p.codes[rep.Verdict][rep.Finding().Code]++
+	switch {
 	case p.inputs <= few:
-		return p.textPrinter.report(rep, doc)
+		b := p.block(rep, doc)
+		b.WriteByte('\n')
+		_, err := p.w.Write(b.Bytes())
+		return err
 	case rep.Verdict == receipt.Refuted:
 		return p.line(rep)
 	}
@@ -46,7 +62,7 @@ func (p *listPrinter) report(rep *receipt.Report, doc *canon.Document) error {
 
 func (p *listPrinter) line(rep *receipt.Report) error {
 	f := rep.Finding()
-	if p.printed[f.Code]++; p.printed[f.Code] > p.limit {
+	if p.codes[receipt.Refuted][f.Code] > p.limit {
 		return nil
 	}
 	_, err := fmt.Fprintf(p.w, "%s: %s, %s: %s\n", escapeLine(rep.Source), p.paint(rep.Verdict, rep.Verdict.String()), f.Code, escapeLine(reasonLine(f)))
@@ -57,6 +73,8 @@ func reasonLine(f receipt.Check) string {
 	switch {
 	case f.Stated != "" && f.Computed != "":
 		return "stated " + f.Stated + ", computed " + f.Computed
+	case f.Hint != "":
+		return f.Hint
 	case f.Pointer != "":
 		return "at " + f.Pointer + ": " + f.Detail
 	}
@@ -65,10 +83,7 @@ func reasonLine(f receipt.Check) string {
 
 func (p *listPrinter) group(rep *receipt.Report) {
 	f := rep.Finding()
-	text := f.Detail
-	if f.Code == receipt.CodeUnknownKey && p.file != nil {
-		text = unknownKeys(rep, p.file)
-	}
+	text := p.cause(rep, f)
 	cause := string(f.Code) + "\x00" + text
 	g := p.open[cause]
 	if g == nil {
@@ -81,22 +96,22 @@ func (p *listPrinter) group(rep *receipt.Report) {
 
 func (p *listPrinter) end(s *summary) error {
 	var b bytes.Buffer
-	for code, n := range sortedCodes(p.printed) {
-		if n > p.limit {
-			fmt.Fprintf(&b, "and %d more with %s\n", n-p.limit, code)
+	for code, n := range sortedCodes(p.codes[receipt.Refuted]) {
+		if n > p.limit && p.inputs > few {
+			fmt.Fprintf(&b, "and %s more: %s, %s\n", count(n-p.limit), p.paint(receipt.Refuted, "refuted"), code)
 		}
 	}
 	for _, cause := range p.causes {
 		g := p.open[cause]
 		others := ""
 		if g.count > 1 {
-			others = fmt.Sprintf(" and %d more", g.count-1)
+			others = fmt.Sprintf(" and %s more", count(g.count-1))
 		}
 		fmt.Fprintf(&b, "%s%s: %s, %s\n", escapeLine(g.first), others, p.paint(receipt.Undecided, "undecided"), escapeLine(g.text))
 	}
 	fmt.Fprintf(&b, "not checked  how these receipts join: each was verified alone\n")
 	if p.file != nil {
-		fmt.Fprintf(&b, "keys         %s (%d)\n", escapeLine(p.file.path), p.file.set.Len())
+		fmt.Fprintf(&b, "keys         %s\n", escapeLine(p.file.String()))
 	}
 	fmt.Fprintln(&b, p.total(s))
 	_, err := p.w.Write(b.Bytes())
@@ -118,21 +133,45 @@ func sortedCodes(m map[receipt.Code]int) func(func(receipt.Code, int) bool) {
 	}
 }
 
+// total is the last line: the verdict of the run, and how many of each kind.
 func (p *listPrinter) total(s *summary) string {
 	name := s.Verdict.String()
 	if s.Verdict == receipt.Verified && s.Scope == receipt.ScopeIntegrity {
 		name = "intact"
 	}
-	var codes []string
-	for c, n := range sortedCodes(s.Codes) {
-		codes = append(codes, fmt.Sprintf("%s %d", c, n))
+	name = p.paint(s.Verdict, name)
+	parts := []string{
+		fmt.Sprintf("%s of %s%s", count(s.Verified), plural(s.Receipts, "receipt", ""), p.codeCounts(receipt.Verified)),
+		count(s.Undecided) + " undecided" + p.codeCounts(receipt.Undecided),
 	}
-	counts := fmt.Sprintf("%d refuted, %d verified, %d undecided", s.Refuted, s.Verified, s.Undecided)
-	if len(codes) > 0 {
-		counts += " (" + strings.Join(codes, ", ") + ")"
+	switch s.Verdict {
+	case receipt.Verified:
+		parts = parts[:1]
+	case receipt.Refuted:
+		parts[0] = fmt.Sprintf("%s of %s%s, %s verified", count(s.Refuted), plural(s.Receipts, "receipt", ""), p.codeCounts(receipt.Refuted), count(s.Verified))
+	default:
+		parts[1] = fmt.Sprintf("%s of %s%s, %s verified", count(s.Undecided), plural(s.Receipts, "receipt", ""), p.codeCounts(receipt.Undecided), count(s.Verified))
+		parts = parts[1:]
 	}
 	if n := len(s.Inputs.Unreadable); n > 0 {
-		counts += fmt.Sprintf(", %d could not be read", n)
+		parts = append(parts, plural(n, "input", "not read"))
 	}
-	return fmt.Sprintf("%s: of %d receipts %s", p.paint(s.Verdict, name), s.Receipts, counts)
+	if s.unread > 0 {
+		parts = append(parts, plural(s.unread, "input", "left out by --fail-fast"))
+	}
+	return name + ": " + strings.Join(parts, ", ")
+}
+
+func count(n int) string { return group3(strconv.Itoa(n)) }
+
+// codeCounts is " (code 3, code 1)" for the receipts of a verdict.
+func (p *listPrinter) codeCounts(v receipt.Verdict) string {
+	var codes []string
+	for c, n := range sortedCodes(p.codes[v]) {
+		codes = append(codes, fmt.Sprintf("%s %s", c, count(n)))
+	}
+	if len(codes) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(codes, ", ") + ")"
 }

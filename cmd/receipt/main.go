@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -16,11 +17,31 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], &env{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		getenv: os.Getenv, now: time.Now,
-		terminal: isTerminal(os.Stdout),
-	})
-	stop()
-	os.Exit(code)
+	done := make(chan int, 1)
+	go func() {
+		done <- run(ctx, os.Args[1:], &env{
+			in: os.Stdin, out: os.Stdout, err: os.Stderr,
+			getenv: os.Getenv, now: time.Now,
+			terminal: isTerminal(os.Stdout),
+		})
+	}()
+	os.Exit(await(ctx, stop, done))
+}
+
+// await returns the exit code of a run. One that is interrupted has a moment to
+// tidy up; it may be waiting for an input that never comes.
+func await(ctx context.Context, stop func(), done <-chan int) int {
+	select {
+	case code := <-done:
+		return code
+	case <-ctx.Done():
+		stop() // a second signal ends the program at once
+	}
+	select {
+	case code := <-done:
+		return code
+	case <-time.After(time.Second):
+		fmt.Fprintln(os.Stderr, "receipt: error: interrupted")
+		return exitUsage
+	}
 }

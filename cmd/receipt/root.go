@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -15,11 +16,20 @@ func run(ctx context.Context, args []string, e *env) int {
 
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "receipt",
-		Short:         "make and verify receipts of AI-agent tasks",
-		SilenceErrors: true, // finish prints them
-		SilenceUsage:  true,
-		Args:          cobra.ArbitraryArgs,
+		Use:   "receipt",
+		Short: "make and verify receipts of AI-agent tasks",
+		Long: `Make and verify receipts of AI-agent tasks. Results go to stdout, messages to
+stderr, and - reads stdin.
+
+Exit codes: 0 when everything that was asked for was positively shown, 1 when
+something is false or malformed, 2 when something could not be read or run as
+asked, 3 when evidence is missing.`,
+		Example: `  receipt verify --keys keys.json receipt.json
+  receipt show receipt.json`,
+		SilenceErrors:         true, // finish prints them
+		SilenceUsage:          true,
+		DisableFlagsInUseLine: true,
+		Args:                  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage("receipt --help lists the verbs", "unknown verb %q", args[0])
@@ -31,9 +41,10 @@ func newRoot(e *env) *cobra.Command {
 	root.SetOut(e.out)
 	root.SetErr(e.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(cmd.CommandPath()+" --help shows the flags", "%w", err)
+		return usage(cmd.CommandPath()+" --help shows the flags", "%s", flagError(err))
 	})
 	root.CompletionOptions.DisableDefaultCmd = true // it is a verb of its own here
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(
 		newVerify(e),
 		newShow(e),
@@ -51,11 +62,36 @@ func newRoot(e *env) *cobra.Command {
 	return root
 }
 
+// flagError is the text of a flag error without the words of strconv.
+func flagError(err error) string {
+	text, _, _ := strings.Cut(err.Error(), ": strconv.")
+	return text
+}
+
+// newHelp is cobra's help, but a verb that is unknown is an error.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "show the help of a verb",
+		Long:  "Show the help of a verb, as VERB --help does.",
+		Example: `  receipt help verify
+  receipt help`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usage("receipt --help lists the verbs", "unknown verb %q", strings.Join(args, " "))
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
+}
+
 // exactArgs is cobra.ExactArgs with our wording and exit code.
 func exactArgs(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usage(cmd.CommandPath()+" --help shows examples", "expected %s, found %d arguments", what, len(args))
+			return usage(cmd.CommandPath()+" --help shows examples", "expected %s, found %d", what, len(args))
 		}
 		return nil
 	}

@@ -23,7 +23,7 @@ Exit codes: 0 when the content fits the hash, 1 when it does not or the document
 is no valid receipt, 2 when it could not be read.`,
 		Example: `  receipt show receipt.json
   receipt show - < receipt.json`,
-		Args: exactArgs(1, "a receipt"),
+		Args: exactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data, err := readInput(e, args[0])
 			if err != nil {
@@ -69,7 +69,7 @@ func showReceipt(e *env, path string, data []byte) error {
 func integrityLine(rep *receipt.Report) string {
 	switch rep.Verdict {
 	case receipt.Verified:
-		return "Intact: the content fits its hash. Signer not checked: receipt verify " + shellName(rep.Source)
+		return "Intact: the content fits its hash. Signer not checked: receipt verify " + shellFile(rep.Source)
 	case receipt.Refuted:
 		return "NOT INTACT: do not rely on what follows."
 	}

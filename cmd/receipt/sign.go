@@ -31,7 +31,7 @@ KEY is a private JWK as receipt keys generate writes it, or a private key in PEM
 whose id then is given by --key-id.`,
 		Example: `  receipt sign receipt.json --key witness.private.json -o witnessed.json
   receipt sign - --key issuer.pem --key-id key_1 < receipt.json`,
-		Args: exactArgs(1, "a receipt"),
+		Args: exactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if key.path == "" {
 				return usage("receipt keys generate makes a key", "--key is missing")

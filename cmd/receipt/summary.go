@@ -27,7 +27,8 @@ type summary struct {
 	Started   receipt.Time         `json:"started"`
 	Finished  receipt.Time         `json:"finished"`
 
-	ends map[chain.Stream][]streamEnd
+	ends   map[chain.Stream][]streamEnd
+	unread int // inputs behind the receipt at which --fail-fast stopped
 }
 
 type note struct {
@@ -113,7 +114,7 @@ func (s *summary) finish(e *env) {
 		}
 	}
 	sortStreams(s.Streams)
-	s.Complete = len(s.Inputs.Unreadable) == 0
+	s.Complete = len(s.Inputs.Unreadable) == 0 && s.unread == 0
 	s.Finished = receipt.At(e.now())
 	switch {
 	case s.Refuted > 0:
@@ -130,7 +131,7 @@ func (s *summary) exit() int {
 	switch {
 	case s.Refuted > 0:
 		return exitRefuted
-	case !s.Complete || s.Receipts == 0:
+	case len(s.Inputs.Unreadable) > 0 || s.Receipts == 0:
 		return exitUsage
 	}
 	return verdictExit(s.Verdict)

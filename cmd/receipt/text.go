@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -21,6 +20,16 @@ type textPrinter struct {
 func (p *textPrinter) end(*summary) error { return nil }
 
 func (p *textPrinter) report(rep *receipt.Report, doc *canon.Document) error {
+	b := p.block(rep, doc)
+	if p.file != nil {
+		b.row("keys", p.file.String())
+	}
+	_, err := p.w.Write(b.Bytes())
+	return err
+}
+
+// block lays out all that is to be said of one receipt, but for the keys.
+func (p *textPrinter) block(rep *receipt.Report, doc *canon.Document) *block {
 	b := &block{}
 	p.headline(b, rep)
 	switch rep.Verdict {
@@ -35,25 +44,24 @@ func (p *textPrinter) report(rep *receipt.Report, doc *canon.Document) error {
 	for _, w := range rep.Warnings {
 		b.row("warning", w.Detail)
 	}
-	if p.file != nil {
-		b.row("keys", fmt.Sprintf("%s (%d)", filepath.Base(p.file.path), p.file.set.Len()))
-	}
-	_, err := p.w.Write(b.Bytes())
-	return err
+	return b
 }
 
-// A block is lines of a label and a text. All text that it is given is escaped.
+// A block is lines of a label and a text. All text that it is given is escaped,
+// line feeds too: nothing in a receipt can look like a line of ours.
 type block struct{ bytes.Buffer }
 
 const labelWidth = 13
 
 func (b *block) row(label, text string) {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if i > 0 {
-			label = ""
-		}
-		fmt.Fprintf(b, "  %-*s%s\n", labelWidth, label, escapeLine(line))
+	fmt.Fprintf(b, "  %-*s%s\n", labelWidth, label, escapeLine(text))
+}
+
+// rows is a row of several lines, for commands that are to be copied whole.
+func (b *block) rows(label string, lines ...string) {
+	for _, line := range lines {
+		b.row(label, line)
+		label = ""
 	}
 }
 
@@ -64,14 +72,13 @@ func (b *block) sub(label, text string) {
 	}
 }
 
-// prose is a row that may need several lines. A text that has lines of its own,
-// such as a command to copy, keeps them.
+// prose is a row that may need several lines.
 func (b *block) prose(label, text string) {
-	if strings.Contains(text, "\n") {
-		b.row(label, text)
-		return
+	lines := strings.Split(wrap(escapeLine(text), labelWidth+2), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
 	}
-	b.row(label, strings.ReplaceAll(wrap(text, labelWidth+2), "\n"+strings.Repeat(" ", labelWidth+2), "\n"))
+	b.rows(label, lines...)
 }
 
 func (p *textPrinter) headline(b *block, rep *receipt.Report) {
@@ -108,9 +115,9 @@ func (p *textPrinter) verified(b *block, rep *receipt.Report, doc *canon.Documen
 	root := doc.Root()
 	task := root.Member("identifiers").Member("task_id").String()
 	state := root.Member("lifecycle").Member("final_state").String()
-	b.row("receipt", fmt.Sprintf("%s · task %s %s", oneLine(rep.ReceiptID.String()), oneLine(task), state))
+	b.row("receipt", fmt.Sprintf("%s · task %s %s", rep.ReceiptID.String(), task, state))
 	issued := fmt.Sprintf("%s by %s", root.Member("issued_at").String(), issuerText(root))
-	b.row("issued", oneLine(issued))
+	b.row("issued", issued)
 	b.row("hash", rep.ReceiptHash.String())
 	for _, s := range rep.Signatures {
 		p.signature(b, s, root)
@@ -119,21 +126,18 @@ func (p *textPrinter) verified(b *block, rep *receipt.Report, doc *canon.Documen
 
 func issuerText(root canon.Node) string {
 	issuer := root.Member("issuer")
-	text := oneLine(issuer.Member("id").String())
+	text := issuer.Member("id").String()
 	if name := issuer.Member("name").String(); name != "" {
-		text += ` "` + oneLine(name) + `"`
+		text += ` "` + name + `"`
 	}
 	return text
 }
 
-// oneLine escapes what would break a line, before the text is laid out.
-func oneLine(s string) string { return escapeLine(s) }
-
 func (p *textPrinter) signature(b *block, s receipt.SignatureResult, root canon.Node) {
-	who := oneLine(s.KeyID) + ", " + oneLine(s.Algorithm)
+	who := s.KeyID + ", " + s.Algorithm
 	switch {
 	case s.Role == receipt.RoleIssuer:
-		b.row("signed by", who+", trusted for "+oneLine(root.Member("issuer").Member("id").String()))
+		b.row("signed by", who+", trusted for "+root.Member("issuer").Member("id").String())
 	case s.Role == receipt.RoleWitness:
 		b.row("witnessed by", who)
 	default:
@@ -151,7 +155,9 @@ func (p *textPrinter) refuted(b *block, rep *receipt.Report, doc *canon.Document
 	if f.Hint != "" {
 		b.prose("hint", f.Hint)
 	}
-	b.prose("next", next(rep, f, doc))
+	if f.Hint == "" || f.Step != receipt.StepParse { // where a hint says what to do
+		next(b, rep, f, doc)
+	}
 }
 
 // failures groups the failed checks by step: a failed schema has one for each
@@ -178,12 +184,11 @@ func (p *textPrinter) failed(b *block, checks []receipt.Check) {
 		for _, c := range checks {
 			b.sub("at", c.Pointer+": "+c.Detail)
 		}
-		b.sub("", c.Hint)
 		return
 	}
 	text := "FAILED"
 	if c.Pointer != "" {
-		text += " at " + oneLine(c.Pointer)
+		text += " at " + c.Pointer
 	}
 	b.row(c.Step.String(), text)
 	if c.Stated == "" || c.Computed == "" {
@@ -194,32 +199,52 @@ func (p *textPrinter) failed(b *block, checks []receipt.Check) {
 }
 
 func meaning(rep *receipt.Report, f receipt.Check) string {
-	if f.Code == receipt.CodeHashMismatch {
-		for _, s := range rep.Signatures {
-			if s.Role == receipt.RoleIssuer {
-				return oneLine(s.KeyID) + " signed the stated hash: the content changed after signing"
-			}
+	if by := signer(rep); f.Code == receipt.CodeHashMismatch && by != "" {
+		if f.Hint != "" { // then that hash is another rule's
+			return by + " signed the stated hash, which was not computed by the rule of the format: the issuer's software is at fault, and whether the content changed cannot be seen"
 		}
+		return by + " signed the stated hash: the content changed after signing"
 	}
 	info, _ := receipt.Lookup(f.Code)
 	return info.Meaning
 }
 
-func next(rep *receipt.Report, f receipt.Check, doc *canon.Document) string {
-	switch f.Code {
-	case receipt.CodeHashMismatch:
-		return "compare with another copy:\nreceipt diff OTHER_COPY " + shellName(rep.Source)
-	case receipt.CodeUnknownKey:
-		issuer := oneLine(doc.Root().Member("issuer").Member("id").String())
-		for _, s := range rep.Signatures {
-			if s.Code == receipt.CodeUnknownKey {
-				return fmt.Sprintf("get that key from %s, not from the sender, then\nreceipt keys import FILE --id %s --issuer %s",
-					issuer, shellName(s.KeyID), shellName(issuer))
-			}
+// signer is the key by which the issuer signed, "" when none did.
+func signer(rep *receipt.Report) string {
+	for _, s := range rep.Signatures {
+		if s.Role == receipt.RoleIssuer {
+			return s.KeyID
 		}
 	}
+	return ""
+}
+
+// next says what to do, with commands to copy where there are any.
+func next(b *block, rep *receipt.Report, f receipt.Check, doc *canon.Document) {
 	info, _ := receipt.Lookup(f.Code)
-	return info.Next
+	switch unknown := unknownKey(rep); {
+	case f.Code == receipt.CodeHashMismatch && f.Hint != "":
+		b.prose("next", "ask the issuer for a receipt that fits its hash")
+	case f.Code == receipt.CodeHashMismatch:
+		b.rows("next", "receipt diff OTHER_COPY "+shellFile(rep.Source))
+	case f.Code == receipt.CodeUnknownKey && unknown != "":
+		issuer := doc.Root().Member("issuer").Member("id").String()
+		b.rows("next", "get that key from "+issuer+", not from the sender, then",
+			"receipt keys import FILE --id "+shellName(unknown)+" --issuer "+shellName(issuer))
+	default:
+		b.prose("next", info.Next)
+	}
+}
+
+// shellFile makes the name of an input safe to paste into a shell.
+func shellFile(source string) string {
+	switch {
+	case source == sourceName(stdinName):
+		return stdinName
+	case strings.HasPrefix(source, "-"):
+		source = "./" + source
+	}
+	return shellName(source)
 }
 
 // shellName makes foreign text safe to paste into a shell.
@@ -227,10 +252,10 @@ func shellName(s string) string {
 	plain := !strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@%+=-", r)
 	})
-	if plain && s != "" && s[0] != '-' {
+	if plain && s != "" {
 		return s
 	}
-	return "'" + strings.ReplaceAll(oneLine(s), "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(escapeLine(s), "'", `'\''`) + "'"
 }
 
 func (p *textPrinter) undecided(b *block, rep *receipt.Report, doc *canon.Document) {
@@ -238,18 +263,23 @@ func (p *textPrinter) undecided(b *block, rep *receipt.Report, doc *canon.Docume
 	if c := rep.Check(receipt.StepHash); c.Status == receipt.Passed {
 		b.row("intact", "the content fits its hash "+rep.ReceiptHash.String())
 	}
-	detail := f.Detail
-	if f.Code == receipt.CodeUnknownKey && p.file != nil {
-		detail = unknownKeys(rep, p.file)
-	}
-	b.prose(f.Step.String(), "NOT DECIDED: "+strings.TrimPrefix(detail, f.Step.String()+": "))
-	b.prose("next", next(rep, f, doc))
+	b.prose(f.Step.String(), "NOT DECIDED: "+strings.TrimPrefix(p.cause(rep, f), f.Step.String()+": "))
+	next(b, rep, f, doc)
 }
 
-func unknownKeys(rep *receipt.Report, file *keyFile) string {
+// cause says why a receipt is undecided, of an unknown key where it was sought.
+func (p *textPrinter) cause(rep *receipt.Report, f receipt.Check) string {
+	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && p.file != nil {
+		return fmt.Sprintf("%s is not among the %s of %s", escapeLine(id), plural(p.file.set.Len(), "key", ""), p.file.path)
+	}
+	return f.Detail
+}
+
+// unknownKey is the first key id that a signature names and the key file has not.
+func unknownKey(rep *receipt.Report) string {
 	for _, s := range rep.Signatures {
 		if s.Code == receipt.CodeUnknownKey {
-			return fmt.Sprintf("%s is not among the %d keys of %s", oneLine(s.KeyID), file.set.Len(), oneLine(filepath.Base(file.path)))
+			return s.KeyID
 		}
 	}
 	return ""

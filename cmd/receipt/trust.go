@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,8 +20,12 @@ type keyFile struct {
 	set    *keys.Set
 }
 
+// String is how results name the file.
+func (f *keyFile) String() string { return fmt.Sprintf("%s (%d)", f.path, f.set.Len()) }
+
 // trustPath is where trusted keys are: the flag, $RECEIPT_KEYS, or
-// receipt/keys.json in the user's configuration folder.
+// receipt/keys.json in the user's configuration folder. It is "" when the user
+// has none: keys are never taken from the current folder unasked.
 func trustPath(e *env, flag string) string {
 	if flag != "" {
 		return flag
@@ -28,11 +33,13 @@ func trustPath(e *env, flag string) string {
 	if path := e.getenv("RECEIPT_KEYS"); path != "" {
 		return path
 	}
-	return filepath.Join(configDir(e), "receipt", "keys.json")
+	if dir := configDir(e); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "receipt", "keys.json")
+	}
+	return ""
 }
 
-// configDir is os.UserConfigDir over the variables of e; "." when HOME is not
-// set either.
+// configDir is os.UserConfigDir over the variables of e.
 func configDir(e *env) string {
 	home := e.getenv("HOME")
 	switch runtime.GOOS {
@@ -51,9 +58,8 @@ func configDir(e *env) string {
 // verification without its keys cannot be run as asked.
 func readKeys(e *env, flag string) (*keyFile, error) {
 	path := trustPath(e, flag)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && flag == "" {
-		return nil, usage("name a key file by --keys or $RECEIPT_KEYS, or ask for --integrity-only",
-			"there are no trusted keys: %q does not exist", path)
+	if err := noKeyFile(e, flag, path); err != nil {
+		return nil, err
 	}
 	data, err := readBounded(e, path, keys.MaxSetBytes+1)
 	if err != nil {
@@ -64,6 +70,24 @@ func readKeys(e *env, flag string) (*keyFile, error) {
 		return nil, usage("", "the key file %q cannot be used: %w", path, err)
 	}
 	return &keyFile{path, canon.Sum(data), set}, nil
+}
+
+// noKeyFile explains where keys were sought when the user named none.
+func noKeyFile(e *env, flag, path string) error {
+	if flag != "" {
+		return nil
+	}
+	const hint = "name a file of trusted keys by --keys FILE or $RECEIPT_KEYS; --integrity-only checks the content without keys"
+	if path == "" {
+		return usage(hint, "no key file: neither --keys nor $RECEIPT_KEYS is given, and the user has no configuration folder")
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if e.getenv("RECEIPT_KEYS") != "" {
+		return usage(hint, "no key file: $RECEIPT_KEYS names %q, which does not exist", path)
+	}
+	return usage(hint, "no key file: %q does not exist", path)
 }
 
 // policyFlags are the flags that say what a receipt must show.

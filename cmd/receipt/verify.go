@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -38,22 +39,49 @@ user's configuration folder: a JWK Set. They are never taken from a receipt.`,
 		Example: `  receipt verify --keys keys.json receipt.json
   receipt verify --integrity-only --format json receipt.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := refuseEmpty(cmd); err != nil {
+				return err
+			}
 			return verify(cmd.Context(), e, args, &o)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.keys, "keys", "", "trusted keys, a JWK Set `FILE`")
 	f.StringVar(&o.issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
-	f.StringVar(&o.policy, "policy", "", "further demands, a JSON `FILE`: issuer, witnesses")
-	f.StringVar(&o.at, "at", "", "judge keys at this `TIME` (RFC 3339), not at issued_at")
+	f.StringVar(&o.policy, "policy", "", "what more is demanded, a JSON `FILE`: issuer, witnesses")
+	f.StringVar(&o.at, "at", "", "judge keys at this `TIME` (RFC 3339) instead of issued_at")
 	f.BoolVar(&o.integrityOnly, "integrity-only", false, "check content and hash, not signatures")
 	f.BoolVar(&o.plain, "plain", false, "decide without this program's fast paths, to cross-check them")
 	f.BoolVar(&o.strict, "strict", false, "undecided when any applicable step was not checked")
 	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first receipt that is not verified")
-	f.StringVar(&o.format, "format", "text", "`text|json|ndjson`")
-	f.IntVar(&o.limit, "limit", 20, "print at most `N` receipts for each code, count the rest")
-	f.BoolVar(&o.quiet, "quiet", false, "print nothing but errors; the exit code tells")
+	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: text, json or ndjson")
+	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts for each code")
+	f.BoolVar(&o.quiet, "quiet", false, "print no results; the exit code tells")
 	return cmd
+}
+
+// check refuses flags that contradict each other or make no sense.
+func (o *verifyOptions) check() error {
+	switch {
+	case o.limit < 0:
+		return usage("", "--limit is 0 or more, found %d", o.limit)
+	case o.format != "text" && o.format != "json" && o.format != "ndjson":
+		return usage("", "--format is text, json or ndjson, found %q", o.format)
+	case o.quiet && o.format != "text":
+		return usage("", "--quiet prints no results, so it excludes --format %s", o.format)
+	}
+	return nil
+}
+
+// refuseEmpty refuses a flag that was given without a value, as by --issuer
+// "$UNSET": that must not mean that nothing was demanded.
+func refuseEmpty(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.String() == "" && err == nil {
+			err = usage("leave the flag out, or give it a value", "--%s is empty", f.Name)
+		}
+	})
+	return err
 }
 
 func verify(ctx context.Context, e *env, paths []string, o *verifyOptions) error {
@@ -66,6 +94,9 @@ func verify(ctx context.Context, e *env, paths []string, o *verifyOptions) error
 	if slices.Index(paths, stdinName) != lastIndex(paths, stdinName) {
 		return usage("", "- is given twice, but stdin can be read once")
 	}
+	if err := o.check(); err != nil {
+		return err
+	}
 	verifier, file, err := o.verifier(e)
 	if err != nil {
 		return err
@@ -75,10 +106,7 @@ func verify(ctx context.Context, e *env, paths []string, o *verifyOptions) error
 		scope = receipt.ScopeIntegrity
 	}
 	s := newSummary(e, scope, file)
-	out, err := newPrinter(e, o, len(paths), file)
-	if err != nil {
-		return err
-	}
+	out := newPrinter(e, o, len(paths), file)
 	if err := verifyAll(ctx, e, verifier, paths, o, s, out); err != nil {
 		return err
 	}
@@ -102,7 +130,7 @@ func lastIndex(list []string, s string) int {
 // counted, and does not stop the rest.
 func verifyAll(ctx context.Context, e *env, v *receipt.Verifier, paths []string, o *verifyOptions, s *summary, out printer) error {
 	doc, rep := new(canon.Document), new(receipt.Report)
-	for _, path := range paths {
+	for i, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return usage("", "interrupted")
 		}
@@ -121,6 +149,7 @@ func verifyAll(ctx context.Context, e *env, v *receipt.Verifier, paths []string,
 			return err
 		}
 		if o.failFast && rep.Verdict != receipt.Verified {
+			s.unread = len(paths) - i - 1
 			break
 		}
 	}
@@ -149,23 +178,18 @@ type printer interface {
 	end(*summary) error
 }
 
-func newPrinter(e *env, o *verifyOptions, inputs int, file *keyFile) (printer, error) {
+func newPrinter(e *env, o *verifyOptions, inputs int, file *keyFile) printer {
 	switch {
-	case o.limit < 0:
-		return nil, usage("", "--limit is 0 or more, found %d", o.limit)
-	case o.format != "text" && o.format != "json" && o.format != "ndjson":
-		return nil, usage("", "--format is text, json or ndjson, found %q", o.format)
 	case o.quiet:
-		return quietPrinter{}, nil
+		return quietPrinter{}
 	case o.format == "json":
-		return &jsonPrinter{w: e.out}, nil
+		return &jsonPrinter{w: e.out}
 	case o.format == "ndjson":
-		return &ndjsonPrinter{w: e.out}, nil
+		return &ndjsonPrinter{w: e.out}
 	case inputs == 1:
-		return &textPrinter{w: e.out, color: e.colored(), file: file}, nil
+		return &textPrinter{w: e.out, color: e.colored(), file: file}
 	}
-	return &listPrinter{textPrinter: textPrinter{w: e.out, color: e.colored(), file: file}, limit: o.limit, inputs: inputs,
-		printed: map[receipt.Code]int{}, open: map[string]*group{}}, nil
+	return newListPrinter(e, o.limit, inputs, file)
 }
 
 type quietPrinter struct{}
