@@ -37,6 +37,9 @@ could not be read.`,
 			}
 			var d differences
 			d.compare(nil, a.Root(), b.Root())
+			if d.count == 0 {
+				fmt.Fprintln(&d.text, "no differences")
+			}
 			d.hashes(a, b)
 			if _, err := e.out.Write(d.text.Bytes()); err != nil {
 				return err

@@ -133,25 +133,28 @@ func sortedCodes(m map[receipt.Code]int) func(func(receipt.Code, int) bool) {
 	}
 }
 
-// total is the last line: the verdict of the run, and how many of each kind.
+// total is the last line: the verdict of the run, how many receipts have it, and
+// what became of the others.
 func (p *listPrinter) total(s *summary) string {
-	name := s.Verdict.String()
-	if s.Verdict == receipt.Verified && s.Scope == receipt.ScopeIntegrity {
-		name = "intact"
+	good, name := receipt.Verified.String(), s.Verdict.String()
+	if s.Scope == receipt.ScopeIntegrity {
+		good = "intact"
 	}
-	name = p.paint(s.Verdict, name)
-	parts := []string{
-		fmt.Sprintf("%s of %s%s", count(s.Verified), plural(s.Receipts, "receipt", ""), p.codeCounts(receipt.Verified)),
-		count(s.Undecided) + " undecided" + p.codeCounts(receipt.Undecided),
+	if s.Verdict == receipt.Verified {
+		name = good
 	}
-	switch s.Verdict {
-	case receipt.Verified:
-		parts = parts[:1]
-	case receipt.Refuted:
-		parts[0] = fmt.Sprintf("%s of %s%s, %s verified", count(s.Refuted), plural(s.Receipts, "receipt", ""), p.codeCounts(receipt.Refuted), count(s.Verified))
-	default:
-		parts[1] = fmt.Sprintf("%s of %s%s, %s verified", count(s.Undecided), plural(s.Receipts, "receipt", ""), p.codeCounts(receipt.Undecided), count(s.Verified))
-		parts = parts[1:]
+	of := " of " + plural(s.Receipts, "receipt", "")
+	var parts []string
+	switch {
+	case s.Refuted > 0:
+		parts = []string{count(s.Refuted) + of + p.codeCounts(receipt.Refuted), count(s.Verified) + " " + good,
+			count(s.Undecided) + " undecided" + p.codeCounts(receipt.Undecided)}
+	case s.Undecided > 0:
+		parts = []string{count(s.Undecided) + of + p.codeCounts(receipt.Undecided), count(s.Verified) + " " + good}
+	case s.Verdict == receipt.Verified:
+		parts = []string{count(s.Verified) + of}
+	default: // something could not be read
+		parts = []string{count(s.Verified) + of + " " + good}
 	}
 	if n := len(s.Inputs.Unreadable); n > 0 {
 		parts = append(parts, plural(n, "input", "not read"))
@@ -159,7 +162,7 @@ func (p *listPrinter) total(s *summary) string {
 	if s.unread > 0 {
 		parts = append(parts, plural(s.unread, "input", "left out by --fail-fast"))
 	}
-	return name + ": " + strings.Join(parts, ", ")
+	return p.paint(s.Verdict, name) + ": " + strings.Join(parts, ", ")
 }
 
 func count(n int) string { return group3(strconv.Itoa(n)) }

@@ -47,13 +47,12 @@ func showReceipt(e *env, path string, data []byte) error {
 	}
 	b := &block{}
 	s := &shown{root: doc.Root(), b: b}
-	fmt.Fprintln(b, escapeLine(s.sentence()))
-	fmt.Fprintln(b, integrityLine(rep))
-	if rep.Verdict == receipt.Refuted {
-		p := textPrinter{}
-		for _, checks := range failures(rep) {
-			p.failed(b, checks)
-		}
+	if rep.Verdict == receipt.Refuted { // that comes first
+		s.refuted(rep)
+		fmt.Fprintln(b, escapeLine(s.sentence()))
+	} else {
+		fmt.Fprintln(b, escapeLine(s.sentence()))
+		fmt.Fprintln(b, integrityLine(rep))
 	}
 	b.WriteByte('\n')
 	s.table()
@@ -67,11 +66,8 @@ func showReceipt(e *env, path string, data []byte) error {
 }
 
 func integrityLine(rep *receipt.Report) string {
-	switch rep.Verdict {
-	case receipt.Verified:
+	if rep.Verdict == receipt.Verified {
 		return "Intact: the content fits its hash. Signer not checked: receipt verify " + shellFile(rep.Source)
-	case receipt.Refuted:
-		return "NOT INTACT: do not rely on what follows."
 	}
 	return "Not decided: " + escapeLine(rep.Finding().Detail)
 }
@@ -83,12 +79,39 @@ type shown struct {
 	b    *block
 }
 
-// text is the string at a path of names, escaped.
+// refuted says what is wrong before anything else.
+func (s *shown) refuted(rep *receipt.Report) {
+	if rep.Check(receipt.StepHash).Status == receipt.Failed {
+		fmt.Fprintln(s.b, "NOT INTACT: the content does not fit its hash. Do not rely on what follows.")
+	} else {
+		fmt.Fprintln(s.b, "NOT VALID: this is no receipt as the format has it. Do not rely on what follows.")
+	}
+	p := textPrinter{}
+	for _, checks := range failures(rep) {
+		p.failed(s.b, checks)
+		if hint := checks[0].Hint; hint != "" {
+			s.b.prose("hint", hint)
+		}
+	}
+	s.b.WriteByte('\n')
+}
+
+// text is the string at a path of names. What is no string is shown as JSON.
 func (s *shown) text(n canon.Node, names ...string) string {
 	for _, name := range names {
 		n = n.Member(name)
 	}
-	return escapeLine(n.String())
+	switch n.Kind() {
+	case canon.KindInvalid:
+		return "(absent)"
+	case canon.KindString:
+		const most = 300
+		if text := []rune(n.String()); len(text) > most {
+			return string(text[:most]) + "…"
+		}
+		return n.String()
+	}
+	return show(n)
 }
 
 // sentence says what happened in one line.
@@ -157,7 +180,7 @@ func (s *shown) table() {
 	r := s.root
 	s.b.row("receipt", s.text(r, "receipt_id"))
 	s.b.row("task", s.text(r, "identifiers", "task_id")+", "+s.text(r, "identifiers", "workspace_ref"))
-	s.b.row("issuer", issuerText(r))
+	s.b.row("issuer", s.issuer(r.Member("issuer")))
 	s.b.row("time", s.times())
 	if f := r.Member("lifecycle").Member("failure"); f.Kind() == canon.KindObject {
 		s.b.row("failure", show(f))
@@ -177,6 +200,14 @@ func (s *shown) table() {
 	s.list("withheld", r.Member("redactions"), func(n canon.Node) string { return s.text(n, "field") + `: "` + s.text(n, "reason") + `"` })
 	s.chain()
 	s.list("signatures", r.Member("signatures"), func(n canon.Node) string { return s.text(n, "key_id") + ", " + s.text(n, "algorithm") })
+}
+
+func (s *shown) issuer(n canon.Node) string {
+	text := s.text(n, "id")
+	if !n.Member("name").IsZero() {
+		text += ` "` + s.text(n, "name") + `"`
+	}
+	return text
 }
 
 // list is a row for each entry; optional lists that are empty or absent are
@@ -233,8 +264,8 @@ func (s *shown) models() {
 	text := s.text(chosen, "provider") + " " + s.text(chosen, "model")
 	for _, n := range route.Member("alternatives_considered").Elements() {
 		text += ", not " + s.text(n, "model")
-		if reason := s.text(n, "reason"); reason != "" {
-			text += `: "` + reason + `"`
+		if !n.Member("reason").IsZero() {
+			text += `: "` + s.text(n, "reason") + `"`
 		}
 	}
 	s.b.row("model", text)
@@ -244,7 +275,7 @@ func (s *shown) budget() {
 	budget := s.root.Member("autonomy_budget")
 	var parts []string
 	for name, used := range budget.Member("consumed").Members() {
-		text := strings.ReplaceAll(escapeLine(name.String()), "_", " ") + " " + number(used)
+		text := strings.ReplaceAll(name.String(), "_", " ") + " " + number(used)
 		if limit := budget.Member("limit").Member(name.String()); !limit.IsZero() {
 			text += " of " + number(limit)
 		}
@@ -256,7 +287,7 @@ func (s *shown) budget() {
 }
 
 func (s *shown) approval(n canon.Node) string {
-	text := clockText(n.Member("decided_at"), false) + " " + s.text(n, "action") + " by " + s.text(n, "actor")
+	text := clockText(n.Member("decided_at"), !s.sameDay()) + " " + s.text(n, "action") + " by " + s.text(n, "actor")
 	if decision := s.text(n, "decision"); decision != "approved" {
 		text = strings.ToUpper(decision) + " " + text
 	}
