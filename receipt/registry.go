@@ -5,7 +5,7 @@ package receipt
 func Codes() []CodeInfo {
 	const resaved = "The file was probably re-saved or pasted. Ask for it as an attachment."
 	return []CodeInfo{
-		{CodeSyntax, "parse", Refutes, "The bytes are not JSON (RFC 8259). The message says where, what was expected and what was found.", resaved},
+		{CodeSyntax, "parse", Refutes, "The bytes are not JSON (RFC 8259).", resaved},
 		{CodeDuplicateName, "parse", Refutes, "An object has two members of the same name (compared after unescaping), so two readers could see two different receipts.", "Ask the issuer for a receipt without duplicate names; no reader can tell which value was meant."},
 		{CodeInvalidUTF8, "parse", Refutes, "The bytes are not UTF-8, which JSON demands (RFC 8259 section 8.1).", resaved},
 		{CodeLoneSurrogate, "parse", Refutes, `A string has half of a surrogate pair such as "\ud800", which no Unicode text can hold (RFC 7493 section 2.1).`, "Ask the issuer: its JSON writer cut a character in two."},
@@ -34,7 +34,7 @@ func Codes() []CodeInfo {
 		{CodeSignatureInvalid, "signatures", Refutes, "A signature is not the named key's signature over the stated hash.", "The signature or the hash was changed, or another key signed. Ask the issuer."},
 		{CodeIssuerUnbound, "signatures", Undecides, "The signing key is trusted, but the key file does not say for which issuer it may speak.", "Name the issuer: --issuer ID, or add \"issuers\" to the key in the key file."},
 		{CodeIssuerMismatch, "signatures", NotCounted, "The receipt's issuer.id is not one that the signing key may speak for, or not the issuer that was asked for.", "If the key does belong to that issuer, add the id to \"issuers\" in the key file."},
-		{CodeRoleMismatch, "signatures", NotCounted, "The signing key has not the role \"issuer\" (or, for a countersignature, \"witness\").", "Correct \"roles\" in the key file if they are wrong."},
+		{CodeRoleMismatch, "signatures", NotCounted, "The signing key does not have the role that its signature would need: \"issuer\", or \"witness\" for a countersignature.", "Correct \"roles\" in the key file if they are wrong."},
 		{CodeNamedKeyMissing, "signatures", Undecides, "The receipt names the issuer's key in issuer.public_key_id, inside the hash, but no valid signature by that key is there.", "Ask the issuer for a receipt signed by the key it names."},
 		{CodeThresholdNotMet, "signatures", Undecides, "Fewer witnesses signed than the policy demands. Distinct key material is counted, and issuer keys never count.", "Collect the missing countersignatures."},
 		{CodeKeyNotYetValid, "signatures", NotCounted, "The key's validity begins (nbf) after the time at which the receipt was issued, or after --at.", "Check the receipt's issued_at and the key file's nbf."},

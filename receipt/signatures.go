@@ -187,7 +187,10 @@ func (t *tally) discounted(key *Key, code Code) string {
 	case CodeIssuerMismatch:
 		return fmt.Sprintf("%s may speak for %s, not for %s", id, quotedList(key.Issuers), quoted(excerpt(t.issuer)))
 	case CodeRoleMismatch:
-		return fmt.Sprintf("%s is not trusted for what it is used for here; its roles are %s", id, roleList(key.Roles))
+		if key.Has(RoleWitness) && !t.v.policy.Witnesses.admits(key.ID) {
+			return fmt.Sprintf("%s is not one of the witnesses that the policy names", id)
+		}
+		return fmt.Sprintf("%s does not have the role issuer; the key file gives it: %s", id, roleList(key.Roles))
 	case CodeKeyNotYetValid:
 		return fmt.Sprintf("%s is valid from %s on, judged at %s", id, At(key.NotBefore), At(t.at))
 	case CodeKeyExpired:

@@ -203,6 +203,7 @@ func (v *Verifier) parseFailed(err error, size int, rep *Report) {
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) {
 		c.Code, c.Pointer, c.Hint = Code(syntax.Code), syntax.Pointer, syntax.Hint
+		c.Detail = fmt.Sprintf("line %d, column %d (offset %d): %s", syntax.Line, syntax.Column, syntax.Offset, syntax.Detail)
 	}
 	limits := v.policy.limits()
 	lowered := c.Code == CodeSizeLimit && limits.Bytes < MaxBytes && size <= MaxBytes ||

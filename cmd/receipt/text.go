@@ -184,6 +184,7 @@ func (p *textPrinter) failed(b *block, checks []receipt.Check) {
 		for _, c := range checks {
 			b.sub("at", c.Pointer+": "+c.Detail)
 		}
+		b.sub("", checks[len(checks)-1].Hint) // how many more there are
 		return
 	}
 	text := "FAILED"

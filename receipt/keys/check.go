@@ -61,7 +61,7 @@ const (
 func (s *Set) checkNative(k *PublicKey, message []byte, e *receipt.Entry) *receipt.SignatureError {
 	var sig [66]byte // what base64.Encoding may write for 88 characters
 	if !decodeNative(&sig, e.Signature) {
-		return refuse(receipt.CodeMalformedSignature, `not "base64:" and the padded base64 of 64 bytes, in its one encoding`)
+		return refuse(receipt.CodeMalformedSignature, `expected "base64:" and the 88 characters of padded base64 that stand for 64 bytes`)
 	}
 	if k == nil || k.Algorithm != Ed25519 {
 		return s.usable(k, e)

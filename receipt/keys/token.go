@@ -136,7 +136,7 @@ func (t *token) input(message []byte) []byte {
 }
 
 func (k *PublicKey) notSigned() *receipt.SignatureError {
-	return refuse(receipt.CodeSignatureInvalid, "not %s's signature over this hash", quote(k.ID))
+	return refuse(receipt.CodeSignatureInvalid, "not a signature of %s over the stated hash", quote(k.ID))
 }
 
 // verifySalt demands a salt as long as the hash (RFC 7518 section 3.5). go-jose
