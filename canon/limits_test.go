@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestDepthLimit(t *testing.T) {
@@ -52,11 +51,13 @@ func checkLimit(t *testing.T, err error, want Code) {
 
 // Every input takes linear time, or n log n where members are sorted
 // (reliability #31, #32, #39 to #42). Each of these takes some milliseconds to
-// a tenth of a second. What grows with the square would take longer than the
-// limit, which is wide for slow machines and the race detector.
+// a tenth of a second. What grows with the square would not end before go test
+// gives up.
 func TestHostile(t *testing.T) {
-	const most = 10 * time.Second
-	const million = 1_000_000
+	million := 1_000_000
+	if testing.Short() {
+		million /= 10
+	}
 	repeat := strings.Repeat
 	for _, test := range []struct {
 		name string
@@ -90,13 +91,7 @@ func TestHostile(t *testing.T) {
 		{"an error at the end of an object", members(million/10, "", 1) + "x", CodeTrailingData},
 		{"deep and wide", "[" + repeat(repeat("[", 900)+"1.0"+repeat("]", 900)+",", million/1000) + "0]", ""},
 	} {
-		src := []byte(test.src)
-		start := time.Now()
-		out, err := Transform(src)
-		took := time.Since(start)
-		if took > most {
-			t.Errorf("%s: %d bytes took %v", test.name, len(src), took)
-		}
+		out, err := Transform([]byte(test.src)) // what is not linear here exceeds the time of the whole test
 		if e, ok := err.(*SyntaxError); test.code == "" && err != nil || test.code != "" && (!ok || e.Code != test.code || out != nil) {
 			t.Errorf("%s: error %v, want code %q", test.name, err, test.code)
 		}

@@ -56,7 +56,7 @@ func validName(name string) bool {
 
 // keyHash is the key id: the first four bytes of SHA-256(name ‖ LF ‖ 0x04 ‖ key).
 func keyHash(name string, key ed25519.PublicKey) uint32 {
-	sum := sha256.Sum256(append([]byte(name+"\n\x04"), key...))
+	sum := sha256.Sum256(append([]byte(name+"\n"+string(rune(cosignatureType))), key...))
 	return binary.BigEndian.Uint32(sum[:])
 }
 

@@ -187,6 +187,7 @@ func checkMaterial(pub crypto.PublicKey) (material, string, *SetError) {
 		}
 		return ed25519.PublicKey(bytes.Clone(pub)), Ed25519, nil
 	case *ecdsa.PublicKey:
+		//lint:ignore SA1019 Bytes would panic without coordinates
 		if pub == nil || pub.Curve == nil || pub.X == nil || pub.Y == nil {
 			return nil, "", invalid("", "an ECDSA public key without a curve or a point")
 		}
