@@ -19,7 +19,7 @@ func Codes() []CodeInfo {
 
 		{CodeNotAReceipt, "schema", Refutes, "The document is JSON, but nothing marks it as a receipt: neither schema, nor receipt_id, nor chain.", "Check that the file is a receipt."},
 		{CodeUnsupportedSchema, "schema", Undecides, "The schema member names another version of the receipt format than receipt-2026-04-25.", "Verify it with a tool that knows that version."},
-		{CodeSchemaInvalid, "schema", Refutes, "A member is missing, unknown, of the wrong type, or has a value that the format does not allow. The first 20 places are listed.", "Ask the issuer; editing the file would break its hash."},
+		{CodeSchemaInvalid, "schema", Refutes, "A member is missing, unknown, of the wrong type, or has a value that the format does not allow.", "Ask the issuer; editing the file would break its hash."},
 
 		{CodeMalformedHash, "hash", Refutes, `A stated hash is not "sha256:" and 64 lower-case hexadecimal digits.`, "Ask the issuer for an undamaged copy."},
 		{CodeHashMismatch, "hash", Refutes, "The SHA-256 of the canonical receipt, without /chain/receipt_hash and /signatures, is not the hash that the receipt states. The content is not what that hash was computed over.", "Compare with another copy: receipt diff OTHER_COPY FILE. To see the hashed bytes: receipt canon --preimage FILE."},

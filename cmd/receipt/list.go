@@ -71,12 +71,12 @@ func (p *listPrinter) line(rep *receipt.Report) error {
 
 func reasonLine(f receipt.Check) string {
 	switch {
-	case f.Stated != "" && f.Computed != "":
+	case computed(f):
 		return "stated " + f.Stated + ", computed " + f.Computed
 	case f.Hint != "":
 		return f.Hint
 	case f.Pointer != "":
-		return "at " + f.Pointer + ": " + f.Detail
+		return "at " + placed(f)
 	}
 	return f.Detail
 }
@@ -109,7 +109,9 @@ func (p *listPrinter) end(s *summary) error {
 		}
 		fmt.Fprintf(&b, "%s%s: %s, %s\n", escapeLine(g.first), others, p.paint(receipt.Undecided, "undecided"), escapeLine(g.text))
 	}
-	fmt.Fprintf(&b, "not checked  how these receipts join: each was verified alone\n")
+	if s.Receipts > 1 {
+		fmt.Fprintf(&b, "not checked  how these receipts join: each was verified alone\n")
+	}
 	if p.file != nil {
 		fmt.Fprintf(&b, "keys         %s\n", escapeLine(p.file.String()))
 	}
@@ -153,6 +155,8 @@ func (p *listPrinter) total(s *summary) string {
 		parts = []string{count(s.Undecided) + of + p.codeCounts(receipt.Undecided), count(s.Verified) + " " + good}
 	case s.Verdict == receipt.Verified:
 		parts = []string{count(s.Verified) + of}
+	case s.Receipts == 0:
+		parts = []string{"no receipts"}
 	default: // something could not be read
 		parts = []string{count(s.Verified) + of + " " + good}
 	}

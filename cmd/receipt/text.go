@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -141,7 +142,7 @@ func (p *textPrinter) signature(b *block, s receipt.SignatureResult, root canon.
 	case s.Role == receipt.RoleWitness:
 		b.row("witnessed by", who)
 	default:
-		b.row("not counted", fmt.Sprintf("%s: %s", who, s.Code))
+		b.prose("not counted", fmt.Sprintf("%s: %s", s.Code, cmp.Or(s.Detail, who)))
 	}
 }
 
@@ -182,7 +183,7 @@ func (p *textPrinter) failed(b *block, checks []receipt.Check) {
 	if len(checks) > 1 {
 		b.row(c.Step.String(), fmt.Sprintf("FAILED at %d places", len(checks)))
 		for _, c := range checks {
-			b.sub("at", c.Pointer+": "+c.Detail)
+			b.sub("at", placed(c))
 		}
 		b.sub("", checks[len(checks)-1].Hint) // how many more there are
 		return
@@ -192,11 +193,26 @@ func (p *textPrinter) failed(b *block, checks []receipt.Check) {
 		text += " at " + c.Pointer
 	}
 	b.row(c.Step.String(), text)
-	if c.Stated == "" || c.Computed == "" {
+	if !computed(c) {
 		b.sub("found", c.Detail)
+		return
 	}
 	b.sub("stated", c.Stated)
 	b.sub("computed", c.Computed)
+}
+
+// computed reports whether a check is told best by what is stated and what was
+// computed instead.
+func computed(c receipt.Check) bool {
+	return c.Stated != "" && c.Computed != "" && c.Code != receipt.CodeIssuerMismatch
+}
+
+// placed is the detail of a check behind its place; the root has none.
+func placed(c receipt.Check) string {
+	if c.Pointer == "" {
+		return c.Detail
+	}
+	return c.Pointer + ": " + c.Detail
 }
 
 func meaning(rep *receipt.Report, f receipt.Check) string {

@@ -3,6 +3,7 @@ package keys
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -97,7 +98,7 @@ func parseQuorum(n canon.Node) (q receipt.Quorum, err *PolicyError) {
 
 func onlyMembers(n canon.Node, pointer string, known ...string) *PolicyError {
 	if others := otherMembers(n, known...); len(others) > 0 {
-		return badPolicy(pointer, "unknown member %s; expected %q", quote(others[0].name), known)
+		return badPolicy(pointer, "unknown member %s; expected one of %s", quote(others[0].name), strings.Join(known, ", "))
 	}
 	return nil
 }
