@@ -50,13 +50,13 @@ func checkCanonical(path string, doc *canon.Document) error {
 	for at < len(src) && at < len(canonical) && src[at] == canonical[at] {
 		at++
 	}
-	return refuted("receipt canon FILE writes the canonical form", "%q is not canonical: its first difference is at byte %d", path, at)
+	return refuted("receipt canon FILE writes the canonical form", "%q is not canonical: its first difference is at offset %d", sourceName(path), at)
 }
 
 func writePreimage(e *env, path string, doc *canon.Document) error {
 	text, err := chain.AppendPreimage(nil, doc)
 	if err != nil {
-		return refuted("", "%q: %w", path, err)
+		return notReceipt(path, err)
 	}
 	return writeOutput(e, "", text, 0, false)
 }

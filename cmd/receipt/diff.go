@@ -153,7 +153,7 @@ func fits(d *canon.Document, computed canon.Digest) string {
 	stated, err := canon.ParseDigest(d.Root().Member("chain").Member("receipt_hash").Text())
 	switch {
 	case err != nil:
-		return "states no hash"
+		return "states no valid hash"
 	case stated == computed:
 		return "fits the hash it states"
 	}

@@ -26,12 +26,20 @@ its canonical form without /chain/receipt_hash and /signatures.`,
 			}
 			digest, err := chain.Hash(doc)
 			if err != nil {
-				return refuted("", "%q: %w", fileArg(args), err)
+				return notReceipt(fileArg(args), err)
 			}
 			_, err = fmt.Fprintln(e.out, digest)
 			return err
 		},
 	}
+}
+
+// notReceipt words why a document has no hash.
+func notReceipt(path string, err error) error {
+	if errors.Is(err, chain.ErrNotObject) {
+		return refuted("", "%q is no receipt: a receipt is a JSON object", sourceName(path))
+	}
+	return refuted("", "%q: %w", sourceName(path), err)
 }
 
 // syntaxFailure words a parse error: the input is refuted, not unreadable.
@@ -41,5 +49,5 @@ func syntaxFailure(path string, err error) error {
 	if errors.As(err, &syntax) {
 		hint = syntax.Hint
 	}
-	return refuted(hint, "%q: %w", path, err)
+	return refuted(hint, "%q: %w", sourceName(path), err)
 }

@@ -287,9 +287,18 @@ func (p *textPrinter) undecided(b *block, rep *receipt.Report, doc *canon.Docume
 // cause says why a receipt is undecided, of an unknown key where it was sought.
 func (p *textPrinter) cause(rep *receipt.Report, f receipt.Check) string {
 	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && p.file != nil {
-		return fmt.Sprintf("%s is not among the %s of %s", escapeLine(id), plural(p.file.set.Len(), "key", ""), p.file.path)
+		return fmt.Sprintf("%s is not among the %s of %s", bare(id), plural(p.file.set.Len(), "key", ""), p.file.path)
 	}
 	return f.Detail
+}
+
+// bare is a foreign name inside a sentence: quoted when it could be mistaken for
+// a part of it.
+func bare(s string) string {
+	if shellName(s) == s {
+		return s
+	}
+	return `"` + escapeLine(s) + `"`
 }
 
 // unknownKey is the first key id that a signature names and the key file has not.
