@@ -170,6 +170,9 @@ func durationText(d time.Duration) string {
 			d -= n * u.size
 		}
 	}
+	if d == 0 && len(parts) == 0 {
+		return "0 s"
+	}
 	if len(parts) == 0 {
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}

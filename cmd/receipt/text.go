@@ -204,7 +204,7 @@ func (p *textPrinter) failed(b *block, checks []receipt.Check) {
 // computed reports whether a check is told best by what is stated and what was
 // computed instead.
 func computed(c receipt.Check) bool {
-	return c.Stated != "" && c.Computed != "" && c.Code != receipt.CodeIssuerMismatch
+	return c.Stated != "" && c.Computed != "" && c.Code != receipt.CodeIssuerMismatch && c.Code != receipt.CodeNumberPrecision
 }
 
 // placed is the detail of a check behind its place; the root has none.
