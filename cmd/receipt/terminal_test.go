@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+// testEnv is an environment with nothing in it.
+func testEnv(out, err io.Writer) *env {
+	return &env{
+		in: strings.NewReader(""), out: out, err: err,
+		getenv: func(string) string { return "" },
+		now:    func() time.Time { return time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) },
+	}
+}
+
+func TestColor(t *testing.T) {
+	const task, changed = "../../fixtures/valid/task.json", "../../fixtures/malicious/changed-cost.json"
+	for _, test := range []struct {
+		terminal  bool
+		variables map[string]string
+		color     bool
+	}{
+		{false, nil, false},
+		{true, nil, true},
+		{true, map[string]string{"NO_COLOR": "1"}, false},
+		{true, map[string]string{"TERM": "dumb"}, false},
+		{false, map[string]string{"TERM": "xterm"}, false},
+	} {
+		for _, args := range [][]string{{task}, {changed}, {task, changed}, {task, changed, task, changed}} {
+			var out bytes.Buffer
+			e := testEnv(&out, io.Discard)
+			e.terminal = test.terminal
+			e.getenv = func(name string) string { return test.variables[name] }
+			run(context.Background(), append([]string{"verify", "--keys", "../../fixtures/keys/trust.json"}, args...), e)
+			if got := strings.Contains(out.String(), "\x1b["); got != test.color {
+				t.Errorf("%+v, %q: colour %t, expected %t: %q", test, args, got, test.color, &out)
+			}
+			plain := strings.NewReplacer("\x1b[31m", "", "\x1b[32m", "", "\x1b[33m", "", "\x1b[0m", "").Replace(out.String())
+			if strings.Contains(plain, "\x1b") {
+				t.Errorf("%+v, %q: other escape sequences: %q", test, args, plain)
+			}
+		}
+	}
+}
+
+// TestInterrupt: a run that is interrupted is never a success.
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, message bytes.Buffer
+	code := run(ctx, []string{"verify", "--keys", "../../fixtures/keys/trust.json", "../../fixtures/valid/task.json"}, testEnv(&out, &message))
+	if code != exitUsage || out.Len() > 0 || message.String() != "receipt: error: interrupted\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &message)
+	}
+	done := make(chan int, 1)
+	done <- exitRefuted
+	if code := await(context.Background(), nil, done); code != exitRefuted {
+		t.Errorf("exit %d, expected %d", code, exitRefuted)
+	}
+}
+
+func TestEscapeLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                      "",
+		"plain é 日本 🎉 - ~":      "plain é 日本 🎉 - ~",
+		"a\nb\r\tc":             `a\nb\r\tc`,
+		"\x1b[31m":              `\x1b[31m`,
+		"\u202e\u2066\u200b":    `\u202e\u2066\u200b`,
+		"\u2028\u2029\ufeff":    `\u2028\u2029\ufeff`,
+		"\x00\x7f\u0085\u009b":  `\x00\x7f\u0085\u009b`,
+		"\xff\xc3":              `\xff\xc3`,
+		"\ufffd":                `\ufffd`,
+		"\u00a0\u3000\u3164":    `\u00a0\u3000\u3164`,
+		"\U000e0041\U0010fffd":  `\U000e0041\U0010fffd`,
+		`quotes " and ' and \n`: `quotes " and ' and \n`,
+	} {
+		if got := escapeLine(in); got != want {
+			t.Errorf("escapeLine(%+q) = %s, expected %s", in, got, want)
+		}
+		if got := escapeLine(escapeLine(in)); got != want {
+			t.Errorf("twice: escapeLine(%+q) = %s, expected %s", in, got, want)
+		}
+	}
+}
+
+func TestShellName(t *testing.T) {
+	for in, want := range map[string]string{
+		"a/b.json":        "a/b.json",
+		"":                "''",
+		"a b":             "'a b'",
+		"$(rm -rf ~)":     "'$(rm -rf ~)'",
+		"it's":            `'it'\''s'`,
+		"a\nrm":           `'a\nrm'`,
+		"é":               "'é'",
+		"`id`;&|<>*?![]{": "'`id`;&|<>*?![]{'",
+	} {
+		if got := shellName(in); got != want {
+			t.Errorf("shellName(%q) = %s, expected %s", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{"-x": "./-x", "stdin": "-", "-- a": "'./-- a'"} {
+		if got := shellFile(in); got != want {
+			t.Errorf("shellFile(%q) = %s, expected %s", in, got, want)
+		}
+	}
+}
