@@ -30,7 +30,11 @@ func Example() {
 	if err := file.Add(public); err != nil {
 		panic(err)
 	}
-	trust, err := keys.ParseSet(file.Marshal())
+	data, err := file.Marshal()
+	if err != nil {
+		panic(err)
+	}
+	trust, err := keys.ParseSet(data)
 	if err != nil {
 		panic(err)
 	}

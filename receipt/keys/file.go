@@ -107,9 +107,11 @@ func (f *File) Revoke(id string, at time.Time, reason string) error {
 }
 
 // Marshal returns the file: JSON, indented by two spaces, with a newline at its
-// end. The order is that of the keys; of one key: kid, the key, what it is
-// trusted for, the other members.
-func (f *File) Marshal() []byte {
+// end. Where that would be more than [MaxSetBytes], white space is left out; a
+// file that is too large even so is a *[SetError], as nobody could read it. The
+// order is that of the keys; of one key: kid, the key, what it is trusted for,
+// the other members.
+func (f *File) Marshal() ([]byte, error) {
 	list := []byte{'['}
 	for i, k := range f.keys {
 		if i > 0 {
@@ -120,6 +122,13 @@ func (f *File) Marshal() []byte {
 	text := appendObject(nil, append([]member{{"keys", append(list, ']')}}, f.other...))
 	var b bytes.Buffer
 	_ = json.Indent(&b, text, "", "  ") // of text written by canon, or parsed by it
+	if b.Len() >= MaxSetBytes {
+		b.Reset()
+		_ = json.Compact(&b, text)
+	}
 	b.WriteByte('\n')
-	return b.Bytes()
+	if b.Len() > MaxSetBytes {
+		return nil, invalid("", "the file would have %d bytes, at most %d are read", b.Len(), MaxSetBytes)
+	}
+	return b.Bytes(), nil
 }

@@ -15,7 +15,7 @@ func TestFileEditing(t *testing.T) {
 	if _, err := f.Set(); err == nil {
 		t.Error("a set without keys")
 	}
-	if got := string(f.Marshal()); got != "{\n  \"keys\": []\n}\n" {
+	if got := string(written(t, &f)); got != "{\n  \"keys\": []\n}\n" {
 		t.Errorf("%q", got)
 	}
 	k, err := ParsePublic(toJSON(t, ed25519JWK(t, "key_2026_04", rfc8032Public)), "", "")
@@ -62,7 +62,7 @@ func TestFileEditing(t *testing.T) {
   ]
 }
 `
-	if got := string(f.Marshal()); got != want {
+	if got := string(written(t, &f)); got != want {
 		t.Errorf("%s", got)
 	}
 	if err := f.Revoke("key_2026_04", testTime, "compromised"); err != nil {
@@ -102,7 +102,7 @@ func TestFileAddChecks(t *testing.T) {
 		change(k)
 		var f File
 		if err := f.Add(k); err == nil {
-			t.Errorf("%s: added as %s", name, f.Marshal())
+			t.Errorf("%s: added as %s", name, written(t, &f))
 		}
 		if _, err := NewSet(k); err == nil {
 			t.Errorf("%s: a set", name)
@@ -126,7 +126,7 @@ func TestFileKeepsUnknownMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := f.Marshal()
+	first := written(t, f)
 	compact := strings.NewReplacer("\n", "", " ", "").Replace(string(first))
 	for _, part := range []string{`"use":"sig"`, `"alg":"EdDSA"`, `"x5t":"abc"`, `"x-key":[1e0,{"z":1,"a":2}]`, `"key_ops":["verify"]`, `"x-set":{"b":1.0,"a":"\u00e9"}`} {
 		if !strings.Contains(compact, part) {
@@ -134,8 +134,8 @@ func TestFileKeepsUnknownMembers(t *testing.T) {
 		}
 	}
 	again, err := ParseFile(first)
-	if err != nil || !bytes.Equal(again.Marshal(), first) {
-		t.Errorf("not stable: %v\n%s", err, again.Marshal())
+	if err != nil || !bytes.Equal(written(t, again), first) {
+		t.Errorf("not stable: %v\n%s", err, written(t, again))
 	}
 }
 
@@ -191,5 +191,46 @@ func TestFromPublic(t *testing.T) {
 		if _, err := FromPublic(pub, "", ""); err == nil {
 			t.Errorf("%T", pub)
 		}
+	}
+}
+
+func written(tb testing.TB, f *File) []byte {
+	tb.Helper()
+	data, err := f.Marshal()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}
+
+// A file that was read can be written and read again, however much white space
+// its source did without.
+func TestFileSize(t *testing.T) {
+	const ones = 600_000 // 1.2 MB, and beyond MaxSetBytes with each on a line
+	key := string(toJSON(t, ecJWK("k")))
+	f, err := ParseFile([]byte(`{"keys":[` + key + `],"x":[` + strings.Repeat("1,", ones) + `1]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Revoke("k", testTime, "compromised"); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseFile(written(t, f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(written(t, again), written(t, f)) {
+		t.Error("not stable")
+	}
+
+	filler := MaxSetBytes - len(`{"keys":[],"x":""}`) - len(key)
+	f, err = ParseFile([]byte(`{"keys":[` + key + `],"x":"` + strings.Repeat("x", filler) + `"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := f.Marshal() // alg, which the source leaves out, is one member too many
+	wantRefused(t, err, receipt.CodeInvalidKeySet, "at most 4194304")
+	if data != nil {
+		t.Error("a file beside an error")
 	}
 }

@@ -24,13 +24,13 @@ func FuzzParseSet(f *testing.F) {
 		if err != nil {
 			return
 		}
-		text := file.Marshal()
+		text := written(t, file)
 		again, err := ParseFile(text)
 		if err != nil || !json.Valid(text) {
 			t.Fatalf("%v: %s", err, text)
 		}
-		if !bytes.Equal(again.Marshal(), text) {
-			t.Fatalf("%s\n%s", text, again.Marshal())
+		if !bytes.Equal(written(t, again), text) {
+			t.Fatalf("%s\n%s", text, written(t, again))
 		}
 		for i, k := range set.Keys() {
 			if other := again.Keys()[i]; other.Thumbprint != k.Thumbprint || other.ID != k.ID || other.Algorithm != k.Algorithm {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/x509"
+	"encoding/asn1"
 	"encoding/pem"
+	"math/big"
 	"strings"
 )
 
@@ -59,12 +61,38 @@ func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 	default:
 		return nil, invalid("", "this PEM file holds a %s, expected a PRIVATE KEY", quote(block.Type))
 	}
+	if err := checkPKCS8(block.Bytes); err != nil {
+		return nil, err
+	}
 	key, bad := x509.ParsePKCS8PrivateKey(block.Bytes)
 	signer, ok := key.(crypto.Signer)
 	if bad != nil || !ok {
 		return nil, invalid("", "the PEM file holds no private key that can be read")
 	}
 	return newPrivate(signer, id, algorithm)
+}
+
+// checkPKCS8 runs checkPrimes on an RSA key. What it cannot read is crypto/x509's
+// to complain about, which reads more of the same structures.
+func checkPKCS8(der []byte) *SetError {
+	var outer struct { // RFC 5208 section 5
+		Version   int
+		Algorithm asn1.RawValue
+		Key       []byte
+	}
+	var inner struct { // RFC 8017 appendix A.1.2
+		Version int
+		N       *big.Int
+		E       int
+		D, P, Q *big.Int
+	}
+	if _, err := asn1.Unmarshal(der, &outer); err != nil {
+		return nil
+	}
+	if _, err := asn1.Unmarshal(outer.Key, &inner); err != nil {
+		return nil
+	}
+	return checkPrimes(inner.N, inner.D, inner.P, inner.Q)
 }
 
 // onePEM refuses what surrounds a block, so that nothing is overlooked.

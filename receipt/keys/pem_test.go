@@ -7,7 +7,10 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"encoding/pem"
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +22,7 @@ func pemText(kind string, der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
-func pkix(t *testing.T, pub any) string {
+func spki(t *testing.T, pub any) string {
 	t.Helper()
 	der, err := x509.MarshalPKIXPublicKey(pub)
 	if err != nil {
@@ -40,7 +43,7 @@ func pkcs8(t *testing.T, key any) string {
 func TestPEM(t *testing.T) {
 	for _, name := range Algorithms() {
 		k := testKeys()[name]
-		public, err := ParsePublicPEM([]byte(pkix(t, k.Public().Crypto())), "", name)
+		public, err := ParsePublicPEM([]byte(spki(t, k.Public().Crypto())), "", name)
 		if err != nil || public.ID != k.ID() || public.Thumbprint != k.Public().Thumbprint {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -59,7 +62,7 @@ func TestPEM(t *testing.T) {
 // #129, #295.
 func TestPEMRefused(t *testing.T) {
 	ed, es, rs := testKeys()[Ed25519], testKeys()[ES256], testKeys()[RS256]
-	good, secret := pkix(t, ed.Public().Crypto()), pkcs8(t, ed.key)
+	good, secret := spki(t, ed.Public().Crypto()), pkcs8(t, ed.key)
 	small, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
 		t.Fatal(err)
@@ -73,6 +76,25 @@ func TestPEMRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	sec1, err := x509.MarshalECPrivateKey(es.key.(*ecdsa.PrivateKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := new(big.Int).Lsh(big.NewInt(1), 80_000)
+	long.Sub(long, big.NewInt(1))
+	pkcs1, err := asn1.Marshal(struct {
+		Version             int
+		N                   *big.Int
+		E                   int
+		D, P, Q, Dp, Dq, Qi *big.Int
+	}{0, modulus(2048), 65537, big.NewInt(5), long, long, big.NewInt(1), big.NewInt(1), big.NewInt(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hostile, err := asn1.Marshal(struct {
+		Version   int
+		Algorithm pkix.AlgorithmIdentifier
+		Key       []byte
+	}{0, pkix.AlgorithmIdentifier{Algorithm: asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 1}, Parameters: asn1.NullRawValue}, pkcs1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,10 +117,11 @@ func TestPEMRefused(t *testing.T) {
 		{"OpenSSH", pemText("OPENSSH PRIVATE KEY", []byte("x")), "holds a private key", `"OPENSSH PRIVATE KEY"`},
 		{"certificate", pemText("CERTIFICATE", []byte("x")), "certificate", `"CERTIFICATE"`},
 		{"parameters", pemText("DH PARAMETERS", []byte("x")), `"DH PARAMETERS"`, `"DH PARAMETERS"`},
-		{"weak RSA", pkix(t, &small.PublicKey), "1024 bits", "public key"},
+		{"weak RSA", spki(t, &small.PublicKey), "1024 bits", "public key"},
 		{"weak RSA, private", pkcs8(t, small), "private key", "1024 bits"},
-		{"P-224", pkix(t, &p224.PublicKey), "P-224", "public key"},
-		{"X25519", pkix(t, x25519.PublicKey()), "type *ecdh.PublicKey", "public key"},
+		{"RSA primes of 80,000 bits", pemText("PRIVATE KEY", hostile), "private key", "not one key"},
+		{"P-224", spki(t, &p224.PublicKey), "P-224", "public key"},
+		{"X25519", spki(t, x25519.PublicKey()), "type *ecdh.PublicKey", "public key"},
 		{"X25519, private", pkcs8(t, x25519), "private key", "no private key"},
 	} {
 		_, err := ParsePublicPEM([]byte(tc.data), "k", RS256)

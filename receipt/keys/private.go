@@ -194,6 +194,9 @@ func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError
 		}
 		value[name] = new(big.Int).SetBytes(b)
 	}
+	if err := checkPrimes(pub.N, value["d"], value["p"], value["q"]); err != nil {
+		return nil, err
+	}
 	key := &rsa.PrivateKey{PublicKey: *pub, D: value["d"], Primes: []*big.Int{value["p"], value["q"]}}
 	if err := key.Validate(); err != nil {
 		return nil, invalid("/d", "the private and the public members are not one key")
@@ -205,6 +208,18 @@ func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError
 		}
 	}
 	return key, nil
+}
+
+// checkPrimes keeps crypto/rsa from raising numbers to the power of numbers of
+// any size before it finds that they make no key.
+func checkPrimes(n, d, p, q *big.Int) *SetError {
+	switch {
+	case n.BitLen() > maxModulus:
+		return weak("", "the RSA modulus has %d bits, at most %d are read", n.BitLen(), maxModulus)
+	case p.Sign() <= 0, q.Sign() <= 0, d.Sign() <= 0, d.Cmp(n) >= 0, p.Cmp(n) >= 0, q.Cmp(n) >= 0, new(big.Int).Mul(p, q).Cmp(n) != 0:
+		return invalid("", "the members of the RSA private key are not one key")
+	}
+	return nil
 }
 
 // MarshalPrivate returns the private JWK, secret included, on one line with a

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -84,7 +85,8 @@ func TestParsePrivateRefused(t *testing.T) {
 		}
 		return toJSON(t, o.with(members))
 	}
-	zero := encodeURL(make([]byte, 32))
+	zero, long := encodeURL(make([]byte, 32)), encodeURL(bytes.Repeat([]byte{0xff}, 10_000))
+	start := time.Now()
 	for _, tc := range []struct {
 		name string
 		data []byte
@@ -100,6 +102,10 @@ func TestParsePrivateRefused(t *testing.T) {
 		{"EC short", private(ES256, object{"d": "AQ"}), "1 bytes"},
 		{"RSA d", private(RS256, object{"d": "AQ"}), "not one key"},
 		{"RSA p", private(RS256, object{"p": "Aw"}), "not one key"},
+		{"RSA d of 80,000 bits", private(RS256, object{"d": long}), "not one key"},
+		{"RSA p of 80,000 bits", private(RS256, object{"p": long}), "not one key"},
+		{"RSA d, p and q of 80,000 bits", private(RS256, object{"d": long, "p": long, "q": long}), "not one key"},
+		{"RSA p = n", private(RS256, object{"p": encodeURL(testKeys()[RS256].Public().Crypto().(*rsa.PublicKey).N.Bytes()), "q": "AQ"}), "not one key"},
 		{"RSA without q", private(RS256, object{"q": nil}), "expected q"},
 		{"RSA dp", private(RS256, object{"dp": "AQ"}), "dp does not belong"},
 		{"RSA qi", private(RS256, object{"qi": "AQ"}), "qi does not belong"},
@@ -127,6 +133,9 @@ func TestParsePrivateRefused(t *testing.T) {
 		} else if len(err.Error()) > 400 {
 			t.Errorf("%s: %v", tc.name, err)
 		}
+	}
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("took %v", d)
 	}
 	for _, tc := range []struct {
 		alg  any
