@@ -17,7 +17,7 @@ func newCanon(e *env) *cobra.Command {
 With --preimage, write the bytes that a receipt's hash covers: its canonical
 form without /chain/receipt_hash and /signatures. Their SHA-256 is the hash.`,
 		Example: `  receipt canon --preimage receipt.json | sha256sum
-  receipt canon --check receipt.json`,
+  receipt canon receipt.json | receipt canon --check`,
 		Args: optionalFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if preimage && check {

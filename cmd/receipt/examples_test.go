@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/fixtures"
+)
+
+// TestExamples runs both examples of every verb's help, each in a folder that
+// holds the files that examples name. Those of receipt keys build on each other
+// and have a script.
+func TestExamples(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip(err)
+	}
+	files := exampleFiles(t)
+	ran := 0
+	err := eachCommand(newRoot(testEnv(io.Discard, io.Discard)), func(cmd *cobra.Command) error {
+		lines := strings.Split(cmd.Example, "\n")
+		if len(lines) != 2 {
+			t.Errorf("%s has %d examples, expected 2", cmd.CommandPath(), len(lines))
+		}
+		for _, line := range lines {
+			if line = strings.TrimSpace(line); !strings.HasPrefix(line, "receipt keys ") {
+				runExample(t, files, line)
+				ran++
+			}
+		}
+		return nil
+	})
+	if err != nil || ran < 20 {
+		t.Errorf("%d examples ran: %v", ran, err)
+	}
+}
+
+func runExample(t *testing.T, files map[string][]byte, line string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range files {
+		if strings.HasSuffix(line, "-o "+name) {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME=", "RECEIPT_KEYS=")
+	var message bytes.Buffer
+	cmd.Stderr = &message
+	out, err := cmd.Output()
+	if err != nil || strings.Contains(message.String(), "error") {
+		t.Errorf("%s: %v\n%s%s", line, err, out, &message)
+	}
+}
+
+func exampleFiles(t *testing.T) map[string][]byte {
+	t.Helper()
+	read := func(path string) []byte {
+		data, err := fixtures.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	task := read("valid/task.json")
+	return map[string][]byte{
+		"receipt.json": task, "last-receipt.json": task, "mine.json": task, "theirs.json": task,
+		"draft.json":           draftOf(t, task),
+		"keys.json":            read("keys/trust.json"),
+		"issuer.private.json":  read("keys/key_2026_04.private.json"),
+		"witness.private.json": read("keys/witness_1.private.json"),
+		"issuer.pem":           testPEM(t),
+	}
+}
+
+// draftOf is a receipt as it was before it was sealed.
+func draftOf(t *testing.T, sealed []byte) []byte {
+	t.Helper()
+	var members map[string]any
+	if err := json.Unmarshal(sealed, &members); err != nil {
+		t.Fatal(err)
+	}
+	delete(members, "signatures")
+	delete(members, "chain")
+	draft, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return draft
+}
+
+func testPEM(t *testing.T) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+}
