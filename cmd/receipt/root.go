@@ -53,6 +53,7 @@ asked, 3 when evidence is missing.`,
 		newHash(e),
 		newSeal(e),
 		newSign(e),
+		newKeys(e),
 		newSchema(e),
 		newExplain(e),
 		newVersion(e),
@@ -65,7 +66,7 @@ asked, 3 when evidence is missing.`,
 // flagError is the text of a flag error without the words of strconv.
 func flagError(err error) string {
 	text, _, _ := strings.Cut(err.Error(), ": strconv.")
-	return text
+	return escapeLine(text)
 }
 
 // newHelp is cobra's help, but a verb that is unknown is an error.
