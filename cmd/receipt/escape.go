@@ -47,3 +47,34 @@ func unsafeRune(r rune) bool {
 	}
 	return !unicode.IsPrint(r)
 }
+
+// shellFile makes the name of an input safe to paste into a shell.
+func shellFile(source string) string {
+	switch {
+	case source == sourceName(stdinName):
+		return stdinName
+	case strings.HasPrefix(source, "-"):
+		source = "./" + source
+	}
+	return shellName(source)
+}
+
+// shellName makes foreign text safe to paste into a shell.
+func shellName(s string) string {
+	plain := !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@%+=-", r)
+	})
+	if plain && s != "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(escapeLine(s), "'", `'\''`) + "'"
+}
+
+// bare is a foreign name inside a sentence: quoted when it could be mistaken for
+// a part of it.
+func bare(s string) string {
+	if shellName(s) == s {
+		return s
+	}
+	return `"` + escapeLine(s) + `"`
+}

@@ -19,7 +19,7 @@ type summary struct {
 	Undecided int                  `json:"undecided"`
 	Codes     map[receipt.Code]int `json:"codes"`
 	Copies    int                  `json:"copies"`
-	Skipped   []note               `json:"skipped"`
+	Skipped   []notice             `json:"skipped"`
 	Streams   []streamEnd          `json:"streams"`
 	Inputs    inputs               `json:"inputs"`
 	Keys      *keysUsed            `json:"keys"`
@@ -31,15 +31,15 @@ type summary struct {
 	unread int // inputs behind the receipt at which --fail-fast stopped
 }
 
-type note struct {
+type notice struct {
 	Source string `json:"source"`
 	Detail string `json:"detail"`
 }
 
 type inputs struct {
-	Files      int    `json:"files"`
-	Bytes      int64  `json:"bytes"`
-	Unreadable []note `json:"unreadable"`
+	Files      int      `json:"files"`
+	Bytes      int64    `json:"bytes"`
+	Unreadable []notice `json:"unreadable"`
 }
 
 type keysUsed struct {
@@ -66,7 +66,7 @@ type streamName struct {
 func newSummary(e *env, scope receipt.Scope, file *keyFile) *summary {
 	s := &summary{
 		Version: receipt.ReportVersion, Scope: scope, Codes: map[receipt.Code]int{},
-		Skipped: []note{}, Streams: []streamEnd{}, Inputs: inputs{Unreadable: []note{}},
+		Skipped: []notice{}, Streams: []streamEnd{}, Inputs: inputs{Unreadable: []notice{}},
 		Tool: toolName(), Started: receipt.At(e.now()), ends: map[chain.Stream][]streamEnd{},
 	}
 	if file != nil {

@@ -136,7 +136,7 @@ func verifyAll(ctx context.Context, e *env, v *receipt.Verifier, paths []string,
 		}
 		data, err := readInput(e, path)
 		if err != nil {
-			s.Inputs.Unreadable = append(s.Inputs.Unreadable, note{sourceName(path), err.Error()})
+			s.Inputs.Unreadable = append(s.Inputs.Unreadable, notice{sourceName(path), err.Error()})
 			tell(e, err)
 			continue
 		}

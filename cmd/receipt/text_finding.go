@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+func (p *textPrinter) refuted(b *block, rep *receipt.Report, doc *canon.Document) {
+	failed := failures(rep)
+	for _, checks := range failed {
+		p.failed(b, checks)
+	}
+	f := rep.Finding()
+	b.prose("meaning", meaning(rep, f))
+	if f.Hint != "" {
+		b.prose("hint", f.Hint)
+	}
+	if f.Hint == "" || f.Step != receipt.StepParse { // where a hint says what to do
+		next(b, rep, f, doc)
+	}
+}
+
+// failures groups the failed checks by step: a failed schema has one for each
+// place.
+func failures(rep *receipt.Report) [][]receipt.Check {
+	var groups [][]receipt.Check
+	for _, c := range rep.Checks {
+		if c.Status != receipt.Failed {
+			continue
+		}
+		if n := len(groups); n > 0 && groups[n-1][0].Step == c.Step {
+			groups[n-1] = append(groups[n-1], c)
+		} else {
+			groups = append(groups, []receipt.Check{c})
+		}
+	}
+	return groups
+}
+
+func (p *textPrinter) failed(b *block, checks []receipt.Check) {
+	c := checks[0]
+	if len(checks) > 1 {
+		b.row(c.Step.String(), fmt.Sprintf("FAILED at %d places", len(checks)))
+		for _, c := range checks {
+			b.sub("at", placed(c))
+		}
+		b.sub("", checks[len(checks)-1].Hint) // how many more there are
+		return
+	}
+	text := "FAILED"
+	if c.Pointer != "" {
+		text += " at " + c.Pointer
+	}
+	b.row(c.Step.String(), text)
+	if !computed(c) {
+		b.sub("found", c.Detail)
+		return
+	}
+	b.sub("stated", c.Stated)
+	b.sub("computed", c.Computed)
+}
+
+// computed reports whether a check is told best by what is stated and what was
+// computed instead.
+func computed(c receipt.Check) bool {
+	return c.Stated != "" && c.Computed != "" && c.Code != receipt.CodeIssuerMismatch && c.Code != receipt.CodeNumberPrecision
+}
+
+// placed is the detail of a check behind its place; the root has none.
+func placed(c receipt.Check) string {
+	if c.Pointer == "" {
+		return c.Detail
+	}
+	return c.Pointer + ": " + c.Detail
+}
+
+func meaning(rep *receipt.Report, f receipt.Check) string {
+	if by := signer(rep); f.Code == receipt.CodeHashMismatch && by != "" {
+		if f.Hint != "" { // then that hash is another rule's
+			return by + " signed the stated hash, which was not computed by the rule of the format: the issuer's software is at fault, and whether the content changed cannot be seen"
+		}
+		return by + " signed the stated hash: the content changed after signing"
+	}
+	info, _ := receipt.Lookup(f.Code)
+	return info.Meaning
+}
+
+// signer is the key by which the issuer signed, "" when none did.
+func signer(rep *receipt.Report) string {
+	for _, s := range rep.Signatures {
+		if s.Role == receipt.RoleIssuer {
+			return s.KeyID
+		}
+	}
+	return ""
+}
+
+// next says what to do, with commands to copy where there are any.
+func next(b *block, rep *receipt.Report, f receipt.Check, doc *canon.Document) {
+	info, _ := receipt.Lookup(f.Code)
+	switch unknown := unknownKey(rep); {
+	case f.Code == receipt.CodeHashMismatch && f.Hint != "":
+		b.prose("next", "ask the issuer for a receipt that fits its hash")
+	case f.Code == receipt.CodeHashMismatch:
+		b.rows("next", "receipt diff OTHER_COPY "+shellFile(rep.Source))
+	case f.Code == receipt.CodeUnknownKey && unknown != "":
+		issuer := doc.Root().Member("issuer").Member("id").String()
+		b.rows("next", "get that key from "+issuer+", not from the sender, then",
+			"receipt keys import FILE --id "+shellName(unknown)+" --issuer "+shellName(issuer))
+	default:
+		b.prose("next", info.Next)
+	}
+}
+
+func (p *textPrinter) undecided(b *block, rep *receipt.Report, doc *canon.Document) {
+	f := rep.Finding()
+	if c := rep.Check(receipt.StepHash); c.Status == receipt.Passed {
+		b.row("intact", "the content fits its hash "+rep.ReceiptHash.String())
+	}
+	b.prose(f.Step.String(), "NOT DECIDED: "+strings.TrimPrefix(p.cause(rep, f), f.Step.String()+": "))
+	next(b, rep, f, doc)
+}
+
+// cause says why a receipt is undecided, of an unknown key where it was sought.
+func (p *textPrinter) cause(rep *receipt.Report, f receipt.Check) string {
+	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && p.file != nil {
+		return fmt.Sprintf("%s is not among the %s of %s", bare(id), plural(p.file.set.Len(), "key", ""), p.file.path)
+	}
+	return f.Detail
+}
+
+// unknownKey is the first key id that a signature names and the key file has not.
+func unknownKey(rep *receipt.Report) string {
+	for _, s := range rep.Signatures {
+		if s.Code == receipt.CodeUnknownKey {
+			return s.KeyID
+		}
+	}
+	return ""
+}

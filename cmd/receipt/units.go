@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+func plural(n int, noun, verb string) string {
+	text := fmt.Sprintf("%s %s", group3(strconv.Itoa(n)), noun)
+	if n != 1 {
+		text += "s"
+	}
+	return strings.TrimSpace(text + " " + verb)
+}
+
+func durationText(d time.Duration) string {
+	units := []struct {
+		size time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}}
+	var parts []string
+	for _, u := range units {
+		if n := d / u.size; n > 0 && len(parts) < 2 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
+			d -= n * u.size
+		}
+	}
+	if d == 0 && len(parts) == 0 {
+		return "0 s"
+	}
+	if len(parts) == 0 {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return strings.Join(parts, " ")
+}
+
+func clockText(n canon.Node, withDate bool) string {
+	t, err := receipt.ParseTime(n.Text())
+	switch {
+	case err != nil:
+		return "(no time)"
+	case withDate:
+		return t.UTC().Format("2006-01-02 15:04:05")
+	}
+	return t.UTC().Format("15:04:05")
+}
+
+// number is a JSON number for a person; anything else as it stands.
+func number(n canon.Node) string {
+	if n.Kind() != canon.KindNumber {
+		return show(n)
+	}
+	return group3(string(n.AppendCanonical(nil)))
+}
+
+// group3 separates the thousands of a plain decimal.
+func group3(s string) string {
+	whole, fraction, _ := strings.Cut(s, ".")
+	if strings.ContainsAny(s, "e-") || len(whole) < 4 {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(whole) {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte(whole[i])
+	}
+	if fraction != "" {
+		b.WriteString("." + fraction)
+	}
+	return b.String()
+}
