@@ -81,6 +81,8 @@ func hint(src []byte, e *SyntaxError) string {
 	const resaved = "; it was probably re-saved or pasted, ask for it as an attachment"
 	rest := src[e.Offset:]
 	switch {
+	case e.Code == CodeSizeLimit: // whatever it holds
+		return ""
 	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
 		return "the file starts with a byte order mark" + resaved
 	case bytes.HasPrefix(src, []byte("\xff\xfe")), bytes.HasPrefix(src, []byte("\xfe\xff")),

@@ -19,7 +19,7 @@ type parser struct {
 
 func (p *parser) document() error {
 	if len(p.src) > p.limits.Bytes {
-		return p.fail(CodeSizeLimit, 0, fmt.Sprintf("expected at most %d bytes, found %d", p.limits.Bytes, len(p.src)))
+		return p.fail(CodeSizeLimit, 0, fmt.Sprintf("expected at most %d bytes, found more", p.limits.Bytes))
 	}
 	i := p.space(0)
 	if i == len(p.src) {

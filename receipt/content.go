@@ -15,7 +15,7 @@ func (v *Verifier) checkParse(doc *canon.Document, rep *Report) bool {
 	switch lossy, found := doc.LossyInteger(); {
 	case len(doc.Source()) > limits.Bytes:
 		v.parseFailed(&canon.SyntaxError{Code: canon.CodeSizeLimit, Line: 1, Column: 1,
-			Detail: fmt.Sprintf("expected at most %d bytes, found %d", limits.Bytes, len(doc.Source()))}, len(doc.Source()), rep)
+			Detail: fmt.Sprintf("expected at most %d bytes, found more", limits.Bytes)}, len(doc.Source()), rep)
 	case doc.Depth() > limits.Depth:
 		v.parseFailed(&canon.SyntaxError{Code: canon.CodeDepthLimit, Line: 1, Column: 1,
 			Detail: fmt.Sprintf("expected at most %d nested levels, found %d", limits.Depth, doc.Depth())}, len(doc.Source()), rep)

@@ -32,7 +32,7 @@ func (e *InvalidError) Error() string {
 	for _, p := range e.Problems {
 		fmt.Fprintf(&b, "\n%s: %s", p.Code, p.Detail)
 		if p.Pointer != "" {
-			fmt.Fprintf(&b, " at %s", p.Pointer)
+			fmt.Fprintf(&b, " at %s", quoted(p.Pointer))
 		}
 	}
 	return b.String()

@@ -65,7 +65,7 @@ func findingText(r *Report) string {
 	f := r.Finding()
 	text := fmt.Sprintf("receipt: %v: %s", r.Verdict, f.Code)
 	if f.Pointer != "" {
-		text += " at " + f.Pointer
+		text += " at " + quoted(f.Pointer) // it holds foreign text
 	}
 	if f.Detail != "" {
 		text += ": " + f.Detail

@@ -76,9 +76,9 @@ func sealFailure(path string, err error) error {
 	for _, p := range invalid.Problems {
 		text += "\n  " + string(p.Code)
 		if p.Pointer != "" {
-			text += " at " + p.Pointer
+			text += " at " + escapeLine(p.Pointer)
 		}
-		text += ": " + p.Detail
+		text += ": " + escapeLine(p.Detail)
 	}
 	return refuted("", "%s", text)
 }
