@@ -176,6 +176,8 @@ func TestControls(t *testing.T) {
 			{"seal", "--previous", path, path},
 			{"sign", "--key", key, path},
 			{"sign", "--key", path, path},
+			{"keys", "list", path},
+			{"keys", "import", path, "--issuer", "a", "--keys", filepath.Join(t.TempDir(), "k")},
 			{"explain", path},
 			{"schema", path},
 			{path},

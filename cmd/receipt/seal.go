@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,6 +120,9 @@ func reportedHead(path string, root canon.Node, stream chain.Stream) (chain.Head
 	summary := root
 	if nested := root.Member("summary"); !nested.IsZero() {
 		summary = nested
+	}
+	if v := summary.Member("verdict").String(); v != receipt.Verified.String() {
+		return chain.Head{}, usage("give the predecessor's file or its hash", "%q says %s, so the heads that it states prove nothing", path, cmp.Or(v, "nothing"))
 	}
 	for _, s := range summary.Member("streams").Elements() {
 		name := s.Member("stream")
