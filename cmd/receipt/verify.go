@@ -131,10 +131,10 @@ func lastIndex(list []string, s string) int {
 func verifyAll(ctx context.Context, e *env, v *receipt.Verifier, paths []string, o *verifyOptions, s *summary, out printer) error {
 	doc, rep := new(canon.Document), new(receipt.Report)
 	for i, path := range paths {
-		if err := ctx.Err(); err != nil {
+		data, err := readInput(e, path)
+		if ctx.Err() != nil { // the input may have ended because of that
 			return usage("", "interrupted")
 		}
-		data, err := readInput(e, path)
 		if err != nil {
 			s.Inputs.Unreadable = append(s.Inputs.Unreadable, notice{sourceName(path), err.Error()})
 			tell(e, err)
