@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/schemas"
 )
 
 // A file that is read is written so that it is read as the same, byte for byte.
@@ -14,6 +16,10 @@ func FuzzParseSet(f *testing.F) {
 		"origin": "o", "nbf": 1, "exp": 2, "revoked": object{"at": 1, "reason": "r"}, "x-a": object{"b": 1}})))
 	f.Add(setJSON(f, ecJWK("b").with(object{"alg": "ES256", "use": "sig", "key_ops": []string{"verify"}}), rsaJWK("c", modulus(2048), []byte{1, 0, 1})))
 	f.Add([]byte(`{"keys":[]}`))
+	schema, err := schemas.Compile(schemas.Keys)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Add([]byte("-----BEGIN PUBLIC KEY-----"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := ParseFile(bytes.Clone(data))
@@ -25,6 +31,15 @@ func FuzzParseSet(f *testing.F) {
 			return
 		}
 		text := written(t, file)
+		for _, text := range [][]byte{data, text} { // what is read fits the published schema
+			doc, err := canon.Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := schema.Check(doc.Root()); r.Total > 0 {
+				t.Fatalf("%s: %+v", text, r.Problems)
+			}
+		}
 		again, err := ParseFile(text)
 		if err != nil || !json.Valid(text) {
 			t.Fatalf("%v: %s", err, text)

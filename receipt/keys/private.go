@@ -216,7 +216,7 @@ func checkPrimes(n, d, p, q *big.Int) *SetError {
 	switch {
 	case n.BitLen() > maxModulus:
 		return weak("", "the RSA modulus has %d bits, at most %d are read", n.BitLen(), maxModulus)
-	case p.Sign() <= 0, q.Sign() <= 0, d.Sign() <= 0, d.Cmp(n) >= 0, p.Cmp(n) >= 0, q.Cmp(n) >= 0, new(big.Int).Mul(p, q).Cmp(n) != 0:
+	case p.Sign() <= 0, q.Sign() <= 0, d.Sign() <= 0, d.Cmp(n) >= 0, p.Cmp(n) >= 0, q.Cmp(n) >= 0:
 		return invalid("", "the members of the RSA private key are not one key")
 	}
 	return nil

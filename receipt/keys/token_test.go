@@ -58,6 +58,7 @@ func TestHeaders(t *testing.T) {
 		{"155 crit absent", `{"alg":"ES256","kid":"k","crit":["exp"]}`, malformed},
 		{"156 b64", `{"alg":"ES256","kid":"k","b64":false}`, malformed},
 		{"156 b64 and crit", `{"alg":"ES256","kid":"k","b64":false,"crit":["b64"]}`, malformed},
+		{"165 20 KB of white space", `{"alg":"ES256","kid":"k"` + strings.Repeat(" ", 20_000) + `}`, malformed},
 		{"166 duplicate", `{"alg":"ES256","alg":"ES256","kid":"k"}`, malformed},
 		{"166 duplicate, escaped", `{"alg":"ES256","\u0061lg":"none","kid":"k"}`, malformed},
 		{"166 BOM", "\xef\xbb\xbf" + `{"alg":"ES256","kid":"k"}`, malformed},
