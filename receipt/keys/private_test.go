@@ -8,7 +8,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -86,7 +85,6 @@ func TestParsePrivateRefused(t *testing.T) {
 		return toJSON(t, o.with(members))
 	}
 	zero, long := encodeURL(make([]byte, 32)), encodeURL(bytes.Repeat([]byte{0xff}, 10_000))
-	start := time.Now()
 	for _, tc := range []struct {
 		name string
 		data []byte
@@ -133,9 +131,6 @@ func TestParsePrivateRefused(t *testing.T) {
 		} else if len(err.Error()) > 400 {
 			t.Errorf("%s: %v", tc.name, err)
 		}
-	}
-	if d := time.Since(start); d > 5*time.Second {
-		t.Errorf("took %v", d)
 	}
 	for _, tc := range []struct {
 		alg  any

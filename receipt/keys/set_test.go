@@ -157,6 +157,9 @@ func TestSetRefused(t *testing.T) {
 		{"163 alphabet", ed(object{"x": strings.Replace(xRight, "_", "/", 1)}), bad, "/keys/0/x", "one encoding"},
 		{"x number", ed(object{"x": 1}), bad, "/keys/0/x", "base64url"},
 		{"crv X25519", ed(object{"crv": "X25519"}), bad, "/keys/0/crv", `"X25519"`},
+		{"OKP with y", ed(object{"y": p256Y}), bad, "/keys/0/y", "type OKP"},
+		{"EC with n", ec(object{"n": "AQAB"}), bad, "/keys/0/n", "type EC"},
+		{"RSA with crv", setJSON(t, rsaJWK("k1", ok, []byte{1, 0, 1}).with(object{"crv": "P-256"})), bad, "/keys/0/crv", "type RSA"},
 		{"kty", ed(object{"kty": "AKP"}), bad, "/keys/0/kty", `"AKP"`},
 		{"kty missing", ed(object{"kty": nil}), bad, "/keys/0/kty", "kty"},
 		{"176 oct", setJSON(t, ecJWK("k0"), object{"kty": "oct", "kid": "k1", "k": "AAAA"}), bad, "/keys/1/k", "symmetric"},
@@ -253,12 +256,8 @@ func TestManyKeys(t *testing.T) {
 	for i := range MaxKeys {
 		keys = append(keys, ed25519JWK(t, fmt.Sprint(i), rfc8032Public))
 	}
-	start := time.Now()
 	if set := mustSet(t, keys...); set.Len() != MaxKeys {
 		t.Error(set.Len())
-	}
-	if d := time.Since(start); d > 10*time.Second {
-		t.Errorf("reading took %v", d)
 	}
 	_, err := ParseSet(setJSON(t, append(keys, ecJWK("one more"))...))
 	wantRefused(t, err, receipt.CodeInvalidKeySet, "10001 keys, at most 10000")
