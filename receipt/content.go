@@ -20,7 +20,7 @@ func (v *Verifier) checkParse(doc *canon.Document, rep *Report) bool {
 		v.parseFailed(&canon.SyntaxError{Code: canon.CodeDepthLimit, Line: 1, Column: 1,
 			Detail: fmt.Sprintf("expected at most %d nested levels, found %d", limits.Depth, doc.Depth())}, len(doc.Source()), rep)
 	case found:
-		rep.fail(Check{Step: StepParse, Code: CodeNumberPrecision, Pointer: lossy.Pointer(), Stated: excerpt(lossy.Raw()),
+		rep.fail(Check{Step: StepParse, Code: CodeNumberPrecision, Pointer: place(lossy), Stated: excerpt(lossy.Raw()),
 			Computed: string(lossy.AppendCanonical(nil)),
 			Detail:   fmt.Sprintf("the integer %s is outside ±9007199254740991, so its canonical form stands for other integers too", excerpt(lossy.Raw()))})
 	case doc.Root().Kind() != canon.KindObject:
@@ -171,19 +171,25 @@ func kindName(k canon.Kind) string {
 		return "a string"
 	case canon.KindArray:
 		return "an array"
+	case canon.KindObject:
+		return "an object"
 	}
-	return "an object"
+	return "nothing"
 }
 
+// place returns the pointer of n, which its names could make as long as the
+// receipt, bounded as package canon bounds those of its errors.
+func place(n canon.Node) string { return cut([]byte(n.Pointer()), 256) }
+
 // excerpt bounds foreign text for a message. Whoever prints it must escape it.
-func excerpt(text []byte) string {
-	const most = 80
+func excerpt(text []byte) string { return cut(text, 80) }
+
+func cut(text []byte, most int) string {
 	if len(text) <= most {
 		return string(text)
 	}
-	cut := most
-	for cut > 0 && text[cut]&0xc0 == 0x80 { // not inside a character
-		cut--
+	for most > 0 && text[most]&0xc0 == 0x80 { // not inside a character
+		most--
 	}
-	return string(text[:cut]) + "…"
+	return string(text[:most]) + "…"
 }

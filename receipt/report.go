@@ -51,8 +51,8 @@ const (
 
 // A SignatureResult is the outcome of one entry of /signatures.
 type SignatureResult struct {
-	KeyID     string `json:"key_id"`
-	Algorithm string `json:"algorithm"`
+	KeyID     string `json:"key_id"`    // untrusted text when no trusted key is named; cut behind 256 bytes
+	Algorithm string `json:"algorithm"` // untrusted text; cut behind 80 bytes
 	Status    string `json:"status"`
 	Role      Role   `json:"role"` // what the signature counts as; empty when it does not count
 	Code      Code   `json:"code"`

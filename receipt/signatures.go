@@ -64,7 +64,7 @@ func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
 	}
 	if t.at.IsZero() {
 		t.at, _ = ParseTime(root.Member("issued_at").Text()) // the schema holds
-		rep.At = At(t.at)
+		rep.At = judgedAt(t.at)
 	}
 	return t
 }
@@ -81,7 +81,7 @@ func (t *tally) add(i int, n canon.Node) {
 	if key != nil {
 		result.KeyID = key.ID
 	} else {
-		result.KeyID = string(e.KeyID)
+		result.KeyID = cut(e.KeyID, 256)
 	}
 	switch {
 	case err == nil:
@@ -324,7 +324,7 @@ func algorithmName(name []byte) string {
 	case "ES256":
 		return "ES256"
 	}
-	return string(name)
+	return excerpt(name)
 }
 
 func quoted(s string) string { return fmt.Sprintf("%+q", s) }

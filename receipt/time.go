@@ -12,6 +12,18 @@ type Time struct{ time.Time }
 // At returns t as a receipt writes it: UTC, cut to the millisecond.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
+// judgedAt is At for a report. An offset or a leap second can carry a date-time
+// out of the years that have a text; the report then says the nearest that has.
+func judgedAt(t time.Time) Time {
+	switch y := t.UTC().Year(); {
+	case y < 0:
+		t = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	case y > 9999:
+		t = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
+	}
+	return At(t)
+}
+
 const timeLayout = "2006-01-02T15:04:05.999Z"
 
 // String returns the RFC 3339 text.

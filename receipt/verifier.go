@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/schemas"
@@ -31,6 +32,7 @@ func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+	policy.Witnesses.Keys = slices.Clone(policy.Witnesses.Keys)
 	return &Verifier{trust, policy, schema}, nil
 }
 
@@ -49,7 +51,7 @@ type Receipt struct {
 func (r *Receipt) Report() *Report { return r.report }
 
 // JSON returns the canonical form of the receipt.
-func (r *Receipt) JSON() []byte { return r.canonical }
+func (r *Receipt) JSON() []byte { return slices.Clone(r.canonical) }
 
 // A RefutedError carries the report of a receipt of which something is false.
 type RefutedError struct{ Report *Report }
@@ -119,7 +121,7 @@ func (v *Verifier) begin(rep *Report) {
 	}
 	at := Time{}
 	if !v.policy.At.IsZero() {
-		at = At(v.policy.At)
+		at = judgedAt(v.policy.At)
 	}
 	rep.reset(scope, at)
 }
