@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,13 +77,15 @@ func SealDocument(d *canon.Document, head chain.Head) (*Sealed, error) {
 
 // Seal is the function [Seal].
 func (s *Sealer) Seal(d *Draft, head chain.Head) (*Sealed, error) {
-	problems := badText(nil, "", reflect.ValueOf(*d))
-	if problems = d.unsetTimes(problems); len(problems) > 0 {
-		return nil, &InvalidError{problems}
-	}
+	problems := d.unsetTimes(nil)
 	text, err := d.encode()
 	if err != nil {
-		return nil, &InvalidError{[]Problem{{Code: CodeSchemaInvalid, Detail: err.Error()}}}
+		problems = append(problems, Problem{Code: CodeSchemaInvalid, Detail: err.Error()})
+	} else { // encoding/json refuses values that contain themselves, so badText ends
+		problems = badText(problems, "", reflect.ValueOf(*d))
+	}
+	if len(problems) > 0 {
+		return nil, &InvalidError{problems}
 	}
 	doc := new(canon.Document)
 	if err := doc.Parse(text, canon.Limits{Bytes: 2 * MaxBytes}); err != nil {
@@ -152,9 +155,9 @@ func badText(problems []Problem, at string, v reflect.Value) []Problem {
 		}
 	case reflect.Struct:
 		for field, value := range v.Fields() {
-			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if field.IsExported() && name != "" {
-				problems = badText(problems, string(canon.AppendToken([]byte(at), name)), value)
+			name, _, _ := strings.Cut(cmp.Or(field.Tag.Get("json"), field.Name), ",")
+			if field.IsExported() && name != "-" {
+				problems = badText(problems, string(canon.AppendToken([]byte(at), cmp.Or(name, field.Name))), value)
 			}
 		}
 	case reflect.Slice, reflect.Array:
@@ -224,6 +227,10 @@ func refusals(root canon.Node, head chain.Head) []Problem {
 	if !link.IsZero() && link.Kind() != canon.KindObject {
 		problems = append(problems, Problem{"/chain", CodeSchemaInvalid, "expected an object, found " + kindName(link.Kind())})
 	}
+	if head.Hash.IsZero() && head.Count > 0 {
+		problems = append(problems, Problem{"/chain/previous_receipt_hash", CodeChainBreak,
+			fmt.Sprintf("the head counts %d receipts, but has no hash", head.Count)})
+	}
 	previous := link.Member("previous_receipt_hash")
 	if !previous.IsZero() && string(previous.AppendCanonical(nil)) != string(previousText(head)) {
 		problems = append(problems, Problem{"/chain/previous_receipt_hash", CodeChainBreak,
@@ -276,7 +283,7 @@ func (s *Sealer) problems(doc *canon.Document) []Problem {
 		problems = append(problems, Problem{"", CodeDepthLimit, fmt.Sprintf("expected at most %d nested levels, found %d", MaxDepth, doc.Depth())})
 	}
 	if n, found := doc.LossyInteger(); found {
-		problems = append(problems, Problem{n.Pointer(), CodeNumberPrecision, fmt.Sprintf("the integer %s is outside ±9007199254740991; write it as a string", excerpt(n.Raw()))})
+		problems = append(problems, Problem{place(n), CodeNumberPrecision, fmt.Sprintf("the integer %s is outside ±9007199254740991; write it as a string", excerpt(n.Raw()))})
 	}
 	result := s.schema.Check(doc.Root())
 	for _, p := range result.Problems {

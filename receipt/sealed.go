@@ -88,6 +88,9 @@ func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
+	if doc.Root().Member("signatures").Len() >= MaxSignatures {
+		return nil, fmt.Errorf("receipt: sign: the receipt has %d signatures, and verifiers examine no more", MaxSignatures)
+	}
 	signed, err := canon.Transform(withSignature(doc.Root(), entry))
 	if err != nil {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
