@@ -44,7 +44,7 @@ type tally struct {
 	unknowable Check // the first entry that could not be checked
 	uncounted  Check // the first signature that would have met the policy if it counted
 	unbound    Check // the first valid signature of a key bound to no issuer
-	other      bool  // the issuer signed, but not with the key that the receipt names
+	other      bool  // keys signed that are not the one that the receipt names
 	issued     bool  // the issuer signed
 
 	issuers  [][32]byte // material of the keys that spoke for the issuer
@@ -98,59 +98,70 @@ func (t *tally) add(i int, n canon.Node) {
 
 // weigh decides what a mathematically valid signature counts as.
 func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
-	speaks := t.speaks(key)
-	if key.Has(RoleWitness) && !(key.Has(RoleIssuer) && speaks == "") {
+	code := t.speaks(key)
+	if code != "" && key.Has(RoleWitness) {
 		t.weighWitness(i, key, result)
+		if code == CodeIssuerUnbound || string(t.named) == key.ID {
+			t.discount(i, key, code) // it could, or should, be the issuer's
+		}
 		return
-	}
-	code := speaks
-	if !key.Has(RoleIssuer) {
-		code = CodeRoleMismatch
 	}
 	if code == "" {
 		code = t.untimely(key)
 	}
-	switch code {
-	case "":
-		result.Role = RoleIssuer
-		t.issuers = append(t.issuers, key.Thumbprint)
-		if t.named == nil || string(t.named) == key.ID {
-			t.issued = true
-		} else {
-			t.other = true
+	switch {
+	case code != "":
+		result.Status, result.Code, result.Detail = SignatureInvalid, code, t.discount(i, key, code)
+		if code == CodeIssuerUnbound {
+			result.Status = SignatureNotChecked
 		}
-	case CodeIssuerUnbound:
-		result.Status, result.Code = SignatureNotChecked, code
-		first(&t.unbound, t.check(i, code, fmt.Sprintf("%s is trusted, but for which issuer the key file does not say", quoted(key.ID))))
+	case t.named == nil || string(t.named) == key.ID:
+		result.Role = RoleIssuer
+		t.issuers, t.issued = append(t.issuers, key.Thumbprint), true
 	default:
-		detail := t.discounted(key, code)
-		result.Status, result.Code, result.Detail = SignatureInvalid, code, detail
+		result.Role = RoleIssuer
+		t.issuers, t.other = append(t.issuers, key.Thumbprint), true
+	}
+}
+
+// discount keeps why a valid signature does not count as the issuer's, if it
+// would have met the policy otherwise. It returns the reason in words.
+func (t *tally) discount(i int, key *Key, code Code) (detail string) {
+	detail = t.discounted(key, code)
+	switch {
+	case t.named != nil && string(t.named) != key.ID:
+		t.other = true
+	case code == CodeIssuerUnbound:
+		first(&t.unbound, t.check(i, code, detail))
+	default:
 		first(&t.uncounted, t.check(i, code, detail))
 	}
+	return detail
 }
 
 func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
-	code := t.untimely(key)
-	if code == "" && !t.v.policy.Witnesses.admits(key.ID) {
-		code = CodeRoleMismatch
-	}
-	if code == "" {
+	code, detail := t.untimely(key), ""
+	switch {
+	case code != "":
+		detail = t.discounted(key, code)
+	case !t.v.policy.Witnesses.admits(key.ID):
+		code, detail = CodeRoleMismatch, fmt.Sprintf("%s is not one of the witnesses that the policy names", quoted(key.ID))
+	default:
 		result.Role = RoleWitness
 		t.counted = addMaterial(t.counted, key.Thumbprint)
-	} else {
-		detail := t.discounted(key, code)
-		result.Status, result.Code, result.Detail = SignatureInvalid, code, detail
-		t.rejected = addMaterial(t.rejected, key.Thumbprint)
-		first(&t.why, t.check(i, code, detail))
+		return
 	}
-	if string(t.named) == key.ID { // the receipt calls a witness its issuer
-		first(&t.uncounted, t.check(i, CodeRoleMismatch, t.discounted(key, CodeRoleMismatch)))
-	}
+	result.Status, result.Code, result.Detail = SignatureInvalid, code, detail
+	t.rejected = addMaterial(t.rejected, key.Thumbprint)
+	first(&t.why, t.check(i, code, detail))
 }
 
 // speaks reports why a key may not speak for the receipt's issuer: "", that it
-// is bound to others, or that it is bound to nobody.
+// is no issuer's key, bound to others, or bound to nobody.
 func (t *tally) speaks(key *Key) Code {
+	if !key.Has(RoleIssuer) {
+		return CodeRoleMismatch
+	}
 	if len(key.Issuers) == 0 {
 		if t.v.policy.Issuer == "" {
 			return CodeIssuerUnbound
@@ -184,12 +195,11 @@ func (t *tally) untimely(key *Key) Code {
 func (t *tally) discounted(key *Key, code Code) string {
 	id := quoted(key.ID)
 	switch code {
+	case CodeIssuerUnbound:
+		return id + " is trusted, but for which issuer the key file does not say"
 	case CodeIssuerMismatch:
 		return fmt.Sprintf("%s may speak for %s, not for %s", id, quotedList(key.Issuers), quoted(excerpt(t.issuer)))
 	case CodeRoleMismatch:
-		if key.Has(RoleWitness) && !t.v.policy.Witnesses.admits(key.ID) {
-			return fmt.Sprintf("%s is not one of the witnesses that the policy names", id)
-		}
 		return fmt.Sprintf("%s does not have the role issuer; the key file gives it: %s", id, roleList(key.Roles))
 	case CodeKeyNotYetValid:
 		return fmt.Sprintf("%s is valid from %s on, judged at %s", id, At(key.NotBefore), At(t.at))
@@ -233,6 +243,10 @@ func (t *tally) policy() (why Check, refutes, met bool) {
 	if t.refuting.Code != "" {
 		return t.refuting, true, false
 	}
+	if t.total > MaxSignatures { // the rest could meet the policy, or refute
+		return Check{Code: CodeSignatureLimit, Pointer: "/signatures",
+			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, MaxSignatures)}, false, false
+	}
 	if !t.issued {
 		if t.uncounted.Code != "" {
 			return t.uncounted, true, false
@@ -240,17 +254,13 @@ func (t *tally) policy() (why Check, refutes, met bool) {
 		return t.missing(), false, false
 	}
 	quorum := t.v.policy.Witnesses.Threshold
-	counted := t.distinct(t.counted)
+	counted := distinct(t.counted, t.issuers)
 	if counted < quorum {
-		if counted+t.distinct(t.rejected) >= quorum {
+		if counted+distinct(t.rejected, t.issuers, t.counted) >= quorum {
 			return t.why, true, false
 		}
 		return Check{Code: CodeThresholdNotMet, Pointer: "/signatures",
 			Detail: fmt.Sprintf("%d of %d witnesses signed", counted, quorum)}, false, false
-	}
-	if t.total > MaxSignatures {
-		return Check{Code: CodeSignatureLimit, Pointer: "/signatures",
-			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, MaxSignatures)}, false, false
 	}
 	return Check{}, false, true
 }
@@ -263,18 +273,22 @@ func (t *tally) missing() Check {
 	case t.unknowable.Code != "":
 		return t.unknowable
 	case t.other:
+		who := "the issuer signed, but not with"
+		if len(t.issuers) == 0 {
+			who = "others signed, but not"
+		}
 		return Check{Code: CodeNamedKeyMissing, Pointer: "/issuer/public_key_id",
-			Detail: fmt.Sprintf("the issuer signed, but not with %s, the key that the receipt names", quoted(excerpt(t.named)))}
+			Detail: fmt.Sprintf("%s %s, the key that the receipt names", who, quoted(excerpt(t.named)))}
 	case len(t.counted)+len(t.rejected) > 0:
 		return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "only witnesses signed, not the issuer"}
 	}
 	return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "the receipt has no signature"}
 }
 
-// distinct counts key material that did not speak for the issuer too.
-func (t *tally) distinct(material [][32]byte) (n int) {
+// distinct counts the material that is in none of the others.
+func distinct(material [][32]byte, others ...[][32]byte) (n int) {
 	for _, m := range material {
-		if !slices.Contains(t.issuers, m) {
+		if !slices.ContainsFunc(others, func(o [][32]byte) bool { return slices.Contains(o, m) }) {
 			n++
 		}
 	}
@@ -333,9 +347,13 @@ func quotedList(list []string) string {
 	if len(list) == 0 {
 		return "the issuer that is asked for"
 	}
+	const most = 3
 	text := quoted(list[0])
-	for _, s := range list[1:] {
+	for _, s := range list[1:min(len(list), most)] {
 		text += ", " + quoted(s)
+	}
+	if more := len(list) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }

@@ -86,6 +86,8 @@ func testKeys() ring {
 		receipt.Key{ID: "log", Issuers: []string{"issuer_a"}, Roles: []receipt.Role{receipt.RoleCheckpoint}},
 	)
 	r.add(receipt.Key{ID: "w1bis", Roles: []receipt.Role{receipt.RoleWitness}}, "w1")
+	r.add(receipt.Key{ID: "w1late", Roles: []receipt.Role{receipt.RoleWitness}, NotAfter: noon}, "w1")
+	r.add(receipt.Key{ID: "freeboth", Roles: []receipt.Role{receipt.RoleIssuer, receipt.RoleWitness}}, "freeboth")
 	r.add(receipt.Key{ID: "awitness", Roles: []receipt.Role{receipt.RoleWitness}}, "a")
 	return r
 }
@@ -135,6 +137,15 @@ func TestSignaturePolicy(t *testing.T) {
 		{"named and another", "a a2", "a2", receipt.Policy{}, verified()},
 		{"other than named", "a", "a2", receipt.Policy{}, undecided(sig, receipt.CodeNamedKeyMissing, "/issuer/public_key_id")},
 		{"named is unknown", "a", "stranger", receipt.Policy{}, undecided(sig, receipt.CodeNamedKeyMissing, "/issuer/public_key_id")},
+		{"other than named, expired", "late", "a2", receipt.Policy{}, undecided(sig, receipt.CodeNamedKeyMissing, "/issuer/public_key_id")},
+		{"other than named, unbound", "free", "a2", receipt.Policy{}, undecided(sig, receipt.CodeNamedKeyMissing, "/issuer/public_key_id")},
+		{"named, expired", "late", "late", receipt.Policy{}, refuted(sig, receipt.CodeKeyExpired, "/signatures/0")},
+		{"named, unbound", "free", "free", receipt.Policy{}, undecided(sig, receipt.CodeIssuerUnbound, "/signatures/0")},
+		{"both roles, unbound", "freeboth", "", receipt.Policy{}, undecided(sig, receipt.CodeIssuerUnbound, "/signatures/0")},
+		{"both roles, unbound, beside", "a freeboth", "", witnesses(1), verified()},
+		{"both roles, asked for", "freeboth", "", receipt.Policy{Issuer: "issuer_a"}, verified()},
+		{"both roles, of another issuer", "bothb", "", receipt.Policy{}, undecided(sig, receipt.CodeUnsigned, "/signatures")},
+		{"both roles, of another issuer, named", "bothb", "bothb", receipt.Policy{}, refuted(sig, receipt.CodeIssuerMismatch, "/signatures/0")},
 		{"none", "", "", receipt.Policy{}, undecided(sig, receipt.CodeUnsigned, "/signatures")},
 		{"stranger", "stranger", "", receipt.Policy{}, undecided(sig, receipt.CodeUnknownKey, "/signatures/0")},
 		{"stranger beside", "stranger a", "", receipt.Policy{}, verified()},
@@ -178,6 +189,8 @@ func TestSignaturePolicy(t *testing.T) {
 		{"witnesses without issuer", "w1 w2", "", witnesses(2), undecided(sig, receipt.CodeUnsigned, "/signatures")},
 		{"expired witness needed", "a wlate", "", witnesses(1), refuted(sig, receipt.CodeKeyExpired, "/signatures/1")},
 		{"expired witness not enough", "a wlate", "", witnesses(2), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"one witness, valid and expired", "a w1 w1late", "", witnesses(2), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"one witness, expired and valid", "a w1late w1", "", witnesses(1), verified()},
 		{"listed witness", "a w1", "", witnesses(1, "w1", "w2"), verified()},
 		{"stranger is no witness", "a stranger", "", witnesses(1), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
 		{"unlisted witness", "a w2", "", witnesses(1, "w1"), refuted(sig, receipt.CodeRoleMismatch, "/signatures/1")},
@@ -253,6 +266,12 @@ func TestTooManySignatures(t *testing.T) {
 	want := undecided(receipt.StepSignatures, receipt.CodeSignatureLimit, "/signatures")
 	if got := outcomeOf(verify(v, forge(t, plainDraft(), keep, append(signers, keys["a"])...))); got != want {
 		t.Errorf("above the limit: %v, want %v", got, want)
+	}
+	for _, id := range []string{"w1", "late", "free"} { // what decides may be behind the limit
+		signers = append(slices.Repeat([]*member{keys[id]}, receipt.MaxSignatures), keys["a"])
+		if got := outcomeOf(verify(v, forge(t, plainDraft(), keep, signers...))); got != want {
+			t.Errorf("%s up to the limit: %v, want %v", id, got, want)
+		}
 	}
 }
 
