@@ -28,6 +28,8 @@ type Report struct {
 	Signatures  []SignatureResult `json:"signatures"`
 	NotChecked  []Note            `json:"not_checked"`
 	Warnings    []Note            `json:"warnings"`
+
+	tally *tally // memory for the next receipt
 }
 
 // A Check is the outcome of one step.
@@ -132,6 +134,7 @@ func (r *Report) Check(s Step) Check {
 // Clone returns a copy that shares nothing with r.
 func (r *Report) Clone() *Report {
 	c := *r
+	c.tally = nil
 	c.ReceiptID = slices.Clone(r.ReceiptID)
 	c.Checks = slices.Clone(r.Checks)
 	c.Signatures = slices.Clone(r.Signatures)
@@ -153,6 +156,7 @@ func (r *Report) reset(scope Scope, at Time) {
 		Signatures: r.Signatures[:0],
 		NotChecked: r.NotChecked[:0],
 		Warnings:   r.Warnings[:0],
+		tally:      r.tally,
 	}
 	if r.Signatures == nil { // lists are written [], never null
 		r.Signatures, r.NotChecked, r.Warnings = []SignatureResult{}, []Note{}, []Note{}

@@ -28,9 +28,11 @@ func (v *Verifier) checkSignatures(root canon.Node, schemaHolds, hashHolds bool,
 		}
 	}
 	t.decide(hashHolds)
+	t.clear()
 }
 
-// A tally counts the signatures of one receipt.
+// A tally counts the signatures of one receipt. The Report keeps it, so that
+// the next receipt needs no new memory.
 type tally struct {
 	v       *Verifier
 	rep     *Report
@@ -39,6 +41,7 @@ type tally struct {
 	named   []byte    // issuer.public_key_id; nil when absent
 	at      time.Time // the time at which keys are judged
 	total   int       // entries of /signatures
+	entry   Entry     // the one in hand
 
 	refuting   Check // the first entry that is false or malformed
 	unknowable Check // the first entry that could not be checked
@@ -55,13 +58,15 @@ type tally struct {
 
 func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
 	issuer := root.Member("issuer")
-	t := &tally{
-		v: v, rep: rep,
-		message: root.Member("chain").Member("receipt_hash").Text(),
-		issuer:  issuer.Member("id").Text(),
-		named:   issuer.Member("public_key_id").Text(),
-		at:      v.policy.At,
+	if rep.tally == nil {
+		rep.tally = new(tally)
 	}
+	t := rep.tally
+	t.v, t.rep = v, rep
+	t.message = root.Member("chain").Member("receipt_hash").Text()
+	t.issuer = issuer.Member("id").Text()
+	t.named = issuer.Member("public_key_id").Text()
+	t.at = v.policy.At
 	if t.at.IsZero() {
 		t.at, _ = ParseTime(root.Member("issued_at").Text()) // the schema holds
 		rep.At = judgedAt(t.at)
@@ -69,19 +74,24 @@ func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
 	return t
 }
 
+// clear lets go of the receipt and keeps the lists' memory.
+func (t *tally) clear() {
+	*t = tally{issuers: t.issuers[:0], counted: t.counted[:0], rejected: t.rejected[:0]}
+}
+
 func (t *tally) add(i int, n canon.Node) {
-	e := Entry{
+	t.entry = Entry{
 		KeyID:     n.Member("key_id").Text(),
 		Algorithm: n.Member("algorithm").Text(),
 		Signature: n.Member("signature").Text(),
 		SignedAt:  n.Member("signed_at").Text(),
 	}
-	key, err := t.v.trust.CheckSignature(t.message, &e)
-	result := SignatureResult{Status: SignatureValid, Algorithm: algorithmName(e.Algorithm)}
+	key, err := t.v.trust.CheckSignature(t.message, &t.entry)
+	result := SignatureResult{Status: SignatureValid, Algorithm: algorithmName(t.entry.Algorithm)}
 	if key != nil {
 		result.KeyID = key.ID
 	} else {
-		result.KeyID = cut(e.KeyID, 256)
+		result.KeyID = cut(t.entry.KeyID, 256)
 	}
 	switch {
 	case err == nil:

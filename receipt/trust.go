@@ -39,8 +39,9 @@ type Trust interface {
 	Len() int
 }
 
-// An Entry is one element of /signatures as it was received. The slices alias
-// the document; SignedAt is nil when the member is absent.
+// An Entry is one element of /signatures as it was received. It must not be
+// kept: the slices alias the document, and the next entry is written over it.
+// SignedAt is nil when the member is absent.
 type Entry struct {
 	KeyID, Algorithm, Signature, SignedAt []byte
 }
