@@ -1,0 +1,45 @@
+package receipt
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestVerifiedNeedsEveryStep: a report in which a step is missing, twice there
+// or out of order is never verified, whatever went wrong before.
+func TestVerifiedNeedsEveryStep(t *testing.T) {
+	v := new(Verifier)
+	var all []Check
+	for _, s := range Steps() {
+		all = append(all, Check{Step: s, Status: Passed})
+	}
+	verdict := func(checks []Check) Verdict {
+		rep := &Report{Checks: checks}
+		v.conclude(rep)
+		return rep.Verdict
+	}
+	if got := verdict(slices.Clone(all)); got != Verified {
+		t.Fatalf("seven steps passed: %v", got)
+	}
+	for i := range all {
+		if v.shown(&Report{Checks: slices.Delete(slices.Clone(all), i, i+1)}) {
+			t.Errorf("without %v: shown", all[i].Step)
+		}
+		if got := verdict(slices.Insert(slices.Clone(all), i, all[i])); got != Undecided {
+			t.Errorf("%v twice: %v", all[i].Step, got)
+		}
+		swapped := slices.Clone(all)
+		swapped[i], swapped[0] = swapped[0], swapped[i]
+		if got := verdict(swapped); i > 0 && got != Undecided {
+			t.Errorf("%v first: %v", all[i].Step, got)
+		}
+		failed := slices.Clone(all)
+		failed[i].Status = Failed
+		if got := verdict(failed); got != Refuted {
+			t.Errorf("%v failed: %v", all[i].Step, got)
+		}
+	}
+	if got := verdict(nil); got != Undecided {
+		t.Errorf("no steps: %v", got)
+	}
+}
