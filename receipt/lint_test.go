@@ -1,0 +1,160 @@
+package receipt_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// TestLint: each contradiction is told once, at its place; what comes near to
+// one is not. No warning changes the verdict.
+func TestLint(t *testing.T) {
+	keys := testKeys()
+	at := func(d time.Duration) receipt.Time { return receipt.At(noon.Add(d)) }
+	cost := func(total float64, amounts ...float64) func(*receipt.Draft) {
+		return func(d *receipt.Draft) {
+			d.Cost.Total = total
+			for _, a := range amounts {
+				d.Cost.ProviderBreakdown = append(d.Cost.ProviderBreakdown, receipt.ProviderCost{Provider: "p", Amount: a})
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		edit   func(*receipt.Draft)
+		policy receipt.Policy
+		want   string // code and pointer of each warning
+	}{
+		"nothing": {func(*receipt.Draft) {}, receipt.Policy{}, ""},
+		"in order": {func(d *receipt.Draft) {
+			d.Lifecycle.CreatedAt, d.Lifecycle.StartedAt = at(-3), at(-2)
+			d.Lifecycle.CompletedAt, d.IssuedAt = at(-1), at(0)
+		}, receipt.Policy{}, ""},
+		"started before created":   {func(d *receipt.Draft) { d.Lifecycle.CreatedAt = at(time.Hour); d.Lifecycle.StartedAt = at(0) }, receipt.Policy{}, "time_order /lifecycle/started_at"},
+		"completed before started": {func(d *receipt.Draft) { d.Lifecycle.CompletedAt = at(-time.Hour) }, receipt.Policy{}, "time_order /lifecycle/completed_at"},
+		"issued before completed":  {func(d *receipt.Draft) { d.IssuedAt = at(-time.Hour) }, receipt.Policy{}, "time_order /issued_at"},
+		"backwards": {func(d *receipt.Draft) {
+			d.Lifecycle.CreatedAt, d.Lifecycle.StartedAt = at(0), at(-time.Hour)
+			d.Lifecycle.CompletedAt, d.IssuedAt = at(-2*time.Hour), at(-3*time.Hour)
+		}, receipt.Policy{}, "time_order /lifecycle/started_at, time_order /lifecycle/completed_at, time_order /issued_at"},
+		"first in year zero": {func(d *receipt.Draft) {
+			d.Lifecycle.StartedAt = receipt.At(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC))
+		}, receipt.Policy{}, ""},
+
+		"issued now":              {func(*receipt.Draft) {}, receipt.Policy{Now: noon}, ""},
+		"issued later":            {func(*receipt.Draft) {}, receipt.Policy{Now: noon.Add(-1)}, "issued_later /issued_at"},
+		"issued at the time":      {func(*receipt.Draft) {}, receipt.Policy{At: noon}, ""},
+		"issued after the time":   {func(*receipt.Draft) {}, receipt.Policy{At: noon.Add(-1)}, "issued_later /issued_at"},
+		"issued after both times": {func(*receipt.Draft) {}, receipt.Policy{At: noon.Add(-1), Now: noon.Add(-1)}, "issued_later /issued_at"},
+
+		"failed and said":      {func(d *receipt.Draft) { d.Lifecycle.FinalState, d.Lifecycle.Failure = "FAILED", receipt.Object{} }, receipt.Policy{}, ""},
+		"failed, not said":     {func(d *receipt.Draft) { d.Lifecycle.FinalState = "FAILED" }, receipt.Policy{}, "failure_state /lifecycle/failure"},
+		"canceled with reason": {func(d *receipt.Draft) { d.Lifecycle.FinalState, d.Lifecycle.Failure = "CANCELED", receipt.Object{} }, receipt.Policy{}, "failure_state /lifecycle/failure"},
+
+		"no providers":   {cost(5), receipt.Policy{}, ""},
+		"a rounded sum":  {cost(0.3, 0.1, 0.2), receipt.Policy{}, ""},
+		"nearly the sum": {cost(1, 1.0000009), receipt.Policy{}, ""},
+		"below the sum":  {cost(1, 1.000002), receipt.Policy{}, "cost_sum /cost/total"},
+		"above the sum":  {cost(1, 0.999998), receipt.Policy{}, "cost_sum /cost/total"},
+
+		"calls counted":     {func(d *receipt.Draft) { d.AutonomyBudget.Consumed.ToolCalls = ptr[int64](0) }, receipt.Policy{}, ""},
+		"calls not counted": {func(d *receipt.Draft) { d.SideEffects.ToolCalls = calls("c") }, receipt.Policy{}, ""},
+		"calls miscounted":  {func(d *receipt.Draft) { d.AutonomyBudget.Consumed.ToolCalls = ptr[int64](1) }, receipt.Policy{}, "counts_differ /autonomy_budget/consumed/tool_calls"},
+
+		"no replay": {func(d *receipt.Draft) { d.ReplayInput.Determinism = "unavailable" }, receipt.Policy{}, "unavailable_reason /replay_input"},
+		"no replay, said": {func(d *receipt.Draft) {
+			d.ReplayInput.Determinism = "unavailable"
+			d.ReplayInput.UnavailableReason = "r"
+		}, receipt.Policy{}, ""},
+		"a replay, not said": {func(d *receipt.Draft) { d.ReplayInput.UnavailableReason = "r" }, receipt.Policy{}, "unavailable_reason /replay_input/unavailable_reason"},
+
+		"distinct ids": {func(d *receipt.Draft) { d.SideEffects.ToolCalls = calls("a", "b", "c") }, receipt.Policy{}, ""},
+		"no ids":       {func(d *receipt.Draft) { d.Deltas = deltas("", "", "") }, receipt.Policy{}, ""},
+		"calls":        {func(d *receipt.Draft) { d.SideEffects.ToolCalls = calls("a", "b", "a", "a") }, receipt.Policy{}, "repeated_id /side_effects/tool_calls/2/call_id, repeated_id /side_effects/tool_calls/3/call_id"},
+		"deltas":       {func(d *receipt.Draft) { d.Deltas = deltas("a", "", "a") }, receipt.Policy{}, "repeated_id /deltas/2/delta_id"},
+		"approvals": {func(d *receipt.Draft) {
+			a := receipt.Approval{ApprovalID: "a", Actor: "x", Action: "y", Decision: "denied", DecidedAt: at(0)}
+			d.Approvals = []receipt.Approval{a, a}
+		}, receipt.Policy{}, "repeated_id /approvals/1/approval_id"},
+		"materials": {func(d *receipt.Draft) {
+			m := receipt.Material{Kind: "host_fact", ID: "m", Metadata: receipt.Object{}}
+			d.ReplayInput.Materials = []receipt.Material{m, m}
+		}, receipt.Policy{}, "repeated_id /replay_input/materials/1/id"},
+		"artifacts": {func(d *receipt.Draft) {
+			a := receipt.Artifact{ArtifactID: "a", Kind: "patch"}
+			d.FinalArtifacts = []receipt.Artifact{a, a}
+		}, receipt.Policy{}, "repeated_id /final_artifacts/1/artifact_id"},
+		"the first hundred": {func(d *receipt.Draft) {
+			ids := make([]string, 200)
+			for i := range ids {
+				ids[i] = fmt.Sprint(i)
+			}
+			ids[99], ids[100] = "0", "0"
+			d.SideEffects.ToolCalls = calls(ids...)
+		}, receipt.Policy{}, "repeated_id /side_effects/tool_calls/99/call_id"},
+	} {
+		d := plainDraft()
+		c.edit(d)
+		rep := verify(verifier(t, keys, c.policy), forge(t, d, keep, keys["a"]))
+		var found []string
+		for _, w := range rep.Warnings {
+			found = append(found, string(w.Code)+" "+w.Pointer)
+		}
+		if got := strings.Join(found, ", "); got != c.want || rep.Verdict != receipt.Verified {
+			t.Errorf("%s: %v with %q, want %q", name, rep.Verdict, got, c.want)
+		}
+	}
+}
+
+func calls(ids ...string) (list []receipt.ToolCall) {
+	for _, id := range ids {
+		list = append(list, receipt.ToolCall{Tool: "t", CallID: id, Status: "succeeded"})
+	}
+	return list
+}
+
+func deltas(ids ...string) (list []receipt.Delta) {
+	for _, id := range ids {
+		list = append(list, receipt.Delta{DeltaID: id, Operation: "add", Path: "/x"})
+	}
+	return list
+}
+
+// TestLintNeedsTheSchema: of a document that is no receipt nothing else is told.
+func TestLintNeedsTheSchema(t *testing.T) {
+	keys := testKeys()
+	data := forge(t, plainDraft(), func(o map[string]any) {
+		o["x"] = 1
+		o["lifecycle"].(map[string]any)["final_state"] = "FAILED"
+	}, keys["a"])
+	if rep := verify(verifier(t, keys, receipt.Policy{}), data); len(rep.Warnings) != 0 || len(rep.Signatures) != 0 {
+		t.Errorf("%+v %+v", rep.Warnings, rep.Signatures)
+	}
+}
+
+// TestReportNamesItsInput: every report has the digest of the bytes it is
+// about, the computed hash when there is one, and the time of the keys.
+func TestReportNamesItsInput(t *testing.T) {
+	keys := testKeys()
+	v := verifier(t, keys, receipt.Policy{})
+	good := forge(t, plainDraft(), keep, keys["a"])
+	for _, data := range [][]byte{nil, []byte("{"), []byte("[]"), []byte(" {} "), good, append(good, '\n')} {
+		if rep := verify(v, data); rep.InputSHA256 != canon.Sum(data) || rep.Index != 1 {
+			t.Errorf("%.20q: input %v, index %d", data, rep.InputSHA256, rep.Index)
+		}
+	}
+	sealed, err := receipt.ParseSealed(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep := verify(v, good)
+	if rep.ReceiptHash != sealed.Hash() || rep.ReceiptID.String() != "receipt_1" || !rep.At.Equal(noon) {
+		t.Errorf("%v %s %v", rep.ReceiptHash, rep.ReceiptID, rep.At)
+	}
+	if got := verify(verifier(t, keys, receipt.Policy{At: noon.Add(time.Hour)}), good).At; !got.Equal(noon.Add(time.Hour)) {
+		t.Errorf("at %v", got)
+	}
+}
