@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,111 +16,159 @@ import (
 
 func newKeys(e *env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "keys",
-		Short: "make keys and keep the file of trusted ones",
-		Long: `Make keys and keep the file of trusted ones: a JWK Set that says for which issuers
-each key may speak. The file is --keys, else $RECEIPT_KEYS, else receipt/keys.json
-in the user's configuration folder.`,
-		Example: `  receipt keys generate --issuer my_harness --private me.private.json --public keys.json
-  receipt keys list --keys keys.json`,
+		Use:   "keys VERB",
+		Short: "make, list, import, revoke and export keys",
+		Long: `Make keys, and keep the file of those that are trusted: a JWK Set of public keys.
+Where no file is named it is $RECEIPT_KEYS, else receipt/keys.json in the user's
+configuration folder. A private key is in a file of its own.`,
+		Example: `  receipt keys generate --issuer harness_a --private a.private.json --public keys.json
+  receipt keys list keys.json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("receipt keys --help lists them", "unknown verb %q of keys", args[0])
+				return usage("receipt keys --help lists the verbs", "unknown verb %q", "keys "+args[0])
 			}
-			return usage("receipt keys --help lists them", "expected generate, list, import, revoke or export")
+			return usage("receipt keys --help lists the verbs", "expected a verb")
 		},
 	}
 	cmd.AddCommand(newKeysGenerate(e), newKeysList(e), newKeysImport(e), newKeysRevoke(e), newKeysExport(e))
 	return cmd
 }
 
-// A editedTrust is a file of trusted keys that is being edited.
-type editedTrust struct {
-	path string
-	file *keys.File
+// A trustFile is a file of trusted keys that is listed or edited.
+type trustFile struct {
+	*keys.File
+	path   string
+	mode   fs.FileMode
+	create bool // missing folders too: it is the user's own
 }
 
-// openTrust reads a trust file. One that does not exist is empty when create is
-// set, and an error otherwise.
-func openTrust(e *env, path string, create bool) (*editedTrust, error) {
+// openTrust reads the trust file of a flag, for editing with an empty one in
+// place of a file that does not exist.
+func openTrust(e *env, flag string, edit bool) (*trustFile, error) {
+	path := trustPath(e, flag)
 	if path == "" {
-		return nil, usage("name it by --keys or $RECEIPT_KEYS", "there is no file of trusted keys")
+		return nil, usage("name one by a flag or by $RECEIPT_KEYS", "no trust file: the user has no configuration folder")
 	}
-	if _, err := os.Stat(path); create && errors.Is(err, fs.ErrNotExist) {
-		return &editedTrust{path, new(keys.File)}, nil
+	t := &trustFile{path: path, mode: 0o644, create: flag == "" && e.getenv("RECEIPT_KEYS") == ""}
+	if path != stdinName {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			if _, link := os.Lstat(path); edit && link != nil {
+				t.File = new(keys.File)
+				return t, nil
+			}
+			return nil, usage("receipt keys import FILE --issuer ID adds a key to a trust file, and makes the file", "%q: %w", path, reason(err))
+		}
+		if err == nil {
+			t.mode = info.Mode().Perm()
+		}
 	}
 	data, err := readBounded(e, path, keys.MaxSetBytes+1)
 	if err != nil {
 		return nil, err
 	}
-	file, err := keys.ParseFile(data)
-	if err != nil {
-		return nil, usage("", "the key file %q cannot be used: %w", path, err)
+	if t.File, err = keys.ParseFile(data); err != nil {
+		return nil, usage("", "the trust file %q cannot be used: %w", path, err)
 	}
-	return &editedTrust{path, file}, nil
+	return t, nil
 }
 
-// save replaces the file, whole or not at all.
-func (t *editedTrust) save() error {
-	const private fs.FileMode = 0o700 // of a configuration folder that is not there yet
-	if err := os.MkdirAll(filepath.Dir(t.path), private); err != nil {
-		return usage("", "%q: %w", t.path, reason(err))
+// save writes the file whole or not at all. A symbolic link stays one.
+func (t *trustFile) save() error {
+	path := t.path
+	if path == stdinName {
+		return usage("", "a trust file that is changed must be a file, found -")
 	}
-	text, err := t.file.Marshal()
+	if t.create {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return usage("", "%q: %w", path, reason(err))
+		}
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	text, err := t.Marshal()
 	if err != nil {
 		return usage("", "%q: %w", t.path, err)
 	}
-	return replaceFile(t.path, text, 0o644)
-}
-
-func (t *editedTrust) add(list ...*keys.PublicKey) error {
-	if err := t.file.Add(list...); err != nil {
-		return usage("receipt keys list shows what is there; --id gives a key another id", "%q: %w", t.path, err)
+	if len(text) > keys.MaxSetBytes {
+		return usage("", "the trust file %q would have %d bytes, at most %d are read", t.path, len(text), keys.MaxSetBytes)
 	}
-	return t.save()
+	return replaceFile(path, text, t.mode)
 }
 
-// trustFlags say what a key may be used for.
-type trustFlags struct {
-	issuers []string
-	roles   []string
-	origin  string
+// find returns the key with the id.
+func (t *trustFile) find(id string) (*keys.PublicKey, error) {
+	for _, k := range t.Keys() {
+		if k.ID == id {
+			return k, nil
+		}
+	}
+	return nil, usage("receipt keys list shows their ids", "%q is not among the %d keys of %q", id, len(t.Keys()), t.path)
 }
 
-func (f *trustFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.issuers, "issuer", nil, "the `ID` of an issuer that the key may speak for; repeatable")
-	cmd.Flags().StringArrayVar(&f.roles, "role", nil, "`issuer|witness|checkpoint`; repeatable")
-	cmd.Flags().StringVar(&f.origin, "origin", "", "the log's `NAME` of a checkpoint key")
+// bindingFlags say what a key is trusted for.
+type bindingFlags struct {
+	issuers, roles []string
+	anyIssuer      bool
+	origin         string
 }
 
-func (f *trustFlags) apply(k *keys.PublicKey) error {
-	k.Issuers, k.Origin = f.issuers, f.origin
-	for _, r := range f.roles {
-		role := receipt.Role(r)
-		if !slices.Contains([]receipt.Role{receipt.RoleIssuer, receipt.RoleWitness, receipt.RoleCheckpoint}, role) {
+func (b *bindingFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&b.issuers, "issuer", nil, "the key speaks for the issuer with this `ID` (repeatable)")
+	f.BoolVar(&b.anyIssuer, "any-issuer", false, "it speaks for the one issuer that verify --issuer names")
+	f.StringArrayVar(&b.roles, "role", nil, "a `ROLE` of the key: issuer (the default), witness or checkpoint (repeatable)")
+	f.StringVar(&b.origin, "origin", "", "the `NAME` of the log whose checkpoints it signs")
+}
+
+func (b *bindingFlags) check() error {
+	switch {
+	case len(b.issuers) > 0 && b.anyIssuer:
+		return usage("", "--issuer and --any-issuer exclude each other")
+	case len(b.issuers) == 0 && !b.anyIssuer && b.forIssuers():
+		return usage("a key that speaks for nobody proves nothing: name the issuer.id of its receipts, or say --any-issuer", "--issuer is missing")
+	}
+	for _, r := range b.roles {
+		if !slices.Contains([]receipt.Role{receipt.RoleIssuer, receipt.RoleWitness, receipt.RoleCheckpoint}, receipt.Role(r)) {
 			return usage("", "--role is issuer, witness or checkpoint, found %q", r)
 		}
-		k.Roles = append(k.Roles, role)
 	}
 	return nil
 }
 
-// noIssuerNeeded reports whether the roles leave the key nothing to say for an
-// issuer.
-func (f *trustFlags) noIssuerNeeded() bool {
-	return len(f.roles) > 0 && !slices.Contains(f.roles, string(receipt.RoleIssuer))
+// forIssuers reports whether a key of these roles speaks for issuers at all.
+func (b *bindingFlags) forIssuers() bool {
+	return len(b.roles) == 0 || slices.Contains(b.roles, string(receipt.RoleIssuer))
 }
 
-func describeKey(k *keys.PublicKey) string {
-	text := fmt.Sprintf("%s, %s, fingerprint %s", escapeLine(k.ID), k.Algorithm, k.Fingerprint())
-	if len(k.Issuers) > 0 {
-		text += ", speaks for " + escapeLine(strings.Join(k.Issuers, ", "))
+// bind replaces whatever the key said about itself: trust is the user's to give.
+func (b *bindingFlags) bind(k *keys.PublicKey) {
+	k.Issuers, k.Roles, k.Origin = b.issuers, nil, b.origin
+	for _, r := range b.roles {
+		k.Roles = append(k.Roles, receipt.Role(r))
 	}
-	return text
 }
 
-// keysFlag adds the flag that names the file of trusted keys.
-func keysFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVar(path, "keys", "", "the `FILE` of trusted keys")
+// issuersText is whom a key speaks for.
+func issuersText(k *keys.PublicKey) string {
+	switch {
+	case !k.Has(receipt.RoleIssuer):
+		return "-"
+	case len(k.Issuers) == 0:
+		return "(named by --issuer)"
+	}
+	return escapeLine(strings.Join(k.Issuers, ", "))
+}
+
+func rolesText(k *keys.PublicKey) string {
+	if len(k.Roles) == 0 {
+		return string(receipt.RoleIssuer)
+	}
+	names := make([]string, len(k.Roles))
+	for i, r := range k.Roles {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ", ")
 }

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
-	signednote "golang.org/x/mod/sumdb/note"
+	sumdb "golang.org/x/mod/sumdb/note"
 
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
@@ -16,72 +17,96 @@ func newKeysExport(e *env) *cobra.Command {
 	var vkey bool
 	cmd := &cobra.Command{
 		Use:   "export [ID…]",
-		Short: "write public keys",
-		Long: `Write public keys as a JWK Set: those named, or all. With --vkey, write the
-verifier key of a checkpoint key, as C2SP signed notes use it.`,
-		Example: `  receipt keys export key_1 --keys keys.json
-  receipt keys export log_1 --vkey --keys keys.json`,
+		Short: "write trusted keys for others",
+		Long: `Write keys of a trust file as a JWK Set: all of them, or those with the given ids.
+
+With --vkey, write the verifier key of signed notes (golang.org/x/mod/sumdb/note),
+a line each, of Ed25519 keys with an origin, which is its name.`,
+		Example: `  receipt keys export key_2026_04 --keys keys.json
+  receipt keys export --vkey log_1 --keys keys.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			trust, err := openTrust(e, trustPath(e, path), false)
-			if err != nil {
+			if err := refuseEmpty(cmd); err != nil {
 				return err
 			}
-			list, err := selectKeys(trust, args)
+			trust, err := openTrust(e, path, false)
 			if err != nil {
 				return err
 			}
 			if vkey {
-				return writeVkeys(e, list)
+				return exportVerifiers(e, trust, args)
 			}
-			file := new(keys.File)
-			if err := file.Add(list...); err != nil {
-				return usage("", "%q: %w", trust.path, err)
-			}
-			text, err := file.Marshal()
-			if err != nil {
-				return usage("", "%q: %w", trust.path, err)
-			}
-			return writeOutput(e, "", text, 0, false)
+			return exportSet(e, trust, args)
 		},
 	}
-	keysFlag(cmd, &path)
+	cmd.Flags().StringVar(&path, "keys", "", "the trust `FILE`")
 	cmd.Flags().BoolVar(&vkey, "vkey", false, "write verifier keys of signed notes")
 	return cmd
 }
 
-// selectKeys returns the keys of the given ids, or all.
-func selectKeys(trust *editedTrust, ids []string) ([]*keys.PublicKey, error) {
-	all := trust.file.Keys()
-	if len(ids) == 0 {
-		return all, nil
-	}
-	var list []*keys.PublicKey
+// chosen returns the keys with the ids, or all, in the order of the file.
+func (t *trustFile) chosen(ids []string) ([]*keys.PublicKey, error) {
 	for _, id := range ids {
-		i := slices.IndexFunc(all, func(k *keys.PublicKey) bool { return k.ID == id })
-		if i < 0 {
-			return nil, usage("receipt keys list shows the key ids", "%q has no key %q", trust.path, id)
+		if _, err := t.find(id); err != nil {
+			return nil, err
 		}
-		list = append(list, all[i])
 	}
-	return list, nil
+	return slices.DeleteFunc(t.Keys(), func(k *keys.PublicKey) bool {
+		return len(ids) > 0 && !slices.Contains(ids, k.ID)
+	}), nil
 }
 
-func writeVkeys(e *env, list []*keys.PublicKey) error {
+func exportSet(e *env, trust *trustFile, ids []string) error {
+	list, err := trust.chosen(ids)
+	if err != nil {
+		return err
+	}
+	var file keys.File
+	if err := file.Add(list...); err != nil {
+		return err
+	}
+	text, err := file.Marshal()
+	if err != nil {
+		return err
+	}
+	return writeOutput(e, "", text, 0, false)
+}
+
+func exportVerifiers(e *env, trust *trustFile, ids []string) error {
+	list, err := trust.chosen(ids)
+	if err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		list = slices.DeleteFunc(list, func(k *keys.PublicKey) bool { return k.Origin == "" })
+	}
+	if len(list) == 0 {
+		return usage("receipt keys import FILE --role checkpoint --origin NAME gives a key one", "no key of %q has an origin, the name of a verifier key", trust.path)
+	}
+	var b bytes.Buffer
 	for _, k := range list {
-		public, ok := k.Crypto().(ed25519.PublicKey)
-		if !ok {
-			return usage("", "%q is a key for %s; verifier keys are for ed25519", k.ID, k.Algorithm)
-		}
-		if k.Origin == "" {
-			return usage("receipt keys import --origin NAME gives it one", "%q has no origin, which a verifier key begins with", k.ID)
-		}
-		text, err := signednote.NewEd25519VerifierKey(k.Origin, public)
+		text, err := verifierKey(k)
 		if err != nil {
-			return usage("", "%q: %w", k.ID, err)
-		}
-		if _, err := fmt.Fprintln(e.out, text); err != nil {
 			return err
 		}
+		fmt.Fprintln(&b, text)
 	}
-	return nil
+	return writeOutput(e, "", b.Bytes(), 0, false)
+}
+
+func verifierKey(k *keys.PublicKey) (string, error) {
+	public, ok := k.Crypto().(ed25519.PublicKey)
+	switch {
+	case !ok:
+		return "", usage("", "the key %q is for %s; signed notes take Ed25519 keys", k.ID, k.Algorithm)
+	case k.Origin == "":
+		return "", usage("receipt keys import FILE --role checkpoint --origin NAME gives a key one", "the key %q has no origin, the name of its verifier key", k.ID)
+	}
+	text, err := sumdb.NewEd25519VerifierKey(k.Origin, public)
+	if err != nil {
+		return "", err
+	}
+	if _, err := sumdb.NewVerifier(text); err != nil { // of a name with a space or a plus sign
+		return "", usage("a name is not empty and has no spaces and no plus sign", "the origin %q of the key %q cannot name a verifier key", k.Origin, k.ID)
+	}
+	return text, nil
 }

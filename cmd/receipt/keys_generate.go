@@ -2,11 +2,11 @@ package main
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -14,42 +14,46 @@ import (
 )
 
 type generateOptions struct {
-	trustFlags
-	id, algorithm, private, public string
-	force                          bool
+	bindingFlags
+	id, algorithm   string
+	private, public string
+	force           bool
 }
 
 func newKeysGenerate(e *env) *cobra.Command {
 	var o generateOptions
 	cmd := &cobra.Command{
 		Use:   "generate --issuer ID --private FILE --public FILE",
-		Short: "make a key pair",
-		Long: `Make a key pair. The private key goes to --private, readable by its owner only;
-the public key is added to the trust file --public, which is made when it does
-not exist. Without --id the key is named after its material.`,
-		Example: `  receipt keys generate --issuer my_harness --private me.private.json --public keys.json
-  receipt keys generate --alg ES256 --id key_2 --issuer my_harness --private two.private.json --public keys.json`,
+		Short: "make a key, and trust it",
+		Long: `Make a key. The private half is written to a new file that only its owner can
+read. The public half is added to the trust file --public, which is made when it
+does not exist.
+
+Without --id the key is named after its material, for ed25519 "ed25519:" and the
+first 32 hexadecimal digits of the SHA-256 of the public key.`,
+		Example: `  receipt keys generate --issuer harness_a --private a.private.json --public keys.json
+  receipt keys generate --any-issuer --role witness --id w1 --private w1.private.json --public keys.json`,
 		Args: exactArgs(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, args []string) error { return generateKey(e, &o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := refuseEmpty(cmd); err != nil {
+				return err
+			}
+			return generate(e, &o)
+		},
 	}
-	o.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.id, "id", "", "the key id that receipts will name")
-	f.StringVar(&o.algorithm, "alg", keys.Ed25519, "the `ALGORITHM`: "+strings.Join(keys.Algorithms(), " "))
-	f.StringVar(&o.private, "private", "", "write the private key to this `FILE`")
+	f.StringVar(&o.id, "id", "", "the key `ID` that signatures name")
+	f.StringVar(&o.algorithm, "alg", keys.Ed25519, "the algorithm: ed25519, EdDSA, ES256, …")
+	f.StringVar(&o.private, "private", "", "write the private key, a JWK, to this new `FILE`")
 	f.StringVar(&o.public, "public", "", "add the public key to this trust `FILE`")
-	f.BoolVar(&o.force, "force", false, "overwrite the private file")
+	f.BoolVar(&o.force, "force", false, "overwrite the private key file")
+	o.bindingFlags.add(cmd)
 	return cmd
 }
 
-func generateKey(e *env, o *generateOptions) error {
-	switch {
-	case o.private == "" || o.public == "":
-		return usage("receipt keys generate --help shows examples", "--private and --public are both needed")
-	case len(o.issuers) == 0 && !o.noIssuerNeeded():
-		return usage("a key speaks for the issuers that are listed with it", "--issuer is missing")
-	case !slices.Contains(keys.Algorithms(), o.algorithm):
-		return usage("", "--alg is one of %s, found %q", strings.Join(keys.Algorithms(), ", "), o.algorithm)
+func generate(e *env, o *generateOptions) error {
+	if err := o.check(); err != nil {
+		return err
 	}
 	trust, err := openTrust(e, o.public, true)
 	if err != nil {
@@ -60,21 +64,121 @@ func generateKey(e *env, o *generateOptions) error {
 		return usage("", "%w", err)
 	}
 	public := private.Public()
-	if err := o.apply(public); err != nil {
-		return err
+	o.bind(public)
+	if err := trust.Add(public); err != nil {
+		return addFailure(trust, err, public)
 	}
-	text, err := private.MarshalPrivate()
+	secret, err := private.MarshalPrivate()
 	if err != nil {
 		return err
 	}
-	const owner fs.FileMode = 0o600
-	if err := writeOutput(e, o.private, text, owner, o.force); err != nil {
+	if err := writePair(trust, o.private, secret, o.force); err != nil {
 		return err
 	}
-	if err := trust.add(public); err != nil {
-		os.Remove(o.private) // a private key whose public one is nowhere is of no use
+	fmt.Fprintf(e.err, "private key  %s, readable by its owner only\n", escapeLine(o.private))
+	fmt.Fprintf(e.err, "trust file   %s (%d)\n", escapeLine(o.public), len(trust.Keys()))
+	printKey(e.err, public, e.now())
+	return nil
+}
+
+func (o *generateOptions) check() error {
+	switch {
+	case o.private == "" || o.public == "":
+		return usage("receipt keys generate --help shows examples", "--private FILE and --public FILE are both needed")
+	case o.private == stdinName:
+		return usage("", "a private key is written to a file only, found --private -")
+	case sameFile(o.private, o.public):
+		return usage("a trust file never holds private keys", "--private and --public name the same file, %q", o.private)
+	}
+	return o.bindingFlags.check()
+}
+
+func sameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	left, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	right, err := os.Stat(b)
+	return err == nil && os.SameFile(left, right)
+}
+
+// writePair writes a private key and the trust file with its public one: both or
+// none. A key that is overwritten is lost only when all else went well.
+func writePair(trust *trustFile, path string, secret []byte, force bool) error {
+	staged, err := stagePrivate(path, secret)
+	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(e.out, "%s\nprivate key: %s\ntrusted in: %s\n", describeKey(public), escapeLine(o.private), escapeLine(o.public))
+	defer os.Remove(staged)
+	if force {
+		if err := trust.save(); err != nil {
+			return err
+		}
+		if err := os.Rename(staged, path); err != nil {
+			return usage("", "%q: %w", path, linkReason(err))
+		}
+		return nil
+	}
+	if err := placeNew(staged, path); err != nil {
+		return err
+	}
+	if err := trust.save(); err != nil {
+		os.Remove(path) // a key that nobody trusts is of no use
+		return err
+	}
+	return nil
+}
+
+// stagePrivate writes a file beside path that only its owner can read, whatever
+// the umask.
+func stagePrivate(path string, data []byte) (name string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".receipt-*")
+	if err != nil {
+		return "", usage("", "%q: %w", path, reason(err))
+	}
+	const ownerOnly = 0o600
+	if err = f.Chmod(ownerOnly); err == nil {
+		_, err = f.Write(data)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return "", usage("", "%q: %w", path, reason(err))
+	}
+	return f.Name(), nil
+}
+
+// placeNew gives a staged file its name unless something has it, even something
+// that appears meanwhile: a link fails where a rename would not.
+func placeNew(staged, path string) error {
+	err := os.Link(staged, path)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
+		if _, stat := os.Lstat(path); errors.Is(stat, fs.ErrNotExist) {
+			err = os.Rename(staged, path)
+		}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return usage("--force overwrites it; whoever holds only that key can then sign no more", "%q exists already", path)
+	}
+	return usage("", "%q: %w", path, linkReason(err))
+}
+
+// linkReason takes the names of temporary files out of an error.
+func linkReason(err error) error {
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err
+	}
 	return err
 }

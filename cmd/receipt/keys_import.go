@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,9 +15,9 @@ import (
 )
 
 type importOptions struct {
-	trustFlags
-	id, algorithm, to string
-	anyIssuer         bool
+	bindingFlags
+	id, algorithm string
+	to            string
 }
 
 func newKeysImport(e *env) *cobra.Command {
@@ -22,76 +25,86 @@ func newKeysImport(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE --issuer ID",
 		Short: "trust a public key",
-		Long: `Trust a public key: PEM, an OpenSSH public key, a JWK or a JWK Set. Say by --issuer
-for whom it may speak, or by --any-issuer that it speaks for whichever issuer a
-verification names. What a JWK itself says about issuers and roles is not
-believed.
+		Long: `Add public keys to a trust file: from PEM, OpenSSH public key lines, a JWK or a JWK
+Set. A private key is refused.
 
-Compare the printed fingerprint with the issuer's, over another way than the one
-the file came by.`,
-		Example: `  receipt keys import issuer.pem --id key_1 --issuer my_harness --keys keys.json
-  receipt keys import jwks.json --issuer my_harness --keys keys.json`,
-		Args: exactArgs(1, "one file with a public key"),
-		RunE: func(cmd *cobra.Command, args []string) error { return importKeys(e, args[0], &o) },
+Whom a key speaks for is said here and never taken from FILE. Compare the printed
+fingerprint with the issuer's, by another way than FILE came.`,
+		Example: `  receipt keys import key.pem --id key_2026_04 --issuer harness_a --to keys.json
+  receipt keys import id_ed25519.pub --any-issuer --role witness --to keys.json`,
+		Args: exactArgs(1, "one file of public keys"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := refuseEmpty(cmd); err != nil {
+				return err
+			}
+			return importKeys(e, args[0], &o)
+		},
 	}
-	o.add(cmd)
-	keysFlag(cmd, &o.to)
 	f := cmd.Flags()
-	f.StringVar(&o.id, "id", "", "the key id that receipts name; needed for PEM and OpenSSH unless it is the default")
-	f.StringVar(&o.algorithm, "alg", "", "the `ALGORITHM` of a key that does not say it, such as PS256 for RSA")
-	f.BoolVar(&o.anyIssuer, "any-issuer", false, "let the key speak for the issuer that a verification names")
+	f.StringVar(&o.id, "id", "", "the key `ID` that signatures name, instead of the file's")
+	f.StringVar(&o.algorithm, "alg", "", "the algorithm, where the file does not say: RSA")
+	f.StringVar(&o.to, "to", "", "the trust `FILE`")
+	o.bindingFlags.add(cmd)
 	return cmd
 }
 
 func importKeys(e *env, path string, o *importOptions) error {
-	switch {
-	case o.anyIssuer && len(o.issuers) > 0:
-		return usage("", "--issuer and --any-issuer exclude each other")
-	case !o.anyIssuer && len(o.issuers) == 0 && !o.noIssuerNeeded():
-		return usage("--any-issuer leaves it open", "--issuer is missing: for whom may the key speak?")
-	}
-	trust, err := openTrust(e, trustPath(e, o.to), true)
-	if err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	data, err := readBounded(e, path, keys.MaxSetBytes+1)
 	if err != nil {
 		return err
 	}
-	list, err := parsePublicKeys(data, o)
+	found, err := publicKeys(data, o.id, o.algorithm)
 	if err != nil {
-		return usage("", "%q: %w", path, err)
+		return usage("", "%q: %w", sourceName(path), err)
 	}
-	for _, k := range list {
-		if len(o.roles) == 0 && !k.Has(receipt.RoleIssuer) {
-			return usage("say by --role what it may be used for", "%q: the key %q is not one for issuers", path, k.ID)
-		}
-		k.Roles = nil // the caller decides whom to trust for what, not the file
-		if err := o.apply(k); err != nil {
-			return err
-		}
+	if o.id != "" && len(found) > 1 {
+		return usage("leave --id out, or give one key at a time", "%q holds %d keys, and --id names one", sourceName(path), len(found))
 	}
-	if err := trust.add(list...); err != nil {
+	trust, err := openTrust(e, o.to, true)
+	if err != nil {
 		return err
 	}
-	for _, k := range list {
-		if _, err := fmt.Fprintln(e.out, describeKey(k)); err != nil {
-			return err
+	for _, k := range found {
+		if o.algorithm != "" && k.Algorithm != o.algorithm {
+			return usage("", "%q: the key %q is for %s, --alg says %s", sourceName(path), k.ID, k.Algorithm, o.algorithm)
 		}
+		if len(o.roles) == 0 && !k.Has(receipt.RoleIssuer) {
+			return usage("say by --role what to trust it for", "%q: the key %q says that it is not an issuer's but for %s", sourceName(path), k.ID, rolesText(k))
+		}
+		o.bind(k)
+	}
+	if err := trust.Add(found...); err != nil {
+		return addFailure(trust, err, found...)
+	}
+	if err := trust.save(); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.out, "trust file   %s (%d)\n", escapeLine(trust.path), len(trust.Keys()))
+	for _, k := range found {
+		printKey(e.out, k, e.now())
 	}
 	return nil
 }
 
-// parsePublicKeys reads whichever form of public key data is in.
-func parsePublicKeys(data []byte, o *importOptions) ([]*keys.PublicKey, error) {
-	text := bytes.TrimSpace(data)
+// publicKeys reads keys in any of the forms that people send.
+func publicKeys(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
+	start := bytes.TrimSpace(data)
 	switch {
-	case bytes.HasPrefix(text, []byte("{")):
-		return parseJWKs(text, o)
-	case isOpenSSH(text):
-		return one(parseOpenSSH(text, o.id, o.algorithm))
+	case bytes.Contains(start, []byte("OPENSSH PRIVATE KEY-----")):
+		return nil, errors.New("this file holds a private key; make its public half with: ssh-keygen -y -f FILE")
+	case bytes.HasPrefix(start, []byte("---- BEGIN SSH2 PUBLIC KEY")):
+		return nil, errors.New("this is an SSH2 key; convert it with: ssh-keygen -i -f FILE")
+	case bytes.HasPrefix(start, []byte("PuTTY-User-Key-File")):
+		return nil, errors.New("this file holds a private key; give its public half, as an OpenSSH line")
+	case bytes.HasPrefix(start, []byte("-----BEGIN ")):
+		return one(keys.ParsePublicPEM(data, id, algorithm))
+	case isOpenSSH(start):
+		return parseOpenSSH(data, id, algorithm)
 	}
-	return one(keys.ParsePublicPEM(data, o.id, o.algorithm))
+	return parseJWKs(data, id, algorithm)
 }
 
 func one(k *keys.PublicKey, err error) ([]*keys.PublicKey, error) {
@@ -101,25 +114,49 @@ func one(k *keys.PublicKey, err error) ([]*keys.PublicKey, error) {
 	return []*keys.PublicKey{k}, nil
 }
 
-func parseJWKs(text []byte, o *importOptions) ([]*keys.PublicKey, error) {
-	doc, err := canon.Parse(text)
-	if err != nil {
-		return nil, err
+// parseJWKs reads a JWK, or all of a JWK Set, whose keys may lack a kid.
+func parseJWKs(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
+	doc, err := canon.Parse(data)
+	if err != nil || doc.Root().Member("keys").Kind() != canon.KindArray {
+		return one(keys.ParsePublic(data, id, algorithm))
 	}
-	set := doc.Root().Member("keys")
-	if set.IsZero() {
-		return one(keys.ParsePublic(text, o.id, o.algorithm))
+	list := doc.Root().Member("keys")
+	switch n := list.Len(); {
+	case n == 0:
+		return nil, errors.New("the JWK Set has no keys")
+	case n > keys.MaxKeys:
+		return nil, fmt.Errorf("the JWK Set has %d keys, at most %d are read", n, keys.MaxKeys)
 	}
-	if o.id != "" && set.Len() != 1 {
-		return nil, fmt.Errorf("--id names one key, the set has %d", set.Len())
+	var found []*keys.PublicKey
+	for i, n := range list.Elements() {
+		k, err := keys.ParsePublic(n.Raw(), id, algorithm)
+		if err != nil {
+			return nil, fmt.Errorf("key %d of the set: %w", i+1, err)
+		}
+		found = append(found, k)
 	}
-	file, err := keys.ParseFile(text)
-	if err != nil {
-		return nil, err
+	return found, nil
+}
+
+// addFailure words why keys cannot be in a trust file.
+func addFailure(t *trustFile, err error, list ...*keys.PublicKey) error {
+	for _, k := range list {
+		if there, missing := t.find(k.ID); missing == nil {
+			return usage("--id gives the new key another id; a key that was replaced is kept, and revoked by: receipt keys revoke ID --reason superseded",
+				"%q has a key %q already, with the fingerprint %s", t.path, k.ID, there.Fingerprint())
+		}
 	}
-	list := file.Keys()
-	if o.id != "" {
-		list[0].ID = o.id
+	return usage("", "what was given cannot be trusted: %w", err)
+}
+
+// printKey says which key it is, in words that two people can compare.
+func printKey(w io.Writer, k *keys.PublicKey, now time.Time) {
+	fmt.Fprintf(w, "key          %s, %s, %s\n", escapeLine(k.ID), k.Algorithm, rolesText(k))
+	if k.Has(receipt.RoleIssuer) {
+		fmt.Fprintf(w, "speaks for   %s\n", issuersText(k))
 	}
-	return list, nil
+	if status := statusText(k, now); status != "valid" {
+		fmt.Fprintf(w, "status       %s\n", status)
+	}
+	fmt.Fprintf(w, "fingerprint  %s\n", k.Fingerprint())
 }

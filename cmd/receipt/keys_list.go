@@ -1,9 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,107 +18,125 @@ func newKeysList(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [FILE]",
 		Short: "list the trusted keys",
-		Long:  "List the trusted keys: what each may be used for, and its RFC 7638 fingerprint.",
-		Example: `  receipt keys list --keys keys.json
-  receipt keys list keys.json --format json`,
+		Long: `List the keys of a trust file: id, algorithm, whom it speaks for, roles, validity,
+status now, and the RFC 7638 fingerprint.`,
+		Example: `  receipt keys list keys.json
+  receipt keys list --format json keys.json`,
 		Args: optionalFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				if path != "" {
-					return usage("", "the file is named twice: %q and --keys %q", args[0], path)
-				}
+			if err := refuseEmpty(cmd); err != nil {
+				return err
+			}
+			if len(args) > 0 && path != "" {
+				return usage("", "FILE and --keys name the same thing; give one of them")
+			}
+			if len(args) > 0 {
 				path = args[0]
 			}
-			trust, err := openTrust(e, trustPath(e, path), false)
+			if format != "text" && format != "json" {
+				return usage("", "--format is text or json, found %q", format)
+			}
+			trust, err := openTrust(e, path, false)
 			if err != nil {
 				return err
 			}
-			switch format {
-			case "text":
-				return listKeys(e, trust)
-			case "json":
-				return listKeysJSON(e, trust)
+			if format == "json" {
+				return listJSON(e.out, trust.Keys(), e.now())
 			}
-			return usage("", "--format is text or json, found %q", format)
+			return listText(e.out, trust.Keys(), e.now())
 		},
 	}
-	keysFlag(cmd, &path)
-	cmd.Flags().StringVar(&format, "format", "text", "`text|json`")
+	cmd.Flags().StringVar(&path, "keys", "", "the trust `FILE`")
+	cmd.Flags().StringVar(&format, "format", "text", "print a `FORMAT`: text or json")
 	return cmd
 }
 
-func listKeys(e *env, trust *editedTrust) error {
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "KEY\tALGORITHM\tROLES\tISSUERS\tSTATUS\tFINGERPRINT")
-	for _, k := range trust.file.Keys() {
-		issuers := "(named by --issuer)"
-		if len(k.Issuers) > 0 {
-			issuers = strings.Join(k.Issuers, ",")
-		} else if !k.Has(receipt.RoleIssuer) {
-			issuers = "-"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", escapeLine(k.ID), k.Algorithm, roleNames(k), escapeLine(issuers), keyStatus(k, e.now()), k.Fingerprint())
+func listText(w io.Writer, list []*keys.PublicKey, now time.Time) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "ID\tALGORITHM\tISSUERS\tROLES\tVALID\tSTATUS\tFINGERPRINT")
+	for _, k := range list {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", escapeLine(k.ID), k.Algorithm, issuersText(k), rolesText(k),
+			validityText(k), statusText(k, now), k.Fingerprint())
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err := e.out.Write(b.Bytes())
-	return err
+	return t.Flush()
 }
 
-func roleNames(k *keys.PublicKey) string {
-	if len(k.Roles) == 0 {
-		return string(receipt.RoleIssuer)
+func validityText(k *keys.PublicKey) string {
+	var parts []string
+	if !k.NotBefore.IsZero() {
+		parts = append(parts, "from "+receipt.At(k.NotBefore).String())
 	}
-	names := make([]string, len(k.Roles))
-	for i, r := range k.Roles {
-		names[i] = string(r)
+	if !k.NotAfter.IsZero() {
+		parts = append(parts, "until "+receipt.At(k.NotAfter).String())
 	}
-	return strings.Join(names, ",")
+	if len(parts) == 0 {
+		return "always"
+	}
+	return strings.Join(parts, " ")
 }
 
-// keyStatus says what a key is worth now.
+// keyStatus judges a key by the clock, as a receipt issued now would be.
 func keyStatus(k *keys.PublicKey, now time.Time) string {
+	r := k.Revoked
 	switch {
-	case k.Revoked != nil && k.Revoked.Reason == receipt.ReasonSuperseded:
-		return "superseded " + receipt.At(k.Revoked.At).String()
-	case k.Revoked != nil:
-		return "revoked " + receipt.At(k.Revoked.At).String()
-	case !k.NotBefore.IsZero() && now.Before(k.NotBefore):
-		return "valid from " + receipt.At(k.NotBefore).String()
+	case r != nil && (r.Reason != receipt.ReasonSuperseded || !now.Before(r.At)):
+		return "revoked"
 	case !k.NotAfter.IsZero() && !now.Before(k.NotAfter):
-		return "expired " + receipt.At(k.NotAfter).String()
-	case !k.NotAfter.IsZero():
-		return "valid until " + receipt.At(k.NotAfter).String()
+		return "expired"
+	case now.Before(k.NotBefore):
+		return "not_yet_valid"
 	}
 	return "valid"
 }
 
-// listedKey is one key of `keys list --format json`.
-type listedKey struct {
-	KeyID       string         `json:"key_id"`
-	Algorithm   string         `json:"algorithm"`
-	Roles       []receipt.Role `json:"roles"`
-	Issuers     []string       `json:"issuers"`
-	Origin      string         `json:"origin,omitzero"`
-	Status      string         `json:"status"`
-	Fingerprint string         `json:"fingerprint"`
+func statusText(k *keys.PublicKey, now time.Time) string {
+	text := strings.ReplaceAll(keyStatus(k, now), "_", " ")
+	if r := k.Revoked; r != nil {
+		text += ", " + revocationText(r)
+	}
+	return text
 }
 
-func listKeysJSON(e *env, trust *editedTrust) error {
-	list := []listedKey{}
-	for _, k := range trust.file.Keys() {
-		roles := k.Roles
-		if len(roles) == 0 {
-			roles = []receipt.Role{receipt.RoleIssuer}
+func revocationText(r *receipt.Revocation) string {
+	if r.Reason == "" {
+		return "no reason, at " + receipt.At(r.At).String()
+	}
+	return escapeLine(r.Reason) + " at " + receipt.At(r.At).String()
+}
+
+type listedKey struct {
+	ID          string            `json:"id"`
+	Algorithm   string            `json:"algorithm"`
+	Issuers     []string          `json:"issuers"`
+	Roles       []string          `json:"roles"`
+	Origin      string            `json:"origin,omitempty"`
+	NotBefore   receipt.Time      `json:"not_before,omitzero"`
+	NotAfter    receipt.Time      `json:"not_after,omitzero"`
+	Revoked     *listedRevocation `json:"revoked,omitempty"`
+	Status      string            `json:"status"`
+	Fingerprint string            `json:"fingerprint"`
+}
+
+type listedRevocation struct {
+	At     receipt.Time `json:"at"`
+	Reason string       `json:"reason"`
+}
+
+func listJSON(w io.Writer, list []*keys.PublicKey, now time.Time) error {
+	all := make([]listedKey, 0, len(list))
+	for _, k := range list {
+		l := listedKey{ID: k.ID, Algorithm: k.Algorithm, Issuers: append([]string{}, k.Issuers...), Roles: strings.Split(rolesText(k), ", "),
+			Origin: k.Origin, Status: keyStatus(k, now), Fingerprint: k.Fingerprint()}
+		if !k.NotBefore.IsZero() {
+			l.NotBefore = receipt.At(k.NotBefore)
 		}
-		list = append(list, listedKey{k.ID, k.Algorithm, roles, append([]string{}, k.Issuers...), k.Origin, keyStatus(k, e.now()), k.Fingerprint()})
+		if !k.NotAfter.IsZero() {
+			l.NotAfter = receipt.At(k.NotAfter)
+		}
+		if r := k.Revoked; r != nil {
+			l.Revoked = &listedRevocation{receipt.At(r.At), r.Reason}
+		}
+		all = append(all, l)
 	}
-	text, err := json.MarshalIndent(map[string]any{"keys": list}, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = e.out.Write(append(text, '\n'))
-	return err
+	return writeJSON(w, `{"keys":`, all, "}\n")
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -10,48 +9,58 @@ import (
 )
 
 func newKeysRevoke(e *env) *cobra.Command {
-	var path, at, why string
+	var at, why, to string
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
-		Short: "stop trusting a key",
-		Long: `Stop trusting a key. With --reason superseded its earlier signatures keep their
-worth; with any other reason, or none, no signature of it counts any more, for
-who holds a stolen key sets its clock.`,
-		Example: `  receipt keys revoke key_1 --reason superseded --keys keys.json
-  receipt keys revoke key_1 --reason compromised --at 2026-06-01T00:00:00Z --keys keys.json`,
+		Short: "end the worth of a trusted key",
+		Long: `Revoke a key of a trust file. With --reason superseded its earlier signatures keep
+counting. With any other reason, or none, no signature of it counts: whoever holds
+a stolen key also holds its clock.`,
+		Example: `  receipt keys revoke key_2026_04 --reason superseded --to keys.json
+  receipt keys revoke key_2026_05 --reason compromised --at 2026-05-01T12:00:00Z --to keys.json`,
 		Args: exactArgs(1, "one key id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			when, err := revocationTime(e, at)
-			if err != nil {
+			if err := refuseEmpty(cmd); err != nil {
 				return err
 			}
-			trust, err := openTrust(e, trustPath(e, path), false)
-			if err != nil {
-				return err
-			}
-			if err := trust.file.Revoke(args[0], when, why); err != nil {
-				return usage("receipt keys list shows the key ids", "%q: %w", trust.path, err)
-			}
-			if err := trust.save(); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(e.out, "%s revoked from %s on\n", escapeLine(args[0]), receipt.At(when))
-			return err
+			return revoke(e, args[0], at, why, to)
 		},
 	}
-	keysFlag(cmd, &path)
-	cmd.Flags().StringVar(&at, "at", "", "the `TIME` (RFC 3339); now when absent")
-	cmd.Flags().StringVar(&why, "reason", "", "`superseded|compromised|TEXT`")
+	cmd.Flags().StringVar(&at, "at", "", "the `TIME` (RFC 3339) from which on, instead of now")
+	cmd.Flags().StringVar(&why, "reason", "", "superseded, compromised, or any other `TEXT`")
+	cmd.Flags().StringVar(&to, "to", "", "the trust `FILE`")
 	return cmd
 }
 
-func revocationTime(e *env, at string) (time.Time, error) {
-	if at == "" {
-		return e.now().Truncate(time.Second), nil
+func revoke(e *env, id, at, why, to string) error {
+	when := e.now()
+	if at != "" {
+		var err error
+		if when, err = receipt.ParseTime(at); err != nil {
+			return usage("", "--at %q: %w", at, err)
+		}
 	}
-	when, err := receipt.ParseTime(at)
+	trust, err := openTrust(e, to, false)
 	if err != nil {
-		return time.Time{}, usage("", "--at %q: %w", at, err)
+		return err
 	}
-	return when, nil
+	if _, err := trust.find(id); err != nil {
+		return err
+	}
+	if err := trust.Revoke(id, when, why); err != nil {
+		return usage("", "%q: %w", trust.path, err)
+	}
+	k, err := trust.find(id)
+	if err != nil {
+		return err
+	}
+	if err := trust.save(); err != nil {
+		return err
+	}
+	effect := "no signature of it counts"
+	if why == receipt.ReasonSuperseded {
+		effect = "signatures before that keep counting"
+	}
+	_, err = fmt.Fprintf(e.out, "%s: revoked, %s; %s\nfingerprint  %s\n", escapeLine(id), revocationText(k.Revoked), effect, k.Fingerprint())
+	return err
 }
