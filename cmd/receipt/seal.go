@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -73,7 +74,7 @@ func sealFailure(path string, err error) error {
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	text := fmt.Sprintf("%q cannot be sealed", path)
+	text := fmt.Sprintf("%q cannot be sealed", sourceName(path))
 	for _, p := range invalid.Problems {
 		text += "\n  " + string(p.Code)
 		if p.Pointer != "" {
@@ -88,8 +89,12 @@ func sealFailure(path string, err error) error {
 // itself, the hash of a receipt of the same stream, or the head that an earlier
 // report states for it.
 func headOf(e *env, previous string, stream chain.Stream) (chain.Head, error) {
-	if digest, err := canon.ParseDigest(previous); err == nil {
+	digest, err := canon.ParseDigest(previous)
+	if err == nil {
 		return chain.Head{Hash: digest}, nil
+	}
+	if strings.HasPrefix(previous, "sha256:") {
+		return chain.Head{}, usage("", "--previous %q: %w", previous, err)
 	}
 	doc, err := readDocument(e, previous)
 	if err != nil {
@@ -136,7 +141,13 @@ func reportedHead(path string, root canon.Node, stream chain.Stream) (chain.Head
 		if err != nil {
 			return chain.Head{}, usage("", "%q: the head of the stream: %w", path, err)
 		}
+		if n := s.Member("failures").Float(); n != 0 {
+			return chain.Head{}, usage("give the predecessor's file or its hash", "%q: the stream of the draft has %v failures, so its head is not known", path, n)
+		}
 		return chain.Head{Hash: digest, Count: uint64(s.Member("count").Float())}, nil
+	}
+	if summary.Member("streams").Len() > 0 { // it names its streams, and this is none of them
+		return chain.Head{}, noHead(path, stream)
 	}
 	reports := root.Member("reports")
 	if reports.Len() == 1 {
@@ -146,9 +157,13 @@ func reportedHead(path string, root canon.Node, stream chain.Stream) (chain.Head
 	}
 	digest, err := canon.ParseDigest(root.Member("receipt_hash").Text())
 	if err != nil || root.Member("verdict").String() != receipt.Verified.String() {
-		return chain.Head{}, usage("give the predecessor's file or its hash", "%q states no head of the draft's stream, %s", path, streamText(stream))
+		return chain.Head{}, noHead(path, stream)
 	}
 	return chain.Head{Hash: digest}, nil
+}
+
+func noHead(path string, stream chain.Stream) error {
+	return usage("give the predecessor's file or its hash", "%q states no head of the draft's stream, %s", path, streamText(stream))
 }
 
 func streamText(s chain.Stream) string {

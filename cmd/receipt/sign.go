@@ -60,9 +60,9 @@ whose id then is given by --key-id.`,
 func unsignable(path string, err error) error {
 	var undecided *receipt.UndecidedError
 	if errors.As(err, &undecided) {
-		return &failure{exitUndecided, fmt.Errorf("%q cannot be signed: %w", path, err), ""}
+		return &failure{exitUndecided, fmt.Errorf("%q cannot be signed: %w", sourceName(path), err), ""}
 	}
-	return refuted("receipt verify --integrity-only shows all of it", "%q must not be signed: %w", path, err)
+	return refuted("receipt verify --integrity-only shows all of it", "%q must not be signed: %w", sourceName(path), err)
 }
 
 // keyFlags name a private key.
