@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -132,26 +133,65 @@ func wrap(text string, indent int) string {
 	return b.String()
 }
 
-// nearest suggests the codes that contain, or are contained in, what was typed.
+// nearest suggests the codes that are like what was typed, the likest first.
 func nearest(typed string) string {
-	var found []string
+	typed = strings.ReplaceAll(strings.ToLower(typed), "-", "_")
+	if len(typed) > 64 {
+		return ""
+	}
+	type candidate struct {
+		code string
+		far  int
+	}
+	var found []candidate
 	for _, info := range receipt.Codes() {
 		code := string(info.Code)
-		if typed != "" && (strings.Contains(code, typed) || strings.Contains(typed, code) || sharesWord(code, typed)) {
-			found = append(found, code)
+		far := distance(typed, code)
+		switch {
+		case far <= max(len(typed), len(code))/3:
+		case len(typed) > 2 && strings.Contains(code, typed), strings.Contains(typed, code), sharesWord(code, typed):
+			far += 100 // behind those that are only misspelt
+		default:
+			continue
 		}
+		found = append(found, candidate{code, far})
 	}
 	if len(found) == 0 {
 		return ""
 	}
-	return "; did you mean " + strings.Join(found[:min(len(found), 4)], ", ") + "?"
+	slices.SortStableFunc(found, func(a, b candidate) int { return a.far - b.far })
+	text := "; did you mean " + found[0].code
+	for _, c := range found[1:min(len(found), 4)] {
+		text += ", " + c.code
+	}
+	return text + "?"
 }
 
 func sharesWord(code, typed string) bool {
-	for _, word := range strings.FieldsFunc(typed, func(r rune) bool { return r == '_' || r == '-' || r == ' ' }) {
+	for word := range strings.SplitSeq(typed, "_") {
 		if len(word) > 3 && strings.Contains(code, word) {
 			return true
 		}
 	}
 	return false
+}
+
+// distance is Levenshtein's: how many bytes to insert, delete or replace.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
 }
