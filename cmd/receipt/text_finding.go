@@ -19,7 +19,7 @@ func (p *textPrinter) refuted(b *block, rep *receipt.Report, doc *canon.Document
 		b.prose("hint", f.Hint)
 	}
 	if f.Hint == "" || f.Step != receipt.StepParse { // where a hint says what to do
-		next(b, rep, f, doc)
+		p.next(b, rep, f, doc)
 	}
 }
 
@@ -98,8 +98,16 @@ func signer(rep *receipt.Report) string {
 	return ""
 }
 
+// to names the file of trusted keys in a command to copy, when the user named it.
+func (p *textPrinter) to() string {
+	if p.file == nil || !p.file.named {
+		return ""
+	}
+	return " --to " + shellFile(p.file.path)
+}
+
 // next says what to do, with commands to copy where there are any.
-func next(b *block, rep *receipt.Report, f receipt.Check, doc *canon.Document) {
+func (p *textPrinter) next(b *block, rep *receipt.Report, f receipt.Check, doc *canon.Document) {
 	info, _ := receipt.Lookup(f.Code)
 	switch unknown := unknownKey(rep); {
 	case f.Code == receipt.CodeHashMismatch && f.Hint != "":
@@ -109,7 +117,7 @@ func next(b *block, rep *receipt.Report, f receipt.Check, doc *canon.Document) {
 	case f.Code == receipt.CodeUnknownKey && unknown != "":
 		issuer := doc.Root().Member("issuer").Member("id").String()
 		b.rows("next", "get that key from "+issuer+", not from the sender, then",
-			"receipt keys import FILE --id "+shellName(unknown)+" --issuer "+shellName(issuer))
+			"receipt keys import FILE --id "+shellName(unknown)+" --issuer "+shellName(issuer)+p.to())
 	default:
 		b.prose("next", info.Next)
 	}
@@ -121,7 +129,7 @@ func (p *textPrinter) undecided(b *block, rep *receipt.Report, doc *canon.Docume
 		b.row("intact", "the content fits its hash "+rep.ReceiptHash.String())
 	}
 	b.prose(f.Step.String(), "NOT DECIDED: "+strings.TrimPrefix(p.cause(rep, f), f.Step.String()+": "))
-	next(b, rep, f, doc)
+	p.next(b, rep, f, doc)
 }
 
 // cause says why a receipt is undecided, of an unknown key where it was sought.

@@ -18,6 +18,7 @@ type keyFile struct {
 	path   string
 	sha256 canon.Digest
 	set    *keys.Set
+	named  bool // by --keys, so that commands to copy name it too
 }
 
 // String is how results name the file.
@@ -69,7 +70,7 @@ func readKeys(e *env, flag string) (*keyFile, error) {
 	if err != nil {
 		return nil, usage("", "the key file %q cannot be used: %w", path, err)
 	}
-	return &keyFile{path, canon.Sum(data), set}, nil
+	return &keyFile{path, canon.Sum(data), set, flag != ""}, nil
 }
 
 // noKeyFile explains where keys were sought when the user named none.
