@@ -269,8 +269,9 @@ func TestTooManySignatures(t *testing.T) {
 	}
 	for _, id := range []string{"w1", "late", "free"} { // what decides may be behind the limit
 		signers = append(slices.Repeat([]*member{keys[id]}, receipt.MaxSignatures), keys["a"])
-		if got := outcomeOf(verify(v, forge(t, plainDraft(), keep, signers...))); got != want {
-			t.Errorf("%s up to the limit: %v, want %v", id, got, want)
+		rep := verify(v, forge(t, plainDraft(), keep, signers...))
+		if got := outcomeOf(rep); got != want || len(rep.Signatures) != receipt.MaxSignatures {
+			t.Errorf("%s up to the limit: %v with %d results, want %v", id, got, len(rep.Signatures), want)
 		}
 	}
 }
