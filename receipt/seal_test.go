@@ -261,7 +261,7 @@ func TestSign(t *testing.T) {
 	if s, err := sealed.Sign(canceled, keys["a"]); err == nil || s != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v, %v", s, err)
 	}
-	for name, bad := range map[string]receipt.Signature{"empty": {}, "no value": {KeyID: "k", Algorithm: "a"}, "no key": {Algorithm: "a", Signature: "s"}} {
+	for name, bad := range map[string]receipt.Signature{"empty": {}, "no value": {KeyID: "k", Algorithm: "a"}, "no key": {Algorithm: "a", Signature: "s"}, "no algorithm": {KeyID: "k", Signature: "s"}} {
 		if s, err := sealed.Sign(t.Context(), signerFunc(func(context.Context, []byte) (receipt.Signature, error) { return bad, nil })); err == nil || s != nil {
 			t.Errorf("%s: %v, %v", name, s, err)
 		}

@@ -86,6 +86,7 @@ func testKeys() ring {
 		receipt.Key{ID: "log", Issuers: []string{"issuer_a"}, Roles: []receipt.Role{receipt.RoleCheckpoint}},
 	)
 	r.add(receipt.Key{ID: "w1bis", Roles: []receipt.Role{receipt.RoleWitness}}, "w1")
+	r.add(receipt.Key{ID: "awitlate", Roles: []receipt.Role{receipt.RoleWitness}, NotAfter: noon}, "a")
 	r.add(receipt.Key{ID: "w1late", Roles: []receipt.Role{receipt.RoleWitness}, NotAfter: noon}, "w1")
 	r.add(receipt.Key{ID: "freeboth", Roles: []receipt.Role{receipt.RoleIssuer, receipt.RoleWitness}}, "freeboth")
 	r.add(receipt.Key{ID: "awitness", Roles: []receipt.Role{receipt.RoleWitness}}, "a")
@@ -190,6 +191,8 @@ func TestSignaturePolicy(t *testing.T) {
 		{"expired witness needed", "a wlate", "", witnesses(1), refuted(sig, receipt.CodeKeyExpired, "/signatures/1")},
 		{"expired witness not enough", "a wlate", "", witnesses(2), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
 		{"one witness, valid and expired", "a w1 w1late", "", witnesses(2), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"issuer's material is no expired witness", "a awitlate", "", witnesses(1), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"another issuer key's material is no witness", "a2 a awitness", "a2", witnesses(1), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
 		{"one witness, expired and valid", "a w1late w1", "", witnesses(1), verified()},
 		{"listed witness", "a w1", "", witnesses(1, "w1", "w2"), verified()},
 		{"stranger is no witness", "a stranger", "", witnesses(1), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
@@ -327,6 +330,7 @@ func TestEveryCode(t *testing.T) {
 		{"merkle root", edit(func(o map[string]any) { o["chain"].(map[string]any)["merkle_root"] = canon.Sum(nil).String() }), receipt.Policy{}, verified()},
 		{"rich", forge(t, richDraft(), keep, keys["a"]), receipt.Policy{}, verified()},
 		{"strict", good, receipt.Policy{Strict: true}, undecided(receipt.StepLink, receipt.CodeLinkNotChecked, "")},
+		{"strict, more not checked", forge(t, richDraft(), keep, keys["a"]), receipt.Policy{Strict: true}, undecided(receipt.StepLink, receipt.CodeLinkNotChecked, "")},
 		{"contradictions", edit(func(o map[string]any) {
 			o["issued_at"] = "2030-01-01T00:00:00Z"
 			o["lifecycle"].(map[string]any)["created_at"] = "2040-01-01T00:00:00Z"
@@ -429,6 +433,16 @@ func checkReport(t *testing.T, name string, schema *schemas.Schema, rep *receipt
 	for i := range clone.Checks {
 		clone.Checks[i].Detail = "changed"
 	}
+	for i := range clone.Signatures {
+		clone.Signatures[i].Detail = "changed"
+	}
+	for i := range clone.NotChecked {
+		clone.NotChecked[i].Detail = "changed"
+	}
+	for i := range clone.Warnings {
+		clone.Warnings[i].Detail = "changed"
+	}
+	copy(clone.ReceiptID, "changed")
 	if !bytes.Equal(marshal(t, rep), text) {
 		t.Errorf("%s: a clone shares memory", name)
 	}

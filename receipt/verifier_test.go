@@ -28,6 +28,13 @@ func TestVerifiedNeedsEveryStep(t *testing.T) {
 		if got := verdict(slices.Insert(slices.Clone(all), i, all[i])); got != Undecided {
 			t.Errorf("%v twice: %v", all[i].Step, got)
 		}
+		if i > 0 {
+			replaced := slices.Clone(all)
+			replaced[i-1] = all[i]
+			if got := verdict(replaced); got != Undecided {
+				t.Errorf("%v in the place of %v: %v", all[i].Step, all[i-1].Step, got)
+			}
+		}
 		swapped := slices.Clone(all)
 		swapped[i], swapped[0] = swapped[0], swapped[i]
 		if got := verdict(swapped); i > 0 && got != Undecided {
@@ -41,5 +48,13 @@ func TestVerifiedNeedsEveryStep(t *testing.T) {
 	}
 	if got := verdict(nil); got != Undecided {
 		t.Errorf("no steps: %v", got)
+	}
+}
+
+// TestCloneHasItsOwnMemory: also the memory that no form of a report shows.
+func TestCloneHasItsOwnMemory(t *testing.T) {
+	rep := &Report{tally: new(tally)}
+	if rep.Clone().tally != nil {
+		t.Error("a clone shares the tally")
 	}
 }

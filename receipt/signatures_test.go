@@ -1,0 +1,138 @@
+package receipt_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// TestSignatureResults: each entry's own result: status, role, code.
+func TestSignatureResults(t *testing.T) {
+	for _, c := range []struct {
+		signers, named string
+		policy         receipt.Policy
+		want           string
+	}{
+		{"a w1", "", receipt.Policy{}, "valid issuer , valid witness "},
+		{"a2 a", "a", receipt.Policy{}, "valid issuer , valid issuer "},
+		{"b a", "", receipt.Policy{}, "invalid  issuer_mismatch, valid issuer "},
+		{"free a", "", receipt.Policy{}, "not_checked  issuer_unbound, valid issuer "},
+		{"free", "", receipt.Policy{Issuer: "issuer_b"}, "invalid  issuer_mismatch"},
+		{"freeboth a", "", receipt.Policy{}, "valid witness , valid issuer "},
+		{"bothb a", "", receipt.Policy{}, "valid witness , valid issuer "},
+		{"late wlate", "", receipt.Policy{}, "invalid  key_expired, invalid  key_expired"},
+		{"log w2", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1, Keys: []string{"w1"}}}, "invalid  role_mismatch, invalid  role_mismatch"},
+	} {
+		keys := testKeys()
+		var signers []*member
+		for _, id := range strings.Fields(c.signers) {
+			signers = append(signers, keys[id])
+		}
+		d := plainDraft()
+		d.Issuer.PublicKeyID = c.named
+		var found []string
+		for _, s := range verify(verifier(t, keys, c.policy), forge(t, d, keep, signers...)).Signatures {
+			found = append(found, fmt.Sprint(s.Status, " ", s.Role, " ", s.Code))
+			if (s.Code == "") != (s.Detail == "") {
+				t.Errorf("%s: code %q beside detail %q", c.signers, s.Code, s.Detail)
+			}
+		}
+		if got := strings.Join(found, ", "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.signers, got, c.want)
+		}
+	}
+}
+
+// TestFirstReasonIsTold: of several reasons of a kind the first is the finding.
+func TestFirstReasonIsTold(t *testing.T) {
+	keys := testKeys()
+	v := verifier(t, keys, receipt.Policy{})
+	for signers, want := range map[string]outcome{
+		"late stolen": refuted(receipt.StepSignatures, receipt.CodeKeyExpired, "/signatures/0"),
+		"stolen late": refuted(receipt.StepSignatures, receipt.CodeKeyRevoked, "/signatures/0"),
+	} {
+		var list []*member
+		for _, id := range strings.Fields(signers) {
+			list = append(list, keys[id])
+		}
+		if got := outcomeOf(verify(v, forge(t, plainDraft(), keep, list...))); got != want {
+			t.Errorf("%s: %v, want %v", signers, got, want)
+		}
+	}
+}
+
+// TestSignatureOfOtherContent: a true signature over the stated hash does not
+// pass when that is not the content's hash; the report says who signed it.
+func TestSignatureOfOtherContent(t *testing.T) {
+	keys := testKeys()
+	data := bytes.Replace(forge(t, plainDraft(), keep, keys["w1"], keys["a"]), []byte(`"metadata":{}`), []byte(`"metadata":{"a":1}`), 1)
+	c := verify(verifier(t, keys, receipt.Policy{}), data).Check(receipt.StepSignatures)
+	if c.Status != receipt.NotChecked || c.Code != receipt.CodeStepNotReached || !strings.HasPrefix(c.Detail, `"a" signed`) {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestSignatureTexts(t *testing.T) {
+	keys := testKeys()
+	keys.add(receipt.Key{ID: "many", Issuers: []string{"i1", "i2", "i3", "i4", "i5"}}, "many")
+	keys.add(receipt.Key{ID: "three", Issuers: []string{"i1", "i2", "i3"}}, "three")
+	for signers, want := range map[string]string{
+		"":      "the receipt has no signature",
+		"w1":    "only witnesses signed, not the issuer",
+		"wlate": "only witnesses signed, not the issuer",
+		"many":  `"many" may speak for "i1", "i2", "i3" and 2 more, not for "issuer_a"`,
+		"three": `"three" may speak for "i1", "i2", "i3", not for "issuer_a"`,
+	} {
+		var list []*member
+		for _, id := range strings.Fields(signers) {
+			list = append(list, keys[id])
+		}
+		rep := verify(verifier(t, keys, receipt.Policy{}), forge(t, plainDraft(), keep, list...))
+		if got := rep.Finding().Detail; got != want {
+			t.Errorf("%s: %q, want %q", signers, got, want)
+		}
+	}
+}
+
+// TestSealProblemCodes: what is no draft is refused for what it is, not for
+// what would become of it.
+func TestSealProblemCodes(t *testing.T) {
+	d := plainDraft()
+	d.Approvals = []receipt.Approval{{Actor: "x", Action: "y", Decision: "denied"}}
+	_, err := receipt.Seal(d, chain.Head{})
+	if found := problems(t, err); len(found) != 1 || found["/approvals/0/decided_at"] != receipt.CodeSchemaInvalid {
+		t.Errorf("%v", found)
+	}
+	many := []byte(`{`)
+	for i := range 30 {
+		many = fmt.Appendf(many, `"x%d":1,`, i)
+	}
+	for in, want := range map[string]struct {
+		code receipt.Code
+		text string
+	}{
+		`[]`:                           {receipt.CodeNotObject, ""},
+		`{"chain":{"receipt_hash":1}}`: {receipt.CodeSchemaInvalid, "cannot be sealed again"},
+		string(many) + `"y":1}`:        {receipt.CodeSchemaInvalid, "more places"},
+	} {
+		doc, err := canon.Parse([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = receipt.SealDocument(doc, chain.Head{})
+		if found := problems(t, err); len(found) == 0 || !strings.Contains(err.Error(), want.text) {
+			t.Errorf("%s: %v", in, err)
+		} else {
+			for at, code := range found {
+				if code != want.code {
+					t.Errorf("%s: %s at %q, want %s", in, code, at, want.code)
+				}
+			}
+		}
+	}
+}
