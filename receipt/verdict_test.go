@@ -467,6 +467,10 @@ func TestOpen(t *testing.T) {
 	if err != nil || r.Report().Verdict != receipt.Verified || r.Issuer.ID != "issuer_a" || !r.IssuedAt.Equal(noon) {
 		t.Errorf("%+v, %v", r, err)
 	}
+	r.JSON()[0] = 'x'
+	if r.JSON()[0] != '{' {
+		t.Error("JSON gives away its memory")
+	}
 	var wrong *receipt.RefutedError
 	if r, err := v.Open([]byte("{")); r != nil || !errors.As(err, &wrong) || wrong.Report.Verdict != receipt.Refuted {
 		t.Errorf("%v, %v; want nil and a *RefutedError", r, err)
