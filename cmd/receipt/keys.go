@@ -69,7 +69,7 @@ func openTrust(e *env, flag string, edit bool) (*trustFile, error) {
 		return nil, err
 	}
 	if t.File, err = keys.ParseFile(data); err != nil {
-		return nil, usage("", "the trust file %q cannot be used: %w", path, err)
+		return nil, usage("", "%q: %w", path, err)
 	}
 	return t, nil
 }

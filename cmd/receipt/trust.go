@@ -68,7 +68,7 @@ func readKeys(e *env, flag string) (*keyFile, error) {
 	}
 	set, err := keys.ParseSet(data)
 	if err != nil {
-		return nil, usage("", "the key file %q cannot be used: %w", path, err)
+		return nil, usage("", "%q: %w", path, err)
 	}
 	return &keyFile{path, canon.Sum(data), set, flag != ""}, nil
 }
@@ -106,7 +106,7 @@ func (f *policyFlags) requirements(e *env) (receipt.Policy, error) {
 			return p, err
 		}
 		if p, err = keys.ParsePolicy(data); err != nil {
-			return p, usage("", "the policy %q cannot be used: %w", f.policy, err)
+			return p, usage("", "%q: %w", f.policy, err)
 		}
 	}
 	if f.issuer != "" {
