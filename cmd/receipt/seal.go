@@ -109,7 +109,7 @@ func headOf(e *env, previous string, stream chain.Stream) (chain.Head, error) {
 	}
 	if sealed.Stream() != stream {
 		return chain.Head{}, usage("a stream is one issuer.id, tenant_id and workspace_ref",
-			"%q is of another stream: %s, the draft is of %s", previous, streamText(sealed.Stream()), streamText(stream))
+			"%s: %q is of another stream: %s, the draft is of %s", receipt.CodeStreamMismatch, previous, streamText(sealed.Stream()), streamText(stream))
 	}
 	return sealed.Head(), nil
 }
