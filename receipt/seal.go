@@ -24,6 +24,7 @@ type Problem struct {
 // An InvalidError names every problem of a draft at once.
 type InvalidError struct{ Problems []Problem }
 
+// Error lists the problems, one a line behind the first.
 func (e *InvalidError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "receipt: the draft cannot be sealed: %d problem", len(e.Problems))

@@ -54,6 +54,7 @@ type SignatureError struct {
 	Detail string
 }
 
+// Error gives the code and the detail.
 func (e *SignatureError) Error() string { return string(e.Code) + ": " + e.Detail }
 
 // A Key is what a policy needs to know of a trusted key.

@@ -54,10 +54,17 @@ func stepNames() []string {
 	return []string{"parse", "schema", "hash", "link", "batch", "signatures", "redactions"}
 }
 
+// String returns the name as reports spell it, such as "refuted".
 func (v Verdict) String() string { return name(verdictNames(), uint8(v)) }
-func (s Scope) String() string   { return name(scopeNames(), uint8(s)) }
-func (s Step) String() string    { return name(stepNames(), uint8(s)) }
-func (s Status) String() string  { return name(statusNames(), uint8(s)) }
+
+// String returns the name as reports spell it: "full" or "integrity".
+func (s Scope) String() string { return name(scopeNames(), uint8(s)) }
+
+// String returns the name as reports spell it, such as "hash".
+func (s Step) String() string { return name(stepNames(), uint8(s)) }
+
+// String returns the name as reports spell it, such as "not_checked".
+func (s Status) String() string { return name(statusNames(), uint8(s)) }
 
 // Steps returns the seven steps in their order.
 func Steps() []Step {

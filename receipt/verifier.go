@@ -56,11 +56,13 @@ func (r *Receipt) JSON() []byte { return slices.Clone(r.canonical) }
 // A RefutedError carries the report of a receipt of which something is false.
 type RefutedError struct{ Report *Report }
 
+// Error gives the verdict, the code, the pointer and the detail of the finding.
 func (e *RefutedError) Error() string { return findingText(e.Report) }
 
 // An UndecidedError carries the report of a receipt for which evidence is missing.
 type UndecidedError struct{ Report *Report }
 
+// Error gives the verdict, the code, the pointer and the detail of the finding.
 func (e *UndecidedError) Error() string { return findingText(e.Report) }
 
 func findingText(r *Report) string {
