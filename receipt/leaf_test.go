@@ -12,7 +12,7 @@ import (
 func TestLeaves(t *testing.T) {
 	for in, leaf := range map[string]string{
 		`{"signatures":[1],"b":2.0,"chain":{"merkle_root":"x"},"a":{"chain":1,"signatures":2}}`: `{"a":{"chain":1,"signatures":2},"b":2}`,
-		`{"b":2,"a":{"signatures":2,"chain":1}}`:                                               `{"a":{"chain":1,"signatures":2},"b":2}`,
+		`{"b":2,"a":{"signatures":2,"chain":1}}`:                                                `{"a":{"chain":1,"signatures":2},"b":2}`,
 	} {
 		d, err := canon.Parse([]byte(in))
 		if err != nil {
