@@ -1,0 +1,177 @@
+package chain_test
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+)
+
+func digest(n int) (d canon.Digest) {
+	binary.BigEndian.PutUint64(d[:], uint64(n))
+	return d
+}
+
+// links returns a whole stream of n receipts.
+func links(n int) []chain.Link {
+	list := []chain.Link{{First: true, Hash: digest(1)}}
+	for i := 2; i <= n; i++ {
+		list = append(list, chain.Link{Previous: digest(i - 1), Hash: digest(i)})
+	}
+	return list
+}
+
+func fold(s chain.Stream, list []chain.Link) (whole chain.Segment) {
+	for _, l := range list {
+		whole = whole.Merge(chain.SegmentOf(s, l))
+	}
+	return whole
+}
+
+// damage removes, repeats, exchanges and forges links.
+func damage(r *rand.Rand, list []chain.Link) []chain.Link {
+	for range r.IntN(4) {
+		i, j := r.IntN(len(list)), r.IntN(len(list))
+		switch r.IntN(4) {
+		case 0:
+			list = slices.Delete(list, i, i+1)
+		case 1:
+			list = slices.Insert(list, j, list[i])
+		case 2:
+			list[i], list[j] = list[j], list[i]
+		case 3:
+			list[i] = chain.Link{First: r.IntN(2) == 0, Hash: digest(r.IntN(1000))}
+		}
+		if len(list) == 0 {
+			return links(1)
+		}
+	}
+	return list
+}
+
+// TestMergeIsAssociative: whatever a run is split into, and in whatever order
+// its parts are merged, the segment is that of one pass.
+func TestMergeIsAssociative(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	stream := chain.Stream{Issuer: "i", Workspace: "w"}
+	for range 2000 {
+		list := damage(r, links(1+r.IntN(400)))
+		if r.IntN(10) == 0 {
+			list = slices.Repeat(links(1), 250) // more failures than are named
+		}
+		want := fold(stream, list)
+		var parts []chain.Segment
+		for rest := list; len(rest) > 0; {
+			n := 1 + r.IntN(len(rest))
+			parts = append(parts, fold(stream, rest[:n]))
+			rest = rest[n:]
+			if r.IntN(3) == 0 {
+				parts = append(parts, chain.Segment{})
+			}
+		}
+		for len(parts) > 1 {
+			i := r.IntN(len(parts) - 1)
+			parts[i] = parts[i].Merge(parts[i+1])
+			parts = slices.Delete(parts, i+1, i+2)
+		}
+		if !reflect.DeepEqual(parts[0], want) {
+			t.Fatalf("%v:\n%+v, want\n%+v", list, parts[0], want)
+		}
+		if len(want.Failures.Places) != int(min(want.Failures.Count, chain.MaxFailures)) {
+			t.Fatalf("%d failures, %d named", want.Failures.Count, len(want.Failures.Places))
+		}
+	}
+}
+
+func TestSegmentFailures(t *testing.T) {
+	s := chain.Stream{}
+	whole := fold(s, links(5))
+	if whole.Count != 5 || !whole.First || whole.Head != digest(5) || whole.Failures.Count != 0 {
+		t.Errorf("%+v", whole)
+	}
+	gap := fold(s, slices.Delete(links(5), 2, 3))
+	want := []chain.Failure{{Index: 2, Previous: digest(3), Expected: digest(2)}}
+	if gap.Failures.Count != 1 || !slices.Equal(gap.Failures.Places, want) {
+		t.Errorf("%+v", gap)
+	}
+	again := fold(s, append(links(3), links(1)...))
+	want = []chain.Failure{{Index: 3, First: true, Expected: digest(3)}}
+	if !slices.Equal(again.Failures.Places, want) {
+		t.Errorf("a second first receipt: %+v", again)
+	}
+	// The failures of a segment must not change when another is merged to it.
+	a := fold(s, []chain.Link{{First: true, Hash: digest(1)}, {First: true, Hash: digest(2)}})
+	left, right := a.Merge(chain.SegmentOf(s, chain.Link{First: true, Hash: digest(3)})), a.Merge(chain.SegmentOf(s, chain.Link{Previous: digest(9), Hash: digest(4)}))
+	if left.Failures.Places[1] == right.Failures.Places[1] || a.Failures.Count != 1 {
+		t.Errorf("%+v\n%+v", left, right)
+	}
+}
+
+// TestJoinAnyOrder: receipts that form whole streams join to one segment a
+// stream, whatever their order and whatever was joined before.
+func TestJoinAnyOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 500 {
+		var all, want []chain.Segment
+		for i := range 1 + r.IntN(3) {
+			s := chain.Stream{Issuer: "i", Tenant: string(rune('a' + i)), HasTenant: true}
+			list := links(1 + r.IntN(60))
+			if r.IntN(2) == 0 && len(list) > 2 { // its beginning, or a piece of it, is elsewhere
+				list = list[1:]
+			}
+			if r.IntN(2) == 0 && len(list) > 3 {
+				list = slices.Delete(list, 1, 2)
+			}
+			for _, l := range list {
+				all = append(all, chain.SegmentOf(s, l))
+			}
+		}
+		want = chain.Join(all)
+		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		parts := all
+		for len(parts) > 0 && r.IntN(4) != 0 {
+			n := r.IntN(len(parts) + 1)
+			parts = append(chain.Join(parts[:n]), parts[n:]...)
+			r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+		}
+		if got := chain.Join(parts); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%+v, want\n%+v", got, want)
+		}
+		var count uint64
+		for _, s := range want {
+			count += s.Count
+		}
+		if count != uint64(len(all)) {
+			t.Fatalf("%d receipts, want %d", count, len(all))
+		}
+	}
+}
+
+func TestJoinLeavesForksAndCycles(t *testing.T) {
+	s := chain.Stream{}
+	one := func(previous, hash int) chain.Segment {
+		return chain.SegmentOf(s, chain.Link{First: previous == 0, Previous: digest(previous), Hash: digest(hash)})
+	}
+	for name, c := range map[string]struct {
+		in   []chain.Segment
+		want int
+	}{
+		"none":            {nil, 0},
+		"empty":           {[]chain.Segment{{}}, 0},
+		"fork":            {[]chain.Segment{one(0, 1), one(1, 2), one(1, 3)}, 3},
+		"two first":       {[]chain.Segment{one(0, 1), one(0, 2)}, 2},
+		"cycle":           {[]chain.Segment{one(1, 2), one(2, 1)}, 2},
+		"cycle of itself": {[]chain.Segment{one(1, 1)}, 1},
+		"cycle and whole": {[]chain.Segment{one(8, 9), one(9, 8), one(0, 1), one(1, 2)}, 3},
+		"same head":       {[]chain.Segment{one(0, 2), one(1, 2), one(2, 3)}, 3},
+		"streams":         {[]chain.Segment{one(0, 1), {Stream: chain.Stream{Issuer: "x"}, Count: 1, Previous: digest(1), Head: digest(2)}}, 2},
+	} {
+		if got := chain.Join(c.in); len(got) != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
