@@ -20,6 +20,7 @@ type Report struct {
 	Scope       Scope             `json:"scope"`
 	Source      string            `json:"source"` // file name as the caller gave it; untrusted text
 	Index       int               `json:"index"`  // line or item of the source; 1 for a single document
+	Listed      bool              `json:"-"`      // the source holds more than this one
 	ReceiptID   Text              `json:"receipt_id"`
 	ReceiptHash canon.Digest      `json:"receipt_hash,omitzero"` // computed, not stated
 	InputSHA256 canon.Digest      `json:"input_sha256,omitzero"` // of the bytes that were judged
@@ -150,6 +151,7 @@ func (r *Report) reset(scope Scope, at Time) {
 		Scope:      scope,
 		Source:     r.Source,
 		Index:      max(r.Index, 1),
+		Listed:     r.Listed,
 		At:         at,
 		ReceiptID:  r.ReceiptID[:0],
 		Checks:     r.Checks[:0],
