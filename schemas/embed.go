@@ -14,10 +14,11 @@ const (
 	Summary Name = "summary"            // what it says of a whole run
 	Verify  Name = "verify"             // reports and summary, as receipt verify --format json writes them
 	Keys    Name = "keys"               // the file of trusted keys, a JWK Set
+	Batch   Name = "batch"              // the manifest of a batch
 )
 
 // Names returns the names of all schemas.
-func Names() []Name { return []Name{Receipt, Report, Summary, Verify, Keys} }
+func Names() []Name { return []Name{Receipt, Report, Summary, Verify, Keys, Batch} }
 
 // Source returns the text of a schema. It reports false for an unknown name.
 // The text belongs to the caller.
