@@ -60,7 +60,7 @@ type result struct {
 
 // compare lets all rivals run in turn, round after round, so that whatever else
 // the machine does meets them alike. A ratio is taken within a round.
-func compare(c corpus, all []rival, rounds int, slice time.Duration) ([]result, error) {
+func compare(c inputs, all []rival, rounds int, slice time.Duration) ([]result, error) {
 	if err := agree(c, all); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func compare(c corpus, all []rival, rounds int, slice time.Duration) ([]result, 
 
 // agree fails unless all rivals write the same bytes: nobody is fast at
 // something else.
-func agree(c corpus, all []rival) error {
+func agree(c inputs, all []rival) error {
 	for i, src := range c.receipts {
 		want, err := all[0].canonicalize(nil, src)
 		if err != nil {
@@ -109,7 +109,7 @@ func agree(c corpus, all []rival) error {
 
 // measure returns the mean time of a pass over the corpus. The garbage of the
 // rival before is collected first; the rival's own is its own cost.
-func measure(c corpus, r rival, slice time.Duration) (float64, error) {
+func measure(c inputs, r rival, slice time.Duration) (float64, error) {
 	runtime.GC()
 	var dst []byte
 	passes, start := 0, clock()

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/bench/internal/corpus"
+)
+
+// options are what the command line asks for.
+type options struct {
+	config corpus.Config
+	dir    string
+	forms  []string
+	text   textForm
+}
+
+func parse(args []string, messages io.Writer) (*options, error) {
+	o := &options{config: corpus.Config{Seed: 1}}
+	f := flag.NewFlagSet("corpus", flag.ContinueOnError)
+	f.SetOutput(messages)
+	f.StringVar(&o.dir, "o", "", "the `folder` to write to, made when it is not there")
+	f.IntVar(&o.config.Receipts, "receipts", 0, "how many receipts; 0: 100,000 full ones or 1,000,000 minimal ones")
+	f.StringVar((*string)(&o.config.Kind), "kind", string(corpus.Full), "full, 2.7 to 33 KB each, or minimal, 1.3 KB")
+	f.IntVar(&o.config.Streams, "streams", 1, "how many streams, whose receipts take turns")
+	f.Uint64Var(&o.config.Seed, "seed", o.config.Seed, "the same seed gives the same bytes")
+	forms := f.String("form", formLines, "one or more `forms`, with commas: "+strings.Join(forms(), ", "))
+	text := f.String("text", string(textCanonical), "how JSON is spelled: canonical, ascii or, with files, pretty")
+	f.Func("damage", "`N:HARM`: damage receipt N; HARM is hash (one character), signature or break (remove it); repeatable", func(s string) error {
+		d, err := corpus.ParseDamage(s)
+		o.config.Damage = append(o.config.Damage, d)
+		return err
+	})
+	if err := f.Parse(args); err != nil {
+		return nil, flag.ErrHelp // it has been told
+	}
+	if f.NArg() > 0 || o.dir == "" {
+		return nil, errors.New("usage: corpus -o DIR [flags]; -h lists them")
+	}
+	o.forms, o.text = strings.Split(*forms, ","), textForm(*text)
+	return o, o.check()
+}
+
+// check refuses what does not go together.
+func (o *options) check() error {
+	for i, form := range o.forms {
+		switch {
+		case !slices.Contains(forms(), form):
+			return fmt.Errorf("-form is one of %s, found %q", strings.Join(forms(), ", "), form)
+		case slices.Contains(o.forms[:i], form):
+			return fmt.Errorf("-form names %s twice", form)
+		case o.text == textPretty && form != formFiles:
+			return errors.New("a line holds one receipt, so -text pretty needs -form files")
+		}
+	}
+	if !o.text.known() {
+		return fmt.Errorf("-text is canonical, pretty or ascii, found %q", o.text)
+	}
+	return nil
+}
