@@ -1,0 +1,183 @@
+package archive
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// MediaType is the media type of one item.
+const MediaType = "application/vnd.harn.receipt+cbor; schema=receipt-2026-04-25"
+
+// MaxItemBytes bounds one item. No item of receipt.MaxBytes of canonical JSON is
+// longer: an element such as 0.1 takes nine bytes for the four of "0.1,", and
+// nothing has a worse ratio but the head of an array or a map with 65,536 or more
+// elements, which takes five bytes for two, less than 64 of them in all to spare.
+const MaxItemBytes = receipt.MaxBytes/4*9 + 1024
+
+// A Codec holds how CBOR is written and judged. It is immutable and safe for
+// concurrent use; one for a program is enough.
+type Codec struct {
+	encoding cbor.UserBufferEncMode
+	decoding cbor.DecMode
+	pool     sync.Pool // of *work
+}
+
+// work is the memory of one call, kept for the next.
+type work struct {
+	text []byte // an item as JSON
+	doc  canon.Document
+	enc  encoder
+}
+
+// NewCodec returns a Codec.
+func NewCodec() *Codec {
+	encoding, err := encodingOptions().UserBufferEncMode()
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	decoding, err := decodingOptions().DecMode()
+	if err != nil {
+		panic(err)
+	}
+	return &Codec{encoding: encoding, decoding: decoding}
+}
+
+func encodingOptions() cbor.EncOptions {
+	o := cbor.CoreDetEncOptions() // RFC 8949 section 4.2.1
+	o.TagsMd = cbor.TagsForbidden
+	return o
+}
+
+// decodingOptions are as strict as the library can be. No limit on elements is
+// lower than what an item can have.
+func decodingOptions() cbor.DecOptions {
+	return cbor.DecOptions{
+		DupMapKey:        cbor.DupMapKeyEnforcedAPF,
+		MaxNestedLevels:  receipt.MaxDepth,
+		MaxArrayElements: MaxItemBytes,
+		MaxMapPairs:      MaxItemBytes,
+		IndefLength:      cbor.IndefLengthForbidden,
+		TagsMd:           cbor.TagsForbidden,
+		UTF8:             cbor.UTF8RejectInvalid,
+		NaN:              cbor.NaNDecodeForbidden,
+		Inf:              cbor.InfDecodeForbidden,
+		BignumTag:        cbor.BignumTagForbidden,
+	}
+}
+
+// Append appends the encoding of d to dst. The error is an *[ItemError]: of code
+// number_precision, depth_limit or size_limit for a value that no receipt has,
+// empty_input when d holds none. Dst is then returned as it was.
+func (c *Codec) Append(dst []byte, d *canon.Document) ([]byte, error) {
+	if err := archivable(d); err != nil {
+		return dst, err
+	}
+	w := c.work()
+	defer c.release(w)
+	if err := w.encode(c, d); err != nil {
+		return dst, err
+	}
+	return append(dst, w.enc.buf.Bytes()...), nil
+}
+
+// archivable checks what the parse of a document allows and a receipt does not.
+func archivable(d *canon.Document) error {
+	if d.Root().IsZero() {
+		return refuse(nil, 0, codeEmptyInput, "expected a document, found an empty one")
+	}
+	if n, found := d.LossyInteger(); found {
+		return refuse(nil, int64(n.Offset()), codeNumberPrecision, "expected a number within ±(2^53−1), found %s at %q", clip(n.Raw()), clip([]byte(n.Pointer())))
+	}
+	if depth := d.Depth(); depth > receipt.MaxDepth {
+		return refuse(nil, 0, codeDepthLimit, "expected at most %d nested levels, found %d", receipt.MaxDepth, depth)
+	}
+	if len(d.Source()) <= receipt.MaxBytes/4 { // 1e15 is the worst: 16 digits
+		return nil
+	}
+	if size := len(d.AppendCanonical(nil)); size > receipt.MaxBytes {
+		return refuse(nil, 0, codeSizeLimit, "expected at most %d bytes of canonical JSON, found %d", receipt.MaxBytes, size)
+	}
+	return nil
+}
+
+// ToJSON returns the canonical JSON (RFC 8785) of exactly one item. The error is
+// an *[ItemError].
+func (c *Codec) ToJSON(item []byte) ([]byte, error) { return c.AppendJSON(nil, item) }
+
+// AppendJSON appends what ToJSON returns to dst; on error, nothing.
+func (c *Codec) AppendJSON(dst, item []byte) ([]byte, error) {
+	w := c.work()
+	defer c.release(w)
+	if err := w.decode(c, item); err != nil {
+		return dst, err
+	}
+	return w.doc.AppendCanonical(dst), nil
+}
+
+// decode parses the item's JSON into w.doc.
+func (w *work) decode(c *Codec, item []byte) error {
+	text, refused := translate(w.text[:0], item)
+	if refused != nil {
+		return refused
+	}
+	w.text = text
+	if err := c.decoding.Wellformed(item); err != nil { // a second opinion
+		return refuse(item, 0, codeSyntax, "expected a well-formed item, found %q", clip([]byte(err.Error())))
+	}
+	if err := w.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
+		return untranslated(item, err)
+	}
+	if err := w.encode(c, &w.doc); err != nil {
+		return err
+	}
+	return compare(w.enc.buf.Bytes(), item)
+}
+
+// untranslated turns an error about the JSON text into one about the item. The
+// translator leaves nothing for the parse to find.
+func untranslated(item []byte, err error) error {
+	var syntax *canon.SyntaxError
+	if errors.As(err, &syntax) {
+		return refuse(item, 0, string(syntax.Code), "as JSON: %s", syntax)
+	}
+	return refuse(item, 0, codeSyntax, "as JSON: %v", err)
+}
+
+// compare is the rule that decides: an item is what Append writes, or refused.
+func compare(expected, item []byte) error {
+	if bytes.Equal(expected, item) {
+		return nil
+	}
+	at := 0
+	for at < len(expected) && at < len(item) && expected[at] == item[at] {
+		at++
+	}
+	return refuse(item, int64(at), codeNonDeterministic, "expected %s of the deterministic encoding, found %s", byteAt(expected, at), byteAt(item, at))
+}
+
+func (w *work) encode(c *Codec, d *canon.Document) error {
+	w.enc.mode = c.encoding
+	w.enc.buf.Reset()
+	return w.enc.value(d.Root())
+}
+
+func (c *Codec) work() *work {
+	if w, ok := c.pool.Get().(*work); ok {
+		return w
+	}
+	return new(work)
+}
+
+// release keeps the memory for the next call, unless it is that of a giant.
+func (c *Codec) release(w *work) {
+	const keep = 1 << 20
+	if cap(w.text) <= keep && w.enc.buf.Cap() <= keep {
+		c.pool.Put(w)
+	}
+}

@@ -1,0 +1,61 @@
+// Package archive writes receipts as deterministic CBOR (RFC 8949 section
+// 4.2.1), and reads back exactly what it writes.
+//
+// A .cbor file is one item: one receipt. A .cborseq file is a CBOR sequence (RFC
+// 8742): items one after another, with nothing before, between or behind them.
+// The media type of an item is [MediaType].
+//
+// The archive is another spelling of the same JSON value, never another
+// receipt. Its hash is that of the canonical JSON (RFC 8785), so a JSON file
+// and an archive of one receipt verify alike, and no hash is ever computed over
+// CBOR bytes.
+//
+// # The exact bytes
+//
+// Every JSON value has one encoding, and every accepted encoding one value:
+//
+//	JSON                                     CBOR                          example
+//	null, false, true                        simple 22, 20, 21             f6, f4, f5
+//	integral number within ±(2^53−1)         integer, shortest head        2.0 and 2e0 → 02, -1 → 20
+//	-0                                       the integer 0                 00
+//	other number                             shortest of float16, 32, 64   1.5 → f93e00
+//	  that keeps the value                                                 0.1842 → fb3fc793dd97f62b6b
+//	integral number outside ±(2^53−1)        refused: number_precision
+//	string                                   text of definite length       "a" → 6161
+//	array                                    array of definite length      [] → 80
+//	object                                   map of definite length, text  {"b":1,"aa":2} → a261620162616102
+//	  keys in bytewise order of their encodings: shorter keys first
+//
+// So the order of members differs from that of canonical JSON, which compares
+// UTF-16 code units: there, aa comes before b.
+//
+// Nothing else is read: no tag, byte string, undefined or other simple value, no
+// NaN and no infinity, no key that is not text, no key twice or out of order, no
+// indefinite length, no head or float that could be shorter, no float of an
+// integral value, no invalid UTF-8, and no byte behind an item. The rule is
+// enforced whole rather than case by case: an item is accepted only if the
+// encoding of the value it stands for is that item, byte for byte.
+//
+// # Limits
+//
+// An archive holds what a receipt may hold: [receipt.MaxDepth] nested arrays and
+// objects, [receipt.MaxBytes] of canonical JSON. An item is at most
+// [MaxItemBytes] long, which no such JSON exceeds. Arrays and objects have no
+// limit of their own. A length that an item states is never believed: memory is
+// taken for bytes that are there.
+//
+// # By hand
+//
+// What the bytes mean can be seen with any CBOR tool. With Python's cbor2, whose
+// canonical mode sorts as this package does, a receipt's archive is
+//
+//	receipt canon receipt.json | python3 -c 'import sys, json, cbor2
+//	def exact(f): f = float(f); return int(f) if f.is_integer() else f
+//	sys.stdout.buffer.write(cbor2.dumps(json.load(sys.stdin, parse_float=exact), canonical=True))' | sha256sum
+//
+// and the canonical JSON of an archive, which receipt canon and sha256sum take on
+// from there,
+//
+//	python3 -c 'import sys, json, cbor2
+//	json.dump(cbor2.load(sys.stdin.buffer), sys.stdout, ensure_ascii=False)' <receipt.cbor | receipt canon -
+package archive

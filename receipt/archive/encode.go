@@ -1,0 +1,111 @@
+package archive
+
+import (
+	"bytes"
+	"math"
+	"slices"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// An encoder writes the values of a document. Every number, literal and text,
+// and every count of elements, is written by the CBOR library, which is
+// immediately deterministic for them; what is left to do here is the order of
+// keys and the major type of a container.
+//
+// The library writes whole trees too. Building one of Go values first takes
+// several times as long and as much memory, and a map of Go sorts its keys by
+// copying every value once for each level.
+type encoder struct {
+	buf  bytes.Buffer
+	mode cbor.UserBufferEncMode
+
+	members []member // of the objects that are being written
+
+	// Scalars are handed over by their address: an interface that holds a
+	// pointer takes no memory.
+	text    string
+	integer int64
+	count   uint64
+	number  float64
+	truth   bool
+}
+
+type member struct{ name, value canon.Node }
+
+func (e *encoder) value(n canon.Node) error {
+	switch n.Kind() {
+	case canon.KindBool:
+		e.truth = n.Bool()
+		return e.mode.MarshalToBuffer(&e.truth, &e.buf)
+	case canon.KindNumber:
+		return e.float(n.Float())
+	case canon.KindString:
+		e.text = n.String()
+		return e.mode.MarshalToBuffer(&e.text, &e.buf)
+	case canon.KindArray:
+		return e.array(n)
+	case canon.KindObject:
+		return e.object(n)
+	}
+	return e.mode.MarshalToBuffer(nil, &e.buf)
+}
+
+// float writes integral values as integers, -0 as 0 among them. The caller has
+// made sure that none is outside ±(2^53−1).
+func (e *encoder) float(f float64) error {
+	if f == math.Trunc(f) {
+		e.integer = int64(f)
+		return e.mode.MarshalToBuffer(&e.integer, &e.buf)
+	}
+	e.number = f
+	return e.mode.MarshalToBuffer(&e.number, &e.buf)
+}
+
+// container writes the head of an array or a map: that of the integer count,
+// with its major type, 0, replaced (RFC 8949 section 3).
+func (e *encoder) container(major byte, count int) error {
+	at := e.buf.Len()
+	e.count = uint64(count)
+	err := e.mode.MarshalToBuffer(&e.count, &e.buf)
+	if err == nil {
+		e.buf.Bytes()[at] |= major << 5
+	}
+	return err
+}
+
+func (e *encoder) array(n canon.Node) error {
+	if err := e.container(majorArray, n.Len()); err != nil {
+		return err
+	}
+	for _, element := range n.Elements() {
+		if err := e.value(element); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *encoder) object(n canon.Node) error {
+	begin := len(e.members)
+	defer func() { e.members = e.members[:begin] }()
+	for name, value := range n.Members() {
+		e.members = append(e.members, member{name, value})
+	}
+	members := e.members[begin:]
+	slices.SortFunc(members, func(a, b member) int { return compareKeys(a.name.Text(), b.name.Text()) })
+	if err := e.container(majorMap, len(members)); err != nil {
+		return err
+	}
+	for _, m := range members {
+		if err := e.value(m.name); err != nil {
+			return err
+		}
+		if err := e.value(m.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package archive
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// The codes of an [ItemError]. They are spelled as in reports.
+const (
+	codeSyntax           = "syntax"                 // no well-formed CBOR (RFC 8949 section 5.3.1), or cut off
+	codeNonDeterministic = "non_deterministic_cbor" // well-formed, but not what Append writes for any value
+	codeDuplicateName    = "duplicate_name"         // two equal keys of a map
+	codeInvalidUTF8      = "invalid_utf8"           // text that is no UTF-8
+	codeNumberRange      = "number_range"           // NaN or an infinity
+	codeNumberPrecision  = "number_precision"       // integral and outside ±(2^53−1)
+	codeDepthLimit       = "depth_limit"            // nested deeper than receipt.MaxDepth
+	codeSizeLimit        = "size_limit"             // longer than MaxItemBytes, or than receipt.MaxBytes as JSON
+	codeTrailingData     = "trailing_data"          // bytes behind the item
+	codeEmptyInput       = "empty_input"            // no item at all
+)
+
+// An ItemError says why a value cannot be archived, or why bytes are no archive,
+// and where. It tells of the first problem, reading from the start.
+type ItemError struct {
+	// Offset counts bytes from 0: for ToJSON in the item, for Reader.Next in
+	// the sequence, for Append in the JSON source.
+	Offset int64
+
+	// Code is one of syntax, non_deterministic_cbor, duplicate_name,
+	// invalid_utf8, number_range, number_precision, depth_limit, size_limit,
+	// trailing_data and empty_input. Codes are never renamed.
+	Code string
+
+	Detail string // what was expected and what was found
+	Hint   string // what probably happened; often empty
+}
+
+// Error gives the place and the detail on one line, such as
+//
+//	offset 17: expected no tag, found tag 1
+func (e *ItemError) Error() string { return fmt.Sprintf("offset %d: %s", e.Offset, e.Detail) }
+
+// refuse returns the error of the item or sequence that begins with start.
+func refuse(start []byte, offset int64, code, format string, args ...any) *ItemError {
+	return &ItemError{Offset: offset, Code: code, Detail: fmt.Sprintf(format, args...), Hint: hint(start)}
+}
+
+// hint recognizes what people really send.
+func hint(start []byte) string {
+	text := bytes.TrimLeft(start[:min(len(start), 64)], " \t\r\n")
+	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
+		return "the input looks like JSON text, not like CBOR; give it as JSON"
+	}
+	return ""
+}
+
+// clip bounds foreign text for a message, which quotes it.
+func clip(text []byte) []byte {
+	const most = 80
+	if len(text) <= most {
+		return text
+	}
+	return append(bytes.ToValidUTF8(text[:most:most], nil), "…"...)
+}
+
+// byteAt describes the byte at a place for a message.
+func byteAt(b []byte, at int) string {
+	if at >= len(b) {
+		return "the end"
+	}
+	return fmt.Sprintf("the byte 0x%02x", b[at])
+}

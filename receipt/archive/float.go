@@ -1,0 +1,35 @@
+package archive
+
+import "math"
+
+// float returns the value of a head that is a float of 16, 32 or 64 bits.
+func (h head) float() float64 {
+	switch h.info {
+	case infoTwoBytes:
+		return half(uint16(h.arg))
+	case infoFourBytes:
+		return float64(math.Float32frombits(uint32(h.arg)))
+	}
+	return math.Float64frombits(h.arg)
+}
+
+// half returns the value of an IEEE-754 binary16: a sign, five bits of exponent
+// and ten of fraction (RFC 8949 appendix D).
+func half(bits uint16) float64 {
+	exponent, fraction := int(bits>>10&31), float64(bits&(1<<10-1))
+	var f float64
+	switch exponent {
+	case 0:
+		f = math.Ldexp(fraction, -24)
+	case 31:
+		if f = math.Inf(1); fraction != 0 {
+			f = math.NaN()
+		}
+	default:
+		f = math.Ldexp(1<<10+fraction, exponent-25)
+	}
+	if bits>>15 != 0 {
+		return -f
+	}
+	return f
+}

@@ -1,0 +1,140 @@
+package archive
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// The major types (RFC 8949 section 3.1).
+const (
+	majorUnsigned = iota
+	majorNegative
+	majorBytes
+	majorText
+	majorArray
+	majorMap
+	majorTag
+	majorSimple // and floats
+)
+
+// Additional information (RFC 8949 sections 3, 3.2 and 3.3): up to 23 it is the
+// argument, from 24 to 27 it says that 1, 2, 4 or 8 bytes of argument follow.
+const (
+	infoOneByte    = 24
+	infoTwoBytes   = 25
+	infoFourBytes  = 26
+	infoEightBytes = 27
+	infoIndefinite = 31 // or, as simple value, the break behind such an item
+)
+
+// A head is how every data item begins: a byte of major type and additional
+// information, and the argument that it announces (RFC 8949 section 3).
+type head struct {
+	major, info byte
+	arg         uint64
+	size        int // of the head, in bytes
+}
+
+// readHead returns the head at the start of b. It is false when b ends before.
+func readHead(b []byte) (h head, whole bool) {
+	if len(b) == 0 {
+		return head{}, false
+	}
+	h = head{major: b[0] >> 5, info: b[0] & 31, size: 1}
+	if h.info < infoOneByte || h.info > infoEightBytes {
+		h.arg = uint64(h.info)
+		return h, true
+	}
+	if h.size += 1 << (h.info - infoOneByte); len(b) < h.size {
+		return head{}, false
+	}
+	switch h.info {
+	case infoOneByte:
+		h.arg = uint64(b[1])
+	case infoTwoBytes:
+		h.arg = uint64(binary.BigEndian.Uint16(b[1:]))
+	case infoFourBytes:
+		h.arg = uint64(binary.BigEndian.Uint32(b[1:]))
+	case infoEightBytes:
+		h.arg = binary.BigEndian.Uint64(b[1:])
+	}
+	return h, true
+}
+
+// malformed says what is wrong with a head wherever it stands (RFC 8949 section
+// 5.3.1 and appendix F), or nothing.
+func (h head) malformed() (code, found string) {
+	switch {
+	case h.info > infoEightBytes && h.info < infoIndefinite:
+		return codeSyntax, fmt.Sprintf("the reserved additional information %d", h.info)
+	case h.info == infoIndefinite:
+		return h.indefinite()
+	case h.major == majorSimple && h.info == infoOneByte && h.arg < 32:
+		return codeSyntax, fmt.Sprintf("the simple value %d in two bytes", h.arg)
+	}
+	return "", ""
+}
+
+// indefinite tells indefinite lengths, which are well-formed, from what only
+// looks alike (RFC 8949 section 3.2).
+func (h head) indefinite() (code, found string) {
+	switch h.major {
+	case majorBytes, majorText, majorArray, majorMap:
+		return codeNonDeterministic, "one of indefinite length"
+	case majorSimple:
+		return codeSyntax, "a break outside of an item of indefinite length"
+	}
+	return codeSyntax, "an integer or tag of indefinite length"
+}
+
+// shortest reports whether the argument has the shortest form (RFC 8949 section
+// 4.2.1). That of a float is its value, whatever its size.
+func (h head) shortest() bool {
+	switch {
+	case h.major == majorSimple:
+		return true
+	case h.info == infoOneByte:
+		return h.arg >= infoOneByte
+	case h.info == infoTwoBytes:
+		return h.arg > math.MaxUint8
+	case h.info == infoFourBytes:
+		return h.arg > math.MaxUint16
+	case h.info == infoEightBytes:
+		return h.arg > math.MaxUint32
+	}
+	return true
+}
+
+// String names what begins with the head, for a message.
+func (h head) String() string {
+	switch h.major {
+	case majorUnsigned:
+		return fmt.Sprintf("the integer %d", h.arg)
+	case majorNegative:
+		return fmt.Sprintf("the integer -1-%d", h.arg)
+	case majorBytes:
+		return fmt.Sprintf("a byte string of %d bytes", h.arg)
+	case majorText:
+		return fmt.Sprintf("a text of %d bytes", h.arg)
+	case majorArray:
+		return fmt.Sprintf("an array of %d elements", h.arg)
+	case majorMap:
+		return fmt.Sprintf("a map of %d members", h.arg)
+	case majorTag:
+		return fmt.Sprintf("tag %d", h.arg)
+	}
+	switch h.info {
+	case 20:
+		return "false"
+	case 21:
+		return "true"
+	case 22:
+		return "null"
+	case 23:
+		return "undefined"
+	case infoTwoBytes, infoFourBytes, infoEightBytes:
+		return fmt.Sprintf("the float %v", h.float())
+	}
+	return fmt.Sprintf("the simple value %d", h.arg)
+}

@@ -1,0 +1,167 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A Reader reads a CBOR sequence (RFC 8742) item by item. It takes memory for
+// the longest item, at most twice what was read of it, and reads no further than
+// the item's end before it returns the item, but for what one Read of the source
+// brought.
+type Reader struct {
+	source io.Reader
+	failed error // of the source: told when what was read is used up
+	err    error // what every further call returns
+
+	buf   []byte // read and not yet used
+	begin int    // of the current item in buf
+	size  int    // of the current item, as far as it was seen
+
+	index  int
+	offset int64 // of buf[begin] in the sequence
+}
+
+const firstBuffer = 64 << 10
+
+// NewReader returns a Reader of r.
+func NewReader(r io.Reader) *Reader { return &Reader{source: r} }
+
+// Index returns the number of the item that Next returned or refused last,
+// counted from 1; before the first it is 0.
+func (r *Reader) Index() int { return r.index }
+
+// Offset returns where that item begins in the sequence, in bytes from 0. Once
+// Next has returned io.EOF it is the length of the sequence.
+func (r *Reader) Offset() int64 { return r.offset }
+
+// Next returns the bytes of the next item, which are valid until the next call.
+// Items are well-formed and of definite length; whether one is an archive is
+// for [Codec.ToJSON] to say. At the end of the sequence the error is io.EOF. An
+// item that is malformed, cut off, of indefinite length or too long is an
+// *[ItemError]; other errors are the source's. Every error ends the sequence: it
+// is returned by every later call, because nobody can tell where the next item
+// would begin.
+func (r *Reader) Next() ([]byte, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	r.begin += r.size
+	r.offset += int64(r.size)
+	r.size = 0
+	if err := r.more(1); err != nil {
+		r.err = err
+		return nil, err
+	}
+	r.index++
+	if err := r.item(); err != nil {
+		r.err = r.cutOff(err)
+		return nil, r.err
+	}
+	end := r.begin + r.size
+	return r.buf[r.begin:end:end], nil
+}
+
+// cutOff is what the end of the input means inside an item.
+func (r *Reader) cutOff(err error) error {
+	if err != io.EOF {
+		return err
+	}
+	return r.refuse(len(r.buf)-r.begin, codeSyntax, "expected the rest of item %d, begun at offset %d, found the end of the input", r.index, r.offset)
+}
+
+// item finds the end of the current item. With definite lengths that takes one
+// number: how many values are still to come.
+func (r *Reader) item() error {
+	for pending := uint64(1); pending > 0; pending-- {
+		h, err := r.head()
+		if err != nil {
+			return err
+		}
+		content := uint64(0)
+		switch h.major {
+		case majorBytes, majorText:
+			content = h.arg
+		case majorArray:
+			pending += min(h.arg, MaxItemBytes)
+		case majorMap:
+			pending += 2 * min(h.arg, MaxItemBytes)
+		case majorTag:
+			pending++
+		}
+		if content > MaxItemBytes || uint64(r.size+h.size)+content+pending-1 > MaxItemBytes { // a value takes a byte at least
+			return r.refuse(r.size, codeSizeLimit, "expected an item of at most %d bytes, found %s in item %d, begun at offset %d", MaxItemBytes, h, r.index, r.offset)
+		}
+		if err := r.more(h.size + int(content)); err != nil {
+			return err
+		}
+		r.size += h.size + int(content)
+	}
+	return nil
+}
+
+// head returns the head of the next value of the item.
+func (r *Reader) head() (head, error) {
+	for {
+		if h, whole := readHead(r.buf[r.begin+r.size:]); whole {
+			if code, found := h.malformed(); code != "" {
+				return h, r.refuse(r.size, code, "expected a CBOR item of definite length, found %s in item %d, begun at offset %d", found, r.index, r.offset)
+			}
+			return h, nil
+		}
+		if err := r.more(len(r.buf) - r.begin - r.size + 1); err != nil {
+			return head{}, err
+		}
+	}
+}
+
+// refuse returns an error at a place in the current item.
+func (r *Reader) refuse(at int, code, format string, args ...any) error {
+	return refuse(r.buf[r.begin:], r.offset+int64(at), code, format, args...)
+}
+
+// more reads until n bytes lie behind what was seen of the item. The error is
+// that of the source, io.EOF at its end.
+func (r *Reader) more(n int) error {
+	for len(r.buf)-r.begin-r.size < n {
+		if r.failed != nil {
+			return r.failed
+		}
+		r.makeRoom()
+		if err := r.read(); err != nil {
+			r.failed = err // behind the bytes that came with it
+		}
+	}
+	return nil
+}
+
+// makeRoom makes room for a Read: by moving the current item to the front, or
+// by doubling what is full of it.
+func (r *Reader) makeRoom() {
+	if len(r.buf) < cap(r.buf) {
+		return
+	}
+	kept := r.buf[r.begin:]
+	into := r.buf[:0]
+	if len(kept) > cap(r.buf)/2 || cap(r.buf) == 0 {
+		into = make([]byte, 0, max(firstBuffer, 2*len(kept)))
+	}
+	r.buf = append(into, kept...)
+	r.begin = 0
+}
+
+func (r *Reader) read() error {
+	const patience = 100 // as bufio has
+	for range patience {
+		n, err := r.source.Read(r.buf[len(r.buf):cap(r.buf)])
+		if n < 0 || n > cap(r.buf)-len(r.buf) {
+			return errors.New("archive: the source claims to have read more than there was room for")
+		}
+		r.buf = r.buf[:len(r.buf)+n]
+		if n > 0 || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("archive: %w", io.ErrNoProgress)
+}
