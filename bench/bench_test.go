@@ -53,12 +53,6 @@ func TestRivalsAgree(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
-	if median([]float64{3, 1, 2}) != 2 || median([]float64{4, 1, 2, 3}) != 2.5 {
-		t.Error("wrong")
-	}
-}
-
 func TestTable(t *testing.T) {
 	var b strings.Builder
 	if err := table(&b, 1, time.Nanosecond); err != nil {

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/receiptkit/receiptkit/bench/internal/stat"
 )
 
 func main() {
@@ -81,7 +83,7 @@ func compare(c inputs, all []rival, rounds int, slice time.Duration) ([]result, 
 		for round := range rounds {
 			ratios[round] = times[k][round] / times[0][round]
 		}
-		results[k] = result{float64(c.bytes) / 1e6 / median(times[k]), median(ratios), slices.Min(ratios)}
+		results[k] = result{float64(c.bytes) / 1e6 / stat.Median(times[k]), stat.Median(ratios), slices.Min(ratios)}
 	}
 	return results, nil
 }
@@ -123,13 +125,4 @@ func measure(c inputs, r rival, slice time.Duration) (float64, error) {
 		passes++
 	}
 	return (clock() - start).Seconds() / float64(passes), nil
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	middle := len(sorted) / 2
-	if len(sorted)%2 == 1 {
-		return sorted[middle]
-	}
-	return (sorted[middle-1] + sorted[middle]) / 2
 }

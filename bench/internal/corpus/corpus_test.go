@@ -78,7 +78,7 @@ func trust(t *testing.T, c *Corpus) *keys.Set {
 // TestReceiptsVerify: every receipt is verified without a warning, and signed by
 // one of eight keys that all have something to do.
 func TestReceiptsVerify(t *testing.T) {
-	for _, config := range []Config{{Receipts: 1500, Seed: 1}, {Receipts: 200, Seed: 2, Streams: 9}, {Receipts: 1500, Kind: Minimal}} {
+	for _, config := range []Config{{Receipts: 500, Seed: 1}, {Receipts: 200, Seed: 2, Streams: 9}, {Receipts: 500, Kind: Minimal}} {
 		c := newCorpus(t, config)
 		v, err := receipt.NewVerifier(trust(t, c), receipt.Policy{})
 		if err != nil {
@@ -166,7 +166,7 @@ func TestSealer(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	sum, count, least, most := 0, 3000, MostBytes, 0
+	sum, count, least, most := 0, 2000, MostBytes, 0
 	for n, text := range newCorpus(t, Config{Receipts: count, Seed: 1}).All() {
 		if len(text) < LeastBytes || len(text) > MostBytes {
 			t.Errorf("receipt %d has %d bytes", n, len(text))

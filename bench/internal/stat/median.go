@@ -1,0 +1,15 @@
+// Package stat holds what both measuring commands compute.
+package stat
+
+import "slices"
+
+// Median returns the middle of the values, of which there is at least one: of an
+// even number of them the mean of the middle two.
+func Median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[middle]
+	}
+	return (sorted[middle-1] + sorted[middle]) / 2
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/bench/internal/stat"
+)
+
+// A row is what all runs with one number of jobs took.
+type row struct {
+	jobs            int
+	wall, processor float64 // seconds, medians
+	memory          float64 // MiB, the most of any run
+	gain, leastGain float64 // how many times as fast as the first row: median of the rounds, and least
+}
+
+func summarize(jobs []int, samples [][]sample) []row {
+	rows := make([]row, len(jobs))
+	for k, list := range samples {
+		var wall, processor, memory, gain []float64
+		for round, s := range list {
+			wall = append(wall, s.wall)
+			processor = append(processor, s.processor)
+			memory = append(memory, s.memory)
+			gain = append(gain, samples[0][round].wall/s.wall)
+		}
+		rows[k] = row{jobs[k], stat.Median(wall), stat.Median(processor), slices.Max(memory), stat.Median(gain), slices.Min(gain)}
+	}
+	return rows
+}
+
+func tell(w io.Writer, o *options, rows []row) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\nmedian of %d rounds, peak RSS of all runs\n\n", strings.Join(o.command, " "), o.runs)
+	fmt.Fprintf(&b, "%6s %10s %12s %13s %12s %6s\n", "jobs", "seconds", "processor s", "peak RSS MiB", fmt.Sprintf("× jobs=%d", rows[0].jobs), "least")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%6d %10.3f %12.3f %13s %12.2f %6.2f\n", r.jobs, r.wall, r.processor, mebibytes(r.memory), r.gain, r.leastGain)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func mebibytes(n float64) string {
+	if n == 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.1f", n)
+}
+
+// limits are what the rows are held against; zero ones are not.
+type limits struct {
+	memory float64 // MiB
+	gain   float64 // of the last row over the first
+}
+
+// A missedError says which limits do not hold.
+type missedError struct{ missed []string }
+
+func (e *missedError) Error() string { return strings.Join(e.missed, "; ") }
+
+func (l limits) check(rows []row) error {
+	var missed []string
+	for _, r := range rows {
+		switch {
+		case l.memory > 0 && r.memory == 0:
+			missed = append(missed, "the peak RSS is unknown on this system")
+		case l.memory > 0 && r.memory > l.memory:
+			missed = append(missed, fmt.Sprintf("%d jobs: the peak RSS is %.1f MiB, expected at most %g", r.jobs, r.memory, l.memory))
+		}
+	}
+	if last := rows[len(rows)-1]; l.gain > 0 && last.gain < l.gain {
+		missed = append(missed, fmt.Sprintf("%d jobs are %.2f times as fast as %d, expected at least %g", last.jobs, last.gain, rows[0].jobs, l.gain))
+	}
+	if len(missed) > 0 {
+		return &missedError{missed}
+	}
+	return nil
+}
