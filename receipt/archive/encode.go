@@ -10,14 +10,14 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An encoder writes the values of a document. Every number, literal and text,
-// and every count of elements, is written by the CBOR library, which is
-// immediately deterministic for them; what is left to do here is the order of
-// keys and the major type of a container.
+// An encoder writes the values of a document. Every head, number and literal is
+// written by the CBOR library in its core deterministic mode. Left to do here is
+// the order of keys, and to say of a count whether it is one of bytes, elements
+// or members.
 //
 // The library writes whole trees too. Building one of Go values first takes
-// several times as long and as much memory, and a map of Go sorts its keys by
-// copying every value once for each level.
+// several times as long and, for large receipts, hundreds of megabytes; and to
+// sort a map it copies each value once for every level above it.
 type encoder struct {
 	buf  bytes.Buffer
 	mode cbor.UserBufferEncMode
@@ -26,14 +26,17 @@ type encoder struct {
 
 	// Scalars are handed over by their address: an interface that holds a
 	// pointer takes no memory.
-	text    string
-	integer int64
 	count   uint64
+	integer int64
 	number  float64
 	truth   bool
 }
 
-type member struct{ name, value canon.Node }
+// A member is one of an object, and the text of its name.
+type member struct {
+	key         []byte
+	name, value canon.Node
+}
 
 func (e *encoder) value(n canon.Node) error {
 	switch n.Kind() {
@@ -43,8 +46,7 @@ func (e *encoder) value(n canon.Node) error {
 	case canon.KindNumber:
 		return e.float(n.Float())
 	case canon.KindString:
-		e.text = n.String()
-		return e.mode.MarshalToBuffer(&e.text, &e.buf)
+		return e.string(n.Text())
 	case canon.KindArray:
 		return e.array(n)
 	case canon.KindObject:
@@ -64,9 +66,9 @@ func (e *encoder) float(f float64) error {
 	return e.mode.MarshalToBuffer(&e.number, &e.buf)
 }
 
-// container writes the head of an array or a map: that of the integer count,
-// with its major type, 0, replaced (RFC 8949 section 3).
-func (e *encoder) container(major byte, count int) error {
+// head writes the head of a text, array or map: that of the integer count, whose
+// major type, 0, is replaced (RFC 8949 section 3).
+func (e *encoder) head(major byte, count int) error {
 	at := e.buf.Len()
 	e.count = uint64(count)
 	err := e.mode.MarshalToBuffer(&e.count, &e.buf)
@@ -76,8 +78,16 @@ func (e *encoder) container(major byte, count int) error {
 	return err
 }
 
+func (e *encoder) string(text []byte) error {
+	if err := e.head(majorText, len(text)); err != nil {
+		return err
+	}
+	_, err := e.buf.Write(text)
+	return err
+}
+
 func (e *encoder) array(n canon.Node) error {
-	if err := e.container(majorArray, n.Len()); err != nil {
+	if err := e.head(majorArray, n.Len()); err != nil {
 		return err
 	}
 	for _, element := range n.Elements() {
@@ -92,15 +102,15 @@ func (e *encoder) object(n canon.Node) error {
 	begin := len(e.members)
 	defer func() { e.members = e.members[:begin] }()
 	for name, value := range n.Members() {
-		e.members = append(e.members, member{name, value})
+		e.members = append(e.members, member{name.Text(), name, value})
 	}
 	members := e.members[begin:]
-	slices.SortFunc(members, func(a, b member) int { return compareKeys(a.name.Text(), b.name.Text()) })
-	if err := e.container(majorMap, len(members)); err != nil {
+	slices.SortFunc(members, func(a, b member) int { return compareKeys(a.key, b.key) })
+	if err := e.head(majorMap, len(members)); err != nil {
 		return err
 	}
 	for _, m := range members {
-		if err := e.value(m.name); err != nil {
+		if err := e.string(m.key); err != nil {
 			return err
 		}
 		if err := e.value(m.value); err != nil {
