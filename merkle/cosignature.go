@@ -3,7 +3,6 @@ package merkle
 import (
 	"context"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -41,23 +40,15 @@ type Witness struct {
 
 // NewWitness returns a Witness by its name and its 32-byte public key.
 func NewWitness(name string, key ed25519.PublicKey) (*Witness, error) {
-	if !validName(name) {
-		return nil, fmt.Errorf("merkle: the name %.80q of a witness is empty, or has a space or a plus", name)
+	hash, err := keyHash(name, cosignatureType, key)
+	if err != nil {
+		return nil, err
 	}
-	if len(key) != ed25519.PublicKeySize {
-		return nil, fmt.Errorf("merkle: a public key of %d bytes, expected %d", len(key), ed25519.PublicKeySize)
-	}
-	return &Witness{name, keyHash(name, key), key}, nil
+	return &Witness{name, hash, key}, nil
 }
 
 func validName(name string) bool {
 	return name != "" && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsSpace) && !strings.Contains(name, "+")
-}
-
-// keyHash is the key id: the first four bytes of SHA-256(name ‖ LF ‖ 0x04 ‖ key).
-func keyHash(name string, key ed25519.PublicKey) uint32 {
-	sum := sha256.Sum256(append([]byte(name+"\n"+string(rune(cosignatureType))), key...))
-	return binary.BigEndian.Uint32(sum[:])
 }
 
 // Name returns the name of the witness.

@@ -1,0 +1,54 @@
+package merkle
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+)
+
+// logSignatureType is that of an Ed25519 signature over the text of a note, the
+// only one that golang.org/x/mod/sumdb/note knows.
+const logSignatureType = 0x01
+
+// A Log verifies the signatures of one key of a log. It is a note.Verifier.
+type Log struct {
+	origin string
+	hash   uint32
+	key    ed25519.PublicKey
+}
+
+// NewLog returns a Log by its origin, which is the name of its key too, and its
+// 32-byte public key.
+func NewLog(origin string, key ed25519.PublicKey) (*Log, error) {
+	hash, err := keyHash(origin, logSignatureType, key)
+	if err != nil {
+		return nil, err
+	}
+	return &Log{origin, hash, key}, nil
+}
+
+// Name returns the origin.
+func (l *Log) Name() string { return l.origin }
+
+// KeyHash returns the key id.
+func (l *Log) KeyHash() uint32 { return l.hash }
+
+// Key returns the public key.
+func (l *Log) Key() ed25519.PublicKey { return l.key }
+
+// Verify reports whether sig is the log's over the note text msg.
+func (l *Log) Verify(msg, sig []byte) bool { return ed25519.Verify(l.key, msg, sig) }
+
+// keyHash returns the key id of a note key: the first four bytes of
+// SHA-256(name ‖ LF ‖ type ‖ public key).
+func keyHash(name string, kind byte, key ed25519.PublicKey) (uint32, error) {
+	if !validName(name) {
+		return 0, fmt.Errorf("merkle: the name %.80q of a note key is empty, or has a space or a plus", name)
+	}
+	if len(key) != ed25519.PublicKeySize {
+		return 0, fmt.Errorf("merkle: a public key of %d bytes, expected %d", len(key), ed25519.PublicKeySize)
+	}
+	sum := sha256.Sum256(append(append([]byte(name), '\n', kind), key...))
+	return binary.BigEndian.Uint32(sum[:]), nil
+}

@@ -1,0 +1,107 @@
+package merkle
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// A Signed is a checkpoint with who signed it, of the keys that were given to
+// [OpenSigned]. Any of its lists may be empty: a checkpoint without Logs is the
+// word of nobody.
+type Signed struct {
+	Checkpoint
+	Logs         []*Log // whose origin is the checkpoint's
+	Cosignatures []Cosignature
+	Unknown      []string // signature lines of other keys, as "name+key id", not checked
+}
+
+// A Cosignature says that a witness had seen the checkpoint at a time, which it
+// states itself, under its signature.
+type Cosignature struct {
+	Witness *Witness
+	At      time.Time
+}
+
+// OpenSigned opens a signed checkpoint that any of several logs may have signed.
+// It checks every line of every key that is given: a false one is a
+// *[SignatureError], whatever the others are. Lines of other keys are only
+// listed. The text must be a checkpoint (*[CheckpointError]) and each signature
+// must be spelled in the one strict base64.
+func OpenSigned(msg []byte, logs []*Log, witnesses []*Witness) (*Signed, error) {
+	n, err := readNote(msg)
+	if err != nil {
+		return nil, err
+	}
+	c, err := ParseCheckpoint(n.Text)
+	if err != nil {
+		return nil, err
+	}
+	s := &Signed{Checkpoint: *c}
+	for _, line := range n.UnverifiedSigs {
+		if err := s.add(n.Text, line, logs, witnesses); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// readNote reads the form of a note, at most 100 signature lines, and verifies
+// none of them: note.Open with known keys would skip the second line of a key.
+func readNote(msg []byte) (*note.Note, error) {
+	_, err := note.Open(msg, note.VerifierList())
+	var unverified *note.UnverifiedNoteError
+	if !errors.As(err, &unverified) {
+		return nil, fmt.Errorf("merkle: checkpoint: %w", err)
+	}
+	return unverified.Note, nil
+}
+
+// add judges one signature line. The key id is short, so that several keys may
+// have it: the line is false when it is none's.
+func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []*Witness) error {
+	payload, ok := strictBase64(line.Base64)
+	if !ok {
+		return fmt.Errorf("merkle: checkpoint: the signature of %.80q is not strict base64", line.Name)
+	}
+	signature := payload[4:] // note.Open made sure that there is more than the key id
+	known, valid := false, false
+	for _, l := range logs {
+		if l.origin != line.Name || l.hash != line.Hash {
+			continue
+		}
+		known = true
+		if l.Verify([]byte(text), signature) {
+			valid = true
+			if l.origin == s.Origin {
+				s.Logs = append(s.Logs, l)
+			}
+		}
+	}
+	for _, w := range witnesses {
+		if w.name != line.Name || w.hash != line.Hash {
+			continue
+		}
+		known = true
+		if w.Verify([]byte(text), signature) {
+			valid = true
+			s.Cosignatures = append(s.Cosignatures, Cosignature{w, cosignedAt(signature)})
+		}
+	}
+	switch {
+	case !known:
+		s.Unknown = append(s.Unknown, fmt.Sprintf("%s+%08x", line.Name, line.Hash))
+	case !valid:
+		return &SignatureError{line.Name, line.Hash, s.Checkpoint}
+	}
+	return nil
+}
+
+// cosignedAt reads the time of a verified cosignature.
+func cosignedAt(signature []byte) time.Time {
+	return time.Unix(int64(min(binary.BigEndian.Uint64(signature), math.MaxInt64)), 0).UTC()
+}
