@@ -13,6 +13,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
@@ -46,7 +47,7 @@ func read(t *testing.T, path ...string) []byte {
 // TestForms: all forms hold the same receipts, and what lies beside them is
 // enough to verify them.
 func TestForms(t *testing.T) {
-	dir, told := made(t, "-receipts", "40", "-form", "jsonl,zst,files")
+	dir, told := made(t, "-receipts", "40", "-form", "jsonl,zst,cborseq,files")
 	lines := read(t, dir, "corpus.jsonl")
 	decoder, err := zstd.NewReader(nil)
 	if err != nil {
@@ -67,9 +68,31 @@ func TestForms(t *testing.T) {
 	if !bytes.Equal(joined, lines) {
 		t.Error("the files are not the lines")
 	}
+	if !bytes.Equal(fromCBOR(t, filepath.Join(dir, "corpus.cborseq")), lines) {
+		t.Error("the items are not the lines")
+	}
 	verify(t, dir, bytes.Lines(lines))
-	if want := "40 receipts, "; !strings.HasPrefix(told, want) || strings.Count(told, "\n") != 4 {
+	if want := "40 receipts, "; !strings.HasPrefix(told, want) || strings.Count(told, "\n") != 5 {
 		t.Errorf("told %q", told)
+	}
+}
+
+// fromCBOR returns a sequence as lines.
+func fromCBOR(t *testing.T, path string) (lines []byte) {
+	t.Helper()
+	codec, r := archive.NewCodec(), archive.NewReader(bytes.NewReader(read(t, path)))
+	for {
+		item, err := r.Next()
+		if err == io.EOF {
+			return lines
+		}
+		if err == nil {
+			lines, err = codec.AppendJSON(lines, item)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, '\n')
 	}
 }
 
@@ -145,7 +168,7 @@ func TestFailureLeavesNothing(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	dir := t.TempDir()
-	o, err := parse([]string{"-o", dir, "-receipts", "100", "-form", "jsonl,zst,files"}, io.Discard)
+	o, err := parse([]string{"-o", dir, "-receipts", "100", "-form", "jsonl,zst,cborseq,files"}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

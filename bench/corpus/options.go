@@ -54,7 +54,7 @@ func (o *options) check() error {
 		case slices.Contains(o.forms[:i], form):
 			return fmt.Errorf("-form names %s twice", form)
 		case o.text == textPretty && form != formFiles:
-			return errors.New("a line holds one receipt, so -text pretty needs -form files")
+			return errors.New("-text pretty goes with -form files only, as a line holds one receipt")
 		}
 	}
 	if !o.text.known() {

@@ -14,12 +14,13 @@ type sink interface {
 
 // The forms of a corpus.
 const (
-	formLines = "jsonl"
-	formZstd  = "zst"
-	formFiles = "files"
+	formLines    = "jsonl"
+	formZstd     = "zst"
+	formSequence = "cborseq"
+	formFiles    = "files"
 )
 
-func forms() []string { return []string{formLines, formZstd, formFiles} }
+func forms() []string { return []string{formLines, formZstd, formSequence, formFiles} }
 
 func newSink(form, dir string) (sink, error) {
 	switch form {
@@ -27,6 +28,8 @@ func newSink(form, dir string) (sink, error) {
 		return newLines(filepath.Join(dir, "corpus.jsonl"))
 	case formZstd:
 		return newZstd(filepath.Join(dir, "corpus.jsonl.zst"))
+	case formSequence:
+		return newSequence(filepath.Join(dir, "corpus.cborseq"))
 	case formFiles:
 		return newFiles(filepath.Join(dir, "receipts"))
 	}
