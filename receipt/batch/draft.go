@@ -1,0 +1,59 @@
+package batch
+
+import (
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+const previousMember = "previous_receipt_hash"
+
+// fill returns a draft with a merkle_root, and without one member of its chain.
+// What is no draft of a batch is returned as it is: the sealer, or [misplaced],
+// says what is wrong with it.
+func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*canon.Document, error) {
+	root := draft.Root()
+	link := root.Member("chain")
+	switch {
+	case root.Kind() != canon.KindObject,
+		!link.IsZero() && link.Kind() != canon.KindObject,
+		!link.Member("merkle_root").IsZero():
+		return draft, nil
+	}
+	b := canon.AppendString([]byte(`{"chain":{"merkle_root":`), merkleRoot.String())
+	b = append(appendMembers(b, link, without), '}')
+	b = append(appendMembers(b, root, "chain"), '}')
+	filled := new(canon.Document)
+	if err := filled.Parse(b, canon.Limits{Bytes: 4 * receipt.MaxBytes}); err != nil {
+		return nil, err
+	}
+	return filled, nil
+}
+
+// appendMembers appends all members of an object but one, each behind a comma.
+func appendMembers(b []byte, object canon.Node, but string) []byte {
+	for name, value := range object.Members() {
+		if name.String() != but {
+			b = append(append(b, ','), name.Raw()...)
+			b = append(append(b, ':'), value.Raw()...)
+		}
+	}
+	return b
+}
+
+// misplaced finds what a draft has that only the batch can know. Before is the
+// index of the draft before it in its stream, -1 when the batch has none.
+func misplaced(root canon.Node, before int) []receipt.Problem {
+	var problems []receipt.Problem
+	link := root.Member("chain")
+	if !link.Member("merkle_root").IsZero() {
+		problems = append(problems, receipt.Problem{Pointer: "/chain/merkle_root", Code: receipt.CodeSchemaInvalid,
+			Detail: "the batch gives its receipts their root; a draft has none"})
+	}
+	if before >= 0 && !link.Member(previousMember).IsZero() {
+		problems = append(problems, receipt.Problem{Pointer: "/chain/" + previousMember, Code: receipt.CodeChainBreak,
+			Detail: fmt.Sprintf("the receipt before this one is made of draft %d, whose hash no draft can know", before)})
+	}
+	return problems
+}

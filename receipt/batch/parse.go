@@ -1,0 +1,93 @@
+package batch
+
+import (
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/schemas"
+)
+
+// ParseManifest reads a manifest, in any spelling of its JSON. The root that it
+// states must be the root of its leaves, and no receipt_id, leaf_hash or
+// receipt_hash may be in it twice: each of them stands for one receipt. At most
+// [MaxBytes] bytes and [MaxEntries] entries are read.
+//
+// The error is or wraps a *[canon.SyntaxError], or is an *[InvalidError] or a
+// *[RootError].
+func ParseManifest(data []byte) (*Manifest, error) {
+	doc := new(canon.Document)
+	if err := doc.Parse(data, canon.Limits{Bytes: MaxBytes, Depth: maxDepth}); err != nil {
+		return nil, fmt.Errorf("batch: %w", err)
+	}
+	schema, err := schemas.Compile(schemas.Batch)
+	if err != nil {
+		return nil, err
+	}
+	root := doc.Root()
+	if found := schema.Check(root); found.Total > 0 {
+		return nil, &InvalidError{found.Problems, found.Total}
+	}
+	entries, err := readEntries(root.Member("receipts"))
+	if err != nil {
+		return nil, err
+	}
+	stated, err := canon.ParseDigest(root.Member("merkle_root").Text())
+	if err != nil {
+		return nil, err
+	}
+	m := newManifest(entries)
+	if stated != m.root {
+		return nil, &RootError{stated, m.root, m.Explain(stated)}
+	}
+	return m, nil
+}
+
+func readEntries(list canon.Node) ([]Entry, error) {
+	var entries []Entry
+	var twice repeats
+	for i, n := range list.Elements() {
+		leaf, err := canon.ParseDigest(n.Member("leaf_hash").Text())
+		if err != nil {
+			return nil, err
+		}
+		hash, err := canon.ParseDigest(n.Member("receipt_hash").Text())
+		if err != nil {
+			return nil, err
+		}
+		e := Entry{n.Member("receipt_id").String(), merkle.Hash(leaf), hash}
+		twice.add(i, "receipt_id", e.ReceiptID)
+		twice.add(i, "leaf_hash", leaf.String())
+		twice.add(i, "receipt_hash", hash.String())
+		entries = append(entries, e)
+	}
+	if twice.total > 0 {
+		return nil, &InvalidError{twice.problems, twice.total}
+	}
+	return entries, nil
+}
+
+// repeats finds values that are in a list twice.
+type repeats struct {
+	first    map[[2]string]int // of each member and value, the entry that has it
+	problems []schemas.Problem // the first schemas.MaxProblems
+	total    int
+}
+
+func (r *repeats) add(entry int, member, value string) {
+	if r.first == nil {
+		r.first = make(map[[2]string]int)
+	}
+	first, found := r.first[[2]string{member, value}]
+	if !found {
+		r.first[[2]string{member, value}] = entry
+		return
+	}
+	if r.total++; r.total <= schemas.MaxProblems {
+		r.problems = append(r.problems, schemas.Problem{
+			Pointer: fmt.Sprintf("/receipts/%d/%s", entry, member),
+			Keyword: "uniqueItems",
+			Detail:  fmt.Sprintf("expected distinct values, found that of /receipts/%d again", first),
+		})
+	}
+}
