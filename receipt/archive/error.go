@@ -47,12 +47,17 @@ func refuse(start []byte, offset int64, code, format string, args ...any) *ItemE
 
 // hint recognizes what people really send.
 func hint(start []byte) string {
-	text := bytes.TrimLeft(start[:min(len(start), 64)], " \t\r\n")
-	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
+	text := bytes.TrimLeft(start[:min(len(start), 256)], space)
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
+		return ""
+	}
+	if next := bytes.TrimLeft(text[1:], space); len(next) == 0 || bytes.IndexByte([]byte(`"{}[]tfn-0123456789`), next[0]) >= 0 {
 		return "the input looks like JSON text, not like CBOR; give it as JSON"
 	}
 	return ""
 }
+
+const space = " \t\r\n"
 
 // clip bounds foreign text for a message, which quotes it.
 func clip(text []byte) []byte {

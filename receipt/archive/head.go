@@ -112,7 +112,10 @@ func (h head) String() string {
 	case majorUnsigned:
 		return fmt.Sprintf("the integer %d", h.arg)
 	case majorNegative:
-		return fmt.Sprintf("the integer -1-%d", h.arg)
+		if h.arg == math.MaxUint64 {
+			return "the integer -18446744073709551616"
+		}
+		return fmt.Sprintf("the integer -%d", h.arg+1)
 	case majorBytes:
 		return fmt.Sprintf("a byte string of %d bytes", h.arg)
 	case majorText:

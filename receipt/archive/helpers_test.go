@@ -21,7 +21,7 @@ func read(tb testing.TB, file string) []byte {
 	return text
 }
 
-func parse[T string | []byte](tb testing.TB, text T) *canon.Document {
+func parse[T ~string | ~[]byte](tb testing.TB, text T) *canon.Document {
 	tb.Helper()
 	doc, err := canon.Parse([]byte(text))
 	if err != nil {
@@ -30,7 +30,7 @@ func parse[T string | []byte](tb testing.TB, text T) *canon.Document {
 	return doc
 }
 
-func encode[T string | []byte](tb testing.TB, c *archive.Codec, text T) []byte {
+func encode[T ~string | ~[]byte](tb testing.TB, c *archive.Codec, text T) []byte {
 	tb.Helper()
 	item, err := c.Append(nil, parse(tb, text))
 	if err != nil {

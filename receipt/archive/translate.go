@@ -139,7 +139,7 @@ func (t *translator) float(start int, h head) *ItemError {
 // content reads the text whose head was read.
 func (t *translator) content(h head) ([]byte, *ItemError) {
 	if rest := len(t.item) - t.at; h.arg > uint64(rest) {
-		return nil, t.refuse(len(t.item), codeSyntax, "expected %s, found the end of the input after %d", h, rest)
+		return nil, t.refuse(len(t.item), codeSyntax, "expected %s, found the end of the input after %d bytes", h, rest)
 	}
 	text := t.item[t.at : t.at+int(h.arg)]
 	if !utf8.Valid(text) {
