@@ -39,9 +39,9 @@ func TestFrozen(t *testing.T) {
 		config Config
 		want   string
 	}{
-		{Config{Receipts: 300, Seed: 1}, "437e56b29710ae6ae866a81ebf98618358edf581ace0906c91f54bdfcc6fd5cc"},
-		{Config{Receipts: 300, Seed: 2}, "128edacad17b0dac69922360a19698f4fdfeb1865dae675b48d3bfb8b518f815"},
-		{Config{Receipts: 300, Seed: 1, Streams: 7}, "eab1b9aa1f8920f6f68ce9a2051d731ead8277a73f478894dbfdf605bc22af41"},
+		{Config{Receipts: 300, Seed: 1}, "685850011af5882e8ff8a24cefd992742f0d7861636a0088707d96a7874caeaf"},
+		{Config{Receipts: 300, Seed: 2}, "30546e4649ae13a3680bdbcea701f92848007c1d30f2ad97d8adf85df4848ddf"},
+		{Config{Receipts: 300, Seed: 1, Streams: 7}, "6a41cc73532d0f77df954af37bb250873415802a1dfcc2ae84cf02771f86b8ee"},
 		{Config{Receipts: 300, Seed: 1, Kind: Minimal}, "9ff8cbcd6139adce3272746ded72bd7ca52708051beee356312d9351b3dfe8c4"},
 	} {
 		if got := digest(t, test.config); got != test.want {

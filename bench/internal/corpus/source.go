@@ -62,7 +62,7 @@ func (s source) before(t time.Time, seconds int) time.Time {
 // word returns a plain word mostly, now and then one with what has to be escaped
 // or is no ASCII.
 func (s source) word() string {
-	if s.IntN(4) > 0 {
+	if s.IntN(11) > 0 {
 		return s.one("review", "the", "patch", "opened", "pull", "request", "within", "budget", "latency", "of",
 			"model", "refactored", "tests", "passed")
 	}
