@@ -56,6 +56,7 @@ var homes = map[string]string{
 	"github.com/go-jose/go-jose":            "receipt/keys",
 	"github.com/spf13/cobra":                "cmd/receipt",
 	"github.com/fxamacker/cbor":             "receipt/archive",
+	"github.com/klauspost/compress":         "receipt/stream",
 }
 
 // impure are the packages that a pure room does without; "net/" is every

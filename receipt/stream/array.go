@@ -1,0 +1,162 @@
+package stream
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// An array cuts a JSON array into its elements without holding it whole. It
+// finds where elements end by their brackets and strings alone; each element is
+// then parsed as strictly as any document, and what it is between them (commas
+// and white space, RFC 8259 section 5) is checked here.
+type array struct {
+	r       *bufio.Reader
+	element []byte
+	index   int
+	begun   bool
+	ended   bool
+	offset  int64
+}
+
+func (a *array) ready() bool { return a.r.Buffered() > readBytes/2 }
+
+func (a *array) next() (document, error) {
+	if a.ended {
+		return document{}, io.EOF
+	}
+	d, err := a.read()
+	a.ended = a.ended || err != nil || d.fault != nil
+	return d, err
+}
+
+func (a *array) read() (document, error) {
+	if !a.begun {
+		a.begun = true
+		if _, err := a.symbol(); err != nil { // the bracket that was sniffed
+			return document{}, err
+		}
+	} else {
+		c, err := a.symbol()
+		switch {
+		case err == io.EOF:
+			return a.cut(), nil
+		case err != nil:
+			return document{}, err
+		case c == ']':
+			return a.end()
+		case c != ',':
+			return a.malformed("a comma or ] behind an element", c), nil
+		}
+	}
+	c, err := a.symbol()
+	switch {
+	case err == io.EOF:
+		return a.cut(), nil
+	case err != nil:
+		return document{}, err
+	case c == ']' && a.index == 0:
+		return a.end()
+	}
+	a.index++
+	a.element = append(a.element[:0], c)
+	return a.readElement(c)
+}
+
+// readElement reads on to the end of the element that begins with c.
+func (a *array) readElement(c byte) (document, error) {
+	depth, inString, escaped := 0, false, false
+	for {
+		switch {
+		case inString:
+			inString = escaped || c != '"'
+			escaped = !escaped && c == '\\'
+		case c == '"':
+			inString = true
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+		if depth <= 0 && !inString {
+			if ends, err := a.elementEnds(c); err != nil || ends {
+				return document{data: a.element, index: a.index}, err
+			}
+		}
+		if len(a.element) > receipt.MaxBytes {
+			return document{index: a.index, fault: &fault{code: receipt.CodeSizeLimit,
+				detail: fmt.Sprintf("expected an element of at most %d bytes, found more; what follows was not read", receipt.MaxBytes)}}, nil
+		}
+		var err error
+		if c, err = a.byte(); err == io.EOF {
+			return a.cut(), nil
+		} else if err != nil {
+			return document{}, err
+		}
+		a.element = append(a.element, c)
+	}
+}
+
+// elementEnds reports whether an element ends behind its byte c: with a bracket
+// or a quote, and a number or a word where the next byte is no part of it.
+func (a *array) elementEnds(c byte) (bool, error) {
+	if c == '}' || c == ']' || c == '"' {
+		return true, nil
+	}
+	following, err := a.r.Peek(1)
+	if err == io.EOF {
+		return false, nil // readElement finds that
+	}
+	if err != nil {
+		return false, err
+	}
+	switch following[0] {
+	case ',', ']', ' ', '\t', '\r', '\n':
+		return true, nil
+	}
+	return false, nil
+}
+
+// end checks that nothing follows the array.
+func (a *array) end() (document, error) {
+	a.ended = true
+	c, err := a.symbol()
+	if err != nil {
+		return document{}, err // io.EOF
+	}
+	return document{index: a.index + 1, fault: &fault{code: receipt.CodeTrailingData,
+		detail: fmt.Sprintf("expected nothing behind the array, found %q at offset %d", c, a.offset-1)}}, nil
+}
+
+func (a *array) cut() document {
+	return document{index: max(a.index, 1), fault: &fault{code: receipt.CodeTornTail, torn: true,
+		detail: fmt.Sprintf("the array ends in its middle, at offset %d", a.offset)}}
+}
+
+func (a *array) malformed(expected string, found byte) document {
+	return document{index: a.index + 1, fault: &fault{code: receipt.CodeSyntax,
+		detail: fmt.Sprintf("expected %s, found %q at offset %d; what follows was not read", expected, found, a.offset-1)}}
+}
+
+func (a *array) byte() (byte, error) {
+	c, err := a.r.ReadByte()
+	if err == nil {
+		a.offset++
+	}
+	return c, err
+}
+
+// symbol returns the next byte that is no white space.
+func (a *array) symbol() (byte, error) {
+	for skipped := 0; ; skipped++ {
+		c, err := a.byte()
+		if err != nil || c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c, err
+		}
+		if skipped > maxPackedGap {
+			return 0, fmt.Errorf("more than %d bytes of white space at offset %d", maxPackedGap, a.offset)
+		}
+	}
+}

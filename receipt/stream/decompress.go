@@ -1,0 +1,104 @@
+package stream
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Windows of zstd: how much of its output a decoder has to keep in memory.
+const (
+	MaxWindow     = 8 << 20   // what every zstd level up to 19 needs
+	MaxLongWindow = 128 << 20 // what zstd --long needs
+)
+
+var errNested = errors.New("a compressed file inside a compressed file; decompress it once")
+
+// decompress returns what r holds, decompressed when its first bytes say that it
+// is gzip (RFC 1952, several members are one file) or zstd (RFC 8878). Memory is
+// bounded by the window, whatever the data says.
+func decompress(r *bufio.Reader, long bool) (plain *bufio.Reader, compressed bool, closer func(), err error) {
+	nothing := func() {}
+	var inner io.Reader
+	closer = nothing
+	switch head, _ := r.Peek(4); {
+	case isGzip(head):
+		if inner, err = gzip.NewReader(r); err != nil {
+			return nil, true, nothing, compressionError("gzip", err)
+		}
+		inner = &named{inner, "gzip"}
+	case isZstd(head):
+		window := uint64(MaxWindow)
+		if long {
+			window = MaxLongWindow
+		}
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
+		if err != nil {
+			return nil, true, nothing, compressionError("zstd", err)
+		}
+		inner, closer = &named{d, "zstd"}, d.Close
+	default:
+		return r, false, nothing, nil
+	}
+	plain = bufio.NewReaderSize(inner, readBytes)
+	if head, _ := plain.Peek(4); isGzip(head) || isZstd(head) {
+		closer()
+		return nil, true, nothing, errNested
+	}
+	return plain, true, closer, nil
+}
+
+func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
+
+// isZstd reports a frame, or one of the skippable frames that may precede it.
+func isZstd(head []byte) bool {
+	return bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
+		len(head) == 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:], []byte{0x2a, 0x4d, 0x18})
+}
+
+// named says which decoder an error is of.
+type named struct {
+	r    io.Reader
+	name string
+}
+
+func (n *named) Read(p []byte) (int, error) {
+	count, err := n.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = compressionError(n.name, err)
+	}
+	return count, err
+}
+
+// A CompressionError says that an input ended or broke inside its compression,
+// or needs more memory than is given to it. What came before was read.
+type CompressionError struct {
+	Format string // gzip or zstd
+	Hint   string
+	err    error
+}
+
+// Error names the format and the cause.
+func (e *CompressionError) Error() string { return fmt.Sprintf("%s: %v", e.Format, e.err) }
+
+// Unwrap returns the decoder's error.
+func (e *CompressionError) Unwrap() error { return e.err }
+
+func compressionError(format string, err error) error {
+	e := &CompressionError{Format: format, err: err}
+	switch {
+	case errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		e.err = fmt.Errorf("it needs a window of more than %d MiB", MaxWindow>>20)
+		e.Hint = fmt.Sprintf("--long allows windows up to %d MiB", MaxLongWindow>>20)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		e.err, e.Hint = errors.New("the file ends in its middle"), "it was cut off; get it again"
+	case errors.Is(err, gzip.ErrHeader):
+		e.err = errors.New("what follows the compressed data, or begins it, is no gzip")
+	}
+	return e
+}

@@ -1,0 +1,112 @@
+package stream
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// An end is where a stream ends in an input, and whether the head that was
+// expected is in it.
+type end struct {
+	chain.Segment
+	found bool
+}
+
+// expect compares the end of one stream with what is known of it.
+func (o *Options) expect(s *Summary, e end, wanted chain.Head) {
+	stream := e.Stream
+	fail := func(code receipt.Code, stated, computed, detail string) {
+		s.find(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
+	}
+	head := e.Head.String()
+	switch {
+	case wanted.IsZero():
+	case !o.Only.Head.IsZero() && e.Head != wanted.Hash:
+		detail := fmt.Sprintf("the stream ends in %s, expected %s, which is not in the input", head, wanted.Hash)
+		if e.found {
+			detail = fmt.Sprintf("receipts follow the expected head %s, up to %s", wanted.Hash, head)
+		}
+		fail(receipt.CodeHeadMismatch, wanted.Hash.String(), head, detail)
+	case e.found:
+	case wanted.Count > e.Count:
+		fail(receipt.CodeTruncated, wanted.Hash.String(), head,
+			fmt.Sprintf("the stream had %d receipts up to %s before, the input has %d of them and not that one", wanted.Count, wanted.Hash, e.Count))
+	default:
+		fail(receipt.CodeHeadMismatch, wanted.Hash.String(), head,
+			fmt.Sprintf("the stream had the head %s before, which is not in the input", wanted.Hash))
+	}
+	if n := o.Only.Count; n != nil && *n != e.Count {
+		fail(receipt.CodeCountMismatch, fmt.Sprint(*n), fmt.Sprint(e.Count), fmt.Sprintf("expected %d receipts, found %d", *n, e.Count))
+	}
+}
+
+// concludeHeads finds the streams that are gone, and says what remains open.
+func (o *Options) concludeHeads(s *Summary) {
+	present := map[chain.Stream]bool{}
+	open, unexpected := 0, 0
+	for _, g := range s.Streams {
+		present[g.Stream] = true
+		if _, ok := o.Expect[g.Stream]; !ok && o.Only.Head.IsZero() {
+			unexpected++
+		}
+		if _, ok := o.After[g.Stream]; !ok && !g.First && o.Only.Previous.IsZero() {
+			open++
+		}
+	}
+	for stream, head := range o.Expect {
+		if !present[stream] {
+			s.find(Finding{Code: receipt.CodeTruncated, Stream: &stream, Stated: head.Hash.String(),
+				Detail: fmt.Sprintf("the stream of issuer %.80q, workspace %.80q is not in the input", stream.Issuer, stream.Workspace)})
+		}
+	}
+	if len(s.Streams) == 0 && !o.Only.isZero() && s.Receipts > 0 {
+		s.find(Finding{Code: receipt.CodeHeadMismatch, Detail: "no receipt of the input has a place in a stream"})
+	}
+	if open > 0 {
+		s.note(receipt.CodeLinkNotChecked, "whether receipts precede the first one%s", ofStreams(open, len(s.Streams)))
+	}
+	if unexpected > 0 {
+		s.note(receipt.CodeTailNotChecked, "whether receipts follow the head%s", ofStreams(unexpected, len(s.Streams)))
+	}
+	sortFindings(s.Findings)
+}
+
+// wanted is the head that is expected of a stream; zero when none is.
+func (o *Options) wanted(stream chain.Stream) chain.Head {
+	if h := o.Expect[stream]; !h.IsZero() {
+		return h
+	}
+	return chain.Head{Hash: o.Only.Head}
+}
+
+// after is what the first receipt of a stream must name; zero when that is not
+// known.
+func (o *Options) after(stream chain.Stream) canon.Digest {
+	if h := o.After[stream].Hash; !h.IsZero() {
+		return h
+	}
+	return o.Only.Previous
+}
+
+func sortFindings(list []Finding) {
+	slices.SortStableFunc(list, func(a, b Finding) int {
+		if a.Stream == nil || b.Stream == nil {
+			return 0
+		}
+		return a.Stream.Compare(*b.Stream)
+	})
+}
+
+func ofStreams(n, all int) string {
+	switch {
+	case all == 1:
+		return ""
+	case n == 1:
+		return " of 1 stream"
+	}
+	return fmt.Sprintf(" of %d streams", n)
+}

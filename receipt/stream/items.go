@@ -1,0 +1,77 @@
+package stream
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+)
+
+// items cuts CBOR into its items. What is malformed ends the input, since nobody
+// can tell where the next item would begin.
+type items struct {
+	r     *archive.Reader
+	under *bufio.Reader
+	only  bool // more than one item is too many
+	count int
+	ahead *document
+	ended bool
+}
+
+func newItems(r *bufio.Reader, only bool) *items {
+	return &items{r: archive.NewReader(r), under: r, only: only}
+}
+
+func (s *items) ready() bool { return s.ahead != nil || s.under.Buffered() > readBytes/2 }
+
+func (s *items) next() (document, error) {
+	if s.ahead != nil {
+		d := *s.ahead
+		s.ahead = nil
+		return d, nil
+	}
+	d, err := s.read()
+	if err != nil || s.count != 1 || d.fault != nil {
+		return d, err
+	}
+	d.data = bytes.Clone(d.data)
+	following, err := s.read()
+	switch {
+	case err == io.EOF:
+		d.single = true
+	case err != nil:
+		return document{}, err
+	case s.only:
+		return document{index: 1, single: true, fault: &fault{code: receipt.CodeTrailingData,
+			detail: "expected one item, found more", hint: "a sequence of items is named .cborseq"}}, nil
+	default:
+		s.ahead = &following
+	}
+	return d, nil
+}
+
+func (s *items) read() (document, error) {
+	if s.ended {
+		return document{}, io.EOF
+	}
+	item, err := s.r.Next()
+	s.count++
+	var bad *archive.ItemError
+	switch {
+	case err == nil:
+		return document{data: item, index: s.count, cbor: true}, nil
+	case errors.As(err, &bad):
+		s.ended = true
+		f := &fault{code: receipt.Code(bad.Code), hint: bad.Hint,
+			detail: fmt.Sprintf("item %d at offset %d: %s; what follows was not read", s.count, bad.Offset, bad.Detail)}
+		if errors.Is(err, io.ErrUnexpectedEOF) && s.count > 1 {
+			f.code, f.torn = receipt.CodeTornTail, true
+		}
+		return document{index: s.count, single: s.count == 1, fault: f}, nil
+	}
+	return document{}, err
+}

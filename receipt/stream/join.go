@@ -1,0 +1,288 @@
+package stream
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"iter"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// join finds copies and duplicate ids among the ids, and then reads hashes and
+// links side by side, both sorted by stream and digest: a link whose digest is
+// no receipt's hash has no predecessor in the input, and a hash that no link
+// names is an end.
+func (s *survey) join() error {
+	if err := s.joinIDs(); err != nil {
+		return err
+	}
+	s.ends = make([]end, len(s.names))
+	for i, name := range s.names {
+		s.ends[i].Stream = name
+	}
+	j := &joiner{survey: s, begins: make([]address, len(s.names)), heads: make([]int, len(s.names))}
+	next, stop := iter.Pull2(s.hashes.sorted())
+	defer stop()
+	j.next = next
+	if err := j.advance(); err != nil {
+		return err
+	}
+	for e, err := range s.links.sorted() {
+		if err != nil {
+			return err
+		}
+		if err := j.link(e); err != nil {
+			return err
+		}
+	}
+	for j.hash != nil {
+		if err := j.pass(); err != nil {
+			return err
+		}
+	}
+	j.roots()
+	return nil
+}
+
+// joinIDs marks the receipts whose id was there before.
+func (s *survey) joinIDs() error {
+	var first [idWidth]byte
+	some := false
+	for e, err := range s.ids.sorted() {
+		if err != nil {
+			return err
+		}
+		if !some || !bytes.Equal(e[:16], first[:16]) {
+			copy(first[:], e)
+			some = true
+			continue
+		}
+		number := int(binary.BigEndian.Uint64(e[16:]))
+		s.marks[number] = markDuplicate
+		if bytes.Equal(e[24:56], first[24:56]) {
+			s.marks[number] = markCopy
+		}
+		s.about(number, addressAt(first[56:]))
+	}
+	return nil
+}
+
+// about remembers which receipt a mark is about, for the first that will be
+// printed.
+func (s *survey) about(number int, a address) {
+	if len(s.others) < maxDamaged {
+		s.others[number] = a
+	}
+}
+
+func addressAt(e []byte) address {
+	return address{int(binary.BigEndian.Uint32(e)), int(binary.BigEndian.Uint32(e[4:]))}
+}
+
+// A joiner walks along the sorted hashes while links come by.
+type joiner struct {
+	*survey
+	next  func() ([]byte, error, bool)
+	hash  []byte // the current entry of hashes; nil at the end
+	named bool   // a link has named it
+
+	last   []byte    // the link before, when it was judged
+	begins []address // by stream: its first receipt; the zero address is none
+	heads  []int     // by stream: the number of its last receipt, so far
+	tails  []root    // ends of runs, the first maxDamaged
+	absent []root    // receipts without a predecessor in the input
+}
+
+// A root is a receipt that follows none of the input.
+type root struct {
+	number, stream int
+	address
+	first    bool // it states to be the first
+	previous canon.Digest
+}
+
+// advance goes to the next hash that is not a copy's.
+func (j *joiner) advance() error {
+	for {
+		e, err, more := j.next()
+		if err != nil {
+			return err
+		}
+		j.named = false
+		if !more {
+			j.hash = nil
+			return nil
+		}
+		number := int(binary.BigEndian.Uint64(e[36:]))
+		if j.marks[number] != markCopy {
+			j.hash = append(j.hash[:0], e...)
+			j.count(number)
+			return nil
+		}
+	}
+}
+
+// count counts the current receipt in its stream, and sees whether it is the
+// head that is wanted.
+func (j *joiner) count(number int) {
+	e := &j.ends[binary.BigEndian.Uint32(j.hash)]
+	e.Count++
+	wanted := j.options.wanted(e.Stream).Hash
+	e.found = e.found || bytes.Equal(wanted[:], j.hash[4:36])
+}
+
+// pass leaves the current hash behind. When no link named it, its receipt is an
+// end of its stream; of several the one that was read last.
+func (j *joiner) pass() error {
+	if !j.named {
+		stream := binary.BigEndian.Uint32(j.hash)
+		number := int(binary.BigEndian.Uint64(j.hash[36:]))
+		if e := &j.ends[stream]; e.Head.IsZero() || number > j.heads[stream] {
+			e.Head = canon.Digest(j.hash[4:36])
+			j.heads[stream] = number
+		}
+		if len(j.tails) < maxDamaged {
+			j.tails = append(j.tails, root{number: number, stream: int(stream), address: addressAt(j.hash[44:])})
+		}
+	}
+	return j.advance()
+}
+
+// link judges one link.
+func (j *joiner) link(e []byte) error {
+	number := int(binary.BigEndian.Uint64(e[37:]))
+	if j.marks[number] == markCopy {
+		return nil
+	}
+	stream, at := int(binary.BigEndian.Uint32(e)), addressAt(e[45:])
+	damaged, first := e[53] == 1, e[4] == 0
+	var key [36]byte
+	copy(key[:4], e[:4])
+	copy(key[4:], e[5:37])
+	if first {
+		if !damaged {
+			j.absent = append(j.absent, root{number, stream, at, true, canon.Digest{}})
+		}
+		return nil
+	}
+	for j.hash != nil && bytes.Compare(j.hash[:36], key[:]) < 0 {
+		if err := j.pass(); err != nil {
+			return err
+		}
+	}
+	found := j.hash != nil && bytes.Equal(j.hash[:36], key[:])
+	j.named = j.named || found
+	if damaged {
+		return nil
+	}
+	previous := canon.Digest(key[4:])
+	switch {
+	case j.last != nil && bytes.Equal(j.last[:37], e[:37]):
+		j.fail(stream, number, markFork, addressAt(j.last[45:]))
+		return nil
+	case !found && j.damaged[previous]:
+	case !found:
+		j.absent = append(j.absent, root{number, stream, at, false, previous})
+	case j.behind(number, at):
+		j.fail(stream, number, markLate, addressAt(j.hash[44:]))
+	}
+	j.last = append(j.last[:0], e...)
+	return nil
+}
+
+// behind reports whether the predecessor, which is the current hash's, comes
+// later in the same source: a source is ordered.
+func (j *joiner) behind(number int, at address) bool {
+	return addressAt(j.hash[44:]).source == at.source && int(binary.BigEndian.Uint64(j.hash[36:])) > number
+}
+
+func (j *joiner) fail(stream, number int, m mark, other address) {
+	if j.marks[number] == markLinked { // one finding, not two
+		j.marks[number] = m
+		j.about(number, other)
+		j.ends[stream].Failures.Count++
+	}
+}
+
+// roots decides which of the receipts without a predecessor begins its stream:
+// the one that follows what was given, or states to be the first, or was read
+// first. Another one shows that receipts are missing before it.
+func (j *joiner) roots() {
+	slices.SortFunc(j.absent, func(a, b root) int {
+		return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(j.rank(a), j.rank(b)), cmp.Compare(a.number, b.number))
+	})
+	for _, r := range j.absent {
+		begun := j.begins[r.stream] != address{}
+		switch {
+		case !begun:
+			j.begin(r)
+		case r.first:
+			j.mark(r, markSecond, j.begins[r.stream])
+		case j.options.Partial:
+			j.mark(r, markOpen, address{})
+		case j.gaps > 0:
+			j.gaps--
+			j.mark(r, markGap, address{})
+		default:
+			j.mark(r, markMissing, j.tailBefore(r))
+		}
+	}
+	for i := range j.ends {
+		if e := &j.ends[i]; e.Head.IsZero() { // every hash is named: a cycle
+			e.Failures.Count++
+		}
+	}
+}
+
+// rank orders the roots of a stream by how likely they begin it.
+func (j *joiner) rank(r root) int {
+	after := j.options.after(j.names[r.stream])
+	switch {
+	case !after.IsZero() && r.previous == after:
+		return 0
+	case r.first:
+		return 1
+	}
+	return 2
+}
+
+// tailBefore finds the end of a run that was read last before a root: what the
+// missing receipts probably come behind.
+func (j *joiner) tailBefore(r root) (at address) {
+	best := -1
+	for _, t := range j.tails {
+		if t.stream == r.stream && t.number < r.number && t.number > best {
+			best, at = t.number, t.address
+		}
+	}
+	return at
+}
+
+func (j *joiner) begin(r root) {
+	e := &j.ends[r.stream]
+	e.First, e.Previous = r.first, r.previous
+	j.begins[r.stream] = r.address
+	after := j.options.after(e.Stream)
+	switch {
+	case !after.IsZero() && (r.first || r.previous != after):
+		j.mark(r, markForeign, address{})
+	case !r.first && after.IsZero():
+		j.mark(r, markOpen, address{})
+	}
+}
+
+func (j *joiner) mark(r root, m mark, other address) {
+	if j.marks[r.number] != markLinked { // one finding, not two
+		return
+	}
+	j.marks[r.number] = m
+	if (other != address{}) {
+		j.about(r.number, other)
+	}
+	switch m {
+	case markMissing, markSecond, markForeign:
+		j.ends[r.stream].Failures.Count++
+	}
+}

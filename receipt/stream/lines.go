@@ -1,0 +1,159 @@
+package stream
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// lines cuts an input into lines. A line ends with LF or CR LF, the last one may
+// end with the input; blank lines are counted and skipped.
+type lines struct {
+	r      *bufio.Reader
+	packed bool // the input is compressed
+	line   int
+	long   []byte // a line longer than the reader's buffer
+	count  int    // documents so far
+	ahead  *document
+	err    error // after ahead
+}
+
+func (l *lines) ready() bool {
+	if l.ahead != nil {
+		return true
+	}
+	buffered, _ := l.r.Peek(l.r.Buffered())
+	return bytes.IndexByte(buffered, '\n') >= 0
+}
+
+func (l *lines) next() (document, error) {
+	if l.ahead != nil {
+		d := *l.ahead
+		l.ahead = nil
+		return d, nil
+	}
+	if l.err != nil {
+		return document{}, l.err
+	}
+	d, err := l.read()
+	if err != nil {
+		return d, err
+	}
+	if l.count++; l.count == 1 {
+		d = l.alone(d)
+	}
+	return d, nil
+}
+
+// alone finds out whether the first document is the only one, which takes
+// reading to the next: an only one is addressed by its file alone.
+func (l *lines) alone(d document) document {
+	if d.fault == nil {
+		d.data = bytes.Clone(d.data)
+	}
+	following, err := l.read()
+	switch {
+	case err == io.EOF:
+		d.single = true
+		fallthrough
+	case err != nil:
+		l.err = err
+	default:
+		l.count++
+		l.ahead = &following
+	}
+	return d
+}
+
+// read returns the next line that is not blank.
+func (l *lines) read() (document, error) {
+	skipped := 0
+	for {
+		text, ended, err := l.readLine()
+		if err != nil {
+			return document{}, err
+		}
+		text = bytes.TrimSuffix(text, []byte{'\r'})
+		switch blank := len(bytes.Trim(text, " \t\r")) == 0; {
+		case len(text) > receipt.MaxBytes:
+			return l.oversize(ended)
+		case blank && !ended:
+			return document{}, io.EOF
+		case blank:
+			if skipped += len(text) + 1; skipped > l.mostGap() {
+				return document{}, fmt.Errorf("line %d: %d bytes of blank lines", l.line, skipped)
+			}
+		default:
+			return document{data: text, index: l.line, last: !ended}, nil
+		}
+	}
+}
+
+func (l *lines) mostGap() int {
+	if l.packed {
+		return maxPackedGap
+	}
+	return MaxGap
+}
+
+// readLine returns a line without its LF, or more than receipt.MaxBytes+1 bytes
+// of one that is too long. The bytes are valid until the next call.
+func (l *lines) readLine() (text []byte, ended bool, err error) {
+	l.line++
+	if cap(l.long) > 4*readBytes {
+		l.long = nil // a rare long line does not keep its memory
+	}
+	l.long = l.long[:0]
+	for {
+		piece, err := l.r.ReadSlice('\n')
+		if err == nil && len(l.long) == 0 {
+			return piece[:len(piece)-1], true, nil
+		}
+		l.long = append(l.long, piece...)
+		switch {
+		case err == nil:
+			return l.long[:len(l.long)-1], true, nil
+		case err == io.EOF:
+			return l.long, false, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, false, err
+		case len(l.long) > receipt.MaxBytes+1:
+			return l.long, false, nil
+		}
+	}
+}
+
+// oversize reports a line that no receipt can be. Its rest is skipped, unless
+// the input is compressed: there it may be endless, and the input ends with it.
+func (l *lines) oversize(ended bool) (document, error) {
+	d := document{index: l.line, fault: &fault{code: receipt.CodeSizeLimit,
+		detail: fmt.Sprintf("expected a line of at most %d bytes, found more", receipt.MaxBytes)}}
+	if ended {
+		return d, nil
+	}
+	if l.packed {
+		l.err = fmt.Errorf("line %d has more than %d bytes; a compressed input is not read behind it", l.line, receipt.MaxBytes)
+		return d, nil
+	}
+	l.err = l.skipLine()
+	return d, nil
+}
+
+func (l *lines) skipLine() error {
+	for skipped := 0; ; {
+		piece, err := l.r.ReadSlice('\n')
+		skipped += len(piece)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return err // io.EOF too: nothing follows
+		case skipped > MaxGap:
+			return fmt.Errorf("line %d does not end within %d bytes", l.line, MaxGap)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package stream
+
+import (
+	"runtime"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+)
+
+// Options say how an input is read and what it has to continue or to end in. The
+// zero Options read one whole, ordered input of any kind.
+type Options struct {
+	// Name is what reports call the input. Empty: "input". VerifyFiles does not
+	// use it.
+	Name string
+
+	// Jobs is how many receipts are judged at the same time. It never changes a
+	// result. 0: as many as the program may use processors.
+	Jobs int
+
+	// Kind is how the input holds its receipts. Zero: found out from its bytes.
+	Kind Kind
+
+	// Long allows zstd windows up to MaxLongWindow instead of MaxWindow.
+	Long bool
+
+	// Partial says that the input is a selection of its streams: that a
+	// predecessor is absent is then not checked, instead of a break.
+	Partial bool
+
+	// After is where streams ended before: the first receipt of such a stream
+	// must follow its head. Streams that are not in it begin anywhere.
+	After map[chain.Stream]chain.Head
+
+	// Expect is what streams must hold: each head must be in the input. A stream
+	// that has been rolled back, cut off or forked since does not have it.
+	Expect map[chain.Stream]chain.Head
+
+	// Only is for an input of one stream. With it a second stream is an error.
+	Only Only
+
+	// TempDir is where records are kept that do not fit into memory. Empty:
+	// duplicate ids and joins beyond MaxIndexed receipts are not checked.
+	TempDir string
+}
+
+// Only is what the one stream of an input must continue and end in. Zero members
+// ask for nothing.
+type Only struct {
+	Previous canon.Digest // its first receipt names it
+	Head     canon.Digest // its last receipt has this hash
+	Count    *uint64      // it has so many receipts
+}
+
+func (o *Only) isZero() bool { return o.Previous.IsZero() && o.Head.IsZero() && o.Count == nil }
+
+// MaxIndexed is how many receipts are kept in memory to compare their ids and to
+// tell a fork from a break.
+const MaxIndexed = 1 << 18
+
+func (o *Options) jobs() int {
+	if o.Jobs > 0 {
+		return o.Jobs
+	}
+	return runtime.GOMAXPROCS(0)
+}

@@ -1,0 +1,222 @@
+package stream
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+const previousPointer = "/chain/previous_receipt_hash"
+
+// An order judges the links of one ordered input: each receipt has to name the
+// one before it in its stream. Two kinds of neighbours are no second finding: a
+// receipt that does not fit its own hash stands where its successor says it
+// stands, and behind something unreadable one link cannot be checked.
+type order struct {
+	v       *receipt.Verifier
+	options *Options
+	streams map[string]*run
+	index   *index
+	damaged map[canon.Digest]int // hashes, stated and computed, of receipts that do not fit theirs
+	gaps    []int                // lines that state no place, and which no link has been forgiven for
+}
+
+// maxDamaged bounds what an input of nothing but damage can make us remember.
+const maxDamaged = 1 << 16
+
+// A run is one stream of an ordered input.
+type run struct {
+	segment chain.Segment
+	line    int       // of the last receipt
+	issued  time.Time // of the last receipt
+	wanted  chain.Head
+	found   bool // the wanted head was seen
+}
+
+func newOrder(v *receipt.Verifier, o *Options) *order {
+	return &order{v: v, options: o, streams: map[string]*run{}, index: newIndex(), damaged: map[canon.Digest]int{}}
+}
+
+// place judges the link of an item.
+func (o *order) place(it *item) error {
+	f := &it.facts
+	if !f.placed {
+		if it.other == "" && len(o.gaps) < maxDamaged {
+			o.gaps = append(o.gaps, it.index)
+		}
+		return nil
+	}
+	if f.holds && o.repeats(it) {
+		return nil
+	}
+	s := o.streams[string(f.stream)]
+	if s == nil {
+		if !f.holds {
+			o.damage(it)
+			return nil
+		}
+		var err error
+		if s, err = o.begin(it); err != nil {
+			return err
+		}
+	} else {
+		o.follow(s, it)
+	}
+	s.line, s.issued = it.index, f.issued
+	s.found = s.found || f.link.Hash == s.wanted.Hash
+	if f.holds {
+		o.index.add(f, it.index, it.rep.Verdict)
+	}
+	return nil
+}
+
+// repeats reports whether the item's id was there before: as the same receipt,
+// which counts once, or as another one, which refutes.
+func (o *order) repeats(it *item) bool {
+	before, ok := o.index.ids[it.facts.id]
+	switch {
+	case !ok:
+		return false
+	case before.hash != short(it.facts.computed):
+		o.v.Link(&it.rep, receipt.Check{Status: receipt.Failed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
+			Stated: it.facts.computed.String(), Detail: fmt.Sprintf("line %d has the same receipt_id, but another content", before.line)})
+		return false
+	}
+	o.v.Link(&it.rep, receipt.Check{Status: receipt.NotApplicable})
+	it.rep.Warn(receipt.CodeIdenticalCopy, "", fmt.Sprintf("line %d is the same receipt", before.line))
+	it.copy = before.verdict == it.rep.Verdict
+	return true
+}
+
+// begin opens a stream with its first receipt.
+func (o *order) begin(it *item) (*run, error) {
+	f := &it.facts
+	stream := parseStreamKey(f.stream)
+	if !o.options.Only.isZero() && len(o.streams) > 0 {
+		return nil, ErrStreams
+	}
+	s := &run{segment: chain.SegmentOf(stream, f.link)}
+	o.streams[string(f.stream)] = s
+	s.wanted = o.options.wanted(stream)
+	o.v.Link(&it.rep, o.first(f.link, o.options.after(stream)))
+	return s, nil
+}
+
+// first judges the first receipt of a stream; after is what it must name, or
+// zero when that is not known.
+func (o *order) first(l chain.Link, after canon.Digest) receipt.Check {
+	_, damaged := o.damaged[l.Previous]
+	switch {
+	case !after.IsZero() && (l.First || l.Previous != after):
+		return receipt.Check{Status: receipt.Failed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
+			Stated: stated(l), Computed: after.String(), Detail: names(l) + ", the predecessor given is " + after.String()}
+	case l.First, !after.IsZero(), damaged:
+		return receipt.Check{Status: receipt.Passed}
+	}
+	return receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked, Detail: "link: its predecessor is not in the input"}
+}
+
+// follow judges a receipt by the one before it in its stream.
+func (o *order) follow(s *run, it *item) {
+	f := &it.facts
+	one := chain.SegmentOf(s.segment.Stream, f.link)
+	check := receipt.Check{Status: receipt.Passed}
+	if !s.segment.Joins(one) {
+		if !f.holds { // one finding, not two
+			o.damage(it)
+			return
+		}
+		check = o.apart(s, f.link)
+		if check.Status != receipt.Failed { // nothing shows that it does not follow
+			one.First, one.Previous = false, s.segment.Head
+		}
+	}
+	if f.issued.Before(s.issued) {
+		it.rep.Warn(receipt.CodeTimeOrder, "/issued_at", fmt.Sprintf("it was issued before line %d, its predecessor", s.line))
+	}
+	if !f.holds {
+		o.damage(it)
+	} else {
+		o.v.Link(&it.rep, check)
+	}
+	s.segment = s.segment.Merge(one)
+}
+
+// apart judges a receipt that does not name the one before it.
+func (o *order) apart(s *run, l chain.Link) receipt.Check {
+	open := receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked}
+	if l.First {
+		return o.broken(s, l)
+	}
+	if _, damaged := o.damaged[l.Previous]; damaged {
+		return receipt.Check{Status: receipt.Passed}
+	}
+	if line, ok := o.forgive(s); ok {
+		open.Detail = fmt.Sprintf("link: line %d, which is no readable receipt, may be its predecessor", line)
+		return open
+	}
+	if o.options.Partial && o.absent(l) {
+		open.Detail = "link: its predecessor is not in the input, which is a selection"
+		return open
+	}
+	return o.broken(s, l)
+}
+
+// damage remembers a receipt that does not fit its own hash, by both hashes.
+func (o *order) damage(it *item) {
+	if len(o.damaged) < maxDamaged {
+		o.damaged[it.facts.link.Hash] = it.index
+		o.damaged[it.facts.computed] = it.index
+	}
+	o.v.Link(&it.rep, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked,
+		Detail: "link: the receipt does not fit its own hash, so its place shows nothing"})
+}
+
+// forgive finds something unreadable between the last receipt of a stream and
+// now. Each such line is forgiven once.
+func (o *order) forgive(s *run) (line int, ok bool) {
+	for i, line := range o.gaps {
+		if line > s.line {
+			o.gaps = append(o.gaps[:i], o.gaps[i+1:]...)
+			return line, true
+		}
+	}
+	return 0, false
+}
+
+// absent reports that the receipt before is not in the input, as far as the
+// index goes.
+func (o *order) absent(l chain.Link) bool {
+	_, named := o.index.named[short(l.Previous)]
+	_, there := o.index.hashes[short(l.Previous)]
+	return !l.First && !named && !there
+}
+
+// broken words why a receipt does not follow the one before it.
+func (o *order) broken(s *run, l chain.Link) receipt.Check {
+	c := receipt.Check{Status: receipt.Failed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
+		Stated: stated(l), Computed: s.segment.Head.String(),
+		Detail: fmt.Sprintf("%s, line %d is %s", names(l), s.line, s.segment.Head)}
+	if other, ok := o.index.named[short(l.Previous)]; ok && !l.First {
+		c.Code = receipt.CodeChainFork
+		c.Detail = fmt.Sprintf("%s, which line %d names too", names(l), other)
+	}
+	return c
+}
+
+func stated(l chain.Link) string {
+	if l.First {
+		return "null"
+	}
+	return l.Previous.String()
+}
+
+func names(l chain.Link) string {
+	if l.First {
+		return "states that nothing precedes it"
+	}
+	return "names " + l.Previous.String()
+}

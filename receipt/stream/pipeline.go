@@ -1,0 +1,212 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+)
+
+// Sizes of a batch: enough work that handing it over costs nothing, and so
+// little that batches in flight need little memory.
+const (
+	batchBytes = 128 << 10
+	batchItems = 64
+)
+
+// A batch is some documents on their way to a worker. Batches are reused.
+type batch struct {
+	bytes []byte
+	items []item
+	count int
+	done  chan struct{} // receives once the worker is through
+}
+
+// A pipeline reads sources in order, lets workers look at the documents, and
+// hands them out in order. Nothing in it grows with the input.
+type pipeline struct {
+	sources []Source
+	options *Options
+	verify  *receipt.Verifier // nil: a survey
+	meter   func(int)
+
+	free, work, ordered chan *batch
+	filling             *batch
+	stop                <-chan struct{}
+}
+
+// run calls each with every item in order until it returns false. It returns
+// when no goroutine of it judges any more.
+func (p *pipeline) run(ctx context.Context, each func(*item) bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	jobs := p.options.jobs()
+	inFlight := 2*jobs + 2
+	p.stop = ctx.Done()
+	p.free, p.work, p.ordered = make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
+	for range inFlight {
+		p.free <- &batch{items: make([]item, batchItems), done: make(chan struct{}, 1)}
+	}
+	codec := archive.NewCodec()
+	var workers sync.WaitGroup
+	for range jobs {
+		workers.Go(func() { p.judge(&worker{v: p.verify, doc: new(canon.Document), cbor: codec}) })
+	}
+	// The reader is not waited for: it may hang in a read of a pipe, which
+	// nobody can interrupt. It touches nothing once ctx is done.
+	go p.read()
+	defer workers.Wait()
+	defer cancel()
+	for {
+		select {
+		case b, more := <-p.ordered:
+			if !more {
+				return ctx.Err()
+			}
+			select {
+			case <-b.done:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			for i := range b.items[:b.count] {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				if !each(&b.items[i]) {
+					return nil
+				}
+			}
+			p.free <- b
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// judge is one worker.
+func (p *pipeline) judge(w *worker) {
+	for {
+		select {
+		case b, more := <-p.work:
+			if !more {
+				return
+			}
+			for i := range b.items[:b.count] {
+				if it := &b.items[i]; !it.end {
+					it.data = b.bytes[it.from:it.to]
+					p.look(w, it)
+				}
+			}
+			b.done <- struct{}{}
+		case <-p.stop:
+			return
+		}
+	}
+}
+
+func (p *pipeline) look(w *worker, it *item) {
+	source := &p.sources[it.source]
+	if p.verify == nil {
+		w.survey(it, source.Found)
+		return
+	}
+	it.rep.Source, it.rep.Index, it.rep.Listed = source.Name, it.index, !it.single
+	w.verify(it, source.Found)
+}
+
+// read cuts the sources into batches.
+func (p *pipeline) read() {
+	defer close(p.ordered)
+	defer close(p.work)
+	for i := range p.sources {
+		docs, err := p.readSource(i)
+		if errors.Is(err, errStopped) {
+			return
+		}
+		if p.add(item{source: i, end: true, err: err, docs: docs}, nil) != nil {
+			return
+		}
+	}
+	p.flush()
+}
+
+var errStopped = errors.New("stopped")
+
+func (p *pipeline) readSource(i int) (docs int, err error) {
+	in, err := p.sources[i].open(p.options.Long, p.meter)
+	if err != nil {
+		return 0, err
+	}
+	defer in.close()
+	for {
+		d, err := in.next()
+		if err == io.EOF {
+			return docs, nil
+		}
+		if err != nil {
+			return docs, err
+		}
+		docs++
+		if err := p.add(item{source: i, document: d}, d.data); err != nil {
+			return docs, err
+		}
+		if !in.ready() { // the next may take long to come; those here need not wait
+			if err := p.flush(); err != nil {
+				return docs, err
+			}
+		}
+	}
+}
+
+// add appends a document to the batch.
+func (p *pipeline) add(it item, data []byte) error {
+	if p.filling == nil {
+		select {
+		case p.filling = <-p.free:
+			p.filling.reset()
+		case <-p.stop:
+			return errStopped
+		}
+	}
+	b := p.filling
+	slot := &b.items[b.count]
+	it.rep, it.facts.stream = slot.rep, slot.facts.stream // their memory
+	it.from = len(b.bytes)
+	b.bytes = append(b.bytes, data...)
+	it.to = len(b.bytes)
+	it.data = nil
+	*slot = it
+	if b.count++; b.count == len(b.items) || len(b.bytes) >= batchBytes {
+		return p.flush()
+	}
+	return nil
+}
+
+func (p *pipeline) flush() error {
+	b := p.filling
+	if b == nil {
+		return nil
+	}
+	p.filling = nil
+	for _, c := range []chan *batch{p.ordered, p.work} {
+		select {
+		case c <- b:
+		case <-p.stop:
+			return errStopped
+		}
+	}
+	return nil
+}
+
+// reset empties a batch. A rare large document does not keep its memory.
+func (b *batch) reset() {
+	b.count = 0
+	if cap(b.bytes) > 4*batchBytes {
+		b.bytes = nil
+	}
+	b.bytes = b.bytes[:0]
+}

@@ -1,0 +1,205 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"sync/atomic"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// ErrStreams is returned for an input of several streams when [Options.Only]
+// asked for one.
+var ErrStreams = errors.New("stream: the input holds several streams, so one hash or count cannot be about it; give an earlier report instead")
+
+// ErrStopped is returned by Summary when the caller stopped before the end.
+var ErrStopped = errors.New("stream: the input was not read to its end")
+
+// ErrChanged is returned when a source was not the same when it was read again.
+var ErrChanged = errors.New("stream: the input changed while it was being read")
+
+// An IncompleteError says that sources could not be read to their end. What was
+// read of them is in the reports and in the summary.
+type IncompleteError struct{ Notices []Notice }
+
+// Error names the first of them.
+func (e *IncompleteError) Error() string {
+	text := fmt.Sprintf("stream: %q: %s", e.Notices[0].Source, e.Notices[0].Detail)
+	if more := len(e.Notices) - 1; more > 0 {
+		text += fmt.Sprintf(", and %d more inputs", more)
+	}
+	return text
+}
+
+// A Run is the verification of one input. Its methods are for one goroutine,
+// but for Progress.
+type Run struct {
+	ctx     context.Context
+	v       *receipt.Verifier
+	sources []Source
+	options Options
+	several bool // sources join by links, whatever their order
+
+	begun   bool
+	err     error
+	summary Summary
+	current *item
+
+	receipts, bytes atomic.Int64
+}
+
+// Verify verifies the receipts that r holds, in their order. Nothing is read
+// before Reports or Summary is called. A read of r that never returns keeps one
+// goroutine waiting when the run is stopped, and nothing else.
+func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *Run {
+	name := o.Name
+	if name == "" {
+		name = "input"
+	}
+	source := Source{Name: name, Kind: o.Kind, Open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
+	return newRun(ctx, v, []Source{source}, o)
+}
+
+// VerifyFiles verifies the receipts of several sources. Their order decides the
+// order of the reports and nothing else: receipts join by their links. One
+// source alone is ordered, as by [Verify].
+func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
+	return newRun(ctx, v, sources, o)
+}
+
+func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
+	return &Run{ctx: ctx, v: v, sources: sources, options: o, several: len(sources) > 1,
+		summary: Summary{Scope: v.Scope(), Partial: o.Partial, Codes: map[receipt.Code]int{}}}
+}
+
+// Reports returns the reports in the order of the input, once. Each is valid
+// until the next one; Clone keeps it.
+func (r *Run) Reports() iter.Seq[*receipt.Report] {
+	return func(yield func(*receipt.Report) bool) {
+		if r.begun {
+			return
+		}
+		r.begun = true
+		r.err = r.run(yield)
+		r.current = nil
+	}
+}
+
+// Document returns the JSON text of the receipt that the current report is
+// about, or nil when there is none. It is valid as long as the report.
+func (r *Run) Document() []byte {
+	if r.current == nil {
+		return nil
+	}
+	return r.current.data
+}
+
+// Progress returns how many bytes of the input have been read, compressed or
+// not, and how many receipts judged. It may be called at any time.
+func (r *Run) Progress() (bytes, receipts int64) { return r.bytes.Load(), r.receipts.Load() }
+
+// Summary reads what is left of the input and returns the verdict over all of
+// it. The error says that not everything was read; the summary, which is never
+// nil, then says so too and is not verified.
+func (r *Run) Summary() (*Summary, error) {
+	for range r.Reports() {
+	}
+	return &r.summary, r.err
+}
+
+// A placement judges how the receipts of an input stand to each other.
+type placement interface {
+	place(*item) error
+	conclude(*Summary) error
+}
+
+func (r *Run) run(yield func(*receipt.Report) bool) error {
+	place, err := r.placement()
+	if err != nil {
+		return err
+	}
+	p := &pipeline{sources: r.sources, options: &r.options, verify: r.v, meter: func(n int) { r.bytes.Add(int64(n)) }}
+	var failure error
+	finished := false
+	err = p.run(r.ctx, func(it *item) bool {
+		more := true
+		more, failure = r.take(it, place, yield)
+		finished = it.end && it.source == len(r.sources)-1
+		return more
+	})
+	r.summary.Inputs.Bytes = r.bytes.Load()
+	concluded := place.conclude(&r.summary)
+	switch {
+	case err != nil:
+		return err
+	case failure != nil:
+		return failure
+	case !finished:
+		return ErrStopped
+	case concluded != nil:
+		return concluded
+	case len(r.summary.Inputs.Unreadable) > 0:
+		return &IncompleteError{r.summary.Inputs.Unreadable}
+	}
+	r.summary.Complete = true
+	return nil
+}
+
+// take adds one item to the summary and hands its report out.
+func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) (more bool, err error) {
+	if it.end {
+		r.endSource(it)
+		return true, nil
+	}
+	if it.other != "" {
+		r.summary.skip(r.sources[it.source].Name, it.other)
+		return true, nil
+	}
+	if err := place.place(it); err != nil {
+		return false, err
+	}
+	r.summary.count(it)
+	r.receipts.Add(1)
+	r.current = it
+	return yield(&it.rep), nil
+}
+
+func (r *Run) endSource(it *item) {
+	source := &r.sources[it.source]
+	r.summary.Inputs.Files++
+	notice := Notice{Source: source.Name}
+	switch {
+	case it.err != nil:
+		notice.Detail = it.err.Error()
+	case it.docs == 0:
+		notice.Detail = "it holds no receipt"
+	default:
+		return
+	}
+	r.summary.Inputs.Unreadable = append(r.summary.Inputs.Unreadable, notice)
+}
+
+func (r *Run) placement() (placement, error) {
+	if !r.several {
+		return newOrder(r.v, &r.options), nil
+	}
+	return r.survey()
+}
+
+// conclude fills in what the order knows of the whole input.
+func (o *order) conclude(s *Summary) error {
+	for _, g := range o.streams {
+		s.Streams = append(s.Streams, g.segment)
+		o.options.expect(s, end{g.segment, g.found}, g.wanted)
+	}
+	s.Streams = chain.Join(s.Streams)
+	if o.index.full {
+		s.note(receipt.CodeIDsNotChecked, "whether a receipt_id is used again behind the first %d receipts", MaxIndexed)
+	}
+	o.options.concludeHeads(s)
+	return nil
+}

@@ -1,0 +1,132 @@
+package stream
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// split returns the splitter for an input of a kind, which is sniffed when it is
+// not known: CBOR by its first byte, which no JSON text has; an array by its
+// bracket; lines when the first line that is not blank ends with } or the second
+// begins with {. Everything else is one document. A name that ends in .cbor says
+// that one item is the whole.
+func split(r *bufio.Reader, kind Kind, name string, packed bool) (splitter, error) {
+	if kind == Sniffed {
+		var err error
+		if kind, err = sniff(r, name); err != nil {
+			return nil, err
+		}
+	}
+	switch kind {
+	case CBOR, Sequence:
+		return newItems(r, kind == CBOR), nil
+	case Lines:
+		return &lines{r: r, packed: packed}, nil
+	}
+	if first, err := firstSymbol(r); err != nil {
+		return nil, err
+	} else if first == '[' {
+		return &array{r: r}, nil
+	}
+	return whole(r)
+}
+
+// sniff tells the kind. It may skip blank lines of a length that lines would
+// skip too, but then the line numbers count from the first line that is read.
+func sniff(r *bufio.Reader, name string) (Kind, error) {
+	head, err := r.Peek(readBytes)
+	if len(head) == 0 {
+		if err == io.EOF || err == nil {
+			return JSON, nil
+		}
+		return Sniffed, err
+	}
+	switch c := head[0]; {
+	case c >= 0x80 && c != 0xef && c < 0xfe: // no UTF-8, UTF-16 or byte order mark
+		if strings.HasSuffix(strip(name), ".cbor") {
+			return CBOR, nil
+		}
+		return Sequence, nil
+	}
+	first, rest := cutLine(bytes.TrimLeft(head, " \t\r\n"))
+	switch {
+	case bytes.HasPrefix(first, []byte("[")):
+		return JSON, nil
+	case bytes.HasSuffix(first, []byte("}")):
+		return Lines, nil
+	case bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte("{")):
+		return Lines, nil
+	case rest == nil && len(head) == readBytes: // a line longer than what is seen
+		return Lines, nil
+	}
+	return JSON, nil
+}
+
+// strip takes the suffix of a compression off a file name.
+func strip(name string) string {
+	name = strings.ToLower(name)
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+}
+
+// cutLine returns the first line without white space at its end, and what
+// follows it: nil when it does not end.
+func cutLine(text []byte) (line, rest []byte) {
+	line, rest, found := bytes.Cut(text, []byte{'\n'})
+	if !found {
+		return bytes.TrimRight(line, " \t\r"), nil
+	}
+	return bytes.TrimRight(line, " \t\r"), rest
+}
+
+// firstSymbol returns the first byte that is no white space, unread, or 0.
+func firstSymbol(r *bufio.Reader) (byte, error) {
+	head, err := r.Peek(readBytes)
+	if text := bytes.TrimLeft(head, " \t\r\n"); len(text) > 0 {
+		return text[0], nil
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return 0, err
+}
+
+// whole reads the one document of an input. A page of a list, as the protocol's
+// routes answer it, is the documents in it.
+func whole(r io.Reader) (splitter, error) {
+	text, err := io.ReadAll(io.LimitReader(r, receipt.MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
+		return &listed{}, nil
+	}
+	if list := pageOf(text); list != nil {
+		return &listed{list}, nil
+	}
+	return &listed{[]document{{data: text, index: 1, single: true}}}, nil
+}
+
+// pageOf returns the entries of a list: {"object":"list","data":[...]}.
+func pageOf(text []byte) []document {
+	if !bytes.Contains(text, []byte(`"list"`)) {
+		return nil
+	}
+	doc := new(canon.Document)
+	if doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes}) != nil {
+		return nil
+	}
+	data := doc.Root().Member("data")
+	if doc.Root().Member("object").String() != "list" || data.Kind() != canon.KindArray {
+		return nil
+	}
+	list := []document{} // an empty page is no receipt, but a list
+	for i, n := range data.Elements() {
+		list = append(list, document{data: n.Raw(), index: i + 1})
+	}
+	return list
+}

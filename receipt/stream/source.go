@@ -1,0 +1,60 @@
+package stream
+
+import (
+	"bufio"
+	"io"
+)
+
+// A Source is one of several inputs.
+type Source struct {
+	Name string
+	Kind Kind // zero: sniffed
+
+	// Open returns the content. An input of several sources is read twice: once
+	// for the links, once to verify.
+	Open func() (io.ReadCloser, error)
+
+	// Found says that the source was not named but found, as in a folder. Other
+	// documents of this toolkit that lie beside receipts are then skipped and
+	// named, instead of refuted for not being receipts.
+	Found bool
+}
+
+// An opened source is being cut into documents.
+type opened struct {
+	splitter
+	close func()
+}
+
+// open opens, decompresses and sniffs a source. meter sees every byte read.
+func (s *Source) open(long bool, meter func(int)) (*opened, error) {
+	file, err := s.Open()
+	if err != nil {
+		return nil, err
+	}
+	raw := bufio.NewReaderSize(&metered{file, meter}, readBytes)
+	plain, packed, done, err := decompress(raw, long)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	closer := func() { done(); file.Close() }
+	cut, err := split(plain, s.Kind, s.Name, packed)
+	if err != nil {
+		closer()
+		return nil, err
+	}
+	return &opened{cut, closer}, nil
+}
+
+// metered tells how much was read.
+type metered struct {
+	io.Reader
+	meter func(int)
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	m.meter(n)
+	return n, err
+}

@@ -1,0 +1,251 @@
+package stream
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A survey knows how the receipts of several sources join by their links. It is
+// made by a first reading, which looks at nothing but ids and links; the second
+// one verifies, and asks it about each receipt. Of a receipt it keeps one byte,
+// and three entries that sorters may put on disk.
+type survey struct {
+	v       *receipt.Verifier
+	options *Options
+	sources []Source
+
+	marks   []mark          // of each item, in the order of reading
+	others  map[int]address // the receipt that the mark of an item is about
+	streams map[string]int
+	names   []chain.Stream
+	ends    []end // by stream
+	damaged map[canon.Digest]bool
+	gaps    int   // items that state no place
+	docs    []int // of each source
+	seen    hash.Hash
+	before  []byte // the sum of seen after the first reading
+
+	ids, hashes, links *sorter
+
+	number int // of the next item in the second reading
+}
+
+// A mark says how a receipt stands to the others.
+type mark uint8
+
+const (
+	markUnplaced  mark = iota
+	markLinked         // its predecessor is there, or it is the first of its stream
+	markOpen           // its predecessor is not in the input
+	markMissing        // neither, but others of its stream precede it
+	markGap            // the same, and something unreadable may be it
+	markFork           // another receipt names the same predecessor
+	markLate           // its predecessor comes behind it in the same source
+	markSecond         // another receipt too states to be the first
+	markForeign        // it does not name the predecessor that was given
+	markDamaged        // it does not fit its own hash
+	markCopy           // the same receipt was there before
+	markDuplicate      // its id was there before, with another content
+)
+
+// An address is the place of a receipt in the input.
+type address struct{ source, index int }
+
+// Entries of the sorters: numbers big-endian, so that bytes sort as they do.
+const (
+	idWidth   = 16 + 8 + 32 + 4 + 4        // id, number, hash, source, index
+	hashWidth = 4 + 32 + 8 + 4 + 4         // stream, hash, number, source, index
+	linkWidth = 4 + 1 + 32 + 8 + 4 + 4 + 1 // stream, whether it names one, previous, number, source, index, damaged
+)
+
+// survey reads all sources once and joins what it found.
+func (r *Run) survey() (*survey, error) {
+	s := &survey{v: r.v, options: &r.options, sources: r.sources, others: map[int]address{}, streams: map[string]int{},
+		damaged: map[canon.Digest]bool{}, docs: make([]int, len(r.sources)), seen: sha256.New()}
+	dir := r.options.TempDir
+	s.ids, s.hashes, s.links = newSorter(idWidth, MaxIndexed, dir), newSorter(hashWidth, MaxIndexed, dir), newSorter(linkWidth, MaxIndexed, dir)
+	defer s.close()
+	p := &pipeline{sources: r.sources, options: &r.options, meter: func(int) {}}
+	var failure error
+	err := p.run(r.ctx, func(it *item) bool {
+		failure = s.record(it)
+		return failure == nil
+	})
+	if err == nil {
+		err = failure
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.before = s.seen.Sum(nil)
+	s.seen.Reset()
+	return s, s.join()
+}
+
+func (s *survey) close() {
+	for _, sorter := range []*sorter{s.ids, s.hashes, s.links} {
+		_ = sorter.close() // files without names
+	}
+}
+
+// see makes the two readings comparable.
+func (s *survey) see(f *facts) {
+	s.seen.Write(f.link.Hash[:])
+	s.seen.Write(f.computed[:])
+	s.seen.Write(f.link.Previous[:])
+}
+
+// record keeps the facts of one item.
+func (s *survey) record(it *item) error {
+	if it.end {
+		s.docs[it.source] = it.docs
+		return nil
+	}
+	number := len(s.marks)
+	f := &it.facts
+	if !f.placed {
+		s.marks = append(s.marks, markUnplaced)
+		s.gaps++
+		return nil
+	}
+	s.see(f)
+	stream, known := s.streams[string(f.stream)]
+	if !known && f.holds {
+		if !s.options.Only.isZero() && len(s.names) > 0 {
+			return ErrStreams
+		}
+		stream = len(s.names)
+		s.streams[string(f.stream)] = stream
+		s.names = append(s.names, parseStreamKey(f.stream))
+	}
+	if !f.holds {
+		s.marks = append(s.marks, markDamaged)
+		if len(s.damaged) < maxDamaged {
+			s.damaged[f.link.Hash], s.damaged[f.computed] = true, true
+		}
+		if !known {
+			return nil
+		}
+	} else {
+		s.marks = append(s.marks, markLinked)
+		e := append(make([]byte, 0, idWidth), f.id[:]...)
+		e = append(binary.BigEndian.AppendUint64(e, uint64(number)), f.computed[:]...)
+		s.ids.add(appendAddress(e, it))
+	}
+	e := binary.BigEndian.AppendUint32(make([]byte, 0, linkWidth), uint32(stream))
+	e = append(e, f.link.Hash[:]...)
+	s.hashes.add(appendAddress(binary.BigEndian.AppendUint64(e, uint64(number)), it))
+	e = append(e[:4], flag(!f.link.First))
+	e = append(e, f.link.Previous[:]...)
+	e = appendAddress(binary.BigEndian.AppendUint64(e, uint64(number)), it)
+	s.links.add(append(e, flag(!f.holds)))
+	return nil
+}
+
+func appendAddress(e []byte, it *item) []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(e, uint32(it.source)), uint32(it.index))
+}
+
+func flag(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// place judges an item in the second reading.
+func (s *survey) place(it *item) error {
+	number := s.number
+	if s.number++; number >= len(s.marks) {
+		return ErrChanged
+	}
+	if it.facts.placed != (s.marks[number] != markUnplaced) {
+		return ErrChanged
+	}
+	if !it.facts.placed {
+		return nil
+	}
+	s.see(&it.facts)
+	check := s.check(it, s.marks[number], s.others[number])
+	s.v.Link(&it.rep, check)
+	if s.marks[number] == markCopy {
+		it.rep.Warn(receipt.CodeIdenticalCopy, "", s.address(s.others[number])+" is the same receipt")
+		it.copy = it.rep.Verdict == receipt.Verified
+	}
+	return nil
+}
+
+// check words a mark.
+func (s *survey) check(it *item, m mark, other address) receipt.Check {
+	link := it.facts.link
+	failed := func(code receipt.Code, format string, args ...any) receipt.Check {
+		return receipt.Check{Status: receipt.Failed, Code: code, Pointer: previousPointer, Stated: stated(link), Detail: fmt.Sprintf(format, args...)}
+	}
+	open := func(detail string) receipt.Check {
+		return receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked, Detail: "link: " + detail}
+	}
+	switch m {
+	case markLinked:
+		return receipt.Check{Status: receipt.Passed}
+	case markCopy:
+		return receipt.Check{Status: receipt.NotApplicable}
+	case markDamaged:
+		return open("the receipt does not fit its own hash, so its place shows nothing")
+	case markGap:
+		return open("its predecessor is not in the input, which has documents that are no readable receipts")
+	case markMissing:
+		c := failed(receipt.CodeChainBreak, "names %s, which no receipt in the input has", link.Previous)
+		if other.index > 0 {
+			c.Hint = "the receipts up to " + s.address(other) + " are connected"
+		}
+		return c
+	case markFork:
+		return failed(receipt.CodeChainFork, "names %s, which %s names too", link.Previous, s.address(other))
+	case markLate:
+		return failed(receipt.CodeChainBreak, "names %s, which comes behind it, in %s", link.Previous, s.address(other))
+	case markSecond:
+		return failed(receipt.CodeChainBreak, "states that nothing precedes it, and so does %s", s.address(other))
+	case markForeign:
+		c := failed(receipt.CodeChainBreak, "%s, the predecessor given is another", names(link))
+		c.Computed = s.options.after(s.names[s.streams[string(it.facts.stream)]]).String()
+		return c
+	case markDuplicate:
+		c := failed(receipt.CodeDuplicateID, "%s has the same receipt_id, but another content", s.address(other))
+		c.Pointer, c.Stated = "/receipt_id", it.facts.computed.String()
+		return c
+	}
+	if s.options.Partial {
+		return open("its predecessor is not in the input, which is a selection")
+	}
+	return open("its predecessor is not in the input")
+}
+
+func (s *survey) address(a address) string {
+	name := s.sources[a.source].Name
+	if s.docs[a.source] > 1 {
+		return fmt.Sprintf("%s:%d", name, a.index)
+	}
+	return name
+}
+
+// conclude adds the streams to the summary.
+func (s *survey) conclude(sum *Summary) error {
+	for i := range s.ends {
+		if e := s.ends[i]; e.Count > 0 {
+			sum.Streams = append(sum.Streams, e.Segment)
+			s.options.expect(sum, e, s.options.wanted(e.Stream))
+		}
+	}
+	sum.Streams = chain.Join(sum.Streams)
+	s.options.concludeHeads(sum)
+	if s.number == len(s.marks) && string(s.seen.Sum(nil)) != string(s.before) {
+		return ErrChanged
+	}
+	return nil
+}

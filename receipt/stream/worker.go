@@ -1,0 +1,164 @@
+package stream
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+)
+
+// A worker judges one item after the other with memory of its own.
+type worker struct {
+	v    *receipt.Verifier
+	doc  *canon.Document
+	cbor *archive.Codec
+}
+
+// verify makes the report of an item and gathers its facts.
+func (w *worker) verify(it *item, found bool) {
+	it.facts.placed, it.other = false, ""
+	rep := &it.rep
+	if it.fault != nil {
+		w.refuse(it)
+		return
+	}
+	judged := it.data
+	if it.cbor {
+		text, err := w.cbor.ToJSON(it.data)
+		if err != nil {
+			w.refuseItem(it, err)
+			return
+		}
+		it.data = text
+	}
+	w.v.VerifyBytes(it.data, w.doc, rep)
+	if code := rep.Finding().Code; code == receipt.CodeNotAReceipt {
+		w.unwrap(it, found)
+	} else if it.last && !it.single {
+		w.torn(it)
+	}
+	if it.cbor {
+		rep.InputSHA256 = canon.Sum(judged)
+	}
+	it.facts.gather(w.doc, rep.ReceiptHash)
+}
+
+// refuse reports what could not be cut out of its input.
+func (w *worker) refuse(it *item) {
+	c := receipt.Check{Status: receipt.Failed, Code: it.fault.code, Detail: it.fault.detail, Hint: it.fault.hint}
+	if it.fault.torn {
+		c.Status = receipt.NotChecked
+	}
+	w.v.Unreadable(&it.rep, c)
+}
+
+// refuseItem reports CBOR that is no archive of a receipt.
+func (w *worker) refuseItem(it *item, err error) {
+	c := receipt.Check{Status: receipt.Failed, Code: receipt.CodeSyntax, Detail: err.Error()}
+	var bad *archive.ItemError
+	if errors.As(err, &bad) {
+		c.Code, c.Detail, c.Hint = receipt.Code(bad.Code), bad.Detail, bad.Hint
+	}
+	w.v.Unreadable(&it.rep, c)
+	it.rep.InputSHA256 = canon.Sum(it.data)
+}
+
+// torn leaves a last line open that has no line end and breaks off: it is still
+// being written, or was cut off.
+func (w *worker) torn(it *item) {
+	if it.rep.Finding().Code != receipt.CodeSyntax || !cutOff(it.data) {
+		return
+	}
+	sum := it.rep.InputSHA256
+	w.v.Unreadable(&it.rep, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeTornTail,
+		Detail: "the last line breaks off and has no line end", Hint: "it is still being written, or the file was cut off"})
+	it.rep.InputSHA256 = sum
+}
+
+// cutOff reports whether text is the beginning of a JSON text: nothing is wrong
+// with it but that it ends.
+func cutOff(text []byte) bool {
+	_, err := canon.Parse(text)
+	var syntax *canon.SyntaxError
+	return errors.As(err, &syntax) && syntax.Offset >= len(bytes.TrimRight(text, " \t\r"))
+}
+
+// unwrap judges the receipt inside an API envelope in its place, and tells other
+// documents of this toolkit from things that are no receipts.
+func (w *worker) unwrap(it *item, found bool) {
+	root := w.doc.Root()
+	if payload := payloadOf(root); !payload.IsZero() {
+		it.data = payload.Raw()
+		w.v.VerifyBytes(it.data, w.doc, &it.rep)
+		it.rep.NotChecked = append(it.rep.NotChecked, receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Pointer: "/wire/payload",
+			Detail: "the API envelope around the receipt: nothing protects it"})
+		return
+	}
+	if found {
+		it.other = otherKind(root)
+	}
+}
+
+// otherKind names a document that lies beside receipts for good reason; "" for
+// any other.
+func otherKind(root canon.Node) string {
+	has := func(names ...string) bool {
+		for _, name := range names {
+			if root.Member(name).IsZero() {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case root.Member("keys").Kind() == canon.KindArray:
+		return "a key set"
+	case has("kty", "kid"), has("kty", "crv"):
+		return "a key"
+	case has("report_version"), has("reports", "summary"), has("summary") && root.Len() == 1:
+		return "a verification report"
+	case has("batch_version"):
+		return "a batch manifest"
+	case has("disclosures"):
+		return "a disclosure file"
+	case has("witnesses") && root.Member("witnesses").Kind() == canon.KindObject:
+		return "a policy"
+	}
+	return ""
+}
+
+// survey gathers the facts of an item and makes no report.
+func (w *worker) survey(it *item, _ bool) {
+	it.facts.placed = false
+	if it.fault != nil {
+		return
+	}
+	text := it.data
+	if it.cbor {
+		var err error
+		if text, err = w.cbor.ToJSON(text); err != nil {
+			return
+		}
+	}
+	limits := canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}
+	if w.doc.Parse(text, limits) != nil {
+		return
+	}
+	if payload := payloadOf(w.doc.Root()); !payload.IsZero() {
+		if w.doc.Parse(payload.Raw(), limits) != nil {
+			return
+		}
+	}
+	it.facts.gather(w.doc, canon.Digest{})
+}
+
+// payloadOf returns the receipt inside an API envelope, which is none itself.
+func payloadOf(root canon.Node) canon.Node {
+	payload := root.Member("wire").Member("payload")
+	if payload.Kind() != canon.KindObject || !root.Member("receipt_id").IsZero() || !root.Member("chain").IsZero() {
+		return canon.Node{}
+	}
+	return payload
+}
