@@ -1,0 +1,45 @@
+package archive_test
+
+import (
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/archive"
+)
+
+// TestEveryShortItem: of all items of up to two bytes, and of those of three that
+// begin with a head worth it, exactly those are accepted that the library
+// decodes and encodes the same; and some are taken apart as sequences.
+func TestEveryShortItem(t *testing.T) {
+	c, o := archive.NewCodec(), newOracle()
+	accepted, total := 0, 0
+	check := func(item ...byte) {
+		total++
+		text, refused := decode(t, c, item)
+		if accepts := o.accepts(item); accepts != (refused == nil) {
+			t.Fatalf("%x: %s, %v; the library says %v", item, text, refused, accepts)
+		}
+		if refused == nil {
+			accepted++
+		}
+		if len(item) < 3 && total%5 == 0 { // each takes a buffer of its own
+			compareSplit(t, item)
+		}
+	}
+	for a := range 256 {
+		check(byte(a))
+		for b := range 256 {
+			check(byte(a), byte(b))
+		}
+	}
+	for _, a := range []byte{0x18, 0x19, 0x38, 0x39, 0x61, 0x62, 0x78, 0x81, 0x82, 0x98, 0xa1, 0xb8, 0xc1, 0xd8, 0xf8, 0xf9} {
+		for b := range 256 {
+			for third := 0; third < 256; third += 7 {
+				check(a, byte(b), byte(third))
+			}
+		}
+	}
+	t.Logf("%d of %d accepted", accepted, total)
+	if accepted < 20_000 || accepted > total/2 {
+		t.Errorf("%d of %d accepted", accepted, total)
+	}
+}

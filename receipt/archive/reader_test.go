@@ -1,0 +1,289 @@
+package archive_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/receiptkit/receiptkit/receipt/archive"
+)
+
+// An item as a Reader gives it.
+type piece struct {
+	bytes  []byte
+	offset int64
+}
+
+// pieces reads a sequence to its end, io.EOF or another error, and checks what
+// holds of every sequence.
+func pieces(tb testing.TB, source io.Reader) ([]piece, error) {
+	tb.Helper()
+	r := archive.NewReader(source)
+	if r.Index() != 0 || r.Offset() != 0 {
+		tb.Error("a new Reader is somewhere")
+	}
+	var all []piece
+	offset := int64(0)
+	for {
+		item, err := r.Next()
+		if err != nil {
+			checkEnd(tb, r, item, err, len(all), offset)
+			return all, err
+		}
+		all = append(all, piece{bytes.Clone(item), r.Offset()})
+		if r.Index() != len(all) || r.Offset() != offset || len(item) == 0 || cap(item) != len(item) {
+			tb.Fatalf("item %d at %d of %d bytes is said to be %d at %d", len(all), offset, len(item), r.Index(), r.Offset())
+		}
+		offset += int64(len(item))
+	}
+}
+
+// checkEnd: no value with an error, the same error for ever, and the place of
+// the item that is wrong.
+func checkEnd(tb testing.TB, r *archive.Reader, item []byte, err error, before int, offset int64) {
+	tb.Helper()
+	again, err2 := r.Next()
+	if item != nil || again != nil || err2 != err {
+		tb.Fatalf("%x, %v and then %x, %v", item, err, again, err2)
+	}
+	index := before
+	var refused *archive.ItemError
+	if errors.As(err, &refused) {
+		index++
+		checkError(tb, refused, 1<<40)
+		if refused.Offset < offset {
+			tb.Errorf("%v lies before the item at %d", refused, offset)
+		}
+	}
+	if (refused != nil || err == io.EOF) && (r.Index() != index || r.Offset() != offset) {
+		tb.Errorf("%v: ended at %d, offset %d, expected %d, %d", err, r.Index(), r.Offset(), index, offset)
+	}
+}
+
+// chunks are ways in which bytes may arrive.
+func chunks(sequence []byte) map[string]io.Reader {
+	source := func() io.Reader { return bytes.NewReader(sequence) }
+	return map[string]io.Reader{
+		"whole": source(), "bytes": iotest.OneByteReader(source()), "halves": iotest.HalfReader(source()),
+		"with the error": iotest.DataErrReader(source()), "sevens": &chunked{rest: sequence, size: 7}, "sometimes nothing": &chunked{rest: sequence, size: 3, idle: true},
+	}
+}
+
+type chunked struct {
+	rest []byte
+	size int
+	idle bool // every second Read brings nothing
+	odd  bool
+}
+
+func (c *chunked) Read(p []byte) (int, error) {
+	if c.odd = !c.odd; c.idle && c.odd {
+		return 0, nil
+	}
+	if len(c.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), c.size)], c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
+}
+
+func TestReader(t *testing.T) {
+	c := archive.NewCodec()
+	texts := []string{"0", `{"a":[1,2,{"b":null}]}`, `"` + strings.Repeat("x", 200_000) + `"`, "[]", `"` + strings.Repeat("y", 65_536-5-8) + `"`, "0.1", "{}"}
+	var sequence []byte
+	for _, text := range texts {
+		sequence = append(sequence, encode(t, c, text)...)
+	}
+	for name, source := range chunks(sequence) {
+		all, err := pieces(t, source)
+		if err != io.EOF || len(all) != len(texts) {
+			t.Errorf("%s: %d items, %v", name, len(all), err)
+			continue
+		}
+		for i, p := range all {
+			if text, err := decode(t, c, p.bytes); err != nil || string(text) != texts[i] {
+				t.Errorf("%s, item %d: %.50s, %v", name, i+1, text, err)
+			}
+		}
+	}
+	for name, source := range chunks(nil) {
+		if all, err := pieces(t, source); err != io.EOF || len(all) != 0 {
+			t.Errorf("%s: %d items of nothing, %v", name, len(all), err)
+		}
+	}
+}
+
+// TestReaderRefuses: item 275, lengths that lie, and whatever else ends a
+// sequence.
+func TestReaderRefuses(t *testing.T) {
+	for _, test := range []struct {
+		sequence, want string
+		items          int
+		code           string
+	}{
+		{"00 61", "offset 2: expected the rest of item 2, begun at offset 1, found the end of the input", 1, "syntax"},
+		{"00 8201", "offset 3: expected the rest of item 2, begun at offset 1, found the end of the input", 1, "syntax"},
+		{"00 1b0000", "offset 4: expected the rest of item 2, begun at offset 1, found the end of the input", 1, "syntax"},
+		{"c1", "offset 1: expected the rest of item 1, begun at offset 0, found the end of the input", 0, "syntax"},
+		{"00 a0 1c", "offset 2: expected a CBOR item of definite length, found the reserved additional information 28 in item 3, begun at offset 2", 2, "syntax"},
+		{"00 8200ff", "offset 3: expected a CBOR item of definite length, found a break outside of an item of indefinite length in item 2, begun at offset 1", 1, "syntax"},
+		{"81f810", "offset 1: expected a CBOR item of definite length, found the simple value 16 in two bytes in item 1, begun at offset 0", 0, "syntax"},
+		{"00 9f00ff 00", "offset 1: expected a CBOR item of definite length, found one of indefinite length in item 2, begun at offset 1", 1, "non_deterministic_cbor"},
+		{"00 7a7fffffff61", "offset 1: expected an item of at most 37749760 bytes, found a text of 2147483647 bytes in item 2, begun at offset 1", 1, "size_limit"},
+		{"9bffffffffffffffff", "offset 0: expected an item of at most 37749760 bytes, found an array of 18446744073709551615 elements in item 1, begun at offset 0", 0, "size_limit"},
+		{"82 00 bbffffffffffffffff", "offset 2: expected an item of at most 37749760 bytes, found a map of 18446744073709551615 members in item 1, begun at offset 0", 0, "size_limit"},
+		{"5b7fffffffffffffff", "offset 0: expected an item of at most 37749760 bytes, found a byte string of 9223372036854775807 bytes in item 1, begun at offset 0", 0, "size_limit"},
+		{"5bffffffffffffffff", "offset 0: expected an item of at most 37749760 bytes, found a byte string of 18446744073709551615 bytes in item 1, begun at offset 0", 0, "size_limit"},
+	} {
+		sequence := unhex(t, strings.ReplaceAll(test.sequence, " ", ""))
+		for name, source := range chunks(sequence) {
+			all, err := pieces(t, source)
+			var e *archive.ItemError
+			if len(all) != test.items || !errors.As(err, &e) || e.Code != test.code || e.Error() != test.want {
+				t.Errorf("%s, %s: %d items\ngot  %v\nwant %s", test.sequence, name, len(all), err, test.want)
+			}
+		}
+	}
+}
+
+// TestReaderJudgesNot: an item that is well-formed but no archive does not end
+// the sequence; whoever decodes it refuses it, and reads on.
+func TestReaderJudgesNot(t *testing.T) {
+	all, err := pieces(t, bytes.NewReader(unhex(t, "c100"+"4161"+"f7"+"f94000"+"1800"+"a2616201616101"+"61ff"+"00")))
+	if err != io.EOF || len(all) != 8 {
+		t.Errorf("%d items, %v", len(all), err)
+	}
+	c := archive.NewCodec()
+	for i, p := range all {
+		if _, err := decode(t, c, p.bytes); (err == nil) != (i == 7) {
+			t.Errorf("item %d: %v", i+1, err)
+		}
+	}
+}
+
+// TestReaderSourceFails: what came before an error of the source is given first,
+// and the error as it is.
+func TestReaderSourceFails(t *testing.T) {
+	failure := errors.New("disk on fire")
+	all, err := pieces(t, io.MultiReader(strings.NewReader("\x00\x00\x82"), iotest.ErrReader(failure)))
+	if len(all) != 2 || err != failure {
+		t.Errorf("%d items, %v", len(all), err)
+	}
+	if _, err := archive.NewReader(idle{}).Next(); !errors.Is(err, io.ErrNoProgress) {
+		t.Error(err)
+	}
+	if _, err := archive.NewReader(liar{}).Next(); err == nil {
+		t.Error("believed a reader that lies")
+	}
+}
+
+type idle struct{}
+
+func (idle) Read([]byte) (int, error) { return 0, nil }
+
+type liar struct{}
+
+func (liar) Read(p []byte) (int, error) { return len(p) + 1, nil }
+
+// TestReaderDoesNotWait: an item is given as soon as its last byte is there.
+func TestReaderDoesNotWait(t *testing.T) {
+	item := encode(t, archive.NewCodec(), `["`+strings.Repeat("x", 100_000)+`",1]`)
+	source, sink := io.Pipe()
+	defer source.Close()
+	go func() {
+		for _, part := range [][]byte{item[:1], item[1:70_000], item[70_000:], item} {
+			if _, err := sink.Write(part); err != nil {
+				return
+			}
+		}
+	}() // and never closes
+	r := archive.NewReader(source)
+	done := make(chan error, 1)
+	go func() {
+		for range 2 {
+			if got, err := r.Next(); err != nil || !bytes.Equal(got, item) {
+				done <- fmt.Errorf("%d bytes, %v", len(got), err)
+				return
+			}
+		}
+		done <- nil
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("waits for more than the item")
+	}
+}
+
+// TestReaderIsLinear: a long item in small reads, and many small items, take a
+// time in proportion. A quadratic reader would take hours.
+func TestReaderIsLinear(t *testing.T) {
+	long := append([]byte{0x9a, 0x01, 0xc9, 0xc3, 0x80}, bytes.Repeat([]byte{0}, 30_000_000)...)
+	if all, err := pieces(t, &chunked{rest: long, size: 100}); err != io.EOF || len(all) != 1 || len(all[0].bytes) != len(long) {
+		t.Errorf("%d items, %v", len(all), err)
+	}
+	small := bytes.Repeat([]byte("\xa1\x61a\x01"), 1_000_000)
+	r := archive.NewReader(&chunked{rest: small, size: 10})
+	for {
+		if _, err := r.Next(); err != nil {
+			if err != io.EOF {
+				t.Error(err)
+			}
+			break
+		}
+	}
+	if r.Index() != 1_000_000 || r.Offset() != int64(len(small)) {
+		t.Errorf("%d items, %d bytes", r.Index(), r.Offset())
+	}
+}
+
+// TestReaderMemory: a Reader takes at most twice what it has read of an item,
+// whatever the item says of itself.
+func TestReaderMemory(t *testing.T) {
+	lie := append([]byte{0x7a, 0x02, 0x00, 0x00, 0x00}, bytes.Repeat([]byte{'x'}, 1<<20)...) // says 32 MiB
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := archive.NewReader(bytes.NewReader(lie)).Next(); err == nil {
+		t.Fatal("a cut off item was accepted")
+	}
+	runtime.ReadMemStats(&after)
+	// 64 KiB, 128 KiB and so on up to 2 MiB, one after the other.
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20+64<<10 {
+		t.Errorf("took %d bytes for 1 MiB", took)
+	}
+}
+
+// libraryMode judges single items of a sequence as Reader.Next promises to.
+func libraryMode() cbor.DecMode {
+	mode, err := cbor.DecOptions{
+		MaxNestedLevels: 65_535, MaxArrayElements: archive.MaxItemBytes, MaxMapPairs: archive.MaxItemBytes,
+		IndefLength: cbor.IndefLengthForbidden,
+	}.DecMode()
+	if err != nil {
+		panic(err)
+	}
+	return mode
+}
+
+// split takes a sequence apart with the library.
+func split(mode cbor.DecMode, sequence []byte) (items [][]byte, err error) {
+	d := mode.NewDecoder(bytes.NewReader(sequence))
+	for begin := 0; ; begin = d.NumBytesRead() {
+		if err := d.Skip(); err != nil {
+			return items, err
+		}
+		items = append(items, sequence[begin:d.NumBytesRead()])
+	}
+}
