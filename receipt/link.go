@@ -44,3 +44,24 @@ func (r *Report) Address() string {
 	}
 	return fmt.Sprintf("%s:%d", r.Source, r.Index)
 }
+
+// Unreadable writes the report of a document that was no JSON text to begin with,
+// such as a malformed CBOR item or a line that is too long. The check says why;
+// its status is Failed, or NotChecked when more of the input would be needed.
+func (v *Verifier) Unreadable(rep *Report, c Check) {
+	v.begin(rep)
+	c.Step = StepParse
+	rep.Checks = append(rep.Checks, c)
+	if c.Status == NotChecked {
+		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
+	}
+	v.conclude(rep)
+}
+
+// Scope returns how much the verifier asks for.
+func (v *Verifier) Scope() Scope {
+	if v.policy.IntegrityOnly {
+		return ScopeIntegrity
+	}
+	return ScopeFull
+}
