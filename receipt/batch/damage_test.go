@@ -1,0 +1,157 @@
+package batch_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/batch"
+)
+
+// TestDamagedManifest changes every byte of a manifest. Either it is refused, or
+// a receipt is not the one it lists, or the text says the same.
+func TestDamagedManifest(t *testing.T) {
+	b := seal(t, drafts(t, 2))
+	text, docs := b.Manifest.Marshal(), documents(t, b)
+	same := 0
+	for at := range text {
+		for _, flip := range []byte{0x01, 0x02, 0x10, 0x20} {
+			damaged := bytes.Clone(text)
+			damaged[at] ^= flip
+			m, err := batch.ParseManifest(damaged)
+			if err != nil || m.Check(docs[0]) != nil || m.Check(docs[1]) != nil {
+				continue
+			}
+			same++
+			if canonical, err := canon.Transform(damaged); err != nil || !bytes.Equal(append(canonical, '\n'), text) {
+				t.Errorf("offset %d ^ %#x is not noticed: %s", at, flip, damaged)
+			}
+		}
+	}
+	if same > 4 { // the newline at the end
+		t.Errorf("%d damaged manifests say the same", same)
+	}
+}
+
+// TestDamagedReceipts changes every leaf of every receipt. The verifier verifies
+// none of them, and none is the one that the manifest lists.
+func TestDamagedReceipts(t *testing.T) {
+	b := seal(t, drafts(t, 2))
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := 0
+	for _, r := range b.Receipts {
+		for at, damaged := range damages(t, r.JSON()) {
+			cases++
+			doc, rep := new(canon.Document), new(receipt.Report)
+			v.VerifyBytes(damaged, doc, rep)
+			if rep.Verdict == receipt.Verified {
+				t.Errorf("%s at %s: %v", r.ID(), at, rep.Verdict)
+			}
+			err := b.Manifest.Check(parse(t, string(damaged)))
+			if (err == nil) != (at == "/chain/receipt_hash") { // which is computed, never read
+				t.Errorf("%s at %s: %v", r.ID(), at, err)
+			}
+		}
+	}
+	if cases < 2*30 {
+		t.Errorf("only %d cases", cases)
+	}
+}
+
+// damages returns the document with each of its leaves changed, by pointer.
+func damages(t *testing.T, src []byte) map[string][]byte {
+	t.Helper()
+	var tree any
+	if err := json.Unmarshal(src, &tree); err != nil {
+		t.Fatal(err)
+	}
+	list := make(map[string][]byte)
+	var walk func(at string, v any, set func(any))
+	walk = func(at string, v any, set func(any)) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, member := range v {
+				walk(at+"/"+name, member, func(x any) { v[name] = x })
+			}
+			if len(v) > 0 {
+				return
+			}
+		case []any:
+			for i, element := range v {
+				walk(fmt.Sprint(at, "/", i), element, func(x any) { v[i] = x })
+			}
+			if len(v) > 0 {
+				return
+			}
+		}
+		set(changed(v))
+		text, err := json.Marshal(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list[at] = text
+		set(v)
+	}
+	walk("", tree, nil)
+	return list
+}
+
+// changed returns a value of the same type that differs.
+func changed(v any) any {
+	switch v := v.(type) {
+	case string:
+		last := v[len(v)-1]
+		return v[:len(v)-1] + string(last^1)
+	case float64:
+		return v + 1
+	case bool:
+		return !v
+	case []any:
+		return []any{"x"}
+	case map[string]any:
+		return map[string]any{"x": "x"}
+	}
+	return "x"
+}
+
+// TestSwapped: receipts of another batch, and under another's id.
+func TestSwapped(t *testing.T) {
+	list := drafts(t, 3)
+	b, other := seal(t, list), seal(t, list[:2])
+	for i, doc := range documents(t, other) {
+		var mismatch *batch.MismatchError
+		err := b.Manifest.Check(doc)
+		if !errors.As(err, &mismatch) || mismatch.Pointer != "/merkle_root" || mismatch.Listed != b.Manifest.Root() || mismatch.Found != other.Manifest.Root() {
+			t.Errorf("receipt %d: %v", i, err)
+		}
+	}
+	for what, c := range map[string]struct{ text, want string }{
+		"without a root": {content(name(1), "w"), `batch: receipt "receipt_1": the manifest lists ` + b.Manifest.Root().String() + ` at /merkle_root, the receipt has none`},
+		"other content": {content(name(1), "v"), `batch: receipt "receipt_1": the manifest lists ` + leaf(content(name(1), "w")).String() +
+			` at /receipts/1/leaf_hash, the receipt has ` + leaf(content(name(1), "v")).String()},
+		"first again": {preimage(name(1), "w", b.Manifest.Root().String(), "null"), `batch: receipt "receipt_1": the manifest lists ` + b.Receipts[1].Hash().String() +
+			` at /receipts/1/receipt_hash, the receipt has ` + hash(preimage(name(1), "w", b.Manifest.Root().String(), "null")).String()},
+	} {
+		if err := b.Manifest.Check(parse(t, c.text)); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v\nwant %s", what, err, c.want)
+		}
+	}
+}
+
+// TestCircular: a receipt that states an upstream root is told why.
+func TestCircular(t *testing.T) {
+	m := seal(t, drafts(t, 1)).Manifest
+	stated := m.Entries()[0].ReceiptHash
+	err := m.Check(parse(t, preimage(name(0), "w", stated.String(), "null")))
+	var mismatch *batch.MismatchError
+	if !errors.As(err, &mismatch) || mismatch.Found != stated || mismatch.Why == "" || mismatch.Why != m.Explain(stated) {
+		t.Error(err)
+	}
+}

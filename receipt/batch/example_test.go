@@ -1,0 +1,63 @@
+package batch_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/batch"
+)
+
+// The issuer makes a batch, and remembers where its streams end. Somebody else
+// checks one receipt against the manifest.
+func Example() {
+	sealer, err := receipt.NewSealer()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var drafts []*canon.Document
+	for _, id := range []string{"receipt_1", "receipt_2", "receipt_3"} {
+		draft, err := canon.Parse([]byte(content(id, "w")))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		drafts = append(drafts, draft)
+	}
+	heads := map[chain.Stream]chain.Head{}
+	b, err := batch.Seal(context.Background(), sealer, drafts, heads, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range b.Receipts {
+		heads[r.Stream()] = r.Head()
+	}
+
+	m, err := batch.ParseManifest(b.Manifest.Marshal())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	doc, err := canon.Parse(b.Receipts[1].JSON())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("listed:", m.Check(doc) == nil)
+
+	index, proof, err := m.Prove("receipt_2")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = merkle.CheckInclusion(receipt.BatchLeaf(doc), index, 3, proof, merkle.Hash(m.Root()))
+	fmt.Println("proved:", err == nil, "index", index, "with", len(proof), "hashes")
+	// Output:
+	// listed: true
+	// proved: true index 1 with 2 hashes
+}
