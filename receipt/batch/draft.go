@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -11,7 +12,7 @@ const previousMember = "previous_receipt_hash"
 
 // fill returns a draft with a merkle_root, and without one member of its chain.
 // What is no draft of a batch is returned as it is: the sealer, or [misplaced],
-// says what is wrong with it.
+// says what is wrong with it. The error is a *[receipt.InvalidError].
 func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*canon.Document, error) {
 	root := draft.Root()
 	link := root.Member("chain")
@@ -26,9 +27,20 @@ func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*cano
 	b = append(appendMembers(b, root, "chain"), '}')
 	filled := new(canon.Document)
 	if err := filled.Parse(b, canon.Limits{Bytes: 4 * receipt.MaxBytes}); err != nil {
-		return nil, err
+		return nil, beyond(err)
 	}
 	return filled, nil
+}
+
+// beyond words that a draft is beyond the limits of parsing, which whoever
+// parsed it had raised.
+func beyond(err error) error {
+	p := receipt.Problem{Code: receipt.CodeSyntax, Detail: err.Error()}
+	var syntax *canon.SyntaxError
+	if errors.As(err, &syntax) {
+		p.Code, p.Pointer = receipt.Code(syntax.Code), syntax.Pointer
+	}
+	return &receipt.InvalidError{Problems: []receipt.Problem{p}}
 }
 
 // appendMembers appends all members of an object but one, each behind a comma.

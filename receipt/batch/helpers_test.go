@@ -19,7 +19,7 @@ func content(id, workspace string) string {
 	return head + tail(id, workspace)
 }
 
-// sealed returns the preimage of the receipt that becomes of it. The chain comes
+// preimage returns that of the receipt that becomes of it. The chain comes
 // between the members autonomy_budget and cost. Previous is JSON.
 func preimage(id, workspace, root, previous string) string {
 	return head + `,"chain":{"merkle_root":"` + root + `","previous_receipt_hash":` + previous + `}` + tail(id, workspace)

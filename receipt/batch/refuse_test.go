@@ -82,6 +82,20 @@ func problems(t *testing.T, err error) (list []string) {
 	return list
 }
 
+// TestDeepDraft: whoever parsed the draft had raised the limit.
+func TestDeepDraft(t *testing.T) {
+	deep := new(canon.Document)
+	text := `{"deep":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `,` + content(name(0), "w")[1:]
+	if err := deep.Parse([]byte(text), canon.Limits{Depth: 3000}); err != nil {
+		t.Fatal(err)
+	}
+	list := []*canon.Document{parse(t, content(name(0), "w")), deep}
+	b, err := batch.Seal(context.Background(), sealer(t), list, nil, nil)
+	if got := problems(t, err); b != nil || len(got) != 2 || got[0] != "1 /receipt_id repeated_id" || !strings.HasSuffix(got[1], " depth_limit") {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestProblemsText(t *testing.T) {
 	list := []*canon.Document{parse(t, content(name(0), "w")), parse(t, content(name(0), "w")), parse(t, `{"chain":{"merkle_root":1}}`)}
 	_, err := batch.Seal(context.Background(), sealer(t), list, nil, nil)
