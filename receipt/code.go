@@ -20,6 +20,9 @@ const (
 	CodeNotObject       Code = "not_object"
 )
 
+// A code of the step parse for archives.
+const CodeNonDeterministicCBOR Code = "non_deterministic_cbor"
+
 // Codes of the step schema.
 const (
 	CodeNotAReceipt       Code = "not_a_receipt"
@@ -33,6 +36,25 @@ const (
 	CodeHashMismatch   Code = "hash_mismatch"
 	CodeChainBreak     Code = "chain_break"
 	CodeStreamMismatch Code = "stream_mismatch"
+
+	CodeMaterialMismatch Code = "material_mismatch"
+	CodeMaterialNotFound Code = "material_not_found"
+
+	CodeProofInvalid       Code = "proof_invalid"
+	CodeCheckpointInvalid  Code = "checkpoint_invalid"
+	CodeCheckpointRequired Code = "checkpoint_required"
+	CodeMerkleRootMismatch Code = "merkle_root_mismatch"
+	CodeNotInBatch         Code = "not_in_batch"
+)
+
+// Codes of several receipts, which package stream finds.
+const (
+	CodeChainFork     Code = "chain_fork"
+	CodeDuplicateID   Code = "duplicate_id"
+	CodeTruncated     Code = "truncated"
+	CodeHeadMismatch  Code = "head_mismatch"
+	CodeCountMismatch Code = "count_mismatch"
+	CodeTornTail      Code = "torn_tail"
 )
 
 // Codes of the step signatures.
@@ -64,6 +86,11 @@ const (
 	CodeSignaturesNotChecked Code = "signatures_not_checked"
 	CodeStepNotReached       Code = "step_not_reached"
 	CodeUnauthenticated      Code = "unauthenticated_members"
+	CodeUnknownCosigners     Code = "unknown_cosigners"
+	CodeEnvelopeNotChecked   Code = "envelope_not_checked"
+	CodeTailNotChecked       Code = "tail_not_checked"
+	CodeIDsNotChecked        Code = "ids_not_checked"
+	CodePartsOverlap         Code = "parts_overlap"
 )
 
 // Codes of warnings: none of them changes a verdict.
@@ -75,6 +102,8 @@ const (
 	CodeUnavailableReason Code = "unavailable_reason"
 	CodeRepeatedID        Code = "repeated_id"
 	CodeIssuedLater       Code = "issued_later"
+	CodeCircularRoot      Code = "circular_root"
+	CodeIdenticalCopy     Code = "identical_copy"
 )
 
 // An Outcome is what a code does to the verdict.

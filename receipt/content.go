@@ -94,7 +94,9 @@ func (v *Verifier) checkSchema(root canon.Node, rep *Report) bool {
 
 const hashPointer = "/chain/receipt_hash"
 
-func (v *Verifier) checkHash(doc *canon.Document, rep *Report) bool {
+// checkHash reports whether the receipt hash holds. The step passes when what the
+// hashed content says of materials holds too.
+func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report) bool {
 	computed, err := v.hash(doc)
 	if err != nil { // the plain path refused what the parse accepted: never a success
 		rep.fail(Check{Step: StepHash, Code: CodeSyntax, Pointer: hashPointer, Detail: err.Error()})
@@ -116,7 +118,13 @@ func (v *Verifier) checkHash(doc *canon.Document, rep *Report) bool {
 		rep.fail(Check{Step: StepHash, Code: CodeHashMismatch, Pointer: hashPointer, Stated: stated.String(), Computed: computed.String(),
 			Detail: "the content does not fit the stated hash", Hint: hashHint(doc, stated)})
 	default:
-		rep.pass(StepHash)
+		if c := v.weighMaterials(doc.Root(), schemaHolds, rep); c.Status == Passed {
+			rep.pass(StepHash)
+		} else if c.Status == Failed {
+			rep.fail(c)
+		} else {
+			rep.leave(c)
+		}
 		return true
 	}
 	return false
@@ -140,14 +148,6 @@ func checkLink(root canon.Node, rep *Report) {
 		return
 	}
 	rep.skip(StepLink, CodeLinkNotChecked, "link: one receipt cannot show whether others precede or follow")
-}
-
-func checkBatch(root canon.Node, rep *Report) {
-	if root.Member("chain").Member("merkle_root").IsZero() {
-		rep.notApplicable(StepBatch)
-		return
-	}
-	rep.skip(StepBatch, CodeBatchNotChecked, "batch: the receipt states a merkle_root, but its batch was not given")
 }
 
 func checkRedactions(root canon.Node, rep *Report) {

@@ -18,6 +18,7 @@ func (v *Verifier) lint(root canon.Node, rep *Report) {
 	lintCounts(root, rep)
 	lintReplay(root.Member("replay_input"), rep)
 	lintIDs(root, rep)
+	lintRoot(root.Member("chain"), rep)
 }
 
 // lintTimes expects created ≤ started ≤ completed ≤ issued.
@@ -95,6 +96,14 @@ func lintReplay(replay canon.Node, rep *Report) {
 		rep.warn(CodeUnavailableReason, "/replay_input", "no replay is possible, but the reason is missing")
 	case explained && !unavailable:
 		rep.warn(CodeUnavailableReason, "/replay_input/unavailable_reason", "a reason for no replay is given, but a replay is possible")
+	}
+}
+
+// lintRoot looks for a root that is the receipt's own hash. That hash covers the
+// root, so whoever wrote it would have found a fixed point of SHA-256.
+func lintRoot(chain canon.Node, rep *Report) {
+	if root := chain.Member("merkle_root"); !root.IsZero() && string(root.Text()) == string(chain.Member("receipt_hash").Text()) {
+		rep.warn(CodeCircularRoot, rootPointer, "merkle_root is the receipt's own receipt_hash, which covers it: no batch, not even of one receipt, has that root")
 	}
 }
 

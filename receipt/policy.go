@@ -20,6 +20,10 @@ type Policy struct {
 	// Witnesses asks for countersignatures. Zero: none.
 	Witnesses Quorum
 
+	// Checkpoint asks that the receipt is shown to be in a checkpoint of a
+	// trusted log. Zero: not asked for.
+	Checkpoint CheckpointRule
+
 	// At is the time at which the validity of keys is judged. Zero: at the
 	// receipt's own issued_at, which is inside the hash.
 	At time.Time
@@ -51,6 +55,23 @@ type Quorum struct {
 	Keys      []string // key ids that count; empty: every trusted witness
 }
 
+// A CheckpointRule says what a checkpoint must show. It is met by one checkpoint
+// that includes the receipt ([Evidence.Proofs]).
+type CheckpointRule struct {
+	// Required leaves every receipt undecided that is not shown to be in a
+	// checkpoint of a trusted log.
+	Required bool
+
+	// Cosigners is how many witnesses must have cosigned that checkpoint. They
+	// are counted by distinct key material, which is neither the log's nor the
+	// issuer's. A threshold asks for a checkpoint also when Required is not set.
+	// Keys also says whose cosignatures tell the time of a checkpoint when a key
+	// was revoked; empty: every trusted witness's.
+	Cosigners Quorum
+}
+
+func (r *CheckpointRule) asked() bool { return r.Required || r.Cosigners.Threshold > 0 }
+
 // Limits of the receipt format. A document beyond them is no receipt.
 const (
 	MaxBytes      = 16 << 20 // bytes
@@ -74,14 +95,25 @@ func (p *Policy) validate(trust Trust) error {
 	switch {
 	case p.IntegrityOnly && (p.Issuer != "" || p.Witnesses.Threshold != 0):
 		return errors.New("receipt: a policy for integrity only looks at no signatures, so it can name no issuer and no witnesses")
+	case p.IntegrityOnly && (p.Checkpoint.asked() || p.Checkpoint.Cosigners.Threshold != 0):
+		return errors.New("receipt: a policy for integrity only knows no keys of logs, so it can ask for no checkpoint")
 	case !p.IntegrityOnly && (trust == nil || trust.Len() == 0):
 		return errors.New("receipt: no trusted keys; give at least one, or ask for integrity only")
-	case p.Witnesses.Threshold < 0:
-		return fmt.Errorf("receipt: a witness threshold is at least 1, found %d", p.Witnesses.Threshold)
-	case p.Witnesses.Threshold == 0 && len(p.Witnesses.Keys) > 0:
-		return errors.New("receipt: witnesses are named, but the threshold is 0")
-	case len(p.Witnesses.Keys) > 0 && p.Witnesses.Threshold > len(p.Witnesses.Keys):
-		return fmt.Errorf("receipt: %d witnesses are asked for, but only %d are named", p.Witnesses.Threshold, len(p.Witnesses.Keys))
+	}
+	if err := p.Witnesses.validate("witnesses"); err != nil {
+		return err
+	}
+	return p.Checkpoint.Cosigners.validate("cosigners")
+}
+
+func (q *Quorum) validate(who string) error {
+	switch {
+	case q.Threshold < 0:
+		return fmt.Errorf("receipt: a threshold of %s is at least 1, found %d", who, q.Threshold)
+	case q.Threshold == 0 && len(q.Keys) > 0:
+		return fmt.Errorf("receipt: %s are named, but the threshold is 0", who)
+	case len(q.Keys) > 0 && q.Threshold > len(q.Keys):
+		return fmt.Errorf("receipt: %d %s are asked for, but only %d are named", q.Threshold, who, len(q.Keys))
 	}
 	return nil
 }

@@ -16,6 +16,8 @@ func Codes() []CodeInfo {
 		{CodeEmptyInput, "parse", Refutes, "The input holds no JSON value, only white space or nothing at all.", "Check the path, or the command that should have written to the pipe."},
 		{CodeNumberPrecision, "parse", Refutes, "A number is integral and outside ±(2^53−1), however it is spelled. Its double has neighbours with the same canonical text, so the hash could not tell them apart (RFC 7493 section 2.2).", "Issuers write such values as strings."},
 		{CodeNotObject, "parse", Refutes, "The JSON value is not an object. A receipt is one.", "Check that the file is a receipt."},
+		{CodeNonDeterministicCBOR, "parse", Refutes, "An archive's item is not the one deterministic CBOR (RFC 8949 section 4.2.1) of its receipt: another order, length, number form or type.", "Ask for the JSON, or for an archive made by receipt archive pack."},
+		{CodeTornTail, "parse", Undecides, "The input ends in the middle of a receipt: it is still being written, its writer was interrupted, or the copy is cut off.", "Copy the file again when it is whole. What comes before the torn end is judged."},
 
 		{CodeNotAReceipt, "schema", Refutes, "The document is JSON, but nothing marks it as a receipt: neither schema, nor receipt_id, nor chain.", "Check that the file is a receipt."},
 		{CodeUnsupportedSchema, "schema", Undecides, "The schema member names another version of the receipt format than receipt-2026-04-25.", "Verify it with a tool that knows that version."},
@@ -23,8 +25,21 @@ func Codes() []CodeInfo {
 
 		{CodeMalformedHash, "hash", Refutes, `A stated hash is not "sha256:" and 64 lower-case hexadecimal digits.`, "Ask the issuer for an undamaged copy."},
 		{CodeHashMismatch, "hash", Refutes, "The SHA-256 of the canonical receipt, without /chain/receipt_hash and /signatures, is not the hash that the receipt states. The content is not what that hash was computed over.", "Compare with another copy: receipt diff OTHER_COPY FILE. To see the hashed bytes: receipt canon --preimage FILE."},
+		{CodeMaterialMismatch, "hash", Refutes, "Material is not what the receipt says: the bytes in bytes_base64 or a file of --artifacts have another SHA-256 than stated, or bytes_base64 is not strict padded base64.", "Compare with the issuer's copy of that material."},
+		{CodeMaterialNotFound, "hash", Undecides, "Files were given to check, but some that the receipt names by sha256 are not among them. The receipt's own hash fits.", "Add the missing files, or verify without --artifacts."},
 		{CodeChainBreak, "link", Refutes, "previous_receipt_hash does not name the predecessor. A first receipt states null; 64 zeros are the hash of nothing.", "Look for the missing receipt, or ask the issuer."},
 		{CodeStreamMismatch, "link", RefusesFile, "A draft was to follow a receipt of another stream. A stream is one issuer.id, tenant_id and workspace_ref.", "Give the last receipt of the same stream as the predecessor."},
+		{CodeChainFork, "link", Refutes, "Two receipts of one stream name the same predecessor, or both are the first: the stream has two histories.", "Ask the issuer which is right, and why there are two."},
+		{CodeDuplicateID, "link", Refutes, "Two receipts of one issuer have the same receipt_id and different contents.", "Ask the issuer which is right."},
+		{CodeTruncated, "link", Refutes, "Receipts are missing at the end of a stream: what was expected as its head is not there.", "Ask for the rest of the stream."},
+		{CodeHeadMismatch, "link", Refutes, "The stream ends in another receipt than expected.", "Compare with the head of an earlier report; ask the issuer for the receipts between."},
+		{CodeCountMismatch, "link", Refutes, "The stream has another number of receipts than expected.", "Look for missing or added receipts."},
+
+		{CodeProofInvalid, "batch", Refutes, "None of the inclusion proofs fits the receipt: the path from its hash leads to another root than the checkpoint's, has a wrong length, or its index is not below the size of the tree.", "The proof is of another receipt, or of another tree. Ask the log for the proof of this receipt."},
+		{CodeCheckpointInvalid, "batch", Refutes, "A checkpoint is malformed, carries a false signature of a trusted log or witness key, or contradicts another one that the same log signed.", "Ask the log for an undamaged copy."},
+		{CodeCheckpointRequired, "batch", Undecides, "The policy asks for a checkpoint of a trusted log that includes the receipt, and none was given.", "Ask the log for an inclusion proof: --proof FILE."},
+		{CodeMerkleRootMismatch, "batch", Refutes, "The receipt and its batch contradict each other: the batch lists other content for it, has another root than the receipt states, or does not list it.", "Ask the issuer for the batch that the receipt was sealed with."},
+		{CodeNotInBatch, "batch", Undecides, "A batch was given, but the receipt neither is listed in it nor states its root.", "Give the batch of this receipt, or none."},
 
 		{CodeUnsigned, "signatures", Undecides, "No signature of an issuer is there. The content fits its hash, but anyone could have written both.", "Ask the issuer for the signed receipt."},
 		{CodeUnknownKey, "signatures", Undecides, "The key that a signature names is not among the trusted keys, so the signature could not be checked.", "Get that key from the issuer, not from the sender of the receipt, then receipt keys import FILE --id KEY_ID --issuer ISSUER."},
@@ -49,7 +64,12 @@ func Codes() []CodeInfo {
 		{CodeRedactionsNotChecked, "not checked", Informs, "The receipt lists withheld values, but no disclosures of them were given.", "Ask the issuer to disclose the fields that you may see."},
 		{CodeSignaturesNotChecked, "not checked", Informs, "Signatures were not looked at, because only integrity was asked for. Anyone can write a receipt that fits its own hash.", "Verify with the issuer's keys: --keys FILE."},
 		{CodeStepNotReached, "not checked", Informs, "An earlier step failed in a way that leaves this one without anything to check.", "Mend the earlier failure first."},
+		{CodeTailNotChecked, "not checked", Informs, "Whether receipts follow the last one of a stream. A chain that was cut off at its end cannot be told from a whole one by itself.", "Give what the stream must end in: --expect-head with a hash or an earlier report, or a checkpoint."},
+		{CodeIDsNotChecked, "not checked", Informs, "Whether a receipt_id is used for two receipts, where the input is too large to be compared in memory, or where reports of parts were merged.", "Verify the parts in one run."},
+		{CodePartsOverlap, "not checked", Undecides, "Two of the merged parts end in the same receipt, so what was counted was counted twice.", "Merge reports of parts that do not overlap."},
+		{CodeEnvelopeNotChecked, "not checked", Informs, "The receipt came in an API envelope, whose other members nothing protects.", "Rely on the receipt, not on the envelope."},
 		{CodeUnauthenticated, "not checked", Informs, "key_id, algorithm and signed_at of a signature lie outside the hash. Nobody vouches for them, except inside the protected header of a JWS.", "Do not rely on signed_at; issued_at is inside the hash."},
+		{CodeUnknownCosigners, "not checked", Informs, "A checkpoint carries signature lines of keys that are not trusted here, or of algorithms that this tool does not know, such as ML-DSA.", "Nothing, unless the policy wants those witnesses: then add their keys."},
 
 		{CodeTimeOrder, "warning", Warns, "The times contradict each other: created, started, completed and issued should follow in this order.", "Ask the issuer; its clock may be wrong."},
 		{CodeCostSum, "warning", Warns, "The amounts of cost.provider_breakdown do not add up to cost.total (difference above 0.000001).", "Ask the issuer which is right."},
@@ -57,6 +77,8 @@ func Codes() []CodeInfo {
 		{CodeCountsDiffer, "warning", Warns, "The budget counts another number of tool calls than side_effects.tool_calls lists.", "Calls without side effects may be counted but not listed; ask the issuer."},
 		{CodeUnavailableReason, "warning", Warns, "replay_input.determinism and unavailable_reason disagree: a reason without \"unavailable\", or the other way round.", "Ask the issuer which is right."},
 		{CodeRepeatedID, "warning", Warns, "Two entries of one list have the same id.", "Ask the issuer which one is meant where the id is used."},
+		{CodeIdenticalCopy, "warning", Warns, "The input holds the same receipt more than once; it is counted once.", "Nothing is wrong with it."},
 		{CodeIssuedLater, "warning", Warns, "issued_at is later than the time of the verification, or than --at.", "Ask the issuer; its clock may be wrong."},
+		{CodeCircularRoot, "warning", Warns, "chain.merkle_root equals chain.receipt_hash. The root lies inside the hashed bytes, so no tree over the receipt, of one leaf or of many, can have that root.", "Ask the issuer to leave merkle_root out, or to seal the receipt in a batch: receipt batch seal."},
 	}
 }

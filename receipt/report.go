@@ -30,7 +30,8 @@ type Report struct {
 	NotChecked  []Note            `json:"not_checked"`
 	Warnings    []Note            `json:"warnings"`
 
-	tally *tally // memory for the next receipt
+	tally   *tally // memory for the next receipt
+	scratch []byte // the same
 }
 
 // A Check is the outcome of one step.
@@ -45,6 +46,10 @@ type Check struct {
 	Hint     string `json:"hint"`     // what to do, or what probably happened
 }
 
+// AlgorithmCheckpoint is the algorithm of a [SignatureResult] that is no entry of
+// /signatures: the receipt is in a checkpoint whose log key is the issuer's.
+const AlgorithmCheckpoint = "checkpoint"
+
 // Statuses of one signature.
 const (
 	SignatureValid      = "valid"       // mathematically valid and counted
@@ -52,7 +57,9 @@ const (
 	SignatureNotChecked = "not_checked" // the key or the algorithm is not known here
 )
 
-// A SignatureResult is the outcome of one entry of /signatures.
+// A SignatureResult is the outcome of one entry of /signatures. A last one tells
+// of a checkpoint that stands for a signature; its algorithm is
+// [AlgorithmCheckpoint].
 type SignatureResult struct {
 	KeyID     string `json:"key_id"`    // untrusted text when no trusted key is named; cut behind 256 bytes
 	Algorithm string `json:"algorithm"` // untrusted text; cut behind 80 bytes
@@ -135,7 +142,7 @@ func (r *Report) Check(s Step) Check {
 // Clone returns a copy that shares nothing with r.
 func (r *Report) Clone() *Report {
 	c := *r
-	c.tally = nil
+	c.tally, c.scratch = nil, nil
 	c.ReceiptID = slices.Clone(r.ReceiptID)
 	c.Checks = slices.Clone(r.Checks)
 	c.Signatures = slices.Clone(r.Signatures)
@@ -159,6 +166,10 @@ func (r *Report) reset(scope Scope, at Time) {
 		NotChecked: r.NotChecked[:0],
 		Warnings:   r.Warnings[:0],
 		tally:      r.tally,
+		scratch:    r.scratch,
+	}
+	if r.tally != nil { // nothing of a receipt whose verification panicked
+		r.tally.included = r.tally.included[:0]
 	}
 	if r.Signatures == nil { // lists are written [], never null
 		r.Signatures, r.NotChecked, r.Warnings = []SignatureResult{}, []Note{}, []Note{}
@@ -170,6 +181,13 @@ func (r *Report) pass(s Step) { r.Checks = append(r.Checks, Check{Step: s, Statu
 func (r *Report) fail(c Check) {
 	c.Status = Failed
 	r.Checks = append(r.Checks, c)
+}
+
+// leave records a step that was not checked as c says.
+func (r *Report) leave(c Check) {
+	c.Status = NotChecked
+	r.Checks = append(r.Checks, c)
+	r.NotChecked = append(r.NotChecked, Note{c.Code, c.Pointer, c.Detail})
 }
 
 // skip records a step that was not checked, and why.

@@ -2,6 +2,7 @@ package receipt
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -26,6 +27,7 @@ func (v *Verifier) checkSignatures(root canon.Node, schemaHolds, hashHolds bool,
 			t.add(i, n)
 		}
 	}
+	t.stand()
 	t.decide(hashHolds)
 	t.clear()
 }
@@ -48,6 +50,8 @@ type tally struct {
 	unbound    Check // the first valid signature of a key bound to no issuer
 	other      bool  // keys signed that are not the one that the receipt names
 	issued     bool  // the issuer signed
+
+	included []*checkpoint // of the evidence that include the receipt and carry a signature of their log
 
 	issuers  [][32]byte // material of the keys that spoke for the issuer
 	counted  [][32]byte // material of witnesses whose signatures count
@@ -75,7 +79,7 @@ func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
 
 // clear lets go of the receipt and keeps the lists' memory.
 func (t *tally) clear() {
-	*t = tally{issuers: t.issuers[:0], counted: t.counted[:0], rejected: t.rejected[:0]}
+	*t = tally{included: t.included[:0], issuers: t.issuers[:0], counted: t.counted[:0], rejected: t.rejected[:0]}
 }
 
 func (t *tally) add(i int, n canon.Node) {
@@ -188,14 +192,26 @@ func (t *tally) speaks(key *Key) Code {
 	return CodeIssuerMismatch
 }
 
-// untimely reports why a key does not count at the time in question.
+// untimely reports why a key does not count at the time in question. That it was
+// stolen later does not matter for a receipt that is older than that.
 func (t *tally) untimely(key *Key) Code {
+	return untimely(key, t.at, slices.ContainsFunc(t.included, func(c *checkpoint) bool {
+		return t.predates(c, key) && t.trusts(c)
+	}))
+}
+
+// untimely is the rule of a key's validity: expiry and "superseded" are judged at
+// a time; any other revocation refuses the key at every time, unless something
+// shows that what it signed is older.
+func untimely(key *Key, at time.Time, older bool) Code {
 	switch r := key.Revoked; {
-	case r != nil && (r.Reason != ReasonSuperseded || !t.at.Before(r.At)):
+	case r != nil && r.Reason == ReasonSuperseded && !at.Before(r.At):
 		return CodeKeyRevoked
-	case !key.NotBefore.IsZero() && t.at.Before(key.NotBefore):
+	case r != nil && r.Reason != ReasonSuperseded && !older:
+		return CodeKeyRevoked
+	case !key.NotBefore.IsZero() && at.Before(key.NotBefore):
 		return CodeKeyNotYetValid
-	case !key.NotAfter.IsZero() && !t.at.Before(key.NotAfter):
+	case !key.NotAfter.IsZero() && !at.Before(key.NotAfter):
 		return CodeKeyExpired
 	}
 	return ""

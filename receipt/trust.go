@@ -2,6 +2,7 @@ package receipt
 
 import (
 	"context"
+	"crypto/ed25519"
 	"slices"
 	"time"
 )
@@ -37,6 +38,27 @@ type Trust interface {
 
 	// Len is the number of trusted keys.
 	Len() int
+}
+
+// LogTrust is a [Trust] that also knows the keys of logs and witnesses, with
+// which [Verifier.With] opens checkpoints. With a Trust that is none the keys of
+// every log are unknown.
+type LogTrust interface {
+	Trust
+
+	// NoteKeys returns all trusted Ed25519 keys, whatever their roles. A key
+	// with the role checkpoint signs the checkpoints of its Origin. A key with
+	// the role witness cosigns checkpoints under the name of its Origin, or
+	// under its ID when it has none; one whose name is no name of a note key
+	// cosigns nothing. A key with the role issuer tells which witnesses have an
+	// issuer's own material.
+	NoteKeys() []NoteKey
+}
+
+// A NoteKey is a trusted Ed25519 key that may sign notes.
+type NoteKey struct {
+	*Key
+	Public ed25519.PublicKey
 }
 
 // An Entry is one element of /signatures as it was received. It must not be

@@ -328,6 +328,7 @@ func TestEveryCode(t *testing.T) {
 		}), receipt.Policy{}, refuted(receipt.StepLink, receipt.CodeChainBreak, "/chain/previous_receipt_hash")},
 		{"integrity only", good, receipt.Policy{IntegrityOnly: true}, verified()},
 		{"merkle root", edit(func(o map[string]any) { o["chain"].(map[string]any)["merkle_root"] = canon.Sum(nil).String() }), receipt.Policy{}, verified()},
+		{"merkle root of itself", selfRooted(good), receipt.Policy{}, refuted(receipt.StepHash, receipt.CodeHashMismatch, "/chain/receipt_hash")},
 		{"rich", forge(t, richDraft(), keep, keys["a"]), receipt.Policy{}, verified()},
 		{"strict", good, receipt.Policy{Strict: true}, undecided(receipt.StepLink, receipt.CodeLinkNotChecked, "")},
 		{"strict, more not checked", forge(t, richDraft(), keep, keys["a"]), receipt.Policy{Strict: true}, undecided(receipt.StepLink, receipt.CodeLinkNotChecked, "")},
@@ -373,7 +374,14 @@ func TestEveryCode(t *testing.T) {
 		receipt.CodeSignatureInvalid, receipt.CodeIssuerUnbound, receipt.CodeIssuerMismatch, receipt.CodeRoleMismatch, receipt.CodeNamedKeyMissing,
 		receipt.CodeThresholdNotMet, receipt.CodeKeyNotYetValid, receipt.CodeKeyExpired, receipt.CodeKeyRevoked, receipt.CodeSignatureLimit,
 		receipt.CodeWeakKey, receipt.CodeInvalidKeySet, // package keys
-		receipt.CodeStreamMismatch, // the command
+		receipt.CodeStreamMismatch,                                                            // the command
+		receipt.CodeProofInvalid, receipt.CodeCheckpointInvalid, receipt.CodeUnknownCosigners, // TestProofs
+		receipt.CodeCheckpointRequired,                         // TestCheckpointRule
+		receipt.CodeMerkleRootMismatch, receipt.CodeNotInBatch, // TestBatches
+		receipt.CodeMaterialMismatch, receipt.CodeMaterialNotFound, // TestInlineMaterial, TestFiles
+		// package stream
+		receipt.CodeChainFork, receipt.CodeDuplicateID, receipt.CodeTruncated, receipt.CodeHeadMismatch, receipt.CodeCountMismatch, receipt.CodeTornTail,
+		receipt.CodeNonDeterministicCBOR, "tail_not_checked", "ids_not_checked", "parts_overlap", "envelope_not_checked", "identical_copy",
 	}
 	for _, info := range receipt.Codes() {
 		if !reached[info.Code] && !slices.Contains(elsewhere, info.Code) {
@@ -388,6 +396,15 @@ func TestEveryCode(t *testing.T) {
 	for code := range reached {
 		t.Errorf("%s is not in the registry", code)
 	}
+}
+
+// selfRooted adds the receipt's stated hash as its merkle_root, as upstream's
+// fixtures have it. No hash can fit then.
+func selfRooted(data []byte) []byte {
+	const before = `"receipt_hash":`
+	at := bytes.Index(data, []byte(before)) + len(before)
+	hash := data[at : at+len(`""`)+71]
+	return slices.Concat(data[:at], hash, []byte(`,"merkle_root":`), hash, data[at+len(hash):])
 }
 
 func marshal(t testing.TB, rep *receipt.Report) []byte {

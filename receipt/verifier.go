@@ -20,6 +20,8 @@ type Verifier struct {
 	trust  Trust
 	policy Policy
 	schema *schemas.Schema
+
+	evidence evidence
 }
 
 // NewVerifier returns a Verifier. It refuses a policy that contradicts itself,
@@ -33,7 +35,8 @@ func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 		return nil, err
 	}
 	policy.Witnesses.Keys = slices.Clone(policy.Witnesses.Keys)
-	return &Verifier{trust, policy, schema}, nil
+	policy.Checkpoint.Cosigners.Keys = slices.Clone(policy.Checkpoint.Cosigners.Keys)
+	return &Verifier{trust: trust, policy: policy, schema: schema}, nil
 }
 
 // A Receipt is a receipt that was verified, decoded from the very bytes that
@@ -139,9 +142,9 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 		return
 	}
 	schemaHolds := v.checkSchema(root, rep)
-	hashHolds := v.checkHash(doc, rep)
+	hashHolds := v.checkHash(doc, schemaHolds, rep)
 	checkLink(root, rep)
-	checkBatch(root, rep)
+	v.checkBatch(doc, schemaHolds && hashHolds, rep)
 	v.checkSignatures(root, schemaHolds, hashHolds, rep)
 	checkRedactions(root, rep)
 	if schemaHolds {
@@ -179,6 +182,10 @@ func (v *Verifier) shown(rep *Report) bool {
 			}
 		case StepSignatures:
 			if c.Status != Passed && !v.policy.IntegrityOnly {
+				return false
+			}
+		case StepBatch: // any other reason is that evidence or the policy asks for more
+			if c.Status == NotChecked && (v.policy.Strict || c.Code != CodeBatchNotChecked) {
 				return false
 			}
 		default:

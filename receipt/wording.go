@@ -1,6 +1,9 @@
 package receipt
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 func (t *tally) discounted(key *Key, code Code) string {
 	id := quoted(key.ID)
@@ -11,13 +14,20 @@ func (t *tally) discounted(key *Key, code Code) string {
 		return fmt.Sprintf("%s may speak for %s, not for %s", id, quotedList(key.Issuers), quoted(excerpt(t.issuer)))
 	case CodeRoleMismatch:
 		return fmt.Sprintf("%s does not have the role issuer; the key file gives it: %s", id, roleList(key.Roles))
-	case CodeKeyNotYetValid:
-		return fmt.Sprintf("%s is valid from %s on, judged at %s", id, At(key.NotBefore), At(t.at))
-	case CodeKeyExpired:
-		return fmt.Sprintf("%s was valid before %s, judged at %s", id, At(key.NotAfter), At(t.at))
 	}
-	if key.Revoked.Reason == ReasonSuperseded {
-		return fmt.Sprintf("%s was superseded at %s, judged at %s", id, At(key.Revoked.At), At(t.at))
+	return timeText(key, code, t.at)
+}
+
+// timeText words what untimely found.
+func timeText(key *Key, code Code, at time.Time) string {
+	id := quoted(key.ID)
+	switch {
+	case code == CodeKeyNotYetValid:
+		return fmt.Sprintf("%s is valid from %s on, judged at %s", id, At(key.NotBefore), At(at))
+	case code == CodeKeyExpired:
+		return fmt.Sprintf("%s was valid before %s, judged at %s", id, At(key.NotAfter), At(at))
+	case key.Revoked.Reason == ReasonSuperseded:
+		return fmt.Sprintf("%s was superseded at %s, judged at %s", id, At(key.Revoked.At), At(at))
 	}
 	reason := key.Revoked.Reason
 	if reason == "" {

@@ -1,0 +1,229 @@
+package receipt
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/merkle"
+)
+
+// checkBatch weighs the proofs and the batches of the evidence. Both must hold.
+func (v *Verifier) checkBatch(doc *canon.Document, holds bool, rep *Report) {
+	asked := len(v.evidence.proofs)+len(v.evidence.batches) > 0 || v.policy.Checkpoint.asked()
+	stated := doc.Root().Member("chain").Member("merkle_root")
+	switch {
+	case !asked && stated.IsZero():
+		rep.notApplicable(StepBatch)
+		return
+	case !asked:
+		rep.skip(StepBatch, CodeBatchNotChecked, noBatch)
+		return
+	case !holds: // the leaf would be that of something else
+		rep.skip(StepBatch, CodeStepNotReached, "batch: the receipt does not fit its hash or its schema")
+		return
+	}
+	inclusion, batch := v.weighProofs(doc.Root(), rep), v.weighBatches(doc, stated)
+	rep.both(inclusion, batch, v.policy.Strict)
+}
+
+const noBatch = "batch: the receipt states a merkle_root, but its batch was not given"
+
+// both records the step from its two halves: what fails comes first, then what is
+// missing. A merkle_root of which no batch was given is only said beside a proof
+// that holds, as it is without one.
+func (r *Report) both(inclusion, batch Check, strict bool) {
+	informs := batch.Code == CodeBatchNotChecked && !strict
+	worse, other := inclusion, batch
+	if rank(batch) > rank(inclusion) && !(informs && inclusion.Status == Passed) {
+		worse, other = batch, inclusion
+	}
+	switch worse.Status {
+	case Failed:
+		r.fail(worse)
+	case NotChecked:
+		r.leave(worse)
+	default:
+		worse.Step = StepBatch
+		r.Checks = append(r.Checks, worse)
+	}
+	if other.Status == NotChecked {
+		r.NotChecked = append(r.NotChecked, Note{other.Code, other.Pointer, other.Detail})
+	}
+}
+
+// rank orders statuses by what they do to a verdict.
+func rank(c Check) int {
+	switch c.Status {
+	case Failed:
+		return 3
+	case NotChecked:
+		return 2
+	case Passed:
+		return 1
+	}
+	return 0
+}
+
+// weighProofs looks for the proofs that fit the receipt. One of them with a
+// checkpoint that is trusted and has its cosigners is enough; one with a false
+// checkpoint refutes whatever the others show. A proof that does not fit may be
+// another receipt's, and so decides only when none fits.
+func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
+	if len(v.evidence.proofs) == 0 {
+		if v.policy.Checkpoint.asked() {
+			return Check{Step: StepBatch, Code: CodeCheckpointRequired, Detail: "batch: the policy asks for a checkpoint that includes the receipt, and no proof was given"}
+		}
+		return Check{Step: StepBatch, Status: NotApplicable}
+	}
+	t := v.tally(root, rep)
+	leaf := CheckpointLeaf(rep.ReceiptHash)
+	var stranger, faulty *checkpoint
+	for i := range v.evidence.proofs {
+		p := &v.evidence.proofs[i]
+		c := p.checkpoint
+		switch fits := p.leadsTo(leaf) == nil; {
+		case fits && c.fault != "":
+			t.included = t.included[:0]
+			return checkpointFault(c)
+		case fits && len(c.logs) == 0:
+			stranger = cmp.Or(stranger, c)
+		case fits:
+			t.included = append(t.included, c)
+		case c.fault != "":
+			faulty = cmp.Or(faulty, c)
+		}
+	}
+	switch {
+	case len(t.included) > 0:
+		return t.weighIncluded()
+	case stranger != nil:
+		return Check{Step: StepBatch, Code: CodeUnknownKey, Detail: fmt.Sprintf("batch: the receipt is in a checkpoint of %s, which no trusted key of that log signed",
+			quoted(excerpt([]byte(stranger.claims.Origin))))}
+	case faulty != nil:
+		return checkpointFault(faulty)
+	}
+	return v.proofFault(leaf)
+}
+
+// leadsTo checks the path from a leaf to the root of the checkpoint.
+func (p *proof) leadsTo(leaf merkle.Hash) error {
+	c := p.checkpoint
+	if !c.readable {
+		return merkle.ErrProof
+	}
+	return merkle.CheckInclusion(leaf, p.index, c.claims.Size, p.path, c.claims.Root)
+}
+
+func checkpointFault(c *checkpoint) Check {
+	return Check{Step: StepBatch, Status: Failed, Code: CodeCheckpointInvalid, Detail: c.fault}
+}
+
+// proofFault says what is wrong with the first of proofs of which none fits.
+func (v *Verifier) proofFault(leaf merkle.Hash) Check {
+	c := Check{Step: StepBatch, Status: Failed, Code: CodeProofInvalid}
+	switch err := v.evidence.proofs[0].leadsTo(leaf).(type) {
+	case *merkle.RootError:
+		c.Stated, c.Computed = err.Want.String(), err.Computed.String()
+		c.Detail = fmt.Sprintf("the path from the receipt's hash does not lead to the root of the tree of size %d", err.Size)
+	case *merkle.LengthError:
+		c.Detail = fmt.Sprintf("the proof has %d hashes, its index and the size of the tree demand %d", err.Found, err.Want)
+	default:
+		c.Detail = "the index of the proof is not below the size of the tree"
+	}
+	if more := len(v.evidence.proofs) - 1; more > 0 {
+		c.Hint = fmt.Sprintf("none of the %d other proofs fits either", more)
+	}
+	return c
+}
+
+// weighIncluded looks for one checkpoint that is all that is asked for.
+func (t *tally) weighIncluded() (why Check) {
+	for _, c := range t.included {
+		found := t.weighCheckpoint(c)
+		if found.Status == Passed {
+			if c.unknown != "" {
+				t.rep.NotChecked = append(t.rep.NotChecked, Note{Code: CodeUnknownCosigners, Detail: c.unknown})
+			}
+			return found
+		}
+		first(&why, found)
+	}
+	return why
+}
+
+func (t *tally) weighCheckpoint(c *checkpoint) Check {
+	if key, code := t.distrusts(c); code != "" {
+		return Check{Step: StepBatch, Code: code, Detail: "batch: the log's key does not count: " + timeText(key, code, t.at)}
+	}
+	quorum := t.v.policy.Checkpoint.Cosigners.Threshold
+	if counted := t.cosigners(c); counted < quorum {
+		why := fmt.Sprintf("batch: %d of %d witnesses cosigned the checkpoint", counted, quorum)
+		if c.discounted != "" {
+			why += "; " + c.discounted
+		}
+		return Check{Step: StepBatch, Code: CodeThresholdNotMet, Detail: why}
+	}
+	return Check{Step: StepBatch, Status: Passed}
+}
+
+// weighBatches looks for the receipt in the batches. The batch whose root it
+// states decides; another batch may list the same id.
+func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node) Check {
+	if len(v.evidence.batches) == 0 {
+		if stated.IsZero() {
+			return Check{Step: StepBatch, Status: NotApplicable}
+		}
+		return Check{Step: StepBatch, Code: CodeBatchNotChecked, Detail: noBatch}
+	}
+	id := doc.Root().Member("receipt_id").Text()
+	root, err := canon.ParseDigest(stated.Text())
+	var rooted, listed Check
+	for _, b := range v.evidence.batches {
+		leaf, ok := b.Leaf(id)
+		switch {
+		case err == nil && root == b.Root():
+			c := checkLeaf(doc, id, leaf, ok)
+			if c.Status == Passed {
+				return c
+			}
+			first(&rooted, c)
+		case ok && listed.Code == "":
+			listed = otherRoot(b, id, root, err == nil)
+		}
+	}
+	switch {
+	case rooted.Code != "":
+		return rooted
+	case listed.Code != "":
+		return listed
+	}
+	return Check{Step: StepBatch, Code: CodeNotInBatch, Detail: "batch: the receipt is not listed in a batch that was given, nor does it state the root of one"}
+}
+
+const rootPointer = "/chain/merkle_root"
+
+// checkLeaf compares the receipt with what the batch whose root it states lists.
+func checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash, ok bool) Check {
+	if !ok {
+		return Check{Step: StepBatch, Status: Failed, Code: CodeMerkleRootMismatch, Pointer: rootPointer,
+			Detail: "the batch with this root does not list " + quoted(excerpt(id))}
+	}
+	if leaf := BatchLeaf(doc); leaf != listed {
+		return Check{Step: StepBatch, Status: Failed, Code: CodeMerkleRootMismatch, Pointer: rootPointer, Stated: listed.String(), Computed: leaf.String(),
+			Detail: "the batch with this root lists another leaf for " + quoted(excerpt(id))}
+	}
+	return Check{Step: StepBatch, Status: Passed}
+}
+
+// otherRoot words that a batch lists the receipt, which does not state its root.
+func otherRoot(b Batch, id []byte, root canon.Digest, stated bool) Check {
+	c := Check{Step: StepBatch, Status: Failed, Code: CodeMerkleRootMismatch, Computed: b.Root().String()}
+	if !stated {
+		c.Pointer, c.Detail = "/chain", "the batch lists "+quoted(excerpt(id))+", but the receipt states no merkle_root"
+		return c
+	}
+	c.Pointer, c.Stated, c.Hint = rootPointer, root.String(), b.Explain(root)
+	c.Detail = "the batch that lists " + quoted(excerpt(id)) + " has another root than the receipt states"
+	return c
+}

@@ -1,0 +1,162 @@
+package receipt
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/merkle"
+)
+
+// A checkpoint is one of the evidence, opened once for all receipts.
+type checkpoint struct {
+	claims     merkle.Checkpoint // zero when the text is no checkpoint
+	readable   bool              // it is one
+	fault      string            // why it is false or malformed, "" when it is not
+	logs       []*Key            // of its origin, who signed it; without any nobody vouches for it
+	cosigned   []cosignature     // by witnesses that count, if not for every receipt
+	discounted string            // why another cosignature does not count, of the first
+	unknown    string            // names the lines of unknown keys
+}
+
+// A cosignature is one whose witness has the role, is admitted, was valid at the
+// time that it states, and has not the material of a key of the log.
+type cosignature struct {
+	witness *Key
+	at      time.Time
+	kin     []*Key // issuer keys of the same material
+}
+
+// noteKeys are the keys of a trust, sorted by what they do with notes.
+type noteKeys struct {
+	logs      []*merkle.Log
+	witnesses []*merkle.Witness
+	byLog     map[*merkle.Log]*Key
+	byWitness map[*merkle.Witness]*Key
+	issuers   []*Key
+	admitted  *Quorum
+}
+
+func (v *Verifier) noteKeys() *noteKeys {
+	k := &noteKeys{byLog: map[*merkle.Log]*Key{}, byWitness: map[*merkle.Witness]*Key{}, admitted: &v.policy.Checkpoint.Cosigners}
+	trust, ok := v.trust.(LogTrust)
+	if !ok {
+		return k
+	}
+	for _, key := range trust.NoteKeys() {
+		k.add(key)
+	}
+	return k
+}
+
+// add leaves out what can sign no note, for want of a name that notes allow.
+func (k *noteKeys) add(key NoteKey) {
+	if key.Has(RoleIssuer) {
+		k.issuers = append(k.issuers, key.Key)
+	}
+	if key.Has(RoleCheckpoint) && key.Origin != "" {
+		if log, err := merkle.NewLog(key.Origin, key.Public); err == nil {
+			k.logs, k.byLog[log] = append(k.logs, log), key.Key
+		}
+	}
+	if key.Has(RoleWitness) {
+		if witness, err := merkle.NewWitness(cmp.Or(key.Origin, key.ID), key.Public); err == nil {
+			k.witnesses, k.byWitness[witness] = append(k.witnesses, witness), key.Key
+		}
+	}
+}
+
+func (k *noteKeys) open(note []byte) *checkpoint {
+	signed, err := merkle.OpenSigned(note, k.logs, k.witnesses)
+	if err != nil {
+		c := &checkpoint{fault: strings.TrimPrefix(err.Error(), "merkle: ")}
+		var falsified *merkle.SignatureError
+		if errors.As(err, &falsified) {
+			c.claims, c.readable = falsified.Checkpoint, true
+		}
+		return c
+	}
+	c := &checkpoint{claims: signed.Checkpoint, readable: true, unknown: unknownLines(signed)}
+	for _, log := range signed.Logs {
+		c.logs = append(c.logs, k.byLog[log])
+	}
+	for _, s := range signed.Cosignatures {
+		k.weigh(c, k.byWitness[s.Witness], s.At)
+	}
+	return c
+}
+
+// weigh counts a cosignature, or says why it does not count. A witness whose key
+// is known as stolen never counts: who has the key writes any time.
+func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
+	why := ""
+	switch code := untimely(witness, at, false); {
+	case k.isLogs(c.claims.Origin, witness):
+		why = quoted(witness.ID) + " has the key material of the log"
+	case !k.admitted.admits(witness.ID):
+		why = quoted(witness.ID) + " is not one of the cosigners that the policy names"
+	case code != "":
+		why = timeText(witness, code, at)
+	default:
+		c.cosigned = append(c.cosigned, cosignature{witness, at, k.kin(witness)})
+	}
+	c.discounted = cmp.Or(c.discounted, why)
+}
+
+// isLogs reports whether a witness has the material of any trusted key of the
+// log, also of one that did not sign.
+func (k *noteKeys) isLogs(origin string, witness *Key) bool {
+	for _, key := range k.byLog {
+		if key.Origin == origin && key.Thumbprint == witness.Thumbprint {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *noteKeys) kin(witness *Key) (kin []*Key) {
+	for _, key := range k.issuers {
+		if key.Thumbprint == witness.Thumbprint {
+			kin = append(kin, key)
+		}
+	}
+	return kin
+}
+
+func unknownLines(s *merkle.Signed) string {
+	if len(s.Unknown) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the checkpoint of %s also carries signatures of %s, which no trusted key can check",
+		quoted(excerpt([]byte(s.Origin))), quotedList(s.Unknown))
+}
+
+// refuteForks faults the checkpoints of a log that showed two trees of the same
+// size: one of them is a lie, and nobody can tell which.
+func refuteForks(proofs []proof) {
+	type place struct {
+		origin string
+		size   uint64
+	}
+	roots, forked := map[place]merkle.Hash{}, map[place]bool{}
+	each := func(do func(c *checkpoint, at place)) {
+		for _, p := range proofs {
+			if c := p.checkpoint; len(c.logs) > 0 {
+				do(c, place{c.claims.Origin, c.claims.Size})
+			}
+		}
+	}
+	each(func(c *checkpoint, at place) {
+		if root, seen := roots[at]; seen && root != c.claims.Root {
+			forked[at] = true
+		}
+		roots[at] = c.claims.Root
+	})
+	each(func(c *checkpoint, at place) {
+		if forked[at] {
+			c.fault = fmt.Sprintf("the log %s signed two different trees of size %d", quoted(excerpt([]byte(at.origin))), at.size)
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package receipt
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/merkle"
+)
+
+// Evidence is what is brought beside the receipts. What is brought has to
+// suffice: a receipt that it contradicts is refuted, and one that it does not
+// show is undecided, even when it would be verified without it.
+type Evidence struct {
+	// Proofs are inclusion proofs with their checkpoints (C2SP tlog-proof). Each
+	// receipt must be shown by one of them: a receipt that none fits is refuted,
+	// proof_invalid. Every receipt is tried with every proof.
+	Proofs []*merkle.Proof
+
+	// Batches are batches of the content profile.
+	Batches []Batch
+
+	// Materials finds files by digest. Nil: files are not checked.
+	Materials Materials
+}
+
+// A Batch is a batch of the content profile, made of leaves as [BatchLeaf] gives
+// them. Package batch implements it. An implementation must be safe for
+// concurrent use and must have made sure that its root is that of its leaves.
+type Batch interface {
+	// Root returns the merkle_root that the receipts of the batch state.
+	Root() canon.Digest
+
+	// Leaf returns the leaf hash that is listed for a receipt_id.
+	Leaf(receiptID []byte) (leaf merkle.Hash, ok bool)
+
+	// Explain says in a sentence why a receipt of the batch may state another
+	// root, such as that it is what an older construction would give over the
+	// batch; "" when it does not know.
+	Explain(stated canon.Digest) string
+}
+
+// Materials finds the files that receipts name by digest. An implementation must
+// be safe for concurrent use.
+type Materials interface {
+	// Lookup finds the file of a digest; found says that there is one. actual is
+	// the digest of its content, which differs from d when a file that is named
+	// after d holds something else.
+	Lookup(d canon.Digest) (actual canon.Digest, found bool)
+}
+
+// evidence is Evidence with its checkpoints opened.
+type evidence struct {
+	proofs    []proof
+	batches   []Batch
+	materials Materials
+}
+
+// A proof is one of the evidence. Several may share a checkpoint.
+type proof struct {
+	index      uint64
+	path       []merkle.Hash
+	checkpoint *checkpoint
+}
+
+// With returns a copy of v that also weighs evidence. The checkpoints are opened
+// here, once, with the keys of the verifier's trust when that is a [LogTrust]. A
+// false checkpoint is no error: it refutes receipts. An error says that evidence
+// is nil, that proofs are given for integrity only, where no log is trusted, or
+// that v weighs evidence already: all of it has to be given at once.
+func (v *Verifier) With(e Evidence) (*Verifier, error) {
+	switch given := &v.evidence; {
+	case len(given.proofs) > 0 || len(given.batches) > 0 || given.materials != nil:
+		return nil, errors.New("receipt: the verifier weighs evidence already; give all of it at once")
+	case v.policy.IntegrityOnly && len(e.Proofs) > 0:
+		return nil, errors.New("receipt: a policy for integrity only knows no keys of logs, so no proof can be checked")
+	case slices.Contains(e.Proofs, nil) || slices.Contains(e.Batches, nil):
+		return nil, errors.New("receipt: a proof or a batch of the evidence is nil")
+	}
+	c := *v
+	c.evidence = evidence{
+		proofs:    v.openProofs(e.Proofs),
+		batches:   slices.Clone(e.Batches),
+		materials: e.Materials,
+	}
+	return &c, nil
+}
+
+func (v *Verifier) openProofs(given []*merkle.Proof) []proof {
+	if len(given) == 0 {
+		return nil
+	}
+	keys := v.noteKeys()
+	opened := map[string]*checkpoint{} // each once
+	proofs := make([]proof, len(given))
+	for i, p := range given {
+		c := opened[string(p.Checkpoint)]
+		if c == nil {
+			c = keys.open(p.Checkpoint)
+			opened[string(p.Checkpoint)] = c
+		}
+		proofs[i] = proof{p.Index, slices.Clone(p.Hashes), c}
+	}
+	refuteForks(proofs)
+	return proofs
+}
