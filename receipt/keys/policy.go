@@ -33,11 +33,12 @@ func (e *PolicyError) Unwrap() error { return e.err }
 // ParsePolicy reads a policy file:
 //
 //	{"issuer": "harness_burin_cloud",
-//	 "witnesses": {"threshold": 2, "keys": ["w1", "w2", "w3"]}}
+//	 "witnesses": {"threshold": 2, "keys": ["w1", "w2", "w3"]},
+//	 "checkpoint": {"required": true, "cosigners": {"threshold": 1}}}
 //
-// Both members are optional, but one must be there. threshold is at least 1 and
-// at most the number of keys; without keys every trusted witness counts.
-// Unknown members are refused, since each would be a demand that nobody checks.
+// All members are optional, but one must be there, in checkpoint too; required
+// is true or absent. threshold is at least 1 and at most the number of keys;
+// without keys every trusted witness counts. Unknown members are refused, since each would be a demand that nobody checks.
 // The error is a *[PolicyError].
 func ParsePolicy(data []byte) (receipt.Policy, error) {
 	doc := new(canon.Document)
@@ -53,9 +54,9 @@ func ParsePolicy(data []byte) (receipt.Policy, error) {
 
 func parsePolicy(root canon.Node) (p receipt.Policy, err *PolicyError) {
 	if root.Kind() != canon.KindObject || root.Len() == 0 {
-		return p, badPolicy("", `expected an object with "issuer" or "witnesses"`)
+		return p, badPolicy("", `expected an object with "issuer", "witnesses" or "checkpoint"`)
 	}
-	if err := onlyMembers(root, "", "issuer", "witnesses"); err != nil {
+	if err := onlyMembers(root, "", "issuer", "witnesses", "checkpoint"); err != nil {
 		return p, err
 	}
 	if issuer := root.Member("issuer"); !issuer.IsZero() {
@@ -64,22 +65,46 @@ func parsePolicy(root canon.Node) (p receipt.Policy, err *PolicyError) {
 		}
 	}
 	if witnesses := root.Member("witnesses"); !witnesses.IsZero() {
-		p.Witnesses, err = parseQuorum(witnesses)
+		if p.Witnesses, err = parseQuorum(witnesses, "/witnesses"); err != nil {
+			return p, err
+		}
+	}
+	if checkpoint := root.Member("checkpoint"); !checkpoint.IsZero() {
+		p.Checkpoint, err = parseCheckpointRule(checkpoint)
 	}
 	return p, err
 }
 
-func parseQuorum(n canon.Node) (q receipt.Quorum, err *PolicyError) {
-	if n.Kind() != canon.KindObject {
-		return q, badPolicy("/witnesses", `expected an object with "threshold"`)
+func parseCheckpointRule(n canon.Node) (r receipt.CheckpointRule, err *PolicyError) {
+	const at = "/checkpoint"
+	if n.Kind() != canon.KindObject || n.Len() == 0 {
+		return r, badPolicy(at, `expected an object with "required" or "cosigners"`)
 	}
-	if err := onlyMembers(n, "/witnesses", "threshold", "keys"); err != nil {
+	if err := onlyMembers(n, at, "required", "cosigners"); err != nil {
+		return r, err
+	}
+	if required := n.Member("required"); !required.IsZero() {
+		if r.Required = required.Bool(); !r.Required { // false would ask for nothing
+			return r, badPolicy(at+"/required", "expected true, or no such member")
+		}
+	}
+	if cosigners := n.Member("cosigners"); !cosigners.IsZero() {
+		r.Cosigners, err = parseQuorum(cosigners, at+"/cosigners")
+	}
+	return r, err
+}
+
+func parseQuorum(n canon.Node, at string) (q receipt.Quorum, err *PolicyError) {
+	if n.Kind() != canon.KindObject {
+		return q, badPolicy(at, `expected an object with "threshold"`)
+	}
+	if err := onlyMembers(n, at, "threshold", "keys"); err != nil {
 		return q, err
 	}
 	threshold := n.Member("threshold")
 	f := threshold.Float()
 	if threshold.Kind() != canon.KindNumber || f < 1 || f > MaxKeys || f != math.Trunc(f) {
-		return q, badPolicy("/witnesses/threshold", "expected a whole number from 1 to %d", MaxKeys)
+		return q, badPolicy(at+"/threshold", "expected a whole number from 1 to %d", MaxKeys)
 	}
 	q.Threshold = int(f)
 	list := n.Member("keys")
@@ -88,10 +113,10 @@ func parseQuorum(n canon.Node) (q receipt.Quorum, err *PolicyError) {
 	}
 	keys, bad := stringList(list, "keys")
 	if bad != nil {
-		return q, badPolicy("/witnesses/keys", "%s", bad.Detail)
+		return q, badPolicy(at+"/keys", "%s", bad.Detail)
 	}
 	if q.Keys = keys; q.Threshold > len(keys) {
-		return q, badPolicy("/witnesses/threshold", "the threshold is %d, but %d keys are listed", q.Threshold, len(keys))
+		return q, badPolicy(at+"/threshold", "the threshold is %d, but %d keys are listed", q.Threshold, len(keys))
 	}
 	return q, nil
 }

@@ -12,8 +12,12 @@ import (
 
 func TestParsePolicy(t *testing.T) {
 	for text, want := range map[string]receipt.Policy{
-		`{"issuer":"i"}`:                {Issuer: "i"},
-		`{"witnesses":{"threshold":2}}`: {Witnesses: receipt.Quorum{Threshold: 2}},
+		`{"issuer":"i"}`:                               {Issuer: "i"},
+		`{"witnesses":{"threshold":2}}`:                {Witnesses: receipt.Quorum{Threshold: 2}},
+		`{"checkpoint":{"required":true}}`:             {Checkpoint: receipt.CheckpointRule{Required: true}},
+		`{"checkpoint":{"cosigners":{"threshold":1}}}`: {Checkpoint: receipt.CheckpointRule{Cosigners: receipt.Quorum{Threshold: 1}}},
+		`{"witnesses":{"threshold":1},"checkpoint":{"cosigners":{"keys":["a","b"],"threshold":2},"required":true}}`: {Witnesses: receipt.Quorum{Threshold: 1},
+			Checkpoint: receipt.CheckpointRule{Required: true, Cosigners: receipt.Quorum{Threshold: 2, Keys: []string{"a", "b"}}}},
 		` {"issuer":"i","witnesses":{"threshold":2.0,"keys":["a","b"]}} `: {Issuer: "i", Witnesses: receipt.Quorum{Threshold: 2, Keys: []string{"a", "b"}}},
 	} {
 		got, err := ParsePolicy([]byte(text))
@@ -39,10 +43,21 @@ func TestParsePolicyRefused(t *testing.T) {
 		`{"witnesses":{"threshold":"2"}}`:         {"/witnesses/threshold", "whole number"},
 		`{"witnesses":{"threshold":1e9}}`:         {"/witnesses/threshold", "to 10000"},
 		`{"witnesses":{"threshold":1,"keys":[]}}`: {"/witnesses/keys", "at least one"},
-		`{"witnesses":{"threshold":3,"keys":["a","b"]}}`: {"/witnesses/threshold", "2 keys are listed"},
-		`{"witnesses":{"threshold":2,"keys":["a","a"]}}`: {"/witnesses/keys", "twice"},
-		`{"witnesses":{"threshold":1,"keys":["a",1]}}`:   {"/witnesses/keys", "strings"},
-		`{"witnesses":{"threshold":1,"any":["a"]}}`:      {"/witnesses", `"any"`},
+		`{"witnesses":{"threshold":3,"keys":["a","b"]}}`:                 {"/witnesses/threshold", "2 keys are listed"},
+		`{"witnesses":{"threshold":2,"keys":["a","a"]}}`:                 {"/witnesses/keys", "twice"},
+		`{"witnesses":{"threshold":1,"keys":["a",1]}}`:                   {"/witnesses/keys", "strings"},
+		`{"witnesses":{"threshold":1,"any":["a"]}}`:                      {"/witnesses", `"any"`},
+		`{"witnesses":{},"checkpoint":{"required":true}}`:                {"/witnesses/threshold", "whole number"},
+		`{"checkpoint":true}`:                                            {"/checkpoint", "object"},
+		`{"checkpoint":{}}`:                                              {"/checkpoint", "required"},
+		`{"checkpoint":{"required":false}}`:                              {"/checkpoint/required", "true"},
+		`{"checkpoint":{"required":1}}`:                                  {"/checkpoint/required", "true"},
+		`{"checkpoint":{"require":true}}`:                                {"/checkpoint", `"require"`},
+		`{"checkpoint":{"required":true,"cosigners":null}}`:              {"/checkpoint/cosigners", "object"},
+		`{"checkpoint":{"cosigners":{"threshold":0}}}`:                   {"/checkpoint/cosigners/threshold", "from 1"},
+		`{"checkpoint":{"cosigners":{"threshold":2,"keys":["a"]}}}`:      {"/checkpoint/cosigners/threshold", "1 keys are listed"},
+		`{"checkpoint":{"cosigners":{"threshold":1,"keys":[]}}}`:         {"/checkpoint/cosigners/keys", "at least one"},
+		`{"checkpoint":{"cosigners":{"threshold":1,"witnesses":["a"]}}}`: {"/checkpoint/cosigners", `"witnesses"`},
 	} {
 		p, err := ParsePolicy([]byte(text))
 		e, ok := errors.AsType[*PolicyError](err)

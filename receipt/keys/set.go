@@ -1,6 +1,9 @@
 package keys
 
 import (
+	"crypto/ed25519"
+	"slices"
+
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -12,13 +15,13 @@ const (
 )
 
 // A Set is the keys of one trust file. It implements [receipt.Trust], does not
-// change and is safe for concurrent use.
+// change and is safe for concurrent use. It is a [receipt.LogTrust] too.
 type Set struct {
 	keys []*PublicKey
 	byID map[string]*PublicKey
 }
 
-var _ receipt.Trust = (*Set)(nil)
+var _ receipt.LogTrust = (*Set)(nil)
 
 // ParseSet reads a trust file. The error is a *[SetError].
 func ParseSet(data []byte) (*Set, error) {
@@ -60,6 +63,18 @@ func (s *Set) Len() int { return len(s.keys) }
 
 // Keys returns copies of the keys, in the order of the file.
 func (s *Set) Keys() []*PublicKey { return cloneAll(s.keys) }
+
+// NoteKeys implements [receipt.LogTrust]: copies of the Ed25519 keys, in the order
+// of the file.
+func (s *Set) NoteKeys() []receipt.NoteKey {
+	var list []receipt.NoteKey
+	for _, k := range s.keys {
+		if public, ok := k.material.(ed25519.PublicKey); ok {
+			list = append(list, receipt.NoteKey{Key: &k.clone().Key, Public: slices.Clone(public)})
+		}
+	}
+	return list
+}
 
 // Lookup returns a copy of the key with the id.
 func (s *Set) Lookup(id string) (*PublicKey, bool) {
