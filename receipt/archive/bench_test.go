@@ -57,19 +57,33 @@ func BenchmarkAppendJSON(b *testing.B) {
 }
 
 func BenchmarkReader(b *testing.B) {
-	c := archive.NewCodec()
-	item := encode(b, c, largeReceipt(b))
-	sequence := bytes.Repeat(item, 1000)
-	b.SetBytes(int64(len(sequence)))
-	b.ReportAllocs()
-	for b.Loop() {
-		r := archive.NewReader(bytes.NewReader(sequence))
-		for {
-			if _, err := r.Next(); err == io.EOF {
-				break
-			} else if err != nil {
-				b.Fatal(err)
+	item := encode(b, archive.NewCodec(), largeReceipt(b))
+	long := append([]byte{0x9a, 0x01, 0xc9, 0xc3, 0x80}, make([]byte, 30_000_000)...)
+	for name, test := range map[string]struct {
+		sequence []byte
+		size     int
+	}{
+		"receipts":             {bytes.Repeat(item, 1000), 1 << 20},
+		"long item":            {long, 1 << 20},
+		"long, 100 bytes each": {long, 100},
+		"million of 5 bytes":   {bytes.Repeat([]byte("\xa1\x61a\x18\x64"), 1_000_000), 1 << 20},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(test.sequence)))
+			b.ReportAllocs()
+			for b.Loop() {
+				drain(b, archive.NewReader(&chunked{rest: test.sequence, size: test.size}))
 			}
+		})
+	}
+}
+
+func drain(tb testing.TB, r *archive.Reader) {
+	for {
+		if _, err := r.Next(); err == io.EOF {
+			return
+		} else if err != nil {
+			tb.Fatal(err)
 		}
 	}
 }

@@ -14,10 +14,11 @@ import (
 // MediaType is the media type of one item.
 const MediaType = "application/vnd.harn.receipt+cbor; schema=receipt-2026-04-25"
 
-// MaxItemBytes bounds one item. No item of receipt.MaxBytes of canonical JSON is
-// longer: an element such as 0.1 takes nine bytes for the four of "0.1,", and
-// nothing has a worse ratio but the head of an array or a map with 65,536 or more
-// elements, which takes five bytes for two, less than 64 of them in all to spare.
+// MaxItemBytes bounds one item, 36 MiB and a little. No item is longer whose
+// canonical JSON has at most receipt.MaxBytes: the worst element is one such as
+// 0.1, nine bytes for the four of "0.1,". Only the head of an array or a map of
+// 65,536 elements or more has a worse ratio, five bytes for two brackets or
+// commas; at most 128 of those fit, and the little is for them.
 const MaxItemBytes = receipt.MaxBytes/4*9 + 1024
 
 // A Codec holds how CBOR is written and judged. It is immutable and safe for

@@ -46,16 +46,32 @@
 //
 // # By hand
 //
-// What the bytes mean can be seen with any CBOR tool. With Python's cbor2, whose
-// canonical mode sorts as this package does, a receipt's archive is
+// The archive of a receipt, with Python's standard library, saved as archive.py:
 //
-//	receipt canon receipt.json | python3 -c 'import sys, json, cbor2
-//	def exact(f): f = float(f); return int(f) if f.is_integer() else f
-//	sys.stdout.buffer.write(cbor2.dumps(json.load(sys.stdin, parse_float=exact), canonical=True))' | sha256sum
+//	import json, struct, sys
 //
-// and the canonical JSON of an archive, which receipt canon and sha256sum take on
-// from there,
+//	def head(major, n):
+//	    for info, end, form in (24, 1<<8, ">B"), (25, 1<<16, ">H"), (26, 1<<32, ">I"), (27, 1<<64, ">Q"):
+//	        if n < 24: return bytes([major << 5 | n])
+//	        if n < end: return bytes([major << 5 | info]) + struct.pack(form, n)
 //
-//	python3 -c 'import sys, json, cbor2
-//	json.dump(cbor2.load(sys.stdin.buffer), sys.stdout, ensure_ascii=False)' <receipt.cbor | receipt canon -
+//	def encode(v):
+//	    if v is None or isinstance(v, bool): return {False: b"\xf4", True: b"\xf5", None: b"\xf6"}[v]
+//	    if isinstance(v, int): return head(0, v) if v >= 0 else head(1, -1 - v)
+//	    if isinstance(v, float):
+//	        for first, form in (b"\xf9", ">e"), (b"\xfa", ">f"), (b"\xfb", ">d"):
+//	            try: b = struct.pack(form, v)
+//	            except OverflowError: continue
+//	            if struct.unpack(form, b)[0] == v: return first + b
+//	    if isinstance(v, str): return head(3, len(v.encode())) + v.encode()
+//	    if isinstance(v, list): return head(4, len(v)) + b"".join(map(encode, v))
+//	    return head(5, len(v)) + b"".join(sorted(encode(n) + encode(v[n]) for n in v))
+//
+//	sys.stdout.buffer.write(encode(json.load(sys.stdin)))
+//
+// It wants canonical JSON, in which integral numbers have no point. So these two
+// print the same:
+//
+//	receipt canon receipt.json | python3 archive.py | sha256sum
+//	sha256sum <receipt.cbor
 package archive

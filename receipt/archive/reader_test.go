@@ -236,14 +236,7 @@ func TestReaderIsLinear(t *testing.T) {
 	}
 	small := bytes.Repeat([]byte("\xa1\x61a\x01"), 1_000_000)
 	r := archive.NewReader(&chunked{rest: small, size: 10})
-	for {
-		if _, err := r.Next(); err != nil {
-			if err != io.EOF {
-				t.Error(err)
-			}
-			break
-		}
-	}
+	drain(t, r)
 	if r.Index() != 1_000_000 || r.Offset() != int64(len(small)) {
 		t.Errorf("%d items, %d bytes", r.Index(), r.Offset())
 	}
