@@ -37,6 +37,13 @@ func (r ring) add(k receipt.Key, material string) {
 
 func (r ring) Len() int { return len(r) }
 
+func (r ring) NoteKeys() (list []receipt.NoteKey) {
+	for _, m := range r {
+		list = append(list, receipt.NoteKey{Key: &m.Key, Public: m.private.Public().(ed25519.PublicKey)})
+	}
+	return list
+}
+
 func (r ring) CheckSignature(message []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
 	if alg := string(e.Algorithm); alg != "ed25519" && alg != "other" {
 		return nil, &receipt.SignatureError{Code: receipt.CodeUnsupportedAlgorithm, Detail: "algorithm not supported"}

@@ -515,6 +515,11 @@ func TestNewVerifierRefuses(t *testing.T) {
 		"threshold above keys":     {keys, receipt.Policy{Witnesses: receipt.Quorum{Threshold: 2, Keys: []string{"w1"}}}},
 		"integrity with issuer":    {nil, receipt.Policy{IntegrityOnly: true, Issuer: "x"}},
 		"integrity with witnesses": {nil, receipt.Policy{IntegrityOnly: true, Witnesses: receipt.Quorum{Threshold: 1}}},
+		"integrity, in a log":      {nil, receipt.Policy{IntegrityOnly: true, Checkpoint: receipt.CheckpointRule{Required: true}}},
+		"integrity, cosigned":      {nil, receipt.Policy{IntegrityOnly: true, Checkpoint: receipt.CheckpointRule{Cosigners: receipt.Quorum{Threshold: 1}}}},
+		"negative cosigners":       {keys, receipt.Policy{Checkpoint: receipt.CheckpointRule{Cosigners: receipt.Quorum{Threshold: -1}}}},
+		"cosigners, no threshold":  {keys, receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true, Cosigners: receipt.Quorum{Keys: []string{"w1"}}}}},
+		"cosigners above keys":     {keys, receipt.Policy{Checkpoint: receipt.CheckpointRule{Cosigners: receipt.Quorum{Threshold: 2, Keys: []string{"w1"}}}}},
 	} {
 		if v, err := receipt.NewVerifier(c.trust, c.policy); err == nil || v != nil {
 			t.Errorf("%s: accepted", name)

@@ -1,0 +1,245 @@
+package receipt_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/schemas"
+)
+
+// TestInclusionPolicy is the truth table of what checkpoints do for signatures.
+func TestInclusionPolicy(t *testing.T) {
+	batch, sig := receipt.StepBatch, receipt.StepSignatures
+	revoked := refuted(sig, receipt.CodeKeyRevoked, "/signatures/0")
+	unsigned := undecided(sig, receipt.CodeUnsigned, "/signatures")
+	none := receipt.Policy{}
+	cosigners := func(n int, keys ...string) receipt.Policy {
+		return receipt.Policy{Checkpoint: receipt.CheckpointRule{Cosigners: receipt.Quorum{Threshold: n, Keys: keys}}}
+	}
+	short := undecided(batch, receipt.CodeThresholdNotMet, "")
+	for _, c := range []struct {
+		signers string // of the receipt
+		log     string // checkpoints, one behind each comma
+		named   string // issuer.public_key_id
+		policy  receipt.Policy
+		want    outcome
+	}{
+		// Inclusion is not authorship.
+		{"a", "log1", "", none, verified()},
+		{"", "log1", "", none, unsigned},
+		{"", "log1 w1@0 w2@0", "", none, unsigned},
+		{"", "boundlog", "", none, unsigned},
+		{"", "boundlog", "boundlog", none, unsigned},
+		{"", "ownb", "", none, unsigned},
+		{"b", "own", "", none, verified()}, // and what the signatures show stays
+
+		// A checkpoint stands for a signature.
+		{"", "own", "", none, verified()},
+		{"", "own", "own", none, verified()},
+		{"", "own", "a", none, unsigned},
+		{"a", "own", "a", none, verified()},
+		{"", "own", "", receipt.Policy{Issuer: "issuer_a"}, verified()},
+		{"", "own", "", receipt.Policy{Issuer: "issuer_b"}, refuted(sig, receipt.CodeIssuerMismatch, "/issuer/id")},
+		{"", "ownfree", "", none, undecided(sig, receipt.CodeIssuerUnbound, "")},
+		{"a", "ownfree", "", none, verified()},
+		{"", "ownfree", "", receipt.Policy{Issuer: "issuer_a"}, verified()},
+		{"", "ownlate", "", none, refuted(sig, receipt.CodeKeyExpired, "")},
+		{"", "ownlate, log1", "", none, refuted(sig, receipt.CodeKeyExpired, "")},
+		{"", "ownlate w1@-60, log1", "", none, refuted(sig, receipt.CodeKeyExpired, "")}, // expiry is not beaten
+		{"", "ownlate", "", receipt.Policy{At: noon.Add(-1)}, verified()},
+		{"", "ownlate, own", "", none, verified()},
+		{"a", "ownlate, log1", "", none, verified()},
+		{"", "ownearly", "", none, refuted(sig, receipt.CodeKeyNotYetValid, "")},
+		{"a", "ownearly", "", none, verified()}, // a log may be younger than the receipt
+		{"", "ownearly", "", receipt.Policy{At: noon.Add(time.Second)}, verified()},
+		{"", "ownold w1@-60, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
+		{"", "ownstolen, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
+		{"", "ownstolen w1@3599", "", none, verified()},
+		{"", "ownstolen w1@3600, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
+		{"", "ownstolen w1@3601, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
+		{"", "ownstolen ownstolenwitness@0, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
+		{"", "ownstolen ownwitness@0, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
+		{"", "ownstolen, log1 w1@0", "", none, refuted(sig, receipt.CodeKeyRevoked, "")}, // another checkpoint does not date this one
+		{"", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"w1", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, verified()},
+		{"ownwitness", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+
+		// A checkpoint that is older than a revocation.
+		{"stolen", "log1", "", none, revoked},
+		{"stolen", "log1 w1@3599", "", none, verified()},
+		{"stolen", "log1 w1@3600", "", none, revoked},
+		{"stolen", "log1 w1@3601", "", none, revoked},
+		{"stolen", "log1 w1@-999999", "", none, verified()}, // the issuer's own clock may be wrong
+		{"gone", "log1 w1@3599", "", none, verified()},
+		{"gone", "log1 w1@3600", "", none, revoked},
+		{"stolen", "log1 wnamed@0", "", none, verified()},
+		{"stolen", "log1 w1@3600 w2@0", "", none, verified()},
+		{"stolen", "log1 w1@3600 w1@0", "", none, verified()}, // two statements of one witness
+		{"stolen", "log1, log2 w1@0", "", none, verified()},
+		{"stolen", "own w1@0", "", none, verified()},
+		{"stolen", "log1 stolenwitness@0", "", none, revoked},
+		{"stolen", "log1 awitness@0", "", none, revoked}, // the issuer's other key
+		{"stolen", "log1 both@0", "", none, revoked},
+		{"stolen", "log1 bwitness@0", "", none, verified()},
+		{"stolen", "log1 logwitness@0", "", none, revoked},
+		{"stolen", "log1 lognextwitness@0", "", none, revoked}, // the log's other key
+		{"stolen", "log1 a@0", "", none, revoked},              // no witness
+		{"stolen", "log1 stranger@0", "", none, revoked},
+		{"stolen", "log1 w+@0", "", none, revoked}, // a key id that is no name of a note key
+		{"stolen", "log1 wlate@-1", "", none, verified()},
+		{"stolen", "log1 wlate@0", "", none, revoked},
+		{"stolen", "log1 wearly@0", "", none, verified()},
+		{"stolen", "log1 wearly@-1", "", none, revoked},
+		{"stolen", "log1 wold@-1", "", none, verified()},
+		{"stolen", "log1 wold@0", "", none, revoked},
+		{"stolen", "log1 wstolen@0", "", none, revoked}, // its times are the thief's
+		{"stolen", "stranger w1@0", "", none, revoked},
+		{"stolen", "log1late w1@-60", "", none, revoked},
+		{"stolen", "log1stolen", "", none, revoked},
+		{"stolen", "log1 w1@0", "", cosigners(1, "w2"), revoked},
+		{"stolen", "log1 w1@0 w2@0", "", cosigners(1, "w2"), verified()},
+		{"stolen", "log1 w1@0", "", receipt.Policy{At: noon.Add(24 * time.Hour)}, verified()},
+		{"old", "log1 w1@-60", "", none, revoked},
+		{"late", "log1 w1@-60", "", none, refuted(sig, receipt.CodeKeyExpired, "/signatures/0")},
+		{"early", "log1 w1@-60", "", none, refuted(sig, receipt.CodeKeyNotYetValid, "/signatures/0")},
+		{"a wgone", "log1", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/1")},
+		{"a wgone", "log1 w1@3599", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, verified()},
+		{"a wgone", "log1 wgone@0", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/1")},
+
+		// The log's own key.
+		{"a", "log1next", "", none, verified()},
+		{"a", "log1next", "", receipt.Policy{At: noon}, undecided(batch, receipt.CodeKeyNotYetValid, "")},
+		{"a", "log1late", "", none, undecided(batch, receipt.CodeKeyExpired, "")},
+		{"a", "log1late", "", receipt.Policy{At: noon.Add(-1)}, verified()},
+		{"a", "log1late log1", "", none, verified()},
+		{"a", "log1late log1stolen", "", none, undecided(batch, receipt.CodeKeyExpired, "")},
+		{"a", "log1stolen", "", none, undecided(batch, receipt.CodeKeyRevoked, "")},
+		{"a", "log1stolen w1@3599", "", none, verified()},
+		{"a", "log1stolen w1@3600", "", none, undecided(batch, receipt.CodeKeyRevoked, "")},
+		{"a", "log1stolen, log1", "", none, verified()},
+		{"a", "log1stolen, log2 w1@0", "", none, verified()},
+
+		// Logs that are not known.
+		{"a", "stranger", "", none, undecided(batch, receipt.CodeUnknownKey, "")},
+		{"a", "stranger w1@0 w2@0", "", none, undecided(batch, receipt.CodeUnknownKey, "")},
+		{"a", "stranger log1", "", none, undecided(batch, receipt.CodeUnknownKey, "")}, // log1 is not of that origin
+		{"", "stranger own", "", none, undecided(batch, receipt.CodeUnknownKey, "")},
+		{"a", "log1 stranger", "", none, verified()},
+		{"a", "stranger, log1", "", none, verified()},
+		{"", "nolog", "", none, undecided(batch, receipt.CodeUnknownKey, "")},
+
+		// A number of cosigners.
+		{"a", "log1", "", cosigners(1), short},
+		{"a", "log1 w1@0", "", cosigners(1), verified()},
+		{"a", "log1 w1@0", "", cosigners(2), short},
+		{"a", "log1 w1@0 w2@0", "", cosigners(2), verified()},
+		{"a", "log1 w1@0 w1@1", "", cosigners(2), short},
+		{"a", "log1 w1@0 w1bis@0", "", cosigners(2), short},
+		{"a", "log1 w1@0 awitness@0", "", cosigners(2), short},
+		{"a", "log1 w1@0 both@0", "", cosigners(2), short},
+		{"a", "log1 w1@0 bothb@0", "", cosigners(2), verified()},
+		{"a", "log1 w1@0 logwitness@0", "", cosigners(2), short},
+		{"a", "log1 w1@0 wlate@0", "", cosigners(2), short},
+		{"a", "log1 w1@0 wstolen@0", "", cosigners(2), short},
+		{"a", "log1 w1@0 stranger@0", "", cosigners(2), short},
+		{"a", "log1 w1@0, log2 w2@0", "", cosigners(2), short}, // one checkpoint has to have them
+		{"a", "log1 w1@0, log2 w2@0 w1@0", "", cosigners(2), verified()},
+		{"a", "log1 w1@0", "", cosigners(1, "w2"), short},
+		{"a", "log1 w1@0", "", cosigners(1, "w1", "w2"), verified()},
+		{"a", "stranger w1@0", "", cosigners(1), undecided(batch, receipt.CodeUnknownKey, "")},
+		{"a w1 w2", "log1", "", cosigners(2), short}, // countersignatures of the receipt are none of the checkpoint
+	} {
+		t.Run(strings.Join([]string{c.signers, c.log, c.named}, "/"), func(t *testing.T) {
+			keys := logKeys()
+			var signers []*member
+			for _, id := range strings.Fields(c.signers) {
+				signers = append(signers, keys[id])
+			}
+			d := plainDraft()
+			if c.signers == "b" {
+				d.Issuer.ID = "issuer_b"
+			}
+			d.Issuer.PublicKeyID = c.named
+			data := forge(t, d, keep, signers...)
+			var list []*merkle.Proof
+			for how := range strings.SplitSeq(c.log, ",") {
+				list = append(list, keys.prove(t, data, how))
+			}
+			rep := verify(with(t, verifier(t, keys, c.policy), proofs(list...)), data)
+			if got := outcomeOf(rep); got != c.want {
+				t.Errorf("%v, want %v\n%s", got, c.want, marshal(t, rep))
+			}
+			schema, err := schemas.Compile(schemas.Report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkReport(t, c.log, schema, rep)
+		})
+	}
+}
+
+// TestStandingResult: what stands for a signature is told last, and what false
+// entries say counts all the same.
+func TestStandingResult(t *testing.T) {
+	keys := logKeys()
+	data := forge(t, plainDraft(), keep, keys["w1"])
+	rep := verify(with(t, verifier(t, keys, receipt.Policy{}), proofs(keys.prove(t, data, "own"))), data)
+	want := receipt.SignatureResult{KeyID: "own", Algorithm: receipt.AlgorithmCheckpoint, Status: receipt.SignatureValid, Role: receipt.RoleIssuer}
+	if rep.Verdict != receipt.Verified || len(rep.Signatures) != 2 || rep.Signatures[1] != want {
+		t.Errorf("%v %+v", rep.Verdict, rep.Signatures)
+	}
+	if _, err := with(t, verifier(t, keys, receipt.Policy{}), proofs(keys.prove(t, data, "own"))).Open(data); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		log, status string
+		code        receipt.Code
+	}{
+		{"ownstolen", receipt.SignatureInvalid, receipt.CodeKeyRevoked},
+		{"ownfree", receipt.SignatureNotChecked, receipt.CodeIssuerUnbound},
+		{"log1", "", ""}, {"ownb", "", ""},
+	} {
+		rep := verify(with(t, verifier(t, keys, receipt.Policy{}), proofs(keys.prove(t, data, c.log))), data)
+		switch {
+		case c.status == "" && len(rep.Signatures) == 1:
+		case len(rep.Signatures) != 2 || rep.Signatures[1].Status != c.status || rep.Signatures[1].Code != c.code || rep.Signatures[1].Role != "" || rep.Signatures[1].Detail == "":
+			t.Errorf("%s: %+v", c.log, rep.Signatures)
+		}
+	}
+
+	damaged := []byte(strings.Replace(string(data), `"signature":"base64:`, `"signature":"base64:AAAA`, 1))
+	damaged = []byte(strings.Replace(string(damaged), `==",`, `",`, 1))
+	for name, bad := range map[string][]byte{"malformed": damaged, "false": falsified(t, keys)} {
+		rep := verify(with(t, verifier(t, keys, receipt.Policy{}), proofs(keys.prove(t, bad, "own"))), bad)
+		if rep.Verdict != receipt.Refuted || rep.Finding().Step != receipt.StepSignatures {
+			t.Errorf("%s entry: %v", name, outcomeOf(rep))
+		}
+	}
+
+	// Nothing counts when the hash does not fit, and nothing is left for the next receipt.
+	v := with(t, verifier(t, keys, receipt.Policy{}), proofs(keys.prove(t, data, "own"), keys.prove(t, []byte(strings.Replace(string(data), `"metadata":{}`, `"metadata":{"a":1}`, 1)), "own")))
+	if rep := verify(v, []byte(strings.Replace(string(data), `"metadata":{}`, `"metadata":{"a":1}`, 1))); len(rep.Signatures) != 1 || rep.Check(receipt.StepBatch).Code != receipt.CodeStepNotReached ||
+		rep.Check(receipt.StepSignatures).Status == receipt.Passed || rep.Verdict != receipt.Refuted {
+		t.Errorf("hash mismatch: %+v", rep)
+	}
+	// An entry that calls itself a checkpoint is none.
+	posing := forge(t, plainDraft(), keep)
+	posing = []byte(strings.Replace(string(posing), `"signatures":[]`, `"signatures":[{"key_id":"own","algorithm":"checkpoint","signature":"x"}]`, 1))
+	if got, want := outcomeOf(verify(verifier(t, keys, receipt.Policy{}), posing)), undecided(receipt.StepSignatures, receipt.CodeUnsupportedAlgorithm, "/signatures/0"); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// falsified returns a receipt with a well-formed signature of other bytes.
+func falsified(t *testing.T, keys ring) []byte {
+	t.Helper()
+	s, err := keys["w1"].Sign(t.Context(), []byte("other bytes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := forge(t, plainDraft(), keep)
+	return []byte(strings.Replace(string(data), `"signatures":[]`, `"signatures":[{"key_id":"w1","algorithm":"ed25519","signature":"`+s.Signature+`"}]`, 1))
+}
