@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -287,4 +288,18 @@ func TestSetConcurrent(t *testing.T) {
 		}
 	}
 	wg.Wait()
+}
+
+// TestNoteKeys: all Ed25519 keys, and no way back into the set.
+func TestNoteKeys(t *testing.T) {
+	log := ed25519JWK(t, "log", rfc8032Public).with(object{"roles": []string{"checkpoint"}, "origin": "log.example"})
+	s := mustSet(t, log, ed25519JWK(t, "issuer", rfc8032Public), ecJWK("ec"))
+	list := s.NoteKeys()
+	if len(list) != 2 || list[0].ID != "log" || list[0].Origin != "log.example" || list[1].ID != "issuer" || !bytes.Equal(list[0].Public, unhex(t, rfc8032Public)) {
+		t.Fatalf("%+v", list)
+	}
+	list[0].Origin, list[0].Public[0] = "other", 0
+	if again := s.NoteKeys(); again[0].Origin != "log.example" || !bytes.Equal(again[0].Public, unhex(t, rfc8032Public)) {
+		t.Errorf("the set was changed: %+v", again[0])
+	}
 }
