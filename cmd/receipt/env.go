@@ -15,6 +15,8 @@ type env struct {
 	getenv   func(string) string
 	now      func() time.Time
 	terminal bool // out is a terminal
+
+	errTerminal bool // err is a terminal
 }
 
 // colored reports whether results may be coloured (see no-color.org).

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,6 +48,33 @@ func cases(t *testing.T) []fixtures.Case {
 	return m.Cases
 }
 
+// receipts are the cases that hold a document: a file without one is no receipt
+// that could be judged, but an input that cannot be used.
+func receipts(t *testing.T) []fixtures.Case {
+	t.Helper()
+	all := cases(t)
+	list := slices.DeleteFunc(slices.Clone(all), func(c fixtures.Case) bool { return c.Code == receipt.CodeEmptyInput })
+	if len(all)-len(list) != 2 {
+		t.Fatalf("found %d empty files, expected 2", len(all)-len(list))
+	}
+	return list
+}
+
+// TestEmptyFiles: a file without a document is exit 2, alone and among others.
+func TestEmptyFiles(t *testing.T) {
+	for _, c := range cases(t) {
+		if c.Code != receipt.CodeEmptyInput {
+			continue
+		}
+		for _, args := range [][]string{{fixturePath(c)}, {"../../fixtures/valid/task.json", fixturePath(c)}} {
+			code, _, stderr := command(nil, append([]string{"verify", "--keys", trustedKeys}, args...)...)
+			if code != exitUsage || !strings.Contains(stderr, "holds no receipt") {
+				t.Errorf("%q: exit %d, stderr %q", args, code, stderr)
+			}
+		}
+	}
+}
+
 func fixturePath(c fixtures.Case) string { return filepath.Join("../../fixtures", c.File) }
 
 // TestFixtureExits expects of every fixture the exit code of its verdict, in
@@ -54,7 +82,7 @@ func fixturePath(c fixtures.Case) string { return filepath.Join("../../fixtures"
 func TestFixtureExits(t *testing.T) {
 	want := map[receipt.Verdict]int{receipt.Verified: 0, receipt.Refuted: 1, receipt.Undecided: 3}
 	seen := map[int]int{}
-	for _, c := range cases(t) {
+	for _, c := range receipts(t) {
 		for _, flags := range [][]string{nil, {"--plain"}, {"--quiet"}} {
 			args := append([]string{"verify", "--keys", trustedKeys, fixturePath(c)}, flags...)
 			code, _, stderr := command(nil, args...)
@@ -79,7 +107,7 @@ func TestFixtureExits(t *testing.T) {
 // schemas, are strict JSON, and say what the manifest says.
 func TestFixtureJSON(t *testing.T) {
 	whole, one, total := compiled(t, schemas.Verify), compiled(t, schemas.Report), compiled(t, schemas.Summary)
-	for _, c := range cases(t) {
+	for _, c := range receipts(t) {
 		code, out, _ := command(nil, "verify", "--keys", trustedKeys, "--format", "json", fixturePath(c))
 		root := fitting(t, c.File, whole, out)
 		code2, lines, _ := command(nil, "verify", "--keys", trustedKeys, "--format", "ndjson", fixturePath(c))

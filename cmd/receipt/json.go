@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 // A jsonPrinter writes {"reports": [...], "summary": {...}} as it goes.
@@ -18,7 +18,7 @@ type jsonPrinter struct {
 	begun bool
 }
 
-func (p *jsonPrinter) report(rep *receipt.Report, _ *canon.Document) error {
+func (p *jsonPrinter) report(rep *receipt.Report, _ []byte) error {
 	separator := ",\n"
 	if !p.begun {
 		p.begun, separator = true, `{"reports":[`+"\n"
@@ -26,7 +26,7 @@ func (p *jsonPrinter) report(rep *receipt.Report, _ *canon.Document) error {
 	return writeJSON(p.w, separator, rep, "")
 }
 
-func (p *jsonPrinter) end(s *summary) error {
+func (p *jsonPrinter) end(s *stream.Summary) error {
 	separator := "\n],\n" + `"summary":`
 	if !p.begun {
 		separator = `{"reports":[` + separator[1:]
@@ -38,11 +38,11 @@ func (p *jsonPrinter) end(s *summary) error {
 // stream without that last line is not complete.
 type ndjsonPrinter struct{ w io.Writer }
 
-func (p *ndjsonPrinter) report(rep *receipt.Report, _ *canon.Document) error {
+func (p *ndjsonPrinter) report(rep *receipt.Report, _ []byte) error {
 	return writeJSON(p.w, "", rep, "\n")
 }
 
-func (p *ndjsonPrinter) end(s *summary) error {
+func (p *ndjsonPrinter) end(s *stream.Summary) error {
 	return writeJSON(p.w, `{"summary":`, s, "}\n")
 }
 

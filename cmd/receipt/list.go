@@ -6,28 +6,42 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A listPrinter writes several receipts for a person: what is refuted as it
-// comes, what is undecided grouped by its cause, and a last line with the total.
+// A listPrinter writes the results for a person. A receipt that is alone gets
+// all that is to be said of it; of several, what is refuted is told as it comes,
+// what is undecided grouped by its cause, and a last line has the total.
 type listPrinter struct {
 	textPrinter
-	limit  int
-	inputs int
-	codes  map[receipt.Verdict]map[receipt.Code]int // of findings
-	open   map[string]*group
-	causes []string // the keys of open, as they came
+	totals
+	limit    int
+	inputs   int // sources
+	detailed bool
+	file     *keyFile
+	reports  []string // files of --report
+
+	written bool // something stands above the end
+	single  bool // the input was one document
+	refuted string
+	open    map[string]*group
+	causes  []string // the keys of open, as they came
 }
 
-func newListPrinter(e *env, limit, inputs int, file *keyFile) *listPrinter {
+func newListPrinter(e *env, o *verifyOptions, file *keyFile, s *selection) *listPrinter {
 	return &listPrinter{
 		textPrinter: textPrinter{w: e.out, color: e.colored(), file: file},
-		limit:       limit,
-		inputs:      inputs,
-		codes:       map[receipt.Verdict]map[receipt.Code]int{receipt.Refuted: {}, receipt.Undecided: {}},
+		totals:      newTotals(e.colored()),
+		limit:       o.limit,
+		inputs:      len(s.sources) + len(s.missing) + len(s.skipped),
+		detailed:    len(s.sources) <= few && !slices.ContainsFunc(s.sources, func(src stream.Source) bool { return src.Found }),
+		file:        file,
+		reports:     o.reports,
 		open:        map[string]*group{},
 	}
 }
@@ -42,14 +56,17 @@ type group struct {
 // few is how many inputs still get a block for each finding.
 const few = 3
 
-func (p *listPrinter) report(rep *receipt.Report, doc *canon.Document) error {
+func (p *listPrinter) report(rep *receipt.Report, text []byte) error {
+	if p.single = p.inputs == 1 && !rep.Listed; p.single {
+		return p.textPrinter.report(rep, document(text))
+	}
 	if rep.Verdict == receipt.Verified {
 		return nil
 	}
 	p.codes[rep.Verdict][rep.Finding().Code]++
 	switch {
-	case p.inputs <= few:
-		b := p.block(rep, doc)
+	case p.detailed && !rep.Listed:
+		b := p.block(rep, document(text))
 		b.WriteByte('\n')
 		_, err := p.w.Write(b.Bytes())
 		return err
@@ -60,17 +77,33 @@ func (p *listPrinter) report(rep *receipt.Report, doc *canon.Document) error {
 	return nil
 }
 
+// document parses what is about to be shown; it is empty when it is no JSON.
+func document(text []byte) *canon.Document {
+	doc := new(canon.Document)
+	_ = doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) // the report says why
+	return doc
+}
+
 func (p *listPrinter) line(rep *receipt.Report) error {
 	f := rep.Finding()
+	if p.refuted == "" {
+		p.refuted = rep.Address()
+	}
 	if p.codes[receipt.Refuted][f.Code] > p.limit {
 		return nil
 	}
-	_, err := fmt.Fprintf(p.w, "%s: %s, %s: %s\n", escapeLine(rep.Source), p.paint(rep.Verdict, rep.Verdict.String()), f.Code, escapeLine(reasonLine(f)))
+	p.written = true
+	_, err := fmt.Fprintf(p.w, "%s: %s, %s: %s\n", escapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), f.Code, escapeLine(reasonLine(f)))
 	return err
 }
 
+// reasonLine is a finding in a line.
 func reasonLine(f receipt.Check) string {
 	switch {
+	case f.Step == receipt.StepLink && f.Hint != "":
+		return f.Detail + "; " + f.Hint
+	case f.Step == receipt.StepLink:
+		return f.Detail
 	case computed(f):
 		return "stated " + f.Stated + ", computed " + f.Computed
 	case f.Hint != "":
@@ -86,38 +119,155 @@ func (p *listPrinter) group(rep *receipt.Report) {
 	text := p.cause(rep, f)
 	cause := string(f.Code) + "\x00" + text
 	g := p.open[cause]
+	if g == nil && len(p.open) >= maxGroups {
+		cause, text = "", "others"
+		g = p.open[cause]
+	}
 	if g == nil {
-		g = &group{first: rep.Source, text: fmt.Sprintf("%s: %s", f.Code, text)}
+		g = &group{first: rep.Address(), text: fmt.Sprintf("%s: %s", f.Code, text)}
 		p.open[cause] = g
 		p.causes = append(p.causes, cause)
 	}
 	g.count++
 }
 
-func (p *listPrinter) end(s *summary) error {
+// maxGroups bounds what inputs with ever new causes can make us remember.
+const maxGroups = 1000
+
+func (p *listPrinter) end(s *stream.Summary) error {
 	var b bytes.Buffer
-	for code, n := range sortedCodes(p.codes[receipt.Refuted]) {
-		if n > p.limit && p.inputs > few {
-			fmt.Fprintf(&b, "and %s more: %s, %s\n", count(n-p.limit), p.paint(receipt.Refuted, "refuted"), code)
+	findings := s.AllFindings()
+	if p.inputs <= 1 && (p.single || s.Receipts == 0) && len(findings) == 0 && (s.Complete || s.Receipts == 0) {
+		return nil // all has been said, of a receipt above or of an error on stderr
+	}
+	p.refutedMore(&b)
+	p.undecidedCauses(&b)
+	for i, f := range findings {
+		if i == p.limit {
+			fmt.Fprintf(&b, "and %s more findings about the whole input\n", count(len(findings)-i))
+			break
+		}
+		fmt.Fprintf(&b, "%s: %s, %s: %s\n", escapeLine(findingName(f)), p.paint(receipt.Refuted, "refuted"), f.Code, escapeLine(f.Detail))
+	}
+	if (p.written || b.Len() > 0) && !p.single {
+		b.WriteByte('\n')
+	}
+	if !p.single {
+		p.streams(&b, s)
+		p.notChecked(&b, s)
+		p.skipped(&b, s)
+		if p.file != nil {
+			footer(&b, "keys", p.file.String())
+		}
+		if p.refuted != "" {
+			footer(&b, "next", "receipt show "+shellFile(p.refuted))
 		}
 	}
-	for _, cause := range p.causes {
+	fmt.Fprintln(&b, p.totals.line(s))
+	_, err := p.w.Write(b.Bytes())
+	return err
+}
+
+// footer is a line below the results.
+func footer(b *bytes.Buffer, label, text string) {
+	fmt.Fprintf(b, "%-*s%s\n", labelWidth, label, escapeLine(text))
+}
+
+func (p *listPrinter) refutedMore(b *bytes.Buffer) {
+	for code, n := range sortedCodes(p.codes[receipt.Refuted]) {
+		if n > p.limit && p.refuted != "" {
+			fmt.Fprintf(b, "and %s more: %s, %s\n", count(n-p.limit), p.paint(receipt.Refuted, "refuted"), code)
+		}
+	}
+}
+
+func (p *listPrinter) undecidedCauses(b *bytes.Buffer) {
+	for i, cause := range p.causes {
+		if i == p.limit {
+			fmt.Fprintf(b, "and %s more causes\n", count(len(p.causes)-i))
+			break
+		}
 		g := p.open[cause]
 		others := ""
 		if g.count > 1 {
 			others = fmt.Sprintf(" and %s more", count(g.count-1))
 		}
-		fmt.Fprintf(&b, "%s%s: %s, %s\n", escapeLine(g.first), others, p.paint(receipt.Undecided, "undecided"), escapeLine(g.text))
+		fmt.Fprintf(b, "%s%s: %s, %s\n", escapeLine(g.first), others, p.paint(receipt.Undecided, "undecided"), escapeLine(g.text))
 	}
-	if s.Receipts > 1 {
-		fmt.Fprintf(&b, "not checked  how these receipts join: each was verified alone\n")
+}
+
+// maxStreams is how many streams are named with their heads.
+const maxStreams = 5
+
+func (p *listPrinter) streams(b *bytes.Buffer, s *stream.Summary) {
+	if len(s.Streams) > maxStreams {
+		where := "--report FILE.json lists their heads"
+		if len(p.reports) > 0 {
+			where = "heads in " + p.reports[0]
+		}
+		footer(b, "streams", fmt.Sprintf("%s, %s", count(len(s.Streams)), where))
+		return
 	}
-	if p.file != nil {
-		fmt.Fprintf(&b, "keys         %s\n", escapeLine(p.file.String()))
+	for _, g := range s.Streams {
+		text := streamLabel(g.Stream) + ": " + plural(int(g.Count), "receipt", "")
+		if n := g.Failures.Count; n > 0 {
+			text += ", " + plural(int(n), "break", "")
+		}
+		footer(b, "stream", text+", head "+g.Head.String())
 	}
-	fmt.Fprintln(&b, p.total(s))
-	_, err := p.w.Write(b.Bytes())
-	return err
+}
+
+// streamLabel names a stream: issuer, tenant if any, workspace.
+func streamLabel(s chain.Stream) string {
+	parts := []string{bare(s.Issuer), bare(s.Workspace)}
+	if s.HasTenant {
+		parts = []string{bare(s.Issuer), bare(s.Tenant), bare(s.Workspace)}
+	}
+	return strings.Join(parts, " / ")
+}
+
+func findingName(f stream.Finding) string {
+	switch {
+	case f.Source != "":
+		return f.Source
+	case f.Stream != nil:
+		return streamLabel(*f.Stream)
+	}
+	return "the input"
+}
+
+func (p *listPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
+	label := "not checked"
+	for _, n := range s.NotChecked {
+		text := n.Detail
+		if n.Code == receipt.CodeTailNotChecked {
+			text += " (--expect-head or --checkpoint)"
+		}
+		footer(b, label, text)
+		label = ""
+	}
+}
+
+func (p *listPrinter) skipped(b *bytes.Buffer, s *stream.Summary) {
+	label := "skipped"
+	for i, n := range s.Skipped {
+		if i == maxStreams {
+			footer(b, "", fmt.Sprintf("and %s more", count(s.SkippedCount-i)))
+			break
+		}
+		footer(b, label, fmt.Sprintf("%s (%s)", bare(n.Source), n.Detail))
+		label = ""
+	}
+}
+
+// totals counts findings by verdict and code for the last line.
+type totals struct {
+	codes map[receipt.Verdict]map[receipt.Code]int
+	color bool
+}
+
+func newTotals(color bool) totals {
+	return totals{map[receipt.Verdict]map[receipt.Code]int{receipt.Refuted: {}, receipt.Undecided: {}}, color}
 }
 
 func sortedCodes(m map[receipt.Code]int) func(func(receipt.Code, int) bool) {
@@ -135,46 +285,65 @@ func sortedCodes(m map[receipt.Code]int) func(func(receipt.Code, int) bool) {
 	}
 }
 
-// total is the last line: the verdict of the run, how many receipts have it, and
+// line is the last line: the verdict of the run, how many receipts have it, and
 // what became of the others.
-func (p *listPrinter) total(s *summary) string {
-	good, name := receipt.Verified.String(), s.Verdict.String()
+func (t *totals) line(s *stream.Summary) string {
+	verdict := s.Verdict()
+	good, name := receipt.Verified.String(), verdict.String()
 	if s.Scope == receipt.ScopeIntegrity {
 		good = "intact"
 	}
-	if s.Verdict == receipt.Verified {
+	if verdict == receipt.Verified {
 		name = good
 	}
 	of := " of " + plural(s.Receipts, "receipt", "")
 	var parts []string
 	switch {
-	case s.Refuted > 0:
-		parts = []string{count(s.Refuted) + of + p.codeCounts(receipt.Refuted), count(s.Verified) + " " + good,
-			count(s.Undecided) + " undecided" + p.codeCounts(receipt.Undecided)}
+	case verdict == receipt.Refuted:
+		parts = []string{count(s.Refuted) + of + t.codeCounts(receipt.Refuted), count(s.Verified) + " " + good,
+			count(s.Undecided) + " undecided" + t.codeCounts(receipt.Undecided)}
+		if n := len(s.AllFindings()); n > 0 {
+			parts = append(parts, plural(n, "finding", "about the whole"))
+		}
 	case s.Undecided > 0:
-		parts = []string{count(s.Undecided) + of + p.codeCounts(receipt.Undecided), count(s.Verified) + " " + good}
-	case s.Verdict == receipt.Verified:
+		parts = []string{count(s.Undecided) + of + t.codeCounts(receipt.Undecided), count(s.Verified) + " " + good}
+	case verdict == receipt.Verified:
 		parts = []string{count(s.Verified) + of}
 	case s.Receipts == 0:
 		parts = []string{"no receipts"}
 	default: // something could not be read
 		parts = []string{count(s.Verified) + of + " " + good}
 	}
+	if s.Copies > 0 {
+		parts = append(parts, copies(s.Copies))
+	}
 	if n := len(s.Inputs.Unreadable); n > 0 {
 		parts = append(parts, plural(n, "input", "not read"))
+	} else if !s.Complete {
+		parts = append(parts, "not read to the end")
 	}
-	if s.unread > 0 {
-		parts = append(parts, plural(s.unread, "input", "left out by --fail-fast"))
+	if d := s.Finished.Sub(s.Started.Time); d >= slow {
+		parts = append(parts, durationText(d.Round(time.Second)))
 	}
-	return p.paint(s.Verdict, name) + ": " + strings.Join(parts, ", ")
+	return paintIf(t.color, verdict, name) + ": " + strings.Join(parts, ", ")
+}
+
+// slow is how long a run takes before anybody wants to know how long it took.
+const slow = 5 * time.Second
+
+func copies(n int) string {
+	if n == 1 {
+		return "1 copy"
+	}
+	return count(n) + " copies"
 }
 
 func count(n int) string { return group3(strconv.Itoa(n)) }
 
 // codeCounts is " (code 3, code 1)" for the receipts of a verdict.
-func (p *listPrinter) codeCounts(v receipt.Verdict) string {
+func (t *totals) codeCounts(v receipt.Verdict) string {
 	var codes []string
-	for c, n := range sortedCodes(p.codes[v]) {
+	for c, n := range sortedCodes(t.codes[v]) {
 		codes = append(codes, fmt.Sprintf("%s %s", c, count(n)))
 	}
 	if len(codes) == 0 {

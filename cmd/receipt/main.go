@@ -22,7 +22,7 @@ func main() {
 		done <- run(ctx, os.Args[1:], &env{
 			in: os.Stdin, out: os.Stdout, err: os.Stderr,
 			getenv: os.Getenv, now: time.Now,
-			terminal: isTerminal(os.Stdout),
+			terminal: isTerminal(os.Stdout), errTerminal: isTerminal(os.Stderr),
 		})
 	}()
 	os.Exit(await(ctx, stop, done))

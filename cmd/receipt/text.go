@@ -18,8 +18,6 @@ type textPrinter struct {
 	file  *keyFile
 }
 
-func (p *textPrinter) end(*summary) error { return nil }
-
 func (p *textPrinter) report(rep *receipt.Report, doc *canon.Document) error {
 	b := p.block(rep, doc)
 	if p.file != nil {
@@ -99,8 +97,10 @@ func word(rep *receipt.Report) string {
 	return rep.Verdict.String()
 }
 
-func (p *textPrinter) paint(v receipt.Verdict, text string) string {
-	if !p.color {
+func (p *textPrinter) paint(v receipt.Verdict, text string) string { return paintIf(p.color, v, text) }
+
+func paintIf(color bool, v receipt.Verdict, text string) string {
+	if !color {
 		return text
 	}
 	switch v {

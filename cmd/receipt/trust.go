@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/spf13/pflag"
+
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
@@ -95,6 +97,16 @@ func noKeyFile(e *env, flag, path string) error {
 type policyFlags struct {
 	keys, issuer, policy, at     string
 	integrityOnly, plain, strict bool
+}
+
+func (f *policyFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.keys, "keys", "", "trusted keys, a JWK Set `FILE`")
+	flags.StringVar(&f.issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
+	flags.StringVar(&f.policy, "policy", "", "what more is demanded, a JSON `FILE`: issuer, witnesses, checkpoint")
+	flags.StringVar(&f.at, "at", "", "judge keys at this `TIME` (RFC 3339) instead of issued_at")
+	flags.BoolVar(&f.integrityOnly, "integrity-only", false, "check content and hash, not signatures")
+	flags.BoolVar(&f.plain, "plain", false, "decide without this program's fast paths, to cross-check them")
+	flags.BoolVar(&f.strict, "strict", false, "undecided when any applicable step was not checked")
 }
 
 // requirements makes the policy of the flags.

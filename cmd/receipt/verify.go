@@ -6,21 +6,30 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 type verifyOptions struct {
 	policyFlags
-	format   string
-	limit    int
-	quiet    bool
+	continuityFlags
+	evidenceFlags
+	readFlags
+	outputFlags
 	failFast bool
+}
+
+// readFlags say what is read and how.
+type readFlags struct {
+	filesFrom, input, tempDir string
+	jobs                      int
+	long                      bool
 }
 
 func newVerify(e *env) *cobra.Command {
@@ -28,7 +37,11 @@ func newVerify(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [PATH…]",
 		Short: "say what is true, what is false and what was not checked of receipts",
-		Long: `Verify receipts, one JSON document each; - reads stdin.
+		Long: `Verify receipts: files, folders, patterns, and - for stdin; JSON, JSON lines,
+arrays, CBOR and CBOR sequences, also compressed with gzip or zstd.
+
+One input is ordered: each receipt has to follow the one before it in its stream.
+The receipts of several inputs join by their links, in whatever order.
 
 Exit codes: 0 verified, 1 something is false or malformed, 2 something could not
 be read or run as asked, 3 evidence is missing. With several receipts the first
@@ -46,31 +59,21 @@ user's configuration folder: a JWK Set. They are never taken from a receipt.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.keys, "keys", "", "trusted keys, a JWK Set `FILE`")
-	f.StringVar(&o.issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
-	f.StringVar(&o.policy, "policy", "", "what more is demanded, a JSON `FILE`: issuer, witnesses")
-	f.StringVar(&o.at, "at", "", "judge keys at this `TIME` (RFC 3339) instead of issued_at")
-	f.BoolVar(&o.integrityOnly, "integrity-only", false, "check content and hash, not signatures")
-	f.BoolVar(&o.plain, "plain", false, "decide without this program's fast paths, to cross-check them")
-	f.BoolVar(&o.strict, "strict", false, "undecided when any applicable step was not checked")
+	o.policyFlags.register(f)
+	o.continuityFlags.register(f)
+	o.evidenceFlags.register(f)
+	o.readFlags.register(f)
+	o.outputFlags.register(f)
 	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first receipt that is not verified")
-	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: text, json or ndjson")
-	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts for each code")
-	f.BoolVar(&o.quiet, "quiet", false, "print no results; the exit code tells")
 	return cmd
 }
 
-// check refuses flags that contradict each other or make no sense.
-func (o *verifyOptions) check() error {
-	switch {
-	case o.limit < 0:
-		return usage("", "--limit is 0 or more, found %d", o.limit)
-	case o.format != "text" && o.format != "json" && o.format != "ndjson":
-		return usage("", "--format is text, json or ndjson, found %q", o.format)
-	case o.quiet && o.format != "text":
-		return usage("", "--quiet prints no results, so it excludes --format %s", o.format)
-	}
-	return nil
+func (o *readFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.filesFrom, "files-from", "", "read the paths from `FILE`, separated by NUL")
+	f.StringVar(&o.input, "input", "", "how inputs hold receipts: `KIND` json, lines, cbor or cborseq")
+	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
+	f.StringVar(&o.tempDir, "temp-dir", os.TempDir(), "keep what does not fit into memory in `DIR`")
+	f.IntVar(&o.jobs, "jobs", 0, "use `N` processors; 0 uses all")
 }
 
 // refuseEmpty refuses a flag that was given without a value, as by --issuer
@@ -85,75 +88,147 @@ func refuseEmpty(cmd *cobra.Command) (err error) {
 }
 
 func verify(ctx context.Context, e *env, paths []string, o *verifyOptions) error {
+	if err := o.outputFlags.check(); err != nil {
+		return err
+	}
+	options, err := o.streamOptions(e)
+	if err != nil {
+		return err
+	}
+	if o.filesFrom != "" {
+		list, err := readList(e, o.filesFrom)
+		if err != nil {
+			return err
+		}
+		paths = append(slices.Clip(paths), list...)
+	}
 	if len(paths) == 0 {
 		if f, ok := e.in.(*os.File); ok && isTerminal(f) {
 			return usage("receipt verify FILE, or - for stdin", "no receipt was given")
 		}
 		paths = []string{stdinName}
 	}
-	if slices.Index(paths, stdinName) != lastIndex(paths, stdinName) {
-		return usage("", "- is given twice, but stdin can be read once")
-	}
-	if err := o.check(); err != nil {
+	selected, err := selectSources(e, paths, options.Kind)
+	if err != nil {
 		return err
 	}
 	verifier, file, err := o.verifier(e)
 	if err != nil {
 		return err
 	}
-	scope := receipt.ScopeFull
-	if o.integrityOnly {
-		scope = receipt.ScopeIntegrity
-	}
-	s := newSummary(e, scope, file)
-	out := newPrinter(e, o, len(paths), file)
-	if err := verifyAll(ctx, e, verifier, paths, o, s, out); err != nil {
+	if verifier, err = o.evidenceFlags.apply(e, verifier, &options); err != nil {
 		return err
 	}
-	s.finish(e)
-	if err := out.end(s); err != nil {
+	remove, err := selected.spoolStdin(o.tempDir)
+	if err != nil {
 		return err
 	}
-	return exitWith(s.exit())
+	defer remove()
+	return o.run(ctx, e, verifier, file, selected, options)
 }
 
-func lastIndex(list []string, s string) int {
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i] == s {
-			return i
-		}
+func (o *verifyOptions) streamOptions(e *env) (stream.Options, error) {
+	options := stream.Options{Jobs: o.jobs, Long: o.long, TempDir: o.tempDir}
+	if o.jobs < 0 {
+		return options, usage("", "--jobs is 0 or more, found %d", o.jobs)
 	}
-	return -1
+	if o.jobs > 0 {
+		runtime.GOMAXPROCS(o.jobs) // so that collecting garbage uses no more either
+	}
+	var err error
+	if options.Kind, err = stream.ParseKind(o.input); err != nil {
+		return options, usage("", "--input is json, lines, cbor or cborseq, found %q", o.input)
+	}
+	return options, o.continuityFlags.apply(e, &options)
 }
 
-// verifyAll verifies one input after the other. What cannot be read is told and
-// counted, and does not stop the rest.
-func verifyAll(ctx context.Context, e *env, v *receipt.Verifier, paths []string, o *verifyOptions, s *summary, out printer) error {
-	doc, rep := new(canon.Document), new(receipt.Report)
-	for i, path := range paths {
-		data, err := readInput(e, path)
-		if ctx.Err() != nil { // the input may have ended because of that
-			return usage("", "interrupted")
-		}
-		if err != nil {
-			s.Inputs.Unreadable = append(s.Inputs.Unreadable, notice{sourceName(path), err.Error()})
-			tell(e, err)
-			continue
-		}
-		s.Inputs.Files++
-		s.Inputs.Bytes += int64(len(data))
-		rep.Source = sourceName(path)
-		v.VerifyBytes(data, doc, rep)
-		s.add(rep, doc)
-		if err := out.report(rep, doc); err != nil {
+// run verifies what was selected. What cannot be read is told and counted, and
+// does not stop the rest.
+func (o *verifyOptions) run(ctx context.Context, e *env, v *receipt.Verifier, file *keyFile, selected *selection, options stream.Options) error {
+	started := e.now()
+	out, err := o.printers(e, file, selected)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	for _, err := range selected.missing {
+		tell(e, err)
+	}
+	run := stream.VerifyFiles(ctx, v, selected.sources, options)
+	stop := o.progress(e, run, selected)
+	err = o.judge(run, out)
+	stop()
+	if err != nil {
+		return err
+	}
+	sum, err := run.Summary()
+	if err := fatal(err); err != nil {
+		return err
+	}
+	for _, n := range sum.Inputs.Unreadable {
+		tell(e, notRead(n))
+	}
+	complete(sum, selected)
+	sum.Tool, sum.Started, sum.Finished = toolName(), receipt.At(started), receipt.At(e.now())
+	if file != nil {
+		sum.Keys = &stream.Keys{Path: file.path, SHA256: file.sha256, Count: file.set.Len()}
+	}
+	if err := out.end(sum); err != nil {
+		return err
+	}
+	return exitWith(summaryExit(sum))
+}
+
+// judge prints the reports as they come.
+func (o *verifyOptions) judge(run *stream.Run, out printers) error {
+	for rep := range run.Reports() {
+		if err := out.report(rep, run.Document()); err != nil {
 			return err
 		}
 		if o.failFast && rep.Verdict != receipt.Verified {
-			s.unread = len(paths) - i - 1
-			break
+			return nil
 		}
 	}
 	return nil
+}
+
+// fatal returns the error of a run that has no result. Inputs that could not be
+// read are in the summary, and stopping early was asked for.
+func fatal(err error) error {
+	var incomplete *stream.IncompleteError
+	switch {
+	case err == nil || errors.As(err, &incomplete) || errors.Is(err, stream.ErrStopped):
+		return nil
+	case errors.Is(err, context.Canceled):
+		return usage("", "interrupted")
+	case errors.Is(err, stream.ErrStreams):
+		return usage("give a report of an earlier run, which names the heads of all streams", "the input holds several streams, so one hash or count cannot be about it")
+	}
+	return usage("", "%w", reason(err))
+}
+
+func notRead(n stream.Notice) error {
+	return usage(n.Hint, "%q: %s", n.Source, n.Detail)
+}
+
+// complete adds to the summary what was found out before the run.
+func complete(sum *stream.Summary, s *selection) {
+	for _, m := range s.missing {
+		sum.Inputs.Unreadable = append(sum.Inputs.Unreadable, stream.Notice{Source: m.path, Detail: m.Error()})
+		sum.Complete = false
+	}
+	sum.SkippedCount += len(s.skipped)
+	sum.Skipped = append(slices.Clip(sum.Skipped), s.skipped[:min(len(s.skipped), stream.MaxNotices)]...)
+	slices.SortFunc(sum.Skipped, func(a, b stream.Notice) int { return cmp.Compare(a.Source, b.Source) })
+}
+
+// summaryExit is the exit code of a run. Success has one way only.
+func summaryExit(s *stream.Summary) int {
+	v := s.Verdict()
+	if v != receipt.Refuted && (len(s.Inputs.Unreadable) > 0 || s.Receipts == 0) {
+		return exitUsage
+	}
+	return verdictExit(v)
 }
 
 func sourceName(path string) string {
@@ -170,43 +245,4 @@ func tell(e *env, err error) {
 	if errors.As(err, &f) && f.hint != "" {
 		fmt.Fprintf(e.err, "receipt: hint: %s\n", escapeText(f.hint))
 	}
-}
-
-// A printer writes the results of a run to stdout.
-type printer interface {
-	report(*receipt.Report, *canon.Document) error
-	end(*summary) error
-}
-
-func newPrinter(e *env, o *verifyOptions, inputs int, file *keyFile) printer {
-	switch {
-	case o.quiet:
-		return quietPrinter{}
-	case o.format == "json":
-		return &jsonPrinter{w: e.out}
-	case o.format == "ndjson":
-		return &ndjsonPrinter{w: e.out}
-	case inputs == 1:
-		return &textPrinter{w: e.out, color: e.colored(), file: file}
-	}
-	return newListPrinter(e, o.limit, inputs, file)
-}
-
-type quietPrinter struct{}
-
-func (quietPrinter) report(*receipt.Report, *canon.Document) error { return nil }
-func (quietPrinter) end(*summary) error                            { return nil }
-
-// sortStreams orders streams by their names, so that equal runs write equal
-// bytes.
-func sortStreams(list []streamEnd) {
-	tenant := func(s streamEnd) string {
-		if s.Stream.Tenant == nil {
-			return ""
-		}
-		return "=" + *s.Stream.Tenant
-	}
-	slices.SortFunc(list, func(a, b streamEnd) int {
-		return cmp.Or(cmp.Compare(a.Stream.Issuer, b.Stream.Issuer), cmp.Compare(tenant(a), tenant(b)), cmp.Compare(a.Stream.Workspace, b.Stream.Workspace))
-	})
 }

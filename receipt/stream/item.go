@@ -33,7 +33,7 @@ type facts struct {
 	holds    bool         // its content fits its stated hash
 	link     chain.Link   // as stated
 	computed canon.Digest // the hash of its content
-	id       fingerprint  // of receipt_id
+	id       fingerprint  // of issuer.id and receipt_id
 	stream   []byte       // its stream, as appendStreamKey names it
 	issued   time.Time    // issued_at
 }
@@ -65,7 +65,10 @@ func (f *facts) gather(doc *canon.Document, computed canon.Digest) {
 	f.computed = computed
 	f.holds = computed == f.link.Hash
 	f.issued, _ = receipt.ParseTime(root.Member("issued_at").Text())
-	f.id = fingerprintOf(root.Member("receipt_id").Text())
+	// An id is the issuer's own: two issuers may both count from one.
+	f.stream = appendText(f.stream, root.Member("issuer").Member("id").Text())
+	f.id = fingerprintOf(append(f.stream, root.Member("receipt_id").Text()...))
+	f.stream = f.stream[:0]
 	f.stream = appendStreamKey(f.stream, root)
 }
 

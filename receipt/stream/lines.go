@@ -52,6 +52,10 @@ func (l *lines) next() (document, error) {
 // alone finds out whether the first document is the only one, which takes
 // reading to the next: an only one is addressed by its file alone.
 func (l *lines) alone(d document) document {
+	if l.err != nil { // nothing behind it can be read
+		d.single = true
+		return d
+	}
 	if d.fault == nil {
 		d.data = bytes.Clone(d.data)
 	}

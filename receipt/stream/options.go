@@ -40,8 +40,13 @@ type Options struct {
 	Only Only
 
 	// TempDir is where records are kept that do not fit into memory. Empty:
-	// duplicate ids and joins beyond MaxIndexed receipts are not checked.
+	// everything stays in memory.
 	TempDir string
+
+	// Checkpoint is a signed checkpoint (C2SP tlog-checkpoint) over the receipts
+	// of the input in their order. It is opened with the keys of the verifier. The
+	// input is then read twice: once for its root, once to verify.
+	Checkpoint []byte
 }
 
 // Only is what the one stream of an input must continue and end in. Zero members

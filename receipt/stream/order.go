@@ -101,7 +101,11 @@ func (o *order) begin(it *item) (*run, error) {
 	s := &run{segment: chain.SegmentOf(stream, f.link)}
 	o.streams[string(f.stream)] = s
 	s.wanted = o.options.wanted(stream)
-	o.v.Link(&it.rep, o.first(f.link, o.options.after(stream)))
+	after := o.options.after(stream)
+	if it.single && after.IsZero() {
+		return s, nil // one receipt shows nothing of what precedes or follows it
+	}
+	o.v.Link(&it.rep, o.first(f.link, after))
 	return s, nil
 }
 

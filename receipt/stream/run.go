@@ -175,8 +175,11 @@ func (r *Run) endSource(it *item) {
 	switch {
 	case it.err != nil:
 		notice.Detail = it.err.Error()
+		if packed := (*CompressionError)(nil); errors.As(it.err, &packed) {
+			notice.Hint = packed.Hint
+		}
 	case it.docs == 0:
-		notice.Detail = "it holds no receipt"
+		notice.Detail = "holds no receipt"
 	default:
 		return
 	}

@@ -13,7 +13,7 @@ import (
 // split returns the splitter for an input of a kind, which is sniffed when it is
 // not known: CBOR by its first byte, which no JSON text has; an array by its
 // bracket; lines when the first line that is not blank ends with } or the second
-// begins with {. Everything else is one document. A name that ends in .cbor says
+// begins with { and more. Everything else is one document. A name that ends in .cbor says
 // that one item is the whole.
 func split(r *bufio.Reader, kind Kind, name string, packed bool) (splitter, error) {
 	if kind == Sniffed {
@@ -59,12 +59,19 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 		return JSON, nil
 	case bytes.HasSuffix(first, []byte("}")):
 		return Lines, nil
-	case bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte("{")):
+	case beginsDocument(rest):
 		return Lines, nil
 	case rest == nil && len(head) == readBytes: // a line longer than what is seen
 		return Lines, nil
 	}
 	return JSON, nil
+}
+
+// beginsDocument reports whether the next line begins with a document. One that
+// is a brace and no more begins a document of several lines, as in a quotation.
+func beginsDocument(rest []byte) bool {
+	line, _ := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
+	return bytes.HasPrefix(line, []byte("{")) && len(line) > 1
 }
 
 // strip takes the suffix of a compression off a file name.

@@ -64,6 +64,7 @@ type Finding struct {
 type Notice struct {
 	Source string `json:"source"`
 	Detail string `json:"detail"`
+	Hint   string `json:"-"`
 }
 
 // Inputs are what was read.
@@ -231,7 +232,7 @@ func (s *Summary) count(it *item) {
 
 func (s *Summary) skip(source, what string) {
 	if s.SkippedCount++; len(s.Skipped) < MaxNotices {
-		s.Skipped = append(s.Skipped, Notice{source, what})
+		s.Skipped = append(s.Skipped, Notice{Source: source, Detail: what})
 	}
 }
 

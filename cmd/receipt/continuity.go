@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// continuityFlags say what the input continues and what it must end in.
+type continuityFlags struct {
+	previous, head string
+	count          int64
+	partial        bool
+}
+
+func (f *continuityFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.previous, "previous", "", "what the first receipts follow: `HASH|FILE|REPORT`")
+	flags.StringVar(&f.head, "expect-head", "", "what the input must end in or hold: `HASH|REPORT`")
+	flags.Int64Var(&f.count, "expect-count", -1, "how many receipts there must be: `N`")
+	flags.BoolVar(&f.partial, "partial", false, "the input is a selection: absent predecessors are not checked")
+}
+
+// apply puts them into options.
+func (f *continuityFlags) apply(e *env, o *stream.Options) error {
+	o.Partial = f.partial
+	if f.count >= 0 {
+		n := uint64(f.count)
+		o.Only.Count = &n
+	}
+	if f.previous != "" {
+		k, err := readKnown(e, f.previous)
+		if err != nil {
+			return err
+		}
+		switch {
+		case k.summary != nil:
+			o.After = k.summary.Heads()
+		case k.stream != nil:
+			o.After = map[chain.Stream]chain.Head{*k.stream: {Hash: k.hash}}
+		default:
+			o.Only.Previous = k.hash
+		}
+	}
+	if f.head != "" {
+		k, err := readKnown(e, f.head)
+		if err != nil {
+			return err
+		}
+		switch {
+		case k.summary != nil:
+			o.Expect = k.summary.Heads()
+			if len(o.Expect) == 0 {
+				return usage("", "%q: the report names no head of a stream", f.head)
+			}
+		default:
+			o.Only.Head = k.hash
+		}
+	}
+	return nil
+}
+
+// known is what a hash, a receipt or an earlier report says of streams.
+type known struct {
+	hash    canon.Digest
+	stream  *chain.Stream
+	summary *stream.Summary
+}
+
+// readKnown reads HASH|FILE|REPORT.
+func readKnown(e *env, arg string) (known, error) {
+	if d, err := canon.ParseDigest([]byte(arg)); err == nil {
+		return known{hash: d}, nil
+	}
+	data, err := readBounded(e, arg, maxReportBytes+1)
+	if err != nil {
+		return known{}, err
+	}
+	sum, err := reportSummary(data)
+	if err != nil {
+		return known{}, usage("", "%q: %w", arg, err)
+	}
+	if sum != nil {
+		return known{summary: sum}, nil
+	}
+	sealed, err := receipt.ParseSealed(data)
+	if err != nil {
+		return known{}, usage("give a hash (sha256:…), a receipt, or a report that verify wrote", "%q: %w", arg, err)
+	}
+	s := sealed.Stream()
+	return known{hash: sealed.Hash(), stream: &s}, nil
+}
+
+const maxReportBytes = 1 << 30
+
+var errNoSummary = errors.New("the report has no summary; it is not complete")
+
+// reportSummary finds the summary of a report that verify wrote as json or
+// ndjson; nil when data is something else.
+func reportSummary(data []byte) (*stream.Summary, error) {
+	last := bytes.TrimSpace(data)
+	if i := bytes.LastIndexByte(last, '\n'); i >= 0 && !bytes.HasPrefix(last, []byte(`{"reports":`)) && bytes.HasPrefix(last, []byte("{")) && json.Valid(last[i+1:]) {
+		last = last[i+1:]
+	}
+	var r struct {
+		Summary *json.RawMessage `json:"summary"`
+		Version *int             `json:"report_version"`
+	}
+	if json.Unmarshal(last, &r) != nil || r.Summary == nil && r.Version == nil {
+		return nil, nil
+	}
+	if r.Summary == nil {
+		return nil, errNoSummary
+	}
+	s := new(stream.Summary)
+	if err := json.Unmarshal(*r.Summary, s); err != nil {
+		return nil, fmt.Errorf("not a report that can be used: %w", err)
+	}
+	return s, nil
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/batch"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// evidenceFlags name what is brought beside the receipts.
+type evidenceFlags struct {
+	batches, proofs       []string
+	checkpoint, artifacts string
+}
+
+func (f *evidenceFlags) register(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.batches, "batch", nil, "the manifest `FILE` of the batch that receipts state a root of; repeatable")
+	flags.StringVar(&f.checkpoint, "checkpoint", "", "the signed checkpoint `FILE` over all receipts of the input")
+	flags.StringArrayVar(&f.proofs, "proof", nil, "a tlog-proof `FILE` that a receipt is in a checkpoint; repeatable")
+	flags.StringVar(&f.artifacts, "artifacts", "", "check files in `DIR` against the digests that receipts state")
+}
+
+// apply gives the evidence to the verifier.
+func (f *evidenceFlags) apply(e *env, v *receipt.Verifier, options *stream.Options) (*receipt.Verifier, error) {
+	var ev receipt.Evidence
+	for _, path := range f.proofs {
+		p, err := readProof(e, path)
+		if err != nil {
+			return nil, err
+		}
+		ev.Proofs = append(ev.Proofs, p)
+	}
+	for _, path := range f.batches {
+		data, err := readBounded(e, path, batch.MaxBytes+1)
+		if err != nil {
+			return nil, err
+		}
+		m, err := batch.ParseManifest(data)
+		if err != nil {
+			return nil, usage("", "%q: %w", path, err)
+		}
+		ev.Batches = append(ev.Batches, m)
+	}
+	if f.artifacts != "" {
+		files, err := indexArtifacts(f.artifacts)
+		if err != nil {
+			return nil, err
+		}
+		ev.Materials = files
+	}
+	if f.checkpoint != "" {
+		note, err := readBounded(e, f.checkpoint, maxNoteBytes+1)
+		if err != nil {
+			return nil, err
+		}
+		options.Checkpoint = note
+	}
+	if len(ev.Proofs) == 0 && len(ev.Batches) == 0 && ev.Materials == nil {
+		return v, nil
+	}
+	with, err := v.With(ev)
+	if err != nil {
+		return nil, usage("", "%w", err)
+	}
+	return with, nil
+}
+
+// maxNoteBytes bounds checkpoints and proofs, as package note does.
+const maxNoteBytes = 1_000_000
+
+func readProof(e *env, path string) (*merkle.Proof, error) {
+	data, err := readBounded(e, path, maxNoteBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	p, err := merkle.ParseProof(data)
+	switch {
+	case err == nil:
+		return p, nil
+	case strings.HasPrefix(string(data), "c2sp.org/tlog-proof@v1"):
+		return nil, refuted("", "%q: proof_invalid: %w", path, err)
+	}
+	return nil, usage("receipt batch prove writes such a file", "%q: %w", path, err)
+}
+
+// artifacts are the files of a folder by the digest of their content, and by the
+// digest that they are named after.
+type artifacts struct {
+	content map[canon.Digest]bool
+	named   map[canon.Digest]canon.Digest
+}
+
+// Lookup finds a file by digest.
+func (a *artifacts) Lookup(d canon.Digest) (actual canon.Digest, found bool) {
+	if a.content[d] {
+		return d, true
+	}
+	actual, found = a.named[d]
+	return actual, found
+}
+
+// indexArtifacts hashes every regular file below a folder.
+func indexArtifacts(dir string) (*artifacts, error) {
+	a := &artifacts{map[canon.Digest]bool{}, map[canon.Digest]canon.Digest{}}
+	err := filepath.WalkDir(withSlash(dir), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		sum, err := sumFile(path)
+		if err != nil {
+			return err
+		}
+		a.content[sum] = true
+		if named, ok := nameDigest(d.Name()); ok {
+			a.named[named] = sum
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, usage("", "--artifacts %q: %w", dir, reason(err))
+	}
+	if len(a.content) == 0 {
+		return nil, usage("", "--artifacts %q: the folder holds no file", dir)
+	}
+	return a, nil
+}
+
+func sumFile(path string) (d canon.Digest, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return d, err
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return d, err
+	}
+	return canon.Digest(h.Sum(nil)), nil
+}
+
+// nameDigest reads a file name such as sha256:<hex>.bin, sha256-<hex> or <hex>.
+func nameDigest(name string) (d canon.Digest, ok bool) {
+	name, _, _ = strings.Cut(name, ".")
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "sha256:"), "sha256-")
+	b, err := hex.DecodeString(strings.ToLower(name))
+	if err != nil || len(b) != len(d) {
+		return d, false
+	}
+	return canon.Digest(b), true
+}

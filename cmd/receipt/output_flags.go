@@ -1,0 +1,146 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// outputFlags say what is printed where.
+type outputFlags struct {
+	format     string
+	reports    []string
+	limit      int
+	quiet      bool
+	force      bool
+	progressed string
+}
+
+func formats() []string { return []string{"text", "json", "ndjson", "junit", "github"} }
+
+func (o *outputFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: text, json, ndjson, junit or github")
+	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: .json, .ndjson, .csv or .xml (JUnit); repeatable")
+	f.BoolVar(&o.force, "force", false, "overwrite the files of --report")
+	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts for each code")
+	f.BoolVar(&o.quiet, "quiet", false, "print no results; the exit code tells")
+	f.StringVar(&o.progressed, "progress", "auto", "show how far it is: `WHEN` auto (on a terminal), always or never")
+}
+
+// check refuses flags that contradict each other or make no sense.
+func (o *outputFlags) check() error {
+	switch {
+	case o.limit < 0:
+		return usage("", "--limit is 0 or more, found %d", o.limit)
+	case !slices.Contains(formats(), o.format):
+		return usage("", "--format is text, json, ndjson, junit or github, found %q", o.format)
+	case o.quiet && o.format != "text":
+		return usage("", "--quiet prints no results, so it excludes --format %s", o.format)
+	case !slices.Contains([]string{"auto", "always", "never"}, o.progressed):
+		return usage("", "--progress is auto, always or never, found %q", o.progressed)
+	}
+	for _, path := range o.reports {
+		if !slices.Contains([]string{".json", ".ndjson", ".csv", ".xml"}, extension(path)) {
+			return usage("", "--report writes .json, .ndjson, .csv or .xml, found %q", path)
+		}
+	}
+	return nil
+}
+
+func extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
+
+// A printer writes the results of a run.
+type printer interface {
+	// report writes one report; text is the receipt as JSON.
+	report(rep *receipt.Report, text []byte) error
+	end(*stream.Summary) error
+}
+
+// printers are stdout and the files of --report.
+type printers struct {
+	list  []printer
+	files []*reportFile
+}
+
+func (p printers) report(rep *receipt.Report, text []byte) error {
+	for _, out := range p.list {
+		if err := out.report(rep, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end finishes all of them. Files appear when they are whole.
+func (p printers) end(s *stream.Summary) error {
+	for _, out := range p.list[1:] {
+		if err := out.end(s); err != nil {
+			return err
+		}
+	}
+	for _, f := range p.files {
+		if err := f.commit(); err != nil {
+			return err
+		}
+	}
+	return p.list[0].end(s)
+}
+
+// discard removes the files that did not become whole.
+func (p printers) discard() {
+	for _, f := range p.files {
+		f.discard()
+	}
+}
+
+func (o *verifyOptions) printers(e *env, file *keyFile, selected *selection) (p printers, err error) {
+	p.list = []printer{o.stdout(e, file, selected)}
+	for _, path := range o.reports {
+		f, err := newReportFile(path, o.force)
+		if err != nil {
+			p.discard()
+			return p, err
+		}
+		p.files = append(p.files, f)
+		p.list = append(p.list, reportPrinter(extension(path), f))
+	}
+	return p, nil
+}
+
+func (o *verifyOptions) stdout(e *env, file *keyFile, selected *selection) printer {
+	switch {
+	case o.quiet:
+		return quietPrinter{}
+	case o.format == "json":
+		return &jsonPrinter{w: e.out}
+	case o.format == "ndjson":
+		return &ndjsonPrinter{w: e.out}
+	case o.format == "junit":
+		return &junitPrinter{w: e.out}
+	case o.format == "github":
+		return &githubPrinter{w: e.out}
+	}
+	return newListPrinter(e, o, file, selected)
+}
+
+func reportPrinter(extension string, f *reportFile) printer {
+	switch extension {
+	case ".json":
+		return &jsonPrinter{w: f}
+	case ".ndjson":
+		return &ndjsonPrinter{w: f}
+	case ".csv":
+		return newCSVPrinter(f)
+	}
+	return &junitPrinter{w: f}
+}
+
+type quietPrinter struct{}
+
+func (quietPrinter) report(*receipt.Report, []byte) error { return nil }
+func (quietPrinter) end(*stream.Summary) error            { return nil }
