@@ -10,7 +10,7 @@ import (
 
 // checkBatch weighs the proofs and the batches of the evidence. Both must hold.
 func (v *Verifier) checkBatch(doc *canon.Document, holds bool, rep *Report) {
-	asked := len(v.evidence.proofs)+len(v.evidence.batches) > 0 || v.policy.Checkpoint.asked()
+	asked := len(v.evidence.proofs)+len(v.evidence.batches) > 0 || v.evidence.outside != "" || v.policy.Checkpoint.asked()
 	stated := doc.Root().Member("chain").Member("merkle_root")
 	switch {
 	case !asked && stated.IsZero():
@@ -71,6 +71,9 @@ func rank(c Check) int {
 // another receipt's, and so decides only when none fits.
 func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	if len(v.evidence.proofs) == 0 {
+		if v.evidence.outside != "" {
+			return Check{Step: StepBatch, Code: CodeCheckpointRequired, Detail: "batch: " + v.evidence.outside}
+		}
 		if v.policy.Checkpoint.asked() {
 			return Check{Step: StepBatch, Code: CodeCheckpointRequired, Detail: "batch: the policy asks for a checkpoint that includes the receipt, and no proof was given"}
 		}
@@ -111,6 +114,9 @@ func (p *proof) leadsTo(leaf merkle.Hash) error {
 	c := p.checkpoint
 	if !c.readable {
 		return merkle.ErrProof
+	}
+	if p.whole {
+		return nil
 	}
 	return merkle.CheckInclusion(leaf, p.index, c.claims.Size, p.path, c.claims.Root)
 }

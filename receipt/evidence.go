@@ -54,6 +54,7 @@ type evidence struct {
 	proofs    []proof
 	batches   []Batch
 	materials Materials
+	outside   string // why a checkpoint that was given shows nothing; "" when none was
 }
 
 // A proof is one of the evidence. Several may share a checkpoint.
@@ -61,6 +62,7 @@ type proof struct {
 	index      uint64
 	path       []merkle.Hash
 	checkpoint *checkpoint
+	whole      bool // inclusion was shown by computing the root; there is no path
 }
 
 // With returns a copy of v that also weighs evidence. The checkpoints are opened
@@ -99,7 +101,7 @@ func (v *Verifier) openProofs(given []*merkle.Proof) []proof {
 			c = keys.open(p.Checkpoint)
 			opened[string(p.Checkpoint)] = c
 		}
-		proofs[i] = proof{p.Index, slices.Clone(p.Hashes), c}
+		proofs[i] = proof{index: p.Index, path: slices.Clone(p.Hashes), checkpoint: c}
 	}
 	refuteForks(proofs)
 	return proofs

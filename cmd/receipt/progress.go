@@ -13,7 +13,7 @@ func (o *verifyOptions) progress(e *env, run *stream.Run, s *selection) (stop fu
 	if o.progressed == "never" || o.progressed == "auto" && !e.errTerminal {
 		return func() {}
 	}
-	bar := progressBar{started: e.now(), total: s.size()}
+	bar := progressBar{started: e.now(), total: s.size(o.checkpoint != "")}
 	quit, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -38,7 +38,7 @@ func (o *verifyOptions) progress(e *env, run *stream.Run, s *selection) (stop fu
 }
 
 // size is how many bytes will be read; 0 when that is not known.
-func (s *selection) size() (total int64) {
+func (s *selection) size(twice bool) (total int64) {
 	for _, src := range s.sources {
 		info, err := os.Stat(src.Name)
 		if err != nil || !info.Mode().IsRegular() {
@@ -46,8 +46,8 @@ func (s *selection) size() (total int64) {
 		}
 		total += info.Size()
 	}
-	if len(s.sources) > 1 {
-		total *= 2 // once for the links, once to verify
+	if len(s.sources) > 1 || twice {
+		total *= 2 // once for the links or the root, once to verify
 	}
 	return total
 }

@@ -141,9 +141,9 @@ func (p *plainErrors) Read(b []byte) (int, error) {
 }
 
 // spoolStdin copies stdin to a temporary file when it has to be read twice.
-func (s *selection) spoolStdin(dir string) (remove func(), err error) {
+func (s *selection) spoolStdin(dir string, twice bool) (remove func(), err error) {
 	remove = func() {}
-	if !s.stdin || len(s.sources) < 2 {
+	if !s.stdin || len(s.sources) < 2 && !twice {
 		return remove, nil
 	}
 	i := slices.IndexFunc(s.sources, func(src stream.Source) bool { return src.Name == "stdin" })

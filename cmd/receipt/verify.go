@@ -119,7 +119,7 @@ func verify(ctx context.Context, e *env, paths []string, o *verifyOptions) error
 	if verifier, err = o.evidenceFlags.apply(e, verifier, &options); err != nil {
 		return err
 	}
-	remove, err := selected.spoolStdin(o.tempDir)
+	remove, err := selected.spoolStdin(o.tempDir, options.Checkpoint != nil)
 	if err != nil {
 		return err
 	}

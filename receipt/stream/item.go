@@ -17,6 +17,9 @@ type item struct {
 	from, to int // of data in its batch
 	source   int
 
+	number int // of the document in the whole input, from 0
+
+	v     *receipt.Verifier // who judged it
 	rep   receipt.Report
 	facts facts
 	other string // what the document is instead of a receipt; it is skipped

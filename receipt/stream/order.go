@@ -16,7 +16,6 @@ const previousPointer = "/chain/previous_receipt_hash"
 // receipt that does not fit its own hash stands where its successor says it
 // stands, and behind something unreadable one link cannot be checked.
 type order struct {
-	v       *receipt.Verifier
 	options *Options
 	streams map[string]*run
 	index   *index
@@ -36,8 +35,8 @@ type run struct {
 	found   bool // the wanted head was seen
 }
 
-func newOrder(v *receipt.Verifier, o *Options) *order {
-	return &order{v: v, options: o, streams: map[string]*run{}, index: newIndex(), damaged: map[canon.Digest]int{}}
+func newOrder(o *Options) *order {
+	return &order{options: o, streams: map[string]*run{}, index: newIndex(), damaged: map[canon.Digest]int{}}
 }
 
 // place judges the link of an item.
@@ -81,11 +80,11 @@ func (o *order) repeats(it *item) bool {
 	case !ok:
 		return false
 	case before.hash != short(it.facts.computed):
-		o.v.Link(&it.rep, receipt.Check{Status: receipt.Failed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
+		it.v.Link(&it.rep, receipt.Check{Status: receipt.Failed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
 			Stated: it.facts.computed.String(), Detail: fmt.Sprintf("line %d has the same receipt_id, but another content", before.line)})
 		return false
 	}
-	o.v.Link(&it.rep, receipt.Check{Status: receipt.NotApplicable})
+	it.v.Link(&it.rep, receipt.Check{Status: receipt.NotApplicable})
 	it.rep.Warn(receipt.CodeIdenticalCopy, "", fmt.Sprintf("line %d is the same receipt", before.line))
 	it.copy = before.verdict == it.rep.Verdict
 	return true
@@ -105,7 +104,7 @@ func (o *order) begin(it *item) (*run, error) {
 	if it.single && after.IsZero() {
 		return s, nil // one receipt shows nothing of what precedes or follows it
 	}
-	o.v.Link(&it.rep, o.first(f.link, after))
+	it.v.Link(&it.rep, o.first(f.link, after))
 	return s, nil
 }
 
@@ -144,7 +143,7 @@ func (o *order) follow(s *run, it *item) {
 	if !f.holds {
 		o.damage(it)
 	} else {
-		o.v.Link(&it.rep, check)
+		it.v.Link(&it.rep, check)
 	}
 	s.segment = s.segment.Merge(one)
 }
@@ -175,7 +174,7 @@ func (o *order) damage(it *item) {
 		o.damaged[it.facts.link.Hash] = it.index
 		o.damaged[it.facts.computed] = it.index
 	}
-	o.v.Link(&it.rep, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked,
+	it.v.Link(&it.rep, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked,
 		Detail: "link: the receipt does not fit its own hash, so its place shows nothing"})
 }
 

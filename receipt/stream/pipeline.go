@@ -31,7 +31,10 @@ type batch struct {
 type pipeline struct {
 	sources []Source
 	options *Options
-	verify  *receipt.Verifier // nil: a survey
+	verify  *receipt.Verifier // nil: only facts are gathered
+	inside  *receipt.Verifier // instead of verify, for the documents before bound
+	bound   int
+	docs    int // so far
 	meter   func(int)
 
 	free, work, ordered chan *batch
@@ -54,7 +57,7 @@ func (p *pipeline) run(ctx context.Context, each func(*item) bool) error {
 	codec := archive.NewCodec()
 	var workers sync.WaitGroup
 	for range jobs {
-		workers.Go(func() { p.judge(&worker{v: p.verify, doc: new(canon.Document), cbor: codec}) })
+		workers.Go(func() { p.judge(&worker{doc: new(canon.Document), cbor: codec}) })
 	}
 	// The reader is not waited for: it may hang in a read of a pipe, which
 	// nobody can interrupt. It touches nothing once ctx is done.
@@ -114,6 +117,11 @@ func (p *pipeline) look(w *worker, it *item) {
 		w.survey(it, source.Found)
 		return
 	}
+	it.v = p.verify
+	if it.number < p.bound {
+		it.v = p.inside
+	}
+	w.v = it.v
 	it.rep.Source, it.rep.Index, it.rep.Listed = source.Name, it.index, !it.single
 	w.verify(it, source.Found)
 }
@@ -151,7 +159,8 @@ func (p *pipeline) readSource(i int) (docs int, err error) {
 			return docs, err
 		}
 		docs++
-		if err := p.add(item{source: i, document: d}, d.data); err != nil {
+		p.docs++
+		if err := p.add(item{source: i, number: p.docs - 1, document: d}, d.data); err != nil {
 			return docs, err
 		}
 		if !in.ready() { // the next may take long to come; those here need not wait

@@ -49,19 +49,35 @@ type Run struct {
 	summary Summary
 	current *item
 
-	receipts, bytes atomic.Int64
+	readings *readings
+	covered  bool // a checkpoint is over all receipts of the input
+
+	receipts, bytes, surveyed atomic.Int64
 }
 
 // Verify verifies the receipts that r holds, in their order. Nothing is read
 // before Reports or Summary is called. A read of r that never returns keeps one
-// goroutine waiting when the run is stopped, and nothing else.
+// goroutine waiting when the run is stopped, and nothing else. With a checkpoint
+// r has to be an io.Seeker, or the error is [ErrOnce].
 func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *Run {
 	name := o.Name
 	if name == "" {
 		name = "input"
 	}
-	source := Source{Name: name, Kind: o.Kind, Open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
-	return newRun(ctx, v, []Source{source}, o)
+	readings := 0
+	open := func() (io.ReadCloser, error) {
+		if readings++; readings > 1 {
+			again, ok := r.(io.Seeker)
+			if !ok {
+				return nil, ErrOnce
+			}
+			if _, err := again.Seek(0, io.SeekStart); err != nil {
+				return nil, err
+			}
+		}
+		return io.NopCloser(r), nil
+	}
+	return newRun(ctx, v, []Source{{Name: name, Kind: o.Kind, Open: open}}, o)
 }
 
 // VerifyFiles verifies the receipts of several sources. Their order decides the
@@ -100,7 +116,9 @@ func (r *Run) Document() []byte {
 
 // Progress returns how many bytes of the input have been read, compressed or
 // not, and how many receipts judged. It may be called at any time.
-func (r *Run) Progress() (bytes, receipts int64) { return r.bytes.Load(), r.receipts.Load() }
+func (r *Run) Progress() (bytes, receipts int64) {
+	return r.surveyed.Load() + r.bytes.Load(), r.receipts.Load()
+}
 
 // Summary reads what is left of the input and returns the verdict over all of
 // it. The error says that not everything was read; the summary, which is never
@@ -118,11 +136,11 @@ type placement interface {
 }
 
 func (r *Run) run(yield func(*receipt.Report) bool) error {
-	place, err := r.placement()
+	p := &pipeline{sources: r.sources, options: &r.options, verify: r.v, meter: func(n int) { r.bytes.Add(int64(n)) }}
+	place, err := r.prepare(p)
 	if err != nil {
 		return err
 	}
-	p := &pipeline{sources: r.sources, options: &r.options, verify: r.v, meter: func(n int) { r.bytes.Add(int64(n)) }}
 	var failure error
 	finished := false
 	err = p.run(r.ctx, func(it *item) bool {
@@ -133,6 +151,9 @@ func (r *Run) run(yield func(*receipt.Report) bool) error {
 	})
 	r.summary.Inputs.Bytes = r.bytes.Load()
 	concluded := place.conclude(&r.summary)
+	if r.covered {
+		r.summary.forget(receipt.CodeTailNotChecked)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -142,6 +163,8 @@ func (r *Run) run(yield func(*receipt.Report) bool) error {
 		return ErrStopped
 	case concluded != nil:
 		return concluded
+	case !r.readings.same():
+		return ErrChanged
 	case len(r.summary.Inputs.Unreadable) > 0:
 		return &IncompleteError{r.summary.Inputs.Unreadable}
 	}
@@ -155,12 +178,13 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 		r.endSource(it)
 		return true, nil
 	}
+	r.readings.second(it)
+	if err := place.place(it); err != nil {
+		return false, err
+	}
 	if it.other != "" {
 		r.summary.skip(r.sources[it.source].Name, it.other)
 		return true, nil
-	}
-	if err := place.place(it); err != nil {
-		return false, err
 	}
 	r.summary.count(it)
 	r.receipts.Add(1)
@@ -186,11 +210,62 @@ func (r *Run) endSource(it *item) {
 	r.summary.Inputs.Unreadable = append(r.summary.Inputs.Unreadable, notice)
 }
 
-func (r *Run) placement() (placement, error) {
-	if !r.several {
-		return newOrder(r.v, &r.options), nil
+// prepare reads the sources a first time when that is needed: to join several by
+// their links, or to compare the whole with a checkpoint.
+func (r *Run) prepare(p *pipeline) (placement, error) {
+	var s *survey
+	var f *forest
+	if r.several {
+		s = newSurvey(r)
+		defer s.close()
 	}
-	return r.survey()
+	if r.options.Checkpoint != nil {
+		f = newForest(r.v.OpenCheckpoint(r.options.Checkpoint))
+	}
+	if s == nil && f == nil {
+		return newOrder(&r.options), nil
+	}
+	if err := r.readFirst(s, f); err != nil {
+		return nil, err
+	}
+	if f != nil {
+		r.weigh(f, p)
+	}
+	if s == nil {
+		return newOrder(&r.options), nil
+	}
+	return s, s.join()
+}
+
+func (r *Run) readFirst(s *survey, f *forest) (failure error) {
+	first := &pipeline{sources: r.sources, options: &r.options, meter: func(n int) { r.surveyed.Add(int64(n)) }}
+	r.readings = newReadings()
+	err := first.run(r.ctx, func(it *item) bool {
+		r.readings.first(it)
+		if f != nil {
+			f.add(it)
+		}
+		if s != nil {
+			failure = s.record(it)
+		}
+		return failure == nil
+	})
+	return errors.Join(err, failure)
+}
+
+// weigh uses what a checkpoint says of the whole input.
+func (r *Run) weigh(f *forest, p *pipeline) {
+	inside, bound, found := f.judge(r.v, r.options.Partial)
+	p.inside, p.bound = inside, bound
+	if found != nil {
+		r.summary.find(*found)
+		return
+	}
+	if rest := f.behind(); rest > 0 {
+		r.summary.note(receipt.CodeBatchNotChecked, "%d receipts behind the %d that the checkpoint is over", rest, f.claims.Size)
+	} else {
+		r.covered = f.tree.Size() == f.claims.Size
+	}
 }
 
 // conclude fills in what the order knows of the whole input.

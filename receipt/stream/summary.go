@@ -246,3 +246,8 @@ func (s *Summary) find(f Finding) {
 		s.Findings = append(s.Findings, f)
 	}
 }
+
+// forget removes the notes of a code.
+func (s *Summary) forget(code receipt.Code) {
+	s.NotChecked = slices.DeleteFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
+}

@@ -130,8 +130,8 @@ func otherKind(root canon.Node) string {
 }
 
 // survey gathers the facts of an item and makes no report.
-func (w *worker) survey(it *item, _ bool) {
-	it.facts.placed = false
+func (w *worker) survey(it *item, found bool) {
+	it.facts.placed, it.other = false, ""
 	if it.fault != nil {
 		return
 	}
@@ -152,6 +152,9 @@ func (w *worker) survey(it *item, _ bool) {
 		}
 	}
 	it.facts.gather(w.doc, canon.Digest{})
+	if found && !it.facts.placed {
+		it.other = otherKind(w.doc.Root())
+	}
 }
 
 // payloadOf returns the receipt inside an API envelope, which is none itself.

@@ -1,0 +1,76 @@
+package stream
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// ErrOnce is returned for a checkpoint over an input that cannot be read twice.
+var ErrOnce = errors.New("stream: a checkpoint is compared with an input by reading it twice, which this one does not allow")
+
+// A forest is the tree over the receipts of an input, in the order of reading,
+// and what a checkpoint says of it. Every receipt is a leaf, copies too.
+type forest struct {
+	given  *receipt.Checkpoint
+	claims merkle.Checkpoint
+	tree   merkle.Tree
+	root   merkle.Hash // at the size that the checkpoint claims
+	holes  bool        // something before that size is no receipt, so it has no leaf
+	docs   int
+	bound  int  // documents up to that size
+	single bool // the input is one document
+}
+
+// behind is how many receipts follow those of the checkpoint.
+func (f *forest) behind() uint64 {
+	return f.tree.Size() - min(f.claims.Size, f.tree.Size())
+}
+
+func newForest(c *receipt.Checkpoint) *forest {
+	f := &forest{given: c}
+	f.claims, _ = c.Claims()
+	f.root = merkle.EmptyRoot()
+	return f
+}
+
+// add takes an item of the first reading.
+func (f *forest) add(it *item) {
+	if it.end {
+		return
+	}
+	f.docs++
+	f.single = f.docs == 1 && it.single
+	if !it.facts.placed {
+		f.holes = f.holes || it.other == "" && f.tree.Size() < f.claims.Size
+		return
+	}
+	f.tree.Append(receipt.CheckpointLeaf(it.facts.computed))
+	if f.tree.Size() == f.claims.Size {
+		f.root, f.bound = f.tree.Root(), f.docs
+	}
+}
+
+// judge returns the verifier for the documents below a bound, and what the
+// checkpoint refutes of the whole.
+func (f *forest) judge(v *receipt.Verifier, partial bool) (inside *receipt.Verifier, bound int, found *Finding) {
+	size, n := f.claims.Size, f.tree.Size()
+	claims, readable := f.given.Claims()
+	switch {
+	case f.given.Fault() != "" || !readable:
+		return v, 0, &Finding{Code: receipt.CodeCheckpointInvalid, Detail: cmp.Or(f.given.Fault(), "the checkpoint cannot be read")}
+	case n >= size && f.root == claims.Root && !f.holes:
+		return v.Within(f.given), f.bound, nil
+	case partial || f.single && size != 1:
+		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input is a part; a proof (--proof) would show that it includes them", size)
+		return v.Outside(why), f.docs, nil
+	case n < size:
+		return v, 0, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),
+			Detail: fmt.Sprintf("the checkpoint is over %d receipts, the input has %d", size, n)}
+	}
+	return v, 0, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: claims.Root.String(), Computed: f.root.String(),
+		Detail: fmt.Sprintf("the root over the first %d receipts is %v, the checkpoint states %v", size, f.root, claims.Root)}
+}
