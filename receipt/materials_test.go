@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -80,6 +83,22 @@ func TestInlineMaterial(t *testing.T) {
 		// A receipt hash that does not fit comes first.
 		if got := verify(v, bytes.Replace(data, []byte(`"currency":"USD"`), []byte(`"currency":"EUR"`), 1)).Finding().Code; got != receipt.CodeHashMismatch {
 			t.Errorf("%s, altered: %s", name, got)
+		}
+	}
+}
+
+// TestSealChecksMaterial: what every verifier would refute is not sealed.
+func TestSealChecksMaterial(t *testing.T) {
+	d := plainDraft()
+	d.ReplayInput.Materials = []receipt.Material{{Kind: "artifact", SHA256: canon.Sum([]byte("x")), BytesBase64: "eA=="}}
+	if _, err := receipt.Seal(d, chain.Head{}); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []string{"eQ==", "eA"} {
+		d.ReplayInput.Materials[0].BytesBase64 = bad
+		_, err := receipt.Seal(d, chain.Head{})
+		if found := problems(t, err); len(found) != 1 || !slices.Contains(slices.Collect(maps.Values(found)), receipt.CodeMaterialMismatch) {
+			t.Errorf("%s: %v", bad, err)
 		}
 	}
 }

@@ -293,6 +293,9 @@ func (s *Sealer) problems(doc *canon.Document) []Problem {
 	if more := result.Total - len(result.Problems); more > 0 {
 		problems = append(problems, Problem{"", CodeSchemaInvalid, fmt.Sprintf("and %d more places", more)})
 	}
+	if c := new(Verifier).weighMaterials(doc.Root(), result.Total == 0, new(Report)); c.Status == Failed {
+		problems = append(problems, Problem{c.Pointer, c.Code, c.Detail})
+	}
 	return problems
 }
 
