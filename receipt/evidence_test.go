@@ -123,6 +123,11 @@ func TestProofs(t *testing.T) {
 		"fork between logs' keys":   {of(fits, forked("log1next")), faulty},
 		"two logs, one size":        {of(fits, forked("log2")), verified()},
 		"fork of a stranger's":      {of(fits, forked("stranger")), verified()},
+		"fork, nobody's word": {of(fits, func() *merkle.Proof {
+			p := forked("log1")
+			p.Checkpoint = append(bytes.SplitAfter(p.Checkpoint, []byte("\n\n"))[0], strangers(1)...)
+			return p
+		}()), verified()},
 	} {
 		rep := verify(with(t, verifier(t, keys, receipt.Policy{}), receipt.Evidence{Proofs: c.proofs}), good)
 		if got := outcomeOf(rep); got != c.want {

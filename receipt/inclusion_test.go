@@ -87,6 +87,9 @@ func TestInclusionPolicy(t *testing.T) {
 		{"stolen", "log1 logwitness@0", "", none, revoked},
 		{"stolen", "log1 lognextwitness@0", "", none, revoked}, // the log's other key
 		{"stolen", "log1 a@0", "", none, revoked},              // no witness
+		{"stolen", "log1 b@0", "", none, revoked},
+		{"stolen", "log1 log2@0", "", none, revoked},
+		{"stolen", "log1 log2witness@0", "", none, verified()}, // another log's key
 		{"stolen", "log1 stranger@0", "", none, revoked},
 		{"stolen", "log1 w+@0", "", none, revoked}, // a key id that is no name of a note key
 		{"stolen", "log1 wlate@-1", "", none, verified()},
@@ -107,6 +110,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"early", "log1 w1@-60", "", none, refuted(sig, receipt.CodeKeyNotYetValid, "/signatures/0")},
 		{"a wgone", "log1", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/1")},
 		{"a wgone", "log1 w1@3599", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, verified()},
+		{"a wgone", "log1 wgonebis@0", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/1")},
 		{"a wgone", "log1 wgone@0", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/1")},
 
 		// The log's own key.
@@ -216,6 +220,17 @@ func TestStandingResult(t *testing.T) {
 		rep := verify(with(t, verifier(t, keys, receipt.Policy{}), proofs(keys.prove(t, bad, "own"))), bad)
 		if rep.Verdict != receipt.Refuted || rep.Finding().Step != receipt.StepSignatures {
 			t.Errorf("%s entry: %v", name, outcomeOf(rep))
+		}
+	}
+
+	// Nor does what stands beside a false checkpoint, in whatever order.
+	bad := keys.prove(t, data, "own log2")
+	at := strings.LastIndex(string(bad.Checkpoint), " ") + 20
+	bad.Checkpoint[at] ^= 1
+	for name, list := range map[string][]*merkle.Proof{"behind": {keys.prove(t, data, "own"), bad}, "before": {bad, keys.prove(t, data, "own")}} {
+		rep := verify(with(t, verifier(t, keys, receipt.Policy{}), proofs(list...)), data)
+		if got, want := outcomeOf(rep), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, ""); got != want || len(rep.Signatures) != 1 {
+			t.Errorf("false checkpoint %s: %v, want %v; %+v", name, got, want, rep.Signatures)
 		}
 	}
 

@@ -50,6 +50,8 @@ func logKeys() ring {
 	r.add(receipt.Key{ID: "stolenwitness", Roles: []receipt.Role{receipt.RoleWitness}}, "stolen")
 	r.add(receipt.Key{ID: "logwitness", Roles: []receipt.Role{receipt.RoleWitness}}, "log1")
 	r.add(receipt.Key{ID: "lognextwitness", Roles: []receipt.Role{receipt.RoleWitness}}, "log1next")
+	r.add(receipt.Key{ID: "wgonebis", Roles: []receipt.Role{receipt.RoleWitness}}, "wgone")
+	r.add(receipt.Key{ID: "log2witness", Roles: []receipt.Role{receipt.RoleWitness}}, "log2")
 	r.add(receipt.Key{ID: "bwitness", Roles: []receipt.Role{receipt.RoleWitness}}, "b")
 	r.add(receipt.Key{ID: "ownwitness", Roles: []receipt.Role{receipt.RoleWitness}}, "own")
 	r.add(receipt.Key{ID: "ownstolenwitness", Roles: []receipt.Role{receipt.RoleWitness}}, "ownstolen")
