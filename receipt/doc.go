@@ -38,6 +38,15 @@
 // package keys reads it from a JWK Set file. key_id, algorithm and signed_at of
 // an entry lie outside the hash and are not authenticated, except inside a JWS.
 //
+// # What may be brought beside a receipt
+//
+// [Verifier.With] takes [Evidence]: proofs that receipts are in the tree of a
+// checkpoint, batches, and files to look up by digest. The checkpoints are opened
+// once, with the log and witness keys of a [LogTrust]. A checkpoint whose log key
+// is the issuer's own stands for a signature; any other shows inclusion, not
+// authorship. A witness's cosignature tells how old a receipt is, which lets it
+// outlive the theft of its issuer's key.
+//
 // # Purity
 //
 // The package does no input or output and reads no clock: bytes, times and keys
