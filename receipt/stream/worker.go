@@ -42,6 +42,10 @@ func (w *worker) verify(it *item, found bool) {
 	if it.cbor {
 		rep.InputSHA256 = canon.Sum(judged)
 	}
+	if rep.Verdict == receipt.Undecided && w.doc.Root().IsZero() {
+		w.locate(it, it.data, false) // beyond the caller's limits, but perhaps not the format's
+		return
+	}
 	it.facts.gather(w.doc, rep.ReceiptHash)
 }
 
@@ -129,7 +133,8 @@ func otherKind(root canon.Node) string {
 	return ""
 }
 
-// survey gathers the facts of an item and makes no report.
+// survey gathers the facts of an item and makes no report. It sees receipts where
+// verify sees them.
 func (w *worker) survey(it *item, found bool) {
 	it.facts.placed, it.other = false, ""
 	if it.fault != nil {
@@ -142,25 +147,40 @@ func (w *worker) survey(it *item, found bool) {
 			return
 		}
 	}
+	w.locate(it, text, found)
+}
+
+// locate gathers the facts of a JSON text by the limits of the format.
+func (w *worker) locate(it *item, text []byte, found bool) {
 	limits := canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}
 	if w.doc.Parse(text, limits) != nil {
 		return
 	}
-	if payload := payloadOf(w.doc.Root()); !payload.IsZero() {
-		if w.doc.Parse(payload.Raw(), limits) != nil {
+	if foreign(w.doc) {
+		if payload := payloadOf(w.doc.Root()); payload.IsZero() {
+			if found {
+				it.other = otherKind(w.doc.Root())
+			}
+			return
+		} else if w.doc.Parse(payload.Raw(), limits) != nil {
 			return
 		}
 	}
 	it.facts.gather(w.doc, canon.Digest{})
-	if found && !it.facts.placed {
-		it.other = otherKind(w.doc.Root())
-	}
+}
+
+// foreign reports whether a document is what the verifier calls not_a_receipt.
+func foreign(doc *canon.Document) bool {
+	root := doc.Root()
+	_, lossy := doc.LossyInteger()
+	return !lossy && root.Kind() == canon.KindObject && !bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")) &&
+		root.Member("receipt_id").IsZero() && root.Member("chain").IsZero()
 }
 
 // payloadOf returns the receipt inside an API envelope, which is none itself.
 func payloadOf(root canon.Node) canon.Node {
 	payload := root.Member("wire").Member("payload")
-	if payload.Kind() != canon.KindObject || !root.Member("receipt_id").IsZero() || !root.Member("chain").IsZero() {
+	if payload.Kind() != canon.KindObject {
 		return canon.Node{}
 	}
 	return payload

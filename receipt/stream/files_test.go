@@ -1,0 +1,99 @@
+package stream_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// source returns a Source of bytes.
+func source(name string, content []byte) stream.Source {
+	return stream.Source{Name: name, Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(content)), nil
+	}}
+}
+
+// sources names each content f0, f1 and so on.
+func sources(contents ...[]byte) (list []stream.Source) {
+	for i, c := range contents {
+		list = append(list, source(fmt.Sprintf("f%d", i), c))
+	}
+	return list
+}
+
+func found(list []stream.Source) []stream.Source {
+	for i := range list {
+		list[i].Found = true
+	}
+	return list
+}
+
+func verifyFiles(t testing.TB, o stream.Options, list ...stream.Source) result {
+	t.Helper()
+	return collect(stream.VerifyFiles(context.Background(), integrity(t), list, o))
+}
+
+// TestFilesSkip: what is skipped in a folder is no gap: it forgives no break.
+func TestFilesSkip(t *testing.T) {
+	list := newWriter(t, "a").many(6)
+	keys := []byte(`{"keys":[]}`)
+	for _, c := range []struct {
+		name string
+		in   []stream.Source
+		want string
+	}{
+		{"keys first", found(sources(keys, list[0], list[1])), "verified 2/0/0; a 2"},
+		{"keys between", found(sources(list[0], keys, list[1])), "verified 2/0/0; a 2"},
+		{"keys last", found(sources(list[1], list[0], keys)), "verified 2/0/0; a 2"},
+		{"keys and a break", found(sources(list[0], keys, list[2])), "refuted 1/1/0; f2 chain_break; a 2"},
+		{"keys beside a break", found(sources(keys, list[0], list[2])), "refuted 1/1/0; f2 chain_break; a 2"},
+		{"keys of one named", sources(list[0], keys, list[1]), "refuted 2/1/0; f1 not_a_receipt; a 2"},
+	} {
+		r := verifyFiles(t, stream.Options{}, c.in...)
+		expect(t, c.name, r, c.want)
+		if c.in[0].Found && (r.summary.SkippedCount != 1 || len(r.summary.Skipped) != 1) {
+			t.Errorf("%s: %d skipped: %v", c.name, r.summary.SkippedCount, r.summary.Skipped)
+		}
+	}
+	one := jsonl(list[0], keys, list[2])
+	in := source("one", one)
+	in.Found = true
+	expect(t, "keys among lines", verifyFiles(t, stream.Options{}, in), "refuted 1/1/0; one:3 chain_break; a 2")
+}
+
+// TestFilesEnvelopes: both readings see the same receipt in an envelope, and in
+// what merely looks like one.
+func TestFilesEnvelopes(t *testing.T) {
+	list := newWriter(t, "a").many(3)
+	wrap := func(format string) []byte { return fmt.Appendf(nil, format, list[1]) }
+	for _, c := range []struct{ name, format, want string }{
+		{"envelope", `{"object":"receipt","wire":{"payload":%s}}`, "verified 3/0/0; a 3"},
+		{"envelope of a receipt's marker", `{"schema":"receipt-2026-04-25","wire":{"payload":%s}}`, "refuted 2/1/0; f1 schema_invalid; f2 open; a 2"},
+		{"envelope of another marker", `{"schema":"receipt-2027-01-01","wire":{"payload":%s}}`, "undecided 2/0/1; f1 unsupported_schema; f2 open; a 2"},
+		{"imprecise envelope", `{"n":9007199254740993,"wire":{"payload":%s}}`, "refuted 2/1/0; f1 number_precision; f2 open; a 2"},
+		{"envelope in an envelope", `{"wire":{"payload":{"wire":{"payload":%s}}}}`, "refuted 2/1/0; f1 not_a_receipt; f2 open; a 2"},
+	} {
+		expect(t, c.name, verifyFiles(t, stream.Options{}, sources(list[0], wrap(c.format), list[2])...), c.want)
+	}
+}
+
+// TestFilesLowLimits: what is beyond the caller's limits is undecided, and still
+// has its place.
+func TestFilesLowLimits(t *testing.T) {
+	list := newWriter(t, "a").many(3)
+	large := bytes.Join([][]byte{list[1][:len(list[1])-1], bytes.Repeat([]byte(" "), 5000), []byte("}")}, nil)
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Limits: canon.Limits{Bytes: 4000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := stream.VerifyFiles(context.Background(), v, sources(list[0], large, list[2]), stream.Options{})
+	expect(t, "files", collect(files), "undecided 2/0/1; f1 size_limit; a 3")
+	lines := stream.Verify(context.Background(), v, bytes.NewReader(jsonl(list[0], large, list[2])), stream.Options{})
+	expect(t, "lines", collect(lines), "undecided 2/0/1; input:2 size_limit; a 3")
+}
