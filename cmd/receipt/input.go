@@ -1,22 +1,78 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 // stdinName is how a verb is told to read stdin.
 const stdinName = "-"
 
-// readInput reads one document: a file, or stdin for "-". It stops one byte
-// behind the largest receipt, so that endless inputs end.
+// readInput reads one document: a file, stdin for "-", or PATH:N, which is line or
+// item N of a file, as verify names it. Archives and compressed files are read as
+// the JSON in them. It stops one byte behind the largest receipt, so that endless
+// inputs end.
 func readInput(e *env, path string) ([]byte, error) {
-	return readBounded(e, path, receipt.MaxBytes+1)
+	if file, index, ok := address(path); ok {
+		text, err := findDocument(file, index)
+		if err != nil {
+			return nil, usage("", "%q: %w", path, err)
+		}
+		return text, nil
+	}
+	data, err := readBounded(e, path, archive.MaxItemBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	if !packed(data) {
+		return data[:min(len(data), receipt.MaxBytes+1)], nil
+	}
+	s := stream.Source{Name: path, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
+	text, err := s.Find(0, false)
+	switch {
+	case errors.Is(err, stream.ErrSeveral):
+		return nil, usage(fmt.Sprintf("name one of them: %s:1", path), "%q: %w", path, err)
+	case err != nil:
+		return nil, refuted("", "%q: %w", path, err)
+	}
+	return text, nil
+}
+
+// packed reports whether data is CBOR or compressed.
+func packed(data []byte) bool {
+	return len(data) > 0 && (data[0] >= 0x80 && data[0] != 0xef && data[0] < 0xfe || bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}))
+}
+
+// address takes PATH:N apart. A file that is called so comes first.
+func address(path string) (file string, index int, ok bool) {
+	i := strings.LastIndexByte(path, ':')
+	if i <= 0 {
+		return "", 0, false
+	}
+	index, err := strconv.Atoi(path[i+1:])
+	if err != nil || index < 1 {
+		return "", 0, false
+	}
+	if _, err := os.Stat(path); err == nil {
+		return "", 0, false
+	}
+	info, err := os.Stat(path[:i])
+	return path[:i], index, err == nil && !info.IsDir()
+}
+
+func findDocument(path string, index int) ([]byte, error) {
+	s := fileSource(path, stream.Sniffed, false)
+	return s.Find(index, true)
 }
 
 func readBounded(e *env, path string, most int64) ([]byte, error) {

@@ -7,22 +7,26 @@ import (
 
 // An index remembers the first MaxIndexed receipts of an ordered input, by their
 // id and by the predecessor that they name. It is exact for these and knows
-// nothing of later ones.
+// nothing of later ones. A receipt costs about 100 bytes.
 type index struct {
 	ids    map[fingerprint]seen
-	named  map[fingerprint]int // who names a predecessor, by line
-	hashes map[fingerprint]int // who has a hash, by line
+	named  map[fingerprint]int32 // who names a predecessor, by line
+	hashes map[fingerprint]bool  // of receipts; nil unless the input is a selection
 	full   bool
 }
 
 type seen struct {
 	hash    fingerprint
-	line    int
+	line    int32
 	verdict receipt.Verdict
 }
 
-func newIndex() *index {
-	return &index{ids: map[fingerprint]seen{}, named: map[fingerprint]int{}, hashes: map[fingerprint]int{}}
+func newIndex(partial bool) *index {
+	x := &index{ids: map[fingerprint]seen{}, named: map[fingerprint]int32{}}
+	if partial {
+		x.hashes = map[fingerprint]bool{}
+	}
+	return x
 }
 
 // add remembers a receipt whose content fits its hash.
@@ -31,10 +35,13 @@ func (x *index) add(f *facts, line int, verdict receipt.Verdict) {
 		x.full = true
 		return
 	}
-	x.ids[f.id] = seen{short(f.computed), line, verdict}
-	x.hashes[short(f.computed)] = line
-	if _, taken := x.named[short(f.link.Previous)]; !taken && !f.link.First {
-		x.named[short(f.link.Previous)] = line
+	hash, previous := short(f.computed), short(f.link.Previous)
+	x.ids[f.id] = seen{hash, int32(line), verdict}
+	if x.hashes != nil {
+		x.hashes[hash] = true
+	}
+	if _, taken := x.named[previous]; !taken && !f.link.First {
+		x.named[previous] = int32(line)
 	}
 }
 

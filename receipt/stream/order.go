@@ -36,7 +36,7 @@ type run struct {
 }
 
 func newOrder(o *Options) *order {
-	return &order{options: o, streams: map[string]*run{}, index: newIndex(), damaged: map[canon.Digest]int{}}
+	return &order{options: o, streams: map[string]*run{}, index: newIndex(o.Partial), damaged: map[canon.Digest]int{}}
 }
 
 // place judges the link of an item.
@@ -194,8 +194,7 @@ func (o *order) forgive(s *run) (line int, ok bool) {
 // index goes.
 func (o *order) absent(l chain.Link) bool {
 	_, named := o.index.named[short(l.Previous)]
-	_, there := o.index.hashes[short(l.Previous)]
-	return !l.First && !named && !there
+	return !named && !o.index.hashes[short(l.Previous)]
 }
 
 // broken words why a receipt does not follow the one before it.
