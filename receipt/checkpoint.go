@@ -134,29 +134,33 @@ func unknownLines(s *merkle.Signed) string {
 }
 
 // refuteForks faults the checkpoints of a log that showed two trees of the same
-// size: one of them is a lie, and nobody can tell which.
+// size: one of them is a lie, and nobody can tell which. The checkpoints
+// themselves stay as they are, since other verifiers may weigh them too.
 func refuteForks(proofs []proof) {
 	type place struct {
 		origin string
 		size   uint64
 	}
 	roots, forked := map[place]merkle.Hash{}, map[place]bool{}
-	each := func(do func(c *checkpoint, at place)) {
-		for _, p := range proofs {
-			if c := p.checkpoint; len(c.logs) > 0 {
-				do(c, place{c.claims.Origin, c.claims.Size})
+	each := func(do func(p *proof, at place)) {
+		for i := range proofs {
+			if c := proofs[i].checkpoint; len(c.logs) > 0 {
+				do(&proofs[i], place{c.claims.Origin, c.claims.Size})
 			}
 		}
 	}
-	each(func(c *checkpoint, at place) {
-		if root, seen := roots[at]; seen && root != c.claims.Root {
+	each(func(p *proof, at place) {
+		root := p.checkpoint.claims.Root
+		if other, seen := roots[at]; seen && root != other {
 			forked[at] = true
 		}
-		roots[at] = c.claims.Root
+		roots[at] = root
 	})
-	each(func(c *checkpoint, at place) {
+	each(func(p *proof, at place) {
 		if forked[at] {
+			c := *p.checkpoint
 			c.fault = fmt.Sprintf("the log %s signed two different trees of size %d", quoted(excerpt([]byte(at.origin))), at.size)
+			p.checkpoint = &c
 		}
 	})
 }

@@ -161,6 +161,36 @@ func parsed(t testing.TB, data []byte) *canon.Document {
 	return doc
 }
 
+// TestWithin: a checkpoint over all of an input is weighed like one with a proof,
+// also against the others that were brought.
+func TestWithin(t *testing.T) {
+	keys := logKeys()
+	data := forge(t, plainDraft(), keep)
+	leaf := receipt.CheckpointLeaf(hashOf(t, data))
+	v := verifier(t, keys, receipt.Policy{})
+	fork := keys.prove(t, data, "own")
+	for how, want := range map[string]outcome{
+		"own":    verified(),
+		"log1":   undecided(receipt.StepSignatures, receipt.CodeUnsigned, "/signatures"),
+		"nobody": undecided(receipt.StepBatch, receipt.CodeUnknownKey, ""),
+	} {
+		whole := v.OpenCheckpoint(keys.checkpointOf(t, how, 1, leaf))
+		if got := outcomeOf(verify(v.Within(whole), data)); got != want {
+			t.Errorf("%s: %v, want %v", how, got, want)
+		}
+	}
+	whole := v.OpenCheckpoint(keys.checkpointOf(t, "own", 5, leaf)) // of the size of the other
+	if got, want := outcomeOf(verify(with(t, v, proofs(fork)).Within(whole), data)), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, ""); got != want {
+		t.Errorf("fork: %v, want %v", got, want)
+	}
+	if got := outcomeOf(verify(v.Within(whole), data)); got != verified() || whole.Fault() != "" {
+		t.Errorf("the checkpoint itself was changed: %v, %q", got, whole.Fault())
+	}
+	if got, want := outcomeOf(verify(v.Outside("x"), data)), undecided(receipt.StepBatch, receipt.CodeCheckpointRequired, ""); got != want {
+		t.Errorf("outside: %v, want %v", got, want)
+	}
+}
+
 // TestProofOfEveryBit: of a proof file whose every part is asked for no bit can
 // be changed.
 func TestProofOfEveryBit(t *testing.T) {

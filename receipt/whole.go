@@ -29,6 +29,7 @@ func (c *Checkpoint) Fault() string { return c.opened.fault }
 func (v *Verifier) Within(c *Checkpoint) *Verifier {
 	w := *v
 	w.evidence.proofs = append([]proof{{checkpoint: c.opened, whole: true}}, v.evidence.proofs...)
+	refuteForks(w.evidence.proofs)
 	return &w
 }
 
