@@ -367,6 +367,9 @@ func TestBatches(t *testing.T) {
 		if got := outcomeOf(rep); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
+		if unlisted := name == "root, not listed" || name == "root of an unlisted id"; strings.Contains(rep.Finding().Detail, "does not list") != unlisted {
+			t.Errorf("%s: %q", name, rep.Finding().Detail)
+		}
 		if hint := rep.Finding().Hint; (hint == "the older tree") != (name == "older tree's root") {
 			t.Errorf("%s: hint %q", name, hint)
 		}

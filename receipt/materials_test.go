@@ -49,6 +49,7 @@ func TestInlineMaterial(t *testing.T) {
 		"unused bits":          {"eB==", x, malformed},
 		"line feed":            {"eA=\n=", x, malformed},
 		"line feeds":           {"eA==\n\n\n\n", x, malformed},
+		"line feed behind":     {"eHl6\n", canon.Sum([]byte("xyz")).String(), malformed},
 		"space":                {"eA== ", x, malformed},
 		"url alphabet":         {"-_-_", canon.Sum([]byte{0xfb, 0xff, 0xbf}).String(), malformed},
 		"not base64":           {"!!!!", x, malformed},
