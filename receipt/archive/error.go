@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"fmt"
+	"io"
 )
 
 // The codes of an [ItemError]. They are spelled as in reports.
@@ -33,6 +34,17 @@ type ItemError struct {
 
 	Detail string // what was expected and what was found
 	Hint   string // what probably happened; often empty
+
+	cut bool // the input ends inside the item
+}
+
+// Unwrap returns io.ErrUnexpectedEOF for an item that the end of a sequence cuts
+// off, with which nothing else may be wrong, and nil for all others.
+func (e *ItemError) Unwrap() error {
+	if e.cut {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
 }
 
 // Error gives the place and the detail on one line, such as

@@ -68,7 +68,9 @@ func (r *Reader) cutOff(err error) error {
 	if err != io.EOF {
 		return err
 	}
-	return r.refuse(len(r.buf)-r.begin, codeSyntax, "expected the rest of item %d, begun at offset %d, found the end of the input", r.index, r.offset)
+	cut := r.refuse(len(r.buf)-r.begin, codeSyntax, "expected the rest of item %d, begun at offset %d, found the end of the input", r.index, r.offset)
+	cut.cut = true
+	return cut
 }
 
 // item finds the end of the current item. With definite lengths that takes one
@@ -117,7 +119,7 @@ func (r *Reader) head() (head, error) {
 }
 
 // refuse returns an error at a place in the current item.
-func (r *Reader) refuse(at int, code, format string, args ...any) error {
+func (r *Reader) refuse(at int, code, format string, args ...any) *ItemError {
 	return refuse(r.buf[r.begin:], r.offset+int64(at), code, format, args...)
 }
 
