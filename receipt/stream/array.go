@@ -59,6 +59,8 @@ func (a *array) read() (document, error) {
 		return document{}, err
 	case c == ']' && a.index == 0:
 		return a.end()
+	case c == ']' || c == ',':
+		return a.malformed("an element", c), nil
 	}
 	a.index++
 	a.element = append(a.element[:0], c)

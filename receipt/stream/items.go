@@ -46,6 +46,7 @@ func (s *items) next() (document, error) {
 	case err != nil:
 		return document{}, err
 	case s.only:
+		s.ended = true
 		return document{index: 1, single: true, fault: &fault{code: receipt.CodeTrailingData,
 			detail: "expected one item, found more", hint: "a sequence of items is named .cborseq"}}, nil
 	default:

@@ -18,12 +18,12 @@ type lines struct {
 	line   int
 	long   []byte // a line longer than the reader's buffer
 	count  int    // documents so far
-	ahead  *document
+	ahead  []document
 	err    error // after ahead
 }
 
 func (l *lines) ready() bool {
-	if l.ahead != nil {
+	if len(l.ahead) > 0 {
 		return true
 	}
 	buffered, _ := l.r.Peek(l.r.Buffered())
@@ -31,9 +31,9 @@ func (l *lines) ready() bool {
 }
 
 func (l *lines) next() (document, error) {
-	if l.ahead != nil {
-		d := *l.ahead
-		l.ahead = nil
+	if len(l.ahead) > 0 {
+		d := l.ahead[0]
+		l.ahead = l.ahead[1:]
 		return d, nil
 	}
 	if l.err != nil {
@@ -44,17 +44,18 @@ func (l *lines) next() (document, error) {
 		return d, err
 	}
 	if l.count++; l.count == 1 {
-		d = l.alone(d)
+		return l.alone(d)
 	}
 	return d, nil
 }
 
 // alone finds out whether the first document is the only one, which takes
-// reading to the next: an only one is addressed by its file alone.
-func (l *lines) alone(d document) document {
+// reading to the next: an only one is addressed by its file alone, and may be a
+// page of a list.
+func (l *lines) alone(d document) (document, error) {
 	if l.err != nil { // nothing behind it can be read
 		d.single = true
-		return d
+		return d, nil
 	}
 	if d.fault == nil {
 		d.data = bytes.Clone(d.data)
@@ -62,15 +63,18 @@ func (l *lines) alone(d document) document {
 	following, err := l.read()
 	switch {
 	case err == io.EOF:
-		d.single = true
-		fallthrough
+		d.single, l.err = true, err
+		if page := pageOf(d.data); page != nil {
+			l.ahead = page
+			return l.next()
+		}
 	case err != nil:
 		l.err = err
 	default:
 		l.count++
-		l.ahead = &following
+		l.ahead = []document{following}
 	}
-	return d
+	return d, nil
 }
 
 // read returns the next line that is not blank.

@@ -1,0 +1,265 @@
+package stream_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+func pretty(t testing.TB, doc []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Indent(&b, doc, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func cborOf(t testing.TB, docs ...[]byte) (all []byte) {
+	t.Helper()
+	codec := archive.NewCodec()
+	for _, doc := range docs {
+		d, err := canon.Parse(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, err = codec.Append(all, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func join(sep string, docs ...[]byte) []byte { return bytes.Join(docs, []byte(sep)) }
+
+func text(parts ...any) (all []byte) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case string:
+			all = append(all, p...)
+		case []byte:
+			all = append(all, p...)
+		}
+	}
+	return all
+}
+
+// padded returns a receipt with white space in it, so that it has n bytes.
+func padded(doc []byte, n int) []byte {
+	return text(doc[:len(doc)-1], strings.Repeat(" ", n-len(doc)), "}")
+}
+
+// TestKinds: every way to write receipts down leads to the same verdict.
+func TestKinds(t *testing.T) {
+	l := newWriter(t, "a").many(3)
+	envelope := func(doc []byte) []byte {
+		return text(`{"object":"receipt","id":"x","wire":{"payload":`, doc, `}}`)
+	}
+	utf16 := []byte{0xff, 0xfe}
+	for _, c := range l[0] {
+		utf16 = append(utf16, c, 0)
+	}
+	seq := cborOf(t, l...)
+	all := "verified 3/0/0; a 3"
+	for _, c := range []struct {
+		name string
+		in   []byte
+		want string
+	}{
+		{"one line", l[0], "verified 1/0/0; input open; a 1"},
+		{"one line, ended", jsonl(l[0]), "verified 1/0/0; input open; a 1"},
+		{"pretty", pretty(t, l[0]), "verified 1/0/0; input open; a 1"},
+		{"pretty, CR LF", bytes.ReplaceAll(pretty(t, l[0]), []byte("\n"), []byte("\r\n")), "verified 1/0/0; input open; a 1"},
+		{"blank lines before", text("\n\r\n \n", pretty(t, l[0])), "verified 1/0/0; input open; a 1"},
+		{"pretty and trailing", text(pretty(t, l[0]), "\n", pretty(t, l[1])), "refuted 0/1/0; input trailing_data"},
+		{"lines", jsonl(l...), all},
+		{"lines, no last end", join("\n", l...), all},
+		{"lines, CR LF", text(join("\r\n", l...), "\r\n"), all},
+		{"blank lines", text("\n\n", join("\n \t\r\n\n", l...), "\n\n  "), all},
+		{"lines with space around", text(" ", join(" \n\t", l...), " "), all},
+		{"line numbers count blank lines", text("\n\r\n", l[0], "\n\n", altered(l[1]), "\n \n\nx\n", l[2]),
+			"refuted 2/2/0; input:5 hash_mismatch; input:8 syntax; a 3"},
+		{"CR alone ends no line", join("\r", l...), "refuted 0/1/0; input trailing_data"},
+		{"torn line", text(l[0], "\n", l[1], "\n", l[2][:200]), "undecided 2/0/1; input:3 torn_tail; a 2"},
+		{"torn in a number or word", text(l[0], "\n", l[1], "\n{\"a\":tr"), "undecided 2/0/1; input:3 torn_tail; a 2"},
+		{"last line false, not torn", text(l[0], "\n", l[1], "\n{]"), "refuted 2/1/0; input:3 syntax; a 2"},
+		{"last line torn but ended", text(l[0], "\n", l[1], "\n", l[2][:200], "\n"), "refuted 2/1/0; input:3 syntax; a 2"},
+		{"one torn line", l[0][:200], "refuted 0/1/0; input syntax"},
+		{"two documents in one line", text(l[0], l[1], "\n", l[2]), "refuted 1/1/0; input:1 trailing_data; input:2 open; a 1"},
+		{"array", text("[", join(",", l...), "]"), all},
+		{"array of lines", text(" [\n", join(",\n", l...), "\n]\n"), all},
+		{"pretty array", pretty(t, text("[", join(",", l...), "]")), all},
+		{"array of one", text("[", l[0], "]"), "verified 1/0/0; a 1"},
+		{"array of envelopes", text("[", envelope(l[0]), ",", envelope(l[1]), ",", envelope(l[2]), "]"), all},
+		{"empty array", []byte("[]"), "undecided 0/0/0; error"},
+		{"empty array and trailing", []byte("[] {}"), "refuted 0/1/0; input:1 trailing_data"},
+		{"array and trailing", text("[", join(",", l...), "] x"), "refuted 3/1/0; input:4 trailing_data; a 3"},
+		{"torn array", text("[", l[0], ",", l[1], ",", l[2][:200]), "undecided 2/0/1; input:3 torn_tail; a 2"},
+		{"array torn behind a comma", text("[", l[0], ",", l[1], ","), "undecided 2/0/1; input:2 torn_tail; a 2"},
+		{"array torn behind an element", text("[", l[0], ",", l[1]), "undecided 2/0/1; input:2 torn_tail; a 2"},
+		{"array without comma", text("[", l[0], l[1], "]"), "refuted 1/1/0; input:2 syntax; a 1"},
+		{"array with a comma too many", text("[", l[0], ",]"), "refuted 1/1/0; input:2 syntax; a 1"},
+		{"array with two commas", text("[", l[0], ",,", l[1], "]"), "refuted 1/1/0; input:2 syntax; a 1"},
+		{"array of a comma", text("[,", l[0], "]"), "refuted 0/1/0; input:1 syntax"},
+		{"array closed by a brace", text("[", l[0], "}"), "refuted 1/1/0; input:2 syntax; a 1"},
+		{"array that begins with a brace", text("[}", l[0], "]"), "refuted 0/2/0; input:1 syntax; input:2 syntax"},
+		{"array of garbage", text(`[1, "[{", null, tru, [[]], {"a":"}"}, `, l[0], "]"),
+			"refuted 1/6/0; input:1 not_object; input:2 not_object; input:3 not_object; input:4 syntax; input:5 not_object; input:6 not_a_receipt; a 1"},
+		{"nested array", text("[[", l[0], "]]"), "refuted 0/1/0; input:1 not_object"},
+		{"array of wrong brackets", text("[", l[0], `,{"a":[}]`, ",", l[1], "]"), "refuted 2/1/0; input:2 syntax; a 2"},
+		{"page", text(`{"object":"list","data":[`, join(",", l...), `],"has_more":false}`), all},
+		{"page, ended", text(`{"object":"list","data":[`, join(",", l...), `],"has_more":false}`, "\n"), all},
+		{"pretty page", pretty(t, text(`{"object":"list","data":[`, join(",", l...), `]}`)), all},
+		{"page of envelopes", text(`{"data":[`, envelope(l[0]), ",", envelope(l[1]), ",", envelope(l[2]), `],"object":"list"}`), all},
+		{"page of one", text(`{"object":"list","data":[`, l[0], `]}`), "verified 1/0/0; a 1"},
+		{"empty page", []byte(`{"object":"list","data":[]}`), "undecided 0/0/0; error"},
+		{"page without data", []byte(`{"object":"list"}`), "refuted 0/1/0; input not_a_receipt"},
+		{"envelope", envelope(l[0]), "verified 1/0/0; input open; a 1"},
+		{"pretty envelope", pretty(t, envelope(l[0])), "verified 1/0/0; input open; a 1"},
+		{"lines of envelopes", jsonl(envelope(l[0]), l[1], envelope(l[2])), all},
+		{"envelope of altered", envelope(altered(l[0])), "refuted 0/1/0; input hash_mismatch"},
+		{"sequence", seq, all},
+		{"sequence of one", cborOf(t, l[0]), "verified 1/0/0; input open; a 1"},
+		{"torn sequence", seq[:len(seq)-1], "undecided 2/0/1; input:3 torn_tail; a 2"},
+		{"sequence torn in a head", text(cborOf(t, l[0], l[1]), []byte{0xb9}), "undecided 2/0/1; input:3 torn_tail; a 2"},
+		{"one torn item", cborOf(t, l[0])[:100], "refuted 0/1/0; input syntax"},
+		{"malformed item", text(cborOf(t, l[0], l[1]), []byte{0xff}, cborOf(t, l[2])), "refuted 2/1/0; input:3 syntax; a 2"},
+		{"item of other bytes", text(cborOf(t, l[0]), []byte{0x18, 0x01}, cborOf(t, l[1])), "refuted 2/1/0; input:2 non_deterministic_cbor; a 2"},
+		{"JSON behind CBOR", text(cborOf(t, l[0]), l[1]), "refuted 1/1/0; input:2 size_limit; a 1"},
+		{"byte order mark", text("\xef\xbb\xbf", l[0]), "refuted 0/1/0; input syntax"},
+		{"byte order mark and lines", text("\xef\xbb\xbf", jsonl(l...)), "refuted 2/1/0; input:1 syntax; input:2 open; a 2"},
+		{"UTF-16", utf16, "refuted 0/1/0; input syntax"},
+		{"empty", nil, "undecided 0/0/0; error"},
+		{"blank", []byte(" \n\t\r\n "), "undecided 0/0/0; error"},
+		{"NUL", []byte{0}, "refuted 0/1/0; input syntax"},
+		{"a word", []byte("receipt"), "refuted 0/1/0; input syntax"},
+		{"null", []byte("null"), "refuted 0/1/0; input not_object"},
+	} {
+		expect(t, c.name, verify(t, c.in, stream.Options{}), c.want)
+		got := verify(t, c.in, stream.Options{}) // and whatever Read brings
+		slow := collect(stream.Verify(t.Context(), integrity(t), &trickle{c.in, 0}, stream.Options{Jobs: 1}))
+		expect(t, c.name+", slowly", slow, got.String())
+	}
+}
+
+// A trickle returns some bytes at a time, and nothing at times.
+type trickle struct {
+	left []byte
+	n    int
+}
+
+func (r *trickle) Read(p []byte) (int, error) {
+	if len(r.left) == 0 {
+		return 0, io.EOF
+	}
+	r.n = (r.n*7 + 3) % 11
+	n := copy(p, r.left[:min(r.n%4, len(r.left))])
+	r.left = r.left[n:]
+	return n, nil
+}
+
+// TestKindGiven: a kind that is given is not sniffed.
+func TestKindGiven(t *testing.T) {
+	l := newWriter(t, "a").many(3)
+	for _, c := range []struct {
+		name string
+		kind stream.Kind
+		in   []byte
+		want string
+	}{
+		{"lines as JSON", stream.JSON, jsonl(l...), "refuted 0/1/0; input trailing_data"},
+		{"pretty as lines", stream.Lines, []byte("{\n\"a\":1}\n"), "refuted 0/2/0; input:1 syntax; input:2 trailing_data"},
+		{"JSON as CBOR", stream.CBOR, l[0], "refuted 0/1/0; input size_limit"},
+		{"CBOR as JSON", stream.JSON, cborOf(t, l[0]), "refuted 0/1/0; input syntax"},
+		{"sequence as CBOR", stream.CBOR, cborOf(t, l...), "refuted 0/1/0; input trailing_data"},
+		{"sequence", stream.Sequence, cborOf(t, l...), "verified 3/0/0; a 3"},
+		{"one item as CBOR", stream.CBOR, cborOf(t, l[0]), "verified 1/0/0; input open; a 1"},
+		{"array as lines", stream.Lines, text("[", l[0], "]"), "refuted 0/1/0; input not_object"},
+		{"array as JSON", stream.JSON, text("[", join(",", l...), "]"), "verified 3/0/0; a 3"},
+		{"empty as CBOR", stream.CBOR, nil, "undecided 0/0/0; error"},
+		{"empty as a sequence", stream.Sequence, nil, "undecided 0/0/0; error"},
+		{"empty as lines", stream.Lines, nil, "undecided 0/0/0; error"},
+	} {
+		expect(t, c.name, verify(t, c.in, stream.Options{Kind: c.kind}), c.want)
+	}
+	for _, c := range []struct{ name, want string }{
+		{"x.cbor", "refuted 0/1/0; x.cbor trailing_data"},
+		{"x.CBOR.gz", "refuted 0/1/0; x.CBOR.gz trailing_data"},
+		{"x.cborseq", "verified 3/0/0; a 3"},
+		{"x", "verified 3/0/0; a 3"},
+	} {
+		expect(t, c.name, verify(t, cborOf(t, l...), stream.Options{Name: c.name}), c.want)
+	}
+	for k := stream.Sniffed; k <= stream.Sequence; k++ {
+		if again, err := stream.ParseKind(k.String()); err != nil || again != k {
+			t.Errorf("ParseKind(%q) = %v, %v", k.String(), again, err)
+		}
+	}
+	if _, err := stream.ParseKind("xml"); err == nil {
+		t.Error("ParseKind accepts xml")
+	}
+	if got := stream.Kind(9).String(); got != "kind(9)" {
+		t.Errorf("Kind(9) is %s", got)
+	}
+}
+
+// TestIncomplete: what holds no receipt is an error, and says so.
+func TestIncomplete(t *testing.T) {
+	for _, in := range []string{"", "\n \n", "[]", `{"object":"list","data":[]}`} {
+		r := verify(t, []byte(in), stream.Options{})
+		var incomplete *stream.IncompleteError
+		if !errors.As(r.err, &incomplete) || len(incomplete.Notices) != 1 || !strings.Contains(incomplete.Notices[0].Detail, "no receipt") {
+			t.Errorf("%q: %v", in, r.err)
+		}
+		if r.summary.Complete || r.summary.Inputs.Files != 1 || len(r.summary.Inputs.Unreadable) != 1 {
+			t.Errorf("%q: %+v", in, r.summary)
+		}
+	}
+	r := verifyFiles(t, stream.Options{})
+	if r.err == nil || r.summary.Complete {
+		t.Errorf("no input at all: %v", r)
+	}
+}
+
+// TestLongLines: a line may be as long as a receipt; a longer one is refused
+// alone.
+func TestLongLines(t *testing.T) {
+	w := newWriter(t, "a")
+	l := w.many(3)
+	for _, n := range []int{64<<10 - 1, 64 << 10, 70 << 10, 256<<10 - 1, 256 << 10, 256<<10 + 1, 300 << 10, 5 << 20, 16 << 20} {
+		for i := range l {
+			in := jsonl(with(l, i, padded(l[i], n))...)
+			expect(t, fmt.Sprintf("line %d of %d bytes", i+1, n), verify(t, in, stream.Options{}), "verified 3/0/0; a 3")
+			if n > 300<<10 {
+				break
+			}
+		}
+	}
+	for _, n := range []int{16<<20 + 1, 16<<20 + 2, 17 << 20, 100 << 20} {
+		long := padded(l[1], n)
+		expect(t, fmt.Sprintf("a middle line of %d bytes", n), verify(t, jsonl(l[0], long, l[2]), stream.Options{}),
+			"refuted 2/1/0; input:2 size_limit; input:3 open; a 2")
+		if n == 100<<20 {
+			break
+		}
+		expect(t, fmt.Sprintf("a first line of %d bytes", n), verify(t, jsonl(long, l[2]), stream.Options{}),
+			"refuted 1/1/0; input:1 size_limit; input:2 open; a 1")
+		expect(t, fmt.Sprintf("a last line of %d bytes", n), verify(t, join("\n", l[0], long), stream.Options{}),
+			"refuted 1/1/0; input:2 size_limit; a 1")
+		expect(t, fmt.Sprintf("one line of %d bytes", n), verify(t, long, stream.Options{}), "refuted 0/1/0; input size_limit")
+		expect(t, fmt.Sprintf("one document of %d bytes", n), verify(t, text("{\n", long[1:]), stream.Options{}), "refuted 0/1/0; input size_limit")
+		expect(t, fmt.Sprintf("an element of %d bytes", n), verify(t, text("[", l[0], ",", long, "]"), stream.Options{}),
+			"refuted 1/1/0; input:2 size_limit; a 1")
+	}
+	expect(t, "17 MB of space", verify(t, bytes.Repeat([]byte(" "), 17<<20), stream.Options{}), "refuted 0/1/0; input size_limit")
+	expect(t, "10 MB of [", verify(t, bytes.Repeat([]byte("["), 10<<20), stream.Options{}), "undecided 0/0/1; input:1 torn_tail")
+	expect(t, "10 MB of { in an array", verify(t, text("[", l[0], ",", bytes.Repeat([]byte("{"), 10<<20)), stream.Options{}), "undecided 1/0/1; input:2 torn_tail; a 1")
+}
