@@ -79,8 +79,10 @@ func (l *lines) alone(d document) (document, error) {
 
 // read returns the next line that is not blank.
 func (l *lines) read() (document, error) {
-	skipped := 0
-	for {
+	for skipped := 0; ; {
+		if skipped += l.skipBlank(); skipped > l.mostGap() {
+			return document{}, fmt.Errorf("line %d: %d bytes of blank lines", l.line, skipped)
+		}
 		text, ended, err := l.readLine()
 		if err != nil {
 			return document{}, err
@@ -92,13 +94,22 @@ func (l *lines) read() (document, error) {
 		case blank && !ended:
 			return document{}, io.EOF
 		case blank:
-			if skipped += len(text) + 1; skipped > l.mostGap() {
-				return document{}, fmt.Errorf("line %d: %d bytes of blank lines", l.line, skipped)
-			}
+			skipped += len(text) + 1
 		default:
 			return document{data: text, index: l.line, last: !ended}, nil
 		}
 	}
+}
+
+// skipBlank skips and counts the blank lines that are in the buffer, all at once:
+// there may be a billion.
+func (l *lines) skipBlank() int {
+	buffered, _ := l.r.Peek(l.r.Buffered())
+	text := bytes.TrimLeft(buffered, " \t\r\n")
+	n := bytes.LastIndexByte(buffered[:len(buffered)-len(text)], '\n') + 1
+	l.line += bytes.Count(buffered[:n], []byte{'\n'})
+	_, _ = l.r.Discard(n) // buffered
+	return n
 }
 
 func (l *lines) mostGap() int {
