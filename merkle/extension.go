@@ -1,0 +1,102 @@
+package merkle
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// An Extension is the proof that one tree extends another, as a file:
+//
+//	receiptkit/consistency-proof@v1
+//	from <size> <base64 root>
+//	to <size> <base64 root>
+//	<base64 hash>           in the order of RFC 9162 section 2.1.4.1
+//
+// each line ended by LF. There is no C2SP format for it. The sizes and roots are
+// what the proof claims to be about; who relies on it takes them from checkpoints
+// that a log signed.
+type Extension struct {
+	Size1, Size2 uint64
+	Root1, Root2 Hash
+	Hashes       []Hash
+}
+
+const extensionHeader = "receiptkit/consistency-proof@v1"
+
+// ErrExtension says that a text is no proof of consistency.
+var ErrExtension = errors.New("merkle: malformed consistency proof")
+
+// ProveExtension returns the proof that the tree over leaf hashes extends the
+// tree over the first size of them. The error is [ErrSizes].
+func ProveExtension(leaves []Hash, size uint64) (*Extension, error) {
+	hashes, err := ProveConsistency(leaves, size)
+	if err != nil {
+		return nil, err
+	}
+	return &Extension{size, uint64(len(leaves)), Root(leaves[:size]), Root(leaves), hashes}, nil
+}
+
+// Check checks the proof against its own sizes and roots, as [CheckConsistency]
+// does.
+func (x *Extension) Check() error {
+	return CheckConsistency(x.Size1, x.Size2, x.Root1, x.Root2, x.Hashes)
+}
+
+// Format returns the file. ParseExtension reads it back.
+func (x *Extension) Format() []byte {
+	b := fmt.Appendf(nil, "%s\nfrom %d %v\nto %d %v\n", extensionHeader, x.Size1, x.Root1, x.Size2, x.Root2)
+	for _, h := range x.Hashes {
+		b = fmt.Appendf(b, "%v\n", h)
+	}
+	return b
+}
+
+// ParseExtension reads what Format writes, and nothing else. The proof is not
+// checked. Errors wrap [ErrExtension].
+func ParseExtension(text []byte) (*Extension, error) {
+	malformed := func(line int, what string) (*Extension, error) {
+		return nil, fmt.Errorf("%w, line %d: expected %s", ErrExtension, line, what)
+	}
+	body, ended := strings.CutSuffix(string(text), "\n")
+	lines := strings.Split(body, "\n")
+	if lines[0] != extensionHeader {
+		return malformed(1, extensionHeader)
+	}
+	if !ended || len(lines) < 3 {
+		return malformed(len(lines)+1, "from and to, each with a size and a root, and hashes, each on a line that ends")
+	}
+	x := new(Extension)
+	var ok bool
+	if x.Size1, x.Root1, ok = parseHead(lines[1], "from "); !ok {
+		return malformed(2, "from, a size and a root")
+	}
+	if x.Size2, x.Root2, ok = parseHead(lines[2], "to "); !ok {
+		return malformed(3, "to, a size and a root")
+	}
+	const most = 65 // no proof between trees that 64 bits can count is longer
+	if len(lines)-3 > most {
+		return malformed(3+most+1, "at most 65 hashes")
+	}
+	for i, line := range lines[3:] {
+		h, err := ParseHash(line)
+		if err != nil {
+			return malformed(i+4, "the base64 of a 32-byte hash")
+		}
+		x.Hashes = append(x.Hashes, h)
+	}
+	return x, nil
+}
+
+// parseHead reads the size and the root behind a word.
+func parseHead(line, word string) (size uint64, root Hash, ok bool) {
+	rest, found := strings.CutPrefix(line, word)
+	digits, text, both := strings.Cut(rest, " ")
+	size, err := strconv.ParseUint(digits, 10, 64)
+	if !found || !both || err != nil || strconv.FormatUint(size, 10) != digits {
+		return 0, Hash{}, false
+	}
+	root, err = ParseHash(text)
+	return size, root, err == nil
+}
