@@ -1,0 +1,126 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+func documentSource(name, text string) stream.Source {
+	return stream.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
+}
+
+// documentsOf returns "address canonical-text" for each document, and the error.
+func documentsOf(sources ...stream.Source) (list []string, err error) {
+	for d, err := range stream.Documents(context.Background(), sources, stream.Options{}) {
+		if err != nil {
+			return list, err
+		}
+		text := d.Address() + " " + string(d.AppendCanonical(nil))
+		if d.Other != "" {
+			text = d.Address() + " is " + d.Other
+		}
+		list = append(list, text)
+	}
+	return list, nil
+}
+
+func TestDocuments(t *testing.T) {
+	doc, err := canon.Parse([]byte(`{"c":3}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	item, err := archive.NewCodec().Append(nil, doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keySet := documentSource("k", `{"keys":[]}`)
+	keySet.Found = true
+	list, err := documentsOf(
+		documentSource("one", "{\"b\":2,\n\"a\":1}"),
+		documentSource("lines", "{\"a\":1}\n\n{\"a\":2}\r\n{\"a\":3}"),
+		documentSource("array", `[{"a":1},{"a":2}]`),
+		documentSource("page", `{"object":"list","data":[{"a":1}]}`),
+		documentSource("envelope", `{"wire":{"payload":{"inner":true}}}`),
+		documentSource("s.cborseq", string(item)+string(item)),
+		keySet,
+	)
+	want := []string{`one {"a":1,"b":2}`, `lines:1 {"a":1}`, `lines:3 {"a":2}`, `lines:4 {"a":3}`, `array:1 {"a":1}`, `array:2 {"a":2}`,
+		`page:1 {"a":1}`, `envelope {"inner":true}`, `s.cborseq:1 {"c":3}`, `s.cborseq:2 {"c":3}`, "k is a key set"}
+	if err != nil || strings.Join(list, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got %s\nerror %v", strings.Join(list, "\n"), err)
+	}
+}
+
+// TestDocumentsRefuse: the documents before the fault come, nothing behind it.
+func TestDocumentsRefuse(t *testing.T) {
+	const good = "{\"a\":1}\n"
+	for _, c := range []struct {
+		text    string
+		code    receipt.Code
+		address string
+	}{
+		{good + "{\"a\":1,\"a\":2}\n" + good, receipt.CodeDuplicateName, "in:2"},
+		{good + "{\"a\":9007199254740993}\n" + good, receipt.CodeNumberPrecision, "in:2"},
+		{good + "[1]\n" + good, receipt.CodeNotObject, "in:2"},
+		{good + "{\"a\"}\n" + good, receipt.CodeSyntax, "in:2"},
+		{good + "{\"a\":1", receipt.CodeTornTail, "in:2"},
+		{good + "{\"a\":" + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "}\n", receipt.CodeDepthLimit, "in:2"},
+		{good + "\xef\xbb\xbf{}\n", receipt.CodeSyntax, "in:2"},
+		{`[{"a":1},{"a":2}`, receipt.CodeTornTail, "in:2"},
+		{"\xa1\x61\x61\x01\xa1\x61\x61\xf9\x40\x00", receipt.CodeNonDeterministicCBOR, "in:2"},
+	} {
+		list, err := documentsOf(documentSource("in", c.text), documentSource("after", "{}"))
+		var bad *stream.DocumentError
+		if !errors.As(err, &bad) || bad.Code != c.code || bad.Address != c.address || bad.Detail == "" {
+			t.Errorf("%.40q: %v, expected %s at %s", c.text, err, c.code, c.address)
+		}
+		if c.code != receipt.CodeTornTail && len(list) != 1 {
+			t.Errorf("%.40q: %d documents before the fault, expected 1", c.text, len(list))
+		}
+	}
+}
+
+func TestDocumentsUnreadable(t *testing.T) {
+	broken := errors.New("broken")
+	for text, source := range map[string]stream.Source{
+		"holds no receipt": documentSource("in", " \n"),
+		"broken":           {Name: "in", Open: func() (io.ReadCloser, error) { return nil, broken }},
+	} {
+		_, err := documentsOf(documentSource("before", "{}"), source, documentSource("after", "{}"))
+		var incomplete *stream.IncompleteError
+		if !errors.As(err, &incomplete) || incomplete.Notices[0] != (stream.Notice{Source: "in", Detail: text}) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestDocumentsStop: leaving early, or a context that ends, ends the reading,
+// even of an input that never comes.
+func TestDocumentsStop(t *testing.T) {
+	for range stream.Documents(context.Background(), []stream.Source{documentSource("in", strings.Repeat("{}\n", 1000))}, stream.Options{}) {
+		break
+	}
+	hanging, writer := io.Pipe()
+	defer writer.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	source := stream.Source{Name: "pipe", Open: func() (io.ReadCloser, error) { return hanging, nil }}
+	n := 0
+	for _, err := range stream.Documents(ctx, []stream.Source{source}, stream.Options{}) {
+		if n++; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, expected %v", err, context.Canceled)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d steps, expected 1", n)
+	}
+}
