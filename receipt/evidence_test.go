@@ -455,3 +455,28 @@ type believers struct{ ring }
 func (b believers) CheckSignature(_ []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
 	return &b.ring[string(e.KeyID)].Key, nil
 }
+
+// bomb is a Batch that fails while a receipt is judged.
+type bomb struct{ batch }
+
+func (*bomb) Leaf([]byte) (merkle.Hash, bool) { panic("as asked") }
+
+// TestNothingIsLeftOfAPanic: what was shown of one receipt never counts for the
+// next, not even when a caller's code failed between.
+func TestNothingIsLeftOfAPanic(t *testing.T) {
+	keys := logKeys()
+	data := forge(t, plainDraft(), keep)
+	e := proofs(keys.prove(t, data, "own"))
+	e.Batches = []receipt.Batch{&bomb{}}
+	doc, rep := new(canon.Document), new(receipt.Report)
+	func() {
+		defer func() { _ = recover() }()
+		with(t, verifier(t, keys, receipt.Policy{}), e).VerifyBytes(data, doc, rep)
+		t.Error("no panic")
+	}()
+	other := forge(t, plainDraft(), func(o map[string]any) { o["receipt_id"] = "receipt_2" })
+	verifier(t, keys, receipt.Policy{}).VerifyBytes(other, doc, rep)
+	if got, want := outcomeOf(rep), undecided(receipt.StepSignatures, receipt.CodeUnsigned, "/signatures"); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

@@ -158,3 +158,18 @@ func TestReportNamesItsInput(t *testing.T) {
 		t.Errorf("at %v", got)
 	}
 }
+
+// TestLintRoot: the receipt's own hash as its merkle_root is told, another root
+// is not.
+func TestLintRoot(t *testing.T) {
+	keys := testKeys()
+	v := verifier(t, keys, receipt.Policy{})
+	rooted := forge(t, plainDraft(), func(o map[string]any) { o["chain"].(map[string]any)["merkle_root"] = canon.Sum(nil).String() }, keys["a"])
+	if rep := verify(v, rooted); len(rep.Warnings) != 0 {
+		t.Errorf("another root: %+v", rep.Warnings)
+	}
+	rep := verify(v, selfRooted(forge(t, plainDraft(), keep, keys["a"])))
+	if len(rep.Warnings) != 1 || rep.Warnings[0].Code != receipt.CodeCircularRoot || rep.Warnings[0].Pointer != "/chain/merkle_root" {
+		t.Errorf("its own hash: %+v", rep.Warnings)
+	}
+}

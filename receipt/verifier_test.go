@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 )
@@ -53,8 +54,18 @@ func TestVerifiedNeedsEveryStep(t *testing.T) {
 
 // TestCloneHasItsOwnMemory: also the memory that no form of a report shows.
 func TestCloneHasItsOwnMemory(t *testing.T) {
-	rep := &Report{tally: new(tally)}
-	if rep.Clone().tally != nil {
-		t.Error("a clone shares the tally")
+	rep := &Report{tally: new(tally), scratch: make([]byte, 1)}
+	if c := rep.Clone(); c.tally != nil || c.scratch != nil {
+		t.Error("a clone shares memory")
+	}
+}
+
+// TestScratchIsBounded: a report keeps no more than maxScratch for the next receipt.
+func TestScratchIsBounded(t *testing.T) {
+	rep := new(Report)
+	for _, n := range []int{1 << 10, 4 << 20, 1 << 10} {
+		if _, ok := rep.decode(bytes.Repeat([]byte("AAAA"), n/3)); !ok || cap(rep.scratch) > maxScratch {
+			t.Errorf("%d bytes: %t, %d kept", n, ok, cap(rep.scratch))
+		}
 	}
 }
