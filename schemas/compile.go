@@ -14,7 +14,10 @@ import (
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
 // A Schema is a compiled schema. It is immutable and safe for concurrent use.
-type Schema struct{ compiled *jsonschema.Schema }
+type Schema struct {
+	compiled *jsonschema.Schema
+	accept   *acceptor // nil for schemas with keywords that it does not know
+}
 
 // Compile compiles an embedded schema, which takes a few milliseconds. It fails
 // only for an unknown name.
@@ -42,7 +45,7 @@ func compile(location string, text []byte, loader jsonschema.URLLoader) (*Schema
 	if err != nil {
 		return nil, fmt.Errorf("schemas: %w", err)
 	}
-	return &Schema{compiled}, nil
+	return &Schema{compiled, newAcceptor(compiled)}, nil
 }
 
 // parse reads the text of a schema, in the one dialect.

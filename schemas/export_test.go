@@ -25,3 +25,6 @@ func (s *Schema) CheckCut(root canon.Node, elements int) Result {
 	c.check(s.compiled, root, func() string { return "" })
 	return c.result
 }
+
+// Accepts reports whether s accepts n without the library.
+func Accepts(s *Schema, n canon.Node) bool { return s.accept != nil && s.accept.accepts(n) }

@@ -1,0 +1,356 @@
+package schemas
+
+import (
+	"bytes"
+	"math"
+	"math/bits"
+	"reflect"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// An acceptor recognizes documents that fit a schema, without building a tree of
+// them. It only ever says yes: what it does not accept goes to the library, which
+// decides and words what is wrong. So it may know less than the schema allows
+// (it reads times in their one usual form only), but never accept more.
+//
+// It knows the keywords that the schema of receipts is made of, and a schema with
+// any other keyword has no acceptor.
+type acceptor struct {
+	kinds   uint8 // bit k: values of kind k are accepted
+	integer bool  // numbers must be integral
+	minimum float64
+
+	nonEmpty bool
+	words    []string // of a string; nil: any
+	text     func([]byte) bool
+
+	names    []string // of members
+	members  []*acceptor
+	required uint64 // bit i: names[i] must be there
+	closed   bool
+
+	items *acceptor
+	any   []*acceptor // one of them must accept too; nil: none is asked
+}
+
+const allKinds = 1<<canon.KindNull | 1<<canon.KindBool | 1<<canon.KindNumber | 1<<canon.KindString | 1<<canon.KindArray | 1<<canon.KindObject
+
+// newAcceptor returns nil for a schema with a keyword that acceptors do not know.
+func newAcceptor(s *jsonschema.Schema) *acceptor {
+	c := acceptorCompiler{done: map[*jsonschema.Schema]*acceptor{}, open: map[*jsonschema.Schema]bool{}}
+	a := c.compile(s)
+	if c.unknown {
+		return nil
+	}
+	return a
+}
+
+type acceptorCompiler struct {
+	done    map[*jsonschema.Schema]*acceptor
+	open    map[*jsonschema.Schema]bool // being compiled
+	unknown bool
+}
+
+func (c *acceptorCompiler) compile(s *jsonschema.Schema) *acceptor {
+	if s == nil {
+		return nil
+	}
+	if a := c.done[s]; a != nil {
+		return a
+	}
+	if c.unknown = c.unknown || c.open[s]; c.unknown { // a schema inside itself
+		return nil
+	}
+	c.open[s] = true
+	defer delete(c.open, s)
+	if s.Ref != nil {
+		c.unknown = asserts(s, "Ref")
+		return c.compile(s.Ref)
+	}
+	a := &acceptor{kinds: allKinds, minimum: math.Inf(-1)}
+	defer func() { c.done[s] = a }()
+	c.unknown = asserts(s, "Types", "Enum", "Const", "Pattern", "Format", "MinLength", "Minimum",
+		"Properties", "Required", "AdditionalProperties", "Items2020", "AnyOf")
+	c.values(a, s)
+	c.texts(a, s)
+	c.object(a, s)
+	a.items = c.compile(s.Items2020)
+	for _, branch := range s.AnyOf {
+		a.any = append(a.any, c.compile(branch))
+	}
+	return a
+}
+
+// asserts reports whether a schema has any assertion but those named.
+func asserts(s *jsonschema.Schema, known ...string) bool {
+	silent := []string{"DraftVersion", "Location", "ID", "Anchor", "Title", "Description", "Default", "Comment"}
+	v := reflect.ValueOf(*s)
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if f.IsExported() && !v.Field(i).IsZero() && !slices.Contains(known, f.Name) && !slices.Contains(silent, f.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *acceptorCompiler) values(a *acceptor, s *jsonschema.Schema) {
+	if s.Types != nil {
+		a.kinds = 0
+		for _, name := range s.Types.ToStrings() {
+			a.kinds |= kindsOf(name)
+			a.integer = a.integer || name == "integer"
+		}
+		c.unknown = c.unknown || a.integer && slices.Contains(s.Types.ToStrings(), "number")
+	}
+	if s.Minimum != nil {
+		least, exact := s.Minimum.Float64()
+		a.minimum = least
+		c.unknown = c.unknown || !exact
+	}
+	var words []any
+	if s.Enum != nil {
+		words = s.Enum.Values
+	}
+	if s.Const != nil {
+		c.unknown = c.unknown || s.Enum != nil
+		words = []any{*s.Const}
+	}
+	if s.Enum != nil || s.Const != nil {
+		a.words = []string{} // none of none
+		a.kinds &= 1 << canon.KindString
+	}
+	for _, w := range words {
+		text, ok := w.(string)
+		c.unknown = c.unknown || !ok
+		a.words = append(a.words, text)
+	}
+}
+
+func kindsOf(typeName string) uint8 {
+	switch typeName {
+	case "null":
+		return 1 << canon.KindNull
+	case "boolean":
+		return 1 << canon.KindBool
+	case "number", "integer":
+		return 1 << canon.KindNumber
+	case "string":
+		return 1 << canon.KindString
+	case "array":
+		return 1 << canon.KindArray
+	case "object":
+		return 1 << canon.KindObject
+	}
+	return 0
+}
+
+func (c *acceptorCompiler) texts(a *acceptor, s *jsonschema.Schema) {
+	if s.MinLength != nil {
+		a.nonEmpty = *s.MinLength == 1
+		c.unknown = c.unknown || *s.MinLength > 1
+	}
+	switch {
+	case s.Pattern != nil && s.Format != nil:
+		c.unknown = true
+	case s.Pattern != nil:
+		a.text = patternText(s.Pattern.String())
+	case s.Format != nil && s.Format.Name == "date-time":
+		a.text = isUsualTime
+	}
+	c.unknown = c.unknown || (s.Pattern != nil || s.Format != nil) && a.text == nil
+}
+
+// patternText returns the function for a pattern that receipts use.
+func patternText(pattern string) func([]byte) bool {
+	switch pattern {
+	case "^sha256:[0-9a-f]{64}$":
+		return func(t []byte) bool { _, err := canon.ParseDigest(t); return err == nil }
+	case "^[A-Z]{3}$":
+		return func(t []byte) bool {
+			return len(t) == 3 && !bytes.ContainsFunc(t, func(r rune) bool { return r < 'A' || r > 'Z' })
+		}
+	}
+	return nil
+}
+
+func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
+	a.closed = s.AdditionalProperties == false
+	if open, ok := s.AdditionalProperties.(bool); s.AdditionalProperties != nil && (!ok || open == a.closed) {
+		c.unknown = true
+	}
+	for name := range s.Properties {
+		a.names = append(a.names, name)
+	}
+	for _, name := range s.Required {
+		if !slices.Contains(a.names, name) {
+			a.names = append(a.names, name)
+			c.unknown = c.unknown || a.closed
+		}
+	}
+	slices.Sort(a.names)
+	if c.unknown = c.unknown || len(a.names) > bits.UintSize; c.unknown {
+		return
+	}
+	for i, name := range a.names {
+		a.members = append(a.members, c.compile(s.Properties[name]))
+		if slices.Contains(s.Required, name) {
+			a.required |= 1 << i
+		}
+	}
+}
+
+// accepts reports that n surely fits the schema.
+func (a *acceptor) accepts(n canon.Node) bool {
+	if a == nil { // no schema: anything
+		return true
+	}
+	kind := n.Kind()
+	if a.kinds&(1<<kind) == 0 {
+		return false
+	}
+	switch kind {
+	case canon.KindNumber:
+		if !a.acceptsNumber(n) {
+			return false
+		}
+	case canon.KindString:
+		if !a.acceptsText(n.Text()) {
+			return false
+		}
+	case canon.KindObject:
+		if !a.acceptsObject(n) {
+			return false
+		}
+	case canon.KindArray:
+		if !a.acceptsArray(n) {
+			return false
+		}
+	}
+	if a.any == nil {
+		return true
+	}
+	for _, branch := range a.any {
+		if branch.accepts(n) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *acceptor) acceptsNumber(n canon.Node) bool {
+	if !a.integer && math.IsInf(a.minimum, -1) {
+		return true
+	}
+	if a.minimum <= 0 && isCount(n.Raw()) {
+		return true
+	}
+	f := n.Float()
+	return f >= a.minimum && (!a.integer || f == math.Trunc(f))
+}
+
+// isCount reports digits alone: the usual integer.
+func isCount(raw []byte) bool {
+	for _, c := range raw {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *acceptor) acceptsText(text []byte) bool {
+	if a.nonEmpty && len(text) == 0 {
+		return false
+	}
+	if a.words != nil && !slices.ContainsFunc(a.words, func(w string) bool { return w == string(text) }) {
+		return false
+	}
+	return a.text == nil || a.text(text)
+}
+
+func (a *acceptor) acceptsArray(n canon.Node) bool {
+	if a.items == nil {
+		return true
+	}
+	for _, e := range n.Elements() {
+		if !a.items.accepts(e) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *acceptor) acceptsObject(n canon.Node) bool {
+	if a.names == nil {
+		return !a.closed || n.Len() == 0
+	}
+	var seen uint64
+	for name, value := range n.Members() {
+		i := a.find(name.Text())
+		if i < 0 {
+			if a.closed {
+				return false
+			}
+			continue
+		}
+		seen |= 1 << i
+		if !a.members[i].accepts(value) {
+			return false
+		}
+	}
+	return seen&a.required == a.required
+}
+
+// find returns the index of a name, or -1. Objects have few names, and most
+// differ in their lengths.
+func (a *acceptor) find(name []byte) int {
+	for i, known := range a.names {
+		if len(known) == len(name) && known == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// isUsualTime reports that text is a date-time (RFC 3339 section 5.6) of the form
+// 2026-04-25T19:17:33Z or 2026-04-25T19:17:33.25Z. Other forms, and leap seconds,
+// are for the library to judge.
+func isUsualTime(text []byte) bool {
+	const form = "0000-00-00T00:00:00"
+	if len(text) < len(form)+1 || text[len(text)-1] != 'Z' {
+		return false
+	}
+	for i := range form {
+		digit := text[i] >= '0' && text[i] <= '9'
+		if form[i] == '0' && !digit || form[i] != '0' && text[i] != form[i] {
+			return false
+		}
+	}
+	two := func(i int) int { return int(text[i]-'0')*10 + int(text[i+1]-'0') }
+	year, month, day := two(0)*100+two(2), two(5), two(8)
+	if month < 1 || month > 12 || day < 1 || day > daysOf(year, month) || two(11) > 23 || two(14) > 59 || two(17) > 59 {
+		return false
+	}
+	fraction := text[len(form) : len(text)-1]
+	return len(fraction) == 0 || len(fraction) > 1 && fraction[0] == '.' && isCount(fraction[1:])
+}
+
+// daysOf returns the length of a month of the Gregorian calendar.
+func daysOf(year, month int) int {
+	switch month {
+	case 4, 6, 9, 11:
+		return 30
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	}
+	return 31
+}
+

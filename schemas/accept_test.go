@@ -1,0 +1,116 @@
+package schemas_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/schemas"
+)
+
+// receiptTexts are the fixtures of a folder.
+func receiptTexts(t testing.TB, folder string) map[string][]byte {
+	t.Helper()
+	files, err := filepath.Glob("../fixtures/" + folder + "/*.json")
+	if err != nil || len(files) < 15 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	texts := map[string][]byte{}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[filepath.Base(f)] = text
+	}
+	return texts
+}
+
+// TestAcceptsReceipts: ordinary receipts never reach the library.
+func TestAcceptsReceipts(t *testing.T) {
+	s, err := schemas.Compile(schemas.Receipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range receiptTexts(t, "valid") {
+		d, err := canon.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !schemas.Accepts(s, d.Root()) {
+			t.Errorf("%s is left to the library", name)
+		}
+		if n := testing.AllocsPerRun(10, func() { s.Check(d.Root()) }); n > 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+// agrees reports whether what is accepted fits, by the library alone.
+func agrees(t testing.TB, s *schemas.Schema, text []byte) {
+	t.Helper()
+	d, err := canon.Parse(text)
+	if err != nil {
+		return
+	}
+	if schemas.Accepts(s, d.Root()) {
+		if r := s.Reference(d.Root()); r.Total != 0 {
+			t.Errorf("accepted %s, but %v", text, r.Problems)
+		}
+	}
+}
+
+// TestAcceptsNothingWrong damages receipts in many ways.
+func TestAcceptsNothingWrong(t *testing.T) {
+	s, err := schemas.Compile(schemas.Receipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	pieces := [][]byte{[]byte("null"), []byte("0"), []byte("-1"), []byte("1.5"), []byte("1e400"), []byte(`""`), []byte(`"x"`), []byte("[]"), []byte("{}"),
+		[]byte("true"), []byte(`"2026-02-30T00:00:00Z"`), []byte(`"2026-02-28T24:00:00Z"`), []byte(`"2026-02-28T00:00:00.Z"`), []byte(`"sha256:00"`), []byte(`"€UR"`), []byte("1.0"), []byte("9007199254740993")}
+	for _, folder := range []string{"valid", "edge", "malicious"} {
+		for _, text := range receiptTexts(t, folder) {
+			if len(text) > 20_000 {
+				continue
+			}
+			agrees(t, s, text)
+			d, err := canon.Parse(text)
+			if err != nil || len(text) == 0 {
+				continue
+			}
+			nodes := collect(d.Root(), nil)
+			for range 40 {
+				n := nodes[r.IntN(len(nodes))]
+				piece := pieces[r.IntN(len(pieces))]
+				agrees(t, s, bytes.Join([][]byte{text[:n.Offset()], text[n.Offset()+len(n.Raw()):]}, piece))
+			}
+		}
+	}
+}
+
+func collect(n canon.Node, list []canon.Node) []canon.Node {
+	list = append(list, n)
+	for name, v := range n.Members() {
+		list = collect(v, append(list, name))
+	}
+	for _, e := range n.Elements() {
+		list = collect(e, list)
+	}
+	return list
+}
+
+// FuzzAccept: the acceptor accepts nothing that the library refuses.
+func FuzzAccept(f *testing.F) {
+	s, err := schemas.Compile(schemas.Receipt)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, text := range receiptTexts(f, "valid") {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { agrees(t, s, text) })
+}
