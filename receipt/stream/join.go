@@ -22,7 +22,7 @@ func (s *survey) join() error {
 	for i, name := range s.names {
 		s.ends[i].Stream = name
 	}
-	j := &joiner{survey: s, begins: make([]address, len(s.names)), heads: make([]int, len(s.names))}
+	j := &joiner{survey: s, begins: make([]address, len(s.names)), heads: make([]tail, len(s.names)), apart: map[int]bool{}}
 	next, stop := iter.Pull2(s.hashes.sorted())
 	defer stop()
 	j.next = next
@@ -88,11 +88,21 @@ type joiner struct {
 	hash  []byte // the current entry of hashes; nil at the end
 	named bool   // a link has named it
 
-	last   []byte    // the link before, when it was judged
-	begins []address // by stream: its first receipt; the zero address is none
-	heads  []int     // by stream: the number of its last receipt, so far
-	tails  []root    // ends of runs, the first maxDamaged
-	absent []root    // receipts without a predecessor in the input
+	last   []byte       // the link before, when it was judged
+	begins []address    // by stream: its first receipt; the zero address is none
+	heads  []tail       // by stream: its last receipt, so far
+	tails  []tail       // ends of runs, the first maxDamaged
+	absent []root       // receipts without a predecessor in the input
+	apart  map[int]bool // damaged receipts without one: they are in no stream, the first maxDamaged
+	behind []root       // intact receipts behind damaged ones, the first maxDamaged
+}
+
+// A tail is a receipt that no other one names.
+type tail struct {
+	number, stream int
+	address
+	issued int64
+	hash   canon.Digest
 }
 
 // A root is a receipt that follows none of the input.
@@ -101,6 +111,7 @@ type root struct {
 	address
 	first    bool // it states to be the first
 	previous canon.Digest
+	damaged  int // the number of its predecessor, when that is damaged; -1 for none
 }
 
 // advance goes to the next hash that is not a copy's.
@@ -110,11 +121,11 @@ func (j *joiner) advance() error {
 		if err != nil {
 			return err
 		}
-		j.named = false
 		if !more {
 			j.hash = nil
 			return nil
 		}
+		j.named = j.named && bytes.Equal(j.hash[:36], e[:36]) // a damaged receipt may state another's hash
 		number := int(binary.BigEndian.Uint64(e[36:]))
 		if j.marks[number] != markCopy {
 			j.hash = append(j.hash[:0], e...)
@@ -134,20 +145,28 @@ func (j *joiner) count(number int) {
 }
 
 // pass leaves the current hash behind. When no link named it, its receipt is an
-// end of its stream; of several the one that was read last.
+// end of its stream.
 func (j *joiner) pass() error {
 	if !j.named {
-		stream := binary.BigEndian.Uint32(j.hash)
-		number := int(binary.BigEndian.Uint64(j.hash[36:]))
-		if e := &j.ends[stream]; e.Head.IsZero() || number > j.heads[stream] {
-			e.Head = canon.Digest(j.hash[4:36])
-			j.heads[stream] = number
+		t := tail{number: int(binary.BigEndian.Uint64(j.hash[36:])), stream: int(binary.BigEndian.Uint32(j.hash)),
+			address: addressAt(j.hash[44:]), issued: int64(binary.BigEndian.Uint64(j.hash[52:])), hash: canon.Digest(j.hash[4:36])}
+		if j.marks[t.number] != markDamaged {
+			j.head(t)
 		}
 		if len(j.tails) < maxDamaged {
-			j.tails = append(j.tails, root{number: number, stream: int(stream), address: addressAt(j.hash[44:])})
+			j.tails = append(j.tails, t)
 		}
 	}
 	return j.advance()
+}
+
+// head makes a tail the head of its stream, unless there is one that was issued
+// later: of several the order of reading says nothing.
+func (j *joiner) head(t tail) {
+	h := &j.heads[t.stream]
+	if h.hash.IsZero() || cmp.Or(cmp.Compare(t.issued, h.issued), bytes.Compare(t.hash[:], h.hash[:])) > 0 {
+		*h = t
+	}
 }
 
 // link judges one link.
@@ -162,8 +181,10 @@ func (j *joiner) link(e []byte) error {
 	copy(key[:4], e[:4])
 	copy(key[4:], e[5:37])
 	if first {
-		if !damaged {
-			j.absent = append(j.absent, root{number, stream, at, true, canon.Digest{}})
+		if damaged {
+			j.stray(stream, number)
+		} else {
+			j.absent = append(j.absent, root{number, stream, at, true, canon.Digest{}, -1})
 		}
 		return nil
 	}
@@ -175,27 +196,48 @@ func (j *joiner) link(e []byte) error {
 	found := j.hash != nil && bytes.Equal(j.hash[:36], key[:])
 	j.named = j.named || found
 	if damaged {
+		if !found {
+			j.stray(stream, number)
+		}
 		return nil
 	}
 	previous := canon.Digest(key[4:])
+	r := root{number, stream, at, false, previous, -1}
+	if found && j.marks[j.holder()] == markDamaged {
+		r.damaged = j.holder()
+	}
+	if (r.damaged >= 0 || !found && j.damaged[previous]) && len(j.behind) < maxDamaged {
+		j.behind = append(j.behind, r)
+	}
 	switch {
 	case j.last != nil && bytes.Equal(j.last[:37], e[:37]):
 		j.fail(stream, number, markFork, addressAt(j.last[45:]))
 		return nil
 	case !found && j.damaged[previous]:
 	case !found:
-		j.absent = append(j.absent, root{number, stream, at, false, previous})
-	case j.behind(number, at):
+		j.absent = append(j.absent, r)
+	case j.late(number, at):
 		j.fail(stream, number, markLate, addressAt(j.hash[44:]))
 	}
 	j.last = append(j.last[:0], e...)
 	return nil
 }
 
-// behind reports whether the predecessor, which is the current hash's, comes
+// stray takes a damaged receipt whose predecessor is not there out of its stream.
+func (j *joiner) stray(stream, number int) {
+	j.ends[stream].Count--
+	if len(j.apart) < maxDamaged {
+		j.apart[number] = true
+	}
+}
+
+// holder is the number of the current hash's receipt.
+func (j *joiner) holder() int { return int(binary.BigEndian.Uint64(j.hash[36:])) }
+
+// late reports whether the predecessor, which is the current hash's, comes
 // later in the same source: a source is ordered.
-func (j *joiner) behind(number int, at address) bool {
-	return addressAt(j.hash[44:]).source == at.source && int(binary.BigEndian.Uint64(j.hash[36:])) > number
+func (j *joiner) late(number int, at address) bool {
+	return addressAt(j.hash[44:]).source == at.source && j.holder() > number
 }
 
 func (j *joiner) fail(stream, number int, m mark, other address) {
@@ -229,8 +271,26 @@ func (j *joiner) roots() {
 			j.mark(r, markMissing, j.tailBefore(r))
 		}
 	}
+	j.bound()
+}
+
+// bound finds the ends of the streams. What begins or ends with a damaged
+// receipt begins behind it, and ends in the hash that it states.
+func (j *joiner) bound() {
+	slices.SortFunc(j.behind, func(a, b root) int { return cmp.Or(cmp.Compare(b.damaged, a.damaged), cmp.Compare(a.number, b.number)) })
+	for _, r := range j.behind {
+		if (j.begins[r.stream] == address{}) && (r.damaged < 0 || j.apart[r.damaged]) {
+			j.begins[r.stream], j.ends[r.stream].Previous = r.address, r.previous
+		}
+	}
+	for _, t := range j.tails {
+		if j.marks[t.number] == markDamaged && !j.apart[t.number] {
+			j.head(t)
+		}
+	}
 	for i := range j.ends {
-		if e := &j.ends[i]; e.Head.IsZero() { // every hash is named: a cycle
+		e := &j.ends[i]
+		if e.Head = j.heads[i].hash; e.Head.IsZero() { // every hash is named: a cycle
 			e.Failures.Count++
 		}
 	}

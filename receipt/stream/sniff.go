@@ -47,7 +47,7 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 		return Sniffed, err
 	}
 	switch c := head[0]; {
-	case c >= 0x80 && c != 0xef && c < 0xfe: // no UTF-8, UTF-16 or byte order mark
+	case c >= 0x80 && c < 0xe0: // a map, an array or a tag; no byte order mark, and no { with a bit too many
 		if strings.HasSuffix(strip(name), ".cbor") {
 			return CBOR, nil
 		}

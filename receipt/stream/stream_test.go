@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -69,9 +70,13 @@ func (w *writer) many(n int) [][]byte {
 	return list
 }
 
+var compiled = sync.OnceValues(func() (*receipt.Verifier, error) {
+	return receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+})
+
 func integrity(t testing.TB) *receipt.Verifier {
 	t.Helper()
-	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	v, err := compiled()
 	if err != nil {
 		t.Fatal(err)
 	}

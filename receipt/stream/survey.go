@@ -3,6 +3,7 @@ package stream
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -21,7 +22,8 @@ type survey struct {
 	others  map[int]address // the receipt that the mark of an item is about
 	streams map[string]int
 	names   []chain.Stream
-	ends    []end // by stream
+	intact  []bool // by stream: a receipt of it fits its own hash
+	ends    []end  // by stream
 	damaged map[canon.Digest]bool
 	gaps    int   // items that state no place
 	docs    []int // of each source
@@ -55,7 +57,7 @@ type address struct{ source, index int }
 // Entries of the sorters: numbers big-endian, so that bytes sort as they do.
 const (
 	idWidth   = 16 + 8 + 32 + 4 + 4        // id, number, hash, source, index
-	hashWidth = 4 + 32 + 8 + 4 + 4         // stream, hash, number, source, index
+	hashWidth = 4 + 32 + 8 + 4 + 4 + 8     // stream, hash, number, source, index, time of issue
 	linkWidth = 4 + 1 + 32 + 8 + 4 + 4 + 1 // stream, whether it names one, previous, number, source, index, damaged
 )
 
@@ -89,31 +91,30 @@ func (s *survey) record(it *item) error {
 		return nil
 	}
 	stream, known := s.streams[string(f.stream)]
-	if !known && f.holds {
-		if !s.options.Only.isZero() && len(s.names) > 0 {
-			return ErrStreams
-		}
+	if !known {
 		stream = len(s.names)
 		s.streams[string(f.stream)] = stream
-		s.names = append(s.names, parseStreamKey(f.stream))
+		s.names, s.intact = append(s.names, parseStreamKey(f.stream)), append(s.intact, false)
 	}
 	if !f.holds {
 		s.marks = append(s.marks, markDamaged)
 		if len(s.damaged) < maxDamaged {
 			s.damaged[f.link.Hash], s.damaged[f.computed] = true, true
 		}
-		if !known {
-			return nil
-		}
 	} else {
+		if !s.intact[stream] && !s.options.Only.isZero() && slices.Contains(s.intact, true) {
+			return ErrStreams
+		}
+		s.intact[stream] = true
 		s.marks = append(s.marks, markLinked)
 		e := append(make([]byte, 0, idWidth), f.id[:]...)
 		e = append(binary.BigEndian.AppendUint64(e, uint64(number)), f.computed[:]...)
 		s.ids.add(appendAddress(e, it))
 	}
-	e := binary.BigEndian.AppendUint32(make([]byte, 0, linkWidth), uint32(stream))
+	e := binary.BigEndian.AppendUint32(make([]byte, 0, hashWidth), uint32(stream))
 	e = append(e, f.link.Hash[:]...)
-	s.hashes.add(appendAddress(binary.BigEndian.AppendUint64(e, uint64(number)), it))
+	e = appendAddress(binary.BigEndian.AppendUint64(e, uint64(number)), it)
+	s.hashes.add(binary.BigEndian.AppendUint64(e, uint64(f.issued.UnixMilli())))
 	e = append(e[:4], flag(!f.link.First))
 	e = append(e, f.link.Previous[:]...)
 	e = appendAddress(binary.BigEndian.AppendUint64(e, uint64(number)), it)
@@ -209,7 +210,7 @@ func (s *survey) address(a address) string {
 // conclude adds the streams to the summary.
 func (s *survey) conclude(sum *Summary) error {
 	for i := range s.ends {
-		if e := s.ends[i]; e.Count > 0 {
+		if e := s.ends[i]; s.intact[i] {
 			sum.Streams = append(sum.Streams, e.Segment)
 			s.options.expect(sum, e, s.options.wanted(e.Stream))
 		}

@@ -1,0 +1,81 @@
+package stream_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// findings returns the addresses of the receipts that are not verified.
+func (r result) findings() (list []string) {
+	for _, l := range r.lines {
+		address, code, _ := bytes.Cut([]byte(l), []byte(" "))
+		if string(code) != "open" {
+			list = append(list, string(address))
+		}
+	}
+	return list
+}
+
+// TestDamage: one byte changed in one of 30 receipts is one finding, at that
+// receipt, however the receipts are spread over files. Nothing else is a finding:
+// a receipt that does not fit its hash keeps its place by what its successor
+// names, and what cannot be read forgives the one link behind it, which is then
+// not checked. The one change that does not refute makes the marker that of
+// another format, which is undecided.
+func TestDamage(t *testing.T) {
+	const n = 30
+	list := newWriter(t, "a").many(n)
+	tries := 300
+	if testing.Short() {
+		tries = 50
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range tries {
+		i := rng.IntN(n)
+		at := rng.IntN(len(list[i]))
+		doc := bytes.Clone(list[i])
+		doc[at] ^= byte(1 << rng.IntN(8))
+		if doc[at] == '\n' { // this cuts the line in two
+			continue
+		}
+		in := with(list, i, doc)
+		name := fmt.Sprintf("receipt %d, %q for %q", i+1, doc[max(0, at-12):min(len(doc), at+8)], list[i][at])
+		one := verify(t, jsonl(in...), stream.Options{})
+		damaged(t, name, one, fmt.Sprintf("input:%d", i+1))
+		from := rng.IntN(n-2) + 1
+		to := from + 1 + rng.IntN(n-from-1)
+		parts := []stream.Source{source("x", jsonl(in[:from]...)), source("y", jsonl(in[from:to]...)), source("z", jsonl(in[to:]...))}
+		where := fmt.Sprintf("x:%d", i+1)
+		if i >= to {
+			where = fmt.Sprintf("z:%d", i-to+1)
+		} else if i >= from {
+			where = fmt.Sprintf("y:%d", i-from+1)
+		}
+		for _, p := range [][3]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
+			several := verifyFiles(t, stream.Options{}, parts[p[0]], parts[p[1]], parts[p[2]])
+			damaged(t, fmt.Sprint(name, ", files ", p), several, where)
+			if a, b := fmt.Sprint(one.summary.Streams), fmt.Sprint(several.summary.Streams); a != b {
+				t.Errorf("%s, files %v: %v\nin one file:\n%s", name, p, b, a)
+			}
+		}
+	}
+}
+
+func damaged(t *testing.T, name string, r result, where string) {
+	t.Helper()
+	s := r.summary
+	refuted := s.Verdict() == receipt.Refuted && s.Refuted == 1
+	other := s.Verdict() == receipt.Undecided && s.Undecided == 1 && s.Codes[receipt.CodeUnsupportedSchema] == 1
+	if !refuted && !other || len(s.AllFindings()) > 0 || s.Receipts != 30 || s.Verified != 29 || r.err != nil {
+		t.Errorf("%s: %v", name, r)
+	}
+	alone := where[:1]
+	if got := r.findings(); len(got) != 1 || got[0] != where && got[0] != alone {
+		t.Errorf("%s: findings at %v, expected %s", name, got, where)
+	}
+}
