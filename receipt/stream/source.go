@@ -32,7 +32,7 @@ func (s *Source) open(long bool, meter func(int)) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw := bufio.NewReaderSize(&metered{file, meter}, readBytes)
+	raw := bufio.NewReaderSize(&metered{Reader: file, meter: meter}, readBytes)
 	plain, packed, done, err := decompress(raw, long)
 	if err != nil {
 		file.Close()
@@ -47,14 +47,20 @@ func (s *Source) open(long bool, meter func(int)) (*opened, error) {
 	return &opened{cut, closer}, nil
 }
 
-// metered tells how much was read.
+// metered tells how much was read. An error is final: looking ahead must not
+// swallow it.
 type metered struct {
 	io.Reader
 	meter func(int)
+	err   error
 }
 
 func (m *metered) Read(p []byte) (int, error) {
+	if m.err != nil {
+		return 0, m.err
+	}
 	n, err := m.Reader.Read(p)
 	m.meter(n)
+	m.err = err
 	return n, err
 }
