@@ -204,7 +204,7 @@ func (o *opener) parse(p *piece) *DocumentError {
 	}
 	if n, found := o.doc.LossyInteger(); found {
 		return &DocumentError{Code: receipt.CodeNumberPrecision,
-			Detail: fmt.Sprintf("expected integers within ±9007199254740991, found another at %.80q", n.Pointer()),
+			Detail: fmt.Sprintf("expected integers within ±9007199254740991, found %.40s at %.80q", n.Raw(), n.Pointer()),
 			Hint:   "issuers write such values as strings"}
 	}
 	return nil
@@ -215,8 +215,11 @@ func documentError(err error) *DocumentError {
 	var item *archive.ItemError
 	switch {
 	case errors.As(err, &syntax):
-		return &DocumentError{Code: receipt.Code(syntax.Code), Hint: syntax.Hint,
-			Detail: fmt.Sprintf("line %d, column %d: %s", syntax.Line, syntax.Column, syntax.Detail)}
+		place := fmt.Sprintf("column %d", syntax.Column)
+		if syntax.Line > 1 { // of the document, which may be a line itself
+			place = fmt.Sprintf("line %d, %s", syntax.Line, place)
+		}
+		return &DocumentError{Code: receipt.Code(syntax.Code), Detail: place + ": " + syntax.Detail, Hint: syntax.Hint}
 	case errors.As(err, &item):
 		return &DocumentError{Code: receipt.Code(item.Code), Detail: item.Error(), Hint: item.Hint}
 	}
