@@ -77,7 +77,7 @@ func exampleFiles(t *testing.T) map[string][]byte {
 		return data
 	}
 	task := read("valid/task.json")
-	return map[string][]byte{
+	files := map[string][]byte{
 		"receipt.json": task, "last-receipt.json": task, "mine.json": task, "theirs.json": task,
 		"draft.json":           draftOf(t, task),
 		"keys.json":            read("keys/trust.json"),
@@ -85,6 +85,8 @@ func exampleFiles(t *testing.T) map[string][]byte {
 		"witness.private.json": read("keys/witness_1.private.json"),
 		"issuer.pem":           testPEM(t),
 	}
+	addBatchFiles(t, files)
+	return files
 }
 
 // draftOf is a receipt as it was before it was sealed.

@@ -1,0 +1,303 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type consistencyOptions struct {
+	inputFlags
+	from, to, check, keys, output string
+	force                         bool
+}
+
+func newBatchConsistency(e *env) *cobra.Command {
+	var o consistencyOptions
+	cmd := &cobra.Command{
+		Use:   "consistency --from OLD --to NEW [PATH…]",
+		Short: "prove or check that a checkpoint extends an earlier one",
+		Long: `Write the proof that the checkpoint NEW extends OLD: that the log has only added to
+its receipts. PATH… are the receipts that NEW is over, in their order.
+
+With --check, check such a proof, and the signatures of both checkpoints with keys
+that are trusted for checkpoints of their origin; no receipts are needed. Exit
+codes: 0 it extends, 1 something is false, 3 no trusted key signed.
+
+Two trees of one size, or a later tree that is smaller, are refuted: if the log
+signed both, the two checkpoints together prove that it showed different trees to
+different people.
+
+A proof is a text, each line ended by LF, hashes in base64 as RFC 9162 section
+2.1.4.1 orders them:
+
+  receiptkit/consistency-proof@v1
+  from <size of OLD> <root of OLD>
+  to <size of NEW> <root of NEW>
+  <hash>`,
+		Example: `  receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt more-receipts.jsonl -o consistency.txt
+  receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt --check consistency.txt --keys keys.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := refuseEmpty(cmd); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), e, args)
+		},
+	}
+	f := cmd.Flags()
+	o.inputFlags.register(f)
+	f.StringVar(&o.from, "from", "", "the earlier checkpoint, a `FILE`")
+	f.StringVar(&o.to, "to", "", "the later checkpoint, a `FILE`")
+	f.StringVar(&o.check, "check", "", "check this proof, a `FILE`, instead of making one")
+	f.StringVar(&o.keys, "keys", "", "with --check: trusted keys, a JWK Set `FILE`")
+	f.StringVarP(&o.output, "output", "o", "", "write the proof to this `FILE`")
+	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	return cmd
+}
+
+func (o *consistencyOptions) run(ctx context.Context, e *env, paths []string) error {
+	switch {
+	case o.from == "" || o.to == "":
+		return usage("receipt batch consistency --help shows examples", "--from OLD and --to NEW are both needed")
+	case o.check == "" && o.keys != "":
+		return usage("", "--keys goes with --check: a proof is made without keys")
+	case o.check != "" && (len(paths) > 0 || o.filesFrom != ""):
+		return usage("", "--check takes no receipts: the proof stands for them")
+	case o.check != "" && o.output != "":
+		return usage("", "--check writes no proof, so it excludes -o")
+	}
+	if o.check != "" {
+		if err := onceStdin(o.from, o.to, o.check); err != nil {
+			return err
+		}
+		return o.verify(e)
+	}
+	return o.prove(ctx, e, paths)
+}
+
+func (o *consistencyOptions) prove(ctx context.Context, e *env, paths []string) error {
+	selected, err := o.selected(e, paths)
+	if err != nil {
+		return err
+	}
+	places := []string{o.from, o.to}
+	if selected.stdin {
+		places = append(places, stdinName)
+	}
+	if err := onceStdin(places...); err != nil {
+		return err
+	}
+	from, to, err := o.heads(e, nil)
+	if err != nil {
+		return err
+	}
+	if code, text := forked(from, to); code != "" {
+		return refuted("if the log signed both, keep both: together they prove it", "%s: %s\n  %s: %s\n  %s: %s",
+			code, text, sourceName(from.path), from, sourceName(to.path), to)
+	}
+	leaves, err := readLeaves(ctx, selected, o.long, to.Size, func(*stream.Document, canon.Digest) {})
+	if err != nil {
+		return err
+	}
+	selected.tellSkipped(e)
+	for _, h := range []*head{to, from} {
+		if err := h.over(leaves); err != nil {
+			return err
+		}
+	}
+	proof, err := merkle.ProveExtension(leaves, from.Size)
+	if err != nil {
+		return err
+	}
+	return writeOutput(e, o.output, proof.Format(), 0o644, o.force)
+}
+
+// heads reads both checkpoints, which have to be of one log and not be empty.
+func (o *consistencyOptions) heads(e *env, logs []*merkle.Log) (from, to *head, err error) {
+	if from, err = readHead(e, o.from, logs); err != nil {
+		return nil, nil, err
+	}
+	if to, err = readHead(e, o.to, logs); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case from.Origin != to.Origin:
+		return nil, nil, usage("", "the checkpoints are of two logs, %q and %q", from.Origin, to.Origin)
+	case from.Size == 0:
+		return nil, nil, usage("", "%q is over no receipts, which every tree extends: there is nothing to prove", sourceName(o.from))
+	}
+	return from, to, nil
+}
+
+// forked reports what two checkpoints contradict each other in, "" for nothing.
+func forked(from, to *head) (code receipt.Code, text string) {
+	switch {
+	case from.Size > to.Size:
+		return receipt.CodeTruncated, fmt.Sprintf("the later tree is smaller: %s, not %s", count(int(to.Size)), plural(int(from.Size), "receipt", "or more"))
+	case from.Size == to.Size && from.Root != to.Root:
+		return receipt.CodeMerkleRootMismatch, fmt.Sprintf("two trees of %s", plural(int(from.Size), "receipt", ""))
+	}
+	return "", ""
+}
+
+// verify checks a proof and says what came of it.
+func (o *consistencyOptions) verify(e *env) error {
+	file, err := readKeys(e, o.keys)
+	if err != nil {
+		return err
+	}
+	logs, byLog := file.logs()
+	from, to, err := o.heads(e, logs)
+	if err != nil {
+		return err
+	}
+	proof, err := readExtension(e, o.check)
+	if err != nil {
+		return err
+	}
+	r := &consistency{from: from, to: to, file: file}
+	r.judge(proof)
+	r.sign(byLog)
+	if err := r.print(e); err != nil {
+		return err
+	}
+	return exitWith(verdictExit(r.verdict))
+}
+
+func readExtension(e *env, path string) (*merkle.Extension, error) {
+	data, err := readBounded(e, path, maxNoteBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	x, err := merkle.ParseExtension(data)
+	switch {
+	case err == nil:
+		return x, nil
+	case bytes.HasPrefix(data, []byte("receiptkit/consistency-proof@v1")):
+		return nil, refuted("", "%q: %s: %s", sourceName(path), receipt.CodeProofInvalid, plainMerkle(err))
+	}
+	return nil, usage("receipt batch consistency writes such a file", "%q: %s", sourceName(path), plainMerkle(err))
+}
+
+// logs returns the keys of the file that sign checkpoints.
+func (f *keyFile) logs() (logs []*merkle.Log, byLog map[*merkle.Log]*receipt.Key) {
+	byLog = map[*merkle.Log]*receipt.Key{}
+	for _, k := range f.set.NoteKeys() {
+		if !k.Has(receipt.RoleCheckpoint) || k.Origin == "" {
+			continue
+		}
+		if log, err := merkle.NewLog(k.Origin, k.Public); err == nil {
+			logs = append(logs, log)
+			byLog[log] = k.Key
+		}
+	}
+	return logs, byLog
+}
+
+// A consistency is what is found out of two checkpoints and a proof.
+type consistency struct {
+	from, to *head
+	file     *keyFile
+	verdict  receipt.Verdict
+	code     receipt.Code
+	text     string
+	signers  []string
+}
+
+// judge compares the proof with the checkpoints.
+func (r *consistency) judge(x *merkle.Extension) {
+	r.verdict = receipt.Refuted
+	if r.code, r.text = forked(r.from, r.to); r.code != "" {
+		return
+	}
+	r.code = receipt.CodeProofInvalid
+	switch {
+	case x.Size1 != r.from.Size || x.Root1 != r.from.Root:
+		r.text = fmt.Sprintf("the proof is from another tree: %s, root %v", plural(int(x.Size1), "receipt", ""), x.Root1)
+		return
+	case x.Size2 != r.to.Size || x.Root2 != r.to.Root:
+		r.text = fmt.Sprintf("the proof is to another tree: %s, root %v", plural(int(x.Size2), "receipt", ""), x.Root2)
+		return
+	}
+	if err := x.Check(); err != nil {
+		r.text = plainMerkle(err)
+		return
+	}
+	r.verdict, r.code, r.text = receipt.Verified, "", "the later tree extends the earlier one"
+}
+
+// sign finds out who signed. A proof between checkpoints that no trusted key
+// signed shows nothing of a log.
+func (r *consistency) sign(byLog map[*merkle.Log]*receipt.Key) {
+	for _, h := range []*head{r.from, r.to} {
+		name, code := signerOf(h, byLog)
+		switch {
+		case code == "":
+			r.signers = append(r.signers, name)
+		case r.verdict != receipt.Verified:
+		case code == receipt.CodeKeyRevoked:
+			r.verdict, r.code, r.text = receipt.Refuted, code, fmt.Sprintf("%s signed %q, and is revoked", name, sourceName(h.path))
+		default:
+			r.verdict, r.code, r.text = receipt.Undecided, code, fmt.Sprintf("no trusted key of the log %q signed %q", h.Origin, sourceName(h.path))
+		}
+	}
+}
+
+// signerOf returns the key by which the log signed a checkpoint, or why none
+// counts. A checkpoint states no time, so a stolen key never counts.
+func signerOf(h *head, byLog map[*merkle.Log]*receipt.Key) (name string, code receipt.Code) {
+	code = receipt.CodeUnknownKey
+	for _, log := range h.Logs {
+		k := byLog[log]
+		if k.Revoked == nil || k.Revoked.Reason == receipt.ReasonSuperseded {
+			return k.ID, ""
+		}
+		name, code = k.ID, receipt.CodeKeyRevoked
+	}
+	return name, code
+}
+
+func (r *consistency) print(e *env) error {
+	var b bytes.Buffer
+	title := r.verdict.String()
+	if r.code != "" {
+		title += ", " + string(r.code)
+	}
+	fmt.Fprintf(&b, "%s: %s\n", paintIf(e.colored(), r.verdict, title), escapeLine(r.text))
+	row := func(label, text string) { fmt.Fprintf(&b, "  %-*s%s\n", labelWidth, label, escapeLine(text)) }
+	row("log", r.from.Origin)
+	row("from", r.from.String())
+	row("to", r.to.String())
+	if len(r.signers) > 0 {
+		names := r.signers[:1]
+		if r.signers[0] != r.signers[len(r.signers)-1] {
+			names = r.signers
+		}
+		row("signed by", strings.Join(names, ", "))
+	}
+	if r.code == receipt.CodeTruncated || r.code == receipt.CodeMerkleRootMismatch {
+		row("next", r.advice())
+	}
+	row("keys", r.file.String())
+	_, err := e.out.Write(b.Bytes())
+	return err
+}
+
+// advice says what two trees mean.
+func (r *consistency) advice() string {
+	switch {
+	case r.code == receipt.CodeTruncated:
+		return "make sure that --from is the earlier one; a log never shrinks"
+	case len(r.signers) == 2:
+		return "keep both checkpoints: together they prove that the log showed two trees"
+	}
+	return "find out who made them: no trusted key of the log signed both"
+}

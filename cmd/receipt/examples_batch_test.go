@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/fixtures"
+)
+
+// addBatchFiles adds what the examples of archive, batch and merge name. All but
+// the first of them are made by the verbs themselves.
+func addBatchFiles(t *testing.T, files map[string][]byte) {
+	t.Helper()
+	read := func(name string) []byte {
+		data, err := fixtures.Read(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	dir := t.TempDir()
+	paths := map[string]string{}
+	write := func(name string, data []byte) {
+		files[name], paths[name] = data, filepath.Join(dir, name)
+		if err := os.WriteFile(paths[name], data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, data := range maps.Clone(files) {
+		write(name, data)
+	}
+	write("log.private.json", read("keys/log_1.private.json"))
+	write("full.json", read("valid/full.json"))
+	write("minimal.json", read("valid/minimal.json"))
+	write("second.json", read("valid/task-second.json"))
+	do := func(name string, args ...string) {
+		for i, a := range args {
+			if path, file := paths[a]; file {
+				args[i] = path
+			}
+		}
+		var out, message bytes.Buffer
+		if code := run(context.Background(), args, testEnv(&out, &message)); code != exitVerified {
+			t.Fatalf("%q ended with %d: %s", args, code, &message)
+		}
+		write(name, out.Bytes())
+	}
+	do("receipts.jsonl", "archive", "unpack", "receipt.json", "full.json", "minimal.json")
+	do("more-receipts.jsonl", "archive", "unpack", "receipts.jsonl", "second.json")
+	do("receipt.cbor", "archive", "pack", "receipt.json")
+	do("day.cborseq", "archive", "pack", "receipts.jsonl")
+	write("drafts.jsonl", draftOf(t, read("valid/task.json")))
+	sign := []string{"--key", "log.private.json", "--origin", "log.example.net/receipts"}
+	do("checkpoint.txt", append([]string{"batch", "checkpoint", "receipts.jsonl"}, sign...)...)
+	do("later-checkpoint.txt", append([]string{"batch", "checkpoint", "more-receipts.jsonl"}, sign...)...)
+	do("consistency.txt", "batch", "consistency", "--from", "checkpoint.txt", "--to", "later-checkpoint.txt", "more-receipts.jsonl")
+	do("april.report.json", "verify", "--keys", "keys.json", "--format", "json", "receipt.json")
+	do("may.report.json", "verify", "--keys", "keys.json", "--format", "json", "second.json")
+}

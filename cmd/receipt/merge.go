@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type mergeOptions struct {
+	format, output string
+	force          bool
+}
+
+func newMerge(e *env) *cobra.Command {
+	var o mergeOptions
+	cmd := &cobra.Command{
+		Use:   "merge REPORT…",
+		Short: "make one verdict of the reports of parts",
+		Long: `Make one verdict of the reports of parts, in whatever order: what one verification
+of all parts would say, but for what only reading them together can show, which is
+listed as not checked. Streams that were split join by their links; where they do
+not, receipts between the parts are missing, and the whole is refuted.
+
+A report is what verify --format json or ndjson writes, or the summary in it. The
+parts have to be verified with the same keys. The result is a report too.
+
+Exit codes are those of verify.`,
+		Example: `  receipt merge april.report.json may.report.json
+  receipt merge *.report.json --format json -o merged.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := refuseEmpty(cmd); err != nil {
+				return err
+			}
+			return merge(e, args, &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "text", "write a `FORMAT`: text or json")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	return cmd
+}
+
+func merge(e *env, paths []string, o *mergeOptions) error {
+	switch {
+	case len(paths) == 0:
+		return usage("receipt verify --format json PATH… >REPORT makes one", "expected reports, found none")
+	case o.format != "text" && o.format != "json":
+		return usage("", "--format is text or json, found %q", o.format)
+	}
+	if err := onceStdin(paths...); err != nil {
+		return err
+	}
+	parts, err := readParts(e, paths)
+	if err != nil {
+		return err
+	}
+	sum, err := mergeAll(parts)
+	if err != nil {
+		return err
+	}
+	sum.Tool = toolName()
+	var b bytes.Buffer
+	if o.format == "json" {
+		err = (&jsonPrinter{w: &b}).end(sum)
+	} else {
+		writeMerged(&b, e.colored() && o.output == "", sum, len(parts))
+	}
+	if err != nil {
+		return err
+	}
+	if err := writeOutput(e, o.output, b.Bytes(), 0o644, o.force); err != nil {
+		return err
+	}
+	return exitWith(summaryExit(sum))
+}
+
+// A part is the summary of one report.
+type part struct {
+	path string
+	*stream.Summary
+}
+
+func readParts(e *env, paths []string) ([]part, error) {
+	var parts []part
+	seen := map[[sha256.Size]byte]string{}
+	for _, path := range paths {
+		data, err := readBounded(e, path, maxReportBytes+1)
+		if err != nil {
+			return nil, err
+		}
+		digest := sha256.Sum256(data)
+		if first, again := seen[digest]; again {
+			return nil, usage("what is given twice would be counted twice", "%q is the same report as %q", sourceName(path), sourceName(first))
+		}
+		seen[digest] = path
+		sum, err := readSummary(data)
+		if err == nil && sum == nil {
+			err = errNotReport
+		}
+		if err != nil {
+			return nil, partFailure(path, err)
+		}
+		p := part{path, sum}
+		if len(parts) > 0 {
+			if err := comparable(&parts[0], &p); err != nil {
+				return nil, err
+			}
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// readSummary reads a report, or a summary alone; nil for anything else.
+func readSummary(data []byte) (*stream.Summary, error) {
+	var alone struct {
+		Version  *int             `json:"report_version"`
+		Streams  *json.RawMessage `json:"streams"`
+		Receipts *int             `json:"receipts"`
+	}
+	if json.Unmarshal(data, &alone) == nil && alone.Version != nil && alone.Streams != nil && alone.Receipts != nil {
+		s := new(stream.Summary)
+		return s, json.Unmarshal(data, s)
+	}
+	return reportSummary(data)
+}
+
+var errNotReport = errors.New("not a report")
+
+func partFailure(path string, err error) error {
+	hint := ""
+	if errors.Is(err, errNoSummary) {
+		hint = "the run that wrote it was cut off, or it is the report of one receipt, taken out of a whole report"
+	} else if errors.Is(err, errNotReport) {
+		hint = "receipt verify --format json PATH… >REPORT makes one"
+	}
+	return usage(hint, "%q: %w", sourceName(path), err)
+}
+
+// comparable makes sure that two parts mean the same by their verdicts.
+func comparable(a, b *part) error {
+	names := fmt.Sprintf("%q and %q", sourceName(a.path), sourceName(b.path))
+	switch _, err := a.Merge(b.Summary); {
+	case errors.Is(err, stream.ErrScope):
+		return usage("verify all parts with keys, or all with --integrity-only", "%s: one is about integrity only, the other about signatures too", names)
+	case errors.Is(err, stream.ErrKeys):
+		return usage("verify all parts with the same --keys FILE", "%s were made with other files of trusted keys", names)
+	default:
+		return err
+	}
+}
+
+// mergeAll merges halves, so that many parts take no more than a few passes.
+func mergeAll(parts []part) (*stream.Summary, error) {
+	if len(parts) == 1 {
+		return parts[0].Summary, nil
+	}
+	left, err := mergeAll(parts[:len(parts)/2])
+	if err != nil {
+		return nil, err
+	}
+	right, err := mergeAll(parts[len(parts)/2:])
+	if err != nil {
+		return nil, err
+	}
+	return left.Merge(right)
+}
+
+// writeMerged writes what verify writes below its results.
+func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
+	p := listPrinter{totals: newTotals(color)}
+	for code, n := range s.Codes {
+		p.codes[verdictOf(s, code)][code] = n
+	}
+	findings := s.AllFindings()
+	for i, f := range findings {
+		if i == maxFindings {
+			fmt.Fprintf(b, "and %s more findings about the whole\n", count(len(findings)-i))
+			break
+		}
+		fmt.Fprintf(b, "%s: %s, %s: %s\n", escapeLine(findingName(f)), paintIf(color, receipt.Refuted, "refuted"), f.Code, escapeLine(f.Detail))
+	}
+	if len(findings) > 0 {
+		b.WriteByte('\n')
+	}
+	footer(b, "reports", count(reports))
+	if len(s.Streams) > maxStreams {
+		footer(b, "streams", count(len(s.Streams))+", --format json lists their heads")
+	} else {
+		p.streams(b, s)
+	}
+	footers(b, "not checked", notes(s))
+	p.skipped(b, s)
+	var unread []string
+	for i, n := range s.Inputs.Unreadable {
+		if i == maxStreams {
+			unread = append(unread, fmt.Sprintf("and %s more", count(len(s.Inputs.Unreadable)-i)))
+			break
+		}
+		unread = append(unread, fmt.Sprintf("%s (%s)", bare(n.Source), n.Detail))
+	}
+	footers(b, "not read", unread)
+	if s.Keys != nil {
+		footer(b, "keys", fmt.Sprintf("%s (%d)", s.Keys.Path, s.Keys.Count))
+	}
+	fmt.Fprintln(b, p.totals.line(s))
+}
+
+// maxFindings is how many findings are printed, as verify --limit has it.
+const maxFindings = 20
+
+// verdictOf is what a code of receipts that are not verified did to them.
+func verdictOf(s *stream.Summary, code receipt.Code) receipt.Verdict {
+	info, _ := receipt.Lookup(code)
+	switch {
+	case s.Refuted == 0:
+		return receipt.Undecided
+	case s.Undecided == 0 || info.Outcome == receipt.Refutes || info.Outcome == receipt.NotCounted:
+		return receipt.Refuted
+	}
+	return receipt.Undecided
+}
+
+// notes is what was not checked, and that parts overlap.
+func notes(s *stream.Summary) (list []string) {
+	for _, n := range s.NotChecked {
+		list = append(list, n.Detail)
+	}
+	for i := 1; i < len(s.Streams); i++ {
+		if a, b := &s.Streams[i-1], &s.Streams[i]; a.Stream == b.Stream && a.Head == b.Head {
+			list = append(list, fmt.Sprintf("how many receipts there are: two parts of %s end in the same receipt, %s, so they overlap", streamLabel(a.Stream), a.Head))
+		}
+	}
+	return list
+}
+
+// footers writes lines below one label.
+func footers(b *bytes.Buffer, label string, lines []string) {
+	for _, text := range lines {
+		footer(b, label, strings.TrimSpace(text))
+		label = ""
+	}
+}
