@@ -353,4 +353,3 @@ func daysOf(year, month int) int {
 	}
 	return 31
 }
-
