@@ -1,0 +1,77 @@
+package receiptkit_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestBatchesDocument types what docs/batches.md says, and expects what it says.
+func TestBatchesDocument(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts some thousand processes")
+	}
+	need(t, "bash")
+	dir := t.TempDir()
+	bin := filepath.Join(t.TempDir(), "receipt")
+	run(t, "go", "build", "-o", bin, "./cmd/receipt")
+	draft, err := os.ReadFile("docs/draft.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "draft.json"), draft, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]struct {
+		exit   int
+		output []string
+	}{
+		"keys":       {0, nil},
+		"seal":       {0, nil},
+		"checkpoint": {0, nil},
+		"whole":      {0, []string{"verified: 1,000 of 1,000 receipts", "1,000 receipts, head sha256:"}},
+		"prove":      {0, nil},
+		"verify":     {0, []string{"0417.json: verified", "passed       parse schema hash batch signatures"}},
+		"another":    {1, []string{"refuted, proof_invalid"}},
+	}
+	steps := marked(t, "docs/batches.md")
+	if len(steps) != len(want) {
+		t.Fatalf("docs/batches.md has %d marked blocks, expected %d", len(steps), len(want))
+	}
+	for _, s := range steps {
+		expected, ok := want[s.name]
+		if !ok {
+			t.Fatalf("docs/batches.md has a block %q that nobody expects", s.name)
+		}
+		cmd := exec.Command("bash", "-euo", "pipefail", "-c", s.commands)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"), "RECEIPT_KEYS=")
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != expected.exit {
+			t.Fatalf("%s: exit %d, expected %d:\n%s", s.name, code, expected.exit, out)
+		}
+		for _, line := range expected.output {
+			if !strings.Contains(string(out), line) {
+				t.Errorf("%s: expected %q in\n%s", s.name, line, out)
+			}
+		}
+	}
+}
+
+type step struct{ name, commands string }
+
+// marked returns the fenced blocks behind <!-- test: NAME --> in their order.
+func marked(t *testing.T, file string) (steps []step) {
+	t.Helper()
+	doc, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("(?ms)^<!-- test: ([a-z]+) -->\n```sh\n(.*?)^```$").FindAllStringSubmatch(string(doc), -1) {
+		steps = append(steps, step{m[1], m[2]})
+	}
+	return steps
+}
