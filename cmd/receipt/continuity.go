@@ -106,7 +106,7 @@ var errNoSummary = errors.New("the report has no summary; it is not complete")
 // ndjson; nil when data is something else.
 func reportSummary(data []byte) (*stream.Summary, error) {
 	last := bytes.TrimSpace(data)
-	if i := bytes.LastIndexByte(last, '\n'); i >= 0 && !bytes.HasPrefix(last, []byte(`{"reports":`)) && bytes.HasPrefix(last, []byte("{")) && json.Valid(last[i+1:]) {
+	if i := bytes.LastIndexByte(last, '\n'); i >= 0 && json.Valid(last[i+1:]) {
 		last = last[i+1:]
 	}
 	var r struct {

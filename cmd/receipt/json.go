@@ -12,7 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A jsonPrinter writes {"reports": [...], "summary": {...}} as it goes.
+// A jsonPrinter writes {"reports": [...], "summary": {...}} as it goes, a report
+// a line. No line but these looks like a document, so that a report that is found
+// among receipts is not taken for lines.
 type jsonPrinter struct {
 	w     io.Writer
 	begun bool
@@ -21,15 +23,17 @@ type jsonPrinter struct {
 func (p *jsonPrinter) report(rep *receipt.Report, _ []byte) error {
 	separator := ",\n"
 	if !p.begun {
-		p.begun, separator = true, `{"reports":[`+"\n"
+		p.begun, separator = true, reportsBegin
 	}
 	return writeJSON(p.w, separator, rep, "")
 }
 
+const reportsBegin = "{\n\"reports\":[\n"
+
 func (p *jsonPrinter) end(s *stream.Summary) error {
 	separator := "\n],\n" + `"summary":`
 	if !p.begun {
-		separator = `{"reports":[` + separator[1:]
+		separator = reportsBegin[:len(reportsBegin)-1] + separator[1:]
 	}
 	return writeJSON(p.w, separator, s, "}\n")
 }

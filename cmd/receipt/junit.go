@@ -50,13 +50,14 @@ func (p *junitPrinter) report(rep *receipt.Report, _ []byte) error {
 		p.endSource()
 		p.source = rep.Source
 	}
+	if rep.Verdict == receipt.Verified {
+		p.good++
+		return nil
+	}
 	f := rep.Finding()
 	c := junitCase{Class: rep.Source, Name: rep.Address()}
 	cause := &junitCause{string(f.Code), fmt.Sprintf("%s, %s: %s", word(rep), f.Code, reasonLine(f)), findingLines(f)}
 	switch rep.Verdict {
-	case receipt.Verified:
-		p.good++
-		return nil
 	case receipt.Refuted:
 		c.Failure = cause
 	default:

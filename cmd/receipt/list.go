@@ -15,8 +15,9 @@ import (
 )
 
 // A listPrinter writes the results for a person. A receipt that is alone gets
-// all that is to be said of it; of several, what is refuted is told as it comes,
-// what is undecided grouped by its cause, and a last line has the total.
+// all that is to be said of it; of several, a few that are refuted get that too,
+// and more of them, or lines of one file, a line each. What is undecided is
+// grouped by its cause, and a last line has the total.
 type listPrinter struct {
 	textPrinter
 	totals
@@ -28,7 +29,10 @@ type listPrinter struct {
 
 	written bool // something stands above the end
 	single  bool // the input was one document
-	refuted string
+	held    []finding
+	flooded bool                 // more than a few are refuted
+	beyond  map[receipt.Code]int // refuted and not printed
+	refuted string               // the first that got no more than a line
 	open    map[string]*group
 	causes  []string // the keys of open, as they came
 }
@@ -42,8 +46,16 @@ func newListPrinter(e *env, o *verifyOptions, file *keyFile, s *selection) *list
 		detailed:    len(s.sources) <= few && !slices.ContainsFunc(s.sources, func(src stream.Source) bool { return src.Found }),
 		file:        file,
 		reports:     o.reports,
+		beyond:      map[receipt.Code]int{},
 		open:        map[string]*group{},
 	}
+}
+
+// A finding is a refuted receipt that waits for others: of a few each gets its
+// block, of more its line.
+type finding struct {
+	address     string
+	line, block []byte
 }
 
 // A group is the undecided receipts of one cause.
@@ -53,7 +65,7 @@ type group struct {
 	text  string
 }
 
-// few is how many inputs still get a block for each finding.
+// few is how many inputs, or findings, still get a block each.
 const few = 3
 
 func (p *listPrinter) report(rep *receipt.Report, text []byte) error {
@@ -71,9 +83,47 @@ func (p *listPrinter) report(rep *receipt.Report, text []byte) error {
 		_, err := p.w.Write(b.Bytes())
 		return err
 	case rep.Verdict == receipt.Refuted:
-		return p.line(rep)
+		return p.refute(rep, text)
 	}
 	p.group(rep)
+	return nil
+}
+
+func (p *listPrinter) refute(rep *receipt.Report, text []byte) error {
+	code := rep.Finding().Code
+	if p.codes[receipt.Refuted][code] > p.limit {
+		p.beyond[code]++
+		return nil
+	}
+	f := finding{address: rep.Address(), line: p.line(rep)}
+	if !p.flooded && !rep.Listed && len(p.held) < few {
+		b := p.block(rep, document(text))
+		b.WriteByte('\n')
+		f.block = b.Bytes()
+		p.held = append(p.held, f)
+		return nil
+	}
+	p.flooded = true
+	for _, f := range append(p.held, f) {
+		if p.refuted == "" {
+			p.refuted = f.address
+		}
+		if _, err := p.w.Write(f.line); err != nil {
+			return err
+		}
+	}
+	p.held, p.written = nil, true
+	return nil
+}
+
+// interrupted writes what still waited.
+func (p *listPrinter) interrupted() error {
+	for _, f := range p.held {
+		if _, err := p.w.Write(f.block); err != nil {
+			return err
+		}
+	}
+	p.held = nil
 	return nil
 }
 
@@ -84,17 +134,9 @@ func document(text []byte) *canon.Document {
 	return doc
 }
 
-func (p *listPrinter) line(rep *receipt.Report) error {
+func (p *listPrinter) line(rep *receipt.Report) []byte {
 	f := rep.Finding()
-	if p.refuted == "" {
-		p.refuted = rep.Address()
-	}
-	if p.codes[receipt.Refuted][f.Code] > p.limit {
-		return nil
-	}
-	p.written = true
-	_, err := fmt.Fprintf(p.w, "%s: %s, %s: %s\n", escapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), f.Code, escapeLine(reasonLine(f)))
-	return err
+	return fmt.Appendf(nil, "%s: %s, %s: %s\n", escapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), f.Code, escapeLine(reasonLine(f)))
 }
 
 // reasonLine is a finding in a line.
@@ -137,8 +179,11 @@ const maxGroups = 1000
 func (p *listPrinter) end(s *stream.Summary) error {
 	var b bytes.Buffer
 	findings := s.AllFindings()
-	if p.inputs <= 1 && (p.single || s.Receipts == 0) && len(findings) == 0 && (s.Complete || s.Receipts == 0) {
+	if p.inputs <= 1 && (p.single || s.Receipts == 0) && len(findings) == 0 && (s.Complete || s.Receipts == 0) && s.SkippedCount == 0 {
 		return nil // all has been said, of a receipt above or of an error on stderr
+	}
+	if err := p.interrupted(); err != nil {
+		return err
 	}
 	p.refutedMore(&b)
 	p.undecidedCauses(&b)
@@ -174,10 +219,8 @@ func footer(b *bytes.Buffer, label, text string) {
 }
 
 func (p *listPrinter) refutedMore(b *bytes.Buffer) {
-	for code, n := range sortedCodes(p.codes[receipt.Refuted]) {
-		if n > p.limit && p.refuted != "" {
-			fmt.Fprintf(b, "and %s more: %s, %s\n", count(n-p.limit), p.paint(receipt.Refuted, "refuted"), code)
-		}
+	for code, n := range sortedCodes(p.beyond) {
+		fmt.Fprintf(b, "and %s more: %s, %s\n", count(n), p.paint(receipt.Refuted, "refuted"), code)
 	}
 }
 
@@ -238,6 +281,10 @@ func findingName(f stream.Finding) string {
 
 func (p *listPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 	label := "not checked"
+	if s.Partial {
+		footer(b, label, "whether receipts are missing: the input is a selection (--partial)")
+		label = ""
+	}
 	for _, n := range s.NotChecked {
 		text := n.Detail
 		if n.Code == receipt.CodeTailNotChecked {

@@ -23,6 +23,7 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)
 	}
+	signal.Ignore(syscall.SIGPIPE) // writing tells, and temporary files are removed
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	done := make(chan int, 1)
 	go func() {

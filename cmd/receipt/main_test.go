@@ -23,6 +23,8 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	commands := corpusCommands()
+	commands["exits"] = exits
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata",
 		UpdateScripts: flag.Lookup("update").Value.String() == "true",
@@ -39,7 +41,7 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: commands,
 	})
 }
 

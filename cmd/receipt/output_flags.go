@@ -91,6 +91,13 @@ func (p printers) end(s *stream.Summary) error {
 	return p.list[0].end(s)
 }
 
+// interrupted writes what stdout has held back, when there will be no end.
+func (p printers) interrupted() {
+	if out, ok := p.list[0].(*listPrinter); ok {
+		_ = out.interrupted() // the run has failed already
+	}
+}
+
 // discard removes the files that did not become whole.
 func (p printers) discard() {
 	for _, f := range p.files {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -27,6 +28,11 @@ type missing struct {
 }
 
 func (m missing) Unwrap() error { return m.error }
+
+// notice is the error without the path, for those who print that themselves.
+func (m missing) notice() stream.Notice {
+	return stream.Notice{Source: m.path, Detail: strings.TrimPrefix(m.Error(), fmt.Sprintf("%q: ", m.path))}
+}
 
 // extensions are what a folder's inputs are called, before .gz or .zst.
 func extensions() []string { return []string{".json", ".jsonl", ".ndjson", ".cbor", ".cborseq"} }
@@ -94,7 +100,7 @@ func (s *selection) addFolder(root string, kind stream.Kind) error {
 			s.missing = append(s.missing, missing{path, readError(path, err)})
 		case d.IsDir():
 		case !d.Type().IsRegular():
-			s.skipped = append(s.skipped, stream.Notice{Source: path, Detail: "not a regular file"})
+			s.skipped = append(s.skipped, stream.Notice{Source: path, Detail: irregular(d.Type())})
 		case !isInput(path):
 			s.skipped = append(s.skipped, stream.Notice{Source: path, Detail: "not a receipt"})
 		default:
@@ -106,6 +112,17 @@ func (s *selection) addFolder(root string, kind stream.Kind) error {
 		err = usage("receipts in folders are files *.json, *.jsonl, *.ndjson, *.cbor or *.cborseq, also with .gz or .zst behind", "the folder %q holds no receipt", root)
 	}
 	return err
+}
+
+// irregular says what a directory entry is that is neither file nor folder.
+func irregular(t fs.FileMode) string {
+	switch {
+	case t&fs.ModeSymlink != 0:
+		return "a symbolic link, not followed"
+	case t&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	}
+	return "not a regular file"
 }
 
 // withSlash makes a walk enter a folder that is named by a symbolic link.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -15,7 +16,7 @@ func (p *textPrinter) refuted(b *block, rep *receipt.Report, doc *canon.Document
 	}
 	f := rep.Finding()
 	b.prose("meaning", meaning(rep, f))
-	if f.Hint != "" {
+	if f.Hint != "" && connected(f) == "" {
 		b.prose("hint", f.Hint)
 	}
 	if f.Hint == "" || f.Step != receipt.StepParse { // where a hint says what to do
@@ -55,12 +56,27 @@ func (p *textPrinter) failed(b *block, checks []receipt.Check) {
 		text += " at " + c.Pointer
 	}
 	b.row(c.Step.String(), text)
+	if named, ok := strings.CutPrefix(c.Detail, "names "); ok && c.Step == receipt.StepLink {
+		b.sub("names", named)
+		b.sub("connected", connected(c))
+		return
+	}
 	if !computed(c) {
 		b.sub("found", c.Detail)
 		return
 	}
 	b.sub("stated", c.Stated)
 	b.sub("computed", c.Computed)
+}
+
+// connected says how far a stream is whole before a receipt whose predecessor is
+// missing; "" when nothing precedes that.
+func connected(c receipt.Check) string {
+	text, ok := strings.CutPrefix(c.Hint, "the receipts ")
+	if !ok || c.Code != receipt.CodeChainBreak {
+		return ""
+	}
+	return strings.TrimSuffix(text, " are connected")
 }
 
 // computed reports whether a check is told best by what is stated and what was
@@ -84,8 +100,38 @@ func meaning(rep *receipt.Report, f receipt.Check) string {
 		}
 		return by + " signed the stated hash: the content changed after signing"
 	}
+	if f.Step == receipt.StepLink && rep.Check(receipt.StepHash).Status == receipt.Passed {
+		if text := linkMeaning(f); text != "" {
+			return filepath.Base(rep.Source) + " is " + intact(rep) + "; " + text
+		}
+	}
 	info, _ := receipt.Lookup(f.Code)
 	return info.Meaning
+}
+
+func intact(rep *receipt.Report) string {
+	if rep.Check(receipt.StepSignatures).Status == receipt.Passed {
+		return "intact and signed"
+	}
+	return "intact"
+}
+
+// linkMeaning says what a wrong link means of a receipt whose content is right;
+// "" when what its code means says it as well.
+func linkMeaning(f receipt.Check) string {
+	switch {
+	case f.Code == receipt.CodeDuplicateID:
+		return "its issuer used one receipt_id for two receipts"
+	case f.Code == receipt.CodeChainFork:
+		return "two receipts follow the same one: the stream was continued twice"
+	case f.Computed != "":
+		return "it does not follow the receipt that was to precede it"
+	case f.Stated == "null":
+		return "two receipts state to be the first of their stream"
+	case strings.HasPrefix(f.Detail, "names "):
+		return "at least one receipt before it is missing"
+	}
+	return ""
 }
 
 // signer is the key by which the issuer signed, "" when none did.

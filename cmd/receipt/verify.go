@@ -163,10 +163,14 @@ func (o *verifyOptions) run(ctx context.Context, e *env, v *receipt.Verifier, fi
 	}
 	sum, err := run.Summary()
 	if err := fatal(err); err != nil {
+		out.interrupted()
 		return err
 	}
 	for _, n := range sum.Inputs.Unreadable {
 		tell(e, notRead(n))
+	}
+	if sum.Receipts == 0 && len(sum.Inputs.Unreadable)+len(selected.missing) == 0 {
+		tell(e, usage("", "no receipt was found"))
 	}
 	complete(sum, selected)
 	sum.Tool, sum.Started, sum.Finished = toolName(), receipt.At(started), receipt.At(e.now())
@@ -214,7 +218,7 @@ func notRead(n stream.Notice) error {
 // complete adds to the summary what was found out before the run.
 func complete(sum *stream.Summary, s *selection) {
 	for _, m := range s.missing {
-		sum.Inputs.Unreadable = append(sum.Inputs.Unreadable, stream.Notice{Source: m.path, Detail: m.Error()})
+		sum.Inputs.Unreadable = append(sum.Inputs.Unreadable, m.notice())
 		sum.Complete = false
 	}
 	sum.SkippedCount += len(s.skipped)
