@@ -12,6 +12,7 @@ type index struct {
 	ids    map[fingerprint]seen
 	named  map[fingerprint]int32 // who names a predecessor, by line
 	hashes map[fingerprint]bool  // of receipts; nil unless the input is a selection
+	most   int
 	full   bool
 }
 
@@ -21,8 +22,8 @@ type seen struct {
 	verdict receipt.Verdict
 }
 
-func newIndex(partial bool) *index {
-	x := &index{ids: map[fingerprint]seen{}, named: map[fingerprint]int32{}}
+func newIndex(partial bool, most int) *index {
+	x := &index{most: most, ids: map[fingerprint]seen{}, named: map[fingerprint]int32{}}
 	if partial {
 		x.hashes = map[fingerprint]bool{}
 	}
@@ -31,7 +32,7 @@ func newIndex(partial bool) *index {
 
 // add remembers a receipt whose content fits its hash.
 func (x *index) add(f *facts, line int, verdict receipt.Verdict) {
-	if len(x.ids) >= MaxIndexed {
+	if len(x.ids) >= x.most {
 		x.full = true
 		return
 	}

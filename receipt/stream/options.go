@@ -47,6 +47,8 @@ type Options struct {
 	// of the input in their order. It is opened with the keys of the verifier. The
 	// input is then read twice: once for its root, once to verify.
 	Checkpoint []byte
+
+	indexed int // instead of MaxIndexed, for tests
 }
 
 // Only is what the one stream of an input must continue and end in. Zero members
@@ -62,6 +64,13 @@ func (o *Only) isZero() bool { return o.Previous.IsZero() && o.Head.IsZero() && 
 // MaxIndexed is how many receipts are kept in memory to compare their ids and to
 // tell a fork from a break.
 const MaxIndexed = 1 << 18
+
+func (o *Options) mostIndexed() int {
+	if o.indexed > 0 {
+		return o.indexed
+	}
+	return MaxIndexed
+}
 
 func (o *Options) jobs() int {
 	if o.Jobs > 0 {

@@ -36,7 +36,7 @@ type run struct {
 }
 
 func newOrder(o *Options) *order {
-	return &order{options: o, streams: map[string]*run{}, index: newIndex(o.Partial), damaged: map[canon.Digest]int{}}
+	return &order{options: o, streams: map[string]*run{}, index: newIndex(o.Partial, o.mostIndexed()), damaged: map[canon.Digest]int{}}
 }
 
 // place judges the link of an item.

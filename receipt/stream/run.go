@@ -276,7 +276,7 @@ func (o *order) conclude(s *Summary) error {
 	}
 	s.Streams = chain.Join(s.Streams)
 	if o.index.full {
-		s.note(receipt.CodeIDsNotChecked, "whether a receipt_id is used again behind the first %d receipts", MaxIndexed)
+		s.note(receipt.CodeIDsNotChecked, "whether a receipt_id is used again behind the first %d receipts", o.options.mostIndexed())
 	}
 	o.options.concludeHeads(s)
 	return nil

@@ -64,8 +64,8 @@ const (
 func newSurvey(r *Run) *survey {
 	s := &survey{options: &r.options, sources: r.sources, others: map[int]address{}, streams: map[string]int{},
 		damaged: map[canon.Digest]bool{}, docs: make([]int, len(r.sources))}
-	dir := r.options.TempDir
-	s.ids, s.hashes, s.links = newSorter(idWidth, MaxIndexed, dir), newSorter(hashWidth, MaxIndexed, dir), newSorter(linkWidth, MaxIndexed, dir)
+	dir, most := r.options.TempDir, r.options.mostIndexed()
+	s.ids, s.hashes, s.links = newSorter(idWidth, most, dir), newSorter(hashWidth, most, dir), newSorter(linkWidth, most, dir)
 	return s
 }
 

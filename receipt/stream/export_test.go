@@ -1,0 +1,7 @@
+package stream
+
+// Indexed returns o with another limit than MaxIndexed.
+func (o Options) Indexed(n int) Options {
+	o.indexed = n
+	return o
+}

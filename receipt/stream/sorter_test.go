@@ -1,0 +1,101 @@
+package stream
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func filesIn(t *testing.T, dir string) int {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
+
+// TestSorter: entries come back in order, whatever went to files.
+func TestSorter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct{ entries, most int }{{0, 1}, {1, 1}, {2, 1}, {7, 1}, {7, 3}, {9, 3}, {1000, 10}, {1000, 999}, {1000, 1000}, {1000, 1001}} {
+		for _, spill := range []bool{false, true} {
+			dir := t.TempDir()
+			s := newSorter(8, c.most, "")
+			if spill {
+				s = newSorter(8, c.most, dir)
+			}
+			var want [][]byte
+			for range c.entries {
+				e := make([]byte, 8)
+				for i := range e {
+					e[i] = byte(rng.IntN(3)) // some are equal
+				}
+				want = append(want, bytes.Clone(e))
+				s.add(e)
+				clear(e) // it was copied
+			}
+			if pieces := len(s.pieces); spill != (pieces > 0) && c.entries >= c.most {
+				t.Errorf("%d entries of at most %d: %d pieces", c.entries, c.most, pieces)
+			}
+			slices.SortFunc(want, bytes.Compare)
+			var got [][]byte
+			for e, err := range s.sorted() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, bytes.Clone(e))
+			}
+			if !slices.EqualFunc(got, want, bytes.Equal) {
+				t.Errorf("%d entries of at most %d: not sorted", c.entries, c.most)
+			}
+			if err := s.close(); err != nil {
+				t.Error(err)
+			}
+			if n := filesIn(t, dir); n != 0 {
+				t.Errorf("%d files left", n)
+			}
+		}
+	}
+}
+
+// TestSorterFails: an error of a file is an error of the order, not an end.
+func TestSorterFails(t *testing.T) {
+	s := newSorter(8, 2, filepath.Join(t.TempDir(), "missing"))
+	for range 5 {
+		s.add(make([]byte, 8))
+	}
+	if err := drain(s); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing folder: %v", err)
+	}
+	cut := newSorter(8, 2, t.TempDir())
+	for range 5 {
+		cut.add(make([]byte, 8))
+	}
+	if err := cut.pieces[1].Truncate(12); err != nil {
+		t.Fatal(err)
+	}
+	if err := drain(cut); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a piece that was cut: %v", err)
+	}
+	cut.pieces[0].Close()
+	if err := drain(cut); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a piece that was closed: %v", err)
+	}
+	_ = cut.close()
+}
+
+func drain(s *sorter) error {
+	for _, err := range s.sorted() {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
