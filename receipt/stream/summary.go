@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -182,7 +183,7 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	}
 	m.Streams = chain.Join(slices.Concat(s.Streams, o.Streams))
 	m.Findings = slices.Concat(s.Findings, o.Findings)
-	m.NotChecked = mergeNotes(s.NotChecked, o.NotChecked)
+	m.mergeNotes(s.NotChecked, o.NotChecked)
 	m.SkippedCount += o.SkippedCount
 	m.Skipped = first(slices.Concat(s.Skipped, o.Skipped))
 	m.Inputs.Files += o.Inputs.Files
@@ -197,16 +198,41 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	return &m, nil
 }
 
-func mergeNotes(a, b []receipt.Note) []receipt.Note {
-	across := receipt.Note{Code: receipt.CodeIDsNotChecked, Detail: "whether two parts use one receipt_id for two receipts"}
-	var notes []receipt.Note
-	for _, n := range slices.Concat(a, b, []receipt.Note{across}) {
-		if !slices.Contains(notes, n) {
-			notes = append(notes, n)
+// mergeNotes says what is left unchecked of the merged streams: where parts join,
+// what precedes the later one is known now.
+func (s *Summary) mergeNotes(parts ...[]receipt.Note) {
+	s.NotChecked = nil
+	asked := map[receipt.Code]bool{}
+	for _, n := range slices.Concat(parts...) {
+		switch {
+		case n.Code == receipt.CodeLinkNotChecked || n.Code == receipt.CodeTailNotChecked:
+			asked[n.Code] = true
+		case !slices.Contains(s.NotChecked, n) && n.Detail != acrossParts:
+			s.NotChecked = append(s.NotChecked, n)
 		}
 	}
-	return notes
+	slices.SortFunc(s.NotChecked, func(a, b receipt.Note) int {
+		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Detail, b.Detail))
+	})
+	s.note(receipt.CodeIDsNotChecked, acrossParts)
+	open, all := 0, 0
+	for i, g := range s.Streams {
+		if i > 0 && s.Streams[i-1].Stream == g.Stream {
+			continue
+		}
+		if all++; !g.First {
+			open++
+		}
+	}
+	if open > 0 && asked[receipt.CodeLinkNotChecked] {
+		s.note(receipt.CodeLinkNotChecked, "whether receipts precede the first one%s", ofStreams(open, all))
+	}
+	if all > 0 && asked[receipt.CodeTailNotChecked] {
+		s.note(receipt.CodeTailNotChecked, "whether receipts follow the head%s", ofStreams(all, all))
+	}
 }
+
+const acrossParts = "whether two parts use one receipt_id for two receipts"
 
 func first[T any](list []T) []T { return list[:min(len(list), MaxNotices)] }
 

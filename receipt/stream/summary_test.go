@@ -1,0 +1,262 @@
+package stream_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/schemas"
+)
+
+// reread checks that a summary fits its schema and comes back as it was.
+func reread(t *testing.T, name string, s *stream.Summary) *stream.Summary {
+	t.Helper()
+	one, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	schema, err := schemas.Compile(schemas.Summary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := canon.Parse(one)
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	for _, problem := range schema.Check(doc.Root()).Problems {
+		t.Errorf("%s: %v\n%s", name, problem, one)
+	}
+	var again stream.Summary
+	if err := json.Unmarshal(one, &again); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, one)
+	}
+	two, err := json.Marshal(&again)
+	if err != nil || string(two) != string(one) {
+		t.Errorf("%s: %v\n%s\ncomes back as\n%s", name, err, one, two)
+	}
+	return &again
+}
+
+// TestSummaryJSON: every summary can be written and read back.
+func TestSummaryJSON(t *testing.T) {
+	list := newWriter(t, "a").many(6)
+	fork := newWriter(t, "a")
+	fork.n = 100
+	first, _ := receipt.ParseSealed(list[1])
+	branch := fork.seal(first.Head())
+	whole := verify(t, jsonl(list...), stream.Options{}).summary
+	for name, r := range map[string]result{
+		"whole":     verify(t, jsonl(list...), stream.Options{}),
+		"part":      verify(t, jsonl(list[2:]...), stream.Options{Partial: true}),
+		"break":     verify(t, jsonl(without(list, 2)...), stream.Options{}),
+		"altered":   verify(t, jsonl(with(list, 2, altered(list[2]))...), stream.Options{}),
+		"fork":      verifyFiles(t, stream.Options{}, sources(append(append([][]byte{}, list...), branch)...)...),
+		"rollback":  verify(t, jsonl(list[:3]...), stream.Options{Expect: whole.Heads()}),
+		"gone":      verify(t, jsonl(newWriter(t, "b").many(2)...), stream.Options{Expect: whole.Heads()}),
+		"empty":     verify(t, nil, stream.Options{}),
+		"troubles":  verify(t, troubles(t), stream.Options{}),
+		"skipped":   verifyFiles(t, stream.Options{}, found(sources([]byte(`{"keys":[]}`), list[0]))...),
+		"cut":       verify(t, gzipped(t, jsonl(list...))[:200], stream.Options{}),
+		"odd names": verify(t, list[0], stream.Options{Name: "\x1b[31m\n\xff"}),
+	} {
+		s := reread(t, name, r.summary)
+		if s.Verdict() != r.summary.Verdict() {
+			t.Errorf("%s: %v comes back as %v", name, r.summary.Verdict(), s.Verdict())
+		}
+	}
+	whole.Keys = &stream.Keys{Path: "keys.json", Count: 2}
+	whole.Tool, whole.Started, whole.Finished = "receipt 1", receipt.At(time.Unix(1, 0)), receipt.At(time.Unix(2, 0))
+	if again := reread(t, "filled in", whole); again.Keys == nil || again.Keys.Count != 2 || !again.Started.Equal(whole.Started.Time) {
+		t.Errorf("%+v", again)
+	}
+	var empty stream.Summary
+	if reread(t, "zero", &empty).Verdict() != receipt.Undecided {
+		t.Error("the zero summary is decided")
+	}
+}
+
+// TestSummaryRefuse: a summary that contradicts itself is not read.
+func TestSummaryRefuse(t *testing.T) {
+	s := verify(t, jsonl(newWriter(t, "a").many(3)...), stream.Options{}).summary
+	one, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]string{
+		{`"verdict":"verified"`, `"verdict":"refuted"`},
+		{`"complete":true`, `"complete":false`},
+		{`"verified":3`, `"verified":2`},
+		{`"verified":3,"refuted":0,"undecided":0`, `"verified":4,"refuted":0,"undecided":-1`},
+		{`"receipts":3`, `"receipts":4`},
+		{`"report_version":1`, `"report_version":2`},
+		{`"scope":"integrity"`, `"scope":"some"`},
+		{`"head":"sha256:`, `"head":"sha512:`},
+		{`"receipts":3`, `"receipts":"3"`},
+	} {
+		if !strings.Contains(string(one), c[0]) {
+			t.Fatalf("%s is not in %s", c[0], one)
+		}
+		before := stream.Summary{Receipts: 77}
+		if err := json.Unmarshal([]byte(strings.Replace(string(one), c[0], c[1], 1)), &before); err == nil || before.Receipts != 77 {
+			t.Errorf("%s is read: %v, %+v", c[1], err, before)
+		}
+	}
+}
+
+// plain is a summary without what depends on how the parts were read.
+func plain(t *testing.T, s *stream.Summary) string {
+	t.Helper()
+	c := *s
+	c.NotChecked, c.Inputs = nil, stream.Inputs{}
+	return sumOf(t, &c)
+}
+
+func merged(t *testing.T, parts ...*stream.Summary) *stream.Summary {
+	t.Helper()
+	m := parts[0]
+	for _, p := range parts[1:] {
+		var err error
+		if m, err = m.Merge(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+// TestMerge: the summaries of parts, in any order and grouping, are that of the
+// whole.
+func TestMerge(t *testing.T) {
+	a, b := newWriter(t, "a").many(9), newWriter(t, "b").many(4)
+	parts := [][][]byte{append(append([][]byte{}, a[:2]...), b[:1]...), a[2:3], append(append([][]byte{}, a[3:7]...), b[1:3]...), a[7:], b[3:]}
+	var all [][]byte
+	var sums []*stream.Summary
+	for _, p := range parts {
+		all = append(all, p...)
+		sums = append(sums, verify(t, jsonl(p...), stream.Options{}).summary)
+	}
+	want := plain(t, verify(t, jsonl(all...), stream.Options{}).summary)
+	rng := rand.New(rand.NewPCG(4, 4))
+	notes := ""
+	for range 60 {
+		order := slices.Clone(sums)
+		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for len(order) > 1 { // merge any two neighbours
+			i := rng.IntN(len(order) - 1)
+			order = slices.Replace(order, i, i+2, reread(t, "part", merged(t, order[i], order[i+1])))
+		}
+		if got := plain(t, order[0]); got != want {
+			t.Fatalf("merged\n%s\nwhole\n%s", got, want)
+		}
+		if order[0].Inputs.Files != len(parts) {
+			t.Errorf("%d files", order[0].Inputs.Files)
+		}
+		got, err := json.Marshal(order[0].NotChecked)
+		if err != nil || notes != "" && string(got) != notes {
+			t.Errorf("not checked: %s, then %s", notes, got)
+		}
+		notes = string(got)
+	}
+	missing := merged(t, sums[0], sums[1], sums[3], sums[4]) // without the third
+	if missing.Verdict() != receipt.Refuted || len(missing.AllFindings()) != 2 || missing.AllFindings()[0].Code != receipt.CodeChainBreak {
+		t.Errorf("a part is missing: %v %+v", missing.Verdict(), missing.AllFindings())
+	}
+	if whole := merged(t, reread(t, "missing", missing), sums[2]); plain(t, whole) != want {
+		t.Errorf("the missing part came later: %s", plain(t, whole))
+	}
+	if len(missing.Heads()) != 0 {
+		t.Errorf("heads of streams in parts: %v", missing.Heads())
+	}
+	for i, s := range sums {
+		twice := merged(t, s, s)
+		if twice.Verdict() != receipt.Undecided {
+			t.Errorf("part %d twice: %v", i, twice.Verdict())
+		}
+		if twice := merged(t, append(slices.Clone(sums), s)...); twice.Verdict() == receipt.Verified {
+			t.Errorf("all, and part %d again: %v", i, twice.Verdict())
+		}
+	}
+	incomplete := verify(t, gzipped(t, jsonl(a...))[:300], stream.Options{}).summary
+	if m := merged(t, sums[4], incomplete); m.Complete || m.Verdict() == receipt.Verified {
+		t.Errorf("with an incomplete one: %v", m.Verdict())
+	}
+}
+
+// TestMergeFork: two parts that follow the same receipt are a fork.
+func TestMergeFork(t *testing.T) {
+	w := newWriter(t, "a")
+	list := w.many(4)
+	fork := newWriter(t, "a")
+	fork.n = 100
+	at, _ := receipt.ParseSealed(list[1])
+	branch := [][]byte{fork.seal(at.Head()), fork.next()}
+	sum := func(docs ...[]byte) *stream.Summary { return verify(t, jsonl(docs...), stream.Options{}).summary }
+	parts := []*stream.Summary{sum(list[:2]...), sum(list[2:]...), sum(branch...)}
+	for _, p := range [][3]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {0, 2, 1}} {
+		m := merged(t, parts[p[0]], parts[p[1]], parts[p[2]])
+		if m.Verdict() != receipt.Refuted || len(m.AllFindings()) == 0 {
+			t.Errorf("%v: %v %+v", p, m.Verdict(), m.AllFindings())
+		}
+		reread(t, "fork", m)
+	}
+	genesis := newWriter(t, "a")
+	genesis.n = 200
+	if m := merged(t, parts[0], sum(genesis.many(2)...)); m.Verdict() != receipt.Refuted {
+		t.Errorf("two beginnings: %v", m.Verdict())
+	}
+}
+
+// TestMergeRefuse: summaries that do not mean the same do not merge.
+func TestMergeRefuse(t *testing.T) {
+	s := verify(t, jsonl(newWriter(t, "a").many(3)...), stream.Options{}).summary
+	keyed, other, full := *s, *s, *s
+	keyed.Keys = &stream.Keys{Path: "k", SHA256: canon.Sum([]byte("1"))}
+	other.Keys = &stream.Keys{Path: "k", SHA256: canon.Sum([]byte("2"))}
+	full.Scope = receipt.ScopeFull
+	for _, c := range []struct {
+		a, b *stream.Summary
+		want error
+	}{{s, &full, stream.ErrScope}, {s, &keyed, stream.ErrKeys}, {&keyed, s, stream.ErrKeys}, {&keyed, &other, stream.ErrKeys}} {
+		if m, err := c.a.Merge(c.b); m != nil || !errors.Is(err, c.want) {
+			t.Errorf("%v, expected %v", err, c.want)
+		}
+	}
+	before := plain(t, s)
+	merged(t, s, s)
+	if plain(t, s) != before {
+		t.Error("Merge changed its receiver")
+	}
+}
+
+// TestRollback: the heads of an earlier summary are in a later one, or it was
+// rolled back.
+func TestRollback(t *testing.T) {
+	list := newWriter(t, "a").many(6)
+	earlier := reread(t, "earlier", verify(t, jsonl(list[:4]...), stream.Options{}).summary)
+	heads := earlier.Heads()
+	if len(heads) != 1 || heads[chain.Stream{Issuer: "a", Workspace: "w"}].Count != 4 {
+		t.Fatalf("heads %v", heads)
+	}
+	for n, want := range map[int]receipt.Verdict{3: receipt.Refuted, 4: receipt.Verified, 6: receipt.Verified} {
+		r := verify(t, jsonl(list[:n]...), stream.Options{Expect: heads})
+		if r.summary.Verdict() != want {
+			t.Errorf("%d receipts: %v", n, r)
+		}
+		if r := verifyFiles(t, stream.Options{Expect: heads}, sources(list[:n]...)...); r.summary.Verdict() != want {
+			t.Errorf("%d files: %v", n, r)
+		}
+	}
+	r := verify(t, jsonl(list[4:]...), stream.Options{After: heads})
+	expect(t, "continued", r, "verified 2/0/0; a 2")
+	whole := merged(t, earlier, r.summary)
+	if len(whole.Streams) != 1 || whole.Streams[0].Count != 6 || whole.Verdict() != receipt.Verified {
+		t.Errorf("%+v", whole.Streams)
+	}
+}
