@@ -36,13 +36,15 @@ func ParseDigest[T ~string | ~[]byte](text T) (Digest, error) {
 
 // hexDigit returns the value of a lower-case hexadecimal digit, or more than 15.
 func hexDigit(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
+	// Conditional moves, not branches: the digits of a digest cannot be predicted.
+	value, digit, letter := uint(0xff), uint(c)-'0', uint(c)-'a'
+	if digit < 10 {
+		value = digit
 	}
-	return 0xff
+	if letter < 6 {
+		value = letter + 10
+	}
+	return byte(value)
 }
 
 // IsZero reports whether d is 32 zero bytes, the digest of nothing known.
