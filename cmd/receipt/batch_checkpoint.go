@@ -168,13 +168,16 @@ func (o *checkpointOptions) grow(ctx context.Context, e *env, selected *selectio
 	}
 	selected.skipped = append(selected.skipped, sum.Skipped...)
 	selected.tellSkipped(e)
-	switch {
-	case last == nil:
+	if last == nil {
 		return tree, nil
-	case tree.Size() < last.Size:
-		return nil, last.tooLarge(tree.Size())
 	}
-	return tree, last.checkRoot(before)
+	if err = last.checkRoot(before); tree.Size() < last.Size {
+		err = last.tooLarge(tree.Size())
+	}
+	if err != nil {
+		return nil, refuted("a log only adds: the receipts of its last checkpoint come first, in the same order", "%w; nothing was signed", err)
+	}
+	return tree, nil
 }
 
 // notSigned words why a receipt keeps a checkpoint from being signed.

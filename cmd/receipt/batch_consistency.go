@@ -100,7 +100,11 @@ func (o *consistencyOptions) prove(ctx context.Context, e *env, paths []string) 
 		return err
 	}
 	if code, text := forked(from, to); code != "" {
-		return refuted("if the log signed both, keep both: together they prove it", "%s: %s\n  %s: %s\n  %s: %s",
+		hint := "if the log signed both, keep both: together they prove that it showed two trees"
+		if code == receipt.CodeTruncated {
+			hint = wrongOrder
+		}
+		return refuted(hint, "%s: %s\n  %s: %s\n  %s: %s",
 			code, text, sourceName(from.path), from, sourceName(to.path), to)
 	}
 	leaves, err := readLeaves(ctx, selected, o.long, to.Size, func(*stream.Document, canon.Digest) {})
@@ -141,9 +145,9 @@ func (o *consistencyOptions) heads(e *env, logs []*merkle.Log) (from, to *head, 
 func forked(from, to *head) (code receipt.Code, text string) {
 	switch {
 	case from.Size > to.Size:
-		return receipt.CodeTruncated, fmt.Sprintf("the later tree is smaller: %s, not %s", count(int(to.Size)), plural(int(from.Size), "receipt", "or more"))
+		return receipt.CodeTruncated, fmt.Sprintf("the later tree is smaller: %s, behind %s", leavesText(to.Size), leavesText(from.Size))
 	case from.Size == to.Size && from.Root != to.Root:
-		return receipt.CodeMerkleRootMismatch, fmt.Sprintf("two trees of %s", plural(int(from.Size), "receipt", ""))
+		return receipt.CodeMerkleRootMismatch, fmt.Sprintf("two trees of %s", leavesText(from.Size))
 	}
 	return "", ""
 }
@@ -221,10 +225,10 @@ func (r *consistency) judge(x *merkle.Extension) {
 	r.code = receipt.CodeProofInvalid
 	switch {
 	case x.Size1 != r.from.Size || x.Root1 != r.from.Root:
-		r.text = fmt.Sprintf("the proof is from another tree: %s, root %v", plural(int(x.Size1), "receipt", ""), x.Root1)
+		r.text = fmt.Sprintf("the proof is from another tree: %s, root %v", leavesText(x.Size1), x.Root1)
 		return
 	case x.Size2 != r.to.Size || x.Root2 != r.to.Root:
-		r.text = fmt.Sprintf("the proof is to another tree: %s, root %v", plural(int(x.Size2), "receipt", ""), x.Root2)
+		r.text = fmt.Sprintf("the proof is to another tree: %s, root %v", leavesText(x.Size2), x.Root2)
 		return
 	}
 	if err := x.Check(); err != nil {
@@ -291,11 +295,13 @@ func (r *consistency) print(e *env) error {
 	return err
 }
 
+const wrongOrder = "make sure that --from is the earlier one; a log never shrinks"
+
 // advice says what two trees mean.
 func (r *consistency) advice() string {
 	switch {
 	case r.code == receipt.CodeTruncated:
-		return "make sure that --from is the earlier one; a log never shrinks"
+		return wrongOrder
 	case len(r.signers) == 2:
 		return "keep both checkpoints: together they prove that the log showed two trees"
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -28,17 +29,29 @@ func readHead(e *env, path string, logs []*merkle.Log) (*head, error) {
 	}
 	signed, err := merkle.OpenSigned(note, logs, nil)
 	if err != nil {
-		return nil, refuted("receipt batch checkpoint writes checkpoints", "%q: %s: %s", sourceName(path), receipt.CodeCheckpointInvalid, plainMerkle(err))
+		hint := "receipt batch checkpoint writes checkpoints"
+		if falsified := (*merkle.SignatureError)(nil); errors.As(err, &falsified) {
+			hint = "the checkpoint was changed after it was signed"
+		}
+		return nil, refuted(hint, "%q: %s: %s", sourceName(path), receipt.CodeCheckpointInvalid, plainMerkle(err))
 	}
 	return &head{signed, path, note}, nil
 }
 
-// plainMerkle is the text of an error without the name of its package.
-func plainMerkle(err error) string { return strings.TrimPrefix(err.Error(), "merkle: ") }
+// plainMerkle is the text of an error without what the message says already.
+func plainMerkle(err error) string {
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "merkle: "), "checkpoint: ")
+}
 
 // String is the head as messages show it.
-func (h *head) String() string {
-	return fmt.Sprintf("%s, root %v", plural(int(h.Size), "receipt", ""), h.Root)
+func (h *head) String() string { return fmt.Sprintf("%s, root %v", leavesText(h.Size), h.Root) }
+
+// leavesText is the size of a tree; a forged checkpoint can state any.
+func leavesText(n uint64) string {
+	if n == 1 {
+		return "1 receipt"
+	}
+	return group3(strconv.FormatUint(n, 10)) + " receipts"
 }
 
 // readLeaves returns the leaf hashes of the receipts of the input, at most those
@@ -83,8 +96,8 @@ func (h *head) over(leaves []merkle.Hash) error {
 }
 
 func (h *head) tooLarge(n uint64) error {
-	return refuted("give all receipts that it is over, in their order", "%s: %q is over %s, the input has %s",
-		receipt.CodeTruncated, sourceName(h.path), plural(int(h.Size), "receipt", ""), count(int(n)))
+	return refuted("give all receipts that it is over, in their order", "%s: %q is over %s, the input has %d",
+		receipt.CodeTruncated, sourceName(h.path), leavesText(h.Size), n)
 }
 
 // checkRoot compares the root over as many receipts as the checkpoint is over.
@@ -93,7 +106,7 @@ func (h *head) checkRoot(root merkle.Hash) error {
 		return nil
 	}
 	return refuted("give the receipts that it is over, in their order", "%s: the root over the first %s is %v, %q states %v",
-		receipt.CodeMerkleRootMismatch, plural(int(h.Size), "receipt", ""), root, sourceName(h.path), h.Root)
+		receipt.CodeMerkleRootMismatch, leavesText(h.Size), root, sourceName(h.path), h.Root)
 }
 
 // onceStdin refuses - in more than one place.

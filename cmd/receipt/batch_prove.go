@@ -131,9 +131,9 @@ func (w *wanted) prove(ctx context.Context, selected *selection, long bool, h *h
 	case w.twice:
 		return nil, usage("name the receipt by a file", "several receipts have the receipt_id %q", w.name)
 	case !w.found:
-		return nil, refuted("--receipt takes a receipt_id or a file", "%q is not among the %s of the input", w.name, plural(int(w.seen), "receipt", ""))
+		return nil, refuted("--receipt takes a receipt_id or a file", "%q is not among the %s of the input", w.name, leavesText(w.seen))
 	case w.index >= h.Size:
-		return nil, refuted("a later checkpoint includes it", "%q is receipt %s of the input, the checkpoint is over the first %s", w.name, count(int(w.index+1)), count(int(h.Size)))
+		return nil, refuted("a later checkpoint includes it", "%q is number %d of the input, the checkpoint is over the first %s", w.name, w.index+1, leavesText(h.Size))
 	}
 	hashes, err := merkle.ProveInclusion(leaves, w.index)
 	if err != nil {

@@ -181,24 +181,18 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	for code, n := range s.Codes {
 		p.codes[verdictOf(s, code)][code] = n
 	}
-	findings := s.AllFindings()
-	for i, f := range findings {
-		if i == maxFindings {
-			fmt.Fprintf(b, "and %s more findings about the whole\n", count(len(findings)-i))
-			break
-		}
-		fmt.Fprintf(b, "%s: %s, %s: %s\n", escapeLine(findingName(f)), paintIf(color, receipt.Refuted, "refuted"), f.Code, escapeLine(f.Detail))
-	}
-	if len(findings) > 0 {
-		b.WriteByte('\n')
-	}
+	writeFindings(b, color, s)
 	footer(b, "reports", count(reports))
 	if len(s.Streams) > maxStreams {
 		footer(b, "streams", count(len(s.Streams))+", --format json lists their heads")
 	} else {
 		p.streams(b, s)
 	}
-	footers(b, "not checked", notes(s))
+	var open []string
+	for _, n := range s.NotChecked {
+		open = append(open, n.Detail)
+	}
+	footers(b, "not checked", open)
 	p.skipped(b, s)
 	var unread []string
 	for i, n := range s.Inputs.Unreadable {
@@ -212,7 +206,9 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	if s.Keys != nil {
 		footer(b, "keys", fmt.Sprintf("%s (%d)", s.Keys.Path, s.Keys.Count))
 	}
-	fmt.Fprintln(b, p.totals.line(s))
+	whole := *s
+	whole.Started, whole.Finished = receipt.Time{}, receipt.Time{} // parts of other days took no days
+	fmt.Fprintln(b, p.totals.line(&whole))
 }
 
 // maxFindings is how many findings are printed, as verify --limit has it.
@@ -230,17 +226,28 @@ func verdictOf(s *stream.Summary, code receipt.Code) receipt.Verdict {
 	return receipt.Undecided
 }
 
-// notes is what was not checked, and that parts overlap.
-func notes(s *stream.Summary) (list []string) {
-	for _, n := range s.NotChecked {
-		list = append(list, n.Detail)
+// writeFindings writes what is refuted of the whole, and what was counted twice.
+func writeFindings(b *bytes.Buffer, color bool, s *stream.Summary) {
+	line := func(name string, v receipt.Verdict, code receipt.Code, text string) {
+		fmt.Fprintf(b, "%s: %s, %s: %s\n", escapeLine(name), paintIf(color, v, v.String()), code, escapeLine(text))
+	}
+	findings := s.AllFindings()
+	for i, f := range findings {
+		if i == maxFindings {
+			fmt.Fprintf(b, "and %s more findings about the whole\n", count(len(findings)-i))
+			break
+		}
+		line(findingName(f), receipt.Refuted, f.Code, f.Detail)
 	}
 	for i := 1; i < len(s.Streams); i++ {
-		if a, b := &s.Streams[i-1], &s.Streams[i]; a.Stream == b.Stream && a.Head == b.Head {
-			list = append(list, fmt.Sprintf("how many receipts there are: two parts of %s end in the same receipt, %s, so they overlap", streamLabel(a.Stream), a.Head))
+		if a, c := &s.Streams[i-1], &s.Streams[i]; a.Stream == c.Stream && a.Head == c.Head {
+			line(streamLabel(a.Stream), receipt.Undecided, receipt.CodePartsOverlap,
+				fmt.Sprintf("two parts end in the same receipt, %s; what is in both was counted twice", a.Head))
 		}
 	}
-	return list
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
 }
 
 // footers writes lines below one label.
