@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -17,22 +20,26 @@ import (
 // continuityFlags say what the input continues and what it must end in.
 type continuityFlags struct {
 	previous, head string
-	count          int64
+	count          *pflag.Flag
 	partial        bool
 }
 
 func (f *continuityFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.previous, "previous", "", "what the first receipts follow: `HASH|FILE|REPORT`")
 	flags.StringVar(&f.head, "expect-head", "", "what the input must end in or hold: `HASH|REPORT`")
-	flags.Int64Var(&f.count, "expect-count", -1, "how many receipts there must be: `N`")
+	flags.Uint64("expect-count", 0, "how many receipts the stream must have: `N`")
+	f.count = flags.Lookup("expect-count")
 	flags.BoolVar(&f.partial, "partial", false, "the input is a selection: absent predecessors are not checked")
 }
 
 // apply puts them into options.
 func (f *continuityFlags) apply(e *env, o *stream.Options) error {
 	o.Partial = f.partial
-	if f.count >= 0 {
-		n := uint64(f.count)
+	if f.count.Changed {
+		n, err := strconv.ParseUint(f.count.Value.String(), 10, 64)
+		if err != nil {
+			return usage("", "--expect-count: %w", err)
+		}
 		o.Only.Count = &n
 	}
 	if f.previous != "" {
@@ -42,7 +49,9 @@ func (f *continuityFlags) apply(e *env, o *stream.Options) error {
 		}
 		switch {
 		case k.summary != nil:
-			o.After = k.summary.Heads()
+			if o.After = k.summary.Heads(); len(o.After) == 0 {
+				return noHeads(f.previous)
+			}
 		case k.stream != nil:
 			o.After = map[chain.Stream]chain.Head{*k.stream: {Hash: k.hash}}
 		default:
@@ -56,15 +65,18 @@ func (f *continuityFlags) apply(e *env, o *stream.Options) error {
 		}
 		switch {
 		case k.summary != nil:
-			o.Expect = k.summary.Heads()
-			if len(o.Expect) == 0 {
-				return usage("", "%q: the report names no head of a stream", f.head)
+			if o.Expect = k.summary.Heads(); len(o.Expect) == 0 {
+				return noHeads(f.head)
 			}
 		default:
 			o.Only.Head = k.hash
 		}
 	}
 	return nil
+}
+
+func noHeads(path string) error {
+	return usage("", "%q: the report names no head of a stream", path)
 }
 
 // known is what a hash, a receipt or an earlier report says of streams.
@@ -78,6 +90,9 @@ type known struct {
 func readKnown(e *env, arg string) (known, error) {
 	if d, err := canon.ParseDigest([]byte(arg)); err == nil {
 		return known{hash: d}, nil
+	}
+	if _, err := os.Stat(arg); err != nil && strings.HasPrefix(arg, "sha256:") {
+		return known{}, usage("a hash is sha256: and 64 hexadecimal digits in lower case", "%q is no hash", arg)
 	}
 	data, err := readBounded(e, arg, maxReportBytes+1)
 	if err != nil {
@@ -100,6 +115,11 @@ func readKnown(e *env, arg string) (known, error) {
 
 const maxReportBytes = 1 << 30
 
+// begunReport reports whether data begins as a report that verify writes.
+func begunReport(data []byte) bool {
+	return bytes.HasPrefix(data, []byte(`{"report_version":`)) || bytes.HasPrefix(data, []byte(reportsBegin))
+}
+
 var errNoSummary = errors.New("the report has no summary; it is not complete")
 
 // reportSummary finds the summary of a report that verify wrote as json or
@@ -113,7 +133,10 @@ func reportSummary(data []byte) (*stream.Summary, error) {
 		Summary *json.RawMessage `json:"summary"`
 		Version *int             `json:"report_version"`
 	}
-	if json.Unmarshal(last, &r) != nil || r.Summary == nil && r.Version == nil {
+	if json.Unmarshal(last, &r) != nil && begunReport(data) {
+		return nil, errNoSummary
+	}
+	if r.Summary == nil && r.Version == nil {
 		return nil, nil
 	}
 	if r.Summary == nil {

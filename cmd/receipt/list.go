@@ -346,11 +346,13 @@ func (t *totals) line(s *stream.Summary) string {
 	of := " of " + plural(s.Receipts, "receipt", "")
 	var parts []string
 	switch {
+	case verdict == receipt.Refuted && s.Refuted == 0:
+		parts = []string{wholeFindings(s), count(s.Verified) + of + " " + good, count(s.Undecided) + " undecided" + t.codeCounts(receipt.Undecided)}
 	case verdict == receipt.Refuted:
 		parts = []string{count(s.Refuted) + of + t.codeCounts(receipt.Refuted), count(s.Verified) + " " + good,
 			count(s.Undecided) + " undecided" + t.codeCounts(receipt.Undecided)}
-		if n := len(s.AllFindings()); n > 0 {
-			parts = append(parts, plural(n, "finding", "about the whole"))
+		if len(s.AllFindings()) > 0 {
+			parts = append(parts, wholeFindings(s))
 		}
 	case s.Undecided > 0:
 		parts = []string{count(s.Undecided) + of + t.codeCounts(receipt.Undecided), count(s.Verified) + " " + good}
@@ -375,6 +377,15 @@ func (t *totals) line(s *stream.Summary) string {
 	return paintIf(t.color, verdict, name) + ": " + strings.Join(parts, ", ")
 }
 
+// wholeFindings counts the findings about the whole input, by their codes.
+func wholeFindings(s *stream.Summary) string {
+	codes := map[receipt.Code]int{}
+	for _, f := range s.AllFindings() {
+		codes[f.Code]++
+	}
+	return plural(len(s.AllFindings()), "finding", "about the whole input") + codeCounts(codes)
+}
+
 // slow is how long a run takes before anybody wants to know how long it took.
 const slow = 5 * time.Second
 
@@ -388,9 +399,11 @@ func copies(n int) string {
 func count(n int) string { return group3(strconv.Itoa(n)) }
 
 // codeCounts is " (code 3, code 1)" for the receipts of a verdict.
-func (t *totals) codeCounts(v receipt.Verdict) string {
+func (t *totals) codeCounts(v receipt.Verdict) string { return codeCounts(t.codes[v]) }
+
+func codeCounts(of map[receipt.Code]int) string {
 	var codes []string
-	for c, n := range sortedCodes(t.codes[v]) {
+	for c, n := range sortedCodes(of) {
 		codes = append(codes, fmt.Sprintf("%s %s", c, count(n)))
 	}
 	if len(codes) == 0 {

@@ -44,9 +44,13 @@ func (o *outputFlags) check() error {
 	case !slices.Contains([]string{"auto", "always", "never"}, o.progressed):
 		return usage("", "--progress is auto, always or never, found %q", o.progressed)
 	}
-	for _, path := range o.reports {
+	for i, path := range o.reports {
 		if !slices.Contains([]string{".json", ".ndjson", ".csv", ".xml"}, extension(path)) {
 			return usage("", "--report writes .json, .ndjson, .csv or .xml, found %q", path)
+		}
+		same := func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }
+		if slices.ContainsFunc(o.reports[:i], same) {
+			return usage("", "--report names %q twice", path)
 		}
 	}
 	return nil
@@ -108,6 +112,10 @@ func (p printers) discard() {
 func (o *verifyOptions) printers(e *env, file *keyFile, selected *selection) (p printers, err error) {
 	p.list = []printer{o.stdout(e, file, selected)}
 	for _, path := range o.reports {
+		if selected.has(path) {
+			p.discard()
+			return p, usage("", "--report %q would overwrite an input", path)
+		}
 		f, err := newReportFile(path, o.force)
 		if err != nil {
 			p.discard()

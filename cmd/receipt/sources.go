@@ -157,6 +157,15 @@ func (p *plainErrors) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// has reports whether path is one of the inputs, by whatever name.
+func (s *selection) has(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && slices.ContainsFunc(s.sources, func(src stream.Source) bool {
+		other, err := os.Stat(src.Name)
+		return err == nil && os.SameFile(info, other)
+	})
+}
+
 // spoolStdin copies stdin to a temporary file when it has to be read twice.
 func (s *selection) spoolStdin(dir string, twice bool) (remove func(), err error) {
 	remove = func() {}
