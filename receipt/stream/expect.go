@@ -50,7 +50,7 @@ func (o *Options) concludeHeads(s *Summary) {
 	open, unexpected := 0, 0
 	for _, g := range s.Streams {
 		present[g.Stream] = true
-		if _, ok := o.Expect[g.Stream]; !ok && o.Only.Head.IsZero() {
+		if o.Only.Head.IsZero() && o.Expect[g.Stream].Hash != g.Head {
 			unexpected++
 		}
 		if _, ok := o.After[g.Stream]; !ok && !g.First && o.Only.Previous.IsZero() {

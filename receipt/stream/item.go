@@ -70,7 +70,8 @@ func (f *facts) gather(doc *canon.Document, computed canon.Digest) {
 	f.issued, _ = receipt.ParseTime(root.Member("issued_at").Text())
 	// An id is the issuer's own: two issuers may both count from one.
 	f.stream = appendText(f.stream, root.Member("issuer").Member("id").Text())
-	f.id = fingerprintOf(append(f.stream, root.Member("receipt_id").Text()...))
+	f.stream = append(f.stream, root.Member("receipt_id").Text()...)
+	f.id = fingerprintOf(f.stream)
 	f.stream = f.stream[:0]
 	f.stream = appendStreamKey(f.stream, root)
 }
