@@ -1,0 +1,94 @@
+package stream_test
+
+import (
+	"bytes"
+	"io"
+	"runtime"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A chainReader seals one receipt after the other as it is read.
+type chainReader struct {
+	w    *writer
+	left int
+	line []byte
+}
+
+func (r *chainReader) Read(p []byte) (int, error) {
+	if len(r.line) == 0 {
+		if r.left == 0 {
+			return 0, io.EOF
+		}
+		r.left--
+		r.line = append(r.w.next(), '\n')
+	}
+	n := copy(p, r.line)
+	r.line = r.line[n:]
+	return n, nil
+}
+
+func mallocs(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.Mallocs - before.Mallocs
+}
+
+// TestAllocations: a receipt more in an ordered input costs the machinery next to
+// nothing but its entry in the index.
+func TestAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	list := newWriter(t, "a").many(4000)
+	v := integrity(t)
+	run := func(n int) uint64 {
+		in := jsonl(list[:n]...)
+		return mallocs(func() {
+			s, err := stream.Verify(t.Context(), v, bytes.NewReader(in), stream.Options{Jobs: 2}.Indexed(1)).Summary()
+			if err != nil || s.Verdict() != receipt.Verified || s.Receipts != n {
+				t.Fatalf("%v, %+v", err, s)
+			}
+		})
+	}
+	alone := mallocs(func() {
+		doc, rep := new(canon.Document), new(receipt.Report)
+		for _, line := range list[2000:] {
+			v.VerifyBytes(line, doc, rep)
+		}
+	})
+	run(100)
+	few, many := run(2000), run(4000)
+	perReceipt := (float64(many) - float64(few) - float64(alone)) / 2000
+	t.Logf("%d for 2,000, %d for 4,000; the verifier alone %d", few, many, alone)
+	if perReceipt > 0.1 {
+		t.Errorf("%.2f allocations a receipt", perReceipt)
+	}
+}
+
+// TestMemory: memory does not grow with the length of the input.
+func TestMemory(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("long")
+	}
+	v := integrity(t)
+	run := func(n int) uint64 {
+		in := &chainReader{w: newWriter(t, "a"), left: n}
+		return watch(func() {
+			s, err := stream.Verify(t.Context(), v, in, stream.Options{Jobs: 2}.Indexed(100)).Summary()
+			if err != nil || s.Verdict() != receipt.Verified || s.Receipts != n || len(s.Streams) != 1 || s.Streams[0].Count != uint64(n) {
+				t.Fatalf("%v, %+v", err, s)
+			}
+		})
+	}
+	few, many := run(2000), run(25000)
+	t.Logf("%d KiB for 2,000 receipts, %d KiB for 25,000", few>>10, many>>10)
+	if many > few+(8<<20) {
+		t.Errorf("%d KiB for 2,000 receipts, %d KiB for 25,000", few>>10, many>>10)
+	}
+}
