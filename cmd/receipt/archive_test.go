@@ -1,0 +1,24 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+)
+
+// TestArchiveTerminal: CBOR is not written to a terminal, JSON is.
+func TestArchiveTerminal(t *testing.T) {
+	for verb, want := range map[string]int{"pack": exitUsage, "unpack": exitVerified} {
+		var out, message bytes.Buffer
+		e := testEnv(&out, &message)
+		e.terminal = true
+		code := run(context.Background(), []string{"archive", verb, "../../fixtures/valid/task.json"}, e)
+		if code != want || (out.Len() > 0) != (want == exitVerified) {
+			t.Errorf("%s: exit %d, %d bytes, %s", verb, code, out.Len(), &message)
+		}
+		if want == exitUsage && !strings.Contains(message.String(), "CBOR is not written to a terminal") {
+			t.Errorf("%s: %s", verb, &message)
+		}
+	}
+}
