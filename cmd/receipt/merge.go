@@ -239,11 +239,9 @@ func writeFindings(b *bytes.Buffer, color bool, s *stream.Summary) {
 		}
 		line(findingName(f), receipt.Refuted, f.Code, f.Detail)
 	}
-	for i := 1; i < len(s.Streams); i++ {
-		if a, c := &s.Streams[i-1], &s.Streams[i]; a.Stream == c.Stream && a.Head == c.Head {
-			line(streamLabel(a.Stream), receipt.Undecided, receipt.CodePartsOverlap,
-				fmt.Sprintf("two parts end in the same receipt, %s; what is in both was counted twice", a.Head))
-		}
+	for _, g := range s.Overlaps() {
+		line(streamLabel(g.Stream), receipt.Undecided, receipt.CodePartsOverlap,
+			fmt.Sprintf("two parts end in the same receipt, %s; what is in both was counted twice", g.Head))
 	}
 	if b.Len() > 0 {
 		b.WriteByte('\n')

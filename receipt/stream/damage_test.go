@@ -30,7 +30,7 @@ func (r result) findings() (list []string) {
 func TestDamage(t *testing.T) {
 	const n = 30
 	list := newWriter(t, "a").many(n)
-	tries := 300
+	tries := 200
 	if testing.Short() {
 		tries = 50
 	}

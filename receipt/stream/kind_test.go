@@ -243,6 +243,9 @@ func TestLongLines(t *testing.T) {
 			}
 		}
 	}
+	if testing.Short() || raceEnabled {
+		return
+	}
 	for _, n := range []int{16<<20 + 1, 16<<20 + 2, 17 << 20, 100 << 20} {
 		long := padded(l[1], n)
 		expect(t, fmt.Sprintf("a middle line of %d bytes", n), verify(t, jsonl(l[0], long, l[2]), stream.Options{}),

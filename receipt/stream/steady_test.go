@@ -86,9 +86,9 @@ func TestMemory(t *testing.T) {
 			}
 		})
 	}
-	few, many := run(2000), run(25000)
-	t.Logf("%d KiB for 2,000 receipts, %d KiB for 25,000", few>>10, many>>10)
+	few, many := run(2000), run(12000)
+	t.Logf("%d KiB for 2,000 receipts, %d KiB for 12,000", few>>10, many>>10)
 	if many > few+(8<<20) {
-		t.Errorf("%d KiB for 2,000 receipts, %d KiB for 25,000", few>>10, many>>10)
+		t.Errorf("%d KiB for 2,000 receipts, %d KiB for 12,000", few>>10, many>>10)
 	}
 }

@@ -88,7 +88,7 @@ func (s *Summary) Verdict() receipt.Verdict {
 	switch {
 	case s.Refuted > 0 || len(s.AllFindings()) > 0:
 		return receipt.Refuted
-	case s.Complete && s.Receipts > 0 && s.Verified == s.Receipts && s.Undecided == 0 && !s.overlaps():
+	case s.Complete && s.Receipts > 0 && s.Verified == s.Receipts && s.Undecided == 0 && len(s.Overlaps()) == 0:
 		return receipt.Verified
 	}
 	return receipt.Undecided
@@ -108,7 +108,7 @@ func (s *Summary) AllFindings() []Finding {
 		}
 		stream := after.Stream
 		f := Finding{Code: receipt.CodeChainBreak, Stream: &stream, Stated: after.Previous.String(),
-			Detail: fmt.Sprintf("a part of the stream begins behind %s, which no part ends in", after.Previous)}
+			Detail: fmt.Sprintf("a part of the stream begins behind %s, which no part ends in: receipts are missing there, or parts overlap", after.Previous)}
 		switch {
 		case after.First:
 			f.Stated, f.Detail = "null", "two parts of the stream state that nothing precedes them"
@@ -120,15 +120,32 @@ func (s *Summary) AllFindings() []Finding {
 	return all
 }
 
-// overlaps reports whether two parts end in the same receipt: what was counted
-// was counted twice.
-func (s *Summary) overlaps() bool {
-	for i := 1; i < len(s.Streams); i++ {
-		if a, b := &s.Streams[i-1], &s.Streams[i]; a.Stream == b.Stream && a.Head == b.Head {
-			return true
-		}
+// Open returns NotChecked, and a note when two parts overlap, for then nothing
+// that was counted is exact.
+func (s *Summary) Open() []receipt.Note {
+	overlap := receipt.Note{Code: receipt.CodePartsOverlap, Detail: "two parts end in the same receipt, so receipts were counted twice"}
+	if len(s.Overlaps()) == 0 || slices.Contains(s.NotChecked, overlap) {
+		return s.NotChecked
 	}
-	return false
+	return append(slices.Clip(s.NotChecked), overlap)
+}
+
+// Overlaps returns the parts that end in the same receipt as another part of
+// their stream: what is in both was counted twice.
+func (s *Summary) Overlaps() (list []chain.Segment) {
+	type end struct {
+		stream chain.Stream
+		head   canon.Digest
+	}
+	seen := map[end]bool{}
+	for _, g := range s.Streams {
+		at := end{g.Stream, g.Head}
+		if seen[at] {
+			list = append(list, g)
+		}
+		seen[at] = true
+	}
+	return list
 }
 
 // Heads returns where each stream ends: what [Options.After] takes to continue,

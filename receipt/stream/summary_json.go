@@ -77,7 +77,7 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 		Version: receipt.ReportVersion, Verdict: s.Verdict(), Scope: s.Scope, Complete: s.Complete, Partial: s.Partial,
 		Receipts: s.Receipts, Verified: s.Verified, Refuted: s.Refuted, Undecided: s.Undecided, Copies: s.Copies,
 		Codes: map[receipt.Code]int{}, Skipped: list(s.Skipped), SkippedAll: s.SkippedCount,
-		Streams: []streamJSON{}, Findings: []findingJSON{}, NotChecked: list(s.NotChecked),
+		Streams: []streamJSON{}, Findings: []findingJSON{}, NotChecked: list(s.Open()),
 		Inputs: s.Inputs, Keys: s.Keys, Tool: s.Tool, Started: s.Started, Finished: s.Finished,
 	}
 	j.Inputs.Unreadable = list(j.Inputs.Unreadable)

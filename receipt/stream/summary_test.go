@@ -1,6 +1,7 @@
 package stream_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
@@ -258,5 +259,27 @@ func TestRollback(t *testing.T) {
 	whole := merged(t, earlier, r.summary)
 	if len(whole.Streams) != 1 || whole.Streams[0].Count != 6 || whole.Verdict() != receipt.Verified {
 		t.Errorf("%+v", whole.Streams)
+	}
+}
+
+// TestOverlap: parts that end in the same receipt leave the whole undecided, and
+// the JSON form says why.
+func TestOverlap(t *testing.T) {
+	list := newWriter(t, "a").many(4)
+	whole, end := verify(t, jsonl(list...), stream.Options{}).summary, verify(t, jsonl(list[2:]...), stream.Options{}).summary
+	m, err := whole.Merge(end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(m)
+	if err != nil || m.Verdict() != receipt.Undecided || !bytes.Contains(text, []byte(`"parts_overlap"`)) {
+		t.Errorf("%v, %s, %v", m.Verdict(), text, err)
+	}
+	again := new(stream.Summary)
+	if err := json.Unmarshal(text, again); err != nil {
+		t.Fatal(err)
+	}
+	if second, err := json.Marshal(again); err != nil || !bytes.Equal(second, text) {
+		t.Errorf("%s\n%s, %v", text, second, err)
 	}
 }
