@@ -97,3 +97,25 @@ func TestFilesLowLimits(t *testing.T) {
 	lines := stream.Verify(context.Background(), v, bytes.NewReader(jsonl(list[0], large, list[2])), stream.Options{})
 	expect(t, "lines", collect(lines), "undecided 2/0/1; input:2 size_limit; a 3")
 }
+
+// TestCopiesOfUndecided: copies count once, whatever the verdict of the first.
+func TestCopiesOfUndecided(t *testing.T) {
+	v, err := receipt.NewVerifier(someTrust{}, receipt.Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := newWriter(t, "a").many(2) // unsigned
+	sources := []stream.Source{source("1", list[0]), source("2", list[1]), source("3", list[0])}
+	s, err := stream.VerifyFiles(context.Background(), v, sources, stream.Options{}).Summary()
+	if err != nil || s.Receipts != 2 || s.Undecided != 2 || s.Copies != 1 {
+		t.Errorf("%d receipts, %d undecided, %d copies, %v", s.Receipts, s.Undecided, s.Copies, err)
+	}
+}
+
+// someTrust has a key, but none that anybody names.
+type someTrust struct{}
+
+func (someTrust) Len() int { return 1 }
+func (someTrust) CheckSignature([]byte, *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
+	return nil, &receipt.SignatureError{Code: receipt.CodeUnknownKey}
+}

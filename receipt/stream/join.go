@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // join finds copies and duplicate ids among the ids, and then reads hashes and
@@ -65,6 +66,11 @@ func (s *survey) joinIDs() error {
 			s.marks[number] = markCopy
 		}
 		s.about(number, addressAt(first[56:]))
+		s.originals[number] = int(binary.BigEndian.Uint64(first[16:]))
+	}
+	s.verdicts = make(map[int]receipt.Verdict, len(s.originals))
+	for _, original := range s.originals {
+		s.verdicts[original] = receipt.Undecided
 	}
 	return nil
 }

@@ -18,15 +18,18 @@ type survey struct {
 	options *Options
 	sources []Source
 
-	marks   []mark          // of each item, in the order of reading
-	others  map[int]address // the receipt that the mark of an item is about
-	streams map[string]int
-	names   []chain.Stream
-	intact  []bool // by stream: a receipt of it fits its own hash
-	ends    []end  // by stream
-	damaged map[canon.Digest]bool
-	gaps    int   // items that state no place
-	docs    []int // of each source
+	marks  []mark          // of each item, in the order of reading
+	others map[int]address // the receipt that the mark of an item is about
+
+	originals map[int]int             // of each copy: the number of the receipt that it repeats
+	verdicts  map[int]receipt.Verdict // of these receipts, in the second reading
+	streams   map[string]int
+	names     []chain.Stream
+	intact    []bool // by stream: a receipt of it fits its own hash
+	ends      []end  // by stream
+	damaged   map[canon.Digest]bool
+	gaps      int   // items that state no place
+	docs      []int // of each source
 
 	ids, hashes, links *sorter
 
@@ -62,7 +65,7 @@ const (
 )
 
 func newSurvey(r *Run) *survey {
-	s := &survey{options: &r.options, sources: r.sources, others: map[int]address{}, streams: map[string]int{},
+	s := &survey{options: &r.options, sources: r.sources, others: map[int]address{}, originals: map[int]int{}, streams: map[string]int{},
 		damaged: map[canon.Digest]bool{}, docs: make([]int, len(r.sources))}
 	dir, most := r.options.TempDir, r.options.mostIndexed()
 	s.ids, s.hashes, s.links = newSorter(idWidth, most, dir), newSorter(hashWidth, most, dir), newSorter(linkWidth, most, dir)
@@ -149,7 +152,10 @@ func (s *survey) place(it *item) error {
 	it.v.Link(&it.rep, check)
 	if s.marks[number] == markCopy {
 		it.rep.Warn(receipt.CodeIdenticalCopy, "", s.address(s.others[number])+" is the same receipt")
-		it.copy = it.rep.Verdict == receipt.Verified
+		it.copy = it.rep.Verdict == s.verdicts[s.originals[number]]
+	}
+	if _, repeated := s.verdicts[number]; repeated {
+		s.verdicts[number] = it.rep.Verdict
 	}
 	return nil
 }
