@@ -237,8 +237,7 @@ func TestBombs(t *testing.T) {
 	}
 	for _, c := range []struct{ name, of, before string }{
 		{"zeros", "\x00", ""}, {"newlines", "\n", ""}, {"brackets", "[", ""}, {"spaces", " ", ""},
-		{"spaces in an array", " ", "["}, {"quotes in an array", `"`, `[`},
-		{"spaces in an object", " ", "{\n"},
+		{"spaces in an array", " ", "["},
 	} {
 		for name, bomb := range bombs(t, c.of) {
 			in := bomb()

@@ -30,7 +30,7 @@ func (r result) findings() (list []string) {
 func TestDamage(t *testing.T) {
 	const n = 30
 	list := newWriter(t, "a").many(n)
-	tries := 200
+	tries := 120
 	if testing.Short() {
 		tries = 50
 	}

@@ -234,7 +234,7 @@ func TestIncomplete(t *testing.T) {
 func TestLongLines(t *testing.T) {
 	w := newWriter(t, "a")
 	l := w.many(3)
-	for _, n := range []int{64<<10 - 1, 64 << 10, 70 << 10, 256<<10 - 1, 256 << 10, 256<<10 + 1, 300 << 10, 5 << 20, 16 << 20} {
+	for _, n := range []int{64<<10 - 1, 64 << 10, 70 << 10, 256<<10 - 1, 256 << 10, 256<<10 + 1, 300 << 10, 16 << 20} {
 		for i := range l {
 			in := jsonl(with(l, i, padded(l[i], n))...)
 			expect(t, fmt.Sprintf("line %d of %d bytes", i+1, n), verify(t, in, stream.Options{}), "verified 3/0/0; a 3")
@@ -246,7 +246,7 @@ func TestLongLines(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		return
 	}
-	for _, n := range []int{16<<20 + 1, 16<<20 + 2, 17 << 20, 100 << 20} {
+	for _, n := range []int{16<<20 + 1, 17 << 20, 100 << 20} {
 		long := padded(l[1], n)
 		expect(t, fmt.Sprintf("a middle line of %d bytes", n), verify(t, jsonl(l[0], long, l[2]), stream.Options{}),
 			"refuted 2/1/0; input:2 size_limit; input:3 open; a 2")
