@@ -25,9 +25,9 @@ type continuityFlags struct {
 }
 
 func (f *continuityFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.previous, "previous", "", "what the first receipts follow: `HASH|FILE|REPORT`")
-	flags.StringVar(&f.head, "expect-head", "", "what the input must end in or hold: `HASH|REPORT`")
-	flags.Uint64("expect-count", 0, "how many receipts the stream must have: `N`")
+	flags.StringVar(&f.previous, "previous", "", "what the input continues: the `HASH|FILE|REPORT` of the receipt before it")
+	flags.StringVar(&f.head, "expect-head", "", "the `HASH` that it must end in, or a REPORT whose heads it must still hold")
+	flags.Uint64("expect-count", 0, "the stream must have `N` receipts")
 	f.count = flags.Lookup("expect-count")
 	flags.BoolVar(&f.partial, "partial", false, "the input is a selection: absent predecessors are not checked")
 }

@@ -49,7 +49,7 @@ func (f *evidenceFlags) apply(e *env, v *receipt.Verifier, options *stream.Optio
 		}
 		m, err := batch.ParseManifest(data)
 		if err != nil {
-			return nil, usage("", "%q: %w", path, err)
+			return nil, usage("receipt batch seal writes such a file", "%q: %s", path, firstLines(err))
 		}
 		ev.Batches = append(ev.Batches, m)
 	}
@@ -75,6 +75,12 @@ func (f *evidenceFlags) apply(e *env, v *receipt.Verifier, options *stream.Optio
 		return nil, usage("", "%w", err)
 	}
 	return with, nil
+}
+
+// firstLines is an error without the end of a long list.
+func firstLines(err error) string {
+	lines := strings.SplitAfterN(err.Error(), "\n", 4)
+	return strings.TrimSpace(strings.Join(lines[:min(len(lines), 3)], ""))
 }
 
 // maxNoteBytes bounds checkpoints and proofs, as package note does.

@@ -78,10 +78,7 @@ func (p *listPrinter) report(rep *receipt.Report, text []byte) error {
 	p.codes[rep.Verdict][rep.Finding().Code]++
 	switch {
 	case p.detailed && !rep.Listed:
-		b := p.block(rep, document(text))
-		b.WriteByte('\n')
-		_, err := p.w.Write(b.Bytes())
-		return err
+		return p.writeBlock(append(p.block(rep, document(text)).Bytes(), '\n'))
 	case rep.Verdict == receipt.Refuted:
 		return p.refute(rep, text)
 	}
@@ -119,12 +116,23 @@ func (p *listPrinter) refute(rep *receipt.Report, text []byte) error {
 // interrupted writes what still waited.
 func (p *listPrinter) interrupted() error {
 	for _, f := range p.held {
-		if _, err := p.w.Write(f.block); err != nil {
+		if err := p.writeBlock(f.block); err != nil {
 			return err
 		}
 	}
 	p.held = nil
 	return nil
+}
+
+// writeBlock writes a block that ends with a blank line, and one above it when
+// lines are there.
+func (p *listPrinter) writeBlock(block []byte) error {
+	if p.written {
+		block = append([]byte{'\n'}, block...)
+	}
+	p.written = false
+	_, err := p.w.Write(block)
+	return err
 }
 
 // document parses what is about to be shown; it is empty when it is no JSON.

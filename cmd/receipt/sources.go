@@ -203,7 +203,11 @@ func readList(e *env, path string) ([]string, error) {
 	if text == "" {
 		return nil, usage("", "%q names no file", path)
 	}
-	return strings.Split(text, "\x00"), nil
+	list := strings.Split(text, "\x00")
+	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
+		return nil, usage("find -print0 writes such a list", "%q separates paths by line ends, expected NUL", sourceName(path))
+	}
+	return list, nil
 }
 
 const maxListBytes = 256 << 20

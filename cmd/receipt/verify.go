@@ -59,6 +59,7 @@ user's configuration folder: a JWK Set. They are never taken from a receipt.`,
 		},
 	}
 	f := cmd.Flags()
+	f.SortFlags = false // what most need comes first
 	o.policyFlags.register(f)
 	o.continuityFlags.register(f)
 	o.evidenceFlags.register(f)
@@ -70,10 +71,10 @@ user's configuration folder: a JWK Set. They are never taken from a receipt.`,
 
 func (o *readFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.filesFrom, "files-from", "", "read the paths from `FILE`, separated by NUL")
-	f.StringVar(&o.input, "input", "", "how inputs hold receipts: `KIND` json, lines, cbor or cborseq")
+	f.StringVar(&o.input, "input", "", "how inputs hold receipts, if not as their bytes say: `KIND` json, lines, cbor or cborseq")
 	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
-	f.StringVar(&o.tempDir, "temp-dir", os.TempDir(), "keep what does not fit into memory in `DIR`")
 	f.IntVar(&o.jobs, "jobs", 0, "use `N` processors; 0 uses all")
+	f.StringVar(&o.tempDir, "temp-dir", "", "keep what does not fit into memory in `DIR`, not in the system's folder for that")
 }
 
 // refuseEmpty refuses a flag that was given without a value, as by --issuer
@@ -100,7 +101,9 @@ func verify(ctx context.Context, e *env, paths []string, o *verifyOptions) error
 		if err != nil {
 			return err
 		}
-		paths = append(slices.Clip(paths), list...)
+		if paths = append(slices.Clip(paths), list...); o.filesFrom == stdinName && slices.Contains(paths, stdinName) {
+			return usage("", "- is given twice, but stdin can be read once")
+		}
 	}
 	if len(paths) == 0 {
 		if f, ok := e.in.(*os.File); ok && isTerminal(f) {
@@ -128,6 +131,7 @@ func verify(ctx context.Context, e *env, paths []string, o *verifyOptions) error
 }
 
 func (o *verifyOptions) streamOptions(e *env) (stream.Options, error) {
+	o.tempDir = cmp.Or(o.tempDir, os.TempDir())
 	options := stream.Options{Jobs: o.jobs, Long: o.long, TempDir: o.tempDir}
 	if o.jobs < 0 {
 		return options, usage("", "--jobs is 0 or more, found %d", o.jobs)
