@@ -50,7 +50,7 @@ func readInput(e *env, path string) ([]byte, error) {
 
 // packed reports whether data is CBOR or compressed.
 func packed(data []byte) bool {
-	return len(data) > 0 && (data[0] >= 0x80 && data[0] != 0xef && data[0] < 0xfe || bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}))
+	return len(data) > 0 && (data[0] >= 0x80 && data[0] < 0xe0 || bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}))
 }
 
 // address takes PATH:N apart. A file that is called so comes first.

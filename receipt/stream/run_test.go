@@ -331,3 +331,27 @@ func TestClosed(t *testing.T) {
 		t.Errorf("%d left open by a run that was stopped", open.Load())
 	}
 }
+
+// TestLivePipe: reports come while a pipe is still open, one behind the other.
+func TestLivePipe(t *testing.T) {
+	in, out := io.Pipe()
+	list := newWriter(t, "a").many(4)
+	seen := make(chan bool, len(list))
+	go func() {
+		for i, doc := range list {
+			if i > 1 { // the first is told from an only one by the second
+				<-seen
+			}
+			out.Write(append(doc, '\n'))
+		}
+		out.Close()
+	}()
+	run, count := stream.Verify(context.Background(), integrity(t), in, stream.Options{}), 0
+	for range run.Reports() {
+		count++
+		seen <- true
+	}
+	if sum, err := run.Summary(); err != nil || count != 4 || sum.Verdict() != receipt.Verified {
+		t.Errorf("%d, %v, %v", count, sum.Verdict(), err)
+	}
+}

@@ -39,15 +39,11 @@ func split(r *bufio.Reader, kind Kind, name string, packed bool) (splitter, erro
 // sniff tells the kind. It may skip blank lines of a length that lines would
 // skip too, but then the line numbers count from the first line that is read.
 func sniff(r *bufio.Reader, name string) (Kind, error) {
-	head, err := r.Peek(readBytes)
+	head, err := peek(r, telling)
 	if len(head) == 0 {
-		if err == io.EOF || err == nil {
-			return JSON, nil
-		}
-		return Sniffed, err
+		return JSON, err
 	}
-	switch c := head[0]; {
-	case c >= 0x80 && c < 0xe0: // a map, an array or a tag; no byte order mark, and no { with a bit too many
+	if isCBOR(head) {
 		if strings.HasSuffix(strip(name), ".cbor") {
 			return CBOR, nil
 		}
@@ -61,11 +57,15 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 		return Lines, nil
 	case beginsDocument(rest):
 		return Lines, nil
-	case rest == nil && len(head) == readBytes: // a line longer than what is seen
+	case rest == nil && len(head) == r.Size(): // a line longer than what is seen
 		return Lines, nil
 	}
 	return JSON, nil
 }
+
+// isCBOR reports a map, an array or a tag: no byte order mark, and no { with a bit
+// too many.
+func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
 
 // beginsDocument reports whether the next line begins with a document. One that
 // is a brace and no more begins a document of several lines, as in a quotation.
@@ -92,14 +92,46 @@ func cutLine(text []byte) (line, rest []byte) {
 
 // firstSymbol returns the first byte that is no white space, unread, or 0.
 func firstSymbol(r *bufio.Reader) (byte, error) {
-	head, err := r.Peek(readBytes)
+	head, err := peek(r, func(head []byte) bool { return len(bytes.TrimLeft(head, " \t\r\n")) > 0 })
 	if text := bytes.TrimLeft(head, " \t\r\n"); len(text) > 0 {
 		return text[0], nil
 	}
-	if err == io.EOF {
-		err = nil
-	}
 	return 0, err
+}
+
+// peek returns the beginning of an input as soon as it is enough, and without
+// waiting for more: a pipe may bring one receipt an hour. It returns less at the
+// end of the input or of the buffer, and an error only with nothing.
+func peek(r *bufio.Reader, enough func([]byte) bool) ([]byte, error) {
+	for n := 1; ; n = r.Buffered() + 1 {
+		_, err := r.Peek(n)
+		head, _ := r.Peek(r.Buffered())
+		switch {
+		case enough(head) || len(head) == r.Size() || err != nil && len(head) > 0 || err == io.EOF:
+			return head, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// telling reports whether two lines that are not blank are there, or less that is
+// enough to tell the kind.
+func telling(head []byte) bool {
+	if isCBOR(head) {
+		return true
+	}
+	first, rest := cutLine(bytes.TrimLeft(head, " \t\r\n"))
+	switch {
+	case bytes.HasPrefix(first, []byte("[")):
+		return true
+	case rest == nil:
+		return false
+	case bytes.HasSuffix(first, []byte("}")):
+		return true
+	}
+	_, behind := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
+	return behind != nil
 }
 
 // whole reads the one document of an input. A page of a list, as the protocol's

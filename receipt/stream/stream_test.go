@@ -198,6 +198,7 @@ func TestOrder(t *testing.T) {
 		{"reordered, partial", swapped(list, 2, 3), stream.Options{Partial: true}, "refuted 4/2/0; input:3 open; input:4 chain_break; input:5 chain_break; a 6"},
 		{"a second first", insert(list, 3, second), stream.Options{}, "refuted 5/2/0; input:4 chain_break; input:5 chain_break; a 7"},
 		{"fork", insert(list, 3, branch), stream.Options{}, "refuted 5/2/0; input:4 chain_fork; input:5 chain_break; a 7"},
+		{"altered, then as it was", insert(list, 3, altered(list[3])), stream.Options{}, "refuted 6/1/0; input:4 hash_mismatch; a 7"},
 		{"copy", insert(list, 3, list[2]), stream.Options{}, "verified 6/0/0; a 6; 1 copies"},
 		{"copies later", append(append([][]byte{}, list...), list[1], list[4]), stream.Options{}, "verified 6/0/0; a 6; 2 copies"},
 		{"altered", with(list, 3, altered(list[3])), stream.Options{}, "refuted 5/1/0; input:4 hash_mismatch; a 6"},
