@@ -355,15 +355,15 @@ func (t *totals) line(s *stream.Summary) string {
 	var parts []string
 	switch {
 	case verdict == receipt.Refuted && s.Refuted == 0:
-		parts = []string{wholeFindings(s), count(s.Verified) + of + " " + good, count(s.Undecided) + " undecided" + t.codeCounts(receipt.Undecided)}
+		parts = []string{wholeFindings(s), count(s.Verified) + of + " " + good, count(s.Undecided) + " undecided" + t.codeCounts(s, receipt.Undecided)}
 	case verdict == receipt.Refuted:
-		parts = []string{count(s.Refuted) + of + t.codeCounts(receipt.Refuted), count(s.Verified) + " " + good,
-			count(s.Undecided) + " undecided" + t.codeCounts(receipt.Undecided)}
+		parts = []string{count(s.Refuted) + of + t.codeCounts(s, receipt.Refuted), count(s.Verified) + " " + good,
+			count(s.Undecided) + " undecided" + t.codeCounts(s, receipt.Undecided)}
 		if len(s.AllFindings()) > 0 {
 			parts = append(parts, wholeFindings(s))
 		}
 	case s.Undecided > 0:
-		parts = []string{count(s.Undecided) + of + t.codeCounts(receipt.Undecided), count(s.Verified) + " " + good}
+		parts = []string{count(s.Undecided) + of + t.codeCounts(s, receipt.Undecided), count(s.Verified) + " " + good}
 	case verdict == receipt.Verified:
 		parts = []string{count(s.Verified) + of}
 	case s.Receipts == 0:
@@ -406,8 +406,24 @@ func copies(n int) string {
 
 func count(n int) string { return group3(strconv.Itoa(n)) }
 
-// codeCounts is " (code 3, code 1)" for the receipts of a verdict.
-func (t *totals) codeCounts(v receipt.Verdict) string { return codeCounts(t.codes[v]) }
+// codeCounts is " (code 3, code 1)" for the receipts of a verdict. Reports were
+// counted with copies, the summary has them without, but not by verdict.
+func (t *totals) codeCounts(s *stream.Summary, v receipt.Verdict) string {
+	other := receipt.Refuted
+	if v == receipt.Refuted {
+		other = receipt.Undecided
+	}
+	codes := map[receipt.Code]int{}
+	for c, n := range t.codes[v] {
+		if t.codes[other][c] == 0 {
+			n = s.Codes[c]
+		}
+		if n > 0 {
+			codes[c] = n
+		}
+	}
+	return codeCounts(codes)
+}
 
 func codeCounts(of map[receipt.Code]int) string {
 	var codes []string

@@ -130,11 +130,14 @@ func verify(ctx context.Context, e *env, paths []string, o *verifyOptions) error
 	return o.run(ctx, e, verifier, file, selected, options)
 }
 
+// maxJobs bounds the memory that jobs need.
+const maxJobs = 1024
+
 func (o *verifyOptions) streamOptions(e *env) (stream.Options, error) {
 	o.tempDir = cmp.Or(o.tempDir, os.TempDir())
 	options := stream.Options{Jobs: o.jobs, Long: o.long, TempDir: o.tempDir}
-	if o.jobs < 0 {
-		return options, usage("", "--jobs is 0 or more, found %d", o.jobs)
+	if o.jobs < 0 || o.jobs > maxJobs {
+		return options, usage("", "--jobs is 0 to %d, found %d", maxJobs, o.jobs)
 	}
 	if o.jobs > 0 {
 		runtime.GOMAXPROCS(o.jobs) // so that collecting garbage uses no more either
