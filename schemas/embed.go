@@ -9,16 +9,17 @@ var files embed.FS
 type Name string
 
 const (
-	Receipt Name = "receipt-2026-04-25" // the receipt
-	Report  Name = "report"             // what a verification says of one receipt
-	Summary Name = "summary"            // what it says of a whole run
-	Verify  Name = "verify"             // reports and summary, as receipt verify --format json writes them
-	Keys    Name = "keys"               // the file of trusted keys, a JWK Set
-	Batch   Name = "batch"              // the manifest of a batch
+	Receipt     Name = "receipt-2026-04-25" // the receipt
+	Report      Name = "report"             // what a verification says of one receipt
+	Summary     Name = "summary"            // what it says of a whole run
+	Verify      Name = "verify"             // reports and summary, as receipt verify --format json writes them
+	Keys        Name = "keys"               // the file of trusted keys, a JWK Set
+	Batch       Name = "batch"              // the manifest of a batch
+	Disclosures Name = "disclosures"        // values that were withheld from a receipt
 )
 
 // Names returns the names of all schemas.
-func Names() []Name { return []Name{Receipt, Report, Summary, Verify, Keys, Batch} }
+func Names() []Name { return []Name{Receipt, Report, Summary, Verify, Keys, Batch, Disclosures} }
 
 // Source returns the text of a schema. It reports false for an unknown name.
 // The text belongs to the caller.

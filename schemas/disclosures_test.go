@@ -1,0 +1,48 @@
+package schemas_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/schemas"
+)
+
+const salt = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+
+const disclosures = `{"disclosures_version": 1, "receipt_hash": "` + digest + `",
+	"fields": [{"field": "/metadata/a~1b", "salt": "` + salt + `", "value": "1234"}]}`
+
+// TestDisclosures checks one file, and one change at a time.
+func TestDisclosures(t *testing.T) {
+	s := must(t, schemas.Disclosures)
+	for _, c := range []struct {
+		old, new string
+		want     string // of the problems; empty: accepted
+	}{
+		{``, ``, ``},
+		{`"` + digest + `"`, `null`, ``},
+		{`"1234"`, `null`, ``},
+		{`"1234"`, `{"any": ["thing", 1]}`, ``},
+		{`"fields": [`, `"fields": [], "more": [`, `/more: unknown member "more"`},
+		{`"disclosures_version": 1`, `"disclosures_version": 2`, `/disclosures_version: expected 1, found 2`},
+		{`"receipt_hash": "` + digest + `",`, ``, `: missing member "receipt_hash"`},
+		{`"value": "1234"`, `"values": "1234"`, `/fields/0: missing member "value"; /fields/0/values: unknown member "values"`},
+		{`/metadata/a~1b`, ``, `/fields/0/field: expected text that matches ^(/[^~/]*(~[01][^~/]*)*)+$, found ""`},
+		{`/metadata/a~1b`, `$.metadata`, `/fields/0/field: expected text that matches ^(/[^~/]*(~[01][^~/]*)*)+$, found "$.metadata"`},
+		{`a~1b`, `a~b`, `/fields/0/field: expected text that matches ^(/[^~/]*(~[01][^~/]*)*)+$, found "/metadata/a~b"`},
+		{salt, salt[:30], `/fields/0/salt: expected text that matches ^[0-9a-f]{32}$, found "` + salt[:30] + `"`},
+		{salt, strings.ToUpper(salt), `/fields/0/salt: expected text that matches ^[0-9a-f]{32}$, found "` + strings.ToUpper(salt) + `"`},
+	} {
+		src := strings.Replace(disclosures, c.old, c.new, 1)
+		if c.old != "" && src == disclosures {
+			t.Errorf("nothing to change at %s", c.old)
+		}
+		var got []string
+		for _, p := range check(t, s, src).Problems {
+			got = append(got, p.Pointer+": "+p.Detail)
+		}
+		if joined := strings.Join(got, "; "); joined != c.want {
+			t.Errorf("with %s:\n%s\nwant\n%s", c.new, joined, c.want)
+		}
+	}
+}
