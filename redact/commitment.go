@@ -1,0 +1,67 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// commitmentPrefix keeps commitments apart from all other hashes of JSON.
+const commitmentPrefix = "receipt-redaction-v1\n"
+
+// saltSize is the size of a salt in bytes, half its length as text.
+const saltSize = 16
+
+// Commitment returns the proof_hash of a withheld value:
+//
+//	SHA-256("receipt-redaction-v1\n" ‖ JCS({"field": field, "salt": salt, "value": value}))
+//
+// where the field is the value's JSON Pointer in the unredacted form, the salt
+// is 32 lower-case hexadecimal digits and the value, which must be given in its
+// RFC 8785 form, is the whole original value. With a shell:
+//
+//	(printf 'receipt-redaction-v1\n'; printf '{"field":"/metadata/pin","salt":"%s","value":"1234"}' "$salt") | sha256sum
+//
+// Who does not know the salt cannot confirm a guess. The field is hashed too, so
+// that no value can be passed off as another's.
+func Commitment(field, salt string, value []byte) canon.Digest {
+	b := canon.AppendString([]byte(commitmentPrefix+`{"field":`), field)
+	b = canon.AppendString(append(b, `,"salt":`...), salt)
+	b = append(append(b, `,"value":`...), value...)
+	return canon.Sum(append(b, '}'))
+}
+
+// disclose makes a disclosure of each hit, with a salt of its own.
+func disclose(hits []hit, salts io.Reader) (*Disclosures, error) {
+	d := &Disclosures{}
+	seen := map[[saltSize]byte]bool{{}: true}
+	for _, h := range hits {
+		var salt [saltSize]byte
+		if _, err := io.ReadFull(salts, salt[:]); err != nil {
+			return nil, fmt.Errorf("redact: reading a salt: %w", err)
+		}
+		if seen[salt] {
+			return nil, errors.New("redact: the source of salts is not random: it gave the same 16 bytes twice, or zeros")
+		}
+		seen[salt] = true
+		d.Fields = append(d.Fields, Disclosure{h.pointer, hex.EncodeToString(salt[:]), h.at.node.AppendCanonical(nil)})
+	}
+	return d, nil
+}
+
+// validSalt reports whether a salt has the one form that is read.
+func validSalt(salt string) bool {
+	if len(salt) != 2*saltSize {
+		return false
+	}
+	for _, c := range []byte(salt) {
+		if !isHex(c) || c >= 'A' && c <= 'F' {
+			return false
+		}
+	}
+	return !bytes.Equal([]byte(salt), bytes.Repeat([]byte{'0'}, 2*saltSize))
+}

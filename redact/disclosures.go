@@ -1,0 +1,151 @@
+package redact
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// Disclosures are withheld values with the salts of their commitments: what is
+// kept when a receipt is redacted, or a part of it that is shown to someone.
+// They are secret. Printing them shows the fields only.
+type Disclosures struct {
+	ReceiptHash canon.Digest // of the receipt they belong to; zero before it is sealed
+	Fields      []Disclosure // in the order of the receipt's entries
+}
+
+// A Disclosure is one withheld value.
+type Disclosure struct {
+	Field string // JSON Pointer (RFC 6901) into the unredacted form
+	Salt  string // 32 lower-case hexadecimal digits
+	Value []byte // RFC 8785 form
+}
+
+// Commitment returns the proof_hash that the receipt has for the value.
+func (d Disclosure) Commitment() canon.Digest { return Commitment(d.Field, d.Salt, d.Value) }
+
+// String returns the field.
+func (d Disclosure) String() string { return d.Field }
+
+// GoString hides the value from %#v.
+func (d Disclosure) GoString() string { return fmt.Sprintf("redact.Disclosure{Field: %q}", d.Field) }
+
+// String returns the number of fields.
+func (d *Disclosures) String() string { return fmt.Sprintf("%d disclosures", len(d.Fields)) }
+
+// Bind returns the disclosures as those of the receipt with that hash. They must
+// not be those of another one.
+func (d *Disclosures) Bind(receipt canon.Digest) (*Disclosures, error) {
+	if receipt.IsZero() {
+		return nil, &BindingError{d.ReceiptHash, receipt}
+	}
+	if !d.ReceiptHash.IsZero() && d.ReceiptHash != receipt {
+		return nil, &BindingError{d.ReceiptHash, receipt}
+	}
+	return &Disclosures{receipt, slices.Clone(d.Fields)}, nil
+}
+
+// Select returns the disclosures of some fields, each once. The error is an
+// *[UnknownFieldError].
+func (d *Disclosures) Select(fields ...string) (*Disclosures, error) {
+	chosen := &Disclosures{ReceiptHash: d.ReceiptHash}
+	for _, f := range d.Fields {
+		if slices.Contains(fields, f.Field) {
+			chosen.Fields = append(chosen.Fields, f)
+		}
+	}
+	for _, name := range fields {
+		if !slices.ContainsFunc(chosen.Fields, func(f Disclosure) bool { return f.Field == name }) {
+			return nil, &UnknownFieldError{name}
+		}
+	}
+	return chosen, nil
+}
+
+// Marshal returns the file of the disclosures, in RFC 8785 form and a newline.
+// It fits schemas/disclosures.schema.json.
+func (d *Disclosures) Marshal() []byte {
+	b := []byte(`{"disclosures_version":1,"fields":[`)
+	for i, f := range d.Fields {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = canon.AppendString(append(b, `{"field":`...), f.Field)
+		b = canon.AppendString(append(b, `,"salt":`...), f.Salt)
+		b = append(append(append(b, `,"value":`...), f.Value...), '}')
+	}
+	b = append(b, `],"receipt_hash":`...)
+	if d.ReceiptHash.IsZero() {
+		return append(b, "null}\n"...)
+	}
+	return append(canon.AppendString(b, d.ReceiptHash.String()), "}\n"...)
+}
+
+// A BindingError says that disclosures belong to another receipt.
+type BindingError struct {
+	Stated canon.Digest // the receipt that they are bound to; zero: to none
+	Found  canon.Digest // the hash of the receipt at hand; zero: it has none
+}
+
+// Code returns CodeMismatch.
+func (e *BindingError) Code() Code { return CodeMismatch }
+
+// Error gives both hashes.
+func (e *BindingError) Error() string {
+	if e.Found.IsZero() {
+		return "redact: there is no receipt hash: disclosures are bound to a sealed receipt"
+	}
+	return fmt.Sprintf("redact: the disclosures belong to the receipt %v, not to %v", e.Stated, e.Found)
+}
+
+// A MismatchError says that a disclosed value is not the withheld one: the value,
+// the salt or the field is another.
+type MismatchError struct {
+	Field    string
+	Stated   canon.Digest // in the receipt
+	Computed canon.Digest // of the disclosure
+}
+
+// Code returns CodeMismatch.
+func (e *MismatchError) Code() Code { return CodeMismatch }
+
+// Error gives the field and both commitments.
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("redact: the value disclosed for %+.200q is not the withheld one: the receipt commits to %v, the disclosure is %v", e.Field, e.Stated, e.Computed)
+}
+
+// An UnknownFieldError says that there is no such field: the receipt has no
+// entry with a proof_hash for it, or the file no disclosure of it.
+type UnknownFieldError struct{ Field string }
+
+// Code returns CodeUnknownField.
+func (e *UnknownFieldError) Code() Code { return CodeUnknownField }
+
+// Error gives the field.
+func (e *UnknownFieldError) Error() string {
+	return fmt.Sprintf("redact: there is no commitment, or no disclosure, for %+.200q", e.Field)
+}
+
+// A FormatError says why disclosures are malformed. It quotes none of them.
+type FormatError struct {
+	Pointer      string // RFC 6901, into the file
+	Line, Column int    // of text that is no JSON; else 0
+	Detail       string
+}
+
+// Code returns CodeInvalid.
+func (e *FormatError) Code() Code { return CodeInvalid }
+
+// Error gives the place and the detail.
+func (e *FormatError) Error() string {
+	text := "redact: the disclosures are malformed: "
+	if e.Line > 0 {
+		text += fmt.Sprintf("line %d, column %d: ", e.Line, e.Column)
+	}
+	text += e.Detail
+	if e.Pointer != "" {
+		text += fmt.Sprintf(" at %q", e.Pointer)
+	}
+	return text
+}
