@@ -1,0 +1,231 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+)
+
+// urlPlaceholder stands for the value of a parameter: [redacted], in the
+// characters that a URL may have.
+const urlPlaceholder = "%5Bredacted%5D"
+
+// A urlRule cleans URLs, with a reading of its own: it takes them as they are
+// written, valid or not, and changes nothing but what it removes. net/url
+// refuses some, and drops parameters that are separated by a semicolon.
+type urlRule struct {
+	mode       URLs
+	params     nameSet
+	fragment   nameSet // more, behind #
+	references bool
+}
+
+func newURLRule(mode URLs, references bool) urlRule {
+	u := urlRule{mode: mode, references: references, params: newNameSet(strings.Fields(
+		`apikey accesstoken refreshtoken idtoken clientsecret password secret token auth bearer sig signature *token *secret *password`)...)}
+	if mode == URLsAnywhere {
+		for _, n := range strings.Fields(`passwd pwd jwt assertion samlresponse privatekey accesskey sessionid authorization *signature *credential *apikey *passwd`) {
+			u.params.add(n)
+		}
+		u.fragment = newNameSet("code")
+	}
+	return u
+}
+
+// An edit replaces the bytes from start to before end of a text.
+type edit struct {
+	start, end int
+	from       int // where the name of the parameter begins; start when there is none
+	with       string
+	rule       string
+}
+
+// edits appends what is to be changed in a text.
+func (u *urlRule) edits(list []edit, text []byte) []edit {
+	switch {
+	case u.mode == URLsKept:
+		return list
+	case u.mode == URLsWhole:
+		if authority := wholeURL(text); authority > 0 {
+			list = u.clean(list, text, authority, len(text))
+		}
+		return list
+	}
+	for at := 0; ; {
+		i := bytes.Index(text[at:], []byte("//"))
+		if i < 0 {
+			return list
+		}
+		at += i
+		if !opensURL(text, at) {
+			at++
+			continue
+		}
+		end := urlEnd(text, at)
+		list = u.clean(list, text, at+2, end)
+		at = max(end, at+2)
+	}
+}
+
+// wholeURL returns where the authority begins of a text that is one http(s) URL,
+// and 0 for other texts.
+func wholeURL(text []byte) int {
+	if bytes.ContainsFunc(text, unicode.IsSpace) {
+		return 0
+	}
+	for _, scheme := range []string{"http://", "https://"} {
+		if len(text) > len(scheme) && strings.EqualFold(string(text[:len(scheme)]), scheme) {
+			return len(scheme)
+		}
+	}
+	return 0
+}
+
+// opensURL reports whether an authority follows the two slashes at i: behind a
+// scheme, or at the start of a word (RFC 3986 section 4.2).
+func opensURL(text []byte, i int) bool {
+	return i == 0 || text[i-1] == ':' || text[i-1] <= ' ' || strings.IndexByte(`"'(=,<>`+"`", text[i-1]) >= 0
+}
+
+// urlEnd returns where the URL ends whose slashes are at i. A text that is a URL
+// as a whole ends it; in prose it ends before white space, a quotation mark or
+// an angle bracket, without the punctuation of the sentence.
+func urlEnd(text []byte, i int) int {
+	start := i
+	for start > 0 && isSchemeByte(text[start-1]) {
+		start--
+	}
+	if start == 0 && !bytes.ContainsFunc(text[i:], unicode.IsSpace) {
+		return len(text)
+	}
+	stops := `"<>` + "`"
+	if start > 0 && text[start-1] == '\'' {
+		stops += "'"
+	}
+	end := i + 2
+	for end < len(text) && text[end] > ' ' && text[end] != 0x7f && strings.IndexByte(stops, text[end]) < 0 {
+		end++
+	}
+	for end > i+2 && strings.IndexByte(`).,;:!?]}'*\`, text[end-1]) >= 0 {
+		end--
+	}
+	return end
+}
+
+// isSchemeByte reports whether a scheme may have c (RFC 3986 section 3.1), or a
+// prefix such as that of jdbc:postgresql.
+func isSchemeByte(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '+' || c == '.' || c == '-' || c == ':'
+}
+
+// clean looks at the URL whose authority begins at start.
+func (u *urlRule) clean(list []edit, text []byte, start, end int) []edit {
+	list = u.userinfo(list, text, start, end)
+	if u.mode == URLsAnywhere { // URLs within the URL
+		for at := start; ; {
+			i := bytes.Index(text[at:end], []byte("://"))
+			if i < 0 {
+				break
+			}
+			at += i + 3
+			list = u.userinfo(list, text, at, end)
+		}
+	}
+	return u.parameters(list, text, start, end)
+}
+
+// userinfo drops what stands before an @ in the authority (RFC 3986 section
+// 3.2.1). The last @ counts, as in all readers; a backslash does not end an
+// authority, as in some. A password may have a slash in it, unescaped; then the
+// authority looks like a host with a port that is no number.
+func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
+	authority := text[start:end]
+	if i := bytes.IndexAny(authority, "/?#"); i >= 0 {
+		authority = authority[:i]
+	}
+	at := bytes.LastIndexByte(authority, '@')
+	if at < 0 && u.mode == URLsAnywhere && badPort(authority) {
+		at = bytes.LastIndexByte(text[start:end], '@')
+	}
+	if at <= 0 {
+		return list
+	}
+	return append(list, edit{start, start + at + 1, start, "", ruleURL})
+}
+
+func badPort(authority []byte) bool {
+	i := bytes.LastIndexByte(authority, ':')
+	if i < 0 || i+1 == len(authority) {
+		return false
+	}
+	port := authority[i+1:]
+	if strings.IndexByte("${<%", port[0]) >= 0 || bytes.IndexByte(port, ']') >= 0 {
+		return false
+	}
+	return bytes.ContainsFunc(port, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// parameters replaces the values of sensitive parameters: of the query, and
+// anywhere also of path segments (;name=value) and of the fragment.
+func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
+	anywhere := u.mode == URLsAnywhere
+	fragment, query := false, false
+	for at := start; at < end; {
+		switch c := text[at]; {
+		case c == '#' && !anywhere:
+			return list
+		case c == '#':
+			fragment, query = true, true
+		case c == '?':
+			query = true
+		case c == '&' && query, c == ';' && (query || anywhere):
+		default:
+			at++
+			continue
+		}
+		at++
+		stops := "&;#"
+		if !query {
+			stops = "/;?#"
+		}
+		equals := bytes.IndexAny(text[at:end], "=?/"+stops)
+		if equals < 0 || text[at+equals] != '=' || !u.sensitive(text[at:at+equals], fragment) {
+			continue
+		}
+		name := at
+		at += equals + 1
+		value := text[at:end]
+		if i := bytes.IndexAny(value, stops); i >= 0 {
+			value = value[:i]
+		}
+		if u.withheld(value) {
+			list = append(list, edit{at, at + len(value), name, urlPlaceholder, ruleURL})
+		}
+		at += len(value)
+	}
+	return list
+}
+
+// maxParameter bounds the name of a parameter that is looked at.
+const maxParameter = 256
+
+// sensitive reads a name as servers do: token[], to%6ben and TOKEN are token.
+func (u *urlRule) sensitive(name []byte, fragment bool) bool {
+	if len(name) == 0 || len(name) > maxParameter {
+		return false
+	}
+	if v, ok := decode(name, '%', percent); ok {
+		name = v.text
+	}
+	name, _, _ = bytes.Cut(name, []byte("["))
+	folded := foldName(string(name))
+	return u.params.has(folded) || fragment && u.fragment.has(folded)
+}
+
+func (u *urlRule) withheld(value []byte) bool {
+	switch text := string(value); {
+	case text == "", text == urlPlaceholder, text == placeholder, u.references && reference(text):
+		return false
+	}
+	return true
+}
