@@ -1,0 +1,137 @@
+package redact
+
+import (
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// foldName makes the spellings of a name one: api_key, API-Key, "api key" and
+// apiKey. Only ASCII letters have a case here; a full-width or a Cyrillic letter
+// is another letter.
+func foldName(name string) string {
+	clean := func(c byte) bool { return c != '_' && c != '-' && c != ' ' && (c < 'A' || c > 'Z') }
+	at := 0
+	for at < len(name) && clean(name[at]) {
+		at++
+	}
+	if at == len(name) {
+		return name
+	}
+	b := []byte(name[:at])
+	for _, c := range []byte(name[at:]) {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			b = append(b, c+'a'-'A')
+		case clean(c):
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
+
+// A nameSet holds folded names.
+type nameSet struct {
+	exact  map[string]bool
+	suffix []string
+}
+
+func newNameSet(names ...string) (s nameSet) {
+	for _, n := range names {
+		s.add(n)
+	}
+	return s
+}
+
+// add refuses a name that nothing is left of.
+func (s *nameSet) add(name string) bool {
+	end, isSuffix := strings.CutPrefix(name, "*")
+	folded := foldName(end)
+	if folded == "" {
+		return false
+	}
+	if isSuffix {
+		s.suffix = append(s.suffix, folded)
+		return true
+	}
+	if s.exact == nil {
+		s.exact = map[string]bool{}
+	}
+	s.exact[folded] = true
+	return true
+}
+
+// has reports whether a name, which must be folded, is in the set.
+func (s *nameSet) has(folded string) bool {
+	if s.exact[folded] {
+		return true
+	}
+	for _, end := range s.suffix {
+		if strings.HasSuffix(folded, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// isHeaders reports whether a folded name is that of an object of headers.
+func isHeaders(folded string) bool { return strings.HasSuffix(folded, "headers") }
+
+// sensitiveHeader is upstream's rule: a few names are kept, of the others those
+// are withheld that contain a telling word. It withholds x-idempotency-key too.
+func sensitiveHeader(name string) bool {
+	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
+	switch name {
+	case "content-length", "content-type", "request-id", "user-agent", "x-a2a-delivery", "x-correlation-id", "x-github-delivery",
+		"x-github-event", "x-github-hook-id", "x-request-id", "x-slack-request-timestamp":
+		return false
+	}
+	for _, end := range []string{"-event", "-delivery"} {
+		if strings.HasSuffix(name, end) {
+			return false
+		}
+	}
+	for _, part := range []string{"timestamp", "request-id"} {
+		if strings.Contains(name, part) {
+			return false
+		}
+	}
+	for _, part := range []string{"authorization", "cookie", "secret", "signature", "token", "key"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// reference reports whether a text is only ${NAME}.
+func reference(text string) bool {
+	name, ok := strings.CutPrefix(text, "${")
+	name, closed := strings.CutSuffix(name, "}")
+	if !ok || !closed || name == "" || name[0] >= '0' && name[0] <= '9' {
+		return false
+	}
+	for _, c := range []byte(name) {
+		if c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// named reports which rule, if any, withholds the value of a member. headers
+// says that the object is one of headers.
+func (p *Policy) named(name string, headers bool, value canon.Node) (rule string, ok bool) {
+	switch {
+	case p.names.has(foldName(name)):
+		rule = ruleName
+	case p.headers && headers && sensitiveHeader(name):
+		rule = ruleHeader
+	default:
+		return "", false
+	}
+	if p.references && reference(value.String()) {
+		return "", false
+	}
+	return rule, true
+}

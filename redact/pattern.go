@@ -1,0 +1,66 @@
+package redact
+
+import "slices"
+
+// A pattern is a JSON Pointer with wildcards.
+type pattern struct {
+	text   string
+	tokens []string
+}
+
+const (
+	anyToken  = "*"
+	anyTokens = "**"
+)
+
+// wild reports whether the pattern may name several values, or none.
+func (p pattern) wild() bool {
+	return slices.ContainsFunc(p.tokens, func(t string) bool { return t == anyToken || t == anyTokens })
+}
+
+// A state says that the tokens before at of a pattern lead to a value.
+type state struct{ pattern, at int }
+
+// start returns the states of the whole document. Only concrete patterns could
+// name it, and those are refused.
+func (p *Policy) start() []state {
+	var s []state
+	for i := range p.patterns {
+		s = p.enter(s, state{i, 0})
+	}
+	return s
+}
+
+// enter adds a state, and the one behind a ** that stands for no token.
+func (p *Policy) enter(states []state, s state) []state {
+	tokens := p.patterns[s.pattern].tokens
+	for {
+		if !slices.Contains(states, s) {
+			states = append(states, s)
+		}
+		if s.at+1 >= len(tokens) || tokens[s.at] != anyTokens {
+			return states
+		}
+		s.at++
+	}
+}
+
+// step returns the states of the child that token names, and whether a pattern
+// names it.
+func (p *Policy) step(states []state, token string) (next []state, named bool) {
+	for _, s := range states {
+		tokens := p.patterns[s.pattern].tokens
+		if s.at == len(tokens) {
+			continue
+		}
+		switch t := tokens[s.at]; {
+		case t == anyTokens:
+			named = named || s.at+1 == len(tokens)
+			next = p.enter(next, s)
+		case t == anyToken || t == token:
+			named = named || s.at+1 == len(tokens)
+			next = p.enter(next, state{s.pattern, s.at + 1})
+		}
+	}
+	return next, named
+}

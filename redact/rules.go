@@ -1,0 +1,162 @@
+package redact
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// Rules say what to withhold. [Upstream], [Default] and [Strict] return such
+// rules, which may be added to; a zero field withholds nothing. [Rules.Compile]
+// makes a [Policy] of them.
+type Rules struct {
+	Name string // what a person calls them
+
+	// Pointers are JSON Pointers (RFC 6901) in which the token * stands for any
+	// one token, ** for any number of them and ** at the end for at least one:
+	// /metadata/** is everything in metadata, /metadata/**/pin every pin there.
+	// A pointer without such tokens must name a value of the document.
+	Pointers []string
+
+	// Names are names of members, wherever they are. Letters are compared
+	// without their case (of ASCII), and without _, - and spaces: api_key is
+	// also apiKey. A name that begins with * stands for all that end so.
+	Names []string
+
+	// Headers withholds what package documentation calls sensitive headers:
+	// members of an object that is named headers, or something that ends so.
+	Headers bool
+
+	// URLs says in which strings URLs are cleaned.
+	URLs URLs
+
+	// References keeps the value of a sensitive name or URL parameter when it
+	// is only a reference such as ${NPM_TOKEN}.
+	References bool
+
+	// Detectors find secrets in strings and in names. Where two find the same
+	// text the earlier one names it.
+	Detectors []Detector
+}
+
+// URLs says in which strings a URL loses its user information and the values of
+// its sensitive parameters.
+type URLs int
+
+const (
+	URLsKept     URLs = iota // in none
+	URLsWhole                // in strings that are one http or https URL: upstream's rule
+	URLsAnywhere             // in every string, of every scheme, in fragments and path parameters too
+)
+
+// A Policy says what is withheld from a draft. It comes from [Rules.Compile],
+// does not change and is safe for concurrent use.
+type Policy struct {
+	name       string
+	patterns   []pattern
+	names      nameSet
+	headers    bool
+	references bool
+	urls       urlRule
+	scanner    *Scanner
+	detectors  map[string]bool // names: whose placeholders are known
+	longest    int             // of them
+	reasons    map[string]bool // that the policy writes
+	shape      *shape          // of a receipt
+}
+
+// Compile checks the rules. The error is a *[RuleError] or a *[DetectorError].
+func (r Rules) Compile() (*Policy, error) {
+	p := &Policy{
+		name: r.Name, headers: r.Headers, references: r.References,
+		urls: newURLRule(r.URLs, r.References), shape: receiptShape(), detectors: map[string]bool{},
+	}
+	if len(r.Pointers)+len(r.Names)+len(r.Detectors) == 0 && !r.Headers && r.URLs == URLsKept {
+		return nil, &RuleError{Rule: "policy", Code: CodeInvalidRule, Detail: "there are no rules: nothing would ever be withheld"}
+	}
+	if r.URLs < URLsKept || r.URLs > URLsAnywhere {
+		return nil, &RuleError{Rule: "URLs", Code: CodeInvalidRule, Detail: "expected one of the constants"}
+	}
+	for i, text := range r.Pointers {
+		pat, err := p.compilePointer(text)
+		if err != nil {
+			err.Rule = fmt.Sprintf("pointer %d", i)
+			return nil, err
+		}
+		p.patterns = append(p.patterns, pat)
+	}
+	for i, name := range r.Names {
+		if !p.names.add(name) {
+			return nil, &RuleError{fmt.Sprintf("name %d", i), CodeInvalidRule, "expected a letter or a digit; every name would match"}
+		}
+	}
+	scanner, err := Compile(r.Detectors)
+	if err != nil {
+		return nil, err
+	}
+	p.scanner = scanner
+	for _, d := range r.Detectors {
+		p.detectors[d.Name] = true
+		p.longest = max(p.longest, len(d.Name))
+	}
+	p.reasons = p.everyReason()
+	return p, nil
+}
+
+// compilePointer refuses what is no pointer, and what can only name a value
+// that is never withheld.
+func (p *Policy) compilePointer(text string) (pattern, *RuleError) {
+	ptr, err := canon.ParsePointer(text)
+	if err != nil {
+		detail := "expected a JSON Pointer (RFC 6901)"
+		if e, ok := err.(*canon.PointerError); ok {
+			detail += fmt.Sprintf(": at byte %d: %s", e.Offset, e.Detail)
+		}
+		return pattern{}, &RuleError{Code: CodeInvalidRule, Detail: detail}
+	}
+	pat := pattern{text: text, tokens: ptr.Tokens()}
+	if pat.wild() {
+		return pat, nil
+	}
+	if p.shape.find(pat.tokens).guarded() || len(pat.tokens) > 0 && pat.tokens[0] == "redactions" {
+		return pattern{}, &RuleError{Code: CodeProtectedField, Detail: "it names a protected member of the receipt, or what holds one"}
+	}
+	return pat, nil
+}
+
+// Name returns the name of the rules.
+func (p *Policy) Name() string { return p.name }
+
+// What a rule is called, in findings and in the reasons of entries. A detector
+// is called by ruleOf.
+const (
+	rulePointer = "pointer"
+	ruleName    = "name"
+	ruleHeader  = "header"
+	ruleURL     = "url"
+	ruleHash    = "hash of a withheld value"
+	inName      = " in a member name"
+)
+
+func ruleOf(detector string) string { return "pattern " + detector }
+
+// everyReason lists the rules that can stand in a reason.
+func (p *Policy) everyReason() map[string]bool {
+	all := map[string]bool{rulePointer: true, ruleName: true, ruleHeader: true, ruleURL: true, ruleURL + inName: true, ruleHash: true, ruleHash + inName: true}
+	for d := range p.detectors {
+		all[ruleOf(d)], all[ruleOf(d)+inName] = true, true
+	}
+	return all
+}
+
+// wrote reports whether a reason is one that this policy writes. Such a text is
+// no find of any pattern.
+func (p *Policy) wrote(reason string) bool {
+	for rule := range strings.SplitSeq(reason, ", ") {
+		if !p.reasons[rule] {
+			return false
+		}
+	}
+	return true
+}

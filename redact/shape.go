@@ -1,0 +1,209 @@
+package redact
+
+import "strings"
+
+// receiptTable says what may stand in the place of a withheld value, so that the
+// receipt still fits its schema; a test derives the same from the schema. A
+// place that is not listed takes a placeholder: it is free text, or lies in an
+// open object.
+//
+//	protected  nothing at or below it is withheld, and nothing that holds it
+//	list       redactions[], which rules by pointer and name do not reach
+//	text       takes a placeholder
+//	drop       optional, and no text: the member is removed
+//	refuse     required, and no text: the value cannot be withheld
+//	open       an open object, withheld as {}
+//
+// and anything else is JSON that stands for the withheld value. An object or
+// element of an array that is only passed through is as if marked refuse.
+// Elements are never removed: no index changes.
+const receiptTable = `
+protected /schema
+protected /receipt_id
+protected /subject
+protected /issuer
+protected /issued_at
+protected /identifiers
+protected /chain
+protected /lifecycle/final_state
+
+drop      /lifecycle/created_at
+refuse    /lifecycle/started_at
+refuse    /lifecycle/completed_at
+open      /lifecycle/failure
+
+[]        /approvals
+refuse    /approvals/*/decision
+refuse    /approvals/*/decided_at
+open      /approvals/*/quorum_proof
+drop      /approvals/*/evidence_hash
+
+refuse    /trust/start_tier
+refuse    /trust/end_tier
+
+{"consumed":{}} /autonomy_budget
+{}        /autonomy_budget/limit
+drop      /autonomy_budget/limit/*
+{}        /autonomy_budget/consumed
+drop      /autonomy_budget/consumed/*
+
+refuse    /replay_input/determinism
+[]        /replay_input/materials
+refuse    /replay_input/materials/*/kind
+drop      /replay_input/materials/*/sha256
+drop      /replay_input/materials/*/bytes_base64
+open      /replay_input/materials/*/metadata
+
+{"alternatives_considered":[],"chosen_model":{"model":"[redacted]","provider":"[redacted]"},"route_policy_reason":"[redacted]"} /model_route
+{"model":"[redacted]","provider":"[redacted]"} /model_route/chosen_model
+[]        /model_route/alternatives_considered
+{"model":"[redacted]","provider":"[redacted]"} /model_route/alternatives_considered/*
+
+refuse    /cost/currency
+refuse    /cost/total
+[]        /cost/provider_breakdown
+refuse    /cost/provider_breakdown/*/amount
+drop      /cost/provider_breakdown/*/input_tokens
+drop      /cost/provider_breakdown/*/output_tokens
+open      /cost/provider_breakdown/*/metadata
+
+{"a2a_handoffs":[],"fs_writes":[],"network_egress":[],"tool_calls":[]} /side_effects
+[]        /side_effects/fs_writes
+refuse    /side_effects/fs_writes/*/operation
+drop      /side_effects/fs_writes/*/before_sha256
+drop      /side_effects/fs_writes/*/after_sha256
+[]        /side_effects/network_egress
+{"destination":"[redacted]","purpose":"[redacted]"} /side_effects/network_egress/*
+drop      /side_effects/network_egress/*/bytes_sent
+open      /side_effects/network_egress/*/metadata
+[]        /side_effects/tool_calls
+refuse    /side_effects/tool_calls/*/status
+drop      /side_effects/tool_calls/*/input_hash
+drop      /side_effects/tool_calls/*/output_hash
+open      /side_effects/tool_calls/*/metadata
+[]        /side_effects/a2a_handoffs
+refuse    /side_effects/a2a_handoffs/*/status
+
+[]        /final_artifacts
+{"artifact_id":"[redacted]","kind":"[redacted]"} /final_artifacts/*
+drop      /final_artifacts/*/sha256
+
+[]        /deltas
+refuse    /deltas/*/operation
+drop      /deltas/*/before_sha256
+drop      /deltas/*/after_sha256
+
+list      /redactions
+list      /redactions/*
+text      /redactions/*/field
+text      /redactions/*/reason
+drop      /redactions/*/proof_hash
+
+open      /metadata
+`
+
+// A form is what may stand in the place of a withheld value.
+type form uint8
+
+const (
+	formText    form = iota // a placeholder
+	formRefuse              // nothing
+	formDrop                // no member at all
+	formLiteral             // shape.literal
+)
+
+// A shape is one place of a receipt. The nil shape is a place that takes a
+// placeholder, and so are those below it.
+type shape struct {
+	members   map[string]*shape // "*" are the elements, or all members
+	form      form
+	literal   string
+	open      bool // an object with members of any name
+	protected bool
+	holds     bool // something protected
+	list      bool // redactions[], or an entry of it
+	hashes    []hashRule
+}
+
+// receiptShape reads the tables.
+func receiptShape() *shape {
+	root := &shape{form: formRefuse}
+	for line := range strings.Lines(receiptTable) {
+		what, path, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok {
+			continue
+		}
+		s := root.grow(strings.TrimSpace(path))
+		switch what {
+		case "protected":
+			s.form, s.protected = formRefuse, true
+			root.mark(strings.TrimSpace(path))
+		case "list":
+			s.form, s.list = formRefuse, true
+		case "text":
+			s.form = formText
+		case "drop":
+			s.form = formDrop
+		case "refuse":
+			s.form = formRefuse
+		case "open":
+			s.form, s.literal, s.open = formLiteral, "{}", true
+		default:
+			s.form, s.literal = formLiteral, what
+		}
+	}
+	for _, r := range hashRules() {
+		s := root.grow(r.element)
+		s.hashes = append(s.hashes, r)
+	}
+	return root
+}
+
+// grow returns the shape at a path, which it makes when there is none.
+func (s *shape) grow(path string) *shape {
+	for token := range strings.SplitSeq(path[1:], "/") {
+		next := s.members[token]
+		if next == nil {
+			next = &shape{form: formRefuse}
+			if s.members == nil {
+				s.members = map[string]*shape{}
+			}
+			s.members[token] = next
+		}
+		s = next
+	}
+	return s
+}
+
+// mark notes in what lies above a path that it holds something protected.
+func (s *shape) mark(path string) {
+	for token := range strings.SplitSeq(path[1:], "/") {
+		s.holds = true
+		s = s.members[token]
+	}
+}
+
+// child returns the shape of a member or an element.
+func (s *shape) child(token string) *shape {
+	switch {
+	case s == nil || s.open:
+		return nil
+	case s.protected:
+		return s
+	}
+	if c := s.members[token]; c != nil {
+		return c
+	}
+	return s.members[anyToken]
+}
+
+// find returns the shape of a place.
+func (s *shape) find(tokens []string) *shape {
+	for _, t := range tokens {
+		s = s.child(t)
+	}
+	return s
+}
+
+// guarded reports whether the place is never withheld.
+func (s *shape) guarded() bool { return s != nil && (s.protected || s.holds || s.list) }
