@@ -1,0 +1,176 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A hunt looks for the hashes of what a walk withholds.
+type hunt struct {
+	*walk
+	values   int                // the first hits: those that rules found
+	at       map[canon.Node]int // the hit of a value
+	digests  map[canon.Digest]bool
+	affected map[canon.Node]*affected
+}
+
+// An affected object has withheld values in it.
+type affected struct {
+	at      *place
+	members map[string]bool // those that are withheld, or hold what is
+}
+
+// hashes adds to the hits the hashes of what they withhold.
+func (w *walk) hashes(root canon.Node) {
+	h := hunt{w, len(w.hits), map[canon.Node]int{}, map[canon.Digest]bool{}, map[canon.Node]*affected{}}
+	for i := range w.hits {
+		v := &w.hits[i]
+		h.at[v.at.node] = i
+		h.affect(v.at)
+		add := func(d canon.Digest) { h.digests[d] = true }
+		sums(v.at.node, add)
+		for _, s := range v.secrets {
+			textSums(s, add)
+		}
+	}
+	for _, a := range h.affected {
+		h.beside(a)
+	}
+	h.deltaHashes(root)
+	for d := range h.digests {
+		for _, m := range w.mentions[d] {
+			if m.inName {
+				h.add(m.at, ruleHash+inName)
+			} else {
+				h.add(m.at, ruleHash)
+			}
+		}
+	}
+}
+
+// affect notes a withheld value in all objects around it.
+func (h *hunt) affect(p *place) {
+	for ; p.parent != nil; p = p.parent {
+		if p.index >= 0 {
+			continue
+		}
+		a := h.affected[p.parent.node]
+		if a == nil {
+			a = &affected{p.parent, map[string]bool{}}
+			h.affected[p.parent.node] = a
+		}
+		if a.members[p.name] {
+			return
+		}
+		a.members[p.name] = true
+	}
+}
+
+// add withholds a hash, and with it the same digest elsewhere.
+func (h *hunt) add(p *place, rule string) {
+	if i, ok := h.at[p.node]; ok {
+		if hit := &h.hits[i]; hit.text != nil { // a part of the text is not enough
+			hit.text, hit.rule = nil, addRule(hit.rule, rule)
+		}
+		return
+	}
+	if p.node.Kind() != canon.KindObject && !h.policy.shows(p.node, p.shape) {
+		return
+	}
+	h.at[p.node] = len(h.hits)
+	h.hits = append(h.hits, hit{at: p, rule: rule})
+	digestsIn(p.node.Text(), func(d canon.Digest) { h.digests[d] = true })
+}
+
+// addMember withholds a member of an object.
+func (h *hunt) addMember(object *place, name string, value canon.Node) {
+	if k := value.Kind(); k == canon.KindString || k == canon.KindNumber {
+		h.add(&place{object, value, name, -1, object.shape.child(name)}, ruleHash)
+	}
+}
+
+// beside withholds the hashes that are beside withheld values.
+func (h *hunt) beside(a *affected) {
+	object, s := a.at.node, a.at.shape
+	if s != nil && !s.open {
+		for _, rule := range s.hashes {
+			for member := range a.members {
+				if rule.covers(object, member) {
+					h.addAll(a.at, rule.hashes)
+					break
+				}
+			}
+		}
+		return
+	}
+	folded := map[string]bool{}
+	for member := range a.members {
+		folded[foldName(member)] = true
+	}
+	for name, value := range object.Members() {
+		if !a.members[name.String()] && isHashName(foldName(name.String()), folded) {
+			h.addMember(a.at, name.String(), value)
+		}
+	}
+}
+
+func (h *hunt) addAll(object *place, members string) {
+	for name := range strings.FieldsSeq(members) {
+		h.addMember(object, name, object.node.Member(name))
+	}
+}
+
+// deltaHashes withholds the digests of a delta whose path leads to a withheld
+// value, into one, or to what holds one.
+func (h *hunt) deltaHashes(root canon.Node) {
+	deltas := root.Member("deltas")
+	if deltas.Len() == 0 || h.values == 0 {
+		return
+	}
+	var fields []string
+	for _, v := range h.hits[:h.values] {
+		fields = append(fields, v.pointer)
+	}
+	slices.SortFunc(fields, comparePointers)
+	top := &place{node: root, index: -1, shape: h.policy.shape}
+	list := &place{top, deltas, "deltas", -1, h.policy.shape.child("deltas")}
+	for i, delta := range deltas.Elements() {
+		if touches(fields, delta.Member("path").String()) {
+			element := &place{list, delta, "", i, list.shape.child(anyToken)}
+			h.addAll(element, "before_sha256 after_sha256")
+		}
+	}
+}
+
+// touches reports whether a pointer is one of the fields, lies below one, or
+// above one. No field lies below another, so that only the two around the
+// pointer's own place can.
+func touches(fields []string, pointer string) bool {
+	i, found := slices.BinarySearchFunc(fields, pointer, comparePointers)
+	return found || i > 0 && below(pointer, fields[i-1]) || i < len(fields) && below(fields[i], pointer)
+}
+
+// below reports whether a pointer leads to something in the value that another
+// one names.
+func below(pointer, other string) bool {
+	return len(pointer) > len(other) && pointer[len(other)] == '/' && pointer[:len(other)] == other
+}
+
+// comparePointers orders pointers by their tokens: what lies below a value
+// follows it at once.
+func comparePointers(a, b string) int {
+	rank := func(c byte) int {
+		if c == '/' {
+			return -1
+		}
+		return int(c)
+	}
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return rank(a[i]) - rank(b[i])
+		}
+	}
+	return len(a) - len(b)
+}

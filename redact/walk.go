@@ -1,0 +1,269 @@
+package redact
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A place is where a value stands in a document. Places are made only for what
+// is withheld, or might be.
+type place struct {
+	parent *place // nil: the root
+	node   canon.Node
+	name   string // of a member
+	index  int    // of an element; -1: a member
+	shape  *shape
+}
+
+// appendPointer appends the pointer of the place.
+func (p *place) appendPointer(b []byte) []byte {
+	switch {
+	case p.parent == nil:
+		return b
+	case p.index >= 0:
+		return strconv.AppendInt(append(p.parent.appendPointer(b), '/'), int64(p.index), 10)
+	}
+	return canon.AppendToken(p.parent.appendPointer(b), p.name)
+}
+
+// A hit is a value that rules withhold, as a whole or, when text is not nil, a
+// part of it.
+type hit struct {
+	at      *place
+	rule    string
+	text    []byte   // what is left of a string
+	secrets [][]byte // what was taken out of it
+	pointer string
+}
+
+// A frame is the walk's way to one value. Its place is made when it is needed.
+type frame struct {
+	node  canon.Node
+	name  canon.Node
+	index int
+	shape *shape
+	kept  *place
+}
+
+// A mention is a place with a text that 64 hexadecimal digits stand in.
+type mention struct {
+	at     *place
+	inName bool // of a member of it
+}
+
+// A walk finds what a policy withholds from a document.
+type walk struct {
+	policy   *Policy
+	stack    []frame
+	hits     []hit
+	mentions map[canon.Digest][]mention
+}
+
+// find walks the whole document.
+func (p *Policy) find(d *canon.Document) *walk {
+	w := &walk{policy: p, mentions: map[canon.Digest][]mention{}}
+	root := d.Root()
+	w.stack = append(w.stack, frame{node: root, index: -1, shape: p.shape})
+	w.visit(p.start(), false)
+	return w
+}
+
+// keep returns the place of the value that the walk is at.
+func (w *walk) keep() *place { return w.keepAt(len(w.stack) - 1) }
+
+func (w *walk) keepAt(i int) *place {
+	f := &w.stack[i]
+	if f.kept == nil {
+		f.kept = &place{node: f.node, name: f.name.String(), index: f.index, shape: f.shape}
+		if i > 0 {
+			f.kept.parent = w.keepAt(i - 1)
+		}
+	}
+	return f.kept
+}
+
+// withhold notes that a rule withholds the value that the walk is at. It reports
+// false for what shows nothing: null, and what is withheld already.
+func (w *walk) withhold(rule string) bool {
+	f := &w.stack[len(w.stack)-1]
+	if w.policy.shows(f.node, f.shape) {
+		w.hits = append(w.hits, hit{at: w.keep(), rule: rule})
+		return true
+	}
+	return false
+}
+
+// shows reports whether withholding a value would hide anything. null says that
+// there is no value, and is kept.
+func (p *Policy) shows(n canon.Node, s *shape) bool {
+	switch n.Kind() {
+	case canon.KindNull:
+		return false
+	case canon.KindString:
+		return !p.isPlaceholder(n.Text())
+	case canon.KindArray, canon.KindObject:
+		return s == nil || s.form != formLiteral || len(n.Raw()) > 2*maxLiteral || string(n.AppendCanonical(nil)) != s.literal
+	}
+	return true
+}
+
+// maxLiteral is longer than any literal of the table.
+const maxLiteral = 256
+
+// visit looks at the value on top of the stack. headers says that it is an
+// object of headers.
+func (w *walk) visit(states []state, headers bool) {
+	f := w.stack[len(w.stack)-1]
+	switch f.node.Kind() {
+	case canon.KindString:
+		w.visitText(f)
+	case canon.KindObject:
+		if rule := w.dirtyName(f.node); rule != "" {
+			w.withhold(rule)
+			return
+		}
+		for name, value := range f.node.Members() {
+			if len(w.stack) == 1 && name.String() == "signatures" {
+				continue // of a sealed receipt, which is only looked at
+			}
+			w.visitChild(frame{node: value, name: name, index: -1}, name.String(), states, headers)
+		}
+	case canon.KindArray:
+		for i, value := range f.node.Elements() {
+			w.visitChild(frame{node: value, index: i}, strconv.Itoa(i), states, headers)
+		}
+	}
+}
+
+// visitChild looks at a member or an element. What a rule withholds as a whole
+// is not looked into: the outermost rule wins.
+func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
+	parent := w.stack[len(w.stack)-1].shape
+	f.shape = parent.child(token)
+	w.stack = append(w.stack, f)
+	defer func() { w.stack = w.stack[:len(w.stack)-1] }()
+	if f.shape.inList() || parent.inList() {
+		w.visitEntry(f, token)
+		return
+	}
+	next, named := w.policy.step(states, token)
+	if named {
+		w.withhold(rulePointer)
+		return
+	}
+	if f.index < 0 {
+		if rule, ok := w.policy.named(token, headers, f.node); ok && f.node.Kind() != canon.KindNull {
+			w.withhold(rule)
+			return
+		}
+		headers = f.node.Kind() == canon.KindObject && isHeaders(foldName(token))
+	}
+	w.visit(next, headers)
+}
+
+// visitEntry looks into redactions[]: nothing there is withheld by pointer or
+// name. A field is looked at token by token, as the names in it were, and a
+// reason that this policy writes is none of its finds.
+func (w *walk) visitEntry(f frame, token string) {
+	switch {
+	case f.node.Kind() != canon.KindString:
+		w.visit(nil, false)
+	case token == "reason" && w.policy.wrote(f.node.String()):
+	case token == "field" && w.cleanField(f.node.String()):
+	default:
+		w.visitText(f)
+	}
+}
+
+func (w *walk) cleanField(field string) bool {
+	ptr, err := canon.ParsePointer(field)
+	if err != nil {
+		return false
+	}
+	for _, t := range ptr.Tokens() {
+		if len(w.policy.clean([]byte(t)).rules) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// inList reports whether the shape is redactions[] or an entry of it.
+func (s *shape) inList() bool { return s != nil && s.list }
+
+// visitText looks at a string.
+func (w *walk) visitText(f frame) {
+	text := f.node.Text()
+	digestsIn(text, func(d canon.Digest) {
+		w.mentions[d] = append(w.mentions[d], mention{at: w.keep()})
+	})
+	if _, err := canon.ParseDigest(text); err == nil {
+		return // no detector has a say in what is a digest
+	}
+	switch c := w.cleanLeaf(f); {
+	case len(c.rules) == 0:
+	case f.shape != nil && f.shape.form != formText:
+		w.withhold(strings.Join(c.rules, ", "))
+	default:
+		w.hits = append(w.hits, hit{w.keep(), strings.Join(c.rules, ", "), c.text, c.secrets, ""})
+	}
+}
+
+// cleanLeaf cleans a string, and of a material its bytes.
+func (w *walk) cleanLeaf(f frame) cleaned {
+	text := f.node.Text()
+	if f.shape != nil && f.shape.form == formDrop && f.name.String() == "bytes_base64" {
+		if content, err := base64.StdEncoding.AppendDecode(nil, text); err == nil {
+			text = content
+		}
+	}
+	return w.policy.clean(text)
+}
+
+// dirtyName returns the rule that finds a secret in the name of a member.
+func (w *walk) dirtyName(object canon.Node) string {
+	for name := range object.Members() {
+		text := name.Text()
+		if len(text) >= 2*len(canon.Digest{}) {
+			digestsIn(text, func(d canon.Digest) {
+				w.mentions[d] = append(w.mentions[d], mention{w.keep(), true})
+			})
+		}
+		if c := w.policy.clean(text); len(c.rules) > 0 {
+			rules := make([]string, len(c.rules))
+			for i, r := range c.rules {
+				rules[i] = r + inName
+			}
+			return strings.Join(rules, ", ")
+		}
+	}
+	return ""
+}
+
+// guarded reports whether a hit may not be: at a protected member, or at what
+// holds one.
+func (h *hit) guarded() bool {
+	s := h.at.shape
+	return h.at.parent == nil || s != nil && (s.protected || h.text == nil && (s.holds || s.list))
+}
+
+// blocked reports whether nothing valid could stand in the place of the value.
+func (h *hit) blocked() bool {
+	return h.text == nil && h.at.shape != nil && h.at.shape.form == formRefuse
+}
+
+// replacement returns what stands in the place of the value; nil: nothing does.
+func (h *hit) replacement() []byte {
+	switch {
+	case h.text != nil:
+		return canon.AppendString(nil, h.text)
+	case h.at.shape == nil || h.at.shape.form == formText:
+		return canon.AppendString(nil, placeholder)
+	case h.at.shape.form == formLiteral:
+		return []byte(h.at.shape.literal)
+	}
+	return nil
+}
