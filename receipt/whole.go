@@ -23,6 +23,10 @@ func (c *Checkpoint) Claims() (claims merkle.Checkpoint, ok bool) {
 // log signed is another question, which the reports answer.
 func (c *Checkpoint) Fault() string { return c.opened.fault }
 
+// Signed reports whether a trusted key of its log signed the checkpoint, and
+// nothing in it is false.
+func (c *Checkpoint) Signed() bool { return c.opened.fault == "" && len(c.opened.logs) > 0 }
+
 // Within returns a copy of v for receipts that the caller has shown to be leaves
 // of the checkpoint's tree, by computing its root over all of them. It replaces
 // an inclusion proof for each.

@@ -119,3 +119,20 @@ func (someTrust) Len() int { return 1 }
 func (someTrust) CheckSignature([]byte, *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
 	return nil, &receipt.SignatureError{Code: receipt.CodeUnknownKey}
 }
+
+// TestReportsExcuseNothing: what is skipped in a folder is no unreadable receipt,
+// so a missing one stays missing.
+func TestReportsExcuseNothing(t *testing.T) {
+	list := newWriter(t, "a").many(4)
+	report := `{"report_version":1,"verdict":"verified","receipt_id":"x","checks":[]}` + "\n" + `{"summary":{}}` + "\n"
+	for name, text := range map[string]string{"report": report, "keys": `{"keys":[]}`, "summary": `{"reports":[],"summary":{"report_version":1}}`} {
+		beside := source("beside", []byte(text))
+		beside.Found = true
+		r := collect(stream.VerifyFiles(context.Background(), integrity(t), []stream.Source{
+			source("1", list[0]), source("2", list[1]), beside, source("4", list[3])}, stream.Options{}))
+		expect(t, name, r, "refuted 2/1/0; 4 chain_break; a 3")
+		if r.summary.SkippedCount == 0 {
+			t.Errorf("%s: nothing was skipped", name)
+		}
+	}
+}

@@ -117,7 +117,8 @@ type root struct {
 	address
 	first    bool // it states to be the first
 	previous canon.Digest
-	damaged  int // the number of its predecessor, when that is damaged; -1 for none
+	damaged  int   // the number of its predecessor, when that is damaged; -1 for none
+	issued   int64 // milliseconds since 1970
 }
 
 // advance goes to the next hash that is not a copy's.
@@ -182,7 +183,7 @@ func (j *joiner) link(e []byte) error {
 		return nil
 	}
 	stream, at := int(binary.BigEndian.Uint32(e)), addressAt(e[45:])
-	damaged, first := e[53] == 1, e[4] == 0
+	damaged, first, issued := e[53] == 1, e[4] == 0, int64(binary.BigEndian.Uint64(e[54:]))
 	var key [36]byte
 	copy(key[:4], e[:4])
 	copy(key[4:], e[5:37])
@@ -190,7 +191,7 @@ func (j *joiner) link(e []byte) error {
 		if damaged {
 			j.stray(stream, number)
 		} else {
-			j.absent = append(j.absent, root{number, stream, at, true, canon.Digest{}, -1})
+			j.absent = append(j.absent, root{number, stream, at, true, canon.Digest{}, -1, issued})
 		}
 		return nil
 	}
@@ -208,7 +209,7 @@ func (j *joiner) link(e []byte) error {
 		return nil
 	}
 	previous := canon.Digest(key[4:])
-	r := root{number, stream, at, false, previous, -1}
+	r := root{number, stream, at, false, previous, -1, issued}
 	if found && j.marks[j.holder()] == markDamaged {
 		r.damaged = j.holder()
 	}
@@ -314,13 +315,14 @@ func (j *joiner) rank(r root) int {
 	return 2
 }
 
-// tailBefore finds the end of a run that was read last before a root: what the
+// tailBefore finds the end of a run that was issued last before a root: what the
 // missing receipts probably come behind.
 func (j *joiner) tailBefore(r root) (at address) {
-	best := -1
-	for _, t := range j.tails {
-		if t.stream == r.stream && t.number < r.number && t.number > best {
-			best, at = t.number, t.address
+	var best *tail
+	for i := range j.tails {
+		t := &j.tails[i]
+		if t.stream == r.stream && t.issued < r.issued && (best == nil || t.issued > best.issued) {
+			best, at = t, t.address
 		}
 	}
 	return at

@@ -16,13 +16,13 @@ func newReadings() *readings { return &readings{sha256.New(), sha256.New()} }
 
 func (r *readings) first(it *item) {
 	if !it.end {
-		it.facts.sum(r.one)
+		it.sum(r.one)
 	}
 }
 
 func (r *readings) second(it *item) {
 	if r != nil {
-		it.facts.sum(r.two)
+		it.sum(r.two)
 	}
 }
 
@@ -30,13 +30,15 @@ func (r *readings) same() bool {
 	return r == nil || bytes.Equal(r.one.Sum(nil), r.two.Sum(nil))
 }
 
-// sum adds what the second reading relies on.
-func (f *facts) sum(h hash.Hash) {
+// sum adds what the second reading relies on. That a document is no receipt and
+// was left out matters too: what is unreadable excuses a missing link only
+// because it is a finding itself.
+func (it *item) sum(h hash.Hash) {
+	f := &it.facts
+	h.Write([]byte{flag(f.placed), flag(it.other != "")})
 	if !f.placed {
-		h.Write([]byte{0})
 		return
 	}
-	h.Write([]byte{1})
 	h.Write(f.link.Hash[:])
 	h.Write(f.link.Previous[:])
 	h.Write(f.computed[:])

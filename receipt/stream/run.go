@@ -264,7 +264,7 @@ func (r *Run) weigh(f *forest, p *pipeline) {
 	if rest := f.behind(); rest > 0 {
 		r.summary.note(receipt.CodeBatchNotChecked, "%d receipts behind the %d that the checkpoint is over", rest, f.claims.Size)
 	} else {
-		r.covered = f.tree.Size() == f.claims.Size
+		r.covered = f.tree.Size() == f.claims.Size && f.given.Signed()
 	}
 }
 

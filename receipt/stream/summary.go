@@ -274,6 +274,9 @@ func (s *Summary) count(it *item) {
 }
 
 func (s *Summary) skip(source, what string) {
+	if n := len(s.Skipped); n > 0 && s.Skipped[n-1] == (Notice{Source: source, Detail: what}) {
+		return // another line of the same
+	}
 	if s.SkippedCount++; len(s.Skipped) < MaxNotices {
 		s.Skipped = append(s.Skipped, Notice{Source: source, Detail: what})
 	}

@@ -59,9 +59,9 @@ type address struct{ source, index int }
 
 // Entries of the sorters: numbers big-endian, so that bytes sort as they do.
 const (
-	idWidth   = 16 + 8 + 32 + 4 + 4        // id, number, hash, source, index
-	hashWidth = 4 + 32 + 8 + 4 + 4 + 8     // stream, hash, number, source, index, time of issue
-	linkWidth = 4 + 1 + 32 + 8 + 4 + 4 + 1 // stream, whether it names one, previous, number, source, index, damaged
+	idWidth   = 16 + 8 + 32 + 4 + 4            // id, number, hash, source, index
+	hashWidth = 4 + 32 + 8 + 4 + 4 + 8         // stream, hash, number, source, index, time of issue
+	linkWidth = 4 + 1 + 32 + 8 + 4 + 4 + 1 + 8 // stream, whether it names one, previous, number, source, index, damaged, time of issue
 )
 
 func newSurvey(r *Run) *survey {
@@ -114,14 +114,14 @@ func (s *survey) record(it *item) error {
 		e = append(binary.BigEndian.AppendUint64(e, uint64(number)), f.computed[:]...)
 		s.ids.add(appendAddress(e, it))
 	}
-	e := binary.BigEndian.AppendUint32(make([]byte, 0, hashWidth), uint32(stream))
+	e := binary.BigEndian.AppendUint32(make([]byte, 0, linkWidth), uint32(stream))
 	e = append(e, f.link.Hash[:]...)
 	e = appendAddress(binary.BigEndian.AppendUint64(e, uint64(number)), it)
 	s.hashes.add(binary.BigEndian.AppendUint64(e, uint64(f.issued.UnixMilli())))
 	e = append(e[:4], flag(!f.link.First))
 	e = append(e, f.link.Previous[:]...)
 	e = appendAddress(binary.BigEndian.AppendUint64(e, uint64(number)), it)
-	s.links.add(append(e, flag(!f.holds)))
+	s.links.add(binary.BigEndian.AppendUint64(append(e, flag(!f.holds)), uint64(f.issued.UnixMilli())))
 	return nil
 }
 

@@ -35,7 +35,7 @@ func (w *worker) verify(it *item, found bool) {
 	}
 	w.v.VerifyBytes(it.data, w.doc, rep)
 	if code := rep.Finding().Code; code == receipt.CodeNotAReceipt {
-		w.unwrap(it, found)
+		w.unwrap(it)
 	} else if it.last && !it.single {
 		w.torn(it)
 	}
@@ -47,6 +47,9 @@ func (w *worker) verify(it *item, found bool) {
 		return
 	}
 	it.facts.gather(w.doc, rep.ReceiptHash)
+	if found && !it.facts.placed {
+		it.other = otherKind(w.doc.Root())
+	}
 }
 
 // refuse reports what could not be cut out of its input.
@@ -89,19 +92,14 @@ func cutOff(text []byte) bool {
 	return errors.As(err, &syntax) && syntax.Offset >= len(bytes.TrimRight(text, " \t\r"))
 }
 
-// unwrap judges the receipt inside an API envelope in its place, and tells other
-// documents of this toolkit from things that are no receipts.
-func (w *worker) unwrap(it *item, found bool) {
+// unwrap judges the receipt inside an API envelope in its place.
+func (w *worker) unwrap(it *item) {
 	root := w.doc.Root()
 	if payload := payloadOf(root); !payload.IsZero() {
 		it.data = payload.Raw()
 		w.v.VerifyBytes(it.data, w.doc, &it.rep)
 		it.rep.NotChecked = append(it.rep.NotChecked, receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Pointer: "/wire/payload",
 			Detail: "the API envelope around the receipt: nothing protects it"})
-		return
-	}
-	if found {
-		it.other = otherKind(root)
 	}
 }
 
@@ -117,6 +115,8 @@ func otherKind(root canon.Node) string {
 		return true
 	}
 	switch {
+	case has("chain"), bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")): // a receipt, however damaged
+		return ""
 	case root.Member("keys").Kind() == canon.KindArray:
 		return "a key set"
 	case has("kty", "kid"), has("kty", "crv"):
@@ -125,7 +125,7 @@ func otherKind(root canon.Node) string {
 		return "a verification report"
 	case has("batch_version"):
 		return "a batch manifest"
-	case has("disclosures"):
+	case has("disclosures_version"):
 		return "a disclosure file"
 	case has("witnesses") && root.Member("witnesses").Kind() == canon.KindObject:
 		return "a policy"
@@ -157,16 +157,14 @@ func (w *worker) locate(it *item, text []byte, found bool) {
 		return
 	}
 	if foreign(w.doc) {
-		if payload := payloadOf(w.doc.Root()); payload.IsZero() {
-			if found {
-				it.other = otherKind(w.doc.Root())
-			}
-			return
-		} else if w.doc.Parse(payload.Raw(), limits) != nil {
+		if payload := payloadOf(w.doc.Root()); !payload.IsZero() && w.doc.Parse(payload.Raw(), limits) != nil {
 			return
 		}
 	}
 	it.facts.gather(w.doc, canon.Digest{})
+	if found && !it.facts.placed {
+		it.other = otherKind(w.doc.Root())
+	}
 }
 
 // foreign reports whether a document is what the verifier calls not_a_receipt.
