@@ -1,25 +1,35 @@
 package redact
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"sync"
+)
 
 // A Detector finds secrets of one kind in text.
 type Detector struct {
 	Name      string      // of a-z, 0-9, _ and -
 	Pattern   string      // as package regexp reads it
-	Group     int         // the submatch that is the secret; 0: the whole match
+	Group     int         // the submatch that is the secret; 0: the whole match; or FirstGroup
 	Keywords  []string    // lower case; a text without any of them is not searched. Empty: always searched
 	Entropy   float64     // the secret has at least this Shannon entropy, in bits per byte; 0: any
-	Allow     []string    // patterns; a secret that one of them matches is none
+	Allow     []string    // patterns; a secret that one of them matches, or whose whole match one does, is none
 	StopWords []string    // a secret that contains one, in upper or lower case, is none
 	Allowed   []Allowance // further secrets that are none
 }
 
-// An Allowance says which finds of a detector are no secrets. One criterion that
-// is met suffices, or with All every criterion that is given.
+// FirstGroup as a [Detector]'s Group means the first submatch that is not empty,
+// or the whole match when there is none.
+const FirstGroup = -1
+
+// An Allowance says which finds of a detector are no secrets: one criterion that
+// is met suffices, or with All every kind of criterion that is given.
 type Allowance struct {
 	Patterns  []string
-	Target    Target // what Patterns are compared with
-	StopWords []string
+	Target    Target   // what Patterns are compared with
+	StopWords []string // the secret contains one, in upper or lower case
 	All       bool
 }
 
@@ -29,7 +39,15 @@ type Target int
 const (
 	TargetSecret Target = iota // the secret itself
 	TargetMatch                // all that the detector's pattern matched
-	TargetLine                 // the lines that the match lies in
+	TargetLine                 // the lines that the match lies in, of each side at most 1,024 bytes
+	TargetWord                 // the match, and the rest of the word that it begins in: letters, digits, _, - and ., at most 64
+)
+
+// maxLine is what an allowance sees of a line beside a match: the line of a
+// receipt on one line is long, and is not read again for each find.
+const (
+	maxLine = 1024
+	maxWord = 64
 )
 
 // A Span is a secret in a text: the bytes from Start to before End, found by the
@@ -49,3 +67,155 @@ type DetectorError struct {
 func (e *DetectorError) Error() string {
 	return fmt.Sprintf("detector %d (%q): %s", e.Index, e.Name, e.Reason)
 }
+
+// Limits of what Compile takes. gitleaks has 222 detectors, a keyword has seldom
+// more than 30 letters.
+const (
+	MaxDetectors = 2_000
+	MaxPattern   = 8 << 10 // bytes of a pattern
+	maxKeyword   = 256
+)
+
+// Compile checks detectors and prepares them for scanning. An error is a
+// *[DetectorError].
+func Compile(detectors []Detector) (*Scanner, error) {
+	if len(detectors) > MaxDetectors {
+		d := detectors[MaxDetectors]
+		return nil, &DetectorError{MaxDetectors, d.Name, fmt.Sprintf("there are more than %d detectors", MaxDetectors)}
+	}
+	s := &Scanner{detectors: make([]compiled, len(detectors))}
+	names := map[string]bool{}
+	for i, d := range detectors {
+		reason := checkName(d.Name)
+		if names[d.Name] {
+			reason = "another detector has that name"
+		}
+		names[d.Name] = true
+		if reason == "" {
+			reason = s.detectors[i].compile(d)
+		}
+		if reason != "" {
+			return nil, &DetectorError{i, d.Name, reason}
+		}
+	}
+	s.index()
+	s.pool = &sync.Pool{New: func() any { return &work{progress: make([]progress, len(s.detectors))} }}
+	return s, nil
+}
+
+func checkName(name string) string {
+	if name == "" {
+		return "it has no name"
+	}
+	if i := strings.IndexFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	}); i >= 0 {
+		return "expected a name of a-z, 0-9, _ and -"
+	}
+	return ""
+}
+
+// A compiled detector can search a text in three ways, which find the same: all
+// of it; the neighbourhood of places where one of its anchors occurs; or just
+// the places where a match must begin, given where an anchor ends.
+type compiled struct {
+	name      string
+	group     int
+	keywords  []string
+	entropy   float64
+	stopWords []string // lower case
+	allow     []allowance
+
+	whole   *regexp.Regexp // searches the text
+	within  *regexp.Regexp // searches a part of it; when back is set, one that is preceded by one rune
+	begins  *regexp.Regexp // matches at the beginning of a part only; nil: where a match begins is not known
+	back    bool           // the pattern sees what stands before a match
+	anchors []anchor       // one of them is in every match, and with it one of the keywords; none: whole is to be used
+	before  int            // no match begins more bytes before an anchor
+}
+
+type allowance struct {
+	patterns  []*regexp.Regexp
+	target    Target
+	either    bool // patterns are compared with the secret and with the match
+	stopWords []string
+	all       bool
+}
+
+// compile returns what is wrong with a detector, or nothing.
+func (c *compiled) compile(d Detector) string {
+	if len(d.Pattern) > MaxPattern {
+		return fmt.Sprintf("the pattern has more than %d bytes", MaxPattern)
+	}
+	tree, err := syntax.Parse(d.Pattern, syntax.Perl)
+	if err != nil {
+		return explain(err)
+	}
+	if c.whole, err = regexp.Compile(d.Pattern); err != nil {
+		return explain(err)
+	}
+	switch {
+	case measure(tree).min == 0:
+		return "the pattern matches the empty text"
+	case c.whole.MatchString(" ") && c.whole.MatchString("a"):
+		return "the pattern matches any text"
+	case d.Group < FirstGroup || d.Group > c.whole.NumSubexp():
+		return fmt.Sprintf("the pattern has no group %d", d.Group)
+	case !(d.Entropy >= 0 && d.Entropy <= 8):
+		return "the entropy of a byte is between 0 and 8 bits"
+	}
+	c.name, c.group, c.entropy = d.Name, d.Group, d.Entropy
+	for _, k := range d.Keywords {
+		if k == "" || len(k) > maxKeyword {
+			return fmt.Sprintf("expected a keyword of 1 to %d bytes", maxKeyword)
+		}
+		c.keywords = append(c.keywords, lower(k))
+	}
+	own := Allowance{Patterns: d.Allow, StopWords: d.StopWords}
+	for i, a := range append([]Allowance{own}, d.Allowed...) {
+		compiled, reason := compileAllowance(a)
+		if reason != "" {
+			return reason
+		}
+		if compiled.either = i == 0; len(a.Patterns)+len(a.StopWords) > 0 {
+			c.allow = append(c.allow, compiled)
+		}
+	}
+	return c.plan(tree, d.Pattern)
+}
+
+func compileAllowance(a Allowance) (allowance, string) {
+	c := allowance{target: a.Target, all: a.All}
+	if a.Target < TargetSecret || a.Target > TargetWord {
+		return c, "an allowance has an unknown target"
+	}
+	for _, p := range a.Patterns {
+		if len(p) > MaxPattern {
+			return c, fmt.Sprintf("an allowance has a pattern of more than %d bytes", MaxPattern)
+		}
+		re, err := regexp.Compile(p)
+		if err != nil {
+			return c, "an allowance: " + explain(err)
+		}
+		c.patterns = append(c.patterns, re)
+	}
+	for _, w := range a.StopWords {
+		if w == "" {
+			return c, "a stop word is empty"
+		}
+		c.stopWords = append(c.stopWords, lower(w))
+	}
+	return c, ""
+}
+
+// explain says why a pattern is invalid without repeating it.
+func explain(err error) string {
+	if e, ok := err.(*syntax.Error); ok {
+		return "the pattern is invalid: " + e.Code.String()
+	}
+	return "the pattern is invalid"
+}
+
+// lower returns a text with its ASCII letters in lower case: what keywords and
+// stop words are compared in.
+func lower(text string) string { return strings.Map(fold, text) }
