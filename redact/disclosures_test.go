@@ -1,0 +1,253 @@
+package redact_test
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/schemas"
+)
+
+// TestCommitment computes one by hand.
+func TestCommitment(t *testing.T) {
+	const salt = "00112233445566778899aabbccddeeff"
+	want := sha256.Sum256([]byte("receipt-redaction-v1\n" + `{"field":"/a\"é","salt":"` + salt + `","value":{"b":[1,null]}}`))
+	d := redact.Disclosure{Field: "/a\"é", Salt: salt, Value: []byte(`{"b":[1,null]}`)}
+	if got := redact.Commitment(d.Field, d.Salt, d.Value); got != canon.Digest(want) || d.Commitment() != got {
+		t.Error(got)
+	}
+}
+
+// sealedWith redacts and seals a draft that has a PIN and a note.
+func sealedWith(t *testing.T) (*canon.Document, *redact.Disclosures) {
+	t.Helper()
+	r, err := compile(t, redact.Rules{Names: []string{"pin", "note", "same"}}).Redact(
+		parse(t, draft(t, "metadata", `{"pin":1234,"note":{"a":["b",1.50]},"same":1234}`)), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := receipt.SealDocument(parse(t, string(r.Draft)), chain.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := parse(t, string(sealed.JSON()))
+	hash, err := chain.Hash(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := r.Disclosures.Bind(hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc, bound
+}
+
+// TestRoundTrip: redact, seal, bind, write, read, select, check.
+func TestRoundTrip(t *testing.T) {
+	doc, all := sealedWith(t)
+	if len(all.Fields) != 3 || all.Fields[0].Field != "/metadata/note" || string(all.Fields[0].Value) != `{"a":["b",1.5]}` {
+		t.Fatalf("%v", all.Fields)
+	}
+	// The same value twice has two commitments.
+	if all.Fields[1].Commitment() == all.Fields[2].Commitment() || string(all.Fields[1].Value) != string(all.Fields[2].Value) {
+		t.Error("one commitment for two fields")
+	}
+	schema, err := schemas.Compile(schemas.Disclosures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, choice := range [][]string{{"/metadata/pin"}, {"/metadata/same", "/metadata/pin", "/metadata/pin"}, {}, {"/metadata/note", "/metadata/pin", "/metadata/same"}} {
+		some, err := all.Select(choice...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := some.Marshal()
+		if found := schema.Check(parse(t, string(file)).Root()); found.Total != 0 {
+			t.Errorf("%v", found.Problems)
+		}
+		read, err := redact.ParseDisclosures(file)
+		if err != nil || string(read.Marshal()) != string(file) || read.ReceiptHash != all.ReceiptHash {
+			t.Errorf("%v: %s", err, file)
+		}
+		if err := read.Check(doc); err != nil {
+			t.Error(err)
+		}
+		if len(choice) == 1 && (strings.Contains(string(file), "note") || len(read.Fields) != 1) {
+			t.Errorf("%s", file)
+		}
+	}
+	var unknown *redact.UnknownFieldError
+	if some, err := all.Select("/metadata/pin", "/metadata/x"); some != nil || !errors.As(err, &unknown) || unknown.Field != "/metadata/x" {
+		t.Error(err)
+	}
+}
+
+// TestBind: disclosures belong to one receipt.
+func TestBind(t *testing.T) {
+	doc, all := sealedWith(t)
+	other := canon.Sum([]byte("x"))
+	var binding *redact.BindingError
+	if d, err := all.Bind(other); d != nil || !errors.As(err, &binding) || binding.Stated != all.ReceiptHash || binding.Found != other {
+		t.Error(err)
+	}
+	if d, err := all.Bind(canon.Digest{}); d != nil || !errors.As(err, &binding) {
+		t.Error(err)
+	}
+	if d, err := all.Bind(all.ReceiptHash); err != nil || d.ReceiptHash != all.ReceiptHash {
+		t.Error(err)
+	}
+	all.ReceiptHash = canon.Digest{} // not bound: the commitments decide
+	if err := all.Check(doc); err != nil {
+		t.Error(err)
+	}
+	all.ReceiptHash = other
+	if err := all.Check(doc); !errors.As(err, &binding) {
+		t.Error(err)
+	}
+	if err := all.Check(parse(t, `{"redactions":[]}`)); !errors.As(err, &binding) || !strings.Contains(err.Error(), "no receipt hash") {
+		t.Error(err)
+	}
+}
+
+// TestCheckRefuses: number 216 and what else can be wrong with a disclosure.
+func TestCheckRefuses(t *testing.T) {
+	doc, _ := sealedWith(t)
+	for _, c := range []struct {
+		name   string
+		change func(d *redact.Disclosures)
+		want   string // the type of the error, and its field
+	}{
+		{"another value", func(d *redact.Disclosures) { d.Fields[1].Value = []byte(`1235`) }, "mismatch /metadata/pin"},
+		{"another salt", func(d *redact.Disclosures) { d.Fields[1].Salt = strings.Repeat("12", 16) }, "mismatch /metadata/pin"},
+		{"of another field", func(d *redact.Disclosures) {
+			f := d.Fields
+			f[1].Field, f[2].Field = f[2].Field, f[1].Field
+		}, "mismatch /metadata/same"},
+		{"unknown", func(d *redact.Disclosures) { d.Fields[1].Field = "/metadata/x" }, "unknown /metadata/x"},
+		{"without proof", func(d *redact.Disclosures) { d.Fields[1].Field = "/replay_input/materials/0/content" }, "unknown /replay_input/materials/0/content"},
+		{"salt twice", func(d *redact.Disclosures) { d.Fields[1].Salt = d.Fields[0].Salt }, "format /fields/1/salt"},
+		{"short salt", func(d *redact.Disclosures) { d.Fields[1].Salt = d.Fields[1].Salt[2:] }, "format /fields/1/salt"},
+		{"empty salt", func(d *redact.Disclosures) { d.Fields[1].Salt = "" }, "format /fields/1/salt"},
+		{"zero salt", func(d *redact.Disclosures) { d.Fields[1].Salt = strings.Repeat("0", 32) }, "format /fields/1/salt"},
+		{"upper salt", func(d *redact.Disclosures) { d.Fields[1].Salt = strings.Repeat("A", 32) }, "format /fields/1/salt"},
+		{"field twice", func(d *redact.Disclosures) { d.Fields[1].Field = d.Fields[0].Field }, "format /fields/1/field"},
+		{"no pointer", func(d *redact.Disclosures) { d.Fields[1].Field = "metadata" }, "format /fields/1/field"},
+		{"whole document", func(d *redact.Disclosures) { d.Fields[1].Field = "" }, "format /fields/1/field"},
+	} {
+		_, all := sealedWith(t)
+		doc, all = sealedWith(t)
+		c.change(all)
+		err := all.Check(doc)
+		var mismatch *redact.MismatchError
+		var unknown *redact.UnknownFieldError
+		var format *redact.FormatError
+		got := ""
+		switch {
+		case errors.As(err, &mismatch):
+			got = "mismatch " + mismatch.Field
+			if mismatch.Stated == mismatch.Computed || mismatch.Code() != "disclosure_mismatch" {
+				t.Errorf("%+v", mismatch)
+			}
+		case errors.As(err, &unknown):
+			got = "unknown " + unknown.Field
+		case errors.As(err, &format):
+			got = "format " + format.Pointer
+		}
+		if got != c.want && !(c.name == "of another field" && strings.HasPrefix(got, "mismatch")) {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+		if err != nil && (strings.Contains(err.Error(), "1234") || strings.Contains(err.Error(), "1235")) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	_, all := sealedWith(t)
+	all.Fields[0].Value, all.Fields[1].Value = []byte("1"), []byte("2")
+	if err := all.Check(doc); err == nil {
+		t.Error("disclosures of another receipt fit")
+	}
+}
+
+// TestParseRefuses: files that are no disclosures. No message quotes them.
+func TestParseRefuses(t *testing.T) {
+	const good = `{"disclosures_version":1,"receipt_hash":null,"fields":[{"field":"/a","salt":"00112233445566778899aabbccddeeff","value":"hunter2"}]}`
+	if d, err := redact.ParseDisclosures([]byte(" " + good + "\n")); err != nil || string(d.Fields[0].Value) != `"hunter2"` {
+		t.Error(err)
+	}
+	for old, change := range map[string][2]string{
+		good:                       {``, "redact: the disclosures are malformed: line 1, column 1: expected JSON: empty_input"},
+		`"hunter2"`:                {`hunter2`, "redact: the disclosures are malformed: line 1, column 120: expected JSON: syntax"},
+		`"value"`:                  {`"hunter2":1,"value"`, `redact: the disclosures are malformed: expected the members ["field" "salt" "value"] only at "/fields/0"`},
+		`,"value":"hunter2"`:       {``, `redact: the disclosures are malformed: expected the member "value" at "/fields/0"`},
+		`_version":1`:              {`_version":2`, `redact: the disclosures are malformed: expected 1 at "/disclosures_version"`},
+		`"receipt_hash":null,`:     {`"hunter2":{"hunter2":1,"hunter2":2},`, "redact: the disclosures are malformed: line 1, column 49: expected JSON: duplicate_name"},
+		`null`:                     {`"hunter2"`, `redact: the disclosures are malformed: expected a digest or null at "/receipt_hash"`},
+		`null,`:                    {`"sha256:` + strings.Repeat("0", 64) + `",`, `redact: the disclosures are malformed: expected a digest or null at "/receipt_hash"`},
+		`"fields":[`:               {`"fields":1,"x":[`, `redact: the disclosures are malformed: expected the members ["disclosures_version" "fields" "receipt_hash"] only`},
+		`eeff`:                     {`eefg`, `redact: the disclosures are malformed: expected 32 lower-case hexadecimal digits, of which not all are 0 at "/fields/0/salt"`},
+		`"/a"`:                     {`7`, `redact: the disclosures are malformed: expected a JSON Pointer (RFC 6901) that is not empty at "/fields/0/field"`},
+		`{"field"`:                 {`"hunter2",{"field"`, `redact: the disclosures are malformed: expected an object at "/fields/0"`},
+		`[{"field"`:                {`[{"field":"/a","salt":"10112233445566778899aabbccddeeff","value":1},{"field"`, `redact: the disclosures are malformed: the field has a disclosure already at "/fields/1/field"`},
+		`:[{"field":"/a"`:          {`:[{"field":"/b","salt":"00112233445566778899aabbccddeeff","value":1},{"field":"/a"`, `redact: the disclosures are malformed: the salt is that of another field at "/fields/1/salt"`},
+		`{"disclosures_version":1`: {`[{"disclosures_version":1`, "redact: the disclosures are malformed: line 1, column 133: expected JSON: syntax"},
+	} {
+		text := strings.Replace(good, old, change[0], 1)
+		d, err := redact.ParseDisclosures([]byte(text))
+		var format *redact.FormatError
+		if d != nil || !errors.As(err, &format) || err.Error() != change[1] {
+			t.Errorf("%s\n%v\nwant %s", text, err, change[1])
+		}
+	}
+	if d, err := redact.ParseDisclosures([]byte(`[]`)); d != nil || err == nil {
+		t.Error(err)
+	}
+}
+
+// TestSalts: a source of salts that is none (number 216).
+func TestSalts(t *testing.T) {
+	p := compile(t, redact.Rules{Pointers: []string{"/metadata/**"}})
+	d := parse(t, `{"metadata":{"a":1,"b":2}}`)
+	for name, source := range map[string]io.Reader{
+		"empty":     strings.NewReader(""),
+		"short":     strings.NewReader(strings.Repeat("x", 17)),
+		"repeating": strings.NewReader(strings.Repeat("x", 32)),
+		"zeros":     strings.NewReader(strings.Repeat("\x00", 32)),
+		"failing":   iotest.ErrReader(errors.New("broken")),
+	} {
+		if r, err := p.Redact(d, source); r != nil || err == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	r, err := p.Redact(d, iotest.OneByteReader(strings.NewReader("0123456789abcdef0123456789abcdeg")))
+	if err != nil || r.Disclosures.Fields[0].Salt != "30313233343536373839616263646566" {
+		t.Errorf("%v, %v", r, err)
+	}
+	// Nothing is read when there is nothing to withhold.
+	if _, err := p.Redact(parse(t, `{}`), iotest.ErrReader(errors.New("broken"))); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPrinting: disclosures print as their fields.
+func TestPrinting(t *testing.T) {
+	d := &redact.Disclosures{Fields: []redact.Disclosure{{Field: "/a", Salt: "5a17", Value: []byte("hunter2")}}}
+	r := redact.Result{Disclosures: d}
+	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+		for _, v := range []any{d, *d, d.Fields, d.Fields[0], &d.Fields[0], r, &r} {
+			text := fmt.Sprintf(format, v)
+			for _, s := range []string{"hunter2", "104, 117", "104 117", "0x68", "5a17"} {
+				if strings.Contains(text, s) {
+					t.Errorf("%s of %T: %s", format, v, text)
+				}
+			}
+		}
+	}
+}

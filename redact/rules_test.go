@@ -1,0 +1,209 @@
+package redact_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// TestCompileRefuses: rules that mean nothing, or everything (numbers 210, 217,
+// 221). No message quotes more of the policy than a detector's name.
+func TestCompileRefuses(t *testing.T) {
+	detector := func(pattern string) redact.Rules {
+		return redact.Rules{Detectors: []redact.Detector{{Name: "x", Pattern: pattern}}}
+	}
+	for _, c := range []struct {
+		rules redact.Rules
+		want  string
+	}{
+		{redact.Rules{}, "redact: policy: there are no rules: nothing would ever be withheld"},
+		{redact.Rules{Name: "mine", References: true}, "redact: policy: there are no rules: nothing would ever be withheld"},
+		{redact.Rules{URLs: 3}, "redact: URLs: expected one of the constants"},
+		{redact.Rules{URLs: -1}, "redact: URLs: expected one of the constants"},
+		{redact.Rules{Pointers: []string{"/metadata", "metadata"}}, `redact: pointer 1: expected a JSON Pointer (RFC 6901): at byte 0: expected "/" at the start, or nothing at all`},
+		{redact.Rules{Pointers: []string{"/a~b"}}, `redact: pointer 0: expected a JSON Pointer (RFC 6901): at byte 2: expected ~0 (for "~") or ~1 (for "/")`},
+		{redact.Rules{Pointers: []string{"/~2"}}, `redact: pointer 0: expected a JSON Pointer (RFC 6901): at byte 1: expected ~0 (for "~") or ~1 (for "/")`},
+		{redact.Rules{Pointers: []string{"/a~"}}, `redact: pointer 0: expected a JSON Pointer (RFC 6901): at byte 2: expected ~0 (for "~") or ~1 (for "/")`},
+		{redact.Rules{Names: []string{"a", "*"}}, "redact: name 1: expected a letter or a digit; every name would match"},
+		{redact.Rules{Names: []string{"_-"}}, "redact: name 0: expected a letter or a digit; every name would match"},
+		{redact.Rules{Names: []string{""}}, "redact: name 0: expected a letter or a digit; every name would match"},
+	} {
+		p, err := c.rules.Compile()
+		var rule *redact.RuleError
+		if p != nil || !errors.As(err, &rule) || err.Error() != c.want || rule.Code != redact.CodeInvalidRule {
+			t.Errorf("%+v: %v, %v\nwant %s", c.rules, p, err, c.want)
+		}
+	}
+	for _, pattern := range []string{`(`, `a{2000}`, `(?=x)`, `.*`, `a?`, `(?s).{0,9}`, ``, `|x`} {
+		p, err := detector(pattern).Compile()
+		var bad *redact.DetectorError
+		if p != nil || !errors.As(err, &bad) || bad.Index != 0 {
+			t.Errorf("%s: %v, %v", pattern, p, err)
+		}
+	}
+	for _, pointer := range []string{"", "/schema", "/receipt_id", "/subject", "/subject/id", "/issuer", "/issuer/name", "/issued_at", "/identifiers/x", "/chain",
+		"/chain/receipt_hash", "/lifecycle", "/lifecycle/final_state", "/lifecycle/final_state/x", "/redactions", "/redactions/0", "/redactions/0/reason"} {
+		p, err := redact.Rules{Pointers: []string{pointer}}.Compile()
+		var rule *redact.RuleError
+		if p != nil || !errors.As(err, &rule) || rule.Code != redact.CodeProtectedField || rule.Rule != "pointer 0" {
+			t.Errorf("%s: %v, %v", pointer, p, err)
+		}
+	}
+}
+
+// TestPointers: numbers 217 to 220. Documents are only metadata, but where a
+// whole one is given.
+func TestPointers(t *testing.T) {
+	for _, c := range []struct{ pointers, in, want, entries string }{
+		{"/metadata/a", `{"a":1,"b":2}`, `{"a":"[redacted]","b":2}`, "/metadata/a"},
+		{"/metadata", `{"a":1}`, `{}`, "/metadata"},
+		{"/metadata/a~1b", `{"a/b":1,"a":{"b":2}}`, `{"a":{"b":2},"a/b":"[redacted]"}`, "/metadata/a~1b"},
+		{"/metadata/m~0n", `{"m~n":1}`, `{"m~n":"[redacted]"}`, "/metadata/m~0n"},
+		{"/metadata/~01", `{"~1":1,"/":2}`, `{"/":2,"~1":"[redacted]"}`, "/metadata/~01"},
+		{"/metadata/", `{"":1}`, `{"":"[redacted]"}`, "/metadata/"},
+		{"/metadata/ʼ", `{"ʼ":1,"'":2}`, `{"'":2,"ʼ":"[redacted]"}`, "/metadata/ʼ"},
+		{"/metadata/\"\n", `{"\"\n":1}`, `{"\"\n":"[redacted]"}`, "/metadata/\"\n"},
+		{"/metadata/__proto__ /metadata/constructor", `{"__proto__":1,"constructor":2}`, `{"__proto__":"[redacted]","constructor":"[redacted]"}`, "/metadata/__proto__ /metadata/constructor"},
+		{"/metadata/a/1", `{"a":[1,2,3]}`, `{"a":[1,"[redacted]",3]}`, "/metadata/a/1"},
+		{"/metadata/a/0 /metadata/a/1 /metadata/a/2", `{"a":[1,2,3,4]}`, `{"a":["[redacted]","[redacted]","[redacted]",4]}`, "/metadata/a/0 /metadata/a/1 /metadata/a/2"},
+		{"/metadata/a/10", `{"a":[0,1,2,3,4,5,6,7,8,9,10,11]}`, `{"a":[0,1,2,3,4,5,6,7,8,9,"[redacted]",11]}`, "/metadata/a/10"},
+		// parent and child, twice the same: the outermost wins
+		{"/metadata/a /metadata/a/b", `{"a":{"b":1}}`, `{"a":"[redacted]"}`, "/metadata/a"},
+		{"/metadata/a/b /metadata/a", `{"a":{"b":1}}`, `{"a":"[redacted]"}`, "/metadata/a"},
+		{"/metadata/a /metadata/a", `{"a":{"b":1}}`, `{"a":"[redacted]"}`, "/metadata/a"},
+		// wildcards
+		{"/metadata/*", `{"a":1,"b":{"c":2}}`, `{"a":"[redacted]","b":"[redacted]"}`, "/metadata/a /metadata/b"},
+		{"/metadata/**", `{"a":1,"b":{"c":2}}`, `{"a":"[redacted]","b":"[redacted]"}`, "/metadata/a /metadata/b"},
+		{"/metadata/**/pin", `{"pin":1,"b":{"c":[{"pin":2}]},"d":{"pin":{"pin":3}}}`, `{"b":{"c":[{"pin":"[redacted]"}]},"d":{"pin":"[redacted]"},"pin":"[redacted]"}`, "/metadata/b/c/0/pin /metadata/d/pin /metadata/pin"},
+		{"/**/pin", `{"b":{"pin":2}}`, `{"b":{"pin":"[redacted]"}}`, "/metadata/b/pin"},
+		{"/**/**/b/*/**/d", `{"b":{"x":{"d":1},"d":2}}`, `{"b":{"d":2,"x":{"d":"[redacted]"}}}`, "/metadata/b/x/d"},
+		{"/metadata/*/c", `{"a":1,"b":{"c":2},"d":[{"c":3}],"c":4}`, `{"a":1,"b":{"c":"[redacted]"},"c":4,"d":[{"c":3}]}`, "/metadata/b/c"},
+		{"/metadata/*", `{"*":1}`, `{"*":"[redacted]"}`, "/metadata/*"},
+		{"/metadata/**/missing", `{"a":1}`, `{"a":1}`, ""},
+		// null and what is withheld already
+		{"/metadata/a", `{"a":null}`, `{"a":null}`, ""},
+		{"/metadata/a /metadata/b", `{"a":"[redacted]","b":"[withheld]"}`, `{"a":"[redacted]","b":"[withheld]"}`, ""},
+		{"/metadata", `{}`, `{}`, ""},
+	} {
+		p := compile(t, redact.Rules{Pointers: strings.Split(c.pointers, " ")})
+		r := redacted(t, p, `{"metadata":`+c.in+`}`)
+		if got := string(parse(t, string(r.Draft)).Root().Member("metadata").AppendCanonical(nil)); got != c.want {
+			t.Errorf("%s of %s:\n%s\nwant\n%s", c.pointers, c.in, got, c.want)
+		}
+		var entries []string
+		for _, e := range r.Entries {
+			entries = append(entries, e.Field)
+			if e.Reason != "pointer" {
+				t.Errorf("%s: %s", e.Field, e.Reason)
+			}
+		}
+		if got := strings.Join(entries, " "); got != c.entries {
+			t.Errorf("%s of %s: %s, want %s", c.pointers, c.in, got, c.entries)
+		}
+		again(t, p, r)
+	}
+}
+
+// TestMissingPointer: number 218. An entry of an earlier redaction stands for
+// the value.
+func TestMissingPointer(t *testing.T) {
+	for _, c := range []struct{ pointer, in string }{
+		{"/metadata/b", `{"metadata":{"a":1}}`},
+		{"/metadata/a/b", `{"metadata":{"a":1}}`},
+		{"/metadata/a/-", `{"metadata":{"a":[1]}}`},
+		{"/metadata/a/01", `{"metadata":{"a":[1,2]}}`},
+		{"/metadata/a/1e0", `{"metadata":{"a":[1,2]}}`},
+		{"/metadata/a/1", `{"metadata":{"a":[1]}}`},
+		{"/metadata/a/18446744073709551616", `{"metadata":{"a":[1]}}`},
+		{"/", `{"metadata":{}}`},
+		{"/foo", `{"metadata":{},"redactions":[{"field":"/fo","reason":"x"},{"field":"","reason":"x"}]}`},
+	} {
+		r, err := compile(t, redact.Rules{Pointers: []string{c.pointer}}).Redact(parse(t, c.in), newSalts())
+		var refused *redact.RefusedError
+		if r != nil || !errors.As(err, &refused) || refused.Problems[0] != (redact.Problem{Code: redact.CodeNoSuchPath, Pointer: c.pointer}) {
+			t.Errorf("%s: %v", c.pointer, err)
+		}
+	}
+	for _, field := range []string{"/metadata/a", "/metadata/a/b", "/metadata"} {
+		p := compile(t, redact.Rules{Pointers: []string{"/metadata/a"}})
+		redacted(t, p, `{"redactions":[{"field":"`+field+`","reason":"x"}]}`)
+	}
+}
+
+// TestNames: numbers 181 to 187.
+func TestNames(t *testing.T) {
+	everyday := compile(t, redact.Default())
+	for name, want := range map[string]string{
+		"accessToken": "name", "ACCESS_TOKEN": "name", "access-token": "name", "access.token": "name", "access token": "name", "api key": "name",
+		"max_tokens": "", "input_tokens": "", "tokenizer": "", "next_page_token": "name", "tokens": "",
+		"password": "name", "db_password": "name", "passwords": "", "Authorization": "name", "Set-Cookie": "name", "x_api_key": "name", "X-Amz-Security-Token": "name",
+		"ｐａｓｓｗｏｒｄ": "", "pаssword": "", "pass\u200bword": "", "PASSWORD": "name", // full-width, Cyrillic and joined letters are others
+		"primary": "name", "persisted_path": "name", "key": "", "secretary": "", "client_secret": "name", "": "",
+	} {
+		for value, withheld := range map[string]bool{`"x"`: true, `""`: true, `{"a":1}`: true, `{}`: true, `[1]`: true, `1`: true, `true`: true, `null`: false,
+			`"[redacted]"`: false, `"${NPM_TOKEN}"`: false, `"${npm"`: true, `"${1}"`: true} {
+			doc := `{"metadata":{"in":[{` + quote(name) + `:` + value + `}]}}`
+			r := redacted(t, everyday, doc)
+			wantFields, wantValue := "", string(parse(t, value).AppendCanonical(nil))
+			if want != "" && withheld {
+				wantFields, wantValue = "/metadata/in/0/"+name+": "+want, `"[redacted]"`
+			}
+			left, _ := parse(t, string(r.Draft)).Find(pointer(t, "/metadata/in/0/"+name))
+			if fields(r) != wantFields || string(left.AppendCanonical(nil)) != wantValue {
+				t.Errorf("%q: %s: %s, %s", name, value, fields(r), r.Draft)
+			}
+			again(t, everyday, r)
+		}
+	}
+	// Upstream withholds references too, and knows no headers.
+	r := redacted(t, compile(t, redact.Upstream()), `{"metadata":{"npm_token":"${NPM_TOKEN}","headers":{"x-signature":"x"}}}`)
+	if fields(r) != "/metadata/npm_token: name" {
+		t.Error(fields(r))
+	}
+}
+
+// TestHeaders: numbers 181 to 183 and 195.
+func TestHeaders(t *testing.T) {
+	p := compile(t, redact.Default())
+	for name, want := range map[string]string{
+		"Content-Type": "", "user-agent": "", "X-Request-Id": "", "x_request_id": "", "X-GitHub-Event": "", "X-Slack-Request-Timestamp": "", "Accept": "",
+		"X-Hub-Signature-256": "header", "x-slack-signature": "header", "X_Hub_Signature_256": "header", " X-Signature ": "header",
+		"monkey-business": "header", "x-idempotency-key": "header", // known to be too much
+		"Authorization": "name", "Proxy-Authorization": "name", "cookie": "name", "Cookie2": "header",
+	} {
+		for _, object := range []string{"headers", "request_headers", "responseHeaders"} {
+			r := redacted(t, p, `{"metadata":{"`+object+`":{`+quote(name)+`:"Digest x"}}}`)
+			wantFields := ""
+			if want != "" {
+				wantFields = "/metadata/" + object + "/" + name + ": " + want
+			}
+			if fields(r) != wantFields {
+				t.Errorf("%s: %s, want %s", name, fields(r), wantFields)
+			}
+		}
+	}
+	if r := redacted(t, p, `{"metadata":{"header":{"x-signature":"x"},"headers":[{"x-signature":"x"}]}}`); len(r.Entries) != 0 {
+		t.Error(fields(r))
+	}
+}
+
+// TestRedactionsAreNoValues: rules by pointer and name do not reach the list,
+// detectors do.
+func TestRedactionsAreNoValues(t *testing.T) {
+	p := compile(t, redact.Rules{Pointers: []string{"/**/reason", "/**/0"}, Names: []string{"field", "reason", "proof_hash"}, Detectors: []redact.Detector{{Name: "k", Pattern: `k-[0-9]+`}}})
+	in := `{"redactions":[{"field":"/a","reason":"why"},{"field":"/k-1/x","reason":"a k-12 b"},{"field":"/k-~01","reason":"pattern k"}],"metadata":{"k":"k-1"}}`
+	r := redacted(t, p, in)
+	want := "/metadata/k: pattern k; /redactions/1/field: pattern k; /redactions/1/reason: pattern k"
+	if fields(r) != want {
+		t.Errorf("%s, want %s", fields(r), want)
+	}
+	again(t, p, r)
+	for _, list := range []string{`{}`, `"x"`, `1`} {
+		var refused *redact.RefusedError
+		if _, err := p.Redact(parse(t, `{"redactions":`+list+`,"metadata":{"k":"k-1"}}`), newSalts()); !errors.As(err, &refused) || refused.Problems[0].Code != redact.CodeSchemaBreak {
+			t.Errorf("%s: %v", list, err)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package redact_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// secret is a detector of tests: k- and digits.
+func secret() redact.Detector { return redact.Detector{Name: "k", Pattern: `k-[0-9]+`} }
+
+// TestTexts: numbers 190, 191, 211 and 212: encodings, placeholders, and what
+// one find leaves for another.
+func TestTexts(t *testing.T) {
+	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Detectors: []redact.Detector{
+		secret(),
+		{Name: "pair", Pattern: `pw=[^ ]+`},
+		{Name: "quoted", Pattern: `"pin": *"[0-9]+"`},
+		{Name: "grow", Pattern: `^x`},
+		{Name: "word", Pattern: `redacted`},
+	}})
+	for _, c := range []struct{ in, want, rules string }{
+		{`a k-12 b`, `a <redacted:k> b`, "pattern k"},
+		{`k-12`, `<redacted:k>`, "pattern k"},
+		{`k-12k-34 k-5`, `<redacted:k><redacted:k> <redacted:k>`, "pattern k"},
+		{`é k-1 é`, `é <redacted:k> é`, "pattern k"},
+		// one level of encoding
+		{`a%20k%2D12%20b`, `a%20<redacted:k>%20b`, "pattern k"},
+		{`%6b-%31%32y`, `<redacted:k>y`, "pattern k"},
+		{`k%252D12`, `k%252D12`, ""}, // twice: not found
+		{`%k-12%zz`, `%<redacted:k>%zz`, "pattern k"},
+		{`\u006b-12\n`, `<redacted:k>\n`, "pattern k"},
+		{`{\"pin\":\"1234\"}`, `{<redacted:quoted>}`, "pattern quoted"},
+		{`{\"a\":\"\ud83d\ude00k-1\ud83d\"}`, `{\"a\":\"\ud83d\ude00<redacted:k>\ud83d\"}`, "pattern k"},
+		{`\\u006b-12`, `\\u006b-12`, ""}, // twice: not found
+		{`\u00e9\u006`, `\u00e9\u006`, ""},
+		{`\`, `\`, ""},
+		{`%`, `%`, ""},
+		// with URLs
+		{`https://h/?token=k-12&a=k-3`, `https://h/?token=%5Bredacted%5D&a=<redacted:k>`, "url, pattern k"},
+		{`https://h/?a=b&pw=c`, `https://h/?a=b&<redacted:pair>`, "pattern pair"},
+		{`pw=https://u:p@h`, `<redacted:pair>`, "url, pattern pair"},
+		{`https://k-1:p@h/k-2`, `https://h/<redacted:k>`, "url, pattern k"},
+		// placeholders are no secrets, names of unknown detectors are
+		{`[redacted]`, `[redacted]`, ""},
+		{`[withheld]`, `[withheld]`, ""},
+		{`<redacted:k>`, `<redacted:k>`, ""},
+		{`<redacted:k:12>`, `<redacted:k:12>`, ""},
+		{`a [redacted] <redacted:k:12> %5Bredacted%5D`, `a [redacted] <redacted:k:12> %5Bredacted%5D`, ""},
+		{`pw=<redacted:k>`, `pw=<redacted:k>`, ""},
+		{`pw=ab<redacted:k>`, `<redacted:pair><redacted:k>`, "pattern pair"},
+		{`<redacted:k-12>`, `<<redacted:word>:<redacted:k>>`, "pattern word, pattern k"},
+		{`<redacted:k:k-1>`, `<<redacted:word>:k:<redacted:k>>`, "pattern word, pattern k"},
+		{`redacted`, `<redacted:word>`, "pattern word"},
+		// what is left over
+		{`xxx`, `<redacted:grow><redacted:grow><redacted:grow>`, "pattern grow"},
+		{strings.Repeat("x", 9), `[redacted]`, "pattern grow"},
+		// not found: split over two values, other encodings
+		{`ay0xMg==`, `ay0xMg==`, ""},
+	} {
+		rules := c.rules
+		if rules == "" {
+			rules = "none"
+		}
+		checkRules(t, p, c.in, c.want, rules)
+	}
+}
+
+func checkRules(t *testing.T, p *redact.Policy, in, want, rules string) {
+	t.Helper()
+	r := redacted(t, p, `{"metadata":{"t":`+quote(in)+`}}`)
+	got := parse(t, string(r.Draft)).Root().Member("metadata").Member("t").String()
+	found := make(map[string]bool)
+	for _, e := range r.Entries {
+		for _, rule := range strings.Split(e.Reason, ", ") {
+			found[rule] = true
+		}
+	}
+	same := true
+	for _, rule := range strings.Split(rules, ", ") {
+		same = same && (found[rule] || rules == "none" && len(found) == 0)
+	}
+	if got != want || !same || rules != "none" && len(found) != len(strings.Split(rules, ", ")) {
+		t.Errorf("%.200q: %.200q by %v\nwant %.200q by %s", in, got, found, want, rules)
+	}
+	again(t, p, r)
+}
+
+// TestLongTexts: number 207. One secret is one find wherever it is.
+func TestLongTexts(t *testing.T) {
+	p := compile(t, redact.Default())
+	const token = githubToken
+	const window = 256 << 10
+	for _, at := range []int{0, 1, window - 50, window - 40, window - 10, window - 1, window, window + 1, 2*window - 10, 1<<20 - 41} {
+		text := strings.Repeat("x ", 1<<19)
+		text = text[:at] + " " + token + " " + text[at:]
+		r := redacted(t, p, `{"metadata":{"t":"`+text+`"}}`)
+		want := strings.Replace(text, token, "<redacted:github_token>", 1)
+		if got := parse(t, string(r.Draft)).Root().Member("metadata").Member("t").String(); got != want || len(r.Entries) != 1 {
+			t.Errorf("at %d: %d entries, %d bytes, want %d", at, len(r.Entries), len(got), len(want))
+		}
+	}
+}
+
+// TestMemberNames: number 189. A secret in a name withholds the object.
+func TestMemberNames(t *testing.T) {
+	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Names: []string{"pin"}, Detectors: []redact.Detector{secret()}})
+	for _, c := range []struct{ in, want, entries string }{
+		{`{"a":{"k-12":1,"b":2}}`, `{"a":"[redacted]"}`, "/metadata/a: pattern k in a member name"},
+		{`{"k-12":1}`, `{}`, "/metadata: pattern k in a member name"},
+		{`{"a":[{"k\u002d12":{"k-13":1}},{"b":1}]}`, `{"a":["[redacted]",{"b":1}]}`, "/metadata/a/0: pattern k in a member name"},
+		{`{"a":{"b%6B-1":1}}`, `{"a":"[redacted]"}`, "/metadata/a: pattern k in a member name"},
+		{`{"a":{"https://u:p@h":1}}`, `{"a":"[redacted]"}`, "/metadata/a: url in a member name"},
+		{`{"a":{"x":"k-1","k-2":"k-3","pin":1}}`, `{"a":"[redacted]"}`, "/metadata/a: pattern k in a member name"},
+		{`{"pin":{"k-12":1}}`, `{"pin":"[redacted]"}`, "/metadata/pin: name"},
+		{`{"<redacted:k>":1,"[redacted]":2}`, `{"<redacted:k>":1,"[redacted]":2}`, ""},
+	} {
+		r := redacted(t, p, `{"metadata":`+c.in+`}`)
+		if got := string(parse(t, string(r.Draft)).Root().Member("metadata").AppendCanonical(nil)); got != c.want || fields(r) != c.entries {
+			t.Errorf("%s: %s by %s\nwant %s by %s", c.in, got, fields(r), c.want, c.entries)
+		}
+		again(t, p, r)
+	}
+	// The object may be one that cannot be withheld.
+	for in, want := range map[string]redact.Problem{
+		`{"k-12":1}`:                                   {Code: redact.CodeProtectedField, Pointer: "", Rule: "pattern k in a member name"},
+		`{"issuer":{"a":{"k-12":1}}}`:                  {Code: redact.CodeProtectedField, Pointer: "/issuer/a", Rule: "pattern k in a member name"},
+		`{"lifecycle":{"k-12":1}}`:                     {Code: redact.CodeProtectedField, Pointer: "/lifecycle", Rule: "pattern k in a member name"},
+		`{"redactions":[{"k-12":1}]}`:                  {Code: redact.CodeProtectedField, Pointer: "/redactions/0", Rule: "pattern k in a member name"},
+		`{"cost":{"k-12":1}}`:                          {Code: redact.CodeSchemaBreak, Pointer: "/cost", Rule: "pattern k in a member name"},
+		`{"side_effects":{"tool_calls":[{"k-12":1}]}}`: {Code: redact.CodeSchemaBreak, Pointer: "/side_effects/tool_calls/0", Rule: "pattern k in a member name"},
+	} {
+		_, err := p.Redact(parse(t, in), newSalts())
+		var refused *redact.RefusedError
+		if !errors.As(err, &refused) || refused.Problems[0] != want || strings.Contains(err.Error(), "k-12") {
+			t.Errorf("%s: %v, want %v", in, err, want)
+		}
+	}
+}
+
+// TestTypedPlaces: what detectors do where no text may stand.
+func TestTypedPlaces(t *testing.T) {
+	p := compile(t, redact.Rules{Detectors: []redact.Detector{{Name: "digits", Pattern: `[0-9]{4,}`}, {Name: "modify", Pattern: `modify`}}})
+	r := redacted(t, p, `{"lifecycle":{"created_at":"2026-04-25T19:16:10Z"}, "final_artifacts":[{"sha256":"sha256:1234000000000000000000000000000000000000000000000000000000000001"}]}`)
+	if fields(r) != "/lifecycle/created_at: pattern digits" || strings.Contains(string(r.Draft), "created_at\":") {
+		t.Errorf("%s: %s", fields(r), r.Draft)
+	}
+	for in, code := range map[string]redact.Code{
+		`{"lifecycle":{"started_at":"2026-04-25T19:16:10Z"}}`:     redact.CodeSchemaBreak,
+		`{"side_effects":{"fs_writes":[{"operation":"modify"}]}}`: redact.CodeSchemaBreak,
+		`{"identifiers":{"task_id":"12345"}}`:                     redact.CodeProtectedField,
+		`{"issued_at":"2026-04-25T19:16:10Z"}`:                    redact.CodeProtectedField,
+		`{"chain":{"merkle_root":"12345"}}`:                       redact.CodeProtectedField,
+	} {
+		_, err := p.Redact(parse(t, in), newSalts())
+		var refused *redact.RefusedError
+		if !errors.As(err, &refused) || refused.Problems[0].Code != code {
+			t.Errorf("%s: %v", in, err)
+		}
+	}
+}
+
+// TestBytes: the bytes of a material are read, and a part of them cannot be
+// withheld.
+func TestBytes(t *testing.T) {
+	p := compile(t, redact.Rules{Detectors: []redact.Detector{secret()}})
+	s := receiptSchema(t)
+	r := redacted(t, p, draft(t, "replay_input.materials", `[{"kind":"event_log","id":"m","bytes_base64":"ay0xMjM0","sha256":"sha256:0000000000000000000000000000000000000000000000000000000000000001"}]`))
+	const want = `{"id":"m","kind":"event_log","metadata":{}}`
+	got, _ := parse(t, string(r.Draft)).Find(pointer(t, "/replay_input/materials/0"))
+	if string(got.AppendCanonical(nil)) != want || problems(t, s, r.Draft) != "" ||
+		fields(r) != "/replay_input/materials/0/bytes_base64: pattern k; /replay_input/materials/0/sha256: hash of a withheld value" {
+		t.Errorf("%s by %s: %s", got.AppendCanonical(nil), fields(r), problems(t, s, r.Draft))
+	}
+	again(t, p, r)
+}
