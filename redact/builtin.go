@@ -20,12 +20,26 @@ func Upstream() Rules {
 }
 
 // Default returns the rules for everyday use: upstream's names, headers, URLs
-// anywhere in a text, and detectors that find more secrets and fewer others.
+// anywhere in a text, [DefaultDetectors], which find more secrets and fewer
+// others, and the name of a home directory.
 func Default() Rules {
 	r := Upstream()
 	r.Name = "default"
-	r.Headers, r.References, r.URLs, r.Detectors = true, true, URLsAnywhere, DefaultDetectors()
+	r.Headers, r.References, r.URLs = true, true, URLsAnywhere
+	r.Detectors = append(DefaultDetectors(), homePath())
 	return r
+}
+
+// homePath finds the name of a person in the path of a home directory. It is no
+// secret, but nobody's business who reads a receipt.
+func homePath() Detector {
+	return Detector{
+		Name:     "home_path",
+		Pattern:  `(?:^|[^A-Za-z0-9_.-])(?:/home/|/Users/|[A-Za-z]:(?:\\|[\\/])Users(?:\\|[\\/]))([^/\\\s"'<>:;,()]+)`,
+		Group:    1,
+		Keywords: []string{"/home/", "users"},
+		Allow:    []string{`^(?:Shared|Public|Default)$`},
+	}
 }
 
 // Strict returns the rules of [Default] and withholds what people and models

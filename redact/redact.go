@@ -85,9 +85,13 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 
 // Find says what the policy would withhold from a document, sealed or not, also
 // where it cannot be withheld. Pointers name what stays; they hold no secret
-// that the policy knows. They are in the order of redactions[].
+// that the policy knows. They are in the order of redactions[]. When they are too
+// long to list, one finding names the whole document, by size_limit.
 func (p *Policy) Find(d *canon.Document) []Finding {
-	hits, _ := p.plan(d)
+	hits, ok := p.plan(d)
+	if !ok {
+		return []Finding{{"", string(CodeSizeLimit)}}
+	}
 	var found []Finding
 	for _, h := range hits {
 		found = append(found, Finding{h.pointer, h.rule})

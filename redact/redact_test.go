@@ -139,6 +139,33 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
+// TestHomePaths: number 202, and 193 to 195 through the whole policy.
+func TestHomePaths(t *testing.T) {
+	p := compile(t, redact.Default())
+	for in, want := range map[string]string{
+		"/home/alice/src/x.rs":            "/home/<redacted:home_path>/src/x.rs",
+		"file:///home/alice":              "file:///home/<redacted:home_path>",
+		`C:\Users\bob b\x`:                `C:\Users\<redacted:home_path> b\x`,
+		`C:\\Users\\bob\\x`:               `C:\\Users\\<redacted:home_path>\\x`,
+		"in /Users/bob, and /home/alice:": "in /Users/<redacted:home_path>, and /home/<redacted:home_path>:",
+		"/Users/Shared/x":                 "/Users/Shared/x",
+		"https://h/home/index.html":       "https://h/home/index.html",
+		"src/home/x.rs":                   "src/home/x.rs",
+		"/home/":                          "/home/",
+	} {
+		rules := "pattern home_path"
+		if in == want {
+			rules = "none"
+		}
+		checkRules(t, p, in, want, rules)
+	}
+	for _, in := range []string{"Basic dXNlcjpwYXNzd29yZA==", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0", "x bearer\tabcdef012345", "ghp%5Fq7Zk2Vw9Xb4Lm1Nc8Rt5Yh3Jd6Ps0Gf2Ae7U", `{"password":"hunter2xyz"}`} {
+		if r := redacted(t, p, `{"metadata":{"t":`+quote(in)+`}}`); len(r.Entries) != 1 {
+			t.Errorf("%q: %s", in, fields(r))
+		}
+	}
+}
+
 // TestNothingLeaks: numbers 223 and 224. No secret, and no part of one, is in a
 // draft, an entry, a summary, a finding or an error.
 func TestNothingLeaks(t *testing.T) {
@@ -234,6 +261,9 @@ func TestLongPointers(t *testing.T) {
 	var refused *redact.RefusedError
 	if !errors.As(err, &refused) || refused.Total != 1 || refused.Problems[0].Code != redact.CodeSizeLimit {
 		t.Errorf("%T", err)
+	}
+	if found := p.Find(parse(t, in)); len(found) != 1 || found[0].Pointer != "" {
+		t.Errorf("%d findings", len(found))
 	}
 }
 
