@@ -78,6 +78,14 @@ const (
 	CodeInvalidKeySet        Code = "invalid_key_set"
 )
 
+// Codes of the step redactions.
+const (
+	CodeDisclosureMismatch Code = "disclosure_mismatch"
+	CodeDisclosureUnknown  Code = "disclosure_unknown"
+	CodeDisclosureUnbound  Code = "disclosure_unbound"
+	CodeProtectedField     Code = "protected_field"
+)
+
 // Codes of what was not checked.
 const (
 	CodeLinkNotChecked       Code = "link_not_checked"

@@ -154,17 +154,6 @@ func checkLink(root canon.Node, rep *Report) {
 	rep.skip(StepLink, CodeLinkNotChecked, "link: one receipt cannot show whether others precede or follow")
 }
 
-func checkRedactions(root canon.Node, rep *Report) {
-	switch n := root.Member("redactions").Len(); n {
-	case 0:
-		rep.notApplicable(StepRedactions)
-	case 1:
-		rep.skip(StepRedactions, CodeRedactionsNotChecked, "redactions: 1 value withheld, no disclosure given")
-	default:
-		rep.skip(StepRedactions, CodeRedactionsNotChecked, fmt.Sprintf("redactions: %d values withheld, no disclosures given", n))
-	}
-}
-
 func kindName(k canon.Kind) string {
 	switch k {
 	case canon.KindNull:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/redact"
 )
 
 // Evidence is what is brought beside the receipts. What is brought has to
@@ -22,6 +23,10 @@ type Evidence struct {
 
 	// Materials finds files by digest. Nil: files are not checked.
 	Materials Materials
+
+	// Disclosures are withheld values of the receipts. Those that are bound to
+	// another receipt than the one at hand say nothing of it.
+	Disclosures []*redact.Disclosures
 }
 
 // A Batch is a batch of the content profile, made of leaves as [BatchLeaf] gives
@@ -54,7 +59,10 @@ type evidence struct {
 	proofs    []proof
 	batches   []Batch
 	materials Materials
-	outside   string // why a checkpoint that was given shows nothing; "" when none was
+
+	disclosures []*redact.Disclosures
+
+	outside string // why a checkpoint that was given shows nothing; "" when none was
 }
 
 // A proof is one of the evidence. Several may share a checkpoint.
@@ -72,18 +80,20 @@ type proof struct {
 // that v weighs evidence already: all of it has to be given at once.
 func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	switch given := &v.evidence; {
-	case len(given.proofs) > 0 || len(given.batches) > 0 || given.materials != nil:
+	case len(given.proofs) > 0 || len(given.batches) > 0 || given.materials != nil || len(given.disclosures) > 0:
 		return nil, errors.New("receipt: the verifier weighs evidence already; give all of it at once")
 	case v.policy.IntegrityOnly && len(e.Proofs) > 0:
 		return nil, errors.New("receipt: a policy for integrity only knows no keys of logs, so no proof can be checked")
-	case slices.Contains(e.Proofs, nil) || slices.Contains(e.Batches, nil):
-		return nil, errors.New("receipt: a proof or a batch of the evidence is nil")
+	case slices.Contains(e.Proofs, nil) || slices.Contains(e.Batches, nil) || slices.Contains(e.Disclosures, nil):
+		return nil, errors.New("receipt: a proof, a batch or a disclosure file of the evidence is nil")
 	}
 	c := *v
 	c.evidence = evidence{
 		proofs:    v.openProofs(e.Proofs),
 		batches:   slices.Clone(e.Batches),
 		materials: e.Materials,
+
+		disclosures: slices.Clone(e.Disclosures),
 	}
 	return &c, nil
 }

@@ -59,6 +59,11 @@ func Codes() []CodeInfo {
 		{CodeWeakKey, "key set", RefusesFile, "A key gives no security: a low-order or non-canonical Ed25519 point, an RSA modulus below 2,048 or above 8,192 bits, an RSA exponent of 3 or less or even, a point off its curve.", "Make a new key: receipt keys generate."},
 		{CodeInvalidKeySet, "key set", RefusesFile, "The file is not a JWK Set of public signing keys as this tool reads it: malformed, a duplicate key id, a private or symmetric key, a contradictory use.", "Mend the file as the message says. receipt keys import adds keys without hand-editing."},
 
+		{CodeDisclosureMismatch, "redactions", Refutes, "A disclosed value, its salt or its field is not the one that the receipt commits to: SHA-256 over field, salt and value differs from the proof_hash of its entry in redactions.", "Ask whoever disclosed it for the value as it was withheld."},
+		{CodeDisclosureUnknown, "redactions", Refutes, "A disclosed field has no entry with a proof_hash in the redactions of the receipt.", "Check that the disclosure belongs to this receipt."},
+		{CodeDisclosureUnbound, "redactions", Undecides, "The disclosures that were given are bound to the hash of another receipt.", "Give the disclosures of this receipt."},
+		{CodeProtectedField, "redact", RefusesFile, "A rule would withhold a member that every receipt needs as it is (schema, receipt_id, subject, issuer, issued_at, identifiers, chain, lifecycle.final_state), or what holds one.", "Keep secrets out of that member, or change the rule."},
+
 		{CodeLinkNotChecked, "not checked", Informs, "Whether receipts precede or follow this one in its stream.", "Verify the whole stream."},
 		{CodeBatchNotChecked, "not checked", Informs, "The receipt states a merkle_root, but the batch it is the root of was not given.", "Ask the issuer for the batch."},
 		{CodeRedactionsNotChecked, "not checked", Informs, "The receipt lists withheld values, but no disclosures of them were given.", "Ask the issuer to disclose the fields that you may see."},

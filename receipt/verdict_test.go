@@ -379,6 +379,8 @@ func TestEveryCode(t *testing.T) {
 		receipt.CodeCheckpointRequired,                         // TestCheckpointRule
 		receipt.CodeMerkleRootMismatch, receipt.CodeNotInBatch, // TestBatches
 		receipt.CodeMaterialMismatch, receipt.CodeMaterialNotFound, // TestInlineMaterial, TestFiles
+		receipt.CodeDisclosureMismatch, receipt.CodeDisclosureUnknown, receipt.CodeDisclosureUnbound, // TestDisclosures
+		receipt.CodeProtectedField, // package redact
 		// package stream
 		receipt.CodeChainFork, receipt.CodeDuplicateID, receipt.CodeTruncated, receipt.CodeHeadMismatch, receipt.CodeCountMismatch, receipt.CodeTornTail,
 		receipt.CodeNonDeterministicCBOR, "tail_not_checked", "ids_not_checked", "parts_overlap", "envelope_not_checked", "identical_copy",

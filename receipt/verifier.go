@@ -146,7 +146,7 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	checkLink(root, rep)
 	v.checkBatch(doc, schemaHolds && hashHolds, rep)
 	v.checkSignatures(root, schemaHolds, hashHolds, rep)
-	checkRedactions(root, rep)
+	v.checkRedactions(doc, schemaHolds && hashHolds, rep)
 	if schemaHolds {
 		v.lint(root, rep)
 	}
@@ -186,6 +186,10 @@ func (v *Verifier) shown(rep *Report) bool {
 			}
 		case StepBatch: // any other reason is that evidence or the policy asks for more
 			if c.Status == NotChecked && (v.policy.Strict || c.Code != CodeBatchNotChecked) {
+				return false
+			}
+		case StepRedactions: // any other reason is that the disclosures do not suffice
+			if c.Status == NotChecked && (v.policy.Strict || c.Code != CodeRedactionsNotChecked) {
 				return false
 			}
 		default:

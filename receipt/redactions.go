@@ -1,0 +1,78 @@
+package receipt
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// checkRedactions compares the disclosed values that belong to the receipt with
+// its commitments. What stays withheld is said, and decides nothing: disclosing
+// one field of many is what disclosures are for.
+func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report) {
+	withheld := doc.Root().Member("redactions").Len()
+	switch {
+	case len(v.evidence.disclosures) == 0:
+		rep.notDisclosed(withheld)
+		return
+	case !holds: // the commitments are as doubtful as the rest
+		rep.skip(StepRedactions, CodeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
+		return
+	}
+	belonging, shown := false, map[string]bool{}
+	for _, d := range v.evidence.disclosures {
+		if !d.ReceiptHash.IsZero() && d.ReceiptHash != rep.ReceiptHash {
+			continue
+		}
+		belonging = true
+		if err := d.Check(doc); err != nil {
+			rep.fail(disclosureFault(err))
+			return
+		}
+		for _, f := range d.Fields {
+			shown[f.Field] = true
+		}
+	}
+	switch {
+	case !belonging:
+		rep.leave(Check{Step: StepRedactions, Code: CodeDisclosureUnbound, Detail: "redactions: the disclosures that were given belong to another receipt"})
+	case len(shown) == 0:
+		rep.notDisclosed(withheld)
+	default:
+		rep.pass(StepRedactions)
+		if rest := withheld - len(shown); rest > 0 {
+			rep.NotChecked = append(rep.NotChecked, Note{Code: CodeRedactionsNotChecked,
+				Detail: fmt.Sprintf("redactions: %d of %d withheld values were not disclosed", rest, withheld)})
+		}
+	}
+}
+
+func (r *Report) notDisclosed(withheld int) {
+	switch withheld {
+	case 0:
+		r.notApplicable(StepRedactions)
+	case 1:
+		r.skip(StepRedactions, CodeRedactionsNotChecked, "redactions: 1 value withheld, no disclosure given")
+	default:
+		r.skip(StepRedactions, CodeRedactionsNotChecked, fmt.Sprintf("redactions: %d values withheld, no disclosures given", withheld))
+	}
+}
+
+// disclosureFault words the first fault of disclosures. None of them is quoted
+// but for the field.
+func disclosureFault(err error) Check {
+	c := Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Detail: err.Error()}
+	var mismatch *redact.MismatchError
+	var unknown *redact.UnknownFieldError
+	switch {
+	case errors.As(err, &mismatch):
+		c.Pointer, c.Stated, c.Computed = cut([]byte(mismatch.Field), 256), mismatch.Stated.String(), mismatch.Computed.String()
+		c.Detail = "the disclosed value is not the one that was withheld"
+	case errors.As(err, &unknown):
+		c.Code, c.Pointer = CodeDisclosureUnknown, cut([]byte(unknown.Field), 256)
+		c.Detail = "the receipt has no commitment for the disclosed field"
+	}
+	return c
+}

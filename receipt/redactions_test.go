@@ -1,0 +1,133 @@
+package receipt_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// counter gives other salts each time, the same in every run.
+type counter struct{ n byte }
+
+func (c *counter) Read(b []byte) (int, error) {
+	c.n++
+	sum := sha256.Sum256([]byte{c.n})
+	return copy(b, sum[:]), nil
+}
+
+// redacted seals a draft of which two values were withheld.
+func redacted(t *testing.T) (sealed []byte, secret *redact.Disclosures) {
+	t.Helper()
+	d := plainDraft()
+	d.Metadata = receipt.Object{"pin": "1234", "note": "call back", "kept": "yes"}
+	plain, err := receipt.Seal(d, chain.Head{}) // only to write the draft as JSON
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := canon.Parse(plain.JSON())
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft, err := canon.Parse(doc.AppendCanonical(nil, doc.Root().Member("chain"), doc.Root().Member("signatures")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := redact.Rules{Name: "test", Pointers: []string{"/metadata/pin", "/metadata/note"}}.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := policy.Redact(draft, new(counter))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if draft, err = canon.Parse(r.Draft); err != nil {
+		t.Fatal(err)
+	}
+	s, err := receipt.SealDocument(draft, chain.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := r.Disclosures.Bind(s.Hash())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.JSON(), bound
+}
+
+func TestDisclosures(t *testing.T) {
+	sealed, all := redacted(t)
+	if bytes.Contains(sealed, []byte("1234")) || bytes.Contains(sealed, []byte("call back")) {
+		t.Fatalf("%s", sealed)
+	}
+	one, err := all.Select("/metadata/pin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(f func(d *redact.Disclosures)) *redact.Disclosures {
+		c := &redact.Disclosures{ReceiptHash: all.ReceiptHash, Fields: bytesCloned(all.Fields)}
+		f(c)
+		return c
+	}
+	unbound := change(func(d *redact.Disclosures) { d.ReceiptHash = canon.Digest{} })
+	other := change(func(d *redact.Disclosures) { d.ReceiptHash = canon.Sum(nil) })
+	for name, c := range map[string]struct {
+		given   []*redact.Disclosures
+		verdict receipt.Verdict
+		status  receipt.Status
+		code    receipt.Code
+	}{
+		"none":           {nil, receipt.Verified, receipt.NotChecked, receipt.CodeRedactionsNotChecked},
+		"all":            {[]*redact.Disclosures{all}, receipt.Verified, receipt.Passed, ""},
+		"one":            {[]*redact.Disclosures{one}, receipt.Verified, receipt.Passed, ""},
+		"unbound":        {[]*redact.Disclosures{unbound}, receipt.Verified, receipt.Passed, ""},
+		"another's":      {[]*redact.Disclosures{other}, receipt.Undecided, receipt.NotChecked, receipt.CodeDisclosureUnbound},
+		"another's, one": {[]*redact.Disclosures{other, one}, receipt.Verified, receipt.Passed, ""},
+		"empty":          {[]*redact.Disclosures{{ReceiptHash: all.ReceiptHash}}, receipt.Verified, receipt.NotChecked, receipt.CodeRedactionsNotChecked},
+		"other value":    {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Value = []byte(`"4321"`) })}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureMismatch},
+		"other salt":     {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = "0123456789abcdef0123456789abcdef" })}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureMismatch},
+		"short salt":     {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = "01" })}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureMismatch},
+		"reused salt":    {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = d.Fields[1].Salt })}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureMismatch},
+		"values swapped": {[]*redact.Disclosures{change(func(d *redact.Disclosures) {
+			d.Fields[0].Value, d.Fields[1].Value = d.Fields[1].Value, d.Fields[0].Value
+		})}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureMismatch},
+		"unknown field":   {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Field = "/metadata/kept" })}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureUnknown},
+		"one good of two": {[]*redact.Disclosures{one, change(func(d *redact.Disclosures) { d.Fields[1].Value = []byte(`1`) })}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureMismatch},
+	} {
+		v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.given != nil {
+			if v, err = v.With(receipt.Evidence{Disclosures: c.given}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rep := new(receipt.Report)
+		v.VerifyBytes(sealed, new(canon.Document), rep)
+		if got := rep.Check(receipt.StepRedactions); rep.Verdict != c.verdict || got.Status != c.status || got.Code != c.code {
+			t.Errorf("%s: %v, %v %s; want %v, %v %s", name, rep.Verdict, got.Status, got.Code, c.verdict, c.status, c.code)
+		}
+		// An altered receipt is refuted for that, whatever is disclosed.
+		v.VerifyBytes(bytes.Replace(sealed, []byte(`"yes"`), []byte(`"no"`), 1), new(canon.Document), rep)
+		if rep.Verdict != receipt.Refuted || rep.Finding().Code != receipt.CodeHashMismatch {
+			t.Errorf("%s, altered: %v", name, rep.Finding())
+		}
+	}
+	if _, err := (&receipt.Verifier{}).With(receipt.Evidence{Disclosures: []*redact.Disclosures{nil}}); err == nil {
+		t.Error("nil disclosures are taken")
+	}
+}
+
+func bytesCloned(fields []redact.Disclosure) []redact.Disclosure {
+	var list []redact.Disclosure
+	for _, f := range fields {
+		f.Value = bytes.Clone(f.Value)
+		list = append(list, f)
+	}
+	return list
+}

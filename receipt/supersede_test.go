@@ -1,0 +1,28 @@
+package receipt_test
+
+import (
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+func TestSupersede(t *testing.T) {
+	hash := canon.Sum(nil)
+	for in, want := range map[string]string{
+		`{"a":1}`:                    `{"a":1,"metadata":{"supersedes":"` + hash.String() + `"}}`,
+		`{"metadata":{"x":2},"a":1}`: `{"a":1,"metadata":{"supersedes":"` + hash.String() + `","x":2}}`,
+		`[]`:                         "",
+		`{"metadata":null}`:          "",
+		`{"metadata":{"supersedes":"sha256:00"}}`: "",
+	} {
+		d, err := canon.Parse([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := receipt.Supersede(d, hash)
+		if string(got) != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %s, %v; want %s", in, got, err, want)
+		}
+	}
+}
