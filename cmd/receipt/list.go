@@ -102,7 +102,7 @@ func (p *listPrinter) refute(rep *receipt.Report, text []byte) error {
 	}
 	p.flooded = true
 	for _, f := range append(p.held, f) {
-		if p.refuted == "" {
+		if p.refuted == "" && rep.Source != sourceName(stdinName) { // which can be read once
 			p.refuted = f.address
 		}
 		if _, err := p.w.Write(f.line); err != nil {
@@ -144,7 +144,11 @@ func document(text []byte) *canon.Document {
 
 func (p *listPrinter) line(rep *receipt.Report) []byte {
 	f := rep.Finding()
-	return fmt.Appendf(nil, "%s: %s, %s: %s\n", escapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), f.Code, escapeLine(reasonLine(f)))
+	reason := reasonLine(f)
+	if rep.Listed { // it is a line of the input, which has been named
+		reason = strings.TrimPrefix(reason, "line 1, ")
+	}
+	return fmt.Appendf(nil, "%s: %s, %s: %s\n", escapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), f.Code, escapeLine(reason))
 }
 
 // reasonLine is a finding in a line.
