@@ -88,9 +88,6 @@ func (p *Policy) clean(text []byte) cleaned {
 			return c
 		}
 		c.apply(edits)
-		if len(c.text) == 0 {
-			break
-		}
 	}
 	c.text = []byte(placeholder)
 	return c

@@ -1,0 +1,54 @@
+package redact_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// TestErrorTexts: what a person reads.
+func TestErrorTexts(t *testing.T) {
+	p := compile(t, redact.Rules{Names: []string{"id", "currency"}, Pointers: []string{"/metadata/x"}})
+	for in, want := range map[string]string{
+		`[]`: "redact: the draft cannot be redacted: 1 problem\nnot_object: expected a JSON object",
+		`{"chain":{"receipt_hash":"x"}}`: "redact: the draft cannot be redacted: 1 problem\n" +
+			`already_sealed: a sealed receipt cannot be redacted, its hash would not fit: redact the draft, before it is sealed at "/chain/receipt_hash"`,
+		`{"subject":{"id":"x"},"cost":{"currency":"EUR"}}`: "redact: the draft cannot be redacted: 3 problems\n" +
+			`no_such_path: the pointer names no value; one with * or ** need not at "/metadata/x"` + "\n" +
+			`schema_break: the format requires a value here that could not be hidden: withhold members of it, or the whole list at "/cost/currency" (name)` + "\n" +
+			`protected_field: a receipt needs this member, or one in it, as it is: keep secrets out of it at "/subject/id" (name)`,
+	} {
+		_, err := p.Redact(parse(t, in), newSalts())
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v\nwant\n%s", in, err, want)
+		}
+	}
+	long := &redact.RefusedError{Problems: []redact.Problem{{Code: redact.CodeSizeLimit}, {Code: "other", Pointer: strings.Repeat("é", 1000)}}, Total: 2}
+	if text := long.Error(); !strings.Contains(text, "size_limit: the redacted draft would have more than 16777216 bytes\nother: other at \"\\u00e9") || len(text) > 2000 {
+		t.Error(text)
+	}
+	a, b := canon.Sum([]byte("a")), canon.Sum([]byte("b"))
+	for _, c := range []struct {
+		err interface {
+			error
+			Code() redact.Code
+		}
+		code redact.Code
+		want string
+	}{
+		{&redact.MismatchError{Field: "/a\n", Stated: a, Computed: b}, redact.CodeMismatch, `redact: the value disclosed for "/a\n" is not the withheld one: the receipt commits to ` + a.String() + ", the disclosure is " + b.String()},
+		{&redact.UnknownFieldError{Field: "/é"}, redact.CodeUnknownField, `redact: there is no commitment, or no disclosure, for "/\u00e9"`},
+		{&redact.BindingError{Stated: a, Found: b}, redact.CodeMismatch, "redact: the disclosures belong to the receipt " + a.String() + ", not to " + b.String()},
+		{&redact.BindingError{Stated: a}, redact.CodeMismatch, "redact: there is no receipt hash: disclosures are bound to a sealed receipt"},
+		{&redact.FormatError{Detail: "x"}, redact.CodeInvalid, "redact: the disclosures are malformed: x"},
+	} {
+		if c.err.Error() != c.want || c.err.Code() != c.code {
+			t.Errorf("%v, %s\nwant %s", c.err, c.err.Code(), c.want)
+		}
+	}
+	if name := compile(t, redact.Strict()).Name(); name != "strict" {
+		t.Error(name)
+	}
+}
