@@ -50,6 +50,10 @@ const (
 	assigned = `[\s'"\\\x60\])]{0,4}` + // closes the name
 		`(?:[?:]{0,3}=>?|:|\|\||>|<-|,)` +
 		`[\s'"\\\x60=(@]{0,6}` // opens the value
+	// Stricter, for names that are words of every day.
+	given = `["'\\\x60\])]{0,3}[ \t]{0,20}` +
+		`(?:(?:[?:]{0,3}=>?|:|\|\||>|<-)[ \t]{0,20}(?:[|>]?-?\r?\n[ \t]{1,20})?["'\\\x60(@]{0,4}|,[ \t]{0,20}["'\\\x60]{1,3})`
+
 	valueEnd = `(?:[\s'"\\\x60;,)\]}<>&|]|$)`
 )
 
@@ -63,6 +67,11 @@ func bounded(name, form string, entropy float64) Detector {
 	d := token(name, form, entropy)
 	d.Pattern += `(?:[^\w-]|$)`
 	return d
+}
+
+// isolated is a token that could stand in base64 by chance.
+func isolated(name, form string, entropy float64) Detector {
+	return Detector{Name: name, Pattern: `(?:^|[^\w+/-])(` + form + `)(?:[^\w+/=-]|$)`, Group: 1, Entropy: entropy}
 }
 
 func (d Detector) allow(patterns ...string) Detector {
@@ -83,8 +92,8 @@ func protocolTokens() []Detector {
 			`\.[\w-]{8,}\.[\w-]{4,}\.[\w-]{8,})`, 3),
 		token("github_token", `gh[oprsu]_[A-Za-z0-9]{36,}\b`, 3),
 		token("github_pat_fine", `github_pat_\w{20,}\b`, 3),
-		token("slack_token", `xoxb-\d{8,14}-[A-Za-z0-9-]{8,}|xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{24,}|xox[ar]-(?:\d-)?[A-Za-z0-9]{8,}|xapp-\d-[A-Za-z0-9]+-\d+-[A-Za-z0-9]+`, 2.5).
-			allow(`^[^0-9]*$`, `(?i)slack`, `^xox[a-z]-[0-9-]*$`, `^xox[^ar]-(?:[0-9]{1,4}-){2}`),
+		token("slack_token", `(?i:xoxb-\d{8,14}-[a-z0-9-]{8,}|(?-i:xox[abeoprs](?:\.xox[bp])?-)[a-z0-9-]{24,}|xox[ar]-(?:\d-)?[a-z0-9]{8,}|xox[os](?:-\d+){3}-[a-f0-9]+|xapp-\d-[a-z0-9]+-\d+-[a-z0-9]+)`, 2.5).
+			allow(`^[^0-9]*$`, `(?i)slack`, `^xoxp-[0-9-]*$`, `^xoxp-(?:[0-9]{1,4}-){2}`),
 		token("aws_access_key", `A(?:KIA|SIA|GPA|IDA|NPA|ROA|IPA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]{16}\b`, 2.8).allow(`EXAMPLE$`),
 		token("gitlab_token", `gl(?:pat|cbt|dt|ffct|ft|imt|agent|oas|ptt|rt|rtr|soat|wt)-[\w-]{20,}(?:\.[0-9a-z]{2}\.?[0-9a-z]{7,})?`, 3),
 		token("huggingface_token", `(?:hf|api_org)_[A-Za-z0-9]{20,}\b`, 3),
@@ -92,8 +101,8 @@ func protocolTokens() []Detector {
 		token("together_key", `tgp_v1_[\w-]{20,}`, 3),
 		// Keys that the documentation of Firebase and Maps shows, told by their beginnings.
 		bounded("google_api_key", `AIza[\w-]{35}`, 3).allow(`^AIza(?:Syabcdef|SyAnLA7N|SyCkEhVj|SyDMAScl|SyD3asb-|yDNSXIbF|SyAdOS2z|SyASWm6H|SyANUvH9|SyA5_iVa|SyA4UrcG|SyDSb51J|SyBF2RrA|SyBcE-OO|SyB8qGxt|SyA8vmAp)`),
-		token("npm_token", `npm_[A-Za-z0-9]{36}\b`, 3),
-		token("openai_key", `sk-[\w-]{20,}`, 3).allow(`^[^0-9]*$`, `^sk(?:-[a-z]+|-[0-9]{1,4})+$`),
+		token("npm_token", `(?i:npm_[a-z0-9]{36})\b`, 3),
+		token("openai_key", `sk-[\w-]{20,}`, 3).allow(`^[^0-9]*$`, `^sk(?:-[a-z]+|-[0-9]{1,4})+$`, `^sk-(?:ssh|ecdsa)-`),
 		token("stripe_key", `(?:[rs]k_(?:live|test|prod)|whsec)_[A-Za-z0-9]{10,}`, 2.5),
 		// Without an END it goes on to the end of the text.
 		{Name: "private_key_block", Group: 0, Pattern: `(?i)-{4,5} ?BEGIN[ A-Z0-9_-]{0,60}PRIVATE KEY(?: BLOCK)? ?-{4,5}` +

@@ -88,7 +88,7 @@ sumologic    (?-i:[Ss]umo|SUMO)                    [a-z0-9]{64}|su[a-z0-9]{12}
 telegram     telegr                                [0-9]{5,16}:(?-i:A)[a-z0-9_-]{34}
 travis       travis                                [a-z0-9]{22}
 twitch       twitch                                [a-z0-9]{30}
-twitter      twitter                               [0-9]{15,25}-[a-z0-9]{20,40}|[a-z0-9]{50}|[a-z0-9]{45}|[a-z0-9]{25}
+twitter      twitter                               A{22}[a-z0-9%]{80,100}|[0-9]{15,25}-[a-z0-9]{20,40}|[a-z0-9]{50}|[a-z0-9]{45}|[a-z0-9]{25}
 yandex       yandex                                t1\.[\w-]+={0,2}\.[\w-]{86}={0,2}|AQVN[\w-]{35,38}|YC[\w-]{38}
 zendesk      zendesk                               [a-z0-9]{40}
 `
@@ -99,7 +99,11 @@ const (
 
 	// identifier is a name of something in a program: words with separators,
 	// each with at most one number.
-	identifier = `^[A-Za-z]{0,30}[0-9]{0,5}[A-Za-z]{0,30}(?:[_.:/=-]+[A-Za-z]{0,30}[0-9]{0,10}[A-Za-z]{0,30})+$`
+	identifier = `^` + segment + `(?:[_.:/=-]+` + segment + `)+$`
+	segment    = `(?:[A-Z]{1,12}|[A-Z]?[a-z]{1,20}(?:[A-Z][a-z]{1,20}){0,4})?[0-9]{0,10}[A-Z]?[a-z]{0,12}`
+
+	// camel is a name of words with capitals between them and one number.
+	camel = `^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,6})*[0-9]{0,5}(?:[A-Z]?[a-z]{2,}|[A-Z]{2,6})*[0-9]{0,3}$`
 
 	// numbered is a word with a number behind it.
 	numbered = `^[A-Za-z]*[0-9]{0,4}$`
@@ -117,6 +121,7 @@ func assignments() []Detector {
 	const (
 		tail  = `[\w.-]{0,24}`
 		typed = `(?:[ \t]+(?:string|str|&str|char|text|varchar))?` // of a declaration
+		bare  = `[^\s"'\\;,&<>(){}\[\]\x60$%*]`
 		value = `([\w+/.=~-]{10,})`
 	)
 	strong := `(?:secret|token|credential|creds|api[_.-]?key|(?:access|account|admin|auth|client|consumer|decrypt|decryption|deploy|encrypt|encryption|license|master|private|service|session|shared|sign|signing|ssh|storage|subscription)[_.-]?key)`
@@ -124,13 +129,14 @@ func assignments() []Detector {
 	return []Detector{
 		{Name: "password", Group: FirstGroup, Entropy: 2, StopWords: placeholders(),
 			Pattern: `(?i)(?:passw(?:or)?d|passphrase|passwort|pwd)[\w-]{0,12}["'\\\])]{0,3}[ \t]{0,20}(?:[?:]{0,2}=>?|:)[ \t]{0,20}` +
-				`\\{0,2}(?:"([^"\s\\]{6,100})\\{0,2}"|'([^'\s\\]{6,100})\\{0,2}'|([^\s"'\\;,&<>(){}\[\]\x60$%*]{6,100})` + valueEnd + `)`},
+				`\\{0,2}(?:"([^"\s\\]{6,100})\\{0,2}"|'([^'\s\\]{6,100})\\{0,2}'|(` + bare + `{0,60}[0-9!@#?^~+=/]` + bare + `{0,60})` + valueEnd + `)`,
+			Allow: []string{`^.{1,5}$`}},
 		{Name: "secret_value", Group: 1, Entropy: 3.2,
-			Pattern: `(?i)` + strong + tail + typed + assigned + value + valueEnd,
-			Allow:   []string{words, identifier, numbered}, StopWords: placeholders(), Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
+			Pattern: `(?i)` + strong + tail + typed + given + value + valueEnd,
+			Allow:   []string{words, identifier, camel, numbered}, StopWords: placeholders(), Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
 		{Name: "key_value", Group: 1, Entropy: 3.6,
-			Pattern: `(?i)` + weak + tail + assigned + value + valueEnd,
-			Allow:   []string{words, identifier, numbered, `^[0-9a-fA-F]+$`, `^(?i:` + hexID + `)$`}, StopWords: placeholders(),
+			Pattern: `(?i)` + weak + tail + given + value + valueEnd,
+			Allow:   []string{words, identifier, camel, numbered, `^[0-9a-fA-F]+$`, `^(?i:` + hexID + `)$`}, StopWords: placeholders(),
 			Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
 	}
 }
