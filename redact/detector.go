@@ -65,7 +65,7 @@ type DetectorError struct {
 }
 
 func (e *DetectorError) Error() string {
-	return fmt.Sprintf("detector %d (%q): %s", e.Index, e.Name, e.Reason)
+	return fmt.Sprintf("redact: detector %d (%q): %s", e.Index, e.Name, e.Reason)
 }
 
 // Limits of what Compile takes. gitleaks has 222 detectors, a keyword has seldom

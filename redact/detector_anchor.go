@@ -23,6 +23,7 @@ type anchor struct {
 // moment what a regular expression needs a microsecond for.
 type sight struct {
 	skip   byteSet // only such bytes are before
+	far    int     // and no more of them
 	need   byteSet // one of these, of which none can be skipped
 	run    byteSet // then, beginning after at most within bytes,
 	min    int     // at least so many of these
@@ -49,6 +50,7 @@ const (
 	maxAnchors    = 128 // of one detector
 	maxAnchorText = 24
 	minAnchorText = 2
+	maxSight      = 1024
 )
 
 // plan decides how a detector searches.
@@ -171,10 +173,15 @@ func best(parts []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 // look returns what must be seen of parts, or nil when that is too little.
 func look(parts []*syntax.Regexp) *sight {
 	var s sight
-	i := 0
+	i, before := 0, size{}
 	for ; i < len(parts) && measure(parts[i]).min == 0; i++ {
 		s.skip.add(parts[i])
+		before = before.then(measure(parts[i]))
 	}
+	if before.max < 0 || before.max > maxSight {
+		return nil
+	}
+	s.far = before.max
 	if i == len(parts) {
 		return nil
 	}
@@ -191,7 +198,7 @@ func look(parts []*syntax.Regexp) *sight {
 			break
 		}
 		n := measure(p).max
-		if n < 0 {
+		if n < 0 || s.within+n > maxSight {
 			break
 		}
 		s.within += n
@@ -201,14 +208,10 @@ func look(parts []*syntax.Regexp) *sight {
 
 // behind reports whether it is there behind a place of a text.
 func (s *sight) behind(text []byte, at int) bool {
-	for at < len(text) && !s.need[text[at]] {
-		if !s.skip[text[at]] {
+	for last := at + s.far; at == len(text) || !s.need[text[at]]; at++ {
+		if at == len(text) || at == last || !s.skip[text[at]] {
 			return false
 		}
-		at++
-	}
-	if at == len(text) {
-		return false
 	}
 	for n, last := 0, at+s.within; n < s.min; at++ {
 		switch {

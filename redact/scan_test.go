@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -212,17 +213,125 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
+// TestScanHostile: a text four times as long takes about four times as long,
+// whatever it is made of (reliability #207 to #209).
 func TestScanHostile(t *testing.T) {
-	s, err := Compile(DefaultDetectors())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, unit := range []string{"eyJ", "eyJ-", "eyJ.", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "Bearer ", "token=", "token: a1b2 ", "key", "key=\"", "secret_", "password:", "s.", "curl -u ", "kind: secret\n", "data:\n", "sk-", "A", "a", "0", "=", "\u212a", "\u017f", "to\u212aen=", "ghp_", "Basic dXNl", "AIza"} {
-		for _, size := range []int{1 << 18, 1 << 20} {
-			text := []byte(strings.Repeat(unit, size/len(unit)))
+	s := compile(t, DefaultDetectors())
+	took := func(unit string, size int) time.Duration {
+		text := []byte(strings.Repeat(unit, size/len(unit)))
+		least := time.Hour
+		for range 3 {
 			began := time.Now()
-			found := s.Scan(text, nil)
-			t.Logf("%-30q %8d %4d %v", unit, size, len(found), time.Since(began))
+			s.Scan(text, nil)
+			least = min(least, time.Since(began))
 		}
+		return least
+	}
+	for _, unit := range []string{
+		"eyJ", "eyJ-", "eyJ.", "eyJaaaa.", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY----- ", "Bearer ", "token=", "token: a1b2 ", "key", "key=\"", "secret_", "password:", "s.",
+		"curl -u ", "curl", "kind: secret\n", "data:\n", "sk-", "xoxb-", "A", "a", "0", "=", ":", " ", "\n", "\x00", "\xff", "\u212a", "\u017f", "to\u212aen=", "ghp_", "Basic dXNl", "AIza", "authorization: ", "asana", "linear_",
+	} {
+		short, long := took(unit, 1<<15), took(unit, 1<<17)
+		if long > 10*short+20*time.Millisecond {
+			t.Errorf("%q: %v for 32 KiB, %v for 128 KiB", unit, short, long)
+		}
+		if testing.Verbose() {
+			t.Logf("%-32q %6.1f MB/s", unit, float64(1<<17)/1e6/long.Seconds())
+		}
+	}
+}
+
+// TestScanLong finds a secret once, wherever it is in a long text.
+func TestScanLong(t *testing.T) {
+	s := compile(t, DefaultDetectors())
+	secret := join("gh", "p_", mixed(36))
+	for _, size := range []int{1 << 20, 10 << 20} {
+		text := ordinary(size)
+		for _, at := range []int{0, 1, 256<<10 - 10, 256 << 10, 256<<10 - len(secret), len(text) - len(secret) - 1} {
+			long := slices.Concat(text[:at], []byte(" "+secret+" "), text[at:])
+			found := s.Scan(long, nil)
+			if len(found) != 1 || found[0].Start != at+1 || found[0].End != at+1+len(secret) {
+				t.Errorf("at %d of %d: found %v", at, size, found)
+			}
+		}
+	}
+	if found := s.Scan([]byte(secret), nil); len(found) != 1 || found[0] != (Span{0, len(secret), found[0].Detector}) {
+		t.Errorf("alone: found %v", found)
+	}
+}
+
+// TestScanAllocates: a text without secrets costs no memory, once a scanner is warm.
+func TestScanAllocates(t *testing.T) {
+	s := compile(t, DefaultDetectors())
+	text := ordinary(1 << 16)
+	if found := s.Scan(text, nil); len(found) != 0 {
+		t.Fatalf("found %v", found)
+	}
+	if n := testing.AllocsPerRun(50, func() { s.Scan(text, nil) }); n >= 1 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestScanOverlaps: the earlier detector wins; a later one with a group does not
+// leave a rest.
+func TestScanOverlaps(t *testing.T) {
+	s := compile(t, []Detector{
+		{Name: "inner", Pattern: `bcd`},
+		{Name: "group", Pattern: `x?([a-c]+)`, Group: 1},
+		{Name: "whole", Pattern: `[c-z]{3,}`},
+		{Name: "last", Pattern: `(e+fg*)`, Group: 1},
+	})
+	for text, want := range map[string][]Span{
+		"_bcd_":    {{1, 4, 0}},
+		"xabcdef":  {{1, 5, 0}, {5, 7, 3}},
+		"bcdbcd":   {{0, 3, 0}, {3, 6, 0}},
+		"mnop ef":  {{0, 4, 2}, {5, 7, 3}},
+		"deefg":    {{0, 5, 2}},
+		"abcdeefg": {{0, 4, 0}, {4, 8, 3}},
+	} {
+		if got := s.Scan([]byte(text), nil); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+	kept := []Span{{100, 101, 7}}
+	if got := s.Scan([]byte("bcd"), kept); len(got) != 2 || got[0] != kept[0] {
+		t.Errorf("got %v: the spans before are to stay", got)
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	ok := Detector{Name: "a", Pattern: "x+"}
+	for _, test := range []struct {
+		detectors []Detector
+		want      string
+	}{
+		{[]Detector{{Pattern: "x"}}, `detector 0 (""): it has no name`},
+		{[]Detector{{Name: "A", Pattern: "x"}}, `detector 0 ("A"): expected a name of a-z, 0-9, _ and -`},
+		{[]Detector{ok, ok}, `detector 1 ("a"): another detector has that name`},
+		{[]Detector{{Name: "a", Pattern: "sk-secret("}}, `detector 0 ("a"): the pattern is invalid: missing closing )`},
+		{[]Detector{{Name: "a", Pattern: `(?=x)`}}, `detector 0 ("a"): the pattern is invalid: invalid or unsupported Perl syntax`},
+		{[]Detector{{Name: "a", Pattern: ``}}, `detector 0 ("a"): the pattern matches the empty text`},
+		{[]Detector{{Name: "a", Pattern: `.*`}}, `detector 0 ("a"): the pattern matches the empty text`},
+		{[]Detector{{Name: "a", Pattern: `\b`}}, `detector 0 ("a"): the pattern matches the empty text`},
+		{[]Detector{{Name: "a", Pattern: `x|(y?)`}}, `detector 0 ("a"): the pattern matches the empty text`},
+		{[]Detector{{Name: "a", Pattern: `(?s).`}}, `detector 0 ("a"): the pattern matches any text`},
+		{[]Detector{{Name: "a", Pattern: "x", Group: 1}}, `detector 0 ("a"): the pattern has no group 1`},
+		{[]Detector{{Name: "a", Pattern: "x", Group: -2}}, `detector 0 ("a"): the pattern has no group -2`},
+		{[]Detector{{Name: "a", Pattern: "x", Entropy: 9}}, `detector 0 ("a"): the entropy of a byte is between 0 and 8 bits`},
+		{[]Detector{{Name: "a", Pattern: "x", Keywords: []string{""}}}, `detector 0 ("a"): expected a keyword of 1 to 256 bytes`},
+		{[]Detector{{Name: "a", Pattern: "x", Allow: []string{"["}}}, `detector 0 ("a"): an allowance: the pattern is invalid: missing closing ]`},
+		{[]Detector{{Name: "a", Pattern: "x", StopWords: []string{""}}}, `detector 0 ("a"): a stop word is empty`},
+		{[]Detector{{Name: "a", Pattern: "x", Allowed: []Allowance{{Target: 9}}}}, `detector 0 ("a"): an allowance has an unknown target`},
+		{make([]Detector, MaxDetectors+1), `detector 2000 (""): there are more than 2000 detectors`},
+		{[]Detector{{Name: "a", Pattern: strings.Repeat("x", MaxPattern+1)}}, `detector 0 ("a"): the pattern has more than 8192 bytes`},
+	} {
+		s, err := Compile(test.detectors)
+		var wrong *DetectorError
+		if s != nil || !errors.As(err, &wrong) || err.Error() != "redact: "+test.want {
+			t.Errorf("got %v, want %s", err, test.want)
+		}
+	}
+	if s, err := Compile(nil); err != nil || len(s.Scan([]byte("x"), nil)) != 0 {
+		t.Error("no detectors find nothing")
 	}
 }
