@@ -57,6 +57,8 @@ var homes = map[string]string{
 	"github.com/spf13/cobra":                "cmd/receipt",
 	"github.com/fxamacker/cbor":             "receipt/archive",
 	"github.com/klauspost/compress":         "receipt/stream",
+	"go.yaml.in/yaml":                       "redact/rulefile",
+	"github.com/BurntSushi/toml":            "redact/rulefile",
 }
 
 // impure are the packages that a pure room does without; "net/" is every

@@ -1,0 +1,165 @@
+package rulefile
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// gitleaks is what a configuration says (its README, section "Configuration").
+type gitleaks struct {
+	Title, Description, MinVersion string
+	Extend                         map[string]any
+	Allowlist                      *allowlist // before version 8.25
+	Allowlists                     []allowlist
+	Rules                          []rule
+}
+
+type rule struct {
+	ID, Description string
+	Regex, Path     string
+	SecretGroup     int
+	Entropy         float64
+	Keywords, Tags  []string
+	SkipReport      bool
+	Allowlist       *allowlist
+	Allowlists      []allowlist
+	Required        []any
+}
+
+type allowlist struct {
+	Description, Condition string
+	Paths, Commits         []string
+	RegexTarget            string
+	Regexes, StopWords     []string
+	TargetRules            []string
+}
+
+// ParseGitleaks reads the rules of a gitleaks configuration as detectors, which
+// compile. An error is an *[Error].
+//
+// The secret is the submatch that secretGroup numbers, or the first that is not
+// empty. An id becomes a name in lower case, with - for what names do not have.
+// extend and required are refused: what they mean is not in the file.
+func ParseGitleaks(data []byte) ([]redact.Detector, error) {
+	if err := checkSize(data); err != nil {
+		return nil, err
+	}
+	var g gitleaks
+	meta, err := toml.Decode(string(data), &g)
+	if err != nil {
+		var at toml.ParseError
+		if errors.As(err, &at) {
+			return nil, &Error{Line: at.Position.Line, Detail: "no TOML: " + at.Message}
+		}
+		return nil, &Error{Detail: "no gitleaks configuration: " + err.Error()}
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return nil, &Error{Detail: fmt.Sprintf("unknown key %q", unknown[0].String())}
+	}
+	return g.detectors()
+}
+
+func (g *gitleaks) detectors() ([]redact.Detector, error) {
+	switch {
+	case len(g.Extend) > 0:
+		return nil, &Error{Detail: "extend is not supported: write the rules into one file"}
+	case len(g.Rules) > MaxEntries:
+		return nil, &Error{Detail: fmt.Sprintf("there are more than %d rules", MaxEntries)}
+	}
+	var list []redact.Detector
+	var ids []string
+	for _, r := range g.Rules {
+		if r.Regex == "" && r.Path != "" || r.SkipReport {
+			continue
+		}
+		d, err := r.detector(g)
+		if err != nil {
+			err.Rule = r.ID
+			return nil, err
+		}
+		list, ids = append(list, d), append(ids, r.ID)
+	}
+	var wrong *redact.DetectorError
+	if _, err := redact.Compile(list); errors.As(err, &wrong) {
+		return nil, &Error{Rule: ids[wrong.Index], Detail: wrong.Reason}
+	}
+	return list, nil
+}
+
+func (r *rule) detector(g *gitleaks) (redact.Detector, *Error) {
+	d := redact.Detector{Name: nameOf(r.ID), Pattern: r.Regex, Group: r.SecretGroup, Entropy: r.Entropy}
+	if len(r.Required) > 0 {
+		return d, &Error{Detail: "required is not supported: a rule is for one text"}
+	}
+	if d.Group == 0 {
+		d.Group = redact.FirstGroup
+	}
+	if d.Entropy > 0 {
+		d.Entropy = math.Nextafter(d.Entropy, math.Inf(1)) // gitleaks: more than that
+	}
+	for _, k := range r.Keywords {
+		d.Keywords = append(d.Keywords, strings.ToLower(k))
+	}
+	lists := slices.Concat(one(r.Allowlist), r.Allowlists)
+	for _, a := range slices.Concat(one(g.Allowlist), g.Allowlists) {
+		if len(a.TargetRules) == 0 || slices.Contains(a.TargetRules, r.ID) {
+			lists = append(lists, a)
+		}
+	}
+	for _, a := range lists {
+		allowed, ok, err := a.allowance()
+		if err != nil {
+			return d, err
+		}
+		if ok {
+			d.Allowed = append(d.Allowed, allowed)
+		}
+	}
+	return d, nil
+}
+
+func one(a *allowlist) []allowlist {
+	if a == nil {
+		return nil
+	}
+	return []allowlist{*a}
+}
+
+// allowance returns what an allowlist means for a text, if anything.
+func (a *allowlist) allowance() (redact.Allowance, bool, *Error) {
+	r := redact.Allowance{Patterns: a.Regexes, StopWords: a.StopWords}
+	switch strings.ToUpper(a.Condition) {
+	case "", "OR", "||":
+	case "AND", "&&":
+		r.All = true
+	default:
+		return r, false, &Error{Detail: fmt.Sprintf("unknown condition %q", a.Condition)}
+	}
+	switch a.RegexTarget {
+	case "", "secret":
+	case "match":
+		r.Target = redact.TargetMatch
+	case "line":
+		r.Target = redact.TargetLine
+	default:
+		return r, false, &Error{Detail: fmt.Sprintf("unknown regexTarget %q", a.RegexTarget)}
+	}
+	elsewhere := r.All && len(a.Paths)+len(a.Commits) > 0
+	return r, !elsewhere && len(r.Patterns)+len(r.StopWords) > 0, nil
+}
+
+func nameOf(id string) string {
+	return strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(id))
+}

@@ -1,0 +1,284 @@
+package rulefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bytes"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// Parse reads a policy. The rules that it returns compile. An error is an
+// *[Error], or the *[redact.RuleError] of a pointer or a name.
+func Parse(data []byte) (redact.Rules, error) {
+	rules, err := parse(data)
+	if err == nil {
+		_, err = rules.Compile()
+	}
+	if err != nil {
+		return redact.Rules{}, err
+	}
+	return rules, nil
+}
+
+func parse(data []byte) (redact.Rules, error) {
+	if err := checkSize(data); err != nil {
+		return redact.Rules{}, err
+	}
+	root, err := document(data)
+	if err != nil {
+		return redact.Rules{}, err
+	}
+	var p policy
+	if err := members(root, map[string]func(*yaml.Node) error{
+		"name":       text(&p.own.Name),
+		"extends":    p.extends,
+		"pointers":   texts(&p.own.Pointers),
+		"names":      texts(&p.own.Names),
+		"headers":    option(&p.headers),
+		"urls":       p.urls,
+		"references": option(&p.references),
+		"without":    p.leaveOut,
+		"detectors":  p.detectors,
+	}); err != nil {
+		return redact.Rules{}, err
+	}
+	return p.rules()
+}
+
+// A policy is what a file says.
+type policy struct {
+	base, own           redact.Rules
+	headers, references *bool
+	url                 *redact.URLs
+	without             []*yaml.Node
+	lines               []int // of the detectors
+}
+
+func (p *policy) rules() (redact.Rules, error) {
+	r := p.base
+	if p.own.Name != "" {
+		r.Name = p.own.Name
+	}
+	r.Pointers = append(r.Pointers, p.own.Pointers...)
+	r.Names = append(r.Names, p.own.Names...)
+	if p.headers != nil {
+		r.Headers = *p.headers
+	}
+	if p.references != nil {
+		r.References = *p.references
+	}
+	if p.url != nil {
+		r.URLs = *p.url
+	}
+	for _, n := range p.without {
+		i := slices.IndexFunc(r.Detectors, func(d redact.Detector) bool { return d.Name == n.Value })
+		if i < 0 {
+			return r, refuse(n, "there is no detector %q to leave out", n.Value)
+		}
+		r.Detectors = slices.Delete(r.Detectors, i, i+1)
+	}
+	// The file's own detectors are compiled alone, to know their lines.
+	var wrong *redact.DetectorError
+	if _, err := redact.Compile(p.own.Detectors); errors.As(err, &wrong) {
+		return r, &Error{Line: p.lines[min(wrong.Index, len(p.lines)-1)], Detail: fmt.Sprintf("detector %q: %s", wrong.Name, wrong.Reason)}
+	}
+	for _, d := range p.own.Detectors {
+		if i := slices.IndexFunc(r.Detectors, func(o redact.Detector) bool { return o.Name == d.Name }); i >= 0 {
+			r.Detectors[i] = d
+		} else {
+			r.Detectors = append(r.Detectors, d)
+		}
+	}
+	return r, nil
+}
+
+func (p *policy) extends(n *yaml.Node) error {
+	var name string
+	if err := text(&name)(n); err != nil {
+		return err
+	}
+	rules, ok := builtin(name)
+	if !ok {
+		return refuse(n, "expected default, upstream or strict, not %q", name)
+	}
+	p.base = rules
+	return nil
+}
+
+func (p *policy) urls(n *yaml.Node) error {
+	var name string
+	if err := text(&name)(n); err != nil {
+		return err
+	}
+	i := slices.Index([]string{"none", "whole", "anywhere"}, name)
+	if i < 0 {
+		return refuse(n, "expected none, whole or anywhere, not %q", name)
+	}
+	p.url = new([]redact.URLs{redact.URLsKept, redact.URLsWhole, redact.URLsAnywhere}[i])
+	return nil
+}
+
+func (p *policy) leaveOut(n *yaml.Node) error {
+	return each(n, func(n *yaml.Node) error {
+		p.without = append(p.without, n)
+		return text(new(string))(n)
+	})
+}
+
+func (p *policy) detectors(n *yaml.Node) error {
+	return each(n, func(n *yaml.Node) error {
+		var d redact.Detector
+		p.lines = append(p.lines, n.Line)
+		err := members(n, map[string]func(*yaml.Node) error{
+			"name":       text(&d.Name),
+			"pattern":    text(&d.Pattern),
+			"group":      group(&d.Group),
+			"keywords":   texts(&d.Keywords),
+			"entropy":    number(&d.Entropy),
+			"allow":      texts(&d.Allow),
+			"stop_words": texts(&d.StopWords),
+		})
+		p.own.Detectors = append(p.own.Detectors, d)
+		return err
+	})
+}
+
+// document returns the mapping that a file is.
+func document(data []byte) (*yaml.Node, error) {
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, next yaml.Node
+	switch err := d.Decode(&doc); {
+	case err == io.EOF:
+		return nil, &Error{Detail: "it is empty"}
+	case err != nil:
+		return nil, syntaxError(err)
+	}
+	if d.Decode(&next) != io.EOF {
+		return nil, &Error{Line: next.Line, Detail: "expected one document"}
+	}
+	return doc.Content[0], nil
+}
+
+// syntaxError takes the line out of an error of the library, which has no other
+// place for it.
+func syntaxError(err error) error {
+	detail := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 0
+	if m := regexp.MustCompile(`^line (\d+): (.*)`).FindStringSubmatch(detail); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		detail = m[2]
+	}
+	return &Error{Line: line, Detail: "no YAML: " + detail}
+}
+
+func refuse(n *yaml.Node, format string, args ...any) error {
+	return &Error{Line: n.Line, Detail: fmt.Sprintf(format, args...)}
+}
+
+// members reads the members of a mapping, each of which is known and there once.
+func members(n *yaml.Node, known map[string]func(*yaml.Node) error) error {
+	if n.Kind != yaml.MappingNode || n.Anchor != "" {
+		return refuse(n, "expected a mapping, without an anchor or an alias")
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		var name string
+		if err := text(&name)(key); err != nil {
+			return err
+		}
+		read, ok := known[name]
+		switch {
+		case !ok:
+			return refuse(key, "unknown member %q", name)
+		case seen[name]:
+			return refuse(key, "member %q is there twice", name)
+		}
+		seen[name] = true
+		if err := read(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each reads the elements of a sequence.
+func each(n *yaml.Node, read func(*yaml.Node) error) error {
+	if n.Kind != yaml.SequenceNode || n.Anchor != "" {
+		return refuse(n, "expected a list, without an anchor or an alias")
+	}
+	if len(n.Content) > MaxEntries {
+		return refuse(n, "the list has more than %d entries", MaxEntries)
+	}
+	for _, element := range n.Content {
+		if err := read(element); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func scalar(n *yaml.Node, tags ...string) bool {
+	return n.Kind == yaml.ScalarNode && n.Anchor == "" && slices.Contains(tags, n.Tag)
+}
+
+func text(to *string) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		if !scalar(n, "!!str") {
+			return refuse(n, "expected a text, in quotes if it looks like something else")
+		}
+		*to = n.Value
+		return nil
+	}
+}
+
+func texts(to *[]string) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		return each(n, func(n *yaml.Node) error {
+			var s string
+			err := text(&s)(n)
+			*to = append(*to, s)
+			return err
+		})
+	}
+}
+
+func option(to **bool) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		if !scalar(n, "!!bool") || n.Decode(to) != nil {
+			return refuse(n, "expected true or false")
+		}
+		return nil
+	}
+}
+
+func number(to *float64) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		if !scalar(n, "!!int", "!!float") || n.Decode(to) != nil {
+			return refuse(n, "expected a number")
+		}
+		return nil
+	}
+}
+
+func group(to *int) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		if scalar(n, "!!str") && n.Value == "first" {
+			*to = redact.FirstGroup
+			return nil
+		}
+		if !scalar(n, "!!int") || n.Decode(to) != nil || *to < 0 {
+			return refuse(n, "expected the number of a group, or first")
+		}
+		return nil
+	}
+}
