@@ -22,12 +22,14 @@ import (
 // evidenceFlags name what is brought beside the receipts.
 type evidenceFlags struct {
 	batches, proofs       []string
+	disclosures           []string
 	checkpoint, artifacts string
 }
 
 func (f *evidenceFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.batches, "batch", nil, "the manifest `FILE` of the batch that receipts state a root of; repeatable")
 	flags.StringVar(&f.checkpoint, "checkpoint", "", "the signed checkpoint `FILE` over all receipts of the input")
+	flags.StringArrayVar(&f.disclosures, "disclosures", nil, "withheld values that were disclosed, a `FILE`; repeatable")
 	flags.StringArrayVar(&f.proofs, "proof", nil, "a tlog-proof `FILE` that a receipt is in a checkpoint; repeatable")
 	flags.StringVar(&f.artifacts, "artifacts", "", "check files in `DIR` against the digests that receipts state")
 }
@@ -60,6 +62,13 @@ func (f *evidenceFlags) apply(e *env, v *receipt.Verifier, options *stream.Optio
 		}
 		ev.Materials = files
 	}
+	for _, path := range f.disclosures {
+		d, err := readDisclosures(e, path)
+		if err != nil {
+			return nil, err
+		}
+		ev.Disclosures = append(ev.Disclosures, d)
+	}
 	if f.checkpoint != "" {
 		note, err := readBounded(e, f.checkpoint, maxNoteBytes+1)
 		if err != nil {
@@ -67,7 +76,7 @@ func (f *evidenceFlags) apply(e *env, v *receipt.Verifier, options *stream.Optio
 		}
 		options.Checkpoint = note
 	}
-	if len(ev.Proofs) == 0 && len(ev.Batches) == 0 && ev.Materials == nil {
+	if len(ev.Proofs) == 0 && len(ev.Batches) == 0 && len(ev.Disclosures) == 0 && ev.Materials == nil {
 		return v, nil
 	}
 	with, err := v.With(ev)

@@ -86,6 +86,7 @@ func exampleFiles(t *testing.T) map[string][]byte {
 		"issuer.pem":           testPEM(t),
 	}
 	addBatchFiles(t, files)
+	addRedactedFiles(t, files)
 	return files
 }
 

@@ -19,6 +19,7 @@ type sealOptions struct {
 	key      keyFlags
 	output   string
 	force    bool
+	strict   bool
 }
 
 func newSeal(e *env) *cobra.Command {
@@ -42,6 +43,7 @@ predecessor's file, or the report of an earlier verification.`,
 	cmd.Flags().StringVar(&o.previous, "previous", "", "the predecessor: `HASH|FILE|REPORT`")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
 	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite the output file")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "refuse a draft that seems to hold secrets, instead of a warning")
 	o.key.add(cmd)
 	return cmd
 }
@@ -49,6 +51,9 @@ predecessor's file, or the report of an earlier verification.`,
 func seal(ctx context.Context, e *env, path string, o *sealOptions) error {
 	draft, err := readDocument(e, path)
 	if err != nil {
+		return err
+	}
+	if err := warnOfSecrets(e, path, draft, o.strict); err != nil {
 		return err
 	}
 	var head chain.Head

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+type discloseOptions struct {
+	disclosures, output string
+	fields              []string
+	all, force          bool
+}
+
+func newDisclose(e *env) *cobra.Command {
+	var o discloseOptions
+	cmd := &cobra.Command{
+		Use:   "disclose FILE --disclosures FILE --field POINTER…",
+		Short: "show single withheld values of a receipt to someone",
+		Long: `Write a disclosure file with just the named fields, bound to the receipt. Whoever
+gets it sees these values and can check them against the receipt's commitments:
+receipt verify --disclosures FILE. All other withheld values stay hidden.
+
+The fields must fit the receipt, or nothing is written.`,
+		Example: `  receipt disclose redacted-receipt.json --disclosures withheld.json --field /metadata/pin -o for-the-auditor.json
+  receipt disclose redacted-receipt.json --disclosures withheld.json --all`,
+		Args: exactArgs(1, "one receipt"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := refuseEmpty(cmd); err != nil {
+				return err
+			}
+			return disclose(e, args[0], &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.disclosures, "disclosures", "", "the withheld values, a `FILE` that redact wrote")
+	f.StringArrayVar(&o.fields, "field", nil, "the `POINTER` of a field, as redactions lists it; repeatable")
+	f.BoolVar(&o.all, "all", false, "disclose every field")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	return cmd
+}
+
+func disclose(e *env, path string, o *discloseOptions) error {
+	switch {
+	case o.disclosures == "":
+		return usage("give the file that receipt redact --disclosures wrote", "--disclosures is missing")
+	case o.all && len(o.fields) > 0:
+		return usage("", "--all discloses every field, so it excludes --field")
+	case !o.all && len(o.fields) == 0:
+		return usage("--all discloses every field", "no field was named: --field POINTER")
+	}
+	given, err := readDisclosures(e, o.disclosures)
+	if err != nil {
+		return err
+	}
+	doc, err := readDocument(e, path)
+	if err != nil {
+		return err
+	}
+	sealed, err := receipt.ParseSealed(doc.Source())
+	if err != nil {
+		return refuted("only a sealed, undamaged receipt has commitments to check", "%q: %w", sourceName(path), err)
+	}
+	bound, err := given.Bind(sealed.Hash())
+	if err != nil {
+		return refuted("", "%q: %w", o.disclosures, err)
+	}
+	if !o.all {
+		if bound, err = bound.Select(o.fields...); err != nil {
+			return usage("the fields are those of redactions in the receipt", "%q: %w", o.disclosures, err)
+		}
+	}
+	if err := bound.Check(doc); err != nil {
+		return refuted("", "%q: %w", o.disclosures, err)
+	}
+	return writeOutput(e, o.output, bound.Marshal(), 0o600, o.force)
+}
+
+// maxDisclosureBytes bounds a file of disclosures: what a receipt can hold, and
+// salts.
+const maxDisclosureBytes = 2 * receipt.MaxBytes
+
+func readDisclosures(e *env, path string) (*redact.Disclosures, error) {
+	data, err := readBounded(e, path, maxDisclosureBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	d, err := redact.ParseDisclosures(data)
+	if err != nil {
+		return nil, usage("receipt redact --disclosures and receipt disclose write such a file", "%q: %w", path, err)
+	}
+	return d, nil
+}
