@@ -40,7 +40,7 @@ type listPrinter struct {
 func newListPrinter(e *env, o *verifyOptions, file *keyFile, s *selection) *listPrinter {
 	return &listPrinter{
 		textPrinter: textPrinter{w: e.out, color: e.colored(), file: file},
-		totals:      newTotals(e.colored()),
+		totals:      newTotals(e.colored(), e.terminal),
 		limit:       o.limit,
 		inputs:      len(s.sources) + len(s.missing) + len(s.skipped),
 		detailed:    len(s.sources) <= few && !slices.ContainsFunc(s.sources, func(src stream.Source) bool { return src.Found }),
@@ -323,10 +323,11 @@ func (p *listPrinter) skipped(b *bytes.Buffer, s *stream.Summary) {
 type totals struct {
 	codes map[receipt.Verdict]map[receipt.Code]int
 	color bool
+	timed bool // tell how long it took: on a terminal, for results in files are equal
 }
 
-func newTotals(color bool) totals {
-	return totals{map[receipt.Verdict]map[receipt.Code]int{receipt.Refuted: {}, receipt.Undecided: {}}, color}
+func newTotals(color, timed bool) totals {
+	return totals{map[receipt.Verdict]map[receipt.Code]int{receipt.Refuted: {}, receipt.Undecided: {}}, color, timed}
 }
 
 func sortedCodes(m map[receipt.Code]int) func(func(receipt.Code, int) bool) {
@@ -383,8 +384,8 @@ func (t *totals) line(s *stream.Summary) string {
 	} else if !s.Complete {
 		parts = append(parts, "not read to the end")
 	}
-	if d := s.Finished.Sub(s.Started.Time); d >= slow {
-		parts = append(parts, durationText(d.Round(time.Second)))
+	if d := s.Finished.Sub(s.Started.Time); t.timed && d > 0 {
+		parts = append(parts, elapsedText(d))
 	}
 	return paintIf(t.color, verdict, name) + ": " + strings.Join(parts, ", ")
 }
@@ -398,8 +399,13 @@ func wholeFindings(s *stream.Summary) string {
 	return plural(len(s.AllFindings()), "finding", "about the whole input") + codeCounts(codes)
 }
 
-// slow is how long a run takes before anybody wants to know how long it took.
-const slow = 5 * time.Second
+// elapsedText is a duration to the tenth of a second, or in larger units.
+func elapsedText(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return durationText(d.Round(time.Second))
+}
 
 func copies(n int) string {
 	if n == 1 {

@@ -177,7 +177,7 @@ func mergeAll(parts []part) (*stream.Summary, error) {
 
 // writeMerged writes what verify writes below its results.
 func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
-	p := listPrinter{totals: newTotals(color)}
+	p := listPrinter{totals: newTotals(color, false)}
 	for code, n := range s.Codes {
 		p.codes[verdictOf(s, code)][code] = n
 	}
