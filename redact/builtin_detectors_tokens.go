@@ -126,7 +126,7 @@ func structures() []Detector {
 			Pattern: `(?i)-H[ '"=]{1,3}(?:x-(?:[a-z]{1,20}-){0,3})?(?:api-?)?(?:key|token):[ \t]{0,5}([\w=~@.+/-]{8,})`,
 			Allow:   []string{words, identifier}, StopWords: placeholders()},
 		{Name: "curl_user", Group: 1, Entropy: 2, Keywords: []string{"curl"},
-			Pattern: `\bcurl\b(?:[^\n]|\\\r?\n){0,400}?[ \t](?:-u|--user)[ \t=]{1,5}(` +
+			Pattern: `\bcurl(?:\.exe)?[ \t](?:[^\n]*?(?:\\\r?\n[^\n]*?){0,8}[ \t])?(?:-u|--user)[ \t=]{1,5}(` +
 				`"[^"\s:]{0,80}"?:"?[^"\s]{3,120}"|'[^'\s:]{0,80}:[^'\s]{3,120}'|[^\s"':]{0,80}:'[^'\n]{3,120}'|[^\s"':]{0,80}:[^\s"']{3,120})`,
 			Allow: []string{`^["']?<.*>["']?$`, `[$<\[{]\w*[^:]*[>\]}]?["']?:["']?[$<\[{]`, `:\$?[\[<{(]`, `:["']?\$[A-Za-z_{(]`, `:(?i:changeit|changeme|pass(?:word)?|pwd|token|\*+|x+)["']?$`}},
 		{Name: "nuget_password", Group: 1, Entropy: 1.5, Pattern: `(?i)<add key="(?:ClearText)?Password"\s*value="([^"\n]{6,200})"`, Allow: []string{`^%.*%$`, `^\$\{?\w+\}?$`}},

@@ -120,7 +120,7 @@ func placeholders() []string {
 func assignments() []Detector {
 	const (
 		tail  = `[\w.-]{0,24}`
-		typed = `(?:[ \t]+(?:string|str|&str|char|text|varchar))?` // of a declaration
+		typed = `(?:[ \t]{1,3}(?:string|str|&str|char|text|varchar))?` // of a declaration
 		bare  = `[^\s"'\\;,&<>(){}\[\]\x60$%*]`
 		value = `([\w+/.=~-]{10,})`
 	)

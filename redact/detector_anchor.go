@@ -24,10 +24,11 @@ type anchor struct {
 type sight struct {
 	skip   byteSet // only such bytes are before
 	far    int     // and no more of them
-	need   byteSet // one of these, of which none can be skipped
-	run    byteSet // then, beginning after at most within bytes,
-	min    int     // at least so many of these
-	within int
+	need   byteSet // one of these, of which none can be skipped;
+	gap    byteSet // from there on only such bytes,
+	within int     // at most so many, are before
+	run    byteSet // bytes of which
+	min    int     // there are at least so many
 }
 
 // A reach bounds how far something goes in a text: some bytes, then as many as
@@ -51,12 +52,13 @@ const (
 	maxAnchorText = 24
 	minAnchorText = 2
 	maxSight      = 1024
+	maxLaps       = 16
 )
 
 // plan decides how a detector searches.
 func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 	parts := flatten(nil, tree)
-	anchors := best(parts, c.hasKeyword)
+	anchors := best(parts, nil, c.hasKeyword)
 	if len(anchors) > 0 && len(c.keywords) == 0 {
 		for _, a := range anchors {
 			c.keywords = append(c.keywords, a.text)
@@ -139,15 +141,10 @@ func looksBack(parts []*syntax.Regexp) bool {
 	return false
 }
 
-// best returns the most telling anchors of a pattern, or none.
-func best(parts []*syntax.Regexp, ok func([]anchor) bool) []anchor {
+// best returns the most telling anchors of a pattern before another, or none.
+func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 	var found []anchor
-	consider := func(from, to int, inner []anchor, next *sight) {
-		for i := range inner {
-			if inner[i].next == nil {
-				inner[i].next = next
-			}
-		}
+	consider := func(from, to int, inner []anchor) {
 		shifted := shift(inner, parts[:from], parts[to:])
 		if len(found) == 0 || better(shifted, found, ok) {
 			found = shifted
@@ -159,12 +156,13 @@ func best(parts []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 			if texts = cross(texts, exact(parts[j])); len(texts) == 0 {
 				break
 			}
-			if inner := anchorsOf(texts); inner != nil {
-				consider(i, j+1, inner, look(parts[j+1:]))
+			behind := slices.Concat(parts[j+1:], after)
+			if inner := anchorsOf(texts, look(behind)); inner != nil {
+				consider(i, j+1, inner)
 			}
 		}
-		if inner := within(p); inner != nil {
-			consider(i, i+1, inner, nil)
+		if inner := within(p, slices.Concat(parts[i+1:], after)); inner != nil {
+			consider(i, i+1, inner)
 		}
 	}
 	return found
@@ -192,7 +190,7 @@ func look(parts []*syntax.Regexp) *sight {
 		}
 	}
 	for _, p := range parts[i:] {
-		if p.Op == syntax.OpRepeat && p.Min >= 4 && measure(p.Sub[0]).min == 1 {
+		if p.Op == syntax.OpRepeat && p.Min >= 2 && measure(p.Sub[0]).min == 1 {
 			s.min = p.Min
 			s.run.add(p)
 			break
@@ -201,6 +199,7 @@ func look(parts []*syntax.Regexp) *sight {
 		if n < 0 || s.within+n > maxSight {
 			break
 		}
+		s.gap.add(p)
 		s.within += n
 	}
 	return &s
@@ -213,12 +212,16 @@ func (s *sight) behind(text []byte, at int) bool {
 			return false
 		}
 	}
+	stray := false // a byte of this run cannot be before another one
 	for n, last := 0, at+s.within; n < s.min; at++ {
 		switch {
 		case at == len(text) || n == 0 && at > last:
 			return false
 		case s.run[text[at]]:
 			n++
+			stray = stray || !s.gap[text[at]]
+		case stray || !s.gap[text[at]]:
+			return false
 		default:
 			n = 0
 		}
@@ -227,7 +230,7 @@ func (s *sight) behind(text []byte, at int) bool {
 }
 
 // within returns the anchors of a part that is none as a whole.
-func within(re *syntax.Regexp) []anchor {
+func within(re *syntax.Regexp, after []*syntax.Regexp) []anchor {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if len(re.Rune) <= maxAnchorText {
@@ -235,11 +238,11 @@ func within(re *syntax.Regexp) []anchor {
 		}
 		first, rest := *re, *re
 		first.Rune, rest.Rune = re.Rune[:maxAnchorText], re.Rune[maxAnchorText:]
-		return best([]*syntax.Regexp{&first, &rest}, nil)
+		return best([]*syntax.Regexp{&first, &rest}, after, nil)
 	case syntax.OpAlternate:
 		var all []anchor
 		for _, sub := range re.Sub {
-			inner := best(flatten(nil, sub), nil)
+			inner := best(flatten(nil, sub), after, nil)
 			if inner == nil || len(all)+len(inner) > maxAnchors {
 				return nil
 			}
@@ -251,13 +254,13 @@ func within(re *syntax.Regexp) []anchor {
 }
 
 // anchorsOf makes anchors of the texts that a pattern matches.
-func anchorsOf(texts []string) []anchor {
+func anchorsOf(texts []string, next *sight) []anchor {
 	var list []anchor
 	for _, t := range texts {
 		if len(t) < minAnchorText {
 			return nil
 		}
-		list = append(list, anchor{text: t})
+		list = append(list, anchor{text: t, next: next})
 	}
 	return list
 }
@@ -501,6 +504,13 @@ func reachOf(re *syntax.Regexp) reach {
 			r = append(r, reachOf(sub)...)
 		}
 		return r
+	case syntax.OpRepeat:
+		if re.Max >= 0 && re.Max <= maxLaps {
+			for range re.Max {
+				r = append(r, reachOf(re.Sub[0])...)
+			}
+			return r
+		}
 	}
 	var set byteSet
 	set.add(re)
