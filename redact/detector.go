@@ -119,12 +119,11 @@ func checkName(name string) string {
 // of it; the neighbourhood of places where one of its anchors occurs; or just
 // the places where a match must begin, given where an anchor ends.
 type compiled struct {
-	name      string
-	group     int
-	keywords  []string
-	entropy   float64
-	stopWords []string // lower case
-	allow     []allowance
+	name     string
+	group    int
+	keywords []string
+	entropy  float64
+	allow    []allowance
 
 	whole   *regexp.Regexp // searches the text
 	within  *regexp.Regexp // searches a part of it; when back is set, one that is preceded by one rune
