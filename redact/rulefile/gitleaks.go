@@ -30,7 +30,7 @@ type rule struct {
 	SkipReport      bool
 	Allowlist       *allowlist
 	Allowlists      []allowlist
-	Required        []any
+	Required        []map[string]any
 }
 
 type allowlist struct {

@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"bytes"
 
 	"go.yaml.in/yaml/v3"
 
