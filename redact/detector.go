@@ -125,16 +125,16 @@ type compiled struct {
 	entropy  float64
 	allow    []allowance
 
-	whole   *regexp.Regexp // searches the text
-	within  *regexp.Regexp // searches a part of it; when back is set, one that is preceded by one rune
-	begins  *regexp.Regexp // matches at the beginning of a part only; nil: where a match begins is not known
+	whole   *program // searches the text
+	within  *program // searches a part of it; when back is set, one that is preceded by one rune
+	begins  *program // matches at the beginning of a part only; nil: where a match begins is not known
 	back    bool           // the pattern sees what stands before a match
 	anchors []anchor       // one of them is in every match, and with it one of the keywords; none: whole is to be used
 	before  int            // no match begins more bytes before an anchor
 }
 
 type allowance struct {
-	patterns  []*regexp.Regexp
+	patterns  []*program
 	target    Target
 	either    bool // patterns are compared with the secret and with the match
 	stopWords []string
@@ -150,15 +150,14 @@ func (c *compiled) compile(d Detector) string {
 	if err != nil {
 		return explain(err)
 	}
-	if c.whole, err = regexp.Compile(d.Pattern); err != nil {
-		return explain(err)
-	}
+	c.whole = &program{pattern: d.Pattern}
+	least := measure(tree).min
 	switch {
-	case measure(tree).min == 0:
+	case least == 0:
 		return "the pattern matches the empty text"
-	case c.whole.MatchString(" ") && c.whole.MatchString("a"):
+	case least == 1 && c.whole.get().MatchString(" ") && c.whole.get().MatchString("a"):
 		return "the pattern matches any text"
-	case d.Group < FirstGroup || d.Group > c.whole.NumSubexp():
+	case d.Group < FirstGroup || d.Group > tree.MaxCap():
 		return fmt.Sprintf("the pattern has no group %d", d.Group)
 	case !(d.Entropy >= 0 && d.Entropy <= 8):
 		return "the entropy of a byte is between 0 and 8 bits"
@@ -192,11 +191,11 @@ func compileAllowance(a Allowance) (allowance, string) {
 		if len(p) > MaxPattern {
 			return c, fmt.Sprintf("an allowance has a pattern of more than %d bytes", MaxPattern)
 		}
-		re, err := regexp.Compile(p)
+		compiled, err := newProgram(p)
 		if err != nil {
 			return c, "an allowance: " + explain(err)
 		}
-		c.patterns = append(c.patterns, re)
+		c.patterns = append(c.patterns, compiled)
 	}
 	for _, w := range a.StopWords {
 		if w == "" {
@@ -205,6 +204,28 @@ func compileAllowance(a Allowance) (allowance, string) {
 		c.stopWords = append(c.stopWords, lower(w))
 	}
 	return c, ""
+}
+
+// A program is a valid pattern that is compiled when a text first needs it: of
+// some hundred detectors most receipts need none, and compiling them all takes
+// longer than verifying a thousand receipts.
+type program struct {
+	pattern string
+	once    sync.Once
+	regexp  *regexp.Regexp
+}
+
+// newProgram parses a pattern; what can be parsed can be compiled.
+func newProgram(pattern string) (*program, error) {
+	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
+		return nil, err
+	}
+	return &program{pattern: pattern}, nil
+}
+
+func (p *program) get() *regexp.Regexp {
+	p.once.Do(func() { p.regexp = regexp.MustCompile(p.pattern) })
+	return p.regexp
 }
 
 // explain says why a pattern is invalid without repeating it.

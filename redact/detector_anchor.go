@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -78,13 +77,13 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 	before := ""
 	if c.back {
 		before = `(?s:.)` // lets \b and ^ see what they stand behind
-		if c.within, err = regexp.Compile(before + `(?:` + pattern + `)`); err != nil {
+		if c.within, err = newProgram(before + `(?:` + pattern + `)`); err != nil {
 			return explain(err)
 		}
 	}
 	place := size{c.before, c.before} // the same for all, so that matches begin in the order of anchors
 	if !slices.ContainsFunc(anchors, func(a anchor) bool { return a.before != place }) {
-		if c.begins, err = regexp.Compile(`\A` + before + `(?:` + pattern + `)`); err != nil {
+		if c.begins, err = newProgram(`\A` + before + `(?:` + pattern + `)`); err != nil {
 			return explain(err)
 		}
 	}
@@ -150,10 +149,14 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 			found = shifted
 		}
 	}
+	exacts := make([][]string, len(parts))
+	for i, p := range parts {
+		exacts[i] = exact(p)
+	}
 	for i, p := range parts {
 		texts := []string{""}
 		for j := i; j < len(parts); j++ {
-			if texts = cross(texts, exact(parts[j])); len(texts) == 0 {
+			if texts = cross(texts, exacts[j]); len(texts) == 0 {
 				break
 			}
 			behind := slices.Concat(parts[j+1:], after)
@@ -378,20 +381,25 @@ func exact(re *syntax.Regexp) []string {
 }
 
 func exactClass(ranges []rune) []string {
-	var list []string
+	var letters byteSet
 	for i := 0; i < len(ranges); i += 2 {
-		if ranges[i+1]-ranges[i] > maxAnchors {
+		if ranges[i+1] >= ranges[i]+maxAnchors {
 			return nil
 		}
 		for r := ranges[i]; r <= ranges[i+1]; r++ {
 			if fold(r) >= utf8.RuneSelf {
 				return nil
 			}
-			list = append(list, string(fold(r)))
+			letters[fold(r)] = true
 		}
 	}
-	slices.Sort(list)
-	return cross([]string{""}, slices.Compact(list))
+	list := make([]string, 0, 64)
+	for c, ok := range letters {
+		if ok {
+			list = append(list, string(rune(c)))
+		}
+	}
+	return list
 }
 
 // fold returns the ASCII letter in lower case that a rune equals, or the rune.

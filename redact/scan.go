@@ -170,15 +170,15 @@ func (w *work) try(detector int, p *progress, begin, limit int) {
 	base := begin
 	switch {
 	case !d.back:
-		at = d.begins.FindSubmatchIndex(part[begin:])
+		at = d.begins.get().FindSubmatchIndex(part[begin:])
 	case begin == 0:
-		if at = d.whole.FindSubmatchIndex(part); at != nil && at[0] > 0 {
+		if at = d.whole.get().FindSubmatchIndex(part); at != nil && at[0] > 0 {
 			return
 		}
 	default:
 		_, n := utf8.DecodeLastRune(part[:begin])
 		base -= n
-		if at = d.begins.FindSubmatchIndex(part[base:]); at != nil {
+		if at = d.begins.get().FindSubmatchIndex(part[base:]); at != nil {
 			at[0] += n
 		}
 	}
@@ -205,7 +205,7 @@ func (w *work) sweep(detector int, p *progress) {
 			_, n := utf8.DecodeLastRune(part[:from])
 			base -= n
 		}
-		at := re.FindSubmatchIndex(part[base:])
+		at := re.get().FindSubmatchIndex(part[base:])
 		if at == nil || base+at[1] > p.to {
 			return
 		}
@@ -268,7 +268,7 @@ func (a *allowance) meets(text, secret []byte, start, end int) bool {
 	}
 	byPattern, byWord := false, false
 	for _, p := range a.patterns {
-		byPattern = byPattern || p.Match(target) || a.either && p.Match(text[start:end])
+		byPattern = byPattern || p.get().Match(target) || a.either && p.get().Match(text[start:end])
 	}
 	for _, word := range a.stopWords {
 		byWord = byWord || containsFold(secret, word)
@@ -327,7 +327,7 @@ func (w *work) finish(found []Span) []Span {
 	for _, i := range w.begun {
 		p := &w.progress[i]
 		if w.sweep(i, p); p.search {
-			for _, at := range w.s.detectors[i].whole.FindAllSubmatchIndex(w.text, -1) {
+			for _, at := range w.s.detectors[i].whole.get().FindAllSubmatchIndex(w.text, -1) {
 				w.take(i, at, 0)
 			}
 		}

@@ -21,7 +21,7 @@ func naive(s *Scanner, detectors []Detector, text []byte) []Span {
 			continue
 		}
 		w := work{s: s, text: text}
-		for _, at := range s.detectors[i].whole.FindAllSubmatchIndex(text, -1) {
+		for _, at := range s.detectors[i].whole.get().FindAllSubmatchIndex(text, -1) {
 			w.take(i, at, 0)
 		}
 		for _, f := range w.finds {
