@@ -128,9 +128,9 @@ type compiled struct {
 	whole   *program // searches the text
 	within  *program // searches a part of it; when back is set, one that is preceded by one rune
 	begins  *program // matches at the beginning of a part only; nil: where a match begins is not known
-	back    bool           // the pattern sees what stands before a match
-	anchors []anchor       // one of them is in every match, and with it one of the keywords; none: whole is to be used
-	before  int            // no match begins more bytes before an anchor
+	back    bool     // the pattern sees what stands before a match
+	anchors []anchor // one of them is in every match, and with it one of the keywords; none: whole is to be used
+	before  int      // no match begins more bytes before an anchor
 }
 
 type allowance struct {
