@@ -3,15 +3,16 @@ package main
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 // escapeLine makes foreign text safe to print on one line of a terminal or a
 // log: controls, escape sequences, bidirectional overrides, invisible
 // characters and bytes that are no UTF-8 are written as escapes.
 func escapeLine(s string) string {
-	if !strings.ContainsFunc(s, unsafeRune) && utf8.ValidString(s) {
+	if !strings.ContainsFunc(s, stream.Unsafe) && utf8.ValidString(s) {
 		return s
 	}
 	var b strings.Builder
@@ -20,7 +21,7 @@ func escapeLine(s string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case unsafeRune(r):
+		case stream.Unsafe(r):
 			b.WriteString(strings.Trim(fmt.Sprintf("%+q", string(r)), `"`))
 		default:
 			b.WriteRune(r)
@@ -37,15 +38,6 @@ func escapeText(s string) string {
 		lines[i] = escapeLine(l)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// unsafeRune reports whether a terminal might obey r, or a reader not see it.
-func unsafeRune(r rune) bool {
-	switch r {
-	case utf8.RuneError, '\u115f', '\u1160', '\u2800', '\u3164', '\uffa0': // the latter are blank letters
-		return true
-	}
-	return !unicode.IsPrint(r)
 }
 
 // shellFile makes the name of an input safe to paste into a shell.

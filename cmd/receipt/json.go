@@ -1,12 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"io"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -51,32 +46,10 @@ func (p *ndjsonPrinter) end(s *stream.Summary) error {
 }
 
 func writeJSON(w io.Writer, before string, v any, after string) error {
-	text, err := json.Marshal(v)
+	text, err := stream.AppendJSON([]byte(before), v)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s%s%s", before, asciiControls(text), after)
+	_, err = w.Write(append(text, after...))
 	return err
-}
-
-// asciiControls escapes what encoding/json leaves raw inside strings although a
-// terminal or an editor might obey it: DEL, C1 controls, bidirectional overrides,
-// invisible characters.
-func asciiControls(text []byte) []byte {
-	if !bytes.ContainsFunc(text, unsafeRune) {
-		return text
-	}
-	safe := make([]byte, 0, len(text)+64)
-	for _, r := range string(text) {
-		switch {
-		case !unsafeRune(r) || r == '\n':
-			safe = utf8.AppendRune(safe, r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			safe = fmt.Appendf(safe, `\u%04x\u%04x`, high, low)
-		default:
-			safe = fmt.Appendf(safe, `\u%04x`, r)
-		}
-	}
-	return safe
 }

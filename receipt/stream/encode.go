@@ -1,0 +1,44 @@
+package stream
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// AppendJSON appends a report, a [Summary] or any other value as JSON on one line,
+// with escapes for what encoding/json leaves raw in strings although a terminal
+// or an editor might obey it: DEL, C1 controls, bidirectional overrides,
+// invisible characters. What it returns with an error is dst.
+func AppendJSON(dst []byte, v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return dst, err
+	}
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		switch {
+		case r < 0x7f || !Unsafe(r): // Marshal escapes the controls among these
+			dst = append(dst, text[:n]...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			dst = fmt.Appendf(dst, `\u%04x\u%04x`, high, low)
+		default:
+			dst = fmt.Appendf(dst, `\u%04x`, r)
+		}
+		text = text[n:]
+	}
+	return dst, nil
+}
+
+// Unsafe reports whether a terminal might obey a character of foreign text, or a
+// reader not see it.
+func Unsafe(r rune) bool {
+	switch r {
+	case utf8.RuneError, '\u115f', '\u1160', '\u2800', '\u3164', '\uffa0': // the latter are blank letters
+		return true
+	}
+	return !unicode.IsPrint(r)
+}
