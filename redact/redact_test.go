@@ -269,7 +269,10 @@ func TestLongPointers(t *testing.T) {
 
 // TestManyValues: the time is linear in the size of a draft.
 func TestManyValues(t *testing.T) {
-	const n = 20_000
+	n := 20_000
+	if testing.Short() {
+		n = 2_000
+	}
 	var b strings.Builder
 	b.WriteString(`{"deltas":[`)
 	for i := range n {

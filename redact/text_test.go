@@ -93,7 +93,11 @@ func TestLongTexts(t *testing.T) {
 	p := compile(t, redact.Default())
 	const token = githubToken
 	const window = 256 << 10
-	for _, at := range []int{0, 1, window - 50, window - 40, window - 10, window - 1, window, window + 1, 2*window - 10, 1<<20 - 41} {
+	places := []int{0, 1, window - 50, window - 40, window - 10, window - 1, window, window + 1, 2*window - 10, 1<<20 - 41}
+	if testing.Short() {
+		places = []int{0, window - 10, 1<<20 - 41}
+	}
+	for _, at := range places {
 		text := strings.Repeat("x ", 1<<19)
 		text = text[:at] + " " + token + " " + text[at:]
 		r := redacted(t, p, `{"metadata":{"t":"`+text+`"}}`)

@@ -146,8 +146,12 @@ func TestWholeURLs(t *testing.T) {
 // TestURLTime: no text takes more than linear time.
 func TestURLTime(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere})
+	size := 1_000_000
+	if testing.Short() {
+		size = 100_000
+	}
 	for _, unit := range []string{"://", "//", "?a=", ";a=", "&token=", "a://b@", "://x:y", "%3A//", `\/\/`, "https://h/?a=b ", "#?;&", "a:"} {
-		text := "https://h/" + strings.Repeat(unit, 1_000_000/len(unit))
+		text := "https://h/" + strings.Repeat(unit, size/len(unit))
 		p.Find(parse(t, `["`+strings.ReplaceAll(text, `\`, `\\`)+`"]`)) // a quadratic scan takes hours
 	}
 }
