@@ -1,0 +1,125 @@
+package aggregate
+
+import (
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// What is kept at most.
+const (
+	MaxBins       = 60 // but for centuries, of which there are 100
+	MaxCurrencies = 8
+	// MaxSeen is how many hashes are remembered to count copies once; copies of
+	// later receipts count again, and the JSON form says how many could be.
+	MaxSeen = 1 << 18
+)
+
+// An Aggregate adds up receipts while they are verified. The zero value is ready.
+// It is not safe for concurrent use.
+type Aggregate struct {
+	unit       unit
+	bins       map[time.Time]pair // by the first instant
+	totals     pair
+	currencies map[string]bool
+	seen       map[sighting]struct{}
+	out        leftOut
+}
+
+// A sighting is a receipt in one of the two classes. A copy with other signatures
+// can be in both, and then neither takes it from the other.
+type sighting struct {
+	hash     canon.Digest
+	verified bool
+}
+
+// leftOut counts what is in no sum, and what is not certain.
+type leftOut struct {
+	Hash     int `json:"hash"`     // receipts that do not fit the schema or their hash
+	Copies   int `json:"copies"`   // receipts that were added before
+	Currency int `json:"currency"` // receipts whose cost is in none of the currencies kept
+	Time     int `json:"time"`     // receipts in the totals, but in no bin: no time that can be read
+	Unseen   int `json:"unseen"`   // receipts that were added without looking for copies
+}
+
+// Add adds one receipt: its report, and the root of the document that was judged.
+// The time is lifecycle.completed_at, when the task ended.
+func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
+	if rep.Check(receipt.StepSchema).Status != receipt.Passed || rep.Check(receipt.StepHash).Status != receipt.Passed {
+		a.out.Hash++
+		return
+	}
+	verified := rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull
+	if !a.first(sighting{rep.ReceiptHash, verified}) {
+		a.out.Copies++
+		return
+	}
+	if a.bins == nil {
+		a.bins, a.totals = map[time.Time]pair{}, newPair()
+	}
+	currency := a.currency(root)
+	a.totals.of(verified).add(root, currency)
+	completed, err := receipt.ParseTime(root.Member("lifecycle").Member("completed_at").Text())
+	if y := completed.UTC().Year(); err != nil || y < 0 || y > 9999 { // an offset can lead out of the years that have a text
+		a.out.Time++
+		return
+	}
+	a.bin(completed).of(verified).add(root, currency)
+	for len(a.bins) > MaxBins && a.unit < century {
+		a.coarsen()
+	}
+}
+
+func (a *Aggregate) first(s sighting) bool {
+	if _, again := a.seen[s]; again {
+		return false
+	}
+	if len(a.seen) >= MaxSeen {
+		a.out.Unseen++
+		return true
+	}
+	if a.seen == nil {
+		a.seen = map[sighting]struct{}{}
+	}
+	a.seen[s] = struct{}{}
+	return true
+}
+
+// currency returns the currency of a receipt, "" when there are too many.
+func (a *Aggregate) currency(root canon.Node) string {
+	code := root.Member("cost").Member("currency").String()
+	if !a.currencies[code] {
+		if len(a.currencies) >= MaxCurrencies {
+			a.out.Currency++
+			return ""
+		}
+		if a.currencies == nil {
+			a.currencies = map[string]bool{}
+		}
+		a.currencies[code] = true
+	}
+	return code
+}
+
+func (a *Aggregate) bin(t time.Time) pair {
+	start := a.unit.start(t)
+	p, ok := a.bins[start]
+	if !ok {
+		p = newPair()
+		a.bins[start] = p
+	}
+	return p
+}
+
+// coarsen joins the bins to those of the next unit.
+func (a *Aggregate) coarsen() {
+	fine := a.bins
+	a.unit++
+	a.bins = map[time.Time]pair{}
+	for start, p := range fine {
+		b := a.bin(start)
+		b.Verified.plus(p.Verified)
+		b.Other.plus(p.Other)
+	}
+}

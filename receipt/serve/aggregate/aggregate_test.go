@@ -1,0 +1,177 @@
+package aggregate
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+const text = `{"lifecycle":{"completed_at":%q},"cost":{"currency":%q,"total":%s},"approvals":[{}],
+"side_effects":{"fs_writes":[{},{}],"network_egress":[{"bytes_sent":2048},{}],"tool_calls":[{}],"a2a_handoffs":[{},{},{}]}}`
+
+// A seen receipt is what Add is given.
+type seen struct {
+	rep  *receipt.Report
+	root canon.Node
+}
+
+func entry(t testing.TB, verdict receipt.Verdict, completed, currency, total string) seen {
+	t.Helper()
+	src := fmt.Appendf(nil, text, completed, currency, total)
+	doc, err := canon.Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep := &receipt.Report{Verdict: verdict, Scope: receipt.ScopeFull, ReceiptHash: canon.Sum(src)}
+	for _, s := range []receipt.Step{receipt.StepParse, receipt.StepSchema, receipt.StepHash} {
+		rep.Checks = append(rep.Checks, receipt.Check{Step: s, Status: receipt.Passed})
+	}
+	return seen{rep, doc.Root()}
+}
+
+func aggregated(t testing.TB, list ...seen) string {
+	t.Helper()
+	var a Aggregate
+	for _, s := range list {
+		a.Add(s.rep, s.root)
+	}
+	out, err := json.Marshal(&a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func wants(t *testing.T, got string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(got, part) {
+			t.Errorf("%s\nhas no %s", got, part)
+		}
+	}
+}
+
+func TestSums(t *testing.T) {
+	const first, second = "2026-04-25T19:17:33Z", "2026-04-25T19:59:59.999Z"
+	got := aggregated(t,
+		entry(t, receipt.Verified, first, "USD", "0.1"),
+		entry(t, receipt.Verified, second, "USD", "0.2"),
+		entry(t, receipt.Verified, second, "EUR", "7"),
+		entry(t, receipt.Undecided, "2026-04-25T22:00:00+02:00", "USD", "5"),
+		entry(t, receipt.Refuted, second, "USD", "1e3"))
+	verified := `{"receipts":3,"files":6,"bytes_sent":"6144","egress":6,"tool_calls":3,"handoffs":9,"approvals":3,"cost":{"EUR":"7","USD":"0.3"}}`
+	wants(t, got, `"unit":"hour","currencies":["EUR","USD"]`,
+		`"totals":{"verified":`+verified+`,"other":{"receipts":2,`, `"cost":{"USD":"1005"}}},"bins"`,
+		`"bins":[{"start":"2026-04-25T19:00:00Z","empty":0,"verified":`+verified, `{"start":"2026-04-25T20:00:00Z","empty":0,"verified":{"receipts":0`,
+		`"left_out":{"hash":0,"copies":0,"currency":0,"time":0,"unseen":0}`)
+}
+
+func TestNothing(t *testing.T) {
+	wants(t, aggregated(t), `"currencies":[]`, `"bins":[]`, `"verified":{"receipts":0`, `"bytes_sent":"0"`, `"cost":{}`)
+}
+
+// TestEvidence: an altered receipt adds nothing, integrity alone is not verified.
+func TestEvidence(t *testing.T) {
+	altered := entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "USD", "100")
+	altered.rep.Checks[2].Status = receipt.Failed
+	invalid := entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "USD", "200")
+	invalid.rep.Checks[1].Status = receipt.Failed
+	intact := entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "USD", "300")
+	intact.rep.Scope = receipt.ScopeIntegrity
+	got := aggregated(t, altered, invalid, seen{&receipt.Report{}, canon.Node{}}, intact)
+	wants(t, got, `"left_out":{"hash":3,`, `"verified":{"receipts":0,`, `"other":{"receipts":1,`, `"cost":{"USD":"300"}`)
+}
+
+// TestCopies: a receipt counts once in each class, so that a copy without its
+// signature, given first, takes nothing from the verified one.
+func TestCopies(t *testing.T) {
+	e := entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "USD", "2")
+	stripped := entry(t, receipt.Undecided, "2026-04-25T19:17:33Z", "USD", "2")
+	got := aggregated(t, stripped, e, e, stripped)
+	wants(t, got, `"verified":{"receipts":1,`, `"other":{"receipts":1,`, `"copies":2`)
+}
+
+func TestCurrencies(t *testing.T) {
+	var list []seen
+	for i := range MaxCurrencies + 2 {
+		list = append(list, entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "AA"+string(rune('A'+i)), "1"))
+	}
+	wants(t, aggregated(t, list...), `"currency":2,`, `"receipts":10,`, `"AAH":"1"}`)
+}
+
+func TestTimes(t *testing.T) {
+	got := aggregated(t,
+		entry(t, receipt.Verified, "yesterday", "USD", "1"),
+		entry(t, receipt.Verified, "0000-01-01T00:00:00+01:00", "USD", "1"),
+		entry(t, receipt.Verified, "0000-01-01T00:00:00Z", "USD", "1"),
+		entry(t, receipt.Verified, "9999-12-31T23:59:59Z", "USD", "1"))
+	wants(t, got, `"time":2,`, `{"start":"0000-01-01T00:00:00Z"`, `{"start":"9900-01-01T00:00:00Z"`, `"cost":{"USD":"4"}`)
+}
+
+// TestOutlier: one receipt of another time does not blur all others.
+func TestOutlier(t *testing.T) {
+	var list []seen
+	for i := range 10 {
+		list = append(list, entry(t, receipt.Verified, fmt.Sprintf("2026-04-25T%02d:00:00Z", i), "USD", "1"))
+	}
+	got := aggregated(t, append(list, entry(t, receipt.Undecided, "9999-01-01T00:00:00Z", "USD", "1"))...)
+	wants(t, got, `{"unit":"hour"`, `{"start":"9999-01-01T00:00:00Z","empty":2562046,`, `{"start":"2026-04-25T09:00:00Z","empty":0,`)
+}
+
+// TestUnits: the bins stay few, every receipt is in one of them, and the order
+// of the receipts makes no difference.
+func TestUnits(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 0, 30, 0, 0, time.UTC)
+	for _, test := range []struct {
+		step  time.Duration
+		count int
+		unit  string
+		bins  int
+	}{
+		{time.Hour, 1, "hour", 1}, {time.Hour, 60, "hour", 60}, {time.Hour, 61, "day", 3}, {24 * time.Hour, 60, "day", 60},
+		{7 * time.Hour, 18, "hour", 18}, {7 * time.Hour, 19, "day", 6}, {8 * time.Hour, 2, "day", 1}, {400 * 24 * time.Hour, 2, "year", 2},
+		{24 * time.Hour, 61, "month", 3}, {31 * 24 * time.Hour, 60, "month", 60}, {31 * 24 * time.Hour, 100, "year", 9},
+		{365 * 24 * time.Hour, 200, "century", 3}, {79 * 365 * 24 * time.Hour, 100, "century", 79},
+	} {
+		var list []seen
+		for i := range test.count {
+			at := begin
+			for range i { // a Duration has room for 292 years
+				at = at.Add(test.step)
+			}
+			list = append(list, entry(t, receipt.Verified, at.Format(time.RFC3339), "USD", "0.1"))
+		}
+		got := aggregated(t, list...)
+		if bins := strings.Count(got, `"start"`); bins != test.bins {
+			t.Errorf("%d by %v: %d bins, want %d", test.count, test.step, bins, test.bins)
+		}
+		if !strings.HasPrefix(got, `{"unit":"`+test.unit+`"`) {
+			t.Errorf("%d by %v: %.20s, want %s", test.count, test.step, got, test.unit)
+		}
+		binned := 0
+		var j struct {
+			Bins []struct{ Verified struct{ Receipts int } }
+		}
+		if err := json.Unmarshal([]byte(got), &j); err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range j.Bins {
+			binned += b.Verified.Receipts
+		}
+		if binned != test.count {
+			t.Errorf("%d by %v: %d are in bins", test.count, test.step, binned)
+		}
+		shuffled := slices.Clone(list)
+		rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		if again := aggregated(t, shuffled...); again != got {
+			t.Errorf("%d by %v: another order gives\n%s\nnot\n%s", test.count, test.step, again, got)
+		}
+	}
+}

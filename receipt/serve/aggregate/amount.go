@@ -1,0 +1,81 @@
+package aggregate
+
+import (
+	"bytes"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// An amount is an exact sum of decimals: units × 10^-scale. The zero amount is 0.
+type amount struct {
+	units big.Int
+	scale int // ≥ 0, at most 342: the last digit of the least double
+}
+
+// add adds a number as RFC 8785 writes it: digits, a fraction, an exponent.
+// Anything else is not added, and add reports false.
+func (a *amount) add(number []byte) bool {
+	mantissa, exponent, _ := bytes.Cut(number, []byte("e"))
+	whole, fraction, _ := bytes.Cut(mantissa, []byte("."))
+	power := 0
+	if len(exponent) > 0 {
+		var err error
+		if power, err = strconv.Atoi(string(exponent)); err != nil || power > 400 || power < -400 {
+			return false
+		}
+	}
+	var units big.Int
+	if _, ok := units.SetString(string(whole)+string(fraction), 10); !ok {
+		return false
+	}
+	scale := len(fraction) - power
+	if scale < 0 {
+		units.Mul(&units, tenTo(-scale))
+		scale = 0
+	}
+	a.raise(scale)
+	if scale < a.scale {
+		units.Mul(&units, tenTo(a.scale-scale))
+	}
+	a.units.Add(&a.units, &units)
+	return true
+}
+
+// plus adds another sum.
+func (a *amount) plus(b *amount) {
+	a.raise(b.scale)
+	units := &b.units
+	if b.scale < a.scale {
+		units = new(big.Int).Mul(units, tenTo(a.scale-b.scale))
+	}
+	a.units.Add(&a.units, units)
+}
+
+func (a *amount) raise(scale int) {
+	if scale > a.scale {
+		a.units.Mul(&a.units, tenTo(scale-a.scale))
+		a.scale = scale
+	}
+}
+
+func tenTo(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
+
+// String returns the decimal without an exponent and without zeros at its end.
+func (a *amount) String() string {
+	digits := new(big.Int).Abs(&a.units).String()
+	if missing := a.scale + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	text := digits[:len(digits)-a.scale]
+	if fraction := strings.TrimRight(digits[len(digits)-a.scale:], "0"); fraction != "" {
+		text += "." + fraction
+	}
+	if a.units.Sign() < 0 {
+		text = "-" + text
+	}
+	return text
+}
+
+// MarshalText returns String: a sum may have more digits than a double.
+func (a *amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }

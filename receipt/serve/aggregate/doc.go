@@ -1,0 +1,24 @@
+// Package aggregate adds up what receipts say over time: what tasks cost, which
+// files they changed, what they sent and which tools they called. The verification
+// page and the printed report draw their charts from it.
+//
+// Only receipts count that fit the schema and their own hash: what was altered is
+// no evidence of anything. Of those, receipts that are verified with their
+// signature and all others (undecided, refuted for another reason, or judged by
+// integrity alone) are added up apart, and never together. The sums are what the
+// issuers state, no more.
+//
+// # Exactness
+//
+// Amounts are added as decimals, digit by digit: the text of a number in
+// canonical JSON (RFC 8785) is taken, so 0.1 and 0.2 are 0.3. Currencies are kept
+// apart; nothing is converted.
+//
+// # Bounds
+//
+// However many receipts are added, at most [MaxBins] bins, [MaxCurrencies]
+// currencies and [MaxSeen] hashes are kept. Bins begin with hours (UTC) and are
+// joined to days, months, years and centuries when there are too many. The
+// result does not depend on the order of the receipts, but for what lies beyond
+// the bounds on currencies and hashes, which is counted in the JSON form.
+package aggregate
