@@ -48,7 +48,7 @@ func TestBatchesDocument(t *testing.T) {
 		}
 		cmd := exec.Command("bash", "-euo", "pipefail", "-c", s.commands)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"), "RECEIPT_KEYS=")
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"), "RECEIPT_KEYS=", "GOGC=200")
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != expected.exit {
 			t.Fatalf("%s: exit %d, expected %d:\n%s", s.name, code, expected.exit, out)

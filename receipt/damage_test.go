@@ -161,7 +161,11 @@ func TestEveryByte(t *testing.T) {
 			t.Errorf("byte %d: verified with other content: %s", i, text)
 		}
 	}
-	for i := range data {
+	step := 1
+	if testing.Short() {
+		step = 7
+	}
+	for i := 0; i < len(data); i += step {
 		for _, c := range []byte{data[i] ^ 1, data[i] ^ 0x20, data[i] ^ 0x80, ' ', '0', '"', '\\', 0} {
 			text := bytes.Clone(data)
 			text[i] = c

@@ -22,6 +22,9 @@ import (
 // holds the files that examples name. Those of receipt keys build on each other
 // and have a script.
 func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts some hundred processes")
+	}
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)
 	}

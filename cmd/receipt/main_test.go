@@ -25,8 +25,16 @@ func TestScripts(t *testing.T) {
 	}
 	commands := corpusCommands()
 	commands["exits"] = exits
+	scripts := "*" // with -short those in which goroutines work together
+	if testing.Short() {
+		scripts = "verify_[cir]*"
+	}
+	files, err := filepath.Glob("testdata/" + scripts + ".txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found no scripts, %v", err)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata",
+		Files:         files,
 		UpdateScripts: flag.Lookup("update").Value.String() == "true",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("FIXTURES", fixtures)

@@ -230,6 +230,9 @@ func TestReaderDoesNotWait(t *testing.T) {
 // TestReaderIsLinear: a long item in small reads, and many small items, take a
 // time in proportion. A quadratic reader would take hours.
 func TestReaderIsLinear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it reads a million pieces")
+	}
 	long := append([]byte{0x9a, 0x01, 0xc9, 0xc3, 0x80}, bytes.Repeat([]byte{0}, 30_000_000)...)
 	if all, err := pieces(t, &chunked{rest: long, size: 100}); err != io.EOF || len(all) != 1 || len(all[0].bytes) != len(long) {
 		t.Errorf("%d items, %v", len(all), err)
