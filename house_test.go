@@ -59,6 +59,7 @@ var homes = map[string]string{
 	"github.com/klauspost/compress":         "receipt/stream",
 	"go.yaml.in/yaml":                       "redact/rulefile",
 	"github.com/BurntSushi/toml":            "redact/rulefile",
+	"github.com/prometheus/client_golang":   "receipt/serve",
 }
 
 // impure are the packages that a pure room does without; "net/" is every

@@ -1,0 +1,192 @@
+package serve
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Limits of a file of API keys.
+const (
+	MaxAPIKeyBytes = 1 << 20 // of the file
+	MaxAPIKeys     = 1000
+	MaxAPIKeyName  = 80 // bytes of a name
+)
+
+// apiKeyPrefix begins every API key, so that scanners for secrets find them.
+const apiKeyPrefix = "rk_"
+
+// apiKeyLength is the length of a key: the prefix and 32 bytes of base64url without
+// padding.
+const apiKeyLength = len(apiKeyPrefix) + 43
+
+// An APIKey is an entry of a file of API keys. It holds the digest of a key, from
+// which nobody can make the key.
+type APIKey struct {
+	Name    string    // who has it; logs name it
+	SHA256  [32]byte  // of the text of the key
+	Created time.Time // in UTC
+}
+
+// MarshalJSON returns the entry as ParseAPIKeys reads it.
+func (k APIKey) MarshalJSON() ([]byte, error) {
+	text := canon.AppendString([]byte(`{"name":`), k.Name)
+	return fmt.Appendf(text, `,"sha256":"%x","created":"%s"}`, k.SHA256, k.Created.UTC().Format(time.RFC3339)), nil
+}
+
+// NewAPIKey makes a key of 256 bits of random: rk_ and 43 characters of base64url.
+// The text is shown to its owner once and kept nowhere; the entry goes into the
+// file.
+func NewAPIKey(random io.Reader, name string, created time.Time) (text string, entry APIKey, err error) {
+	if fault := nameFault(name); fault != "" {
+		return "", APIKey{}, fmt.Errorf("serve: the name of an API key %s", fault)
+	}
+	var secret [32]byte
+	if _, err := io.ReadFull(random, secret[:]); err != nil {
+		return "", APIKey{}, fmt.Errorf("serve: no randomness for an API key: %w", err)
+	}
+	text = apiKeyPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
+	return text, APIKey{name, sha256.Sum256([]byte(text)), created.UTC().Truncate(time.Second)}, nil
+}
+
+// nameFault says what is wrong with a name, which logs and terminals show.
+func nameFault(name string) string {
+	switch {
+	case name == "":
+		return "is empty"
+	case len(name) > MaxAPIKeyName:
+		return fmt.Sprintf("has %d bytes, expected at most %d", len(name), MaxAPIKeyName)
+	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+		return "has something else than visible ASCII"
+	}
+	return ""
+}
+
+// APIKeys are the keys that clients may have. They do not change and are safe for
+// concurrent use.
+type APIKeys struct{ entries []APIKey }
+
+// ParseAPIKeys reads a file of API keys: one JSON object a line, blank lines
+// between them,
+//
+//	{"name": "ci", "sha256": "<64 lower-case hex digits>", "created": "2026-04-25T19:00:00Z"}
+//
+// with exactly these members. The digest is of the text of the key, rk_ included:
+//
+//	printf %s "$KEY" | sha256sum
+//
+// A file without keys is refused, as are two entries of one name or digest. Errors
+// name the line and show nothing of it but the names of members.
+func ParseAPIKeys(data []byte) (*APIKeys, error) {
+	if len(data) > MaxAPIKeyBytes {
+		return nil, fmt.Errorf("serve: API keys: expected at most %d bytes, found more", MaxAPIKeyBytes)
+	}
+	k := new(APIKeys)
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		entry, err := parseAPIKey(line)
+		if err == nil {
+			err = k.add(entry)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("serve: API keys, line %d: %w", n, err)
+		}
+	}
+	if len(k.entries) == 0 {
+		return nil, fmt.Errorf("serve: API keys: the file holds none, so nobody could get in")
+	}
+	return k, nil
+}
+
+func (k *APIKeys) add(entry APIKey) error {
+	for _, other := range k.entries {
+		switch {
+		case other.Name == entry.Name:
+			return fmt.Errorf("the name %q is used twice", entry.Name)
+		case other.SHA256 == entry.SHA256:
+			return fmt.Errorf("%q has the key of %q", entry.Name, other.Name)
+		}
+	}
+	if k.entries = append(k.entries, entry); len(k.entries) > MaxAPIKeys {
+		return fmt.Errorf("expected at most %d keys", MaxAPIKeys)
+	}
+	return nil
+}
+
+func parseAPIKey(line []byte) (k APIKey, err error) {
+	doc, err := canon.Parse(line)
+	if err != nil {
+		return k, fmt.Errorf("expected a JSON object on one line: %w", withoutText(err))
+	}
+	root := doc.Root()
+	if root.Kind() != canon.KindObject {
+		return k, fmt.Errorf("expected a JSON object")
+	}
+	for name, value := range root.Members() {
+		switch name.String() {
+		case "name", "sha256", "created":
+			if value.Kind() != canon.KindString {
+				return k, fmt.Errorf("the member %s is no string", name.String())
+			}
+		default:
+			return k, fmt.Errorf("unknown member %.40q; expected name, sha256 and created", name.String())
+		}
+	}
+	k.Name = root.Member("name").String()
+	if fault := nameFault(k.Name); fault != "" {
+		return k, fmt.Errorf("the member name %s", fault)
+	}
+	digest := root.Member("sha256").String()
+	if n, err := hex.Decode(k.SHA256[:], []byte(digest[:min(len(digest), 64)])); err != nil || n != 32 || len(digest) != 64 || digest != strings.ToLower(digest) {
+		return k, fmt.Errorf("the member sha256 is not 64 lower-case hexadecimal digits; it is the digest of a key, never the key")
+	}
+	if k.Created, err = receipt.ParseTime(root.Member("created").String()); err != nil {
+		return k, fmt.Errorf("the member created is no RFC 3339 time")
+	}
+	return k, nil
+}
+
+// withoutText keeps of a syntax error what cannot hold a key that was pasted into
+// the file by mistake.
+func withoutText(err error) error {
+	if syntax, ok := err.(*canon.SyntaxError); ok {
+		return fmt.Errorf("%s at byte %d", syntax.Code, syntax.Offset)
+	}
+	return err
+}
+
+// Len returns the number of keys.
+func (k *APIKeys) Len() int { return len(k.entries) }
+
+// Authenticate reads the value of an Authorization header, "Bearer rk_…", and
+// returns the name of the key. All entries are compared, each in constant time.
+func (k *APIKeys) Authenticate(header string) (name string, ok bool) {
+	scheme, key, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") || len(key) != apiKeyLength || !strings.HasPrefix(key, apiKeyPrefix) {
+		return "", false
+	}
+	sum := sha256.Sum256([]byte(key))
+	found := -1
+	for i := range k.entries {
+		if subtle.ConstantTimeCompare(sum[:], k.entries[i].SHA256[:]) == 1 {
+			found = i
+		}
+	}
+	if found < 0 {
+		return "", false
+	}
+	return k.entries[found].Name, true
+}
