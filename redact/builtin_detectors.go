@@ -92,7 +92,7 @@ func protocolTokens() []Detector {
 			`\.[\w-]{8,}\.[\w-]{4,}\.[\w-]{8,})`, 3),
 		token("github_token", `gh[oprsu]_[A-Za-z0-9]{36,}\b`, 3),
 		token("github_pat_fine", `github_pat_\w{20,}\b`, 3),
-		token("slack_token", `(?i:xoxb-\d{8,14}-[a-z0-9-]{8,}|(?-i:xox[abeoprs](?:\.xox[bp])?-)[a-z0-9-]{24,}|xox[ar]-(?:\d-)?[a-z0-9]{8,}|xox[os](?:-\d+){3}-[a-f0-9]+|xapp-\d-[a-z0-9]+-\d+-[a-z0-9]+)`, 2.5).
+		token("slack_token", `(?i:xoxb-\d{8,14}-[a-z0-9-]{8,}|(?-i:xox[abceoprs](?:\.xox[bp])?-)[a-z0-9-]{24,}|(?-i:xoxd-)[a-z0-9%/+=-]{40,}|xwfp-[0-9]{6,}-[a-z0-9-]{20,}|xox[ar]-(?:\d-)?[a-z0-9]{8,}|xox[os](?:-\d+){3}-[a-f0-9]+|xapp-\d-[a-z0-9]+-\d+-[a-z0-9]+)`, 2.5).
 			allow(`^[^0-9]*$`, `(?i)slack`, `^xoxp-[0-9-]*$`, `^xoxp-(?:[0-9]{1,4}-){2}`),
 		token("aws_access_key", `A(?:KIA|SIA|GPA|IDA|NPA|ROA|IPA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]{16}\b`, 2.8).allow(`EXAMPLE$`),
 		token("gitlab_token", `gl(?:pat|cbt|dt|ffct|ft|imt|agent|oas|ptt|rt|rtr|soat|wt)-[\w-]{20,}(?:\.[0-9a-z]{2}\.?[0-9a-z]{7,})?`, 3),

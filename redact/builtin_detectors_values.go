@@ -105,6 +105,9 @@ const (
 	// camel is a name of words with capitals between them and one number.
 	camel = `^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,6})*[0-9]{0,5}(?:[A-Z]?[a-z]{2,}|[A-Z]{2,6})*[0-9]{0,3}$`
 
+	// publicKey is what did:key: names: Ed25519, X25519, P-256 and secp256k1.
+	publicKey = `^z(?:6Mk|6LS|Dn|Q3s)[1-9A-HJ-NP-Za-km-z]{40,}$`
+
 	// numbered is a word with a number behind it.
 	numbered = `^[A-Za-z]*[0-9]{0,4}$`
 )
@@ -130,13 +133,13 @@ func assignments() []Detector {
 		{Name: "password", Group: FirstGroup, Entropy: 2, StopWords: placeholders(),
 			Pattern: `(?i)(?:passw(?:or)?d|passphrase|passwort|pwd)[\w-]{0,12}["'\\\])]{0,3}[ \t]{0,20}(?:[?:]{0,2}=>?|:)[ \t]{0,20}` +
 				`\\{0,2}(?:"([^"\s\\]{6,100})\\{0,2}"|'([^'\s\\]{6,100})\\{0,2}'|(` + bare + `{0,60}[0-9!@#?^~+=/]` + bare + `{0,60})` + valueEnd + `)`,
-			Allow: []string{`^.{1,5}$`}},
+			Allow: []string{`^.{1,5}$`, `^![A-Za-z/]+$`}}, // a tag of YAML
 		{Name: "secret_value", Group: 1, Entropy: 3.2,
 			Pattern: `(?i)` + strong + tail + typed + given + value + valueEnd,
 			Allow:   []string{words, identifier, camel, numbered}, StopWords: placeholders(), Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
 		{Name: "key_value", Group: 1, Entropy: 3.6,
 			Pattern: `(?i)` + weak + tail + given + value + valueEnd,
-			Allow:   []string{words, identifier, camel, numbered, `^[0-9a-fA-F]+$`, `^(?i:` + hexID + `)$`}, StopWords: placeholders(),
+			Allow:   []string{words, identifier, camel, numbered, `^[0-9a-fA-F]+$`, `^(?i:` + hexID + `)$`, publicKey}, StopWords: placeholders(),
 			Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
 	}
 }
