@@ -1,0 +1,169 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// Files is a Source over files, which are read once, at the start, and indexed:
+// where each receipt lies, by receipt_id and by task, and the digest of its bytes.
+// The receipts themselves stay in the files and are read when they are asked for.
+// The index takes 128 bytes a receipt, 148 when its subject is another task than
+// identifiers.task_id names.
+//
+// # What is indexed
+//
+// Whatever package stream reads: JSON, lines, arrays and lists, CBOR and sequences
+// of it, receipts in API envelopes. A document is kept when its receipt_id can be
+// read, however damaged it is otherwise: who asks for it learns by verifying it. A
+// last line that breaks off is still being written and is left out. What is left
+// out is counted and named.
+//
+// A compressed file has no places to read from, so that each receipt of it costs
+// decompressing it from its beginning: one with more than [MaxPacked] bytes of
+// receipts is refused.
+//
+// # Several of one id
+//
+// A receipt_id is unique to its issuer, but a request names nothing else. Copies,
+// which have the same receipt hash, count once: the first of them is served. Two
+// contents under one id are refused at the start (*[ConflictError]), since no
+// answer would be the right one.
+//
+// # Changes
+//
+// What is read for a request is compared with the digest in the index. Other bytes
+// are never served: the error is [ErrChanged]. Receipts that are added to the end
+// of a file change nothing and are not seen either.
+type Files struct {
+	codec   *archive.Codec
+	sources []origin
+	entries []entry // in the order of the input
+	ids     []place // sorted; one for each receipt_id
+	tasks   []place // sorted; for each task of a receipt
+
+	skipped      []stream.Notice
+	skippedCount int
+}
+
+// MaxPacked is how many bytes of receipts a compressed file may hold to be served.
+const MaxPacked = 16 << 20
+
+// An entry is where a document lies and what it has to be.
+type entry struct {
+	digest canon.Digest // of its bytes; of a compressed file, of its JSON
+	hash   canon.Digest // the receipt hash of its content; zero when it has none
+	offset int64        // of its bytes; not used in a compressed file
+	length int32
+	source int32
+	index  int32 // line, item or element
+	listed bool  // the source holds more than this one
+	intact bool  // the content fits the hash that it states
+	copy   bool  // of an entry before it
+}
+
+// A place is the number of an entry under what it is looked up by.
+type place struct {
+	key   fingerprint
+	entry int32
+}
+
+// A fingerprint is the first half of a SHA-256. Nobody can make two texts with the
+// same.
+type fingerprint [16]byte
+
+func fingerprintOf(text string) fingerprint {
+	sum := sha256.Sum256([]byte(text))
+	return fingerprint(sum[:16])
+}
+
+// A ConflictError says that two different receipts have one receipt_id.
+type ConflictError struct {
+	ReceiptID     string // untrusted text
+	First, Second string // where they are, as reports name it
+}
+
+// Error names the id and both places.
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("serve: the receipt_id %.80q is that of two different receipts, %q and %q; an id can name only one", e.ReceiptID, e.First, e.Second)
+}
+
+// OpenFiles reads sources and indexes their receipts. Each must open files: what
+// Open returns has to be an [io.ReaderAt] unless it is compressed. They are opened
+// again for requests, by their own Open and nothing else.
+//
+// The error names the source: one that cannot be read to its end, a compressed one
+// that is too large, a *[ConflictError], or that of ctx.
+func OpenFiles(ctx context.Context, sources ...stream.Source) (*Files, error) {
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	x := &indexer{files: &Files{codec: archive.NewCodec()}, verifier: v, doc: new(canon.Document)}
+	for _, s := range sources {
+		if err := x.add(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return x.finish()
+}
+
+// Len returns how many receipts are served.
+func (f *Files) Len() int { return len(f.ids) }
+
+// Skipped returns what was left out, at most [stream.MaxNotices] of it, and how
+// much that was.
+func (f *Files) Skipped() (notices []stream.Notice, count int) { return f.skipped, f.skippedCount }
+
+// Get returns the receipt of a receipt_id.
+func (f *Files) Get(ctx context.Context, receiptID string) (Stored, error) {
+	i, found := f.find(fingerprintOf(receiptID))
+	if !found {
+		return Stored{}, ErrNotFound
+	}
+	return f.read(ctx, i)
+}
+
+// maxPageBytes bounds the receipts of a page, but for its first.
+const maxPageBytes = 8 << 20
+
+// ByTask returns receipts of a task in the order of the files. Their bytes are at
+// most 8 MiB, or one receipt, whatever the limit.
+func (f *Files) ByTask(ctx context.Context, taskID, cursor string, limit int) (page []Stored, next string, err error) {
+	task := fingerprintOf(taskID)
+	list := f.list(task)
+	if cursor != "" {
+		if list, err = f.behind(list, task, cursor); err != nil {
+			return nil, "", err
+		}
+	}
+	bytes := 0
+	for n, p := range list {
+		if n > 0 && (n >= limit || bytes+int(f.entries[p.entry].length) > maxPageBytes) {
+			return page, f.cursor(task, list[n-1].entry), nil
+		}
+		stored, err := f.read(ctx, p.entry)
+		if err != nil {
+			return nil, "", err
+		}
+		bytes += len(stored.JSON)
+		page = append(page, stored)
+	}
+	return page, "", nil
+}
+
+// maxEntries is how many documents an index can number.
+const maxEntries = math.MaxInt32
+
+// address names an entry as reports do.
+func (f *Files) address(e *entry) string {
+	r := receipt.Report{Source: f.sources[e.source].Name, Index: int(e.index), Listed: e.listed}
+	return r.Address()
+}

@@ -1,0 +1,229 @@
+package serve
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// An indexer makes Files.
+type indexer struct {
+	files    *Files
+	verifier *receipt.Verifier
+	doc      *canon.Document
+	bytes    []byte // of an item of CBOR
+
+	origin  *origin
+	locator *locator
+	packed  int // bytes of receipts in the compressed file that is being read
+}
+
+// add indexes a source.
+func (x *indexer) add(ctx context.Context, s stream.Source) error {
+	s.Found = true // documents of other kinds lie beside receipts for good reason
+	o, file, err := openOrigin(s)
+	if errors.Is(err, errEmpty) {
+		x.skip(stream.Notice{Source: s.Name, Detail: "empty"})
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%q: %w", s.Name, err)
+	}
+	defer file.Close()
+	x.files.sources = append(x.files.sources, o)
+	x.origin, x.packed = &o, 0
+	x.locator = nil
+	if o.form != formPacked {
+		x.locator = &locator{r: file}
+	}
+	run := stream.VerifyFiles(ctx, x.verifier, []stream.Source{s}, stream.Options{})
+	for rep := range run.Reports() {
+		if err := x.take(rep, run.Document()); err != nil {
+			return err
+		}
+	}
+	sum, err := run.Summary()
+	for _, n := range sum.Skipped {
+		x.skip(n)
+	}
+	x.files.skippedCount += sum.SkippedCount - len(sum.Skipped)
+	var incomplete *stream.IncompleteError
+	if errors.As(err, &incomplete) {
+		return fmt.Errorf("%q: %s", s.Name, incomplete.Notices[0].Detail)
+	}
+	return err
+}
+
+// take indexes one document, or skips it.
+func (x *indexer) take(rep *receipt.Report, text []byte) error {
+	stored, id := x.identify(rep, text)
+	if id == "" {
+		x.skip(stream.Notice{Source: rep.Address(), Detail: string(cmp.Or(rep.Finding().Code, receipt.CodeNotAReceipt))})
+		return nil
+	}
+	if len(x.files.entries) == maxEntries {
+		return fmt.Errorf("%q: more than %d receipts", rep.Address(), maxEntries)
+	}
+	e := entry{source: int32(len(x.files.sources) - 1), index: int32(rep.Index), listed: rep.Listed,
+		intact: rep.Check(receipt.StepHash).Status == receipt.Passed}
+	if !x.doc.Root().IsZero() {
+		e.hash, _ = chain.Hash(x.doc) // a receipt_id was read, so it is an object
+	}
+	if err := x.settle(&e, rep, stored); err != nil {
+		return err
+	}
+	number := int32(len(x.files.entries))
+	x.files.entries = append(x.files.entries, e)
+	x.files.ids = append(x.files.ids, place{fingerprintOf(id), number})
+	for _, task := range tasksOf(x.doc.Root()) {
+		x.files.tasks = append(x.files.tasks, place{fingerprintOf(task), number})
+	}
+	return nil
+}
+
+// identify returns the bytes of a receipt, without white space around them, and its
+// receipt_id, which is "" for what is left out. The document is then in x.doc, or
+// x.doc is empty when the bytes do not parse.
+func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id string) {
+	*x.doc = canon.Document{}
+	if rep.Finding().Code == receipt.CodeTornTail || len(text) == 0 || isCBOR(text) { // CBOR that is no archive stays CBOR
+		return nil, ""
+	}
+	if err := x.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
+		*x.doc = canon.Document{}
+		return bytes.TrimSpace(text), damagedID(text)
+	}
+	return x.doc.Root().Raw(), x.doc.Root().Member("receipt_id").String()
+}
+
+// settle finds where the bytes of an entry lie.
+func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err error) {
+	switch x.origin.form {
+	case formPacked:
+		if x.packed += len(stored); x.packed > MaxPacked {
+			return fmt.Errorf("%q: a compressed file with more than %d bytes of receipts; decompress it to serve it", x.origin.Name, MaxPacked)
+		}
+	case formCBOR:
+		// The item that a document came from is its one deterministic encoding.
+		if x.bytes, err = x.files.codec.Append(x.bytes[:0], x.doc); err != nil {
+			return fmt.Errorf("%q: %w", rep.Address(), err)
+		}
+		stored = x.bytes
+	}
+	e.digest, e.length = canon.Sum(stored), int32(len(stored))
+	if x.locator == nil {
+		return nil
+	}
+	if e.offset, err = x.locator.find(stored); err != nil {
+		return fmt.Errorf("%q: %w", rep.Address(), err)
+	}
+	return nil
+}
+
+// tasksOf returns the tasks that a receipt is of: its subject, and the one that its
+// identifiers name.
+func tasksOf(root canon.Node) (tasks []string) {
+	subject := root.Member("subject")
+	if id := subject.Member("id").String(); id != "" && subject.Member("object").String() == "task" {
+		tasks = append(tasks, id)
+	}
+	if id := root.Member("identifiers").Member("task_id").String(); id != "" && !slices.Contains(tasks, id) {
+		tasks = append(tasks, id)
+	}
+	return tasks
+}
+
+func (x *indexer) skip(n stream.Notice) {
+	f := x.files
+	if f.skippedCount++; len(f.skipped) < stream.MaxNotices {
+		n.Source = strings.Clone(n.Source)
+		f.skipped = append(f.skipped, n)
+	}
+}
+
+// finish sorts the index and settles what several entries have in common.
+func (x *indexer) finish() (*Files, error) {
+	f := x.files
+	slices.SortFunc(f.ids, byKey)
+	if err := x.compact(); err != nil {
+		return nil, err
+	}
+	f.tasks = slices.DeleteFunc(f.tasks, func(p place) bool { return f.entries[p.entry].copy })
+	slices.SortFunc(f.tasks, byKey)
+	f.ids, f.tasks, f.entries = slices.Clip(f.ids), slices.Clip(f.tasks), slices.Clip(f.entries)
+	return f, nil
+}
+
+// compact leaves one place for each receipt_id, that of its first entry. Of several
+// conflicts the first one is told.
+func (x *indexer) compact() error {
+	f := x.files
+	kept := f.ids[:0]
+	var first, second *entry
+	at := int32(maxEntries)
+	for _, p := range f.ids {
+		if len(kept) == 0 || kept[len(kept)-1].key != p.key {
+			kept = append(kept, p)
+			continue
+		}
+		a, b := &f.entries[kept[len(kept)-1].entry], &f.entries[p.entry]
+		if b.copy = sameReceipt(a, b); !b.copy && p.entry < at {
+			first, second, at = a, b, p.entry
+		}
+	}
+	f.ids = kept
+	if first != nil {
+		return x.conflict(first, second)
+	}
+	return nil
+}
+
+// sameReceipt reports whether two entries have the same content, or, where that is
+// no content that has a hash, the same bytes.
+func sameReceipt(a, b *entry) bool {
+	return a.hash == b.hash && !a.hash.IsZero() || a.digest == b.digest
+}
+
+// conflict reads the id that two entries share: the index keeps only its digest.
+func (x *indexer) conflict(a, b *entry) error {
+	e := &ConflictError{First: x.files.address(a), Second: x.files.address(b)}
+	stored, err := x.files.readEntry(a)
+	if err != nil {
+		return err
+	}
+	if x.doc.Parse(stored, canon.Limits{}) == nil {
+		e.ReceiptID = x.doc.Root().Member("receipt_id").String()
+	} else {
+		e.ReceiptID = damagedID(stored)
+	}
+	return e
+}
+
+func byKey(a, b place) int {
+	return cmp.Or(bytes.Compare(a.key[:], b.key[:]), cmp.Compare(a.entry, b.entry))
+}
+
+// find returns the entry of a receipt_id.
+func (f *Files) find(id fingerprint) (int32, bool) {
+	i, found := slices.BinarySearchFunc(f.ids, id, func(p place, key fingerprint) int { return bytes.Compare(p.key[:], key[:]) })
+	if !found {
+		return 0, false
+	}
+	return f.ids[i].entry, true
+}
+
+// list returns the entries of a task, in the order of the input.
+func (f *Files) list(task fingerprint) []place {
+	begin, _ := slices.BinarySearchFunc(f.tasks, place{task, 0}, byKey)
+	end, _ := slices.BinarySearchFunc(f.tasks, place{task, maxEntries}, byKey)
+	return f.tasks[begin:end]
+}

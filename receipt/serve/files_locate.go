@@ -1,0 +1,55 @@
+package serve
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// A locator finds documents again in the file that they were cut out of, in their
+// order. What it finds has the bytes of the document, so it does not matter that an
+// equal one may lie before it. It holds twice the longest document.
+type locator struct {
+	r    io.ReaderAt
+	buf  []byte // what was read and may still be of use
+	base int64  // of buf in the file
+	at   int    // in buf, where the next document is sought
+}
+
+// locateBytes is how much is read at once.
+const locateBytes = 256 << 10
+
+var errMoved = errors.New("the file changed while it was being indexed")
+
+// find returns where the next occurrence of doc begins.
+func (l *locator) find(doc []byte) (offset int64, err error) {
+	for {
+		if i := bytes.Index(l.buf[l.at:], doc); i >= 0 {
+			offset = l.base + int64(l.at+i)
+			l.at += i + len(doc)
+			return offset, nil
+		}
+		l.at = max(l.at, len(l.buf)-len(doc)+1) // it may begin in what is there
+		if err := l.more(len(doc)); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// more reads on: at least as much as is looked at again, so that the work is linear.
+func (l *locator) more(n int) error {
+	kept := copy(l.buf, l.buf[l.at:])
+	l.base, l.at, l.buf = l.base+int64(l.at), 0, l.buf[:kept]
+	if room := kept + max(n, locateBytes); cap(l.buf) < room {
+		l.buf = append(make([]byte, 0, room), l.buf...)
+	}
+	count, err := l.r.ReadAt(l.buf[kept:cap(l.buf)], l.base+int64(kept))
+	l.buf = l.buf[:kept+count]
+	switch {
+	case count > 0:
+		return nil
+	case err == io.EOF:
+		return errMoved
+	}
+	return err
+}

@@ -1,0 +1,154 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// An origin is a source and what its bytes are.
+type origin struct {
+	stream.Source
+	form form
+}
+
+// A form is how the bytes of a receipt are found and read.
+type form uint8
+
+const (
+	formJSON   form = iota // at an offset, as they are
+	formCBOR               // at an offset, an item
+	formPacked             // by decompressing all before them
+)
+
+// A place to read from, as files are.
+type readerAt interface {
+	io.ReaderAt
+	io.ReadCloser
+}
+
+var errEmpty = errors.New("empty")
+
+// openOrigin opens a source and looks at its first bytes.
+func openOrigin(s stream.Source) (origin, readerAt, error) {
+	o := origin{Source: s}
+	file, err := o.open()
+	if err != nil {
+		return o, nil, err
+	}
+	head := make([]byte, 4)
+	n, err := file.ReadAt(head, 0)
+	if head = head[:n]; err != nil && err != io.EOF {
+		file.Close()
+		return o, nil, err
+	}
+	switch {
+	case n == 0:
+		file.Close()
+		return o, nil, errEmpty
+	case isPacked(head):
+		o.form = formPacked
+	case isCBOR(head):
+		o.form = formCBOR
+	}
+	return o, file, nil
+}
+
+// isCBOR reports what package stream takes for CBOR: a map, an array or a tag.
+func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
+
+// isPacked reports gzip, or a frame of zstd, or one that may be skipped before it.
+func isPacked(head []byte) bool {
+	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
+		len(head) == 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:], []byte{0x2a, 0x4d, 0x18})
+}
+
+func (o *origin) open() (readerAt, error) {
+	opened, err := o.Open()
+	if err != nil {
+		return nil, err
+	}
+	file, ok := opened.(readerAt)
+	if !ok {
+		opened.Close()
+		return nil, errors.New("no file: only from files a receipt can be read again")
+	}
+	return file, nil
+}
+
+// read returns the receipt of an entry.
+func (f *Files) read(ctx context.Context, number int32) (Stored, error) {
+	if err := ctx.Err(); err != nil {
+		return Stored{}, err
+	}
+	e := &f.entries[number]
+	text, err := f.readEntry(e)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("%w: %q is gone", ErrChanged, f.address(e))
+	case err != nil && !errors.Is(err, ErrChanged):
+		err = fmt.Errorf("serve: %q: %w", f.address(e), err)
+	}
+	if err != nil {
+		return Stored{}, err
+	}
+	return Stored{JSON: text}, nil
+}
+
+// readEntry reads an entry's bytes and compares them with what they were.
+func (f *Files) readEntry(e *entry) ([]byte, error) {
+	o := &f.sources[e.source]
+	if o.form == formPacked {
+		return f.unpack(e)
+	}
+	file, err := o.open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data := make([]byte, e.length)
+	if _, err := file.ReadAt(data, e.offset); err == io.EOF {
+		return nil, f.changed(e)
+	} else if err != nil {
+		return nil, err
+	}
+	switch {
+	case canon.Sum(data) != e.digest:
+		return nil, f.changed(e)
+	case o.form == formCBOR:
+		return f.codec.ToJSON(data)
+	}
+	return data, nil
+}
+
+// unpack finds a document of a compressed file, and the receipt in an envelope. That
+// something cannot be read now that could be read before is a change.
+func (f *Files) unpack(e *entry) ([]byte, error) {
+	text, err := f.sources[e.source].Find(int(e.index), false)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, f.changed(e)
+	}
+	if text = bytes.TrimSpace(text); canon.Sum(text) == e.digest {
+		return text, nil
+	}
+	doc := new(canon.Document)
+	if doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) != nil {
+		return nil, f.changed(e)
+	}
+	if payload := doc.Root().Member("wire").Member("payload").Raw(); canon.Sum(payload) == e.digest {
+		return bytes.Clone(payload), nil
+	}
+	return nil, f.changed(e)
+}
+
+func (f *Files) changed(e *entry) error { return fmt.Errorf("%w: %q", ErrChanged, f.address(e)) }

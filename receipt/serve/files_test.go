@@ -1,0 +1,514 @@
+package serve_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// fileSealer takes long to be made, compared with what it does.
+var fileSealer = sync.OnceValues(receipt.NewSealer)
+
+// fileReceipt makes a sealed receipt of a task, on one line.
+func fileReceipt(t testing.TB, id, subject, task string) []byte {
+	t.Helper()
+	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
+	sealer, err := fileSealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sealer.Seal(&receipt.Draft{
+		ReceiptID:   id,
+		Subject:     receipt.ResourceRef{Object: "task", ID: subject},
+		Issuer:      receipt.Issuer{ID: "harness", Kind: "harness"},
+		IssuedAt:    at,
+		Identifiers: receipt.Identifiers{WorkspaceRef: "w", SessionID: "s", TaskID: task},
+		Lifecycle:   receipt.Lifecycle{StartedAt: at, CompletedAt: at, FinalState: "SUCCEEDED"},
+		Trust:       receipt.TrustTiers{StartTier: "act_auto", EndTier: "act_auto"},
+		ReplayInput: receipt.ReplayInput{Determinism: "best_effort"},
+		ModelRoute:  receipt.ModelRoute{ChosenModel: receipt.Model{Provider: "p", Model: "m"}, RoutePolicyReason: "r"},
+		Cost:        receipt.Cost{Currency: "USD"},
+	}, chain.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.JSON()
+}
+
+// fileReceipts makes n receipts r0, r1 and so on of the task "t".
+func fileReceipts(t testing.TB, n int) (list [][]byte) {
+	t.Helper()
+	for i := range n {
+		list = append(list, fileReceipt(t, fmt.Sprint("r", i), "t", "t"))
+	}
+	return list
+}
+
+// lineFile is receipts, a line each.
+func lineFile(list ...[]byte) []byte { return append(bytes.Join(list, []byte("\n")), '\n') }
+
+func archived(t testing.TB, text []byte) []byte {
+	t.Helper()
+	doc, err := canon.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	item, err := archive.NewCodec().Append(nil, doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return item
+}
+
+func zipped(t testing.TB, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(data); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func zstdPacked(t testing.TB, data []byte) []byte {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.EncodeAll(data, nil)
+}
+
+// filed writes files in the order of their names, and returns them as sources.
+func filed(t testing.TB, files map[string][]byte) (dir string, sources []stream.Source) {
+	t.Helper()
+	dir = t.TempDir()
+	var names []string
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, files[name], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, stream.Source{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
+	}
+	return dir, sources
+}
+
+func openFiles(t testing.TB, files map[string][]byte) *serve.Files {
+	t.Helper()
+	_, sources := filed(t, files)
+	f, err := serve.OpenFiles(context.Background(), sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func skippedText(f *serve.Files) string {
+	var list []string
+	notices, count := f.Skipped()
+	for _, n := range notices {
+		list = append(list, n.Source+" "+n.Detail)
+	}
+	return fmt.Sprintf("%d: %s", count, strings.Join(list, ", "))
+}
+
+// TestFilesKinds: a receipt comes out byte for byte, however its file holds it.
+func TestFilesKinds(t *testing.T) {
+	list := fileReceipts(t, 5)
+	var items []byte
+	for _, r := range list {
+		items = append(items, archived(t, r)...)
+	}
+	envelope := func(r []byte) []byte { return []byte(`{"id":"x","wire":{"payload": ` + string(r) + ` }}`) }
+	array := []byte("[\n " + string(bytes.Join(list, []byte(" ,\n "))) + " ]\n")
+	page := []byte(`{"object":"list","data":[` + string(envelope(list[0])) + "," + string(bytes.Join(list[1:], []byte(","))) + `],"page":{}}`)
+	for name, files := range map[string]map[string][]byte{
+		"lines":            {"a.jsonl": lineFile(list...)},
+		"CR LF and blanks": {"a.jsonl": []byte("\n\n  " + string(bytes.Join(list, []byte("\r\n \r\n"))))},
+		"array":            {"a.json": array},
+		"page":             {"a.json": page},
+		"page on one line": {"a.jsonl": append(page, '\n')},
+		"envelopes":        {"a.jsonl": lineFile(envelope(list[0]), envelope(list[1]), list[2], list[3], envelope(list[4]))},
+		"sequence":         {"a.cborseq": items},
+		"CBOR of envelope": {"a.cborseq": slices.Concat(archived(t, envelope(list[0])), archived(t, list[1])), "b.jsonl": lineFile(list[2:]...)},
+		"single":           {"a.json": list[0], "b.json": append([]byte("  \n"), list[1]...), "c.cbor": archived(t, list[2]), "d.json": append(list[3], " \r\n\n"...), "e.json": envelope(list[4])},
+		"gzip":             {"a.jsonl.gz": zipped(t, lineFile(list...))},
+		"zstd":             {"a.json.zst": zstdPacked(t, array)},
+		"zstd of CBOR":     {"a.cborseq.zst": zstdPacked(t, items)},
+		"gzip of singles":  {"a.json.gz": zipped(t, append(list[0], '\n')), "b.cbor.gz": zipped(t, archived(t, list[1])), "c.json.gz": zipped(t, envelope(list[2])), "d.jsonl.gz": zipped(t, lineFile(list[3], envelope(list[4])))},
+	} {
+		f := openFiles(t, files)
+		if f.Len() != len(list) || skippedText(f) != "0: " {
+			t.Errorf("%s: %d receipts, skipped %s", name, f.Len(), skippedText(f))
+		}
+		for i, want := range list {
+			got, err := f.Get(context.Background(), fmt.Sprint("r", i))
+			if err != nil || !bytes.Equal(got.JSON, want) {
+				t.Errorf("%s: r%d: %v\n%s\nexpected\n%s", name, i, err, got.JSON, want)
+			}
+		}
+		if _, err := f.Get(context.Background(), "r5"); !errors.Is(err, serve.ErrNotFound) {
+			t.Errorf("%s: of a receipt that is not there: %v", name, err)
+		}
+	}
+}
+
+// TestFilesFormatted: what is not canonical stays as it is.
+func TestFilesFormatted(t *testing.T) {
+	for _, name := range []string{"edge/pretty.json", "edge/escaped.json", "edge/number-spelling.json", "edge/crlf.json"} {
+		text, err := fixtures.Read(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := canon.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := openFiles(t, map[string][]byte{"a.json": text})
+		got, err := f.Get(context.Background(), doc.Root().Member("receipt_id").String())
+		if err != nil || !bytes.Equal(got.JSON, bytes.TrimSpace(text)) {
+			t.Errorf("%s: %v, %d bytes of %d", name, err, len(got.JSON), len(text))
+		}
+	}
+}
+
+// TestFilesDamaged: a receipt that is no JSON is found when its id can be read, and
+// comes out as it is, so that verifying it refutes it.
+func TestFilesDamaged(t *testing.T) {
+	good := fileReceipts(t, 2)
+	for _, c := range []struct{ name, text, id string }{
+		{"duplicate name", strings.Replace(string(good[0]), `"receipt_id":"r0"`, `"receipt_id":"rx","receipt_id":"ry"`, 1), "rx"},
+		{"bad UTF-8", strings.Replace(string(good[0]), `"r0"`, `"rx","a":"`+"\xff"+`"`, 1), "rx"},
+		{"comma", strings.Replace(string(good[0]), `"r0"`, `"r\u0078",,`, 1), "rx"},
+		{"number", strings.Replace(string(good[0]), `"r0"`, `"rx","n":01`, 1), "rx"},
+		{"lossy number", strings.Replace(string(good[0]), `"r0"`, `"rx","n":9007199254740993`, 1), "rx"},
+		{"changed content", strings.Replace(string(good[0]), `"r0"`, `"rx"`, 1), "rx"},
+		{"name inside", `{"a":{"receipt_id":"rx"},,}`, ""},
+		{"name in a string", `{"a":"\"receipt_id\":\"rx\"",,}`, ""},
+		{"name as a value", `{"a":"receipt_id",,"b":["receipt_id"]}`, ""},
+		{"id is no string", `{"receipt_id":["rx"],,}`, ""},
+		{"id does not end", `{"receipt_id":"rx`, ""},
+		{"empty id", `{"receipt_id":"",,}`, ""},
+		{"no object", `"receipt_id":"rx"}`, ""},
+	} {
+		f := openFiles(t, map[string][]byte{"a.jsonl": lineFile(good[0], []byte(c.text), good[1])})
+		got, err := f.Get(context.Background(), "rx")
+		if c.id == "" {
+			if _, skipped := f.Skipped(); !errors.Is(err, serve.ErrNotFound) || f.Len() != 2 || skipped != 1 {
+				t.Errorf("%s: %v, %d receipts, skipped %s", c.name, err, f.Len(), skippedText(f))
+			}
+			continue
+		}
+		if err != nil || string(got.JSON) != c.text || f.Len() != 3 {
+			t.Errorf("%s: %v, %d receipts, skipped %s\n%s", c.name, err, f.Len(), skippedText(f), got.JSON)
+		}
+	}
+}
+
+// TestFilesFixtures: each malicious fixture alone is served as it is stored, or it
+// is skipped because nothing can be its id.
+func TestFilesFixtures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens each of them")
+	}
+	m, err := fixtures.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, another := 0, fileReceipts(t, 1)[0]
+	for _, c := range m.Cases {
+		text, err := fixtures.Read(c.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(text) > 0 && len(bytes.TrimSpace(text)) == 0 {
+			continue // no document at all: refused
+		}
+		f := openFiles(t, map[string][]byte{"a.json": text, "b.json": another})
+		for _, id := range []string{"receipt_01K0TASK", "receipt_01K0FULL", "receipt_01K0MINIMAL"} {
+			got, err := f.Get(context.Background(), id)
+			if errors.Is(err, serve.ErrNotFound) {
+				continue
+			}
+			if served++; err != nil || !bytes.Equal(bytes.TrimSpace(got.JSON), bytes.TrimSpace(text)) {
+				t.Errorf("%s: %s: %v\n%s", c.File, id, err, got.JSON)
+			}
+		}
+	}
+	if served < 100 {
+		t.Errorf("served %d fixtures, expected more", served)
+	}
+}
+
+// TestFilesSkip: what is no receipt is left out, counted and named.
+func TestFilesSkip(t *testing.T) {
+	list := fileReceipts(t, 4)
+	keys, err := fixtures.Read("keys/trust.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	notDeterministic := append([]byte{0xa1, 0x61, 'a', 0x18, 0x01}, archived(t, list[2])...)
+	for name, c := range map[string]struct {
+		content []byte
+		served  int
+		want    string
+	}{
+		"empty file":       {nil, 0, "1: f empty"},
+		"key set":          {keys, 0, "1: f a key set"},
+		"text":             {[]byte("hello\nworld\n"), 0, "1: f syntax"},
+		"other line":       {lineFile(list[0], []byte(`{"a":1}`), list[1]), 2, "1: f:2 not_a_receipt"},
+		"id is no text":    {lineFile(list[0], []byte(`{"schema":"receipt-2026-04-25","receipt_id":7}`), list[1]), 2, "1: f:2 schema_invalid"},
+		"torn":             {append(lineFile(list[0]), list[1][:len(list[1])-9]...), 1, "1: f:2 torn_tail"},
+		"torn array":       {append(append([]byte("["), list[0]...), ','), 1, "1: f:1 torn_tail"},
+		"oversize line":    {lineFile(list[0], bytes.Repeat([]byte{'x'}, receipt.MaxBytes+1), list[1]), 2, "1: f:2 size_limit"},
+		"CBOR, cut":        {append(archived(t, list[0]), archived(t, list[1])[:50]...), 1, "1: f:2 torn_tail"},
+		"CBOR, no archive": {notDeterministic, 1, "1: f:1 non_deterministic_cbor"},
+	} {
+		f := openFiles(t, map[string][]byte{"f": c.content})
+		if f.Len() != c.served || skippedText(f) != c.want {
+			t.Errorf("%s: %d receipts, skipped %s; expected %d, %s", name, f.Len(), skippedText(f), c.served, c.want)
+		}
+	}
+}
+
+// TestFilesRefuse: what cannot be served as a whole is an error at the start.
+func TestFilesRefuse(t *testing.T) {
+	list := fileReceipts(t, 2)
+	other := bytes.Replace(list[0], []byte(`"harness"`), []byte(`"another"`), 1)
+	large := []byte(`{"receipt_id":"r0","a":"` + strings.Repeat("x", receipt.MaxBytes-100) + `"}`)
+	large2 := []byte(`{"receipt_id":"r1","a":"` + strings.Repeat("x", receipt.MaxBytes-100) + `"}`)
+	for name, c := range map[string]struct {
+		files map[string][]byte
+		want  string
+	}{
+		"two contents": {map[string][]byte{"a.jsonl": lineFile(list...), "b.json": other},
+			`serve: the receipt_id "r0" is that of two different receipts, "a.jsonl:1" and "b.json"; an id can name only one`},
+		"two damaged": {map[string][]byte{"a.jsonl": []byte(`{"receipt_id":"r0",}` + "\n" + `{"receipt_id":"r0",,}` + "\n")},
+			`serve: the receipt_id "r0" is that of two different receipts, "a.jsonl:1" and "a.jsonl:2"; an id can name only one`},
+		"torn gzip": {map[string][]byte{"a.jsonl.gz": zipped(t, lineFile(list...))[:200]}, `"a.jsonl.gz": gzip: the file ends in its middle`},
+		"blank":     {map[string][]byte{"a.jsonl": []byte("\n\n")}, `"a.jsonl": holds no receipt`},
+		"large gzip": {map[string][]byte{"a.jsonl.gz": zipped(t, lineFile(large, large2))},
+			`"a.jsonl.gz": a compressed file with more than 16777216 bytes of receipts; decompress it to serve it`},
+	} {
+		_, sources := filed(t, c.files)
+		f, err := serve.OpenFiles(context.Background(), sources...)
+		if err == nil || err.Error() != c.want || f != nil {
+			t.Errorf("%s: %v, expected %s", name, err, c.want)
+		}
+		if conflict := (*serve.ConflictError)(nil); errors.As(err, &conflict) != strings.Contains(name, "two") {
+			t.Errorf("%s: %T", name, err)
+		}
+	}
+	noFile := stream.Source{Name: "pipe", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(list[0])), nil }}
+	if _, err := serve.OpenFiles(context.Background(), noFile); err == nil || !strings.Contains(err.Error(), "no file") {
+		t.Errorf("no file: %v", err)
+	}
+	missing := stream.Source{Name: "gone", Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(t.TempDir(), "gone")) }}
+	if _, err := serve.OpenFiles(context.Background(), missing); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no such file: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, sources := filed(t, map[string][]byte{"a.jsonl": lineFile(list...)})
+	if _, err := serve.OpenFiles(ctx, sources...); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestFilesCopies: the first of several copies is served, also when it is written
+// differently.
+func TestFilesCopies(t *testing.T) {
+	list := fileReceipts(t, 2)
+	spaced := bytes.Replace(list[0], []byte(`,"issuer"`), []byte(` , "issuer"`), 1)
+	f := openFiles(t, map[string][]byte{"a.json": spaced, "b.jsonl": lineFile(list[0], list[1], list[1]), "c.cbor": archived(t, list[0])})
+	got, err := f.Get(context.Background(), "r0")
+	if err != nil || !bytes.Equal(got.JSON, spaced) || f.Len() != 2 {
+		t.Errorf("%v, %d receipts\n%s", err, f.Len(), got.JSON)
+	}
+	if page, next, err := f.ByTask(context.Background(), "t", "", 10); err != nil || len(page) != 2 || next != "" {
+		t.Errorf("%d of the task, %q, %v", len(page), next, err)
+	}
+}
+
+// TestFilesChanged: other bytes than those that were indexed are never served.
+func TestFilesChanged(t *testing.T) {
+	list := fileReceipts(t, 3)
+	for _, name := range []string{"a.jsonl", "a.cborseq", "a.jsonl.gz"} {
+		pack := func(list ...[]byte) []byte {
+			switch name {
+			case "a.cborseq":
+				var items []byte
+				for _, r := range list {
+					items = append(items, archived(t, r)...)
+				}
+				return items
+			case "a.jsonl.gz":
+				return zipped(t, lineFile(list...))
+			}
+			return lineFile(list...)
+		}
+		dir, sources := filed(t, map[string][]byte{name: pack(list...)})
+		f, err := serve.OpenFiles(context.Background(), sources...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, name)
+		check := func(what string, content []byte, changed bool) {
+			t.Helper()
+			if content == nil {
+				err = os.Remove(path)
+			} else {
+				err = os.WriteFile(path, content, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := f.Get(context.Background(), "r1")
+			if errors.Is(err, serve.ErrChanged) != changed || err != nil && got.JSON != nil || err == nil && !bytes.Equal(got.JSON, list[1]) {
+				t.Errorf("%s, %s: %v %s", name, what, err, got.JSON)
+			}
+			if _, _, err := f.ByTask(context.Background(), "t", "", 10); changed && !errors.Is(err, serve.ErrChanged) {
+				t.Errorf("%s, %s: by task: %v", name, what, err)
+			}
+		}
+		check("another in its place", pack(list[0], list[2], list[1]), true)
+		check("one byte of it", pack(list[0], bytes.Replace(list[1], []byte(`"w"`), []byte(`"x"`), 1), list[2]), true)
+		check("cut", pack(list[0]), true)
+		check("empty", []byte{}, true)
+		check("others added", pack(append(slices.Clone(list), list[0])...), false)
+		check("gone", nil, true)
+		check("back", pack(list...), false)
+	}
+}
+
+// TestFilesByTask: pages of any size are the same list, which a restart does not
+// change.
+func TestFilesByTask(t *testing.T) {
+	var list, want [][]byte
+	for i := range 23 {
+		subject, task := "t", "t"
+		switch i % 4 {
+		case 1:
+			subject = "other"
+		case 2:
+			task = "other"
+		case 3:
+			subject, task = "x", "y"
+		}
+		r := fileReceipt(t, fmt.Sprint("r", i), subject, task)
+		if list = append(list, r); i%4 != 3 {
+			want = append(want, r)
+		}
+	}
+	files := map[string][]byte{"a.jsonl": lineFile(list[:9]...), "b.json": list[9], "c.jsonl.gz": zipped(t, lineFile(list[10:]...))}
+	f := openFiles(t, files)
+	ctx := context.Background()
+	for _, limit := range []int{1, 4, 7, 8, 16, 17, 18, 30} {
+		var got [][]byte
+		cursor := ""
+		for {
+			page, next, err := f.ByTask(ctx, "t", cursor, limit)
+			if err != nil || len(page) > limit || len(page) == 0 || len(next) > serve.MaxCursor {
+				t.Fatalf("limit %d: %d receipts, next %q: %v", limit, len(page), next, err)
+			}
+			for _, s := range page {
+				got = append(got, s.JSON)
+			}
+			if cursor = next; next == "" {
+				break
+			}
+			files["d.json"] = fileReceipt(t, "added", "t", "t")
+			f = openFiles(t, files) // a restart, with more behind
+			delete(files, "d.json")
+		}
+		if got = got[:min(len(got), len(want))]; !slices.EqualFunc(got, want, bytes.Equal) {
+			t.Fatalf("limit %d: %d receipts, expected %d", limit, len(got), len(want))
+		}
+		f = openFiles(t, files)
+	}
+	if page, next, err := f.ByTask(ctx, "unknown", "", 10); len(page) != 0 || next != "" || err != nil {
+		t.Errorf("an unknown task: %d, %q, %v", len(page), next, err)
+	}
+}
+
+// TestFilesCursors: a cursor that was not made for the list is refused.
+func TestFilesCursors(t *testing.T) {
+	list := fileReceipts(t, 4)
+	_, next, err := openFiles(t, map[string][]byte{"a.jsonl": lineFile(list...)}).ByTask(context.Background(), "t", "", 3)
+	if err != nil || next == "" {
+		t.Fatal(next, err)
+	}
+	gone := openFiles(t, map[string][]byte{"a.jsonl": lineFile(list[:2]...)})
+	if _, _, err := gone.ByTask(context.Background(), "t", next, 3); !errors.Is(err, serve.ErrCursor) {
+		t.Errorf("the receipt is gone: %v", err)
+	}
+	f := openFiles(t, map[string][]byte{"a.jsonl": lineFile(append(list, fileReceipt(t, "x", "u", "u"))...)})
+	if _, _, err := f.ByTask(context.Background(), "u", next, 3); !errors.Is(err, serve.ErrCursor) {
+		t.Errorf("of another task: %v", err)
+	}
+	for _, bad := range []string{"x", "AAAA", next[1:], next + "A", next + "=", next + "\n", "\r\n" + next, strings.ToUpper(next), strings.Repeat("A", 512)} {
+		if _, _, err := f.ByTask(context.Background(), "t", bad, 3); !errors.Is(err, serve.ErrCursor) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	for i := range next { // each character has one meaning
+		c := byte('A')
+		if next[i] == c {
+			c = 'B'
+		}
+		if _, _, err := f.ByTask(context.Background(), "t", next[:i]+string(c)+next[i+1:], 3); !errors.Is(err, serve.ErrCursor) {
+			t.Errorf("changed at %d: %v", i, err)
+		}
+	}
+}
+
+// TestFilesPageBytes: a page ends before it is too large to hold.
+func TestFilesPageBytes(t *testing.T) {
+	var list [][]byte
+	for i := range 4 {
+		list = append(list, fmt.Appendf(nil, `{"receipt_id":"r%d","subject":{"object":"task","id":"t"},"a":"%s"}`, i, strings.Repeat("x", 3<<20)))
+	}
+	f := openFiles(t, map[string][]byte{"a.jsonl": lineFile(list...)})
+	page, next, err := f.ByTask(context.Background(), "t", "", 200)
+	if err != nil || len(page) != 2 || next == "" {
+		t.Fatalf("%d receipts, %q, %v", len(page), next, err)
+	}
+	if page, next, err = f.ByTask(context.Background(), "t", next, 200); err != nil || len(page) != 2 || next != "" {
+		t.Errorf("then %d receipts, %q, %v", len(page), next, err)
+	}
+}
+
+// TestFilesCancelled: who has gone is not served.
+func TestFilesCancelled(t *testing.T) {
+	f := openFiles(t, map[string][]byte{"a.json": fileReceipts(t, 1)[0]})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := f.Get(ctx, "r0"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
