@@ -1,0 +1,287 @@
+package core_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt-wasm/internal/core"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := fixtures.Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// got is a sink that keeps all.
+type got struct {
+	keys, lines, summary, aggregate string
+	findings                        []string
+}
+
+func (g *got) Keys(text []byte)      { g.keys += string(text) }
+func (g *got) Lines(text []byte)     { g.lines += string(text) }
+func (g *got) Finding(text []byte)   { g.findings = append(g.findings, string(text)) }
+func (g *got) Summary(text []byte)   { g.summary += string(text) }
+func (g *got) Aggregate(text []byte) { g.aggregate += string(text) }
+
+func verify(t *testing.T, r *core.Request) *got {
+	t.Helper()
+	g := new(got)
+	if err := core.Verify(context.Background(), r, g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func trusted(t *testing.T) []core.KeyFile {
+	return []core.KeyFile{{Name: "trust.json", Data: read(t, "keys/trust.json")}}
+}
+
+func TestVerify(t *testing.T) {
+	task, changed := read(t, "valid/task.json"), read(t, "malicious/changed-cost.json")
+	tests := map[string]struct {
+		r              core.Request
+		verdict, scope string
+		findings       int
+		keys           bool
+	}{
+		"verified":        {core.Request{Sources: []stream.Source{core.Bytes("a", task)}, Keys: trusted(t)}, "verified", "full", 0, true},
+		"refuted":         {core.Request{Sources: []stream.Source{core.Bytes("a", changed)}, Keys: trusted(t)}, "refuted", "full", 1, true},
+		"no keys":         {core.Request{Sources: []stream.Source{core.Bytes("a", task)}}, "verified", "integrity", 0, false},
+		"integrity asked": {core.Request{Sources: []stream.Source{core.Bytes("a", task)}, Keys: trusted(t), Options: core.Options{IntegrityOnly: true, Issuer: "x"}}, "verified", "integrity", 0, false},
+		"other issuer":    {core.Request{Sources: []stream.Source{core.Bytes("a", task)}, Keys: trusted(t), Options: core.Options{Issuer: "x"}}, "refuted", "full", 1, true},
+		"two files":       {core.Request{Sources: []stream.Source{core.Bytes("a", task), core.Bytes("b", changed)}, Keys: trusted(t)}, "refuted", "full", 1, true},
+	}
+	for name, test := range tests {
+		test.r.Now = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+		test.r.Tool = "test"
+		g := verify(t, &test.r)
+		var s struct {
+			Verdict, Scope, Tool, Started string
+			Receipts                      int
+			Keys                          *struct{ Path string }
+		}
+		if err := json.Unmarshal([]byte(g.summary), &s); err != nil {
+			t.Fatal(name, err)
+		}
+		if s.Verdict != test.verdict || s.Scope != test.scope || len(g.findings) != test.findings || s.Receipts != len(test.r.Sources) || s.Tool != "test" || s.Started != "2026-05-01T00:00:00Z" {
+			t.Errorf("%s: %s with %d findings", name, g.summary, len(g.findings))
+		}
+		if test.keys != (s.Keys != nil) || test.keys != (g.keys != "null") {
+			t.Errorf("%s: keys %s", name, g.keys)
+		}
+		if !strings.HasSuffix(g.lines, "\n{\"summary\":"+g.summary+"}\n") || !json.Valid([]byte(g.aggregate)) {
+			t.Errorf("%s: lines %s, aggregate %s", name, g.lines, g.aggregate)
+		}
+	}
+}
+
+// TestFindingsAreBounded: of very many findings the first are handed out, and all
+// are in the lines.
+func TestFindingsAreBounded(t *testing.T) {
+	text := strings.Repeat("{\"a\":1}\n", core.MaxFindings+5)
+	g := verify(t, &core.Request{Sources: []stream.Source{core.Bytes("a.jsonl", []byte(text))}})
+	if len(g.findings) != core.MaxFindings || strings.Count(g.lines, "\n") != core.MaxFindings+6 {
+		t.Errorf("%d findings, %d lines", len(g.findings), strings.Count(g.lines, "\n"))
+	}
+}
+
+func TestErrors(t *testing.T) {
+	task := []stream.Source{core.Bytes("a", read(t, "valid/task.json"))}
+	var secret struct{ D string }
+	if err := json.Unmarshal(read(t, "keys/key_2026_04.private.json"), &secret); err != nil || secret.D == "" {
+		t.Fatal(err)
+	}
+	private := core.KeyFile{Name: "p.json", Data: read(t, "keys/key_2026_04.private.json")}
+	clash := core.KeyFile{Name: "c.json", Data: bytes.Replace(read(t, "keys/trust.json"), []byte("harness_example_cloud"), []byte("harness_example_other"), 1)}
+	tests := map[string]struct {
+		r    core.Request
+		want string
+	}{
+		"time":    {core.Request{Sources: task, Options: core.Options{At: "noon"}}, "the time at which keys are judged"},
+		"receipt": {core.Request{Sources: task, Keys: []core.KeyFile{{Name: "r.json", Data: read(t, "valid/task.json")}}}, `"r.json": `},
+		"private": {core.Request{Sources: task, Keys: []core.KeyFile{private}}, `"p.json": `},
+		"clash":   {core.Request{Sources: task, Keys: append(trusted(t), clash)}, `"c.json" beside another key file`},
+	}
+	for name, test := range tests {
+		g := new(got)
+		err := core.Verify(context.Background(), &test.r, g)
+		if err == nil || !strings.Contains(err.Error(), test.want) || g.lines+g.summary+g.keys != "" {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil && strings.Contains(err.Error(), secret.D) {
+			t.Errorf("%s shows key material: %v", name, err)
+		}
+	}
+}
+
+func TestKeyReport(t *testing.T) {
+	r := &core.Request{Sources: []stream.Source{core.Bytes("a", read(t, "valid/task.json"))}, Keys: trusted(t)}
+	one := verify(t, r)
+	r.Keys = append(r.Keys, core.KeyFile{Name: "copy.json", Data: append(read(t, "keys/trust.json"), '\n')})
+	two := verify(t, r)
+	var a, b core.KeyReport
+	if json.Unmarshal([]byte(one.keys), &a) != nil || json.Unmarshal([]byte(two.keys), &b) != nil {
+		t.Fatal(one.keys, two.keys)
+	}
+	if a.SHA256 != canon.Sum(read(t, "keys/trust.json")) || a.Count < 20 || a.Path != "trust.json" {
+		t.Errorf("one file: %s", one.keys)
+	}
+	if b.Count != a.Count || b.Path != "trust.json, copy.json" || b.SHA256 == a.SHA256 {
+		t.Errorf("two files with the same keys: %s", two.keys)
+	}
+	k := a.Keys[0]
+	if k.ID != "key_2026_04" || len(k.Fingerprint) != 43 || k.File != "trust.json" || fmt.Sprint(k.Issuers, k.Roles) != "[harness_example_cloud] [issuer]" {
+		t.Errorf("%+v", k)
+	}
+}
+
+// TestOpen: the bytes are those that the report is about, whatever the file holds
+// them in.
+func TestOpen(t *testing.T) {
+	task := read(t, "valid/task.json")
+	doc, err := canon.Parse(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := chain.AppendPreimage(nil, doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := doc.AppendCanonical(nil)
+	item, err := archive.NewCodec().Append(nil, doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(task); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		data  []byte
+		index int
+	}{
+		"json":     {task, 1},
+		"gzip":     {packed.Bytes(), 1},
+		"lines":    {fmt.Appendf(nil, "{}\n%s\n{}\n", line), 2},
+		"array":    {fmt.Appendf(nil, "[{},{},%s]", line), 3},
+		"cbor":     {item, 1},
+		"sequence": {append(bytes.Clone(item), item...), 2},
+		"envelope": {fmt.Appendf(nil, `{"object":"receipt","wire":{"payload":%s}}`, line), 1},
+	}
+	for name, test := range tests {
+		d, err := core.Open(context.Background(), core.Bytes("x", test.data), test.index)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !bytes.Equal(d.Preimage, want) || d.Hash != canon.Sum(want).String() || !bytes.Equal(d.Canonical, line) {
+			t.Errorf("%s: hash %s, preimage %s", name, d.Hash, d.Preimage)
+		}
+	}
+	for _, text := range []string{"", "{", "[1,2]", "nonsense"} {
+		if d, err := core.Open(context.Background(), core.Bytes("x", []byte(text)), 1); err == nil && d.Preimage != nil {
+			t.Errorf("%q has a preimage %q", text, d.Preimage)
+		}
+	}
+}
+
+// TestShell runs the line that is shown.
+func TestShell(t *testing.T) {
+	if _, err := exec.LookPath("sha256sum"); err != nil {
+		t.Skip("no sha256sum")
+	}
+	for _, text := range []string{`{"a":"it's","b":"$(echo no) %s \\ \" ü"}`, string(read(t, "valid/task.json"))} {
+		d, err := core.Open(context.Background(), core.Bytes("x", []byte(text)), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command("sh", "-c", d.Shell).Output()
+		if err != nil || "sha256:"+strings.Fields(string(out))[0] != d.Hash {
+			t.Errorf("%s prints %s, want %s", d.Shell, out, d.Hash)
+		}
+	}
+	hidden, err := core.Open(context.Background(), core.Bytes("it's.jsonl", []byte("{}\n{\"a\":\"\u202e\"}\n")), 2)
+	if want := `receipt canon --preimage 'it'\''s.jsonl:2' | sha256sum`; err != nil || hidden.Shell != want {
+		t.Errorf("%v, want %s", hidden, want)
+	}
+}
+
+// TestTamper: each target changes one byte, and the receipt no longer fits its
+// hash.
+func TestTamper(t *testing.T) {
+	for _, file := range []string{"valid/task.json", "valid/full.json", "valid/minimal.json"} {
+		source := read(t, file)
+		d, err := core.Open(context.Background(), core.Bytes(file, source), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Targets) < 3 {
+			t.Errorf("%s: %d targets", file, len(d.Targets))
+		}
+		for _, target := range d.Targets {
+			changed, done, err := core.Tamper(d.Source, target.Pointer)
+			if err != nil || done != target {
+				t.Fatal(err, done)
+			}
+			differ := 0
+			for i := range changed {
+				if changed[i] != d.Source[i] {
+					differ++
+				}
+			}
+			g := verify(t, &core.Request{Sources: []stream.Source{core.Bytes("demonstration", changed)}, Keys: trusted(t)})
+			if differ != 1 || len(changed) != len(d.Source) || !strings.Contains(g.lines, `"hash_mismatch"`) || !strings.Contains(g.summary, `"verdict":"refuted"`) {
+				t.Errorf("%s %s: %d bytes differ: %s", file, target.Pointer, differ, g.lines)
+			}
+		}
+	}
+	if _, _, err := core.Tamper([]byte(`{"cost":{"total":true}}`), "/cost/total"); err == nil {
+		t.Error("a literal was changed")
+	}
+	if _, _, err := core.Tamper([]byte(`{`), "/cost/total"); err == nil {
+		t.Error("no JSON was changed")
+	}
+}
+
+func TestIsKeys(t *testing.T) {
+	for _, name := range []string{"keys/trust.json", "keys/key_2026_04.private.json"} {
+		if !core.IsKeys(read(t, name)) {
+			t.Errorf("%s is not taken for keys", name)
+		}
+	}
+	for _, text := range []string{"-----BEGIN PUBLIC KEY-----\n", " ssh-ed25519 AAAA", `{"keys":[]}`} {
+		if !core.IsKeys([]byte(text)) {
+			t.Errorf("%q is not taken for keys", text)
+		}
+	}
+	m, err := fixtures.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range m.Cases {
+		if core.IsKeys(read(t, c.File)) {
+			t.Errorf("%s is taken for keys", c.File)
+		}
+	}
+	if core.IsKeys([]byte(`{"keys":[],"chain":{}}`)) {
+		t.Error("a receipt with a member keys is taken for keys")
+	}
+}

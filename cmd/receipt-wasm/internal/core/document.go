@@ -1,0 +1,101 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A Document is one receipt with the bytes that its hash covers.
+type Document struct {
+	Source    []byte // its JSON text as it was received; of CBOR, the JSON it stands for
+	Canonical []byte // RFC 8785; nil when the source is no strict JSON
+	Preimage  []byte // the hashed bytes; nil when the source is no JSON object
+	Hash      string // sha256: and 64 hexadecimal digits, of Preimage; "" without it
+	Shell     string // a command that prints the digits of Hash
+	Targets   []Target
+}
+
+// Open reads the document of a source that a report is about, by the report's
+// index. Nothing is judged.
+func Open(ctx context.Context, s stream.Source, index int) (*Document, error) {
+	found, err := s.Find(index, false)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", s.Name, err)
+	}
+	text, err := inner(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{Source: text}
+	doc := new(canon.Document)
+	if doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes}) != nil {
+		return d, nil
+	}
+	d.Canonical = doc.AppendCanonical(nil)
+	if d.Preimage, err = chain.AppendPreimage(nil, doc); err != nil {
+		d.Preimage = nil
+		return d, nil
+	}
+	d.Hash = canon.Sum(d.Preimage).String()
+	d.Shell = shell(d.Preimage, s.Name, index)
+	d.Targets = targets(doc)
+	return d, nil
+}
+
+// inner returns the text that a report would be about: of an API envelope, the
+// receipt in it.
+func inner(ctx context.Context, text []byte) ([]byte, error) {
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	run := stream.Verify(ctx, v, bytes.NewReader(text), stream.Options{Kind: stream.JSON})
+	for range run.Reports() {
+		return bytes.Clone(run.Document()), nil
+	}
+	_, err = run.Summary()
+	return text, err
+}
+
+// Bytes is a source that is held in memory.
+func Bytes(name string, data []byte) stream.Source {
+	return stream.Source{Name: name, Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(data)), nil
+	}}
+}
+
+// maxShell bounds what is pasted: a shell takes 128 KiB as one argument, a
+// terminal far less at once.
+const maxShell = 16 << 10
+
+// shell returns a command that prints the hash of the preimage. It carries the
+// preimage itself, so that nothing of ours is between the reader and the hash,
+// unless that is too long or holds characters that a terminal would not take.
+func shell(preimage []byte, name string, index int) string {
+	text := string(preimage)
+	if len(text) <= maxShell && utf8.ValidString(text) && !strings.ContainsFunc(text, stream.Unsafe) {
+		return "printf %s " + quote(text) + " | sha256sum"
+	}
+	if strings.HasPrefix(name, "-") {
+		name = "./" + name
+	}
+	if index > 1 {
+		name = fmt.Sprintf("%s:%d", name, index)
+	}
+	if strings.ContainsFunc(name, stream.Unsafe) || name == "" {
+		name = "FILE"
+	}
+	return "receipt canon --preimage " + quote(name) + " | sha256sum"
+}
+
+// quote makes one word of a POSIX shell (POSIX.1-2024, 2.2.2).
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,121 @@
+package core
+
+import (
+	"context"
+	"errors"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/serve/aggregate"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// Bounds of what is handed out beside the lines.
+const (
+	MaxFindings = 10_000    // reports that are not verified; more are counted
+	chunkBytes  = 256 << 10 // lines are handed out together
+)
+
+// A Sink takes results as they come. All texts are JSON, valid during the call.
+type Sink interface {
+	Keys(text []byte)      // a KeyReport, or null; once, before all else
+	Lines(text []byte)     // whole lines of the NDJSON report, the summary's too
+	Finding(text []byte)   // a report that is not verified, of the first MaxFindings
+	Summary(text []byte)   // once
+	Aggregate(text []byte) // once, after the summary
+}
+
+// Verify runs a request. The error says that it could not be run as asked; what
+// could not be read of the input is in the summary.
+func Verify(ctx context.Context, r *Request, sink Sink) error {
+	policy, err := r.policy()
+	if err != nil {
+		return err
+	}
+	var given *KeyReport
+	var trusted receipt.Trust
+	if !policy.IntegrityOnly {
+		if trusted, given, err = trust(r.Keys); err != nil {
+			return err
+		}
+	}
+	v, err := receipt.NewVerifier(trusted, policy)
+	if err != nil {
+		return err
+	}
+	text, err := stream.AppendJSON(nil, given)
+	if err != nil {
+		return err
+	}
+	sink.Keys(text)
+	p := &printer{sink: sink}
+	run := stream.VerifyFiles(ctx, v, r.Sources, stream.Options{})
+	for rep := range run.Reports() {
+		if err := p.report(rep, run.Document()); err != nil {
+			return err
+		}
+	}
+	sum, err := run.Summary()
+	if incomplete := (*stream.IncompleteError)(nil); err != nil && !errors.As(err, &incomplete) {
+		return err
+	}
+	sum.Keys, sum.Tool, sum.Started, sum.Finished = given.summaryKeys(), r.Tool, receipt.At(r.Now), receipt.At(r.Now)
+	return p.end(sum)
+}
+
+// A printer hands reports to a sink.
+type printer struct {
+	sink     Sink
+	lines    []byte
+	findings int
+	doc      canon.Document
+	sums     aggregate.Aggregate
+}
+
+func (p *printer) report(rep *receipt.Report, text []byte) error {
+	from := len(p.lines)
+	var err error
+	if p.lines, err = stream.AppendJSON(p.lines, rep); err != nil {
+		return err
+	}
+	if rep.Verdict != receipt.Verified && p.findings < MaxFindings {
+		p.findings++
+		p.sink.Finding(p.lines[from:])
+	}
+	p.lines = append(p.lines, '\n')
+	if len(p.lines) >= chunkBytes {
+		p.flush()
+	}
+	p.add(rep, text)
+	return nil
+}
+
+// add adds a receipt to the sums, which look only at one that fits its hash.
+func (p *printer) add(rep *receipt.Report, text []byte) {
+	limits := canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}
+	if text == nil || p.doc.Parse(text, limits) != nil {
+		return
+	}
+	p.sums.Add(rep, p.doc.Root())
+}
+
+func (p *printer) flush() {
+	p.sink.Lines(p.lines)
+	p.lines = p.lines[:0]
+}
+
+func (p *printer) end(sum *stream.Summary) error {
+	text, err := stream.AppendJSON([]byte(`{"summary":`), sum)
+	if err != nil {
+		return err
+	}
+	sums, err := stream.AppendJSON(nil, &p.sums)
+	if err != nil {
+		return err
+	}
+	p.lines = append(append(p.lines, text...), "}\n"...)
+	p.flush()
+	p.sink.Summary(text[len(`{"summary":`):])
+	p.sink.Aggregate(sums)
+	return nil
+}

@@ -1,0 +1,241 @@
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/fixtures"
+)
+
+// A job is a line for testdata/run.cjs, an answer one from it.
+type job struct {
+	Files   []string       `json:"files"`
+	Keys    []string       `json:"keys"`
+	Options map[string]any `json:"options"`
+	Open    int            `json:"open,omitzero"`
+	Tamper  string         `json:"tamper,omitzero"`
+
+	flags []string // what the command is given to do the same
+}
+
+type answer struct {
+	Error, Lines, Keys, Summary, Aggregate string
+	Findings                               []string
+	Hash                                   string
+	Preimage, Tampered                     []byte
+}
+
+const trust = "keys/trust.json"
+
+// TestCore runs the WebAssembly core under node.
+func TestCore(t *testing.T) {
+	b := build(t)
+	t.Run("same as the command", func(t *testing.T) { testSameAsCommand(t, b) })
+	t.Run("bytes of one receipt", func(t *testing.T) { testBytesOfOne(t, b) })
+	t.Run("refused", func(t *testing.T) { testRefused(t, b) })
+}
+
+// testSameAsCommand: for every fixture the core writes what receipt verify
+// --format ndjson writes, byte for byte, but for the time of the run.
+func testSameAsCommand(t *testing.T, tools tools) {
+	jobs := jobs(t)
+	answers := tools.run(t, jobs)
+	for i, j := range jobs {
+		want := timeless(tools.command(t, append([]string{"verify", "--format", "ndjson"}, append(j.flags, j.Files...)...)...))
+		got := answers[i]
+		if got.Error != "" {
+			t.Errorf("%v: %s", j.Files, got.Error)
+		}
+		if lines := timeless(got.Lines); lines != want {
+			t.Errorf("%v %v: %s", j.Files, j.flags, difference(lines, want))
+		}
+		if strings.Count(got.Lines, "\n") < 1 || !strings.HasSuffix(got.Lines, `{"summary":`+got.Summary+"}\n") {
+			t.Errorf("%v: the lines do not end with the summary", j.Files)
+		}
+	}
+}
+
+// jobs are every fixture with the keys, some without, and whole streams.
+func jobs(t *testing.T) (list []job) {
+	m, err := fixtures.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Cases) < 150 {
+		t.Fatalf("found %d fixtures, expected more", len(m.Cases))
+	}
+	var lines bytes.Buffer
+	for _, c := range m.Cases {
+		list = append(list, job{Files: []string{c.File}, Keys: []string{trust}, flags: []string{"--keys", trust}})
+		list = append(list, job{Files: []string{c.File}, Keys: []string{}, flags: []string{"--integrity-only"}})
+		text, err := fixtures.Read(c.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var line bytes.Buffer
+		if json.Compact(&line, text) == nil {
+			lines.Write(append(line.Bytes(), '\n'))
+		}
+	}
+	dir := t.TempDir()
+	lines.Write(bytes.Clone(lines.Bytes())) // copies
+	many := filepath.Join(dir, "many.jsonl")
+	if err := os.WriteFile(many, lines.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	list = append(list,
+		job{Files: []string{many}, Keys: []string{trust}, flags: []string{"--keys", trust}},
+		job{Files: []string{"valid/task.json", "valid/task-second.json"}, Keys: []string{trust}, flags: []string{"--keys", trust}},
+		job{Files: []string{"malicious/unbound-key.json"}, Keys: []string{trust}, Options: map[string]any{"issuer": "harness_example_cloud"}, flags: []string{"--keys", trust, "--issuer", "harness_example_cloud"}},
+		job{Files: []string{"valid/task.json"}, Keys: []string{trust}, Options: map[string]any{"at": "2026-04-01T00:00:00Z"}, flags: []string{"--keys", trust, "--at", "2026-04-01T00:00:00Z"}},
+		job{Files: []string{"valid/task.json"}, Keys: []string{trust}, Options: map[string]any{"integrity_only": true}, flags: []string{"--integrity-only"}},
+	)
+	return list
+}
+
+// testBytesOfOne: what the hash covers comes out of the core as out of the
+// command, and a changed byte is noticed.
+func testBytesOfOne(t *testing.T, tools tools) {
+	const file = "valid/task.json"
+	got := tools.run(t, []job{{Files: []string{file}, Keys: []string{trust}, Open: 1, Tamper: "/cost/total"}})[0]
+	if got.Error != "" {
+		t.Fatal(got.Error)
+	}
+	if want := tools.command(t, "canon", "--preimage", file); string(got.Preimage) != want {
+		t.Errorf("preimage\ngot  %s\nwant %s", got.Preimage, want)
+	}
+	if want := tools.command(t, "hash", file); got.Hash != strings.TrimSpace(want) {
+		t.Errorf("hash %s, want %s", got.Hash, want)
+	}
+	altered := filepath.Join(t.TempDir(), "altered.json")
+	if err := os.WriteFile(altered, got.Tampered, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	again := tools.run(t, []job{{Files: []string{altered}, Keys: []string{trust}}})[0]
+	if !strings.Contains(again.Lines, `"verdict":"refuted"`) || !strings.Contains(again.Lines, `"hash_mismatch"`) {
+		t.Errorf("an altered receipt is not refuted: %s", again.Lines)
+	}
+}
+
+// testRefused: what cannot be run as asked is an error and has no verdict.
+func testRefused(t *testing.T, tools tools) {
+	jobs := []job{
+		{Files: []string{"valid/task.json"}, Keys: []string{"valid/task.json"}},
+		{Files: []string{"valid/task.json"}, Keys: []string{trust}, Options: map[string]any{"at": "yesterday"}},
+	}
+	for i, want := range []string{"keys never come from receipts", "the time at which keys are judged"} {
+		got := tools.run(t, jobs)[i]
+		if !strings.Contains(got.Error, want) || got.Lines != "" || got.Summary != "" {
+			t.Errorf("%v: %q with lines %q, want %q alone", jobs[i], got.Error, got.Lines, want)
+		}
+	}
+}
+
+// timeless takes the time of the run out of a summary, and out of the warning that
+// a receipt is of the future.
+func timeless(lines string) string {
+	return regexp.MustCompile(`("started":"|"finished":"|later than now, )[^"]*"`).ReplaceAllString(lines, `$1"`)
+}
+
+// difference returns the first line in which two texts differ.
+func difference(got, want string) string {
+	a, b := strings.SplitAfter(got, "\n"), strings.SplitAfter(want, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d\ngot  %s\nwant %s", i+1, a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
+}
+
+// tools are the command and the core, built for the test.
+type tools struct{ receipt, wasm, exec string }
+
+func build(t *testing.T) tools {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("no node, which runs the WebAssembly core")
+		}
+		t.Skip("no node, which runs the WebAssembly core")
+	}
+	dir := t.TempDir()
+	b := tools{receipt: filepath.Join(dir, "receipt"), wasm: filepath.Join(dir, "receipt.wasm")}
+	goTool(t, nil, "build", "-buildvcs=false", "-o", b.receipt, "../receipt")
+	goTool(t, []string{"GOOS=js", "GOARCH=wasm"}, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", b.wasm, ".")
+	b.exec = filepath.Join(strings.TrimSpace(goTool(t, nil, "env", "GOROOT")), "lib", "wasm", "wasm_exec.js")
+	return b
+}
+
+func goTool(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.Output()
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, failed.Stderr)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// command runs the command in the folder of the fixtures, whatever its exit code.
+func (b tools) command(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(b.receipt, args...)
+	cmd.Dir = "../../fixtures"
+	out, err := cmd.Output()
+	if failed := (*exec.ExitError)(nil); err != nil && !errors.As(err, &failed) {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// run gives the jobs to the core, in one process.
+func (b tools) run(t *testing.T, jobs []job) []answer {
+	t.Helper()
+	var in bytes.Buffer
+	for _, j := range jobs {
+		line, err := json.Marshal(j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Write(append(line, '\n'))
+	}
+	driver, err := filepath.Abs("testdata/run.cjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("node", driver, b.exec, b.wasm)
+	cmd.Dir, cmd.Stdin, cmd.Stderr = "../../fixtures", &in, os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []answer
+	for r := bufio.NewReader(bytes.NewReader(out)); ; {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		var a answer
+		if err := json.Unmarshal(line, &a); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, a)
+	}
+	if len(list) != len(jobs) {
+		t.Fatalf("%d answers to %d jobs", len(list), len(jobs))
+	}
+	return list
+}
