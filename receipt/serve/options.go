@@ -33,15 +33,15 @@ type Options struct {
 	// authentication.
 	APIKeys func() *APIKeys
 
-	// Page is served at / and below /page/. It sets its own headers. Nil: a short text.
+	// Page is served at /. It sets its own headers. Nil: a short text.
 	Page http.Handler
 
 	// Proofs is served below /x/ to whoever may verify. Nil: 404.
 	Proofs http.Handler
 
 	// Hosts are the names, without port, that a Host header may have: a server on a
-	// loopback address lists the loopback names, so that no web page can reach it by
-	// a name of its own (DNS rebinding). Empty: any.
+	// loopback address lists the loopback names (localhost, 127.0.0.1, ::1), so that
+	// no web page can reach it by a name of its own (DNS rebinding). Empty: any.
 	Hosts []string
 
 	// Tool is how summaries name the program. Empty: "receipt".

@@ -1,0 +1,118 @@
+package serve
+
+import (
+	_ "embed"
+	"net/http"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+//go:embed openapi.json
+var openAPI []byte
+
+// OpenAPI returns the description of all routes, OpenAPI 3.1.
+func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
+
+func (c *call) openAPI() error { return c.write(http.StatusOK, mediaJSON, openAPI) }
+
+type discovery struct {
+	Object            string          `json:"object"`
+	ProtocolFamily    string          `json:"protocol_family"`
+	CurrentVersion    string          `json:"current_version"`
+	SupportedVersions []string        `json:"supported_versions"`
+	Capabilities      map[string]bool `json:"capabilities"`
+}
+
+func (c *call) discovery() error {
+	return c.json(http.StatusOK, discovery{
+		Object: "protocol_discovery", ProtocolFamily: "harn_agents_protocol",
+		CurrentVersion: ProtocolVersion, SupportedVersions: supportedVersions(),
+		Capabilities: map[string]bool{"rest": true, "sse": false, "websocket": false, "receipts": c.s.options.Source != nil, "replay": false},
+	})
+}
+
+// status is the answer of the routes for load balancers.
+type status struct {
+	Status string `json:"status"`
+}
+
+func (c *call) health() error { return c.json(http.StatusOK, status{"ok"}) }
+
+// ready says whether requests should be sent here.
+func (c *call) ready() error {
+	switch {
+	case c.s.draining.Load():
+		return c.json(http.StatusServiceUnavailable, status{"draining"})
+	case c.s.options.Verifier() == nil:
+		return c.json(http.StatusServiceUnavailable, status{"no keys"})
+	}
+	return c.json(http.StatusOK, status{"ready"})
+}
+
+// page gives the root to whoever serves it.
+func (c *call) page() error {
+	if c.s.options.Page == nil {
+		const text = "This server verifies receipts: POST one to /v1/verify. Its routes are described in /openapi.json.\n"
+		return c.write(http.StatusOK, mediaText, []byte(text))
+	}
+	c.w.Header().Del("Cache-Control")
+	c.s.options.Page.ServeHTTP(c.w, c.r)
+	return nil
+}
+
+// proofs gives the subtree /x/ to whoever serves it.
+func (c *call) proofs() error {
+	if c.s.options.Proofs == nil {
+		return notFound()
+	}
+	c.s.options.Proofs.ServeHTTP(c.w, c.r)
+	return nil
+}
+
+// shownMembers are the members of a JWK that anyone may see (RFC 7517 section 4,
+// RFC 7518 section 6, RFC 8037 section 2, package keys). Any other is left out,
+// above all the private ones.
+func shownMembers() []string {
+	return []string{"kid", "kty", "alg", "use", "key_ops", "crv", "x", "y", "n", "e", "issuers", "roles", "origin", "nbf", "exp", "revoked"}
+}
+
+// keySet answers with the public members of the keys.
+func (c *call) keySet() error {
+	if c.s.options.Keys == nil {
+		return notFound()
+	}
+	text := c.s.options.Keys()
+	if text == nil {
+		return notFound()
+	}
+	doc, err := canon.Parse(text)
+	if err != nil {
+		return internal(withoutText(err), "the key set cannot be read")
+	}
+	out := []byte(`{"keys":[`)
+	for i, key := range doc.Root().Member("keys").Elements() {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = appendKey(out, key)
+	}
+	return c.write(http.StatusOK, mediaKeys, append(out, "]}\n"...))
+}
+
+func appendKey(out []byte, key canon.Node) []byte {
+	out = append(out, '{')
+	first := true
+	for _, name := range shownMembers() {
+		value := key.Member(name)
+		if value.IsZero() {
+			continue
+		}
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		out = append(canon.AppendString(out, name), ':')
+		out = value.AppendCanonical(out)
+	}
+	return append(out, '}')
+}

@@ -1,0 +1,243 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// ProtocolVersion is the version of the protocol whose routes are served.
+const ProtocolVersion = "agents-protocol-2026-04-25"
+
+const versionHeader = "Harn-Agents-Protocol-Version"
+
+// A call is one request and its answer.
+type call struct {
+	s       *Server
+	w       *answer
+	r       *http.Request
+	id      string
+	started time.Time
+	route   *route // nil: none, or not known yet
+	vars    []string
+	query   query
+	key     string // name of the API key
+	body    *body
+	held    int64 // of the memory that requests share
+	after   []func()
+}
+
+func (s *Server) call(w http.ResponseWriter, r *http.Request) *call {
+	c := &call{s: s, w: newAnswer(w, s.limits.Idle), r: r, id: s.requestID(), started: time.Now()}
+	c.body = &body{from: r.Body, control: c.w.control, idle: s.limits.Idle}
+	if r.Body == nil || r.Body == http.NoBody {
+		c.body.from, c.body.ended = http.NoBody, true
+	} else { // for whoever reads it when nobody here does
+		_ = c.w.control.SetReadDeadline(time.Now().Add(s.limits.Idle))
+	}
+	s.meters.inFlight.Inc()
+	return c
+}
+
+// answer is the order of the checks: form, version, key, route, validation.
+func (c *call) answer() error {
+	h := c.w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	if err := c.checkForm(); err != nil {
+		return err
+	}
+	path := c.r.URL.EscapedPath()
+	m := c.s.router.find(c.r.Method, path)
+	inside := protocol(path)
+	if inside || m.route != nil && m.route.version {
+		if err := c.checkVersion(); err != nil {
+			return err
+		}
+	}
+	if inside || m.route != nil && m.route.key {
+		if err := c.checkKey(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case m.route == nil && len(m.allowed) > 0:
+		return notAllowed(m.allowed)
+	case m.route == nil:
+		return notFound()
+	}
+	c.route, c.vars = m.route, m.vars
+	if !m.route.free {
+		if !c.s.requests.try() {
+			return busy("the server is busy")
+		}
+		c.after = append(c.after, c.s.requests.leave)
+	}
+	if m.route.method != "" { // a subtree reads its own query
+		var err error
+		if c.query, err = parseQuery(c.r.URL.RawQuery, m.route.params); err != nil {
+			return err
+		}
+	}
+	return m.route.serve(c)
+}
+
+// checkForm refuses what no route takes.
+func (c *call) checkForm() error {
+	if len(c.s.hosts) > 0 && !c.s.hosts[hostName(c.r.Host)] {
+		return &fault{status: http.StatusForbidden, code: codeForbidden, param: "Host",
+			message: "this server is not reached by that name"}
+	}
+	if len(c.r.URL.EscapedPath()) > maxPath {
+		return invalid("", "expected a path of at most %d bytes", maxPath)
+	}
+	if len(c.r.URL.RawQuery) > maxQuery {
+		return invalid("", "expected a query of at most %d bytes", maxQuery)
+	}
+	return nil
+}
+
+func (c *call) checkVersion() error {
+	if list := c.r.Header.Values(versionHeader); len(list) == 1 && list[0] == ProtocolVersion {
+		return nil
+	}
+	return &fault{status: http.StatusUpgradeRequired, code: codeVersion, param: versionHeader,
+		message: fmt.Sprintf("expected the header %s: %s", versionHeader, ProtocolVersion),
+		details: map[string]any{"supported_versions": supportedVersions()}}
+}
+
+func supportedVersions() []string { return []string{ProtocolVersion} }
+
+func (c *call) checkKey() error {
+	keys := c.s.apiKeys()
+	if keys == nil {
+		return nil
+	}
+	if list := c.r.Header.Values("Authorization"); len(list) == 1 {
+		if name, ok := keys.Authenticate(list[0]); ok {
+			c.key = name
+			return nil
+		}
+	}
+	f := &fault{status: http.StatusUnauthorized, code: codeAuth, message: "expected a valid API key: Authorization: Bearer rk_…"}
+	return f.with("WWW-Authenticate", `Bearer realm="receipt"`)
+}
+
+func notAllowed(methods []string) error {
+	allow := strings.Join(methods, ", ")
+	f := &fault{status: http.StatusMethodNotAllowed, code: codeInvalid, message: "expected the method " + allow}
+	return f.with("Allow", allow)
+}
+
+// refuse answers with the envelope of an error. When the answer has begun, all
+// that is left is to break it off.
+func (c *call) refuse(err error) {
+	var f *fault
+	if !errors.As(err, &f) {
+		f = internal(err, "the request could not be answered")
+	}
+	if f.status >= http.StatusInternalServerError && f.cause != nil {
+		c.s.options.Log.Error("request failed", "request", c.id, "route", c.pattern(), "error", clean(f.Error()))
+	}
+	if c.w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	h := c.w.Header()
+	for name, values := range f.header {
+		h[name] = values
+	}
+	if !c.body.read() {
+		h.Set("Connection", "close") // rather than read what nobody wants
+	}
+	_ = c.json(f.status, f.envelope(c.id)) // the client may be gone
+}
+
+// json answers with a value on one line.
+func (c *call) json(status int, v any) error {
+	text, err := stream.AppendJSON(nil, v)
+	if err != nil {
+		return internal(err, "the answer could not be written")
+	}
+	return c.write(status, mediaJSON, append(text, '\n'))
+}
+
+func (c *call) write(status int, media string, text []byte) error {
+	h := c.w.Header()
+	h.Set("Content-Type", media)
+	h.Set("Content-Length", fmt.Sprint(len(text)))
+	c.w.WriteHeader(status)
+	_, _ = c.w.Write(text) // whoever does not read it is gone
+	return nil
+}
+
+func (c *call) pattern() string {
+	if c.route == nil {
+		return "none"
+	}
+	return c.route.pattern
+}
+
+// end gives back what the call had, and logs it. A panic is answered when nothing
+// else was; its stack goes to the log and nowhere else.
+func (c *call) end() {
+	p := recover()
+	aborted := p == http.ErrAbortHandler
+	if p != nil && !aborted {
+		c.s.options.Log.Error("panic", "request", c.id, "route", c.pattern(), "panic", clean(fmt.Sprint(p)), "stack", string(debug.Stack()))
+		if aborted = c.w.status != 0; !aborted {
+			c.refuse(internal(nil, "the server made a mistake; it is logged under the request id"))
+		}
+	}
+	c.body.close()
+	c.s.memory.give(c.held)
+	for _, f := range c.after {
+		f()
+	}
+	c.log(aborted)
+	if aborted {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// log writes the access log. Everything in it is ours, but for the method and the
+// name of a key, which have one word each.
+func (c *call) log(aborted bool) {
+	took := time.Since(c.started)
+	c.s.meters.inFlight.Dec()
+	c.s.meters.count(c.method(), c.pattern(), c.w.status, took)
+	level := slog.LevelInfo
+	if c.w.status >= http.StatusInternalServerError || aborted {
+		level = slog.LevelWarn
+	}
+	c.s.options.Log.Log(c.r.Context(), level, "request", "request", c.id, "method", c.method(), "route", c.pattern(),
+		"status", c.w.status, "bytes", c.w.bytes, "ms", float64(took.Microseconds())/1000, "key", c.key, "aborted", aborted)
+}
+
+// method is the request's method if it is a usual one: others come from strangers.
+func (c *call) method() string {
+	switch m := c.r.Method; m {
+	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT":
+		return m
+	}
+	return "other"
+}
+
+// clean takes out of a text what would begin a new line, and bounds it.
+func clean(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if stream.Unsafe(r) {
+			return '?'
+		}
+		return r
+	}, text)
+	if len(text) > 1000 {
+		text = text[:1000] + "…"
+	}
+	return text
+}

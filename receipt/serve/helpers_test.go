@@ -1,0 +1,253 @@
+package serve_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// fixture returns a file of package fixtures.
+func fixture(t testing.TB, path string) []byte {
+	t.Helper()
+	text, err := fixtures.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func trusted(t testing.TB) *keys.Set {
+	t.Helper()
+	set, err := keys.ParseSet(fixture(t, "keys/trust.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// verifierOf returns a verifier with the keys of the fixtures.
+func verifierOf(t testing.TB, policy receipt.Policy) *serve.Verifier {
+	t.Helper()
+	text := fixture(t, "keys/trust.json")
+	set := trusted(t)
+	v, err := serve.NewVerifier(set, policy, &stream.Keys{Path: "trust.json", SHA256: canon.Sum(text), Count: set.Len()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// noon is what the servers of tests take for now: later than every fixture that is
+// not about the future.
+func noon() time.Time { return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC) }
+
+// options returns options with the keys of the fixtures and the clock at noon.
+func options(t testing.TB) serve.Options {
+	t.Helper()
+	v := verifierOf(t, receipt.Policy{})
+	return serve.Options{Verifier: func() *serve.Verifier { return v }, Now: noon}
+}
+
+// A host is a server on a loopback address.
+type host struct {
+	t      testing.TB
+	server *serve.Server
+	http   *http.Server
+	addr   string
+	client *http.Client
+}
+
+// start serves until the test ends.
+func start(t testing.TB, o serve.Options) *host {
+	t.Helper()
+	s, err := serve.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startHandler(t, s, s)
+}
+
+func startHandler(t testing.TB, s *serve.Server, h http.Handler) *host {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hs := serve.HTTPServer(h, nil)
+	var done sync.WaitGroup
+	done.Go(func() { _ = hs.Serve(l) })
+	client := &http.Client{Transport: &http.Transport{DisableCompression: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	t.Cleanup(func() {
+		client.CloseIdleConnections()
+		hs.Close()
+		done.Wait()
+	})
+	return &host{t, s, hs, l.Addr().String(), client}
+}
+
+// A reply is an answer, read to its end.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+	err    error // of reading the body
+}
+
+// do sends a request. Headers are pairs of a name and a value.
+func (h *host) do(method, path string, body io.Reader, headers ...string) reply {
+	h.t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), method, "http://"+h.addr+path, body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	res, err := h.client.Do(r)
+	if err != nil {
+		h.t.Fatalf("%s %.60s: %v", method, path, err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	return reply{res.StatusCode, res.Header, text, err}
+}
+
+func (h *host) get(path string, headers ...string) reply {
+	h.t.Helper()
+	return h.do("GET", path, nil, headers...)
+}
+
+func (h *host) post(path, media string, body []byte, headers ...string) reply {
+	h.t.Helper()
+	return h.do("POST", path, bytes.NewReader(body), append(headers, "Content-Type", media)...)
+}
+
+// version is the header that the protocol's routes want.
+func version() []string { return []string{"Harn-Agents-Protocol-Version", serve.ProtocolVersion} }
+
+// raw sends bytes and returns what comes until the server closes the connection.
+func (h *host) raw(request string) string {
+	h.t.Helper()
+	conn, err := net.Dial("tcp", h.addr)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	_, _ = io.WriteString(conn, request) // a server that has enough closes early
+	answer, _ := io.ReadAll(conn)
+	return string(answer)
+}
+
+// object reads an answer as JSON.
+func (r reply) object(t testing.TB) map[string]any {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal(r.body, &v); err != nil {
+		t.Fatalf("%d: no JSON object: %v: %.200q", r.status, err, r.body)
+	}
+	return v
+}
+
+// code is the code of an error, "" for none.
+func (r reply) code() string {
+	var e struct {
+		Error struct{ Code, Type, Param string }
+	}
+	_ = json.Unmarshal(r.body, &e)
+	return e.Error.Code
+}
+
+func (r reply) param() string {
+	var e struct{ Error struct{ Param string } }
+	_ = json.Unmarshal(r.body, &e)
+	return e.Error.Param
+}
+
+// lines are the lines of a streamed answer.
+func (r reply) lines() []string {
+	if len(r.body) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(r.body), "\n"), "\n")
+}
+
+// quiet waits until no more goroutines run than before.
+func quiet(t testing.TB, before int) {
+	t.Helper()
+	for range 600 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond) // nobody tells when a goroutine has ended
+	}
+	stacks := make([]byte, 1<<20)
+	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+}
+
+// A shelf is a source in memory.
+type shelf struct {
+	texts map[string][]byte
+	tasks map[string][]string // of a task, in order
+	err   error               // instead of any answer
+}
+
+func newShelf() *shelf { return &shelf{texts: map[string][]byte{}, tasks: map[string][]string{}} }
+
+func (s *shelf) put(task, id string, text []byte) {
+	s.texts[id] = text
+	s.tasks[task] = append(s.tasks[task], id)
+}
+
+func (s *shelf) Get(_ context.Context, id string) (serve.Stored, error) {
+	if s.err != nil {
+		return serve.Stored{}, s.err
+	}
+	text, ok := s.texts[id]
+	if !ok {
+		return serve.Stored{}, serve.ErrNotFound
+	}
+	return serve.Stored{JSON: text}, nil
+}
+
+func (s *shelf) ByTask(_ context.Context, task, cursor string, limit int) (page []serve.Stored, next string, err error) {
+	if s.err != nil {
+		return nil, "", s.err
+	}
+	list := s.tasks[task]
+	if cursor != "" {
+		at := -1
+		for i, id := range list {
+			if "after-"+id == cursor {
+				at = i
+			}
+		}
+		if at < 0 {
+			return nil, "", serve.ErrCursor
+		}
+		list = list[at+1:]
+	}
+	for i, id := range list {
+		if i == limit {
+			return page, "after-" + list[i-1], nil
+		}
+		page = append(page, serve.Stored{JSON: s.texts[id]})
+	}
+	return page, "", nil
+}

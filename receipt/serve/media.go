@@ -1,0 +1,99 @@
+package serve
+
+import (
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Media types that are read and written.
+const (
+	mediaJSON     = "application/json"
+	mediaReceipt  = "application/vnd.harn.receipt+json"
+	mediaCBOR     = "application/cbor"
+	mediaArchive  = "application/vnd.harn.receipt+cbor"
+	mediaNDJSON   = "application/x-ndjson"
+	mediaJSONL    = "application/jsonl"
+	mediaSequence = "application/cbor-seq"
+	mediaKeys     = "application/jwk-set+json"
+	mediaText     = "text/plain; charset=utf-8"
+)
+
+// contentType returns the media type of a body, one of those that a route reads. A
+// parameter that would mean other bytes, such as charset=utf-16, is refused.
+func contentType(r *http.Request, known ...string) (string, error) {
+	const name = "Content-Type"
+	list := r.Header.Values(name)
+	if len(list) != 1 {
+		return "", unsupportedMedia(name, "expected one Content-Type of %q, found %d", known, len(list))
+	}
+	media, params, err := mime.ParseMediaType(list[0])
+	if err != nil {
+		return "", unsupportedMedia(name, "the Content-Type is malformed: expected one of %q", known)
+	}
+	for param, value := range params {
+		if param == "charset" && !strings.EqualFold(value, "utf-8") {
+			return "", unsupportedMedia(name, "expected charset=utf-8, found %.40q", value)
+		}
+	}
+	for _, k := range known {
+		if media == k {
+			return media, nil
+		}
+	}
+	return "", unsupportedMedia(name, "expected a Content-Type of %q, found %.40q", known, media)
+}
+
+// contentEncoding returns how a body is compressed, one of those that a route
+// reads, or "".
+func contentEncoding(r *http.Request, known ...string) (string, error) {
+	const name = "Content-Encoding"
+	list := r.Header.Values(name)
+	if len(list) == 0 || len(list) == 1 && strings.EqualFold(list[0], "identity") {
+		return "", nil
+	}
+	if len(list) == 1 {
+		for _, k := range known {
+			if strings.EqualFold(list[0], k) {
+				return k, nil
+			}
+		}
+	}
+	f := unsupportedMedia(name, "expected a body that is not compressed, or by one of %q, found %.40q", known, strings.Join(list, ", "))
+	return "", f.with("Accept-Encoding", strings.Join(append(known, "identity"), ", "))
+}
+
+// wantsArchive reports whether a client would rather have CBOR than JSON: it names
+// the archive's media type, and no weight puts JSON before it (RFC 9110, 12.5.1).
+func wantsArchive(r *http.Request) bool {
+	named := map[string]float64{}
+	for _, header := range r.Header.Values("Accept") {
+		for item := range strings.SplitSeq(header, ",") {
+			if media, weight, ok := accepted(item); ok {
+				named[media] = max(named[media], weight)
+			}
+		}
+	}
+	other := max(named["application/*"], named["*/*"])
+	if weight, ok := named[mediaJSON]; ok {
+		other = weight
+	} else if named[mediaArchive] >= other { // a range is no name
+		other = 0
+	}
+	return named[mediaArchive] > 0 && named[mediaArchive] >= other
+}
+
+// accepted reads one media range and its weight.
+func accepted(item string) (media string, weight float64, ok bool) {
+	media, params, err := mime.ParseMediaType(item)
+	if err != nil {
+		return "", 0, false
+	}
+	text, given := params["q"]
+	if !given {
+		return media, 1, true
+	}
+	weight, err = strconv.ParseFloat(text, 64)
+	return media, weight, err == nil && weight >= 0 && weight <= 1
+}

@@ -1,0 +1,111 @@
+package serve
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A route is a method and a path that is served. The table of them is what
+// openapi.json and docs/http.md are checked against.
+type route struct {
+	method  string // GET stands for HEAD too; "" for any method
+	pattern string // {name} is one segment; a path that ends in / other than "/" is a subtree
+	version bool   // the protocol's version header is required
+	key     bool   // an API key is required when the server has any
+	free    bool   // not counted among Limits.Requests
+	params  []string
+	serve   func(*call) error
+}
+
+// routes is the table, in the order of the documentation.
+func routes() []route {
+	return []route{
+		{method: "POST", pattern: "/v1/verify", key: true, params: verifyParams(), serve: (*call).verify},
+		{method: "GET", pattern: "/v1/receipts/{id}", version: true, key: true, serve: (*call).getReceipt},
+		{method: "POST", pattern: "/v1/receipts/{id}/verify", version: true, key: true, serve: (*call).verifyStored},
+		{method: "GET", pattern: "/v1/tasks/{id}/receipts", version: true, key: true, params: []string{"limit", "cursor"}, serve: (*call).listReceipts},
+		{method: "GET", pattern: "/v1", serve: (*call).discovery},
+		{method: "GET", pattern: "/.well-known/jwks.json", serve: (*call).keySet},
+		{method: "GET", pattern: "/openapi.json", serve: (*call).openAPI},
+		{method: "GET", pattern: "/healthz", free: true, serve: (*call).health},
+		{method: "GET", pattern: "/readyz", free: true, serve: (*call).ready},
+		{method: "GET", pattern: "/metrics", key: true, free: true, serve: (*call).metrics},
+		{method: "GET", pattern: "/", serve: (*call).page},
+		{pattern: "/x/", key: true, serve: (*call).proofs},
+	}
+}
+
+// A router finds the route of a path. It never redirects, cleans or opens a path.
+type router struct{ routes []route }
+
+// A match is what a router found.
+type match struct {
+	route   *route   // nil: no route has the path, or none the method
+	vars    []string // of the pattern, unescaped
+	allowed []string // methods, when a route has the path
+}
+
+// protocol reports whether a path is in the space of the protocol's routes, known
+// or not: there the version and the key come before what exists.
+func protocol(path string) bool { return strings.HasPrefix(path, "/v1/") && path != "/v1/verify" }
+
+func (r *router) find(method, escaped string) (m match) {
+	for i := range r.routes {
+		vars, ok := r.routes[i].matches(escaped)
+		if !ok {
+			continue
+		}
+		if r.routes[i].takes(method) {
+			return match{route: &r.routes[i], vars: vars}
+		}
+		m.allowed = append(m.allowed, r.routes[i].methods()...)
+	}
+	return m
+}
+
+func (r *route) methods() []string {
+	if r.method == http.MethodGet {
+		return []string{http.MethodGet, http.MethodHead}
+	}
+	return []string{r.method}
+}
+
+func (r *route) takes(method string) bool {
+	return r.method == "" || slices.Contains(r.methods(), method)
+}
+
+// matches compares segments, each unescaped by itself: an escaped slash separates
+// nothing.
+func (r *route) matches(escaped string) (vars []string, ok bool) {
+	if len(r.pattern) > 1 && strings.HasSuffix(r.pattern, "/") {
+		return nil, strings.HasPrefix(escaped, r.pattern)
+	}
+	pattern, path := strings.Split(r.pattern, "/"), strings.Split(escaped, "/")
+	if len(pattern) != len(path) {
+		return nil, false
+	}
+	for i, want := range pattern {
+		if !strings.HasPrefix(want, "{") {
+			if want != path[i] {
+				return nil, false
+			}
+			continue
+		}
+		value, err := url.PathUnescape(path[i])
+		if err != nil || !isID(value) {
+			return nil, false
+		}
+		vars = append(vars, value)
+	}
+	return vars, true
+}
+
+// isID reports whether a segment can be an id: some text without control
+// characters.
+func isID(text string) bool {
+	return text != "" && len(text) <= maxID && utf8.ValidString(text) &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
+}

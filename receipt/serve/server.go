@@ -1,0 +1,143 @@
+package serve
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+)
+
+// A Server is the http.Handler of all routes. It is safe for concurrent use, keeps
+// nothing of one request for the next, and makes no request of its own.
+type Server struct {
+	options  Options
+	limits   Limits
+	router   router
+	hosts    map[string]bool
+	meters   *meters
+	codec    *archive.Codec
+	requests slots
+	streams  slots
+	judging  slots
+	memory   budget
+	docs     sync.Pool // of *canon.Document
+	draining atomic.Bool
+
+	random struct {
+		sync.Mutex
+		*bufio.Reader
+	}
+}
+
+// New returns a Server. It refuses options without a verifier, anchors without a
+// name or a verifier, and a registry that has our metrics already.
+func New(o Options) (*Server, error) {
+	if o.Verifier == nil {
+		return nil, errors.New("serve: no Verifier in the options")
+	}
+	for name, f := range o.Anchors {
+		if name == "" || f == nil {
+			return nil, fmt.Errorf("serve: the anchor %q has no name or no verifier", name)
+		}
+	}
+	if o.Tool == "" {
+		o.Tool = "receipt"
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Registry == nil {
+		o.Registry = prometheus.NewRegistry()
+	}
+	s := &Server{options: o, limits: o.Limits.withDefaults(), router: router{routes()}, codec: archive.NewCodec()}
+	s.hosts = map[string]bool{}
+	for _, host := range o.Hosts {
+		s.hosts[hostName(host)] = true
+	}
+	s.requests, s.streams, s.judging = newSlots(s.limits.Requests), newSlots(s.limits.Streams), newSlots(s.limits.Jobs)
+	s.memory.left = s.limits.Memory
+	s.docs.New = func() any { return new(canon.Document) }
+	s.random.Reader = bufio.NewReaderSize(o.Random, 512)
+	var err error
+	s.meters, err = newMeters(o.Registry)
+	return s, err
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := s.call(w, r)
+	defer c.end()
+	if err := c.answer(); err != nil {
+		c.refuse(err)
+	}
+}
+
+// Drain makes /readyz say that no more requests should be sent here, before the
+// server is shut down. Requests are still served.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// KeysReloaded counts an attempt to read the files of keys again; err says why the
+// old ones were kept.
+func (s *Server) KeysReloaded(err error) {
+	if err != nil {
+		s.meters.reloads.WithLabelValues("failed").Inc()
+		s.options.Log.Error("keys not reloaded; the old ones are kept", "error", err)
+		return
+	}
+	s.meters.reloads.WithLabelValues("ok").Inc()
+	s.options.Log.Info("keys reloaded")
+}
+
+// verifier returns the verifier that is in use now.
+func (s *Server) verifier(f func() *Verifier) (*Verifier, error) {
+	if v := f(); v != nil {
+		return v, nil
+	}
+	return nil, busy("the server has no keys yet")
+}
+
+// apiKeys returns the keys that clients must have; nil when they need none.
+func (s *Server) apiKeys() *APIKeys {
+	if s.options.APIKeys == nil {
+		return nil
+	}
+	return s.options.APIKeys()
+}
+
+// requestID makes a random name for a request: 16 hexadecimal digits.
+func (s *Server) requestID() string {
+	var id [8]byte
+	s.random.Lock()
+	defer s.random.Unlock()
+	if _, err := io.ReadFull(s.random.Reader, id[:]); err != nil {
+		return "unnamed" // a name matters less than an answer
+	}
+	return fmt.Sprintf("%x", id)
+}
+
+// hostName is a Host header without its port, in lower case.
+func hostName(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+}

@@ -1,0 +1,285 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// Sizes of pages and of what requests of the protocol may bring.
+const (
+	mostPage           = 200
+	usualPage          = 50
+	maxVerifyBody      = 64 << 10
+	maxIdempotencyKey  = 255
+	idempotencyKeyName = "Idempotency-Key"
+)
+
+// getReceipt serves GET /v1/receipts/{id}: the resource, or the archive of the
+// receipt for whoever asks for it.
+func (c *call) getReceipt() error {
+	stored, err := c.stored()
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("Vary", "Accept")
+	doc, err := storedDocument(stored)
+	if err != nil {
+		return err
+	}
+	if wantsArchive(c.r) {
+		item, err := c.s.codec.Append(nil, doc)
+		if err != nil {
+			return internal(err, "the stored receipt has no archive form: it holds what no receipt may")
+		}
+		return c.write(http.StatusOK, archive.MediaType, item)
+	}
+	return c.write(http.StatusOK, mediaJSON, append(appendResource(nil, doc, c.vars[0]), '\n'))
+}
+
+// stored finds the receipt that the path names.
+func (c *call) stored() (Stored, error) {
+	if c.s.options.Source == nil {
+		return Stored{}, notFound()
+	}
+	stored, err := c.s.options.Source.Get(c.r.Context(), c.vars[0])
+	return stored, sourceFault(err)
+}
+
+// sourceFault words an error of a source. What went wrong is for the log: it may
+// name files.
+func sourceFault(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrNotFound):
+		return notFound()
+	case errors.Is(err, ErrCursor):
+		return invalid("cursor", "this cursor is none of ours, or its place is gone; begin without one")
+	case errors.Is(err, ErrChanged):
+		return internal(err, "the stored receipt is no longer what it was when the server found it")
+	}
+	return internal(err, "the stored receipt cannot be read")
+}
+
+func storedDocument(s Stored) (*canon.Document, error) {
+	doc := new(canon.Document)
+	if err := doc.Parse(s.JSON, canon.Limits{Bytes: receipt.MaxBytes}); err != nil {
+		return nil, internal(withoutText(err), "the stored receipt is no JSON text that can be given out; verifying it says what is wrong")
+	}
+	if doc.Root().Kind() != canon.KindObject {
+		return nil, internal(nil, "the stored receipt is no JSON object; verifying it says what is wrong")
+	}
+	return doc, nil
+}
+
+// appendResource appends the protocol's resource of a receipt: members that repeat
+// some of the receipt, and the whole receipt in wire.payload, byte for byte as it
+// is stored, without white space around it. What the stored object lacks, because it
+// is damaged, is an empty string here.
+func appendResource(dst []byte, doc *canon.Document, id string) []byte {
+	root := doc.Root()
+	if id == "" {
+		id = root.Member("receipt_id").String()
+	}
+	subject := appendSubject(nil, root.Member("subject"))
+	issued := canon.AppendString(nil, root.Member("issued_at").Text())
+	dst = canon.AppendString(append(dst, `{"id":`...), id)
+	dst = fmt.Appendf(dst, `,"object":"receipt","created_at":%s,"updated_at":%s,"metadata":{},"subject":%s`, issued, issued, subject)
+	dst = canon.AppendString(append(dst, `,"format":`...), root.Member("schema").Text())
+	dst = canon.AppendString(append(dst, `,"summary":`...), summaryOf(root))
+	dst = fmt.Appendf(dst, `,"issued_at":%s`, issued)
+	dst = canon.AppendString(append(dst, `,"issuer":`...), root.Member("issuer").Member("id").Text())
+	dst = canon.AppendString(append(dst, `,"wire":{"schema_version":`...), root.Member("schema").Text())
+	dst = fmt.Appendf(dst, `,"subject":%s,"issued_at":%s,"payload":`, subject, issued)
+	dst = append(dst, root.Raw()...)
+	return append(dst, "}}"...)
+}
+
+func appendSubject(dst []byte, subject canon.Node) []byte {
+	dst = canon.AppendString(append(dst, `{"object":`...), subject.Member("object").Text())
+	dst = canon.AppendString(append(dst, `,"id":`...), subject.Member("id").Text())
+	return append(dst, '}')
+}
+
+// summaryOf is one line about a receipt, of what it states.
+func summaryOf(root canon.Node) string {
+	subject := root.Member("subject")
+	var words []string
+	for _, word := range []string{root.Member("lifecycle").Member("final_state").String(), subject.Member("object").String(), subject.Member("id").String()} {
+		if word != "" {
+			words = append(words, cut(word))
+		}
+	}
+	if len(words) == 0 {
+		return "a receipt that states no subject"
+	}
+	return strings.ToValidUTF8(strings.Join(words, " "), "")
+}
+
+// listReceipts serves GET /v1/tasks/{id}/receipts.
+func (c *call) listReceipts() error {
+	if c.s.options.Source == nil {
+		return notFound()
+	}
+	limit, err := c.query.number("limit", 1, mostPage, usualPage)
+	if err != nil {
+		return err
+	}
+	cursor := c.query["cursor"]
+	if len(cursor) > MaxCursor || strings.ContainsFunc(cursor, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return sourceFault(ErrCursor)
+	}
+	page, next, err := c.s.options.Source.ByTask(c.r.Context(), c.vars[0], cursor, int(limit))
+	if err != nil {
+		return sourceFault(err)
+	}
+	out := []byte(`{"object":"list","data":[`)
+	for i, stored := range page {
+		doc, err := storedDocument(stored)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = appendResource(out, doc, "")
+	}
+	if next == "" {
+		out = append(out, `],"page":{"has_more":false,"next_cursor":null}}`...)
+	} else {
+		out = append(canon.AppendString(append(out, `],"page":{"has_more":true,"next_cursor":`...), next), "}}"...)
+	}
+	return c.write(http.StatusOK, mediaJSON, append(out, '\n'))
+}
+
+// verification is the protocol's answer to verifying a stored receipt.
+type verification struct {
+	Valid     bool         `json:"valid"`
+	CheckedAt receipt.Time `json:"checked_at"`
+	Reason    *string      `json:"reason"`
+	Details   details      `json:"details"`
+}
+
+type details struct {
+	Report *receipt.Report `json:"report"`
+}
+
+// verifyStored serves POST /v1/receipts/{id}/verify. The receipt may be refuted or
+// undecided; that is an answer, not an error.
+func (c *call) verifyStored() error {
+	if err := c.checkIdempotencyKey(); err != nil {
+		return err
+	}
+	question, anchor, err := c.storedQuestion()
+	if err != nil {
+		return err
+	}
+	stored, err := c.stored()
+	if err != nil {
+		return err
+	}
+	v, err := c.s.verifier(anchor)
+	if err != nil {
+		return err
+	}
+	now := c.s.options.Now()
+	judge, err := v.For(question, now)
+	if err != nil {
+		return refusedQuestion(err)
+	}
+	return c.judge(judge, stored.JSON, stream.JSON, "stored", func(rep *receipt.Report) error {
+		return c.json(http.StatusOK, verificationOf(rep, receipt.At(now)))
+	})
+}
+
+// verificationOf is the only place where valid becomes true: nothing but a receipt
+// whose content and signatures were shown is valid.
+func verificationOf(rep *receipt.Report, now receipt.Time) verification {
+	out := verification{CheckedAt: now, Details: details{rep}}
+	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull {
+		out.Valid = true
+		return out
+	}
+	reason := "intact: the server has no trusted keys, so nobody knows who signed"
+	if rep.Verdict != receipt.Verified {
+		f := rep.Finding()
+		reason = fmt.Sprintf("%v: %s", rep.Verdict, f.Code)
+		if f.Detail != "" {
+			reason += ": " + f.Detail
+		}
+	}
+	out.Reason = &reason
+	return out
+}
+
+// checkIdempotencyKey reads a key that needs no memory: verifying twice is the same
+// as verifying once.
+func (c *call) checkIdempotencyKey() error {
+	list := c.r.Header.Values(idempotencyKeyName)
+	if len(list) > 1 || len(list) == 1 && (list[0] == "" || len(list[0]) > maxIdempotencyKey) {
+		return invalid(idempotencyKeyName, "expected one %s of 1 to %d characters", idempotencyKeyName, maxIdempotencyKey)
+	}
+	return nil
+}
+
+// storedQuestion reads the optional body. A member that is not known would be a
+// demand that nobody checks, and is refused.
+func (c *call) storedQuestion() (q Question, anchor func() *Verifier, err error) {
+	anchor = c.s.options.Verifier
+	if _, err := contentEncoding(c.r); err != nil {
+		return q, nil, err
+	}
+	data, err := c.readBody(maxVerifyBody)
+	if err != nil || len(data) == 0 {
+		return q, anchor, err
+	}
+	if _, err := contentType(c.r, mediaJSON); err != nil {
+		return q, nil, err
+	}
+	doc, err := canon.Parse(data)
+	if err != nil {
+		return q, nil, invalid("", "expected a JSON object: %v", withoutText(err))
+	}
+	root := doc.Root()
+	if root.Kind() != canon.KindObject {
+		return q, nil, invalid("", "expected a JSON object")
+	}
+	for name, value := range root.Members() {
+		if value.Kind() != canon.KindString && value.Kind() != canon.KindNull {
+			return q, nil, invalid(name.String(), "expected a string or null as the member %.40q", name.String())
+		}
+		null := value.Kind() == canon.KindNull
+		switch name.String() {
+		case "trust_anchor":
+			if !null {
+				anchor, err = c.anchor(value.String())
+			}
+		case "at_time":
+			if !null {
+				q.At, err = parseTime("at_time", value.String())
+			}
+		default:
+			err = invalid(name.String(), "unknown member %.40q; expected trust_anchor and at_time", name.String())
+		}
+		if err != nil {
+			return q, nil, err
+		}
+	}
+	return q, anchor, nil
+}
+
+// anchor finds a trust anchor by its name. A name is nothing else: no file is
+// opened and nothing is fetched by it.
+func (c *call) anchor(name string) (func() *Verifier, error) {
+	if f, ok := c.s.options.Anchors[name]; ok {
+		return f, nil
+	}
+	return nil, invalid("trust_anchor", "this server has no trust anchor %.40q", name)
+}

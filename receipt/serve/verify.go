@@ -1,0 +1,276 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net"
+	"net/http"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// sourceName is what reports call a body.
+const sourceName = "body"
+
+// A bodyForm is how a body holds receipts.
+type bodyForm struct {
+	kind   stream.Kind
+	stream bool // any number of them, answered by as many reports
+}
+
+func forms() map[string]bodyForm {
+	return map[string]bodyForm{
+		mediaJSON:     {kind: stream.JSON},
+		mediaReceipt:  {kind: stream.JSON},
+		mediaCBOR:     {kind: stream.CBOR},
+		mediaArchive:  {kind: stream.CBOR},
+		mediaNDJSON:   {kind: stream.Lines, stream: true},
+		mediaJSONL:    {kind: stream.Lines, stream: true},
+		mediaSequence: {kind: stream.Sequence, stream: true},
+	}
+}
+
+func verifyMedia() []string {
+	return []string{mediaJSON, mediaReceipt, mediaCBOR, mediaArchive, mediaNDJSON, mediaJSONL, mediaSequence}
+}
+
+// verifyParams are the parameters of POST /v1/verify. The last three are about
+// streams only.
+func verifyParams() []string {
+	return []string{"at_time", "issuer", "scope", "expect_head", "expect_count", "partial"}
+}
+
+// verify serves POST /v1/verify: one receipt and its report, or a stream of both.
+func (c *call) verify() error {
+	media, err := contentType(c.r, verifyMedia()...)
+	if err != nil {
+		return err
+	}
+	f := forms()[media]
+	question, err := c.query.question()
+	if err != nil {
+		return err
+	}
+	options, err := c.query.continuity(f.stream)
+	if err != nil {
+		return err
+	}
+	v, err := c.s.verifier(c.s.options.Verifier)
+	if err != nil {
+		return err
+	}
+	if c.query["scope"] == receipt.ScopeFull.String() && !v.Full() {
+		return invalid("scope", "%v", errNoKeys)
+	}
+	judge, err := v.For(question, c.s.options.Now())
+	if err != nil {
+		return refusedQuestion(err)
+	}
+	options.Name, options.Kind = sourceName, f.kind
+	if f.stream {
+		return c.verifyStream(v, judge, options)
+	}
+	return c.verifyDocument(judge, f.kind)
+}
+
+// question reads what is asked of every receipt.
+func (q query) question() (Question, error) {
+	at, err := q.time("at_time")
+	if err != nil {
+		return Question{}, err
+	}
+	scope, err := q.choice("scope", receipt.ScopeFull.String(), receipt.ScopeIntegrity.String())
+	if err != nil {
+		return Question{}, err
+	}
+	return Question{At: at, Issuer: q["issuer"], Integrity: scope == receipt.ScopeIntegrity.String()}, nil
+}
+
+func refusedQuestion(err error) error {
+	switch {
+	case errors.Is(err, errNoKeys), errors.Is(err, errOtherIssuer), errors.Is(err, errNoIssuer):
+		return invalid("issuer", "%v", err)
+	}
+	return internal(err, "the policy of this server cannot be used")
+}
+
+// continuity reads what a stream must end in.
+func (q query) continuity(streamed bool) (o stream.Options, err error) {
+	for _, name := range []string{"expect_head", "expect_count", "partial"} {
+		if _, given := q[name]; given && !streamed {
+			return o, invalid(name, "%s is about a stream: send %s", name, mediaNDJSON)
+		}
+	}
+	if o.Only.Head, err = q.digest("expect_head"); err != nil {
+		return o, err
+	}
+	if _, given := q["expect_count"]; given {
+		n, err := q.number("expect_count", 1, math.MaxInt64, 0)
+		if err != nil {
+			return o, err
+		}
+		o.Only.Count = &n
+	}
+	partial, err := q.choice("partial", "true", "false")
+	o.Partial = partial == "true"
+	return o, err
+}
+
+// verifyDocument answers with the report of one receipt. Whatever the body is, it
+// is evidence: what is malformed is refuted.
+func (c *call) verifyDocument(judge *receipt.Verifier, kind stream.Kind) error {
+	if _, err := contentEncoding(c.r); err != nil {
+		return err
+	}
+	data, err := c.readBody(c.s.limits.document(kind == stream.CBOR))
+	if err != nil {
+		return err
+	}
+	var text []byte
+	err = c.judge(judge, data, kind, sourceName, func(rep *receipt.Report) (err error) {
+		text, err = stream.AppendJSON(nil, rep)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.write(http.StatusOK, mediaJSON, append(text, '\n'))
+}
+
+// judge gives the report of one receipt to a function, when it is this request's
+// turn to use a processor.
+func (c *call) judge(v *receipt.Verifier, data []byte, kind stream.Kind, source string, give func(*receipt.Report) error) error {
+	if err := c.s.judging.take(c.r.Context()); err != nil {
+		return gone(err)
+	}
+	defer c.s.judging.leave()
+	rep, err := c.s.report(c.r.Context(), v, data, kind, source)
+	if err != nil {
+		return err
+	}
+	c.s.meters.judged(rep.Scope)(rep.Verdict)
+	return give(rep)
+}
+
+// report judges one receipt as package stream judges the only document of an
+// input: an API envelope around it is taken off. A body that is something else, or
+// several documents, is judged as it is, and refuted.
+func (s *Server) report(ctx context.Context, v *receipt.Verifier, data []byte, kind stream.Kind, source string) (*receipt.Report, error) {
+	if begins(data, kind) {
+		var only *receipt.Report
+		count := 0
+		run := stream.Verify(ctx, v, bytes.NewReader(data), stream.Options{Name: source, Kind: kind, Jobs: 1})
+		for rep := range run.Reports() {
+			if count++; count > 1 {
+				break
+			}
+			only = rep.Clone()
+		}
+		if _, err := run.Summary(); count == 1 && err == nil {
+			return only, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, gone(err)
+		}
+	}
+	rep := &receipt.Report{Source: source}
+	if kind == stream.CBOR && len(data) > 0 {
+		s.refuteItem(v, data, rep)
+		return rep, nil
+	}
+	doc, _ := s.docs.Get().(*canon.Document)
+	defer s.docs.Put(doc)
+	v.VerifyBytes(data, doc, rep)
+	return rep, nil
+}
+
+// begins reports whether a body begins as one document does, and not as something
+// that package stream would take apart or decompress.
+func begins(data []byte, kind stream.Kind) bool {
+	if kind == stream.CBOR {
+		return len(data) > 0 && data[0] >= 0x80 && data[0] < 0xe0 // a map, an array, a tag
+	}
+	return bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{"))
+}
+
+// refuteItem reports a body that is no CBOR item.
+func (s *Server) refuteItem(v *receipt.Verifier, data []byte, rep *receipt.Report) {
+	check := receipt.Check{Status: receipt.Failed, Code: receipt.CodeSyntax, Detail: "expected one CBOR item that is a map"}
+	var bad *archive.ItemError
+	if _, err := s.codec.ToJSON(data); errors.As(err, &bad) {
+		check.Code, check.Detail, check.Hint = receipt.Code(bad.Code), bad.Detail, bad.Hint
+	}
+	v.Unreadable(rep, check)
+	rep.InputSHA256 = canon.Sum(data)
+}
+
+// readBody reads a body of at most limit bytes into memory that all requests share.
+func (c *call) readBody(limit int64) ([]byte, error) {
+	stated := c.r.ContentLength // -1: not stated
+	if stated > limit {
+		return nil, tooLarge(limit)
+	}
+	c.body.until = c.started.Add(c.s.limits.Body)
+	var data []byte
+	for {
+		if len(data) == cap(data) {
+			if int64(len(data)) > limit {
+				return nil, tooLarge(limit)
+			}
+			var err error
+			if data, err = c.grow(data, stated, limit); err != nil {
+				return nil, err
+			}
+		}
+		n, err := c.body.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case err == io.EOF && int64(len(data)) > limit:
+			return nil, tooLarge(limit)
+		case err == io.EOF:
+			return data, nil
+		case err != nil:
+			return nil, unread(err)
+		}
+	}
+}
+
+// grow doubles a buffer: a client that says much and sends little holds little.
+// One byte beyond the limit tells that the body is longer.
+func (c *call) grow(data []byte, stated, limit int64) ([]byte, error) {
+	size := max(8<<10, 2*int64(cap(data)))
+	if stated >= 0 {
+		size = min(size, stated+1)
+	}
+	size = min(size, limit+1)
+	if !c.s.memory.take(size) {
+		return nil, busy("the bodies of other requests take all the memory that there is for them")
+	}
+	c.held += size
+	larger := append(make([]byte, 0, size), data...)
+	if old := int64(cap(data)); old > 0 {
+		c.s.memory.give(old)
+		c.held -= old
+	}
+	return larger, nil
+}
+
+// unread says why a body could not be read to its end.
+func unread(err error) error {
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() {
+		return &fault{status: http.StatusGatewayTimeout, code: codeDeadline, message: "the body did not arrive in time"}
+	}
+	return invalid("", "the body ends before its end: expected as many bytes as the request states")
+}
+
+// gone is the fault of a client that left. Nobody reads it but the log.
+func gone(err error) error {
+	return &fault{status: 499, code: "client_closed_request", message: "the client went away", cause: err}
+}

@@ -1,0 +1,212 @@
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// Sizes of a streamed answer.
+const (
+	streamBuffer = 64 << 10
+	streamPause  = 100 * time.Millisecond // how long a report may wait for more
+)
+
+// verifyStream answers with one report a line, in the order of the body, and a last
+// line with the summary. Only that line says that everything was read and judged:
+// when anything goes wrong behind the first report, the last line is an error, and
+// the connection is broken off.
+func (c *call) verifyStream(v *Verifier, judge *receipt.Verifier, o stream.Options) error {
+	encoding, err := contentEncoding(c.r, "gzip", "zstd")
+	if err != nil {
+		return err
+	}
+	if !c.s.streams.try() {
+		return busy("as many streams as this server allows are being verified")
+	}
+	c.after = append(c.after, c.s.streams.leave)
+	// Without it, HTTP/1 would stop reading at the first report (net/http).
+	_ = c.w.control.EnableFullDuplex()
+	in, err := c.encoded(encoding)
+	if err != nil {
+		return err
+	}
+	o.Jobs = c.s.limits.Jobs
+	started := receipt.At(c.s.options.Now())
+	run := stream.Verify(c.r.Context(), judge, in, o)
+	out := c.lines()
+	defer out.halt()
+	err = c.copyReports(run, judge.Scope(), out)
+	if err == nil {
+		err = c.copySummary(run, v, started, out)
+	}
+	return out.end(err)
+}
+
+// encoded is the body, when it begins as its Content-Encoding says. Package stream
+// decompresses it, within its bounds.
+func (c *call) encoded(encoding string) (io.Reader, error) {
+	if encoding == "" {
+		return c.body, nil
+	}
+	magic := map[string][]byte{"gzip": {0x1f, 0x8b}, "zstd": {0x28, 0xb5, 0x2f, 0xfd}}[encoding]
+	head := make([]byte, len(magic))
+	n, err := io.ReadFull(c.body, head)
+	switch {
+	case err != nil && c.body.failure() != nil:
+		return nil, unread(c.body.failure())
+	case !bytes.Equal(head[:n], magic):
+		return nil, invalid("Content-Encoding", "expected a body in %s, as its Content-Encoding says", encoding)
+	}
+	return io.MultiReader(bytes.NewReader(head), c.body), nil
+}
+
+func (c *call) copyReports(run *stream.Run, scope receipt.Scope, out *lineWriter) error {
+	judged := c.s.meters.judged(scope)
+	for rep := range run.Reports() {
+		judged(rep.Verdict)
+		if err := out.write(rep); err != nil {
+			return gone(err)
+		}
+	}
+	return nil
+}
+
+// copySummary writes the last line.
+func (c *call) copySummary(run *stream.Run, v *Verifier, started receipt.Time, out *lineWriter) error {
+	sum, err := run.Summary()
+	if err != nil {
+		return c.incomplete(err)
+	}
+	sum.Tool, sum.Started, sum.Finished = c.s.options.Tool, started, receipt.At(c.s.options.Now())
+	if sum.Scope == receipt.ScopeFull {
+		sum.Keys = v.keys
+	}
+	return out.write(struct {
+		Summary *stream.Summary `json:"summary"`
+	}{sum})
+}
+
+// incomplete says why a stream has no summary.
+func (c *call) incomplete(err error) error {
+	var partial *stream.IncompleteError
+	switch {
+	case c.body.failure() != nil:
+		return unread(c.body.failure())
+	case errors.Is(err, stream.ErrStreams):
+		return invalid("expect_head", "the body holds several streams, so one hash or count cannot be about it")
+	case errors.As(err, &partial):
+		return invalid("", "the body cannot be read to its end: %.300q", partial.Notices[0].Detail)
+	}
+	return gone(err)
+}
+
+// A lineWriter writes values as JSON, one a line. It sends them when there are many,
+// or when no more come for a while.
+type lineWriter struct {
+	c    *call
+	text []byte
+
+	mu      sync.Mutex // of the answer: the pause sends too
+	w       *bufio.Writer
+	begun   bool
+	waiting bool
+	err     error
+
+	halted        sync.Once
+	stop, stopped chan struct{}
+}
+
+func (c *call) lines() *lineWriter {
+	l := &lineWriter{c: c, w: bufio.NewWriterSize(c.w, streamBuffer), stop: make(chan struct{}), stopped: make(chan struct{})}
+	go l.sendPauses()
+	return l
+}
+
+func (l *lineWriter) write(v any) error {
+	var err error
+	if l.text, err = stream.AppendJSON(l.text[:0], v); err != nil {
+		return internal(err, "a report could not be written")
+	}
+	l.text = append(l.text, '\n')
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begin()
+	l.waiting = true
+	if l.err == nil {
+		_, l.err = l.w.Write(l.text)
+	}
+	return l.err
+}
+
+func (l *lineWriter) begin() {
+	if !l.begun {
+		l.begun = true
+		h := l.c.w.Header()
+		h.Set("Content-Type", mediaNDJSON)
+		h.Set("X-Accel-Buffering", "no") // a proxy would hold the lines back
+		l.c.w.WriteHeader(http.StatusOK)
+	}
+}
+
+// sendPauses sends what waits, again and again.
+func (l *lineWriter) sendPauses() {
+	defer close(l.stopped)
+	ticker := time.NewTicker(streamPause)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			l.mu.Lock()
+			if l.waiting {
+				l.send()
+			}
+			l.mu.Unlock()
+		case <-l.stop:
+			return
+		}
+	}
+}
+
+func (l *lineWriter) send() {
+	l.waiting = false
+	if l.err == nil {
+		l.err = l.w.Flush()
+	}
+	if l.err == nil {
+		l.err = l.c.w.flush()
+	}
+}
+
+// halt ends the sending in pauses.
+func (l *lineWriter) halt() {
+	l.halted.Do(func() { close(l.stop) })
+	<-l.stopped
+}
+
+// end sends the rest. An error is answered as any other when no line was written;
+// else it is the last line, and the answer is broken off.
+func (l *lineWriter) end(err error) error {
+	l.halt()
+	if err != nil && !l.begun {
+		return err
+	}
+	if err != nil {
+		var f *fault
+		if errors.As(err, &f) && f.code != codeInternal {
+			_ = l.write(f.envelope(l.c.id))
+		}
+	}
+	l.send()
+	if err == nil {
+		err = l.err
+	}
+	return err
+}
