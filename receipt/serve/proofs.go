@@ -1,0 +1,76 @@
+package serve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Proofs shows that receipts are under a checkpoint: it serves the checkpoint and a
+// proof for each receipt that it is over.
+//
+//	GET /x/checkpoint           the signed checkpoint (C2SP tlog-checkpoint)
+//	GET /x/receipts/{id}/proof  a C2SP tlog-proof, the checkpoint in it
+//
+// Both are text/plain. The checkpoint is the one that was given, byte for byte; who
+// trusts its log is for the client to decide. It takes 33 bytes of memory a receipt.
+type Proofs struct {
+	files *Files
+	note  []byte
+	tree  *tree
+}
+
+// NewProofs returns Proofs for a signed checkpoint over the first documents of
+// files, in their order and copies included, as receipt batch checkpoint signs it.
+// Its signatures are not checked. The error says that the note is no checkpoint, or
+// why it is not over these files.
+func NewProofs(files *Files, note []byte) (*Proofs, error) {
+	claims, err := merkle.OpenSigned(note, nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("serve: %s: %s", receipt.CodeCheckpointInvalid, strings.TrimPrefix(err.Error(), "merkle: "))
+	}
+	if n := len(files.entries); claims.Size > uint64(n) {
+		return nil, fmt.Errorf("serve: %s: the checkpoint is over %d receipts, the files have %d", receipt.CodeTruncated, claims.Size, n)
+	}
+	leaves, err := files.leaves(int(claims.Size))
+	if err != nil {
+		return nil, err
+	}
+	p := &Proofs{files: files, note: slices.Clone(note), tree: newTree(leaves)}
+	if root := p.tree.root(0, len(leaves)); root != claims.Root {
+		return nil, fmt.Errorf("serve: %s: the root over the first %d receipts of the files is %v, the checkpoint states %v; "+
+			"serve the receipts that it is over, in their order", receipt.CodeMerkleRootMismatch, claims.Size, root, claims.Root)
+	}
+	return p, nil
+}
+
+// leaves returns the leaf hashes of the first n documents. One whose content does
+// not fit its hash is under no checkpoint.
+func (f *Files) leaves(n int) ([]merkle.Hash, error) {
+	leaves := make([]merkle.Hash, n)
+	for i := range leaves {
+		e := &f.entries[i]
+		if !e.intact {
+			return nil, fmt.Errorf("serve: %s: %q does not fit the hash that it states, so that no checkpoint can be over it", receipt.CodeHashMismatch, f.address(e))
+		}
+		leaves[i] = receipt.CheckpointLeaf(e.hash)
+	}
+	return leaves, nil
+}
+
+// Checkpoint returns the signed checkpoint. It must not be changed.
+func (p *Proofs) Checkpoint() []byte { return p.note }
+
+// Proof returns the proof of a receipt, ErrNotFound for one that the checkpoint is
+// not over.
+func (p *Proofs) Proof(receiptID string) ([]byte, error) {
+	i, found := p.files.find(fingerprintOf(receiptID))
+	if !found || int(i) >= len(p.tree.leaves) {
+		return nil, ErrNotFound
+	}
+	proof := merkle.Proof{Index: uint64(i), Hashes: p.tree.prove(int(i)), Checkpoint: p.note}
+	return proof.Format(), nil
+}

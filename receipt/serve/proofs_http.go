@@ -1,0 +1,68 @@
+package serve
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// ServeHTTP answers the two routes below /x/, to GET and HEAD.
+func (p *Proofs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	text, err := p.process(r)
+	media, status := mediaText, http.StatusOK
+	if err != nil {
+		text, media, status = refusal(w.Header(), err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", media)
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // whoever does not read it is gone
+}
+
+// process returns what a request asks for. An id is looked up in the index and
+// nowhere else.
+func (p *Proofs) process(r *http.Request) ([]byte, error) {
+	checkpoint := route{method: http.MethodGet, pattern: "/x/checkpoint"}
+	proof := route{method: http.MethodGet, pattern: "/x/receipts/{id}/proof"}
+	table := router{[]route{checkpoint, proof}}
+	m := table.find(r.Method, r.URL.EscapedPath())
+	switch {
+	case m.route == nil && len(m.allowed) > 0:
+		return nil, notAllowed(m.allowed)
+	case m.route == nil:
+		return nil, notFound()
+	}
+	if _, err := parseQuery(r.URL.RawQuery, nil); err != nil {
+		return nil, err
+	}
+	if m.route.pattern == checkpoint.pattern {
+		return p.note, nil
+	}
+	text, err := p.Proof(strings.Join(m.vars, ""))
+	if errors.Is(err, ErrNotFound) {
+		return nil, notFound()
+	}
+	return text, err
+}
+
+// refusal is the envelope of an error. A request has its id in the log of the server
+// around this handler.
+func refusal(h http.Header, err error) (text []byte, media string, status int) {
+	var f *fault
+	if !errors.As(err, &f) {
+		f = internal(err, "the proof could not be made")
+	}
+	for name, values := range f.header {
+		h[name] = values
+	}
+	text, err = stream.AppendJSON(nil, f.envelope(""))
+	if err != nil { // of strings alone
+		return nil, mediaJSON, http.StatusInternalServerError
+	}
+	return append(text, '\n'), mediaJSON, f.status
+}

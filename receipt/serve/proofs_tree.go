@@ -1,0 +1,74 @@
+package serve
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/merkle"
+)
+
+// A tree keeps what proofs are made of: all leaf hashes, 32 bytes each, and the
+// roots of the perfect subtrees from 256 leaves on, a quarter of a byte for each
+// leaf. A proof then takes some 300 hashes, not as many as there are leaves.
+type tree struct {
+	leaves []merkle.Hash
+	levels [][]merkle.Hash // of 256 leaves each, of 512, and so on
+}
+
+// blockBits is the logarithm of the leaves of the smallest subtree that is kept.
+const blockBits = 8
+
+func newTree(leaves []merkle.Hash) *tree {
+	t := &tree{leaves: leaves}
+	var level []merkle.Hash
+	for block := range slices.Chunk(leaves, 1<<blockBits) {
+		if len(block) == 1<<blockBits {
+			level = append(level, merkle.Root(block))
+		}
+	}
+	for len(level) > 0 {
+		t.levels = append(t.levels, level)
+		var above []merkle.Hash
+		for i := 1; i < len(level); i += 2 {
+			above = append(above, merkle.NodeHash(level[i-1], level[i]))
+		}
+		level = above
+	}
+	return t
+}
+
+// root returns the root over leaves[from:to], a subtree by RFC 9162: from is a
+// multiple of the largest power of two below its size, and of its size when that is
+// a power of two.
+func (t *tree) root(from, to int) merkle.Hash {
+	n := to - from
+	switch {
+	case n < 1<<blockBits:
+		return merkle.Root(t.leaves[from:to])
+	case n&(n-1) == 0:
+		return t.levels[bits.Len(uint(n))-1-blockBits][from/n]
+	}
+	middle := from + leftSize(n)
+	return merkle.NodeHash(t.root(from, middle), t.root(middle, to))
+}
+
+// prove returns what merkle.ProveInclusion does for a leaf that is there.
+func (t *tree) prove(index int) []merkle.Hash {
+	proof := []merkle.Hash{}
+	for from, to := 0, len(t.leaves); to-from > 1; {
+		middle := from + leftSize(to-from)
+		if index < middle {
+			proof = append(proof, t.root(middle, to))
+			to = middle
+		} else {
+			proof = append(proof, t.root(from, middle))
+			from = middle
+		}
+	}
+	slices.Reverse(proof) // from the leaf upwards
+	return proof
+}
+
+// leftSize is the size of the left subtree of n > 1 leaves: the largest power of
+// two below n.
+func leftSize(n int) int { return 1 << (bits.Len(uint(n-1)) - 1) }
