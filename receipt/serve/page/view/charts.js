@@ -1,0 +1,121 @@
+// Charts as SVG. Their coordinates are percentages, so that a chart fits any width
+// while its lines and letters keep their size. A chart never stands alone: what
+// it shows is also there as text or as a table.
+import { h, s, unique } from "./dom.js";
+import { clock } from "./text.js";
+
+const percent = (fraction) => `${(100 * Math.min(Math.max(fraction, 0), 1)).toFixed(3)}%`;
+
+// of is a part as a fraction, also where a sum is too large for a number.
+export function of(value, whole) {
+  if (!(value > 0) || !(whole > 0)) return 0;
+  if (!Number.isFinite(value)) return 1;
+  return Number.isFinite(whole) ? Math.min(value / whole, 1) : 0;
+}
+
+// picture is an SVG that says in words what it shows.
+function picture(height, title, description, ...children) {
+  const name = unique("chart"), about = unique("chart");
+  return s("svg", { class: "chart", role: "img", width: "100%", height, "aria-labelledby": name, "aria-describedby": about },
+    s("title", { id: name }, title), s("desc", { id: about }, description), children);
+}
+
+// bar is one horizontal bar, filled to a fraction of its width.
+export function bar(fraction, title, tone = "") {
+  return picture(14, title, `filled to ${percent(fraction)}`,
+    s("rect", { class: "track", x: 0, y: 2, width: "100%", height: 10, rx: 2 }),
+    fraction > 0 && s("rect", { class: `fill ${tone}`, x: 0, y: 2, width: percent(Math.max(fraction, 0.004)), height: 10, rx: 2 }));
+}
+
+// bars is a table with a bar in each row: rows are {label, value, text, whole}.
+// Bars are parts of their whole, or else of the longest.
+export function bars(caption, columns, entries) {
+  const longest = Math.max(0, ...entries.map((entry) => entry.value));
+  return h("table", { class: "bars", role: "table" },
+    h("caption", {}, caption),
+    h("thead", { class: "hidden" }, h("tr", {}, columns.map((column) => h("th", { scope: "col" }, column)))),
+    h("tbody", {}, entries.map((entry) => {
+      const fraction = entry.whole === undefined ? of(entry.value, longest) : of(entry.value, entry.whole);
+      return h("tr", {},
+        h("th", { scope: "row" }, entry.label),
+        h("td", { class: "bar" }, entry.whole === null ? null : bar(fraction, entry.name, entry.tone)),
+        h("td", { class: "number" }, entry.text));
+    })));
+}
+
+// share is one bar of several parts: {name, tone, count}.
+export function share(title, parts) {
+  const whole = parts.reduce((sum, part) => sum + part.count, 0);
+  let x = 0;
+  const rects = parts.filter((part) => part.count > 0).map((part) => {
+    const width = Math.max(of(part.count, whole), 0.006);
+    const rect = s("rect", { class: `fill ${part.tone}`, x: percent(x), y: 0, width: percent(width), height: 12 });
+    x += of(part.count, whole);
+    return rect;
+  });
+  return picture(12, title, parts.map((part) => `${part.count} ${part.name}`).join(", "),
+    s("rect", { class: "track", x: 0, y: 0, width: "100%", height: 12 }), rects);
+}
+
+// columns draws values over time: places are {gap: true} or {label, values}, where
+// values belong to the series, the first at the bottom. A series is {name, tone}.
+export function columns(title, description, places, series) {
+  const height = 92;
+  const sums = places.map((place) => (place.gap ? 0 : place.values.reduce((sum, value) => sum + value, 0)));
+  const highest = Math.max(0, ...sums);
+  const width = 1 / Math.max(places.length, 8); // a few columns are not walls
+  const pattern = unique("hatch");
+  const drawn = places.map((place, i) => (place.gap ? gap(i * width, width, height) : stack(place, i * width, width, height, highest, series, pattern)));
+  return picture(height + 1, title, description,
+    s("defs", {}, s("pattern", { id: pattern, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+      s("rect", { class: "hatch-ground", width: 5, height: 5 }), s("rect", { class: "hatch-line", width: 2, height: 5 }))),
+    s("line", { class: "grid", x1: 0, x2: "100%", y1: 0.5, y2: 0.5 }),
+    drawn,
+    s("line", { class: "axis", x1: 0, x2: "100%", y1: height + 0.5, y2: height + 0.5 }));
+}
+
+function stack(place, x, width, height, highest, series, pattern) {
+  let bottom = height;
+  return place.values.map((value, i) => {
+    if (!(value > 0)) return null;
+    const size = Math.max(of(value, highest) * (height - 1), 1.5);
+    bottom -= size;
+    return s("rect", {
+      class: `column ${series[i].tone}`, x: percent(x + width * 0.12), width: percent(width * 0.76),
+      y: Math.max(bottom, 0).toFixed(2), height: size.toFixed(2), fill: series[i].tone === "hatched" ? `url(#${pattern})` : undefined,
+    });
+  });
+}
+
+// gap is where time was left out.
+function gap(x, width, height) {
+  return [0.3, 0.5, 0.7].map((part) => s("circle", { class: "gap", cx: percent(x + width * part), cy: height - 5, r: 1.2 }));
+}
+
+// timeline draws instants on a line, numbered as the list beside it: events are
+// {name, at, tone}, in milliseconds and in order. Events without a time are left
+// out, and so is the chart when fewer than two have one.
+export function timeline(title, events) {
+  const known = events.map((event, i) => ({ ...event, number: i + 1 })).filter((event) => Number.isFinite(event.at));
+  if (known.length < 2 || known.length > 24) return null;
+  const first = Math.min(...known.map((event) => event.at)), last = Math.max(...known.map((event) => event.at));
+  const places = known.map((event) => 0.03 + 0.94 * (last > first ? (event.at - first) / (last - first) : 0.5));
+  const marks = apart(places, 0.94 / Math.max(known.length - 1, 12));
+  return picture(64, title, known.map((event) => `${event.number}: ${event.name} ${clock(event.at)}`).join("; "),
+    s("line", { class: "axis", x1: percent(places[0]), x2: percent(places.at(-1)), y1: 52, y2: 52 }),
+    known.map((event, i) => [
+      s("line", { class: "stem", x1: percent(marks[i]), y1: 22, x2: percent(places[i]), y2: 52 }),
+      s("circle", { class: `dot ${event.tone}`, cx: percent(places[i]), cy: 52, r: 4 }),
+      s("circle", { class: `mark ${event.tone}`, cx: percent(marks[i]), cy: 13, r: 11 }),
+      s("text", { x: percent(marks[i]), y: 17, "text-anchor": "middle" }, event.number),
+    ]));
+}
+
+// apart moves sorted places so that no two are closer than a distance.
+export function apart(places, distance) {
+  const moved = [...places];
+  for (let i = 1; i < moved.length; i++) moved[i] = Math.max(moved[i], moved[i - 1] + distance);
+  moved[moved.length - 1] = Math.min(moved[moved.length - 1], 0.97);
+  for (let i = moved.length - 2; i >= 0; i--) moved[i] = Math.min(moved[i], moved[i + 1] - distance);
+  return moved;
+}

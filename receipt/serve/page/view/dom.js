@@ -1,0 +1,117 @@
+// Elements from data. All text becomes a text node and is made visible on its
+// way; no markup is ever parsed.
+import { cut, visible } from "./text.js";
+import { outline } from "./json.js";
+
+const svgNamespace = "http://www.w3.org/2000/svg";
+
+// h makes an element of HTML. Attributes that are undefined, null or false are
+// left out. Children are elements, texts, or lists of them.
+export function h(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+// s makes an element of SVG.
+export function s(tag, attributes, ...children) {
+  return fill(document.createElementNS(svgNamespace, tag), attributes, children);
+}
+
+// Nothing that runs, loads or leaves the page. The policy of the page refuses
+// these too; here a mistake is noticed.
+const refused = /^(on|style$|srcdoc$|src$|action$|formaction$|xlink:)/i;
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (refused.test(name) || (name === "href" && !String(value).startsWith("#"))) throw new Error(`attribute ${name} is not for views`);
+    if (value !== undefined && value !== null && value !== false) element.setAttribute(name, value === true ? "" : visible(value));
+  }
+  append(element, children);
+  return element;
+}
+
+function append(element, child) {
+  if (Array.isArray(child)) {
+    for (const one of child) append(element, one);
+  } else if (child instanceof Node) {
+    element.append(child);
+  } else if (child !== undefined && child !== null && child !== false) {
+    element.append(document.createTextNode(visible(child)));
+  }
+}
+
+// unique gives ids for what labels something else. They are counted by the
+// document, so that two copies of this module do not give the same.
+export function unique(prefix) {
+  const root = document.documentElement;
+  const count = Number(root.getAttribute("data-ids") ?? 0) + 1;
+  root.setAttribute("data-ids", String(count));
+  return `${prefix}-${count}`;
+}
+
+// most is how many characters of one foreign text are shown.
+export const most = 300;
+
+// foreign shows a value of a receipt: a text as it is, anything else as JSON, cut
+// where it is long. It keeps its direction of writing to itself.
+export function foreign(value, limit = most) {
+  if (value === undefined) return h("span", { class: "absent" }, "absent");
+  const whole = typeof value === "string" ? value : outline(value, 10 * limit, "");
+  const { text, more } = cut(whole, limit);
+  if (more === 0) return h("bdi", {}, text);
+  return h("bdi", {}, text, whole.length > 10 * limit && typeof value !== "string" ? h("span", { class: "rest" }, " … more") : rest(more));
+}
+
+// rest says how much is not shown.
+export function rest(count) {
+  return h("span", { class: "rest" }, ` … ${count.toLocaleString("en")} more character${count === 1 ? "" : "s"}`);
+}
+
+// mono shows a hash, an id or a path.
+export function mono(value, limit = most) {
+  return h("code", {}, foreign(value, limit));
+}
+
+// icon is a small sign; the word beside it says the same.
+export function icon(tone) {
+  const paths = new Map([
+    ["good", "M5 10.5l3.4 3.4L15.2 6.6"],
+    ["plain", "M5 10.5l3.4 3.4L15.2 6.6"],
+    ["bad", "M6 6l8 8M14 6l-8 8"],
+    ["open", "M7.4 7.6c.1-1.6 1.2-2.5 2.7-2.5s2.6.9 2.6 2.3c0 1.9-2.6 2-2.6 4.1M10.05 14.6v.3"],
+    ["none", "M6 10h8"],
+  ]);
+  return s("svg", { class: `icon ${tone}`, width: 20, height: 20, viewBox: "0 0 20 20", "aria-hidden": "true", focusable: "false" },
+    s("circle", { cx: 10, cy: 10, r: 9.25 }), s("path", { d: paths.get(tone) ?? paths.get("none") }));
+}
+
+// section is a part of the page with its heading.
+export function section(name, title, ...children) {
+  const id = unique(name);
+  return h("section", { class: name, "aria-labelledby": id }, h("h2", { id }, title), children);
+}
+
+// facts is a list of names and what they stand for. Entries without a value are
+// left out.
+export function facts(entries) {
+  return h("dl", { class: "facts" }, entries.filter(([, value]) => value !== undefined && value !== null && value !== false)
+    .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+}
+
+// rows is how many rows of a table are shown.
+export const rows = 50;
+
+// table makes a table of cells. A column is a name, or {name, kind} with the kind
+// "number" or "code". Its roles are written out, because on a narrow screen its
+// rows are laid out as blocks, and browsers then forget what they are.
+export function table(caption, columns, entries, cells, limit = rows) {
+  const heads = columns.map((column) => (typeof column === "string" ? { name: column } : column));
+  const body = entries.slice(0, limit).map((entry) => h("tr", { role: "row" }, cells(entry).map((cell, i) =>
+    h(i === 0 ? "th" : "td", { role: i === 0 ? "rowheader" : "cell", scope: i === 0 ? "row" : undefined, class: heads[i].kind, "data-name": heads[i].name }, cell))));
+  if (entries.length > limit) {
+    body.push(h("tr", { role: "row", class: "rest" }, h("td", { role: "cell", colspan: heads.length }, `… ${(entries.length - limit).toLocaleString("en")} more`)));
+  }
+  return h("table", { role: "table" },
+    h("caption", {}, caption),
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map((head) => h("th", { role: "columnheader", scope: "col", class: head.kind }, head.name)))),
+    h("tbody", { role: "rowgroup" }, body));
+}

@@ -1,0 +1,107 @@
+// What receipts say over time. Only receipts that fit their hash are in it;
+// verified ones and others are drawn apart.
+import { columns } from "./charts.js";
+import { h, section, table } from "./dom.js";
+import { list, member } from "./json.js";
+import { cut, group, instant, number, plural } from "./text.js";
+
+const series = [{ name: "verified", tone: "solid" }, { name: "not verified", tone: "hatched" }];
+
+// renderOverTime shows an aggregate as the Go package of that name writes it.
+export function renderOverTime(aggregate) {
+  const bins = list(member(aggregate, "bins")).slice(0, 100), unit = lengths.has(member(aggregate, "unit")) ? aggregate.unit : "unknown unit";
+  if (bins.length === 0) return null;
+  const measures = [
+    { name: "Receipts", of: (counts) => count(counts, "receipts") },
+    ...list(member(aggregate, "currencies")).filter((currency) => typeof currency === "string").slice(0, 8).map((currency) => cut(currency, 12).text).map((currency) => ({ name: `Cost in ${currency}`, of: (counts) => decimal(member(counts, "cost", currency)) })),
+    { name: "Files changed", of: (counts) => count(counts, "files") },
+    { name: "Bytes sent", of: (counts) => decimal(member(counts, "bytes_sent")) },
+    { name: "Tool calls", of: (counts) => count(counts, "tool_calls") },
+    { name: "Handoffs", of: (counts) => count(counts, "handoffs") },
+    { name: "Approvals", of: (counts) => count(counts, "approvals") },
+  ];
+  const drawn = measures.filter((measure) => total(aggregate, measure).some((sum) => sum !== "0"));
+  return section("over-time", "Over time",
+    h("p", {}, `By ${unit}, UTC, when the tasks were completed. These are the issuers’ statements. Only receipts that fit their own hash are counted: `,
+      `${plural(count(member(aggregate, "totals", "verified"), "receipts"), "verified receipt")}, and apart from them ${number(count(member(aggregate, "totals", "other"), "receipts"))} that nobody has confirmed.`),
+    h("ul", { class: "legend", "aria-hidden": "true" }, series.map((one) => h("li", { class: one.tone }, one.name))),
+    h("div", { class: "charts" }, drawn.map((measure) => renderMeasure(aggregate, bins, unit, measure))),
+    renderLeftOut(member(aggregate, "left_out")),
+    h("details", {}, h("summary", {}, "The numbers behind these charts"), table(`By ${unit}; verified + not verified`,
+      [unit, ...drawn.map((measure) => ({ name: measure.name, kind: "number" }))], bins,
+      (bin) => [named(bin, unit), ...drawn.map((measure) => both(measure.of(member(bin, "verified")), measure.of(member(bin, "other"))))], 100)));
+}
+
+function count(counts, name) {
+  const value = member(counts, name);
+  return typeof value === "number" ? value : 0;
+}
+
+// decimal is an exact sum as text; a chart rounds it, a number beside it does not.
+function decimal(value) {
+  return typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? value : "0";
+}
+
+function total(aggregate, measure) {
+  return ["verified", "other"].map((name) => String(measure.of(member(aggregate, "totals", name))));
+}
+
+// brief shortens a sum that has too many digits for a line.
+function brief(sum) {
+  const text = String(sum);
+  return text.length > 24 ? `about ${Number(text).toPrecision(6)}` : group(text);
+}
+
+function both(verified, other) {
+  return String(other) === "0" ? brief(verified) : `${brief(verified)} + ${brief(other)}`;
+}
+
+function renderMeasure(aggregate, bins, unit, measure) {
+  const [verified, other] = total(aggregate, measure);
+  const places = bins.flatMap((bin, i) => {
+    const values = [Number(measure.of(member(bin, "verified"))), Number(measure.of(member(bin, "other")))];
+    return [...between(i > 0 ? count(bin, "empty") : 0), { label: named(bin, unit), values }];
+  });
+  const highest = Math.max(...places.map((place) => (place.gap ? 0 : place.values[0] + place.values[1])));
+  const peak = places.find((place) => !place.gap && place.values[0] + place.values[1] === highest);
+  return h("figure", { class: "measure" },
+    h("figcaption", {}, h("strong", {}, measure.name), h("span", {}, both(verified, other), other === "0" ? "" : " not verified")),
+    columns(`${measure.name} by ${unit}`, `from ${named(bins[0], unit)} to ${named(bins.at(-1), unit)}; most in ${peak?.label}, ${tick(highest)}`, places, series),
+    h("div", { class: "ends" }, h("span", {}, named(bins[0], unit)), bins.length > 1 && h("span", {}, named(bins.at(-1), unit))),
+    h("span", { class: "top" }, tick(highest)));
+}
+
+// tick is the height of a chart in few letters.
+function tick(value) {
+  if (value >= 1e15 || (value > 0 && value < 1e-4)) return value.toExponential(1);
+  if (value >= 1e4) return new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value);
+  return group(String(Number(value.toPrecision(4))));
+}
+
+// between is what stands for empty bins: themselves when they are few.
+function between(empty) {
+  return empty > 6 ? [{ gap: true }] : Array.from({ length: Math.max(empty, 0) }, () => ({ label: "", values: [0, 0] }));
+}
+
+const lengths = new Map([["hour", 16], ["day", 10], ["month", 7], ["year", 4], ["century", 4]]);
+
+function named(bin, unit) {
+  const at = instant(member(bin, "start"));
+  if (Number.isNaN(at)) return "(no time)";
+  const text = new Date(at).toISOString().slice(0, lengths.get(unit) ?? 16).replace("T", " ");
+  return unit === "century" ? `${text} to ${text.slice(0, 2)}99` : text;
+}
+
+const reasons = new Map([
+  ["hash", (n) => `${plural(n, "receipt")} that ${n === 1 ? "does" : "do"} not fit the format or the hash: no evidence of anything`],
+  ["copies", (n) => `${number(n)} ${n === 1 ? "copy" : "copies"} of receipts that were counted`],
+  ["currency", (n) => `the cost of ${plural(n, "receipt")} in further currencies`],
+  ["time", (n) => `${plural(n, "receipt")} without a time that can be drawn, though in the totals`],
+  ["unseen", (n) => `whether ${plural(n, "later receipt")} are copies`],
+]);
+
+function renderLeftOut(left) {
+  const entries = [...reasons].filter(([name]) => count(left, name) > 0);
+  if (entries.length === 0) return null;
+  return h("div", { class: "aside" }, h("p", {}, "Not in these charts, or not known:"), h("ul", {}, entries.map(([name, say]) => h("li", {}, say(count(left, name))))));
+}

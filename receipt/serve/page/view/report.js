@@ -1,0 +1,23 @@
+// The audit report: one block of data in the page, shown by the same views as the
+// verification page. The text that was there before stays when this fails.
+import { h } from "./dom.js";
+import { isObject } from "./json.js";
+import { renderReceipt } from "./receipt.js";
+import { renderSummary } from "./summary.js";
+import { renderHeadlines, renderSteps } from "./verdict.js";
+
+// render returns the report of data {summary, reports, more, aggregate} and, when
+// there was one receipt only, {receipt, report} with all that is known of it.
+function render(data) {
+  const findings = { reports: data.reports, more: data.more };
+  if (!isObject(data.report)) return renderSummary(data.summary, findings, data.aggregate);
+  return h("div", {},
+    renderHeadlines(data.report, data.summary.keys),
+    renderSteps(data.report),
+    isObject(data.receipt) ? renderReceipt(data.receipt, data.report) : null,
+    h("h1", { class: "part" }, "The run"),
+    renderSummary(data.summary, { reports: [], more: {} }, null));
+}
+
+const block = document.getElementById("data"), place = document.getElementById("report");
+place.replaceChildren(render(JSON.parse(block.textContent)));

@@ -1,0 +1,153 @@
+// A summary of many receipts: its verdict, totals, streams, what is refuted or
+// undecided, what was not checked, and what the receipts say over time.
+import { share } from "./charts.js";
+import { renderOverTime } from "./overtime.js";
+import { facts, foreign, h, icon, mono, section, table } from "./dom.js";
+import { isObject, list, member, text } from "./json.js";
+import { clock, duration, instant, number, plural } from "./text.js";
+import { finding, notes, renderCheck, renderKeys, renderStrip, verdictOf } from "./verdict.js";
+
+// renderSummary shows a summary as the command writes it; the findings, which are
+// the reports of receipts that are refuted or undecided, as a list or as
+// {reports, more: {refuted, undecided}} when more were found than are given; and
+// the aggregate over time, or null.
+export function renderSummary(summary, findings, aggregate) {
+  const reports = (Array.isArray(findings) ? findings : list(member(findings, "reports"))).filter(isObject);
+  const more = (verdict) => count(member(findings, "more"), verdict);
+  return h("article", { class: "summary" },
+    renderTotals(summary),
+    renderWhole(list(member(summary, "findings"))),
+    renderFindings("refuted", "Refuted receipts", reports, more("refuted")),
+    renderFindings("undecided", "Undecided receipts", reports, more("undecided")),
+    renderStreams(list(member(summary, "streams"))),
+    isObject(aggregate) && renderOverTime(aggregate),
+    notes("not-checked", "Not checked in the whole", list(member(summary, "not_checked"))),
+    renderBasis(summary));
+}
+
+const sayings = new Map([
+  ["Verified", "Every receipt was verified: nobody changed one, and the issuers signed them."],
+  ["Intact", "Every receipt fits its own hash. Who wrote them was not checked."],
+  ["Refuted", "Something in the input is false."],
+  ["Undecided", "Nothing was found to be false, but not everything that was asked for was shown."],
+]);
+
+function count(summary, name) {
+  const value = member(summary, name);
+  return typeof value === "number" ? value : 0;
+}
+
+function renderTotals(summary) {
+  const { word, tone } = verdictOf(summary), full = member(summary, "scope") === "full";
+  const parts = [
+    { name: full ? "verified" : "intact", tone: full ? "good" : "open", count: count(summary, "verified") },
+    { name: "refuted", tone: "bad", count: count(summary, "refuted") },
+    { name: "undecided", tone: "open", count: count(summary, "undecided") },
+  ];
+  return h("section", { class: `headlines ${tone}`, "aria-label": "verdict" },
+    h("p", { class: `verdict ${tone}` }, icon(tone), h("strong", {}, word), " ", h("span", {}, sayings.get(word))),
+    h("p", { class: "of" }, `${plural(count(summary, "receipts"), "receipt")} judged`, count(summary, "copies") > 0 && `, ${number(count(summary, "copies"))} further copies`,
+      member(summary, "partial") === true && ", as a selection: receipts between them may be missing"),
+    h("ul", { class: "outcomes" }, parts.map((part) => h("li", { class: part.count > 0 ? part.tone : "none" }, h("b", {}, number(part.count)), h("span", {}, icon(part.count > 0 ? part.tone : "none"), part.name)))),
+    share("outcomes of all receipts", parts),
+    member(summary, "complete") !== true && h("p", { class: "caution open" }, icon("open"), "Not everything was read to its end, so this is not the whole."),
+    renderCodes(member(summary, "codes")));
+}
+
+function renderCodes(codes) {
+  if (!isObject(codes)) return null;
+  const entries = Object.entries(codes).filter(([, found]) => typeof found === "number" && found > 0).sort((a, b) => b[1] - a[1]);
+  if (entries.length === 0) return null;
+  return h("ul", { class: "codes", "aria-label": "reasons" }, entries.slice(0, 50).map(([code, found]) => h("li", {}, h("code", { class: "reason" }, foreign(code, 80)), ` ${number(found)}`)));
+}
+
+// renderWhole shows what refutes the input as a whole.
+function renderWhole(entries) {
+  if (entries.length === 0) return null;
+  return section("whole-findings", "False of the input as a whole", h("ul", { class: "findings" }, entries.slice(0, 100).map((entry) => h("li", { class: "bad" },
+    h("div", { class: "finding-head" }, icon("bad"), text(member(entry, "source")) ? mono(entry.source) : h("span", {}, "whole input"), isObject(member(entry, "stream")) && h("span", { class: "aside" }, "stream ", stream(entry.stream))),
+    renderCheck({ ...entry, pointer: "" })))),
+    entries.length > 100 && h("p", { class: "rest" }, `… ${number(entries.length - 100)} more`));
+}
+
+// detailed is how many refuted receipts are shown with all that is known; those
+// behind them get a row each.
+const detailed = 20;
+
+function renderFindings(verdict, title, reports, more) {
+  const found = reports.filter((report) => report.verdict === verdict);
+  if (found.length + more === 0) return null;
+  return section(`of-${verdict}`, `${title} (${number(found.length + more)})`,
+    verdict === "refuted" ? renderRefuted(found) : renderUndecided(found),
+    more > 0 && h("p", { class: "rest" }, `… ${number(more)} more, which are not listed here; the JSON report lists all`));
+}
+
+function renderRefuted(found) {
+  return [
+    h("ul", { class: "findings" }, found.slice(0, detailed).map((report) => renderFinding(report, "bad"))),
+    found.length > detailed && table("More of them", [{ name: "receipt", kind: "path" }, "code", "what"], found.slice(detailed), (report) => {
+      const why = finding(report) ?? {};
+      return [mono(address(report), 160), h("code", { class: "reason" }, foreign(why.code)), [text(why.pointer) && ["at ", mono(why.pointer), ": "], foreign(why.detail ?? "")]];
+    }, 200),
+  ];
+}
+
+// renderUndecided groups what lacks the same evidence.
+function renderUndecided(found) {
+  const groups = new Map();
+  for (const report of found) {
+    const why = finding(report) ?? {}, key = JSON.stringify([why.code, why.detail]);
+    groups.set(key, [...(groups.get(key) ?? []), report]);
+  }
+  return h("ul", { class: "findings" }, [...groups.values()].map((reports) => (reports.length === 1 ? renderFinding(reports[0], "open") : h("li", { class: "open" },
+    h("div", { class: "finding-head" }, icon("open"), plural(reports.length, "receipt")),
+    renderCheck({ ...finding(reports[0]), pointer: "" }),
+    h("ul", { class: "addresses" }, reports.map((report) => h("li", {}, mono(address(report), 160))))))));
+}
+
+function renderFinding(report, tone) {
+  const failed = list(member(report, "checks")).filter((check) => member(check, "status") === "failed");
+  const why = tone === "bad" && failed.length > 0 ? failed : [finding(report)].filter(Boolean);
+  return h("li", { class: tone },
+    h("div", { class: "finding-head" }, icon(tone), mono(address(report), 160), text(report.receipt_id) && h("span", { class: "aside" }, "receipt ", mono(report.receipt_id, 160))),
+    why.slice(0, 5).map((check) => renderCheck(check)),
+    why.length > 5 && h("p", { class: "rest" }, `… ${why.length - 5} more`),
+    renderStrip(report));
+}
+
+// address names a receipt as the command does, where the source holds several.
+function address(report) {
+  return text(report.address) || text(report.source) + (report.index > 1 || report.listed === true ? `:${report.index}` : "");
+}
+
+// stream names one: the issuer, the tenant and the workspace.
+function stream(value) {
+  const tenant = member(value, "tenant");
+  return h("span", { class: "stream" }, mono(member(value, "issuer"), 120), tenant === null || tenant === undefined ? "" : [" / ", mono(tenant, 120)], " / ", mono(member(value, "workspace"), 120));
+}
+
+function renderStreams(streams) {
+  if (streams.length === 0) return null;
+  return section("streams", `Streams and their heads (${number(streams.length)})`, table("A head is the hash of the last receipt: keep it to notice a later rollback", [{ name: "stream", kind: "path" }, { name: "receipts", kind: "number" }, { name: "begins behind", kind: "code" }, { name: "head", kind: "code" }, { name: "failures", kind: "number" }], streams, (entry) => [
+    stream(member(entry, "stream")), number(count(entry, "count")),
+    member(entry, "first_previous") === null ? "nothing: its first receipt is here" : mono(member(entry, "first_previous")),
+    mono(member(entry, "head")), count(entry, "failures") > 0 ? h("strong", { class: "bad" }, number(count(entry, "failures"))) : "0"], 200));
+}
+
+// renderBasis says what all this rests on: keys, inputs, tool and times.
+function renderBasis(summary) {
+  const skipped = list(member(summary, "skipped")), unreadable = list(member(summary, "inputs", "unreadable"));
+  const started = instant(member(summary, "started")), finished = instant(member(summary, "finished"));
+  return section("basis", "What this rests on",
+    renderKeys(member(summary, "keys") ?? null),
+    facts([
+      ["inputs", `${plural(count(member(summary, "inputs"), "files"), "file")}, ${number(count(member(summary, "inputs"), "bytes"))} bytes`],
+      ["scope", member(summary, "scope") === "full" ? "integrity and signers" : "integrity only: no signature was asked for"],
+      ["made by", member(summary, "tool") ? foreign(summary.tool) : undefined],
+      ["begun", Number.isNaN(started) ? undefined : `${clock(started)} UTC`],
+      ["finished", Number.isNaN(finished) ? undefined : `${clock(finished)} UTC${finished >= started ? `, after ${duration(finished - started)}` : ""}`],
+    ]),
+    unreadable.length > 0 && table(`Could not be read (${number(unreadable.length)})`, ["input", "why"], unreadable, (entry) => [mono(member(entry, "source")), foreign(member(entry, "detail"))]),
+    skipped.length > 0 && table(`Skipped, being no receipts (${number(Math.max(count(summary, "skipped_count"), skipped.length))})`, ["input", "what it is"], skipped, (entry) => [mono(member(entry, "source")), foreign(member(entry, "detail"))]));
+}
+

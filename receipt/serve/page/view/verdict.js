@@ -1,0 +1,211 @@
+// What a report says: its verdict, two headlines, the seven steps, and what was
+// not checked. A verdict is never told by a colour alone.
+import { foreign, h, icon, mono, section } from "./dom.js";
+import { isObject, list, member, text } from "./json.js";
+import { cut, plural } from "./text.js";
+
+// steps are the seven in their order, with what each of them asks.
+export const steps = new Map([
+  ["parse", "Are the bytes one strict JSON document?"],
+  ["schema", "Is every member as the receipt format has it?"],
+  ["hash", "Does the content fit the hash that it states?"],
+  ["link", "Does it follow the receipt before it in its stream?"],
+  ["batch", "Is it in the batch or checkpoint that it names?"],
+  ["signatures", "Did its issuer sign the hash, with a trusted key?"],
+  ["redactions", "Are disclosed values the ones that were withheld?"],
+]);
+
+// A status in words, with its tone.
+const statuses = new Map([
+  ["passed", ["Passed", "plain"]],
+  ["failed", ["Failed", "bad"]],
+  ["not_checked", ["Not checked", "none"]],
+  ["not_applicable", ["Does not apply", "none"]],
+]);
+
+export function checks(report) {
+  return list(member(report, "checks")).filter(isObject);
+}
+
+// status is how a step ended: failed when it failed at any place.
+export function status(report, step) {
+  const found = checks(report).filter((check) => check.check === step);
+  return found.find((check) => check.status === "failed") ?? found[0] ?? { check: step, status: "not_checked", code: "step_not_reached" };
+}
+
+// Reasons that leave a step open without leaving the verdict open.
+const informing = new Set(["link_not_checked", "batch_not_checked", "redactions_not_checked", "signatures_not_checked", "step_not_reached"]);
+
+// finding is the check that explains a verdict: the first that failed, or the one
+// whose evidence is missing. There is none for a verified receipt.
+export function finding(report) {
+  if (member(report, "verdict") === "verified") return undefined;
+  if (member(report, "verdict") === "refuted") return checks(report).find((check) => check.status === "failed");
+  const open = checks(report).filter((check) => check.status === "not_checked");
+  return open.find((check) => !informing.has(check.code)) ?? open[0];
+}
+
+// verdictOf is the verdict in a word and its tone. Only one that is known and
+// whole is good; integrity alone is not: anyone can write a receipt that fits its
+// own hash.
+export function verdictOf(judged) {
+  const verdict = member(judged, "verdict");
+  if (verdict === "verified" && member(judged, "scope") === "full") return { word: "Verified", tone: "good" };
+  if (verdict === "verified") return { word: "Intact", tone: "open" };
+  if (verdict === "refuted") return { word: "Refuted", tone: "bad" };
+  return { word: "Undecided", tone: "open" };
+}
+
+// contentOf is the first headline: is this what was sealed?
+function contentOf(report) {
+  const hash = status(report, "hash");
+  if (hash.status === "passed" && status(report, "schema").status === "passed") {
+    return { title: "Unchanged", tone: verdictOf(report).tone === "good" ? "good" : "plain", about: "The content fits the hash that the receipt states." };
+  }
+  if (hash.status === "failed" && hash.code === "hash_mismatch") {
+    return { title: "Changed", tone: "bad", about: "The content does not fit the hash that the receipt states. Do not rely on it." };
+  }
+  const why = finding(report);
+  return { title: "Not readable", tone: member(report, "verdict") === "refuted" ? "bad" : "open", about: ["This is no receipt as the format has it", why ? [": ", code(why), "."] : "."] };
+}
+
+// signerOf is the second headline: did its issuer say so?
+function signerOf(report) {
+  const check = status(report, "signatures"), hash = status(report, "hash").status;
+  const signers = list(member(report, "signatures")).filter((entry) => member(entry, "status") === "valid" && member(entry, "role") === "issuer");
+  if (check.status === "passed" && hash === "passed" && member(report, "scope") === "full") {
+    const whom = signers.length > 0 ? ["Signed with ", mono(signers[0].key_id, 120), ", a key that is trusted for the issuer."] : "The issuer signed, with a key that is trusted for it.";
+    return { title: "Signer confirmed", tone: verdictOf(report).tone === "good" ? "good" : "plain", about: whom };
+  }
+  const about = check.detail ? sentence(check.detail) : "No signature was checked.";
+  if (check.status === "failed" && check.code === "signature_invalid") return { title: "Signature forged", tone: "bad", about };
+  if (member(report, "scope") === "integrity") return { title: "Signer not confirmed", tone: "open", about: "Only integrity was asked for: no signature was checked. Anyone can write a receipt that fits its own hash." };
+  return { title: "Signer not confirmed", tone: check.status === "failed" ? "bad" : "open", about };
+}
+
+// sentence makes a detail of a report one: it is no sentence where it stands.
+function sentence(detail) {
+  const whole = text(detail);
+  return [foreign(whole.slice(0, 1).toUpperCase() + whole.slice(1), 400), /[.!?…]$/.test(whole) ? "" : "."];
+}
+
+function code(check) {
+  return h("code", { class: "reason" }, foreign(text(check.code) || "no_code", 80));
+}
+
+// renderHeadlines shows the verdict, the two headlines, and whose keys were used:
+// one of {name or path, count, sha256, fingerprints}, a list of these, or null.
+export function renderHeadlines(report, keys) {
+  const { word, tone } = verdictOf(report), why = finding(report);
+  return h("section", { class: `headlines ${tone}`, "aria-label": "verdict" },
+    h("p", { class: `verdict ${tone}` }, icon(tone), h("strong", {}, word), " ", h("span", {}, meaning(report, why))),
+    h("div", { class: "pair" }, [contentOf(report), signerOf(report)].map((headline) => h("div", { class: `headline ${headline.tone}` },
+      h("h2", {}, icon(headline.tone), headline.title), h("p", {}, headline.about)))),
+    renderKeys(keys));
+}
+
+// meaning says what the verdict is about, in one sentence.
+function meaning(report, why) {
+  if (!why) {
+    return member(report, "scope") === "full" ? "Nobody changed it, and its issuer signed it. What the issuer states may still be wrong."
+      : "Nobody changed it since it was sealed. Who sealed it was not checked.";
+  }
+  const what = member(report, "verdict") === "refuted" ? "Something in it is false: " : "Evidence is missing: ";
+  return [what, code(why), why.detail ? [", ", foreign(why.detail, 400)] : "", "."];
+}
+
+// renderKeys says whose keys were used.
+export function renderKeys(keys) {
+  const files = (Array.isArray(keys) ? keys : [keys]).filter(isObject);
+  if (files.length === 0) return h("p", { class: "keys" }, h("strong", {}, "Keys used: "), "none. Without trusted keys nobody’s signature can be confirmed.");
+  return h("div", { class: "keys" }, h("strong", {}, "Keys used: "), h("ul", {}, files.slice(0, 20).map((file) => h("li", {},
+    foreign(file.name ?? file.path), typeof file.count === "number" ? `, ${plural(file.count, "key")}` : "",
+    text(file.sha256) ? [", file ", mono(file.sha256)] : "",
+    list(file.fingerprints).length > 0 && h("ul", { class: "fingerprints" }, list(file.fingerprints).slice(0, 50).map((print) => h("li", {}, mono(print))))))));
+}
+
+// renderSteps shows the seven steps with what each found, the signatures, and what
+// was not checked.
+export function renderSteps(report) {
+  const why = finding(report);
+  return [
+    section("steps", "The seven steps", h("ol", {}, [...steps].map(([step, about]) => renderStep(report, step, about, why)))),
+    renderSignatures(report),
+    notes("not-checked", "Not checked", list(member(report, "not_checked"))),
+    notes("warnings", "Warnings", list(member(report, "warnings"))),
+  ];
+}
+
+function renderStep(report, step, about, why) {
+  const found = checks(report).filter((check) => check.check === step);
+  const first = status(report, step);
+  const [word, usual] = statuses.get(first.status) ?? ["Not checked", "none"];
+  const tone = first.status === "not_checked" && why === first ? "open" : usual;
+  return h("li", { class: `step ${tone}` },
+    h("div", { class: "step-head" }, icon(tone), h("h3", {}, step), h("span", { class: "status" }, word)),
+    h("p", { class: "about" }, about),
+    found.filter((check) => check.code || check.detail).slice(0, 20).map((check) => renderCheck(check)));
+}
+
+// renderCheck shows one finding: its code, its place, what is stated and what is so.
+export function renderCheck(check) {
+  const stated = text(check.stated), computed = text(check.computed);
+  return h("div", { class: "check" },
+    h("p", {}, code(check), text(check.pointer) ? [" at ", mono(check.pointer)] : "", text(check.detail) ? [": ", foreign(check.detail, 600)] : ""),
+    (stated || computed) && renderComparison(stated, computed),
+    text(check.hint) && h("p", { class: "hint" }, h("strong", {}, "Hint: "), foreign(check.hint, 600)));
+}
+
+// renderComparison shows two texts one above the other and marks where they first
+// differ; where there is only one, it shows that.
+export function renderComparison(stated, computed) {
+  const both = stated !== "" && computed !== "", alike = difference(stated, computed);
+  const side = (name, value) => value !== "" && h("div", {}, h("dt", {}, name), h("dd", {}, h("code", {}, both ? marked(value, alike) : foreign(value))));
+  return h("dl", { class: "comparison" }, side("stated", stated), side("computed", computed));
+}
+
+// difference is how many characters two texts begin with alike.
+export function difference(a, b) {
+  let i = 0;
+  while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  const before = i > 0 ? a.charCodeAt(i - 1) : 0;
+  return before >= 0xd800 && before < 0xdc00 ? i - 1 : i; // not within a character
+}
+
+function marked(value, alike) {
+  if (alike >= value.length) return foreign(value);
+  const skipped = alike > 150 ? alike - 100 : 0;
+  const mark = value.codePointAt(alike) > 0xffff ? 2 : 1;
+  const tail = cut(value.slice(alike + mark), 150);
+  return h("bdi", {}, skipped > 0 ? h("span", { class: "rest" }, `${plural(skipped, "character")} alike … `) : "", value.slice(skipped, alike),
+    h("mark", {}, value.slice(alike, alike + mark)), tail.text, tail.more > 0 ? h("span", { class: "rest" }, ` … ${plural(tail.more, "more character")}`) : "");
+}
+
+const signatureWords = new Map([["valid", ["Valid", "plain"]], ["invalid", ["Not counted", "bad"]], ["not_checked", ["Not checked", "none"]]]);
+
+function renderSignatures(report) {
+  const entries = list(member(report, "signatures")).filter(isObject);
+  if (entries.length === 0) return null;
+  return section("signature-results", "Signatures examined", h("ul", {}, entries.slice(0, 50).map((entry) => {
+    const [word, tone] = signatureWords.get(entry.status) ?? ["Not checked", "none"];
+    const good = tone === "plain" && verdictOf(report).tone === "good" ? "good" : tone;
+    return h("li", {}, icon(good), h("strong", {}, word), " ", mono(entry.key_id), ", ", foreign(entry.algorithm), entry.role ? [", as ", foreign(entry.role)] : "",
+      entry.code ? [": ", code(entry), " ", foreign(entry.detail ?? "", 600)] : "");
+  })), entries.length > 50 && h("p", {}, `… ${entries.length - 50} more`));
+}
+
+// notes is a list of codes and details; null when it is empty.
+export function notes(name, title, entries) {
+  if (entries.length === 0) return null;
+  return section(name, title, h("ul", { class: "notes" }, entries.slice(0, 50).map((note) => h("li", {},
+    foreign(member(note, "detail") ?? "", 600), " ", h("span", { class: "aside" }, code(isObject(note) ? note : {}), text(member(note, "pointer")) ? [" at ", mono(note.pointer)] : "")))),
+    entries.length > 50 && h("p", {}, `… ${entries.length - 50} more`));
+}
+
+// renderStrip is the seven steps in one line.
+export function renderStrip(report) {
+  return h("ol", { class: "strip" }, [...steps.keys()].map((step) => {
+    const [word, tone] = statuses.get(status(report, step).status) ?? ["Not checked", "none"];
+    return h("li", { class: tone }, icon(tone), step, h("span", { class: "hidden" }, ` ${word}`));
+  }));
+}
