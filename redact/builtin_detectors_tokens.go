@@ -124,7 +124,7 @@ func structures() []Detector {
 		// Each four letters of base64 that hold three of ASCII text.
 		ascii64   = `(?:[I-Za-f][C-HS-Xi-ny-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-])`
 		entry     = `[ \t]+[\w.-]+:[ \t]*(?:[|>][-+]?[ \t]*\r?\n[ \t]+)?["']?`
-		entryEnd  = `={0,3}["']?[ \t]*(?:\r?\n|$)`
+		entryEnd  = `={0,3}["']?[ \t]*(?:\r?\n|$|[},])` // the last: of a text in JSON
 		comment   = `[ \t]*#[^\n]*\n|`
 		anyEntry  = `(?:` + comment + entry + `[A-Za-z0-9+/]{4,}` + entryEnd + `)*`
 		longEntry = entry + `[A-Za-z0-9+/]{10,}` + entryEnd

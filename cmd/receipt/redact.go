@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -113,7 +114,8 @@ func supersede(e *env, draft *canon.Document, arg string) (*canon.Document, erro
 	return canon.Parse(text)
 }
 
-// explainRedaction prints places and rules. Nothing of what was found is in them.
+// explainRedaction prints places and rules. Nothing of what was found is in them,
+// nor what only the default detectors would find, in the name of a member.
 func explainRedaction(e *env, policy *redact.Policy, doc *canon.Document, check bool) error {
 	found := policy.Find(doc)
 	var b bytes.Buffer
@@ -124,7 +126,7 @@ func explainRedaction(e *env, policy *redact.Policy, doc *canon.Document, check 
 		}
 		fmt.Fprintf(&b, "%s: %s\n", escapeLine(pointer), escapeLine(f.Rule))
 	}
-	if _, err := e.out.Write(b.Bytes()); err != nil {
+	if _, err := io.WriteString(e.out, withoutSecrets(b.String())); err != nil {
 		return err
 	}
 	if check && len(found) > 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/redact"
@@ -13,25 +14,40 @@ import (
 //
 // Home directories stay: most messages name a file.
 func withoutSecrets(text string) string {
-	const whole = "the message is withheld: it cannot be searched for secrets"
+	const whole = "the message is withheld: it could not be searched for secrets"
 	rules := redact.Rules{Name: "messages", URLs: redact.URLsAnywhere, References: true, Detectors: redact.DefaultDetectors()}
 	policy, err := rules.Compile()
 	if err != nil {
 		return whole
 	}
-	doc, err := canon.Parse(append(canon.AppendString([]byte(`{"message":`), text), '}'))
+	// A URL in a pointer is seen with its slashes.
+	clean, err := redactText(policy, text)
 	if err != nil {
 		return whole
 	}
-	if len(policy.Find(doc)) == 0 {
-		return text
+	shown := strings.NewReplacer("~1", "/", "~0", "~").Replace(clean)
+	again, err := redactText(policy, shown)
+	switch {
+	case err != nil:
+		return whole
+	case again != shown:
+		return again
+	}
+	return clean
+}
+
+// redactText applies a policy to one text.
+func redactText(policy *redact.Policy, text string) (string, error) {
+	doc, err := canon.Parse(append(canon.AppendString([]byte(`{"text":`), text), '}'))
+	if err != nil {
+		return "", err
 	}
 	result, err := policy.Redact(doc, rand.Reader)
 	if err != nil {
-		return whole
+		return "", err
 	}
 	if doc, err = canon.Parse(result.Draft); err != nil {
-		return whole
+		return "", err
 	}
-	return doc.Root().Member("message").String()
+	return doc.Root().Member("text").String(), nil
 }

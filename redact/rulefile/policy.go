@@ -168,7 +168,8 @@ func document(data []byte) (*yaml.Node, error) {
 }
 
 // syntaxError takes the line out of an error of the library, which has no other
-// place for it.
+// place for it, and the one thing that the library quotes: somebody who forgot
+// the quotes around a pattern may have written *AKIA….
 func syntaxError(err error) error {
 	detail := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0
@@ -176,6 +177,7 @@ func syntaxError(err error) error {
 		line, _ = strconv.Atoi(m[1])
 		detail = m[2]
 	}
+	detail = regexp.MustCompile(`unknown anchor '.*' referenced`).ReplaceAllString(detail, "unknown anchor referenced")
 	return &Error{Line: line, Detail: "no YAML: " + detail}
 }
 
