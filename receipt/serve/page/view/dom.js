@@ -102,13 +102,14 @@ export const rows = 50;
 
 // table makes a table of cells. A column is a name, or {name, kind} with the kind
 // "number" or "code". Its roles are written out, because on a narrow screen its
-// rows are laid out as blocks, and browsers then forget what they are.
-export function table(caption, columns, entries, cells, limit = rows) {
+// rows are laid out as blocks, and browsers then forget what they are. Total is how
+// many entries there are, when these are not all.
+export function table(caption, columns, entries, cells, limit = rows, total = entries.length) {
   const heads = columns.map((column) => (typeof column === "string" ? { name: column } : column));
   const body = entries.slice(0, limit).map((entry) => h("tr", { role: "row" }, cells(entry).map((cell, i) =>
     h(i === 0 ? "th" : "td", { role: i === 0 ? "rowheader" : "cell", scope: i === 0 ? "row" : undefined, class: heads[i].kind, "data-name": heads[i].name }, cell))));
-  if (entries.length > limit) {
-    body.push(h("tr", { role: "row", class: "rest" }, h("td", { role: "cell", colspan: heads.length }, `… ${(entries.length - limit).toLocaleString("en")} more`)));
+  if (total > body.length) {
+    body.push(h("tr", { role: "row", class: "rest" }, h("td", { role: "cell", colspan: heads.length }, `… ${(total - body.length).toLocaleString("en")} more`)));
   }
   return h("table", { role: "table" },
     h("caption", {}, caption),

@@ -19,7 +19,7 @@ export function renderSummary(summary, findings, aggregate) {
     renderWhole(list(member(summary, "findings"))),
     renderFindings("refuted", "Refuted receipts", reports, more("refuted")),
     renderFindings("undecided", "Undecided receipts", reports, more("undecided")),
-    renderStreams(list(member(summary, "streams"))),
+    renderStreams(summary),
     isObject(aggregate) && renderOverTime(aggregate),
     notes("not-checked", "Not checked in the whole", list(member(summary, "not_checked"))),
     renderBasis(summary));
@@ -126,17 +126,19 @@ function stream(value) {
   return h("span", { class: "stream" }, mono(member(value, "issuer"), 120), tenant === null || tenant === undefined ? "" : [" / ", mono(tenant, 120)], " / ", mono(member(value, "workspace"), 120));
 }
 
-function renderStreams(streams) {
+function renderStreams(summary) {
+  const streams = list(member(summary, "streams")), total = Math.max(count(summary, "streams_count"), streams.length);
   if (streams.length === 0) return null;
-  return section("streams", `Streams and their heads (${number(streams.length)})`, table("A head is the hash of the last receipt: keep it to notice a later rollback", [{ name: "stream", kind: "path" }, { name: "receipts", kind: "number" }, { name: "begins behind", kind: "code" }, { name: "head", kind: "code" }, { name: "failures", kind: "number" }], streams, (entry) => [
+  return section("streams", `Streams and their heads (${number(total)})`, table("A head is the hash of the last receipt: keep it to notice a later rollback", [{ name: "stream", kind: "path" }, { name: "receipts", kind: "number" }, { name: "begins behind", kind: "code" }, { name: "head", kind: "code" }, { name: "failures", kind: "number" }], streams, (entry) => [
     stream(member(entry, "stream")), number(count(entry, "count")),
     member(entry, "first_previous") === null ? "nothing: its first receipt is here" : mono(member(entry, "first_previous")),
-    mono(member(entry, "head")), count(entry, "failures") > 0 ? h("strong", { class: "bad" }, number(count(entry, "failures"))) : "0"], 200));
+    mono(member(entry, "head")), count(entry, "failures") > 0 ? h("strong", { class: "bad" }, number(count(entry, "failures"))) : "0"], 200, total));
 }
 
 // renderBasis says what all this rests on: keys, inputs, tool and times.
 function renderBasis(summary) {
   const skipped = list(member(summary, "skipped")), unreadable = list(member(summary, "inputs", "unreadable"));
+  const unread = Math.max(count(member(summary, "inputs"), "unreadable_count"), unreadable.length), passed = Math.max(count(summary, "skipped_count"), skipped.length);
   const started = instant(member(summary, "started")), finished = instant(member(summary, "finished"));
   return section("basis", "What this rests on",
     renderKeys(member(summary, "keys") ?? null),
@@ -147,7 +149,7 @@ function renderBasis(summary) {
       ["begun", Number.isNaN(started) ? undefined : `${clock(started)} UTC`],
       ["finished", Number.isNaN(finished) ? undefined : `${clock(finished)} UTC${finished >= started ? `, after ${duration(finished - started)}` : ""}`],
     ]),
-    unreadable.length > 0 && table(`Could not be read (${number(unreadable.length)})`, ["input", "why"], unreadable, (entry) => [mono(member(entry, "source")), foreign(member(entry, "detail"))]),
-    skipped.length > 0 && table(`Skipped, being no receipts (${number(Math.max(count(summary, "skipped_count"), skipped.length))})`, ["input", "what it is"], skipped, (entry) => [mono(member(entry, "source")), foreign(member(entry, "detail"))]));
+    unreadable.length > 0 && table(`Could not be read (${number(unread)})`, ["input", "why"], unreadable, (entry) => [mono(member(entry, "source")), foreign(member(entry, "detail"))], 50, unread),
+    skipped.length > 0 && table(`Skipped, being no receipts (${number(passed)})`, ["input", "what it is"], skipped, (entry) => [mono(member(entry, "source")), foreign(member(entry, "detail"))], 50, passed));
 }
 
