@@ -9,7 +9,7 @@ import { renderHeadlines, renderSteps } from "./verdict.js";
 // render returns the report of data {summary, reports, more, aggregate} and, when
 // there was one receipt only, {receipt, report} with all that is known of it.
 function render(data) {
-  const findings = { reports: data.reports, more: data.more };
+  const findings = { reports: data.reports, more: data.more, brief: true };
   if (!isObject(data.report)) return renderSummary(data.summary, findings, data.aggregate);
   return h("div", {},
     renderHeadlines(data.report, data.summary.keys),

@@ -9,16 +9,17 @@ import { finding, notes, renderCheck, renderKeys, renderStrip, verdictOf } from 
 
 // renderSummary shows a summary as the command writes it; the findings, which are
 // the reports of receipts that are refuted or undecided, as a list or as
-// {reports, more: {refuted, undecided}} when more were found than are given; and
-// the aggregate over time, or null.
+// {reports, more: {refuted, undecided}, brief} when more were found than are given;
+// and the aggregate over time, or null. Each finding has an entry of its own, in the
+// order of the reports, unless brief: for paper, many of a kind are drawn together.
 export function renderSummary(summary, findings, aggregate) {
   const reports = (Array.isArray(findings) ? findings : list(member(findings, "reports"))).filter(isObject);
   const more = (verdict) => count(member(findings, "more"), verdict);
   return h("article", { class: "summary" },
     renderTotals(summary),
     renderWhole(list(member(summary, "findings"))),
-    renderFindings("refuted", "Refuted receipts", reports, more("refuted")),
-    renderFindings("undecided", "Undecided receipts", reports, more("undecided")),
+    renderFindings("refuted", "Refuted receipts", reports, more("refuted"), member(findings, "brief") === true),
+    renderFindings("undecided", "Undecided receipts", reports, more("undecided"), member(findings, "brief") === true),
     renderStreams(summary),
     isObject(aggregate) && renderOverTime(aggregate),
     notes("not-checked", "Not checked in the whole", list(member(summary, "not_checked"))),
@@ -70,17 +71,18 @@ function renderWhole(entries) {
     entries.length > 100 && h("p", { class: "rest" }, `… ${number(entries.length - 100)} more`));
 }
 
-// detailed is how many refuted receipts are shown with all that is known; those
-// behind them get a row each.
-const detailed = 20;
-
-function renderFindings(verdict, title, reports, more) {
+function renderFindings(verdict, title, reports, more, brief) {
   const found = reports.filter((report) => report.verdict === verdict);
   if (found.length + more === 0) return null;
   return section(`of-${verdict}`, `${title} (${number(found.length + more)})`,
-    verdict === "refuted" ? renderRefuted(found) : renderUndecided(found),
+    brief ? (verdict === "refuted" ? renderRefuted(found) : renderUndecided(found))
+      : h("ul", { class: "findings" }, found.slice(0, 200).map((report) => renderFinding(report, verdict === "refuted" ? "bad" : "open"))),
     more > 0 && h("p", { class: "rest" }, `… ${number(more)} more, which are not listed here; the JSON report lists all`));
 }
+
+// detailed is how many refuted receipts are shown with all that is known; those
+// behind them get a row each.
+const detailed = 20;
 
 function renderRefuted(found) {
   return [
