@@ -3,6 +3,7 @@ package serve
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -50,6 +51,11 @@ func (c *call) answer() error {
 	h := c.w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
+	if len(c.r.TransferEncoding) > 0 && c.r.ProtoMajor == 1 {
+		// net/http drops a Content-Length beside the chunks, so nobody here can refuse
+		// it; a connection that ends cannot be misread behind it (RFC 9112, 6.1).
+		h.Set("Connection", "close")
+	}
 	if err := c.checkForm(); err != nil {
 		return err
 	}
@@ -153,9 +159,19 @@ func (c *call) refuse(err error) {
 		h[name] = values
 	}
 	if !c.body.read() {
-		h.Set("Connection", "close") // rather than read what nobody wants
+		c.linger()
 	}
 	_ = c.json(f.status, f.envelope(c.id)) // the client may be gone
+}
+
+// linger makes the connection end with this answer, rather than read a body that
+// nobody wants, and end late enough that a client that is still sending sees the
+// answer. net/http does so for whoever reads beyond a limit, and knows no other way
+// to ask for it. A writer of somebody else's is only told to close.
+func (c *call) linger() {
+	c.w.Header().Set("Connection", "close")
+	limited := http.MaxBytesReader(c.w.ResponseWriter, io.NopCloser(strings.NewReader("beyond")), 0)
+	_, _ = limited.Read(make([]byte, 1))
 }
 
 // json answers with a value on one line.

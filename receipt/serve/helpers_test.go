@@ -107,6 +107,7 @@ type reply struct {
 	header http.Header
 	body   []byte
 	err    error // of reading the body
+	closed bool  // the connection ends with the answer
 }
 
 // do sends a request. Headers are pairs of a name and a value.
@@ -125,7 +126,7 @@ func (h *host) do(method, path string, body io.Reader, headers ...string) reply 
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	return reply{res.StatusCode, res.Header, text, err}
+	return reply{res.StatusCode, res.Header, text, err, res.Close}
 }
 
 func (h *host) get(path string, headers ...string) reply {
