@@ -91,7 +91,7 @@ function renderFacts(receipt) {
   ]));
 }
 
-const decisions = new Map([["approved", "good"], ["denied", "bad"], ["canceled", "open"], ["timeout", "open"]]);
+const decisions = new Map([["approved", "plain"], ["denied", "bad"], ["canceled", "open"], ["timeout", "open"]]);
 
 // events are the times of a receipt, in order; those that cannot be read are last.
 function events(receipt) {

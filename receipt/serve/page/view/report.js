@@ -15,7 +15,7 @@ function render(data) {
     renderHeadlines(data.report, data.summary.keys),
     renderSteps(data.report),
     isObject(data.receipt) ? renderReceipt(data.receipt, data.report) : null,
-    h("h1", { class: "part" }, "The run"),
+    h("h2", { class: "part" }, "The run"),
     renderSummary(data.summary, { reports: [], more: {} }, null));
 }
 

@@ -87,9 +87,9 @@ const detailed = 20;
 function renderRefuted(found) {
   return [
     h("ul", { class: "findings" }, found.slice(0, detailed).map((report) => renderFinding(report, "bad"))),
-    found.length > detailed && table("More of them", [{ name: "receipt", kind: "path" }, "code", "what"], found.slice(detailed), (report) => {
+    found.length > detailed && table("More of them", [{ name: "receipt", kind: "path" }, { name: "code", kind: "word" }, "what"], found.slice(detailed), (report) => {
       const why = finding(report) ?? {};
-      return [mono(address(report), 160), h("code", { class: "reason" }, foreign(why.code)), [text(why.pointer) && ["at ", mono(why.pointer), ": "], foreign(why.detail ?? "")]];
+      return [mono(address(report), 160), h("code", { class: "reason" }, foreign(why.code)), [text(why.pointer) && ["at ", mono(why.pointer, 160), ": "], foreign(why.detail ?? "")]];
     }, 200),
   ];
 }
