@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/term"
@@ -17,6 +18,15 @@ type env struct {
 	terminal bool // out is a terminal
 
 	errTerminal bool // err is a terminal
+
+	patience *atomic.Int64 // how long an interrupted run may take to end, in nanoseconds; may be nil
+}
+
+// mayTake says that a run needs longer than a moment to end when it is interrupted.
+func (e *env) mayTake(d time.Duration) {
+	if e.patience != nil {
+		e.patience.Store(int64(d))
+	}
 }
 
 // colored reports whether results may be coloured (see no-color.org).

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -26,19 +27,22 @@ func main() {
 	signal.Ignore(syscall.SIGPIPE) // writing tells, and temporary files are removed
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	done := make(chan int, 1)
+	var patience atomic.Int64
+	patience.Store(int64(time.Second))
 	go func() {
 		done <- run(ctx, os.Args[1:], &env{
 			in: os.Stdin, out: os.Stdout, err: os.Stderr,
 			getenv: os.Getenv, now: time.Now,
 			terminal: isTerminal(os.Stdout), errTerminal: isTerminal(os.Stderr),
+			patience: &patience,
 		})
 	}()
-	os.Exit(await(ctx, stop, done))
+	os.Exit(await(ctx, stop, done, &patience))
 }
 
 // await returns the exit code of a run. One that is interrupted has a moment to
-// tidy up; it may be waiting for an input that never comes.
-func await(ctx context.Context, stop func(), done <-chan int) int {
+// tidy up, or as long as it said; it may be waiting for an input that never comes.
+func await(ctx context.Context, stop func(), done <-chan int, patience *atomic.Int64) int {
 	select {
 	case code := <-done:
 		return code
@@ -48,7 +52,7 @@ func await(ctx context.Context, stop func(), done <-chan int) int {
 	select {
 	case code := <-done:
 		return code
-	case <-time.After(time.Second):
+	case <-time.After(time.Duration(patience.Load())):
 		fmt.Fprintln(os.Stderr, "receipt: error: interrupted")
 		return exitUsage
 	}

@@ -59,7 +59,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	done := make(chan int, 1)
 	done <- exitRefuted
-	if code := await(context.Background(), nil, done); code != exitRefuted {
+	if code := await(context.Background(), nil, done, nil); code != exitRefuted {
 		t.Errorf("exit %d, expected %d", code, exitRefuted)
 	}
 }

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/receipt/serve"
+)
+
+type serveOptions struct {
+	policyFlags
+	addr                string
+	hosts, receipts     []string
+	apiKeys, newAPIKey  string
+	anchors, checkpoint string
+	noAuth, pageOnly    bool
+	logFormat           string
+	limits              serve.Limits
+	grace               time.Duration
+}
+
+func newServe(e *env) *cobra.Command {
+	var o serveOptions
+	cmd := &cobra.Command{
+		Use:   "serve [--receipts PATH…]",
+		Short: "verify receipts over HTTP, and give out stored ones",
+		Long: `Verify receipts over HTTP: POST /v1/verify takes one, or any number of lines, and
+/ is a page that verifies in the browser. With --receipts the protocol's routes
+for receipts answer too. /openapi.json describes all routes.
+
+The address is a loopback one unless --addr says otherwise, and then clients need
+a key of --api-keys, or --no-auth says that they need none. Keys, policies and API
+keys are read again when their files change, and on SIGHUP; a bad file changes
+nothing. Receipts are indexed once: what changes in them is not served.
+
+"listening on http://…" is all that goes to stdout; the log goes to stderr. SIGINT
+and SIGTERM let requests finish, a second signal does not.`,
+		Example: `  receipt serve --addr 127.0.0.1:0 --keys keys.json --receipts receipts.jsonl
+  receipt serve --api-keys api-keys.jsonl --new-api-key ci`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := refuseEmpty(cmd); err != nil {
+				return err
+			}
+			if err := o.check(cmd.Flags(), args); err != nil {
+				return err
+			}
+			if o.newAPIKey != "" {
+				return addAPIKey(e, &o)
+			}
+			o.receipts = append(slices.Clip(o.receipts), args...)
+			return serveHTTP(cmd.Context(), e, &o)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.register(f)
+	return cmd
+}
+
+func (o *serveOptions) register(f *pflag.FlagSet) {
+	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "listen on this `IP:PORT`; port 0 takes a free one")
+	f.StringArrayVar(&o.receipts, "receipts", nil, "serve the receipts in this `PATH`, a file, folder or pattern; repeatable, and more may follow")
+	f.StringVar(&o.keys, "keys", "", "trusted keys, a JWK Set `FILE`")
+	f.StringVar(&o.issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
+	f.StringVar(&o.policy, "policy", "", "what more is demanded, a JSON `FILE`: issuer, witnesses, checkpoint")
+	f.BoolVar(&o.integrityOnly, "integrity-only", false, "check content and hash, not signatures")
+	f.BoolVar(&o.strict, "strict", false, "undecided when any applicable step was not checked")
+	f.StringVar(&o.anchors, "anchors", "", "key sets that requests may choose by name, a JSON `FILE`: {\"NAME\": \"KEY-FILE\"}")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "serve this signed checkpoint over the receipts, a `FILE`, and proofs")
+	f.StringVar(&o.apiKeys, "api-keys", "", "let in whoever has one of the API keys in this `FILE`")
+	f.StringVar(&o.newAPIKey, "new-api-key", "", "make an API key of this `NAME`, add it to --api-keys, show it once, and end")
+	f.BoolVar(&o.noAuth, "no-auth", false, "let in everybody, also from other machines")
+	f.StringArrayVar(&o.hosts, "host", nil, "on a loopback address, also answer to this `NAME`, such as a proxy's; repeatable")
+	f.BoolVar(&o.pageOnly, "page-only", false, "serve the page, /healthz and /readyz, and nothing else")
+	f.StringVar(&o.logFormat, "log-format", "auto", "how the log is written: text, json, or auto, text on a terminal")
+	f.Int64Var(&o.limits.Document, "max-body", 0, "the largest receipt, in `BYTES`; 0: 16 MiB")
+	f.Int64Var(&o.limits.Memory, "max-memory", 0, "hold so many `BYTES` of single receipts at a time; 0: 256 MiB")
+	f.IntVar(&o.limits.Requests, "max-requests", 0, "answer `N` requests at a time; 0: 256")
+	f.IntVar(&o.limits.Streams, "max-streams", 0, "verify `N` streams at a time; 0: 8")
+	f.IntVar(&o.limits.Jobs, "jobs", 0, "use `N` processors; 0 uses all")
+	f.DurationVar(&o.limits.Idle, "idle-timeout", 0, "give up a client that stands still for this `TIME`; 0: 30s")
+	f.DurationVar(&o.limits.Body, "body-timeout", 0, "give up a client whose receipt takes longer than this `TIME`; 0: 60s")
+	f.DurationVar(&o.grace, "shutdown-timeout", 20*time.Second, "let requests finish for this `TIME` after SIGINT or SIGTERM")
+}
+
+// serveHTTP serves until ctx is done.
+func serveHTTP(ctx context.Context, e *env, o *serveOptions) error {
+	log := newServeLog(e, o.logFormat)
+	watch := &fileWatch{}
+	options, err := o.assemble(ctx, e, watch, log)
+	if err != nil {
+		return err
+	}
+	server, err := serve.New(*options)
+	if err != nil {
+		return usage("", "%w", err)
+	}
+	watch.report = func(name string, err error) {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		server.KeysReloaded(err)
+	}
+	h := &httpServer{server: server, handler: server, log: log, watch: watch, grace: o.grace}
+	if o.pageOnly {
+		h.handler = onlyPage(server)
+	}
+	return h.run(ctx, e, o.addr)
+}
+
+// assemble reads everything that is served.
+func (o *serveOptions) assemble(ctx context.Context, e *env, w *fileWatch, log *slog.Logger) (*serve.Options, error) {
+	s := &serve.Options{Tool: toolName(), Now: e.now, Log: log, Limits: o.limits, Hosts: o.hostNames()}
+	if o.pageOnly {
+		o.integrityOnly = true // of what is verified in the browser the server sees nothing
+	}
+	trust := newTrusted(e, o.policyFlags)
+	if err := w.add("keys", trust.load, trust.paths()...); err != nil {
+		return nil, err
+	}
+	s.Verifier, s.Keys = trust.verifier.Load, trust.publicKeys
+	if err := o.addAnchors(e, w, s); err != nil {
+		return nil, err
+	}
+	if o.apiKeys != "" {
+		list := &apiKeyFile{e: e, path: o.apiKeys}
+		if err := w.add("api-keys", list.load, o.apiKeys); err != nil {
+			return nil, err
+		}
+		s.APIKeys = list.current.Load
+	}
+	if len(o.receipts) == 0 {
+		return s, nil
+	}
+	return s, o.addReceipts(ctx, e, trust, s, log)
+}

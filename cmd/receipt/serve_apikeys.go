@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/receiptkit/receiptkit/receipt/serve"
+)
+
+// An apiKeyFile is the file of API keys, as it was when it last was a good one.
+type apiKeyFile struct {
+	e       *env
+	path    string
+	current atomic.Pointer[serve.APIKeys]
+}
+
+func (f *apiKeyFile) load() error {
+	data, err := readBounded(f.e, f.path, serve.MaxAPIKeyBytes+1)
+	if err != nil {
+		return err
+	}
+	list, err := serve.ParseAPIKeys(data)
+	if err != nil {
+		return usage("receipt serve --new-api-key NAME --api-keys FILE adds a key to such a file", "%q: %s", f.path, withoutPackage(err))
+	}
+	f.current.Store(list)
+	return nil
+}
+
+// addAPIKey makes an API key and shows it, the only time that anyone sees it. The
+// file gets its digest.
+func addAPIKey(e *env, o *serveOptions) error {
+	path := o.apiKeys
+	if path == stdinName {
+		return usage("", "a file of API keys that is changed must be a file, found -")
+	}
+	before, err := readBounded(e, path, serve.MaxAPIKeyBytes+1)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	key, entry, err := serve.NewAPIKey(rand.Reader, o.newAPIKey, e.now())
+	if err != nil {
+		return usage("", "%s", withoutPackage(err))
+	}
+	after, err := withAPIKey(before, entry)
+	if err != nil {
+		return usage("", "%q: %s; nothing was changed", path, withoutPackage(err))
+	}
+	target := path
+	if real, err := filepath.EvalSymlinks(path); err == nil { // a symbolic link stays one
+		target = real
+	}
+	const ownerOnly = 0o600
+	if err := replaceFile(target, after, ownerOnly); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.err, "API key of %s: shown once, %s keeps its SHA-256\n", escapeLine(entry.Name), escapeLine(path))
+	_, err = fmt.Fprintln(e.out, key)
+	return err
+}
+
+// withAPIKey appends an entry to a file and makes sure that the whole can be read.
+func withAPIKey(before []byte, entry serve.APIKey) ([]byte, error) {
+	line, err := json.Marshal(entry)
+	if err != nil {
+		return nil, err
+	}
+	after := bytes.Clone(before)
+	if len(after) > 0 && !bytes.HasSuffix(after, []byte("\n")) {
+		after = append(after, '\n')
+	}
+	after = append(append(after, line...), '\n')
+	_, err = serve.ParseAPIKeys(after)
+	return after, err
+}
