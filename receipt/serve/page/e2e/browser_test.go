@@ -1,0 +1,251 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long the page may take for anything; a loaded machine is slow.
+const patience = 90 * time.Second
+
+// A tab is one page in the browser.
+type tab struct {
+	*testing.T
+	ctx       context.Context
+	downloads string
+
+	mu    sync.Mutex
+	noise []string // requests and messages that should not be
+	url   string
+}
+
+// needs skips a test without a tool, but not in CI, where everything has to run.
+func needs(t *testing.T, what string, missing bool) {
+	t.Helper()
+	if !missing {
+		return
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatalf("no %s", what)
+	}
+	t.Skipf("no %s", what)
+}
+
+// start starts a browser that reaches this machine only.
+func start(t *testing.T) context.Context {
+	t.Helper()
+	path := os.Getenv("CHROMIUM")
+	if path == "" {
+		path, _ = exec.LookPath("chromium")
+	}
+	needs(t, "chromium, Debian's package of that name", path == "")
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"))
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// open opens a page in a tab of its own and listens to all that it does.
+func open(t *testing.T, parent context.Context, url string) *tab {
+	t.Helper()
+	ctx, stop := chromedp.NewContext(parent)
+	t.Cleanup(stop)
+	b := &tab{T: t, ctx: ctx, url: url, downloads: t.TempDir()}
+	b.must(chromedp.Do(ctx))
+	b.must(chromedp.Listen(ctx, b.listen))
+	b.call(chromedp.Call(ctx, network.Enable, network.EnableParams{}))
+	b.call(chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: b.downloads}))
+	b.size(1100, 900)
+	b.must(chromedp.Do(ctx, chromedp.Navigate(url)))
+	b.wait(`document.getElementById("tool").textContent.startsWith("receipt ")`)
+	return b
+}
+
+// listen notes every request but that of the page itself, and everything that the
+// console shows.
+func (b *tab) listen(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if u := e.Request.URL; u != b.url && !strings.HasPrefix(u, "blob:") && !strings.HasPrefix(u, "data:") {
+			b.noise = append(b.noise, "request "+u)
+		}
+	case *network.EventWebSocketCreated:
+		b.noise = append(b.noise, "websocket "+e.URL)
+	case *runtime.EventConsoleAPICalled:
+		b.noise = append(b.noise, fmt.Sprintf("console %s %v", e.Type, e.Args))
+	case *runtime.EventExceptionThrown:
+		b.noise = append(b.noise, fmt.Sprintf("exception %s %v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
+	case *log.EventEntryAdded:
+		b.noise = append(b.noise, "log "+e.Entry.Text)
+	}
+}
+
+// quiet fails when the page asked for anything or complained.
+func (b *tab) quiet() {
+	b.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, n := range b.noise {
+		b.Error(n)
+	}
+}
+
+func (b *tab) must(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *tab) call(_ any, err error) {
+	b.Helper()
+	b.must(err)
+}
+
+// eval returns the value of an expression as JSON would give it.
+func eval[T any](b *tab, expression string) T {
+	b.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// wait waits until an expression is true.
+func (b *tab) wait(expression string) {
+	b.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if eval[bool](b, "Boolean("+expression+")") {
+			return
+		}
+	}
+	b.Fatalf("never true: %s; the page shows:\n%.2000s", expression, b.text("main"))
+}
+
+func quote(text string) string {
+	q, _ := json.Marshal(text) // of a string
+	return string(q)
+}
+
+// text is what an element shows; "" when it is not there.
+func (b *tab) text(selector string) string {
+	b.Helper()
+	return eval[string](b, `document.querySelector(`+quote(selector)+`)?.innerText ?? ""`)
+}
+
+func (b *tab) count(selector string) int {
+	b.Helper()
+	return eval[int](b, `document.querySelectorAll(`+quote(selector)+`).length`)
+}
+
+// click clicks as a person does: in the middle of what is seen.
+func (b *tab) click(selector string) {
+	b.Helper()
+	b.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// do acts on the page. The outcome that was there before is an old one.
+func (b *tab) do(action chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	eval[bool](b, `document.querySelector("#outcome > *")?.setAttribute("data-old", ""), true`)
+	ctx, stop := context.WithTimeout(b.ctx, patience)
+	defer stop()
+	b.must(chromedp.Do(ctx, action))
+}
+
+// drop drops files onto the middle of the page.
+func (b *tab) drop(files ...string) {
+	b.Helper()
+	eval[bool](b, `document.querySelector("#outcome > *")?.setAttribute("data-old", ""), true`)
+	data := &input.DragData{Items: []*input.DragDataItem{}, Files: files, DragOperationsMask: 1}
+	for _, kind := range []input.DispatchDragEventType{"dragEnter", "dragOver", "drop"} {
+		b.call(chromedp.Call(b.ctx, input.DispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: 500, Y: 300, Data: data}))
+	}
+}
+
+// pick chooses files as with the dialog of the browser.
+func (b *tab) pick(field string, files ...string) {
+	b.Helper()
+	b.do(chromedp.SetUploadFiles(chromedp.CSS(field), files, chromedp.NodeReady))
+}
+
+// expect waits for a new outcome: its verdict, and the headlines of one receipt.
+func (b *tab) expect(verdict string, headlines ...string) {
+	b.Helper()
+	b.wait(`document.querySelector("#outcome > :not([data-old]) .verdict strong")?.textContent === ` + quote(verdict) +
+		` && document.getElementById("running").hidden`)
+	got := eval[[]string](b, `[...document.querySelectorAll("#outcome .pair h2")].map((h) => h.textContent)`)
+	if strings.Join(got, ", ") != strings.Join(headlines, ", ") {
+		b.Errorf("headlines %q, want %q", got, headlines)
+	}
+	if said := b.said(); !strings.Contains(said, verdict) {
+		b.Errorf("the live region says %q, want %q", said, verdict)
+	}
+}
+
+func (b *tab) said() string {
+	return eval[string](b, `document.getElementById("live").textContent`)
+}
+
+func (b *tab) size(width, height int64) {
+	b.Helper()
+	b.must(chromedp.Do(b.ctx, chromedp.EmulateViewport(width, height)))
+}
+
+func (b *tab) scheme(name string) {
+	b.Helper()
+	b.call(chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}}))
+}
+
+// downloaded waits for a file that the page makes.
+func (b *tab) downloaded(name string) []byte {
+	b.Helper()
+	path := filepath.Join(b.downloads, name)
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if data, err := os.ReadFile(path); err == nil && len(data) > 0 {
+			return data
+		}
+	}
+	b.Fatalf("no download %s", name)
+	return nil
+}
+
+// picture keeps a screenshot when somebody wants to look.
+func (b *tab) picture(name string) {
+	b.Helper()
+	dir := os.Getenv("SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	data, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	b.must(err)
+	b.must(os.WriteFile(filepath.Join(dir, name+".png"), data, 0o644))
+}

@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// buildPage runs the generator of the page into a temporary folder.
+func buildPage(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	cmd := exec.Command("go", "run", "./generate", "-o", dir)
+	cmd.Dir = ".."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
+// fixture is a file of the fixtures, as a path.
+func fixture(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("../../../../fixtures", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// writeStream writes a signed stream of receipts over some weeks. Of those, one was
+// changed after it was signed and one has lost its signature.
+func writeStream(t *testing.T, count int) string {
+	t.Helper()
+	data, err := fixtures.Read("keys/key_2026_04.private.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := keys.ParsePrivate(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer := keys.NewSigner(key, func() time.Time { return time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC) })
+	var out bytes.Buffer
+	var head chain.Head
+	for i := range count {
+		sealed, err := receipt.Seal(draft(i), head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head = sealed.Head()
+		if i != count/2 {
+			if sealed, err = sealed.Sign(context.Background(), signer); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text := string(sealed.JSON())
+		if i == count/3 {
+			text = strings.Replace(text, `"currency":"USD"`, `"currency":"EUR"`, 1)
+		}
+		fmt.Fprintln(&out, text)
+	}
+	path := filepath.Join(t.TempDir(), "stream.jsonl")
+	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func draft(i int) *receipt.Draft {
+	at := receipt.At(time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC).Add(time.Duration(i) * 17 * time.Hour))
+	sent := int64(1000 * (i%5 + 1))
+	return &receipt.Draft{
+		ReceiptID:      fmt.Sprintf("receipt_%04d", i),
+		Subject:        receipt.ResourceRef{Object: "task", ID: fmt.Sprintf("task_%04d", i)},
+		Issuer:         receipt.Issuer{ID: "harness_example_cloud", Kind: "harness"},
+		IssuedAt:       at,
+		Identifiers:    receipt.Identifiers{WorkspaceRef: "workspace_garden", SessionID: "s", TaskID: fmt.Sprintf("task_%04d", i)},
+		Lifecycle:      receipt.Lifecycle{StartedAt: receipt.At(at.Add(-time.Minute)), CompletedAt: at, FinalState: receipt.StateSucceeded},
+		Trust:          receipt.TrustTiers{StartTier: "act_auto", EndTier: "act_auto"},
+		ReplayInput:    receipt.ReplayInput{Determinism: "best_effort"},
+		ModelRoute:     receipt.ModelRoute{ChosenModel: receipt.Model{Provider: "openai", Model: "m"}, RoutePolicyReason: "r"},
+		Cost:           receipt.Cost{Currency: "USD", Total: 0.05 * float64(i%7+1)},
+		SideEffects:    receipt.SideEffects{NetworkEgress: []receipt.NetworkEgress{{Destination: "api.example.com", Purpose: "test", BytesSent: &sent}}},
+		FinalArtifacts: []receipt.Artifact{{ArtifactID: "a", Kind: "patch"}},
+	}
+}

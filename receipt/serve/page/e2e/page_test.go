@@ -1,0 +1,237 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/serve/page"
+)
+
+// maxPage bounds what a browser fetches.
+const maxPage = 4 << 20
+
+func TestPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes its time")
+	}
+	browser := start(t)
+	dir := buildPage(t)
+	packed, err := os.ReadFile(filepath.Join(dir, "served", "page.html.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(packed) > maxPage {
+		t.Errorf("the page has %d bytes compressed, at most %d are wanted", len(packed), maxPage)
+	}
+	handler, err := page.NewHandler(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked = append(asked, r.Method+" "+r.URL.String())
+		mu.Unlock()
+		handler.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	stream := writeStream(t, 120)
+	for name, url := range map[string]string{"http": server.URL + "/", "file": "file://" + filepath.Join(dir, "page.html")} {
+		t.Run(name, func(t *testing.T) { testUse(t, browser, url, stream) })
+	}
+	mu.Lock()
+	if !slices.Equal(asked, []string{"GET /"}) {
+		t.Errorf("the server was asked %q, want the page once", asked)
+	}
+	mu.Unlock()
+	t.Run("cancel", func(t *testing.T) { testCancel(t, browser, server.URL+"/", stream) })
+	t.Run("accessibility", func(t *testing.T) { testAccessibility(t, browser, server.URL+"/", stream) })
+	t.Run("looks", func(t *testing.T) { testLooks(t, browser, server.URL+"/", stream) })
+}
+
+// testUse is what people do, in one sitting.
+func testUse(t *testing.T, browser context.Context, url, stream string) {
+	b := open(t, browser, url)
+	b.drop(fixture(t, "valid/task.json"), fixture(t, "keys/trust.json"))
+	b.expect("Verified", "Unchanged", "Signer confirmed")
+	testReceipt(b)
+	testTamper(b)
+
+	b.drop(fixture(t, "malicious/changed-cost.json"))
+	b.expect("Refuted", "Changed", "Signer not confirmed")
+	if shown := b.text("#outcome .steps"); !strings.Contains(shown, "stated") || !strings.Contains(shown, "computed") {
+		t.Errorf("the steps show %s", shown)
+	}
+	b.pick("#receipt-files", fixture(t, "malicious/other-key-signed.json"))
+	b.expect("Refuted", "Unchanged", "Signature forged")
+	b.pick("#receipt-files", fixture(t, "malicious/unknown-key.json"))
+	b.expect("Undecided", "Unchanged", "Signer not confirmed")
+	b.pick("#receipt-files", fixture(t, "malicious/cut-off.json"))
+	b.expect("Refuted", "Not readable", "Signer not confirmed")
+
+	testMany(b, stream)
+	testIntegrity(b)
+	testPaste(b)
+	testProblems(b)
+	b.quiet()
+}
+
+// testReceipt looks at a verified receipt.
+func testReceipt(b *tab) {
+	b.Helper()
+	if n := b.count("#outcome svg.chart"); n < 3 {
+		b.Errorf("%d charts", n)
+	}
+	if n := b.count("#outcome .step"); n != 7 {
+		b.Errorf("%d steps", n)
+	}
+	for selector, want := range map[string]string{
+		"#outcome .headlines .keys": "trust.json", "#outcome .fingerprints": "key_2026_04",
+		"#outcome .not-checked": "whether receipts follow the head", "#outcome .receipt": "receipt_01K0TASK",
+	} {
+		if shown := b.text(selector); !strings.Contains(shown, want) {
+			b.Errorf("%s shows %q, want %q", selector, shown, want)
+		}
+	}
+	if focused := eval[string](b, `document.activeElement.id`); focused != "outcome" {
+		b.Errorf("the focus is at %q, not at the outcome", focused)
+	}
+	out, err := exec.Command("sh", "-c", eval[string](b, `document.querySelector("#outcome .command").textContent`)).Output()
+	b.must(err)
+	if stated := b.text("#outcome .bytes .hash"); "sha256:"+strings.Fields(string(out))[0] != stated {
+		b.Errorf("the shell line prints %s, the page shows %s", out, stated)
+	}
+	var report struct {
+		Reports []struct{ Verdict string }
+		Summary struct{ Verdict string }
+	}
+	b.click("#outcome .actions button:first-of-type")
+	if err := json.Unmarshal(b.downloaded("receipt-report.json"), &report); err != nil || len(report.Reports) != 1 || report.Reports[0].Verdict != "verified" || report.Summary.Verdict != "verified" {
+		b.Errorf("the downloaded report: %v %+v", err, report)
+	}
+}
+
+// testTamper: an altered copy is refuted, marked in every way, and gone after undo.
+func testTamper(b *tab) {
+	b.Helper()
+	b.click("#tamper")
+	b.expect("Refuted", "Changed", "Signer not confirmed")
+	if shown := b.text("#outcome .banner"); !strings.Contains(shown, "Demonstration. This is not the receipt that you were given") || !strings.Contains(shown, "0.1842") {
+		b.Errorf("the banner shows %q", shown)
+	}
+	if title := eval[string](b, `document.title`); !strings.HasPrefix(title, "Demonstration") || !strings.HasPrefix(b.said(), "Demonstration") {
+		b.Errorf("title %q, said %q", title, b.said())
+	}
+	if buttons := eval[[]string](b, `[...document.querySelectorAll("#outcome button")].map((b) => b.id)`); !slices.Equal(buttons, []string{"undo"}) {
+		b.Errorf("a demonstration can do %q, want undo alone", buttons)
+	}
+	stated := eval[[]string](b, `[...document.querySelectorAll("#outcome .step .comparison dd")].map((d) => d.textContent)`)
+	if len(stated) != 2 || stated[0] == stated[1] || !strings.HasPrefix(stated[1], "sha256:") {
+		b.Errorf("stated and computed: %q", stated)
+	}
+	b.click("#undo")
+	b.expect("Verified", "Unchanged", "Signer confirmed")
+	if b.count(".banner") != 0 {
+		b.Error("the demonstration is still there")
+	}
+	if focused := eval[string](b, `document.activeElement.id`); focused != "tamper" || eval[string](b, `document.title`) != "Verify a receipt" {
+		b.Errorf("after undo the focus is at %q", focused)
+	}
+}
+
+// testMany looks at a stream: totals, charts over time, and a receipt of it.
+func testMany(b *tab, stream string) {
+	b.Helper()
+	b.drop(stream)
+	b.expect("Refuted")
+	if shown := strings.Join(strings.Fields(b.text("#outcome .outcomes")), " "); shown != "118 verified 1 refuted 1 undecided" {
+		b.Errorf("outcomes %q", shown)
+	}
+	if n := b.count("#outcome svg.chart .column"); n < 10 {
+		b.Errorf("%d columns over time", n)
+	}
+	b.click("#outcome .of-refuted .finding-head button")
+	b.expect("Refuted", "Changed", "Signer not confirmed")
+	if shown := b.text("#outcome .receipt"); !strings.Contains(shown, "receipt_0040") {
+		b.Errorf("opened %q", shown)
+	}
+	b.click("#outcome .actions button:first-of-type")
+	b.expect("Refuted")
+	b.click("#outcome .of-undecided .finding-head button")
+	b.expect("Undecided", "Unchanged", "Signer not confirmed")
+}
+
+// testIntegrity: without keys nothing is green.
+func testIntegrity(b *tab) {
+	b.Helper()
+	b.click("#given .small")
+	b.expect("Refuted") // the stream, without its keys
+	b.pick("#receipt-files", fixture(b.T, "valid/task.json"))
+	b.expect("Intact", "Unchanged", "Signer not confirmed")
+	if n := b.count("#outcome .good"); n != 0 {
+		b.Errorf("%d things are green of what only is intact", n)
+	}
+	if shown := b.text("#given"); !strings.Contains(shown, "No keys yet") {
+		b.Errorf("given: %q", shown)
+	}
+	b.pick("#key-files", fixture(b.T, "keys/trust.json"))
+	b.expect("Verified", "Unchanged", "Signer confirmed")
+}
+
+func testPaste(b *tab) {
+	b.Helper()
+	text, err := os.ReadFile(fixture(b.T, "valid/full.json"))
+	b.must(err)
+	b.click("#paste")
+	b.wait(`document.activeElement.id === "paste-text"`)
+	eval[bool](b, `document.getElementById("paste-text").value = `+quote(string(text))+`, true`)
+	b.click("#paste-form button")
+	b.wait(`document.getElementById("given").innerText.includes("pasted")`)
+	b.expect("Verified", "Unchanged", "Signer confirmed")
+}
+
+// testProblems: what cannot be run has no outcome.
+func testProblems(b *tab) {
+	b.Helper()
+	b.click(".choices summary")
+	eval[bool](b, `document.getElementById("at").value = "noon", true`)
+	b.click("#options button")
+	b.wait(`document.getElementById("problem").innerText.includes("Nothing was decided")`)
+	if b.count("#outcome *") != 0 || b.said() != "" {
+		b.Errorf("an outcome is left: %q", b.text("#outcome"))
+	}
+	eval[bool](b, `document.getElementById("at").value = "", true`)
+	b.pick("#receipt-files", fixture(b.T, "malicious/empty.json"))
+	b.wait(`document.querySelector("#outcome .basis")?.innerText.includes("holds no receipt")`)
+	b.expect("Undecided")
+}
+
+// testCancel: what was cancelled has decided nothing, and the page goes on.
+func testCancel(t *testing.T, browser context.Context, url, stream string) {
+	text, err := os.ReadFile(stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := filepath.Join(t.TempDir(), "large.jsonl")
+	if err := os.WriteFile(large, []byte(strings.Repeat(string(text), 200)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, browser, url)
+	b.drop(fixture(t, "keys/trust.json"), large)
+	b.wait(`!document.getElementById("running").hidden && document.getElementById("progress").value > 0`)
+	b.click("#cancel")
+	b.wait(`document.getElementById("problem").innerText.includes("Cancelled. Nothing was decided.")`)
+	b.drop(fixture(t, "valid/task.json"))
+	b.expect("Verified", "Unchanged", "Signer confirmed")
+	b.quiet()
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// script joins a module and what it imports into one script. alias gives modules
+// that lie elsewhere.
+func script(entry string, alias map[string]string) ([]byte, error) {
+	return bundle(api.BuildOptions{EntryPoints: []string{entry}, Alias: alias, Format: api.FormatIIFE})
+}
+
+func style(entry string) ([]byte, error) {
+	return bundle(api.BuildOptions{EntryPoints: []string{entry}})
+}
+
+func bundle(o api.BuildOptions) ([]byte, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	o.AbsWorkingDir, o.Bundle, o.Write, o.LogLevel = dir, true, false, api.LogLevelSilent
+	o.Target, o.LegalComments = api.ES2022, api.LegalCommentsNone
+	o.MinifySyntax, o.MinifyWhitespace, o.MinifyIdentifiers = true, true, true
+	result := api.Build(o)
+	if len(result.Errors)+len(result.Warnings) > 0 {
+		return nil, complaints(append(result.Errors, result.Warnings...))
+	}
+	if len(result.OutputFiles) != 1 {
+		return nil, fmt.Errorf("%s: expected one file, found %d", o.EntryPoints[0], len(result.OutputFiles))
+	}
+	return result.OutputFiles[0].Contents, nil
+}
+
+func complaints(list []api.Message) error {
+	var all []error
+	for _, m := range list {
+		text := m.Text
+		if at := m.Location; at != nil {
+			text = fmt.Sprintf("%s:%d:%d: %s", at.File, at.Line, at.Column, text)
+		}
+		all = append(all, errors.New(text))
+	}
+	return errors.Join(all...)
+}
+
+// writeReport writes the modules that the printed report runs.
+func writeReport(out string) error {
+	text, err := script("view/report.js", nil)
+	if err != nil {
+		return err
+	}
+	sheet, err := style("style.css")
+	if err != nil {
+		return err
+	}
+	if err := write(out+"/report.min.js", text); err != nil {
+		return err
+	}
+	return write(out+"/report.min.css", sheet)
+}

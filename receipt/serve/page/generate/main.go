@@ -1,0 +1,51 @@
+// Command generate makes the verification page, in the folder of package page:
+//
+//	dist/page.html             the page in one file, WebAssembly included; not committed
+//	dist/served/page.html.gz   the same, compressed, as the command serves it; not committed
+//	dist/report.min.js, .css   what the printed report shows itself with; committed
+//
+// It needs the Go toolchain and nothing else. The same sources, toolchain and
+// libraries give the same bytes.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	out := flag.String("o", "dist", "write to this `folder`")
+	flag.Parse()
+	if err := generate(*out); err != nil {
+		fmt.Fprintf(os.Stderr, "generate: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// generate reads the page's sources in the current folder.
+func generate(out string) error {
+	if err := writeReport(out); err != nil {
+		return err
+	}
+	page, err := makePage()
+	if err != nil {
+		return err
+	}
+	packed, err := compress(page)
+	if err != nil {
+		return err
+	}
+	if err := write(filepath.Join(out, "page.html"), page); err != nil {
+		return err
+	}
+	return write(filepath.Join(out, "served", "page.html.gz"), packed)
+}
+
+func write(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o644)
+}

@@ -1,0 +1,112 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+//go:generate go run ./generate
+
+// What go generate leaves here, beside a file that is always there.
+//
+//go:embed dist/served
+var served embed.FS
+
+// Handler serves the page at /, or, in a command that was built without it, a
+// page that says how to build it. It answers GET and HEAD.
+func Handler() http.Handler {
+	packed, err := served.ReadFile("dist/served/page.html.gz")
+	if errors.Is(err, fs.ErrNotExist) {
+		return newHandler(nil, absentPage())
+	}
+	h, err := NewHandler(packed)
+	if err != nil { // it was damaged before the command was built
+		return newHandler(nil, absentPage())
+	}
+	return h
+}
+
+// NewHandler serves a page that is given as gzip (RFC 1952), as go generate
+// writes it.
+func NewHandler(packed []byte) (http.Handler, error) {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	plain, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return newHandler(packed, plain), nil
+}
+
+// A handler holds the page in both forms. The entity tags differ, since the bytes
+// do (RFC 9110, 8.8.3.3).
+type handler struct {
+	packed, plain []byte
+	policy, tag   string
+}
+
+func newHandler(packed, plain []byte) *handler {
+	sum := sha256.Sum256(plain)
+	return &handler{packed: packed, plain: plain, policy: policyOf(plain), tag: hex.EncodeToString(sum[:16])}
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/" && r.URL.Path != "" {
+		http.NotFound(w, r)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "the page is read with GET", http.StatusMethodNotAllowed)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	// frame-ancestors counts in a header only (CSP 3, 6.4.2).
+	header.Set("Content-Security-Policy", h.policy+"; frame-ancestors 'none'")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cache-Control", "no-cache")
+	header.Set("Vary", "Accept-Encoding")
+	body, tag := h.plain, h.tag
+	if h.packed != nil && acceptsGzip(r.Header.Values("Accept-Encoding")) {
+		body, tag = h.packed, h.tag+"-gzip"
+		header.Set("Content-Encoding", "gzip")
+	}
+	header.Set("ETag", `"`+tag+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}
+
+// acceptsGzip reads Accept-Encoding (RFC 9110, 12.5.3): gzip is named, and not
+// with the weight 0.
+func acceptsGzip(values []string) bool {
+	return slices.ContainsFunc(strings.Split(strings.Join(values, ","), ","), func(one string) bool {
+		name, weight, _ := strings.Cut(one, ";")
+		_, q, _ := strings.Cut(weight, "=")
+		q = strings.TrimSpace(q)
+		return strings.EqualFold(strings.TrimSpace(name), "gzip") && (q == "" || strings.Trim(q, "0.") != "")
+	})
+}
+
+// policyOf returns the Content Security Policy that a page states.
+func policyOf(page []byte) string {
+	_, rest, found := bytes.Cut(page, []byte(`<meta http-equiv="Content-Security-Policy" content="`))
+	policy, _, closed := bytes.Cut(rest, []byte(`"`))
+	if !found || !closed {
+		return "default-src 'none'"
+	}
+	return string(policy)
+}

@@ -1,0 +1,54 @@
+// The bytes that a receipt's hash covers, and how to hash them without this page.
+import { h, section } from "../view/dom.js";
+import { number } from "../view/text.js";
+import { button, download } from "./download.js";
+
+// Longer texts are not drawn whole; the download is.
+const most = 200_000; // characters
+
+const decoder = new TextDecoder();
+
+// renderBytes shows an opened document. In a demonstration nothing can be taken
+// out of the page.
+export function renderBytes(document, demonstration) {
+  if (!document.preimage) {
+    return section("bytes", "The hashed bytes", h("p", {}, "There are none: the input is no strict JSON object."), text("The text as it was received", document.source));
+  }
+  const copy = button("Copy the command", async () => {
+    try {
+      await navigator.clipboard.writeText(document.shell);
+      copy.textContent = "Copied";
+    } catch {
+      copy.textContent = "Not allowed here: select it and copy";
+    }
+  });
+  const save = button("Download the hashed bytes", () => download("preimage.json", new Blob([document.preimage])));
+  return section("bytes", "The hashed bytes",
+    h("p", {}, "The hash covers the receipt without /chain/receipt_hash and /signatures, in canonical form (RFC 8785). This page computed"),
+    h("p", {}, h("code", { class: "hash" }, document.hash)),
+    h("p", {}, "To compute it without this page, in a shell:"),
+    raw(document.shell, "command"),
+    demonstration ? null : h("p", { class: "buttons" }, copy, save),
+    text("The hashed bytes", document.preimage),
+    text("The whole receipt in canonical form", document.canonical),
+    text("The text as it was received", document.source));
+}
+
+function text(name, bytes) {
+  if (!bytes) return null;
+  return h("details", {}, h("summary", {}, `${name}, ${number(bytes.length)} bytes`), raw(decoder.decode(bytes)));
+}
+
+// raw shows a text as it is, to be copied: not a character is made visible in
+// another way.
+function raw(value, kind = "") {
+  const shown = document.createElement("pre");
+  shown.className = kind;
+  shown.tabIndex = 0; // it scrolls, so it can be reached
+  shown.setAttribute("role", "region");
+  shown.setAttribute("aria-label", kind === "command" ? "command" : "text");
+  shown.dir = "ltr";
+  shown.textContent = value.length > most ? value.slice(0, most) : value;
+  if (value.length <= most) return shown;
+  return [shown, h("p", { class: "rest" }, `… ${number(value.length - most)} more characters, which are not drawn`)];
+}

@@ -1,0 +1,25 @@
+// The reports of a run as they come, a line each.
+
+const summaryLine = '{"summary":';
+
+// Lines keeps them as parts of a Blob, which the browser may put on disk.
+export class Lines {
+  count = 0;
+  first = "";
+  #parts = [];
+
+  // add takes whole lines. The summary's is left out: it is known otherwise.
+  add(text) {
+    const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith(summaryLine));
+    if (lines.length === 0) return;
+    if (this.count === 0) this.first = lines[0];
+    this.#parts.push(new Blob([this.count > 0 ? ",\n" : "", lines.join(",\n")]));
+    this.count += lines.length;
+  }
+
+  // report is what receipt verify --format json writes.
+  report(summary) {
+    const begin = this.count > 0 ? '{\n"reports":[\n' : '{\n"reports":[';
+    return new Blob([begin, ...this.#parts, '\n],\n"summary":', summary, "}\n"], { type: "application/json" });
+  }
+}

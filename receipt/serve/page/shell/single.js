@@ -1,0 +1,32 @@
+// The outcome for one receipt.
+import { h } from "../view/dom.js";
+import { renderReceipt } from "../view/receipt.js";
+import { renderHeadlines, renderSteps } from "../view/verdict.js";
+import { renderBytes } from "./bytes.js";
+import { basis, renderTrusted } from "./trusted.js";
+
+// renderSingle shows a report, the document that it is about, and what can be done
+// with them. demonstration is {target} when the page changed the receipt itself.
+export function renderSingle({ report, keys, opened, actions, demonstration }) {
+  return h("div", { class: demonstration ? "single demonstration" : "single" },
+    demonstration && banner(demonstration),
+    renderHeadlines(report, basis(keys, report)),
+    actions,
+    renderSteps(report),
+    renderReceipt(parsed(opened), report),
+    renderBytes(opened, demonstration),
+    renderTrusted(keys));
+}
+
+// parsed is the receipt for the views, which only show it: what is true of it was
+// decided over its bytes.
+function parsed(opened) {
+  return opened.canonical ? JSON.parse(new TextDecoder().decode(opened.canonical)) : undefined;
+}
+
+function banner({ target, undo }) {
+  return h("div", { class: "banner", role: "note", "aria-label": "demonstration" },
+    h("p", {}, h("strong", {}, "Demonstration. "), "This is not the receipt that you were given: this page changed one byte of a copy, ", target.label, " at ", h("code", {}, target.pointer), "."),
+    h("p", { class: "change" }, h("del", {}, target.before), " → ", h("ins", {}, target.after)),
+    h("p", { class: "buttons" }, undo));
+}

@@ -1,0 +1,67 @@
+// The worker of the page: it runs the core, off the thread that draws. Messages
+// to it are {id, method, args}, the first {id, method: "start", args: [core]}
+// with the core as base64 of gzip. Answers are {id, result} or {id, error}, and
+// before them {id, progress}.
+import "wasm_exec";
+import { Lines } from "./shell/lines.js";
+
+// As often as a person can see.
+const interval = 100; // milliseconds
+
+async function start(core) {
+  const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(core) : Uint8Array.from(atob(core), (c) => c.charCodeAt(0));
+  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const go = new Go();
+  const { instance } = await WebAssembly.instantiate(await new Response(plain).arrayBuffer(), go.importObject);
+  const ready = new Promise((resolve) => { globalThis.receiptReady = resolve; });
+  go.run(instance);
+  await ready;
+  return receiptCore.tool;
+}
+
+const decoder = new TextDecoder();
+
+// verify reads the files of inputs piece by piece and answers with everything that
+// the page shows; the report as a Blob, because it may be long.
+async function verify(tell, inputs, keys, options) {
+  let bytes = 0, last = performance.now();
+  const total = inputs.reduce((sum, input) => sum + input.file.size, 0) * (inputs.length > 1 ? 2 : 1);
+  const lines = new Lines(), result = { findings: [], total };
+  const read = (file) => async (offset, length) => {
+    const piece = new Uint8Array(await file.slice(offset, offset + length).arrayBuffer());
+    bytes += piece.length;
+    if (performance.now() - last >= interval) {
+      last = performance.now();
+      tell({ bytes, total, receipts: lines.count, findings: result.findings.length });
+    }
+    return piece;
+  };
+  await receiptCore.verify(inputs.map(({ name, file }) => ({ name, size: file.size, read: read(file) })), keys, JSON.stringify(options), {
+    keys: (text) => { result.keys = decoder.decode(text); },
+    lines: (text) => lines.add(decoder.decode(text)),
+    finding: (text) => { result.findings.push(decoder.decode(text)); },
+    summary: (text) => { result.summary = decoder.decode(text); },
+    aggregate: (text) => { result.aggregate = decoder.decode(text); },
+  });
+  return { ...result, first: lines.first, report: lines.report(result.summary) };
+}
+
+function open(_, { name, file }, index) {
+  const read = async (offset, length) => new Uint8Array(await file.slice(offset, offset + length).arrayBuffer());
+  return receiptCore.open({ name, size: file.size, read }, index);
+}
+
+const methods = {
+  start: (_, core) => start(core),
+  isKeys: (_, bytes) => receiptCore.isKeys(bytes),
+  tamper: (_, source, pointer) => receiptCore.tamper(source, pointer),
+  verify, open,
+};
+
+addEventListener("message", async ({ data: { id, method, args } }) => {
+  try {
+    postMessage({ id, result: await methods[method]((progress) => postMessage({ id, progress }), ...args) });
+  } catch (error) {
+    postMessage({ id, error: String(error?.message ?? error) });
+  }
+});
