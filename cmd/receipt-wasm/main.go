@@ -52,7 +52,7 @@ func tool() string {
 
 func verify(args []js.Value) (any, error) {
 	inputs, files, options, out := args[0], args[1], args[2], args[3]
-	r := &core.Request{Now: time.Now(), Tool: tool()}
+	r := &core.Request{Clock: time.Now, Tool: tool()}
 	for i := range inputs.Length() {
 		r.Sources = append(r.Sources, source(inputs.Index(i)))
 	}

@@ -38,6 +38,9 @@ const trust = "keys/trust.json"
 
 // TestCore runs the WebAssembly core under node.
 func TestCore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds two programs")
+	}
 	b := build(t)
 	t.Run("same as the command", func(t *testing.T) { testSameAsCommand(t, b) })
 	t.Run("bytes of one receipt", func(t *testing.T) { testBytesOfOne(t, b) })

@@ -61,26 +61,27 @@ func TestVerify(t *testing.T) {
 		findings       int
 		keys           bool
 	}{
-		"verified":        {core.Request{Sources: []stream.Source{core.Bytes("a", task)}, Keys: trusted(t)}, "verified", "full", 0, true},
-		"refuted":         {core.Request{Sources: []stream.Source{core.Bytes("a", changed)}, Keys: trusted(t)}, "refuted", "full", 1, true},
-		"no keys":         {core.Request{Sources: []stream.Source{core.Bytes("a", task)}}, "verified", "integrity", 0, false},
-		"integrity asked": {core.Request{Sources: []stream.Source{core.Bytes("a", task)}, Keys: trusted(t), Options: core.Options{IntegrityOnly: true, Issuer: "x"}}, "verified", "integrity", 0, false},
-		"other issuer":    {core.Request{Sources: []stream.Source{core.Bytes("a", task)}, Keys: trusted(t), Options: core.Options{Issuer: "x"}}, "refuted", "full", 1, true},
-		"two files":       {core.Request{Sources: []stream.Source{core.Bytes("a", task), core.Bytes("b", changed)}, Keys: trusted(t)}, "refuted", "full", 1, true},
+		"verified":        {core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("a", task)}, Keys: trusted(t)}, "verified", "full", 0, true},
+		"refuted":         {core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("a", changed)}, Keys: trusted(t)}, "refuted", "full", 1, true},
+		"no keys":         {core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("a", task)}}, "verified", "integrity", 0, false},
+		"integrity asked": {core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("a", task)}, Keys: trusted(t), Options: core.Options{IntegrityOnly: true, Issuer: "x"}}, "verified", "integrity", 0, false},
+		"other issuer":    {core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("a", task)}, Keys: trusted(t), Options: core.Options{Issuer: "x"}}, "refuted", "full", 1, true},
+		"two files":       {core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("a", task), core.Bytes("b", changed)}, Keys: trusted(t)}, "refuted", "full", 1, true},
 	}
 	for name, test := range tests {
-		test.r.Now = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+		now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+		test.r.Clock = func() time.Time { now = now.Add(time.Second); return now }
 		test.r.Tool = "test"
 		g := verify(t, &test.r)
 		var s struct {
-			Verdict, Scope, Tool, Started string
+			Verdict, Scope, Tool, Started, Finished string
 			Receipts                      int
 			Keys                          *struct{ Path string }
 		}
 		if err := json.Unmarshal([]byte(g.summary), &s); err != nil {
 			t.Fatal(name, err)
 		}
-		if s.Verdict != test.verdict || s.Scope != test.scope || len(g.findings) != test.findings || s.Receipts != len(test.r.Sources) || s.Tool != "test" || s.Started != "2026-05-01T00:00:00Z" {
+		if s.Verdict != test.verdict || s.Scope != test.scope || len(g.findings) != test.findings || s.Receipts != len(test.r.Sources) || s.Tool != "test" || s.Started != "2026-05-01T00:00:01Z" || s.Finished != "2026-05-01T00:00:02Z" {
 			t.Errorf("%s: %s with %d findings", name, g.summary, len(g.findings))
 		}
 		if test.keys != (s.Keys != nil) || test.keys != (g.keys != "null") {
@@ -96,7 +97,7 @@ func TestVerify(t *testing.T) {
 // are in the lines.
 func TestFindingsAreBounded(t *testing.T) {
 	text := strings.Repeat("{\"a\":1}\n", core.MaxFindings+5)
-	g := verify(t, &core.Request{Sources: []stream.Source{core.Bytes("a.jsonl", []byte(text))}})
+	g := verify(t, &core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("a.jsonl", []byte(text))}})
 	if len(g.findings) != core.MaxFindings || strings.Count(g.lines, "\n") != core.MaxFindings+6 {
 		t.Errorf("%d findings, %d lines", len(g.findings), strings.Count(g.lines, "\n"))
 	}
@@ -114,10 +115,10 @@ func TestErrors(t *testing.T) {
 		r    core.Request
 		want string
 	}{
-		"time":    {core.Request{Sources: task, Options: core.Options{At: "noon"}}, "the time at which keys are judged"},
-		"receipt": {core.Request{Sources: task, Keys: []core.KeyFile{{Name: "r.json", Data: read(t, "valid/task.json")}}}, `"r.json": `},
-		"private": {core.Request{Sources: task, Keys: []core.KeyFile{private}}, `"p.json": `},
-		"clash":   {core.Request{Sources: task, Keys: append(trusted(t), clash)}, `"c.json" beside another key file`},
+		"time":    {core.Request{Clock: time.Now, Sources: task, Options: core.Options{At: "noon"}}, "the time at which keys are judged"},
+		"receipt": {core.Request{Clock: time.Now, Sources: task, Keys: []core.KeyFile{{Name: "r.json", Data: read(t, "valid/task.json")}}}, `"r.json": `},
+		"private": {core.Request{Clock: time.Now, Sources: task, Keys: []core.KeyFile{private}}, `"p.json": `},
+		"clash":   {core.Request{Clock: time.Now, Sources: task, Keys: append(trusted(t), clash)}, `"c.json" beside another key file`},
 	}
 	for name, test := range tests {
 		g := new(got)
@@ -132,7 +133,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestKeyReport(t *testing.T) {
-	r := &core.Request{Sources: []stream.Source{core.Bytes("a", read(t, "valid/task.json"))}, Keys: trusted(t)}
+	r := &core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("a", read(t, "valid/task.json"))}, Keys: trusted(t)}
 	one := verify(t, r)
 	r.Keys = append(r.Keys, core.KeyFile{Name: "copy.json", Data: append(read(t, "keys/trust.json"), '\n')})
 	two := verify(t, r)
@@ -247,7 +248,7 @@ func TestTamper(t *testing.T) {
 					differ++
 				}
 			}
-			g := verify(t, &core.Request{Sources: []stream.Source{core.Bytes("demonstration", changed)}, Keys: trusted(t)})
+			g := verify(t, &core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("demonstration", changed)}, Keys: trusted(t)})
 			if differ != 1 || len(changed) != len(d.Source) || !strings.Contains(g.lines, `"hash_mismatch"`) || !strings.Contains(g.summary, `"verdict":"refuted"`) {
 				t.Errorf("%s %s: %d bytes differ: %s", file, target.Pointer, differ, g.lines)
 			}

@@ -14,7 +14,7 @@ type Request struct {
 	Sources []stream.Source
 	Keys    []KeyFile
 	Options Options
-	Now     time.Time
+	Clock   func() time.Time
 	Tool    string // what the summary calls this program
 }
 
@@ -26,8 +26,8 @@ type Options struct {
 }
 
 // policy makes the policy of the options.
-func (r *Request) policy() (receipt.Policy, error) {
-	p := receipt.Policy{Now: r.Now, IntegrityOnly: r.integrityOnly()}
+func (r *Request) policy(now time.Time) (receipt.Policy, error) {
+	p := receipt.Policy{Now: now, IntegrityOnly: r.integrityOnly()}
 	if !p.IntegrityOnly {
 		p.Issuer = r.Options.Issuer
 	}

@@ -28,7 +28,8 @@ type Sink interface {
 // Verify runs a request. The error says that it could not be run as asked; what
 // could not be read of the input is in the summary.
 func Verify(ctx context.Context, r *Request, sink Sink) error {
-	policy, err := r.policy()
+	started := r.Clock()
+	policy, err := r.policy(started)
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 	if incomplete := (*stream.IncompleteError)(nil); err != nil && !errors.As(err, &incomplete) {
 		return err
 	}
-	sum.Keys, sum.Tool, sum.Started, sum.Finished = given.summaryKeys(), r.Tool, receipt.At(r.Now), receipt.At(r.Now)
+	sum.Keys, sum.Tool, sum.Started, sum.Finished = given.summaryKeys(), r.Tool, receipt.At(started), receipt.At(r.Clock())
 	return p.end(sum)
 }
 
