@@ -107,7 +107,7 @@ func serveHTTP(ctx context.Context, e *env, o *serveOptions) error {
 		}
 		server.KeysReloaded(err)
 	}
-	h := &httpServer{server: server, handler: server, log: log, watch: watch, grace: o.grace}
+	h := &httpServer{server: server, handler: server, log: log, watch: watch, grace: o.grace, clients: o.clients()}
 	if o.pageOnly {
 		h.handler = onlyPage(server)
 	}

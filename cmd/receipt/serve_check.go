@@ -38,6 +38,11 @@ func (o *serveOptions) check(flags *pflag.FlagSet, args []string) error {
 	case o.logFormat != "auto" && o.logFormat != "text" && o.logFormat != "json":
 		return usage("", "--log-format is auto, text or json, found %q", o.logFormat)
 	}
+	for _, path := range []string{o.keys, o.policy, o.apiKeys, o.anchors, o.checkpoint} {
+		if path == stdinName {
+			return usage("write it to a file", "what a server reads it may have to read again, and stdin can be read once")
+		}
+	}
 	return o.checkLimits()
 }
 
@@ -106,6 +111,18 @@ func checkAddr(addr string) (loopback bool, err error) {
 		return false, usage("such as 127.0.0.1:8080, [::1]:8080, or 0.0.0.0:8080 for all interfaces", "--addr has an IP address or localhost, found %q", host)
 	}
 	return ip.IsLoopback(), nil
+}
+
+// clients says who may come in.
+func (o *serveOptions) clients() string {
+	loopback, _ := checkAddr(o.addr)
+	switch {
+	case o.apiKeys != "":
+		return "with an API key"
+	case loopback:
+		return "everybody on this machine"
+	}
+	return "everybody"
 }
 
 // hostNames are the names that a Host header may have. On a loopback address a page

@@ -23,6 +23,7 @@ type httpServer struct {
 	log     *slog.Logger
 	watch   *fileWatch
 	grace   time.Duration
+	clients string // who may come in
 }
 
 // run serves until ctx is done, and then lets requests finish.
@@ -40,7 +41,7 @@ func (h *httpServer) run(ctx context.Context, e *env, addr string) error {
 	go func() { failed <- server.Serve(listener) }()
 	stopWatch := h.startWatch()
 	defer stopWatch()
-	h.log.Info("listening", "address", listener.Addr().String())
+	h.log.Info("listening", "address", listener.Addr().String(), "clients", h.clients)
 	if _, err := fmt.Fprintf(e.out, "listening on http://%s\n", listener.Addr()); err != nil {
 		server.Close()
 		return err

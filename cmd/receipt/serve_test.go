@@ -359,7 +359,7 @@ func TestServeAPIKeys(t *testing.T) {
 			t.Errorf("the log has %.40q:\n%s", secret, log)
 		}
 	}
-	if !strings.Contains(log, `"key":"second"`) {
+	if !strings.Contains(log, `"clients":"with an API key"`) || !strings.Contains(log, `"key":"second"`) {
 		t.Errorf("the log does not name who came in:\n%s", log)
 	}
 }
