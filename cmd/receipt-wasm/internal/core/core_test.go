@@ -75,8 +75,8 @@ func TestVerify(t *testing.T) {
 		g := verify(t, &test.r)
 		var s struct {
 			Verdict, Scope, Tool, Started, Finished string
-			Receipts                      int
-			Keys                          *struct{ Path string }
+			Receipts                                int
+			Keys                                    *struct{ Path string }
 		}
 		if err := json.Unmarshal([]byte(g.summary), &s); err != nil {
 			t.Fatal(name, err)
