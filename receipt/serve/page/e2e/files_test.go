@@ -94,7 +94,7 @@ func draft(i int) *receipt.Draft {
 		Trust:          receipt.TrustTiers{StartTier: "act_auto", EndTier: "act_auto"},
 		ReplayInput:    receipt.ReplayInput{Determinism: "best_effort"},
 		ModelRoute:     receipt.ModelRoute{ChosenModel: receipt.Model{Provider: "openai", Model: "m"}, RoutePolicyReason: "r"},
-		Cost:           receipt.Cost{Currency: "USD", Total: 0.05 * float64(i%7+1)},
+		Cost:           receipt.Cost{Currency: "USD", Total: []float64{0.05, 0.1, 0.15, 0.2, 0.4}[i%5]},
 		SideEffects:    receipt.SideEffects{NetworkEgress: []receipt.NetworkEgress{{Destination: "api.example.com", Purpose: "test", BytesSent: &sent}}},
 		FinalArtifacts: []receipt.Artifact{{ArtifactID: "a", Kind: "patch"}},
 	}

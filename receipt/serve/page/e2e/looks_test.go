@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"os"
-	"strings"
 	"testing"
 )
 
@@ -26,8 +25,8 @@ func states(b *tab, stream string, visit func(name string)) {
 	visit("many")
 }
 
-// testAccessibility lets axe-core judge every state, light and dark, wide and
-// narrow (WCAG 2.2, levels A and AA, and its best practices).
+// testAccessibility lets axe-core judge every state, wide and narrow (WCAG 2.2,
+// levels A and AA, and its best practices), and its contrasts in the dark.
 func testAccessibility(t *testing.T, browser context.Context, url, stream string) {
 	path := os.Getenv("AXE")
 	needs(t, "axe-core: $AXE names no file", path == "")
@@ -35,25 +34,38 @@ func testAccessibility(t *testing.T, browser context.Context, url, stream string
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, scheme := range []string{"light", "dark"} {
+	for scheme, only := range map[string]string{"light": `{}`, "dark": `{runOnly: ["color-contrast"]}`} {
 		b := open(t, browser, url)
 		b.scheme(scheme)
 		eval[bool](b, string(axe)+"\n;true")
 		states(b, stream, func(name string) {
-			for _, width := range []int64{1100, 360} {
-				b.size(width, 800)
-				found := eval[[]string](b, `axe.run().then(({ violations }) => violations.map((v) =>
-					v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.target.join(" ") + " " + (n.any[0]?.message ?? n.all[0]?.message ?? "")).join("; ")))`)
-				if len(found) > 0 {
-					t.Errorf("%s, %s, %d wide:\n%s", name, scheme, width, strings.Join(found, "\n"))
-				}
+			b.judge(name+", "+scheme, only)
+			if scheme == "light" {
+				b.size(360, 800)
+				b.judge(name+", narrow", only)
 				if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
-					t.Errorf("%s, %d wide: %d pixels do not fit", name, width, over)
+					t.Errorf("%s: %d pixels do not fit on a phone", name, over)
 				}
+				b.size(1100, 900)
 			}
-			b.size(1100, 900)
 		})
 		b.quiet()
+	}
+}
+
+// judge runs axe-core over what the page shows now.
+func (b *tab) judge(name, options string) {
+	b.Helper()
+	found := eval[struct {
+		Passes     int
+		Violations []string
+	}](b, `axe.run(`+options+`).then(({ passes, violations }) => ({ passes: passes.length, violations: violations.map((v) =>
+		v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.target.join(" ") + " " + (n.any[0]?.message ?? n.all[0]?.message ?? "")).join("; ")) }))`)
+	if found.Passes == 0 {
+		b.Errorf("%s: axe-core looked at nothing", name)
+	}
+	for _, v := range found.Violations {
+		b.Errorf("%s: %s", name, v)
 	}
 }
 
