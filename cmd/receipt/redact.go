@@ -83,16 +83,7 @@ func redactDraft(e *env, path string, o *redactOptions) error {
 	if err != nil {
 		return refuted("", "%q: %w", sourceName(path), err)
 	}
-	// First what would otherwise be lost.
-	if o.disclosures != "" {
-		if o.disclosures == stdinName {
-			return usage("", "--disclosures takes a file: withheld values belong on no terminal")
-		}
-		if err := writeOutput(e, o.disclosures, result.Disclosures.Marshal(), 0o600, o.force); err != nil {
-			return err
-		}
-	}
-	if err := writeOutput(e, o.output, append(result.Draft, '\n'), 0o644, o.force); err != nil {
+	if err := writeRedacted(e, path, o, result); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.err, "receipt: %s\n", escapeLine(result.Summary()))

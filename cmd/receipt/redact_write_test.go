@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// inFolder makes a folder with a draft that holds secrets and moves the test
+// there.
+func inFolder(t *testing.T, values int) {
+	t.Helper()
+	base, err := os.ReadFile("../../docs/draft.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	for i := range values {
+		fmt.Fprintf(&b, `"case_%d":{"password":"hunter2hunter2","note":%q},`, i, strings.Repeat("nothing to see here. ", 20))
+	}
+	draft := bytes.Replace(base, []byte(`"metadata":{`), []byte(`"metadata":{`+b.String()), 1)
+	if bytes.Equal(draft, base) {
+		draft = bytes.Replace(base, []byte(`"metadata": {`), []byte(`"metadata": {`+b.String()), 1)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("draft.json", draft, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// files lists what is in the folder.
+func files(t *testing.T) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func redactHere(args ...string) (code int, message string) {
+	var stderr bytes.Buffer
+	code = run(context.Background(), append([]string{"redact", "draft.json"}, args...), &env{in: strings.NewReader(""), out: fullWriter{}, err: &stderr, getenv: func(string) string { return "" }, now: time.Now})
+	return code, stderr.String()
+}
+
+// checkPair compares a redacted draft with its disclosures.
+func checkPair(t *testing.T, output, disclosures string) {
+	t.Helper()
+	text, err := os.ReadFile(output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := canon.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(disclosures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := redact.ParseDisclosures(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Check(doc); err != nil || len(d.Fields) != doc.Root().Member("redactions").Len() {
+		t.Errorf("%d disclosures of %d entries: %v", len(d.Fields), doc.Root().Member("redactions").Len(), err)
+	}
+}
+
+// TestRedactFails: a run that fails leaves no file, and what was there before is
+// as it was.
+func TestRedactFails(t *testing.T) {
+	inFolder(t, 3)
+	if err := os.WriteFile("old", []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("folder", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("draft.json", "link"); err != nil {
+		t.Skip(err)
+	}
+	before := files(t)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--disclosures", "d", "-o", "old"}, `"old" exists already`},
+		{[]string{"--disclosures", "old", "-o", "r"}, `"old" exists already`},
+		{[]string{"--disclosures", "d", "-o", "folder"}, `"folder" is a folder`},
+		{[]string{"--disclosures", "d", "-o", "folder", "--force"}, `"folder" is a folder`},
+		{[]string{"--disclosures", "folder", "-o", "r", "--force"}, `"folder" is a folder`},
+		{[]string{"--disclosures", "d", "-o", "absent/r"}, `"absent/r": no such file or directory`},
+		{[]string{"--disclosures", "absent/d", "-o", "r"}, `"absent/d": no such file or directory`},
+		{[]string{"--disclosures", "old/d", "-o", "r"}, `"old/d": not a directory`},
+		{[]string{"--disclosures", "d", "-o", "./d"}, "--disclosures and --output name the same file"},
+		{[]string{"--disclosures", "draft.json", "--force"}, "--disclosures names the draft itself"},
+		{[]string{"--disclosures", "link", "-o", "r", "--force"}, "--disclosures names the draft itself"},
+		{[]string{"--disclosures", "-"}, "belong on no terminal"},
+		{[]string{"--rules", "absent.yaml", "--disclosures", "d", "-o", "r"}, "absent.yaml"},
+	} {
+		code, message := redactHere(c.args...)
+		if code != exitUsage || !strings.Contains(message, c.want) || strings.Contains(message, "hunter2") {
+			t.Errorf("%q: exit %d, %s", c.args, code, message)
+		}
+		if now := files(t); !slices.Equal(now, before) {
+			t.Errorf("%q left %q", c.args, now)
+		}
+	}
+	if old, err := os.ReadFile("old"); err != nil || string(old) != "old" {
+		t.Errorf("%q, %v", old, err)
+	}
+	// Onto a full stdout: the reader may have it all, so the disclosures stay.
+	if code, message := redactHere("--disclosures", "d"); code != exitUsage || !strings.Contains(message, "no space left") {
+		t.Errorf("exit %d, %s", code, message)
+	}
+	if _, err := os.Stat("d"); err != nil {
+		t.Error(err)
+	}
+	// In place, and over what was there.
+	if code, message := redactHere("--disclosures", "d", "-o", "old", "--force"); code != exitVerified {
+		t.Error(message)
+	}
+	checkPair(t, "old", "d")
+	if code, message := redactHere("--disclosures", "d", "-o", "draft.json", "--force"); code != exitVerified {
+		t.Error(message)
+	}
+	checkPair(t, "draft.json", "d")
+}
+
+// TestRedactKilled: number 229. A process that is killed at any moment leaves no
+// file in part, and no redacted draft without its disclosures.
+func TestRedactKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it kills processes")
+	}
+	inFolder(t, 4000)
+	began := time.Now()
+	if err := exec.Command("receipt", "redact", "draft.json", "--disclosures", "d", "-o", "r").Run(); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(began)
+	checkPair(t, "r", "d")
+	r := rand.New(rand.NewPCG(15, 16))
+	seen := map[string]int{}
+	for range 40 {
+		for _, name := range files(t) {
+			if name != "draft.json" {
+				os.Remove(name)
+			}
+		}
+		cmd := exec.Command("receipt", "redact", "draft.json", "--disclosures", "d", "-o", "r")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// Most often when files are written, which is at the end.
+		time.Sleep(time.Duration((0.3 + 0.7*r.Float64()) * float64(took)))
+		cmd.Process.Kill()
+		cmd.Wait()
+		state := ""
+		for _, name := range files(t) {
+			if !strings.HasPrefix(name, ".receipt-") {
+				state += name + " "
+				continue
+			}
+			info, err := os.Stat(name)
+			if err != nil || info.Mode().Perm()&0o077 != 0 && !redactedOnly(t, name) {
+				t.Errorf("%s has the rights %v, %v", name, info.Mode(), err)
+			}
+		}
+		switch seen[state]++; state {
+		case "draft.json ":
+		case "d draft.json ":
+			file, err := os.ReadFile("d")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := redact.ParseDisclosures(file); err != nil {
+				t.Error(err)
+			}
+		case "d draft.json r ":
+			checkPair(t, "r", "d")
+		default:
+			t.Errorf("there are %s", state)
+		}
+	}
+	t.Logf("after the kill there were: %v", seen)
+}
+
+// redactedOnly reports whether a file has no secret in it.
+func redactedOnly(t *testing.T, name string) bool {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Clean(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return !bytes.Contains(text, []byte("hunter2"))
+}
