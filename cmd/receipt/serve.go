@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/serve/page"
 )
 
 type serveOptions struct {
@@ -116,7 +117,7 @@ func serveHTTP(ctx context.Context, e *env, o *serveOptions) error {
 
 // assemble reads everything that is served.
 func (o *serveOptions) assemble(ctx context.Context, e *env, w *fileWatch, log *slog.Logger) (*serve.Options, error) {
-	s := &serve.Options{Tool: toolName(), Now: e.now, Log: log, Limits: o.limits, Hosts: o.hostNames()}
+	s := &serve.Options{Page: page.Handler(), Tool: toolName(), Now: e.now, Log: log, Limits: o.limits, Hosts: o.hostNames()}
 	if o.pageOnly {
 		o.integrityOnly = true // of what is verified in the browser the server sees nothing
 	}

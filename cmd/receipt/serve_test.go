@@ -231,7 +231,7 @@ func TestServe(t *testing.T) {
 	r.expects(404, "resource_not_found", "GET", "/v1/receipts/receipt_unknown", "", version)
 	r.expects(200, `"key_2026_04"`, "GET", "/.well-known/jwks.json", "")
 	r.expects(200, "ready", "GET", "/readyz", "")
-	r.expects(200, "", "GET", "/", "")
+	r.expects(200, "<!doctype html>", "GET", "/", "")
 	r.expects(200, "receipt_key_reloads_total", "GET", "/metrics", "")
 	r.expects(403, "permission_denied", "GET", "/", "", "Host: attacker.example")
 	checkpoint, err := os.ReadFile(filepath.Join(dir, "checkpoint.txt"))
@@ -477,7 +477,7 @@ func TestServeCutOff(t *testing.T) {
 // TestServePageOnly: the page and health, and nothing else.
 func TestServePageOnly(t *testing.T) {
 	r := startServe(t, t.TempDir(), "--addr", "127.0.0.1:0", "--page-only")
-	r.expects(200, "", "GET", "/", "")
+	r.expects(200, "<!doctype html>", "GET", "/", "")
 	r.expects(200, "ok", "GET", "/healthz", "")
 	r.expects(200, "ready", "GET", "/readyz", "")
 	for _, path := range []string{"/v1", "/v1/verify", "/v1/receipts/a", "/metrics", "/openapi.json", "/.well-known/jwks.json", "/x/checkpoint", "//", "/%2e"} {

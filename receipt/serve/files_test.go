@@ -300,8 +300,6 @@ func TestFilesSkip(t *testing.T) {
 func TestFilesRefuse(t *testing.T) {
 	list := fileReceipts(t, 2)
 	other := bytes.Replace(list[0], []byte(`"harness"`), []byte(`"another"`), 1)
-	large := []byte(`{"receipt_id":"r0","a":"` + strings.Repeat("x", receipt.MaxBytes-100) + `"}`)
-	large2 := []byte(`{"receipt_id":"r1","a":"` + strings.Repeat("x", receipt.MaxBytes-100) + `"}`)
 	for name, c := range map[string]struct {
 		files map[string][]byte
 		want  string
@@ -312,8 +310,6 @@ func TestFilesRefuse(t *testing.T) {
 			`serve: the receipt_id "r0" is that of two different receipts, "a.jsonl:1" and "a.jsonl:2"; an id can name only one`},
 		"torn gzip": {map[string][]byte{"a.jsonl.gz": zipped(t, lineFile(list...))[:200]}, `"a.jsonl.gz": gzip: the file ends in its middle`},
 		"blank":     {map[string][]byte{"a.jsonl": []byte("\n\n")}, `"a.jsonl": holds no receipt`},
-		"large gzip": {map[string][]byte{"a.jsonl.gz": zipped(t, lineFile(large, large2))},
-			`"a.jsonl.gz": a compressed file with more than 16777216 bytes of receipts; decompress it to serve it`},
 	} {
 		_, sources := filed(t, c.files)
 		f, err := serve.OpenFiles(context.Background(), sources...)
@@ -337,6 +333,26 @@ func TestFilesRefuse(t *testing.T) {
 	_, sources := filed(t, map[string][]byte{"a.jsonl": lineFile(list...)})
 	if _, err := serve.OpenFiles(ctx, sources...); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestFilesLargePacked: a compressed file is served up to a size.
+func TestFilesLargePacked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compresses twice 16 MiB")
+	}
+	large := func(id string) []byte {
+		return []byte(`{"receipt_id":"` + id + `","a":"` + strings.Repeat("x", serve.MaxPacked/2-100) + `"}`)
+	}
+	list := [][]byte{large("r0"), large("r1"), fileReceipts(t, 3)[2]}
+	f := openFiles(t, map[string][]byte{"a.jsonl.gz": zipped(t, lineFile(list[:2]...))})
+	if got, err := f.Get(context.Background(), "r1"); err != nil || !bytes.Equal(got.JSON, list[1]) {
+		t.Errorf("%v, %d bytes", err, len(got.JSON))
+	}
+	_, sources := filed(t, map[string][]byte{"a.jsonl.gz": zipped(t, lineFile(list...))})
+	const want = `"a.jsonl.gz": a compressed file with more than 16777216 bytes of receipts; decompress it to serve it`
+	if _, err := serve.OpenFiles(context.Background(), sources...); err == nil || err.Error() != want {
+		t.Errorf("%v, expected %s", err, want)
 	}
 }
 
