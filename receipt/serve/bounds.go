@@ -17,6 +17,7 @@ func (l Limits) withDefaults() Limits {
 	l.Requests = orElse(l.Requests, 256)
 	l.Memory = orElse(l.Memory, 256<<20)
 	l.Streams = orElse(l.Streams, 8)
+	l.LargeStreams = orElse(l.LargeStreams, 1)
 	l.Jobs = orElse(l.Jobs, runtime.GOMAXPROCS(0))
 	l.Idle = orElse(l.Idle, 30*time.Second)
 	l.Body = orElse(l.Body, time.Minute)

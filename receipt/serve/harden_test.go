@@ -89,11 +89,16 @@ func TestSlowClients(t *testing.T) {
 	t.Run("slow", func(t *testing.T) {
 		o := options(t)
 		o.Limits.Idle, o.Limits.Body = 200*time.Millisecond, 600*time.Millisecond
-		h := start(t, o)
-		if h.http.ReadHeaderTimeout <= 0 || h.http.IdleTimeout <= 0 || h.http.MaxHeaderBytes <= 0 {
-			t.Errorf("the server has no bounds for headers: %+v", h.http)
+		s, err := serve.New(o)
+		if err != nil {
+			t.Fatal(err)
 		}
-		h.http.ReadHeaderTimeout = 200 * time.Millisecond
+		h := startHandler(t, s, s, func(hs *http.Server) {
+			if hs.ReadHeaderTimeout <= 0 || hs.IdleTimeout <= 0 || hs.MaxHeaderBytes <= 0 {
+				t.Errorf("the server has no bounds for headers: %+v", hs)
+			}
+			hs.ReadHeaderTimeout = 200 * time.Millisecond
+		})
 		var wg sync.WaitGroup
 		for name, c := range map[string]struct{ request, drip, want string }{
 			"header":   {"POST /v1/verify HTTP/1.1\r\nHost: x\r\nX-", "a", ""},

@@ -82,13 +82,16 @@ func start(t testing.TB, o serve.Options) *host {
 	return startHandler(t, s, s)
 }
 
-func startHandler(t testing.TB, s *serve.Server, h http.Handler) *host {
+func startHandler(t testing.TB, s *serve.Server, h http.Handler, change ...func(*http.Server)) *host {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	hs := serve.HTTPServer(h, nil)
+	for _, f := range change {
+		f(hs)
+	}
 	var done sync.WaitGroup
 	done.Go(func() { _ = hs.Serve(l) })
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true},

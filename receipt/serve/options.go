@@ -69,8 +69,7 @@ type Options struct {
 type Limits struct {
 	// Document is the largest body of one receipt, in bytes of JSON. Default and
 	// maximum: receipt.MaxBytes. CBOR may be as much longer as package archive
-	// allows. Lines of a stream are bounded by the format's own limit, and a line
-	// beyond this one is left undecided.
+	// allows. Lines of a stream are bounded by the format's own limit alone.
 	Document int64
 
 	// Requests is how many requests are served at the same time, but for health and
@@ -85,8 +84,15 @@ type Limits struct {
 	// next one is answered 503.
 	Streams int
 
+	// LargeStreams is how many of them may have lines beyond 1 MiB, be compressed, or be
+	// CBOR sequences beyond 1 MiB. Default: 1. The next one waits, at most as long as
+	// Idle. With the largest and worst lines one takes about 600 MiB of memory for each
+	// job, any other stream at most 40 MiB.
+	LargeStreams int
+
 	// Jobs is how many processors one stream uses, and how many single receipts are
-	// judged at the same time; more wait. Default: as many as the program may use.
+	// judged at the same time; more wait. Default: as many as the program may use. The
+	// largest and worst receipt takes about 600 MiB of memory while it is judged.
 	Jobs int
 
 	// Idle is how long a read of a body or a write of an answer may make no

@@ -16,7 +16,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
@@ -31,9 +30,9 @@ type Server struct {
 	codec    *archive.Codec
 	requests slots
 	streams  slots
+	large    slots // of streams
 	judging  slots
 	memory   budget
-	docs     sync.Pool // of *canon.Document
 	draining atomic.Bool
 
 	random struct {
@@ -73,9 +72,9 @@ func New(o Options) (*Server, error) {
 	for _, host := range o.Hosts {
 		s.hosts[hostName(host)] = true
 	}
-	s.requests, s.streams, s.judging = newSlots(s.limits.Requests), newSlots(s.limits.Streams), newSlots(s.limits.Jobs)
+	s.requests, s.judging = newSlots(s.limits.Requests), newSlots(s.limits.Jobs)
+	s.streams, s.large = newSlots(s.limits.Streams), newSlots(s.limits.LargeStreams)
 	s.memory.left = s.limits.Memory
-	s.docs.New = func() any { return new(canon.Document) }
 	s.random.Reader = bufio.NewReaderSize(o.Random, 512)
 	var err error
 	s.meters, err = newMeters(o.Registry)

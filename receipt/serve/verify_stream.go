@@ -38,14 +38,16 @@ func (c *call) verifyStream(v *Verifier, judge *receipt.Verifier, o stream.Optio
 	if err != nil {
 		return err
 	}
+	g := c.gate(in, o.Kind)
+	defer g.close()
 	o.Jobs = c.s.limits.Jobs
 	started := receipt.At(c.s.options.Now())
-	run := stream.Verify(c.r.Context(), judge, in, o)
+	run := stream.Verify(c.r.Context(), judge, g, o)
 	out := c.lines()
 	defer out.halt()
 	err = c.copyReports(run, judge.Scope(), out)
 	if err == nil {
-		err = c.copySummary(run, v, started, out)
+		err = c.copySummary(run, g, v, started, out)
 	}
 	return out.end(err)
 }
@@ -80,10 +82,10 @@ func (c *call) copyReports(run *stream.Run, scope receipt.Scope, out *lineWriter
 }
 
 // copySummary writes the last line.
-func (c *call) copySummary(run *stream.Run, v *Verifier, started receipt.Time, out *lineWriter) error {
+func (c *call) copySummary(run *stream.Run, g *gate, v *Verifier, started receipt.Time, out *lineWriter) error {
 	sum, err := run.Summary()
 	if err != nil {
-		return c.incomplete(err)
+		return c.incomplete(err, g)
 	}
 	sum.Tool, sum.Started, sum.Finished = c.s.options.Tool, started, receipt.At(c.s.options.Now())
 	if sum.Scope == receipt.ScopeFull {
@@ -95,9 +97,14 @@ func (c *call) copySummary(run *stream.Run, v *Verifier, started receipt.Time, o
 }
 
 // incomplete says why a stream has no summary.
-func (c *call) incomplete(err error) error {
+func (c *call) incomplete(err error, g *gate) error {
+	g.close() // it may still be reading
 	var partial *stream.IncompleteError
 	switch {
+	case c.r.Context().Err() != nil && c.body.failure() == nil:
+		return gone(err)
+	case g.refused() != nil:
+		return g.refused()
 	case c.body.failure() != nil:
 		return unread(c.body.failure())
 	case errors.Is(err, stream.ErrStreams):

@@ -1,0 +1,114 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// largeLine is how long a line of a stream may be, in bytes, before the stream counts
+// as large. Receipts are usually a hundredth of it.
+const largeLine = 1 << 20
+
+// A gate lets few streams at a time have long lines, since a line that is being
+// judged takes a multiple of its bytes. What a compressed stream holds cannot be seen
+// here, so it is large; where items of a CBOR sequence end cannot be seen either, so
+// a sequence is large when it is longer than a line may be.
+type gate struct {
+	c      *call
+	from   io.Reader // of the call's body
+	kind   stream.Kind
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu     sync.Mutex // held during a read
+	inside bool       // one of the few
+	err    error
+	begun  bool
+	packed bool
+	line   int // bytes since the last line end
+}
+
+func (c *call) gate(from io.Reader, kind stream.Kind) *gate {
+	ctx, cancel := context.WithCancel(c.r.Context())
+	return &gate{c: c, from: from, kind: kind, ctx: ctx, cancel: cancel}
+}
+
+// close ends the reading, and leaves the few.
+func (g *gate) close() {
+	g.cancel()
+	g.c.body.close()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.inside {
+		g.inside = false
+		g.c.s.large.leave()
+	}
+	if g.err == nil {
+		g.err = errBodyClosed
+	}
+}
+
+// refused is why the stream was not let in; nil when it was.
+func (g *gate) refused() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if f, ok := g.err.(*fault); ok {
+		return f
+	}
+	return nil
+}
+
+// Read reads on when the stream is small, or one of the few.
+func (g *gate) Read(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err != nil {
+		return 0, g.err
+	}
+	n, err := g.from.Read(p)
+	g.see(p[:n])
+	if !g.inside && (g.packed || g.line > largeLine) {
+		if g.err = g.enter(); g.err != nil {
+			return 0, g.err
+		}
+		g.inside = true
+	}
+	return n, err
+}
+
+// see measures the line that the body is in. Package stream reads a quarter of
+// largeLine at a time, so that no line within one piece is large.
+func (g *gate) see(piece []byte) {
+	if len(piece) == 0 {
+		return
+	}
+	if !g.begun {
+		g.begun, g.packed = true, mayBePacked(piece[0])
+	}
+	end := bytes.IndexByte(piece, '\n')
+	if g.kind != stream.Lines || end < 0 || g.line+end > largeLine {
+		g.line += len(piece)
+		return
+	}
+	g.line = len(piece) - bytes.LastIndexByte(piece, '\n') - 1
+}
+
+// mayBePacked reports the first byte of gzip, of zstd and of its skippable frames. No
+// receipt begins with one.
+func mayBePacked(first byte) bool {
+	return first == 0x1f || first == 0x28 || first&0xf0 == 0x50
+}
+
+// enter waits for a place among the few, as long as a client may let us wait.
+func (g *gate) enter() error {
+	ctx, cancel := context.WithTimeout(g.ctx, g.c.s.limits.Idle)
+	defer cancel()
+	if err := g.c.s.large.take(ctx); err != nil {
+		return busy("as many streams of large receipts as this server allows are being verified")
+	}
+	return nil
+}

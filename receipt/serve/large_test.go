@@ -1,0 +1,106 @@
+package serve_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// TestLargeStreams: of the streams with long lines, or whose lines cannot be seen,
+// one at a time is verified; others go on beside it. Reliability 301, 315.
+func TestLargeStreams(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Run("large", func(t *testing.T) {
+		o := options(t)
+		o.Limits.Idle, o.Limits.LargeStreams = 500*time.Millisecond, 1
+		h := start(t, o)
+		small := ndjson(oneLine(t, "valid/minimal.json"))
+		long := append(bytes.Repeat([]byte(" "), 1<<20+1), small...)
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		_, _ = z.Write(small)
+		_ = z.Close()
+		item := append([]byte("\xa1\x61a\x7a\x00\x10\x00\x00"), bytes.Repeat([]byte("x"), 1<<20)...) // {"a": "xxx…"}
+		large := map[string][]byte{"x-ndjson": long, "jsonl": packed.Bytes(), "cbor-seq": item}
+		for media, body := range large {
+			if got := h.post("/v1/verify", "application/"+media, body); got.status != 200 || !bytes.Contains(got.body, []byte(`"summary"`)) {
+				t.Errorf("%s alone: %d %.200s", media, got.status, got.body)
+			}
+		}
+		many := bytes.Repeat(small, 2000) // several pieces, no long line
+		one, leave := h.holdLarge(t, long)
+		for media, body := range large {
+			got := h.post("/v1/verify", "application/"+media, body)
+			if got.status == 200 && !bytes.Contains(got.body, []byte(`"error"`)) || got.status != 200 && (got.status != 503 || got.header.Get("Retry-After") == "") {
+				t.Errorf("%s beside another: %d %.200s", media, got.status, got.body)
+			}
+			_, _ = io.WriteString(one, "\n") // the other is not idle
+		}
+		if got := h.post("/v1/verify", "application/x-ndjson", many); got.status != 200 || len(got.lines()) != 2001 {
+			t.Errorf("small beside a large one: %d %d lines", got.status, len(got.lines()))
+		}
+		leave()
+		for {
+			got := h.post("/v1/verify", "application/x-ndjson", long)
+			if got.status == 200 && bytes.Contains(got.body, []byte(`"summary"`)) {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+	quiet(t, before)
+}
+
+// holdLarge begins a large stream, and keeps it from being idle.
+func (h *host) holdLarge(t *testing.T, part []byte) (io.Writer, func()) {
+	t.Helper()
+	r, w := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+h.addr+"/v1/verify", r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	go func() { _, _ = w.Write(append(part, part...)) }()
+	res, err := h.client.Do(req) // returns with the first report
+	if err != nil || res.StatusCode != 200 {
+		t.Fatal(res, err)
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				_, _ = io.WriteString(w, "\n")
+			case <-stop:
+				return
+			}
+		}
+	}()
+	return w, func() {
+		close(stop)
+		<-stopped
+		w.Close()
+		res.Body.Close()
+	}
+}
+
+// TestLongestLine: a line of the largest receipt that there can be is judged.
+func TestLongestLine(t *testing.T) {
+	h := start(t, options(t))
+	line := `{"schema":"receipt-2026-04-25","a":"` + strings.Repeat("x", receipt.MaxBytes-40) + `"}`
+	got := h.post("/v1/verify", "application/x-ndjson", []byte(line+strings.Repeat(" ", receipt.MaxBytes-len(line))+"\n"))
+	list, sum := verdicts(t, got)
+	if sum == nil || strings.Join(list, ";") != "1 refuted schema_invalid" {
+		t.Errorf("%d %q", got.status, list)
+	}
+}
