@@ -1,7 +1,7 @@
 // The page: what is given, what runs, and what came out. The core decides; this
 // only shows.
-import { h } from "./view/dom.js";
-import { number } from "./view/text.js";
+import { h, icon } from "./view/dom.js";
+import { number, visible } from "./view/text.js";
 import { Cancelled, Core } from "./shell/core.js";
 import { button, download } from "./shell/download.js";
 import { Inputs } from "./shell/inputs.js";
@@ -22,11 +22,13 @@ async function verify() {
   showGiven();
   const mine = ++turn;
   if (inputs.receipts.length === 0) return;
+  if (!at("running").hidden) core.cancel(); // what ran before is of no use any more
+  const given = { receipts: inputs.receipts, keys: inputs.keys };
   const options = { issuer: at("issuer").value.trim(), at: at("at").value.trim(), integrity_only: at("integrity").checked };
   try {
     running({ bytes: 0, total: 1, receipts: 0, findings: 0 });
-    const run = await core.verify(inputs.receipts, inputs.keys, options, (progress) => mine === turn && running(progress));
-    if (mine === turn) await showRun(run, options);
+    const run = await core.verify(given.receipts, given.keys, options, (progress) => mine === turn && running(progress));
+    if (mine === turn) await showRun({ ...run, given, options });
   } catch (error) {
     if (mine === turn) fail(error);
   } finally {
@@ -34,19 +36,25 @@ async function verify() {
   }
 }
 
-// attempt does something that can fail, and says so.
+// attempt does something else that can fail, and says so. An outcome that is shown
+// stays true.
 async function attempt(act) {
   try {
     await act();
   } catch (error) {
-    fail(error);
+    if (!(error instanceof Cancelled)) complain(["This did not work: ", error.message, "."]);
   }
 }
 
 function fail(error) {
   at("running").hidden = true;
   show(null);
-  at("problem").replaceChildren(h("p", { class: "caution bad" }, error instanceof Cancelled ? "Cancelled. Nothing was decided." : ["Nothing was decided: ", error.message, "."]));
+  complain(error instanceof Cancelled ? "Cancelled. Nothing was decided." : ["Nothing was decided: ", error.message, "."]);
+}
+
+function complain(text) {
+  at("problem").replaceChildren(h("p", { class: "caution bad" }, icon("bad"), h("span", {}, text)));
+  at("problem").scrollIntoView({ block: "nearest" });
 }
 
 function running({ bytes, total, receipts, findings }) {
@@ -75,7 +83,7 @@ function spoken(element) {
   return (element.querySelector(".banner") ? "Demonstration. " : "") + texts.join(". ");
 }
 
-async function showRun(run, options) {
+async function showRun(run) {
   const { summary, first } = run;
   const alone = summary.receipts === 1 && summary.complete && summary.findings.length === 0 && summary.skipped_count === 0;
   const save = () => [
@@ -83,38 +91,39 @@ async function showRun(run, options) {
     button("Print", () => print()),
   ];
   if (alone && first) {
-    await showOne(run, { ...first, not_checked: [...first.not_checked, ...summary.not_checked] }, options, save);
+    await showOne(run, { ...first, not_checked: [...first.not_checked, ...summary.not_checked] }, save);
     return;
   }
-  const many = () => renderMany({ run, actions: h("p", { class: "buttons actions" }, save()), open: (report) => attempt(() => showOne(run, report, options, save, back)) });
+  const many = () => renderMany({ run, actions: h("p", { class: "buttons actions" }, save()), open: (report) => attempt(() => showOne(run, report, save, back)) });
   const back = () => show(many());
   show(many());
 }
 
 // showOne shows one receipt of a run. back leads to the others.
-async function showOne(run, report, options, save, back) {
-  const opened = await core.open(inputs.find(report.source), report.index);
+async function showOne(run, report, save, back) {
+  const { receipts } = run.given;
+  const opened = await core.open(receipts.find((input) => input.name === report.source) ?? receipts[0], report.index);
   const actions = h("p", { class: "buttons actions" }, back && button("Back to all receipts", back), save());
   const targets = JSON.parse(opened.targets ?? "null") ?? [];
   const again = () => show(renderSingle({ report, keys: run.keys, opened, actions: [actions, targets.length > 0 && tamperForm(targets, tamper)] }));
-  const tamper = (pointer) => attempt(() => demonstrate(opened.source, pointer, options, again));
+  const tamper = (pointer) => attempt(() => demonstrate(run, opened.source, pointer, again));
   again();
 }
 
 function tamperForm(targets, tamper) {
   const choice = document.createElement("select");
   choice.id = "tamper-target";
-  choice.append(...targets.map((target) => new Option(`${target.label} (${target.pointer})`, target.pointer)));
-  return h("p", { class: "buttons tamper" }, h("label", { for: choice.id }, "See what happens to an altered copy:"), choice,
+  choice.append(...targets.map((target) => new Option(`${target.label}: ${visible(target.before)} → ${visible(target.after)}`, target.pointer)));
+  return h("p", { class: "buttons tamper" }, h("label", { for: choice.id }, "Try an altered copy:"), choice,
     button("Change one byte", () => tamper(choice.value), { id: "tamper" }));
 }
 
 // demonstrate changes a copy and judges it as the receipt was judged. What is
 // shown is marked, and nothing of it can be downloaded.
-async function demonstrate(source, pointer, options, undo) {
+async function demonstrate({ given, options }, source, pointer, undo) {
   const { source: changed, target } = await core.tamper(source, pointer);
   const input = { name: "demonstration", file: new Blob([changed]) };
-  const run = await core.verify([input], inputs.keys, options);
+  const run = await core.verify([input], given.keys, options);
   const opened = await core.open(input, 1);
   const back = button("Undo: back to the receipt that was given", () => {
     undo();
@@ -136,6 +145,7 @@ function showGiven() {
   }));
   const missing = inputs.receipts.length > 0 && keys.length === 0 ? "No keys yet: only whether the content was changed can be told. Get the key set from the issuer, not from whoever sent the receipt."
     : inputs.receipts.length === 0 && keys.length > 0 ? "The keys are here. Now the receipt." : null;
+  at("drop").classList.toggle("small", inputs.receipts.length > 0);
   at("given").replaceChildren(h("ul", {}, receipts, keys), ...(missing ? [h("p", { class: "aside" }, missing)] : []));
 }
 

@@ -3,6 +3,7 @@
 // Larger files are no key sets.
 const mostKeys = 4 << 20; // bytes
 
+// The lists are replaced, never changed: a run keeps those that it was given.
 export class Inputs {
   receipts = []; // {name, file}
   keys = []; // {name, bytes}
@@ -22,11 +23,9 @@ export class Inputs {
     }
     if (receipts.length > 0) this.receipts = receipts;
     for (const file of keys) {
-      if (!this.keys.some((known) => same(known.bytes, file.bytes))) this.keys.push({ name: unused(file.name, this.keys), bytes: file.bytes });
+      if (!this.keys.some((known) => same(known.bytes, file.bytes))) this.keys = [...this.keys, { name: unused(file.name, this.keys), bytes: file.bytes }];
     }
   }
-
-  find(name) { return this.receipts.find((input) => input.name === name); }
 
   removeKeys(file) { this.keys = this.keys.filter((known) => known !== file); }
 }
