@@ -91,6 +91,7 @@ func exampleFiles(t *testing.T) map[string][]byte {
 	}
 	addBatchFiles(t, files)
 	addRedactedFiles(t, files)
+	addLogs(t, files)
 	return files
 }
 

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+)
+
+//go:generate go run . record --markdown -o ../../docs/record.md --force
+
+type recordOptions struct {
+	record.Options
+	issuedAt         string
+	frames, markdown bool
+	output           string
+	force            bool
+}
+
+func newRecord(e *env) *cobra.Command {
+	var o recordOptions
+	cmd := &cobra.Command{
+		Use:   "record [FILE]",
+		Short: "make a draft from the event log of a task",
+		Long: `Make the draft of a receipt from what was logged of a task that has ended: the
+protocol's events, a JSON object a line, in the order of their sequence. The same
+log gives the same draft.
+
+With --frames, or when the first line says so, the lines are JSON-RPC frames of a
+bridge or of ACP: {"at": TIME, "frame": {…}}, and {"at": TIME, "event": KIND,
+"payload": {…}} for what no frame tells. Whatever a permission was answered with,
+only what is known to be an approval is one.
+
+What is not in the log, flags tell. Nothing is redacted here: receipt redact
+withholds secrets from the draft, and receipt seal makes the receipt.`,
+		Example: `  receipt record events.jsonl --issuer my_harness -o new-draft.json
+  receipt record frames.jsonl --issuer my_harness --task task_01K0RUN`,
+		Args: optionalFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.markdown {
+				var b bytes.Buffer
+				recordPage(&b)
+				return writeOutput(e, o.output, b.Bytes(), 0o644, o.force)
+			}
+			if err := refuseEmpty(cmd); err != nil {
+				return err
+			}
+			return recordLog(e, fileArg(args), &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Issuer.ID, "issuer", "", "who issues the receipt: issuer.`ID`")
+	f.StringVar(&o.Issuer.Kind, "issuer-kind", "harness", "`KIND` of the issuer: harness, host, agent or connector")
+	f.StringVar(&o.Issuer.Name, "issuer-name", "", "`NAME` of the issuer, for people")
+	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "demand a signature by this key: issuer.public_key_id")
+	f.StringVar(&o.TaskID, "task", "", "the task in a log of several: its `ID`; required for frames")
+	f.StringVar(&o.ReceiptID, "receipt-id", "", "`ID` of the receipt (default: made of the task's)")
+	f.StringVar(&o.issuedAt, "issued-at", "", "`TIME` of issue (default: when the task ended)")
+	f.StringVar(&o.WorkspaceRef, "workspace", "", "`REF` of the workspace")
+	f.StringVar(&o.WorkspaceRoot, "workspace-root", "", "`DIR` that is cut off the paths of files")
+	f.StringVar(&o.SessionID, "session", "", "`ID` of the session")
+	f.StringVar(&o.TenantID, "tenant", "", "`ID` of the tenant")
+	f.StringVar(&o.PersonaRef, "persona", "", "`REF` of the persona")
+	f.StringVar(&o.PolicyRef, "policy-ref", "", "`REF` of the trust policy")
+	f.StringVar(&o.Tier, "tier", "", "the persona's `TIER`, when no event names one: shadow, suggest, act_with_approval or act_auto")
+	f.StringVar(&o.LogURI, "log-uri", "", "where the log is kept, for whoever replays it: `URI`")
+	f.BoolVar(&o.frames, "frames", false, "the lines are JSON-RPC frames")
+	f.BoolVar(&o.markdown, "markdown", false, "write the page of what becomes what as Markdown")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	return cmd
+}
+
+func recordLog(e *env, path string, o *recordOptions) error {
+	if o.Issuer.ID == "" {
+		return usage("the issuer is the one that receipt keys generate --issuer ID made a key for", "--issuer is missing: who issues the receipt?")
+	}
+	if o.issuedAt != "" {
+		at, err := receipt.ParseTime(o.issuedAt)
+		if err != nil {
+			return usage("", "--issued-at %q: %w", o.issuedAt, err)
+		}
+		o.IssuedAt = at
+	}
+	form := record.FormUnknown
+	if o.frames {
+		form = record.FormFrames
+	}
+	in, err := openLog(e, path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	log, err := record.Read(in, o.Options, form)
+	if err != nil {
+		return recordFailure(path, err)
+	}
+	text, err := record.JSON(log.Draft)
+	if err != nil {
+		return err
+	}
+	if err := writeOutput(e, o.output, append(text, '\n'), 0o644, o.force); err != nil {
+		return err
+	}
+	for _, note := range recordNotes(log.Counts) {
+		fmt.Fprintf(e.err, "receipt: note: %s\n", escapeText(note))
+	}
+	return nil
+}
+
+func openLog(e *env, path string) (io.ReadCloser, error) {
+	if path == stdinName {
+		return io.NopCloser(e.in), nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, readError(path, err)
+	}
+	if info.IsDir() {
+		return nil, usage("", "%q is a folder, expected a file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, readError(path, err)
+	}
+	return f, nil
+}
+
+// recordFailure says who has to do something: the log is false or malformed, it
+// has no end yet, or flags have to tell more.
+func recordFailure(path string, err error) error {
+	name := sourceName(path)
+	var refusal *record.Error
+	var missing *record.MissingError
+	var invalid *receipt.InvalidError
+	switch {
+	case errors.As(err, &refusal) && refusal.Code == record.CodeOtherTask:
+		return usage("--task ID names the one that is meant", "%q: %w", name, err)
+	case errors.As(err, &refusal):
+		return refuted("", "%q: %w", name, err)
+	case errors.As(err, &invalid):
+		return sealFailure(path, err)
+	case errors.Is(err, record.ErrNotEnded):
+		return &failure{exitUndecided, fmt.Errorf("%q: %w", name, err), "record the log when the task has ended"}
+	case errors.As(err, &missing):
+		return usage(strings.Join(missingFlags(missing.Names), ", ")+" can say it", "%q: %w", name, err)
+	}
+	return usage("receipt record --help shows the flags", "%q: %w", name, reason(err))
+}
+
+func missingFlags(names []string) (flags []string) {
+	for _, name := range names {
+		switch name {
+		case "WorkspaceRef":
+			flags = append(flags, "--workspace")
+		case "SessionID":
+			flags = append(flags, "--session")
+		case "Tier":
+			flags = append(flags, "--tier")
+		}
+	}
+	return flags
+}
+
+// recordNotes says what of the log the draft does not tell.
+func recordNotes(c record.FrameCounts) (notes []string) {
+	add := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			notes = append(notes, "1 "+one)
+		case n > 1:
+			notes = append(notes, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	kinds := ""
+	if len(c.UnknownKinds) > 0 {
+		kinds = ": " + strings.Join(c.UnknownKinds, ", ")
+	}
+	add(c.Counts.Unknown, "event of an unknown kind, in the digest of the log only"+kinds, "events of unknown kinds, in the digest of the log only"+kinds)
+	add(c.UnknownMembers, "unknown member of a payload was ignored", "unknown members of payloads were ignored")
+	add(c.OtherTasks, "event of another task, or of none, was passed over", "events of other tasks, or of none, were passed over")
+	add(c.Repeated, "event came again", "events came again")
+	add(c.Late, "event came behind the end and says nothing for the receipt", "events came behind the end and say nothing for the receipt")
+	add(c.Gaps, "sequence of another resource leaves numbers out", "sequences of other resources leave numbers out")
+	add(c.Unknown, "frame of an unknown method or update was ignored", "frames of unknown methods or updates were ignored")
+	add(c.OtherSessions, "frame of another session was passed over", "frames of other sessions were passed over")
+	add(c.Unmatched, "response answers no open request", "responses answer no open request")
+	return notes
+}

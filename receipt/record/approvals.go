@@ -1,0 +1,314 @@
+package record
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Decisions of approvals.
+const (
+	approved = "approved"
+	denied   = "denied"
+	canceled = "canceled"
+	timeout  = "timeout"
+)
+
+// actorHost decides where nobody is named.
+const actorHost = "host"
+
+// An approval is one question and everything that answered it.
+type approval struct {
+	id, call, tool, action string
+	input                  canon.Digest
+	required               int64
+	deadline               time.Time
+
+	request   []byte // canonical payload; nil when only an answer came
+	evidence  [][]byte
+	confirmed bool // a user.tool_confirmation is among the evidence
+
+	refusal   string // denied, canceled or timeout: the first answer that was no approval
+	refuser   string
+	refusedAt time.Time
+
+	granted    bool // by the decision itself, or by confirmations
+	decided    bool // by the decision itself
+	grantedAt  time.Time
+	reviewers  []string
+	policy     string
+	signatures []any
+}
+
+// Decisions returns what the words of a decision mean. Any other word is a
+// denial: what is not known to approve does not approve.
+func Decisions() []Word {
+	return []Word{
+		{"approved", approved}, {"approve", approved}, {"allow", approved}, {"allowed", approved}, {"granted", approved}, {"accepted", approved},
+		{"canceled", canceled}, {"cancelled", canceled},
+		{"timeout", timeout}, {"timed_out", timeout}, {"expired", timeout},
+	}
+}
+
+// approval returns the approval that an event names; a call has one of its own
+// id when no other is given.
+func (r *run) approval(e *event) *approval {
+	callID := e.text(e.payload, "tool_call_id")
+	id := cmp.Or(approvalID(e), callID)
+	if id == "" {
+		e.fail(CodePayload, e.payload, "the members approval_id and tool_call_id are both missing")
+	}
+	a, fresh := r.approvals.entry(id)
+	if fresh {
+		r.room(e)
+		a.id = id
+	}
+	first(&a.call, callID)
+	first(&a.tool, e.text(e.payload, "name"))
+	first(&a.action, e.text(e.payload, "action"))
+	first(&r.policy, e.text(e.payload, "policy_ref"))
+	return a
+}
+
+// approvalID reads the id: durable approvals call it request_id.
+func approvalID(e *event) string {
+	return cmp.Or(e.text(e.payload, "approval_id"), e.text(e.payload, "request_id"), e.text(e.payload.Member("approval_request"), "id"))
+}
+
+func approvalRequired(r *run, e *event) {
+	a := r.approval(e)
+	if a.request != nil { // asked again: the question is the same
+		return
+	}
+	nested := e.payload.Member("approval_request")
+	first(&a.action, e.text(nested, "action"))
+	a.required = max(e.count(e.payload, "approvers_required"), e.count(nested, "approvers_required"))
+	if a.deadline = e.time(e.payload, "deadline"); a.deadline.IsZero() {
+		a.deadline = e.time(nested, "deadline")
+	}
+	a.input = e.content(e.payload, "input")
+	a.request = r.keep(e, e.payload.AppendCanonical(nil))
+}
+
+// confirmation is what a user answered: evidence of the decision, and the
+// decision itself when nothing else tells it.
+func confirmation(r *run, e *event) {
+	a := r.approval(e)
+	if !a.confirmed { // the evidence so far was the decision's
+		a.confirmed, a.evidence = true, nil
+	}
+	a.evidence = append(a.evidence, r.keep(e, e.payload.AppendCanonical(nil)))
+	r.answer(e, a, r.decision(e), false)
+}
+
+func toolApproved(r *run, e *event) {
+	decision := approved
+	if !absent(e.payload.Member("decision")) {
+		decision = r.decision(e)
+	}
+	r.decide(e, decision)
+}
+
+func toolDenied(r *run, e *event) {
+	decision := r.decision(e)
+	if decision == approved { // the kind says the opposite
+		decision = denied
+	}
+	r.decide(e, decision)
+}
+
+// timedOut ends an approval. Questions time out too, and are none.
+func timedOut(r *run, e *event) {
+	if _, ok := r.approvals.byID[cmp.Or(approvalID(e), e.text(e.payload, "tool_call_id"))]; ok {
+		r.decide(e, timeout)
+	}
+}
+
+// decide applies a decision of the runtime.
+func (r *run) decide(e *event, decision string) {
+	a := r.approval(e)
+	if !a.confirmed {
+		a.evidence = append(a.evidence, r.keep(e, e.payload.AppendCanonical(nil)))
+	}
+	r.answer(e, a, decision, true)
+}
+
+// decision reads the word of a decision.
+func (r *run) decision(e *event) string {
+	n := e.payload.Member("decision")
+	if n.Kind() != canon.KindString {
+		return denied
+	}
+	return meaning(Decisions(), n.String(), denied)
+}
+
+// answer notes one answer. An approval never takes back one that was none, and
+// comes too late behind the deadline.
+func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
+	at := e.time(e.payload, "decided_at")
+	if at.IsZero() {
+		at = e.at
+	}
+	if decision == approved && !a.deadline.IsZero() && at.After(a.deadline) {
+		decision = timeout
+	}
+	who := e.actor()
+	ref := e.text(e.payload, "policy_ref")
+	if decision != approved {
+		if a.refusal == "" {
+			a.refusal, a.refuser, a.refusedAt = decision, who, at
+			if who == "" && ref != "" {
+				a.policy = ref
+			}
+		}
+		r.refuse(e, a, decision, byRuntime)
+		return
+	}
+	if who == "" && ref != "" {
+		first(&a.policy, ref)
+	}
+	a.review(e, who)
+	if byRuntime && !a.decided || !a.granted && !byRuntime {
+		a.grantedAt = at
+	}
+	a.granted, a.decided = true, a.decided || byRuntime
+	r.rewrite(e, a)
+}
+
+// review adds those who approved.
+func (a *approval) review(e *event, who string) {
+	add := func(name string) {
+		if name != "" && !slices.Contains(a.reviewers, name) {
+			a.reviewers = append(a.reviewers, name)
+		}
+	}
+	add(who)
+	list := e.payload.Member("reviewers")
+	for _, n := range list.Elements() {
+		if n.Kind() != canon.KindString || len(n.Text()) > MaxText {
+			e.fail(CodePayload, n, "expected a string of at most %d bytes", MaxText)
+			return
+		}
+		add(n.String())
+	}
+	for _, s := range e.elements(e.payload, "signatures") {
+		a.signatures = append(a.signatures, map[string]any{
+			"reviewer": e.required(s, "reviewer"), "signed_at": e.required(s, "signed_at"), "signature": e.required(s, "signature"),
+		})
+	}
+	if len(a.reviewers)+len(a.signatures) > MaxEntries {
+		e.fail(CodeLimit, e.payload, "expected at most %d reviewers", MaxEntries)
+	}
+}
+
+// rewrite notes that the approver changed what the tool is called with.
+func (r *run) rewrite(e *event, a *approval) {
+	args := e.content(e.payload, "args")
+	if args.IsZero() || a.call == "" {
+		return
+	}
+	c := r.calls.byID[a.call]
+	if c == nil {
+		c = r.openFor(e, a)
+	}
+	first(&c.requested, cmp.Or(c.input, a.input))
+	c.input = args
+}
+
+// refuse cancels the call that was asked for.
+func (r *run) refuse(e *event, a *approval, decision string, byRuntime bool) {
+	if a.call == "" || !byRuntime && decision != denied {
+		return
+	}
+	c := r.calls.byID[a.call]
+	if c == nil {
+		c = r.openFor(e, a)
+	}
+	c.denied = true
+}
+
+// openFor lists a call of which only the approval tells.
+func (r *run) openFor(e *event, a *approval) *call {
+	c, _ := r.calls.entry(a.call)
+	r.room(e)
+	c.id, c.tool, c.input, c.meta = a.call, cmp.Or(a.tool, a.action), a.input, receipt.Object{}
+	return c
+}
+
+// decision is what the receipt says. Too few reviewers are no approval.
+func (a *approval) decision(r *run) (decision, actor string, at time.Time) {
+	switch {
+	case a.refusal != "":
+		return a.refusal, a.refuser, a.refusedAt
+	case a.granted && a.satisfied() >= max(a.required, 1):
+		if len(a.reviewers) > 0 {
+			actor = a.reviewers[0]
+		}
+		return approved, actor, a.grantedAt
+	case r.final == receipt.StateCanceled:
+		return canceled, "", r.ended
+	}
+	return timeout, "", r.ended
+}
+
+// satisfied counts who approved. The runtime's own decision counts as one when
+// it names nobody.
+func (a *approval) satisfied() int64 {
+	n := int64(len(a.reviewers))
+	if n == 0 && a.decided {
+		n = 1
+	}
+	return n
+}
+
+func (a *approval) entry(r *run) receipt.Approval {
+	decision, actor, at := a.decision(r)
+	if actor == "" && a.policy != "" {
+		actor = "policy:" + a.policy
+	}
+	action := cmp.Or(a.action, a.tool)
+	if c := r.calls.byID[a.call]; action == "" && c != nil {
+		action = c.tool
+	}
+	entry := receipt.Approval{
+		ApprovalID: a.id, Actor: cmp.Or(actor, actorHost), Action: cmp.Or(action, "tool_call"), Decision: decision,
+		DecidedAt: receipt.At(at), EvidenceHash: a.evidenceHash(),
+	}
+	if a.required > 0 || len(a.reviewers) > 1 || len(a.signatures) > 0 {
+		reviewers := []any{}
+		for _, who := range a.reviewers {
+			reviewers = append(reviewers, who)
+		}
+		entry.QuorumProof = receipt.Object{"required": max(a.required, 1), "satisfied": a.satisfied(), "reviewers": reviewers}
+		if len(a.signatures) > 0 {
+			entry.QuorumProof["signatures"] = a.signatures
+		}
+	}
+	return entry
+}
+
+// evidenceHash is the SHA-256 of the RFC 8785 form of {"request", "response"}:
+// the payloads of the question and of the answer, null for one that never came,
+// an array for several answers.
+func (a *approval) evidenceHash() canon.Digest {
+	text := []byte(`{"request":`)
+	if a.request == nil {
+		text = append(text, "null"...)
+	}
+	text = append(append(text, a.request...), `,"response":`...)
+	switch len(a.evidence) {
+	case 0:
+		text = append(text, "null"...)
+	case 1:
+		text = append(text, a.evidence[0]...)
+	default:
+		for i, answer := range a.evidence {
+			text = append(append(text, "[,"[min(i, 1)]), answer...)
+		}
+		text = append(text, ']')
+	}
+	return canon.Sum(append(text, '}'))
+}

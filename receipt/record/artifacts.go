@@ -1,0 +1,88 @@
+package record
+
+import (
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// An artifact is the last version of a result.
+type artifact struct {
+	id, kind, uri string
+	digest        canon.Digest
+	withheld      string // why the URI is, "" when it is not
+}
+
+func (r *run) artifact(e *event) *artifact {
+	id := e.required(e.payload, "artifact_id")
+	a, fresh := r.artifacts.entry(id)
+	if fresh {
+		r.room(e)
+		a.id, a.kind = id, "unknown"
+	}
+	last(&a.kind, e.text(e.payload, "kind"))
+	return a
+}
+
+// artifactChanged notes the last version. A digest or a URI that an event leaves
+// out is that of the version before only when the event is a link to it.
+func artifactChanged(r *run, e *event) {
+	a := r.artifact(e)
+	p := e.payload
+	uri, digest := e.text(p, "uri"), e.digest(p, "sha256")
+	if e.kind == "artifact.updated" {
+		a.uri, a.digest, a.withheld = uri, digest, ""
+	} else {
+		last(&a.uri, uri)
+		last(&a.digest, digest)
+	}
+	if e.flag(p, "applied") {
+		r.write(e, p, e.text(p, "tool_call_id"), fromArtifact)
+	}
+}
+
+func artifactRedacted(r *run, e *event) {
+	a := r.artifact(e)
+	last(&a.digest, e.digest(e.payload, "sha256"))
+	a.uri, a.withheld = "", "artifact redacted"
+	if why := cut(e.text(e.payload, "reason")); why != "" {
+		a.withheld = why
+	}
+}
+
+func (r *run) finalArtifacts() (list []receipt.Artifact, withheld []receipt.Redaction) {
+	list = []receipt.Artifact{}
+	for i, a := range r.artifacts.order {
+		if a.withheld != "" {
+			withheld = append(withheld, receipt.Redaction{Field: indexed("/final_artifacts", i) + "/uri", Reason: a.withheld})
+		}
+		list = append(list, receipt.Artifact{ArtifactID: a.id, Kind: a.kind, URI: a.uri, SHA256: a.digest})
+	}
+	return list, withheld
+}
+
+// compacted keeps the snapshot from which a transcript was cut: a replay needs it.
+func compacted(r *run, e *event) {
+	id := e.text(e.payload, "snapshot_asset_id")
+	if id == "" {
+		return
+	}
+	r.materials = append(r.materials, material{Material: receipt.Material{
+		Kind: "artifact", ID: id, URI: e.text(e.payload, "uri"), SHA256: e.digest(e.payload, "sha256"),
+	}})
+	r.room(e)
+}
+
+func memoryRead(r *run, e *event) {
+	r.materials = append(r.materials, material{Material: receipt.Material{
+		Kind: "host_fact", ID: "memory:" + e.required(e.payload, "memory_id"), URI: e.text(e.payload, "uri"), SHA256: e.digest(e.payload, "sha256"),
+	}})
+	r.room(e)
+}
+
+func memoryWrite(r *run, e *event) {
+	if !absent(e.payload.Member("artifact_id")) {
+		artifactChanged(r, e)
+		return
+	}
+	r.memoryWrites++
+}

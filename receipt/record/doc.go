@@ -1,0 +1,58 @@
+// Package record makes the draft of a receipt of what happened in a task.
+//
+//	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "my_harness"}})
+//	for event := range events { // of one task, in order, each a JSON object
+//		if err := rec.Add(event); err != nil {
+//			return err // *record.Error: which event, where, why
+//		}
+//	}
+//	draft, err := rec.Draft() // *receipt.Draft, to redact, seal and sign
+//
+// # Two fronts
+//
+// A [Recorder] consumes the protocol's events; [Kinds] is the table of what each
+// becomes. [Frames] consumes the JSON-RPC frames of a bridge or of ACP, makes
+// events of them ([FrameKinds]) and gives those to a Recorder: the same run gives
+// the same draft, byte for byte. What happened between the two peers of a bridge
+// is not all that a receipt tells, so [Frames.Event] takes the rest. [Read] reads
+// a file of either.
+//
+// # What is consumed
+//
+// The events of one task, in the order of their sequence. An event that is
+// delivered again counts once. One that is out of order, or missing, that another
+// content has under the same id, or that comes behind the end and would have
+// changed the receipt ends the recording with an [Error], and there is no draft:
+// a receipt never leaves out silently what was refused. Kinds and members that
+// this version does not know are ignored, as the protocol demands, and counted.
+// Events of other tasks are passed over and counted when Options.TaskID says
+// which is meant; otherwise they are an error.
+//
+// The draft names the digest of the log: SHA-256 over the canonical form (RFC
+// 8785) of each event of the task, unknown kinds included, receipt.* and what
+// came behind the end left out, a line feed behind each. With a shell, for a log
+// of one task that is canonical already:
+//
+//	sha256sum events.jsonl
+//
+// # What is derived
+//
+// The same events and options give the same bytes: there is no clock, no random
+// number and no order of a map in them. Lists are in the order of the events,
+// deltas in that of their override keys. Money is added as decimals, not as
+// floating-point numbers. Digests of JSON values are the SHA-256 of their RFC
+// 8785 form. What is written comes from a few named members of payloads: hidden
+// reasoning is none of them, and is taken out of the one open object that is
+// copied, the failure of a task.
+//
+// Whatever a permission was answered with, an approval is only what is known to
+// be one ([Outcomes], [Decisions]). What is unknown, ambiguous or contradictory
+// is a denial, and too few reviewers or an answer behind the deadline are no
+// approval.
+//
+// # What is not done here
+//
+// Names, paths, reasons and messages of the task are copied as they are. A secret
+// in them is package redact's matter: apply a redact.Policy to the draft before
+// it is sealed.
+package record

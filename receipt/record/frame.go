@@ -1,0 +1,183 @@
+package record
+
+import (
+	"slices"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A frame is one JSON-RPC message while it is translated. It reads like an event.
+type frame struct {
+	event
+	from   Sender
+	params canon.Node
+	update canon.Node // params.update of session/update
+
+	expects bool // its response is waited for
+}
+
+// add translates one frame.
+func (f *Frames) add(at time.Time, from Sender, root canon.Node) error {
+	f.index++
+	fr := &frame{event: event{index: f.index, at: at, root: root}, from: from, params: root.Member("params")}
+	switch {
+	case root.Kind() != canon.KindObject:
+		fr.fail(CodeMalformed, root, "expected a JSON-RPC message, an object")
+	case root.Member("jsonrpc").String() != "2.0":
+		fr.fail(CodeMalformed, root, `expected the member jsonrpc to be "2.0"`)
+	case root.Member("method").IsZero():
+		f.counts.Frames++
+		f.response(fr)
+	default:
+		f.counts.Frames++
+		f.request(fr)
+	}
+	return f.finish(fr)
+}
+
+// request translates a request or a notification.
+func (f *Frames) request(fr *frame) {
+	fr.kind = fr.required(fr.root, "method")
+	key := fr.kind
+	if key == "session/update" {
+		fr.update = fr.params.Member("update")
+		fr.required(fr.params, "sessionId")
+		key += " " + fr.required(fr.update, "sessionUpdate")
+	}
+	k, known := f.table[key]
+	fr.kind = key
+	switch {
+	case fr.err != nil:
+		fr.err.Kind = key
+		return
+	case !f.ofSession(fr):
+		f.counts.OtherSessions++
+		f.expect(fr, func(*frame, canon.Node) {})
+		return
+	case !known:
+		f.counts.Unknown++
+	case k.translate == nil:
+		f.counts.Silent++
+	default:
+		k.translate(f, fr)
+		if !fr.expects && !fr.root.Member("id").IsZero() {
+			f.expect(fr, func(*frame, canon.Node) {})
+		}
+		return
+	}
+	f.expect(fr, func(*frame, canon.Node) {})
+}
+
+// ofSession reports whether a frame is of the session that is recorded: the first
+// that a frame names, when the options name none.
+func (f *Frames) ofSession(fr *frame) bool {
+	id := fr.text(fr.params, "sessionId")
+	if f.session == "" {
+		f.session = id
+	}
+	return id == "" || id == f.session
+}
+
+// expect waits for the response to a request; a notification has none. The
+// request is kept, as its document is used for the next frame.
+func (f *Frames) expect(fr *frame, answer func(fr *frame, request canon.Node)) {
+	id := fr.root.Member("id")
+	if absent(id) || fr.err != nil {
+		return
+	}
+	if f.open >= maxPending {
+		fr.fail(CodeLimit, id, "expected at most %d requests without a response", maxPending)
+		return
+	}
+	doc, err := canon.Parse(f.recorder.run.keep(&fr.event, fr.root.AppendCanonical(nil)))
+	if fr.err != nil {
+		return
+	}
+	if err != nil {
+		fr.fail(CodeMalformed, fr.root, "%v", err)
+		return
+	}
+	f.open++
+	key := string(id.AppendCanonical(nil))
+	f.pending[key] = append(f.pending[key], pending{fr.from, fr.kind, doc, answer})
+}
+
+// response gives a response to the request that it answers. The two peers number
+// their requests alike, so an id may be of two; then the sender tells, or the
+// form of the answer.
+func (f *Frames) response(fr *frame) {
+	fr.kind = "response"
+	id := fr.root.Member("id")
+	if fr.root.Member("result").IsZero() && fr.root.Member("error").IsZero() {
+		fr.fail(CodeMalformed, fr.root, "expected a method, a result or an error")
+		return
+	}
+	key := string(id.AppendCanonical(nil))
+	all := f.pending[key]
+	fits := slices.DeleteFunc(slices.Clone(all), func(p pending) bool {
+		return fr.from != SenderUnknown && p.from == fr.from
+	})
+	if len(fits) > 1 {
+		fits = slices.DeleteFunc(fits, func(p pending) bool { return !shaped(p.method, fr.root.Member("result")) })
+	}
+	switch len(fits) {
+	case 0:
+		if len(all) > 1 {
+			fr.fail(CodeAmbiguous, id, "%d open requests have the id, and the answer has the form of none; say who sent the frames", len(all))
+		}
+		f.counts.Unmatched++
+		return
+	case 1:
+	default:
+		fr.fail(CodeAmbiguous, id, "%d open requests could have this response; say who sent the frames", len(fits))
+		return
+	}
+	at := slices.IndexFunc(all, func(p pending) bool { return p.doc == fits[0].doc })
+	if f.pending[key] = slices.Delete(slices.Clone(all), at, at+1); len(f.pending[key]) == 0 {
+		delete(f.pending, key)
+	}
+	f.open--
+	fr.kind = "response to " + fits[0].method
+	fits[0].answer(fr, fits[0].doc.Root())
+}
+
+// shaped reports whether a result has the form that a method's has.
+func shaped(method string, result canon.Node) bool {
+	permission := !result.Member("outcome").IsZero() || !result.Member("granted").IsZero()
+	prompt := !result.Member("stopReason").IsZero()
+	switch method {
+	case methodPermission:
+		return permission && !prompt
+	case methodPrompt:
+		return prompt && !permission
+	}
+	return !permission && !prompt
+}
+
+// harn returns a member of the runtime's own: under _meta.harn, where newer
+// dialects have them, else beside the standard ones.
+func harn(of canon.Node, names ...string) canon.Node {
+	for _, at := range [...]canon.Node{of.Member("_meta").Member("harn"), of} {
+		for _, name := range names {
+			if n := at.Member(name); !absent(n) {
+				return n
+			}
+		}
+	}
+	return canon.Node{}
+}
+
+// str reads a string of the runtime's own.
+func (fr *frame) str(of canon.Node, names ...string) string {
+	n := harn(of, names...)
+	switch {
+	case n.IsZero():
+		return ""
+	case n.Kind() != canon.KindString:
+		fr.fail(CodePayload, n, "expected a string")
+	case len(n.Text()) > MaxText:
+		fr.fail(CodeLimit, n, "expected at most %d bytes, found %d", MaxText, len(n.Text()))
+	}
+	return n.String()
+}

@@ -1,0 +1,228 @@
+package record
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A frameCall is what the frames said of a call so far.
+type frameCall struct {
+	id, name, kind string
+	candidate      bool // seen in the text of a model, not promoted yet
+	announced      bool
+	executed       bool
+	input          canon.Digest
+	server, url    string
+	paths          []string
+	previews       map[string]preview
+}
+
+// A preview is what a diff tells about a file before it is written.
+type preview struct {
+	create        bool
+	before, after canon.Digest
+}
+
+func (f *Frames) call(id string) *frameCall {
+	c := f.calls[id]
+	if c == nil {
+		c = &frameCall{id: id, previews: map[string]preview{}}
+		f.calls[id] = c
+	}
+	return c
+}
+
+// describe reads what a call is going to do.
+func (c *frameCall) describe(fr *frame, n canon.Node) {
+	last(&c.kind, fr.text(n, "kind"))
+	last(&c.url, n.Member("rawInput").Member("url").String())
+	if locations := fr.elements(n, "locations"); len(locations) > 0 {
+		c.paths = nil
+		for _, l := range locations {
+			c.paths = append(c.paths, fr.required(l, "path"))
+		}
+	}
+	for _, block := range fr.elements(n, "content") {
+		if block.Member("type").String() == "diff" {
+			c.preview(fr, block)
+		}
+	}
+	if len(c.paths)+len(c.previews) > MaxEntries {
+		fr.fail(CodeLimit, n, "expected at most %d paths", MaxEntries)
+	}
+}
+
+// preview reads a diff. Its texts may be parts of files; they are whole ones when
+// the old text has the digest of the file, or there was no file.
+func (c *frameCall) preview(fr *frame, diff canon.Node) {
+	name := fr.required(diff, "path")
+	stated := harn(diff, "permission_preview").Member("preimageSha256")
+	var p preview
+	if !absent(stated) {
+		d, ok := lenientDigest(stated)
+		if !ok {
+			fr.fail(CodePayload, stated, "expected a SHA-256 in hexadecimal digits")
+		}
+		p.before = d
+	}
+	old, text := diff.Member("oldText"), diff.Member("newText")
+	p.create = absent(old) && p.before.IsZero()
+	if whole := p.create || old.Kind() == canon.KindString && canon.Sum(old.Text()) == p.before; whole && text.Kind() == canon.KindString {
+		p.after = canon.Sum(text.Text())
+	}
+	c.previews[name] = p
+	if !slices.Contains(c.paths, name) {
+		c.paths = append(c.paths, name)
+	}
+}
+
+// executor reads who runs a call: a name, or an MCP server.
+func (fr *frame) executor(n canon.Node) (name, server string) {
+	x := harn(n, "executor")
+	if x.Kind() == canon.KindObject {
+		return fr.text(x, "kind"), fr.text(x, "serverName")
+	}
+	return fr.str(n, "executor"), ""
+}
+
+func translateCall(f *Frames, fr *frame) {
+	c := f.call(fr.required(fr.update, "toolCallId"))
+	first(&c.name, cmp.Or(fr.str(fr.update, "toolName"), fr.required(fr.update, "title")))
+	c.describe(fr, fr.update)
+	c.candidate = harn(fr.update, "parsing").Bool()
+	if !c.candidate {
+		f.announce(fr, c)
+	}
+	f.closeCall(fr, c)
+}
+
+func translateCallUpdate(f *Frames, fr *frame) {
+	c := f.call(fr.required(fr.update, "toolCallId"))
+	first(&c.name, cmp.Or(fr.str(fr.update, "toolName"), fr.text(fr.update, "title")))
+	c.describe(fr, fr.update)
+	status := fr.text(fr.update, "status")
+	if p := harn(fr.update, "parsing"); p.Kind() == canon.KindBool {
+		c.candidate = p.Bool()
+	}
+	if status == "failed" && !c.announced && fr.str(fr.update, "errorCategory") == categoryAborted {
+		f.counts.Silent++ // a candidate that was dropped
+		return
+	}
+	if status == "in_progress" {
+		c.executed, c.candidate = true, false
+	}
+	if !c.candidate {
+		f.announce(fr, c)
+	}
+	f.closeCall(fr, c)
+}
+
+// announce opens a call, and opens it again when its input or its server is new.
+func (f *Frames) announce(fr *frame, c *frameCall) {
+	input := fr.update.Member("rawInput")
+	executor, server := fr.executor(fr.update)
+	news := !c.announced || server != "" && c.server == ""
+	if !absent(input) {
+		d := hashOf(input)
+		news = news || d != c.input
+		c.input = d
+	} else {
+		input = canon.Node{}
+	}
+	if !news {
+		f.counts.Silent++
+		return
+	}
+	first(&c.server, server)
+	c.announced = true
+	kind := "tool.requested"
+	if c.server != "" {
+		kind = "agent.mcp_tool_use"
+	}
+	audit := harn(fr.update, "audit")
+	f.emit(fr, kind, members{
+		"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": input, "server": c.server, "executor": executor,
+		"mutation_scope": fr.text(audit, "mutation_scope"), "run_id": fr.text(audit, "run_id"), "worker_id": fr.text(audit, "worker_id"),
+		"policy_ref": fr.policyRef(fr.update),
+	})
+}
+
+// closeCall ends a call when the update says so.
+func (f *Frames) closeCall(fr *frame, c *frameCall) {
+	u := fr.update
+	status := fr.text(u, "status")
+	if status != "completed" && status != "failed" {
+		return
+	}
+	executor, server := fr.executor(u)
+	if executor == "mcp_server" {
+		server = cmp.Or(server, c.server)
+	}
+	p := members{
+		"tool_call_id": c.id, "output": u.Member("rawOutput"), "executor": executor, "server": server, "output_uri": fr.str(u, "outputUri"),
+		"duration_ms": harn(u, "durationMs"), "execution_duration_ms": harn(u, "executionDurationMs"), "executed": c.executed,
+		"network_egress": c.egress(u, server),
+	}
+	if status == "failed" {
+		p["error_category"] = fr.str(u, "errorCategory")
+		if p["error_category"] == categoryDenied && !c.executed { // nothing was sent
+			delete(p, "network_egress")
+		}
+		f.emit(fr, "tool.failed", p)
+		return
+	}
+	p["fs_writes"] = c.writes(fr)
+	f.emit(fr, "tool.completed", p)
+}
+
+// egress tells where a call sent something: a tool that fetches, or an MCP server
+// that was called with a URL.
+func (c *frameCall) egress(u canon.Node, server string) []members {
+	network := c.kind == "fetch" || strings.HasPrefix(c.name, "http") || server != ""
+	host := hostOf(c.url)
+	if !network || !isHTTP(c.url) || host == "" {
+		return nil
+	}
+	return []members{{"host": host, "bytes_sent": harn(u, "data").Member("bytes_sent")}}
+}
+
+// writes lists the files that a completed call changed.
+func (c *frameCall) writes(fr *frame) []members {
+	status := fr.str(fr.update, "mutationStatus")
+	editing := c.kind == "edit" || c.kind == "delete" || c.kind == "move"
+	if status == "not_applied" || status == "unchanged" || !editing && status != "applied" {
+		return nil
+	}
+	paths := c.paths
+	if changed := harn(fr.update, "changedPaths"); !changed.IsZero() {
+		paths = nil
+		for _, n := range changed.Elements() {
+			paths = append(paths, n.String())
+		}
+	}
+	if c.kind == "move" && len(paths) == 2 {
+		return []members{{"operation": "rename", "from": paths[0], "path": paths[1]}}
+	}
+	var all []members
+	for _, name := range paths {
+		w := members{"path": name, "operation": "modify"}
+		p, previewed := c.previews[name]
+		switch {
+		case c.kind == "delete":
+			w["operation"], p.after = "delete", canon.Digest{}
+		case previewed && p.create:
+			w["operation"] = "create"
+		}
+		if !p.before.IsZero() {
+			w["before_sha256"] = p.before.String()
+		}
+		if !p.after.IsZero() {
+			w["after_sha256"] = p.after.String()
+		}
+		all = append(all, w)
+	}
+	return all
+}

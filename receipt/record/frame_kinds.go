@@ -1,0 +1,61 @@
+package record
+
+// A FrameKind says which event a frame becomes.
+type FrameKind struct {
+	Frame string // a method; for session/update with the kind of the update
+	Event string // "" for a frame that says nothing a receipt tells
+	Rule  string
+
+	translate func(*Frames, *frame)
+}
+
+const (
+	methodPermission = "session/request_permission"
+	methodPrompt     = "session/prompt"
+)
+
+// FrameKinds returns the frames of all dialects. docs/record.md is made from it.
+// The runtime's own members are read under _meta.harn, else at the root.
+func FrameKinds() []FrameKind {
+	all := []FrameKind{
+		{methodPrompt, "user.message; task.submitted, task.started; by its response task.completed, task.failed, task.canceled",
+			"the life of the task is the prompt's unless task.* events are given beside the frames; stopReason end_turn completes, cancelled cancels, any other and an error fail", translatePrompt},
+		{"session/cancel", "user.cancel_requested", "", translateCancel},
+		{methodPermission, "tool.approval_required; by its response tool.approved or tool.denied", "decided by the table of outcomes", translatePermission},
+		{"harn.hitl.requested", "tool.approval_required", "a question without approval_request is none", translateAsked},
+		{"harn.hitl.respond", "user.tool_confirmation, user.input_submitted", "approved or accepted must be true; a response without either answers a question", translateResponded},
+		{"session/update tool_call", "tool.requested, agent.mcp_tool_use", "candidates (parsing) wait until they are promoted", translateCall},
+		{"session/update tool_call_update", "tool.requested, tool.completed, tool.failed", "input that is new opens the call again; completed and failed close it", translateCallUpdate},
+		{"session/update handoff", "agent.handoff", "", translateHandoff},
+		{"session/update worker_update", "agent.handoff", "by status, whatever event and terminal say; progress is told once", translateWorker},
+		{"session/update artifact", "artifact.created, artifact.updated", "updated when the id came before", translateArtifact},
+		{"session/update transcript_compacted", "session.compacted", "", translateCompacted},
+		{"session/update hitl_request", "tool.approval_required", "as harn.hitl.requested; asked once for each id", translateAsked},
+		{"session/update hitl_resolved", "tool.approved, tool.denied", "approved or accepted must be true", translateResolved},
+	}
+	for _, name := range silentUpdates() {
+		all = append(all, FrameKind{Frame: "session/update " + name})
+	}
+	for _, name := range silentMethods() {
+		all = append(all, FrameKind{Frame: name})
+	}
+	return all
+}
+
+// silentUpdates are never written down: thoughts are private, messages are
+// artifacts if anything, and a file that changed was not changed by the agent for
+// sure.
+func silentUpdates() []string {
+	return []string{
+		"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "plan", "session_info_update", "available_commands_update",
+		"current_mode_update", "config_option_update", "fs_watch", "log", "progress", "skill_activated", "skill_deactivated", "skill_scope_tools",
+		"skill_narrow", "tool_search_query", "tool_search_result", "reminder_emitted", "stance_transition", "transcript_projected",
+	}
+}
+
+func silentMethods() []string {
+	return []string{
+		"initialize", "authenticate", "session/new", "session/load", "session/input", "session/inject", "agent/idle", "agent/resume", "agent/user_message", "user_message",
+		"tool_search/query", "host/tools/list", "builtin_call", "skills/list", "skills/fetch", "skills/update", "skill/match",
+	}
+}

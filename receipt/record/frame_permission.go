@@ -1,0 +1,162 @@
+package record
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// translatePermission asks for an approval. Its response decides it; without one
+// it stays open.
+func translatePermission(f *Frames, fr *frame) {
+	fr.expects = true
+	call := fr.params.Member("toolCall")
+	request := harn(call, "approvalRequest")
+	if request.IsZero() {
+		request = harn(fr.params, "approvalRequest")
+	}
+	callID := fr.required(call, "toolCallId")
+	name := cmp.Or(fr.str(call, "toolName"), fr.text(call, "title"))
+	id := f.ask(cmp.Or(fr.text(request, "id"), callID))
+	input := call.Member("rawInput")
+	if absent(input) {
+		input = request.Member("args")
+	}
+	if c := f.calls[callID]; c != nil {
+		c.describe(fr, call)
+		name = cmp.Or(c.name, name)
+	} else {
+		c := f.call(callID)
+		c.name = name
+		c.describe(fr, call)
+	}
+	f.emit(fr, "tool.approval_required", members{
+		"approval_id": id, "tool_call_id": callID, "name": name, "action": cmp.Or(fr.text(request, "action"), name), "input": input,
+		"approvers_required": request.Member("approvers_required"), "deadline": request.Member("deadline"), "policy_ref": fr.policyRef(call, fr.params),
+	})
+	f.expect(fr, func(fr *frame, request canon.Node) { f.permitted(fr, request, id, callID) })
+}
+
+// ask numbers the questions of one id: a call may be asked for twice.
+func (f *Frames) ask(id string) string {
+	f.asked[id]++
+	if n := f.asked[id]; n > 1 {
+		return id + "#" + strconv.Itoa(n)
+	}
+	return id
+}
+
+func (f *Frames) permitted(fr *frame, request canon.Node, id, callID string) {
+	a := newAnswer(fr.root, request.Member("params").Member("options"))
+	p := members{"approval_id": id, "tool_call_id": callID, "actor": fr.str(a.result, "reviewer")}
+	decision := a.decide(f.outcomes)
+	if decision == approved {
+		p["args"] = a.result.Member("args")
+		f.emit(fr, "tool.approved", p)
+		return
+	}
+	p["decision"] = decision
+	p["reason"] = cut(cmp.Or(fr.text(fr.root.Member("error"), "message"), fr.text(a.result, "reason")))
+	if p["reason"] == "" && a.granted().Kind() == canon.KindBool {
+		p["reason"] = "host did not grant approval"
+	}
+	f.emit(fr, "tool.denied", p)
+}
+
+// policyRef names the policy of a mutation session: by its name, else by the
+// digest of its content.
+func (fr *frame) policyRef(of ...canon.Node) string {
+	for _, n := range of {
+		audit := harn(n, "audit", "mutation")
+		if ref := fr.text(audit, "policy_ref"); ref != "" {
+			return ref
+		}
+		if policy := audit.Member("approval_policy"); !absent(policy) {
+			return hashOf(policy).String()
+		}
+	}
+	return ""
+}
+
+// about returns what a durable approval's frame is about: params, or the update.
+func (fr *frame) about() canon.Node {
+	if !fr.update.IsZero() {
+		return fr.update
+	}
+	return fr.params
+}
+
+func (fr *frame) requestID() string {
+	n := fr.about()
+	return cmp.Or(fr.str(n, "request_id", "requestId"), fr.text(harn(n, "approval_request", "approvalRequest"), "id"))
+}
+
+// translateAsked asks for a durable approval. The notification and the update may
+// both tell of it.
+func translateAsked(f *Frames, fr *frame) {
+	request := harn(fr.about(), "approval_request", "approvalRequest")
+	id := fr.requestID()
+	if absent(request) || fr.err != nil || f.asked[id] > 0 {
+		f.counts.Silent++
+		return
+	}
+	if id == "" {
+		fr.fail(CodePayload, fr.about(), "the member request_id is missing")
+		return
+	}
+	action := fr.text(request, "action")
+	f.emit(fr, "tool.approval_required", members{
+		"approval_id": f.ask(id), "action": action, "name": action, "input": request.Member("args"), "tool_call_id": fr.text(request, "tool_call_id"),
+		"approvers_required": request.Member("approvers_required"), "deadline": request.Member("deadline"),
+	})
+}
+
+// verdict reads approved and accepted. Both must say the same.
+func (fr *frame) verdict() (decision string, given bool) {
+	n := fr.about()
+	ok := true
+	for _, name := range []string{"approved", "accepted"} {
+		if v := harn(n, name); !v.IsZero() {
+			given, ok = true, ok && v.Bool()
+		}
+	}
+	if given && ok {
+		return approved, true
+	}
+	return denied, given
+}
+
+func (fr *frame) verdictMembers() members {
+	n := fr.about()
+	return members{
+		"approval_id": fr.requestID(), "actor": fr.str(n, "reviewer"), "reason": cut(fr.str(n, "reason")),
+		"reviewers": harn(n, "reviewers"), "signatures": harn(n, "signatures"),
+	}
+}
+
+func translateResponded(f *Frames, fr *frame) {
+	decision, given := fr.verdict()
+	if !given {
+		f.emit(fr, "user.input_submitted", members{})
+		return
+	}
+	p := fr.verdictMembers()
+	p["decision"] = decision
+	f.emit(fr, "user.tool_confirmation", p)
+}
+
+func translateResolved(f *Frames, fr *frame) {
+	decision, given := fr.verdict()
+	if !given && f.asked[fr.requestID()] == 0 { // a question
+		f.counts.Silent++
+		return
+	}
+	if decision == approved {
+		f.emit(fr, "tool.approved", fr.verdictMembers())
+		return
+	}
+	p := fr.verdictMembers()
+	p["decision"] = denied
+	f.emit(fr, "tool.denied", p)
+}

@@ -1,0 +1,62 @@
+package record
+
+import "github.com/receiptkit/receiptkit/canon"
+
+// A StopReason says how a prompt, and with it its task, ended.
+type StopReason struct{ Reason, Event string }
+
+// StopReasons returns those of ACP that are no failure. Any other, such as
+// refusal, is one, and so is an error.
+func StopReasons() []StopReason {
+	return []StopReason{
+		{"end_turn", "task.completed"},
+		{"cancelled", "task.canceled"},
+	}
+}
+
+// translatePrompt: a prompt is the task when nothing else says when that began.
+func translatePrompt(f *Frames, fr *frame) {
+	fr.expects = true
+	if f.stated {
+		f.emit(fr, "user.message", members{})
+		f.expect(fr, func(*frame, canon.Node) {})
+		return
+	}
+	if !f.prompted {
+		f.emit(fr, "task.submitted", members{})
+	}
+	f.emit(fr, "user.message", members{})
+	f.emit(fr, "task.started", members{})
+	f.prompted = true
+	f.expect(fr, func(fr *frame, _ canon.Node) { f.stopped(fr) })
+}
+
+func (f *Frames) stopped(fr *frame) {
+	if f.stated || f.Ended() { // the task's own events say so
+		f.counts.Silent++
+		return
+	}
+	if fault := fr.root.Member("error"); !fault.IsZero() {
+		f.emit(fr, "task.failed", members{"failure": members{"code": "rpc_error", "message": cut(fr.text(fault, "message"))}})
+		return
+	}
+	reason := fr.text(fr.root.Member("result"), "stopReason")
+	kind := "task.failed"
+	for _, s := range StopReasons() {
+		if s.Reason == reason {
+			kind = s.Event
+		}
+	}
+	if kind != "task.failed" {
+		f.emit(fr, kind, members{})
+		return
+	}
+	if reason == "" {
+		reason = "unknown"
+	}
+	f.emit(fr, kind, members{"failure": members{"code": reason}})
+}
+
+func translateCancel(f *Frames, fr *frame) {
+	f.emit(fr, "user.cancel_requested", members{"actor": fr.str(fr.params, "actor"), "reason": cut(fr.str(fr.params, "reason"))})
+}

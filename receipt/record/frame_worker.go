@@ -1,0 +1,100 @@
+package record
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A worker is one that was handed work, under the task id that was first told.
+type worker struct{ name, task, status string }
+
+// A WorkerEvent is the status that the name of a worker's event stands for, where
+// an update has no status.
+type WorkerEvent struct{ Event, Status string }
+
+// WorkerEvents returns the events in both spellings of the dialects.
+func WorkerEvents() []WorkerEvent {
+	return []WorkerEvent{
+		{"WorkerSpawned", "running"}, {"worker_spawned", "running"},
+		{"WorkerProgressed", "progressed"}, {"worker_progressed", "progressed"},
+		{"WorkerWaitingForInput", "awaiting_input"}, {"worker_waiting_for_input", "awaiting_input"},
+		{"WorkerCompleted", "completed"}, {"worker_completed", "completed"},
+		{"WorkerFailed", "failed"}, {"worker_failed", "failed"},
+		{"WorkerStopped", "stopped"}, {"worker_stopped", "stopped"},
+		{"WorkerCancelled", "cancelled"}, {"worker_cancelled", "cancelled"},
+	}
+}
+
+// translateWorker reads both forms of an update: its own members, and those of an
+// older bridge nested under content.
+func translateWorker(f *Frames, fr *frame) {
+	u := fr.update
+	read := func(names ...string) string {
+		return cmp.Or(fr.str(u, names...), fr.str(u.Member("content"), names...))
+	}
+	id := read("workerId", "worker_id")
+	if id == "" {
+		fr.fail(CodePayload, u, "the member workerId is missing or empty")
+		return
+	}
+	meta := harn(u, "metadata")
+	if meta.IsZero() {
+		meta = u.Member("content").Member("metadata")
+	}
+	w := f.workers[id]
+	if w == nil {
+		w = &worker{name: cmp.Or(read("workerName", "worker_name"), id), task: cmp.Or(fr.text(meta, "child_run_id"), id)}
+		f.workers[id] = w
+	}
+	status := read("status")
+	for _, e := range WorkerEvents() {
+		if status == "" && e.Event == read("event") {
+			status = e.Status
+		}
+	}
+	state := meaning(HandoffStatuses(), status, "accepted")
+	receiptID := cmp.Or(read("receiptId", "receipt_id"), fr.text(meta, "receipt_id"))
+	if state == w.status && receiptID == "" {
+		f.counts.Silent++
+		return
+	}
+	w.status = state
+	f.emit(fr, "agent.handoff", members{"target_agent": w.name, "task_id": w.task, "status": status, "receipt_id": receiptID})
+}
+
+func translateHandoff(f *Frames, fr *frame) {
+	h := harn(fr.update, "handoff")
+	target := ""
+	for _, name := range []string{"target_agent", "target", "to", "agent"} {
+		n := h.Member(name)
+		if n.Kind() == canon.KindObject {
+			first(&target, cmp.Or(fr.text(n, "id"), fr.text(n, "name")))
+			continue
+		}
+		first(&target, fr.text(h, name))
+	}
+	f.emit(fr, "agent.handoff", members{
+		"target_agent": cmp.Or(target, "unknown"),
+		"task_id":      cmp.Or(fr.text(h, "task_id"), fr.text(h, "child_run_id"), fr.str(fr.update, "handoffId")),
+		"status":       fr.text(h, "status"), "receipt_id": fr.text(h, "receipt_id"),
+	})
+}
+
+func translateArtifact(f *Frames, fr *frame) {
+	u := fr.update
+	if n := harn(u, "artifact"); n.Kind() == canon.KindObject {
+		u = n
+	}
+	id := fr.str(u, "artifactId", "artifact_id", "id")
+	kind := "artifact.created"
+	if _, known := f.recorder.run.artifacts.byID[id]; known {
+		kind = "artifact.updated"
+	}
+	f.emit(fr, kind, members{"artifact_id": id, "kind": strings.ToLower(fr.str(u, "kind")), "uri": fr.str(u, "uri"), "sha256": fr.str(u, "sha256")})
+}
+
+func translateCompacted(f *Frames, fr *frame) {
+	f.emit(fr, "session.compacted", members{"snapshot_asset_id": fr.str(fr.update, "snapshotAssetId", "snapshot_asset_id")})
+}

@@ -1,0 +1,259 @@
+package record
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A Sender is the peer that sent a frame.
+type Sender string
+
+const (
+	SenderUnknown Sender = ""       // responses are told by their ids and forms
+	SenderAgent   Sender = "agent"  // the runtime: it sends updates and asks for permission
+	SenderClient  Sender = "client" // the host: it prompts, answers and cancels
+)
+
+// maxPending bounds the requests that are open at a time.
+const maxPending = 1 << 10
+
+// Frames makes events of the JSON-RPC frames of a bridge, in all its dialects, or
+// of ACP, and gives them to a Recorder. The events have decimal ids and sequences
+// that count from 1. It is not safe for concurrent use.
+type Frames struct {
+	recorder *Recorder
+	keep     func(event []byte) error
+	table    map[string]FrameKind
+	outcomes []Outcome
+	doc, out *canon.Document
+
+	index   int
+	emitted int
+	err     error
+	counts  FrameCounts
+
+	session  string
+	pending  map[string][]pending
+	open     int  // requests in pending
+	stated   bool // a task.* event came from Event: prompts say nothing of the task's life
+	prompted bool // the life of the task is that of a prompt
+
+	calls   map[string]*frameCall
+	workers map[string]*worker
+	asked   map[string]int // approval id: how often it was asked for
+}
+
+// FrameCounts say what became of the frames that were added without an error.
+type FrameCounts struct {
+	Counts
+	Frames        int // all of them
+	Silent        int // that say nothing a receipt tells
+	Unknown       int // of unknown methods and updates
+	OtherSessions int
+	Unmatched     int // responses to no open request
+}
+
+// A pending request waits for its response.
+type pending struct {
+	from   Sender
+	method string
+	doc    *canon.Document
+	answer func(fr *frame, request canon.Node)
+}
+
+// NewFrames returns Frames. Options.TaskID is required, as no frame names a task.
+// keep, when it is not nil, gets every event in canonical form before it is
+// recorded: the log that the draft names. The bytes are only valid during the
+// call.
+func NewFrames(o Options, keep func(event []byte) error) (*Frames, error) {
+	if o.TaskID == "" {
+		return nil, errors.New("record: options: TaskID is empty: no frame names the task")
+	}
+	r, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	return newFrames(r, keep, FrameKinds(), Outcomes()), nil
+}
+
+func newFrames(r *Recorder, keep func([]byte) error, table []FrameKind, outcomes []Outcome) *Frames {
+	f := &Frames{
+		recorder: r, keep: keep, outcomes: outcomes, table: make(map[string]FrameKind, len(table)),
+		doc: new(canon.Document), out: new(canon.Document), session: r.options.SessionID,
+		pending: map[string][]pending{}, calls: map[string]*frameCall{}, workers: map[string]*worker{}, asked: map[string]int{},
+	}
+	for _, k := range table {
+		f.table[k.Frame] = k
+	}
+	return f
+}
+
+// Add consumes one frame, which passed at a time. The error is an *[Error], or
+// what keep returned; it is final, like that of [Recorder.Add].
+func (f *Frames) Add(at time.Time, from Sender, text []byte) error {
+	if f.err != nil {
+		return f.err
+	}
+	if err := f.doc.Parse(text, canon.Limits{}); err != nil {
+		f.index++
+		f.err = &Error{Index: f.index, Code: CodeMalformed, Detail: err.Error(), err: err}
+		return f.err
+	}
+	return f.add(at, from, f.doc.Root())
+}
+
+// Event records what no frame tells, such as that the task began or what a model
+// cost: an event of a kind, with its payload, a JSON object.
+func (f *Frames) Event(at time.Time, kind string, payload []byte) error {
+	if f.err != nil {
+		return f.err
+	}
+	if err := f.doc.Parse(payload, canon.Limits{}); err != nil {
+		f.index++
+		f.err = &Error{Index: f.index, Kind: kind, Code: CodeMalformed, Detail: err.Error(), err: err}
+		return f.err
+	}
+	return f.event(at, kind, f.doc.Root())
+}
+
+// Ended reports whether the terminal event has come.
+func (f *Frames) Ended() bool { return f.recorder.Ended() }
+
+// Draft returns the draft of the receipt, as [Recorder.Draft] does.
+func (f *Frames) Draft() (*receipt.Draft, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	return f.recorder.Draft()
+}
+
+// Counts returns what became of the frames so far.
+func (f *Frames) Counts() FrameCounts {
+	c := f.counts
+	c.Counts = f.recorder.Counts()
+	return c
+}
+
+func (f *Frames) event(at time.Time, kind string, payload canon.Node) error {
+	f.index++
+	fr := &frame{event: event{index: f.index, kind: kind, at: at}}
+	if len(kind) > 5 && kind[:5] == "task." {
+		f.stated = true
+	}
+	if payload.Kind() != canon.KindObject {
+		f.err = fr.fail(CodeMalformed, payload, "expected an object as payload")
+		return f.err
+	}
+	f.emitText(fr, kind, payload.AppendCanonical(nil))
+	return f.finish(fr)
+}
+
+// finish makes the first error of a frame final.
+func (f *Frames) finish(fr *frame) error {
+	if f.err == nil && fr.err != nil {
+		f.err = fr.err
+	}
+	return f.err
+}
+
+// emit records an event that a frame says.
+func (f *Frames) emit(fr *frame, kind string, payload members) {
+	f.emitText(fr, kind, payload.text())
+}
+
+func (f *Frames) emitText(fr *frame, kind string, payload []byte) {
+	if f.err != nil || fr.err != nil {
+		return
+	}
+	if fr.at.IsZero() {
+		f.err = fr.fail(CodeTime, canon.Node{}, "nothing tells when it was sent")
+		return
+	}
+	f.emitted++
+	o := f.recorder.options
+	at := receipt.At(fr.at).String()
+	text := members{
+		"id": strconv.Itoa(f.emitted), "object": "event", "event": kind, "sequence": int64(f.emitted), "created_at": at, "updated_at": at,
+		"resource": members{"object": "task", "id": o.TaskID}, "task_id": o.TaskID, "session_id": f.session, "workspace_id": o.WorkspaceRef,
+		"metadata": members{}, "payload": raw(payload),
+	}.text()
+	err := f.out.Parse(text, canon.Limits{Bytes: 2 * canon.MaxBytes})
+	if err == nil && f.keep != nil {
+		err = f.keep(f.out.AppendCanonical(nil))
+	}
+	if err == nil {
+		err = f.recorder.AddDocument(f.out)
+	}
+	var refused *Error
+	if errors.As(err, &refused) { // it names the frame, not the event made of it
+		again := *refused
+		again.Index = f.index
+		err = &again
+	}
+	f.err = err
+}
+
+// members are those of an object that is written. Empty strings and absent nodes
+// are left out.
+type members map[string]any
+
+// raw is JSON that is written as it is.
+type raw []byte
+
+// text returns the object as JSON. The order of its members does not matter: the
+// event is recorded in its canonical form.
+func (m members) text() []byte {
+	b := []byte{'{'}
+	for name, value := range m {
+		text := valueText(value)
+		if text == nil {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(canon.AppendString(b, name), ':'), text...)
+	}
+	return append(b, '}')
+}
+
+// valueText returns nil for what is left out.
+func valueText(value any) []byte {
+	switch v := value.(type) {
+	case string:
+		if v != "" {
+			return canon.AppendString(nil, v)
+		}
+	case canon.Node:
+		if !absent(v) {
+			return v.AppendCanonical(nil)
+		}
+	case int64:
+		return strconv.AppendInt(nil, v, 10)
+	case bool:
+		if v {
+			return []byte("true")
+		}
+	case raw:
+		return v
+	case members:
+		return v.text()
+	case []members:
+		if len(v) == 0 {
+			return nil
+		}
+		b := []byte{'['}
+		for i, m := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, m.text()...)
+		}
+		return append(b, ']')
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package record_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+)
+
+// TestDrafts: the events of a task and the frames of the same task give the same
+// draft, byte for byte, and it is the one in testdata.
+func TestDrafts(t *testing.T) {
+	for _, s := range scenarios() {
+		events := read(t, s.options(), s.read(t, ".jsonl"), record.FormUnknown)
+		got := asJSON(t, events.Draft)
+		if *update {
+			if err := os.WriteFile(filepath.Join("testdata", s.name+".draft.json"), []byte(got+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := strings.TrimSpace(string(s.read(t, ".draft.json"))); got != want {
+			t.Errorf("%s: another draft; look at it and run go test -update\n%s", s.name, differ(got, want))
+		}
+		frames := read(t, s.options(), s.read(t, ".frames.jsonl"), record.FormUnknown)
+		if events.Form != record.FormEvents || frames.Form != record.FormFrames {
+			t.Errorf("%s: %v and %v", s.name, events.Form, frames.Form)
+		}
+		if other := asJSON(t, frames.Draft); other != got {
+			t.Errorf("%s: the frames give another draft\n%s", s.name, differ(other, got))
+		}
+	}
+}
+
+// TestFramesMakeTheLog: the events that frames become are those that were written
+// by hand.
+func TestFramesMakeTheLog(t *testing.T) {
+	for _, s := range scenarios() {
+		want := s.lines(t)
+		i := 0
+		f, err := record.NewFrames(s.options(), func(event []byte) error {
+			if i >= len(want) {
+				t.Fatalf("%s: one event more: %s", s.name, event)
+			}
+			canonical, err := canon.Transform(want[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(canonical) != string(event) {
+				t.Fatalf("%s: event %d\n%s", s.name, i+1, differ(string(event), string(canonical)))
+			}
+			i++
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		eachFrame(t, f, s.read(t, ".frames.jsonl"))
+		if i != len(want) {
+			t.Errorf("%s: %d events, expected %d", s.name, i, len(want))
+		}
+	}
+}
+
+// eachFrame gives the lines of a log of frames to Frames by its methods.
+func eachFrame(t *testing.T, f *record.Frames, text []byte) {
+	t.Helper()
+	for line := range bytes.Lines(text) {
+		doc, err := canon.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := doc.Root()
+		at, err := receipt.ParseTime(root.Member("at").Text())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if frame := root.Member("frame"); !frame.IsZero() {
+			err = f.Add(at, record.Sender(root.Member("from").String()), frame.Raw())
+		} else {
+			err = f.Event(at, root.Member("event").String(), root.Member("payload").Raw())
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+}
+
+// TestSealSignVerify: the drafts become receipts that verify without a warning.
+func TestSealSignVerify(t *testing.T) {
+	signer, trust := issuerKey(t)
+	v, err := receipt.NewVerifier(trust, receipt.Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := chain.Head{}
+	for _, s := range scenarios() {
+		d := read(t, s.options(), s.read(t, ".jsonl"), record.FormEvents).Draft
+		sealed, err := receipt.Seal(d, head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sealed, err = sealed.Sign(t.Context(), signer); err != nil {
+			t.Fatal(err)
+		}
+		head = sealed.Head()
+		if _, err := v.Open(sealed.JSON()); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
+		doc, rep := new(canon.Document), new(receipt.Report)
+		v.VerifyBytes(sealed.JSON(), doc, rep)
+		for _, w := range rep.Warnings {
+			if (s.name == "run" || s.name == "canceled") && w.Code == receipt.CodeCountsDiffer { // a denied call is listed, and was not dispatched
+				continue
+			}
+			t.Errorf("%s: warning %s at %s: %s", s.name, w.Code, w.Pointer, w.Detail)
+		}
+		fromJSON, err := canon.Parse([]byte(asJSON(t, d)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := receipt.SealDocument(fromJSON, chain.Head{}); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
+	}
+}
+
+// TestEveryKind: the logs of testdata have every kind of the protocol.
+func TestEveryKind(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range scenarios() {
+		for _, line := range s.lines(t) {
+			doc, err := canon.Parse(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen[doc.Root().Member("event").String()] = true
+		}
+	}
+	upstream := strings.Fields(`
+		user.message user.input_submitted user.tool_confirmation user.cancel_requested
+		agent.message agent.reasoning_summary agent.tool_use agent.tool_result agent.mcp_tool_use agent.handoff agent.memory_read agent.memory_write
+		task.submitted task.started task.input_required task.auth_required task.completed task.failed task.canceled task.status_changed
+		session.created session.closed session.message_appended session.compacted session.truncated session.thread_forked session.thread_merged session.replayed
+		branch.created branch.updated branch.merged branch.abandoned
+		artifact.created artifact.updated artifact.linked artifact.redacted
+		span.started span.updated span.completed span.failed
+		tool.requested tool.approval_required tool.approved tool.denied tool.completed tool.failed
+		connector.delivery_received connector.delivery_deduped connector.normalized connector.task_submitted connector.failed
+		receipt.issued receipt.verified receipt.verification_failed
+		replay.started replay.event_replayed replay.completed replay.failed`)
+	if len(upstream) != 58 {
+		t.Fatalf("%d kinds", len(upstream))
+	}
+	for _, k := range record.Kinds() {
+		upstream = append(upstream, k.Event)
+	}
+	for _, kind := range upstream {
+		if !seen[kind] {
+			t.Errorf("no log has %s", kind)
+		}
+	}
+}
+
+// TestNoReasoning: what a model thought is in no draft.
+func TestNoReasoning(t *testing.T) {
+	for _, s := range scenarios() {
+		for _, suffix := range []string{".jsonl", ".frames.jsonl"} {
+			got := asJSON(t, read(t, s.options(), s.read(t, suffix), record.FormUnknown).Draft)
+			for _, thought := range []string{"never in a receipt", "never see this thought"} {
+				if strings.Contains(got, thought) {
+					t.Errorf("%s%s: the draft holds %q", s.name, suffix, thought)
+				}
+			}
+		}
+	}
+}

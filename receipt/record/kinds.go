@@ -1,0 +1,194 @@
+package record
+
+// A Kind says what an event becomes in a receipt.
+type Kind struct {
+	Event   string
+	Payload []string // members that are read; others are ignored and counted
+	Receipt string   // members of the receipt; "" for an event that is evidence in the log alone
+
+	apply func(*run, *event)
+	tells func(*event) bool // whether one behind the end would have changed the receipt; nil: always
+}
+
+// says reports whether an event changes the receipt.
+func (k Kind) says(e *event) bool { return k.apply != nil && (k.tells == nil || k.tells(e)) }
+
+// Kinds returns the kinds of the protocol, group by group, and those in which a
+// harness logs its durable approvals. docs/record.md is made from it. Events of
+// receipts are not in it: issuing makes them.
+func Kinds() []Kind {
+	var all []Kind
+	for _, group := range [...][]Kind{
+		userKinds(), agentKinds(), taskKinds(), sessionKinds(), artifactKinds(), spanKinds(), toolKinds(), connectorKinds(), replayKinds(), hitlKinds(),
+	} {
+		all = append(all, group...)
+	}
+	return all
+}
+
+func never(*event) bool { return false }
+
+func answerMembers(more ...string) []string {
+	return append([]string{"approval_id", "request_id", "tool_call_id", "name", "action", "decision", "actor", "reviewers", "signatures", "decided_at", "args", "args_sha256", "policy_ref", "reason"}, more...)
+}
+
+func requestMembers() []string {
+	return []string{"approval_id", "request_id", "approval_request", "tool_call_id", "name", "action", "input", "input_sha256", "approvers_required", "deadline", "policy_ref"}
+}
+
+func callMembers(more ...string) []string {
+	return append([]string{"tool_call_id", "name", "input", "input_sha256", "kind", "executor", "server", "mutation_scope", "run_id", "worker_id", "policy_ref", "executed"}, more...)
+}
+
+func resultMembers() []string {
+	return callMembers("status", "is_error", "output", "output_sha256", "output_uri", "error_category", "duration_ms", "execution_duration_ms", "fs_writes", "network_egress")
+}
+
+func userKinds() []Kind {
+	return []Kind{
+		{Event: "user.message"},
+		{Event: "user.input_submitted"},
+		{"user.tool_confirmation", answerMembers(), "approvals: evidence, and the decision when no other event tells it", confirmation, nil},
+		{"user.cancel_requested", []string{"actor", "reason"}, "metadata.cancel_requested_by, metadata.cancel_reason", cancelRequested, never},
+	}
+}
+
+func agentKinds() []Kind {
+	return []Kind{
+		{Event: "agent.message"},
+		{"agent.reasoning_summary", []string{"withheld"}, "redactions, when it is withheld; never its text", reasoningSummary, nil},
+		{"agent.tool_use", callMembers(), "side_effects.tool_calls: opened", toolRequested, nil},
+		{"agent.tool_result", resultMembers(), "side_effects.tool_calls: closed", toolCompleted, nil},
+		{"agent.mcp_tool_use", callMembers("url", "remote", "output_uri"), "side_effects.tool_calls: opened; replay_input.materials; network_egress when the server is remote", mcpToolUse, nil},
+		{"agent.handoff", []string{"target_agent", "task_id", "status", "receipt_id"}, "side_effects.a2a_handoffs: the last status of each task", handoff, nil},
+		{"agent.memory_read", []string{"memory_id", "sha256", "uri"}, "replay_input.materials: host_fact", memoryRead, nil},
+		{"agent.memory_write", append([]string{"memory_id"}, artifactMembers()...), "final_artifacts for an artifact, else metadata.memory_writes", memoryWrite, nil},
+	}
+}
+
+func taskKinds() []Kind {
+	end := []string{"autonomy_tier", "reason", "actor", "failure"}
+	return []Kind{
+		{"task.submitted", []string{"created_by", "autonomy_tier", "workspace_ref", "tenant_id", "persona_ref", "persona_id", "branch_id", "trace_id", "policy_ref", "autonomy_budget", "model_route"},
+			"subject, identifiers, lifecycle.created_at, trust, autonomy_budget.limit, model_route", submitted, nil},
+		{"task.started", []string{"autonomy_tier"}, "lifecycle.started_at: the first", started, nil},
+		{"task.input_required", []string{"autonomy_tier"}, "trust.end_tier", waitsForInput, nil},
+		{"task.auth_required", []string{"autonomy_tier"}, "trust.end_tier", waitsForAuth, nil},
+		{"task.completed", end, "lifecycle: SUCCEEDED, trust.end_tier", ended("COMPLETED"), nil},
+		{"task.failed", end, "lifecycle: FAILED and failure, trust.end_tier", ended("FAILED"), nil},
+		{"task.canceled", end, "lifecycle: CANCELED, trust.end_tier, metadata.cancel_requested_by, metadata.cancel_reason", ended("CANCELED"), nil},
+		{"task.status_changed", []string{"status", "autonomy_tier"}, "lifecycle.started_at, trust.end_tier; a terminal status has its own kind", statusChanged, saysStatus},
+	}
+}
+
+// saysStatus reports whether a status is none of the terminal ones, which may
+// accompany the terminal event.
+func saysStatus(e *event) bool {
+	for _, end := range Endings() {
+		if end.Task == e.payload.Member("status").String() {
+			return false
+		}
+	}
+	return true
+}
+
+func sessionKinds() []Kind {
+	return []Kind{
+		{Event: "session.created"},
+		{Event: "session.closed"},
+		{Event: "session.message_appended"},
+		{"session.compacted", []string{"snapshot_asset_id", "uri", "sha256"}, "replay_input.materials: the snapshot, an artifact", compacted, saysSnapshot},
+		{Event: "session.truncated"},
+		{Event: "session.thread_forked"},
+		{Event: "session.thread_merged"},
+		{Event: "session.replayed"},
+		{"branch.created", []string{"branch_id"}, "identifiers.branch_id", branchCreated, never},
+		{Event: "branch.updated"},
+		{Event: "branch.merged"},
+		{Event: "branch.abandoned"},
+	}
+}
+
+func saysSnapshot(e *event) bool { return !absent(e.payload.Member("snapshot_asset_id")) }
+
+func artifactMembers() []string {
+	return []string{"artifact_id", "kind", "uri", "sha256", "applied", "tool_call_id", "path", "operation", "from", "before_sha256", "after_sha256"}
+}
+
+func artifactKinds() []Kind {
+	const what = "final_artifacts: the last version; side_effects.fs_writes when it is applied"
+	return []Kind{
+		{"artifact.created", artifactMembers(), what, artifactChanged, nil},
+		{"artifact.updated", artifactMembers(), what, artifactChanged, nil},
+		{"artifact.linked", artifactMembers(), what, artifactChanged, nil},
+		{"artifact.redacted", []string{"artifact_id", "kind", "sha256", "reason"}, "final_artifacts without uri; redactions", artifactRedacted, nil},
+	}
+}
+
+func spanKinds() []Kind {
+	members := []string{
+		"kind", "name", "tool_call_id", "agent", "provider", "model", "version", "reason", "model_route", "input_tokens", "output_tokens", "cost",
+		"response", "response_sha256", "response_uri", "url", "host", "destination", "purpose", "bytes_sent", "path", "operation", "from", "before_sha256", "after_sha256",
+	}
+	return []Kind{
+		{Event: "span.started"},
+		{Event: "span.updated"},
+		{"span.completed", members, "kind llm: model_route, cost, autonomy_budget.consumed, replay_input.materials; http: network_egress; fs: fs_writes", spanCompleted, saysSpan},
+		{"span.failed", members, "kind llm: model_route, cost, autonomy_budget.consumed; http: network_egress", spanFailed, saysSpan},
+	}
+}
+
+func toolKinds() []Kind {
+	return []Kind{
+		{"tool.requested", callMembers(), "side_effects.tool_calls: opened", toolRequested, nil},
+		{"tool.approval_required", requestMembers(), "approvals: pending; at the end canceled with the task, else timeout", approvalRequired, nil},
+		{"tool.approved", answerMembers(), "approvals: the decision; tool_calls: the arguments when they were changed", toolApproved, nil},
+		{"tool.denied", answerMembers(), "approvals: denied, canceled or timeout; tool_calls: canceled", toolDenied, nil},
+		{"tool.completed", resultMembers(), "side_effects.tool_calls: closed; fs_writes, network_egress", toolCompleted, nil},
+		{"tool.failed", resultMembers(), "side_effects.tool_calls: failed, or canceled; fs_writes, network_egress", toolFailed, nil},
+	}
+}
+
+func connectorKinds() []Kind {
+	trigger := []string{"connector_id", "delivery_id"}
+	return []Kind{
+		{"connector.delivery_received", trigger, "metadata.trigger: the first", triggered, never},
+		{Event: "connector.delivery_deduped"},
+		{Event: "connector.normalized"},
+		{"connector.task_submitted", trigger, "metadata.trigger: the first", triggered, never},
+		{Event: "connector.failed"},
+	}
+}
+
+func replayKinds() []Kind {
+	return []Kind{
+		{"replay.started", []string{"source_task_id", "mode", "source_receipt_hash"}, "subject: replay_segment; metadata.source_task_id, replay_mode, source_receipt_hash", replayStarted, nil},
+		{"replay.event_replayed", []string{"override_key", "delta_id", "operation", "path", "event_id", "artifact_id", "reason", "before_sha256", "after_sha256"},
+			"deltas, when a substitution made the event", eventReplayed, saysOverride},
+		{Event: "replay.completed"},
+		{"replay.failed", []string{"code", "message", "first_unavailable"}, "replay_input: unavailable, and why", replayFailed, nil},
+	}
+}
+
+func saysOverride(e *event) bool {
+	return !absent(e.payload.Member("override_key")) || !absent(e.root.Member("replay").Member("override_key"))
+}
+
+// hitlKinds are the kinds of the log of durable approvals. Questions are none.
+func hitlKinds() []Kind {
+	const pending, answer = "approvals: pending", "approvals: the decision"
+	return []Kind{
+		{Event: "hitl.question_asked"},
+		{Event: "hitl.response_received"},
+		{"hitl.approval_requested", requestMembers(), pending, approvalRequired, nil},
+		{"hitl.approval_approved", answerMembers(), answer, toolApproved, nil},
+		{"hitl.approval_denied", answerMembers(), answer, toolDenied, nil},
+		{"hitl.timeout", answerMembers(), "approvals: timeout", timedOut, nil},
+		{"hitl.dual_control_requested", requestMembers(), pending, approvalRequired, nil},
+		{"hitl.dual_control_approved", answerMembers(), answer, toolApproved, nil},
+		{"hitl.dual_control_denied", answerMembers(), answer, toolDenied, nil},
+		{Event: "hitl.dual_control_executed"},
+		{"hitl.escalation_issued", requestMembers(), pending, approvalRequired, nil},
+		{"hitl.escalation_accepted", answerMembers(), answer, toolApproved, nil},
+	}
+}

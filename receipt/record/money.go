@@ -1,0 +1,86 @@
+package record
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// Amounts of money are added as decimals: 0.1 and 0.2 are 0.3. A receipt holds
+// the double that is nearest to the sum, written with the fewest digits.
+const (
+	maxDecimals = 40 // behind the point; the longest text of a double of a cent has fewer
+	maxWhole    = 15 // before the point
+)
+
+// money is an amount times 10^maxDecimals.
+type money struct{ big.Int }
+
+// parseMoney reads a number as JSON spells it, or a string that holds one. It
+// reports false for what is negative or out of bounds.
+func parseMoney(text string) (*money, bool) {
+	mantissa, exponent := text, 0
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		n, err := strconv.Atoi(text[i+1:])
+		if err != nil {
+			return nil, false
+		}
+		mantissa, exponent = text[:i], n
+	}
+	whole, fraction, pointed := strings.Cut(mantissa, ".")
+	digits := whole + fraction
+	if whole == "" || pointed && fraction == "" || strings.Trim(digits, "0123456789") != "" {
+		return nil, false
+	}
+	exponent -= len(fraction)
+	kept := strings.TrimRight(digits, "0")
+	exponent += len(digits) - len(kept)
+	kept = strings.TrimLeft(kept, "0")
+	if kept == "" {
+		return new(money), true
+	}
+	if exponent < -maxDecimals || exponent > maxWhole || len(kept)+exponent > maxWhole {
+		return nil, false
+	}
+	m := new(money)
+	m.SetString(kept+strings.Repeat("0", maxDecimals+exponent), 10)
+	return m, true
+}
+
+func (m *money) add(n *money) { m.Int.Add(&m.Int, &n.Int) }
+
+// float returns the nearest double.
+func (m *money) float() float64 {
+	f, err := strconv.ParseFloat(m.Int.String()+"e-"+strconv.Itoa(maxDecimals), 64)
+	if err != nil { // a sum of MaxEvents amounts is far from the range of doubles
+		return 0
+	}
+	return f
+}
+
+// cost reads an amount: a number, its text, or {amount, currency}.
+func (e *event) cost(of canon.Node, name string) (m *money, currency string) {
+	n := of.Member(name)
+	if absent(n) {
+		return nil, ""
+	}
+	amount := n
+	if n.Kind() == canon.KindObject {
+		amount, currency = n.Member("amount"), e.text(n, "currency")
+	}
+	text := amount.String()
+	if amount.Kind() == canon.KindNumber {
+		text = string(amount.Raw())
+	}
+	m, ok := parseMoney(text)
+	if !ok {
+		e.fail(CodePayload, n, "expected an amount from 0 to 10^%d with at most %d decimals", maxWhole, maxDecimals)
+		return nil, ""
+	}
+	if currency != "" && (len(currency) != 3 || strings.Trim(currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "") {
+		e.fail(CodePayload, n, "expected a currency of three capital letters")
+	}
+	return m, currency
+}

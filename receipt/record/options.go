@@ -1,0 +1,72 @@
+package record
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Limits of one recording. What goes beyond them is refused with [CodeLimit],
+// never cut off silently.
+const (
+	MaxEvents  = 1 << 18  // events of one task
+	MaxEntries = 1 << 16  // entries of all lists of the draft together
+	MaxKept    = 64 << 20 // bytes that are kept of payloads until the draft is made
+	MaxText    = 4 << 10  // bytes of one id, name or path
+	MaxFailure = 64 << 10 // bytes of a failure, in canonical form
+	MaxTokens  = 1<<53 - 1
+)
+
+// Options say what events do not. Only Issuer.ID is required. A recorder reads
+// no clock and makes nothing up: the same events and options give the same draft.
+type Options struct {
+	Issuer    receipt.Issuer // Kind "" is harness
+	ReceiptID string         // "": "receipt_" and the task's id without "task_", the same each time
+	IssuedAt  time.Time      // zero: when the task ended
+
+	// TaskID names the task in a log of several: events of others are passed over
+	// and counted. "": the log is of one task, and a second one is an error.
+	TaskID string
+
+	// These take the place of what events say, or fill in what they do not.
+	WorkspaceRef, SessionID, TenantID, PersonaRef, PolicyRef string
+
+	// Tier is the persona's tier, for a task whose events name none.
+	Tier string
+
+	// WorkspaceRoot is cut off the paths of files that were written. "": absolute
+	// paths lie outside the workspace.
+	WorkspaceRoot string
+
+	// LogURI is where the recorded events are kept. The draft names it beside
+	// their digest. "": the draft has the digest alone.
+	LogURI string
+
+	// Sealer checks drafts. Who makes many keeps one; nil: one is made for each.
+	Sealer *receipt.Sealer
+}
+
+// normal returns the options with their defaults, or says what is wrong.
+func (o Options) normal() (Options, error) {
+	if o.Issuer.ID == "" {
+		return o, errors.New("record: options: Issuer.ID is empty: who issues the receipt?")
+	}
+	o.Issuer.Kind = cmp.Or(o.Issuer.Kind, "harness")
+	if kinds := []string{"harness", "host", "agent", "connector"}; !slices.Contains(kinds, o.Issuer.Kind) {
+		return o, fmt.Errorf("record: options: Issuer.Kind is %s, expected one of %s", quote(o.Issuer.Kind), strings.Join(kinds, ", "))
+	}
+	if o.Tier != "" && !slices.Contains(tiers(), o.Tier) {
+		return o, fmt.Errorf("record: options: Tier is %s, expected one of %s", quote(o.Tier), strings.Join(tiers(), ", "))
+	}
+	if len(o.WorkspaceRoot) > 1 {
+		o.WorkspaceRoot = strings.TrimRight(o.WorkspaceRoot, "/")
+	}
+	return o, nil
+}
+
+func tiers() []string { return []string{"shadow", "suggest", "act_with_approval", "act_auto"} }

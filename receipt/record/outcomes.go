@@ -1,0 +1,104 @@
+package record
+
+import (
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// An Outcome is one form of the answer to session/request_permission. The first
+// that fits decides. What fits none is denied: an unknown word, an id that was not
+// offered or was offered twice, an option that rejects, granted false, no result.
+type Outcome struct {
+	Answer   string // its form, as documentation shows it
+	When     string // a condition on the question or the answer
+	Decision string // approved, denied or canceled
+
+	fits func(*answer) bool
+}
+
+// An answer is a response to session/request_permission and what was offered.
+type answer struct {
+	response canon.Node // of JSON-RPC: id, and result or error
+	result   canon.Node
+	outcome  canon.Node // result.outcome
+	options  canon.Node // of the request; an array when options were offered
+}
+
+// Outcomes returns the forms of all dialects, the safe reading of each. Bridges of
+// the older dialects grant on the word selected alone; where options were offered
+// that is no approval here.
+func Outcomes() []Outcome {
+	return []Outcome{
+		{`{"error":…}`, "", denied, func(a *answer) bool { return !a.response.Member("error").IsZero() }},
+		{`{"result":{"granted":…,"outcome":…}}`, "the answer mixes two dialects", denied, func(a *answer) bool {
+			return !a.granted().IsZero() && !a.outcome.IsZero()
+		}},
+		{`{"result":{"granted":true}}`, "no options were offered; args, when given, take the place of the arguments", approved, func(a *answer) bool {
+			return a.granted().Bool() && !a.offered()
+		}},
+		{`{"result":{"outcome":"allow"}}`, "no options were offered", approved, func(a *answer) bool { return a.word("allow") && !a.offered() }},
+		{`{"result":{"outcome":"selected"}}`, "no options were offered", approved, func(a *answer) bool { return a.word("selected") && !a.offered() }},
+		{`{"result":{"outcome":"cancelled"}}`, "", canceled, func(a *answer) bool { return a.word("cancelled") || a.word("canceled") }},
+		{`{"result":{"outcome":{"outcome":"selected"}}}`, "no options were offered", approved, func(a *answer) bool {
+			return a.inner("selected") && a.optionID().IsZero() && !a.offered()
+		}},
+		{`{"result":{"outcome":{"outcome":"selected","optionId":ID}}}`, "exactly one offered option has the id, and its kind begins with allow", approved, func(a *answer) bool {
+			return a.inner("selected") && a.allows()
+		}},
+		{`{"result":{"outcome":{"outcome":"cancelled"}}}`, "no optionId beside it", canceled, func(a *answer) bool {
+			return (a.inner("cancelled") || a.inner("canceled")) && a.optionID().IsZero()
+		}},
+	}
+}
+
+func newAnswer(response, options canon.Node) *answer {
+	result := response.Member("result")
+	return &answer{response, result, result.Member("outcome"), options}
+}
+
+// decide returns the decision of the first form that fits, else denied.
+func (a *answer) decide(table []Outcome) string {
+	for _, o := range table {
+		if o.fits(a) {
+			return o.Decision
+		}
+	}
+	return denied
+}
+
+func (a *answer) granted() canon.Node  { return a.result.Member("granted") }
+func (a *answer) optionID() canon.Node { return a.outcome.Member("optionId") }
+
+// offered reports whether the question had options at all. A member of another
+// type is one too: the question is not of a dialect without them.
+func (a *answer) offered() bool { return !absent(a.options) }
+
+func (a *answer) word(w string) bool {
+	return a.outcome.Kind() == canon.KindString && a.outcome.String() == w
+}
+
+func (a *answer) inner(w string) bool {
+	n := a.outcome.Member("outcome")
+	return n.Kind() == canon.KindString && n.String() == w
+}
+
+// allows reports whether the chosen option is one that allows.
+func (a *answer) allows() bool {
+	chosen := a.optionID()
+	if chosen.Kind() != canon.KindString {
+		return false
+	}
+	found, allowing := 0, 0
+	for _, o := range a.options.Elements() {
+		id := o.Member("optionId")
+		if id.Kind() != canon.KindString || id.String() != chosen.String() {
+			continue
+		}
+		found++
+		if strings.HasPrefix(o.Member("kind").String(), "allow") {
+			allowing++
+		}
+	}
+	return found == 1 && allowing == 1
+}

@@ -1,0 +1,206 @@
+package record
+
+import (
+	"crypto/sha256"
+	"hash"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A Recorder consumes the events of one task, in order, and makes the draft of
+// its receipt. It is not safe for concurrent use.
+type Recorder struct {
+	options Options
+	kinds   map[string]Kind
+	doc     *canon.Document
+	run     *run
+
+	index     int
+	err       *Error // the first refusal: it ends the recording
+	seen      map[string]canon.Digest
+	sequences map[resource]int64
+	log       hash.Hash // of the canonical events, a line each
+	counts    Counts
+}
+
+// Counts say what became of the events that were added without an error.
+type Counts struct {
+	Events         int      // of the task, that the draft and the digest of the log cover
+	Repeated       int      // deliveries of an event that had come before
+	OtherTasks     int      // events of other tasks, or of none
+	Receipts       int      // receipt.* events: issuing makes them, so no receipt covers them
+	Late           int      // events behind the terminal one that say nothing for the receipt
+	Gaps           int      // sequences that a resource other than the task leaves out; other tasks may have them
+	Unknown        int      // events of kinds that this version does not know, among Events
+	UnknownKinds   []string // the first 20 of those kinds, in the order in which they came
+	UnknownMembers int      // members of payloads that this version does not know
+}
+
+const maxUnknownKinds = 20
+
+// New returns a Recorder. It refuses options that name no issuer or an unknown
+// tier.
+func New(o Options) (*Recorder, error) {
+	o, err := o.normal()
+	if err != nil {
+		return nil, err
+	}
+	return newRecorder(o, Kinds()), nil
+}
+
+func newRecorder(o Options, table []Kind) *Recorder {
+	r := &Recorder{
+		options: o, doc: new(canon.Document), run: newRun(o), log: sha256.New(),
+		kinds: make(map[string]Kind, len(table)), seen: map[string]canon.Digest{}, sequences: map[resource]int64{},
+	}
+	for _, k := range table {
+		r.kinds[k.Event] = k
+	}
+	return r
+}
+
+// Add consumes one event, a JSON object. The error is an *[Error]; it is final:
+// every later call and [Recorder.Draft] return it, so that no receipt leaves out
+// what was refused.
+func (r *Recorder) Add(event []byte) error {
+	if r.err == nil {
+		if err := r.doc.Parse(event, canon.Limits{}); err != nil {
+			r.index++
+			r.err = &Error{Index: r.index, Code: CodeMalformed, Detail: err.Error(), err: err}
+			return r.err
+		}
+	}
+	return r.AddDocument(r.doc)
+}
+
+// AddDocument is Add for an event that is parsed already. The document may be
+// used for something else afterwards.
+func (r *Recorder) AddDocument(doc *canon.Document) error {
+	if r.err != nil {
+		return r.err
+	}
+	r.index++
+	e, err := readEvent(r.index, doc)
+	if err == nil {
+		err = r.take(e, doc)
+	}
+	if err != nil {
+		r.err = err
+		return err
+	}
+	return nil
+}
+
+// Ended reports whether the terminal event has come.
+func (r *Recorder) Ended() bool { return r.run.final != "" }
+
+// Counts returns what became of the events so far.
+func (r *Recorder) Counts() Counts {
+	c := r.counts
+	c.UnknownKinds = slices.Clone(c.UnknownKinds)
+	return c
+}
+
+// take decides whether an event belongs to the recording.
+func (r *Recorder) take(e *event, doc *canon.Document) *Error {
+	mine, err := r.ofTask(e)
+	if err != nil {
+		return err
+	}
+	if !mine {
+		r.counts.OtherTasks++
+		return nil
+	}
+	id := e.identity(doc)
+	if before, ok := r.seen[e.id]; ok {
+		if before != id {
+			return e.fail(CodeConflict, e.root.Member("id"), "an event of this id came before, with another content")
+		}
+		r.counts.Repeated++
+		return nil
+	}
+	if len(r.seen) >= MaxEvents {
+		return e.fail(CodeLimit, e.root, "expected at most %d events", MaxEvents)
+	}
+	if err := r.follow(e); err != nil {
+		return err
+	}
+	r.seen[e.id] = id
+	kind, known := r.kinds[e.kind]
+	switch {
+	case strings.HasPrefix(e.kind, "receipt."):
+		r.counts.Receipts++
+		return nil
+	case r.Ended() && known && kind.says(e):
+		return e.fail(CodeAfterEnd, e.root.Member("event"), "the task ended as %s before, and this event would change its receipt", r.run.final)
+	case r.Ended():
+		r.counts.Late++
+		return nil
+	}
+	r.consume(e, doc, kind, known)
+	return e.err
+}
+
+// ofTask reports whether an event is of the task that is recorded. The first
+// event that is of a task decides which, when the options do not.
+func (r *Recorder) ofTask(e *event) (bool, *Error) {
+	want := r.options.TaskID
+	if want == "" {
+		want = r.run.task
+	}
+	switch {
+	case e.task == "":
+		return false, nil
+	case want == "" || e.task == want:
+		r.run.task = e.task
+		return true, nil
+	case r.options.TaskID != "":
+		return false, nil
+	}
+	return false, e.fail(CodeOtherTask, e.root.Member("task_id"), "expected an event of the task %s, found one of %s; name the task that is meant", quote(want), quote(e.task))
+}
+
+// follow checks the sequence. That of the task begins with 0 or 1 and leaves
+// none out. Other resources, such as a session, have events of other tasks too.
+func (r *Recorder) follow(e *event) *Error {
+	at := e.root.Member("sequence")
+	last, ok := r.sequences[e.resource]
+	own := e.resource == resource{"task", r.run.task}
+	switch {
+	case ok && e.sequence <= last:
+		return e.fail(CodeOrder, at, "expected more than %d, found %d: events come in the order of their sequence", last, e.sequence)
+	case own && ok && e.sequence != last+1:
+		return e.fail(CodeGap, at, "expected %d, found %d: events are missing", last+1, e.sequence)
+	case own && !ok && e.sequence > 1:
+		return e.fail(CodeGap, at, "expected 0 or 1 for the first event, found %d: events are missing", e.sequence)
+	case ok && e.sequence != last+1:
+		r.counts.Gaps++
+	}
+	r.sequences[e.resource] = e.sequence
+	return nil
+}
+
+// consume writes the event into the digest of the log and applies it.
+func (r *Recorder) consume(e *event, doc *canon.Document, kind Kind, known bool) {
+	r.counts.Events++
+	r.log.Write(append(doc.AppendCanonical(nil), '\n'))
+	r.run.envelope(e)
+	if !known {
+		r.counts.Unknown++
+		if len(r.counts.UnknownKinds) < maxUnknownKinds && !slices.Contains(r.counts.UnknownKinds, e.kind) {
+			r.counts.UnknownKinds = append(r.counts.UnknownKinds, e.kind)
+		}
+		return
+	}
+	if kind.apply == nil {
+		return
+	}
+	for name := range e.payload.Members() {
+		if !slices.Contains(kind.Payload, name.String()) {
+			r.counts.UnknownMembers++
+		}
+	}
+	kind.apply(r.run, e)
+}

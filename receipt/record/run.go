@@ -1,0 +1,114 @@
+package record
+
+import (
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A run is what the events of a task have said so far.
+type run struct {
+	options Options
+	task    string
+	ids     receipt.Identifiers
+
+	state                   string // of the task, as the protocol spells it
+	created, started, ended time.Time
+	final                   string // state of the receipt, "" until the task has ended
+	failure                 receipt.Object
+	failureWithheld         []string // pointers into the failure as it came
+	canceledBy, cancelWhy   string
+
+	startTier, tier, policy string
+	limit                   *receipt.Amounts
+
+	calls     list[call]
+	approvals list[approval]
+	handoffs  list[receipt.Handoff]
+	artifacts list[artifact]
+	costs     list[cost]
+	deltas    list[receipt.Delta]
+	materials []material
+	writes    []write
+	egress    []egress
+	models    map[string]int // calls of each agent label
+
+	total             money
+	currency          string
+	priced            bool
+	input, output     int64
+	counted           bool // tokens were
+	model             *receipt.Model
+	alternatives      []receipt.Model
+	routeReason       string
+	reasoningWithheld string // the reason, "" when nothing was
+	replay            replay
+	trigger           receipt.Object
+	memoryWrites      int
+	notDispatched     int
+
+	entries, kept int
+}
+
+func newRun(o Options) *run {
+	return &run{options: o, task: o.TaskID, tier: o.Tier, startTier: o.Tier, models: map[string]int{}}
+}
+
+// A list keeps entries in the order in which their ids first came.
+type list[T any] struct {
+	byID  map[string]*T
+	order []*T
+}
+
+// entry returns the entry of an id, and whether it is new.
+func (l *list[T]) entry(id string) (*T, bool) {
+	if have, ok := l.byID[id]; ok {
+		return have, false
+	}
+	if l.byID == nil {
+		l.byID = map[string]*T{}
+	}
+	t := new(T)
+	l.byID[id] = t
+	l.order = append(l.order, t)
+	return t, true
+}
+
+// room counts one more entry of the draft.
+func (r *run) room(e *event) {
+	if r.entries++; r.entries > MaxEntries {
+		e.fail(CodeLimit, e.root, "expected events for at most %d entries of a receipt", MaxEntries)
+	}
+}
+
+// keep counts bytes that are kept until the draft is made.
+func (r *run) keep(e *event, data []byte) []byte {
+	if r.kept += len(data); r.kept > MaxKept {
+		e.fail(CodeLimit, e.payload, "expected at most %d bytes of payloads to keep", MaxKept)
+		return nil
+	}
+	return data
+}
+
+// envelope takes the identifiers of the first event that has them.
+func (r *run) envelope(e *event) {
+	first(&r.ids.WorkspaceRef, e.text(e.root, "workspace_id"))
+	first(&r.ids.SessionID, e.text(e.root, "session_id"))
+	first(&r.ids.TraceID, e.text(e.root, "trace_id"))
+}
+
+// first sets what is not set yet.
+func first[T comparable](have *T, value T) {
+	var zero T
+	if *have == zero {
+		*have = value
+	}
+}
+
+// last sets what is said anew.
+func last[T comparable](have *T, value T) {
+	var zero T
+	if value != zero {
+		*have = value
+	}
+}
