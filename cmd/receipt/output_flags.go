@@ -25,7 +25,7 @@ func formats() []string { return []string{"text", "json", "ndjson", "junit", "gi
 
 func (o *outputFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: text, json, ndjson, junit or github")
-	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: .json, .ndjson, .csv or .xml (JUnit); repeatable")
+	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: .json, .ndjson, .csv, .xml (JUnit) or .html (to read and print); repeatable")
 	f.BoolVar(&o.force, "force", false, "overwrite the files of --report")
 	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts for each code")
 	f.BoolVar(&o.quiet, "quiet", false, "print no results; the exit code tells")
@@ -45,8 +45,8 @@ func (o *outputFlags) check() error {
 		return usage("", "--progress is auto, always or never, found %q", o.progressed)
 	}
 	for i, path := range o.reports {
-		if !slices.Contains([]string{".json", ".ndjson", ".csv", ".xml"}, extension(path)) {
-			return usage("", "--report writes .json, .ndjson, .csv or .xml, found %q", path)
+		if !slices.Contains([]string{".json", ".ndjson", ".csv", ".xml", ".html"}, extension(path)) {
+			return usage("", "--report writes .json, .ndjson, .csv, .xml or .html, found %q", path)
 		}
 		same := func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }
 		if slices.ContainsFunc(o.reports[:i], same) {
@@ -151,6 +151,8 @@ func reportPrinter(extension string, f *reportFile) printer {
 		return &ndjsonPrinter{w: f}
 	case ".csv":
 		return newCSVPrinter(f)
+	case ".html":
+		return &htmlPrinter{w: f}
 	}
 	return &junitPrinter{w: f}
 }

@@ -45,7 +45,7 @@ function renderTotals(summary) {
     { name: "refuted", tone: "bad", count: count(summary, "refuted") },
     { name: "undecided", tone: "open", count: count(summary, "undecided") },
   ];
-  return h("section", { class: `headlines ${tone}`, "aria-label": "verdict" },
+  return h("section", { class: `headlines ${tone}`, "aria-label": "verdict on the whole" },
     h("p", { class: `verdict ${tone}` }, icon(tone), h("strong", {}, word), " ", h("span", {}, sayings.get(word))),
     h("p", { class: "of" }, `${plural(count(summary, "receipts"), "receipt")} judged`, count(summary, "copies") > 0 && `, ${number(count(summary, "copies"))} further copies`,
       member(summary, "partial") === true && ", as a selection: receipts between them may be missing"),

@@ -1,0 +1,71 @@
+package page
+
+import (
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/serve/aggregate"
+)
+
+// Bounds of a printed report. What is beyond them is counted.
+const (
+	maxListed   = 100     // receipts of each verdict that are listed
+	maxStreams  = 1000    // streams that are listed
+	maxInputs   = 1000    // inputs that could not be read
+	maxDocument = 1 << 20 // bytes of the one receipt that is shown whole
+)
+
+// A Report is an audit report: one HTML file for people, to read, print and keep.
+// Reports of receipts are added while they are judged; memory does not grow with
+// their number. The zero value is ready. It is not safe for concurrent use.
+//
+// The file needs nothing else and loads nothing. It is useful without scripts:
+// totals, findings, streams, keys and what was not checked are plain text, which
+// the views of the verification page replace, with charts, where they run.
+type Report struct {
+	aggregate          aggregate.Aggregate
+	refuted, undecided listed
+	first              *receipt.Report // while there is one receipt only
+	document           []byte          // its canonical form, when it has one that is not too long
+	count              int
+
+	doc canon.Document // memory for the next receipt
+}
+
+// listed are the first receipts of a verdict.
+type listed struct {
+	reports []*receipt.Report
+	more    int
+}
+
+func (l *listed) add(rep *receipt.Report) {
+	if len(l.reports) == maxListed {
+		l.more++
+		return
+	}
+	l.reports = append(l.reports, rep.Clone())
+}
+
+// Add adds the report of one receipt. Text is the receipt as JSON, or nil where
+// there is none; neither is kept.
+func (r *Report) Add(rep *receipt.Report, text []byte) {
+	var root canon.Node
+	if r.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) == nil { // else the report says why
+		root = r.doc.Root()
+	}
+	r.aggregate.Add(rep, root)
+	switch rep.Verdict {
+	case receipt.Verified:
+	case receipt.Refuted:
+		r.refuted.add(rep)
+	default:
+		r.undecided.add(rep)
+	}
+	if r.count++; r.count > 1 {
+		r.first, r.document = nil, nil
+		return
+	}
+	r.first = rep.Clone()
+	if root.Kind() == canon.KindObject && rep.Check(receipt.StepParse).Status == receipt.Passed && len(text) <= maxDocument {
+		r.document = r.doc.AppendCanonical(nil)
+	}
+}

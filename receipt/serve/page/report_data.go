@@ -1,0 +1,84 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// reportData is what view/report.js reads.
+type reportData struct {
+	Summary   map[string]json.RawMessage `json:"summary"`
+	Reports   []addressed                `json:"reports"`
+	More      moreJSON                   `json:"more"`
+	Aggregate json.Marshaler             `json:"aggregate"`
+	Report    *addressed                 `json:"report,omitempty"`  // of the only receipt
+	Receipt   json.RawMessage            `json:"receipt,omitempty"` // its text
+}
+
+type moreJSON struct {
+	Refuted   int `json:"refuted"`
+	Undecided int `json:"undecided"`
+}
+
+// An addressed report names its receipt as the command does.
+type addressed struct {
+	*receipt.Report
+	Address string `json:"address"`
+}
+
+// data returns the JSON block of a report. It can stand in an element script:
+// <, > and & are escapes in it (HTML, 13.2.5.4), and so is what nobody sees.
+func (r *Report) data(sum *stream.Summary) ([]byte, error) {
+	d := reportData{Aggregate: &r.aggregate, More: moreJSON{r.refuted.more, r.undecided.more}, Reports: []addressed{}, Receipt: r.document}
+	for _, list := range []listed{r.refuted, r.undecided} {
+		for _, rep := range list.reports {
+			d.Reports = append(d.Reports, addressed{rep, rep.Address()})
+		}
+	}
+	if r.first != nil {
+		d.Report = &addressed{r.first, r.first.Address()}
+	}
+	var err error
+	if d.Summary, err = summaryData(sum); err != nil {
+		return nil, err
+	}
+	return stream.AppendJSON(nil, d)
+}
+
+// summaryData is a summary with its lists cut to what is shown. They are cut as
+// JSON: a Summary with fewer streams could have another verdict.
+func summaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
+	text, err := json.Marshal(sum)
+	if err != nil {
+		return nil, err
+	}
+	var members, inputs map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(members["inputs"], &inputs); err != nil {
+		return nil, err
+	}
+	if err := shorten(members, "streams", maxStreams); err != nil {
+		return nil, err
+	}
+	if err := shorten(inputs, "unreadable", maxInputs); err != nil {
+		return nil, err
+	}
+	members["inputs"], err = json.Marshal(inputs)
+	return members, err
+}
+
+// shorten cuts a list, and adds a member with the length that it had.
+func shorten(members map[string]json.RawMessage, name string, most int) (err error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(members[name], &list); err != nil {
+		return fmt.Errorf("page: summary: %s: %w", name, err)
+	}
+	members[name+"_count"] = fmt.Append(nil, len(list))
+	members[name], err = json.Marshal(list[:min(len(list), most)])
+	return err
+}

@@ -1,0 +1,83 @@
+package page
+
+import (
+	"crypto/sha256"
+	_ "embed" // the parts of the file
+	"encoding/base64"
+	"html/template"
+	"io"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// The views of the page as one script, and their style. See the package
+// documentation for how they are made.
+//
+//go:embed dist/report.min.js
+var reportScript string
+
+//go:embed dist/report.min.css
+var reportStyle string
+
+//go:embed report.gohtml
+var reportTemplate string
+
+// Render writes the report as one file of HTML. The summary is that of the run
+// whose reports were added.
+func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
+	data, err := r.data(sum)
+	if err != nil {
+		return err
+	}
+	t, err := template.New("report").Funcs(template.FuncMap{"visible": visible, "hash": hashText, "stream": streamText}).Parse(reportTemplate)
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, map[string]any{
+		"Policy":  reportPolicy(),
+		"Style":   template.CSS(reportStyle),
+		"Script":  template.JS(reportScript),
+		"Data":    template.JS(data),
+		"Verdict": verdictWord(sum),
+		"Summary": sum,
+		"Streams": sum.Streams[:min(len(sum.Streams), maxStreams)],
+		"Lists":   []titled{{"Refuted receipts", r.refuted}, {"Undecided receipts", r.undecided}},
+	})
+}
+
+// reportPolicy is the Content Security Policy (CSP 3): this script and this style,
+// and nothing else from anywhere. No text becomes markup (Trusted Types).
+func reportPolicy() string {
+	return "default-src 'none'; script-src " + hashSource(reportScript) + "; style-src " + hashSource(reportStyle) +
+		"; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+}
+
+func hashSource(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// verdictWord is a verdict in a word; integrity alone is never called verified.
+func verdictWord(sum *stream.Summary) string {
+	v := sum.Verdict()
+	if v == receipt.Verified && sum.Scope != receipt.ScopeFull {
+		return "intact"
+	}
+	return v.String()
+}
+
+// A titled list is a list of receipts in plain text.
+type titled struct {
+	Title string
+	listed
+}
+
+// Rows are the lines of a list.
+func (l titled) Rows() []*receipt.Report { return l.reports }
+
+// More is how many more there are.
+func (l titled) More() int { return l.more }
+
+// All is how many there are.
+func (l titled) All() int { return len(l.reports) + l.more }

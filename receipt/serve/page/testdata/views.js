@@ -1,0 +1,157 @@
+// Runs the views in a browser, over the fixtures in the page and over values that
+// no receipt should have. What went wrong is left in #failures, a line each.
+import { apart, columns, of, timeline } from "../view/charts.js";
+import { h } from "../view/dom.js";
+import { outline } from "../view/json.js";
+import { renderReceipt } from "../view/receipt.js";
+import { renderSummary } from "../view/summary.js";
+import { clock, cut, duration, group, instant, number, visible } from "../view/text.js";
+import { difference, renderComparison, renderHeadlines, renderSteps } from "../view/verdict.js";
+
+const failures = [];
+let done = 0;
+
+function check(name, got, want) {
+  done++;
+  if (JSON.stringify(got) !== JSON.stringify(want)) failures.push(`${name}: got ${JSON.stringify(got)?.slice(0, 300)}, want ${JSON.stringify(want)}`);
+}
+
+function attempt(name, act) {
+  done++;
+  try {
+    return act();
+  } catch (error) {
+    failures.push(`${name}: ${error.stack}`);
+    return document.createElement("p");
+  }
+}
+
+function texts() {
+  check("controls", visible("a\u0000\n\t\u001b[31m\u202e\u{e0041}\u00ad\u3164b"), "a\\x00\\n\\t\\x1b[31m\\u202e\\U000e0041\\u00ad\\u3164b");
+  check("letters", visible("grüße デプロイ 🎉 שלום"), "grüße デプロイ 🎉 שלום");
+  check("half a pair", visible("\ud83dx"), "\\ud83dx");
+  check("heaped marks", visible("e" + "\u0301".repeat(6)), "e" + "\u0301".repeat(4) + "\\u0301\\u0301");
+  check("cut", cut("abcdef", 4), { text: "abcd", more: 2 });
+  check("cut between", cut("abc🎉", 4), { text: "abc", more: 2 });
+  check("groups", ["1", "1234", "1234567.1234", "1e+21", "12345"].map(group), ["1", "1,234", "1,234,567.1234", "1e+21", "12,345"]);
+  check("numbers", [0.1842, -0, 2048, 1e21, 5e-324].map(number), ["0.1842", "0", "2,048", "1e+21", "5e-324"]);
+  check("durations", [0, 0.5, 999, 1000, 79000, 3600000, 90061000].map(duration), ["0 s", "0 ms", "999 ms", "1 s", "1 min 19 s", "1 h", "1 d 1 h"]);
+  check("instants", ["2026-04-25T19:17:33Z", "2026-04-25t21:17:33.5+02:00", "2016-12-31T23:59:60Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59Z"].map((text) => clock(instant(text))),
+    ["2026-04-25 19:17:33", "2026-04-25 19:17:33", "2017-01-01 00:00:00", "0000-01-01 00:00:00", "9999-12-31 23:59:59"]);
+  check("no instants", ["", "now", "2026-02-30T00:00:00Z", "2026-04-25T24:00:00Z", "2026-04-25 19:17:33Z", 7, null].map((text) => Number.isNaN(instant(text))), Array(7).fill(true));
+  check("differences", [difference("abc", "abd"), difference("", "a"), difference("x", "x"), difference("🎉", "🎊")], [2, 0, 1, 0]);
+  check("outline", outline({ a: [1, "x"], b: {} }, 100), '{\n  "a": [\n    1,\n    "x"\n  ],\n  "b": {}\n}');
+  check("outline of much", outline(Array(1e6).fill(7), 50).length < 60, true);
+  check("fractions", [of(1, 2), of(0, 0), of(NaN, 1), of(Infinity, Infinity), of(1, Infinity), of(5, 1), of(-1, 1)], [0.5, 0, 0, 1, 0, 1, 0]);
+  const marks = apart([0.03, 0.031, 0.032, 0.97, 0.97], 0.08);
+  check("marks", marks.every((mark, i) => i === 0 || mark - marks[i - 1] > 0.0799), true);
+  check("one side", renderComparison("only", "").textContent, "statedonly");
+  check("two sides", [...renderComparison("sha256:ab", "sha256:cb").querySelectorAll("mark")].map((mark) => mark.textContent), ["a", "c"]);
+  check("alone", timeline("t", [{ name: "a", at: 1 }]), null);
+  check("columns", columns("t", "d", [{ label: "a", values: [1, 1] }, { gap: true }, { label: "b", values: [0, 2] }], [{ tone: "solid" }, { tone: "hatched" }]).querySelectorAll("rect.column").length, 3);
+  for (const [tag, attributes] of [["a", { href: "https://example.com/" }], ["a", { href: "javascript:alert(1)" }], ["p", { onclick: "x" }], ["p", { style: "x" }], ["img", { src: "x" }], ["iframe", { srcdoc: "x" }]]) {
+    let refused = false;
+    try {
+      h(tag, attributes);
+    } catch {
+      refused = true;
+    }
+    check(`refused ${JSON.stringify(attributes)}`, refused, true);
+  }
+}
+
+// summaries looks at what is told of many receipts.
+function summaries(run) {
+  const shown = attempt("summary", () => renderSummary(run.summary, run, run.aggregate));
+  document.getElementById("place").append(shown);
+  check("outcomes", [...shown.querySelectorAll(".outcomes b")].map((count) => count.textContent), ["verified", "refuted", "undecided"].map((name) => number(run.summary[name])));
+  const entries = (summary) => summary.querySelectorAll(".of-refuted .findings > li .finding-head, .of-undecided .findings > li .finding-head");
+  check("an entry each", [...entries(shown)].map((head) => head.querySelector("bdi").textContent), ["refuted", "undecided"].flatMap((verdict) => run.reports.filter((report) => report.verdict === verdict).map((report) => report.address)));
+  const brief = attempt("brief", () => renderSummary(run.summary, { ...run, brief: true }, null));
+  check("brief", entries(brief).length < entries(shown).length, true);
+  check("brief, but all", run.reports.every((report) => brief.textContent.includes(report.address)), true);
+  check("streams", shown.querySelectorAll(".streams tbody tr").length, run.summary.streams.length);
+  check("charts", shown.querySelectorAll(".measure").length > 3, true);
+  check("named", [...shown.querySelectorAll("svg[role=img]")].every((chart) => chart.querySelector("title")?.textContent && chart.querySelector("desc")?.textContent), true);
+  check("not green", shown.querySelectorAll(".headlines.good").length, 0);
+  const intact = attempt("intact", () => renderSummary({ ...run.summary, verdict: "verified", scope: "integrity" }, [], null));
+  check("integrity alone", [intact.querySelectorAll(".good").length, intact.querySelector(".verdict strong")?.textContent], [0, "Intact"]);
+  const good = attempt("good", () => renderSummary({ ...run.summary, verdict: "verified", scope: "full" }, [], null));
+  check("good", good.querySelector(".verdict strong")?.textContent, "Verified");
+}
+
+// fixtures renders each, and looks at what a person would be told.
+function fixtures(cases) {
+  for (const { file, verdict, report, receipt } of cases) {
+    const shown = attempt(file, () => h("div", {}, renderHeadlines(report, null), renderSteps(report), renderReceipt(receipt, report)));
+    document.getElementById("place").append(shown);
+    const [content, signer] = [...shown.querySelectorAll(".headline h2")].map((title) => title.textContent);
+    const greens = shown.querySelectorAll(".headline.good").length;
+    check(`${file}: verdict`, shown.querySelector(".verdict strong")?.textContent.toLowerCase(), verdict);
+    check(`${file}: green`, greens, verdict === "verified" ? 2 : 0);
+    check(`${file}: headlines`, ["Unchanged", "Changed", "Not readable"].includes(content) && ["Signer confirmed", "Signer not confirmed", "Signature forged"].includes(signer), true);
+    if (verdict === "verified") check(`${file}: told`, [content, signer], ["Unchanged", "Signer confirmed"]);
+    const codes = report.checks.filter((one) => one.status === "failed").map((one) => one.code);
+    if (codes.includes("hash_mismatch")) check(`${file}: told`, content, "Changed");
+    if (codes.includes("signature_invalid")) check(`${file}: told`, signer, "Signature forged");
+    check(`${file}: steps`, shown.querySelectorAll("li.step").length, 7);
+    check(`${file}: raw text`, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(shown.textContent), false);
+    check(`${file}: bounds`, shown.textContent.length < 400000, true);
+    const alone = attempt(file, () => renderHeadlines({ ...report, scope: "integrity" }, null));
+    check(`${file}: integrity alone`, [alone.querySelectorAll(".good").length, /verified|confirmed$/i.test(alone.querySelector(".verdict strong")?.textContent)], [0, false]);
+  }
+}
+
+function wrong() {
+  let deep = [];
+  for (let i = 0; i < 10000; i++) deep = [deep];
+  return [null, true, -1, 1e308, NaN, "", "x".repeat(100000), "\u202e<script>pwned = 1</script>", [], [null, 7, "x", []], {}, JSON.parse('{"__proto__": {"x": 1}, "constructor": 1}'), deep, Array(2000).fill({}), undefined];
+}
+
+// hostile puts wrong values in each place of a receipt, a report, a summary and an
+// aggregate.
+function hostile(receipt, report, run) {
+  each("receipt", receipt, (damaged) => renderReceipt(damaged, report));
+  each("report", report, (damaged, value) => h("div", {}, renderHeadlines(damaged, [value]), renderSteps(damaged), renderSummary(damaged, { reports: [damaged, damaged], more: value, brief: value === true }, value)));
+  each("summary", run.summary, (damaged) => renderSummary(damaged, [], run.aggregate));
+  each("aggregate", run.aggregate, (damaged) => renderSummary(run.summary, [], damaged));
+  for (const value of wrong()) attempt("whole", () => h("div", {}, renderReceipt(value, value), renderHeadlines(value, value), renderSteps(value), renderSummary(value, value, value)));
+}
+
+// each tries a third of the wrong values in each place, and so each value in a
+// third of the places: all of them take a minute.
+function each(name, whole, render) {
+  const values = wrong();
+  places(whole).forEach((place, p) => values.forEach((value, i) => {
+    if ((i + p) % 3 > 0) return;
+    const shown = attempt(`${name} ${place} = ${i}`, () => render(changed(whole, place, value), value));
+    check(`${name} ${place} = ${i}: bounds`, shown.textContent.length < 300000 && shown.querySelectorAll("*").length < 10000, true);
+  }));
+}
+
+function places(value, path = []) {
+  if (typeof value !== "object" || value === null) return [path];
+  if (path.length === 1 && path[0] === "metadata") return [path]; // whose members nothing looks at
+  return [path, ...Object.keys(value).flatMap((name) => places(value[name], [...path, name]))].filter((place) => place.length > 0);
+}
+
+function changed(value, [name, ...rest], put) {
+  const copy = Array.isArray(value) ? [...value] : { ...value };
+  copy[name] = rest.length > 0 ? changed(value[name], rest, put) : put;
+  return copy;
+}
+
+try {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  texts();
+  fixtures(data.cases);
+  summaries(data.run);
+  const full = data.cases.find((one) => one.file === "valid/full.json");
+  hostile(full.receipt, full.report, data.run);
+  check("nothing ran", [globalThis.pwned, document.scripts.length], [undefined, 2]);
+} catch (error) {
+  failures.push(error.stack);
+}
+document.getElementById("place").replaceChildren();
+document.getElementById("failures").textContent = failures.slice(0, 20).join("\n");
+document.getElementById("done").textContent = `${done} done, ${failures.length} failures`;

@@ -1,0 +1,197 @@
+package page_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/serve/page"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// browser returns a Chromium to run pages in.
+func browser(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatal("no chromium in PATH")
+	}
+	t.Skip("no chromium in PATH")
+	return ""
+}
+
+// dump opens a file and returns the document that is left when its scripts ran.
+func dump(t *testing.T, file string) string {
+	t.Helper()
+	profile := t.TempDir()
+	cmd := exec.Command(browser(t), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir="+profile, "--dump-dom", "file://"+file)
+	var out, complaints bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	cmd.WaitDelay = 10 * time.Second
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("chromium: %v\n%s", err, &complaints)
+	}
+	return out.String()
+}
+
+// A caseJSON is a fixture as testdata/views.js takes it.
+type caseJSON struct {
+	File    string          `json:"file"`
+	Verdict receipt.Verdict `json:"verdict"`
+	Report  *receipt.Report `json:"report"`
+	Receipt json.RawMessage `json:"receipt"`
+}
+
+func verifier(t testing.TB) *receipt.Verifier {
+	t.Helper()
+	text, err := fixtures.Read("keys/trust.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust, err := keys.ParseSet(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := receipt.NewVerifier(trust, receipt.Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// judged are the fixtures with their reports.
+func judged(t testing.TB) (list []caseJSON) {
+	t.Helper()
+	m, err := fixtures.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := verifier(t)
+	for _, c := range m.Cases {
+		text, err := fixtures.Read(c.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, rep := new(canon.Document), &receipt.Report{Source: c.File}
+		v.VerifyBytes(text, doc, rep)
+		one := caseJSON{File: c.File, Verdict: rep.Verdict, Report: rep, Receipt: json.RawMessage("null")}
+		if rep.Check(receipt.StepParse).Status == receipt.Passed {
+			one.Receipt = doc.AppendCanonical(nil)
+		}
+		list = append(list, one)
+	}
+	if len(list) < 150 {
+		t.Fatalf("found %d fixtures", len(list))
+	}
+	return list
+}
+
+// TestViews runs testdata/views.js in a browser, over all fixtures.
+func TestViews(t *testing.T) {
+	built := api.Build(api.BuildOptions{EntryPoints: []string{"testdata/views.js"}, Bundle: true, Format: api.FormatIIFE, LogLevel: api.LogLevelSilent})
+	if len(built.Errors)+len(built.Warnings) > 0 {
+		t.Fatalf("%+v %+v", built.Errors, built.Warnings)
+	}
+	script := string(built.OutputFiles[0].Contents)
+	script = strings.ReplaceAll(script, "<script", `\x3cscript`) // of its own hostile values
+	script = strings.ReplaceAll(script, "</script", `\x3c/script`)
+	data, err := json.Marshal(map[string]any{"cases": judged(t), "run": json.RawMessage(block(t, run(t, judged(t))))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(script))
+	doc := fmt.Sprintf(`<!doctype html><html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-%s'; require-trusted-types-for 'script'; trusted-types 'none'">
+<div id="place"></div><pre id="failures"></pre><p id="done"></p><script type="application/json" id="data">%s</script><script>%s</script></html>`,
+		base64.StdEncoding.EncodeToString(sum[:]), data, script)
+	file := filepath.Join(t.TempDir(), "views.html")
+	if err := os.WriteFile(file, []byte(doc), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := dump(t, file)
+	if failures := element(t, got, "pre", "failures"); failures != "" {
+		t.Errorf("%s", failures)
+	}
+	var done, failed int
+	if _, err := fmt.Sscanf(element(t, got, "p", "done"), "%d done, %d failures", &done, &failed); err != nil || done < 5000 || failed > 0 {
+		t.Errorf("%d done, %d failures, %v", done, failed, err)
+	}
+}
+
+// run renders the report of a run over some fixtures.
+func run(t testing.TB, list []caseJSON) string {
+	t.Helper()
+	r, sum := new(page.Report), &stream.Summary{Scope: receipt.ScopeFull, Complete: true, Codes: map[receipt.Code]int{}}
+	for _, c := range list {
+		r.Add(c.Report, c.Receipt)
+		sum.Receipts++
+		switch c.Verdict {
+		case receipt.Verified:
+			sum.Verified++
+		case receipt.Refuted:
+			sum.Refuted++
+		default:
+			sum.Undecided++
+		}
+		if c.Verdict != receipt.Verified {
+			sum.Codes[c.Report.Finding().Code]++
+		}
+	}
+	sum.Streams = []chain.Segment{{Stream: chain.Stream{Issuer: hostile, Workspace: "w"}, Count: 3, First: true, Head: canon.Sum(nil)}}
+	sum.Findings = []stream.Finding{{Code: receipt.CodeTruncated, Stream: &sum.Streams[0].Stream, Source: hostile, Stated: "3", Computed: "2", Detail: "1 receipt is missing"}}
+	sum.NotChecked = []receipt.Note{{Code: receipt.CodeTailNotChecked, Detail: "whether receipts follow"}}
+	sum.Skipped, sum.SkippedCount = []stream.Notice{{Source: hostile, Detail: "a key set"}}, 1
+	sum.Inputs = stream.Inputs{Files: 5, Bytes: 70000, Unreadable: []stream.Notice{{Source: hostile, Detail: "no such file"}}}
+	sum.Keys = &stream.Keys{Path: hostile, SHA256: canon.Sum(nil), Count: 3}
+	sum.Tool, sum.Started, sum.Finished = "receipt 1.2.3", receipt.At(time.Unix(1777144653, 0)), receipt.At(time.Unix(1777144713, 0))
+	var out strings.Builder
+	if err := r.Render(&out, sum); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// hostile is a name that wants to be markup, a script, and another direction.
+const hostile = "</script></style><!--<script>pwned=1</script>\"'><img src=x onerror=pwned=1>\u202e\x1b[31m{{.Policy}}"
+
+// block returns the data of a report.
+func block(t testing.TB, doc string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(doc, `<script type="application/json" id="data">`)
+	data, _, closed := strings.Cut(rest, "</script>")
+	if !found || !closed {
+		t.Fatal("the report has no data")
+	}
+	return data
+}
+
+// element returns the text of an element without children.
+func element(t *testing.T, doc, tag, id string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(doc, "<"+tag+` id="`+id+`">`)
+	text, _, closed := strings.Cut(rest, "</"+tag+">")
+	if !found || !closed {
+		t.Fatalf("no element %s in a document of %d bytes", id, len(doc))
+	}
+	return html.UnescapeString(text)
+}
