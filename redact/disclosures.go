@@ -1,7 +1,9 @@
 package redact
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -28,11 +30,21 @@ func (d Disclosure) Commitment() canon.Digest { return Commitment(d.Field, d.Sal
 // String returns the field.
 func (d Disclosure) String() string { return d.Field }
 
-// GoString hides the value from %#v.
-func (d Disclosure) GoString() string { return fmt.Sprintf("redact.Disclosure{Field: %q}", d.Field) }
+// Format prints the field, whatever the verb: a value is as secret in numbers as
+// in letters.
+func (d Disclosure) Format(w fmt.State, verb rune) { io.WriteString(w, d.String()) }
+
+// MarshalJSON refuses: what writes disclosures by accident, such as a log, gets
+// nothing. [Disclosures.Marshal] writes them.
+func (d Disclosure) MarshalJSON() ([]byte, error) {
+	return nil, errors.New("redact: disclosures are secret, and are written by Disclosures.Marshal")
+}
 
 // String returns the number of fields.
 func (d *Disclosures) String() string { return fmt.Sprintf("%d disclosures", len(d.Fields)) }
+
+// Format prints their number, whatever the verb.
+func (d *Disclosures) Format(w fmt.State, verb rune) { io.WriteString(w, d.String()) }
 
 // Bind returns the disclosures as those of the receipt with that hash. They must
 // not be those of another one.

@@ -3,6 +3,7 @@ package redact_test
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -236,18 +237,43 @@ func TestSalts(t *testing.T) {
 	}
 }
 
-// TestPrinting: disclosures print as their fields.
+// TestPrinting: number 224. Nothing that this package returns prints a value or
+// a salt, in any format, as JSON, or as what a program panics with.
 func TestPrinting(t *testing.T) {
 	d := &redact.Disclosures{Fields: []redact.Disclosure{{Field: "/a", Salt: "5a17", Value: []byte("hunter2")}}}
 	r := redact.Result{Disclosures: d}
-	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
-		for _, v := range []any{d, *d, d.Fields, d.Fields[0], &d.Fields[0], r, &r} {
-			text := fmt.Sprintf(format, v)
-			for _, s := range []string{"hunter2", "104, 117", "104 117", "0x68", "5a17"} {
-				if strings.Contains(text, s) {
-					t.Errorf("%s of %T: %s", format, v, text)
-				}
+	p := compile(t, redact.Default())
+	doc := parse(t, `{"metadata":{"password":"hunter2"},"issuer":{"password":"hunter2"}}`)
+	_, refused := p.Redact(doc, newSalts())
+	if refused == nil {
+		t.Fatal("a protected member was withheld")
+	}
+	values := []any{d, *d, d.Fields, d.Fields[0], &d.Fields[0], map[string]redact.Disclosure{"x": d.Fields[0]}, struct{ D any }{d.Fields[0]}, r, &r,
+		p, *p, p.Find(doc), refused, d.Check(doc), errors.Join(refused, d.Check(doc)), fmt.Errorf("wrapped: %w", refused)}
+	hidden := func(how, text string) {
+		t.Helper()
+		for _, s := range []string{"hunter2", "104, 117", "104 117", "104,117", "0x68", "0x75", "68756e", "5a17", "aHVudGVy", "1101000 1110101", "150 165"} {
+			if strings.Contains(strings.ToLower(text), strings.ToLower(s)) {
+				t.Errorf("%s: %.300s", how, text)
 			}
 		}
+	}
+	for _, v := range values {
+		for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%c", "%o", "%b", "%U"} {
+			if _, isPolicy := v.(*redact.Policy); isPolicy && format != "%v" {
+				continue // it holds pointers and patterns only, thousands
+			}
+			if _, isPolicy := v.(redact.Policy); isPolicy {
+				continue
+			}
+			hidden(fmt.Sprintf("%s of %T", format, v), fmt.Sprintf(format, v))
+		}
+		if text, err := json.Marshal(v); err == nil {
+			hidden(fmt.Sprintf("JSON of %T", v), string(text))
+		}
+		func() {
+			defer func() { hidden(fmt.Sprintf("panic with %T", v), fmt.Sprint(recover())) }()
+			panic(v)
+		}()
 	}
 }
