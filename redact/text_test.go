@@ -108,6 +108,23 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
+// TestHostileTexts: numbers 207 and 208, through the whole policy. A quadratic
+// search of any of them takes hours; a secret at the end is still found.
+func TestHostileTexts(t *testing.T) {
+	p := compile(t, redact.Default())
+	sizes := map[string]int{"eyJ": 1 << 20, "-----BEGIN ": 11 * 100_000, "Bearer ": 7 * 100_000, "token=": 1 << 20, "x y. ": 10 << 20}
+	for unit, size := range sizes {
+		if testing.Short() {
+			size = 1 << 16
+		}
+		text := strings.Repeat(unit, size/len(unit)) + " " + githubToken
+		found := p.Find(parse(t, `{"metadata":{"t":`+quote(text)+`}}`))
+		if len(found) != 1 || !strings.Contains(found[0].Rule, "github_token") {
+			t.Errorf("%q: %v", unit, found)
+		}
+	}
+}
+
 // TestMemberNames: number 189. A secret in a name withholds the object.
 func TestMemberNames(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Names: []string{"pin"}, Detectors: []redact.Detector{secret()}})
