@@ -1,2 +1,40 @@
-// Package serve verifies receipts over HTTP, and gives out stored ones.
+// Package serve verifies receipts over HTTP, and gives out stored ones by the routes
+// of the Harn Agents Protocol v1.
+//
+//	v, err := serve.NewVerifier(set, receipt.Policy{}, nil) // set: package keys
+//	s, err := serve.New(serve.Options{
+//		Verifier: func() *serve.Verifier { return v },
+//		Source:   files, // any Source; nil: nothing is stored
+//	})
+//	err = serve.HTTPServer(s, log).Serve(listener)
+//
+// A [Server] is an http.Handler and mounts in any mux, below any prefix that is taken
+// off. It only transports: what a receipt is worth, packages receipt and stream
+// decide; what is stored, a [Source] knows.
+//
+// # Routes
+//
+//	POST /v1/verify                  one receipt, or a stream of them
+//	GET  /v1/receipts/{id}           a stored receipt, in wire.payload or as an archive
+//	POST /v1/receipts/{id}/verify    is it valid?
+//	GET  /v1/tasks/{id}/receipts     page by page
+//	GET  /v1                         discovery
+//
+// and /.well-known/jwks.json, /openapi.json, /healthz, /readyz, /metrics, the page at
+// / and proofs below /x/. docs/http.md says which needs what; [OpenAPI] describes
+// each answer.
+//
+// # What an answer means
+//
+// The body of /v1/verify is evidence. Whatever is wrong with it is in a report, with
+// the status 200; any other status is about the request. valid of a stored receipt is
+// true for a verified one alone, never for one of which only the content was checked.
+// A streamed answer is complete when its last line is a summary, and not before.
+//
+// # What a client can do
+//
+// A client chooses the time, the issuer and the scope of the question, and names a
+// trust anchor that the server was given. Keys are never taken from a request, no URL
+// in one is fetched, and nothing is opened by a name from one. [Limits] bound the
+// rest: sizes, memory, places, and how long a connection may stand still.
 package serve

@@ -134,7 +134,7 @@ func (c *call) verifyDocument(judge *receipt.Verifier, kind stream.Kind) error {
 	}
 	var text []byte
 	err = c.judge(judge, data, kind, sourceName, func(rep *receipt.Report) (err error) {
-		text, err = stream.AppendJSON(nil, rep)
+		text, err = appendReport(nil, rep)
 		return err
 	})
 	if err != nil {

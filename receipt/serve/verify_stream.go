@@ -74,7 +74,7 @@ func (c *call) copyReports(run *stream.Run, scope receipt.Scope, out *lineWriter
 	judged := c.s.meters.judged(scope)
 	for rep := range run.Reports() {
 		judged(rep.Verdict)
-		if err := out.write(rep); err != nil {
+		if err := out.report(rep); err != nil {
 			return gone(err)
 		}
 	}
@@ -137,12 +137,15 @@ func (c *call) lines() *lineWriter {
 	return l
 }
 
-func (l *lineWriter) write(v any) error {
-	var err error
-	if l.text, err = stream.AppendJSON(l.text[:0], v); err != nil {
+func (l *lineWriter) report(r *receipt.Report) error { return l.line(appendReport(l.text[:0], r)) }
+
+func (l *lineWriter) write(v any) error { return l.line(stream.AppendJSON(l.text[:0], v)) }
+
+func (l *lineWriter) line(text []byte, err error) error {
+	if err != nil {
 		return internal(err, "a report could not be written")
 	}
-	l.text = append(l.text, '\n')
+	l.text = append(text, '\n')
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.begin()

@@ -1,0 +1,124 @@
+package serve
+
+import (
+	"strconv"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// appendReport appends a report exactly as [stream.AppendJSON] does, which by
+// reflection takes as long as verifying the receipt. A test compares the two on every
+// fixture, and on a report of which every member is filled in.
+func appendReport(dst []byte, r *receipt.Report) ([]byte, error) {
+	if r.Version < 0 || r.Checks == nil || r.Signatures == nil || r.NotChecked == nil || r.Warnings == nil {
+		return stream.AppendJSON(dst, r) // no report of a verifier
+	}
+	w := writer{text: append(dst, `{"report_version":`...)}
+	w.text = strconv.AppendInt(w.text, int64(r.Version), 10)
+	w.string(`,"verdict":`, r.Verdict.String())
+	w.string(`,"scope":`, r.Scope.String())
+	w.string(`,"source":`, r.Source)
+	w.text = strconv.AppendInt(append(w.text, `,"index":`...), int64(r.Index), 10)
+	w.string(`,"receipt_id":`, string(r.ReceiptID))
+	w.digest(`,"receipt_hash":`, r.ReceiptHash)
+	w.digest(`,"input_sha256":`, r.InputSHA256)
+	if !r.At.IsZero() {
+		w.value(`,"at":`, r.At)
+	}
+	w.checks(r.Checks)
+	w.signatures(r.Signatures)
+	w.notes(`,"not_checked":[`, r.NotChecked)
+	w.notes(`,"warnings":[`, r.Warnings)
+	if w.err != nil {
+		return dst, w.err
+	}
+	return append(w.text, '}'), nil
+}
+
+// A writer appends members: the text before a value, and the value.
+type writer struct {
+	text []byte
+	err  error
+}
+
+func (w *writer) checks(list []receipt.Check) {
+	w.text = append(w.text, `,"checks":[`...)
+	for i := range list {
+		c := &list[i]
+		w.comma(i)
+		w.string(`{"check":`, c.Step.String())
+		w.string(`,"status":`, c.Status.String())
+		w.string(`,"code":`, string(c.Code))
+		w.string(`,"pointer":`, c.Pointer)
+		w.string(`,"stated":`, c.Stated)
+		w.string(`,"computed":`, c.Computed)
+		w.string(`,"detail":`, c.Detail)
+		w.string(`,"hint":`, c.Hint)
+		w.text = append(w.text, '}')
+	}
+	w.text = append(w.text, ']')
+}
+
+func (w *writer) signatures(list []receipt.SignatureResult) {
+	w.text = append(w.text, `,"signatures":[`...)
+	for i := range list {
+		s := &list[i]
+		w.comma(i)
+		w.string(`{"key_id":`, s.KeyID)
+		w.string(`,"algorithm":`, s.Algorithm)
+		w.string(`,"status":`, s.Status)
+		w.string(`,"role":`, string(s.Role))
+		w.string(`,"code":`, string(s.Code))
+		w.string(`,"detail":`, s.Detail)
+		w.text = append(w.text, '}')
+	}
+	w.text = append(w.text, ']')
+}
+
+func (w *writer) notes(name string, list []receipt.Note) {
+	w.text = append(w.text, name...)
+	for i := range list {
+		w.comma(i)
+		w.string(`{"code":`, string(list[i].Code))
+		w.string(`,"pointer":`, list[i].Pointer)
+		w.string(`,"detail":`, list[i].Detail)
+		w.text = append(w.text, '}')
+	}
+	w.text = append(w.text, ']')
+}
+
+func (w *writer) comma(i int) {
+	if i > 0 {
+		w.text = append(w.text, ',')
+	}
+}
+
+// string appends a text in quotes. What needs an escape takes the slow way.
+func (w *writer) string(name, text string) {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c < ' ' || c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
+			w.value(name, text)
+			return
+		}
+	}
+	w.text = append(append(append(append(w.text, name...), '"'), text...), '"')
+}
+
+func (w *writer) digest(name string, d canon.Digest) {
+	if !d.IsZero() {
+		w.text = append(append(w.text, name...), '"')
+		w.text, _ = d.AppendText(w.text) // it has no error
+		w.text = append(w.text, '"')
+	}
+}
+
+func (w *writer) value(name string, v any) {
+	text, err := stream.AppendJSON(append(w.text, name...), v)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	w.text = text
+}

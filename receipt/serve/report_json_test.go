@@ -1,0 +1,99 @@
+package serve
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+func sameReport(t testing.TB, name string, r *receipt.Report) {
+	t.Helper()
+	want, wrong := stream.AppendJSON([]byte("before"), r)
+	got, err := appendReport([]byte("before"), r)
+	if !bytes.Equal(got, want) || (err == nil) != (wrong == nil) {
+		t.Errorf("%s: %v %v\ngot  %s\nwant %s", name, err, wrong, got, want)
+	}
+}
+
+// TestReportJSON: reports are written as the toolkit writes them everywhere.
+func TestReportJSON(t *testing.T) {
+	text, err := fixtures.Read("keys/trust.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := keys.ParseSet(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := receipt.NewVerifier(set, receipt.Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := fixtures.Load()
+	if err != nil || len(manifest.Cases) < 100 {
+		t.Fatal(err)
+	}
+	for _, c := range manifest.Cases {
+		text, err := fixtures.Read(c.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep := &receipt.Report{Source: c.File}
+		v.VerifyBytes(text, new(canon.Document), rep)
+		sameReport(t, c.File, rep)
+	}
+	sameReport(t, "zero", new(receipt.Report))
+	for _, hard := range []string{"plain", "", `"\`, "<&>", "\x00\n\x7f\u0085", "é世\U0001f600", "\u202e\u2028\ufeff", "\xff\xc0", strings.Repeat("a", 300) + "\t"} {
+		r := new(receipt.Report)
+		fill(reflect.ValueOf(r).Elem(), hard)
+		sameReport(t, hard, r)
+		r.At = receipt.Time{Time: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)} // has no RFC 3339 form
+		sameReport(t, "year 12026", r)
+	}
+}
+
+// fill sets every exported field, so that one that appendReport does not know is
+// missed.
+func fill(v reflect.Value, text string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(3)
+	case reflect.Uint8:
+		v.SetUint(1)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i), text)
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			v.SetBytes([]byte(text))
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			fill(v.Index(i), text)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[receipt.Time]() {
+			v.Set(reflect.ValueOf(receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 5e6, time.UTC))))
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i), text)
+			}
+		}
+	}
+}

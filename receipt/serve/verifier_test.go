@@ -1,0 +1,68 @@
+package serve_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+)
+
+// TestNow: a receipt is later than now when it is later than the current second.
+func TestNow(t *testing.T) {
+	v := verifierOf(t, receipt.Policy{Now: noon().AddDate(9, 0, 0)}) // not the policy's now
+	good := fixture(t, "valid/minimal.json")
+	doc, err := canon.Parse(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issued, err := receipt.ParseTime(doc.Root().Member("issued_at").Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after, later := range map[time.Duration]bool{0: false, time.Second: false, -time.Millisecond: false, -999 * time.Millisecond: false, -time.Second: true, -time.Hour: true} {
+		now := issued.Truncate(time.Second).Add(after)
+		judge, err := v.For(serve.Question{}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := v.For(serve.Question{}, now.Add(0))
+		if err != nil || again != judge {
+			t.Errorf("the same second has two verifiers")
+		}
+		rep := new(receipt.Report)
+		judge.VerifyBytes(good, new(canon.Document), rep)
+		if got := strings.Contains(fmt.Sprint(rep.Warnings), "issued_later"); got != later || rep.Verdict != receipt.Verified {
+			t.Errorf("%v after: later %v, %v", after, got, rep.Verdict)
+		}
+	}
+}
+
+// TestQuestions: any number of questions at the same time, each answered for itself.
+func TestQuestions(t *testing.T) {
+	v := verifierOf(t, receipt.Policy{})
+	good := fixture(t, "valid/minimal.json")
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for k := range 20 {
+				issuer := fmt.Sprint("issuer-", i, k)
+				judge, err := v.For(serve.Question{Issuer: issuer}, noon())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				rep := new(receipt.Report)
+				judge.VerifyBytes(good, new(canon.Document), rep)
+				if f := rep.Finding(); f.Code != receipt.CodeIssuerMismatch || !strings.Contains(fmt.Sprint(f), issuer) {
+					t.Errorf("%s: %+v", issuer, f)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
