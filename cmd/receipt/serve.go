@@ -77,7 +77,7 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.apiKeys, "api-keys", "", "let in whoever has one of the API keys in this `FILE`")
 	f.StringVar(&o.newAPIKey, "new-api-key", "", "make an API key of this `NAME`, add it to --api-keys, show it once, and end")
 	f.BoolVar(&o.noAuth, "no-auth", false, "let in everybody, also from other machines")
-	f.StringArrayVar(&o.hosts, "host", nil, "on a loopback address, also answer to this `NAME`, such as a proxy's; repeatable")
+	f.StringArrayVar(&o.hosts, "host", nil, "answer to this `NAME`, such as a proxy's; repeatable. A loopback address has names already, another one then has only these")
 	f.BoolVar(&o.pageOnly, "page-only", false, "serve the page, /healthz and /readyz, and nothing else")
 	f.StringVar(&o.logFormat, "log-format", "auto", "how the log is written: text, json, or auto, text on a terminal")
 	f.Int64Var(&o.limits.Document, "max-body", 0, "the largest receipt, in `BYTES`; 0: 16 MiB")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 
@@ -56,8 +57,11 @@ func addAPIKey(e *env, o *serveOptions) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil { // a symbolic link stays one
 		target = real
 	}
-	const ownerOnly = 0o600
-	if err := replaceFile(target, after, ownerOnly); err != nil {
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(target); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := replaceFile(target, after, mode); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.err, "API key of %s: shown once, %s keeps its SHA-256\n", escapeLine(entry.Name), escapeLine(path))

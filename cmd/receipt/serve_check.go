@@ -21,29 +21,23 @@ func (o *serveOptions) check(flags *pflag.FlagSet, args []string) error {
 	if o.pageOnly {
 		return o.checkPageOnly(flags)
 	}
-	loopback, err := checkAddr(o.addr)
-	if err != nil {
+	if err := o.checkClients(); err != nil {
 		return err
 	}
 	switch {
 	case o.noAuth && o.apiKeys != "":
 		return usage("leave one of them out", "--no-auth lets in everybody, --api-keys only who has a key")
-	case !loopback && !o.noAuth && o.apiKeys == "":
-		return usage("--api-keys FILE lets in who has a key (--new-api-key NAME makes one); --no-auth lets in everybody",
-			"%q can be reached from other machines, and nothing says who may come in", o.addr)
 	case o.checkpoint != "" && len(o.receipts) == 0:
 		return usage("--receipts PATH names them", "--checkpoint is over receipts, and none are served")
 	case o.integrityOnly && (o.keys != "" || o.issuer != "" || o.policy != "" || o.anchors != ""):
 		return usage("", "--integrity-only looks at no signatures, so it excludes --keys, --issuer, --policy and --anchors")
-	case o.logFormat != "auto" && o.logFormat != "text" && o.logFormat != "json":
-		return usage("", "--log-format is auto, text or json, found %q", o.logFormat)
 	}
 	for _, path := range []string{o.keys, o.policy, o.apiKeys, o.anchors, o.checkpoint} {
 		if path == stdinName {
 			return usage("write it to a file", "what a server reads it may have to read again, and stdin can be read once")
 		}
 	}
-	return o.checkLimits()
+	return o.checkLogFormat()
 }
 
 func (o *serveOptions) checkLimits() error {
@@ -70,8 +64,29 @@ func (o *serveOptions) checkPageOnly(flags *pflag.FlagSet) error {
 		"no-auth", "max-requests", "idle-timeout", "shutdown-timeout"); err != nil {
 		return err
 	}
-	if _, err := checkAddr(o.addr); err != nil {
+	if err := o.checkClients(); err != nil {
 		return err
+	}
+	return o.checkLogFormat()
+}
+
+// checkClients makes sure that somebody has said who may come in, where others than
+// this machine can.
+func (o *serveOptions) checkClients() error {
+	loopback, err := checkAddr(o.addr)
+	if err != nil || loopback || o.noAuth || o.apiKeys != "" {
+		return err
+	}
+	hint := "--api-keys FILE lets in who has a key (--new-api-key NAME makes one); --no-auth lets in everybody"
+	if o.pageOnly {
+		hint = "--no-auth lets in everybody"
+	}
+	return usage(hint, "%q can be reached from other machines, and nothing says who may come in", o.addr)
+}
+
+func (o *serveOptions) checkLogFormat() error {
+	if o.logFormat != "auto" && o.logFormat != "text" && o.logFormat != "json" {
+		return usage("", "--log-format is auto, text or json, found %q", o.logFormat)
 	}
 	return o.checkLimits()
 }
@@ -125,7 +140,7 @@ func (o *serveOptions) clients() string {
 	return "everybody"
 }
 
-// hostNames are the names that a Host header may have. On a loopback address a page
+// hostNames are the names that a Host header may have; none: any. On a loopback address a page
 // of the web could otherwise reach the server by a name that leads there (DNS
 // rebinding).
 func (o *serveOptions) hostNames() []string {

@@ -1,0 +1,59 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// memoryFile is a file of bytes.
+type memoryFile struct{ *bytes.Reader }
+
+func (memoryFile) Close() error { return nil }
+
+// FuzzFiles: of whatever a file holds, each receipt that is found under an id comes
+// out again, states that id, and lies in the file.
+func FuzzFiles(f *testing.F) {
+	const one, two = `{"receipt_id":"a","schema":"receipt-2026-04-25"}`, `{"chain":{},"receipt_id":"b","subject":{"object":"task","id":"t"}}`
+	for _, seed := range []string{one, one + "\n" + two + "\n", "[" + one + " , " + two + "]", `{"object":"list","data":[` + two + `]}`,
+		`{"wire":{"payload":` + one + `}}`, "\n\n{\"receipt_id\":\"a\",}\r\n" + two, "{\n \"receipt_id\" : \"a\"\n}\n", one + one,
+		"\xa1jreceipt_idaa\xa1jreceipt_idab", "\xa1dwire\xa1gpayload\xa1jreceipt_idaa", "\x1f\x8b"} {
+		f.Add([]byte(seed))
+	}
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		x := &indexer{files: &Files{codec: archive.NewCodec()}, verifier: v, doc: new(canon.Document)}
+		source := stream.Source{Name: "f", Open: func() (io.ReadCloser, error) { return memoryFile{bytes.NewReader(content)}, nil }}
+		if x.add(context.Background(), source) != nil {
+			return
+		}
+		files, err := x.finish()
+		if err != nil {
+			return
+		}
+		for _, p := range files.ids {
+			e := &files.entries[p.entry]
+			stored, err := files.read(context.Background(), p.entry)
+			if err != nil {
+				t.Fatalf("%s: %v", files.address(e), err)
+			}
+			doc, err := canon.Parse(stored.JSON)
+			id := damagedID(stored.JSON)
+			if err == nil {
+				id = doc.Root().Member("receipt_id").String()
+			}
+			if fingerprintOf(id) != p.key || files.sources[e.source].form == formJSON && !bytes.Contains(content, stored.JSON) {
+				t.Fatalf("%s: %q was found, id %q", files.address(e), stored.JSON, id)
+			}
+		}
+	})
+}
