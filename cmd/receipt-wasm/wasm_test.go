@@ -3,6 +3,7 @@ package main_test
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func TestCore(t *testing.T) {
 // testSameAsCommand: for every fixture the core writes what receipt verify
 // --format ndjson writes, byte for byte, but for the time of the run.
 func testSameAsCommand(t *testing.T, tools tools) {
-	jobs := jobs(t)
+	jobs := jobs(t, tools)
 	answers := tools.run(t, jobs)
 	for i, j := range jobs {
 		want := timeless(tools.command(t, append([]string{"verify", "--format", "ndjson"}, append(j.flags, j.Files...)...)...))
@@ -67,8 +68,9 @@ func testSameAsCommand(t *testing.T, tools tools) {
 	}
 }
 
-// jobs are every fixture with the keys, some without, and whole streams.
-func jobs(t *testing.T) (list []job) {
+// jobs are every fixture with the keys and without, in other encodings, and whole
+// streams.
+func jobs(t *testing.T, tools tools) (list []job) {
 	m, err := fixtures.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +97,14 @@ func jobs(t *testing.T) (list []job) {
 	if err := os.WriteFile(many, lines.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	item, packed := filepath.Join(dir, "task.cbor"), filepath.Join(dir, "many.jsonl.gz")
+	tools.command(t, "archive", "pack", "valid/task.json", "-o", item)
+	if err := os.WriteFile(packed, compress(t, lines.Bytes()), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	list = append(list,
+		job{Files: []string{item}, Keys: []string{trust}, flags: []string{"--keys", trust}},
+		job{Files: []string{packed}, Keys: []string{trust}, flags: []string{"--keys", trust}},
 		job{Files: []string{many}, Keys: []string{trust}, flags: []string{"--keys", trust}},
 		job{Files: []string{"valid/task.json", "valid/task-second.json"}, Keys: []string{trust}, flags: []string{"--keys", trust}},
 		job{Files: []string{"malicious/unbound-key.json"}, Keys: []string{trust}, Options: map[string]any{"issuer": "harness_example_cloud"}, flags: []string{"--keys", trust, "--issuer", "harness_example_cloud"}},
@@ -103,6 +112,16 @@ func jobs(t *testing.T) (list []job) {
 		job{Files: []string{"valid/task.json"}, Keys: []string{trust}, Options: map[string]any{"integrity_only": true}, flags: []string{"--integrity-only"}},
 	)
 	return list
+}
+
+func compress(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(data); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // testBytesOfOne: what the hash covers comes out of the core as out of the

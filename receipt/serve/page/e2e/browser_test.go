@@ -225,6 +225,11 @@ func (b *tab) scheme(name string) {
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}}))
 }
 
+func (b *tab) media(name string) {
+	b.Helper()
+	b.call(chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name}))
+}
+
 // downloaded waits for a file that the page makes.
 func (b *tab) downloaded(name string) []byte {
 	b.Helper()

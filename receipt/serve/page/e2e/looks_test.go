@@ -83,6 +83,11 @@ func testLooks(t *testing.T, browser context.Context, url, stream string) {
 			b.size(width, 900)
 			b.picture(state + "-" + name)
 			b.size(1100, 900)
+			if name == "light" {
+				b.media("print")
+				b.picture(state + "-paper")
+				b.media("")
+			}
 		})
 	}
 }

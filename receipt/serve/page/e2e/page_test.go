@@ -13,6 +13,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
 )
 
@@ -80,6 +83,9 @@ func testUse(t *testing.T, browser context.Context, url, stream string) {
 	b.expect("Refuted", "Not readable", "Signer not confirmed")
 
 	testMany(b, stream)
+	testPages(b)
+	b.drop(stream)
+	b.expect("Refuted")
 	testIntegrity(b)
 	testPaste(b)
 	testProblems(b)
@@ -124,7 +130,8 @@ func testReceipt(b *tab) {
 // testTamper: an altered copy is refuted, marked in every way, and gone after undo.
 func testTamper(b *tab) {
 	b.Helper()
-	b.click("#tamper")
+	b.do(chromedp.Focus(chromedp.CSS("#tamper-target")))
+	b.do(chromedp.KeyEvent(kb.Tab + kb.Enter)) // without a mouse
 	b.expect("Refuted", "Changed", "Signer not confirmed")
 	if shown := b.text("#outcome .banner"); !strings.Contains(shown, "Demonstration. This is not the receipt that you were given") || !strings.Contains(shown, "0.1842") {
 		b.Errorf("the banner shows %q", shown)
@@ -169,6 +176,25 @@ func testMany(b *tab, stream string) {
 	b.expect("Refuted")
 	b.click("#outcome .of-undecided .finding-head button")
 	b.expect("Undecided", "Unchanged", "Signer not confirmed")
+}
+
+// testPages: thousands of findings are turned page by page, and each can be opened.
+func testPages(b *tab) {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "findings.jsonl")
+	b.must(os.WriteFile(path, []byte(strings.Repeat("{\"a\":1}\n", 12_000)), 0o644))
+	b.drop(path)
+	b.expect("Refuted")
+	if n, shown := b.count("#outcome .findings > li"), b.text("#outcome .pager"); n != 50 || !strings.Contains(shown, "1 to 50 of 12,000") {
+		b.Errorf("%d findings, %q", n, shown)
+	}
+	b.click("#outcome .pager button:last-of-type")
+	b.wait(`document.querySelector("#outcome .pager").innerText.includes("51 to 100 of 12,000")`)
+	b.click("#outcome .finding-head button")
+	b.expect("Refuted", "Not readable", "Signer not confirmed")
+	if shown := b.text("#outcome .bytes .command"); !strings.Contains(shown, `{"a":1}`) {
+		b.Errorf("opened %q", shown)
+	}
 }
 
 // testIntegrity: without keys nothing is green.
