@@ -48,6 +48,9 @@ func (p *Policy) enter(states []state, s state) []state {
 // step returns the states of the child that token names, and whether a pattern
 // names it.
 func (p *Policy) step(states []state, token string) (next []state, named bool) {
+	if len(states) > 0 {
+		next = make([]state, 0, len(states)+2)
+	}
 	for _, s := range states {
 		tokens := p.patterns[s.pattern].tokens
 		if s.at == len(tokens) {

@@ -200,7 +200,7 @@ func (w *walk) visitText(f frame) {
 	digestsIn(text, func(d canon.Digest) {
 		w.mentions[d] = append(w.mentions[d], mention{at: w.keep()})
 	})
-	if _, err := canon.ParseDigest(text); err == nil {
+	if len(text) == len("sha256:")+2*len(canon.Digest{}) && isDigest(text) {
 		return // no detector has a say in what is a digest
 	}
 	switch c := w.cleanLeaf(f); {
@@ -266,4 +266,9 @@ func (h *hit) replacement() []byte {
 		return []byte(h.at.shape.literal)
 	}
 	return nil
+}
+
+func isDigest(text []byte) bool {
+	_, err := canon.ParseDigest(text)
+	return err == nil
 }
