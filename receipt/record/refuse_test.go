@@ -1,0 +1,260 @@
+package record_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+)
+
+// text is one event of the task t. Members that are given replace or join the
+// usual ones.
+func text(id, sequence int, kind, payload string, more ...string) []byte {
+	task := "t"
+	extra := ""
+	for _, m := range more {
+		if name, ok := strings.CutPrefix(m, "task:"); ok {
+			task = name
+			continue
+		}
+		extra += "," + m
+	}
+	return fmt.Appendf(nil, `{"id":"%d","object":"event","event":%q,"resource":{"object":"task","id":%q},"created_at":"2026-01-01T00:00:%02dZ","sequence":%d,"session_id":"s","workspace_id":"w","payload":%s%s}`,
+		id, kind, task, id%60, sequence, payload, extra)
+}
+
+func plain() record.Options {
+	return record.Options{Issuer: receipt.Issuer{ID: "i"}, Tier: "act_auto"}
+}
+
+// TestRefused: what ends a recording, with the code and the index of the event.
+// Afterwards nothing is consumed and there is no draft.
+func TestRefused(t *testing.T) {
+	start := text(1, 1, "task.started", `{}`)
+	tests := []struct {
+		name    string
+		code    record.Code
+		pointer string
+		events  [][]byte
+	}{
+		{"no JSON", record.CodeMalformed, "", [][]byte{[]byte(`{"id":`)}},
+		{"duplicate names", record.CodeMalformed, "", [][]byte{[]byte(`{"id":"1","id":"2"}`)}},
+		{"no object", record.CodeMalformed, "", [][]byte{[]byte(`[]`)}},
+		{"no id", record.CodeMalformed, "", [][]byte{[]byte(`{"event":"task.started"}`)}},
+		{"number as id", record.CodeMalformed, "/id", [][]byte{[]byte(`{"event":"task.started","id":1}`)}},
+		{"another object", record.CodeMalformed, "/object", [][]byte{[]byte(`{"event":"task.started","id":"1","object":"task"}`)}},
+		{"no sequence", record.CodeMalformed, "", [][]byte{[]byte(`{"event":"task.started","id":"1","resource":{"object":"task","id":"t"},"created_at":"2026-01-01T00:00:00Z","payload":{}}`)}},
+		{"negative sequence", record.CodeMalformed, "/sequence", [][]byte{text(1, -1, "task.started", `{}`)}},
+		{"no time", record.CodeMalformed, "", [][]byte{[]byte(`{"event":"task.started","id":"1","resource":{"object":"task","id":"t"},"sequence":1,"payload":{}}`)}},
+		{"payload is a list", record.CodeMalformed, "", [][]byte{text(1, 1, "task.started", `[]`)}},
+		{"tier", record.CodePayload, "/payload/autonomy_tier", [][]byte{text(1, 1, "task.started", `{"autonomy_tier":"root"}`)}},
+		{"same id", record.CodeConflict, "/id", [][]byte{start, text(1, 2, "agent.message", `{}`)}},
+		{"out of order", record.CodeOrder, "/sequence", [][]byte{start, text(2, 2, "agent.message", `{}`), text(3, 2, "agent.message", `{}`)}},
+		{"gap", record.CodeGap, "/sequence", [][]byte{start, text(2, 3, "agent.message", `{}`)}},
+		{"gap at the start", record.CodeGap, "/sequence", [][]byte{text(1, 2, "task.started", `{}`)}},
+		{"another task", record.CodeOtherTask, "/task_id", [][]byte{start, text(2, 2, "agent.message", `{}`, `"task_id":"u"`)}},
+		{"completed at once", record.CodeTransition, "/event", [][]byte{text(1, 1, "task.submitted", `{}`), text(2, 2, "task.completed", `{}`)}},
+		{"ended twice", record.CodeAfterEnd, "/event", [][]byte{start, text(2, 2, "task.canceled", `{}`), text(3, 3, "task.completed", `{}`)}},
+		{"a cost behind the end", record.CodeAfterEnd, "/event", [][]byte{start, text(2, 2, "task.completed", `{}`), text(3, 3, "span.completed", `{"kind":"llm","provider":"p","model":"m"}`)}},
+		{"working behind the end", record.CodeAfterEnd, "/event", [][]byte{start, text(2, 2, "task.completed", `{}`), text(3, 3, "task.status_changed", `{"status":"WORKING"}`)}},
+		{"two currencies", record.CodeCurrency, "/payload/cost", [][]byte{start, text(2, 2, "span.completed", `{"provider":"p","cost":1}`), text(3, 3, "span.completed", `{"provider":"p","cost":{"amount":1,"currency":"EUR"}}`)}},
+		{"negative cost", record.CodePayload, "/payload/cost", [][]byte{start, text(2, 2, "span.completed", `{"provider":"p","cost":-1}`)}},
+		{"long id", record.CodeLimit, "/payload/tool_call_id", [][]byte{start, text(2, 2, "tool.requested", `{"tool_call_id":"`+strings.Repeat("x", record.MaxText+1)+`"}`)}},
+		{"large failure", record.CodeLimit, "/payload/failure", [][]byte{start, text(2, 2, "task.failed", `{"failure":{"m":"`+strings.Repeat("x", record.MaxFailure)+`"}}`)}},
+		{"many tokens", record.CodeLimit, "/payload", [][]byte{start, text(2, 2, "span.completed", `{"provider":"p","input_tokens":9007199254740991}`), text(3, 3, "span.completed", `{"provider":"p","input_tokens":1}`)}},
+		{"too many tokens", record.CodePayload, "/payload/input_tokens", [][]byte{start, text(2, 2, "span.completed", `{"provider":"p","input_tokens":9007199254740992}`)}},
+		{"no call", record.CodePayload, "/payload", [][]byte{start, text(2, 2, "tool.requested", `{}`)}},
+		{"a digest", record.CodePayload, "/payload/sha256", [][]byte{start, text(2, 2, "agent.memory_read", `{"memory_id":"m","sha256":"sha256:12"}`)}},
+		{"a write", record.CodePayload, "/payload/fs_writes/0/operation", [][]byte{start, text(2, 2, "tool.completed", `{"tool_call_id":"c","fs_writes":[{"path":"p","operation":"shred"}]}`)}},
+		{"a host", record.CodePayload, "/payload", [][]byte{start, text(2, 2, "span.completed", `{"kind":"http"}`)}},
+		{"a delta", record.CodePayload, "/payload/operation", [][]byte{start, text(2, 2, "replay.event_replayed", `{"override_key":"llm:1","operation":"move"}`)}},
+		{"a failure", record.CodePayload, "/payload/failure", [][]byte{start, text(2, 2, "task.failed", `{"failure":"bad"}`)}},
+		{"an actor", record.CodePayload, "/payload/actor", [][]byte{start, text(2, 2, "user.cancel_requested", `{"actor":7}`)}},
+		{"an approval of nothing", record.CodePayload, "/payload", [][]byte{start, text(2, 2, "tool.approved", `{}`)}},
+	}
+	for _, test := range tests {
+		r, err := record.New(plain())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range test.events {
+			err := r.Add(e)
+			if i < len(test.events)-1 {
+				if err != nil {
+					t.Errorf("%s: event %d: %v", test.name, i+1, err)
+				}
+				continue
+			}
+			var refused *record.Error
+			if !errors.As(err, &refused) || refused.Code != test.code || refused.Pointer != test.pointer || refused.Index != len(test.events) {
+				t.Errorf("%s: %#v, want %s at %q", test.name, err, test.code, test.pointer)
+			}
+			before := r.Counts()
+			if again := r.Add(text(9, 9, "task.started", `{}`)); !errors.Is(again, err) || r.Counts().Events != before.Events {
+				t.Errorf("%s: then %v", test.name, again)
+			}
+			if d, final := r.Draft(); d != nil || !errors.Is(final, err) {
+				t.Errorf("%s: a draft, %v", test.name, final)
+			}
+		}
+	}
+}
+
+// TestPassedOver: what is no error and changes no draft.
+func TestPassedOver(t *testing.T) {
+	whole := [][]byte{text(1, 1, "task.started", `{}`), text(2, 2, "agent.message", `{}`), text(3, 3, "task.completed", `{}`)}
+	want := draft(t, plain(), whole...)
+	o := plain()
+	o.TaskID = "t"
+	for name, events := range map[string][][]byte{
+		"again":             {whole[0], whole[0], whole[1], whole[0], whole[1], whole[2], whole[2]},
+		"again, replayed":   {whole[0], text(1, 1, "task.started", `{}`, `"replayed":true`, `"replay":{"source_task_id":"x"}`), whole[1], whole[2]},
+		"of another task":   {whole[0], text(7, 1, "task.started", `{}`, "task:u"), whole[1], whole[2], text(8, 2, "task.failed", `{}`, "task:u")},
+		"of no task":        {[]byte(`{"id":"0","event":"session.created","resource":{"object":"session","id":"s"},"created_at":"2026-01-01T00:00:00Z","sequence":9,"payload":{}}`), whole[0], whole[1], whole[2]},
+		"late":              {whole[0], whole[1], whole[2], text(4, 4, "task.status_changed", `{"status":"COMPLETED"}`), text(5, 5, "session.closed", `{}`), text(6, 6, "agent.moonwalk", `{}`), text(7, 7, "user.cancel_requested", `{"actor":"a"}`), text(8, 8, "span.completed", `{"kind":"agent"}`)},
+		"receipt":           {whole[0], whole[1], whole[2], text(4, 4, "receipt.issued", `{}`), text(5, 5, "receipt.verified", `{}`)},
+		"members in a line": {[]byte(strings.ReplaceAll(string(whole[0]), ",", " ,\t")), whole[1], whole[2]},
+	} {
+		if got := draft(t, o, events...); got != want {
+			t.Errorf("%s: another draft\n%s", name, differ(got, want))
+		}
+	}
+	r, err := record.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range [][]byte{whole[0], whole[0], text(7, 1, "task.started", `{}`, "task:u"), whole[1], whole[2], text(4, 4, "receipt.issued", `{}`), text(5, 5, "session.closed", `{}`)} {
+		if err := r.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := r.Counts(); c.Events != 3 || c.Repeated != 1 || c.OtherTasks != 1 || c.Receipts != 1 || c.Late != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestSequences: another resource may leave numbers out, and is counted; it must
+// not go back.
+func TestSequences(t *testing.T) {
+	session := func(id, sequence int) []byte {
+		return fmt.Appendf(nil, `{"id":"s%d","event":"session.message_appended","resource":{"object":"session","id":"s"},"created_at":"2026-01-01T00:00:00Z","sequence":%d,"task_id":"t","payload":{}}`, id, sequence)
+	}
+	r, err := record.New(plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range [][]byte{text(1, 0, "task.started", `{}`), session(1, 17), session(2, 18), session(3, 25), text(2, 1, "agent.message", `{}`)} {
+		if err := r.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := r.Counts(); c.Gaps != 1 || c.Events != 5 {
+		t.Errorf("%+v", c)
+	}
+	var refused *record.Error
+	if err := r.Add(session(4, 20)); !errors.As(err, &refused) || refused.Code != record.CodeOrder {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestNoDraft: a task that has not ended, and what neither events nor options say.
+func TestNoDraft(t *testing.T) {
+	r, err := record.New(plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Add(text(1, 1, "task.started", `{}`)); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := r.Draft(); d != nil || !errors.Is(err, record.ErrNotEnded) || r.Ended() {
+		t.Errorf("%v", err)
+	}
+	if err := r.Add(text(2, 2, "task.completed", `{}`)); err != nil || !r.Ended() {
+		t.Fatal(err)
+	}
+	if _, err := r.Draft(); err != nil {
+		t.Error(err)
+	}
+	bare := []byte(`{"id":"1","event":"task.canceled","resource":{"object":"task","id":"t"},"created_at":"2026-01-01T00:00:00Z","sequence":0,"payload":{}}`)
+	r, err = record.New(record.Options{Issuer: receipt.Issuer{ID: "i"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Add(bare); err != nil {
+		t.Fatal(err)
+	}
+	var missing *record.MissingError
+	if _, err := r.Draft(); !errors.As(err, &missing) || strings.Join(missing.Names, " ") != "WorkspaceRef SessionID Tier" {
+		t.Errorf("%v", err)
+	}
+	early := plain()
+	early.IssuedAt = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	if r, err = record.New(early); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Add(text(1, 1, "task.failed", `{}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Draft(); err == nil || !strings.Contains(err.Error(), "is before the end of the task") {
+		t.Errorf("%v", err)
+	}
+	for _, o := range []record.Options{{}, {Issuer: receipt.Issuer{ID: "i", Kind: "robot"}}, {Issuer: receipt.Issuer{ID: "i"}, Tier: "root"}} {
+		if r, err := record.New(o); err == nil || r != nil {
+			t.Errorf("%+v is accepted", o)
+		}
+	}
+}
+
+// TestEntriesAreBounded: a hostile log cannot make a draft of any size.
+func TestEntriesAreBounded(t *testing.T) {
+	r, err := record.New(plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writes := strings.Repeat(`{"path":"p"},`, 4000) + `{"path":"p"}`
+	for i := 1; ; i++ {
+		kind, payload := "tool.completed", `{"tool_call_id":"c","fs_writes":[`+writes+`]}`
+		if i == 1 {
+			kind, payload = "task.started", `{}`
+		}
+		err := r.Add(text(i, i, kind, payload))
+		var refused *record.Error
+		if errors.As(err, &refused) {
+			if refused.Code != record.CodeLimit || i < 10 {
+				t.Errorf("event %d: %v", i, err)
+			}
+			return
+		}
+		if err != nil || i > 30 {
+			t.Fatalf("event %d: %v", i, err)
+		}
+	}
+}
+
+// TestDraftIsTheCallers: what a caller does to a draft changes no other.
+func TestDraftIsTheCallers(t *testing.T) {
+	r, err := record.New(plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Add(text(1, 1, "task.failed", `{"failure":{"code":"x"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	first, err := r.Draft()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := asJSON(t, first)
+	first.Lifecycle.Failure["code"], first.Metadata["hash_profile"] = "y", "z"
+	second, err := r.Draft()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := asJSON(t, second); got != want {
+		t.Error(differ(got, want))
+	}
+}

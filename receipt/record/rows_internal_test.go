@@ -1,0 +1,440 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+func tasks() map[string]string {
+	return map[string]string{"run": "task_01K0RUN", "canceled": "task_01K0STOP", "replay": "task_replay_01K0", "hitl": "task_01K0HITL"}
+}
+
+func optionsOf(t *testing.T, name string, sealer *receipt.Sealer) Options {
+	t.Helper()
+	o, err := Options{
+		Issuer: receipt.Issuer{ID: "harness_example_cloud"}, TaskID: tasks()[name], Tier: "shadow",
+		WorkspaceRef: "workspace_garden", SessionID: "session_01K0", Sealer: sealer,
+	}.normal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// transcript is everything that a recording says: its draft, its counts, its error.
+func transcript(counts any, d *receipt.Draft, err error) string {
+	var text []byte
+	if d != nil {
+		text, _ = JSON(d)
+	}
+	return fmt.Sprintf("%s\n%+v\n%v", text, counts, err)
+}
+
+func lines(t *testing.T, name string) [][]byte {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Split(bytes.TrimSpace(data), []byte("\n"))
+}
+
+// recordWith records the logs of testdata with a table.
+func recordWith(t *testing.T, table []Kind, sealer *receipt.Sealer) string {
+	t.Helper()
+	all := ""
+	for _, name := range []string{"run", "canceled", "replay", "hitl"} {
+		r := newRecorder(optionsOf(t, name, sealer), table)
+		for _, line := range lines(t, name+".jsonl") {
+			if r.Add(line) != nil {
+				break
+			}
+		}
+		d, err := r.Draft()
+		all += transcript(r.Counts(), d, err)
+	}
+	return all
+}
+
+// TestEachKind: no row of the table can be left out without a difference.
+func TestEachKind(t *testing.T) {
+	sealer, err := receipt.NewSealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := recordWith(t, Kinds(), sealer)
+	if strings.Contains(whole, "record: event") {
+		t.Fatal(whole)
+	}
+	for i, k := range Kinds() {
+		if recordWith(t, slices.Delete(Kinds(), i, i+1), sealer) == whole {
+			t.Errorf("without the row of %s nothing changes", k.Event)
+		}
+		if k.apply == nil {
+			continue
+		}
+		table := Kinds()
+		table[i].apply = func(*run, *event) {}
+		if recordWith(t, table, sealer) == whole && !slices.Contains(sameTwice(), k.Event) {
+			t.Errorf("when %s is not applied nothing changes", k.Event)
+		}
+	}
+}
+
+// sameTwice are the kinds that repeat in testdata what another kind said: for
+// them TestSecondOfTwo has logs without that other.
+func sameTwice() []string {
+	return []string{"connector.task_submitted", "connector.delivery_received", "task.status_changed", "task.input_required", "task.auth_required", "tool.failed"}
+}
+
+// recordFrames records the frames of testdata with tables.
+func recordFrames(t *testing.T, table []FrameKind, outcomes []Outcome, sealer *receipt.Sealer) string {
+	t.Helper()
+	all := ""
+	for _, name := range []string{"run", "canceled"} {
+		f := newFrames(newRecorder(optionsOf(t, name, sealer), Kinds()), nil, table, outcomes)
+		r := &reader{log: Log{Form: FormFrames}, frames: f, doc: new(canon.Document)}
+		for _, line := range lines(t, name+".frames.jsonl") {
+			if r.line(line) != nil {
+				break
+			}
+		}
+		d, err := f.Draft()
+		all += transcript(f.Counts(), d, err)
+	}
+	return all
+}
+
+// TestEachFrame: the same for the table of frames.
+func TestEachFrame(t *testing.T) {
+	sealer, err := receipt.NewSealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := recordFrames(t, FrameKinds(), Outcomes(), sealer)
+	if strings.Contains(whole, "record: event") {
+		t.Fatal(whole)
+	}
+	for i, k := range FrameKinds() {
+		if recordFrames(t, slices.Delete(FrameKinds(), i, i+1), Outcomes(), sealer) == whole {
+			t.Errorf("without the row of %s nothing changes", k.Frame)
+		}
+		if k.translate == nil {
+			continue
+		}
+		table := FrameKinds()
+		table[i].translate = nil
+		if recordFrames(t, table, Outcomes(), sealer) == whole && k.Frame != "session/update hitl_request" { // it repeats harn.hitl.requested
+			t.Errorf("when %s is not translated nothing changes", k.Frame)
+		}
+	}
+}
+
+// An outcomeCase is one answer to a request for permission.
+type outcomeCase struct{ options, response, want string }
+
+func outcomeCases() []outcomeCase {
+	const (
+		offered = `[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"always","name":"Always","kind":"allow_always"},{"optionId":"no","name":"No","kind":"reject_once"},{"optionId":"never","kind":"reject_always"}]`
+		twice   = `[{"optionId":"yes","kind":"allow_once"},{"optionId":"yes","kind":"reject_once"}]`
+	)
+	return []outcomeCase{
+		// dialects A and B, legacy
+		{``, `{"result":{"granted":true}}`, approved},
+		{``, `{"result":{"granted":true,"args":{"a":1}}}`, approved},
+		{``, `{"result":{"granted":false,"reason":"no"}}`, denied},
+		{``, `{"result":{"granted":"true"}}`, denied},
+		{``, `{"result":{"granted":1}}`, denied},
+		{``, `{"result":{"granted":null}}`, denied},
+		{offered, `{"result":{"granted":true}}`, denied},
+		{``, `{"result":{"granted":true,"outcome":"allow"}}`, denied},
+		{``, `{"result":{"granted":true,"outcome":{"outcome":"cancelled"}}}`, denied},
+		// A and B
+		{``, `{"result":{"outcome":{"outcome":"selected"}}}`, approved},
+		{`null`, `{"result":{"outcome":{"outcome":"selected"}}}`, approved},
+		{`[]`, `{"result":{"outcome":{"outcome":"selected"}}}`, denied},
+		{offered, `{"result":{"outcome":{"outcome":"selected"}}}`, denied},
+		{`{}`, `{"result":{"outcome":{"outcome":"selected"}}}`, denied},
+		{``, `{"result":{"outcome":"allow"}}`, approved},
+		{``, `{"result":{"outcome":"selected"}}`, approved},
+		{offered, `{"result":{"outcome":"selected"}}`, denied},
+		{offered, `{"result":{"outcome":"allow"}}`, denied},
+		{``, `{"result":{"outcome":"ALLOW"}}`, denied},
+		{``, `{"result":{"outcome":"cancelled"}}`, canceled},
+		{``, `{"result":{"outcome":"reject"}}`, denied},
+		{``, `{"result":{"outcome":""}}`, denied},
+		// C
+		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`, approved},
+		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":"always"}}}`, approved},
+		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":"no"}}}`, denied},
+		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":"never"}}}`, denied},
+		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":"YES"}}}`, denied},
+		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":"allow"}}}`, denied},
+		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":null}}}`, denied},
+		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":7}}}`, denied},
+		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":["yes"]}}}`, denied},
+		{twice, `{"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`, denied},
+		{``, `{"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`, denied},
+		{`[{"optionId":"x","kind":"disallow"}]`, `{"result":{"outcome":{"outcome":"selected","optionId":"x"}}}`, denied},
+		{`[{"optionId":"x"}]`, `{"result":{"outcome":{"outcome":"selected","optionId":"x"}}}`, denied},
+		{offered, `{"result":{"outcome":{"outcome":"cancelled"}}}`, canceled},
+		{offered, `{"result":{"outcome":{"outcome":"cancelled","optionId":"yes"}}}`, denied},
+		{offered, `{"result":{"outcome":{"outcome":"granted"}}}`, denied},
+		{offered, `{"result":{"outcome":{"optionId":"yes"}}}`, denied},
+		// neither
+		{``, `{"error":{"code":-32601,"message":"method not found"}}`, denied},
+		{``, `{"error":{"code":1},"result":{"outcome":"allow"}}`, denied},
+		{``, `{"error":null,"result":{"granted":true}}`, denied},
+		{``, `{"result":{}}`, denied},
+		{``, `{"result":null}`, denied},
+		{``, `{"result":true}`, denied},
+		{``, `{"result":"allow"}`, denied},
+		{``, `{"result":["allow"]}`, denied},
+	}
+}
+
+func decideCase(t *testing.T, c outcomeCase, table []Outcome) string {
+	t.Helper()
+	request := `{"options":null}`
+	if c.options != "" {
+		request = `{"options":` + c.options + `}`
+	}
+	q, err := canon.Parse([]byte(request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := canon.Parse([]byte(c.response))
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := q.Root().Member("options")
+	if c.options == "" {
+		options = canon.Node{}
+	}
+	return newAnswer(a.Root(), options).decide(table)
+}
+
+// TestOutcomes: each answer means what it must, and no row of the table can be
+// left out.
+func TestOutcomes(t *testing.T) {
+	used := make([]bool, len(Outcomes()))
+	for _, c := range outcomeCases() {
+		if got := decideCase(t, c, Outcomes()); got != c.want {
+			t.Errorf("options %s, %s: %s, want %s", c.options, c.response, got, c.want)
+		}
+		for i := range used {
+			used[i] = used[i] || decideCase(t, c, slices.Delete(Outcomes(), i, i+1)) != c.want
+		}
+	}
+	for i, o := range Outcomes() {
+		if !used[i] {
+			t.Errorf("without the row of %s no answer means something else", o.Answer)
+		}
+	}
+}
+
+// TestWords: no row of the tables of words can be left out, and what is in none
+// is never taken for the good end.
+func TestWords(t *testing.T) {
+	for _, test := range []struct {
+		table     []Word
+		otherwise string
+	}{{Decisions(), denied}, {ToolStatuses(), "failed"}, {HandoffStatuses(), "accepted"}} {
+		for i, w := range test.table {
+			if got := meaning(test.table, w.Word, test.otherwise); got != w.Means {
+				t.Errorf("%q means %s, want %s", w.Word, got, w.Means)
+			}
+			if meaning(slices.Delete(slices.Clone(test.table), i, i+1), w.Word, test.otherwise) == w.Means {
+				t.Errorf("without the row of %q nothing changes", w.Word)
+			}
+		}
+		for _, word := range []string{"APPROVED", "Allow", " allow", "yes", "true", "deny", "reject", "denied", "unknown"} {
+			if got := meaning(test.table, word, test.otherwise); got == approved || got == "succeeded" || got == "completed" {
+				t.Errorf("%q means %s", word, got)
+			}
+		}
+	}
+}
+
+// eventText is an event of the task t, at a second of an hour.
+func eventText(n int, kind, payload string) []byte {
+	return fmt.Appendf(nil, `{"id":"%d","event":%q,"resource":{"object":"task","id":"t"},"created_at":"2026-01-01T00:%02d:%02dZ","sequence":%d,"session_id":"s","workspace_id":"w","payload":%s}`,
+		n, kind, n/60, n%60, n, payload)
+}
+
+func plainOptions(t *testing.T) Options {
+	t.Helper()
+	sealer, err := receipt.NewSealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{Issuer: receipt.Issuer{ID: "i"}, Tier: "act_auto", Sealer: sealer}
+}
+
+// record records a started task, the events given as kind and payload in turn,
+// and a completed one.
+func record(t *testing.T, o Options, pairs ...string) (*receipt.Draft, error) {
+	t.Helper()
+	r, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs = append([]string{"task.started", "{}"}, pairs...)
+	if kind := pairs[len(pairs)-2]; kind != "task.failed" && kind != "task.canceled" {
+		pairs = append(pairs, "task.completed", "{}")
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		if err := r.Add(eventText(i/2+1, pairs[i], pairs[i+1])); err != nil {
+			return nil, err
+		}
+	}
+	return r.Draft()
+}
+
+func mustRecord(t *testing.T, o Options, pairs ...string) *receipt.Draft {
+	t.Helper()
+	d, err := record(t, o, pairs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestSecondOfTwo: kinds that say in testdata what another has said.
+func TestSecondOfTwo(t *testing.T) {
+	o := plainOptions(t)
+	for _, kind := range []string{"connector.task_submitted", "connector.delivery_received"} {
+		d := mustRecord(t, o, kind, `{"connector_id":"forge"}`)
+		if trigger, _ := d.Metadata["trigger"].(map[string]any); trigger["connector_id"] != "forge" {
+			t.Errorf("%s: %v", kind, d.Metadata)
+		}
+	}
+	d := mustRecord(t, o, "tool.requested", `{"tool_call_id":"c","name":"n"}`, "tool.failed", `{"tool_call_id":"c"}`)
+	if c := d.SideEffects.ToolCalls[0]; c.Status != "failed" {
+		t.Errorf("%+v", c)
+	}
+	d = mustRecord(t, o, "task.input_required", `{}`, "task.status_changed", `{"status":"WORKING","autonomy_tier":"shadow"}`)
+	if d.Trust.EndTier != "shadow" {
+		t.Errorf("%+v", d.Trust)
+	}
+	for _, kind := range []string{"task.input_required", "task.auth_required"} {
+		if _, err := record(t, o, kind, `{}`); err == nil {
+			t.Errorf("%s: a task that waited was completed", kind)
+		}
+	}
+}
+
+// TestTransitions: a task goes where the table says and nowhere else.
+func TestTransitions(t *testing.T) {
+	states := []string{"SUBMITTED", "WORKING", "INPUT_REQUIRED", "AUTH_REQUIRED", "COMPLETED", "FAILED", "CANCELED", "cancelled"}
+	allowed := map[string]string{
+		"": "SUBMITTED WORKING CANCELED FAILED", "SUBMITTED": "WORKING CANCELED FAILED",
+		"WORKING":        "INPUT_REQUIRED AUTH_REQUIRED COMPLETED FAILED CANCELED",
+		"INPUT_REQUIRED": "WORKING FAILED CANCELED", "AUTH_REQUIRED": "WORKING FAILED CANCELED",
+	}
+	for from, to := range allowed {
+		for _, state := range states {
+			doc, err := canon.Parse([]byte(`{"event":"task.status_changed"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, e := &run{state: from}, &event{root: doc.Root()}
+			r.become(e, state)
+			if want := state == from || slices.Contains(strings.Fields(to), state); want != (e.err == nil) {
+				t.Errorf("from %q to %s: %v", from, state, e.err)
+			}
+		}
+	}
+}
+
+// TestStops: each reason for which a prompt stops ends the task.
+func TestStops(t *testing.T) {
+	o := plainOptions(t)
+	o.TaskID, o.SessionID, o.WorkspaceRef = "t", "s", "w"
+	for response, want := range map[string]string{
+		`"result":{"stopReason":"end_turn"}`:             receipt.StateSucceeded,
+		`"result":{"stopReason":"cancelled"}`:            receipt.StateCanceled,
+		`"result":{"stopReason":"refusal"}`:              receipt.StateFailed,
+		`"result":{"stopReason":"max_tokens"}`:           receipt.StateFailed,
+		`"result":{"stopReason":"END_TURN"}`:             receipt.StateFailed,
+		`"result":{}`:                                    receipt.StateFailed,
+		`"error":{"code":-1,"message":"out of peat"}`:    receipt.StateFailed,
+		`"error":{},"result":{"stopReason":"end_turn"}`:  receipt.StateFailed,
+		`"error":null,"result":{"stopReason":"refusal"}`: receipt.StateFailed,
+	} {
+		log := `{"at":"2026-01-01T00:00:00Z","from":"client","frame":{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s"}}}
+{"jsonrpc":"2.0","id":1,` + response + `}`
+		l, err := Read(strings.NewReader(log), o, FormUnknown)
+		if err != nil {
+			t.Errorf("%s: %v", response, err)
+			continue
+		}
+		if got := l.Draft.Lifecycle.FinalState; got != want {
+			t.Errorf("%s: %s, want %s", response, got, want)
+		}
+	}
+	for i, s := range StopReasons() {
+		if rest := slices.Delete(StopReasons(), i, i+1); slices.Contains(rest, s) {
+			t.Errorf("%s is there twice", s.Reason)
+		}
+	}
+}
+
+// TestWorkerEvents: each event stands for its status when none is given, in the
+// form of an older bridge too.
+func TestWorkerEvents(t *testing.T) {
+	want := map[string]string{"running": "accepted", "progressed": "accepted", "awaiting_input": "accepted", "completed": "completed", "failed": "failed", "stopped": "failed", "cancelled": "failed"}
+	o := plainOptions(t)
+	o.TaskID, o.SessionID, o.WorkspaceRef = "t", "s", "w"
+	for _, w := range WorkerEvents() {
+		for _, update := range []string{
+			`"workerId":"w","workerName":"n","event":%q,"terminal":true`,
+			`"_meta":{"harn":{"workerId":"w","workerName":"n","event":%q}},"workerId":"other"`,
+			`"content":{"worker_id":"w","worker_name":"n","event":%q}`,
+		} {
+			log := `{"at":"2026-01-01T00:00:00Z","event":"task.started","payload":{}}
+{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"worker_update",` + fmt.Sprintf(update, w.Event) + `}}}
+{"at":"2026-01-01T00:00:00Z","event":"task.completed","payload":{}}`
+			l, err := Read(strings.NewReader(log), o, FormFrames)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := l.Draft.SideEffects.A2AHandoffs; len(got) != 1 || got[0] != (receipt.Handoff{TargetAgent: "n", TaskID: "w", Status: want[w.Status]}) {
+				t.Errorf("%s: %+v", w.Event, got)
+			}
+		}
+	}
+}
+
+// TestUnknownMembers: members that no version knows change nothing but the digest
+// of the log, and are counted.
+func TestUnknownMembers(t *testing.T) {
+	o := plainOptions(t)
+	r, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, kind := range []string{"task.started", "agent.moonwalk", "task.completed"} {
+		if err := r.Add(eventText(i+1, kind, `{"mood":{"deep":[1,2]},"autonomy_tier":"shadow"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := r.Draft()
+	if err != nil || d.Trust.EndTier != "shadow" {
+		t.Error(err)
+	}
+	if c := r.Counts(); c.Unknown != 1 || c.UnknownMembers != 2 || len(c.UnknownKinds) != 1 || c.UnknownKinds[0] != "agent.moonwalk" {
+		t.Errorf("%+v", c)
+	}
+	if _, err := json.Marshal(d); err != nil {
+		t.Error(err)
+	}
+}
