@@ -9,7 +9,7 @@ import (
 
 // What is kept at most.
 const (
-	MaxBins       = 60 // but for centuries, of which there are 100
+	MaxBins       = 100 // as many as there are centuries
 	MaxCurrencies = 8
 	// MaxSeen is how many hashes are remembered to count copies once; copies of
 	// later receipts count again, and the JSON form says how many could be.

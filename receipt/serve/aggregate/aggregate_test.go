@@ -135,9 +135,9 @@ func TestUnits(t *testing.T) {
 		unit  string
 		bins  int
 	}{
-		{time.Hour, 1, "hour", 1}, {time.Hour, 60, "hour", 60}, {time.Hour, 61, "day", 3}, {24 * time.Hour, 60, "day", 60},
+		{time.Hour, 1, "hour", 1}, {time.Hour, 100, "hour", 100}, {time.Hour, 101, "day", 5}, {24 * time.Hour, 100, "day", 100},
 		{7 * time.Hour, 18, "hour", 18}, {7 * time.Hour, 19, "day", 6}, {8 * time.Hour, 2, "day", 1}, {400 * 24 * time.Hour, 2, "year", 2},
-		{24 * time.Hour, 61, "month", 3}, {31 * 24 * time.Hour, 60, "month", 60}, {31 * 24 * time.Hour, 100, "year", 9},
+		{24 * time.Hour, 101, "month", 4}, {31 * 24 * time.Hour, 100, "month", 100}, {31 * 24 * time.Hour, 101, "year", 9},
 		{365 * 24 * time.Hour, 200, "century", 3}, {79 * 365 * 24 * time.Hour, 100, "century", 79},
 	} {
 		var list []seen

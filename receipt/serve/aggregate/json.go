@@ -58,7 +58,7 @@ func (a *Aggregate) starts() []time.Time {
 func (u unit) sparse(starts []time.Time) bool {
 	const (
 		long    = 7 // bins; a longer gap is drawn as a break, as wide as a bin
-		columns = 2 * MaxBins
+		columns = 120
 	)
 	breaks, width := 0, len(starts)
 	for i := 1; i < len(starts); i++ {

@@ -63,7 +63,7 @@ export function columns(title, description, places, series) {
   const height = 92;
   const sums = places.map((place) => (place.gap ? 0 : place.values.reduce((sum, value) => sum + value, 0)));
   const highest = Math.max(0, ...sums);
-  const width = 1 / Math.max(places.length, 8); // a few columns are not walls
+  const width = 1 / places.length;
   const pattern = unique("hatch");
   const drawn = places.map((place, i) => (place.gap ? gap(i * width, width, height) : stack(place, i * width, width, height, highest, series, pattern)));
   return picture(height + 1, title, description,
@@ -75,13 +75,14 @@ export function columns(title, description, places, series) {
 }
 
 function stack(place, x, width, height, highest, series, pattern) {
+  const thick = Math.min(width * 0.76, 0.08); // a few columns are not walls
   let bottom = height;
   return place.values.map((value, i) => {
     if (!(value > 0)) return null;
     const size = Math.max(of(value, highest) * (height - 1), 1.5);
     bottom -= size;
     return s("rect", {
-      class: `column ${series[i].tone}`, x: percent(x + width * 0.12), width: percent(width * 0.76),
+      class: `column ${series[i].tone}`, x: percent(x + (width - thick) / 2), width: percent(thick),
       y: Math.max(bottom, 0).toFixed(2), height: size.toFixed(2), fill: series[i].tone === "hatched" ? `url(#${pattern})` : undefined,
     });
   });
@@ -89,7 +90,8 @@ function stack(place, x, width, height, highest, series, pattern) {
 
 // gap is where time was left out.
 function gap(x, width, height) {
-  return [0.3, 0.5, 0.7].map((part) => s("circle", { class: "gap", cx: percent(x + width * part), cy: height - 5, r: 1.2 }));
+  const apart = Math.min(width * 0.2, 0.02);
+  return [-1, 0, 1].map((part) => s("circle", { class: "gap", cx: percent(x + width / 2 + part * apart), cy: height - 5, r: 1.2 }));
 }
 
 // timeline draws instants on a line, numbered as the list beside it: events are

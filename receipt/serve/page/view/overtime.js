@@ -21,10 +21,11 @@ export function renderOverTime(aggregate) {
     { name: "Approvals", of: (counts) => count(counts, "approvals") },
   ];
   const drawn = measures.filter((measure) => total(aggregate, measure).some((sum) => sum !== "0"));
+  const verified = plural(count(member(aggregate, "totals", "verified"), "receipts"), "verified receipt"), others = count(member(aggregate, "totals", "other"), "receipts");
   return section("over-time", "Over time",
-    h("p", {}, `By ${unit}, UTC, when the tasks were completed. These are the issuers’ statements. Only receipts that fit their own hash are counted: `,
-      `${plural(count(member(aggregate, "totals", "verified"), "receipts"), "verified receipt")}, and apart from them ${number(count(member(aggregate, "totals", "other"), "receipts"))} that nobody has confirmed.`),
-    h("ul", { class: "legend", "aria-hidden": "true" }, series.map((one) => h("li", { class: one.tone }, one.name))),
+    h("p", {}, `By ${unit}, UTC, when the tasks were completed. These are the issuers’ statements. Only receipts that fit their own hash are counted: ${verified}`,
+      others > 0 ? `, and apart from ${count(member(aggregate, "totals", "verified"), "receipts") === 1 ? "it" : "them"} ${number(others)} that nobody has confirmed.` : "."),
+    others > 0 && h("ul", { class: "legend", "aria-hidden": "true" }, series.map((one) => h("li", { class: one.tone }, one.name))),
     h("div", { class: "charts" }, drawn.map((measure) => renderMeasure(aggregate, bins, unit, measure))),
     renderLeftOut(member(aggregate, "left_out")),
     h("details", {}, h("summary", {}, "The numbers behind these charts"), table(`By ${unit}; verified + not verified`,
@@ -67,7 +68,7 @@ function renderMeasure(aggregate, bins, unit, measure) {
   return h("figure", { class: "measure" },
     h("figcaption", {}, h("strong", {}, measure.name), h("span", {}, both(verified, other), other === "0" ? "" : " not verified")),
     columns(`${measure.name} by ${unit}`, `from ${named(bins[0], unit)} to ${named(bins.at(-1), unit)}; most in ${peak?.label}, ${tick(highest)}`, places, series),
-    h("div", { class: "ends" }, h("span", {}, named(bins[0], unit)), bins.length > 1 && h("span", {}, named(bins.at(-1), unit))),
+    h("div", { class: bins.length > 1 ? "ends" : "ends single" }, h("span", {}, named(bins[0], unit)), bins.length > 1 && h("span", {}, named(bins.at(-1), unit))),
     h("span", { class: "top" }, tick(highest)));
 }
 
