@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -192,5 +193,5 @@ func (c *call) entry() receipt.ToolCall {
 	if len(meta) == 0 {
 		meta = nil
 	}
-	return receipt.ToolCall{Tool: c.tool, CallID: c.id, Status: c.status(), InputHash: c.input, OutputHash: c.output, Metadata: meta}
+	return receipt.ToolCall{Tool: cmp.Or(c.tool, "unknown"), CallID: c.id, Status: c.status(), InputHash: c.input, OutputHash: c.output, Metadata: meta}
 }

@@ -1,0 +1,298 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+const asked = `{"approval_id":"a","tool_call_id":"c","name":"tool","action":"act","input":{"n":1}}`
+
+// TestApprovals: what the events of one approval come to.
+func TestApprovals(t *testing.T) {
+	o := plainOptions(t)
+	quorum := func(n int) string {
+		return fmt.Sprintf(`{"approval_id":"a","tool_call_id":"c","name":"tool","approvers_required":%d}`, n)
+	}
+	yes := func(who string) string {
+		return fmt.Sprintf(`{"approval_id":"a","tool_call_id":"c","decision":"approved","actor":%q}`, who)
+	}
+	const no = `{"approval_id":"a","tool_call_id":"c","decision":"denied","actor":"n"}`
+	tests := []struct {
+		name, decision, actor string
+		events                []string
+	}{
+		{"approved", approved, "u", []string{"tool.approval_required", asked, "tool.approved", yes("u")}},
+		{"not asked for", approved, "u", []string{"tool.approved", yes("u")}},
+		{"confirmed only", approved, "u", []string{"tool.approval_required", asked, "user.tool_confirmation", yes("u")}},
+		{"confirmed and approved", approved, "u", []string{"tool.approval_required", asked, "user.tool_confirmation", yes("u"), "tool.approved", `{"approval_id":"a"}`}},
+		{"nobody named", approved, "host", []string{"tool.approved", `{"approval_id":"a"}`}},
+		{"by a policy", approved, "policy:p", []string{"tool.approved", `{"approval_id":"a","policy_ref":"p"}`}},
+		{"actor with an id", approved, "u", []string{"tool.approved", `{"approval_id":"a","actor":{"id":"u","type":"user"}}`}},
+		{"denied", denied, "n", []string{"tool.approval_required", asked, "tool.denied", no}},
+		{"denied by a policy", denied, "policy:p", []string{"tool.denied", `{"approval_id":"a","policy_ref":"p"}`}},
+		{"denied, with another word", denied, "n", []string{"tool.denied", `{"approval_id":"a","decision":"approved","actor":"n"}`}},
+		{"canceled", canceled, "n", []string{"tool.denied", `{"approval_id":"a","decision":"cancelled","actor":"n"}`}},
+		{"timed out", timeout, "host", []string{"tool.denied", `{"approval_id":"a","decision":"timeout"}`}},
+		{"pending", timeout, "host", []string{"tool.approval_required", asked}},
+		{"pending when canceled", canceled, "host", []string{"tool.approval_required", asked, "task.canceled", `{}`}},
+		{"pending when failed", timeout, "host", []string{"tool.approval_required", asked, "task.failed", `{}`}},
+		{"approved with an unknown word", denied, "u", []string{"tool.approved", `{"approval_id":"a","decision":"sure","actor":"u"}`}},
+		{"approved with a number", denied, "u", []string{"tool.approved", `{"approval_id":"a","decision":1,"actor":"u"}`}},
+		{"confirmed without a word", denied, "u", []string{"user.tool_confirmation", `{"approval_id":"a","actor":"u"}`}},
+		{"confirmed with true", denied, "u", []string{"user.tool_confirmation", `{"approval_id":"a","decision":true,"actor":"u"}`}},
+		{"denied, then approved", denied, "n", []string{"tool.denied", no, "tool.approved", yes("u")}},
+		{"approved, then denied", denied, "n", []string{"tool.approved", yes("u"), "tool.denied", no}},
+		{"confirmed, then denied", denied, "n", []string{"user.tool_confirmation", yes("u"), "tool.denied", no}},
+		{"refused by the user, approved by the runtime", denied, "n", []string{"user.tool_confirmation", no, "tool.approved", yes("u")}},
+		{"timed out, then approved", timeout, "host", []string{"hitl.approval_requested", asked, "hitl.timeout", `{"request_id":"a"}`, "tool.approved", yes("u")}},
+		{"two of two", approved, "u", []string{"tool.approval_required", quorum(2), "user.tool_confirmation", yes("u"), "user.tool_confirmation", yes("v")}},
+		{"one of two", timeout, "host", []string{"tool.approval_required", quorum(2), "user.tool_confirmation", yes("u")}},
+		{"one of two, twice", timeout, "host", []string{"tool.approval_required", quorum(2), "user.tool_confirmation", yes("u"), "user.tool_confirmation", yes("u")}},
+		{"one of two, approved all the same", timeout, "host", []string{"tool.approval_required", quorum(2), "user.tool_confirmation", yes("u"), "tool.approved", yes("u")}},
+		{"two of two, and one against", denied, "n", []string{"tool.approval_required", quorum(2), "user.tool_confirmation", yes("u"), "user.tool_confirmation", no, "tool.approved", yes("v")}},
+		{"in time", approved, "u", []string{"tool.approval_required", `{"approval_id":"a","deadline":"2026-01-01T00:00:03Z"}`, "tool.approved", yes("u")}},
+		{"too late", timeout, "u", []string{"tool.approval_required", `{"approval_id":"a","deadline":"2026-01-01T00:00:02Z"}`, "tool.approved", yes("u")}},
+	}
+	for _, test := range tests {
+		d, err := record(t, o, test.events...)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if len(d.Approvals) != 1 || d.Approvals[0].Decision != test.decision || d.Approvals[0].Actor != test.actor {
+			t.Errorf("%s: %+v, want %s by %s", test.name, d.Approvals, test.decision, test.actor)
+		}
+	}
+}
+
+// TestEvidence: the hash is of the payloads of question and answer; the user's
+// answer is the evidence, not the runtime's decision.
+func TestEvidence(t *testing.T) {
+	o := plainOptions(t)
+	const answer, other, decision = `{"approval_id":"a","decision":"approved","actor":"u"}`, `{"actor":"v","approval_id":"a","decision":"approved"}`, `{"approval_id":"a"}`
+	for want, events := range map[string][]string{
+		`{"request":` + asked + `,"response":` + answer + `}`:                   {"tool.approval_required", asked, "user.tool_confirmation", answer, "tool.approved", decision},
+		`{"request": ` + asked + `,"response":` + answer + `}`:                  {"tool.approval_required", asked, "tool.approved", decision, "user.tool_confirmation", answer},
+		`{"request":` + asked + `,"response":` + decision + `}`:                 {"tool.approval_required", asked, "tool.approved", decision},
+		`{"request":` + asked + `,"response":[` + answer + `,` + other + `]}`:   {"tool.approval_required", asked, "user.tool_confirmation", answer, "user.tool_confirmation", other},
+		`{"request":null,"response":` + answer + `}`:                            {"user.tool_confirmation", answer},
+		`{"request":` + asked + `,"response":null}`:                             {"tool.approval_required", asked},
+		`{"response":null,"request":` + strings.TrimSuffix(asked, "}") + `}}  `: {"tool.approval_required", asked, "tool.approval_required", `{"approval_id":"a","action":"another"}`},
+	} {
+		doc, err := canon.Parse([]byte(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := mustRecord(t, o, events...).Approvals[0].EvidenceHash; got != doc.Digest() {
+			t.Errorf("%q: %s, want that of %s", events, got, want)
+		}
+	}
+}
+
+// TestCalls: what the events of one call come to.
+func TestCalls(t *testing.T) {
+	o := plainOptions(t)
+	const open = `{"tool_call_id":"c","name":"tool","input":{"n":1}}`
+	before, after := canon.Sum([]byte(`{"n":1}`)), canon.Sum([]byte(`{"n":2}`))
+	tests := []struct {
+		name, status string
+		dispatched   int64
+		meta         string
+		input        canon.Digest
+		events       []string
+	}{
+		{"succeeded", "succeeded", 1, ``, before, []string{"tool.requested", open, "tool.completed", `{"tool_call_id":"c"}`}},
+		{"told twice", "succeeded", 1, ``, before, []string{"agent.tool_use", open, "tool.requested", open, "tool.completed", `{"tool_call_id":"c"}`, "agent.tool_result", `{"tool_call_id":"c","status":"ok"}`}},
+		{"one says it failed", "failed", 1, ``, before, []string{"agent.tool_use", open, "tool.completed", `{"tool_call_id":"c"}`, "agent.tool_result", `{"tool_call_id":"c","is_error":true}`}},
+		{"failed first", "failed", 1, ``, before, []string{"agent.tool_use", open, "tool.failed", `{"tool_call_id":"c"}`, "agent.tool_result", `{"tool_call_id":"c"}`}},
+		{"an unknown status", "failed", 1, ``, before, []string{"tool.requested", open, "agent.tool_result", `{"tool_call_id":"c","status":"sort of"}`}},
+		{"canceled", "canceled", 1, `"error_category":"cancelled"`, before, []string{"tool.requested", open, "tool.failed", `{"tool_call_id":"c","error_category":"cancelled"}`}},
+		{"incomplete", "canceled", 1, `"incomplete":true`, before, []string{"tool.requested", open}},
+		{"waits for approval", "canceled", 0, `"incomplete":true`, before, []string{"tool.requested", open, "tool.approval_required", `{"tool_call_id":"c"}`}},
+		{"denied", "canceled", 0, `"error_category":"permission_denied"`, before, []string{"tool.requested", open, "tool.denied", `{"tool_call_id":"c"}`}},
+		{"denied and failed", "canceled", 0, `"error_category":"permission_denied"`, before, []string{"tool.requested", open, "tool.denied", `{"tool_call_id":"c"}`, "tool.failed", `{"tool_call_id":"c","error_category":"permission_denied"}`}},
+		{"denied while it ran", "failed", 1, `"error_category":"permission_denied"`, before, []string{"tool.requested", open, "tool.failed", `{"tool_call_id":"c","error_category":"permission_denied","executed":true}`}},
+		{"denied by the user", "canceled", 0, `"error_category":"permission_denied"`, before, []string{"tool.requested", open, "user.tool_confirmation", `{"tool_call_id":"c","decision":"no"}`}},
+		{"denied, and done all the same", "succeeded", 1, ``, before, []string{"tool.requested", open, "tool.denied", `{"tool_call_id":"c"}`, "tool.completed", `{"tool_call_id":"c"}`}},
+		{"denied before it was opened", "canceled", 0, `"error_category":"permission_denied"`, before, []string{"tool.approval_required", asked, "tool.denied", `{"approval_id":"a"}`}},
+		{"arguments changed", "succeeded", 1, `"requested_input_hash":"` + before.String() + `"`, after, []string{"tool.requested", open, "tool.approved", `{"tool_call_id":"c","args":{"n":2}}`, "tool.completed", `{"tool_call_id":"c"}`}},
+		{"arguments changed before it was opened", "canceled", 1, `"incomplete":true,"requested_input_hash":"` + before.String() + `"`, after, []string{"tool.approval_required", asked, "tool.approved", `{"approval_id":"a","args":{"n":2}}`}},
+		{"arguments came in parts", "succeeded", 1, ``, after, []string{"tool.requested", open, "tool.requested", `{"tool_call_id":"c","input":{"n":2}}`, "tool.completed", `{"tool_call_id":"c","input":{"n":2}}`}},
+		{"input by digest", "succeeded", 1, ``, after, []string{"tool.requested", `{"tool_call_id":"c","name":"tool","input_sha256":"` + strings.ToUpper(after.String()[7:]) + `"}`, "tool.completed", `{"tool_call_id":"c"}`}},
+	}
+	for _, test := range tests {
+		d, err := record(t, o, test.events...)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		c := d.SideEffects.ToolCalls[0]
+		meta := ""
+		if c.Metadata != nil {
+			m := members{}
+			for k, v := range c.Metadata {
+				m[k] = v
+			}
+			text, err := canon.Transform(m.text())
+			if err != nil {
+				t.Fatal(err)
+			}
+			meta = strings.Trim(string(text), "{}")
+		}
+		if c.Status != test.status || *d.AutonomyBudget.Consumed.ToolCalls != test.dispatched || meta != test.meta || c.InputHash != test.input || c.Tool != "tool" {
+			t.Errorf("%s: %+v, %d dispatched, want %s %s %d", test.name, c, *d.AutonomyBudget.Consumed.ToolCalls, test.status, test.meta, test.dispatched)
+		}
+	}
+	for _, category := range []string{"parse_aborted", "rejected_loop"} {
+		d := mustRecord(t, o, "tool.requested", open, "tool.failed", `{"tool_call_id":"c","error_category":"`+category+`"}`)
+		if len(d.SideEffects.ToolCalls) != 0 || *d.AutonomyBudget.Consumed.ToolCalls != 0 || d.Metadata["not_dispatched"] != 1.0 {
+			t.Errorf("%s: %+v %v", category, d.SideEffects.ToolCalls, d.Metadata)
+		}
+	}
+	d := mustRecord(t, o, "agent.tool_result", `{"tool_call_id":"c","output":"cut"}`, "tool.completed", `{"tool_call_id":"c","output":"whole"}`, "agent.tool_result", `{"tool_call_id":"c","output":"cut again"}`)
+	if c := d.SideEffects.ToolCalls[0]; c.OutputHash != canon.Sum([]byte(`"whole"`)) || c.Tool != "unknown" {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestEffects: each effect is told once, by the event that knows it best.
+func TestEffects(t *testing.T) {
+	o := plainOptions(t)
+	o.WorkspaceRoot = "/home/u/garden/"
+	const span, tool = `{"kind":"fs","tool_call_id":"c","path":"a","operation":"modify"}`, `{"tool_call_id":"c","name":"n","fs_writes":[{"path":"b","operation":"create"}],"network_egress":[{"url":"https://u:p@h.example/x?key=1"}]}`
+	for name, test := range map[string]struct{ want, sent string }{
+		"span.completed " + span: {"modify a", ""},
+		"span.completed " + span + "\ntool.completed " + tool + "\nspan.completed " + `{"kind":"http","tool_call_id":"c","host":"h.example","bytes_sent":1}`:     {"create b", "h.example n"},
+		"artifact.created " + `{"artifact_id":"x","kind":"file","applied":true,"path":"c","operation":"create","tool_call_id":"c"}` + "\nspan.completed " + span: {"create c", ""},
+		"span.completed " + `{"kind":"fs","path":"a","operation":"read"}`:                                                                                        {"", ""},
+		"span.failed " + span: {"", ""},
+		"span.failed " + `{"kind":"http","name":"ping","url":"HTTP://H.Example:80/"}`:                         {"", "h.example ping"},
+		"span.completed " + `{"kind":"fs","path":"new","from":"old","operation":"rename"}`:                    {"delete old, create new", ""},
+		"span.completed " + `{"kind":"fs","path":"/home/u/garden/src/../a"}`:                                  {"modify a", ""},
+		"span.completed " + `{"kind":"fs","path":"/home/u/garden-shed/a"}`:                                    {"modify (outside the workspace)", ""},
+		"span.completed " + `{"kind":"fs","path":"../a"}`:                                                     {"modify (outside the workspace)", ""},
+		"span.completed " + `{"kind":"fs","path":"C:\\a"}`:                                                    {"modify (outside the workspace)", ""},
+		"agent.mcp_tool_use " + `{"tool_call_id":"c","name":"n","server":"s","url":"https://mcp.example/v1"}`: {"", "mcp.example n"},
+		"agent.mcp_tool_use " + `{"tool_call_id":"c","name":"n","server":"s"}`:                                {"", ""},
+	} {
+		var pairs []string
+		for line := range strings.SplitSeq(name, "\n") {
+			kind, payload, _ := strings.Cut(line, " ")
+			pairs = append(pairs, kind, payload)
+		}
+		d := mustRecord(t, o, pairs...)
+		var wrote, sent []string
+		for _, w := range d.SideEffects.FSWrites {
+			wrote = append(wrote, w.Operation+" "+w.Path)
+		}
+		for _, s := range d.SideEffects.NetworkEgress {
+			sent = append(sent, s.Destination+" "+s.Purpose)
+		}
+		if strings.Join(wrote, ", ") != test.want || strings.Join(sent, ", ") != test.sent {
+			t.Errorf("%s: %q %q, want %q %q", name, wrote, sent, test.want, test.sent)
+		}
+		if strings.Contains(test.want, outside) != (len(d.Redactions) == 1) {
+			t.Errorf("%s: redactions %+v", name, d.Redactions)
+		}
+	}
+}
+
+func TestHostOf(t *testing.T) {
+	for at, want := range map[string]string{
+		"https://api.example.com/v1?key=s#f": "api.example.com", "api.example.com": "api.example.com", "api.example.com:8443": "api.example.com",
+		"https://user:p@ss@host.example:1/": "host.example", "http://[2001:db8::1]:80/": "[2001:db8::1]", "2001:db8::1": "2001:db8::1",
+		"postgres://db.example?password=x": "db.example", "HTTPS://EXAMPLE": "example", "": "", "https://": "", "a b": "", `https:\\evil`: "https",
+	} {
+		if got := hostOf(at); got != want {
+			t.Errorf("hostOf(%q) = %q, want %q", at, got, want)
+		}
+	}
+}
+
+// TestMoney: sums are exact, whatever the spelling.
+func TestMoney(t *testing.T) {
+	sum := func(texts ...string) float64 {
+		total := new(money)
+		for _, s := range texts {
+			m, ok := parseMoney(s)
+			if !ok {
+				t.Fatalf("%q is refused", s)
+			}
+			total.add(m)
+		}
+		return total.float()
+	}
+	if got := sum("0.1", "0.2"); got != 0.3 {
+		t.Errorf("0.1 + 0.2 = %v", got)
+	}
+	var many []string
+	for range 1000 {
+		many = append(many, "0.001")
+	}
+	if got := sum(many...); got != 1 {
+		t.Errorf("1000 × 0.001 = %v", got)
+	}
+	for text, want := range map[string]float64{"0": 0, "0.0e5": 0, "1e2": 100, "1E+2": 100, "12.50": 12.5, "1e-40": 1e-40, "999999999999999": 999999999999999, "0.00012300000000000001": 0.00012300000000000001, "100e-2": 1} {
+		if got := sum(text); got != want {
+			t.Errorf("%s = %v", text, got)
+		}
+	}
+	for _, text := range []string{"", "-1", "-0", "+1", "1.", ".5", "1e", "1e16", "1000000000000000", "1e-41", "0x1", "NaN", "Infinity", "1_0", "1e999999999999", "1,5", "٣"} {
+		if m, ok := parseMoney(text); ok {
+			t.Errorf("%q is %v", text, m.float())
+		}
+	}
+}
+
+// TestCosts: by provider and model, in the order in which they came.
+func TestCosts(t *testing.T) {
+	d := mustRecord(t, plainOptions(t),
+		"span.completed", `{"kind":"llm","provider":"p","model":"m","cost":0.1,"input_tokens":1}`,
+		"span.completed", `{"kind":"llm","provider":"q","model":"m","cost":"0.7"}`,
+		"span.failed", `{"kind":"llm","provider":"p","model":"m","cost":{"amount":0.2,"currency":"USD"},"output_tokens":2}`,
+		"span.completed", `{"kind":"search","provider":"q","cost":0.05}`)
+	text, err := JSON(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `"cost":{"currency":"USD","provider_breakdown":[{"amount":0.3,"input_tokens":1,"model":"m","output_tokens":2,"provider":"p"},{"amount":0.7,"model":"m","provider":"q"},{"amount":0.05,"provider":"q"}],"total":1.05}`
+	if !strings.Contains(string(text), want) {
+		t.Errorf("%s", text)
+	}
+	d = mustRecord(t, plainOptions(t), "span.completed", `{"kind":"llm","provider":"p","model":"m","cost":{"amount":1,"currency":"EUR"}}`)
+	if d.Cost.Currency != "EUR" || d.AutonomyBudget.Consumed.USD != nil {
+		t.Errorf("%+v %+v", d.Cost, d.AutonomyBudget)
+	}
+}
+
+// TestDeterminism: a replay is exact only when everything it needs has a digest.
+func TestDeterminism(t *testing.T) {
+	o := plainOptions(t)
+	const llm = `{"kind":"llm","provider":"p","model":"m","response":"r"}`
+	for want, logs := range map[string][][]string{
+		"byte_deterministic": {
+			{},
+			{"span.completed", llm},
+			{"agent.mcp_tool_use", `{"tool_call_id":"c","name":"n","server":"s"}`, "tool.completed", `{"tool_call_id":"c","output":1}`},
+			{"agent.memory_read", `{"memory_id":"m","sha256":"` + strings.Repeat("0a", 32) + `"}`},
+			{"tool.requested", `{"tool_call_id":"c","name":"n"}`, "tool.denied", `{"tool_call_id":"c"}`},
+		},
+		"best_effort": {
+			{"span.completed", `{"kind":"llm","provider":"p","model":"m"}`},
+			{"agent.mcp_tool_use", `{"tool_call_id":"c","name":"n","server":"s"}`, "tool.completed", `{"tool_call_id":"c"}`},
+			{"agent.mcp_tool_use", `{"tool_call_id":"c","name":"n","server":"s"}`},
+			{"tool.requested", `{"tool_call_id":"c","name":"n"}`, "tool.completed", `{"tool_call_id":"c","output":1}`},
+			{"agent.memory_read", `{"memory_id":"m"}`},
+		},
+		"unavailable": {{"span.completed", llm, "replay.failed", `{"message":"gone"}`}},
+	} {
+		for _, log := range logs {
+			if got := mustRecord(t, o, log...).ReplayInput; got.Determinism != want || (want == "unavailable") != (got.UnavailableReason == "gone") {
+				t.Errorf("%q: %+v, want %s", log, got, want)
+			}
+		}
+	}
+}
