@@ -498,7 +498,7 @@ func TestServePortInUse(t *testing.T) {
 		"192.0.2.1:0":         "this machine has no such address",
 	} {
 		var out, message bytes.Buffer
-		code := run(context.Background(), []string{"serve", "--addr", addr, "--page-only", "--log-format", "text"}, testEnv(&out, &message))
+		code := run(context.Background(), []string{"serve", "--addr", addr, "--page-only", "--no-auth", "--log-format", "text"}, testEnv(&out, &message))
 		if code != exitUsage || out.Len() > 0 || !strings.Contains(message.String(), `receipt: error: "`+addr+`": `+want+"\nreceipt: hint: ") {
 			t.Errorf("%s: exit %d\n%s%s", addr, code, &out, &message)
 		}
