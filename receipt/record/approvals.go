@@ -254,14 +254,12 @@ func (a *approval) decision(r *run) (decision, actor string, at time.Time) {
 	return timeout, "", r.ended
 }
 
-// satisfied counts who approved. The runtime's own decision counts as one when
-// it names nobody.
+// satisfied counts who approved. Approvals that name nobody count as one.
 func (a *approval) satisfied() int64 {
-	n := int64(len(a.reviewers))
-	if n == 0 && a.decided {
-		n = 1
+	if a.granted {
+		return max(1, int64(len(a.reviewers)))
 	}
-	return n
+	return 0
 }
 
 func (a *approval) entry(r *run) receipt.Approval {

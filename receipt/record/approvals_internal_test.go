@@ -28,6 +28,8 @@ func TestApprovals(t *testing.T) {
 		{"not asked for", approved, "u", []string{"tool.approved", yes("u")}},
 		{"confirmed only", approved, "u", []string{"tool.approval_required", asked, "user.tool_confirmation", yes("u")}},
 		{"confirmed and approved", approved, "u", []string{"tool.approval_required", asked, "user.tool_confirmation", yes("u"), "tool.approved", `{"approval_id":"a"}`}},
+		{"confirmed by nobody", approved, "host", []string{"user.tool_confirmation", `{"approval_id":"a","decision":"approved"}`}},
+		{"two of two by nobody", timeout, "host", []string{"tool.approval_required", quorum(2), "tool.approved", `{"approval_id":"a"}`}},
 		{"nobody named", approved, "host", []string{"tool.approved", `{"approval_id":"a"}`}},
 		{"by a policy", approved, "policy:p", []string{"tool.approved", `{"approval_id":"a","policy_ref":"p"}`}},
 		{"actor with an id", approved, "u", []string{"tool.approved", `{"approval_id":"a","actor":{"id":"u","type":"user"}}`}},

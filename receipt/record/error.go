@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/receiptkit/receiptkit/canon"
 )
 
 // A Code names one cause for which an event or a frame is refused. Codes are
@@ -57,6 +59,16 @@ func (e *Error) Error() string {
 
 // Unwrap returns the error of package canon when the text is no strict JSON.
 func (e *Error) Unwrap() error { return e.err }
+
+// unparsed is the error for a text that is no strict JSON.
+func unparsed(index int, kind string, err error) *Error {
+	e := &Error{Index: index, Kind: kind, Code: CodeMalformed, Detail: err.Error(), err: err}
+	var syntax *canon.SyntaxError
+	if errors.As(err, &syntax) && (syntax.Code == canon.CodeSizeLimit || syntax.Code == canon.CodeDepthLimit) {
+		e.Code = CodeLimit
+	}
+	return e
+}
 
 // ErrNotEnded says that no terminal event has come yet: only a task that has
 // ended gets a receipt.

@@ -141,7 +141,7 @@ func (e *event) time(of canon.Node, name string) time.Time {
 		return time.Time{}
 	}
 	t, err := receipt.ParseTime(n.Text())
-	if n.Kind() != canon.KindString || err != nil {
+	if y := t.UTC().Year(); n.Kind() != canon.KindString || err != nil || y < 0 || y > 9999 {
 		e.fail(CodePayload, n, "expected an RFC 3339 date-time")
 		return time.Time{}
 	}

@@ -26,9 +26,12 @@ type preview struct {
 	before, after canon.Digest
 }
 
-func (f *Frames) call(id string) *frameCall {
+func (f *Frames) call(fr *frame, id string) *frameCall {
 	c := f.calls[id]
 	if c == nil {
+		if len(f.calls) >= MaxEntries {
+			fr.fail(CodeLimit, fr.params, "expected at most %d calls", MaxEntries)
+		}
 		c = &frameCall{id: id, previews: map[string]preview{}}
 		f.calls[id] = c
 	}
@@ -36,29 +39,26 @@ func (f *Frames) call(id string) *frameCall {
 }
 
 // describe reads what a call is going to do.
-func (c *frameCall) describe(fr *frame, n canon.Node) {
+func (f *Frames) describe(fr *frame, c *frameCall, n canon.Node) {
 	last(&c.kind, fr.text(n, "kind"))
 	last(&c.url, n.Member("rawInput").Member("url").String())
 	if locations := fr.elements(n, "locations"); len(locations) > 0 {
 		c.paths = nil
 		for _, l := range locations {
-			c.paths = append(c.paths, fr.required(l, "path"))
+			c.paths = append(c.paths, string(f.recorder.run.keep(&fr.event, []byte(fr.required(l, "path")))))
 		}
 	}
 	for _, block := range fr.elements(n, "content") {
 		if block.Member("type").String() == "diff" {
-			c.preview(fr, block)
+			f.preview(fr, c, block)
 		}
-	}
-	if len(c.paths)+len(c.previews) > MaxEntries {
-		fr.fail(CodeLimit, n, "expected at most %d paths", MaxEntries)
 	}
 }
 
 // preview reads a diff. Its texts may be parts of files; they are whole ones when
 // the old text has the digest of the file, or there was no file.
-func (c *frameCall) preview(fr *frame, diff canon.Node) {
-	name := fr.required(diff, "path")
+func (f *Frames) preview(fr *frame, c *frameCall, diff canon.Node) {
+	name := string(f.recorder.run.keep(&fr.event, []byte(fr.required(diff, "path"))))
 	stated := harn(diff, "permission_preview").Member("preimageSha256")
 	var p preview
 	if !absent(stated) {
@@ -89,9 +89,9 @@ func (fr *frame) executor(n canon.Node) (name, server string) {
 }
 
 func translateCall(f *Frames, fr *frame) {
-	c := f.call(fr.required(fr.update, "toolCallId"))
+	c := f.call(fr, fr.required(fr.update, "toolCallId"))
 	first(&c.name, cmp.Or(fr.str(fr.update, "toolName"), fr.required(fr.update, "title")))
-	c.describe(fr, fr.update)
+	f.describe(fr, c, fr.update)
 	c.candidate = harn(fr.update, "parsing").Bool()
 	if !c.candidate {
 		f.announce(fr, c)
@@ -100,9 +100,9 @@ func translateCall(f *Frames, fr *frame) {
 }
 
 func translateCallUpdate(f *Frames, fr *frame) {
-	c := f.call(fr.required(fr.update, "toolCallId"))
+	c := f.call(fr, fr.required(fr.update, "toolCallId"))
 	first(&c.name, cmp.Or(fr.str(fr.update, "toolName"), fr.text(fr.update, "title")))
-	c.describe(fr, fr.update)
+	f.describe(fr, c, fr.update)
 	status := fr.text(fr.update, "status")
 	if p := harn(fr.update, "parsing"); p.Kind() == canon.KindBool {
 		c.candidate = p.Bool()

@@ -23,16 +23,11 @@ func translatePermission(f *Frames, fr *frame) {
 	if absent(input) {
 		input = request.Member("args")
 	}
-	if c := f.calls[callID]; c != nil {
-		c.describe(fr, call)
-		name = cmp.Or(c.name, name)
-	} else {
-		c := f.call(callID)
-		c.name = name
-		c.describe(fr, call)
-	}
+	c := f.call(fr, callID)
+	first(&c.name, name)
+	f.describe(fr, c, call)
 	f.emit(fr, "tool.approval_required", members{
-		"approval_id": id, "tool_call_id": callID, "name": name, "action": cmp.Or(fr.text(request, "action"), name), "input": input,
+		"approval_id": id, "tool_call_id": callID, "name": c.name, "action": cmp.Or(fr.text(request, "action"), c.name), "input": input,
 		"approvers_required": request.Member("approvers_required"), "deadline": request.Member("deadline"), "policy_ref": fr.policyRef(call, fr.params),
 	})
 	f.expect(fr, func(fr *frame, request canon.Node) { f.permitted(fr, request, id, callID) })

@@ -100,7 +100,7 @@ func (f *Frames) Add(at time.Time, from Sender, text []byte) error {
 	}
 	if err := f.doc.Parse(text, canon.Limits{}); err != nil {
 		f.index++
-		f.err = &Error{Index: f.index, Code: CodeMalformed, Detail: err.Error(), err: err}
+		f.err = unparsed(f.index, "", err)
 		return f.err
 	}
 	return f.add(at, from, f.doc.Root())
@@ -114,7 +114,7 @@ func (f *Frames) Event(at time.Time, kind string, payload []byte) error {
 	}
 	if err := f.doc.Parse(payload, canon.Limits{}); err != nil {
 		f.index++
-		f.err = &Error{Index: f.index, Kind: kind, Code: CodeMalformed, Detail: err.Error(), err: err}
+		f.err = unparsed(f.index, kind, err)
 		return f.err
 	}
 	return f.event(at, kind, f.doc.Root())

@@ -133,7 +133,7 @@ type reader struct {
 func (r *reader) line(text []byte) error {
 	r.log.Lines++
 	if err := r.doc.Parse(text, canon.Limits{}); err != nil {
-		return &Error{Index: r.log.Lines, Code: CodeMalformed, Detail: err.Error(), err: err}
+		return unparsed(r.log.Lines, "", err)
 	}
 	if r.log.Form == FormUnknown {
 		r.log.Form = FormEvents

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"math"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -23,7 +24,11 @@ func isThought(n canon.Node) bool {
 // withoutReasoning converts a value for an open object of the draft and leaves
 // hidden reasoning out. at is where the draft has the value. Elements of arrays
 // become null, so that no index changes.
-func (r *run) withoutReasoning(at string, n canon.Node) any {
+func (r *run) withoutReasoning(e *event, at string, depth int, n canon.Node) any {
+	if depth > maxFailureDepth {
+		e.fail(CodeLimit, n, "expected at most %d nested levels", maxFailureDepth)
+		return nil
+	}
 	if isThought(n) {
 		r.failureWithheld = append(r.failureWithheld, at)
 		return nil
@@ -37,26 +42,34 @@ func (r *run) withoutReasoning(at string, n canon.Node) any {
 				r.failureWithheld = append(r.failureWithheld, below)
 				continue
 			}
-			o[name.String()] = r.withoutReasoning(below, value)
+			o[name.String()] = r.withoutReasoning(e, below, depth+1, value)
 		}
 		return o
 	case canon.KindArray:
 		a := []any{}
 		for i, value := range n.Elements() {
-			a = append(a, r.withoutReasoning(indexed(at, i), value))
+			a = append(a, r.withoutReasoning(e, indexed(at, i), depth+1, value))
 		}
 		return a
 	}
 	return scalar(n)
 }
 
-// scalar converts a value that holds no others.
+// maxFailureDepth leaves room for what is around a failure: a receipt has at most
+// receipt.MaxDepth levels.
+const maxFailureDepth = 100
+
+// scalar converts a value that holds no others. An integer that a receipt cannot
+// hold as a number becomes a string.
 func scalar(n canon.Node) any {
 	switch n.Kind() {
 	case canon.KindString:
 		return n.String()
 	case canon.KindNumber:
-		return n.Float()
+		if f := n.Float(); f != math.Trunc(f) || math.Abs(f) <= MaxTokens {
+			return f
+		}
+		return string(n.AppendCanonical(nil))
 	case canon.KindBool:
 		return n.Bool()
 	}

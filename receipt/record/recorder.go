@@ -68,7 +68,7 @@ func (r *Recorder) Add(event []byte) error {
 	if r.err == nil {
 		if err := r.doc.Parse(event, canon.Limits{}); err != nil {
 			r.index++
-			r.err = &Error{Index: r.index, Code: CodeMalformed, Detail: err.Error(), err: err}
+			r.err = unparsed(r.index, "", err)
 			return r.err
 		}
 	}

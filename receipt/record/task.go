@@ -179,7 +179,7 @@ func (r *run) fails(e *event) {
 		e.fail(CodeLimit, f, "expected at most %d bytes, found %d", MaxFailure, size)
 		return
 	}
-	value, _ := r.withoutReasoning("/lifecycle/failure", f).(map[string]any)
+	value, _ := r.withoutReasoning(e, "/lifecycle/failure", 1, f).(map[string]any)
 	r.failure = receipt.Object(value)
 }
 

@@ -1,0 +1,332 @@
+package record_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+)
+
+func frameOptions() record.Options {
+	return record.Options{Issuer: receipt.Issuer{ID: "i"}, TaskID: "t", SessionID: "s", WorkspaceRef: "w", Tier: "act_auto"}
+}
+
+const (
+	beginning = `{"at":"2026-01-01T00:00:00Z","event":"task.started","payload":{}}`
+	ending    = `{"at":"2026-01-01T00:00:09Z","event":"task.completed","payload":{}}`
+)
+
+// bridge records lines between the beginning and the end of a task.
+func bridge(lines ...string) (*record.Log, error) {
+	all := append([]string{beginning}, lines...)
+	return record.Read(strings.NewReader(strings.Join(append(all, ending), "\n")), frameOptions(), record.FormFrames)
+}
+
+func mustBridge(t *testing.T, lines ...string) *receipt.Draft {
+	t.Helper()
+	l, err := bridge(lines...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.Draft
+}
+
+func updateLine(members string) string {
+	return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{` + members + `}}}`
+}
+
+// TestDialects: what the dialects say alike becomes the same draft.
+func TestDialects(t *testing.T) {
+	sum := canon.Sum([]byte("old")).String()[7:]
+	call := updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"edit","kind":"edit","rawInput":{"n":1}`)
+	ask := func(toolCall, more string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{` + toolCall + `}` + more + `}}`
+	}
+	answer := func(result string) string { return `{"jsonrpc":"2.0","id":1,"result":` + result + `}` }
+	const request = `{"id":"a","action":"act","approvers_required":1}`
+	want := ""
+	for name, lines := range map[string][]string{
+		"A, legacy answer": {call, ask(`"toolCallId":"c","toolName":"edit","rawInput":{"n":1}`, `,"approvalRequest":`+request+`,"mutation":{"session_id":"m"},"declaredPaths":["p"]`), answer(`{"granted":true}`),
+			updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","rawOutput":1,"executor":"host_bridge","durationMs":5,"changedPaths":["p"],"mutationStatus":"applied"`)},
+		"B": {call, ask(`"toolCallId":"c","toolName":"edit","rawInput":{"n":1}`, `,"approvalRequest":`+request), answer(`{"outcome":{"outcome":"selected"}}`),
+			updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","rawOutput":1,"executor":"host_bridge","durationMs":5,"changedPaths":["p"]`)},
+		"B, a string": {call, ask(`"toolCallId":"c","toolName":"edit","rawInput":{"n":1}`, `,"approvalRequest":`+request), answer(`{"outcome":"allow"}`),
+			updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","rawOutput":1,"executor":"host_bridge","durationMs":5,"changedPaths":["p"]`)},
+		"C": {call, ask(`"toolCallId":"c","title":"edit","rawInput":{"n":1},"_meta":{"harn":{"toolName":"edit","approvalRequest":`+request+`}}`, `,"options":[{"optionId":"o","kind":"allow_once"}]`), answer(`{"outcome":{"outcome":"selected","optionId":"o"}}`),
+			updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","rawOutput":1,"executor":"wrong","_meta":{"harn":{"executor":"host_bridge","durationMs":5,"changedPaths":["p"]}}`)},
+	} {
+		got := asJSON(t, mustBridge(t, lines...))
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Errorf("%s: another draft\n%s", name, differ(got, want))
+		}
+	}
+	for _, part := range []string{`"decision":"approved"`, `"approval_id":"a"`, `"executor":"host_bridge"`, `"path":"p"`} {
+		if !strings.Contains(want, part) {
+			t.Errorf("no %s in %s", part, want)
+		}
+	}
+	// A diff tells the digests of files only when it has whole files.
+	for old, whole := range map[string]bool{"old": true, "ol": false} {
+		d := mustBridge(t, call, ask(`"toolCallId":"c","content":[{"type":"diff","path":"p","oldText":"`+old+`","newText":"new","_meta":{"harn":{"permission_preview":{"preimageSha256":"`+sum+`"}}}}]`, ""),
+			updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"`))
+		w := d.SideEffects.FSWrites[0]
+		if w.BeforeSHA256.Digest != canon.Sum([]byte("old")) || (w.AfterSHA256.Digest == canon.Sum([]byte("new"))) != whole || w.AfterSHA256.IsZero() == whole {
+			t.Errorf("%+v", w)
+		}
+	}
+}
+
+// TestFrameCalls: what the updates of one call come to.
+func TestFrameCalls(t *testing.T) {
+	open := func(more string) string {
+		return updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"n"` + more)
+	}
+	upd := func(more string) string {
+		return updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c"` + more)
+	}
+	tests := []struct {
+		name, want string
+		lines      []string
+	}{
+		{"completed at once", "succeeded", []string{open(`,"status":"completed","rawOutput":1`)}},
+		{"only updates", "succeeded", []string{upd(`,"title":"n","rawInput":{}`), upd(`,"status":"completed"`)}},
+		{"failed", "failed", []string{open(``), upd(`,"status":"failed","error":"secret"`)}},
+		{"cancelled", "canceled", []string{open(``), upd(`,"status":"failed","errorCategory":"cancelled"`)}},
+		{"denied before it ran", "canceled", []string{open(``), upd(`,"status":"failed","errorCategory":"permission_denied"`)}},
+		{"denied while it ran", "failed", []string{open(``), upd(`,"status":"in_progress"`), upd(`,"status":"failed","errorCategory":"permission_denied"`)}},
+		{"denied after it ran", "failed", []string{open(``), upd(`,"status":"failed","errorCategory":"permission_denied","executionDurationMs":3`)}},
+		{"never ended", "canceled", []string{open(``)}},
+		{"null status", "canceled", []string{open(``), upd(`,"status":null,"title":null`)}},
+		{"a candidate that stayed one", "", []string{open(`,"parsing":true`)}},
+		{"a candidate that was dropped", "", []string{open(`,"parsing":true`), upd(`,"parsing":false,"status":"failed","errorCategory":"parse_aborted"`)}},
+		{"a candidate that was promoted", "succeeded", []string{open(`,"parsing":true`), upd(`,"parsing":false,"status":"pending","rawInput":{}`), upd(`,"status":"completed"`)}},
+		{"rejected", "", []string{open(``), upd(`,"status":"failed","errorCategory":"rejected_loop"`)}},
+	}
+	for _, test := range tests {
+		l, err := bridge(test.lines...)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		got := ""
+		for _, c := range l.Draft.SideEffects.ToolCalls {
+			got += c.Status
+		}
+		if got != test.want || strings.Contains(asJSON(t, l.Draft), "secret") {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+	for name, test := range map[string]struct{ want, kind, more string }{
+		"delete":      {"delete p", "delete", `,"changedPaths":["p"]`},
+		"move":        {"delete p, create q", "move", `,"locations":[{"path":"p"},{"path":"q"}]`},
+		"not applied": {"", "edit", `,"changedPaths":["p"],"mutationStatus":"not_applied"`},
+		"unchanged":   {"", "edit", `,"changedPaths":["p"],"mutationStatus":"unchanged"`},
+		"execute":     {"", "execute", `,"changedPaths":["p"]`},
+		"applied":     {"modify p", "execute", `,"changedPaths":["p"],"mutationStatus":"applied"`},
+		"create":      {"create p", "edit", `,"content":[{"type":"diff","path":"p","oldText":null,"newText":"x"}]`},
+		"locations":   {"modify p", "edit", `,"locations":[{"path":"p","line":3}]`},
+	} {
+		d := mustBridge(t, open(`,"kind":"`+test.kind+`"`), upd(`,"status":"completed"`+test.more))
+		var got []string
+		for _, w := range d.SideEffects.FSWrites {
+			got = append(got, w.Operation+" "+w.Path)
+		}
+		if strings.Join(got, ", ") != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// TestPermissions: the answers as they come over a bridge.
+func TestPermissions(t *testing.T) {
+	ask := func(id any, call string) string {
+		return fmt.Sprintf(`{"at":"2026-01-01T00:00:01Z","from":"agent","frame":{"jsonrpc":"2.0","id":%v,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":%q,"title":"n","rawInput":{"n":1}}}}}`, id, call)
+	}
+	reply := func(id any, body string) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,%s}`, id, body) }
+	decisions := func(lines ...string) string {
+		var got []string
+		for _, a := range mustBridge(t, lines...).Approvals {
+			got = append(got, a.ApprovalID+" "+a.Decision)
+		}
+		return strings.Join(got, ", ")
+	}
+	for want, lines := range map[string][]string{
+		"c approved":               {ask(1, "c"), reply(1, `"result":{"granted":true}`)},
+		"c denied":                 {ask(1, "c"), reply(1, `"error":{"code":-32601,"message":"method not found"}`)},
+		"c timeout":                {ask(1, "c")},
+		"c approved, d denied":     {ask(1, "c"), ask(2, "d"), reply(2, `"result":{}`), reply(1, `"result":{"granted":true}`)},
+		"c denied, c#2 approved":   {ask(1, "c"), reply(1, `"result":{"granted":false}`), ask(1, "c"), reply(1, `"result":{"granted":true}`)},
+		"c timeout, d approved":    {ask(1, "c"), ask(`"1"`, "d"), reply(`"1"`, `"result":{"granted":true}`)},
+		"c denied, d timeout":      {ask(1, "c"), ask(2, "d"), reply(1, `"result":{"outcome":{"outcome":"selected","optionId":"x"}}`), reply(7, `"result":{"granted":true}`)},
+		"d timeout, c approved":    {ask(2, "d"), ask(1, "c"), reply(1, `"result":{"granted":true}`), reply(1, `"result":{"granted":false}`)},
+		"c timeout, d timeout":     {ask(1, "c"), ask(2, "d"), `{"at":"2026-01-01T00:00:02Z","from":"agent","frame":{"jsonrpc":"2.0","id":1,"result":{"granted":true}}}`},
+		"c approved, d#x approved": {ask(1, "c"), `{"jsonrpc":"2.0","id":1,"method":"tool_search/query","params":{}}`, reply(1, `"result":{"granted":true}`), ask(3, "d#x"), reply(3, `"result":{"granted":true}`)},
+	} {
+		if got := decisions(lines...); got != want {
+			t.Errorf("%s: %q", got, want)
+		}
+	}
+	d := mustBridge(t, updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"n","rawInput":{"n":1}`), ask(1, "c"), reply(1, `"result":{"granted":true,"args":{"n":2}}`), updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"`))
+	if c := d.SideEffects.ToolCalls[0]; c.InputHash != canon.Sum([]byte(`{"n":2}`)) || c.Metadata["requested_input_hash"] != canon.Sum([]byte(`{"n":1}`)).String() {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestDurableApprovals: hitl frames in every form, and what is no approval.
+func TestDurableApprovals(t *testing.T) {
+	requested := `{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"request_id":"a","approval_request":{"id":"a","action":"act"}}}`
+	respond := func(members string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"harn.hitl.respond","params":{"request_id":"a",` + members + `}}`
+	}
+	resolved := func(members string) string {
+		return updateLine(`"sessionUpdate":"hitl_resolved","requestId":"a",` + members)
+	}
+	for line, want := range map[string]string{
+		respond(`"approved":true,"reviewer":"u"`):      "approved",
+		respond(`"accepted":true,"reviewer":"u"`):      "approved",
+		respond(`"approved":true,"accepted":false`):    "denied",
+		respond(`"approved":"true","reviewer":"u"`):    "denied",
+		respond(`"approved":1`):                        "denied",
+		respond(`"approved":false`):                    "denied",
+		respond(`"answer":"yes, approved"`):            "timeout",
+		resolved(`"approved":true,"reviewer":"u"`):     "approved",
+		resolved(`"approved":false,"reviewer":"u"`):    "denied",
+		resolved(`"status":"ok"`):                      "denied",
+		resolved(`"_meta":{"harn":{"approved":1}}`):    "denied",
+		resolved(`"_meta":{"harn":{"accepted":true}}`): "approved",
+	} {
+		got := mustBridge(t, requested, line).Approvals
+		if len(got) != 1 || got[0].Decision != want {
+			t.Errorf("%s: %+v, want %s", line, got, want)
+		}
+	}
+	if got := mustBridge(t, `{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"request_id":"q","question":"which bed?"}}`, updateLine(`"sessionUpdate":"hitl_resolved","requestId":"q","answer":"oak"`)).Approvals; len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestFramesRefused: what ends a recording of frames, with the index of the frame.
+func TestFramesRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		code  record.Code
+		lines []string
+	}{
+		"not JSON-RPC":    {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","frame":{"method":"x"}}`}},
+		"a batch":         {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","frame":[]}`}},
+		"no session":      {record.CodePayload, []string{`{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"plan"}}}`}},
+		"no kind":         {record.CodePayload, []string{updateLine(``)}},
+		"no call":         {record.CodePayload, []string{updateLine(`"sessionUpdate":"tool_call","title":"x"`)}},
+		"no title":        {record.CodePayload, []string{updateLine(`"sessionUpdate":"tool_call","toolCallId":"x"`)}},
+		"no worker":       {record.CodePayload, []string{updateLine(`"sessionUpdate":"worker_update","status":"running"`)}},
+		"no result":       {record.CodeMalformed, []string{`{"jsonrpc":"2.0","id":1}`}},
+		"no such sender":  {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","from":"nobody","frame":{}}`}},
+		"no frame":        {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z"}`}},
+		"an event":        {record.CodeTwoFormats, []string{string(text(1, 1, "task.started", `{}`))}},
+		"no JSON":         {record.CodeMalformed, []string{`{"at":`}},
+		"payload":         {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","event":"agent.message","payload":1}`}},
+		"a refused event": {record.CodePayload, []string{`{"at":"2026-01-01T00:00:00Z","event":"agent.memory_read","payload":{}}`}},
+		"two could have it": {record.CodeAmbiguous, []string{
+			`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c"}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"d"}}}`,
+			`{"jsonrpc":"2.0","id":1,"result":{"granted":true}}`}},
+		"none could have it": {record.CodeAmbiguous, []string{
+			`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c"}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{}}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":1}}`}},
+	} {
+		_, err := bridge(test.lines...)
+		var refused *record.Error
+		var line *record.LineError
+		if !errors.As(err, &refused) || refused.Code != test.code || !errors.As(err, &line) || line.Line != len(test.lines)+1 || refused.Index != line.Line {
+			t.Errorf("%s: %v (%#v)", name, err, refused)
+		}
+	}
+	f, err := record.NewFrames(frameOptions(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *record.Error
+	err = f.Add(time.Time{}, record.SenderUnknown, []byte(updateLine(`"sessionUpdate":"tool_call","toolCallId":"x","title":"t"`)))
+	if !errors.As(err, &refused) || refused.Code != record.CodeTime {
+		t.Errorf("%v", err)
+	}
+	if _, final := f.Draft(); !errors.Is(final, err) || !errors.Is(f.Event(time.Now(), "task.started", []byte(`{}`)), err) || !errors.Is(f.Add(time.Now(), "", nil), err) {
+		t.Error("the error is not final")
+	}
+	o := frameOptions()
+	o.TaskID = ""
+	if _, err := record.NewFrames(o, nil); err == nil {
+		t.Error("frames of no task are recorded")
+	}
+	lost := errors.New("disk full")
+	if f, err = record.NewFrames(frameOptions(), func([]byte) error { return lost }); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Event(time.Now(), "task.started", []byte(`{}`)); !errors.Is(err, lost) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestFrameCounts: what is passed over is counted.
+func TestFrameCounts(t *testing.T) {
+	l, err := bridge(
+		updateLine(`"sessionUpdate":"plan"`),
+		updateLine(`"sessionUpdate":"moonwalk"`),
+		`{"jsonrpc":"2.0","method":"x/moonwalk"}`,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"other","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"t"}}}`,
+		`{"jsonrpc":"2.0","id":4,"method":"session/request_permission","params":{"sessionId":"other","toolCall":{"toolCallId":"c"}}}`,
+		`{"jsonrpc":"2.0","id":4,"result":{"granted":true}}`,
+		`{"jsonrpc":"2.0","id":5,"result":{}}`,
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := l.Counts
+	if c.Frames != 7 || c.Silent != 1 || c.Unknown != 2 || c.OtherSessions != 2 || c.Unmatched != 1 || c.Events != 2 || len(l.Draft.Approvals) != 0 || l.Lines != 9 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestLongLine: a line has a limit, and it is no limit of a buffer.
+func TestLongLine(t *testing.T) {
+	long := string(text(1, 1, "task.started", `{"x":"`+strings.Repeat("x", 1<<20)+`"}`))
+	l, err := record.Read(strings.NewReader(long+"\r\n\n"+string(text(2, 2, "task.completed", `{}`))), plain(), record.FormUnknown)
+	if err != nil || l.Lines != 2 {
+		t.Errorf("%v", err)
+	}
+	_, err = record.Read(strings.NewReader(`{"x":"`+strings.Repeat("x", canon.MaxBytes)+`"}`), plain(), record.FormUnknown)
+	var refused *record.Error
+	if !errors.As(err, &refused) || refused.Code != record.CodeLimit {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestReadFails: an input that breaks off is an error of the input.
+func TestReadFails(t *testing.T) {
+	broken := errors.New("cable")
+	if l, err := record.Read(&failing{text(1, 1, "task.started", `{}`), broken}, plain(), record.FormUnknown); !errors.Is(err, broken) || l != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+type failing struct {
+	data []byte
+	err  error
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	if len(f.data) == 0 {
+		return 0, f.err
+	}
+	n := copy(p, f.data)
+	f.data = f.data[n:]
+	return n, nil
+}
