@@ -53,7 +53,7 @@ func (f *Frames) request(fr *frame) {
 		return
 	case !f.ofSession(fr):
 		f.counts.OtherSessions++
-		f.expect(fr, func(*frame, canon.Node) {})
+		f.expect(fr, nil)
 		return
 	case !known:
 		f.counts.Unknown++
@@ -62,11 +62,11 @@ func (f *Frames) request(fr *frame) {
 	default:
 		k.translate(f, fr)
 		if !fr.expects && !fr.root.Member("id").IsZero() {
-			f.expect(fr, func(*frame, canon.Node) {})
+			f.expect(fr, nil)
 		}
 		return
 	}
-	f.expect(fr, func(*frame, canon.Node) {})
+	f.expect(fr, nil)
 }
 
 // ofSession reports whether a frame is of the session that is recorded: the first
@@ -79,28 +79,18 @@ func (f *Frames) ofSession(fr *frame) bool {
 	return id == "" || id == f.session
 }
 
-// expect waits for the response to a request; a notification has none. The
-// request is kept, as its document is used for the next frame.
-func (f *Frames) expect(fr *frame, answer func(fr *frame, request canon.Node)) {
+// expect waits for the response to a request; a notification has none.
+func (f *Frames) expect(fr *frame, answer func(fr *frame)) {
 	id := fr.root.Member("id")
 	if absent(id) || fr.err != nil {
 		return
 	}
-	if f.open >= maxPending {
+	if f.open++; f.open > maxPending {
 		fr.fail(CodeLimit, id, "expected at most %d requests without a response", maxPending)
 		return
 	}
-	doc, err := canon.Parse(f.recorder.run.keep(&fr.event, fr.root.AppendCanonical(nil)))
-	if fr.err != nil {
-		return
-	}
-	if err != nil {
-		fr.fail(CodeMalformed, fr.root, "%v", err)
-		return
-	}
-	f.open++
-	key := string(id.AppendCanonical(nil))
-	f.pending[key] = append(f.pending[key], pending{fr.from, fr.kind, doc, answer})
+	key := string(f.recorder.run.keep(&fr.event, id.AppendCanonical(nil)))
+	f.pending[key] = append(f.pending[key], pending{fr.index, fr.from, fr.kind, answer})
 }
 
 // response gives a response to the request that it answers. The two peers number
@@ -133,13 +123,17 @@ func (f *Frames) response(fr *frame) {
 		fr.fail(CodeAmbiguous, id, "%d open requests could have this response; say who sent the frames", len(fits))
 		return
 	}
-	at := slices.IndexFunc(all, func(p pending) bool { return p.doc == fits[0].doc })
-	if f.pending[key] = slices.Delete(slices.Clone(all), at, at+1); len(f.pending[key]) == 0 {
+	f.pending[key] = slices.DeleteFunc(slices.Clone(all), func(p pending) bool { return p.index == fits[0].index })
+	if len(f.pending[key]) == 0 {
 		delete(f.pending, key)
 	}
 	f.open--
 	fr.kind = "response to " + fits[0].method
-	fits[0].answer(fr, fits[0].doc.Root())
+	if fits[0].answer == nil {
+		f.counts.Silent++
+		return
+	}
+	fits[0].answer(fr)
 }
 
 // shaped reports whether a result has the form that a method's has.

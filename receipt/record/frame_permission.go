@@ -30,7 +30,8 @@ func translatePermission(f *Frames, fr *frame) {
 		"approval_id": id, "tool_call_id": callID, "name": c.name, "action": cmp.Or(fr.text(request, "action"), c.name), "input": input,
 		"approvers_required": request.Member("approvers_required"), "deadline": request.Member("deadline"), "policy_ref": fr.policyRef(call, fr.params),
 	})
-	f.expect(fr, func(fr *frame, request canon.Node) { f.permitted(fr, request, id, callID) })
+	options := f.offered(fr)
+	f.expect(fr, func(fr *frame) { f.permitted(fr, options, id, callID) })
 }
 
 // ask numbers the questions of one id: a call may be asked for twice.
@@ -42,8 +43,21 @@ func (f *Frames) ask(id string) string {
 	return id
 }
 
-func (f *Frames) permitted(fr *frame, request canon.Node, id, callID string) {
-	a := newAnswer(fr.root, request.Member("params").Member("options"))
+// offered keeps the options of a question: its document is used for the next frame.
+func (f *Frames) offered(fr *frame) canon.Node {
+	n := fr.params.Member("options")
+	if absent(n) || fr.err != nil {
+		return canon.Node{}
+	}
+	doc, err := canon.Parse(f.recorder.run.keep(&fr.event, n.AppendCanonical(nil)))
+	if err != nil { // too much was kept: the frame is refused
+		return canon.Node{}
+	}
+	return doc.Root()
+}
+
+func (f *Frames) permitted(fr *frame, options canon.Node, id, callID string) {
+	a := newAnswer(fr.root, options)
 	p := members{"approval_id": id, "tool_call_id": callID, "actor": fr.str(a.result, "reviewer")}
 	decision := a.decide(f.outcomes)
 	if decision == approved {

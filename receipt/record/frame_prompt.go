@@ -1,7 +1,5 @@
 package record
 
-import "github.com/receiptkit/receiptkit/canon"
-
 // A StopReason says how a prompt, and with it its task, ended.
 type StopReason struct{ Reason, Event string }
 
@@ -19,7 +17,7 @@ func translatePrompt(f *Frames, fr *frame) {
 	fr.expects = true
 	if f.stated {
 		f.emit(fr, "user.message", members{})
-		f.expect(fr, func(*frame, canon.Node) {})
+		f.expect(fr, nil)
 		return
 	}
 	if !f.prompted {
@@ -28,7 +26,7 @@ func translatePrompt(f *Frames, fr *frame) {
 	f.emit(fr, "user.message", members{})
 	f.emit(fr, "task.started", members{})
 	f.prompted = true
-	f.expect(fr, func(fr *frame, _ canon.Node) { f.stopped(fr) })
+	f.expect(fr, f.stopped)
 }
 
 func (f *Frames) stopped(fr *frame) {

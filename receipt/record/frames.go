@@ -18,8 +18,9 @@ const (
 	SenderClient  Sender = "client" // the host: it prompts, answers and cancels
 )
 
-// maxPending bounds the requests that are open at a time.
-const maxPending = 1 << 10
+// maxPending bounds the requests that are open at a time: a log of one direction
+// has no responses.
+const maxPending = 1 << 16
 
 // Frames makes events of the JSON-RPC frames of a bridge, in all its dialects, or
 // of ACP, and gives them to a Recorder. The events have decimal ids and sequences
@@ -59,10 +60,10 @@ type FrameCounts struct {
 
 // A pending request waits for its response.
 type pending struct {
+	index  int // of its frame
 	from   Sender
 	method string
-	doc    *canon.Document
-	answer func(fr *frame, request canon.Node)
+	answer func(fr *frame) // nil when the response says nothing
 }
 
 // NewFrames returns Frames. Options.TaskID is required, as no frame names a task.

@@ -290,7 +290,7 @@ func TestFrameCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := l.Counts
-	if c.Frames != 7 || c.Silent != 1 || c.Unknown != 2 || c.OtherSessions != 2 || c.Unmatched != 1 || c.Events != 2 || len(l.Draft.Approvals) != 0 || l.Lines != 9 {
+	if c.Frames != 7 || c.Silent != 2 || c.Unknown != 2 || c.OtherSessions != 2 || c.Unmatched != 1 || c.Events != 2 || len(l.Draft.Approvals) != 0 || l.Lines != 9 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -1,0 +1,221 @@
+package record_test
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// once is the draft of a task that started, of which one thing is told, and that
+// ended.
+func once(t *testing.T, o record.Options, kind, payload string, more ...string) string {
+	t.Helper()
+	return draft(t, o, text(1, 1, "task.started", `{}`), text(2, 2, kind, payload, more...), text(3, 3, "task.completed", `{}`))
+}
+
+// TestMembers: single members, by the part of the draft that they become.
+func TestMembers(t *testing.T) {
+	long := strings.Repeat("é", 2000)
+	for _, test := range []struct{ kind, payload, want string }{
+		{"agent.memory_write", `{"artifact_id":"a","kind":"note","sha256":"` + strings.Repeat("AB", 32) + `"}`, `"final_artifacts":[{"artifact_id":"a","kind":"note","sha256":"sha256:` + strings.Repeat("ab", 32) + `"}]`},
+		{"agent.memory_write", `{"memory_id":"m"}`, `"memory_writes":1`},
+		{"artifact.created", `{"artifact_id":"a"}`, `"kind":"unknown"`},
+		{"artifact.redacted", `{"artifact_id":"a","kind":"file","sha256":"` + strings.Repeat("0", 63) + `1"}`, `"redactions":[{"field":"/final_artifacts/0/uri","reason":"artifact redacted"}]`},
+		{"agent.reasoning_summary", `{"withheld":false,"text":"secret thought"}`, `"redactions":[]`},
+		{"branch.created", `{"branch_id":"b"}`, `"branch_id":"b"`},
+		{"session.compacted", `{}`, `"materials":[{"content_type":"application/jsonl","id":"event_log:t","kind":"event_log","metadata":{"events":3},`},
+		{"agent.handoff", `{"target_agent":"a","task_id":"x","status":"strange"}`, `"a2a_handoffs":[{"status":"accepted","target_agent":"a","task_id":"x"}]`},
+		{"agent.handoff", `{"target_agent":"a","task_id":"x","status":"stopped","receipt_id":"r"}`, `"a2a_handoffs":[{"receipt_id":"r","status":"failed","target_agent":"a","task_id":"x"}]`},
+		{"span.completed", `{"kind":"llm","provider":"p","model":"m","model_route":{"chosen_model":{"provider":"q","model":"n"},"alternatives_considered":[{"provider":"p","model":"m"}],"route_policy_reason":"cheap"}}`,
+			`"model_route":{"alternatives_considered":[{"model":"m","provider":"p"}],"chosen_model":{"model":"n","provider":"q"},"route_policy_reason":"cheap"}`},
+		{"span.completed", `{"kind":"llm","provider":"p","model":"m"}`, `"route_policy_reason":"the first model that was called"`},
+		{"span.completed", `{"kind":"http","host":"h","purpose":"` + long + `"}`, `"purpose":"` + strings.Repeat("é", 512) + `…"`},
+		{"replay.event_replayed", `{"override_key":"host:fs/read:1","operation":"add"}`, `"path":"/replay_input/materials/host:fs~1read:1"`},
+		{"task.started", `{"autonomy_tier":"suggest"}`, `"trust":{"end_tier":"suggest","start_tier":"act_auto"}`},
+	} {
+		if got := once(t, plain(), test.kind, test.payload); !strings.Contains(got, test.want) {
+			t.Errorf("%s %.60s: no %s in\n%s", test.kind, test.payload, test.want, got)
+		}
+	}
+	got := once(t, plain(), "replay.event_replayed", `{}`, `"replay":{"override_key":"llm:1","original_event_id":"e","receipt_delta_id":"d"}`)
+	if !strings.Contains(got, `"deltas":[{"delta_id":"d","event_id":"e","operation":"replace","override_key":"llm:1","path":"/replay_input/materials/llm:1"}]`) {
+		t.Error(got)
+	}
+	got = once(t, plain(), "replay.started", `{}`, `"replay":{"source_task_id":"x","mode":"exact"}`)
+	if !strings.Contains(got, `"replay_mode":"exact","source_task_id":"x"`) || !strings.Contains(got, `"subject":{"id":"t","object":"replay_segment"}`) {
+		t.Error(got)
+	}
+}
+
+// TestFailure: the one open object that is copied. Hidden reasoning is taken out,
+// and so is what a receipt cannot hold.
+func TestFailure(t *testing.T) {
+	fail := func(failure string) (string, error) {
+		r, err := record.New(plain())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Add(text(1, 1, "task.failed", `{"failure":`+failure+`}`)); err != nil {
+			return "", err
+		}
+		d, err := r.Draft()
+		if err != nil {
+			return "", err
+		}
+		return asJSON(t, d), nil
+	}
+	for failure, want := range map[string]string{
+		`{"code":"x","details":[1,null,true,"s",{"a":0.5}]}`: `"failure":{"code":"x","details":[1,null,true,"s",{"a":0.5}]}`,
+		`{"n":9007199254740993}`:                             `"failure":{"n":"9007199254740992"}`,
+		`{"n":1e300}`:                                        `"failure":{"n":"1e+300"}`,
+		`{"private_reasoning":"t","a":{"chain_of_thought":"t"},"b":[{"type":"thoughts"}]}`: `"failure":{"a":{},"b":[null]}`,
+		`null`: `"failure":null`,
+	} {
+		got, err := fail(failure)
+		if err != nil || !strings.Contains(got, want) {
+			t.Errorf("%s: %v\n%s", failure, err, got)
+		}
+		if strings.Contains(failure, "thought") && !strings.Contains(got, `"redactions":[{"field":"/lifecycle/failure/a/chain_of_thought","reason":"hidden reasoning"},{"field":"/lifecycle/failure/b/0","reason":"hidden reasoning"},{"field":"/lifecycle/failure/private_reasoning","reason":"hidden reasoning"}]`) {
+			t.Error(got)
+		}
+	}
+	var refused *record.Error
+	if _, err := fail(`{"a":` + strings.Repeat(`[`, 120) + strings.Repeat(`]`, 120) + `}`); !errors.As(err, &refused) || refused.Code != record.CodeLimit {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOptions: they take the place of what events say.
+func TestOptions(t *testing.T) {
+	o := record.Options{
+		Issuer: receipt.Issuer{ID: "i", Kind: "agent"}, ReceiptID: "r", IssuedAt: time.Date(2026, 1, 2, 3, 4, 5, 6789e5, time.FixedZone("", 3600)), WorkspaceRef: "w2", SessionID: "s2",
+		TenantID: "n2", PersonaRef: "p2", PolicyRef: "y2", Tier: "shadow", LogURI: "log://t",
+	}
+	got := draft(t, o, text(1, 1, "task.submitted", `{"workspace_ref":"w1","tenant_id":"n1","persona_id":"p1","policy_ref":"y1","branch_id":"b1"}`, `"trace_id":"t1"`), text(2, 2, "task.failed", `{}`))
+	for _, want := range []string{
+		`"identifiers":{"branch_id":"b1","persona_ref":"p2","session_id":"s2","task_id":"t","tenant_id":"n2","trace_id":"t1","workspace_ref":"w2"}`,
+		`"issued_at":"2026-01-02T02:04:05.678Z"`, `"issuer":{"id":"i","kind":"agent"}`, `"receipt_id":"r"`, `"trust":{"end_tier":"shadow","policy_ref":"y2","start_tier":"shadow"}`, `"uri":"log://t"`,
+		`"completed_at":"2026-01-01T00:00:02Z","created_at":"2026-01-01T00:00:01Z","failure":null,"final_state":"FAILED","started_at":"2026-01-01T00:00:02Z"`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in %s", want, got)
+		}
+	}
+	bad := plain()
+	bad.PersonaRef = "\xff"
+	r, err := record.New(bad)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Add(text(1, 1, "task.failed", `{}`)); err != nil {
+		t.Fatal(err)
+	}
+	var invalid *receipt.InvalidError
+	if d, err := r.Draft(); d != nil || !errors.As(err, &invalid) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLogDigest: the digest in the draft is that of the log in canonical form, a
+// line feed behind each event.
+func TestLogDigest(t *testing.T) {
+	var log []byte
+	s := scenarios()[0]
+	for _, line := range s.lines(t) {
+		doc, err := canon.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if log = append(doc.AppendCanonical(log), '\n'); doc.Root().Member("event").String() == "task.completed" {
+			break
+		}
+	}
+	l := read(t, s.options(), s.read(t, ".jsonl"), record.FormEvents)
+	if got := l.Draft.ReplayInput.Materials[0]; got.SHA256 != canon.Sum(log) || got.Kind != "event_log" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestRedact: secrets are not the recorder's matter; a policy takes them out of
+// the draft.
+func TestRedact(t *testing.T) {
+	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	r, err := record.New(plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Add(text(1, 1, "task.failed", `{"failure":{"message":"git push with `+secret+` was refused"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	d, err := r.Draft()
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := asJSON(t, d)
+	policy, err := redact.Default().Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := canon.Parse([]byte(recorded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := policy.Redact(doc, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(recorded, secret) || strings.Contains(string(result.Draft), secret) || !strings.Contains(string(result.Draft), "/lifecycle/failure/message") {
+		t.Errorf("%s\n%s", recorded, result.Draft)
+	}
+}
+
+// TestErrorText: errors tell where, and quote foreign text within bounds.
+func TestErrorText(t *testing.T) {
+	r, err := record.New(plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = r.Add(text(1, 1, "task."+strings.Repeat("\u202e", 100), `{"autonomy_tier":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = r.Add(text(2, 2, "task.started", `{"autonomy_tier":"\u001b[31m"}`))
+	const want = `record: event 2, "task.started", id "2", at "/payload/autonomy_tier": payload: expected one of shadow, suggest, act_with_approval, act_auto`
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	line := &record.LineError{Line: 7, Err: err}
+	if line.Error() != "line 7: "+want {
+		t.Error(line)
+	}
+	missing := &record.MissingError{Names: []string{"Tier", "SessionID"}}
+	if missing.Error() != "record: neither the events nor the options say: Tier, SessionID" {
+		t.Error(missing)
+	}
+	if r, err = record.New(plain()); err != nil {
+		t.Fatal(err)
+	}
+	err = r.Add([]byte(`{"a":`))
+	var syntax *canon.SyntaxError
+	if !errors.As(err, &syntax) {
+		t.Errorf("%v", err)
+	}
+	if r, err = record.New(plain()); err != nil {
+		t.Fatal(err)
+	}
+	err = r.Add(text(1, 5, strings.Repeat("é", 60), `{}`))
+	if err == nil || len(err.Error()) > 400 || !strings.Contains(err.Error(), `"…`) {
+		t.Errorf("%v", err)
+	}
+	if got := fmt.Sprint(record.FormUnknown, record.FormEvents, record.FormFrames); got != "unknown events frames" {
+		t.Error(got)
+	}
+}

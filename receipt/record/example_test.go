@@ -1,0 +1,48 @@
+package record_test
+
+import (
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+)
+
+// A harness records what happens, seals the draft and signs the receipt.
+func Example() {
+	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "my_harness"}})
+	if err != nil {
+		panic(err)
+	}
+	for i, e := range []string{
+		`"event":"task.submitted","payload":{"autonomy_tier":"act_with_approval"}`,
+		`"event":"task.started","payload":{}`,
+		`"event":"tool.requested","payload":{"tool_call_id":"call_1","name":"garden.water","input":{"bed":3}}`,
+		`"event":"tool.approval_required","payload":{"approval_id":"approval_1","tool_call_id":"call_1","action":"garden.water"}`,
+		`"event":"tool.approved","payload":{"approval_id":"approval_1","actor":"user_robin"}`,
+		`"event":"tool.completed","payload":{"tool_call_id":"call_1","output":{"liters":12}}`,
+		`"event":"task.completed","payload":{}`,
+	} {
+		event := fmt.Sprintf(`{"id":"%d","resource":{"object":"task","id":"task_7"},"created_at":"2026-04-25T19:16:%02dZ","sequence":%d,
+			"session_id":"session_1","workspace_id":"garden",%s}`, i+1, i, i+1, e)
+		if err := rec.Add([]byte(event)); err != nil {
+			panic(err) // *record.Error: which event, where, why
+		}
+	}
+	draft, err := rec.Draft()
+	if err != nil {
+		panic(err)
+	}
+	sealed, err := receipt.Seal(draft, chain.Head{}) // redact it first
+	if err != nil {
+		panic(err)
+	}
+	a, c := draft.Approvals[0], draft.SideEffects.ToolCalls[0]
+	fmt.Println(sealed.ID(), draft.Lifecycle.FinalState)
+	fmt.Println(a.Action, a.Decision, "by", a.Actor)
+	fmt.Println(c.Tool, c.Status, c.InputHash)
+	// Output:
+	// receipt_7 SUCCEEDED
+	// garden.water approved by user_robin
+	// garden.water succeeded sha256:e009b4d74be5f04ab7d103e56ca1fecab7cf39a691433e5351ab1d942dee7927
+}
