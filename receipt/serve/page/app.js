@@ -105,7 +105,7 @@ async function showOne(run, report, save, back) {
   const opened = await core.open(receipts.find((input) => input.name === report.source) ?? receipts[0], report.index);
   const actions = h("p", { class: "buttons actions" }, back && button("Back to all receipts", back), save());
   const targets = JSON.parse(opened.targets ?? "null") ?? [];
-  const again = () => show(renderSingle({ report, keys: run.keys, opened, actions: [actions, targets.length > 0 && tamperForm(targets, tamper)] }));
+  const again = () => show(renderSingle({ report, summary: run.summary, keys: run.keys, opened, actions: [actions, targets.length > 0 && tamperForm(targets, tamper)] }));
   const tamper = (pointer) => attempt(() => demonstrate(run, opened.source, pointer, again));
   again();
 }
@@ -129,7 +129,7 @@ async function demonstrate({ given, options }, source, pointer, undo) {
     undo();
     at("tamper").focus();
   }, { id: "undo" });
-  show(renderSingle({ report: run.first, keys: run.keys, opened, demonstration: { target: JSON.parse(target), undo: back } }));
+  show(renderSingle({ report: run.first, summary: run.summary, keys: run.keys, opened, demonstration: { target: JSON.parse(target), undo: back } }));
 }
 
 // What is given.

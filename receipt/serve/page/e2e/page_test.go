@@ -16,6 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
 )
 
@@ -50,13 +52,16 @@ func TestPage(t *testing.T) {
 	defer server.Close()
 	stream := writeStream(t, 120)
 	for name, url := range map[string]string{"http": server.URL + "/", "file": "file://" + filepath.Join(dir, "page.html")} {
-		t.Run(name, func(t *testing.T) { testUse(t, browser, url, stream) })
+		t.Run(name, func(t *testing.T) {
+			testUse(t, browser, url, stream)
+			mu.Lock()
+			defer mu.Unlock()
+			if name == "http" && !slices.Equal(asked, []string{"GET /"}) {
+				t.Errorf("the server was asked %q, want the page once", asked)
+			}
+		})
 	}
-	mu.Lock()
-	if !slices.Equal(asked, []string{"GET /"}) {
-		t.Errorf("the server was asked %q, want the page once", asked)
-	}
-	mu.Unlock()
+	t.Run("fixtures", func(t *testing.T) { testFixtures(t, browser, server.URL+"/") })
 	t.Run("cancel", func(t *testing.T) { testCancel(t, browser, server.URL+"/", stream) })
 	t.Run("accessibility", func(t *testing.T) { testAccessibility(t, browser, server.URL+"/", stream) })
 	t.Run("looks", func(t *testing.T) { testLooks(t, browser, server.URL+"/", stream) })
@@ -104,6 +109,7 @@ func testReceipt(b *tab) {
 	for selector, want := range map[string]string{
 		"#outcome .headlines .keys": "trust.json", "#outcome .fingerprints": "key_2026_04",
 		"#outcome .not-checked": "whether receipts follow the head", "#outcome .receipt": "receipt_01K0TASK",
+		"#outcome .basis": "task.json",
 	} {
 		if shown := b.text(selector); !strings.Contains(shown, want) {
 			b.Errorf("%s shows %q, want %q", selector, shown, want)
@@ -240,6 +246,38 @@ func testProblems(b *tab) {
 	b.pick("#receipt-files", fixture(b.T, "malicious/empty.json"))
 	b.wait(`document.querySelector("#outcome .basis")?.innerText.includes("holds no receipt")`)
 	b.expect("Undecided")
+}
+
+// testFixtures: the page shows the verdicts that the manifest lists, whatever the
+// files hold, and complains of nothing. Every third will do: that the core gives
+// the same reports for all of them as the command is tested where the core is.
+func testFixtures(t *testing.T, browser context.Context, url string) {
+	m, err := fixtures.Load()
+	if err != nil || len(m.Cases) < 150 {
+		t.Fatalf("%d fixtures, %v", len(m.Cases), err)
+	}
+	words := map[string]string{"verified": "Verified", "refuted": "Refuted", "undecided": "Undecided"}
+	b := open(t, browser, url)
+	b.drop(fixture(t, "keys/trust.json"))
+	b.wait(`document.getElementById("given").innerText.includes("trust.json")`)
+	for i, c := range m.Cases {
+		if i%3 != 0 {
+			continue
+		}
+		b.pick("#receipt-files", fixture(t, c.File))
+		want := words[c.Verdict.String()]
+		if c.Code == receipt.CodeEmptyInput {
+			want = "Undecided" // no receipt, so nothing that could be refuted
+		}
+		b.wait(`document.querySelector("#outcome > :not([data-old]) .verdict strong")`)
+		if got := b.text("#outcome .verdict strong"); got != want {
+			t.Errorf("%s: %s, want %s", c.File, got, want)
+		}
+		if c.Verdict != receipt.Verified && b.count("#outcome .headline.good") > 0 {
+			t.Errorf("%s: a headline is green", c.File)
+		}
+	}
+	b.quiet()
 }
 
 // testCancel: what was cancelled has decided nothing, and the page goes on.

@@ -1,13 +1,14 @@
 // The outcome for one receipt.
-import { h } from "../view/dom.js";
+import { facts, foreign, h, mono, section } from "../view/dom.js";
 import { renderReceipt } from "../view/receipt.js";
+import { clock, instant, number } from "../view/text.js";
 import { renderHeadlines, renderSteps } from "../view/verdict.js";
 import { renderBytes } from "./bytes.js";
 import { basis, renderTrusted } from "./trusted.js";
 
 // renderSingle shows a report, the document that it is about, and what can be done
 // with them. demonstration is {target} when the page changed the receipt itself.
-export function renderSingle({ report, keys, opened, actions, demonstration }) {
+export function renderSingle({ report, summary, keys, opened, actions, demonstration }) {
   return h("div", { class: demonstration ? "single demonstration" : "single" },
     demonstration && banner(demonstration),
     renderHeadlines(report, basis(keys, report)),
@@ -15,7 +16,19 @@ export function renderSingle({ report, keys, opened, actions, demonstration }) {
     renderSteps(report),
     renderReceipt(parsed(opened), report),
     renderBytes(opened, demonstration),
-    renderTrusted(keys));
+    renderTrusted(keys),
+    renderBasis(report, summary));
+}
+
+// renderBasis says what was judged, when and by what: on paper nothing else does.
+function renderBasis(report, summary) {
+  return section("basis", "What this rests on", facts([
+    ["file", [mono(report.source), report.index > 1 ? `, number ${number(report.index)} in it` : ""]],
+    ["its SHA-256", report.input_sha256 ? mono(report.input_sha256) : undefined],
+    ["keys judged at", report.at ? mono(report.at) : undefined],
+    ["made by", foreign(summary.tool)],
+    ["finished", `${clock(instant(summary.finished))} UTC`],
+  ]));
 }
 
 // parsed is the receipt for the views, which only show it: what is true of it was
