@@ -36,10 +36,16 @@ func newSealed(doc *canon.Document, hash canon.Digest, count uint64) *Sealed {
 // the hash, not the signatures; otherwise the error is a *[RefutedError] or an
 // *[UndecidedError].
 func ParseSealed(data []byte) (*Sealed, error) {
-	v, err := NewVerifier(nil, Policy{IntegrityOnly: true})
+	s, err := NewSealer()
 	if err != nil {
 		return nil, err
 	}
+	return s.Parse(data)
+}
+
+// Parse is the function [ParseSealed].
+func (s *Sealer) Parse(data []byte) (*Sealed, error) {
+	v := &Verifier{policy: Policy{IntegrityOnly: true}, schema: s.schema}
 	doc, rep := new(canon.Document), new(Report)
 	v.VerifyBytes(data, doc, rep)
 	switch rep.Verdict {

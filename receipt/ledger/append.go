@@ -1,0 +1,165 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Head is described at [Store].
+func (l *SQLite) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
+	_, head, err := head(ctx, l.read, s)
+	return head, l.wrap("read the head of a stream", err)
+}
+
+// head returns a stream's row and head, zero when there is none.
+func head(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.Head, err error) {
+	var hash []byte
+	var count int64
+	err = q.QueryRowContext(ctx, "SELECT id, head, count FROM streams WHERE issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?",
+		s.Issuer, !s.HasTenant, s.Tenant, s.Workspace).Scan(&id, &hash, &count)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, chain.Head{}, nil
+	}
+	if copy(h.Hash[:], hash) != len(h.Hash) && err == nil {
+		err = fmt.Errorf("the head of a stream has %d bytes, expected %d", len(hash), len(h.Hash))
+	}
+	h.Count = uint64(count)
+	return id, h, err
+}
+
+// Append is described at [Store].
+func (l *SQLite) Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
+	return l.AppendRun(ctx, s, previous, []*receipt.Sealed{r})
+}
+
+// AppendRun is described at [RunStore].
+func (l *SQLite) AppendRun(ctx context.Context, s chain.Stream, previous chain.Head, run []*receipt.Sealed) error {
+	rows := make([]row, len(run))
+	for i, r := range run {
+		if err := rows[i].read(r.JSON()); err != nil {
+			return err
+		}
+	}
+	return l.transact(ctx, "store receipts", func(tx *sql.Tx) error {
+		return appendRows(ctx, tx, s, previous, rows)
+	})
+}
+
+// A row is a receipt as the table has it.
+type row struct {
+	id            string
+	task, session sql.NullString
+	issuedAt      int64
+	link          chain.Link
+	stream        chain.Stream
+	json          []byte
+}
+
+// read reads a receipt that is known to be intact.
+func (r *row) read(json []byte) error {
+	doc, err := canon.Parse(json)
+	if err != nil {
+		return err
+	}
+	link, ok := chain.LinkOf(doc)
+	if !ok {
+		return errors.New("ledger: the receipt has no hash")
+	}
+	root := doc.Root()
+	at, err := receipt.ParseTime(root.Member("issued_at").String())
+	if err != nil {
+		return err
+	}
+	*r = row{
+		id: root.Member("receipt_id").String(), issuedAt: at.UnixMilli(), link: link, stream: chain.StreamOf(doc), json: json,
+		task:    text(root.Member("identifiers").Member("task_id")),
+		session: text(root.Member("identifiers").Member("session_id")),
+	}
+	return nil
+}
+
+func text(n canon.Node) sql.NullString {
+	return sql.NullString{String: n.String(), Valid: n.Kind() == canon.KindString}
+}
+
+func appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.Head, rows []row) error {
+	taken, err := tx.PrepareContext(ctx, "SELECT count(*) FROM receipts WHERE receipt_id = ?")
+	if err != nil {
+		return err
+	}
+	defer taken.Close()
+	ids := map[string]bool{}
+	for i := range rows {
+		if ids[rows[i].id] {
+			return ErrDuplicateID
+		}
+		ids[rows[i].id] = true
+		var n int
+		if err := taken.QueryRowContext(ctx, rows[i].id).Scan(&n); err != nil {
+			return err
+		}
+		if n > 0 {
+			return ErrDuplicateID
+		}
+	}
+	id, at, err := head(ctx, tx, s)
+	if err != nil {
+		return err
+	}
+	if at.Hash != previous.Hash {
+		return ErrHeadMoved
+	}
+	return extend(ctx, tx, s, id, at, rows)
+}
+
+// extend adds rows behind a head that is locked.
+func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.Head, rows []row) error {
+	last := at.Hash
+	for i := range rows {
+		if rows[i].stream != s || !follows(rows[i].link, last) {
+			return fmt.Errorf("ledger: receipt %.200q does not follow the one before it in its stream", rows[i].id)
+		}
+		last = rows[i].link.Hash
+	}
+	count := at.Count + uint64(len(rows))
+	var err error
+	if id == 0 {
+		tenant := sql.NullString{String: s.Tenant, Valid: s.HasTenant}
+		err = tx.QueryRowContext(ctx, "INSERT INTO streams (issuer, tenant, workspace, head, count) VALUES (?, ?, ?, ?, ?) RETURNING id", s.Issuer, tenant, s.Workspace, last[:], count).Scan(&id)
+	} else {
+		_, err = tx.ExecContext(ctx, "UPDATE streams SET head = ?, count = ? WHERE id = ?", last[:], count, id)
+	}
+	if err != nil {
+		return err
+	}
+	insert, err := tx.PrepareContext(ctx, "INSERT INTO receipts (stream, position, receipt_id, task, session, issued_at, hash, previous, json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	defer insert.Close()
+	for i, r := range rows {
+		var previous []byte
+		if !r.link.First {
+			previous = r.link.Previous[:]
+		}
+		if _, err := insert.ExecContext(ctx, id, at.Count+1+uint64(i), r.id, r.task, r.session, r.issuedAt, r.link.Hash[:], previous, r.json); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follows reports whether a receipt names a hash as its predecessor's; the zero
+// hash stands before the first one.
+func follows(l chain.Link, previous canon.Digest) bool {
+	if previous == (canon.Digest{}) {
+		return l.First
+	}
+	return !l.First && l.Previous == previous
+}

@@ -1,0 +1,31 @@
+// Package ledger issues receipts so that none is lost and no chain forks, and
+// keeps them.
+//
+//	store, err := ledger.Open(ctx, "receipts.db")
+//	issuer := &ledger.Issuer{Store: store, Signer: signer}
+//	sealed, err := issuer.Issue(ctx, &draft)
+//
+// # Issuing
+//
+// An Issuer asks the Store for the head of the draft's stream, links, looks for
+// secrets, seals and signs, and appends the receipt if the head is still the same
+// (compare and swap); otherwise it begins anew with the new head. Signing may take
+// long, so nothing is locked meanwhile. Any number of goroutines and processes
+// may issue at once. The drafts that wait for one stream in one process are
+// committed together: a group costs about as much as one.
+//
+// # When the outcome is unknown
+//
+// An error of the disk or of the network, a crash, a deadline: the receipt may be
+// stored or not. Issue the same draft again, with the same receipt_id. If the
+// first attempt was stored, its receipt is returned and no second one is made.
+// Only another content under that id is ErrDuplicateID.
+//
+// # Keeping
+//
+// SQLite is one file (and its -wal and -shm beside it while it is in use), written
+// with a write-ahead log that is synced before Append returns. Every row can be
+// checked against the receipt that it holds: Check does that and names what is
+// damaged. What was removed at the end of a stream cannot be seen from inside; who
+// keeps a head elsewhere can tell.
+package ledger

@@ -1,0 +1,183 @@
+package ledger_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+func verifier(t testing.TB, policy receipt.Policy) *receipt.Verifier {
+	t.Helper()
+	data, err := fixtures.Read("keys/trust.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := keys.ParseSet(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := receipt.NewVerifier(set, policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// filled makes a ledger of n receipts in each of two streams and closes it.
+func filled(t *testing.T, n int) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "ledger.db")
+	l, err := ledger.Create(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer := &ledger.Issuer{Store: l, Signer: signer(t)}
+	for i := range n {
+		for _, workspace := range []string{"a", "b"} {
+			if _, err := issuer.Issue(context.Background(), draft(workspace+"_"+string(rune('0'+i)), workspace)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// faults checks a ledger and returns what is wrong, a line each.
+func faults(t *testing.T, path string, v *receipt.Verifier) (*ledger.Checked, []string) {
+	t.Helper()
+	l, err := ledger.OpenReadOnly(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var list []string
+	c, err := l.Check(context.Background(), v, func(f ledger.Fault) {
+		list = append(list, f.Code+" "+f.ID+" "+f.Detail)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Faults != len(list) {
+		t.Errorf("%d faults are counted, %d were told", c.Faults, len(list))
+	}
+	return c, list
+}
+
+func TestCheck(t *testing.T) {
+	v := verifier(t, receipt.Policy{IntegrityOnly: true})
+	c, list := faults(t, filled(t, 5), v)
+	if len(list) != 0 || c.Receipts != 10 || c.Verified != 10 || c.Undecided != 0 || len(c.Streams) != 2 {
+		t.Errorf("a sound ledger: %+v, %q", c, list)
+	}
+}
+
+// TestCheckEdited edits rows as anyone with sqlite3 can, and wants each found and
+// named.
+func TestCheckEdited(t *testing.T) {
+	v := verifier(t, receipt.Policy{IntegrityOnly: true})
+	for _, test := range []struct {
+		edit string
+		want []string // beginnings of the faults
+	}{
+		{"UPDATE receipts SET json = CAST(replace(CAST(json AS TEXT), 'SUCCEEDED', 'CANCELED') AS BLOB) WHERE receipt_id = 'a_2'", []string{"hash_mismatch a_2"}},
+		{"UPDATE receipts SET json = x'7b' WHERE receipt_id = 'a_2'", []string{"syntax a_2"}},
+		{"UPDATE receipts SET json = (SELECT json FROM receipts WHERE receipt_id = 'a_1') WHERE receipt_id = 'a_2'", []string{"ledger_row a_2 its row has another receipt_id", "ledger_row a_2 its row has another task", "ledger_row a_2 its row has another hash or previous"}},
+		{"UPDATE receipts SET task = 'x' WHERE receipt_id = 'b_0'", []string{"ledger_row b_0 its row has another task"}},
+		{"UPDATE receipts SET session = NULL WHERE receipt_id = 'b_0'", []string{"ledger_row b_0 its row has another session"}},
+		{"UPDATE receipts SET issued_at = 5 WHERE receipt_id = 'b_4'", []string{"ledger_row b_4 its row has another issued_at"}},
+		{"UPDATE receipts SET receipt_id = 'x' WHERE receipt_id = 'b_4'", []string{"ledger_row x its row has another receipt_id"}},
+		{"UPDATE receipts SET hash = zeroblob(32) WHERE receipt_id = 'a_2'", []string{"ledger_row a_2 its row has another hash", "chain_break a_3"}},
+		{"DELETE FROM receipts WHERE receipt_id = 'a_2'", []string{"ledger_missing  the receipt is gone"}},
+		{"DELETE FROM receipts WHERE receipt_id = 'a_4'", []string{"ledger_missing  the receipt is gone"}},
+		{"DELETE FROM receipts WHERE receipt_id = 'a_0'", []string{"ledger_missing  the receipt is gone"}},
+		{"UPDATE streams SET head = zeroblob(32) WHERE workspace = 'a'", []string{"head_mismatch"}},
+		{"UPDATE streams SET count = 4 WHERE workspace = 'a'", []string{"head_mismatch", "ledger_row a_4 its row is behind"}},
+		{"UPDATE streams SET count = 6 WHERE workspace = 'a'", []string{"ledger_missing"}},
+		{"UPDATE streams SET workspace = 'c' WHERE workspace = 'a'", []string{"ledger_row a_0 its row has another stream", "ledger_row a_1", "ledger_row a_2", "ledger_row a_3", "ledger_row a_4"}},
+		{"PRAGMA foreign_keys = 0; DELETE FROM streams WHERE workspace = 'b'", []string{"ledger_file", "ledger_file", "ledger_file", "ledger_file", "ledger_file", "ledger_row b_0 its row is behind", "ledger_row b_1", "ledger_row b_2", "ledger_row b_3", "ledger_row b_4"}},
+	} {
+		path := filled(t, 5)
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(test.edit); err != nil {
+			t.Fatalf("%s: %v", test.edit, err)
+		}
+		db.Close()
+		_, list := faults(t, path, v)
+		ok := len(list) == len(test.want)
+		for i := 0; ok && i < len(list); i++ {
+			ok = strings.HasPrefix(list[i], test.want[i])
+		}
+		if !ok {
+			t.Errorf("%s:\ngot  %q\nwant %q", test.edit, list, test.want)
+		}
+	}
+}
+
+// dump reads all rows.
+func dump(t *testing.T, path string) (list []string) {
+	t.Helper()
+	l, err := ledger.OpenReadOnly(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for e, err := range l.Scan(context.Background(), ledger.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, fmt.Sprint(e.Sequence, e.Position, e.ID, e.Hash, string(e.JSON)))
+	}
+	return list
+}
+
+// TestCheckPages damages every page of the file: a check finds each one that is in
+// use, and never says that all is well, nor fails without a word.
+func TestCheckPages(t *testing.T) {
+	v := verifier(t, receipt.Policy{IntegrityOnly: true})
+	path := filled(t, 9)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096
+	named, sound := 0, dump(t, path)
+	for at := page; at < len(whole); at += page {
+		for _, offset := range []int{0, 100, page - 300} {
+			data := append([]byte(nil), whole...)
+			for i := range 200 {
+				data[at+offset+i] ^= 0x5a
+			}
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, list := faults(t, path, v)
+			if len(list) == 0 && !slices.Equal(dump(t, path), sound) { // some bytes of a page are not in use
+				t.Errorf("page %d, byte %d: nothing is found", at/page+1, offset)
+			}
+			for _, f := range list {
+				if strings.Contains(f, " a_") || strings.Contains(f, " b_") {
+					named++
+				}
+			}
+		}
+	}
+	if named < 10 {
+		t.Errorf("%d damaged receipts were named, expected more", named)
+	}
+}

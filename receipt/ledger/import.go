@@ -1,0 +1,149 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Imported counts what an import did.
+type Imported struct {
+	Stored int // receipts
+	Copies int // receipts that were there already, with the same hash
+}
+
+// An ImportError says which receipt ended an import, and why. The receipts before
+// it are stored or will be found as copies when the import is repeated.
+type ImportError struct {
+	Index int // of the receipt, from 1
+	ID    string
+	Err   error // a *receipt.RefutedError, a *receipt.UndecidedError, ErrDuplicateID, ErrGap, or other
+}
+
+func (e *ImportError) Error() string {
+	return fmt.Sprintf("ledger: receipt %d (%.200q) is not imported: %v", e.Index, e.ID, e.Err)
+}
+
+func (e *ImportError) Unwrap() error { return e.Err }
+
+// ErrGap says that a receipt does not follow the head of its stream: what comes
+// before it is missing, or the stream forks here.
+var ErrGap = errors.New("it does not follow the last receipt of its stream in the ledger; import those before it first")
+
+// imports is how many receipts an import stores in one transaction.
+const imports = 256
+
+// Import stores receipts that others issued. Each must be verified by v and follow
+// the head of its stream; of a stream that the ledger does not have, the first.
+// Receipts that are there already are counted as copies, so that an import can be
+// repeated. It ends at the first receipt that cannot be stored.
+func (l *SQLite) Import(ctx context.Context, v *receipt.Verifier, receipts iter.Seq2[[]byte, error]) (Imported, error) {
+	i := &importer{SQLite: l, ctx: ctx, verifier: v}
+	for data, err := range receipts {
+		if err == nil {
+			err = i.add(data)
+		}
+		if err != nil {
+			return i.count, errors.Join(err, i.flush())
+		}
+	}
+	return i.count, i.flush()
+}
+
+type importer struct {
+	*SQLite
+	ctx      context.Context
+	verifier *receipt.Verifier
+	doc      canon.Document
+	report   receipt.Report
+	read     int
+	rows     []row
+	count    Imported
+}
+
+func (i *importer) add(data []byte) error {
+	i.read++
+	i.verifier.VerifyBytes(data, &i.doc, &i.report)
+	var err error
+	switch i.report.Verdict {
+	case receipt.Refuted:
+		err = &receipt.RefutedError{Report: i.report.Clone()}
+	case receipt.Undecided:
+		err = &receipt.UndecidedError{Report: i.report.Clone()}
+	}
+	var r row
+	if err == nil {
+		err = r.read(i.doc.AppendCanonical(nil))
+	}
+	if err != nil {
+		return &ImportError{i.read, string(i.report.ReceiptID), err}
+	}
+	if i.rows = append(i.rows, r); len(i.rows) == imports {
+		return i.flush()
+	}
+	return nil
+}
+
+// flush stores what is waiting, up to the first receipt that does not fit.
+func (i *importer) flush() error {
+	rows, first := i.rows, i.read-len(i.rows)+1
+	i.rows = nil
+	if len(rows) == 0 {
+		return nil
+	}
+	var count Imported
+	var bad *ImportError
+	err := i.transact(i.ctx, "import receipts", func(tx *sql.Tx) error {
+		for n, r := range rows {
+			copied, err := adopt(i.ctx, tx, r)
+			switch {
+			case errors.Is(err, ErrGap), errors.Is(err, ErrDuplicateID):
+				bad = &ImportError{first + n, r.id, err}
+				return nil
+			case err != nil:
+				return err
+			case copied:
+				count.Copies++
+			default:
+				count.Stored++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	i.count.Stored += count.Stored
+	i.count.Copies += count.Copies
+	if bad != nil {
+		return bad
+	}
+	return nil
+}
+
+// adopt stores a row behind the head of its stream, unless it is there.
+func adopt(ctx context.Context, tx *sql.Tx, r row) (copied bool, err error) {
+	var hash []byte
+	err = tx.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE receipt_id = ?", r.id).Scan(&hash)
+	switch {
+	case err == nil && canon.Digest(hash) == r.link.Hash:
+		return true, nil
+	case err == nil:
+		return false, ErrDuplicateID
+	case !errors.Is(err, sql.ErrNoRows):
+		return false, err
+	}
+	id, at, err := head(ctx, tx, r.stream)
+	if err != nil {
+		return false, err
+	}
+	if !follows(r.link, at.Hash) {
+		return false, ErrGap
+	}
+	return false, extend(ctx, tx, r.stream, id, at, []row{r})
+}

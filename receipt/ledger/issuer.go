@@ -1,0 +1,127 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// An Issuer makes receipts of drafts and appends them to their streams. Its
+// methods are safe for concurrent use; its fields must not change after the first
+// call.
+type Issuer struct {
+	Store  Store
+	Signer receipt.Signer // nil: receipts are sealed but not signed
+
+	// Now dates drafts without issued_at. Nil: such drafts are refused.
+	Now func() time.Time
+
+	// Secrets finds what must not be in a receipt. Nil: the default policy of
+	// package redact. A draft in which it finds something is not issued.
+	Secrets *redact.Policy
+
+	// KeepSecrets issues drafts without looking for secrets in them.
+	KeepSecrets bool
+
+	// Run is how many receipts are committed together at most. 0: 128.
+	Run int
+
+	// Signing is how many receipts are signed at the same time. 0: 8.
+	Signing int
+
+	once   sync.Once
+	err    error // of once
+	sealer *receipt.Sealer
+
+	mu     sync.Mutex
+	queues map[chain.Stream]*queue
+}
+
+const (
+	defaultRun     = 128
+	defaultSigning = 8
+)
+
+// A SecretsError says that a draft holds what looks like secrets. It has their
+// places, and nothing of them.
+type SecretsError struct{ Findings []redact.Finding }
+
+func (e *SecretsError) Error() string {
+	var b strings.Builder
+	b.WriteString("ledger: the draft holds what looks like secrets; redact it first")
+	for i, f := range e.Findings {
+		if i == 10 {
+			fmt.Fprintf(&b, "\nand %d more", len(e.Findings)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n%s at %.200q", f.Rule, f.Pointer)
+	}
+	return b.String()
+}
+
+// An UnknownOutcomeError says that it is not known whether a receipt was stored:
+// issue the same draft again.
+type UnknownOutcomeError struct{ Err error }
+
+func (e *UnknownOutcomeError) Error() string {
+	return fmt.Sprintf("ledger: it is not known whether the receipt is stored; issue the same draft again: %v", e.Err)
+}
+
+func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
+
+// Issue seals, signs and stores a draft, and returns its receipt. A draft whose
+// receipt_id and content are stored already gets the stored receipt.
+//
+// The error is a *[receipt.InvalidError], a *[SecretsError], ErrDuplicateID, what
+// the signer said, or of the context before anything was done: nothing was stored.
+// Or it is an *[UnknownOutcomeError].
+func (i *Issuer) Issue(ctx context.Context, d *receipt.Draft) (*receipt.Sealed, error) {
+	if err := i.prepare(); err != nil {
+		return nil, err
+	}
+	stream := chain.Stream{Issuer: d.Issuer.ID, Workspace: d.Identifiers.WorkspaceRef}
+	if d.Identifiers.TenantID != "" {
+		stream.Tenant, stream.HasTenant = d.Identifiers.TenantID, true
+	}
+	draft := *d // whose time may be set; the rest is only read
+	j := &job{id: d.ReceiptID, seal: func(head chain.Head) (*receipt.Sealed, error) { return i.sealer.Seal(&draft, head) }}
+	if d.IssuedAt.IsZero() && i.Now != nil {
+		j.redate = func(at receipt.Time) { draft.IssuedAt = at }
+		j.redate(receipt.Time{Time: i.Now().UTC().Truncate(time.Millisecond)})
+	}
+	return i.wait(ctx, stream, j)
+}
+
+// IssueDocument is Issue for a draft that is given as JSON, with its issued_at.
+func (i *Issuer) IssueDocument(ctx context.Context, d *canon.Document) (*receipt.Sealed, error) {
+	if err := i.prepare(); err != nil {
+		return nil, err
+	}
+	id := d.Root().Member("receipt_id").String()
+	seal := func(head chain.Head) (*receipt.Sealed, error) { return i.sealer.SealDocument(d, head) }
+	return i.wait(ctx, chain.StreamOf(d), &job{id: id, seal: seal})
+}
+
+func (i *Issuer) prepare() error {
+	i.once.Do(func() {
+		if i.Store == nil {
+			i.err = errors.New("ledger: the issuer has no store")
+			return
+		}
+		if i.sealer, i.err = receipt.NewSealer(); i.err != nil {
+			return
+		}
+		if i.Secrets == nil && !i.KeepSecrets {
+			i.Secrets, i.err = redact.Default().Compile()
+		}
+	})
+	return i.err
+}

@@ -1,0 +1,103 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+func signer(t testing.TB) receipt.Signer {
+	t.Helper()
+	data, err := fixtures.Read("keys/key_2026_04.private.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := keys.ParsePrivate(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys.NewSigner(key, func() time.Time { return time.Date(2026, 4, 25, 20, 0, 0, 0, time.UTC) })
+}
+
+// draft returns a small draft with an id, of a workspace.
+func draft(id, workspace string) *receipt.Draft {
+	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
+	return &receipt.Draft{
+		ReceiptID: id, Subject: receipt.ResourceRef{Object: "task", ID: "task_" + id},
+		Issuer: receipt.Issuer{ID: "harness_example", Kind: "harness"}, IssuedAt: at,
+		Identifiers: receipt.Identifiers{WorkspaceRef: workspace, TaskID: "task_" + id, SessionID: "session_1"},
+		Lifecycle:   receipt.Lifecycle{StartedAt: at, CompletedAt: at, FinalState: receipt.StateSucceeded},
+		Trust:       receipt.TrustTiers{StartTier: "act_auto", EndTier: "act_auto"},
+		ReplayInput: receipt.ReplayInput{Determinism: "unavailable"},
+		Cost:        receipt.Cost{Currency: "USD"},
+		ModelRoute:  receipt.ModelRoute{ChosenModel: receipt.Model{Provider: "none", Model: "none"}, RoutePolicyReason: "none"},
+	}
+}
+
+func create(t testing.TB) *ledger.SQLite {
+	t.Helper()
+	l, err := ledger.Create(context.Background(), filepath.Join(t.TempDir(), "a #?% ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func TestIssue(t *testing.T) {
+	ctx := context.Background()
+	l := create(t)
+	issuer := &ledger.Issuer{Store: l, Signer: signer(t)}
+	var group sync.WaitGroup
+	for g := range 8 {
+		group.Go(func() {
+			for n := range 50 {
+				if _, err := issuer.Issue(ctx, draft(fmt.Sprintf("receipt_%d_%d", g, n), "w")); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	var last canon.Digest
+	n := 0
+	for e, err := range l.Scan(ctx, ledger.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		s, err := l.Get(ctx, e.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = s.Hash()
+	}
+	streams, err := l.Streams(ctx)
+	if err != nil || n != 400 || len(streams) != 1 || streams[0].Head.Hash != last || streams[0].Head.Count != 400 {
+		t.Errorf("%d receipts, %v, %v", n, streams, err)
+	}
+	again, err := issuer.Issue(ctx, draft("receipt_3_7", "w"))
+	if err != nil || again.ID() != "receipt_3_7" {
+		t.Errorf("again: %v, %v", again, err)
+	}
+	other := draft("receipt_3_7", "w")
+	other.Metadata = receipt.Object{"a": 1}
+	if _, err := issuer.Issue(ctx, other); !errors.Is(err, ledger.ErrDuplicateID) {
+		t.Errorf("another content: %v", err)
+	}
+}

@@ -1,0 +1,295 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A job is one draft on its way.
+type job struct {
+	ctx     context.Context
+	id      string
+	seal    func(chain.Head) (*receipt.Sealed, error)
+	redate  func(receipt.Time) // sets issued_at, where the issuer did; else nil
+	checked bool               // that it holds no secrets
+	taken   bool               // by a run; guarded by the issuer's mu
+
+	sealed *receipt.Sealed // of the current attempt
+	err    error
+	done   chan struct{}
+}
+
+func (j *job) end(sealed *receipt.Sealed, err error) {
+	j.sealed, j.err = sealed, err
+	close(j.done)
+}
+
+// A queue is what waits for one stream. It exists while a goroutine works on it.
+type queue struct{ waiting []*job }
+
+// wait puts a job into the queue of its stream, and waits for its end.
+func (i *Issuer) wait(ctx context.Context, s chain.Stream, j *job) (*receipt.Sealed, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	j.ctx, j.done = ctx, make(chan struct{})
+	i.mu.Lock()
+	if i.queues == nil {
+		i.queues = map[chain.Stream]*queue{}
+	}
+	q := i.queues[s]
+	if q == nil {
+		q = &queue{}
+		i.queues[s] = q
+		go i.work(s, q)
+	}
+	q.waiting = append(q.waiting, j)
+	i.mu.Unlock()
+	select {
+	case <-j.done:
+		return j.sealed, j.err
+	case <-ctx.Done():
+	}
+	i.mu.Lock()
+	taken := j.taken
+	j.taken = true // by nobody
+	i.mu.Unlock()
+	if taken {
+		return nil, &UnknownOutcomeError{ctx.Err()}
+	}
+	return nil, ctx.Err()
+}
+
+// work commits what waits, run by run, until nothing does.
+func (i *Issuer) work(s chain.Stream, q *queue) {
+	for {
+		run := i.take(s, q)
+		if run == nil {
+			return
+		}
+		a := &attempt{Issuer: i, stream: s, run: run}
+		a.commit()
+	}
+}
+
+// take returns the next run, without those whose callers are gone and at most
+// one of a receipt_id, or nil when the queue is empty, and removed.
+func (i *Issuer) take(s chain.Stream, q *queue) []*job {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	limit := i.Run
+	if limit <= 0 {
+		limit = defaultRun
+	}
+	if _, ok := i.Store.(RunStore); !ok {
+		limit = 1
+	}
+	var run, later []*job
+	ids := map[string]bool{}
+	for _, j := range q.waiting {
+		switch {
+		case j.taken:
+		case len(run) == limit || ids[j.id]:
+			later = append(later, j)
+		default:
+			j.taken, ids[j.id] = true, true
+			run = append(run, j)
+		}
+	}
+	if q.waiting = later; len(run) == 0 {
+		delete(i.queues, s)
+		return nil
+	}
+	return run
+}
+
+// An attempt brings one run to its end.
+type attempt struct {
+	*Issuer
+	stream chain.Stream
+	run    []*job // that are not ended
+}
+
+// keep ends the jobs that judge returns a result for, and keeps the others.
+func (a *attempt) keep(judge func(*job) (*receipt.Sealed, error)) {
+	left := a.run[:0]
+	for _, j := range a.run {
+		if sealed, err := judge(j); sealed != nil || err != nil {
+			j.end(sealed, err)
+		} else {
+			left = append(left, j)
+		}
+	}
+	a.run = left
+}
+
+// fail ends all jobs with an error.
+func (a *attempt) fail(err error) {
+	a.keep(func(*job) (*receipt.Sealed, error) { return nil, err })
+}
+
+// commit tries until every job has ended. The store is called with the context
+// of no caller: one that leaves must not end the receipts of the others.
+func (a *attempt) commit() {
+	ctx := context.Background()
+	for round := 0; len(a.run) > 0; round++ {
+		if a.leave(); len(a.run) == 0 {
+			return
+		}
+		head, err := a.Store.Head(ctx, a.stream)
+		if err != nil {
+			a.fail(err)
+			return
+		}
+		a.link(head)
+		if !a.sign() {
+			continue
+		}
+		switch err := a.append(ctx, head); {
+		case err == nil:
+			a.keep(func(j *job) (*receipt.Sealed, error) { return j.sealed, nil })
+		case errors.Is(err, ErrHeadMoved):
+			pause(round)
+		case errors.Is(err, ErrDuplicateID):
+			if !a.settle(ctx) {
+				a.fail(&UnknownOutcomeError{err}) // a store that contradicts itself
+			}
+		default:
+			a.fail(&UnknownOutcomeError{err})
+		}
+	}
+}
+
+// leave ends the jobs whose callers are gone: nothing was stored of them yet.
+func (a *attempt) leave() {
+	a.keep(func(j *job) (*receipt.Sealed, error) { return nil, j.ctx.Err() })
+}
+
+// link seals the run onto a head. A draft that is refused leaves no gap.
+func (a *attempt) link(head chain.Head) {
+	a.keep(func(j *job) (*receipt.Sealed, error) {
+		sealed, err := j.seal(head)
+		if err == nil && !j.checked {
+			err = a.check(sealed)
+		}
+		if err != nil {
+			return nil, err
+		}
+		j.sealed, j.checked, head = sealed, true, sealed.Head()
+		return nil, nil
+	})
+}
+
+// check looks for secrets.
+func (i *Issuer) check(sealed *receipt.Sealed) error {
+	if i.KeepSecrets {
+		return nil
+	}
+	doc, err := canon.Parse(sealed.JSON())
+	if err != nil {
+		return err
+	}
+	if found := i.Secrets.Find(doc); len(found) > 0 {
+		return &SecretsError{found}
+	}
+	return nil
+}
+
+// sign signs the run. It reports false when nothing is left to append, or when
+// the signer failed: those behind have to be linked and signed again.
+func (a *attempt) sign() bool {
+	if a.Signer == nil {
+		return len(a.run) > 0
+	}
+	limit := a.Signing
+	if limit <= 0 {
+		limit = defaultSigning
+	}
+	errs := make([]error, len(a.run))
+	signed := make([]*receipt.Sealed, len(a.run))
+	var group sync.WaitGroup
+	slots := make(chan struct{}, limit)
+	for n, j := range a.run {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			signed[n], errs[n] = j.sealed.Sign(j.ctx, a.Signer)
+		})
+	}
+	group.Wait()
+	ok, n := true, -1
+	a.keep(func(j *job) (*receipt.Sealed, error) {
+		n++
+		if errs[n] != nil {
+			ok = false
+			return nil, errs[n]
+		}
+		j.sealed = signed[n]
+		return nil, nil
+	})
+	return ok && len(a.run) > 0
+}
+
+func (a *attempt) append(ctx context.Context, head chain.Head) error {
+	if len(a.run) == 1 {
+		return a.Store.Append(ctx, a.stream, head, a.run[0].sealed)
+	}
+	run := make([]*receipt.Sealed, len(a.run))
+	for n, j := range a.run {
+		run[n] = j.sealed
+	}
+	return a.Store.(RunStore).AppendRun(ctx, a.stream, head, run) // take made sure of it
+}
+
+// settle ends the jobs whose receipt_id is stored already: with the stored
+// receipt if it has the same content. It reports whether there was one.
+func (a *attempt) settle(ctx context.Context) bool {
+	before := len(a.run)
+	a.keep(func(j *job) (*receipt.Sealed, error) {
+		stored, err := a.Store.Get(ctx, j.sealed.ID())
+		switch {
+		case errors.Is(err, ErrNotFound):
+			return nil, nil
+		case err != nil:
+			return nil, &UnknownOutcomeError{err}
+		case !j.made(stored):
+			return nil, ErrDuplicateID
+		}
+		return stored, nil
+	})
+	return len(a.run) < before
+}
+
+// made reports whether a stored receipt is of this draft. Where the issuer set
+// the time, an earlier attempt set an earlier one.
+func (j *job) made(stored *receipt.Sealed) bool {
+	doc, err := canon.Parse(stored.JSON())
+	if err != nil {
+		return false
+	}
+	sealed := j.sealed
+	if j.redate != nil {
+		at, err := receipt.ParseTime(doc.Root().Member("issued_at").String())
+		if err != nil {
+			return false
+		}
+		j.redate(receipt.Time{Time: at})
+		if sealed, err = j.seal(chain.Head{}); err != nil {
+			return false
+		}
+	}
+	mine, err := canon.Parse(sealed.JSON())
+	return err == nil && receipt.BatchLeaf(doc) == receipt.BatchLeaf(mine)
+}
+
+// pause lets other processes finish: a random time of up to 1 ms, then 2, … 64.
+func pause(round int) {
+	time.Sleep(rand.N(time.Millisecond << min(round, 6)))
+}

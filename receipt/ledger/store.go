@@ -1,0 +1,49 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A Store keeps receipts and the heads of their streams. [SQLite] is one; package
+// storetest tests any. Its methods must be safe for concurrent use.
+type Store interface {
+	// Head returns the head of a stream: the zero Head when it has no receipt.
+	Head(ctx context.Context, s chain.Stream) (chain.Head, error)
+
+	// Append makes r the head of its stream s, durably, if previous is the head at
+	// that moment; it is one step, whoever else appends. Only the hash of previous
+	// counts. The error is or wraps ErrHeadMoved, ErrDuplicateID, or what went
+	// wrong, after which the receipt may or may not be stored. What is stored is
+	// the whole receipt, or nothing.
+	Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error
+
+	// Get returns the receipt of a receipt_id. The error is or wraps ErrNotFound, or
+	// what went wrong.
+	Get(ctx context.Context, receiptID string) (*receipt.Sealed, error)
+}
+
+// A RunStore is a Store that can append several receipts with the cost of one.
+type RunStore interface {
+	Store
+
+	// AppendRun is Append for receipts that follow each other in one stream: all of
+	// them are stored, or none.
+	AppendRun(ctx context.Context, s chain.Stream, previous chain.Head, run []*receipt.Sealed) error
+}
+
+var (
+	// ErrHeadMoved says that a stream has another head than the one that a receipt
+	// was linked to. Nothing was stored.
+	ErrHeadMoved = errors.New("ledger: the stream has another head by now")
+
+	// ErrDuplicateID says that a receipt_id is taken by a receipt with another
+	// content. Nothing was stored.
+	ErrDuplicateID = errors.New("ledger: the receipt_id is taken by another receipt")
+
+	// ErrNotFound says that no receipt has a receipt_id.
+	ErrNotFound = errors.New("ledger: no such receipt")
+)
