@@ -123,7 +123,7 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 	last := at.Hash
 	for i := range rows {
 		if rows[i].stream != s || !follows(rows[i].link, last) {
-			return fmt.Errorf("ledger: receipt %.200q does not follow the one before it in its stream", rows[i].id)
+			return notNext(rows[i].id)
 		}
 		last = rows[i].link.Hash
 	}
@@ -162,4 +162,21 @@ func follows(l chain.Link, previous canon.Digest) bool {
 		return l.First
 	}
 	return !l.First && l.Previous == previous
+}
+
+func notNext(id string) error {
+	return fmt.Errorf("ledger: receipt %.200q does not follow the one before it in its stream", id)
+}
+
+// Follows returns an error unless a receipt is of a stream and names a head as its
+// predecessor: what a Store makes sure of before it appends.
+func Follows(s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
+	var own row
+	if err := own.read(r.JSON()); err != nil {
+		return err
+	}
+	if own.stream != s || !follows(own.link, previous.Hash) {
+		return notNext(own.id)
+	}
+	return nil
 }

@@ -76,6 +76,19 @@ func faults(t *testing.T, path string, v *receipt.Verifier) (*ledger.Checked, []
 	return c, list
 }
 
+// execute does what anyone with the file can do.
+func execute(t *testing.T, path, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	v := verifier(t, receipt.Policy{IntegrityOnly: true})
 	c, list := faults(t, filled(t, 5), v)
@@ -110,14 +123,7 @@ func TestCheckEdited(t *testing.T) {
 		{"PRAGMA foreign_keys = 0; DELETE FROM streams WHERE workspace = 'b'", []string{"ledger_file", "ledger_file", "ledger_file", "ledger_file", "ledger_file", "ledger_row b_0 its row is behind", "ledger_row b_1", "ledger_row b_2", "ledger_row b_3", "ledger_row b_4"}},
 	} {
 		path := filled(t, 5)
-		db, err := sql.Open("sqlite", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := db.Exec(test.edit); err != nil {
-			t.Fatalf("%s: %v", test.edit, err)
-		}
-		db.Close()
+		execute(t, path, test.edit)
 		_, list := faults(t, path, v)
 		ok := len(list) == len(test.want)
 		for i := 0; ok && i < len(list); i++ {

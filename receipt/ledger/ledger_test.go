@@ -34,7 +34,7 @@ func draft(id, workspace string) *receipt.Draft {
 	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
 	return &receipt.Draft{
 		ReceiptID: id, Subject: receipt.ResourceRef{Object: "task", ID: "task_" + id},
-		Issuer: receipt.Issuer{ID: "harness_example", Kind: "harness"}, IssuedAt: at,
+		Issuer: receipt.Issuer{ID: "harness_example_cloud", Kind: "harness"}, IssuedAt: at,
 		Identifiers: receipt.Identifiers{WorkspaceRef: workspace, TaskID: "task_" + id, SessionID: "session_1"},
 		Lifecycle:   receipt.Lifecycle{StartedAt: at, CompletedAt: at, FinalState: receipt.StateSucceeded},
 		Trust:       receipt.TrustTiers{StartTier: "act_auto", EndTier: "act_auto"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -149,12 +150,19 @@ func (a *attempt) commit() {
 			return
 		}
 		a.link(head)
-		if !a.sign() {
+		ready := a.sign()
+		if ready == 0 {
 			continue
 		}
-		switch err := a.append(ctx, head); {
+		switch err := a.append(ctx, head, a.run[:ready]); {
 		case err == nil:
-			a.keep(func(j *job) (*receipt.Sealed, error) { return j.sealed, nil })
+			n := 0
+			a.keep(func(j *job) (*receipt.Sealed, error) {
+				if n++; n > ready {
+					return nil, nil // linked again behind those
+				}
+				return j.sealed, nil
+			})
 		case errors.Is(err, ErrHeadMoved):
 			pause(round)
 		case errors.Is(err, ErrDuplicateID):
@@ -202,47 +210,54 @@ func (i *Issuer) check(sealed *receipt.Sealed) error {
 	return nil
 }
 
-// sign signs the run. It reports false when nothing is left to append, or when
-// the signer failed: those behind have to be linked and signed again.
-func (a *attempt) sign() bool {
+// sign signs the run and returns how many can be appended: those before the first
+// one that the signer failed for. Those behind it name it as a predecessor and
+// have to be linked and signed again.
+func (a *attempt) sign() (ready int) {
 	if a.Signer == nil {
-		return len(a.run) > 0
+		return len(a.run)
 	}
 	limit := a.Signing
 	if limit <= 0 {
 		limit = defaultSigning
 	}
 	errs := make([]error, len(a.run))
-	signed := make([]*receipt.Sealed, len(a.run))
+	var stop atomic.Bool
 	var group sync.WaitGroup
 	slots := make(chan struct{}, limit)
 	for n, j := range a.run {
-		slots <- struct{}{}
+		if slots <- struct{}{}; stop.Load() {
+			break // what is behind a failure is signed in vain
+		}
 		group.Go(func() {
 			defer func() { <-slots }()
-			signed[n], errs[n] = j.sealed.Sign(j.ctx, a.Signer)
+			signed, err := j.sealed.Sign(j.ctx, a.Signer)
+			if err != nil {
+				errs[n] = err
+				stop.Store(true)
+				return
+			}
+			j.sealed = signed
 		})
 	}
 	group.Wait()
-	ok, n := true, -1
-	a.keep(func(j *job) (*receipt.Sealed, error) {
+	n, failed := -1, false
+	a.keep(func(*job) (*receipt.Sealed, error) {
 		n++
-		if errs[n] != nil {
-			ok = false
-			return nil, errs[n]
+		if failed = failed || errs[n] != nil; !failed {
+			ready++
 		}
-		j.sealed = signed[n]
-		return nil, nil
+		return nil, errs[n]
 	})
-	return ok && len(a.run) > 0
+	return ready
 }
 
-func (a *attempt) append(ctx context.Context, head chain.Head) error {
-	if len(a.run) == 1 {
-		return a.Store.Append(ctx, a.stream, head, a.run[0].sealed)
+func (a *attempt) append(ctx context.Context, head chain.Head, jobs []*job) error {
+	if len(jobs) == 1 {
+		return a.Store.Append(ctx, a.stream, head, jobs[0].sealed)
 	}
-	run := make([]*receipt.Sealed, len(a.run))
-	for n, j := range a.run {
+	run := make([]*receipt.Sealed, len(jobs))
+	for n, j := range jobs {
 		run[n] = j.sealed
 	}
 	return a.Store.(RunStore).AppendRun(ctx, a.stream, head, run) // take made sure of it

@@ -1,0 +1,297 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+// faulty is a ledger whose next answers can be replaced.
+type faulty struct {
+	*ledger.SQLite
+	mu     sync.Mutex
+	before []error // returned instead of storing
+	after  []error // returned although it is stored
+	hold   chan struct{}
+	runs   []int
+}
+
+func (f *faulty) next(list *[]error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(*list) == 0 {
+		return nil
+	}
+	err := (*list)[0]
+	*list = (*list)[1:]
+	return err
+}
+
+func (f *faulty) Append(ctx context.Context, s chain.Stream, h chain.Head, r *receipt.Sealed) error {
+	return f.AppendRun(ctx, s, h, []*receipt.Sealed{r})
+}
+
+func (f *faulty) AppendRun(ctx context.Context, s chain.Stream, h chain.Head, run []*receipt.Sealed) error {
+	if f.hold != nil {
+		<-f.hold
+	}
+	if err := f.next(&f.before); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.runs = append(f.runs, len(run))
+	f.mu.Unlock()
+	if err := f.SQLite.AppendRun(ctx, s, h, run); err != nil {
+		return err
+	}
+	return f.next(&f.after)
+}
+
+// TestIssueTwice: whatever a store says, a draft that is issued again ends as one
+// receipt.
+func TestIssueTwice(t *testing.T) {
+	ctx, lost := context.Background(), errors.New("the connection was lost")
+	for name, test := range map[string]*faulty{
+		"nothing was stored": {before: []error{lost}},
+		"it was stored":      {after: []error{lost}},
+		"the head moved":     {before: []error{ledger.ErrHeadMoved, ledger.ErrHeadMoved, lost}},
+	} {
+		test.SQLite = create(t)
+		issuer := &ledger.Issuer{Store: test, Signer: signer(t)}
+		_, err := issuer.Issue(ctx, draft("receipt_1", "w"))
+		var unknown *ledger.UnknownOutcomeError
+		if !errors.As(err, &unknown) || !errors.Is(err, lost) || !strings.Contains(err.Error(), "issue the same draft again") {
+			t.Errorf("%s: %v", name, err)
+		}
+		r, err := issuer.Issue(ctx, draft("receipt_1", "w"))
+		if err != nil {
+			t.Errorf("%s: again: %v", name, err)
+			continue
+		}
+		head, err := test.Head(ctx, r.Stream())
+		if err != nil || head.Count != 1 || head.Hash != r.Hash() {
+			t.Errorf("%s: the head is %v, %v", name, head, err)
+		}
+	}
+}
+
+// TestIssueDated: the issuer dates what has no date, and finds it again later.
+func TestIssueDated(t *testing.T) {
+	ctx, clock := context.Background(), time.Date(2026, 4, 25, 20, 0, 0, 123456789, time.FixedZone("", 7200))
+	issuer := &ledger.Issuer{Store: create(t), Now: func() time.Time { clock = clock.Add(time.Hour); return clock }}
+	undated := func() *receipt.Draft {
+		d := draft("receipt_1", "w")
+		d.IssuedAt = receipt.Time{}
+		return d
+	}
+	given := undated()
+	first, err := issuer.Issue(ctx, given)
+	if err != nil || !strings.Contains(string(first.JSON()), `"issued_at":"2026-04-25T19:00:00.123Z"`) {
+		t.Fatalf("%s, %v", first.JSON(), err)
+	}
+	if !given.IssuedAt.IsZero() {
+		t.Error("the caller's draft was changed")
+	}
+	if again, err := issuer.Issue(ctx, undated()); err != nil || again.Hash() != first.Hash() {
+		t.Errorf("again: %v, %v", again, err)
+	}
+	other := undated()
+	other.Metadata = receipt.Object{"a": "b"}
+	if _, err := issuer.Issue(ctx, other); !errors.Is(err, ledger.ErrDuplicateID) {
+		t.Errorf("another content: %v", err)
+	}
+	var invalid *receipt.InvalidError
+	if _, err := (&ledger.Issuer{Store: create(t)}).Issue(ctx, undated()); !errors.As(err, &invalid) || invalid.Problems[0].Pointer != "/issued_at" {
+		t.Errorf("without a clock: %v", err)
+	}
+}
+
+// TestIssueSecrets: what looks like a secret is not issued, and not repeated.
+func TestIssueSecrets(t *testing.T) {
+	ctx, l := context.Background(), create(t)
+	secret := "gh" + "p_" + strings.Repeat("q7Zk2mXw9R", 4)[:36]
+	d := draft("receipt_1", "w")
+	d.Metadata = receipt.Object{"note": "use " + secret}
+	_, err := (&ledger.Issuer{Store: l}).Issue(ctx, d)
+	var found *ledger.SecretsError
+	if !errors.As(err, &found) || len(found.Findings) != 1 || found.Findings[0].Pointer != "/metadata/note" {
+		t.Fatalf("%v", err)
+	}
+	if text := fmt.Sprintf("%v %+v %#v", err, err, found); strings.Contains(text, secret) || !strings.Contains(text, "/metadata/note") {
+		t.Errorf("the error is %s", text)
+	}
+	if _, err := l.Get(ctx, "receipt_1"); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("it was stored: %v", err)
+	}
+	if _, err := (&ledger.Issuer{Store: l, KeepSecrets: true}).Issue(ctx, d); err != nil {
+		t.Errorf("KeepSecrets: %v", err)
+	}
+}
+
+// failing signs all but some receipts.
+type failing struct {
+	receipt.Signer
+	calls func(n int) error
+	mu    sync.Mutex
+	n     int
+}
+
+func (f *failing) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
+	f.mu.Lock()
+	f.n++
+	err := f.calls(f.n)
+	f.mu.Unlock()
+	if err != nil {
+		return receipt.Signature{}, err
+	}
+	return f.Signer.Sign(ctx, message)
+}
+
+// TestIssueSigner: a signer that fails costs the receipts that it failed for, and
+// leaves no gap. Invalid drafts among them neither.
+func TestIssueSigner(t *testing.T) {
+	ctx, broken := context.Background(), errors.New("the key service is out of order")
+	store := &faulty{SQLite: create(t), hold: make(chan struct{})}
+	issuer := &ledger.Issuer{Store: store, Signing: 1, Signer: &failing{Signer: signer(t), calls: func(n int) error {
+		if n%5 == 0 {
+			return broken
+		}
+		return nil
+	}}}
+	const drafts = 40
+	errs := make([]error, drafts)
+	var group sync.WaitGroup
+	for i := range drafts {
+		group.Go(func() {
+			d := draft(fmt.Sprintf("receipt_%d", i), "w")
+			if i%7 == 3 {
+				d.Cost.Currency = "no currency"
+			}
+			_, errs[i] = issuer.Issue(ctx, d)
+		})
+	}
+	close(store.hold)
+	group.Wait()
+	stored, refused := 0, 0
+	for i, err := range errs {
+		var invalid *receipt.InvalidError
+		switch _, missing := store.Get(ctx, fmt.Sprintf("receipt_%d", i)); {
+		case err == nil && missing == nil:
+			stored++
+		case errors.Is(err, broken) && missing != nil:
+			refused++
+		case errors.As(err, &invalid) && missing != nil && i%7 == 3:
+		default:
+			t.Errorf("receipt %d: %v, in the ledger: %v", i, err, missing)
+		}
+	}
+	if refused == 0 || stored < drafts/2 {
+		t.Errorf("%d stored, %d refused", stored, refused)
+	}
+	c, err := store.Check(ctx, verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) })
+	if err != nil || c.Verified != stored {
+		t.Errorf("%+v, %v, expected %d", c, err, stored)
+	}
+}
+
+// TestIssueGroups: drafts that wait for the same stream are committed together.
+func TestIssueGroups(t *testing.T) {
+	store := &faulty{SQLite: create(t), hold: make(chan struct{})}
+	issuer := &ledger.Issuer{Store: store, Run: 10}
+	var group sync.WaitGroup
+	for i := range 31 {
+		group.Go(func() {
+			if _, err := issuer.Issue(context.Background(), draft(fmt.Sprintf("receipt_%d", i), "w")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	store.hold <- struct{}{} // one run at least has begun; the others wait
+	close(store.hold)
+	group.Wait()
+	total := 0
+	for _, n := range store.runs {
+		if total += n; n > 10 {
+			t.Errorf("a run has %d receipts", n)
+		}
+	}
+	if total != 31 {
+		t.Errorf("runs of %v", store.runs)
+	}
+}
+
+// TestIssueCancelled: who leaves while nothing is done yet gets the context's
+// error, who leaves later is told that the outcome is not known.
+func TestIssueCancelled(t *testing.T) {
+	store := &faulty{SQLite: create(t), hold: make(chan struct{})}
+	issuer := &ledger.Issuer{Store: store, Run: 1}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := issuer.Issue(ended, draft("receipt_0", "w")); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	first, cancelFirst := context.WithCancel(context.Background())
+	second, cancelSecond := context.WithCancel(context.Background())
+	errs := make(chan error)
+	signed := make(chan struct{})
+	issuer.Signer = &failing{Signer: signer(t), calls: func(n int) error {
+		if n == 1 {
+			close(signed)
+		}
+		return nil
+	}}
+	go func() { _, err := issuer.Issue(first, draft("receipt_1", "w")); errs <- err }()
+	<-signed // it is taken
+	cancelFirst()
+	var unknown *ledger.UnknownOutcomeError
+	if err := <-errs; !errors.As(err, &unknown) || !errors.Is(err, context.Canceled) {
+		t.Errorf("taken: %v", err)
+	}
+	go func() { _, err := issuer.Issue(second, draft("receipt_2", "w")); errs <- err }()
+	cancelSecond() // it waits behind the first
+	if err := <-errs; errors.As(err, &unknown) || !errors.Is(err, context.Canceled) {
+		t.Errorf("waiting: %v", err)
+	}
+	close(store.hold)
+	if _, err := issuer.Issue(context.Background(), draft("receipt_3", "w")); err != nil {
+		t.Error(err)
+	}
+	if _, err := store.Get(context.Background(), "receipt_2"); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("receipt_2 was issued for nobody: %v", err)
+	}
+}
+
+func TestIssueDocument(t *testing.T) {
+	ctx, l := context.Background(), create(t)
+	issuer := &ledger.Issuer{Store: l}
+	sealed, err := receipt.Seal(draft("receipt_1", "w"), chain.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(sealed.JSON()), `"chain":{"previous_receipt_hash":null,"receipt_hash":"`+sealed.Hash().String()+`"},`, "", 1)
+	text = strings.Replace(text, `,"signatures":[]`, "", 1)
+	doc, err := canon.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if r, err := issuer.IssueDocument(ctx, doc); err != nil || r.Hash() != sealed.Hash() {
+			t.Errorf("%v, %v", r, err)
+		}
+	}
+}
+
+func TestIssuerWithoutStore(t *testing.T) {
+	if _, err := new(ledger.Issuer).Issue(context.Background(), draft("receipt_1", "w")); err == nil {
+		t.Error("an issuer without a store has issued a receipt")
+	}
+}

@@ -1,0 +1,133 @@
+package ledger_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+// TestMain makes the test binary a program that issues receipts, when it is asked
+// to be one: LEDGER_WORKER is "file prefix count goroutines".
+func TestMain(m *testing.M) {
+	if task := os.Getenv("LEDGER_WORKER"); task != "" {
+		if err := worker(task); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// worker issues receipts and prints the id of each one that it was told is stored.
+func worker(task string) error {
+	f := strings.Split(task, "\t")
+	count, err := strconv.Atoi(f[2])
+	if err != nil {
+		return err
+	}
+	goroutines, err := strconv.Atoi(f[3])
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	l, err := ledger.Open(ctx, f[0])
+	if err != nil {
+		return err
+	}
+	issuer := &ledger.Issuer{Store: l, Signer: signer(panics{}), KeepSecrets: true}
+	errs := make([]error, goroutines)
+	var group sync.WaitGroup
+	for g := range goroutines {
+		group.Go(func() {
+			for n := g; n < count; n += goroutines {
+				s, err := issuer.Issue(ctx, draft(fmt.Sprintf("%s_%04d", f[1], n), "w"))
+				if err != nil {
+					errs[g] = err
+					return
+				}
+				fmt.Println(s.ID(), s.Hash()) // one write each
+			}
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return l.Close()
+}
+
+// panics is a testing.TB outside of tests.
+type panics struct{ testing.TB }
+
+func (panics) Helper()           {}
+func (panics) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
+
+func start(t *testing.T, path, prefix string, count, goroutines int) (*exec.Cmd, *strings.Builder) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), fmt.Sprintf("LEDGER_WORKER=%s\t%s\t%d\t%d", path, prefix, count, goroutines))
+	out := new(strings.Builder)
+	cmd.Stdout, cmd.Stderr = out, os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, out
+}
+
+// TestProcesses: eight processes issue into one stream at once, each from several
+// goroutines. No receipt is lost and nothing forks.
+func TestProcesses(t *testing.T) {
+	const processes = 8
+	each := 1000
+	if testing.Short() {
+		each = 50
+	}
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	l, err := ledger.Create(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running []*exec.Cmd
+	var outs []*strings.Builder
+	for p := range processes {
+		cmd, out := start(t, path, fmt.Sprintf("p%d", p), each, 1+3*(p%2)) // half of them have one goroutine
+		running, outs = append(running, cmd), append(outs, out)
+	}
+	told := map[string]bool{}
+	for i, cmd := range running {
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("process %d: %v", i, err)
+		}
+		for _, line := range strings.Split(strings.TrimSpace(outs[i].String()), "\n") {
+			told[line] = true
+		}
+	}
+	for e, err := range l.Scan(context.Background(), ledger.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(told, fmt.Sprint(e.ID, " ", e.Hash))
+	}
+	if len(told) > 0 {
+		t.Errorf("%d receipts that were acknowledged are not in the ledger", len(told))
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, list := faults(t, path, verifier(t, receipt.Policy{}))
+	if len(list) > 0 || c.Verified != processes*each || len(c.Streams) != 1 || c.Streams[0].Head.Count != uint64(processes*each) {
+		t.Errorf("%+v, %q", c, list)
+	}
+}

@@ -1,0 +1,81 @@
+package storetest_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
+)
+
+func TestSQLite(t *testing.T) {
+	paths := map[ledger.Store]string{}
+	keep := func(t *testing.T, l *ledger.SQLite, path string, err error) ledger.Store {
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		paths[l] = path
+		return l
+	}
+	storetest.Run(t, func(t *testing.T) ledger.Store {
+		path := filepath.Join(t.TempDir(), "ledger.db")
+		l, err := ledger.Create(context.Background(), path)
+		return keep(t, l, path, err)
+	}, func(t *testing.T, old ledger.Store) ledger.Store {
+		if err := old.(*ledger.SQLite).Close(); err != nil {
+			t.Fatal(err)
+		}
+		l, err := ledger.Open(context.Background(), paths[old])
+		return keep(t, l, paths[old], err)
+	})
+}
+
+// memory is the smallest store that there can be.
+type memory struct {
+	mu    sync.Mutex
+	heads map[chain.Stream]chain.Head
+	byID  map[string]*receipt.Sealed
+}
+
+func (m *memory) Head(_ context.Context, s chain.Stream) (chain.Head, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.heads[s], nil
+}
+
+func (m *memory) Get(_ context.Context, id string) (*receipt.Sealed, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.byID[id]; r != nil {
+		return r, nil
+	}
+	return nil, ledger.ErrNotFound
+}
+
+func (m *memory) Append(_ context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.byID[r.ID()] != nil:
+		return ledger.ErrDuplicateID
+	case m.heads[s].Hash != previous.Hash:
+		return ledger.ErrHeadMoved
+	}
+	if err := ledger.Follows(s, previous, r); err != nil {
+		return err
+	}
+	m.byID[r.ID()] = r
+	m.heads[s] = chain.Head{Hash: r.Hash(), Count: m.heads[s].Count + 1}
+	return nil
+}
+
+func TestMemory(t *testing.T) {
+	storetest.Run(t, func(*testing.T) ledger.Store {
+		return &memory{heads: map[chain.Stream]chain.Head{}, byID: map[string]*receipt.Sealed{}}
+	}, nil)
+}
