@@ -216,3 +216,14 @@ func (l *SQLite) streams(ctx context.Context) (list []StreamHead, err error) {
 	}
 	return list, rows.Err()
 }
+
+// Find returns the stream of the receipt with a hash, and whether there is one.
+func (l *SQLite) Find(ctx context.Context, hash canon.Digest) (s chain.Stream, found bool, err error) {
+	var tenant sql.NullString
+	err = l.read.QueryRowContext(ctx, "SELECT s.issuer, s.tenant, s.workspace FROM receipts r JOIN streams s ON s.id = r.stream WHERE r.hash = ? LIMIT 1", hash[:]).Scan(&s.Issuer, &tenant, &s.Workspace)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s, false, nil
+	}
+	s.Tenant, s.HasTenant = tenant.String, tenant.Valid
+	return s, err == nil, l.wrap("look for a receipt", err)
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+func newLedger(e *env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ledger VERB",
+		Short: "issue receipts into a durable store, and check it",
+		Long: `Keep receipts in one SQLite file, and issue them there so that none is lost and no
+chain forks, whatever crashes and however many processes issue at once.
+
+The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
+		Example: `  receipt ledger init ledger.db
+  receipt ledger head ledger.db`,
+		Args: cobra.ArbitraryArgs,
+		RunE: expectVerb,
+	}
+	cmd.AddCommand(newLedgerInit(e), newLedgerIssue(e), newLedgerImport(e), newLedgerExport(e), newLedgerFsck(e), newLedgerHead(e))
+	return cmd
+}
+
+// ledgerFile is the first argument of each of the verbs.
+func ledgerFile(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usage(cmd.CommandPath()+" --help has examples", "expected the FILE of a ledger")
+	}
+	return nil
+}
+
+func onlyLedgerFile(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usage(cmd.CommandPath()+" --help has examples", "expected one FILE, found %d", len(args))
+	}
+	return ledgerFile(cmd, args)
+}
+
+func newLedgerInit(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init FILE",
+		Short: "make an empty ledger",
+		Long: `Make an empty ledger. A file that exists is left as it is. While it is in use, two
+files lie beside it, FILE-wal and FILE-shm: copy it with sqlite3's .backup, not
+with cp. It must not be on a network file system.`,
+		Example: `  receipt ledger init ledger.db
+  receipt ledger init receipts.sqlite`,
+		Args: onlyLedgerFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := ledger.Create(cmd.Context(), args[0])
+			if errors.Is(err, fs.ErrExist) {
+				return usage("", "%q exists already", args[0])
+			} else if err != nil {
+				return usage("", "%w", reason(err))
+			}
+			if err := l.Close(); err != nil {
+				return usage("", "%w", err)
+			}
+			_, err = fmt.Fprintf(e.out, "ledger       %s, readable by its owner only\n", escapeLine(args[0]))
+			return err
+		},
+	}
+}
+
+// openLedger opens one that exists.
+func openLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, error) {
+	open := ledger.OpenReadOnly
+	if write {
+		open = ledger.Open
+	}
+	l, err := open(ctx, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usage("receipt ledger init makes one", "%q does not exist", path)
+	case err != nil:
+		return nil, usage("", "%w", reason(err))
+	}
+	return l, nil
+}

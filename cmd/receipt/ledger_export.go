@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+type ledgerExportOptions struct {
+	task, session, from, before string
+	output                      string
+	force                       bool
+}
+
+func newLedgerExport(e *env) *cobra.Command {
+	var o ledgerExportOptions
+	cmd := &cobra.Command{
+		Use:   "export FILE",
+		Short: "write the receipts of a ledger",
+		Long: `Write receipts as canonical JSON, one a line, or as CBOR to a FILE that ends in
+.cborseq: in the order in which they were stored, or of issued_at with --from or
+--before. They are written as they are stored; whether they are true is for receipt
+verify or receipt ledger fsck to say.`,
+		Example: `  receipt ledger init ledger.db && receipt ledger export ledger.db -o day.jsonl
+  receipt ledger init copy.db && receipt ledger export copy.db --from 2026-04-25T00:00:00Z --before 2026-04-26T00:00:00Z`,
+		Args: onlyLedgerFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), e, args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`")
+	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
+	f.StringVar(&o.from, "from", "", "only receipts issued at this `TIME` (RFC 3339) or later")
+	f.StringVar(&o.before, "before", "", "only receipts issued before this `TIME`")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`; its extension says what it holds")
+	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	return cmd
+}
+
+func (o *ledgerExportOptions) run(ctx context.Context, e *env, path string) error {
+	query := ledger.Query{Task: o.task, Session: o.session}
+	for _, flag := range []struct {
+		name, text string
+		to         *time.Time
+	}{{"--from", o.from, &query.From}, {"--before", o.before, &query.Before}} {
+		if flag.text == "" {
+			continue
+		}
+		at, err := receipt.ParseTime(flag.text)
+		if err != nil {
+			return usage("", "%s %q: %w", flag.name, flag.text, err)
+		}
+		*flag.to = at
+	}
+	l, err := openLedger(ctx, path, false)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	out, err := newDocumentWriter(e, o.output, []string{".jsonl", ".ndjson", ".cborseq"}, o.force)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	doc := new(canon.Document)
+	for entry, err := range l.Scan(ctx, query) {
+		if err != nil {
+			return usage("", "%w", err)
+		}
+		if err := doc.Parse(entry.JSON, canon.Limits{}); err != nil {
+			return refuted("receipt ledger fsck tells what is damaged", "receipt %q of the ledger is damaged: %w", entry.ID, err)
+		}
+		if err := out.write(entry.ID, doc); err != nil {
+			return err
+		}
+	}
+	if out.count == 0 {
+		return out.output.commit() // a day without receipts is no mistake
+	}
+	return out.commit()
+}
