@@ -61,6 +61,7 @@ var homes = map[string]string{
 	"go.yaml.in/yaml":                       "redact/rulefile",
 	"github.com/BurntSushi/toml":            "redact/rulefile",
 	"github.com/prometheus/client_golang":   "receipt/serve",
+	"modernc.org/sqlite":                    "receipt/ledger",
 }
 
 // impure are the packages that a pure room does without; "net/" is every
