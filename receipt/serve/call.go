@@ -148,7 +148,7 @@ func (c *call) refuse(err error) {
 	if !errors.As(err, &f) {
 		f = internal(err, "the request could not be answered")
 	}
-	if f.status >= http.StatusInternalServerError && f.cause != nil {
+	if f.status == http.StatusInternalServerError {
 		c.s.options.Log.Error("request failed", "request", c.id, "route", c.pattern(), "error", clean(f.Error()))
 	}
 	if c.w.status != 0 {

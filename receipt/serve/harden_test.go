@@ -10,11 +10,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
@@ -45,6 +47,49 @@ func TestTooLarge(t *testing.T) {
 	}
 	if got := h.do("POST", "/v1/verify", io.MultiReader(bytes.NewReader(bytes.Repeat([]byte("\x80"), 300_000))), "Content-Type", "application/cbor"); got.status != 413 {
 		t.Errorf("CBOR: %d %s", got.status, got.body)
+	}
+}
+
+// TestRefusedMidway: a client that is still sending when it is refused sees the
+// answer, and an end rather than a reset. Reliability 301.
+func TestRefusedMidway(t *testing.T) {
+	o := options(t)
+	o.Limits.Document = 1000
+	h := start(t, o)
+	const size = 120_000 // beyond what is read, within what the system buffers
+	request := fmt.Sprintf("POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", size, strings.Repeat(" ", size))
+	for range 20 { // a reset comes half a second later, which is a short time for a busy machine
+		conn, err := net.Dial("tcp", h.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(time.Minute))
+		_, _ = io.WriteString(conn, request)
+		answer, err := io.ReadAll(conn)
+		conn.Close()
+		if err == nil && bytes.HasPrefix(answer, []byte("HTTP/1.1 413 ")) {
+			return
+		}
+		t.Logf("%v %.60q", err, answer)
+	}
+	t.Error("every answer was lost in a reset")
+}
+
+// TestEndWithData: a body whose last bytes come together with its end is measured too.
+func TestEndWithData(t *testing.T) {
+	o := options(t)
+	o.Limits.Document = 10
+	s, err := serve.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]int{10: 200, 11: 413} {
+		r := httptest.NewRequest("POST", "/v1/verify", iotest.DataErrReader(strings.NewReader(strings.Repeat(" ", n))))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		if s.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("%d bytes: %d", n, w.Code)
+		}
 	}
 }
 

@@ -210,6 +210,9 @@ type shelf struct {
 	texts map[string][]byte
 	tasks map[string][]string // of a task, in order
 	err   error               // instead of any answer
+
+	mu      sync.Mutex
+	cursors []string // that were asked for
 }
 
 func newShelf() *shelf { return &shelf{texts: map[string][]byte{}, tasks: map[string][]string{}} }
@@ -234,6 +237,9 @@ func (s *shelf) ByTask(_ context.Context, task, cursor string, limit int) (page 
 	if s.err != nil {
 		return nil, "", s.err
 	}
+	s.mu.Lock()
+	s.cursors = append(s.cursors, cursor)
+	s.mu.Unlock()
 	list := s.tasks[task]
 	if cursor != "" {
 		at := -1

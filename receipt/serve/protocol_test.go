@@ -205,7 +205,10 @@ func TestArchive(t *testing.T) {
 
 // TestPages: the receipts of a task, page by page.
 func TestPages(t *testing.T) {
-	h := start(t, shelved(t))
+	o := options(t)
+	source := library(t)
+	o.Source = source
+	h := start(t, o)
 	var ids []string
 	path := "/v1/tasks/t/receipts?limit=2"
 	for range 5 {
@@ -254,6 +257,11 @@ func TestPages(t *testing.T) {
 		got := h.get(path, version()...)
 		if text := fmt.Sprintf("%d %s", got.status, got.param()); text != want {
 			t.Errorf("%.80s: %s, expected %s: %.300s", path, text, want, got.body)
+		}
+	}
+	for _, cursor := range source.cursors {
+		if len(cursor) > serve.MaxCursor || strings.ContainsAny(cursor, " \n") {
+			t.Errorf("the source was asked for the cursor %.80q", cursor)
 		}
 	}
 	if got := h.get("/v1/tasks/nobody/receipts", version()...); string(got.body) != `{"object":"list","data":[],"page":{"has_more":false,"next_cursor":null}}`+"\n" {

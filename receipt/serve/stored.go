@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -62,6 +63,8 @@ func sourceFault(err error) error {
 		return notFound()
 	case errors.Is(err, ErrCursor):
 		return invalid("cursor", "this cursor is none of ours, or its place is gone; begin without one")
+	case errors.Is(err, context.Canceled):
+		return gone(err)
 	case errors.Is(err, ErrChanged):
 		return internal(err, "the stored receipt is no longer what it was when the server found it")
 	}

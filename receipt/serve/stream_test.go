@@ -178,15 +178,23 @@ func TestContinuity(t *testing.T) {
 	}
 }
 
-// TestStreamLive: reports come while the body is still being sent.
+// TestStreamLive: reports come while the body is still being sent, whether its length
+// is stated or not.
 func TestStreamLive(t *testing.T) {
 	h := start(t, options(t))
+	h.live(t, -1)
+	h.live(t, int64(4*len(ndjson(oneLine(t, "valid/minimal.json")))))
+}
+
+func (h *host) live(t *testing.T, length int64) {
+	t.Helper()
 	r, w := io.Pipe()
 	defer w.Close()
 	req, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+h.addr+"/v1/verify", r)
 	if err != nil {
 		t.Fatal(err)
 	}
+	req.ContentLength = length
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	good := oneLine(t, "valid/minimal.json")
 	go func() { _, _ = w.Write(ndjson(good, good, good)) }()
@@ -208,6 +216,29 @@ func TestStreamLive(t *testing.T) {
 	rest, err := io.ReadAll(lines)
 	if err != nil || strings.Count(string(rest), "\n") != 2 || !strings.Contains(string(rest), `{"summary":`) {
 		t.Errorf("%v %s", err, rest)
+	}
+}
+
+// TestLongStream: a stream may take much longer than a client may stand still.
+func TestLongStream(t *testing.T) {
+	o := options(t)
+	o.Limits.Idle = 400 * time.Millisecond
+	h := start(t, o)
+	r, w := io.Pipe()
+	good := ndjson(oneLine(t, "valid/minimal.json"))
+	began := time.Now()
+	go func() {
+		defer w.Close()
+		for time.Since(began) < 4*o.Limits.Idle {
+			if _, err := w.Write(good); err != nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) // a client that is slow, not one that waits
+		}
+	}()
+	got := h.do("POST", "/v1/verify", r, "Content-Type", "application/x-ndjson")
+	if _, sum := verdicts(t, got); got.err != nil || sum == nil || sum.Verdict() != receipt.Verified {
+		t.Errorf("%v after %v: %.300s", got.err, time.Since(began), got.body[max(0, len(got.body)-300):])
 	}
 }
 
