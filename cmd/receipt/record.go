@@ -20,7 +20,7 @@ type recordOptions struct {
 	record.Options
 	issuedAt         string
 	frames, markdown bool
-	output           string
+	log, output      string
 	force            bool
 }
 
@@ -71,6 +71,7 @@ withholds secrets from the draft, and receipt seal makes the receipt.`,
 	f.StringVar(&o.PolicyRef, "policy-ref", "", "`REF` of the trust policy")
 	f.StringVar(&o.Tier, "tier", "", "the persona's `TIER`, when no event names one: shadow, suggest, act_with_approval or act_auto")
 	f.StringVar(&o.LogURI, "log-uri", "", "where the log is kept, for whoever replays it: `URI`")
+	f.StringVar(&o.log, "log", "", "write the events that the draft's digest covers to this `FILE`")
 	f.BoolVar(&o.frames, "frames", false, "the lines are JSON-RPC frames")
 	f.BoolVar(&o.markdown, "markdown", false, "write the page of what becomes what as Markdown")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
@@ -98,12 +99,21 @@ func recordLog(e *env, path string, o *recordOptions) error {
 		return err
 	}
 	defer in.Close()
+	kept, err := newKeptLog(o.log, o.force)
+	if err != nil {
+		return err
+	}
+	defer kept.discard()
+	o.Keep = kept.add
 	log, err := record.Read(in, o.Options, form)
 	if err != nil {
 		return recordFailure(path, err)
 	}
 	text, err := record.JSON(log.Draft)
 	if err != nil {
+		return err
+	}
+	if err := kept.finish(); err != nil {
 		return err
 	}
 	if err := writeOutput(e, o.output, append(text, '\n'), 0o644, o.force); err != nil {
@@ -140,7 +150,10 @@ func recordFailure(path string, err error) error {
 	var refusal *record.Error
 	var missing *record.MissingError
 	var invalid *receipt.InvalidError
+	var told *failure
 	switch {
+	case errors.As(err, &told): // the file of --log
+		return told
 	case errors.As(err, &refusal) && refusal.Code == record.CodeOtherTask:
 		return usage("--task ID names the one that is meant", "%q: %w", name, err)
 	case errors.As(err, &refusal):

@@ -35,7 +35,8 @@ and unknown members are ignored and counted. Without ` + "`--task`" + ` a log is
 
 The draft names the digest of the log (material ` + "`event_log`" + `): SHA-256 over the RFC 8785
 form of every event of the task, unknown kinds included, a line feed behind each. Left
-out are ` + "`receipt.*`" + `, which issuing makes, and what came behind the end.
+out are ` + "`receipt.*`" + `, which issuing makes, and what came behind the end. ` + "`--log FILE`" + `
+writes just those bytes, also when the events were made of frames.
 
 ## Digests and money
 
@@ -46,10 +47,32 @@ decimals; the receipt has the double nearest to the sum.
 
 ## Secrets
 
-Recording copies names, paths, hosts, reasons and failures as they are. Apply a
+Recording copies names, paths, URIs, reasons and failures as they are. Apply a
 ` + "`redact.Policy`" + ` to the draft, or run ` + "`receipt redact`" + `, before it is sealed. What a model
-thought is never copied, paths outside the workspace become a label, of URLs the host
-alone is kept; each of these that was left out of a member is listed in ` + "`redactions`" + `.
+thought is never copied; when some of it was in a failure, ` + "`redactions`" + ` says where. Paths
+outside the workspace become a label, and are listed there too. Of a network destination
+the host alone is kept.
+`
+
+const recordNested = `
+| member | holds |
+|---|---|
+| ` + "`input` `output` `response` `args`" + ` | any JSON value; only its digest is kept. ` + "`…_sha256`" + ` stands in its place |
+| ` + "`…sha256`" + ` | 64 hexadecimal digits, with or without ` + "`sha256:`" + ` |
+| ` + "`actor`" + ` | a string, or an object with ` + "`id`" + `; the envelope's counts when the payload has none |
+| ` + "`cost` `usd`" + ` | a number, its text, or ` + "`{amount, currency}`" + `; USD unless it is said |
+| ` + "`autonomy_budget`" + ` | ` + "`usd` `input_tokens` `output_tokens` `tool_calls` `wall_time_ms`" + ` |
+| ` + "`model_route`" + ` | ` + "`chosen_model` `alternatives_considered` `route_policy_reason`" + `; a model is ` + "`provider` `model` `version` `reason`" + ` |
+| ` + "`fs_writes`" + ` | ` + "`path` `operation` `before_sha256` `after_sha256`" + `; create, modify, delete, or rename with ` + "`from`" + `, which is told as delete and create |
+| ` + "`network_egress`" + ` | ` + "`url`, `host` or `destination`; `purpose` `bytes_sent`" + ` |
+| ` + "`signatures`" + ` | ` + "`reviewer` `signed_at` `signature`" + ` |
+| ` + "`failure`" + ` | an object, copied without hidden reasoning |
+
+What a tool's own events tell of files and the network stands in place of what artifacts
+or spans with the same ` + "`tool_call_id`" + ` tell.
+
+An approval needs ` + "`approvers_required`" + ` different reviewers (one, when it is not said) before
+its ` + "`deadline`" + `. An answer that was no approval is never taken back.
 `
 
 func recordPage(w io.Writer) {
@@ -58,6 +81,7 @@ func recordPage(w io.Writer) {
 	for _, k := range record.Kinds() {
 		fmt.Fprintf(w, "| `%s` | %s | %s |\n", k.Event, cell(k.Receipt), codes(k.Payload))
 	}
+	fmt.Fprint(w, recordNested)
 	recordLife(w)
 	recordFrames(w)
 	recordOutcomes(w)

@@ -27,7 +27,6 @@ const maxPending = 1 << 16
 // that count from 1. It is not safe for concurrent use.
 type Frames struct {
 	recorder *Recorder
-	keep     func(event []byte) error
 	table    map[string]FrameKind
 	outcomes []Outcome
 	doc, out *canon.Document
@@ -67,10 +66,8 @@ type pending struct {
 }
 
 // NewFrames returns Frames. Options.TaskID is required, as no frame names a task.
-// keep, when it is not nil, gets every event in canonical form before it is
-// recorded: the log that the draft names. The bytes are only valid during the
-// call.
-func NewFrames(o Options, keep func(event []byte) error) (*Frames, error) {
+// Options.Keep gets the events that the frames became.
+func NewFrames(o Options) (*Frames, error) {
 	if o.TaskID == "" {
 		return nil, errors.New("record: options: TaskID is empty: no frame names the task")
 	}
@@ -78,12 +75,12 @@ func NewFrames(o Options, keep func(event []byte) error) (*Frames, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newFrames(r, keep, FrameKinds(), Outcomes()), nil
+	return newFrames(r, FrameKinds(), Outcomes()), nil
 }
 
-func newFrames(r *Recorder, keep func([]byte) error, table []FrameKind, outcomes []Outcome) *Frames {
+func newFrames(r *Recorder, table []FrameKind, outcomes []Outcome) *Frames {
 	f := &Frames{
-		recorder: r, keep: keep, outcomes: outcomes, table: make(map[string]FrameKind, len(table)),
+		recorder: r, outcomes: outcomes, table: make(map[string]FrameKind, len(table)),
 		doc: new(canon.Document), out: new(canon.Document), session: r.options.SessionID,
 		pending: map[string][]pending{}, calls: map[string]*frameCall{}, workers: map[string]*worker{}, asked: map[string]int{},
 	}
@@ -94,7 +91,7 @@ func newFrames(r *Recorder, keep func([]byte) error, table []FrameKind, outcomes
 }
 
 // Add consumes one frame, which passed at a time. The error is an *[Error], or
-// what keep returned; it is final, like that of [Recorder.Add].
+// what Options.Keep returned; it is final, like that of [Recorder.Add].
 func (f *Frames) Add(at time.Time, from Sender, text []byte) error {
 	if f.err != nil {
 		return f.err
@@ -183,9 +180,6 @@ func (f *Frames) emitText(fr *frame, kind string, payload []byte) {
 		"metadata": members{}, "payload": raw(payload),
 	}.text()
 	err := f.out.Parse(text, canon.Limits{Bytes: 2 * canon.MaxBytes})
-	if err == nil && f.keep != nil {
-		err = f.keep(f.out.AppendCanonical(nil))
-	}
 	if err == nil {
 		err = f.recorder.AddDocument(f.out)
 	}

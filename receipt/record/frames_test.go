@@ -249,7 +249,7 @@ func TestFramesRefused(t *testing.T) {
 			t.Errorf("%s: %v (%#v)", name, err, refused)
 		}
 	}
-	f, err := record.NewFrames(frameOptions(), nil)
+	f, err := record.NewFrames(frameOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,14 +263,19 @@ func TestFramesRefused(t *testing.T) {
 	}
 	o := frameOptions()
 	o.TaskID = ""
-	if _, err := record.NewFrames(o, nil); err == nil {
+	if _, err := record.NewFrames(o); err == nil {
 		t.Error("frames of no task are recorded")
 	}
 	lost := errors.New("disk full")
-	if f, err = record.NewFrames(frameOptions(), func([]byte) error { return lost }); err != nil {
+	o = frameOptions()
+	o.Keep = func([]byte) error { return lost }
+	if f, err = record.NewFrames(o); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Event(time.Now(), "task.started", []byte(`{}`)); !errors.Is(err, lost) {
+	if err := f.Event(time.Now(), "task.failed", []byte(`{}`)); !errors.Is(err, lost) {
+		t.Errorf("%v", err)
+	}
+	if d, err := f.Draft(); d != nil || !errors.Is(err, lost) {
 		t.Errorf("%v", err)
 	}
 }

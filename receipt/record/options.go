@@ -47,6 +47,11 @@ type Options struct {
 	// their digest. "": the draft has the digest alone.
 	LogURI string
 
+	// Keep, when it is not nil, gets each event that the digest in the draft covers:
+	// its canonical form and a line feed. Who writes them out has the log that the
+	// draft names. The bytes are only valid during the call. An error is final.
+	Keep func(line []byte) error
+
 	// Sealer checks drafts. Who makes many keeps one; nil: one is made for each.
 	Sealer *receipt.Sealer
 }

@@ -157,7 +157,7 @@ func (r *reader) begin() (err error) {
 	switch {
 	case r.recorder != nil || r.frames != nil:
 	case r.log.Form == FormFrames:
-		r.frames, err = NewFrames(r.options, nil)
+		r.frames, err = NewFrames(r.options)
 	default:
 		r.recorder, err = New(r.options)
 	}

@@ -18,7 +18,7 @@ type Recorder struct {
 	run     *run
 
 	index     int
-	err       *Error // the first refusal: it ends the recording
+	err       error // the first refusal: it ends the recording
 	seen      map[string]canon.Digest
 	sequences map[resource]int64
 	log       hash.Hash // of the canonical events, a line each
@@ -61,9 +61,9 @@ func newRecorder(o Options, table []Kind) *Recorder {
 	return r
 }
 
-// Add consumes one event, a JSON object. The error is an *[Error]; it is final:
-// every later call and [Recorder.Draft] return it, so that no receipt leaves out
-// what was refused.
+// Add consumes one event, a JSON object. The error is an *[Error], or what
+// Options.Keep returned; it is final: every later call and [Recorder.Draft] return
+// it, so that no receipt leaves out what was refused.
 func (r *Recorder) Add(event []byte) error {
 	if r.err == nil {
 		if err := r.doc.Parse(event, canon.Limits{}); err != nil {
@@ -82,15 +82,14 @@ func (r *Recorder) AddDocument(doc *canon.Document) error {
 		return r.err
 	}
 	r.index++
-	e, err := readEvent(r.index, doc)
-	if err == nil {
-		err = r.take(e, doc)
+	e, refused := readEvent(r.index, doc)
+	if refused == nil {
+		refused = r.take(e, doc)
 	}
-	if err != nil {
-		r.err = err
-		return err
+	if refused != nil {
+		r.err = refused
 	}
-	return nil
+	return r.err
 }
 
 // Ended reports whether the terminal event has come.
@@ -182,25 +181,30 @@ func (r *Recorder) follow(e *event) *Error {
 	return nil
 }
 
-// consume writes the event into the digest of the log and applies it.
+// consume applies the event and writes it into the digest of the log.
 func (r *Recorder) consume(e *event, doc *canon.Document, kind Kind, known bool) {
-	r.counts.Events++
-	r.log.Write(append(doc.AppendCanonical(nil), '\n'))
 	r.run.envelope(e)
-	if !known {
+	switch {
+	case !known:
 		r.counts.Unknown++
 		if len(r.counts.UnknownKinds) < maxUnknownKinds && !slices.Contains(r.counts.UnknownKinds, e.kind) {
 			r.counts.UnknownKinds = append(r.counts.UnknownKinds, e.kind)
 		}
-		return
-	}
-	if kind.apply == nil {
-		return
-	}
-	for name := range e.payload.Members() {
-		if !slices.Contains(kind.Payload, name.String()) {
-			r.counts.UnknownMembers++
+	case kind.apply != nil:
+		for name := range e.payload.Members() {
+			if !slices.Contains(kind.Payload, name.String()) {
+				r.counts.UnknownMembers++
+			}
 		}
+		kind.apply(r.run, e)
 	}
-	kind.apply(r.run, e)
+	if e.err != nil {
+		return
+	}
+	r.counts.Events++
+	line := append(doc.AppendCanonical(nil), '\n')
+	r.log.Write(line)
+	if r.options.Keep != nil {
+		r.err = r.options.Keep(line)
+	}
 }

@@ -100,7 +100,7 @@ func recordFrames(t *testing.T, table []FrameKind, outcomes []Outcome, sealer *r
 	t.Helper()
 	all := ""
 	for _, name := range []string{"run", "canceled"} {
-		f := newFrames(newRecorder(optionsOf(t, name, sealer), Kinds()), nil, table, outcomes)
+		f := newFrames(newRecorder(optionsOf(t, name, sealer), Kinds()), table, outcomes)
 		r := &reader{log: Log{Form: FormFrames}, frames: f, doc: new(canon.Document)}
 		for _, line := range lines(t, name+".frames.jsonl") {
 			if r.line(line) != nil {
