@@ -61,6 +61,14 @@ func TestPage(t *testing.T) {
 			}
 		})
 	}
+	t.Run("shut", func(t *testing.T) {
+		before := len(asked)
+		testShut(t, browser, "file://"+filepath.Join(dir, "page.html"), server.URL)
+		if mu.Lock(); len(asked) != before {
+			t.Errorf("the server was asked %q", asked[before:])
+		}
+		mu.Unlock()
+	})
 	t.Run("fixtures", func(t *testing.T) { testFixtures(t, browser, server.URL+"/") })
 	t.Run("cancel", func(t *testing.T) { testCancel(t, browser, server.URL+"/", stream) })
 	t.Run("accessibility", func(t *testing.T) { testAccessibility(t, browser, server.URL+"/", stream) })
