@@ -69,8 +69,16 @@ func start(t *testing.T) context.Context {
 	return ctx
 }
 
-// open opens a page in a tab of its own and listens to all that it does.
+// open opens the page in a tab of its own, when it is ready.
 func open(t *testing.T, parent context.Context, url string) *tab {
+	t.Helper()
+	b := load(t, parent, url)
+	b.wait(`document.getElementById("tool").textContent.startsWith("receipt ")`)
+	return b
+}
+
+// load opens a page and listens to all that it does.
+func load(t *testing.T, parent context.Context, url string) *tab {
 	t.Helper()
 	ctx, stop := chromedp.NewContext(parent)
 	t.Cleanup(stop)
@@ -81,7 +89,6 @@ func open(t *testing.T, parent context.Context, url string) *tab {
 	b.call(chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: b.downloads}))
 	b.size(1100, 900)
 	b.must(chromedp.Do(ctx, chromedp.Navigate(url)))
-	b.wait(`document.getElementById("tool").textContent.startsWith("receipt ")`)
 	return b
 }
 

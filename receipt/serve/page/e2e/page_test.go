@@ -61,6 +61,7 @@ func TestPage(t *testing.T) {
 			}
 		})
 	}
+	t.Run("broken", func(t *testing.T) { testBroken(t, browser, filepath.Join(dir, "page.html")) })
 	t.Run("shut", func(t *testing.T) {
 		before := len(asked)
 		testShut(t, browser, "file://"+filepath.Join(dir, "page.html"), server.URL)
@@ -286,6 +287,30 @@ func testFixtures(t *testing.T, browser context.Context, url string) {
 		}
 	}
 	b.quiet()
+}
+
+// testBroken: where the core does not start nothing looks as if it had.
+func testBroken(t *testing.T, browser context.Context, path string) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), `id="core">`)
+	_, after, closed := strings.Cut(rest, "<")
+	if !found || !closed {
+		t.Fatal("the page has no core")
+	}
+	broken := filepath.Join(t.TempDir(), "broken.html")
+	if err := os.WriteFile(broken, []byte(before+`id="core">AAAA<`+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b := load(t, browser, "file://"+broken)
+	b.wait(`document.getElementById("problem").innerText.includes("Nothing was decided")`)
+	b.drop(fixture(t, "valid/task.json"))
+	b.wait(`document.getElementById("problem").innerText.includes("did not work")`)
+	if b.count("#outcome *") != 0 {
+		t.Errorf("an outcome of nothing: %s", b.text("#outcome"))
+	}
 }
 
 // testCancel: what was cancelled has decided nothing, and the page goes on.
