@@ -20,6 +20,9 @@ const (
 // actorHost decides where nobody is named.
 const actorHost = "host"
 
+// maxReviewers bounds those of one approval.
+const maxReviewers = 1_000
+
 // An approval is one question and everything that answered it.
 type approval struct {
 	id, call, tool, action string
@@ -181,7 +184,11 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 // review adds those who approved.
 func (a *approval) review(e *event, who string) {
 	add := func(name string) {
-		if name != "" && !slices.Contains(a.reviewers, name) {
+		switch {
+		case name == "" || slices.Contains(a.reviewers, name):
+		case len(a.reviewers) == maxReviewers:
+			e.fail(CodeLimit, e.payload, "expected at most %d reviewers", maxReviewers)
+		default:
 			a.reviewers = append(a.reviewers, name)
 		}
 	}
@@ -192,15 +199,17 @@ func (a *approval) review(e *event, who string) {
 			e.fail(CodePayload, n, "expected a string of at most %d bytes", MaxText)
 			return
 		}
-		add(n.String())
+		if add(n.String()); e.err != nil {
+			return
+		}
 	}
 	for _, s := range e.elements(e.payload, "signatures") {
 		a.signatures = append(a.signatures, map[string]any{
 			"reviewer": e.required(s, "reviewer"), "signed_at": e.required(s, "signed_at"), "signature": e.required(s, "signature"),
 		})
 	}
-	if len(a.reviewers)+len(a.signatures) > MaxEntries {
-		e.fail(CodeLimit, e.payload, "expected at most %d reviewers", MaxEntries)
+	if len(a.signatures) > maxReviewers {
+		e.fail(CodeLimit, e.payload, "expected at most %d signatures of reviewers", maxReviewers)
 	}
 }
 

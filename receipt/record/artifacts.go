@@ -1,6 +1,8 @@
 package record
 
 import (
+	"strconv"
+
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -66,17 +68,27 @@ func compacted(r *run, e *event) {
 	if id == "" {
 		return
 	}
-	r.materials = append(r.materials, material{Material: receipt.Material{
-		Kind: "artifact", ID: id, URI: e.text(e.payload, "uri"), SHA256: e.digest(e.payload, "sha256"),
-	}})
+	r.record(e, receipt.Material{Kind: "artifact", ID: id, URI: e.text(e.payload, "uri"), SHA256: e.digest(e.payload, "sha256")})
+}
+
+// record adds a material. What is used twice is told once; another content of the
+// same id is numbered, as materials are named by their ids.
+func (r *run) record(e *event, m receipt.Material) {
+	content := [4]string{m.Kind, m.ID, m.URI, m.SHA256.String()}
+	if r.recorded[content] > 0 {
+		return
+	}
+	r.recorded[content]++
+	id := [4]string{m.ID}
+	if r.recorded[id]++; r.recorded[id] > 1 {
+		m.ID += "#" + strconv.Itoa(r.recorded[id])
+	}
+	r.materials = append(r.materials, material{Material: m})
 	r.room(e)
 }
 
 func memoryRead(r *run, e *event) {
-	r.materials = append(r.materials, material{Material: receipt.Material{
-		Kind: "host_fact", ID: "memory:" + e.required(e.payload, "memory_id"), URI: e.text(e.payload, "uri"), SHA256: e.digest(e.payload, "sha256"),
-	}})
-	r.room(e)
+	r.record(e, receipt.Material{Kind: "host_fact", ID: "memory:" + e.required(e.payload, "memory_id"), URI: e.text(e.payload, "uri"), SHA256: e.digest(e.payload, "sha256")})
 }
 
 func memoryWrite(r *run, e *event) {

@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -166,14 +165,14 @@ func (c *call) status() string {
 }
 
 // dispatched reports whether a call was given to its tool.
-func (c *call) dispatched(pending []string) bool {
+func (c *call) dispatched(pending map[string]bool) bool {
 	switch {
 	case c.executed || c.outcome == "succeeded":
 		return true
 	case c.denied || c.category == categoryDenied:
 		return false
 	}
-	return c.outcome != "" || !slices.Contains(pending, c.id)
+	return c.outcome != "" || !pending[c.id]
 }
 
 func (c *call) entry() receipt.ToolCall {

@@ -55,6 +55,19 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// TestMaterialsOnce: what is read twice is told once, and another content under
+// the same id has an id of its own.
+func TestMaterialsOnce(t *testing.T) {
+	one, two := strings.Repeat("1", 64), strings.Repeat("2", 64)
+	got := draft(t, plain(), text(1, 1, "task.started", `{}`),
+		text(2, 2, "agent.memory_read", `{"memory_id":"m","sha256":"`+one+`"}`), text(3, 3, "agent.memory_read", `{"memory_id":"m","sha256":"`+one+`"}`),
+		text(4, 4, "agent.memory_read", `{"memory_id":"m","sha256":"`+two+`"}`), text(5, 5, "agent.memory_read", `{"memory_id":"m","sha256":"`+one+`"}`),
+		text(6, 6, "agent.memory_read", `{"memory_id":"m","sha256":"`+two+`"}`), text(7, 7, "task.completed", `{}`))
+	if strings.Count(got, `"memory:m"`) != 1 || strings.Count(got, `"memory:m#2"`) != 1 || strings.Count(got, `host_fact`) != 2 {
+		t.Error(got)
+	}
+}
+
 // TestFailure: the one open object that is copied. Hidden reasoning is taken out,
 // and so is what a receipt cannot hold.
 func TestFailure(t *testing.T) {

@@ -210,10 +210,10 @@ func (r *run) consumed() receipt.Amounts {
 		in, out := r.input, r.output
 		a.InputTokens, a.OutputTokens = &in, &out
 	}
-	var pending []string
+	pending := map[string]bool{} // calls that were asked for and not approved
 	for _, p := range r.approvals.order {
 		if decision, _, _ := p.decision(r); decision != approved && p.call != "" {
-			pending = append(pending, p.call)
+			pending[p.call] = true
 		}
 	}
 	calls := int64(0)

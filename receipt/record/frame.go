@@ -79,6 +79,9 @@ func (f *Frames) ofSession(fr *frame) bool {
 	return id == "" || id == f.session
 }
 
+// maxSameID bounds the open requests of one id. Two peers make two.
+const maxSameID = 16
+
 // expect waits for the response to a request; a notification has none.
 func (f *Frames) expect(fr *frame, answer func(fr *frame)) {
 	id := fr.root.Member("id")
@@ -90,6 +93,9 @@ func (f *Frames) expect(fr *frame, answer func(fr *frame)) {
 		return
 	}
 	key := string(f.recorder.run.keep(&fr.event, id.AppendCanonical(nil)))
+	if len(f.pending[key]) == maxSameID {
+		fr.fail(CodeAmbiguous, id, "%d requests of this id have no response yet", maxSameID)
+	}
 	f.pending[key] = append(f.pending[key], pending{fr.index, fr.from, fr.kind, answer})
 }
 

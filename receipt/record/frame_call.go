@@ -52,8 +52,15 @@ func (f *Frames) describe(fr *frame, c *frameCall, n canon.Node) {
 		if block.Member("type").String() == "diff" {
 			f.preview(fr, c, block)
 		}
+		if len(c.paths) > maxPaths {
+			fr.fail(CodeLimit, n, "expected at most %d files of one call", maxPaths)
+			return
+		}
 	}
 }
+
+// maxPaths bounds the files that one call is going to change.
+const maxPaths = 1 << 12
 
 // preview reads a diff. Its texts may be parts of files; they are whole ones when
 // the old text has the digest of the file, or there was no file.

@@ -27,10 +27,7 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Add(text(1, 0, "task.failed", `{"failure":{"a":[{"thinking":1},null,{"type":"thinking"}]}}`), "")
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		f.Fatal(err)
-	}
+	sealer := newSealer(f)
 	f.Fuzz(func(t *testing.T, log []byte, task string) {
 		o := record.Options{
 			Issuer: receipt.Issuer{ID: "i"}, TaskID: strings.ToValidUTF8(task, "?"), Tier: "act_auto", SessionID: "session_01K0", WorkspaceRef: "w", Sealer: sealer,
@@ -79,10 +76,7 @@ func FuzzSequence(f *testing.F) {
 		}
 		f.Add(picks, byte(2))
 	}
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		f.Fatal(err)
-	}
+	sealer := newSealer(f)
 	o := plain()
 	o.Sealer = sealer
 	f.Fuzz(func(t *testing.T, picks []byte, end byte) {
@@ -152,10 +146,7 @@ func FuzzOutcome(f *testing.F) {
 		f.Add(answer, true)
 		f.Add(answer, false)
 	}
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		f.Fatal(err)
-	}
+	sealer := newSealer(f)
 	f.Fuzz(func(t *testing.T, result string, offered bool) {
 		if _, err := canon.Parse([]byte(result)); err != nil {
 			return
@@ -204,10 +195,7 @@ func approves(r canon.Node, offered bool) bool {
 // first, changes nothing; neither do the spellings of its JSON.
 func TestDeliveries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sealer := newSealer(t)
 	for _, s := range scenarios() {
 		o := s.options()
 		o.Sealer = sealer

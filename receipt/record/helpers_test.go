@@ -118,3 +118,12 @@ func issuerKey(t testing.TB) (receipt.Signer, receipt.Trust) {
 	}
 	return keys.NewSigner(private, nil), trust
 }
+
+func newSealer(t testing.TB) *receipt.Sealer {
+	t.Helper()
+	sealer, err := receipt.NewSealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sealer
+}

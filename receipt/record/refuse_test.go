@@ -258,3 +258,54 @@ func TestDraftIsTheCallers(t *testing.T) {
 		t.Error(differ(got, want))
 	}
 }
+
+// TestHostileSizes: lists of many take no time that grows with their square, and
+// are refused beyond their bounds.
+func TestHostileSizes(t *testing.T) {
+	list := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	const n = 200_000
+	for name, event := range map[string][]byte{
+		"reviewers":  text(2, 2, "tool.approved", `{"approval_id":"a","reviewers":[`+list(n, `"r%d"`)+`]}`),
+		"signatures": text(2, 2, "tool.approved", `{"approval_id":"a","signatures":[`+list(n, `{"reviewer":"%d","signed_at":"x","signature":"y"}`)+`]}`),
+		"writes":     text(2, 2, "tool.completed", `{"tool_call_id":"c","fs_writes":[`+list(n, `{"path":"p%d"}`)+`]}`),
+	} {
+		r, err := record.New(plain())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Add(text(1, 1, "task.started", `{}`)); err != nil {
+			t.Fatal(err)
+		}
+		var refused *record.Error
+		if err := r.Add(event); !errors.As(err, &refused) || refused.Code != record.CodeLimit {
+			t.Errorf("%s: %.200v", name, err)
+		}
+	}
+	r, err := record.New(plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Add(text(1, 1, "task.started", `{"unknown":0,`+list(n, `"m%d":1`)+`}`)); err != nil || r.Counts().UnknownMembers != n+1 {
+		t.Errorf("%v, %d", err, r.Counts().UnknownMembers)
+	}
+	diffs := `"content":[` + list(n/4, `{"type":"diff","path":"p%d"}`) + `]`
+	if _, err := bridge(updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"t",` + diffs)); err == nil || !strings.Contains(err.Error(), "at most 4096 files") {
+		t.Errorf("%.200v", err)
+	}
+	requests := make([]string, 20)
+	for i := range requests {
+		requests[i] = `{"jsonrpc":"2.0","id":1,"method":"host/tools/list"}`
+	}
+	if _, err := bridge(requests...); err == nil || !strings.Contains(err.Error(), "ambiguous") {
+		t.Errorf("%.200v", err)
+	}
+}

@@ -29,6 +29,7 @@ type run struct {
 	costs     list[cost]
 	deltas    list[receipt.Delta]
 	materials []material
+	recorded  map[[4]string]int // materials: contents that were told, and how many each id has had
 	writes    []write
 	egress    []egress
 	models    map[string]int // calls of each agent label
@@ -51,7 +52,7 @@ type run struct {
 }
 
 func newRun(o Options) *run {
-	return &run{options: o, task: o.TaskID, tier: o.Tier, startTier: o.Tier, models: map[string]int{}}
+	return &run{options: o, task: o.TaskID, tier: o.Tier, startTier: o.Tier, models: map[string]int{}, recorded: map[[4]string]int{}}
 }
 
 // A list keeps entries in the order in which their ids first came.
