@@ -18,7 +18,8 @@ func translatePermission(f *Frames, fr *frame) {
 	}
 	callID := fr.required(call, "toolCallId")
 	name := cmp.Or(fr.str(call, "toolName"), fr.text(call, "title"))
-	id := f.ask(cmp.Or(fr.text(request, "id"), callID))
+	asked := cmp.Or(fr.text(request, "id"), callID)
+	id := f.ask(asked)
 	input := call.Member("rawInput")
 	if absent(input) {
 		input = request.Member("args")
@@ -31,14 +32,32 @@ func translatePermission(f *Frames, fr *frame) {
 		"approvers_required": request.Member("approvers_required"), "deadline": request.Member("deadline"), "policy_ref": fr.policyRef(call, fr.params),
 	})
 	options := f.offered(fr)
-	f.expect(fr, func(fr *frame) { f.permitted(fr, options, id, callID) })
+	f.expect(fr, func(fr *frame) {
+		f.asked[asked].open = false
+		f.permitted(fr, options, id, callID)
+	})
 }
 
-// ask numbers the questions of one id: a call may be asked for twice.
+// A question is what an approval id stands for. Who asks again while it is open
+// asks the same; after it was decided, it is another, with a number.
+type question struct {
+	asked int
+	open  bool
+}
+
+// ask returns the id of a question's approval.
 func (f *Frames) ask(id string) string {
-	f.asked[id]++
-	if n := f.asked[id]; n > 1 {
-		return id + "#" + strconv.Itoa(n)
+	q := f.asked[id]
+	if q == nil {
+		q = new(question)
+		f.asked[id] = q
+	}
+	if !q.open {
+		q.asked++
+	}
+	q.open = true
+	if q.asked > 1 {
+		return id + "#" + strconv.Itoa(q.asked)
 	}
 	return id
 }
@@ -106,7 +125,7 @@ func (fr *frame) requestID() string {
 func translateAsked(f *Frames, fr *frame) {
 	request := harn(fr.about(), "approval_request", "approvalRequest")
 	id := fr.requestID()
-	if absent(request) || fr.err != nil || f.asked[id] > 0 {
+	if absent(request) || fr.err != nil || f.asked[id] != nil {
 		f.counts.Silent++
 		return
 	}
@@ -157,7 +176,7 @@ func translateResponded(f *Frames, fr *frame) {
 
 func translateResolved(f *Frames, fr *frame) {
 	decision, given := fr.verdict()
-	if !given && f.asked[fr.requestID()] == 0 { // a question
+	if !given && f.asked[fr.requestID()] == nil { // a question
 		f.counts.Silent++
 		return
 	}

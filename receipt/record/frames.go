@@ -44,7 +44,7 @@ type Frames struct {
 
 	calls   map[string]*frameCall
 	workers map[string]*worker
-	asked   map[string]int // approval id: how often it was asked for
+	asked   map[string]*question // by the id that was asked with
 }
 
 // FrameCounts say what became of the frames that were added without an error.
@@ -82,7 +82,7 @@ func newFrames(r *Recorder, table []FrameKind, outcomes []Outcome) *Frames {
 	f := &Frames{
 		recorder: r, outcomes: outcomes, table: make(map[string]FrameKind, len(table)),
 		doc: new(canon.Document), out: new(canon.Document), session: r.options.SessionID,
-		pending: map[string][]pending{}, calls: map[string]*frameCall{}, workers: map[string]*worker{}, asked: map[string]int{},
+		pending: map[string][]pending{}, calls: map[string]*frameCall{}, workers: map[string]*worker{}, asked: map[string]*question{},
 	}
 	for _, k := range table {
 		f.table[k.Frame] = k

@@ -159,14 +159,17 @@ func TestPermissions(t *testing.T) {
 		return strings.Join(got, ", ")
 	}
 	for want, lines := range map[string][]string{
-		"c approved":               {ask(1, "c"), reply(1, `"result":{"granted":true}`)},
-		"c denied":                 {ask(1, "c"), reply(1, `"error":{"code":-32601,"message":"method not found"}`)},
+		"a approved":               {`{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"approval_request":{"id":"a","action":"act"}}}`, strings.Replace(ask(1, "c"), `"title"`, `"approvalRequest":{"id":"a"},"title"`, 1), reply(1, `"result":{"granted":true}`)},
+		"e approved":               {ask(1, "e"), reply(1, `"result":{"granted":true}`)},
+		"e denied":                 {ask(1, "e"), reply(1, `"error":{"code":-32601,"message":"method not found"}`)},
 		"c timeout":                {ask(1, "c")},
 		"c approved, d denied":     {ask(1, "c"), ask(2, "d"), reply(2, `"result":{}`), reply(1, `"result":{"granted":true}`)},
 		"c denied, c#2 approved":   {ask(1, "c"), reply(1, `"result":{"granted":false}`), ask(1, "c"), reply(1, `"result":{"granted":true}`)},
 		"c timeout, d approved":    {ask(1, "c"), ask(`"1"`, "d"), reply(`"1"`, `"result":{"granted":true}`)},
 		"c denied, d timeout":      {ask(1, "c"), ask(2, "d"), reply(1, `"result":{"outcome":{"outcome":"selected","optionId":"x"}}`), reply(7, `"result":{"granted":true}`)},
 		"d timeout, c approved":    {ask(2, "d"), ask(1, "c"), reply(1, `"result":{"granted":true}`), reply(1, `"result":{"granted":false}`)},
+		"c approved":               {ask(1, "c"), ask(2, "c"), reply(1, `"result":{"granted":true}`), reply(2, `"result":{"granted":true}`)},
+		"c denied":                 {ask(1, "c"), ask(2, "c"), reply(1, `"result":{"granted":true}`), reply(2, `"result":{"granted":false}`)},
 		"c timeout, d timeout":     {ask(1, "c"), ask(2, "d"), `{"at":"2026-01-01T00:00:02Z","from":"agent","frame":{"jsonrpc":"2.0","id":1,"result":{"granted":true}}}`},
 		"c approved, d#x approved": {ask(1, "c"), `{"jsonrpc":"2.0","id":1,"method":"tool_search/query","params":{}}`, reply(1, `"result":{"granted":true}`), ask(3, "d#x"), reply(3, `"result":{"granted":true}`)},
 	} {
