@@ -51,7 +51,24 @@ Recording copies names, paths, URIs, reasons and failures as they are. Apply a
 ` + "`redact.Policy`" + ` to the draft, or run ` + "`receipt redact`" + `, before it is sealed. What a model
 thought is never copied; when some of it was in a failure, ` + "`redactions`" + ` says where. Paths
 outside the workspace become a label, and are listed there too. Of a network destination
-the host alone is kept.
+the host alone is kept. Who knows a short input can find it by its digest: a policy that
+withholds a member of a tool call withholds the digests beside it.
+
+## Chats
+
+A turn of a chat is a task: its id is the invocation's, its session the chat's.
+
+| in the chat | event |
+|---|---|
+| a message is sent | ` + "`task.submitted`, `task.started`" + ` |
+| a tool is called, a tool message comes | ` + "`tool.requested`, `tool.completed`" + ` |
+| a reply | ` + "`artifact.created` with its `sha256`" + ` |
+| the turn is suspended | ` + "`tool.approval_required` (`approval_id`: the signal's id), `task.input_required`" + ` |
+| the signal comes | ` + "`tool.approved` or `tool.denied`, `task.started`" + ` |
+| completed | ` + "`task.completed`" + ` |
+| errored | ` + "`task.failed` with `failure` `{code, message}`: category and bucket" + ` |
+
+A suspended turn has no receipt yet: one receipt spans both parts.
 `
 
 const recordNested = `

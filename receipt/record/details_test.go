@@ -157,6 +157,39 @@ func TestLogDigest(t *testing.T) {
 	}
 }
 
+// TestChat: a turn of a chat that was suspended has one receipt, when it has ended.
+func TestChat(t *testing.T) {
+	events := [][]byte{
+		text(1, 1, "task.submitted", `{"autonomy_tier":"act_with_approval"}`), text(2, 2, "task.started", `{}`),
+		text(3, 3, "artifact.created", `{"artifact_id":"reply_1","kind":"message","sha256":"`+strings.Repeat("a", 64)+`"}`),
+		text(4, 4, "tool.approval_required", `{"approval_id":"approval-001","action":"send_email"}`), text(5, 5, "task.input_required", `{}`),
+	}
+	r, err := record.New(plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if err := r.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.Draft(); !errors.Is(err, record.ErrNotEnded) {
+		t.Errorf("a suspended turn: %v", err)
+	}
+	for end, want := range map[string]string{
+		`task.completed {}`: `"lifecycle":{"completed_at":"2026-01-01T00:00:08Z","created_at":"2026-01-01T00:00:01Z","failure":null,"final_state":"SUCCEEDED","started_at":"2026-01-01T00:00:02Z"}`,
+		`task.failed {"failure":{"code":"provider_unavailable","message":"retryable_transient"}}`: `"failure":{"code":"provider_unavailable","message":"retryable_transient"},"final_state":"FAILED"`,
+	} {
+		kind, payload, _ := strings.Cut(end, " ")
+		got := draft(t, plain(), append(events[:5:5], text(6, 6, "tool.approved", `{"approval_id":"approval-001","actor":"user_bob"}`), text(7, 7, "task.started", `{}`), text(8, 8, kind, payload))...)
+		for _, part := range []string{want, `"action":"send_email","actor":"user_bob","approval_id":"approval-001","decided_at":"2026-01-01T00:00:06Z","decision":"approved"`, `"artifact_id":"reply_1"`} {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s: no %s in %s", end, part, got)
+			}
+		}
+	}
+}
+
 // TestRedact: secrets are not the recorder's matter; a policy takes them out of
 // the draft.
 func TestRedact(t *testing.T) {
