@@ -92,7 +92,21 @@ func exampleFiles(t *testing.T) map[string][]byte {
 	addBatchFiles(t, files)
 	addRedactedFiles(t, files)
 	addLogs(t, files)
+	files["ledger.db"] = emptyLedger(t)
 	return files
+}
+
+func emptyLedger(t *testing.T) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	if code, _, stderr := command(nil, "ledger", "init", path); code != 0 {
+		t.Fatal(stderr)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 // draftOf is a receipt as it was before it was sealed.

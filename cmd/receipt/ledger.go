@@ -19,8 +19,8 @@ func newLedger(e *env) *cobra.Command {
 chain forks, whatever crashes and however many processes issue at once.
 
 The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
-		Example: `  receipt ledger init ledger.db
-  receipt ledger head ledger.db`,
+		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
+  receipt ledger fsck ledger.db --keys keys.json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: expectVerb,
 	}
@@ -50,8 +50,8 @@ func newLedgerInit(e *env) *cobra.Command {
 		Long: `Make an empty ledger. A file that exists is left as it is. While it is in use, two
 files lie beside it, FILE-wal and FILE-shm: copy it with sqlite3's .backup, not
 with cp. It must not be on a network file system.`,
-		Example: `  receipt ledger init ledger.db
-  receipt ledger init receipts.sqlite`,
+		Example: `  receipt ledger init receipts.db
+  receipt ledger init 2026.sqlite`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := ledger.Create(cmd.Context(), args[0])

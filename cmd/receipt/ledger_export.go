@@ -26,8 +26,8 @@ func newLedgerExport(e *env) *cobra.Command {
 .cborseq: in the order in which they were stored, or of issued_at with --from or
 --before. They are written as they are stored; whether they are true is for receipt
 verify or receipt ledger fsck to say.`,
-		Example: `  receipt ledger init ledger.db && receipt ledger export ledger.db -o day.jsonl
-  receipt ledger init copy.db && receipt ledger export copy.db --from 2026-04-25T00:00:00Z --before 2026-04-26T00:00:00Z`,
+		Example: `  receipt ledger export ledger.db -o day.jsonl
+  receipt ledger export ledger.db --from 2026-04-25T00:00:00Z --before 2026-04-26T00:00:00Z`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), e, args[0])

@@ -32,8 +32,8 @@ the hash of a receipt, or a report that receipt verify wrote, all of whose heads
 be in the ledger.
 
 Exit status: 0 all is verified, 1 something is damaged, 3 undecided, 2 not checked.`,
-		Example: `  receipt ledger init ledger.db && receipt ledger fsck ledger.db --integrity-only
-  receipt ledger issue ledger.db draft.json --key issuer.private.json | receipt verify --keys keys.json -`,
+		Example: `  receipt ledger fsck ledger.db --integrity-only
+  receipt ledger fsck ledger.db --keys keys.json`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), e, args[0])

@@ -13,8 +13,8 @@ func newLedgerHead(e *env) *cobra.Command {
 		Long: `Print the head of each stream, the hash of its last receipt, a line each: hash,
 number of receipts, stream. Kept elsewhere, it shows later that nothing was cut off:
 receipt ledger fsck --expect-head HASH, receipt verify --expect-head HASH.`,
-		Example: `  receipt ledger init ledger.db && receipt ledger head ledger.db
-  receipt ledger init copy.db && receipt ledger head copy.db >heads.txt`,
+		Example: `  receipt ledger head ledger.db
+  receipt ledger head ledger.db >heads.txt`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := openLedger(cmd.Context(), args[0], false)

@@ -29,8 +29,8 @@ and follow the last receipt of its stream in the ledger. Receipts that are there
 already are left as they are, so that an import can be repeated.
 
 The first receipt that does not fit ends the import; those before it are stored.`,
-		Example: `  receipt ledger init ledger.db && receipt ledger import ledger.db receipt.json --keys keys.json
-  receipt ledger init copy.db && receipt ledger import copy.db --integrity-only - <receipt.json`,
+		Example: `  receipt ledger import ledger.db receipt.json --keys keys.json
+  receipt ledger import ledger.db --integrity-only - <receipt.json`,
 		Args: ledgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), e, args[0], args[1:])

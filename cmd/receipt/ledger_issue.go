@@ -31,7 +31,7 @@ stored durably, as canonical JSON on a line of its own.
 A draft that is stored already, with the same receipt_id and content, is not issued
 again; its receipt is printed. So whoever does not know how a run ended repeats it.
 A draft that seems to hold secrets ends the run.`,
-		Example: `  receipt ledger init ledger.db && receipt ledger issue ledger.db draft.json --key issuer.private.json
+		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
   receipt ledger issue ledger.db --key issuer.private.json - <draft.json`,
 		Args: ledgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
