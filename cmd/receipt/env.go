@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/receiptkit/receiptkit/redact"
 )
 
 // env is everything a verb takes from outside: streams, variables, the clock.
@@ -18,6 +20,8 @@ type env struct {
 	terminal bool // out is a terminal
 
 	errTerminal bool // err is a terminal
+
+	messages func() (*redact.Policy, error) // what messages are searched with; nil: compiled when there is one
 
 	patience *atomic.Int64 // how long an interrupted run may take to end, in nanoseconds; may be nil
 }

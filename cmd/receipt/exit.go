@@ -77,7 +77,7 @@ func finish(e *env, err error) int {
 		code, hint = f.code, f.hint
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintf(e.err, "receipt: error: %s\n", withoutSecrets(escapeText(text)))
+		fmt.Fprintf(e.err, "receipt: error: %s\n", e.withoutSecrets(escapeText(text)))
 	}
 	if hint != "" {
 		fmt.Fprintf(e.err, "receipt: hint: %s\n", escapeText(hint))

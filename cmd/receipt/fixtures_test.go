@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -31,9 +32,14 @@ func command(stdin io.Reader, args ...string) (code int, stdout, stderr string) 
 		in: stdin, out: &out, err: &err,
 		getenv: func(string) string { return "" },
 		now:    func() time.Time { return time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) },
+
+		messages: messagesOnce,
 	})
 	return code, out.String(), err.String()
 }
+
+// messagesOnce is compileMessages for all tests: these run some thousand commands.
+var messagesOnce = sync.OnceValues(compileMessages)
 
 // cases are the fixtures that the manifest lists.
 func cases(t *testing.T) []fixtures.Case {

@@ -117,7 +117,7 @@ func explainRedaction(e *env, policy *redact.Policy, doc *canon.Document, check 
 		}
 		fmt.Fprintf(&b, "%s: %s\n", escapeLine(pointer), escapeLine(f.Rule))
 	}
-	if _, err := io.WriteString(e.out, withoutSecrets(b.String())); err != nil {
+	if _, err := io.WriteString(e.out, e.withoutSecrets(b.String())); err != nil {
 		return err
 	}
 	if check && len(found) > 0 {

@@ -13,10 +13,13 @@ import (
 // somebody will put a token there; what is on a terminal ends in a log.
 //
 // Home directories stay: most messages name a file.
-func withoutSecrets(text string) string {
+func (e *env) withoutSecrets(text string) string {
 	const whole = "the message is withheld: it could not be searched for secrets"
-	rules := redact.Rules{Name: "messages", URLs: redact.URLsAnywhere, References: true, Detectors: redact.DefaultDetectors()}
-	policy, err := rules.Compile()
+	compile := e.messages
+	if compile == nil {
+		compile = compileMessages
+	}
+	policy, err := compile()
 	if err != nil {
 		return whole
 	}
@@ -34,6 +37,11 @@ func withoutSecrets(text string) string {
 		return again
 	}
 	return clean
+}
+
+// compileMessages takes some 20 ms, which is why env can have the result.
+func compileMessages() (*redact.Policy, error) {
+	return redact.Rules{Name: "messages", URLs: redact.URLsAnywhere, References: true, Detectors: redact.DefaultDetectors()}.Compile()
 }
 
 // redactText applies a policy to one text.

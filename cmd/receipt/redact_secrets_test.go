@@ -176,7 +176,7 @@ func (s *stage) run(t *testing.T, stdin string, exits string, args ...string) {
 		getenv := func(name string) string {
 			return map[string]string{"RECEIPT_KEYS": "keys.json"}[name]
 		}
-		code = run(context.Background(), args, &env{in: bytes.NewReader(in), out: &stdout, err: &stderr, getenv: getenv, now: time.Now})
+		code = run(context.Background(), args, &env{in: bytes.NewReader(in), out: &stdout, err: &stderr, getenv: getenv, now: time.Now, messages: messagesOnce})
 	}
 	name := fmt.Sprintf("%.200q", args)
 	if n, _ := s.watch.sees([]byte(name)); n > 0 {
