@@ -60,7 +60,12 @@ func TestLint(t *testing.T) {
 		"below the sum":  {cost(1, 1.000002), receipt.Policy{}, "cost_sum /cost/total"},
 		"above the sum":  {cost(1, 0.999998), receipt.Policy{}, "cost_sum /cost/total"},
 
-		"calls counted":     {func(d *receipt.Draft) { d.AutonomyBudget.Consumed.ToolCalls = ptr[int64](0) }, receipt.Policy{}, ""},
+		"calls counted":              {func(d *receipt.Draft) { d.AutonomyBudget.Consumed.ToolCalls = ptr[int64](0) }, receipt.Policy{}, ""},
+		"a call denied, not counted": {counted(1), receipt.Policy{}, ""},
+		"a call canceled, counted":   {counted(2), receipt.Policy{}, ""},
+		"too few calls counted":      {counted(0), receipt.Policy{}, "counts_differ /autonomy_budget/consumed/tool_calls"},
+		"too many calls counted":     {counted(3), receipt.Policy{}, "counts_differ /autonomy_budget/consumed/tool_calls"},
+
 		"calls not counted": {func(d *receipt.Draft) { d.SideEffects.ToolCalls = calls("c") }, receipt.Policy{}, ""},
 		"calls miscounted":  {func(d *receipt.Draft) { d.AutonomyBudget.Consumed.ToolCalls = ptr[int64](1) }, receipt.Policy{}, "counts_differ /autonomy_budget/consumed/tool_calls"},
 
@@ -114,6 +119,15 @@ func calls(ids ...string) (list []receipt.ToolCall) {
 		list = append(list, receipt.ToolCall{Tool: "t", CallID: id, Status: "succeeded"})
 	}
 	return list
+}
+
+// counted lists a call that was made and one that was canceled, and counts n.
+func counted(n int64) func(*receipt.Draft) {
+	return func(d *receipt.Draft) {
+		d.SideEffects.ToolCalls = calls("a", "b")
+		d.SideEffects.ToolCalls[1].Status = "canceled"
+		d.AutonomyBudget.Consumed.ToolCalls = ptr(n)
+	}
 }
 
 func deltas(ids ...string) (list []receipt.Delta) {

@@ -79,7 +79,7 @@ func Codes() []CodeInfo {
 		{CodeTimeOrder, "warning", Warns, "The times contradict each other: created, started, completed and issued should follow in this order.", "Ask the issuer; its clock may be wrong."},
 		{CodeCostSum, "warning", Warns, "The amounts of cost.provider_breakdown do not add up to cost.total (difference above 0.000001).", "Ask the issuer which is right."},
 		{CodeFailureState, "warning", Warns, "lifecycle.failure and final_state disagree: a failure without FAILED, or FAILED without a failure.", "Ask the issuer which is right."},
-		{CodeCountsDiffer, "warning", Warns, "The budget counts another number of tool calls than side_effects.tool_calls lists.", "Calls without side effects may be counted but not listed; ask the issuer."},
+		{CodeCountsDiffer, "warning", Warns, "The budget counts fewer tool calls than side_effects.tool_calls lists as made, or more than it lists at all.", "Calls without side effects may be counted but not listed; ask the issuer."},
 		{CodeUnavailableReason, "warning", Warns, "replay_input.determinism and unavailable_reason disagree: a reason without \"unavailable\", or the other way round.", "Ask the issuer which is right."},
 		{CodeRepeatedID, "warning", Warns, "Two entries of one list have the same id.", "Ask the issuer which one is meant where the id is used."},
 		{CodeIdenticalCopy, "warning", Warns, "The input holds the same receipt more than once; it is counted once.", "Nothing is wrong with it."},
