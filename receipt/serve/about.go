@@ -65,7 +65,7 @@ func (c *call) proofs() error {
 	if c.s.options.Proofs == nil {
 		return notFound()
 	}
-	c.s.options.Proofs.ServeHTTP(c.w, c.r)
+	c.s.options.Proofs.ServeHTTP(c.w, c.r.WithContext(withRequestID(c.r.Context(), c.id)))
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -14,7 +15,7 @@ func (p *Proofs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text, err := p.process(r)
 	media, status := mediaText, http.StatusOK
 	if err != nil {
-		text, media, status = refusal(w.Header(), err)
+		text, media, status = refusal(w.Header(), err, requestIDOf(r.Context()))
 	}
 	h := w.Header()
 	h.Set("Content-Type", media)
@@ -50,9 +51,8 @@ func (p *Proofs) process(r *http.Request) ([]byte, error) {
 	return text, err
 }
 
-// refusal is the envelope of an error. A request has its id in the log of the server
-// around this handler.
-func refusal(h http.Header, err error) (text []byte, media string, status int) {
+// refusal is the envelope of an error.
+func refusal(h http.Header, err error, requestID string) (text []byte, media string, status int) {
 	var f *fault
 	if !errors.As(err, &f) {
 		f = internal(err, "the proof could not be made")
@@ -60,9 +60,23 @@ func refusal(h http.Header, err error) (text []byte, media string, status int) {
 	for name, values := range f.header {
 		h[name] = values
 	}
-	text, err = stream.AppendJSON(nil, f.envelope(""))
+	text, err = stream.AppendJSON(nil, f.envelope(requestID))
 	if err != nil { // of strings alone
 		return nil, mediaJSON, http.StatusInternalServerError
 	}
 	return append(text, '\n'), mediaJSON, f.status
+}
+
+// requestIDKey is the place of a request's id in its context.
+type requestIDKey struct{}
+
+func withRequestID(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestIDKey{}, id)
+}
+
+// requestIDOf returns the id that the server around this handler gave a request, ""
+// without one.
+func requestIDOf(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
 }

@@ -164,3 +164,19 @@ func TestProofsHTTP(t *testing.T) {
 		}
 	}
 }
+
+// TestProofsRequestID: an error below /x/ names its request like any other.
+func TestProofsRequestID(t *testing.T) {
+	list := [][]byte{fileReceipt(t, "r0", "t", "t")}
+	p, err := serve.NewProofs(openFiles(t, map[string][]byte{"a.jsonl": lineFile(list...)}), checkpointOver(t, list...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options(t)
+	o.Proofs = p
+	got := start(t, o).get("/x/receipts/r1/proof")
+	failure, _ := got.object(t)["error"].(map[string]any)
+	if id, _ := failure["request_id"].(string); got.status != 404 || len(id) != 16 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
