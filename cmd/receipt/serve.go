@@ -20,6 +20,7 @@ type serveOptions struct {
 	hosts, receipts     []string
 	apiKeys, newAPIKey  string
 	anchors, checkpoint string
+	ledger              string
 	noAuth, pageOnly    bool
 	logFormat           string
 	limits              serve.Limits
@@ -32,8 +33,8 @@ func newServe(e *env) *cobra.Command {
 		Use:   "serve [--receipts PATH…]",
 		Short: "verify receipts over HTTP, and give out stored ones",
 		Long: `Verify receipts over HTTP: POST /v1/verify takes one, or any number of lines, and
-/ is a page that verifies in the browser. With --receipts the protocol's routes
-for receipts answer too. /openapi.json describes all routes.
+/ is a page that verifies in the browser. With --receipts or --ledger the protocol's
+routes for receipts answer too. /openapi.json describes all routes.
 
 The address is a loopback one unless --addr says otherwise, and then clients need
 a key of --api-keys, or --no-auth says that they need none. Keys, policies and API
@@ -68,6 +69,7 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "listen on this `IP:PORT`; port 0 takes a free one")
 	f.StringArrayVar(&o.receipts, "receipts", nil, "serve the receipts in this `PATH`, a file, folder or pattern; repeatable, and more may follow")
 	f.StringVar(&o.keys, "keys", "", "trusted keys, a JWK Set `FILE`")
+	f.StringVar(&o.ledger, "ledger", "", "serve the receipts in this ledger, a `FILE`, also those issued later")
 	f.StringVar(&o.issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
 	f.StringVar(&o.policy, "policy", "", "what more is demanded, a JSON `FILE`: issuer, witnesses, checkpoint")
 	f.BoolVar(&o.integrityOnly, "integrity-only", false, "check content and hash, not signatures")
@@ -136,8 +138,11 @@ func (o *serveOptions) assemble(ctx context.Context, e *env, w *fileWatch, log *
 		}
 		s.APIKeys = list.current.Load
 	}
-	if len(o.receipts) == 0 {
-		return s, nil
+	switch {
+	case o.ledger != "":
+		return s, o.addLedger(ctx, s)
+	case len(o.receipts) > 0:
+		return s, o.addReceipts(ctx, e, trust, s, log)
 	}
-	return s, o.addReceipts(ctx, e, trust, s, log)
+	return s, nil
 }

@@ -179,7 +179,8 @@ func parseCursor(cursor string) (place, error) {
 		return place{math.MinInt64, 0}, nil
 	}
 	data, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(data) != 17 || data[0] != cursorVersion {
+	// encoding/base64 skips line ends
+	if err != nil || len(data) != 17 || len(cursor) != base64.RawURLEncoding.EncodedLen(17) || data[0] != cursorVersion {
 		return place{}, ErrCursor
 	}
 	return place{int64(binary.BigEndian.Uint64(data[1:])), int64(binary.BigEndian.Uint64(data[9:]))}, nil

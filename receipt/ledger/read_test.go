@@ -117,7 +117,7 @@ func TestList(t *testing.T) {
 			}
 		}
 	}
-	for _, cursor := range []string{"x", "AAAA", "AQ", strings.Repeat("A", 23), "AQAAAAAAAAAAAAAAAAAAAAA=", "\x00"} {
+	for _, cursor := range []string{"x", "AAAA", "AQ", strings.Repeat("A", 23), "AQAAAAAAAAAAAAAAAAAAAAA=", "AQAAAAAAAAAAAAAAAAAAAAA\n", "\x00"} {
 		if _, _, err := l.List(ctx, ledger.Query{}, cursor, 5); !errors.Is(err, ledger.ErrCursor) {
 			t.Errorf("cursor %q: %v", cursor, err)
 		}

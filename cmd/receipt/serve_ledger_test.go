@@ -1,0 +1,57 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestServeLedger serves what another process issues meanwhile.
+func TestServeLedger(t *testing.T) {
+	dir := t.TempDir()
+	path, draft := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "draft.json")
+	if err := os.WriteFile(path, emptyLedger(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	task, err := os.ReadFile("../../fixtures/valid/task.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(draft, draftOf(t, task), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	secret, err := os.ReadFile("../../fixtures/keys/key_2026_04.private.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, keys := filepath.Join(dir, "key.json"), "../../fixtures/keys/trust.json"
+	if err := os.WriteFile(key, secret, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if keys, err = filepath.Abs(keys); err != nil {
+		t.Fatal(err)
+	}
+	r := startServe(t, dir, "--addr", "127.0.0.1:0", "--keys", keys, "--ledger", path)
+	const version = "Harn-Agents-Protocol-Version: agents-protocol-2026-04-25"
+	if status, answer := r.do("GET", "/v1/receipts/receipt_01K0TASK", "", version); status != 404 {
+		t.Errorf("before it is issued: %d %s", status, answer)
+	}
+	code, issued, stderr := command(nil, "ledger", "issue", path, draft, "--key", key)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, route := range []string{"/v1/receipts/receipt_01K0TASK", "/v1/tasks/task_01K0TASK/receipts"} {
+		if status, answer := r.do("GET", route, "", version); status != 200 || !strings.Contains(answer, strings.TrimSpace(issued)) {
+			t.Errorf("%s: %d %s", route, status, answer)
+		}
+	}
+	if status, answer := r.do("POST", "/v1/receipts/receipt_01K0TASK/verify", "{}", version, "Content-Type: application/json"); status != 200 || !strings.Contains(answer, `"valid":true`) {
+		t.Errorf("verify: %d %s", status, answer)
+	}
+	for _, args := range [][]string{{"--ledger", filepath.Join(dir, "absent")}, {"--ledger", draft}, {"--ledger", path, "--receipts", draft}} {
+		if code, _, stderr := command(nil, append([]string{"serve", "--addr", "127.0.0.1:0", "--integrity-only"}, args...)...); code != exitUsage || stderr == "" {
+			t.Errorf("%q: exit %d, %q", args, code, stderr)
+		}
+	}
+}

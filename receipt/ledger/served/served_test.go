@@ -1,0 +1,124 @@
+package served_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+)
+
+// filled has n receipts of the task task_a, each with bytes of metadata.
+func filled(t *testing.T, n, bytes int) *ledger.SQLite {
+	t.Helper()
+	l, err := ledger.Create(context.Background(), filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	issuer := &ledger.Issuer{Store: l, KeepSecrets: true}
+	for i := range n {
+		d := storetest.Draft(fmt.Sprintf("receipt_%02d", i), "w")
+		d.Identifiers.TaskID = "task_a"
+		d.Metadata = receipt.Object{"filling": strings.Repeat("x", bytes)}
+		if _, err := issuer.Issue(context.Background(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l
+}
+
+// TestByTask: pages of any limit make the whole, and none is larger than it may be.
+func TestByTask(t *testing.T) {
+	ctx := context.Background()
+	for _, test := range []struct{ bytes, limit, pages int }{{1, 200, 1}, {1, 9, 3}, {1, 1, 23}, {1, 23, 1}, {3 << 20, 200, 6}} {
+		source := served.New(filled(t, 23, test.bytes))
+		pages, n, cursor := 0, 0, ""
+		for {
+			page, next, err := source.ByTask(ctx, "task_a", cursor, test.limit)
+			if err != nil || len(page) == 0 || len(page) > test.limit {
+				t.Fatalf("%+v: a page of %d, %v", test, len(page), err)
+			}
+			for _, s := range page {
+				var r struct {
+					ID string `json:"receipt_id"`
+				}
+				if err := json.Unmarshal(s.JSON, &r); err != nil || r.ID != fmt.Sprintf("receipt_%02d", n) {
+					t.Fatalf("%+v: receipt %d is %q, %v", test, n, r.ID, err)
+				}
+				n++
+			}
+			pages++
+			if cursor = next; next == "" {
+				break
+			}
+		}
+		if pages != test.pages || n != 23 {
+			t.Errorf("%+v: %d receipts on %d pages", test, n, pages)
+		}
+	}
+	source := served.New(filled(t, 1, 1))
+	for _, task := range []string{"", "task_b"} {
+		if page, next, err := source.ByTask(ctx, task, "", 50); err != nil || len(page) != 0 || next != "" {
+			t.Errorf("task %q: %d receipts, %q, %v", task, len(page), next, err)
+		}
+	}
+	if _, _, err := source.ByTask(ctx, "task_a", "x", 50); !errors.Is(err, serve.ErrCursor) {
+		t.Errorf("a strange cursor: %v", err)
+	}
+	if _, err := source.Get(ctx, "receipt_99"); !errors.Is(err, serve.ErrNotFound) {
+		t.Errorf("an absent receipt: %v", err)
+	}
+}
+
+// TestServe gets a receipt over HTTP that was issued after the server began.
+func TestServe(t *testing.T) {
+	l := filled(t, 1, 1)
+	v, err := serve.NewVerifier(nil, receipt.Policy{IntegrityOnly: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return v }, Source: served.New(l)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	issued, err := (&ledger.Issuer{Store: l}).Issue(context.Background(), storetest.Draft("late", "w"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequest(http.MethodGet, server.URL+"/v1/receipts/late", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Harn-Agents-Protocol-Version", "agents-protocol-2026-04-25")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Wire struct {
+			Payload json.RawMessage `json:"payload"`
+		} `json:"wire"`
+	}
+	if err := json.Unmarshal(body, &got); err != nil || string(got.Wire.Payload) != string(issued.JSON()) {
+		t.Errorf("%s: %v\n%s", resp.Status, err, body)
+	}
+}
