@@ -1,35 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// escapeLine makes foreign text safe to print on one line of a terminal or a
-// log: controls, escape sequences, bidirectional overrides, invisible
-// characters and bytes that are no UTF-8 are written as escapes.
-func escapeLine(s string) string {
-	if !strings.ContainsFunc(s, stream.Unsafe) && utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case stream.Unsafe(r):
-			b.WriteString(strings.Trim(fmt.Sprintf("%+q", string(r)), `"`))
-		default:
-			b.WriteRune(r)
-		}
-		i += size
-	}
-	return b.String()
-}
+// escapeLine makes foreign text safe to print on one line.
+func escapeLine(s string) string { return stream.EscapeLine(s) }
 
 // escapeText is escapeLine for a text of our own that has several lines.
 func escapeText(s string) string {

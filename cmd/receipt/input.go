@@ -75,9 +75,10 @@ func findDocument(path string, index int) ([]byte, error) {
 	return s.Find(index, true)
 }
 
-func readBounded(e *env, path string, most int64) ([]byte, error) {
+// openInput opens a file, or stdin.
+func openInput(e *env, path string) (io.ReadCloser, error) {
 	if path == stdinName {
-		return readAll(e.in, "stdin", most)
+		return io.NopCloser(e.in), nil
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -90,8 +91,20 @@ func readBounded(e *env, path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, readError(path, err)
 	}
+	return f, nil
+}
+
+func readBounded(e *env, path string, most int64) ([]byte, error) {
+	f, err := openInput(e, path)
+	if err != nil {
+		return nil, err
+	}
 	defer f.Close()
-	return readAll(f, fmt.Sprintf("%q", path), most)
+	name := "stdin"
+	if path != stdinName {
+		name = fmt.Sprintf("%q", path)
+	}
+	return readAll(f, name, most)
 }
 
 func readAll(r io.Reader, name string, most int64) ([]byte, error) {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,7 +92,7 @@ func recordLog(e *env, path string, o *recordOptions) error {
 	if o.frames {
 		form = record.FormFrames
 	}
-	in, err := openLog(e, path)
+	in, err := openInput(e, path)
 	if err != nil {
 		return err
 	}
@@ -123,24 +121,6 @@ func recordLog(e *env, path string, o *recordOptions) error {
 		fmt.Fprintf(e.err, "receipt: note: %s\n", escapeText(note))
 	}
 	return nil
-}
-
-func openLog(e *env, path string) (io.ReadCloser, error) {
-	if path == stdinName {
-		return io.NopCloser(e.in), nil
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, readError(path, err)
-	}
-	if info.IsDir() {
-		return nil, usage("", "%q is a folder, expected a file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, readError(path, err)
-	}
-	return f, nil
 }
 
 // recordFailure says who has to do something: the log is false or malformed, it

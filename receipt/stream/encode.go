@@ -3,6 +3,7 @@ package stream
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -41,4 +42,26 @@ func Unsafe(r rune) bool {
 		return true
 	}
 	return !unicode.IsPrint(r)
+}
+
+// EscapeLine makes foreign text safe to show on one line of a terminal, a log or a
+// page: what is [Unsafe], and bytes that are no UTF-8, are written as escapes.
+func EscapeLine(s string) string {
+	if !strings.ContainsFunc(s, Unsafe) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case Unsafe(r):
+			b.WriteString(strings.Trim(fmt.Sprintf("%+q", string(r)), `"`))
+		default:
+			b.WriteRune(r)
+		}
+		i += size
+	}
+	return b.String()
 }

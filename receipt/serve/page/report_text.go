@@ -3,7 +3,6 @@ package page
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -20,23 +19,11 @@ func visible(v any) string {
 	if len(s) > maxShown {
 		s, more = strings.ToValidUTF8(s[:maxShown], ""), len(s)-maxShown
 	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case stream.Unsafe(r):
-			b.WriteString(strings.Trim(fmt.Sprintf("%+q", string(r)), `"`))
-		default:
-			b.WriteRune(r)
-		}
-		i += size
-	}
+	s = stream.EscapeLine(s)
 	if more > 0 {
-		fmt.Fprintf(&b, " … %d more bytes", more)
+		s += fmt.Sprintf(" … %d more bytes", more)
 	}
-	return b.String()
+	return s
 }
 
 func hashText(d canon.Digest) string { return d.String() }
