@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
 func signer(t testing.TB) receipt.Signer {
@@ -29,19 +30,11 @@ func signer(t testing.TB) receipt.Signer {
 	return keys.NewSigner(key, func() time.Time { return time.Date(2026, 4, 25, 20, 0, 0, 0, time.UTC) })
 }
 
-// draft returns a small draft with an id, of a workspace.
+// draft returns a small draft of an issuer whose key is among the fixtures.
 func draft(id, workspace string) *receipt.Draft {
-	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
-	return &receipt.Draft{
-		ReceiptID: id, Subject: receipt.ResourceRef{Object: "task", ID: "task_" + id},
-		Issuer: receipt.Issuer{ID: "harness_example_cloud", Kind: "harness"}, IssuedAt: at,
-		Identifiers: receipt.Identifiers{WorkspaceRef: workspace, TaskID: "task_" + id, SessionID: "session_1"},
-		Lifecycle:   receipt.Lifecycle{StartedAt: at, CompletedAt: at, FinalState: receipt.StateSucceeded},
-		Trust:       receipt.TrustTiers{StartTier: "act_auto", EndTier: "act_auto"},
-		ReplayInput: receipt.ReplayInput{Determinism: "unavailable"},
-		Cost:        receipt.Cost{Currency: "USD"},
-		ModelRoute:  receipt.ModelRoute{ChosenModel: receipt.Model{Provider: "none", Model: "none"}, RoutePolicyReason: "none"},
-	}
+	d := storetest.Draft(id, workspace)
+	d.Issuer.ID = "harness_example_cloud"
+	return d
 }
 
 func create(t testing.TB) *ledger.SQLite {

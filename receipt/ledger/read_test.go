@@ -143,6 +143,22 @@ func TestTree(t *testing.T) {
 	if err != nil || tree.Size() != 5 || tree.Root() != want.Root() {
 		t.Errorf("%v, %v", tree, err)
 	}
+	for _, edit := range []string{
+		"UPDATE receipts SET json = CAST(replace(CAST(json AS TEXT), 'SUCCEEDED', 'CANCELED') AS BLOB) WHERE receipt_id = 'a_2'",
+		"UPDATE receipts SET json = x'7b' WHERE receipt_id = 'a_2'",
+		"UPDATE receipts SET json = CAST('{}' AS BLOB) WHERE receipt_id = 'a_2'",
+	} {
+		path := filled(t, 4)
+		execute(t, path, edit)
+		damaged, err := ledger.OpenReadOnly(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tree, err := damaged.Tree(ctx, ledger.Query{}); err == nil || tree != nil || !strings.Contains(err.Error(), `"a_2"`) {
+			t.Errorf("%s: %v, %v", edit, tree, err)
+		}
+		damaged.Close()
+	}
 }
 
 // TestImport moves a ledger into another one, twice, and refuses what does not fit.
