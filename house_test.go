@@ -46,6 +46,7 @@ var rooms = map[string]room{
 	"receipt/":        {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"fixtures":        {may: append([]string{"receipt/"}, core...)},
 	"cmd/":            {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
+	"examples/":       {may: append([]string{"receipt/"}, core...)}, // no library: what a reader starts with is what is here
 }
 
 var anyLib = []string{"*"}

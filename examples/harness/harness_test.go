@@ -1,0 +1,331 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+)
+
+// TestHarness runs the program as its reader does, looks at what it serves, and
+// interrupts it. The second run goes on where the first one ended.
+func TestHarness(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	folder := t.TempDir()
+	program, path := filepath.Join(folder, "harness"), filepath.Join(folder, "it's a ledger.db")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for n := range 2 {
+		p := start(t, program, "-tasks", "2", "-ledger", path)
+		if len(p.receipts) != 2 {
+			t.Fatalf("%d receipts", len(p.receipts))
+		}
+		set := trust(t, path+".keys.json")
+		for _, id := range p.receipts {
+			p.check(t, id, set)
+		}
+		if html := p.do(t, http.MethodGet, "/", nil); !bytes.HasPrefix(html, []byte("<!doctype html>")) {
+			t.Errorf("the page: %.100s", html)
+		}
+		p.interrupt(t)
+		fsck(t, path, set, 2*n+2)
+	}
+	if info, err := os.Stat(path + ".private.json"); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the private key: %v, %v", info.Mode(), err)
+	}
+}
+
+// TestFolder: nothing is left of a run that names no ledger.
+func TestFolder(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	t.Setenv("TMP", temp)
+	ctx, cancel := context.WithCancel(context.Background())
+	var out bytes.Buffer
+	if err := run(ctx, 1, "", &cancelling{&out, cancel}); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	if !strings.Contains(out.String(), "\nreceipt      receipt_") {
+		t.Errorf("%s", &out)
+	}
+}
+
+// A cancelling writer interrupts a program that has told all.
+type cancelling struct {
+	io.Writer
+	cancel func()
+}
+
+func (w *cancelling) Write(p []byte) (int, error) {
+	if bytes.HasPrefix(p, []byte("interrupt")) {
+		w.cancel()
+	}
+	return w.Writer.Write(p)
+}
+
+// TestFailedTask: a task that fails has a receipt, which says so.
+func TestFailedTask(t *testing.T) {
+	ctx := context.Background()
+	h, err := open(ctx, filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.store.Close()
+	for _, test := range []struct {
+		folder, site, calls string
+	}{
+		{t.TempDir(), "http://127.0.0.1:1", "succeeded succeeded failed"},
+		{t.TempDir(), "://", "succeeded succeeded failed"},
+		{filepath.Join(t.TempDir(), "absent"), "", "succeeded failed"},
+	} {
+		sealed, err := h.do(ctx, test.folder, test.site)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d receipt.Draft
+		if err := json.Unmarshal(sealed.JSON(), &d); err != nil {
+			t.Fatal(err)
+		}
+		var calls []string
+		for _, c := range d.SideEffects.ToolCalls {
+			calls = append(calls, c.Status)
+		}
+		if got := strings.Join(calls, " "); d.Lifecycle.FinalState != "FAILED" || got != test.calls || len(d.SideEffects.NetworkEgress) > 0 {
+			t.Errorf("%s, %s, %v", d.Lifecycle.FinalState, got, d.SideEffects.NetworkEgress)
+		}
+	}
+}
+
+// TestUnknownOutcome: the same draft is issued again until its fate is known, also
+// when the program is told to end.
+func TestUnknownOutcome(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	h, err := open(ctx, filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.store.Close()
+	store := &forgetful{Store: h.store, times: 2}
+	h.ledger.Store = store
+	cancel()
+	sealed, err := h.do(ctx, t.TempDir(), "http://127.0.0.1:1")
+	if err != nil || store.times != 0 {
+		t.Fatalf("%v, %d", err, store.times)
+	}
+	if streams, err := h.store.Streams(context.Background()); err != nil || streams[0].Head.Count != 1 || streams[0].Head.Hash != sealed.Hash() {
+		t.Errorf("%v, %v", streams, err)
+	}
+}
+
+// forgetful stores receipts and does not know it.
+type forgetful struct {
+	ledger.Store
+	times int
+}
+
+func (f *forgetful) Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
+	err := f.Store.Append(ctx, s, previous, r)
+	if f.times > 0 {
+		f.times--
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// TestReadme: what the README shows of issuing is here, line by line, in one piece.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, name := range []string{"main.go", "issue.go", "task.go"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, lines(string(text))...)
+	}
+	blocks := regexp.MustCompile("(?s)<!-- from: examples/harness -->\n```go\n(.*?)```\n").FindAllStringSubmatch(string(readme), -1)
+	if len(blocks) == 0 {
+		t.Fatal("the README has no excerpt")
+	}
+	for _, block := range blocks {
+		for piece := range strings.SplitSeq(block[1], "\n\n") {
+			want := lines(piece)
+			if !contains(all, want) {
+				t.Errorf("no such piece in this folder:\n%s", piece)
+			}
+		}
+	}
+}
+
+// lines are the lines of a text without their indentation.
+func lines(text string) (list []string) {
+	for line := range strings.Lines(text) {
+		list = append(list, strings.TrimSpace(line))
+	}
+	return list
+}
+
+func contains(all, piece []string) bool {
+	for at := range len(all) - len(piece) + 1 {
+		if slices.Equal(all[at:at+len(piece)], piece) {
+			return true
+		}
+	}
+	return false
+}
+
+// A process is a run of the program.
+type process struct {
+	cmd      *exec.Cmd
+	errors   bytes.Buffer
+	url      string
+	receipts []string // their ids
+}
+
+// start starts the program and reads what it prints until it waits.
+func start(t *testing.T, program string, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command(program, args...)}
+	p.cmd.Stderr = &p.errors
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(time.Minute, func() { p.cmd.Process.Kill() })
+	t.Cleanup(func() { kill.Stop(); p.cmd.Process.Kill() })
+	for scanner := bufio.NewScanner(out); scanner.Scan(); {
+		label, text, _ := strings.Cut(scanner.Text(), " ")
+		switch text = strings.TrimSpace(text); label {
+		case "listening":
+			p.url = strings.TrimPrefix(text, "on ")
+		case "receipt":
+			p.receipts = append(p.receipts, text)
+		case "next":
+			if last := p.receipts[len(p.receipts)-1]; !strings.Contains(text, p.url+"/v1/receipts/"+last+" | ") {
+				t.Errorf("next: %s", text)
+			}
+		case "interrupt":
+			return p
+		}
+	}
+	t.Fatalf("it ended: %v\n%s", p.cmd.Wait(), &p.errors)
+	return nil
+}
+
+// check gets a receipt as a reader would, and verifies it here and there.
+func (p *process) check(t *testing.T, id string, set *keys.Set) {
+	t.Helper()
+	var answer struct {
+		Wire struct{ Payload json.RawMessage }
+	}
+	if err := json.Unmarshal(p.do(t, http.MethodGet, "/v1/receipts/"+id, nil), &answer); err != nil {
+		t.Fatal(err)
+	}
+	r, err := verifier(t, set).Open(answer.Wire.Payload)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, answer.Wire.Payload)
+	}
+	if r.ReceiptID != id || r.Lifecycle.FinalState != "SUCCEEDED" || len(r.SideEffects.ToolCalls) != 3 || r.Approvals[0].Decision != "approved" {
+		t.Errorf("%+v", r)
+	}
+	var report struct{ Verdict string }
+	if err := json.Unmarshal(p.do(t, http.MethodPost, "/v1/verify", answer.Wire.Payload), &report); err != nil || report.Verdict != "verified" {
+		t.Errorf("%v, %v", report, err)
+	}
+}
+
+func (p *process) do(t *testing.T, method, route string, body []byte) []byte {
+	t.Helper()
+	request, err := http.NewRequest(method, p.url+route, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Harn-Agents-Protocol-Version", serve.ProtocolVersion)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v\n%s", route, response.Status, err, data)
+	}
+	return data
+}
+
+func (p *process) interrupt(t *testing.T) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Wait(); err != nil || p.errors.Len() > 0 {
+		t.Errorf("%v\n%s", err, &p.errors)
+	}
+}
+
+func trust(t *testing.T, path string) *keys.Set {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := keys.ParseSet(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func verifier(t *testing.T, set *keys.Set) *receipt.Verifier {
+	t.Helper()
+	v, err := receipt.NewVerifier(set, receipt.Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// fsck checks that a ledger is sound and has so many receipts in one stream.
+func fsck(t *testing.T, path string, set *keys.Set, want int) {
+	t.Helper()
+	ctx := context.Background()
+	l, err := ledger.OpenReadOnly(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := l.Check(ctx, verifier(t, set), func(f ledger.Fault) { t.Errorf("%+v", f) })
+	if err != nil || c.Verified != want || len(c.Streams) != 1 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
