@@ -2,6 +2,7 @@ package canon
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 )
 
@@ -24,14 +25,30 @@ func ParseDigest[T ~string | ~[]byte](text T) (Digest, error) {
 	if len(text) != digestLen || string(text[:len(digestPrefix)]) != digestPrefix {
 		return Digest{}, &DigestError{string(text[:min(len(text), 128)])}
 	}
-	for i := range d {
-		high, low := hexDigit(text[len(digestPrefix)+2*i]), hexDigit(text[len(digestPrefix)+2*i+1])
-		if high > 15 || low > 15 {
+	digits := []byte(text[len(digestPrefix):])
+	for i := 0; i < len(d); i += 4 {
+		four, ok := hex8(binary.LittleEndian.Uint64(digits[2*i:]))
+		if !ok {
 			return Digest{}, &DigestError{string(text)}
 		}
-		d[i] = high<<4 | low
+		binary.LittleEndian.PutUint32(d[i:], four)
 	}
 	return d, nil
+}
+
+// hex8 reads eight lower-case hexadecimal digits as four bytes, both with the
+// first in the lowest byte. All eight are judged at once: a sum sets the high bit
+// of a byte when the byte is at least so large.
+func hex8(w uint64) (uint32, bool) {
+	digit := (w + ones*(0x80-'0')) &^ (w + ones*(0x80-'9'-1))
+	letter := (w + ones*(0x80-'a')) &^ (w + ones*(0x80-'f'-1))
+	if w&highs != 0 || (digit|letter)&highs != highs {
+		return 0, false
+	}
+	v := w&(ones*0x0f) + 9*(w>>6&ones)        // the values: a letter has bit 6, and 'a'&15 is 1
+	v = (v<<4 | v>>8) & 0x00ff_00ff_00ff_00ff // pairs of them
+	v = (v | v>>8) & 0x0000_ffff_0000_ffff
+	return uint32(v | v>>16), true
 }
 
 // hexDigit returns the value of a lower-case hexadecimal digit, or more than 15.

@@ -1,0 +1,37 @@
+package canon
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+)
+
+// TestDigestDigits tries every byte in every place of a digest's text. What is
+// read is what encoding/hex reads, of lower-case digits alone.
+func TestDigestDigits(t *testing.T) {
+	good := "sha256:" + strings.Repeat("0123456789abcdef", 4)
+	for at := len("sha256:"); at < len(good); at++ {
+		for c := range 256 {
+			text := []byte(good)
+			text[at] = byte(c)
+			d, err := ParseDigest(text)
+			if ok := strings.IndexByte("0123456789abcdef", byte(c)) >= 0; ok != (err == nil) {
+				t.Fatalf("%q: %v", text, err)
+			} else if want, _ := hex.DecodeString(string(text[len("sha256:"):])); ok && string(want) != string(d[:]) {
+				t.Fatalf("%q: %x", text, d)
+			}
+		}
+	}
+	for _, text := range []any{good, []byte(good)} {
+		if n := testing.AllocsPerRun(10, func() {
+			switch text := text.(type) {
+			case string:
+				ParseDigest(text)
+			case []byte:
+				ParseDigest(text)
+			}
+		}); n != 0 {
+			t.Errorf("%T: %v allocations", text, n)
+		}
+	}
+}
