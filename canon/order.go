@@ -71,7 +71,7 @@ func (d *Document) compareRanked(a, b rankedName) int {
 func compareNames(a, b []byte) int {
 	n := min(len(a), len(b))
 	i := 0
-	for i+8 <= n && binary.NativeEndian.Uint64(a[i:]) == binary.NativeEndian.Uint64(b[i:]) {
+	for i+8 <= n && binary.NativeEndian.Uint64(a[i:i+8]) == binary.NativeEndian.Uint64(b[i:i+8]) {
 		i += 8
 	}
 	for ; i < n; i++ {

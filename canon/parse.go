@@ -220,7 +220,7 @@ func (p *parser) skip(begin int) int {
 	i := begin
 	for ; i < len(p.src); i++ {
 		for i+8 <= len(p.src) {
-			w := binary.LittleEndian.Uint64(p.src[i:]) ^ ones*' '
+			w := binary.LittleEndian.Uint64(p.src[i:i+8]) ^ ones*' '
 			i += bits.TrailingZeros64(w) / 8
 			if w != 0 {
 				break

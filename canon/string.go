@@ -157,23 +157,27 @@ const (
 )
 
 // plain returns the first place from i on that is no plain character of a
-// string: a quote, a backslash, a control character or a byte outside ASCII.
-// It looks at eight bytes at a time. In each sum below the high bit of a byte
-// is set when the byte is one of those; a borrow can only spoil bytes above the
-// lowest hit, and the lowest is the one that counts.
+// string: a quote, a backslash, a control character or a byte outside ASCII. It
+// looks at eight bytes at a time.
 func plain(src []byte, i int) int {
 	for ; i+8 <= len(src); i += 8 {
-		w := binary.LittleEndian.Uint64(src[i:])
-		quote, backslash := w^(ones*'"'), w^(ones*'\\')
-		hits := (w | (w-ones*0x20)&^w | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs
-		if hits != 0 {
-			return i + bits.TrailingZeros64(hits)/8
+		if h := hits(src[i : i+8]); h != 0 {
+			return i + bits.TrailingZeros64(h)/8
 		}
 	}
 	for i < len(src) && src[i] >= 0x20 && src[i] < 0x80 && src[i] != '"' && src[i] != '\\' {
 		i++
 	}
 	return i
+}
+
+// hits sets the high bit of each of eight bytes that is no plain character. A
+// byte outside ASCII has it; a difference below sets it for one of the others, and
+// perhaps for a byte outside ASCII, which is a hit anyhow. A borrow can only spoil
+// bytes above the lowest hit, and the lowest is the one that counts.
+func hits(eight []byte) uint64 {
+	w := binary.LittleEndian.Uint64(eight)
+	return (w | (w - ones*0x20) | (w ^ ones*'"' - ones) | (w ^ ones*'\\' - ones)) & highs
 }
 
 // AppendString appends the canonical form of a string (RFC 8785 section
