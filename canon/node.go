@@ -105,8 +105,8 @@ func (n Node) Member(name string) Node {
 	if n.Kind() != KindObject {
 		return Node{}
 	}
-	end := n.node().next
-	for at := n.at + 1; at < end; at = n.doc.nodes[at+1].next {
+	nodes := n.doc.nodes
+	for at, end := n.at+1, nodes[n.at].next; at < end; at = nodes[at+1].next {
 		if string(n.doc.text(at)) == name {
 			return Node{n.doc, at + 1}
 		}
@@ -121,8 +121,8 @@ func (n Node) Members() iter.Seq2[Node, Node] {
 		if n.Kind() != KindObject {
 			return
 		}
-		end := n.node().next
-		for at := n.at + 1; at < end; at = n.doc.nodes[at+1].next {
+		nodes := n.doc.nodes
+		for at, end := n.at+1, nodes[n.at].next; at < end; at = nodes[at+1].next {
 			if !yield(Node{n.doc, at}, Node{n.doc, at + 1}) {
 				return
 			}
@@ -136,9 +136,8 @@ func (n Node) Elements() iter.Seq2[int, Node] {
 		if n.Kind() != KindArray {
 			return
 		}
-		end := n.node().next
-		i := 0
-		for at := n.at + 1; at < end; at = n.doc.nodes[at].next {
+		nodes, i := n.doc.nodes, 0
+		for at, end := n.at+1, nodes[n.at].next; at < end; at = nodes[at].next {
 			if !yield(i, Node{n.doc, at}) {
 				return
 			}
