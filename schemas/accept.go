@@ -213,33 +213,20 @@ func (a *acceptor) accepts(n canon.Node) bool {
 	if a.kinds&(1<<kind) == 0 {
 		return false
 	}
+	if a.any != nil && !slices.ContainsFunc(a.any, func(branch *acceptor) bool { return branch.accepts(n) }) {
+		return false
+	}
 	switch kind {
 	case canon.KindNumber:
-		if !a.acceptsNumber(n) {
-			return false
-		}
+		return a.acceptsNumber(n)
 	case canon.KindString:
-		if !a.acceptsText(n.Text()) {
-			return false
-		}
+		return a.acceptsString(n)
 	case canon.KindObject:
-		if !a.acceptsObject(n) {
-			return false
-		}
+		return a.acceptsObject(n)
 	case canon.KindArray:
-		if !a.acceptsArray(n) {
-			return false
-		}
+		return a.acceptsArray(n)
 	}
-	if a.any == nil {
-		return true
-	}
-	for _, branch := range a.any {
-		if branch.accepts(n) {
-			return true
-		}
-	}
-	return false
+	return true
 }
 
 func (a *acceptor) acceptsNumber(n canon.Node) bool {
@@ -263,10 +250,14 @@ func isCount(raw []byte) bool {
 	return true
 }
 
-func (a *acceptor) acceptsText(text []byte) bool {
-	if a.nonEmpty && len(text) == 0 {
+func (a *acceptor) acceptsString(n canon.Node) bool {
+	if a.nonEmpty && len(n.Raw()) == len(`""`) {
 		return false
 	}
+	if a.words == nil && a.text == nil {
+		return true
+	}
+	text := n.Text()
 	if a.words != nil && !slices.ContainsFunc(a.words, func(w string) bool { return w == string(text) }) {
 		return false
 	}
@@ -290,8 +281,9 @@ func (a *acceptor) acceptsObject(n canon.Node) bool {
 		return !a.closed || n.Len() == 0
 	}
 	var seen uint64
+	i := -1
 	for name, value := range n.Members() {
-		i := a.find(name.Text())
+		i = a.find(name.Text(), i+1)
 		if i < 0 {
 			if a.closed {
 				return false
@@ -306,11 +298,16 @@ func (a *acceptor) acceptsObject(n canon.Node) bool {
 	return seen&a.required == a.required
 }
 
-// find returns the index of a name, or -1. Objects have few names, and most
-// differ in their lengths.
-func (a *acceptor) find(name []byte) int {
-	for i, known := range a.names {
-		if len(known) == len(name) && known == string(name) {
+// find returns the index of a name, or -1. It looks first from where the name is
+// expected: members mostly come in canonical order, which is that of names.
+func (a *acceptor) find(name []byte, expected int) int {
+	for i := expected; i < len(a.names); i++ {
+		if a.names[i] == string(name) {
+			return i
+		}
+	}
+	for i := range min(expected, len(a.names)) {
+		if a.names[i] == string(name) {
 			return i
 		}
 	}
