@@ -1,8 +1,10 @@
 package receipt
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -116,7 +118,7 @@ func lintRoot(chain canon.Node, rep *Report) {
 	}
 }
 
-// maxIDs bounds the quadratic comparison of lintIDs.
+// maxIDs bounds the quadratic comparison of lintUnique.
 const maxIDs = 100
 
 func lintIDs(root canon.Node, rep *Report) {
@@ -128,23 +130,20 @@ func lintIDs(root canon.Node, rep *Report) {
 	lintUnique(root.Member("deltas"), "delta_id", rep)
 }
 
+// lintUnique compares each id with those before it, of the first hundred entries.
 func lintUnique(list canon.Node, member string, rep *Report) {
-	for i, a := range list.Elements() {
+	var before [maxIDs][]byte
+	for i, entry := range list.Elements() {
 		if i == maxIDs {
 			return
 		}
-		id := a.Member(member)
+		id := entry.Member(member)
 		if id.IsZero() {
 			continue
 		}
-		for j, b := range list.Elements() {
-			if j == i {
-				break
-			}
-			if other := b.Member(member); !other.IsZero() && string(other.Text()) == string(id.Text()) {
-				rep.warn(CodeRepeatedID, id.Pointer(), fmt.Sprintf("entries %d and %d have the same %s", j, i, member))
-				break
-			}
+		before[i] = id.Text()
+		if j := slices.IndexFunc(before[:i], func(b []byte) bool { return b != nil && bytes.Equal(b, before[i]) }); j >= 0 {
+			rep.warn(CodeRepeatedID, id.Pointer(), fmt.Sprintf("entries %d and %d have the same %s", j, i, member))
 		}
 	}
 }
