@@ -1,6 +1,8 @@
 package receipt_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -146,6 +148,27 @@ func TestLintNeedsTheSchema(t *testing.T) {
 	}, keys["a"])
 	if rep := verify(verifier(t, keys, receipt.Policy{}), data); len(rep.Warnings) != 0 || len(rep.Signatures) != 0 {
 		t.Errorf("%+v %+v", rep.Warnings, rep.Signatures)
+	}
+}
+
+// TestNoInputDigest: the digest of the input is all that is left out.
+func TestNoInputDigest(t *testing.T) {
+	keys := testKeys()
+	with, without := verifier(t, keys, receipt.Policy{}), verifier(t, keys, receipt.Policy{NoInputDigest: true})
+	good := forge(t, plainDraft(), keep, keys["a"])
+	for _, data := range [][]byte{nil, []byte("{"), []byte("{}"), good, good[1:], bytes.Replace(good, []byte("1"), []byte("2"), 1)} {
+		want, got := verify(with, data), verify(without, data)
+		if !got.InputSHA256.IsZero() || want.InputSHA256.IsZero() {
+			t.Errorf("%.20q: %v, %v", data, got.InputSHA256, want.InputSHA256)
+		}
+		got.InputSHA256 = want.InputSHA256
+		a, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := json.Marshal(got); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%.20q: %v\n%s\n%s", data, err, a, b)
+		}
 	}
 }
 

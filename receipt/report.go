@@ -23,7 +23,7 @@ type Report struct {
 	Listed      bool              `json:"-"`      // the source holds more than this one
 	ReceiptID   Text              `json:"receipt_id"`
 	ReceiptHash canon.Digest      `json:"receipt_hash,omitzero"` // computed, not stated
-	InputSHA256 canon.Digest      `json:"input_sha256,omitzero"` // of the bytes that were judged
+	InputSHA256 canon.Digest      `json:"input_sha256,omitzero"` // of the bytes that were judged, unless the policy leaves it out
 	At          Time              `json:"at,omitzero"`           // the time at which keys were judged
 	Checks      []Check           `json:"checks"`                // the seven steps in order; a failed schema has an entry for each place
 	Signatures  []SignatureResult `json:"signatures"`

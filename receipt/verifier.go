@@ -103,7 +103,7 @@ func (v *Verifier) Open(data []byte) (*Receipt, error) {
 func (v *Verifier) VerifyBytes(data []byte, doc *canon.Document, rep *Report) {
 	v.begin(rep)
 	if err := doc.Parse(data, v.policy.limits()); err != nil {
-		rep.InputSHA256 = canon.Sum(data)
+		v.digestInput(data, rep)
 		v.parseFailed(err, len(data), rep)
 		v.conclude(rep)
 		return
@@ -131,10 +131,16 @@ func (v *Verifier) begin(rep *Report) {
 	rep.reset(scope, at)
 }
 
+func (v *Verifier) digestInput(data []byte, rep *Report) {
+	if !v.policy.NoInputDigest {
+		rep.InputSHA256 = canon.Sum(data)
+	}
+}
+
 // judge runs the seven steps. Each step records exactly one status (a failed
 // schema one for each place); a step whose ground is gone says so.
 func (v *Verifier) judge(doc *canon.Document, rep *Report) {
-	rep.InputSHA256 = canon.Sum(doc.Source())
+	v.digestInput(doc.Source(), rep)
 	root := doc.Root()
 	rep.ReceiptID = append(rep.ReceiptID, root.Member("receipt_id").Text()...)
 	if !v.checkParse(doc, rep) || !v.checkMarker(root, rep) {

@@ -56,6 +56,11 @@ func (o *outputFlags) check() error {
 	return nil
 }
 
+// tellsDigests reports whether anything that is written has the digests of inputs.
+func (o *outputFlags) tellsDigests() bool {
+	return len(o.reports) > 0 || o.format == "json" || o.format == "ndjson"
+}
+
 func extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
 // A printer writes the results of a run.

@@ -97,6 +97,7 @@ func noKeyFile(e *env, flag, path string) error {
 type policyFlags struct {
 	keys, issuer, policy, at     string
 	integrityOnly, plain, strict bool
+	noInputDigest                bool // nothing that is written tells it
 }
 
 func (f *policyFlags) register(flags *pflag.FlagSet) {
@@ -136,6 +137,7 @@ func (f *policyFlags) requirements(e *env) (receipt.Policy, error) {
 	}
 	p.Now = e.now()
 	p.IntegrityOnly, p.Plain, p.Strict = f.integrityOnly, f.plain, f.strict
+	p.NoInputDigest = f.noInputDigest
 	return p, nil
 }
 

@@ -115,6 +115,7 @@ func verify(ctx context.Context, e *env, paths []string, o *verifyOptions) error
 	if err != nil {
 		return err
 	}
+	o.noInputDigest = !o.tellsDigests()
 	verifier, file, err := o.verifier(e)
 	if err != nil {
 		return err

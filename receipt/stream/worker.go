@@ -39,7 +39,7 @@ func (w *worker) verify(it *item, found bool) {
 	} else if it.last && !it.single {
 		w.torn(it)
 	}
-	if it.cbor {
+	if it.cbor && !rep.InputSHA256.IsZero() {
 		rep.InputSHA256 = canon.Sum(judged)
 	}
 	if rep.Verdict == receipt.Undecided && w.doc.Root().IsZero() {
