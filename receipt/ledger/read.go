@@ -43,11 +43,12 @@ type Entry struct {
 	ID       string // receipt_id
 	Hash     canon.Digest
 	JSON     []byte // as stored
-
-	issuedAt int64
 }
 
-// A Query selects receipts. The zero Query selects all.
+// A Query selects receipts. The zero Query selects all. What is selected is in the
+// order in which it was stored, which in each stream is that of its chain; what is
+// stored later comes behind it. issued_at has no such order: drafts of one stream
+// that are issued at the same time may be stored the other way round.
 type Query struct {
 	Task    string        // identifiers.task_id; "": any
 	Session string        // identifiers.session_id; "": any
@@ -56,19 +57,9 @@ type Query struct {
 	Before  time.Time     // issued_at is earlier; zero: any
 }
 
-// byTime reports whether the result is in the order of issued_at instead of that
-// in which receipts were stored.
-func (q Query) byTime() bool { return !q.From.IsZero() || !q.Before.IsZero() }
-
-// A place is behind an entry in a result.
-type place struct{ issuedAt, seq int64 }
-
-// sql returns the statement for what comes behind a place.
-func (q Query) sql(after place, limit int) (string, []any) {
-	conditions, args, order := []string{"seq > ?"}, []any{after.seq}, "seq"
-	if q.byTime() {
-		conditions, args, order = []string{"(issued_at, seq) > (?, ?)"}, []any{after.issuedAt, after.seq}, "issued_at, seq"
-	}
+// sql returns the statement for what comes behind a receipt, up to a last one.
+func (q Query) sql(after, last int64, limit int) (string, []any) {
+	conditions, args := []string{"seq > ? AND seq <= ?"}, []any{after, last}
 	add := func(condition string, arg ...any) {
 		conditions, args = append(conditions, condition), append(args, arg...)
 	}
@@ -82,72 +73,91 @@ func (q Query) sql(after place, limit int) (string, []any) {
 		add("stream = (SELECT id FROM streams WHERE issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?)",
 			s.Issuer, !s.HasTenant, s.Tenant, s.Workspace)
 	}
+	if from, before, ok := q.times(); ok {
+		add("+issued_at >= ? AND +issued_at < ?", from, before) // +: not by that index, whose order is another
+	}
+	return "SELECT seq, position, receipt_id, hash, json FROM receipts WHERE " + strings.Join(conditions, " AND ") +
+		" ORDER BY seq LIMIT ?", append(args, limit)
+}
+
+// times are the bounds of issued_at, and whether there are any.
+func (q Query) times() (from, before int64, ok bool) {
+	from, before = math.MinInt64, math.MaxInt64
 	if !q.From.IsZero() {
-		add("issued_at >= ?", q.From.UnixMilli())
+		from = q.From.UnixMilli()
 	}
 	if !q.Before.IsZero() {
-		add("issued_at < ?", q.Before.UnixMilli())
+		before = q.Before.UnixMilli()
 	}
-	return "SELECT seq, position, receipt_id, issued_at, hash, json FROM receipts WHERE " + strings.Join(conditions, " AND ") +
-		" ORDER BY " + order + " LIMIT ?", append(args, limit)
+	return from, before, !q.From.IsZero() || !q.Before.IsZero()
+}
+
+// span returns what comes right before the first receipt that can be selected, and
+// the last one. Of a time these are near each other in a large ledger.
+func (l *SQLite) span(ctx context.Context, q Query) (before, last int64, err error) {
+	from, until, ok := q.times()
+	if !ok {
+		return 0, math.MaxInt64, nil
+	}
+	var first sql.NullInt64
+	var end sql.NullInt64
+	err = l.read.QueryRowContext(ctx, "SELECT min(seq), max(seq) FROM receipts INDEXED BY receipts_time WHERE issued_at >= ? AND issued_at < ?", from, until).Scan(&first, &end)
+	return first.Int64 - 1, end.Int64, l.wrap("look for a time", err)
 }
 
 // scanned is how many receipts a scan reads at a time: it holds no lock and no
 // connection while the caller works.
 const scanned = 256
 
-// Scan returns the receipts of a query in the order in which they were stored, in
-// each stream in the order of its chain; with From or Before, in the order of
-// issued_at. Receipts that are stored meanwhile may be among them. An error ends
-// it.
+// Scan returns the receipts of a query. Receipts that are stored meanwhile may be
+// among them. An error ends it.
 func (l *SQLite) Scan(ctx context.Context, q Query) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		after := place{math.MinInt64, 0}
-		for {
-			entries, last, err := l.list(ctx, q, after, scanned)
+		after, last, err := l.span(ctx, q)
+		for more := err == nil; more; {
+			var entries []Entry
+			entries, err = l.list(ctx, q, after, last, scanned)
 			for _, e := range entries {
 				if !yield(e, nil) {
 					return
 				}
+				after = e.Sequence
 			}
-			if err != nil {
-				yield(Entry{}, err)
-				return
-			}
-			if after = last; len(entries) < scanned {
-				return
-			}
+			more = err == nil && len(entries) == scanned
+		}
+		if err != nil {
+			yield(Entry{}, err)
 		}
 	}
 }
 
-// list returns the entries behind a place, and the place behind them. With an
-// error it returns those before it.
-func (l *SQLite) list(ctx context.Context, q Query, after place, limit int) (list []Entry, last place, err error) {
-	statement, args := q.sql(after, limit)
+// list returns the entries behind one, up to a last one. With an error it returns
+// those before it.
+func (l *SQLite) list(ctx context.Context, q Query, after, last int64, limit int) (list []Entry, err error) {
+	statement, args := q.sql(after, last, limit)
 	rows, err := l.read.QueryContext(ctx, statement, args...)
 	if err != nil {
-		return nil, after, l.wrap("list receipts", err)
+		return nil, l.wrap("list receipts", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var e Entry
 		var hash []byte
-		if err := rows.Scan(&e.Sequence, &e.Position, &e.ID, &e.issuedAt, &hash, &e.JSON); err != nil {
-			return list, after, l.wrap("list receipts", err)
+		if err := rows.Scan(&e.Sequence, &e.Position, &e.ID, &hash, &e.JSON); err != nil {
+			return list, l.wrap("list receipts", err)
 		}
 		copy(e.Hash[:], hash)
-		list, after = append(list, e), place{e.issuedAt, e.Sequence}
+		list = append(list, e)
 	}
-	return list, after, l.wrap("list receipts", rows.Err())
+	return list, l.wrap("list receipts", rows.Err())
 }
 
 // ErrCursor says that a cursor is none that List returned.
 var ErrCursor = errors.New("ledger: no such place in a list")
 
-// List returns a page of a query, ordered as by Scan, and the cursor of the next
-// page, which is "" when there is none. An empty cursor is the beginning. Cursors
-// stay valid for ever; they are opaque, and may come from a stranger.
+// List returns a page of a query and the cursor of the next page, which is "" when
+// there is none. An empty cursor is the beginning. Cursors stay valid for ever; they
+// are opaque, and may come from a stranger.
 func (l *SQLite) List(ctx context.Context, q Query, cursor string, limit int) (page []Entry, next string, err error) {
 	after, err := parseCursor(cursor)
 	if err != nil {
@@ -156,34 +166,36 @@ func (l *SQLite) List(ctx context.Context, q Query, cursor string, limit int) (p
 	if limit < 1 {
 		return nil, "", fmt.Errorf("ledger: a page of %d receipts, expected at least 1", limit)
 	}
-	if page, _, err = l.list(ctx, q, after, limit+1); err != nil {
+	before, last, err := l.span(ctx, q)
+	if err == nil {
+		page, err = l.list(ctx, q, max(after, before), last, limit+1)
+	}
+	if err != nil {
 		return nil, "", err
 	}
 	if len(page) <= limit {
 		return page, "", nil
 	}
-	last := page[limit-1]
-	return page[:limit], place{last.issuedAt, last.Sequence}.cursor(), nil
+	return page[:limit], cursorBehind(page[limit-1].Sequence), nil
 }
 
-// cursorVersion is the first byte of a cursor; two numbers of 8 bytes follow.
+// cursorVersion is the first byte of a cursor; a sequence of 8 bytes follows.
 const cursorVersion = 1
 
-func (p place) cursor() string {
-	data := binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(p.issuedAt))
-	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(data, uint64(p.seq)))
+func cursorBehind(sequence int64) string {
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(sequence)))
 }
 
-func parseCursor(cursor string) (place, error) {
+func parseCursor(cursor string) (after int64, err error) {
 	if cursor == "" {
-		return place{math.MinInt64, 0}, nil
+		return 0, nil
 	}
 	data, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	// encoding/base64 skips line ends
-	if err != nil || len(data) != 17 || len(cursor) != base64.RawURLEncoding.EncodedLen(17) || data[0] != cursorVersion {
-		return place{}, ErrCursor
+	if err != nil || len(data) != 9 || len(cursor) != base64.RawURLEncoding.EncodedLen(9) || data[0] != cursorVersion {
+		return 0, ErrCursor
 	}
-	return place{int64(binary.BigEndian.Uint64(data[1:])), int64(binary.BigEndian.Uint64(data[9:]))}, nil
+	return int64(binary.BigEndian.Uint64(data[1:])), nil
 }
 
 // A StreamHead is a stream of the ledger and where it ends.

@@ -77,24 +77,21 @@ func TestList(t *testing.T) {
 	for name, test := range map[string]struct {
 		query ledger.Query
 		want  func(n int) bool
-		back  bool
 	}{
-		"all":       {ledger.Query{}, func(int) bool { return true }, false},
-		"a task":    {ledger.Query{Task: "task_7"}, func(n int) bool { return n%30 == 7 }, false},
-		"a session": {ledger.Query{Session: "session_3"}, func(n int) bool { return n%4 == 3 }, false},
-		"a stream":  {ledger.Query{Stream: &stream}, func(n int) bool { return n/200 == 1 }, false},
-		"a time":    {ledger.Query{From: at(99), Before: at(9)}, func(n int) bool { return n > 9 && n <= 99 }, true},
-		"since":     {ledger.Query{From: at(50), Task: "task_1"}, func(n int) bool { return n <= 50 && n%30 == 1 }, true},
-		"none":      {ledger.Query{Task: "task_7'; DROP TABLE receipts"}, func(int) bool { return false }, false},
+		"all":       {ledger.Query{}, func(int) bool { return true }},
+		"a task":    {ledger.Query{Task: "task_7"}, func(n int) bool { return n%30 == 7 }},
+		"a session": {ledger.Query{Session: "session_3"}, func(n int) bool { return n%4 == 3 }},
+		"a stream":  {ledger.Query{Stream: &stream}, func(n int) bool { return n/200 == 1 }},
+		"a time":    {ledger.Query{From: at(99), Before: at(9)}, func(n int) bool { return n > 9 && n <= 99 }},
+		"since":     {ledger.Query{From: at(50), Task: "task_1"}, func(n int) bool { return n <= 50 && n%30 == 1 }},
+		"no time":   {ledger.Query{From: at(-1)}, func(int) bool { return false }},
+		"none":      {ledger.Query{Task: "task_7'; DROP TABLE receipts"}, func(int) bool { return false }},
 	} {
 		var want []string
 		for n := range 600 {
 			if test.want(n) {
 				want = append(want, fmt.Sprintf("receipt_%03d", n))
 			}
-		}
-		if test.back {
-			slices.Reverse(want)
 		}
 		if got := ids(every(t, l.Scan(ctx, test.query))); !slices.Equal(got, want) {
 			t.Errorf("%s: Scan returns %v, want %v", name, got, want)
@@ -117,7 +114,7 @@ func TestList(t *testing.T) {
 			}
 		}
 	}
-	for _, cursor := range []string{"x", "AAAA", "AQ", strings.Repeat("A", 23), "AQAAAAAAAAAAAAAAAAAAAAA=", "AQAAAAAAAAAAAAAAAAAAAAA\n", "\x00"} {
+	for _, cursor := range []string{"x", "AAAA", "AQ", strings.Repeat("A", 12), "AQAAAAAAAAA=", "AQAAAAAAAAAA\n", "AQAAAAAAAAAAAAAA", "\x00"} {
 		if _, _, err := l.List(ctx, ledger.Query{}, cursor, 5); !errors.Is(err, ledger.ErrCursor) {
 			t.Errorf("cursor %q: %v", cursor, err)
 		}
