@@ -16,10 +16,18 @@ import (
 
 type checkpointOptions struct {
 	inputFlags
+	logFlags
+}
+
+// logFlags say which log signs what, and where it goes.
+type logFlags struct {
 	key                              keyFlags
 	origin, extends, output, tempDir string
 	force                            bool
 }
+
+// A chooser finds the receipts that are meant, when nothing else can go wrong before.
+type chooser func() (*selection, error)
 
 func newBatchCheckpoint(e *env) *cobra.Command {
 	var o checkpointOptions
@@ -49,26 +57,30 @@ KEY is an Ed25519 key. Who verifies has its public half in a trust file, with
 			if err := refuseEmpty(cmd); err != nil {
 				return err
 			}
-			return o.run(cmd.Context(), e, args)
+			return o.checkpoint(cmd.Context(), e, func() (*selection, error) { return o.selected(e, args) }, o.long)
 		},
 	}
-	f := cmd.Flags()
-	o.inputFlags.register(f)
+	o.inputFlags.register(cmd.Flags())
+	o.logFlags.add(cmd)
+	return cmd
+}
+
+func (o *logFlags) add(cmd *cobra.Command) {
 	o.key.add(cmd)
+	f := cmd.Flags()
 	f.StringVar(&o.origin, "origin", "", "the `NAME` of the log, as a URL without https://")
 	f.StringVar(&o.extends, "extends", "", "the last checkpoint of the log, a `FILE`")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
 	f.BoolVar(&o.force, "force", false, "overwrite the output file")
 	f.StringVar(&o.tempDir, "temp-dir", os.TempDir(), "keep what does not fit into memory in `DIR`")
-	return cmd
 }
 
-func (o *checkpointOptions) run(ctx context.Context, e *env, paths []string) error {
+func (o *logFlags) checkpoint(ctx context.Context, e *env, choose chooser, long bool) error {
 	private, log, err := o.signer()
 	if err != nil {
 		return err
 	}
-	selected, err := o.selected(e, paths)
+	selected, err := choose()
 	if err != nil {
 		return err
 	}
@@ -89,7 +101,7 @@ func (o *checkpointOptions) run(ctx context.Context, e *env, paths []string) err
 		return err
 	}
 	defer out.discard()
-	tree, err := o.grow(ctx, e, selected, last)
+	tree, err := o.grow(ctx, e, selected, long, last)
 	if err != nil {
 		return err
 	}
@@ -104,7 +116,7 @@ func (o *checkpointOptions) run(ctx context.Context, e *env, paths []string) err
 }
 
 // signer reads the key, before anything else is done in vain.
-func (o *checkpointOptions) signer() (*keys.PrivateKey, *merkle.Log, error) {
+func (o *logFlags) signer() (*keys.PrivateKey, *merkle.Log, error) {
 	switch {
 	case o.key.path == "":
 		return nil, nil, usage("receipt keys generate --role checkpoint --origin NAME makes a key", "--key is missing")
@@ -127,7 +139,7 @@ func (o *checkpointOptions) signer() (*keys.PrivateKey, *merkle.Log, error) {
 }
 
 // last reads the checkpoint that the new one has to extend; nil for none.
-func (o *checkpointOptions) last(e *env, log *merkle.Log) (*head, error) {
+func (o *logFlags) last(e *env, log *merkle.Log) (*head, error) {
 	if o.extends == "" {
 		return nil, nil
 	}
@@ -145,12 +157,12 @@ func (o *checkpointOptions) last(e *env, log *merkle.Log) (*head, error) {
 }
 
 // grow verifies the receipts and makes the tree over them.
-func (o *checkpointOptions) grow(ctx context.Context, e *env, selected *selection, last *head) (*merkle.Tree, error) {
+func (o *logFlags) grow(ctx context.Context, e *env, selected *selection, long bool, last *head) (*merkle.Tree, error) {
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.now()})
 	if err != nil {
 		return nil, err
 	}
-	run := stream.VerifyFiles(ctx, v, selected.sources, stream.Options{Long: o.long, TempDir: o.tempDir})
+	run := stream.VerifyFiles(ctx, v, selected.sources, stream.Options{Long: long, TempDir: o.tempDir})
 	tree := new(merkle.Tree)
 	before := merkle.EmptyRoot() // at the size of the last checkpoint
 	for rep := range run.Reports() {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/merkle"
@@ -16,8 +17,14 @@ import (
 
 type consistencyOptions struct {
 	inputFlags
-	from, to, check, keys, output string
-	force                         bool
+	extensionFlags
+	check, keys string
+}
+
+// extensionFlags name two checkpoints, and where the proof goes.
+type extensionFlags struct {
+	from, to, output string
+	force            bool
 }
 
 func newBatchConsistency(e *env) *cobra.Command {
@@ -54,13 +61,19 @@ A proof is a text, each line ended by LF, hashes in base64 as RFC 9162 section
 	}
 	f := cmd.Flags()
 	o.inputFlags.register(f)
-	f.StringVar(&o.from, "from", "", "the earlier checkpoint, a `FILE`")
-	f.StringVar(&o.to, "to", "", "the later checkpoint, a `FILE`")
+	o.extensionFlags.register(f, "")
 	f.StringVar(&o.check, "check", "", "check this proof, a `FILE`, instead of making one")
 	f.StringVar(&o.keys, "keys", "", "with --check: trusted keys, a JWK Set `FILE`")
+	return cmd
+}
+
+// register names the flags of the checkpoints with a suffix, for verbs of which
+// --from is taken.
+func (o *extensionFlags) register(f *pflag.FlagSet, suffix string) {
+	f.StringVar(&o.from, "from"+suffix, "", "the earlier checkpoint, a `FILE`")
+	f.StringVar(&o.to, "to"+suffix, "", "the later checkpoint, a `FILE`")
 	f.StringVarP(&o.output, "output", "o", "", "write the proof to this `FILE`")
 	f.BoolVar(&o.force, "force", false, "overwrite the output file")
-	return cmd
 }
 
 func (o *consistencyOptions) run(ctx context.Context, e *env, paths []string) error {
@@ -80,11 +93,11 @@ func (o *consistencyOptions) run(ctx context.Context, e *env, paths []string) er
 		}
 		return o.verify(e)
 	}
-	return o.prove(ctx, e, paths)
+	return o.prove(ctx, e, func() (*selection, error) { return o.selected(e, paths) }, o.long)
 }
 
-func (o *consistencyOptions) prove(ctx context.Context, e *env, paths []string) error {
-	selected, err := o.selected(e, paths)
+func (o *extensionFlags) prove(ctx context.Context, e *env, choose chooser, long bool) error {
+	selected, err := choose()
 	if err != nil {
 		return err
 	}
@@ -107,7 +120,7 @@ func (o *consistencyOptions) prove(ctx context.Context, e *env, paths []string) 
 		return refuted(hint, "%s: %s\n  %s: %s\n  %s: %s",
 			code, text, sourceName(from.path), from, sourceName(to.path), to)
 	}
-	leaves, err := readLeaves(ctx, selected, o.long, to.Size, func(*stream.Document, canon.Digest) {})
+	leaves, err := readLeaves(ctx, selected, long, to.Size, func(*stream.Document, canon.Digest) {})
 	if err != nil {
 		return err
 	}
@@ -125,7 +138,7 @@ func (o *consistencyOptions) prove(ctx context.Context, e *env, paths []string) 
 }
 
 // heads reads both checkpoints, which have to be of one log and not be empty.
-func (o *consistencyOptions) heads(e *env, logs []*merkle.Log) (from, to *head, err error) {
+func (o *extensionFlags) heads(e *env, logs []*merkle.Log) (from, to *head, err error) {
 	if from, err = readHead(e, o.from, logs); err != nil {
 		return nil, nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/merkle"
@@ -14,6 +15,11 @@ import (
 
 type proveOptions struct {
 	inputFlags
+	proveFlags
+}
+
+// proveFlags say what is proved, and where the proof goes.
+type proveFlags struct {
 	checkpoint, receipt, output string
 	force                       bool
 }
@@ -36,23 +42,26 @@ receipt_id of a receipt in PATH….`,
 			if err := refuseEmpty(cmd); err != nil {
 				return err
 			}
-			return o.run(cmd.Context(), e, args)
+			return o.prove(cmd.Context(), e, func() (*selection, error) { return o.selected(e, args) }, o.long)
 		},
 	}
-	f := cmd.Flags()
-	o.inputFlags.register(f)
+	o.inputFlags.register(cmd.Flags())
+	o.proveFlags.register(cmd.Flags())
+	return cmd
+}
+
+func (o *proveFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.checkpoint, "checkpoint", "", "the checkpoint, a `FILE`")
 	f.StringVar(&o.receipt, "receipt", "", "the receipt: `ID|FILE`")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`, best named .tlog-proof")
 	f.BoolVar(&o.force, "force", false, "overwrite the output file")
-	return cmd
 }
 
-func (o *proveOptions) run(ctx context.Context, e *env, paths []string) error {
+func (o *proveFlags) prove(ctx context.Context, e *env, choose chooser, long bool) error {
 	if o.checkpoint == "" || o.receipt == "" {
 		return usage("receipt batch prove --help shows examples", "--checkpoint FILE and --receipt ID|FILE are both needed")
 	}
-	selected, err := o.selected(e, paths)
+	selected, err := choose()
 	if err != nil {
 		return err
 	}
@@ -71,7 +80,7 @@ func (o *proveOptions) run(ctx context.Context, e *env, paths []string) error {
 	if err != nil {
 		return err
 	}
-	proof, err := wanted.prove(ctx, selected, o.long, h)
+	proof, err := wanted.prove(ctx, selected, long, h)
 	if err != nil {
 		return err
 	}
@@ -90,7 +99,7 @@ type wanted struct {
 	twice bool   // several receipts have the id
 }
 
-func (o *proveOptions) wanted(e *env) (*wanted, error) {
+func (o *proveFlags) wanted(e *env) (*wanted, error) {
 	if _, err := os.Stat(o.receipt); err != nil && o.receipt != stdinName {
 		return &wanted{name: o.receipt, id: o.receipt}, nil
 	}

@@ -58,6 +58,28 @@ func addBatchFiles(t *testing.T, files map[string][]byte) {
 	do("checkpoint.txt", append([]string{"batch", "checkpoint", "receipts.jsonl"}, sign...)...)
 	do("later-checkpoint.txt", append([]string{"batch", "checkpoint", "more-receipts.jsonl"}, sign...)...)
 	do("consistency.txt", "batch", "consistency", "--from", "checkpoint.txt", "--to", "later-checkpoint.txt", "more-receipts.jsonl")
+	for _, name := range []string{"week", "april"} {
+		file := map[string]string{"week": "receipt.json", "april": "more-receipts.jsonl"}[name]
+		write("april.db", ledgerOf(t, paths[file]))
+		do(name+".txt", append([]string{"ledger", "checkpoint", "april.db"}, sign...)...)
+	}
 	do("april.report.json", "verify", "--keys", "keys.json", "--format", "json", "receipt.json")
 	do("may.report.json", "verify", "--keys", "keys.json", "--format", "json", "second.json")
+}
+
+// ledgerOf is a ledger with the receipts of a file.
+func ledgerOf(t *testing.T, receipts string) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	if err := os.WriteFile(path, emptyLedger(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := command(nil, "ledger", "import", path, "--integrity-only", receipts); code != exitVerified {
+		t.Fatal(stderr)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }

@@ -24,7 +24,8 @@ The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: expectVerb,
 	}
-	cmd.AddCommand(newLedgerInit(e), newLedgerIssue(e), newLedgerImport(e), newLedgerExport(e), newLedgerFsck(e), newLedgerHead(e))
+	cmd.AddCommand(newLedgerInit(e), newLedgerIssue(e), newLedgerImport(e), newLedgerExport(e), newLedgerFsck(e), newLedgerHead(e),
+		newLedgerCheckpoint(e), newLedgerProve(e), newLedgerConsistency(e))
 	return cmd
 }
 

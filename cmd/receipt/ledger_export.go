@@ -2,19 +2,17 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
 type ledgerExportOptions struct {
-	task, session, from, before string
-	output                      string
-	force                       bool
+	ledgerRange
+	task, session string
+	output        string
+	force         bool
 }
 
 func newLedgerExport(e *env) *cobra.Command {
@@ -23,9 +21,8 @@ func newLedgerExport(e *env) *cobra.Command {
 		Use:   "export FILE",
 		Short: "write the receipts of a ledger",
 		Long: `Write receipts as canonical JSON, one a line, or as CBOR to a FILE that ends in
-.cborseq: in the order in which they were stored, or of issued_at with --from or
---before. They are written as they are stored; whether they are true is for receipt
-verify or receipt ledger fsck to say.`,
+.cborseq, in the order in which they were stored. They are written as they are
+stored; whether they are true is for receipt verify or receipt ledger fsck to say.`,
 		Example: `  receipt ledger export ledger.db -o day.jsonl
   receipt ledger export ledger.db --from 2026-04-25T00:00:00Z --before 2026-04-26T00:00:00Z`,
 		Args: onlyLedgerFile,
@@ -36,33 +33,23 @@ verify or receipt ledger fsck to say.`,
 	f := cmd.Flags()
 	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`")
 	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
-	f.StringVar(&o.from, "from", "", "only receipts issued at this `TIME` (RFC 3339) or later")
-	f.StringVar(&o.before, "before", "", "only receipts issued before this `TIME`")
+	o.ledgerRange.register(f)
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`; its extension says what it holds")
 	f.BoolVar(&o.force, "force", false, "overwrite the output file")
 	return cmd
 }
 
 func (o *ledgerExportOptions) run(ctx context.Context, e *env, path string) error {
-	query := ledger.Query{Task: o.task, Session: o.session}
-	for _, flag := range []struct {
-		name, text string
-		to         *time.Time
-	}{{"--from", o.from, &query.From}, {"--before", o.before, &query.Before}} {
-		if flag.text == "" {
-			continue
-		}
-		at, err := receipt.ParseTime(flag.text)
-		if err != nil {
-			return usage("", "%s %q: %w", flag.name, flag.text, err)
-		}
-		*flag.to = at
-	}
 	l, err := openLedger(ctx, path, false)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+	query, err := o.query(ctx, l)
+	if err != nil {
+		return err
+	}
+	query.Task, query.Session = o.task, o.session
 	out, err := newDocumentWriter(e, o.output, []string{".jsonl", ".ndjson", ".cborseq"}, o.force)
 	if err != nil {
 		return err

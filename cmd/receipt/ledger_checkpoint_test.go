@@ -1,0 +1,81 @@
+package main
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLedgerCheckpointDamaged: nothing is signed over a damaged ledger.
+func TestLedgerCheckpointDamaged(t *testing.T) {
+	for _, test := range []struct {
+		damage, want string
+		exit         int
+	}{
+		{"DELETE FROM receipts WHERE position = 2", "chain_break", exitRefuted},
+		{"UPDATE receipts SET json = CAST(replace(CAST(json AS TEXT), '0.1842', '0.1843') AS BLOB) WHERE position = 2", "hash_mismatch", exitRefuted},
+		{"UPDATE receipts SET json = CAST(json || x'0a' || json AS BLOB) WHERE position = 1", `receipt "receipt_1" of the ledger is damaged; receipt ledger fsck tells more`, exitUsage},
+		{"UPDATE receipts SET json = x'7b7d' WHERE position = 3", "not_a_receipt", exitRefuted},
+	} {
+		dir := t.TempDir()
+		path, key := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "log.json")
+		copyFixture(t, "keys/log_1.private.json", key)
+		issueThree(t, path)
+		sign := []string{"ledger", "checkpoint", path, "--key", key, "--origin", "log.example.net/receipts"}
+		code, checkpoint, stderr := command(nil, sign...)
+		if code != exitVerified || !strings.Contains(checkpoint, "\n3\n") {
+			t.Fatalf("%d, %s%s", code, checkpoint, stderr)
+		}
+		prove := []string{"ledger", "prove", path, "--checkpoint", "-", "--receipt", "receipt_1"}
+		if code, out, stderr := command(strings.NewReader(checkpoint), prove...); code != exitVerified || !strings.Contains(out, checkpoint) {
+			t.Fatalf("%d, %s%s", code, out, stderr)
+		}
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := db.Exec(test.damage); err != nil {
+			t.Fatal(err)
+		} else if n, err := r.RowsAffected(); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		db.Close()
+		if code, out, stderr := command(nil, sign...); code != test.exit || out != "" || !strings.Contains(stderr, test.want) {
+			t.Errorf("%s: exit %d, %s%s", test.damage, code, out, stderr)
+		}
+		if code, out, _ := command(strings.NewReader(checkpoint), prove...); code == exitVerified || out != "" {
+			t.Errorf("%s: proved: %s", test.damage, out)
+		}
+	}
+}
+
+func copyFixture(t *testing.T, name, to string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("../../fixtures", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// issueThree makes a ledger of receipt_1, receipt_2 and receipt_3.
+func issueThree(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, emptyLedger(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	task, err := os.ReadFile("../../fixtures/valid/task.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"receipt_1", "receipt_2", "receipt_3"} {
+		draft := strings.Replace(string(draftOf(t, task)), "receipt_01K0TASK", id, 1)
+		if code, _, stderr := command(strings.NewReader(draft), "ledger", "issue", path, "-"); code != exitVerified {
+			t.Fatal(stderr)
+		}
+	}
+}
