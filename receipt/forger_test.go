@@ -1,0 +1,280 @@
+package receipt_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/fixtures/mutate"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// A forger makes mutants of valid receipts. It knows the fixtures' private keys,
+// so that a mutant can be sealed and signed again: then the hash holds, and the
+// schema and the policy decide.
+type forger struct {
+	seeds   []*mutate.Value
+	small   []*mutate.Value // those of them that take little time
+	private map[string]ed25519.PrivateKey
+	genuine map[string]bool // hashes of the seeds
+}
+
+// forgeryKeys are the fixtures' keys with which mutants are signed.
+func forgeryKeys() []string {
+	return []string{"key_2026_04", "key_second", "key_other_issuer", "key_unbound", "key_expired", "key_future", "key_compromised", "key_revoked",
+		"key_superseded", "key_superseded_later", "witness_1", "witness_2", "log_1", "key_stranger"}
+}
+
+func newForger(tb testing.TB) *forger {
+	tb.Helper()
+	f := &forger{private: map[string]ed25519.PrivateKey{}, genuine: map[string]bool{}}
+	for _, id := range forgeryKeys() {
+		f.private[id] = fixtureKey(tb, id)
+	}
+	for _, name := range []string{"minimal", "signed-eddsa", "signed-es256", "signed-ps256", "task-failed", "task-replay", "task-canceled", "task", "witnessed", "full"} {
+		text, err := fixtures.Read("valid/" + name + ".json")
+		if err != nil {
+			tb.Fatal(err)
+		}
+		f.genuine[f.plant(tb, text).Member("chain").Member("receipt_hash").Text] = true
+	}
+	for _, d := range []*receipt.Draft{plainDraft(), richDraft()} {
+		f.plant(tb, sealAndSign(tb, d)).Member("issuer").Set("id", &mutate.Value{Text: `"harness_example_cloud"`})
+	}
+	return f
+}
+
+// fixtureKey reads a key without the packages under test.
+func fixtureKey(tb testing.TB, id string) ed25519.PrivateKey {
+	tb.Helper()
+	text, err := fixtures.Read("keys/" + id + ".private.json")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var jwk struct{ D string }
+	if err := json.Unmarshal(text, &jwk); err != nil {
+		tb.Fatal(err)
+	}
+	seed, err := base64.RawURLEncoding.DecodeString(jwk.D)
+	if err != nil || len(seed) != ed25519.SeedSize {
+		tb.Fatalf("%s is no Ed25519 key: %v", id, err)
+	}
+	return ed25519.NewKeyFromSeed(seed)
+}
+
+func (f *forger) plant(tb testing.TB, text []byte) *mutate.Value {
+	tb.Helper()
+	seed := mutate.Parse(text)
+	if seed == nil {
+		tb.Fatalf("a seed is no JSON: %.100q", text)
+	}
+	if f.seeds = append(f.seeds, seed); len(text) < 2000 {
+		f.small = append(f.small, seed)
+	}
+	return seed
+}
+
+// A mutant is a text, and the hash under which it was sealed, "" when it was not.
+type mutant struct {
+	text   []byte
+	sealed string
+	holds  bool // the hash must hold: all that was changed is the spelling
+}
+
+// mutant makes one of one to three changes to a seed.
+func (f *forger) mutant(c mutate.Choices) (m mutant) {
+	tree, donor := f.small[c.IntN(len(f.small))].Clone(), f.seeds[c.IntN(len(f.seeds))]
+	if c.IntN(3) == 0 {
+		tree = donor.Clone()
+	}
+	entries, texts, changed := 0, 0, false
+	for range 1 + max(c.IntN(4)-1, 0) {
+		switch c.IntN(10) {
+		case 0:
+			texts++
+		case 1:
+			entries++
+		case 2: // spelled anew below
+		default:
+			mutate.Structure(c, tree, donor)
+			changed = true
+		}
+	}
+	if c.IntN(2) == 0 {
+		m.sealed = f.seal(c, tree)
+	}
+	for range entries {
+		if list := tree.Member("signatures"); list != nil {
+			changeEntry(c, list, donor)
+			changed = true
+		}
+	}
+	if !changed || c.IntN(4) == 0 {
+		m.holds = !changed && texts == 0 && (m.sealed != "" || f.genuine[tree.Member("chain").Member("receipt_hash").Text])
+		m.text = mutate.Spell(c, tree)
+	} else {
+		m.text = tree.Append(nil)
+	}
+	for range texts {
+		m.text = mutate.Text(c, m.text)
+	}
+	return m
+}
+
+// seal makes the hash of a mutant fit, and signs it, mostly as its issuer would.
+// What is no JSON, or has no chain, stays as it is.
+func (f *forger) seal(c mutate.Choices, tree *mutate.Value) (hash string) {
+	inner := tree.Member("chain")
+	doc, err := canon.Parse(tree.Append(nil))
+	if inner == nil || err != nil || inner.Open != '{' {
+		return ""
+	}
+	digest, err := chain.Hash(doc)
+	if err != nil {
+		return ""
+	}
+	hash = digest.String()
+	inner.Set("receipt_hash", &mutate.Value{Text: `"` + hash + `"`})
+	list := &mutate.Value{Open: '['}
+	for _, id := range f.signers(c) {
+		list.Items = append(list.Items, f.entry(id, hash))
+	}
+	if len(list.Items) > 0 || c.IntN(2) == 0 {
+		tree.Set("signatures", list)
+	}
+	return hash
+}
+
+func (f *forger) signers(c mutate.Choices) []string {
+	some := func() string { return forgeryKeys()[c.IntN(len(forgeryKeys()))] }
+	switch c.IntN(8) {
+	case 0:
+		return nil
+	case 1:
+		return []string{some()}
+	case 2:
+		return []string{"key_2026_04", some()}
+	case 3:
+		return []string{"key_2026_04", "witness_1"}
+	}
+	return []string{"key_2026_04"}
+}
+
+func (f *forger) entry(id, hash string) *mutate.Value {
+	signature := base64.StdEncoding.EncodeToString(ed25519.Sign(f.private[id], []byte(hash)))
+	return mutate.Parse([]byte(`{"key_id":"` + id + `","algorithm":"ed25519","signature":"base64:` + signature + `","signed_at":"2026-04-25T19:18:33Z"}`))
+}
+
+// changeEntry names another key or algorithm in an entry of signatures, or changes
+// anything in the list.
+func changeEntry(c mutate.Choices, list, donor *mutate.Value) {
+	member, values := "key_id", forgeryKeys()
+	switch c.IntN(4) {
+	case 0:
+		member, values = "algorithm", append(keys.Algorithms(), "none", "HS256")
+	case 1:
+	default:
+		mutate.Structure(c, list, donor)
+		return
+	}
+	if len(list.Items) > 0 {
+		list.Items[c.IntN(len(list.Items))].Set(member, &mutate.Value{Text: `"` + values[c.IntN(len(values))] + `"`})
+	}
+}
+
+// allows reports whether a verified mutant may be: its content, canonicalized by
+// others alone, must have the hash that it states, and that must have been signed
+// by someone. For integrity nobody need sign.
+func (f *forger) allows(m mutant, integrity bool) string {
+	var o map[string]any
+	d := json.NewDecoder(bytes.NewReader(m.text))
+	d.UseNumber()
+	if err := d.Decode(&o); err != nil {
+		return err.Error()
+	}
+	inner, ok := o["chain"].(map[string]any)
+	if !ok {
+		return "no chain"
+	}
+	stated := inner["receipt_hash"]
+	delete(inner, "receipt_hash")
+	delete(o, "signatures")
+	text, err := json.Marshal(o)
+	if err == nil {
+		text, err = canon.Reference(text)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	hash := canon.Digest(sha256.Sum256(text)).String()
+	switch {
+	case stated != hash:
+		return "the content has the hash " + hash
+	case !integrity && hash != m.sealed && !f.genuine[`"`+hash+`"`]:
+		return "nobody signed " + hash
+	}
+	return ""
+}
+
+// A judgment is one policy, by both paths.
+type judgment struct {
+	name        string
+	policy      receipt.Policy
+	fast, plain *receipt.Verifier
+}
+
+func judgments(tb testing.TB) []judgment {
+	tb.Helper()
+	text, err := fixtures.Read("keys/trust.json")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	trust, err := keys.ParseSet(text)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	list := []judgment{
+		{name: "default"},
+		{name: "integrity", policy: receipt.Policy{IntegrityOnly: true}},
+		{name: "strict", policy: receipt.Policy{Strict: true}},
+		{name: "issuer", policy: receipt.Policy{Issuer: "harness_example_cloud", At: noon, Now: noon}},
+		{name: "witness", policy: receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}},
+		{name: "witnesses", policy: receipt.Policy{Witnesses: receipt.Quorum{Threshold: 2, Keys: []string{"witness_1", "witness_2"}}}},
+	}
+	for i := range list {
+		j := &list[i]
+		if j.fast, err = receipt.NewVerifier(trust, j.policy); err != nil {
+			tb.Fatal(err)
+		}
+		j.policy.Plain = true
+		if j.plain, err = receipt.NewVerifier(trust, j.policy); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return list
+}
+
+// judged picks the default in most cases.
+func judged(c mutate.Choices, list []judgment) judgment {
+	return list[max(c.IntN(len(list)+6)-6, 0)]
+}
+
+func describe(rep *receipt.Report) string {
+	var b strings.Builder
+	b.WriteString(rep.Verdict.String())
+	for _, c := range rep.Checks {
+		b.WriteString("\n\t" + c.Step.String() + " " + c.Status.String() + " " + string(c.Code) + " at " + c.Pointer + ": " + c.Detail)
+	}
+	for _, s := range rep.Signatures {
+		b.WriteString("\n\tsignature " + s.KeyID + " " + s.Status + " " + string(s.Code))
+	}
+	return b.String()
+}
