@@ -27,20 +27,13 @@ import (
 // TestHarness runs the program as its reader does, looks at what it serves, and
 // interrupts it. The second run goes on where the first one ended.
 func TestHarness(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("a process cannot be interrupted there")
-	}
-	folder := t.TempDir()
-	program, path := filepath.Join(folder, "harness"), filepath.Join(folder, "it's a ledger.db")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program, path := build(t), filepath.Join(t.TempDir(), "it's a ledger.db")
+	set := trust(t, keyFile)
 	for n := range 2 {
 		p := start(t, program, "-tasks", "2", "-ledger", path)
 		if len(p.receipts) != 2 {
 			t.Fatalf("%d receipts", len(p.receipts))
 		}
-		set := trust(t, path+".keys.json")
 		for _, id := range p.receipts {
 			p.check(t, id, set)
 		}
@@ -50,58 +43,33 @@ func TestHarness(t *testing.T) {
 		p.interrupt(t)
 		fsck(t, path, set, 2*n+2)
 	}
-	if info, err := os.Stat(path + ".private.json"); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the private key: %v, %v", info.Mode(), err)
-	}
 }
 
 // TestFolder: nothing is left of a run that names no ledger.
 func TestFolder(t *testing.T) {
-	temp := t.TempDir()
+	program, temp := build(t), t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	t.Setenv("TMP", temp)
-	ctx, cancel := context.WithCancel(context.Background())
-	var out bytes.Buffer
-	if err := run(ctx, 1, "", &cancelling{&out, cancel}); err != nil {
-		t.Fatal(err)
+	p := start(t, program)
+	if within, err := os.ReadDir(temp); err != nil || len(within) != 1 {
+		t.Errorf("at work: %v, %v", within, err)
 	}
+	p.interrupt(t)
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
-	if !strings.Contains(out.String(), "\nreceipt      receipt_") {
-		t.Errorf("%s", &out)
-	}
-}
-
-// A cancelling writer interrupts a program that has told all.
-type cancelling struct {
-	io.Writer
-	cancel func()
-}
-
-func (w *cancelling) Write(p []byte) (int, error) {
-	if bytes.HasPrefix(p, []byte("interrupt")) {
-		w.cancel()
-	}
-	return w.Writer.Write(p)
 }
 
 // TestFailedTask: a task that fails has a receipt, which says so.
 func TestFailedTask(t *testing.T) {
-	ctx := context.Background()
-	h, err := open(ctx, filepath.Join(t.TempDir(), "ledger.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.store.Close()
 	for _, test := range []struct {
 		folder, site, calls string
 	}{
-		{t.TempDir(), "http://127.0.0.1:1", "succeeded succeeded failed"},
-		{t.TempDir(), "://", "succeeded succeeded failed"},
-		{filepath.Join(t.TempDir(), "absent"), "", "succeeded failed"},
+		{t.TempDir(), "http://127.0.0.1:1", "succeeded failed"},
+		{t.TempDir(), "://", "succeeded failed"},
+		{filepath.Join(t.TempDir(), "absent"), "", "failed"},
 	} {
-		sealed, err := h.do(ctx, test.folder, test.site)
+		h := &harness{issuer(t), test.folder, test.site}
+		sealed, err := h.do(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,20 +90,18 @@ func TestFailedTask(t *testing.T) {
 // TestUnknownOutcome: the same draft is issued again until its fate is known, also
 // when the program is told to end.
 func TestUnknownOutcome(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	h, err := open(ctx, filepath.Join(t.TempDir(), "ledger.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.store.Close()
-	store := &forgetful{Store: h.store, times: 2}
-	h.ledger.Store = store
+	ctx, cancel := context.WithCancel(t.Context())
+	i := issuer(t)
+	store := i.Store.(*ledger.SQLite)
+	forgets := &forgetful{Store: store, times: 2}
+	i.Store = forgets
+	h := &harness{i, t.TempDir(), "http://127.0.0.1:1"}
 	cancel()
-	sealed, err := h.do(ctx, t.TempDir(), "http://127.0.0.1:1")
-	if err != nil || store.times != 0 {
-		t.Fatalf("%v, %d", err, store.times)
+	sealed, err := h.do(ctx)
+	if err != nil || forgets.times != 0 {
+		t.Fatalf("%v, %d", err, forgets.times)
 	}
-	if streams, err := h.store.Streams(context.Background()); err != nil || streams[0].Head.Count != 1 || streams[0].Head.Hash != sealed.Hash() {
+	if streams, err := store.Streams(t.Context()); err != nil || streams[0].Head.Count != 1 || streams[0].Head.Hash != sealed.Hash() {
 		t.Errorf("%v, %v", streams, err)
 	}
 }
@@ -155,6 +121,21 @@ func (f *forgetful) Append(ctx context.Context, s chain.Stream, previous chain.H
 	return err
 }
 
+// issuer returns one with a ledger of its own.
+func issuer(t *testing.T) *ledger.Issuer {
+	t.Helper()
+	store, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	key, err := read("../../fixtures/keys/key_2026_04.private.json", keys.ParsePrivate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}
+}
+
 // TestReadme: what the README shows of issuing is here, line by line, in one piece.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
@@ -162,7 +143,7 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []string
-	for _, name := range []string{"main.go", "issue.go", "task.go"} {
+	for _, name := range []string{"main.go", "task.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -208,11 +189,25 @@ type process struct {
 	receipts []string // their ids
 }
 
-// start starts the program and reads what it prints until it waits.
+const root, keyFile = "../..", "../../fixtures/keys/trust.json"
+
+func build(t *testing.T) string {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	program := filepath.Join(t.TempDir(), "harness")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// start starts the program in a clone's folder and reads what it prints until it waits.
 func start(t *testing.T, program string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(program, args...)}
-	p.cmd.Stderr = &p.errors
+	p.cmd.Dir, p.cmd.Stderr = root, &p.errors
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -222,18 +217,19 @@ func start(t *testing.T, program string, args ...string) *process {
 	}
 	kill := time.AfterFunc(time.Minute, func() { p.cmd.Process.Kill() })
 	t.Cleanup(func() { kill.Stop(); p.cmd.Process.Kill() })
+	var next string
 	for scanner := bufio.NewScanner(out); scanner.Scan(); {
 		label, text, _ := strings.Cut(scanner.Text(), " ")
 		switch text = strings.TrimSpace(text); label {
-		case "listening":
-			p.url = strings.TrimPrefix(text, "on ")
 		case "receipt":
 			p.receipts = append(p.receipts, text)
 		case "next":
-			if last := p.receipts[len(p.receipts)-1]; !strings.Contains(text, p.url+"/v1/receipts/"+last+" | ") {
-				t.Errorf("next: %s", text)
+			next = text
+		case "serving":
+			p.url, _, _ = strings.Cut(text, " ")
+			if last := p.receipts[len(p.receipts)-1]; !strings.Contains(next, p.url+"/v1/receipts/"+last+" | ") {
+				t.Errorf("next: %s", next)
 			}
-		case "interrupt":
 			return p
 		}
 	}
@@ -254,7 +250,7 @@ func (p *process) check(t *testing.T, id string, set *keys.Set) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, answer.Wire.Payload)
 	}
-	if r.ReceiptID != id || r.Lifecycle.FinalState != "SUCCEEDED" || len(r.SideEffects.ToolCalls) != 3 || r.Approvals[0].Decision != "approved" {
+	if r.ReceiptID != id || r.Lifecycle.FinalState != "SUCCEEDED" || len(r.SideEffects.ToolCalls) != 2 || r.Approvals[0].Decision != "approved" {
 		t.Errorf("%+v", r)
 	}
 	var report struct{ Verdict string }

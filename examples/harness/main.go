@@ -6,18 +6,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"syscall"
+	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
@@ -25,59 +28,81 @@ import (
 
 func main() {
 	tasks := flag.Int("tasks", 1, "do this many tasks")
-	path := flag.String("ledger", "", "keep receipts in this `FILE`, its keys beside it; else in a folder that is removed")
+	path := flag.String("ledger", "", "keep receipts in this `FILE`, else in a folder that is removed")
+	private := flag.String("key", "fixtures/keys/key_2026_04.private.json", "sign by the key in this `FILE`; that of the fixtures is no secret")
+	public := flag.String("keys", "fixtures/keys/trust.json", "trust the keys in this `FILE`")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *tasks, *path, os.Stdout)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, *tasks, *path, *private, *public)
 	if stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "harness:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, tasks int, path string, out io.Writer) error {
+// run does the tasks and serves their receipts until ctx ends.
+func run(ctx context.Context, tasks int, path, private, public string) error {
 	folder, err := os.MkdirTemp("", "harness-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	if path == "" {
-		path = filepath.Join(folder, "ledger.db")
+	path = cmp.Or(path, filepath.Join(folder, "ledger.db"))
+	key, err := read(private, keys.ParsePrivate)
+	trust, invalid := read(public, keys.ParseSet)
+	if err = errors.Join(err, invalid); err != nil {
+		return err
 	}
-	h, err := open(ctx, path)
+	store, err := ledger.Open(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		store, err = ledger.Create(ctx, path)
+	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(h.run(ctx, tasks, folder, out), h.store.Close())
+	defer store.Close()
+	url, end, err := listen(store, trust)
+	if err != nil {
+		return err
+	}
+	defer end()
+	h := &harness{&ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}, folder, url}
+	for range tasks {
+		sealed, err := h.do(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("receipt %s\nnext    curl -s -H 'Harn-Agents-Protocol-Version: %s' %s/v1/receipts/%[1]s | go run ./cmd/receipt verify --keys %[4]q -\n", sealed.ID(), serve.ProtocolVersion, url, public)
+	}
+	fmt.Println("serving", url, "until interrupted")
+	<-ctx.Done()
+	return nil
 }
 
-func (h *harness) run(ctx context.Context, tasks int, folder string, out io.Writer) error {
-	v, err := serve.NewVerifier(h.trust, receipt.Policy{}, nil)
+// read reads a file of keys.
+func read[T any](path string, parse func([]byte) (T, error)) (value T, err error) {
+	data, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return value, err
 	}
-	handler, err := serve.New(serve.Options{
-		Verifier: func() *serve.Verifier { return v }, Source: served.New(h.store), Page: page.Handler(), Hosts: []string{"localhost", "127.0.0.1"},
-	})
+	return parse(data)
+}
+
+// listen serves receipts on a free port of loopback until end is called.
+func listen(store *ledger.SQLite, trust *keys.Set) (url string, end func(), err error) {
+	verifier, err := serve.NewVerifier(trust, receipt.Policy{}, nil)
 	if err != nil {
-		return err
+		return "", nil, err
+	}
+	handler, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return verifier }, Source: served.New(store), Page: page.Handler()})
+	if err != nil {
+		return "", nil, err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	server, url := serve.HTTPServer(handler, nil), "http://"+listener.Addr().String()
-	go server.Serve(listener) // until it is shut down
-	fmt.Fprintln(out, "listening on", url)
-	for range tasks {
-		sealed, err := h.do(ctx, folder, url)
-		if err != nil {
-			return errors.Join(err, server.Close())
-		}
-		fmt.Fprintf(out, "receipt      %s\nnext         curl -s -H 'Harn-Agents-Protocol-Version: %s' %s/v1/receipts/%s | go run ./cmd/receipt verify --keys %q -\n",
-			sealed.ID(), serve.ProtocolVersion, url, sealed.ID(), h.trustFile)
-	}
-	fmt.Fprintln(out, "interrupt to end")
-	<-ctx.Done()
-	return server.Shutdown(context.Background()) // requests end first
+	server := serve.HTTPServer(handler, nil)
+	go server.Serve(listener)
+	return "http://" + listener.Addr().String(), func() { server.Shutdown(context.Background()) }, nil
 }
