@@ -1,0 +1,123 @@
+package canon
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/fixtures/mutate"
+)
+
+// TestMutants damages documents by their structure and by their bytes. What is
+// accepted is written as the reference writes it, what is refused the reference
+// refuses too, but for what stricter lists; and a Document that was used for all
+// those before judges, writes and hashes like a new one.
+func TestMutants(t *testing.T) {
+	seeds := mutantSeeds(t)
+	count := 5000
+	switch {
+	case testing.Short():
+		count = 1000
+	case os.Getenv("CI") != "":
+		count = 50_000
+	}
+	var reused Document
+	codes, accepted, same := map[Code]int{}, 0, 0
+	for i := range count {
+		text := mutant(rand.New(rand.NewPCG(8785, uint64(i))), seeds)
+		out, err := Transform(text)
+		if again := reused.Parse(text, Limits{}); (again == nil) != (err == nil) || err != nil && again.Error() != err.Error() {
+			t.Fatalf("%d: %.2000q: a new Document says %v, a reused one %v", i, text, err, again)
+		}
+		if err != nil {
+			checkRefused(t, text, out, err)
+			codes[err.(*SyntaxError).Code]++
+			continue
+		}
+		accepted++
+		if bytes.Equal(text, out) {
+			same++
+		}
+		checkAccepted(t, text)
+		if got := reused.AppendCanonical(nil); !bytes.Equal(got, out) || reused.Digest() != Sum(out) {
+			t.Fatalf("%d: %.2000q: a new Document writes %.2000q, a reused one %.2000q", i, text, out, got)
+		}
+		checkLeavingOut(t, &reused, i)
+	}
+	if accepted < count/3 || accepted > count*9/10 || same < count/50 {
+		t.Errorf("of %d documents %d are accepted, %d canonical", count, accepted, same)
+	}
+	for _, code := range []Code{CodeSyntax, CodeDuplicateName, CodeInvalidUTF8, CodeLoneSurrogate, CodeNumberRange, CodeTrailingData, CodeEmptyInput} {
+		if codes[code] < count/2000 {
+			t.Errorf("%d of %d documents are refused with %s", codes[code], count, code)
+		}
+	}
+	t.Logf("%d accepted, %d of them canonical, %v", accepted, same, codes)
+}
+
+// mutantSeeds are the documents of this package's tables and the small fixtures.
+func mutantSeeds(t *testing.T) (seeds []*mutate.Value) {
+	t.Helper()
+	for _, test := range transforms {
+		seeds = append(seeds, mutate.Parse([]byte(test.src)))
+	}
+	for _, folder := range []string{"valid", "edge"} {
+		files, err := filepath.Glob("../fixtures/" + folder + "/*.json")
+		if err != nil || len(files) < 15 {
+			t.Fatalf("%d files in %s, %v", len(files), folder, err)
+		}
+		for _, file := range files {
+			if text := readFile(t, file); len(text) < 3600 {
+				seeds = append(seeds, mutate.Parse(text))
+			}
+		}
+	}
+	return append(seeds, mutate.Parse(receiptLike()))
+}
+
+func mutant(c *rand.Rand, seeds []*mutate.Value) []byte {
+	pick := func() *mutate.Value { return seeds[c.IntN(len(seeds))] }
+	v := pick().Clone()
+	for range c.IntN(4) {
+		mutate.Structure(c, v, pick())
+	}
+	text := v.Append(nil)
+	if c.IntN(3) == 0 {
+		text = mutate.Spell(c, v)
+	}
+	if c.IntN(4) == 0 {
+		text = mutate.Text(c, text)
+	}
+	return text
+}
+
+// checkLeavingOut leaves out every so manyth member of the root, which must write
+// what the same document without it would be.
+func checkLeavingOut(t *testing.T, d *Document, i int) {
+	t.Helper()
+	root := d.Root()
+	if root.Len() == 0 || root.Kind() != KindObject {
+		return
+	}
+	var without []Node
+	rest, at := []byte("{"), 0
+	for name, value := range root.Members() {
+		if at++; (i+at)%3 == 0 {
+			without = append(without, value)
+			continue
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(append(append(rest, name.Raw()...), ':'), value.Raw()...)
+	}
+	want, err := Reference(append(rest, '}'))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.AppendCanonical(nil, without...); !bytes.Equal(got, want) || d.Digest(without...) != Sum(want) {
+		t.Fatalf("%d: %.2000q without %d members:\n got %.2000q\nwant %.2000q", i, d.Source(), len(without), got, want)
+	}
+}

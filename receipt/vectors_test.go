@@ -1,0 +1,160 @@
+package receipt_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/mutate"
+	"github.com/receiptkit/receiptkit/fixtures/vectors"
+)
+
+// A bench judges whatever texts there are, each once.
+type bench struct {
+	comparer
+	judgment
+	done map[string]bool
+}
+
+func newBench(t *testing.T) *bench {
+	return &bench{comparer{tb: t, forger: newForger(t), seen: census{}}, judgments(t)[0], map[string]bool{}}
+}
+
+func (b *bench) judge(name string, m mutant) {
+	if text := string(m.text); !b.done[text] {
+		b.done[text] = true
+		b.compare(name, b.judgment, m)
+	}
+}
+
+// put judges a receipt in which the text stands in the place of a member, sealed
+// and signed again as far as it still is a receipt.
+func (b *bench) put(name string, text string, path ...string) {
+	tree := b.forger.seeds[0].Clone()
+	at := tree
+	for _, step := range path[:len(path)-1] {
+		at = at.Member(step)
+	}
+	at.Set(path[len(path)-1], &mutate.Value{Text: text})
+	signed := &mutate.Bytes{Left: []byte{7}}
+	m := mutant{sealed: b.forger.seal(signed, tree)}
+	m.text = tree.Append(nil)
+	b.judge(name+" as "+strings.Join(path, "/"), m)
+}
+
+// filesBelow are all files below a folder.
+func filesBelow(t *testing.T, dir string, least int) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files[path] = text
+		return err
+	})
+	if err != nil || len(files) < least {
+		t.Fatalf("%d files below %s, expected %d, %v", len(files), dir, least, err)
+	}
+	return files
+}
+
+// TestEveryFixture: receipts, keys, the manifest and the code that made them, as
+// data.
+func TestEveryFixture(t *testing.T) {
+	b := newBench(t)
+	for name, text := range filesBelow(t, "../fixtures", 200) {
+		m := mutant{text: text}
+		if canonical, err := canon.Transform(text); err == nil && !strings.Contains(name, "malicious") {
+			if inner := mutate.Parse(canonical).Member("chain"); inner != nil {
+				m.sealed = strings.Trim(inner.Member("receipt_hash").Text, `"`)
+			}
+		}
+		b.judge(name, m)
+	}
+	for what, least := range map[string]int{"verified": 50, "refuted": 180, "step parse": 50, "step schema": 60, "step hash": 10, "step signatures": 30} {
+		if b.seen[what] < least {
+			t.Errorf("%d of %d files are %s, expected %d", b.seen[what], len(b.done), what, least)
+		}
+	}
+}
+
+// TestEveryVector: every file of public test data as data, and as a value inside
+// a receipt.
+func TestEveryVector(t *testing.T) {
+	b := newBench(t)
+	for name, text := range filesBelow(t, filepath.Dir(vectors.Dir(t, "harn")), 400) {
+		name = filepath.Base(name)
+		b.judge(name, mutant{text: text})
+		if strings.HasSuffix(name, ".json") && len(text) < 300_000 {
+			b.put(name, `{"x":`+string(text)+`}`, "metadata")
+		}
+	}
+	if b.seen["verified"] < 150 || b.seen["step parse"] < 400 {
+		t.Errorf("%d verified, %d refuted as no JSON", b.seen["verified"], b.seen["step parse"])
+	}
+}
+
+// TestEveryInstance: the values of test suites, each in several places of a
+// receipt.
+func TestEveryInstance(t *testing.T) {
+	b := newBench(t)
+	for _, dir := range []string{"json-schema-suite", "json-patch-tests", "cbor-appendix-a", "jcs-cyberphone", "jcs-gowebpki"} {
+		for name, text := range filesBelow(t, vectors.Dir(t, dir), 3) {
+			suite := mutate.Parse(text)
+			if suite == nil {
+				continue
+			}
+			for _, value := range instances(suite) {
+				instance := string(value.Append(nil))
+				b.judge(name, mutant{text: []byte(instance)})
+				for _, place := range [][]string{{"metadata"}, {"metadata", "x"}, {"receipt_id"}, {"issued_at"}, {"cost", "total"}, {"chain", "previous_receipt_hash"}, {"signatures"}} {
+					b.put(filepath.Base(name), instance, place...)
+				}
+			}
+		}
+	}
+	if len(b.done) < 6000 || b.seen["verified"] < 1500 || b.seen["step schema"] < 3500 {
+		t.Errorf("%d texts, %d verified, %d do not fit the schema", len(b.done), b.seen["verified"], b.seen["step schema"])
+	}
+}
+
+// instances are the members of test cases that hold what is tested.
+func instances(v *mutate.Value) (list []*mutate.Value) {
+	for _, name := range []string{"data", "doc", "value", "expected", "decoded", "const"} {
+		if m := v.Member(name); m != nil {
+			list = append(list, m)
+		}
+	}
+	for _, item := range v.Items {
+		list = append(list, instances(item)...)
+	}
+	return list
+}
+
+// TestEveryNumber: decimal texts that are hard to read, as values of receipts.
+func TestEveryNumber(t *testing.T) {
+	b := newBench(t)
+	step := 8
+	if os.Getenv("CI") != "" {
+		step = 1
+	}
+	for name, text := range filesBelow(t, vectors.Dir(t, "numbers-parse-fxx"), 3) {
+		if !strings.HasSuffix(name, ".txt") {
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		for i := 0; i < len(lines); i += step {
+			if columns := strings.Fields(lines[i]); len(columns) == 4 {
+				b.put(name, columns[3], "cost", "total")
+			}
+		}
+	}
+	if len(b.done) < 5000/step || b.seen["verified"] < len(b.done)/2 || b.seen["step parse"] < 100/step {
+		t.Errorf("%d texts, %d verified, %d refuted as no JSON", len(b.done), b.seen["verified"], b.seen["step parse"])
+	}
+}
