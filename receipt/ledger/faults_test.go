@@ -21,16 +21,7 @@ func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts some hundred processes")
 	}
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	if out, err := exec.Command(strace, "-o", os.DevNull, "true").CombinedOutput(); err != nil {
-		t.Skipf("strace may not trace here: %v: %s", err, out)
-	}
+	strace := tracer(t)
 	base, injected := filled(t, 3), 0
 	for _, fault := range []string{"error=EIO", "error=ENOSPC", "signal=KILL"} {
 		for _, call := range []string{"pwrite64", "fsync", "ftruncate", "open", "unlink", "close"} {
@@ -45,6 +36,22 @@ func TestFaults(t *testing.T) {
 	if t.Logf("%d faults", injected); injected < 150 {
 		t.Errorf("%d faults were injected, expected more", injected)
 	}
+}
+
+// tracer returns the path of strace, where it may trace.
+func tracer(t *testing.T) string {
+	t.Helper()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	if out, err := exec.Command(strace, "-o", os.DevNull, "true").CombinedOutput(); err != nil {
+		t.Skipf("strace may not trace here: %v: %s", err, out)
+	}
+	return strace
 }
 
 // injects makes the nth call fail, and reports whether there was one.

@@ -1,0 +1,407 @@
+package ledger_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+// TestPowerCut: one run makes a ledger, issues, closes it, opens it and issues
+// until SQLite checkpoints, while strace writes down what it does to its files. The
+// power is then cut in front of every one of these calls, or many of them: of what
+// was not synced yet nothing is kept, or a part. Each time the ledger is sound, has
+// all receipts that were acknowledged, and at most one more.
+func TestPowerCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it opens a thousand ledgers")
+	}
+	folder := t.TempDir()
+	calls := traced(t, folder)
+	random := rand.New(rand.NewPCG(1, 2))
+	d := newDisk()
+	seen := map[[32]byte]bool{}
+	cuts, told := 0, []string(nil)
+	var group sync.WaitGroup
+	slots := make(chan struct{}, 8) // they mostly wait for the disk
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, c := range calls {
+		if n < 60 || n > len(calls)-12 || c.path == "ledger.db" && n%8 == 0 || c.name == "sync" && n%5 == 0 || n%150 == 0 {
+			for k, keep := range choices(random) {
+				if (n+k)%2 == 1 { // the others at the next call
+					continue
+				}
+				files := d.after(keep)
+				if id := fingerprint(files, len(told)); !seen[id] {
+					seen[id] = true
+					cuts++
+					slots <- struct{}{}
+					told := slices.Clone(told)
+					group.Go(func() {
+						defer func() { <-slots }()
+						survives(t, fmt.Sprintf("before call %d, %s %s: %s kept", n, c.name, c.path, keep.what), files, told, v)
+					})
+				}
+			}
+		}
+		if c.name == "acknowledge" {
+			told = append(told, strings.Fields(string(c.data))...)
+		} else {
+			d.apply(c)
+		}
+	}
+	group.Wait()
+	if t.Logf("%d calls, %d states", len(calls), cuts); cuts < 200 || len(told) != 2*powerIssues+1 {
+		t.Errorf("%d states, told %d words, expected more", cuts, len(told))
+	}
+}
+
+// powerIssues is how many receipts the run issues: SQLite checkpoints about once.
+const powerIssues = 90
+
+// powerWorker is the run. It prints what it was told is durable.
+func powerWorker(path string) error {
+	ctx := context.Background()
+	l, err := ledger.Create(ctx, path)
+	if err != nil {
+		return err
+	}
+	fmt.Println("created")
+	for n := range powerIssues {
+		if n == 3 {
+			if err := l.Close(); err != nil {
+				return err
+			}
+			if l, err = ledger.Open(ctx, path); err != nil {
+				return err
+			}
+		}
+		s, err := (&ledger.Issuer{Store: l, KeepSecrets: true}).Issue(ctx, draft(fmt.Sprintf("p_%04d", n), "w"))
+		if err != nil {
+			return err
+		}
+		fmt.Println(s.ID(), s.Hash())
+	}
+	return l.Close()
+}
+
+// A call is what a process did to a file of the folder, or told.
+type call struct {
+	name   string // write, truncate, create, unlink, sync, sync folder, acknowledge
+	path   string // in the folder
+	offset int64  // or size
+	data   []byte
+}
+
+// traced runs powerWorker and returns what it did.
+func traced(t *testing.T, folder string) []call {
+	t.Helper()
+	strace := tracer(t)
+	log := filepath.Join(t.TempDir(), "log")
+	cmd := exec.Command(strace, "-f", "-qq", "-xx", "-s", "8192", "-o", log, "-e", "signal=none",
+		"-e", "trace=open,openat,close,write,pwrite64,ftruncate,unlink,unlinkat,rename,renameat,renameat2,fsync,fdatasync", os.Args[0])
+	cmd.Env = append(os.Environ(), "LEDGER_POWER="+filepath.Join(folder, "ledger.db"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	f, err := os.Open(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	p := &parser{folder: folder, fds: map[string]string{"1": "stdout"}, unfinished: map[string]string{}}
+	scanner := bufio.NewScanner(f)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		if err := p.line(scanner.Text()); err != nil {
+			t.Fatalf("%v: %.200s", err, scanner.Text())
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return p.calls
+}
+
+// A parser reads what strace -f -xx writes.
+type parser struct {
+	folder     string
+	fds        map[string]string // open files, by name
+	unfinished map[string]string // by process
+	calls      []call
+}
+
+func (p *parser) line(line string) error {
+	pid, text, _ := strings.Cut(line, " ")
+	text = strings.TrimSpace(text)
+	if begin, ok := strings.CutSuffix(text, " <unfinished ...>"); ok {
+		p.unfinished[pid] = begin
+		return nil
+	}
+	if strings.HasPrefix(text, "<... ") {
+		_, rest, _ := strings.Cut(text, " resumed>")
+		text = p.unfinished[pid] + rest
+	}
+	name, text, _ := strings.Cut(text, "(")
+	at := strings.LastIndex(text, ")") // what is behind it is short, what is before it is not
+	if at < 0 || !strings.HasPrefix(strings.TrimSpace(text[at+1:]), "= ") {
+		return errors.New("an unknown form")
+	}
+	result, _, _ := strings.Cut(strings.TrimSpace(text[at+1:])[2:], " ")
+	if strings.HasPrefix(result, "-") {
+		return nil // it failed, and did nothing
+	}
+	return p.call(name, strings.Split(text[:at], ", "), result)
+}
+
+// call takes a call that succeeded.
+func (p *parser) call(name string, args []string, result string) error {
+	file := p.fds[args[0]]
+	switch name {
+	case "open", "openat":
+		if name == "openat" {
+			args = args[1:]
+		}
+		p.fds[result] = p.name(args[0])
+		if strings.Contains(args[1], "O_CREAT") && p.fds[result] != "" {
+			p.add(call{name: "create", path: p.fds[result]})
+		}
+	case "close":
+		delete(p.fds, args[0])
+	case "unlink", "unlinkat":
+		if name == "unlinkat" {
+			args = args[1:]
+		}
+		p.add(call{name: "unlink", path: p.name(args[0])})
+	case "fsync", "fdatasync":
+		p.add(call{name: map[bool]string{true: "sync folder", false: "sync"}[file == "."], path: file})
+	case "ftruncate":
+		size, err := strconv.ParseInt(args[1], 10, 64)
+		p.add(call{name: "truncate", path: file, offset: size})
+		return err
+	case "write":
+		if file == "stdout" {
+			p.calls = append(p.calls, call{name: "acknowledge", data: unhex(args[1])})
+		} else if file != "" {
+			return errors.New("a write without an offset")
+		}
+	case "pwrite64":
+		offset, err := strconv.ParseInt(args[3], 10, 64)
+		data := unhex(args[1])
+		if strconv.Itoa(len(data)) != result {
+			return fmt.Errorf("%d bytes are in the log, %s were written", len(data), result)
+		}
+		p.add(call{"write", file, offset, data})
+		return err
+	default:
+		return errors.New("a call that nobody expected")
+	}
+	return nil
+}
+
+// add takes a call to a file of the folder. The index of the log is not kept over
+// a restart: SQLite makes it anew.
+func (p *parser) add(c call) {
+	if c.path != "" && !strings.HasSuffix(c.path, "-shm") {
+		p.calls = append(p.calls, c)
+	}
+}
+
+// name returns the name of a file in the folder, "." for the folder.
+func (p *parser) name(quoted string) string {
+	path, err := filepath.Rel(p.folder, string(unhex(quoted)))
+	if err != nil || strings.HasPrefix(path, "..") {
+		return ""
+	}
+	return path
+}
+
+func unhex(quoted string) []byte {
+	data, err := hex.DecodeString(strings.ReplaceAll(strings.Trim(quoted, `"`), `\x`, ""))
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// A disk holds what was synced, and what was not yet.
+type disk struct {
+	names    map[string]*inode // of the folder when it was synced
+	now      map[string]*inode
+	renaming []call // creations and removals since
+}
+
+type inode struct {
+	synced  []byte
+	pending []call
+}
+
+func newDisk() *disk { return &disk{names: map[string]*inode{}, now: map[string]*inode{}} }
+
+func (d *disk) apply(c call) {
+	switch c.name {
+	case "create":
+		if d.now[c.path] == nil {
+			d.now[c.path] = &inode{}
+		}
+	case "unlink":
+		delete(d.now, c.path)
+	case "sync folder":
+		d.names = maps.Clone(d.now)
+	case "sync":
+		if f := d.now[c.path]; f != nil {
+			f.synced, f.pending = f.content(func(int) int { return whole }), nil
+		}
+	default:
+		if f := d.now[c.path]; f != nil { // else it is removed
+			f.pending = append(f.pending, c)
+		}
+	}
+}
+
+// What is kept of a call that was not synced.
+const (
+	nothing = iota
+	whole
+	torn // the first half of what was written
+)
+
+// content is the file with what is kept of its pending calls.
+func (f *inode) content(keep func(n int) int) []byte {
+	data := bytes.Clone(f.synced)
+	for n, c := range f.pending {
+		part := keep(n)
+		if part == nothing {
+			continue
+		}
+		end := c.offset
+		if c.name == "write" {
+			if part == torn {
+				c.data = c.data[:len(c.data)/2]
+			}
+			end += int64(len(c.data))
+		}
+		if int64(len(data)) < end {
+			data = append(data, make([]byte, end-int64(len(data)))...)
+		}
+		if c.name == "truncate" {
+			data = data[:c.offset]
+		}
+		copy(data[c.offset:], c.data)
+	}
+	return data
+}
+
+// A choice says what is kept when the power is cut.
+type choice struct {
+	what  string
+	names bool                             // creations and removals that were not synced
+	part  func(path string, n, of int) int // of the nth of the pending calls of a file
+}
+
+func choices(random *rand.Rand) []choice {
+	when := func(kept bool, part int) int {
+		if kept {
+			return part
+		}
+		return nothing
+	}
+	return []choice{
+		{"nothing", false, func(string, int, int) int { return nothing }},
+		{"all", true, func(string, int, int) int { return whole }},
+		{"all but names", false, func(string, int, int) int { return whole }},
+		{"the last write", true, func(_ string, n, of int) int { return when(n == of-1, whole) }},
+		{"half of the last write", true, func(_ string, n, of int) int { return when(n == of-1, torn) }},
+		{"all but half of a write", true, func(_ string, n, of int) int { return whole + when(n == of-1, torn-whole) }},
+		{"a half", random.IntN(2) == 0, func(string, int, int) int { return when(random.IntN(2) == 0, whole) }},
+		{"pieces", true, func(string, int, int) int { return random.IntN(3) }},
+		{"the file alone", true, func(path string, _, _ int) int { return when(path == "ledger.db", whole) }},
+		{"the log alone", true, func(path string, _, _ int) int { return when(path != "ledger.db", whole) }},
+	}
+}
+
+// after returns the files as they are when the power is back.
+func (d *disk) after(c choice) map[string][]byte {
+	names := d.names
+	if c.names {
+		names = d.now
+	}
+	files := map[string][]byte{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		f := names[name]
+		files[name] = f.content(func(n int) int { return c.part(name, n, len(f.pending)) })
+	}
+	return files
+}
+
+func fingerprint(files map[string][]byte, told int) [32]byte {
+	h := sha256.New()
+	fmt.Fprintln(h, told)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintln(h, name, len(files[name]))
+		h.Write(files[name])
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// survives opens a ledger as it is after a power cut.
+func survives(t *testing.T, what string, files map[string][]byte, told []string, v *receipt.Verifier) {
+	t.Helper()
+	dir, err := os.MkdirTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := context.Background()
+	l, err := ledger.Open(ctx, filepath.Join(dir, "ledger.db"))
+	if errors.Is(err, fs.ErrNotExist) && len(told) == 0 {
+		return // before anyone was told that there is one
+	}
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	defer l.Close()
+	checked, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%s: %+v", what, f) })
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	var there []string
+	for e, err := range l.Scan(ctx, ledger.Query{}) {
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			return
+		}
+		there = append(there, e.ID, e.Hash.String())
+	}
+	acknowledged := len(told) / 2 // the first word is "created"
+	if checked.Receipts < acknowledged || checked.Receipts > acknowledged+1 || len(there) < 2*acknowledged || len(told) > 0 && !slices.Equal(there[:2*acknowledged], told[1:]) {
+		t.Errorf("%s: %d receipts, %d were acknowledged", what, checked.Receipts, acknowledged)
+	}
+}
