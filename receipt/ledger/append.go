@@ -46,7 +46,7 @@ func (l *SQLite) AppendRun(ctx context.Context, s chain.Stream, previous chain.H
 			return err
 		}
 	}
-	return l.transact(ctx, "store receipts", func(tx *sql.Tx) error {
+	return l.store(ctx, "store receipts", func(tx *sql.Tx) error {
 		return appendRows(ctx, tx, s, previous, rows)
 	})
 }

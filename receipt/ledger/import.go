@@ -98,7 +98,7 @@ func (i *importer) flush() error {
 	}
 	var count Imported
 	var bad *ImportError
-	err := i.transact(i.ctx, "import receipts", func(tx *sql.Tx) error {
+	err := i.store(i.ctx, "import receipts", func(tx *sql.Tx) error {
 		for n, r := range rows {
 			copied, err := adopt(i.ctx, tx, r)
 			switch {

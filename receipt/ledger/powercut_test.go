@@ -246,9 +246,8 @@ func unhex(quoted string) []byte {
 
 // A disk holds what was synced, and what was not yet.
 type disk struct {
-	names    map[string]*inode // of the folder when it was synced
-	now      map[string]*inode
-	renaming []call // creations and removals since
+	names map[string]*inode // of the folder when it was synced
+	now   map[string]*inode
 }
 
 type inode struct {

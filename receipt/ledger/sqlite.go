@@ -26,7 +26,8 @@ import (
 // the truth.
 type SQLite struct {
 	path   string
-	write  *sql.DB // of one connection: SQLite has one writer
+	steps  []string // migrations
+	write  *sql.DB  // of one connection: SQLite has one writer
 	read   *sql.DB
 	sealer *receipt.Sealer
 }
@@ -47,7 +48,7 @@ func Create(ctx context.Context, path string) (*SQLite, error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
-	l, err := open(ctx, path, "rw")
+	l, err := open(ctx, path, "rw", migrations())
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(path))
 	}
@@ -69,31 +70,33 @@ func openExisting(ctx context.Context, path, mode string) (*SQLite, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
 	}
-	return open(ctx, path, mode)
+	return open(ctx, path, mode, migrations())
 }
 
-func open(ctx context.Context, path, mode string) (_ *SQLite, err error) {
-	l := &SQLite{path: path}
-	defer func() {
-		if err != nil {
-			l.Close()
-		}
-	}()
-	if l.sealer, err = receipt.NewSealer(); err != nil {
-		return nil, err
+func open(ctx context.Context, path, mode string, steps []string) (*SQLite, error) {
+	l := &SQLite{path: path, steps: steps}
+	if err := l.connect(ctx, mode); err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
-	if l.read, err = connect(path, mode, "query_only(1)"); err != nil {
-		return nil, err
+	return l, nil
+}
+
+func (l *SQLite) connect(ctx context.Context, mode string) (err error) {
+	if l.sealer, err = receipt.NewSealer(); err != nil {
+		return err
+	}
+	if l.read, err = connect(l.path, mode, "query_only(1)"); err != nil {
+		return err
 	}
 	l.read.SetMaxOpenConns(readers)
 	if mode == "ro" {
-		return l, l.upToDate(ctx, l.read)
+		return l.upToDate(ctx, l.read)
 	}
-	if l.write, err = connect(path, mode, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"); err != nil {
-		return nil, err
+	if l.write, err = connect(l.path, mode, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"); err != nil {
+		return err
 	}
 	l.write.SetMaxOpenConns(1)
-	return l, l.migrate(ctx)
+	return l.migrate(ctx)
 }
 
 func connect(path, mode string, pragmas ...string) (*sql.DB, error) {
@@ -145,7 +148,7 @@ func (l *SQLite) version(ctx context.Context, q querier) (int, error) {
 	if err := q.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)").Scan(&id, &version, &tables); err != nil {
 		return 0, l.wrap("read its version", err)
 	}
-	current := len(migrations())
+	current := len(l.steps)
 	if id != applicationID && (id != 0 || version != 0 || tables != 0) {
 		return 0, &VersionError{l.path, -1, current}
 	}
@@ -157,7 +160,7 @@ func (l *SQLite) version(ctx context.Context, q querier) (int, error) {
 
 func (l *SQLite) upToDate(ctx context.Context, q querier) error {
 	version, err := l.version(ctx, q)
-	if current := len(migrations()); err == nil && version != current {
+	if current := len(l.steps); err == nil && version != current {
 		err = &VersionError{l.path, version, current}
 	}
 	return err
@@ -165,7 +168,7 @@ func (l *SQLite) upToDate(ctx context.Context, q querier) error {
 
 // migrate makes the steps that are missing, in one transaction.
 func (l *SQLite) migrate(ctx context.Context) error {
-	if version, err := l.version(ctx, l.write); err != nil || version == len(migrations()) {
+	if version, err := l.version(ctx, l.write); err != nil || version == len(l.steps) {
 		return err
 	}
 	return l.transact(ctx, "bring it up to date", func(tx *sql.Tx) error {
@@ -173,13 +176,28 @@ func (l *SQLite) migrate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, step := range migrations()[version:] {
+		for _, step := range l.steps[version:] {
 			if _, err := tx.ExecContext(ctx, step); err != nil {
 				return err
 			}
 		}
-		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(migrations())))
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(l.steps)))
 		return err
+	})
+}
+
+// store runs f in a transaction, if the tables are still those that this program
+// knows: a newer one may have brought them up to date since.
+func (l *SQLite) store(ctx context.Context, what string, f func(*sql.Tx) error) error {
+	return l.transact(ctx, what, func(tx *sql.Tx) error {
+		var version int
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+			return err
+		}
+		if version != len(l.steps) {
+			return &VersionError{l.path, version, len(l.steps)}
+		}
+		return f(tx)
 	})
 }
 

@@ -1,0 +1,11 @@
+package ledger
+
+import "context"
+
+// OpenSteps opens a ledger, rw or ro, as a program does whose migrations are steps.
+func OpenSteps(ctx context.Context, path, mode string, steps []string) (*SQLite, error) {
+	return open(ctx, path, mode, steps)
+}
+
+// Migrations are those of this program.
+func Migrations() []string { return migrations() }

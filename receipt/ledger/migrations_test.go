@@ -1,0 +1,184 @@
+package ledger_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+// version1 makes a ledger of the text that the first version is kept as.
+func version1(t *testing.T) (path string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/version1.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "ledger.db")
+	execute(t, path, "PRAGMA journal_mode = WAL")
+	execute(t, path, string(text))
+	return path
+}
+
+// tables is the text of everything in a file: its version, its schema and its rows.
+func tables(t *testing.T, path string) (schema, rows []string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	read := func(query string) (list []string) {
+		r, err := db.Query(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for r.Next() {
+			var text string
+			if err := r.Scan(&text); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, text)
+		}
+		if err := r.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	schema = append(read("SELECT user_version FROM pragma_user_version"), read("SELECT type || ' ' || name || ' ' || ifnull(sql, '') FROM sqlite_schema WHERE name <> 'sqlite_sequence' ORDER BY type, name")...)
+	rows = append(read("SELECT concat_ws('|', id, issuer, tenant, workspace, hex(head), count) FROM streams ORDER BY id"),
+		read("SELECT concat_ws('|', seq, stream, position, receipt_id, task, session, issued_at, hex(hash), hex(previous), json) FROM receipts ORDER BY seq")...)
+	return schema, rows
+}
+
+// TestVersion1: a ledger that the first version made opens, is sound, and grows. Its
+// tables are those that are made today: a released step never changes.
+func TestVersion1(t *testing.T) {
+	ctx, path, v := context.Background(), version1(t), verifier(t, receipt.Policy{})
+	_, before := tables(t, path)
+	l, err := ledger.Open(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if c, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%+v", f) }); err != nil || c.Verified != 3 || len(c.Streams) != 2 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	got, after := tables(t, path)
+	if !slices.Equal(before, after) {
+		t.Errorf("the rows are\n%q, they were\n%q", after, before)
+	}
+	fresh := filepath.Join(t.TempDir(), "fresh.db")
+	made, err := ledger.Create(ctx, fresh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	if want, _ := tables(t, fresh); !slices.Equal(got, want) {
+		t.Errorf("the tables are\n%q\nnew ones are\n%q", got, want)
+	}
+	issuer := &ledger.Issuer{Store: l, Signer: signer(t)}
+	if again, err := issuer.Issue(ctx, draft("receipt_1", "garden")); err != nil || again.ID() != "receipt_1" {
+		t.Errorf("again: %v, %v", again, err)
+	}
+	next, err := issuer.Issue(ctx, draft("receipt_4", "garden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if head, err := l.Head(ctx, next.Stream()); err != nil || head.Count != 3 || head.Hash != next.Hash() {
+		t.Errorf("%v, %v", head, err)
+	}
+	if page, _, err := l.List(ctx, ledger.Query{Task: "task_receipt_3"}, "", 9); err != nil || len(page) != 1 {
+		t.Errorf("%v, %v", page, err)
+	}
+	if c, list := faults(t, path, v); c.Verified != 4 || len(list) > 0 {
+		t.Errorf("%+v, %q", c, list)
+	}
+}
+
+// TestNextVersion: what a later program does with the ledgers of this one, and this
+// one with those of a later one.
+func TestNextVersion(t *testing.T) {
+	ctx, path, v := context.Background(), version1(t), verifier(t, receipt.Policy{})
+	_, before := tables(t, path)
+	next := append(ledger.Migrations(), "ALTER TABLE receipts ADD COLUMN note TEXT; CREATE INDEX receipts_note ON receipts (note);")
+	var version *ledger.VersionError
+	if _, err := ledger.OpenSteps(ctx, path, "ro", next); !errors.As(err, &version) || version.Found != 1 || version.Current != 2 || !strings.Contains(err.Error(), "open it once for writing") {
+		t.Errorf("an old one for reading: %v", err)
+	}
+	old, err := ledger.Open(ctx, path) // stays open while another program migrates
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	l, err := ledger.OpenSteps(ctx, path, "rw", next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	schema, after := tables(t, path)
+	if schema[0] != "2" || !slices.Contains(schema, "index receipts_note CREATE INDEX receipts_note ON receipts (note)") || !slices.Equal(before, after) {
+		t.Errorf("%q, %q", schema, after)
+	}
+	if c, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%+v", f) }); err != nil || c.Verified != 3 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if _, err := (&ledger.Issuer{Store: l, Signer: signer(t)}).Issue(ctx, draft("receipt_4", "garden")); err != nil {
+		t.Error(err)
+	}
+	if _, err := (&ledger.Issuer{Store: old}).Issue(ctx, draft("receipt_5", "garden")); !errors.As(err, &version) {
+		t.Errorf("an older one that was open: %v", err)
+	}
+	for name, open := range map[string]func(context.Context, string) (*ledger.SQLite, error){"writing": ledger.Open, "reading": ledger.OpenReadOnly} {
+		if _, err := open(ctx, path); !errors.As(err, &version) || version.Found != 2 || !strings.Contains(err.Error(), "has version 2, this program knows versions up to 1; use a newer one") {
+			t.Errorf("a newer one for %s: %v", name, err)
+		}
+	}
+}
+
+// TestMigrationFails: a migration that fails leaves the file as it was, byte for
+// byte.
+func TestMigrationFails(t *testing.T) {
+	ctx, path := context.Background(), version1(t)
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, rows := tables(t, path)
+	for _, steps := range [][]string{
+		{"CREATE TABLE notes (text TEXT); UPDATE receipts SET task = 'x'; INSERT INTO nowhere VALUES (1)"},
+		{"CREATE TABLE notes (text TEXT); DROP VIEW receipt", "DELETE FROM receipts; CREATE TABLE notes (text TEXT)"},
+		{"UPDATE receipts SET position = 1"}, // against an index
+	} {
+		if l, err := ledger.OpenSteps(ctx, path, "rw", append(ledger.Migrations(), steps...)); err == nil || l != nil || !strings.Contains(err.Error(), fmt.Sprintf("bring it up to date: %q", path)) {
+			t.Errorf("%q: %v", steps, err)
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%q: the file is another one, %v", steps, err)
+		}
+		if files, err := filepath.Glob(path + "-*"); err != nil || len(files) > 0 {
+			t.Errorf("%q: left beside it: %q, %v", steps, files, err)
+		}
+		if s, r := tables(t, path); !slices.Equal(s, schema) || !slices.Equal(r, rows) {
+			t.Errorf("%q: the tables are %q, %q", steps, s, r)
+		}
+	}
+	l, err := ledger.Open(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := (&ledger.Issuer{Store: l}).Issue(ctx, draft("receipt_4", "garden")); err != nil {
+		t.Error(err)
+	}
+}
