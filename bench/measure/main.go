@@ -38,7 +38,11 @@ func measure(ctx context.Context, o *options) error {
 		return err
 	}
 	rows := summarize(o.jobs, all)
-	if err := tell(os.Stdout, o, rows); err != nil {
+	show := tell
+	if o.json {
+		show = tellJSON
+	}
+	if err := show(os.Stdout, o, rows); err != nil {
 		return err
 	}
 	return o.limits.check(rows)

@@ -113,6 +113,16 @@ median of 5 rounds, peak RSS of all runs
 	}
 }
 
+func TestTellJSON(t *testing.T) {
+	var b strings.Builder
+	if err := tellJSON(&b, nil, []row{{2, 3.1, 6.25, 0, 1.94, 1.6}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := `[{"jobs":2,"wall":3.1,"processor":6.25,"memory":0,"gain":1.94,"leastGain":1.6}]` + "\n"; b.String() != want {
+		t.Errorf("got %s, expected %s", &b, want)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	rows := []row{{jobs: 1, memory: 60, gain: 1}, {jobs: 2, memory: 70, gain: 1.7}}
 	for _, test := range []struct {

@@ -18,6 +18,7 @@ type options struct {
 	jobs    []int
 	exit    int
 	limits  limits
+	json    bool
 	command []string
 }
 
@@ -32,6 +33,7 @@ func parse(args []string, messages io.Writer) (*options, error) {
 	f.IntVar(&o.runs, "runs", 5, "`rounds`, of which the median counts, after one that does not count; a round is a run with each number of jobs")
 	jobs := f.String("jobs", "1,2", "the `numbers` of jobs, with commas; others are compared with the first")
 	f.IntVar(&o.exit, "exit", 0, "the exit `code` that the command must have")
+	f.BoolVar(&o.json, "json", false, "print an array of objects instead of a table")
 	f.Float64Var(&o.limits.memory, "most-mib", 0, "fail when a run has a higher peak RSS than so many `MiB`; 0: never")
 	f.Float64Var(&o.limits.gain, "least-gain", 0, "fail when the last number of jobs is not so many `times` as fast as the first; 0: never")
 	if err := f.Parse(args); err != nil {

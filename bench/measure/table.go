@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -41,6 +42,25 @@ func tell(w io.Writer, o *options, rows []row) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// tellJSON is tell for programs.
+func tellJSON(w io.Writer, _ *options, rows []row) error {
+	list := make([]jsonRow, len(rows))
+	for i, r := range rows {
+		list[i] = jsonRow{r.jobs, r.wall, r.processor, r.memory, r.gain, r.leastGain}
+	}
+	return json.NewEncoder(w).Encode(list)
+}
+
+// A jsonRow is a row with names.
+type jsonRow struct {
+	Jobs      int     `json:"jobs"`
+	Wall      float64 `json:"wall"`
+	Processor float64 `json:"processor"`
+	Memory    float64 `json:"memory"`
+	Gain      float64 `json:"gain"`
+	LeastGain float64 `json:"leastGain"`
 }
 
 func mebibytes(n float64) string {
