@@ -2,21 +2,130 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/bench/internal/corpus"
+	"github.com/receiptkit/receiptkit/bench/internal/result"
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-func TestCorpus(t *testing.T) {
+// few is a bench of some receipts and one round.
+func few(t *testing.T) *bench {
+	t.Helper()
+	s, err := take(t.Context(), corpus.Config{Receipts: 40, Seed: seed}, 2, 40, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bench{ctx: t.Context(), rounds: 1, slice: time.Nanosecond, sample: s, dir: t.TempDir()}
+}
+
+func TestTake(t *testing.T) {
+	var b bytes.Buffer
+	s, err := take(t.Context(), corpus.Config{Receipts: 100, Seed: seed}, 3, 10, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSuffix(b.Bytes(), []byte("\n")), []byte("\n"))
+	if len(lines) != 100 || len(s.first) != 100 || s.headBytes != int64(b.Len()) || s.set.Len() != 8 {
+		t.Fatalf("%d lines, %d receipts, %d bytes, %d keys", len(lines), len(s.first), s.headBytes, s.set.Len())
+	}
+	for i := range 10 { // every tenth, dealt in turn
+		if got := s.slices[i%3][i/3]; !bytes.Equal(got, lines[10*i]) {
+			t.Errorf("receipt %d of the sample is not that of line %d", i, 10*i+1)
+		}
+	}
+	if len(s.slices) != 3 || len(s.slices[0]) != 4 || len(s.slices[2]) != 3 {
+		t.Errorf("%d slices, the first has %d, the last %d", len(s.slices), len(s.slices[0]), len(s.slices[2]))
+	}
+	if _, err := take(t.Context(), corpus.Config{Receipts: 5, Seed: seed}, 3, 10, nil); err == nil {
+		t.Error("ten receipts are taken from five")
+	}
+}
+
+// TestContestantsAgree: all verify what is good, nobody what was altered, and a
+// contestant of which that is not true is found.
+func TestContestantsAgree(t *testing.T) {
+	b := few(t)
+	unsigned, err := contestants(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := agree(b.ctx, b.sample, unsigned, false); err != nil {
+		t.Error(err)
+	}
+	all, err := contestants(b.sample.set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := agree(b.ctx, b.sample, all, true); err != nil {
+		t.Error(err)
+	}
+	if agree(b.ctx, b.sample, unsigned, true) == nil {
+		t.Error("who looks at no signature sees that one was altered")
+	}
+	for _, liar := range []contestant{
+		{"yes", func([]byte) error { return nil }},
+		{"no", func([]byte) error { return errNotVerified }},
+	} {
+		if agree(b.ctx, b.sample, []contestant{liar}, false) == nil {
+			t.Errorf("a contestant that always says %s agrees", liar.name)
+		}
+	}
+}
+
+// TestTampered: altered receipts are refuted for what was altered, not for being
+// no receipts any more.
+func TestTampered(t *testing.T) {
+	b := few(t)
+	v, err := verifier(b.sample.set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []receipt.Code{receipt.CodeHashMismatch, receipt.CodeSignatureInvalid}
+	for _, slice := range b.sample.slices {
+		for _, text := range slice {
+			for i, bad := range tampered(text, true) {
+				doc, rep := new(canon.Document), new(receipt.Report)
+				if v.VerifyBytes(bad, doc, rep); rep.Finding().Code != want[i] {
+					t.Errorf("finding %s, expected %s", rep.Finding().Code, want[i])
+				}
+			}
+		}
+	}
+}
+
+func TestNaive(t *testing.T) {
+	b := few(t)
+	n, err := newNaive(b.sample.set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b.sample.slices[0][0])
+	for name, bad := range map[string]string{
+		"no JSON":        text[1:],
+		"no date":        strings.Replace(text, `"issued_at":"2026-`, `"issued_at":"2026/`, 1),
+		"no signature":   text[:strings.Index(text, `"signatures":[`)] + `"signatures":[]` + text[strings.Index(text, `,"subject"`):],
+		"an unknown key": strings.Replace(text, `"key_id":"test_key_`, `"key_id":"best_key_`, 1),
+	} {
+		if bad == text || n.verify([]byte(bad)) == nil {
+			t.Errorf("%s: is verified", name)
+		}
+	}
+}
+
+func TestCorpora(t *testing.T) {
 	schema, err := schemas.Compile(schemas.Receipt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all, again := corpora(), corpora()
-	if len(all) != 6 {
+	if len(all) != 7 {
 		t.Fatalf("%d corpora", len(all))
 	}
 	for i, c := range all {
@@ -37,74 +146,186 @@ func TestCorpus(t *testing.T) {
 		if len(seen) != len(c.receipts) || len(seen) == 0 {
 			t.Errorf("%s: %d of %d receipts are distinct", c.name, len(seen), len(c.receipts))
 		}
-		t.Logf("%s: mean %d bytes", c.name, c.bytes/len(c.receipts))
 	}
 }
 
 func TestRivalsAgree(t *testing.T) {
 	for _, c := range corpora() {
-		if _, err := compare(c, rivals(), 1, time.Nanosecond); err != nil {
+		if err := sameBytes(c.receipts, rivals()); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 	liar := rival{"liar", func(_, src []byte) ([]byte, error) { return src, nil }}
-	if agree(corpora()[0], []rival{rivals()[0], liar}) == nil {
+	if sameBytes(corpora()[0].receipts, []rival{rivals()[0], liar}) == nil {
 		t.Error("a rival that copies its input agrees")
 	}
+	if r := rivals(); r[jcsRival].name != "jcs" || r[jsontextRival].name != "jsontext" {
+		t.Errorf("rivals stand elsewhere")
+	}
 }
 
-func TestTable(t *testing.T) {
-	var b strings.Builder
-	if err := table(&b, 1, time.Nanosecond); err != nil {
+func TestCanonicalTable(t *testing.T) {
+	rows, err := few(t).canonicalTable()
+	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
-	if len(lines) != 7 {
-		t.Errorf("%d lines:\n%s", len(lines), b.String())
+	if len(rows) != 8 {
+		t.Errorf("%d rows", len(rows))
 	}
-	for _, line := range lines[1:] {
-		if got := len(strings.Fields(line)); got != 10 {
-			t.Errorf("%d fields: %s", got, line)
-		}
-	}
-}
-
-// TestSteadyState: a reused Document allocates nothing.
-func TestSteadyState(t *testing.T) {
-	first := rivals()[0]
-	for _, c := range corpora() {
-		var dst []byte
-		i := 0
-		next := func() {
-			var err error
-			if dst, err = first.canonicalize(dst, c.receipts[i%len(c.receipts)]); err != nil {
-				t.Fatal(err)
-			}
-			i++
-		}
-		for range c.receipts {
-			next() // grow to the size of the largest
-		}
-		if n := testing.AllocsPerRun(len(c.receipts), next); n != 0 {
-			t.Errorf("%s: %v allocations a receipt", c.name, n)
+	for _, row := range rows {
+		if len(row) != len(rows[0]) {
+			t.Errorf("%d cells in %q", len(row), row)
 		}
 	}
 }
 
-func BenchmarkCanonicalize(b *testing.B) {
-	for _, c := range corpora() {
-		for _, r := range rivals() {
-			b.Run(c.name+"/"+r.name, func(b *testing.B) {
-				b.SetBytes(int64(c.bytes / len(c.receipts)))
-				b.ReportAllocs()
-				var dst []byte
-				for i := 0; b.Loop(); i++ {
-					var err error
-					if dst, err = r.canonicalize(dst, c.receipts[i%len(c.receipts)]); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
+// TestGuardedLines: each line of the short form is measured, those that count
+// something count nothing, and the record has the same lines.
+func TestGuardedLines(t *testing.T) {
+	var messages bytes.Buffer
+	b := few(t)
+	s, err := take(t.Context(), corpus.Config{Receipts: 600, Seed: seed}, 1, 20, nil) // as many as a stream needs to be steady
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.sample = s
+	lines, err := b.lines(&messages, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, l := range lines {
+		if seen[l.ID] || !l.Guarded || l.Absent {
+			t.Errorf("%+v", l)
 		}
+		seen[l.ID] = true
+		counts := strings.HasSuffix(l.ID, "/allocations")
+		if counts && (l.Seen != 0 || !l.Met()) || !counts && l.Seen <= 0 {
+			t.Errorf("%s: %v", l.ID, l.Seen)
+		}
+	}
+	recorded, err := result.Load(recordedFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range result.Guard(recorded.Lines, lines) {
+		if strings.HasPrefix(c.Why, "was not") {
+			t.Errorf("%s %s", c.ID, c.Why)
+		}
+	}
+	if got := strings.Count(messages.String(), "\n"); got != 7 {
+		t.Errorf("%d sections:\n%s", got, &messages)
+	}
+}
+
+// TestRecorded: a record is of a whole run.
+func TestRecorded(t *testing.T) {
+	r, err := result.Load(recordedFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for _, l := range r.Lines {
+		ids[l.ID] = true
+	}
+	for _, id := range []string{"command/jobs", "command/memory", "full/node"} {
+		if !ids[id] {
+			t.Errorf("no line %s", id)
+		}
+	}
+	if len(r.Canonical) != 8 || len(r.Linear) != 6 || len(r.Profile.Steps) != len(stepNames()) || r.Profile.FloorSum() <= 0 || r.Rounds < 5 {
+		t.Errorf("%d rows, %d of growth, %+v, %d rounds", len(r.Canonical), len(r.Linear), r.Profile, r.Rounds)
+	}
+}
+
+// TestDocumentIsCurrent: what users read is what was recorded.
+func TestDocumentIsCurrent(t *testing.T) {
+	r, err := result.Load(recordedFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := page(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(documentFile)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s is not what go generate writes: %v", documentFile, err)
+	}
+}
+
+// TestNode: node verifies the same, and is found out when it does not.
+func TestNode(t *testing.T) {
+	b := few(t)
+	n, err := b.startNode()
+	if err != nil {
+		t.Skip(err)
+	}
+	defer n.stop()
+	us, err := ours(b.sample.set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.agree(b.sample, us); err != nil {
+		t.Error(err)
+	}
+	if n.agree(b.sample, contestant{"yes", func([]byte) error { return nil }}) == nil {
+		t.Error("node agrees with who says yes to altered receipts")
+	}
+	if seconds, err := n.time(0); err != nil || seconds <= 0 {
+		t.Errorf("%v s, %v", seconds, err)
+	}
+}
+
+func TestNodeIsMissing(t *testing.T) {
+	b := few(t)
+	t.Setenv("PATH", t.TempDir())
+	lines, err := b.againstNode()
+	if err != nil || len(lines) != 1 || !lines[0].Absent || !lines[0].Met() || lines[0].Note == "" {
+		t.Errorf("%v, %+v", err, lines)
+	}
+}
+
+func TestLinear(t *testing.T) {
+	b := few(t)
+	many, err := b.byNumber([]int{10, 100, 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	big, err := b.bySize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range append(many, big...) {
+		if g.Cost <= 0 || g.Ratio <= 0 || g.Ratio > g.Worst {
+			t.Errorf("%+v", g)
+		}
+	}
+	if len(many) != 3 || len(big) != 3 || many[0].Size != "10^1" || many[2].Size != "10^3" || many[0].Ratio != 1 || big[0].Ratio != 1 {
+		t.Errorf("%+v %+v", many, big)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	var out bytes.Buffer
+	o, err := parse(strings.Fields("-rounds 9 -skip memory,node -must -linear"), &out)
+	if err != nil || o.rounds != 9 || len(o.skip) != 2 || !o.must || !o.linear || o.receipts != defaultSample {
+		t.Errorf("%v, %+v", err, o)
+	}
+	for _, line := range []string{"x", "-rounds 4", "-skip nothing", "-receipts 100001", "-receipts 3", "-time 0s", "-record -skip node", "-record -speed", "-nonsense"} {
+		if _, err := parse(strings.Fields(line), &out); err == nil {
+			t.Errorf("%q is taken", line)
+		}
+	}
+}
+
+// TestNotMet: only -must makes a line that is not met an error.
+func TestNotMet(t *testing.T) {
+	missed := []result.Line{{Bound: result.Least, Must: 1}}
+	if err := verdict(missed, true); !errors.Is(err, errNotMet) {
+		t.Errorf("with -must: %v", err)
+	}
+	if err := errors.Join(verdict(missed, false), verdict(nil, true)); err != nil {
+		t.Errorf("expected no error, found %v", err)
 	}
 }

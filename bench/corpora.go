@@ -10,7 +10,6 @@ import (
 type inputs struct {
 	name     string
 	receipts [][]byte
-	bytes    int
 }
 
 // Sizes of a receipt with few, some and many side effects.
@@ -20,39 +19,42 @@ const (
 	large  = 33 << 10
 )
 
-// corpora returns the measured inputs: three sizes, each compact and printed as
-// people and most tools print JSON. The same seed gives the same bytes.
+// corpora returns the inputs of the finer table: three sizes, each compact and
+// printed as people and most tools print JSON, and one with every character
+// beyond ASCII escaped. The same seed gives the same bytes.
 func corpora() []inputs {
 	var all []inputs
 	for _, size := range []int{small, medium, large} {
-		compact, pretty := generate(size, 48)
+		compact := generate(size, 48)
 		all = append(all,
-			newInputs(fmt.Sprintf("%d KB compact", size>>10), compact),
-			newInputs(fmt.Sprintf("%d KB pretty", size>>10), pretty))
+			inputs{fmt.Sprintf("%d KB compact", size>>10), compact},
+			inputs{fmt.Sprintf("%d KB pretty", size>>10), spelled(compact, corpus.Pretty)})
+		if size == medium {
+			all = append(all, inputs{fmt.Sprintf("%d KB ascii", size>>10), spelled(compact, corpus.ASCII)})
+		}
 	}
 	return all
 }
 
-func newInputs(name string, receipts [][]byte) inputs {
-	c := inputs{name: name, receipts: receipts}
-	for _, r := range receipts {
-		c.bytes += len(r)
-	}
-	return c
-}
-
-// generate returns count receipts of about size bytes in their compact form,
-// compact and pretty-printed. Members stand in the order in which the format
-// lists them, numbers as producers write them: 2.0, 0.1842.
-func generate(size, count int) (compact, pretty [][]byte) {
+// generate returns count receipts of about size bytes in their compact form.
+// Members stand in the order in which the format lists them, numbers as producers
+// write them: 2.0, 0.1842.
+func generate(size, count int) [][]byte {
 	c, err := corpus.New(corpus.Config{Receipts: count, Size: size, Seed: uint64(size)})
 	if err != nil {
 		panic(err) // the sizes are ours
 	}
+	var receipts [][]byte
 	for n := range count {
-		r := c.Unlinked(n + 1)
-		compact = append(compact, r)
-		pretty = append(pretty, corpus.Pretty(nil, r))
+		receipts = append(receipts, c.Unlinked(n+1))
 	}
-	return compact, pretty
+	return receipts
+}
+
+func spelled(receipts [][]byte, as func(dst, text []byte) []byte) [][]byte {
+	var list [][]byte
+	for _, r := range receipts {
+		list = append(list, as(nil, r))
+	}
+	return list
 }

@@ -14,6 +14,12 @@ type rival struct {
 	canonicalize func(dst, src []byte) ([]byte, error)
 }
 
+// Places of rivals.
+const (
+	jsontextRival = 2
+	jcsRival      = 3
+)
+
 func rivals() []rival {
 	doc := new(canon.Document)
 	var scratch []byte

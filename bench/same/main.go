@@ -29,7 +29,7 @@ func main() {
 
 func same(w io.Writer, args []string) error {
 	if len(args) < 3 {
-		return errors.New("usage: same KEYS FILE FILE...")
+		return errors.New("usage: same KEYS FILE FILE [FILE...]")
 	}
 	data, err := os.ReadFile(args[0])
 	if err != nil {

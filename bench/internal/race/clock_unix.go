@@ -1,15 +1,15 @@
 //go:build unix
 
-package main
+package race
 
 import (
 	"syscall"
 	"time"
 )
 
-// clock is the processor time of this process, its garbage collector included.
+// Clock is the processor time of this process, its garbage collector included.
 // Unlike the time of day it does not run while another program has the core.
-func clock() time.Duration {
+func Clock() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		panic(err) // it fails for wrong arguments only

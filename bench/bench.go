@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/bench/internal/corpus"
+	"github.com/receiptkit/receiptkit/bench/internal/race"
+	"github.com/receiptkit/receiptkit/bench/internal/result"
+)
+
+// A bench measures by one sample of a corpus.
+type bench struct {
+	ctx     context.Context
+	rounds  int
+	slice   time.Duration // how long what takes little time is repeated in a turn
+	sample  *sample
+	dir     string // for files; what is in it is removed in the end
+	million bool   // measure how costs grow up to 10^6 receipts, not 10^5
+}
+
+// A section measures some lines. The short form takes the guarded ones.
+type section struct {
+	name    string
+	measure func(*bench) ([]result.Line, error)
+	guarded bool
+}
+
+func sections() []section {
+	return []section{
+		{"canonical", (*bench).canonicalize, true},
+		{"integrity", (*bench).integrity, true},
+		{"full", (*bench).full, true},
+		{"ed25519", (*bench).signatures, true},
+		{"merkle", (*bench).merkleRoot, true},
+		{"hostile", (*bench).hostileInput, true},
+		{"stream", (*bench).steadyStream, true},
+		{"memory", (*bench).command, false},
+		{"node", (*bench).againstNode, false},
+	}
+}
+
+// lines measures all sections but those to skip, one core at a time, and tells
+// which one it is at.
+func (b *bench) lines(messages io.Writer, skip []string, guardedOnly bool) ([]result.Line, error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var lines []result.Line
+	for _, s := range sections() {
+		if slices.Contains(skip, s.name) || guardedOnly && !s.guarded {
+			continue
+		}
+		began := time.Now()
+		more, err := s.measure(b)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		for i := range more {
+			l := &more[i]
+			l.Guarded, l.Seen, l.Worst = s.guarded, result.Round(l.Seen), result.Round(l.Worst)
+		}
+		lines = append(lines, more...)
+		fmt.Fprintf(messages, "bench: %s took %.0f s\n", s.name, time.Since(began).Seconds())
+	}
+	return lines, nil
+}
+
+// small returns signed receipts of 3 KB, of the same keys.
+func (b *bench) small() (*sample, error) {
+	count := b.rounds * smallCount
+	return take(b.ctx, corpus.Config{Size: small, Receipts: count, Seed: seed}, b.rounds, count, nil)
+}
+
+// smallCount is how many small receipts a round takes.
+const smallCount = 150
+
+func sectionNames() string {
+	var names []string
+	for _, s := range sections() {
+		names = append(names, s.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// atLeast is a line for a ratio that has to be high.
+func atLeast(must float64, id, measure string, r race.Ratio) result.Line {
+	return result.Line{ID: id, Measure: measure, Bound: result.Least, Must: must, Seen: r.Median, Worst: r.Least, Unit: "×"}
+}
+
+// atMost is a line for a ratio that has to be low.
+func atMost(must float64, id, measure string, r race.Ratio) result.Line {
+	return result.Line{ID: id, Measure: measure, Bound: result.Most, Must: must, Seen: r.Median, Worst: r.Most, Unit: "×"}
+}
+
+// exactly is a line for what must be 0.
+func exactly(id, measure string, seen float64) result.Line {
+	return result.Line{ID: id, Measure: measure, Bound: result.Most, Seen: seen, Worst: seen}
+}

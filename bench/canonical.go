@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/bench/internal/race"
+	"github.com/receiptkit/receiptkit/bench/internal/result"
+)
+
+// canonicalize measures the receipts of the corpus as they are: compact, members
+// in canonical order.
+func (b *bench) canonicalize() ([]result.Line, error) {
+	all := rivals()
+	for _, slice := range b.sample.slices {
+		if err := sameBytes(slice, all); err != nil {
+			return nil, err
+		}
+	}
+	var turns []race.Turn
+	for _, r := range all {
+		turns = append(turns, race.Once(func(round int) error { return r.all(b.sample.slice(round)) }))
+	}
+	times, err := race.Rounds(b.ctx, b.rounds, turns...)
+	if err != nil {
+		return nil, err
+	}
+	return []result.Line{
+		atLeast(10, "canonicalize/jcs", "canonicalize, × jcs.Transform", times.Ratio(jcsRival, 0)),
+		atLeast(1.8, "canonicalize/jsontext", "canonicalize, × jsontext.Value.Canonicalize", times.Ratio(jsontextRival, 0)),
+		exactly("canonicalize/allocations", "canonicalize, allocations", all[0].allocations(b.sample.first)),
+	}, nil
+}
+
+// canonicalTable is the finer table: receipts as a producer writes them, by size
+// and spelling. Its first row is the heading.
+func (b *bench) canonicalTable() ([][]string, error) {
+	all := rivals()
+	heading := []string{"receipts", all[0].name + " MB/s"}
+	for _, r := range all[1:] {
+		heading = append(heading, "× "+r.name, "least")
+	}
+	rows := [][]string{append(heading, "")}
+	for _, c := range corpora() {
+		if err := sameBytes(c.receipts, all); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		var turns []race.Turn
+		for _, r := range all {
+			turns = append(turns, race.Repeated(b.slice, func(int) error { return r.all(c.receipts) }))
+		}
+		times, err := race.Rounds(b.ctx, b.rounds, turns...)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		row := []string{c.name, fmt.Sprintf("%.0f", float64(size(c.receipts))/1e6/times.Median(0))}
+		for k := range all[1:] {
+			r := times.Ratio(k+1, 0)
+			row = append(row, fmt.Sprintf("%.1f", r.Median), fmt.Sprintf("%.1f", r.Least))
+		}
+		rows = append(rows, append(row, ""))
+	}
+	return rows, nil
+}
+
+// all canonicalizes one receipt after the other.
+func (r rival) all(receipts [][]byte) error {
+	var dst []byte
+	for _, src := range receipts {
+		var err error
+		if dst, err = r.canonicalize(dst, src); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+	}
+	return nil
+}
+
+// allocations is how often memory is allocated for a receipt, once all of them
+// have been seen.
+func (r rival) allocations(receipts [][]byte) float64 {
+	var dst []byte
+	i := 0
+	next := func() {
+		dst, _ = r.canonicalize(dst, receipts[i%len(receipts)])
+		i++
+	}
+	for range receipts {
+		next() // grow to the size of the largest
+	}
+	return testing.AllocsPerRun(len(receipts), next)
+}
+
+// sameBytes fails unless all rivals write the same: nobody is fast at something
+// else.
+func sameBytes(receipts [][]byte, all []rival) error {
+	for i, src := range receipts {
+		want, err := all[0].canonicalize(nil, src)
+		if err != nil {
+			return err
+		}
+		for _, r := range all[1:] {
+			got, err := r.canonicalize(nil, src)
+			if err != nil {
+				return fmt.Errorf("receipt %d: %s: %w", i, r.name, err)
+			}
+			if string(got) != string(want) {
+				return fmt.Errorf("receipt %d: %s and %s differ", i, r.name, all[0].name)
+			}
+		}
+	}
+	return nil
+}

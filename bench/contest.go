@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/bench/internal/race"
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// A contestant verifies one receipt and says why it is not good.
+type contestant struct {
+	name   string
+	verify func(text []byte) error
+}
+
+var errNotVerified = errors.New("not verified")
+
+// verifier is set up as the command does that prints no report: nobody would see
+// the digest of the input. A nil set leaves signatures out.
+func verifier(set *keys.Set) (*receipt.Verifier, error) {
+	if set == nil {
+		return receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, NoInputDigest: true})
+	}
+	return receipt.NewVerifier(set, receipt.Policy{NoInputDigest: true})
+}
+
+// ours is this module as a program uses it that reads many receipts: one Document
+// and one Report for all of them.
+func ours(set *keys.Set) (contestant, error) {
+	v, err := verifier(set)
+	if err != nil {
+		return contestant{}, err
+	}
+	doc, rep := new(canon.Document), new(receipt.Report)
+	return contestant{"ours", func(text []byte) error {
+		if v.VerifyBytes(text, doc, rep); rep.Verdict != receipt.Verified {
+			return errNotVerified
+		}
+		return nil
+	}}, nil
+}
+
+// contestants returns this module and the naive composition.
+func contestants(set *keys.Set) ([]contestant, error) {
+	us, err := ours(set)
+	if err != nil {
+		return nil, err
+	}
+	n, err := newNaive(set)
+	if err != nil {
+		return nil, err
+	}
+	return []contestant{us, {"naive", n.verify}}, nil
+}
+
+// turn verifies the slice of the round.
+func (c contestant) turn(s *sample) race.Turn {
+	return race.Once(func(round int) error { return c.all(s.slice(round)) })
+}
+
+func (c contestant) all(receipts [][]byte) error {
+	for i, text := range receipts {
+		if err := c.verify(text); err != nil {
+			return fmt.Errorf("%s: receipt %d of the slice: %w", c.name, i, err)
+		}
+	}
+	return nil
+}
+
+// agree fails unless each contestant verifies every receipt of the sample, and
+// none that was altered: nobody is fast at something else.
+func agree(ctx context.Context, s *sample, all []contestant, signed bool) error {
+	for _, c := range all {
+		for _, slice := range s.slices {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := c.all(slice); err != nil {
+				return err
+			}
+		}
+		for _, bad := range tampered(s.slices[0][0], signed) {
+			if c.verify(bad) == nil {
+				return fmt.Errorf("%s verifies an altered receipt", c.name)
+			}
+		}
+	}
+	return nil
+}
+
+// tampered returns a receipt in which one character of the content is another one,
+// and when signatures count one in which a character of the signature is. Both
+// keep to the schema.
+func tampered(text []byte, signed bool) [][]byte {
+	marks := []string{`"receipt_id":"receipt_`}
+	if signed {
+		marks = append(marks, `"signature":"base64:`)
+	}
+	var all [][]byte
+	for _, mark := range marks {
+		bad := bytes.Clone(text)
+		at := bytes.Index(bad, []byte(mark)) + len(mark)
+		if bad[at] == 'A' {
+			bad[at] = 'B'
+		} else {
+			bad[at] = 'A'
+		}
+		all = append(all, bad)
+	}
+	return all
+}

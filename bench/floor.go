@@ -1,0 +1,82 @@
+package main
+
+import (
+	"crypto/sha256"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/receiptkit/receiptkit/bench/internal/race"
+	"github.com/receiptkit/receiptkit/bench/internal/result"
+)
+
+// readBlock is how much the command reads at a time, in bytes.
+const readBlock = 128 << 10
+
+// floor measures what a verification cannot do without (reading the bytes, one
+// SHA-256 of them, the signature) and the whole of it, in microseconds a receipt.
+func (b *bench) floor() (parts []result.Step, whole float64, err error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if err := b.sample.warm(); err != nil {
+		return nil, 0, err
+	}
+	us, err := ours(b.sample.set)
+	if err != nil {
+		return nil, 0, err
+	}
+	receipts := b.sample.slices[0]
+	list, err := signatures(b.sample.set, receipts)
+	if err != nil {
+		return nil, 0, err
+	}
+	read, err := b.reading(receipts)
+	if err != nil {
+		return nil, 0, err
+	}
+	hash := func(int) error {
+		for _, text := range receipts {
+			sha256.Sum256(text)
+		}
+		return nil
+	}
+	check := func(int) error { return checkAll(b.sample.set, list) }
+	verify := func(int) error { return us.all(receipts) }
+	var turns []race.Turn
+	for _, f := range []func(int) error{read, hash, check, verify} {
+		turns = append(turns, race.Repeated(b.slice, f))
+	}
+	times, err := race.Rounds(b.ctx, b.rounds, turns...)
+	if err != nil {
+		return nil, 0, err
+	}
+	each := func(turn int) float64 { return result.Round(1e6 * times.Median(turn) / float64(len(receipts))) }
+	return []result.Step{{Name: "read", Value: each(0)}, {Name: "SHA-256, once", Value: each(1)}, {Name: "Ed25519", Value: each(2)}}, result.Round(each(0) + each(3)), nil
+}
+
+// reading returns what reads receipts from a file that is in memory already.
+func (b *bench) reading(receipts [][]byte) (func(int) error, error) {
+	path := filepath.Join(b.dir, "read.jsonl")
+	var text []byte
+	for _, r := range receipts {
+		text = append(append(text, r...), '\n')
+	}
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		return nil, err
+	}
+	buffer := make([]byte, readBlock)
+	return func(int) error {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		for {
+			if _, err := f.Read(buffer); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+	}, nil
+}

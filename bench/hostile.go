@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/bench/internal/race"
+	"github.com/receiptkit/receiptkit/bench/internal/result"
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// mostGrowth is how many times as long twice as much may take: sorting 300
+// thousand names takes 2.1, anything quadratic takes 4.
+const mostGrowth = 2.6
+
+// A hostile input is one that is made to cost much. It has to cost no more than
+// what its size does.
+type hostile struct {
+	id, name string
+	size     int // as the name says
+	make     func(size int) []byte
+	code     receipt.Code // what it is refuted for
+}
+
+// hostiles returns the inputs. Those that are JSON stand in a receipt, whose hash
+// they spoil, so that everything up to the hash looks at them.
+func hostiles(text []byte) []hostile {
+	inside := func(metadata string) []byte {
+		return bytes.Replace(text, []byte(`"metadata":{`), []byte(`"metadata":{`+metadata+`,`), 1)
+	}
+	members := func(n int, name func(i int) string) []byte {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = `"` + name(i) + `":0`
+		}
+		return inside(strings.Join(list, ","))
+	}
+	prefix := strings.Repeat("same", 8)
+	return []hostile{
+		{"brackets", "10 million [", 10_000_000, func(n int) []byte { return bytes.Repeat([]byte("["), n) }, receipt.Code(canon.CodeDepthLimit)},
+		{"members", "300 thousand members", 300_000, func(n int) []byte {
+			return members(n, func(i int) string { return fmt.Sprintf("%06d", i) })
+		}, receipt.CodeHashMismatch},
+		{"reversed", "300 thousand members, last first", 300_000, func(n int) []byte {
+			return members(n, func(i int) string { return fmt.Sprintf("%06d", n-i) })
+		}, receipt.CodeHashMismatch},
+		{"prefixed", "300 thousand members that begin alike", 300_000, func(n int) []byte {
+			return members(n, func(i int) string { return fmt.Sprintf("%s%06d", prefix, i*7919%n) })
+		}, receipt.CodeHashMismatch},
+		{"integer", "a number of 1 million digits", 1_000_000, func(n int) []byte {
+			return inside(`"n":` + strings.Repeat("7", n))
+		}, receipt.Code(canon.CodeNumberRange)},
+		{"fraction", "a fraction of 1 million digits", 1_000_000, func(n int) []byte {
+			return inside(`"n":0.` + strings.Repeat("7", n))
+		}, receipt.CodeHashMismatch},
+	}
+}
+
+// hostileInput measures how the time grows from half the size to the whole.
+func (b *bench) hostileInput() ([]result.Line, error) {
+	v, err := verifier(b.sample.set)
+	if err != nil {
+		return nil, err
+	}
+	doc, rep := new(canon.Document), new(receipt.Report)
+	var lines []result.Line
+	for _, h := range hostiles(b.sample.slices[0][0]) {
+		judge := func(size int) race.Turn {
+			text := h.make(size)
+			return race.Repeated(b.slice, func(int) error {
+				v.VerifyBytes(text, doc, rep)
+				if rep.Verdict != receipt.Refuted || rep.Finding().Code != h.code {
+					return fmt.Errorf("%s: %v, %s, expected %s", h.name, rep.Verdict, rep.Finding().Code, h.code)
+				}
+				return nil
+			})
+		}
+		times, err := race.Rounds(b.ctx, b.rounds, judge(h.size/2), judge(h.size))
+		if err != nil {
+			return nil, err
+		}
+		line := atMost(mostGrowth, "hostile/"+h.id, h.name+", × half of it", times.Ratio(1, 0))
+		line.Note = fmt.Sprintf("%s ms, %s", result.Number(1000*times.Median(1)), h.code)
+		lines = append(lines, line)
+	}
+	return lines, nil
+}

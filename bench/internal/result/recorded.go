@@ -1,0 +1,90 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// A Recorded is what a whole run found, and where. It names no host and no folder.
+type Recorded struct {
+	Machine   Machine    `json:"machine"`
+	Rounds    int        `json:"rounds"`
+	Receipts  int        `json:"receipts"` // of the corpus, verified over all rounds
+	Lines     []Line     `json:"lines"`
+	Canonical [][]string `json:"canonical"` // the finer table, with its heading
+	Linear    []Growth   `json:"linear"`
+	Profile   Profile    `json:"profile"`
+}
+
+// A Machine is what the figures depend on.
+type Machine struct {
+	CPU   string `json:"cpu"`
+	Cores int    `json:"cores"`
+	OS    string `json:"os"`
+	Arch  string `json:"arch"`
+	Go    string `json:"go"`
+}
+
+// String says it in a few words.
+func (m Machine) String() string {
+	return fmt.Sprintf("%s, %d cores, %s/%s, %s", m.CPU, m.Cores, m.OS, m.Arch, m.Go)
+}
+
+// A Growth is what a thing costs as it grows.
+type Growth struct {
+	Of    string  `json:"of"`    // such as "a receipt, among"
+	Size  string  `json:"size"`  // such as "1,000 receipts"
+	Cost  float64 `json:"cost"`  // microseconds, median
+	Ratio float64 `json:"ratio"` // to the smallest, median of the rounds
+	Worst float64 `json:"worst"` // and the most
+}
+
+// A Profile says where the time of a verification goes.
+type Profile struct {
+	Steps []Step  `json:"steps"`
+	Floor []Step  `json:"floor"` // what nobody can do without, in microseconds a receipt
+	Whole float64 `json:"whole"` // microseconds a receipt, with reading
+}
+
+// A Step is a part of a whole.
+type Step struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
+// FloorSum is the time that nobody can do without, in microseconds a receipt.
+func (p *Profile) FloorSum() (sum float64) {
+	for _, s := range p.Floor {
+		sum += s.Value
+	}
+	return sum
+}
+
+// Load reads what Save wrote.
+func Load(path string) (*Recorded, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	r := new(Recorded)
+	if err := d.Decode(r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+// Save writes a file that Load reads.
+func (r *Recorded) Save(path string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(r); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o666)
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// seed is that of the corpus, which ./corpus writes by default.
+const seed = 1
+
+// Numbers of receipts.
+const (
+	wholeCorpus   = 100_000
+	defaultSample = 7_000
+	speedSample   = 600
+)
+
+// speedRounds is how many rounds the short form has.
+const speedRounds = 3
+
+// options are what the command line asks for.
+type options struct {
+	rounds   int
+	receipts int
+	slice    time.Duration
+	skip     []string
+
+	must, record, linear, profile, speed, document bool
+}
+
+func parse(args []string, messages io.Writer) (*options, error) {
+	o := new(options)
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(messages)
+	f.IntVar(&o.rounds, "rounds", 7, "interleaved `rounds`, of which the median counts; at least 5")
+	f.IntVar(&o.receipts, "receipts", defaultSample, "how many receipts of the corpus all rounds together verify; at most 100,000")
+	f.DurationVar(&o.slice, "time", 60*time.Millisecond, "how long what takes less is repeated in one turn")
+	skip := f.String("skip", "", "`sections` to leave out, with commas, of "+sectionNames()+"; memory writes a file of 1.1 GB")
+	f.BoolVar(&o.must, "must", false, "exit with 1 when a line is not met")
+	f.BoolVar(&o.linear, "linear", false, "measure streams of up to 10^6 receipts, not only 10^5")
+	f.BoolVar(&o.profile, "profile", false, "say only where the time of a verification goes")
+	f.BoolVar(&o.record, "record", false, "measure everything, and write "+recordedFile+" and "+documentFile)
+	f.BoolVar(&o.speed, "speed", false, "measure in a short form, and exit with 1 when a line has lost more than 30 % against "+recordedFile)
+	f.BoolVar(&o.document, "document", false, "measure nothing, and write "+documentFile+" from "+recordedFile)
+	if err := f.Parse(args); err != nil {
+		return nil, flag.ErrHelp // it has been told
+	}
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("expected flags only, found %q; -h lists them", f.Arg(0))
+	}
+	if *skip != "" {
+		o.skip = strings.Split(*skip, ",")
+	}
+	return o, o.check()
+}
+
+func (o *options) check() error {
+	for _, name := range o.skip {
+		if !slices.ContainsFunc(sections(), func(s section) bool { return s.name == name }) {
+			return fmt.Errorf("-skip names sections, of %s; found %q", sectionNames(), name)
+		}
+	}
+	modes := 0
+	for _, on := range []bool{o.profile, o.record, o.speed, o.document} {
+		if on {
+			modes++
+		}
+	}
+	switch {
+	case modes > 1:
+		return errors.New("-profile, -record, -speed and -document exclude each other")
+	case o.rounds < 5:
+		return fmt.Errorf("-rounds is 5 or more, found %d", o.rounds)
+	case o.receipts < o.rounds || o.receipts > wholeCorpus:
+		return fmt.Errorf("-receipts is from the number of rounds to %d, found %d", wholeCorpus, o.receipts)
+	case o.slice <= 0:
+		return fmt.Errorf("-time is positive, found %v", o.slice)
+	case o.record && len(o.skip) > 0:
+		return errors.New("-record records everything: -skip does not go with it")
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/receiptkit/receiptkit/bench/internal/corpus"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// A sample is receipts of a corpus, dealt to the rounds, so that all rounds
+// together see many of them.
+type sample struct {
+	slices  [][][]byte // of each round
+	first   [][]byte   // the first receipts of the corpus, which follow one another
+	keyFile []byte
+	set     *keys.Set
+	warmed  bool // the set has been in use
+
+	headBytes int64 // what the first headCount receipts take, a line each
+}
+
+const (
+	chained   = 2000   // receipts of a sample that follow one another
+	headCount = 20_000 // receipts that take the command some seconds
+)
+
+// take makes the receipts of a corpus in their order, writes each on a line to w,
+// when there is one, and keeps count of them, taken evenly, for the rounds.
+func take(ctx context.Context, config corpus.Config, rounds, count int, w io.Writer) (*sample, error) {
+	c, err := corpus.New(config)
+	if err != nil {
+		return nil, err
+	}
+	s := &sample{slices: make([][][]byte, rounds)}
+	if s.keyFile, err = c.Keys(); err != nil {
+		return nil, err
+	}
+	if s.set, err = keys.ParseSet(s.keyFile); err != nil {
+		return nil, err
+	}
+	kept, line := 0, []byte(nil)
+	for number, text := range c.All() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if w != nil {
+			line = append(append(line[:0], text...), '\n')
+			if _, err := w.Write(line); err != nil {
+				return nil, err
+			}
+		}
+		if number <= headCount {
+			s.headBytes += int64(len(text)) + 1
+		}
+		if number <= chained {
+			s.first = append(s.first, text)
+		}
+		if (number-1)*count/config.Receipts == kept && kept < count {
+			s.slices[kept%rounds] = append(s.slices[kept%rounds], text)
+			kept++
+		}
+	}
+	if kept < count || len(s.slices[rounds-1]) == 0 {
+		return nil, fmt.Errorf("the corpus has %d receipts, too few for a sample of %d in %d rounds", config.Receipts, count, rounds)
+	}
+	return s, nil
+}
+
+func (s *sample) slice(round int) [][]byte { return s.slices[round%len(s.slices)] }
+
+// size is how many bytes receipts have.
+func size(receipts [][]byte) (n int) {
+	for _, r := range receipts {
+		n += len(r)
+	}
+	return n
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"cmp"
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/bench/internal/race"
+	"github.com/receiptkit/receiptkit/bench/internal/result"
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// warmUses is how often each key is used before anything is timed: what a set does
+// for keys that it sees often, it does for all of them by then.
+const warmUses = 1024
+
+// A signature is one entry of a receipt, in the form that each rival takes.
+type signature struct {
+	message []byte
+	entry   receipt.Entry
+	key     ed25519.PublicKey
+	value   []byte
+	turn    int // how many of its key come before it
+}
+
+// signatures measures keys.Set against crypto/ed25519, of which it must be a
+// faster equal. The keys take turns.
+func (b *bench) signatures() ([]result.Line, error) {
+	if err := b.sample.warm(); err != nil {
+		return nil, err
+	}
+	set := b.sample.set
+	var slices [][]signature
+	for _, receipts := range b.sample.slices {
+		list, err := signatures(set, receipts)
+		if err != nil {
+			return nil, err
+		}
+		slices = append(slices, list)
+	}
+	ours := func(round int) error { return checkAll(set, slices[round%len(slices)]) }
+	theirs := func(round int) error {
+		for _, s := range slices[round%len(slices)] {
+			if !ed25519.Verify(s.key, s.message, s.value) {
+				return fmt.Errorf("crypto/ed25519 refuses a signature of %s", s.entry.KeyID)
+			}
+		}
+		return nil
+	}
+	for round := range slices { // agree on all
+		if err := errors.Join(ours(round), theirs(round)); err != nil {
+			return nil, err
+		}
+	}
+	if err := refusedByBoth(set, slices[0][0]); err != nil {
+		return nil, err
+	}
+	times, err := race.Rounds(b.ctx, b.rounds, race.Once(ours), race.Once(theirs))
+	if err != nil {
+		return nil, err
+	}
+	return []result.Line{atLeast(2.5, "ed25519/standard", "Ed25519 with 8 keys in turn, × crypto/ed25519", times.Ratio(1, 0))}, nil
+}
+
+// warm uses each key of the set often.
+func (s *sample) warm() error {
+	if s.warmed {
+		return nil
+	}
+	list, err := signatures(s.set, slices.Concat(s.slices...))
+	if err != nil {
+		return err
+	}
+	uses := map[string]int{}
+	for _, one := range list {
+		id := string(one.entry.KeyID)
+		for ; uses[id] < warmUses; uses[id]++ {
+			if _, err := s.set.CheckSignature(one.message, &one.entry); err != nil {
+				return err
+			}
+		}
+	}
+	s.warmed = true
+	return nil
+}
+
+// signatures returns those of receipts, so ordered that the keys take turns.
+func signatures(set *keys.Set, receipts [][]byte) ([]signature, error) {
+	public, seen := publicKeys(set), map[string]int{}
+	var list []signature
+	for _, text := range receipts {
+		doc, err := canon.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range doc.Root().Member("signatures").Elements() {
+			entry := receipt.Entry{KeyID: e.Member("key_id").Text(), Algorithm: e.Member("algorithm").Text(), Signature: e.Member("signature").Text()}
+			id := string(entry.KeyID)
+			value, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(string(entry.Signature), "base64:"))
+			if err != nil {
+				return nil, err
+			}
+			message := doc.Root().Member("chain").Member("receipt_hash").Text()
+			list = append(list, signature{message, entry, public[id], value, seen[id]})
+			seen[id]++
+		}
+	}
+	slices.SortStableFunc(list, func(a, b signature) int {
+		return cmp.Or(cmp.Compare(a.turn, b.turn), cmp.Compare(string(a.entry.KeyID), string(b.entry.KeyID)))
+	})
+	return list, nil
+}
+
+func checkAll(set *keys.Set, list []signature) error {
+	for i := range list {
+		if _, err := set.CheckSignature(list[i].message, &list[i].entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusedByBoth fails unless neither takes a signature for another message.
+func refusedByBoth(set *keys.Set, s signature) error {
+	s.message = append([]byte("sha256:0"), s.message[len("sha256:")+1:]...)
+	if s.message[len(s.message)-1]++; ed25519.Verify(s.key, s.message, s.value) {
+		return fmt.Errorf("crypto/ed25519 takes the signature of another message")
+	}
+	if _, err := set.CheckSignature(s.message, &s.entry); err == nil {
+		return fmt.Errorf("package keys takes the signature of another message")
+	}
+	return nil
+}

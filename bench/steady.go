@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/receiptkit/receiptkit/bench/internal/result"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// steadyStream counts what a receipt more allocates in a stream that is verified:
+// the difference between half of the first receipts and all of them.
+func (b *bench) steadyStream() ([]result.Line, error) {
+	if err := b.sample.warm(); err != nil {
+		return nil, err
+	}
+	first := b.sample.first
+	half := len(first) / 2
+	var counts []float64
+	for _, n := range []int{half, half, 2 * half} { // the first to warm up
+		text := append(bytes.Join(first[:n], []byte("\n")), '\n')
+		count, err := mallocs(func() error { return verifyStream(b.ctx, b.sample.set, bytes.NewReader(text), n, 1) })
+		if err != nil {
+			return nil, err
+		}
+		counts = append(counts, float64(count))
+	}
+	more := max(0, (counts[2]-counts[1])/float64(half))
+	line := exactly("stream/allocations", "verify a stream, allocations a receipt", float64(int(more)))
+	line.Note = fmt.Sprintf("%.2f with the growing index of ids", more)
+	return []result.Line{line}, nil
+}
+
+func mallocs(f func() error) (uint64, error) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := f()
+	runtime.ReadMemStats(&after)
+	return after.Mallocs - before.Mallocs, err
+}
+
+// verifyStream fails unless r holds so many receipts and all of them verify. A nil
+// set leaves signatures out.
+func verifyStream(ctx context.Context, set *keys.Set, r io.Reader, receipts, jobs int) error {
+	v, err := verifier(set)
+	if err != nil {
+		return err
+	}
+	sum, err := stream.Verify(ctx, v, r, stream.Options{Jobs: jobs}).Summary()
+	if err != nil {
+		return err
+	}
+	if sum.Verdict() != receipt.Verified || sum.Receipts != receipts {
+		return fmt.Errorf("%v, %d receipts, expected %d", sum.Verdict(), sum.Receipts, receipts)
+	}
+	return nil
+}

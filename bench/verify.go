@@ -1,0 +1,89 @@
+package main
+
+import (
+	"crypto/sha256"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/bench/internal/race"
+	"github.com/receiptkit/receiptkit/bench/internal/result"
+)
+
+// integrity measures verification without signatures, against the naive
+// composition and against nothing but the SHA-256 of the same bytes.
+func (b *bench) integrity() ([]result.Line, error) {
+	all, err := contestants(nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := agree(b.ctx, b.sample, all, false); err != nil {
+		return nil, err
+	}
+	hash := race.Once(func(round int) error {
+		for _, text := range b.sample.slice(round) {
+			sha256.Sum256(text)
+		}
+		return nil
+	})
+	times, err := race.Rounds(b.ctx, b.rounds, all[0].turn(b.sample), all[1].turn(b.sample), hash)
+	if err != nil {
+		return nil, err
+	}
+	return []result.Line{
+		atLeast(15, "integrity/naive", "verify without signatures, × naive", times.Ratio(1, 0)),
+		atLeast(0.16, "integrity/sha256", "verify without signatures, of the SHA-256 speed", times.Ratio(2, 0)),
+		exactly("integrity/allocations", "verify without signatures, allocations", all[0].allocations(b.sample.first)),
+	}, nil
+}
+
+// full measures verification with signatures, of the corpus and of receipts of
+// 3 KB, against the naive composition.
+func (b *bench) full() ([]result.Line, error) {
+	small, err := b.small()
+	if err != nil {
+		return nil, err
+	}
+	corpus, us, err := b.versusNaive(b.sample)
+	if err != nil {
+		return nil, err
+	}
+	few, _, err := b.versusNaive(small)
+	if err != nil {
+		return nil, err
+	}
+	return []result.Line{
+		atLeast(12, "full/naive", "verify, × naive", corpus),
+		atLeast(12, "full/naive-3k", "verify receipts of 3 KB, × naive", few),
+		exactly("full/allocations", "verify, allocations", us.allocations(b.sample.first)),
+	}, nil
+}
+
+func (b *bench) versusNaive(s *sample) (race.Ratio, contestant, error) {
+	if err := s.warm(); err != nil {
+		return race.Ratio{}, contestant{}, err
+	}
+	all, err := contestants(s.set)
+	if err != nil {
+		return race.Ratio{}, contestant{}, err
+	}
+	if err := agree(b.ctx, s, all, true); err != nil {
+		return race.Ratio{}, contestant{}, err
+	}
+	times, err := race.Rounds(b.ctx, b.rounds, all[0].turn(s), all[1].turn(s))
+	if err != nil {
+		return race.Ratio{}, contestant{}, err
+	}
+	return times.Ratio(1, 0), all[0], nil
+}
+
+// allocations is how often memory is allocated for a receipt once all of them have
+// been seen; rounded down, as what the runtime does at times is not theirs.
+func (c contestant) allocations(receipts [][]byte) float64 {
+	for _, text := range receipts {
+		c.verify(text) // grow to the size of the largest
+	}
+	i := 0
+	return testing.AllocsPerRun(len(receipts), func() {
+		c.verify(receipts[i%len(receipts)])
+		i++
+	})
+}
