@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -173,21 +174,65 @@ func (f *forger) entry(id, hash string) *mutate.Value {
 	return mutate.Parse([]byte(`{"key_id":"` + id + `","algorithm":"ed25519","signature":"base64:` + signature + `","signed_at":"2026-04-25T19:18:33Z"}`))
 }
 
-// changeEntry names another key or algorithm in an entry of signatures, or changes
-// anything in the list.
+// changeEntry names another key or algorithm in an entry of signatures, damages
+// its value, or changes anything in the list.
 func changeEntry(c mutate.Choices, list, donor *mutate.Value) {
-	member, values := "key_id", forgeryKeys()
-	switch c.IntN(4) {
-	case 0:
-		member, values = "algorithm", append(keys.Algorithms(), "none", "HS256")
-	case 1:
-	default:
+	if len(list.Items) == 0 || c.IntN(2) == 0 {
 		mutate.Structure(c, list, donor)
 		return
 	}
-	if len(list.Items) > 0 {
-		list.Items[c.IntN(len(list.Items))].Set(member, &mutate.Value{Text: `"` + values[c.IntN(len(values))] + `"`})
+	entry := list.Items[c.IntN(len(list.Items))]
+	set := func(member, text string) { entry.Set(member, &mutate.Value{Text: `"` + text + `"`}) }
+	switch c.IntN(3) {
+	case 0:
+		set("key_id", forgeryKeys()[c.IntN(len(forgeryKeys()))])
+	case 1:
+		algorithms := append(keys.Algorithms(), "none", "HS256")
+		set("algorithm", algorithms[c.IntN(len(algorithms))])
+	default:
+		if m := entry.Member("signature"); m != nil {
+			value, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(strings.Trim(m.Text, `"`), "base64:"))
+			if err == nil && len(value) == ed25519.SignatureSize {
+				set("signature", "base64:"+base64.StdEncoding.EncodeToString(changeSignature(c, value)))
+			}
+		}
 	}
+}
+
+// changeSignature returns an Ed25519 signature that is nearly the given one: its
+// point of small order or encoded in another way, its scalar in or beyond the
+// order of the group.
+func changeSignature(c mutate.Choices, value []byte) []byte {
+	value = bytes.Clone(value)
+	point, scalar := value[:32], value[32:]
+	order, _ := hex.DecodeString("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
+	points := []string{
+		"0100000000000000000000000000000000000000000000000000000000000000", "0100000000000000000000000000000000000000000000000000000000000080",
+		"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", "0000000000000000000000000000000000000000000000000000000000000000",
+		"edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+		"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05", "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+		"0200000000000000000000000000000000000000000000000000000000000000",
+	}
+	switch c.IntN(6) {
+	case 0:
+		value[c.IntN(64)] ^= 1 << c.IntN(8)
+	case 1:
+		small, _ := hex.DecodeString(points[c.IntN(len(points))])
+		copy(point, small)
+	case 2: // the same scalar, once more around
+		carry := 0
+		for i := range scalar {
+			carry += int(scalar[i]) + int(order[i])
+			scalar[i], carry = byte(carry), carry>>8
+		}
+	case 3:
+		clear(scalar)
+	case 4:
+		copy(scalar, order)
+	case 5:
+		point[31] ^= 0x80
+	}
+	return value
 }
 
 // allows reports whether a verified mutant may be: its content, canonicalized by
