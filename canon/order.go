@@ -9,7 +9,8 @@ import (
 )
 
 // A rankedName is a member name while its object is sorted. Most names differ
-// in their first eight bytes, so comparing prefixes seldom touches the text.
+// in their first eight bytes, so comparing prefixes seldom touches the text. The
+// prefix is of what is left when the beginning is known to be equal.
 type rankedName struct {
 	prefix uint64
 	name   uint32
@@ -17,14 +18,13 @@ type rankedName struct {
 
 // rank sorts the members of the object at index at by name and records their
 // order. It returns the name that stands there a second time, the first such in
-// the source, or none. Sorting needs O(n log n) comparisons on every input; no
-// hashing is involved that an attacker could load.
+// the source, or none. No hashing is involved that an attacker could load.
 func (d *Document) rank(at uint32) (twice uint32) {
 	names := d.names[:0]
 	for name := at + 1; name < uint32(len(d.nodes)); name = d.nodes[name+1].next {
 		names = append(names, rankedName{prefix(d.text(name)), name})
 	}
-	d.sort(names)
+	d.sort(names, 0)
 	d.names = names
 	d.nodes[at].aux = uint32(len(d.order))
 	d.order = append(d.order, uint32(len(names)))
@@ -39,28 +39,83 @@ func (d *Document) rank(at uint32) (twice uint32) {
 	return twice
 }
 
-// sort sorts names by insertion when they are few, as slices.SortFunc would, but
-// without two calls for each comparison.
-func (d *Document) sort(names []rankedName) {
+// sort sorts names that agree in their first bytes, so many as from, and whose
+// prefixes are those of what follows. Few are sorted by insertion, as
+// slices.SortFunc would, but without two calls for each comparison.
+func (d *Document) sort(names []rankedName, from int) {
 	if len(names) > 16 {
-		slices.SortFunc(names, d.compareRanked)
+		d.sortMany(names, from)
 		return
 	}
 	for i := 1; i < len(names); i++ {
 		n, j := names[i], i
 		for ; j > 0 && (n.prefix < names[j-1].prefix ||
-			n.prefix == names[j-1].prefix && d.compareRanked(n, names[j-1]) < 0); j-- {
+			n.prefix == names[j-1].prefix && d.compareTails(n, names[j-1], from) < 0); j-- {
 			names[j] = names[j-1]
 		}
 		names[j] = n
 	}
 }
 
-func (d *Document) compareRanked(a, b rankedName) int {
+// sortMany sorts by the prefixes alone, and then each run of equal prefixes by
+// what follows the bytes that the run has in common. So no byte is looked at more
+// than a few times, however alike the names are made.
+func (d *Document) sortMany(names []rankedName, from int) {
+	slices.SortFunc(names, compareRanked)
+	if names[0].prefix == names[len(names)-1].prefix && d.common(names, from) == from {
+		// Some end here, and others go on with \u0000, which looks the same.
+		slices.SortFunc(names, func(a, b rankedName) int { return d.compareTails(a, b, from) })
+		return
+	}
+	for begin, end := 0, 0; begin < len(names); begin = end {
+		for end = begin + 1; end < len(names) && names[end].prefix == names[begin].prefix; end++ {
+		}
+		if run := names[begin:end]; len(run) > 1 {
+			next := d.common(run, from)
+			for i := range run {
+				run[i].prefix = prefix(d.text(run[i].name)[next:])
+			}
+			d.sort(run, next)
+		}
+	}
+}
+
+// common returns how many bytes the names begin with alike, from of which are
+// known to be.
+func (d *Document) common(names []rankedName, from int) int {
+	first := d.text(names[0].name)
+	n := len(first)
+	for _, other := range names[1:] {
+		text := d.text(other.name)
+		n = from + alike(first[from:n], text[from:])
+	}
+	return n
+}
+
+// alike returns the length of the longest common beginning.
+func alike(a, b []byte) int {
+	n := min(len(a), len(b))
+	i := 0
+	for i+8 <= n && binary.NativeEndian.Uint64(a[i:i+8]) == binary.NativeEndian.Uint64(b[i:i+8]) {
+		i += 8
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+func compareRanked(a, b rankedName) int {
 	if a.prefix != b.prefix {
 		return cmp.Compare(a.prefix, b.prefix)
 	}
-	if c := compareNames(d.text(a.name), d.text(b.name)); c != 0 {
+	return cmp.Compare(a.name, b.name)
+}
+
+// compareTails orders names that agree in their first bytes, equal ones as they
+// stand in the source.
+func (d *Document) compareTails(a, b rankedName, from int) int {
+	if c := compareNames(d.text(a.name)[from:], d.text(b.name)[from:]); c != 0 {
 		return c
 	}
 	return cmp.Compare(a.name, b.name)
@@ -69,15 +124,8 @@ func (d *Document) compareRanked(a, b rankedName) int {
 // compareNames orders member names by their UTF-16 code units (RFC 8785 section
 // 3.2.3), reading UTF-8. A name sorts behind its own prefixes.
 func compareNames(a, b []byte) int {
-	n := min(len(a), len(b))
-	i := 0
-	for i+8 <= n && binary.NativeEndian.Uint64(a[i:i+8]) == binary.NativeEndian.Uint64(b[i:i+8]) {
-		i += 8
-	}
-	for ; i < n; i++ {
-		if a[i] != b[i] {
-			return cmp.Compare(utf16Rank(a[i]), utf16Rank(b[i]))
-		}
+	if i := alike(a, b); i < min(len(a), len(b)) {
+		return cmp.Compare(utf16Rank(a[i]), utf16Rank(b[i]))
 	}
 	return cmp.Compare(len(a), len(b))
 }
