@@ -1,6 +1,10 @@
 package receipt
 
-import "github.com/receiptkit/receiptkit/canon"
+import (
+	"encoding/json"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
 
 // A Draft is the content of a receipt before it is sealed: everything but the
 // chain and the signatures. [Seal] writes nil lists as [] and nil metadata as {};
@@ -174,12 +178,30 @@ type SideEffects struct {
 }
 
 // A FileWrite is one change of a file: create, modify, delete or rename. A zero
-// digest is written as null, which means that there was or is no file.
+// digest is left out: it is not known. Before a create and after a delete there is
+// no file, which is written as null.
 type FileWrite struct {
 	Path         string         `json:"path"` // relative to the workspace
 	Operation    string         `json:"operation"`
-	BeforeSHA256 NullableDigest `json:"before_sha256"`
-	AfterSHA256  NullableDigest `json:"after_sha256"`
+	BeforeSHA256 NullableDigest `json:"before_sha256,omitzero"`
+	AfterSHA256  NullableDigest `json:"after_sha256,omitzero"`
+}
+
+// MarshalJSON writes null only where it says something.
+func (w FileWrite) MarshalJSON() ([]byte, error) {
+	type plain FileWrite
+	var before, after *NullableDigest // of the outer struct, which hides the members of the inner one
+	if w.Operation == "create" || !w.BeforeSHA256.IsZero() {
+		before = &w.BeforeSHA256
+	}
+	if w.Operation == "delete" || !w.AfterSHA256.IsZero() {
+		after = &w.AfterSHA256
+	}
+	return json.Marshal(struct {
+		plain
+		BeforeSHA256 *NullableDigest `json:"before_sha256,omitempty"`
+		AfterSHA256  *NullableDigest `json:"after_sha256,omitempty"`
+	}{plain(w), before, after})
 }
 
 // NetworkEgress is data sent to one destination.

@@ -2,6 +2,7 @@ package receipt_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -88,4 +89,28 @@ func verify(v *receipt.Verifier, data []byte) *receipt.Report {
 	rep := new(receipt.Report)
 	v.VerifyBytes(data, new(canon.Document), rep)
 	return rep
+}
+
+// TestFileWrite: null says that there is no file; what is not known is left out.
+func TestFileWrite(t *testing.T) {
+	known := receipt.NullableDigest{Digest: canon.Sum([]byte("x"))}
+	text := `"` + known.String() + `"`
+	for want, w := range map[string]receipt.FileWrite{
+		`{"path":"p","operation":"create","before_sha256":null}`:                                     {Path: "p", Operation: "create"},
+		`{"path":"p","operation":"create","before_sha256":null,"after_sha256":` + text + `}`:         {Path: "p", Operation: "create", AfterSHA256: known},
+		`{"path":"p","operation":"delete","after_sha256":null}`:                                      {Path: "p", Operation: "delete"},
+		`{"path":"p","operation":"delete","before_sha256":` + text + `,"after_sha256":null}`:         {Path: "p", Operation: "delete", BeforeSHA256: known},
+		`{"path":"p","operation":"modify"}`:                                                          {Path: "p", Operation: "modify"},
+		`{"path":"p","operation":"modify","after_sha256":` + text + `}`:                              {Path: "p", Operation: "modify", AfterSHA256: known},
+		`{"path":"p","operation":"rename","before_sha256":` + text + `,"after_sha256":` + text + `}`: {Path: "p", Operation: "rename", BeforeSHA256: known, AfterSHA256: known},
+	} {
+		got, err := json.Marshal(w)
+		if err != nil || string(got) != want {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
+		var back receipt.FileWrite
+		if err := json.Unmarshal(got, &back); err != nil || back != w {
+			t.Errorf("%s: %+v, %v", got, back, err)
+		}
+	}
 }

@@ -131,6 +131,7 @@ func recordFailure(path string, err error) error {
 	var missing *record.MissingError
 	var invalid *receipt.InvalidError
 	var told *failure
+	var option *record.OptionError
 	switch {
 	case errors.As(err, &told): // the file of --log
 		return told
@@ -142,24 +143,35 @@ func recordFailure(path string, err error) error {
 		return sealFailure(path, err)
 	case errors.Is(err, record.ErrNotEnded):
 		return &failure{exitUndecided, fmt.Errorf("%q: %w", name, err), "record the log when the task has ended"}
+	case errors.As(err, &option):
+		return usage("receipt record --help shows the flags", "%q: %s %s", name, recordFlag(option.Name), option.Detail)
 	case errors.As(err, &missing):
-		return usage(strings.Join(missingFlags(missing.Names), ", ")+" can say it", "%q: %w", name, err)
+		var flags []string
+		for _, name := range missing.Names {
+			flags = append(flags, recordFlag(name))
+		}
+		return usage("receipt record --help shows the flags", "%q: not in the log, and not given: %s", name, strings.Join(flags, ", "))
 	}
 	return usage("receipt record --help shows the flags", "%q: %w", name, reason(err))
 }
 
-func missingFlags(names []string) (flags []string) {
-	for _, name := range names {
-		switch name {
-		case "WorkspaceRef":
-			flags = append(flags, "--workspace")
-		case "SessionID":
-			flags = append(flags, "--session")
-		case "Tier":
-			flags = append(flags, "--tier")
-		}
+// recordFlag is the flag of an option.
+func recordFlag(option string) string {
+	switch option {
+	case "WorkspaceRef":
+		return "--workspace"
+	case "SessionID":
+		return "--session"
+	case "Tier":
+		return "--tier"
+	case "TaskID":
+		return "--task"
+	case "Issuer.Kind":
+		return "--issuer-kind"
+	case "IssuedAt":
+		return "--issued-at"
 	}
-	return flags
+	return option
 }
 
 // recordNotes says what of the log the draft does not tell.

@@ -41,6 +41,7 @@ type approval struct {
 	granted    bool // by the decision itself, or by confirmations
 	decided    bool // by the decision itself
 	grantedAt  time.Time
+	approver   string // of the event that granted, when its payload names nobody
 	reviewers  []string
 	policy     string
 	signatures []any
@@ -56,11 +57,14 @@ func Decisions() []Word {
 	}
 }
 
-// approval returns the approval that an event names; a call has one of its own
-// id when no other is given.
+// approval returns the approval that an event names: by its id, else the last
+// one of the call, else one of the call's own id.
 func (r *run) approval(e *event) *approval {
 	callID := e.text(e.payload, "tool_call_id")
-	id := cmp.Or(approvalID(e), callID)
+	id := approvalID(e)
+	if id == "" && callID != "" {
+		id = cmp.Or(r.approvalOf[callID], callID)
+	}
 	if id == "" {
 		e.fail(CodePayload, e.payload, "the members approval_id and tool_call_id are both missing")
 	}
@@ -69,7 +73,9 @@ func (r *run) approval(e *event) *approval {
 		r.room(e)
 		a.id = id
 	}
-	first(&a.call, callID)
+	if first(&a.call, callID); a.call != "" {
+		r.approvalOf[a.call] = id
+	}
 	first(&a.tool, e.text(e.payload, "name"))
 	first(&a.action, e.text(e.payload, "action"))
 	first(&r.policy, e.text(e.payload, "policy_ref"))
@@ -83,15 +89,17 @@ func approvalID(e *event) string {
 
 func approvalRequired(r *run, e *event) {
 	a := r.approval(e)
+	nested := e.payload.Member("approval_request")
+	for _, n := range [...]canon.Node{e.payload, nested} { // who asks again may demand more, never less
+		a.required = max(a.required, e.count(n, "approvers_required"))
+		if at := e.time(n, "deadline"); a.deadline.IsZero() || !at.IsZero() && at.Before(a.deadline) {
+			a.deadline = at
+		}
+	}
 	if a.request != nil { // asked again: the question is the same
 		return
 	}
-	nested := e.payload.Member("approval_request")
 	first(&a.action, e.text(nested, "action"))
-	a.required = max(e.count(e.payload, "approvers_required"), e.count(nested, "approvers_required"))
-	if a.deadline = e.time(e.payload, "deadline"); a.deadline.IsZero() {
-		a.deadline = e.time(nested, "deadline")
-	}
 	a.input = e.content(e.payload, "input")
 	a.request = r.keep(e, e.payload.AppendCanonical(nil))
 }
@@ -148,15 +156,11 @@ func (r *run) decision(e *event) string {
 	return meaning(Decisions(), n.String(), denied)
 }
 
-// answer notes one answer. An approval never takes back one that was none, and
-// comes too late behind the deadline.
+// answer notes one answer. An approval never takes back one that was none.
 func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 	at := e.time(e.payload, "decided_at")
 	if at.IsZero() {
 		at = e.at
-	}
-	if decision == approved && !a.deadline.IsZero() && at.After(a.deadline) {
-		decision = timeout
 	}
 	who := e.actor()
 	ref := e.text(e.payload, "policy_ref")
@@ -172,6 +176,10 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 	}
 	if who == "" && ref != "" {
 		first(&a.policy, ref)
+	}
+	if byRuntime && e.named() == "" { // the envelope names who tells of the decision, who need not be who approved
+		first(&a.approver, who)
+		who = ""
 	}
 	a.review(e, who)
 	if byRuntime && !a.decided || !a.granted && !byRuntime {
@@ -247,14 +255,22 @@ func (r *run) openFor(e *event, a *approval) *call {
 	return c
 }
 
-// decision is what the receipt says. Too few reviewers are no approval.
+// late reports whether an approval came behind the deadline.
+func (a *approval) late() bool { return !a.deadline.IsZero() && a.grantedAt.After(a.deadline) }
+
+// decision is what the receipt says. Too few reviewers are no approval, and an
+// approval behind the deadline is none.
 func (a *approval) decision(r *run) (decision, actor string, at time.Time) {
 	switch {
 	case a.refusal != "":
 		return a.refusal, a.refuser, a.refusedAt
 	case a.granted && a.satisfied() >= max(a.required, 1):
+		actor = a.approver
 		if len(a.reviewers) > 0 {
 			actor = a.reviewers[0]
+		}
+		if a.late() {
+			return timeout, actor, a.grantedAt
 		}
 		return approved, actor, a.grantedAt
 	case r.final == receipt.StateCanceled:

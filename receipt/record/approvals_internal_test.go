@@ -56,6 +56,13 @@ func TestApprovals(t *testing.T) {
 		{"one of two, approved all the same", timeout, "host", []string{"tool.approval_required", quorum(2), "user.tool_confirmation", yes("u"), "tool.approved", yes("u")}},
 		{"two of two, and one against", denied, "n", []string{"tool.approval_required", quorum(2), "user.tool_confirmation", yes("u"), "user.tool_confirmation", no, "tool.approved", yes("v")}},
 		{"in time", approved, "u", []string{"tool.approval_required", `{"approval_id":"a","deadline":"2026-01-01T00:00:03Z"}`, "tool.approved", yes("u")}},
+		{"asked again, for more", timeout, "host", []string{"tool.approval_required", asked, "tool.approval_required", quorum(2), "tool.approved", yes("u")}},
+		{"asked again, for less", timeout, "host", []string{"tool.approval_required", quorum(2), "tool.approval_required", asked, "tool.approved", yes("u")}},
+		{"asked again, with a deadline", timeout, "u", []string{"tool.approval_required", asked, "tool.approval_required", `{"approval_id":"a","deadline":"2026-01-01T00:00:03Z"}`, "tool.approved", yes("u")}},
+		{"asked again, with a later deadline", timeout, "u", []string{"tool.approval_required", `{"approval_id":"a","deadline":"2026-01-01T00:00:03Z"}`, "tool.approval_required", `{"approval_id":"a","deadline":"2027-01-01T00:00:00Z"}`, "tool.approved", yes("u")}},
+		{"answered too late before it was asked", timeout, "u", []string{"tool.approved", yes("u"), "tool.approval_required", `{"approval_id":"a","deadline":"2026-01-01T00:00:01Z"}`}},
+		{"approved by the call's id", approved, "u", []string{"tool.approval_required", asked, "tool.approved", `{"tool_call_id":"c","actor":"u"}`}},
+		{"denied by the call's id", denied, "n", []string{"tool.approval_required", asked, "user.tool_confirmation", `{"tool_call_id":"c","decision":"denied","actor":"n"}`, "tool.approved", yes("u")}},
 		{"too late", timeout, "u", []string{"tool.approval_required", `{"approval_id":"a","deadline":"2026-01-01T00:00:02Z"}`, "tool.approved", yes("u")}},
 	}
 	for _, test := range tests {
@@ -66,6 +73,44 @@ func TestApprovals(t *testing.T) {
 		}
 		if len(d.Approvals) != 1 || d.Approvals[0].Decision != test.decision || d.Approvals[0].Actor != test.actor {
 			t.Errorf("%s: %+v, want %s by %s", test.name, d.Approvals, test.decision, test.actor)
+		}
+	}
+}
+
+// TestReviewers: who tells of a decision is not thereby one of those who made it.
+func TestReviewers(t *testing.T) {
+	o := plainOptions(t)
+	const required = `{"approval_id":"a","approvers_required":2}`
+	for name, test := range map[string]struct {
+		decision, actor string
+		pairs           []string // the events in "kind actor" carry the actor in their envelope
+	}{
+		"one, and the runtime":          {timeout, "host", []string{"tool.approval_required", required, "tool.approved runtime", `{"approval_id":"a","reviewers":["u"]}`}},
+		"one confirms, and it tells":    {timeout, "host", []string{"tool.approval_required", required, "user.tool_confirmation u", `{"approval_id":"a","decision":"approved"}`, "tool.approved runtime", `{"approval_id":"a"}`}},
+		"two confirm":                   {approved, "u", []string{"tool.approval_required", required, "user.tool_confirmation u", `{"approval_id":"a","decision":"approved"}`, "user.tool_confirmation v", `{"approval_id":"a","decision":"approved"}`}},
+		"two are named":                 {approved, "u", []string{"tool.approval_required", required, "tool.approved runtime", `{"approval_id":"a","reviewers":["u","v"]}`}},
+		"nobody else is named":          {approved, "u", []string{"tool.approved u", `{"approval_id":"a"}`}},
+		"denied by who tells of it":     {denied, "u", []string{"tool.denied u", `{"approval_id":"a"}`}},
+		"the payload before the sender": {approved, "u", []string{"tool.approved runtime", `{"approval_id":"a","actor":"u"}`}},
+	} {
+		r, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs := append(append([]string{"task.started", "{}"}, test.pairs...), "task.completed", "{}")
+		for i := 0; i < len(pairs); i += 2 {
+			kind, actor, _ := strings.Cut(pairs[i], " ")
+			text := strings.Replace(string(eventText(i/2+1, kind, pairs[i+1])), "{", fmt.Sprintf(`{"actor":%q,`, actor), 1)
+			if err := r.Add([]byte(text)); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		d, err := r.Draft()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := d.Approvals[0]; a.Decision != test.decision || a.Actor != test.actor {
+			t.Errorf("%s: %s by %s, want %s by %s", name, a.Decision, a.Actor, test.decision, test.actor)
 		}
 	}
 }
@@ -122,6 +167,7 @@ func TestCalls(t *testing.T) {
 		{"denied before it was opened", "canceled", 0, `"error_category":"permission_denied"`, before, []string{"tool.approval_required", asked, "tool.denied", `{"approval_id":"a"}`}},
 		{"arguments changed", "succeeded", 1, `"requested_input_hash":"` + before.String() + `"`, after, []string{"tool.requested", open, "tool.approved", `{"tool_call_id":"c","args":{"n":2}}`, "tool.completed", `{"tool_call_id":"c"}`}},
 		{"arguments changed before it was opened", "canceled", 1, `"incomplete":true,"requested_input_hash":"` + before.String() + `"`, after, []string{"tool.approval_required", asked, "tool.approved", `{"approval_id":"a","args":{"n":2}}`}},
+		{"arguments changed, and told as they were", "succeeded", 1, `"requested_input_hash":"` + before.String() + `"`, after, []string{"tool.requested", open, "tool.approved", `{"tool_call_id":"c","args":{"n":2}}`, "agent.tool_use", open, "tool.completed", `{"tool_call_id":"c","input":{"n":1}}`}},
 		{"arguments came in parts", "succeeded", 1, ``, after, []string{"tool.requested", open, "tool.requested", `{"tool_call_id":"c","input":{"n":2}}`, "tool.completed", `{"tool_call_id":"c","input":{"n":2}}`}},
 		{"input by digest", "succeeded", 1, ``, after, []string{"tool.requested", `{"tool_call_id":"c","name":"tool","input_sha256":"` + strings.ToUpper(after.String()[7:]) + `"}`, "tool.completed", `{"tool_call_id":"c"}`}},
 	}
@@ -171,14 +217,20 @@ func TestEffects(t *testing.T) {
 		"artifact.created " + `{"artifact_id":"x","kind":"file","applied":true,"path":"c","operation":"create","tool_call_id":"c"}` + "\nspan.completed " + span: {"create c", ""},
 		"span.completed " + `{"kind":"fs","path":"a","operation":"read"}`:                                                                                        {"", ""},
 		"span.failed " + span: {"", ""},
-		"span.failed " + `{"kind":"http","name":"ping","url":"HTTP://H.Example:80/"}`:                         {"", "h.example ping"},
-		"span.completed " + `{"kind":"fs","path":"new","from":"old","operation":"rename"}`:                    {"delete old, create new", ""},
-		"span.completed " + `{"kind":"fs","path":"/home/u/garden/src/../a"}`:                                  {"modify a", ""},
-		"span.completed " + `{"kind":"fs","path":"/home/u/garden-shed/a"}`:                                    {"modify (outside the workspace)", ""},
-		"span.completed " + `{"kind":"fs","path":"../a"}`:                                                     {"modify (outside the workspace)", ""},
-		"span.completed " + `{"kind":"fs","path":"C:\\a"}`:                                                    {"modify (outside the workspace)", ""},
-		"agent.mcp_tool_use " + `{"tool_call_id":"c","name":"n","server":"s","url":"https://mcp.example/v1"}`: {"", "mcp.example n"},
-		"agent.mcp_tool_use " + `{"tool_call_id":"c","name":"n","server":"s"}`:                                {"", ""},
+		"span.failed " + `{"kind":"http","name":"ping","url":"HTTP://H.Example:80/"}`:                                                     {"", "h.example ping"},
+		"span.completed " + `{"kind":"fs","path":"new","from":"old","operation":"rename"}`:                                                {"delete old, create new", ""},
+		"span.completed " + `{"kind":"fs","path":"/home/u/garden/src/../a"}`:                                                              {"modify a", ""},
+		"span.completed " + `{"kind":"fs","path":"/home/u/garden-shed/a"}`:                                                                {"modify (outside the workspace)", ""},
+		"span.completed " + `{"kind":"fs","path":"../a"}`:                                                                                 {"modify (outside the workspace)", ""},
+		"span.completed " + `{"kind":"fs","path":"C:\\a"}`:                                                                                {"modify (outside the workspace)", ""},
+		"agent.mcp_tool_use " + `{"tool_call_id":"c","name":"n","server":"s","url":"https://mcp.example/v1"}`:                             {"", "mcp.example n"},
+		"agent.tool_result " + tool + "\ntool.completed " + tool:                                                                          {"create b", "h.example n"},
+		"tool.completed " + tool + "\nagent.tool_result " + tool:                                                                          {"create b", "h.example n"},
+		"tool.completed " + tool + "\ntool.completed " + tool:                                                                             {"create b", "h.example n"},
+		"tool.completed " + tool + "\ntool.failed " + `{"tool_call_id":"c","fs_writes":[{"path":"b","operation":"create"},{"path":"d"}]}`: {"create b, modify d", "h.example n"},
+		"tool.completed " + `{"tool_call_id":"c","name":"n","network_egress":[{"host":"h"},{"host":"h"}]}`:                                {"", "h n, h n"},
+		"agent.mcp_tool_use " + `{"tool_call_id":"c","name":"n","server":"s","url":"https://mcp.example/v1"}` + "\ntool.completed " + `{"tool_call_id":"c","network_egress":[{"host":"mcp.example","bytes_sent":7}]}`: {"", "mcp.example n"},
+		"agent.mcp_tool_use " + `{"tool_call_id":"c","name":"n","server":"s"}`: {"", ""},
 	} {
 		var pairs []string
 		for line := range strings.SplitSeq(name, "\n") {

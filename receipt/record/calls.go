@@ -42,8 +42,8 @@ func (r *run) call(e *event) *call {
 	}
 	p := e.payload
 	first(&c.tool, e.text(p, "name"))
-	if c.outcome == "" && !c.executed {
-		last(&c.input, e.content(p, "input"))
+	if input := e.content(p, "input"); c.outcome == "" && !c.executed && (c.requested.IsZero() || input != c.requested) {
+		last(&c.input, input) // but never back to what an approver changed
 	}
 	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id"} {
 		c.note(name, e.text(p, name))
@@ -89,7 +89,7 @@ func mcpToolUse(r *run, e *event) {
 	c := r.call(e)
 	at := e.text(e.payload, "url")
 	if host := hostOf(at); host != "" && (e.flag(e.payload, "remote") || isHTTP(at)) {
-		r.send(e, egress{destination: host, purpose: c.tool, call: c.id, origin: fromTool})
+		r.send(e, egress{destination: host, purpose: c.tool, call: c.id, origin: fromRequest})
 	}
 }
 
@@ -149,7 +149,11 @@ func (r *run) close(e *event, outcome string) {
 	if output := e.content(e.payload, "output"); !output.IsZero() && (c.output.IsZero() || runtime && !c.outputByRuntime) {
 		c.output, c.outputByRuntime = output, runtime
 	}
-	r.effects(e, c)
+	origin := fromResult
+	if runtime {
+		origin = fromTool
+	}
+	r.effects(e, c, origin)
 }
 
 // status is what the receipt says. A denied call that was not executed all the

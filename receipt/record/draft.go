@@ -21,7 +21,7 @@ const HashProfile = "rfc8785-sha256"
 const logType = "application/jsonl"
 
 // Draft returns the draft of the receipt. Errors are [ErrNotEnded], the *[Error]
-// that ended the recording, a *[MissingError], and a *[receipt.InvalidError] for
+// that ended the recording, a *[MissingError], an *[OptionError], and a *[receipt.InvalidError] for
 // what cannot be sealed. It can be called again and changes nothing.
 func (r *Recorder) Draft() (*receipt.Draft, error) {
 	if r.err != nil {
@@ -36,7 +36,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, err
 	}
 	if d.IssuedAt.Before(d.Lifecycle.CompletedAt.Time) {
-		return nil, fmt.Errorf("record: options: IssuedAt, %s, is before the end of the task, %s", d.IssuedAt, d.Lifecycle.CompletedAt)
+		return nil, &OptionError{"IssuedAt", fmt.Sprintf("is %s, before the end of the task, %s", d.IssuedAt, d.Lifecycle.CompletedAt)}
 	}
 	sealer := r.options.Sealer
 	if sealer == nil {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,9 +16,11 @@ import (
 type origin int
 
 const (
-	fromSpan origin = iota
-	fromArtifact
-	fromTool
+	fromSpan     origin = iota + 1
+	fromArtifact        // a file that is said to be applied
+	fromRequest         // what the agent was going to do
+	fromResult          // what the agent was told, in the transcript
+	fromTool            // what the runtime says of the call
 )
 
 // A write is one change of a file.
@@ -36,14 +39,38 @@ type egress struct {
 	origin               origin
 }
 
-// effects reads what a tool says that it changed and sent.
-func (r *run) effects(e *event, c *call) {
+// effects reads what a tool says that it changed and sent. Of a call that ends
+// again only what is new is told.
+func (r *run) effects(e *event, c *call, o origin) {
+	writes, sent := len(r.writes), len(r.egress)
 	for _, n := range e.elements(e.payload, "fs_writes") {
-		r.write(e, n, c.id, fromTool)
+		r.write(e, n, c.id, o)
 	}
 	for _, n := range e.elements(e.payload, "network_egress") {
-		r.reach(e, n, c.tool, c.id, fromTool)
+		r.reach(e, n, c.tool, c.id, o)
 	}
+	r.writes = untold(r.told, r.writes, writes, func(w write) any { return w })
+	r.egress = untold(r.told, r.egress, sent, egress.key)
+}
+
+// untold drops of what came behind a place what an earlier event told.
+func untold[T any](told map[any]bool, all []T, place int, key func(T) any) []T {
+	added := all[place:]
+	kept := slices.DeleteFunc(added, func(x T) bool { return told[key(x)] })
+	for _, x := range kept {
+		told[key(x)] = true
+	}
+	return all[:place+len(kept)]
+}
+
+// key is the egress as a value that can be compared.
+func (s egress) key() any {
+	bytes := int64(-1)
+	if s.bytes != nil {
+		bytes = *s.bytes
+	}
+	s.bytes = nil
+	return [2]any{s, bytes}
 }
 
 // write reads one change of a file. A rename is a deletion and a creation, as the

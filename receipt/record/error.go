@@ -74,6 +74,15 @@ func unparsed(index int, kind string, err error) *Error {
 // ended gets a receipt.
 var ErrNotEnded = errors.New("record: the task has not ended: no task.completed, task.failed or task.canceled was recorded")
 
+// An OptionError says that a field of Options has a value that cannot be.
+type OptionError struct {
+	Name   string // of the field
+	Detail string // what was found and what was expected
+}
+
+// Error gives both.
+func (e *OptionError) Error() string { return "record: options: " + e.Name + " " + e.Detail }
+
 // A MissingError names what neither the events nor the options say and a receipt
 // cannot do without.
 type MissingError struct{ Names []string } // names of fields of Options

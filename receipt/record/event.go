@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -203,21 +204,24 @@ func (e *event) elements(of canon.Node, name string) []canon.Node {
 
 // actor reads who did something: a string, or an object with an id. The payload
 // comes before the envelope.
-func (e *event) actor() string {
-	for _, of := range [...]canon.Node{e.payload, e.root} {
-		switch n := of.Member("actor"); n.Kind() {
-		case canon.KindString:
-			if s := e.text(of, "actor"); s != "" {
-				return s
-			}
-		case canon.KindObject:
-			if s := e.text(n, "id"); s != "" {
-				return s
-			}
-		case canon.KindInvalid, canon.KindNull:
-		default:
-			e.fail(CodePayload, n, "expected a string or an object with an id")
+func (e *event) actor() string { return cmp.Or(e.named(), e.actorOf(e.root)) }
+
+// named is who the payload names.
+func (e *event) named() string { return e.actorOf(e.payload) }
+
+func (e *event) actorOf(of canon.Node) string {
+	switch n := of.Member("actor"); n.Kind() {
+	case canon.KindString:
+		if s := e.text(of, "actor"); s != "" {
+			return s
 		}
+	case canon.KindObject:
+		if s := e.text(n, "id"); s != "" {
+			return s
+		}
+	case canon.KindInvalid, canon.KindNull:
+	default:
+		e.fail(CodePayload, n, "expected a string or an object with an id")
 	}
 	return ""
 }

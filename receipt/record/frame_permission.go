@@ -80,7 +80,10 @@ func (f *Frames) permitted(fr *frame, options canon.Node, id, callID string) {
 	p := members{"approval_id": id, "tool_call_id": callID, "actor": fr.str(a.result, "reviewer")}
 	decision := a.decide(f.outcomes)
 	if decision == approved {
-		p["args"] = a.result.Member("args")
+		args := a.result.Member("args")
+		if p["args"] = args; !absent(args) { // what was previewed is not what is done
+			clear(f.call(fr, callID).previews)
+		}
 		f.emit(fr, "tool.approved", p)
 		return
 	}

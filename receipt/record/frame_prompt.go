@@ -34,7 +34,7 @@ func (f *Frames) stopped(fr *frame) {
 		f.counts.Silent++
 		return
 	}
-	if fault := fr.root.Member("error"); !fault.IsZero() {
+	if fault := fr.root.Member("error"); !absent(fault) || absent(fr.root.Member("result")) {
 		f.emit(fr, "task.failed", members{"failure": members{"code": "rpc_error", "message": cut(fr.text(fault, "message"))}})
 		return
 	}

@@ -69,7 +69,7 @@ type pending struct {
 // Options.Keep gets the events that the frames became.
 func NewFrames(o Options) (*Frames, error) {
 	if o.TaskID == "" {
-		return nil, errors.New("record: options: TaskID is empty: no frame names the task")
+		return nil, &OptionError{"TaskID", "is empty: no frame names the task"}
 	}
 	r, err := New(o)
 	if err != nil {

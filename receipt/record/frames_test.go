@@ -84,6 +84,23 @@ func TestDialects(t *testing.T) {
 	}
 }
 
+// TestRewrittenPreview: what a diff showed is not what was written when the approver
+// changed the arguments. What is not known of a file is left out.
+func TestRewrittenPreview(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"granted":true}`:                   `{"after_sha256":"` + canon.Sum([]byte("new")).String() + `","before_sha256":null,"operation":"create","path":"p"}`,
+		`{"granted":true,"args":{"n":2}}`:    `{"operation":"modify","path":"p"}`,
+		`{"outcome":"allow","args":{"n":2}}`: `{"operation":"modify","path":"p"}`,
+	} {
+		d := mustBridge(t, updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"edit","kind":"edit","rawInput":{"n":1}`),
+			`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","content":[{"type":"diff","path":"p","oldText":null,"newText":"new"}]}}}`,
+			`{"jsonrpc":"2.0","id":1,"result":`+answer+`}`, updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"`))
+		if got := asJSON(t, d); !strings.Contains(got, `"fs_writes":[`+want+`]`) || d.Approvals[0].Decision != "approved" {
+			t.Errorf("%s: %s", answer, got)
+		}
+	}
+}
+
 // TestFrameCalls: what the updates of one call come to.
 func TestFrameCalls(t *testing.T) {
 	open := func(more string) string {

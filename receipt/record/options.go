@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,14 +58,14 @@ type Options struct {
 // normal returns the options with their defaults, or says what is wrong.
 func (o Options) normal() (Options, error) {
 	if o.Issuer.ID == "" {
-		return o, errors.New("record: options: Issuer.ID is empty: who issues the receipt?")
+		return o, &OptionError{"Issuer.ID", "is empty: who issues the receipt?"}
 	}
 	o.Issuer.Kind = cmp.Or(o.Issuer.Kind, "harness")
 	if kinds := []string{"harness", "host", "agent", "connector"}; !slices.Contains(kinds, o.Issuer.Kind) {
-		return o, fmt.Errorf("record: options: Issuer.Kind is %s, expected one of %s", quote(o.Issuer.Kind), strings.Join(kinds, ", "))
+		return o, &OptionError{"Issuer.Kind", fmt.Sprintf("is %s, expected one of %s", quote(o.Issuer.Kind), strings.Join(kinds, ", "))}
 	}
 	if o.Tier != "" && !slices.Contains(tiers(), o.Tier) {
-		return o, fmt.Errorf("record: options: Tier is %s, expected one of %s", quote(o.Tier), strings.Join(tiers(), ", "))
+		return o, &OptionError{"Tier", fmt.Sprintf("is %s, expected one of %s", quote(o.Tier), strings.Join(tiers(), ", "))}
 	}
 	if len(o.WorkspaceRoot) > 1 {
 		o.WorkspaceRoot = strings.TrimRight(o.WorkspaceRoot, "/")

@@ -40,8 +40,8 @@ type Counts struct {
 
 const maxUnknownKinds = 20
 
-// New returns a Recorder. It refuses options that name no issuer or an unknown
-// tier.
+// New returns a Recorder. The error is an *[OptionError]: options that name no
+// issuer, or an unknown tier.
 func New(o Options) (*Recorder, error) {
 	o, err := o.normal()
 	if err != nil {

@@ -199,7 +199,7 @@ func TestNoDraft(t *testing.T) {
 	if err := r.Add(text(1, 1, "task.failed", `{}`)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Draft(); err == nil || !strings.Contains(err.Error(), "is before the end of the task") {
+	if _, err := r.Draft(); err == nil || !strings.Contains(err.Error(), "before the end of the task") {
 		t.Errorf("%v", err)
 	}
 	for _, o := range []record.Options{{}, {Issuer: receipt.Issuer{ID: "i", Kind: "robot"}}, {Issuer: receipt.Issuer{ID: "i"}, Tier: "root"}} {

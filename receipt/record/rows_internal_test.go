@@ -360,15 +360,17 @@ func TestStops(t *testing.T) {
 	o := plainOptions(t)
 	o.TaskID, o.SessionID, o.WorkspaceRef = "t", "s", "w"
 	for response, want := range map[string]string{
-		`"result":{"stopReason":"end_turn"}`:             receipt.StateSucceeded,
-		`"result":{"stopReason":"cancelled"}`:            receipt.StateCanceled,
-		`"result":{"stopReason":"refusal"}`:              receipt.StateFailed,
-		`"result":{"stopReason":"max_tokens"}`:           receipt.StateFailed,
-		`"result":{"stopReason":"END_TURN"}`:             receipt.StateFailed,
-		`"result":{}`:                                    receipt.StateFailed,
-		`"error":{"code":-1,"message":"out of peat"}`:    receipt.StateFailed,
-		`"error":{},"result":{"stopReason":"end_turn"}`:  receipt.StateFailed,
-		`"error":null,"result":{"stopReason":"refusal"}`: receipt.StateFailed,
+		`"result":{"stopReason":"end_turn"}`:              receipt.StateSucceeded,
+		`"result":{"stopReason":"cancelled"}`:             receipt.StateCanceled,
+		`"result":{"stopReason":"refusal"}`:               receipt.StateFailed,
+		`"result":{"stopReason":"max_tokens"}`:            receipt.StateFailed,
+		`"result":{"stopReason":"END_TURN"}`:              receipt.StateFailed,
+		`"result":{}`:                                     receipt.StateFailed,
+		`"error":{"code":-1,"message":"out of peat"}`:     receipt.StateFailed,
+		`"error":{},"result":{"stopReason":"end_turn"}`:   receipt.StateFailed,
+		`"error":null,"result":{"stopReason":"refusal"}`:  receipt.StateFailed,
+		`"error":null,"result":{"stopReason":"end_turn"}`: receipt.StateSucceeded,
+		`"error":null,"result":null`:                      receipt.StateFailed,
 	} {
 		log := `{"at":"2026-01-01T00:00:00Z","from":"client","frame":{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s"}}}
 {"jsonrpc":"2.0","id":1,` + response + `}`

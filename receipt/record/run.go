@@ -22,17 +22,19 @@ type run struct {
 	startTier, tier, policy string
 	limit                   *receipt.Amounts
 
-	calls     list[call]
-	approvals list[approval]
-	handoffs  list[receipt.Handoff]
-	artifacts list[artifact]
-	costs     list[cost]
-	deltas    list[receipt.Delta]
-	materials []material
-	recorded  map[[4]string]int // materials: contents that were told, and how many each id has had
-	writes    []write
-	egress    []egress
-	models    map[string]int // calls of each agent label
+	calls      list[call]
+	approvals  list[approval]
+	approvalOf map[string]string // of a call, the last one
+	handoffs   list[receipt.Handoff]
+	artifacts  list[artifact]
+	costs      list[cost]
+	deltas     list[receipt.Delta]
+	materials  []material
+	recorded   map[[4]string]int // materials: contents that were told, and how many each id has had
+	writes     []write
+	egress     []egress
+	told       map[any]bool   // of writes and egress, what events of calls told
+	models     map[string]int // calls of each agent label
 
 	total             money
 	currency          string
@@ -52,7 +54,7 @@ type run struct {
 }
 
 func newRun(o Options) *run {
-	return &run{options: o, task: o.TaskID, tier: o.Tier, startTier: o.Tier, models: map[string]int{}, recorded: map[[4]string]int{}}
+	return &run{options: o, task: o.TaskID, tier: o.Tier, startTier: o.Tier, approvalOf: map[string]string{}, told: map[any]bool{}, models: map[string]int{}, recorded: map[[4]string]int{}}
 }
 
 // A list keeps entries in the order in which their ids first came.
