@@ -41,7 +41,8 @@ type Policy struct {
 	Strict bool
 
 	// Plain turns every fast path off: canonical bytes by gowebpki/jcs, the
-	// schema by jsonschema, signatures by the standard library.
+	// schema by jsonschema, signatures by the standard library (a JWS through
+	// go-jose).
 	Plain bool
 
 	// NoInputDigest leaves InputSHA256 out of reports, for callers that do not

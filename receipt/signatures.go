@@ -88,6 +88,7 @@ func (t *tally) add(i int, n canon.Node) {
 		Algorithm: n.Member("algorithm").Text(),
 		Signature: n.Member("signature").Text(),
 		SignedAt:  n.Member("signed_at").Text(),
+		Plain:     t.v.policy.Plain,
 	}
 	key, err := t.v.trust.CheckSignature(t.message, &t.entry)
 	result := SignatureResult{Status: SignatureValid, Algorithm: algorithmName(t.entry.Algorithm)}

@@ -66,6 +66,10 @@ type NoteKey struct {
 // SignedAt is nil when the member is absent.
 type Entry struct {
 	KeyID, Algorithm, Signature, SignedAt []byte
+
+	// Plain is [Policy.Plain], and no part of the element: a Trust that has a
+	// fast path leaves it. The judgement is the same.
+	Plain bool
 }
 
 // A SignatureError says why an entry does not count. Its Code is one of

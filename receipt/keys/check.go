@@ -19,7 +19,7 @@ func (s *Set) CheckSignature(message []byte, e *receipt.Entry) (*receipt.Key, *r
 	return &k.Key, err
 }
 
-func (s *Set) check(k *PublicKey, message []byte, e *receipt.Entry) *receipt.SignatureError {
+func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.SignatureError {
 	alg, ok := algorithmOf(e.Algorithm)
 	if !ok {
 		return refuse(receipt.CodeUnsupportedAlgorithm, "algorithm %s is not one of the fixed list", quote(e.Algorithm))
@@ -31,14 +31,17 @@ func (s *Set) check(k *PublicKey, message []byte, e *receipt.Entry) *receipt.Sig
 	if err == nil {
 		err = s.usable(k, e)
 	}
-	if err == nil {
-		err = k.verifyToken(t, message)
+	if err != nil {
+		return err
 	}
-	return err
+	if table := s.tables.of(k, e.Plain); table != nil {
+		return k.judged(table.Verify(t.input(message), t.signature))
+	}
+	return k.verifyToken(t, message)
 }
 
 // usable decides whether the entry's key is known and is for its algorithm.
-func (s *Set) usable(k *PublicKey, e *receipt.Entry) *receipt.SignatureError {
+func (s *Set) usable(k *trusted, e *receipt.Entry) *receipt.SignatureError {
 	if k == nil {
 		return refuse(receipt.CodeUnknownKey, "%s is not among the %d trusted keys", quote(e.KeyID), len(s.keys))
 	}
@@ -58,7 +61,7 @@ const (
 )
 
 // checkNative is the hot path: it allocates only to complain.
-func (s *Set) checkNative(k *PublicKey, message []byte, e *receipt.Entry) *receipt.SignatureError {
+func (s *Set) checkNative(k *trusted, message []byte, e *receipt.Entry) *receipt.SignatureError {
 	var sig [66]byte // what base64.Encoding may write for 88 characters
 	if !decodeNative(&sig, e.Signature) {
 		return refuse(receipt.CodeMalformedSignature, `expected "base64:" and the 88 characters of padded base64 that stand for 64 bytes`)
@@ -66,10 +69,10 @@ func (s *Set) checkNative(k *PublicKey, message []byte, e *receipt.Entry) *recei
 	if k == nil || k.Algorithm != Ed25519 {
 		return s.usable(k, e)
 	}
-	if !ed25519.Verify(k.material.(ed25519.PublicKey), message, sig[:ed25519.SignatureSize]) {
-		return k.notSigned()
+	if table := s.tables.of(k, e.Plain); table != nil {
+		return k.judged(table.Verify(message, sig[:ed25519.SignatureSize]))
 	}
-	return nil
+	return k.judged(ed25519.Verify(k.material.(ed25519.PublicKey), message, sig[:ed25519.SignatureSize]))
 }
 
 // decodeNative reads the one accepted encoding. 88 characters that hold 64 bytes

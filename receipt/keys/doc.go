@@ -44,6 +44,15 @@
 // receipt by the text of a signature. A salt of PS256, PS384 and PS512 is as
 // long as the hash (RFC 7518 section 3.5).
 //
+// # Speed
+//
+// A [Set] counts the uses of its Ed25519 keys, and makes a table of multiples of
+// those that are used often: after 128 checks, for at most 16 keys, on the spot.
+// With it a check takes about a third of the time. A table takes 1.2 MB, and 3.8 MB
+// more for the one that all of a Set share, which is at most 23 MB in all. A table
+// decides exactly what crypto/ed25519 does, as package fixedbase below explains;
+// with [receipt.Policy.Plain] none is made or asked. ECDSA and RSA have none.
+//
 // # Signing
 //
 // [NewSigner] signs with a [PrivateKey], [NewRemoteSigner] with a key that never

@@ -3,8 +3,10 @@ package keys
 import (
 	"crypto/ed25519"
 	"slices"
+	"sync"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys/internal/fixedbase"
 )
 
 // Limits of a trust file.
@@ -17,8 +19,9 @@ const (
 // A Set is the keys of one trust file. It implements [receipt.Trust], does not
 // change and is safe for concurrent use. It is a [receipt.LogTrust] too.
 type Set struct {
-	keys []*PublicKey
-	byID map[string]*PublicKey
+	keys   []*PublicKey
+	byID   map[string]*trusted
+	tables tables
 }
 
 var _ receipt.LogTrust = (*Set)(nil)
@@ -48,12 +51,13 @@ func index(keys []*PublicKey) (*Set, error) {
 	case len(keys) > MaxKeys:
 		return nil, invalid("/keys", "%d keys, at most %d are read", len(keys), MaxKeys)
 	}
-	s := &Set{keys: keys, byID: make(map[string]*PublicKey, len(keys))}
+	s := &Set{keys: keys, byID: make(map[string]*trusted, len(keys))}
+	s.tables.base = sync.OnceValue(fixedbase.NewBase)
 	for i, k := range keys {
 		if s.byID[k.ID] != nil {
 			return nil, invalid("/kid", "another key has the same kid, so a signature could be judged by either").at(i).of(k.ID)
 		}
-		s.byID[k.ID] = k
+		s.byID[k.ID] = &trusted{PublicKey: k}
 	}
 	return s, nil
 }

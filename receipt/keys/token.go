@@ -124,10 +124,7 @@ func (k *PublicKey) verifyToken(t *token, message []byte) *receipt.SignatureErro
 	if alg, _ := algorithmOf(name); valid && alg.family == familyPSS {
 		valid = verifySalt(k.material, alg.hash, t.input(message), t.signature)
 	}
-	if !valid {
-		return k.notSigned()
-	}
-	return nil
+	return k.judged(valid)
 }
 
 // input returns what is signed (RFC 7515 section 5.1, step 8).
@@ -135,7 +132,11 @@ func (t *token) input(message []byte) []byte {
 	return []byte(string(t.header) + "." + encodeURL(message))
 }
 
-func (k *PublicKey) notSigned() *receipt.SignatureError {
+// judged words the verdict of the mathematics.
+func (k *PublicKey) judged(valid bool) *receipt.SignatureError {
+	if valid {
+		return nil
+	}
 	return refuse(receipt.CodeSignatureInvalid, "not a signature of %s over the stated hash", quote(k.ID))
 }
 

@@ -71,7 +71,7 @@ func checkAttached(set *Set, jws []byte) (receipt.Code, string) {
 		message, parts[1] = payload, ""
 	}
 	e := entry(kid, alg, tokenPrefix+strings.Join(parts, "."))
-	if _, err := set.CheckSignature(message, e); err != nil {
+	if _, err := checkBoth(set, message, e); err != nil {
 		return err.Code, err.Detail
 	}
 	return "", ""
