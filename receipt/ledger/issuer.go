@@ -16,12 +16,14 @@ import (
 
 // An Issuer makes receipts of drafts and appends them to their streams. Its
 // methods are safe for concurrent use; its fields must not change after the first
-// call.
+// call. A stream waits for the slowest call of its signer: a signer should end when
+// its context does.
 type Issuer struct {
 	Store  Store
 	Signer receipt.Signer // nil: receipts are sealed but not signed
 
-	// Now dates drafts without issued_at. Nil: such drafts are refused.
+	// Now dates drafts without issued_at, when they are linked: so the times of a
+	// stream do not decrease, unless the clock does. Nil: such drafts are refused.
 	Now func() time.Time
 
 	// Secrets finds what must not be in a receipt. Nil: the default policy of
@@ -95,7 +97,6 @@ func (i *Issuer) Issue(ctx context.Context, d *receipt.Draft) (*receipt.Sealed, 
 	j := &job{id: d.ReceiptID, seal: func(head chain.Head) (*receipt.Sealed, error) { return i.sealer.Seal(&draft, head) }}
 	if d.IssuedAt.IsZero() && i.Now != nil {
 		j.redate = func(at receipt.Time) { draft.IssuedAt = at }
-		j.redate(receipt.Time{Time: i.Now().UTC().Truncate(time.Millisecond)})
 	}
 	return i.wait(ctx, stream, j)
 }

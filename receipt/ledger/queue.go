@@ -18,7 +18,7 @@ type job struct {
 	ctx     context.Context
 	id      string
 	seal    func(chain.Head) (*receipt.Sealed, error)
-	redate  func(receipt.Time) // sets issued_at, where the issuer did; else nil
+	redate  func(receipt.Time) // sets issued_at, where the issuer does; else nil
 	checked bool               // that it holds no secrets
 	taken   bool               // by a run; guarded by the issuer's mu
 
@@ -182,7 +182,14 @@ func (a *attempt) leave() {
 
 // link seals the run onto a head. A draft that is refused leaves no gap.
 func (a *attempt) link(head chain.Head) {
+	var now receipt.Time
+	if a.Now != nil {
+		now = receipt.At(a.Now())
+	}
 	a.keep(func(j *job) (*receipt.Sealed, error) {
+		if j.redate != nil {
+			j.redate(now)
+		}
 		sealed, err := j.seal(head)
 		if err == nil && !j.checked {
 			err = a.check(sealed)

@@ -1,0 +1,291 @@
+package ledger_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+func undated(id string) *receipt.Draft {
+	d := draft(id, "w")
+	d.IssuedAt = receipt.Time{}
+	return d
+}
+
+// TestIssuedInOrder: drafts that are issued at once are dated in the order of their
+// chain, whichever came first.
+func TestIssuedInOrder(t *testing.T) {
+	var ticks atomic.Int64
+	l := create(t)
+	issuer := &ledger.Issuer{Store: l, KeepSecrets: true, Now: func() time.Time {
+		n := ticks.Add(1)
+		time.Sleep(time.Duration(n%3) * time.Millisecond) // between reading the clock and what is done with it
+		return time.Date(2026, 4, 25, 20, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Second)
+	}}
+	var group sync.WaitGroup
+	for i := range 60 {
+		group.Go(func() {
+			if _, err := issuer.Issue(context.Background(), undated(fmt.Sprint("receipt_", i))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	var last time.Time
+	for e, err := range l.Scan(context.Background(), ledger.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r struct {
+			IssuedAt time.Time `json:"issued_at"`
+		}
+		if err := json.Unmarshal(e.JSON, &r); err != nil || r.IssuedAt.Before(last) {
+			t.Errorf("receipt %d is of %s, the one before it of %s, %v", e.Position, r.IssuedAt, last, err)
+		}
+		last = r.IssuedAt
+	}
+}
+
+// TestClockGoesBack: the clock is written down as it is. The chain holds, and who
+// verifies is warned.
+func TestClockGoesBack(t *testing.T) {
+	at := time.Date(2026, 4, 25, 20, 0, 0, 0, time.UTC)
+	l := create(t)
+	issuer := &ledger.Issuer{Store: l, Signer: signer(t), Now: func() time.Time { at = at.Add(-time.Hour); return at }}
+	var first *receipt.Sealed
+	for i := range 3 {
+		r, err := issuer.Issue(context.Background(), undated(fmt.Sprint("receipt_", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = r
+		}
+	}
+	if again, err := issuer.Issue(context.Background(), undated("receipt_0")); err != nil || again.Hash() != first.Hash() {
+		t.Errorf("again: %v, %v", again, err)
+	}
+	c, err := l.Check(context.Background(), verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) })
+	if err != nil || c.Verified != 3 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// TestSameDraftAtOnce: many who issue one draft, through several issuers, get one
+// receipt; of two contents of an id one wins, and the other is told.
+func TestSameDraftAtOnce(t *testing.T) {
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "ledger.db")
+	l, err := ledger.Create(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	other, err := ledger.Open(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	var mu sync.Mutex
+	won, refused := map[string]map[string]int{}, map[string]int{}
+	var group sync.WaitGroup
+	issuers := []*ledger.Issuer{{Store: l, Signer: signer(t), Now: time.Now}, {Store: other, Now: time.Now}, {Store: l, Now: time.Now, Run: 1}}
+	for i := range 48 {
+		issuer := issuers[i%3]
+		id, content := fmt.Sprint("receipt_", i%4), fmt.Sprint(i/4%2)
+		group.Go(func() {
+			d := undated(id)
+			d.Metadata = receipt.Object{"content": content}
+			r, err := issuer.Issue(ctx, d)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				if won[id] == nil {
+					won[id] = map[string]int{}
+				}
+				won[id][content+" "+r.Hash().String()]++
+			case errors.Is(err, ledger.ErrDuplicateID):
+				refused[id]++
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	for id, receipts := range won {
+		if len(receipts) != 1 || refused[id] != 6 {
+			t.Errorf("%s: %v, %d refused", id, receipts, refused[id])
+		}
+	}
+	if c, list := faults(t, path, verifier(t, receipt.Policy{IntegrityOnly: true})); c.Verified != 4 || len(list) > 0 {
+		t.Errorf("%+v, %q", c, list)
+	}
+}
+
+// slow signs like a key service far away.
+type slow struct {
+	receipt.Signer
+	takes time.Duration
+	calls atomic.Int64
+}
+
+func (s *slow) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
+	s.calls.Add(1)
+	select {
+	case <-time.After(s.takes):
+		return s.Signer.Sign(ctx, message)
+	case <-ctx.Done():
+		return receipt.Signature{}, ctx.Err()
+	}
+}
+
+// TestSlowSigners: two issuers whose signers take 100 ms work on one stream beside
+// one that does not sign. All come through, without a gap.
+func TestSlowSigners(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits")
+	}
+	ctx, l := context.Background(), create(t)
+	var group sync.WaitGroup
+	issue := func(name string, n int, issuer *ledger.Issuer) {
+		for i := range n {
+			group.Go(func() {
+				if _, err := issuer.Issue(ctx, draft(fmt.Sprintf("%s_%d", name, i), "w")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	signers := []*slow{{Signer: signer(t), takes: 100 * time.Millisecond}, {Signer: signer(t), takes: 100 * time.Millisecond}}
+	begun := time.Now()
+	issue("a", 24, &ledger.Issuer{Store: l, Signer: signers[0]})
+	issue("b", 24, &ledger.Issuer{Store: l, Signer: signers[1]})
+	fast := &ledger.Issuer{Store: l, Run: 1}
+	for i := range 10 {
+		if _, err := fast.Issue(ctx, draft(fmt.Sprint("fast_", i), "w")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	group.Wait()
+	t.Logf("%s, %d and %d signatures for 48 receipts", time.Since(begun).Round(time.Millisecond), signers[0].calls.Load(), signers[1].calls.Load())
+	c, err := l.Check(ctx, verifier(t, receipt.Policy{IntegrityOnly: true}), func(f ledger.Fault) { t.Errorf("%+v", f) })
+	if err != nil || c.Verified != 58 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// A liar is a store that does not keep its promises.
+type liar struct {
+	*ledger.SQLite
+	head   func(chain.Head, error) (chain.Head, error)
+	append func(func() error) error
+	get    func(*receipt.Sealed, error) (*receipt.Sealed, error)
+}
+
+func (s *liar) Head(ctx context.Context, of chain.Stream) (chain.Head, error) {
+	h, err := s.SQLite.Head(ctx, of)
+	if s.head != nil {
+		return s.head(h, err)
+	}
+	return h, err
+}
+
+func (s *liar) Append(ctx context.Context, of chain.Stream, previous chain.Head, r *receipt.Sealed) error {
+	return s.AppendRun(ctx, of, previous, []*receipt.Sealed{r})
+}
+
+func (s *liar) AppendRun(ctx context.Context, of chain.Stream, previous chain.Head, run []*receipt.Sealed) error {
+	store := func() error { return s.SQLite.AppendRun(ctx, of, previous, run) }
+	if s.append != nil {
+		return s.append(store)
+	}
+	return store()
+}
+
+func (s *liar) Get(ctx context.Context, id string) (*receipt.Sealed, error) {
+	r, err := s.SQLite.Get(ctx, id)
+	if s.get != nil {
+		return s.get(r, err)
+	}
+	return r, err
+}
+
+// once lies the first time.
+func once(lie func(func() error) error) func(func() error) error {
+	var told atomic.Bool
+	return func(store func() error) error {
+		if told.CompareAndSwap(false, true) {
+			return lie(store)
+		}
+		return store()
+	}
+}
+
+// TestLyingStore: whatever a store says, an issuer ends, and never returns a receipt
+// of another draft.
+func TestLyingStore(t *testing.T) {
+	other, err := receipt.Seal(draft("receipt_2", "w"), chain.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := draft("receipt_1", "w")
+	changed.Metadata = receipt.Object{"a": 1}
+	sameID, err := receipt.Seal(changed, chain.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	down := errors.New("down")
+	taken := func(func() error) error { return ledger.ErrDuplicateID }
+	var unknown *ledger.UnknownOutcomeError
+	isUnknown := func(err error) bool { return errors.As(err, &unknown) }
+	for name, test := range map[string]struct {
+		store liar
+		want  func(error) bool
+	}{
+		"taken, and not there":            {liar{append: taken}, isUnknown},
+		"taken, by another id":            {liar{append: taken, get: func(*receipt.Sealed, error) (*receipt.Sealed, error) { return other, nil }}, func(err error) bool { return errors.Is(err, ledger.ErrDuplicateID) }},
+		"taken, by another content":       {liar{append: taken, get: func(*receipt.Sealed, error) (*receipt.Sealed, error) { return sameID, nil }}, func(err error) bool { return errors.Is(err, ledger.ErrDuplicateID) }},
+		"taken, and cannot be read":       {liar{append: taken, get: func(*receipt.Sealed, error) (*receipt.Sealed, error) { return nil, down }}, func(err error) bool { return isUnknown(err) && errors.Is(err, down) }},
+		"no head":                         {liar{head: func(chain.Head, error) (chain.Head, error) { return chain.Head{}, down }}, func(err error) bool { return errors.Is(err, down) && !isUnknown(err) }},
+		"always moved":                    {liar{append: func(func() error) error { return ledger.ErrHeadMoved }}, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},
+		"an old head":                     {liar{head: func(chain.Head, error) (chain.Head, error) { return chain.Head{}, nil }}, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},
+		"stored, and says that it is not": {liar{append: once(func(store func() error) error { return errors.Join(store(), ledger.ErrHeadMoved) })}, func(err error) bool { return err == nil }},
+	} {
+		test.store.SQLite = create(t)
+		if name == "an old head" {
+			if _, err := (&ledger.Issuer{Store: test.store.SQLite}).Issue(context.Background(), draft("receipt_0", "w")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+		issuer := &ledger.Issuer{Store: &test.store, KeepSecrets: true}
+		ended := make(chan struct{})
+		var r *receipt.Sealed
+		var err error
+		go func() {
+			r, err = issuer.Issue(ctx, draft("receipt_1", "w"))
+			close(ended)
+		}()
+		select {
+		case <-ended:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s: it does not end", name)
+		}
+		cancel()
+		if !test.want(err) || err != nil && r != nil || r != nil && !strings.Contains(string(r.JSON()), `"receipt_id":"receipt_1"`) {
+			t.Errorf("%s: %v, %v", name, r, err)
+		}
+	}
+}
