@@ -30,7 +30,7 @@ type forger struct {
 
 // forgeryKeys are the fixtures' keys with which mutants are signed.
 func forgeryKeys() []string {
-	return []string{"key_2026_04", "key_second", "key_other_issuer", "key_unbound", "key_expired", "key_future", "key_compromised", "key_revoked",
+	return []string{"key_2026_04", "key_eddsa", "key_second", "key_other_issuer", "key_unbound", "key_expired", "key_future", "key_compromised", "key_revoked",
 		"key_superseded", "key_superseded_later", "witness_1", "witness_2", "log_1", "key_stranger"}
 }
 
@@ -146,7 +146,7 @@ func (f *forger) seal(c mutate.Choices, tree *mutate.Value) (hash string) {
 	inner.Set("receipt_hash", &mutate.Value{Text: `"` + hash + `"`})
 	list := &mutate.Value{Open: '['}
 	for _, id := range f.signers(c) {
-		list.Items = append(list.Items, f.entry(id, hash))
+		list.Items = append(list.Items, f.entry(c, id, hash))
 	}
 	if len(list.Items) > 0 || c.IntN(2) == 0 {
 		tree.Set("signatures", list)
@@ -156,22 +156,47 @@ func (f *forger) seal(c mutate.Choices, tree *mutate.Value) (hash string) {
 
 func (f *forger) signers(c mutate.Choices) []string {
 	some := func() string { return forgeryKeys()[c.IntN(len(forgeryKeys()))] }
-	switch c.IntN(8) {
+	switch c.IntN(9) {
 	case 0:
 		return nil
 	case 1:
 		return []string{some()}
 	case 2:
 		return []string{"key_2026_04", some()}
+	case 4:
+		return []string{"key_2026_04", "key_eddsa"}
 	case 3:
 		return []string{"key_2026_04", "witness_1"}
 	}
 	return []string{"key_2026_04"}
 }
 
-func (f *forger) entry(id, hash string) *mutate.Value {
-	signature := base64.StdEncoding.EncodeToString(ed25519.Sign(f.private[id], []byte(hash)))
-	return mutate.Parse([]byte(`{"key_id":"` + id + `","algorithm":"ed25519","signature":"base64:` + signature + `","signed_at":"2026-04-25T19:18:33Z"}`))
+func (f *forger) entry(c mutate.Choices, id, hash string) *mutate.Value {
+	algorithm, value := "ed25519", "base64:"+base64.StdEncoding.EncodeToString(ed25519.Sign(f.private[id], []byte(hash)))
+	if id == "key_eddsa" {
+		algorithm, value = "EdDSA", f.token(c, id, hash)
+	}
+	return mutate.Parse([]byte(`{"key_id":"` + id + `","algorithm":"` + algorithm + `","signature":"` + value + `","signed_at":"2026-04-25T19:18:33Z"}`))
+}
+
+// token is a detached JWS, in half of the cases with a header or a signature that
+// is nearly right.
+func (f *forger) token(c mutate.Choices, id, hash string) string {
+	headers := []string{
+		`{"alg":"EdDSA","kid":"key_eddsa","iat":1777144713}`, `{"kid":"key_eddsa","alg":"EdDSA"}`, ` { "alg" : "EdDSA" , "kid" : "key_eddsa" } `, `{"alg":"E\u0064DSA","kid":"key_eddsa"}`,
+		`{"alg":"EdDSA"}`, `{"alg":"Ed25519","kid":"key_eddsa"}`, `{"alg":"none","kid":"key_eddsa"}`, `{"alg":"EdDSA","kid":"key_second"}`, `{"alg":"EdDSA","kid":"key_eddsa","b64":false,"crit":["b64"]}`,
+		`{"alg":"EdDSA","kid":"key_eddsa","iat":1777144713.0}`, `{"alg":"EdDSA","kid":"key_eddsa","iat":0}`, `{"alg":"EdDSA","alg":"EdDSA","kid":"key_eddsa"}`, `{"alg":"EdDSA","kid":"key_eddsa","typ":"JWT"}`,
+	}
+	header, url := `{"alg":"EdDSA","kid":"key_eddsa"}`, base64.RawURLEncoding
+	if c.IntN(2) == 0 {
+		header = headers[c.IntN(len(headers))]
+	}
+	head := url.EncodeToString([]byte(header))
+	signature := ed25519.Sign(f.private[id], []byte(head+"."+url.EncodeToString([]byte(hash))))
+	if c.IntN(4) == 0 {
+		signature = changeSignature(c, signature)
+	}
+	return "jws:" + head + ".." + url.EncodeToString(signature)
 }
 
 // changeEntry names another key or algorithm in an entry of signatures, damages
