@@ -173,7 +173,7 @@ func (f *forger) signers(c mutate.Choices) []string {
 
 func (f *forger) entry(c mutate.Choices, id, hash string) *mutate.Value {
 	algorithm, value := "ed25519", "base64:"+base64.StdEncoding.EncodeToString(ed25519.Sign(f.private[id], []byte(hash)))
-	if id == "key_eddsa" {
+	if id == "key_eddsa" || c.IntN(6) == 0 { // a key for ed25519 may sign either way
 		algorithm, value = "EdDSA", f.token(c, id, hash)
 	}
 	return mutate.Parse([]byte(`{"key_id":"` + id + `","algorithm":"` + algorithm + `","signature":"` + value + `","signed_at":"2026-04-25T19:18:33Z"}`))
@@ -191,6 +191,7 @@ func (f *forger) token(c mutate.Choices, id, hash string) string {
 	if c.IntN(2) == 0 {
 		header = headers[c.IntN(len(headers))]
 	}
+	header = strings.ReplaceAll(header, "key_eddsa", id)
 	head := url.EncodeToString([]byte(header))
 	signature := ed25519.Sign(f.private[id], []byte(head+"."+url.EncodeToString([]byte(hash))))
 	if c.IntN(4) == 0 {

@@ -39,7 +39,7 @@ func (b *bench) put(name string, text string, path ...string) {
 		at = at.Member(step)
 	}
 	at.Set(path[len(path)-1], &mutate.Value{Text: text})
-	signed := &mutate.Bytes{Left: []byte{7}}
+	signed := &mutate.Bytes{Left: []byte{7, 1}}
 	m := mutant{sealed: b.forger.seal(signed, tree)}
 	m.text = tree.Append(nil)
 	b.judge(name+" as "+strings.Join(path, "/"), m)
