@@ -90,6 +90,13 @@ or spans with the same ` + "`tool_call_id`" + ` tell.
 
 An approval needs ` + "`approvers_required`" + ` different reviewers (one, when it is not said) before
 its ` + "`deadline`" + `. An answer that was no approval is never taken back.
+A question that is asked again can demand more, never less. An answer with no id but
+the call's is to the last question about the call. Who sent the event that tells of a
+decision is no reviewer; ` + "`actor`" + ` and ` + "`reviewers`" + ` of the payload are, and who sent a
+` + "`user.tool_confirmation`" + `.
+
+What the events of a call tell twice of its effects is told once. A digest of a file that
+nobody told is left out; null says that there was no file.
 `
 
 func recordPage(w io.Writer) {

@@ -15,6 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 func undated(id string) *receipt.Draft {
@@ -79,6 +80,25 @@ func TestClockGoesBack(t *testing.T) {
 	c, err := l.Check(context.Background(), verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) })
 	if err != nil || c.Verified != 3 {
 		t.Errorf("%+v, %v", c, err)
+	}
+	var lines strings.Builder
+	for e, err := range l.Scan(context.Background(), ledger.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&lines, "%s\n", e.JSON)
+	}
+	warned := 0
+	run := stream.Verify(context.Background(), verifier(t, receipt.Policy{}), strings.NewReader(lines.String()), stream.Options{})
+	for rep := range run.Reports() {
+		for _, w := range rep.Warnings {
+			if w.Code == receipt.CodeTimeOrder && strings.Contains(w.Detail, "its predecessor") {
+				warned++
+			}
+		}
+	}
+	if sum, err := run.Summary(); err != nil || sum.Verified != 3 || warned != 2 {
+		t.Errorf("%+v, %v, %d warnings", sum, err, warned)
 	}
 }
 

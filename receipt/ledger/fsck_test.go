@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
@@ -189,5 +191,51 @@ func TestCheckPages(t *testing.T) {
 	}
 	if named < 10 || unreadable == 0 {
 		t.Errorf("%d damaged receipts were named, %d of them unreadable, expected more", named, unreadable)
+	}
+}
+
+// TestCheckSpliced: each receipt is signed and fits its row, but the chain is
+// another one: a receipt is cut out and the others are numbered anew, one has
+// another parent, one has none. The break is named, and nothing else.
+func TestCheckSpliced(t *testing.T) {
+	ctx, v := context.Background(), verifier(t, receipt.Policy{})
+	forge := func(t *testing.T, path, id string, head chain.Head) {
+		t.Helper()
+		r, err := receipt.Seal(draft(id, "a"), head)
+		if err == nil {
+			r, err = r.Sign(ctx, signer(t))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		previous := "NULL"
+		if !head.IsZero() {
+			previous = fmt.Sprintf("x'%x'", head.Hash[:])
+		}
+		hash := r.Hash()
+		execute(t, path, "DROP INDEX IF EXISTS receipts_previous")
+		execute(t, path, fmt.Sprintf("UPDATE receipts SET hash = x'%x', previous = %s, json = CAST('%s' AS BLOB) WHERE receipt_id = '%s'", hash[:], previous, r.JSON(), id))
+		execute(t, path, fmt.Sprintf("UPDATE streams SET head = x'%x' WHERE workspace = 'a' AND count = 3", hash[:]))
+	}
+	for name, test := range map[string]struct {
+		edit     func(t *testing.T, path string)
+		verified int
+		want     string
+	}{
+		"cut out": {func(t *testing.T, path string) {
+			execute(t, path, "DELETE FROM receipts WHERE receipt_id = 'a_1'")
+			execute(t, path, "UPDATE receipts SET position = 2 WHERE receipt_id = 'a_2'")
+			execute(t, path, "UPDATE streams SET count = 2 WHERE workspace = 'a'")
+		}, 5, "chain_break a_2"},
+		"another parent": {func(t *testing.T, path string) {
+			forge(t, path, "a_2", chain.Head{Hash: canon.Sum([]byte("another"))})
+		}, 6, "chain_break a_2"},
+		"no parent": {func(t *testing.T, path string) { forge(t, path, "a_2", chain.Head{}) }, 6, "chain_break a_2"},
+	} {
+		path := filled(t, 3)
+		test.edit(t, path)
+		if c, list := faults(t, path, v); len(list) != 1 || !strings.HasPrefix(list[0], test.want) || c.Verified != test.verified {
+			t.Errorf("%s: %d verified, %q, want %s", name, c.Verified, list, test.want)
+		}
 	}
 }

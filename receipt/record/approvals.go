@@ -57,14 +57,9 @@ func Decisions() []Word {
 	}
 }
 
-// approval returns the approval that an event names: by its id, else the last
-// one of the call, else one of the call's own id.
+// approval returns the approval that an event names.
 func (r *run) approval(e *event) *approval {
-	callID := e.text(e.payload, "tool_call_id")
-	id := approvalID(e)
-	if id == "" && callID != "" {
-		id = cmp.Or(r.approvalOf[callID], callID)
-	}
+	id := r.approvalID(e)
 	if id == "" {
 		e.fail(CodePayload, e.payload, "the members approval_id and tool_call_id are both missing")
 	}
@@ -73,8 +68,9 @@ func (r *run) approval(e *event) *approval {
 		r.room(e)
 		a.id = id
 	}
-	if first(&a.call, callID); a.call != "" {
-		r.approvalOf[a.call] = id
+	if call := e.text(e.payload, "tool_call_id"); a.call == "" && call != "" {
+		a.call = call
+		r.approvalOf[call] = id
 	}
 	first(&a.tool, e.text(e.payload, "name"))
 	first(&a.action, e.text(e.payload, "action"))
@@ -82,9 +78,11 @@ func (r *run) approval(e *event) *approval {
 	return a
 }
 
-// approvalID reads the id: durable approvals call it request_id.
-func approvalID(e *event) string {
-	return cmp.Or(e.text(e.payload, "approval_id"), e.text(e.payload, "request_id"), e.text(e.payload.Member("approval_request"), "id"))
+// approvalID is the id that an event names: an approval's, which durable ones call
+// request_id, else that of the last approval of the call, else the call's own.
+func (r *run) approvalID(e *event) string {
+	call := e.text(e.payload, "tool_call_id")
+	return cmp.Or(e.text(e.payload, "approval_id"), e.text(e.payload, "request_id"), e.text(e.payload.Member("approval_request"), "id"), r.approvalOf[call], call)
 }
 
 func approvalRequired(r *run, e *event) {
@@ -133,7 +131,7 @@ func toolDenied(r *run, e *event) {
 
 // timedOut ends an approval. Questions time out too, and are none.
 func timedOut(r *run, e *event) {
-	if _, ok := r.approvals.byID[cmp.Or(approvalID(e), e.text(e.payload, "tool_call_id"))]; ok {
+	if _, ok := r.approvals.byID[r.approvalID(e)]; ok {
 		r.decide(e, timeout)
 	}
 }

@@ -62,6 +62,7 @@ func TestApprovals(t *testing.T) {
 		{"asked again, with a later deadline", timeout, "u", []string{"tool.approval_required", `{"approval_id":"a","deadline":"2026-01-01T00:00:03Z"}`, "tool.approval_required", `{"approval_id":"a","deadline":"2027-01-01T00:00:00Z"}`, "tool.approved", yes("u")}},
 		{"answered too late before it was asked", timeout, "u", []string{"tool.approved", yes("u"), "tool.approval_required", `{"approval_id":"a","deadline":"2026-01-01T00:00:01Z"}`}},
 		{"approved by the call's id", approved, "u", []string{"tool.approval_required", asked, "tool.approved", `{"tool_call_id":"c","actor":"u"}`}},
+		{"timed out by the call's id", timeout, "host", []string{"tool.approval_required", asked, "hitl.timeout", `{"tool_call_id":"c"}`, "tool.approved", yes("u")}},
 		{"denied by the call's id", denied, "n", []string{"tool.approval_required", asked, "user.tool_confirmation", `{"tool_call_id":"c","decision":"denied","actor":"n"}`, "tool.approved", yes("u")}},
 		{"too late", timeout, "u", []string{"tool.approval_required", `{"approval_id":"a","deadline":"2026-01-01T00:00:02Z"}`, "tool.approved", yes("u")}},
 	}
@@ -74,6 +75,16 @@ func TestApprovals(t *testing.T) {
 		if len(d.Approvals) != 1 || d.Approvals[0].Decision != test.decision || d.Approvals[0].Actor != test.actor {
 			t.Errorf("%s: %+v, want %s by %s", test.name, d.Approvals, test.decision, test.actor)
 		}
+	}
+}
+
+// TestTwoOfOneCall: an answer that names the call alone is to the last question that
+// was asked of it.
+func TestTwoOfOneCall(t *testing.T) {
+	d := mustRecord(t, plainOptions(t), "tool.approval_required", `{"approval_id":"a","tool_call_id":"c"}`, "tool.approval_required", `{"approval_id":"b","tool_call_id":"c"}`,
+		"tool.approved", `{"approval_id":"a","tool_call_id":"c"}`, "tool.denied", `{"tool_call_id":"c"}`)
+	if len(d.Approvals) != 2 || d.Approvals[0].Decision != approved || d.Approvals[1].Decision != denied {
+		t.Errorf("%+v", d.Approvals)
 	}
 }
 
