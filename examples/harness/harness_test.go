@@ -253,6 +253,9 @@ func (p *process) check(t *testing.T, id string, set *keys.Set) {
 	if r.ReceiptID != id || r.Lifecycle.FinalState != "SUCCEEDED" || len(r.SideEffects.ToolCalls) != 2 || r.Approvals[0].Decision != "approved" {
 		t.Errorf("%+v", r)
 	}
+	if w := r.SideEffects.FSWrites; len(w) != 1 || w[0].Operation != "create" || w[0].AfterSHA256.IsZero() {
+		t.Errorf("%+v", w)
+	}
 	var report struct{ Verdict string }
 	if err := json.Unmarshal(p.do(t, http.MethodPost, "/v1/verify", answer.Wire.Payload), &report); err != nil || report.Verdict != "verified" {
 		t.Errorf("%v, %v", report, err)

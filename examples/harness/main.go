@@ -94,7 +94,7 @@ func listen(store *ledger.SQLite, trust *keys.Set) (url string, end func(), err 
 	if err != nil {
 		return "", nil, err
 	}
-	handler, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return verifier }, Source: served.New(store), Page: page.Handler()})
+	handler, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return verifier }, Source: served.New(store), Page: page.Handler(), Hosts: []string{"127.0.0.1", "localhost"}})
 	if err != nil {
 		return "", nil, err
 	}

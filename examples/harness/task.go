@@ -73,14 +73,14 @@ func (h *harness) issue(ctx context.Context, draft *receipt.Draft) (*receipt.Sea
 // work writes a file when a person agrees, and looks at a site.
 func (h *harness) work(tell func(string, object)) error {
 	failed := func(id string, err error) error { tell("tool.failed", object{"tool_call_id": id}); return err }
-	text := []byte("water the beans\n")
+	name, text := "garden-"+rand.Text()+".txt", []byte("water the beans\n")
 	tell("tool.requested", object{"tool_call_id": "call_1", "name": "file.write", "input": string(text)})
 	tell("tool.approval_required", object{"tool_call_id": "call_1", "approval_id": "approval_1", "action": "file.write"})
 	tell("tool.approved", object{"approval_id": "approval_1", "actor": "user_robin"}) // who would be asked
-	if err := os.WriteFile(filepath.Join(h.folder, "garden.txt"), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.folder, name), text, 0o600); err != nil {
 		return failed("call_1", err)
 	}
-	tell("tool.completed", object{"tool_call_id": "call_1", "fs_writes": []object{{"path": "garden.txt", "after_sha256": canon.Sum(text)}}})
+	tell("tool.completed", object{"tool_call_id": "call_1", "fs_writes": []object{{"path": name, "operation": "create", "after_sha256": canon.Sum(text)}}})
 	tell("tool.requested", object{"tool_call_id": "call_2", "name": "http.get", "input": h.site})
 	response, err := http.Get(h.site + "/healthz")
 	if err != nil {
