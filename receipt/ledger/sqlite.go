@@ -230,8 +230,10 @@ func (l *SQLite) wrap(what string, err error) error {
 		hint = "; the disk is full"
 	case sqlite3.SQLITE_BUSY:
 		hint = "; another process has kept it locked for a minute"
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+	case sqlite3.SQLITE_CORRUPT:
 		hint = "; it is damaged: see receipt ledger fsck"
+	case sqlite3.SQLITE_NOTADB:
+		hint = "; it is no ledger, or its beginning is damaged"
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		hint = "; the file and its folder must be writable"
 	}
