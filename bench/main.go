@@ -9,12 +9,13 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 )
 
 //go:generate go run . -document
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // files of gigabytes have to go
 	defer stop()
 	o, err := parse(os.Args[1:], os.Stderr)
 	if err == nil {

@@ -17,10 +17,10 @@ const seed = 1
 const (
 	wholeCorpus   = 100_000
 	defaultSample = 7_000
-	speedSample   = 600
+	shortCount    = 200 // of a round of the short form
 )
 
-// speedRounds is how many rounds the short form has.
+// speedRounds is how many rounds the short form has when it is compared.
 const speedRounds = 3
 
 // options are what the command line asks for.

@@ -63,6 +63,9 @@ func (b *bench) whole(o *options, out, messages io.Writer) error {
 	}
 	fmt.Fprintf(out, "\n%s", result.Table(result.GrowthRows(r.Linear)))
 	if o.record {
+		if r.Short, err = b.shortForm(messages, b.rounds); err != nil {
+			return err
+		}
 		if r.Profile, err = b.profile(); err != nil {
 			return err
 		}

@@ -8,24 +8,36 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// guard measures the guarded lines by the first receipts of the corpus, in a few
-// rounds, and compares them with what was recorded.
-func (b *bench) guard(out, messages io.Writer) (err error) {
+// shortForm measures what takes little time by a smaller sample, of the first
+// receipts of the corpus.
+func (b *bench) shortForm(messages io.Writer, rounds int) ([]result.Line, error) {
+	count := rounds * shortCount
+	s, err := take(b.ctx, corpus.Config{Receipts: chained, Seed: seed}, rounds, count, nil)
+	if err != nil {
+		return nil, err
+	}
+	short := *b
+	short.rounds, short.sample = rounds, s
+	return short.lines(messages, nil, true)
+}
+
+// guard compares the short form with what was recorded of it.
+func (b *bench) guard(out, messages io.Writer) error {
 	recorded, err := result.Load(recordedFile)
 	if err != nil {
 		return err
 	}
-	b.rounds = speedRounds
-	config := corpus.Config{Receipts: chained, Seed: seed}
-	if b.sample, err = take(b.ctx, config, b.rounds, speedSample, nil); err != nil {
-		return err
+	var list []result.Comparison
+	for range 2 { // what is lost once was disturbed, what is lost twice is slower
+		lines, err := b.shortForm(messages, speedRounds)
+		if err != nil {
+			return err
+		}
+		if list = result.Guard(recorded.Short, lines); len(result.Failed(list)) == 0 {
+			break
+		}
 	}
-	lines, err := b.lines(messages, nil, true)
-	if err != nil {
-		return err
-	}
-	list := result.Guard(recorded.Lines, lines)
-	fmt.Fprintf(out, "median of %d rounds beside what was recorded on %v\n\n", b.rounds, recorded.Machine)
+	fmt.Fprintf(out, "median of %d rounds beside what was recorded on %v\n\n", speedRounds, recorded.Machine)
 	fmt.Fprint(out, result.Table(result.ComparisonRows(list)))
 	if len(result.Failed(list)) > 0 {
 		return fmt.Errorf("%w: against %s; when it is meant, record again with go run . -record", errNotMet, recordedFile)

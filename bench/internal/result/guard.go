@@ -6,7 +6,7 @@ import "fmt"
 // machines do from run to run.
 const MostLoss = 0.30
 
-// A Comparison is a guarded line beside what was recorded of it.
+// A Comparison is a line beside what was recorded of it.
 type Comparison struct {
 	ID             string
 	Recorded, Seen float64
@@ -14,19 +14,17 @@ type Comparison struct {
 	Why            string  // it does not hold; "" when it does
 }
 
-// Guard compares lines with the guarded ones of an earlier run. Each must be on
-// both sides, and none may have lost more than MostLoss, unless it is of the kind
+// Guard compares lines with those of an earlier run in the same form. Each must be
+// on both sides, and none may have lost more than MostLoss, unless it is of the kind
 // that has to stay below a bound and does: an input that took 1.1 times as long as
 // half of it, and now 1.7 times, is still linear.
 func Guard(recorded, seen []Line) []Comparison {
 	var list []Comparison
 	for _, was := range recorded {
-		if was.Guarded {
-			list = append(list, compare(was, find(seen, was.ID)))
-		}
+		list = append(list, compare(was, find(seen, was.ID)))
 	}
 	for _, is := range seen {
-		if was := find(recorded, is.ID); was == nil || !was.Guarded {
+		if find(recorded, is.ID) == nil {
 			list = append(list, Comparison{ID: is.ID, Seen: is.Seen, Why: "was not recorded"})
 		}
 	}

@@ -27,9 +27,6 @@ type Line struct {
 	Unit    string  `json:"unit"`           // such as × or MiB
 	Note    string  `json:"note,omitempty"` // a figure beside, or why nothing was seen
 	Absent  bool    `json:"absent,omitempty"`
-
-	// Guarded lines are measured by the short form as well.
-	Guarded bool `json:"guarded,omitempty"`
 }
 
 // Met reports whether the line is where it must be. A line that was not measured

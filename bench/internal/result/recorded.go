@@ -13,6 +13,7 @@ type Recorded struct {
 	Rounds    int        `json:"rounds"`
 	Receipts  int        `json:"receipts"` // of the corpus, verified over all rounds
 	Lines     []Line     `json:"lines"`
+	Short     []Line     `json:"short"`     // the same of the short form, for Guard
 	Canonical [][]string `json:"canonical"` // the finer table, with its heading
 	Linear    []Growth   `json:"linear"`
 	Profile   Profile    `json:"profile"`

@@ -98,15 +98,15 @@ func TestNumber(t *testing.T) {
 // TestGuard: a line may lose 30 % of what was recorded, whichever way it counts,
 // and none may be missing on either side.
 func TestGuard(t *testing.T) {
-	least := func(id string, seen float64) Line { return Line{ID: id, Bound: Least, Seen: seen, Guarded: true} }
-	most := func(id string, seen float64) Line { return Line{ID: id, Bound: Most, Seen: seen, Guarded: true} }
+	least := func(id string, seen float64) Line { return Line{ID: id, Bound: Least, Seen: seen} }
+	most := func(id string, seen float64) Line { return Line{ID: id, Bound: Most, Seen: seen} }
 	bounded := most("bounded", 1)
 	bounded.Must = 2
 	higher := bounded
 	higher.Seen = 2
 	tooHigh := bounded
 	tooHigh.Seen = 2.01
-	recorded := []Line{least("ratio", 10), most("growth", 2), most("allocations", 0), bounded, {ID: "memory", Bound: Most, Seen: 30}}
+	recorded := []Line{least("ratio", 10), most("growth", 2), most("allocations", 0), bounded}
 	good := []Line{least("ratio", 10), most("growth", 2), most("allocations", 0), bounded}
 	replaced := func(l Line) []Line {
 		list := append([]Line{}, good...)
@@ -136,7 +136,6 @@ func TestGuard(t *testing.T) {
 		{"a line is missing", good[1:], "ratio"},
 		{"a line was not measured", replaced(absent), "ratio"},
 		{"a line is new", append(good[:4:4], least("new", 1)), "new"},
-		{"a line is recorded, but not guarded", append(good[:4:4], most("memory", 30)), "memory"},
 		{"none", nil, "ratio growth allocations bounded"},
 	} {
 		var failed []string
@@ -150,7 +149,7 @@ func TestGuard(t *testing.T) {
 }
 
 func TestComparisonRows(t *testing.T) {
-	got := Table(ComparisonRows(Guard([]Line{{ID: "a", Bound: Least, Seen: 10, Guarded: true}}, []Line{{ID: "a", Bound: Least, Seen: 5}})))
+	got := Table(ComparisonRows(Guard([]Line{{ID: "a", Bound: Least, Seen: 10}}, []Line{{ID: "a", Bound: Least, Seen: 5}})))
 	if want := "line  recorded  seen\na           10     5  lost 50 %\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -161,7 +160,7 @@ func example() *Recorded {
 		Machine:   Machine{"Some CPU", 2, "linux", "amd64", "go1.26.8"},
 		Rounds:    7,
 		Receipts:  7000,
-		Lines:     []Line{{ID: "a", Measure: "a line", Bound: Least, Must: 2, Seen: 3, Worst: 2.5, Unit: "×", Guarded: true}},
+		Lines:     []Line{{ID: "a", Measure: "a line", Bound: Least, Must: 2, Seen: 3, Worst: 2.5, Unit: "×"}},
 		Canonical: [][]string{{"receipts", "canon MB/s", ""}, {"3 KB", "400", ""}},
 		Linear:    []Growth{{"a receipt", "10^3", 12, 1, 1}},
 		Profile:   Profile{[]Step{{"parse", 60}}, []Step{{"read", 1}, {"SHA-256, once", 4}}, 15},
