@@ -77,6 +77,7 @@ func TestPreimageLeavesOutExactlyTwoMembers(t *testing.T) {
 		if err != nil || string(got) != "before "+want {
 			t.Errorf("%s: %s, %v; want %s", in, got, err, want)
 		}
+		content(t, []byte(in))
 	}
 	for _, in := range []string{`[]`, `null`, `"x"`, `1`} {
 		if _, err := chain.Hash(parse(t, []byte(in))); !errors.Is(err, chain.ErrNotObject) {
@@ -85,6 +86,20 @@ func TestPreimageLeavesOutExactlyTwoMembers(t *testing.T) {
 		if _, err := chain.ReferenceHash([]byte(in)); err == nil {
 			t.Errorf("%s: the reference accepts it", in)
 		}
+		if _, err := chain.ReferenceContent([]byte(in)); err == nil {
+			t.Errorf("%s: the reference accepts it", in)
+		}
+	}
+}
+
+// content compares the receipt without its chain and signatures with what the
+// reference makes of it.
+func content(t *testing.T, src []byte) {
+	t.Helper()
+	d := parse(t, src)
+	want := d.AppendCanonical(nil, d.Root().Member("chain"), d.Root().Member("signatures"))
+	if got, err := chain.ReferenceContent(src); err != nil || string(got) != string(want) {
+		t.Errorf("%s: %s, %v; want %s", src, got, err, want)
 	}
 }
 
@@ -127,6 +142,9 @@ func FuzzHash(f *testing.F) {
 		reference, referenceErr := chain.ReferenceHash(data)
 		if (err == nil) != (referenceErr == nil) || hash != reference {
 			t.Errorf("%v, %v; the reference %v, %v", hash, err, reference, referenceErr)
+		}
+		if err == nil {
+			content(t, data)
 		}
 	})
 }

@@ -47,16 +47,9 @@ func ReferenceHash(src []byte) (canon.Digest, error) {
 
 // ReferencePreimage returns the bytes that [ReferenceHash] hashes.
 func ReferencePreimage(src []byte) ([]byte, error) {
-	// Canonical first: jcs refuses duplicate names and bad Unicode, which
-	// encoding/json would silently repair. Members are then moved as raw bytes,
-	// so encoding/json decides about none of them.
-	canonical, err := canon.Reference(src)
+	members, err := referenceMembers(src)
 	if err != nil {
 		return nil, err
-	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(canonical, &members); err != nil || members == nil {
-		return nil, ErrNotObject
 	}
 	delete(members, "signatures")
 	if inner, ok := members["chain"]; ok {
@@ -69,10 +62,41 @@ func ReferencePreimage(src []byte) ([]byte, error) {
 			}
 		}
 	}
-	rest, err := json.Marshal(members)
+	return referenceForm(members)
+}
+
+// ReferenceContent returns the canonical form of a receipt without its members
+// chain and signatures, like [ReferencePreimage] without this module's parser.
+func ReferenceContent(src []byte) ([]byte, error) {
+	members, err := referenceMembers(src)
 	if err != nil {
 		return nil, err
 	}
-	// Once more, for encoding/json orders names and escapes text otherwise.
-	return canon.Reference(rest)
+	delete(members, "signatures")
+	delete(members, "chain")
+	return referenceForm(members)
+}
+
+// referenceMembers reads an object. Canonical first: jcs refuses duplicate names
+// and bad Unicode, which encoding/json would silently repair. Members are then
+// moved as raw bytes, so encoding/json decides about none of them.
+func referenceMembers(src []byte) (members map[string]json.RawMessage, err error) {
+	canonical, err := canon.Reference(src)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(canonical, &members); err != nil || members == nil {
+		return nil, ErrNotObject
+	}
+	return members, nil
+}
+
+// referenceForm writes members in canonical form. Once more, for encoding/json
+// orders names and escapes text otherwise.
+func referenceForm(members map[string]json.RawMessage) ([]byte, error) {
+	text, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	return canon.Reference(text)
 }

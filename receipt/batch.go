@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
@@ -189,7 +190,7 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node) Check {
 		leaf, ok := b.Leaf(id)
 		switch {
 		case err == nil && root == b.Root():
-			c := checkLeaf(doc, id, leaf, ok)
+			c := v.checkLeaf(doc, id, leaf, ok)
 			if c.Status == Passed {
 				return c
 			}
@@ -210,16 +211,28 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node) Check {
 const rootPointer = "/chain/merkle_root"
 
 // checkLeaf compares the receipt with what the batch whose root it states lists.
-func checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash, ok bool) Check {
+func (v *Verifier) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash, ok bool) Check {
 	if !ok {
 		return Check{Step: StepBatch, Status: Failed, Code: CodeMerkleRootMismatch, Pointer: rootPointer,
 			Detail: "the batch with this root does not list " + quoted(excerpt(id))}
 	}
-	if leaf := BatchLeaf(doc); leaf != listed {
+	leaf, err := v.batchLeaf(doc)
+	if err != nil { // as of the hash, and so reported there before
+		return Check{Step: StepBatch, Status: Failed, Code: CodeSyntax, Pointer: rootPointer, Detail: err.Error()}
+	}
+	if leaf != listed {
 		return Check{Step: StepBatch, Status: Failed, Code: CodeMerkleRootMismatch, Pointer: rootPointer, Stated: listed.String(), Computed: leaf.String(),
 			Detail: "the batch with this root lists another leaf for " + quoted(excerpt(id))}
 	}
 	return Check{Step: StepBatch, Status: Passed}
+}
+
+func (v *Verifier) batchLeaf(doc *canon.Document) (merkle.Hash, error) {
+	if !v.policy.Plain {
+		return BatchLeaf(doc), nil
+	}
+	content, err := chain.ReferenceContent(doc.Source())
+	return merkle.LeafHash(content), err
 }
 
 // otherRoot words that a batch lists the receipt, which does not state its root.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -372,6 +373,10 @@ func TestBatches(t *testing.T) {
 		}
 		if hint := rep.Finding().Hint; (hint == "the older tree") != (name == "older tree's root") {
 			t.Errorf("%s: hint %q", name, hint)
+		}
+		plain := verify(with(t, verifier(t, keys, receipt.Policy{Plain: true}), e), c.data)
+		if !reflect.DeepEqual(plain.Checks, rep.Checks) || plain.Verdict != rep.Verdict {
+			t.Errorf("%s, plain: %+v, want %+v", name, plain.Checks, rep.Checks)
 		}
 		integrity := verify(with(t, verifier(t, nil, receipt.Policy{IntegrityOnly: true}), receipt.Evidence{Batches: c.batches}), c.data)
 		if (integrity.Verdict == receipt.Verified) != (c.want == verified() || name == "both kinds, no proof") {
