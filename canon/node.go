@@ -106,7 +106,12 @@ func (n Node) Member(name string) Node {
 		return Node{}
 	}
 	nodes := n.doc.nodes
+	quoted := uint32(len(name) + len(`""`))
 	for at, end := n.at+1, nodes[n.at].next; at < end; at = nodes[at+1].next {
+		// Most names have no escapes, and most of those another length.
+		if m := &nodes[at]; m.aux == none && m.end-m.start != quoted {
+			continue
+		}
 		if string(n.doc.text(at)) == name {
 			return Node{n.doc, at + 1}
 		}
