@@ -23,7 +23,7 @@ type sample struct {
 
 const (
 	chained   = 2000   // receipts of a sample that follow one another
-	headCount = 20_000 // receipts that take the command some seconds
+	headCount = 50_000 // receipts that take the command some seconds
 )
 
 // take makes the receipts of a corpus in their order, writes each on a line to w,
