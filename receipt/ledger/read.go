@@ -47,8 +47,8 @@ type Entry struct {
 
 // A Query selects receipts. The zero Query selects all. What is selected is in the
 // order in which it was stored, which in each stream is that of its chain; what is
-// stored later comes behind it. issued_at has no such order: drafts of one stream
-// that are issued at the same time may be stored the other way round.
+// stored later comes behind it. issued_at has no such order: drafts may bring their
+// own, and clocks of several machines differ.
 type Query struct {
 	Task    string        // identifiers.task_id; "": any
 	Session string        // identifiers.session_id; "": any
@@ -99,8 +99,7 @@ func (l *SQLite) span(ctx context.Context, q Query) (before, last int64, err err
 	if !ok {
 		return 0, math.MaxInt64, nil
 	}
-	var first sql.NullInt64
-	var end sql.NullInt64
+	var first, end sql.NullInt64
 	err = l.read.QueryRowContext(ctx, "SELECT min(seq), max(seq) FROM receipts INDEXED BY receipts_time WHERE issued_at >= ? AND issued_at < ?", from, until).Scan(&first, &end)
 	return first.Int64 - 1, end.Int64, l.wrap("look for a time", err)
 }
