@@ -6,9 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
@@ -23,12 +25,15 @@ func TestFaults(t *testing.T) {
 	}
 	strace := tracer(t)
 	base, injected := filled(t, 3), 0
-	for _, fault := range []string{"error=EIO", "error=ENOSPC", "signal=KILL"} {
-		for _, call := range []string{"pwrite64", "fsync", "ftruncate", "open", "unlink", "close"} {
+	for _, call := range []string{"pwrite64", "fsync", "ftruncate", "open", "unlink", "close"} {
+		_, _, log := withFault(t, strace, base, call, "retval=0:when=65535") // that is: none
+		count := strings.Count(log, call+"(")
+		for _, fault := range []string{"error=EIO", "error=ENOSPC", "signal=KILL"} {
 			if fault == "error=ENOSPC" && call != "pwrite64" && call != "ftruncate" {
 				continue
 			}
-			for n := 1; injects(t, strace, base, call, fault, n); n++ {
+			for n := 1; n <= count; n++ {
+				injects(t, strace, base, call, fault, n)
 				injected++
 			}
 		}
@@ -36,6 +41,70 @@ func TestFaults(t *testing.T) {
 	if t.Logf("%d faults", injected); injected < 150 {
 		t.Errorf("%d faults were injected, expected more", injected)
 	}
+}
+
+// faultWorker issues two receipts and prints what it was told is stored. All that
+// it does with the ledger's files it does on one thread: strace counts the calls of
+// each thread by themselves.
+func faultWorker(path string) error {
+	ctx := context.Background()
+	thread := &thread{calls: make(chan func())}
+	go thread.run()
+	var l *ledger.SQLite
+	err := thread.do(func() (err error) {
+		l, err = ledger.Open(ctx, path)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	thread.RunStore = l
+	issuer := &ledger.Issuer{Store: thread, Signer: signer(panics{}), KeepSecrets: true}
+	for n := range 2 {
+		s, err := issuer.Issue(ctx, draft(fmt.Sprintf("f_%04d", n), "w"))
+		if err != nil {
+			return err
+		}
+		fmt.Println(s.ID(), s.Hash())
+	}
+	return thread.do(l.Close)
+}
+
+// A thread is a store that is used by one thread of the operating system.
+type thread struct {
+	ledger.RunStore
+	calls chan func()
+}
+
+func (t *thread) run() {
+	runtime.LockOSThread()
+	for call := range t.calls {
+		call()
+	}
+}
+
+func (t *thread) do(call func() error) error {
+	done := make(chan error)
+	t.calls <- func() { done <- call() }
+	return <-done
+}
+
+func (t *thread) Head(ctx context.Context, s chain.Stream) (head chain.Head, err error) {
+	err = t.do(func() (err error) { head, err = t.RunStore.Head(ctx, s); return err })
+	return head, err
+}
+
+func (t *thread) Get(ctx context.Context, id string) (r *receipt.Sealed, err error) {
+	err = t.do(func() (err error) { r, err = t.RunStore.Get(ctx, id); return err })
+	return r, err
+}
+
+func (t *thread) Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
+	return t.do(func() error { return t.RunStore.Append(ctx, s, previous, r) })
+}
+
+func (t *thread) AppendRun(ctx context.Context, s chain.Stream, previous chain.Head, run []*receipt.Sealed) error {
+	return t.do(func() error { return t.RunStore.AppendRun(ctx, s, previous, run) })
 }
 
 // tracer returns the path of strace, where it may trace.
@@ -54,10 +123,10 @@ func tracer(t *testing.T) string {
 	return strace
 }
 
-// injects makes the nth call fail, and reports whether there was one.
-func injects(t *testing.T, strace, base, call, fault string, n int) bool {
+// withFault runs faultWorker on a copy of a ledger, with a fault at its calls, and
+// returns the copy, what the worker said, and what strace wrote down.
+func withFault(t *testing.T, strace, base, call, fault string) (path, said, traced string) {
 	t.Helper()
-	name := fmt.Sprintf("%s %s %d", fault, call, n)
 	dir := t.TempDir()
 	path, log := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "log")
 	data, err := os.ReadFile(base)
@@ -68,18 +137,26 @@ func injects(t *testing.T, strace, base, call, fault string, n int) bool {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(strace, "-f", "-qq", "-o", log, "-P", path, "-P", path+"-wal", "-P", path+"-shm",
-		"-e", "signal=none", "-e", "trace="+call, "-e", fmt.Sprintf("inject=%s:%s:when=%d", call, fault, n), os.Args[0])
-	cmd.Env = append(os.Environ(), fmt.Sprintf("LEDGER_WORKER=%s\tf\t2\t1", path))
-	out, failed := cmd.Output()
-	traced, err := os.ReadFile(log)
+		"-e", "signal=none", "-e", "trace="+call, "-e", "inject="+call+":"+fault, os.Args[0])
+	cmd.Env = append(os.Environ(), "LEDGER_FAULT="+path)
+	out, _ := cmd.Output() // that it fails is what it is for
+	trace, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fault == "signal=KILL" && failed == nil || fault != "signal=KILL" && !strings.Contains(string(traced), "(INJECTED)") {
-		return false
+	return path, string(out), string(trace)
+}
+
+// injects makes the nth call fail.
+func injects(t *testing.T, strace, base, call, fault string, n int) {
+	t.Helper()
+	name := fmt.Sprintf("%s %s %d", fault, call, n)
+	path, said, log := withFault(t, strace, base, call, fmt.Sprintf("%s:when=%d", fault, n))
+	if want := map[bool]string{true: "= ?", false: "(INJECTED)"}[fault == "signal=KILL"]; !strings.Contains(log, want) {
+		t.Errorf("%s: nothing failed: %s", name, log)
 	}
 	issuer := reopen(t, name, path)
-	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(said), "\n") {
 		id, hash, told := strings.Cut(line, " ")
 		if !told {
 			continue
@@ -97,7 +174,6 @@ func injects(t *testing.T, strace, base, call, fault string, n int) bool {
 	if len(list) != 0 || c.Verified != 8 {
 		t.Errorf("%s: %d receipts, %q", name, c.Verified, list)
 	}
-	return true
 }
 
 // reopen opens a ledger after a fault. It must be sound before it is repaired by

@@ -16,21 +16,17 @@ import (
 )
 
 // TestMain makes the test binary a program that issues receipts, when it is asked
-// to be one: LEDGER_WORKER is "file prefix count goroutines", LEDGER_POWER a file.
+// to be one: LEDGER_WORKER is "file prefix count goroutines", LEDGER_POWER and
+// LEDGER_FAULT are files.
 func TestMain(m *testing.M) {
-	if task := os.Getenv("LEDGER_WORKER"); task != "" {
-		if err := worker(task); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+	for name, work := range map[string]func(string) error{"LEDGER_WORKER": worker, "LEDGER_POWER": powerWorker, "LEDGER_FAULT": faultWorker} {
+		if task := os.Getenv(name); task != "" {
+			if err := work(task); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
 		}
-		os.Exit(0)
-	}
-	if path := os.Getenv("LEDGER_POWER"); path != "" {
-		if err := powerWorker(path); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
