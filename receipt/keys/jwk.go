@@ -227,7 +227,7 @@ func (k *PublicKey) parseRevoked(n canon.Node) *SetError {
 	return nil
 }
 
-const endOf9999 = 253402300799 // 9999-12-31T23:59:59Z
+const endOf9999 int64 = 253402300799 // 9999-12-31T23:59:59Z
 
 // numericDate reads seconds since 1970-01-01T00:00:00Z (RFC 7519 section 2),
 // without fractions; the zero time when n is absent.
@@ -236,7 +236,7 @@ func numericDate(n canon.Node, pointer string) (time.Time, *SetError) {
 		return time.Time{}, nil
 	}
 	seconds := n.Float()
-	if n.Kind() != canon.KindNumber || seconds < 0 || seconds > endOf9999 || seconds != math.Trunc(seconds) {
+	if n.Kind() != canon.KindNumber || seconds < 0 || seconds > float64(endOf9999) || seconds != math.Trunc(seconds) {
 		return time.Time{}, invalid(pointer, "expected whole seconds since 1970, at most %d", endOf9999)
 	}
 	return time.Unix(int64(seconds), 0).UTC(), nil

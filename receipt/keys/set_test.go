@@ -129,7 +129,7 @@ func TestSetRefused(t *testing.T) {
 		{"nbf text", ed(object{"nbf": "7"}), bad, "/keys/0/nbf", "whole seconds"},
 		{"nbf fraction", ed(object{"nbf": 7.5}), bad, "/keys/0/nbf", "whole seconds"},
 		{"nbf negative", ed(object{"nbf": -1}), bad, "/keys/0/nbf", "whole seconds"},
-		{"nbf milliseconds", ed(object{"exp": 1777144653000 * 1000}), bad, "/keys/0/exp", "whole seconds"},
+		{"nbf milliseconds", ed(object{"exp": 1777144653000.0 * 1000}), bad, "/keys/0/exp", "whole seconds"},
 		{"146 use", ed(object{"use": "enc"}), bad, "/keys/0/use", `use is "enc"`},
 		{"146 use null", []byte(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"k","use":null,"x":"` + xRight + `"}]}`), bad, "/keys/0/use", "expected"},
 		{"146 key_ops", ed(object{"key_ops": []string{"sign"}}), bad, "/keys/0/key_ops", "verify"},
