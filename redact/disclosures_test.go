@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -122,6 +123,7 @@ func TestBind(t *testing.T) {
 // TestCheckRefuses: number 216 and what else can be wrong with a disclosure.
 func TestCheckRefuses(t *testing.T) {
 	doc, _ := sealedWith(t)
+	digest := regexp.MustCompile(`sha256:[0-9a-f]{64}`)
 	for _, c := range []struct {
 		name   string
 		change func(d *redact.Disclosures)
@@ -166,8 +168,11 @@ func TestCheckRefuses(t *testing.T) {
 		if got != c.want && !(c.name == "of another field" && strings.HasPrefix(got, "mismatch")) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
-		if err != nil && (strings.Contains(err.Error(), "1234") || strings.Contains(err.Error(), "1235")) {
-			t.Errorf("%s: %v", c.name, err)
+		if err != nil {
+			text := digest.ReplaceAllString(err.Error(), "") // which can have the digits of any value
+			if strings.Contains(text, "1234") || strings.Contains(text, "1235") {
+				t.Errorf("%s: %v", c.name, err)
+			}
 		}
 	}
 	_, all := sealedWith(t)
