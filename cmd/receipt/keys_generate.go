@@ -108,6 +108,9 @@ func sameFile(a, b string) bool {
 // writePair writes a private key and the trust file with its public one: both or
 // none. A key that is overwritten is lost only when all else went well.
 func writePair(trust *trustFile, path string, secret []byte, force bool) error {
+	if _, err := mayWrite(path, true); err != nil { // what is in the way is seen last
+		return err
+	}
 	staged, err := stagePrivate(path, secret)
 	if err != nil {
 		return err

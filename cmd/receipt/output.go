@@ -14,12 +14,32 @@ func writeOutput(e *env, path string, data []byte, mode fs.FileMode, force bool)
 		_, err := e.out.Write(data)
 		return err
 	}
-	if _, err := os.Lstat(path); err == nil && !force {
-		return usage("--force overwrites it", "%q exists already", path)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return usage("", "%q: %w", path, reason(err))
+	if _, err := mayWrite(path, force); err != nil {
+		return err
 	}
 	return replaceFile(path, data, mode)
+}
+
+// mayWrite says whether a file may get the name path, and whether it takes that of
+// another, which needs force. A device or a pipe is never replaced: what was to be
+// written into it would be written beside it, and it would be gone.
+func mayWrite(path string, force bool) (replaces bool, err error) {
+	_, err = os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, usage("", "%q: %w", path, reason(err))
+	}
+	info, err := os.Stat(path) // of a link what it leads to, if that is there
+	switch {
+	case err == nil && info.IsDir():
+		return false, usage("", "%q is a folder, expected a file", path)
+	case err == nil && !info.Mode().IsRegular():
+		return false, usage("", "%q is a device, a pipe or a socket, expected a file", path)
+	case !force:
+		return false, usage("--force overwrites it", "%q exists already", path)
+	}
+	return true, nil
 }
 
 // replaceFile writes a temporary file beside path, syncs it and renames it, so

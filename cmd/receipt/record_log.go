@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -24,10 +23,8 @@ func newKeptLog(path string, force bool) (*keptLog, error) {
 	if path == stdinName {
 		return nil, usage("", "--log takes a file: the draft goes to stdout")
 	}
-	if _, err := os.Lstat(path); err == nil && !force {
-		return nil, usage("--force overwrites it", "%q exists already", path)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, usage("", "%q: %w", path, reason(err))
+	if _, err := mayWrite(path, force); err != nil {
+		return nil, err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".receipt-*") // mode 0600
 	if err != nil {

@@ -63,16 +63,11 @@ type preparedFile struct {
 // prepareFile writes a file beside the one that it is going to be. An existing
 // file is kept unless force is set.
 func prepareFile(path string, data []byte, mode fs.FileMode, force bool) (*preparedFile, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case err == nil && info.IsDir():
-		return nil, usage("", "%q is a folder, expected a file", path)
-	case err == nil && !force:
-		return nil, usage("--force overwrites it", "%q exists already", path)
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, usage("", "%q: %w", path, reason(err))
+	replaces, err := mayWrite(path, force)
+	if err != nil {
+		return nil, err
 	}
-	p := &preparedFile{path: path, replaces: err == nil}
+	p := &preparedFile{path: path, replaces: replaces}
 	f, err := os.CreateTemp(filepath.Dir(path), ".receipt-*")
 	if err != nil {
 		return nil, usage("", "%q: %w", path, reason(err))

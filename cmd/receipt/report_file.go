@@ -2,8 +2,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -17,10 +15,8 @@ type reportFile struct {
 }
 
 func newReportFile(path string, force bool) (*reportFile, error) {
-	if _, err := os.Lstat(path); err == nil && !force {
-		return nil, usage("--force overwrites it", "%q exists already", path)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, usage("", "%q: %w", path, reason(err))
+	if _, err := mayWrite(path, force); err != nil {
+		return nil, err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".receipt-*")
 	if err != nil {

@@ -41,6 +41,9 @@ func addAPIKey(e *env, o *serveOptions) error {
 	if path == stdinName {
 		return usage("", "a file of API keys that is changed must be a file, found -")
 	}
+	if _, err := mayWrite(path, true); err != nil {
+		return err
+	}
 	before, err := readBounded(e, path, serve.MaxAPIKeyBytes+1)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

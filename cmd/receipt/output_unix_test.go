@@ -1,0 +1,69 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestNoFile: what is no file is never replaced by one, --force or not. A user with
+// enough rights would have lost /dev/null to -o /dev/null --force.
+func TestNoFile(t *testing.T) {
+	inFolder(t, 1)
+	for name, text := range map[string]string{"task.json": fixture(t, "valid/task.json"), "trust.json": fixture(t, "keys/trust.json"), "key.json": fixture(t, "keys/key_second.private.json")} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pipes := []string{"pipe", "pipe.json", "pipe.cbor"}
+	for _, name := range pipes {
+		if err := syscall.Mkfifo(name, 0o600); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := os.Symlink("pipe", "link"); err != nil {
+		t.Fatal(err)
+	}
+	before := strings.Join(files(t), " ")
+	for _, args := range []string{
+		"seal draft.json -o pipe", "seal draft.json -o link",
+		"redact draft.json -o pipe", "redact draft.json -o link", "redact draft.json -o new --disclosures pipe", "redact draft.json -o pipe --disclosures new",
+		"sign task.json --key key.json -o pipe",
+		"archive pack task.json -o pipe.cbor",
+		"verify task.json --keys trust.json --report pipe.json",
+		"keys generate --any-issuer --private pipe --public new", "keys generate --any-issuer --private link --public new",
+	} {
+		for _, force := range []string{"", " --force"} {
+			code, message := runIn(t, strings.Fields(args+force)...)
+			if code != exitUsage || !strings.Contains(message, "expected a file") {
+				t.Errorf("%s: exit %d, %s", args+force, code, message)
+			}
+		}
+	}
+	if code, message := runIn(t, "serve", "--api-keys", "pipe", "--new-api-key", "ci"); code != exitUsage || !strings.Contains(message, "expected a file") {
+		t.Errorf("exit %d, %s", code, message)
+	}
+	if after := strings.Join(files(t), " "); after != before {
+		t.Errorf("there is %s, want %s", after, before)
+	}
+	for _, name := range pipes {
+		if info, err := os.Lstat(name); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+}
+
+// runIn runs a command in the current folder.
+func runIn(t *testing.T, args ...string) (code int, message string) {
+	t.Helper()
+	var stderr bytes.Buffer
+	code = run(t.Context(), args, &env{in: strings.NewReader(""), out: io.Discard, err: &stderr, getenv: func(string) string { return "" }, now: time.Now})
+	return code, stderr.String()
+}
