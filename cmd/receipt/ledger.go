@@ -59,7 +59,7 @@ with cp. It must not be on a network file system.`,
 			if errors.Is(err, fs.ErrExist) {
 				return usage("", "%q exists already", args[0])
 			} else if err != nil {
-				return usage("", "%w", reason(err))
+				return usage("", "%w", ledgerReason(err))
 			}
 			if err := l.Close(); err != nil {
 				return usage("", "%w", err)
@@ -68,6 +68,16 @@ with cp. It must not be on a network file system.`,
 			return err
 		},
 	}
+}
+
+// ledgerReason names the file where only the system had a say. Other errors of a
+// ledger name it themselves.
+func ledgerReason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return fmt.Errorf("%q: %w", p.Path, p.Err)
+	}
+	return err
 }
 
 // openLedger opens one that exists.
@@ -81,7 +91,7 @@ func openLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, e
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, usage("receipt ledger init makes one", "%q does not exist", path)
 	case err != nil:
-		return nil, usage("", "%w", reason(err))
+		return nil, usage("", "%w", ledgerReason(err))
 	}
 	return l, nil
 }

@@ -52,6 +52,9 @@ func selectServed(e *env, paths []string) (*selection, error) {
 	for i := range selected.sources {
 		src := &selected.sources[i]
 		path, open := src.Name, src.Open
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			return nil, usage("write it to a file", "receipts are served from files, found --receipts %q", path)
+		}
 		src.Open = func() (io.ReadCloser, error) {
 			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe might never end
 				return nil, fmt.Errorf("%w: no regular file", serve.ErrChanged)
