@@ -97,6 +97,8 @@ func compressionError(format string, err error) error {
 		e.Hint = fmt.Sprintf("--long allows windows up to %d MiB", MaxLongWindow>>20)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		e.err, e.Hint = errors.New("the file ends in its middle"), "it was cut off; get it again"
+	case errors.Is(err, gzip.ErrChecksum):
+		e.err, e.Hint = errors.New("its checksum does not fit what it holds"), "it is damaged; get it again"
 	case errors.Is(err, gzip.ErrHeader):
 		e.err = errors.New("what follows the compressed data, or begins it, is no gzip")
 	}
