@@ -67,6 +67,7 @@ asked, 3 when evidence is missing.`,
 		newCompletion(e),
 		newMan(e),
 	)
+	onceEach(root)
 	return root
 }
 

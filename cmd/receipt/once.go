@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// onceEach makes a verb, and the verbs below it, refuse a flag that is given twice
+// with different values. The last one would win: of two --expect-head or
+// --checkpoint one would be a demand that nobody checks. Flags that take a list
+// stay as they are.
+func onceEach(cmd *cobra.Command) {
+	wrap := func(f *pflag.Flag) {
+		if _, list := f.Value.(pflag.SliceValue); !list {
+			f.Value = &onceValue{Value: f.Value}
+			if f.DefValue == "0s" { // help leaves a zero out, and knows that of a duration by its type only
+				f.DefValue = "0"
+			}
+		}
+	}
+	cmd.Flags().VisitAll(wrap)
+	for _, child := range cmd.Commands() {
+		onceEach(child)
+	}
+}
+
+// An onceValue is the value of a flag that may be repeated but not changed.
+type onceValue struct {
+	pflag.Value
+	text  string
+	given bool
+}
+
+// Set refuses another text than the first.
+func (v *onceValue) Set(text string) error {
+	if v.given && text != v.text {
+		return fmt.Errorf("it is given twice, first as %q", v.text)
+	}
+	v.given, v.text = true, text
+	return v.Value.Set(text)
+}
