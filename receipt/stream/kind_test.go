@@ -57,6 +57,16 @@ func padded(doc []byte, n int) []byte {
 	return text(doc[:len(doc)-1], strings.Repeat(" ", n-len(doc)), "}")
 }
 
+// TestTornAnywhere: wherever a last line breaks off, nothing is wrong with it
+// but that.
+func TestTornAnywhere(t *testing.T) {
+	first := newWriter(t, "a").many(1)[0]
+	line := `{"é\u00e9":["😀\ud83d\ude00\\\u0001\n",-0.5E-7,10,true,false,null,{"":{}},[]],"z": "" }`
+	for cut := 1; cut < len(line); cut++ {
+		expect(t, line[:cut], verify(t, text(first, "\n", line[:cut]), stream.Options{}), "undecided 1/0/1; input:2 torn_tail; a 1")
+	}
+}
+
 // TestKinds: every way to write receipts down leads to the same verdict.
 func TestKinds(t *testing.T) {
 	l := newWriter(t, "a").many(3)
@@ -90,6 +100,10 @@ func TestKinds(t *testing.T) {
 		{"CR alone ends no line", join("\r", l...), "refuted 0/1/0; input trailing_data"},
 		{"torn line", text(l[0], "\n", l[1], "\n", l[2][:200]), "undecided 2/0/1; input:3 torn_tail; a 2"},
 		{"torn in a number or word", text(l[0], "\n", l[1], "\n{\"a\":tr"), "undecided 2/0/1; input:3 torn_tail; a 2"},
+		{"last line false in an escape", text(l[0], "\n", l[1], "\n{\"a\":\"\\u00g"), "refuted 2/1/0; input:3 syntax; a 2"},
+		{"last line false behind a surrogate", text(l[0], "\n", l[1], "\n{\"a\":\"\\uD83D\\u00"), "refuted 2/1/0; input:3 lone_surrogate; a 2"},
+		{"last line false in a raw character", text(l[0], "\n", l[1], "\n{\"a\":\"\xf0\x9f\""), "refuted 2/1/0; input:3 invalid_utf8; a 2"},
+		{"last line false outside a string", text(l[0], "\n", l[1], "\n{\\u00"), "refuted 2/1/0; input:3 syntax; a 2"},
 		{"last line false, not torn", text(l[0], "\n", l[1], "\n{]"), "refuted 2/1/0; input:3 syntax; a 2"},
 		{"last line torn but ended", text(l[0], "\n", l[1], "\n", l[2][:200], "\n"), "refuted 2/1/0; input:3 syntax; a 2"},
 		{"one torn line", l[0][:200], "refuted 0/1/0; input syntax"},

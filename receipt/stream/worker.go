@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"errors"
+	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -75,7 +76,12 @@ func (w *worker) refuseItem(it *item, err error) {
 // torn leaves a last line open that has no line end and breaks off: it is still
 // being written, or was cut off.
 func (w *worker) torn(it *item) {
-	if it.rep.Finding().Code != receipt.CodeSyntax || !cutOff(it.data) {
+	switch it.rep.Finding().Code {
+	case receipt.CodeSyntax, receipt.CodeInvalidUTF8, receipt.CodeLoneSurrogate:
+	default:
+		return
+	}
+	if !cutOff(it.data) {
 		return
 	}
 	sum := it.rep.InputSHA256
@@ -89,7 +95,32 @@ func (w *worker) torn(it *item) {
 func cutOff(text []byte) bool {
 	_, err := canon.Parse(text)
 	var syntax *canon.SyntaxError
-	return errors.As(err, &syntax) && syntax.Offset >= len(bytes.TrimRight(text, " \t\r"))
+	if !errors.As(err, &syntax) {
+		return false
+	}
+	rest := text[syntax.Offset:]
+	if len(bytes.TrimRight(rest, " \t\r")) == 0 {
+		return true
+	}
+	begun := !utf8.FullRune(rest) || beginsEscape(rest)
+	return begun && cutOff(append(text[:syntax.Offset:syntax.Offset], 'x')) // a whole character could stand there: in a string
+}
+
+// beginsEscape reports whether text is the beginning of an escape, or of the two
+// of a surrogate pair: some end makes it whole.
+func beginsEscape(text []byte) bool {
+	if !bytes.HasPrefix(text, []byte(`\u`)) {
+		return false
+	}
+	for _, whole := range []string{`\u0000`, `\ud800\udc00`} {
+		if len(text) >= len(whole) {
+			continue
+		}
+		if _, err := canon.Parse([]byte(`"` + string(text) + whole[len(text):] + `"`)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // unwrap judges the receipt inside an API envelope in its place.
