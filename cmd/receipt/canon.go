@@ -23,7 +23,11 @@ form without /chain/receipt_hash and /signatures. Their SHA-256 is the hash.`,
 			if preimage && check {
 				return usage("", "--preimage and --check exclude each other")
 			}
-			doc, err := readDocument(e, fileArg(args))
+			read := readDocument
+			if preimage {
+				read = readHashable
+			}
+			doc, err := read(e, fileArg(args))
 			if err != nil {
 				return err
 			}

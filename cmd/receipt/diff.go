@@ -19,7 +19,8 @@ func newDiff(e *env) *cobra.Command {
 space, the order of members and the spelling of numbers make no difference.
 
 Exit codes: 0 when the contents are equal, 1 when they differ, 2 when one of them
-could not be read.`,
+could not be read, or has an integer outside ±9007199254740991, which the canonical
+form rounds.`,
 		Example: `  receipt diff mine.json theirs.json
   receipt diff - theirs.json < mine.json`,
 		Args: exactArgs(2, "two receipts"),
@@ -27,11 +28,11 @@ could not be read.`,
 			if args[0] == stdinName && args[1] == stdinName {
 				return usage("", "- is given twice, but stdin can be read once")
 			}
-			a, err := readDocument(e, args[0])
+			a, err := readHashable(e, args[0])
 			if err != nil {
 				return unreadable(err)
 			}
-			b, err := readDocument(e, args[1])
+			b, err := readHashable(e, args[1])
 			if err != nil {
 				return unreadable(err)
 			}
@@ -52,8 +53,8 @@ could not be read.`,
 	}
 }
 
-// unreadable turns a syntax error into exit 2: a comparison with what is no JSON
-// cannot be made.
+// unreadable turns a refusal into exit 2: a comparison with what is no JSON, or
+// with an integer that looks like others in canonical form, cannot be made.
 func unreadable(err error) error {
 	if f, ok := err.(*failure); ok {
 		return &failure{exitUsage, f.err, f.hint}
