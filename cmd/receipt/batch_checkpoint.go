@@ -76,7 +76,7 @@ func (o *logFlags) add(cmd *cobra.Command) {
 }
 
 func (o *logFlags) checkpoint(ctx context.Context, e *env, choose chooser, long bool) error {
-	private, log, err := o.signer()
+	private, log, err := o.signer(e)
 	if err != nil {
 		return err
 	}
@@ -116,14 +116,14 @@ func (o *logFlags) checkpoint(ctx context.Context, e *env, choose chooser, long 
 }
 
 // signer reads the key, before anything else is done in vain.
-func (o *logFlags) signer() (*keys.PrivateKey, *merkle.Log, error) {
+func (o *logFlags) signer(e *env) (*keys.PrivateKey, *merkle.Log, error) {
 	switch {
 	case o.key.path == "":
 		return nil, nil, usage("receipt keys generate --role checkpoint --origin NAME makes a key", "--key is missing")
 	case o.origin == "":
 		return nil, nil, usage("a log is named by a URL without https://, such as log.example.net/receipts", "--origin is missing")
 	}
-	private, err := o.key.read()
+	private, err := o.key.read(e)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -104,7 +104,7 @@ func (o *batchSealOptions) make(ctx context.Context, e *env, selected *selection
 	}
 	var signer receipt.Signer // nil: unsigned
 	if o.key.path != "" {
-		private, err := o.key.read()
+		private, err := o.key.read(e)
 		if err != nil {
 			return nil, err
 		}

@@ -51,7 +51,7 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *env, path string, draft
 	}
 	var signer receipt.Signer
 	if o.key.path != "" {
-		private, err := o.key.read()
+		private, err := o.key.read(e)
 		if err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func (k *keyFlags) add(cmd *cobra.Command) {
 
 // sign adds the key's signature, unless it is there already.
 func (k *keyFlags) sign(ctx context.Context, e *env, sealed *receipt.Sealed) (*receipt.Sealed, error) {
-	private, err := k.read()
+	private, err := k.read(e)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +103,8 @@ func (k *keyFlags) sign(ctx context.Context, e *env, sealed *receipt.Sealed) (*r
 // maxKeyFile is the size of the largest private key file that is read.
 const maxKeyFile = 64 << 10
 
-func (k *keyFlags) read() (*keys.PrivateKey, error) {
-	if err := checkPrivateMode(k.path); err != nil {
+func (k *keyFlags) read(e *env) (*keys.PrivateKey, error) {
+	if err := warnPrivateMode(e, k.path); err != nil {
 		return nil, err
 	}
 	data, err := readBounded(nil, k.path, maxKeyFile+1)
@@ -138,15 +138,17 @@ func (k *keyFlags) readPEM(data []byte) (*keys.PrivateKey, error) {
 	return private, nil
 }
 
-// checkPrivateMode refuses a private key that others on the machine can read.
-func checkPrivateMode(path string) error {
+// warnPrivateMode says when others on the machine can read a private key. It is
+// no error: secrets that a cluster mounts are often readable by a group.
+func warnPrivateMode(e *env, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return readError(path, err)
 	}
 	const others fs.FileMode = 0o077
 	if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&others != 0 {
-		return usage(fmt.Sprintf("chmod 600 %s", path), "the private key %q can be read by others: its mode is %04o", path, info.Mode().Perm())
+		fmt.Fprintf(e.err, "receipt: warning: the private key %s can be read by others: its mode is %04o\nreceipt: hint: chmod 600 %s\n",
+			escapeLine(fmt.Sprintf("%q", path)), info.Mode().Perm(), shellFile(path))
 	}
 	return nil
 }
