@@ -104,10 +104,13 @@ func (k *keyFlags) sign(ctx context.Context, e *env, sealed *receipt.Sealed) (*r
 const maxKeyFile = 64 << 10
 
 func (k *keyFlags) read(e *env) (*keys.PrivateKey, error) {
+	if k.path == stdinName { // often the receipt is
+		return nil, usage("", "--key is a file, stdin is not read for it")
+	}
 	if err := warnPrivateMode(e, k.path); err != nil {
 		return nil, err
 	}
-	data, err := readBounded(nil, k.path, maxKeyFile+1)
+	data, err := readBounded(e, k.path, maxKeyFile+1)
 	if err != nil {
 		return nil, err
 	}
