@@ -12,9 +12,9 @@ import (
 
 // split returns the splitter for an input of a kind, which is sniffed when it is
 // not known: CBOR by its first byte, which no JSON text has; an array by its
-// bracket; lines when the first line that is not blank ends with } or the second
-// begins with { and more. Everything else is one document. A name that ends in .cbor says
-// that one item is the whole.
+// bracket; lines when the first line that is not blank ends with } and leaves
+// nothing open, or the second begins with { and more. Everything else is one
+// document. A name that ends in .cbor says that one item is the whole.
 func split(r *bufio.Reader, kind Kind, name string, packed bool) (splitter, error) {
 	if kind == Sniffed {
 		var err error
@@ -53,7 +53,7 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 	switch {
 	case bytes.HasPrefix(first, []byte("[")):
 		return JSON, nil
-	case bytes.HasSuffix(first, []byte("}")):
+	case endsDocument(first):
 		return Lines, nil
 	case beginsDocument(rest):
 		return Lines, nil
@@ -66,6 +66,29 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 // isCBOR reports a map, an array or a tag: no byte order mark, and no { with a bit
 // too many.
 func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
+
+// endsDocument reports whether a first line ends with a document: what is only
+// the end of an object in one is followed by its rest.
+func endsDocument(line []byte) bool {
+	if !bytes.HasSuffix(line, []byte("}")) {
+		return false
+	}
+	depth, inString, escaped := 0, false, false
+	for _, c := range line {
+		switch {
+		case inString:
+			inString = escaped || c != '"'
+			escaped = !escaped && c == '\\'
+		case c == '"':
+			inString = true
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return depth <= 0
+}
 
 // beginsDocument reports whether the next line begins with a document. One that
 // is a brace and no more begins a document of several lines, as in a quotation.
@@ -127,7 +150,7 @@ func telling(head []byte) bool {
 		return true
 	case rest == nil:
 		return false
-	case bytes.HasSuffix(first, []byte("}")):
+	case endsDocument(first):
 		return true
 	}
 	_, behind := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
