@@ -91,7 +91,7 @@ func (o *logFlags) checkpoint(ctx context.Context, e *env, choose chooser, long 
 	if err != nil {
 		return err
 	}
-	remove, err := selected.spoolStdin(o.tempDir, false)
+	remove, err := selected.spoolStdin(ctx, o.tempDir, false)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -92,6 +93,20 @@ func openInput(e *env, path string) (io.ReadCloser, error) {
 		return nil, readError(path, err)
 	}
 	return f, nil
+}
+
+// untilDone reads from r until ctx is done: a pipe that nobody writes to must not
+// keep an interrupted run from removing its temporary files. Who stops reading
+// before the end closes it.
+func untilDone(ctx context.Context, r io.Reader) io.ReadCloser {
+	in, out := io.Pipe()
+	stop := context.AfterFunc(ctx, func() { out.CloseWithError(usage("", "interrupted")) })
+	go func() {
+		defer stop()
+		_, err := io.Copy(out, r)
+		out.CloseWithError(err)
+	}()
+	return in
 }
 
 func readBounded(e *env, path string, most int64) ([]byte, error) {

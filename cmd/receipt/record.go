@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -50,7 +51,7 @@ withholds secrets from the draft, and receipt seal makes the receipt.`,
 			if err := refuseEmpty(cmd); err != nil {
 				return err
 			}
-			return recordLog(e, fileArg(args), &o)
+			return recordLog(cmd.Context(), e, fileArg(args), &o)
 		},
 	}
 	f := cmd.Flags()
@@ -77,7 +78,7 @@ withholds secrets from the draft, and receipt seal makes the receipt.`,
 	return cmd
 }
 
-func recordLog(e *env, path string, o *recordOptions) error {
+func recordLog(ctx context.Context, e *env, path string, o *recordOptions) error {
 	if o.Issuer.ID == "" {
 		return usage("the issuer is the one that receipt keys generate --issuer ID made a key for", "--issuer is missing: who issues the receipt?")
 	}
@@ -103,7 +104,9 @@ func recordLog(e *env, path string, o *recordOptions) error {
 	}
 	defer kept.discard()
 	o.Keep = kept.add
-	log, err := record.Read(in, o.Options, form)
+	lines := untilDone(ctx, in)
+	defer lines.Close()
+	log, err := record.Read(lines, o.Options, form)
 	if err != nil {
 		return recordFailure(path, err)
 	}
@@ -133,7 +136,7 @@ func recordFailure(path string, err error) error {
 	var told *failure
 	var option *record.OptionError
 	switch {
-	case errors.As(err, &told): // the file of --log
+	case errors.As(err, &told): // the file of --log, or an interruption
 		return told
 	case errors.As(err, &refusal) && refusal.Code == record.CodeOtherTask:
 		return usage("--task ID names the one that is meant", "%q: %w", name, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -167,7 +168,7 @@ func (s *selection) has(path string) bool {
 }
 
 // spoolStdin copies stdin to a temporary file when it has to be read twice.
-func (s *selection) spoolStdin(dir string, twice bool) (remove func(), err error) {
+func (s *selection) spoolStdin(ctx context.Context, dir string, twice bool) (remove func(), err error) {
 	remove = func() {}
 	if !s.stdin || len(s.sources) < 2 && !twice {
 		return remove, nil
@@ -178,14 +179,22 @@ func (s *selection) spoolStdin(dir string, twice bool) (remove func(), err error
 	if err != nil {
 		return remove, usage("name another folder by --temp-dir", "%w", err)
 	}
-	remove = func() { os.Remove(f.Name()) }
-	_, err = io.Copy(f, in)
-	if err = errors.Join(err, f.Close()); err != nil {
+	// Nobody else needs the name; without it nothing is left behind, whatever
+	// happens. Where a file in use cannot be unlinked, remove does it.
+	_ = os.Remove(f.Name())
+	remove = func() { f.Close(); os.Remove(f.Name()) }
+	until := untilDone(ctx, in)
+	defer until.Close()
+	size, err := io.Copy(f, until)
+	if err != nil {
 		remove()
+		var told *failure
+		if errors.As(err, &told) {
+			return func() {}, told
+		}
 		return func() {}, usage("", "stdin: %w", reason(err))
 	}
-	name := f.Name()
-	s.sources[i].Open = func() (io.ReadCloser, error) { return os.Open(name) }
+	s.sources[i].Open = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(f, 0, size)), nil }
 	return remove, nil
 }
 

@@ -123,7 +123,7 @@ func verify(ctx context.Context, e *env, paths []string, o *verifyOptions) error
 	if verifier, err = o.evidenceFlags.apply(e, verifier, &options); err != nil {
 		return err
 	}
-	remove, err := selected.spoolStdin(o.tempDir, options.Checkpoint != nil)
+	remove, err := selected.spoolStdin(ctx, o.tempDir, options.Checkpoint != nil)
 	if err != nil {
 		return err
 	}

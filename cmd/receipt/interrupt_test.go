@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestInterruptedInput: a run that is interrupted while it waits for its input
+// leaves nothing behind.
+func TestInterruptedInput(t *testing.T) {
+	inFolder(t, 1)
+	for name, text := range map[string]string{"task.json": fixture(t, "valid/task.json"), "trust.json": fixture(t, "keys/trust.json")} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := strings.Join(files(t), " ")
+	for _, line := range []string{
+		"record - --issuer x --log kept.jsonl",
+		"verify --keys trust.json --temp-dir . --report r.json - task.json",
+		"verify --keys trust.json --report r.json -",
+		"archive pack - -o a.cborseq",
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		in, writer := io.Pipe()
+		var message bytes.Buffer
+		done := make(chan int, 1)
+		go func() {
+			done <- run(ctx, strings.Fields(line), &env{in: in, out: io.Discard, err: &message, getenv: func(string) string { return "" }, now: time.Now})
+		}()
+		if _, err := writer.Write([]byte("\n")); err != nil { // it reads
+			t.Fatal(err)
+		}
+		cancel()
+		select {
+		case code := <-done:
+			if code != exitUsage || message.String() != "receipt: error: interrupted\n" {
+				t.Errorf("%s: exit %d, %s", line, code, message.String())
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: it does not end", line)
+		}
+		writer.Close()
+		if after := strings.Join(files(t), " "); after != before {
+			t.Errorf("%s: there is %s, want %s", line, after, before)
+		}
+	}
+}
