@@ -42,9 +42,15 @@ type approval struct {
 	decided    bool // by the decision itself
 	grantedAt  time.Time
 	approver   string // of the event that granted, when its payload names nobody
-	reviewers  []string
+	reviewers  []reviewer
 	policy     string
 	signatures []any
+}
+
+// A reviewer is one who approved, and when.
+type reviewer struct {
+	name string
+	at   time.Time
 }
 
 // Decisions returns what the words of a decision mean. Any other word is a
@@ -179,7 +185,7 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 		first(&a.approver, who)
 		who = ""
 	}
-	a.review(e, who)
+	a.review(e, who, at)
 	if byRuntime && !a.decided || !a.granted && !byRuntime {
 		a.grantedAt = at
 	}
@@ -188,14 +194,14 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 }
 
 // review adds those who approved.
-func (a *approval) review(e *event, who string) {
+func (a *approval) review(e *event, who string, at time.Time) {
 	add := func(name string) {
 		switch {
-		case name == "" || slices.Contains(a.reviewers, name):
+		case name == "" || slices.ContainsFunc(a.reviewers, func(r reviewer) bool { return r.name == name }):
 		case len(a.reviewers) == maxReviewers:
 			e.fail(CodeLimit, e.payload, "expected at most %d reviewers", maxReviewers)
 		default:
-			a.reviewers = append(a.reviewers, name)
+			a.reviewers = append(a.reviewers, reviewer{name, at})
 		}
 	}
 	add(who)
@@ -253,8 +259,21 @@ func (r *run) openFor(e *event, a *approval) *call {
 	return c
 }
 
+// approvedAt is when enough had approved: not before the last of those who were
+// needed, as one of two is no approval yet.
+func (a *approval) approvedAt() time.Time {
+	at := a.grantedAt
+	if a.required > 1 && a.required <= int64(len(a.reviewers)) {
+		in := slices.SortedFunc(slices.Values(a.reviewers), func(x, y reviewer) int { return x.at.Compare(y.at) })
+		if last := in[a.required-1].at; last.After(at) {
+			at = last
+		}
+	}
+	return at
+}
+
 // late reports whether an approval came behind the deadline.
-func (a *approval) late() bool { return !a.deadline.IsZero() && a.grantedAt.After(a.deadline) }
+func (a *approval) late() bool { return !a.deadline.IsZero() && a.approvedAt().After(a.deadline) }
 
 // decision is what the receipt says. Too few reviewers are no approval, and an
 // approval behind the deadline is none.
@@ -265,12 +284,12 @@ func (a *approval) decision(r *run) (decision, actor string, at time.Time) {
 	case a.granted && a.satisfied() >= max(a.required, 1):
 		actor = a.approver
 		if len(a.reviewers) > 0 {
-			actor = a.reviewers[0]
+			actor = a.reviewers[0].name
 		}
 		if a.late() {
-			return timeout, actor, a.grantedAt
+			return timeout, actor, a.approvedAt()
 		}
-		return approved, actor, a.grantedAt
+		return approved, actor, a.approvedAt()
 	case r.final == receipt.StateCanceled:
 		return canceled, "", r.ended
 	}
@@ -301,7 +320,7 @@ func (a *approval) entry(r *run) receipt.Approval {
 	if a.required > 0 || len(a.reviewers) > 1 || len(a.signatures) > 0 {
 		reviewers := []any{}
 		for _, who := range a.reviewers {
-			reviewers = append(reviewers, who)
+			reviewers = append(reviewers, who.name)
 		}
 		entry.QuorumProof = receipt.Object{"required": max(a.required, 1), "satisfied": a.satisfied(), "reviewers": reviewers}
 		if len(a.signatures) > 0 {
