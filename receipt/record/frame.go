@@ -40,7 +40,13 @@ func (f *Frames) add(at time.Time, from Sender, root canon.Node) error {
 func (f *Frames) request(fr *frame) {
 	fr.kind = fr.required(fr.root, "method")
 	key := fr.kind
-	if key == "session/update" {
+	switch by := sentBy(key); {
+	case fr.from == SenderUnknown:
+		fr.from = by
+	case by != SenderUnknown && fr.from != by:
+		fr.fail(CodeMalformed, fr.root.Member("method"), "expected one that the %s sends: this is of the %s", fr.from, by)
+	}
+	if key == methodUpdate {
 		fr.update = fr.params.Member("update")
 		fr.required(fr.params, "sessionId")
 		key += " " + fr.required(fr.update, "sessionUpdate")

@@ -12,7 +12,23 @@ type FrameKind struct {
 const (
 	methodPermission = "session/request_permission"
 	methodPrompt     = "session/prompt"
+	methodCancel     = "session/cancel"
+	methodUpdate     = "session/update"
+	methodAsked      = "harn.hitl.requested"
+	methodRespond    = "harn.hitl.respond"
 )
+
+// sentBy returns who sends a method that decides something. What the log says that
+// the other peer sent is none: a runtime does not approve what it asked for.
+func sentBy(method string) Sender {
+	switch method {
+	case methodUpdate, methodPermission, methodAsked:
+		return SenderAgent
+	case methodPrompt, methodCancel, methodRespond:
+		return SenderClient
+	}
+	return SenderUnknown
+}
 
 // FrameKinds returns the frames of all dialects. docs/record.md is made from it.
 // The runtime's own members are read under _meta.harn, else at the root.
@@ -20,10 +36,10 @@ func FrameKinds() []FrameKind {
 	all := []FrameKind{
 		{methodPrompt, "user.message; task.submitted, task.started; by its response task.completed, task.failed, task.canceled",
 			"the life of the task is the prompt's unless task.* events are given beside the frames; stopReason end_turn completes, cancelled cancels, any other and an error fail", translatePrompt},
-		{"session/cancel", "user.cancel_requested", "", translateCancel},
+		{methodCancel, "user.cancel_requested", "", translateCancel},
 		{methodPermission, "tool.approval_required; by its response tool.approved or tool.denied", "decided by the table of outcomes", translatePermission},
-		{"harn.hitl.requested", "tool.approval_required", "a question without approval_request is none", translateAsked},
-		{"harn.hitl.respond", "user.tool_confirmation, user.input_submitted", "approved or accepted must be true; a response without either answers a question", translateResponded},
+		{methodAsked, "tool.approval_required", "a question without approval_request is none", translateAsked},
+		{methodRespond, "user.tool_confirmation, user.input_submitted", "approved or accepted must be true, and its own response no error; one without either answers a question", translateResponded},
 		{"session/update tool_call", "tool.requested, agent.mcp_tool_use", "candidates (parsing) wait until they are promoted", translateCall},
 		{"session/update tool_call_update", "tool.requested, tool.completed, tool.failed", "input that is new opens the call again; completed and failed close it", translateCallUpdate},
 		{"session/update handoff", "agent.handoff", "", translateHandoff},

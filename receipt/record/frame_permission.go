@@ -2,7 +2,9 @@ package record
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 )
@@ -174,7 +176,60 @@ func translateResponded(f *Frames, fr *frame) {
 	}
 	p := fr.verdictMembers()
 	p["decision"] = decision
-	f.emit(fr, "user.tool_confirmation", p)
+	if absent(fr.root.Member("id")) || f.Ended() { // nothing is said to a notification
+		f.emit(fr, "user.tool_confirmation", p)
+		return
+	}
+	h := &held{at: fr.at, id: fr.requestID(), payload: f.recorder.run.keep(&fr.event, p.text())}
+	f.held = append(f.held, h)
+	fr.expects = true
+	f.expect(fr, func(fr *frame) { f.settle(fr, h) })
+}
+
+// A held answer waits for what the runtime says to it: one that is refused, such as
+// that of somebody who may not decide, decides nothing.
+type held struct {
+	at      time.Time
+	id      string // what it is an answer to
+	payload []byte
+}
+
+// settle records a held answer, or that there was one that was refused.
+func (f *Frames) settle(fr *frame, h *held) {
+	i := slices.Index(f.held, h)
+	if i < 0 { // what came before its response counted on it
+		f.counts.Silent++
+		return
+	}
+	f.held = slices.Delete(f.held, i, i+1)
+	if absent(fr.root.Member("error")) {
+		f.confirm(fr, h)
+		return
+	}
+	f.emit(fr, "user.input_submitted", members{})
+}
+
+func (f *Frames) confirm(fr *frame, h *held) {
+	at := fr.at
+	fr.at = h.at
+	f.emitText(fr, "user.tool_confirmation", h.payload)
+	fr.at = at
+}
+
+// release records the held answers to a question before its decision is, or all of
+// them before the end: a log of one direction has no responses.
+func (f *Frames) release(fr *frame, wanted func(*held) bool) {
+	var kept []*held
+	all := f.held
+	f.held = nil
+	for _, h := range all {
+		if wanted(h) {
+			f.confirm(fr, h)
+		} else {
+			kept = append(kept, h)
+		}
+	}
+	f.held = kept
 }
 
 func translateResolved(f *Frames, fr *frame) {
@@ -183,6 +238,7 @@ func translateResolved(f *Frames, fr *frame) {
 		f.counts.Silent++
 		return
 	}
+	f.release(fr, func(h *held) bool { return h.id == fr.requestID() })
 	if decision == approved {
 		f.emit(fr, "tool.approved", fr.verdictMembers())
 		return

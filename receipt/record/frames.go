@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"time"
@@ -45,6 +46,7 @@ type Frames struct {
 	calls   map[string]*frameCall
 	workers map[string]*worker
 	asked   map[string]*question // by the id that was asked with
+	held    []*held              // answers that the runtime did not take or refuse yet
 }
 
 // FrameCounts say what became of the frames that were added without an error.
@@ -146,7 +148,10 @@ func (f *Frames) event(at time.Time, kind string, payload canon.Node) error {
 		f.err = fr.fail(CodeMalformed, payload, "expected an object as payload")
 		return f.err
 	}
-	f.emitText(fr, kind, payload.AppendCanonical(nil))
+	text := payload.AppendCanonical(nil)
+	about := cmp.Or(payload.Member("approval_id").String(), payload.Member("request_id").String())
+	f.release(fr, func(h *held) bool { return about != "" && h.id == about })
+	f.emitText(fr, kind, text)
 	return f.finish(fr)
 }
 
@@ -164,6 +169,9 @@ func (f *Frames) emit(fr *frame, kind string, payload members) {
 }
 
 func (f *Frames) emitText(fr *frame, kind string, payload []byte) {
+	if kind == "task.completed" || kind == "task.failed" || kind == "task.canceled" {
+		f.release(fr, func(*held) bool { return true })
+	}
 	if f.err != nil || fr.err != nil {
 		return
 	}

@@ -233,26 +233,62 @@ func TestDurableApprovals(t *testing.T) {
 	}
 }
 
+// TestRefusedAnswers: what the runtime refused decides nothing, and what came before
+// its response counts on nothing that it may still refuse.
+func TestRefusedAnswers(t *testing.T) {
+	requested := `{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"request_id":"a","approval_request":{"id":"a","action":"act"}}}`
+	respond := func(id int, members string) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"harn.hitl.respond","params":{"request_id":"a",%s}}`, id, members)
+	}
+	said := func(id int, what string) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s}`, id, what) }
+	yes, no, refused, taken := `"approved":true,"reviewer":"u"`, `"approved":false,"reviewer":"u"`, `"error":{"code":-32000,"message":"not a reviewer"}`, `"result":{}`
+	resolved := updateLine(`"sessionUpdate":"hitl_resolved","requestId":"a","approved":true,"reviewer":"v"`)
+	const at = `{"at":"2026-01-01T00:00:02Z","event":"hitl.approval_approved","payload":{"request_id":"a","actor":"v"}}`
+	for name, test := range map[string]struct {
+		want  string
+		lines []string
+	}{
+		"refused":                     {"timeout by host", []string{respond(1, yes), said(1, refused)}},
+		"a denial that was refused":   {"approved by v", []string{respond(1, no), said(1, refused), resolved}},
+		"taken":                       {"approved by u", []string{respond(1, yes), said(1, taken)}},
+		"taken, with no error":        {"approved by u", []string{respond(1, yes), said(1, taken+`,"error":null`)}},
+		"refused, and then taken":     {"approved by v", []string{respond(1, yes), said(1, refused), respond(2, `"approved":true,"reviewer":"v"`), said(2, taken)}},
+		"taken behind others":         {"approved by u", []string{respond(1, yes), updateLine(`"sessionUpdate":"plan"`), respond(2, no), said(2, refused), said(1, taken)}},
+		"resolved before anything":    {"approved by u", []string{respond(1, yes), resolved, said(1, taken)}},
+		"decided before anything":     {"approved by u", []string{respond(1, yes), at}},
+		"nothing was said":            {"denied by u", []string{respond(1, no), respond(2, yes)}},
+		"a notification is not heard": {"approved by u", []string{strings.Replace(respond(1, yes), `"id":1,`, "", 1)}},
+	} {
+		got := mustBridge(t, append([]string{requested}, test.lines...)...).Approvals
+		if len(got) != 1 || got[0].Decision+" by "+got[0].Actor != test.want {
+			t.Errorf("%s: %+v, want %s", name, got, test.want)
+		}
+	}
+}
+
 // TestFramesRefused: what ends a recording of frames, with the index of the frame.
 func TestFramesRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		code  record.Code
 		lines []string
 	}{
-		"not JSON-RPC":    {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","frame":{"method":"x"}}`}},
-		"a batch":         {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","frame":[]}`}},
-		"no session":      {record.CodePayload, []string{`{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"plan"}}}`}},
-		"no kind":         {record.CodePayload, []string{updateLine(``)}},
-		"no call":         {record.CodePayload, []string{updateLine(`"sessionUpdate":"tool_call","title":"x"`)}},
-		"no title":        {record.CodePayload, []string{updateLine(`"sessionUpdate":"tool_call","toolCallId":"x"`)}},
-		"no worker":       {record.CodePayload, []string{updateLine(`"sessionUpdate":"worker_update","status":"running"`)}},
-		"no result":       {record.CodeMalformed, []string{`{"jsonrpc":"2.0","id":1}`}},
-		"no such sender":  {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","from":"nobody","frame":{}}`}},
-		"no frame":        {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z"}`}},
-		"an event":        {record.CodeTwoFormats, []string{string(text(1, 1, "task.started", `{}`))}},
-		"no JSON":         {record.CodeMalformed, []string{`{"at":`}},
-		"payload":         {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","event":"agent.message","payload":1}`}},
-		"a refused event": {record.CodePayload, []string{`{"at":"2026-01-01T00:00:00Z","event":"agent.memory_read","payload":{}}`}},
+		"not JSON-RPC":             {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","frame":{"method":"x"}}`}},
+		"a batch":                  {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","frame":[]}`}},
+		"no session":               {record.CodePayload, []string{`{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"plan"}}}`}},
+		"no kind":                  {record.CodePayload, []string{updateLine(``)}},
+		"no call":                  {record.CodePayload, []string{updateLine(`"sessionUpdate":"tool_call","title":"x"`)}},
+		"no title":                 {record.CodePayload, []string{updateLine(`"sessionUpdate":"tool_call","toolCallId":"x"`)}},
+		"no worker":                {record.CodePayload, []string{updateLine(`"sessionUpdate":"worker_update","status":"running"`)}},
+		"no result":                {record.CodeMalformed, []string{`{"jsonrpc":"2.0","id":1}`}},
+		"no such sender":           {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","from":"nobody","frame":{}}`}},
+		"the agent approves":       {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","from":"agent","frame":{"jsonrpc":"2.0","id":1,"method":"harn.hitl.respond","params":{"request_id":"a","approved":true}}}`}},
+		"the client resolves":      {record.CodeMalformed, []string{strings.Replace(updateLine(`"sessionUpdate":"hitl_resolved","requestId":"a","approved":true`), `{"jsonrpc"`, `{"at":"2026-01-01T00:00:00Z","from":"client","frame":{"jsonrpc"`, 1) + "}"}},
+		"an answer behind the end": {record.CodeAfterEnd, []string{`{"at":"2026-01-01T00:00:09Z","event":"task.completed","payload":{}}`, `{"jsonrpc":"2.0","id":1,"method":"harn.hitl.respond","params":{"request_id":"a","approved":true}}`}},
+		"no frame":                 {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z"}`}},
+		"an event":                 {record.CodeTwoFormats, []string{string(text(1, 1, "task.started", `{}`))}},
+		"no JSON":                  {record.CodeMalformed, []string{`{"at":`}},
+		"payload":                  {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","event":"agent.message","payload":1}`}},
+		"a refused event":          {record.CodePayload, []string{`{"at":"2026-01-01T00:00:00Z","event":"agent.memory_read","payload":{}}`}},
 		"two could have it": {record.CodeAmbiguous, []string{
 			`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c"}}}`,
 			`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"d"}}}`,
