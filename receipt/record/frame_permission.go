@@ -43,23 +43,35 @@ func translatePermission(f *Frames, fr *frame) {
 // A question is what an approval id stands for. Who asks again while it is open
 // asks the same; after it was decided, it is another, with a number.
 type question struct {
-	asked int
+	first string // id of the approval that was asked for first: who answers by name means it
+	id    string // of the last one
 	open  bool
 }
 
-// ask returns the id of a question's approval.
+// ask returns the id of a question's approval. A number makes no id that something
+// else was asked with.
 func (f *Frames) ask(id string) string {
 	q := f.asked[id]
 	if q == nil {
 		q = new(question)
 		f.asked[id] = q
 	}
-	if !q.open {
-		q.asked++
+	if q.open {
+		return q.id
 	}
-	q.open = true
-	if q.asked > 1 {
-		return id + "#" + strconv.Itoa(q.asked)
+	q.id, q.open = id, true
+	for n := 2; f.given[q.id]; n++ {
+		q.id = id + "#" + strconv.Itoa(n)
+	}
+	f.given[q.id] = true
+	first(&q.first, q.id)
+	return q.id
+}
+
+// answered returns the id of the approval that an answer means by a name.
+func (f *Frames) answered(id string) string {
+	if q := f.asked[id]; q != nil {
+		return q.first
 	}
 	return id
 }
@@ -160,10 +172,10 @@ func (fr *frame) verdict() (decision string, given bool) {
 	return denied, given
 }
 
-func (fr *frame) verdictMembers() members {
+func (f *Frames) verdictMembers(fr *frame) members {
 	n := fr.about()
 	return members{
-		"approval_id": fr.requestID(), "actor": fr.str(n, "reviewer"), "reason": cut(fr.str(n, "reason")),
+		"approval_id": f.answered(fr.requestID()), "actor": fr.str(n, "reviewer"), "reason": cut(fr.str(n, "reason")),
 		"reviewers": harn(n, "reviewers"), "signatures": harn(n, "signatures"),
 	}
 }
@@ -174,7 +186,7 @@ func translateResponded(f *Frames, fr *frame) {
 		f.emit(fr, "user.input_submitted", members{})
 		return
 	}
-	p := fr.verdictMembers()
+	p := f.verdictMembers(fr)
 	p["decision"] = decision
 	if absent(fr.root.Member("id")) || f.Ended() { // nothing is said to a notification
 		f.emit(fr, "user.tool_confirmation", p)
@@ -240,10 +252,10 @@ func translateResolved(f *Frames, fr *frame) {
 	}
 	f.release(fr, func(h *held) bool { return h.id == fr.requestID() })
 	if decision == approved {
-		f.emit(fr, "tool.approved", fr.verdictMembers())
+		f.emit(fr, "tool.approved", f.verdictMembers(fr))
 		return
 	}
-	p := fr.verdictMembers()
+	p := f.verdictMembers(fr)
 	p["decision"] = denied
 	f.emit(fr, "tool.denied", p)
 }

@@ -46,6 +46,7 @@ type Frames struct {
 	calls   map[string]*frameCall
 	workers map[string]*worker
 	asked   map[string]*question // by the id that was asked with
+	given   map[string]bool      // ids of approvals
 	held    []*held              // answers that the runtime did not take or refuse yet
 }
 
@@ -84,7 +85,7 @@ func newFrames(r *Recorder, table []FrameKind, outcomes []Outcome) *Frames {
 	f := &Frames{
 		recorder: r, outcomes: outcomes, table: make(map[string]FrameKind, len(table)),
 		doc: new(canon.Document), out: new(canon.Document), session: r.options.SessionID,
-		pending: map[string][]pending{}, calls: map[string]*frameCall{}, workers: map[string]*worker{}, asked: map[string]*question{},
+		pending: map[string][]pending{}, calls: map[string]*frameCall{}, workers: map[string]*worker{}, asked: map[string]*question{}, given: map[string]bool{},
 	}
 	for _, k := range table {
 		f.table[k.Frame] = k

@@ -176,11 +176,14 @@ func TestPermissions(t *testing.T) {
 		return strings.Join(got, ", ")
 	}
 	for want, lines := range map[string][]string{
-		"a approved":               {`{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"approval_request":{"id":"a","action":"act"}}}`, strings.Replace(ask(1, "c"), `"title"`, `"approvalRequest":{"id":"a"},"title"`, 1), reply(1, `"result":{"granted":true}`)},
-		"e approved":               {ask(1, "e"), reply(1, `"result":{"granted":true}`)},
-		"e denied":                 {ask(1, "e"), reply(1, `"error":{"code":-32601,"message":"method not found"}`)},
-		"c timeout":                {ask(1, "c")},
-		"c approved, d denied":     {ask(1, "c"), ask(2, "d"), reply(2, `"result":{}`), reply(1, `"result":{"granted":true}`)},
+		"a approved":                          {`{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"approval_request":{"id":"a","action":"act"}}}`, strings.Replace(ask(1, "c"), `"title"`, `"approvalRequest":{"id":"a"},"title"`, 1), reply(1, `"result":{"granted":true}`)},
+		"e approved":                          {ask(1, "e"), reply(1, `"result":{"granted":true}`)},
+		"e denied":                            {ask(1, "e"), reply(1, `"error":{"code":-32601,"message":"method not found"}`)},
+		"c timeout":                           {ask(1, "c")},
+		"c approved, d denied":                {ask(1, "c"), ask(2, "d"), reply(2, `"result":{}`), reply(1, `"result":{"granted":true}`)},
+		"c#2 approved, c denied, c#3 timeout": {ask(1, "c#2"), reply(1, `"result":{"granted":true}`), ask(2, "c"), reply(2, `"result":{"granted":false}`), ask(3, "c")},
+		"c denied, c#2 timeout, c#2#2 approved": {ask(1, "c"), reply(1, `"result":{"granted":false}`), ask(2, "c"), `{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"request_id":"c#2","approval_request":{"id":"c#2","action":"act"}}}`,
+			`{"jsonrpc":"2.0","method":"harn.hitl.respond","params":{"request_id":"c#2","approved":true}}`},
 		"c denied, c#2 approved":   {ask(1, "c"), reply(1, `"result":{"granted":false}`), ask(1, "c"), reply(1, `"result":{"granted":true}`)},
 		"c timeout, d approved":    {ask(1, "c"), ask(`"1"`, "d"), reply(`"1"`, `"result":{"granted":true}`)},
 		"c denied, d timeout":      {ask(1, "c"), ask(2, "d"), reply(1, `"result":{"outcome":{"outcome":"selected","optionId":"x"}}`), reply(7, `"result":{"granted":true}`)},
