@@ -61,9 +61,6 @@ ends the work, and no file is left; of an API envelope the receipt is archived.`
 		Example: `  receipt archive pack receipt.json -o receipt.cbor
   receipt archive pack receipts.jsonl | receipt verify --integrity-only -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return o.run(cmd.Context(), e, args, []string{".cborseq", ".cbor"})
 		},
 	}
@@ -86,9 +83,6 @@ work, and no file is left.`,
 		Example: `  receipt archive unpack receipt.cbor -o receipt.json
   receipt archive unpack day.cborseq | receipt verify --integrity-only -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return o.run(cmd.Context(), e, args, []string{".jsonl", ".ndjson", ".json"})
 		},
 	}

@@ -54,9 +54,6 @@ KEY is an Ed25519 key. Who verifies has its public half in a trust file, with
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
   receipt batch checkpoint more-receipts.jsonl --key log.private.json --origin log.example.net/receipts --extends checkpoint.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return o.checkpoint(cmd.Context(), e, func() (*selection, error) { return o.selected(e, args) }, o.long)
 		},
 	}

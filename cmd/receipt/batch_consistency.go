@@ -53,9 +53,6 @@ A proof is a text, each line ended by LF, hashes in base64 as RFC 9162 section
 		Example: `  receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt more-receipts.jsonl -o consistency.txt
   receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt --check consistency.txt --keys keys.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return o.run(cmd.Context(), e, args)
 		},
 	}

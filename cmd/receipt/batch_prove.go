@@ -39,9 +39,6 @@ receipt_id of a receipt in PATH….`,
 		Example: `  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt_01K0TASK`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return o.prove(cmd.Context(), e, func() (*selection, error) { return o.selected(e, args) }, o.long)
 		},
 	}

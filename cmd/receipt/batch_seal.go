@@ -44,9 +44,6 @@ for every stream of the batch. Without it each stream begins here.`, count(batch
 		Example: `  receipt batch seal drafts.jsonl --key issuer.private.json --manifest manifest.json -o batch.jsonl
   receipt batch seal draft.json --previous last-receipt.json --manifest manifest.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return batchSeal(cmd.Context(), e, args, &o)
 		},
 	}
@@ -103,7 +100,11 @@ func (o *batchSealOptions) make(ctx context.Context, e *env, selected *selection
 		return nil, err
 	}
 	var signer receipt.Signer // nil: unsigned
-	if o.key.path != "" {
+	signed, err := o.key.given()
+	if err != nil {
+		return nil, err
+	}
+	if signed {
 		private, err := o.key.read(e)
 		if err != nil {
 			return nil, err

@@ -89,6 +89,9 @@ type known struct {
 // readKnown reads HASH|FILE|REPORT.
 func readKnown(e *env, arg string) (known, error) {
 	if d, err := canon.ParseDigest([]byte(arg)); err == nil {
+		if d.IsZero() {
+			return known{}, zeroHash(arg)
+		}
 		return known{hash: d}, nil
 	}
 	if _, err := os.Stat(arg); err != nil && strings.HasPrefix(arg, "sha256:") {
@@ -111,6 +114,12 @@ func readKnown(e *env, arg string) (known, error) {
 	}
 	s := sealed.Stream()
 	return known{hash: sealed.Hash(), stream: &s}, nil
+}
+
+// zeroHash is the error for the hash that no receipt has. In options it would mean
+// that nothing was demanded.
+func zeroHash(arg string) error {
+	return usage("leave the flag out when there is no such receipt", "%q is the hash of no receipt", arg)
 }
 
 const maxReportBytes = 1 << 30

@@ -27,9 +27,6 @@ The fields must fit the receipt, or nothing is written.`,
   receipt disclose redacted-receipt.json --disclosures withheld.json --all`,
 		Args: exactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return disclose(e, args[0], &o)
 		},
 	}

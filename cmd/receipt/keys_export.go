@@ -25,9 +25,6 @@ a line each, of Ed25519 keys with an origin, which is its name.`,
 		Example: `  receipt keys export key_2026_04 --keys keys.json
   receipt keys export --vkey log_1 --keys keys.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			trust, err := openTrust(e, path, false)
 			if err != nil {
 				return err

@@ -35,9 +35,6 @@ first 32 hexadecimal digits of the SHA-256 of the public key.`,
   receipt keys generate --any-issuer --role witness --id w1 --private w1.private.json --public keys.json`,
 		Args: exactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return generate(e, &o)
 		},
 	}

@@ -34,9 +34,6 @@ fingerprint with the issuer's, by another way than FILE came.`,
   receipt keys import id_ed25519.pub --any-issuer --role witness --to keys.json`,
 		Args: exactArgs(1, "one file of public keys"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return importKeys(e, args[0], &o)
 		},
 	}

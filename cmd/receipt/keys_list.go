@@ -24,9 +24,6 @@ status now, and the RFC 7638 fingerprint.`,
   receipt keys list --format json keys.json`,
 		Args: optionalFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			if len(args) > 0 && path != "" {
 				return usage("", "FILE and --keys name the same thing; give one of them")
 			}

@@ -20,9 +20,6 @@ a stolen key also holds its clock.`,
   receipt keys revoke key_2026_05 --reason compromised --at 2026-05-01T12:00:00Z --to keys.json`,
 		Args: exactArgs(1, "one key id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return revoke(e, args[0], at, why, to)
 		},
 	}

@@ -34,9 +34,6 @@ receipt ledger export writes it for receipt verify --checkpoint.`,
   receipt ledger checkpoint april.db --key log.private.json --origin log.example.net/receipts --extends week.txt`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return fromLedger(cmd.Context(), args[0], &o.ledgerRange, func(choose chooser) error {
 				return o.checkpoint(cmd.Context(), e, choose, false)
 			})
@@ -66,9 +63,6 @@ A checkpoint over a part of the ledger needs the flags that name the part.`,
   receipt ledger prove april.db --checkpoint week.txt --receipt receipt.json`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return fromLedger(cmd.Context(), args[0], &o.ledgerRange, func(choose chooser) error {
 				return o.prove(cmd.Context(), e, choose, false)
 			})
@@ -98,9 +92,6 @@ Checkpoints over a part of the ledger need the flags that name the part.`,
   receipt ledger consistency april.db --from-checkpoint week.txt --to-checkpoint april.txt`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			if o.from == "" || o.to == "" {
 				return usage("receipt ledger consistency --help shows examples", "--from-checkpoint OLD and --to-checkpoint NEW are both needed")
 			}

@@ -50,7 +50,11 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *env, path string, draft
 		return err
 	}
 	var signer receipt.Signer
-	if o.key.path != "" {
+	signed, err := o.key.given()
+	if err != nil {
+		return err
+	}
+	if signed {
 		private, err := o.key.read(e)
 		if err != nil {
 			return err

@@ -36,9 +36,6 @@ Exit codes are those of verify.`,
 		Example: `  receipt merge april.report.json may.report.json
   receipt merge *.report.json --format json -o merged.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return merge(e, args, &o)
 		},
 	}

@@ -48,9 +48,6 @@ withholds secrets from the draft, and receipt seal makes the receipt.`,
 				recordPage(&b)
 				return writeOutput(e, o.output, b.Bytes(), 0o644, o.force)
 			}
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return recordLog(cmd.Context(), e, fileArg(args), &o)
 		},
 	}

@@ -42,9 +42,6 @@ or a TOML file of detectors in gitleaks' format, which is added to the others.
   receipt redact --explain --rules strict draft.json`,
 		Args: optionalFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return redactDraft(e, fileArg(args), &o)
 		},
 	}

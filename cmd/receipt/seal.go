@@ -49,6 +49,10 @@ predecessor's file, or the report of an earlier verification.`,
 }
 
 func seal(ctx context.Context, e *env, path string, o *sealOptions) error {
+	signed, err := o.key.given()
+	if err != nil {
+		return err
+	}
 	draft, err := readDocument(e, path)
 	if err != nil {
 		return err
@@ -66,7 +70,7 @@ func seal(ctx context.Context, e *env, path string, o *sealOptions) error {
 	if err != nil {
 		return sealFailure(path, err)
 	}
-	if o.key.path != "" {
+	if signed {
 		if sealed, err = o.key.sign(ctx, e, sealed); err != nil {
 			return err
 		}
@@ -95,7 +99,10 @@ func sealFailure(path string, err error) error {
 // report states for it.
 func headOf(e *env, previous string, stream chain.Stream) (chain.Head, error) {
 	digest, err := canon.ParseDigest(previous)
-	if err == nil {
+	switch {
+	case err == nil && digest.IsZero():
+		return chain.Head{}, zeroHash(previous)
+	case err == nil:
 		return chain.Head{Hash: digest}, nil
 	}
 	if strings.HasPrefix(previous, "sha256:") {

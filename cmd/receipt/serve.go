@@ -46,9 +46,6 @@ and SIGTERM let requests finish, a second signal does not.`,
 		Example: `  receipt serve --addr 127.0.0.1:0 --keys keys.json --receipts receipts.jsonl
   receipt serve --api-keys api-keys.jsonl --new-api-key ci`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			if err := o.check(cmd.Flags(), args); err != nil {
 				return err
 			}

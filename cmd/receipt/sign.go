@@ -100,6 +100,15 @@ func (k *keyFlags) sign(ctx context.Context, e *env, sealed *receipt.Sealed) (*r
 	return signed, nil
 }
 
+// given reports whether a key is named. An id without a key is an error: who gives
+// one expects a signature.
+func (k *keyFlags) given() (bool, error) {
+	if k.path == "" && k.id != "" {
+		return false, usage("receipt keys generate makes a key", "--key-id names the key of --key, which is missing")
+	}
+	return k.path != "", nil
+}
+
 // maxKeyFile is the size of the largest private key file that is read.
 const maxKeyFile = 64 << 10
 

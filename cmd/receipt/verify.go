@@ -52,9 +52,6 @@ user's configuration folder: a JWK Set. They are never taken from a receipt.`,
 		Example: `  receipt verify --keys keys.json receipt.json
   receipt verify --integrity-only --format json receipt.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := refuseEmpty(cmd); err != nil {
-				return err
-			}
 			return verify(cmd.Context(), e, args, &o)
 		},
 	}
