@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
@@ -133,6 +135,11 @@ func (b *bindingFlags) check() error {
 	for _, r := range b.roles {
 		if !slices.Contains([]receipt.Role{receipt.RoleIssuer, receipt.RoleWitness, receipt.RoleCheckpoint}, receipt.Role(r)) {
 			return usage("", "--role is issuer, witness or checkpoint, found %q", r)
+		}
+	}
+	if b.origin != "" {
+		if _, err := merkle.NewLog(b.origin, make(ed25519.PublicKey, ed25519.PublicKeySize)); err != nil { // no checkpoint could name it
+			return usage("a log is named by a URL without https://, such as log.example.net/receipts", "--origin %q: %s", b.origin, plainMerkle(err))
 		}
 	}
 	return nil
