@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -33,6 +34,9 @@ The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
 func ledgerFile(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return usage(cmd.CommandPath()+" --help has examples", "expected the FILE of a ledger")
+	}
+	if args[0] == stdinName {
+		return usage("", "a ledger is a file, found -")
 	}
 	return nil
 }
@@ -80,8 +84,12 @@ func ledgerReason(err error) error {
 	return err
 }
 
-// openLedger opens one that exists.
+// openLedger opens one that exists. Of an empty file nobody can tell whether init was
+// interrupted, or a ledger was lost: to begin anew would fork its chains.
 func openLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, error) {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return nil, usage("restore a copy of the ledger that it was; if there never was one, remove the file, and receipt ledger init makes one", "%q is empty: it is no ledger, or one that was lost", path)
+	}
 	open := ledger.OpenReadOnly
 	if write {
 		open = ledger.Open
