@@ -305,7 +305,7 @@ func (r *consistency) print(e *env) error {
 	return err
 }
 
-const wrongOrder = "make sure that --from is the earlier one; a log never shrinks"
+const wrongOrder = "make sure that the first of the two is the earlier one; a log never shrinks"
 
 // advice says what two trees mean.
 func (r *consistency) advice() string {

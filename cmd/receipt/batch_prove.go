@@ -56,7 +56,7 @@ func (o *proveFlags) register(f *pflag.FlagSet) {
 
 func (o *proveFlags) prove(ctx context.Context, e *env, choose chooser, long bool) error {
 	if o.checkpoint == "" || o.receipt == "" {
-		return usage("receipt batch prove --help shows examples", "--checkpoint FILE and --receipt ID|FILE are both needed")
+		return usage("--help shows examples", "--checkpoint FILE and --receipt ID|FILE are both needed")
 	}
 	selected, err := choose()
 	if err != nil {
