@@ -95,6 +95,9 @@ func recordLog(ctx context.Context, e *env, path string, o *recordOptions) error
 		return err
 	}
 	defer in.Close()
+	if err := checkLogPaths(path, o); err != nil {
+		return err
+	}
 	kept, err := newKeptLog(o.log, o.force)
 	if err != nil {
 		return err
@@ -111,10 +114,7 @@ func recordLog(ctx context.Context, e *env, path string, o *recordOptions) error
 	if err != nil {
 		return err
 	}
-	if err := kept.finish(); err != nil {
-		return err
-	}
-	if err := writeOutput(e, o.output, append(text, '\n'), 0o644, o.force); err != nil {
+	if err := writeRecorded(e, o, kept, append(text, '\n')); err != nil {
 		return err
 	}
 	for _, note := range recordNotes(log.Counts) {

@@ -41,6 +41,40 @@ func (k *keptLog) add(line []byte) error {
 	return k.fault(err)
 }
 
+// checkLogPaths refuses a file that would take the place of another of this run.
+func checkLogPaths(input string, o *recordOptions) error {
+	same := func(a, b string) bool { return a != "" && a != stdinName && b != "" && sameFile(a, b) }
+	switch {
+	case same(o.log, o.output):
+		return usage("", "--log and --output name the same file, %q", o.output)
+	case same(o.log, input):
+		return usage("the log is what the draft is made of", "--log names the input, %q", input)
+	case same(o.output, input):
+		return usage("the log is what the draft is made of", "--output names the input, %q", input)
+	}
+	return nil
+}
+
+// writeRecorded writes the draft, and before it the log that the draft names. When
+// one cannot be written, neither is there.
+func writeRecorded(e *env, o *recordOptions, kept *keptLog, draft []byte) error {
+	if o.output == "" || o.output == stdinName {
+		if err := kept.finish(); err != nil {
+			return err
+		}
+		return writeOutput(e, o.output, draft, 0o644, o.force)
+	}
+	prepared, err := prepareFile(o.output, draft, 0o644, o.force)
+	if err != nil {
+		return err
+	}
+	defer prepared.discard()
+	if err := kept.finish(); err != nil {
+		return err
+	}
+	return prepared.commit()
+}
+
 // finish makes the file appear under its name.
 func (k *keptLog) finish() error {
 	if k.file == nil {
