@@ -27,7 +27,10 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	if !r.Ended() {
+	switch {
+	case !r.Ended() && r.options.TaskID != "" && r.counts.OtherTasks > 0 && len(r.seen) == 0:
+		return nil, fmt.Errorf("%w; none of the events is of the task %s", ErrNotEnded, quote(r.options.TaskID))
+	case !r.Ended():
 		return nil, ErrNotEnded
 	}
 	d := r.run.draft()
