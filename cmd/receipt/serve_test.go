@@ -218,11 +218,12 @@ func TestServe(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "anchors.json"), []byte(`{"partner": "keys.json"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := startServe(t, dir, "--addr", "127.0.0.1:0", "--keys", "keys.json", "--issuer", "harness_example_cloud",
+	r := startServe(t, dir, "--addr", "127.0.0.1:0", "--keys", filepath.Join(dir, "keys.json"), "--issuer", "harness_example_cloud",
 		"--receipts", "receipts.jsonl", "--anchors", "anchors.json", "--checkpoint", "checkpoint.txt")
 	task := fixture(t, "valid/task.json")
 	r.expects(200, `"verdict":"verified"`, "POST", "/v1/verify", task, jsonType)
 	r.expects(200, `"verdict":"refuted"`, "POST", "/v1/verify", fixture(t, "malicious/changed-cost.json"), jsonType)
+	r.expects(200, `"keys":{"path":"keys.json",`, "POST", "/v1/verify", taskLine(t), "Content-Type: application/x-ndjson")
 	r.expects(200, `"receipts":true`, "GET", "/v1", "")
 	r.expects(200, `"id":"receipt_01K0TASK"`, "GET", "/v1/receipts/receipt_01K0TASK", "", version)
 	r.expects(200, `"valid":true`, "POST", "/v1/receipts/receipt_01K0TASK/verify", `{"trust_anchor":"partner"}`, version, jsonType)

@@ -54,7 +54,8 @@ func (t *trusted) use(file *keyFile, policy receipt.Policy) error {
 	var named *stream.Keys
 	var public []byte
 	if file != nil {
-		trust, named = file.set, &stream.Keys{Path: file.path, SHA256: file.sha256, Count: file.set.Len()}
+		// Clients are told which file it is, not where it lies on the server.
+		trust, named = file.set, &stream.Keys{Path: filepath.Base(file.path), SHA256: file.sha256, Count: file.set.Len()}
 		var all keys.File
 		if err := all.Add(file.set.Keys()...); err != nil {
 			return usage("", "%q: %w", file.path, err)
