@@ -250,7 +250,7 @@ func TestMedia(t *testing.T) {
 	if got := h.post("/v1/verify", "application/json", []byte("{}"), "Content-Type", "application/cbor"); got.status != 415 {
 		t.Errorf("two types: %d", got.status)
 	}
-	if got := h.post("/v1/verify", "application/json", []byte("{}"), "Content-Encoding", "deflate"); got.status != 415 || got.header.Get("Accept-Encoding") == "" {
+	if got := h.post("/v1/verify", "application/json", []byte("{}"), "Content-Encoding", "deflate"); got.status != 415 || got.header.Get("Accept-Encoding") != "identity" || !strings.Contains(string(got.body), `or one of [\"identity\"], found \"deflate\"`) {
 		t.Errorf("deflate: %d %v", got.status, got.header)
 	}
 }

@@ -60,8 +60,9 @@ func contentEncoding(r *http.Request, known ...string) (string, error) {
 			}
 		}
 	}
-	f := unsupportedMedia(name, "expected a body that is not compressed, or by one of %q, found %.40q", known, strings.Join(list, ", "))
-	return "", f.with("Accept-Encoding", strings.Join(append(known, "identity"), ", "))
+	known = append(known, "identity")
+	f := unsupportedMedia(name, "expected no Content-Encoding, or one of %q, found %.40q", known, strings.Join(list, ", "))
+	return "", f.with("Accept-Encoding", strings.Join(known, ", "))
 }
 
 // wantsArchive reports whether a client would rather have CBOR than JSON: it names
