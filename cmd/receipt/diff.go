@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +38,7 @@ form rounds.`,
 				return unreadable(err)
 			}
 			var d differences
-			d.compare(nil, a.Root(), b.Root())
+			d.compare(a.Root(), b.Root())
 			if d.count == 0 {
 				fmt.Fprintln(&d.text, "no differences")
 			}
@@ -65,40 +66,50 @@ func unreadable(err error) error {
 type differences struct {
 	text  bytes.Buffer
 	count int
+	path  []string // the tokens of the pointer to what is compared
 }
 
-func (d *differences) compare(at []byte, a, b canon.Node) {
+func (d *differences) compare(a, b canon.Node) {
 	switch {
 	case a.IsZero():
-		d.line('+', at, show(b))
+		d.line('+', show(b))
 	case b.IsZero():
-		d.line('-', at, show(a))
+		d.line('-', show(a))
 	case a.Kind() == canon.KindObject && b.Kind() == canon.KindObject:
-		d.members(at, a, b)
+		d.members(a, b)
 	case a.Kind() == canon.KindArray && b.Kind() == canon.KindArray:
-		d.elements(at, a, b)
+		d.elements(a, b)
 	case !bytes.Equal(a.AppendCanonical(nil), b.AppendCanonical(nil)):
-		d.line('~', at, show(a)+" → "+show(b))
+		d.line('~', show(a)+" → "+show(b))
 	}
 }
 
-func (d *differences) members(at []byte, a, b canon.Node) {
+// below compares what the token leads to.
+func (d *differences) below(token string, a, b canon.Node) {
+	d.path = append(d.path, token)
+	d.compare(a, b)
+	d.path = d.path[:len(d.path)-1]
+}
+
+func (d *differences) members(a, b canon.Node) {
 	inB := map[string]canon.Node{}
 	for name, value := range b.Members() {
 		inB[name.String()] = value
 	}
 	for name, value := range a.Members() {
-		d.compare(canon.AppendToken(bytes.Clone(at), name.String()), value, inB[name.String()])
-		delete(inB, name.String())
+		text := name.String()
+		d.below(text, value, inB[text])
+		delete(inB, text)
 	}
 	for name, value := range b.Members() { // in source order
-		if _, only := inB[name.String()]; only {
-			d.compare(canon.AppendToken(bytes.Clone(at), name.String()), canon.Node{}, value)
+		text := name.String()
+		if _, only := inB[text]; only {
+			d.below(text, canon.Node{}, value)
 		}
 	}
 }
 
-func (d *differences) elements(at []byte, a, b canon.Node) {
+func (d *differences) elements(a, b canon.Node) {
 	var inB []canon.Node
 	for _, e := range b.Elements() {
 		inB = append(inB, e)
@@ -109,20 +120,35 @@ func (d *differences) elements(at []byte, a, b canon.Node) {
 		if i < len(inB) {
 			other = inB[i]
 		}
-		d.compare(fmt.Appendf(bytes.Clone(at), "/%d", i), e, other)
+		d.below(strconv.Itoa(i), e, other)
 		n++
 	}
 	for i := n; i < len(inB); i++ {
-		d.compare(fmt.Appendf(bytes.Clone(at), "/%d", i), canon.Node{}, inB[i])
+		d.below(strconv.Itoa(i), canon.Node{}, inB[i])
 	}
 }
 
-func (d *differences) line(sign byte, at []byte, values string) {
+func (d *differences) line(sign byte, values string) {
 	d.count++
-	if len(at) == 0 {
-		at = []byte("(whole document)")
+	at := "(whole document)"
+	if len(d.path) > 0 {
+		at = d.pointer()
 	}
-	fmt.Fprintf(&d.text, "%c %s  %s\n", sign, escapeLine(string(at)), values)
+	fmt.Fprintf(&d.text, "%c %s  %s\n", sign, escapeLine(at), values)
+}
+
+// pointer is where the compared values are. It is bounded, and only made for a
+// line: names can be as long as the receipts, above a million values.
+func (d *differences) pointer() string {
+	const most = 256
+	var b []byte
+	for _, token := range d.path {
+		b = canon.AppendToken(b, token[:min(len(token), most)])
+		if len(b) > most {
+			return string(bytes.ToValidUTF8(b[:most], nil)) + "…"
+		}
+	}
+	return string(b)
 }
 
 // show is a value for a line: canonical, escaped, bounded.

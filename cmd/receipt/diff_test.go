@@ -1,0 +1,24 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDiffLongName: a name is not repeated for each of the values below it.
+func TestDiffLongName(t *testing.T) {
+	dir := t.TempDir()
+	name := strings.Repeat("é", 1<<19)
+	for file, value := range map[string]string{"a": "1,", "b": "2,"} {
+		text := `{"` + name + `":[` + strings.Repeat(value, 2000) + `0]}`
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, errs := command(nil, "diff", filepath.Join(dir, "a"), filepath.Join(dir, "b"))
+	if code != exitRefuted || errs != "" || strings.Count(out, "\n") != 2000 || len(out) > 2000*300 || !strings.Contains(out, "é…  1 → 2\n") {
+		t.Errorf("exit %d, %d bytes, %s", code, len(out), errs)
+	}
+}
