@@ -42,7 +42,7 @@ func showReceipt(e *env, path string, data []byte) error {
 	v.VerifyBytes(data, doc, rep)
 	if doc.Root().Kind() != canon.KindObject {
 		f := rep.Finding()
-		return refuted(f.Hint, "%q is no receipt: %s: %s", path, f.Code, f.Detail)
+		return refuted(f.Hint, "%q is no receipt: %s: %s", sourceName(path), f.Code, f.Detail)
 	}
 	b := &block{}
 	s := &shown{root: doc.Root(), b: b}
