@@ -124,6 +124,8 @@ func TestCompressionTold(t *testing.T) {
 		{"cut gzip", gz[:len(gz)-9], "gzip: the file ends in its middle", "cut off"},
 		{"cut zstd", zst[:len(zst)-9], "zstd: the file ends in its middle", "cut off"},
 		{"garbage behind gzip", text(gz, "garbage garbage"), "gzip: what follows", ""},
+		{"a line end behind gzip", text(gz, "\n"), "gzip: what follows", ""},
+		{"a cut member behind gzip", text(gz, string(gz[:7])), "gzip: the file ends in its middle", "cut off"},
 		{"sum of gzip", flipped(gz, -6), "gzip: its checksum does not fit", "damaged"},
 		{"nested", gzipped(t, gz), "inside a compressed file", ""},
 	} {

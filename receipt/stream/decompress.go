@@ -28,10 +28,12 @@ func decompress(r *bufio.Reader, long bool) (plain *bufio.Reader, compressed boo
 	closer = nothing
 	switch head, _ := r.Peek(4); {
 	case isGzip(head):
-		if inner, err = gzip.NewReader(r); err != nil {
+		z, err := gzip.NewReader(r)
+		if err != nil {
 			return nil, true, nothing, compressionError("gzip", err)
 		}
-		inner = &named{inner, "gzip"}
+		z.Multistream(false)
+		inner = &named{&members{z, r}, "gzip"}
 	case isZstd(head):
 		window := uint64(MaxWindow)
 		if long {
@@ -59,6 +61,40 @@ func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b})
 func isZstd(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
 		len(head) == 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:], []byte{0x2a, 0x4d, 0x18})
+}
+
+// members reads the members of a gzip file one after another. gzip.Reader does so
+// too, but takes a line end behind the last one for a file that was cut off.
+type members struct {
+	*gzip.Reader
+	behind *bufio.Reader // what follows the member that is being read
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	for { // a member may be empty
+		n, err := m.Reader.Read(p)
+		if err == io.EOF {
+			err = m.next()
+		}
+		if n > 0 || err != nil || len(p) == 0 {
+			return n, err
+		}
+	}
+}
+
+// next begins the next member; io.EOF says that there is none.
+func (m *members) next() error {
+	switch head, err := m.behind.Peek(2); {
+	case len(head) == 0:
+		return err
+	case !isGzip(head):
+		return gzip.ErrHeader
+	}
+	if err := m.Reset(m.behind); err != nil {
+		return err
+	}
+	m.Multistream(false)
+	return nil
 }
 
 // named says which decoder an error is of.
