@@ -89,7 +89,9 @@ What a tool's own events tell of files and the network stands in place of what a
 or spans with the same ` + "`tool_call_id`" + ` tell.
 
 An approval needs ` + "`approvers_required`" + ` different reviewers (one, when it is not said) before
-its ` + "`deadline`" + `. An answer that was no approval is never taken back.
+its ` + "`deadline`" + `. An answer that was no approval is never taken back. One that approves
+and has ` + "`approved`" + ` or ` + "`accepted`" + ` other than true, or that names a call which no question of
+its id named, is a denial.
 A question that is asked again can demand more, never less. An answer with no id but
 the call's is to the last question about the call. Who sent the event that tells of a
 decision is no reviewer; ` + "`actor`" + ` and ` + "`reviewers`" + ` of the payload are, and who sent a

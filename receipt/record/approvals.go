@@ -30,7 +30,8 @@ type approval struct {
 	required               int64
 	deadline               time.Time
 
-	request   []byte // canonical payload; nil when only an answer came
+	request   []byte          // canonical payload; nil when only an answer came
+	about     map[string]bool // calls that questions named
 	evidence  [][]byte
 	confirmed bool // a user.tool_confirmation is among the evidence
 
@@ -100,12 +101,37 @@ func approvalRequired(r *run, e *event) {
 			a.deadline = at
 		}
 	}
+	a.ask(r, e)
 	if a.request != nil { // asked again: the question is the same
 		return
 	}
 	first(&a.action, e.text(nested, "action"))
 	a.input = e.content(e.payload, "input")
 	a.request = r.keep(e, e.payload.AppendCanonical(nil))
+}
+
+// ask notes the call that a question names.
+func (a *approval) ask(r *run, e *event) {
+	call := e.text(e.payload, "tool_call_id")
+	if call == "" || a.about[call] {
+		return
+	}
+	if a.about == nil {
+		a.about = map[string]bool{}
+	}
+	a.about[string(r.keep(e, []byte(call)))] = true
+}
+
+// contradicts reports whether an answer that approves says itself that it does not,
+// or is about a call that nobody asked for under this id.
+func (a *approval) contradicts(e *event) bool {
+	for _, name := range []string{"approved", "accepted"} {
+		if n := e.payload.Member(name); !absent(n) && !n.Bool() {
+			return true
+		}
+	}
+	call := e.text(e.payload, "tool_call_id")
+	return call != "" && len(a.about) > 0 && !a.about[call]
 }
 
 // confirmation is what a user answered: evidence of the decision, and the
@@ -168,6 +194,9 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 	}
 	who := e.actor()
 	ref := e.text(e.payload, "policy_ref")
+	if decision == approved && a.contradicts(e) {
+		decision = denied
+	}
 	if decision != approved {
 		if a.refusal == "" {
 			a.refusal, a.refuser, a.refusedAt = decision, who, at

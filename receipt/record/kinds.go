@@ -29,7 +29,7 @@ func Kinds() []Kind {
 func never(*event) bool { return false }
 
 func answerMembers(more ...string) []string {
-	return append([]string{"approval_id", "request_id", "tool_call_id", "name", "action", "decision", "actor", "reviewers", "signatures", "decided_at", "args", "args_sha256", "policy_ref", "reason"}, more...)
+	return append([]string{"approval_id", "request_id", "tool_call_id", "name", "action", "decision", "approved", "accepted", "actor", "reviewers", "signatures", "decided_at", "args", "args_sha256", "policy_ref", "reason"}, more...)
 }
 
 func requestMembers() []string {
