@@ -61,6 +61,8 @@ func (f *Frames) request(fr *frame) {
 		f.counts.OtherSessions++
 		f.expect(fr, nil)
 		return
+	case f.loading && !fr.update.IsZero():
+		f.counts.Replayed++
 	case !known:
 		f.counts.Unknown++
 	case k.translate == nil:

@@ -13,6 +13,7 @@ const (
 	methodPermission = "session/request_permission"
 	methodPrompt     = "session/prompt"
 	methodCancel     = "session/cancel"
+	methodLoad       = "session/load"
 	methodUpdate     = "session/update"
 	methodAsked      = "harn.hitl.requested"
 	methodRespond    = "harn.hitl.respond"
@@ -24,7 +25,7 @@ func sentBy(method string) Sender {
 	switch method {
 	case methodUpdate, methodPermission, methodAsked:
 		return SenderAgent
-	case methodPrompt, methodCancel, methodRespond:
+	case methodPrompt, methodCancel, methodLoad, methodRespond:
 		return SenderClient
 	}
 	return SenderUnknown
@@ -36,6 +37,7 @@ func FrameKinds() []FrameKind {
 	all := []FrameKind{
 		{methodPrompt, "user.message; task.submitted, task.started; by its response task.completed, task.failed, task.canceled",
 			"the life of the task is the prompt's unless task.* events are given beside the frames; stopReason end_turn completes, cancelled cancels, any other and an error fail", translatePrompt},
+		{methodLoad, "", "updates before its response, and before a prompt, tell earlier turns: passed over, and counted", translateLoad},
 		{methodCancel, "user.cancel_requested", "", translateCancel},
 		{methodPermission, "tool.approval_required; by its response tool.approved or tool.denied", "decided by the table of outcomes", translatePermission},
 		{methodAsked, "tool.approval_required", "a question without approval_request is none", translateAsked},
@@ -71,7 +73,7 @@ func silentUpdates() []string {
 
 func silentMethods() []string {
 	return []string{
-		"initialize", "authenticate", "session/new", "session/load", "session/input", "session/inject", "agent/idle", "agent/resume", "agent/user_message", "user_message",
+		"initialize", "authenticate", "session/new", "session/input", "session/inject", "agent/idle", "agent/resume", "agent/user_message", "user_message",
 		"tool_search/query", "host/tools/list", "builtin_call", "skills/list", "skills/fetch", "skills/update", "skill/match",
 	}
 }

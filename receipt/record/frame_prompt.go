@@ -14,7 +14,7 @@ func StopReasons() []StopReason {
 
 // translatePrompt: a prompt is the task when nothing else says when that began.
 func translatePrompt(f *Frames, fr *frame) {
-	fr.expects = true
+	fr.expects, f.loading = true, false
 	if f.stated {
 		f.emit(fr, "user.message", members{})
 		f.expect(fr, nil)
@@ -27,6 +27,20 @@ func translatePrompt(f *Frames, fr *frame) {
 	f.emit(fr, "task.started", members{})
 	f.prompted = true
 	f.expect(fr, f.stopped)
+}
+
+// translateLoad: the runtime tells the whole conversation again before it responds,
+// calls of tools included. They are not this task's.
+func translateLoad(f *Frames, fr *frame) {
+	f.counts.Silent++
+	if absent(fr.root.Member("id")) {
+		return
+	}
+	fr.expects, f.loading = true, true
+	f.expect(fr, func(*frame) {
+		f.counts.Silent++
+		f.loading = false
+	})
 }
 
 func (f *Frames) stopped(fr *frame) {

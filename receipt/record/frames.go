@@ -42,6 +42,7 @@ type Frames struct {
 	open     int  // requests in pending
 	stated   bool // a task.* event came from Event: prompts say nothing of the task's life
 	prompted bool // the life of the task is that of a prompt
+	loading  bool // a session/load has no response yet
 
 	calls   map[string]*frameCall
 	workers map[string]*worker
@@ -57,6 +58,7 @@ type FrameCounts struct {
 	Silent        int // that say nothing a receipt tells
 	Unknown       int // of unknown methods and updates
 	OtherSessions int
+	Replayed      int // updates that told earlier turns of a session that was loaded
 	Unmatched     int // responses to no open request
 }
 
@@ -143,7 +145,7 @@ func (f *Frames) event(at time.Time, kind string, payload canon.Node) error {
 	f.index++
 	fr := &frame{event: event{index: f.index, kind: kind, at: at}}
 	if len(kind) > 5 && kind[:5] == "task." {
-		f.stated = true
+		f.stated, f.loading = true, false
 	}
 	if payload.Kind() != canon.KindObject {
 		f.err = fr.fail(CodeMalformed, payload, "expected an object as payload")

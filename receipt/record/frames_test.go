@@ -269,6 +269,38 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
+// TestLoad: what a session that is loaded tells of earlier turns is not this task's.
+func TestLoad(t *testing.T) {
+	const load = `{"jsonrpc":"2.0","id":7,"method":"session/load","params":{"sessionId":"s"}}`
+	const loaded = `{"jsonrpc":"2.0","id":7,"result":null}`
+	const prompt = `{"jsonrpc":"2.0","id":8,"method":"session/prompt","params":{"sessionId":"s"}}`
+	call := func(id string) string {
+		return updateLine(`"sessionUpdate":"tool_call","toolCallId":"` + id + `","title":"n","status":"completed"`)
+	}
+	for name, test := range map[string]struct {
+		want  string
+		lines []string
+	}{
+		"loaded":           {"new", []string{load, call("old"), loaded, prompt, call("new")}},
+		"not yet loaded":   {"new", []string{load, call("old"), prompt, call("new")}},
+		"not loaded":       {"new", []string{load, `{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"m"}}`, call("new")}},
+		"nobody will tell": {"new", []string{strings.Replace(load, `"id":7,`, "", 1), call("new")}},
+	} {
+		l, err := bridge(test.lines...)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		calls := l.Draft.SideEffects.ToolCalls
+		if len(calls) != 1 || calls[0].CallID != test.want {
+			t.Errorf("%s: %+v", name, calls)
+		}
+		if want := strings.Count(strings.Join(test.lines, ""), `"old"`); l.Counts.Replayed != want {
+			t.Errorf("%s: %d were passed over, want %d", name, l.Counts.Replayed, want)
+		}
+	}
+}
+
 // TestFramesRefused: what ends a recording of frames, with the index of the frame.
 func TestFramesRefused(t *testing.T) {
 	for name, test := range map[string]struct {
