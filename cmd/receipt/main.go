@@ -25,7 +25,7 @@ func main() {
 		debug.SetGCPercent(50)
 	}
 	signal.Ignore(syscall.SIGPIPE) // writing tells, and temporary files are removed
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), interruptions(os.Args[1:])...)
 	done := make(chan int, 1)
 	var patience atomic.Int64
 	patience.Store(int64(time.Second))
@@ -38,6 +38,16 @@ func main() {
 		})
 	}()
 	os.Exit(await(ctx, stop, done, &patience))
+}
+
+// interruptions are the signals upon which a run tidies up and ends. A terminal that
+// is closed is one, unless nohup has it ignored; serve reads its files again instead.
+func interruptions(args []string) []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if serves := len(args) > 0 && args[0] == "serve"; !serves && !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
 }
 
 // await returns the exit code of a run. One that is interrupted has a moment to

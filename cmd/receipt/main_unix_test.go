@@ -1,0 +1,56 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestHangUp: a terminal that is closed is an interruption that tidies up, too.
+func TestHangUp(t *testing.T) {
+	inFolder(t, 1)
+	if err := os.WriteFile("trust.json", []byte(fixture(t, "keys/trust.json")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := strings.Join(files(t), " ")
+	cmd := exec.Command("receipt", "verify", "--keys", "trust.json", "--report", "r.json", "-")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	if _, err := io.WriteString(in, strings.Repeat("{}\n", 100)); err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); strings.Join(files(t), " ") == before; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("no report is begun")
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	var message bytes.Buffer
+	_, _ = bufio.NewReader(told).WriteTo(&message)
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(message.String(), "receipt: error: interrupted") {
+		t.Errorf("%v, %s", err, message.String())
+	}
+	if after := strings.Join(files(t), " "); after != before {
+		t.Errorf("there is %s, want %s", after, before)
+	}
+}
