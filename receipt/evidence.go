@@ -39,6 +39,10 @@ type Batch interface {
 	// Leaf returns the leaf hash that is listed for a receipt_id.
 	Leaf(receiptID []byte) (leaf merkle.Hash, ok bool)
 
+	// ReceiptHash returns the receipt_hash that is listed beside it; zero when
+	// the batch does not say.
+	ReceiptHash(receiptID []byte) canon.Digest
+
 	// Explain says in a sentence why a receipt of the batch may state another
 	// root, such as that it is what an older construction would give over the
 	// batch; "" when it does not know.

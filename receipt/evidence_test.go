@@ -281,6 +281,7 @@ func TestCheckpointRule(t *testing.T) {
 // A batch is a receipt.Batch of a test.
 type batch struct {
 	leaves map[string]merkle.Hash
+	hashes map[string]canon.Digest // may be nil
 	root   canon.Digest
 }
 
@@ -290,6 +291,8 @@ func (b *batch) Leaf(id []byte) (merkle.Hash, bool) {
 	leaf, ok := b.leaves[string(id)]
 	return leaf, ok
 }
+
+func (b *batch) ReceiptHash(id []byte) canon.Digest { return b.hashes[string(id)] }
 
 func (b *batch) Explain(stated canon.Digest) string {
 	if stated == canon.Sum([]byte("doubled")) {
@@ -328,6 +331,10 @@ func TestBatches(t *testing.T) {
 	lost := &batch{leaves: map[string]merkle.Hash{}, root: b.root}
 	doubled := canon.Sum([]byte("doubled"))
 	r1 := make2("r1", &b.root, keep)
+	hashed := func(hash canon.Digest) *batch {
+		return &batch{b.leaves, map[string]canon.Digest{"r1": hash}, b.root}
+	}
+	otherHash := refuted(receipt.StepBatch, receipt.CodeMerkleRootMismatch, "/chain/receipt_hash")
 	altered := make2("r1", &b.root, func(o map[string]any) { o["metadata"] = map[string]any{"x": 1} })
 	if receipt.BatchLeaf(parsed(t, r1)) != b.leaves["r1"] {
 		t.Fatal("the root is part of the leaf")
@@ -343,6 +350,8 @@ func TestBatches(t *testing.T) {
 	}{
 		"in it":                         {r1, of(b), "", verified()},
 		"in one of two":                 {r1, of(foreign, b), "", verified()},
+		"its hash listed":               {r1, of(hashed(hashOf(t, r1))), "", verified()},
+		"another hash listed":           {r1, of(hashed(doubled)), "", otherHash},
 		"in one of two, first":          {r1, of(b, foreign), "", verified()},
 		"other content":                 {altered, of(b), "", mismatch},
 		"other content, listed beside":  {altered, of(b, foreign), "", mismatch},

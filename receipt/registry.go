@@ -38,7 +38,7 @@ func Codes() []CodeInfo {
 		{CodeProofInvalid, "batch", Refutes, "None of the inclusion proofs fits the receipt: the path from its hash leads to another root than the checkpoint's, has a wrong length, or its index is not below the size of the tree.", "The proof is of another receipt, or of another tree. Ask the log for the proof of this receipt."},
 		{CodeCheckpointInvalid, "batch", Refutes, "A checkpoint is malformed, carries a false signature of a trusted log or witness key, or contradicts another one that the same log signed.", "Ask the log for an undamaged copy."},
 		{CodeCheckpointRequired, "batch", Undecides, "The policy asks for a checkpoint of a trusted log that includes the receipt, and none was given.", "Ask the log for an inclusion proof: --proof FILE."},
-		{CodeMerkleRootMismatch, "batch", Refutes, "The receipt and its batch contradict each other: the batch lists other content for it, has another root than the receipt states, or does not list it.", "Ask the issuer for the batch that the receipt was sealed with."},
+		{CodeMerkleRootMismatch, "batch", Refutes, "The receipt and its batch contradict each other: the batch lists other content or another hash for it, has another root than the receipt states, or does not list it.", "Ask the issuer for the batch that the receipt was sealed with."},
 		{CodeNotInBatch, "batch", Undecides, "A batch was given, but the receipt neither is listed in it nor states its root.", "Give the batch of this receipt, or none."},
 
 		{CodeUnsigned, "signatures", Undecides, "No signature of an issuer is there. The content fits its hash, but anyone could have written both.", "Ask the issuer for the signed receipt."},

@@ -33,7 +33,7 @@
 // is not the one listed. Nobody signs a manifest: what it is worth comes from
 // the root that each signed receipt states. A root vouches for the leaves, and a
 // leaf for the id and all other content; receipt_hash is vouched for by the
-// receipt itself.
+// receipt itself, which has to have the one that is listed.
 //
 // With a shell and jq, the leaf hash of a receipt, and the root of two leaves:
 //

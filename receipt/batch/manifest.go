@@ -45,6 +45,16 @@ func (m *Manifest) Leaf(receiptID []byte) (merkle.Hash, bool) {
 	return m.entries[i].Leaf, true
 }
 
+// ReceiptHash returns the receipt_hash that is listed for a receipt; zero when
+// the receipt is not listed.
+func (m *Manifest) ReceiptHash(receiptID []byte) canon.Digest {
+	i, ok := m.index[string(receiptID)]
+	if !ok {
+		return canon.Digest{}
+	}
+	return m.entries[i].ReceiptHash
+}
+
 // Prove returns the index of a receipt, and the proof that its leaf is in the
 // tree (RFC 9162 section 2.1.3.1), for [merkle.CheckInclusion]. It shows that
 // the receipt is in the batch without showing the ids of the others. The time is

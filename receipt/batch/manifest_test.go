@@ -15,6 +15,7 @@ import (
 var _ interface {
 	Root() canon.Digest
 	Leaf(receiptID []byte) (merkle.Hash, bool)
+	ReceiptHash(receiptID []byte) canon.Digest
 	Explain(stated canon.Digest) string
 } = (*batch.Manifest)(nil)
 
@@ -33,6 +34,9 @@ func TestProve(t *testing.T) {
 			if listed, ok := m.Leaf([]byte(name(i))); !ok || listed != leaf {
 				t.Errorf("%d of %d: leaf %v, want %v", i, n, listed, leaf)
 			}
+			if listed, want := m.ReceiptHash([]byte(name(i))), m.Entries()[i].ReceiptHash; listed != want || want.IsZero() {
+				t.Errorf("%d of %d: receipt_hash %v, want %v", i, n, listed, want)
+			}
 			if err := merkle.CheckInclusion(leaf, index, uint64(n), proof, root); err != nil {
 				t.Errorf("%d of %d: %v", i, n, err)
 			}
@@ -50,6 +54,9 @@ func TestNotListed(t *testing.T) {
 		}
 		if leaf, ok := m.Leaf([]byte(id)); ok || leaf != (merkle.Hash{}) {
 			t.Errorf("%q has the leaf %v", id, leaf)
+		}
+		if hash := m.ReceiptHash([]byte(id)); !hash.IsZero() {
+			t.Errorf("%q has the receipt_hash %v", id, hash)
 		}
 	}
 	if err := m.Check(parse(t, content("receipt_2\u202e", "w"))); err == nil || err.Error() != `batch: the manifest lists no receipt "receipt_2\u202e"` {
