@@ -79,7 +79,7 @@ func findDocument(path string, index int) ([]byte, error) {
 // openInput opens a file, or stdin.
 func openInput(e *env, path string) (io.ReadCloser, error) {
 	if path == stdinName {
-		return io.NopCloser(e.in), nil
+		return e.stdin()
 	}
 	info, err := os.Stat(path)
 	if err != nil {

@@ -47,7 +47,7 @@ func selectSources(e *env, paths []string, kind stream.Kind) (*selection, error)
 				return nil, usage("", "- is given twice, but stdin can be read once")
 			}
 			s.stdin = true
-			s.sources = append(s.sources, stream.Source{Name: "stdin", Kind: kind, Open: func() (io.ReadCloser, error) { return io.NopCloser(e.in), nil }})
+			s.sources = append(s.sources, stream.Source{Name: "stdin", Kind: kind, Open: e.stdin})
 			continue
 		}
 		if err := s.add(path, kind); err != nil {
