@@ -7,10 +7,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// onceEach makes a verb, and the verbs below it, refuse a flag that is given twice
-// with different values. The last one would win: of two --expect-head or
-// --checkpoint one would be a demand that nobody checks. Flags that take a list
-// stay as they are.
+// onceEach makes a verb, and the verbs below it, refuse a flag that is given twice.
+// The last one would win: of two --expect-head or --checkpoint one would be a
+// demand that nobody checks. Flags that take a list stay as they are.
 func onceEach(cmd *cobra.Command) {
 	wrap := func(f *pflag.Flag) {
 		if _, list := f.Value.(pflag.SliceValue); !list {
@@ -26,18 +25,18 @@ func onceEach(cmd *cobra.Command) {
 	}
 }
 
-// An onceValue is the value of a flag that may be repeated but not changed.
+// An onceValue is the value of a flag that may be given once.
 type onceValue struct {
 	pflag.Value
-	text  string
 	given bool
+	first string
 }
 
-// Set refuses another text than the first.
+// Set refuses a second text.
 func (v *onceValue) Set(text string) error {
-	if v.given && text != v.text {
-		return fmt.Errorf("it is given twice, first as %q", v.text)
+	if v.given {
+		return fmt.Errorf("it is given twice, first as %.80q", v.first)
 	}
-	v.given, v.text = true, text
+	v.given, v.first = true, text
 	return v.Value.Set(text)
 }
