@@ -90,8 +90,13 @@ func protocolTokens() []Detector {
 			part+`{4,}={0,2}\.`+part+`{4,}(?:\.`+part+`*){0,2}={0,2}|`+
 			`[\w/+-]{10,}={0,2}\.?|`+
 			`\.[\w-]{8,}\.[\w-]{4,}\.[\w-]{8,})`, 3),
-		token("github_token", `gh[oprsu]_[A-Za-z0-9]{36,}\b`, 3),
-		token("github_pat_fine", `github_pat_\w{20,}\b`, 3),
+		// Behind a name, as in TOKEN_ghp_…, only what has the length or the shape
+		// that they are issued with: any other could stand in base64url by chance,
+		// or be a name itself.
+		{Name: "github_token", Group: FirstGroup, Entropy: 3,
+			Pattern: `(?:\b|_)(gh[oprsu]_[A-Za-z0-9]{36,}\b)|(gh[oprsu]_(?:[A-Za-z0-9]{36}|[A-Za-z0-9]{76})\b)`},
+		{Name: "github_pat_fine", Group: FirstGroup, Entropy: 3,
+			Pattern: `\b(github_pat_\w{20,}\b)|(github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b)`},
 		token("slack_token", `(?i:xoxb-\d{8,14}-[a-z0-9-]{8,}|(?-i:xox[abceoprs](?:\.xox[bp])?-)[a-z0-9-]{24,}|(?-i:xoxd-)[a-z0-9%/+=-]{40,}|xwfp-[0-9]{6,}-[a-z0-9-]{20,}|xox[ar]-(?:\d-)?[a-z0-9]{8,}|xox[os](?:-\d+){3}-[a-f0-9]+|xapp-\d-[a-z0-9]+-\d+-[a-z0-9]+)`, 2.5).
 			allow(`^[^0-9]*$`, `(?i)slack`, `^xoxp-[0-9-]*$`, `^xoxp-(?:[0-9]{1,4}-){2}`),
 		token("aws_access_key", `A(?:KIA|SIA|GPA|IDA|NPA|ROA|IPA|BIA|CCA|3T[A-Z0-9])[A-Z0-9]{16}\b`, 2.8).allow(`EXAMPLE$`),

@@ -185,6 +185,18 @@ func TestMisses(t *testing.T) {
 		{"secret_value", `{\"access_token\":\"`, mixed(24), `\"}`},
 		{"secret_value", "aws_secret_access_key = ", mixed(19) + "/" + mixed(20), "\n"},
 		{"secret_value", `"storageKey": "`, mixed(44), `"`},
+		{"github_token", "TOKEN_", join("gh", "p_", mixed(36)), ""},
+		{"github_token", "tokenOf", join("gh", "s_", mixed(36)), " "},
+		{"github_token", "1", join("gh", "r_", mixed(76)), `"`},
+		{"github_token", "GH_", join("gh", "o_", mixed(40)), ""},
+		{"github_pat_fine", "MY_", join("github", "_pat_", mixed(22), "_", mixed(59)), "\n"},
+		{"note_private_key", "key: ", join("PRIVATE", "+KEY+", "log.example.net/2026+1a2b3c4d+", "A", mixed(43)), "\n"},
+		{"note_private_key", "NOTE_", join("PRIVATE", "+KEY+", "log+1A2B3C4D+", "B", mixed(43)), `"`},
+		{"jwk_private_key", `{"kty":"OKP","crv":"Ed25519","x":"` + mixed(43) + `","d":"`, mixed(43), `"}`},
+		{"jwk_private_key", `{"d" : "`, mixed(64), `", "crv": "P-384", "kty": "EC"}`},
+		{"jwk_private_key", `{\"kty\":\"EC\",\"d\":\"`, mixed(43), `\"}`},
+		{"jwk_private_key", `{\\\"kty\\\":\\\"RSA\\\",\\\"qi\\\":\\\"`, mixed(171), `\\\"}`},
+		{"jwk_private_key", `{'kty': 'oct', 'k': '`, mixed(43), `'}`},
 		{"adafruit_value", "ADAFRUIT_IO = ", strings.ToLower(mixed(32)), ";"},
 	} {
 		if test.secret == "" {
@@ -221,6 +233,9 @@ func TestSurvivors(t *testing.T) {
 		"Le mot de passe doit contenir douze caractères, et la clé est chez le gardien. Accès refusé.",
 		"La contraseña: debe tener doce caracteres. El acceso está prohibido.",
 		"パスワードは十二文字以上でなければなりません。トークン: なし", "密码必须至少十二个字符。密钥: 无", "Пароль должен содержать двенадцать символов. Ключ: нет",
+		`{"kty":"OKP","crv":"Ed25519","x":"` + mixed(43) + `"}`, `{"kty":"EC","crv":"P-256","x":"` + mixed(43) + `","y":"` + hexes(43) + `"}`,
+		`{"kty":"RSA","n":"` + mixed(342) + `","e":"AQAB","alg":"RS256"}`, `{"kty":"RSA","n":"` + mixed(342) + `","d":"…"}`, `{"d":"` + mixed(43) + `"}`,
+		mixed(40) + join("gh", "p_", mixed(50)), "rotate_github" + "_pat_in_the_production_cluster", "log.example.net+1a2b3c4d+" + "A" + mixed(43),
 		"-----BEGIN CERTIFICATE-----\n" + mixed(64) + "\n-----END CERTIFICATE-----", "`-----BEGIN " + "PRIVATE KEY-----` begins a key",
 	}
 	for _, text := range texts {
@@ -230,8 +245,9 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// TestReceiptsSurvive: there is no secret in any valid receipt, and in the
-// source of this module only what tests need.
+// TestReceiptsSurvive: there is no secret in any valid receipt, in each private
+// key of the fixtures there is, and in the source of this module only what tests
+// need.
 func TestReceiptsSurvive(t *testing.T) {
 	s := compile(t, DefaultDetectors())
 	hits, files := map[string]int{}, 0
@@ -251,6 +267,12 @@ func TestReceiptsSurvive(t *testing.T) {
 			return err
 		}
 		files++
+		if strings.HasSuffix(path, ".private.json") {
+			if len(s.Scan(data, nil)) == 0 {
+				t.Errorf("%s: nothing found", path)
+			}
+			return nil
+		}
 		for _, f := range s.Scan(data, nil) {
 			hits[path+" "+s.Name(f.Detector)]++
 		}

@@ -71,6 +71,8 @@ func serviceTokens() []Detector {
 		{Name: "teams_webhook", Group: 1, Pattern: `(?i)\.webhook\.office\.com/webhookb2/([a-z0-9@-]{36,80}/IncomingWebhook/[a-z0-9]{20,40}/[a-z0-9-]{36})`},
 		token("netlify_token", `nf[bcopu]_[A-Za-z0-9]{36,}`, 3.5),
 		token("new_relic_key", `(?i:NRAK-[a-z0-9]{27}|NRII-[a-z0-9_-]{32}|NRJS-[a-f0-9]{19}|NRRA-[a-f0-9]{42})`, 3),
+		// A signed note's, of Go's checksum database and of transparency logs.
+		{Name: "note_private_key", Group: 1, Entropy: 3, Pattern: `(PRIVATE\+KEY\+[^\s+]+\+[0-9a-fA-F]{8}\+[A-Za-z0-9+/]{40,}={0,2})`},
 		token("notion_token", `ntn_[0-9]{11}[A-Za-z0-9]{35}\b`, 3.5),
 		token("notion_secret", `secret_[A-Za-z0-9]{43}\b`, 4),
 		token("npm_legacy_token", `oy2[a-z0-9]{43}\b`, 3.5),
@@ -138,6 +140,9 @@ func structures() []Detector {
 		{Name: "kubernetes_secret_data", Group: 1, Keywords: []string{"data:"},
 			Pattern: `(?i)data:[ \t]*\r?\n(` + anyEntry + longEntry + anyEntry + `)` + lines + secret + `(?:\r?\n|$)`},
 		{Name: "jwt_base64", Group: 1, Entropy: 3, Pattern: `\b(ZXlK(?:aGJHY2|MGVYQW|cmFXUW|bGJtTW|NE5YUW|NE5XTW|NE5YVW|cGMzTW|emRXSW|emRuUW|aGRXUW|cmRIa2|amRIa2|bGNHc2|cWEzVW|cWQyc2|dWIyNW|NmFYQW|MlpYSW|MlpYSn|MWNtd2|MWMyVW|cGRpST|aU5qUW|amNtbD|aGNIVW|aGNIWW|clpYbG|d01tTW|d01uTW|d2NIUW|MFlXY2|NElqb2)[\w/+\\\r\n-]{30,}={0,2})`},
+		// The private members of a JWK (RFC 7518 section 6), as text or in a text in JSON.
+		{Name: "jwk_private_key", Group: 1, Entropy: 3, Keywords: []string{"kty"},
+			Pattern: `["'](?:d|p|q|dp|dq|qi|k)\\{0,7}["'][ \t\r\n]{0,20}:[ \t\r\n]{0,20}\\{0,7}["']([\w-]{22,}={0,2})\\{0,7}["']`},
 		{Name: "basic_auth", Group: 1, Pattern: `(?i:\bbasic)[ \t]+(` + ascii64 + `{2,}(?:[A-Za-z0-9+/_-]{2,3}={0,2})?)`},
 		{Name: "bearer_token", Group: 1, Entropy: 2.5, Pattern: `(?i)\bbearer[\s"':=]{1,3}([\w.+/=~-]{12,})`,
 			Allow: []string{words, identifier}, StopWords: placeholders()},
