@@ -35,7 +35,7 @@ func Codes() []CodeInfo {
 		{CodeHeadMismatch, "link", Refutes, "The stream ends in another receipt than expected.", "Compare with the head of an earlier report; ask the issuer for the receipts between."},
 		{CodeCountMismatch, "link", Refutes, "The stream has another number of receipts than expected.", "Look for missing or added receipts."},
 
-		{CodeProofInvalid, "batch", Refutes, "None of the inclusion proofs fits the receipt: the path from its hash leads to another root than the checkpoint's, has a wrong length, or its index is not below the size of the tree.", "The proof is of another receipt, or of another tree. Ask the log for the proof of this receipt."},
+		{CodeProofInvalid, "batch", Refutes, "An inclusion proof is malformed, or none fits the receipt: the path from its hash leads to another root than the checkpoint's, has a wrong length, or its index is not below the size of the tree.", "The proof is damaged, of another receipt, or of another tree. Ask the log for the proof of this receipt."},
 		{CodeCheckpointInvalid, "batch", Refutes, "A checkpoint is malformed, carries a false signature of a trusted log or witness key, or contradicts another one that the same log signed.", "Ask the log for an undamaged copy."},
 		{CodeCheckpointRequired, "batch", Undecides, "The policy asks for a checkpoint of a trusted log that includes the receipt, and none was given.", "Ask the log for an inclusion proof: --proof FILE."},
 		{CodeMerkleRootMismatch, "batch", Refutes, "The receipt and its batch contradict each other: the batch lists other content or another hash for it, has another root than the receipt states, or does not list it.", "Ask the issuer for the batch that the receipt was sealed with."},

@@ -24,6 +24,8 @@ type evidenceFlags struct {
 	batches, proofs       []string
 	disclosures           []string
 	checkpoint, artifacts string
+
+	findings []stream.Finding // evidence that is malformed; it refutes whatever the receipts say
 }
 
 func (f *evidenceFlags) register(flags *pflag.FlagSet) {
@@ -38,9 +40,13 @@ func (f *evidenceFlags) register(flags *pflag.FlagSet) {
 func (f *evidenceFlags) apply(e *env, v *receipt.Verifier, options *stream.Options) (*receipt.Verifier, error) {
 	var ev receipt.Evidence
 	for _, path := range f.proofs {
-		p, err := readProof(e, path)
+		p, malformed, err := readProof(e, path)
 		if err != nil {
 			return nil, err
+		}
+		if malformed != nil {
+			f.findings = append(f.findings, *malformed)
+			continue
 		}
 		ev.Proofs = append(ev.Proofs, p)
 	}
@@ -95,19 +101,23 @@ func firstLines(err error) string {
 // maxNoteBytes bounds checkpoints and proofs, as package note does.
 const maxNoteBytes = 1_000_000
 
-func readProof(e *env, path string) (*merkle.Proof, error) {
+// readProof reads a proof. One that is malformed is evidence that fails, and
+// belongs into the report, as a malformed checkpoint does; a file of another
+// kind is a mistake of the caller's.
+func readProof(e *env, path string) (*merkle.Proof, *stream.Finding, error) {
 	data, err := readBounded(e, path, maxNoteBytes+1)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, err := merkle.ParseProof(data)
 	switch {
 	case err == nil:
-		return p, nil
+		return p, nil, nil
 	case strings.HasPrefix(string(data), "c2sp.org/tlog-proof@v1"):
-		return nil, refuted("", "%q: proof_invalid: %w", path, err)
+		return nil, &stream.Finding{Code: receipt.CodeProofInvalid, Source: sourceName(path), Detail: plainMerkle(err),
+			Hint: "ask the log for an undamaged copy; receipt batch prove writes such a file"}, nil
 	}
-	return nil, usage("receipt batch prove writes such a file", "%q: %w", path, err)
+	return nil, nil, usage("receipt batch prove writes such a file", "%q: %w", path, err)
 }
 
 // artifacts are the files of a folder by the digest of their content, and by the

@@ -178,6 +178,7 @@ func (o *verifyOptions) run(ctx context.Context, e *env, v *receipt.Verifier, fi
 		tell(e, usage("", "no receipt was found"))
 	}
 	complete(sum, selected)
+	sum.Findings = append(slices.Clip(sum.Findings), o.findings...)
 	sum.Tool, sum.Started, sum.Finished = toolName(), receipt.At(started), receipt.At(e.now())
 	if file != nil {
 		sum.Keys = &stream.Keys{Path: file.path, SHA256: file.sha256, Count: file.set.Len()}

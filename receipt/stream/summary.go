@@ -54,7 +54,7 @@ const MaxNotices = 1000
 type Finding struct {
 	Code     receipt.Code  `json:"code"`
 	Stream   *chain.Stream `json:"-"`
-	Source   string        `json:"source"` // the receipt in question, as Address names it; "" for none
+	Source   string        `json:"source"` // the receipt in question, as Address names it, or the file of evidence; "" for none
 	Stated   string        `json:"stated"`
 	Computed string        `json:"computed"`
 	Detail   string        `json:"detail"`
