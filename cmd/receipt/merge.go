@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -27,7 +28,9 @@ func newMerge(e *env) *cobra.Command {
 		Long: `Make one verdict of the reports of parts, in whatever order: what one verification
 of all parts would say, but for what only reading them together can show, which is
 listed as not checked. Streams that were split join by their links; where they do
-not, receipts between the parts are missing, and the whole is refuted.
+not, receipts between the parts are missing, and the whole is refuted. Parts must not
+overlap: when two reports list the same receipt, the whole is undecided. Summaries
+alone do not show that.
 
 A report is what verify --format json or ndjson writes, or the summary in it. The
 parts have to be verified with the same keys. The result is a report too.
@@ -64,6 +67,9 @@ func merge(e *env, paths []string, o *mergeOptions) error {
 	if err != nil {
 		return err
 	}
+	if detail := overlapOf(parts); detail != "" {
+		sum.MarkOverlap(detail)
+	}
 	sum.Tool = toolName()
 	var b bytes.Buffer
 	if o.format == "json" {
@@ -84,6 +90,7 @@ func merge(e *env, paths []string, o *mergeOptions) error {
 type part struct {
 	path string
 	*stream.Summary
+	receipts []canon.Digest // the hashes of those that the report lists
 }
 
 func readParts(e *env, paths []string) ([]part, error) {
@@ -106,7 +113,7 @@ func readParts(e *env, paths []string) ([]part, error) {
 		if err != nil {
 			return nil, partFailure(path, err)
 		}
-		p := part{path, sum}
+		p := part{path, sum, listed(data)}
 		if len(parts) > 0 {
 			if err := comparable(&parts[0], &p); err != nil {
 				return nil, err
@@ -115,6 +122,46 @@ func readParts(e *env, paths []string) ([]part, error) {
 		parts = append(parts, p)
 	}
 	return parts, nil
+}
+
+// listed returns the hashes of the receipts that a report lists, as json or ndjson.
+func listed(data []byte) (list []canon.Digest) {
+	type report struct {
+		Hash string `json:"receipt_hash"`
+	}
+	add := func(r report) {
+		if d, err := canon.ParseDigest([]byte(r.Hash)); err == nil {
+			list = append(list, d)
+		}
+	}
+	for d := json.NewDecoder(bytes.NewReader(data)); ; {
+		var line struct {
+			report
+			Reports []report `json:"reports"`
+		}
+		if d.Decode(&line) != nil {
+			return list
+		}
+		add(line.report)
+		for _, r := range line.Reports {
+			add(r)
+		}
+	}
+}
+
+// overlapOf says that two parts list the same receipt; "" when none do.
+func overlapOf(parts []part) string {
+	holder := map[canon.Digest]int{}
+	for i, p := range parts {
+		for _, d := range p.receipts {
+			if first, there := holder[d]; there && first != i {
+				return fmt.Sprintf("%q and %q both hold the receipt %s; what is in both was counted twice, and whether receipts are missing between parts cannot be told: verify the parts together, or cut them without overlap",
+					sourceName(parts[first].path), sourceName(p.path), d)
+			}
+			holder[d] = i
+		}
+	}
+	return ""
 }
 
 // readSummary reads a report, or a summary alone; nil for anything else.

@@ -88,22 +88,29 @@ func (s *Summary) Verdict() receipt.Verdict {
 	switch {
 	case s.Refuted > 0 || len(s.AllFindings()) > 0:
 		return receipt.Refuted
-	case s.Complete && s.Receipts > 0 && s.Verified == s.Receipts && s.Undecided == 0 && len(s.Overlaps()) == 0:
+	case s.Complete && s.Receipts > 0 && s.Verified == s.Receipts && s.Undecided == 0 && len(s.Overlaps()) == 0 && !s.overlapping():
 		return receipt.Verified
 	}
 	return receipt.Undecided
 }
 
 // AllFindings returns Findings, and one for each stream of which parts do not
-// join: receipts between them are missing. A later merge may bring them.
+// join: receipts between them are missing. A later merge may bring them. Parts
+// that are known to overlap do not join either, and show nothing by that, unless
+// they begin at one place, are of one length and end differently.
 func (s *Summary) AllFindings() []Finding {
 	all := slices.Clip(s.Findings)
 	if s.Partial {
 		return all
 	}
+	overlapping := s.overlapping()
 	for i := 1; i < len(s.Streams); i++ {
 		before, after := &s.Streams[i-1], &s.Streams[i]
 		if before.Stream != after.Stream || len(all) >= MaxNotices || before.Head == after.Head {
+			continue
+		}
+		together := before.First == after.First && before.Previous == after.Previous && before.Count == after.Count
+		if overlapping && !together {
 			continue
 		}
 		stream := after.Stream
@@ -123,11 +130,27 @@ func (s *Summary) AllFindings() []Finding {
 // Open returns NotChecked, and a note when two parts overlap, for then nothing
 // that was counted is exact.
 func (s *Summary) Open() []receipt.Note {
-	overlap := receipt.Note{Code: receipt.CodePartsOverlap, Detail: "two parts end in the same receipt, so receipts were counted twice"}
+	overlap := receipt.Note{Code: receipt.CodePartsOverlap, Detail: endTwice}
 	if len(s.Overlaps()) == 0 || slices.Contains(s.NotChecked, overlap) {
 		return s.NotChecked
 	}
 	return append(slices.Clip(s.NotChecked), overlap)
+}
+
+const endTwice = "two parts end in the same receipt, so receipts were counted twice"
+
+// MarkOverlap notes that parts were seen to hold the same receipt, for a merge of
+// reports that list their receipts: segments alone cannot show it. The whole is
+// not verified then, and that parts do not join refutes nothing. The detail says
+// which receipt and where.
+func (s *Summary) MarkOverlap(detail string) {
+	s.note(receipt.CodePartsOverlap, "%s", detail)
+}
+
+func (s *Summary) overlapping() bool {
+	return slices.ContainsFunc(s.NotChecked, func(n receipt.Note) bool {
+		return n.Code == receipt.CodePartsOverlap && n.Detail != endTwice
+	})
 }
 
 // Overlaps returns the parts that end in the same receipt as another part of

@@ -283,3 +283,46 @@ func TestOverlap(t *testing.T) {
 		t.Errorf("%s\n%s, %v", text, second, err)
 	}
 }
+
+// TestMarkOverlap: what does not join because parts overlap refutes nothing, is
+// not verified either, and stays so when it is written, read and merged on.
+func TestMarkOverlap(t *testing.T) {
+	w := newWriter(t, "a")
+	list := w.many(6)
+	sum := func(o stream.Options, docs ...[]byte) *stream.Summary { return verify(t, jsonl(docs...), o).summary }
+	for name, c := range map[string]struct{ a, b [][]byte }{
+		"shifted":   {list[:4], list[2:]},
+		"beginning": {list[:2], list[:4]},
+		"inside":    {list[1:6], list[2:4]},
+		"same":      {list[1:3], list[1:5]},
+	} {
+		m := merged(t, sum(stream.Options{}, c.a...), sum(stream.Options{}, c.b...))
+		if m.Verdict() != receipt.Refuted {
+			t.Errorf("%s: %v before anybody saw the overlap", name, m.Verdict())
+		}
+		m.MarkOverlap("both hold a receipt")
+		m = reread(t, name, m)
+		if m.Verdict() != receipt.Undecided || len(m.AllFindings()) != 0 {
+			t.Errorf("%s: %v %+v", name, m.Verdict(), m.AllFindings())
+		}
+		if m = merged(t, m, sum(stream.Options{}, newWriter(t, "b").many(2)...)); m.Verdict() != receipt.Undecided {
+			t.Errorf("%s, merged on: %v", name, m.Verdict())
+		}
+		damaged := sum(stream.Options{}, append(slices.Clone(c.a[:1]), c.a[0][:20])...)
+		if m = merged(t, m, damaged); m.Verdict() != receipt.Refuted {
+			t.Errorf("%s, with a refuted receipt: %v", name, m.Verdict())
+		}
+	}
+	other := newWriter(t, "a")
+	other.n = 100
+	at, _ := receipt.ParseSealed(list[1])
+	fork := merged(t, sum(stream.Options{}, list[:3]...), sum(stream.Options{}, list[0], list[1], other.seal(at.Head())))
+	if fork.MarkOverlap("both hold a receipt"); fork.Verdict() != receipt.Refuted {
+		t.Errorf("a fork behind what is in both: %v", fork.Verdict())
+	}
+	selection := stream.Options{Partial: true}
+	m := merged(t, sum(selection, list[:4]...), sum(selection, list[2:5]...))
+	if m.MarkOverlap("both hold a receipt"); m.Verdict() != receipt.Undecided {
+		t.Errorf("selections: %v", m.Verdict())
+	}
+}
