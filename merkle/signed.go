@@ -1,11 +1,13 @@
 package merkle
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/mod/sumdb/note"
 )
@@ -56,9 +58,25 @@ func readNote(msg []byte) (*note.Note, error) {
 	_, err := note.Open(msg, note.VerifierList())
 	var unverified *note.UnverifiedNoteError
 	if !errors.As(err, &unverified) {
-		return nil, fmt.Errorf("merkle: checkpoint: %w", err)
+		return nil, fmt.Errorf("merkle: checkpoint: %w: %s", err, noteFault(msg))
 	}
 	return unverified.Note, nil
+}
+
+// noteFault says what a text that is no signed note lacks: package note does not.
+func noteFault(msg []byte) string {
+	control := func(r rune) bool { return r < ' ' && r != '\n' }
+	switch {
+	case bytes.Contains(msg, []byte("\r\n")):
+		return "expected lines that end with LF, found CR LF"
+	case !utf8.Valid(msg) || bytes.ContainsFunc(msg, control):
+		return "expected UTF-8 without control characters"
+	case !bytes.Contains(msg, []byte("\n\n")):
+		return "expected a text, an empty line and signatures, found no empty line"
+	case !bytes.HasSuffix(msg, []byte("\n")):
+		return "expected LF at the end of the last signature"
+	}
+	return "expected 1 to 100 signatures behind the empty line, each as — NAME BASE64 on a line"
 }
 
 // add judges one signature line. The key id is short, so that several keys may

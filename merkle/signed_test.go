@@ -140,6 +140,19 @@ func TestOpenSignedRefuses(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
+	for bad, want := range map[string]string{
+		strings.ReplaceAll(msg, "\n", "\r\n"):        "found CR LF",
+		strings.Replace(msg, "\n\n", "\n", 1):        "no empty line",
+		strings.TrimSuffix(msg, "\n"):                "LF at the end",
+		msg + "more\n":                               "1 to 100 signatures",
+		msg + unknown(100):                           "1 to 100 signatures",
+		strings.Replace(msg, "\n5\n", "\n\x01\n", 1): "control characters",
+		msg + "\xff\n":                               "UTF-8",
+	} {
+		if _, err := open(bad); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80q: %v, expected %q", bad, err, want)
+		}
+	}
 	var refuted *merkle.SignatureError
 	if _, err := open(strings.Replace(msg, line, falseLine, 1)); !errors.As(err, &refuted) || refuted.Name != origin || refuted.Checkpoint.Root != c.Root || !strings.Contains(err.Error(), origin) {
 		t.Errorf("%v", err)
