@@ -139,6 +139,9 @@ func TestStreamKinds(t *testing.T) {
 			t.Errorf("%s: %s, expected %s: %.300s", c.name, text, c.want, got.body)
 		}
 	}
+	if got := h.post("/v1/verify", "application/x-ndjson", nil); !strings.Contains(string(got.body), `the body is no whole stream of receipts: \"holds no receipt\"`) {
+		t.Errorf("nothing: %s", got.body)
+	}
 }
 
 // TestContinuity: what a stream must end in.

@@ -110,7 +110,7 @@ func (c *call) incomplete(err error, g *gate) error {
 	case errors.Is(err, stream.ErrStreams):
 		return invalid("expect_head", "the body holds several streams, so one hash or count cannot be about it")
 	case errors.As(err, &partial):
-		return invalid("", "the body cannot be read to its end: %.300q", partial.Notices[0].Detail)
+		return invalid("", "the body is no whole stream of receipts: %.300q", partial.Notices[0].Detail)
 	}
 	return gone(err)
 }
