@@ -256,10 +256,10 @@ func (r *consistency) sign(byLog map[*merkle.Log]*receipt.Key) {
 		switch {
 		case code == "":
 			r.signers = append(r.signers, name)
-		case r.verdict != receipt.Verified:
-		case code == receipt.CodeKeyRevoked:
+		case r.verdict == receipt.Refuted:
+		case code == receipt.CodeKeyRevoked: // also beside one that nobody signed
 			r.verdict, r.code, r.text = receipt.Refuted, code, fmt.Sprintf("%s signed %q, and is revoked", name, sourceName(h.path))
-		default:
+		case r.verdict == receipt.Verified:
 			r.verdict, r.code, r.text = receipt.Undecided, code, fmt.Sprintf("no trusted key of the log %q signed %q", h.Origin, sourceName(h.path))
 		}
 	}
