@@ -87,9 +87,10 @@ func busy(message string) *fault {
 	return f.with("Retry-After", strconv.Itoa(retryAfterSecond))
 }
 
-func tooLarge(limit int64) *fault {
+// tooLarge refuses a body beyond a limit; instead says what may be sent in its place.
+func tooLarge(limit int64, instead string) *fault {
 	return &fault{status: http.StatusRequestEntityTooLarge, code: codeTooLarge,
-		message: fmt.Sprintf("expected a body of at most %d bytes, found more; a stream (application/x-ndjson) has no limit but for its lines", limit)}
+		message: fmt.Sprintf("expected a body of at most %d bytes, found more%s", limit, instead)}
 }
 
 func unsupportedMedia(param, format string, args ...any) *fault {

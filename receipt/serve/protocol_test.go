@@ -306,6 +306,9 @@ func TestVerifyStored(t *testing.T) {
 		if text != c.want {
 			t.Errorf("%.60s: %s, expected %s: %.300s", c.body, text, c.want, got.body)
 		}
+		if strings.Contains(string(got.body), "application/x-ndjson") { // no stream is taken here
+			t.Errorf("%.60s: %.300s", c.body, got.body)
+		}
 	}
 	for key, want := range map[string]int{"a": 200, strings.Repeat("k", 255): 200, strings.Repeat("k", 256): 400, "": 400} {
 		if got := h.do("POST", "/v1/receipts/good/verify", nil, append(version(), "Idempotency-Key", key)...); got.status != want {

@@ -239,7 +239,7 @@ func (c *call) storedQuestion() (q Question, anchor func() *Verifier, err error)
 	if _, err := contentEncoding(c.r); err != nil {
 		return q, nil, err
 	}
-	data, err := c.readBody(maxVerifyBody)
+	data, err := c.readBody(maxVerifyBody, "")
 	if err != nil || len(data) == 0 {
 		return q, anchor, err
 	}

@@ -128,7 +128,7 @@ func (c *call) verifyDocument(judge *receipt.Verifier, kind stream.Kind) error {
 	if _, err := contentEncoding(c.r); err != nil {
 		return err
 	}
-	data, err := c.readBody(c.s.limits.document(kind == stream.CBOR))
+	data, err := c.readBody(c.s.limits.document(kind == stream.CBOR), "; a stream (application/x-ndjson) has no limit but for its lines")
 	if err != nil {
 		return err
 	}
@@ -209,17 +209,18 @@ func (s *Server) refuteItem(v *receipt.Verifier, data []byte, rep *receipt.Repor
 }
 
 // readBody reads a body of at most limit bytes into memory that all requests share.
-func (c *call) readBody(limit int64) ([]byte, error) {
+// A longer one is refused, with a word on what may be sent instead.
+func (c *call) readBody(limit int64, instead string) ([]byte, error) {
 	stated := c.r.ContentLength // -1: not stated
 	if stated > limit {
-		return nil, tooLarge(limit)
+		return nil, tooLarge(limit, instead)
 	}
 	c.body.until = c.started.Add(c.s.limits.Body)
 	var data []byte
 	for {
 		if len(data) == cap(data) {
 			if int64(len(data)) > limit {
-				return nil, tooLarge(limit)
+				return nil, tooLarge(limit, instead)
 			}
 			var err error
 			if data, err = c.grow(data, stated, limit); err != nil {
@@ -230,7 +231,7 @@ func (c *call) readBody(limit int64) ([]byte, error) {
 		data = data[:len(data)+n]
 		switch {
 		case err == io.EOF && int64(len(data)) > limit:
-			return nil, tooLarge(limit)
+			return nil, tooLarge(limit, instead)
 		case err == io.EOF:
 			return data, nil
 		case err != nil:
