@@ -197,6 +197,8 @@ func TestMisses(t *testing.T) {
 		{"jwk_private_key", `{\"kty\":\"EC\",\"d\":\"`, mixed(43), `\"}`},
 		{"jwk_private_key", `{\\\"kty\\\":\\\"RSA\\\",\\\"qi\\\":\\\"`, mixed(171), `\\\"}`},
 		{"jwk_private_key", `{'kty': 'oct', 'k': '`, mixed(43), `'}`},
+		{"jwk_private_key", "kty: OKP\nd: ", mixed(43), "\n"},
+		{"jwk_private_key", "{kty: 'EC', d: '", mixed(43), "'}"},
 		{"adafruit_value", "ADAFRUIT_IO = ", strings.ToLower(mixed(32)), ";"},
 	} {
 		if test.secret == "" {
@@ -235,6 +237,7 @@ func TestSurvivors(t *testing.T) {
 		"パスワードは十二文字以上でなければなりません。トークン: なし", "密码必须至少十二个字符。密钥: 无", "Пароль должен содержать двенадцать символов. Ключ: нет",
 		`{"kty":"OKP","crv":"Ed25519","x":"` + mixed(43) + `"}`, `{"kty":"EC","crv":"P-256","x":"` + mixed(43) + `","y":"` + hexes(43) + `"}`,
 		`{"kty":"RSA","n":"` + mixed(342) + `","e":"AQAB","alg":"RS256"}`, `{"kty":"RSA","n":"` + mixed(342) + `","d":"…"}`, `{"d":"` + mixed(43) + `"}`,
+		`{"kty":"oct","k":"the-name-of-the-key-in-our-vault"}`, "kty: EC\nkid: " + hexes(40) + "\nx5t: " + mixed(43),
 		mixed(40) + join("gh", "p_", mixed(50)), "rotate_github" + "_pat_in_the_production_cluster", "log.example.net+1a2b3c4d+" + "A" + mixed(43),
 		"-----BEGIN CERTIFICATE-----\n" + mixed(64) + "\n-----END CERTIFICATE-----", "`-----BEGIN " + "PRIVATE KEY-----` begins a key",
 	}

@@ -11,7 +11,7 @@
 // Detectors and the rule for URLs read every string and every member name: the
 // text itself, and with one level of percent-encoding or of JSON escapes taken
 // off, so that ghp%5F… and "ghp_…" in a JSON text within a string are seen.
-// In bytes_base64 they read the bytes. What is encoded in another way, twice, or
+// In bytes_base64 of a material they read the bytes. What is encoded in another way, twice, or
 // split over two values is not found.
 //
 // # What is withheld
@@ -22,7 +22,8 @@
 // (schema_break). Elements are never removed, so no index changes. A detector
 // withholds a part of a string, "<redacted:NAME>"; neither placeholder tells how
 // long the text was. In URLs user information goes, and the values of sensitive
-// parameters become "%5Bredacted%5D".
+// parameters become "%5Bredacted%5D". The private members of an object that is a
+// JWK are withheld whole, when the policy has the detector jwk_private_key.
 //
 // A secret in the name of a member withholds the object whose member it is. null
 // is kept: it says that there is no value. The outermost rule wins: what lies in

@@ -2,6 +2,7 @@ package redact_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,6 +205,33 @@ func TestRedactionsAreNoValues(t *testing.T) {
 		var refused *redact.RefusedError
 		if _, err := p.Redact(parse(t, `{"redactions":`+list+`,"metadata":{"k":"k-1"}}`), newSalts()); !errors.As(err, &refused) || refused.Problems[0].Code != redact.CodeSchemaBreak {
 			t.Errorf("%s: %v", list, err)
+		}
+	}
+}
+
+// TestPrivateJWK: the private members of a JWK are withheld, of an object that is
+// none and of a public key nothing is.
+func TestPrivateJWK(t *testing.T) {
+	const value = "q7Zk2mXw9Rb4TcVn8Jd5Ph3Lg6Fs1YaGxKuEoWiDtMz"
+	without := redact.Default()
+	without.Detectors = slices.DeleteFunc(without.Detectors, func(d redact.Detector) bool { return d.Name == "jwk_private_key" })
+	for _, c := range []struct{ in, want string }{
+		{`{"key":{"kty":"OKP","crv":"Ed25519","x":"` + value + `","d":"` + value + `"}}`, "/metadata/key/d: pattern jwk_private_key"},
+		{`{"keys":[{"kty":"oct","k":"` + value + `"}]}`, "/metadata/keys/0/k: pattern jwk_private_key"},
+		{`{"key":{"kty":"RSA","n":"` + value + `","qi":"` + value + `"}}`, "/metadata/key/qi: pattern jwk_private_key"},
+		{`{"key":{"kty":"EC","x":"` + value + `","y":"` + value + `"}}`, ""},
+		{`{"key":{"kty":"EC","d":"short"}}`, ""},
+		{`{"key":{"kty":1,"d":"` + value + `"}}`, ""},
+		{`{"d":"` + value + `"}`, ""},
+	} {
+		p := compile(t, redact.Default())
+		r := redacted(t, p, draft(t, "metadata", c.in))
+		if got := fields(r); got != c.want {
+			t.Errorf("%s: %s, want %s", c.in, got, c.want)
+		}
+		again(t, p, r)
+		if got := fields(redacted(t, compile(t, without), draft(t, "metadata", c.in))); got != "" {
+			t.Errorf("%s, without the detector: %s", c.in, got)
 		}
 	}
 }

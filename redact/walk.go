@@ -141,6 +141,7 @@ func (w *walk) visit(states []state, headers bool) {
 // visitChild looks at a member or an element. What a rule withholds as a whole
 // is not looked into: the outermost rule wins.
 func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
+	object := w.stack[len(w.stack)-1].node
 	parent := w.stack[len(w.stack)-1].shape
 	f.shape = parent.child(token)
 	w.stack = append(w.stack, f)
@@ -157,6 +158,10 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 	if f.index < 0 {
 		if rule, ok := w.policy.named(token, headers, f.node); ok && f.node.Kind() != canon.KindNull {
 			w.withhold(rule)
+			return
+		}
+		if w.policy.isPrivateJWK(object, token, f.node) {
+			w.withhold(ruleOf(jwkDetector))
 			return
 		}
 		headers = f.node.Kind() == canon.KindObject && isHeaders(foldName(token))
