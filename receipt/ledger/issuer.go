@@ -82,9 +82,13 @@ func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
 // Issue seals, signs and stores a draft, and returns its receipt. A draft whose
 // receipt_id and content are stored already gets the stored receipt.
 //
+// The draft is not read any more when Issue has returned, whatever it returned. A
+// panic of the Store, of the Signer or of Now is on a goroutine of the issuer's, so
+// it ends the program.
+//
 // The error is a *[receipt.InvalidError], a *[SecretsError], ErrDuplicateID, what
-// the signer said, or of the context before anything was done: nothing was stored.
-// Or it is an *[UnknownOutcomeError].
+// the signer or Store.Head said, or of the context before anything was done:
+// nothing was stored. Or it is an *[UnknownOutcomeError].
 func (i *Issuer) Issue(ctx context.Context, d *receipt.Draft) (*receipt.Sealed, error) {
 	if err := i.prepare(); err != nil {
 		return nil, err

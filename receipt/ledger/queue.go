@@ -22,6 +22,9 @@ type job struct {
 	checked bool               // that it holds no secrets
 	taken   bool               // by a run; guarded by the issuer's mu
 
+	mu   sync.Mutex // held while the draft is read
+	gone bool       // the caller has left, and may change the draft; guarded by mu
+
 	sealed *receipt.Sealed // of the current attempt
 	err    error
 	done   chan struct{}
@@ -30,6 +33,27 @@ type job struct {
 func (j *job) end(sealed *receipt.Sealed, err error) {
 	j.sealed, j.err = sealed, err
 	close(j.done)
+}
+
+// read seals the draft onto a head, dated when the issuer does that. From the
+// moment at which the caller has left the draft is the caller's alone.
+func (j *job) read(head chain.Head, at receipt.Time) (*receipt.Sealed, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.gone {
+		return nil, j.ctx.Err()
+	}
+	if j.redate != nil {
+		j.redate(at)
+	}
+	return j.seal(head)
+}
+
+// leave says that the caller does not wait any longer.
+func (j *job) leave() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.gone = true
 }
 
 // A queue is what waits for one stream. It exists while a goroutine works on it.
@@ -58,6 +82,7 @@ func (i *Issuer) wait(ctx context.Context, s chain.Stream, j *job) (*receipt.Sea
 		return j.sealed, j.err
 	case <-ctx.Done():
 	}
+	j.leave()
 	i.mu.Lock()
 	taken := j.taken
 	j.taken = true // by nobody
@@ -187,10 +212,7 @@ func (a *attempt) link(head chain.Head) {
 		now = receipt.At(a.Now())
 	}
 	a.keep(func(j *job) (*receipt.Sealed, error) {
-		if j.redate != nil {
-			j.redate(now)
-		}
-		sealed, err := j.seal(head)
+		sealed, err := j.read(head, now)
 		if err == nil && !j.checked {
 			err = a.check(sealed)
 		}
@@ -302,8 +324,7 @@ func (j *job) made(stored *receipt.Sealed) bool {
 		if err != nil {
 			return false
 		}
-		j.redate(receipt.Time{Time: at})
-		if sealed, err = j.seal(chain.Head{}); err != nil {
+		if sealed, err = j.read(chain.Head{}, receipt.Time{Time: at}); err != nil {
 			return false
 		}
 	}
