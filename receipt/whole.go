@@ -1,6 +1,10 @@
 package receipt
 
-import "github.com/receiptkit/receiptkit/merkle"
+import (
+	"cmp"
+
+	"github.com/receiptkit/receiptkit/merkle"
+)
 
 // A Checkpoint is a signed checkpoint over receipts, opened with the keys of a
 // verifier. Package stream compares it with the receipts of an input.
@@ -41,6 +45,6 @@ func (v *Verifier) Within(c *Checkpoint) *Verifier {
 // could not be compared with them: they are left undecided, for the reason why.
 func (v *Verifier) Outside(why string) *Verifier {
 	w := *v
-	w.evidence.outside = why
+	w.evidence.outside = cmp.Or(why, "the checkpoint could not be compared with the receipts")
 	return &w
 }
