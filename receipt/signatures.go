@@ -98,8 +98,11 @@ func (t *tally) add(i int, n canon.Node) {
 		result.KeyID = cut(t.entry.KeyID, 256)
 	}
 	switch {
-	case err == nil:
+	case err == nil && key != nil:
 		t.weigh(i, key, &result)
+	case !err.judges(): // a Trust that breaks its promise says nothing of the receipt
+		err = &SignatureError{CodeUnknownKey, "the trusted keys gave no judgement of the signature"}
+		fallthrough
 	case err.Code == CodeUnknownKey || err.Code == CodeUnsupportedAlgorithm:
 		result.Status, result.Code, result.Detail = SignatureNotChecked, err.Code, err.Detail
 		first(&t.unknowable, t.check(i, err.Code, err.Detail))

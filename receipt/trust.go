@@ -74,7 +74,8 @@ type Entry struct {
 
 // A SignatureError says why an entry does not count. Its Code is one of
 // unsupported_algorithm and unknown_key, where evidence is missing, or
-// malformed_signature, algorithm_mismatch and signature_invalid, which refute.
+// malformed_signature, algorithm_mismatch and signature_invalid, which refute. An
+// entry with any other code is reported as unknown_key.
 type SignatureError struct {
 	Code   Code
 	Detail string
@@ -82,6 +83,19 @@ type SignatureError struct {
 
 // Error gives the code and the detail.
 func (e *SignatureError) Error() string { return string(e.Code) + ": " + e.Detail }
+
+// judges reports whether the code is one that a [Trust] gives. Nothing else says
+// that a signature is false.
+func (e *SignatureError) judges() bool {
+	if e == nil {
+		return false
+	}
+	switch e.Code {
+	case CodeUnsupportedAlgorithm, CodeUnknownKey, CodeMalformedSignature, CodeAlgorithmMismatch, CodeSignatureInvalid:
+		return true
+	}
+	return false
+}
 
 // A Key is what a policy needs to know of a trusted key.
 type Key struct {

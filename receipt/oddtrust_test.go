@@ -1,0 +1,38 @@
+package receipt_test
+
+import (
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// oddTrust is a Trust that gives one answer, whatever it is asked.
+type oddTrust struct{ err *receipt.SignatureError }
+
+func (o oddTrust) Len() int { return 1 }
+
+func (o oddTrust) CheckSignature([]byte, *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
+	return nil, o.err
+}
+
+// A Trust that answers what no Trust may answer shows nothing: the receipt is
+// neither verified nor refuted, and the report does not say that it is unsigned.
+func TestTrustWithoutJudgement(t *testing.T) {
+	data := forge(t, plainDraft(), keep, logKeys()["a"])
+	want := undecided(receipt.StepSignatures, receipt.CodeUnknownKey, "/signatures/0")
+	for name, err := range map[string]*receipt.SignatureError{
+		"neither key nor error": nil,
+		"no code":               {},
+		"a code of its own":     {Code: "kms_unavailable", Detail: "timeout"},
+		"another step's code":   {Code: receipt.CodeHashMismatch},
+		"the policy's business": {Code: receipt.CodeKeyExpired},
+	} {
+		v, newErr := receipt.NewVerifier(oddTrust{err}, receipt.Policy{})
+		if newErr != nil {
+			t.Fatal(newErr)
+		}
+		if got := outcomeOf(verify(v, data)); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
