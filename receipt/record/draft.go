@@ -64,8 +64,9 @@ func clone(d *receipt.Draft) (*receipt.Draft, error) {
 	return c, json.Unmarshal(text, c)
 }
 
-// JSON returns the draft in canonical form (RFC 8785), with its schema marker, as
-// receipt.SealDocument and `receipt seal` take it.
+// JSON returns a draft of a [Recorder] in canonical form (RFC 8785), with its schema
+// marker, as receipt.SealDocument and `receipt seal` take it. Nothing is filled in:
+// a nil list of a draft that was made by hand is null, which those refuse.
 func JSON(d *receipt.Draft) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
