@@ -42,7 +42,8 @@ type Run struct {
 	v       *receipt.Verifier
 	sources []Source
 	options Options
-	several bool // sources join by links, whatever their order
+	several bool  // sources join by links, whatever their order
+	refused error // why nothing is read
 
 	begun   bool
 	err     error
@@ -58,26 +59,27 @@ type Run struct {
 // Verify verifies the receipts that r holds, in their order. Nothing is read
 // before Reports or Summary is called. A read of r that never returns keeps one
 // goroutine waiting when the run is stopped, and nothing else. With a checkpoint
-// r has to be an io.Seeker, or the error is [ErrOnce].
+// r has to be an io.Seeker, or the error is [ErrOnce] and nothing is read.
 func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *Run {
 	name := o.Name
 	if name == "" {
 		name = "input"
 	}
+	again, seeks := r.(io.Seeker)
 	readings := 0
 	open := func() (io.ReadCloser, error) {
 		if readings++; readings > 1 {
-			again, ok := r.(io.Seeker)
-			if !ok {
-				return nil, ErrOnce
-			}
 			if _, err := again.Seek(0, io.SeekStart); err != nil {
 				return nil, err
 			}
 		}
 		return io.NopCloser(r), nil
 	}
-	return newRun(ctx, v, []Source{{Name: name, Kind: o.Kind, Open: open}}, o)
+	run := newRun(ctx, v, []Source{{Name: name, Kind: o.Kind, Open: open}}, o)
+	if o.Checkpoint != nil && !seeks {
+		run.refused = ErrOnce
+	}
+	return run
 }
 
 // VerifyFiles verifies the receipts of several sources. Their order decides the
@@ -136,6 +138,9 @@ type placement interface {
 }
 
 func (r *Run) run(yield func(*receipt.Report) bool) error {
+	if r.refused != nil {
+		return r.refused
+	}
 	p := &pipeline{sources: r.sources, options: &r.options, verify: r.v, meter: func(n int) { r.bytes.Add(int64(n)) }}
 	place, err := r.prepare(p)
 	if err != nil {

@@ -279,6 +279,17 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+// TestReadOnce: a checkpoint over what can be read only once is refused before it is
+// read.
+func TestReadOnce(t *testing.T) {
+	input := bytes.NewBuffer(jsonl(newWriter(t, "a").many(3)...))
+	unread := input.Len()
+	r := collect(stream.Verify(context.Background(), integrity(t), input, stream.Options{Checkpoint: []byte("whatever it is")}))
+	if !errors.Is(r.err, stream.ErrOnce) || input.Len() != unread || r.summary.Complete || r.summary.Verdict() == receipt.Verified {
+		t.Errorf("%v (%v), %d of %d bytes are left", r, r.err, input.Len(), unread)
+	}
+}
+
 type closing struct {
 	io.Reader
 	open *atomic.Int64
