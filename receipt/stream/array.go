@@ -69,20 +69,10 @@ func (a *array) read() (document, error) {
 
 // readElement reads on to the end of the element that begins with c.
 func (a *array) readElement(c byte) (document, error) {
-	depth, inString, escaped := 0, false, false
+	var at nesting
 	for {
-		switch {
-		case inString:
-			inString = escaped || c != '"'
-			escaped = !escaped && c == '\\'
-		case c == '"':
-			inString = true
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			depth--
-		}
-		if depth <= 0 && !inString {
+		at.read(c)
+		if at.depth <= 0 && !at.inString {
 			if ends, err := a.elementEnds(c); err != nil || ends {
 				return document{data: a.element, index: a.index}, err
 			}

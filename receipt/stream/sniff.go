@@ -73,21 +73,11 @@ func endsDocument(line []byte) bool {
 	if !bytes.HasSuffix(line, []byte("}")) {
 		return false
 	}
-	depth, inString, escaped := 0, false, false
+	var at nesting
 	for _, c := range line {
-		switch {
-		case inString:
-			inString = escaped || c != '"'
-			escaped = !escaped && c == '\\'
-		case c == '"':
-			inString = true
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			depth--
-		}
+		at.read(c)
 	}
-	return depth <= 0
+	return at.depth <= 0
 }
 
 // beginsDocument reports whether the next line begins with a document. One that
