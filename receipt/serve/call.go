@@ -51,9 +51,7 @@ func (c *call) answer() error {
 	h := c.w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	if len(c.r.TransferEncoding) > 0 && c.r.ProtoMajor == 1 {
-		// net/http drops a Content-Length beside the chunks, so nobody here can refuse
-		// it; a connection that ends cannot be misread behind it (RFC 9112, 6.1).
+	if ambiguous(c.r) {
 		h.Set("Connection", "close")
 	}
 	if err := c.checkForm(); err != nil {
@@ -94,8 +92,19 @@ func (c *call) answer() error {
 	return m.route.serve(c)
 }
 
+// ambiguous reports whether another reader of the connection may see the end of a
+// request elsewhere than net/http does, so that nothing behind it may be read as a
+// request (RFC 9112, 6.1). With chunks net/http drops a Content-Length. In HTTP/1.0 it
+// drops a Transfer-Encoding, and takes the chunks for the next request.
+func ambiguous(r *http.Request) bool {
+	return r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1)
+}
+
 // checkForm refuses what no route takes.
 func (c *call) checkForm() error {
+	if !c.r.ProtoAtLeast(1, 1) && c.r.Method == http.MethodPost && c.r.Header.Get("Content-Length") == "" {
+		return invalid("Content-Length", "expected a Content-Length: HTTP/1.0 has no other end of a body")
+	}
 	if len(c.s.hosts) > 0 && !c.s.hosts[hostName(c.r.Host)] {
 		return &fault{status: http.StatusForbidden, code: codeForbidden, param: "Host",
 			message: "this server is not reached by that name"}

@@ -667,3 +667,31 @@ func TestRefuse(t *testing.T) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }
+
+// TestHTTP10: in HTTP/1.0 nothing but a Content-Length says where a body ends. Without
+// one it is refused, and behind any such request nothing is read as another one, also
+// when the client wants to keep the connection.
+func TestHTTP10(t *testing.T) {
+	h := start(t, options(t))
+	const (
+		head  = " HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\nContent-Type: application/json\r\n"
+		next  = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+		chunk = "Transfer-Encoding: chunked\r\n"
+	)
+	smuggled := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(next), next)
+	for name, c := range map[string]struct{ request, want string }{
+		"chunks":              {"POST /v1/verify" + head + chunk + "\r\n" + smuggled, "400"},
+		"a request as body":   {"POST /v1/verify" + head + chunk + "\r\n" + next, "400"},
+		"no length":           {"POST /v1/verify" + head + "\r\n" + next, "400"},
+		"chunks and a length": {"POST /v1/verify" + head + chunk + "Content-Length: 2\r\n\r\n{}" + next, "200"},
+		"a length":            {"POST /v1/verify" + head + "Content-Length: 2\r\n\r\n{}" + next, "200"},
+		"chunks of a GET":     {"GET /v1" + head + chunk + "\r\n" + next, "200"},
+		"a plain GET":         {"GET /v1" + head + "\r\n" + next, "200"},
+	} {
+		answer := h.raw(c.request)
+		_, rest, _ := strings.Cut(answer, " ")
+		if !strings.HasPrefix(rest, c.want+" ") || strings.Count(answer, "\r\nDate: ") != 1 || !strings.Contains(answer, "Connection: close\r\n") {
+			t.Errorf("%s: expected one answer %s, found %s", name, c.want, answer)
+		}
+	}
+}
