@@ -171,10 +171,12 @@ func withoutText(err error) error {
 // Len returns the number of keys.
 func (k *APIKeys) Len() int { return len(k.entries) }
 
-// Authenticate reads the value of an Authorization header, "Bearer rk_…", and
-// returns the name of the key. All entries are compared, each in constant time.
+// Authenticate reads the value of an Authorization header, "Bearer rk_…" with one
+// space or more (RFC 9110 section 11.4), and returns the name of the key. All entries
+// are compared, each in constant time.
 func (k *APIKeys) Authenticate(header string) (name string, ok bool) {
 	scheme, key, _ := strings.Cut(header, " ")
+	key = strings.TrimLeft(key, " ")
 	if !strings.EqualFold(scheme, "Bearer") || len(key) != apiKeyLength || !strings.HasPrefix(key, apiKeyPrefix) {
 		return "", false
 	}

@@ -47,7 +47,7 @@ func TestAPIKeys(t *testing.T) {
 	}
 	for header, want := range map[string]string{
 		"Bearer " + key: "ci", "bearer " + key: "ci", "BEARER " + key: "ci",
-		"Bearer " + other: "", "Bearer " + key + "x": "", "Bearer " + key[:len(key)-1]: "", "Bearer  " + key: "", "Bearer " + key + " ": "",
+		"Bearer " + other: "", "Bearer " + key + "x": "", "Bearer " + key[:len(key)-1]: "", "Bearer  " + key: "ci", "Bearer    " + key: "ci", "Bearer\t" + key: "", "Bearer " + key + " ": "",
 		"Basic " + key: "", key: "", "Bearer": "", "": "", "Bearer " + strings.Repeat("a", 1<<16): "", "Bearer " + strings.ToLower(key[:3]) + key[3:45] + "9": "",
 	} {
 		name, ok := keys.Authenticate(header)

@@ -358,7 +358,6 @@ func TestHidden(t *testing.T) {
 		append(with, "Authorization", "Bearer "+key),
 		append(version(), "Authorization", key),
 		append(version(), "Authorization", "Bearer "+key+" "),
-		append(version(), "Authorization", "Bearer  "+key),
 		append(version(), "Authorization", "Basic "+key),
 		append(version(), "Authorization", "Bearer "+strings.ToUpper(key)),
 	} {
