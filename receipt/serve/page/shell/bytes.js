@@ -1,6 +1,6 @@
 // The bytes that a receipt's hash covers, and how to hash them without this page.
 import { h, section } from "../view/dom.js";
-import { number } from "../view/text.js";
+import { lines, number } from "../view/text.js";
 import { button, download } from "./download.js";
 
 // Longer texts are not drawn whole; the download is.
@@ -39,8 +39,8 @@ function text(name, bytes) {
   return h("details", {}, h("summary", {}, `${name}, ${number(bytes.length)} bytes`), raw(decoder.decode(bytes)));
 }
 
-// raw shows a text as it is, to be copied: not a character is made visible in
-// another way.
+// raw shows a text to be copied. What a reader would not see, or would see in another
+// order than it stands there, is written as escapes: the bytes are in the download.
 function raw(value, kind = "") {
   const shown = document.createElement("pre");
   shown.className = kind;
@@ -48,7 +48,7 @@ function raw(value, kind = "") {
   shown.setAttribute("role", "region");
   shown.setAttribute("aria-label", kind === "command" ? "command" : "text");
   shown.dir = "ltr";
-  shown.textContent = value.length > most ? value.slice(0, most) : value;
+  shown.textContent = lines(value.length > most ? value.slice(0, most) : value);
   if (value.length <= most) return shown;
   return [shown, h("p", { class: "rest" }, `… ${number(value.length - most)} more characters, which are not drawn`)];
 }

@@ -3,9 +3,10 @@
 import { apart, columns, of, timeline } from "../view/charts.js";
 import { h } from "../view/dom.js";
 import { outline } from "../view/json.js";
+import { renderBytes } from "../shell/bytes.js";
 import { renderReceipt } from "../view/receipt.js";
 import { renderSummary } from "../view/summary.js";
-import { clock, cut, duration, group, instant, number, visible } from "../view/text.js";
+import { clock, cut, duration, group, instant, lines, number, visible } from "../view/text.js";
 import { difference, renderComparison, renderHeadlines, renderSteps } from "../view/verdict.js";
 
 const failures = [];
@@ -28,6 +29,7 @@ function attempt(name, act) {
 
 function texts() {
   check("controls", visible("a\u0000\n\t\u001b[31m\u202e\u{e0041}\u00ad\u3164b"), "a\\x00\\n\\t\\x1b[31m\\u202e\\U000e0041\\u00ad\\u3164b");
+  check("lines", lines("{\r\n\t\"a\": \"\u202e\u200b\"\n}"), "{\\r\n\t\"a\": \"\\u202e\\u200b\"\n}");
   check("letters", visible("grüße デプロイ 🎉 שלום"), "grüße デプロイ 🎉 שלום");
   check("half a pair", visible("\ud83dx"), "\\ud83dx");
   check("heaped marks", visible("e" + "\u0301".repeat(6)), "e" + "\u0301".repeat(4) + "\\u0301\\u0301");
@@ -57,6 +59,20 @@ function texts() {
       refused = true;
     }
     check(`refused ${JSON.stringify(attributes)}`, refused, true);
+  }
+}
+
+// hidden looks for characters that a reader would not see in the bytes of a receipt.
+function hidden() {
+  const bytes = (text) => new TextEncoder().encode(text);
+  const source = '{"a": "\u202eevil\u2066\u200b\u061c\u{e0041}"}\n';
+  for (const name of ["a file that is no object", "a receipt"]) {
+    const document = { source: bytes(source), shell: "sha256sum" };
+    if (name === "a receipt") Object.assign(document, { preimage: bytes(source), canonical: bytes(source), hash: "sha256:00" });
+    const shown = [].concat(attempt(name, () => renderBytes(document, false)));
+    const texts = shown.flatMap((element) => [...element.querySelectorAll("pre")]).map((pre) => pre.textContent).filter((text) => text !== "sha256sum");
+    check(`texts of ${name}`, texts.length, name === "a receipt" ? 3 : 1);
+    for (const text of texts) check(name, text, '{"a": "\\u202eevil\\u2066\\u200b\\u061c\\U000e0041"}\n');
   }
 }
 
@@ -144,6 +160,7 @@ function changed(value, [name, ...rest], put) {
 try {
   const data = JSON.parse(document.getElementById("data").textContent);
   texts();
+  hidden();
   fixtures(data.cases);
   summaries(data.run);
   const full = data.cases.find((one) => one.file === "valid/full.json");

@@ -22,6 +22,11 @@ export function visible(text) {
   return String(text).replace(unseen, escape).replace(heap, (_, kept, rest) => kept + [...rest].map(escape).join(""));
 }
 
+// lines is visible for a text of several lines: line ends and tabs stay what they are.
+export function lines(text) {
+  return String(text).split(/([\n\t])/).map((part, i) => (i % 2 === 1 ? part : visible(part))).join("");
+}
+
 // cut returns the first characters of a text, and how many are left out.
 export function cut(text, most) {
   if (text.length <= most) return { text, more: 0 };
