@@ -44,13 +44,16 @@ func (c *call) getReceipt() error {
 	return c.write(http.StatusOK, mediaJSON, append(appendResource(nil, doc, c.vars[0]), '\n'))
 }
 
-// stored finds the receipt that the path names.
+// stored finds the receipt that the path names, and no other.
 func (c *call) stored() (Stored, error) {
 	if c.s.options.Source == nil {
 		return Stored{}, notFound()
 	}
 	stored, err := c.s.options.Source.Get(c.r.Context(), c.vars[0])
-	return stored, sourceFault(err)
+	if err != nil {
+		return Stored{}, sourceFault(err)
+	}
+	return stored, stored.isReceipt(c.vars[0])
 }
 
 // sourceFault words an error of a source. What went wrong is for the log: it may
@@ -149,6 +152,9 @@ func (c *call) listReceipts() error {
 		if err != nil {
 			return err
 		}
+		if err := isOfTask(doc.Root(), c.vars[0]); err != nil {
+			return err
+		}
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -198,15 +204,15 @@ func (c *call) verifyStored() error {
 		return refusedQuestion(err)
 	}
 	return c.judge(judge, stored.JSON, stream.JSON, "stored", func(rep *receipt.Report) error {
-		return c.json(http.StatusOK, verificationOf(rep, receipt.At(now)))
+		return c.json(http.StatusOK, verificationOf(rep, c.vars[0], receipt.At(now)))
 	})
 }
 
-// verificationOf is the only place where valid becomes true: nothing but a receipt
-// whose content and signatures were shown is valid.
-func verificationOf(rep *receipt.Report, now receipt.Time) verification {
+// verificationOf is the only place where valid becomes true: nothing but the receipt
+// that was asked for, whose content and signatures were shown, is valid.
+func verificationOf(rep *receipt.Report, id string, now receipt.Time) verification {
 	out := verification{CheckedAt: now, Details: details{rep}}
-	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull {
+	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull && string(rep.ReceiptID) == id {
 		out.Valid = true
 		return out
 	}

@@ -1,0 +1,73 @@
+package serve_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// receiptDraft is a draft by the issuer of the fixtures' keys.
+func receiptDraft(id, task string) *receipt.Draft {
+	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
+	return &receipt.Draft{
+		ReceiptID:   id,
+		Subject:     receipt.ResourceRef{Object: "task", ID: task},
+		Issuer:      receipt.Issuer{ID: "harness_example_cloud", Kind: "harness"},
+		IssuedAt:    at,
+		Identifiers: receipt.Identifiers{WorkspaceRef: "w", SessionID: "s", TaskID: task},
+		Lifecycle:   receipt.Lifecycle{StartedAt: at, CompletedAt: at, FinalState: receipt.StateSucceeded},
+		Trust:       receipt.TrustTiers{StartTier: "act_auto", EndTier: "act_auto"},
+		ReplayInput: receipt.ReplayInput{Determinism: "best_effort"},
+		ModelRoute:  receipt.ModelRoute{ChosenModel: receipt.Model{Provider: "p", Model: "m"}, RoutePolicyReason: "r"},
+		Cost:        receipt.Cost{Currency: "USD"},
+	}
+}
+
+// signedReceipt seals a draft as the first of its stream, and signs it with a key
+// that the tests trust.
+func signedReceipt(t testing.TB, d *receipt.Draft) []byte {
+	t.Helper()
+	return signedBehind(t, d, canon.Digest{})
+}
+
+// signedBehind is signedReceipt for one that follows another; the zero digest is none.
+func signedBehind(t testing.TB, d *receipt.Draft, previous canon.Digest) []byte {
+	t.Helper()
+	private, err := keys.ParsePrivate(fixture(t, "keys/key_2026_04.private.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sealedBy(t, private, d, previous)
+}
+
+// strangeReceipt is one that somebody signed whom the tests do not know.
+func strangeReceipt(t testing.TB, d *receipt.Draft) []byte {
+	t.Helper()
+	private, err := keys.Generate(strings.NewReader(strings.Repeat("x", 32)), keys.Ed25519, "key_of_a_stranger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sealedBy(t, private, d, canon.Digest{})
+}
+
+func sealedBy(t testing.TB, private *keys.PrivateKey, d *receipt.Draft, previous canon.Digest) []byte {
+	t.Helper()
+	sealer, err := fileSealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := sealer.Seal(d, chain.Head{Hash: previous})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sealed, err = sealed.Sign(context.Background(), keys.NewSigner(private, nil)); err != nil {
+		t.Fatal(err)
+	}
+	return sealed.JSON()
+}
