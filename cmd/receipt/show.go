@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +43,7 @@ func showReceipt(e *env, path string, data []byte) error {
 		return refuted(f.Hint, "%q is no receipt: %s: %s", sourceName(path), f.Code, f.Detail)
 	}
 	b := &block{}
-	s := &shown{root: doc.Root(), b: b}
+	s := &shown{root: doc.Root(), untold: receipt.ReadUnreported(doc.Root()), b: b}
 	if rep.Verdict == receipt.Refuted { // that comes first
 		s.refuted(rep)
 		fmt.Fprintln(b, escapeLine(s.sentence()))
@@ -74,8 +72,9 @@ func integrityLine(rep *receipt.Report) string {
 // shown renders a receipt from its document, so that one that is not valid is
 // shown as far as it goes.
 type shown struct {
-	root canon.Node
-	b    *block
+	root   canon.Node
+	untold receipt.Unreported
+	b      *block
 }
 
 // refuted says what is wrong before anything else.
@@ -111,40 +110,4 @@ func (s *shown) text(n canon.Node, names ...string) string {
 		return n.String()
 	}
 	return show(n)
-}
-
-// sentence says what happened in one line.
-func (s *shown) sentence() string {
-	effects := s.root.Member("side_effects")
-	text := "Task " + map[string]string{"SUCCEEDED": "succeeded", "FAILED": "failed", "CANCELED": "was canceled"}[s.root.Member("lifecycle").Member("final_state").String()]
-	if text == "Task " {
-		text = "Task ended in an unknown state"
-	}
-	if took, ok := s.duration(); ok {
-		text += " in " + took
-	}
-	cost := s.root.Member("cost")
-	if total := cost.Member("total"); total.Kind() == canon.KindNumber {
-		text += fmt.Sprintf(" for %s %s", s.text(cost, "currency"), number(total))
-	}
-	var bytesSent float64
-	for _, n := range effects.Member("network_egress").Elements() {
-		bytesSent += n.Member("bytes_sent").Float()
-	}
-	return text + ": " + strings.Join([]string{
-		plural(effects.Member("fs_writes").Len(), "file", "changed"),
-		group3(strconv.FormatFloat(bytesSent, 'f', -1, 64)) + " bytes sent",
-		plural(effects.Member("tool_calls").Len(), "tool call", ""),
-		plural(s.root.Member("approvals").Len(), "approval", ""),
-	}, ", ") + "."
-}
-
-func (s *shown) duration() (string, bool) {
-	lifecycle := s.root.Member("lifecycle")
-	start, err1 := receipt.ParseTime(lifecycle.Member("started_at").Text())
-	end, err2 := receipt.ParseTime(lifecycle.Member("completed_at").Text())
-	if err1 != nil || err2 != nil || end.Before(start) {
-		return "", false
-	}
-	return durationText(end.Sub(start)), true
 }

@@ -18,7 +18,7 @@ func (s *shown) table() {
 	}
 	s.models()
 	s.budget()
-	s.list("approved", r.Member("approvals"), s.approval)
+	s.decided(r.Member("approvals"))
 	effects := r.Member("side_effects")
 	s.list("files", effects.Member("fs_writes"), func(n canon.Node) string { return s.text(n, "operation") + " " + s.text(n, "path") })
 	s.list("network", effects.Member("network_egress"), s.egress)
@@ -31,7 +31,25 @@ func (s *shown) table() {
 	s.list("withheld", r.Member("redactions"), func(n canon.Node) string { return s.text(n, "field") + `: "` + s.text(n, "reason") + `"` })
 	s.chain()
 	s.list("signatures", r.Member("signatures"), func(n canon.Node) string { return s.text(n, "key_id") + ", " + s.text(n, "algorithm") })
+	s.notTold()
 }
+
+// notTold names every member that the source did not tell, also those that no row
+// above is about.
+func (s *shown) notTold() {
+	label := "not told"
+	for i, pointer := range s.untold {
+		if i == mostUntold {
+			s.b.row("", fmt.Sprintf("and %d more", len(s.untold)-mostUntold))
+			return
+		}
+		s.b.row(label, pointer)
+		label = ""
+	}
+}
+
+// mostUntold is how many pointers are listed.
+const mostUntold = 20
 
 func (s *shown) issuer(n canon.Node) string {
 	text := s.text(n, "id")
@@ -41,16 +59,45 @@ func (s *shown) issuer(n canon.Node) string {
 	return text
 }
 
+// memberOf is the list that a row is of, and whether a row stands there when it is
+// empty.
+func memberOf(label string) (pointer string, ok bool) {
+	switch label {
+	case "approvals":
+		return "/approvals", true
+	case "files":
+		return "/side_effects/fs_writes", true
+	case "network":
+		return "/side_effects/network_egress", true
+	case "tools":
+		return "/side_effects/tool_calls", true
+	case "handoffs":
+		return "/side_effects/a2a_handoffs", true
+	case "signatures":
+		return "/signatures", true
+	case "artifacts":
+		return "/final_artifacts", false
+	}
+	return "", false
+}
+
 // list is a row for each entry; optional lists that are empty or absent are
-// left out, the others say "none".
+// left out, the others say "none", unless the source did not tell.
 func (s *shown) list(label string, list canon.Node, entry func(canon.Node) string) {
 	const most = 50
+	pointer, always := memberOf(label)
+	untold := pointer != "" && s.untold.Has(pointer)
 	if list.Len() == 0 {
-		switch label {
-		case "handoffs", "files", "network", "tools", "signatures", "approved":
+		switch {
+		case untold:
+			s.b.row(label, notTold)
+		case always:
 			s.b.row(label, "none")
 		}
 		return
+	}
+	if untold {
+		defer s.b.row("", "others "+notTold)
 	}
 	for i, n := range list.Elements() {
 		if i == most {
@@ -82,6 +129,9 @@ func (s *shown) models() {
 	route := s.root.Member("model_route")
 	chosen := route.Member("chosen_model")
 	text := s.text(chosen, "provider") + " " + s.text(chosen, "model")
+	if s.untold.Has("/model_route/chosen_model") {
+		text = notTold
+	}
 	for _, n := range route.Member("alternatives_considered").Elements() {
 		text += ", not " + s.text(n, "model")
 		if !n.Member("reason").IsZero() {
@@ -95,7 +145,7 @@ func (s *shown) budget() {
 	budget := s.root.Member("autonomy_budget")
 	var parts []string
 	for name, used := range budget.Member("consumed").Members() {
-		text := strings.ReplaceAll(name.String(), "_", " ") + " " + number(used)
+		text := strings.ReplaceAll(name.String(), "_", " ") + " " + s.used("/autonomy_budget/consumed/"+name.String(), used)
 		if limit := budget.Member("limit").Member(name.String()); !limit.IsZero() {
 			text += " of " + number(limit)
 		}
@@ -106,18 +156,63 @@ func (s *shown) budget() {
 	}
 }
 
-func (s *shown) approval(n canon.Node) string {
-	text := clockText(n.Member("decided_at"), !s.sameDay()) + " " + s.text(n, "action") + " by " + s.text(n, "actor")
-	if decision := s.text(n, "decision"); decision != "approved" {
-		text = strings.ToUpper(decision) + " " + text
+// used is a number of the budget; of one that was not told whole, how much is
+// known.
+func (s *shown) used(pointer string, n canon.Node) string {
+	switch {
+	case !s.untold.Has(pointer):
+		return number(n)
+	case n.Float() > 0:
+		return "at least " + number(n)
 	}
-	return text
+	return notTold
+}
+
+// decided lists the approvals by decision: one that was denied stands under
+// another word than one that was given.
+func (s *shown) decided(list canon.Node) {
+	if list.Len() == 0 {
+		s.list("approvals", list, nil)
+		return
+	}
+	const most = 50
+	last := ""
+	for i, n := range list.Elements() {
+		if i == most {
+			s.b.row("", fmt.Sprintf("and %d more", list.Len()-most))
+			break
+		}
+		label := decisionWord(n.Member("decision").String())
+		text := clockText(n.Member("decided_at"), !s.sameDay()) + " " + s.text(n, "action") + " by " + s.text(n, "actor")
+		if label == last {
+			s.b.row("", text)
+		} else {
+			s.b.row(label, text)
+		}
+		last = label
+	}
+	if s.untold.Has("/approvals") {
+		s.b.row("", "others "+notTold)
+	}
+}
+
+// decisionWord is a decision as the label of a row.
+func decisionWord(decision string) string {
+	switch decision {
+	case "approved", "denied", "canceled":
+		return decision
+	case "timeout":
+		return "timed out"
+	}
+	return "undecided"
 }
 
 func (s *shown) egress(n canon.Node) string {
 	text := s.text(n, "destination")
 	if sent := n.Member("bytes_sent"); !sent.IsZero() {
 		text += ", " + number(sent) + " bytes"
+	} else {
+		text += ", bytes not stated"
 	}
 	return text + `, "` + s.text(n, "purpose") + `"`
 }

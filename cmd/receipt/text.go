@@ -40,10 +40,25 @@ func (p *textPrinter) block(rep *receipt.Report, doc *canon.Document) *block {
 		p.undecided(b, rep, doc)
 	}
 	p.steps(b, rep)
+	p.notTold(b, doc)
 	for _, w := range rep.Warnings {
 		b.row("warning", w.Detail)
 	}
 	return b
+}
+
+// notTold names what the receipt says that its source did not tell: what stands
+// there is no statement.
+func (p *textPrinter) notTold(b *block, doc *canon.Document) {
+	untold := receipt.ReadUnreported(doc.Root())
+	if len(untold) == 0 {
+		return
+	}
+	text := strings.Join(untold[:min(len(untold), mostUntold)], " ")
+	if more := len(untold) - mostUntold; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	b.row("not told", text+", by the source")
 }
 
 // A block is lines of a label and a text. All text that it is given is escaped,

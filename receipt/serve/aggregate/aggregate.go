@@ -36,11 +36,12 @@ type sighting struct {
 
 // leftOut counts what is in no sum, and what is not certain.
 type leftOut struct {
-	Hash     int `json:"hash"`     // receipts that do not fit the schema or their hash
-	Copies   int `json:"copies"`   // receipts that were added before
-	Currency int `json:"currency"` // receipts whose cost is in none of the currencies kept
-	Time     int `json:"time"`     // receipts in the totals, but in no bin: no time that can be read
-	Unseen   int `json:"unseen"`   // receipts that were added without looking for copies
+	Hash     int    `json:"hash"`     // receipts that do not fit the schema or their hash
+	Copies   int    `json:"copies"`   // receipts that were added before
+	Currency int    `json:"currency"` // receipts whose cost is in none of the currencies kept
+	Time     int    `json:"time"`     // receipts in the totals, but in no bin: no time that can be read
+	Unseen   int    `json:"unseen"`   // receipts that were added without looking for copies
+	Untold   untold `json:"untold"`   // receipts in the totals with less than happened
 }
 
 // Add adds one receipt: its report, and the root of the document that was judged.
@@ -58,6 +59,7 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 	if a.bins == nil {
 		a.bins, a.totals = map[time.Time]pair{}, newPair()
 	}
+	a.out.Untold.add(root)
 	currency := a.currency(root)
 	a.totals.of(verified).add(root, currency)
 	completed, err := receipt.ParseTime(root.Member("lifecycle").Member("completed_at").Text())

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-const text = `{"lifecycle":{"completed_at":%q},"cost":{"currency":%q,"total":%s},"approvals":[{}],
+const text = `{"lifecycle":{"completed_at":%q},"cost":{"currency":%q,"total":%s},"approvals":[{"decision":"approved"},{"decision":"denied"},{"decision":"timeout"},{"decision":"denied"}],
 "side_effects":{"fs_writes":[{},{}],"network_egress":[{"bytes_sent":2048},{}],"tool_calls":[{}],"a2a_handoffs":[{},{},{}]}}`
 
 // A seen receipt is what Add is given.
@@ -66,11 +66,31 @@ func TestSums(t *testing.T) {
 		entry(t, receipt.Verified, second, "EUR", "7"),
 		entry(t, receipt.Undecided, "2026-04-25T22:00:00+02:00", "USD", "5"),
 		entry(t, receipt.Refuted, second, "USD", "1e3"))
-	verified := `{"receipts":3,"files":6,"bytes_sent":"6144","egress":6,"tool_calls":3,"handoffs":9,"approvals":3,"cost":{"EUR":"7","USD":"0.3"}}`
+	verified := `{"receipts":3,"files":6,"bytes_sent":"6144","egress":6,"tool_calls":3,"handoffs":9,"approvals":{"approved":3,"denied":6,"canceled":0,"timeout":3},"cost":{"EUR":"7","USD":"0.3"}}`
 	wants(t, got, `"unit":"hour","currencies":["EUR","USD"]`,
 		`"totals":{"verified":`+verified+`,"other":{"receipts":2,`, `"cost":{"USD":"1005"}}},"bins"`,
 		`"bins":[{"start":"2026-04-25T19:00:00Z","empty":0,"verified":`+verified, `{"start":"2026-04-25T20:00:00Z","empty":0,"verified":{"receipts":0`,
-		`"left_out":{"hash":0,"copies":0,"currency":0,"time":0,"unseen":0}`)
+		`"left_out":{"hash":0,"copies":0,"currency":0,"time":0,"unseen":0,"untold":{"cost":0,"files":0,"egress":5,"tool_calls":0,"handoffs":0,"approvals":0}}`)
+}
+
+// TestUntold: what a source did not tell is said beside the sums, once a receipt.
+func TestUntold(t *testing.T) {
+	told := func(unreported string, egress string) seen {
+		src := fmt.Appendf(nil, `{"metadata":{"unreported":%s},"lifecycle":{"completed_at":"2026-04-25T19:17:33Z"},"cost":{"currency":"USD","total":0},"side_effects":{"network_egress":%s}}`, unreported, egress)
+		s := entry(t, receipt.Verified, "", "", "0")
+		doc, err := canon.Parse(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.rep.ReceiptHash = canon.Sum(src)
+		return seen{s.rep, doc.Root()}
+	}
+	got := aggregated(t,
+		told(`["/cost","/approvals"]`, `[]`),
+		told(`["/cost/total","/side_effects"]`, `[]`),
+		told(`[]`, `[{"bytes_sent":5}]`),
+		told(`["/cost/provider_breakdown"]`, `[{"bytes_sent":5},{}]`))
+	wants(t, got, `"untold":{"cost":2,"files":1,"egress":2,"tool_calls":1,"handoffs":1,"approvals":1}`)
 }
 
 func TestNothing(t *testing.T) {

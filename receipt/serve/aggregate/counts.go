@@ -10,7 +10,7 @@ type counts struct {
 	Egress    int                `json:"egress"`     // entries of side_effects.network_egress
 	ToolCalls int                `json:"tool_calls"`
 	Handoffs  int                `json:"handoffs"`
-	Approvals int                `json:"approvals"`
+	Approvals decisions          `json:"approvals"`
 	Cost      map[string]*amount `json:"cost"` // by currency, the totals
 }
 
@@ -24,7 +24,7 @@ func (c *counts) add(root canon.Node, currency string) {
 	c.Egress += effects.Member("network_egress").Len()
 	c.ToolCalls += effects.Member("tool_calls").Len()
 	c.Handoffs += effects.Member("a2a_handoffs").Len()
-	c.Approvals += root.Member("approvals").Len()
+	c.Approvals.add(root.Member("approvals"))
 	for _, e := range effects.Member("network_egress").Elements() {
 		addNumber(c.BytesSent, e.Member("bytes_sent"))
 	}
@@ -52,7 +52,7 @@ func (c *counts) plus(d *counts) {
 	c.Egress += d.Egress
 	c.ToolCalls += d.ToolCalls
 	c.Handoffs += d.Handoffs
-	c.Approvals += d.Approvals
+	c.Approvals.plus(&d.Approvals)
 	c.BytesSent.plus(d.BytesSent)
 	for currency, sum := range d.Cost {
 		c.of(currency).plus(sum)

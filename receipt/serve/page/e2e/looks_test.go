@@ -18,7 +18,7 @@ func states(b *tab, stream string, visit func(name string)) {
 	b.click("#undo")
 	b.expect("Verified", "Unchanged", "Signer confirmed")
 	b.drop(fixture(b.T, "malicious/other-key-signed.json"))
-	b.expect("Refuted", "Unchanged", "Signature forged")
+	b.expect("Refuted", "Fits its own hash", "Signature forged")
 	visit("forged")
 	b.drop(stream)
 	b.expect("Refuted")

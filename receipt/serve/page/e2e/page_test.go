@@ -90,9 +90,9 @@ func testUse(t *testing.T, browser context.Context, url, stream string) {
 		t.Errorf("the steps show %s", shown)
 	}
 	b.pick("#receipt-files", fixture(t, "malicious/other-key-signed.json"))
-	b.expect("Refuted", "Unchanged", "Signature forged")
+	b.expect("Refuted", "Fits its own hash", "Signature forged")
 	b.pick("#receipt-files", fixture(t, "malicious/unknown-key.json"))
-	b.expect("Undecided", "Unchanged", "Signer not confirmed")
+	b.expect("Undecided", "Fits its own hash", "Signer not confirmed")
 	b.pick("#receipt-files", fixture(t, "malicious/cut-off.json"))
 	b.expect("Refuted", "Not readable", "Signer not confirmed")
 
@@ -190,7 +190,7 @@ func testMany(b *tab, stream string) {
 	b.click("#outcome .actions button:first-of-type")
 	b.expect("Refuted")
 	b.click("#outcome .of-undecided .finding-head button")
-	b.expect("Undecided", "Unchanged", "Signer not confirmed")
+	b.expect("Undecided", "Fits its own hash", "Signer not confirmed")
 }
 
 // testPages: thousands of findings are turned page by page, and each can be opened.
@@ -218,7 +218,7 @@ func testIntegrity(b *tab) {
 	b.click("#given .small")
 	b.expect("Refuted") // the stream, without its keys
 	b.pick("#receipt-files", fixture(b.T, "valid/task.json"))
-	b.expect("Intact", "Unchanged", "Signer not confirmed")
+	b.expect("Intact", "Fits its own hash", "Signer not confirmed")
 	if green := eval[[]string](b, `[...document.querySelectorAll("#outcome .good")].map((e) => e.outerHTML.slice(0, 200))`); len(green) > 0 {
 		b.Errorf("green, of what only is intact: %q", green)
 	}

@@ -4,7 +4,7 @@ import { apart, columns, of, timeline } from "../view/charts.js";
 import { h } from "../view/dom.js";
 import { outline } from "../view/json.js";
 import { renderBytes } from "../shell/bytes.js";
-import { renderReceipt } from "../view/receipt.js";
+import { renderReceipt, summarize } from "../view/receipt.js";
 import { renderSummary } from "../view/summary.js";
 import { clock, cut, duration, group, instant, lines, number, visible } from "../view/text.js";
 import { difference, renderComparison, renderHeadlines, renderSteps } from "../view/verdict.js";
@@ -105,7 +105,8 @@ function fixtures(cases) {
     const greens = shown.querySelectorAll(".headline.good").length;
     check(`${file}: verdict`, shown.querySelector(".verdict strong")?.textContent.toLowerCase(), verdict);
     check(`${file}: green`, greens, verdict === "verified" ? 2 : 0);
-    check(`${file}: headlines`, ["Unchanged", "Changed", "Not readable"].includes(content) && ["Signer confirmed", "Signer not confirmed", "Signature forged"].includes(signer), true);
+    check(`${file}: headlines`, ["Unchanged", "Fits its own hash", "Changed", "Not readable"].includes(content) && ["Signer confirmed", "Signer not confirmed", "Signature forged"].includes(signer), true);
+    check(`${file}: nobody vouches`, signer !== "Signer confirmed" && content === "Unchanged", false);
     if (verdict === "verified") check(`${file}: told`, [content, signer], ["Unchanged", "Signer confirmed"]);
     const codes = report.checks.filter((one) => one.status === "failed").map((one) => one.code);
     if (codes.includes("hash_mismatch")) check(`${file}: told`, content, "Changed");
@@ -114,8 +115,25 @@ function fixtures(cases) {
     check(`${file}: raw text`, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(shown.textContent), false);
     check(`${file}: bounds`, shown.textContent.length < 400000, true);
     const alone = attempt(file, () => renderHeadlines({ ...report, scope: "integrity" }, null));
+    check(`${file}: integrity alone is no proof`, alone.textContent.includes("Unchanged") || alone.textContent.includes("Nobody changed it"), false);
     check(`${file}: integrity alone`, [alone.querySelectorAll(".good").length, /verified|confirmed$/i.test(alone.querySelector(".verdict strong")?.textContent)], [0, false]);
   }
+}
+
+// absences looks at what is said of a receipt whose source tells little: nothing
+// that was not told is a number.
+function absences(receipt) {
+  const bare = { ...receipt, approvals: [], cost: { total: 0, currency: "USD" }, side_effects: { fs_writes: [{}], network_egress: [{}], tool_calls: [{ status: "failed" }, { status: "succeeded" }], a2a_handoffs: [] } };
+  const said = (unreported, changes) => attempt("absences", () => h("p", {}, summarize({ ...bare, ...changes, metadata: { unreported } }))).textContent;
+  const end = said([]).slice(said([]).indexOf(":"));
+  check("bytes", end, ": 1 file changed, sent to 1 destination, bytes not stated, 2 tool calls (1 failed), 0 approvals.");
+  check("cost", [said(["/cost"]).includes("0,"), said(["/cost"]).includes("cost not told by the source"), said(["/cost/total"]).includes("USD")], [false, true, false]);
+  check("at least", said(["/cost/total"], { cost: { total: 2, currency: "USD" } }).includes(" for at least USD 2:"), true);
+  check("files", said(["/side_effects"]).includes("at least 1 file changed"), true);
+  check("approvals", [said(["/approvals"]).includes("approvals not told by the source"), said([], { approvals: ["denied", "timeout", "approved", "x"].map((decision) => ({ decision })) }).includes("1 approval, 1 denied, 1 timed out, 1 of unknown decision")], [true, true]);
+  check("outcome", /^Task ended in .* for USD 0, outcome not told by the source:/.test(said(["/lifecycle/final_state"])), true);
+  const page = attempt("absent page", () => renderReceipt({ ...bare, metadata: { unreported: ["/cost/total", "/approvals", "/side_effects/network_egress", "/model_route/chosen_model", "/autonomy_budget/consumed/usd"] } }, null)).textContent;
+  for (const part of ["Cost not told by the source", "Approvals: not told by the source", "Network (at least 1)", "/model_route/chosen_model"]) check(`page: ${part}`, page.includes(part), true);
 }
 
 function wrong() {
@@ -147,7 +165,7 @@ function each(name, whole, render) {
 
 function places(value, path = []) {
   if (typeof value !== "object" || value === null) return [path];
-  if (path.length === 1 && path[0] === "metadata") return [path]; // whose members nothing looks at
+  if (path[0] === "metadata") return path.length === 1 ? [path, ["metadata", "unreported"]] : [path]; // whose other members nothing looks at
   return [path, ...Object.keys(value).flatMap((name) => places(value[name], [...path, name]))].filter((place) => place.length > 0);
 }
 
@@ -164,6 +182,7 @@ try {
   fixtures(data.cases);
   summaries(data.run);
   const full = data.cases.find((one) => one.file === "valid/full.json");
+  absences(full.receipt);
   hostile(full.receipt, full.report, data.run);
   check("nothing ran", [globalThis.pwned, document.scripts.length], [undefined, 2]);
 } catch (error) {

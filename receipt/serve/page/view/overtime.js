@@ -18,7 +18,10 @@ export function renderOverTime(aggregate) {
     { name: "Bytes sent", of: (counts) => decimal(member(counts, "bytes_sent")) },
     { name: "Tool calls", of: (counts) => count(counts, "tool_calls") },
     { name: "Handoffs", of: (counts) => count(counts, "handoffs") },
-    { name: "Approvals", of: (counts) => count(counts, "approvals") },
+    { name: "Approved", of: (counts) => count(member(counts, "approvals"), "approved") },
+    { name: "Denied", of: (counts) => count(member(counts, "approvals"), "denied") },
+    { name: "Approval canceled", of: (counts) => count(member(counts, "approvals"), "canceled") },
+    { name: "Approval timed out", of: (counts) => count(member(counts, "approvals"), "timeout") },
   ];
   const drawn = measures.filter((measure) => total(aggregate, measure).some((sum) => sum !== "0"));
   const verified = plural(count(member(aggregate, "totals", "verified"), "receipts"), "verified receipt"), others = count(member(aggregate, "totals", "other"), "receipts");
@@ -101,8 +104,15 @@ const reasons = new Map([
   ["unseen", (n) => `whether ${plural(n, "later receipt")} are copies`],
 ]);
 
+// What a source did not tell: a sum without it is a lower bound.
+const untold = new Map([["cost", "cost"], ["files", "files"], ["egress", "bytes sent"], ["tool_calls", "tool calls"], ["handoffs", "handoffs"], ["approvals", "approvals"]]);
+
 function renderLeftOut(left) {
-  const entries = [...reasons].filter(([name]) => count(left, name) > 0);
+  const entries = [...reasons].filter(([name]) => count(left, name) > 0).map(([name, say]) => say(count(left, name)));
+  for (const [name, what] of untold) {
+    const receipts = count(member(left, "untold"), name);
+    if (receipts > 0) entries.push(`${what} of ${plural(receipts, "receipt")}, not told by the source or not in full`);
+  }
   if (entries.length === 0) return null;
-  return h("div", { class: "aside" }, h("p", {}, "Not in these charts, or not known:"), h("ul", {}, entries.map(([name, say]) => h("li", {}, say(count(left, name))))));
+  return h("div", { class: "aside" }, h("p", {}, "Not in these charts, or not known:"), h("ul", {}, entries.map((entry) => h("li", {}, entry))));
 }

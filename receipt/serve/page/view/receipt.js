@@ -4,6 +4,7 @@ import { bars, timeline } from "./charts.js";
 import { facts, foreign, h, icon, mono, section, table } from "./dom.js";
 import { amount, isObject, list, member, outline, text } from "./json.js";
 import { clock, duration, instant, number, plural } from "./text.js";
+import { isUntold, notTold, untoldIn } from "./untold.js";
 import { status } from "./verdict.js";
 
 // renderReceipt shows a parsed receipt. The report says whether it can be relied on.
@@ -36,21 +37,77 @@ function caution(report) {
 
 const ends = new Map([["SUCCEEDED", "succeeded"], ["FAILED", "failed"], ["CANCELED", "was canceled"]]);
 
-// summarize says what happened in one sentence, as the command does.
+// summarize says what happened in one sentence, as the command does. What the
+// source did not tell is no number in it.
 export function summarize(receipt) {
-  const lifecycle = member(receipt, "lifecycle"), cost = member(receipt, "cost"), effects = member(receipt, "side_effects");
-  const end = ends.get(member(lifecycle, "final_state"));
-  const took = instant(member(lifecycle, "completed_at")) - instant(member(lifecycle, "started_at"));
-  const sent = list(member(effects, "network_egress")).reduce((sum, entry) => sum + amount(member(entry, "bytes_sent")), 0);
-  return [
-    end ? `Task ${end}` : "Task ended in an unknown state",
-    took >= 0 ? ` in ${duration(took)}` : "",
-    typeof member(cost, "total") === "number" ? [" for ", words(member(cost, "currency")), ` ${number(cost.total)}`] : "",
-    ": ",
-    [plural(list(member(effects, "fs_writes")).length, "file", "changed"), `${whole(sent)} bytes sent`,
-      plural(list(member(effects, "tool_calls")).length, "tool call"), plural(list(member(receipt, "approvals")).length, "approval")].join(", "),
-    ".",
-  ];
+  const effects = member(receipt, "side_effects"), cost = costOf(receipt);
+  const counted = (name, noun, verb) => tally(receipt, `/side_effects/${name}`, list(member(effects, name)).length, noun, verb);
+  const told = [counted("fs_writes", "file", "changed"), sent(receipt), counted("tool_calls", "tool call") + unsuccessful(list(member(effects, "tool_calls"))), approvals(receipt)];
+  if (cost === null) told.push(`cost ${notTold}`);
+  const open = isUntold(receipt, "/lifecycle/final_state") ? `, outcome ${notTold}` : "";
+  return [`Task ${outcome(receipt)}`, took(receipt), cost ?? "", open, ": ", told.join(", "), "."];
+}
+
+function outcome(receipt) {
+  if (isUntold(receipt, "/lifecycle/final_state")) return "ended";
+  return ends.get(member(receipt, "lifecycle", "final_state")) ?? "ended in an unknown state";
+}
+
+// took is how long the task ran, when both times are known.
+function took(receipt) {
+  const between = instant(member(receipt, "lifecycle", "completed_at")) - instant(member(receipt, "lifecycle", "started_at"));
+  const known = !isUntold(receipt, "/lifecycle/started_at") && !isUntold(receipt, "/lifecycle/completed_at");
+  return between >= 0 && known ? ` in ${duration(between)}` : "";
+}
+
+// costOf is the total as a phrase; null when the source did not tell any of it.
+function costOf(receipt) {
+  const total = member(receipt, "cost", "total"), untold = isUntold(receipt, "/cost/total");
+  if (untold && !(amount(total) > 0)) return null;
+  if (typeof total !== "number") return "";
+  return [untold ? " for at least " : " for ", words(member(receipt, "cost", "currency")), ` ${number(total)}`];
+}
+
+// tally is how many entries a list has; one that was not told whole has at least
+// as many.
+function tally(receipt, pointer, count, noun, verb = "") {
+  if (!isUntold(receipt, pointer)) return plural(count, noun, verb);
+  return count > 0 ? `at least ${plural(count, noun, verb)}` : `${`${noun}s ${verb}`.trim()} ${notTold}`;
+}
+
+// sent is how many bytes left. An entry that states none is not one of no bytes.
+function sent(receipt) {
+  const egress = list(member(receipt, "side_effects", "network_egress"));
+  const stated = egress.map((entry) => member(entry, "bytes_sent")).filter((bytes) => typeof bytes === "number");
+  const text = `${whole(stated.reduce((sum, bytes) => sum + amount(bytes), 0))} bytes sent`;
+  if (stated.length === egress.length && !isUntold(receipt, "/side_effects/network_egress")) return text;
+  if (stated.length > 0) return `at least ${text}`;
+  return egress.length > 0 ? `sent to ${plural(egress.length, "destination")}, bytes not stated` : `bytes sent ${notTold}`;
+}
+
+// unsuccessful counts the calls that did not succeed, by how they ended.
+function unsuccessful(calls) {
+  const found = phrases(calls, "status", [["failed", "failed"], ["canceled", "canceled"], ["", "of unknown outcome"]], "succeeded");
+  return found.length === 0 ? "" : ` (${found.join(", ")})`;
+}
+
+// approvals are counted by decision: a request that was denied, or that nobody
+// answered, is no approval.
+function approvals(receipt) {
+  const all = list(member(receipt, "approvals")), approved = all.filter((approval) => member(approval, "decision") === "approved").length;
+  return [tally(receipt, "/approvals", approved, "approval"),
+    ...phrases(all, "decision", [["denied", "denied"], ["canceled", "canceled"], ["timeout", "timed out"], ["", "of unknown decision"]], "approved")].join(", ");
+}
+
+// phrases counts the entries of a list by what a member of each says, but for
+// those that say usual. The words name each count; "" is for all other values.
+function phrases(entries, name, words, usual) {
+  const counts = new Map(), known = new Set([...words.map(([value]) => value), usual]);
+  for (const entry of entries) {
+    const value = member(entry, name), kind = known.has(value) ? value : "";
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return words.filter(([value]) => counts.has(value)).map(([value, word]) => `${number(counts.get(value))} ${word}`);
 }
 
 // words is a text in a sentence of ours.
@@ -68,7 +125,7 @@ function renderFacts(receipt) {
   const shown = (...names) => (at(...names) === undefined ? undefined : foreign(at(...names)));
   const issuer = [mono(at("issuer", "id")), at("issuer", "name") === undefined ? "" : [" “", foreign(at("issuer", "name")), "”"], at("issuer", "kind") === undefined ? "" : [", ", foreign(at("issuer", "kind"))]];
   const alternatives = list(at("model_route", "alternatives_considered"));
-  const model = [foreign(at("model_route", "chosen_model", "provider")), " ", foreign(at("model_route", "chosen_model", "model")),
+  const model = isUntold(receipt, "/model_route/chosen_model") ? notTold : [foreign(at("model_route", "chosen_model", "provider")), " ", foreign(at("model_route", "chosen_model", "model")),
     alternatives.slice(0, 10).map((other) => [", not ", foreign(member(other, "model")), member(other, "reason") === undefined ? "" : [": “", foreign(other.reason), "”"]]),
     alternatives.length > 10 ? ` … ${alternatives.length - 10} more` : ""];
   return section("overview", "What it is about", facts([
@@ -83,12 +140,20 @@ function renderFacts(receipt) {
     ["trace", shown("identifiers", "trace_id")],
     ["issuer", issuer],
     ["issuer’s key", at("issuer", "public_key_id") === undefined ? undefined : mono(at("issuer", "public_key_id"))],
-    ["ended", shown("lifecycle", "final_state")],
+    ["ended", isUntold(receipt, "/lifecycle/final_state") ? notTold : shown("lifecycle", "final_state")],
     ["failure", isObject(at("lifecycle", "failure")) && raw(at("lifecycle", "failure"), 2000)],
     ["model", model],
     ["route", shown("model_route", "route_policy_reason")],
     ["autonomy", at("trust") && [foreign(at("trust", "start_tier")), " → ", foreign(at("trust", "end_tier")), at("trust", "policy_ref") === undefined ? "" : [", policy ", foreign(at("trust", "policy_ref"))]]],
+    ["not told", untold(receipt)],
   ]));
+}
+
+// untold names the members that the source did not tell.
+function untold(receipt) {
+  const pointers = untoldIn(receipt);
+  if (pointers.length === 0) return undefined;
+  return [pointers.slice(0, 20).map((pointer, i) => [i > 0 ? ", " : "", mono(pointer, 120)]), pointers.length > 20 ? ` … ${number(pointers.length - 20)} more` : "", ", by the source: what stands there is no statement"];
 }
 
 const decisions = new Map([["approved", "plain"], ["denied", "bad"], ["canceled", "open"], ["timeout", "open"]]);
@@ -117,7 +182,7 @@ function renderTimeline(receipt) {
       h("span", { class: "after" }, event.at > origin ? `+${duration(event.at - origin)}` : ""),
       h("span", {}, event.approval === undefined ? event.name : renderApproval(event.approval))))),
     all > 100 && h("p", { class: "rest" }, `… ${number(all - 100)} more approvals`),
-    all === 0 && h("p", { class: "aside" }, "No approval is listed."),
+    (all === 0 || isUntold(receipt, "/approvals")) && h("p", { class: "aside" }, isUntold(receipt, "/approvals") ? `${all === 0 ? "Approvals" : "Other approvals"}: ${notTold}.` : "No approval is listed."),
     h("p", { class: "aside" }, days.size > 0 ? "Times are UTC, as the issuer’s clock had them." : "No time can be read."));
 }
 
@@ -133,14 +198,14 @@ function renderCost(receipt) {
   const providers = list(member(cost, "provider_breakdown"));
   const money = (value) => [foreign(currency, 12), " ", digits(value)];
   return section("cost", "Cost and budget",
-    h("p", { class: "figure" }, money(member(cost, "total"))),
+    h("p", { class: "figure" }, costOf(receipt) === null ? ["Cost ", notTold] : [isUntold(receipt, "/cost/total") ? "at least " : "", money(member(cost, "total"))]),
     providers.length > 0 && bars("Cost by provider", ["provider", "part of the total", "amount"], providers.slice(0, 20).map((entry) => ({
       label: [foreign(member(entry, "provider"), 80), member(entry, "model") === undefined ? "" : [" ", h("span", { class: "aside" }, foreign(entry.model, 80))], tokens(entry)],
       name: `cost of ${text(member(entry, "provider")).slice(0, 80)}`, value: amount(member(entry, "amount")), text: money(member(entry, "amount")),
       whole: Math.max(amount(member(cost, "total")), amount(member(entry, "amount"))),
     }))),
     providers.length > 20 && h("p", { class: "rest" }, `… ${number(providers.length - 20)} more providers`),
-    renderBudget(member(receipt, "autonomy_budget")));
+    renderBudget(receipt, member(receipt, "autonomy_budget")));
 }
 
 function tokens(entry) {
@@ -154,10 +219,11 @@ function digits(value) {
   return typeof value === "number" ? number(value) : foreign(value, 60);
 }
 
-function renderBudget(budget) {
+function renderBudget(receipt, budget) {
   const consumed = member(budget, "consumed"), limit = member(budget, "limit");
   const names = ["usd", "input_tokens", "output_tokens", "tool_calls", "wall_time_ms"].filter((name) => member(consumed, name) !== undefined || member(limit, name) !== undefined);
   if (names.length === 0) return h("p", { class: "aside" }, "No use of a budget is stated.");
+  const told = (name) => !isUntold(receipt, `/autonomy_budget/consumed/${name}`);
   const unit = (name, value) => (name === "wall_time_ms" && typeof value === "number" ? duration(value) : digits(value));
   return bars("Budget used", ["budget", "part of its limit", "used"], names.map((name) => {
     const used = member(consumed, name), most = member(limit, name);
@@ -165,7 +231,7 @@ function renderBudget(budget) {
     return {
       label: name === "wall_time_ms" ? "wall time" : name === "usd" ? "USD" : name.replaceAll("_", " "), name: `${name.replaceAll("_", " ")} used`,
       value: amount(used), whole: most === undefined ? null : amount(most), tone: over ? "bad" : "",
-      text: [used === undefined ? "not stated" : unit(name, used), most === undefined ? ", no limit stated" : [" of ", unit(name, most)], over ? [" ", h("strong", { class: "bad" }, "over the limit")] : ""],
+      text: [used === undefined ? "not stated" : told(name) ? unit(name, used) : amount(used) > 0 ? ["at least ", unit(name, used)] : notTold, most === undefined ? ", no limit stated" : [" of ", unit(name, most)], over ? [" ", h("strong", { class: "bad" }, "over the limit")] : ""],
     };
   }));
 }
@@ -182,6 +248,8 @@ function extra(entry) {
 
 function renderEffects(receipt) {
   const effects = member(receipt, "side_effects"), of = (name) => list(member(effects, name));
+  const names = { Files: "fs_writes", Network: "network_egress", Tools: "tool_calls", "Handoffs to other agents": "a2a_handoffs" };
+  const open = (caption) => isUntold(receipt, `/side_effects/${names[caption]}`);
   const tables = [
     [of("fs_writes"), "Files", [{ name: "path", kind: "path" }, "operation", { name: "content, before → after", kind: "code" }],
       (entry) => [mono(member(entry, "path")), foreign(member(entry, "operation")), change(entry)]],
@@ -193,7 +261,7 @@ function renderEffects(receipt) {
       (entry) => [mono(member(entry, "target_agent")), mono(member(entry, "task_id")), foreign(member(entry, "status")), absent(entry, "receipt_id")]],
   ];
   return section("effects", "What it did", tables.map(([entries, caption, columns, cells]) => (entries.length === 0
-    ? h("p", { class: "none" }, h("strong", {}, caption), " none") : table(`${caption} (${number(entries.length)})`, used(columns, entries), entries, (entry) => cells(entry).slice(0, used(columns, entries).length)))));
+    ? h("p", { class: "none" }, h("strong", {}, caption), open(caption) ? ` ${notTold}` : " none") : table(`${caption} (${open(caption) ? "at least " : ""}${number(entries.length)})`, used(columns, entries), entries, (entry) => cells(entry).slice(0, used(columns, entries).length)))));
 }
 
 // used drops the last column when no entry has anything for it.

@@ -60,7 +60,8 @@ export function verdictOf(judged) {
 function contentOf(report) {
   const hash = status(report, "hash");
   if (hash.status === "passed" && status(report, "schema").status === "passed") {
-    return { title: "Unchanged", tone: verdictOf(report).tone === "good" ? "good" : "plain", about: "The content fits the hash that the receipt states." };
+    if (signed(report)) return { title: "Unchanged", tone: verdictOf(report).tone === "good" ? "good" : "plain", about: "The content fits the hash that was signed." };
+    return { title: "Fits its own hash", tone: "plain", about: "Anyone can make a receipt that does: without a confirmed signer this does not show that nobody changed it." };
   }
   if (hash.status === "failed" && hash.code === "hash_mismatch") {
     return { title: "Changed", tone: "bad", about: "The content does not fit the hash that the receipt states. Do not rely on it." };
@@ -69,11 +70,16 @@ function contentOf(report) {
   return { title: "Not readable", tone: member(report, "verdict") === "refuted" ? "bad" : "open", about: ["This is no receipt as the format has it", why ? [": ", code(why), "."] : "."] };
 }
 
+// signed reports whether the issuer's signature over the hash was confirmed.
+function signed(report) {
+  return status(report, "signatures").status === "passed" && status(report, "hash").status === "passed" && member(report, "scope") === "full";
+}
+
 // signerOf is the second headline: did its issuer say so?
 function signerOf(report) {
-  const check = status(report, "signatures"), hash = status(report, "hash").status;
+  const check = status(report, "signatures");
   const signers = list(member(report, "signatures")).filter((entry) => member(entry, "status") === "valid" && member(entry, "role") === "issuer");
-  if (check.status === "passed" && hash === "passed" && member(report, "scope") === "full") {
+  if (signed(report)) {
     const whom = signers.length > 0 ? ["Signed with ", mono(signers[0].key_id, 120), ", a key that is trusted for the issuer."] : "The issuer signed, with a key that is trusted for it.";
     return { title: "Signer confirmed", tone: verdictOf(report).tone === "good" ? "good" : "plain", about: whom };
   }
@@ -108,7 +114,7 @@ export function renderHeadlines(report, keys) {
 function meaning(report, why) {
   if (!why) {
     return member(report, "scope") === "full" ? "Nobody changed it, and its issuer signed it. What the issuer states may still be wrong."
-      : "Nobody changed it since it was sealed. Who sealed it was not checked.";
+      : "It fits its own hash, which anyone can make. Who sealed it was not checked.";
   }
   const what = member(report, "verdict") === "refuted" ? "Something in it is false: " : "Evidence is missing: ";
   return [what, code(why), why.detail ? [", ", foreign(why.detail, 400)] : "", "."];

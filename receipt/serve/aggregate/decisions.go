@@ -1,0 +1,34 @@
+package aggregate
+
+import "github.com/receiptkit/receiptkit/canon"
+
+// decisions counts approvals by how they were decided: a request that was denied,
+// or that nobody answered, is no approval.
+type decisions struct {
+	Approved int `json:"approved"`
+	Denied   int `json:"denied"`
+	Canceled int `json:"canceled"`
+	Timeout  int `json:"timeout"`
+}
+
+func (d *decisions) add(approvals canon.Node) {
+	for _, n := range approvals.Elements() {
+		switch n.Member("decision").String() {
+		case "approved":
+			d.Approved++
+		case "denied":
+			d.Denied++
+		case "canceled":
+			d.Canceled++
+		case "timeout":
+			d.Timeout++
+		}
+	}
+}
+
+func (d *decisions) plus(e *decisions) {
+	d.Approved += e.Approved
+	d.Denied += e.Denied
+	d.Canceled += e.Canceled
+	d.Timeout += e.Timeout
+}

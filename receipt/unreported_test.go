@@ -1,0 +1,56 @@
+package receipt_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+func TestUnreported(t *testing.T) {
+	tests := map[string]struct {
+		metadata string
+		want     receipt.Unreported
+	}{
+		"none":          {`{}`, nil},
+		"listed":        {`{"unreported":["/approvals","/cost/total"]}`, receipt.Unreported{"/approvals", "/cost/total"}},
+		"foreign":       {`{"unreported":["cost",1,null,["/a"],"/cost"]}`, receipt.Unreported{"/cost"}},
+		"no list":       {`{"unreported":"/cost"}`, nil},
+		"no metadata":   {`[]`, nil},
+		"within a list": {`{"unreported":["/cost/provider_breakdown/0/amount"]}`, receipt.Unreported{"/cost/provider_breakdown/0/amount"}},
+	}
+	for name, test := range tests {
+		doc, err := canon.Parse(fmt.Appendf(nil, `{"metadata":%s}`, test.metadata))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if got := receipt.ReadUnreported(doc.Root()); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestUnreportedIsBounded(t *testing.T) {
+	doc, err := canon.Parse([]byte(`{"metadata":{"unreported":["/a"` + strings.Repeat(`,"/a"`, receipt.MaxUnreported) + `]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(receipt.ReadUnreported(doc.Root())); got != receipt.MaxUnreported {
+		t.Errorf("%d pointers, want %d", got, receipt.MaxUnreported)
+	}
+}
+
+func TestUnreportedHas(t *testing.T) {
+	list := receipt.Unreported{"/approvals", "/cost/total"}
+	for pointer, want := range map[string]bool{
+		"/cost/total": true, "/cost": false, "/cost/totals": false, "/cost/currency": false,
+		"/approvals": true, "/approvals/0/actor": true, "/approval": false, "": false,
+	} {
+		if got := list.Has(pointer); got != want {
+			t.Errorf("%q: %v, want %v", pointer, got, want)
+		}
+	}
+}
