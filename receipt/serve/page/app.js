@@ -21,7 +21,11 @@ let turn = 0;
 async function verify() {
   showGiven();
   const mine = ++turn;
-  if (inputs.receipts.length === 0) return;
+  if (inputs.receipts.length === 0) {
+    old(false);
+    return;
+  }
+  old(true);
   if (!at("running").hidden) core.cancel(); // what ran before is of no use any more
   const given = { receipts: inputs.receipts, keys: inputs.keys };
   const options = { issuer: at("issuer").value.trim(), at: at("at").value.trim(), integrity_only: at("integrity").checked };
@@ -36,12 +40,13 @@ async function verify() {
   }
 }
 
-// attempt does something else that can fail, and says so. An outcome that is shown
-// stays true.
+// attempt does something else that can fail, and says so. An outcome that was shown
+// stays true, and comes back unless something runs that will replace it.
 async function attempt(act) {
   try {
     await act();
   } catch (error) {
+    if (at("running").hidden) old(false);
     if (!(error instanceof Cancelled)) complain(["This did not work: ", error.message, "."]);
   }
 }
@@ -66,7 +71,19 @@ function running({ bytes, total, receipts, findings }) {
 
 // The outcome.
 
+// old takes the outcome off the page at once when something new was given: a verdict
+// never stands beside a file that it is not about.
+function old(is) {
+  at("outcome").hidden = is;
+  at("outcome").setAttribute("aria-busy", String(is));
+  if (is) {
+    at("live").textContent = "";
+    document.title = "Verify a receipt";
+  }
+}
+
 function show(element, focus = true) {
+  old(false);
   document.title = element?.querySelector?.(".banner") ? "Demonstration: a changed receipt" : "Verify a receipt";
   at("problem").replaceChildren();
   at("outcome").replaceChildren(...(element ? [element] : []));
@@ -79,7 +96,7 @@ function show(element, focus = true) {
 
 // spoken is what a screen reader says when an outcome appears.
 function spoken(element) {
-  const texts = [...element.querySelectorAll(".verdict strong, .pair h2, .outcomes li")].map((part) => part.textContent);
+  const texts = [...element.querySelectorAll(".headlines > .about, .verdict strong, .pair h2, .outcomes li")].map((part) => part.textContent);
   return (element.querySelector(".banner") ? "Demonstration. " : "") + texts.join(". ");
 }
 
@@ -94,7 +111,7 @@ async function showRun(run) {
     await showOne(run, { ...first, not_checked: [...first.not_checked, ...summary.not_checked] }, save);
     return;
   }
-  const many = () => renderMany({ run, actions: h("p", { class: "buttons actions" }, save()), open: (report) => attempt(() => showOne(run, report, save, back)) });
+  const many = () => renderMany({ run, names: run.given.receipts.map((input) => input.name), actions: h("p", { class: "buttons actions" }, save()), open: (report) => attempt(() => showOne(run, report, save, back)) });
   const back = () => show(many());
   show(many());
 }
@@ -151,6 +168,7 @@ function showGiven() {
 
 const take = (files, asKeys) => attempt(async () => {
   if (files.length === 0) return;
+  old(true);
   await inputs.add(files, asKeys);
   await verify();
 });

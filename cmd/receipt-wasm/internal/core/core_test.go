@@ -103,6 +103,33 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 }
 
+// counter is a sink that counts what it was given so far.
+type counter struct {
+	got
+	lines, found int
+	most         int // findings beyond the receipts that were known then
+}
+
+func (c *counter) Lines(text []byte) { c.lines += bytes.Count(text, []byte{'\n'}) }
+
+func (c *counter) Finding([]byte) {
+	c.found++
+	c.most = max(c.most, c.found-c.lines)
+}
+
+// TestFindingsFollowTheirLines: at no time are there more findings than receipts.
+func TestFindingsFollowTheirLines(t *testing.T) {
+	text := strings.Repeat("{\"a\":1}\n", 500)
+	c := new(counter)
+	r := &core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("a.jsonl", []byte(text))}}
+	if err := core.Verify(context.Background(), r, c); err != nil {
+		t.Fatal(err)
+	}
+	if c.found != 500 || c.lines != 501 || c.most > 0 {
+		t.Errorf("%d findings, %d lines, at one time %d more findings than lines", c.found, c.lines, c.most)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	task := []stream.Source{core.Bytes("a", read(t, "valid/task.json"))}
 	var secret struct{ D string }

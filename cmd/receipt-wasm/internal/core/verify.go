@@ -79,15 +79,20 @@ func (p *printer) report(rep *receipt.Report, text []byte) error {
 	if p.lines, err = stream.AppendJSON(p.lines, rep); err != nil {
 		return err
 	}
-	if rep.Verdict != receipt.Verified && p.findings < MaxFindings {
-		p.findings++
-		p.sink.Finding(p.lines[from:])
-	}
 	p.lines = append(p.lines, '\n')
-	if len(p.lines) >= chunkBytes {
+	p.add(rep, text)
+
+	// A finding follows the lines up to its own: who counts both never counts more
+	// findings than receipts.
+	found := rep.Verdict != receipt.Verified && p.findings < MaxFindings
+	line := p.lines[from : len(p.lines)-1]
+	if found || len(p.lines) >= chunkBytes {
 		p.flush()
 	}
-	p.add(rep, text)
+	if found {
+		p.findings++
+		p.sink.Finding(line)
+	}
 	return nil
 }
 

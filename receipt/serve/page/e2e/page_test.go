@@ -96,6 +96,7 @@ func testUse(t *testing.T, browser context.Context, url, stream string) {
 	b.pick("#receipt-files", fixture(t, "malicious/cut-off.json"))
 	b.expect("Refuted", "Not readable", "Signer not confirmed")
 
+	testOld(b, stream)
 	testMany(b, stream)
 	testPages(b)
 	b.drop(stream)
@@ -104,6 +105,32 @@ func testUse(t *testing.T, browser context.Context, url, stream string) {
 	testPaste(b)
 	testProblems(b)
 	b.quiet()
+}
+
+// testOld: from the moment that something else is given, nothing on the page is about
+// what was there before.
+func testOld(b *tab, stream string) {
+	b.Helper()
+	for _, next := range []string{stream, fixture(b.T, "keys/trust.json"), fixture(b.T, "malicious/cut-off.json")} {
+		b.drop(fixture(b.T, "valid/task.json"), fixture(b.T, "keys/trust.json"))
+		b.expect("Verified", "Unchanged", "Signer confirmed")
+		if about := b.text("#outcome .headlines > .about"); about != "task.json · receipt receipt_01K0TASK · task task_01K0TASK · issuer harness_example_cloud" {
+			b.Errorf("the verdict is about %q", about)
+		}
+
+		// The first frame that is drawn after the drop, whatever the core is at.
+		b.do(chromedp.Evaluate[chromedp.Void](`globalThis.seen = undefined;
+			addEventListener("drop", () => requestAnimationFrame(() => {
+				const outcome = document.getElementById("outcome");
+				globalThis.seen = [outcome.hidden, outcome.getAttribute("aria-busy"), document.getElementById("live").textContent];
+			}), {once: true})`))
+		b.drop(next)
+		b.wait(`globalThis.seen !== undefined`)
+		if seen := eval[string](b, `JSON.stringify(globalThis.seen)`); seen != `[true,"true",""]` {
+			b.Errorf("%s: hidden, busy and said are %s in the frame after the drop", next, seen)
+		}
+		b.wait(`document.getElementById("outcome").getAttribute("aria-busy") === "false"`)
+	}
 }
 
 // testReceipt looks at a verified receipt.

@@ -9,11 +9,11 @@ const page = 50; // findings
 
 // renderMany shows a run. open is called with a report whose receipt somebody
 // wants to see.
-export function renderMany({ run, actions, open, from = 0 }) {
+export function renderMany({ run, names, actions, open, from = 0 }) {
   const { summary, findings, aggregate, keys } = run;
   const shown = findings.slice(from, from + page);
   const rest = (verdict) => summary[verdict] - shown.filter((report) => report.verdict === verdict).length;
-  const rendered = renderSummary(summary, { reports: shown, more: { refuted: rest("refuted"), undecided: rest("undecided") } }, aggregate);
+  const rendered = renderSummary(summary, { reports: shown, more: { refuted: rest("refuted"), undecided: rest("undecided") }, names }, aggregate);
   for (const verdict of ["refuted", "undecided"]) {
     const reports = shown.filter((report) => report.verdict === verdict);
     rendered.querySelectorAll(`.of-${verdict} .findings > li .finding-head`).forEach((head, i) => {
@@ -27,7 +27,7 @@ export function renderMany({ run, actions, open, from = 0 }) {
 
   function pager() {
     const turn = (to) => {
-      const next = renderMany({ run, actions, open, from: to });
+      const next = renderMany({ run, names, actions, open, from: to });
       place.replaceWith(next);
       next.querySelector(".pager button:not([disabled])")?.focus();
     };

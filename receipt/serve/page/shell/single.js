@@ -9,12 +9,13 @@ import { basis, renderTrusted } from "./trusted.js";
 // renderSingle shows a report, the document that it is about, and what can be done
 // with them. demonstration is {target} when the page changed the receipt itself.
 export function renderSingle({ report, summary, keys, opened, actions, demonstration }) {
+  const receipt = parsed(opened);
   return h("div", { class: demonstration ? "single demonstration" : "single" },
     demonstration && banner(demonstration),
-    renderHeadlines(report, basis(keys, report)),
+    renderHeadlines(report, basis(keys, report), receipt),
     actions,
     renderSteps(report),
-    renderReceipt(parsed(opened), report),
+    renderReceipt(receipt, report),
     renderBytes(opened, demonstration),
     renderTrusted(keys),
     renderBasis(report, summary));

@@ -12,7 +12,7 @@ function render(data) {
   const findings = { reports: data.reports, more: data.more, brief: true };
   if (!isObject(data.report)) return renderSummary(data.summary, findings, data.aggregate);
   return h("div", {},
-    renderHeadlines(data.report, data.summary.keys),
+    renderHeadlines(data.report, data.summary.keys, data.receipt),
     renderSteps(data.report),
     isObject(data.receipt) ? renderReceipt(data.receipt, data.report) : null,
     h("h2", { class: "part" }, "The run"),

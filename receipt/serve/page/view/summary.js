@@ -9,14 +9,14 @@ import { finding, notes, renderCheck, renderKeys, renderStrip, verdictOf } from 
 
 // renderSummary shows a summary as the command writes it; the findings, which are
 // the reports of receipts that are refuted or undecided, as a list or as
-// {reports, more: {refuted, undecided}, brief} when more were found than are given;
-// and the aggregate over time, or null. Each finding has an entry of its own, in the
+// {reports, more: {refuted, undecided}, brief, names} when more were found than are
+// given, names being those of the files; and the aggregate over time, or null. Each finding has an entry of its own, in the
 // order of the reports, unless brief: for paper, many of a kind are drawn together.
 export function renderSummary(summary, findings, aggregate) {
   const reports = (Array.isArray(findings) ? findings : list(member(findings, "reports"))).filter(isObject);
   const more = (verdict) => count(member(findings, "more"), verdict);
   return h("article", { class: "summary" },
-    renderTotals(summary),
+    renderTotals(summary, list(member(findings, "names"))),
     renderWhole(list(member(summary, "findings"))),
     renderFindings("refuted", "Refuted receipts", reports, more("refuted"), member(findings, "brief") === true),
     renderFindings("undecided", "Undecided receipts", reports, more("undecided"), member(findings, "brief") === true),
@@ -38,7 +38,7 @@ function count(summary, name) {
   return typeof value === "number" ? value : 0;
 }
 
-function renderTotals(summary) {
+function renderTotals(summary, names) {
   const { word, tone } = verdictOf(summary), full = member(summary, "scope") === "full";
   const parts = [
     { name: full ? "verified" : "intact", tone: full ? "good" : "open", count: count(summary, "verified") },
@@ -46,6 +46,7 @@ function renderTotals(summary) {
     { name: "undecided", tone: "open", count: count(summary, "undecided") },
   ];
   return h("section", { class: `headlines ${tone}`, "aria-label": "verdict on the whole" },
+    names.length > 0 && h("p", { class: "about" }, names.slice(0, 3).map((name, i) => [i > 0 ? ", " : "", h("strong", {}, foreign(name, 160))]), names.length > 3 && ` and ${plural(names.length - 3, "more file")}`),
     h("p", { class: `verdict ${tone}` }, icon(tone), h("strong", {}, word), " ", h("span", {}, sayings.get(word))),
     h("p", { class: "of" }, `${plural(count(summary, "receipts"), "receipt")} judged`, count(summary, "copies") > 0 && `, ${number(count(summary, "copies"))} further copies`,
       member(summary, "partial") === true && ", as a selection: receipts between them may be missing"),

@@ -2,7 +2,7 @@
 // not checked. A verdict is never told by a colour alone.
 import { foreign, h, icon, mono, section } from "./dom.js";
 import { isObject, list, member, text } from "./json.js";
-import { cut, plural } from "./text.js";
+import { cut, number, plural } from "./text.js";
 
 // steps are the seven in their order, with what each of them asks.
 export const steps = new Map([
@@ -99,15 +99,25 @@ function code(check) {
   return h("code", { class: "reason" }, foreign(text(check.code) || "no_code", 80));
 }
 
-// renderHeadlines shows the verdict, the two headlines, and whose keys were used:
-// one of {name or path, count, sha256, fingerprints}, a list of these, or null.
-export function renderHeadlines(report, keys) {
+// renderHeadlines shows what the verdict is about, the verdict, the two headlines,
+// and whose keys were used: one of {name or path, count, sha256, fingerprints}, a
+// list of these, or null. The receipt may be undefined.
+export function renderHeadlines(report, keys, receipt) {
   const { word, tone } = verdictOf(report), why = finding(report);
   return h("section", { class: `headlines ${tone}`, "aria-label": "verdict" },
+    renderAbout(report, receipt),
     h("p", { class: `verdict ${tone}` }, icon(tone), h("strong", {}, word), " ", h("span", {}, meaning(report, why))),
     h("div", { class: "pair" }, [contentOf(report), signerOf(report)].map((headline) => h("div", { class: `headline ${headline.tone}` },
       h("h2", {}, icon(headline.tone), headline.title), h("p", {}, headline.about)))),
     renderKeys(keys));
+}
+
+// renderAbout names the file first, then the receipt in it, its task and its issuer
+// as they stand there: no verdict is read without what it is about.
+function renderAbout(report, receipt) {
+  const named = [["receipt", member(receipt, "receipt_id") ?? member(report, "receipt_id")], ["task", member(receipt, "identifiers", "task_id")], ["issuer", member(receipt, "issuer", "id")]];
+  return h("p", { class: "about" }, h("strong", {}, foreign(text(member(report, "source")) || "(no file)", 160), member(report, "index") > 1 ? `, number ${number(report.index)} in it` : ""),
+    named.filter(([, value]) => typeof value === "string" && value !== "").map(([name, value]) => [` · ${name} `, foreign(value, 120)]));
 }
 
 // meaning says what the verdict is about, in one sentence.
