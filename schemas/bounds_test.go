@@ -1,8 +1,11 @@
 package schemas_test
 
 import (
+	"fmt"
+	"maps"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,6 +72,86 @@ func TestCutsInKeys(t *testing.T) {
 	got := checkOnly(t, s, many)
 	if want := (schemas.Problem{Pointer: "/keys", Keyword: "maxItems", Detail: "expected at most 10000 elements, found more"}); got.Total != 1 || got.Problems[0] != want {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestIgnoredChangesNothing compares the answers with and without what a schema does
+// not look at.
+func TestIgnoredChangesNothing(t *testing.T) {
+	values := []any{1, nil, []any{}, []any{1, []any{2}}, map[string]any{}, map[string]any{"uri": []any{1}, "kind": map[string]any{"a": 1}, "unknown": []any{map[string]any{}}}}
+	for name, whole := range map[schemas.Name]any{schemas.Receipt: full(t), schemas.Keys: map[string]any{"keys": []any{map[string]any{"kid": "k"}}}} {
+		s := must(t, name)
+		cases := 0
+		var walk func(any, []string)
+		walk = func(v any, path []string) {
+			var inside []string
+			switch v := v.(type) {
+			case map[string]any:
+				inside = append(slices.Collect(maps.Keys(v)), "unknown")
+			case []any:
+				inside = []string{"0"}
+			}
+			for _, member := range inside {
+				at := append(slices.Clip(path), member)
+				for _, other := range values {
+					cases++
+					doc, err := canon.Parse([]byte(text(t, put(whole, at, other))))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got, want := s.Reference(doc.Root()), s.CheckWhole(doc.Root()); !reflect.DeepEqual(got, want) {
+						t.Fatalf("%v = %v:\n%+v\nwant\n%+v", at, other, got, want)
+					}
+				}
+				if m, ok := v.(map[string]any); ok && m[member] != nil {
+					walk(m[member], at)
+				}
+			}
+			if list, ok := v.([]any); ok && len(list) > 0 {
+				walk(list[0], append(slices.Clip(path), "0"))
+			}
+		}
+		walk(whole, nil)
+		if name == schemas.Receipt && cases < 500 {
+			t.Errorf("only %d cases", cases)
+		}
+	}
+}
+
+// TestIgnoredCostsNothing: of members that the schema does not know, or that it asks
+// nothing of, and of what lies inside another kind than it asks for, no tree is made.
+func TestIgnoredCostsNothing(t *testing.T) {
+	const elements = 100_000
+	s := must(t, schemas.Receipt)
+	objects := "[" + strings.Repeat(`{"a":1},`, elements) + "1]"
+	var names strings.Builder
+	for i := range elements {
+		fmt.Fprintf(&names, `"%d":{},`, i)
+	}
+	for _, src := range []string{
+		`{"unknown": ` + objects + `}`,
+		`{"metadata": {"a": ` + objects + `}}`,
+		`{"receipt_id": ` + objects + `}`,
+		`{"chain": ` + objects + `}`,
+		`{"replay_material": [{"unknown": ` + objects + `}]}`,
+		`{"metadata": {` + names.String() + `"x": 1}}`,
+		`{` + names.String() + `"x": 1}`,
+	} {
+		doc, err := canon.Parse([]byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		got := s.Check(doc.Root())
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 100*elements {
+			t.Errorf("%.40s: %d bytes for each element", src, used/elements)
+		}
+		if got.Total == 0 {
+			t.Errorf("%.40s: accepted", src)
+		}
 	}
 }
 

@@ -28,3 +28,14 @@ func (s *Schema) CheckCut(root canon.Node, elements int) Result {
 
 // Accepts reports whether s accepts n without the library.
 func Accepts(s *Schema, n canon.Node) bool { return s.accept != nil && s.accept.accepts(n) }
+
+// CheckWhole checks as the library does when it is given everything.
+func (s *Schema) CheckWhole(root canon.Node) Result {
+	c := checker{base: root.Pointer()}
+	if err, ok := s.compiled.Validate(value(root)).(*jsonschema.ValidationError); ok {
+		for p := range problems("", err) {
+			c.add(p)
+		}
+	}
+	return c.result
+}

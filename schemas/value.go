@@ -1,6 +1,8 @@
 package schemas
 
 import (
+	"slices"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -50,14 +52,21 @@ func (b *builder) value(n canon.Node, s *jsonschema.Schema) any {
 	return nil
 }
 
+// object leaves out what the schema does not look at: in 16 MiB of unknown members
+// the tree would take some hundred bytes for each of them.
 func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 	members := map[string]any{}
+	unknown := 0
 	for nameNode, v := range n.Members() {
 		name := nameNode.String()
-		if s == nil {
+		switch {
+		case s == nil:
 			members[name] = b.value(v, nil)
-		} else {
+		case !ignoresMember(s, name, maxBranches):
 			members[name] = b.value(v, s.Properties[name])
+		case s.AdditionalProperties == false && unknown <= maxTotal: // its name is the problem
+			members[name] = nil
+			unknown++
 		}
 	}
 	return members
@@ -65,6 +74,9 @@ func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 
 func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 	elements := []any{}
+	if s != nil && ignoresElements(s, maxBranches) {
+		return elements
+	}
 	if s == nil || s.Items2020 == nil {
 		for _, e := range n.Elements() {
 			elements = append(elements, b.value(e, nil))
@@ -81,6 +93,47 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 		elements = append(elements, b.value(e, s.Items2020))
 	}
 	return elements
+}
+
+// ignoresMember reports whether s asks nothing of a member but whether there may be
+// one of its name. A keyword that is not known here may ask anything.
+func ignoresMember(s *jsonschema.Schema, name string, depth int) bool {
+	if _, open := s.AdditionalProperties.(*jsonschema.Schema); open || compares(s) ||
+		s.PropertyNames != nil || s.PatternProperties != nil || s.Dependencies != nil || s.DependentRequired != nil ||
+		s.DependentSchemas != nil || s.UnevaluatedProperties != nil || s.MinProperties != nil || s.MaxProperties != nil {
+		return false
+	}
+	if s.Properties[name] != nil || slices.Contains(s.Required, name) {
+		return false
+	}
+	return all(s, depth, func(branch *jsonschema.Schema) bool { return ignoresMember(branch, name, depth-1) })
+}
+
+// ignoresElements reports whether s asks nothing of the elements of an array, nor how
+// many there are.
+func ignoresElements(s *jsonschema.Schema, depth int) bool {
+	if compares(s) || s.MinItems != nil || s.MaxItems != nil || s.UniqueItems || s.Contains != nil || s.Items != nil ||
+		s.AdditionalItems != nil || s.PrefixItems != nil || s.Items2020 != nil || s.UnevaluatedItems != nil {
+		return false
+	}
+	return all(s, depth, func(branch *jsonschema.Schema) bool { return ignoresElements(branch, depth-1) })
+}
+
+// compares reports whether s asks for a value as a whole, or of another schema that is
+// not looked at here.
+func compares(s *jsonschema.Schema) bool {
+	return s.Enum != nil || s.Const != nil || s.RecursiveRef != nil || s.DynamicRef != nil || len(s.Extensions) > 0
+}
+
+// maxBranches is how deep branches inside branches are looked at: they may be circles.
+const maxBranches = 4
+
+// all reports whether a rule holds for every branch of s.
+func all(s *jsonschema.Schema, depth int, holds func(*jsonschema.Schema) bool) bool {
+	branches := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else})
+	return !slices.ContainsFunc(branches, func(branch *jsonschema.Schema) bool {
+		return branch != nil && (depth == 0 || target(branch) == nil || !holds(target(branch)))
+	})
 }
 
 // target follows $ref, but not in circles. Beside a $ref our schemas have
