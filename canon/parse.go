@@ -27,6 +27,9 @@ func (p *parser) document() error {
 	}
 	i, err := p.value(i)
 	for err == nil && p.open != none {
+		if len(p.nodes)+2 > cap(p.nodes) && len(p.nodes) >= largeIndex {
+			p.reserve(i)
+		}
 		i, err = p.next(i)
 	}
 	if err != nil {

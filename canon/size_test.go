@@ -1,0 +1,74 @@
+package canon
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// TestSize: parsing takes no more memory than Size says, and Size says no more than it
+// documents.
+func TestSize(t *testing.T) {
+	if unsafe.Sizeof(node{}) != nodeBytes || unsafe.Sizeof(span{}) != spanBytes || unsafe.Sizeof(rankedName{}) != rankedBytes {
+		t.Fatal("the constants are not the sizes")
+	}
+	const length = 4 << 20
+	fill := func(head, unit, tail string) string {
+		return head + strings.TrimSuffix(strings.Repeat(unit, (length-len(head)-len(tail))/len(unit)), ",") + tail
+	}
+	var names strings.Builder
+	for i := range length / 12 {
+		fmt.Fprintf(&names, `"%x":1,`, length-i)
+	}
+	for name, c := range map[string]struct {
+		src  string
+		most int64 // times the source
+		step bool  // parts of its index grow step by step
+	}{
+		"digits":            {fill(`[`, `1,`, `]`), 11, false},
+		"objects":           {fill(`[`, `{},`, `]`), 14, false},
+		"arrays":            {fill(`[`, `[],`, `]`), 14, false},
+		"unsorted":          {fill(`[`, `{"b":1,"a":1},`, `]`), 16, true},
+		"escapes":           {fill(`[`, `"\n",`, `]`), 14, true},
+		"many unsorted":     {"{" + names.String() + `"a":1}`, 12, true},
+		"one string":        {`["` + strings.Repeat("x", length) + `"]`, 1, false},
+		"commas in strings": {fill(`[`, `",,,,,,,,,,,,,,,:::::[[[[[[[{{{{{{",`, `]`), 2, false},
+		"escaped quotes":    {fill(`[`, `"\\\",,\\",`, `]`), 11, true},
+		"white space":       {strings.Repeat(" ", length) + "1", 1, false},
+		"an error":          {strings.Repeat("1,", length/2), 11, false},
+	} {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		var d Document
+		err := d.Parse([]byte(c.src), Limits{})
+		runtime.ReadMemStats(&after)
+		if (err != nil) != (name == "an error") {
+			t.Fatalf("%s: %v", name, err)
+		}
+		// The copy of the source, and what append took before the rest was counted.
+		took, size := int64(after.TotalAlloc-before.TotalAlloc)-int64(len(c.src)), Size([]byte(c.src))
+		if c.step { // all of the steps take five times the last
+			took /= 2
+		}
+		if slack := int64(5 * largeIndex * nodeBytes); took > size+slack || size > c.most*int64(len(c.src))+slack {
+			t.Errorf("%s: parsing %d bytes took %d, Size says %d", name, len(c.src), took, size)
+		}
+		if nodes := mostNodes([]byte(c.src)); len(d.nodes) > nodes {
+			t.Errorf("%s: %d nodes, counted %d", name, len(d.nodes), nodes)
+		}
+	}
+}
+
+// TestMostNodes: no document has more nodes than are counted, wherever its strings
+// begin and end.
+func TestMostNodes(t *testing.T) {
+	for _, src := range []string{`1`, `[]`, `[1]`, `{}`, `{"a":1}`, `["\\"]`, `["\\\"","\\",1]`, `{"\"":["\\\\",{"a":"\""}]}`, `"a`, `"\`, `"\"`, `["\\\\\""]`} {
+		var d Document
+		if err := d.Parse([]byte(src), Limits{}); err == nil && len(d.nodes) > mostNodes([]byte(src)) {
+			t.Errorf("%s: %d nodes, counted %d", src, len(d.nodes), mostNodes([]byte(src)))
+		}
+	}
+}
