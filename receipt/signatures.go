@@ -50,6 +50,7 @@ type tally struct {
 	unbound    Check // the first valid signature of a key bound to no issuer
 	other      bool  // keys signed that are not the one that the receipt names
 	issued     bool  // the issuer signed
+	witnessed  bool  // a witness signed, whether it counts or not
 
 	included []*checkpoint // of the evidence that include the receipt and carry a signature of their log
 
@@ -156,21 +157,25 @@ func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 	return detail
 }
 
+// weighWitness counts a witness's signature. One that does not count refutes when
+// it would have been enough; of a witness that the policy does not name it would
+// not, whatever its key.
 func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
-	code, detail := t.untimely(key), ""
-	switch {
-	case code != "":
-		detail = t.discounted(key, code)
-	case !t.v.policy.Witnesses.admits(key.ID):
-		code, detail = CodeRoleMismatch, fmt.Sprintf("%s is not one of the witnesses that the policy names", quoted(key.ID))
-	default:
+	t.witnessed = true
+	if !t.v.policy.Witnesses.admits(key.ID) {
+		result.Status, result.Code = SignatureInvalid, CodeRoleMismatch
+		result.Detail = fmt.Sprintf("%s is not one of the witnesses that the policy names", quoted(key.ID))
+		return
+	}
+	code := t.untimely(key)
+	if code == "" {
 		result.Role = RoleWitness
 		t.counted = addMaterial(t.counted, key.Thumbprint)
 		return
 	}
-	result.Status, result.Code, result.Detail = SignatureInvalid, code, detail
+	result.Status, result.Code, result.Detail = SignatureInvalid, code, t.discounted(key, code)
 	t.rejected = addMaterial(t.rejected, key.Thumbprint)
-	first(&t.why, t.check(i, code, detail))
+	first(&t.why, t.check(i, code, result.Detail))
 }
 
 // speaks reports why a key may not speak for the receipt's issuer: "", that it

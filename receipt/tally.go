@@ -68,7 +68,7 @@ func (t *tally) missing() Check {
 		}
 		return Check{Code: CodeNamedKeyMissing, Pointer: "/issuer/public_key_id",
 			Detail: fmt.Sprintf("%s %s, the key that the receipt names", who, quoted(excerpt(t.named)))}
-	case len(t.counted)+len(t.rejected) > 0:
+	case t.witnessed:
 		return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "only witnesses signed, not the issuer"}
 	}
 	return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "the receipt has no signature"}

@@ -2,6 +2,7 @@ package receipt_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -175,6 +176,10 @@ func TestSignaturePolicy(t *testing.T) {
 		{"log key beside", "log a", "", receipt.Policy{}, verified()},
 		{"witness alone", "w1", "", receipt.Policy{}, undecided(sig, receipt.CodeUnsigned, "/signatures")},
 		{"witness named as issuer", "w1", "w1", receipt.Policy{}, refuted(sig, receipt.CodeRoleMismatch, "/signatures/0")},
+		{"witness named as issuer, unsigned", "", "w1", receipt.Policy{}, undecided(sig, receipt.CodeUnsigned, "/signatures")},
+		{"witness named as issuer, another signed", "a", "w1", receipt.Policy{}, undecided(sig, receipt.CodeNamedKeyMissing, "/issuer/public_key_id")},
+		{"witness named as issuer, another witness signed", "w2", "w1", receipt.Policy{}, undecided(sig, receipt.CodeUnsigned, "/signatures")},
+		{"log key named as issuer, another signed", "a", "log", receipt.Policy{}, undecided(sig, receipt.CodeNamedKeyMissing, "/issuer/public_key_id")},
 		{"witness beside", "a w1", "", receipt.Policy{}, verified()},
 		{"expired witness beside", "a wlate", "", receipt.Policy{}, verified()},
 		{"both roles", "both", "", receipt.Policy{}, verified()},
@@ -196,7 +201,12 @@ func TestSignaturePolicy(t *testing.T) {
 		{"one witness, expired and valid", "a w1late w1", "", witnesses(1), verified()},
 		{"listed witness", "a w1", "", witnesses(1, "w1", "w2"), verified()},
 		{"stranger is no witness", "a stranger", "", witnesses(1), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
-		{"unlisted witness", "a w2", "", witnesses(1, "w1"), refuted(sig, receipt.CodeRoleMismatch, "/signatures/1")},
+		{"unlisted witness", "a w2", "", witnesses(1, "w1"), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"unlisted, expired witness", "a wlate", "", witnesses(1, "w1"), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"unlisted witness beside an expired one", "a w2 wlate", "", witnesses(2, "w1", "wlate"), undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"unlisted witness beside a listed one", "a w2 w1", "", witnesses(1, "w1"), verified()},
+		{"unlisted witness alone", "w2", "", witnesses(1, "w1"), undecided(sig, receipt.CodeUnsigned, "/signatures")},
+		{"unlisted witness, named", "w2", "w2", witnesses(1, "w1"), refuted(sig, receipt.CodeRoleMismatch, "/signatures/0")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			keys := testKeys()
@@ -219,6 +229,77 @@ func TestSignaturePolicy(t *testing.T) {
 				t.Errorf("%d signature results, want %d", len(rep.Signatures), len(signers))
 			}
 		})
+	}
+}
+
+// TestNobodyRefutesByAdding: entries lie outside the hash, so whoever passes a
+// receipt on can add some. Of an undecided receipt none of them makes a refuted
+// one, unless it is false, malformed or by a key that is expired, revoked or
+// another issuer's. (Beside the signature of an expired witness, which refutes when
+// it alone is missing, one more good witness can make it the one that is.)
+func TestNobodyRefutesByAdding(t *testing.T) {
+	keys := testKeys()
+	strangers := newRing(receipt.Key{ID: "stranger"})
+	sign := func(m *member, hash string) receipt.Signature {
+		s, err := m.Sign(t.Context(), []byte(hash))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	policies := []receipt.Policy{
+		{}, {Issuer: "issuer_a"}, {At: noon.Add(time.Hour)}, {Strict: true},
+		{Witnesses: receipt.Quorum{Threshold: 1}},
+		{Witnesses: receipt.Quorum{Threshold: 2}},
+		{Witnesses: receipt.Quorum{Threshold: 1, Keys: []string{"w1"}}},
+		{Witnesses: receipt.Quorum{Threshold: 2, Keys: []string{"w1", "wlate"}}},
+	}
+	undecided := 0
+	for _, policy := range policies {
+		v := verifier(t, keys, policy)
+		for _, named := range []string{"", "a", "stranger", "a2"} {
+			d := plainDraft()
+			d.Issuer.PublicKeyID = named
+			for _, signers := range []string{"", "a", "w1", "w2", "stranger", "free", "a wlate", "a w2"} {
+				var list []*member
+				for _, id := range strings.Fields(signers) {
+					list = append(list, cmp.Or(keys[id], strangers[id]))
+				}
+				o := map[string]any{}
+				if err := json.Unmarshal(forge(t, d, keep, list...), &o); err != nil {
+					t.Fatal(err)
+				}
+				before := verify(v, marshal(t, o))
+				if before.Verdict != receipt.Undecided {
+					continue
+				}
+				undecided++
+				hash := o["chain"].(map[string]any)["receipt_hash"].(string)
+				other := sign(strangers["stranger"], hash)
+				other.Algorithm = "none"
+				added := []receipt.Signature{sign(strangers["stranger"], hash), other}
+				for _, id := range []string{"w1", "w2", "w1bis", "awitness", "bothb", "freeboth"} {
+					if id != named {
+						added = append(added, sign(keys[id], hash))
+					}
+				}
+				was := o["signatures"].([]any)
+				for _, entry := range added {
+					if counts := policy.Witnesses.Keys == nil || entry.KeyID == "w1"; counts && strings.Contains(signers, "wlate") {
+						continue
+					}
+					for _, list := range [][]any{append([]any{entry}, was...), append(slices.Clip(was), entry)} {
+						o["signatures"] = list
+						if rep := verify(v, marshal(t, o)); rep.Verdict == receipt.Refuted {
+							t.Errorf("%+v, named %q, signed by %q, and then by %q: %v, before %v", policy, named, signers, entry.KeyID, outcomeOf(rep), outcomeOf(before))
+						}
+					}
+				}
+			}
+		}
+	}
+	if undecided < 50 {
+		t.Errorf("%d receipts were undecided, want 50 at least", undecided)
 	}
 }
 
@@ -409,9 +490,9 @@ func selfRooted(data []byte) []byte {
 	return slices.Concat(data[:at], hash, []byte(`,"merkle_root":`), hash, data[at+len(hash):])
 }
 
-func marshal(t testing.TB, rep *receipt.Report) []byte {
+func marshal(t testing.TB, v any) []byte {
 	t.Helper()
-	text, err := json.Marshal(rep)
+	text, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
