@@ -109,6 +109,7 @@ const (
 	CodeCountsDiffer      Code = "counts_differ"
 	CodeUnavailableReason Code = "unavailable_reason"
 	CodeRepeatedID        Code = "repeated_id"
+	CodeRepeatedField     Code = "repeated_field"
 	CodeIssuedLater       Code = "issued_later"
 	CodeCircularRoot      Code = "circular_root"
 	CodeIdenticalCopy     Code = "identical_copy"

@@ -21,6 +21,7 @@ func (v *Verifier) lint(root canon.Node, rep *Report) {
 	lintReplay(root.Member("replay_input"), rep)
 	lintIDs(root, rep)
 	lintRoot(root.Member("chain"), rep)
+	lintCommitments(root.Member("redactions"), rep)
 }
 
 // lintTimes expects created ≤ started ≤ completed ≤ issued.
@@ -115,6 +116,30 @@ func lintReplay(replay canon.Node, rep *Report) {
 func lintRoot(chain canon.Node, rep *Report) {
 	if root := chain.Member("merkle_root"); !root.IsZero() && string(root.Text()) == string(chain.Member("receipt_hash").Text()) {
 		rep.warn(CodeCircularRoot, rootPointer, "merkle_root is the receipt's own receipt_hash, which covers it: no batch, not even of one receipt, has that root")
+	}
+}
+
+// lintCommitments looks for a field with several commitments. A part of a text may
+// have been withheld first and then the rest, but two values for one field could
+// also be disclosed to two readers.
+func lintCommitments(list canon.Node, rep *Report) {
+	if list.Len() < 2 {
+		return
+	}
+	first := map[string]canon.Node{} // by field
+	for _, entry := range list.Elements() {
+		field, proof := entry.Member("field"), entry.Member("proof_hash")
+		if proof.IsZero() {
+			continue
+		}
+		before, ok := first[string(field.Text())]
+		switch {
+		case !ok:
+			first[field.String()] = proof
+		case !bytes.Equal(before.Text(), proof.Text()):
+			rep.warn(CodeRepeatedField, place(field), "another entry commits to another value of the same field; ask for both to be disclosed")
+			return
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -21,7 +22,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 		rep.skip(StepRedactions, CodeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
 		return
 	}
-	belonging, shown := false, map[string]bool{}
+	belonging, shown := false, map[string][]byte{}
 	for _, d := range v.evidence.disclosures {
 		if !d.ReceiptHash.IsZero() && d.ReceiptHash != rep.ReceiptHash {
 			continue
@@ -32,7 +33,12 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 			return
 		}
 		for _, f := range d.Fields {
-			shown[f.Field] = true
+			if before, ok := shown[f.Field]; ok && !bytes.Equal(before, f.Value) {
+				rep.fail(Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Pointer: cut([]byte(f.Field), 256),
+					Detail: "two values were disclosed for the field; the receipt commits to both, and only one can have been withheld"})
+				return
+			}
+			shown[f.Field] = f.Value
 		}
 	}
 	switch {
@@ -66,6 +72,7 @@ func disclosureFault(err error) Check {
 	c := Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Detail: err.Error()}
 	var mismatch *redact.MismatchError
 	var unknown *redact.UnknownFieldError
+	var precision *redact.PrecisionError
 	switch {
 	case errors.As(err, &mismatch):
 		c.Pointer, c.Stated, c.Computed = cut([]byte(mismatch.Field), 256), mismatch.Stated.String(), mismatch.Computed.String()
@@ -73,6 +80,9 @@ func disclosureFault(err error) Check {
 	case errors.As(err, &unknown):
 		c.Code, c.Pointer = CodeDisclosureUnknown, cut([]byte(unknown.Field), 256)
 		c.Detail = "the receipt has no commitment for the disclosed field"
+	case errors.As(err, &precision):
+		c.Code, c.Pointer = CodeNumberPrecision, cut([]byte(precision.Field), 256)
+		c.Detail = "an integer in the disclosed value is outside ±9007199254740991, so the commitment stands for other integers too"
 	}
 	return c
 }

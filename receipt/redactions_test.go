@@ -123,6 +123,88 @@ func TestDisclosures(t *testing.T) {
 	}
 }
 
+// TestTwoCommitmentsOfOneField: an issuer that commits to two values of a field
+// could disclose one to each reader. That there are two is a warning; a reader who
+// gets both refutes.
+func TestTwoCommitmentsOfOneField(t *testing.T) {
+	one := redact.Disclosure{Field: "/metadata/paid", Salt: "00112233445566778899aabbccddeeff", Value: []byte("100")}
+	two := redact.Disclosure{Field: "/metadata/paid", Salt: "10112233445566778899aabbccddeeff", Value: []byte("999")}
+	again := redact.Disclosure{Field: "/metadata/paid", Salt: "20112233445566778899aabbccddeeff", Value: []byte("100")}
+	for name, c := range map[string]struct {
+		committed, shown []redact.Disclosure
+		verdict          receipt.Verdict
+		code             receipt.Code
+		warned           bool
+	}{
+		"one":                {[]redact.Disclosure{one}, []redact.Disclosure{one}, receipt.Verified, "", false},
+		"the same twice":     {[]redact.Disclosure{one, one}, []redact.Disclosure{one, one}, receipt.Verified, "", false},
+		"two, none shown":    {[]redact.Disclosure{one, two}, nil, receipt.Verified, "", true},
+		"two, the first":     {[]redact.Disclosure{one, two}, []redact.Disclosure{one}, receipt.Verified, "", true},
+		"two, the second":    {[]redact.Disclosure{one, two}, []redact.Disclosure{two}, receipt.Verified, "", true},
+		"two, both":          {[]redact.Disclosure{one, two}, []redact.Disclosure{one, two}, receipt.Refuted, receipt.CodeDisclosureMismatch, true},
+		"two, both, turned":  {[]redact.Disclosure{one, two}, []redact.Disclosure{two, one}, receipt.Refuted, receipt.CodeDisclosureMismatch, true},
+		"one value, salted ": {[]redact.Disclosure{one, again}, []redact.Disclosure{one, again}, receipt.Verified, "", true},
+	} {
+		d := plainDraft()
+		for _, f := range append([]redact.Disclosure{{Field: "/metadata/other", Salt: one.Salt, Value: []byte("1")}}, c.committed...) {
+			proof := f.Commitment()
+			d.Redactions = append(d.Redactions, receipt.Redaction{Field: f.Field, Reason: "test", ProofHash: proof})
+		}
+		var given []*redact.Disclosures
+		for _, f := range c.shown {
+			given = append(given, &redact.Disclosures{Fields: []redact.Disclosure{f}})
+		}
+		rep := disclosed(t, sealAndSign(t, d), given)
+		warned := len(rep.Warnings) == 1 && rep.Warnings[0].Code == receipt.CodeRepeatedField && rep.Warnings[0].Pointer == "/redactions/2/field"
+		if rep.Verdict != c.verdict || rep.Finding().Code != c.code || warned != c.warned || !warned && len(rep.Warnings) > 0 {
+			t.Errorf("%s: %v %s, warnings %v; want %v %s, warned %v", name, rep.Verdict, rep.Finding().Code, rep.Warnings, c.verdict, c.code, c.warned)
+		}
+	}
+}
+
+// TestDisclosedPrecision: the commitment to an integer that doubles cannot hold
+// is that of its neighbours too.
+func TestDisclosedPrecision(t *testing.T) {
+	for value, want := range map[string]receipt.Code{
+		"9007199254740991":           "",
+		"-9007199254740991":          "",
+		"9007199254740992":           receipt.CodeNumberPrecision,
+		"9007199254740993":           receipt.CodeNumberPrecision,
+		"-9007199254740992":          receipt.CodeNumberPrecision,
+		"1e+300":                     receipt.CodeNumberPrecision,
+		`{"a":[1,9007199254740992]}`: receipt.CodeNumberPrecision,
+		`"9007199254740993"`:         "",
+	} {
+		shown := redact.Disclosure{Field: "/metadata/id", Salt: "00112233445566778899aabbccddeeff", Value: []byte(value)}
+		committed, err := canon.Transform([]byte(value)) // what a reader would compute
+		if err != nil {
+			t.Fatal(err)
+		}
+		proof := redact.Commitment(shown.Field, shown.Salt, committed)
+		d := plainDraft()
+		d.Redactions = []receipt.Redaction{{Field: shown.Field, Reason: "test", ProofHash: proof}}
+		rep := disclosed(t, sealAndSign(t, d), []*redact.Disclosures{{Fields: []redact.Disclosure{shown}}})
+		if rep.Finding().Code != want || (rep.Verdict == receipt.Refuted) != (want != "") {
+			t.Errorf("%s: %v %s, want %q", value, rep.Verdict, rep.Finding().Code, want)
+		}
+	}
+}
+
+// disclosed verifies a receipt, its content only, beside disclosures.
+func disclosed(t *testing.T, sealed []byte, given []*redact.Disclosures) *receipt.Report {
+	t.Helper()
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err = v.With(receipt.Evidence{Disclosures: given}); err != nil {
+		t.Fatal(err)
+	}
+	rep := new(receipt.Report)
+	v.VerifyBytes(sealed, new(canon.Document), rep)
+	return rep
+}
+
 func bytesCloned(fields []redact.Disclosure) []redact.Disclosure {
 	var list []redact.Disclosure
 	for _, f := range fields {

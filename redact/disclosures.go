@@ -127,6 +127,18 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("redact: the value disclosed for %+.200q is not the withheld one: the receipt commits to %v, the disclosure is %v", e.Field, e.Stated, e.Computed)
 }
 
+// A PrecisionError says that a disclosed value holds an integer outside ±(2^53−1).
+// Other integers have the same canonical form, and so the same commitment.
+type PrecisionError struct{ Field string }
+
+// Code returns CodePrecision.
+func (e *PrecisionError) Code() Code { return CodePrecision }
+
+// Error gives the field.
+func (e *PrecisionError) Error() string {
+	return fmt.Sprintf("redact: the value disclosed for %+.200q has an integer outside ±9007199254740991, which its commitment does not tell from others", e.Field)
+}
+
 // An UnknownFieldError says that there is no such field: the receipt has no
 // entry with a proof_hash for it, or the file no disclosure of it.
 type UnknownFieldError struct{ Field string }

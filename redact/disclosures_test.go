@@ -217,6 +217,27 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// TestPrecision: what a commitment cannot tell from other integers is neither
+// withheld nor taken as disclosed.
+func TestPrecision(t *testing.T) {
+	const file = `{"disclosures_version":1,"receipt_hash":null,"fields":[{"field":"/a","salt":"00112233445566778899aabbccddeeff","value":%s}]}`
+	for value, lossy := range map[string]bool{
+		"9007199254740991": false, "9007199254740992": true, "9007199254740993": true, "-9007199254740993.0": true,
+		`{"x":[1e300]}`: true, `"9007199254740993"`: false, "0.5": false, "9007199254740990.5": false,
+	} {
+		var precision *redact.PrecisionError
+		d, err := redact.ParseDisclosures(fmt.Appendf(nil, file, value))
+		if lossy != errors.As(err, &precision) || lossy && (d != nil || precision.Field != "/a" || precision.Code() != redact.CodePrecision || strings.Contains(err.Error(), value)) {
+			t.Errorf("%s is read: %v", value, err)
+		}
+		var refused *redact.RefusedError
+		r, err := compile(t, redact.Rules{Names: []string{"account"}}).Redact(parse(t, draft(t, "metadata", `{"account":`+value+`,"kept":9007199254740993}`)), newSalts())
+		if lossy != errors.As(err, &refused) || lossy && (r != nil || refused.Problems[0].Code != redact.CodePrecision || refused.Problems[0].Pointer != "/metadata/account") {
+			t.Errorf("%s is withheld: %v", value, err)
+		}
+	}
+}
+
 // TestSalts: a source of salts that is none (number 216).
 func TestSalts(t *testing.T) {
 	p := compile(t, redact.Rules{Pointers: []string{"/metadata/**"}})

@@ -23,6 +23,7 @@ const (
 	CodeMismatch       Code = "disclosure_mismatch"  // a disclosed value is not what the receipt commits to
 	CodeUnknownField   Code = "disclosure_unknown"   // the receipt has no commitment for a disclosed field
 	CodeInvalid        Code = "disclosure_malformed" // a file of disclosures breaks its own rules
+	CodePrecision      Code = "number_precision"     // an integer beyond ±(2^53−1), which its canonical form does not tell from others
 )
 
 // A RuleError says which of the rules is of no use, and why. Errors of detectors
@@ -56,6 +57,8 @@ func (p Problem) detail() string {
 		return "a sealed receipt cannot be redacted, its hash would not fit: redact the draft, before it is sealed"
 	case CodeNotObject:
 		return "expected a JSON object"
+	case CodePrecision:
+		return "an integer in the value is outside ±9007199254740991, so a commitment would stand for other integers too: write it as a string"
 	case CodeSizeLimit:
 		return fmt.Sprintf("the redacted draft would have more than %d bytes", canon.MaxBytes)
 	}

@@ -9,7 +9,8 @@ import (
 
 // ParseDisclosures reads what [Disclosures.Marshal] writes, in any spelling of
 // its JSON. A field or a salt that occurs twice is refused, and so is a salt
-// that is not 32 lower-case hexadecimal digits. The error is a *[FormatError].
+// that is not 32 lower-case hexadecimal digits. The error is a *[FormatError], or a
+// *[PrecisionError].
 func ParseDisclosures(data []byte) (*Disclosures, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {
@@ -56,6 +57,9 @@ func (d *Disclosures) check() error {
 		if !validSalt(f.Salt) {
 			return &FormatError{Pointer: at("salt"), Detail: "expected 32 lower-case hexadecimal digits, of which not all are 0"}
 		}
+		if lossy(f.Value) {
+			return &PrecisionError{f.Field}
+		}
 		if fields[f.Field] {
 			return &FormatError{Pointer: at("field"), Detail: "the field has a disclosure already"}
 		}
@@ -97,7 +101,7 @@ func formatError(err error) error {
 // the disclosures are compared with. Disclosures that are bound must be bound to
 // the hash that the receipt states.
 //
-// The error is a *[FormatError] or a *[BindingError], or it joins an
+// The error is a *[FormatError], a *[PrecisionError] or a *[BindingError], or it joins an
 // *[UnknownFieldError] or a *[MismatchError] for each field that does not fit.
 func (d *Disclosures) Check(receipt *canon.Document) error {
 	if err := d.check(); err != nil {

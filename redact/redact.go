@@ -58,6 +58,8 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 			refused.add(Problem{CodeProtectedField, h.pointer, h.rule})
 		case h.blocked():
 			refused.add(Problem{CodeSchemaBreak, h.pointer, h.rule})
+		case lossy(h.at.node.Raw()):
+			refused.add(Problem{CodePrecision, h.pointer, h.rule})
 		}
 	}
 	if list := d.Root().Member("redactions"); len(hits) > 0 && !list.IsZero() && list.Kind() != canon.KindArray {
@@ -75,7 +77,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		r.Entries = append(r.Entries, Entry{f.Field, hits[i].rule, f.Commitment()})
 	}
 	redacted := new(canon.Document)
-	if err := redacted.Parse(write(d, hits, r.Entries), canon.Limits{Depth: 1 << 30}); err != nil {
+	if err := redacted.Parse(write(d, hits, r.Entries), canon.Limits{Depth: anyDepth}); err != nil {
 		refused.add(Problem{Code: CodeSizeLimit}) // the one limit that is left; the error itself might quote a name
 		return nil, &refused
 	}

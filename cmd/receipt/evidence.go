@@ -17,6 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/batch"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/redact"
 )
 
 // evidenceFlags name what is brought beside the receipts.
@@ -70,6 +71,11 @@ func (f *evidenceFlags) apply(e *env, v *receipt.Verifier, options *stream.Optio
 	}
 	for _, path := range f.disclosures {
 		d, err := readDisclosures(e, path)
+		if precision := (*redact.PrecisionError)(nil); errors.As(err, &precision) {
+			f.findings = append(f.findings, stream.Finding{Code: receipt.CodeNumberPrecision, Source: sourceName(path), Detail: strings.TrimPrefix(precision.Error(), "redact: "),
+				Hint: "ask for the value as a string"})
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
