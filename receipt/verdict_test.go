@@ -421,6 +421,8 @@ func TestEveryCode(t *testing.T) {
 			o["autonomy_budget"].(map[string]any)["consumed"] = map[string]any{"tool_calls": 1}
 			o["replay_input"].(map[string]any)["unavailable_reason"] = "none"
 			o["final_artifacts"] = []any{map[string]any{"artifact_id": "x", "kind": "k"}, map[string]any{"artifact_id": "x", "kind": "k"}}
+			o["redactions"] = []any{map[string]any{"field": "/x", "reason": "r", "proof_hash": canon.Sum(nil).String()},
+				map[string]any{"field": "/x", "reason": "r", "proof_hash": canon.Sum([]byte{1}).String()}}
 		}), receipt.Policy{Now: noon}, verified()},
 	}
 	reached := map[receipt.Code]bool{}
