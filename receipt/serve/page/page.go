@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-//go:generate go run ./generate
+//go:generate go run -C generate .
 
 // What go generate leaves here, beside a file that is always there.
 //

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evanw/esbuild/pkg/api"
-
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures"
@@ -41,10 +39,10 @@ func browser(t *testing.T) string {
 }
 
 // dump opens a file and returns the document that is left when its scripts ran.
-func dump(t *testing.T, file string) string {
+func dump(t *testing.T, chromium, file string) string {
 	t.Helper()
 	profile := t.TempDir()
-	cmd := exec.Command(browser(t), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+	cmd := exec.Command(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir="+profile, "--dump-dom", "file://"+file)
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
@@ -107,13 +105,23 @@ func judged(t testing.TB) (list []caseJSON) {
 	return list
 }
 
+// bundle joins a script with what it imports, as the page's own are.
+func bundle(t *testing.T, entry string) string {
+	t.Helper()
+	var complaints bytes.Buffer
+	cmd := exec.Command("go", "run", "-C", "generate", ".", "-bundle", entry)
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil || len(out) < 1000 {
+		t.Fatalf("%v: %d bytes: %s", err, len(out), &complaints)
+	}
+	return string(out)
+}
+
 // TestViews runs testdata/views.js in a browser, over all fixtures.
 func TestViews(t *testing.T) {
-	built := api.Build(api.BuildOptions{EntryPoints: []string{"testdata/views.js"}, Bundle: true, Format: api.FormatIIFE, LogLevel: api.LogLevelSilent})
-	if len(built.Errors)+len(built.Warnings) > 0 {
-		t.Fatalf("%+v %+v", built.Errors, built.Warnings)
-	}
-	script := string(built.OutputFiles[0].Contents)
+	chromium := browser(t)
+	script := bundle(t, "testdata/views.js")
 	script = strings.ReplaceAll(script, "<script", `\x3cscript`) // of its own hostile values
 	script = strings.ReplaceAll(script, "</script", `\x3c/script`)
 	data, err := json.Marshal(map[string]any{"cases": judged(t), "run": json.RawMessage(block(t, run(t, judged(t))))})
@@ -128,7 +136,7 @@ func TestViews(t *testing.T) {
 	if err := os.WriteFile(file, []byte(doc), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := dump(t, file)
+	got := dump(t, chromium, file)
 	if failures := element(t, got, "pre", "failures"); failures != "" {
 		t.Errorf("%s", failures)
 	}

@@ -12,8 +12,8 @@ import (
 
 const wasmPackage = "github.com/receiptkit/receiptkit/cmd/receipt-wasm"
 
-// buildWASM builds the core of the page. Nothing of this machine or of the state
-// of the repository is in it.
+// buildWASM builds the core of the page, in the module of the library. Nothing of
+// this machine or of the state of the repository is in it.
 func buildWASM() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "receipt-page-*")
 	if err != nil {
