@@ -128,6 +128,7 @@ func recordLog(ctx context.Context, e *env, path string, o *recordOptions) error
 func recordFailure(path string, err error) error {
 	name := sourceName(path)
 	var refusal *record.Error
+	var limit *record.LimitError
 	var missing *record.MissingError
 	var invalid *receipt.InvalidError
 	var told *failure
@@ -137,6 +138,8 @@ func recordFailure(path string, err error) error {
 		return told
 	case errors.As(err, &refusal) && refusal.Code == record.CodeOtherTask:
 		return usage("--task ID names the one that is meant", "%q: %w", name, err)
+	case errors.As(err, &limit): // nothing is false: it is more than is recorded
+		return usage("", "%q: %w", name, err)
 	case errors.As(err, &refusal):
 		return refuted("", "%q: %w", name, err)
 	case errors.As(err, &invalid):

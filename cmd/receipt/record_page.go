@@ -112,6 +112,7 @@ func recordPage(w io.Writer) {
 	recordFrames(w)
 	recordOutcomes(w)
 	recordWords(w)
+	recordLimits(w)
 }
 
 func recordLife(w io.Writer) {
@@ -191,4 +192,29 @@ func codes(names []string) string {
 		return ""
 	}
 	return "`" + strings.Join(names, "` `") + "`"
+}
+
+func recordLimits(w io.Writer) {
+	fmt.Fprint(w, `
+## Limits
+
+A recording takes at most 256 MiB of memory and time in proportion to its log, of any size
+and shape. What goes beyond one of these is refused, and the error names the limit, what
+was found and what to do; nothing is cut off. `+"`receipt record`"+` then exits with 2. Equal
+texts are kept, and counted, once.
+
+| at most | | of |
+|---|---|---|
+`)
+	for _, l := range record.Limits() {
+		fmt.Fprintf(w, "| %d | `%s` | %s |\n", l.Most, l.Name, cell(l.Of))
+	}
+	fmt.Fprint(w, `
+This records a gigabyte of each of some sixty shapes, a process for each, and prints
+megabytes in a second of processor time and the memory that was taken:
+
+`+"```sh"+`
+RECORD_GIGABYTE=all go test -run Gigabyte -v -timeout 1h ./receipt/record
+`+"```"+`
+`)
 }

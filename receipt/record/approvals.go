@@ -20,9 +20,6 @@ const (
 // actorHost decides where nobody is named.
 const actorHost = "host"
 
-// maxReviewers bounds those of one approval.
-const maxReviewers = 1_000
-
 // An approval is one question and everything that answered it.
 type approval struct {
 	id, call, tool, action string
@@ -44,6 +41,7 @@ type approval struct {
 	grantedAt  time.Time
 	approver   string // of the event that granted, when its payload names nobody
 	reviewers  []reviewer
+	reviewed   map[string]bool // names of reviewers
 	policy     string
 	signatures []any
 }
@@ -119,7 +117,8 @@ func (a *approval) ask(r *run, e *event) {
 	if a.about == nil {
 		a.about = map[string]bool{}
 	}
-	a.about[string(r.keep(e, []byte(call)))] = true
+	a.about[call] = true
+	r.charge(e, e.payload, partCost)
 }
 
 // contradicts reports whether an answer that approves says itself that it does not,
@@ -214,7 +213,7 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 		first(&a.approver, who)
 		who = ""
 	}
-	a.review(e, who, at)
+	a.review(r, e, who, at)
 	if byRuntime && !a.decided || !a.granted && !byRuntime {
 		a.grantedAt = at
 	}
@@ -223,14 +222,19 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 }
 
 // review adds those who approved.
-func (a *approval) review(e *event, who string, at time.Time) {
+func (a *approval) review(r *run, e *event, who string, at time.Time) {
 	add := func(name string) {
 		switch {
-		case name == "" || slices.ContainsFunc(a.reviewers, func(r reviewer) bool { return r.name == name }):
+		case name == "" || a.reviewed[name]:
 		case len(a.reviewers) == maxReviewers:
-			e.fail(CodeLimit, e.payload, "expected at most %d reviewers", maxReviewers)
+			e.exceed(limitReviewers, e.payload, maxReviewers+1)
 		default:
+			if a.reviewed == nil {
+				a.reviewed = map[string]bool{}
+			}
+			a.reviewed[name] = true
 			a.reviewers = append(a.reviewers, reviewer{name, at})
+			r.part(e)
 		}
 	}
 	add(who)
@@ -240,17 +244,21 @@ func (a *approval) review(e *event, who string, at time.Time) {
 			e.fail(CodePayload, n, "expected a string of at most %d bytes", MaxText)
 			return
 		}
-		if add(n.String()); e.err != nil {
+		if add(e.once(n.Text())); e.err != nil {
 			return
 		}
 	}
 	for _, s := range e.elements(e.payload, "signatures") {
+		if len(a.signatures) == maxReviewers {
+			e.exceed(limitReviewers, e.payload, maxReviewers+1)
+			return
+		}
+		if r.list(e, 4*partCost); e.err != nil {
+			return
+		}
 		a.signatures = append(a.signatures, map[string]any{
 			"reviewer": e.required(s, "reviewer"), "signed_at": e.required(s, "signed_at"), "signature": e.required(s, "signature"),
 		})
-	}
-	if len(a.signatures) > maxReviewers {
-		e.fail(CodeLimit, e.payload, "expected at most %d signatures of reviewers", maxReviewers)
 	}
 }
 

@@ -46,7 +46,7 @@ func artifactRedacted(r *run, e *event) {
 	a := r.artifact(e)
 	last(&a.digest, e.digest(e.payload, "sha256"))
 	a.uri, a.withheld = "", "artifact redacted"
-	if why := cut(e.text(e.payload, "reason")); why != "" {
+	if why := e.words(e.payload, "reason"); why != "" {
 		a.withheld = why
 	}
 }
@@ -84,6 +84,7 @@ func (r *run) record(e *event, m receipt.Material) {
 		m.ID += "#" + strconv.Itoa(r.recorded[id])
 	}
 	r.materials = append(r.materials, material{Material: m})
+	r.charge(e, e.root, len(m.ID))
 	r.room(e)
 }
 

@@ -78,6 +78,7 @@ func (r *run) serve(e *event, c *call) {
 	if c.material == 0 {
 		r.materials = append(r.materials, material{call: c})
 		c.material = len(r.materials)
+		r.charge(e, e.root, len("mcp::")+len(c.server)+len(c.id))
 		r.room(e)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -34,6 +35,10 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, ErrNotEnded
 	}
 	d := r.run.draft()
+	if n := textOf(reflect.ValueOf(d)); n > receipt.MaxBytes { // before it is written out
+		limit := exceeded("receipt.MaxBytes", int64(n))
+		return nil, &Error{Index: r.index, Code: CodeLimit, Detail: limit.Error(), err: limit}
+	}
 	d.ReplayInput.Materials = append([]receipt.Material{r.logMaterial()}, d.ReplayInput.Materials...)
 	if err := missing(d); err != nil {
 		return nil, err
@@ -52,6 +57,30 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, err
 	}
 	return clone(d)
+}
+
+// textOf counts the bytes of the strings in a value. Those that are kept once may be
+// written many times.
+func textOf(v reflect.Value) (n int) {
+	switch v.Kind() {
+	case reflect.String:
+		n = v.Len()
+	case reflect.Pointer, reflect.Interface:
+		n = textOf(v.Elem())
+	case reflect.Slice:
+		for i := range v.Len() {
+			n += textOf(v.Index(i))
+		}
+	case reflect.Map:
+		for at := v.MapRange(); at.Next(); {
+			n += textOf(at.Key()) + textOf(at.Value())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			n += textOf(v.Field(i))
+		}
+	}
+	return n
 }
 
 // clone returns a draft that shares nothing with the recorder.

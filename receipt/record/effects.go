@@ -44,10 +44,14 @@ type egress struct {
 func (r *run) effects(e *event, c *call, o origin) {
 	writes, sent := len(r.writes), len(r.egress)
 	for _, n := range e.elements(e.payload, "fs_writes") {
-		r.write(e, n, c.id, o)
+		if r.write(e, n, c.id, o); e.err != nil {
+			return
+		}
 	}
 	for _, n := range e.elements(e.payload, "network_egress") {
-		r.reach(e, n, c.tool, c.id, o)
+		if r.reach(e, n, c.tool, c.id, o); e.err != nil {
+			return
+		}
 	}
 	r.writes = untold(r.told, r.writes, writes, func(w write) any { return w })
 	r.egress = untold(r.told, r.egress, sent, egress.key)
@@ -106,7 +110,7 @@ func (r *run) reach(e *event, n canon.Node, purpose, callID string, o origin) {
 	if at == "" {
 		at = e.text(n, "destination")
 	}
-	last(&purpose, cut(e.text(n, "purpose")))
+	last(&purpose, e.words(n, "purpose"))
 	host := hostOf(at)
 	if host == "" {
 		e.fail(CodePayload, n, "expected a host or a URL")
@@ -115,6 +119,7 @@ func (r *run) reach(e *event, n canon.Node, purpose, callID string, o origin) {
 }
 
 func (r *run) send(e *event, s egress) {
+	s.destination = e.once([]byte(s.destination))
 	r.egress = append(r.egress, s)
 	r.room(e)
 }

@@ -57,13 +57,18 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("record: %s: %s: %s", text, e.Code, e.Detail)
 }
 
-// Unwrap returns the error of package canon when the text is no strict JSON.
+// Unwrap returns the *[LimitError] of a limit, and the error of package canon when
+// the text is no strict JSON.
 func (e *Error) Unwrap() error { return e.err }
 
 // unparsed is the error for a text that is no strict JSON.
 func unparsed(index int, kind string, err error) *Error {
 	e := &Error{Index: index, Kind: kind, Code: CodeMalformed, Detail: err.Error(), err: err}
 	var syntax *canon.SyntaxError
+	var limit *LimitError
+	if errors.As(err, &limit) {
+		e.Code = CodeLimit
+	}
 	if errors.As(err, &syntax) && (syntax.Code == canon.CodeSizeLimit || syntax.Code == canon.CodeDepthLimit) {
 		e.Code = CodeLimit
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,11 +23,18 @@ type event struct {
 	at       time.Time
 	root     canon.Node
 	payload  canon.Node
+	kept     *budget // of the texts that are read; nil: they are not kept
 	err      *Error
 }
 
 // A resource is what a sequence of events belongs to.
 type resource struct{ object, id string }
+
+// digest stands for the resource where many are kept.
+func (r resource) digest() canon.Digest {
+	b := strconv.AppendInt(make([]byte, 0, 128), int64(len(r.object)), 10)
+	return canon.Sum(append(append(append(b, ':'), r.object...), r.id...))
+}
 
 // readEvent reads the envelope. Members that it does not need are ignored.
 func readEvent(index int, doc *canon.Document) (*event, *Error) {
@@ -90,11 +98,28 @@ func (e *event) text(of canon.Node, name string) string {
 	case n.Kind() != canon.KindString:
 		e.fail(CodePayload, n, "expected a string")
 	case len(n.Text()) > MaxText:
-		e.fail(CodeLimit, n, "expected at most %d bytes, found %d", MaxText, len(n.Text()))
+		e.exceed("MaxText", n, len(n.Text()))
 	default:
-		return n.String()
+		return e.once(n.Text())
 	}
 	return ""
+}
+
+// once returns a text that is kept once, however often it comes.
+func (e *event) once(text []byte) string {
+	if e.kept == nil {
+		return string(text)
+	}
+	return e.kept.text(text)
+}
+
+// words reads an optional text for people, and shortens it.
+func (e *event) words(of canon.Node, name string) string {
+	s := e.text(of, name)
+	if short := cut(s); len(short) != len(s) {
+		return e.once([]byte(short))
+	}
+	return s
 }
 
 func (e *event) required(of canon.Node, name string) string {
@@ -191,7 +216,7 @@ func (e *event) elements(of canon.Node, name string) []canon.Node {
 		e.fail(CodePayload, list, "expected an array")
 		return nil
 	}
-	var all []canon.Node
+	all := make([]canon.Node, 0, min(list.Len(), MaxEntries))
 	for _, n := range list.Elements() {
 		if n.Kind() != canon.KindObject {
 			e.fail(CodePayload, n, "expected an object")

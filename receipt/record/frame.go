@@ -68,6 +68,7 @@ func (f *Frames) request(fr *frame) {
 	case k.translate == nil:
 		f.counts.Silent++
 	default:
+		fr.kept = f.recorder.run.budget
 		k.translate(f, fr)
 		if !fr.expects && !fr.root.Member("id").IsZero() {
 			f.expect(fr, nil)
@@ -96,11 +97,14 @@ func (f *Frames) expect(fr *frame, answer func(fr *frame)) {
 	if absent(id) || fr.err != nil {
 		return
 	}
-	if f.open++; f.open > maxPending {
-		fr.fail(CodeLimit, id, "expected at most %d requests without a response", maxPending)
+	if f.open++; f.open > MaxPending {
+		fr.exceed("MaxPending", id, f.open)
 		return
 	}
-	key := string(f.recorder.run.keep(&fr.event, id.AppendCanonical(nil)))
+	key := string(id.AppendCanonical(nil))
+	if f.recorder.run.charge(&fr.event, id, len(key)+requestCost); fr.err != nil {
+		return
+	}
 	if len(f.pending[key]) == maxSameID {
 		fr.fail(CodeAmbiguous, id, "%d requests of this id have no response yet", maxSameID)
 	}
@@ -142,6 +146,8 @@ func (f *Frames) response(fr *frame) {
 		delete(f.pending, key)
 	}
 	f.open--
+	f.recorder.run.free(len(key) + requestCost)
+	fr.kept = f.recorder.run.budget
 	fr.kind = "response to " + fits[0].method
 	if fits[0].answer == nil {
 		f.counts.Silent++
@@ -185,7 +191,9 @@ func (fr *frame) str(of canon.Node, names ...string) string {
 	case n.Kind() != canon.KindString:
 		fr.fail(CodePayload, n, "expected a string")
 	case len(n.Text()) > MaxText:
-		fr.fail(CodeLimit, n, "expected at most %d bytes, found %d", MaxText, len(n.Text()))
+		fr.exceed("MaxText", n, len(n.Text()))
+	default:
+		return fr.once(n.Text())
 	}
-	return n.String()
+	return ""
 }

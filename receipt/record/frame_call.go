@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -17,6 +16,7 @@ type frameCall struct {
 	input          canon.Digest
 	server, url    string
 	paths          []string
+	named          map[string]bool // the paths
 	previews       map[string]preview
 }
 
@@ -30,9 +30,10 @@ func (f *Frames) call(fr *frame, id string) *frameCall {
 	c := f.calls[id]
 	if c == nil {
 		if len(f.calls) >= MaxEntries {
-			fr.fail(CodeLimit, fr.params, "expected at most %d calls", MaxEntries)
+			fr.exceed("MaxEntries", fr.params, len(f.calls)+1)
 		}
-		c = &frameCall{id: id, previews: map[string]preview{}}
+		c = &frameCall{id: id}
+		f.recorder.run.charge(&fr.event, fr.params, requestCost)
 		f.calls[id] = c
 	}
 	return c
@@ -41,31 +42,49 @@ func (f *Frames) call(fr *frame, id string) *frameCall {
 // describe reads what a call is going to do.
 func (f *Frames) describe(fr *frame, c *frameCall, n canon.Node) {
 	last(&c.kind, fr.text(n, "kind"))
-	last(&c.url, n.Member("rawInput").Member("url").String())
+	if at := n.Member("rawInput").Member("url"); at.Kind() == canon.KindString && len(at.Text()) > 0 {
+		c.url = fr.once(at.Text())
+	}
 	if locations := fr.elements(n, "locations"); len(locations) > 0 {
-		c.paths = nil
+		f.recorder.run.free(len(c.paths) * partCost)
+		c.paths, c.named = nil, nil
 		for _, l := range locations {
-			c.paths = append(c.paths, string(f.recorder.run.keep(&fr.event, []byte(fr.required(l, "path")))))
+			if f.place(fr, c, fr.required(l, "path")); fr.err != nil {
+				return
+			}
 		}
 	}
 	for _, block := range fr.elements(n, "content") {
+		if fr.err != nil {
+			return
+		}
 		if block.Member("type").String() == "diff" {
 			f.preview(fr, c, block)
-		}
-		if len(c.paths) > maxPaths {
-			fr.fail(CodeLimit, n, "expected at most %d files of one call", maxPaths)
-			return
 		}
 	}
 }
 
-// maxPaths bounds the files that one call is going to change.
-const maxPaths = 1 << 12
+// place notes a file that a call is going to change.
+func (f *Frames) place(fr *frame, c *frameCall, name string) {
+	if c.named[name] {
+		return
+	}
+	if len(c.paths) == maxPaths {
+		fr.exceed(limitPaths, fr.params, maxPaths+1)
+		return
+	}
+	if c.named == nil {
+		c.named = map[string]bool{}
+	}
+	c.named[name] = true
+	c.paths = append(c.paths, name)
+	f.recorder.run.charge(&fr.event, fr.params, partCost)
+}
 
 // preview reads a diff. Its texts may be parts of files; they are whole ones when
 // the old text has the digest of the file, or there was no file.
 func (f *Frames) preview(fr *frame, c *frameCall, diff canon.Node) {
-	name := string(f.recorder.run.keep(&fr.event, []byte(fr.required(diff, "path"))))
+	name := fr.required(diff, "path")
 	stated := harn(diff, "permission_preview").Member("preimageSha256")
 	var p preview
 	if !absent(stated) {
@@ -80,10 +99,14 @@ func (f *Frames) preview(fr *frame, c *frameCall, diff canon.Node) {
 	if whole := p.create || old.Kind() == canon.KindString && canon.Sum(old.Text()) == p.before; whole && text.Kind() == canon.KindString {
 		p.after = canon.Sum(text.Text())
 	}
-	c.previews[name] = p
-	if !slices.Contains(c.paths, name) {
-		c.paths = append(c.paths, name)
+	if c.previews == nil {
+		c.previews = map[string]preview{}
 	}
+	if _, again := c.previews[name]; !again {
+		f.recorder.run.charge(&fr.event, diff, partCost)
+	}
+	c.previews[name] = p
+	f.place(fr, c, name)
 }
 
 // executor reads who runs a call: a name, or an MCP server.

@@ -2,9 +2,7 @@ package record
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
-	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 )
@@ -45,6 +43,7 @@ func translatePermission(f *Frames, fr *frame) {
 type question struct {
 	first string // id of the approval that was asked for first: who answers by name means it
 	id    string // of the last one
+	count int    // of the approvals
 	open  bool
 }
 
@@ -53,15 +52,16 @@ type question struct {
 func (f *Frames) ask(id string) string {
 	q := f.asked[id]
 	if q == nil {
-		q = new(question)
+		q = &question{count: 1}
 		f.asked[id] = q
 	}
 	if q.open {
 		return q.id
 	}
 	q.id, q.open = id, true
-	for n := 2; f.given[q.id]; n++ {
-		q.id = id + "#" + strconv.Itoa(n)
+	for f.given[q.id] {
+		q.count++
+		q.id = id + "#" + strconv.Itoa(q.count)
 	}
 	f.given[q.id] = true
 	first(&q.first, q.id)
@@ -76,21 +76,26 @@ func (f *Frames) answered(id string) string {
 	return id
 }
 
-// offered keeps the options of a question: its document is used for the next frame.
-func (f *Frames) offered(fr *frame) canon.Node {
+// offered keeps the options of a question, as text: its document is used for the
+// next frame.
+func (f *Frames) offered(fr *frame) []byte {
 	n := fr.params.Member("options")
 	if absent(n) || fr.err != nil {
-		return canon.Node{}
+		return nil
 	}
-	doc, err := canon.Parse(f.recorder.run.keep(&fr.event, n.AppendCanonical(nil)))
-	if err != nil { // too much was kept: the frame is refused
-		return canon.Node{}
-	}
-	return doc.Root()
+	return f.recorder.run.keep(&fr.event, n.AppendCanonical(nil))
 }
 
-func (f *Frames) permitted(fr *frame, options canon.Node, id, callID string) {
-	a := newAnswer(fr.root, options)
+func (f *Frames) permitted(fr *frame, options []byte, id, callID string) {
+	offered := new(canon.Document)
+	if options != nil {
+		f.recorder.run.free(len(options))
+		if err := offered.Parse(options, canon.Limits{}); err != nil {
+			fr.fail(CodeMalformed, fr.root, "the options of the question: %v", err)
+			return
+		}
+	}
+	a := newAnswer(fr.root, offered.Root())
 	p := members{"approval_id": id, "tool_call_id": callID, "actor": fr.str(a.result, "reviewer")}
 	decision := a.decide(f.outcomes)
 	if decision == approved {
@@ -193,35 +198,29 @@ func translateResponded(f *Frames, fr *frame) {
 		return
 	}
 	h := &held{at: fr.at, id: fr.requestID(), payload: f.recorder.run.keep(&fr.event, p.text())}
-	f.held = append(f.held, h)
+	f.held.add(h)
 	fr.expects = true
 	f.expect(fr, func(fr *frame) { f.settle(fr, h) })
 }
 
-// A held answer waits for what the runtime says to it: one that is refused, such as
-// that of somebody who may not decide, decides nothing.
-type held struct {
-	at      time.Time
-	id      string // what it is an answer to
-	payload []byte
-}
-
 // settle records a held answer, or that there was one that was refused.
 func (f *Frames) settle(fr *frame, h *held) {
-	i := slices.Index(f.held, h)
-	if i < 0 { // what came before its response counted on it
+	if h.settled { // what came before its response counted on it
 		f.counts.Silent++
 		return
 	}
-	f.held = slices.Delete(f.held, i, i+1)
 	if absent(fr.root.Member("error")) {
 		f.confirm(fr, h)
 		return
 	}
+	f.held.remove(h)
+	f.recorder.run.free(len(h.payload))
 	f.emit(fr, "user.input_submitted", members{})
 }
 
 func (f *Frames) confirm(fr *frame, h *held) {
+	f.held.remove(h)
+	f.recorder.run.free(len(h.payload))
 	at := fr.at
 	fr.at = h.at
 	f.emitText(fr, "user.tool_confirmation", h.payload)
@@ -230,18 +229,10 @@ func (f *Frames) confirm(fr *frame, h *held) {
 
 // release records the held answers to a question before its decision is, or all of
 // them before the end: a log of one direction has no responses.
-func (f *Frames) release(fr *frame, wanted func(*held) bool) {
-	var kept []*held
-	all := f.held
-	f.held = nil
-	for _, h := range all {
-		if wanted(h) {
-			f.confirm(fr, h)
-		} else {
-			kept = append(kept, h)
-		}
+func (f *Frames) release(fr *frame, answers []*held) {
+	for _, h := range answers {
+		f.confirm(fr, h)
 	}
-	f.held = kept
 }
 
 func translateResolved(f *Frames, fr *frame) {
@@ -250,7 +241,7 @@ func translateResolved(f *Frames, fr *frame) {
 		f.counts.Silent++
 		return
 	}
-	f.release(fr, func(h *held) bool { return h.id == fr.requestID() })
+	f.release(fr, f.held.to(fr.requestID()))
 	if decision == approved {
 		f.emit(fr, "tool.approved", f.verdictMembers(fr))
 		return

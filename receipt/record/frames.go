@@ -19,10 +19,6 @@ const (
 	SenderClient  Sender = "client" // the host: it prompts, answers and cancels
 )
 
-// maxPending bounds the requests that are open at a time: a log of one direction
-// has no responses.
-const maxPending = 1 << 16
-
 // Frames makes events of the JSON-RPC frames of a bridge, in all its dialects, or
 // of ACP, and gives them to a Recorder. The events have decimal ids and sequences
 // that count from 1. It is not safe for concurrent use.
@@ -48,7 +44,7 @@ type Frames struct {
 	workers map[string]*worker
 	asked   map[string]*question // by the id that was asked with
 	given   map[string]bool      // ids of approvals
-	held    []*held              // answers that the runtime did not take or refuse yet
+	held    holding              // answers that the runtime did not take or refuse yet
 }
 
 // FrameCounts say what became of the frames that were added without an error.
@@ -101,7 +97,7 @@ func (f *Frames) Add(at time.Time, from Sender, text []byte) error {
 	if f.err != nil {
 		return f.err
 	}
-	if err := f.doc.Parse(text, canon.Limits{}); err != nil {
+	if err := parse(f.doc, text); err != nil {
 		f.index++
 		f.err = unparsed(f.index, "", err)
 		return f.err
@@ -115,7 +111,7 @@ func (f *Frames) Event(at time.Time, kind string, payload []byte) error {
 	if f.err != nil {
 		return f.err
 	}
-	if err := f.doc.Parse(payload, canon.Limits{}); err != nil {
+	if err := parse(f.doc, payload); err != nil {
 		f.index++
 		f.err = unparsed(f.index, kind, err)
 		return f.err
@@ -153,7 +149,9 @@ func (f *Frames) event(at time.Time, kind string, payload canon.Node) error {
 	}
 	text := payload.AppendCanonical(nil)
 	about := cmp.Or(payload.Member("approval_id").String(), payload.Member("request_id").String())
-	f.release(fr, func(h *held) bool { return about != "" && h.id == about })
+	if about != "" {
+		f.release(fr, f.held.to(about))
+	}
 	f.emitText(fr, kind, text)
 	return f.finish(fr)
 }
@@ -173,7 +171,7 @@ func (f *Frames) emit(fr *frame, kind string, payload members) {
 
 func (f *Frames) emitText(fr *frame, kind string, payload []byte) {
 	if kind == "task.completed" || kind == "task.failed" || kind == "task.canceled" {
-		f.release(fr, func(*held) bool { return true })
+		f.release(fr, f.held.all())
 	}
 	if f.err != nil || fr.err != nil {
 		return
@@ -190,7 +188,7 @@ func (f *Frames) emitText(fr *frame, kind string, payload []byte) {
 		"resource": members{"object": "task", "id": o.TaskID}, "task_id": o.TaskID, "session_id": f.session, "workspace_id": o.WorkspaceRef,
 		"metadata": members{}, "payload": raw(payload),
 	}.text()
-	err := f.out.Parse(text, canon.Limits{Bytes: 2 * canon.MaxBytes})
+	err := f.out.Parse(text, canon.Limits{Bytes: 2 * MaxLine})
 	if err == nil {
 		err = f.recorder.AddDocument(f.out)
 	}

@@ -10,17 +10,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Limits of one recording. What goes beyond them is refused with [CodeLimit],
-// never cut off silently.
-const (
-	MaxEvents  = 1 << 18  // events of one task
-	MaxEntries = 1 << 16  // entries of all lists of the draft together
-	MaxKept    = 64 << 20 // bytes that are kept of payloads until the draft is made
-	MaxText    = 4 << 10  // bytes of one id, name or path
-	MaxFailure = 64 << 10 // bytes of a failure, in canonical form
-	MaxTokens  = 1<<53 - 1
-)
-
 // Options say what events do not. Only Issuer.ID is required. A recorder reads
 // no clock and makes nothing up: the same events and options give the same draft.
 type Options struct {

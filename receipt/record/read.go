@@ -100,14 +100,15 @@ func (l *lineReader) next() ([]byte, error) {
 			var part []byte
 			part, err = l.in.ReadSlice('\n')
 			l.buf = append(l.buf, part...)
-			more = err == bufio.ErrBufferFull && len(l.buf) <= canon.MaxBytes
+			more = err == bufio.ErrBufferFull && len(l.buf) <= MaxLine
 		}
 		if len(l.buf) > 0 {
 			l.number++
 		}
 		switch {
 		case err == bufio.ErrBufferFull:
-			return nil, &LineError{l.number, &Error{Code: CodeLimit, Detail: fmt.Sprintf("expected at most %d bytes a line", canon.MaxBytes)}}
+			limit := exceeded("MaxLine", int64(len(l.buf)))
+			return nil, &LineError{l.number, &Error{Index: l.number, Code: CodeLimit, Detail: limit.Error(), err: limit}}
 		case err != nil && err != io.EOF:
 			return nil, err
 		}
@@ -132,7 +133,7 @@ type reader struct {
 
 func (r *reader) line(text []byte) error {
 	r.log.Lines++
-	if err := r.doc.Parse(text, canon.Limits{}); err != nil {
+	if err := parse(r.doc, text); err != nil {
 		return unparsed(r.log.Lines, "", err)
 	}
 	if r.log.Form == FormUnknown {

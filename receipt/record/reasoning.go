@@ -26,11 +26,11 @@ func isThought(n canon.Node) bool {
 // become null, so that no index changes.
 func (r *run) withoutReasoning(e *event, at string, depth int, n canon.Node) any {
 	if depth > maxFailureDepth {
-		e.fail(CodeLimit, n, "expected at most %d nested levels", maxFailureDepth)
+		e.exceed(limitDepth, n, depth)
 		return nil
 	}
 	if isThought(n) {
-		r.failureWithheld = append(r.failureWithheld, at)
+		r.withheld(e, at)
 		return nil
 	}
 	switch n.Kind() {
@@ -39,7 +39,7 @@ func (r *run) withoutReasoning(e *event, at string, depth int, n canon.Node) any
 		for name, value := range n.Members() {
 			below := string(canon.AppendToken([]byte(at), name.String()))
 			if slices.Contains(hidden(), name.String()) {
-				r.failureWithheld = append(r.failureWithheld, below)
+				r.withheld(e, below)
 				continue
 			}
 			o[name.String()] = r.withoutReasoning(e, below, depth+1, value)
@@ -53,6 +53,13 @@ func (r *run) withoutReasoning(e *event, at string, depth int, n canon.Node) any
 		return a
 	}
 	return scalar(n)
+}
+
+// withheld notes where hidden reasoning was.
+func (r *run) withheld(e *event, at string) {
+	r.failureWithheld = append(r.failureWithheld, at)
+	r.charge(e, e.payload, len(at))
+	r.part(e)
 }
 
 // maxFailureDepth leaves room for what is around a failure: a receipt has at most

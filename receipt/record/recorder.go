@@ -18,10 +18,11 @@ type Recorder struct {
 	run     *run
 
 	index     int
-	err       error // the first refusal: it ends the recording
-	seen      map[string]canon.Digest
-	sequences map[resource]int64
-	log       hash.Hash // of the canonical events, a line each
+	err       error                         // the first refusal: it ends the recording
+	seen      map[canon.Digest]canon.Digest // of the digest of an id, that of the content
+	sequences map[canon.Digest]int64        // of the digest of a resource, the last
+	log       hash.Hash                     // of the canonical events, a line each
+	line      []byte                        // the latest of them
 	counts    Counts
 }
 
@@ -53,7 +54,7 @@ func New(o Options) (*Recorder, error) {
 func newRecorder(o Options, table []Kind) *Recorder {
 	r := &Recorder{
 		options: o, doc: new(canon.Document), run: newRun(o), log: sha256.New(),
-		kinds: make(map[string]Kind, len(table)), seen: map[string]canon.Digest{}, sequences: map[resource]int64{},
+		kinds: make(map[string]Kind, len(table)), seen: map[canon.Digest]canon.Digest{}, sequences: map[canon.Digest]int64{},
 	}
 	for _, k := range table {
 		r.kinds[k.Event] = k
@@ -66,7 +67,7 @@ func newRecorder(o Options, table []Kind) *Recorder {
 // it, so that no receipt leaves out what was refused.
 func (r *Recorder) Add(event []byte) error {
 	if r.err == nil {
-		if err := r.doc.Parse(event, canon.Limits{}); err != nil {
+		if err := parse(r.doc, event); err != nil {
 			r.index++
 			r.err = unparsed(r.index, "", err)
 			return r.err
@@ -112,21 +113,22 @@ func (r *Recorder) take(e *event, doc *canon.Document) *Error {
 		r.counts.OtherTasks++
 		return nil
 	}
-	id := e.identity(doc)
-	if before, ok := r.seen[e.id]; ok {
-		if before != id {
+	id, content := canon.Sum([]byte(e.id)), e.identity(doc)
+	if before, ok := r.seen[id]; ok {
+		if before != content {
 			return e.fail(CodeConflict, e.root.Member("id"), "an event of this id came before, with another content")
 		}
 		r.counts.Repeated++
 		return nil
 	}
 	if len(r.seen) >= MaxEvents {
-		return e.fail(CodeLimit, e.root, "expected at most %d events", MaxEvents)
+		return e.exceed("MaxEvents", e.root, len(r.seen)+1)
 	}
 	if err := r.follow(e); err != nil {
 		return err
 	}
-	r.seen[e.id] = id
+	r.seen[id] = content
+	r.run.charge(e, e.root, eventCost)
 	kind, known := r.kinds[e.kind]
 	switch {
 	case strings.HasPrefix(e.kind, "receipt."):
@@ -165,7 +167,8 @@ func (r *Recorder) ofTask(e *event) (bool, *Error) {
 // none out. Other resources, such as a session, have events of other tasks too.
 func (r *Recorder) follow(e *event) *Error {
 	at := e.root.Member("sequence")
-	last, ok := r.sequences[e.resource]
+	of := e.resource.digest()
+	last, ok := r.sequences[of]
 	own := e.resource == resource{"task", r.run.task}
 	switch {
 	case ok && e.sequence <= last:
@@ -177,8 +180,11 @@ func (r *Recorder) follow(e *event) *Error {
 	case ok && e.sequence != last+1:
 		r.counts.Gaps++
 	}
-	r.sequences[e.resource] = e.sequence
-	return nil
+	if !ok {
+		r.run.charge(e, e.root, sequenceCost)
+	}
+	r.sequences[of] = e.sequence
+	return e.err
 }
 
 // consume applies the event and writes it into the digest of the log.
@@ -198,13 +204,13 @@ func (r *Recorder) consume(e *event, doc *canon.Document, kind Kind, known bool)
 		}
 		kind.apply(r.run, e)
 	}
-	if e.err != nil {
+	if r.run.charge(e, e.root, 0); e.err != nil {
 		return
 	}
 	r.counts.Events++
-	line := append(doc.AppendCanonical(nil), '\n')
-	r.log.Write(line)
+	r.line = append(doc.AppendCanonical(r.line[:0]), '\n')
+	r.log.Write(r.line)
 	if r.options.Keep != nil {
-		r.err = r.options.Keep(line)
+		r.err = r.options.Keep(r.line)
 	}
 }

@@ -39,7 +39,7 @@ func eventReplayed(r *run, e *event) {
 	}
 	*d = receipt.Delta{
 		DeltaID: e.text(p, "delta_id"), Operation: e.text(p, "operation"), Path: e.text(p, "path"), OverrideKey: key,
-		EventID: e.text(p, "event_id"), ArtifactID: e.text(p, "artifact_id"), Reason: cut(e.text(p, "reason")),
+		EventID: e.text(p, "event_id"), ArtifactID: e.text(p, "artifact_id"), Reason: e.words(p, "reason"),
 		BeforeSHA256: receipt.NullableDigest{Digest: e.digest(p, "before_sha256")},
 		AfterSHA256:  receipt.NullableDigest{Digest: e.digest(p, "after_sha256")},
 	}
@@ -74,7 +74,7 @@ func deltaPath(key string) string {
 
 func replayFailed(r *run, e *event) {
 	missing := e.payload.Member("first_unavailable")
-	why := cut(e.text(e.payload, "message"))
+	why := e.words(e.payload, "message")
 	if object, id := e.text(missing, "object"), e.text(missing, "id"); object != "" || id != "" {
 		first(&why, "first unavailable: "+object+" "+id)
 	}

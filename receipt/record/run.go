@@ -50,11 +50,12 @@ type run struct {
 	memoryWrites      int
 	notDispatched     int
 
-	entries, kept int
+	entries int
+	*budget
 }
 
 func newRun(o Options) *run {
-	return &run{options: o, task: o.TaskID, tier: o.Tier, startTier: o.Tier, approvalOf: map[string]string{}, told: map[any]bool{}, models: map[string]int{}, recorded: map[[4]string]int{}}
+	return &run{budget: newBudget(), options: o, task: o.TaskID, tier: o.Tier, startTier: o.Tier, approvalOf: map[string]string{}, told: map[any]bool{}, models: map[string]int{}, recorded: map[[4]string]int{}}
 }
 
 // A list keeps entries in the order in which their ids first came.
@@ -78,19 +79,16 @@ func (l *list[T]) entry(id string) (*T, bool) {
 }
 
 // room counts one more entry of the draft.
-func (r *run) room(e *event) {
-	if r.entries++; r.entries > MaxEntries {
-		e.fail(CodeLimit, e.root, "expected events for at most %d entries of a receipt", MaxEntries)
-	}
-}
+func (r *run) room(e *event) { r.list(e, entryCost) }
 
-// keep counts bytes that are kept until the draft is made.
-func (r *run) keep(e *event, data []byte) []byte {
-	if r.kept += len(data); r.kept > MaxKept {
-		e.fail(CodeLimit, e.payload, "expected at most %d bytes of payloads to keep", MaxKept)
-		return nil
+// part counts one more entry of a list within an entry.
+func (r *run) part(e *event) { r.list(e, partCost) }
+
+func (r *run) list(e *event, cost int) {
+	if r.entries++; r.entries > MaxEntries {
+		e.exceed("MaxEntries", e.root, r.entries)
 	}
-	return data
+	r.charge(e, e.root, cost)
 }
 
 // envelope takes the identifiers of the first event that has them.
@@ -98,6 +96,7 @@ func (r *run) envelope(e *event) {
 	first(&r.ids.WorkspaceRef, e.text(e.root, "workspace_id"))
 	first(&r.ids.SessionID, e.text(e.root, "session_id"))
 	first(&r.ids.TraceID, e.text(e.root, "trace_id"))
+	e.kept = r.budget
 }
 
 // first sets what is not set yet.

@@ -61,7 +61,7 @@ func (r *run) modelCall(e *event, completed bool) {
 	e.required(p, "model")
 	r.spend(e)
 	if r.model == nil {
-		r.model = &receipt.Model{Provider: e.text(p, "provider"), Model: e.text(p, "model"), Version: e.text(p, "version"), Reason: cut(e.text(p, "reason"))}
+		r.model = &receipt.Model{Provider: e.text(p, "provider"), Model: e.text(p, "model"), Version: e.text(p, "version"), Reason: e.words(p, "reason")}
 	}
 	if m := p.Member("model_route"); !absent(m) {
 		r.route(e, m)
@@ -78,6 +78,7 @@ func (r *run) modelCall(e *event, completed bool) {
 		Kind: "llm_provider_response", ID: fmt.Sprintf("llm:%s:%d", agent, r.models[agent]),
 		URI: e.text(p, "response_uri"), SHA256: e.content(p, "response"),
 	}})
+	r.charge(e, e.root, len(agent))
 	r.room(e)
 }
 
@@ -90,8 +91,10 @@ func (r *run) spend(e *event) {
 		return
 	}
 	provider := e.required(p, "provider")
-	c, fresh := r.costs.entry(provider + "\x00" + e.text(p, "model"))
+	key := provider + "\x00" + e.text(p, "model")
+	c, fresh := r.costs.entry(key)
 	if fresh {
+		r.charge(e, e.root, len(key))
 		r.room(e)
 		c.provider, c.model = provider, e.text(p, "model")
 	}
@@ -122,7 +125,7 @@ func (r *run) tokens(e *event, sum **int64, total *int64, n *int64) {
 		*sum = new(int64)
 	}
 	if *total += *n; *total > MaxTokens { // no part is more than the total
-		e.fail(CodeLimit, e.payload, "expected at most 2^53-1 tokens in all")
+		e.exceed("MaxTokens", e.payload, 0)
 	}
 	**sum += *n
 	r.counted = true
@@ -142,12 +145,14 @@ func (r *run) route(e *event, n canon.Node) {
 		r.alternatives = nil
 		for _, m := range list {
 			r.alternatives = append(r.alternatives, e.model(m))
-			r.room(e)
+			if r.room(e); e.err != nil {
+				return
+			}
 		}
 	}
-	last(&r.routeReason, cut(e.text(n, "route_policy_reason")))
+	last(&r.routeReason, e.words(n, "route_policy_reason"))
 }
 
 func (e *event) model(n canon.Node) receipt.Model {
-	return receipt.Model{Provider: e.required(n, "provider"), Model: e.required(n, "model"), Version: e.text(n, "version"), Reason: cut(e.text(n, "reason"))}
+	return receipt.Model{Provider: e.required(n, "provider"), Model: e.required(n, "model"), Version: e.text(n, "version"), Reason: e.words(n, "reason")}
 }

@@ -160,7 +160,7 @@ func ended(state string) func(*run, *event) {
 			r.fails(e)
 		case "CANCELED":
 			first(&r.canceledBy, e.actor())
-			first(&r.cancelWhy, cut(e.text(e.payload, "reason")))
+			first(&r.cancelWhy, e.words(e.payload, "reason"))
 		}
 	}
 }
@@ -176,7 +176,7 @@ func (r *run) fails(e *event) {
 		return
 	}
 	if size := len(f.AppendCanonical(nil)); size > MaxFailure {
-		e.fail(CodeLimit, f, "expected at most %d bytes, found %d", MaxFailure, size)
+		e.exceed("MaxFailure", f, size)
 		return
 	}
 	value, _ := r.withoutReasoning(e, "/lifecycle/failure", 1, f).(map[string]any)
@@ -185,7 +185,7 @@ func (r *run) fails(e *event) {
 
 func cancelRequested(r *run, e *event) {
 	first(&r.canceledBy, e.actor())
-	first(&r.cancelWhy, cut(e.text(e.payload, "reason")))
+	first(&r.cancelWhy, e.words(e.payload, "reason"))
 }
 
 // cut shortens a text for people; ids are never cut.

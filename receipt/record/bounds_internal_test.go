@@ -1,0 +1,199 @@
+package record
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+const (
+	shapeVariable    = "RECORD_SHAPE"    // the shape that a process of its own records
+	gigabyteVariable = "RECORD_GIGABYTE" // record a gigabyte of each shape whose name contains the value
+
+	mostMemory = 256 // MiB that recording takes, whatever it reads
+	leastSpeed = 20  // MB/s
+)
+
+// TestGigabyte records a gigabyte of every shape, each in a process of its own, and
+// prints how many megabytes it read in a second of processor time, and the memory
+// that it took.
+//
+//	RECORD_GIGABYTE=all go test -run Gigabyte -v -timeout 1h ./receipt/record
+func TestGigabyte(t *testing.T) {
+	wanted := os.Getenv(gigabyteVariable)
+	if wanted == "" {
+		t.Skip(gigabyteVariable + " is not set")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range shapes() {
+		if wanted != "all" && !strings.Contains(s.name, wanted) {
+			continue
+		}
+		alone := exec.Command(self, "-test.run=^TestShapeAlone$")
+		alone.Env = append(os.Environ(), shapeVariable+"="+s.name, "GOGC=50") // as the command has it
+		out, err := alone.CombinedOutput()
+		line, _, _ := strings.Cut(string(out), "\n")
+		fields := strings.SplitN(line, "\t", 3)
+		if err != nil || len(fields) != 3 {
+			t.Errorf("%s: %v: %s", s.name, err, out)
+			continue
+		}
+		read, errRead := strconv.ParseFloat(fields[0], 64)
+		memory, errMemory := strconv.ParseFloat(fields[1], 64)
+		if err := errors.Join(errRead, errMemory); err != nil {
+			t.Fatal(err)
+		}
+		speed := read / (alone.ProcessState.UserTime() + alone.ProcessState.SystemTime()).Seconds()
+		t.Logf("%-42s %5.0f MB read, %4.0f MB/s, %4.0f MiB: %s", s.name, read, speed, memory, fields[2])
+		if memory > mostMemory {
+			t.Errorf("%s: %.0f MiB, expected at most %d", s.name, memory, mostMemory)
+		}
+		if speed < leastSpeed && read > 100 { // what is refused at once has no speed
+			t.Errorf("%s: %.0f MB/s, expected at least %d", s.name, speed, leastSpeed)
+		}
+	}
+}
+
+// TestShapeAlone is what [TestGigabyte] runs: it prints the megabytes that were read,
+// the memory in MiB, and what came of it.
+func TestShapeAlone(t *testing.T) {
+	name := os.Getenv(shapeVariable)
+	if name == "" {
+		t.Skip("it is run by TestGigabyte")
+	}
+	for _, s := range shapes() {
+		if s.name != name {
+			continue
+		}
+		in := &counted{in: s.open(1 << 30)}
+		_, err := Read(in, shapeOptions(), s.form)
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		outcome := "a draft"
+		if err != nil {
+			outcome = "refused: " + err.Error()
+		}
+		fmt.Printf("%f\t%f\t%s\n", float64(in.n)/1e6, float64(m.Sys-m.HeapReleased)/(1<<20), outcome)
+	}
+}
+
+// TestKept: what recording keeps of a log is what it counts, of which there may be
+// MaxKept bytes. It reads some megabytes of every shape, and compares the memory that
+// is still in use with what was counted and with the longest line.
+func TestKept(t *testing.T) {
+	size := int64(32 << 20)
+	if testing.Short() {
+		size = 4 << 20
+	}
+	for _, s := range shapes() {
+		if s.most > 0 {
+			continue
+		}
+		before := inUse()
+		r, longest := readShape(t, s, size)
+		used := int64(r.budget().used)
+		if got, most := inUse()-before, used+used/4+12*int64(longest)+2<<20; got > most {
+			t.Errorf("%s: %d bytes are in use, expected at most %d: %d are counted, and the longest line has %d", s.name, got, most, used, longest)
+		}
+		runtime.KeepAlive(r)
+	}
+}
+
+func (r *reader) budget() *budget {
+	if r.frames != nil {
+		return r.frames.recorder.run.budget
+	}
+	return r.recorder.run.budget
+}
+
+// readShape reads so many bytes of a shape, or until one line is refused. It returns
+// the reader with all that it keeps, and the length of the longest line.
+func readShape(t *testing.T, s shape, size int64) (r *reader, longest int) {
+	t.Helper()
+	lines := &lineReader{in: bufio.NewReader(s.open(size))}
+	r = &reader{log: Log{Form: s.form}, options: shapeOptions(), doc: new(canon.Document)}
+	for {
+		text, err := lines.next()
+		if err == io.EOF {
+			return r, longest
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		longest = max(longest, len(text))
+		var limit *LimitError
+		if err := r.line(text); errors.As(err, &limit) {
+			if limit.Most == 0 || limit.Found <= limit.Most || limit.Do == "" || !strings.Contains(err.Error(), limit.Name) {
+				t.Errorf("%s: %#v: %v", s.name, limit, err)
+			}
+			return r, longest
+		} else if err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+	}
+}
+
+// TestTextsOfDraft: texts that are kept once are counted as often as the draft has
+// them, before it is written out.
+func TestTextsOfDraft(t *testing.T) {
+	for _, s := range shapes() {
+		if s.name != "calls with one long name, 10000" {
+			continue
+		}
+		r, _ := readShape(t, s, 1<<30)
+		var limit *LimitError
+		if _, err := r.finish(); !errors.As(err, &limit) || limit.Name != "receipt.MaxBytes" || limit.Found < 10_000*MaxText {
+			t.Errorf("%v", err)
+		}
+		return
+	}
+	t.Error("there is no such shape")
+}
+
+// TestValues: no line has more values than are counted of it.
+func TestValues(t *testing.T) {
+	for text, want := range map[string]int{
+		`1`: 1, `"a,b"`: 1, `[1,2]`: 3, `{"a":1,"b":[2]}`: 6, `"\\",1`: 2, `"\",:",1`: 2, `["`: 2, ``: 1, `"a\\\",","b",[`: 4,
+	} {
+		if got := values([]byte(text)); got != want {
+			t.Errorf("%s: %d, expected %d", text, got, want)
+		}
+	}
+}
+
+// inUse returns the bytes of the heap that are reachable.
+func inUse() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func shapeOptions() Options {
+	return Options{Issuer: receipt.Issuer{ID: "i"}, TaskID: "t", SessionID: "s", WorkspaceRef: "w", Tier: "act_auto"}
+}
+
+// counted counts what is read.
+type counted struct {
+	in io.Reader
+	n  int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.n += int64(n)
+	return n, err
+}

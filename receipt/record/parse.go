@@ -1,0 +1,61 @@
+package record
+
+import (
+	"bytes"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// parse parses one line. What a Document keeps of each value is more than the value
+// may be, so a line is bounded by both: its bytes and its values.
+func parse(doc *canon.Document, text []byte) error {
+	if len(text) > MaxLine {
+		return exceeded("MaxLine", int64(len(text)))
+	}
+	if len(text) > MaxValues {
+		if n := values(text); n > MaxValues {
+			return exceeded("MaxValues", int64(n))
+		}
+	}
+	return doc.Parse(text, canon.Limits{Bytes: MaxLine})
+}
+
+// values counts what a JSON text would have at most, names of members included: one
+// behind each comma, colon and bracket outside of strings.
+func values(text []byte) int {
+	n := 1
+	for len(text) > 0 {
+		quote := bytes.IndexByte(text, '"')
+		if quote < 0 {
+			quote = len(text)
+		}
+		for _, c := range text[:quote] {
+			switch c {
+			case ',', ':', '[', '{':
+				n++
+			}
+		}
+		if quote == len(text) {
+			break
+		}
+		text = behindString(text[quote+1:])
+	}
+	return n
+}
+
+// behindString returns what lies behind the string in which a text begins.
+func behindString(text []byte) []byte {
+	for {
+		end := bytes.IndexByte(text, '"')
+		if end < 0 {
+			return nil
+		}
+		escapes := 0
+		for escapes < end && text[end-1-escapes] == '\\' {
+			escapes++
+		}
+		if text = text[end+1:]; escapes%2 == 0 {
+			return text
+		}
+	}
+}
