@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,12 +36,33 @@ type APIKey struct {
 	Name    string    // who has it; logs name it
 	SHA256  [32]byte  // of the text of the key
 	Created time.Time // in UTC
+	Scopes  []Scope   // nil: all; empty: none
+	Reach   Reach     // which receipts it is for
 }
 
 // MarshalJSON returns the entry as ParseAPIKeys reads it.
 func (k APIKey) MarshalJSON() ([]byte, error) {
 	text := canon.AppendString([]byte(`{"name":`), k.Name)
-	return fmt.Appendf(text, `,"sha256":"%x","created":"%s"}`, k.SHA256, k.Created.UTC().Format(time.RFC3339)), nil
+	text = fmt.Appendf(text, `,"sha256":"%x","created":"%s"`, k.SHA256, k.Created.UTC().Format(time.RFC3339))
+	text = appendNames(text, "scopes", k.Scopes)
+	text = appendNames(text, "issuers", k.Reach.Issuers)
+	text = appendNames(text, "tenants", k.Reach.Tenants)
+	return append(appendNames(text, "workspaces", k.Reach.Workspaces), '}'), nil
+}
+
+// appendNames appends a member with names, unless all are meant.
+func appendNames[T ~string](dst []byte, member string, names []T) []byte {
+	if names == nil {
+		return dst
+	}
+	dst = append(canon.AppendString(append(dst, ','), member), ":["...)
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = canon.AppendString(dst, string(name))
+	}
+	return append(dst, ']')
 }
 
 // NewAPIKey makes a key of 256 bits of random: rk_ and 43 characters of base64url.
@@ -55,7 +77,7 @@ func NewAPIKey(random io.Reader, name string, created time.Time) (text string, e
 		return "", APIKey{}, fmt.Errorf("serve: no randomness for an API key: %w", err)
 	}
 	text = apiKeyPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
-	return text, APIKey{name, sha256.Sum256([]byte(text)), created.UTC().Truncate(time.Second)}, nil
+	return text, APIKey{Name: name, SHA256: sha256.Sum256([]byte(text)), Created: created.UTC().Truncate(time.Second)}, nil
 }
 
 // nameFault says what is wrong with a name, which logs and terminals show.
@@ -80,7 +102,10 @@ type APIKeys struct{ entries []APIKey }
 //
 //	{"name": "ci", "sha256": "<64 lower-case hex digits>", "created": "2026-04-25T19:00:00Z"}
 //
-// with exactly these members. The digest is of the text of the key, rk_ included:
+// with these members, and those that narrow what the key is for, each an array of
+// strings: scopes (receipts:read, receipts:verify), issuers, tenants, workspaces. What is
+// absent is no limit, an empty array lets nothing through, and null is refused. The
+// digest is of the text of the key, rk_ included:
 //
 //	printf %s "$KEY" | sha256sum
 //
@@ -141,8 +166,19 @@ func parseAPIKey(line []byte) (k APIKey, err error) {
 			if value.Kind() != canon.KindString {
 				return k, fmt.Errorf("the member %s is no string", name.String())
 			}
+		case "scopes":
+			k.Scopes, err = parseScopes(value)
+		case "issuers":
+			k.Reach.Issuers, err = parseNames(value)
+		case "tenants":
+			k.Reach.Tenants, err = parseNames(value)
+		case "workspaces":
+			k.Reach.Workspaces, err = parseNames(value)
 		default:
-			return k, fmt.Errorf("unknown member %.40q; expected name, sha256 and created", name.String())
+			return k, fmt.Errorf("unknown member %.40q; expected name, sha256, created, and perhaps scopes, issuers, tenants, workspaces", name.String())
+		}
+		if err != nil {
+			return k, fmt.Errorf("the member %s %w", name.String(), err)
 		}
 	}
 	k.Name = root.Member("name").String()
@@ -159,6 +195,42 @@ func parseAPIKey(line []byte) (k APIKey, err error) {
 	return k, nil
 }
 
+// parseNames reads an array of strings, none of them empty: a receipt that lacks the
+// member would fit.
+func parseNames(value canon.Node) ([]string, error) {
+	if value.Kind() != canon.KindArray {
+		return nil, fmt.Errorf("is no array of strings; leave it out if there is no limit")
+	}
+	names := []string{}
+	for _, element := range value.Elements() {
+		name := element.String()
+		switch {
+		case element.Kind() != canon.KindString || name == "":
+			return nil, fmt.Errorf("holds something else than strings that are not empty")
+		case slices.Contains(names, name):
+			return nil, fmt.Errorf("names something twice")
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+func parseScopes(value canon.Node) ([]Scope, error) {
+	names, err := parseNames(value)
+	if err != nil {
+		return nil, err
+	}
+	scopes := []Scope{}
+	for _, name := range names {
+		if scope := Scope(name); scope == ScopeRead || scope == ScopeVerify {
+			scopes = append(scopes, scope)
+			continue
+		}
+		return nil, fmt.Errorf("holds something else than %s and %s", ScopeRead, ScopeVerify)
+	}
+	return scopes, nil
+}
+
 // withoutText keeps of a syntax error what cannot hold a key that was pasted into
 // the file by mistake.
 func withoutText(err error) error {
@@ -172,13 +244,13 @@ func withoutText(err error) error {
 func (k *APIKeys) Len() int { return len(k.entries) }
 
 // Authenticate reads the value of an Authorization header, "Bearer rk_…" with one
-// space or more (RFC 9110 section 11.4), and returns the name of the key. All entries
-// are compared, each in constant time.
-func (k *APIKeys) Authenticate(header string) (name string, ok bool) {
+// space or more (RFC 9110 section 11.4), and returns the entry of the key, which must
+// not be changed; nil for none. All entries are compared, each in constant time.
+func (k *APIKeys) Authenticate(header string) *APIKey {
 	scheme, key, _ := strings.Cut(header, " ")
 	key = strings.TrimLeft(key, " ")
 	if !strings.EqualFold(scheme, "Bearer") || len(key) != apiKeyLength || !strings.HasPrefix(key, apiKeyPrefix) {
-		return "", false
+		return nil
 	}
 	sum := sha256.Sum256([]byte(key))
 	found := -1
@@ -188,7 +260,7 @@ func (k *APIKeys) Authenticate(header string) (name string, ok bool) {
 		}
 	}
 	if found < 0 {
-		return "", false
+		return nil
 	}
-	return k.entries[found].Name, true
+	return &k.entries[found]
 }

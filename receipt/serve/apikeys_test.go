@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
@@ -50,13 +51,13 @@ func TestAPIKeys(t *testing.T) {
 		"Bearer " + other: "", "Bearer " + key + "x": "", "Bearer " + key[:len(key)-1]: "", "Bearer  " + key: "ci", "Bearer    " + key: "ci", "Bearer\t" + key: "", "Bearer " + key + " ": "",
 		"Basic " + key: "", key: "", "Bearer": "", "": "", "Bearer " + strings.Repeat("a", 1<<16): "", "Bearer " + strings.ToLower(key[:3]) + key[3:45] + "9": "",
 	} {
-		name, ok := keys.Authenticate(header)
-		if name != want || ok != (want != "") {
-			t.Errorf("%.80q: %q %v", header, name, ok)
+		entry := keys.Authenticate(header)
+		if (entry != nil) != (want != "") || entry != nil && entry.Name != want {
+			t.Errorf("%.80q: %v", header, entry)
 		}
 	}
-	if name, ok := second.Authenticate("Bearer " + other); !ok || name != "second" {
-		t.Errorf("%q %v", name, ok)
+	if entry := second.Authenticate("Bearer " + other); entry == nil || entry.Name != "second" {
+		t.Errorf("%v", entry)
 	}
 	if _, _, err := serve.NewAPIKey(iotest.ErrReader(iotest.ErrTimeout), "x", noon()); err == nil {
 		t.Error("a key without randomness")
@@ -64,6 +65,42 @@ func TestAPIKeys(t *testing.T) {
 	for _, name := range []string{"", "a b", "a\n", "é", strings.Repeat("a", 81)} {
 		if _, _, err := serve.NewAPIKey(rand.Reader, name, noon()); err == nil {
 			t.Errorf("the name %q", name)
+		}
+	}
+}
+
+func narrow(line, members string) string { return strings.TrimSuffix(line, "}") + members + "}" }
+
+// TestAPIKeyLimits: an entry is written as it is read; what is absent is no limit, and
+// an empty list one that nothing passes.
+func TestAPIKeyLimits(t *testing.T) {
+	const line = `{"name":"ci","sha256":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","created":"2026-04-25T19:00:00Z"`
+	a, b, none := chain.Stream{Issuer: "i", Tenant: "a", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Tenant: "b", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Workspace: "w"}
+	for members, want := range map[string]string{ // what is seen of a, b and none
+		"": "ab-", `,"scopes":[]`: "ab-", `,"scopes":["receipts:verify"]`: "ab-",
+		`,"tenants":["a"]`: "a", `,"tenants":["b","a"]`: "ab", `,"tenants":[]`: "", `,"tenants":["A"]`: "",
+		`,"issuers":["i"]`: "ab-", `,"issuers":["I"]`: "", `,"issuers":[]`: "", `,"issuers":["i"],"tenants":["b"]`: "b",
+		`,"workspaces":["w"]`: "ab-", `,"workspaces":["v"]`: "", `,"issuers":["i"],"tenants":["a"],"workspaces":["v","w"]`: "a", `,"issuers":["i"],"tenants":["a"],"workspaces":[]`: "",
+	} {
+		keys, err := serve.ParseAPIKeys([]byte(line + members + "}"))
+		if err != nil {
+			t.Fatal(members, err)
+		}
+		entry := keys.Entries()[0]
+		got := ""
+		for _, c := range []struct {
+			name   string
+			stream chain.Stream
+		}{{"a", a}, {"b", b}, {"-", none}} {
+			if entry.Reach.Sees(c.stream) {
+				got += c.name
+			}
+		}
+		if limited := members != "" && !strings.Contains(members, "scopes"); got != want || entry.Reach.All() == limited {
+			t.Errorf("%s: sees %q, expected %q", members, got, want)
+		}
+		if text, err := json.Marshal(entry); err != nil || string(text) != line+members+"}" {
+			t.Errorf("%s: written as %s, %v", members, text, err)
 		}
 	}
 }
@@ -86,6 +123,17 @@ func TestAPIKeyFiles(t *testing.T) {
 		{"same name", good + "\n" + line("ci", other, when), `line 2: the name "ci" is used twice`},
 		{"same key", good + "\n" + line("other", sum, when), `line 2: "other" has the key of "ci"`},
 		{"unknown member", `{"name":"ci","sha256":"` + sum + `","created":"` + when + `","scope":"all"}`, `unknown member "scope"`},
+		{"scope that is none", narrow(good, `,"scopes":["receipts:write"]`), "the member scopes holds something else than receipts:read and receipts:verify"},
+		{"scope in upper case", narrow(good, `,"scopes":["Receipts:read"]`), "the member scopes holds something else"},
+		{"scopes in a string", narrow(good, `,"scopes":"receipts:read"`), "the member scopes is no array"},
+		{"no scopes by null", narrow(good, `,"scopes":null`), "the member scopes is no array of strings; leave it out"},
+		{"no tenants by null", narrow(good, `,"tenants":null`), "the member tenants is no array"},
+		{"tenant null", narrow(good, `,"tenants":["a",null]`), "the member tenants holds something else than strings"},
+		{"tenant without a name", narrow(good, `,"tenants":[""]`), "the member tenants holds something else than strings"},
+		{"issuer twice", narrow(good, `,"issuers":["a","b","a"]`), "the member issuers names something twice"},
+		{"workspace by number", narrow(good, `,"workspaces":[7]`), "the member workspaces holds something else than strings"},
+		{"one tenant", narrow(good, `,"tenant":["a"]`), `unknown member "tenant"`},
+		{"tenants twice", narrow(good, `,"tenants":["a"],"tenants":["b"]`), "duplicate_name"},
 		{"twice a member", `{"name":"ci","name":"ci","sha256":"` + sum + `","created":"` + when + `"}`, "duplicate_name"},
 		{"number", `{"name":1}`, "name is no string"},
 		{"no name", `{"sha256":"` + sum + `","created":"` + when + `"}`, "name is empty"},

@@ -28,7 +28,7 @@ type call struct {
 	route   *route // nil: none, or not known yet
 	vars    []string
 	query   query
-	key     string // name of the API key
+	key     *APIKey // nil: none, or not known yet
 	body    *body
 	held    int64 // of the memory that requests share
 	after   []func()
@@ -74,6 +74,9 @@ func (c *call) answer() error {
 	case m.route == nil && len(m.allowed) > 0:
 		return notAllowed(m.allowed)
 	case m.route == nil:
+		return notFound()
+	}
+	if !c.key.permits(m.route.scope) {
 		return notFound()
 	}
 	c.route, c.vars = m.route, m.vars
@@ -135,13 +138,28 @@ func (c *call) checkKey() error {
 		return nil
 	}
 	if list := c.r.Header.Values("Authorization"); len(list) == 1 {
-		if name, ok := keys.Authenticate(list[0]); ok {
-			c.key = name
+		if c.key = keys.Authenticate(list[0]); c.key != nil {
 			return nil
 		}
 	}
 	f := &fault{status: http.StatusUnauthorized, code: codeAuth, message: "expected a valid API key: Authorization: Bearer rk_…"}
 	return f.with("WWW-Authenticate", `Bearer realm="receipt"`)
+}
+
+// keyName is the name of the API key, "" without one.
+func (c *call) keyName() string {
+	if c.key == nil {
+		return ""
+	}
+	return c.key.Name
+}
+
+// reach is what the client may see.
+func (c *call) reach() *Reach {
+	if c.key == nil {
+		return nil
+	}
+	return &c.key.Reach
 }
 
 func notAllowed(methods []string) error {
@@ -241,7 +259,7 @@ func (c *call) log(aborted bool) {
 		level = slog.LevelWarn
 	}
 	c.s.options.Log.Log(c.r.Context(), level, "request", "request", c.id, "method", c.method(), "route", c.pattern(),
-		"status", c.w.status, "bytes", c.w.bytes, "ms", float64(took.Microseconds())/1000, "key", c.key, "aborted", aborted)
+		"status", c.w.status, "bytes", c.w.bytes, "ms", float64(took.Microseconds())/1000, "key", c.keyName(), "aborted", aborted)
 }
 
 // method is the request's method if it is a usual one: others come from strangers.

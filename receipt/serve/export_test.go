@@ -38,3 +38,6 @@ func Routes() (list [][2]string) {
 	}
 	return list
 }
+
+// Entries returns the entries of a file of API keys.
+func (k *APIKeys) Entries() []APIKey { return k.entries }

@@ -12,6 +12,7 @@ const (
 	codeAuth         = "unauthenticated"
 	codeForbidden    = "permission_denied"
 	codeNotFound     = "resource_not_found"
+	codeExpired      = "cursor_expired"
 	codeTooLarge     = "payload_too_large"
 	codeVersion      = "unsupported_protocol_version"
 	codeInternal     = "internal_error"
@@ -49,7 +50,7 @@ func (f *fault) kind() string {
 		return "auth_error"
 	case codeForbidden:
 		return "permission_error"
-	case codeNotFound:
+	case codeNotFound, codeExpired:
 		return "not_found_error"
 	case codeDeadline:
 		return "upstream_error"
@@ -75,6 +76,11 @@ func invalid(param, format string, args ...any) *fault {
 // notFound is the same for what is absent and for what is hidden.
 func notFound() *fault {
 	return &fault{status: http.StatusNotFound, code: codeNotFound, message: "there is no such resource, or it may not be seen"}
+}
+
+// expired is for a cursor whose place is gone, if it ever was there.
+func expired() *fault {
+	return &fault{status: http.StatusGone, code: codeExpired, param: "cursor", message: "the place that this cursor names is gone; begin without one"}
 }
 
 func internal(cause error, message string) *fault {

@@ -24,6 +24,7 @@ type indexer struct {
 
 	origin  *origin
 	locator *locator
+	streams map[chain.Stream]int32
 	packed  int // bytes of receipts in the compressed file that is being read
 }
 
@@ -73,10 +74,11 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 	if len(x.files.entries) == maxEntries {
 		return fmt.Errorf("%q: more than %d receipts", rep.Address(), maxEntries)
 	}
-	e := entry{source: int32(len(x.files.sources) - 1), index: int32(rep.Index), listed: rep.Listed,
+	e := entry{source: int32(len(x.files.sources) - 1), stream: noStream, index: int32(rep.Index), listed: rep.Listed,
 		intact: rep.Check(receipt.StepHash).Status == receipt.Passed}
 	if !x.doc.Root().IsZero() {
 		e.hash, _ = chain.Hash(x.doc) // a receipt_id was read, so it is an object
+		e.stream = x.stream(chain.StreamOf(x.doc))
 	}
 	if err := x.settle(&e, rep, stored); err != nil {
 		return err
@@ -88,6 +90,19 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 		x.files.tasks = append(x.files.tasks, place{fingerprintOf(task), number})
 	}
 	return nil
+}
+
+// stream numbers a stream.
+func (x *indexer) stream(s chain.Stream) int32 {
+	number, known := x.streams[s]
+	if !known {
+		if x.streams == nil {
+			x.streams = map[chain.Stream]int32{}
+		}
+		number = int32(len(x.files.streams))
+		x.streams[s], x.files.streams = number, append(x.files.streams, s)
+	}
+	return number
 }
 
 // identify returns the bytes of a receipt, without white space around them, and its

@@ -167,12 +167,12 @@ func TestFilesKinds(t *testing.T) {
 			t.Errorf("%s: %d receipts, skipped %s", name, f.Len(), skippedText(f))
 		}
 		for i, want := range list {
-			got, err := f.Get(context.Background(), fmt.Sprint("r", i))
+			got, err := f.Get(context.Background(), fmt.Sprint("r", i), nil)
 			if err != nil || !bytes.Equal(got.JSON, want) {
 				t.Errorf("%s: r%d: %v\n%s\nexpected\n%s", name, i, err, got.JSON, want)
 			}
 		}
-		if _, err := f.Get(context.Background(), "r5"); !errors.Is(err, serve.ErrNotFound) {
+		if _, err := f.Get(context.Background(), "r5", nil); !errors.Is(err, serve.ErrNotFound) {
 			t.Errorf("%s: of a receipt that is not there: %v", name, err)
 		}
 	}
@@ -190,7 +190,7 @@ func TestFilesFormatted(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := openFiles(t, map[string][]byte{"a.json": text})
-		got, err := f.Get(context.Background(), doc.Root().Member("receipt_id").String())
+		got, err := f.Get(context.Background(), doc.Root().Member("receipt_id").String(), nil)
 		if err != nil || !bytes.Equal(got.JSON, bytes.TrimSpace(text)) {
 			t.Errorf("%s: %v, %d bytes of %d", name, err, len(got.JSON), len(text))
 		}
@@ -217,7 +217,7 @@ func TestFilesDamaged(t *testing.T) {
 		{"no object", `"receipt_id":"rx"}`, ""},
 	} {
 		f := openFiles(t, map[string][]byte{"a.jsonl": lineFile(good[0], []byte(c.text), good[1])})
-		got, err := f.Get(context.Background(), "rx")
+		got, err := f.Get(context.Background(), "rx", nil)
 		if c.id == "" {
 			if _, skipped := f.Skipped(); !errors.Is(err, serve.ErrNotFound) || f.Len() != 2 || skipped != 1 {
 				t.Errorf("%s: %v, %d receipts, skipped %s", c.name, err, f.Len(), skippedText(f))
@@ -251,7 +251,7 @@ func TestFilesFixtures(t *testing.T) {
 		}
 		f := openFiles(t, map[string][]byte{"a.json": text, "b.json": another})
 		for _, id := range []string{"receipt_01K0TASK", "receipt_01K0FULL", "receipt_01K0MINIMAL"} {
-			got, err := f.Get(context.Background(), id)
+			got, err := f.Get(context.Background(), id, nil)
 			if errors.Is(err, serve.ErrNotFound) {
 				continue
 			}
@@ -346,7 +346,7 @@ func TestFilesLargePacked(t *testing.T) {
 	}
 	list := [][]byte{large("r0"), large("r1"), fileReceipts(t, 3)[2]}
 	f := openFiles(t, map[string][]byte{"a.jsonl.gz": zipped(t, lineFile(list[:2]...))})
-	if got, err := f.Get(context.Background(), "r1"); err != nil || !bytes.Equal(got.JSON, list[1]) {
+	if got, err := f.Get(context.Background(), "r1", nil); err != nil || !bytes.Equal(got.JSON, list[1]) {
 		t.Errorf("%v, %d bytes", err, len(got.JSON))
 	}
 	_, sources := filed(t, map[string][]byte{"a.jsonl.gz": zipped(t, lineFile(list...))})
@@ -362,12 +362,12 @@ func TestFilesCopies(t *testing.T) {
 	list := fileReceipts(t, 2)
 	spaced := bytes.Replace(list[0], []byte(`,"issuer"`), []byte(` , "issuer"`), 1)
 	f := openFiles(t, map[string][]byte{"a.json": spaced, "b.jsonl": lineFile(list[0], list[1], list[1]), "c.cbor": archived(t, list[0])})
-	got, err := f.Get(context.Background(), "r0")
+	got, err := f.Get(context.Background(), "r0", nil)
 	if err != nil || !bytes.Equal(got.JSON, spaced) || f.Len() != 2 {
 		t.Errorf("%v, %d receipts\n%s", err, f.Len(), got.JSON)
 	}
-	if page, next, err := f.ByTask(context.Background(), "t", "", 10); err != nil || len(page) != 2 || next != "" {
-		t.Errorf("%d of the task, %q, %v", len(page), next, err)
+	if page, more, err := f.ByTask(context.Background(), serve.TaskQuery{Task: "t", Limit: 10}); err != nil || len(page) != 2 || more {
+		t.Errorf("%d of the task, %v, %v", len(page), more, err)
 	}
 }
 
@@ -404,11 +404,11 @@ func TestFilesChanged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := f.Get(context.Background(), "r1")
+			got, err := f.Get(context.Background(), "r1", nil)
 			if errors.Is(err, serve.ErrChanged) != changed || err != nil && got.JSON != nil || err == nil && !bytes.Equal(got.JSON, list[1]) {
 				t.Errorf("%s, %s: %v %s", name, what, err, got.JSON)
 			}
-			if _, _, err := f.ByTask(context.Background(), "t", "", 10); changed && !errors.Is(err, serve.ErrChanged) {
+			if _, _, err := f.ByTask(context.Background(), serve.TaskQuery{Task: "t", Limit: 10}); changed && !errors.Is(err, serve.ErrChanged) {
 				t.Errorf("%s, %s: by task: %v", name, what, err)
 			}
 		}
@@ -446,16 +446,17 @@ func TestFilesByTask(t *testing.T) {
 	ctx := context.Background()
 	for _, limit := range []int{1, 4, 7, 8, 16, 17, 18, 30} {
 		var got [][]byte
-		cursor := ""
+		q := serve.TaskQuery{Task: "t", Limit: limit}
 		for {
-			page, next, err := f.ByTask(ctx, "t", cursor, limit)
-			if err != nil || len(page) > limit || len(page) == 0 || len(next) > serve.MaxCursor {
-				t.Fatalf("limit %d: %d receipts, next %q: %v", limit, len(page), next, err)
+			page, more, err := f.ByTask(ctx, q)
+			if err != nil || len(page) > limit || len(page) == 0 {
+				t.Fatalf("limit %d: %d receipts, %v: %v", limit, len(page), more, err)
 			}
 			for _, s := range page {
 				got = append(got, s.JSON)
 			}
-			if cursor = next; next == "" {
+			q.After = hashOf(page[len(page)-1].JSON)
+			if !more {
 				break
 			}
 			files["d.json"] = fileReceipt(t, "added", "t", "t")
@@ -467,39 +468,8 @@ func TestFilesByTask(t *testing.T) {
 		}
 		f = openFiles(t, files)
 	}
-	if page, next, err := f.ByTask(ctx, "unknown", "", 10); len(page) != 0 || next != "" || err != nil {
-		t.Errorf("an unknown task: %d, %q, %v", len(page), next, err)
-	}
-}
-
-// TestFilesCursors: a cursor that was not made for the list is refused.
-func TestFilesCursors(t *testing.T) {
-	list := fileReceipts(t, 4)
-	_, next, err := openFiles(t, map[string][]byte{"a.jsonl": lineFile(list...)}).ByTask(context.Background(), "t", "", 3)
-	if err != nil || next == "" {
-		t.Fatal(next, err)
-	}
-	gone := openFiles(t, map[string][]byte{"a.jsonl": lineFile(list[:2]...)})
-	if _, _, err := gone.ByTask(context.Background(), "t", next, 3); !errors.Is(err, serve.ErrCursor) {
-		t.Errorf("the receipt is gone: %v", err)
-	}
-	f := openFiles(t, map[string][]byte{"a.jsonl": lineFile(append(list, fileReceipt(t, "x", "u", "u"))...)})
-	if _, _, err := f.ByTask(context.Background(), "u", next, 3); !errors.Is(err, serve.ErrCursor) {
-		t.Errorf("of another task: %v", err)
-	}
-	for _, bad := range []string{"x", "AAAA", next[1:], next + "A", next + "=", next + "\n", "\r\n" + next, strings.ToUpper(next), strings.Repeat("A", 512)} {
-		if _, _, err := f.ByTask(context.Background(), "t", bad, 3); !errors.Is(err, serve.ErrCursor) {
-			t.Errorf("%q: %v", bad, err)
-		}
-	}
-	for i := range next { // each character has one meaning
-		c := byte('A')
-		if next[i] == c {
-			c = 'B'
-		}
-		if _, _, err := f.ByTask(context.Background(), "t", next[:i]+string(c)+next[i+1:], 3); !errors.Is(err, serve.ErrCursor) {
-			t.Errorf("changed at %d: %v", i, err)
-		}
+	if page, more, err := f.ByTask(ctx, serve.TaskQuery{Task: "unknown", Limit: 10}); len(page) != 0 || more || err != nil {
+		t.Errorf("an unknown task: %d, %v, %v", len(page), more, err)
 	}
 }
 
@@ -510,12 +480,14 @@ func TestFilesPageBytes(t *testing.T) {
 		list = append(list, fmt.Appendf(nil, `{"receipt_id":"r%d","subject":{"object":"task","id":"t"},"a":"%s"}`, i, strings.Repeat("x", 3<<20)))
 	}
 	f := openFiles(t, map[string][]byte{"a.jsonl": lineFile(list...)})
-	page, next, err := f.ByTask(context.Background(), "t", "", 200)
-	if err != nil || len(page) != 2 || next == "" {
-		t.Fatalf("%d receipts, %q, %v", len(page), next, err)
+	q := serve.TaskQuery{Task: "t", Limit: 200}
+	page, more, err := f.ByTask(context.Background(), q)
+	if err != nil || len(page) != 2 || !more {
+		t.Fatalf("%d receipts, %v, %v", len(page), more, err)
 	}
-	if page, next, err = f.ByTask(context.Background(), "t", next, 200); err != nil || len(page) != 2 || next != "" {
-		t.Errorf("then %d receipts, %q, %v", len(page), next, err)
+	q.After = hashOf(page[1].JSON)
+	if page, more, err = f.ByTask(context.Background(), q); err != nil || len(page) != 2 || more {
+		t.Errorf("then %d receipts, %v, %v", len(page), more, err)
 	}
 }
 
@@ -524,7 +496,7 @@ func TestFilesCancelled(t *testing.T) {
 	f := openFiles(t, map[string][]byte{"a.json": fileReceipts(t, 1)[0]})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := f.Get(ctx, "r0"); !errors.Is(err, context.Canceled) {
+	if _, err := f.Get(ctx, "r0", nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -503,7 +503,9 @@ func TestBusy(t *testing.T) {
 // A trap panics in a place of our choice.
 type trap struct{ *shelf }
 
-func (trap) Get(context.Context, string) (serve.Stored, error) { panic("secret of the trap") }
+func (trap) Get(context.Context, string, *serve.Reach) (serve.Stored, error) {
+	panic("secret of the trap")
+}
 
 // TestPanic: a mistake is answered 500 and logged; the process goes on, and the
 // answer shows nothing of it. Reliability 317.

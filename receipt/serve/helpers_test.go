@@ -8,12 +8,14 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
@@ -210,9 +212,6 @@ type shelf struct {
 	texts map[string][]byte
 	tasks map[string][]string // of a task, in order
 	err   error               // instead of any answer
-
-	mu      sync.Mutex
-	cursors []string // that were asked for
 }
 
 func newShelf() *shelf { return &shelf{texts: map[string][]byte{}, tasks: map[string][]string{}} }
@@ -222,7 +221,8 @@ func (s *shelf) put(task, id string, text []byte) {
 	s.tasks[task] = append(s.tasks[task], id)
 }
 
-func (s *shelf) Get(_ context.Context, id string) (serve.Stored, error) {
+// Get believes nothing of reach, as a source may that forgets it.
+func (s *shelf) Get(_ context.Context, id string, _ *serve.Reach) (serve.Stored, error) {
 	if s.err != nil {
 		return serve.Stored{}, s.err
 	}
@@ -233,31 +233,33 @@ func (s *shelf) Get(_ context.Context, id string) (serve.Stored, error) {
 	return serve.Stored{JSON: text}, nil
 }
 
-func (s *shelf) ByTask(_ context.Context, task, cursor string, limit int) (page []serve.Stored, next string, err error) {
+func (s *shelf) ByTask(_ context.Context, q serve.TaskQuery) (page []serve.Stored, more bool, err error) {
 	if s.err != nil {
-		return nil, "", s.err
+		return nil, false, s.err
 	}
-	s.mu.Lock()
-	s.cursors = append(s.cursors, cursor)
-	s.mu.Unlock()
-	list := s.tasks[task]
-	if cursor != "" {
-		at := -1
-		for i, id := range list {
-			if "after-"+id == cursor {
-				at = i
-			}
-		}
+	list := s.tasks[q.Task]
+	if !q.After.IsZero() {
+		at := slices.IndexFunc(list, func(id string) bool { return hashOf(s.texts[id]) == q.After })
 		if at < 0 {
-			return nil, "", serve.ErrCursor
+			return nil, false, serve.ErrCursor
 		}
 		list = list[at+1:]
 	}
 	for i, id := range list {
-		if i == limit {
-			return page, "after-" + list[i-1], nil
+		if i == q.Limit {
+			return page, true, nil
 		}
 		page = append(page, serve.Stored{JSON: s.texts[id]})
 	}
-	return page, "", nil
+	return page, false, nil
+}
+
+// hashOf is the receipt hash of a text, zero for one that has none.
+func hashOf(text []byte) canon.Digest {
+	doc, err := canon.Parse(text)
+	if err != nil {
+		return canon.Digest{}
+	}
+	hash, _ := chain.Hash(doc)
+	return hash
 }

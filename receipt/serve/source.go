@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -13,8 +14,8 @@ import (
 // the same as a receipt that it may not see.
 var ErrNotFound = errors.New("serve: no such receipt")
 
-// ErrCursor is returned by a Source for a cursor that it did not make, or whose
-// place is gone. The client begins anew without one.
+// ErrCursor is returned by a Source when the receipt that a page is to begin behind is
+// not in the list, or no more. The client begins anew.
 var ErrCursor = errors.New("serve: no such place in the list")
 
 // ErrChanged is returned by a Source whose stored bytes are no longer what they
@@ -27,24 +28,28 @@ var ErrChanged = errors.New("serve: the stored receipt has changed since it was 
 //
 // It judges nothing. A receipt that is stored altered is returned altered, so that
 // verifying it can say so. Nor is it believed: a Server makes sure that what it returns
-// states the very id, or is of the task, that it was asked for.
+// states the very id, or is of the task, that it was asked for, and is within the
+// client's reach.
 type Source interface {
-	// Get returns the receipt of a receipt_id. The error is or wraps ErrNotFound,
-	// ErrChanged, or what went wrong in reading.
-	Get(ctx context.Context, receiptID string) (Stored, error)
+	// Get returns the receipt of a receipt_id. One that is out of reach is not found,
+	// and should not be read to find that out: how long an answer takes would tell.
+	// The error is or wraps ErrNotFound, ErrChanged, or what went wrong in reading.
+	Get(ctx context.Context, receiptID string, reach *Reach) (Stored, error)
 
-	// ByTask returns at most limit receipts of a task (of the subject, or of
-	// identifiers.task_id), in an order that does not change while receipts are
-	// added behind it. A cursor is what the call before returned as next; "" begins
-	// anew. It is opaque to clients, of at most MaxCursor bytes, and may come from
-	// anyone. Next is "" behind the last page. A task without receipts, known or not,
-	// has an empty page. The error is or wraps ErrCursor, ErrChanged, or what went
-	// wrong in reading.
-	ByTask(ctx context.Context, taskID, cursor string, limit int) (page []Stored, next string, err error)
+	// ByTask returns a page of the receipts of a task, and whether there are more
+	// behind it. A task without receipts, known or not, has an empty page. The error
+	// is or wraps ErrCursor, ErrChanged, or what went wrong in reading.
+	ByTask(ctx context.Context, q TaskQuery) (page []Stored, more bool, err error)
 }
 
-// MaxCursor is how long a cursor may be, in bytes of visible ASCII.
-const MaxCursor = 512
+// A TaskQuery asks for receipts of a task, in an order that does not change while
+// receipts are added behind it.
+type TaskQuery struct {
+	Task  string       // of the subject, or of identifiers.task_id
+	Reach *Reach       // what is out of it is as if it were not there
+	After canon.Digest // the receipt hash of the last receipt before the page; zero: none
+	Limit int          // how many receipts a page may have, at least 1
+}
 
 // errOther is that a Source gave another receipt than it was asked for. Its rows or
 // its index are wrong, so that nothing of it is given out.
@@ -58,24 +63,28 @@ type Stored struct {
 }
 
 // isReceipt makes sure that a receipt is the one of an id: it states that very id, byte
-// for byte. Whatever a Source finds it by, this is what a client is told about.
-func (s Stored) isReceipt(id string) error {
+// for byte. Whatever a Source finds it by, this is what a client is told about. What
+// does not show that it is within reach is as if it were not there.
+func (s Stored) isReceipt(id string, reach *Reach) error {
 	doc := new(canon.Document)
-	found := ""
+	found, within := "", reach.All()
 	if doc.Parse(s.JSON, canon.Limits{Bytes: receipt.MaxBytes}) == nil {
-		found = doc.Root().Member("receipt_id").String()
+		found, within = doc.Root().Member("receipt_id").String(), reach.Sees(chain.StreamOf(doc))
 	} else {
 		found = damagedID(s.JSON)
 	}
-	if found != id {
+	switch {
+	case !within:
+		return notFound()
+	case found != id:
 		return internal(errOther, "what is stored under this id is not the receipt of this id, and is not given out")
 	}
 	return nil
 }
 
-// isOfTask makes sure that a receipt is one of a task.
-func isOfTask(root canon.Node, task string) error {
-	if !slices.Contains(tasksOf(root), task) {
+// isOfTask makes sure that a receipt is one that a page may hold.
+func isOfTask(doc *canon.Document, q TaskQuery) error {
+	if !slices.Contains(tasksOf(doc.Root()), q.Task) || !q.Reach.Sees(chain.StreamOf(doc)) {
 		return internal(errOther, "what is stored for this task is not all of this task, and is not given out")
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -49,11 +50,11 @@ func (c *call) stored() (Stored, error) {
 	if c.s.options.Source == nil {
 		return Stored{}, notFound()
 	}
-	stored, err := c.s.options.Source.Get(c.r.Context(), c.vars[0])
+	stored, err := c.s.options.Source.Get(c.r.Context(), c.vars[0], c.reach())
 	if err != nil {
 		return Stored{}, sourceFault(err)
 	}
-	return stored, stored.isReceipt(c.vars[0])
+	return stored, stored.isReceipt(c.vars[0], c.reach())
 }
 
 // sourceFault words an error of a source. What went wrong is for the log: it may
@@ -65,7 +66,7 @@ func sourceFault(err error) error {
 	case errors.Is(err, ErrNotFound):
 		return notFound()
 	case errors.Is(err, ErrCursor):
-		return invalid("cursor", "this cursor is none of ours, or its place is gone; begin without one")
+		return expired()
 	case errors.Is(err, context.Canceled):
 		return gone(err)
 	case errors.Is(err, ErrChanged):
@@ -138,34 +139,51 @@ func (c *call) listReceipts() error {
 	if err != nil {
 		return err
 	}
-	cursor := c.query["cursor"]
-	if len(cursor) > MaxCursor || strings.ContainsFunc(cursor, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return sourceFault(ErrCursor)
+	q := TaskQuery{Task: c.vars[0], Reach: c.reach(), Limit: int(limit)}
+	if q.After, err = parseCursor(q.Task, c.query["cursor"]); err != nil {
+		return err
 	}
-	page, next, err := c.s.options.Source.ByTask(c.r.Context(), c.vars[0], cursor, int(limit))
+	page, more, err := c.s.options.Source.ByTask(c.r.Context(), q)
 	if err != nil {
 		return sourceFault(err)
 	}
-	out := []byte(`{"object":"list","data":[`)
-	for i, stored := range page {
-		doc, err := storedDocument(stored)
-		if err != nil {
-			return err
-		}
-		if err := isOfTask(doc.Root(), c.vars[0]); err != nil {
-			return err
-		}
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = appendResource(out, doc, "")
-	}
-	if next == "" {
+	out, last, err := appendPage([]byte(`{"object":"list","data":[`), page, q)
+	switch {
+	case err != nil:
+		return err
+	case !more:
 		out = append(out, `],"page":{"has_more":false,"next_cursor":null}}`...)
-	} else {
+	case last.IsZero() || last == q.After: // the next page would be this one again
+		return internal(errOther, "the stored receipts of this task cannot be listed")
+	default:
+		next := cursorBehind(q.Task, last)
 		out = append(canon.AppendString(append(out, `],"page":{"has_more":true,"next_cursor":`...), next), "}}"...)
 	}
 	return c.write(http.StatusOK, mediaJSON, append(out, '\n'))
+}
+
+// appendPage appends the resources of a page, and returns the hash of the last receipt.
+func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.Digest, err error) {
+	for i, stored := range page {
+		doc, err := storedDocument(stored)
+		if err != nil {
+			return nil, last, err
+		}
+		if err := isOfTask(doc, q); err != nil {
+			return nil, last, err
+		}
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendResource(dst, doc, "")
+		if i < len(page)-1 {
+			continue
+		}
+		if last, err = chain.Hash(doc); err != nil {
+			return nil, last, internal(err, "the stored receipts of this task cannot be listed")
+		}
+	}
+	return dst, last, nil
 }
 
 // verification is the protocol's answer to verifying a stored receipt.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
@@ -22,33 +24,64 @@ const (
 	pagePart  = 4 // receipts that are read at a time
 )
 
-func (s source) Get(ctx context.Context, receiptID string) (serve.Stored, error) {
+func (s source) Get(ctx context.Context, receiptID string, reach *serve.Reach) (serve.Stored, error) {
 	json, err := s.ledger.Raw(ctx, receiptID)
-	if errors.Is(err, ledger.ErrNotFound) {
+	if errors.Is(err, ledger.ErrNotFound) || err == nil && !sees(reach, json) {
 		return serve.Stored{}, serve.ErrNotFound
 	}
 	return serve.Stored{JSON: json}, err
 }
 
-func (s source) ByTask(ctx context.Context, taskID, cursor string, limit int) (page []serve.Stored, next string, err error) {
-	if taskID == "" {
-		return nil, "", nil
+func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Stored, more bool, err error) {
+	if q.Task == "" {
+		return nil, false, nil
 	}
-	for size := 0; len(page) < limit && size < pageBytes; {
-		part, behind, err := s.ledger.List(ctx, ledger.Query{Task: taskID}, cursor, min(pagePart, limit-len(page)))
-		if errors.Is(err, ledger.ErrCursor) {
-			return nil, "", serve.ErrCursor
-		}
+	cursor, err := s.behind(ctx, q)
+	if err != nil {
+		return nil, false, err
+	}
+	for size := 0; ; {
+		part, behind, err := s.ledger.List(ctx, ledger.Query{Task: q.Task}, cursor, pagePart)
 		if err != nil {
-			return nil, "", err
+			return nil, false, err
 		}
 		for _, e := range part {
+			if !sees(q.Reach, e.JSON) {
+				continue
+			}
+			if len(page) > 0 && (len(page) == q.Limit || size+len(e.JSON) > pageBytes) {
+				return page, true, nil
+			}
 			page = append(page, serve.Stored{JSON: e.JSON})
 			size += len(e.JSON)
 		}
 		if cursor = behind; behind == "" {
-			return page, "", nil
+			return page, false, nil
 		}
 	}
-	return page, cursor, nil
+}
+
+// behind returns the cursor of the place where a page begins. That of a receipt that
+// is out of reach is as little there as that of none.
+func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, err error) {
+	if q.After.IsZero() {
+		return "", nil
+	}
+	stream, found, err := s.ledger.Find(ctx, q.After)
+	if err == nil && found && q.Reach.Sees(stream) {
+		cursor, err = s.ledger.Behind(ctx, q.After)
+	}
+	if cursor == "" && err == nil || errors.Is(err, ledger.ErrNotFound) {
+		err = serve.ErrCursor
+	}
+	return cursor, err
+}
+
+// sees reports whether a receipt is within reach. What is no JSON is in nobody's.
+func sees(reach *serve.Reach, json []byte) bool {
+	if reach.All() {
+		return true
+	}
+	doc, err := canon.Parse(json)
+	return err == nil && reach.Sees(chain.StreamOf(doc))
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
@@ -39,14 +41,28 @@ func filled(t *testing.T, n, bytes int) *ledger.SQLite {
 	return l
 }
 
+func hashOf(t *testing.T, text []byte) canon.Digest {
+	t.Helper()
+	doc, err := canon.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, err := chain.Hash(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hash
+}
+
 // TestByTask: pages of any limit make the whole, and none is larger than it may be.
 func TestByTask(t *testing.T) {
 	ctx := context.Background()
-	for _, test := range []struct{ bytes, limit, pages int }{{1, 200, 1}, {1, 9, 3}, {1, 1, 23}, {1, 23, 1}, {3 << 20, 200, 6}} {
+	for _, test := range []struct{ bytes, limit, pages int }{{1, 200, 1}, {1, 9, 3}, {1, 1, 23}, {1, 23, 1}, {3 << 20, 200, 12}} {
 		source := served.New(filled(t, 23, test.bytes))
-		pages, n, cursor := 0, 0, ""
+		pages, n := 0, 0
+		q := serve.TaskQuery{Task: "task_a", Limit: test.limit}
 		for {
-			page, next, err := source.ByTask(ctx, "task_a", cursor, test.limit)
+			page, more, err := source.ByTask(ctx, q)
 			if err != nil || len(page) == 0 || len(page) > test.limit {
 				t.Fatalf("%+v: a page of %d, %v", test, len(page), err)
 			}
@@ -57,10 +73,11 @@ func TestByTask(t *testing.T) {
 				if err := json.Unmarshal(s.JSON, &r); err != nil || r.ID != fmt.Sprintf("receipt_%02d", n) {
 					t.Fatalf("%+v: receipt %d is %q, %v", test, n, r.ID, err)
 				}
+				q.After = hashOf(t, s.JSON)
 				n++
 			}
 			pages++
-			if cursor = next; next == "" {
+			if !more {
 				break
 			}
 		}
@@ -70,14 +87,14 @@ func TestByTask(t *testing.T) {
 	}
 	source := served.New(filled(t, 1, 1))
 	for _, task := range []string{"", "task_b"} {
-		if page, next, err := source.ByTask(ctx, task, "", 50); err != nil || len(page) != 0 || next != "" {
-			t.Errorf("task %q: %d receipts, %q, %v", task, len(page), next, err)
+		if page, more, err := source.ByTask(ctx, serve.TaskQuery{Task: task, Limit: 50}); err != nil || len(page) != 0 || more {
+			t.Errorf("task %q: %d receipts, %v, %v", task, len(page), more, err)
 		}
 	}
-	if _, _, err := source.ByTask(ctx, "task_a", "x", 50); !errors.Is(err, serve.ErrCursor) {
-		t.Errorf("a strange cursor: %v", err)
+	if _, _, err := source.ByTask(ctx, serve.TaskQuery{Task: "task_a", After: canon.Sum(nil), Limit: 50}); !errors.Is(err, serve.ErrCursor) {
+		t.Errorf("behind a receipt that is not there: %v", err)
 	}
-	if _, err := source.Get(ctx, "receipt_99"); !errors.Is(err, serve.ErrNotFound) {
+	if _, err := source.Get(ctx, "receipt_99", nil); !errors.Is(err, serve.ErrNotFound) {
 		t.Errorf("an absent receipt: %v", err)
 	}
 }

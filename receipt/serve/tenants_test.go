@@ -1,0 +1,321 @@
+package serve_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+)
+
+// marker is in everything that the other tenant's receipts state.
+const marker = "MARKERB"
+
+// tenantReceipt is a receipt of a tenant; "" is none. Both tenants have receipts of the
+// task "shared".
+func tenantReceipt(t testing.TB, id, tenant, task string) []byte {
+	t.Helper()
+	d := receiptDraft(id, task)
+	d.Identifiers.SessionID = "session_of_" + id
+	d.Identifiers.TenantID = tenant
+	d.Metadata = receipt.Object{"note": "of " + id}
+	return signedReceipt(t, d)
+}
+
+// twoTenants returns the receipts of tenant a, and what else the server has: those of
+// tenant b and of nobody.
+func twoTenants(t testing.TB) (ours, theirs [][]byte) {
+	t.Helper()
+	for i := range 5 {
+		ours = append(ours, tenantReceipt(t, fmt.Sprint("receipt_a_", i), "a", "shared"))
+		theirs = append(theirs, tenantReceipt(t, fmt.Sprint("receipt_"+marker+"_", i), "b_"+marker, "shared"))
+	}
+	theirs = append(theirs, tenantReceipt(t, "receipt_"+marker+"_own", "b_"+marker, "task_"+marker),
+		tenantReceipt(t, "receipt_"+marker+"_none", "", "shared"),
+		tenantReceipt(t, "receipt_"+marker+"_case", "A", "shared"))
+	damaged := bytes.Replace(tenantReceipt(t, "receipt_"+marker+"_damaged", "b_"+marker, "shared"), []byte(`"USD"`), []byte(`"EUR"`), 1)
+	broken := bytes.Replace(tenantReceipt(t, "receipt_"+marker+"_broken", "b_"+marker, "shared"), []byte(`"USD"`), []byte(`"EUR",`), 1)
+	return ours, append(theirs, damaged, broken)
+}
+
+// mixed puts the receipts of both tenants between each other.
+func mixed(ours, theirs [][]byte) (all [][]byte) {
+	for i := range max(len(ours), len(theirs)) {
+		if i < len(theirs) {
+			all = append(all, theirs[i])
+		}
+		if i < len(ours) {
+			all = append(all, ours[i])
+		}
+	}
+	return all
+}
+
+// narrowKey makes an API key with the members of a file's line.
+func narrowKey(t testing.TB, name, members string) (key string, line string) {
+	t.Helper()
+	key, entry, err := serve.NewAPIKey(strings.NewReader(fmt.Sprintf("%-32s", name)), name, noon())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, strings.TrimSuffix(string(text), "}") + members + "}\n"
+}
+
+// A question is a request that both servers are asked.
+type question struct {
+	method, path string
+	body         []byte
+	headers      []string
+}
+
+// tenantQuestions asks every route for everything that the other tenant has: by id, by
+// task, by hash, by cursor, in whole and in part.
+func tenantQuestions(ours, theirs [][]byte, cursors []string) (list []question) {
+	add := func(method, path string, body []byte, headers ...string) {
+		list = append(list, question{method, path, body, headers})
+	}
+	ids := []string{"receipt_absent"}
+	for _, text := range slices.Concat(ours, theirs) {
+		ids = append(ids, regexp.MustCompile(`"receipt_id":"([^"]*)"`).FindStringSubmatch(string(text))[1], hashOf(text).String(), hex.EncodeToString(func() []byte { h := hashOf(text); return h[:] }()))
+	}
+	for _, id := range ids {
+		for _, id := range []string{id, strings.ToUpper(id)} {
+			path := "/v1/receipts/" + url.PathEscape(id)
+			add("GET", path, nil)
+			add("HEAD", path, nil)
+			add("GET", path, nil, "Accept", "application/vnd.harn.receipt+cbor")
+			add("GET", path, nil, "Accept", "application/vnd.harn.receipt+json")
+			add("POST", path+"/verify", nil)
+			add("POST", path+"/verify", []byte(`{"trust_anchor":"x"}`), "Content-Type", "application/json")
+			add("POST", path+"/verify", nil, "Idempotency-Key", "one")
+			add("GET", "/v1/tasks/"+url.PathEscape(id)+"/receipts", nil)
+		}
+	}
+	for _, task := range []string{"shared", "task_" + marker, "absent"} {
+		for _, query := range []string{"", "?limit=1", "?limit=2", "?limit=3", "?limit=200", "?cursor=x"} {
+			add("GET", "/v1/tasks/"+task+"/receipts"+query, nil)
+		}
+		for _, cursor := range cursors {
+			add("GET", "/v1/tasks/"+task+"/receipts?limit=2&cursor="+cursor, nil)
+		}
+	}
+	for _, text := range theirs[:2] {
+		add("POST", "/v1/verify", text, "Content-Type", "application/json")
+		add("POST", "/v1/verify", lineFile(text, text), "Content-Type", "application/x-ndjson")
+	}
+	for _, path := range []string{"/v1", "/v1/agent-card", "/.well-known/jwks.json", "/openapi.json", "/healthz", "/readyz", "/metrics", "/", "/v1/nothing", "/v1/receipts"} {
+		add("GET", path, nil)
+	}
+	return list
+}
+
+// cursorsOf walks through a task and returns every cursor that is given out.
+func cursorsOf(h *host, task string, headers []string) (list []string) {
+	for _, limit := range []int{1, 2, 3} {
+		path := fmt.Sprintf("/v1/tasks/%s/receipts?limit=%d", task, limit)
+		for next := nextCursor(h.t, h.get(path, headers...)); next != ""; next = nextCursor(h.t, h.get(path+"&cursor="+next, headers...)) {
+			list = append(list, next)
+		}
+	}
+	return list
+}
+
+// TestTenants: whatever the key of one tenant asks, byte for byte it gets what a server
+// gives that never had anything of another. Every route is asked, with every id, hash
+// and cursor of the other tenant.
+func TestTenants(t *testing.T) {
+	ours, theirs := twoTenants(t)
+	all := mixed(ours, theirs)
+	shelfOf := func(list [][]byte) serve.Source {
+		s := newShelf()
+		for _, text := range list {
+			id := regexp.MustCompile(`"receipt_id":"([^"]*)"`).FindStringSubmatch(string(text))[1]
+			s.texts[id] = text
+		}
+		return s
+	}
+	for name, source := range map[string]func([][]byte) serve.Source{
+		"files": func(list [][]byte) serve.Source {
+			return openFiles(t, map[string][]byte{"all.jsonl": lineFile(list...)})
+		},
+		"careless": shelfOf, // finds receipts that are out of reach, and is not believed
+	} {
+		for member, members := range map[string]string{
+			"tenants": `,"tenants":["a"]`,
+			"several": `,"tenants":["c","a"],"issuers":["harness_example_cloud"],"workspaces":["w"],"scopes":["receipts:read","receipts:verify"]`,
+		} {
+			t.Run(name+" by "+member, func(t *testing.T) { sameAnswers(t, source(all), source(ours), ours, theirs, members) })
+		}
+	}
+}
+
+func sameAnswers(t *testing.T, all, alone serve.Source, ours, theirs [][]byte, members string) {
+	key, line := narrowKey(t, "tenant_a", members)
+	master, second := narrowKey(t, "master", "")
+	keys, err := serve.ParseAPIKeys([]byte(line + second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	serving := func(source serve.Source) *host {
+		o := options(t)
+		o.Source, o.APIKeys = source, func() *serve.APIKeys { return keys }
+		o.Keys = func() []byte { return fixture(t, "keys/trust.json") }
+		return start(t, o)
+	}
+	h, lonely := serving(all), serving(alone)
+	headers := append(version(), "Authorization", "Bearer "+key)
+	every := append(version(), "Authorization", "Bearer "+master)
+	cursors := append(cursorsOf(h, "shared", every), cursorsOf(h, "shared", headers)...)
+	if _, files := all.(*serve.Files); files && len(cursors) < 20 {
+		t.Errorf("only %d cursors", len(cursors))
+	}
+	traces := tracesOf(theirs)
+	seen := 0
+	for _, q := range tenantQuestions(ours, theirs, cursors) {
+		all, alone := h.do(q.method, q.path, bytes.NewReader(q.body), append(slices.Clone(headers), q.headers...)...), lonely.do(q.method, q.path, bytes.NewReader(q.body), append(slices.Clone(headers), q.headers...)...)
+		if plain(all) != plain(alone) {
+			t.Errorf("%s %s: another answer than without the other tenant\n%.400s\n%.400s", q.method, q.path, plain(all), plain(alone))
+		}
+		if sent := q.path == "/v1/verify"; !sent { // else the client knows it
+			for _, trace := range traces {
+				if strings.Contains(plain(all), trace) {
+					t.Errorf("%s %s: %q in the answer\n%.400s", q.method, q.path, trace, plain(all))
+				}
+			}
+		}
+		if bytes.Contains(all.body, []byte(`"valid":true`)) {
+			seen++
+		}
+	}
+	if seen < len(ours) {
+		t.Errorf("only %d own receipts are valid", seen)
+	}
+}
+
+// tracesOf are texts that only somebody who has seen the receipts knows.
+func tracesOf(list [][]byte) (traces []string) {
+	traces = append(traces, marker)
+	add := func(d [32]byte) {
+		traces = append(traces, hex.EncodeToString(d[:8]), base64.StdEncoding.EncodeToString(d[:])[:20], base64.RawURLEncoding.EncodeToString(d[:])[:20])
+	}
+	for _, text := range list {
+		add(canon.Sum(text))
+		add(hashOf(text))
+		add(receipt.CheckpointLeaf(hashOf(text)))
+	}
+	return traces
+}
+
+// plain is an answer without what no two answers share.
+func plain(r reply) string {
+	text := fmt.Sprint(r.status, " ", r.header, " ", r.err, "\n", string(r.body))
+	for _, differs := range []string{`"request_id":"[0-9a-f]{16}"`, `Date:\[[^\]]*\]`, `"(started|finished)":"[^"]*"`} {
+		text = regexp.MustCompile(differs).ReplaceAllString(text, "-")
+	}
+	return text
+}
+
+// TestTenantProofs: a checkpoint and its proofs tell how many receipts there are, and
+// hashes of some: they are for who may see all of them.
+func TestTenantProofs(t *testing.T) {
+	ours, theirs := twoTenants(t)
+	theirs = theirs[:6] // intact
+	key, line := narrowKey(t, "tenant_a", `,"tenants":["a"]`)
+	master, second := narrowKey(t, "master", "")
+	reader, third := narrowKey(t, "verifier", `,"scopes":["receipts:verify"]`)
+	keys, err := serve.ParseAPIKeys([]byte(line + second + third))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		list   [][]byte
+		size   int
+		status int // for tenant a
+	}{
+		{"both", mixed(ours, theirs), 11, 404},
+		{"both, own first", append(slices.Clone(ours), theirs...), 6, 404},
+		{"own alone", append(slices.Clone(ours), theirs...), 5, 200},
+	} {
+		f := openFiles(t, map[string][]byte{"a.jsonl": lineFile(c.list...)})
+		p, err := serve.NewProofs(f, checkpointOver(t, c.list[:c.size]...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := options(t)
+		o.Source, o.Proofs, o.APIKeys = f, p, func() *serve.APIKeys { return keys }
+		h := start(t, o)
+		for _, path := range []string{"/x/checkpoint", "/x/receipts/receipt_a_0/proof"} {
+			got := h.get(path, "Authorization", "Bearer "+key)
+			if got.status != c.status || c.status == 404 && got.code() != "resource_not_found" {
+				t.Errorf("%s: %s: %d %s", c.name, path, got.status, got.body)
+			}
+			if got := h.get(path, "Authorization", "Bearer "+master); got.status != 200 {
+				t.Errorf("%s: %s, without limits: %d", c.name, path, got.status)
+			}
+			if got := h.get(path, "Authorization", "Bearer "+reader); got.status != 404 {
+				t.Errorf("%s: %s, without receipts:read: %d", c.name, path, got.status)
+			}
+		}
+		for _, id := range []string{"receipt_" + marker + "_0", "receipt_absent"} {
+			a, b := h.get("/x/receipts/"+id+"/proof", "Authorization", "Bearer "+key), h.get("/x/receipts/receipt_absent/proof", "Authorization", "Bearer "+key)
+			if plain(a) != plain(b) || a.status != 404 {
+				t.Errorf("%s: %s: %s", c.name, id, plain(a))
+			}
+		}
+	}
+}
+
+// TestScopes: what a key is not for is not there for it.
+func TestScopes(t *testing.T) {
+	o := shelved(t)
+	lines, held := "", map[string]string{}
+	for name, members := range map[string]string{
+		"all": "", "none": `,"scopes":[]`, "read": `,"scopes":["receipts:read"]`, "verify": `,"scopes":["receipts:verify"]`,
+		"both": `,"scopes":["receipts:verify","receipts:read"]`, "nobody": `,"tenants":[]`, "nothing": `,"issuers":[]`, "nowhere": `,"workspaces":[]`,
+		"issuer": `,"issuers":["harness_example_cloud"]`, "other": `,"issuers":["Harness_example_cloud"]`, "workspace": `,"workspaces":["w"]`,
+	} {
+		key, line := narrowKey(t, name, members)
+		lines, held[name] = lines+line, key
+	}
+	keys, err := serve.ParseAPIKeys([]byte(lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.APIKeys = func() *serve.APIKeys { return keys }
+	h := start(t, o)
+	for name, want := range map[string]string{ // get, list, verify stored, verify sent, metrics
+		"all": "200 3 200 200 200", "none": "404 - 404 404 404", "read": "200 3 404 404 404", "verify": "404 - 200 200 404", "both": "200 3 200 200 404",
+		"nobody": "404 0 404 200 404", "nothing": "404 0 404 200 404", "nowhere": "404 0 404 200 404",
+		"issuer": "200 3 200 200 404", "other": "404 0 404 200 404", "workspace": "200 3 200 200 404",
+	} {
+		headers := append(version(), "Authorization", "Bearer "+held[name])
+		count := "-"
+		list := h.get("/v1/tasks/t/receipts", headers...)
+		if list.status == 200 {
+			data, _ := list.object(t)["data"].([]any)
+			count = fmt.Sprint(len(data))
+		}
+		if list.status == 500 { // the careless source has more than the key may see
+			count = "0"
+		}
+		got := fmt.Sprint(h.get("/v1/receipts/good", headers...).status, " ", count, " ", h.do("POST", "/v1/receipts/good/verify", nil, headers...).status, " ",
+			h.post("/v1/verify", "application/json", []byte("{}"), headers...).status, " ", h.get("/metrics", headers...).status)
+		if got != want {
+			t.Errorf("%s: %s, expected %s", name, got, want)
+		}
+	}
+}
