@@ -25,7 +25,7 @@ The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: expectVerb,
 	}
-	cmd.AddCommand(newLedgerInit(e), newLedgerIssue(e), newLedgerImport(e), newLedgerExport(e), newLedgerFsck(e), newLedgerHead(e),
+	cmd.AddCommand(newLedgerInit(e), newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerFsck(e), newLedgerHead(e),
 		newLedgerCheckpoint(e), newLedgerProve(e), newLedgerConsistency(e))
 	return cmd
 }
@@ -52,15 +52,19 @@ func newLedgerInit(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init FILE",
 		Short: "make an empty ledger",
-		Long: `Make an empty ledger. A file that exists is left as it is. While it is in use, two
-files lie beside it, FILE-wal and FILE-shm: copy it with sqlite3's .backup, not
-with cp. It must not be on a network file system.`,
+		Long: `Make an empty ledger. A file that exists is left as it is. FILE-head beside it says
+where the ledger ends, so that a copy that lacks something is found out. While it is
+in use FILE-wal, with its newest receipts, and FILE-shm lie there, too: copy it with
+sqlite3's .backup, not with cp. It must not be on a network file system.`,
 		Example: `  receipt ledger init receipts.db
   receipt ledger init 2026.sqlite`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := ledger.Create(cmd.Context(), args[0])
-			if errors.Is(err, fs.ErrExist) {
+			var exists *fs.PathError
+			if errors.Is(err, fs.ErrExist) && errors.As(err, &exists) && exists.Path != args[0] {
+				return usage("restore the ledger that it belongs to, or move it away", "%q is left of a ledger that was here", exists.Path)
+			} else if errors.Is(err, fs.ErrExist) {
 				return usage("", "%q exists already", args[0])
 			} else if err != nil {
 				return usage("", "%w", ledgerReason(err))
@@ -82,6 +86,16 @@ func ledgerReason(err error) error {
 		return fmt.Errorf("%q: %w", p.Path, p.Err)
 	}
 	return err
+}
+
+// ledgerReading words an error of reading a ledger: one that holds something else than
+// what was stored is refuted, by whichever verb finds it.
+func ledgerReading(err error) error {
+	var damage *ledger.DamageError
+	if errors.As(err, &damage) {
+		return refuted("receipt ledger fsck tells what is damaged", "%s: receipt %q of the ledger is damaged: %s", damage.Code, damage.ID, damage.Detail)
+	}
+	return usage("", "%w", err)
 }
 
 // openLedger opens one that exists. Of an empty file nobody can tell whether init was

@@ -113,10 +113,15 @@ func fromLedger(ctx context.Context, path string, part *ledgerRange, verb func(c
 			l.Close()
 		}
 	}()
-	return verb(func() (_ *selection, err error) {
+	var damage error // that ended the reading, which knows of it as text only
+	err := verb(func() (_ *selection, err error) {
 		if l, err = openLedger(ctx, path, false); err != nil {
 			return nil, err
 		}
-		return part.selection(ctx, path, l)
+		return part.selection(ctx, path, l, &damage)
 	})
+	if err != nil && damage != nil {
+		return ledgerReading(damage)
+	}
+	return err
 }

@@ -21,8 +21,9 @@ func newLedgerExport(e *env) *cobra.Command {
 		Use:   "export FILE",
 		Short: "write the receipts of a ledger",
 		Long: `Write receipts as canonical JSON, one a line, or as CBOR to a FILE that ends in
-.cborseq, in the order in which they were stored. They are written as they are
-stored; whether they are true is for receipt verify or receipt ledger fsck to say.`,
+.cborseq, in the order in which they were stored. What a row says of its receipt
+must fit; whether the receipts are true is for receipt verify or receipt ledger fsck
+to say.`,
 		Example: `  receipt ledger export ledger.db -o day.jsonl
   receipt ledger export ledger.db --from 2026-04-25T00:00:00Z --before 2026-04-26T00:00:00Z`,
 		Args: onlyLedgerFile,
@@ -31,7 +32,7 @@ stored; whether they are true is for receipt verify or receipt ledger fsck to sa
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`")
+	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`, by subject or identifiers")
 	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
 	o.ledgerRange.register(f)
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`; its extension says what it holds")
@@ -58,7 +59,7 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *env, path string) erro
 	doc := new(canon.Document)
 	for entry, err := range l.Scan(ctx, query) {
 		if err != nil {
-			return usage("", "%w", err)
+			return ledgerReading(err)
 		}
 		if err := doc.Parse(entry.JSON, canon.Limits{}); err != nil {
 			return refuted("receipt ledger fsck tells what is damaged", "receipt %q of the ledger is damaged: %w", entry.ID, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -27,9 +28,10 @@ func newLedgerFsck(e *env) *cobra.Command {
 its row, its place in its chain, and the heads. Nothing is repaired.
 
 A ledger whose newest receipts were removed with their heads, or that was replaced by
-an older copy, looks sound from inside. --expect-head takes what was known before:
-the hash of a receipt, or a report that receipt verify wrote, all of whose heads must
-be in the ledger.
+an older copy, looks sound from inside. FILE-head, which lies beside a ledger, shows
+it; a copy is elsewhere and has none. --expect-head takes what was known before: the
+hash of a receipt, or a report that receipt verify wrote, all of whose heads must be
+in the ledger.
 
 Exit status: 0 all is verified, 1 something is damaged, 3 undecided, 2 not checked.`,
 		Example: `  receipt ledger fsck ledger.db --integrity-only
@@ -113,7 +115,7 @@ func expectHeads(ctx context.Context, l *ledger.SQLite, k known, tell func(ledge
 	}
 	for s, head := range wanted {
 		found, ok, err := l.Find(ctx, head.Hash)
-		if err != nil {
+		if err != nil && !errors.As(err, new(*ledger.DamageError)) { // which is no such receipt
 			return usage("", "%w", err)
 		}
 		f := ledger.Fault{Code: string(receipt.CodeHeadMismatch), Detail: fmt.Sprintf("the receipt with the hash %v is not in the ledger: it was rolled back or cut off, or is another one", head.Hash)}
@@ -133,7 +135,7 @@ func (o *ledgerFsckOptions) total(e *env, path string, c *ledger.Checked, file *
 	for _, s := range c.Streams {
 		fmt.Fprintf(e.out, "stream       %s: %s, head %v\n", escapeLine(streamText(s.Stream)), plural(int(s.Head.Count), "receipt", ""), s.Head.Hash)
 	}
-	if o.expect == "" {
+	if o.expect == "" && !c.Marked {
 		fmt.Fprintln(e.out, "not checked  whether receipts are missing behind the heads (--expect-head)")
 	}
 	if o.integrityOnly {

@@ -24,7 +24,7 @@ receipt ledger fsck --expect-head HASH, receipt verify --expect-head HASH.`,
 			defer l.Close()
 			streams, err := l.Streams(cmd.Context())
 			if err != nil {
-				return usage("", "%w", err)
+				return ledgerReading(err)
 			}
 			for _, s := range streams {
 				if _, err := fmt.Fprintf(e.out, "%v %d %s\n", s.Head.Hash, s.Head.Count, escapeLine(streamText(s.Stream))); err != nil {

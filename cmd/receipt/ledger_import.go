@@ -62,6 +62,10 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *env, path string, inpu
 	if errors.As(err, &failed) {
 		return importFailure(found.of(failed.Index), failed.Err)
 	}
+	var damage *ledger.DamageError
+	if errors.As(err, &damage) {
+		return ledgerReading(err)
+	}
 	if err != nil {
 		return err
 	}
@@ -114,6 +118,8 @@ func importFailure(address string, err error) error {
 		return &failure{exitUndecided, fmt.Errorf("%q: undecided, %s: %s", address, f.Code, f.Detail), hint}
 	case errors.Is(err, ledger.ErrDuplicateID):
 		return refuted("", "%s: %q: its receipt_id is taken by another receipt", receipt.CodeDuplicateID, address)
+	case errors.Is(err, ledger.ErrFork):
+		return refuted("ask the issuer which of the two is right; receipt ledger export shows the ledger's", "%s: %q: %w", receipt.CodeChainFork, address, err)
 	case errors.Is(err, ledger.ErrGap):
 		return refuted("", "%s: %q: %w", receipt.CodeChainBreak, address, err)
 	}

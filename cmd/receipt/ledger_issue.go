@@ -16,6 +16,7 @@ import (
 type ledgerIssueOptions struct {
 	inputFlags
 	key         keyFlags
+	unsigned    bool
 	keepSecrets bool
 }
 
@@ -30,7 +31,10 @@ stored durably, as canonical JSON on a line of its own.
 
 A draft that is stored already, with the same receipt_id and content, is not issued
 again; its receipt is printed. So whoever does not know how a run ended repeats it.
-A draft that seems to hold secrets ends the run.`,
+A draft that seems to hold secrets ends the run.
+
+--unsigned stores receipts that nobody vouches for yet; receipt ledger sign adds
+signatures to them.`,
 		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
   receipt ledger issue ledger.db --key issuer.private.json - <draft.json`,
 		Args: ledgerFile,
@@ -40,6 +44,7 @@ A draft that seems to hold secrets ends the run.`,
 	}
 	o.inputFlags.register(cmd.Flags())
 	o.key.add(cmd)
+	cmd.Flags().BoolVar(&o.unsigned, "unsigned", false, "do not sign the receipts")
 	cmd.Flags().BoolVar(&o.keepSecrets, "keep-secrets", false, "issue drafts that seem to hold secrets")
 	return cmd
 }
@@ -54,7 +59,12 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *env, path string, draft
 	if err != nil {
 		return err
 	}
-	if signed {
+	switch {
+	case signed && o.unsigned:
+		return usage("", "--key signs, --unsigned does not: give one of them")
+	case !signed && !o.unsigned:
+		return usage("receipt keys generate makes a key; --unsigned stores receipts that nobody vouches for", "--key is missing")
+	case signed:
 		private, err := o.key.read(e)
 		if err != nil {
 			return err
@@ -66,7 +76,7 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *env, path string, draft
 		return err
 	}
 	defer l.Close()
-	issuer := &ledger.Issuer{Store: l, Signer: signer, KeepSecrets: o.keepSecrets}
+	issuer := &ledger.Issuer{Store: l, Signer: signer, Unsigned: o.unsigned, KeepSecrets: o.keepSecrets}
 	err = selected.each(ctx, o.long, func(d *stream.Document) error {
 		sealed, err := issuer.IssueDocument(ctx, d.Document)
 		if err != nil {
@@ -101,6 +111,8 @@ func issueFailure(address string, err error) error {
 		return refuted("receipt redact withholds them; --keep-secrets issues the draft as it is", "%s", text)
 	case errors.Is(err, ledger.ErrDuplicateID):
 		return refuted("a receipt_id is never used again: give the draft another one", "%s: %q: its receipt_id is taken by a receipt with another content", receipt.CodeDuplicateID, address)
+	case errors.Is(err, ledger.ErrUnsigned):
+		return refuted("receipt ledger sign adds a signature", "%s: %q: its receipt is stored already, and is not signed", receipt.CodeUnsigned, address)
 	case errors.As(err, &unknown):
 		return usage("run the same command again: what is stored is not issued twice", "%q: %w", address, unknown.Err)
 	}

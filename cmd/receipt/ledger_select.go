@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -48,7 +49,7 @@ func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Que
 	s, found, err := l.Find(ctx, hash)
 	switch {
 	case err != nil:
-		return q, usage("", "%w", err)
+		return q, ledgerReading(err)
 	case !found:
 		return q, usage("receipt ledger head prints hashes", "--stream: the ledger has no receipt with the hash %s", r.stream)
 	}
@@ -56,15 +57,16 @@ func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Que
 	return q, nil
 }
 
-// selection makes an input of what is meant: lines, in the order of storing.
-func (r *ledgerRange) selection(ctx context.Context, path string, l *ledger.SQLite) (*selection, error) {
+// selection makes an input of what is meant: lines, in the order of storing. Damage is
+// where it says which receipt is damaged.
+func (r *ledgerRange) selection(ctx context.Context, path string, l *ledger.SQLite, damage *error) (*selection, error) {
 	q, err := r.query(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 	return &selection{sources: []stream.Source{{Name: path, Kind: stream.Lines, Open: func() (io.ReadCloser, error) {
 		next, stop := iter.Pull2(l.Scan(ctx, q))
-		return &ledgerReader{next: next, stop: stop}, nil
+		return &ledgerReader{next: next, stop: stop, damage: damage}, nil
 	}}}}, nil
 }
 
@@ -74,6 +76,8 @@ type ledgerReader struct {
 	stop func()
 	line []byte // what is left of it
 	err  error
+
+	damage *error
 }
 
 func (r *ledgerReader) Read(p []byte) (n int, err error) {
@@ -84,6 +88,9 @@ func (r *ledgerReader) Read(p []byte) (n int, err error) {
 			r.err = io.EOF
 		case err != nil:
 			r.err = err
+			if errors.As(err, new(*ledger.DamageError)) {
+				*r.damage = err
+			}
 		case bytes.ContainsAny(e.JSON, "\r\n"): // the receipts that are stored have no line ends
 			r.err = fmt.Errorf("receipt %q of the ledger is damaged; receipt ledger fsck tells more", e.ID)
 		default:

@@ -33,7 +33,7 @@ func TestIssuedInOrder(t *testing.T) {
 		n := ticks.Add(1)
 		time.Sleep(time.Duration(n%3) * time.Millisecond) // between reading the clock and what is done with it
 		return time.Date(2026, 4, 25, 20, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Second)
-	}}
+	}, Unsigned: true}
 	var group sync.WaitGroup
 	for i := range 60 {
 		group.Go(func() {
@@ -119,7 +119,7 @@ func TestSameDraftAtOnce(t *testing.T) {
 	var mu sync.Mutex
 	won, refused := map[string]map[string]int{}, map[string]int{}
 	var group sync.WaitGroup
-	issuers := []*ledger.Issuer{{Store: l, Signer: signer(t), Now: time.Now}, {Store: other, Now: time.Now}, {Store: l, Now: time.Now, Run: 1}}
+	issuers := []*ledger.Issuer{{Store: l, Signer: signer(t), Now: time.Now}, {Store: other, Signer: signer(t), Now: time.Now}, {Store: l, Signer: signer(t), Now: time.Now, Run: 1}}
 	for i := range 48 {
 		issuer := issuers[i%3]
 		id, content := fmt.Sprint("receipt_", i%4), fmt.Sprint(i/4%2)
@@ -191,7 +191,7 @@ func TestSlowSigners(t *testing.T) {
 	begun := time.Now()
 	issue("a", 24, &ledger.Issuer{Store: l, Signer: signers[0]})
 	issue("b", 24, &ledger.Issuer{Store: l, Signer: signers[1]})
-	fast := &ledger.Issuer{Store: l, Run: 1}
+	fast := &ledger.Issuer{Store: l, Run: 1, Unsigned: true}
 	for i := range 10 {
 		if _, err := fast.Issue(ctx, draft(fmt.Sprint("fast_", i), "w")); err != nil {
 			t.Fatal(err)
@@ -286,7 +286,7 @@ func TestLyingStore(t *testing.T) {
 	} {
 		test.store.SQLite = create(t)
 		if name == "an old head" {
-			if _, err := (&ledger.Issuer{Store: test.store.SQLite}).Issue(context.Background(), draft("receipt_0", "w")); err != nil {
+			if _, err := (&ledger.Issuer{Store: test.store.SQLite, Unsigned: true}).Issue(context.Background(), draft("receipt_0", "w")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -295,7 +295,7 @@ func TestLyingStore(t *testing.T) {
 			patience = 300 * time.Millisecond
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		issuer := &ledger.Issuer{Store: &test.store, KeepSecrets: true}
+		issuer := &ledger.Issuer{Store: &test.store, KeepSecrets: true, Unsigned: true}
 		ended := make(chan struct{})
 		var r *receipt.Sealed
 		var err error

@@ -13,24 +13,46 @@ import (
 
 // Head is described at [Store].
 func (l *SQLite) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
-	_, head, err := head(ctx, l.read, s)
+	q := l.own // an issuer reads behind no reader
+	if q == nil {
+		done, err := l.reading(ctx)
+		if err != nil {
+			return chain.Head{}, err
+		}
+		defer done()
+		q = l.read
+	}
+	_, head, err := l.head(ctx, q, s)
 	return head, l.wrap("read the head of a stream", err)
 }
 
-// head returns a stream's row and head, zero when there is none.
-func head(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.Head, err error) {
+// head returns a stream's row and head, zero when there is none. What the row says is
+// compared with the last receipt: a receipt that is linked to another one's hash
+// would be false.
+func (l *SQLite) head(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.Head, err error) {
 	var hash []byte
-	var count int64
 	err = q.QueryRowContext(ctx, "SELECT id, head, count FROM streams WHERE issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?",
-		s.Issuer, !s.HasTenant, s.Tenant, s.Workspace).Scan(&id, &hash, &count)
+		s.Issuer, !s.HasTenant, s.Tenant, s.Workspace).Scan(&id, &hash, &h.Count)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, chain.Head{}, nil
 	}
-	if copy(h.Hash[:], hash) != len(h.Hash) && err == nil {
-		err = fmt.Errorf("the head of a stream has %d bytes, expected %d", len(hash), len(h.Hash))
+	if err != nil {
+		return 0, chain.Head{}, err
 	}
-	h.Count = uint64(count)
-	return id, h, err
+	copy(h.Hash[:], hash)
+	return id, h, l.ends(ctx, q, id, s, h)
+}
+
+// ends makes sure that the last receipt of a stream, whose row is id, is its head.
+func (l *SQLite) ends(ctx context.Context, q querier, id int64, s chain.Stream, h chain.Head) error {
+	last, err := l.one(ctx, q, "WHERE r.stream = ? AND r.position = ?", id, h.Count)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return &DamageError{FaultMissing, "", s, fmt.Sprintf("the last receipt of a stream is gone, number %d with the hash %v", h.Count, h.Hash)}
+	case err == nil && (last.link.Hash != h.Hash || last.stream != s || last.position != h.Count):
+		return &DamageError{string(receipt.CodeHeadMismatch), last.id, s, fmt.Sprintf("it is the last of its stream, whose head is said to be %v", h.Hash)}
+	}
+	return err
 }
 
 // Append is described at [Store].
@@ -47,48 +69,11 @@ func (l *SQLite) AppendRun(ctx context.Context, s chain.Stream, previous chain.H
 		}
 	}
 	return l.store(ctx, "store receipts", func(tx *sql.Tx) error {
-		return appendRows(ctx, tx, s, previous, rows)
+		return l.appendRows(ctx, tx, s, previous, rows)
 	})
 }
 
-// A row is a receipt as the table has it.
-type row struct {
-	id            string
-	task, session sql.NullString
-	issuedAt      int64
-	link          chain.Link
-	stream        chain.Stream
-	json          []byte
-}
-
-// read reads a receipt that is known to be intact.
-func (r *row) read(json []byte) error {
-	doc, err := canon.Parse(json)
-	if err != nil {
-		return err
-	}
-	link, ok := chain.LinkOf(doc)
-	if !ok {
-		return errors.New("ledger: the receipt has no hash")
-	}
-	root := doc.Root()
-	at, err := receipt.ParseTime(root.Member("issued_at").String())
-	if err != nil {
-		return err
-	}
-	*r = row{
-		id: root.Member("receipt_id").String(), issuedAt: at.UnixMilli(), link: link, stream: chain.StreamOf(doc), json: json,
-		task:    text(root.Member("identifiers").Member("task_id")),
-		session: text(root.Member("identifiers").Member("session_id")),
-	}
-	return nil
-}
-
-func text(n canon.Node) sql.NullString {
-	return sql.NullString{String: n.String(), Valid: n.Kind() == canon.KindString}
-}
-
-func appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.Head, rows []row) error {
+func (l *SQLite) appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.Head, rows []row) error {
 	taken, err := tx.PrepareContext(ctx, "SELECT count(*) FROM receipts WHERE receipt_id = ?")
 	if err != nil {
 		return err
@@ -108,7 +93,7 @@ func appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.
 			return ErrDuplicateID
 		}
 	}
-	id, at, err := head(ctx, tx, s)
+	id, at, err := l.head(ctx, tx, s)
 	if err != nil {
 		return err
 	}
@@ -138,7 +123,7 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 	if err != nil {
 		return err
 	}
-	insert, err := tx.PrepareContext(ctx, "INSERT INTO receipts (stream, position, receipt_id, task, session, issued_at, hash, previous, json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+	insert, err := tx.PrepareContext(ctx, "INSERT INTO receipts (stream, position, receipt_id, task, subject, session, issued_at, hash, previous, json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
 	if err != nil {
 		return err
 	}
@@ -148,7 +133,7 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 		if !r.link.First {
 			previous = r.link.Previous[:]
 		}
-		if _, err := insert.ExecContext(ctx, id, at.Count+1+uint64(i), r.id, r.task, r.session, r.issuedAt, r.link.Hash[:], previous, r.json); err != nil {
+		if _, err := insert.ExecContext(ctx, id, at.Count+1+uint64(i), r.id, r.task, r.subject, r.session, r.issuedAt, r.link.Hash[:], previous, r.json); err != nil {
 			return err
 		}
 	}

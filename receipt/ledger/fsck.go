@@ -36,7 +36,8 @@ type Checked struct {
 	Verified  int
 	Undecided int // intact, but evidence for their signatures is missing
 	Streams   []StreamHead
-	Faults    int // see the function that Check was given
+	Marked    bool // whether its end was compared with what is written beside it
+	Faults    int  // see the function that Check was given
 }
 
 // Check reads all of the ledger: SQLite's own structures, each receipt, its row,
@@ -46,10 +47,16 @@ type Checked struct {
 // to its end.
 //
 // Receipts that were removed at the end of a stream together with its head leave
-// no trace. Compare the heads with ones that were kept elsewhere.
+// no trace inside. FILE-head shows it where it is; else compare the heads with ones
+// that were kept elsewhere.
 func (l *SQLite) Check(ctx context.Context, v *receipt.Verifier, report func(Fault)) (*Checked, error) {
+	done, err := l.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	c := &checker{ledger: l, ctx: ctx, verifier: v, tell: report}
-	steps := []func() error{c.file, c.chains, c.strays}
+	steps := []func() error{c.file, c.mark, c.chains, c.strays}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return &c.Checked, err
@@ -127,13 +134,33 @@ func (c *checker) damaged(err error) error {
 	return nil
 }
 
+// mark compares the ledger with what is written beside it about its end.
+func (c *checker) mark() error {
+	if c.ledger.version < marks {
+		return nil
+	}
+	m, ok := readMark(c.ledger.files.path)
+	if !ok {
+		return nil
+	}
+	c.Marked = true
+	var back *RolledBackError
+	err := c.ledger.reaches(c.ctx, c.ledger.read, m)
+	if errors.As(err, &back) {
+		c.fault(Fault{Code: string(receipt.CodeHeadMismatch), Detail: "the ledger " + back.Detail})
+		return nil
+	}
+	return c.damaged(err)
+}
+
 // chains follows each chain from its beginning.
 func (c *checker) chains() error {
-	var err error
-	if c.Streams, err = c.ledger.streams(c.ctx); err != nil {
+	streams, err := c.ledger.streams(c.ctx)
+	if err != nil {
 		return c.damaged(err)
 	}
-	for _, s := range c.Streams {
+	for _, s := range streams {
+		c.Streams = append(c.Streams, s.StreamHead)
 		if err := c.chain(s); err != nil {
 			return err
 		}
@@ -141,63 +168,82 @@ func (c *checker) chains() error {
 	return nil
 }
 
-func (c *checker) chain(s StreamHead) error {
-	id, _, err := head(c.ctx, c.ledger.read, s.Stream)
-	if err != nil {
+func (c *checker) chain(s streamRow) error {
+	var end uint64 // what stands behind it is gone, however much the stream says that it has
+	if err := c.ledger.read.QueryRowContext(c.ctx, "SELECT ifnull(max(position), 0) FROM receipts WHERE stream = ?", s.id).Scan(&end); err != nil {
 		return c.damaged(err)
 	}
-	get, err := c.ledger.read.PrepareContext(c.ctx, "SELECT receipt_id, task, session, issued_at, hash, previous, json FROM receipts WHERE stream = ? AND position = ?")
+	subject := "subject"
+	if c.ledger.version < subjects {
+		subject = "NULL"
+	}
+	get, err := c.ledger.read.PrepareContext(c.ctx, "SELECT seq, receipt_id, task, "+subject+", session, issued_at, hash, previous, json FROM receipts WHERE stream = ? AND position = ?")
 	if err != nil {
 		return c.damaged(err)
 	}
 	defer get.Close()
-	var last canon.Digest // of the receipt before
-	known := true         // whether last is it
+	var last stored // the receipt before
+	known := true   // whether last is it
 	for position := uint64(1); position <= s.Head.Count; position++ {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
 		f := Fault{Stream: &s.Stream, Position: position}
-		r, hash, previous, err := c.row(get, id, position)
+		r, err := c.row(get, s, position)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			f.Code, f.Detail = FaultMissing, "the receipt is gone from the ledger"
-			if known && position > 1 {
-				f.Detail += fmt.Sprintf("; the one before it has the hash %v", last)
-			}
-			c.fault(f)
+			c.missing(f, end, s.Head.Count, known, last.link.Hash)
 			known = false
+			if position > end {
+				return nil
+			}
 			continue
 		case err != nil:
-			f.Code, f.Detail, f.ID = FaultUnreadable, err.Error(), c.idAt(id, position)
+			f.Code, f.Detail, f.ID = FaultUnreadable, err.Error(), c.idAt(s.id, position)
 			c.fault(f)
 			known = false
 			continue
 		}
 		f.ID = r.id
 		c.Receipts++
-		link := c.judge(f, s.Stream, r, hash, previous)
-		if known && !follows(link, last) {
-			f.Code, f.Detail = string(receipt.CodeChainBreak), fmt.Sprintf("it names another predecessor than the receipt before it, which has the hash %v", last)
+		c.judge(f, r)
+		if known && !follows(r.link, last.link.Hash) {
+			f.Code, f.Detail = string(receipt.CodeChainBreak), fmt.Sprintf("it names another predecessor than the receipt before it, which has the hash %v", last.link.Hash)
 			c.fault(f)
 		}
-		last, known = hash, true
+		if known && r.sequence <= last.sequence {
+			f.Code, f.Detail = FaultRow, "its row was stored before the receipt that it follows"
+			c.fault(f)
+		}
+		last, known = r, true
 	}
-	if known && last != s.Head.Hash {
+	if known && last.link.Hash != s.Head.Hash {
 		c.fault(Fault{Code: string(receipt.CodeHeadMismatch), Stream: &s.Stream, Position: s.Head.Count,
-			Detail: fmt.Sprintf("the ledger says that the head is %v, its last receipt has %v", s.Head.Hash, last)})
+			Detail: fmt.Sprintf("the ledger says that the head is %v, its last receipt has %v", s.Head.Hash, last.link.Hash)})
 	}
 	return nil
 }
 
-func (c *checker) row(get *sql.Stmt, stream int64, position uint64) (r row, hash, previous canon.Digest, err error) {
-	var h, p []byte
-	if err = get.QueryRowContext(c.ctx, stream, position).Scan(&r.id, &r.task, &r.session, &r.issuedAt, &h, &p, &r.json); err != nil {
-		return r, hash, previous, err
+// missing tells of a receipt that is gone, or of all behind the last that is there.
+func (c *checker) missing(f Fault, end, count uint64, known bool, last canon.Digest) {
+	f.Code, f.Detail = FaultMissing, "the receipt is gone from the ledger"
+	if f.Position > end && f.Position < count {
+		f.Detail = fmt.Sprintf("the receipts up to number %d are gone from the ledger", count)
 	}
-	copy(hash[:], h)
-	copy(previous[:], p)
-	return r, hash, previous, nil
+	if known && f.Position > 1 {
+		f.Detail += fmt.Sprintf("; the one before has the hash %v", last)
+	}
+	c.fault(f)
+}
+
+func (c *checker) row(get *sql.Stmt, s streamRow, position uint64) (r stored, err error) {
+	var hash, previous []byte
+	err = get.QueryRowContext(c.ctx, s.id, position).Scan(&r.sequence, &r.id, &r.task, &r.subject, &r.session, &r.issuedAt, &hash, &previous, &r.json)
+	r.link = chain.Link{First: previous == nil}
+	copy(r.link.Hash[:], hash)
+	copy(r.link.Previous[:], previous)
+	r.stream = s.Stream
+	return r, err
 }
 
 // idAt reads a receipt_id from the indexes alone, where the row cannot be read.
@@ -206,10 +252,8 @@ func (c *checker) idAt(stream int64, position uint64) (id string) {
 	return id
 }
 
-// judge verifies a receipt, compares it with its row, and returns its link as the
-// row has it.
-func (c *checker) judge(f Fault, s chain.Stream, r row, hash, previous canon.Digest) chain.Link {
-	link := chain.Link{First: previous == (canon.Digest{}), Previous: previous, Hash: hash}
+// judge verifies a receipt, and compares it with its row.
+func (c *checker) judge(f Fault, r stored) {
 	c.verifier.VerifyBytes(r.json, &c.doc, &c.report)
 	switch c.report.Verdict {
 	case receipt.Verified:
@@ -223,31 +267,21 @@ func (c *checker) judge(f Fault, s chain.Stream, r row, hash, previous canon.Dig
 			f.Detail += fmt.Sprintf(" at %.200q", found.Pointer)
 		}
 		c.fault(f)
-		return link
+		return
 	}
 	var own row
 	if err := own.read(r.json); err != nil {
 		f.Code, f.Detail = FaultRow, err.Error()
 		c.fault(f)
-		return link
+		return
 	}
-	for _, differs := range []struct {
-		column string
-		is     bool
-	}{
-		{"receipt_id", own.id != r.id},
-		{"task", own.task != r.task},
-		{"session", own.session != r.session},
-		{"issued_at", own.issuedAt != r.issuedAt},
-		{"hash or previous", own.link != link},
-		{"stream", own.stream != s},
-	} {
-		if differs.is {
-			f.Code, f.Detail = FaultRow, "its row has another "+differs.column+" than the receipt"
-			c.fault(f)
-		}
+	if c.ledger.version < subjects {
+		own.subject = sql.NullString{}
 	}
-	return link
+	for _, column := range r.differences(&own) {
+		f.Code, f.Detail = FaultRow, otherColumn(column)
+		c.fault(f)
+	}
 }
 
 // strays finds rows that no chain leads to.

@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -22,7 +23,7 @@ type Imported struct {
 type ImportError struct {
 	Index int // of the receipt, from 1
 	ID    string
-	Err   error // a *receipt.RefutedError, a *receipt.UndecidedError, ErrDuplicateID, ErrGap, or other
+	Err   error // a *receipt.RefutedError, a *receipt.UndecidedError, ErrDuplicateID, ErrGap, ErrFork, or other
 }
 
 func (e *ImportError) Error() string {
@@ -31,9 +32,14 @@ func (e *ImportError) Error() string {
 
 func (e *ImportError) Unwrap() error { return e.Err }
 
-// ErrGap says that a receipt does not follow the head of its stream: what comes
-// before it is missing, or the stream forks here.
-var ErrGap = errors.New("it does not follow the last receipt of its stream in the ledger; import those before it first")
+var (
+	// ErrGap says that the receipt that comes before another one is not in the ledger.
+	ErrGap = errors.New("it does not follow the last receipt of its stream in the ledger; import those before it first")
+
+	// ErrFork says that the ledger has another receipt in the place of one: the
+	// stream has two histories, and no import mends that.
+	ErrFork = errors.New("the ledger has another receipt in its place, so the stream forks here")
+)
 
 // imports is how many receipts an import stores in one transaction.
 const imports = 256
@@ -100,9 +106,9 @@ func (i *importer) flush() error {
 	var bad *ImportError
 	err := i.store(i.ctx, "import receipts", func(tx *sql.Tx) error {
 		for n, r := range rows {
-			copied, err := adopt(i.ctx, tx, r)
+			copied, err := i.adopt(tx, r)
 			switch {
-			case errors.Is(err, ErrGap), errors.Is(err, ErrDuplicateID):
+			case errors.Is(err, ErrGap), errors.Is(err, ErrFork), errors.Is(err, ErrDuplicateID):
 				bad = &ImportError{first + n, r.id, err}
 				return nil
 			case err != nil:
@@ -127,23 +133,39 @@ func (i *importer) flush() error {
 }
 
 // adopt stores a row behind the head of its stream, unless it is there.
-func adopt(ctx context.Context, tx *sql.Tx, r row) (copied bool, err error) {
-	var hash []byte
-	err = tx.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE receipt_id = ?", r.id).Scan(&hash)
+func (i *importer) adopt(tx *sql.Tx, r row) (copied bool, err error) {
+	was, err := i.one(i.ctx, tx, "WHERE r.receipt_id = ?", r.id)
 	switch {
-	case err == nil && canon.Digest(hash) == r.link.Hash:
+	case err == nil && was.link.Hash == r.link.Hash:
 		return true, nil
 	case err == nil:
 		return false, ErrDuplicateID
-	case !errors.Is(err, sql.ErrNoRows):
+	case !errors.Is(err, ErrNotFound):
 		return false, err
 	}
-	id, at, err := head(ctx, tx, r.stream)
+	id, at, err := i.head(i.ctx, tx, r.stream)
 	if err != nil {
 		return false, err
 	}
 	if !follows(r.link, at.Hash) {
-		return false, ErrGap
+		return false, i.misfit(tx, id, r.link)
 	}
-	return false, extend(ctx, tx, r.stream, id, at, []row{r})
+	return false, extend(i.ctx, tx, r.stream, id, at, []row{r})
+}
+
+// misfit says why a receipt does not follow the head of its stream, whose row is id.
+func (i *importer) misfit(tx *sql.Tx, id int64, link chain.Link) error {
+	var previous []byte // of the receipt that would stand there instead
+	if !link.First {
+		previous = link.Previous[:]
+	}
+	var taken int
+	err := tx.QueryRowContext(i.ctx, "SELECT count(*) FROM receipts WHERE stream = ? AND ifnull(previous, x'') = ifnull(?, x'')", id, previous).Scan(&taken)
+	switch {
+	case err != nil:
+		return err
+	case taken > 0:
+		return ErrFork
+	}
+	return ErrGap
 }

@@ -20,7 +20,12 @@ import (
 // its context does.
 type Issuer struct {
 	Store  Store
-	Signer receipt.Signer // nil: receipts are sealed but not signed
+	Signer receipt.Signer // required, but for Unsigned
+
+	// Unsigned seals receipts without signing them: they fit their hashes, which
+	// anyone can make, and nobody vouches for them. Signer must be nil.
+	// [SQLite.Sign] adds signatures later.
+	Unsigned bool
 
 	// Now dates drafts without issued_at, when they are linked: so the times of a
 	// stream do not decrease, unless the clock does. Nil: such drafts are refused.
@@ -80,15 +85,17 @@ func (e *UnknownOutcomeError) Error() string {
 func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
 
 // Issue seals, signs and stores a draft, and returns its receipt. A draft whose
-// receipt_id and content are stored already gets the stored receipt.
+// receipt_id and content are stored already gets the stored receipt. An issuer that
+// signs gets none that is not signed: the error is ErrUnsigned.
 //
 // The draft is not read any more when Issue has returned, whatever it returned. A
 // panic of the Store, of the Signer or of Now is on a goroutine of the issuer's, so
 // it ends the program.
 //
-// The error is a *[receipt.InvalidError], a *[SecretsError], ErrDuplicateID, what
-// the signer or Store.Head said, or of the context before anything was done:
-// nothing was stored. Or it is an *[UnknownOutcomeError].
+// The error is a *[receipt.InvalidError], a *[SecretsError], ErrDuplicateID,
+// ErrUnsigned, what the signer or Store.Head said, of the context before anything was
+// done, or it wraps ErrNotStored: nothing was stored. Or it is an
+// *[UnknownOutcomeError].
 func (i *Issuer) Issue(ctx context.Context, d *receipt.Draft) (*receipt.Sealed, error) {
 	if err := i.prepare(); err != nil {
 		return nil, err
@@ -117,8 +124,15 @@ func (i *Issuer) IssueDocument(ctx context.Context, d *canon.Document) (*receipt
 
 func (i *Issuer) prepare() error {
 	i.once.Do(func() {
-		if i.Store == nil {
+		switch {
+		case i.Store == nil:
 			i.err = errors.New("ledger: the issuer has no store")
+		case i.Signer == nil && !i.Unsigned:
+			i.err = errors.New("ledger: the issuer has no signer; set Unsigned to make receipts that nobody vouches for")
+		case i.Signer != nil && i.Unsigned:
+			i.err = errors.New("ledger: the issuer has a signer, and Unsigned is set; set one of them")
+		}
+		if i.err != nil {
 			return
 		}
 		if i.sealer, i.err = receipt.NewSealer(); i.err != nil {

@@ -87,7 +87,7 @@ func TestIssueTwice(t *testing.T) {
 // TestIssueDated: the issuer dates what has no date, and finds it again later.
 func TestIssueDated(t *testing.T) {
 	ctx, clock := context.Background(), time.Date(2026, 4, 25, 20, 0, 0, 123456789, time.FixedZone("", 7200))
-	issuer := &ledger.Issuer{Store: create(t), Now: func() time.Time { clock = clock.Add(time.Hour); return clock }}
+	issuer := &ledger.Issuer{Store: create(t), Now: func() time.Time { clock = clock.Add(time.Hour); return clock }, Unsigned: true}
 	undated := func() *receipt.Draft {
 		d := draft("receipt_1", "w")
 		d.IssuedAt = receipt.Time{}
@@ -110,7 +110,7 @@ func TestIssueDated(t *testing.T) {
 		t.Errorf("another content: %v", err)
 	}
 	var invalid *receipt.InvalidError
-	if _, err := (&ledger.Issuer{Store: create(t)}).Issue(ctx, undated()); !errors.As(err, &invalid) || invalid.Problems[0].Pointer != "/issued_at" {
+	if _, err := (&ledger.Issuer{Store: create(t), Unsigned: true}).Issue(ctx, undated()); !errors.As(err, &invalid) || invalid.Problems[0].Pointer != "/issued_at" {
 		t.Errorf("without a clock: %v", err)
 	}
 }
@@ -121,7 +121,7 @@ func TestIssueSecrets(t *testing.T) {
 	secret := "gh" + "p_" + strings.Repeat("q7Zk2mXw9R", 4)[:36]
 	d := draft("receipt_1", "w")
 	d.Metadata = receipt.Object{"note": "use " + secret}
-	_, err := (&ledger.Issuer{Store: l}).Issue(ctx, d)
+	_, err := (&ledger.Issuer{Store: l, Unsigned: true}).Issue(ctx, d)
 	var found *ledger.SecretsError
 	if !errors.As(err, &found) || len(found.Findings) != 1 || found.Findings[0].Pointer != "/metadata/note" {
 		t.Fatalf("%v", err)
@@ -132,7 +132,7 @@ func TestIssueSecrets(t *testing.T) {
 	if _, err := l.Get(ctx, "receipt_1"); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("it was stored: %v", err)
 	}
-	if _, err := (&ledger.Issuer{Store: l, KeepSecrets: true}).Issue(ctx, d); err != nil {
+	if _, err := (&ledger.Issuer{Store: l, KeepSecrets: true, Unsigned: true}).Issue(ctx, d); err != nil {
 		t.Errorf("KeepSecrets: %v", err)
 	}
 }
@@ -206,7 +206,7 @@ func TestIssueSigner(t *testing.T) {
 // TestIssueGroups: drafts that wait for the same stream are committed together.
 func TestIssueGroups(t *testing.T) {
 	store := &faulty{SQLite: create(t), hold: make(chan struct{})}
-	issuer := &ledger.Issuer{Store: store, Run: 10}
+	issuer := &ledger.Issuer{Store: store, Run: 10, Unsigned: true}
 	var group sync.WaitGroup
 	for i := range 31 {
 		group.Go(func() {
@@ -233,7 +233,7 @@ func TestIssueGroups(t *testing.T) {
 // error, who leaves later is told that the outcome is not known.
 func TestIssueCancelled(t *testing.T) {
 	store := &faulty{SQLite: create(t), hold: make(chan struct{})}
-	issuer := &ledger.Issuer{Store: store, Run: 1}
+	issuer := &ledger.Issuer{Store: store, Run: 1, Signer: signer(t)}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := issuer.Issue(ended, draft("receipt_0", "w")); !errors.Is(err, context.Canceled) {
@@ -272,7 +272,7 @@ func TestIssueCancelled(t *testing.T) {
 
 func TestIssueDocument(t *testing.T) {
 	ctx, l := context.Background(), create(t)
-	issuer := &ledger.Issuer{Store: l}
+	issuer := &ledger.Issuer{Store: l, Unsigned: true}
 	sealed, err := receipt.Seal(draft("receipt_1", "w"), chain.Head{})
 	if err != nil {
 		t.Fatal(err)
@@ -290,8 +290,87 @@ func TestIssueDocument(t *testing.T) {
 	}
 }
 
-func TestIssuerWithoutStore(t *testing.T) {
-	if _, err := new(ledger.Issuer).Issue(context.Background(), draft("receipt_1", "w")); err == nil {
-		t.Error("an issuer without a store has issued a receipt")
+// TestIssuerIncomplete: an issuer signs, unless it says that it does not.
+func TestIssuerIncomplete(t *testing.T) {
+	ctx, l := context.Background(), create(t)
+	for want, issuer := range map[string]*ledger.Issuer{
+		"has no store":         {Signer: signer(t)},
+		"has no signer":        {Store: l},
+		"Unsigned is set; set": {Store: l, Signer: signer(t), Unsigned: true},
+	} {
+		for range 2 {
+			if _, err := issuer.Issue(ctx, draft("receipt_1", "w")); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", want, err)
+			}
+		}
+		if _, err := issuer.IssueDocument(ctx, new(canon.Document)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
+	if _, err := l.Get(ctx, "receipt_1"); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("it was stored: %v", err)
+	}
+}
+
+// TestSign: who issues again with a signer is told that the receipt is not signed. A
+// signature can be added, once by each key, and the receipt stays the same.
+func TestSign(t *testing.T) {
+	ctx, l, key := context.Background(), create(t), signer(t)
+	unsigned := &ledger.Issuer{Store: l, Unsigned: true}
+	first, err := unsigned.Issue(ctx, draft("receipt_1", "w"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := (&ledger.Issuer{Store: l, Signer: key}).Issue(ctx, draft("receipt_1", "w")); !errors.Is(err, ledger.ErrUnsigned) || r != nil {
+		t.Errorf("again, with a signer: %v, %v", r, err)
+	}
+	broken := errors.New("the key service is out of order")
+	if _, err := l.Sign(ctx, "receipt_1", &failing{Signer: key, calls: func(int) error { return broken }}); !errors.Is(err, broken) {
+		t.Errorf("a signer that fails: %v", err)
+	}
+	if _, err := l.Sign(ctx, "receipt_2", key); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("an absent one: %v", err)
+	}
+
+	// Many sign at once, and each finds the signatures of the others.
+	var group sync.WaitGroup
+	for i := range 12 {
+		group.Go(func() {
+			signed, err := l.Sign(ctx, "receipt_1", renamed{key, fmt.Sprint("other_", i%6)})
+			if err != nil || signed.Hash() != first.Hash() {
+				t.Errorf("%v, %v", signed, err)
+			}
+		})
+	}
+	group.Wait()
+	signed, err := l.Sign(ctx, "receipt_1", key)
+	if err != nil || strings.Count(string(signed.JSON()), `"key_id"`) != 7 {
+		t.Fatalf("%s, %v", signed.JSON(), err)
+	}
+	for name, again := range map[string]func() (*receipt.Sealed, error){
+		"sign": func() (*receipt.Sealed, error) { return l.Sign(ctx, "receipt_1", key) },
+		"issue": func() (*receipt.Sealed, error) {
+			return (&ledger.Issuer{Store: l, Signer: key}).Issue(ctx, draft("receipt_1", "w"))
+		},
+		"issue unsigned": func() (*receipt.Sealed, error) { return unsigned.Issue(ctx, draft("receipt_1", "w")) },
+	} {
+		if r, err := again(); err != nil || string(r.JSON()) != string(signed.JSON()) {
+			t.Errorf("%s again: %v, %v", name, r, err)
+		}
+	}
+	if c, err := l.Check(ctx, verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) }); err != nil || c.Verified != 1 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// renamed signs under another key id.
+type renamed struct {
+	receipt.Signer
+	id string
+}
+
+func (r renamed) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
+	s, err := r.Signer.Sign(ctx, message)
+	s.KeyID = r.id
+	return s, err
 }

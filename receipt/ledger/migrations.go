@@ -53,5 +53,37 @@ CREATE VIEW receipt AS SELECT
 	json_extract(CAST(r.json AS TEXT), '$.cost.currency') AS currency,
 	CAST(r.json AS TEXT) AS json
 FROM receipts r JOIN streams s ON s.id = r.stream;
+`, `
+ALTER TABLE receipts ADD COLUMN subject TEXT; -- the task that is the subject, where it is not the one in task
+UPDATE receipts SET subject = ` + subjectOf + ` WHERE ` + subjectOf + ` IS NOT NULL;
+CREATE INDEX receipts_subject ON receipts (subject) WHERE subject IS NOT NULL;
+
+CREATE TABLE state (
+	one     INTEGER PRIMARY KEY CHECK (one = 1),
+	ledger  BLOB NOT NULL CHECK (length(ledger) = 16), -- its name
+	commits INTEGER NOT NULL -- how often somebody wrote into it
+) STRICT;
+INSERT INTO state VALUES (1, randomblob(16), 0);
 `}
+}
+
+// Versions from which on there is something.
+const (
+	subjects = 2 // the column subject
+	marks    = 2 // the table state, and so a mark beside the ledger
+)
+
+// subjectOf is that column, read from the receipt itself. What is damaged has none.
+const subjectOf = `CASE
+	WHEN NOT json_valid(CAST(json AS TEXT)) THEN NULL
+	WHEN json_extract(CAST(json AS TEXT), '$.subject.object') = 'task'
+		THEN nullif(nullif(json_extract(CAST(json AS TEXT), '$.subject.id'), ''), task)
+	END`
+
+// subject is the column subject, or what is read in its place.
+func (l *SQLite) subject() string {
+	if l.version < subjects {
+		return subjectOf
+	}
+	return "subject"
 }

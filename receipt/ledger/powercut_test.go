@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,7 +97,7 @@ func powerWorker(path string) error {
 				return err
 			}
 		}
-		s, err := (&ledger.Issuer{Store: l, KeepSecrets: true}).Issue(ctx, draft(fmt.Sprintf("p_%04d", n), "w"))
+		s, err := (&ledger.Issuer{Store: l, KeepSecrets: true, Unsigned: true}).Issue(ctx, draft(fmt.Sprintf("p_%04d", n), "w"))
 		if err != nil {
 			return err
 		}
@@ -151,6 +152,9 @@ type parser struct {
 	calls      []call
 }
 
+// ending is how strace ends a call; behind it may be the text of an error.
+var ending = regexp.MustCompile(`\)\s+= (-?\w+|\?)`)
+
 func (p *parser) line(line string) error {
 	pid, text, _ := strings.Cut(line, " ")
 	text = strings.TrimSpace(text)
@@ -163,15 +167,15 @@ func (p *parser) line(line string) error {
 		text = p.unfinished[pid] + rest
 	}
 	name, text, _ := strings.Cut(text, "(")
-	at := strings.LastIndex(text, ")") // what is behind it is short, what is before it is not
-	if at < 0 || !strings.HasPrefix(strings.TrimSpace(text[at+1:]), "= ") {
+	at := ending.FindStringSubmatchIndex(text) // the strings are in hexadecimal digits
+	if at == nil {
 		return errors.New("an unknown form")
 	}
-	result, _, _ := strings.Cut(strings.TrimSpace(text[at+1:])[2:], " ")
+	text, result := text[:at[0]], text[at[2]:at[3]]
 	if strings.HasPrefix(result, "-") {
 		return nil // it failed, and did nothing
 	}
-	return p.call(name, strings.Split(text[:at], ", "), result)
+	return p.call(name, strings.Split(text, ", "), result)
 }
 
 // call takes a call that succeeded.

@@ -188,6 +188,8 @@ func (a *attempt) commit() {
 				}
 				return j.sealed, nil
 			})
+		case errors.Is(err, ErrNotStored):
+			a.fail(err)
 		case errors.Is(err, ErrHeadMoved):
 			pause(round)
 		case errors.Is(err, ErrDuplicateID):
@@ -305,6 +307,8 @@ func (a *attempt) settle(ctx context.Context) bool {
 			return nil, &UnknownOutcomeError{err}
 		case !j.made(stored):
 			return nil, ErrDuplicateID
+		case a.Signer != nil && len(signatures(stored)) == 0:
+			return nil, ErrUnsigned
 		}
 		return stored, nil
 	})

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,23 +18,72 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Get is described at [Store]. A receipt that is stored damaged is a
-// *[receipt.RefutedError].
+// Get is described at [Store]. The receipt is the one that was asked for, its content
+// fits its hash, and its row says what it says; otherwise the error is a
+// *[receipt.RefutedError] or a *[DamageError].
 func (l *SQLite) Get(ctx context.Context, receiptID string) (*receipt.Sealed, error) {
-	json, err := l.Raw(ctx, receiptID)
+	done, err := l.reading(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return l.sealer.Parse(json)
+	defer done()
+	r, err := l.one(ctx, l.read, "WHERE r.receipt_id = ?", receiptID)
+	if err == nil && r.id != receiptID {
+		err = misled(r)
+	}
+	if err != nil {
+		return nil, l.wrap("read a receipt", err)
+	}
+	return l.sealer.Parse(r.json)
 }
 
-// Raw returns the stored bytes of a receipt, damaged or not.
+// Raw returns the stored bytes of a receipt for who verifies them: their content may
+// be altered, and they may be no receipt at all. Those of another receipt than the one
+// asked for, or of another place, are a *[DamageError].
 func (l *SQLite) Raw(ctx context.Context, receiptID string) (json []byte, err error) {
-	err = l.read.QueryRowContext(ctx, "SELECT json FROM receipts WHERE receipt_id = ?", receiptID).Scan(&json)
+	done, err := l.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	r, err := l.raw(ctx, l.read, "WHERE r.receipt_id = ?", receiptID)
+	if err != nil {
+		return nil, l.wrap("read a receipt", err)
+	}
+	if err := new(row).read(r.json); err != nil {
+		return r.json, nil // so nobody takes it for another one
+	}
+	if err := l.check(r); err != nil {
+		return nil, err
+	}
+	if r.id != receiptID {
+		return nil, misled(r)
+	}
+	return r.json, nil
+}
+
+// misled says that an index led to another row than the one that was looked for.
+func misled(r *stored) error {
+	return &DamageError{FaultFile, r.id, r.stream, "an index leads to it that should not"}
+}
+
+// one returns the one row that a condition names, if it is what was stored.
+func (l *SQLite) one(ctx context.Context, q querier, where string, args ...any) (*stored, error) {
+	r, err := l.raw(ctx, q, where, args...)
+	if err != nil {
+		return nil, err
+	}
+	return r, l.check(r)
+}
+
+// raw is one without a look at what it returns.
+func (l *SQLite) raw(ctx context.Context, q querier, where string, args ...any) (*stored, error) {
+	r := new(stored)
+	err := r.scan(q.QueryRowContext(ctx, l.selectRows()+where, args...).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}
-	return json, l.wrap("read a receipt", err)
+	return r, err
 }
 
 // An Entry is a receipt in the ledger.
@@ -50,21 +100,18 @@ type Entry struct {
 // stored later comes behind it. issued_at has no such order: drafts may bring their
 // own, and clocks of several machines differ.
 type Query struct {
-	Task    string        // identifiers.task_id; "": any
+	Task    string        // that is the subject, or in identifiers.task_id; "": any
 	Session string        // identifiers.session_id; "": any
 	Stream  *chain.Stream // nil: any
 	From    time.Time     // issued_at is not earlier; zero: any
 	Before  time.Time     // issued_at is earlier; zero: any
 }
 
-// sql returns the statement for what comes behind a receipt, up to a last one.
-func (q Query) sql(after, last int64, limit int) (string, []any) {
+// conditions are those of rows behind one, up to a last one.
+func (q Query) conditions(after, last int64) (where string, args []any) {
 	conditions, args := []string{"seq > ? AND seq <= ?"}, []any{after, last}
 	add := func(condition string, arg ...any) {
 		conditions, args = append(conditions, condition), append(args, arg...)
-	}
-	if q.Task != "" {
-		add("task = ?", q.Task)
 	}
 	if q.Session != "" {
 		add("session = ?", q.Session)
@@ -76,8 +123,20 @@ func (q Query) sql(after, last int64, limit int) (string, []any) {
 	if from, before, ok := q.times(); ok {
 		add("+issued_at >= ? AND +issued_at < ?", from, before) // +: not by that index, whose order is another
 	}
-	return "SELECT seq, position, receipt_id, hash, json FROM receipts WHERE " + strings.Join(conditions, " AND ") +
-		" ORDER BY seq LIMIT ?", append(args, limit)
+	return strings.Join(conditions, " AND "), args
+}
+
+// statement selects what comes behind a receipt, up to a last one. A task's receipts
+// are in two indexes, each in the order of seq, and none is in both.
+func (l *SQLite) statement(q Query, after, last int64, limit int) (string, []any) {
+	where, args := q.conditions(after, last)
+	choice := "SELECT seq FROM receipts WHERE " + where
+	if q.Task != "" {
+		choice += " AND task = ? UNION ALL " + choice + " AND " + l.subject() + " = ?"
+		args = slices.Concat(args, []any{q.Task}, args, []any{q.Task})
+	}
+	choice += " ORDER BY seq LIMIT ?"
+	return l.selectRows() + "WHERE r.seq IN (" + choice + ") ORDER BY r.seq", append(args, limit)
 }
 
 // times are the bounds of issued_at, and whether there are any.
@@ -99,6 +158,11 @@ func (l *SQLite) span(ctx context.Context, q Query) (before, last int64, err err
 	if !ok {
 		return 0, math.MaxInt64, nil
 	}
+	done, err := l.reading(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer done()
 	var first, end sql.NullInt64
 	err = l.read.QueryRowContext(ctx, "SELECT min(seq), max(seq) FROM receipts INDEXED BY receipts_time WHERE issued_at >= ? AND issued_at < ?", from, until).Scan(&first, &end)
 	return first.Int64 - 1, end.Int64, l.wrap("look for a time", err)
@@ -133,22 +197,47 @@ func (l *SQLite) Scan(ctx context.Context, q Query) iter.Seq2[Entry, error] {
 // list returns the entries behind one, up to a last one. With an error it returns
 // those before it.
 func (l *SQLite) list(ctx context.Context, q Query, after, last int64, limit int) (list []Entry, err error) {
-	statement, args := q.sql(after, last, limit)
+	done, err := l.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	statement, args := l.statement(q, after, last, limit)
 	rows, err := l.read.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return nil, l.wrap("list receipts", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var e Entry
-		var hash []byte
-		if err := rows.Scan(&e.Sequence, &e.Position, &e.ID, &hash, &e.JSON); err != nil {
+		var r stored
+		err := r.scan(rows.Scan)
+		if err == nil {
+			err = l.check(&r)
+		}
+		if err == nil {
+			err = q.selects(&r)
+		}
+		if err != nil {
 			return list, l.wrap("list receipts", err)
 		}
-		copy(e.Hash[:], hash)
-		list = append(list, e)
+		list = append(list, Entry{Sequence: r.sequence, Position: r.position, ID: r.id, Hash: r.link.Hash, JSON: r.json})
 	}
 	return list, l.wrap("list receipts", rows.Err())
+}
+
+// selects compares a row with what was asked for: an index that is damaged leads to
+// other rows.
+func (q Query) selects(r *stored) error {
+	from, before, timed := q.times()
+	is := func(column sql.NullString, wanted string) bool { return column.Valid && column.String == wanted }
+	switch {
+	case q.Task != "" && !is(r.task, q.Task) && !is(r.subject, q.Task),
+		q.Session != "" && !is(r.session, q.Session),
+		q.Stream != nil && r.stream != *q.Stream,
+		timed && (r.issuedAt < from || r.issuedAt >= before):
+		return misled(r)
+	}
+	return nil
 }
 
 // ErrCursor says that a cursor is none that List returned.
@@ -203,23 +292,45 @@ type StreamHead struct {
 	Head   chain.Head
 }
 
-// Streams returns the streams of the ledger, in the order of chain.Stream.Compare.
+// Streams returns the streams of the ledger, in the order of chain.Stream.Compare. Each
+// head is compared with the last receipt of its stream.
 func (l *SQLite) Streams(ctx context.Context) ([]StreamHead, error) {
-	list, err := l.streams(ctx)
-	return list, l.wrap("list the streams", err)
+	done, err := l.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	rows, err := l.streams(ctx)
+	if err != nil {
+		return nil, l.wrap("list the streams", err)
+	}
+	list := make([]StreamHead, len(rows))
+	for i, s := range rows {
+		list[i] = s.StreamHead
+		if err := l.ends(ctx, l.read, s.id, s.Stream, s.Head); err != nil {
+			return nil, l.wrap("read the head of a stream", err)
+		}
+	}
+	return list, nil
 }
 
-func (l *SQLite) streams(ctx context.Context) (list []StreamHead, err error) {
-	rows, err := l.read.QueryContext(ctx, "SELECT issuer, tenant, workspace, head, count FROM streams ORDER BY issuer, tenant IS NOT NULL, tenant, workspace")
+type streamRow struct {
+	id int64
+	StreamHead
+}
+
+// streams returns the streams as their table has them.
+func (l *SQLite) streams(ctx context.Context) (list []streamRow, err error) {
+	rows, err := l.read.QueryContext(ctx, "SELECT id, issuer, tenant, workspace, head, count FROM streams ORDER BY issuer, tenant IS NOT NULL, tenant, workspace")
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var s StreamHead
+		var s streamRow
 		var tenant sql.NullString
 		var hash []byte
-		if err := rows.Scan(&s.Stream.Issuer, &tenant, &s.Stream.Workspace, &hash, &s.Head.Count); err != nil {
+		if err := rows.Scan(&s.id, &s.Stream.Issuer, &tenant, &s.Stream.Workspace, &hash, &s.Head.Count); err != nil {
 			return nil, err
 		}
 		s.Stream.Tenant, s.Stream.HasTenant = tenant.String, tenant.Valid
@@ -231,11 +342,26 @@ func (l *SQLite) streams(ctx context.Context) (list []StreamHead, err error) {
 
 // Find returns the stream of the receipt with a hash, and whether there is one.
 func (l *SQLite) Find(ctx context.Context, hash canon.Digest) (s chain.Stream, found bool, err error) {
-	var tenant sql.NullString
-	err = l.read.QueryRowContext(ctx, "SELECT s.issuer, s.tenant, s.workspace FROM receipts r JOIN streams s ON s.id = r.stream WHERE r.hash = ? LIMIT 1", hash[:]).Scan(&s.Issuer, &tenant, &s.Workspace)
-	if errors.Is(err, sql.ErrNoRows) {
+	r, err := l.withHash(ctx, hash)
+	switch {
+	case errors.Is(err, ErrNotFound):
 		return s, false, nil
+	case err != nil:
+		return s, false, err
 	}
-	s.Tenant, s.HasTenant = tenant.String, tenant.Valid
-	return s, err == nil, l.wrap("look for a receipt", err)
+	return r.stream, true, nil
+}
+
+// withHash returns the row of the receipt with a hash.
+func (l *SQLite) withHash(ctx context.Context, hash canon.Digest) (*stored, error) {
+	done, err := l.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	r, err := l.one(ctx, l.read, "WHERE r.hash = ? ORDER BY r.seq LIMIT 1", hash[:])
+	if err == nil && r.link.Hash != hash {
+		err = misled(r)
+	}
+	return r, l.wrap("look for a receipt", err)
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,13 +26,19 @@ import (
 // for survives a crash of the process and of the machine, as far as the disk tells
 // the truth.
 type SQLite struct {
-	path   string
-	steps  []string // migrations
-	write  *sql.DB  // of one connection: SQLite has one writer
-	read   *sql.DB
-	sealer *receipt.Sealer
+	path    string
+	files   *files
+	steps   []string // migrations
+	version int      // of the tables, as they were opened
+	write   *sql.DB  // of one connection: SQLite has one writer
+	own     *sql.DB  // of one connection, by which writers read; so no reader is before them
+	read    *sql.DB
+	turns   chan struct{} // of readers: who came first reads first
+	sealer  *receipt.Sealer
 }
 
+// readers is how many read at the same time. More are not faster, and take the
+// processors from those who write.
 const readers = 4
 
 // busy is how long a writer waits for another process, in milliseconds. Writes
@@ -41,6 +48,11 @@ const busy = 60_000
 // Create makes a new ledger. A file that exists already is left as it is, and the
 // error is fs.ErrExist.
 func Create(ctx context.Context, path string) (*SQLite, error) {
+	for _, suffix := range []string{"", "-wal", headSuffix} {
+		if _, err := os.Lstat(path + suffix); err == nil {
+			return nil, &fs.PathError{Op: "create", Path: path + suffix, Err: fs.ErrExist} // or left of one that was lost
+		}
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -56,25 +68,24 @@ func Create(ctx context.Context, path string) (*SQLite, error) {
 }
 
 // Open opens a ledger. When there is none, the error is fs.ErrNotExist. The tables
-// of an older version are brought up to date; those of a newer one are refused.
-func Open(ctx context.Context, path string) (*SQLite, error) { return openExisting(ctx, path, "rw") }
-
-// OpenReadOnly opens a ledger that is only to be read. It must be up to date.
-func OpenReadOnly(ctx context.Context, path string) (*SQLite, error) {
-	return openExisting(ctx, path, "ro")
+// of an older version are brought up to date; those of a newer one are refused. A
+// ledger that lacks what was stored in it once is a *[RolledBackError].
+func Open(ctx context.Context, path string) (*SQLite, error) {
+	return open(ctx, path, "rw", migrations())
 }
 
-func openExisting(ctx context.Context, path, mode string) (*SQLite, error) {
-	if info, err := os.Stat(path); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
-	}
-	return open(ctx, path, mode, migrations())
+// OpenReadOnly opens a ledger that is only to be read, of this version or an older
+// one. It, its folder and the medium may be read-only.
+func OpenReadOnly(ctx context.Context, path string) (*SQLite, error) {
+	return open(ctx, path, "ro", migrations())
 }
 
 func open(ctx context.Context, path, mode string, steps []string) (*SQLite, error) {
-	l := &SQLite{path: path, steps: steps}
+	watched, err := watch(path)
+	if err != nil {
+		return nil, err
+	}
+	l := &SQLite{path: path, files: watched, steps: steps, turns: make(chan struct{}, readers)}
 	if err := l.connect(ctx, mode); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -85,36 +96,117 @@ func (l *SQLite) connect(ctx context.Context, mode string) (err error) {
 	if l.sealer, err = receipt.NewSealer(); err != nil {
 		return err
 	}
-	if l.read, err = connect(l.path, mode, "query_only(1)"); err != nil {
-		return err
-	}
-	l.read.SetMaxOpenConns(readers)
 	if mode == "ro" {
-		return l.upToDate(ctx, l.read)
+		return l.connectReadOnly(ctx)
 	}
-	if l.write, err = connect(l.path, mode, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"); err != nil {
+	if l.write, err = l.pool(1, url.Values{"mode": {mode}, "_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}}); err != nil {
 		return err
 	}
-	l.write.SetMaxOpenConns(1)
-	return l.migrate(ctx)
+	if err := l.migrate(ctx); err != nil {
+		return err
+	}
+	if l.own, err = l.pool(1, url.Values{"mode": {mode}, "_pragma": {"query_only(1)"}}); err != nil {
+		return err
+	}
+	if l.read, err = l.pool(readers, url.Values{"mode": {mode}, "_pragma": {"query_only(1)"}}); err != nil {
+		return err
+	}
+	return l.marked(ctx)
 }
 
-func connect(path, mode string, pragmas ...string) (*sql.DB, error) {
-	path, err := filepath.Abs(path)
+// connectReadOnly opens a ledger as any reader does. Where SQLite cannot make the
+// files that it needs beside it, nobody writes there, and it does without them.
+func (l *SQLite) connectReadOnly(ctx context.Context) (err error) {
+	usual := url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
+	if l.read, err = l.pool(readers, usual); err != nil {
+		return err
+	}
+	if err = l.known(ctx); !unwritable(err) {
+		return err
+	}
+	first := err
+	alone, err := l.files.freeze()
+	if err != nil {
+		return err
+	}
+	still := url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
+	if !alone { // what is in the log is a part of it, and is indexed in memory
+		still = url.Values{"mode": {"ro"}, "nolock": {"1"}, "_pragma": {"locking_mode(EXCLUSIVE)", "query_only(1)"}}
+	}
+	if err := l.read.Close(); err != nil {
+		return err
+	}
+	if l.read, err = l.pool(readers, still); err != nil {
+		return err
+	}
+	if err := l.known(ctx); err != nil {
+		return errors.Join(err, first)
+	}
+	return nil
+}
+
+// unwritable reports whether an error is of a reader that may not make -shm.
+func unwritable(err error) bool {
+	switch code(err) & 0xff {
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+		return true
+	}
+	return false
+}
+
+// pool returns connections to the file that is watched, and to no other one that may
+// lie there later.
+func (l *SQLite) pool(size int, query url.Values) (*sql.DB, error) {
+	path := filepath.ToSlash(l.files.path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // of a drive
+	}
+	query.Set("_txlock", "immediate")
+	query.Set("_busy_timeout", fmt.Sprint(busy))
+	to, err := sqlite.NewConnector((&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String())
 	if err != nil {
 		return nil, err
 	}
-	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
-		path = "/" + path // of a drive
+	db := sql.OpenDB(&connector{to, l.files})
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	return db, nil
+}
+
+type connector struct {
+	driver.Connector
+	files *files
+}
+
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
 	}
-	query := url.Values{"mode": {mode}, "_txlock": {"immediate"}, "_busy_timeout": {fmt.Sprint(busy)}, "_pragma": pragmas}
-	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String())
+	if err := c.files.same(); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// reading waits for the caller's turn to read. Done ends it.
+func (l *SQLite) reading(ctx context.Context) (done func(), err error) {
+	select {
+	case l.turns <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := l.files.same(); err != nil {
+		<-l.turns
+		return nil, err
+	}
+	return func() { <-l.turns }, nil
 }
 
 // Close closes the ledger.
 func (l *SQLite) Close() error {
 	var errs []error
-	for _, db := range []*sql.DB{l.read, l.write} {
+	for _, db := range []*sql.DB{l.read, l.own, l.write} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
@@ -142,8 +234,8 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// version returns the version of the tables, 0 for an empty file.
-func (l *SQLite) version(ctx context.Context, q querier) (int, error) {
+// tables returns their version, 0 for an empty file.
+func (l *SQLite) tables(ctx context.Context, q querier) (int, error) {
 	var id, version, tables int
 	if err := q.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)").Scan(&id, &version, &tables); err != nil {
 		return 0, l.wrap("read its version", err)
@@ -158,21 +250,23 @@ func (l *SQLite) version(ctx context.Context, q querier) (int, error) {
 	return version, nil
 }
 
-func (l *SQLite) upToDate(ctx context.Context, q querier) error {
-	version, err := l.version(ctx, q)
-	if current := len(l.steps); err == nil && version != current {
-		err = &VersionError{l.path, version, current}
+// known makes sure that the tables can be read: those of older versions can, so that a
+// backup needs not be writable to be checked.
+func (l *SQLite) known(ctx context.Context) (err error) {
+	l.version, err = l.tables(ctx, l.read)
+	if err == nil && l.version == 0 {
+		err = &VersionError{l.path, 0, len(l.steps)}
 	}
 	return err
 }
 
 // migrate makes the steps that are missing, in one transaction.
-func (l *SQLite) migrate(ctx context.Context) error {
-	if version, err := l.version(ctx, l.write); err != nil || version == len(l.steps) {
+func (l *SQLite) migrate(ctx context.Context) (err error) {
+	if l.version, err = l.tables(ctx, l.write); err != nil || l.version == len(l.steps) {
 		return err
 	}
 	return l.transact(ctx, "bring it up to date", func(tx *sql.Tx) error {
-		version, err := l.version(ctx, tx) // another process may have been faster
+		version, err := l.tables(ctx, tx) // another process may have been faster
 		if err != nil {
 			return err
 		}
@@ -181,24 +275,78 @@ func (l *SQLite) migrate(ctx context.Context) error {
 				return err
 			}
 		}
-		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(l.steps)))
+		l.version = len(l.steps)
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, l.version))
 		return err
 	})
 }
 
 // store runs f in a transaction, if the tables are still those that this program
-// knows: a newer one may have brought them up to date since.
+// knows (a newer one may have brought them up to date since), the ledger has all that
+// it had, and is where it was. When it returns without an error, what f stored can be
+// read again by others.
 func (l *SQLite) store(ctx context.Context, what string, f func(*sql.Tx) error) error {
-	return l.transact(ctx, what, func(tx *sql.Tx) error {
-		var version int
-		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+	if err := l.files.same(); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotStored, err)
+	}
+	var is mark
+	err := l.transact(ctx, what, func(tx *sql.Tx) error {
+		if err := l.ready(ctx, tx); err != nil {
 			return err
 		}
-		if version != len(l.steps) {
-			return &VersionError{l.path, version, len(l.steps)}
+		if err := f(tx); err != nil {
+			return err
 		}
-		return f(tx)
+		if _, err := tx.ExecContext(ctx, "UPDATE state SET commits = commits + 1"); err != nil {
+			return err
+		}
+		var err error
+		is, err = l.now(ctx, tx)
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	if err := l.files.committed(); err != nil {
+		return err
+	}
+	if err := l.reaches(ctx, l.own, is); err != nil { // by another connection, from the files
+		return l.wrap("read what was stored", err)
+	}
+	return l.wrap("write down its head", is.write(l.files.path))
+}
+
+// ready looks at a ledger that is locked for writing.
+func (l *SQLite) ready(ctx context.Context, tx *sql.Tx) error {
+	var version int
+	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return err
+	}
+	if version != len(l.steps) {
+		return &VersionError{l.path, version, len(l.steps)}
+	}
+	if err := l.files.inUse(); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotStored, err)
+	}
+	if m, ok := readMark(l.files.path); ok {
+		if err := l.reaches(ctx, tx, m); err != nil {
+			return fmt.Errorf("%w: %w", ErrNotStored, err)
+		}
+	}
+	return nil
+}
+
+// marked compares a ledger with the mark beside it, and makes one where there is none.
+func (l *SQLite) marked(ctx context.Context) error {
+	m, ok := readMark(l.files.path)
+	if ok {
+		return l.wrap("compare it with its head", l.reaches(ctx, l.own, m))
+	}
+	m, err := l.now(ctx, l.own)
+	if err == nil {
+		err = m.write(l.files.path)
+	}
+	return l.wrap("write down its head", err)
 }
 
 // transact runs f in a transaction that holds the lock for writing.
@@ -220,8 +368,12 @@ func (l *SQLite) transact(ctx context.Context, what string, f func(*sql.Tx) erro
 // wrap says what failed where. Errors of this package stay as they are.
 func (l *SQLite) wrap(what string, err error) error {
 	var version *VersionError
+	var damage *DamageError
+	var replaced *ReplacedError
+	var rolledBack *RolledBackError
 	switch {
-	case err == nil, errors.Is(err, ErrHeadMoved), errors.Is(err, ErrDuplicateID), errors.Is(err, ErrNotFound), errors.As(err, &version):
+	case err == nil, errors.Is(err, ErrHeadMoved), errors.Is(err, ErrDuplicateID), errors.Is(err, ErrNotFound),
+		errors.As(err, &version), errors.As(err, &damage), errors.As(err, &replaced), errors.As(err, &rolledBack):
 		return err
 	}
 	hint := ""

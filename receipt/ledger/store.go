@@ -16,8 +16,8 @@ type Store interface {
 
 	// Append makes r the head of its stream s, durably, if previous is the head at
 	// that moment; it is one step, whoever else appends. Only the hash of previous
-	// counts. The error is or wraps ErrHeadMoved, ErrDuplicateID, or what went
-	// wrong, after which the receipt may or may not be stored. What is stored is
+	// counts. The error is or wraps ErrHeadMoved, ErrDuplicateID, ErrNotStored, or what
+	// went wrong, after which the receipt may or may not be stored. What is stored is
 	// the whole receipt, or nothing.
 	Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error
 
@@ -43,6 +43,10 @@ var (
 	// ErrDuplicateID says that a receipt_id is taken by a receipt with another
 	// content. Nothing was stored.
 	ErrDuplicateID = errors.New("ledger: the receipt_id is taken by another receipt")
+
+	// ErrUnsigned says that the receipt of a draft is stored already, without a
+	// signature. It may have been given to others as it is.
+	ErrUnsigned = errors.New("ledger: the receipt is stored already, and is not signed")
 
 	// ErrNotFound says that no receipt has a receipt_id.
 	ErrNotFound = errors.New("ledger: no such receipt")

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -20,11 +19,11 @@ func (l *SQLite) Tree(ctx context.Context, q Query) (*merkle.Tree, error) {
 			return nil, err
 		}
 		if err := doc.Parse(e.JSON, canon.Limits{}); err != nil {
-			return nil, fmt.Errorf("ledger: receipt %.200q is damaged: %w", e.ID, err)
+			return nil, unreadable(e.ID, chain.StreamOf(doc), err)
 		}
 		hash, err := chain.Hash(doc)
 		if link, ok := chain.LinkOf(doc); err != nil || !ok || link.Hash != hash {
-			return nil, fmt.Errorf("ledger: receipt %.200q is damaged: it does not fit its hash", e.ID)
+			return nil, &DamageError{string(receipt.CodeHashMismatch), e.ID, chain.StreamOf(doc), "its content does not fit its hash"}
 		}
 		tree.Append(receipt.CheckpointLeaf(hash))
 	}

@@ -4,6 +4,7 @@ package served
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -12,8 +13,12 @@ import (
 )
 
 // New returns the receipts of a ledger as a source. What is issued while serving is
-// served at once. A task's receipts are those with its identifiers.task_id, in the
-// order in which they were stored.
+// served at once. A task's receipts are those that it is the subject of, or that have
+// its id in identifiers.task_id, in the order in which they were stored.
+//
+// A row that holds another receipt than the one it was found for is
+// [serve.ErrChanged]. A receipt whose content was altered is served as it is, for
+// verifying to refute.
 func New(l *ledger.SQLite) serve.Source { return source{l} }
 
 type source struct{ ledger *ledger.SQLite }
@@ -26,10 +31,19 @@ const (
 
 func (s source) Get(ctx context.Context, receiptID string, reach *serve.Reach) (serve.Stored, error) {
 	json, err := s.ledger.Raw(ctx, receiptID)
-	if errors.Is(err, ledger.ErrNotFound) || err == nil && !sees(reach, json) {
+	damage, damaged := errors.AsType[*ledger.DamageError](err)
+	if errors.Is(err, ledger.ErrNotFound) || err == nil && !sees(reach, json) || damaged && !reach.Sees(damage.Stream) {
 		return serve.Stored{}, serve.ErrNotFound
 	}
-	return serve.Stored{JSON: json}, err
+	return serve.Stored{JSON: json}, changed(err)
+}
+
+// changed says of a damaged row what any source does.
+func changed(err error) error {
+	if _, damaged := errors.AsType[*ledger.DamageError](err); damaged {
+		return fmt.Errorf("%w: %w", serve.ErrChanged, err)
+	}
+	return err
 }
 
 func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Stored, more bool, err error) {
@@ -43,7 +57,7 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 	for size := 0; ; {
 		part, behind, err := s.ledger.List(ctx, ledger.Query{Task: q.Task}, cursor, pagePart)
 		if err != nil {
-			return nil, false, err
+			return nil, false, changed(err)
 		}
 		for _, e := range part {
 			if !sees(q.Reach, e.JSON) {
@@ -74,7 +88,7 @@ func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, e
 	if cursor == "" && err == nil || errors.Is(err, ledger.ErrNotFound) {
 		err = serve.ErrCursor
 	}
-	return cursor, err
+	return cursor, changed(err)
 }
 
 // sees reports whether a receipt is within reach. What is no JSON is in nobody's.

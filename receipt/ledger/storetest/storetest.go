@@ -295,7 +295,7 @@ func (s suite) issuers(t *testing.T) {
 	hashes := make([]map[string]string, goroutines)
 	var group sync.WaitGroup
 	for half := range 2 {
-		issuer := &ledger.Issuer{Store: store, KeepSecrets: true}
+		issuer := &ledger.Issuer{Store: store, KeepSecrets: true, Unsigned: true}
 		for g := half; g < goroutines; g += 2 {
 			hashes[g] = map[string]string{}
 			group.Go(func() {
@@ -313,7 +313,7 @@ func (s suite) issuers(t *testing.T) {
 	}
 	group.Wait()
 	follows := map[string]string{} // predecessor to hash
-	issuer := &ledger.Issuer{Store: store, KeepSecrets: true}
+	issuer := &ledger.Issuer{Store: store, KeepSecrets: true, Unsigned: true}
 	for g := range hashes {
 		for id, hash := range hashes[g] {
 			r, err := issuer.Issue(ctx, Draft(id, "w"))

@@ -1,0 +1,184 @@
+package ledger
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// ErrNotStored says that nothing was stored: what went wrong did so before.
+var ErrNotStored = errors.New("ledger: nothing was stored")
+
+// A ReplacedError says that a ledger that is open is not the file any more that its
+// path leads to, or that somebody cut it. SQLite goes on writing into a file that
+// nobody will find again, or over what is missing.
+type ReplacedError struct {
+	Path string // of the ledger, or of its -wal or -shm
+	What string // what happened
+}
+
+func (e *ReplacedError) Error() string {
+	return fmt.Sprintf("ledger: %q %s while it was open; close it, see what is there with receipt ledger fsck, and open that", e.Path, e.What)
+}
+
+// files watches the files of an open ledger. They are looked at by path alone: to
+// open and close the ledger, or its -shm, would take SQLite's locks from it.
+type files struct {
+	given string // by the caller
+	path  string // without links, as SQLite names what lies beside it
+
+	mu     sync.Mutex
+	main   fs.FileInfo
+	beside map[string]fs.FileInfo // -wal and -shm, once they are in use
+	log    []byte                 // header of the -wal, when it was last seen
+	logEnd int64                  // and its size
+
+	frozen bool        // nobody may write into them
+	still  fs.FileInfo // -wal of frozen files, nil: none
+}
+
+func watch(path string) (*files, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+	}
+	f := &files{given: path, main: info, beside: map[string]fs.FileInfo{}}
+	if f.path, err = filepath.EvalSymlinks(path); err == nil {
+		f.path, err = filepath.Abs(f.path)
+	}
+	return f, err
+}
+
+// freeze says that nobody may write into the files as long as they are read, and
+// reports whether all of the ledger is in its one file.
+func (f *files) freeze() (alone bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.frozen = true
+	f.still, err = f.logInfo()
+	return f.still == nil || f.still.Size() == 0, err
+}
+
+// logInfo describes the -wal, nil when there is none.
+func (f *files) logInfo() (fs.FileInfo, error) {
+	info, err := os.Stat(f.path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return info, err
+}
+
+// same makes sure that the path leads to the file that was opened. A ledger never
+// becomes smaller, and one that nobody may write into does not change.
+func (f *files) same() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, err := f.look(f.given, f.main)
+	if err != nil {
+		return err
+	}
+	if info.Size() < f.main.Size() {
+		return &ReplacedError{f.given, "was cut or overwritten"}
+	}
+	if f.frozen {
+		return f.unchanged(info)
+	}
+	f.main = info
+	for suffix, was := range f.beside {
+		if _, err := f.look(f.path+suffix, was); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unchanged makes sure that frozen files are what they were.
+func (f *files) unchanged(main fs.FileInfo) error {
+	log, err := f.logInfo()
+	if err != nil {
+		return err
+	}
+	if written(main, f.main) || (log == nil) != (f.still == nil) || log != nil && written(log, f.still) {
+		return &ReplacedError{f.given, "was written into, which its folder does not allow,"}
+	}
+	return nil
+}
+
+func written(now, was fs.FileInfo) bool {
+	return now.Size() != was.Size() || !now.ModTime().Equal(was.ModTime())
+}
+
+func (f *files) look(path string, was fs.FileInfo) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &ReplacedError{path, "was deleted"}
+	case err != nil:
+		return nil, err
+	case !os.SameFile(info, was):
+		return nil, &ReplacedError{path, "was replaced"}
+	}
+	return info, nil
+}
+
+// inUse remembers what lies beside the ledger. It is called inside of a transaction,
+// when SQLite has both open.
+func (f *files) inUse() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if f.beside[suffix] != nil {
+			continue
+		}
+		info, err := os.Stat(f.path + suffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			return &ReplacedError{f.path + suffix, "was deleted"}
+		} else if err != nil {
+			return err
+		}
+		f.beside[suffix] = info
+	}
+	return nil
+}
+
+// The write-ahead log begins with a header of 32 bytes, which changes when SQLite
+// begins to write it anew from its beginning: https://sqlite.org/fileformat2.html#walformat.
+const logHeader = 32
+
+var logMagic = []byte{0x37, 0x7f, 0x06} // and 0x82 or 0x83
+
+// committed makes sure that a transaction went into a log that the next one who opens
+// the ledger can read: it has its header, and did not become shorter since.
+func (f *files) committed() error {
+	if err := f.same(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	log, err := os.Open(f.path + "-wal") // SQLite has no locks on it
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	header := make([]byte, logHeader)
+	if _, err := io.ReadFull(log, header); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return err
+	}
+	info, err := log.Stat()
+	if err != nil {
+		return err
+	}
+	if !bytes.HasPrefix(header, logMagic) || bytes.Equal(header, f.log) && info.Size() < f.logEnd {
+		return &ReplacedError{f.path + "-wal", "was cut"}
+	}
+	f.log, f.logEnd = header, info.Size()
+	return nil
+}

@@ -1,0 +1,313 @@
+package ledger_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+// A writer is a process that issues until it is refused or killed, and what it was
+// told is stored.
+type writer struct {
+	*exec.Cmd
+	mu    sync.Mutex
+	told  []string // id and hash
+	ended chan struct{}
+}
+
+// writers starts processes that issue into a ledger, and waits until each was told
+// of some receipts.
+func writers(t *testing.T, path string, n int) []*writer {
+	t.Helper()
+	var all []*writer
+	for i := range n {
+		w := &writer{Cmd: exec.Command(os.Args[0]), ended: make(chan struct{})}
+		w.Env = append(os.Environ(), fmt.Sprintf("LEDGER_WORKER=%s\tw%d_%d\t100000\t%d", path, time.Now().UnixNano(), i, 1+2*(i%2)))
+		out, err := w.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { w.Process.Kill(); <-w.ended })
+		go func() {
+			for lines := bufio.NewScanner(out); lines.Scan(); {
+				w.mu.Lock()
+				w.told = append(w.told, lines.Text())
+				w.mu.Unlock()
+			}
+			w.Wait()
+			close(w.ended)
+		}()
+		all = append(all, w)
+	}
+	for _, w := range all {
+		for deadline := time.Now().Add(time.Minute); len(w.acknowledged()) < 3; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("a writer does not begin")
+			}
+		}
+	}
+	return all
+}
+
+func (w *writer) acknowledged() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]string(nil), w.told...)
+}
+
+// end kills the writers that do not end by themselves within a time, and returns how
+// many those are.
+func end(all []*writer, wait time.Duration) (killed int) {
+	deadline := time.After(wait)
+	for _, w := range all {
+		select {
+		case <-w.ended:
+			continue
+		case <-deadline:
+			closed := make(chan time.Time)
+			close(closed)
+			deadline = closed
+		}
+		w.Process.Kill()
+		<-w.ended
+		killed++
+	}
+	return killed
+}
+
+// stored are the receipts that a ledger has, "id hash", whatever else is wrong with it.
+func storedIn(t *testing.T, path string) map[string]bool {
+	t.Helper()
+	l, err := ledger.OpenReadOnly(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	there := map[string]bool{}
+	for e, err := range l.Scan(context.Background(), ledger.Query{}) {
+		if err != nil {
+			break
+		}
+		there[fmt.Sprint(e.ID, " ", e.Hash)] = true
+	}
+	return there
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, data, 0o600); err != nil { // into the same file, if there is one
+		t.Fatal(err)
+	}
+}
+
+// backup copies a ledger that is in use, as its documentation says.
+func backup(t *testing.T, path string) (to string) {
+	t.Helper()
+	to = filepath.Join(t.TempDir(), "backup.db")
+	execute(t, path, fmt.Sprintf("VACUUM INTO '%s'", to))
+	return to
+}
+
+// TestFileTaken: under eight processes that write, somebody takes the file from them.
+// Each is told soon, nobody was told of a receipt that went nowhere after that, and
+// what was stored before is in the file that was taken.
+func TestFileTaken(t *testing.T) {
+	n := 8
+	if testing.Short() {
+		n = 2
+	}
+	remove := func(t *testing.T, path string) {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	move := func(t *testing.T, path string) {
+		if err := os.Rename(path, path+".taken"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, take := range map[string]func(t *testing.T, path, old string){
+		"deleted":  func(t *testing.T, path, _ string) { remove(t, path) },
+		"moved":    func(t *testing.T, path, _ string) { move(t, path) },
+		"replaced": func(t *testing.T, path, old string) { move(t, path); copyFile(t, old, path) },
+		"a backup is moved in": func(t *testing.T, path, old string) {
+			if err := os.Rename(old, path); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"truncated": func(t *testing.T, path, _ string) {
+			if err := os.Truncate(path, 4096); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"emptied":           func(t *testing.T, path, _ string) { os.Truncate(path, 0) },
+		"the log deleted":   func(t *testing.T, path, _ string) { remove(t, path+"-wal") },
+		"the log emptied":   func(t *testing.T, path, _ string) { os.Truncate(path+"-wal", 0) },
+		"the index deleted": func(t *testing.T, path, _ string) { remove(t, path+"-shm") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filled(t, 3)
+			old := backup(t, path)
+			execute(t, path, "PRAGMA wal_checkpoint")
+			all := writers(t, path, n)
+			before := map[*writer]int{}
+			for _, w := range all {
+				before[w] = len(w.acknowledged())
+			}
+			take(t, path, old)
+			taken := time.Now()
+			if killed := end(all, 20*time.Second); killed > 0 {
+				t.Errorf("%d of %d writers go on", killed, n)
+			}
+			after := 0
+			for _, w := range all {
+				after += len(w.acknowledged()) - before[w]
+			}
+			t.Logf("ended after %v; %d more were acknowledged meanwhile", time.Since(taken).Round(time.Millisecond), after)
+			if after > 2*n*3 { // those that were on their way
+				t.Errorf("%d receipts were acknowledged after it was taken", after)
+			}
+		})
+	}
+}
+
+// TestRestored: a backup comes back in the place of a ledger, and its log is lost, or
+// its end cut off. A check says so without being told what was there, nobody writes
+// into it, and who accepts what is left can go on.
+func TestRestored(t *testing.T) {
+	ctx, v := context.Background(), verifier(t, receipt.Policy{})
+	for name, lose := range map[string]func(t *testing.T, path, old string){
+		"the log is lost":    func(t *testing.T, path, _ string) { os.Remove(path + "-wal"); os.Remove(path + "-shm") },
+		"the log is emptied": func(t *testing.T, path, _ string) { os.Truncate(path+"-wal", 0) },
+		"the log is cut":     func(t *testing.T, path, _ string) { os.Truncate(path+"-wal", 32+2*(24+4096)) },
+		"a backup": func(t *testing.T, path, old string) {
+			os.Remove(path + "-wal")
+			os.Remove(path + "-shm")
+			copyFile(t, old, path)
+		},
+		"its end is cut off": func(t *testing.T, path, _ string) {
+			execute(t, path, "DELETE FROM receipts WHERE position > 2; UPDATE streams SET count = 2, head = (SELECT hash FROM receipts WHERE stream = streams.id AND position = 2) WHERE count > 2")
+		},
+		"another ledger": func(t *testing.T, path, _ string) {
+			os.Remove(path + "-wal")
+			os.Remove(path + "-shm")
+			copyFile(t, filled(t, 5), path)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filled(t, 3)
+			old := backup(t, path)
+			all := writers(t, path, 2)
+			if end(all, 0) != 2 { // by a signal, in the middle of it
+				t.Fatal("a writer has ended")
+			}
+			there := storedIn(t, path)
+			for _, w := range all {
+				for _, r := range w.acknowledged() {
+					if !there[r] {
+						t.Errorf("%s was acknowledged and is not there", r)
+					}
+				}
+			}
+			if c, list := faults(t, path, v); len(list) > 0 || !c.Marked {
+				t.Errorf("before: %+v, %q", c, list)
+			}
+
+			lose(t, path, old)
+			c, list := faults(t, path, v)
+			if len(list) == 0 || !c.Marked || !strings.Contains(strings.Join(list, "\n"), "head_mismatch") {
+				t.Errorf("the check finds %q", list)
+			}
+			var back *ledger.RolledBackError
+			if l, err := ledger.Open(ctx, path); !errors.As(err, &back) {
+				t.Errorf("it opens for writing: %v, %v", l, err)
+			}
+
+			os.Remove(path + "-head")
+			l, err := ledger.Open(ctx, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			if _, err := (&ledger.Issuer{Store: l, Signer: signer(t)}).Issue(ctx, draft("receipt_next", "next")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestCopy: a ledger that was copied as its documentation says, and one whose log is
+// a part of the file, are sound without what lies beside them.
+func TestCopy(t *testing.T) {
+	v := verifier(t, receipt.Policy{})
+	path := filled(t, 3)
+	all := writers(t, path, 2)
+	live := backup(t, path)
+	end(all, 0)
+	execute(t, path, "PRAGMA wal_checkpoint(TRUNCATE)")
+	plain := filepath.Join(t.TempDir(), "copy.db")
+	copyFile(t, path, plain)
+	for _, path := range []string{live, plain, path} {
+		c, list := faults(t, path, v)
+		if len(list) > 0 || c.Receipts < 12 {
+			t.Errorf("%d receipts, %q", c.Receipts, list)
+		}
+	}
+}
+
+// TestMarkDamaged: what lies beside a ledger is no ground to refuse it. What is
+// damaged there is as good as absent, and a torn write leaves the one before.
+func TestMarkDamaged(t *testing.T) {
+	ctx, v, path := context.Background(), verifier(t, receipt.Policy{}), filled(t, 3)
+	whole, err := os.ReadFile(path + "-head")
+	if err != nil || len(whole) != 1024 {
+		t.Fatal(len(whole), err)
+	}
+	for name, damaged := range map[string][]byte{"empty": {}, "cut": whole[:700], "zeros": make([]byte, 1024), "text": []byte("hello"), "longer": append(whole[:1024:1024], 'x')} {
+		if err := os.WriteFile(path+"-head", damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c, list := faults(t, path, v); len(list) > 0 || c.Verified != 6 || c.Marked != (name == "cut" || name == "longer") {
+			t.Errorf("%s: %+v, %q", name, c, list)
+		}
+	}
+	for at := range whole {
+		damaged := append([]byte(nil), whole...)
+		damaged[at] ^= 4
+		if err := os.WriteFile(path+"-head", damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if at%97 == 0 {
+			if c, list := faults(t, path, v); len(list) > 0 || !c.Marked {
+				t.Errorf("byte %d: %+v, %q", at, c, list)
+			}
+		}
+	}
+	os.Remove(path + "-head")
+	l, err := ledger.Open(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if c, list := faults(t, path, v); len(list) > 0 || !c.Marked {
+		t.Errorf("made anew: %+v, %q", c, list)
+	}
+}

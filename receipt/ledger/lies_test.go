@@ -1,0 +1,230 @@
+package ledger_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+)
+
+// exchanges are statements that give two rows, 1 and 2 by sequence, each other's
+// column.
+var exchanges = []string{"receipt_id", "json", "stream, position", "hash", "position", "previous", "seq", "hash, previous", "json, receipt_id", "hash, json", "task", "session"}
+
+// exchange gives two receipts each other's columns, against all indexes.
+func exchange(t *testing.T, path, columns, one, other string) {
+	t.Helper()
+	execute(t, path, `DROP INDEX IF EXISTS receipts_place; DROP INDEX IF EXISTS receipts_previous`)
+	execute(t, path, `PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'receipt_id TEXT NOT NULL UNIQUE', 'receipt_id TEXT NOT NULL') WHERE name = 'receipts'; DELETE FROM sqlite_schema WHERE name = 'sqlite_autoindex_receipts_1'; PRAGMA writable_schema = 0`)
+	execute(t, path, fmt.Sprintf(`CREATE TEMP TABLE was AS SELECT * FROM receipts WHERE receipt_id IN ('%[2]s', '%[3]s');
+UPDATE receipts SET seq = -seq WHERE receipt_id IN ('%[2]s', '%[3]s');
+UPDATE receipts AS r SET (%[1]s) = (SELECT %[1]s FROM was WHERE was.seq <> -r.seq) WHERE seq < 0;
+UPDATE receipts SET seq = -seq WHERE seq < 0`, columns, one, other))
+	execute(t, path, `CREATE UNIQUE INDEX receipts_place ON receipts (stream, position)`)
+}
+
+// A truth is a ledger that does not lie: its receipts by id, and their hashes.
+type truth struct {
+	*testing.T
+	verifier *receipt.Verifier
+	json     map[string][]byte
+	hashes   map[canon.Digest]chain.Stream
+}
+
+func truthOf(t *testing.T, path string) *truth {
+	t.Helper()
+	l, err := ledger.OpenReadOnly(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	all := &truth{t, verifier(t, receipt.Policy{}), map[string][]byte{}, map[canon.Digest]chain.Stream{}}
+	for _, e := range every(t, l.Scan(context.Background(), ledger.Query{})) {
+		all.json[e.ID] = e.JSON
+		all.hashes[e.Hash] = chain.Stream{Issuer: "harness_example_cloud", Workspace: e.ID[:1]}
+	}
+	return all
+}
+
+// believed lets every reader read a ledger. What any of them gives out as a sound
+// receipt must be the one that was asked for, byte for byte; what a tree is made over,
+// or a head named as, must be true. It returns how many receipts were given out.
+func (t *truth) believed(what, path string) (given int) {
+	t.Helper()
+	ctx := context.Background()
+	l, err := ledger.OpenReadOnly(ctx, path)
+	if err != nil {
+		return 0 // refused as a whole
+	}
+	defer l.Close()
+	good := func(reader, id string, json []byte) {
+		if _, err := t.verifier.Open(json); err != nil {
+			return // it is given out, and whoever verifies it is told
+		}
+		if given++; !bytes.Equal(json, t.json[id]) {
+			t.Errorf("%s: %s says of %s:\n%s", what, reader, id, json)
+		}
+	}
+	source := served.New(l)
+	for id := range t.json {
+		if r, err := l.Get(ctx, id); err == nil {
+			good("Get", id, r.JSON())
+		}
+		if s, err := source.Get(ctx, id, nil); err == nil {
+			good("the source", id, s.JSON)
+		}
+		page, _, err := source.ByTask(ctx, serve.TaskQuery{Task: "task_" + id, Limit: 10})
+		for _, s := range page {
+			if err == nil {
+				good("the source's task", id, s.JSON)
+			}
+		}
+	}
+	for hash, stream := range t.hashes {
+		if s, found, err := l.Find(ctx, hash); err == nil && found && s != stream {
+			t.Errorf("%s: %v is said to be of %v", what, hash, s)
+		}
+	}
+	for e, err := range l.Scan(ctx, ledger.Query{}) {
+		if err == nil {
+			good("Scan", e.ID, e.JSON)
+		}
+	}
+	streams, err := l.Streams(ctx)
+	for _, s := range streams {
+		if err == nil && (t.hashes[s.Head.Hash] != s.Stream || !bytes.Contains(t.json[fmt.Sprintf("%s_%d", s.Stream.Workspace, s.Head.Count-1)], []byte(s.Head.Hash.String()))) {
+			t.Errorf("%s: the head of %v is said to be %v", what, s.Stream, s.Head)
+		}
+	}
+	return given
+}
+
+// TestLyingRows: each column of every row is exchanged with another row's, of the same
+// stream and of the other one. Nobody is told anything of the wrong receipt, and a
+// check finds it.
+func TestLyingRows(t *testing.T) {
+	v := verifier(t, receipt.Policy{})
+	sound := filled(t, 3)
+	truth := truthOf(t, sound)
+	if n := truth.believed("sound", sound); n != 4*len(truth.json) {
+		t.Fatalf("of a sound ledger %d receipts are given out, expected %d", n, 4*len(truth.json))
+	}
+	data, err := os.ReadFile(sound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs := [][2]string{{"a_0", "a_1"}, {"a_0", "a_2"}, {"a_1", "a_2"}, {"a_0", "b_0"}, {"a_1", "b_1"}, {"a_2", "b_2"}, {"a_0", "b_2"}, {"a_2", "b_0"}}
+	if testing.Short() {
+		pairs = pairs[2:5]
+	}
+	for _, columns := range exchanges {
+		for _, pair := range pairs {
+			path := filepath.Join(t.TempDir(), "ledger.db")
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			exchange(t, path, columns, pair[0], pair[1])
+			what := fmt.Sprint(columns, " of ", pair)
+			truth.believed(what, path)
+			harmless := columns == "session" || // the same in all
+				columns == "seq" && pair[0][0] != pair[1][0] && pair[0][2] == pair[1][2] // of two streams, each still in order
+			if _, list := faults(t, path, v); len(list) == 0 && !harmless {
+				t.Errorf("%s: the check finds nothing", what)
+			}
+		}
+	}
+}
+
+// TestLyingHeads: the table of streams says something else than their receipts.
+// Nobody is told a wrong head, and nothing is linked to one.
+func TestLyingHeads(t *testing.T) {
+	ctx, v := context.Background(), verifier(t, receipt.Policy{})
+	for _, edit := range []string{
+		"CREATE TEMP TABLE was AS SELECT * FROM streams; UPDATE streams AS s SET (head, count) = (SELECT head, count FROM was WHERE was.id <> s.id)",
+		"DROP INDEX streams_name; CREATE TEMP TABLE was AS SELECT * FROM streams; UPDATE streams AS s SET workspace = (SELECT workspace FROM was WHERE was.id <> s.id)",
+		"UPDATE streams SET head = zeroblob(32)",
+		"UPDATE streams SET head = (SELECT hash FROM receipts r WHERE r.stream = streams.id AND position = 2)",
+		"UPDATE streams SET count = 2",
+		"UPDATE streams SET count = 9000000000000000000",
+		"DELETE FROM receipts WHERE position = 3",
+	} {
+		path := filled(t, 3)
+		truth := truthOf(t, path)
+		execute(t, path, edit)
+		truth.believed(edit, path)
+		if _, list := faults(t, path, v); len(list) == 0 || len(list) > 20 {
+			t.Errorf("%s: the check finds %q", edit, list)
+		}
+		l, err := ledger.Open(ctx, path)
+		if err != nil {
+			var back *ledger.RolledBackError
+			if !errors.As(err, &back) {
+				t.Errorf("%s: %v", edit, err)
+			}
+			continue
+		}
+		if r, err := (&ledger.Issuer{Store: l, Signer: signer(t)}).Issue(ctx, draft("receipt_new", "a")); err == nil {
+			t.Errorf("%s: issued %s", edit, r.JSON())
+		}
+		l.Close()
+	}
+}
+
+// TestLyingPages flips bits in every page, one at a time: what is given out as sound
+// is what was stored.
+func TestLyingPages(t *testing.T) {
+	path := filled(t, 4)
+	truth := truthOf(t, path)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step, given := 191, 0
+	if testing.Short() {
+		step = 2039
+	}
+	for at := 0; at < len(whole); at += step {
+		data := bytes.Clone(whole)
+		data[at] ^= 1 << (at % 8)
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		given += truth.believed(fmt.Sprintf("bit %d of byte %d", at%8, at), path)
+	}
+	if given == 0 {
+		t.Error("nothing was given out at all")
+	}
+}
+
+// TestServedChanged: a source says that a row holds another receipt, and gives out one
+// that was altered as it is, for verifying to refute.
+func TestServedChanged(t *testing.T) {
+	ctx, path := context.Background(), filled(t, 3)
+	execute(t, path, "UPDATE receipts SET json = (SELECT json FROM receipts WHERE receipt_id = 'a_1') WHERE receipt_id = 'a_2'")
+	execute(t, path, "UPDATE receipts SET json = CAST(replace(CAST(json AS TEXT), 'SUCCEEDED', 'CANCELED') AS BLOB) WHERE receipt_id = 'b_1'")
+	l, err := ledger.OpenReadOnly(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	source := served.New(l)
+	if s, err := source.Get(ctx, "a_2", nil); !errors.Is(err, serve.ErrChanged) || s.JSON != nil {
+		t.Errorf("another receipt: %s, %v", s.JSON, err)
+	}
+	if _, _, err := source.ByTask(ctx, serve.TaskQuery{Task: "task_a_2", Limit: 5}); !errors.Is(err, serve.ErrChanged) {
+		t.Errorf("another receipt of a task: %v", err)
+	}
+	if s, err := source.Get(ctx, "b_1", nil); err != nil || !bytes.Contains(s.JSON, []byte("CANCELED")) {
+		t.Errorf("an altered one: %s, %v", s.JSON, err)
+	}
+}

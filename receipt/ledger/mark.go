@@ -1,0 +1,147 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A mark says what a ledger had when somebody last wrote into it. It lies beside the
+// ledger, in FILE-head, because what was cut off at the end of a ledger, or was
+// only in a -wal that is lost, cannot be seen from inside.
+type mark struct {
+	ledger   string       // its name, 32 hex digits that were drawn when it was made
+	commits  int64        // how often somebody wrote into it
+	sequence int64        // of the newest receipt, 0: none
+	hash     canon.Digest // of that receipt
+}
+
+const headSuffix = "-head"
+
+// The file has two places of markBytes, which are written in turn, so that a write
+// that tears leaves the mark before it. A mark is written when the log is synced
+// already, and not synced itself: after a power cut it may be an older one, which is
+// as true, never one that is ahead of the ledger.
+const (
+	markBytes  = 512
+	markPlaces = 2
+	markFormat = "receipt ledger head 1\nledger %s\ncommits %d\nnewest %d %v\n"
+)
+
+// text is a mark and the beginning of its digest, and line ends up to its size.
+func (m mark) text() []byte {
+	body := fmt.Sprintf(markFormat, m.ledger, m.commits, m.sequence, m.hash)
+	text := make([]byte, 0, markBytes)
+	text = fmt.Appendf(text, "%scheck %s\n", body, checkOf(body))
+	return append(text, bytes.Repeat([]byte{'\n'}, markBytes-len(text))...)
+}
+
+func checkOf(body string) string {
+	sum := sha256.Sum256([]byte(body))
+	return hex.EncodeToString(sum[:8])
+}
+
+// parseMark is the inverse of text. What is damaged is none.
+func parseMark(text []byte) (m mark, ok bool) {
+	var hash string
+	if _, err := fmt.Fscanf(bytes.NewReader(text), "receipt ledger head 1\nledger %32s\ncommits %d\nnewest %d %71s\n", &m.ledger, &m.commits, &m.sequence, &hash); err != nil {
+		return mark{}, false
+	}
+	var err error
+	if m.hash, err = canon.ParseDigest(hash); err != nil || !bytes.Equal(m.text(), text) {
+		return mark{}, false
+	}
+	return m, true
+}
+
+// readMark returns the newer mark of a file, and whether there is one: a file that is
+// absent, damaged or not to be read is none.
+func readMark(path string) (newest mark, ok bool) {
+	f, err := os.Open(path + headSuffix)
+	if err != nil {
+		return mark{}, false
+	}
+	defer f.Close()
+	text := make([]byte, markPlaces*markBytes)
+	n, err := io.ReadFull(f, text)
+	if err != nil && err != io.ErrUnexpectedEOF {
+		return mark{}, false
+	}
+	for text = text[:n]; len(text) >= markBytes; text = text[markBytes:] {
+		if m, good := parseMark(text[:markBytes]); good && (!ok || m.commits > newest.commits) {
+			newest, ok = m, true
+		}
+	}
+	return newest, ok
+}
+
+// write puts a mark into the place that is its turn.
+func (m mark) write(path string) error {
+	f, err := os.OpenFile(path+headSuffix, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(m.text(), m.commits%markPlaces*markBytes)
+	return errors.Join(err, f.Close())
+}
+
+// A RolledBackError says that a ledger has less than what is written beside it: its
+// end was cut off, its -wal is lost, or it is an older copy, or another ledger.
+type RolledBackError struct {
+	Path   string
+	Detail string // what it had, and what it has
+}
+
+func (e *RolledBackError) Error() string {
+	return fmt.Sprintf("ledger: %q %s; find the file, or the -wal, that has the rest; who goes on with what is left removes %q", e.Path, e.Detail, e.Path+headSuffix)
+}
+
+// now is the mark of a ledger as it is.
+func (l *SQLite) now(ctx context.Context, q querier) (m mark, err error) {
+	if err := q.QueryRowContext(ctx, "SELECT lower(hex(ledger)), commits FROM state").Scan(&m.ledger, &m.commits); err != nil {
+		return m, err
+	}
+	var hash []byte
+	err = q.QueryRowContext(ctx, "SELECT seq, hash FROM receipts ORDER BY seq DESC LIMIT 1").Scan(&m.sequence, &hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	copy(m.hash[:], hash)
+	return m, err
+}
+
+// reaches makes sure that a ledger has all that a mark says. The error is a
+// *RolledBackError, or of reading.
+func (l *SQLite) reaches(ctx context.Context, q querier, m mark) error {
+	is, err := l.now(ctx, q)
+	if err != nil {
+		return err
+	}
+	if is.ledger != m.ledger {
+		return &RolledBackError{l.path, "is another ledger than the one that was here"}
+	}
+	if is.commits < m.commits {
+		return &RolledBackError{l.path, fmt.Sprintf("was written into %d times, and has what it had after %d; its newest receipt was number %d of all, with the hash %v, and is now number %d, with the hash %v",
+			m.commits, is.commits, m.sequence, m.hash, is.sequence, is.hash)}
+	}
+	if m.sequence == 0 {
+		return nil
+	}
+	var hash []byte
+	err = q.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE seq = ?", m.sequence).Scan(&hash)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return &RolledBackError{l.path, fmt.Sprintf("had the receipt with the hash %v, number %d of all, and has it no more", m.hash, m.sequence)}
+	case err == nil && !bytes.Equal(hash, m.hash[:]):
+		return &RolledBackError{l.path, fmt.Sprintf("had the receipt with the hash %v, number %d of all, and has another one there", m.hash, m.sequence)}
+	}
+	return err
+}

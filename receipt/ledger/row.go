@@ -1,0 +1,155 @@
+package ledger
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A row is a receipt as the table has it.
+type row struct {
+	id            string
+	task, session sql.NullString
+	subject       sql.NullString // the task that is the subject, where it is not the one of task
+	issuedAt      int64
+	link          chain.Link
+	stream        chain.Stream
+	json          []byte
+}
+
+// read reads the row of a receipt from the receipt.
+func (r *row) read(json []byte) error {
+	doc, err := canon.Parse(json)
+	if err != nil {
+		return err
+	}
+	link, ok := chain.LinkOf(doc)
+	if !ok {
+		return errors.New("ledger: the receipt has no hash")
+	}
+	root := doc.Root()
+	at, err := receipt.ParseTime(root.Member("issued_at").String())
+	if err != nil {
+		return err
+	}
+	*r = row{
+		id: root.Member("receipt_id").String(), issuedAt: at.UnixMilli(), link: link, stream: chain.StreamOf(doc), json: json,
+		task:    text(root.Member("identifiers").Member("task_id")),
+		session: text(root.Member("identifiers").Member("session_id")),
+	}
+	if subject := root.Member("subject"); subject.Member("object").String() == "task" {
+		if id := text(subject.Member("id")); id.String != "" && id != r.task {
+			r.subject = id
+		}
+	}
+	return nil
+}
+
+func text(n canon.Node) sql.NullString {
+	return sql.NullString{String: n.String(), Valid: n.Kind() == canon.KindString}
+}
+
+// differences are the columns in which a row says something else than its receipt.
+func (r *row) differences(own *row) (columns []string) {
+	for _, column := range []struct {
+		name    string
+		differs bool
+	}{
+		{"receipt_id", own.id != r.id},
+		{"task", own.task != r.task},
+		{"subject", own.subject != r.subject},
+		{"session", own.session != r.session},
+		{"issued_at", own.issuedAt != r.issuedAt},
+		{"hash or previous", own.link != r.link},
+		{"stream", own.stream != r.stream},
+	} {
+		if column.differs {
+			columns = append(columns, column.name)
+		}
+	}
+	return columns
+}
+
+func otherColumn(name string) string { return "its row has another " + name + " than the receipt" }
+
+// A stored is a row that was read, with what stands around it. Nothing of it is
+// believed before check.
+type stored struct {
+	row
+	sequence int64
+	position uint64
+	orphan   bool          // no such stream
+	end      chain.Head    // of its stream
+	before   sql.NullInt64 // sequence of the row before it in the stream
+	last     canon.Digest  // hash of that row
+}
+
+// selectRows begins a query of rows r for scan.
+func (l *SQLite) selectRows() string {
+	subject := "r.subject"
+	if l.version < subjects {
+		subject = "NULL"
+	}
+	return "SELECT r.seq, r.position, r.receipt_id, r.task, " + subject + `, r.session, r.issued_at, r.hash, r.previous, r.json,
+	s.issuer, s.tenant, s.workspace, s.head, s.count, p.seq, p.hash
+FROM receipts r LEFT JOIN streams s ON s.id = r.stream LEFT JOIN receipts p ON p.stream = r.stream AND p.position = r.position - 1
+`
+}
+
+// scan reads a row of such a query.
+func (r *stored) scan(scan func(...any) error) error {
+	var issuer, tenant, workspace sql.NullString
+	var count sql.NullInt64
+	var hash, previous, head, last []byte
+	if err := scan(&r.sequence, &r.position, &r.id, &r.task, &r.subject, &r.session, &r.issuedAt, &hash, &previous, &r.json,
+		&issuer, &tenant, &workspace, &head, &count, &r.before, &last); err != nil {
+		return err
+	}
+	r.link = chain.Link{First: previous == nil}
+	copy(r.link.Hash[:], hash)
+	copy(r.link.Previous[:], previous)
+	r.orphan = !issuer.Valid
+	r.stream = chain.Stream{Issuer: issuer.String, Tenant: tenant.String, HasTenant: tenant.Valid, Workspace: workspace.String}
+	r.end.Count = uint64(count.Int64)
+	copy(r.end.Hash[:], head)
+	copy(r.last[:], last)
+	return nil
+}
+
+// check compares a row with the receipt in it and with the rows around it: the
+// error is a *DamageError unless it is what was stored. Whether the content of the
+// receipt fits its hash is for who verifies it.
+func (l *SQLite) check(r *stored) error {
+	var own row
+	if err := own.read(r.json); err != nil {
+		return unreadable(r.id, r.stream, err)
+	}
+	if l.version < subjects {
+		own.subject = sql.NullString{}
+	}
+	if columns := r.differences(&own); len(columns) > 0 {
+		return &DamageError{FaultRow, r.id, r.stream, otherColumn(columns[0])}
+	}
+	return r.place()
+}
+
+// place looks at where a row stands: behind the row that its receipt names, stored
+// after it, and at the head if there is none behind it.
+func (r *stored) place() error {
+	first := r.position == 1
+	switch {
+	case r.orphan || r.position == 0 || r.position > r.end.Count:
+		return &DamageError{FaultRow, r.id, r.stream, "its row is behind the end of every stream"}
+	case first != r.link.First, !first && (!r.before.Valid || r.last != r.link.Previous):
+		return &DamageError{string(receipt.CodeChainBreak), r.id, r.stream, fmt.Sprintf("the receipt that it follows is not at number %d of its stream", r.position-1)}
+	case !first && r.before.Int64 >= r.sequence:
+		return &DamageError{FaultRow, r.id, r.stream, "its row was stored before the receipt that it follows"}
+	case r.position == r.end.Count && r.end.Hash != r.link.Hash:
+		return &DamageError{string(receipt.CodeHeadMismatch), r.id, r.stream, fmt.Sprintf("it is the last of its stream, whose head is said to be %v", r.end.Hash)}
+	}
+	return nil
+}
