@@ -19,7 +19,7 @@ func (l *SQLite) Tree(ctx context.Context, q Query) (*merkle.Tree, error) {
 			return nil, err
 		}
 		if err := doc.Parse(e.JSON, canon.Limits{}); err != nil {
-			return nil, unreadable(e.ID, chain.StreamOf(doc), err)
+			return nil, unreadable(e.ID, chain.Stream{}, err)
 		}
 		hash, err := chain.Hash(doc)
 		if link, ok := chain.LinkOf(doc); err != nil || !ok || link.Hash != hash {
