@@ -17,14 +17,24 @@ const (
 	MaxLongWindow = 128 << 20 // what zstd --long needs
 )
 
+// packing is how an input may be compressed.
+type packing struct {
+	long  bool // zstd with windows up to MaxLongWindow
+	ratio int  // how many bytes it may hold for each of its own; 0: any number
+}
+
+func (o *Options) packing() packing { return packing{o.Long, o.Bounds.Ratio} }
+
 var errNested = errors.New("a compressed file inside a compressed file; decompress it once")
 
 // decompress returns what r holds, decompressed when its first bytes say that it
 // is gzip (RFC 1952, several members are one file) or zstd (RFC 8878). Memory is
 // bounded by the window, whatever the data says.
-func decompress(r *bufio.Reader, long bool) (plain *bufio.Reader, compressed bool, closer func(), err error) {
+// read counts what was read into r.
+func decompress(r *bufio.Reader, packed packing, read *int64) (plain *bufio.Reader, compressed bool, closer func(), err error) {
 	nothing := func() {}
 	var inner io.Reader
+	var format string
 	closer = nothing
 	switch head, _ := r.Peek(4); {
 	case isGzip(head):
@@ -33,21 +43,24 @@ func decompress(r *bufio.Reader, long bool) (plain *bufio.Reader, compressed boo
 			return nil, true, nothing, compressionError("gzip", err)
 		}
 		z.Multistream(false)
-		inner = &named{&members{z, r}, "gzip"}
+		inner, format = &members{z, r}, "gzip"
 	case isZstd(head):
 		window := uint64(MaxWindow)
-		if long {
+		if packed.long {
 			window = MaxLongWindow
 		}
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 		if err != nil {
 			return nil, true, nothing, compressionError("zstd", err)
 		}
-		inner, closer = &named{d, "zstd"}, d.Close
+		inner, closer, format = d, d.Close, "zstd"
 	default:
 		return r, false, nothing, nil
 	}
-	plain = bufio.NewReaderSize(inner, readBytes)
+	if packed.ratio > 0 {
+		inner = &inflated{Reader: inner, read: func() int64 { return *read - int64(r.Buffered()) }, ratio: int64(packed.ratio)}
+	}
+	plain = bufio.NewReaderSize(&named{inner, format}, readBytes)
 	if head, _ := plain.Peek(4); isGzip(head) || isZstd(head) {
 		closer()
 		return nil, true, nothing, errNested

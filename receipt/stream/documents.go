@@ -113,7 +113,7 @@ func (r *reader) run() {
 }
 
 func (r *reader) read(source *Source) (more bool) {
-	in, err := source.open(r.long, func(int) {})
+	in, err := source.open(packing{long: r.long}, func(int) {})
 	if err != nil {
 		return r.hand(piece{source: source, err: err})
 	}

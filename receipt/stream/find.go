@@ -17,7 +17,7 @@ var ErrSeveral = errors.New("it holds several documents")
 // as reports and [receipt.Report.Address] count, or for 0 the only one. A receipt
 // inside an API envelope is returned with its envelope. Nothing is judged.
 func (s *Source) Find(index int, long bool) ([]byte, error) {
-	in, err := s.open(long, func(int) {})
+	in, err := s.open(packing{long: long}, func(int) {})
 	if err != nil {
 		return nil, err
 	}

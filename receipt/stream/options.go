@@ -48,6 +48,9 @@ type Options struct {
 	// input is then read twice: once for its root, once to verify.
 	Checkpoint []byte
 
+	// Bounds are for inputs of strangers.
+	Bounds Bounds
+
 	indexed int // instead of MaxIndexed, for tests
 }
 
@@ -68,6 +71,9 @@ const MaxIndexed = 1 << 18
 func (o *Options) mostIndexed() int {
 	if o.indexed > 0 {
 		return o.indexed
+	}
+	if o.Bounds.Indexed > 0 {
+		return o.Bounds.Indexed
 	}
 	return MaxIndexed
 }

@@ -18,6 +18,7 @@ const previousPointer = "/chain/previous_receipt_hash"
 type order struct {
 	options *Options
 	streams map[string]*run
+	named   int // bytes of the names of streams
 	index   *index
 	damaged map[canon.Digest]int // hashes, stated and computed, of receipts that do not fit theirs
 	gaps    []int                // lines that state no place, and which no link has been forgiven for
@@ -98,6 +99,9 @@ func (o *order) begin(it *item) (*run, error) {
 	stream := parseStreamKey(f.stream)
 	if !o.options.Only.isZero() && len(o.streams) > 0 {
 		return nil, ErrStreams
+	}
+	if o.named += len(f.stream); !o.options.Bounds.allows(len(o.streams)+1, o.named) {
+		return nil, ErrManyStreams
 	}
 	s := &run{segment: chain.SegmentOf(stream, f.link)}
 	o.streams[string(f.stream)] = s

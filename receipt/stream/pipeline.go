@@ -18,12 +18,17 @@ const (
 	batchItems = 64
 )
 
+// mostInFlight is how many bytes of documents are in flight at the same time, as far as
+// one document is no longer: of the largest two.
+const mostInFlight = 32 << 20
+
 // A batch is some documents on their way to a worker. Batches are reused.
 type batch struct {
 	bytes []byte
 	items []item
 	count int
 	done  chan struct{} // receives once the worker is through
+	also  []*batch      // which this one stands for, being as large as several
 }
 
 // A pipeline reads sources in order, lets workers look at the documents, and
@@ -39,17 +44,19 @@ type pipeline struct {
 
 	free, work, ordered chan *batch
 	filling             *batch
+	ctx                 context.Context
 	stop                <-chan struct{}
+	fail                context.CancelCauseFunc
 }
 
 // run calls each with every item in order until it returns false. It returns
 // when no goroutine of it judges any more.
 func (p *pipeline) run(ctx context.Context, each func(*item) bool) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	jobs := p.options.jobs()
 	inFlight := 2*jobs + 2
-	p.stop = ctx.Done()
+	p.ctx, p.stop, p.fail = ctx, ctx.Done(), cancel
 	p.free, p.work, p.ordered = make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
 	for range inFlight {
 		p.free <- &batch{items: make([]item, batchItems), done: make(chan struct{}, 1)}
@@ -63,29 +70,34 @@ func (p *pipeline) run(ctx context.Context, each func(*item) bool) error {
 	// nobody can interrupt. It touches nothing once ctx is done.
 	go p.read()
 	defer workers.Wait()
-	defer cancel()
+	defer cancel(nil)
 	for {
 		select {
 		case b, more := <-p.ordered:
 			if !more {
-				return ctx.Err()
+				return context.Cause(ctx)
 			}
 			select {
 			case <-b.done:
 			case <-ctx.Done():
-				return ctx.Err()
+				return context.Cause(ctx)
 			}
 			for i := range b.items[:b.count] {
 				if ctx.Err() != nil {
-					return ctx.Err()
+					return context.Cause(ctx)
 				}
 				if !each(&b.items[i]) {
 					return nil
 				}
 			}
+			b.trim()
+			for _, other := range b.also {
+				p.free <- other
+			}
+			b.also = b.also[:0]
 			p.free <- b
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 	}
 }
@@ -101,7 +113,10 @@ func (p *pipeline) judge(w *worker) {
 			for i := range b.items[:b.count] {
 				if it := &b.items[i]; !it.end {
 					it.data = b.bytes[it.from:it.to]
-					p.look(w, it)
+					if err := p.lookInTurn(w, it); err != nil {
+						p.fail(err)
+						return
+					}
 				}
 			}
 			b.done <- struct{}{}
@@ -109,6 +124,28 @@ func (p *pipeline) judge(w *worker) {
 			return
 		}
 	}
+}
+
+// lookInTurn looks at a document when there is memory for it. A large one leaves none
+// of it behind.
+func (p *pipeline) lookInTurn(w *worker, it *item) error {
+	turn := p.options.Bounds.Turn
+	if turn == nil || len(it.data) <= LargeDocument {
+		p.look(w, it)
+		return nil
+	}
+	kind := JSON
+	if it.cbor {
+		kind = CBOR
+	}
+	done, err := turn(p.ctx, Weight(it.data, kind))
+	if err != nil {
+		return err
+	}
+	defer done()
+	p.look(w, it)
+	w.doc = new(canon.Document)
+	return nil
 }
 
 func (p *pipeline) look(w *worker, it *item) {
@@ -145,7 +182,7 @@ func (p *pipeline) read() {
 var errStopped = errors.New("stopped")
 
 func (p *pipeline) readSource(i int) (docs int, err error) {
-	in, err := p.sources[i].open(p.options.Long, p.meter)
+	in, err := p.sources[i].open(p.options.packing(), p.meter)
 	if err != nil {
 		return 0, err
 	}
@@ -189,6 +226,14 @@ func (p *pipeline) add(it item, data []byte) error {
 	it.to = len(b.bytes)
 	it.data = nil
 	*slot = it
+	for n := len(data) * cap(p.free) / mostInFlight; n > 0 && len(b.also) < cap(p.free)-1; n-- {
+		select {
+		case other := <-p.free:
+			b.also = append(b.also, other)
+		case <-p.stop:
+			return errStopped
+		}
+	}
 	if b.count++; b.count == len(b.items) || len(b.bytes) >= batchBytes {
 		return p.flush()
 	}
@@ -211,11 +256,23 @@ func (p *pipeline) flush() error {
 	return nil
 }
 
-// reset empties a batch. A rare large document does not keep its memory.
+// reset empties a batch.
 func (b *batch) reset() {
 	b.count = 0
+	b.bytes = b.bytes[:0]
+}
+
+// trim takes from a batch that is done with what a rare large document left in it.
+func (b *batch) trim() {
+	for i := range b.items[:b.count] {
+		if it := &b.items[i]; cap(it.facts.stream) > nameBytes {
+			it.facts.stream = nil
+		}
+	}
 	if cap(b.bytes) > 4*batchBytes {
 		b.bytes = nil
+		for i := range b.items[:b.count] {
+			b.items[i].data = nil
+		}
 	}
-	b.bytes = b.bytes[:0]
 }

@@ -27,19 +27,19 @@ type opened struct {
 }
 
 // open opens, decompresses and sniffs a source. meter sees every byte read.
-func (s *Source) open(long bool, meter func(int)) (*opened, error) {
+func (s *Source) open(packed packing, meter func(int)) (*opened, error) {
 	file, err := s.Open()
 	if err != nil {
 		return nil, err
 	}
-	raw := bufio.NewReaderSize(&metered{Reader: file, meter: meter}, readBytes)
-	plain, packed, done, err := decompress(raw, long)
+	from := &metered{Reader: file, meter: meter}
+	plain, compressed, done, err := decompress(bufio.NewReaderSize(from, readBytes), packed, &from.count)
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
 	closer := func() { done(); file.Close() }
-	cut, err := split(plain, s.Kind, s.Name, packed)
+	cut, err := split(plain, s.Kind, s.Name, compressed)
 	if err != nil {
 		closer()
 		return nil, err
@@ -52,6 +52,7 @@ func (s *Source) open(long bool, meter func(int)) (*opened, error) {
 type metered struct {
 	io.Reader
 	meter func(int)
+	count int64
 	err   error
 }
 
@@ -61,6 +62,7 @@ func (m *metered) Read(p []byte) (int, error) {
 	}
 	n, err := m.Reader.Read(p)
 	m.meter(n)
+	m.count += int64(n)
 	m.err = err
 	return n, err
 }
