@@ -21,6 +21,7 @@ func (v *Verifier) checkBatch(doc *canon.Document, holds bool, rep *Report) {
 		rep.skip(StepBatch, CodeBatchNotChecked, noBatch)
 		return
 	case !holds: // the leaf would be that of something else
+		v.watched.seeAll(PieceProof, PieceBatch)
 		rep.skip(StepBatch, CodeStepNotReached, "batch: the receipt does not fit its hash or its schema")
 		return
 	}
@@ -86,7 +87,11 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	for i := range v.evidence.proofs {
 		p := &v.evidence.proofs[i]
 		c := p.checkpoint
-		switch fits := p.leadsTo(leaf) == nil; {
+		fits := p.leadsTo(leaf) == nil
+		if fits && !p.whole {
+			v.watched.see(PieceProof, p.given)
+		}
+		switch {
 		case fits && c.fault != "":
 			t.included = t.included[:0]
 			return checkpointFault(c)
@@ -104,7 +109,9 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	case stranger != nil:
 		return Check{Step: StepBatch, Code: CodeUnknownKey, Detail: fmt.Sprintf("batch: the receipt is in a checkpoint of %s, which no trusted key of that log signed",
 			quoted(excerpt([]byte(stranger.claims.Origin))))}
-	case faulty != nil:
+	}
+	v.watched.seeAll(PieceProof)
+	if faulty != nil {
 		return checkpointFault(faulty)
 	}
 	return v.proofFault(leaf)
@@ -186,6 +193,11 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 	id := doc.Root().Member("receipt_id").Text()
 	root, err := canon.ParseDigest(stated.Text())
 	var rooted, listed Check
+	for i, b := range v.evidence.batches {
+		if err == nil && root == b.Root() {
+			v.watched.see(PieceBatch, i)
+		}
+	}
 	for _, b := range v.evidence.batches {
 		leaf, ok := b.Leaf(id)
 		switch {
@@ -202,10 +214,11 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 			listed = otherRoot(b, id, root, err == nil)
 		}
 	}
-	switch {
-	case rooted.Code != "":
+	if rooted.Code != "" {
 		return rooted
-	case listed.Code != "":
+	}
+	v.watched.seeAll(PieceBatch)
+	if listed.Code != "" {
 		return listed
 	}
 	return Check{Step: StepBatch, Code: CodeNotInBatch, Detail: "batch: the receipt is not listed in a batch that was given, nor does it state the root of one"}

@@ -99,6 +99,7 @@ const (
 	CodeTailNotChecked       Code = "tail_not_checked"
 	CodeIDsNotChecked        Code = "ids_not_checked"
 	CodePartsOverlap         Code = "parts_overlap"
+	CodeEvidenceUnused       Code = "evidence_unused"
 )
 
 // Codes of warnings: none of them changes a verdict.

@@ -71,6 +71,7 @@ type evidence struct {
 
 // A proof is one of the evidence. Several may share a checkpoint.
 type proof struct {
+	given      int // its place in the evidence
 	index      uint64
 	path       []merkle.Hash
 	checkpoint *checkpoint
@@ -115,7 +116,7 @@ func (v *Verifier) openProofs(given []*merkle.Proof) []proof {
 			c = keys.open(p.Checkpoint)
 			opened[string(p.Checkpoint)] = c
 		}
-		proofs[i] = proof{index: p.Index, path: slices.Clone(p.Hashes), checkpoint: c}
+		proofs[i] = proof{given: i, index: p.Index, path: slices.Clone(p.Hashes), checkpoint: c}
 	}
 	refuteForks(proofs)
 	return proofs

@@ -15,7 +15,7 @@ func (v *Verifier) weighMaterials(root canon.Node, schemaHolds bool, rep *Report
 	if !schemaHolds {
 		return Check{Step: StepHash, Status: Passed} // and the schema has failed
 	}
-	files := fileSearch{in: v.evidence.materials}
+	files := fileSearch{in: v.evidence.materials, watched: &v.watched}
 	for _, m := range root.Member("replay_input").Member("materials").Elements() {
 		inline := m.Member("bytes_base64")
 		if inline.IsZero() {
@@ -80,6 +80,7 @@ func (r *Report) decode(text []byte) ([]byte, bool) {
 // A fileSearch looks for the files of a receipt.
 type fileSearch struct {
 	in      Materials
+	watched *watched
 	absent  int
 	first   Check // the first file that is absent
 	differs Check // the first file that holds something else
@@ -94,6 +95,7 @@ func (f *fileSearch) look(named canon.Node) {
 	if err != nil { // absent or null, as the schema holds
 		return
 	}
+	f.watched.see(PieceMaterials, 0)
 	switch actual, found := f.in.Lookup(d); {
 	case !found:
 		f.absent++

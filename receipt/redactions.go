@@ -19,15 +19,19 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 		rep.notDisclosed(withheld)
 		return
 	case !holds: // the commitments are as doubtful as the rest
+		v.watched.seeAll(PieceDisclosures)
 		rep.skip(StepRedactions, CodeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
 		return
 	}
 	belonging, shown := false, map[string][]byte{}
-	for _, d := range v.evidence.disclosures {
+	for i, d := range v.evidence.disclosures {
 		if !d.ReceiptHash.IsZero() && d.ReceiptHash != rep.ReceiptHash {
 			continue
 		}
 		belonging = true
+		if len(d.Fields) > 0 {
+			v.watched.see(PieceDisclosures, i)
+		}
 		if err := d.Check(doc); err != nil {
 			rep.fail(disclosureFault(err))
 			return
@@ -43,6 +47,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 	}
 	switch {
 	case !belonging:
+		v.watched.seeAll(PieceDisclosures)
 		rep.leave(Check{Step: StepRedactions, Code: CodeDisclosureUnbound, Detail: "redactions: the disclosures that were given belong to another receipt"})
 	case len(shown) == 0:
 		rep.notDisclosed(withheld)

@@ -37,7 +37,7 @@ func Codes() []CodeInfo {
 
 		{CodeProofInvalid, "batch", Refutes, "An inclusion proof is malformed, or none fits the receipt: the path from its hash leads to another root than the checkpoint's, has a wrong length, or its index is not below the size of the tree.", "The proof is damaged, of another receipt, or of another tree. Ask the log for the proof of this receipt."},
 		{CodeCheckpointInvalid, "batch", Refutes, "A checkpoint is malformed, carries a false signature of a trusted log or witness key, or contradicts another one that the same log signed.", "Ask the log for an undamaged copy."},
-		{CodeCheckpointRequired, "batch", Undecides, "The policy asks for a checkpoint of a trusted log that includes the receipt, and none was given.", "Ask the log for an inclusion proof: --proof FILE."},
+		{CodeCheckpointRequired, "batch", Undecides, "A checkpoint of a trusted log that includes the receipt is asked for, by the policy or because one was given over all receipts, and this one is in none.", "Ask the log for an inclusion proof: --proof FILE."},
 		{CodeMerkleRootMismatch, "batch", Refutes, "The receipt and its batch contradict each other: the batch lists other content or another hash for it, has another root than the receipt states, or does not list it.", "Ask the issuer for the batch that the receipt was sealed with."},
 		{CodeNotInBatch, "batch", Undecides, "A batch was given, but the receipt neither is listed in it nor states its root.", "Give the batch of this receipt, or none."},
 
@@ -71,6 +71,7 @@ func Codes() []CodeInfo {
 		{CodeStepNotReached, "not checked", Informs, "An earlier step failed in a way that leaves this one without anything to check.", "Mend the earlier failure first."},
 		{CodeTailNotChecked, "not checked", Informs, "Whether receipts follow the last one of a stream. A chain that was cut off at its end cannot be told from a whole one by itself.", "Give what the stream must end in: --expect-head with a hash or an earlier report, or a checkpoint."},
 		{CodeIDsNotChecked, "not checked", Informs, "Whether a receipt_id is used for two receipts, where the input is too large to be compared in memory, or where reports of parts were merged.", "Verify the parts in one run."},
+		{CodeEvidenceUnused, "not checked", Undecides, "Evidence was given that has to do with no receipt of the input: a proof or a batch of others, disclosures of another receipt, a predecessor in another stream, files that no receipt names. It shows nothing of what it was given for.", "Give the evidence that belongs to these receipts, or leave it out."},
 		{CodePartsOverlap, "not checked", Undecides, "Two of the merged parts hold the same receipt. What is in both was counted twice, and whether receipts are missing between parts cannot be told.", "Verify the parts together, or cut them without overlap and merge the reports of these."},
 		{CodeEnvelopeNotChecked, "not checked", Informs, "The receipt came in an API envelope, whose other members nothing protects.", "Rely on the receipt, not on the envelope."},
 		{CodeUnauthenticated, "not checked", Informs, "key_id, algorithm and signed_at of a signature lie outside the hash. Nobody vouches for them, except inside the protected header of a JWS.", "Do not rely on signed_at; issued_at is inside the hash."},

@@ -465,7 +465,7 @@ func TestEveryCode(t *testing.T) {
 		receipt.CodeDisclosureMismatch, receipt.CodeDisclosureUnknown, receipt.CodeDisclosureUnbound, // TestDisclosures
 		receipt.CodeProtectedField, // package redact
 		// package stream
-		receipt.CodeChainFork, receipt.CodeDuplicateID, receipt.CodeTruncated, receipt.CodeHeadMismatch, receipt.CodeCountMismatch, receipt.CodeTornTail,
+		receipt.CodeChainFork, receipt.CodeDuplicateID, receipt.CodeTruncated, receipt.CodeHeadMismatch, receipt.CodeCountMismatch, receipt.CodeTornTail, receipt.CodeEvidenceUnused,
 		receipt.CodeNonDeterministicCBOR, "tail_not_checked", "ids_not_checked", "parts_overlap", "envelope_not_checked", "identical_copy",
 	}
 	for _, info := range receipt.Codes() {

@@ -22,6 +22,7 @@ type Verifier struct {
 	schema *schemas.Schema
 
 	evidence evidence
+	watched  watched
 }
 
 // NewVerifier returns a Verifier. It refuses a policy that contradicts itself,
@@ -149,6 +150,9 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	}
 	schemaHolds := v.checkSchema(root, rep)
 	hashHolds := v.checkHash(doc, schemaHolds, rep)
+	if !schemaHolds || !hashHolds { // no files were looked up, and the report says why
+		v.watched.seeAll(PieceMaterials)
+	}
 	checkLink(root, rep)
 	v.checkBatch(doc, schemaHolds && hashHolds, rep)
 	v.checkSignatures(root, schemaHolds, hashHolds, rep)

@@ -53,7 +53,7 @@ func (f *continuityFlags) apply(e *env, o *stream.Options) error {
 				return noHeads(f.previous)
 			}
 		case k.stream != nil:
-			o.After = map[chain.Stream]chain.Head{*k.stream: {Hash: k.hash}}
+			o.After, o.Follows = map[chain.Stream]chain.Head{*k.stream: {Hash: k.hash}}, true
 		default:
 			o.Only.Previous = k.hash
 		}

@@ -45,6 +45,9 @@ func (p *csvPrinter) end(s *stream.Summary) error {
 	for _, f := range s.AllFindings() {
 		p.row(f.Source, "", receipt.Refuted.String(), string(f.Code), "", "", "", f.Detail)
 	}
+	for _, n := range s.Unused() {
+		p.row("", "", receipt.Undecided.String(), string(n.Code), "", "", "", n.Detail)
+	}
 	for _, n := range s.Inputs.Unreadable {
 		p.row(n.Source, "", "not read", "", "", "", "", n.Detail)
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -27,6 +28,8 @@ type evidenceFlags struct {
 	checkpoint, artifacts string
 
 	findings []stream.Finding // evidence that is malformed; it refutes whatever the receipts say
+
+	readProofs, readDisclosures []string // the files of the evidence, without what is malformed
 }
 
 func (f *evidenceFlags) register(flags *pflag.FlagSet) {
@@ -49,7 +52,7 @@ func (f *evidenceFlags) apply(e *env, v *receipt.Verifier, options *stream.Optio
 			f.findings = append(f.findings, *malformed)
 			continue
 		}
-		ev.Proofs = append(ev.Proofs, p)
+		ev.Proofs, f.readProofs = append(ev.Proofs, p), append(f.readProofs, path)
 	}
 	for _, path := range f.batches {
 		data, err := readBounded(e, path, batch.MaxBytes+1)
@@ -79,7 +82,7 @@ func (f *evidenceFlags) apply(e *env, v *receipt.Verifier, options *stream.Optio
 		if err != nil {
 			return nil, err
 		}
-		ev.Disclosures = append(ev.Disclosures, d)
+		ev.Disclosures, f.readDisclosures = append(ev.Disclosures, d), append(f.readDisclosures, path)
 	}
 	if f.checkpoint != "" {
 		note, err := readBounded(e, f.checkpoint, maxNoteBytes+1)
@@ -88,6 +91,7 @@ func (f *evidenceFlags) apply(e *env, v *receipt.Verifier, options *stream.Optio
 		}
 		options.Checkpoint = note
 	}
+	options.Evidence = f.name
 	if len(ev.Proofs) == 0 && len(ev.Batches) == 0 && len(ev.Disclosures) == 0 && ev.Materials == nil {
 		return v, nil
 	}
@@ -96,6 +100,19 @@ func (f *evidenceFlags) apply(e *env, v *receipt.Verifier, options *stream.Optio
 		return nil, usage("", "%w", err)
 	}
 	return with, nil
+}
+
+// name names one of the evidence by its file.
+func (f *evidenceFlags) name(p receipt.Piece) string {
+	switch p.Kind {
+	case receipt.PieceProof:
+		return fmt.Sprintf("proof %q", f.readProofs[p.Index])
+	case receipt.PieceBatch:
+		return fmt.Sprintf("batch %q", f.batches[p.Index])
+	case receipt.PieceDisclosures:
+		return fmt.Sprintf("disclosures %q", f.readDisclosures[p.Index])
+	}
+	return fmt.Sprintf("artifacts %q", f.artifacts)
 }
 
 // firstLines is an error without the end of a long list.

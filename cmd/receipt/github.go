@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -10,47 +11,141 @@ import (
 )
 
 // A githubPrinter writes workflow commands, which GitHub shows as annotations of
-// files, and the total. GitHub shows ten of a step, so no more are written.
+// files, and the total. Of a step GitHub shows ten errors and ten warnings, so what
+// refutes comes first, and where there is more each cause gets one annotation that
+// names the others. Nothing is written before the end.
 type githubPrinter struct {
-	w       io.Writer
-	written int
-	left    int
+	w                io.Writer
+	errors, warnings annotations
 }
 
+// maxAnnotations is how many GitHub shows of a kind.
 const maxAnnotations = 10
+
+// An annotation is one workflow command.
+type annotation struct {
+	file        string
+	line        int
+	title, text string
+}
+
+// Annotations are those of one level, by cause.
+type annotations struct {
+	level  string
+	first  []annotation // as they came, the first maxAnnotations
+	count  int
+	causes map[string]*annotated
+	order  []string // the keys of causes, as they came
+}
+
+// An annotated cause is its first annotation and the places of others.
+type annotated struct {
+	annotation
+	count  int
+	places []string // behind the first, the first maxAnnotations
+}
+
+func newGithubPrinter(w io.Writer) *githubPrinter {
+	return &githubPrinter{w, newAnnotations("error"), newAnnotations("warning")}
+}
+
+func newAnnotations(level string) annotations {
+	return annotations{level: level, causes: map[string]*annotated{}}
+}
 
 func (p *githubPrinter) report(rep *receipt.Report, _ []byte) error {
 	if rep.Verdict == receipt.Verified {
 		return nil
 	}
-	level := "error"
-	if rep.Verdict == receipt.Undecided {
-		level = "warning"
-	}
-	line := 0
-	if rep.Listed {
-		line = rep.Index
-	}
 	f := rep.Finding()
-	return p.annotate(level, rep.Source, line, fmt.Sprintf("%s, %s", word(rep), f.Code), reasonLine(f))
+	a := annotation{file: rep.Source, title: fmt.Sprintf("%s, %s", word(rep), f.Code), text: reasonLine(f)}
+	if rep.Listed {
+		a.line = rep.Index
+	}
+	if rep.Verdict == receipt.Refuted {
+		p.errors.add(a, a.title, rep.Address())
+	} else {
+		p.warnings.add(a, a.title+"\x00"+a.text, rep.Address())
+	}
+	return nil
 }
 
-func (p *githubPrinter) annotate(level, file string, line int, title, text string) error {
-	if p.written >= maxAnnotations {
-		p.left++
-		return nil
+// add keeps an annotation of a cause at a place.
+func (l *annotations) add(a annotation, cause, place string) {
+	if l.count++; l.count <= maxAnnotations {
+		l.first = append(l.first, a)
 	}
-	p.written++
+	c := l.causes[cause]
+	if c == nil && len(l.causes) >= maxGroups {
+		cause = ""
+		a.title, a.text = "others", "other causes"
+		c = l.causes[cause]
+	}
+	if c == nil {
+		l.causes[cause] = &annotated{annotation: a, count: 1}
+		l.order = append(l.order, cause)
+		return
+	}
+	if c.count++; len(c.places) < maxAnnotations {
+		c.places = append(c.places, place)
+	}
+}
+
+// append writes each annotation when GitHub shows them all, and else one a cause.
+// What it would not show is written as plain lines, which are in the log.
+func (l *annotations) append(b *bytes.Buffer) {
+	if l.count <= maxAnnotations {
+		for _, a := range l.first {
+			a.append(b, l.level)
+		}
+		return
+	}
+	for i, cause := range l.order {
+		c := l.causes[cause]
+		c.text += c.others()
+		switch {
+		case i < maxAnnotations:
+			c.append(b, l.level)
+		case i < 2*maxAnnotations:
+			fmt.Fprintf(b, "%s: %s: %s\n", escapeLine(c.place()), escapeLine(c.title), escapeLine(c.text))
+		default:
+			fmt.Fprintf(b, "and %s more causes\n", count(len(l.order)-i))
+			return
+		}
+	}
+}
+
+// others names the places of the same cause.
+func (c *annotated) others() string {
+	switch {
+	case c.count == 1:
+		return ""
+	case c.count-1 > len(c.places):
+		return fmt.Sprintf(" (and %s more of this cause: %s, …)", count(c.count-1), strings.Join(c.places, ", "))
+	}
+	return fmt.Sprintf(" (and %s more of this cause: %s)", count(c.count-1), strings.Join(c.places, ", "))
+}
+
+func (a *annotation) place() string {
+	switch {
+	case a.file == "":
+		return "the input"
+	case a.line == 0:
+		return a.file
+	}
+	return fmt.Sprintf("%s:%d", a.file, a.line)
+}
+
+func (a *annotation) append(b *bytes.Buffer, level string) {
 	var properties []string
-	if file != "" {
-		properties = append(properties, "file="+property(file))
+	if a.file != "" {
+		properties = append(properties, "file="+property(a.file))
 	}
-	if line > 0 {
-		properties = append(properties, fmt.Sprintf("line=%d", line))
+	if a.line > 0 {
+		properties = append(properties, fmt.Sprintf("line=%d", a.line))
 	}
-	properties = append(properties, "title="+property(title))
-	_, err := fmt.Fprintf(p.w, "::%s %s::%s\n", level, strings.Join(properties, ","), message(text))
-	return err
+	properties = append(properties, "title="+property(a.title))
+	fmt.Fprintf(b, "::%s %s::%s\n", level, strings.Join(properties, ","), message(a.text))
 }
 
 // message and property escape text as the commands demand, after controls have
@@ -63,18 +158,28 @@ func property(s string) string {
 
 func (p *githubPrinter) end(s *stream.Summary) error {
 	for _, f := range s.AllFindings() {
-		if err := p.annotate("error", f.Source, 0, "refuted, "+string(f.Code), findingName(f)+": "+f.Detail); err != nil {
-			return err
-		}
+		title := "refuted, " + string(f.Code)
+		p.errors.add(annotation{file: f.Source, title: title, text: findingName(f) + ": " + f.Detail}, "whole\x00"+title, findingName(f))
 	}
 	for _, n := range s.Inputs.Unreadable {
-		if err := p.annotate("error", n.Source, 0, "not read", n.Detail); err != nil {
-			return err
-		}
+		p.errors.add(annotation{file: n.Source, title: "not read", text: n.Detail}, "not read", n.Source)
 	}
-	if p.left > 0 {
-		fmt.Fprintf(p.w, "and %s more\n", count(p.left))
+	for _, n := range s.Unused() {
+		title := "undecided, " + string(n.Code)
+		p.warnings.add(annotation{title: title, text: n.Detail}, title, n.Detail)
+	}
+	if err := p.interrupted(); err != nil {
+		return err
 	}
 	_, err := fmt.Fprintln(p.w, new(totals).line(s))
+	return err
+}
+
+// interrupted writes what was found, when there will be no end.
+func (p *githubPrinter) interrupted() error {
+	var b bytes.Buffer
+	p.errors.append(&b)
+	p.warnings.append(&b)
+	_, err := p.w.Write(b.Bytes())
 	return err
 }

@@ -110,6 +110,9 @@ func (p *junitPrinter) end(s *stream.Summary) error {
 	for _, f := range s.AllFindings() {
 		p.add(junitCase{Class: "whole input", Name: findingName(f), Failure: &junitCause{Type: string(f.Code), Message: f.Detail}})
 	}
+	for _, n := range s.Unused() {
+		p.add(junitCase{Class: "whole input", Name: "the input", Error: &junitCause{Type: string(n.Code), Message: n.Detail}})
+	}
 	for _, n := range s.Inputs.Unreadable {
 		p.add(junitCase{Class: n.Source, Name: n.Source, Error: &junitCause{Type: "not_read", Message: n.Detail}})
 	}

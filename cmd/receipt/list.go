@@ -190,8 +190,8 @@ const maxGroups = 1000
 
 func (p *listPrinter) end(s *stream.Summary) error {
 	var b bytes.Buffer
-	findings := s.AllFindings()
-	if p.inputs <= 1 && (p.single || s.Receipts == 0) && len(findings) == 0 && (s.Complete || s.Receipts == 0) && s.SkippedCount == 0 {
+	findings, unused := s.AllFindings(), s.Unused()
+	if p.inputs <= 1 && (p.single || s.Receipts == 0) && len(findings)+len(unused) == 0 && (s.Complete || s.Receipts == 0) && s.SkippedCount == 0 {
 		return nil // all has been said, of a receipt above or of an error on stderr
 	}
 	if err := p.interrupted(); err != nil {
@@ -205,6 +205,9 @@ func (p *listPrinter) end(s *stream.Summary) error {
 			break
 		}
 		fmt.Fprintf(&b, "%s: %s, %s: %s\n", escapeLine(findingName(f)), p.paint(receipt.Refuted, "refuted"), f.Code, escapeLine(f.Detail))
+	}
+	for _, n := range unused {
+		fmt.Fprintf(&b, "the input: %s, %s: %s\n", p.paint(receipt.Undecided, "undecided"), n.Code, escapeLine(n.Detail))
 	}
 	if (p.written || b.Len() > 0) && !p.single {
 		b.WriteByte('\n')
@@ -298,6 +301,9 @@ func (p *listPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 		label = ""
 	}
 	for _, n := range s.NotChecked {
+		if n.Code == receipt.CodeEvidenceUnused { // told above
+			continue
+		}
 		text := n.Detail
 		if n.Code == receipt.CodeTailNotChecked {
 			text += " (--expect-head or --checkpoint)"
@@ -375,6 +381,9 @@ func (t *totals) line(s *stream.Summary) string {
 		parts = []string{"no receipts"}
 	default: // something could not be read
 		parts = []string{count(s.Verified) + of + " " + good}
+	}
+	if n := len(s.Unused()); n > 0 {
+		parts = append(parts, fmt.Sprintf("evidence of no use (%s %d)", receipt.CodeEvidenceUnused, n))
 	}
 	if s.Copies > 0 {
 		parts = append(parts, copies(s.Copies))

@@ -85,8 +85,13 @@ func (p printers) report(rep *receipt.Report, text []byte) error {
 	return nil
 }
 
-// end finishes all of them. Files appear when they are whole.
+// end finishes all of them. Files appear when they are whole, and when anything
+// was judged: of a run that found nothing to judge none would be in the way when
+// it is tried again.
 func (p printers) end(s *stream.Summary) error {
+	if s.Receipts == 0 && summaryExit(s) == exitUsage {
+		return p.list[0].end(s)
+	}
 	for _, out := range p.list[1:] {
 		if err := out.end(s); err != nil {
 			return err
@@ -102,7 +107,7 @@ func (p printers) end(s *stream.Summary) error {
 
 // interrupted writes what stdout has held back, when there will be no end.
 func (p printers) interrupted() {
-	if out, ok := p.list[0].(*listPrinter); ok {
+	if out, ok := p.list[0].(interface{ interrupted() error }); ok {
 		_ = out.interrupted() // the run has failed already
 	}
 }
@@ -143,7 +148,7 @@ func (o *verifyOptions) stdout(e *env, file *keyFile, selected *selection) print
 	case o.format == "junit":
 		return &junitPrinter{w: e.out}
 	case o.format == "github":
-		return &githubPrinter{w: e.out}
+		return newGithubPrinter(e.out)
 	}
 	return newListPrinter(e, o, file, selected)
 }

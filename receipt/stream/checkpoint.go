@@ -54,23 +54,27 @@ func (f *forest) add(it *item) {
 	}
 }
 
-// judge returns the verifier for the documents below a bound, and what the
-// checkpoint refutes of the whole.
-func (f *forest) judge(v *receipt.Verifier, partial bool) (inside *receipt.Verifier, bound int, found *Finding) {
+// judge returns the verifiers for the documents below a bound and behind it, and
+// what the checkpoint refutes of the whole.
+func (f *forest) judge(v *receipt.Verifier, partial bool) (inside, outside *receipt.Verifier, bound int, found *Finding) {
 	size, n := f.claims.Size, f.tree.Size()
 	claims, readable := f.given.Claims()
 	switch {
 	case f.given.Fault() != "" || !readable:
-		return v, 0, &Finding{Code: receipt.CodeCheckpointInvalid, Detail: cmp.Or(f.given.Fault(), "the checkpoint cannot be read")}
+		return v, v, 0, &Finding{Code: receipt.CodeCheckpointInvalid, Detail: cmp.Or(f.given.Fault(), "the checkpoint cannot be read")}
 	case n >= size && f.root == claims.Root && !f.holes:
-		return v.Within(f.given), f.bound, nil
+		why := "the checkpoint is over no receipt"
+		if size > 0 {
+			why = fmt.Sprintf("the checkpoint is over the first %d receipts, and this one comes behind them", size)
+		}
+		return v.Within(f.given), v.Outside(why), f.bound, nil
 	case partial || f.single && size != 1:
 		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input is a part; a proof (--proof) would show that it includes them", size)
-		return v.Outside(why), f.docs, nil
+		return v.Outside(why), v, f.docs, nil
 	case n < size:
-		return v, 0, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),
+		return v, v, 0, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),
 			Detail: fmt.Sprintf("the checkpoint is over %d receipts, the input has %d", size, n)}
 	}
-	return v, 0, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: claims.Root.String(), Computed: f.root.String(),
+	return v, v, 0, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: claims.Root.String(), Computed: f.root.String(),
 		Detail: fmt.Sprintf("the root over the first %d receipts is %v, the checkpoint states %v", size, f.root, claims.Root)}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -259,7 +260,7 @@ func TestContinues(t *testing.T) {
 	fork.n = 100
 	at3, _ := receipt.ParseSealed(list[3])
 	forked := append(append([][]byte{}, list[:4]...), fork.seal(at3.Head()), fork.next())
-	others := newWriter(t, "b").many(2)
+	others, elsewhere := newWriter(t, "b").many(2), newWriter(t, "c").many(2)
 	digest := func(i int) canon.Digest { s, _ := receipt.ParseSealed(list[i]); return s.Hash() }
 	n := func(n uint64) *uint64 { return &n }
 	for _, c := range []struct {
@@ -280,7 +281,12 @@ func TestContinues(t *testing.T) {
 		{"after", list[3:], stream.Options{After: head(3)}, "verified 5/0/0; a 5"},
 		{"after, a gap", list[4:], stream.Options{After: head(3)}, "refuted 3/1/0; 1 chain_break; a 4"},
 		{"after, from the first", list, stream.Options{After: head(3)}, "refuted 7/1/0; 1 chain_break; a 8"},
-		{"after, other streams", others, stream.Options{After: head(3)}, "verified 2/0/0; b 2"},
+		{"after, other streams", others, stream.Options{After: head(3)}, "undecided 2/0/0; b 2"},
+		{"after, a stream more", slices.Concat(list[3:], others), stream.Options{After: head(3)}, "verified 7/0/0; a 5; b 2"},
+		{"follows", list[3:], stream.Options{After: head(3), Follows: true}, "verified 5/0/0; a 5"},
+		{"follows, another stream", others, stream.Options{After: head(3), Follows: true}, "refuted 2/0/0; whole chain_break; b 2"},
+		{"follows, other streams", slices.Concat(others, elsewhere), stream.Options{After: head(3), Follows: true}, "undecided 4/0/0; b 2; c 2"},
+		{"follows, a stream more", slices.Concat(list[3:], others), stream.Options{After: head(3), Follows: true}, "verified 7/0/0; a 5; b 2"},
 		{"only previous", list[3:], stream.Options{Only: stream.Only{Previous: digest(2)}}, "verified 5/0/0; a 5"},
 		{"only previous, another", list[3:], stream.Options{Only: stream.Only{Previous: digest(1)}}, "refuted 4/1/0; 1 chain_break; a 5"},
 		{"only head", list, stream.Options{Only: stream.Only{Head: digest(7)}}, "verified 8/0/0; a 8"},
@@ -291,7 +297,7 @@ func TestContinues(t *testing.T) {
 		{"only count 0", list, stream.Options{Only: stream.Only{Count: n(0)}}, "refuted 8/0/0; whole count_mismatch; a 8"},
 		{"only, no receipt at all", [][]byte{[]byte("{}"), []byte("{}")}, stream.Options{Only: stream.Only{Count: n(2)}}, "refuted 0/2/0; 1 not_a_receipt; 2 not_a_receipt; whole head_mismatch"},
 	} {
-		expect(t, c.name, verify(t, jsonl(c.docs...), stream.Options{Name: "x", After: c.o.After, Expect: c.o.Expect, Only: c.o.Only, Partial: c.o.Partial}), renamed(c.want, func(i string) string { return "x:" + i }))
+		expect(t, c.name, verify(t, jsonl(c.docs...), stream.Options{Name: "x", After: c.o.After, Follows: c.o.Follows, Expect: c.o.Expect, Only: c.o.Only, Partial: c.o.Partial}), renamed(c.want, func(i string) string { return "x:" + i }))
 		var files []stream.Source
 		for i, doc := range c.docs {
 			files = append(files, source(fmt.Sprint("x", i+1), doc))

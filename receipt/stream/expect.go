@@ -63,6 +63,7 @@ func (o *Options) concludeHeads(s *Summary) {
 				Detail: fmt.Sprintf("the stream of issuer %.80q, workspace %.80q is not in the input", stream.Issuer, stream.Workspace)})
 		}
 	}
+	o.concludeAfter(s)
 	if len(s.Streams) == 0 && !o.Only.isZero() && s.Receipts > 0 {
 		s.find(Finding{Code: receipt.CodeHeadMismatch, Detail: "no receipt of the input has a place in a stream"})
 	}
@@ -74,6 +75,32 @@ func (o *Options) concludeHeads(s *Summary) {
 	}
 	sortFindings(s.Findings)
 }
+
+// concludeAfter says when no stream of the input is one of which it was given
+// where it ended before.
+func (o *Options) concludeAfter(s *Summary) {
+	streams := map[chain.Stream]bool{}
+	for _, g := range s.Streams {
+		if _, continued := o.After[g.Stream]; continued {
+			return
+		}
+		streams[g.Stream] = true
+	}
+	if len(o.After) == 0 || s.Receipts == 0 {
+		return
+	}
+	for given, head := range o.After {
+		if o.Follows && len(streams) == 1 {
+			s.find(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),
+				Detail: fmt.Sprintf("the predecessor given, %s, is of another stream, of issuer %.80q, workspace %.80q", head.Hash, given.Issuer, given.Workspace)})
+			return
+		}
+	}
+	s.note(receipt.CodeEvidenceUnused, "what precedes the input was given of other streams than it holds")
+}
+
+// firstOf is what the first receipt of a segment states of its place.
+func firstOf(g chain.Segment) chain.Link { return chain.Link{First: g.First, Previous: g.Previous} }
 
 // wanted is the head that is expected of a stream; zero when none is.
 func (o *Options) wanted(stream chain.Stream) chain.Head {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // Options say how an input is read and what it has to continue or to end in. The
@@ -32,6 +33,10 @@ type Options struct {
 	// must follow its head. Streams that are not in it begin anywhere.
 	After map[chain.Stream]chain.Head
 
+	// Follows says that After is the one receipt before the input, and not all that
+	// an earlier run saw: an input of one other stream then does not follow it.
+	Follows bool
+
 	// Expect is what streams must hold: each head must be in the input. A stream
 	// that has been rolled back, cut off or forked since does not have it.
 	Expect map[chain.Stream]chain.Head
@@ -50,6 +55,10 @@ type Options struct {
 
 	// Bounds are for inputs of strangers.
 	Bounds Bounds
+
+	// Evidence names one of the verifier's evidence for a person, such as by its
+	// file. Nil: by its kind and its place in the list.
+	Evidence func(receipt.Piece) string
 
 	indexed int // instead of MaxIndexed, for tests
 }

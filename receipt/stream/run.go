@@ -40,6 +40,7 @@ func (e *IncompleteError) Error() string {
 type Run struct {
 	ctx     context.Context
 	v       *receipt.Verifier
+	watch   *receipt.Watch // of the evidence of v
 	sources []Source
 	options Options
 	several bool  // sources join by links, whatever their order
@@ -90,7 +91,8 @@ func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o O
 }
 
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
-	return &Run{ctx: ctx, v: v, sources: sources, options: o, several: len(sources) > 1,
+	v, watch := v.Watch()
+	return &Run{ctx: ctx, v: v, watch: watch, sources: sources, options: o, several: len(sources) > 1,
 		summary: Summary{Scope: v.Scope(), Partial: o.Partial, Codes: map[receipt.Code]int{}}}
 }
 
@@ -155,10 +157,7 @@ func (r *Run) run(yield func(*receipt.Report) bool) error {
 		return more
 	})
 	r.summary.Inputs.Bytes = r.bytes.Load()
-	concluded := place.conclude(&r.summary)
-	if r.covered {
-		r.summary.forget(receipt.CodeTailNotChecked)
-	}
+	concluded := r.conclude(place, finished)
 	switch {
 	case err != nil:
 		return err
@@ -175,6 +174,35 @@ func (r *Run) run(yield func(*receipt.Report) bool) error {
 	}
 	r.summary.Complete = true
 	return nil
+}
+
+// conclude adds to the summary what the order of the receipts shows. Of an input
+// that was not read to its end nothing shows what it lacks.
+func (r *Run) conclude(place placement, finished bool) error {
+	s := &r.summary
+	findings := len(s.Findings)
+	err := place.conclude(s)
+	if !finished {
+		s.Findings = s.Findings[:findings]
+		s.forget(receipt.CodeEvidenceUnused)
+	} else if s.Receipts > 0 {
+		r.noteUnused()
+	}
+	if r.covered {
+		s.forget(receipt.CodeTailNotChecked)
+	}
+	return err
+}
+
+// noteUnused says which evidence had to do with no receipt of the input.
+func (r *Run) noteUnused() {
+	name := r.options.Evidence
+	if name == nil {
+		name = receipt.Piece.String
+	}
+	for _, p := range r.watch.Idle() {
+		r.summary.note(receipt.CodeEvidenceUnused, "%s has to do with no receipt of the input", name(p))
+	}
 }
 
 // take adds one item to the summary and hands its report out.
@@ -260,13 +288,15 @@ func (r *Run) readFirst(s *survey, f *forest) (failure error) {
 
 // weigh uses what a checkpoint says of the whole input.
 func (r *Run) weigh(f *forest, p *pipeline) {
-	inside, bound, found := f.judge(r.v, r.options.Partial)
-	p.inside, p.bound = inside, bound
+	inside, outside, bound, found := f.judge(r.v, r.options.Partial)
+	p.inside, p.verify, p.bound = inside, outside, bound
 	if found != nil {
 		r.summary.find(*found)
 		return
 	}
-	if rest := f.behind(); rest > 0 {
+	if f.claims.Size == 0 && f.docs > 0 {
+		r.summary.note(receipt.CodeEvidenceUnused, "the checkpoint is over no receipt")
+	} else if rest := f.behind(); rest > 0 {
 		r.summary.note(receipt.CodeBatchNotChecked, "%d receipts behind the %d that the checkpoint is over", rest, f.claims.Size)
 	} else {
 		r.covered = f.tree.Size() == f.claims.Size && f.given.Signed()

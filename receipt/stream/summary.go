@@ -88,7 +88,7 @@ func (s *Summary) Verdict() receipt.Verdict {
 	switch {
 	case s.Refuted > 0 || len(s.AllFindings()) > 0:
 		return receipt.Refuted
-	case s.Complete && s.Receipts > 0 && s.Verified == s.Receipts && s.Undecided == 0 && len(s.Overlaps()) == 0 && !s.overlapping():
+	case s.Complete && s.Receipts > 0 && s.Verified == s.Receipts && s.Undecided == 0 && len(s.Overlaps()) == 0 && !s.overlapping() && len(s.Unused()) == 0:
 		return receipt.Verified
 	}
 	return receipt.Undecided
@@ -138,6 +138,17 @@ func (s *Summary) Open() []receipt.Note {
 }
 
 const endTwice = "two parts end in the same receipt, so receipts were counted twice"
+
+// Unused returns the notes about evidence that had to do with no receipt. Whoever
+// brought it meant it to show something: the whole is not verified then.
+func (s *Summary) Unused() (list []receipt.Note) {
+	for _, n := range s.NotChecked {
+		if n.Code == receipt.CodeEvidenceUnused {
+			list = append(list, n)
+		}
+	}
+	return list
+}
 
 // MarkOverlap notes that parts were seen to hold the same receipt, for a merge of
 // reports that list their receipts: segments alone cannot show it. The whole is

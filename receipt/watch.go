@@ -1,0 +1,95 @@
+package receipt
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// A Watch notes which evidence of a verifier has to do with the receipts that it
+// judges. Evidence that nobody needed shows nothing, though whoever brought it
+// meant it to: package stream says so, and leaves the input undecided. It is safe
+// for concurrent use.
+type Watch struct{ seen watched }
+
+// A Piece is one of the evidence.
+type Piece struct {
+	Kind  PieceKind
+	Index int // in its list of [Evidence], from 0; 0 for the files
+}
+
+// A PieceKind is a kind of evidence.
+type PieceKind uint8
+
+const (
+	PieceProof       PieceKind = iota // of Evidence.Proofs
+	PieceBatch                        // of Evidence.Batches
+	PieceDisclosures                  // of Evidence.Disclosures
+	PieceMaterials                    // Evidence.Materials
+)
+
+// String returns a name for a person, such as "proof 2".
+func (p Piece) String() string {
+	switch p.Kind {
+	case PieceProof:
+		return fmt.Sprintf("proof %d", p.Index+1)
+	case PieceBatch:
+		return fmt.Sprintf("batch %d", p.Index+1)
+	case PieceDisclosures:
+		return fmt.Sprintf("disclosure file %d", p.Index+1)
+	}
+	return "the files to look up"
+}
+
+// Watch returns a copy of v, and what notes which of its evidence is of use.
+func (v *Verifier) Watch() (*Verifier, *Watch) {
+	c, w := *v, new(Watch)
+	given := 0 // a checkpoint over all receipts is none of the evidence
+	for i := range v.evidence.proofs {
+		if !v.evidence.proofs[i].whole {
+			given++
+		}
+	}
+	w.seen[PieceProof] = make([]atomic.Bool, given)
+	w.seen[PieceBatch] = make([]atomic.Bool, len(v.evidence.batches))
+	w.seen[PieceDisclosures] = make([]atomic.Bool, len(v.evidence.disclosures))
+	if v.evidence.materials != nil {
+		w.seen[PieceMaterials] = make([]atomic.Bool, 1)
+	}
+	c.watched = w.seen
+	return &c, w
+}
+
+// Idle returns what had to do with no receipt so far: proofs and batches that
+// neither showed nor contradicted anything, disclosures of other receipts or of
+// nothing, files when no receipt names any by digest.
+func (w *Watch) Idle() (list []Piece) {
+	for kind := range w.seen {
+		for i := range w.seen[kind] {
+			if !w.seen[kind][i].Load() {
+				list = append(list, Piece{PieceKind(kind), i})
+			}
+		}
+	}
+	return list
+}
+
+// watched has a flag for each piece of evidence, by kind. Of a verifier that
+// nobody watches it is empty.
+type watched [PieceMaterials + 1][]atomic.Bool
+
+// see notes that a piece shows or contradicts a receipt.
+func (w *watched) see(kind PieceKind, i int) {
+	if i < len(w[kind]) {
+		w[kind][i].Store(true)
+	}
+}
+
+// seeAll notes that the report tells of all of a kind: that none of it fits, or
+// why it was not looked at.
+func (w *watched) seeAll(kinds ...PieceKind) {
+	for _, kind := range kinds {
+		for i := range w[kind] {
+			w[kind][i].Store(true)
+		}
+	}
+}

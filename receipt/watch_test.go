@@ -1,0 +1,67 @@
+package receipt_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// TestWatch: disclosures and files that no receipt needs are idle, until one does.
+// Proofs and batches are tried by the tests of the command.
+func TestWatch(t *testing.T) {
+	sealed, all := redacted(t)
+	plain := sealAndSign(t, plainDraft())
+	named := plainDraft()
+	digest := canon.Sum([]byte("a file"))
+	named.FinalArtifacts = []receipt.Artifact{{ArtifactID: "a", Kind: "k", SHA256: digest}}
+	withFile := sealAndSign(t, named)
+	other := &redact.Disclosures{ReceiptHash: canon.Sum(nil), Fields: all.Fields}
+	empty := &redact.Disclosures{ReceiptHash: all.ReceiptHash}
+	files := fakeMaterials{digest: digest}
+	for name, c := range map[string]struct {
+		given receipt.Evidence
+		seen  [][]byte
+		idle  string
+	}{
+		"nothing judged":     {receipt.Evidence{Disclosures: []*redact.Disclosures{all}, Materials: files}, nil, "[disclosure file 1 the files to look up]"},
+		"disclosed":          {receipt.Evidence{Disclosures: []*redact.Disclosures{all}}, [][]byte{sealed}, "[]"},
+		"another's beside":   {receipt.Evidence{Disclosures: []*redact.Disclosures{all, other}}, [][]byte{sealed}, "[disclosure file 2]"},
+		"another's alone":    {receipt.Evidence{Disclosures: []*redact.Disclosures{other}}, [][]byte{sealed}, "[]"}, // the report says so
+		"of nothing":         {receipt.Evidence{Disclosures: []*redact.Disclosures{empty}}, [][]byte{sealed}, "[disclosure file 1]"},
+		"no file named":      {receipt.Evidence{Materials: files}, [][]byte{plain}, "[the files to look up]"},
+		"a file named":       {receipt.Evidence{Materials: files}, [][]byte{plain, withFile}, "[]"},
+		"a file not there":   {receipt.Evidence{Materials: fakeMaterials{}}, [][]byte{withFile}, "[]"},
+		"two kinds, one use": {receipt.Evidence{Materials: files, Disclosures: []*redact.Disclosures{all}}, [][]byte{sealed}, "[the files to look up]"},
+	} {
+		v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err = v.With(c.given); err != nil {
+			t.Fatal(err)
+		}
+		watching, watch := v.Watch()
+		for _, data := range c.seen {
+			watching.VerifyBytes(data, new(canon.Document), new(receipt.Report))
+		}
+		if got := fmt.Sprint(watch.Idle()); got != c.idle {
+			t.Errorf("%s: idle %s, want %s", name, got, c.idle)
+		}
+		v.VerifyBytes(sealed, new(canon.Document), new(receipt.Report)) // nobody watches it
+		if got := fmt.Sprint(watch.Idle()); got != c.idle {
+			t.Errorf("%s: a verifier that is not watched changed it: %s", name, got)
+		}
+	}
+	if v, watch := new(receipt.Verifier).Watch(); v == nil || len(slices.Concat(watch.Idle())) > 0 {
+		t.Error("evidence that nobody gave")
+	}
+}
+
+// fakeMaterials is one file, or none.
+type fakeMaterials struct{ digest canon.Digest }
+
+func (f fakeMaterials) Lookup(d canon.Digest) (canon.Digest, bool) { return d, d == f.digest }
