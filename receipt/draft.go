@@ -247,8 +247,8 @@ type Delta struct {
 	Path         string         `json:"path"`
 	OverrideKey  string         `json:"override_key,omitzero"`
 	EventID      string         `json:"event_id,omitzero"`
-	BeforeSHA256 NullableDigest `json:"before_sha256,omitzero"`
-	AfterSHA256  NullableDigest `json:"after_sha256,omitzero"`
+	BeforeSHA256 OptionalDigest `json:"before_sha256,omitzero"`
+	AfterSHA256  OptionalDigest `json:"after_sha256,omitzero"`
 	ArtifactID   string         `json:"artifact_id,omitzero"`
 	Reason       string         `json:"reason,omitzero"`
 }
@@ -266,6 +266,28 @@ type Chain struct {
 	PreviousReceiptHash NullableDigest `json:"previous_receipt_hash"` // zero, null: the first of its stream
 	ReceiptHash         canon.Digest   `json:"receipt_hash"`
 	MerkleRoot          canon.Digest   `json:"merkle_root,omitzero"`
+}
+
+// An OptionalDigest has three states: a digest, null (there is nothing, such as
+// before something is added), and absent, which says neither: it is not known, or
+// withheld. Its zero value is absent; it is written with omitzero.
+type OptionalDigest struct {
+	canon.Digest
+	Null bool
+}
+
+// IsZero reports whether the digest is absent.
+func (d OptionalDigest) IsZero() bool { return d == OptionalDigest{} }
+
+// MarshalJSON writes the quoted digest, or null.
+func (d OptionalDigest) MarshalJSON() ([]byte, error) { return NullableDigest{d.Digest}.MarshalJSON() }
+
+// UnmarshalJSON reads a quoted digest, or null.
+func (d *OptionalDigest) UnmarshalJSON(text []byte) error {
+	var n NullableDigest
+	err := n.UnmarshalJSON(text)
+	*d = OptionalDigest{Digest: n.Digest, Null: err == nil && n.IsZero()}
+	return err
 }
 
 // A NullableDigest is a digest whose zero value is written as null.

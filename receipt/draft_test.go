@@ -55,7 +55,7 @@ func richDraft() *receipt.Draft {
 		A2AHandoffs:   []receipt.Handoff{{TargetAgent: "a", TaskID: "t", Status: "rejected", ReceiptID: "r"}},
 	}
 	d.FinalArtifacts = []receipt.Artifact{{ArtifactID: "a", Kind: "patch", URI: "u", SHA256: digest}}
-	d.Deltas = []receipt.Delta{{DeltaID: "d", Operation: "remove", Path: "/x", OverrideKey: "k", EventID: "e", BeforeSHA256: receipt.NullableDigest{Digest: digest}, AfterSHA256: receipt.NullableDigest{Digest: digest}, ArtifactID: "a", Reason: "r"}}
+	d.Deltas = []receipt.Delta{{DeltaID: "d", Operation: "remove", Path: "/x", OverrideKey: "k", EventID: "e", BeforeSHA256: receipt.OptionalDigest{Digest: digest}, AfterSHA256: receipt.OptionalDigest{Digest: digest}, ArtifactID: "a", Reason: "r"}}
 	d.Redactions = []receipt.Redaction{{Field: "/x", Reason: "secret", ProofHash: digest}}
 	d.Metadata = open
 	return d
@@ -112,5 +112,29 @@ func TestFileWrite(t *testing.T) {
 		if err := json.Unmarshal(got, &back); err != nil || back != w {
 			t.Errorf("%s: %+v, %v", got, back, err)
 		}
+	}
+}
+
+// TestDeltaDigests: a digest, null and nothing are three states, and come back as
+// they were.
+func TestDeltaDigests(t *testing.T) {
+	known := receipt.OptionalDigest{Digest: canon.Sum([]byte("x"))}
+	for want, d := range map[string]receipt.Delta{
+		`{"operation":"add","path":"/p"}`:                                             {Operation: "add", Path: "/p"},
+		`{"operation":"add","path":"/p","before_sha256":null}`:                        {Operation: "add", Path: "/p", BeforeSHA256: receipt.OptionalDigest{Null: true}},
+		`{"operation":"add","path":"/p","after_sha256":"` + known.String() + `"}`:     {Operation: "add", Path: "/p", AfterSHA256: known},
+		`{"operation":"remove","path":"/p","before_sha256":null,"after_sha256":null}`: {Operation: "remove", Path: "/p", BeforeSHA256: receipt.OptionalDigest{Null: true}, AfterSHA256: receipt.OptionalDigest{Null: true}},
+	} {
+		got, err := json.Marshal(d)
+		if err != nil || string(got) != want {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
+		var back receipt.Delta
+		if err := json.Unmarshal(got, &back); err != nil || back != d {
+			t.Errorf("%s: %+v, %v", got, back, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"before_sha256":"sha256:x"}`), new(receipt.Delta)); err == nil {
+		t.Error("no digest is accepted")
 	}
 }
