@@ -140,6 +140,8 @@ func recordFailure(path string, err error) error {
 		return usage("--task ID names the one that is meant", "%q: %w", name, err)
 	case errors.As(err, &limit): // nothing is false: it is more than is recorded
 		return usage("", "%q: %w", name, err)
+	case errors.As(err, &refusal) && refusal.Code == record.CodeSession:
+		return usage("--session ID names the one that is meant", "%q: %w", name, err)
 	case errors.As(err, &refusal):
 		return refuted("", "%q: %w", name, err)
 	case errors.As(err, &invalid):
@@ -194,6 +196,8 @@ func recordNotes(c record.FrameCounts) (notes []string) {
 	add(c.Counts.Unknown, "event of an unknown kind, in the digest of the log only"+kinds, "events of unknown kinds, in the digest of the log only"+kinds)
 	add(c.UnknownMembers, "unknown member of a payload was ignored", "unknown members of payloads were ignored")
 	add(c.OtherTasks, "event of another task, or of none, was passed over", "events of other tasks, or of none, were passed over")
+	add(c.Retold, "event is told again from another task: it gives materials and times, and no deeds", "events are told again from another task: they give materials and times, and no deeds")
+	add(c.Foreign, "answer came from another session than its question, and decided nothing", "answers came from other sessions than their questions, and decided nothing")
 	add(c.Repeated, "event came again", "events came again")
 	add(c.Late, "event came behind the end and says nothing for the receipt", "events came behind the end and say nothing for the receipt")
 	add(c.Gaps, "sequence of another resource leaves numbers out", "sequences of other resources leave numbers out")

@@ -23,18 +23,24 @@ const actorHost = "host"
 // An approval is one question and everything that answered it.
 type approval struct {
 	id, call, tool, action string
+	session                string // of the question
 	input                  canon.Digest
+	args                   canon.Digest // what the approver put in place of the input
 	required               int64
 	deadline               time.Time
 
 	request   []byte          // canonical payload; nil when only an answer came
 	about     map[string]bool // calls that questions named
+	declared  []string        // paths that the question announced
+	notes     map[string]string
 	evidence  [][]byte
 	confirmed bool // a user.tool_confirmation is among the evidence
 
 	refusal   string // denied, canceled or timeout: the first answer that was no approval
 	refuser   string
 	refusedAt time.Time
+	raw       string // the word of an answer that is in no table
+	mute      bool   // the answer that refused has no word that says so
 
 	granted    bool // by the decision itself, or by confirmations
 	decided    bool // by the decision itself
@@ -44,12 +50,19 @@ type approval struct {
 	reviewed   map[string]bool // names of reviewers
 	policy     string
 	signatures []any
+	stray      bool // an answer came from another session
 }
 
 // A reviewer is one who approved, and when.
 type reviewer struct {
 	name string
 	at   time.Time
+}
+
+// Approvals are the questions of a task, and of each call the last one.
+type approvals struct {
+	list[approval]
+	of map[string]string
 }
 
 // Decisions returns what the words of a decision mean. Any other word is a
@@ -59,6 +72,13 @@ func Decisions() []Word {
 		{"approved", approved}, {"approve", approved}, {"allow", approved}, {"allowed", approved}, {"granted", approved}, {"accepted", approved},
 		{"canceled", canceled}, {"cancelled", canceled},
 		{"timeout", timeout}, {"timed_out", timeout}, {"expired", timeout},
+	}
+}
+
+// denials are words that say no. They mean what any unknown word does.
+func denials() []Word {
+	return []Word{
+		{"denied", denied}, {"deny", denied}, {"rejected", denied}, {"reject", denied}, {"refused", denied}, {"declined", denied}, {"disallow", denied}, {"no", denied},
 	}
 }
 
@@ -75,7 +95,7 @@ func (r *run) approval(e *event) *approval {
 	}
 	if call := e.text(e.payload, "tool_call_id"); a.call == "" && call != "" {
 		a.call = call
-		r.approvalOf[call] = id
+		r.approvals.of[call] = id
 	}
 	first(&a.tool, e.text(e.payload, "name"))
 	first(&a.action, e.text(e.payload, "action"))
@@ -87,7 +107,7 @@ func (r *run) approval(e *event) *approval {
 // request_id, else that of the last approval of the call, else the call's own.
 func (r *run) approvalID(e *event) string {
 	call := e.text(e.payload, "tool_call_id")
-	return cmp.Or(e.text(e.payload, "approval_id"), e.text(e.payload, "request_id"), e.text(e.payload.Member("approval_request"), "id"), r.approvalOf[call], call)
+	return cmp.Or(e.text(e.payload, "approval_id"), e.text(e.payload, "request_id"), e.text(e.payload.Member("approval_request"), "id"), r.approvals.of[call], call)
 }
 
 func approvalRequired(r *run, e *event) {
@@ -100,16 +120,35 @@ func approvalRequired(r *run, e *event) {
 		}
 	}
 	a.ask(r, e)
+	first(&a.session, e.session())
 	if a.request != nil { // asked again: the question is the same
 		return
 	}
 	first(&a.action, e.text(nested, "action"))
 	a.input = e.content(e.payload, "input")
+	if args := nested.Member("args"); a.input.IsZero() && !absent(args) {
+		a.input = hashOf(args)
+	}
 	a.request = r.keep(e, e.payload.AppendCanonical(nil))
 }
 
-// ask notes the call that a question names.
+// ask notes the call that a question names, and what it announces of it.
 func (a *approval) ask(r *run, e *event) {
+	for _, name := range []string{"kind", "mutation_scope", "run_id", "worker_id"} {
+		if value := e.text(e.payload, name); value != "" {
+			if a.notes == nil {
+				a.notes = map[string]string{}
+			}
+			a.notes[name] = value
+		}
+	}
+	for _, n := range e.payload.Member("declared_paths").Elements() {
+		name, _ := inWorkspace(r.options.WorkspaceRoot, n.String())
+		if !slices.Contains(bounded(a.declared), name) {
+			a.declared = append(a.declared, string(r.keep(e, []byte(name))))
+			r.room(e)
+		}
+	}
 	call := e.text(e.payload, "tool_call_id")
 	if call == "" || a.about[call] {
 		return
@@ -137,6 +176,9 @@ func (a *approval) contradicts(e *event) bool {
 // decision itself when nothing else tells it.
 func confirmation(r *run, e *event) {
 	a := r.approval(e)
+	if a.strays(r, e) {
+		return
+	}
 	if !a.confirmed { // the evidence so far was the decision's
 		a.confirmed, a.evidence = true, nil
 	}
@@ -153,7 +195,10 @@ func toolApproved(r *run, e *event) {
 }
 
 func toolDenied(r *run, e *event) {
-	decision := r.decision(e)
+	decision := denied
+	if word := e.payload.Member("decision"); word.Kind() == canon.KindString {
+		decision = r.decision(e)
+	}
 	if decision == approved { // the kind says the opposite
 		decision = denied
 	}
@@ -170,19 +215,53 @@ func timedOut(r *run, e *event) {
 // decide applies a decision of the runtime.
 func (r *run) decide(e *event, decision string) {
 	a := r.approval(e)
+	if a.strays(r, e) {
+		return
+	}
 	if !a.confirmed {
 		a.evidence = append(a.evidence, r.keep(e, e.payload.AppendCanonical(nil)))
 	}
 	r.answer(e, a, decision, true)
 }
 
-// decision reads the word of a decision.
+// strays reports whether an answer is of another session than the question. Ids of
+// questions are numbered in each session alike: it answers another one.
+func (a *approval) strays(r *run, e *event) bool {
+	asked := cmp.Or(a.session, r.ids.SessionID)
+	from := e.session()
+	if from == "" || asked == "" || from == asked {
+		return false
+	}
+	a.stray = true
+	r.foreign++
+	return true
+}
+
+// decision reads the word of a decision. Without one, approved and accepted tell:
+// true, and not false beside it, is an approval.
 func (r *run) decision(e *event) string {
 	n := e.payload.Member("decision")
-	if n.Kind() != canon.KindString {
-		return denied
+	if n.Kind() == canon.KindString {
+		return meaning(Decisions(), n.String(), denied)
 	}
-	return meaning(Decisions(), n.String(), denied)
+	if absent(n) && (e.payload.Member("approved").Bool() || e.payload.Member("accepted").Bool()) {
+		return approved // unless the other says no: see contradicts
+	}
+	return denied
+}
+
+// saysNo reports whether an answer that does not approve has a word for it.
+func (e *event) saysNo() bool {
+	for _, name := range []string{"approved", "accepted"} {
+		if n := e.payload.Member(name); n.Kind() == canon.KindBool {
+			return true
+		}
+	}
+	n := e.payload.Member("decision")
+	if n.Kind() != canon.KindString {
+		return e.kind != "user.tool_confirmation" && e.kind != "tool.approved" && absent(n)
+	}
+	return isWord(Decisions(), n.String()) || isWord(denials(), n.String())
 }
 
 // answer notes one answer. An approval never takes back one that was none.
@@ -199,6 +278,9 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 	if decision != approved {
 		if a.refusal == "" {
 			a.refusal, a.refuser, a.refusedAt = decision, who, at
+			if a.mute = !e.saysNo(); a.mute {
+				a.raw = cut(e.payload.Member("decision").String())
+			}
 			if who == "" && ref != "" {
 				a.policy = ref
 			}
@@ -218,6 +300,9 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 		a.grantedAt = at
 	}
 	a.granted, a.decided = true, a.decided || byRuntime
+	if c := r.calls.byID[a.call]; a.input.IsZero() && c != nil { // what was asked so far is what was approved
+		a.input = c.arguments.asked
+	}
 	r.rewrite(e, a)
 }
 
@@ -265,15 +350,18 @@ func (a *approval) review(r *run, e *event, who string, at time.Time) {
 // rewrite notes that the approver changed what the tool is called with.
 func (r *run) rewrite(e *event, a *approval) {
 	args := e.content(e.payload, "args")
-	if args.IsZero() || a.call == "" {
+	if args.IsZero() {
+		return
+	}
+	a.args = args
+	if a.call == "" {
 		return
 	}
 	c := r.calls.byID[a.call]
 	if c == nil {
 		c = r.openFor(e, a)
 	}
-	first(&c.requested, cmp.Or(c.input, a.input))
-	c.input = args
+	c.arguments.change(args, a.input)
 }
 
 // refuse cancels the call that was asked for.
@@ -292,7 +380,7 @@ func (r *run) refuse(e *event, a *approval, decision string, byRuntime bool) {
 func (r *run) openFor(e *event, a *approval) *call {
 	c, _ := r.calls.entry(a.call)
 	r.room(e)
-	c.id, c.tool, c.input, c.meta = a.call, cmp.Or(a.tool, a.action), a.input, receipt.Object{}
+	c.id, c.tool, c.arguments.asked, c.meta = a.call, cmp.Or(a.tool, a.action), a.input, receipt.Object{}
 	return c
 }
 
@@ -333,6 +421,10 @@ func (a *approval) decision(r *run) (decision, actor string, at time.Time) {
 	return timeout, "", r.ended
 }
 
+// open reports whether nothing decided a question: that it ran out, or was canceled
+// with the task, is what its state at the end means, and no line's word.
+func (a *approval) open() bool { return a.refusal == "" && a.satisfied() < max(a.required, 1) }
+
 // satisfied counts who approved. Approvals that name nobody count as one.
 func (a *approval) satisfied() int64 {
 	if a.granted {
@@ -341,7 +433,16 @@ func (a *approval) satisfied() int64 {
 	return 0
 }
 
-func (a *approval) entry(r *run) receipt.Approval {
+// entries are the approvals as the receipt has them.
+func (s *approvals) entries(r *run, t *telling) []receipt.Approval {
+	list := []receipt.Approval{}
+	for i, a := range s.order {
+		list = append(list, a.entry(r, t, indexed("/approvals", i)))
+	}
+	return list
+}
+
+func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 	decision, actor, at := a.decision(r)
 	if actor == "" && a.policy != "" {
 		actor = "policy:" + a.policy
@@ -350,8 +451,21 @@ func (a *approval) entry(r *run) receipt.Approval {
 	if c := r.calls.byID[a.call]; action == "" && c != nil {
 		action = c.tool
 	}
+	if a.open() {
+		t.untold(place + "/decision")
+		t.untold(place + "/decided_at")
+	}
+	if a.mute {
+		t.untold(place + "/decision")
+	}
+	if a.refusal != "" && a.granted {
+		t.contradicts(place, answersDiffer)
+	}
+	if a.stray {
+		t.contradicts(place, otherSession)
+	}
 	entry := receipt.Approval{
-		ApprovalID: a.id, Actor: cmp.Or(actor, actorHost), Action: cmp.Or(action, "tool_call"), Decision: decision,
+		ApprovalID: a.id, Actor: t.name(place+"/actor", actor, actorHost), Action: t.name(place+"/action", action, "tool_call"), Decision: decision,
 		DecidedAt: receipt.At(at), EvidenceHash: a.evidenceHash(),
 	}
 	if a.required > 0 || len(a.reviewers) > 1 || len(a.signatures) > 0 {
@@ -363,6 +477,12 @@ func (a *approval) entry(r *run) receipt.Approval {
 		if len(a.signatures) > 0 {
 			entry.QuorumProof["signatures"] = a.signatures
 		}
+	}
+	if a.raw != "" {
+		if entry.QuorumProof == nil {
+			entry.QuorumProof = receipt.Object{}
+		}
+		entry.QuorumProof["raw_decision"] = a.raw
 	}
 	return entry
 }

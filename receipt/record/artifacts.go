@@ -1,8 +1,6 @@
 package record
 
 import (
-	"strconv"
-
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -19,7 +17,7 @@ func (r *run) artifact(e *event) *artifact {
 	a, fresh := r.artifacts.entry(id)
 	if fresh {
 		r.room(e)
-		a.id, a.kind = id, "unknown"
+		a.id = id
 	}
 	last(&a.kind, e.text(e.payload, "kind"))
 	return a
@@ -51,45 +49,15 @@ func artifactRedacted(r *run, e *event) {
 	}
 }
 
-func (r *run) finalArtifacts() (list []receipt.Artifact, withheld []receipt.Redaction) {
+func (r *run) finalArtifacts(t *telling) (list []receipt.Artifact, withheld []receipt.Redaction) {
 	list = []receipt.Artifact{}
 	for i, a := range r.artifacts.order {
 		if a.withheld != "" {
 			withheld = append(withheld, receipt.Redaction{Field: indexed("/final_artifacts", i) + "/uri", Reason: a.withheld})
 		}
-		list = append(list, receipt.Artifact{ArtifactID: a.id, Kind: a.kind, URI: a.uri, SHA256: a.digest})
+		list = append(list, receipt.Artifact{ArtifactID: a.id, Kind: t.name(indexed("/final_artifacts", i)+"/kind", a.kind, "unknown"), URI: a.uri, SHA256: a.digest})
 	}
 	return list, withheld
-}
-
-// compacted keeps the snapshot from which a transcript was cut: a replay needs it.
-func compacted(r *run, e *event) {
-	id := e.text(e.payload, "snapshot_asset_id")
-	if id == "" {
-		return
-	}
-	r.record(e, receipt.Material{Kind: "artifact", ID: id, URI: e.text(e.payload, "uri"), SHA256: e.digest(e.payload, "sha256")})
-}
-
-// record adds a material. What is used twice is told once; another content of the
-// same id is numbered, as materials are named by their ids.
-func (r *run) record(e *event, m receipt.Material) {
-	content := [4]string{m.Kind, m.ID, m.URI, m.SHA256.String()}
-	if r.recorded[content] > 0 {
-		return
-	}
-	r.recorded[content]++
-	id := [4]string{m.ID}
-	if r.recorded[id]++; r.recorded[id] > 1 {
-		m.ID += "#" + strconv.Itoa(r.recorded[id])
-	}
-	r.materials = append(r.materials, material{Material: m})
-	r.charge(e, e.root, len(m.ID))
-	r.room(e)
-}
-
-func memoryRead(r *run, e *event) {
-	r.record(e, receipt.Material{Kind: "host_fact", ID: "memory:" + e.required(e.payload, "memory_id"), URI: e.text(e.payload, "uri"), SHA256: e.digest(e.payload, "sha256")})
 }
 
 func memoryWrite(r *run, e *event) {

@@ -16,8 +16,9 @@ const (
 // A budget counts what a recording keeps until its draft is made, at most MaxKept
 // bytes. Texts that are equal are kept, and counted, once.
 type budget struct {
-	used  int
-	texts map[string]string
+	used    int
+	entries int // of all lists of the draft
+	texts   map[string]string
 }
 
 func newBudget() *budget { return &budget{texts: map[string]string{}} }

@@ -1,7 +1,7 @@
 package record
 
 import (
-	"cmp"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -9,18 +9,41 @@ import (
 
 // A call is one call of a tool, as all events that name its id describe it.
 type call struct {
-	id, tool          string
-	input, output     canon.Digest
-	requested         canon.Digest // the input before an approver changed it
-	outcome           string       // succeeded, failed or canceled; "" while it runs
-	outputByRuntime   bool         // the output is from a tool.* event, not from the transcript
-	executed          bool
-	denied            bool
-	dropped           bool // never dispatched: no entry
-	category          string
-	server, outputURI string
-	material          int // its place among the materials + 1; 0: none
-	meta              receipt.Object
+	id, tool      string
+	arguments     arguments
+	output        output
+	outcome       string // succeeded, failed or canceled; "" while nothing tells of an end
+	byRuntime     bool   // the runtime told an end, not the transcript alone
+	executed      bool   // an event says so
+	denied        bool
+	rejection     string // the category by which it was never dispatched; "" when none was told
+	category      string
+	outcomes      bool // two ends were told
+	names         bool // two names were
+	server        string
+	outputURI     string
+	material      bool     // it has a place among the materials
+	wrote, sent   origin   // whose reports tell of files, and of the network
+	declaredPaths []string // what was announced, in a question
+	meta          receipt.Object
+}
+
+// An output is what a call returned.
+type output struct {
+	digest    canon.Digest
+	byRuntime bool // from a tool.* event, not from the transcript, which may cut it
+	differ    bool
+}
+
+// tell notes an output. The runtime's comes before the transcript's, then the first.
+func (o *output) tell(d canon.Digest, byRuntime bool) {
+	switch {
+	case d.IsZero():
+	case o.digest.IsZero() || byRuntime && !o.byRuntime:
+		o.digest, o.byRuntime = d, byRuntime
+	case byRuntime == o.byRuntime && d != o.digest:
+		o.differ = true
+	}
 }
 
 // Categories of errors that say more than that a call failed.
@@ -29,10 +52,10 @@ const (
 	categoryCanceled = "cancelled"
 	categoryAborted  = "parse_aborted"
 	categoryLoop     = "rejected_loop"
+	categorySchema   = "schema_validation"
 )
 
-// call returns the call that an event names and reads what any event may say of
-// it. The last input before the call ends counts: earlier ones were unfinished.
+// call returns the call that an event names and reads what any event may say of it.
 func (r *run) call(e *event) *call {
 	id := e.required(e.payload, "tool_call_id")
 	c, fresh := r.calls.entry(id)
@@ -41,13 +64,10 @@ func (r *run) call(e *event) *call {
 		c.id, c.meta = id, receipt.Object{}
 	}
 	p := e.payload
-	first(&c.tool, e.text(p, "name"))
-	if input := e.content(p, "input"); c.outcome == "" && !c.executed && (c.requested.IsZero() || input != c.requested) {
-		last(&c.input, input) // but never back to what an approver changed
-	}
-	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id"} {
-		c.note(name, e.text(p, name))
-	}
+	name := e.text(p, "name")
+	c.names = c.names || name != "" && c.tool != "" && name != c.tool
+	first(&c.tool, name)
+	c.describe(e)
 	for _, name := range []string{"duration_ms", "execution_duration_ms"} {
 		if n := e.optionalCount(p, name); n != nil {
 			c.meta[name] = *n
@@ -57,6 +77,13 @@ func (r *run) call(e *event) *call {
 	first(&r.policy, e.text(p, "policy_ref"))
 	r.serve(e, c)
 	return c
+}
+
+// describe notes who runs a call, and under what.
+func (c *call) describe(e *event) {
+	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id"} {
+		c.note(name, e.text(e.payload, name))
+	}
 }
 
 func (c *call) note(name, value string) {
@@ -75,22 +102,33 @@ func (r *run) serve(e *event, c *call) {
 	}
 	first(&c.server, server)
 	c.note("server", c.server)
-	if c.material == 0 {
-		r.materials = append(r.materials, material{call: c})
-		c.material = len(r.materials)
+	if !c.material {
+		c.material = true
+		r.materials.add(material{call: c})
 		r.charge(e, e.root, len("mcp::")+len(c.server)+len(c.id))
 		r.room(e)
 	}
 }
 
-func toolRequested(r *run, e *event) { r.call(e) }
+// toolRequested opens a call. One that is told to run, runs with these arguments.
+func toolRequested(r *run, e *event) {
+	c := r.call(e)
+	input := e.content(e.payload, "input")
+	if e.flag(e.payload, "executed") {
+		c.arguments.run(input, true)
+	}
+	c.arguments.ask(input)
+}
 
 func mcpToolUse(r *run, e *event) {
 	e.required(e.payload, "server")
-	c := r.call(e)
+	toolRequested(r, e)
+	c := r.calls.byID[e.text(e.payload, "tool_call_id")]
 	at := e.text(e.payload, "url")
-	if host := hostOf(at); host != "" && (e.flag(e.payload, "remote") || isHTTP(at)) {
-		r.send(e, egress{destination: host, purpose: c.tool, call: c.id, origin: fromRequest})
+	if e.err == nil && at != "" && (e.flag(e.payload, "remote") || isHTTP(at)) {
+		host, clear := hostOf(at)
+		r.effects.send(egress{destination: host, unclear: !clear, purpose: c.tool, call: c.id, by: fromRequest})
+		r.room(e)
 	}
 }
 
@@ -116,63 +154,103 @@ func meaning(table []Word, word, otherwise string) string {
 	return otherwise
 }
 
+// isWord reports whether a table has a word.
+func isWord(table []Word, word string) bool {
+	return slices.ContainsFunc(table, func(w Word) bool { return w.Word == word })
+}
+
 func toolCompleted(r *run, e *event) {
-	outcome := meaning(ToolStatuses(), e.text(e.payload, "status"), "failed")
+	status := e.text(e.payload, "status")
+	outcome := meaning(ToolStatuses(), status, "failed")
 	if e.flag(e.payload, "is_error") {
 		outcome = "failed"
 	}
-	r.close(e, outcome)
+	c := r.close(e, outcome)
+	if !isWord(ToolStatuses(), status) && !isWord(toolFailures(), status) {
+		c.note("raw_status", status)
+	}
+}
+
+// toolFailures are words for a failure that say no more than that.
+func toolFailures() []Word {
+	return []Word{{"error", "failed"}, {"failed", "failed"}, {"failure", "failed"}}
 }
 
 func toolFailed(r *run, e *event) { r.close(e, "failed") }
 
-// close ends a call. Both an agent.tool_result and a tool.completed may say that
-// it ended: a failure that either tells is kept, and the runtime's output comes
-// before the transcript's.
-func (r *run) close(e *event, outcome string) {
+// close ends a call. Both an agent.tool_result and a tool.completed may say that it
+// ended: a failure that either tells is kept. An end by which the call was never
+// dispatched says nothing of what ran, and is no end of it.
+func (r *run) close(e *event, outcome string) *call {
 	c := r.call(e)
-	first(&c.category, e.text(e.payload, "error_category"))
+	byRuntime := e.kind == "tool.completed" || e.kind == "tool.failed"
+	category := e.text(e.payload, "error_category")
+	never := category == categoryAborted || category == categoryLoop
+	if never {
+		first(&c.rejection, category)
+	} else {
+		first(&c.category, category)
+	}
+
+	input := e.content(e.payload, "input")
+	if c.arguments.asked.IsZero() && c.arguments.changed.IsZero() {
+		c.arguments.asked = input
+	}
+	c.arguments.run(input, byRuntime)
+	c.output.tell(e.content(e.payload, "output"), byRuntime)
+	r.report(e, c, byRuntime)
+
 	switch {
-	case c.category == categoryAborted || c.category == categoryLoop:
-		if !c.dropped {
-			r.notDispatched++
-		}
-		c.dropped = true
-		return
-	case outcome == "failed" && c.category == categoryCanceled:
+	case outcome == "failed" && never && !e.flag(e.payload, "executed"):
+		return c
+	case outcome == "failed" && (category == categoryCanceled || category == "" && c.category == categoryCanceled):
 		outcome = "canceled"
 	}
+	c.byRuntime = c.byRuntime || byRuntime
+	c.outcomes = c.outcomes || c.outcome != "" && c.outcome != outcome
 	if c.outcome == "" || c.outcome == "succeeded" {
 		c.outcome = outcome
 	}
-	c.note("error_category", c.category)
-	runtime := e.kind == "tool.completed" || e.kind == "tool.failed"
-	if output := e.content(e.payload, "output"); !output.IsZero() && (c.output.IsZero() || runtime && !c.outputByRuntime) {
-		c.output, c.outputByRuntime = output, runtime
-	}
-	origin := fromResult
-	if runtime {
-		origin = fromTool
-	}
-	r.effects(e, c, origin)
+	return c
 }
+
+// ran reports whether something says that a call was executed.
+func (r *run) ran(c *call) bool {
+	return c.executed || c.outcome == "succeeded" || r.effects.observed[c.id]
+}
+
+// dropped reports whether a call was never dispatched: a line says so, and none that
+// it ran or ended in another way. What the agent was told of it is no such line.
+func (r *run) dropped(c *call) bool {
+	return c.rejection != "" && !r.ran(c) && !(c.outcome != "" && c.byRuntime)
+}
+
+// unsent reports whether a call did not get as far as its tool.
+func (r *run) unsent(c *call) bool {
+	return !r.ran(c) && (r.dropped(c) || c.denied || c.category == categoryDenied || c.category == categorySchema)
+}
+
+// ended reports whether the source tells how a call ended: so does a denial.
+func (r *run) closed(c *call) bool { return c.outcome != "" || r.unsent(c) }
 
 // status is what the receipt says. A denied call that was not executed all the
 // same is canceled.
-func (c *call) status() string {
+func (r *run) status(c *call) string {
 	switch {
-	case c.outcome == "failed" && c.category == categoryDenied && !c.executed:
+	case c.outcome == "failed" && c.category == categoryDenied && !r.ran(c):
 		return "canceled"
 	case c.outcome != "":
 		return c.outcome
+	case c.rejection != "": // it ran, and this is all that tells of its end
+		return "failed"
 	}
 	return "canceled"
 }
 
 // dispatched reports whether a call was given to its tool.
-func (c *call) dispatched(pending map[string]bool) bool {
+func (r *run) dispatched(c *call, pending map[string]bool) bool {
 	switch {
-	case c.executed || c.outcome == "succeeded":
+	case r.ran(c):
 		return true
 	case c.denied || c.category == categoryDenied:
 		return false
@@ -180,22 +258,89 @@ func (c *call) dispatched(pending map[string]bool) bool {
 	return c.outcome != "" || !pending[c.id]
 }
 
-func (c *call) entry() receipt.ToolCall {
+// listed are the calls of the receipt, and where it has each.
+func (r *run) listed() (calls []*call, at map[string]string) {
+	at = map[string]string{}
+	for _, c := range r.calls.order {
+		if !r.dropped(c) {
+			at[c.id] = indexed("/side_effects/tool_calls", len(calls))
+			calls = append(calls, c)
+		}
+	}
+	return calls, at
+}
+
+func (r *run) toolCalls(t *telling) []receipt.ToolCall {
+	list := []receipt.ToolCall{}
+	calls, at := r.listed()
+	gates := r.approvals.gates(r)
+	for _, c := range calls {
+		entry := r.callEntry(t, at[c.id], c)
+		r.judge(t, at[c.id], c, gates[c.id], &entry)
+		if len(entry.Metadata) == 0 {
+			entry.Metadata = nil
+		}
+		list = append(list, entry)
+	}
+	return list
+}
+
+// callEntry is a call as the receipt has it.
+func (r *run) callEntry(t *telling, at string, c *call) receipt.ToolCall {
 	meta := receipt.Object{}
 	for name, value := range c.meta {
 		meta[name] = value
 	}
-	if !c.requested.IsZero() && c.requested != c.input {
-		meta["requested_input_hash"] = c.requested.String()
+	input := c.arguments.last()
+	for _, asked := range []canon.Digest{c.arguments.asked, c.arguments.requested} {
+		if !asked.IsZero() && asked != input {
+			meta["requested_input_hash"] = asked.String()
+		}
 	}
-	if c.outcome == "" && !c.denied {
+	category := c.category
+	switch {
+	case c.outcome == "" && c.rejection != "":
+		category = c.rejection
+	case c.outcome == "" && c.denied:
+		first(&category, categoryDenied)
+	case c.outcome == "":
 		meta["incomplete"] = true
+		t.untold(at + "/status")
 	}
-	if c.denied && c.category == "" && c.outcome == "" {
-		meta["error_category"] = categoryDenied
+	if category != "" {
+		meta["error_category"] = category
 	}
-	if len(meta) == 0 {
-		meta = nil
+	return receipt.ToolCall{
+		Tool: t.name(at+"/tool", c.tool, "unknown"), CallID: c.id, Status: r.status(c), InputHash: input, OutputHash: c.output.digest, Metadata: meta,
 	}
-	return receipt.ToolCall{Tool: cmp.Or(c.tool, "unknown"), CallID: c.id, Status: c.status(), InputHash: c.input, OutputHash: c.output, Metadata: meta}
+}
+
+// judge compares what was said of a call.
+func (r *run) judge(t *telling, at string, c *call, g gate, entry *receipt.ToolCall) {
+	ran := r.ran(c)
+	for what, is := range map[string]bool{
+		rejectedYetRan: c.rejection != "", outcomesDiffer: c.outcomes, namesDiffer: c.names,
+		inputsDiffer: c.arguments.differ, outputsDiffer: c.output.differ,
+		deniedYetRan: ran && g.refused && !g.approved, undecidedYetRan: ran && g.open && !g.approved && !g.refused,
+	} {
+		if is {
+			t.contradicts(at, what)
+		}
+	}
+	if len(g.declared) > 0 {
+		entry.Metadata["declared_paths"] = g.declared
+	}
+	for name, value := range g.notes {
+		if _, told := entry.Metadata[name]; !told {
+			entry.Metadata[name] = value
+		}
+	}
+	scope, _ := entry.Metadata["mutation_scope"].(string)
+	if entry.Status == "succeeded" && scope != "" && scope != "read_only" && !r.effects.wrote[c.id] {
+		entry.Metadata["writes_undeclared"] = true
+	}
+	if begun := ran || c.outcome != "" && !r.unsent(c); begun && !g.allows(entry.InputHash) {
+		entry.Metadata["approved_input_hash"] = g.inputs[len(g.inputs)-1].String()
+		t.differ = append(t.differ, at)
+	}
 }

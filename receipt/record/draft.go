@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -34,12 +35,19 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 	case !r.Ended():
 		return nil, ErrNotEnded
 	}
+	if told := r.run.replay.told; told != nil && !r.run.replay.is {
+		return nil, told
+	}
 	d := r.run.draft()
 	if n := textOf(reflect.ValueOf(d)); n > receipt.MaxBytes { // before it is written out
 		limit := exceeded("receipt.MaxBytes", int64(n))
 		return nil, &Error{Index: r.index, Code: CodeLimit, Detail: limit.Error(), err: limit}
 	}
-	d.ReplayInput.Materials = append([]receipt.Material{r.logMaterial()}, d.ReplayInput.Materials...)
+	log, told := r.logMaterial()
+	d.ReplayInput.Materials = append([]receipt.Material{log}, d.ReplayInput.Materials...)
+	if !told && d.ReplayInput.Determinism == "byte_deterministic" {
+		d.ReplayInput.Determinism = "best_effort"
+	}
 	if err := missing(d); err != nil {
 		return nil, err
 	}
@@ -110,13 +118,16 @@ func JSON(d *receipt.Draft) ([]byte, error) {
 }
 
 // logMaterial is the digest of the events that the draft was made of, each in
-// canonical form and ended with a line feed.
-func (r *Recorder) logMaterial() receipt.Material {
-	m := receipt.Material{
+// canonical form and ended with a line feed. A replay has the log of its source in
+// this place.
+func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
+	if r.run.replay.is {
+		return r.run.replay.sourceLog()
+	}
+	return receipt.Material{
 		Kind: "event_log", ID: "event_log:" + r.run.task, URI: r.options.LogURI, ContentType: logType,
 		SHA256: canon.Digest(r.log.Sum(nil)), Metadata: receipt.Object{"events": r.counts.Events},
-	}
-	return m
+	}, true
 }
 
 // missing names what a receipt cannot do without.
@@ -136,54 +147,57 @@ func missing(d *receipt.Draft) error {
 }
 
 func (r *run) draft() *receipt.Draft {
-	o := r.options
+	o, t := r.options, new(telling)
+	created, started, ended := r.clock()
+	if started.IsZero() { // canceled or failed before it started
+		started = ended
+		t.untold("/lifecycle/started_at")
+	}
 	d := &receipt.Draft{
 		ReceiptID: cmp.Or(o.ReceiptID, "receipt_"+strings.TrimPrefix(r.task, "task_")),
 		Subject:   receipt.ResourceRef{Object: "task", ID: r.task},
 		Issuer:    o.Issuer,
-		IssuedAt:  receipt.At(r.ended),
+		IssuedAt:  receipt.At(ended),
 		Identifiers: receipt.Identifiers{
 			WorkspaceRef: cmp.Or(o.WorkspaceRef, r.ids.WorkspaceRef), SessionID: cmp.Or(o.SessionID, r.ids.SessionID), TaskID: r.task,
 			TenantID: cmp.Or(o.TenantID, r.ids.TenantID), PersonaRef: cmp.Or(o.PersonaRef, r.ids.PersonaRef), BranchID: r.ids.BranchID, TraceID: r.ids.TraceID,
 		},
-		Lifecycle: receipt.Lifecycle{StartedAt: receipt.At(r.started), CompletedAt: receipt.At(r.ended), FinalState: r.final, Failure: r.failure},
+		Lifecycle: receipt.Lifecycle{StartedAt: receipt.At(started), CompletedAt: receipt.At(ended), FinalState: r.final, Failure: r.failure},
 		Trust:     receipt.TrustTiers{StartTier: r.startTier, EndTier: r.tier, PolicyRef: cmp.Or(o.PolicyRef, r.policy)},
-		Approvals: []receipt.Approval{},
 		Deltas:    r.deltaList(),
 	}
 	if !o.IssuedAt.IsZero() {
 		d.IssuedAt = receipt.At(o.IssuedAt)
 	}
-	if !r.created.IsZero() {
-		d.Lifecycle.CreatedAt = receipt.At(r.created)
+	if !created.IsZero() {
+		d.Lifecycle.CreatedAt = receipt.At(created)
 	}
 	if r.replay.is {
 		d.Subject.Object = "replay_segment"
 	}
-	for _, a := range r.approvals.order {
-		d.Approvals = append(d.Approvals, a.entry(r))
-	}
-	d.Cost, d.ModelRoute = r.cost(), r.modelRoute()
-	d.SideEffects = receipt.SideEffects{NetworkEgress: r.networkEgress(), ToolCalls: r.toolCalls(), A2AHandoffs: r.handoffList()}
+	d.Approvals = r.approvals.entries(r, t)
+	d.Cost, d.ModelRoute = r.costs.cost(r, t), r.modelRoute(t)
+	d.SideEffects = receipt.SideEffects{NetworkEgress: r.networkEgress(t), ToolCalls: r.toolCalls(t), A2AHandoffs: r.handoffList(t)}
 	d.ReplayInput = r.replayInput()
-	d.AutonomyBudget = receipt.AutonomyBudget{Limit: r.limit, Consumed: r.consumed()}
+	d.AutonomyBudget = receipt.AutonomyBudget{Limit: r.limit, Consumed: r.consumed(t, d.Cost.Total, ended.Sub(started))}
+	r.withhold(d, t)
 	d.Metadata = r.metadata()
-	r.withhold(d)
+	t.into(d.Metadata)
 	return d
 }
 
 // withhold fills the lists of which an entry may be withheld, and redactions.
-func (r *run) withhold(d *receipt.Draft) {
+func (r *run) withhold(d *receipt.Draft, t *telling) {
 	d.Redactions = []receipt.Redaction{}
 	for _, at := range slices.Sorted(slices.Values(r.failureWithheld)) { // not in the order in which somebody wrote members
 		d.Redactions = append(d.Redactions, receipt.Redaction{Field: at, Reason: "hidden reasoning"})
 	}
-	writes, paths := r.fileWrites()
+	writes, paths := r.fileWrites(t)
 	d.SideEffects.FSWrites = writes
 	for _, at := range paths {
 		d.Redactions = append(d.Redactions, receipt.Redaction{Field: at, Reason: "path outside the workspace"})
 	}
-	artifacts, uris := r.finalArtifacts()
+	artifacts, uris := r.finalArtifacts(t)
 	d.FinalArtifacts = artifacts
 	d.Redactions = append(d.Redactions, uris...)
 	if r.reasoningWithheld != "" {
@@ -191,57 +205,13 @@ func (r *run) withhold(d *receipt.Draft) {
 	}
 }
 
-func (r *run) toolCalls() []receipt.ToolCall {
-	list := []receipt.ToolCall{}
-	for _, c := range r.calls.order {
-		if !c.dropped {
-			list = append(list, c.entry())
-		}
-	}
-	return list
-}
-
-func (r *run) handoffList() []receipt.Handoff {
-	list := []receipt.Handoff{}
-	for _, h := range r.handoffs.order {
-		list = append(list, *h)
-	}
-	return list
-}
-
-func (r *run) cost() receipt.Cost {
-	c := receipt.Cost{Currency: cmp.Or(r.currency, dollars), Total: r.total.float(), ProviderBreakdown: []receipt.ProviderCost{}}
-	for _, p := range r.costs.order {
-		c.ProviderBreakdown = append(c.ProviderBreakdown, receipt.ProviderCost{
-			Provider: p.provider, Model: p.model, Amount: p.amount.float(), InputTokens: p.input, OutputTokens: p.output,
-		})
-	}
-	return c
-}
-
-func (r *run) modelRoute() receipt.ModelRoute {
-	route := receipt.ModelRoute{
-		ChosenModel: receipt.Model{Provider: "none", Model: "none"}, AlternativesConsidered: []receipt.Model{}, RoutePolicyReason: "no model call was made",
-	}
-	if r.model != nil {
-		route.ChosenModel, route.RoutePolicyReason = *r.model, "the first model that was called"
-	}
-	route.AlternativesConsidered = append(route.AlternativesConsidered, r.alternatives...)
-	last(&route.RoutePolicyReason, r.routeReason)
-	return route
-}
-
 // consumed counts what the task used. The dollars are left out when it paid in
-// another currency, the time when the clock went back.
-func (r *run) consumed() receipt.Amounts {
-	var a receipt.Amounts
-	if r.priced && r.currency == dollars {
-		usd := r.total.float()
-		a.USD = &usd
-	}
-	if r.counted {
-		in, out := r.input, r.output
-		a.InputTokens, a.OutputTokens = &in, &out
+// another currency, the time when the clock went back. A replay uses nothing but
+// what it says that it did anew.
+func (r *run) consumed(t *telling, total float64, took time.Duration) receipt.Amounts {
+	const at = "/autonomy_budget/consumed"
+	a := receipt.Amounts{
+		USD: r.costs.spent(total), InputTokens: r.costs.input.number(t, at+"/input_tokens"), OutputTokens: r.costs.output.number(t, at+"/output_tokens"),
 	}
 	pending := map[string]bool{} // calls that were asked for and not approved
 	for _, p := range r.approvals.order {
@@ -251,45 +221,25 @@ func (r *run) consumed() receipt.Amounts {
 	}
 	calls := int64(0)
 	for _, c := range r.calls.order {
-		if !c.dropped && c.dispatched(pending) {
+		if !r.dropped(c) && r.dispatched(c, pending) {
 			calls++
+			if !r.ran(c) && c.outcome == "" { // it was asked for, and nothing tells more
+				t.ceiling(at + "/tool_calls")
+			}
 		}
 	}
 	a.ToolCalls = &calls
-	if ms := r.ended.Sub(r.started).Milliseconds(); ms >= 0 {
+	ms := took.Milliseconds()
+	if r.replay.is {
+		ms = 0
+		first(&a.USD, r.costs.zero())
+		first(&a.InputTokens, new(int64))
+		first(&a.OutputTokens, new(int64))
+	}
+	if ms >= 0 {
 		a.WallTimeMS = &ms
 	}
 	return a
-}
-
-// replayInput lists the materials. A replay is byte for byte only when everything
-// that came from a model, a tool or the host is there by its digest.
-func (r *run) replayInput() receipt.ReplayInput {
-	in := receipt.ReplayInput{Determinism: "byte_deterministic", Materials: []receipt.Material{}}
-	for _, m := range r.materials {
-		if m.call != nil {
-			if m.call.dropped || m.call.outcome == "" { // nothing was returned
-				continue
-			}
-			m.Material = receipt.Material{Kind: "mcp_tool_return", ID: "mcp:" + m.call.server + ":" + m.call.id, URI: m.call.outputURI, SHA256: m.call.output}
-		}
-		if m.SHA256.IsZero() {
-			in.Determinism = "best_effort"
-		}
-		if m.SHA256.IsZero() || m.URI == "" {
-			m.Metadata = receipt.Object{}
-		}
-		in.Materials = append(in.Materials, m.Material)
-	}
-	for _, c := range r.calls.order {
-		if !c.dropped && !c.denied && (c.material == 0 || c.outcome == "") {
-			in.Determinism = "best_effort"
-		}
-	}
-	if r.replay.unavailable != "" {
-		in.Determinism, in.UnavailableReason = "unavailable", r.replay.unavailable
-	}
-	return in
 }
 
 func (r *run) metadata() receipt.Object {
@@ -307,8 +257,14 @@ func (r *run) metadata() receipt.Object {
 	if r.memoryWrites > 0 {
 		m["memory_writes"] = r.memoryWrites
 	}
-	if r.notDispatched > 0 {
-		m["not_dispatched"] = r.notDispatched
+	dropped := 0
+	for _, c := range r.calls.order {
+		if r.dropped(c) {
+			dropped++
+		}
+	}
+	if dropped > 0 {
+		m["not_dispatched"] = dropped
 	}
 	if r.trigger != nil {
 		m["trigger"] = r.trigger

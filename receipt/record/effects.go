@@ -1,108 +1,110 @@
 package record
 
 import (
-	"path"
-	"slices"
-	"strconv"
-	"strings"
-
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An origin says what told of a side effect. Several events may tell of one: what
-// a tool's own events say of its call stands in place of what a span or an
-// artifact of the same call says.
-type origin int
+// An origin says what told of a side effect: a set, as several sources may tell of
+// one. They are joined: what the call's own report leaves out is told all the same.
+type origin uint8
 
 const (
-	fromSpan     origin = iota + 1
+	fromSpan     origin = 1 << iota
 	fromArtifact        // a file that is said to be applied
 	fromRequest         // what the agent was going to do
 	fromResult          // what the agent was told, in the transcript
 	fromTool            // what the runtime says of the call
+
+	reports = fromResult | fromTool // what a call says itself
 )
 
 // A write is one change of a file.
 type write struct {
-	path, operation string
+	path, operation string // operation "": nobody told
 	before, after   canon.Digest
 	call            string
-	origin          origin
+	by              origin
+	event           int // the last one that told of it
 }
 
 // An egress is data sent to a host.
 type egress struct {
 	destination, purpose string
+	unclear              bool // readers of URLs do not agree on the host
 	bytes                *int64
 	call                 string
-	origin               origin
+	by                   origin
+	event                int
 }
 
-// effects reads what a tool says that it changed and sent. Of a call that ends
-// again only what is new is told.
-func (r *run) effects(e *event, c *call, o origin) {
-	writes, sent := len(r.writes), len(r.egress)
+// Effects are the side effects that were told, those of one call joined.
+type effects struct {
+	writes   []*write
+	egress   []*egress
+	written  map[[2]string][]*write  // by call and path
+	reached  map[[2]string][]*egress // by call and destination
+	observed map[string]bool         // calls of which an effect was told, not only announced
+	wrote    map[string]bool         // calls that wrote
+
+	failed bool // a write failed, and nothing tells how far it came
+}
+
+func newEffects() effects {
+	return effects{written: map[[2]string][]*write{}, reached: map[[2]string][]*egress{}, observed: map[string]bool{}, wrote: map[string]bool{}}
+}
+
+// maxCompared bounds the effects of one call on one thing that are compared.
+const maxCompared = 64
+
+// report reads what a call says that it changed and sent.
+func (r *run) report(e *event, c *call, byRuntime bool) {
+	by := fromResult
+	if byRuntime {
+		by = fromTool
+	}
+	if !absent(e.payload.Member("fs_writes")) {
+		c.wrote |= by
+	}
+	if !absent(e.payload.Member("network_egress")) {
+		c.sent |= by
+	}
 	for _, n := range e.elements(e.payload, "fs_writes") {
-		if r.write(e, n, c.id, o); e.err != nil {
+		if r.write(e, n, c.id, by); e.err != nil {
 			return
 		}
 	}
 	for _, n := range e.elements(e.payload, "network_egress") {
-		if r.reach(e, n, c.tool, c.id, o); e.err != nil {
+		if r.reach(e, n, "", c.id, by); e.err != nil {
 			return
 		}
 	}
-	r.writes = untold(r.told, r.writes, writes, func(w write) any { return w })
-	r.egress = untold(r.told, r.egress, sent, egress.key)
-}
-
-// untold drops of what came behind a place what an earlier event told.
-func untold[T any](told map[any]bool, all []T, place int, key func(T) any) []T {
-	added := all[place:]
-	kept := slices.DeleteFunc(added, func(x T) bool { return told[key(x)] })
-	for _, x := range kept {
-		told[key(x)] = true
-	}
-	return all[:place+len(kept)]
-}
-
-// key is the egress as a value that can be compared.
-func (s egress) key() any {
-	bytes := int64(-1)
-	if s.bytes != nil {
-		bytes = *s.bytes
-	}
-	s.bytes = nil
-	return [2]any{s, bytes}
 }
 
 // write reads one change of a file. A rename is a deletion and a creation, as the
 // entry of a receipt has one path.
-func (r *run) write(e *event, n canon.Node, callID string, o origin) {
+func (r *run) write(e *event, n canon.Node, callID string, by origin) {
 	w := write{
-		path: e.required(n, "path"), operation: e.text(n, "operation"), call: callID, origin: o,
+		path: e.required(n, "path"), operation: e.text(n, "operation"), call: callID, by: by, event: e.index,
 		before: e.digest(n, "before_sha256"), after: e.digest(n, "after_sha256"),
 	}
 	switch w.operation {
-	case "":
-		w.operation = "modify"
-	case "create", "modify", "delete":
+	case "", "create", "modify", "delete":
 	case "rename":
 		old := w
 		old.path, old.operation, old.after = e.required(n, "from"), "delete", canon.Digest{}
-		r.writes = append(r.writes, old)
+		r.effects.change(old, r.options.WorkspaceRoot)
 		r.room(e)
 		w.operation, w.before = "create", canon.Digest{}
 	default:
 		e.fail(CodePayload, n.Member("operation"), "expected create, modify, delete or rename")
 	}
-	r.writes = append(r.writes, w)
+	r.effects.change(w, r.options.WorkspaceRoot)
 	r.room(e)
 }
 
 // reach reads one transmission.
-func (r *run) reach(e *event, n canon.Node, purpose, callID string, o origin) {
+func (r *run) reach(e *event, n canon.Node, purpose, callID string, by origin) {
 	at := e.text(n, "url")
 	if at == "" {
 		at = e.text(n, "host")
@@ -111,111 +113,151 @@ func (r *run) reach(e *event, n canon.Node, purpose, callID string, o origin) {
 		at = e.text(n, "destination")
 	}
 	last(&purpose, e.words(n, "purpose"))
-	host := hostOf(at)
-	if host == "" {
+	if at == "" {
 		e.fail(CodePayload, n, "expected a host or a URL")
 	}
-	r.send(e, egress{destination: host, purpose: purpose, bytes: e.optionalCount(n, "bytes_sent"), call: callID, origin: o})
-}
-
-func (r *run) send(e *event, s egress) {
-	s.destination = e.once([]byte(s.destination))
-	r.egress = append(r.egress, s)
+	host, clear := hostOf(at)
+	r.effects.send(egress{destination: e.once([]byte(host)), unclear: !clear, purpose: purpose, bytes: e.optionalCount(n, "bytes_sent"), call: callID, by: by, event: e.index})
 	r.room(e)
 }
 
-// outside is the label of a path that does not lie in the workspace.
-const outside = "(outside the workspace)"
-
-// inWorkspace returns a path relative to the workspace, with slashes.
-func inWorkspace(root, p string) (string, bool) {
-	if root != "" && strings.HasPrefix(p, root) {
-		if rest := p[len(root):]; root == "/" || strings.HasPrefix(rest, "/") {
-			p = strings.TrimLeft(rest, "/")
+// change adds a write, or what it tells of one that another source told.
+func (s *effects) change(w write, root string) {
+	if w.call != "" {
+		s.observed[w.call], s.wrote[w.call] = true, true
+	}
+	name, ok := inWorkspace(root, w.path)
+	if !ok {
+		name = w.path
+	}
+	key := [2]string{w.call, name}
+	if w.call != "" {
+		for _, have := range bounded(s.written[key]) {
+			if again(have.by, w.by, have.event, w.event) && fits(have.operation, w.operation) && fits(have.before, w.before) && fits(have.after, w.after) {
+				first(&have.operation, w.operation)
+				first(&have.before, w.before)
+				first(&have.after, w.after)
+				have.by, have.event = have.by|w.by, w.event
+				return
+			}
 		}
 	}
-	drive := len(p) > 1 && p[1] == ':' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
-	if p == "" || p[0] == '/' || p[0] == '~' || drive || strings.HasPrefix(p, `\`) || strings.HasPrefix(p, "file:") {
-		return outside, false
-	}
-	if p = path.Clean(p); p == ".." || strings.HasPrefix(p, "../") {
-		return outside, false
-	}
-	return p, true
+	s.writes = append(s.writes, &w)
+	s.written[key] = append(s.written[key], &w)
 }
 
-func isHTTP(at string) bool {
-	lower := strings.ToLower(at)
-	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
-}
-
-// hostOf returns the host of a URL or of host:port, and nothing else of it: user
-// information, path and query may hold secrets.
-func hostOf(at string) string {
-	if i := strings.Index(at, "://"); i >= 0 {
-		at = at[i+3:]
+// send adds an egress, or what it tells of one that another source told.
+func (s *effects) send(x egress) {
+	if x.call != "" && x.by != fromRequest {
+		s.observed[x.call] = true
 	}
-	if i := strings.IndexAny(at, `/\?#`); i >= 0 {
-		at = at[:i]
-	}
-	at = at[strings.LastIndexByte(at, '@')+1:]
-	switch end := strings.IndexByte(at, ']'); {
-	case strings.HasPrefix(at, "[") && end > 0:
-		at = at[:end+1]
-	case strings.Count(at, ":") == 1:
-		at, _, _ = strings.Cut(at, ":")
-	}
-	if strings.ContainsAny(at, " \t\r\n\"<>") {
-		return ""
-	}
-	return strings.ToLower(at)
-}
-
-// told returns the effects that are listed: those of a span or an artifact only
-// where the events of the same call tell of none.
-func told[T any](all []T, of func(T) (string, origin)) []T {
-	best := map[string]origin{}
-	for _, x := range all {
-		if id, o := of(x); id != "" {
-			best[id] = max(best[id], o)
+	key := [2]string{x.call, x.destination}
+	if x.call != "" && !x.unclear {
+		for _, have := range bounded(s.reached[key]) {
+			if again(have.by, x.by, have.event, x.event) && (have.bytes == nil || x.bytes == nil || *have.bytes == *x.bytes) {
+				first(&have.purpose, x.purpose)
+				first(&have.bytes, x.bytes)
+				have.by, have.event = have.by|x.by, x.event
+				return
+			}
 		}
 	}
-	var kept []T
-	for _, x := range all {
-		if id, o := of(x); id == "" || o == best[id] {
-			kept = append(kept, x)
-		}
-	}
-	return kept
+	s.egress = append(s.egress, &x)
+	s.reached[key] = append(s.reached[key], &x)
 }
 
-func (r *run) fileWrites() (list []receipt.FileWrite, withheld []string) {
+func bounded[T any](all []T) []T { return all[:min(len(all), maxCompared)] }
+
+// fits reports whether two tellings of a detail can be of one thing.
+func fits[T comparable](a, b T) bool {
+	var unknown T
+	return a == b || a == unknown || b == unknown
+}
+
+// again reports whether what a source tells can be what was told before: by another
+// source, or by an earlier report of the same call. Each span and each artifact is an
+// effect of its own.
+func again(have, by origin, told, now int) bool {
+	return have&by == 0 || by&reports != 0 && told != now
+}
+
+func (r *run) fileWrites(t *telling) (list []receipt.FileWrite, withheld []string) {
 	list = []receipt.FileWrite{}
-	for _, w := range told(r.writes, func(w write) (string, origin) { return w.call, w.origin }) {
+	for _, w := range r.effects.writes {
+		at := indexed("/side_effects/fs_writes", len(list))
 		name, ok := inWorkspace(r.options.WorkspaceRoot, w.path)
 		if !ok {
-			withheld = append(withheld, indexed("/side_effects/fs_writes", len(list))+"/path")
+			withheld = append(withheld, at+"/path")
+		}
+		if c := r.calls.byID[w.call]; c != nil && c.wrote&^w.by != 0 {
+			t.contradicts(at, notInReport)
 		}
 		list = append(list, receipt.FileWrite{
-			Path: name, Operation: w.operation,
+			Path: name, Operation: t.name(at+"/operation", w.operation, "modify"),
 			BeforeSHA256: receipt.NullableDigest{Digest: w.before}, AfterSHA256: receipt.NullableDigest{Digest: w.after},
 		})
+	}
+	if r.tellsPart(func(c *call) bool { return c.wrote != 0 || r.effects.wrote[c.id] || c.writesNothing() }) || r.effects.failed || r.spans.of(spanFiles) {
+		t.partly("/side_effects/fs_writes", len(list))
 	}
 	return list, withheld
 }
 
-func (r *run) networkEgress() []receipt.NetworkEgress {
+func (r *run) networkEgress(t *telling) []receipt.NetworkEgress {
 	list := []receipt.NetworkEgress{}
-	for _, s := range told(r.egress, func(s egress) (string, origin) { return s.call, s.origin }) {
-		if c := r.calls.byID[s.call]; c != nil && s.purpose == "" {
-			s.purpose = c.tool
+	sent := map[string]bool{}
+	for _, s := range r.effects.egress {
+		sent[s.call] = true
+		c := r.calls.byID[s.call]
+		if s.by == fromRequest && r.unsent(c) { // it was announced, and not done
+			continue
 		}
-		if s.purpose == "" {
-			s.purpose = "unknown"
+		at := indexed("/side_effects/network_egress", len(list))
+		purpose := s.purpose
+		if c != nil {
+			first(&purpose, c.tool)
 		}
-		list = append(list, receipt.NetworkEgress{Destination: s.destination, Purpose: s.purpose, BytesSent: s.bytes})
+		if s.by == fromRequest && !r.closed(c) && !r.ran(c) {
+			t.untold(at)
+		}
+		if c != nil && c.sent&^s.by != 0 && s.by != fromRequest {
+			t.contradicts(at, notInReport)
+		}
+		if s.unclear {
+			t.untold(at + "/destination")
+		}
+		list = append(list, receipt.NetworkEgress{Destination: s.destination, Purpose: t.name(at+"/purpose", purpose, "unknown"), BytesSent: s.bytes})
+	}
+	if r.tellsPart(func(c *call) bool { return c.sent != 0 || sent[c.id] || c.sendsNothing() }) || r.spans.of(spanHTTP) {
+		t.partly("/side_effects/network_egress", len(list))
 	}
 	return list
 }
 
-func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }
+// tellsPart reports whether the effects of a call that may have run are not told.
+func (r *run) tellsPart(told func(*call) bool) bool {
+	for _, c := range r.calls.order {
+		if !r.unsent(c) && !told(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// writesNothing reports whether what a call is said to be changes no file.
+func (c *call) writesNothing() bool {
+	switch c.meta["kind"] {
+	case "read", "search", "think", "fetch":
+		return true
+	}
+	return c.meta["mutation_scope"] == "read_only"
+}
+
+// sendsNothing reports whether what a call is said to be sends nothing.
+func (c *call) sendsNothing() bool {
+	switch c.meta["kind"] {
+	case "read", "edit", "delete", "move", "think":
+		return c.server == ""
+	}
+	return false
+}

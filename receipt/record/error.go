@@ -26,6 +26,8 @@ const (
 	CodeCurrency   Code = "currency"    // costs in two currencies, which cannot be added
 	CodeTime       Code = "time"        // a frame of which nothing tells the time
 	CodeAmbiguous  Code = "ambiguous"   // a response that two open requests could have
+	CodeReplay     Code = "replay"      // an event that only a replay has, and no replay.started, or two substitutions of one key
+	CodeSession    Code = "session"     // a second session, and no Options.SessionID that says which is meant
 	CodeTwoFormats Code = "two_formats" // a line of an event log among frames, or the other way round
 )
 

@@ -188,6 +188,27 @@ func (e *event) digest(of canon.Node, name string) canon.Digest {
 	return d
 }
 
+// optionalDigest reads a digest, or null: there is nothing. A member that is missing
+// says neither.
+func (e *event) optionalDigest(of canon.Node, name string) receipt.OptionalDigest {
+	return receipt.OptionalDigest{Digest: e.digest(of, name), Null: of.Member(name).Kind() == canon.KindNull}
+}
+
+// replays is the replay by which an event of another task is told again, when it
+// keeps the name of that.
+func (e *event) replays() string {
+	meta := e.root.Member("replay")
+	if source := e.text(meta, "source_task_id"); source == "" || source != e.task {
+		return ""
+	}
+	return e.text(meta, "replay_task_id")
+}
+
+// session is the session that an event is of. The payload comes before the envelope.
+func (e *event) session() string {
+	return cmp.Or(e.text(e.payload, "session_id"), e.text(e.root, "session_id"))
+}
+
 func lenientDigest(n canon.Node) (canon.Digest, bool) {
 	hex := strings.ToLower(strings.TrimPrefix(n.String(), "sha256:"))
 	d, err := canon.ParseDigest("sha256:" + hex)

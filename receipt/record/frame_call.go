@@ -212,11 +212,14 @@ func (f *Frames) closeCall(fr *frame, c *frameCall) {
 // that was called with a URL.
 func (c *frameCall) egress(u canon.Node, server string) []members {
 	network := c.kind == "fetch" || strings.HasPrefix(c.name, "http") || server != ""
-	host := hostOf(c.url)
-	if !network || !isHTTP(c.url) || host == "" {
+	if !network || !isHTTP(c.url) {
 		return nil
 	}
-	return []members{{"host": host, "bytes_sent": harn(u, "data").Member("bytes_sent")}}
+	bytes := harn(u, "data").Member("bytes_sent")
+	if host, clear := hostOf(c.url); clear {
+		return []members{{"host": host, "bytes_sent": bytes}}
+	}
+	return []members{{"url": c.url, "bytes_sent": bytes}}
 }
 
 // writes lists the files that a completed call changed.

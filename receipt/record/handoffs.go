@@ -1,5 +1,7 @@
 package record
 
+import "github.com/receiptkit/receiptkit/receipt"
+
 // HandoffStatuses returns what the words for the state of another agent's work
 // mean, those of workers on the bridge included. Any other, such as running, is
 // accepted: it claims no end.
@@ -11,6 +13,12 @@ func HandoffStatuses() []Word {
 	}
 }
 
+// A handed is work that was given to another agent, in its last state.
+type handed struct {
+	receipt.Handoff
+	ended string // how its status is told; "" when nobody tells any
+}
+
 // handoff notes the last state of work that was given away.
 func handoff(r *run, e *event) {
 	p := e.payload
@@ -18,14 +26,21 @@ func handoff(r *run, e *event) {
 	h, fresh := r.handoffs.entry(id)
 	if fresh {
 		r.room(e)
-		h.TaskID, h.Status = id, "accepted"
+		h.TaskID = id
 	}
 	first(&h.TargetAgent, e.text(p, "target_agent"))
-	if h.TargetAgent == "" {
-		e.fail(CodePayload, p, "the member target_agent is missing or empty")
-	}
-	if s := e.text(p, "status"); s != "" {
-		h.Status = meaning(HandoffStatuses(), s, "accepted")
-	}
+	last(&h.ended, e.text(p, "status"))
 	last(&h.ReceiptID, e.text(p, "receipt_id"))
+}
+
+func (r *run) handoffList(t *telling) []receipt.Handoff {
+	list := []receipt.Handoff{}
+	for i, h := range r.handoffs.order {
+		at := indexed("/side_effects/a2a_handoffs", i)
+		entry := h.Handoff
+		entry.TargetAgent = t.name(at+"/target_agent", h.TargetAgent, "unknown")
+		entry.Status = meaning(HandoffStatuses(), t.name(at+"/status", h.ended, ""), "accepted")
+		list = append(list, entry)
+	}
+	return list
 }

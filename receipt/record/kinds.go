@@ -29,11 +29,12 @@ func Kinds() []Kind {
 func never(*event) bool { return false }
 
 func answerMembers(more ...string) []string {
-	return append([]string{"approval_id", "request_id", "tool_call_id", "name", "action", "decision", "approved", "accepted", "actor", "reviewers", "signatures", "decided_at", "args", "args_sha256", "policy_ref", "reason"}, more...)
+	return append([]string{"approval_id", "request_id", "tool_call_id", "name", "action", "decision", "approved", "accepted", "actor", "reviewers", "signatures", "decided_at", "args", "args_sha256", "policy_ref", "reason", "session_id"}, more...)
 }
 
 func requestMembers() []string {
-	return []string{"approval_id", "request_id", "approval_request", "tool_call_id", "name", "action", "input", "input_sha256", "approvers_required", "deadline", "policy_ref"}
+	return []string{"approval_id", "request_id", "approval_request", "tool_call_id", "name", "action", "input", "input_sha256", "approvers_required", "deadline", "policy_ref", "session_id",
+		"kind", "mutation_scope", "run_id", "worker_id", "declared_paths"}
 }
 
 func callMembers(more ...string) []string {
@@ -53,10 +54,12 @@ func userKinds() []Kind {
 	}
 }
 
+func saysWithheld(e *event) bool { return e.payload.Member("withheld").Bool() }
+
 func agentKinds() []Kind {
 	return []Kind{
-		{Event: "agent.message"},
-		{"agent.reasoning_summary", []string{"withheld"}, "redactions, when it is withheld; never its text", reasoningSummary, nil},
+		{"agent.message", []string{"content_sha256", "form"}, "replay_input.determinism: a model said something", said, never},
+		{"agent.reasoning_summary", []string{"withheld", "content_sha256"}, "redactions, when it is withheld; never its text", reasoningSummary, saysWithheld},
 		{"agent.tool_use", callMembers(), "side_effects.tool_calls: opened", toolRequested, nil},
 		{"agent.tool_result", resultMembers(), "side_effects.tool_calls: closed", toolCompleted, nil},
 		{"agent.mcp_tool_use", callMembers("url", "remote", "output_uri"), "side_effects.tool_calls: opened; replay_input.materials; network_egress when the server is remote", mcpToolUse, nil},
@@ -127,12 +130,12 @@ func artifactKinds() []Kind {
 
 func spanKinds() []Kind {
 	members := []string{
-		"kind", "name", "tool_call_id", "agent", "provider", "model", "version", "reason", "model_route", "input_tokens", "output_tokens", "cost",
+		"kind", "name", "span_id", "tool_call_id", "agent", "provider", "model", "version", "reason", "model_route", "input_tokens", "output_tokens", "cost",
 		"response", "response_sha256", "response_uri", "url", "host", "destination", "purpose", "bytes_sent", "path", "operation", "from", "before_sha256", "after_sha256",
 	}
 	return []Kind{
-		{Event: "span.started"},
-		{Event: "span.updated"},
+		{"span.started", members, "kind llm: model_route, and that a model was called, whatever came of it; http, fs: metadata.unreported, when nothing tells the end", spanStarted, saysStarted},
+		{"span.updated", []string{"kind", "cost", "used", "size", "loaded", "earlier"}, "kind usage: cost, the account of the session so far", spanUpdated, saysUsage},
 		{"span.completed", members, "kind llm: model_route, cost, autonomy_budget.consumed, replay_input.materials; http: network_egress; fs: fs_writes", spanCompleted, saysSpan},
 		{"span.failed", members, "kind llm: model_route, cost, autonomy_budget.consumed; http: network_egress", spanFailed, saysSpan},
 	}
@@ -162,13 +165,16 @@ func connectorKinds() []Kind {
 
 func replayKinds() []Kind {
 	return []Kind{
-		{"replay.started", []string{"source_task_id", "mode", "source_receipt_hash"}, "subject: replay_segment; metadata.source_task_id, replay_mode, source_receipt_hash", replayStarted, nil},
-		{"replay.event_replayed", []string{"override_key", "delta_id", "operation", "path", "event_id", "artifact_id", "reason", "before_sha256", "after_sha256"},
-			"deltas, when a substitution made the event", eventReplayed, saysOverride},
+		{"replay.started", []string{"source_task_id", "mode", "source_receipt_hash", "source_log_sha256", "source_log_uri", "source_log_events"},
+			"subject: replay_segment; replay_input.materials: the source's log; metadata.source_task_id, replay_mode, source_receipt_hash", replayStarted, nil},
+		{"replay.event_replayed", []string{"override_key", "kind", "delta_id", "operation", "path", "event_id", "artifact_id", "reason", "before_sha256", "after_sha256", "value"},
+			"deltas, when a substitution made the event; lifecycle, for the value of a time", eventReplayed, saysOverride},
 		{Event: "replay.completed"},
 		{"replay.failed", []string{"code", "message", "first_unavailable"}, "replay_input: unavailable, and why", replayFailed, nil},
 	}
 }
+
+func eventReplayed(r *run, e *event) { r.substituted(e) }
 
 func saysOverride(e *event) bool {
 	return !absent(e.payload.Member("override_key")) || !absent(e.root.Member("replay").Member("override_key"))

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"hash"
 	"slices"
@@ -24,6 +25,14 @@ type Recorder struct {
 	log       hash.Hash                     // of the canonical events, a line each
 	line      []byte                        // the latest of them
 	counts    Counts
+	waiting   []sessionEvent // events of sessions, until a session is known
+}
+
+// A sessionEvent names a session and no task.
+type sessionEvent struct {
+	index   int
+	session string
+	text    []byte
 }
 
 // Counts say what became of the events that were added without an error.
@@ -33,6 +42,8 @@ type Counts struct {
 	OtherTasks     int      // events of other tasks, or of none
 	Receipts       int      // receipt.* events: issuing makes them, so no receipt covers them
 	Late           int      // events behind the terminal one that say nothing for the receipt
+	Retold         int      // events that a replay tells again from another task, among Events
+	Foreign        int      // answers from another session than the question: they decided nothing
 	Gaps           int      // sequences that a resource other than the task leaves out; other tasks may have them
 	Unknown        int      // events of kinds that this version does not know, among Events
 	UnknownKinds   []string // the first 20 of those kinds, in the order in which they came
@@ -99,7 +110,7 @@ func (r *Recorder) Ended() bool { return r.run.final != "" }
 // Counts returns what became of the events so far.
 func (r *Recorder) Counts() Counts {
 	c := r.counts
-	c.UnknownKinds = slices.Clone(c.UnknownKinds)
+	c.UnknownKinds, c.Foreign = slices.Clone(c.UnknownKinds), r.run.foreign
 	return c
 }
 
@@ -109,9 +120,15 @@ func (r *Recorder) take(e *event, doc *canon.Document) *Error {
 	if err != nil {
 		return err
 	}
+	if !mine && e.scoped() {
+		mine = r.ofSession(e, doc)
+	}
 	if !mine {
 		r.counts.OtherTasks++
-		return nil
+		return e.err
+	}
+	if err := r.settle(e); err != nil {
+		return err
 	}
 	id, content := canon.Sum([]byte(e.id)), e.identity(doc)
 	if before, ok := r.seen[id]; ok {
@@ -144,6 +161,60 @@ func (r *Recorder) take(e *event, doc *canon.Document) *Error {
 	return e.err
 }
 
+// scoped reports whether an event is of a session or a branch and names no task.
+func (e *event) scoped() bool {
+	return e.task == "" && (e.kind == "session.compacted" || strings.HasPrefix(e.kind, "branch."))
+}
+
+// session is the one that is recorded, "" as long as nothing tells.
+func (r *Recorder) session() string { return cmp.Or(r.options.SessionID, r.run.ids.SessionID) }
+
+// ofSession reports whether an event that names no task is of the session of the
+// task. It waits when that is not known yet.
+func (r *Recorder) ofSession(e *event, doc *canon.Document) bool {
+	of := e.session()
+	if e.resource.object == "session" {
+		first(&of, e.resource.id)
+	}
+	switch {
+	case of == "" || r.Ended(): // a session goes on behind a task
+		return false
+	case r.session() == "":
+		r.waiting = append(r.waiting, sessionEvent{e.index, of, r.run.keep(e, doc.AppendCanonical(nil))})
+		return false
+	}
+	return of == r.session()
+}
+
+// settle takes what waited for the session that an event tells.
+func (r *Recorder) settle(e *event) *Error {
+	told := e.text(e.root, "session_id")
+	if r.waiting == nil || told == "" {
+		return nil
+	}
+	all := r.waiting
+	r.waiting = nil
+	first(&r.run.ids.SessionID, told)
+	doc := new(canon.Document)
+	for _, w := range all {
+		if w.session != r.session() {
+			continue
+		}
+		if err := doc.Parse(w.text, canon.Limits{}); err != nil {
+			return unparsed(w.index, "", err)
+		}
+		event, refused := readEvent(w.index, doc)
+		if refused == nil {
+			r.counts.OtherTasks--
+			refused = r.take(event, doc)
+		}
+		if refused != nil {
+			return refused
+		}
+	}
+	return nil
+}
+
 // ofTask reports whether an event is of the task that is recorded. The first
 // event that is of a task decides which, when the options do not.
 func (r *Recorder) ofTask(e *event) (bool, *Error) {
@@ -154,6 +225,9 @@ func (r *Recorder) ofTask(e *event) (bool, *Error) {
 	switch {
 	case e.task == "":
 		return false, nil
+	case e.replays() != "" && (want == "" || e.replays() == want):
+		r.run.task = e.replays()
+		return true, nil
 	case want == "" || e.task == want:
 		r.run.task = e.task
 		return true, nil
@@ -189,7 +263,13 @@ func (r *Recorder) follow(e *event) *Error {
 
 // consume applies the event and writes it into the digest of the log.
 func (r *Recorder) consume(e *event, doc *canon.Document, kind Kind, known bool) {
-	r.run.envelope(e)
+	again := r.run.toldAgain(e)
+	if e.kept = r.run.budget; !again {
+		r.run.envelope(e)
+	}
+	if e.kind != "replay.event_replayed" {
+		r.run.substituted(e)
+	}
 	switch {
 	case !known:
 		r.counts.Unknown++
@@ -202,7 +282,14 @@ func (r *Recorder) consume(e *event, doc *canon.Document, kind Kind, known bool)
 				r.counts.UnknownMembers++
 			}
 		}
+		if again {
+			break
+		}
 		kind.apply(r.run, e)
+	}
+	if again {
+		r.counts.Retold++
+		r.run.tellAgain(e, kind)
 	}
 	if r.run.charge(e, e.root, 0); e.err != nil {
 		return

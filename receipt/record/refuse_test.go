@@ -14,17 +14,20 @@ import (
 // text is one event of the task t. Members that are given replace or join the
 // usual ones.
 func text(id, sequence int, kind, payload string, more ...string) []byte {
-	task := "t"
+	task, session := "t", "s"
 	extra := ""
 	for _, m := range more {
-		if name, ok := strings.CutPrefix(m, "task:"); ok {
-			task = name
-			continue
+		switch name, value, _ := strings.Cut(m, ":"); name {
+		case "task":
+			task = value
+		case "session":
+			session = value
+		default:
+			extra += "," + m
 		}
-		extra += "," + m
 	}
-	return fmt.Appendf(nil, `{"id":"%d","object":"event","event":%q,"resource":{"object":"task","id":%q},"created_at":"2026-01-01T00:00:%02dZ","sequence":%d,"session_id":"s","workspace_id":"w","payload":%s%s}`,
-		id, kind, task, id%60, sequence, payload, extra)
+	return fmt.Appendf(nil, `{"id":"%d","object":"event","event":%q,"resource":{"object":"task","id":%q},"created_at":"2026-01-01T00:00:%02dZ","sequence":%d,"session_id":%q,"workspace_id":"w","payload":%s%s}`,
+		id, kind, task, id%60, sequence, session, payload, extra)
 }
 
 func plain() record.Options {

@@ -3,6 +3,7 @@ package record
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -14,46 +15,162 @@ type replay struct {
 	source, mode string
 	sourceHash   canon.Digest
 	unavailable  string // why it could not be replayed
+
+	log    receipt.Material // the source's
+	events *int64           // of that log
+	deltas list[delta]
+	clock  map[string]time.Time // that time: overrides pin
+	told   *Error               // the first event that is told again, for a task that is no replay
+}
+
+// A delta is one substitution, as all events that name its key describe it.
+type delta struct {
+	receipt.Delta
+	announced bool // by a replay.event_replayed
+	secret    bool
 }
 
 func replayStarted(r *run, e *event) {
-	r.replay.is = true
-	first(&r.replay.source, e.text(e.payload, "source_task_id"))
-	first(&r.replay.source, e.text(e.root.Member("replay"), "source_task_id"))
-	first(&r.replay.mode, e.text(e.payload, "mode"))
-	first(&r.replay.mode, e.text(e.root.Member("replay"), "mode"))
-	first(&r.replay.sourceHash, e.digest(e.payload, "source_receipt_hash"))
+	p, meta := e.payload, e.root.Member("replay")
+	s := &r.replay
+	s.is = true
+	first(&s.source, e.text(p, "source_task_id"))
+	first(&s.source, e.text(meta, "source_task_id"))
+	first(&s.mode, e.text(p, "mode"))
+	first(&s.mode, e.text(meta, "mode"))
+	first(&s.sourceHash, e.digest(p, "source_receipt_hash"))
+	first(&s.log.SHA256, e.digest(p, "source_log_sha256"))
+	first(&s.log.URI, e.text(p, "source_log_uri"))
+	if s.events == nil {
+		s.events = e.optionalCount(p, "source_log_events")
+	}
 }
 
-// eventReplayed makes a delta of an event that a substitution created.
-func eventReplayed(r *run, e *event) {
+// toldAgain reports whether an event is told again from another task. Deliveries of
+// the task's own events are marked as replayed, too; in a replay nothing but the
+// mark tells them apart, and what may be the source's is not claimed.
+func (r *run) toldAgain(e *event) bool {
+	if strings.HasPrefix(e.kind, "replay.") {
+		return false
+	}
+	meta := e.root.Member("replay")
+	source := e.text(meta, "source_task_id")
+	switch {
+	case source != "":
+		return source != r.task
+	case !absent(meta.Member("original_event_id")):
+		return true
+	}
+	return r.replay.is && e.flag(e.root, "replayed")
+}
+
+// tellAgain takes of an event of the source what a replay's receipt may have: the
+// materials and the recorded clock.
+func (r *run) tellAgain(e *event, kind Kind) {
+	if r.source == nil {
+		r.source = r.newSource()
+	}
+	r.replay.foundBefore(e)
+	if kind.apply != nil {
+		kind.apply(r.source, e)
+	}
+}
+
+// foundBefore remembers the first event that only a replay can have.
+func (s *replay) foundBefore(e *event) {
+	if s.told == nil && !s.is {
+		s.told = &Error{Index: e.index, ID: e.id, Kind: e.kind, Pointer: "/event", Code: CodeReplay, Detail: "expected a replay.started: this event is told again from another task"}
+	}
+}
+
+// substituted makes a delta of an event that a substitution created, of any kind.
+func (r *run) substituted(e *event) {
 	p, meta := e.payload, e.root.Member("replay")
-	key := e.text(p, "override_key")
-	first(&key, e.text(meta, "override_key"))
+	announced := e.kind == "replay.event_replayed"
+	key := e.text(meta, "override_key")
+	if announced {
+		last(&key, e.text(p, "override_key"))
+		r.replay.foundBefore(e)
+	}
 	if key == "" {
 		return
 	}
-	d, fresh := r.deltas.entry(key)
+	d, fresh := r.replay.deltas.entry(key)
 	if fresh {
 		r.room(e)
+		d.OverrideKey = key
 	}
-	*d = receipt.Delta{
-		DeltaID: e.text(p, "delta_id"), Operation: e.text(p, "operation"), Path: e.text(p, "path"), OverrideKey: key,
-		EventID: e.text(p, "event_id"), ArtifactID: e.text(p, "artifact_id"), Reason: e.words(p, "reason"),
-		BeforeSHA256: receipt.NullableDigest{Digest: e.digest(p, "before_sha256")},
-		AfterSHA256:  receipt.NullableDigest{Digest: e.digest(p, "after_sha256")},
+	d.secret = d.secret || strings.HasPrefix(key, "secret:")
+	told := receipt.Delta{DeltaID: e.text(meta, "receipt_delta_id"), EventID: e.text(meta, "original_event_id")}
+	if announced {
+		last(&told.DeltaID, e.text(p, "delta_id"))
+		last(&told.EventID, e.text(p, "event_id"))
+		told.Operation, told.Path, told.ArtifactID, told.Reason = e.text(p, "operation"), e.text(p, "path"), e.text(p, "artifact_id"), e.words(p, "reason")
+		told.BeforeSHA256, told.AfterSHA256 = e.optionalDigest(p, "before_sha256"), e.optionalDigest(p, "after_sha256")
+		d.secret = d.secret || e.text(p, "kind") == "secret_value"
+		r.pin(e, key)
 	}
-	first(&d.DeltaID, e.text(meta, "receipt_delta_id"))
-	first(&d.DeltaID, "delta_"+strings.Map(alphanumeric, key))
-	first(&d.EventID, e.text(meta, "original_event_id"))
-	first(&d.Operation, "replace")
-	first(&d.Path, deltaPath(key))
-	if !slices.Contains([]string{"add", "replace", "remove"}, d.Operation) {
+	if told.Operation != "" && !slices.Contains([]string{"add", "replace", "remove"}, told.Operation) {
 		e.fail(CodePayload, p.Member("operation"), "expected add, replace or remove")
 	}
-	if strings.HasPrefix(key, "secret:") { // a digest of a secret lets it be guessed
-		d.BeforeSHA256, d.AfterSHA256 = receipt.NullableDigest{}, receipt.NullableDigest{}
+	if announced && d.announced && !same(d.Delta, told) || d.DeltaID != "" && told.DeltaID != "" && d.DeltaID != told.DeltaID {
+		e.fail(CodeReplay, e.root, "expected one substitution of %s, found another", quote(key))
 	}
+	d.join(told, announced)
+}
+
+// same reports whether two tellings can be of one substitution.
+func same(a, b receipt.Delta) bool {
+	return fits(a.EventID, b.EventID) && fits(a.Operation, b.Operation) && fits(a.Path, b.Path) && fits(a.ArtifactID, b.ArtifactID) &&
+		fits(a.BeforeSHA256, b.BeforeSHA256) && fits(a.AfterSHA256, b.AfterSHA256)
+}
+
+// join adds what was not told of a substitution. What announces it knows the event
+// that was replaced; the events that it created are its consequences.
+func (d *delta) join(told receipt.Delta, announced bool) {
+	if announced && !d.announced {
+		last(&d.EventID, told.EventID)
+		d.announced = true
+	}
+	first(&d.DeltaID, told.DeltaID)
+	first(&d.EventID, told.EventID)
+	first(&d.Operation, told.Operation)
+	first(&d.Path, told.Path)
+	first(&d.ArtifactID, told.ArtifactID)
+	first(&d.Reason, told.Reason)
+	first(&d.BeforeSHA256, told.BeforeSHA256)
+	first(&d.AfterSHA256, told.AfterSHA256)
+}
+
+// pin keeps the time that an override of a lifecycle time gives.
+func (r *run) pin(e *event, key string) {
+	if !strings.HasPrefix(deltaPath(key), "/lifecycle/") || absent(e.payload.Member("value")) {
+		return
+	}
+	if r.replay.clock == nil {
+		r.replay.clock = map[string]time.Time{}
+	}
+	r.replay.clock[strings.TrimPrefix(key, "time:")] = e.time(e.payload, "value")
+}
+
+// entry is a delta as the receipt has it. There are three states of a digest: one
+// that is told, null where there is nothing, and none where nobody tells. A digest
+// of a secret lets it be guessed.
+func (d *delta) entry() receipt.Delta {
+	out := d.Delta
+	first(&out.DeltaID, "delta_"+strings.Map(alphanumeric, d.OverrideKey))
+	first(&out.Operation, "replace")
+	first(&out.Path, deltaPath(d.OverrideKey))
+	nothing := receipt.OptionalDigest{Null: true}
+	switch {
+	case d.secret:
+		out.BeforeSHA256, out.AfterSHA256 = receipt.OptionalDigest{}, receipt.OptionalDigest{}
+	case out.Operation == "add":
+		first(&out.BeforeSHA256, nothing)
+	case out.Operation == "remove":
+		first(&out.AfterSHA256, nothing)
+	}
+	return out
 }
 
 func alphanumeric(c rune) rune {
@@ -63,13 +180,17 @@ func alphanumeric(c rune) rune {
 	return '_'
 }
 
-// deltaPath is where the draft has what an override stands for. Materials are
-// named by their id.
+// deltaPath is what an override stands for: a lifecycle time, a material by its id,
+// or a label for what the draft has no place for.
 func deltaPath(key string) string {
-	if key == "time:started_at" || key == "time:created_at" || key == "time:completed_at" {
+	under := "/replay_input/materials"
+	switch {
+	case key == "time:started_at" || key == "time:created_at" || key == "time:completed_at":
 		return "/lifecycle/" + strings.TrimPrefix(key, "time:")
+	case strings.HasPrefix(key, "time:"), strings.HasPrefix(key, "secret:"):
+		under = "/replay_input/overrides"
 	}
-	return string(canon.AppendToken([]byte("/replay_input/materials"), key))
+	return string(canon.AppendToken([]byte(under), key))
 }
 
 func replayFailed(r *run, e *event) {
@@ -86,28 +207,41 @@ func replayFailed(r *run, e *event) {
 // depend on when substitutions were met.
 func (r *run) deltaList() []receipt.Delta {
 	list := []receipt.Delta{}
-	for _, d := range r.deltas.order {
-		list = append(list, *d)
+	for _, d := range r.replay.deltas.order {
+		list = append(list, d.entry())
 	}
 	slices.SortStableFunc(list, func(a, b receipt.Delta) int { return strings.Compare(a.OverrideKey, b.OverrideKey) })
 	return list
 }
 
-func branchCreated(r *run, e *event) {
-	first(&r.ids.BranchID, e.text(e.payload, "branch_id"))
-	if e.resource.object == "branch" {
-		first(&r.ids.BranchID, e.resource.id)
+// sourceLog is the log of the task that was replayed, the one that its own receipt
+// names. It reports false where the replay does not tell its digest.
+func (s *replay) sourceLog() (receipt.Material, bool) {
+	m := s.log
+	m.Kind, m.ID, m.ContentType, m.Metadata = "event_log", "event_log:"+s.source, logType, receipt.Object{}
+	if s.source == "" {
+		m.ID = "event_log"
 	}
+	if s.events != nil {
+		m.Metadata["events"] = *s.events
+	}
+	if m.SHA256.IsZero() {
+		m.Metadata["unavailable"] = true
+	}
+	return m, !m.SHA256.IsZero()
 }
 
-// triggered notes the connector that brought the task.
-func triggered(r *run, e *event) {
-	connector, delivery := e.text(e.payload, "connector_id"), e.text(e.payload, "delivery_id")
-	if r.trigger != nil || connector == "" {
-		return
+// clock returns the times of the task: what an override pins, else what the source
+// tells again, else the task's own.
+func (r *run) clock() (created, started, ended time.Time) {
+	created, started, ended = r.created, r.started, r.ended
+	if s := r.source; s != nil {
+		last(&created, s.created)
+		last(&started, s.started)
+		last(&ended, s.ended)
 	}
-	r.trigger = receipt.Object{"connector_id": connector}
-	if delivery != "" {
-		r.trigger["delivery_id"] = delivery
-	}
+	last(&created, r.replay.clock["created_at"])
+	last(&started, r.replay.clock["started_at"])
+	last(&ended, r.replay.clock["completed_at"])
+	return created, started, ended
 }

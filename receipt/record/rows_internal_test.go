@@ -92,7 +92,7 @@ func TestEachKind(t *testing.T) {
 // sameTwice are the kinds that repeat in testdata what another kind said: for
 // them TestSecondOfTwo has logs without that other.
 func sameTwice() []string {
-	return []string{"connector.task_submitted", "connector.delivery_received", "task.status_changed", "task.input_required", "task.auth_required", "tool.failed"}
+	return []string{"connector.task_submitted", "connector.delivery_received", "task.status_changed", "task.input_required", "task.auth_required", "tool.failed", "agent.message", "span.started", "span.updated"}
 }
 
 // recordFrames records the frames of testdata with tables.
@@ -320,6 +320,14 @@ func TestSecondOfTwo(t *testing.T) {
 	d := mustRecord(t, o, "tool.requested", `{"tool_call_id":"c","name":"n"}`, "tool.failed", `{"tool_call_id":"c"}`)
 	if c := d.SideEffects.ToolCalls[0]; c.Status != "failed" {
 		t.Errorf("%+v", c)
+	}
+	for kind, payload := range map[string]string{"agent.message": `{}`, "span.started": `{"kind":"llm","provider":"p","model":"m"}`} {
+		if d = mustRecord(t, o, kind, payload); d.ReplayInput.Determinism != "best_effort" {
+			t.Errorf("%s: %+v", kind, d.ReplayInput)
+		}
+	}
+	if d = mustRecord(t, o, "span.updated", `{"kind":"usage","cost":0.5}`); d.Cost.Total != 0.5 {
+		t.Errorf("%+v", d.Cost)
 	}
 	d = mustRecord(t, o, "task.input_required", `{}`, "task.status_changed", `{"status":"WORKING","autonomy_tier":"shadow"}`)
 	if d.Trust.EndTier != "shadow" {

@@ -11,6 +11,7 @@ type run struct {
 	options Options
 	task    string
 	ids     receipt.Identifiers
+	again   bool // it is the source of a replay, told again: see newSource
 
 	state                   string // of the task, as the protocol spells it
 	created, started, ended time.Time
@@ -22,40 +23,44 @@ type run struct {
 	startTier, tier, policy string
 	limit                   *receipt.Amounts
 
-	calls      list[call]
-	approvals  list[approval]
-	approvalOf map[string]string // of a call, the last one
-	handoffs   list[receipt.Handoff]
-	artifacts  list[artifact]
-	costs      list[cost]
-	deltas     list[receipt.Delta]
-	materials  []material
-	recorded   map[[4]string]int // materials: contents that were told, and how many each id has had
-	writes     []write
-	egress     []egress
-	told       map[any]bool   // of writes and egress, what events of calls told
-	models     map[string]int // calls of each agent label
+	calls     list[call]
+	approvals approvals
+	effects   effects
+	costs     costs
+	models    models
+	spans     openSpans
+	materials *materials
+	handoffs  list[handed]
+	artifacts list[artifact]
+	replay    replay
+	source    *run // the task that is replayed, as far as it is told again
 
-	total             money
-	currency          string
-	priced            bool
-	input, output     int64
-	counted           bool // tokens were
 	model             *receipt.Model
 	alternatives      []receipt.Model
 	routeReason       string
 	reasoningWithheld string // the reason, "" when nothing was
-	replay            replay
 	trigger           receipt.Object
 	memoryWrites      int
-	notDispatched     int
+	foreign           int // answers from other sessions
 
-	entries int
 	*budget
 }
 
 func newRun(o Options) *run {
-	return &run{budget: newBudget(), options: o, task: o.TaskID, tier: o.Tier, startTier: o.Tier, approvalOf: map[string]string{}, told: map[any]bool{}, models: map[string]int{}, recorded: map[[4]string]int{}}
+	return &run{
+		options: o, task: o.TaskID, tier: o.Tier, startTier: o.Tier, approvals: approvals{of: map[string]string{}}, effects: newEffects(),
+		models: models{calls: map[string]int{}}, spans: openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}},
+		materials: &materials{recorded: map[[4]string]int{}}, budget: newBudget(),
+	}
+}
+
+// newSource returns what the events that are told again are applied to. Materials
+// and the numbers of model calls go on from one to the other.
+func (r *run) newSource() *run {
+	s := newRun(r.options)
+	s.again, s.task = true, r.replay.source
+	s.materials, s.models.calls, s.budget = r.materials, r.models.calls, r.budget
+	return s
 }
 
 // A list keeps entries in the order in which their ids first came.
@@ -91,12 +96,21 @@ func (r *run) list(e *event, cost int) {
 	r.charge(e, e.root, cost)
 }
 
-// envelope takes the identifiers of the first event that has them.
+// envelope takes the identifiers of the first event that has them. When the session
+// is not named, there is one.
 func (r *run) envelope(e *event) {
 	first(&r.ids.WorkspaceRef, e.text(e.root, "workspace_id"))
-	first(&r.ids.SessionID, e.text(e.root, "session_id"))
 	first(&r.ids.TraceID, e.text(e.root, "trace_id"))
-	e.kept = r.budget
+	of, named := e.text(e.root, "session_id"), r.options.SessionID
+	switch {
+	case of == "":
+	case named == of:
+		r.ids.SessionID = of
+	case named == "" && r.ids.SessionID != "" && r.ids.SessionID != of:
+		e.fail(CodeSession, e.root.Member("session_id"), "expected an event of the session %s, found one of %s; name the session that is meant", quote(r.ids.SessionID), quote(of))
+	default:
+		first(&r.ids.SessionID, of)
+	}
 }
 
 // first sets what is not set yet.

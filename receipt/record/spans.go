@@ -1,134 +1,179 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A cost is what one model of one provider took.
-type cost struct {
-	provider, model string
-	amount          money
-	input, output   *int64
+// Kinds of spans that tell of a deed.
+const (
+	spanModel = "llm"
+	spanHTTP  = "http"
+	spanFiles = "fs"
+	spanUsage = "usage" // the account of the session, see costs
+)
+
+// kindOfSpan reads what a span is of, in any case of letters. One of another kind
+// that names a model is a call of it, as sources have many words for one.
+func kindOfSpan(e *event) string {
+	kind := strings.ToLower(e.text(e.payload, "kind"))
+	switch kind {
+	case spanModel, spanHTTP, spanFiles, spanUsage, "agent", "tool", "task", "turn":
+		return kind
+	}
+	if e.text(e.payload, "model") != "" {
+		return spanModel
+	}
+	return kind
 }
 
-// A material is something that a replay needs. Those of a tool's call are
-// completed when the call is.
-type material struct {
-	receipt.Material
-	call *call
+// Models are the calls of models.
+type models struct {
+	calls map[string]int // of each agent label
+	told  int            // all that were told
+	spoke bool           // something tells that a model said something
+}
+
+// Open spans began, and nothing tells their end yet. Those without ids are counted
+// together.
+type openSpans struct {
+	ids   map[[2]string]int // by kind and id
+	kinds map[string]int
+}
+
+func (s *openSpans) begin(r *run, e *event, kind string) {
+	key := [2]string{kind, e.span()}
+	if s.ids[key] == 0 {
+		r.charge(e, e.root, partCost)
+	}
+	s.ids[key]++
+	s.kinds[kind]++
+}
+
+func (s *openSpans) end(r *run, e *event, kind string) {
+	key := [2]string{kind, e.span()}
+	if s.ids[key] == 0 {
+		return
+	}
+	s.kinds[kind]--
+	if s.ids[key]--; s.ids[key] == 0 {
+		delete(s.ids, key)
+		r.free(partCost)
+	}
+}
+
+// of reports whether one of a kind is open.
+func (s *openSpans) of(kind string) bool { return s.kinds[kind] > 0 }
+
+func spanStarted(r *run, e *event) {
+	switch kind := kindOfSpan(e); {
+	case kind == spanModel:
+		r.spans.begin(r, e, kind)
+		r.models.told++
+		r.choose(e)
+	case kind == spanHTTP, kind == spanFiles && changesFiles(e):
+		r.spans.begin(r, e, kind)
+	}
+}
+
+// span is the id of a span.
+func (e *event) span() string {
+	id := ""
+	if e.resource.object == "span" {
+		id = e.resource.id
+	}
+	return cmp.Or(e.text(e.root, "span_id"), e.text(e.payload, "span_id"), id)
+}
+
+func spanUpdated(r *run, e *event) {
+	if kindOfSpan(e) == spanUsage {
+		r.accounted(e)
+	}
 }
 
 func spanCompleted(r *run, e *event) { r.span(e, true) }
 
-// spanFailed: what failed may have cost money and sent data; it wrote no file
-// that anyone knows of, and returned nothing to replay.
+// spanFailed: what failed may have cost money and sent data; nothing tells what it
+// wrote, and it returned nothing to replay.
 func spanFailed(r *run, e *event) { r.span(e, false) }
 
 func (r *run) span(e *event, completed bool) {
 	p := e.payload
-	callID := e.text(p, "tool_call_id")
-	switch e.text(p, "kind") {
-	case "llm":
+	callID, kind := e.text(p, "tool_call_id"), kindOfSpan(e)
+	r.spans.end(r, e, kind)
+	switch kind {
+	case spanModel:
 		r.modelCall(e, completed)
-	case "http":
+		return
+	case spanUsage:
+		r.accounted(e)
+		return
+	case spanHTTP:
 		r.reach(e, p, e.text(p, "name"), callID, fromSpan)
-		r.spend(e)
-	case "fs":
-		if op := e.text(p, "operation"); completed && op != "read" && op != "list" && op != "stat" {
+	case spanFiles:
+		switch {
+		case !changesFiles(e):
+		case completed:
 			r.write(e, p, callID, fromSpan)
+		default:
+			r.effects.failed = true
 		}
-	default:
-		r.spend(e)
 	}
+	r.spend(e, false)
+}
+
+// changesFiles reports whether a span of files may have changed one.
+func changesFiles(e *event) bool {
+	op := e.text(e.payload, "operation")
+	return op != "read" && op != "list" && op != "stat"
 }
 
 // saysSpan reports whether a span tells anything that a receipt has.
 func saysSpan(e *event) bool {
-	switch e.payload.Member("kind").String() {
-	case "llm", "http", "fs":
+	switch kindOfSpan(e) {
+	case spanModel, spanHTTP, spanFiles, spanUsage:
 		return true
 	}
 	return !absent(e.payload.Member("cost"))
 }
 
+// saysStarted: a call of a model that began is one.
+func saysStarted(e *event) bool { return kindOfSpan(e) == spanModel }
+
+func saysUsage(e *event) bool { return kindOfSpan(e) == spanUsage && !absent(e.payload.Member("cost")) }
+
 // modelCall notes a call of a model: route, tokens, cost and what it returned.
 func (r *run) modelCall(e *event, completed bool) {
 	p := e.payload
-	e.required(p, "provider")
-	e.required(p, "model")
-	r.spend(e)
-	if r.model == nil {
-		r.model = &receipt.Model{Provider: e.text(p, "provider"), Model: e.text(p, "model"), Version: e.text(p, "version"), Reason: e.words(p, "reason")}
-	}
-	if m := p.Member("model_route"); !absent(m) {
-		r.route(e, m)
-	}
-	agent := e.text(p, "agent")
-	if agent == "" {
-		agent = "main"
-	}
-	r.models[agent]++
+	r.models.told++
+	r.spend(e, true)
+	r.choose(e)
+	agent := cmp.Or(e.text(p, "agent"), "main")
+	r.models.calls[agent]++
 	if !completed {
 		return
 	}
-	r.materials = append(r.materials, material{Material: receipt.Material{
-		Kind: "llm_provider_response", ID: fmt.Sprintf("llm:%s:%d", agent, r.models[agent]),
+	r.materials.add(material{Material: receipt.Material{
+		Kind: "llm_provider_response", ID: fmt.Sprintf("llm:%s:%d", agent, r.models.calls[agent]),
 		URI: e.text(p, "response_uri"), SHA256: e.content(p, "response"),
 	}})
 	r.charge(e, e.root, len(agent))
 	r.room(e)
 }
 
-// spend adds what a span cost, and its tokens.
-func (r *run) spend(e *event) {
+// choose notes the first model that was called, and how it was chosen.
+func (r *run) choose(e *event) {
 	p := e.payload
-	amount, currency := e.cost(p, "cost")
-	input, output := e.optionalCount(p, "input_tokens"), e.optionalCount(p, "output_tokens")
-	if amount == nil && input == nil && output == nil {
-		return
+	if unnamed := r.model == nil || *r.model == (receipt.Model{}); unnamed && !r.again {
+		r.model = &receipt.Model{Provider: e.text(p, "provider"), Model: e.text(p, "model"), Version: e.text(p, "version"), Reason: e.words(p, "reason")}
 	}
-	provider := e.required(p, "provider")
-	key := provider + "\x00" + e.text(p, "model")
-	c, fresh := r.costs.entry(key)
-	if fresh {
-		r.charge(e, e.root, len(key))
-		r.room(e)
-		c.provider, c.model = provider, e.text(p, "model")
+	if m := p.Member("model_route"); !absent(m) && !r.again {
+		r.route(e, m)
 	}
-	r.tokens(e, &c.input, &r.input, input)
-	r.tokens(e, &c.output, &r.output, output)
-	if amount == nil {
-		return
-	}
-	if currency == "" {
-		currency = dollars
-	}
-	if r.priced && r.currency != currency {
-		e.fail(CodeCurrency, p.Member("cost"), "expected %s as before, found %s", r.currency, currency)
-	}
-	r.priced, r.currency = true, currency
-	c.amount.add(amount)
-	r.total.add(amount)
-}
-
-const dollars = "USD"
-
-// tokens adds to the sum of a model and to that of the task.
-func (r *run) tokens(e *event, sum **int64, total *int64, n *int64) {
-	if n == nil {
-		return
-	}
-	if *sum == nil {
-		*sum = new(int64)
-	}
-	if *total += *n; *total > MaxTokens { // no part is more than the total
-		e.exceed("MaxTokens", e.payload, 0)
-	}
-	**sum += *n
-	r.counted = true
 }
 
 // route reads how the model was chosen.
@@ -155,4 +200,24 @@ func (r *run) route(e *event, n canon.Node) {
 
 func (e *event) model(n canon.Node) receipt.Model {
 	return receipt.Model{Provider: e.required(n, "provider"), Model: e.required(n, "model"), Version: e.text(n, "version"), Reason: e.words(n, "reason")}
+}
+
+// modelRoute is the model that was chosen, and why. A replay chooses none unless it
+// says so.
+func (r *run) modelRoute(t *telling) receipt.ModelRoute {
+	const at = "/model_route/chosen_model"
+	route := receipt.ModelRoute{AlternativesConsidered: append([]receipt.Model{}, r.alternatives...)}
+	switch {
+	case r.model != nil:
+		route.ChosenModel, route.RoutePolicyReason = *r.model, "the first model that was called"
+		route.ChosenModel.Provider = t.name(at+"/provider", r.model.Provider, "unknown")
+		route.ChosenModel.Model = t.name(at+"/model", r.model.Model, "unknown")
+	case r.replay.is:
+		route.ChosenModel, route.RoutePolicyReason = receipt.Model{Provider: "none", Model: "none"}, "the replay called no model"
+	default:
+		route.ChosenModel, route.RoutePolicyReason = receipt.Model{Provider: "none", Model: "none"}, "the source tells of no model call"
+		t.untold(at)
+	}
+	last(&route.RoutePolicyReason, r.routeReason)
+	return route
 }

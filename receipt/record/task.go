@@ -42,7 +42,7 @@ func Endings() []Ending {
 // become changes the state of the task. Staying in one is no change: a
 // task.status_changed may accompany the event that says the same.
 func (r *run) become(e *event, state string) {
-	if state == r.state {
+	if state == r.state || r.again { // who tells again may begin anywhere
 		return
 	}
 	for _, t := range Transitions() {
@@ -147,9 +147,6 @@ func ended(state string) func(*run, *event) {
 		r.become(e, state)
 		r.setTier(e)
 		r.ended = e.at
-		if r.started.IsZero() { // canceled or failed before it started
-			r.started = e.at
-		}
 		for _, end := range Endings() {
 			if end.Task == state {
 				r.final = end.Receipt

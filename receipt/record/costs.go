@@ -1,0 +1,206 @@
+package record
+
+import (
+	"cmp"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A cost is what one model of one provider took.
+type cost struct {
+	provider, model string
+	amount          money
+	priced, free    bool // calls of it told an amount; calls of a model told none
+	input, output   tokens
+}
+
+// Tokens are a sum, and whether calls of a model are not in it.
+type tokens struct {
+	sum        int64
+	told, part bool
+}
+
+// Costs are what the spans of a task and the account of its session tell.
+type costs struct {
+	list[cost]
+	total         money
+	currency      string
+	priced, free  bool
+	input, output tokens
+	account       account
+}
+
+// An account is what the agent says that its session has cost so far. The last one
+// counts, and what was spent before the task began is not the task's.
+type account struct {
+	told, before *money
+	shrank       bool
+	earlier      bool // the session had turns before the task, and nothing tells what they cost
+}
+
+const dollars = "USD"
+
+// spend adds what a span cost, and its tokens. Every call of a model is an entry,
+// whether or not it tells what it took.
+func (r *run) spend(e *event, ofModel bool) {
+	if r.again { // who tells it again pays nothing
+		return
+	}
+	p := e.payload
+	amount, currency := e.cost(p, "cost")
+	input, output := e.optionalCount(p, "input_tokens"), e.optionalCount(p, "output_tokens")
+	if amount == nil && input == nil && output == nil && !ofModel {
+		return
+	}
+	provider, model := e.text(p, "provider"), e.text(p, "model")
+	key := provider + "\x00" + model
+	c, fresh := r.costs.entry(key)
+	if fresh {
+		r.charge(e, e.root, len(key))
+		r.room(e)
+		c.provider, c.model = provider, model
+	}
+	r.count(e, &c.input, &r.costs.input, input, ofModel)
+	r.count(e, &c.output, &r.costs.output, output, ofModel)
+	if amount == nil {
+		c.free, r.costs.free = c.free || ofModel, r.costs.free || ofModel
+		return
+	}
+	r.costs.pay(e, currency)
+	c.priced, r.costs.priced = true, true
+	c.amount.add(amount)
+	r.costs.total.add(amount)
+}
+
+// pay checks that all is paid in one currency.
+func (s *costs) pay(e *event, currency string) {
+	currency = cmp.Or(currency, dollars)
+	if s.currency != "" && s.currency != currency {
+		e.fail(CodeCurrency, e.payload.Member("cost"), "expected %s as before, found %s", s.currency, currency)
+	}
+	s.currency = currency
+}
+
+// count adds to the sum of a model and to that of the task.
+func (r *run) count(e *event, sum, total *tokens, n *int64, ofModel bool) {
+	if n == nil {
+		sum.part, total.part = sum.part || ofModel, total.part || ofModel
+		return
+	}
+	if total.sum += *n; total.sum > MaxTokens { // no part is more than the total
+		e.exceed("MaxTokens", e.payload, 0)
+	}
+	sum.sum += *n
+	sum.told, total.told = true, true
+}
+
+// number is the sum as the draft has it at a place: absent when nobody told any.
+func (n tokens) number(t *telling, at string) *int64 {
+	if !n.told {
+		return nil
+	}
+	if n.part {
+		t.floor(at)
+	}
+	return &n.sum
+}
+
+// accounted notes the account of the session: span.updated of kind usage. It is
+// cumulative.
+func (r *run) accounted(e *event) {
+	amount, currency := e.cost(e.payload, "cost")
+	if amount == nil || r.again {
+		return
+	}
+	a := &r.costs.account
+	a.earlier = a.earlier || e.flag(e.payload, "loaded")
+	if r.state == "" || e.flag(e.payload, "earlier") {
+		a.before = amount
+		return
+	}
+	r.costs.pay(e, currency)
+	a.shrank = a.shrank || a.told != nil && a.told.Cmp(&amount.Int) > 0
+	a.told = amount
+}
+
+// share is what of the account is the task's.
+func (a *account) share() *money {
+	if a.told == nil {
+		return nil
+	}
+	own := new(money)
+	own.Set(&a.told.Int)
+	if a.before != nil && a.before.Cmp(&a.told.Int) <= 0 {
+		own.Sub(&own.Int, &a.before.Int)
+	}
+	return own
+}
+
+// cost joins both sources: neither takes anything away from what the other tells.
+func (s *costs) cost(r *run, t *telling) receipt.Cost {
+	c := receipt.Cost{Currency: cmp.Or(s.currency, dollars), ProviderBreakdown: []receipt.ProviderCost{}}
+	for i, p := range s.order {
+		c.ProviderBreakdown = append(c.ProviderBreakdown, p.entry(t, indexed("/cost/provider_breakdown", i)))
+	}
+	total, share := s.total, s.account.share()
+	if share != nil {
+		if s.priced && share.Cmp(&total.Int) != 0 {
+			t.contradicts("/cost/total", costsDiffer)
+		}
+		if s.account.shrank {
+			t.contradicts("/cost/total", costShrank)
+		}
+		if s.account.earlier && s.account.before == nil {
+			t.ceiling("/cost/total")
+		}
+		if rest := new(money); share.Cmp(&total.Int) > 0 {
+			rest.Sub(&share.Int, &total.Int)
+			total = *share
+			at := indexed("/cost/provider_breakdown", len(c.ProviderBreakdown))
+			t.untold(at + "/provider")
+			c.ProviderBreakdown = append(c.ProviderBreakdown, receipt.ProviderCost{Provider: "unknown", Amount: rest.float()})
+		}
+	}
+	c.Total = total.float()
+	switch {
+	case share != nil || r.replay.is && !s.priced && !s.free && !r.spans.of(spanModel): // a replay calls no model unless it says so
+	case !s.priced:
+		t.untold("/cost/total")
+	case s.free || r.models.told == 0 || r.spans.of(spanModel):
+		t.floor("/cost/total")
+		if s.currency == dollars {
+			t.floor("/autonomy_budget/consumed/usd")
+		}
+	}
+	return c
+}
+
+func (c *cost) entry(t *telling, at string) receipt.ProviderCost {
+	switch {
+	case !c.priced:
+		t.untold(at + "/amount")
+	case c.free:
+		t.floor(at + "/amount")
+	}
+	return receipt.ProviderCost{
+		Provider: t.name(at+"/provider", c.provider, "unknown"), Model: c.model, Amount: c.amount.float(),
+		InputTokens: c.input.number(t, at+"/input_tokens"), OutputTokens: c.output.number(t, at+"/output_tokens"),
+	}
+}
+
+// spent returns the dollars of the budget; nil when the task paid in another
+// currency, or nobody tells.
+func (s *costs) spent(total float64) *float64 {
+	if s.currency != dollars || !s.priced && s.account.told == nil {
+		return nil
+	}
+	return &total
+}
+
+// zero is what a replay that paid nothing spent; nil when it paid in another currency.
+func (s *costs) zero() *float64 {
+	if s.currency != "" && s.currency != dollars {
+		return nil
+	}
+	return new(float64)
+}

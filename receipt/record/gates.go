@@ -1,0 +1,55 @@
+package record
+
+import (
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A gate is what all questions about one call came to.
+type gate struct {
+	approved, refused, open bool
+	inputs                  []canon.Digest // that were approved
+	blank                   bool           // something was approved of which nobody tells the input
+	declared                []string
+	notes                   map[string]string
+}
+
+// gates returns those of the calls that questions name.
+func (s *approvals) gates(r *run) map[string]gate {
+	all := map[string]gate{}
+	for _, a := range s.order {
+		if a.call == "" {
+			continue
+		}
+		g := all[a.call]
+		switch decision, _, _ := a.decision(r); {
+		case decision == approved:
+			g.approved = true
+			input := a.input
+			last(&input, a.args)
+			if g.blank = g.blank || input.IsZero(); !input.IsZero() {
+				g.inputs = append(g.inputs, input)
+			}
+		case a.open() || decision == timeout:
+			g.open = true
+		default:
+			g.refused = true
+		}
+		g.declared = append(g.declared, a.declared...)
+		if g.notes == nil {
+			g.notes = map[string]string{}
+		}
+		for name, value := range a.notes {
+			g.notes[name] = value
+		}
+		all[a.call] = g
+	}
+	return all
+}
+
+// allows reports whether an input is one of those that were approved. What nobody
+// tells is not denied.
+func (g gate) allows(input canon.Digest) bool {
+	return g.blank || len(g.inputs) == 0 || input.IsZero() || slices.Contains(g.inputs, input)
+}

@@ -1,0 +1,112 @@
+package record
+
+import (
+	"strconv"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A material is something that a replay needs. Those of a tool's call are
+// completed when the call is.
+type material struct {
+	receipt.Material
+	call *call
+}
+
+// Materials are in the order in which they were told, here and by the task that is
+// replayed.
+type materials struct {
+	order    []material
+	recorded map[[4]string]int // contents that were told, and how many each id has had
+}
+
+func (m *materials) add(x material) { m.order = append(m.order, x) }
+
+// record adds a material. What is used twice is told once; another content of the
+// same id is numbered, as materials are named by their ids.
+func (r *run) record(e *event, m receipt.Material) {
+	s := r.materials
+	content := [4]string{m.Kind, m.ID, m.URI, m.SHA256.String()}
+	if s.recorded[content] > 0 {
+		return
+	}
+	s.recorded[content]++
+	id := [4]string{m.ID}
+	if s.recorded[id]++; s.recorded[id] > 1 {
+		m.ID += "#" + strconv.Itoa(s.recorded[id])
+	}
+	s.add(material{Material: m})
+	r.charge(e, e.root, len(m.ID))
+	r.room(e)
+}
+
+// entry is a material as the receipt has it; false where nothing was returned.
+func (x material) entry(r *run) (receipt.Material, bool) {
+	m := x.Material
+	if c := x.call; c != nil {
+		if r.dropped(c) || c.outcome == "" {
+			return m, false
+		}
+		m = receipt.Material{Kind: "mcp_tool_return", ID: "mcp:" + c.server + ":" + c.id, URI: c.outputURI, SHA256: c.output.digest}
+	}
+	if m.SHA256.IsZero() || m.URI == "" {
+		m.Metadata = receipt.Object{}
+	}
+	return m, true
+}
+
+// replayInput lists the materials. A replay is byte for byte only when everything
+// that came from a model, a tool or the host is there by its digest.
+func (r *run) replayInput() receipt.ReplayInput {
+	in := receipt.ReplayInput{Determinism: "byte_deterministic", Materials: []receipt.Material{}}
+	models := false
+	for _, x := range r.materials.order {
+		m, returned := x.entry(r)
+		if !returned {
+			continue
+		}
+		if _, swapped := r.replay.deltas.byID[m.ID]; swapped {
+			m.Metadata = receipt.Object{"override_key": m.ID}
+		}
+		models = models || m.Kind == "llm_provider_response"
+		if m.SHA256.IsZero() {
+			in.Determinism = "best_effort"
+		}
+		in.Materials = append(in.Materials, m)
+	}
+	for _, run := range []*run{r, r.source} {
+		if run != nil && (run.unrecorded() || run.models.spoke && !models) {
+			in.Determinism = "best_effort"
+		}
+	}
+	if r.replay.unavailable != "" {
+		in.Determinism, in.UnavailableReason = "unavailable", r.replay.unavailable
+	}
+	return in
+}
+
+// unrecorded reports whether something answered, or may have, that is no material.
+func (r *run) unrecorded() bool {
+	if r.spans.of(spanModel) {
+		return true
+	}
+	for _, c := range r.calls.order {
+		if !r.unsent(c) && (!c.material || c.outcome == "") {
+			return true
+		}
+	}
+	return false
+}
+
+func memoryRead(r *run, e *event) {
+	r.record(e, receipt.Material{Kind: "host_fact", ID: "memory:" + e.required(e.payload, "memory_id"), URI: e.text(e.payload, "uri"), SHA256: e.digest(e.payload, "sha256")})
+}
+
+// compacted keeps the snapshot from which a transcript was cut: a replay needs it.
+func compacted(r *run, e *event) {
+	id := e.text(e.payload, "snapshot_asset_id")
+	if id == "" {
+		return
+	}
+	r.record(e, receipt.Material{Kind: "artifact", ID: id, URI: e.text(e.payload, "uri"), SHA256: e.digest(e.payload, "sha256")})
+}

@@ -1,0 +1,90 @@
+package record
+
+import (
+	"path"
+	"strconv"
+	"strings"
+)
+
+// outside is the label of a path that does not lie in the workspace.
+const outside = "(outside the workspace)"
+
+// inWorkspace returns a path relative to the workspace, with slashes. A backslash
+// separates names, too, when it is judged where a path leads.
+func inWorkspace(root, p string) (string, bool) {
+	slashed, under := slashes(p), slashes(root)
+	if drive(root) { // names of Windows: there a backslash is never part of one
+		p = slashed
+	}
+	if under != "" && strings.HasPrefix(slashed, under) {
+		if rest := slashed[len(under):]; under == "/" || strings.HasPrefix(rest, "/") {
+			slashed = strings.TrimLeft(rest, "/")
+			p = strings.TrimLeft(p[len(under):], `/\`)
+		}
+	}
+	if slashed == "" || slashed[0] == '/' || slashed[0] == '~' || drive(slashed) || strings.HasPrefix(slashed, "file:") {
+		return outside, false
+	}
+	if p = path.Clean(p); leaves(p) || leaves(path.Clean(slashed)) {
+		return outside, false
+	}
+	return p, true
+}
+
+func leaves(p string) bool { return p == ".." || strings.HasPrefix(p, "../") }
+
+func slashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+
+func drive(p string) bool {
+	return len(p) > 1 && p[1] == ':' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
+}
+
+func isHTTP(at string) bool {
+	lower := strings.ToLower(at)
+	return strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:")
+}
+
+// noHost stands for a host that cannot be told.
+const noHost = "unknown"
+
+// hostOf returns the host of a URL or of host:port, and nothing else of it: user
+// information, path and query may hold secrets. It reports false, and gives noHost,
+// where readers of URLs do not agree (RFC 3986, 3.2, and browsers, for which a
+// backslash is a slash and white space is nothing), or none could find a host.
+func hostOf(at string) (host string, clear bool) {
+	switch scheme, rest, ok := strings.Cut(at, "://"); {
+	case ok && isScheme(scheme):
+		at = rest
+	case isHTTP(at):
+		return noHost, false
+	default:
+		at = strings.TrimPrefix(at, "//")
+	}
+	if i := strings.IndexAny(at, "/?#"); i >= 0 {
+		at = at[:i]
+	}
+	if strings.ContainsFunc(at, func(c rune) bool { return c <= ' ' || c == 0x7f || c == '\\' }) {
+		return noHost, false
+	}
+	at = at[strings.LastIndexByte(at, '@')+1:]
+
+	port := ""
+	switch end := strings.IndexByte(at, ']'); {
+	case strings.HasPrefix(at, "[") && end > 0:
+		at, port = at[:end+1], strings.TrimPrefix(at[end+1:], ":")
+	case strings.Count(at, ":") == 1:
+		at, port, _ = strings.Cut(at, ":")
+	}
+	if at == "" || strings.Trim(port, "0123456789") != "" || strings.ContainsAny(at, "\"<>^|%`{}") {
+		return noHost, false
+	}
+	return strings.ToLower(at), true
+}
+
+// isScheme reports whether a text is the scheme of a URL (RFC 3986, 3.1).
+func isScheme(s string) bool {
+	s = strings.ToLower(s)
+	return s != "" && s[0] >= 'a' && s[0] <= 'z' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
+}
+
+func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }

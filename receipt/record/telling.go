@@ -1,0 +1,109 @@
+package record
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A telling collects, while a draft is made, what the source does not tell, tells in
+// part, and tells in two ways. Places are JSON Pointers (RFC 6901) into the draft.
+type telling struct {
+	unreported     []string // what is there because the schema wants it, and means nothing
+	atLeast        []string // sums and lists that the source tells in part
+	atMost         []string // sums that hold what may not be the task's
+	differ         []string // calls that ran with other arguments than were approved
+	contradictions []contradiction
+}
+
+// A contradiction is what the source tells in two ways, and where the draft has it.
+type contradiction struct{ at, what string }
+
+func (t *telling) untold(at string)  { t.unreported = append(t.unreported, at) }
+func (t *telling) floor(at string)   { t.atLeast = append(t.atLeast, at) }
+func (t *telling) ceiling(at string) { t.atMost = append(t.atMost, at) }
+func (t *telling) contradicts(at, what string) {
+	t.contradictions = append(t.contradictions, contradiction{at, what})
+}
+
+// name returns a name, or the word that stands for one that nobody told.
+func (t *telling) name(at, told, otherwise string) string {
+	if told == "" {
+		t.untold(at)
+		return otherwise
+	}
+	return told
+}
+
+// partly notes a list of which the source may not tell all: what it tells of a list
+// that has entries is no less true for that.
+func (t *telling) partly(at string, entries int) {
+	if entries == 0 {
+		t.untold(at)
+		return
+	}
+	t.floor(at)
+}
+
+// into writes what was collected, in an order that depends on the places alone.
+func (t *telling) into(m receipt.Object) {
+	for name, list := range map[string][]string{
+		"unreported": t.unreported, "at_least": t.atLeast, "at_most": t.atMost, "arguments_differ_from_approved": t.differ,
+	} {
+		if len(list) > 0 {
+			m[name] = slices.Compact(slices.Sorted(slices.Values(list)))
+		}
+	}
+	if len(t.contradictions) == 0 {
+		return
+	}
+	slices.SortFunc(t.contradictions, func(a, b contradiction) int {
+		if c := strings.Compare(a.at, b.at); c != 0 {
+			return c
+		}
+		return strings.Compare(a.what, b.what)
+	})
+	list := []any{}
+	for _, c := range slices.Compact(t.contradictions) {
+		list = append(list, receipt.Object{"at": c.at, "what": c.what})
+	}
+	m["contradictions"] = list
+}
+
+// What a source can tell in two ways.
+const (
+	rejectedYetRan  = "executed_and_rejected"
+	deniedYetRan    = "executed_and_denied"
+	undecidedYetRan = "executed_and_undecided"
+	outcomesDiffer  = "outcomes_differ"
+	inputsDiffer    = "inputs_differ"
+	outputsDiffer   = "outputs_differ"
+	namesDiffer     = "names_differ"
+	notInReport     = "not_in_report"
+	answersDiffer   = "answers_differ"
+	otherSession    = "answered_from_another_session"
+	costsDiffer     = "costs_differ"
+	costShrank      = "cost_shrank"
+)
+
+// A Contradiction is an entry of metadata.contradictions.
+type Contradiction struct{ What, Means string }
+
+// Contradictions returns what a draft can list. docs/record.md is made from it.
+func Contradictions() []Contradiction {
+	return []Contradiction{
+		{rejectedYetRan, "one line says that the call was never dispatched, another that it ran; it is told as one that ran"},
+		{deniedYetRan, "the call ran, and no question about it was approved"},
+		{undecidedYetRan, "the call ran while a question about it was open, or had run out"},
+		{outcomesDiffer, "the call ended in two ways; a failure that either line tells is kept"},
+		{inputsDiffer, "two lines tell different arguments of what ran; the runtime's come before the transcript's, then the first"},
+		{outputsDiffer, "the call returned two things; the first of the runtime's is kept, else the first of the transcript's"},
+		{namesDiffer, "the tool of the call has two names; the first is kept"},
+		{notInReport, "what the call's own report tells of files or of the network leaves this entry out"},
+		{answersDiffer, "the question was both approved and not; what was no approval is kept"},
+		{otherSession, "an answer came from another session than the question, and decided nothing"},
+		{costsDiffer, "the agent's account and the costs of its calls give different sums; the larger is kept"},
+		{costShrank, "the agent's account became smaller; the last counts"},
+	}
+}
