@@ -22,6 +22,7 @@ type serveOptions struct {
 	anchors, checkpoint string
 	ledger              string
 	noAuth, pageOnly    bool
+	partial             bool
 	logFormat           string
 	limits              serve.Limits
 	grace               time.Duration
@@ -65,6 +66,7 @@ and SIGTERM let requests finish, a second signal does not.`,
 func (o *serveOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "listen on this `IP:PORT`; port 0 takes a free one")
 	f.StringArrayVar(&o.receipts, "receipts", nil, "serve the receipts in this `PATH`, a file, folder or pattern; repeatable, and more may follow")
+	f.BoolVar(&o.partial, "partial", false, "the receipts are a selection: absent predecessors are not checked")
 	f.StringVar(&o.keys, "keys", "", "trusted keys, a JWK Set `FILE`")
 	f.StringVar(&o.ledger, "ledger", "", "serve the receipts in this ledger, a `FILE`, also those issued later")
 	f.StringVar(&o.issuer, "issuer", "", "the `ID` of the issuer that receipts must have")

@@ -29,6 +29,8 @@ func (o *serveOptions) check(flags *pflag.FlagSet, args []string) error {
 		return usage("leave one of them out", "--no-auth lets in everybody, --api-keys only who has a key")
 	case o.ledger != "" && len(o.receipts) > 0:
 		return usage("receipt ledger import stores receipts of files", "--ledger and --receipts are two stores, and one is served")
+	case o.partial && len(o.receipts) == 0:
+		return usage("--receipts PATH names them", "--partial is about receipts of files, and none are served")
 	case o.checkpoint != "" && len(o.receipts) == 0:
 		return usage("--receipts PATH names them", "--checkpoint is over receipts, and none are served")
 	case o.integrityOnly && (o.keys != "" || o.issuer != "" || o.policy != "" || o.anchors != ""):

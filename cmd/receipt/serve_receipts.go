@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/merkle"
@@ -20,7 +21,7 @@ func (o *serveOptions) addReceipts(ctx context.Context, e *env, trust *trusted, 
 	if err != nil {
 		return err
 	}
-	files, err := serve.OpenFiles(ctx, selected.sources...)
+	files, err := serve.OpenFiles(ctx, serve.FilesOptions{Partial: o.partial}, selected.sources...)
 	if err != nil {
 		return servedFailure(err)
 	}
@@ -49,6 +50,12 @@ func selectServed(e *env, paths []string) (*selection, error) {
 	case len(selected.missing) > 0:
 		return nil, selected.missing[0].error
 	}
+	named := map[string]bool{} // what is named twice is served once
+	selected.sources = slices.DeleteFunc(selected.sources, func(src stream.Source) bool {
+		twice := named[src.Name]
+		named[src.Name] = true
+		return twice
+	})
 	for i := range selected.sources {
 		src := &selected.sources[i]
 		path, open := src.Name, src.Open

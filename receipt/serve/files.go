@@ -14,8 +14,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Files is a Source over files, which are read once, at the start, and indexed:
-// where each receipt lies, by receipt_id and by task, and the digest of its bytes.
+// Files is a Source over files, which are read at the start and indexed: where each
+// receipt lies, by receipt_id and by task, the digest of its bytes, and whether it
+// follows the receipt before it.
 // The receipts themselves stay in the files and are read when they are asked for.
 // The index takes 136 bytes a receipt, 156 when its subject is another task than
 // identifiers.task_id names.
@@ -39,6 +40,12 @@ import (
 // contents under one id are refused at the start (*[ConflictError]), since no
 // answer would be the right one.
 //
+// # Links
+//
+// How a receipt stands to the others is what package stream finds for the same files in
+// the same order, so that [Server] and receipt verify say the same of each. One file is
+// ordered; several join by their links, and are read twice at the start.
+//
 // # Changes
 //
 // What is read for a request is compared with the digest in the index. Other bytes
@@ -48,6 +55,7 @@ type Files struct {
 	codec   *archive.Codec
 	sources []origin
 	streams []chain.Stream
+	links   []*receipt.Check
 	entries []entry // in the order of the input
 	ids     []place // sorted; one for each receipt_id
 	tasks   []place // sorted; for each task of a receipt
@@ -67,6 +75,7 @@ type entry struct {
 	length int32
 	source int32
 	stream int32 // noStream for a text that is no JSON
+	link   int32 // its place among the others, in links
 	index  int32 // line, item or element
 	listed bool  // the source holds more than this one
 	intact bool  // the content fits the hash that it states
@@ -102,22 +111,28 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("serve: the receipt_id %.80q is that of two different receipts, %q and %q; an id can name only one", e.ReceiptID, e.First, e.Second)
 }
 
+// FilesOptions say what the files are.
+type FilesOptions struct {
+	// Partial says that they are a selection of their streams: that a predecessor is
+	// absent is then not checked, instead of a break.
+	Partial bool
+}
+
 // OpenFiles reads sources and indexes their receipts. Each must open files: what
 // Open returns has to be an [io.ReaderAt] unless it is compressed. They are opened
-// again for requests, by their own Open and nothing else.
+// again for requests, by their own Open and nothing else. What is written to a file
+// while it is being read is not seen, if it has a method Stat as *os.File does.
 //
 // The error names the source: one that cannot be read to its end, a compressed one
-// that is too large, a *[ConflictError], or that of ctx.
-func OpenFiles(ctx context.Context, sources ...stream.Source) (*Files, error) {
+// that is too large, one of the name of another, a *[ConflictError], or that of ctx.
+func OpenFiles(ctx context.Context, o FilesOptions, sources ...stream.Source) (*Files, error) {
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
 		return nil, err
 	}
-	x := &indexer{files: &Files{codec: archive.NewCodec()}, verifier: v, doc: new(canon.Document)}
-	for _, s := range sources {
-		if err := x.add(ctx, s); err != nil {
-			return nil, err
-		}
+	x := newIndexer(v)
+	if err := x.read(ctx, o, sources); err != nil {
+		return nil, err
 	}
 	return x.finish()
 }

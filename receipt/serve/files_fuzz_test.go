@@ -8,7 +8,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -31,9 +30,9 @@ func FuzzFiles(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		x := &indexer{files: &Files{codec: archive.NewCodec()}, verifier: v, doc: new(canon.Document)}
+		x := newIndexer(v)
 		source := stream.Source{Name: "f", Open: func() (io.ReadCloser, error) { return memoryFile{bytes.NewReader(content)}, nil }}
-		if x.add(context.Background(), source) != nil {
+		if x.read(context.Background(), FilesOptions{}, []stream.Source{source}) != nil {
 			return
 		}
 		files, err := x.finish()

@@ -12,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -21,33 +22,33 @@ type indexer struct {
 	verifier *receipt.Verifier
 	doc      *canon.Document
 	bytes    []byte // of an item of CBOR
+	streams  map[chain.Stream]int32
+	links    map[receipt.Check]int32
 
-	origin  *origin
+	// of the file that is being read
+	current int32
+	file    readerAt // nil for a compressed one
 	locator *locator
-	streams map[chain.Stream]int32
-	packed  int // bytes of receipts in the compressed file that is being read
+	packed  int // bytes of receipts in a compressed one
 }
 
-// add indexes a source.
-func (x *indexer) add(ctx context.Context, s stream.Source) error {
-	s.Found = true // documents of other kinds lie beside receipts for good reason
-	o, file, err := openOrigin(s)
-	if errors.Is(err, errEmpty) {
-		x.skip(stream.Notice{Source: s.Name, Detail: "empty"})
-		return nil
+func newIndexer(v *receipt.Verifier) *indexer {
+	return &indexer{files: &Files{codec: archive.NewCodec()}, verifier: v, doc: new(canon.Document),
+		streams: map[chain.Stream]int32{}, links: map[receipt.Check]int32{}, current: -1}
+}
+
+// read indexes sources, as package stream reads them together.
+func (x *indexer) read(ctx context.Context, o FilesOptions, sources []stream.Source) error {
+	sources, err := x.origins(sources)
+	if err != nil || len(sources) == 0 {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("%q: %w", s.Name, err)
-	}
-	defer file.Close()
-	x.files.sources = append(x.files.sources, o)
-	x.origin, x.packed = &o, 0
-	x.locator = nil
-	if o.form != formPacked {
-		x.locator = &locator{r: file}
-	}
-	run := stream.VerifyFiles(ctx, x.verifier, []stream.Source{s}, stream.Options{})
+	defer x.leave()
+	run := stream.VerifyFiles(ctx, x.verifier, sources, stream.Options{Partial: o.Partial})
 	for rep := range run.Reports() {
+		if err := x.enter(rep.Source); err != nil {
+			return err
+		}
 		if err := x.take(rep, run.Document()); err != nil {
 			return err
 		}
@@ -59,9 +60,63 @@ func (x *indexer) add(ctx context.Context, s stream.Source) error {
 	x.files.skippedCount += sum.SkippedCount - len(sum.Skipped)
 	var incomplete *stream.IncompleteError
 	if errors.As(err, &incomplete) {
-		return fmt.Errorf("%q: %s", s.Name, incomplete.Notices[0].Detail)
+		return fmt.Errorf("%q: %s", incomplete.Notices[0].Source, incomplete.Notices[0].Detail)
 	}
 	return err
+}
+
+// origins looks at the beginning of each source, and leaves out what is empty. What it
+// returns ends where the source ended then: it may be read twice, and has to be the
+// same.
+func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err error) {
+	names := map[string]bool{}
+	for _, s := range sources {
+		if names[s.Name] {
+			return nil, fmt.Errorf("%q: given twice", s.Name)
+		}
+		names[s.Name] = true
+		s.Found = true // documents of other kinds lie beside receipts for good reason
+		o, file, err := openOrigin(s)
+		if errors.Is(err, errEmpty) {
+			x.skip(stream.Notice{Source: s.Name, Detail: "empty"})
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", s.Name, err)
+		}
+		s.Open = openTo(s.Open, sizeOf(file))
+		file.Close()
+		x.files.sources, kept = append(x.files.sources, o), append(kept, s)
+	}
+	return kept, nil
+}
+
+// enter goes on to the source of a report. Reports come in the order of the sources.
+func (x *indexer) enter(name string) error {
+	if x.current >= 0 && x.files.sources[x.current].Name == name {
+		return nil
+	}
+	x.leave()
+	for x.current++; x.files.sources[x.current].Name != name; x.current++ { // those had no receipt
+	}
+	o := &x.files.sources[x.current]
+	if x.packed = 0; o.form == formPacked {
+		return nil
+	}
+	file, err := o.open()
+	if err != nil {
+		return fmt.Errorf("%q: %w", name, err)
+	}
+	x.file, x.locator = file, &locator{r: file}
+	return nil
+}
+
+// leave closes the file that is being read.
+func (x *indexer) leave() {
+	if x.file != nil {
+		x.file.Close()
+	}
+	x.file, x.locator = nil, nil
 }
 
 // take indexes one document, or skips it.
@@ -74,7 +129,7 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 	if len(x.files.entries) == maxEntries {
 		return fmt.Errorf("%q: more than %d receipts", rep.Address(), maxEntries)
 	}
-	e := entry{source: int32(len(x.files.sources) - 1), stream: noStream, index: int32(rep.Index), listed: rep.Listed,
+	e := entry{source: x.current, stream: noStream, link: x.link(rep), index: int32(rep.Index), listed: rep.Listed,
 		intact: rep.Check(receipt.StepHash).Status == receipt.Passed}
 	if !x.doc.Root().IsZero() {
 		e.hash, _ = chain.Hash(x.doc) // a receipt_id was read, so it is an object
@@ -96,11 +151,19 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 func (x *indexer) stream(s chain.Stream) int32 {
 	number, known := x.streams[s]
 	if !known {
-		if x.streams == nil {
-			x.streams = map[chain.Stream]int32{}
-		}
 		number = int32(len(x.files.streams))
 		x.streams[s], x.files.streams = number, append(x.files.streams, s)
+	}
+	return number
+}
+
+// link numbers how a receipt stands to the others. Most of them stand alike.
+func (x *indexer) link(rep *receipt.Report) int32 {
+	link := linkOf(rep)
+	number, known := x.links[*link]
+	if !known {
+		number = int32(len(x.files.links))
+		x.links[*link], x.files.links = number, append(x.files.links, link)
 	}
 	return number
 }
@@ -122,10 +185,11 @@ func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id 
 
 // settle finds where the bytes of an entry lie.
 func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err error) {
-	switch x.origin.form {
+	origin := &x.files.sources[x.current]
+	switch origin.form {
 	case formPacked:
 		if x.packed += len(stored); x.packed > MaxPacked {
-			return fmt.Errorf("%q: a compressed file with more than %d bytes of receipts; decompress it to serve it", x.origin.Name, MaxPacked)
+			return fmt.Errorf("%q: a compressed file with more than %d bytes of receipts; decompress it to serve it", origin.Name, MaxPacked)
 		}
 	case formCBOR:
 		// The item that a document came from is its one deterministic encoding.

@@ -83,6 +83,33 @@ func (o *origin) open() (readerAt, error) {
 	return file, nil
 }
 
+// sizeOf is how long a file is; -1 when it does not say.
+func sizeOf(file readerAt) int64 {
+	if s, ok := file.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if info, err := s.Stat(); err == nil {
+			return info.Size()
+		}
+	}
+	return -1
+}
+
+// openTo opens a file up to a size.
+func openTo(open func() (io.ReadCloser, error), size int64) func() (io.ReadCloser, error) {
+	if size < 0 {
+		return open
+	}
+	return func() (io.ReadCloser, error) {
+		file, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(file, size), file}, nil
+	}
+}
+
 // read returns the receipt of an entry.
 func (f *Files) read(ctx context.Context, number int32) (Stored, error) {
 	if err := ctx.Err(); err != nil {
@@ -99,7 +126,7 @@ func (f *Files) read(ctx context.Context, number int32) (Stored, error) {
 	if err != nil {
 		return Stored{}, err
 	}
-	return Stored{JSON: text}, nil
+	return Stored{JSON: text, Link: f.links[e.link]}, nil
 }
 
 // readEntry reads an entry's bytes and compares them with what they were.

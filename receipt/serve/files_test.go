@@ -121,7 +121,7 @@ func filed(t testing.TB, files map[string][]byte) (dir string, sources []stream.
 func openFiles(t testing.TB, files map[string][]byte) *serve.Files {
 	t.Helper()
 	_, sources := filed(t, files)
-	f, err := serve.OpenFiles(context.Background(), sources...)
+	f, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestFilesRefuse(t *testing.T) {
 		"blank":     {map[string][]byte{"a.jsonl": []byte("\n\n")}, `"a.jsonl": holds no receipt`},
 	} {
 		_, sources := filed(t, c.files)
-		f, err := serve.OpenFiles(context.Background(), sources...)
+		f, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, sources...)
 		if err == nil || err.Error() != c.want || f != nil {
 			t.Errorf("%s: %v, expected %s", name, err, c.want)
 		}
@@ -321,17 +321,17 @@ func TestFilesRefuse(t *testing.T) {
 		}
 	}
 	noFile := stream.Source{Name: "pipe", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(list[0])), nil }}
-	if _, err := serve.OpenFiles(context.Background(), noFile); err == nil || !strings.Contains(err.Error(), "no file") {
+	if _, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, noFile); err == nil || !strings.Contains(err.Error(), "no file") {
 		t.Errorf("no file: %v", err)
 	}
 	missing := stream.Source{Name: "gone", Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(t.TempDir(), "gone")) }}
-	if _, err := serve.OpenFiles(context.Background(), missing); !errors.Is(err, os.ErrNotExist) {
+	if _, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, missing); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no such file: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, sources := filed(t, map[string][]byte{"a.jsonl": lineFile(list...)})
-	if _, err := serve.OpenFiles(ctx, sources...); !errors.Is(err, context.Canceled) {
+	if _, err := serve.OpenFiles(ctx, serve.FilesOptions{}, sources...); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -351,7 +351,7 @@ func TestFilesLargePacked(t *testing.T) {
 	}
 	_, sources := filed(t, map[string][]byte{"a.jsonl.gz": zipped(t, lineFile(list...))})
 	const want = `"a.jsonl.gz": a compressed file with more than 16777216 bytes of receipts; decompress it to serve it`
-	if _, err := serve.OpenFiles(context.Background(), sources...); err == nil || err.Error() != want {
+	if _, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, sources...); err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
 	}
 }
@@ -389,7 +389,7 @@ func TestFilesChanged(t *testing.T) {
 			return lineFile(list...)
 		}
 		dir, sources := filed(t, map[string][]byte{name: pack(list...)})
-		f, err := serve.OpenFiles(context.Background(), sources...)
+		f, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, sources...)
 		if err != nil {
 			t.Fatal(err)
 		}

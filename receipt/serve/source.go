@@ -60,6 +60,11 @@ type Stored struct {
 	// JSON is the text of the receipt, byte for byte; what was stored as CBOR is
 	// translated by package archive. It must not be changed by anyone.
 	JSON []byte
+
+	// Link is how the receipt stands to the others of its stream that are stored, as
+	// package stream finds it: passed, failed, or not checked. A receipt that does not
+	// follow what is stored before it is then refuted. Nil: the source does not know.
+	Link *receipt.Check
 }
 
 // isReceipt makes sure that a receipt is the one of an id: it states that very id, byte

@@ -221,7 +221,7 @@ func (c *call) verifyStored() error {
 	if err != nil {
 		return refusedQuestion(err)
 	}
-	return c.judge(judge, stored.JSON, stream.JSON, "stored", func(rep *receipt.Report) error {
+	return c.judge(judge, stored.JSON, stream.JSON, "stored", stored.Link, func(rep *receipt.Report) error {
 		return c.json(http.StatusOK, verificationOf(rep, c.vars[0], receipt.At(now)))
 	})
 }

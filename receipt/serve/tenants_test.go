@@ -20,30 +20,36 @@ import (
 // marker is in everything that the other tenant's receipts state.
 const marker = "MARKERB"
 
-// tenantReceipt is a receipt of a tenant; "" is none. Both tenants have receipts of the
+// A tenants makes receipts of tenants, each in its own chain.
+type tenants map[string]canon.Digest
+
+// receipt is the next one of a tenant; "" is none. Both tenants have receipts of the
 // task "shared".
-func tenantReceipt(t testing.TB, id, tenant, task string) []byte {
+func (h tenants) receipt(t testing.TB, id, tenant, task string) []byte {
 	t.Helper()
 	d := receiptDraft(id, task)
 	d.Identifiers.SessionID = "session_of_" + id
 	d.Identifiers.TenantID = tenant
 	d.Metadata = receipt.Object{"note": "of " + id}
-	return signedReceipt(t, d)
+	text := signedBehind(t, d, h[tenant])
+	h[tenant] = hashOf(text)
+	return text
 }
 
 // twoTenants returns the receipts of tenant a, and what else the server has: those of
 // tenant b and of nobody.
 func twoTenants(t testing.TB) (ours, theirs [][]byte) {
 	t.Helper()
+	h := tenants{}
 	for i := range 5 {
-		ours = append(ours, tenantReceipt(t, fmt.Sprint("receipt_a_", i), "a", "shared"))
-		theirs = append(theirs, tenantReceipt(t, fmt.Sprint("receipt_"+marker+"_", i), "b_"+marker, "shared"))
+		ours = append(ours, h.receipt(t, fmt.Sprint("receipt_a_", i), "a", "shared"))
+		theirs = append(theirs, h.receipt(t, fmt.Sprint("receipt_"+marker+"_", i), "b_"+marker, "shared"))
 	}
-	theirs = append(theirs, tenantReceipt(t, "receipt_"+marker+"_own", "b_"+marker, "task_"+marker),
-		tenantReceipt(t, "receipt_"+marker+"_none", "", "shared"),
-		tenantReceipt(t, "receipt_"+marker+"_case", "A", "shared"))
-	damaged := bytes.Replace(tenantReceipt(t, "receipt_"+marker+"_damaged", "b_"+marker, "shared"), []byte(`"USD"`), []byte(`"EUR"`), 1)
-	broken := bytes.Replace(tenantReceipt(t, "receipt_"+marker+"_broken", "b_"+marker, "shared"), []byte(`"USD"`), []byte(`"EUR",`), 1)
+	theirs = append(theirs, h.receipt(t, "receipt_"+marker+"_own", "b_"+marker, "task_"+marker),
+		h.receipt(t, "receipt_"+marker+"_none", "", "shared"),
+		h.receipt(t, "receipt_"+marker+"_case", "A", "shared"))
+	damaged := bytes.Replace(h.receipt(t, "receipt_"+marker+"_damaged", "b_"+marker, "shared"), []byte(`"USD"`), []byte(`"EUR"`), 1)
+	broken := bytes.Replace(h.receipt(t, "receipt_"+marker+"_broken", "b_"+marker, "shared"), []byte(`"USD"`), []byte(`"EUR",`), 1)
 	return ours, append(theirs, damaged, broken)
 }
 

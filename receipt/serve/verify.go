@@ -133,7 +133,7 @@ func (c *call) verifyDocument(judge *receipt.Verifier, kind stream.Kind) error {
 		return err
 	}
 	var text []byte
-	err = c.judge(judge, data, kind, sourceName, func(rep *receipt.Report) (err error) {
+	err = c.judge(judge, data, kind, sourceName, nil, func(rep *receipt.Report) (err error) {
 		text, err = appendReport(nil, rep)
 		return err
 	})
@@ -144,8 +144,8 @@ func (c *call) verifyDocument(judge *receipt.Verifier, kind stream.Kind) error {
 }
 
 // judge gives the report of one receipt to a function, when it is this request's
-// turn to use a processor.
-func (c *call) judge(v *receipt.Verifier, data []byte, kind stream.Kind, source string, give func(*receipt.Report) error) error {
+// turn to use a processor. link is its place among others, nil when it is alone.
+func (c *call) judge(v *receipt.Verifier, data []byte, kind stream.Kind, source string, link *receipt.Check, give func(*receipt.Report) error) error {
 	if err := c.s.judging.take(c.r.Context()); err != nil {
 		return gone(err)
 	}
@@ -153,6 +153,9 @@ func (c *call) judge(v *receipt.Verifier, data []byte, kind stream.Kind, source 
 	rep, err := c.s.report(c.r.Context(), v, data, kind, source)
 	if err != nil {
 		return err
+	}
+	if link != nil {
+		v.Link(rep, *link)
 	}
 	c.s.meters.judged(rep.Scope)(rep.Verdict)
 	return give(rep)

@@ -1,0 +1,165 @@
+package serve_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// storedReport asks a server about a stored receipt.
+func storedReport(t testing.TB, s *serve.Server, id string) (valid bool, reason string, rep receipt.Report) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("POST", "/v1/receipts/"+id+"/verify", nil)
+	r.Header.Set(version()[0], version()[1])
+	s.ServeHTTP(w, r)
+	var answer struct {
+		Valid   bool
+		Reason  string
+		Details struct{ Report receipt.Report }
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != 200 {
+		t.Fatalf("%s: %d %v %s", id, w.Code, err, w.Body)
+	}
+	return answer.Valid, answer.Reason, answer.Details.Report
+}
+
+// TestForkedFolder: of two receipts that follow the same one, the second is refuted, as
+// receipt verify refutes it in the same folder.
+func TestForkedFolder(t *testing.T) {
+	a := signedReceipt(t, receiptDraft("a", "t"))
+	b, c := signedBehind(t, receiptDraft("b", "t"), hashOf(a)), signedBehind(t, receiptDraft("c", "t"), hashOf(a))
+	for name, files := range map[string]map[string][]byte{
+		"a file each": {"a.json": a, "b.json": b, "c.json": c},
+		"one file":    {"all.jsonl": lineFile(a, b, c)},
+		"compressed":  {"all.jsonl.gz": zipped(t, lineFile(a, b, c))},
+	} {
+		o := options(t)
+		o.Source = openFiles(t, files)
+		s, err := serve.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range map[string]string{"a": "true ", "b": "true ", "c": "false refuted: chain_fork: names a predecessor that another stored receipt names too"} {
+			if valid, reason, rep := storedReport(t, s, id); fmt.Sprint(valid, " ", reason) != want {
+				t.Errorf("%s: %s: %v %s, expected %s\n%+v", name, id, valid, reason, want, rep.Check(receipt.StepLink))
+			}
+		}
+	}
+}
+
+// TestOneFolderOneVerdict: whatever is wrong with the chains of files, however they are
+// split, a stored receipt is judged as receipt verify judges it among the same files.
+func TestOneFolderOneVerdict(t *testing.T) {
+	cases := 150
+	if testing.Short() {
+		cases = 45
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	judge, err := receipt.NewVerifier(trusted(t), receipt.Policy{Now: noon()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trees := faultyChains(t)
+	codes := map[receipt.Code]int{}
+	for i := range cases {
+		texts := slices.Clone(trees[i%len(trees)])
+		files := split(random, texts)
+		_, sources := filed(t, files)
+		partial := random.IntN(3) == 0
+		f, err := serve.OpenFiles(context.Background(), serve.FilesOptions{Partial: partial}, sources...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := options(t)
+		o.Source = f
+		s, err := serve.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := stream.VerifyFiles(context.Background(), judge, sources, stream.Options{Partial: partial})
+		seen := map[string]bool{}
+		for want := range run.Reports() {
+			id := string(want.ReceiptID)
+			if id == "" || seen[id] { // nobody can ask for it, or it is a copy
+				continue
+			}
+			seen[id] = true
+			valid, _, got := storedReport(t, s, id)
+			a, b := got.Check(receipt.StepLink), want.Check(receipt.StepLink)
+			if got.Verdict != want.Verdict || valid != (want.Verdict == receipt.Verified) || a.Status != b.Status || a.Code != b.Code || a.Stated != b.Stated || a.Computed != b.Computed {
+				t.Fatalf("case %d, %s of %d files, partial %v: %v %+v\nreceipt verify: %v %+v", i, id, len(files), partial, got.Verdict, a, want.Verdict, b)
+			}
+			codes[a.Code]++
+		}
+		if len(seen) < 3 {
+			t.Fatalf("case %d: %d receipts", i, len(seen))
+		}
+	}
+	for _, code := range []receipt.Code{"", receipt.CodeChainFork, receipt.CodeChainBreak, receipt.CodeLinkNotChecked} {
+		if codes[code] == 0 {
+			t.Errorf("no receipt had %q: %v", code, codes)
+		}
+	}
+}
+
+// faultyChains returns receipts of two streams with each fault that a chain can have.
+func faultyChains(t testing.TB) (list [][][]byte) {
+	t.Helper()
+	draft := func(id, workspace string) *receipt.Draft {
+		d := receiptDraft(id, "t")
+		d.Identifiers.WorkspaceRef = workspace
+		return d
+	}
+	var chains [2][][]byte
+	for i, workspace := range []string{"v", "w"} {
+		var head canon.Digest
+		for k := range 6 {
+			text := signedBehind(t, draft(fmt.Sprint(workspace, k), workspace), head)
+			head = hashOf(text)
+			chains[i] = append(chains[i], text)
+		}
+	}
+	v, w := chains[0], chains[1]
+	fork := signedBehind(t, draft("fork", "v"), hashOf(v[2]))
+	forked := signedBehind(t, draft("forked", "v"), hashOf(fork))
+	genesis := signedReceipt(t, draft("genesis", "v"))
+	foreign := signedBehind(t, draft("foreign", "v"), hashOf(w[3]))
+	damaged := bytes.Replace(v[3], []byte(`"USD"`), []byte(`"EUR"`), 1)
+	with := func(base [][]byte, more ...[]byte) [][]byte { return slices.Concat(base, w, more) }
+	return [][][]byte{
+		with(v), with(v[:3]), with(v[2:]), with(slices.Delete(slices.Clone(v), 2, 4)), with(v, fork), with(v, fork, forked), with(v[:4], fork, genesis),
+		with(v, genesis), with(v, foreign), with(v[:3], damaged, v[4], v[5]), with(v[:3], []byte(`{"receipt_id":`), v[4]), with(v, v[1], w[0]),
+		with([][]byte{v[1], v[0], v[3], v[2]}), {v[3], w[3], fork},
+	}
+}
+
+// split puts receipts into one file or several, in any order.
+func split(random *rand.Rand, texts [][]byte) map[string][]byte {
+	if random.IntN(2) == 0 {
+		random.Shuffle(len(texts), func(i, k int) { texts[i], texts[k] = texts[k], texts[i] })
+	}
+	parts := 1 + random.IntN(4)
+	lines := make([][][]byte, parts)
+	for _, text := range texts {
+		k := random.IntN(parts)
+		lines[k] = append(lines[k], text)
+	}
+	files := map[string][]byte{}
+	for k, list := range lines {
+		if len(list) > 0 {
+			files[fmt.Sprint("f", k, ".jsonl")] = lineFile(list...)
+		}
+	}
+	return files
+}
