@@ -1,0 +1,512 @@
+package record_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// eventEpisodes are what may happen in a log of events.
+func eventEpisodes() []func(*author) *episode {
+	return []func(*author) *episode{
+		(*author).plainCall, (*author).plainCall, (*author).failedCall, (*author).openCall, (*author).droppedCall,
+		(*author).completedThenRejected, (*author).executedThenRejected, (*author).failedAfterWriting,
+		(*author).approvedCall, (*author).rewrittenCall, (*author).ranOtherwise, (*author).deniedCall, (*author).pendingApproval,
+		(*author).confirmedByFlag, (*author).foreignAnswer, (*author).quorum, (*author).tooLate, (*author).contradictoryAnswer,
+		(*author).observedEgress, (*author).observedWrite, (*author).oddHost, (*author).oddPath,
+		(*author).modelCall, (*author).modelCall, (*author).modelWithoutCost, (*author).unfinishedModel, (*author).toolSpanCost,
+		(*author).artifact, (*author).handedOff, (*author).otherTask, (*author).vendorEvent, (*author).message,
+	}
+}
+
+func (a *author) events(name string, lines []row, facts func(*ledger, finish)) *episode {
+	return a.place(&episode{name: name, rows: lines, facts: facts})
+}
+
+// requested is the line that opens a call.
+func requested(a *author, call, tool string, input any) row {
+	return row{event: oneOf(a, "tool.requested", "tool.requested", "agent.tool_use"), payload: members{"tool_call_id": call, "name": tool, "input": input}}
+}
+
+func (a *author) plainCall() *episode {
+	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
+	done := members{"tool_call_id": id, "output": out}
+	if status := oneOf(a, "", "success", "ok", "completed", "succeeded"); status != "" {
+		done["status"] = status
+	}
+	c := calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: in, output: out, ran: true}
+	var w []written
+	if a.chance(40) {
+		w = append(w, written{a.name("src/f"), oneOf(a, "create", "modify", "delete")})
+		done["fs_writes"] = []any{members{"path": w[0].path, "operation": w[0].operation}}
+	}
+	var hosts []string
+	if a.chance(30) {
+		hosts = append(hosts, a.name("h")+".example")
+		done["network_egress"] = []any{members{"host": hosts[0]}}
+	}
+	lines := []row{requested(a, id, tool, in), {event: oneOf(a, "tool.completed", "tool.completed", "agent.tool_result"), payload: done}}
+	if a.chance(30) { // the transcript and the runtime both tell of it
+		lines = append(lines, row{event: oneOf(a, "tool.completed", "agent.tool_result"), payload: done})
+	}
+	return a.events("a call", lines, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, c)
+		l.writes = append(l.writes, w...)
+		l.hosts = append(l.hosts, hosts...)
+	})
+}
+
+func (a *author) failedCall() *episode {
+	id, tool, in := a.name("call"), a.name("tool"), a.value()
+	last := oneOf(a,
+		row{event: "tool.failed", payload: members{"tool_call_id": id, "error_category": oneOf(a, "tool_error", "timeout", "network", "mcp_server_error")}},
+		row{event: "tool.completed", payload: members{"tool_call_id": id, "status": oneOf(a, "error", "failed", "Success", "done")}}, // an unknown word is no success
+		row{event: "agent.tool_result", payload: members{"tool_call_id": id, "is_error": true}})
+	return a.events("a call that fails", []row{requested(a, id, tool, in), last}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"failed"}, input: in, ran: true})
+	})
+}
+
+func (a *author) openCall() *episode {
+	id, tool, in := a.name("call"), a.name("tool"), a.value()
+	return a.events("a call without an end", []row{requested(a, id, tool, in)}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"canceled"}, input: in, open: true})
+	})
+}
+
+func (a *author) droppedCall() *episode {
+	id, tool := a.name("call"), a.name("tool")
+	return a.events("a candidate that was dropped", []row{
+		requested(a, id, tool, a.value()),
+		{event: "tool.failed", payload: members{"tool_call_id": id, "error_category": oneOf(a, "parse_aborted", "rejected_loop")}},
+	}, func(l *ledger, _ finish) { l.dropped++ })
+}
+
+func (a *author) completedThenRejected() *episode {
+	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
+	w, host := written{a.name("src/g"), "modify"}, a.name("h")+".example"
+	return a.events("a call that ran, and is said to be rejected", []row{
+		requested(a, id, tool, in),
+		{event: "tool.completed", payload: members{"tool_call_id": id, "output": out, "fs_writes": []any{members{"path": w.path, "operation": w.operation}}, "network_egress": []any{members{"url": "https://" + host + "/x"}}}},
+		{event: "tool.failed", payload: members{"tool_call_id": id, "error_category": oneOf(a, "rejected_loop", "parse_aborted")}},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded", "failed"}, input: in, output: out, ran: true})
+		l.writes, l.hosts = append(l.writes, w), append(l.hosts, host)
+	})
+}
+
+func (a *author) executedThenRejected() *episode {
+	id, tool, in := a.name("call"), a.name("tool"), a.value()
+	host := a.name("h") + ".example"
+	return a.events("a call that was executed, and is rejected", []row{
+		requested(a, id, tool, in),
+		{event: "tool.failed", payload: members{"tool_call_id": id, "executed": true, "error_category": oneOf(a, "rejected_loop", "parse_aborted"), "network_egress": []any{members{"host": host}}}},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"failed"}, input: in, ran: true})
+		l.hosts = append(l.hosts, host)
+	})
+}
+
+func (a *author) failedAfterWriting() *episode {
+	id, tool, in := a.name("call"), a.name("tool"), a.value()
+	w := written{a.name("src/h"), "modify"}
+	return a.events("a call that wrote, and failed", []row{
+		requested(a, id, tool, in),
+		{event: "tool.failed", payload: members{"tool_call_id": id, "error_category": "tool_error", "fs_writes": []any{members{"path": w.path}}}},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"failed"}, input: in, ran: true})
+		l.writes = append(l.writes, w)
+	})
+}
+
+// asked is the question whether a call may run.
+func asked(approval, call, tool string, input any) row {
+	return row{event: "tool.approval_required", payload: members{"approval_id": approval, "tool_call_id": call, "name": tool, "input": input}}
+}
+
+// granted is the answer of a person.
+func granted(a *author, approval, call, who string) row {
+	return oneOf(a,
+		row{event: "tool.approved", payload: members{"approval_id": approval, "tool_call_id": call, "actor": who}},
+		row{event: "user.tool_confirmation", payload: members{"approval_id": approval, "tool_call_id": call, "actor": who, "decision": "approved"}},
+		row{event: "tool.approved", payload: members{"approval_id": approval, "tool_call_id": call, "actor": members{"id": who}, "decision": "approved"}})
+}
+
+func (a *author) approvedCall() *episode {
+	id, approval, tool, who, in, out := a.name("call"), a.name("approval"), a.name("tool"), a.name("user"), a.value(), a.value()
+	lines := []row{requested(a, id, tool, in), asked(approval, id, tool, in), granted(a, approval, id, who), {event: "tool.completed", payload: members{"tool_call_id": id, "output": out}}}
+	if a.chance(30) {
+		lines[3].payload["input"] = in
+	}
+	return a.events("a call that was approved", lines, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: in, output: out, ran: true})
+		l.approvals = append(l.approvals, answered{approval, "approved", who})
+	})
+}
+
+// rewrittenCall: the approver changed the arguments. What ran is what the runtime says
+// that ran; when it says nothing, what was approved.
+func (a *author) rewrittenCall() *episode {
+	id, approval, tool, who := a.name("call"), a.name("approval"), a.name("tool"), a.name("user")
+	first, second, out := a.value(), a.value(), a.value()
+	ran, done := second, members{"tool_call_id": id, "output": out}
+	switch a.IntN(3) {
+	case 0:
+		done["input"] = second
+	case 1:
+		done["input"], ran = first, first
+	}
+	return a.events("a call with arguments that the approver changed", []row{
+		requested(a, id, tool, first), asked(approval, id, tool, first),
+		{event: "tool.approved", payload: members{"approval_id": approval, "tool_call_id": id, "actor": who, "args": second}},
+		{event: "tool.completed", payload: done},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: ran, output: out, ran: true, differs: digestOf(ran) != digestOf(second)})
+		l.approvals = append(l.approvals, answered{approval, "approved", who})
+	})
+}
+
+func (a *author) ranOtherwise() *episode {
+	id, approval, tool, who := a.name("call"), a.name("approval"), a.name("tool"), a.name("user")
+	first, other, out := a.value(), a.value(), a.value()
+	return a.events("a call that ran with other arguments than were approved", []row{
+		requested(a, id, tool, first), asked(approval, id, tool, first), granted(a, approval, id, who),
+		{event: "tool.completed", payload: members{"tool_call_id": id, "input": other, "output": out}},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: other, output: out, ran: true, differs: true})
+		l.approvals = append(l.approvals, answered{approval, "approved", who})
+	})
+}
+
+func (a *author) deniedCall() *episode {
+	id, approval, tool, who, in := a.name("call"), a.name("approval"), a.name("tool"), a.name("user"), a.value()
+	lines := []row{
+		requested(a, id, tool, in), asked(approval, id, tool, in),
+		{event: "tool.denied", payload: members{"approval_id": approval, "tool_call_id": id, "actor": who}},
+	}
+	if a.chance(50) {
+		lines = append(lines, row{event: "tool.failed", payload: members{"tool_call_id": id, "error_category": "permission_denied"}})
+	}
+	if a.chance(30) { // who refused has refused
+		lines = append(lines, row{event: "tool.approved", payload: members{"approval_id": approval, "tool_call_id": id, "actor": a.name("user")}})
+	}
+	return a.events("a call that was denied", lines, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"canceled"}, input: in})
+		l.approvals = append(l.approvals, answered{approval, "denied", who})
+	})
+}
+
+func (a *author) pendingApproval() *episode {
+	id, approval, tool, in := a.name("call"), a.name("approval"), a.name("tool"), a.value()
+	return a.events("a question that nobody answered", []row{requested(a, id, tool, in), asked(approval, id, tool, in)}, func(l *ledger, end finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"canceled"}, input: in, open: true})
+		l.approvals = append(l.approvals, answered{approval, unanswered(end), ""})
+	})
+}
+
+// unanswered is what becomes of a question at the end.
+func unanswered(end finish) string {
+	if end == canceled {
+		return "canceled"
+	}
+	return "timeout"
+}
+
+func (a *author) confirmedByFlag() *episode {
+	approval, who := a.name("approval"), a.name("user")
+	answer, decision := members{"approval_id": approval, "actor": who}, "approved"
+	switch a.IntN(3) {
+	case 0:
+		answer["approved"] = true
+	case 1:
+		answer["accepted"] = true
+	default:
+		answer["approved"], decision = false, "denied"
+	}
+	return a.events("a confirmation without a decision", []row{
+		{event: "tool.approval_required", payload: members{"approval_id": approval, "action": "act"}},
+		{event: "user.tool_confirmation", payload: answer},
+	}, func(l *ledger, _ finish) { l.approvals = append(l.approvals, answered{approval, decision, who}) })
+}
+
+// foreignAnswer: a person of another session answered a question of the same name.
+func (a *author) foreignAnswer() *episode {
+	approval := a.name("approval")
+	answer := oneOf(a,
+		row{event: "user.tool_confirmation", payload: members{"approval_id": approval, "actor": "stranger", "decision": "approved"}},
+		row{event: "hitl.approval_approved", payload: members{"request_id": approval, "actor": "stranger", "approved": true}},
+		row{event: "tool.approved", payload: members{"approval_id": approval, "actor": "stranger"}})
+	answer.envelope = members{"session_id": "another_session"}
+	e := a.events("an answer of another session", []row{
+		{event: "tool.approval_required", payload: members{"approval_id": approval, "action": "act"}}, answer,
+	}, func(l *ledger, end finish) {
+		l.approvals = append(l.approvals, answered{approval, unanswered(end), ""})
+	})
+	e.refuse = may
+	return e
+}
+
+func (a *author) quorum() *episode {
+	approval, one, two := a.name("approval"), a.name("user"), a.name("user")
+	yes := func(who string) row {
+		return row{event: "user.tool_confirmation", payload: members{"approval_id": approval, "actor": who, "decision": "approved"}}
+	}
+	lines := []row{{event: "tool.approval_required", payload: members{"approval_id": approval, "action": "act", "approvers_required": 2}}, yes(one)}
+	both := a.chance(50)
+	if both {
+		lines = append(lines, yes(two))
+	} else if a.chance(50) {
+		lines = append(lines, yes(one))
+	}
+	return a.events("a question to two", lines, func(l *ledger, end finish) {
+		if both {
+			l.approvals = append(l.approvals, answered{approval, "approved", one})
+			return
+		}
+		l.approvals = append(l.approvals, answered{approval, unanswered(end), ""})
+	})
+}
+
+func (a *author) tooLate() *episode {
+	approval, who := a.name("approval"), a.name("user")
+	return a.events("an answer behind the deadline", []row{
+		{event: "tool.approval_required", payload: members{"approval_id": approval, "action": "act", "deadline": "2026-01-01T00:00:00Z"}},
+		{event: "tool.approved", payload: members{"approval_id": approval, "actor": who}},
+	}, func(l *ledger, _ finish) { l.approvals = append(l.approvals, answered{approval, "timeout", who}) })
+}
+
+func (a *author) contradictoryAnswer() *episode {
+	approval, who := a.name("approval"), a.name("user")
+	answer := oneOf(a,
+		members{"decision": "approved", "approved": false}, members{"decision": "sure"}, members{"decision": "approved", "accepted": "no"}, members{"decision": 1})
+	answer["approval_id"], answer["actor"] = approval, who
+	e := a.events("an answer that contradicts itself", []row{
+		{event: "tool.approval_required", payload: members{"approval_id": approval, "action": "act"}},
+		{event: oneOf(a, "user.tool_confirmation", "tool.approved"), payload: answer},
+	}, func(l *ledger, _ finish) { l.approvals = append(l.approvals, answered{approval, "denied", who}) })
+	e.refuse = may
+	return e
+}
+
+// observedEgress: a tool tells of one host, and a span of the same call of another.
+func (a *author) observedEgress() *episode {
+	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
+	good, other := a.name("good")+".example", a.name("other")+".example"
+	lines := []row{
+		requested(a, id, tool, in),
+		{event: "span.completed", payload: members{"kind": "http", "tool_call_id": id, "url": "https://u:p@" + other + ":8443/a?b"}},
+		{event: "tool.completed", payload: members{"tool_call_id": id, "output": out, "network_egress": []any{members{"host": good}}}},
+	}
+	if a.chance(50) {
+		lines[1], lines[2] = lines[2], lines[1]
+	}
+	return a.events("a host that the tool does not tell of", lines, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: in, output: out, ran: true})
+		l.hosts = append(l.hosts, good, other)
+	})
+}
+
+// observedWrite: an artifact, a span and the transcript tell of files that the tool's
+// own event does not, and of one that it does.
+func (a *author) observedWrite() *episode {
+	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
+	told, other := a.name("src/told"), a.name("src/other")
+	both := []any{members{"path": told, "operation": "modify"}, members{"path": other, "operation": "modify"}}
+	second := oneOf(a,
+		row{event: "span.completed", payload: members{"kind": "fs", "tool_call_id": id, "path": other, "operation": "modify"}},
+		row{event: "agent.tool_result", payload: members{"tool_call_id": id, "output": out, "fs_writes": both}})
+	return a.events("a file that the tool does not tell of", []row{
+		requested(a, id, tool, in), second,
+		{event: "tool.completed", payload: members{"tool_call_id": id, "output": out, "fs_writes": both[:1]}},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: in, output: out, ran: true})
+		l.writes = append(l.writes, written{told, "modify"}, written{other, "modify"})
+	})
+}
+
+// oddHost: URLs of which a careless reader takes the wrong part.
+func (a *author) oddHost() *episode {
+	host := a.name("h") + ".example"
+	if a.chance(20) { // one reader goes to the one, another to the other
+		url := `http://` + host + `\@evil.example/`
+		return a.events("a URL of two hosts", []row{{event: "span.completed", payload: members{"kind": "http", "name": "get", "url": url}}}, func(l *ledger, _ finish) { l.unclear++ })
+	}
+	url := oneOf(a, `http://`+host+`/@evil.example`, `http://`+host+`?@evil.example`, `http://`+host+`#@evil.example`,
+		`http://evil.example@`+host+`/`, `HTTP://`+strings.ToUpper(host)+`:80/x`)
+	return a.events("a host in an odd URL", []row{{event: "span.completed", payload: members{"kind": "http", "name": "get", "url": url}}}, func(l *ledger, _ finish) {
+		l.hosts = append(l.hosts, host)
+	})
+}
+
+const beyond = "(outside the workspace)"
+
+func (a *author) oddPath() *episode {
+	n := a.name("x")
+	path, want := n, n
+	switch a.IntN(7) {
+	case 0:
+		path, want = "/etc/"+n, beyond
+	case 1:
+		path, want = "src/../../"+n, beyond
+	case 2:
+		path, want = `src\..\..\`+n, beyond
+	case 3:
+		path, want = `C:\`+n, beyond
+	case 4:
+		path, want = "src/./../"+n, n
+	case 5:
+		path, want = "~/"+n, beyond
+	}
+	return a.events("a file in an odd place", []row{{event: "span.completed", payload: members{"kind": "fs", "path": path, "operation": "create"}}}, func(l *ledger, _ finish) {
+		l.writes = append(l.writes, written{want, "create"})
+	})
+}
+
+// cost is an amount in thousandths, in one of the spellings.
+func (a *author) cost() (value any, thousandths int64) {
+	thousandths = int64(a.IntN(5000))
+	text := fmt.Sprintf("%d.%03d", thousandths/1000, thousandths%1000)
+	return oneOf[any](a, json.Number(text), text, members{"amount": json.Number(text), "currency": "USD"}), thousandths
+}
+
+func (a *author) modelCall() *episode {
+	m := usedModel{a.name("provider"), a.name("model")}
+	value, cost := a.cost()
+	in, out := int64(a.IntN(1000)), int64(a.IntN(1000))
+	done := members{"kind": oneOf(a, "llm", "llm", "LLM"), "provider": m.provider, "model": m.model, "cost": value, "input_tokens": in, "output_tokens": out, "response": a.value()}
+	lines := []row{{event: "span.started", payload: members{"kind": done["kind"], "span_id": a.name("span"), "provider": m.provider, "model": m.model}}, {event: oneOf(a, "span.completed", "span.failed"), payload: done}}
+	lines[1].payload["span_id"] = lines[0].payload["span_id"]
+	if a.chance(50) {
+		lines = lines[1:]
+	}
+	return a.events("a call of a model", lines, func(l *ledger, _ finish) {
+		l.models = append(l.models, m)
+		l.spent.thousandths += cost
+		l.spent.told, l.spent.tokens = true, true
+		l.spent.input += in
+		l.spent.output += out
+	})
+}
+
+func (a *author) modelWithoutCost() *episode {
+	m := usedModel{a.name("provider"), a.name("model")}
+	return a.events("a call of a model without its cost", []row{{event: "span.completed", payload: members{"kind": "llm", "provider": m.provider, "model": m.model, "response": a.value()}}}, func(l *ledger, _ finish) {
+		l.models = append(l.models, m)
+		l.spent.untold = true
+	})
+}
+
+func (a *author) unfinishedModel() *episode {
+	m := usedModel{a.name("provider"), a.name("model")}
+	p := members{"kind": oneOf(a, "llm", "LLM"), "span_id": a.name("span"), "provider": m.provider, "model": m.model}
+	if a.chance(30) {
+		delete(p, "provider")
+		delete(p, "model")
+		m = usedModel{}
+	}
+	return a.events("a call of a model that never ended", []row{{event: "span.started", payload: p}}, func(l *ledger, _ finish) {
+		l.models = append(l.models, m)
+		l.spent.untold = true
+		l.said = append(l.said, "nobody knows what")
+	})
+}
+
+func (a *author) toolSpanCost() *episode {
+	value, cost := a.cost()
+	p := members{"kind": oneOf(a, "tool", "fs", "http", "search"), "provider": a.name("provider"), "cost": value}
+	host, path := a.name("h")+".example", a.name("src/i")
+	switch p["kind"] {
+	case "http":
+		p["url"] = "https://" + host
+	case "fs":
+		p["path"], p["operation"] = path, "modify"
+	}
+	return a.events("a span of another kind that cost something", []row{{event: "span.completed", payload: p}}, func(l *ledger, _ finish) {
+		l.spent.thousandths += cost
+		l.spent.told = true
+		switch p["kind"] {
+		case "http":
+			l.hosts = append(l.hosts, host)
+		case "fs":
+			l.writes = append(l.writes, written{path, "modify"})
+		}
+	})
+}
+
+func (a *author) artifact() *episode {
+	id := a.name("artifact")
+	var lines []row
+	digest := ""
+	for range 1 + a.IntN(3) {
+		digest = digestOf(a.value()).String()
+		lines = append(lines, row{event: oneOf(a, "artifact.created", "artifact.updated"), payload: members{"artifact_id": id, "kind": "file", "uri": "file:///" + id, "sha256": strings.TrimPrefix(digest, "sha256:")}})
+	}
+	lines[0].event = "artifact.created"
+	return a.events("an artifact", lines, func(l *ledger, _ finish) { l.results[id] = digest })
+}
+
+func (a *author) handedOff() *episode {
+	task, agent := a.name("task"), a.name("agent")
+	var lines []row
+	status := ""
+	for range 1 + a.IntN(3) {
+		status = oneOf(a, "accepted", "rejected", "failed", "completed")
+		lines = append(lines, row{event: "agent.handoff", payload: members{"task_id": task, "target_agent": agent, "status": status}})
+	}
+	return a.events("work that was handed off", lines, func(l *ledger, _ finish) { l.handoffs[task] = status })
+}
+
+// otherTask: what another task did is not this one's, though it names the same things.
+func (a *author) otherTask() *episode {
+	e := oneOf(a, (*author).plainCall, (*author).approvedCall, (*author).modelCall, (*author).artifact, (*author).observedEgress)(a)
+	for i := range e.rows {
+		e.rows[i].envelope = members{"task_id": "another_task"}
+	}
+	e.name, e.facts = e.name+" of another task", nil
+	return e
+}
+
+func (a *author) vendorEvent() *episode {
+	p := members{"tool_call_id": a.name("call"), "cost": 9, "fs_writes": []any{members{"path": "a"}}, "approval_id": a.name("approval"), "decision": "approved"}
+	return a.events("a kind that nobody knows", []row{{event: "vendor.example.thing", payload: p}}, nil)
+}
+
+func (a *author) message() *episode {
+	return a.events("a message", []row{{event: oneOf(a, "user.message", "agent.message"), payload: members{"text": a.name("word")}}}, nil)
+}
+
+// events writes the world as a log of events: the task's, and between them those of
+// others. Some are delivered twice.
+func (w *world) events(a *author) []byte {
+	lines := w.mixed()
+	lines = slices.Insert(lines, 0, row{event: "task.submitted", payload: members{"autonomy_tier": "act_auto"}}, row{event: "task.started", payload: members{}})
+	lines = append(lines, row{event: string(w.end), payload: members{}})
+	sequences := map[string]int{}
+	var log, told []byte
+	for i, l := range lines {
+		task := "t"
+		if other, ok := l.envelope["task_id"]; ok {
+			task = other.(string)
+		}
+		sequences[task]++
+		event := members{
+			"id": "event_" + strconv.Itoa(i), "object": "event", "event": l.event, "resource": members{"object": "task", "id": task}, "task_id": task,
+			"session_id": "s", "workspace_id": "w", "sequence": sequences[task], "created_at": fmt.Sprintf("2026-01-01T00:%02d:%02dZ", (i+1)/60%60, (i+1)%60), "payload": l.payload,
+		}
+		for name, value := range l.envelope {
+			event[name] = value
+		}
+		text, err := json.Marshal(event)
+		if err != nil {
+			panic(err)
+		}
+		log = append(append(log, text...), '\n')
+		told = append(append(told[:0], text...), '\n')
+		if a.chance(5) {
+			log = append(log, told...)
+		}
+	}
+	return log
+}

@@ -1,0 +1,442 @@
+package record_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// What really happened in a task, and what of it its log tells. A log and its ledger
+// are written together, by rules of the protocol's pages alone; a draft of the log is
+// then compared with the ledger, member by member. Nothing here asks the recorder.
+//
+// A world is a number of episodes, each with the lines that tell of it and with its
+// facts. The lines of all episodes are mixed, those of one stay in their order.
+
+// A ledger is the sum of the facts.
+type ledger struct {
+	calls     []calledTool
+	dropped   int // calls that were never sent to their tool, and are no entries
+	aborted   int // those of them that were only seen in the text of a model: who counts them may
+	approvals []answered
+	writes    []written
+	hosts     []string
+	unclear   int // hosts that readers of URLs do not agree on
+	spent     spent
+	models    []usedModel
+	results   map[string]string // artifacts: the digest of the last version of each
+	handoffs  map[string]string // the last status of each task
+	overrides []string          // keys
+	said      []string          // by a model, without a digest beside the log's own
+}
+
+// A calledTool is one call: which arguments ran, and what came of it.
+type calledTool struct {
+	id, tool string   // the id "": nobody told
+	status   []string // any of these is true
+	input    any      // what ran, nil when nobody told
+	output   any
+	ran      bool
+	differs  bool // from what was approved
+	open     bool // it never ended
+}
+
+// An answered question. The actor "" is anybody who is no person of the log.
+type answered struct{ id, decision, actor string }
+
+// A written file.
+type written struct{ path, operation string }
+
+// What was spent, in thousandths. Some of it may not be told.
+type spent struct {
+	thousandths   int64
+	told, untold  bool
+	input, output int64
+	tokens        bool
+}
+
+// A usedModel was called; one whose call never ended returned nothing that is told.
+type usedModel struct{ provider, model string }
+
+// An episode is one thing that happened.
+type episode struct {
+	name   string
+	rows   []row
+	facts  func(*ledger, finish)
+	refuse refusal
+}
+
+// Whether the recorder may refuse a log for an episode.
+type refusal int
+
+const (
+	never  refusal = iota // all of it can be told
+	may                   // it contradicts itself
+	always                // whatever a draft would say might be false
+)
+
+// How a task ends.
+type finish string
+
+const (
+	completed finish = "task.completed"
+	failed    finish = "task.failed"
+	canceled  finish = "task.canceled"
+)
+
+// A row is a line of a log. An event of another task or session says so in its envelope.
+type row struct {
+	key      float64 // its place among the lines of all episodes
+	event    string
+	payload  members
+	envelope members
+	from     string  // a frame: who sent it
+	frame    members // nil for an event
+}
+
+type members = map[string]any
+
+// A world is a task and what happened in it.
+type world struct {
+	seed     uint64
+	episodes []*episode
+	end      finish
+	bridge   bool // its log is one of frames, which tell nothing of models by themselves
+}
+
+// ledger sums up what happened.
+func (w *world) ledger() *ledger {
+	l := &ledger{results: map[string]string{}, handoffs: map[string]string{}}
+	for _, e := range w.episodes {
+		if e.facts != nil {
+			e.facts(l, w.end)
+		}
+	}
+	if w.bridge && len(l.models) == 0 {
+		l.models = []usedModel{{}}
+	}
+	if w.bridge && !l.spent.told {
+		l.spent.untold = true
+	}
+	return l
+}
+
+// refusal is the strictest of the episodes'.
+func (w *world) refusal() refusal {
+	r := never
+	for _, e := range w.episodes {
+		r = max(r, e.refuse)
+	}
+	return r
+}
+
+// mixed returns the lines of all episodes in the order in which they were written.
+func (w *world) mixed() []row {
+	var all []row
+	for _, e := range w.episodes {
+		all = append(all, e.rows...)
+	}
+	slices.SortStableFunc(all, func(a, b row) int { return cmp.Compare(a.key, b.key) })
+	return all
+}
+
+func (w *world) String() string {
+	var names []string
+	for _, e := range w.episodes {
+		names = append(names, e.name)
+	}
+	return fmt.Sprintf("seed %d, %s: %s", w.seed, w.end, strings.Join(names, "; "))
+}
+
+// shrunk is the world without the episodes that its fault does not need.
+func (w *world) shrunk(fault func(*world) string) *world {
+	small := w
+	for i := 0; i < len(small.episodes); {
+		less := &world{seed: w.seed, end: w.end, bridge: w.bridge, episodes: slices.Delete(slices.Clone(small.episodes), i, i+1)}
+		if fault(less) == "" {
+			i++
+			continue
+		}
+		small = less
+	}
+	return small
+}
+
+// An author makes up episodes. Names in a world are never used twice.
+type author struct {
+	*rand.Rand
+	count    int
+	requests int  // of the agent; the client counts its own alike
+	priced   bool // the log tells what the session cost
+}
+
+func (a *author) name(of string) string {
+	a.count++
+	return of + strconv.Itoa(a.count)
+}
+
+func (a *author) chance(percent int) bool { return a.IntN(100) < percent }
+
+func oneOf[T any](a *author, list ...T) T { return list[a.IntN(len(list))] }
+
+// value is any JSON value that tells one from another.
+func (a *author) value() any {
+	n := a.name("")
+	return oneOf[any](a, n, members{"n": n}, []any{n, nil, true}, members{"path": "p" + n, "deep": members{"a": []any{1.5, n}}})
+}
+
+// place gives the lines of an episode their places among all.
+func (a *author) place(e *episode) *episode {
+	keys := make([]float64, len(e.rows))
+	for i := range keys {
+		keys[i] = a.Float64()
+	}
+	slices.Sort(keys)
+	for i := range e.rows {
+		e.rows[i].key = keys[i]
+	}
+	return e
+}
+
+func digestOf(value any) canon.Digest {
+	if value == nil {
+		return canon.Digest{}
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	if text, err = canon.Transform(text); err != nil {
+		panic(err)
+	}
+	return canon.Sum(text)
+}
+
+// compare returns what a draft says that the ledger does not, or leaves out.
+func (l *ledger) compare(d *receipt.Draft) (faults []string) {
+	c := &comparison{d: d, untold: pointers(d, "unreported"), partly: pointers(d, "at_least"), differ: pointers(d, "arguments_differ_from_approved")}
+	c.calls(l)
+	c.approvals(l)
+	c.sideEffects(l)
+	c.cost(l)
+	c.rest(l)
+	return c.faults
+}
+
+type comparison struct {
+	d      *receipt.Draft
+	untold map[string]bool // what the draft says that its source did not tell
+	partly map[string]bool // what it says that its source told in part
+	differ map[string]bool // calls of which it says that they ran with other arguments than were approved
+	faults []string
+}
+
+func (c *comparison) fault(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Sprintf(format, args...))
+}
+
+// pointers are the places that a list of the metadata names.
+func pointers(d *receipt.Draft, name string) map[string]bool {
+	all := map[string]bool{}
+	list, _ := d.Metadata[name].([]any)
+	for _, at := range list {
+		all[fmt.Sprint(at)] = true
+	}
+	return all
+}
+
+func (c *comparison) calls(l *ledger) {
+	have := map[string]int{}
+	for i, call := range c.d.SideEffects.ToolCalls {
+		if _, twice := have[call.CallID]; twice {
+			c.fault("call %s is listed twice", call.CallID)
+		}
+		have[call.CallID] = i
+	}
+	ran := int64(0)
+	for _, want := range l.calls {
+		if want.ran {
+			ran++
+		}
+		if want.id == "" {
+			i := slices.IndexFunc(c.d.SideEffects.ToolCalls, func(call receipt.ToolCall) bool { return call.Tool == want.tool })
+			if i >= 0 {
+				want.id = c.d.SideEffects.ToolCalls[i].CallID
+			}
+		}
+		got, ok := have[want.id]
+		if !ok {
+			c.fault("call %s of %s is not listed; it ran: %v", want.id, want.tool, want.ran)
+			continue
+		}
+		delete(have, want.id)
+		c.call(want, c.d.SideEffects.ToolCalls[got], c.differ["/side_effects/tool_calls/"+strconv.Itoa(got)])
+	}
+	for id := range have {
+		c.fault("call %s is listed, and nobody made it", id)
+	}
+	if n := c.d.AutonomyBudget.Consumed.ToolCalls; n != nil && (*n < ran || *n > int64(len(l.calls))) {
+		c.fault("%d calls were dispatched, %d ran and %d were made", *n, ran, len(l.calls))
+	}
+	if n, _ := c.d.Metadata["not_dispatched"].(float64); int(n) < l.dropped || int(n) > l.dropped+l.aborted {
+		c.fault("%v calls were not dispatched, expected %d", n, l.dropped)
+	}
+}
+
+func (c *comparison) call(want calledTool, got receipt.ToolCall, differs bool) {
+	if got.Tool != want.tool {
+		c.fault("call %s is of %q, expected %q", want.id, got.Tool, want.tool)
+	}
+	if !slices.Contains(want.status, got.Status) {
+		c.fault("call %s: %s, expected %s", want.id, got.Status, strings.Join(want.status, " or "))
+	}
+	if got.InputHash != digestOf(want.input) {
+		c.fault("call %s: the input hash is not that of %v, which ran", want.id, want.input)
+	}
+	if got.OutputHash != digestOf(want.output) {
+		c.fault("call %s: the output hash is not that of %v", want.id, want.output)
+	}
+	if want.differs != differs {
+		c.fault("call %s: that other arguments ran than were approved is %v, the draft says %v", want.id, want.differs, differs)
+	}
+	if incomplete := got.Metadata["incomplete"] == true; incomplete != want.open {
+		c.fault("call %s: incomplete is %v, expected %v", want.id, incomplete, want.open)
+	}
+}
+
+func (c *comparison) approvals(l *ledger) {
+	have := map[string]receipt.Approval{}
+	for _, a := range c.d.Approvals {
+		if _, twice := have[a.ApprovalID]; twice {
+			c.fault("approval %s is listed twice", a.ApprovalID)
+		}
+		have[a.ApprovalID] = a
+	}
+	for _, want := range l.approvals {
+		got, ok := have[want.id]
+		if !ok {
+			c.fault("approval %s is not listed", want.id)
+			continue
+		}
+		delete(have, want.id)
+		if got.Decision != want.decision {
+			c.fault("approval %s: %s, expected %s", want.id, got.Decision, want.decision)
+		}
+		if want.actor != "" && got.Actor != want.actor || want.actor == "" && got.Actor != "host" {
+			c.fault("approval %s by %q, expected %q", want.id, got.Actor, cmp.Or(want.actor, "host"))
+		}
+	}
+	for id := range have {
+		c.fault("approval %s is listed, and nobody asked for it", id)
+	}
+}
+
+func (c *comparison) sideEffects(l *ledger) {
+	var writes []written
+	for _, w := range c.d.SideEffects.FSWrites {
+		writes = append(writes, written{w.Path, w.Operation})
+	}
+	less := func(a, b written) int {
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.operation, b.operation))
+	}
+	want := slices.SortedFunc(slices.Values(l.writes), less)
+	if slices.SortFunc(writes, less); !slices.Equal(writes, want) {
+		c.fault("writes %v, expected %v", writes, want)
+	}
+	hosts, unclear := map[string]bool{}, 0
+	for i, s := range c.d.SideEffects.NetworkEgress {
+		if c.untold["/side_effects/network_egress/"+strconv.Itoa(i)+"/destination"] {
+			unclear++
+			continue
+		}
+		hosts[s.Destination] = true
+	}
+	if unclear != l.unclear {
+		c.fault("%d destinations are said not to be told, expected %d", unclear, l.unclear)
+	}
+	if got, want := slices.Sorted(maps.Keys(hosts)), sortedSet(l.hosts); !slices.Equal(got, want) {
+		c.fault("hosts %v, expected %v", got, want)
+	}
+	handoffs := map[string]string{}
+	for _, h := range c.d.SideEffects.A2AHandoffs {
+		handoffs[h.TaskID] = h.Status
+	}
+	if !maps.Equal(handoffs, l.handoffs) {
+		c.fault("handoffs %v, expected %v", handoffs, l.handoffs)
+	}
+}
+
+func sortedSet(list []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(list)))
+}
+
+func (c *comparison) cost(l *ledger) {
+	amount := strconv.FormatInt(l.spent.thousandths/1000, 10) + "." + fmt.Sprintf("%03d", l.spent.thousandths%1000)
+	want, err := strconv.ParseFloat(amount, 64)
+	if err != nil {
+		panic(err)
+	}
+	missing := c.untold["/cost/total"] || c.untold["/cost"]
+	if c.d.Cost.Total != want {
+		c.fault("cost %v, expected %s", c.d.Cost.Total, amount)
+	}
+	if l.spent.untold && !missing && !c.partly["/cost/total"] {
+		c.fault("some of the cost was not told, and the draft does not say so")
+	}
+	if c.partly["/cost/total"] && !l.spent.untold && len(l.models) > 0 {
+		c.fault("all of the cost was told, and the draft says that it is more")
+	}
+	if missing && l.spent.told && !l.spent.untold && len(l.models) > 0 {
+		c.fault("all of the cost was told, and metadata.unreported has /cost/total")
+	}
+	if in := c.d.AutonomyBudget.Consumed.InputTokens; l.spent.tokens && (in == nil || *in != l.spent.input) {
+		c.fault("the input tokens are not %d", l.spent.input)
+	}
+	if out := c.d.AutonomyBudget.Consumed.OutputTokens; l.spent.tokens && (out == nil || *out != l.spent.output) {
+		c.fault("the output tokens are not %d", l.spent.output)
+	}
+	if in := c.d.AutonomyBudget.Consumed.InputTokens; !l.spent.tokens && in != nil && !c.untold["/autonomy_budget/consumed/input_tokens"] {
+		c.fault("%d input tokens, which nobody told", *in)
+	}
+}
+
+func (c *comparison) rest(l *ledger) {
+	chosen := usedModel{c.d.ModelRoute.ChosenModel.Provider, c.d.ModelRoute.ChosenModel.Model}
+	named := slices.ContainsFunc(l.models, func(m usedModel) bool { return m.provider != "" })
+	switch {
+	case named && !slices.Contains(l.models, chosen):
+		c.fault("the model is %v, expected one of %v", chosen, l.models)
+	case len(l.models) > 0 && !named && !c.untold["/model_route/chosen_model"] && !(c.untold["/model_route/chosen_model/model"] && c.untold["/model_route/chosen_model/provider"]):
+		c.fault("a model was called, nobody told which, and metadata.unreported has no /model_route/chosen_model: %v", chosen)
+	case len(l.models) == 0 && chosen.provider != "none" && !c.untold["/model_route/chosen_model"]:
+		c.fault("the model is %v, and none was called", chosen)
+	}
+	if len(l.models) > 0 && strings.Contains(c.d.ModelRoute.RoutePolicyReason, "no model call was made") {
+		c.fault("a model was called, and the draft says: %s", c.d.ModelRoute.RoutePolicyReason)
+	}
+	if len(l.said) > 0 && c.d.ReplayInput.Determinism == "byte_deterministic" {
+		c.fault("a model said %q, which is nowhere by its digest, and the draft says byte_deterministic", l.said[0])
+	}
+	results := map[string]string{}
+	for _, a := range c.d.FinalArtifacts {
+		results[a.ArtifactID] = a.SHA256.String()
+	}
+	if !maps.Equal(results, l.results) {
+		c.fault("artifacts %v, expected %v", results, l.results)
+	}
+	var keys []string
+	for _, d := range c.d.Deltas {
+		keys = append(keys, d.OverrideKey)
+	}
+	if want := slices.Sorted(slices.Values(l.overrides)); !slices.Equal(keys, want) {
+		c.fault("deltas %v, expected %v", keys, want)
+	}
+}

@@ -1,0 +1,128 @@
+package record_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+)
+
+// newWorld makes up a task of some of the episodes. A seed is a world.
+func newWorld(seed uint64, bridge bool) *world {
+	a := &author{Rand: rand.New(rand.NewPCG(seed, 0))}
+	w := &world{seed: seed, bridge: bridge, end: oneOf(a, completed, completed, failed, canceled)}
+	of := eventEpisodes()
+	if bridge {
+		of = frameEpisodes()
+	}
+	for range 1 + a.IntN(8) {
+		w.episodes = append(w.episodes, oneOf(a, of...)(a))
+	}
+	return w
+}
+
+func worldOptions(sealer *receipt.Sealer) record.Options {
+	return record.Options{Issuer: receipt.Issuer{ID: "i"}, TaskID: "t", SessionID: "s", WorkspaceRef: "w", Tier: "act_auto", Sealer: sealer}
+}
+
+// log writes the world down.
+func (w *world) log() []byte {
+	a := &author{Rand: rand.New(rand.NewPCG(w.seed, 1))} // what happens to lines on their way
+	if w.bridge {
+		return w.frames(a)
+	}
+	return w.events(a)
+}
+
+// check records the log and compares the draft with the ledger. It returns "" when they
+// agree, or when the log was refused for a reason.
+func (w *world) check(sealer *receipt.Sealer) string {
+	l, err := record.Read(bytes.NewReader(w.log()), worldOptions(sealer), record.FormUnknown)
+	switch {
+	case err != nil && w.refusal() == never:
+		return "refused: " + err.Error()
+	case err != nil:
+		return ""
+	case w.refusal() == always:
+		return "expected a refusal"
+	}
+	return strings.Join(w.ledger().compare(l.Draft), "\n")
+}
+
+// howMany worlds are made up of each form.
+func howMany() uint64 {
+	if testing.Short() {
+		return 1_000
+	}
+	return 10_000
+}
+
+// eachWorld checks worlds, and shows the smallest of a few that have a fault.
+func eachWorld(t *testing.T, bridge bool) {
+	t.Helper()
+	sealer := newSealer(t)
+	check := func(w *world) string { return w.check(sealer) }
+	shown := map[string]bool{}
+	refused, faults := 0, 0
+	for seed := range howMany() {
+		w := newWorld(seed, bridge)
+		fault := check(w)
+		if w.refusal() != never {
+			refused++
+		}
+		if fault == "" {
+			continue
+		}
+		faults++
+		if len(shown) > 20 {
+			continue
+		}
+		small := w.shrunk(check)
+		if name := small.String(); !shown[name[strings.Index(name, ":"):]] {
+			shown[name[strings.Index(name, ":"):]] = true
+			t.Errorf("%s\n%s\n%s", small, check(small), small.log())
+		}
+	}
+	t.Logf("%d worlds, of which %d may be refused; %d faults", howMany(), refused, faults)
+}
+
+// TestOnlyWhatEventsSay: a draft of a log of events says what happened, and nothing
+// else.
+func TestOnlyWhatEventsSay(t *testing.T) { eachWorld(t, false) }
+
+// TestNothingIsLost: a log of which a line of the task is missing, or is another the
+// second time, is refused.
+func TestNothingIsLost(t *testing.T) {
+	sealer := newSealer(t)
+	for seed := range howMany() / 10 {
+		w := newWorld(seed, false)
+		if w.refusal() != never {
+			continue
+		}
+		a := &author{Rand: rand.New(rand.NewPCG(seed, 3))}
+		var own [][]byte
+		lines := bytes.SplitAfter(w.log(), []byte("\n"))
+		for i, line := range lines {
+			if bytes.Contains(line, []byte(`"task_id":"t"`)) && i+2 < len(lines) && bytes.Count(w.log(), line) == 1 {
+				own = append(own, line)
+			}
+		}
+		if len(own) == 0 {
+			continue
+		}
+		one := oneOf(a, own...)
+		lost := bytes.Replace(w.log(), one, nil, 1)
+		changed := bytes.Replace(w.log(), one, append(bytes.Clone(one), bytes.Replace(one, []byte(`"payload":{`), []byte(`"payload":{"x":1,`), 1)...), 1)
+		for name, log := range map[string][]byte{"without a line": lost, "with a line that is another the second time": changed} {
+			if name != "without a line" && bytes.Contains(one, []byte(`"payload":{}`)) {
+				continue
+			}
+			if l, err := record.Read(bytes.NewReader(log), worldOptions(sealer), record.FormEvents); err == nil {
+				t.Fatalf("seed %d, %s: a draft of %d events\n%s\n%s", seed, name, l.Counts.Events, one, log)
+			}
+		}
+	}
+}
