@@ -9,7 +9,6 @@ import (
 	"io/fs"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -168,14 +167,11 @@ func (f *Files) unpack(e *entry) ([]byte, error) {
 	if text = bytes.TrimSpace(text); canon.Sum(text) == e.digest {
 		return text, nil
 	}
-	doc := new(canon.Document)
-	if doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) != nil {
+	payload, err := stream.Receipt(new(canon.Document), text)
+	if err != nil || canon.Sum(payload) != e.digest {
 		return nil, f.changed(e)
 	}
-	if payload := doc.Root().Member("wire").Member("payload").Raw(); canon.Sum(payload) == e.digest {
-		return bytes.Clone(payload), nil
-	}
-	return nil, f.changed(e)
+	return bytes.Clone(payload), nil
 }
 
 func (f *Files) changed(e *entry) error { return fmt.Errorf("%w: %q", ErrChanged, f.address(e)) }

@@ -94,6 +94,22 @@ func (h *host) holdLarge(t *testing.T, part []byte) (io.Writer, func()) {
 	}
 }
 
+// TestLimitsInEnvelopes: the limits of receipts are not those of the envelope that a
+// resource is sent back in, whatever form it is sent in.
+func TestLimitsInEnvelopes(t *testing.T) {
+	h := start(t, options(t))
+	receipt := `{"schema":"receipt-2026-04-25","a":` + strings.Repeat("[", 127) + strings.Repeat("]", 127) + `}`
+	deeper := strings.Replace(receipt, "[]", "[[]]", 1)
+	for text, want := range map[string]string{receipt: "schema_invalid", deeper: "depth_limit"} {
+		envelope := `{"n":9007199254740993,"wire":{"payload":` + text + `}}`
+		for media, list := range map[string]string{"application/json": "", "application/x-ndjson": "\n"} {
+			if got := h.post("/v1/verify", media, []byte(envelope+list)); got.status != 200 || !strings.Contains(string(got.body), `"code":"`+want+`"`) || strings.Contains(string(got.body), "number_precision") {
+				t.Errorf("%s, %s: %d %.600s", media, want, got.status, got.body)
+			}
+		}
+	}
+}
+
 // TestLongestLine: a line of the largest receipt that there can be is judged.
 func TestLongestLine(t *testing.T) {
 	h := start(t, options(t))

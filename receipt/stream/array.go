@@ -18,6 +18,7 @@ type array struct {
 	index   int
 	begun   bool
 	ended   bool
+	inside  bool // of a document that goes on behind it
 	offset  int64
 }
 
@@ -77,9 +78,9 @@ func (a *array) readElement(c byte) (document, error) {
 				return document{data: a.element, index: a.index}, err
 			}
 		}
-		if len(a.element) > receipt.MaxBytes {
+		if len(a.element) > maxDocument {
 			return document{index: a.index, fault: &fault{code: receipt.CodeSizeLimit,
-				detail: fmt.Sprintf("expected an element of at most %d bytes, found more; what follows was not read", receipt.MaxBytes)}}, nil
+				detail: fmt.Sprintf("expected an element of at most %d bytes, found more; what follows was not read", maxDocument)}}, nil
 		}
 		var err error
 		if c, err = a.byte(); err == io.EOF {
@@ -114,6 +115,9 @@ func (a *array) elementEnds(c byte) (bool, error) {
 // end checks that nothing follows the array.
 func (a *array) end() (document, error) {
 	a.ended = true
+	if a.inside {
+		return document{}, io.EOF
+	}
 	c, err := a.symbol()
 	if err != nil {
 		return document{}, err // io.EOF

@@ -185,19 +185,13 @@ func (o *opener) parse(p *piece) *DocumentError {
 		}
 		text = o.text
 	}
-	limits := canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}
-	err := o.doc.Parse(text, limits)
+	_, err := Receipt(o.doc.Document, text)
 	if err != nil && p.last && !p.single && cutOff(text) {
 		return &DocumentError{Code: receipt.CodeTornTail, Detail: "the last line breaks off and has no line end",
 			Hint: "it is still being written, or the file was cut off"}
 	}
 	if err != nil {
 		return documentError(err)
-	}
-	if payload := payloadOf(o.doc.Root()); !payload.IsZero() {
-		if err := o.doc.Parse(payload.Raw(), limits); err != nil {
-			return documentError(err)
-		}
 	}
 	if o.doc.Root().Kind() != canon.KindObject {
 		return &DocumentError{Code: receipt.CodeNotObject, Detail: "expected a JSON object"}

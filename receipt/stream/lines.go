@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -20,9 +22,13 @@ type lines struct {
 	count  int    // documents so far
 	ahead  []document
 	err    error // after ahead
+	page   *page // instead of lines: the first is a page of a list
 }
 
 func (l *lines) ready() bool {
+	if l.page != nil {
+		return l.page.ready()
+	}
 	if len(l.ahead) > 0 {
 		return true
 	}
@@ -31,6 +37,9 @@ func (l *lines) ready() bool {
 }
 
 func (l *lines) next() (document, error) {
+	if l.page != nil {
+		return l.page.next()
+	}
 	if len(l.ahead) > 0 {
 		d := l.ahead[0]
 		l.ahead = l.ahead[1:]
@@ -40,7 +49,7 @@ func (l *lines) next() (document, error) {
 		return document{}, l.err
 	}
 	d, err := l.read()
-	if err != nil {
+	if err != nil || l.page != nil {
 		return d, err
 	}
 	if l.count++; l.count == 1 {
@@ -89,7 +98,10 @@ func (l *lines) read() (document, error) {
 		}
 		text = bytes.TrimSuffix(text, []byte{'\r'})
 		switch blank := len(bytes.Trim(text, " \t\r")) == 0; {
-		case len(text) > receipt.MaxBytes:
+		case len(text) > maxDocument && l.count == 0 && beginsPage(text):
+			l.page = l.turn(text, ended)
+			return l.page.next()
+		case len(text) > maxDocument:
 			return l.oversize(ended)
 		case blank && !ended:
 			return document{}, io.EOF
@@ -99,6 +111,15 @@ func (l *lines) read() (document, error) {
 			return document{data: text, index: l.line, last: !ended}, nil
 		}
 	}
+}
+
+// turn reads the input as a page, from the beginning of the line that it is on.
+func (l *lines) turn(text []byte, ended bool) *page {
+	readers := []io.Reader{bytes.NewReader(bytes.Clone(text)), l.r}
+	if ended {
+		readers = slices.Insert(readers, 1, io.Reader(strings.NewReader("\n")))
+	}
+	return newPage(io.MultiReader(readers...))
 }
 
 // skipBlank skips and counts the blank lines that are in the buffer, all at once:
@@ -119,7 +140,7 @@ func (l *lines) mostGap() int {
 	return MaxGap
 }
 
-// readLine returns a line without its LF, or more than receipt.MaxBytes+1 bytes
+// readLine returns a line without its LF, or more than maxDocument+1 bytes
 // of one that is too long. The bytes are valid until the next call.
 func (l *lines) readLine() (text []byte, ended bool, err error) {
 	l.line++
@@ -140,7 +161,7 @@ func (l *lines) readLine() (text []byte, ended bool, err error) {
 			return l.long, false, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, false, err
-		case len(l.long) > receipt.MaxBytes+1:
+		case len(l.long) > maxDocument+1:
 			return l.long, false, nil
 		}
 	}
@@ -150,12 +171,12 @@ func (l *lines) readLine() (text []byte, ended bool, err error) {
 // the input is compressed: there it may be endless, and the input ends with it.
 func (l *lines) oversize(ended bool) (document, error) {
 	d := document{index: l.line, fault: &fault{code: receipt.CodeSizeLimit,
-		detail: fmt.Sprintf("expected a line of at most %d bytes, found more", receipt.MaxBytes)}}
+		detail: fmt.Sprintf("expected a line of at most %d bytes, found more", maxDocument)}}
 	if ended {
 		return d, nil
 	}
 	if l.packed {
-		l.err = fmt.Errorf("line %d has more than %d bytes; a compressed input is not read behind it", l.line, receipt.MaxBytes)
+		l.err = fmt.Errorf("line %d has more than %d bytes; a compressed input is not read behind it", l.line, maxDocument)
 		return d, nil
 	}
 	l.err = l.skipLine()

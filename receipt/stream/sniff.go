@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // split returns the splitter for an input of a kind, which is sniffed when it is
@@ -150,9 +149,12 @@ func telling(head []byte) bool {
 // whole reads the one document of an input. A page of a list, as the protocol's
 // routes answer it, is the documents in it.
 func whole(r io.Reader) (splitter, error) {
-	text, err := io.ReadAll(io.LimitReader(r, receipt.MaxBytes+1))
+	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	if err != nil {
 		return nil, err
+	}
+	if len(text) > maxDocument && beginsPage(text) {
+		return newPage(io.MultiReader(bytes.NewReader(text), r)), nil
 	}
 	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
 		return &listed{}, nil
@@ -169,7 +171,7 @@ func pageOf(text []byte) []document {
 		return nil
 	}
 	doc := new(canon.Document)
-	if doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes}) != nil {
+	if doc.Parse(text, envelopeLimits()) != nil {
 		return nil
 	}
 	data := doc.Root().Member("data")

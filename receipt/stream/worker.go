@@ -35,10 +35,13 @@ func (w *worker) verify(it *item, found bool) {
 		it.data = text
 	}
 	w.v.VerifyBytes(it.data, w.doc, rep)
-	if code := rep.Finding().Code; code == receipt.CodeNotAReceipt {
+	switch rep.Finding().Code {
+	case receipt.CodeNotAReceipt, receipt.CodeDepthLimit, receipt.CodeSizeLimit, receipt.CodeNumberPrecision:
 		w.unwrap(it)
-	} else if it.last && !it.single {
-		w.torn(it)
+	default:
+		if it.last && !it.single {
+			w.torn(it)
+		}
 	}
 	if it.cbor && !rep.InputSHA256.IsZero() {
 		rep.InputSHA256 = canon.Sum(judged)
@@ -123,15 +126,17 @@ func beginsEscape(text []byte) bool {
 	return false
 }
 
-// unwrap judges the receipt inside an API envelope in its place.
+// unwrap judges the receipt inside an API envelope in its place: what the receipt
+// format forbids may be beside it.
 func (w *worker) unwrap(it *item) {
-	root := w.doc.Root()
-	if payload := payloadOf(root); !payload.IsZero() {
-		it.data = payload.Raw()
-		w.v.VerifyBytes(it.data, w.doc, &it.rep)
-		it.rep.NotChecked = append(it.rep.NotChecked, receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Pointer: "/wire/payload",
-			Detail: "the API envelope around the receipt: nothing protects it"})
+	payload := payloadIn(w.doc, it.data)
+	if payload == nil {
+		return
 	}
+	it.data = payload
+	w.v.VerifyBytes(it.data, w.doc, &it.rep)
+	it.rep.NotChecked = append(it.rep.NotChecked, receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Pointer: "/wire/payload",
+		Detail: "the API envelope around the receipt: nothing protects it"})
 }
 
 // otherKind names a document that lies beside receipts for good reason; "" for
@@ -183,34 +188,11 @@ func (w *worker) survey(it *item, found bool) {
 
 // locate gathers the facts of a JSON text by the limits of the format.
 func (w *worker) locate(it *item, text []byte, found bool) {
-	limits := canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}
-	if w.doc.Parse(text, limits) != nil {
+	if _, err := Receipt(w.doc, text); err != nil {
 		return
-	}
-	if foreign(w.doc) {
-		if payload := payloadOf(w.doc.Root()); !payload.IsZero() && w.doc.Parse(payload.Raw(), limits) != nil {
-			return
-		}
 	}
 	it.facts.gather(w.doc, canon.Digest{})
 	if found && !it.facts.placed {
 		it.other = otherKind(w.doc.Root())
 	}
-}
-
-// foreign reports whether a document is what the verifier calls not_a_receipt.
-func foreign(doc *canon.Document) bool {
-	root := doc.Root()
-	_, lossy := doc.LossyInteger()
-	return !lossy && root.Kind() == canon.KindObject && !bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")) &&
-		root.Member("receipt_id").IsZero() && root.Member("chain").IsZero()
-}
-
-// payloadOf returns the receipt inside an API envelope, which is none itself.
-func payloadOf(root canon.Node) canon.Node {
-	payload := root.Member("wire").Member("payload")
-	if payload.Kind() != canon.KindObject {
-		return canon.Node{}
-	}
-	return payload
 }

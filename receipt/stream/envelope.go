@@ -1,0 +1,65 @@
+package stream
+
+import (
+	"bytes"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// MaxWrapping is how many bytes an API envelope may have beside its receipt, and a
+// page beside its entries. Receipts have limits of their own, [receipt.MaxBytes] and
+// [receipt.MaxDepth], which are judged of what is inside.
+const MaxWrapping = 1 << 20
+
+// maxDocument bounds what is cut out of an input: a receipt in its envelope.
+const maxDocument = receipt.MaxBytes + MaxWrapping
+
+func receiptLimits() canon.Limits {
+	return canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}
+}
+
+func envelopeLimits() canon.Limits { return canon.Limits{Bytes: maxDocument, Depth: canon.MaxDepth} }
+
+// Receipt parses the JSON text of a receipt into doc by the limits of the format,
+// and returns the text. Of a receipt inside an API envelope both are of the receipt.
+// On error, a *[canon.SyntaxError], doc is empty.
+func Receipt(doc *canon.Document, text []byte) ([]byte, error) {
+	err := doc.Parse(text, receiptLimits())
+	if payload := payloadIn(doc, text); payload != nil {
+		return payload, doc.Parse(payload, receiptLimits())
+	}
+	return text, err
+}
+
+// payloadIn returns the text of the receipt inside an API envelope; nil when the
+// text is no envelope. doc holds the text when that is within the limits of
+// receipts. When it is not, the limits of envelopes apply, and doc is empty again
+// at the end: it is used for both, as one index of a hostile text takes much memory.
+func payloadIn(doc *canon.Document, text []byte) []byte {
+	beyond := doc.Root().IsZero()
+	if beyond && doc.Parse(text, envelopeLimits()) != nil {
+		return nil
+	}
+	payload := payloadOf(doc.Root()).Raw()
+	if beyond {
+		_ = doc.Parse(nil, canon.Limits{}) // always an error, which empties it
+	}
+	return payload
+}
+
+// payloadOf returns the receipt inside an API envelope, which is none itself.
+func payloadOf(root canon.Node) canon.Node {
+	payload := root.Member("wire").Member("payload")
+	if !foreign(root) || payload.Kind() != canon.KindObject {
+		return canon.Node{}
+	}
+	return payload
+}
+
+// foreign reports whether a document is an object that the verifier calls
+// not_a_receipt.
+func foreign(root canon.Node) bool {
+	return root.Kind() == canon.KindObject && !bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")) &&
+		root.Member("receipt_id").IsZero() && root.Member("chain").IsZero()
+}

@@ -1,0 +1,209 @@
+package stream_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// deepReceipt returns a receipt that is nested as deep as the format allows, or one
+// level more.
+func deepReceipt(t *testing.T, levels int) []byte {
+	t.Helper()
+	w := newWriter(t, "a")
+	d := w.draft()
+	var deep any = 1
+	for range levels - 2 { // the receipt, its metadata
+		deep = []any{deep}
+	}
+	d.Metadata = receipt.Object{"deep": deep}
+	s, err := w.sealer.Seal(d, w.head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.JSON()
+}
+
+// TestLimitsAreOfReceipts: depth, size and precision are judged of a receipt,
+// whatever is around it.
+func TestLimitsAreOfReceipts(t *testing.T) {
+	deepest := deepReceipt(t, receipt.MaxDepth)
+	doc, err := canon.Parse(deepest)
+	if err != nil || doc.Depth() != receipt.MaxDepth {
+		t.Fatal(err, doc.Depth())
+	}
+	tooDeep := bytes.Replace(deepest, []byte("[1]"), []byte("[[1]]"), 1)
+	lossy := bytes.Replace(deepest, []byte("[1]"), []byte("[9007199254740993]"), 1)
+	large := filled(t, receipt.MaxBytes)
+	tooLarge := append(bytes.Clone(large), ' ')
+	wrap := func(r []byte) string {
+		return `{"a":` + deepArray(300) + `,"n":9007199254740993,"wire":{"payload":` + string(r) + `,"x":1e300}}`
+	}
+	page := func(r string) string { return `{"object":"list","next":9007199254740993,"data":[` + r + `]}` }
+	for name, c := range map[string]struct {
+		receipt []byte
+		want    string // of the receipt alone
+	}{
+		"deepest":  {deepest, "verified 1/0/0"},
+		"too deep": {tooDeep, "refuted 0/1/0; depth_limit"},
+		"lossy":    {lossy, "refuted 0/1/0; number_precision"},
+		"large":    {large, "verified 1/0/0"},
+	} {
+		for form, text := range map[string]string{
+			"alone":                   string(c.receipt),
+			"an envelope":             wrap(c.receipt),
+			"an array":                "[" + string(c.receipt) + "]",
+			"a page":                  page(string(c.receipt)),
+			"an array of envelopes":   "[" + wrap(c.receipt) + "]",
+			"a page of envelopes":     page(wrap(c.receipt)),
+			"an envelope in lines":    wrap(c.receipt) + "\n",
+			"a page, indented":        strings.Replace(strings.ReplaceAll(page("RECEIPT"), ",", ",\n "), "RECEIPT", string(c.receipt), 1),
+			"an envelope, line break": "{\n" + wrap(c.receipt)[1:],
+		} {
+			for joined, r := range map[string]result{"one": verify(t, []byte(text), stream.Options{}),
+				"two": verifyFiles(t, stream.Options{}, source("x", []byte(text)), source("y", []byte(text)))} {
+				s := r.summary
+				got := fmt.Sprintf("%v %d/%d/%d", s.Verdict(), s.Verified, s.Refuted, s.Undecided)
+				for code := range s.Codes {
+					got += "; " + string(code)
+				}
+				want := c.want
+				if joined == "two" && s.Refuted == 2 {
+					want = strings.Replace(want, "0/1/0", "0/2/0", 1)
+				}
+				if got != want || r.err != nil {
+					t.Errorf("%s as %s, %s: %s (%v), want %s", name, form, joined, got, r.err, want)
+				}
+			}
+		}
+	}
+	// What Documents gives out is what the verifier judges.
+	for text, want := range map[string]bool{wrap(deepest): true, page(wrap(deepest)): true, wrap(tooDeep): false, wrap(lossy): false, string(tooLarge): false,
+		wrap(large): true, `{"wire":{"payload":{"a":1}},"chain":{},"n":9007199254740993}`: false} {
+		var failure error
+		for _, err := range stream.Documents(t.Context(), []stream.Source{source("x", []byte(text))}, stream.Options{}) {
+			failure = err
+		}
+		if (failure == nil) != want {
+			t.Errorf("%.80s: %v", text, failure)
+		}
+	}
+}
+
+// TestHostileEnvelopes: what is no envelope, or one without end, is an error.
+func TestHostileEnvelopes(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"deeper than any":    {`{"a":` + deepArray(canon.MaxDepth) + `,"wire":{"payload":{}}}`, "depth_limit"},
+		"larger than any":    {`{"a":"` + strings.Repeat("x", receipt.MaxBytes+stream.MaxWrapping) + `","wire":{"payload":{}}}`, "size_limit"},
+		"payload of nothing": {`{"n":9007199254740993,"wire":{"payload":{}}}`, "not_a_receipt"},
+		"payload no object":  {`{"n":9007199254740993,"wire":{"payload":[1]}}`, "number_precision"},
+		"a receipt as well":  {`{"n":9007199254740993,"chain":{},"wire":{"payload":{}}}`, "number_precision"},
+		"twice":              {`{"wire":{"payload":{}},"wire":{"payload":{}}}`, "duplicate_name"},
+		"nested":             {`{"wire":{"payload":{"wire":{"payload":{"chain":{}}}}}}`, "not_a_receipt"},
+	} {
+		r := verify(t, []byte(c.text), stream.Options{})
+		if r.summary.Refuted != 1 || r.summary.Codes[receipt.Code(c.want)] != 1 {
+			t.Errorf("%s: %v, want %s", name, r, c.want)
+		}
+	}
+}
+
+func deepArray(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+
+// filled returns a receipt of so many bytes.
+func filled(t *testing.T, size int) []byte {
+	t.Helper()
+	w := newWriter(t, "a")
+	d := w.draft()
+	seal := func(n int) []byte {
+		d.Metadata = receipt.Object{"pad": strings.Repeat("x", n)}
+		s, err := w.sealer.Seal(d, w.head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.JSON()
+	}
+	text := seal(size - len(seal(0)))
+	if len(text) != size {
+		t.Fatal(len(text))
+	}
+	return text
+}
+
+// TestLargePages: a page may have any number of receipts, and takes the memory of
+// one. What is wrong with its frame refutes, however it is written.
+func TestLargePages(t *testing.T) {
+	w := newWriter(t, "a")
+	list := w.many(6)
+	const entries = 22_000 // more than any document may have
+	more := func() io.Reader { return &repeated{text: append([]byte{','}, list[5]...), n: entries} }
+	head := bytes.Join(list, []byte(","))
+	for name, c := range map[string]struct{ before, behind, want string }{
+		"object first":      {`{"object":"list","data":[`, `]}`, "verified"},
+		"object last":       {`{"data":[`, `],"object":"list"}` + "\n", "verified"},
+		"members around":    {`{"a":{"data":[1]},"b":"data","object":"list","data":[`, `],"has_more":false,"next":9007199254740993}`, "verified"},
+		"white space":       {" {\n\"object\" : \"list\",\n \"data\" :\t[", "\n]\n}\n", "verified"},
+		"no list":           {`{"object":"lists","data":[`, `]}`, "size_limit"},
+		"no object":         {`{"data":[`, `]}`, "size_limit"},
+		"data twice":        {`{"object":"list","data":[`, `],"data":[]}`, "duplicate_name"},
+		"malformed behind":  {`{"object":"list","data":[`, `],}`, "syntax"},
+		"malformed before":  {`{"object":"list",,"data":[`, `]}`, "syntax"},
+		"a comma too many":  {`{"object":"list","data":[`, `,]}`, "syntax"},
+		"something behind":  {`{"object":"list","data":[`, `]}{}`, "trailing_data"},
+		"too much behind":   {`{"object":"list","data":[`, `],"a":"` + strings.Repeat("x", stream.MaxWrapping) + `"}`, "size_limit"},
+		"cut in an entry":   {`{"object":"list","data":[`, `,{"schema":`, "torn_tail"},
+		"cut behind":        {`{"object":"list","data":[`, `],"a`, "torn_tail"},
+		"another receipt":   {`{"object":"list","data":[{},`, `]}`, "not_a_receipt"},
+		"too large an item": {`{"object":"list","data":[`, `,"` + strings.Repeat("x", receipt.MaxBytes+stream.MaxWrapping) + `"]}`, "size_limit"},
+	} {
+		run := stream.Verify(t.Context(), integrity(t), io.MultiReader(strings.NewReader(c.before), bytes.NewReader(head), more(), strings.NewReader(c.behind)), stream.Options{})
+		var peak, m runtime.MemStats
+		n := 0
+		for range run.Reports() {
+			if n++; n%4_000 == 0 {
+				runtime.GC()
+				if runtime.ReadMemStats(&m); m.HeapAlloc > peak.HeapAlloc {
+					peak = m
+				}
+			}
+		}
+		s, err := run.Summary()
+		good := s.Verdict() == receipt.Verified && s.Receipts == len(list) && s.Copies == entries
+		if c.want != "verified" {
+			good = s.Verdict() != receipt.Verified && s.Codes[receipt.Code(c.want)] == 1
+		}
+		if !good || err != nil {
+			t.Errorf("%s: %v %d receipts, %d copies, codes %v (%v), want %s", name, s.Verdict(), s.Receipts, s.Copies, s.Codes, err, c.want)
+		}
+		if peak.HeapAlloc > 128<<20 {
+			t.Errorf("%s: %d MB", name, peak.HeapAlloc>>20)
+		}
+	}
+}
+
+// repeated is a text n times.
+type repeated struct {
+	text []byte
+	n    int
+	rest []byte
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 {
+		if r.n == 0 {
+			return 0, io.EOF
+		}
+		r.n--
+		r.rest = r.text
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}

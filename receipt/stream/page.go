@@ -1,0 +1,123 @@
+package stream
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A page cuts a list, {"object":"list","data":[…]}, into its entries without
+// holding it whole: it may be larger than any receipt. What is not an entry is kept
+// as the page's frame, which is parsed at its end as strictly as any document.
+type page struct {
+	r       *bufio.Reader
+	at      nesting
+	frame   []byte // the page without its entries
+	name    []byte // the last string of the page's own object, quoted
+	named   bool   // name is the name of a member, whose value follows
+	entries *array // while they are being read
+	found   bool   // they were
+	count   int    // entries so far
+	ended   bool
+}
+
+func newPage(r io.Reader) *page { return &page{r: bufio.NewReaderSize(r, readBytes)} }
+
+// beginsPage reports whether a text is the beginning of a page.
+func beginsPage(text []byte) bool {
+	p := newPage(bytes.NewReader(text))
+	_, err := p.seek()
+	return err == nil && p.entries != nil
+}
+
+func (p *page) ready() bool { return p.r.Buffered() > readBytes/2 }
+
+func (p *page) next() (document, error) {
+	for !p.ended {
+		if p.entries == nil {
+			if d, err := p.seek(); err != nil || d.fault != nil {
+				p.ended = true
+				return d, err
+			}
+			continue
+		}
+		d, err := p.entries.next()
+		if err != io.EOF {
+			p.count++
+			p.ended = err != nil || d.fault != nil
+			return d, err
+		}
+		p.entries = nil
+	}
+	return document{}, io.EOF
+}
+
+// seek reads on to the entries, or to the end of the page, which is judged then.
+func (p *page) seek() (document, error) {
+	for {
+		c, err := p.r.ReadByte()
+		switch {
+		case err == io.EOF:
+			return p.end()
+		case err != nil:
+			return document{}, err
+		case c == '[' && p.at.depth == 1 && p.named && string(p.name) == `"data"` && !p.found:
+			p.found = true
+			p.frame = append(p.frame, "[]"...)
+			p.entries = &array{r: p.r, inside: true}
+			return document{}, p.r.UnreadByte()
+		}
+		p.read(c)
+		if len(p.frame) > MaxWrapping {
+			return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes beside the entries of a list, found more; what follows was not read", MaxWrapping)), nil
+		}
+	}
+}
+
+// read takes a byte of the frame.
+func (p *page) read(c byte) {
+	inString := p.at.inString
+	p.at.read(c)
+	p.frame = append(p.frame, c)
+	if p.at.depth != 1 {
+		return
+	}
+	switch {
+	case inString || p.at.inString:
+		if !inString {
+			p.name = p.name[:0]
+		}
+		p.name = append(p.name, c)
+	case c == ':':
+		p.named = true
+	case c == ',' || c == '{':
+		p.named = false
+	}
+}
+
+// end judges the frame.
+func (p *page) end() (document, error) {
+	doc := new(canon.Document)
+	err := doc.Parse(p.frame, canon.Limits{Bytes: 2 * MaxWrapping})
+	var syntax *canon.SyntaxError
+	switch {
+	case errors.As(err, &syntax) && p.at.depth > 0:
+		d := p.fault(receipt.CodeTornTail, "the list ends in its middle")
+		d.fault.torn = true
+		return d, nil
+	case errors.As(err, &syntax):
+		return p.fault(receipt.Code(syntax.Code), "beside the entries of the list: "+syntax.Detail), nil
+	case doc.Root().Member("object").String() != "list" || !p.found:
+		return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes, or a page of a list, found neither", receipt.MaxBytes)), nil
+	}
+	return document{}, io.EOF
+}
+
+func (p *page) fault(code receipt.Code, detail string) document {
+	return document{index: p.count + 1, fault: &fault{code: code, detail: detail}}
+}
