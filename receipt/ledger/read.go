@@ -46,20 +46,32 @@ func (l *SQLite) Raw(ctx context.Context, receiptID string) (json []byte, err er
 		return nil, err
 	}
 	defer done()
-	r, err := l.raw(ctx, l.read, "WHERE r.receipt_id = ?", receiptID)
+	r, readable, err := l.found(ctx, receiptID)
+	if err == nil && readable {
+		err = r.place()
+	}
 	if err != nil {
-		return nil, l.wrap("read a receipt", err)
-	}
-	if err := new(row).read(r.json); err != nil {
-		return r.json, nil // so nobody takes it for another one
-	}
-	if err := l.check(r); err != nil {
 		return nil, err
 	}
-	if r.id != receiptID {
-		return nil, misled(r)
-	}
 	return r.json, nil
+}
+
+// found returns the row of a receipt_id, which says what the receipt in it says, unless
+// that cannot be read, so that nobody takes it for another one.
+func (l *SQLite) found(ctx context.Context, receiptID string) (r *stored, readable bool, err error) {
+	if r, err = l.raw(ctx, l.read, "WHERE r.receipt_id = ?", receiptID); err != nil {
+		return nil, false, l.wrap("read a receipt", err)
+	}
+	if err := new(row).read(r.json); err != nil {
+		return r, false, nil
+	}
+	if err := l.fits(r); err != nil {
+		return nil, false, err
+	}
+	if r.id != receiptID {
+		return nil, false, misled(r)
+	}
+	return r, true, nil
 }
 
 // misled says that an index led to another row than the one that was looked for.
@@ -105,6 +117,12 @@ type Query struct {
 	Stream  *chain.Stream // nil: any
 	From    time.Time     // issued_at is not earlier; zero: any
 	Before  time.Time     // issued_at is earlier; zero: any
+
+	// Sees leaves out the streams of which it returns false: their rows are not even
+	// read. Nil: none.
+	Sees func(chain.Stream) bool
+
+	seen []int64 // the streams that it sees
 }
 
 // conditions are those of rows behind one, up to a last one.
@@ -119,6 +137,9 @@ func (q Query) conditions(after, last int64) (where string, args []any) {
 	if s := q.Stream; s != nil {
 		add("stream = (SELECT id FROM streams WHERE issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?)",
 			s.Issuer, !s.HasTenant, s.Tenant, s.Workspace)
+	}
+	if q.Sees != nil {
+		add("stream IN (SELECT value FROM json_each(?))", numbers(q.seen))
 	}
 	if from, before, ok := q.times(); ok {
 		add("+issued_at >= ? AND +issued_at < ?", from, before) // +: not by that index, whose order is another
@@ -202,6 +223,11 @@ func (l *SQLite) list(ctx context.Context, q Query, after, last int64, limit int
 		return nil, err
 	}
 	defer done()
+	if q.Sees != nil {
+		if q.seen, err = l.visible(ctx, q.Sees); err != nil {
+			return nil, l.wrap("list receipts", err)
+		}
+	}
 	statement, args := l.statement(q, after, last, limit)
 	rows, err := l.read.QueryContext(ctx, statement, args...)
 	if err != nil {

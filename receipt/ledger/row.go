@@ -124,6 +124,14 @@ func (r *stored) scan(scan func(...any) error) error {
 // error is a *DamageError unless it is what was stored. Whether the content of the
 // receipt fits its hash is for who verifies it.
 func (l *SQLite) check(r *stored) error {
+	if err := l.fits(r); err != nil {
+		return err
+	}
+	return r.place()
+}
+
+// fits compares a row with the receipt in it.
+func (l *SQLite) fits(r *stored) error {
 	var own row
 	if err := own.read(r.json); err != nil {
 		return unreadable(r.id, r.stream, err)
@@ -134,7 +142,7 @@ func (l *SQLite) check(r *stored) error {
 	if columns := r.differences(&own); len(columns) > 0 {
 		return &DamageError{FaultRow, r.id, r.stream, otherColumn(columns[0])}
 	}
-	return r.place()
+	return nil
 }
 
 // place looks at where a row stands: behind the row that its receipt names, stored

@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
 // New returns the receipts of a ledger as a source. What is issued while serving is
-// served at once. A task's receipts are those that it is the subject of, or that have
+// served at once. How a receipt stands to the others of its stream is what the ledger
+// has: one that does not follow the one before it is refuted. A task's receipts are those that it is the subject of, or that have
 // its id in identifiers.task_id, in the order in which they were stored.
 //
 // A row that holds another receipt than the one it was found for is
@@ -30,12 +29,24 @@ const (
 )
 
 func (s source) Get(ctx context.Context, receiptID string, reach *serve.Reach) (serve.Stored, error) {
-	json, err := s.ledger.Raw(ctx, receiptID)
-	damage, damaged := errors.AsType[*ledger.DamageError](err)
-	if errors.Is(err, ledger.ErrNotFound) || err == nil && !sees(reach, json) || damaged && !reach.Sees(damage.Stream) {
-		return serve.Stored{}, serve.ErrNotFound
+	if !reach.All() {
+		stream, found, err := s.ledger.StreamOf(ctx, receiptID)
+		if err != nil {
+			return serve.Stored{}, err
+		}
+		if !found || !reach.Sees(stream) {
+			return serve.Stored{}, serve.ErrNotFound
+		}
 	}
-	return serve.Stored{JSON: json}, changed(err)
+	json, link, err := s.ledger.Linked(ctx, receiptID)
+	damage, damaged := errors.AsType[*ledger.DamageError](err)
+	switch {
+	case errors.Is(err, ledger.ErrNotFound), damaged && !reach.Sees(damage.Stream):
+		return serve.Stored{}, serve.ErrNotFound
+	case err != nil:
+		return serve.Stored{}, changed(err)
+	}
+	return serve.Stored{JSON: json, Link: &link}, nil
 }
 
 // changed says of a damaged row what any source does.
@@ -54,15 +65,16 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 	if err != nil {
 		return nil, false, err
 	}
+	selected := ledger.Query{Task: q.Task}
+	if !q.Reach.All() {
+		selected.Sees = q.Reach.Sees
+	}
 	for size := 0; ; {
-		part, behind, err := s.ledger.List(ctx, ledger.Query{Task: q.Task}, cursor, pagePart)
+		part, behind, err := s.ledger.List(ctx, selected, cursor, pagePart)
 		if err != nil {
 			return nil, false, changed(err)
 		}
 		for _, e := range part {
-			if !sees(q.Reach, e.JSON) {
-				continue
-			}
 			if len(page) > 0 && (len(page) == q.Limit || size+len(e.JSON) > pageBytes) {
 				return page, true, nil
 			}
@@ -89,13 +101,4 @@ func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, e
 		err = serve.ErrCursor
 	}
 	return cursor, changed(err)
-}
-
-// sees reports whether a receipt is within reach. What is no JSON is in nobody's.
-func sees(reach *serve.Reach, json []byte) bool {
-	if reach.All() {
-		return true
-	}
-	doc, err := canon.Parse(json)
-	return err == nil && reach.Sees(chain.StreamOf(doc))
 }

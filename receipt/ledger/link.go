@@ -1,0 +1,101 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Linked returns the stored bytes of a receipt as [SQLite.Raw] does, and how the
+// receipt stands to the others of its stream: it follows the one before it, or it does
+// not, which refutes it, or another one was there before that follows the same. The
+// tables do not let that happen; who writes around them can. The link of what cannot
+// be read is not checked.
+func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, link receipt.Check, err error) {
+	done, err := l.reading(ctx)
+	if err != nil {
+		return nil, link, err
+	}
+	defer done()
+	r, readable, err := l.found(ctx, receiptID)
+	if err != nil {
+		return nil, link, err
+	}
+	if !readable {
+		return r.json, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked, Detail: "link: the receipt cannot be read"}, nil
+	}
+	forks, err := l.forks(ctx, r)
+	if err != nil {
+		return nil, link, l.wrap("read a receipt", err)
+	}
+	placed := r.place()
+	damage, _ := errors.AsType[*DamageError](placed)
+	switch {
+	case forks:
+		return r.json, r.refuted(receipt.CodeChainFork, "names a predecessor that another stored receipt names too"), nil
+	case damage != nil && damage.Code == string(receipt.CodeChainBreak):
+		return r.json, r.refuted(receipt.CodeChainBreak, "names a predecessor that is not the one before it in its stream, as it is stored"), nil
+	case placed != nil:
+		return nil, link, placed
+	}
+	return r.json, receipt.Check{Status: receipt.Passed}, nil
+}
+
+// refuted is the link of a receipt whose place is false.
+func (r *stored) refuted(code receipt.Code, detail string) receipt.Check {
+	c := receipt.Check{Status: receipt.Failed, Code: code, Pointer: "/chain/previous_receipt_hash", Stated: "null", Detail: detail}
+	if !r.link.First {
+		c.Stated = r.link.Previous.String()
+	}
+	return c
+}
+
+// forks reports whether a receipt that was stored before names the same predecessor. A
+// row that says something else than its receipt shows nothing.
+func (l *SQLite) forks(ctx context.Context, r *stored) (bool, error) {
+	other, err := l.raw(ctx, l.read, `WHERE r.seq = (SELECT min(o.seq) FROM receipts o JOIN receipts x ON x.stream = o.stream
+	WHERE x.seq = ? AND o.seq < x.seq AND ifnull(o.previous, x'') = ifnull(x.previous, x''))`, r.sequence)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && l.fits(other) == nil, err
+}
+
+// StreamOf returns the stream that a receipt was stored in, without reading the receipt,
+// and whether there is one.
+func (l *SQLite) StreamOf(ctx context.Context, receiptID string) (s chain.Stream, found bool, err error) {
+	done, err := l.reading(ctx)
+	if err != nil {
+		return s, false, err
+	}
+	defer done()
+	var tenant sql.NullString
+	err = l.read.QueryRowContext(ctx, "SELECT s.issuer, s.tenant, s.workspace FROM receipts r JOIN streams s ON s.id = r.stream WHERE r.receipt_id = ?",
+		receiptID).Scan(&s.Issuer, &tenant, &s.Workspace)
+	if errors.Is(err, sql.ErrNoRows) {
+		return chain.Stream{}, false, nil
+	}
+	s.Tenant, s.HasTenant = tenant.String, tenant.Valid
+	return s, err == nil, l.wrap("look for a receipt", err)
+}
+
+// visible returns the rows of the streams that are seen.
+func (l *SQLite) visible(ctx context.Context, sees func(chain.Stream) bool) (ids []int64, err error) {
+	rows, err := l.streams(ctx)
+	for _, s := range rows {
+		if sees(s.Stream) {
+			ids = append(ids, s.id)
+		}
+	}
+	return ids, err
+}
+
+// numbers are as SQLite takes a list.
+func numbers(list []int64) string {
+	text, _ := json.Marshal(append([]int64{}, list...)) // numbers are never refused
+	return string(text)
+}

@@ -1,0 +1,230 @@
+package served_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+)
+
+// An issued is a ledger and the server of it.
+type issued struct {
+	t      *testing.T
+	path   string
+	ledger *ledger.SQLite
+	server *serve.Server
+	keys   map[string]string // API keys by name
+}
+
+// issuedBy makes a ledger and issues drafts into it.
+func issuedBy(t *testing.T, drafts ...*receipt.Draft) *issued {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	l, err := ledger.Create(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	issuer := &ledger.Issuer{Store: l, KeepSecrets: true, Unsigned: true}
+	for _, d := range drafts {
+		if _, err := issuer.Issue(context.Background(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v, err := serve.NewVerifier(nil, receipt.Policy{IntegrityOnly: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, held := "", map[string]string{}
+	for name, members := range map[string]string{"a": `,"tenants":["a"]}`, "all": "}"} {
+		key, entry, err := serve.NewAPIKey(strings.NewReader(fmt.Sprintf("%-32s", name)), name, time.Unix(0, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held[name] = key
+		lines += strings.TrimSuffix(string(line), "}") + members + "\n"
+	}
+	keys, err := serve.ParseAPIKeys([]byte(lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := func() time.Time { return time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) }
+	s, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return v }, Source: served.New(l), Now: now, APIKeys: func() *serve.APIKeys { return keys }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &issued{t, path, l, s, held}
+}
+
+// execute changes the file behind the ledger's back.
+func (i *issued) execute(statements string) {
+	i.t.Helper()
+	db, err := sql.Open("sqlite", i.path)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(statements); err != nil {
+		i.t.Fatal(err)
+	}
+}
+
+// ask sends a request with a key, and returns status and body without the request's id.
+func (i *issued) ask(key, method, path string) string {
+	i.t.Helper()
+	w, r := httptest.NewRecorder(), httptest.NewRequest(method, path, nil)
+	r.Header.Set("Harn-Agents-Protocol-Version", serve.ProtocolVersion)
+	r.Header.Set("Authorization", "Bearer "+i.keys[key])
+	i.server.ServeHTTP(w, r)
+	return fmt.Sprint(w.Code, " ", regexp.MustCompile(`"request_id":"[^"]*"`).ReplaceAllString(w.Body.String(), ""))
+}
+
+func tenantDraft(id, tenant, task string) *receipt.Draft {
+	d := storetest.Draft(id, "w")
+	d.Identifiers.TenantID = tenant
+	d.Identifiers.TaskID = task
+	d.Metadata = receipt.Object{"of": id}
+	return d
+}
+
+// TestTenants: what the key of one tenant gets is what it gets from a ledger that
+// never had anything of another, also when what the other has is damaged.
+func TestTenants(t *testing.T) {
+	const marker = "MARKERB"
+	var ours, all []*receipt.Draft
+	var ids []string
+	for n := range 6 {
+		theirs := fmt.Sprint("receipt_", marker, n)
+		own := tenantDraft(fmt.Sprint("receipt_a", n), "a", "shared")
+		all = append(all, tenantDraft(theirs, "b_"+marker, "shared"), own)
+		ours = append(ours, own)
+		ids = append(ids, theirs, own.ReceiptID)
+	}
+	all = append(all, tenantDraft("receipt_"+marker+"_none", "", "shared"), tenantDraft("receipt_"+marker+"_own", "b_"+marker, "task_"+marker))
+	ids = append(ids, "receipt_"+marker+"_none", "receipt_"+marker+"_own", "receipt_absent")
+	both, alone := issuedBy(t, all...), issuedBy(t, ours...)
+	both.execute(`UPDATE receipts SET json = CAST('{' || CAST(json AS TEXT) AS BLOB) WHERE receipt_id = 'receipt_MARKERB3';
+UPDATE receipts SET json = (SELECT json FROM receipts WHERE receipt_id = 'receipt_MARKERB1') WHERE receipt_id = 'receipt_MARKERB4';
+DELETE FROM receipts WHERE receipt_id = 'receipt_MARKERB2'`)
+	var paths, hashes []string
+	for entry, err := range both.ledger.Scan(context.Background(), ledger.Query{Sees: func(s chain.Stream) bool { return s.Tenant == "a" }}) {
+		if err != nil || strings.Contains(string(entry.JSON), marker) {
+			t.Fatalf("%s %v", entry.JSON, err)
+		}
+		hashes = append(hashes, hex.EncodeToString(entry.Hash[:]))
+	}
+	for _, id := range ids {
+		paths = append(paths, "GET /v1/receipts/"+id, "POST /v1/receipts/"+id+"/verify", "GET /v1/tasks/task_"+id+"/receipts", "GET /v1/receipts/"+strings.ToUpper(id))
+	}
+	for limit := range 8 {
+		path := fmt.Sprintf("/v1/tasks/shared/receipts?limit=%d", limit)
+		paths = append(paths, "GET "+path)
+		for next := "x"; next != ""; { // through the whole list, as the tenant
+			var page struct {
+				Page struct {
+					Next string `json:"next_cursor"`
+				}
+			}
+			_, body, _ := strings.Cut(alone.ask("a", "GET", path), " ")
+			if json.Unmarshal([]byte(body), &page); page.Page.Next != "" {
+				path = fmt.Sprintf("/v1/tasks/shared/receipts?limit=%d&cursor=%s", limit, page.Page.Next)
+				paths = append(paths, "GET "+path)
+			}
+			next = page.Page.Next
+		}
+	}
+	paths = append(paths, "GET /v1/tasks/task_"+marker+"/receipts", "GET /v1/tasks/shared/receipts", "GET /metrics", "GET /v1")
+	found := 0
+	for _, line := range paths {
+		method, path, _ := strings.Cut(line, " ")
+		a, b := both.ask("a", method, path), alone.ask("a", method, path)
+		if a != b || strings.Contains(a, marker) {
+			t.Errorf("%s: %.300s\nwithout the other tenant: %.300s", line, a, b)
+		}
+		if strings.HasPrefix(a, "200 ") && strings.Contains(a, `"payload":`) {
+			found++
+		}
+	}
+	if found < 20 || len(hashes) != 6 {
+		t.Errorf("%d answers with receipts, %d receipts", found, len(hashes))
+	}
+	if got := both.ask("all", "GET", "/v1/receipts/receipt_MARKERB0"); !strings.HasPrefix(got, "200 ") {
+		t.Errorf("without limits: %s", got)
+	}
+}
+
+// TestSubjects: a task's receipts are those that it is the subject of, and those that
+// name it, each once.
+func TestSubjects(t *testing.T) {
+	draft := func(id, subject, task string) *receipt.Draft {
+		d := storetest.Draft(id, "w")
+		d.Subject.ID, d.Identifiers.TaskID = subject, task
+		return d
+	}
+	artifact := draft("receipt_artifact", "t", "other")
+	artifact.Subject.Object = "artifact"
+	i := issuedBy(t, draft("receipt_both", "t", "t"), draft("receipt_subject", "t", "other"), draft("receipt_named", "other", "t"), artifact)
+	for task, want := range map[string]string{"t": "receipt_both receipt_subject receipt_named", "other": "receipt_subject receipt_named receipt_artifact"} {
+		var list struct{ Data []struct{ ID string } }
+		_, body, _ := strings.Cut(i.ask("all", "GET", "/v1/tasks/"+task+"/receipts"), " ")
+		if err := json.Unmarshal([]byte(body), &list); err != nil {
+			t.Fatal(err, body)
+		}
+		var ids []string
+		for _, r := range list.Data {
+			ids = append(ids, r.ID)
+		}
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("%s: %s, expected %s", task, got, want)
+		}
+	}
+}
+
+// TestFork: who writes a fork into the file, around what forbids it, has a receipt that
+// is refuted; what it forks from is not.
+func TestFork(t *testing.T) {
+	fork := func(i *issued, id, position string) {
+		t.Helper()
+		other := issuedBy(t, storetest.Draft("receipt_0", "w"), storetest.Draft(id, "w"))
+		other.ledger.Close()
+		i.execute(fmt.Sprintf(`DROP INDEX receipts_place; DROP INDEX receipts_previous; ATTACH %q AS o;
+INSERT INTO main.receipts (stream, position, receipt_id, task, session, issued_at, hash, previous, json, subject)
+	SELECT stream, %s, receipt_id, task, session, issued_at, hash, previous, json, subject FROM o.receipts WHERE position = 2`, other.path, position))
+	}
+	for _, position := range []string{"2", "3", "4"} {
+		i := issuedBy(t, storetest.Draft("receipt_0", "w"), storetest.Draft("receipt_1", "w"), storetest.Draft("receipt_2", "w"))
+		fork(i, "receipt_fork", position)
+		got := i.ask("all", "POST", "/v1/receipts/receipt_fork/verify")
+		if !strings.HasPrefix(got, `200 {"valid":false,`) || !strings.Contains(got, `"reason":"refuted: chain_fork: names a predecessor that another stored receipt names too"`) {
+			t.Errorf("at %s: %s", position, got)
+		}
+		if got := i.ask("all", "GET", "/v1/receipts/receipt_fork"); !strings.HasPrefix(got, "200 ") {
+			t.Errorf("at %s: %s", position, got)
+		}
+	}
+	i := issuedBy(t, storetest.Draft("receipt_0", "w"), storetest.Draft("receipt_1", "w"), storetest.Draft("receipt_2", "w"))
+	i.execute("DELETE FROM receipts WHERE receipt_id = 'receipt_1'")
+	for id, want := range map[string]string{"receipt_0": `"check":"link","status":"passed"`, "receipt_2": `"reason":"refuted: chain_break: names a predecessor that is not the one before it`} {
+		if got := i.ask("all", "POST", "/v1/receipts/"+id+"/verify"); !strings.HasPrefix(got, "200 ") || !strings.Contains(got, want) {
+			t.Errorf("%s, one is missing: %s", id, got)
+		}
+	}
+}
