@@ -204,6 +204,7 @@ func recordNotes(c record.FrameCounts) (notes []string) {
 	add(c.Unknown, "frame of an unknown method or update was ignored", "frames of unknown methods or updates were ignored")
 	add(c.OtherSessions, "frame of another session was passed over", "frames of other sessions were passed over")
 	add(c.Replayed, "update told an earlier turn of the session that was loaded, and was passed over", "updates told earlier turns of the session that was loaded, and were passed over")
+	add(c.Dropped, "member of an update of a worker has no place in a receipt", "members of updates of workers have no place in a receipt")
 	add(c.Unmatched, "response answers no open request", "responses answer no open request")
 	return notes
 }

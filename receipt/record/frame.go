@@ -1,7 +1,9 @@
 package record
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -53,23 +55,30 @@ func (f *Frames) request(fr *frame) {
 	}
 	k, known := f.table[key]
 	fr.kind = key
+	fr.kept = f.recorder.run.budget
 	switch {
 	case fr.err != nil:
 		fr.err.Kind = key
 		return
 	case !f.ofSession(fr):
+		if fr.err != nil {
+			fr.err.Kind = key
+			return
+		}
 		f.counts.OtherSessions++
 		f.expect(fr, nil)
 		return
-	case f.loading && !fr.update.IsZero():
+	case f.loading && !fr.update.IsZero() && !f.loads(fr, key):
 		f.counts.Replayed++
 	case !known:
 		f.counts.Unknown++
 	case k.translate == nil:
 		f.counts.Silent++
 	default:
-		fr.kept = f.recorder.run.budget
-		k.translate(f, fr)
+		f.live = f.live || !fr.update.IsZero() && !f.loading
+		if fr.err == nil {
+			k.translate(f, fr)
+		}
 		if !fr.expects && !fr.root.Member("id").IsZero() {
 			f.expect(fr, nil)
 		}
@@ -78,14 +87,54 @@ func (f *Frames) request(fr *frame) {
 	f.expect(fr, nil)
 }
 
-// ofSession reports whether a frame is of the session that is recorded: the first
-// that a frame names, when the options name none.
+// ofSession reports whether a frame is of the session that is recorded. When the
+// options name none there is one. Frames of durable approvals name theirs in the
+// runtime's own way.
 func (f *Frames) ofSession(fr *frame) bool {
-	id := fr.text(fr.params, "sessionId")
+	id := cmp.Or(fr.text(fr.params, "sessionId"), harn(fr.params, "session_id").String(), harn(fr.update, "session_id").String())
 	if f.session == "" {
 		f.session = id
 	}
+	if id != "" && id != f.session && f.recorder.options.SessionID == "" {
+		fr.fail(CodeSession, fr.params, "expected a frame of the session %s, found one of %s; name the session that is meant", quote(f.session), quote(id))
+	}
 	return id == "" || id == f.session
+}
+
+// running reports whether the task is at work, as far as frames tell.
+func (f *Frames) running() bool { return f.prompting || f.live }
+
+// loads reports whether an update counts while a session is loaded. Before a prompt
+// it tells earlier turns. Behind one nothing tells what is told again and what goes
+// on: an update of something known adds what is new of it, and any other that tells
+// of a deed cannot be placed.
+func (f *Frames) loads(fr *frame, key string) bool {
+	u := fr.update
+	switch strings.TrimPrefix(key, methodUpdate+" ") {
+	case "usage_update":
+		return true
+	case "tool_call", "tool_call_update":
+		if _, known := f.calls[u.Member("toolCallId").String()]; known {
+			return true
+		}
+	case "worker_update":
+		if _, known := f.workers[cmp.Or(harn(u, "workerId", "worker_id").String(), harn(u.Member("content"), "worker_id").String())]; known {
+			return true
+		}
+	case "hitl_request", "hitl_resolved":
+		if f.asked[fr.requestID()] != nil {
+			return true
+		}
+	case "handoff", "artifact", "transcript_compacted":
+	default:
+		return f.running()
+	}
+	if f.running() {
+		fr.fail(CodeAmbiguous, u, "the session is loaded while the task runs: nothing tells whether this is of an earlier turn")
+		return true
+	}
+	f.doubtful = true
+	return false
 }
 
 // maxSameID bounds the open requests of one id. Two peers make two.
@@ -180,6 +229,14 @@ func harn(of canon.Node, names ...string) canon.Node {
 		}
 	}
 	return canon.Node{}
+}
+
+// harnOf returns the object in which a member of the runtime's own is.
+func harnOf(of canon.Node, name string) canon.Node {
+	if at := of.Member("_meta").Member("harn"); !absent(at.Member(name)) {
+		return at
+	}
+	return of
 }
 
 // str reads a string of the runtime's own.

@@ -18,6 +18,9 @@ type frameCall struct {
 	paths          []string
 	named          map[string]bool // the paths
 	previews       map[string]preview
+	running        canon.Digest // the input with which it was said to run
+	heard          canon.Digest // of what the tool was heard to say
+	unsaid         bool         // no event has that yet
 }
 
 // A preview is what a diff tells about a file before it is written.
@@ -33,6 +36,7 @@ func (f *Frames) call(fr *frame, id string) *frameCall {
 			fr.exceed("MaxEntries", fr.params, len(f.calls)+1)
 		}
 		c = &frameCall{id: id}
+		f.called = append(f.called, c)
 		f.recorder.run.charge(&fr.event, fr.params, requestCost)
 		f.calls[id] = c
 	}
@@ -121,46 +125,81 @@ func (fr *frame) executor(n canon.Node) (name, server string) {
 func translateCall(f *Frames, fr *frame) {
 	c := f.call(fr, fr.required(fr.update, "toolCallId"))
 	first(&c.name, cmp.Or(fr.str(fr.update, "toolName"), fr.required(fr.update, "title")))
-	f.describe(fr, c, fr.update)
-	c.candidate = harn(fr.update, "parsing").Bool()
-	if !c.candidate {
-		f.announce(fr, c)
-	}
-	f.closeCall(fr, c)
+	f.updated(fr, c)
 }
 
 func translateCallUpdate(f *Frames, fr *frame) {
 	c := f.call(fr, fr.required(fr.update, "toolCallId"))
 	first(&c.name, cmp.Or(fr.str(fr.update, "toolName"), fr.text(fr.update, "title")))
-	f.describe(fr, c, fr.update)
-	status := fr.text(fr.update, "status")
-	if p := harn(fr.update, "parsing"); p.Kind() == canon.KindBool {
+	f.updated(fr, c)
+}
+
+// updated applies what a new call and an update of one say alike. A candidate that
+// was never dispatched says nothing; one that runs, or ran, is a call.
+func (f *Frames) updated(fr *frame, c *frameCall) {
+	u := fr.update
+	f.describe(fr, c, u)
+	c.hear(u)
+	status := fr.text(u, "status")
+	if p := harn(u, "parsing"); p.Kind() == canon.KindBool {
 		c.candidate = p.Bool()
 	}
-	if status == "failed" && !c.announced && fr.str(fr.update, "errorCategory") == categoryAborted {
+	running := status == "in_progress"
+	ran := running || c.executed || fr.count(harnOf(u, "executionDurationMs"), "executionDurationMs") > 0 || fr.str(u, "mutationStatus") == "applied"
+	ends := status == "completed" || status == "failed"
+	if status == "failed" && !c.announced && !ran && fr.str(u, "errorCategory") == categoryAborted {
 		f.counts.Silent++ // a candidate that was dropped
 		return
 	}
-	if status == "in_progress" {
-		c.executed, c.candidate = true, false
+	if running || ends {
+		c.candidate = false
 	}
 	if !c.candidate {
-		f.announce(fr, c)
+		f.announce(fr, c, running)
 	}
-	f.closeCall(fr, c)
+	c.executed = c.executed || running
+	if ends {
+		f.closeCall(fr, c, status)
+	}
 }
 
-// announce opens a call, and opens it again when its input or its server is new.
-func (f *Frames) announce(fr *frame, c *frameCall) {
+// hear notes what a tool was heard to say beside its output: that, too, is in the
+// digest of the log.
+func (c *frameCall) hear(u canon.Node) {
+	for _, name := range []string{"content", "error", "rawInputPartial"} {
+		if n := harn(u, name); !absent(n) && (n.Kind() != canon.KindArray || n.Len() > 0) {
+			text := n.AppendCanonical(nil)
+			if !c.heard.IsZero() {
+				text = append(c.heard[:], text...)
+			}
+			c.heard, c.unsaid = canon.Sum(text), true
+		}
+	}
+}
+
+// saying is the digest of what was heard, once.
+func (c *frameCall) saying() string {
+	if !c.unsaid {
+		return ""
+	}
+	c.unsaid = false
+	return c.heard.String()
+}
+
+// announce opens a call, and opens it again when its input or its server is new, or
+// it begins to run.
+func (f *Frames) announce(fr *frame, c *frameCall, running bool) {
 	input := fr.update.Member("rawInput")
 	executor, server := fr.executor(fr.update)
-	news := !c.announced || server != "" && c.server == ""
-	if !absent(input) {
-		d := hashOf(input)
-		news = news || d != c.input
-		c.input = d
-	} else {
+	news := !c.announced || server != "" && c.server == "" || running && !c.executed
+	if absent(input) {
 		input = canon.Node{}
+	} else {
+		d := hashOf(input)
+		news = news || d != c.input || running && d != c.running
+		if c.input = d; running {
+			c.running = d
+		}
 	}
 	if !news {
 		f.counts.Silent++
@@ -174,38 +213,43 @@ func (f *Frames) announce(fr *frame, c *frameCall) {
 	}
 	audit := harn(fr.update, "audit")
 	f.emit(fr, kind, members{
-		"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": input, "server": c.server, "executor": executor,
+		"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": input, "server": c.server, "executor": executor, "executed": running,
 		"mutation_scope": fr.text(audit, "mutation_scope"), "run_id": fr.text(audit, "run_id"), "worker_id": fr.text(audit, "worker_id"),
 		"policy_ref": fr.policyRef(fr.update),
 	})
 }
 
-// closeCall ends a call when the update says so.
-func (f *Frames) closeCall(fr *frame, c *frameCall) {
+// closeCall ends a call.
+func (f *Frames) closeCall(fr *frame, c *frameCall, status string) {
 	u := fr.update
-	status := fr.text(u, "status")
-	if status != "completed" && status != "failed" {
-		return
-	}
 	executor, server := fr.executor(u)
 	if executor == "mcp_server" {
 		server = cmp.Or(server, c.server)
 	}
 	p := members{
-		"tool_call_id": c.id, "output": u.Member("rawOutput"), "executor": executor, "server": server, "output_uri": fr.str(u, "outputUri"),
-		"duration_ms": harn(u, "durationMs"), "execution_duration_ms": harn(u, "executionDurationMs"), "executed": c.executed,
-		"network_egress": c.egress(u, server),
+		"tool_call_id": c.id, "kind": c.kind, "input": u.Member("rawInput"), "output": u.Member("rawOutput"), "executor": executor, "server": server,
+		"output_uri": fr.str(u, "outputUri"), "duration_ms": harn(u, "durationMs"), "execution_duration_ms": harn(u, "executionDurationMs"),
+		"executed": c.executed, "fs_writes": c.writes(fr, status), "content_sha256": c.saying(),
+	}
+	category := fr.str(u, "errorCategory")
+	if status == "completed" || c.reached(fr, category) {
+		p["network_egress"] = c.egress(u, server)
 	}
 	if status == "failed" {
-		p["error_category"] = fr.str(u, "errorCategory")
-		if p["error_category"] == categoryDenied && !c.executed { // nothing was sent
-			delete(p, "network_egress")
-		}
+		p["error_category"] = category
 		f.emit(fr, "tool.failed", p)
 		return
 	}
-	p["fs_writes"] = c.writes(fr)
 	f.emit(fr, "tool.completed", p)
+}
+
+// reached reports whether a call that failed got as far as the network.
+func (c *frameCall) reached(fr *frame, category string) bool {
+	switch category {
+	case "network", "timeout", "tool_error", "mcp_server_error", "host_bridge_error":
+		return true
+	}
+	return c.executed || fr.count(harnOf(fr.update, "executionDurationMs"), "executionDurationMs") > 0
 }
 
 // egress tells where a call sent something: a tool that fetches, or an MCP server
@@ -219,14 +263,22 @@ func (c *frameCall) egress(u canon.Node, server string) []members {
 	if host, clear := hostOf(c.url); clear {
 		return []members{{"host": host, "bytes_sent": bytes}}
 	}
-	return []members{{"url": c.url, "bytes_sent": bytes}}
+	return []members{{"url": cut(c.url), "bytes_sent": bytes}}
 }
 
-// writes lists the files that a completed call changed.
-func (c *frameCall) writes(fr *frame) []members {
-	status := fr.str(fr.update, "mutationStatus")
+// writes lists the files that a call changed: what was applied, whether or not the
+// call succeeded. It returns nil where nothing tells.
+func (c *frameCall) writes(fr *frame, status string) any {
 	editing := c.kind == "edit" || c.kind == "delete" || c.kind == "move"
-	if status == "not_applied" || status == "unchanged" || !editing && status != "applied" {
+	switch fr.str(fr.update, "mutationStatus") {
+	case "not_applied", "unchanged":
+		return raw("[]")
+	case "applied":
+	case "":
+		if !editing || status != "completed" {
+			return nil
+		}
+	default: // it is not known
 		return nil
 	}
 	paths := c.paths
@@ -241,21 +293,29 @@ func (c *frameCall) writes(fr *frame) []members {
 	}
 	var all []members
 	for _, name := range paths {
-		w := members{"path": name, "operation": "modify"}
-		p, previewed := c.previews[name]
-		switch {
-		case c.kind == "delete":
-			w["operation"], p.after = "delete", canon.Digest{}
-		case previewed && p.create:
-			w["operation"] = "create"
-		}
-		if !p.before.IsZero() {
-			w["before_sha256"] = p.before.String()
-		}
-		if !p.after.IsZero() {
-			w["after_sha256"] = p.after.String()
-		}
-		all = append(all, w)
+		all = append(all, c.written(name, status))
 	}
 	return all
+}
+
+// written is one file that was changed. What a diff showed is what was written only
+// when the call succeeded.
+func (c *frameCall) written(name, status string) members {
+	w := members{"path": name}
+	p, previewed := c.previews[name]
+	switch {
+	case c.kind == "delete":
+		w["operation"], p.after = "delete", canon.Digest{}
+	case previewed && p.create:
+		w["operation"] = "create"
+	case previewed, c.kind == "edit", c.kind == "move":
+		w["operation"] = "modify"
+	}
+	if !p.before.IsZero() {
+		w["before_sha256"] = p.before.String()
+	}
+	if !p.after.IsZero() && status == "completed" {
+		w["after_sha256"] = p.after.String()
+	}
+	return w
 }

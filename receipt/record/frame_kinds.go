@@ -17,13 +17,14 @@ const (
 	methodUpdate     = "session/update"
 	methodAsked      = "harn.hitl.requested"
 	methodRespond    = "harn.hitl.respond"
+	methodBuiltin    = "builtin_call"
 )
 
 // sentBy returns who sends a method that decides something. What the log says that
 // the other peer sent is none: a runtime does not approve what it asked for.
 func sentBy(method string) Sender {
 	switch method {
-	case methodUpdate, methodPermission, methodAsked:
+	case methodUpdate, methodPermission, methodAsked, methodBuiltin:
 		return SenderAgent
 	case methodPrompt, methodCancel, methodLoad, methodRespond:
 		return SenderClient
@@ -49,7 +50,16 @@ func FrameKinds() []FrameKind {
 		{"session/update artifact", "artifact.created, artifact.updated", "updated when the id came before", translateArtifact},
 		{"session/update transcript_compacted", "session.compacted", "", translateCompacted},
 		{"session/update hitl_request", "tool.approval_required", "as harn.hitl.requested; asked once for each id", translateAsked},
-		{"session/update hitl_resolved", "tool.approved, tool.denied", "approved or accepted must be true", translateResolved},
+		{"session/update hitl_resolved", "tool.approved, tool.denied; hitl.response_received", "approved or accepted must be true", translateResolved},
+		{"session/update user_message_chunk", "user.message", messageRule, chunk("user.message")},
+		{"session/update agent_message_chunk", "agent.message", messageRule, chunk("agent.message")},
+		{"session/update agent_thought_chunk", "agent.reasoning_summary", messageRule, chunk("agent.reasoning_summary")},
+		{"session/update plan", "agent.message", "its entries by their digest", translatePlan},
+		{"session/update usage_update", "span.updated of kind usage", "cumulative: the last one counts", translateUsage},
+		{methodBuiltin, "tool.requested; by its response tool.completed or tool.failed", "a tool of the host; its id is the call's, else builtin: and the request's", translateBuiltin},
+	}
+	for _, name := range []string{"session/input", "session/inject", "agent/user_message", "user_message"} {
+		all = append(all, FrameKind{name, "user.message", "its params by their digest", translateInput})
 	}
 	for _, name := range silentUpdates() {
 		all = append(all, FrameKind{Frame: "session/update " + name})
@@ -60,12 +70,13 @@ func FrameKinds() []FrameKind {
 	return all
 }
 
-// silentUpdates are never written down: thoughts are private, messages are
-// artifacts if anything, and a file that changed was not changed by the agent for
-// sure.
+const messageRule = "chunks that follow each other are one message, by the digest of its content"
+
+// silentUpdates are never written down: a file that changed was not changed by the
+// agent for sure.
 func silentUpdates() []string {
 	return []string{
-		"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "plan", "session_info_update", "available_commands_update",
+		"session_info_update", "available_commands_update",
 		"current_mode_update", "config_option_update", "fs_watch", "log", "progress", "skill_activated", "skill_deactivated", "skill_scope_tools",
 		"skill_narrow", "tool_search_query", "tool_search_result", "reminder_emitted", "stance_transition", "transcript_projected",
 	}
@@ -73,7 +84,7 @@ func silentUpdates() []string {
 
 func silentMethods() []string {
 	return []string{
-		"initialize", "authenticate", "session/new", "session/input", "session/inject", "agent/idle", "agent/resume", "agent/user_message", "user_message",
-		"tool_search/query", "host/tools/list", "builtin_call", "skills/list", "skills/fetch", "skills/update", "skill/match",
+		"initialize", "authenticate", "session/new", "agent/idle", "agent/resume",
+		"tool_search/query", "host/tools/list", "skills/list", "skills/fetch", "skills/update", "skill/match",
 	}
 }

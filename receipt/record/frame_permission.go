@@ -27,8 +27,13 @@ func translatePermission(f *Frames, fr *frame) {
 	c := f.call(fr, callID)
 	first(&c.name, name)
 	f.describe(fr, c, call)
+	mutation := harn(fr.params, "mutation")
+	if absent(mutation) {
+		mutation = harn(call, "mutation", "audit")
+	}
 	f.emit(fr, "tool.approval_required", members{
-		"approval_id": id, "tool_call_id": callID, "name": c.name, "action": cmp.Or(fr.text(request, "action"), c.name), "input": input,
+		"mutation_scope": fr.text(mutation, "mutation_scope"), "run_id": fr.text(mutation, "run_id"), "worker_id": fr.text(mutation, "worker_id"),
+		"declared_paths": fr.declared(call), "approval_id": id, "tool_call_id": callID, "name": c.name, "action": cmp.Or(fr.text(request, "action"), c.name), "input": input,
 		"approvers_required": request.Member("approvers_required"), "deadline": request.Member("deadline"), "policy_ref": fr.policyRef(call, fr.params),
 	})
 	options := f.offered(fr)
@@ -36,6 +41,26 @@ func translatePermission(f *Frames, fr *frame) {
 		f.asked[asked].open = false
 		f.permitted(fr, options, id, callID)
 	})
+}
+
+// declared are the paths that a question announces.
+func (fr *frame) declared(call canon.Node) any {
+	for _, of := range [...]canon.Node{fr.params, call} {
+		if n := harn(of, "declaredPaths", "declared_paths"); !absent(n) {
+			return n
+		}
+	}
+	list := []byte{'['}
+	for _, entry := range harn(fr.params, "declaredPathEntries").Elements() {
+		if len(list) > 1 {
+			list = append(list, ',')
+		}
+		list = canon.AppendString(list, fr.required(entry, "path"))
+	}
+	if len(list) == 1 {
+		return nil
+	}
+	return raw(append(list, ']'))
 }
 
 // A question is what an approval id stands for. Who asks again while it is open
@@ -147,8 +172,12 @@ func (fr *frame) requestID() string {
 func translateAsked(f *Frames, fr *frame) {
 	request := harn(fr.about(), "approval_request", "approvalRequest")
 	id := fr.requestID()
-	if absent(request) || fr.err != nil || f.asked[id] != nil {
+	switch {
+	case fr.err != nil || f.asked[id] != nil:
 		f.counts.Silent++
+		return
+	case absent(request): // a question, and no approval
+		f.emit(fr, "hitl.question_asked", members{"request_id": id, "content_sha256": hashOf(fr.about()).String()})
 		return
 	}
 	if id == "" {
@@ -188,7 +217,7 @@ func (f *Frames) verdictMembers(fr *frame) members {
 func translateResponded(f *Frames, fr *frame) {
 	decision, given := fr.verdict()
 	if !given {
-		f.emit(fr, "user.input_submitted", members{})
+		f.emit(fr, "user.input_submitted", members{"content_sha256": hashOf(fr.about()).String()})
 		return
 	}
 	p := f.verdictMembers(fr)
@@ -197,25 +226,50 @@ func translateResponded(f *Frames, fr *frame) {
 		f.emit(fr, "user.tool_confirmation", p)
 		return
 	}
-	h := &held{at: fr.at, id: fr.requestID(), payload: f.recorder.run.keep(&fr.event, p.text())}
-	f.held.add(h)
+	h := f.hold(fr, fr.requestID(), "user.tool_confirmation", p.text())
 	fr.expects = true
 	f.expect(fr, func(fr *frame) { f.settle(fr, h) })
 }
 
+func (f *Frames) hold(fr *frame, id, kind string, payload []byte) *held {
+	h := &held{at: fr.at, id: id, kind: kind, payload: f.recorder.run.keep(&fr.event, payload)}
+	f.held.add(h)
+	return h
+}
+
+// waits reports whether a decision waits for answers that came before it, and may
+// still be refused: it is told behind them.
+func (f *Frames) waits(fr *frame, id, kind string, payload []byte) bool {
+	if len(f.held.to(id)) == 0 || f.Ended() {
+		return false
+	}
+	f.hold(fr, id, kind, payload).ready = true
+	return true
+}
+
 // settle records a held answer, or that there was one that was refused.
 func (f *Frames) settle(fr *frame, h *held) {
-	if h.settled { // what came before its response counted on it
+	refused := !absent(fr.root.Member("error"))
+	switch {
+	case h.counted && refused:
+		fr.fail(CodeAfterEnd, fr.root, "the task ended before, with an answer that is refused here")
+		return
+	case h.counted:
 		f.counts.Silent++
 		return
+	case refused:
+		f.held.remove(h)
+		f.recorder.run.free(len(h.payload))
+		f.emit(fr, "user.input_submitted", members{"content_sha256": canon.Sum(h.payload).String()})
+	default:
+		h.ready = true
 	}
-	if absent(fr.root.Member("error")) {
-		f.confirm(fr, h)
-		return
+	for _, next := range f.held.to(h.id) {
+		if !next.ready {
+			return
+		}
+		f.confirm(fr, next)
 	}
-	f.held.remove(h)
-	f.recorder.run.free(len(h.payload))
-	f.emit(fr, "user.input_submitted", members{})
 }
 
 func (f *Frames) confirm(fr *frame, h *held) {
@@ -223,14 +277,15 @@ func (f *Frames) confirm(fr *frame, h *held) {
 	f.recorder.run.free(len(h.payload))
 	at := fr.at
 	fr.at = h.at
-	f.emitText(fr, "user.tool_confirmation", h.payload)
+	f.emitText(fr, h.kind, h.payload)
 	fr.at = at
 }
 
-// release records the held answers to a question before its decision is, or all of
-// them before the end: a log of one direction has no responses.
+// release records held answers before the end: a log of one direction has no
+// responses. One that is refused behind it is false by then.
 func (f *Frames) release(fr *frame, answers []*held) {
 	for _, h := range answers {
+		h.counted = !h.ready
 		f.confirm(fr, h)
 	}
 }
@@ -238,15 +293,14 @@ func (f *Frames) release(fr *frame, answers []*held) {
 func translateResolved(f *Frames, fr *frame) {
 	decision, given := fr.verdict()
 	if !given && f.asked[fr.requestID()] == nil { // a question
-		f.counts.Silent++
+		f.emit(fr, "hitl.response_received", members{"request_id": fr.requestID(), "content_sha256": hashOf(fr.about()).String()})
 		return
 	}
-	f.release(fr, f.held.to(fr.requestID()))
-	if decision == approved {
-		f.emit(fr, "tool.approved", f.verdictMembers(fr))
-		return
+	p, kind := f.verdictMembers(fr), "tool.approved"
+	if decision != approved {
+		p["decision"], kind = denied, "tool.denied"
 	}
-	p := f.verdictMembers(fr)
-	p["decision"] = denied
-	f.emit(fr, "tool.denied", p)
+	if !f.waits(fr, fr.requestID(), kind, p.text()) {
+		f.emit(fr, kind, p)
+	}
 }

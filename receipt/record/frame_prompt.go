@@ -14,16 +14,20 @@ func StopReasons() []StopReason {
 
 // translatePrompt: a prompt is the task when nothing else says when that began.
 func translatePrompt(f *Frames, fr *frame) {
-	fr.expects, f.loading = true, false
+	fr.expects, f.loading, f.doubtful, f.prompting = true, false, false, true
+	message := members{"content_sha256": contentOf(fr.params.Member("prompt"))}
+	if absent(fr.params.Member("prompt")) {
+		message = members{}
+	}
 	if f.stated {
-		f.emit(fr, "user.message", members{})
+		f.emit(fr, "user.message", message)
 		f.expect(fr, nil)
 		return
 	}
 	if !f.prompted {
 		f.emit(fr, "task.submitted", members{})
 	}
-	f.emit(fr, "user.message", members{})
+	f.emit(fr, "user.message", message)
 	f.emit(fr, "task.started", members{})
 	f.prompted = true
 	f.expect(fr, f.stopped)
@@ -33,13 +37,14 @@ func translatePrompt(f *Frames, fr *frame) {
 // calls of tools included. They are not this task's.
 func translateLoad(f *Frames, fr *frame) {
 	f.counts.Silent++
+	f.loaded = f.loaded || !f.running()
 	if absent(fr.root.Member("id")) {
 		return
 	}
 	fr.expects, f.loading = true, true
 	f.expect(fr, func(*frame) {
 		f.counts.Silent++
-		f.loading = false
+		f.loading, f.doubtful = false, false
 	})
 }
 

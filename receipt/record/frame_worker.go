@@ -54,6 +54,11 @@ func translateWorker(f *Frames, fr *frame) {
 			status = e.Status
 		}
 	}
+	for name := range meta.Members() {
+		if s := name.String(); s != "child_run_id" && s != "receipt_id" {
+			f.counts.Dropped++
+		}
+	}
 	state := meaning(HandoffStatuses(), status, "accepted")
 	receiptID := cmp.Or(read("receiptId", "receipt_id"), fr.text(meta, "receipt_id"))
 	if state == w.status && receiptID == "" {
@@ -76,7 +81,7 @@ func translateHandoff(f *Frames, fr *frame) {
 		first(&target, fr.text(h, name))
 	}
 	f.emit(fr, "agent.handoff", members{
-		"target_agent": cmp.Or(target, "unknown"),
+		"target_agent": target,
 		"task_id":      cmp.Or(fr.text(h, "task_id"), fr.text(h, "child_run_id"), fr.str(fr.update, "handoffId")),
 		"status":       fr.text(h, "status"), "receipt_id": fr.text(h, "receipt_id"),
 	})

@@ -33,14 +33,21 @@ type Frames struct {
 	err     error
 	counts  FrameCounts
 
-	session  string
-	pending  map[string][]pending
-	open     int  // requests in pending
-	stated   bool // a task.* event came from Event: prompts say nothing of the task's life
-	prompted bool // the life of the task is that of a prompt
-	loading  bool // a session/load has no response yet
+	session   string
+	pending   map[string][]pending
+	open      int            // requests in pending
+	stated    bool           // a task.* event came from Event: prompts say nothing of the task's life
+	prompted  bool           // the life of the task is that of a prompt
+	prompting bool           // a prompt came
+	live      bool           // an update came that is of no earlier turn
+	loading   bool           // a session/load has no response yet
+	loaded    bool           // one came before a prompt
+	doubtful  bool           // what was passed over while it loads may be the task's: neither a response nor a prompt came yet
+	speech    *speech        // the message of which the latest chunks were
+	builtins  map[string]int // requests of each id
 
 	calls   map[string]*frameCall
+	called  []*frameCall // in the order in which they came
 	workers map[string]*worker
 	asked   map[string]*question // by the id that was asked with
 	given   map[string]bool      // ids of approvals
@@ -55,6 +62,7 @@ type FrameCounts struct {
 	Unknown       int // of unknown methods and updates
 	OtherSessions int
 	Replayed      int // updates that told earlier turns of a session that was loaded
+	Dropped       int // members of updates of workers, such as times and paths of snapshots, for which a receipt has no place
 	Unmatched     int // responses to no open request
 }
 
@@ -83,7 +91,7 @@ func newFrames(r *Recorder, table []FrameKind, outcomes []Outcome) *Frames {
 	f := &Frames{
 		recorder: r, outcomes: outcomes, table: make(map[string]FrameKind, len(table)),
 		doc: new(canon.Document), out: new(canon.Document), session: r.options.SessionID,
-		pending: map[string][]pending{}, calls: map[string]*frameCall{}, workers: map[string]*worker{}, asked: map[string]*question{}, given: map[string]bool{},
+		pending: map[string][]pending{}, calls: map[string]*frameCall{}, workers: map[string]*worker{}, builtins: map[string]int{}, asked: map[string]*question{}, given: map[string]bool{},
 	}
 	for _, k := range table {
 		f.table[k.Frame] = k
@@ -141,7 +149,7 @@ func (f *Frames) event(at time.Time, kind string, payload canon.Node) error {
 	f.index++
 	fr := &frame{event: event{index: f.index, kind: kind, at: at}}
 	if len(kind) > 5 && kind[:5] == "task." {
-		f.stated, f.loading = true, false
+		f.stated, f.loading = true, f.loading && kind != "task.submitted" && kind != "task.started"
 	}
 	if payload.Kind() != canon.KindObject {
 		f.err = fr.fail(CodeMalformed, payload, "expected an object as payload")
@@ -149,11 +157,24 @@ func (f *Frames) event(at time.Time, kind string, payload canon.Node) error {
 	}
 	text := payload.AppendCanonical(nil)
 	about := cmp.Or(payload.Member("approval_id").String(), payload.Member("request_id").String())
-	if about != "" {
-		f.release(fr, f.held.to(about))
+	if fr.kept = f.recorder.run.budget; about == "" || !f.waits(fr, about, kind, text) {
+		f.emitText(fr, kind, text)
 	}
-	f.emitText(fr, kind, text)
 	return f.finish(fr)
+}
+
+// last tells, before the end, what waited for more.
+func (f *Frames) last(fr *frame) {
+	if f.loading && f.doubtful {
+		fr.fail(CodeAmbiguous, fr.root, "a session was loaded, and neither a response nor a prompt tells where earlier turns ended")
+		return
+	}
+	f.release(fr, f.held.all())
+	for _, c := range f.called {
+		if said := c.saying(); said != "" && c.announced {
+			f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "content_sha256": said})
+		}
+	}
 }
 
 // finish makes the first error of a frame final.
@@ -171,8 +192,9 @@ func (f *Frames) emit(fr *frame, kind string, payload members) {
 
 func (f *Frames) emitText(fr *frame, kind string, payload []byte) {
 	if kind == "task.completed" || kind == "task.failed" || kind == "task.canceled" {
-		f.release(fr, f.held.all())
+		f.last(fr)
 	}
+	f.speak(fr)
 	if f.err != nil || fr.err != nil {
 		return
 	}

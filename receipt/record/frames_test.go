@@ -51,7 +51,7 @@ func TestDialects(t *testing.T) {
 	const request = `{"id":"a","action":"act","approvers_required":1}`
 	want := ""
 	for name, lines := range map[string][]string{
-		"A, legacy answer": {call, ask(`"toolCallId":"c","toolName":"edit","rawInput":{"n":1}`, `,"approvalRequest":`+request+`,"mutation":{"session_id":"m"},"declaredPaths":["p"]`), answer(`{"granted":true}`),
+		"A, legacy answer": {call, ask(`"toolCallId":"c","toolName":"edit","rawInput":{"n":1}`, `,"approvalRequest":`+request+`,"mutation":{"session_id":"m"}`), answer(`{"granted":true}`),
 			updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","rawOutput":1,"executor":"host_bridge","durationMs":5,"changedPaths":["p"],"mutationStatus":"applied"`)},
 		"B": {call, ask(`"toolCallId":"c","toolName":"edit","rawInput":{"n":1}`, `,"approvalRequest":`+request), answer(`{"outcome":{"outcome":"selected"}}`),
 			updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","rawOutput":1,"executor":"host_bridge","durationMs":5,"changedPaths":["p"]`)},

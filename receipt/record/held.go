@@ -10,8 +10,11 @@ import (
 type held struct {
 	at      time.Time
 	id      string // what it is an answer to
+	kind    string // of the event that it becomes
 	payload []byte
+	ready   bool // nothing is waited for but those before it
 	settled bool
+	counted bool // the end came before its response
 }
 
 // A holding has the held answers in the order in which they came, and by what they

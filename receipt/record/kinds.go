@@ -38,11 +38,11 @@ func requestMembers() []string {
 }
 
 func callMembers(more ...string) []string {
-	return append([]string{"tool_call_id", "name", "input", "input_sha256", "kind", "executor", "server", "mutation_scope", "run_id", "worker_id", "policy_ref", "executed"}, more...)
+	return append([]string{"tool_call_id", "name", "input", "input_sha256", "kind", "executor", "server", "mutation_scope", "run_id", "worker_id", "policy_ref", "executed", "content_sha256"}, more...)
 }
 
 func resultMembers() []string {
-	return callMembers("status", "is_error", "output", "output_sha256", "output_uri", "error_category", "duration_ms", "execution_duration_ms", "fs_writes", "network_egress")
+	return callMembers("status", "is_error", "output", "output_sha256", "output_uri", "error_category", "error_sha256", "duration_ms", "execution_duration_ms", "fs_writes", "network_egress")
 }
 
 func userKinds() []Kind {

@@ -1,0 +1,50 @@
+package record
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// translateBuiltin: a tool of the host, called by the runtime. Its response ends it.
+func translateBuiltin(f *Frames, fr *frame) {
+	p := fr.params
+	name := fr.str(p, "name")
+	if name == "" || fr.err != nil {
+		f.counts.Silent++
+		return
+	}
+	id := cmp.Or(fr.str(p, "toolCallId", "tool_call_id", "callId", "call_id"), f.builtinID(fr))
+	input := harn(p, "args", "arguments", "input", "payload")
+	f.emit(fr, "tool.requested", members{"tool_call_id": id, "name": name, "input": input, "executor": "host_bridge"})
+	fr.expects = true
+	f.expect(fr, func(fr *frame) {
+		p := members{"tool_call_id": id, "executor": "host_bridge"}
+		if fault := fr.root.Member("error"); !absent(fault) {
+			p["error_category"], p["error_sha256"] = "host_bridge_error", hashOf(fault).String()
+			f.emit(fr, "tool.failed", p)
+			return
+		}
+		p["output"] = fr.root.Member("result")
+		if p["output"] == (canon.Node{}) || fr.root.Member("result").Kind() == canon.KindNull {
+			p["output"] = raw("null")
+		}
+		f.emit(fr, "tool.completed", p)
+	})
+}
+
+// builtinID names a call that has no name of its own by that of its request. Requests
+// may have the same one, one after the other: later calls are numbered.
+func (f *Frames) builtinID(fr *frame) string {
+	id := fr.root.Member("id")
+	base := "builtin:" + string(id.AppendCanonical(nil))
+	if id.Kind() == canon.KindString {
+		base = "builtin:" + id.String()
+	}
+	if f.builtins[base]++; f.builtins[base] == 1 {
+		f.recorder.run.charge(&fr.event, fr.params, len(base)+textCost)
+		return base
+	}
+	return base + "#" + strconv.Itoa(f.builtins[base])
+}
