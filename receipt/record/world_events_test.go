@@ -17,6 +17,8 @@ func eventEpisodes() []func(*author) *episode {
 		(*author).confirmedByFlag, (*author).foreignAnswer, (*author).quorum, (*author).tooLate, (*author).contradictoryAnswer,
 		(*author).observedEgress, (*author).observedWrite, (*author).oddHost, (*author).oddPath,
 		(*author).modelCall, (*author).modelCall, (*author).modelWithoutCost, (*author).unfinishedModel, (*author).toolSpanCost,
+		(*author).toldBackwards, (*author).rejectedThenCompleted, (*author).ranAllTheSame, (*author).rewrittenByDigest, (*author).reviewedByMany,
+		(*author).questionWithoutCall, (*author).silentSelfReport, (*author).failedSpans, (*author).renamed, (*author).remoteServer, (*author).appliedArtifact, (*author).currencies,
 		(*author).artifact, (*author).handedOff, (*author).otherTask, (*author).vendorEvent, (*author).message,
 	}
 }
@@ -345,7 +347,17 @@ const beyond = "(outside the workspace)"
 func (a *author) oddPath() *episode {
 	n := a.name("x")
 	path, want := n, n
-	switch a.IntN(7) {
+	switch a.IntN(12) {
+	case 6:
+		path, want = `..\`+n, beyond
+	case 7:
+		path, want = `\\server\share\`+n, beyond
+	case 8:
+		path, want = "file:///etc/"+n, beyond
+	case 9:
+		path, want = "src//a/./"+n, "src/a/"+n
+	case 10:
+		path, want = "a/b/../../../"+n, beyond
 	case 0:
 		path, want = "/etc/"+n, beyond
 	case 1:
@@ -456,6 +468,169 @@ func (a *author) handedOff() *episode {
 		lines = append(lines, row{event: "agent.handoff", payload: members{"task_id": task, "target_agent": agent, "status": status}})
 	}
 	return a.events("work that was handed off", lines, func(l *ledger, _ finish) { l.handoffs[task] = status })
+}
+
+// toldBackwards: the transcript tells of the result before the runtime tells of the call.
+func (a *author) toldBackwards() *episode {
+	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
+	return a.events("a call that is told backwards", []row{
+		{event: "agent.tool_result", payload: members{"tool_call_id": id, "output": out}},
+		{event: "tool.requested", payload: members{"tool_call_id": id, "name": tool, "input": in}},
+		{event: "tool.completed", payload: members{"tool_call_id": id, "output": out}},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: in, output: out, ran: true})
+	})
+}
+
+// rejectedThenCompleted: what was first said to be dropped ran.
+func (a *author) rejectedThenCompleted() *episode {
+	id, tool, in, out, host := a.name("call"), a.name("tool"), a.value(), a.value(), a.name("h")+".example"
+	return a.events("a call that is said to be rejected, and ran", []row{
+		requested(a, id, tool, in),
+		{event: "tool.failed", payload: members{"tool_call_id": id, "error_category": oneOf(a, "rejected_loop", "parse_aborted")}},
+		{event: "tool.completed", payload: members{"tool_call_id": id, "output": out, "network_egress": []any{members{"host": host}}}},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded", "failed"}, input: in, output: out, ran: true})
+		l.hosts = append(l.hosts, host)
+	})
+}
+
+// ranAllTheSame: a person refused, and the call ran.
+func (a *author) ranAllTheSame() *episode {
+	id, approval, tool, who, in, out, path := a.name("call"), a.name("approval"), a.name("tool"), a.name("user"), a.value(), a.value(), a.name("src/n")
+	return a.events("a call that was denied, and ran", []row{
+		requested(a, id, tool, in), asked(approval, id, tool, in),
+		{event: "tool.denied", payload: members{"approval_id": approval, "tool_call_id": id, "actor": who}},
+		{event: "tool.completed", payload: members{"tool_call_id": id, "output": out, "fs_writes": []any{members{"path": path, "operation": "delete"}}}},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: in, output: out, ran: true})
+		l.approvals, l.writes = append(l.approvals, answered{approval, "denied", who}), append(l.writes, written{path, "delete"})
+	})
+}
+
+// rewrittenByDigest: only digests are logged.
+func (a *author) rewrittenByDigest() *episode {
+	id, approval, tool, who := a.name("call"), a.name("approval"), a.name("tool"), a.name("user")
+	first, second, out := a.value(), a.value(), a.value()
+	done, ran := members{"tool_call_id": id, "output_sha256": digestOf(out).String()}, second
+	if a.chance(50) {
+		done["input_sha256"], ran = digestOf(first).String(), first
+	}
+	return a.events("a call of which the log has digests", []row{
+		{event: "tool.requested", payload: members{"tool_call_id": id, "name": tool, "input_sha256": digestOf(first).String()}},
+		{event: "tool.approval_required", payload: members{"approval_id": approval, "tool_call_id": id, "name": tool, "input_sha256": digestOf(first).String()}},
+		{event: "tool.approved", payload: members{"approval_id": approval, "tool_call_id": id, "actor": who, "args_sha256": digestOf(second).String()}},
+		{event: "tool.completed", payload: done},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: ran, output: out, ran: true, differs: digestOf(ran) != digestOf(second)})
+		l.approvals = append(l.approvals, answered{approval, "approved", who})
+	})
+}
+
+func (a *author) reviewedByMany() *episode {
+	approval, one, two, three := a.name("approval"), a.name("user"), a.name("user"), a.name("user")
+	names := oneOf[any](a, []any{one, two, three}, []any{one, two}, []any{one, one})
+	return a.events("a question to three", []row{
+		{event: "hitl.dual_control_requested", payload: members{"request_id": approval, "approval_request": members{"id": approval, "action": "act", "approvers_required": 3}}},
+		{event: "hitl.dual_control_approved", payload: members{"request_id": approval, "approved": true, "reviewers": names}},
+	}, func(l *ledger, end finish) {
+		if len(names.([]any)) == 3 {
+			l.approvals = append(l.approvals, answered{approval, "approved", one})
+			return
+		}
+		l.approvals = append(l.approvals, answered{approval, unanswered(end), ""})
+	})
+}
+
+func (a *author) questionWithoutCall() *episode {
+	approval, who := a.name("approval"), a.name("user")
+	rows := []row{{event: "hitl.approval_requested", payload: members{"request_id": approval, "approval_request": members{"id": approval, "action": "act"}}}}
+	want := answered{approval, "timeout", ""}
+	switch a.IntN(3) {
+	case 0:
+		rows = append(rows, row{event: "hitl.approval_approved", payload: members{"request_id": approval, "approved": true, "actor": who}})
+		want = answered{approval, "approved", who}
+	case 1:
+		rows = append(rows, row{event: "hitl.approval_denied", payload: members{"request_id": approval, "actor": who}})
+		want = answered{approval, "denied", who}
+	default: // who comes behind the time is too late
+		rows = append(rows, row{event: "hitl.timeout", payload: members{"request_id": approval}}, row{event: "hitl.approval_approved", payload: members{"request_id": approval, "approved": true, "actor": who}})
+	}
+	return a.events("a durable question", rows, func(l *ledger, _ finish) { l.approvals = append(l.approvals, want) })
+}
+
+// silentSelfReport: a tool says that it wrote and sent nothing, and spans saw it.
+func (a *author) silentSelfReport() *episode {
+	id, tool, in, out, host, path := a.name("call"), a.name("tool"), a.value(), a.value(), a.name("h")+".example", a.name("src/s")
+	return a.events("a tool that tells of nothing", []row{
+		requested(a, id, tool, in),
+		{event: "span.completed", payload: members{"kind": "http", "tool_call_id": id, "host": host}},
+		{event: "span.completed", payload: members{"kind": "fs", "tool_call_id": id, "path": path, "operation": "create"}},
+		{event: "tool.completed", payload: members{"tool_call_id": id, "output": out, "network_egress": []any{}, "fs_writes": []any{}}},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: in, output: out, ran: true})
+		l.hosts, l.writes = append(l.hosts, host), append(l.writes, written{path, "create"})
+	})
+}
+
+// failedSpans: what failed may have been sent; a file that was read was not written.
+func (a *author) failedSpans() *episode {
+	host := a.name("h") + ".example"
+	return a.events("spans that fail, and reads", []row{
+		{event: "span.failed", payload: members{"kind": "http", "url": "https://" + host + "/a"}},
+		{event: "span.completed", payload: members{"kind": "fs", "path": a.name("src/r"), "operation": oneOf(a, "read", "list", "stat")}},
+	}, func(l *ledger, _ finish) { l.hosts = append(l.hosts, host) })
+}
+
+func (a *author) renamed() *episode {
+	id, tool, from, to := a.name("call"), a.name("tool"), a.name("src/from"), a.name("src/to")
+	return a.events("a file that gets another name", []row{
+		requested(a, id, tool, "x"),
+		{event: "tool.completed", payload: members{"tool_call_id": id, "output": "y", "fs_writes": []any{members{"path": to, "from": from, "operation": "rename"}}}},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: "x", output: "y", ran: true})
+		l.writes = append(l.writes, written{from, "delete"}, written{to, "create"})
+	})
+}
+
+// remoteServer: an MCP server that is reached by a URL, beside what the tool tells of.
+func (a *author) remoteServer() *episode {
+	id, tool, in, out, host, other := a.name("call"), a.name("tool"), a.value(), a.value(), a.name("mcp")+".example", a.name("h")+".example"
+	done := members{"tool_call_id": id, "output": out, "server": "forge"}
+	hosts := []string{host}
+	if a.chance(50) {
+		done["network_egress"], hosts = []any{members{"host": other}}, append(hosts, other)
+	}
+	return a.events("a call of a remote server", []row{
+		{event: "agent.mcp_tool_use", payload: members{"tool_call_id": id, "name": tool, "input": in, "server": "forge", "url": "https://" + host + ":8080/mcp?key=1"}},
+		{event: "tool.completed", payload: done},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: in, output: out, ran: true})
+		l.hosts = append(l.hosts, hosts...)
+	})
+}
+
+func (a *author) appliedArtifact() *episode {
+	id, path, digest := a.name("artifact"), a.name("src/p"), digestOf(a.value()).String()
+	return a.events("a patch that is applied", []row{
+		{event: "artifact.created", payload: members{"artifact_id": id, "kind": "patch", "sha256": digest, "path": path, "operation": "modify", "applied": true}},
+	}, func(l *ledger, _ finish) {
+		l.results[id] = digest
+		l.writes = append(l.writes, written{path, "modify"})
+	})
+}
+
+// currencies: amounts in two currencies have no sum.
+func (a *author) currencies() *episode {
+	if !a.chance(20) {
+		return a.message()
+	}
+	e := a.events("costs in two currencies", []row{
+		{event: "span.completed", payload: members{"kind": "llm", "provider": "p", "model": "m", "cost": members{"amount": 1, "currency": "USD"}}},
+		{event: "span.completed", payload: members{"kind": "llm", "provider": "p", "model": "m", "cost": members{"amount": 1, "currency": "EUR"}}},
+	}, nil)
+	e.refuse = always
+	return e
 }
 
 // otherTask: what another task did is not this one's, though it names the same things.

@@ -15,6 +15,7 @@ func frameEpisodes() []func(*author) *episode {
 		(*author).durable, (*author).durableRefused, (*author).durableForeign, (*author).foreignSession,
 		(*author).loaded, (*author).loadedOther, (*author).usage, (*author).spoken, (*author).thought, (*author).worker,
 		(*author).bridgeArtifact, (*author).bridgeVendor, (*author).bridgeModel,
+		(*author).foreignPrompt, (*author).resolved, (*author).noticed, (*author).deniedFetch, (*author).moved, (*author).atOnce, (*author).refusedThenResolved,
 	}
 }
 
@@ -335,7 +336,7 @@ func (a *author) usage() *episode {
 	var rows []row
 	cost := int64(0)
 	for range 1 + a.IntN(4) {
-		cost += int64(a.IntN(100))
+		cost = int64(a.IntN(100)) // the last counts, whatever came before
 		rows = append(rows, updated("usage_update", members{"used": a.IntN(1000), "size": 200_000, "cost": members{"amount": json.Number(fmt.Sprintf("%d.%03d", cost/1000, cost%1000)), "currency": "USD"}}))
 	}
 	return a.frames("what the session cost", rows, func(l *ledger, _ finish) {
@@ -350,7 +351,7 @@ func (a *author) spoken() *episode {
 	for _, part := range []string{"I say ", text, "."} {
 		rows = append(rows, updated("agent_message_chunk", members{"content": members{"type": "text", "text": part}}))
 	}
-	return a.frames("a message", rows, func(l *ledger, _ finish) { l.said = append(l.said, text) })
+	return a.frames("a message", rows, func(l *ledger, _ finish) { l.messages = append(l.messages, text) })
 }
 
 func (a *author) thought() *episode {
@@ -397,6 +398,82 @@ func (a *author) bridgeModel() *episode {
 		l.models = append(l.models, m)
 		l.spent.thousandths, l.spent.told = l.spent.thousandths+cost, true
 	})
+}
+
+// foreignPrompt: another session is prompted, and its prompt ends.
+func (a *author) foreignPrompt() *episode {
+	prompt, id := a.request("client", "session/prompt", members{"sessionId": "another_session", "prompt": []any{}})
+	return a.frames("a prompt of another session", []row{prompt, response("agent", id, "result", members{"stopReason": oneOf(a, "end_turn", "cancelled", "refusal")})}, nil)
+}
+
+// resolved: the updates of a session tell of a durable approval.
+func (a *author) resolved() *episode {
+	question, who := a.name("question"), a.name("user")
+	yes := a.chance(50)
+	return a.frames("a durable approval in updates", []row{
+		updated("hitl_request", a.harn(members{}, members{"request_id": question, "approval_request": members{"id": question, "action": "act"}})),
+		updated("hitl_resolved", a.harn(members{}, members{"request_id": question, "approved": yes, "reviewer": who})),
+	}, func(l *ledger, _ finish) {
+		decision := "denied"
+		if yes {
+			decision = "approved"
+		}
+		l.approvals = append(l.approvals, answered{question, decision, who})
+	})
+}
+
+// noticed: an answer to which nothing is said.
+func (a *author) noticed() *episode {
+	question, who := a.name("question"), a.name("user")
+	answer := row{from: "client", frame: members{"jsonrpc": "2.0", "method": "harn.hitl.respond", "params": members{"sessionId": "s", "request_id": question, "approved": true, "reviewer": who}}}
+	return a.frames("an answer without an id", []row{a.durably(question), answer}, func(l *ledger, _ finish) {
+		l.approvals = append(l.approvals, answered{question, "approved", who})
+	})
+}
+
+// deniedFetch: what may not run sends nothing.
+func (a *author) deniedFetch() *episode {
+	id, tool := a.name("call"), a.name("tool")
+	in := members{"url": "https://" + a.name("h") + ".example/"}
+	asked, number := a.permission(id, tool, in, false)
+	return a.frames("a fetch that is denied", []row{
+		announced(id, tool, "fetch", in), asked, response("client", number, "result", members{"granted": false}),
+		updated("tool_call_update", a.harn(members{"toolCallId": id, "status": "failed"}, members{"errorCategory": "permission_denied"})),
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"canceled"}, input: in})
+		l.approvals = append(l.approvals, answered{id, "denied", ""})
+	})
+}
+
+func (a *author) moved() *episode {
+	id, tool, in, from, to := a.name("call"), a.name("tool"), a.value(), a.name("src/from"), a.name("src/to")
+	return a.frames("a move", []row{
+		announced(id, tool, "move", in),
+		updated("tool_call_update", a.harn(members{"toolCallId": id, "status": "completed"}, members{"mutationStatus": "applied", "changedPaths": []any{from, to}})),
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: in, ran: true})
+		l.writes = append(l.writes, written{from, "delete"}, written{to, "create"})
+	})
+}
+
+// atOnce: one update tells of the call and of its end.
+func (a *author) atOnce() *episode {
+	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
+	return a.frames("a call in one update", []row{
+		updated("tool_call", members{"toolCallId": id, "title": tool, "kind": "read", "status": "completed", "rawInput": in, "rawOutput": out}),
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded"}, input: in, output: out, ran: true})
+	})
+}
+
+// refusedThenResolved: the runtime did not take one person's answer, and took another's.
+func (a *author) refusedThenResolved() *episode {
+	question, one, two := a.name("question"), a.name("user"), a.name("user")
+	first, id := a.request("client", "harn.hitl.respond", members{"sessionId": "s", "request_id": question, "approved": true, "reviewer": one})
+	second, other := a.request("client", "harn.hitl.respond", members{"sessionId": "s", "request_id": question, "approved": true, "reviewer": two})
+	return a.frames("an answer that is refused, and one that is taken", []row{
+		a.durably(question), first, response("agent", id, "error", members{"code": 1, "message": "no"}), second, response("agent", other, "result", members{}),
+	}, func(l *ledger, _ finish) { l.approvals = append(l.approvals, answered{question, "approved", two}) })
 }
 
 // frames writes the world as what passed over a bridge: a prompt, all that happened,

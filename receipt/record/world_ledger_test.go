@@ -35,7 +35,8 @@ type ledger struct {
 	results   map[string]string // artifacts: the digest of the last version of each
 	handoffs  map[string]string // the last status of each task
 	overrides []string          // keys
-	said      []string          // by a model, without a digest beside the log's own
+	said      []string          // by a model, and nowhere by its digest
+	messages  []string          // that a client was sent; a model's response may be what they are of
 }
 
 // A calledTool is one call: which arguments ran, and what came of it.
@@ -422,8 +423,12 @@ func (c *comparison) rest(l *ledger) {
 	if len(l.models) > 0 && strings.Contains(c.d.ModelRoute.RoutePolicyReason, "no model call was made") {
 		c.fault("a model was called, and the draft says: %s", c.d.ModelRoute.RoutePolicyReason)
 	}
-	if len(l.said) > 0 && c.d.ReplayInput.Determinism == "byte_deterministic" {
-		c.fault("a model said %q, which is nowhere by its digest, and the draft says byte_deterministic", l.said[0])
+	said := l.said
+	if !named {
+		said = append(said, l.messages...)
+	}
+	if len(said) > 0 && c.d.ReplayInput.Determinism == "byte_deterministic" {
+		c.fault("a model said %q, which is nowhere by its digest, and the draft says byte_deterministic", said[0])
 	}
 	results := map[string]string{}
 	for _, a := range c.d.FinalArtifacts {
