@@ -31,7 +31,9 @@ One task's, a JSON object a line, in the order of ` + "`sequence`" + `. An event
 again counts once. These end the recording, and there is no draft: an event out of order,
 a sequence of the task that is left out, one id with two contents, a state that the task
 cannot go to, an event behind the end that would have changed the receipt. Unknown kinds
-and unknown members are ignored and counted. Without ` + "`--task`" + ` a log is of one task.
+and unknown members are ignored and counted. Without ` + "`--task`" + ` a log is of one task, and
+without ` + "`--session`" + ` of one session. Events of a compaction or a branch that name no task
+are the task's when they name its session.
 
 The draft names the digest of the log (material ` + "`event_log`" + `): SHA-256 over the RFC 8785
 form of every event of the task, unknown kinds included, a line feed behind each. Left
@@ -85,24 +87,22 @@ const recordNested = `
 | ` + "`signatures`" + ` | ` + "`reviewer` `signed_at` `signature`" + ` |
 | ` + "`failure`" + ` | an object, copied without hidden reasoning |
 
-What a tool's own events tell of files and the network stands in place of what artifacts
-or spans with the same ` + "`tool_call_id`" + ` tell.
-
 An approval needs ` + "`approvers_required`" + ` different reviewers (one, when it is not said) before
 its ` + "`deadline`" + `. An answer that was no approval is never taken back. One that approves
 and has ` + "`approved`" + ` or ` + "`accepted`" + ` other than true, or that names a call which no question of
-its id named, is a denial.
+its id named, is a denial. Without a ` + "`decision`" + `, either of the two that is true approves.
 A question that is asked again can demand more, never less. An answer with no id but
 the call's is to the last question about the call. Who sent the event that tells of a
 decision is no reviewer; ` + "`actor`" + ` and ` + "`reviewers`" + ` of the payload are, and who sent a
 ` + "`user.tool_confirmation`" + `.
 
-What the events of a call tell twice of its effects is told once. A digest of a file that
+What events with one ` + "`tool_call_id`" + ` tell of its effects is joined, and told once. A digest of a file that
 nobody told is left out; null says that there was no file.
 `
 
 func recordPage(w io.Writer) {
 	fmt.Fprint(w, recordIntro)
+	recordTold(w)
 	fmt.Fprint(w, "\n## Events\n\nAn event without an entry is evidence: the digest of the log covers it.\n\n| event | in the receipt | members of the payload that are read |\n|---|---|---|\n")
 	for _, k := range record.Kinds() {
 		fmt.Fprintf(w, "| `%s` | %s | %s |\n", k.Event, cell(k.Receipt), codes(k.Payload))

@@ -50,6 +50,14 @@
 // is a denial, and too few reviewers or an answer behind the deadline are no
 // approval.
 //
+// # What is claimed
+//
+// Nothing that no event says. What several events tell of one thing is joined; what they
+// tell in two ways is listed ([Contradictions]), as is what the source does not tell and
+// the schema wants: metadata.unreported, JSON Pointers into the draft. A call that ran is
+// told whatever came behind it, with the arguments with which it ran. Events that a replay
+// tells again are no deeds of its own. docs/record.md has each rule.
+//
 // # What is not done here
 //
 // Names, paths, reasons and messages of the task are copied as they are. A secret

@@ -38,7 +38,7 @@ func FrameKinds() []FrameKind {
 	all := []FrameKind{
 		{methodPrompt, "user.message; task.submitted, task.started; by its response task.completed, task.failed, task.canceled",
 			"the life of the task is the prompt's unless task.* events are given beside the frames; stopReason end_turn completes, cancelled cancels, any other and an error fail", translatePrompt},
-		{methodLoad, "", "updates before its response, and before a prompt, tell earlier turns: passed over, and counted", translateLoad},
+		{methodLoad, "", "updates before its response, and before a prompt, tell earlier turns: passed over, and counted. While the task runs an update of something known counts, and one that is of none cannot be placed: refused", translateLoad},
 		{methodCancel, "user.cancel_requested", "", translateCancel},
 		{methodPermission, "tool.approval_required; by its response tool.approved or tool.denied", "decided by the table of outcomes", translatePermission},
 		{methodAsked, "tool.approval_required", "a question without approval_request is none", translateAsked},

@@ -10,8 +10,8 @@ import (
 // A telling collects, while a draft is made, what the source does not tell, tells in
 // part, and tells in two ways. Places are JSON Pointers (RFC 6901) into the draft.
 type telling struct {
-	unreported     []string // what is there because the schema wants it, and means nothing
-	atLeast        []string // sums and lists that the source tells in part
+	unreported     []string // what is not told, or not in full
+	atLeast        []string // of these, the sums and lists that hold what was told
 	atMost         []string // sums that hold what may not be the task's
 	differ         []string // calls that ran with other arguments than were approved
 	contradictions []contradiction
@@ -20,8 +20,14 @@ type telling struct {
 // A contradiction is what the source tells in two ways, and where the draft has it.
 type contradiction struct{ at, what string }
 
-func (t *telling) untold(at string)  { t.unreported = append(t.unreported, at) }
-func (t *telling) floor(at string)   { t.atLeast = append(t.atLeast, at) }
+func (t *telling) untold(at string) { t.unreported = append(t.unreported, at) }
+
+// floor notes what is told in part: more may be missing, and what is there is true.
+func (t *telling) floor(at string) {
+	t.untold(at)
+	t.atLeast = append(t.atLeast, at)
+}
+
 func (t *telling) ceiling(at string) { t.atMost = append(t.atMost, at) }
 func (t *telling) contradicts(at, what string) {
 	t.contradictions = append(t.contradictions, contradiction{at, what})

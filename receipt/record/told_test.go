@@ -194,7 +194,7 @@ func TestAbsentIsNotZero(t *testing.T) {
 		{"a call of which nothing is told", []line{said("tool.completed", `{"tool_call_id":"c"}`)}, []string{`"tool":"unknown"`, `"/side_effects/fs_writes","/side_effects/network_egress","/side_effects/tool_calls/0/tool"]`}},
 		{"a call that read", []line{said("tool.completed", `{"tool_call_id":"c","name":"n","kind":"read"}`)}, []string{`!side_effects/`}},
 		{"a call that says all", []line{said("tool.completed", `{"tool_call_id":"c","name":"n","fs_writes":[],"network_egress":[]}`)}, []string{`!side_effects/`}},
-		{"a list that may have more", []line{said("tool.completed", `{"tool_call_id":"c","name":"n"}`), said("tool.completed", `{"tool_call_id":"d","name":"n","fs_writes":[{"path":"p","operation":"create"}]}`)}, []string{`"at_least":["/side_effects/fs_writes"]`, `!"/side_effects/fs_writes",`}},
+		{"a list that may have more", []line{said("tool.completed", `{"tool_call_id":"c","name":"n"}`), said("tool.completed", `{"tool_call_id":"d","name":"n","fs_writes":[{"path":"p","operation":"create"}]}`)}, []string{`"at_least":["/side_effects/fs_writes"]`, `"unreported":["/cost/total","/model_route/chosen_model","/side_effects/fs_writes",`}},
 		{"a transmission that began", []line{said("span.started", `{"kind":"http","host":"h"}`)}, []string{`"/side_effects/network_egress"`}},
 		{"a write that failed", []line{said("span.failed", `{"kind":"fs","path":"p","operation":"modify"}`)}, []string{`"/side_effects/fs_writes"`, `"fs_writes":[]`}},
 		{"work that was given away", []line{said("agent.handoff", `{"task_id":"x"}`)}, []string{`"/side_effects/a2a_handoffs/0/status","/side_effects/a2a_handoffs/0/target_agent"`}},
