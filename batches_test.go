@@ -33,6 +33,7 @@ func TestBatchesDocument(t *testing.T) {
 		"prove":      {0, nil},
 		"verify":     {0, []string{"0417.json: verified", "passed       parse schema hash batch signatures"}},
 		"another":    {1, []string{"refuted, proof_invalid"}},
+		"cosign":     {0, []string{"cosigned: 1,000 receipts, root ", "signed by    log_1", "witness      witness_1", "verified: 1,000 of 1,000 receipts"}},
 	}
 	steps := marked(t, "docs/batches.md")
 	if len(steps) != len(want) {

@@ -11,7 +11,7 @@ func newBatch(e *env) *cobra.Command {
 		Long: `Say something of many receipts at once. Two forms exist:
 
 A checkpoint is a signed note (C2SP tlog-checkpoint) over the hashes of receipts
-that are sealed already. A proof (C2SP tlog-proof) shows that one receipt is under
+that are sealed already. Witnesses cosign it, and thereby tell when it existed. A proof (C2SP tlog-proof) shows that one receipt is under
 it, without the others; a proof of consistency, that a later checkpoint only adds
 to an earlier one.
 
@@ -22,6 +22,6 @@ over all of them in chain.merkle_root, and a manifest lists them.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: expectVerb,
 	}
-	cmd.AddCommand(newBatchSeal(e), newBatchCheckpoint(e), newBatchProve(e), newBatchConsistency(e))
+	cmd.AddCommand(newBatchSeal(e), newBatchCheckpoint(e), newBatchCosign(e), newBatchProve(e), newBatchConsistency(e))
 	return cmd
 }

@@ -21,13 +21,13 @@ type head struct {
 	note []byte // verbatim
 }
 
-// readHead reads a checkpoint and verifies the signatures of those logs.
-func readHead(e *env, path string, logs []*merkle.Log) (*head, error) {
+// readHead reads a checkpoint and verifies the signatures of those logs and witnesses.
+func readHead(e *env, path string, logs []*merkle.Log, witnesses ...*merkle.Witness) (*head, error) {
 	note, err := readBounded(e, path, maxNoteBytes+1)
 	if err != nil {
 		return nil, err
 	}
-	signed, err := merkle.OpenSigned(note, logs, nil)
+	signed, err := merkle.OpenSigned(note, logs, witnesses)
 	if err != nil {
 		hint := "receipt batch checkpoint writes checkpoints"
 		if falsified := (*merkle.SignatureError)(nil); errors.As(err, &falsified) {

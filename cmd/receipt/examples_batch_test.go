@@ -34,6 +34,7 @@ func addBatchFiles(t *testing.T, files map[string][]byte) {
 		write(name, data)
 	}
 	write("log.private.json", read("keys/log_1.private.json"))
+	write("witness.private.json", bytes.Replace(read("keys/witness_1.private.json"), []byte(`{`), []byte(`{"roles":["witness"],`), 1))
 	write("full.json", read("valid/full.json"))
 	write("minimal.json", read("valid/minimal.json"))
 	write("second.json", read("valid/task-second.json"))

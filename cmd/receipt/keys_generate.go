@@ -65,7 +65,7 @@ func generate(e *env, o *generateOptions) error {
 	if err := trust.Add(public); err != nil {
 		return addFailure(trust, err, public)
 	}
-	secret, err := private.MarshalPrivate()
+	secret, err := private.For(public.Roles, public.Origin).MarshalPrivate()
 	if err != nil {
 		return err
 	}

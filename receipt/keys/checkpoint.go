@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"time"
 
 	"github.com/receiptkit/receiptkit/merkle"
 )
@@ -24,9 +25,29 @@ func (k *PrivateKey) SignCheckpoint(ctx context.Context, c *merkle.Checkpoint) (
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
-	alg, _ := algorithmOf(Ed25519)
-	s := merkle.LogSigner{Log: log, SignMessage: func(ctx context.Context, message []byte) ([]byte, error) {
-		return signRaw(ctx, FromCryptoSigner(key), alg, message)
-	}}
+	s := merkle.LogSigner{Log: log, SignMessage: signMessage(key)}
 	return s.SignCheckpoint(ctx, c)
+}
+
+// Cosign adds the cosignature of a witness (cosignature/v1), under its name and with
+// the time, to a signed checkpoint. Neither who signed that nor what it extends is
+// looked at: see [merkle.Cosigner.Cosign].
+func (k *PrivateKey) Cosign(ctx context.Context, name string, checkpoint []byte, at time.Time) ([]byte, error) {
+	key, ok := k.key.(ed25519.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("keys: the key %s is for %s; checkpoints are cosigned with Ed25519 keys", quote(k.id), k.algorithm)
+	}
+	witness, err := merkle.NewWitness(name, key.Public().(ed25519.PublicKey))
+	if err != nil {
+		return nil, fmt.Errorf("keys: %w", err)
+	}
+	s := merkle.Cosigner{Witness: witness, SignMessage: signMessage(key)}
+	return s.Cosign(ctx, checkpoint, at)
+}
+
+func signMessage(key ed25519.PrivateKey) func(context.Context, []byte) ([]byte, error) {
+	alg, _ := algorithmOf(Ed25519)
+	return func(ctx context.Context, message []byte) ([]byte, error) {
+		return signRaw(ctx, FromCryptoSigner(key), alg, message)
+	}
 }

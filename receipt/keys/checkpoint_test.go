@@ -6,8 +6,10 @@ import (
 	"crypto/rand"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
@@ -49,6 +51,61 @@ func TestSignCheckpointRefuses(t *testing.T) {
 		c.Origin = origin
 		if msg, err := k.SignCheckpoint(context.Background(), c); err == nil || msg != nil {
 			t.Errorf("origin %q: signed %q, %v", origin, msg, err)
+		}
+	}
+}
+
+// TestCosign: a witness's key makes cosignatures under its name, and the private
+// file says what the key is for.
+func TestCosign(t *testing.T) {
+	log, err := keys.Generate(rand.Reader, keys.Ed25519, "log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := keys.Generate(rand.Reader, keys.Ed25519, "w1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := private.For([]receipt.Role{receipt.RoleWitness}, "witness.example").MarshalPrivate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := keys.ParsePrivate(file)
+	if err != nil || !key.Public().Has(receipt.RoleWitness) || key.Public().Has(receipt.RoleIssuer) || key.Public().Origin != "witness.example" {
+		t.Fatalf("%v: %s", err, file)
+	}
+	if private.Public().Has(receipt.RoleWitness) {
+		t.Error("For changed the key")
+	}
+	note, err := log.SignCheckpoint(t.Context(), &merkle.Checkpoint{Origin: "log.example", Root: merkle.EmptyRoot()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Unix(1777144653, 0).UTC()
+	cosigned, err := key.Cosign(t.Context(), "witness.example", note, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := merkle.NewWitness("witness.example", key.Public().Crypto().(ed25519.PublicKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := merkle.OpenSigned(cosigned, nil, []*merkle.Witness{w})
+	if err != nil || len(signed.Cosignatures) != 1 || !signed.Cosignatures[0].At.Equal(at) {
+		t.Errorf("%v: %v", signed, err)
+	}
+	other, err := keys.Generate(rand.Reader, keys.ES256, "es")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, try := range map[string]func() ([]byte, error){
+		"another algorithm": func() ([]byte, error) { return other.Cosign(t.Context(), "w", note, at) },
+		"no name of a note": func() ([]byte, error) { return key.Cosign(t.Context(), "a b", note, at) },
+		"no checkpoint":     func() ([]byte, error) { return key.Cosign(t.Context(), "w", []byte("x\n\n— w x\n"), at) },
+		"before 1970":       func() ([]byte, error) { return key.Cosign(t.Context(), "w", note, time.Unix(-1, 0)) },
+	} {
+		if got, err := try(); got != nil || err == nil {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // A PrivateKey signs receipts. Printing one, with any verb, shows its id and
@@ -48,7 +50,8 @@ func (k *PrivateKey) ID() string { return k.id }
 // or EdDSA when its alg says so.
 func (k *PrivateKey) Algorithm() string { return k.algorithm }
 
-// Public returns the public half, which speaks for no issuer yet.
+// Public returns the public half, with the roles and the origin that the private
+// file states. It speaks for no issuer yet.
 func (k *PrivateKey) Public() *PublicKey { return k.public.clone() }
 
 // Format writes the id and the algorithm, for every verb.
@@ -122,7 +125,25 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 	if !alg.IsZero() && alg.String() == "" {
 		return nil, invalid("/alg", "expected alg as a string that is not empty")
 	}
-	return newPrivate(key, id.String(), alg.String())
+	k, err := newPrivate(key, id.String(), alg.String())
+	if err != nil {
+		return nil, err
+	}
+	bound := new(PublicKey)
+	if bad := bound.parseBindings(root); bad != nil {
+		return nil, bad.of(k.id)
+	}
+	return k.For(bound.Roles, bound.Origin), nil
+}
+
+// For returns the key with the roles that its public half is trusted for, and the
+// origin under which it signs or cosigns checkpoints. They say to whoever signs what
+// the key is for; who verifies believes the trust file only.
+func (k *PrivateKey) For(roles []receipt.Role, origin string) *PrivateKey {
+	c := *k
+	c.public = k.public.clone()
+	c.public.Roles, c.public.Origin = slices.Clone(roles), origin
+	return &c
 }
 
 const maxPrivate = 64 << 10 // bytes of a private JWK
