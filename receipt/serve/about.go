@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/schemas"
 )
 
 //go:embed openapi.json
@@ -14,6 +16,18 @@ var openAPI []byte
 func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
 
 func (c *call) openAPI() error { return c.write(http.StatusOK, mediaJSON, openAPI) }
+
+// schemaPath is where openapi.json finds the schema of receipts.
+const schemaPath = "/schemas/" + receipt.SchemaMarker + ".schema.json"
+
+// schema answers with the JSON Schema of receipts.
+func (c *call) schema() error {
+	text, ok := schemas.Source(schemas.Receipt)
+	if !ok {
+		return notFound()
+	}
+	return c.write(http.StatusOK, mediaSchema, text)
+}
 
 type discovery struct {
 	Object            string          `json:"object"`

@@ -13,6 +13,7 @@ const (
 	codeForbidden    = "permission_denied"
 	codeNotFound     = "resource_not_found"
 	codeExpired      = "cursor_expired"
+	codeKeyReused    = "idempotency_key_reused"
 	codeTooLarge     = "payload_too_large"
 	codeVersion      = "unsupported_protocol_version"
 	codeInternal     = "internal_error"
@@ -52,6 +53,8 @@ func (f *fault) kind() string {
 		return "permission_error"
 	case codeNotFound, codeExpired:
 		return "not_found_error"
+	case codeKeyReused:
+		return "conflict_error"
 	case codeDeadline:
 		return "upstream_error"
 	case codeInternal, codeUnavailable:

@@ -17,6 +17,7 @@ const (
 	mediaJSONL    = "application/jsonl"
 	mediaSequence = "application/cbor-seq"
 	mediaKeys     = "application/jwk-set+json"
+	mediaSchema   = "application/schema+json"
 	mediaText     = "text/plain; charset=utf-8"
 )
 
@@ -65,9 +66,10 @@ func contentEncoding(r *http.Request, known ...string) (string, error) {
 	return "", f.with("Accept-Encoding", strings.Join(known, ", "))
 }
 
-// wantsArchive reports whether a client would rather have CBOR than JSON: it names
-// the archive's media type, and no weight puts JSON before it (RFC 9110, 12.5.1).
-func wantsArchive(r *http.Request) bool {
+// preferred returns the form in which a client would rather have a stored receipt than
+// in its resource: the archive, the bare receipt, or mediaJSON for none. It names the
+// media type, and no weight puts application/json before it (RFC 9110, 12.5.1).
+func preferred(r *http.Request) string {
 	named := map[string]float64{}
 	for _, header := range r.Header.Values("Accept") {
 		for item := range strings.SplitSeq(header, ",") {
@@ -76,13 +78,24 @@ func wantsArchive(r *http.Request) bool {
 			}
 		}
 	}
-	other := max(named["application/*"], named["*/*"])
-	if weight, ok := named[mediaJSON]; ok {
-		other = weight
-	} else if named[mediaArchive] >= other { // a range is no name
-		other = 0
+	best, most := mediaJSON, 0.0
+	for _, media := range []string{mediaArchive, mediaReceipt} {
+		if weight := named[media]; weight > most && weight >= rival(named, weight) {
+			best, most = media, weight
+		}
 	}
-	return named[mediaArchive] > 0 && named[mediaArchive] >= other
+	return best
+}
+
+// rival is the weight of application/json against a form that is named with a weight.
+func rival(named map[string]float64, weight float64) float64 {
+	if weight, ok := named[mediaJSON]; ok {
+		return weight
+	}
+	if other := max(named["application/*"], named["*/*"]); other > weight {
+		return other
+	}
+	return 0 // a range is no name
 }
 
 // accepted reads one media range and its weight.

@@ -25,7 +25,7 @@ type description struct {
 	answers  map[string]bool // method, path and status that were validated
 }
 
-const descriptionURL = "urn:test:openapi"
+const descriptionURL = "http://receipts.test/openapi.json"
 
 func describe(t testing.TB) *description {
 	t.Helper()
@@ -37,6 +37,14 @@ func describe(t testing.TB) *description {
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
 	if err := c.AddResource(descriptionURL, tree); err != nil {
+		t.Fatal(err)
+	}
+	// As a client would, the reference to the schema is followed to the server.
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(start(t, options(t)).get("/schemas/receipt-2026-04-25.schema.json").body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.AddResource("http://receipts.test/schemas/receipt-2026-04-25.schema.json", schema); err != nil {
 		t.Fatal(err)
 	}
 	return &description{tree, c, map[string]bool{}}
@@ -251,6 +259,9 @@ func TestOpenAPIAnswers(t *testing.T) {
 		send("GET", path, nil, auth...)
 	}
 	send("GET", "/v1/receipts/good", nil, append(full, "Accept", archive.MediaType)...)
+	for _, id := range []string{"good", "corrupted", "bare"} {
+		send("GET", "/v1/receipts/"+id, nil, append(full, "Accept", "application/vnd.harn.receipt+json")...)
+	}
 	verify := func(id, body string, headers ...string) {
 		t.Helper()
 		send("POST", "/v1/receipts/"+id+"/verify", []byte(body), append(headers, "Content-Type", "application/json")...)
@@ -263,7 +274,10 @@ func TestOpenAPIAnswers(t *testing.T) {
 	verify("good", "{}", version()...)
 	verify("good", "{}", auth...)
 	send("POST", "/v1/receipts/good/verify", []byte("{}"), append(full, "Content-Type", "text/plain")...)
-	for _, path := range []string{"/v1", "/.well-known/jwks.json", "/openapi.json", "/healthz", "/readyz", "/metrics", "/", "/x/checkpoint", "/x/receipts/good/proof"} {
+	verify("good", "{}", append(full, "Idempotency-Key", "k")...)
+	verify("good", `{"at_time":null}`, append(full, "Idempotency-Key", "k")...)
+	send("GET", "/v1/tasks/t/receipts?cursor=AQ", nil, full...)
+	for _, path := range []string{"/v1/agent-card", "/schemas/receipt-2026-04-25.schema.json", "/v1", "/.well-known/jwks.json", "/openapi.json", "/healthz", "/readyz", "/metrics", "/", "/x/checkpoint", "/x/receipts/good/proof"} {
 		send("GET", path, nil, auth...)
 	}
 	send("GET", "/v1?x=1", nil)

@@ -170,9 +170,10 @@ func TestIntact(t *testing.T) {
 	}
 }
 
-// TestArchive: whoever prefers CBOR gets the archive, which verifies.
+// TestArchive: whoever prefers the archive or the bare receipt gets it, and it verifies.
 func TestArchive(t *testing.T) {
-	h := start(t, shelved(t))
+	o := shelved(t)
+	h := start(t, o)
 	for accept, want := range map[string]string{
 		"":                                  "application/json",
 		"*/*":                               "application/json",
@@ -185,7 +186,15 @@ func TestArchive(t *testing.T) {
 		"application/vnd.harn.receipt+cbor;q=0":                           "application/json",
 		"application/vnd.harn.receipt+cbor;q=zwei":                        "application/json",
 		"application/vnd.harn.receipt+cbor;schema=receipt-2026-04-25;q=1": archive.MediaType,
-		"text/html": "application/json",
+		"text/html":                                                          "application/json",
+		"application/vnd.harn.receipt+json":                                  "application/vnd.harn.receipt+json",
+		"application/vnd.harn.receipt+json, */*":                             "application/vnd.harn.receipt+json",
+		"application/vnd.harn.receipt+json;q=0.1, */*":                       "application/json",
+		"application/vnd.harn.receipt+json;q=0.9, application/json":          "application/json",
+		"application/vnd.harn.receipt+json, application/json":                "application/vnd.harn.receipt+json",
+		"application/vnd.harn.receipt+json, " + archive.MediaType + ";q=0.5": "application/vnd.harn.receipt+json",
+		"application/vnd.harn.receipt+json;q=0.5, " + archive.MediaType:      archive.MediaType,
+		"application/vnd.harn.receipt+json;q=0, application/json;q=0.1":      "application/json",
 	} {
 		headers := version()
 		if accept != "" {
@@ -195,10 +204,13 @@ func TestArchive(t *testing.T) {
 		if got.status != 200 || got.header.Get("Content-Type") != want || got.header.Get("Vary") != "Accept" {
 			t.Errorf("%q: %d %q", accept, got.status, got.header.Get("Content-Type"))
 		}
-		if want != archive.MediaType {
+		if want == "application/vnd.harn.receipt+json" && !bytes.Equal(got.body, o.Source.(*shelf).texts["good"]) {
+			t.Errorf("%q: not the stored bytes: %s", accept, got.body)
+		}
+		if want == "application/json" {
 			continue
 		}
-		rep := h.post("/v1/verify", archive.MediaType, got.body)
+		rep := h.post("/v1/verify", want, got.body)
 		if rep.object(t)["verdict"] != "verified" {
 			t.Errorf("%s", rep.body)
 		}

@@ -29,8 +29,10 @@ func routes() []route {
 		{method: "POST", pattern: "/v1/receipts/{id}/verify", version: true, key: true, scope: ScopeVerify, serve: (*call).verifyStored},
 		{method: "GET", pattern: "/v1/tasks/{id}/receipts", version: true, key: true, scope: ScopeRead, params: []string{"limit", "cursor"}, serve: (*call).listReceipts},
 		{method: "GET", pattern: "/v1", serve: (*call).discovery},
+		{method: "GET", pattern: "/v1/agent-card", serve: (*call).agentCard},
 		{method: "GET", pattern: "/.well-known/jwks.json", serve: (*call).keySet},
 		{method: "GET", pattern: "/openapi.json", serve: (*call).openAPI},
+		{method: "GET", pattern: schemaPath, serve: (*call).schema},
 		{method: "GET", pattern: "/healthz", free: true, serve: (*call).health},
 		{method: "GET", pattern: "/readyz", free: true, serve: (*call).ready},
 		{method: "GET", pattern: "/metrics", key: true, scope: scopeOperator, free: true, serve: (*call).metrics},
@@ -51,7 +53,9 @@ type match struct {
 
 // protocol reports whether a path is in the space of the protocol's routes, known
 // or not: there the version and the key come before what exists.
-func protocol(path string) bool { return strings.HasPrefix(path, "/v1/") && path != "/v1/verify" }
+func protocol(path string) bool {
+	return strings.HasPrefix(path, "/v1/") && path != "/v1/verify" && path != "/v1/agent-card"
+}
 
 func (r *router) find(method, escaped string) (m match) {
 	for i := range r.routes {

@@ -16,11 +16,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
 // A Server is the http.Handler of all routes. It is safe for concurrent use, keeps
-// nothing of one request for the next, and makes no request of its own.
+// nothing of one request for the next but which Idempotency-Key came with which body,
+// and makes no request of its own.
 type Server struct {
 	options  Options
 	limits   Limits
@@ -34,6 +36,9 @@ type Server struct {
 	judging  slots
 	memory   budget
 	draining atomic.Bool
+	began    receipt.Time
+
+	idempotency idempotency
 
 	random struct {
 		sync.Mutex
@@ -68,6 +73,7 @@ func New(o Options) (*Server, error) {
 		o.Registry = prometheus.NewRegistry()
 	}
 	s := &Server{options: o, limits: o.Limits.withDefaults(), router: router{routes()}, codec: archive.NewCodec()}
+	s.began = receipt.At(o.Now())
 	s.hosts = map[string]bool{}
 	for _, host := range o.Hosts {
 		s.hosts[hostName(host)] = true

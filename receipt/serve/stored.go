@@ -23,8 +23,8 @@ const (
 	idempotencyKeyName = "Idempotency-Key"
 )
 
-// getReceipt serves GET /v1/receipts/{id}: the resource, or the archive of the
-// receipt for whoever asks for it.
+// getReceipt serves GET /v1/receipts/{id}: the resource, or the bare receipt or its
+// archive for whoever asks for that.
 func (c *call) getReceipt() error {
 	stored, err := c.stored()
 	if err != nil {
@@ -35,12 +35,15 @@ func (c *call) getReceipt() error {
 	if err != nil {
 		return err
 	}
-	if wantsArchive(c.r) {
+	switch preferred(c.r) {
+	case mediaArchive:
 		item, err := c.s.codec.Append(nil, doc)
 		if err != nil {
 			return internal(err, "the stored receipt has no archive form: it holds what no receipt may")
 		}
 		return c.write(http.StatusOK, archive.MediaType, item)
+	case mediaReceipt:
+		return c.write(http.StatusOK, mediaReceipt, doc.Root().Raw())
 	}
 	return c.write(http.StatusOK, mediaJSON, append(appendResource(nil, doc, c.vars[0]), '\n'))
 }
@@ -201,13 +204,19 @@ type details struct {
 // verifyStored serves POST /v1/receipts/{id}/verify. The receipt may be refuted or
 // undecided; that is an answer, not an error.
 func (c *call) verifyStored() error {
-	if err := c.checkIdempotencyKey(); err != nil {
-		return err
-	}
-	question, anchor, err := c.storedQuestion()
+	data, err := c.verifyBody()
 	if err != nil {
 		return err
 	}
+	question, anchor, asked, err := c.storedQuestion(data)
+	if err != nil {
+		return err
+	}
+	return c.idempotent(asked, func() error { return c.verifyAsked(question, anchor) })
+}
+
+// verifyAsked answers what was asked of the stored receipt.
+func (c *call) verifyAsked(question Question, anchor func() *Verifier) error {
 	stored, err := c.stored()
 	if err != nil {
 		return err
@@ -246,41 +255,38 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 	return out
 }
 
-// checkIdempotencyKey reads a key that needs no memory: verifying twice is the same
-// as verifying once.
-func (c *call) checkIdempotencyKey() error {
-	list := c.r.Header.Values(idempotencyKeyName)
-	if len(list) > 1 || len(list) == 1 && (list[0] == "" || len(list[0]) > maxIdempotencyKey) {
-		return invalid(idempotencyKeyName, "expected one %s of 1 to %d characters", idempotencyKeyName, maxIdempotencyKey)
-	}
-	return nil
-}
-
-// storedQuestion reads the optional body. A member that is not known would be a
-// demand that nobody checks, and is refused.
-func (c *call) storedQuestion() (q Question, anchor func() *Verifier, err error) {
-	anchor = c.s.options.Verifier
+// verifyBody reads the optional body; nil when there is none.
+func (c *call) verifyBody() ([]byte, error) {
 	if _, err := contentEncoding(c.r); err != nil {
-		return q, nil, err
+		return nil, err
 	}
 	data, err := c.readBody(maxVerifyBody, "")
 	if err != nil || len(data) == 0 {
-		return q, anchor, err
+		return nil, err
 	}
-	if _, err := contentType(c.r, mediaJSON); err != nil {
-		return q, nil, err
+	_, err = contentType(c.r, mediaJSON)
+	return data, err
+}
+
+// storedQuestion reads a body, which may be absent and then means {}. A member that is
+// not known would be a demand that nobody checks, and is refused. asked is the digest
+// of the canonical body: equal ones ask the same.
+func (c *call) storedQuestion(data []byte) (q Question, anchor func() *Verifier, asked canon.Digest, err error) {
+	anchor = c.s.options.Verifier
+	if data == nil {
+		data = []byte("{}")
 	}
 	doc, err := canon.Parse(data)
 	if err != nil {
-		return q, nil, invalid("", "expected a JSON object: %v", withoutText(err))
+		return q, nil, asked, invalid("", "expected a JSON object: %v", withoutText(err))
 	}
 	root := doc.Root()
 	if root.Kind() != canon.KindObject {
-		return q, nil, invalid("", "expected a JSON object")
+		return q, nil, asked, invalid("", "expected a JSON object")
 	}
 	for name, value := range root.Members() {
 		if value.Kind() != canon.KindString && value.Kind() != canon.KindNull {
-			return q, nil, invalid(name.String(), "expected a string or null as the member %.40q", name.String())
+			return q, nil, asked, invalid(name.String(), "expected a string or null as the member %.40q", name.String())
 		}
 		null := value.Kind() == canon.KindNull
 		switch name.String() {
@@ -296,10 +302,10 @@ func (c *call) storedQuestion() (q Question, anchor func() *Verifier, err error)
 			err = invalid(name.String(), "unknown member %.40q; expected trust_anchor and at_time", name.String())
 		}
 		if err != nil {
-			return q, nil, err
+			return q, nil, asked, err
 		}
 	}
-	return q, anchor, nil
+	return q, anchor, canon.Sum(root.AppendCanonical(nil)), nil
 }
 
 // anchor finds a trust anchor by its name. A name is nothing else: no file is
