@@ -100,6 +100,9 @@ const (
 	CodeIDsNotChecked        Code = "ids_not_checked"
 	CodePartsOverlap         Code = "parts_overlap"
 	CodeEvidenceUnused       Code = "evidence_unused"
+	CodePartsNotJoined       Code = "parts_not_joined"
+	CodeCopyNotChecked       Code = "copy_not_checked"
+	CodeAskedNotRecorded     Code = "asked_not_recorded"
 )
 
 // Codes of warnings: none of them changes a verdict.

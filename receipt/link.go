@@ -1,6 +1,9 @@
 package receipt
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Link tells a report how its receipt stands to the others of its stream, which
 // the receipt alone cannot show, and draws the conclusion anew. The check's
@@ -56,6 +59,14 @@ func (v *Verifier) Unreadable(rep *Report, c Check) {
 		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
 	}
 	v.conclude(rep)
+}
+
+// Policy returns what the verifier asks for.
+func (v *Verifier) Policy() Policy {
+	p := v.policy
+	p.Witnesses.Keys = slices.Clone(p.Witnesses.Keys)
+	p.Checkpoint.Cosigners.Keys = slices.Clone(p.Checkpoint.Cosigners.Keys)
+	return p
 }
 
 // Scope returns how much the verifier asks for.

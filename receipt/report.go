@@ -76,6 +76,13 @@ type Note struct {
 	Detail  string `json:"detail"`
 }
 
+// Undecides reports whether what the note is about leaves the answer open: not
+// verified, whatever else was shown.
+func (n Note) Undecides() bool {
+	info, _ := Lookup(n.Code)
+	return info.Outcome == Undecides
+}
+
 // Text is untrusted text taken from a receipt. It is a slice so that a reused
 // Report needs no new memory for it.
 type Text []byte

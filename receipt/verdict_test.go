@@ -466,7 +466,7 @@ func TestEveryCode(t *testing.T) {
 		receipt.CodeProtectedField, // package redact
 		// package stream
 		receipt.CodeChainFork, receipt.CodeDuplicateID, receipt.CodeTruncated, receipt.CodeHeadMismatch, receipt.CodeCountMismatch, receipt.CodeTornTail, receipt.CodeEvidenceUnused,
-		receipt.CodeNonDeterministicCBOR, "tail_not_checked", "ids_not_checked", "parts_overlap", "envelope_not_checked", "identical_copy",
+		receipt.CodeNonDeterministicCBOR, "tail_not_checked", "ids_not_checked", "parts_overlap", receipt.CodePartsNotJoined, receipt.CodeCopyNotChecked, receipt.CodeAskedNotRecorded, "envelope_not_checked", "identical_copy",
 	}
 	for _, info := range receipt.Codes() {
 		if !reached[info.Code] && !slices.Contains(elsewhere, info.Code) {

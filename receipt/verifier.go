@@ -202,8 +202,8 @@ func (v *Verifier) shown(rep *Report) bool {
 			if c.Status == NotChecked && (v.policy.Strict || c.Code != CodeRedactionsNotChecked) {
 				return false
 			}
-		default:
-			if v.policy.Strict && c.Status == NotChecked {
+		case StepLink: // any other reason is that nobody can tell whether it holds
+			if c.Status == NotChecked && (v.policy.Strict || c.Code != CodeLinkNotChecked) {
 				return false
 			}
 		}
