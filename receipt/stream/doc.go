@@ -32,6 +32,16 @@
 //   - a receipt that does not fit its own hash is one finding: it keeps its place,
 //     and its successor is not blamed.
 //
+// A first receipt that names one of another stream refutes too, and so does one
+// that stands in a file before its predecessor, or apart from it.
+//
+// # Parts
+//
+// [Summary.Merge] makes one summary of the summaries of parts: it joins the links
+// of their receipts as a run over all sources does. Summaries of more than
+// [MaxRoster] receipts join by the ends of their streams, and what these do not
+// show is undecided.
+//
 // That a chain was cut off at its end cannot be seen in it. The [Summary] names
 // the heads and says so; [Options.Expect] compares them with an earlier report.
 //

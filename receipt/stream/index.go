@@ -6,14 +6,14 @@ import (
 )
 
 // An index remembers the first MaxIndexed receipts of an ordered input, by their
-// id and by the predecessor that they name. It is exact for these and knows
-// nothing of later ones. A receipt costs about 100 bytes.
+// id, their hash and the predecessor that they name. It is exact for these; of
+// the hashes behind them it knows which were surely not there. A receipt costs
+// about 100 bytes.
 type index struct {
-	ids    map[fingerprint]seen
-	named  map[fingerprint]int32 // who names a predecessor, by line
-	hashes map[fingerprint]bool  // of receipts; nil unless the input is a selection
-	most   int
-	full   bool
+	ids   map[fingerprint]seen
+	nodes map[fingerprint]node // by the hash of a receipt, or one that a receipt names
+	most  int
+	rest  *filter // hashes behind the first; nil while there are none
 }
 
 type seen struct {
@@ -22,29 +22,53 @@ type seen struct {
 	verdict receipt.Verdict
 }
 
-func newIndex(partial bool, most int) *index {
-	x := &index{most: most, ids: map[fingerprint]seen{}, named: map[fingerprint]int32{}}
-	if partial {
-		x.hashes = map[fingerprint]bool{}
-	}
-	return x
+// A node is a digest: the receipt that has it, and the first one that names it as
+// its predecessor. Line 0 is none.
+type node struct {
+	line, stream  int32 // of the receipt
+	namer, naming int32 // line and stream of the one that names it
+	open          bool  // whose link was left open: nothing had this digest yet
 }
 
+func newIndex(most int) *index {
+	return &index{most: most, ids: map[fingerprint]seen{}, nodes: map[fingerprint]node{}}
+}
+
+// full reports whether there were more receipts than the index is exact for.
+func (x *index) full() bool { return x.rest != nil }
+
 // add remembers a receipt whose content fits its hash.
-func (x *index) add(f *facts, line int, verdict receipt.Verdict) {
+func (x *index) add(it *item, stream int) {
+	f := &it.facts
 	if len(x.ids) >= x.most {
-		x.full = true
+		if x.rest == nil {
+			x.rest = newFilter()
+		}
+		x.rest.add(f.computed)
 		return
 	}
-	hash, previous := short(f.computed), short(f.link.Previous)
-	x.ids[f.id] = seen{hash, int32(line), verdict}
-	if x.hashes != nil {
-		x.hashes[hash] = true
+	hash := short(f.computed)
+	x.ids[f.id] = seen{hash, int32(it.index), it.rep.Verdict}
+	n := x.nodes[hash]
+	n.line, n.stream = int32(it.index), int32(stream)
+	x.nodes[hash] = n
+	if f.link.First {
+		return
 	}
-	if _, taken := x.named[previous]; !taken && !f.link.First {
-		x.named[previous] = int32(line)
+	previous := short(f.link.Previous)
+	if n := x.nodes[previous]; n.namer == 0 {
+		n.namer, n.naming = int32(it.index), int32(stream)
+		n.open = it.rep.Check(receipt.StepLink).Status == receipt.NotChecked
+		x.nodes[previous] = n
 	}
 }
+
+// node returns what is known of a digest.
+func (x *index) node(d canon.Digest) node { return x.nodes[short(d)] }
+
+// maybeCopy reports whether a receipt may have been there before, behind the ones
+// that the index is exact for.
+func (x *index) maybeCopy(hash canon.Digest) bool { return x.rest != nil && x.rest.has(hash) }
 
 // short is the fingerprint of a digest. It is no prefix of it, since whoever
 // writes a receipt may choose the digests that it states.

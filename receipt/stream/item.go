@@ -23,7 +23,10 @@ type item struct {
 	rep   receipt.Report
 	facts facts
 	other string // what the document is instead of a receipt; it is skipped
-	copy  bool   // of a receipt before it, with the same verdict: not counted
+	again bool   // it is a copy of a receipt before it
+	copy  bool   // and has the same verdict: not counted
+
+	foreign bool // it does not name the predecessor that was given
 
 	end  bool  // no document: the source has ended
 	err  error // why it ended before its end; nil otherwise

@@ -23,6 +23,7 @@ func (s *survey) join() error {
 	for i, name := range s.names {
 		s.ends[i].Stream = name
 	}
+	s.trails = make([]trail, len(s.names))
 	j := &joiner{survey: s, begins: make([]address, len(s.names)), heads: make([]tail, len(s.names)), apart: map[int]bool{}}
 	next, stop := iter.Pull2(s.hashes.sorted())
 	defer stop()
@@ -42,6 +43,9 @@ func (s *survey) join() error {
 		if err := j.pass(); err != nil {
 			return err
 		}
+	}
+	if err := j.strangers(); err != nil {
+		return err
 	}
 	j.roots()
 	return nil
@@ -64,6 +68,9 @@ func (s *survey) joinIDs() error {
 		s.marks[number] = markDuplicate
 		if bytes.Equal(e[24:56], first[24:56]) {
 			s.marks[number] = markCopy
+			if addressAt(e[56:]).source != addressAt(first[56:]).source {
+				s.spread[int(binary.BigEndian.Uint64(first[16:]))] = true
+			}
 		}
 		s.about(number, addressAt(first[56:]))
 		s.originals[number] = int(binary.BigEndian.Uint64(first[16:]))
@@ -225,6 +232,8 @@ func (j *joiner) link(e []byte) error {
 		j.absent = append(j.absent, r)
 	case j.late(number, at):
 		j.fail(stream, number, markLate, addressAt(j.hash[44:]))
+	case r.damaged < 0 && j.beside(number, at) && j.marks[number] == markLinked:
+		j.marks[number] = markFollows
 	}
 	j.last = append(j.last[:0], e...)
 	return nil
@@ -244,7 +253,13 @@ func (j *joiner) holder() int { return int(binary.BigEndian.Uint64(j.hash[36:]))
 // late reports whether the predecessor, which is the current hash's, comes
 // later in the same source: a source is ordered.
 func (j *joiner) late(number int, at address) bool {
-	return addressAt(j.hash[44:]).source == at.source && j.holder() > number
+	return j.beside(number, at) && j.holder() > number
+}
+
+// beside reports whether a receipt and its predecessor, which is the current
+// hash's, are in one source and in no other.
+func (j *joiner) beside(number int, at address) bool {
+	return addressAt(j.hash[44:]).source == at.source && !j.spread[number] && !j.spread[j.holder()]
 }
 
 func (j *joiner) fail(stream, number int, m mark, other address) {
@@ -253,6 +268,32 @@ func (j *joiner) fail(stream, number int, m mark, other address) {
 		j.about(number, other)
 		j.ends[stream].Failures.Count++
 	}
+}
+
+// strangers finds the receipts that name one of another stream: among all hashes,
+// since these are sorted by stream.
+func (j *joiner) strangers() error {
+	named := map[canon.Digest][]root{}
+	for _, r := range j.absent {
+		if !r.first {
+			named[r.previous] = append(named[r.previous], r)
+		}
+	}
+	if len(j.names) < 2 || len(named) == 0 {
+		return nil
+	}
+	for e, err := range j.hashes.sorted() {
+		if err != nil {
+			return err
+		}
+		if m := j.marks[binary.BigEndian.Uint64(e[36:])]; m == markDamaged || m == markCopy {
+			continue
+		}
+		for _, r := range named[canon.Digest(e[4:36])] {
+			j.mark(r, markElsewhere, addressAt(e[44:]))
+		}
+	}
+	return nil
 }
 
 // roots decides which of the receipts without a predecessor begins its stream:
@@ -269,11 +310,15 @@ func (j *joiner) roots() {
 			j.begin(r)
 		case r.first:
 			j.mark(r, markSecond, j.begins[r.stream])
-		case j.options.Partial:
+		case j.marks[r.number] != markLinked:
+		case j.selected(r.stream) == selectedAll:
 			j.mark(r, markOpen, address{})
 		case j.gaps > 0:
 			j.gaps--
 			j.mark(r, markGap, address{})
+		case j.selected(r.stream) == selectedSome:
+			j.mark(r, markOpen, address{})
+			j.unknown[r.stream] = true
 		default:
 			j.mark(r, markMissing, j.tailBefore(r))
 		}
@@ -350,7 +395,7 @@ func (j *joiner) mark(r root, m mark, other address) {
 		j.about(r.number, other)
 	}
 	switch m {
-	case markMissing, markSecond, markForeign:
+	case markMissing, markSecond, markForeign, markElsewhere:
 		j.ends[r.stream].Failures.Count++
 	}
 }

@@ -87,6 +87,13 @@ func (o *Options) mostIndexed() int {
 	return MaxIndexed
 }
 
+func (o *Options) mostRostered() int {
+	if o.Bounds.Indexed > 0 {
+		return min(MaxRoster, o.Bounds.Indexed)
+	}
+	return MaxRoster
+}
+
 func (o *Options) jobs() int {
 	if o.Jobs > 0 {
 		return o.Jobs

@@ -22,6 +22,14 @@ type order struct {
 	index   *index
 	damaged map[canon.Digest]int // hashes, stated and computed, of receipts that do not fit theirs
 	gaps    []int                // lines that state no place, and which no link has been forgiven for
+	names   []chain.Stream       // by the number of the stream
+	behind  []Finding            // links that later receipts showed to be false, the first MaxNotices
+}
+
+// last is what is known of the last receipt of a stream.
+type last struct {
+	hash    canon.Digest
+	verdict receipt.Verdict
 }
 
 // maxDamaged bounds what an input of nothing but damage can make us remember.
@@ -29,9 +37,11 @@ const maxDamaged = 1 << 16
 
 // A run is one stream of an ordered input.
 type run struct {
+	number  int // of the stream, in the order of their first receipts
 	segment chain.Segment
 	line    int          // of the last receipt
 	issued  time.Time    // of the last receipt
+	last    last         // that receipt, when its content fits its hash
 	sound   canon.Digest // the head before receipts that do not fit their hashes
 	shaky   bool         // such receipts are the last ones
 	wanted  chain.Head
@@ -39,7 +49,7 @@ type run struct {
 }
 
 func newOrder(o *Options) *order {
-	return &order{options: o, streams: map[string]*run{}, index: newIndex(o.Partial, o.mostIndexed()), damaged: map[canon.Digest]int{}}
+	return &order{options: o, streams: map[string]*run{}, index: newIndex(o.mostIndexed()), damaged: map[canon.Digest]int{}}
 }
 
 // place judges the link of an item.
@@ -65,12 +75,17 @@ func (o *order) place(it *item) error {
 			return err
 		}
 	} else {
+		if f.holds && o.again(s, it) {
+			return nil
+		}
 		o.follow(s, it)
 	}
+	o.disprove(s, it)
 	s.line, s.issued = it.index, f.issued
 	s.found = s.found || f.link.Hash == s.wanted.Hash
 	if f.holds {
-		o.index.add(f, it.index, it.rep.Verdict)
+		o.index.add(it, s.number)
+		s.last = last{f.computed, it.rep.Verdict}
 	}
 	return nil
 }
@@ -87,10 +102,45 @@ func (o *order) repeats(it *item) bool {
 			Stated: it.facts.computed.String(), Detail: fmt.Sprintf("line %d has the same receipt_id, but another content", before.line)})
 		return false
 	}
-	it.v.Link(&it.rep, receipt.Check{Status: receipt.NotApplicable})
-	it.rep.Warn(receipt.CodeIdenticalCopy, "", fmt.Sprintf("line %d is the same receipt", before.line))
-	it.copy = before.verdict == it.rep.Verdict
+	o.repeat(it, int(before.line), before.verdict)
 	return true
+}
+
+// again reports whether an item behind the index repeats the receipt before it,
+// or may repeat another one: nobody can tell.
+func (o *order) again(s *run, it *item) bool {
+	f := &it.facts
+	switch {
+	case !o.index.full() || s.segment.Joins(chain.SegmentOf(s.segment.Stream, f.link)):
+		return false
+	case f.computed == s.last.hash:
+		o.repeat(it, s.line, s.last.verdict)
+		return true
+	case o.index.maybeCopy(f.computed):
+		it.v.Link(&it.rep, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeCopyNotChecked,
+			Detail: fmt.Sprintf("link: it does not follow line %d, and may be a copy of a receipt behind the first %d", s.line, o.options.mostIndexed())})
+		return true
+	}
+	return false
+}
+
+// repeat makes an item a copy of the receipt at a line.
+func (o *order) repeat(it *item, line int, verdict receipt.Verdict) {
+	it.v.Link(&it.rep, receipt.Check{Status: receipt.NotApplicable})
+	it.rep.Warn(receipt.CodeIdenticalCopy, "", fmt.Sprintf("line %d is the same receipt", line))
+	it.again, it.copy = true, verdict == it.rep.Verdict
+}
+
+// disprove finds the link of another stream's receipt, left open before, that
+// names this one.
+func (o *order) disprove(s *run, it *item) {
+	n := o.index.node(it.facts.computed)
+	if !it.facts.holds || !n.open || int(n.naming) == s.number || len(o.behind) >= MaxNotices {
+		return
+	}
+	stream := o.names[n.naming]
+	o.behind = append(o.behind, Finding{Code: receipt.CodeChainBreak, Stream: &stream, Source: fmt.Sprintf("%s:%d", it.rep.Source, n.namer),
+		Stated: it.facts.computed.String(), Detail: fmt.Sprintf("it names line %d, a receipt of another stream", it.index)})
 }
 
 // begin opens a stream with its first receipt.
@@ -103,14 +153,17 @@ func (o *order) begin(it *item) (*run, error) {
 	if o.named += len(f.stream); !o.options.Bounds.allows(len(o.streams)+1, o.named) {
 		return nil, ErrManyStreams
 	}
-	s := &run{segment: chain.SegmentOf(stream, f.link)}
+	s := &run{number: len(o.names), segment: chain.SegmentOf(stream, f.link)}
 	o.streams[string(f.stream)] = s
+	o.names = append(o.names, stream)
 	s.wanted = o.options.wanted(stream)
 	after := o.options.after(stream)
 	if it.single && after.IsZero() {
 		return s, nil // one receipt shows nothing of what precedes or follows it
 	}
-	it.v.Link(&it.rep, o.first(f.link, after))
+	check := o.first(f.link, after)
+	it.foreign = check.Status == receipt.Failed && !after.IsZero()
+	it.v.Link(&it.rep, check)
 	return s, nil
 }
 
@@ -118,7 +171,10 @@ func (o *order) begin(it *item) (*run, error) {
 // zero when that is not known.
 func (o *order) first(l chain.Link, after canon.Digest) receipt.Check {
 	_, damaged := o.damaged[l.Previous]
+	n := o.index.node(l.Previous)
 	switch {
+	case !l.First && n.line > 0:
+		return elsewhere(l, int(n.line))
 	case !after.IsZero() && (l.First || l.Previous != after):
 		return receipt.Check{Status: receipt.Failed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
 			Stated: stated(l), Computed: after.String(), Detail: names(l) + ", the predecessor given is " + after.String()}
@@ -143,6 +199,11 @@ func (o *order) follow(s *run, it *item) {
 			one.First, one.Previous = false, s.segment.Head
 		}
 	}
+	if n := o.index.node(f.computed); f.holds && check.Status != receipt.Failed && n.open && int(n.naming) == s.number {
+		check = o.broken(s, f.link)
+		check.Detail = fmt.Sprintf("line %d, which comes before it, names it", n.namer)
+		s.segment.Failures.Count++
+	}
 	if f.issued.Before(s.issued) {
 		it.rep.Warn(receipt.CodeTimeOrder, "/issued_at", fmt.Sprintf("it was issued before line %d, its predecessor", s.line))
 	}
@@ -163,6 +224,9 @@ func (o *order) apart(s *run, l chain.Link) receipt.Check {
 	open := receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked}
 	if l.First {
 		return o.broken(s, l)
+	}
+	if n := o.index.node(l.Previous); n.line > 0 && int(n.stream) != s.number {
+		return elsewhere(l, int(n.line))
 	}
 	// It follows a receipt that does not fit its own hash, or the receipt before
 	// such a one, whose true copy it then is.
@@ -205,8 +269,8 @@ func (o *order) forgive(s *run) (line int, ok bool) {
 // absent reports that the receipt before is not in the input, as far as the
 // index goes.
 func (o *order) absent(l chain.Link) bool {
-	_, named := o.index.named[short(l.Previous)]
-	return !named && !o.index.hashes[short(l.Previous)]
+	n := o.index.node(l.Previous)
+	return n.line == 0 && n.namer == 0
 }
 
 // broken words why a receipt does not follow the one before it.
@@ -214,11 +278,17 @@ func (o *order) broken(s *run, l chain.Link) receipt.Check {
 	c := receipt.Check{Status: receipt.Failed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
 		Stated: stated(l), Computed: s.segment.Head.String(),
 		Detail: fmt.Sprintf("%s, line %d is %s", names(l), s.line, s.segment.Head)}
-	if other, ok := o.index.named[short(l.Previous)]; ok && !l.First {
+	if n := o.index.node(l.Previous); n.namer > 0 && int(n.naming) == s.number && !l.First {
 		c.Code = receipt.CodeChainFork
-		c.Detail = fmt.Sprintf("%s, which line %d names too", names(l), other)
+		c.Detail = fmt.Sprintf("%s, which line %d names too", names(l), n.namer)
 	}
 	return c
+}
+
+// elsewhere words that a receipt names one of another stream.
+func elsewhere(l chain.Link, line int) receipt.Check {
+	return receipt.Check{Status: receipt.Failed, Code: receipt.CodeChainBreak, Pointer: previousPointer, Stated: stated(l),
+		Detail: fmt.Sprintf("%s, which line %d has, a receipt of another stream", names(l), line)}
 }
 
 func stated(l chain.Link) string {

@@ -93,7 +93,7 @@ func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o O
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
 	v, watch := v.Watch()
 	return &Run{ctx: ctx, v: v, watch: watch, sources: sources, options: o, several: len(sources) > 1,
-		summary: Summary{Scope: v.Scope(), Partial: o.Partial, Codes: map[receipt.Code]int{}}}
+		summary: Summary{Scope: v.Scope(), Asked: askedOf(v.Policy()), Partial: o.Partial, Codes: map[receipt.Code]int{}, roster: newRoster()}}
 }
 
 // Reports returns the reports in the order of the input, once. Each is valid
@@ -212,6 +212,10 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 		return true, nil
 	}
 	r.readings.second(it)
+	own, reason := it.rep.Verdict, receipt.Code("")
+	if own == receipt.Undecided {
+		reason = it.rep.Finding().Code
+	}
 	if err := place.place(it); err != nil {
 		return false, err
 	}
@@ -220,6 +224,9 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 		return true, nil
 	}
 	r.summary.count(it)
+	if s := &r.summary; s.roster != nil && !s.roster.add(it, &r.options, own, reason) {
+		s.roster = nil
+	}
 	r.receipts.Add(1)
 	r.current = it
 	return yield(&it.rep), nil
@@ -249,7 +256,7 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 	var s *survey
 	var f *forest
 	if r.several {
-		s = newSurvey(r)
+		s = newSurvey(&r.options, r.sources)
 		defer s.close()
 	}
 	if r.options.Checkpoint != nil {
@@ -310,8 +317,12 @@ func (o *order) conclude(s *Summary) error {
 		o.options.expect(s, end{g.segment, g.found}, g.wanted)
 	}
 	s.Streams = chain.Join(s.Streams)
-	if o.index.full {
-		s.note(receipt.CodeIDsNotChecked, "whether a receipt_id is used again behind the first %d receipts", o.options.mostIndexed())
+	for _, f := range o.behind {
+		f.Drawn = s.roster != nil
+		s.find(f)
+	}
+	if o.index.full() {
+		s.note(receipt.CodeIDsNotChecked, "whether a receipt_id is used again, and whether a link leads into another stream, behind the first %d receipts", o.options.mostIndexed())
 	}
 	o.options.concludeHeads(s)
 	return nil

@@ -48,8 +48,7 @@ func (s *sorter) spill() error {
 		return err
 	}
 	s.memory = s.memory[:0]
-	_, err = f.Seek(0, io.SeekStart)
-	return err
+	return nil
 }
 
 func (s *sorter) sortMemory() {
@@ -61,7 +60,8 @@ func (s *sorter) sortMemory() {
 	s.memory = slices.Concat(entries...)
 }
 
-// sorted returns the entries in order, once. Each is valid until the next.
+// sorted returns the entries in order, as often as it is called, one call after
+// the other. Each is valid until the next.
 func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		s.sortMemory()
@@ -71,6 +71,10 @@ func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 		}
 		readers := []io.Reader{bytes.NewReader(s.memory)}
 		for _, f := range s.pieces {
+			if _, err := f.Seek(0, io.SeekStart); err != nil {
+				yield(nil, err)
+				return
+			}
 			readers = append(readers, bufio.NewReaderSize(f, 64<<10))
 		}
 		merge(readers, s.width, yield)

@@ -115,7 +115,7 @@ func (r result) String() string {
 	for _, l := range r.lines {
 		text += "; " + l
 	}
-	for _, f := range s.AllFindings() {
+	for _, f := range s.Findings {
 		text += "; whole " + string(f.Code)
 	}
 	for _, g := range s.Streams {

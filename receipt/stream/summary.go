@@ -30,7 +30,9 @@ type Summary struct {
 	// stream. One stream that is whole is one segment.
 	Streams []chain.Segment
 
-	// Findings refute the input as a whole, not one of its receipts.
+	// Findings refute the input as a whole, not one of its receipts. Those about
+	// the links between merged parts are drawn anew by each merge: a later part may
+	// bring what was missing.
 	Findings []Finding
 
 	// NotChecked is what nobody looked at beside what the reports list.
@@ -39,6 +41,12 @@ type Summary struct {
 	Skipped      []Notice // inputs that are no receipts; the first MaxNotices
 	SkippedCount int
 	Inputs       Inputs
+
+	Asked *Asked // what the verifier was asked; nil: not known
+
+	roster   *roster               // its receipts; nil when there are too many
+	listed   map[canon.Digest]bool // their hashes, as List was told
+	selected map[chain.Stream]bool // streams of which some part is a selection; nil: all, when Partial says so
 
 	// The rest is the caller's to fill in.
 	Keys              *Keys
@@ -59,6 +67,10 @@ type Finding struct {
 	Computed string        `json:"computed"`
 	Detail   string        `json:"detail"`
 	Hint     string        `json:"hint"`
+
+	// Drawn says that the finding is about how receipts of merged parts, or of
+	// several streams, stand to each other: a merge draws it anew.
+	Drawn bool `json:"drawn,omitzero"`
 }
 
 // A Notice says what happened to one input.
@@ -86,58 +98,13 @@ type Keys struct {
 // everything was read, there is a receipt and each of them was verified.
 func (s *Summary) Verdict() receipt.Verdict {
 	switch {
-	case s.Refuted > 0 || len(s.AllFindings()) > 0:
+	case s.Refuted > 0 || len(s.Findings) > 0:
 		return receipt.Refuted
-	case s.Complete && s.Receipts > 0 && s.Verified == s.Receipts && s.Undecided == 0 && len(s.Overlaps()) == 0 && !s.overlapping() && len(s.Unused()) == 0:
+	case s.Complete && s.Receipts > 0 && s.Verified == s.Receipts && s.Undecided == 0 && !slices.ContainsFunc(s.NotChecked, receipt.Note.Undecides):
 		return receipt.Verified
 	}
 	return receipt.Undecided
 }
-
-// AllFindings returns Findings, and one for each stream of which parts do not
-// join: receipts between them are missing. A later merge may bring them. Parts
-// that are known to overlap do not join either, and show nothing by that, unless
-// they begin at one place, are of one length and end differently.
-func (s *Summary) AllFindings() []Finding {
-	all := slices.Clip(s.Findings)
-	if s.Partial {
-		return all
-	}
-	overlapping := s.overlapping()
-	for i := 1; i < len(s.Streams); i++ {
-		before, after := &s.Streams[i-1], &s.Streams[i]
-		if before.Stream != after.Stream || len(all) >= MaxNotices || before.Head == after.Head {
-			continue
-		}
-		together := before.First == after.First && before.Previous == after.Previous && before.Count == after.Count
-		if overlapping && !together {
-			continue
-		}
-		stream := after.Stream
-		f := Finding{Code: receipt.CodeChainBreak, Stream: &stream, Stated: after.Previous.String(),
-			Detail: fmt.Sprintf("a part of the stream begins behind %s, which no part ends in: receipts are missing there, or parts overlap", after.Previous)}
-		switch {
-		case after.First:
-			f.Stated, f.Detail = "null", "two parts of the stream state that nothing precedes them"
-		case after.Previous == before.Previous && !before.First:
-			f.Code, f.Detail = receipt.CodeChainFork, fmt.Sprintf("two parts of the stream begin behind %s", after.Previous)
-		}
-		all = append(all, f)
-	}
-	return all
-}
-
-// Open returns NotChecked, and a note when two parts overlap, for then nothing
-// that was counted is exact.
-func (s *Summary) Open() []receipt.Note {
-	overlap := receipt.Note{Code: receipt.CodePartsOverlap, Detail: endTwice}
-	if len(s.Overlaps()) == 0 || slices.Contains(s.NotChecked, overlap) {
-		return s.NotChecked
-	}
-	return append(slices.Clip(s.NotChecked), overlap)
-}
-
-const endTwice = "two parts end in the same receipt, so receipts were counted twice"
 
 // Unused returns the notes about evidence that had to do with no receipt. Whoever
 // brought it meant it to show something: the whole is not verified then.
@@ -151,35 +118,22 @@ func (s *Summary) Unused() (list []receipt.Note) {
 }
 
 // MarkOverlap notes that parts were seen to hold the same receipt, for a merge of
-// reports that list their receipts: segments alone cannot show it. The whole is
-// not verified then, and that parts do not join refutes nothing. The detail says
-// which receipt and where.
+// reports that list their receipts, and names it and them. The whole is not
+// verified then.
 func (s *Summary) MarkOverlap(detail string) {
+	s.forget(receipt.CodePartsOverlap)
 	s.note(receipt.CodePartsOverlap, "%s", detail)
 }
 
-func (s *Summary) overlapping() bool {
-	return slices.ContainsFunc(s.NotChecked, func(n receipt.Note) bool {
-		return n.Code == receipt.CodePartsOverlap && n.Detail != endTwice
-	})
-}
-
-// Overlaps returns the parts that end in the same receipt as another part of
-// their stream: what is in both was counted twice.
-func (s *Summary) Overlaps() (list []chain.Segment) {
-	type end struct {
-		stream chain.Stream
-		head   canon.Digest
+// List tells a summary which receipts it is about, by their hashes, as the report
+// around it lists them. A merge with it then knows more, when the summary itself
+// does not remember them: because there are more than [MaxRoster], or because an
+// older version wrote it.
+func (s *Summary) List(hashes []canon.Digest) {
+	s.listed = map[canon.Digest]bool{}
+	for _, d := range hashes {
+		s.listed[d] = true
 	}
-	seen := map[end]bool{}
-	for _, g := range s.Streams {
-		at := end{g.Stream, g.Head}
-		if seen[at] {
-			list = append(list, g)
-		}
-		seen[at] = true
-	}
-	return list
 }
 
 // Heads returns where each stream ends: what [Options.After] takes to continue,
@@ -197,6 +151,11 @@ func (s *Summary) Heads() map[chain.Stream]chain.Head {
 		}
 		heads[g.Stream] = head
 	}
+	for _, f := range s.Findings {
+		if f.Stream != nil && f.Drawn {
+			several[*f.Stream] = true
+		}
+	}
 	maps.DeleteFunc(heads, func(stream chain.Stream, _ chain.Head) bool { return several[stream] })
 	return heads
 }
@@ -207,65 +166,123 @@ var ErrScope = errors.New("stream: one summary is about integrity only, the othe
 // ErrKeys is returned for summaries that trust other keys.
 var ErrKeys = errors.New("stream: the summaries were made with other files of trusted keys")
 
-// Merge returns the summary of the parts s and o together, whatever their order:
-// their streams join by links. What only reading both could show (the same
-// receipt_id in two parts) is listed as not checked.
-func (s *Summary) Merge(o *Summary) (*Summary, error) {
+// Comparable reports why two summaries do not mean the same by their verdicts:
+// [ErrScope], [ErrKeys] or an *[AskedError]. What a summary of an older version
+// was asked is not known, and differs from nothing.
+func (s *Summary) Comparable(o *Summary) error {
 	if s.Scope != o.Scope {
-		return nil, ErrScope
+		return ErrScope
 	}
 	if (s.Keys == nil) != (o.Keys == nil) || s.Keys != nil && s.Keys.SHA256 != o.Keys.SHA256 {
-		return nil, ErrKeys
+		return ErrKeys
 	}
+	return s.Asked.differs(o.Asked)
+}
+
+// Merge returns the summary of the parts s and o together, whatever their order:
+// what one run over the sources of both would say, or undecided where they do not
+// tell. Parts that hold the same receipt are undecided.
+func (s *Summary) Merge(o *Summary) (*Summary, error) {
+	if err := s.Comparable(o); err != nil {
+		return nil, err
+	}
+	m := s.plus(o)
+	m.mergeNotes(s, o)
+	if s.roster != nil && o.roster != nil {
+		if err := m.joinRosters(s.roster, o.roster); err != nil {
+			return nil, err
+		}
+	} else {
+		m.joinStreams(s, o)
+	}
+	m.noteEnds(s, o)
+	sortFindings(m.Findings)
+	sortNotes(m.NotChecked)
+	return m, nil
+}
+
+// plus adds the counts of two parts, and lists what is in either.
+func (s *Summary) plus(o *Summary) *Summary {
 	m := *s
 	m.Complete = s.Complete && o.Complete
 	m.Partial = s.Partial || o.Partial
+	m.selected = map[chain.Stream]bool{}
 	m.Receipts += o.Receipts
 	m.Verified += o.Verified
 	m.Refuted += o.Refuted
 	m.Undecided += o.Undecided
 	m.Copies += o.Copies
-	m.Codes = maps.Clone(s.Codes)
-	for code, n := range o.Codes {
-		if m.Codes == nil {
-			m.Codes = map[receipt.Code]int{}
+	m.Codes = map[receipt.Code]int{}
+	m.Findings, m.NotChecked, m.Streams, m.roster, m.listed = nil, nil, nil, nil, nil
+	for _, part := range []*Summary{s, o} {
+		for code, n := range part.Codes {
+			m.Codes[code] += n
 		}
-		m.Codes[code] += n
+		for _, f := range part.Findings {
+			if !f.Drawn {
+				m.Findings = append(m.Findings, f)
+			}
+		}
+		for _, g := range part.Streams {
+			if part.selects(g.Stream) {
+				m.selected[g.Stream] = true
+			}
+		}
 	}
-	m.Streams = chain.Join(slices.Concat(s.Streams, o.Streams))
-	m.Findings = slices.Concat(s.Findings, o.Findings)
-	m.mergeNotes(s.NotChecked, o.NotChecked)
 	m.SkippedCount += o.SkippedCount
 	m.Skipped = first(slices.Concat(s.Skipped, o.Skipped))
 	m.Inputs.Files += o.Inputs.Files
 	m.Inputs.Bytes += o.Inputs.Bytes
 	m.Inputs.Unreadable = slices.Concat(s.Inputs.Unreadable, o.Inputs.Unreadable)
+	if m.Asked == nil {
+		m.Asked = o.Asked
+	}
 	if m.Started.IsZero() || !o.Started.IsZero() && o.Started.Before(m.Started.Time) {
 		m.Started = o.Started
 	}
 	if o.Finished.After(m.Finished.Time) {
 		m.Finished = o.Finished
 	}
-	return &m, nil
+	return &m
 }
 
-// mergeNotes says what is left unchecked of the merged streams: where parts join,
-// what precedes the later one is known now.
-func (s *Summary) mergeNotes(parts ...[]receipt.Note) {
-	s.NotChecked = nil
-	asked := map[receipt.Code]bool{}
-	for _, n := range slices.Concat(parts...) {
-		switch {
-		case n.Code == receipt.CodeLinkNotChecked || n.Code == receipt.CodeTailNotChecked:
-			asked[n.Code] = true
-		case !slices.Contains(s.NotChecked, n) && n.Detail != acrossParts:
-			s.NotChecked = append(s.NotChecked, n)
+// selects reports whether a stream, or a part of it, is a selection.
+func (s *Summary) selects(stream chain.Stream) bool {
+	if s.selected == nil {
+		return s.Partial
+	}
+	return s.selected[stream]
+}
+
+// mergeNotes keeps what is left unchecked of either part, whatever joins.
+func (s *Summary) mergeNotes(parts ...*Summary) {
+	for _, part := range parts {
+		for _, n := range part.NotChecked {
+			if !drawn(n.Code) && !slices.Contains(s.NotChecked, n) {
+				s.NotChecked = append(s.NotChecked, n)
+			}
 		}
 	}
-	slices.SortFunc(s.NotChecked, func(a, b receipt.Note) int {
-		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Detail, b.Detail))
-	})
-	s.note(receipt.CodeIDsNotChecked, acrossParts)
+	if n := (receipt.Note{Code: receipt.CodeAskedNotRecorded, Detail: "what a part was asked: its report does not record it"}); (parts[0].Asked == nil) != (parts[1].Asked == nil) && !slices.Contains(s.NotChecked, n) {
+		s.NotChecked = append(s.NotChecked, n)
+	}
+}
+
+// drawn reports whether notes of a code are drawn anew from the streams.
+func drawn(code receipt.Code) bool {
+	return code == receipt.CodeLinkNotChecked || code == receipt.CodeTailNotChecked || code == receipt.CodePartsNotJoined || code == receipt.CodePartsOverlap
+}
+
+// noteEnds says what is left unchecked at the ends of the merged streams, where
+// it was unchecked of a part: where parts join, what precedes the later one is
+// known now.
+func (s *Summary) noteEnds(parts ...*Summary) {
+	asked := map[receipt.Code]bool{}
+	for _, part := range parts {
+		for _, n := range part.NotChecked {
+			asked[n.Code] = true
+		}
+	}
 	open, all := 0, 0
 	for i, g := range s.Streams {
 		if i > 0 && s.Streams[i-1].Stream == g.Stream {
@@ -283,7 +300,11 @@ func (s *Summary) mergeNotes(parts ...[]receipt.Note) {
 	}
 }
 
-const acrossParts = "whether two parts use one receipt_id for two receipts"
+func sortNotes(list []receipt.Note) {
+	slices.SortFunc(list, func(a, b receipt.Note) int {
+		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Detail, b.Detail))
+	})
+}
 
 func first[T any](list []T) []T { return list[:min(len(list), MaxNotices)] }
 

@@ -1,10 +1,12 @@
 package stream
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"math"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -34,6 +36,20 @@ type summaryJSON struct {
 	Tool       string               `json:"tool"`
 	Started    receipt.Time         `json:"started"`
 	Finished   receipt.Time         `json:"finished"`
+	Asked      *Asked               `json:"asked,omitzero"`
+	Roster     *rosterJSON          `json:"roster,omitzero"`
+}
+
+// rosterJSON is the form of a roster: its receipts as they are packed, in base64.
+type rosterJSON struct {
+	Streams []streamName     `json:"streams"`
+	Sources []attendanceJSON `json:"sources"`
+}
+
+type attendanceJSON struct {
+	Partial  bool   `json:"partial,omitzero"`
+	Unplaced int    `json:"unplaced,omitzero"`
+	Receipts []byte `json:"receipts"`
 }
 
 type streamJSON struct {
@@ -42,6 +58,7 @@ type streamJSON struct {
 	FirstPrevious *canon.Digest `json:"first_previous"`
 	Head          canon.Digest  `json:"head"`
 	Failures      uint64        `json:"failures"`
+	Partial       bool          `json:"partial,omitzero"`
 }
 
 type findingJSON struct {
@@ -77,14 +94,14 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 		Version: receipt.ReportVersion, Verdict: s.Verdict(), Scope: s.Scope, Complete: s.Complete, Partial: s.Partial,
 		Receipts: s.Receipts, Verified: s.Verified, Refuted: s.Refuted, Undecided: s.Undecided, Copies: s.Copies,
 		Codes: map[receipt.Code]int{}, Skipped: list(s.Skipped), SkippedAll: s.SkippedCount,
-		Streams: []streamJSON{}, Findings: []findingJSON{}, NotChecked: list(s.Open()),
-		Inputs: s.Inputs, Keys: s.Keys, Tool: s.Tool, Started: s.Started, Finished: s.Finished,
+		Streams: []streamJSON{}, Findings: []findingJSON{}, NotChecked: list(s.NotChecked),
+		Inputs: s.Inputs, Keys: s.Keys, Tool: s.Tool, Started: s.Started, Finished: s.Finished, Asked: s.Asked, Roster: s.roster.json(),
 	}
 	j.Inputs.Unreadable = list(j.Inputs.Unreadable)
 	for code, n := range s.Codes {
 		j.Codes[code] = n
 	}
-	for _, f := range s.AllFindings() {
+	for _, f := range s.Findings {
 		j.Codes[f.Code]++
 		out := findingJSON{Finding: f}
 		if f.Stream != nil {
@@ -94,13 +111,81 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 		j.Findings = append(j.Findings, out)
 	}
 	for _, g := range s.Streams {
-		out := streamJSON{Stream: nameOf(g.Stream), Count: g.Count, Head: g.Head, Failures: g.Failures.Count}
+		out := streamJSON{Stream: nameOf(g.Stream), Count: g.Count, Head: g.Head, Failures: g.Failures.Count, Partial: s.selects(g.Stream)}
 		if !g.First {
 			out.FirstPrevious = &g.Previous
 		}
 		j.Streams = append(j.Streams, out)
 	}
 	return json.Marshal(j)
+}
+
+func (r *roster) json() *rosterJSON {
+	if r == nil {
+		return nil
+	}
+	j := &rosterJSON{Streams: []streamName{}, Sources: []attendanceJSON{}}
+	for _, s := range r.streams {
+		j.Streams = append(j.Streams, nameOf(s))
+	}
+	for _, in := range r.sources {
+		j.Sources = append(j.Sources, attendanceJSON{in.partial, in.unplaced, list(in.packed)})
+	}
+	return j
+}
+
+// roster reads a roster back, and makes sure that it can be unpacked.
+func (j *rosterJSON) roster() (*roster, error) {
+	r := &roster{}
+	for i := range j.Streams {
+		r.streams = append(r.streams, j.Streams[i].stream())
+	}
+	for _, in := range j.Sources {
+		a := attendance{in.Partial, in.Unplaced, in.Receipts}
+		list, err := a.unpack(len(r.streams))
+		if err != nil || a.unplaced < 0 {
+			return nil, errRoster
+		}
+		r.receipts += len(list)
+		r.sources = append(r.sources, a)
+	}
+	if r.receipts > MaxRoster {
+		return nil, errRoster
+	}
+	return r, nil
+}
+
+// decodeStrictly decodes JSON that has every member once, under its own name:
+// encoding/json takes the last of two, and does not look at the case of letters.
+func decodeStrictly(data []byte, v any) error {
+	doc := new(canon.Document)
+	if err := doc.Parse(data, canon.Limits{Bytes: math.MaxUint32}); err != nil {
+		return err
+	}
+	if err := plainNames(doc.Root()); err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
+
+// plainNames makes sure that no name differs from one of ours in nothing but case.
+func plainNames(n canon.Node) error {
+	for name, value := range n.Members() {
+		if text := name.String(); strings.ContainsFunc(text, func(r rune) bool { return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }) {
+			return fmt.Errorf("unknown member %.40q", text)
+		}
+		if err := plainNames(value); err != nil {
+			return err
+		}
+	}
+	for _, value := range n.Elements() {
+		if err := plainNames(value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func list[T any](l []T) []T {
@@ -114,7 +199,7 @@ func list[T any](l []T) []T {
 // a summary that states another one is refused.
 func (s *Summary) UnmarshalJSON(data []byte) error {
 	var j summaryJSON
-	if err := json.Unmarshal(data, &j); err != nil {
+	if err := decodeStrictly(data, &j); err != nil {
 		return fmt.Errorf("stream: summary: %w", err)
 	}
 	if j.Version != receipt.ReportVersion {
@@ -127,10 +212,13 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 		Scope: j.Scope, Complete: j.Complete, Partial: j.Partial,
 		Receipts: j.Receipts, Verified: j.Verified, Refuted: j.Refuted, Undecided: j.Undecided, Copies: j.Copies,
 		Codes: map[receipt.Code]int{}, Skipped: j.Skipped, SkippedCount: j.SkippedAll,
-		NotChecked: j.NotChecked, Inputs: j.Inputs, Keys: j.Keys, Tool: j.Tool, Started: j.Started, Finished: j.Finished,
+		NotChecked: j.NotChecked, Inputs: j.Inputs, Keys: j.Keys, Tool: j.Tool, Started: j.Started, Finished: j.Finished, Asked: j.Asked,
 	}
 	for code, n := range j.Codes {
 		r.Codes[code] = n
+	}
+	if j.Asked != nil { // an older version did not say which streams Partial is about: all
+		r.selected = map[chain.Stream]bool{}
 	}
 	for _, in := range j.Streams {
 		g := chain.Segment{Stream: in.Stream.stream(), Count: in.Count, First: in.FirstPrevious == nil, Head: in.Head}
@@ -138,6 +226,12 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 			g.Previous = *in.FirstPrevious
 		}
 		g.Failures.Count = in.Failures
+		if in.Partial {
+			if r.selected == nil {
+				r.selected = map[chain.Stream]bool{}
+			}
+			r.selected[g.Stream] = true
+		}
 		r.Streams = append(r.Streams, g)
 	}
 	r.Streams = chain.Join(r.Streams)
@@ -145,8 +239,8 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 		if r.Codes[f.Code]--; r.Codes[f.Code] <= 0 {
 			delete(r.Codes, f.Code)
 		}
-		if derived(f.Code) {
-			continue // AllFindings finds it again
+		if j.Asked == nil { // an older version
+			f.Drawn = linked(f.Code)
 		}
 		if f.Stream != nil {
 			stream := f.Stream.stream()
@@ -154,14 +248,18 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 		}
 		r.Findings = append(r.Findings, f.Finding)
 	}
+	if j.Roster != nil {
+		var err error
+		if r.roster, err = j.Roster.roster(); err != nil {
+			return fmt.Errorf("stream: summary: %w", err)
+		}
+		if r.roster.documents() != r.Receipts+r.Copies {
+			return errors.New("stream: summary: its roster is not of the receipts that it counts")
+		}
+	}
 	if r.Verdict() != j.Verdict {
 		return fmt.Errorf("stream: summary: it states %s, but its counts say %s", j.Verdict, r.Verdict())
 	}
 	*s = r
 	return nil
-}
-
-// derived reports whether findings of a code follow from the streams.
-func derived(code receipt.Code) bool {
-	return slices.Contains([]receipt.Code{receipt.CodeChainBreak, receipt.CodeChainFork}, code)
 }

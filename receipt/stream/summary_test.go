@@ -166,8 +166,8 @@ func TestMerge(t *testing.T) {
 		notes = string(got)
 	}
 	missing := merged(t, sums[0], sums[1], sums[3], sums[4]) // without the third
-	if missing.Verdict() != receipt.Refuted || len(missing.AllFindings()) != 2 || missing.AllFindings()[0].Code != receipt.CodeChainBreak {
-		t.Errorf("a part is missing: %v %+v", missing.Verdict(), missing.AllFindings())
+	if missing.Verdict() != receipt.Refuted || len(missing.Findings) != 2 || missing.Findings[0].Code != receipt.CodeChainBreak {
+		t.Errorf("a part is missing: %v %+v", missing.Verdict(), missing.Findings)
 	}
 	if whole := merged(t, reread(t, "missing", missing), sums[2]); plain(t, whole) != want {
 		t.Errorf("the missing part came later: %s", plain(t, whole))
@@ -202,8 +202,8 @@ func TestMergeFork(t *testing.T) {
 	parts := []*stream.Summary{sum(list[:2]...), sum(list[2:]...), sum(branch...)}
 	for _, p := range [][3]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {0, 2, 1}} {
 		m := merged(t, parts[p[0]], parts[p[1]], parts[p[2]])
-		if m.Verdict() != receipt.Refuted || len(m.AllFindings()) == 0 {
-			t.Errorf("%v: %v %+v", p, m.Verdict(), m.AllFindings())
+		if m.Verdict() != receipt.Refuted || len(m.Findings) == 0 {
+			t.Errorf("%v: %v %+v", p, m.Verdict(), m.Findings)
 		}
 		reread(t, "fork", m)
 	}
@@ -297,13 +297,13 @@ func TestMarkOverlap(t *testing.T) {
 		"same":      {list[1:3], list[1:5]},
 	} {
 		m := merged(t, sum(stream.Options{}, c.a...), sum(stream.Options{}, c.b...))
-		if m.Verdict() != receipt.Refuted {
+		if m.Verdict() != receipt.Undecided {
 			t.Errorf("%s: %v before anybody saw the overlap", name, m.Verdict())
 		}
 		m.MarkOverlap("both hold a receipt")
 		m = reread(t, name, m)
-		if m.Verdict() != receipt.Undecided || len(m.AllFindings()) != 0 {
-			t.Errorf("%s: %v %+v", name, m.Verdict(), m.AllFindings())
+		if m.Verdict() != receipt.Undecided || len(m.Findings) != 0 {
+			t.Errorf("%s: %v %+v", name, m.Verdict(), m.Findings)
 		}
 		if m = merged(t, m, sum(stream.Options{}, newWriter(t, "b").many(2)...)); m.Verdict() != receipt.Undecided {
 			t.Errorf("%s, merged on: %v", name, m.Verdict())

@@ -22,11 +22,13 @@ type survey struct {
 	others map[int]address // the receipt that the mark of an item is about
 
 	originals map[int]int             // of each copy: the number of the receipt that it repeats
+	spread    map[int]bool            // of these, the ones that other sources repeat: no order is theirs
 	verdicts  map[int]receipt.Verdict // of these receipts, in the second reading
 	streams   map[string]int
 	names     []chain.Stream
-	intact    []bool // by stream: a receipt of it fits its own hash
-	ends      []end  // by stream
+	trails    []trail // by stream, in the second reading
+	intact    []bool  // by stream: a receipt of it fits its own hash
+	ends      []end   // by stream
 	damaged   map[canon.Digest]bool
 	gaps      int   // items that state no place
 	docs      []int // of each source
@@ -34,6 +36,28 @@ type survey struct {
 	ids, hashes, links *sorter
 
 	number int // of the next item in the second reading
+
+	selections []selection  // by stream, in a merge; nil: as the options say
+	unknown    map[int]bool // streams of parts, some of them selections, that do not join
+}
+
+// A selection says of how much of a stream it was said that it is a selection.
+type selection uint8
+
+const (
+	selectedNone selection = iota
+	selectedSome           // of some parts
+	selectedAll
+)
+
+func (s *survey) selected(stream int) selection {
+	switch {
+	case s.selections != nil:
+		return s.selections[stream]
+	case s.options.Partial:
+		return selectedAll
+	}
+	return selectedNone
 }
 
 // A mark says how a receipt stands to the others.
@@ -42,11 +66,14 @@ type mark uint8
 const (
 	markUnplaced  mark = iota
 	markLinked         // its predecessor is there, or it is the first of its stream
+	markFollows        // its predecessor is there, before it in the same source
 	markOpen           // its predecessor is not in the input
 	markMissing        // neither, but others of its stream precede it
 	markGap            // the same, and something unreadable may be it
 	markFork           // another receipt names the same predecessor
 	markLate           // its predecessor comes behind it in the same source
+	markBetween        // another receipt stands between it and its predecessor in the same source
+	markElsewhere      // the one that it names is a receipt of another stream
 	markSecond         // another receipt too states to be the first
 	markForeign        // it does not name the predecessor that was given
 	markDamaged        // it does not fit its own hash
@@ -54,8 +81,25 @@ const (
 	markDuplicate      // its id was there before, with another content
 )
 
+// failed reports whether a mark refutes.
+func (m mark) failed() bool {
+	switch m {
+	case markMissing, markFork, markLate, markBetween, markElsewhere, markSecond, markForeign, markDuplicate:
+		return true
+	}
+	return false
+}
+
 // An address is the place of a receipt in the input.
 type address struct{ source, index int }
+
+// A trail is the last receipt of a stream in the source that is being read again.
+type trail struct {
+	address
+	hash   canon.Digest
+	begun  bool
+	broken bool // something was out of place before it: one finding, not two
+}
 
 // Entries of the sorters: numbers big-endian, so that bytes sort as they do.
 const (
@@ -64,10 +108,10 @@ const (
 	linkWidth = 4 + 1 + 32 + 8 + 4 + 4 + 1 + 8 // stream, whether it names one, previous, number, source, index, damaged, time of issue
 )
 
-func newSurvey(r *Run) *survey {
-	s := &survey{options: &r.options, sources: r.sources, others: map[int]address{}, originals: map[int]int{}, streams: map[string]int{},
-		damaged: map[canon.Digest]bool{}, docs: make([]int, len(r.sources))}
-	dir, most := r.options.TempDir, r.options.mostIndexed()
+func newSurvey(o *Options, sources []Source) *survey {
+	s := &survey{options: o, sources: sources, others: map[int]address{}, unknown: map[int]bool{}, originals: map[int]int{}, spread: map[int]bool{}, streams: map[string]int{},
+		damaged: map[canon.Digest]bool{}, docs: make([]int, len(sources))}
+	dir, most := o.TempDir, o.mostIndexed()
 	s.ids, s.hashes, s.links = newSorter(idWidth, most, dir), newSorter(hashWidth, most, dir), newSorter(linkWidth, most, dir)
 	return s
 }
@@ -148,9 +192,11 @@ func (s *survey) place(it *item) error {
 	if !it.facts.placed {
 		return nil
 	}
+	s.follow(number, it)
 	check := s.check(it, s.marks[number], s.others[number])
 	it.v.Link(&it.rep, check)
-	if s.marks[number] == markCopy {
+	it.foreign = s.marks[number] == markForeign
+	if it.again = s.marks[number] == markCopy; it.again {
 		it.rep.Warn(receipt.CodeIdenticalCopy, "", s.address(s.others[number])+" is the same receipt")
 		it.copy = it.rep.Verdict == s.verdicts[s.originals[number]]
 	}
@@ -158,6 +204,27 @@ func (s *survey) place(it *item) error {
 		s.verdicts[number] = it.rep.Verdict
 	}
 	return nil
+}
+
+// follow compares the order of one source with its links: a receipt whose
+// predecessor is in it stands behind that one, and a first receipt behind none.
+// What several sources hold has no order.
+func (s *survey) follow(number int, it *item) {
+	m, link := s.marks[number], it.facts.link
+	if m == markUnplaced || m == markDamaged || m == markCopy || s.spread[number] {
+		return
+	}
+	stream := s.streams[string(it.facts.stream)]
+	t := &s.trails[stream]
+	if !t.begun || t.source != it.source {
+		*t = trail{begun: true}
+	} else if !t.broken && (m == markFollows && link.Previous != t.hash || m == markLinked && link.First) {
+		s.marks[number] = markBetween
+		s.about(number, t.address)
+		s.ends[stream].Failures.Count++
+	}
+	t.broken = t.broken || s.marks[number].failed()
+	t.address, t.hash = address{it.source, it.index}, link.Hash
 }
 
 // check words a mark.
@@ -170,7 +237,7 @@ func (s *survey) check(it *item, m mark, other address) receipt.Check {
 		return receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked, Detail: "link: " + detail}
 	}
 	switch m {
-	case markLinked:
+	case markLinked, markFollows:
 		return receipt.Check{Status: receipt.Passed}
 	case markCopy:
 		return receipt.Check{Status: receipt.NotApplicable}
@@ -188,6 +255,10 @@ func (s *survey) check(it *item, m mark, other address) receipt.Check {
 		return failed(receipt.CodeChainFork, "names %s, which %s names too", link.Previous, s.address(other))
 	case markLate:
 		return failed(receipt.CodeChainBreak, "names %s, which comes behind it, in %s", link.Previous, s.address(other))
+	case markBetween:
+		return failed(receipt.CodeChainBreak, "%s, and %s comes before it in the same file", names(link), s.address(other))
+	case markElsewhere:
+		return failed(receipt.CodeChainBreak, "%s, which %s has, a receipt of another stream", names(link), s.address(other))
 	case markSecond:
 		return failed(receipt.CodeChainBreak, "states that nothing precedes it, and so does %s", s.address(other))
 	case markForeign:

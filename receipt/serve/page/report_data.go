@@ -62,6 +62,7 @@ func summaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
 	if err := json.Unmarshal(members["inputs"], &inputs); err != nil {
 		return nil, err
 	}
+	delete(members, "roster") // for merging, not for reading
 	if err := shorten(members, "streams", maxStreams); err != nil {
 		return nil, err
 	}

@@ -132,7 +132,7 @@ function stream(value) {
 function renderStreams(summary) {
   const streams = list(member(summary, "streams")), total = Math.max(count(summary, "streams_count"), streams.length);
   if (streams.length === 0) return null;
-  return section("streams", `Streams and their heads (${number(total)})`, table("A head is the hash of the last receipt: keep it to notice a later rollback", [{ name: "stream", kind: "path" }, { name: "receipts", kind: "number" }, { name: "begins behind", kind: "code" }, { name: "head", kind: "code" }, { name: "failures", kind: "number" }], streams, (entry) => [
+  return section("streams", `Streams and their heads (${number(total)})`, table("A head is the hash of the last receipt: keep it to notice a later rollback", [{ name: "stream", kind: "path" }, { name: "receipts", kind: "number" }, { name: "begins behind", kind: "code" }, { name: "head", kind: "code" }, { name: "breaks", kind: "number" }], streams, (entry) => [
     stream(member(entry, "stream")), number(count(entry, "count")),
     member(entry, "first_previous") === null ? "nothing: its first receipt is here" : mono(member(entry, "first_previous")),
     mono(member(entry, "head")), count(entry, "failures") > 0 ? h("strong", { class: "bad" }, number(count(entry, "failures"))) : "0"], 200, total));

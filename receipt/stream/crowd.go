@@ -1,0 +1,150 @@
+package stream
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+)
+
+// A crowd is the receipts of several rosters, unpacked: what a survey of all their
+// sources would have seen.
+type crowd struct {
+	streams []chain.Stream
+	sources []crowdSource
+}
+
+type crowdSource struct {
+	attendance
+	list []attendee
+}
+
+// crowdOf returns the receipts of rosters together, in an order that does not
+// depend on which roster a source came from.
+func crowdOf(rosters ...*roster) (*crowd, error) {
+	c := &crowd{}
+	for _, r := range rosters {
+		c.streams = append(c.streams, r.streams...)
+	}
+	slices.SortFunc(c.streams, chain.Stream.Compare)
+	c.streams = slices.Compact(c.streams)
+	for _, r := range rosters {
+		for _, in := range r.sources {
+			list, err := in.unpack(len(r.streams))
+			if err != nil {
+				return nil, err
+			}
+			for i := range list {
+				list[i].stream, _ = slices.BinarySearchFunc(c.streams, r.streams[list[i].stream], chain.Stream.Compare)
+			}
+			c.sources = append(c.sources, crowdSource{in, list})
+		}
+	}
+	slices.SortFunc(c.sources, func(a, b crowdSource) int {
+		return cmp.Or(slices.CompareFunc(a.list, b.list, compareAttendees), cmp.Compare(flag(a.partial), flag(b.partial)), cmp.Compare(a.unplaced, b.unplaced))
+	})
+	return c, nil
+}
+
+func compareAttendees(a, b attendee) int {
+	return cmp.Or(bytes.Compare(a.link.Hash[:], b.link.Hash[:]), bytes.Compare(a.computed[:], b.computed[:]), cmp.Compare(a.stream, b.stream),
+		bytes.Compare(a.link.Previous[:], b.link.Previous[:]), cmp.Compare(flag(a.link.First), flag(b.link.First)), bytes.Compare(a.id[:], b.id[:]), cmp.Compare(a.issued, b.issued), compareFaults(a.fault, b.fault))
+}
+
+func compareFaults(a, b *fumble) int {
+	switch {
+	case a == nil || b == nil:
+		return cmp.Compare(flag(a != nil), flag(b != nil))
+	}
+	return cmp.Or(cmp.Compare(a.code, b.code), cmp.Compare(a.own, b.own), cmp.Compare(a.reason, b.reason))
+}
+
+// each calls f with every receipt, as an item of a survey.
+func (c *crowd) each(f func(*item, *attendee) error) error {
+	it := new(item)
+	for i := range c.sources {
+		for k := range c.sources[i].list {
+			a := &c.sources[i].list[k]
+			it.source, it.index = i, k+1
+			it.facts = facts{placed: true, holds: a.holds(), link: a.link, computed: a.computed, id: a.id,
+				stream: streamKey(c.streams[a.stream]), issued: time.UnixMilli(a.issued)}
+			if err := f(it, a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// survey joins the receipts by their links, as a run over all sources does.
+func (c *crowd) survey() (*survey, error) {
+	s := newSurvey(&Options{}, make([]Source, len(c.sources)))
+	defer s.close()
+	err := c.each(func(it *item, _ *attendee) error { return s.record(it) })
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range c.sources {
+		s.gaps += in.unplaced
+	}
+	s.selections = c.selections(s)
+	if err := s.join(); err != nil {
+		return nil, err
+	}
+	number := 0
+	return s, c.each(func(it *item, _ *attendee) error {
+		s.follow(number, it)
+		number++
+		return nil
+	})
+}
+
+// selections says of which streams it was said that they are selections.
+func (c *crowd) selections(s *survey) []selection {
+	of := make([][2]bool, len(s.names)) // by stream: a source that is whole, one that is a selection
+	_ = c.each(func(it *item, _ *attendee) error {
+		of[s.streams[string(it.facts.stream)]][flag(c.sources[it.source].partial)] = true
+		return nil
+	})
+	list := make([]selection, len(of))
+	for i, has := range of {
+		switch {
+		case has[0] && has[1]:
+			list[i] = selectedSome
+		case has[1]:
+			list[i] = selectedAll
+		}
+	}
+	return list
+}
+
+// roster packs the receipts again; nil when they are too many.
+func (c *crowd) roster() *roster {
+	r := &roster{streams: c.streams, last: make([]canon.Digest, len(c.streams))}
+	for _, in := range c.sources {
+		if r.receipts += len(in.list); r.receipts > MaxRoster {
+			return nil
+		}
+		r.stream, r.issued = -1, 0
+		clear(r.last)
+		in.packed = nil
+		for i := range in.list {
+			in.packed = r.pack(in.packed, &in.list[i])
+		}
+		r.sources = append(r.sources, in.attendance)
+	}
+	return r
+}
+
+// hashes returns those of all receipts.
+func (c *crowd) hashes() (list []canon.Digest) {
+	for _, in := range c.sources {
+		for i := range in.list {
+			list = append(list, in.list[i].computed)
+		}
+	}
+	return list
+}
