@@ -204,7 +204,7 @@ func sound(sum *stream.Summary, err error) error {
 	if list := sum.Inputs.Unreadable; len(list) > 0 {
 		return notRead(list[0])
 	}
-	if list := sum.AllFindings(); len(list) > 0 {
+	if list := sum.Findings; len(list) > 0 {
 		return refuted("receipt verify --integrity-only shows all of it", "%s: %s, %s; nothing was signed", findingName(list[0]), list[0].Code, list[0].Detail)
 	}
 	if sum.Verdict() != receipt.Verified {

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -101,12 +98,12 @@ func readKnown(e *env, arg string) (known, error) {
 	if err != nil {
 		return known{}, err
 	}
-	sum, err := reportSummary(data)
-	if err != nil {
+	report, err := readReport(data)
+	if err != nil && !errors.Is(err, errNotReport) {
 		return known{}, usage("", "%q: %w", arg, err)
 	}
-	if sum != nil {
-		return known{summary: sum}, nil
+	if err == nil {
+		return known{summary: report.Summary}, nil
 	}
 	sealed, err := receipt.ParseSealed(data)
 	if err != nil {
@@ -120,40 +117,4 @@ func readKnown(e *env, arg string) (known, error) {
 // that nothing was demanded.
 func zeroHash(arg string) error {
 	return usage("leave the flag out when there is no such receipt", "%q is the hash of no receipt", arg)
-}
-
-const maxReportBytes = 1 << 30
-
-// begunReport reports whether data begins as a report that verify writes.
-func begunReport(data []byte) bool {
-	return bytes.HasPrefix(data, []byte(`{"report_version":`)) || bytes.HasPrefix(data, []byte(reportsBegin))
-}
-
-var errNoSummary = errors.New("the report has no summary; it is not complete")
-
-// reportSummary finds the summary of a report that verify wrote as json or
-// ndjson; nil when data is something else.
-func reportSummary(data []byte) (*stream.Summary, error) {
-	last := bytes.TrimSpace(data)
-	if i := bytes.LastIndexByte(last, '\n'); i >= 0 && json.Valid(last[i+1:]) {
-		last = last[i+1:]
-	}
-	var r struct {
-		Summary *json.RawMessage `json:"summary"`
-		Version *int             `json:"report_version"`
-	}
-	if json.Unmarshal(last, &r) != nil && begunReport(data) {
-		return nil, errNoSummary
-	}
-	if r.Summary == nil && r.Version == nil {
-		return nil, nil
-	}
-	if r.Summary == nil {
-		return nil, errNoSummary
-	}
-	s := new(stream.Summary)
-	if err := json.Unmarshal(*r.Summary, s); err != nil {
-		return nil, fmt.Errorf("not a report that can be used: %w", err)
-	}
-	return s, nil
 }

@@ -42,7 +42,7 @@ func (p *csvPrinter) report(rep *receipt.Report, _ []byte) error {
 }
 
 func (p *csvPrinter) end(s *stream.Summary) error {
-	for _, f := range s.AllFindings() {
+	for _, f := range s.Findings {
 		p.row(f.Source, "", receipt.Refuted.String(), string(f.Code), "", "", "", f.Detail)
 	}
 	for _, n := range s.Unused() {

@@ -157,7 +157,7 @@ func property(s string) string {
 }
 
 func (p *githubPrinter) end(s *stream.Summary) error {
-	for _, f := range s.AllFindings() {
+	for _, f := range s.Findings {
 		title := "refuted, " + string(f.Code)
 		p.errors.add(annotation{file: f.Source, title: title, text: findingName(f) + ": " + f.Detail}, "whole\x00"+title, findingName(f))
 	}

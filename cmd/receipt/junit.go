@@ -107,7 +107,7 @@ func (p *junitPrinter) add(c junitCase) {
 
 func (p *junitPrinter) end(s *stream.Summary) error {
 	p.endSource()
-	for _, f := range s.AllFindings() {
+	for _, f := range s.Findings {
 		p.add(junitCase{Class: "whole input", Name: findingName(f), Failure: &junitCause{Type: string(f.Code), Message: f.Detail}})
 	}
 	for _, n := range s.Unused() {

@@ -190,7 +190,7 @@ const maxGroups = 1000
 
 func (p *listPrinter) end(s *stream.Summary) error {
 	var b bytes.Buffer
-	findings, unused := s.AllFindings(), s.Unused()
+	findings, unused := s.Findings, s.Unused()
 	if p.inputs <= 1 && (p.single || s.Receipts == 0) && len(findings)+len(unused) == 0 && (s.Complete || s.Receipts == 0) && s.SkippedCount == 0 {
 		return nil // all has been said, of a receipt above or of an error on stderr
 	}
@@ -370,7 +370,7 @@ func (t *totals) line(s *stream.Summary) string {
 	case verdict == receipt.Refuted:
 		parts = []string{count(s.Refuted) + of + t.codeCounts(s, receipt.Refuted), count(s.Verified) + " " + good,
 			count(s.Undecided) + " undecided" + t.codeCounts(s, receipt.Undecided)}
-		if len(s.AllFindings()) > 0 {
+		if len(s.Findings) > 0 {
 			parts = append(parts, wholeFindings(s))
 		}
 	case s.Undecided > 0:
@@ -402,10 +402,10 @@ func (t *totals) line(s *stream.Summary) string {
 // wholeFindings counts the findings about the whole input, by their codes.
 func wholeFindings(s *stream.Summary) string {
 	codes := map[receipt.Code]int{}
-	for _, f := range s.AllFindings() {
+	for _, f := range s.Findings {
 		codes[f.Code]++
 	}
-	return plural(len(s.AllFindings()), "finding", "about the whole input") + codeCounts(codes)
+	return plural(len(s.Findings), "finding", "about the whole input") + codeCounts(codes)
 }
 
 // elapsedText is a duration to the tenth of a second, or in larger units.

@@ -3,14 +3,12 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -28,12 +26,13 @@ func newMerge(e *env) *cobra.Command {
 		Long: `Make one verdict of the reports of parts, in whatever order: what one verification
 of all parts would say, but for what only reading them together can show, which is
 listed as not checked. Streams that were split join by their links; where they do
-not, receipts between the parts are missing, and the whole is refuted. Parts must not
-overlap: when two reports list the same receipt, the whole is undecided. Summaries
-alone do not show that.
+not, receipts between the parts are missing, and the whole is refuted. A part that was verified with
+--partial excuses that in its own streams. Parts must not overlap: when two hold the
+same receipt, the whole is undecided.
 
 A report is what verify --format json or ndjson writes, or the summary in it. The
-parts have to be verified with the same keys. The result is a report too.
+parts have to be verified with the same keys, and asked for the same (--issuer, --at,
+--strict, --policy). The result is a report too.
 
 Exit codes are those of verify.`,
 		Example: `  receipt merge april.report.json may.report.json
@@ -86,11 +85,10 @@ func merge(e *env, paths []string, o *mergeOptions) error {
 	return exitWith(summaryExit(sum))
 }
 
-// A part is the summary of one report.
+// A part is one report and where it was.
 type part struct {
 	path string
-	*stream.Summary
-	receipts []canon.Digest // the hashes of those that the report lists
+	*savedReport
 }
 
 func readParts(e *env, paths []string) ([]part, error) {
@@ -106,14 +104,14 @@ func readParts(e *env, paths []string) ([]part, error) {
 			return nil, usage("what is given twice would be counted twice", "%q is the same report as %q", sourceName(path), sourceName(first))
 		}
 		seen[digest] = path
-		sum, err := readSummary(data)
-		if err == nil && sum == nil {
-			err = errNotReport
-		}
+		report, err := readReport(data)
 		if err != nil {
 			return nil, partFailure(path, err)
 		}
-		p := part{path, sum, listed(data)}
+		if report.whole() {
+			report.List(report.receipts)
+		}
+		p := part{path, report}
 		if len(parts) > 0 {
 			if err := comparable(&parts[0], &p); err != nil {
 				return nil, err
@@ -123,22 +121,6 @@ func readParts(e *env, paths []string) ([]part, error) {
 	}
 	return parts, nil
 }
-
-// readSummary reads a report, or a summary alone; nil for anything else.
-func readSummary(data []byte) (*stream.Summary, error) {
-	var alone struct {
-		Version  *int             `json:"report_version"`
-		Streams  *json.RawMessage `json:"streams"`
-		Receipts *int             `json:"receipts"`
-	}
-	if json.Unmarshal(data, &alone) == nil && alone.Version != nil && alone.Streams != nil && alone.Receipts != nil {
-		s := new(stream.Summary)
-		return s, json.Unmarshal(data, s)
-	}
-	return reportSummary(data)
-}
-
-var errNotReport = errors.New("not a report")
 
 func partFailure(path string, err error) error {
 	hint := ""
@@ -153,9 +135,12 @@ func partFailure(path string, err error) error {
 // comparable makes sure that two parts mean the same by their verdicts.
 func comparable(a, b *part) error {
 	names := fmt.Sprintf("%q and %q", sourceName(a.path), sourceName(b.path))
-	switch _, err := a.Merge(b.Summary); {
+	var asked *stream.AskedError
+	switch err := a.Comparable(b.Summary); {
 	case errors.Is(err, stream.ErrScope):
 		return usage("verify all parts with keys, or all with --integrity-only", "%s: one is about integrity only, the other about signatures too", names)
+	case errors.As(err, &asked):
+		return usage("verify all parts with the same --issuer, --at, --strict and --policy", "%s were asked for differently: %s", names, asked.What)
 	case errors.Is(err, stream.ErrKeys):
 		return usage("verify all parts with the same --keys FILE", "%s were made with other files of trusted keys", names)
 	default:
@@ -194,7 +179,9 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	}
 	var open []string
 	for _, n := range s.NotChecked {
-		open = append(open, n.Detail)
+		if !n.Undecides() {
+			open = append(open, n.Detail)
+		}
 	}
 	footers(b, "not checked", open)
 	p.skipped(b, s)
@@ -235,7 +222,7 @@ func writeFindings(b *bytes.Buffer, color bool, s *stream.Summary) {
 	line := func(name string, v receipt.Verdict, code receipt.Code, text string) {
 		fmt.Fprintf(b, "%s: %s, %s: %s\n", escapeLine(name), paintIf(color, v, v.String()), code, escapeLine(text))
 	}
-	findings := s.AllFindings()
+	findings := s.Findings
 	for i, f := range findings {
 		if i == maxFindings {
 			fmt.Fprintf(b, "and %s more findings about the whole\n", count(len(findings)-i))
@@ -243,9 +230,10 @@ func writeFindings(b *bytes.Buffer, color bool, s *stream.Summary) {
 		}
 		line(findingName(f), receipt.Refuted, f.Code, f.Detail)
 	}
-	for _, g := range s.Overlaps() {
-		line(streamLabel(g.Stream), receipt.Undecided, receipt.CodePartsOverlap,
-			fmt.Sprintf("two parts end in the same receipt, %s; what is in both was counted twice", g.Head))
+	for _, n := range s.NotChecked {
+		if n.Undecides() {
+			line("the input", receipt.Undecided, n.Code, n.Detail)
+		}
 	}
 	if b.Len() > 0 {
 		b.WriteByte('\n')

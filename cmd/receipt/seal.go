@@ -154,7 +154,7 @@ func reportedHead(path string, root canon.Node, stream chain.Stream) (chain.Head
 			return chain.Head{}, usage("", "%q: the head of the stream: %w", path, err)
 		}
 		if n := s.Member("failures").Float(); n != 0 {
-			return chain.Head{}, usage("give the predecessor's file or its hash", "%q: the stream of the draft has %v failures, so its head is not known", path, n)
+			return chain.Head{}, usage("give the predecessor's file or its hash", "%q: the stream of the draft has %v breaks, so its head is not known", path, n)
 		}
 		return chain.Head{Hash: digest, Count: uint64(s.Member("count").Float())}, nil
 	}

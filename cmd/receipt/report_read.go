@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A savedReport is a report that verify or merge wrote, read back.
+type savedReport struct {
+	*stream.Summary
+	receipts []canon.Digest // of the receipts that it lists
+	reports  int            // how many these are, with those that have no hash
+}
+
+const maxReportBytes = 1 << 30
+
+var (
+	errNoSummary = errors.New("the report has no summary; it is not complete")
+	errNotReport = errors.New("not a report")
+)
+
+// begunReport reports whether data begins as a report that verify writes.
+func begunReport(data []byte) bool {
+	return bytes.HasPrefix(data, []byte(`{"report_version":`)) || bytes.HasPrefix(data, []byte(reportsBegin[:len(reportsBegin)-1]))
+}
+
+// readReport reads a report as json or ndjson, or a summary alone. Every document
+// in it is read as strictly as a receipt: a member that is there twice is refused.
+// The limits of receipts are not those of reports. The error is errNotReport for
+// anything else, and errNoSummary for a report without its end.
+func readReport(data []byte) (*savedReport, error) {
+	text := bytes.TrimSpace(data)
+	r := &savedReport{}
+	if lines := bytes.Split(text, []byte("\n")); bytes.HasPrefix(text, []byte(reportsBegin[:len(reportsBegin)-1])) {
+		if whole, err := r.readLines(lines); whole || err != nil {
+			return r.checked(err)
+		}
+		r = &savedReport{}
+	} else if len(lines) > 1 && json.Valid(lines[0]) {
+		return r.checked(r.readEach(lines))
+	}
+	doc, err := parseReport(text)
+	var syntax *canon.SyntaxError
+	switch {
+	case errors.As(err, &syntax) && syntax.Code == canon.CodeSyntax && begunReport(text):
+		return nil, errNoSummary
+	case errors.As(err, &syntax) && syntax.Code == canon.CodeSyntax:
+		return nil, errNotReport
+	case err != nil:
+		return nil, err
+	}
+	return r.checked(r.readDocument(doc.Root()))
+}
+
+func (r *savedReport) checked(err error) (*savedReport, error) {
+	if err == nil && r.Summary == nil {
+		err = errNoSummary
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func parseReport(text []byte) (*canon.Document, error) {
+	doc := new(canon.Document)
+	return doc, doc.Parse(text, canon.Limits{Bytes: maxReportBytes})
+}
+
+// readLines reads the form that verify writes, a report a line, so that only one
+// line is parsed at a time. It reports false when the text has another form.
+func (r *savedReport) readLines(lines [][]byte) (whole bool, err error) {
+	const begin, none, end, summary = `"reports":[`, `"reports":[],`, `],`, `"summary":`
+	if len(lines) < 4 || string(lines[1]) != begin && string(lines[1]) != none {
+		return false, nil
+	}
+	rest := lines[2:]
+	for string(lines[1]) == begin {
+		if len(rest) == 0 {
+			return false, nil
+		}
+		line := rest[0]
+		if rest = rest[1:]; string(line) == end {
+			break
+		}
+		if !json.Valid(bytes.TrimSuffix(line, []byte(","))) {
+			return false, nil
+		}
+		doc, err := parseReport(bytes.TrimSuffix(line, []byte(",")))
+		if err != nil {
+			return false, err
+		}
+		r.list(doc.Root())
+	}
+	if len(rest) != 2 || !bytes.HasPrefix(rest[0], []byte(summary)) || string(rest[1]) != "}" || !json.Valid(rest[0][len(summary):]) {
+		return false, nil
+	}
+	return true, r.readSummary(rest[0][len(summary):])
+}
+
+// readEach reads a document a line: reports, and the summary behind them.
+func (r *savedReport) readEach(lines [][]byte) error {
+	for i, line := range lines {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		doc, err := parseReport(line)
+		var syntax *canon.SyntaxError
+		switch {
+		case errors.As(err, &syntax) && syntax.Code == canon.CodeSyntax && i == len(lines)-1 && r.reports > 0:
+			return errNoSummary
+		case errors.As(err, &syntax) && syntax.Code == canon.CodeSyntax:
+			return errNotReport
+		case err != nil:
+			return fmt.Errorf("line %d: %w", i+1, err)
+		case r.Summary != nil:
+			return fmt.Errorf("line %d: expected nothing behind the summary", i+1)
+		}
+		if err := r.readDocument(doc.Root()); err != nil && !errors.Is(err, errNoSummary) {
+			return err
+		}
+	}
+	return nil
+}
+
+// readDocument reads a report with its summary, a summary, or a report of one
+// receipt.
+func (r *savedReport) readDocument(root canon.Node) error {
+	has := func(name string) bool { return !root.Member(name).IsZero() }
+	switch {
+	case has("report_version") && has("streams") && has("receipts"):
+		return r.readSummary(root.Raw())
+	case has("summary"):
+		for _, report := range root.Member("reports").Elements() {
+			r.list(report)
+		}
+		return r.readSummary(root.Member("summary").Raw())
+	case has("report_version"):
+		r.list(root)
+		return errNoSummary
+	}
+	return errNotReport
+}
+
+func (r *savedReport) readSummary(text []byte) error {
+	s := new(stream.Summary)
+	if err := json.Unmarshal(text, s); err != nil {
+		return fmt.Errorf("not a report that can be used: %w", err)
+	}
+	r.Summary = s
+	return nil
+}
+
+// list remembers the receipt of a report.
+func (r *savedReport) list(report canon.Node) {
+	r.reports++
+	if d, err := canon.ParseDigest(report.Member("receipt_hash").Text()); err == nil {
+		r.receipts = append(r.receipts, d)
+	}
+}
+
+// whole reports whether the reports are of all receipts that the summary counts.
+func (r *savedReport) whole() bool { return r.reports == r.Receipts+r.Copies }
