@@ -87,6 +87,27 @@ func TestMergeIsAssociative(t *testing.T) {
 	}
 }
 
+// TestJoins: everything follows the empty segment and is followed by it, and a
+// segment what ends in the receipt that its first one names.
+func TestJoins(t *testing.T) {
+	s := chain.Stream{Issuer: "i"}
+	list := links(4)
+	first, middle, last, none := fold(s, list[:2]), fold(s, list[2:3]), fold(s, list[3:]), chain.Segment{}
+	zero := chain.SegmentOf(s, chain.Link{Hash: digest(9)}) // names 32 zero bytes, which are the head of nothing
+	for _, c := range []struct {
+		a, b chain.Segment
+		want bool
+	}{
+		{none, none, true}, {none, first, true}, {none, middle, true}, {first, none, true}, {middle, none, true},
+		{first, middle, true}, {middle, last, true}, {first, last, false}, {middle, first, false}, {last, first, false}, {first, first, false},
+		{none, zero, true}, {first, zero, false}, {chain.Segment{Count: 1}, first, false}, {chain.Segment{Count: 1}, zero, true},
+	} {
+		if c.a.Joins(c.b) != c.want {
+			t.Errorf("%+v and %+v: %v", c.a, c.b, !c.want)
+		}
+	}
+}
+
 func TestSegmentFailures(t *testing.T) {
 	s := chain.Stream{}
 	whole := fold(s, links(5))
