@@ -136,3 +136,32 @@ func TestReportsExcuseNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestFilesNotSkipped: what has the chain or the marker of a receipt is none of the
+// toolkit's other files, and neither is what has one member, or a part of a report.
+func TestFilesNotSkipped(t *testing.T) {
+	list := newWriter(t, "a").many(2)
+	plus := func(doc []byte, member string) []byte { return text("{", member, ",", doc[1:]) }
+	marker := []byte(`"schema":"receipt-2026-04-25"`)
+	for _, c := range []struct {
+		name string
+		doc  []byte
+		want string
+	}{
+		{"a receipt with keys", plus(list[1], `"keys":[]`), "refuted 1/1/0; f1 schema_invalid; a 2"},
+		{"one without its marker", plus(bytes.Replace(list[1], marker, []byte(`"schema":"x"`), 1), `"keys":[]`), "refuted 1/1/0; f1 schema_invalid; a 1"},
+		{"one without its place", []byte(`{"chain":{},"keys":[]}`), "refuted 1/1/0; f1 schema_invalid; a 1"},
+		{"another marker", []byte(`{"schema":"receipt-2027-01-01","keys":[]}`), "undecided 1/0/1; f1 unsupported_schema; a 1"},
+		{"one member", []byte(`{"x":1}`), "refuted 1/1/0; f1 not_a_receipt; a 1"},
+		{"a summary and more", []byte(`{"summary":{},"x":1}`), "refuted 1/1/0; f1 not_a_receipt; a 1"},
+		{"reports alone", []byte(`{"reports":[]}`), "refuted 1/1/0; f1 not_a_receipt; a 1"},
+	} {
+		r := verifyFiles(t, stream.Options{}, found(sources(list[0], c.doc))...)
+		if r.summary.SkippedCount > 0 {
+			t.Errorf("%s: skipped as %v", c.name, r.summary.Skipped)
+		}
+		if got := r.String(); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}

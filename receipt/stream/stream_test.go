@@ -212,3 +212,32 @@ func TestOrder(t *testing.T) {
 		expect(t, c.name, verify(t, jsonl(c.in...), c.o), c.want)
 	}
 }
+
+// TestStated: a report says what a receipt states of its predecessor, and what
+// comes before it instead.
+func TestStated(t *testing.T) {
+	list := newWriter(t, "a").many(4)
+	other := newWriter(t, "a")
+	other.n = 100
+	for name, c := range map[string]struct {
+		doc    []byte
+		stated string
+	}{
+		"a first one":   {other.next(), "null"},
+		"one behind":    {other.seal(headOf(t, list[1])), headOf(t, list[1]).Hash.String()},
+		"one too early": {list[3], headOf(t, list[2]).Hash.String()},
+	} {
+		run := stream.Verify(t.Context(), integrity(t), bytes.NewReader(jsonl(list[0], list[1], list[2], c.doc)), stream.Options{})
+		if name == "one too early" {
+			run = stream.Verify(t.Context(), integrity(t), bytes.NewReader(jsonl(list[0], list[1], c.doc)), stream.Options{})
+		}
+		for rep := range run.Reports() {
+			if found := rep.Finding(); rep.Verdict != receipt.Verified && (found.Stated != c.stated || found.Computed == "" || found.Computed == c.stated) {
+				t.Errorf("%s: states %q, expected %q, computed %q", name, found.Stated, c.stated, found.Computed)
+			}
+		}
+		if s, err := run.Summary(); err != nil || s.Refuted != 1 {
+			t.Errorf("%s: %d refuted, %v", name, s.Refuted, err)
+		}
+	}
+}
