@@ -1,5 +1,7 @@
 package canon
 
+import "slices"
+
 // Transform returns the canonical form (RFC 8785) of a JSON text within the
 // default limits. The error is a *[SyntaxError].
 func Transform(src []byte) ([]byte, error) {
@@ -14,12 +16,13 @@ func Transform(src []byte) ([]byte, error) {
 // for the values in without: a member among them is left out with its name, an
 // element as if the array were shorter. Zero Nodes in without are ignored, as
 // are nodes of another document. Each sibling is compared with each node left
-// out, so those should be few.
+// out, so those should be few. It makes room for as many bytes as the source has,
+// which is enough for nearly all.
 func (d *Document) AppendCanonical(dst []byte, without ...Node) []byte {
 	if len(d.nodes) == 0 {
 		return dst
 	}
-	return d.append(dst, 0, without)
+	return d.append(slices.Grow(dst, len(d.src)), 0, without)
 }
 
 // AppendCanonical appends the canonical form of the value.
@@ -27,7 +30,7 @@ func (n Node) AppendCanonical(dst []byte) []byte {
 	if n.doc == nil {
 		return dst
 	}
-	return n.doc.append(dst, n.at, nil)
+	return n.doc.append(slices.Grow(dst, len(n.Raw())), n.at, nil)
 }
 
 // Digest returns the SHA-256 of what AppendCanonical appends.
