@@ -72,10 +72,14 @@ func readEvent(index int, doc *canon.Document) (*event, *Error) {
 	return e, nil
 }
 
-// identity is the digest of what makes an event this one. A delivery that is
-// marked as replayed is the same event.
-func (e *event) identity(doc *canon.Document) canon.Digest {
-	return doc.Digest(e.root.Member("replayed"), e.root.Member("replay"))
+// identity is the digest of what makes an event this one, of which the canonical form
+// is known. A delivery that is marked as replayed is the same event.
+func (e *event) identity(doc *canon.Document, canonical []byte) canon.Digest {
+	replayed, replay := e.root.Member("replayed"), e.root.Member("replay")
+	if replayed.IsZero() && replay.IsZero() {
+		return canon.Sum(canonical)
+	}
+	return doc.Digest(replayed, replay)
 }
 
 // fail keeps the first error.

@@ -27,6 +27,7 @@ type Frames struct {
 	table    map[string]FrameKind
 	outcomes []Outcome
 	doc, out *canon.Document
+	text     []byte // of the event that was made last
 
 	index   int
 	emitted int
@@ -203,14 +204,8 @@ func (f *Frames) emitText(fr *frame, kind string, payload []byte) {
 		return
 	}
 	f.emitted++
-	o := f.recorder.options
-	at := receipt.At(fr.at).String()
-	text := members{
-		"id": strconv.Itoa(f.emitted), "object": "event", "event": kind, "sequence": int64(f.emitted), "created_at": at, "updated_at": at,
-		"resource": members{"object": "task", "id": o.TaskID}, "task_id": o.TaskID, "session_id": f.session, "workspace_id": o.WorkspaceRef,
-		"metadata": members{}, "payload": raw(payload),
-	}.text()
-	err := f.out.Parse(text, canon.Limits{Bytes: 2 * MaxLine})
+	f.text = f.envelope(f.text[:0], fr, kind, payload)
+	err := f.out.Parse(f.text, canon.Limits{Bytes: 2 * MaxLine})
 	if err == nil {
 		err = f.recorder.AddDocument(f.out)
 	}
@@ -223,6 +218,27 @@ func (f *Frames) emitText(fr *frame, kind string, payload []byte) {
 	f.err = err
 }
 
+// envelope appends the event that a frame says.
+func (f *Frames) envelope(b []byte, fr *frame, kind string, payload []byte) []byte {
+	o, at := f.recorder.options, receipt.At(fr.at).String()
+	number := strconv.Itoa(f.emitted)
+	b = append(append(b, `{"object":"event","metadata":{},"id":"`...), number...)
+	b = append(append(b, `","sequence":`...), number...)
+	b = canon.AppendString(append(b, `,"event":`...), kind)
+	b = append(append(b, `,"created_at":"`...), at...)
+	b = append(append(b, `","updated_at":"`...), at...)
+	b = canon.AppendString(append(b, `","task_id":`...), o.TaskID)
+	b = canon.AppendString(append(b, `,"resource":{"object":"task","id":`...), o.TaskID)
+	b = append(b, '}')
+	if f.session != "" {
+		b = canon.AppendString(append(b, `,"session_id":`...), f.session)
+	}
+	if o.WorkspaceRef != "" {
+		b = canon.AppendString(append(b, `,"workspace_id":`...), o.WorkspaceRef)
+	}
+	return append(append(append(b, `,"payload":`...), payload...), '}')
+}
+
 // members are those of an object that is written. Empty strings and absent nodes
 // are left out.
 type members map[string]any
@@ -232,54 +248,60 @@ type raw []byte
 
 // text returns the object as JSON. The order of its members does not matter: the
 // event is recorded in its canonical form.
-func (m members) text() []byte {
-	b := []byte{'{'}
+func (m members) text() []byte { return m.append(nil) }
+
+func (m members) append(b []byte) []byte {
+	b = append(b, '{')
+	first := true
 	for name, value := range m {
-		text := valueText(value)
-		if text == nil {
-			continue
-		}
-		if len(b) > 1 {
+		before := len(b)
+		if !first {
 			b = append(b, ',')
 		}
-		b = append(append(canon.AppendString(b, name), ':'), text...)
+		b = append(canon.AppendString(b, name), ':')
+		empty := len(b)
+		if b = appendValue(b, value); len(b) == empty {
+			b = b[:before]
+			continue
+		}
+		first = false
 	}
 	return append(b, '}')
 }
 
-// valueText returns nil for what is left out.
-func valueText(value any) []byte {
+// appendValue appends nothing for what is left out.
+func appendValue(b []byte, value any) []byte {
 	switch v := value.(type) {
 	case string:
 		if v != "" {
-			return canon.AppendString(nil, v)
+			return canon.AppendString(b, v)
 		}
 	case canon.Node:
 		if !absent(v) {
-			return v.AppendCanonical(nil)
+			return v.AppendCanonical(b)
 		}
 	case int64:
-		return strconv.AppendInt(nil, v, 10)
+		return strconv.AppendInt(b, v, 10)
 	case bool:
 		if v {
-			return []byte("true")
+			return append(b, "true"...)
 		}
 	case raw:
-		return v
+		return append(b, v...)
 	case members:
-		return v.text()
+		return v.append(b)
 	case []members:
 		if len(v) == 0 {
-			return nil
+			return b
 		}
-		b := []byte{'['}
+		b = append(b, '[')
 		for i, m := range v {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = append(b, m.text()...)
+			b = m.append(b)
 		}
 		return append(b, ']')
 	}
-	return nil
+	return b
 }

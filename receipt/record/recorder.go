@@ -23,7 +23,7 @@ type Recorder struct {
 	seen      map[canon.Digest]canon.Digest // of the digest of an id, that of the content
 	sequences map[canon.Digest]int64        // of the digest of a resource, the last
 	log       hash.Hash                     // of the canonical events, a line each
-	line      []byte                        // the latest of them
+	line      []byte                        // the canonical form of the latest
 	counts    Counts
 	waiting   []sessionEvent // events of sessions, until a session is known
 }
@@ -130,7 +130,8 @@ func (r *Recorder) take(e *event, doc *canon.Document) *Error {
 	if err := r.settle(e); err != nil {
 		return err
 	}
-	id, content := canon.Sum([]byte(e.id)), e.identity(doc)
+	r.line = doc.AppendCanonical(r.line[:0])
+	id, content := canon.Sum([]byte(e.id)), e.identity(doc, r.line)
 	if before, ok := r.seen[id]; ok {
 		if before != content {
 			return e.fail(CodeConflict, e.root.Member("id"), "an event of this id came before, with another content")
@@ -157,7 +158,7 @@ func (r *Recorder) take(e *event, doc *canon.Document) *Error {
 		r.counts.Late++
 		return nil
 	}
-	r.consume(e, doc, kind, known)
+	r.consume(e, kind, known)
 	return e.err
 }
 
@@ -262,7 +263,7 @@ func (r *Recorder) follow(e *event) *Error {
 }
 
 // consume applies the event and writes it into the digest of the log.
-func (r *Recorder) consume(e *event, doc *canon.Document, kind Kind, known bool) {
+func (r *Recorder) consume(e *event, kind Kind, known bool) {
 	again := r.run.toldAgain(e)
 	if e.kept = r.run.budget; !again {
 		r.run.envelope(e)
@@ -295,7 +296,7 @@ func (r *Recorder) consume(e *event, doc *canon.Document, kind Kind, known bool)
 		return
 	}
 	r.counts.Events++
-	r.line = append(doc.AppendCanonical(r.line[:0]), '\n')
+	r.line = append(r.line, '\n')
 	r.log.Write(r.line)
 	if r.options.Keep != nil {
 		r.err = r.options.Keep(r.line)

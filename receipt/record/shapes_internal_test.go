@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A shape is a log that is made to cost much: of one kind of line, without an end
@@ -125,6 +126,10 @@ func repeat(n int, part func(n string) string) string {
 	return b.String()
 }
 
+// ones is an array of as many values as a line has room for. Values that are so large
+// are made when a shape is read that has them.
+func ones() string { return `[` + strings.Repeat("1,", large/2) + `1]` }
+
 var filler = strings.Repeat("x", 4<<10) // read only
 
 // shapes returns them all. Names of the task's own things are different in each
@@ -143,8 +148,10 @@ func shapes() []shape {
 }
 
 func eventShapes() []shape {
-	ones := `[` + strings.Repeat("1,", large/2) + `1]`
-	members := `{` + repeat(300_000, func(n string) string { return `"` + n + `":0` }) + `}`
+	ones := sync.OnceValue(ones)
+	members := sync.OnceValue(func() string {
+		return `{` + repeat(300_000, func(n string) string { return `"` + n + `":0` }) + `}`
+	})
 	deep := strings.Repeat("[", 900) + strings.Repeat("]", 900)
 	reviewers := repeat(1000, func(n string) string { return `"reviewer_` + n + `"` })
 	signatures := repeat(500, func(n string) string {
@@ -214,9 +221,9 @@ func eventShapes() []shape {
 		one("approvals, many reviewers each", "tool.approved", func(n string) string { return `{"approval_id":"` + n + `","reviewers":[` + reviewers + `]}` }),
 		one("approvals, many signatures each", "tool.approved", func(n string) string { return `{"approval_id":"` + n + `","signatures":[` + signatures + `]}` }),
 		one("deep payloads", "tool.completed", func(n string) string { return `{"tool_call_id":"c","output":` + deep + `}` }),
-		one("wide payloads", "tool.completed", func(n string) string { return `{"tool_call_id":"c","output":` + ones + `}` }),
-		one("wide payloads of unknown kinds", "vendor.other", func(n string) string { return `{"output":` + ones + `}` }),
-		one("many members", "tool.completed", func(n string) string { return `{"tool_call_id":"c","output":` + members + `}` }),
+		one("wide payloads", "tool.completed", func(n string) string { return `{"tool_call_id":"c","output":` + ones() + `}` }),
+		one("wide payloads of unknown kinds", "vendor.other", func(n string) string { return `{"output":` + ones() + `}` }),
+		one("many members", "tool.completed", func(n string) string { return `{"tool_call_id":"c","output":` + members() + `}` }),
 		one("long strings", "tool.completed", func(n string) string { return `{"tool_call_id":"c","output":"` + strings.Repeat("y", large) + `"}` }),
 		one("long strings of escapes", "tool.completed", func(n string) string {
 			return `{"tool_call_id":"c","output":"` + strings.Repeat(`\u0001`, large/6) + `"}`
@@ -231,7 +238,7 @@ func eventShapes() []shape {
 }
 
 func frameShapes() []shape {
-	ones := `[` + strings.Repeat("1,", large/2) + `1]`
+	ones := sync.OnceValue(ones)
 	options := repeat(1000, func(n string) string { return `{"optionId":"` + n + `","kind":"allow_once"}` })
 	harn := func(n, more string) string {
 		return `"_meta":{"harn":{"request_id":"q` + n + `","approval_request":{"id":"q` + n + `","action":"act"}` + more + `}}`
@@ -280,7 +287,7 @@ func frameShapes() []shape {
 			return `"sessionUpdate":"artifact","artifactId":"` + n + `","kind":"file","uri":"file:///` + filler[:500] + n + `"`
 		}),
 		update("wide frames", func(string) string {
-			return `"sessionUpdate":"tool_call_update","toolCallId":"c","title":"t","status":"completed","rawOutput":` + ones
+			return `"sessionUpdate":"tool_call_update","toolCallId":"c","title":"t","status":"completed","rawOutput":` + ones()
 		}),
 		framed("other sessions", func(n string) string {
 			return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + long(n) + `","update":{"sessionUpdate":"agent_message_chunk"}}}`
@@ -289,7 +296,7 @@ func frameShapes() []shape {
 			return `{"jsonrpc":"2.0","id":` + n + `,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"` + n + `","title":"t"},"options":[` + options + `]}}`
 		}),
 		framed("wide options", func(n string) string {
-			return `{"jsonrpc":"2.0","id":` + n + `,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"` + n + `","title":"t"},"options":` + ones[:1<<20] + `1]}}`
+			return `{"jsonrpc":"2.0","id":` + n + `,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"` + n + `","title":"t"},"options":` + ones()[:1<<20] + `1]}}`
 		}),
 		framed("the same question, answered each time", func(n string) string {
 			return `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","title":"t"}}}
