@@ -25,20 +25,22 @@ func Upstream() Rules {
 func Default() Rules {
 	r := Upstream()
 	r.Name = "default"
-	r.Headers, r.References, r.URLs = true, true, URLsAnywhere
+	r.Headers, r.Members, r.References, r.URLs = true, true, true, URLsAnywhere
 	r.Detectors = append(DefaultDetectors(), homePath())
 	return r
 }
 
 // homePath finds the name of a person in the path of a home directory. It is no
-// secret, but nobody's business who reads a receipt.
+// secret, but nobody's business who reads a receipt. An account that machines and
+// images have is nobody's.
 func homePath() Detector {
 	return Detector{
 		Name:     "home_path",
 		Pattern:  `(?:^|[^A-Za-z0-9_.-])(?:/home/|/Users/|[A-Za-z]:(?:\\|[\\/])Users(?:\\|[\\/]))([^/\\\s"'<>:;,()]+)`,
 		Group:    1,
 		Keywords: []string{"/home/", "users"},
-		Allow:    []string{`^(?:Shared|Public|Default)$`},
+		Allow: []string{`^(?:Shared|Public|Default|runneradmin|ContainerAdministrator)$`,
+			`^(?:admin|app|appuser|azureuser|build|builder|centos|ci|circleci|cloud|coder|codespace|debian|deploy|deployer|dev|developer|docker|ec2-user|fedora|git|gitpod|gitlab-runner|jenkins|jovyan|linuxbrew|node|nobody|nonroot|opc|postgres|python|root|runner|sandbox|service|svc|travis|ubuntu|user|username|vagrant|vscode|web|work|www|www-data)$`},
 	}
 }
 

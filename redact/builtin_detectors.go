@@ -39,7 +39,10 @@ func DefaultDetectors() []Detector {
 	list = append(list, serviceTokens()...)
 	list = append(list, structures()...)
 	list = append(list, serviceValues()...)
-	return append(list, assignments()...)
+	list = append(list, passwords()...)
+	list = append(list, assignments()...)
+	list = append(list, formats()...)
+	return append(list, commands()...)
 }
 
 // Parts of patterns. A token ends where no letter of it follows; a value is
@@ -113,5 +116,7 @@ func protocolTokens() []Detector {
 		{Name: "private_key_block", Group: 0, Pattern: `(?i)-{4,5} ?BEGIN[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)? ?-{4,5}` +
 			`(?:(?s:.*?)-{4,5} ?END[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)? ?-{4,5}|(?:\\{1,4}[nrt]|\s|[\w:,-]+:[^\n\\]*)*[A-Za-z0-9+/]{16}(?s:.*))`},
 		{Name: "private_key_putty", Pattern: `PuTTY-User-Key-File-\d(?s:.*?)Private-(?:MAC|Hash): ?[0-9a-fA-F]*`},
+		// Of minisign and signify.
+		token("private_key_minisign", `RW(?:RTY0Iy|RCSw)[A-Za-z0-9+/]{90,}={0,2}`, 4),
 	}
 }

@@ -112,31 +112,25 @@ const (
 	numbered = `^[A-Za-z]*[0-9]{0,4}$`
 )
 
-// placeholders are what documentation has in the place of a secret.
-func placeholders() []string {
-	return strings.Fields(`example placeholder changeme change_me your_ your- yourtoken yourapi yourkey redacted xxxxxx ...... ****** 000000 aaaaaa
-		abcdefghijklm 0123456789abc 1234567890abcdef dummy insert_ replace_me <your my_token my-token not-a-real notreal sample_`)
-}
-
 // assignments are secrets known by the name that they are assigned to, and by
 // looking random.
 func assignments() []Detector {
 	const (
 		tail  = `[\w.-]{0,24}`
 		typed = `(?:[ \t]{1,3}(?:string|str|&str|char|text|varchar))?` // of a declaration
-		bare  = `[^\s"'\\;,&<>(){}\[\]\x60$%*]`
-		value = `([\w+/.=~-]{10,})`
+		value = `((?:base64:)?[\w+/.=~-]{10,})`
 	)
-	strong := `(?:secret|token|credential|creds|api[_.-]?key|(?:access|account|admin|auth|client|consumer|decrypt|decryption|deploy|encrypt|encryption|license|master|private|service|session|shared|sign|signing|ssh|storage|subscription)[_.-]?key)`
+	strong := `(?:secret|token|credential|creds|api[_.-]?key|(?:access|account|admin|aes|app(?:lication)?|auth|backup|cipher|client|consumer|cookie|crypto|data|decrypt|decryption|deploy|encrypt|encryption|hmac|jwt|license|master|private|recovery|root|rpc|security|server|service|session|shared|sign|signing|ssh|storage|subscription|unseal|webhook|wrapping)[_.-]?key|[_.-](?:salt|pepper))`
 	weak := `(?:key|auth|access)`
 	return []Detector{
-		{Name: "password", Group: FirstGroup, Entropy: 2, StopWords: placeholders(),
-			Pattern: `(?i)(?:passw(?:or)?d|passphrase|passwort|pwd)[\w-]{0,12}["'\\\])]{0,3}[ \t]{0,20}(?:[?:]{0,2}=>?|:)[ \t]{0,20}` +
-				`\\{0,2}(?:"([^"\s\\]{6,100})\\{0,2}"|'([^'\s\\]{6,100})\\{0,2}'|(` + bare + `{0,60}[0-9!@#?^~+=/]` + bare + `{0,60})` + valueEnd + `)`,
-			Allow: []string{`^.{1,5}$`, `^![A-Za-z/]+$`}}, // a tag of YAML
 		{Name: "secret_value", Group: 1, Entropy: 3.2,
 			Pattern: `(?i)` + strong + tail + typed + given + value + valueEnd,
 			Allow:   []string{words, identifier, camel, numbered}, StopWords: placeholders(), Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
+		// In quotes there may be any sign.
+		{Name: "secret_text", Group: FirstGroup, Entropy: 3.2,
+			Pattern:   `(?i)` + strong + tail + closes + typing + equals + `[\[({]{0,2}(?:` + quoted + `)`,
+			StopWords: placeholders(),
+			Allowed:   []Allowance{{Patterns: append(references(), words, identifier, camel, numbered, `^[^0-9]*$`, `^.{1,7}$`, `\s`)}, {Target: TargetWord, Patterns: []string{notSecret}}}},
 		{Name: "key_value", Group: 1, Entropy: 3.6,
 			Pattern: `(?i)` + weak + tail + given + value + valueEnd,
 			Allow:   []string{words, identifier, camel, numbered, `^[0-9a-fA-F]+$`, `^(?i:` + hexID + `)$`, publicKey}, StopWords: placeholders(),

@@ -84,7 +84,7 @@ func Compile(detectors []Detector) (*Scanner, error) {
 		return nil, &DetectorError{MaxDetectors, d.Name, fmt.Sprintf("there are more than %d detectors", MaxDetectors)}
 	}
 	s := &Scanner{detectors: make([]compiled, len(detectors))}
-	names := map[string]bool{}
+	names, shared := map[string]bool{}, programs{}
 	for i, d := range detectors {
 		reason := checkName(d.Name)
 		if names[d.Name] {
@@ -92,7 +92,7 @@ func Compile(detectors []Detector) (*Scanner, error) {
 		}
 		names[d.Name] = true
 		if reason == "" {
-			reason = s.detectors[i].compile(d)
+			reason = s.detectors[i].compile(d, shared)
 		}
 		if reason != "" {
 			return nil, &DetectorError{i, d.Name, reason}
@@ -142,7 +142,7 @@ type allowance struct {
 }
 
 // compile returns what is wrong with a detector, or nothing.
-func (c *compiled) compile(d Detector) string {
+func (c *compiled) compile(d Detector, shared programs) string {
 	if len(d.Pattern) > MaxPattern {
 		return fmt.Sprintf("the pattern has more than %d bytes", MaxPattern)
 	}
@@ -171,7 +171,7 @@ func (c *compiled) compile(d Detector) string {
 	}
 	own := Allowance{Patterns: d.Allow, StopWords: d.StopWords}
 	for i, a := range append([]Allowance{own}, d.Allowed...) {
-		compiled, reason := compileAllowance(a)
+		compiled, reason := compileAllowance(a, shared)
 		if reason != "" {
 			return reason
 		}
@@ -182,7 +182,7 @@ func (c *compiled) compile(d Detector) string {
 	return c.plan(tree, d.Pattern)
 }
 
-func compileAllowance(a Allowance) (allowance, string) {
+func compileAllowance(a Allowance, shared programs) (allowance, string) {
 	c := allowance{target: a.Target, all: a.All}
 	if a.Target < TargetSecret || a.Target > TargetWord {
 		return c, "an allowance has an unknown target"
@@ -191,7 +191,7 @@ func compileAllowance(a Allowance) (allowance, string) {
 		if len(p) > MaxPattern {
 			return c, fmt.Sprintf("an allowance has a pattern of more than %d bytes", MaxPattern)
 		}
-		compiled, err := newProgram(p)
+		compiled, err := shared.get(p)
 		if err != nil {
 			return c, "an allowance: " + explain(err)
 		}
@@ -221,6 +221,16 @@ func newProgram(pattern string) (*program, error) {
 		return nil, err
 	}
 	return &program{pattern: pattern}, nil
+}
+
+// programs are what several detectors allow: each is compiled once.
+type programs map[string]*program
+
+func (s programs) get(pattern string) (p *program, err error) {
+	if s[pattern] == nil {
+		s[pattern], err = newProgram(pattern)
+	}
+	return s[pattern], err
 }
 
 func (p *program) get() *regexp.Regexp {

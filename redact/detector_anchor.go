@@ -195,15 +195,24 @@ func shift(list []anchor, before, after []*syntax.Regexp) []anchor {
 }
 
 // better reports whether anchors are worth more than others: they bring the
-// keywords, occur less often, or say where a match begins.
+// keywords, say where a match begins, or occur less often.
 func better(a, b []anchor, ok func([]anchor) bool) bool {
 	if ok != nil && ok(a) != ok(b) {
 		return ok(a)
+	}
+	if x, y := known(a), known(b); x != y {
+		return x
 	}
 	if x, y := shortest(a), shortest(b); x != y {
 		return x > y
 	}
 	return len(a) < len(b)
+}
+
+// known reports whether all anchors say how far before them a match begins at
+// most. Others are of no use.
+func known(list []anchor) bool {
+	return !slices.ContainsFunc(list, func(a anchor) bool { return a.before.max < 0 })
 }
 
 func shortest(list []anchor) int {

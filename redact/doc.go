@@ -11,7 +11,9 @@
 // Detectors and the rule for URLs read every string and every member name: the
 // text itself, and with one level of percent-encoding or of JSON escapes taken
 // off, so that ghp%5F… and "ghp_…" in a JSON text within a string are seen.
-// In bytes_base64 of a material they read the bytes. What is encoded in another way, twice, or
+// In bytes_base64 of a material they read the bytes. A string member is shown to
+// them with its name, too, and so is what a pair of a name and a value says
+// ([Rules].Members). What is encoded in another way, twice, or
 // split over two values is not found.
 //
 // # What is withheld

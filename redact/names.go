@@ -104,11 +104,13 @@ func sensitiveHeader(name string) bool {
 	return false
 }
 
-// reference reports whether a text is only ${NAME}.
+// reference reports whether a text is only ${NAME} or $NAME.
 func reference(text string) bool {
-	name, ok := strings.CutPrefix(text, "${")
-	name, closed := strings.CutSuffix(name, "}")
-	if !ok || !closed || name == "" || name[0] >= '0' && name[0] <= '9' {
+	name, ok := strings.CutPrefix(text, "$")
+	if inner, open := strings.CutPrefix(name, "{"); open {
+		name, ok = strings.CutSuffix(inner, "}")
+	}
+	if !ok || name == "" || name[0] >= '0' && name[0] <= '9' {
 		return false
 	}
 	for _, c := range []byte(name) {

@@ -28,6 +28,12 @@ type Rules struct {
 	// members of an object that is named headers, or something that ends so.
 	Headers bool
 
+	// Members shows detectors a string member with its name, as NAME="VALUE", so
+	// that what is known by its name is found in objects as it is in texts. An
+	// object with a name and a value, as in lists of variables, headers and
+	// cookies, and a pair of strings are read as members, too.
+	Members bool
+
 	// URLs says in which strings URLs are cleaned.
 	URLs URLs
 
@@ -57,6 +63,7 @@ type Policy struct {
 	patterns   []pattern
 	names      nameSet
 	headers    bool
+	members    bool
 	references bool
 	urls       urlRule
 	scanner    *Scanner
@@ -69,7 +76,7 @@ type Policy struct {
 // Compile checks the rules. The error is a *[RuleError] or a *[DetectorError].
 func (r Rules) Compile() (*Policy, error) {
 	p := &Policy{
-		name: r.Name, headers: r.Headers, references: r.References,
+		name: r.Name, headers: r.Headers, members: r.Members, references: r.References,
 		urls: newURLRule(r.URLs, r.References), shape: receiptShape(), detectors: map[string]bool{},
 	}
 	if len(r.Pointers)+len(r.Names)+len(r.Detectors) == 0 && !r.Headers && r.URLs == URLsKept {

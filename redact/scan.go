@@ -64,6 +64,9 @@ func (s *Scanner) Scan(text []byte, found []Span) []Span {
 	return found
 }
 
+// knows reports whether a name may be one that a detector looks for.
+func (s *Scanner) knows(name []byte) bool { return s.words.has(name) }
+
 func (s *Scanner) begin(w *work, text []byte) *work {
 	if w == nil {
 		w = s.pool.Get().(*work)
@@ -113,17 +116,17 @@ func (w *work) see(m meaning, start, end int) {
 		return
 	}
 	a := &d.anchors[m.anchor]
+	if a.next != nil && !a.next.behind(w.text, end) {
+		return
+	}
 	if d.begins != nil && !p.sweep {
 		begin := start - d.before
 		if begin < p.end {
 			return
 		}
-		if a.next != nil && !a.next.behind(w.text, end) {
-			return
-		}
 		limit := a.right.from(w.text, end, end)
 		p.spent += limit - begin
-		if p.spent <= 16*len(w.text)+1<<14 {
+		if p.spent <= len(w.text)+1<<14 {
 			w.try(m.detector, p, begin, limit)
 			return
 		}

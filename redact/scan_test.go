@@ -238,6 +238,7 @@ func TestScanHostile(t *testing.T) {
 	for _, unit := range []string{
 		"eyJ", "eyJ-", "eyJ.", "eyJaaaa.", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY----- ", "Bearer ", "token=", "token: a1b2 ", "key", "key=\"", "secret_", "password:", "s.",
 		"curl -u ", "curl", "kind: secret\n", "data:\n", "sk-", "xoxb-", "A", "a", "0", "=", ":", " ", "\n", "\x00", "\xff", "\u212a", "\u017f", "to\u212aen=", "ghp_", "Basic dXNl", "AIza", "authorization: ", "asana", "linear_",
+		"password=", "passwd: '", "DB_PASS=a1!", "curl -b a=b ", "mysql -p", "IDENTIFIED BY '", `{"name":"password","value":"x"},`, `"value": "`, "Cookie: sid=", "set(\"token\", ", "-----", "a:1:b:c:",
 	} {
 		if brief() {
 			took(unit, 1<<12) // it ends
@@ -256,6 +257,35 @@ func TestScanHostile(t *testing.T) {
 		}
 		if testing.Verbose() {
 			t.Logf("%-32q %6.1f MB/s", unit, float64(1<<17)/1e6/long.Seconds())
+		}
+	}
+}
+
+// TestAnchorsAreLinear: the same for every detector alone, and what it looks for.
+func TestAnchorsAreLinear(t *testing.T) {
+	most, short, long := 2, 1<<12, 1<<14
+	if brief() {
+		most, short, long = 1, 1<<10, 1<<12
+	}
+	for i, d := range DefaultDetectors() {
+		s := compile(t, []Detector{d})
+		for _, a := range s.detectors[0].anchors[:min(most, len(s.detectors[0].anchors))] {
+			for _, unit := range []string{a.text + "=", a.text + " "} {
+				took := func(size int) time.Duration {
+					text := []byte(strings.Repeat(unit, size/len(unit)))
+					began := time.Now()
+					s.Scan(text, nil)
+					return time.Since(began)
+				}
+				took(1 << 10) // compiles
+				linear := brief()
+				for try := 0; try < 8 && !linear; try++ {
+					linear = took(long) <= 10*took(short)+20*time.Millisecond
+				}
+				if took(short); !linear {
+					t.Errorf("detector %d, %s: %q takes more than linear time", i, d.Name, unit)
+				}
+			}
 		}
 	}
 }

@@ -128,6 +128,25 @@ func (l *lexicon) first(text []byte, at int) int {
 	return at
 }
 
+// has reports whether a text has a word in it, or one that goes on behind its end.
+func (l *lexicon) has(text []byte) bool {
+	for begin := range text {
+		at, ends := uint32(0), false
+		for i := begin; i < len(text); i++ {
+			if at = l.next[at+l.class[text[i]]]; at == 0 {
+				break
+			}
+			if ends = len(l.ends[at/l.width]) > 0; ends {
+				return true
+			}
+		}
+		if at != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // follow sees the words that begin at a place.
 func (l *lexicon) follow(w *work, s *Scanner, text []byte, begin int) *work {
 	at := uint32(0)

@@ -200,6 +200,12 @@ func forms() []form {
 
 // write makes a text of a form, and returns its secret.
 func (f form) write(r *rand.Rand) (text, secret string) {
+	marked, secret := f.writeMarked(r)
+	return strings.NewReplacer("«", "", "»", "").Replace(marked), secret
+}
+
+// writeMarked leaves the marks around the secret.
+func (f form) writeMarked(r *rand.Rand) (text, secret string) {
 	const lower, digits = "abcdefghijklmnopqrstuvwxyz", "0123456789"
 	alphabets := map[byte]string{'h': "0123456789abcdef", 'd': digits, 'l': lower + digits, 'u': strings.ToUpper(lower) + digits, 'a': lower + strings.ToUpper(lower) + digits}
 	alphabets['w'], alphabets['b'] = alphabets['a']+"_-", alphabets['a']+"+/"
@@ -218,7 +224,7 @@ func (f form) write(r *rand.Rand) (text, secret string) {
 	})
 	_, rest, _ := strings.Cut(text, "«")
 	secret, _, _ = strings.Cut(rest, "»")
-	return strings.NewReplacer("«", "", "»", "").Replace(text), secret
+	return text, secret
 }
 
 // TestServices: forms of services that no sample shows. A secret is found when

@@ -147,10 +147,17 @@ func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
 	if at < 0 && u.mode == URLsAnywhere && badPort(authority) {
 		at = bytes.LastIndexByte(text[start:end], '@')
 	}
-	if at <= 0 {
+	if at <= 0 || u.references && referencePassword(authority[:min(at, len(authority))]) {
 		return list
 	}
 	return append(list, edit{start, start + at + 1, start, "", ruleURL})
+}
+
+// referencePassword reports whether user information names a variable in the place
+// of a password: there is no secret.
+func referencePassword(userinfo []byte) bool {
+	_, password, ok := bytes.Cut(userinfo, []byte(":"))
+	return ok && reference(string(password))
 }
 
 func badPort(authority []byte) bool {

@@ -46,6 +46,7 @@ type frame struct {
 	index int
 	shape *shape
 	kept  *place
+	prior canon.Node // the element before it
 }
 
 // A mention is a place with a text that 64 hexadecimal digits stand in.
@@ -132,8 +133,10 @@ func (w *walk) visit(states []state, headers bool) {
 			w.visitChild(frame{node: value, name: name, index: -1}, name.String(), states, headers)
 		}
 	case canon.KindArray:
+		var prior canon.Node
 		for i, value := range f.node.Elements() {
-			w.visitChild(frame{node: value, index: i}, strconv.Itoa(i), states, headers)
+			w.visitChild(frame{node: value, index: i, prior: prior}, strconv.Itoa(i), states, headers)
+			prior = value
 		}
 	}
 }
@@ -165,6 +168,10 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 			return
 		}
 		headers = f.node.Kind() == canon.KindObject && isHeaders(foldName(token))
+	}
+	if rule, ok := w.memberRule(object, f, token); ok {
+		w.withhold(rule)
+		return
 	}
 	w.visit(next, headers)
 }

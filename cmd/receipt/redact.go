@@ -172,6 +172,7 @@ func joinRules(a, b redact.Rules) redact.Rules {
 	a.Pointers = append(slices.Clip(a.Pointers), b.Pointers...)
 	a.Names = append(slices.Clip(a.Names), b.Names...)
 	a.Headers = a.Headers || b.Headers
+	a.Members = a.Members || b.Members
 	a.URLs = max(a.URLs, b.URLs)
 	a.References = a.References || b.References
 	a.Detectors = slices.Clip(a.Detectors)

@@ -43,6 +43,7 @@ func parse(data []byte) (redact.Rules, error) {
 		"pointers":   texts(&p.own.Pointers),
 		"names":      texts(&p.own.Names),
 		"headers":    option(&p.headers),
+		"members":    option(&p.members),
 		"urls":       p.urls,
 		"references": option(&p.references),
 		"without":    p.leaveOut,
@@ -55,11 +56,11 @@ func parse(data []byte) (redact.Rules, error) {
 
 // A policy is what a file says.
 type policy struct {
-	base, own           redact.Rules
-	headers, references *bool
-	url                 *redact.URLs
-	without             []*yaml.Node
-	lines               []int // of the detectors
+	base, own                    redact.Rules
+	headers, members, references *bool
+	url                          *redact.URLs
+	without                      []*yaml.Node
+	lines                        []int // of the detectors
 }
 
 func (p *policy) rules() (redact.Rules, error) {
@@ -69,6 +70,9 @@ func (p *policy) rules() (redact.Rules, error) {
 	}
 	r.Pointers = append(r.Pointers, p.own.Pointers...)
 	r.Names = append(r.Names, p.own.Names...)
+	if p.members != nil {
+		r.Members = *p.members
+	}
 	if p.headers != nil {
 		r.Headers = *p.headers
 	}

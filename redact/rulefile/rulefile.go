@@ -11,6 +11,7 @@
 //	  - /metadata/**/pin
 //	names: [customer_iban, "*_pin"]
 //	headers: true             # withhold sensitive headers
+//	members: true             # read members and pairs as assignments
 //	urls: anywhere            # or none, whole: where URLs are cleaned
 //	references: true          # keep references such as ${NPM_TOKEN}
 //	without: [twilio_key]     # detectors of extends to leave out

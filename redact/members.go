@@ -1,0 +1,166 @@
+package redact
+
+import (
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// Objects say by a name what a text says by an assignment, and lists of
+// variables, headers and cookies say it by two members:
+//
+//	{"SecretAccessKey": "…"}
+//	{"name": "DB_PASSWORD", "value": "…"}
+//	["X-Api-Key", "…"]
+//
+// Each is shown to the detectors as the assignment that it is, so that there is
+// one reading of names. A value is withheld as a whole when a detector finds all
+// of it; what it finds in a part of it, it finds without the name.
+
+// maxAssigned bounds the value that is shown with its name, in bytes: a longer
+// one is a document, which has names of its own.
+const maxAssigned = 4096
+
+// maxPair is how many members an object has that is read as a pair.
+const maxPair = 16
+
+// assigned returns the rule that withholds a value for the name it is given to.
+func (p *Policy) assigned(name, value []byte, inCookies bool) (rule string, ok bool) {
+	if len(value) < 4 || len(value) > maxAssigned || len(name) > maxParameter || !p.scanner.knows(name) && !inCookies {
+		return "", false
+	}
+	if strings.ContainsAny(string(value), "<[%") && p.hasPlaceholder(value) {
+		return "", false
+	}
+	return p.foundWhole(p.assignment(name, value, inCookies), value)
+}
+
+// assignment writes a member as programs and settings do.
+func (p *Policy) assignment(name, value []byte, inCookies bool) []byte {
+	var b []byte
+	if inCookies {
+		return append(append(append(append(b, "Cookie: "...), name...), '='), value...)
+	}
+	quote := byte('"')
+	if strings.IndexByte(string(value), '"') >= 0 {
+		quote = '\''
+	}
+	b = append(append(b, name...), '=', quote)
+	return append(append(b, value...), quote)
+}
+
+// foundWhole returns the rule of the find that covers a value, which a quotation
+// mark may follow at the end of a text.
+func (p *Policy) foundWhole(text, value []byte) (rule string, ok bool) {
+	for _, s := range p.scanner.Scan(text, nil) {
+		end := len(text)
+		if c := text[end-1]; c == '"' || c == '\'' {
+			end--
+		}
+		if s.End >= end && s.Start <= end-len(value) {
+			return ruleOf(p.scanner.Name(s.Detector)), true
+		}
+	}
+	return "", false
+}
+
+func (p *Policy) hasPlaceholder(text []byte) bool {
+	for i := range text {
+		if p.placeholderAt(text[i:]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// A pair is an object that has a name and a value.
+type pair struct {
+	name  []byte
+	value string // the member that is the value
+}
+
+// pairOf reads an object as a pair.
+func pairOf(object canon.Node) (pair, bool) {
+	if object.Kind() != canon.KindObject || object.Len() < 2 || object.Len() > maxPair {
+		return pair{}, false
+	}
+	var found pair
+	for member, v := range object.Members() {
+		if v.Kind() != canon.KindString {
+			continue
+		}
+		switch name := member.String(); foldName(name) {
+		case "name", "key", "parameterkey", "variable", "header", "headername", "envname", "field", "parameter", "param", "option", "optionname", "k":
+			if found.name == nil {
+				found.name = v.Text()
+			}
+		case "value", "parametervalue", "headervalue", "envvalue", "content", "default", "defaultvalue", "optionvalue", "currentvalue", "stringvalue", "v":
+			found.value = name
+		}
+	}
+	return found, len(found.name) > 0 && found.value != ""
+}
+
+// memberRule returns the rule that withholds the value on top of the stack for
+// what it is called, in the object or array around it.
+func (w *walk) memberRule(around canon.Node, f frame, token string) (rule string, ok bool) {
+	p := w.policy
+	switch {
+	case !p.members:
+	case f.index < 0 && f.node.Kind() == canon.KindObject:
+		if p.detectors[secretDetector] && isSecret(around, token) && f.node.Len() > 0 {
+			return ruleOf(secretDetector), true
+		}
+	case f.node.Kind() != canon.KindString || isDigest(f.node.Text()):
+	case f.index < 0:
+		if rule, ok := p.assigned(f.name.Text(), f.node.Text(), false); ok {
+			return rule, true
+		}
+		if around, ok := pairOf(around); ok && around.value == token {
+			return p.pairRule(around.name, f.node, w.listName(3))
+		}
+	case f.index%2 == 1 && f.prior.Kind() == canon.KindString:
+		switch list := w.listName(2); {
+		case around.Len() == 2 && !isHeaders(list):
+			if isHeaders(w.listName(3)) {
+				return p.pairRule(f.prior.Text(), f.node, w.listName(3))
+			}
+			return p.assigned(f.prior.Text(), f.node.Text(), false)
+		case isHeaders(list):
+			return p.pairRule(f.prior.Text(), f.node, list)
+		}
+	}
+	return "", false
+}
+
+// listName returns the folded name of the value that is so far down the stack,
+// of which the top is the first.
+func (w *walk) listName(depth int) string {
+	if depth > len(w.stack) {
+		return ""
+	}
+	return foldName(w.stack[len(w.stack)-depth].name.String())
+}
+
+// secretDetector finds the same in text.
+const secretDetector = "kubernetes_secret"
+
+// pairRule returns the rule that withholds the value of a pair. list says in what
+// list it is: its folded name.
+func (p *Policy) pairRule(name []byte, value canon.Node, list string) (rule string, ok bool) {
+	if value.Kind() != canon.KindString {
+		return "", false
+	}
+	cookies := strings.HasSuffix(list, "cookies")
+	if !cookies && len(value.Text()) > 0 {
+		if rule, ok := p.named(string(name), isHeaders(list), value); ok {
+			return rule, true
+		}
+	}
+	return p.assigned(name, value.Text(), cookies)
+}
+
+// isSecret reports whether a member is what a Secret of Kubernetes holds.
+func isSecret(object canon.Node, name string) bool {
+	return (name == "data" || name == "stringData") && object.Member("kind").String() == "Secret"
+}
