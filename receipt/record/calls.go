@@ -81,7 +81,7 @@ func (r *run) call(e *event) *call {
 
 // describe notes who runs a call, and under what.
 func (c *call) describe(e *event) {
-	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id"} {
+	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id", "raw_status"} {
 		c.note(name, e.text(e.payload, name))
 	}
 }
@@ -301,7 +301,7 @@ func (r *run) callEntry(t *telling, at string, c *call) receipt.ToolCall {
 	switch {
 	case c.outcome == "" && c.rejection != "":
 		category = c.rejection
-	case c.outcome == "" && c.denied:
+	case c.outcome == "" && c.denied && !r.ran(c):
 		first(&category, categoryDenied)
 	case c.outcome == "":
 		meta["incomplete"] = true

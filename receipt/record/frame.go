@@ -16,7 +16,8 @@ type frame struct {
 	params canon.Node
 	update canon.Node // params.update of session/update
 
-	expects bool // its response is waited for
+	marks   [2]canon.Node // of the event that it is, see Frames.marks
+	expects bool          // its response is waited for
 }
 
 // add translates one frame.

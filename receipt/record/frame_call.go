@@ -85,6 +85,15 @@ func (f *Frames) place(fr *frame, c *frameCall, name string) {
 	f.recorder.run.charge(&fr.event, fr.params, partCost)
 }
 
+// placed is the path by which previews are found: a diff and what was changed may
+// spell it differently.
+func (f *Frames) placed(name string) string {
+	if p, ok := inWorkspace(f.recorder.options.WorkspaceRoot, name); ok {
+		return p
+	}
+	return name
+}
+
 // preview reads a diff. Its texts may be parts of files; they are whole ones when
 // the old text has the digest of the file, or there was no file.
 func (f *Frames) preview(fr *frame, c *frameCall, diff canon.Node) {
@@ -106,10 +115,11 @@ func (f *Frames) preview(fr *frame, c *frameCall, diff canon.Node) {
 	if c.previews == nil {
 		c.previews = map[string]preview{}
 	}
-	if _, again := c.previews[name]; !again {
+	key := f.placed(name)
+	if _, again := c.previews[key]; !again {
 		f.recorder.run.charge(&fr.event, diff, partCost)
 	}
-	c.previews[name] = p
+	c.previews[key] = p
 	f.place(fr, c, name)
 }
 
@@ -192,6 +202,11 @@ func (f *Frames) announce(fr *frame, c *frameCall, running bool) {
 	input := fr.update.Member("rawInput")
 	executor, server := fr.executor(fr.update)
 	news := !c.announced || server != "" && c.server == "" || running && !c.executed
+	raw := fr.text(fr.update, "status")
+	if isWord(callStatuses(), raw) {
+		raw = ""
+	}
+	news = news || raw != ""
 	if absent(input) {
 		input = canon.Node{}
 	} else {
@@ -213,10 +228,16 @@ func (f *Frames) announce(fr *frame, c *frameCall, running bool) {
 	}
 	audit := harn(fr.update, "audit")
 	f.emit(fr, kind, members{
-		"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": input, "server": c.server, "executor": executor, "executed": running,
+		"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": input, "server": c.server, "executor": executor, "executed": running, "raw_status": raw,
 		"mutation_scope": fr.text(audit, "mutation_scope"), "run_id": fr.text(audit, "run_id"), "worker_id": fr.text(audit, "worker_id"),
 		"policy_ref": fr.policyRef(fr.update),
 	})
+}
+
+// callStatuses are the words for the state of a call. Any other says nothing that is
+// known, and is kept for people.
+func callStatuses() []Word {
+	return []Word{{"", ""}, {"pending", ""}, {"in_progress", ""}, {"completed", ""}, {"failed", ""}}
 }
 
 // closeCall ends a call.
@@ -229,7 +250,7 @@ func (f *Frames) closeCall(fr *frame, c *frameCall, status string) {
 	p := members{
 		"tool_call_id": c.id, "kind": c.kind, "input": u.Member("rawInput"), "output": u.Member("rawOutput"), "executor": executor, "server": server,
 		"output_uri": fr.str(u, "outputUri"), "duration_ms": harn(u, "durationMs"), "execution_duration_ms": harn(u, "executionDurationMs"),
-		"executed": c.executed, "fs_writes": c.writes(fr, status), "content_sha256": c.saying(),
+		"executed": c.executed, "fs_writes": f.writes(fr, c, status), "content_sha256": c.saying(),
 	}
 	category := fr.str(u, "errorCategory")
 	if status == "completed" || c.reached(fr, category) {
@@ -268,7 +289,7 @@ func (c *frameCall) egress(u canon.Node, server string) []members {
 
 // writes lists the files that a call changed: what was applied, whether or not the
 // call succeeded. It returns nil where nothing tells.
-func (c *frameCall) writes(fr *frame, status string) any {
+func (f *Frames) writes(fr *frame, c *frameCall, status string) any {
 	editing := c.kind == "edit" || c.kind == "delete" || c.kind == "move"
 	switch fr.str(fr.update, "mutationStatus") {
 	case "not_applied", "unchanged":
@@ -293,16 +314,16 @@ func (c *frameCall) writes(fr *frame, status string) any {
 	}
 	var all []members
 	for _, name := range paths {
-		all = append(all, c.written(name, status))
+		all = append(all, c.written(name, f.placed(name), status))
 	}
 	return all
 }
 
 // written is one file that was changed. What a diff showed is what was written only
 // when the call succeeded.
-func (c *frameCall) written(name, status string) members {
+func (c *frameCall) written(name, place, status string) members {
 	w := members{"path": name}
-	p, previewed := c.previews[name]
+	p, previewed := c.previews[place]
 	switch {
 	case c.kind == "delete":
 		w["operation"], p.after = "delete", canon.Digest{}

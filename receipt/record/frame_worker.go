@@ -59,6 +59,9 @@ func translateWorker(f *Frames, fr *frame) {
 			f.counts.Dropped++
 		}
 	}
+	if !absent(harn(u, "audit")) {
+		f.counts.Dropped++
+	}
 	state := meaning(HandoffStatuses(), status, "accepted")
 	receiptID := cmp.Or(read("receiptId", "receipt_id"), fr.text(meta, "receipt_id"))
 	if state == w.status && receiptID == "" {

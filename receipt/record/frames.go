@@ -45,6 +45,7 @@ type Frames struct {
 	loaded    bool           // one came before a prompt
 	doubtful  bool           // what was passed over while it loads may be the task's: neither a response nor a prompt came yet
 	speech    *speech        // the message of which the latest chunks were
+	marks     [2]canon.Node  // replayed and replay, of an event that is given beside frames
 	builtins  map[string]int // requests of each id
 
 	calls   map[string]*frameCall
@@ -159,6 +160,8 @@ func (f *Frames) event(at time.Time, kind string, payload canon.Node) error {
 	text := payload.AppendCanonical(nil)
 	about := cmp.Or(payload.Member("approval_id").String(), payload.Member("request_id").String())
 	if fr.kept = f.recorder.run.budget; about == "" || !f.waits(fr, about, kind, text) {
+		f.speak(fr)
+		fr.marks, f.marks = f.marks, [2]canon.Node{}
 		f.emitText(fr, kind, text)
 	}
 	return f.finish(fr)
@@ -235,6 +238,11 @@ func (f *Frames) envelope(b []byte, fr *frame, kind string, payload []byte) []by
 	}
 	if o.WorkspaceRef != "" {
 		b = canon.AppendString(append(b, `,"workspace_id":`...), o.WorkspaceRef)
+	}
+	for i, name := range [...]string{`,"replayed":`, `,"replay":`} {
+		if n := fr.marks[i]; !absent(n) {
+			b = n.AppendCanonical(append(b, name...))
+		}
 	}
 	return append(append(append(b, `,"payload":`...), payload...), '}')
 }

@@ -38,7 +38,7 @@ func requestMembers() []string {
 }
 
 func callMembers(more ...string) []string {
-	return append([]string{"tool_call_id", "name", "input", "input_sha256", "kind", "executor", "server", "mutation_scope", "run_id", "worker_id", "policy_ref", "executed", "content_sha256"}, more...)
+	return append([]string{"tool_call_id", "name", "input", "input_sha256", "kind", "executor", "server", "mutation_scope", "run_id", "worker_id", "policy_ref", "executed", "content_sha256", "raw_status"}, more...)
 }
 
 func resultMembers() []string {

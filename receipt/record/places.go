@@ -50,7 +50,8 @@ const noHost = "unknown"
 // hostOf returns the host of a URL or of host:port, and nothing else of it: user
 // information, path and query may hold secrets. It reports false, and gives noHost,
 // where readers of URLs do not agree (RFC 3986, 3.2, and browsers, for which a
-// backslash is a slash and white space is nothing), or none could find a host.
+// backslash is a slash, white space is nothing and wide forms are what they look
+// like), or none could find a host.
 func hostOf(at string) (host string, clear bool) {
 	switch scheme, rest, ok := strings.Cut(at, "://"); {
 	case ok && isScheme(scheme):
@@ -75,7 +76,7 @@ func hostOf(at string) (host string, clear bool) {
 	case strings.Count(at, ":") == 1:
 		at, port, _ = strings.Cut(at, ":")
 	}
-	if at == "" || strings.Trim(port, "0123456789") != "" || strings.ContainsAny(at, "\"<>^|%`{}") {
+	if at == "" || strings.Trim(port, "0123456789") != "" || strings.ContainsAny(at, "\"<>^|%`{}。．｡／＼？＃＠：") {
 		return noHost, false
 	}
 	return strings.ToLower(at), true

@@ -57,7 +57,7 @@ func (e *LineError) Unwrap() error { return e.Err }
 //
 //	{"at": TIME, "from": "agent" or "client", "frame": {"jsonrpc": "2.0", …}}
 //	{"jsonrpc": "2.0", …}                 passed when the line before it did
-//	{"at": TIME, "event": KIND, "payload": {…}}   what no frame tells
+//	{"at": TIME, "event": KIND, "payload": {…}}   what no frame tells; replayed and replay as in an event
 //
 // where TIME is an RFC 3339 date-time and from may be left out. Errors of the
 // input itself are returned as they are, errors of a line as a *[LineError], and
@@ -196,6 +196,7 @@ func (r *reader) frame() error {
 	if kind == "" {
 		return e.fail(CodeMalformed, root, "expected a member frame or event")
 	}
+	r.frames.marks = [2]canon.Node{root.Member("replayed"), root.Member("replay")}
 	return r.frames.event(r.at, kind, root.Member("payload"))
 }
 

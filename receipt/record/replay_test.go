@@ -49,6 +49,14 @@ func TestReplayHasNoDeeds(t *testing.T) {
 		has(t, name, got, `"determinism":"byte_deterministic"`)
 	}
 
+	l, err := bridge(`{"at":"2026-01-01T00:00:01Z","event":"replay.started","payload":{"source_task_id":"x"}}`,
+		`{"at":"2026-01-01T00:00:02Z","event":"tool.completed","payload":{"tool_call_id":"c"},"replayed":true,"replay":{"source_task_id":"x"}}`,
+		`{"at":"2026-01-01T00:00:03Z","event":"tool.completed","payload":{"tool_call_id":"d"}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, "beside frames", asJSON(t, l.Draft), `!"call_id":"c"`, `"call_id":"d"`)
+
 	got, err := told(plain(), said("replay.started", `{"source_task_id":"x"}`), said("span.completed", `{"kind":"llm","provider":"p","model":"m","cost":0.25,"input_tokens":1,"output_tokens":2,"response":"r"}`), said("tool.completed", `{"tool_call_id":"c","name":"n"}`))
 	if err != nil {
 		t.Fatal(err)
