@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -13,6 +14,12 @@ import (
 
 // Head is described at [Store].
 func (l *SQLite) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
+	if t := l.turnOf(ctx, s); t != nil {
+		if head, ok := t.announced(); ok {
+			return head, nil
+		}
+		t.clear()
+	}
 	q := l.own // an issuer reads behind no reader
 	if q == nil {
 		done, err := l.reading(ctx)
@@ -30,6 +37,17 @@ func (l *SQLite) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 // compared with the last receipt: a receipt that is linked to another one's hash
 // would be false.
 func (l *SQLite) head(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.Head, err error) {
+	if id, h, err = headRow(ctx, q, s); err == nil && id != 0 {
+		err = l.ends(ctx, q, id, s, h)
+	}
+	if err != nil {
+		return 0, chain.Head{}, err
+	}
+	return id, h, nil
+}
+
+// headRow is head without that.
+func headRow(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.Head, err error) {
 	var hash []byte
 	err = q.QueryRowContext(ctx, "SELECT id, head, count FROM streams WHERE issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?",
 		s.Issuer, !s.HasTenant, s.Tenant, s.Workspace).Scan(&id, &hash, &h.Count)
@@ -40,7 +58,7 @@ func (l *SQLite) head(ctx context.Context, q querier, s chain.Stream) (id int64,
 		return 0, chain.Head{}, err
 	}
 	copy(h.Hash[:], hash)
-	return id, h, l.ends(ctx, q, id, s, h)
+	return id, h, nil
 }
 
 // ends makes sure that the last receipt of a stream, whose row is id, is its head.
@@ -68,9 +86,17 @@ func (l *SQLite) AppendRun(ctx context.Context, s chain.Stream, previous chain.H
 			return err
 		}
 	}
-	return l.store(ctx, "store receipts", func(tx *sql.Tx) error {
+	t := l.turnOf(ctx, s)
+	if t != nil && len(rows) > 0 {
+		t.announce(chain.Head{Hash: rows[len(rows)-1].link.Hash, Count: previous.Count + uint64(len(rows))})
+	}
+	err := l.store(ctx, "store receipts", t, func(tx *sql.Tx) error {
 		return l.appendRows(ctx, tx, s, previous, rows)
 	})
+	if err != nil {
+		t.withdraw()
+	}
+	return err
 }
 
 func (l *SQLite) appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.Head, rows []row) error {
@@ -93,12 +119,22 @@ func (l *SQLite) appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, pre
 			return ErrDuplicateID
 		}
 	}
-	id, at, err := l.head(ctx, tx, s)
+	id, at, err := headRow(ctx, tx, s)
 	if err != nil {
 		return err
 	}
 	if at.Hash != previous.Hash {
 		return ErrHeadMoved
+	}
+	if id != 0 {
+		var last []byte // what stands there was compared by Head, or announced by who stored it
+		err := tx.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE stream = ? AND position = ?", id, at.Count).Scan(&last)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if !bytes.Equal(last, at.Hash[:]) {
+			return &DamageError{string(receipt.CodeHeadMismatch), "", s, fmt.Sprintf("number %d of a stream is not its head, which is said to be %v", at.Count, at.Hash)}
+		}
 	}
 	return extend(ctx, tx, s, id, at, rows)
 }

@@ -50,12 +50,12 @@ type Checked struct {
 // no trace inside. FILE-head shows it where it is; else compare the heads with ones
 // that were kept elsewhere.
 func (l *SQLite) Check(ctx context.Context, v *receipt.Verifier, report func(Fault)) (*Checked, error) {
-	done, err := l.reading(ctx)
+	db, err := l.pool(1, l.query) // it takes long, and report may read
 	if err != nil {
 		return nil, err
 	}
-	defer done()
-	c := &checker{ledger: l, ctx: ctx, verifier: v, tell: report}
+	defer db.Close()
+	c := &checker{ledger: l, db: db, ctx: ctx, verifier: v, tell: report}
 	steps := []func() error{c.file, c.mark, c.chains, c.strays}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -67,6 +67,7 @@ func (l *SQLite) Check(ctx context.Context, v *receipt.Verifier, report func(Fau
 
 type checker struct {
 	ledger *SQLite
+	db     *sql.DB
 	Checked
 	ctx      context.Context
 	verifier *receipt.Verifier
@@ -91,7 +92,7 @@ func (c *checker) file() error {
 }
 
 func (c *checker) pragma(name string) error {
-	rows, err := c.ledger.read.QueryContext(c.ctx, "PRAGMA "+name)
+	rows, err := c.db.QueryContext(c.ctx, "PRAGMA "+name)
 	if err != nil {
 		return c.damaged(err)
 	}
@@ -145,7 +146,10 @@ func (c *checker) mark() error {
 	}
 	c.Marked = true
 	var back *RolledBackError
-	err := c.ledger.reaches(c.ctx, c.ledger.read, m)
+	is, _, err := c.ledger.now(c.ctx, c.db)
+	if err == nil {
+		err = c.ledger.reaches(c.ctx, c.db, is, m)
+	}
 	if errors.As(err, &back) {
 		c.fault(Fault{Code: string(receipt.CodeHeadMismatch), Detail: "the ledger " + back.Detail})
 		return nil
@@ -155,7 +159,7 @@ func (c *checker) mark() error {
 
 // chains follows each chain from its beginning.
 func (c *checker) chains() error {
-	streams, err := c.ledger.streams(c.ctx)
+	streams, err := streamRows(c.ctx, c.db)
 	if err != nil {
 		return c.damaged(err)
 	}
@@ -170,14 +174,14 @@ func (c *checker) chains() error {
 
 func (c *checker) chain(s streamRow) error {
 	var end uint64 // what stands behind it is gone, however much the stream says that it has
-	if err := c.ledger.read.QueryRowContext(c.ctx, "SELECT ifnull(max(position), 0) FROM receipts WHERE stream = ?", s.id).Scan(&end); err != nil {
+	if err := c.db.QueryRowContext(c.ctx, "SELECT ifnull(max(position), 0) FROM receipts WHERE stream = ?", s.id).Scan(&end); err != nil {
 		return c.damaged(err)
 	}
 	subject := "subject"
 	if c.ledger.version < subjects {
 		subject = "NULL"
 	}
-	get, err := c.ledger.read.PrepareContext(c.ctx, "SELECT seq, receipt_id, task, "+subject+", session, issued_at, hash, previous, json FROM receipts WHERE stream = ? AND position = ?")
+	get, err := c.db.PrepareContext(c.ctx, "SELECT seq, receipt_id, task, "+subject+", session, issued_at, hash, previous, json FROM receipts WHERE stream = ? AND position = ?")
 	if err != nil {
 		return c.damaged(err)
 	}
@@ -248,7 +252,7 @@ func (c *checker) row(get *sql.Stmt, s streamRow, position uint64) (r stored, er
 
 // idAt reads a receipt_id from the indexes alone, where the row cannot be read.
 func (c *checker) idAt(stream int64, position uint64) (id string) {
-	c.ledger.read.QueryRowContext(c.ctx, "SELECT receipt_id FROM receipts INDEXED BY sqlite_autoindex_receipts_1 WHERE +seq = (SELECT seq FROM receipts INDEXED BY receipts_place WHERE stream = ? AND position = ?)", stream, position).Scan(&id)
+	c.db.QueryRowContext(c.ctx, "SELECT receipt_id FROM receipts INDEXED BY sqlite_autoindex_receipts_1 WHERE +seq = (SELECT seq FROM receipts INDEXED BY receipts_place WHERE stream = ? AND position = ?)", stream, position).Scan(&id)
 	return id
 }
 
@@ -286,7 +290,7 @@ func (c *checker) judge(f Fault, r stored) {
 
 // strays finds rows that no chain leads to.
 func (c *checker) strays() error {
-	rows, err := c.ledger.read.QueryContext(c.ctx, "SELECT r.receipt_id, r.position FROM receipts r LEFT JOIN streams s ON s.id = r.stream WHERE s.id IS NULL OR r.position > s.count ORDER BY r.seq")
+	rows, err := c.db.QueryContext(c.ctx, "SELECT r.receipt_id, r.position FROM receipts r LEFT JOIN streams s ON s.id = r.stream WHERE s.id IS NULL OR r.position > s.count ORDER BY r.seq")
 	if err != nil {
 		return c.damaged(err)
 	}

@@ -99,6 +99,26 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckReads: who is told of a fault may look at the ledger.
+func TestCheckReads(t *testing.T) {
+	ctx, path := context.Background(), filled(t, 3)
+	execute(t, path, "UPDATE receipts SET session = 'x'")
+	l, err := ledger.Open(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	told := 0
+	if _, err := l.Check(ctx, verifier(t, receipt.Policy{}), func(f ledger.Fault) {
+		told++
+		if _, err := l.Raw(ctx, "absent"); err != ledger.ErrNotFound {
+			t.Error(err)
+		}
+	}); err != nil || told != 6 {
+		t.Error(told, err)
+	}
+}
+
 // TestCheckEdited edits rows as anyone with sqlite3 can, and wants each found and
 // named.
 func TestCheckEdited(t *testing.T) {

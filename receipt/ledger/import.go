@@ -104,7 +104,7 @@ func (i *importer) flush() error {
 	}
 	var count Imported
 	var bad *ImportError
-	err := i.store(i.ctx, "import receipts", func(tx *sql.Tx) error {
+	err := i.store(i.ctx, "import receipts", nil, func(tx *sql.Tx) error {
 		for n, r := range rows {
 			copied, err := i.adopt(tx, r)
 			switch {

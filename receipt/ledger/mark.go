@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -83,9 +84,29 @@ func readMark(path string) (newest mark, ok bool) {
 	return newest, ok
 }
 
+// openHead opens what lies beside a ledger for writing. Whoever may write into the
+// ledger may write into that.
+func openHead(path string) (*os.File, error) {
+	f, err := os.OpenFile(path+headSuffix, os.O_RDWR, 0)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if f, err = os.OpenFile(path+headSuffix, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(info.Mode().Perm()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
 // write puts a mark into the place that is its turn.
 func (m mark) write(path string) error {
-	f, err := os.OpenFile(path+headSuffix, os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := openHead(path)
 	if err != nil {
 		return err
 	}
@@ -104,27 +125,18 @@ func (e *RolledBackError) Error() string {
 	return fmt.Sprintf("ledger: %q %s; find the file, or the -wal, that has the rest; who goes on with what is left removes %q", e.Path, e.Detail, e.Path+headSuffix)
 }
 
-// now is the mark of a ledger as it is.
-func (l *SQLite) now(ctx context.Context, q querier) (m mark, err error) {
-	if err := q.QueryRowContext(ctx, "SELECT lower(hex(ledger)), commits FROM state").Scan(&m.ledger, &m.commits); err != nil {
-		return m, err
-	}
+// now is the mark of a ledger as it is, and the version of its tables.
+func (l *SQLite) now(ctx context.Context, q querier) (m mark, version int, err error) {
 	var hash []byte
-	err = q.QueryRowContext(ctx, "SELECT seq, hash FROM receipts ORDER BY seq DESC LIMIT 1").Scan(&m.sequence, &hash)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
+	err = q.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), lower(hex(ledger)), commits, ifnull(r.seq, 0), r.hash
+FROM state LEFT JOIN (SELECT seq, hash FROM receipts ORDER BY seq DESC LIMIT 1) r`).Scan(&version, &m.ledger, &m.commits, &m.sequence, &hash)
 	copy(m.hash[:], hash)
-	return m, err
+	return m, version, err
 }
 
-// reaches makes sure that a ledger has all that a mark says. The error is a
-// *RolledBackError, or of reading.
-func (l *SQLite) reaches(ctx context.Context, q querier, m mark) error {
-	is, err := l.now(ctx, q)
-	if err != nil {
-		return err
-	}
+// reaches makes sure that a ledger, which is now what is says, has all that a mark
+// says. The error is a *RolledBackError, or of reading.
+func (l *SQLite) reaches(ctx context.Context, q querier, is, m mark) error {
 	if is.ledger != m.ledger {
 		return &RolledBackError{l.path, "is another ledger than the one that was here"}
 	}
@@ -132,11 +144,14 @@ func (l *SQLite) reaches(ctx context.Context, q querier, m mark) error {
 		return &RolledBackError{l.path, fmt.Sprintf("was written into %d times, and has what it had after %d; its newest receipt was number %d of all, with the hash %v, and is now number %d, with the hash %v",
 			m.commits, is.commits, m.sequence, m.hash, is.sequence, is.hash)}
 	}
+	if is.sequence == m.sequence && is.hash == m.hash {
+		return nil
+	}
 	if m.sequence == 0 {
 		return nil
 	}
 	var hash []byte
-	err = q.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE seq = ?", m.sequence).Scan(&hash)
+	err := q.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE seq = ?", m.sequence).Scan(&hash)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return &RolledBackError{l.path, fmt.Sprintf("had the receipt with the hash %v, number %d of all, and has it no more", m.hash, m.sequence)}

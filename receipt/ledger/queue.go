@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -161,45 +162,80 @@ func (a *attempt) fail(err error) {
 	a.keep(func(*job) (*receipt.Sealed, error) { return nil, err })
 }
 
+// signingTurn is for how long a signer keeps a turn. One that takes longer, such as a
+// key service, does not keep the others waiting: it appends if nobody was faster.
+const signingTurn = 250 * time.Millisecond
+
+// Bounds of what a store may say before it is not believed any more.
+const (
+	mostRounds = 1000 // that the head has moved
+	mostStale  = 16   // that it has, and is the same as before
+)
+
 // commit tries until every job has ended. The store is called with the context
 // of no caller: one that leaves must not end the receipts of the others.
 func (a *attempt) commit() {
 	ctx := context.Background()
-	for round := 0; len(a.run) > 0; round++ {
+	var last chain.Head
+	for round, stale := 0, 0; len(a.run) > 0; round++ {
 		if a.leave(); len(a.run) == 0 {
 			return
 		}
-		head, err := a.Store.Head(ctx, a.stream)
-		if err != nil {
-			a.fail(err)
-			return
-		}
-		a.link(head)
-		ready := a.sign()
-		if ready == 0 {
+		head, moved := a.round(ctx, round > 0)
+		if !moved {
 			continue
 		}
-		switch err := a.append(ctx, head, a.run[:ready]); {
-		case err == nil:
-			n := 0
-			a.keep(func(j *job) (*receipt.Sealed, error) {
-				if n++; n > ready {
-					return nil, nil // linked again behind those
-				}
-				return j.sealed, nil
-			})
-		case errors.Is(err, ErrNotStored):
-			a.fail(err)
-		case errors.Is(err, ErrHeadMoved):
-			pause(round)
-		case errors.Is(err, ErrDuplicateID):
-			if !a.settle(ctx) {
-				a.fail(&UnknownOutcomeError{err}) // a store that contradicts itself
-			}
-		default:
-			a.fail(&UnknownOutcomeError{err})
+		if stale++; head != last {
+			last, stale = head, 0
 		}
+		if stale == mostStale || round >= mostRounds {
+			a.fail(fmt.Errorf("%w, %d times; its head is said to be %v: %w", ErrHeadMoved, round+1, head.Hash, ErrNotStored))
+			return
+		}
+		pause(round)
 	}
+}
+
+// round reads the head, links, signs and appends, in turn if the store has turns. It
+// returns the head, and whether it moved meanwhile.
+func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved bool) {
+	if store, ok := a.Store.(TurnStore); ok {
+		of, done := store.Turn(ctx, a.stream, again)
+		defer done()
+		defer time.AfterFunc(signingTurn, done).Stop()
+		ctx = of
+	}
+	head, err := a.Store.Head(ctx, a.stream)
+	if err != nil {
+		a.fail(err)
+		return head, false
+	}
+	a.link(head)
+	ready := a.sign()
+	if ready == 0 {
+		return head, false
+	}
+	switch err := a.append(ctx, head, a.run[:ready]); {
+	case err == nil:
+		n := 0
+		a.keep(func(j *job) (*receipt.Sealed, error) {
+			if n++; n > ready {
+				return nil, nil // linked again behind those
+			}
+			return j.sealed, nil
+		})
+	case errors.Is(err, ErrNotStored):
+		a.fail(err)
+	case errors.Is(err, ErrHeadMoved):
+		return head, true
+	case errors.Is(err, ErrDuplicateID):
+		if !a.settle(ctx) {
+			a.fail(&UnknownOutcomeError{err}) // a store that contradicts itself
+		}
+	default:
+		a.fail(&UnknownOutcomeError{err})
+	}
+	return head, false
 }
 
 // leave ends the jobs whose callers are gone: nothing was stored of them yet.

@@ -326,7 +326,7 @@ func (l *SQLite) Streams(ctx context.Context) ([]StreamHead, error) {
 		return nil, err
 	}
 	defer done()
-	rows, err := l.streams(ctx)
+	rows, err := streamRows(ctx, l.read)
 	if err != nil {
 		return nil, l.wrap("list the streams", err)
 	}
@@ -345,9 +345,9 @@ type streamRow struct {
 	StreamHead
 }
 
-// streams returns the streams as their table has them.
-func (l *SQLite) streams(ctx context.Context) (list []streamRow, err error) {
-	rows, err := l.read.QueryContext(ctx, "SELECT id, issuer, tenant, workspace, head, count FROM streams ORDER BY issuer, tenant IS NOT NULL, tenant, workspace")
+// streamRows returns the streams as their table has them.
+func streamRows(ctx context.Context, db *sql.DB) (list []streamRow, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT id, issuer, tenant, workspace, head, count FROM streams ORDER BY issuer, tenant IS NOT NULL, tenant, workspace")
 	if err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ func (l *SQLite) fits(r *stored) error {
 		return unreadable(r.id, r.stream, err)
 	}
 	if l.version < subjects {
-		own.subject = sql.NullString{}
+		r.subject = own.subject
 	}
 	if columns := r.differences(&own); len(columns) > 0 {
 		return &DamageError{FaultRow, r.id, r.stream, otherColumn(columns[0])}

@@ -46,7 +46,7 @@ const signTries = 64
 
 // replace stores a receipt with one signature more, if it is what it was.
 func (l *SQLite) replace(ctx context.Context, was, signed *receipt.Sealed) (replaced bool, err error) {
-	err = l.store(ctx, "store a signature", func(tx *sql.Tx) error {
+	err = l.store(ctx, "store a signature", nil, func(tx *sql.Tx) error {
 		r, err := tx.ExecContext(ctx, "UPDATE receipts SET json = ? WHERE receipt_id = ? AND json = ?", signed.JSON(), was.ID(), was.JSON())
 		if err != nil {
 			return err

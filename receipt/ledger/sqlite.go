@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -10,11 +11,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"modernc.org/sqlite" // the driver
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -24,7 +27,7 @@ import (
 //
 // It is written with a write-ahead log and synchronous=FULL: what Append returned
 // for survives a crash of the process and of the machine, as far as the disk tells
-// the truth.
+// the truth. FILE-head beside it says where it ends.
 type SQLite struct {
 	path    string
 	files   *files
@@ -33,13 +36,22 @@ type SQLite struct {
 	write   *sql.DB  // of one connection: SQLite has one writer
 	own     *sql.DB  // of one connection, by which writers read; so no reader is before them
 	read    *sql.DB
-	turns   chan struct{} // of readers: who came first reads first
+	query   url.Values    // of connections that read
+	reads   chan struct{} // who came first reads first
+	queues  queues        // of those who write
 	sealer  *receipt.Sealer
 }
 
-// readers is how many read at the same time. More are not faster, and take the
-// processors from those who write.
-const readers = 4
+// mostReaders is how many read at the same time. More are not faster. Where others
+// write by the same ledger, they leave a processor to those.
+const mostReaders = 4
+
+func readers(mode string) int {
+	if mode == "ro" {
+		return mostReaders
+	}
+	return max(1, min(mostReaders, runtime.GOMAXPROCS(0)-1))
+}
 
 // busy is how long a writer waits for another process, in milliseconds. Writes
 // take some milliseconds; a minute without the lock means that somebody keeps it.
@@ -85,7 +97,7 @@ func open(ctx context.Context, path, mode string, steps []string) (*SQLite, erro
 	if err != nil {
 		return nil, err
 	}
-	l := &SQLite{path: path, files: watched, steps: steps, turns: make(chan struct{}, readers)}
+	l := &SQLite{path: path, files: watched, steps: steps, reads: make(chan struct{}, readers(mode))}
 	if err := l.connect(ctx, mode); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -105,10 +117,11 @@ func (l *SQLite) connect(ctx context.Context, mode string) (err error) {
 	if err := l.migrate(ctx); err != nil {
 		return err
 	}
-	if l.own, err = l.pool(1, url.Values{"mode": {mode}, "_pragma": {"query_only(1)"}}); err != nil {
+	l.query = url.Values{"mode": {mode}, "_pragma": {"query_only(1)"}}
+	if l.own, err = l.pool(1, l.query); err != nil {
 		return err
 	}
-	if l.read, err = l.pool(readers, url.Values{"mode": {mode}, "_pragma": {"query_only(1)"}}); err != nil {
+	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
 		return err
 	}
 	return l.marked(ctx)
@@ -117,8 +130,8 @@ func (l *SQLite) connect(ctx context.Context, mode string) (err error) {
 // connectReadOnly opens a ledger as any reader does. Where SQLite cannot make the
 // files that it needs beside it, nobody writes there, and it does without them.
 func (l *SQLite) connectReadOnly(ctx context.Context) (err error) {
-	usual := url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
-	if l.read, err = l.pool(readers, usual); err != nil {
+	l.query = url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
+	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
 		return err
 	}
 	if err = l.known(ctx); !unwritable(err) {
@@ -129,14 +142,14 @@ func (l *SQLite) connectReadOnly(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	still := url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
+	l.query = url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
 	if !alone { // what is in the log is a part of it, and is indexed in memory
-		still = url.Values{"mode": {"ro"}, "nolock": {"1"}, "_pragma": {"locking_mode(EXCLUSIVE)", "query_only(1)"}}
+		l.query = url.Values{"mode": {"ro"}, "vfs": {"unix-none"}, "_pragma": {"locking_mode(EXCLUSIVE)", "query_only(1)"}}
 	}
 	if err := l.read.Close(); err != nil {
 		return err
 	}
-	if l.read, err = l.pool(readers, still); err != nil {
+	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
 		return err
 	}
 	if err := l.known(ctx); err != nil {
@@ -192,15 +205,15 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 // reading waits for the caller's turn to read. Done ends it.
 func (l *SQLite) reading(ctx context.Context) (done func(), err error) {
 	select {
-	case l.turns <- struct{}{}:
+	case l.reads <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	if err := l.files.same(); err != nil {
-		<-l.turns
+		<-l.reads
 		return nil, err
 	}
-	return func() { <-l.turns }, nil
+	return func() { <-l.reads }, nil
 }
 
 // Close closes the ledger.
@@ -285,12 +298,33 @@ func (l *SQLite) migrate(ctx context.Context) (err error) {
 // knows (a newer one may have brought them up to date since), the ledger has all that
 // it had, and is where it was. When it returns without an error, what f stored can be
 // read again by others.
-func (l *SQLite) store(ctx context.Context, what string, f func(*sql.Tx) error) error {
-	if err := l.files.same(); err != nil {
-		return fmt.Errorf("%w: %w", ErrNotStored, err)
+func (l *SQLite) store(ctx context.Context, what string, t *turn, f func(*sql.Tx) error) error {
+	is, err := l.inTurn(ctx, what, t, f)
+	if err != nil {
+		return err
 	}
-	var is mark
-	err := l.transact(ctx, what, func(tx *sql.Tx) error {
+	var hash []byte // by another connection, from the files, while others write
+	err = l.own.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE seq = ?", is.sequence).Scan(&hash)
+	if errors.Is(err, sql.ErrNoRows) && is.sequence == 0 {
+		err = nil
+	}
+	if err == nil && is.sequence > 0 && !bytes.Equal(hash, is.hash[:]) {
+		err = &DamageError{FaultFile, "", chain.Stream{}, fmt.Sprintf("what was stored as number %d of all cannot be read again", is.sequence)}
+	}
+	return l.wrap("read what was stored", err)
+}
+
+// inTurn is store without reading anything again. The turn of a stream, t, ends when
+// its receipts are in line.
+func (l *SQLite) inTurn(ctx context.Context, what string, t *turn, f func(*sql.Tx) error) (is mark, err error) {
+	place := l.line(t)
+	defer place.end()
+	l.queues.wait(place, writeLane)
+
+	if err := l.files.same(); err != nil {
+		return is, fmt.Errorf("%w: %w", ErrNotStored, err)
+	}
+	err = l.transact(ctx, what, func(tx *sql.Tx) error {
 		if err := l.ready(ctx, tx); err != nil {
 			return err
 		}
@@ -301,25 +335,22 @@ func (l *SQLite) store(ctx context.Context, what string, f func(*sql.Tx) error) 
 			return err
 		}
 		var err error
-		is, err = l.now(ctx, tx)
+		is, _, err = l.now(ctx, tx)
 		return err
 	})
+	if err == nil {
+		err = l.files.committed()
+	}
 	if err != nil {
-		return err
+		return is, err
 	}
-	if err := l.files.committed(); err != nil {
-		return err
-	}
-	if err := l.reaches(ctx, l.own, is); err != nil { // by another connection, from the files
-		return l.wrap("read what was stored", err)
-	}
-	return l.wrap("write down its head", is.write(l.files.path))
+	return is, l.wrap("write down its head", is.write(l.files.path))
 }
 
 // ready looks at a ledger that is locked for writing.
 func (l *SQLite) ready(ctx context.Context, tx *sql.Tx) error {
-	var version int
-	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+	is, version, err := l.now(ctx, tx)
+	if err != nil {
 		return err
 	}
 	if version != len(l.steps) {
@@ -329,7 +360,7 @@ func (l *SQLite) ready(ctx context.Context, tx *sql.Tx) error {
 		return fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
 	if m, ok := readMark(l.files.path); ok {
-		if err := l.reaches(ctx, tx, m); err != nil {
+		if err := l.reaches(ctx, tx, is, m); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotStored, err)
 		}
 	}
@@ -338,15 +369,21 @@ func (l *SQLite) ready(ctx context.Context, tx *sql.Tx) error {
 
 // marked compares a ledger with the mark beside it, and makes one where there is none.
 func (l *SQLite) marked(ctx context.Context) error {
-	m, ok := readMark(l.files.path)
-	if ok {
-		return l.wrap("compare it with its head", l.reaches(ctx, l.own, m))
+	is, _, err := l.now(ctx, l.own)
+	if err != nil {
+		return l.wrap("compare it with its head", err)
 	}
-	m, err := l.now(ctx, l.own)
-	if err == nil {
-		err = m.write(l.files.path)
+	head, err := openHead(l.files.path) // before something is stored that it has to say
+	if err != nil {
+		return l.wrap("write down its head", err)
 	}
-	return l.wrap("write down its head", err)
+	if err := head.Close(); err != nil {
+		return l.wrap("write down its head", err)
+	}
+	if m, ok := readMark(l.files.path); ok {
+		return l.wrap("compare it with its head", l.reaches(ctx, l.own, is, m))
+	}
+	return l.wrap("write down its head", is.write(l.files.path))
 }
 
 // transact runs f in a transaction that holds the lock for writing.

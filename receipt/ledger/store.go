@@ -35,6 +35,19 @@ type RunStore interface {
 	AppendRun(ctx context.Context, s chain.Stream, previous chain.Head, run []*receipt.Sealed) error
 }
 
+// A TurnStore is a Store that knows who of several issuers came first.
+type TurnStore interface {
+	Store
+
+	// Turn waits until it is the caller's turn to append to a stream, and not longer
+	// than is sensible. Head and Append are then called with the context that it
+	// returns; Head may return what is about to be the head, unless the caller tries
+	// again. Done ends the turn, if Append did not; it may be called more than once.
+	// Turns save work that would be in vain, and let nobody wait for ever: Append
+	// decides alone.
+	Turn(ctx context.Context, s chain.Stream, again bool) (of context.Context, done func())
+}
+
 var (
 	// ErrHeadMoved says that a stream has another head than the one that a receipt
 	// was linked to. Nothing was stored.

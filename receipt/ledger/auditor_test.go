@@ -1,0 +1,53 @@
+package ledger_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+)
+
+// auditor reads a ledger in every way and prints how many receipts it has and what is
+// wrong, without being able to write.
+func auditor(path string) error {
+	ctx := context.Background()
+	l, err := ledger.OpenReadOnly(ctx, path)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for e, err := range l.Scan(ctx, ledger.Query{}) {
+		if err != nil {
+			return err
+		}
+		if s, err := served.New(l).Get(ctx, e.ID, nil); err != nil || string(s.JSON) != string(e.JSON) {
+			return fmt.Errorf("%s: %v", e.ID, err)
+		}
+		n++
+	}
+	if _, err := l.Streams(ctx); err != nil {
+		return err
+	}
+	tree, err := l.Tree(ctx, ledger.Query{})
+	if err != nil || int(tree.Size()) != n {
+		return fmt.Errorf("a tree of %d, %v", tree.Size(), err)
+	}
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		return err
+	}
+	c, err := l.Check(ctx, v, func(f ledger.Fault) { fmt.Println(f.Code, f.ID, f.Detail) })
+	if err != nil {
+		return err
+	}
+	fmt.Println(n, "receipts,", c.Faults, "faults, marked", c.Marked)
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); { // what changes while it is open
+		_, err := l.Get(ctx, in.Text())
+		fmt.Println(err)
+	}
+	return l.Close()
+}

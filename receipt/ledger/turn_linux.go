@@ -1,0 +1,128 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Those who write queue up, across processes, in FILE-head: whoever comes draws the
+// next number of a lane and locks the byte of that number; it is its turn when nobody
+// has the byte of a smaller one. The system takes the locks from processes that end.
+// They are of the open file, not of the process (F_OFD_SETLK, fcntl(2)), so that
+// threads queue up like processes do.
+//
+// A turn decides nothing but who is first. Where the queue cannot be used, and where
+// somebody in it does not move, SQLite's own locks do.
+
+// Of fcntl(2).
+const (
+	ofdLock     = 37
+	ofdLockWait = 38
+)
+
+const (
+	lanesBegin = markPlaces * markBytes // where the last numbers that were drawn are, 8 bytes each
+	laneBytes  = int64(1) << 40         // of a lane's locks, which are far behind what is in the file
+)
+
+// A ticket is a place in a lane.
+type ticket struct {
+	file *os.File
+	gate int64 // whose lock is held while a number is drawn
+	mine int64
+}
+
+// drawTicket takes the last place of a lane, nil where there is no queue.
+func drawTicket(path string, lane int) *ticket {
+	f, err := openHead(path)
+	if err != nil {
+		return nil
+	}
+	t := &ticket{file: f, gate: int64(lane+1) * laneBytes}
+	if t.draw(lane) != nil {
+		t.end()
+		return nil
+	}
+	return t
+}
+
+// wait waits until all before it are gone, for as long as it has patience. It reports
+// whether it became its turn.
+func (t *ticket) wait(patience time.Duration) bool {
+	if t == nil || t.lock(ofdLock, syscall.F_RDLCK, t.gate+1, t.mine-1) == nil {
+		return true
+	}
+	first := make(chan error, 1)
+	go func() { first <- t.lock(ofdLockWait, syscall.F_RDLCK, t.gate+1, t.mine-1) }()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case <-first:
+		return true
+	case <-late.C:
+		return false
+	}
+}
+
+// draw takes the next number of the lane.
+func (t *ticket) draw(lane int) error {
+	if err := t.lock(ofdLockWait, syscall.F_WRLCK, t.gate, 1); err != nil {
+		return err
+	}
+	defer t.lock(ofdLock, syscall.F_UNLCK, t.gate, 1)
+	var last [8]byte
+	at := lanesBegin + int64(lane)*int64(len(last))
+	if _, err := t.file.ReadAt(last[:], at); err != nil && err != io.EOF {
+		return err
+	}
+	n := int64(binary.BigEndian.Uint64(last[:]))
+	if n < 0 || n >= laneBytes/2 { // damaged
+		n = 0
+	}
+	t.mine = n + 1
+	if err := t.lock(ofdLock, syscall.F_WRLCK, t.gate+t.mine, 1); err != nil {
+		return err
+	}
+	binary.BigEndian.PutUint64(last[:], uint64(t.mine))
+	_, err := t.file.WriteAt(last[:], at)
+	return err
+}
+
+// lock locks some bytes. None are locked always.
+func (t *ticket) lock(command int, kind int16, from, bytes int64) error {
+	if bytes == 0 {
+		return nil // to fcntl that is all up to the end
+	}
+	raw, err := t.file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		for {
+			lock := syscall.Flock_t{Type: kind, Start: from, Len: bytes}
+			if failed = syscall.FcntlFlock(fd, command, &lock); failed != syscall.EINTR {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+// end lets the next one go. One that still waits for its turn has its file for as long
+// as it does.
+func (t *ticket) end() {
+	if t == nil {
+		return
+	}
+	if t.mine > 0 {
+		t.lock(ofdLock, syscall.F_UNLCK, t.gate+t.mine, 1)
+	}
+	t.file.Close()
+}
