@@ -2,7 +2,7 @@
 // keeps them.
 //
 //	store, err := ledger.Open(ctx, "receipts.db")
-//	issuer := &ledger.Issuer{Store: store, Signer: signer}
+//	issuer := &ledger.Issuer{Store: store, Signer: signer} // or Unsigned
 //	sealed, err := issuer.Issue(ctx, &draft)
 //
 // # Issuing
@@ -11,7 +11,7 @@
 // secrets, seals and signs, and appends the receipt if the head is still the same
 // (compare and swap); otherwise it begins anew with the new head. Signing may take
 // long, so nothing is locked meanwhile. Any number of goroutines and processes
-// may issue at once. The drafts that wait for one stream in one process are
+// may issue at once; they queue up, so that none waits for ever. The drafts that wait for one stream in one process are
 // committed together: a group costs about as much as one.
 //
 // # When the outcome is unknown
@@ -24,8 +24,11 @@
 // # Keeping
 //
 // SQLite is one file (and its -wal and -shm beside it while it is in use), written
-// with a write-ahead log that is synced before Append returns. Every row can be
-// checked against the receipt that it holds: Check does that and names what is
-// damaged. What was removed at the end of a stream cannot be seen from inside; who
-// keeps a head elsewhere can tell.
+// with a write-ahead log that is synced before Append returns. FILE-head beside it
+// says how far it got: a ledger that lacks something of that is not written into, and
+// Check tells. Every row is compared with the receipt that it holds by whoever reads
+// it; Check names all that are damaged. The file is watched: when it is deleted,
+// replaced or cut while it is open, nothing is acknowledged any more.
+//
+// It can be read by who may not write, on a read-only medium as well.
 package ledger

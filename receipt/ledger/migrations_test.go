@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
@@ -188,5 +190,36 @@ func TestMigrationFails(t *testing.T) {
 	defer l.Close()
 	if _, err := (&ledger.Issuer{Store: l, Unsigned: true}).Issue(ctx, draft("receipt_4", "garden")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSubjects: a ledger of the first version finds the receipts of a task by their
+// subject, before it is brought up to date and after that, and has no trouble with
+// receipts that are damaged.
+func TestSubjects(t *testing.T) {
+	ctx, path := context.Background(), version1(t)
+	execute(t, path, "UPDATE receipts SET json = CAST('{\"no receipt\"' AS BLOB) WHERE receipt_id = 'receipt_2'")
+	r, err := receipt.Seal(func() *receipt.Draft {
+		d := draft("receipt_9", "new")
+		d.Subject.ID = "task_of_subject"
+		return d
+	}(), chain.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := r.Hash()
+	execute(t, path, fmt.Sprintf("INSERT INTO streams VALUES (9, 'harness_example_cloud', NULL, 'new', x'%x', 1)", hash[:]))
+	execute(t, path, fmt.Sprintf("INSERT INTO receipts VALUES (9, 9, 1, 'receipt_9', 'task_receipt_9', 'session_1', %d, x'%x', NULL, CAST('%s' AS BLOB))", time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC).UnixMilli(), hash[:], r.JSON()))
+	for n, open := range []func(context.Context, string) (*ledger.SQLite, error){ledger.OpenReadOnly, ledger.Open, ledger.OpenReadOnly} {
+		l, err := open(ctx, path)
+		if err != nil {
+			t.Fatal(n, err)
+		}
+		for _, task := range []string{"task_of_subject", "task_receipt_9"} {
+			if page, _, err := l.List(ctx, ledger.Query{Task: task}, "", 9); err != nil || len(page) != 1 || page[0].ID != "receipt_9" {
+				t.Errorf("opening %d: %s: %v, %v", n, task, page, err)
+			}
+		}
+		l.Close()
 	}
 }

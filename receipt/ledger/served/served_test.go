@@ -139,3 +139,50 @@ func TestServe(t *testing.T) {
 		t.Errorf("%s: %v\n%s", resp.Status, err, body)
 	}
 }
+
+// TestTaskOfSubject: a task's receipts are those that it is the subject of and those
+// that name it, each once, in the order of storing.
+func TestTaskOfSubject(t *testing.T) {
+	ctx := context.Background()
+	l, err := ledger.Create(ctx, filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	issuer := &ledger.Issuer{Store: l, KeepSecrets: true, Unsigned: true}
+	for i, of := range []struct{ object, subject, task string }{
+		{"task", "task_a", "task_a"}, {"task", "task_a", "task_b"}, {"task", "task_b", "task_a"}, {"outcome", "task_a", "task_b"},
+		{"task", "task_a", "task_d"}, {"task", "task_b", "task_c"}, {"outcome", "s", "task_a"},
+	} {
+		d := storetest.Draft(fmt.Sprint("receipt_", i), "w")
+		d.Subject = receipt.ResourceRef{Object: of.object, ID: of.subject}
+		d.Identifiers.TaskID = of.task
+		if _, err := issuer.Issue(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source := served.New(l)
+	for task, want := range map[string]string{"task_a": "0 1 2 4 6", "task_b": "1 2 3 5", "task_c": "5", "s": ""} {
+		for _, limit := range []int{1, 2, 50} {
+			var got []string
+			q := serve.TaskQuery{Task: task, Limit: limit}
+			for more := true; more; {
+				page, next, err := source.ByTask(ctx, q)
+				if err != nil || len(page) > limit {
+					t.Fatal(len(page), err)
+				}
+				more = next
+				for _, s := range page {
+					r, err := receipt.ParseSealed(s.JSON)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, q.After = append(got, strings.TrimPrefix(r.ID(), "receipt_")), r.Hash()
+				}
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%s by %d: %v, want %s", task, limit, got, want)
+			}
+		}
+	}
+}
