@@ -85,7 +85,7 @@ func (l *SQLite) StreamOf(ctx context.Context, receiptID string) (s chain.Stream
 
 // visible returns the rows of the streams that are seen.
 func (l *SQLite) visible(ctx context.Context, sees func(chain.Stream) bool) (ids []int64, err error) {
-	rows, err := l.streams(ctx)
+	rows, err := streamRows(ctx, l.read)
 	for _, s := range rows {
 		if sees(s.Stream) {
 			ids = append(ids, s.id)
