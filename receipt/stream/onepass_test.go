@@ -3,6 +3,7 @@ package stream_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -59,6 +61,49 @@ func newCast(t *testing.T) *cast {
 	}
 	c.odd = append(c.odd, []byte(`{"schema":"receipt-2027-01-01"}`))
 	return c
+}
+
+// knows trusts one key, whose signatures need not be true.
+type knows string
+
+func (k knows) Len() int { return 1 }
+func (k knows) CheckSignature(_ []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
+	if string(e.KeyID) != string(k) {
+		return nil, &receipt.SignatureError{Code: receipt.CodeUnknownKey}
+	}
+	return &receipt.Key{ID: string(k), Algorithm: "ed25519", Issuers: []string{"a", "b", "c"}}, nil
+}
+
+// signs signs with the name of a key alone.
+type signs string
+
+func (s signs) Sign(context.Context, []byte) (receipt.Signature, error) {
+	return receipt.Signature{KeyID: string(s), Algorithm: "ed25519", Signature: "base64:" + base64.StdEncoding.EncodeToString(make([]byte, 64)),
+		SignedAt: receipt.At(time.Date(2026, 4, 26, 0, 0, 0, 0, time.UTC))}, nil
+}
+
+// sign has most receipts signed by the trusted key, and some by another or nobody.
+func (c *cast) sign(t *testing.T) {
+	t.Helper()
+	by := func(key signs, doc []byte) []byte {
+		s, err := receipt.ParseSealed(doc)
+		if err != nil {
+			return doc // it does not fit its hash
+		}
+		if s, err = s.Sign(context.Background(), key); err != nil {
+			t.Fatal(err)
+		}
+		return s.JSON()
+	}
+	for _, list := range c.streams {
+		c.odd = append(c.odd, list[3], by("other", list[4])) // copies under other signatures
+		for k := range list {
+			list[k] = by("known", list[k])
+		}
+	}
+	for k := range c.odd[:len(c.odd)/2] {
+		c.odd[k] = by("known", c.odd[k])
+	}
 }
 
 // draw makes a list of receipts: pieces of the streams and some odd ones, mostly
@@ -195,11 +240,19 @@ func TestOnePass(t *testing.T) {
 		cases = 1000
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(1000))
-	v := integrity(t)
-	c := newCast(t)
+	full, err := receipt.NewVerifier(knows("known"), receipt.Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, signed := newCast(t), newCast(t)
+	signed.sign(t)
 	r := rand.New(rand.NewPCG(12, 1))
 	seen := map[string]int{}
 	for n := range cases {
+		c, v := plain, integrity(t)
+		if n%2 == 1 {
+			c, v = signed, full
+		}
 		list := c.draw(r)
 		if len(list) == 0 {
 			continue
