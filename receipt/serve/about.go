@@ -1,8 +1,10 @@
 package serve
 
 import (
+	"bytes"
 	_ "embed"
 	"net/http"
+	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -59,6 +61,8 @@ func (c *call) ready() error {
 		return c.json(http.StatusServiceUnavailable, status{"draining"})
 	case c.s.options.Verifier() == nil:
 		return c.json(http.StatusServiceUnavailable, status{"no keys"})
+	case !c.s.requests.any():
+		return c.json(http.StatusServiceUnavailable, status{"busy"})
 	}
 	return c.json(http.StatusOK, status{"ready"})
 }
@@ -70,7 +74,15 @@ func (c *call) page() error {
 		return c.write(http.StatusOK, mediaText, []byte(text))
 	}
 	c.w.Header().Del("Cache-Control")
-	c.s.options.Page.ServeHTTP(c.w, c.r)
+	r := c.r.Clone(c.r.Context())
+	r.Header = http.Header{}
+	for _, name := range []string{"Accept-Encoding", "If-None-Match"} {
+		if values, given := c.r.Header[name]; given {
+			r.Header[name] = values
+		}
+	}
+	c.r.Header = http.Header{} // whoever does not read the page holds as little as can be
+	c.s.options.Page.ServeHTTP(c.w, r)
 	return nil
 }
 
@@ -109,9 +121,29 @@ func (c *call) keySet() error {
 	if text == nil {
 		return notFound()
 	}
-	doc, err := canon.Parse(text)
+	out, err := c.s.shown.of(text)
 	if err != nil {
 		return internal(withoutText(err), "the key set cannot be read")
+	}
+	return c.write(http.StatusOK, mediaKeys, out)
+}
+
+// shownKeys is what is shown of a key set, made once: anybody may ask, any number of
+// times.
+type shownKeys struct {
+	mu        sync.Mutex
+	text, out []byte
+}
+
+func (s *shownKeys) of(text []byte) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.out != nil && bytes.Equal(s.text, text) {
+		return s.out, nil
+	}
+	doc, err := canon.Parse(text)
+	if err != nil {
+		return nil, err
 	}
 	out := []byte(`{"keys":[`)
 	for i, key := range doc.Root().Member("keys").Elements() {
@@ -120,7 +152,8 @@ func (c *call) keySet() error {
 		}
 		out = appendKey(out, key)
 	}
-	return c.write(http.StatusOK, mediaKeys, append(out, "]}\n"...))
+	s.text, s.out = bytes.Clone(text), append(out, "]}\n"...)
+	return s.out, nil
 }
 
 func appendKey(out []byte, key canon.Node) []byte {

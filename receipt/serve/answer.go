@@ -2,6 +2,7 @@ package serve
 
 import (
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,7 +12,7 @@ type answer struct {
 	control *http.ResponseController
 	idle    time.Duration
 	status  int // 0: nothing was written
-	bytes   int64
+	bytes   atomic.Int64
 }
 
 func newAnswer(w http.ResponseWriter, idle time.Duration) *answer {
@@ -32,15 +33,25 @@ func (a *answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// Write writes to a client that reads.
+// writePiece is how many bytes a client has to read within the idle limit.
+const writePiece = 64 << 10
+
+// Write writes to a client that reads, without a copy however much it is.
 func (a *answer) Write(p []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
-	a.extend()
-	n, err := a.ResponseWriter.Write(p)
-	a.bytes += int64(n)
-	return n, err
+	written := 0
+	for {
+		piece := p[written:min(written+writePiece, len(p))]
+		a.extend()
+		n, err := a.ResponseWriter.Write(piece)
+		written += n
+		a.bytes.Add(int64(n))
+		if err != nil || written == len(p) {
+			return written, err
+		}
+	}
 }
 
 // Unwrap is for http.ResponseController.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +18,7 @@ type body struct {
 	control *http.ResponseController
 	idle    time.Duration
 	until   time.Time // when the whole body must be there; zero: whenever
+	count   atomic.Int64
 
 	reading sync.Mutex // held during a read
 
@@ -34,6 +36,7 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, errBodyClosed
 	}
 	n, err := b.from.Read(p)
+	b.count.Add(int64(n))
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {

@@ -1,9 +1,7 @@
 package serve
 
 import (
-	"context"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
@@ -15,9 +13,10 @@ func (l Limits) withDefaults() Limits {
 	l.Document = orElse(l.Document, receipt.MaxBytes)
 	l.Document = min(l.Document, receipt.MaxBytes)
 	l.Requests = orElse(l.Requests, 256)
-	l.Memory = orElse(l.Memory, 256<<20)
+	l.Memory = orElse(l.Memory, 128<<20)
+	l.Judging = orElse(l.Judging, 256<<20)
 	l.Streams = orElse(l.Streams, 8)
-	l.LargeStreams = orElse(l.LargeStreams, 1)
+	l.LargeStreams = orElse(l.LargeStreams, 2)
 	l.Jobs = orElse(l.Jobs, runtime.GOMAXPROCS(0))
 	l.Idle = orElse(l.Idle, 30*time.Second)
 	l.Body = orElse(l.Body, time.Minute)
@@ -38,53 +37,4 @@ func (l *Limits) document(cbor bool) int64 {
 	}
 	const most = receipt.MaxBytes
 	return l.Document * archive.MaxItemBytes / most
-}
-
-// slots are so many places, for requests or for work.
-type slots chan struct{}
-
-func newSlots(n int) slots { return make(slots, n) }
-
-// try takes a place if there is one.
-func (s slots) try() bool {
-	select {
-	case s <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
-// take waits for a place.
-func (s slots) take(ctx context.Context) error {
-	select {
-	case s <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s slots) leave() { <-s }
-
-// A budget is an amount of memory that requests share.
-type budget struct {
-	mu   sync.Mutex
-	left int64
-}
-
-func (b *budget) take(n int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if n > b.left {
-		return false
-	}
-	b.left -= n
-	return true
-}
-
-func (b *budget) give(n int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.left += n
 }

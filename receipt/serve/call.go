@@ -81,10 +81,9 @@ func (c *call) answer() error {
 	}
 	c.route, c.vars = m.route, m.vars
 	if !m.route.free {
-		if !c.s.requests.try() {
-			return busy("the server is busy")
+		if err := c.place(c.s.requests, "the server is busy"); err != nil {
+			return err
 		}
-		c.after = append(c.after, c.s.requests.leave)
 	}
 	if m.route.method != "" { // a subtree reads its own query
 		var err error
@@ -111,6 +110,9 @@ func (c *call) checkForm() error {
 	if len(c.s.hosts) > 0 && !c.s.hosts[hostName(c.r.Host)] {
 		return &fault{status: http.StatusForbidden, code: codeForbidden, param: "Host",
 			message: "this server is not reached by that name"}
+	}
+	if len(c.r.Header) > maxHeaders {
+		return invalid("", "expected at most %d headers, found %d", maxHeaders, len(c.r.Header))
 	}
 	if len(c.r.URL.EscapedPath()) > maxPath {
 		return invalid("", "expected a path of at most %d bytes", maxPath)
@@ -139,6 +141,7 @@ func (c *call) checkKey() error {
 	}
 	if list := c.r.Header.Values("Authorization"); len(list) == 1 {
 		if c.key = keys.Authenticate(list[0]); c.key != nil {
+			showedKey(c.r.Context())
 			return nil
 		}
 	}
@@ -238,7 +241,9 @@ func (c *call) end() {
 		}
 	}
 	c.body.close()
-	c.s.memory.give(c.held)
+	if c.held > 0 {
+		c.s.memory.give(c.client(), c.held)
+	}
 	for _, f := range c.after {
 		f()
 	}
@@ -259,7 +264,7 @@ func (c *call) log(aborted bool) {
 		level = slog.LevelWarn
 	}
 	c.s.options.Log.Log(c.r.Context(), level, "request", "request", c.id, "method", c.method(), "route", c.pattern(),
-		"status", c.w.status, "bytes", c.w.bytes, "ms", float64(took.Microseconds())/1000, "key", c.keyName(), "aborted", aborted)
+		"status", c.w.status, "bytes", c.w.bytes.Load(), "ms", float64(took.Microseconds())/1000, "key", c.keyName(), "aborted", aborted)
 }
 
 // method is the request's method if it is a usual one: others come from strangers.

@@ -10,19 +10,19 @@ import (
 const (
 	headerTimeout  = 10 * time.Second
 	idleTimeout    = 2 * time.Minute // between requests of a connection
-	maxHeaderBytes = 32 << 10
+	maxHeaderBytes = 16 << 10
 )
 
 // HTTPServer returns an http.Server that serves h with the bounds that a Server
-// does not set for itself: a request's header within 10 seconds and 32 KiB (net/http
-// adds 4 KiB), two minutes between requests. Bodies and answers have no limit there,
+// does not set for itself: a request's header within 10 seconds and 16 KiB (net/http
+// adds 4 KiB), two minutes between requests, [MaxConnections] connections. Bodies and answers have no limit there,
 // since a stream may take long; a Server bounds every read and write of its own. It
 // speaks HTTP/1.1, and HTTP/2 only over TLS when the caller configures it.
 func HTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &http.Server{
+	hs := &http.Server{
 		Handler:                      h,
 		ReadHeaderTimeout:            headerTimeout,
 		IdleTimeout:                  idleTimeout,
@@ -31,6 +31,8 @@ func HTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 		Protocols:                    protocols(),
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
+	LimitConnections(hs, MaxConnections)
+	return hs
 }
 
 // protocols leaves HTTP/2 without TLS out.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -12,6 +13,9 @@ import (
 // largeLine is how long a line of a stream may be, in bytes, before the stream counts
 // as large. Receipts are usually a hundredth of it.
 const largeLine = 1 << 20
+
+// enterInterval is how often a stream looks for a place among the few.
+const enterInterval = 20 * time.Millisecond
 
 // A gate lets few streams at a time have long lines, since a line that is being
 // judged takes a multiple of its bytes. What a compressed stream holds cannot be seen
@@ -45,7 +49,7 @@ func (g *gate) close() {
 	defer g.mu.Unlock()
 	if g.inside {
 		g.inside = false
-		g.c.s.large.leave()
+		g.c.s.large.give(g.c.client(), 1)
 	}
 	if g.err == nil {
 		g.err = errBodyClosed
@@ -103,12 +107,19 @@ func mayBePacked(first byte) bool {
 	return first == 0x1f || first == 0x28 || first&0xf0 == 0x50
 }
 
-// enter waits for a place among the few, as long as a client may let us wait.
+// enter waits for a place among the few, as long as a client may let us wait. Whoever
+// has a place may keep it as long as it likes, so that nobody's turn is sure to come.
 func (g *gate) enter() error {
 	ctx, cancel := context.WithTimeout(g.ctx, g.c.s.limits.Idle)
 	defer cancel()
-	if err := g.c.s.large.take(ctx); err != nil {
-		return busy("as many streams of large receipts as this server allows are being verified")
+	again := time.NewTicker(enterInterval)
+	defer again.Stop()
+	for !g.c.s.large.take(g.c.client(), 1) {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return busy("as many streams of large receipts as this server allows are being verified")
+		}
 	}
 	return nil
 }

@@ -13,9 +13,10 @@ import (
 
 // Bounds of what names a resource.
 const (
-	maxQuery = 4 << 10 // bytes of a query
-	maxPath  = 4 << 10 // bytes of a path
-	maxID    = 1 << 10 // bytes of an id in a path
+	maxQuery   = 4 << 10 // bytes of a query
+	maxPath    = 4 << 10 // bytes of a path
+	maxHeaders = 100
+	maxID      = 1 << 10 // bytes of an id in a path
 )
 
 // A query is the parameters of a request, each there once and known.

@@ -30,13 +30,15 @@ type Server struct {
 	hosts    map[string]bool
 	meters   *meters
 	codec    *archive.Codec
-	requests slots
-	streams  slots
-	large    slots // of streams
-	judging  slots
-	memory   budget
+	requests *shares
+	streams  *shares
+	large    *shares // of streams
+	memory   *shares
+	judging  *turns // of processors, for documents that are not large
+	heavy    *turns // of memory, for those that are
 	draining atomic.Bool
 	began    receipt.Time
+	shown    shownKeys
 
 	idempotency idempotency
 
@@ -78,9 +80,9 @@ func New(o Options) (*Server, error) {
 	for _, host := range o.Hosts {
 		s.hosts[hostName(host)] = true
 	}
-	s.requests, s.judging = newSlots(s.limits.Requests), newSlots(s.limits.Jobs)
-	s.streams, s.large = newSlots(s.limits.Streams), newSlots(s.limits.LargeStreams)
-	s.memory.left = s.limits.Memory
+	s.requests, s.memory = newShares(int64(s.limits.Requests)), newShares(s.limits.Memory)
+	s.streams, s.large = newShares(int64(s.limits.Streams)), newShares(int64(s.limits.LargeStreams))
+	s.judging, s.heavy = newTurns(int64(s.limits.Jobs)), newTurns(s.limits.Judging)
 	s.random.Reader = bufio.NewReaderSize(o.Random, 512)
 	var err error
 	s.meters, err = newMeters(o.Registry)

@@ -146,10 +146,11 @@ func (c *call) verifyDocument(judge *receipt.Verifier, kind stream.Kind) error {
 // judge gives the report of one receipt to a function, when it is this request's
 // turn to use a processor. link is its place among others, nil when it is alone.
 func (c *call) judge(v *receipt.Verifier, data []byte, kind stream.Kind, source string, link *receipt.Check, give func(*receipt.Report) error) error {
-	if err := c.s.judging.take(c.r.Context()); err != nil {
+	done, err := c.turn(c.r.Context(), data, kind)
+	if err != nil {
 		return gone(err)
 	}
-	defer c.s.judging.leave()
+	defer done()
 	rep, err := c.s.report(c.r.Context(), v, data, kind, source)
 	if err != nil {
 		return err
@@ -251,13 +252,13 @@ func (c *call) grow(data []byte, stated, limit int64) ([]byte, error) {
 		size = min(size, stated+1)
 	}
 	size = min(size, limit+1)
-	if !c.s.memory.take(size) {
+	if !c.s.memory.take(c.client(), size) {
 		return nil, busy("the bodies of other requests take all the memory that there is for them")
 	}
 	c.held += size
 	larger := append(make([]byte, 0, size), data...)
 	if old := int64(cap(data)); old > 0 {
-		c.s.memory.give(old)
+		c.s.memory.give(c.client(), old)
 		c.held -= old
 	}
 	return larger, nil

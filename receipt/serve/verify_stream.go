@@ -28,10 +28,9 @@ func (c *call) verifyStream(v *Verifier, judge *receipt.Verifier, o stream.Optio
 	if err != nil {
 		return err
 	}
-	if !c.s.streams.try() {
-		return busy("as many streams as this server allows are being verified")
+	if err := c.place(c.s.streams, "as many streams as this server allows are being verified"); err != nil {
+		return err
 	}
-	c.after = append(c.after, c.s.streams.leave)
 	// Without it, HTTP/1 would stop reading at the first report (net/http).
 	_ = c.w.control.EnableFullDuplex()
 	in, err := c.encoded(encoding)
@@ -41,6 +40,7 @@ func (c *call) verifyStream(v *Verifier, judge *receipt.Verifier, o stream.Optio
 	g := c.gate(in, o.Kind)
 	defer g.close()
 	o.Jobs = c.s.limits.Jobs
+	o.Bounds = stream.Bounds{Ratio: mostRatio, Streams: mostStreams, Indexed: mostIndexed, Turn: c.heavyTurn}
 	started := receipt.At(c.s.options.Now())
 	run := stream.Verify(c.r.Context(), judge, g, o)
 	out := c.lines()
@@ -72,7 +72,11 @@ func (c *call) encoded(encoding string) (io.Reader, error) {
 
 func (c *call) copyReports(run *stream.Run, scope receipt.Scope, out *lineWriter) error {
 	judged := c.s.meters.judged(scope)
+	bounds := &bounded{c: c}
 	for rep := range run.Reports() {
+		if err := bounds.report(rep); err != nil {
+			return err
+		}
 		judged(rep.Verdict)
 		if err := out.report(rep); err != nil {
 			return gone(err)
@@ -109,6 +113,8 @@ func (c *call) incomplete(err error, g *gate) error {
 		return unread(c.body.failure())
 	case errors.Is(err, stream.ErrStreams):
 		return invalid("expect_head", "the body holds several streams, so one hash or count cannot be about it")
+	case errors.Is(err, stream.ErrManyStreams):
+		return invalid("", "the body holds more than %d streams, or names of more than %d MiB: send them one after the other", mostStreams, mostStreams>>10)
 	case errors.As(err, &partial):
 		return invalid("", "the body is no whole stream of receipts: %.300q", partial.Notices[0].Detail)
 	}

@@ -1,0 +1,46 @@
+package serve
+
+import "sync"
+
+// Shares are an amount that clients divide among themselves: places, or bytes of memory.
+// A client that holds some gets no more than leaves as much as it then holds. One alone
+// so gets half of it, two a third each, and whoever comes next finds as much as any of
+// them has (the dynamic thresholds of Choudhury and Hahne, 1998). Only who holds nothing
+// may take all that is left.
+type shares struct {
+	mu   sync.Mutex
+	left int64
+	held map[string]int64 // by client; no entry is 0
+}
+
+func newShares(n int64) *shares { return &shares{left: n, held: map[string]int64{}} }
+
+// take takes n for a client if there is that much for it.
+func (s *shares) take(client string, n int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := s.held[client]
+	if n > s.left || own > 0 && own+n > s.left-n {
+		return false
+	}
+	s.left -= n
+	s.held[client] = own + n
+	return true
+}
+
+// give returns n of what a client holds.
+func (s *shares) give(client string, n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left += n
+	if s.held[client] -= n; s.held[client] == 0 {
+		delete(s.held, client)
+	}
+}
+
+// any reports whether a client that holds nothing would get some.
+func (s *shares) any() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left > 0
+}
