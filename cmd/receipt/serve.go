@@ -25,6 +25,7 @@ type serveOptions struct {
 	partial             bool
 	logFormat           string
 	limits              serve.Limits
+	connections         int
 	grace               time.Duration
 }
 
@@ -82,7 +83,9 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.pageOnly, "page-only", false, "serve the page, /healthz and /readyz, and nothing else")
 	f.StringVar(&o.logFormat, "log-format", "auto", "write the log as this `KIND`: text, json, or auto, which is text on a terminal")
 	f.Int64Var(&o.limits.Document, "max-body", 0, "the largest receipt, in `BYTES`; 0: 16 MiB")
-	f.Int64Var(&o.limits.Memory, "max-memory", 0, "hold so many `BYTES` of single receipts at a time; 0: 256 MiB")
+	f.Int64Var(&o.limits.Memory, "max-memory", 0, "hold so many `BYTES` of single receipts at a time; 0: 128 MiB")
+	f.Int64Var(&o.limits.Judging, "max-judging", 0, "let judging receipts beyond 256 KiB take so many `BYTES` of memory; 0: 256 MiB")
+	f.IntVar(&o.connections, "max-connections", 0, "have `N` connections open at a time; 0: 4096")
 	f.IntVar(&o.limits.Requests, "max-requests", 0, "answer `N` requests at a time; 0: 256")
 	f.IntVar(&o.limits.Streams, "max-streams", 0, "verify `N` streams at a time; 0: 8")
 	f.IntVar(&o.limits.Jobs, "jobs", 0, "use `N` processors; 0 uses all")
@@ -109,7 +112,7 @@ func serveHTTP(ctx context.Context, e *env, o *serveOptions) error {
 		}
 		server.KeysReloaded(err)
 	}
-	h := &httpServer{server: server, handler: server, log: log, watch: watch, grace: o.grace, clients: o.clients()}
+	h := &httpServer{server: server, handler: server, log: log, watch: watch, grace: o.grace, clients: o.clients(), connections: o.connections}
 	if o.pageOnly {
 		h.handler = onlyPage(server)
 	}

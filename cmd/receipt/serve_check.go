@@ -46,7 +46,7 @@ func (o *serveOptions) check(flags *pflag.FlagSet, args []string) error {
 
 func (o *serveOptions) checkLimits() error {
 	l := &o.limits
-	if l.Document < 0 || l.Memory < 0 || l.Requests < 0 || l.Streams < 0 || l.Jobs < 0 || l.Idle < 0 || l.Body < 0 || o.grace < 0 {
+	if l.Document < 0 || l.Memory < 0 || l.Judging < 0 || o.connections < 0 || l.Requests < 0 || l.Streams < 0 || l.Jobs < 0 || l.Idle < 0 || l.Body < 0 || o.grace < 0 {
 		return usage("leave it out for the default", "a limit is negative")
 	}
 	if l.Jobs > maxJobs {
@@ -65,7 +65,7 @@ func (o *serveOptions) checkNewKey(flags *pflag.FlagSet) error {
 
 func (o *serveOptions) checkPageOnly(flags *pflag.FlagSet) error {
 	if err := onlyFlags(flags, "--page-only verifies in the browser, with what the user drops there", "page-only", "addr", "host", "log-format",
-		"no-auth", "max-requests", "idle-timeout", "shutdown-timeout"); err != nil {
+		"no-auth", "max-requests", "max-connections", "idle-timeout", "shutdown-timeout"); err != nil {
 		return err
 	}
 	if err := o.checkClients(); err != nil {

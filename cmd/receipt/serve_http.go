@@ -24,6 +24,8 @@ type httpServer struct {
 	watch   *fileWatch
 	grace   time.Duration
 	clients string // who may come in
+
+	connections int // at a time; 0: serve.MaxConnections
 }
 
 // run serves until ctx is done, and then lets requests finish.
@@ -37,6 +39,9 @@ func (h *httpServer) run(ctx context.Context, e *env, addr string) error {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	server := serve.HTTPServer(h.handler, h.log)
+	if h.connections > 0 {
+		serve.LimitConnections(server, h.connections)
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	stopWatch := h.startWatch()
