@@ -103,6 +103,22 @@ func content(t *testing.T, src []byte) {
 	}
 }
 
+// TestNoPreimage: only objects have one, and a hash.
+func TestNoPreimage(t *testing.T) {
+	for _, text := range []string{`[]`, `[{"chain":{}}]`, `"x"`, `1`, `null`, `true`} {
+		d := parse(t, []byte(text))
+		if b, err := chain.AppendPreimage([]byte("before"), d); !errors.Is(err, chain.ErrNotObject) || string(b) != "before" {
+			t.Errorf("preimage of %s: %s, %v", text, b, err)
+		}
+		if h, err := chain.Hash(d); !errors.Is(err, chain.ErrNotObject) || !h.IsZero() {
+			t.Errorf("hash of %s: %v, %v", text, h, err)
+		}
+	}
+	if b, err := chain.AppendPreimage(nil, new(canon.Document)); !errors.Is(err, chain.ErrNotObject) || b != nil {
+		t.Errorf("preimage of nothing: %s, %v", b, err)
+	}
+}
+
 func TestLinkOf(t *testing.T) {
 	a, b := canon.Sum([]byte("a")), canon.Sum([]byte("b"))
 	for in, want := range map[string]chain.Link{

@@ -5,7 +5,11 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +113,28 @@ func TestParseCheckpoint(t *testing.T) {
 	}
 }
 
+// TestCosignatureBeyondTime: a witness may truly have signed a time that no clock
+// has. It would be read as one before 1970.
+func TestCosignatureBeyondTime(t *testing.T) {
+	w := newCosigner(t, "w1.example", "w1")
+	text := (&merkle.Checkpoint{Origin: origin, Root: merkle.EmptyRoot()}).String()
+	for seconds, want := range map[uint64]bool{0: true, math.MaxInt64: true, math.MaxInt64 + 1: false, math.MaxUint64: false} {
+		signature, err := w.SignMessage(t.Context(), fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", seconds, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		payload := append(binary.BigEndian.AppendUint64(nil, seconds), signature...)
+		if got := w.Verify([]byte(text), payload); got != want {
+			t.Errorf("time %d: %t, want %t", seconds, got, want)
+		}
+		line := base64.StdEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, w.KeyHash()), payload...))
+		s, err := merkle.OpenSigned(fmt.Appendf(nil, "%s\n— w1.example %s\n", text, line), nil, []*merkle.Witness{w.Witness})
+		if (err == nil) != want || want && (len(s.Cosignatures) != 1 || s.Cosignatures[0].At.Unix() != int64(seconds)) {
+			t.Errorf("time %d: %v", seconds, err)
+		}
+	}
+}
+
 func TestCosignature(t *testing.T) {
 	log := newLog(t, origin)
 	w1, w2 := newCosigner(t, "w1.example", "w1"), newCosigner(t, "w2.example", "w2")
@@ -155,6 +181,13 @@ func TestCosignature(t *testing.T) {
 	}
 	if m, err := w1.Cosign(t.Context(), []byte("no note"), at); err == nil || m != nil {
 		t.Error("something else than a note is cosigned")
+	}
+	// A checkpoint that nobody signed, with and without its last line end.
+	bare := (&merkle.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5)))}).String()
+	for _, text := range []string{bare, strings.TrimSuffix(bare, "\n")} {
+		if m, err := w1.Cosign(t.Context(), []byte(text), at); err == nil || m != nil {
+			t.Errorf("%q is cosigned: %s", text, m)
+		}
 	}
 	for _, name := range []string{"", "a b", "a+b", "a\u00a0b", "\xff"} {
 		if _, err := merkle.NewWitness(name, w1.Key()); err == nil {

@@ -65,6 +65,15 @@ func TestExtensionDamage(t *testing.T) {
 	}
 }
 
+// TestLongestExtension: as many hashes as a proof can have are read.
+func TestLongestExtension(t *testing.T) {
+	h := Hash{}.String()
+	text := extensionHeader + "\nfrom 1 " + h + "\nto 2 " + h + "\n" + strings.Repeat(h+"\n", 65)
+	if x, err := ParseExtension([]byte(text)); err != nil || len(x.Hashes) != 65 {
+		t.Errorf("65 hashes: %v", err)
+	}
+}
+
 func TestParseExtensionRefuses(t *testing.T) {
 	h := Hash{}.String()
 	head := extensionHeader + "\nfrom 1 " + h + "\nto 2 " + h + "\n"

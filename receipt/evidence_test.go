@@ -187,6 +187,27 @@ func TestWithin(t *testing.T) {
 	if got := outcomeOf(verify(v.Within(whole), data)); got != verified() || whole.Fault() != "" {
 		t.Errorf("the checkpoint itself was changed: %v, %q", got, whole.Fault())
 	}
+	// One that cannot be read includes nothing: a proof that fits decides.
+	unreadable := v.OpenCheckpoint([]byte("no checkpoint"))
+	if got := outcomeOf(verify(with(t, v, proofs(fork)).Within(unreadable), data)); got != verified() {
+		t.Errorf("beside one that cannot be read: %v", got)
+	}
+	if got, want := outcomeOf(verify(v.Within(unreadable), data)), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, ""); got != want {
+		t.Errorf("one that cannot be read: %v, want %v", got, want)
+	}
+	for _, c := range []struct {
+		opened                   *receipt.Checkpoint
+		signed, readable, faulty bool
+	}{
+		{whole, true, true, false},
+		{v.OpenCheckpoint(keys.checkpointOf(t, "nobody", 5, leaf)), false, true, false},
+		{v.OpenCheckpoint(bytes.Replace(keys.checkpointOf(t, "own", 5, leaf), []byte("\n5\n"), []byte("\n6\n"), 1)), false, true, true},
+		{unreadable, false, false, true},
+	} {
+		if _, ok := c.opened.Claims(); c.opened.Signed() != c.signed || ok != c.readable || (c.opened.Fault() != "") != c.faulty {
+			t.Errorf("signed %t, readable %t, fault %q; want %+v", c.opened.Signed(), ok, c.opened.Fault(), c)
+		}
+	}
 	for _, why := range []string{"x", ""} {
 		if got, want := outcomeOf(verify(v.Outside(why), data)), undecided(receipt.StepBatch, receipt.CodeCheckpointRequired, ""); got != want {
 			t.Errorf("outside, %q: %v, want %v", why, got, want)

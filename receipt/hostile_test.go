@@ -59,6 +59,20 @@ func TestErrorsEscapeNames(t *testing.T) {
 
 // TestEdgeOfTime: an offset or a leap second carries the last second of 9999
 // and the first of 0000 into years without a text. Their reports have one.
+// TestZones: offsets are those of clocks (RFC 3339 section 5.6).
+func TestZones(t *testing.T) {
+	for zone, want := range map[string]bool{
+		"Z": true, "z": true, "+00:00": true, "-00:00": true, "+23:59": true, "-23:59": true,
+		"+24:00": false, "-24:00": false, "+99:00": false, "+00:60": false, "+23:60": false, "+00:99": false,
+		"+0:00": false, "+00:0": false, "+0000": false, "+00.00": false, " 00:00": false, "+0a:00": false, "+00:a0": false, "": false,
+	} {
+		at, err := receipt.ParseTime("2026-04-25T12:00:00" + zone)
+		if (err == nil) != want || want && at.Sub(noon).Abs() >= 24*time.Hour {
+			t.Errorf("%q: %v, %v", zone, at, err)
+		}
+	}
+}
+
 func TestEdgeOfTime(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})

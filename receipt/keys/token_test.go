@@ -93,6 +93,20 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// An entry that names no key has no header that agrees with it by saying nothing.
+func TestHeaderOfNoKey(t *testing.T) {
+	k := testKeys()[ES256]
+	set := setOf(t, k.Public())
+	for _, header := range []string{`{"alg":"ES256","kid":1}`, `{"alg":"ES256","kid":null}`, `{"alg":"ES256"}`} {
+		if code := codeOf(set, []byte(hashText), entry("", ES256, forge(t, k, header))); code != malformed {
+			t.Errorf("%s: %q", header, code)
+		}
+	}
+	if code := codeOf(set, []byte(hashText), entry("", ES256, forge(t, k, `{"alg":"ES256","kid":""}`))); code != receipt.CodeUnknownKey {
+		t.Errorf("an empty kid: %q", code)
+	}
+}
+
 // signed_at lies outside the signature, iat inside: they must not contradict.
 func TestIssuedAt(t *testing.T) {
 	k, err := newPrivate(testKeys()[EdDSA].key, "k", EdDSA)
