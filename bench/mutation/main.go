@@ -1,0 +1,127 @@
+// Command mutation changes one condition of the verify path at a time and runs
+// the tests: a mutant that no test notices survives, and is a check that nothing
+// would miss. The tree is never edited (go test -overlay). See ../README.md.
+//
+//	go run ./mutation -n 200 -seed 1              # 200 of them, at random
+//	go run ./mutation -packages redact -n 50      # of one package
+//	go run ./mutation -list                       # what could be changed
+//
+// Exit: 0 when all survivors are listed in equivalent.txt, 1 when others survive,
+// 2 when it could not run.
+package main
+
+import (
+	_ "embed"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Packages of the verify path, and those whose tests are run too.
+const packages = "canon chain merkle redact schemas receipt receipt/keys receipt/stream receipt/archive"
+
+func dependents(pkg string) []string {
+	return map[string][]string{
+		"canon":        {"chain", "receipt"},
+		"chain":        {"receipt", "receipt/stream"},
+		"merkle":       {"receipt/batch", "receipt/stream"},
+		"receipt":      {"receipt/stream"},
+		"receipt/keys": {"receipt"},
+	}[pkg]
+}
+
+// equivalent has a line for each mutant that no test can kill, and why.
+//
+//go:embed equivalent.txt
+var equivalent string
+
+func main() {
+	list := flag.String("packages", packages, "`packages` to change, separated by spaces")
+	n := flag.Int("n", 100, "how many mutants; 0: all")
+	seed := flag.Uint64("seed", 1, "which of them")
+	timeout := flag.Duration("timeout", 3*time.Minute, "of the tests of one mutant; it is killed then")
+	limit := flag.Duration("limit", 0, "stop after this time; 0: never")
+	only := flag.Bool("list", false, "print what could be changed, and stop")
+	root := flag.String("root", "..", "the `folder` of the module")
+	flag.Parse()
+
+	mutants, err := findAll(*root, strings.Fields(*list))
+	if err != nil || len(mutants) == 0 {
+		fmt.Fprintf(os.Stderr, "mutation: %d mutants: %v\n", len(mutants), err)
+		os.Exit(2)
+	}
+	r := rand.New(rand.NewPCG(*seed, 0))
+	r.Shuffle(len(mutants), func(i, j int) { mutants[i], mutants[j] = mutants[j], mutants[i] })
+	if *n > 0 && !*only {
+		mutants = mutants[:min(*n, len(mutants))]
+	}
+	if *only {
+		for _, m := range mutants {
+			fmt.Println(m)
+		}
+		return
+	}
+	os.Exit(run(*root, mutants, *timeout, *limit))
+}
+
+func run(root string, mutants []mutant, timeout, limit time.Duration) int {
+	began := time.Now()
+	dir, err := os.MkdirTemp("", "mutation")
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "mutation: %v\n", err)
+		return 2
+	}
+	defer os.RemoveAll(dir)
+	counts, unknown := map[outcome]int{}, 0
+	for _, m := range mutants {
+		if limit > 0 && time.Since(began) > limit {
+			break
+		}
+		o, err := m.try(root, dir, timeout)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "mutation: %s: %v\n", m, err)
+			return 2
+		}
+		counts[o]++
+		if o != survived {
+			continue
+		}
+		if reason := explained(m); reason != "" {
+			fmt.Printf("equivalent  %s: %s\n", m, reason)
+		} else {
+			unknown++
+			fmt.Printf("survived    %s\n", m)
+		}
+	}
+	valid := counts[killed] + counts[survived]
+	fmt.Printf("%d mutants, %d do not compile; %d of %d killed, %d survive, %d of them unexplained, in %v\n",
+		valid+counts[invalid], counts[invalid], counts[killed], valid, counts[survived], unknown, time.Since(began).Round(time.Second))
+	if unknown > 0 {
+		return 1
+	}
+	return 0
+}
+
+// explained returns why a mutant is equivalent: lines of "FILE: OPERATOR: CODE:
+// reason", which do not change when lines move.
+func explained(m mutant) string {
+	for line := range strings.Lines(equivalent) {
+		if reason, ok := strings.CutPrefix(strings.TrimSpace(line), m.key()+": "); ok {
+			return reason
+		}
+	}
+	return ""
+}
+
+// slash is a path relative to the module, as it is printed.
+func slash(root, path string) string {
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return filepath.ToSlash(path)
+	}
+	return filepath.ToSlash(rel)
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A mutant replaces bytes of one file.
+type mutant struct {
+	pkg, path, file string // file: relative to the module
+	line            int
+	operator        string
+	old, new        string
+	start, end      int
+}
+
+func (m mutant) String() string {
+	return fmt.Sprintf("%s:%d: %s: %s", m.file, m.line, m.operator, m.old)
+}
+
+// key names a mutant without its line.
+func (m mutant) key() string { return m.file + ": " + m.operator + ": " + m.old }
+
+// findAll lists all mutants of packages.
+func findAll(root string, packages []string) (list []mutant, err error) {
+	for _, pkg := range packages {
+		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pkg), "*.go"))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range files {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			source, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			found, err := find(slash(root, path), source)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range found {
+				m.pkg, m.path = pkg, path
+				list = append(list, m)
+			}
+		}
+	}
+	return list, nil
+}
+
+// find lists the mutants of a file: a condition that is never or always met, one
+// side of && and ||, a comparison moved by one or turned around, and an error that
+// is not returned.
+func find(file string, source []byte) (list []mutant, err error) {
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, file, source, 0)
+	if err != nil {
+		return nil, err
+	}
+	at := func(p token.Pos) int { return set.Position(p).Offset }
+	text := func(n ast.Node) string { return string(source[at(n.Pos()):at(n.End())]) }
+	add := func(n ast.Node, operator, replacement string) {
+		old := strings.Join(strings.Fields(text(n)), " ")
+		list = append(list, mutant{file: file, line: set.Position(n.Pos()).Line, operator: operator, old: old,
+			new: replacement, start: at(n.Pos()), end: at(n.End())})
+	}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			// What the condition uses stays in use, so that the mutant compiles.
+			add(n.Cond, "never", "("+text(n.Cond)+") && false")
+			add(n.Cond, "always", "("+text(n.Cond)+") || true")
+		case *ast.BinaryExpr:
+			if other, ok := turned(n.Op); ok {
+				add(n, "compare "+other, text(n.X)+" "+other+" "+text(n.Y))
+			}
+			if n.Op == token.LAND || n.Op == token.LOR {
+				add(n, "left of "+n.Op.String(), text(n.X))
+				add(n, "right of "+n.Op.String(), text(n.Y))
+			}
+		case *ast.ReturnStmt:
+			if len(n.Results) == 1 && text(n.Results[0]) == "err" {
+				add(n, "no error", "_ = err; return nil")
+			}
+		}
+		return true
+	})
+	return list, nil
+}
+
+func turned(op token.Token) (string, bool) {
+	other, ok := map[token.Token]string{
+		token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.EQL: "!=", token.NEQ: "==",
+	}[op]
+	return other, ok
+}
+
+// An outcome is what became of a mutant.
+type outcome int
+
+const (
+	killed outcome = iota
+	survived
+	invalid // does not compile
+)
+
+// try runs the tests of the mutant's package, and of those that depend on it.
+func (m mutant) try(root, dir string, timeout time.Duration) (outcome, error) {
+	source, err := os.ReadFile(m.path)
+	if err != nil {
+		return 0, err
+	}
+	changed := filepath.Join(dir, "mutant.go")
+	if err := os.WriteFile(changed, []byte(string(source[:m.start])+m.new+string(source[m.end:])), 0o600); err != nil {
+		return 0, err
+	}
+	path, err := filepath.Abs(m.path)
+	if err != nil {
+		return 0, err
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: changed}})
+	if err != nil {
+		return 0, err
+	}
+	file := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		return 0, err
+	}
+	if ok, err := goTool(root, timeout, "build", "-overlay", file, "./"+m.pkg); err != nil || !ok {
+		return invalid, err
+	}
+	for _, pkg := range append([]string{m.pkg}, dependents(m.pkg)...) {
+		ok, err := goTool(root, timeout, "test", "-short", "-vet=off", "-count=1", "-timeout", timeout.String(), "-overlay", file, "./"+pkg)
+		if err != nil || !ok {
+			return killed, err
+		}
+	}
+	return survived, nil
+}
+
+// goTool reports whether a go command succeeds.
+func goTool(root string, timeout time.Duration, args ...string) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = root
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return false, err
+	}
+	return err == nil, nil
+}
