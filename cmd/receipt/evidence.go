@@ -55,13 +55,9 @@ func (f *evidenceFlags) apply(e *env, v *receipt.Verifier, options *stream.Optio
 		ev.Proofs, f.readProofs = append(ev.Proofs, p), append(f.readProofs, path)
 	}
 	for _, path := range f.batches {
-		data, err := readBounded(e, path, batch.MaxBytes+1)
+		m, err := readManifest(e, path)
 		if err != nil {
 			return nil, err
-		}
-		m, err := batch.ParseManifest(data)
-		if err != nil {
-			return nil, usage("receipt batch seal writes such a file", "%q: %s", path, firstLines(err))
 		}
 		ev.Batches = append(ev.Batches, m)
 	}
@@ -207,4 +203,17 @@ func nameDigest(name string) (d canon.Digest, ok bool) {
 		return d, false
 	}
 	return canon.Digest(b), true
+}
+
+// readManifest reads the manifest of a batch.
+func readManifest(e *env, path string) (*batch.Manifest, error) {
+	data, err := readBounded(e, path, batch.MaxBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	m, err := batch.ParseManifest(data)
+	if err != nil {
+		return nil, usage("receipt batch seal writes such a file", "%q: %s", path, firstLines(err))
+	}
+	return m, nil
 }

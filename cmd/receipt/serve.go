@@ -18,6 +18,7 @@ type serveOptions struct {
 	policyFlags
 	addr                string
 	hosts, receipts     []string
+	batches             []string
 	apiKeys, newAPIKey  string
 	anchors, checkpoint string
 	ledger              string
@@ -76,6 +77,7 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.strict, "strict", false, "undecided when any applicable step was not checked")
 	f.StringVar(&o.anchors, "anchors", "", "key sets that requests may choose by name, a JSON `FILE`: {\"NAME\": \"KEY-FILE\"}")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "serve this signed checkpoint over the receipts, a `FILE`, and proofs")
+	f.StringArrayVar(&o.batches, "batch", nil, "verify stored receipts with the manifest `FILE` of their batch; repeatable")
 	f.StringVar(&o.apiKeys, "api-keys", "", "let in whoever has one of the API keys in this `FILE`")
 	f.StringVar(&o.newAPIKey, "new-api-key", "", "make an API key of this `NAME`, add it to --api-keys, show it once, and end")
 	f.BoolVar(&o.noAuth, "no-auth", false, "let in everybody, also from other machines")
@@ -139,6 +141,13 @@ func (o *serveOptions) assemble(ctx context.Context, e *env, w *fileWatch, log *
 			return nil, err
 		}
 		s.APIKeys = list.current.Load
+	}
+	for _, path := range o.batches {
+		m, err := readManifest(e, path)
+		if err != nil {
+			return nil, err
+		}
+		s.Batches = append(s.Batches, m)
 	}
 	switch {
 	case o.ledger != "":

@@ -31,12 +31,14 @@ func (o *serveOptions) check(flags *pflag.FlagSet, args []string) error {
 		return usage("receipt ledger import stores receipts of files", "--ledger and --receipts are two stores, and one is served")
 	case o.partial && len(o.receipts) == 0:
 		return usage("--receipts PATH names them", "--partial is about receipts of files, and none are served")
+	case len(o.batches) > 0 && len(o.receipts) == 0 && o.ledger == "":
+		return usage("--receipts PATH or --ledger FILE names them", "--batch is about stored receipts, and none are served")
 	case o.checkpoint != "" && len(o.receipts) == 0:
 		return usage("--receipts PATH names them", "--checkpoint is over receipts, and none are served")
 	case o.integrityOnly && (o.keys != "" || o.issuer != "" || o.policy != "" || o.anchors != ""):
 		return usage("", "--integrity-only looks at no signatures, so it excludes --keys, --issuer, --policy and --anchors")
 	}
-	for _, path := range []string{o.keys, o.policy, o.apiKeys, o.anchors, o.checkpoint} {
+	for _, path := range append([]string{o.keys, o.policy, o.apiKeys, o.anchors, o.checkpoint}, o.batches...) {
 		if path == stdinName {
 			return usage("write it to a file", "what a server reads it may have to read again, and stdin can be read once")
 		}

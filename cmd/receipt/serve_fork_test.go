@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -54,6 +55,41 @@ func TestServeFork(t *testing.T) {
 		status, answer := r.do("POST", "/v1/receipts/receipt_"+name+"/verify", "{}", version, "Content-Type: application/json")
 		if want := fmt.Sprintf(`{"valid":%v,`, !refuted); status != 200 || !strings.HasPrefix(answer, want) || strings.Contains(answer, "chain_fork") != refuted || strings.Contains(answer, folder) {
 			t.Errorf("%s: expected %s: %d %s", name, want, status, answer)
+		}
+	}
+}
+
+// TestServeBatch: a stored receipt is judged with its batch, as by the command.
+func TestServeBatch(t *testing.T) {
+	folder, keys := forkedFolder(t)
+	dir := filepath.Dir(folder)
+	var drafts strings.Builder
+	for _, id := range []string{"receipt_x", "receipt_y"} {
+		fmt.Fprintln(&drafts, strings.Replace(string(draftOf(t, []byte(fixture(t, "valid/task.json")))), "receipt_01K0TASK", id, 1))
+	}
+	for name, text := range map[string]string{"drafts.jsonl": drafts.String(), "other.jsonl": strings.ReplaceAll(drafts.String(), `"receipt_x"`, `"receipt_z"`)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, stderr := command(nil, "batch", "seal", filepath.Join(dir, name), "--key", filepath.Join(dir, "key.json"), "--manifest", filepath.Join(dir, name+".manifest"), "-o", filepath.Join(dir, "sealed-"+name)); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	sealed := filepath.Join(dir, "sealed-drafts.jsonl")
+	for _, manifest := range []string{"drafts.jsonl.manifest", "other.jsonl.manifest"} {
+		manifest = filepath.Join(dir, manifest)
+		_, stdout, _ := command(nil, "verify", sealed, "--keys", keys, "--batch", manifest, "--format", "ndjson")
+		r := startServe(t, dir, "--addr", "127.0.0.1:0", "--keys", keys, "--receipts", sealed, "--batch", manifest)
+		for line := range strings.Lines(stdout) {
+			id := regexp.MustCompile(`"receipt_id":"([^"]*)"`).FindStringSubmatch(line)
+			if id == nil { // the summary
+				continue
+			}
+			batch := regexp.MustCompile(`{"check":"batch","status":"[a-z_]*","code":"[a-z_]*"`).FindString(line)
+			valid := fmt.Sprintf(`{"valid":%v,`, strings.Contains(line, `"verdict":"verified"`))
+			if status, answer := r.do("POST", "/v1/receipts/"+id[1]+"/verify", "{}", version, "Content-Type: application/json"); status != 200 || batch == "" || !strings.Contains(answer, batch) || !strings.HasPrefix(answer, valid) {
+				t.Errorf("%s, %s: expected %s and %s: %d %s", manifest, id[1], valid, batch, status, answer)
+			}
 		}
 	}
 }

@@ -113,7 +113,7 @@ func (o *serveOptions) addProofs(e *env, trust *trusted, files *serve.Files, s *
 		return refuted("", "%q: %s", o.checkpoint, withoutPackage(err))
 	}
 	if len(h.Logs) == 0 {
-		log.Warn("no trusted key signed the checkpoint", "checkpoint", o.checkpoint)
+		log.Warn("no trusted key signed the checkpoint; receipts under it are undecided", "checkpoint", o.checkpoint)
 	}
 	log.Info("checkpoint", "origin", h.Origin, "receipts", h.Size)
 	s.Proofs = proofs

@@ -3,6 +3,8 @@ package serve_test
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -162,4 +164,74 @@ func split(random *rand.Rand, texts [][]byte) map[string][]byte {
 		}
 	}
 	return files
+}
+
+// logKey returns the key of the log that the tests trust.
+func logKey(t testing.TB) ed25519.PrivateKey {
+	t.Helper()
+	var jwk struct{ D string }
+	if err := json.Unmarshal(fixture(t, "keys/log_1.private.json"), &jwk); err != nil {
+		t.Fatal(err)
+	}
+	seed, err := base64.RawURLEncoding.DecodeString(jwk.D)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ed25519.NewKeyFromSeed(seed)
+}
+
+// TestStoredCheckpoint: with a checkpoint, a stored receipt is judged as receipt verify
+// judges it with the same one: under it, behind it, signed by a trusted log or by nobody,
+// whether or not the policy asks for one.
+func TestStoredCheckpoint(t *testing.T) {
+	var list [][]byte
+	var head canon.Digest
+	for i := range 5 {
+		text := signedBehind(t, receiptDraft(fmt.Sprint("r", i), "t"), head)
+		head = hashOf(text)
+		list = append(list, text)
+	}
+	demand := receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true}}
+	stranger := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	seen := map[string]int{}
+	for name, c := range map[string]struct {
+		policy receipt.Policy
+		key    ed25519.PrivateKey
+	}{
+		"trusted": {receipt.Policy{}, logKey(t)}, "stranger": {receipt.Policy{}, stranger},
+		"demanded": {demand, logKey(t)}, "demanded of a stranger": {demand, stranger},
+	} {
+		note := checkpointBy(t, c.key, list[:3]...)
+		_, sources := filed(t, map[string][]byte{"a.jsonl": lineFile(list...)})
+		f, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, sources...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := verifierOf(t, c.policy)
+		o := options(t)
+		o.Verifier, o.Source = func() *serve.Verifier { return v }, f
+		if o.Proofs, err = serve.NewProofs(f, note); err != nil {
+			t.Fatal(err)
+		}
+		s, err := serve.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.policy.Now = noon()
+		judge, err := receipt.NewVerifier(trusted(t), c.policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for want := range stream.VerifyFiles(context.Background(), judge, sources, stream.Options{Checkpoint: note}).Reports() {
+			valid, reason, got := storedReport(t, s, string(want.ReceiptID))
+			a, b := got.Check(receipt.StepBatch), want.Check(receipt.StepBatch)
+			if got.Verdict != want.Verdict || valid != (want.Verdict == receipt.Verified) || a.Status != b.Status || a.Code != b.Code {
+				t.Errorf("%s, %s: %v %s %+v\nreceipt verify: %v %+v", name, want.ReceiptID, got.Verdict, reason, a, want.Verdict, b)
+			}
+			seen[got.Verdict.String()+" "+string(a.Code)]++
+		}
+	}
+	if seen["verified "] == 0 || seen["undecided unknown_key"] == 0 || seen["undecided checkpoint_required"] == 0 {
+		t.Errorf("%v", seen)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // Options say what a Server serves. Functions are called for each request, so that
@@ -38,8 +40,14 @@ type Options struct {
 
 	// Proofs is served below /x/ to whoever may read receipts. A client whose reach is
 	// limited sees it only if it has a method Within(*Reach) bool, as *Proofs has, which
-	// says that nothing in it is out of that reach. Nil: 404.
+	// says that nothing in it is out of that reach. One that has a method
+	// Proof(receiptID string) ([]byte, error), as *Proofs has, is evidence too: a stored
+	// receipt is verified with its proof. Nil: 404.
 	Proofs http.Handler
+
+	// Batches are what stored receipts are verified with, as by receipt verify --batch:
+	// each of them has to be in one. Nil: batches are not checked.
+	Batches []receipt.Batch
 
 	// Hosts are the names, without port, that a Host header may have: a server on a
 	// loopback address lists the loopback names (localhost, 127.0.0.1, ::1), so that

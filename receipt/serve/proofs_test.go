@@ -15,8 +15,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// checkpointOver signs a checkpoint over receipts.
+// checkpointOver signs a checkpoint over receipts with a key that nobody trusts.
 func checkpointOver(t testing.TB, list ...[]byte) []byte {
+	t.Helper()
+	return checkpointBy(t, ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), list...)
+}
+
+// checkpointBy signs a checkpoint over receipts.
+func checkpointBy(t testing.TB, key ed25519.PrivateKey, list ...[]byte) []byte {
 	t.Helper()
 	tree := new(merkle.Tree)
 	for _, text := range list {
@@ -26,7 +32,6 @@ func checkpointOver(t testing.TB, list ...[]byte) []byte {
 		}
 		tree.Append(receipt.CheckpointLeaf(sealed.Hash()))
 	}
-	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	log, err := merkle.NewLog("log.example.net/receipts", key.Public().(ed25519.PublicKey))
 	if err != nil {
 		t.Fatal(err)

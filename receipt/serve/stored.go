@@ -9,6 +9,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -230,9 +231,41 @@ func (c *call) verifyAsked(question Question, anchor func() *Verifier) error {
 	if err != nil {
 		return refusedQuestion(err)
 	}
+	if judge, err = c.weighing(judge); err != nil {
+		return err
+	}
 	return c.judge(judge, stored.JSON, stream.JSON, "stored", stored.Link, func(rep *receipt.Report) error {
 		return c.json(http.StatusOK, verificationOf(rep, c.vars[0], receipt.At(now)))
 	})
+}
+
+// weighing returns a judge that also weighs what the server has beside the receipt that
+// the path names: the proof of a checkpoint, and batches. As for receipt verify, what is
+// brought has to suffice, so that a receipt behind those of the checkpoint is undecided.
+func (c *call) weighing(judge *receipt.Verifier) (*receipt.Verifier, error) {
+	e := receipt.Evidence{Batches: c.s.options.Batches}
+	prover, ok := c.s.options.Proofs.(interface{ Proof(string) ([]byte, error) })
+	if ok && judge.Scope() == receipt.ScopeFull { // else no log is trusted
+		text, err := prover.Proof(c.vars[0])
+		if err == nil {
+			e.Proofs = make([]*merkle.Proof, 1)
+			e.Proofs[0], err = merkle.ParseProof(text)
+		}
+		switch {
+		case errors.Is(err, ErrNotFound):
+			judge = judge.Outside("the checkpoint that the server has is not over this receipt")
+		case err != nil:
+			return nil, internal(err, "the proof of the stored receipt cannot be made")
+		}
+	}
+	if len(e.Proofs) == 0 && len(e.Batches) == 0 {
+		return judge, nil
+	}
+	judge, err := judge.With(e)
+	if err != nil {
+		return nil, internal(err, "the policy of this server cannot be used")
+	}
+	return judge, nil
 }
 
 // verificationOf is the only place where valid becomes true: nothing but the receipt
