@@ -319,6 +319,21 @@ func TestMarkDamaged(t *testing.T) {
 	}
 }
 
+// TestOpenedMeanwhile: a ledger that others write into all the time opens.
+func TestOpenedMeanwhile(t *testing.T) {
+	path := filled(t, 1)
+	writers(t, path, 2)
+	for range 100 {
+		l, err := ledger.Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestOverwritten: somebody copies an older state over a ledger that is in use, into
 // the same file. What was acknowledged after that is there when all have ended, or the
 // ledger is refused as a whole.

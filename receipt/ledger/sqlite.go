@@ -369,10 +369,6 @@ func (l *SQLite) ready(ctx context.Context, tx *sql.Tx) error {
 
 // marked compares a ledger with the mark beside it, and makes one where there is none.
 func (l *SQLite) marked(ctx context.Context) error {
-	is, _, err := l.now(ctx, l.own)
-	if err != nil {
-		return l.wrap("compare it with its head", err)
-	}
 	head, err := openHead(l.files.path) // before something is stored that it has to say
 	if err != nil {
 		return l.wrap("write down its head", err)
@@ -380,7 +376,12 @@ func (l *SQLite) marked(ctx context.Context) error {
 	if err := head.Close(); err != nil {
 		return l.wrap("write down its head", err)
 	}
-	if m, ok := readMark(l.files.path); ok {
+	m, ok := readMark(l.files.path) // before the ledger, which others write into
+	is, _, err := l.now(ctx, l.own)
+	if err != nil {
+		return l.wrap("compare it with its head", err)
+	}
+	if ok {
 		return l.wrap("compare it with its head", l.reaches(ctx, l.own, is, m))
 	}
 	return l.wrap("write down its head", is.write(l.files.path))
