@@ -127,8 +127,7 @@ func mcpToolUse(r *run, e *event) {
 	at := e.text(e.payload, "url")
 	if e.err == nil && at != "" && (e.flag(e.payload, "remote") || isHTTP(at)) {
 		host, clear := hostOf(at)
-		r.effects.send(egress{destination: host, unclear: !clear, purpose: c.tool, call: c.id, by: fromRequest})
-		r.room(e)
+		r.send(e, egress{destination: host, unclear: !clear, purpose: c.tool, call: c.id, by: fromRequest})
 	}
 }
 

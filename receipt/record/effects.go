@@ -93,14 +93,25 @@ func (r *run) write(e *event, n canon.Node, callID string, by origin) {
 	case "rename":
 		old := w
 		old.path, old.operation, old.after = e.required(n, "from"), "delete", canon.Digest{}
-		r.effects.change(old, r.options.WorkspaceRoot)
-		r.room(e)
+		r.change(e, old)
 		w.operation, w.before = "create", canon.Digest{}
 	default:
 		e.fail(CodePayload, n.Member("operation"), "expected create, modify, delete or rename")
 	}
-	r.effects.change(w, r.options.WorkspaceRoot)
-	r.room(e)
+	r.change(e, w)
+}
+
+// change and send take an entry's room for what was not told before.
+func (r *run) change(e *event, w write) {
+	if r.effects.change(w, r.options.WorkspaceRoot) {
+		r.room(e)
+	}
+}
+
+func (r *run) send(e *event, x egress) {
+	if r.effects.send(x) {
+		r.room(e)
+	}
 }
 
 // reach reads one transmission.
@@ -117,12 +128,11 @@ func (r *run) reach(e *event, n canon.Node, purpose, callID string, by origin) {
 		e.fail(CodePayload, n, "expected a host or a URL")
 	}
 	host, clear := hostOf(at)
-	r.effects.send(egress{destination: e.once([]byte(host)), unclear: !clear, purpose: purpose, bytes: e.optionalCount(n, "bytes_sent"), call: callID, by: by, event: e.index})
-	r.room(e)
+	r.send(e, egress{destination: e.once([]byte(host)), unclear: !clear, purpose: purpose, bytes: e.optionalCount(n, "bytes_sent"), call: callID, by: by, event: e.index})
 }
 
 // change adds a write, or what it tells of one that another source told.
-func (s *effects) change(w write, root string) {
+func (s *effects) change(w write, root string) (added bool) {
 	if w.call != "" {
 		s.observed[w.call], s.wrote[w.call] = true, true
 	}
@@ -138,16 +148,17 @@ func (s *effects) change(w write, root string) {
 				first(&have.before, w.before)
 				first(&have.after, w.after)
 				have.by, have.event = have.by|w.by, w.event
-				return
+				return false
 			}
 		}
 	}
 	s.writes = append(s.writes, &w)
 	s.written[key] = append(s.written[key], &w)
+	return true
 }
 
 // send adds an egress, or what it tells of one that another source told.
-func (s *effects) send(x egress) {
+func (s *effects) send(x egress) (added bool) {
 	if x.call != "" && x.by != fromRequest {
 		s.observed[x.call] = true
 	}
@@ -158,12 +169,13 @@ func (s *effects) send(x egress) {
 				first(&have.purpose, x.purpose)
 				first(&have.bytes, x.bytes)
 				have.by, have.event = have.by|x.by, x.event
-				return
+				return false
 			}
 		}
 	}
 	s.egress = append(s.egress, &x)
 	s.reached[key] = append(s.reached[key], &x)
+	return true
 }
 
 func bounded[T any](all []T) []T { return all[:min(len(all), maxCompared)] }

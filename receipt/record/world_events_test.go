@@ -17,7 +17,7 @@ func eventEpisodes() []func(*author) *episode {
 		(*author).confirmedByFlag, (*author).foreignAnswer, (*author).quorum, (*author).tooLate, (*author).contradictoryAnswer,
 		(*author).observedEgress, (*author).observedWrite, (*author).oddHost, (*author).oddPath,
 		(*author).modelCall, (*author).modelCall, (*author).modelWithoutCost, (*author).unfinishedModel, (*author).toolSpanCost,
-		(*author).toldBackwards, (*author).rejectedThenCompleted, (*author).ranAllTheSame, (*author).rewrittenByDigest, (*author).reviewedByMany,
+		(*author).toldBackwards, (*author).seenAndRejected, (*author).rejectedThenCompleted, (*author).ranAllTheSame, (*author).rewrittenByDigest, (*author).reviewedByMany,
 		(*author).questionWithoutCall, (*author).silentSelfReport, (*author).failedSpans, (*author).renamed, (*author).remoteServer, (*author).appliedArtifact, (*author).currencies,
 		(*author).artifact, (*author).handedOff, (*author).otherTask, (*author).vendorEvent, (*author).message,
 	}
@@ -492,6 +492,19 @@ func (a *author) rejectedThenCompleted() *episode {
 	}, func(l *ledger, _ finish) {
 		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"succeeded", "failed"}, input: in, output: out, ran: true})
 		l.hosts = append(l.hosts, host)
+	})
+}
+
+// seenAndRejected: nothing but a span tells that a call ran.
+func (a *author) seenAndRejected() *episode {
+	id, tool, in, path := a.name("call"), a.name("tool"), a.value(), a.name("src/v")
+	return a.events("a call that was seen to write, and is said to be rejected", []row{
+		requested(a, id, tool, in),
+		{event: "span.completed", payload: members{"kind": "fs", "tool_call_id": id, "path": path, "operation": "modify"}},
+		{event: "tool.failed", payload: members{"tool_call_id": id, "error_category": oneOf(a, "rejected_loop", "parse_aborted")}},
+	}, func(l *ledger, _ finish) {
+		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"failed"}, input: in, ran: true})
+		l.writes = append(l.writes, written{path, "modify"})
 	})
 }
 
