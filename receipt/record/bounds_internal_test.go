@@ -108,6 +108,9 @@ func TestKept(t *testing.T) {
 		if got, most := inUse()-before, used+used/4+12*int64(longest)+2<<20; got > most {
 			t.Errorf("%s: %d bytes are in use, expected at most %d: %d are counted, and the longest line has %d", s.name, got, most, used, longest)
 		}
+		if s.name == "other sessions" && used > 1<<16 {
+			t.Errorf("%s: %d bytes are kept of what is passed over", s.name, used)
+		}
 		runtime.KeepAlive(r)
 	}
 }

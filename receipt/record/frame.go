@@ -56,16 +56,13 @@ func (f *Frames) request(fr *frame) {
 	}
 	k, known := f.table[key]
 	fr.kind = key
+	mine := fr.err == nil && f.ofSession(fr) // of another session nothing is kept
 	fr.kept = f.recorder.run.budget
 	switch {
 	case fr.err != nil:
 		fr.err.Kind = key
 		return
-	case !f.ofSession(fr):
-		if fr.err != nil {
-			fr.err.Kind = key
-			return
-		}
+	case !mine:
 		f.counts.OtherSessions++
 		f.expect(fr, nil)
 		return

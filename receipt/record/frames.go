@@ -183,6 +183,9 @@ func (f *Frames) last(fr *frame) {
 
 // finish makes the first error of a frame final.
 func (f *Frames) finish(fr *frame) error {
+	if fr.err == nil {
+		f.recorder.run.charge(&fr.event, fr.root, 0) // texts were kept
+	}
 	if f.err == nil && fr.err != nil {
 		f.err = fr.err
 	}
