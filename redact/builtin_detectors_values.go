@@ -105,6 +105,9 @@ const (
 	// camel is a name of words with capitals between them and one number.
 	camel = `^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,6})*[0-9]{0,5}(?:[A-Z]?[a-z]{2,}|[A-Z]{2,6})*[0-9]{0,3}$`
 
+	// member is an expression of a program, such as out.BeforeSHA256 or f.n.Seen++.
+	member = `^[a-z]{1,12}(?:\.[A-Za-z]+[0-9]{0,3})+(?:\+\+|--)?$`
+
 	// publicKey is what did:key: names: Ed25519, X25519, P-256 and secp256k1.
 	publicKey = `^z(?:6Mk|6LS|Dn|Q3s)[1-9A-HJ-NP-Za-km-z]{40,}$`
 
@@ -125,7 +128,7 @@ func assignments() []Detector {
 	return []Detector{
 		{Name: "secret_value", Group: 1, Entropy: 3.2,
 			Pattern: `(?i)` + strong + tail + typed + given + value + valueEnd,
-			Allow:   []string{words, identifier, camel, numbered}, StopWords: placeholders(), Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
+			Allow:   []string{words, identifier, camel, numbered, member}, StopWords: placeholders(), Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
 		// In quotes there may be any sign.
 		{Name: "secret_text", Group: FirstGroup, Entropy: 3.2,
 			Pattern:   `(?i)` + strong + tail + closes + typing + equals + `[\[({]{0,2}(?:` + quoted + `)`,
@@ -133,7 +136,7 @@ func assignments() []Detector {
 			Allowed:   []Allowance{{Patterns: append(references(), words, identifier, camel, numbered, `^[^0-9]*$`, `^.{1,7}$`, `\s`)}, {Target: TargetWord, Patterns: []string{notSecret}}}},
 		{Name: "key_value", Group: 1, Entropy: 3.6,
 			Pattern: `(?i)` + weak + tail + given + value + valueEnd,
-			Allow:   []string{words, identifier, camel, numbered, `^[0-9a-fA-F]+$`, `^(?i:` + hexID + `)$`, publicKey}, StopWords: placeholders(),
+			Allow:   []string{words, identifier, camel, numbered, member, `^[0-9a-fA-F]+$`, `^(?i:` + hexID + `)$`, publicKey}, StopWords: placeholders(),
 			Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
 	}
 }
