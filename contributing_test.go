@@ -36,7 +36,7 @@ func paths(text string) (list []string) {
 		first, _, below := strings.Cut(path, "/")
 		info, err := os.Stat(first)
 		isDir := err == nil && info.IsDir()
-		if strings.ContainsAny(path, "*(){}$") || !isDir && (below || path != "README.md" && !strings.HasSuffix(path, "_test.go")) {
+		if strings.ContainsAny(path, "*(){}$") || first == ".." || !isDir && (below || path != "README.md" && !strings.HasSuffix(path, "_test.go")) {
 			continue
 		}
 		list = append(list, path)
