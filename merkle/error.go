@@ -32,15 +32,3 @@ type RootError struct {
 func (e *RootError) Error() string {
 	return fmt.Sprintf("merkle: the proof leads to the root %v of the tree of size %d, expected %v", e.Computed, e.Size, e.Want)
 }
-
-// A SignatureError says that the checkpoint of a note carries a false signature
-// of a known key.
-type SignatureError struct {
-	Name       string
-	KeyHash    uint32
-	Checkpoint Checkpoint // what the note claims; not authenticated
-}
-
-func (e *SignatureError) Error() string {
-	return fmt.Sprintf("merkle: checkpoint: the signature of %q (key id %08x) is false", e.Name, e.KeyHash)
-}

@@ -7,6 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
 // checkBatch weighs the proofs and the batches of the evidence. Both must hold.
@@ -121,7 +122,7 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 func (p *proof) leadsTo(leaf merkle.Hash) error {
 	c := p.checkpoint
 	if !c.readable {
-		return merkle.ErrProof
+		return tlog.ErrProof
 	}
 	if p.whole {
 		return nil

@@ -8,17 +8,18 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
 // A checkpoint is one of the evidence, opened once for all receipts.
 type checkpoint struct {
-	claims     merkle.Checkpoint // zero when the text is no checkpoint
-	readable   bool              // it is one
-	fault      string            // why it is false or malformed, "" when it is not
-	logs       []*Key            // of its origin, who signed it; without any nobody vouches for it
-	cosigned   []cosignature     // by witnesses that count, if not for every receipt
-	discounted string            // why another cosignature does not count, of the first
-	unknown    string            // names the lines of unknown keys
+	claims     tlog.Checkpoint // zero when the text is no checkpoint
+	readable   bool            // it is one
+	fault      string          // why it is false or malformed, "" when it is not
+	logs       []*Key          // of its origin, who signed it; without any nobody vouches for it
+	cosigned   []cosignature   // by witnesses that count, if not for every receipt
+	discounted string          // why another cosignature does not count, of the first
+	unknown    string          // names the lines of unknown keys
 }
 
 // A cosignature is one whose witness has the role, is admitted, was valid at the
@@ -31,16 +32,16 @@ type cosignature struct {
 
 // noteKeys are the keys of a trust, sorted by what they do with notes.
 type noteKeys struct {
-	logs      []*merkle.Log
-	witnesses []*merkle.Witness
-	byLog     map[*merkle.Log]*Key
-	byWitness map[*merkle.Witness]*Key
+	logs      []*tlog.Log
+	witnesses []*tlog.Witness
+	byLog     map[*tlog.Log]*Key
+	byWitness map[*tlog.Witness]*Key
 	issuers   []*Key
 	admitted  *Quorum
 }
 
 func (v *Verifier) noteKeys() *noteKeys {
-	k := &noteKeys{byLog: map[*merkle.Log]*Key{}, byWitness: map[*merkle.Witness]*Key{}, admitted: &v.policy.Checkpoint.Cosigners}
+	k := &noteKeys{byLog: map[*tlog.Log]*Key{}, byWitness: map[*tlog.Witness]*Key{}, admitted: &v.policy.Checkpoint.Cosigners}
 	trust, ok := v.trust.(LogTrust)
 	if !ok {
 		return k
@@ -57,22 +58,22 @@ func (k *noteKeys) add(key NoteKey) {
 		k.issuers = append(k.issuers, key.Key)
 	}
 	if key.Has(RoleCheckpoint) && key.Origin != "" {
-		if log, err := merkle.NewLog(key.Origin, key.Public); err == nil {
+		if log, err := tlog.NewLog(key.Origin, key.Public); err == nil {
 			k.logs, k.byLog[log] = append(k.logs, log), key.Key
 		}
 	}
 	if key.Has(RoleWitness) {
-		if witness, err := merkle.NewWitness(cmp.Or(key.Origin, key.ID), key.Public); err == nil {
+		if witness, err := tlog.NewWitness(cmp.Or(key.Origin, key.ID), key.Public); err == nil {
 			k.witnesses, k.byWitness[witness] = append(k.witnesses, witness), key.Key
 		}
 	}
 }
 
 func (k *noteKeys) open(note []byte) *checkpoint {
-	signed, err := merkle.OpenSigned(note, k.logs, k.witnesses)
+	signed, err := tlog.OpenSigned(note, k.logs, k.witnesses)
 	if err != nil {
 		c := &checkpoint{fault: strings.TrimPrefix(err.Error(), "merkle: ")}
-		var falsified *merkle.SignatureError
+		var falsified *tlog.SignatureError
 		if errors.As(err, &falsified) {
 			c.claims, c.readable = falsified.Checkpoint, true
 		}
@@ -125,7 +126,7 @@ func (k *noteKeys) kin(witness *Key) (kin []*Key) {
 	return kin
 }
 
-func unknownLines(s *merkle.Signed) string {
+func unknownLines(s *tlog.Signed) string {
 	if len(s.Unknown) == 0 {
 		return ""
 	}

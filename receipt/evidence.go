@@ -6,6 +6,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/redact"
 )
 
@@ -16,7 +17,7 @@ type Evidence struct {
 	// Proofs are inclusion proofs with their checkpoints (C2SP tlog-proof). Each
 	// receipt must be shown by one of them: a receipt that none fits is refuted,
 	// proof_invalid. Every receipt is tried with every proof.
-	Proofs []*merkle.Proof
+	Proofs []*tlog.Proof
 
 	// Batches are batches of the content profile.
 	Batches []Batch
@@ -103,7 +104,7 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	return &c, nil
 }
 
-func (v *Verifier) openProofs(given []*merkle.Proof) []proof {
+func (v *Verifier) openProofs(given []*tlog.Proof) []proof {
 	if len(given) == 0 {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/schemas"
 )
@@ -22,13 +23,13 @@ func TestProofs(t *testing.T) {
 	good := forge(t, plainDraft(), keep, keys["a"])
 	other := forge(t, plainDraft(), func(o map[string]any) { o["receipt_id"] = "receipt_2" }, keys["a"])
 	hash := hashOf(t, good)
-	edit := func(f func(p *merkle.Proof)) *merkle.Proof {
+	edit := func(f func(p *tlog.Proof)) *tlog.Proof {
 		p := keys.prove(t, good, "log1 w1@0")
 		f(p)
 		return p
 	}
-	note := func(old, new string) *merkle.Proof {
-		return edit(func(p *merkle.Proof) {
+	note := func(old, new string) *tlog.Proof {
+		return edit(func(p *tlog.Proof) {
 			changed := strings.Replace(string(p.Checkpoint), old, new, 1)
 			if changed == string(p.Checkpoint) {
 				t.Fatalf("nothing to replace: %q", old)
@@ -36,11 +37,11 @@ func TestProofs(t *testing.T) {
 			p.Checkpoint = []byte(changed)
 		})
 	}
-	line := func(p *merkle.Proof, name string) string { // the signature line of a name
+	line := func(p *tlog.Proof, name string) string { // the signature line of a name
 		at := strings.Index(string(p.Checkpoint), "— "+name)
 		return string(p.Checkpoint)[at : at+strings.Index(string(p.Checkpoint)[at:], "\n")+1]
 	}
-	falseLine := func(p *merkle.Proof, name string) {
+	falseLine := func(p *tlog.Proof, name string) {
 		fields := strings.Fields(line(p, name))
 		payload, err := base64.StdEncoding.DecodeString(fields[2])
 		if err != nil {
@@ -50,47 +51,47 @@ func TestProofs(t *testing.T) {
 		p.Checkpoint = bytes.Replace(p.Checkpoint, []byte(fields[2]), []byte(base64.StdEncoding.EncodeToString(payload)), 1)
 	}
 	// leafOf proves that something else than the leaf of the receipt is in a tree.
-	leafOf := func(leaf merkle.Hash) *merkle.Proof {
+	leafOf := func(leaf merkle.Hash) *tlog.Proof {
 		leaves := []merkle.Hash{merkle.LeafHash([]byte("x")), leaf, merkle.LeafHash([]byte("y"))}
 		path, err := merkle.ProveInclusion(leaves, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &merkle.Proof{Index: 1, Hashes: path, Checkpoint: keys.checkpointOf(t, "log1", 3, merkle.Root(leaves))}
+		return &tlog.Proof{Index: 1, Hashes: path, Checkpoint: keys.checkpointOf(t, "log1", 3, merkle.Root(leaves))}
 	}
-	forked := func(how string) *merkle.Proof { // a tree of five, too
+	forked := func(how string) *tlog.Proof { // a tree of five, too
 		leaves := leavesWith(t, good)
 		leaves[0] = merkle.LeafHash([]byte("another"))
 		path, err := merkle.ProveInclusion(leaves, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &merkle.Proof{Index: 3, Hashes: path, Checkpoint: keys.checkpointOf(t, how, 5, merkle.Root(leaves))}
+		return &tlog.Proof{Index: 3, Hashes: path, Checkpoint: keys.checkpointOf(t, how, 5, merkle.Root(leaves))}
 	}
-	of := func(list ...*merkle.Proof) []*merkle.Proof { return list }
+	of := func(list ...*tlog.Proof) []*tlog.Proof { return list }
 	fits, of2 := keys.prove(t, good, "log1"), keys.prove(t, other, "log2")
 	invalid := refuted(receipt.StepBatch, receipt.CodeProofInvalid, "")
 	faulty := refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, "")
 	unknown := undecided(receipt.StepBatch, receipt.CodeUnknownKey, "")
 	for name, c := range map[string]struct {
-		proofs []*merkle.Proof
+		proofs []*tlog.Proof
 		want   outcome
 	}{
 		"good":                        {of(fits), verified()},
-		"extra is opaque":             {of(edit(func(p *merkle.Proof) { p.Extra = []byte("anything") })), verified()},
+		"extra is opaque":             {of(edit(func(p *tlog.Proof) { p.Extra = []byte("anything") })), verified()},
 		"extension lines":             {of(keys.prove(t, good, "log1 w1@0", "extension", "another")), verified()},
 		"one of two":                  {of(of2, fits), verified()},
 		"another receipt's":           {of(keys.prove(t, other, "log1")), invalid},
 		"two other receipts'":         {of(keys.prove(t, other, "log1"), of2), invalid},
 		"another receipt's, stranger": {of(keys.prove(t, other, "stranger")), invalid},
-		"another index":               {of(edit(func(p *merkle.Proof) { p.Index = 2 })), invalid},
-		"index at the size":           {of(edit(func(p *merkle.Proof) { p.Index = 5 })), invalid},
-		"index far away":              {of(edit(func(p *merkle.Proof) { p.Index = math.MaxUint64 })), invalid},
-		"no hashes":                   {of(edit(func(p *merkle.Proof) { p.Hashes = nil })), invalid},
-		"one hash short":              {of(edit(func(p *merkle.Proof) { p.Hashes = p.Hashes[1:] })), invalid},
-		"one hash long":               {of(edit(func(p *merkle.Proof) { p.Hashes = append(p.Hashes, merkle.Hash{}) })), invalid},
-		"many hashes":                 {of(edit(func(p *merkle.Proof) { p.Hashes = make([]merkle.Hash, 10_000) })), invalid},
-		"order swapped":               {of(edit(func(p *merkle.Proof) { p.Hashes[0], p.Hashes[1] = p.Hashes[1], p.Hashes[0] })), invalid},
+		"another index":               {of(edit(func(p *tlog.Proof) { p.Index = 2 })), invalid},
+		"index at the size":           {of(edit(func(p *tlog.Proof) { p.Index = 5 })), invalid},
+		"index far away":              {of(edit(func(p *tlog.Proof) { p.Index = math.MaxUint64 })), invalid},
+		"no hashes":                   {of(edit(func(p *tlog.Proof) { p.Hashes = nil })), invalid},
+		"one hash short":              {of(edit(func(p *tlog.Proof) { p.Hashes = p.Hashes[1:] })), invalid},
+		"one hash long":               {of(edit(func(p *tlog.Proof) { p.Hashes = append(p.Hashes, merkle.Hash{}) })), invalid},
+		"many hashes":                 {of(edit(func(p *tlog.Proof) { p.Hashes = make([]merkle.Hash, 10_000) })), invalid},
+		"order swapped":               {of(edit(func(p *tlog.Proof) { p.Hashes[0], p.Hashes[1] = p.Hashes[1], p.Hashes[0] })), invalid},
 		"text of the hash":            {of(leafOf(merkle.LeafHash([]byte(hash.String())))), invalid},
 		"bare hash":                   {of(leafOf(merkle.Hash(hash))), invalid},
 		"whole receipt":               {of(leafOf(merkle.LeafHash(good))), invalid},
@@ -102,29 +103,29 @@ func TestProofs(t *testing.T) {
 		"stranger beside":      {of(keys.prove(t, good, "stranger"), fits), verified()},
 		"two logs' signatures": {of(keys.prove(t, good, "log1 log2")), verified()},
 		"another origin":       {of(keys.prove(t, good, "stranger log1 log2 own")), unknown},
-		"no signature":         {of(edit(func(p *merkle.Proof) { p.Checkpoint = p.Checkpoint[:bytes.Index(p.Checkpoint, []byte("\n\n"))+2] })), faulty},
-		"no checkpoint":        {of(edit(func(p *merkle.Proof) { p.Checkpoint = nil })), faulty},
-		"only cosigned": {of(edit(func(p *merkle.Proof) {
+		"no signature":         {of(edit(func(p *tlog.Proof) { p.Checkpoint = p.Checkpoint[:bytes.Index(p.Checkpoint, []byte("\n\n"))+2] })), faulty},
+		"no checkpoint":        {of(edit(func(p *tlog.Proof) { p.Checkpoint = nil })), faulty},
+		"only cosigned": {of(edit(func(p *tlog.Proof) {
 			p.Checkpoint = []byte(strings.Replace(string(p.Checkpoint), line(p, "log.example/1"), "", 1))
 		})), unknown},
-		"false log":                 {of(edit(func(p *merkle.Proof) { falseLine(p, "log.example/1") })), faulty},
-		"false witness":             {of(edit(func(p *merkle.Proof) { falseLine(p, "w1") })), faulty},
-		"false witness, good proof": {of(edit(func(p *merkle.Proof) { falseLine(p, "w1") }), fits), faulty},
-		"false, of another receipt": {of(func() *merkle.Proof { p := keys.prove(t, other, "log2"); falseLine(p, "log.example/2"); return p }(), fits), verified()},
-		"false, of no receipt":      {of(func() *merkle.Proof { p := keys.prove(t, other, "log2"); falseLine(p, "log.example/2"); return p }()), faulty},
+		"false log":                 {of(edit(func(p *tlog.Proof) { falseLine(p, "log.example/1") })), faulty},
+		"false witness":             {of(edit(func(p *tlog.Proof) { falseLine(p, "w1") })), faulty},
+		"false witness, good proof": {of(edit(func(p *tlog.Proof) { falseLine(p, "w1") }), fits), faulty},
+		"false, of another receipt": {of(func() *tlog.Proof { p := keys.prove(t, other, "log2"); falseLine(p, "log.example/2"); return p }(), fits), verified()},
+		"false, of no receipt":      {of(func() *tlog.Proof { p := keys.prove(t, other, "log2"); falseLine(p, "log.example/2"); return p }()), faulty},
 		"another size":              {of(note("\n5\n", "\n6\n")), faulty},
 		"size spelled otherwise":    {of(note("\n5\n", "\n05\n")), faulty},
 		"another origin's text":     {of(note("log.example/1\n", "log.example/2\n")), faulty},
 		"extension added":           {of(note("\n\n", "\nmore\n\n")), faulty},
 		"carriage return":           {of(note("\n5\n", "\n5\r\n")), faulty},
-		"100 lines":                 {of(edit(func(p *merkle.Proof) { p.Checkpoint = append(p.Checkpoint, strangers(98)...) })), verified()},
-		"101 lines":                 {of(edit(func(p *merkle.Proof) { p.Checkpoint = append(p.Checkpoint, strangers(99)...) })), faulty},
+		"100 lines":                 {of(edit(func(p *tlog.Proof) { p.Checkpoint = append(p.Checkpoint, strangers(98)...) })), verified()},
+		"101 lines":                 {of(edit(func(p *tlog.Proof) { p.Checkpoint = append(p.Checkpoint, strangers(99)...) })), faulty},
 		"fork":                      {of(fits, forked("log1")), faulty},
 		"fork, told thrice":         {of(fits, forked("log1"), keys.prove(t, good, "log1 w1@0")), faulty},
 		"fork between logs' keys":   {of(fits, forked("log1next")), faulty},
 		"two logs, one size":        {of(fits, forked("log2")), verified()},
 		"fork of a stranger's":      {of(fits, forked("stranger")), verified()},
-		"fork, nobody's word": {of(fits, func() *merkle.Proof {
+		"fork, nobody's word": {of(fits, func() *tlog.Proof {
 			p := forked("log1")
 			p.Checkpoint = append(bytes.SplitAfter(p.Checkpoint, []byte("\n\n"))[0], strangers(1)...)
 			return p
@@ -224,7 +225,7 @@ func TestProofOfEveryBit(t *testing.T) {
 	v := verifier(t, keys, receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true, Cosigners: receipt.Quorum{Threshold: 1}}})
 	doc, rep := new(canon.Document), new(receipt.Report)
 	verdict := func(file []byte) receipt.Verdict {
-		p, err := merkle.ParseProof(file)
+		p, err := tlog.ParseProof(file)
 		if err != nil {
 			return receipt.Refuted
 		}
@@ -421,7 +422,7 @@ func TestBatches(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	unshaped := make2("r1", &b.root, func(o map[string]any) { o["chain"].(map[string]any)["merkle_root"] = 1 })
-	if rep := verify(with(t, verifier(t, keys, receipt.Policy{}), receipt.Evidence{Batches: of(b), Proofs: []*merkle.Proof{keys.prove(t, unshaped, "log1")}}), unshaped); rep.Check(receipt.StepBatch).Code != receipt.CodeStepNotReached {
+	if rep := verify(with(t, verifier(t, keys, receipt.Policy{}), receipt.Evidence{Batches: of(b), Proofs: []*tlog.Proof{keys.prove(t, unshaped, "log1")}}), unshaped); rep.Check(receipt.StepBatch).Code != receipt.CodeStepNotReached {
 		t.Errorf("schema: %+v", rep.Checks)
 	}
 }
@@ -432,7 +433,7 @@ func TestWithRefuses(t *testing.T) {
 	v := verifier(t, keys, receipt.Policy{})
 	proof := keys.prove(t, data, "log1")
 	for name, e := range map[string]receipt.Evidence{
-		"nil proof": {Proofs: []*merkle.Proof{nil}},
+		"nil proof": {Proofs: []*tlog.Proof{nil}},
 		"nil batch": {Batches: []receipt.Batch{nil}},
 	} {
 		if w, err := v.With(e); err == nil || w != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/schemas"
 )
@@ -168,7 +168,7 @@ func TestInclusionPolicy(t *testing.T) {
 			}
 			d.Issuer.PublicKeyID = c.named
 			data := forge(t, d, keep, signers...)
-			var list []*merkle.Proof
+			var list []*tlog.Proof
 			for how := range strings.SplitSeq(c.log, ",") {
 				list = append(list, keys.prove(t, data, how))
 			}
@@ -227,7 +227,7 @@ func TestStandingResult(t *testing.T) {
 	bad := keys.prove(t, data, "own log2")
 	at := strings.LastIndex(string(bad.Checkpoint), " ") + 20
 	bad.Checkpoint[at] ^= 1
-	for name, list := range map[string][]*merkle.Proof{"behind": {keys.prove(t, data, "own"), bad}, "before": {bad, keys.prove(t, data, "own")}} {
+	for name, list := range map[string][]*tlog.Proof{"behind": {keys.prove(t, data, "own"), bad}, "before": {bad, keys.prove(t, data, "own")}} {
 		rep := verify(with(t, verifier(t, keys, receipt.Policy{}), proofs(list...)), data)
 		if got, want := outcomeOf(rep), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, ""); got != want || len(rep.Signatures) != 1 {
 			t.Errorf("false checkpoint %s: %v, want %v; %+v", name, got, want, rep.Signatures)

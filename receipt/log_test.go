@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -60,7 +61,7 @@ func logKeys() ring {
 
 // logSigner makes m a note.Signer under a name.
 type logSigner struct {
-	*merkle.Log
+	*tlog.Log
 	private ed25519.PrivateKey
 }
 
@@ -68,21 +69,21 @@ func (s logSigner) Sign(msg []byte) ([]byte, error) { return ed25519.Sign(s.priv
 
 func (m *member) asLog(t testing.TB, origin string) logSigner {
 	t.Helper()
-	log, err := merkle.NewLog(origin, m.private.Public().(ed25519.PublicKey))
+	log, err := tlog.NewLog(origin, m.private.Public().(ed25519.PublicKey))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return logSigner{log, m.private}
 }
 
-func (m *member) asWitness(t testing.TB) *merkle.Cosigner {
+func (m *member) asWitness(t testing.TB) *tlog.Cosigner {
 	t.Helper()
 	name := strings.ReplaceAll(cmp.Or(m.Origin, m.ID), "+", "-") // a name that notes allow
-	w, err := merkle.NewWitness(name, m.private.Public().(ed25519.PublicKey))
+	w, err := tlog.NewWitness(name, m.private.Public().(ed25519.PublicKey))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &merkle.Cosigner{Witness: w, SignMessage: func(_ context.Context, msg []byte) ([]byte, error) {
+	return &tlog.Cosigner{Witness: w, SignMessage: func(_ context.Context, msg []byte) ([]byte, error) {
 		return ed25519.Sign(m.private, msg), nil
 	}}
 }
@@ -92,7 +93,7 @@ func (m *member) asWitness(t testing.TB) *merkle.Cosigner {
 // log gives the origin.
 func (r ring) checkpointOf(t testing.TB, how string, size uint64, root merkle.Hash, extensions ...string) []byte {
 	t.Helper()
-	c := merkle.Checkpoint{Size: size, Root: root, Extensions: extensions}
+	c := tlog.Checkpoint{Size: size, Root: root, Extensions: extensions}
 	var msg []byte
 	var logs []note.Signer
 	for _, word := range strings.Fields(how) {
@@ -120,7 +121,7 @@ func (r ring) checkpointOf(t testing.TB, how string, size uint64, root merkle.Ha
 }
 
 // sign signs anew while there are logs to sign.
-func (r ring) sign(t testing.TB, msg []byte, c merkle.Checkpoint, logs []note.Signer) []byte {
+func (r ring) sign(t testing.TB, msg []byte, c tlog.Checkpoint, logs []note.Signer) []byte {
 	t.Helper()
 	if len(logs) == 0 {
 		return msg
@@ -157,14 +158,14 @@ func leavesWith(t testing.TB, data []byte) []merkle.Hash {
 }
 
 // prove returns the proof that a receipt is in a tree of five, signed as told.
-func (r ring) prove(t testing.TB, data []byte, how string, extensions ...string) *merkle.Proof {
+func (r ring) prove(t testing.TB, data []byte, how string, extensions ...string) *tlog.Proof {
 	t.Helper()
 	leaves := leavesWith(t, data)
 	path, err := merkle.ProveInclusion(leaves, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &merkle.Proof{Index: 3, Hashes: path, Checkpoint: r.checkpointOf(t, how, 5, merkle.Root(leaves), extensions...)}
+	return &tlog.Proof{Index: 3, Hashes: path, Checkpoint: r.checkpointOf(t, how, 5, merkle.Root(leaves), extensions...)}
 }
 
 func with(t testing.TB, v *receipt.Verifier, e receipt.Evidence) *receipt.Verifier {
@@ -176,4 +177,4 @@ func with(t testing.TB, v *receipt.Verifier, e receipt.Evidence) *receipt.Verifi
 	return v
 }
 
-func proofs(list ...*merkle.Proof) receipt.Evidence { return receipt.Evidence{Proofs: list} }
+func proofs(list ...*tlog.Proof) receipt.Evidence { return receipt.Evidence{Proofs: list} }

@@ -3,7 +3,7 @@ package receipt
 import (
 	"cmp"
 
-	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
 // A Checkpoint is a signed checkpoint over receipts, opened with the keys of a
@@ -19,7 +19,7 @@ func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
 
 // Claims returns the text of the checkpoint. It is zero, and ok is false, when
 // the note holds none that can be read.
-func (c *Checkpoint) Claims() (claims merkle.Checkpoint, ok bool) {
+func (c *Checkpoint) Claims() (claims tlog.Checkpoint, ok bool) {
 	return c.opened.claims, c.opened.readable
 }
 

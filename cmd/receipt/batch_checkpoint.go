@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -102,7 +103,7 @@ func (o *logFlags) checkpoint(ctx context.Context, e *env, choose chooser, long 
 	if err != nil {
 		return err
 	}
-	note, err := private.SignCheckpoint(ctx, &merkle.Checkpoint{Origin: o.origin, Size: tree.Size(), Root: tree.Root()})
+	note, err := private.SignCheckpoint(ctx, &tlog.Checkpoint{Origin: o.origin, Size: tree.Size(), Root: tree.Root()})
 	if err != nil {
 		return usage("", "%q: %w", o.key.path, err)
 	}
@@ -113,7 +114,7 @@ func (o *logFlags) checkpoint(ctx context.Context, e *env, choose chooser, long 
 }
 
 // signer reads the key, before anything else is done in vain.
-func (o *logFlags) signer(e *env) (*keys.PrivateKey, *merkle.Log, error) {
+func (o *logFlags) signer(e *env) (*keys.PrivateKey, *tlog.Log, error) {
 	switch {
 	case o.key.path == "":
 		return nil, nil, usage("receipt keys generate --role checkpoint --origin NAME makes a key", "--key is missing")
@@ -128,7 +129,7 @@ func (o *logFlags) signer(e *env) (*keys.PrivateKey, *merkle.Log, error) {
 	if !ok {
 		return nil, nil, usage("receipt keys generate --role checkpoint --origin NAME makes a key", "the key %q is for %s; checkpoints are signed with Ed25519 keys", private.ID(), private.Algorithm())
 	}
-	log, err := merkle.NewLog(o.origin, public)
+	log, err := tlog.NewLog(o.origin, public)
 	if err != nil {
 		return nil, nil, usage("", "--origin %q: %s", o.origin, plainMerkle(err))
 	}
@@ -136,11 +137,11 @@ func (o *logFlags) signer(e *env) (*keys.PrivateKey, *merkle.Log, error) {
 }
 
 // last reads the checkpoint that the new one has to extend; nil for none.
-func (o *logFlags) last(e *env, log *merkle.Log) (*head, error) {
+func (o *logFlags) last(e *env, log *tlog.Log) (*head, error) {
 	if o.extends == "" {
 		return nil, nil
 	}
-	h, err := readHead(e, o.extends, []*merkle.Log{log})
+	h, err := readHead(e, o.extends, []*tlog.Log{log})
 	switch {
 	case err != nil:
 		return nil, err

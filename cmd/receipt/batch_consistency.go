@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -127,7 +127,7 @@ func (o *extensionFlags) prove(ctx context.Context, e *env, choose chooser, long
 			return err
 		}
 	}
-	proof, err := merkle.ProveExtension(leaves, from.Size)
+	proof, err := tlog.ProveExtension(leaves, from.Size)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (o *extensionFlags) prove(ctx context.Context, e *env, choose chooser, long
 }
 
 // heads reads both checkpoints, which have to be of one log and not be empty.
-func (o *extensionFlags) heads(e *env, logs []*merkle.Log) (from, to *head, err error) {
+func (o *extensionFlags) heads(e *env, logs []*tlog.Log) (from, to *head, err error) {
 	if from, err = readHead(e, o.from, logs); err != nil {
 		return nil, nil, err
 	}
@@ -186,12 +186,12 @@ func (o *consistencyOptions) verify(e *env) error {
 	return exitWith(verdictExit(r.verdict))
 }
 
-func readExtension(e *env, path string) (*merkle.Extension, error) {
+func readExtension(e *env, path string) (*tlog.Extension, error) {
 	data, err := readBounded(e, path, maxNoteBytes+1)
 	if err != nil {
 		return nil, err
 	}
-	x, err := merkle.ParseExtension(data)
+	x, err := tlog.ParseExtension(data)
 	switch {
 	case err == nil:
 		return x, nil
@@ -202,13 +202,13 @@ func readExtension(e *env, path string) (*merkle.Extension, error) {
 }
 
 // logs returns the keys of the file that sign checkpoints.
-func (f *keyFile) logs() (logs []*merkle.Log, byLog map[*merkle.Log]*receipt.Key) {
-	byLog = map[*merkle.Log]*receipt.Key{}
+func (f *keyFile) logs() (logs []*tlog.Log, byLog map[*tlog.Log]*receipt.Key) {
+	byLog = map[*tlog.Log]*receipt.Key{}
 	for _, k := range f.set.NoteKeys() {
 		if !k.Has(receipt.RoleCheckpoint) || k.Origin == "" {
 			continue
 		}
-		if log, err := merkle.NewLog(k.Origin, k.Public); err == nil {
+		if log, err := tlog.NewLog(k.Origin, k.Public); err == nil {
 			logs = append(logs, log)
 			byLog[log] = k.Key
 		}
@@ -227,7 +227,7 @@ type consistency struct {
 }
 
 // judge compares the proof with the checkpoints.
-func (r *consistency) judge(x *merkle.Extension) {
+func (r *consistency) judge(x *tlog.Extension) {
 	r.verdict = receipt.Refuted
 	if r.code, r.text = forked(r.from, r.to); r.code != "" {
 		return
@@ -250,7 +250,7 @@ func (r *consistency) judge(x *merkle.Extension) {
 
 // sign finds out who signed. A proof between checkpoints that no trusted key
 // signed shows nothing of a log.
-func (r *consistency) sign(byLog map[*merkle.Log]*receipt.Key) {
+func (r *consistency) sign(byLog map[*tlog.Log]*receipt.Key) {
 	for _, h := range []*head{r.from, r.to} {
 		name, code := signerOf(h, byLog)
 		switch {
@@ -267,7 +267,7 @@ func (r *consistency) sign(byLog map[*merkle.Log]*receipt.Key) {
 
 // signerOf returns the key by which the log signed a checkpoint, or why none
 // counts. A checkpoint states no time, so a stolen key never counts.
-func signerOf(h *head, byLog map[*merkle.Log]*receipt.Key) (name string, code receipt.Code) {
+func signerOf(h *head, byLog map[*tlog.Log]*receipt.Key) (name string, code receipt.Code) {
 	code = receipt.CodeUnknownKey
 	for _, log := range h.Logs {
 		k := byLog[log]

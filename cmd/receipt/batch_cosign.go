@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
@@ -97,7 +97,7 @@ func (o *cosignOptions) trusted(e *env) (*keyFile, error) {
 type cosigner struct {
 	key     *keys.PrivateKey
 	name    string
-	witness *merkle.Witness
+	witness *tlog.Witness
 }
 
 // witness reads the key. What it is for, the trusted keys say when they have it, and
@@ -127,7 +127,7 @@ func (o *cosignOptions) witness(e *env, file *keyFile) (*cosigner, error) {
 		return nil, usage(hint, "the key %q is for %s; checkpoints are cosigned with Ed25519 keys", public.ID, public.Algorithm)
 	}
 	w := &cosigner{key: private, name: cmp.Or(public.Origin, public.ID)}
-	if w.witness, err = merkle.NewWitness(w.name, material); err != nil {
+	if w.witness, err = tlog.NewWitness(w.name, material); err != nil {
 		return nil, usage("give the key an --origin", "%q: %s", o.key.path, plainMerkle(err))
 	}
 	return w, nil
@@ -145,8 +145,8 @@ type cosigned struct {
 // open reads a checkpoint, and refuses one that the witness must not cosign: one that
 // is malformed or false, or of a log that no trusted key vouches for.
 func (w *cosigner) open(e *env, path string, file *keyFile) (*cosigned, error) {
-	var logs []*merkle.Log
-	var byLog map[*merkle.Log]*receipt.Key
+	var logs []*tlog.Log
+	var byLog map[*tlog.Log]*receipt.Key
 	if file != nil {
 		logs, byLog = file.logs()
 	}
@@ -188,7 +188,7 @@ func (c *cosigned) add(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	signed, err := merkle.OpenSigned(note, nil, []*merkle.Witness{c.by.witness}) // a note has a limit
+	signed, err := tlog.OpenSigned(note, nil, []*tlog.Witness{c.by.witness}) // a note has a limit
 	if err != nil {
 		return err
 	}

@@ -10,27 +10,28 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 // A head is a checkpoint in a file.
 type head struct {
-	*merkle.Signed
+	*tlog.Signed
 	path string
 	note []byte // verbatim
 }
 
 // readHead reads a checkpoint and verifies the signatures of those logs and witnesses.
-func readHead(e *env, path string, logs []*merkle.Log, witnesses ...*merkle.Witness) (*head, error) {
+func readHead(e *env, path string, logs []*tlog.Log, witnesses ...*tlog.Witness) (*head, error) {
 	note, err := readBounded(e, path, maxNoteBytes+1)
 	if err != nil {
 		return nil, err
 	}
-	signed, err := merkle.OpenSigned(note, logs, witnesses)
+	signed, err := tlog.OpenSigned(note, logs, witnesses)
 	if err != nil {
 		hint := "receipt batch checkpoint writes checkpoints"
-		if falsified := (*merkle.SignatureError)(nil); errors.As(err, &falsified) {
+		if falsified := (*tlog.SignatureError)(nil); errors.As(err, &falsified) {
 			hint = "the checkpoint was changed after it was signed"
 		}
 		return nil, refuted(hint, "%q: %s: %s", sourceName(path), receipt.CodeCheckpointInvalid, plainMerkle(err))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -125,7 +126,7 @@ func (w *wanted) look(d *stream.Document, hash canon.Digest) {
 	}
 }
 
-func (w *wanted) prove(ctx context.Context, selected *selection, long bool, h *head) (*merkle.Proof, error) {
+func (w *wanted) prove(ctx context.Context, selected *selection, long bool, h *head) (*tlog.Proof, error) {
 	leaves, err := readLeaves(ctx, selected, long, h.Size, w.look)
 	if err != nil {
 		return nil, err
@@ -145,5 +146,5 @@ func (w *wanted) prove(ctx context.Context, selected *selection, long bool, h *h
 	if err != nil {
 		return nil, err
 	}
-	return &merkle.Proof{Index: w.index, Hashes: hashes, Checkpoint: h.note}, nil
+	return &tlog.Proof{Index: w.index, Hashes: hashes, Checkpoint: h.note}, nil
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/batch"
@@ -190,7 +191,7 @@ func corpusLeaves(ts *testscript.TestScript, path string) (leaves []merkle.Hash)
 
 // corpusLog signs notes as log_1.
 type corpusLog struct {
-	*merkle.Log
+	*tlog.Log
 	key ed25519.PrivateKey
 }
 
@@ -204,9 +205,9 @@ func signCheckpoint(ts *testscript.TestScript, leaves []merkle.Hash) []byte {
 	seed, err := base64.RawURLEncoding.DecodeString(jwk.D)
 	ts.Check(err)
 	key := ed25519.NewKeyFromSeed(seed)
-	log, err := merkle.NewLog("log.example.net/receipts", key.Public().(ed25519.PublicKey))
+	log, err := tlog.NewLog("log.example.net/receipts", key.Public().(ed25519.PublicKey))
 	ts.Check(err)
-	c := merkle.Checkpoint{Origin: log.Name(), Size: uint64(len(leaves)), Root: merkle.Root(leaves)}
+	c := tlog.Checkpoint{Origin: log.Name(), Size: uint64(len(leaves)), Root: merkle.Root(leaves)}
 	msg, err := note.Sign(&note.Note{Text: c.String()}, corpusLog{log, key})
 	ts.Check(err)
 	return msg
@@ -230,7 +231,7 @@ func makeProof(ts *testscript.TestScript, args []string) error {
 	if err != nil {
 		return err
 	}
-	p := merkle.Proof{Index: uint64(n - 1)}
+	p := tlog.Proof{Index: uint64(n - 1)}
 	if p.Hashes, err = merkle.ProveInclusion(leaves, p.Index); err != nil {
 		return err
 	}

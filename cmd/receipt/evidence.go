@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/batch"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -123,12 +123,12 @@ const maxNoteBytes = 1_000_000
 // readProof reads a proof. One that is malformed is evidence that fails, and
 // belongs into the report, as a malformed checkpoint does; a file of another
 // kind is a mistake of the caller's.
-func readProof(e *env, path string) (*merkle.Proof, *stream.Finding, error) {
+func readProof(e *env, path string) (*tlog.Proof, *stream.Finding, error) {
 	data, err := readBounded(e, path, maxNoteBytes+1)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := merkle.ParseProof(data)
+	p, err := tlog.ParseProof(data)
 	switch {
 	case err == nil:
 		return p, nil, nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
@@ -138,7 +138,7 @@ func (b *bindingFlags) check() error {
 		}
 	}
 	if b.origin != "" {
-		if _, err := merkle.NewLog(b.origin, make(ed25519.PublicKey, ed25519.PublicKeySize)); err != nil { // no checkpoint could name it
+		if _, err := tlog.NewLog(b.origin, make(ed25519.PublicKey, ed25519.PublicKeySize)); err != nil { // no checkpoint could name it
 			return usage("a log is named by a URL without https://, such as log.example.net/receipts", "--origin %q: %s", b.origin, plainMerkle(err))
 		}
 	}

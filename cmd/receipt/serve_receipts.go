@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -100,7 +100,7 @@ func logSkipped(log *slog.Logger, list []stream.Notice, count int) {
 // addProofs serves a checkpoint and proofs. A signature of a trusted key that is
 // false refuses it; that nobody who is trusted signed it is for clients to judge.
 func (o *serveOptions) addProofs(e *env, trust *trusted, files *serve.Files, s *serve.Options, log *slog.Logger) error {
-	var logs []*merkle.Log
+	var logs []*tlog.Log
 	if file := trust.file.Load(); file != nil {
 		logs, _ = file.logs()
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
 // SignCheckpoint signs a checkpoint of a log with its Ed25519 key; the origin of
@@ -16,16 +16,16 @@ import (
 //
 // Which trees a log has signed is for the caller to know: see
 // [merkle.LogSigner.SignCheckpoint].
-func (k *PrivateKey) SignCheckpoint(ctx context.Context, c *merkle.Checkpoint) ([]byte, error) {
+func (k *PrivateKey) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]byte, error) {
 	key, ok := k.key.(ed25519.PrivateKey)
 	if !ok {
 		return nil, fmt.Errorf("keys: the key %s is for %s; checkpoints are signed with Ed25519 keys", quote(k.id), k.algorithm)
 	}
-	log, err := merkle.NewLog(c.Origin, key.Public().(ed25519.PublicKey))
+	log, err := tlog.NewLog(c.Origin, key.Public().(ed25519.PublicKey))
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
-	s := merkle.LogSigner{Log: log, SignMessage: signMessage(key)}
+	s := tlog.LogSigner{Log: log, SignMessage: signMessage(key)}
 	return s.SignCheckpoint(ctx, c)
 }
 
@@ -37,11 +37,11 @@ func (k *PrivateKey) Cosign(ctx context.Context, name string, checkpoint []byte,
 	if !ok {
 		return nil, fmt.Errorf("keys: the key %s is for %s; checkpoints are cosigned with Ed25519 keys", quote(k.id), k.algorithm)
 	}
-	witness, err := merkle.NewWitness(name, key.Public().(ed25519.PublicKey))
+	witness, err := tlog.NewWitness(name, key.Public().(ed25519.PublicKey))
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
-	s := merkle.Cosigner{Witness: witness, SignMessage: signMessage(key)}
+	s := tlog.Cosigner{Witness: witness, SignMessage: signMessage(key)}
 	return s.Cosign(ctx, checkpoint, at)
 }
 

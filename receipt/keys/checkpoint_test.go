@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
@@ -19,16 +20,16 @@ func TestSignCheckpoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &merkle.Checkpoint{Origin: "example.com/log", Size: 3, Root: merkle.LeafHash(nil)}
+		c := &tlog.Checkpoint{Origin: "example.com/log", Size: 3, Root: merkle.LeafHash(nil)}
 		msg, err := k.SignCheckpoint(context.Background(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		log, err := merkle.NewLog(c.Origin, k.Public().Crypto().(ed25519.PublicKey))
+		log, err := tlog.NewLog(c.Origin, k.Public().Crypto().(ed25519.PublicKey))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _, err := merkle.OpenCheckpoint(msg, log); err != nil || got.String() != c.String() {
+		if got, _, err := tlog.OpenCheckpoint(msg, log); err != nil || got.String() != c.String() {
 			t.Errorf("%s: opened as %v: %v", algorithm, got, err)
 		}
 	}
@@ -39,7 +40,7 @@ func TestSignCheckpointRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &merkle.Checkpoint{Origin: "example.com/log", Size: 1}
+	c := &tlog.Checkpoint{Origin: "example.com/log", Size: 1}
 	if _, err := ec.SignCheckpoint(context.Background(), c); err == nil || !strings.Contains(err.Error(), "ES256; checkpoints are signed with Ed25519 keys") {
 		t.Errorf("an EC key: %v", err)
 	}
@@ -77,7 +78,7 @@ func TestCosign(t *testing.T) {
 	if private.Public().Has(receipt.RoleWitness) {
 		t.Error("For changed the key")
 	}
-	note, err := log.SignCheckpoint(t.Context(), &merkle.Checkpoint{Origin: "log.example", Root: merkle.EmptyRoot()})
+	note, err := log.SignCheckpoint(t.Context(), &tlog.Checkpoint{Origin: "log.example", Root: merkle.EmptyRoot()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,11 +87,11 @@ func TestCosign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := merkle.NewWitness("witness.example", key.Public().Crypto().(ed25519.PublicKey))
+	w, err := tlog.NewWitness("witness.example", key.Public().Crypto().(ed25519.PublicKey))
 	if err != nil {
 		t.Fatal(err)
 	}
-	signed, err := merkle.OpenSigned(cosigned, nil, []*merkle.Witness{w})
+	signed, err := tlog.OpenSigned(cosigned, nil, []*tlog.Witness{w})
 	if err != nil || len(signed.Cosignatures) != 1 || !signed.Cosignatures[0].At.Equal(at) {
 		t.Errorf("%v: %v", signed, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -30,7 +31,7 @@ type Proofs struct {
 // Its signatures are not checked. The error says that the note is no checkpoint, or
 // why it is not over these files.
 func NewProofs(files *Files, note []byte) (*Proofs, error) {
-	claims, err := merkle.OpenSigned(note, nil, nil)
+	claims, err := tlog.OpenSigned(note, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("serve: %s: %s", receipt.CodeCheckpointInvalid, strings.TrimPrefix(err.Error(), "merkle: "))
 	}
@@ -91,6 +92,6 @@ func (p *Proofs) Proof(receiptID string) ([]byte, error) {
 	if !found || int(i) >= len(p.tree.leaves) {
 		return nil, ErrNotFound
 	}
-	proof := merkle.Proof{Index: uint64(i), Hashes: p.tree.prove(int(i)), Checkpoint: p.note}
+	proof := tlog.Proof{Index: uint64(i), Hashes: p.tree.prove(int(i)), Checkpoint: p.note}
 	return proof.Format(), nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
@@ -32,12 +33,12 @@ func checkpointBy(t testing.TB, key ed25519.PrivateKey, list ...[]byte) []byte {
 		}
 		tree.Append(receipt.CheckpointLeaf(sealed.Hash()))
 	}
-	log, err := merkle.NewLog("log.example.net/receipts", key.Public().(ed25519.PublicKey))
+	log, err := tlog.NewLog("log.example.net/receipts", key.Public().(ed25519.PublicKey))
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer := merkle.LogSigner{Log: log, SignMessage: func(_ context.Context, m []byte) ([]byte, error) { return ed25519.Sign(key, m), nil }}
-	note, err := signer.SignCheckpoint(context.Background(), &merkle.Checkpoint{Origin: log.Name(), Size: tree.Size(), Root: tree.Root()})
+	signer := tlog.LogSigner{Log: log, SignMessage: func(_ context.Context, m []byte) ([]byte, error) { return ed25519.Sign(key, m), nil }}
+	note, err := signer.SignCheckpoint(context.Background(), &tlog.Checkpoint{Origin: log.Name(), Size: tree.Size(), Root: tree.Root()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestProofs(t *testing.T) {
 	if err != nil || !bytes.Equal(p.Checkpoint(), note) {
 		t.Fatal(err)
 	}
-	claims, err := merkle.OpenSigned(note, nil, nil)
+	claims, err := tlog.OpenSigned(note, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestProofs(t *testing.T) {
 			t.Errorf("r%d: %v", i, err)
 			continue
 		}
-		proof, err := merkle.ParseProof(got)
+		proof, err := tlog.ParseProof(got)
 		if err != nil || !bytes.Equal(proof.Checkpoint, note) {
 			t.Errorf("r%d: %v\n%s", i, err, got)
 			continue

@@ -9,7 +9,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -248,8 +248,8 @@ func (c *call) weighing(judge *receipt.Verifier) (*receipt.Verifier, error) {
 	if ok && judge.Scope() == receipt.ScopeFull { // else no log is trusted
 		text, err := prover.Proof(c.vars[0])
 		if err == nil {
-			e.Proofs = make([]*merkle.Proof, 1)
-			e.Proofs[0], err = merkle.ParseProof(text)
+			e.Proofs = make([]*tlog.Proof, 1)
+			e.Proofs[0], err = tlog.ParseProof(text)
 		}
 		switch {
 		case errors.Is(err, ErrNotFound):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -16,7 +17,7 @@ var ErrOnce = errors.New("stream: a checkpoint is compared with an input by read
 // and what a checkpoint says of it. Every receipt is a leaf, copies too.
 type forest struct {
 	given  *receipt.Checkpoint
-	claims merkle.Checkpoint
+	claims tlog.Checkpoint
 	tree   merkle.Tree
 	root   merkle.Hash // at the size that the checkpoint claims
 	holes  bool        // something before that size is no receipt, so it has no leaf

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -28,7 +29,7 @@ func signedOver(t *testing.T, docs ...[]byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := merkle.Checkpoint{Origin: "log", Size: tree.Size(), Root: tree.Root()}
+	c := tlog.Checkpoint{Origin: "log", Size: tree.Size(), Root: tree.Root()}
 	signed, err := note.Sign(&note.Note{Text: c.String()}, signer)
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,10 @@
-package merkle
+package tlog
 
 import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"github.com/receiptkit/receiptkit/merkle"
 	"strconv"
 	"strings"
 )
@@ -20,7 +21,7 @@ import (
 type Proof struct {
 	Extra      []byte // nil when absent
 	Index      uint64
-	Hashes     []Hash
+	Hashes     []merkle.Hash
 	Checkpoint []byte // a signed note, verbatim
 }
 
@@ -81,7 +82,7 @@ func ParseProof(text []byte) (*Proof, error) {
 		return malformed(next+most+1, "at most 64 hashes")
 	}
 	for ; next < len(lines); next++ {
-		h, err := ParseHash(lines[next])
+		h, err := merkle.ParseHash(lines[next])
 		if err != nil {
 			return malformed(next+1, "the base64 of a 32-byte hash")
 		}

@@ -1,17 +1,18 @@
-package merkle
+package tlog
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
+	"github.com/receiptkit/receiptkit/merkle"
 	"strings"
 	"testing"
 )
 
-func numberedLeaves(n int) []Hash {
-	leaves := make([]Hash, n)
+func numberedLeaves(n int) []merkle.Hash {
+	leaves := make([]merkle.Hash, n)
 	for i := range leaves {
-		leaves[i] = LeafHash(fmt.Append(nil, i))
+		leaves[i] = merkle.LeafHash(fmt.Append(nil, i))
 	}
 	return leaves
 }
@@ -30,12 +31,12 @@ func TestExtension(t *testing.T) {
 			if err != nil || !bytes.Equal(back.Format(), text) || back.Check() != nil {
 				t.Fatalf("%d to %d: %v, check %v:\n%s", size1, size2, err, back.Check(), text)
 			}
-			if back.Root1 != Root(leaves[:size1]) || back.Root2 != Root(leaves[:size2]) {
+			if back.Root1 != merkle.Root(leaves[:size1]) || back.Root2 != merkle.Root(leaves[:size2]) {
 				t.Errorf("%d to %d: other roots", size1, size2)
 			}
 		}
 	}
-	if _, err := ProveExtension(leaves, 0); !errors.Is(err, ErrSizes) {
+	if _, err := ProveExtension(leaves, 0); !errors.Is(err, merkle.ErrSizes) {
 		t.Errorf("from the empty tree: %v", err)
 	}
 }
@@ -67,7 +68,7 @@ func TestExtensionDamage(t *testing.T) {
 
 // TestLongestExtension: as many hashes as a proof can have are read.
 func TestLongestExtension(t *testing.T) {
-	h := Hash{}.String()
+	h := merkle.Hash{}.String()
 	text := extensionHeader + "\nfrom 1 " + h + "\nto 2 " + h + "\n" + strings.Repeat(h+"\n", 65)
 	if x, err := ParseExtension([]byte(text)); err != nil || len(x.Hashes) != 65 {
 		t.Errorf("65 hashes: %v", err)
@@ -75,7 +76,7 @@ func TestLongestExtension(t *testing.T) {
 }
 
 func TestParseExtensionRefuses(t *testing.T) {
-	h := Hash{}.String()
+	h := merkle.Hash{}.String()
 	head := extensionHeader + "\nfrom 1 " + h + "\nto 2 " + h + "\n"
 	for text, want := range map[string]string{
 		"":                                     "line 1",

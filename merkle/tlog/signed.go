@@ -1,4 +1,4 @@
-package merkle
+package tlog
 
 import (
 	"bytes"
@@ -122,4 +122,16 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 // cosignedAt reads the time of a verified cosignature.
 func cosignedAt(signature []byte) time.Time {
 	return time.Unix(int64(min(binary.BigEndian.Uint64(signature), math.MaxInt64)), 0).UTC()
+}
+
+// A SignatureError says that the checkpoint of a note carries a false signature
+// of a known key.
+type SignatureError struct {
+	Name       string
+	KeyHash    uint32
+	Checkpoint Checkpoint // what the note claims; not authenticated
+}
+
+func (e *SignatureError) Error() string {
+	return fmt.Sprintf("merkle: checkpoint: the signature of %q (key id %08x) is false", e.Name, e.KeyHash)
 }

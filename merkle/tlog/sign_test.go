@@ -1,9 +1,10 @@
-package merkle
+package tlog
 
 import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"github.com/receiptkit/receiptkit/merkle"
 	"strings"
 	"testing"
 )
@@ -20,7 +21,7 @@ func testSigner(t *testing.T, origin string) *LogSigner {
 
 func TestSignCheckpoint(t *testing.T) {
 	s := testSigner(t, "example.com/log")
-	c := &Checkpoint{Origin: "example.com/log", Size: 1, Root: LeafHash(nil)}
+	c := &Checkpoint{Origin: "example.com/log", Size: 1, Root: merkle.LeafHash(nil)}
 	msg, err := s.SignCheckpoint(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,11 @@
-package merkle
+package tlog
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/receiptkit/receiptkit/merkle"
 	"golang.org/x/mod/sumdb/note"
 )
 
@@ -21,7 +22,7 @@ import (
 type Checkpoint struct {
 	Origin     string
 	Size       uint64
-	Root       Hash
+	Root       merkle.Hash
 	Extensions []string
 }
 
@@ -61,11 +62,11 @@ func ParseCheckpoint(text string) (*Checkpoint, error) {
 	if err != nil || strconv.FormatUint(size, 10) != lines[1] { // one spelling only
 		return nil, &CheckpointError{2, fmt.Sprintf("expected a decimal size without leading zeros, found %.40q", lines[1])}
 	}
-	root, err := ParseHash(lines[2])
+	root, err := merkle.ParseHash(lines[2])
 	if err != nil {
 		return nil, &CheckpointError{3, fmt.Sprintf("expected the base64 of 32 bytes, found %.60q", lines[2])}
 	}
-	if size == 0 && root != EmptyRoot() {
+	if size == 0 && root != merkle.EmptyRoot() {
 		return nil, &CheckpointError{3, "a tree of size 0 has another root"}
 	}
 	c := &Checkpoint{Origin: lines[0], Size: size, Root: root}

@@ -1,4 +1,4 @@
-package merkle_test
+package tlog_test
 
 import (
 	"bytes"
@@ -18,9 +18,27 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
 const origin = "log.example.net/receipts"
+
+// data are n leaves, no two of them alike.
+func data(n int) [][]byte {
+	d := make([][]byte, n)
+	for i := range d {
+		d[i] = fmt.Appendf(nil, "leaf %d", i)
+	}
+	return d
+}
+
+func hashes(d [][]byte) []merkle.Hash {
+	h := make([]merkle.Hash, len(d))
+	for i := range d {
+		h[i] = merkle.LeafHash(d[i])
+	}
+	return h
+}
 
 type logKey struct {
 	signer   note.Signer
@@ -45,20 +63,20 @@ func newLog(t *testing.T, name string) logKey {
 	return logKey{signer, verifier}
 }
 
-func newCosigner(t *testing.T, name, material string) *merkle.Cosigner {
+func newCosigner(t *testing.T, name, material string) *tlog.Cosigner {
 	t.Helper()
 	seed := sha256.Sum256([]byte(material))
 	key := ed25519.NewKeyFromSeed(seed[:])
-	w, err := merkle.NewWitness(name, key.Public().(ed25519.PublicKey))
+	w, err := tlog.NewWitness(name, key.Public().(ed25519.PublicKey))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &merkle.Cosigner{Witness: w, SignMessage: func(ctx context.Context, m []byte) ([]byte, error) {
+	return &tlog.Cosigner{Witness: w, SignMessage: func(ctx context.Context, m []byte) ([]byte, error) {
 		return ed25519.Sign(key, m), ctx.Err()
 	}}
 }
 
-func signedCheckpoint(t *testing.T, log logKey, c *merkle.Checkpoint) []byte {
+func signedCheckpoint(t *testing.T, log logKey, c *tlog.Checkpoint) []byte {
 	t.Helper()
 	msg, err := note.Sign(&note.Note{Text: c.String()}, log.signer)
 	if err != nil {
@@ -70,25 +88,25 @@ func signedCheckpoint(t *testing.T, log logKey, c *merkle.Checkpoint) []byte {
 func TestCheckpoint(t *testing.T) {
 	log := newLog(t, origin)
 	leaves := hashes(data(5))
-	want := &merkle.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(leaves)}
+	want := &tlog.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(leaves)}
 	msg := signedCheckpoint(t, log, want)
-	c, n, err := merkle.OpenCheckpoint(msg, log.verifier)
+	c, n, err := tlog.OpenCheckpoint(msg, log.verifier)
 	if err != nil || c.String() != want.String() || len(n.Sigs) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if _, _, err := merkle.OpenCheckpoint(msg, newLog(t, "other.example.net").verifier); err == nil {
+	if _, _, err := tlog.OpenCheckpoint(msg, newLog(t, "other.example.net").verifier); err == nil {
 		t.Error("another log's key opens the checkpoint")
 	}
 	for i := range msg { // no byte can be changed
 		bad := bytes.Clone(msg)
 		bad[i] ^= 1
-		if c, _, err := merkle.OpenCheckpoint(bad, log.verifier); err == nil && c.String() != want.String() {
+		if c, _, err := tlog.OpenCheckpoint(bad, log.verifier); err == nil && c.String() != want.String() {
 			t.Errorf("byte %d changed: %+v", i, c)
 		}
 	}
-	foreign := &merkle.Checkpoint{Origin: "other.example.net", Size: 5, Root: want.Root}
-	var malformed *merkle.CheckpointError
-	if _, _, err := merkle.OpenCheckpoint(signedCheckpoint(t, log, foreign), log.verifier); !errors.As(err, &malformed) || malformed.Line != 1 {
+	foreign := &tlog.Checkpoint{Origin: "other.example.net", Size: 5, Root: want.Root}
+	var malformed *tlog.CheckpointError
+	if _, _, err := tlog.OpenCheckpoint(signedCheckpoint(t, log, foreign), log.verifier); !errors.As(err, &malformed) || malformed.Line != 1 {
 		t.Errorf("another origin than the key's name: %v", err)
 	}
 }
@@ -96,7 +114,7 @@ func TestCheckpoint(t *testing.T) {
 func TestParseCheckpoint(t *testing.T) {
 	root := merkle.Root(hashes(data(3))).String()
 	for _, good := range []string{"o\n3\n" + root + "\n", "o\n3\n" + root + "\nextension\nmore\n", "o\n0\n" + merkle.EmptyRoot().String() + "\n", "o\n18446744073709551615\n" + root + "\n"} {
-		if c, err := merkle.ParseCheckpoint(good); err != nil || c.String() != good {
+		if c, err := tlog.ParseCheckpoint(good); err != nil || c.String() != good {
 			t.Errorf("%q: %+v, %v", good, c, err)
 		}
 	}
@@ -105,8 +123,8 @@ func TestParseCheckpoint(t *testing.T) {
 		"o\n18446744073709551616\n" + root + "\n": 2, "o\n3 \n" + root + "\n": 2, "o\n3\r\n" + root + "\n": 2, "o\n3\n" + root[:43] + "\n": 3, "o\n3\n" + root + "=\n": 3,
 		"o\n3\n" + root + "\n\n": 4, "o\n0\n" + root + "\n": 3, "o\x1b\n3\n" + root + "\n": 1,
 	} {
-		c, err := merkle.ParseCheckpoint(bad)
-		var malformed *merkle.CheckpointError
+		c, err := tlog.ParseCheckpoint(bad)
+		var malformed *tlog.CheckpointError
 		if !errors.As(err, &malformed) || malformed.Line != line || c != nil {
 			t.Errorf("%q: %+v, %v; want an error in line %d", bad, c, err, line)
 		}
@@ -117,7 +135,7 @@ func TestParseCheckpoint(t *testing.T) {
 // has. It would be read as one before 1970.
 func TestCosignatureBeyondTime(t *testing.T) {
 	w := newCosigner(t, "w1.example", "w1")
-	text := (&merkle.Checkpoint{Origin: origin, Root: merkle.EmptyRoot()}).String()
+	text := (&tlog.Checkpoint{Origin: origin, Root: merkle.EmptyRoot()}).String()
 	for seconds, want := range map[uint64]bool{0: true, math.MaxInt64: true, math.MaxInt64 + 1: false, math.MaxUint64: false} {
 		signature, err := w.SignMessage(t.Context(), fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", seconds, text))
 		if err != nil {
@@ -128,7 +146,7 @@ func TestCosignatureBeyondTime(t *testing.T) {
 			t.Errorf("time %d: %t, want %t", seconds, got, want)
 		}
 		line := base64.StdEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, w.KeyHash()), payload...))
-		s, err := merkle.OpenSigned(fmt.Appendf(nil, "%s\n— w1.example %s\n", text, line), nil, []*merkle.Witness{w.Witness})
+		s, err := tlog.OpenSigned(fmt.Appendf(nil, "%s\n— w1.example %s\n", text, line), nil, []*tlog.Witness{w.Witness})
 		if (err == nil) != want || want && (len(s.Cosignatures) != 1 || s.Cosignatures[0].At.Unix() != int64(seconds)) {
 			t.Errorf("time %d: %v", seconds, err)
 		}
@@ -138,13 +156,13 @@ func TestCosignatureBeyondTime(t *testing.T) {
 func TestCosignature(t *testing.T) {
 	log := newLog(t, origin)
 	w1, w2 := newCosigner(t, "w1.example", "w1"), newCosigner(t, "w2.example", "w2")
-	plain := signedCheckpoint(t, log, &merkle.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5)))})
+	plain := signedCheckpoint(t, log, &tlog.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5)))})
 	at := time.Unix(1777140000, 0).UTC()
 	msg, err := w1.Cosign(t.Context(), plain, at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, n, err := merkle.OpenCheckpoint(msg, log.verifier, w1, w2)
+	_, n, err := tlog.OpenCheckpoint(msg, log.verifier, w1, w2)
 	if err != nil || len(n.Sigs) != 2 {
 		t.Fatalf("%+v, %v", n, err)
 	}
@@ -155,7 +173,7 @@ func TestCosignature(t *testing.T) {
 		t.Errorf("w2 did not cosign, found %v", got)
 	}
 	// An unknown witness's line is ignored, and says nothing.
-	_, n, err = merkle.OpenCheckpoint(msg, log.verifier, w2)
+	_, n, err = tlog.OpenCheckpoint(msg, log.verifier, w2)
 	if err != nil || len(n.Sigs) != 1 || len(n.UnverifiedSigs) != 1 {
 		t.Errorf("unknown witness: %+v, %v", n, err)
 	}
@@ -165,13 +183,13 @@ func TestCosignature(t *testing.T) {
 	// A witness's line without the log's is no checkpoint.
 	text, sigs, _ := strings.Cut(string(msg), "\n\n")
 	only := text + "\n\n" + sigs[strings.Index(sigs, "\n")+1:]
-	if _, _, err := merkle.OpenCheckpoint([]byte(only), log.verifier, w1); err == nil {
+	if _, _, err := tlog.OpenCheckpoint([]byte(only), log.verifier, w1); err == nil {
 		t.Error("a witness stands for the log")
 	}
 	// A known witness's false line refutes.
 	var false_ *note.InvalidSignatureError
 	moved := strings.Replace(string(msg), "\n5\n", "\n6\n", 1)
-	if _, _, err := merkle.OpenCheckpoint([]byte(moved), w1, log.verifier); !errors.As(err, &false_) {
+	if _, _, err := tlog.OpenCheckpoint([]byte(moved), w1, log.verifier); !errors.As(err, &false_) {
 		t.Errorf("a false cosignature: %v", err)
 	}
 	wrongKey := newCosigner(t, "w1.example", "stolen")
@@ -183,14 +201,14 @@ func TestCosignature(t *testing.T) {
 		t.Error("something else than a note is cosigned")
 	}
 	// A checkpoint that nobody signed, with and without its last line end.
-	bare := (&merkle.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5)))}).String()
+	bare := (&tlog.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5)))}).String()
 	for _, text := range []string{bare, strings.TrimSuffix(bare, "\n")} {
 		if m, err := w1.Cosign(t.Context(), []byte(text), at); err == nil || m != nil {
 			t.Errorf("%q is cosigned: %s", text, m)
 		}
 	}
 	for _, name := range []string{"", "a b", "a+b", "a\u00a0b", "\xff"} {
-		if _, err := merkle.NewWitness(name, w1.Key()); err == nil {
+		if _, err := tlog.NewWitness(name, w1.Key()); err == nil {
 			t.Errorf("the name %q is accepted", name)
 		}
 	}
@@ -199,18 +217,18 @@ func TestCosignature(t *testing.T) {
 func TestProofFile(t *testing.T) {
 	log := newLog(t, origin)
 	leaves := hashes(data(6))
-	checkpoint := signedCheckpoint(t, log, &merkle.Checkpoint{Origin: origin, Size: 6, Root: merkle.Root(leaves)})
+	checkpoint := signedCheckpoint(t, log, &tlog.Checkpoint{Origin: origin, Size: 6, Root: merkle.Root(leaves)})
 	hashes, err := merkle.ProveInclusion(leaves, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, extra := range [][]byte{nil, {}, []byte("opaque")} {
-		want := &merkle.Proof{Extra: extra, Index: 4, Hashes: hashes, Checkpoint: checkpoint}
-		p, err := merkle.ParseProof(want.Format())
+		want := &tlog.Proof{Extra: extra, Index: 4, Hashes: hashes, Checkpoint: checkpoint}
+		p, err := tlog.ParseProof(want.Format())
 		if err != nil || p.Index != 4 || !slices.Equal(p.Hashes, hashes) || !bytes.Equal(p.Extra, extra) || (p.Extra == nil) != (extra == nil) {
 			t.Fatalf("%+v, %v", p, err)
 		}
-		c, _, err := merkle.OpenCheckpoint(p.Checkpoint, log.verifier)
+		c, _, err := tlog.OpenCheckpoint(p.Checkpoint, log.verifier)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +239,7 @@ func TestProofFile(t *testing.T) {
 			t.Error("a proof for one leaf holds for another")
 		}
 	}
-	good := string((&merkle.Proof{Index: 4, Hashes: hashes, Checkpoint: checkpoint}).Format())
+	good := string((&tlog.Proof{Index: 4, Hashes: hashes, Checkpoint: checkpoint}).Format())
 	for name, bad := range map[string]string{
 		"empty":         "",
 		"other version": strings.Replace(good, "@v1", "@v2", 1),
@@ -235,7 +253,7 @@ func TestProofFile(t *testing.T) {
 		"bad extra":     strings.Replace(good, "index", "extra !\nindex", 1),
 		"many hashes":   strings.Replace(good, hashes[0].String()+"\n", strings.Repeat(hashes[0].String()+"\n", 70), 1),
 	} {
-		if p, err := merkle.ParseProof([]byte(bad)); !errors.Is(err, merkle.ErrProof) || p != nil {
+		if p, err := tlog.ParseProof([]byte(bad)); !errors.Is(err, tlog.ErrProof) || p != nil {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
@@ -244,7 +262,7 @@ func TestProofFile(t *testing.T) {
 func FuzzParseProof(f *testing.F) {
 	f.Add([]byte("c2sp.org/tlog-proof@v1\nextra AA==\nindex 4\n" + merkle.EmptyRoot().String() + "\n\ncheckpoint"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if p, err := merkle.ParseProof(text); err == nil && !bytes.Equal(p.Format(), text) {
+		if p, err := tlog.ParseProof(text); err == nil && !bytes.Equal(p.Format(), text) {
 			t.Errorf("%q is read as %q", text, p.Format())
 		}
 	})

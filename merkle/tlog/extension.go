@@ -1,8 +1,9 @@
-package merkle
+package tlog
 
 import (
 	"errors"
 	"fmt"
+	"github.com/receiptkit/receiptkit/merkle"
 	"strconv"
 	"strings"
 )
@@ -19,8 +20,8 @@ import (
 // that a log signed.
 type Extension struct {
 	Size1, Size2 uint64
-	Root1, Root2 Hash
-	Hashes       []Hash
+	Root1, Root2 merkle.Hash
+	Hashes       []merkle.Hash
 }
 
 const extensionHeader = "receiptkit/consistency-proof@v1"
@@ -30,18 +31,18 @@ var ErrExtension = errors.New("merkle: malformed consistency proof")
 
 // ProveExtension returns the proof that the tree over leaf hashes extends the
 // tree over the first size of them. The error is [ErrSizes].
-func ProveExtension(leaves []Hash, size uint64) (*Extension, error) {
-	hashes, err := ProveConsistency(leaves, size)
+func ProveExtension(leaves []merkle.Hash, size uint64) (*Extension, error) {
+	hashes, err := merkle.ProveConsistency(leaves, size)
 	if err != nil {
 		return nil, err
 	}
-	return &Extension{size, uint64(len(leaves)), Root(leaves[:size]), Root(leaves), hashes}, nil
+	return &Extension{size, uint64(len(leaves)), merkle.Root(leaves[:size]), merkle.Root(leaves), hashes}, nil
 }
 
 // Check checks the proof against its own sizes and roots, as [CheckConsistency]
 // does.
 func (x *Extension) Check() error {
-	return CheckConsistency(x.Size1, x.Size2, x.Root1, x.Root2, x.Hashes)
+	return merkle.CheckConsistency(x.Size1, x.Size2, x.Root1, x.Root2, x.Hashes)
 }
 
 // Format returns the file. ParseExtension reads it back.
@@ -80,7 +81,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 		return malformed(3+most+1, "at most 65 hashes")
 	}
 	for i, line := range lines[3:] {
-		h, err := ParseHash(line)
+		h, err := merkle.ParseHash(line)
 		if err != nil {
 			return malformed(i+4, "the base64 of a 32-byte hash")
 		}
@@ -90,13 +91,13 @@ func ParseExtension(text []byte) (*Extension, error) {
 }
 
 // parseHead reads the size and the root behind a word.
-func parseHead(line, word string) (size uint64, root Hash, ok bool) {
+func parseHead(line, word string) (size uint64, root merkle.Hash, ok bool) {
 	rest, found := strings.CutPrefix(line, word)
 	digits, text, both := strings.Cut(rest, " ")
 	size, err := strconv.ParseUint(digits, 10, 64)
 	if !found || !both || err != nil || strconv.FormatUint(size, 10) != digits {
-		return 0, Hash{}, false
+		return 0, merkle.Hash{}, false
 	}
-	root, err = ParseHash(text)
+	root, err = merkle.ParseHash(text)
 	return size, root, err == nil
 }

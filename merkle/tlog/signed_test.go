@@ -1,4 +1,4 @@
-package merkle_test
+package tlog_test
 
 import (
 	"bytes"
@@ -14,13 +14,14 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
 // newKnown returns the log key that newLog makes of the same name, for OpenSigned.
-func newKnown(t *testing.T, name string, log logKey) *merkle.Log {
+func newKnown(t *testing.T, name string, log logKey) *tlog.Log {
 	t.Helper()
 	seed := sha256.Sum256([]byte(name))
-	l, err := merkle.NewLog(name, ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey))
+	l, err := tlog.NewLog(name, ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,19 +35,19 @@ func TestOpenSigned(t *testing.T) {
 	log, second := newLog(t, origin), newLog(t, "second.example.net")
 	known, other := newKnown(t, origin, log), newKnown(t, "second.example.net", second)
 	w1, w2 := newCosigner(t, "w1.example", "w1"), newCosigner(t, "w2.example", "w2")
-	want := &merkle.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5))), Extensions: []string{"opaque"}}
+	want := &tlog.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5))), Extensions: []string{"opaque"}}
 	msg, err := note.Sign(&note.Note{Text: want.String()}, log.signer, second.signer)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := time.Unix(1777140000, 0).UTC()
-	for i, w := range []*merkle.Cosigner{w1, w2, w1} { // w1 twice, at two times
+	for i, w := range []*tlog.Cosigner{w1, w2, w1} { // w1 twice, at two times
 		if msg, err = w.Cosign(t.Context(), msg, at.Add(time.Duration(i)*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	logs, witnesses := []*merkle.Log{known, other}, []*merkle.Witness{w1.Witness}
-	s, err := merkle.OpenSigned(msg, logs, witnesses)
+	logs, witnesses := []*tlog.Log{known, other}, []*tlog.Witness{w1.Witness}
+	s, err := tlog.OpenSigned(msg, logs, witnesses)
 	if err != nil || s.String() != want.String() {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -59,11 +60,11 @@ func TestOpenSigned(t *testing.T) {
 	if want := fmt.Sprintf("w2.example+%08x", w2.KeyHash()); len(s.Unknown) != 1 || s.Unknown[0] != want {
 		t.Errorf("unknown %q, want %q", s.Unknown, want)
 	}
-	if s, err := merkle.OpenSigned(msg, nil, nil); err != nil || len(s.Logs)+len(s.Cosignatures) != 0 || len(s.Unknown) != 5 {
+	if s, err := tlog.OpenSigned(msg, nil, nil); err != nil || len(s.Logs)+len(s.Cosignatures) != 0 || len(s.Unknown) != 5 {
 		t.Errorf("no keys: %+v, %v", s, err)
 	}
 	// The same material twice, as under two names of a key file, is no ambiguity.
-	if s, err := merkle.OpenSigned(msg, []*merkle.Log{known, newKnown(t, origin, log)}, nil); err != nil || len(s.Logs) != 2 {
+	if s, err := tlog.OpenSigned(msg, []*tlog.Log{known, newKnown(t, origin, log)}, nil); err != nil || len(s.Logs) != 2 {
 		t.Errorf("the same key twice: %+v, %v", s, err)
 	}
 }
@@ -73,7 +74,7 @@ func TestOpenSigned(t *testing.T) {
 func TestOpenSignedEveryBit(t *testing.T) {
 	log, w := newLog(t, origin), newCosigner(t, "w1.example", "w1")
 	known := newKnown(t, origin, log)
-	plain := signedCheckpoint(t, log, &merkle.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5)))})
+	plain := signedCheckpoint(t, log, &tlog.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5)))})
 	msg, err := w.Cosign(t.Context(), plain, time.Unix(1777140000, 0))
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +82,7 @@ func TestOpenSignedEveryBit(t *testing.T) {
 	for bit := range len(msg) * 8 {
 		bad := bytes.Clone(msg)
 		bad[bit/8] ^= 1 << (bit % 8)
-		s, err := merkle.OpenSigned(bad, []*merkle.Log{known}, []*merkle.Witness{w.Witness})
+		s, err := tlog.OpenSigned(bad, []*tlog.Log{known}, []*tlog.Witness{w.Witness})
 		if err == nil && len(s.Logs) == 1 && len(s.Cosignatures) == 1 {
 			t.Errorf("bit %d of byte %d, %q: still opens", bit%8, bit/8, msg[bit/8])
 		}
@@ -94,7 +95,7 @@ func TestOpenSignedEveryBit(t *testing.T) {
 func TestOpenSignedRefuses(t *testing.T) {
 	log, w := newLog(t, origin), newCosigner(t, "w1.example", "w1")
 	known := newKnown(t, origin, log)
-	c := &merkle.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5)))}
+	c := &tlog.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5)))}
 	msg := string(signedCheckpoint(t, log, c))
 	line := msg[strings.Index(msg, "\n\n")+2:]
 	payload, err := base64.StdEncoding.DecodeString(strings.Fields(line)[2])
@@ -113,8 +114,8 @@ func TestOpenSignedRefuses(t *testing.T) {
 		}
 		return b.String()
 	}
-	open := func(text string) (*merkle.Signed, error) {
-		return merkle.OpenSigned([]byte(text), []*merkle.Log{known}, []*merkle.Witness{w.Witness})
+	open := func(text string) (*tlog.Signed, error) {
+		return tlog.OpenSigned([]byte(text), []*tlog.Log{known}, []*tlog.Witness{w.Witness})
 	}
 	if s, err := open(msg + unknown(99)); err != nil || len(s.Logs) != 1 || len(s.Unknown) != 99 {
 		t.Errorf("100 lines: %v", err)
@@ -153,16 +154,16 @@ func TestOpenSignedRefuses(t *testing.T) {
 			t.Errorf("%.80q: %v, expected %q", bad, err, want)
 		}
 	}
-	var refuted *merkle.SignatureError
+	var refuted *tlog.SignatureError
 	if _, err := open(strings.Replace(msg, line, falseLine, 1)); !errors.As(err, &refuted) || refuted.Name != origin || refuted.Checkpoint.Root != c.Root || !strings.Contains(err.Error(), origin) {
 		t.Errorf("%v", err)
 	}
 	for _, name := range []string{"", "a b", "a+b"} {
-		if _, err := merkle.NewLog(name, known.Key()); err == nil {
+		if _, err := tlog.NewLog(name, known.Key()); err == nil {
 			t.Errorf("the name %q is accepted", name)
 		}
 	}
-	if _, err := merkle.NewLog(origin, known.Key()[:31]); err == nil {
+	if _, err := tlog.NewLog(origin, known.Key()[:31]); err == nil {
 		t.Error("a short key is accepted")
 	}
 }

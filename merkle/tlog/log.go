@@ -1,4 +1,4 @@
-package merkle
+package tlog
 
 import (
 	"crypto/ed25519"
