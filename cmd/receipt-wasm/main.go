@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt-wasm/internal/core"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -71,7 +72,7 @@ func open(args []js.Value) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	targets, err := stream.AppendJSON(nil, d.Targets)
+	targets, err := receipt.AppendJSON(nil, d.Targets)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func tamper(args []js.Value) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	described, err := stream.AppendJSON(nil, target)
+	described, err := receipt.AppendJSON(nil, target)
 	if err != nil {
 		return nil, err
 	}

@@ -3,11 +3,11 @@ package main
 import (
 	"strings"
 
-	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // escapeLine makes foreign text safe to print on one line.
-func escapeLine(s string) string { return stream.EscapeLine(s) }
+func escapeLine(s string) string { return receipt.EscapeLine(s) }
 
 // escapeText is escapeLine for a text of our own that has several lines.
 func escapeText(s string) string {

@@ -11,7 +11,7 @@ import (
 // a line. No line but these looks like a document, so that a report that is found
 // among receipts is not taken for lines.
 type jsonPrinter struct {
-	w     io.Writer
+	jsonWriter
 	begun bool
 }
 
@@ -20,7 +20,7 @@ func (p *jsonPrinter) report(rep *receipt.Report, _ []byte) error {
 	if !p.begun {
 		p.begun, separator = true, reportsBegin
 	}
-	return writeJSON(p.w, separator, rep, "")
+	return p.write(separator, rep, "")
 }
 
 const reportsBegin = "{\n\"reports\":[\n"
@@ -30,26 +30,33 @@ func (p *jsonPrinter) end(s *stream.Summary) error {
 	if !p.begun {
 		separator = reportsBegin[:len(reportsBegin)-1] + separator[1:]
 	}
-	return writeJSON(p.w, separator, s, "}\n")
+	return p.write(separator, s, "}\n")
 }
 
 // An ndjsonPrinter writes a report a line, and {"summary": ...} at the end. A
 // stream without that last line is not complete.
-type ndjsonPrinter struct{ w io.Writer }
+type ndjsonPrinter struct{ jsonWriter }
 
 func (p *ndjsonPrinter) report(rep *receipt.Report, _ []byte) error {
-	return writeJSON(p.w, "", rep, "\n")
+	return p.write("", rep, "\n")
 }
 
 func (p *ndjsonPrinter) end(s *stream.Summary) error {
-	return writeJSON(p.w, `{"summary":`, s, "}\n")
+	return p.write(`{"summary":`, s, "}\n")
 }
 
-func writeJSON(w io.Writer, before string, v any, after string) error {
-	text, err := stream.AppendJSON([]byte(before), v)
+// A jsonWriter writes values as JSON, each with what stands around it.
+type jsonWriter struct {
+	w    io.Writer
+	text []byte // memory for the next
+}
+
+func (w *jsonWriter) write(before string, v any, after string) error {
+	text, err := receipt.AppendJSON(append(w.text[:0], before...), v)
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(append(text, after...))
+	w.text = append(text, after...)
+	_, err = w.w.Write(w.text)
 	return err
 }

@@ -135,5 +135,5 @@ func listJSON(w io.Writer, list []*keys.PublicKey, now time.Time) error {
 		}
 		all = append(all, l)
 	}
-	return writeJSON(w, `{"keys":`, all, "}\n")
+	return (&jsonWriter{w: w}).write(`{"keys":`, all, "}\n")
 }

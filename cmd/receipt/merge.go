@@ -72,7 +72,7 @@ func merge(e *env, paths []string, o *mergeOptions) error {
 	sum.Tool = toolName()
 	var b bytes.Buffer
 	if o.format == "json" {
-		err = (&jsonPrinter{w: &b}).end(sum)
+		err = (&jsonPrinter{jsonWriter: jsonWriter{w: &b}}).end(sum)
 	} else {
 		writeMerged(&b, e.colored() && o.output == "", sum, len(parts))
 	}

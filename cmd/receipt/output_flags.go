@@ -142,9 +142,9 @@ func (o *verifyOptions) stdout(e *env, file *keyFile, selected *selection) print
 	case o.quiet:
 		return quietPrinter{}
 	case o.format == "json":
-		return &jsonPrinter{w: e.out}
+		return &jsonPrinter{jsonWriter: jsonWriter{w: e.out}}
 	case o.format == "ndjson":
-		return &ndjsonPrinter{w: e.out}
+		return &ndjsonPrinter{jsonWriter: jsonWriter{w: e.out}}
 	case o.format == "junit":
 		return &junitPrinter{w: e.out}
 	case o.format == "github":
@@ -156,9 +156,9 @@ func (o *verifyOptions) stdout(e *env, file *keyFile, selected *selection) print
 func reportPrinter(extension string, f *reportFile) printer {
 	switch extension {
 	case ".json":
-		return &jsonPrinter{w: f}
+		return &jsonPrinter{jsonWriter: jsonWriter{w: f}}
 	case ".ndjson":
-		return &ndjsonPrinter{w: f}
+		return &ndjsonPrinter{jsonWriter: jsonWriter{w: f}}
 	case ".csv":
 		return newCSVPrinter(f)
 	case ".html":

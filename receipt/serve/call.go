@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // ProtocolVersion is the version of the protocol whose routes are served.
@@ -206,7 +206,7 @@ func (c *call) linger() {
 
 // json answers with a value on one line.
 func (c *call) json(status int, v any) error {
-	text, err := stream.AppendJSON(nil, v)
+	text, err := receipt.AppendJSON(nil, v)
 	if err != nil {
 		return internal(err, "the answer could not be written")
 	}
@@ -279,7 +279,7 @@ func (c *call) method() string {
 // clean takes out of a text what would begin a new line, and bounds it.
 func clean(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if stream.Unsafe(r) {
+		if receipt.Unsafe(r) {
 			return '?'
 		}
 		return r

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // ServeHTTP answers the two routes below /x/, to GET and HEAD.
@@ -60,7 +60,7 @@ func refusal(h http.Header, err error, requestID string) (text []byte, media str
 	for name, values := range f.header {
 		h[name] = values
 	}
-	text, err = stream.AppendJSON(nil, f.envelope(requestID))
+	text, err = receipt.AppendJSON(nil, f.envelope(requestID))
 	if err != nil { // of strings alone
 		return nil, mediaJSON, http.StatusInternalServerError
 	}

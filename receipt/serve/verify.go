@@ -134,7 +134,7 @@ func (c *call) verifyDocument(judge *receipt.Verifier, kind stream.Kind) error {
 	}
 	var text []byte
 	err = c.judge(judge, data, kind, sourceName, nil, func(rep *receipt.Report) (err error) {
-		text, err = appendReport(nil, rep)
+		text, err = receipt.AppendJSON(nil, rep)
 		return err
 	})
 	if err != nil {

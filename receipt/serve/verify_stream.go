@@ -143,9 +143,11 @@ func (c *call) lines() *lineWriter {
 	return l
 }
 
-func (l *lineWriter) report(r *receipt.Report) error { return l.line(appendReport(l.text[:0], r)) }
+func (l *lineWriter) report(r *receipt.Report) error {
+	return l.line(receipt.AppendJSON(l.text[:0], r))
+}
 
-func (l *lineWriter) write(v any) error { return l.line(stream.AppendJSON(l.text[:0], v)) }
+func (l *lineWriter) write(v any) error { return l.line(receipt.AppendJSON(l.text[:0], v)) }
 
 func (l *lineWriter) line(text []byte, err error) error {
 	if err != nil {

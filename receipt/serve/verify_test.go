@@ -71,7 +71,7 @@ func reportOf(t testing.TB, v *receipt.Verifier, text []byte, kind stream.Kind) 
 	t.Helper()
 	run := stream.Verify(context.Background(), v, bytes.NewReader(text), stream.Options{Name: "body", Kind: kind})
 	for rep := range run.Reports() {
-		out, err := stream.AppendJSON(nil, rep)
+		out, err := receipt.AppendJSON(nil, rep)
 		if err != nil {
 			t.Fatal(err)
 		}

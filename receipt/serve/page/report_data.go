@@ -45,7 +45,7 @@ func (r *Report) data(sum *stream.Summary) ([]byte, error) {
 	if d.Summary, err = summaryData(sum); err != nil {
 		return nil, err
 	}
-	return stream.AppendJSON(nil, d)
+	return receipt.AppendJSON(nil, d)
 }
 
 // summaryData is a summary with its lists cut to what is shown. They are cut as

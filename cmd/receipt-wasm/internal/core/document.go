@@ -82,7 +82,7 @@ const maxShell = 16 << 10
 // unless that is too long or holds characters that a terminal would not take.
 func shell(preimage []byte, name string, index int) string {
 	text := string(preimage)
-	if len(text) <= maxShell && utf8.ValidString(text) && !strings.ContainsFunc(text, stream.Unsafe) {
+	if len(text) <= maxShell && utf8.ValidString(text) && !strings.ContainsFunc(text, receipt.Unsafe) {
 		return "printf %s " + quote(text) + " | sha256sum"
 	}
 	if strings.HasPrefix(name, "-") {
@@ -91,7 +91,7 @@ func shell(preimage []byte, name string, index int) string {
 	if index > 1 {
 		name = fmt.Sprintf("%s:%d", name, index)
 	}
-	if strings.ContainsFunc(name, stream.Unsafe) || name == "" {
+	if strings.ContainsFunc(name, receipt.Unsafe) || name == "" {
 		name = "FILE"
 	}
 	return "receipt canon --preimage " + quote(name) + " | sha256sum"

@@ -44,7 +44,7 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 	if err != nil {
 		return err
 	}
-	text, err := stream.AppendJSON(nil, given)
+	text, err := receipt.AppendJSON(nil, given)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ type printer struct {
 func (p *printer) report(rep *receipt.Report, text []byte) error {
 	from := len(p.lines)
 	var err error
-	if p.lines, err = stream.AppendJSON(p.lines, rep); err != nil {
+	if p.lines, err = receipt.AppendJSON(p.lines, rep); err != nil {
 		return err
 	}
 	p.lines = append(p.lines, '\n')
@@ -111,11 +111,11 @@ func (p *printer) flush() {
 }
 
 func (p *printer) end(sum *stream.Summary) error {
-	text, err := stream.AppendJSON([]byte(`{"summary":`), sum)
+	text, err := receipt.AppendJSON([]byte(`{"summary":`), sum)
 	if err != nil {
 		return err
 	}
-	sums, err := stream.AppendJSON(nil, &p.sums)
+	sums, err := receipt.AppendJSON(nil, &p.sums)
 	if err != nil {
 		return err
 	}

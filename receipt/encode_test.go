@@ -1,4 +1,4 @@
-package stream
+package receipt
 
 import (
 	"encoding/json"

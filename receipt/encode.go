@@ -1,4 +1,4 @@
-package stream
+package receipt
 
 import (
 	"encoding/json"
@@ -9,15 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// AppendJSON appends a report, a [Summary] or any other value as JSON on one line,
+// AppendJSON appends a report, a summary or any other value as JSON on one line,
 // with escapes for what encoding/json leaves raw in strings although a terminal
 // or an editor might obey it: DEL, C1 controls, bidirectional overrides,
 // invisible characters. What it returns with an error is dst.
 func AppendJSON(dst []byte, v any) ([]byte, error) {
+	if r, ok := v.(*Report); ok && r.writable() {
+		return r.appendJSON(dst)
+	}
+	return appendReflected(dst, v)
+}
+
+func appendReflected(dst []byte, v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return dst, err
 	}
+
 	for len(text) > 0 {
 		r, n := utf8.DecodeRune(text)
 		switch {

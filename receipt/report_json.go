@@ -1,21 +1,21 @@
-package serve
+package receipt
 
 import (
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// appendReport appends a report exactly as [stream.AppendJSON] does, which by
-// reflection takes as long as verifying the receipt. A test compares the two on every
-// fixture, and on a report of which every member is filled in.
-func appendReport(dst []byte, r *receipt.Report) ([]byte, error) {
-	if r.Version < 0 || r.Checks == nil || r.Signatures == nil || r.NotChecked == nil || r.Warnings == nil {
-		return stream.AppendJSON(dst, r) // no report of a verifier
-	}
-	w := writer{text: append(dst, `{"report_version":`...)}
+// writable reports whether r is as a verifier leaves reports: its lists are written
+// [] and never null.
+func (r *Report) writable() bool {
+	return r != nil && r.Version >= 0 && r.Checks != nil && r.Signatures != nil && r.NotChecked != nil && r.Warnings != nil
+}
+
+// appendJSON appends r exactly as encoding/json and the escapes of [AppendJSON] do,
+// which by reflection take as long as verifying the receipt.
+func (r *Report) appendJSON(dst []byte) ([]byte, error) {
+	w := reportWriter{text: append(dst, `{"report_version":`...)}
 	w.text = strconv.AppendInt(w.text, int64(r.Version), 10)
 	w.string(`,"verdict":`, r.Verdict.String())
 	w.string(`,"scope":`, r.Scope.String())
@@ -37,13 +37,13 @@ func appendReport(dst []byte, r *receipt.Report) ([]byte, error) {
 	return append(w.text, '}'), nil
 }
 
-// A writer appends members: the text before a value, and the value.
-type writer struct {
+// A reportWriter appends members: the text before a value, and the value.
+type reportWriter struct {
 	text []byte
 	err  error
 }
 
-func (w *writer) checks(list []receipt.Check) {
+func (w *reportWriter) checks(list []Check) {
 	w.text = append(w.text, `,"checks":[`...)
 	for i := range list {
 		c := &list[i]
@@ -61,7 +61,7 @@ func (w *writer) checks(list []receipt.Check) {
 	w.text = append(w.text, ']')
 }
 
-func (w *writer) signatures(list []receipt.SignatureResult) {
+func (w *reportWriter) signatures(list []SignatureResult) {
 	w.text = append(w.text, `,"signatures":[`...)
 	for i := range list {
 		s := &list[i]
@@ -77,7 +77,7 @@ func (w *writer) signatures(list []receipt.SignatureResult) {
 	w.text = append(w.text, ']')
 }
 
-func (w *writer) notes(name string, list []receipt.Note) {
+func (w *reportWriter) notes(name string, list []Note) {
 	w.text = append(w.text, name...)
 	for i := range list {
 		w.comma(i)
@@ -89,14 +89,14 @@ func (w *writer) notes(name string, list []receipt.Note) {
 	w.text = append(w.text, ']')
 }
 
-func (w *writer) comma(i int) {
+func (w *reportWriter) comma(i int) {
 	if i > 0 {
 		w.text = append(w.text, ',')
 	}
 }
 
 // string appends a text in quotes. What needs an escape takes the slow way.
-func (w *writer) string(name, text string) {
+func (w *reportWriter) string(name, text string) {
 	for i := range len(text) {
 		switch c := text[i]; {
 		case c < ' ' || c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
@@ -107,7 +107,7 @@ func (w *writer) string(name, text string) {
 	w.text = append(append(append(append(w.text, name...), '"'), text...), '"')
 }
 
-func (w *writer) digest(name string, d canon.Digest) {
+func (w *reportWriter) digest(name string, d canon.Digest) {
 	if !d.IsZero() {
 		w.text = append(append(w.text, name...), '"')
 		w.text, _ = d.AppendText(w.text) // it has no error
@@ -115,8 +115,8 @@ func (w *writer) digest(name string, d canon.Digest) {
 	}
 }
 
-func (w *writer) value(name string, v any) {
-	text, err := stream.AppendJSON(append(w.text, name...), v)
+func (w *reportWriter) value(name string, v any) {
+	text, err := appendReflected(append(w.text, name...), v)
 	if err != nil && w.err == nil {
 		w.err = err
 	}
