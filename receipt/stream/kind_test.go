@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -285,7 +286,13 @@ func TestLongLines(t *testing.T) {
 		expect(t, fmt.Sprintf("an element of %d bytes", n), verify(t, text("[", l[0], ",", long, "]"), stream.Options{}),
 			"refuted 1/1/0; input:2 size_limit; a 1")
 	}
-	expect(t, "17 MB of space", verify(t, bytes.Repeat([]byte(" "), 17<<20), stream.Options{}), "refuted 0/1/0; input size_limit")
+	const document = receipt.MaxBytes + stream.MaxWrapping
+	for _, kind := range []stream.Kind{stream.Sniffed, stream.JSON, stream.Lines} {
+		o := stream.Options{Kind: kind}
+		expect(t, "a document's space", verify(t, bytes.Repeat([]byte(" "), document), o), "undecided 0/0/0; error")
+		expect(t, "more space", verify(t, bytes.Repeat([]byte(" "), document+1), o), "refuted 0/1/0; input size_limit")
+		expect(t, "space before a receipt", verify(t, text(bytes.Repeat([]byte(" "), 2*document), l[0]), o), "refuted 0/1/0; input size_limit")
+	}
 	expect(t, "10 MB of [", verify(t, bytes.Repeat([]byte("["), 10<<20), stream.Options{}), "undecided 0/0/1; input:1 torn_tail")
 	expect(t, "10 MB of { in an array", verify(t, text("[", l[0], ",", bytes.Repeat([]byte("{"), 10<<20)), stream.Options{}), "undecided 1/0/1; input:2 torn_tail; a 1")
 }

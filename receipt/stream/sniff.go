@@ -156,8 +156,8 @@ func whole(r io.Reader) (splitter, error) {
 	if len(text) > maxDocument && beginsPage(text) {
 		return newPage(io.MultiReader(bytes.NewReader(text), r)), nil
 	}
-	if len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
-		return &listed{}, nil
+	if len(text) <= maxDocument && len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
+		return &listed{}, nil // more may have a document behind it
 	}
 	if list := pageOf(text); list != nil {
 		return &listed{list}, nil
