@@ -18,6 +18,7 @@ import (
 type recordOptions struct {
 	record.Options
 	issuedAt         string
+	subject          string
 	frames, markdown bool
 	log, output      string
 	force            bool
@@ -57,6 +58,7 @@ withholds secrets from the draft, and receipt seal makes the receipt.`,
 	f.StringVar(&o.Issuer.Name, "issuer-name", "", "`NAME` of the issuer, for people")
 	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "demand a signature by this key: issuer.public_key_id")
 	f.StringVar(&o.TaskID, "task", "", "the task in a log of several: its `ID`; required for frames")
+	f.StringVar(&o.subject, "subject", "", "what the receipt is about, `OBJECT:ID`: outcome, event, artifact, approval or tool_call (default: the task or the replay)")
 	f.StringVar(&o.ReceiptID, "receipt-id", "", "`ID` of the receipt (default: made of the task's)")
 	f.StringVar(&o.issuedAt, "issued-at", "", "`TIME` of issue (default: when the task ended)")
 	f.StringVar(&o.WorkspaceRef, "workspace", "", "`REF` of the workspace")
@@ -85,6 +87,13 @@ func recordLog(ctx context.Context, e *env, path string, o *recordOptions) error
 			return usage("", "--issued-at %q: %w", o.issuedAt, err)
 		}
 		o.IssuedAt = at
+	}
+	if o.subject != "" {
+		object, id, ok := strings.Cut(o.subject, ":")
+		if !ok {
+			return usage("", "--subject %q: expected OBJECT:ID, such as approval:approval_1", o.subject)
+		}
+		o.Subject = receipt.ResourceRef{Object: object, ID: id}
 	}
 	form := record.FormUnknown
 	if o.frames {
@@ -169,6 +178,8 @@ func recordFlag(option string) string {
 		return "--session"
 	case "Tier":
 		return "--tier"
+	case "Subject":
+		return "--subject"
 	case "TaskID":
 		return "--task"
 	case "Issuer.Kind":

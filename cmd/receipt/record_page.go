@@ -25,6 +25,11 @@ The same log and flags give the same bytes: nothing is taken from a clock, nothi
 random. The receipt's id is made of the task's, its time is when the task ended, unless
 flags say otherwise.
 
+The receipt is about the task, or about the replay when the task is one: a
+` + "`replay_segment`" + `. ` + "`--subject OBJECT:ID`" + ` names something else of which the log tells: an event,
+an artifact, an approval or a tool_call, by its id. No event tells of an outcome, so that its
+id is taken as it is given. The receipt's id then has object and id behind the task's.
+
 ## Which events
 
 One task's, a JSON object a line, in the order of ` + "`sequence`" + `. An event that is delivered

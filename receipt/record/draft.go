@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -39,6 +38,10 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, told
 	}
 	d := r.run.draft()
+	var err error
+	if d.Subject, err = r.subject(d); err != nil {
+		return nil, err
+	}
 	if n := textOf(reflect.ValueOf(d)); n > receipt.MaxBytes { // before it is written out
 		limit := exceeded("receipt.MaxBytes", int64(n))
 		return nil, &Error{Index: r.index, Code: CodeLimit, Detail: limit.Error(), err: limit}
@@ -56,7 +59,6 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 	}
 	sealer := r.options.Sealer
 	if sealer == nil {
-		var err error
 		if sealer, err = receipt.NewSealer(); err != nil {
 			return nil, err
 		}
@@ -154,8 +156,7 @@ func (r *run) draft() *receipt.Draft {
 		t.untold("/lifecycle/started_at")
 	}
 	d := &receipt.Draft{
-		ReceiptID: cmp.Or(o.ReceiptID, "receipt_"+strings.TrimPrefix(r.task, "task_")),
-		Subject:   receipt.ResourceRef{Object: "task", ID: r.task},
+		ReceiptID: cmp.Or(o.ReceiptID, r.receiptID()),
 		Issuer:    o.Issuer,
 		IssuedAt:  receipt.At(ended),
 		Identifiers: receipt.Identifiers{
@@ -171,9 +172,6 @@ func (r *run) draft() *receipt.Draft {
 	}
 	if !created.IsZero() {
 		d.Lifecycle.CreatedAt = receipt.At(created)
-	}
-	if r.replay.is {
-		d.Subject.Object = "replay_segment"
 	}
 	d.Approvals = r.approvals.entries(r, t)
 	d.Cost, d.ModelRoute = r.costs.cost(r, t), r.modelRoute(t)

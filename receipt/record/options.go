@@ -14,12 +14,18 @@ import (
 // no clock and makes nothing up: the same events and options give the same draft.
 type Options struct {
 	Issuer    receipt.Issuer // Kind "" is harness
-	ReceiptID string         // "": "receipt_" and the task's id without "task_", the same each time
+	ReceiptID string         // "": "receipt_" and the task's id without "task_", then "_" and the object and the id of another Subject
 	IssuedAt  time.Time      // zero: when the task ended
 
 	// TaskID names the task in a log of several: events of others are passed over
 	// and counted. "": the log is of one task, and a second one is an error.
 	TaskID string
+
+	// Subject is what the receipt is about. Zero: the task, or the replay_segment for
+	// a replay. Else Object is outcome, event, artifact, approval or tool_call, and ID
+	// that of one of which the log tells; no event tells of an outcome, so that its ID
+	// is taken as it is given.
+	Subject receipt.ResourceRef
 
 	// These take the place of what events say, or fill in what they do not.
 	WorkspaceRef, SessionID, TenantID, PersonaRef, PolicyRef string
@@ -55,6 +61,9 @@ func (o Options) normal() (Options, error) {
 	}
 	if o.Tier != "" && !slices.Contains(tiers(), o.Tier) {
 		return o, &OptionError{"Tier", fmt.Sprintf("is %s, expected one of %s", quote(o.Tier), strings.Join(tiers(), ", "))}
+	}
+	if err := checkSubject(o.Subject); err != nil {
+		return o, err
 	}
 	if len(o.WorkspaceRoot) > 1 {
 		o.WorkspaceRoot = strings.TrimRight(o.WorkspaceRoot, "/")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // A Recorder consumes the events of one task, in order, and makes the draft of
@@ -26,6 +27,8 @@ type Recorder struct {
 	line      []byte                        // the canonical form of the latest
 	counts    Counts
 	waiting   []sessionEvent // events of sessions, until a session is known
+
+	subjectTold bool // the event that the receipt is about has come
 }
 
 // A sessionEvent names a session and no task.
@@ -296,6 +299,7 @@ func (r *Recorder) consume(e *event, kind Kind, known bool) {
 		return
 	}
 	r.counts.Events++
+	r.subjectTold = r.subjectTold || r.options.Subject == receipt.ResourceRef{Object: objectEvent, ID: e.id}
 	r.line = append(r.line, '\n')
 	r.log.Write(r.line)
 	if r.options.Keep != nil {

@@ -1,0 +1,83 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Objects that a receipt can be about.
+const (
+	objectTask     = "task"
+	objectReplay   = "replay_segment"
+	objectOutcome  = "outcome"
+	objectEvent    = "event"
+	objectArtifact = "artifact"
+	objectApproval = "approval"
+	objectCall     = "tool_call"
+)
+
+func objects() []string {
+	return []string{objectTask, objectReplay, objectOutcome, objectEvent, objectArtifact, objectApproval, objectCall}
+}
+
+// checkSubject says what is wrong with the subject that the options name.
+func checkSubject(s receipt.ResourceRef) error {
+	switch {
+	case s == (receipt.ResourceRef{}):
+		return nil
+	case !slices.Contains(objects(), s.Object):
+		return &OptionError{"Subject", fmt.Sprintf("is of the object %s, expected one of %s", quote(s.Object), strings.Join(objects(), ", "))}
+	case s.ID == "" || len(s.ID) > MaxText:
+		return &OptionError{"Subject", fmt.Sprintf("has an id of %d bytes, expected 1 to %d", len(s.ID), MaxText)}
+	}
+	return nil
+}
+
+// receiptID is made of the task's id, and of the subject's where that is not the
+// task: receipts of one task differ in their ids.
+func (r *run) receiptID() string {
+	id := "receipt_" + strings.TrimPrefix(r.task, "task_")
+	if s := r.options.Subject; s.Object != "" && s.Object != objectTask && s.Object != objectReplay {
+		id += "_" + s.Object + "_" + s.ID
+	}
+	return id
+}
+
+// subject returns what the receipt is about: what the options name, when the log
+// tells of it, else the task or the replay. No event tells of an outcome, so that the
+// caller's word is taken for its id.
+func (r *Recorder) subject(d *receipt.Draft) (receipt.ResourceRef, error) {
+	own := receipt.ResourceRef{Object: objectTask, ID: r.run.task}
+	if r.run.replay.is {
+		own.Object = objectReplay
+	}
+
+	asked, found := r.options.Subject, false
+	switch asked.Object {
+	case "":
+		return own, nil
+	case objectTask, objectReplay:
+		if asked != own {
+			return own, &OptionError{"Subject", fmt.Sprintf("is the %s %s, expected the %s %s, of which the log is", asked.Object, quote(asked.ID), own.Object, quote(own.ID))}
+		}
+		return own, nil
+	case objectOutcome:
+		found = true
+	case objectEvent:
+		found = r.subjectTold
+	case objectArtifact:
+		found = slices.ContainsFunc(d.FinalArtifacts, func(a receipt.Artifact) bool { return a.ArtifactID == asked.ID })
+	case objectApproval:
+		found = slices.ContainsFunc(d.Approvals, func(a receipt.Approval) bool { return a.ApprovalID == asked.ID })
+	case objectCall:
+		found = slices.ContainsFunc(d.SideEffects.ToolCalls, func(c receipt.ToolCall) bool { return c.CallID == asked.ID })
+	}
+
+	if !found {
+		return own, &OptionError{"Subject", fmt.Sprintf("is the %s %s, and the log tells of none with this id", asked.Object, quote(asked.ID))}
+	}
+	return asked, nil
+}
