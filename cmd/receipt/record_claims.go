@@ -24,7 +24,7 @@ of them takes away what another tells.
 | ~approvals[]~ | an answer of the question's own session. Its input is that of the question, else the arguments so far; ~raw_decision~ in ~quorum_proof~ is a word that is in no table |
 | ~fs_writes[]~ | a report of the call, a span of kind fs that completed, an artifact that is applied; in frames ~mutationStatus~ applied, whatever became of the call, or a completed edit, deletion or move that says nothing else |
 | ~network_egress[]~ | a report of the call, a span of kind http, the URL of a remote MCP server unless the call was not made. The host is ~unknown~, and unreported, where readers of URLs do not agree on it |
-| ~cost~ | spans of every kind; ~span.updated~ of kind usage, the account of the session so far: the last one counts, less what it was before the task. The larger of both is the total |
+| ~cost~ | spans of every kind, each once: an end that is told again in the same words is the same one; ~span.updated~ of kind usage, the account of the session so far: the last one counts, less what it was before the task. The larger of both is the total |
 | ~model_route~ | ~task.submitted~, a span of a model that began or ended: kind llm in any case of letters, or another kind that names a model |
 | ~replay_input.determinism~ | ~byte_deterministic~ only when every model, tool and host that said something, or was asked, is a material with a digest |
 
@@ -38,7 +38,8 @@ without that mark it did itself. The log that is named is the source's, by
 its digest the material says ~unavailable~. Each override is one delta: an ~override_key~
 counts on an event of any kind, and two substitutions of one key are refused. A hash in a
 delta is a digest, null (nothing was there), or left out: not told, or of a secret. What
-is told again without a ~replay.started~ is refused.
+is told again without a ~replay.started~ is refused, and so is a ~replay.started~ of another
+source, or one behind an event that is marked as ~replayed~ and says no more.
 
 ### What is said
 
@@ -56,7 +57,7 @@ Pointers, sorted:
 |---|---|
 | ~unreported~ | not told, or not in full. What stands there is what the schema allows (0, ~unknown~, an empty list), or what was told of it |
 | ~at_least~ | those of ~unreported~ that hold a sum or a list that was told in part, such as a total when one call of a model told no cost |
-| ~at_most~ | numbers that hold what may not be the task's: calls that were asked for and of which nothing else is told, the account of a session that had earlier turns |
+| ~at_most~ | numbers that hold what may not be the task's: calls that were asked for and of which nothing else is told, the account of a session that had earlier turns, a span that ended twice in other words, a turn, agent or task whose cost may be that of the calls in it once more |
 | ~arguments_differ_from_approved~ | calls that ran with other arguments than any approval of them; the call has ~approved_input_hash~ beside its ~input_hash~ |
 
 Unreported can be ~/cost/total~, ~/cost/provider_breakdown/N/~ ~amount~, ~provider~ and

@@ -35,7 +35,7 @@ id is taken as it is given. The receipt's id then has object and id behind the t
 One task's, a JSON object a line, in the order of ` + "`sequence`" + `. An event that is delivered
 again counts once. These end the recording, and there is no draft: an event out of order,
 a sequence of the task that is left out, one id with two contents, a state that the task
-cannot go to, an event behind the end that would have changed the receipt. Unknown kinds
+cannot go to, a second submission, an event behind the end that would have changed the receipt. Unknown kinds
 and unknown members are ignored and counted. Without ` + "`--task`" + ` a log is of one task, and
 without ` + "`--session`" + ` of one session. Events of a compaction or a branch that name no task
 are the task's when they name its session.

@@ -33,6 +33,7 @@ type approval struct {
 	about     map[string]bool // calls that questions named
 	declared  []string        // paths that the question announced
 	notes     map[string]string
+	differ    map[string]bool // notes of which two values were told
 	evidence  [][]byte
 	confirmed bool // a user.tool_confirmation is among the evidence
 
@@ -51,6 +52,7 @@ type approval struct {
 	policy     string
 	signatures []any
 	stray      bool // an answer came from another session
+	rewrites   bool // approvers put different arguments in place of the input
 }
 
 // A reviewer is one who approved, and when.
@@ -137,7 +139,10 @@ func (a *approval) ask(r *run, e *event) {
 	for _, name := range []string{"kind", "mutation_scope", "run_id", "worker_id"} {
 		if value := e.text(e.payload, name); value != "" {
 			if a.notes == nil {
-				a.notes = map[string]string{}
+				a.notes, a.differ = map[string]string{}, map[string]bool{}
+			}
+			if have := a.notes[name]; have != "" && disagree(name, have, value) {
+				a.differ[name] = true
 			}
 			a.notes[name] = value
 		}
@@ -353,6 +358,7 @@ func (r *run) rewrite(e *event, a *approval) {
 	if args.IsZero() {
 		return
 	}
+	a.rewrites = a.rewrites || !a.args.IsZero() && a.args != args
 	a.args = args
 	if a.call == "" {
 		return
@@ -460,6 +466,9 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 	}
 	if a.refusal != "" && a.granted {
 		t.contradicts(place, answersDiffer)
+	}
+	if a.rewrites {
+		t.contradicts(place, inputsDiffer)
 	}
 	if a.stray {
 		t.contradicts(place, otherSession)

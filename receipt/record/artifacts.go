@@ -29,9 +29,12 @@ func artifactChanged(r *run, e *event) {
 	a := r.artifact(e)
 	p := e.payload
 	uri, digest := e.text(p, "uri"), e.digest(p, "sha256")
-	if e.kind == "artifact.updated" {
+	switch {
+	case e.kind == "artifact.updated":
 		a.uri, a.digest, a.withheld = uri, digest, ""
-	} else {
+	case a.withheld != "": // what was redacted stays so until there is another version
+		last(&a.digest, digest)
+	default:
 		last(&a.uri, uri)
 		last(&a.digest, digest)
 	}

@@ -9,6 +9,7 @@ const (
 	eventCost    = 96  // the digests of an event
 	sequenceCost = 80  // the last sequence of a resource
 	entryCost    = 768 // an entry of the draft
+	spanCost     = 160 // the end of a span
 	partCost     = 192 // a part of an entry
 	requestCost  = 512 // a request that waits for its response
 )

@@ -20,12 +20,14 @@ type call struct {
 	category      string
 	outcomes      bool // two ends were told
 	names         bool // two names were
+	gate          gate // what the questions about it came to; when the draft is made
 	server        string
 	outputURI     string
 	material      bool     // it has a place among the materials
 	wrote, sent   origin   // whose reports tell of files, and of the network
 	declaredPaths []string // what was announced, in a question
 	meta          receipt.Object
+	differ        map[string]bool // members of meta of which two values were told
 }
 
 // An output is what a call returned.
@@ -86,10 +88,43 @@ func (c *call) describe(e *event) {
 	}
 }
 
+// note keeps a detail. The last value counts.
 func (c *call) note(name, value string) {
-	if value != "" {
-		c.meta[name] = value
+	if value == "" {
+		return
 	}
+	if have, told := c.meta[name].(string); told && name != "raw_status" && disagree(name, have, value) {
+		if c.differ == nil {
+			c.differ = map[string]bool{}
+		}
+		c.differ[name] = true
+	}
+	c.meta[name] = value
+}
+
+// disagree reports whether two values of a detail cannot both be. A call is of the kind
+// other until something tells which.
+func disagree(name, a, b string) bool {
+	return a != b && !(name == "kind" && (a == "other" || b == "other"))
+}
+
+// told is a detail that the call has, and "" where anything tells another.
+func (c *call) told(name string) string {
+	value, _ := c.meta[name].(string)
+	if c.differ[name] || c.gate.differ[name] || c.gate.notes[name] != "" && disagree(name, value, c.gate.notes[name]) {
+		return ""
+	}
+	return value
+}
+
+// unclear reports whether a detail is told in two ways.
+func (c *call) unclear() bool {
+	for _, name := range [...]string{"executor", "kind", "mutation_scope", "run_id", "worker_id"} {
+		if c.meta[name] != nil && c.told(name) == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // serve notes the MCP server that runs a call. What it returns is a material of
@@ -272,10 +307,9 @@ func (r *run) listed() (calls []*call, at map[string]string) {
 func (r *run) toolCalls(t *telling) []receipt.ToolCall {
 	list := []receipt.ToolCall{}
 	calls, at := r.listed()
-	gates := r.approvals.gates(r)
 	for _, c := range calls {
 		entry := r.callEntry(t, at[c.id], c)
-		r.judge(t, at[c.id], c, gates[c.id], &entry)
+		r.judge(t, at[c.id], c, &entry)
 		if len(entry.Metadata) == 0 {
 			entry.Metadata = nil
 		}
@@ -315,10 +349,10 @@ func (r *run) callEntry(t *telling, at string, c *call) receipt.ToolCall {
 }
 
 // judge compares what was said of a call.
-func (r *run) judge(t *telling, at string, c *call, g gate, entry *receipt.ToolCall) {
-	ran := r.ran(c)
+func (r *run) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
+	ran, g := r.ran(c), c.gate
 	for what, is := range map[string]bool{
-		rejectedYetRan: c.rejection != "", outcomesDiffer: c.outcomes, namesDiffer: c.names,
+		rejectedYetRan: c.rejection != "", outcomesDiffer: c.outcomes, namesDiffer: c.names, detailsDiffer: c.unclear(),
 		inputsDiffer: c.arguments.differ, outputsDiffer: c.output.differ,
 		deniedYetRan: ran && g.refused && !g.approved, undecidedYetRan: ran && g.open && !g.approved && !g.refused,
 	} {

@@ -11,13 +11,16 @@ type cost struct {
 	provider, model string
 	amount          money
 	priced, free    bool // calls of it told an amount; calls of a model told none
+	doubtful        bool // some of it may be counted twice
+	whole           bool // the spans are of a turn, of an agent or of a task
 	input, output   tokens
 }
 
-// Tokens are a sum, and whether calls of a model are not in it.
+// Tokens are a sum, whether calls of a model are not in it, and whether some may be
+// in it twice.
 type tokens struct {
-	sum        int64
-	told, part bool
+	sum                  int64
+	told, part, doubtful bool
 }
 
 // Costs are what the spans of a task and the account of its session tell.
@@ -28,6 +31,33 @@ type costs struct {
 	priced, free  bool
 	input, output tokens
 	account       account
+	wholes        wholes
+	doubtful      bool // a span ended twice, in other words
+}
+
+// Wholes are the spans that may tell the costs of others once more: those of a turn,
+// of an agent or of a task, which have calls in them.
+type wholes struct {
+	turn, other, within int // spans that told a cost or tokens
+}
+
+// spanOf counts a span that told a cost or tokens, and reports whether it is a whole.
+func (w *wholes) spanOf(kind string) bool {
+	switch kind {
+	case "turn":
+		w.turn++
+	case "agent", "task":
+		w.other++
+	default:
+		w.within++
+		return false
+	}
+	return true
+}
+
+// overlap reports whether one may lie in another. Turns follow each other.
+func (w *wholes) overlap() bool {
+	return w.other > 1 || w.other > 0 && w.turn > 0 || w.other+w.turn > 0 && w.within > 0
 }
 
 // An account is what the agent says that its session has cost so far. The last one
@@ -52,6 +82,11 @@ func (r *run) spend(e *event, ofModel bool) {
 	if amount == nil && input == nil && output == nil && !ofModel {
 		return
 	}
+	told := amount != nil || input != nil || output != nil
+	whole := told && !ofModel && r.costs.wholes.spanOf(kindOfSpan(e))
+	if told && ofModel {
+		r.costs.wholes.within++
+	}
 	provider, model := e.text(p, "provider"), e.text(p, "model")
 	key := provider + "\x00" + model
 	c, fresh := r.costs.entry(key)
@@ -60,6 +95,8 @@ func (r *run) spend(e *event, ofModel bool) {
 		r.room(e)
 		c.provider, c.model = provider, model
 	}
+	c.whole = c.whole || whole
+	r.costs.doubt(e, c)
 	r.count(e, &c.input, &r.costs.input, input, ofModel)
 	r.count(e, &c.output, &r.costs.output, output, ofModel)
 	if amount == nil {
@@ -70,6 +107,21 @@ func (r *run) spend(e *event, ofModel bool) {
 	c.priced, r.costs.priced = true, true
 	c.amount.add(amount)
 	r.costs.total.add(amount)
+}
+
+// doubt notes what a span cost that ends for a second time: one of its ends may not be
+// one.
+func (s *costs) doubt(e *event, c *cost) {
+	switch {
+	case e.ended == nil:
+	case e.twice:
+		s.doubtful, c.doubtful = true, true
+		if e.ended.paid != nil {
+			e.ended.paid.doubtful = true
+		}
+	default:
+		e.ended.paid = c
+	}
 }
 
 // pay checks that all is paid in one currency.
@@ -92,6 +144,7 @@ func (r *run) count(e *event, sum, total *tokens, n *int64, ofModel bool) {
 	}
 	sum.sum += *n
 	sum.told, total.told = true, true
+	total.doubtful = total.doubtful || e.twice
 }
 
 // number is the sum as the draft has it at a place: absent when nobody told any.
@@ -101,6 +154,9 @@ func (n tokens) number(t *telling, at string) *int64 {
 	}
 	if n.part {
 		t.floor(at)
+	}
+	if n.doubtful {
+		t.ceiling(at)
 	}
 	return &n.sum
 }
@@ -119,6 +175,7 @@ func (r *run) accounted(e *event) {
 		return
 	}
 	r.costs.pay(e, currency)
+	r.models.spoke = true
 	a.shrank = a.shrank || a.told != nil && a.told.Cmp(&amount.Int) > 0
 	a.told = amount
 }
@@ -139,10 +196,19 @@ func (a *account) share() *money {
 // cost joins both sources: neither takes anything away from what the other tells.
 func (s *costs) cost(r *run, t *telling) receipt.Cost {
 	c := receipt.Cost{Currency: cmp.Or(s.currency, dollars), ProviderBreakdown: []receipt.ProviderCost{}}
+	overlap := s.wholes.overlap()
+	s.input.doubtful, s.output.doubtful = s.input.doubtful || overlap, s.output.doubtful || overlap
 	for i, p := range s.order {
+		p.doubtful = p.doubtful || p.whole && overlap
 		c.ProviderBreakdown = append(c.ProviderBreakdown, p.entry(t, indexed("/cost/provider_breakdown", i)))
 	}
 	total, share := s.total, s.account.share()
+	if (s.doubtful || s.wholes.overlap()) && (share == nil || share.Cmp(&total.Int) < 0) {
+		s.atMost(t)
+	}
+	if s.doubtful {
+		t.contradicts("/cost/total", spanEndedTwice)
+	}
 	if share != nil {
 		if s.priced && share.Cmp(&total.Int) != 0 {
 			t.contradicts("/cost/total", costsDiffer)
@@ -151,7 +217,7 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 			t.contradicts("/cost/total", costShrank)
 		}
 		if s.account.earlier && s.account.before == nil {
-			t.ceiling("/cost/total")
+			s.atMost(t)
 		}
 		if rest := new(money); share.Cmp(&total.Int) > 0 {
 			rest.Sub(&share.Int, &total.Int)
@@ -175,7 +241,19 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 	return c
 }
 
+// atMost notes that the total may have more than the task cost.
+func (s *costs) atMost(t *telling) {
+	t.ceiling("/cost/total")
+	if cmp.Or(s.currency, dollars) == dollars {
+		t.ceiling("/autonomy_budget/consumed/usd")
+	}
+}
+
 func (c *cost) entry(t *telling, at string) receipt.ProviderCost {
+	c.input.doubtful, c.output.doubtful = c.doubtful, c.doubtful
+	if c.doubtful && c.priced {
+		t.ceiling(at + "/amount")
+	}
 	switch {
 	case !c.priced:
 		t.untold(at + "/amount")

@@ -150,6 +150,11 @@ func missing(d *receipt.Draft) error {
 
 func (r *run) draft() *receipt.Draft {
 	o, t := r.options, new(telling)
+	for id, g := range r.approvals.gates(r) {
+		if c := r.calls.byID[id]; c != nil {
+			c.gate = g
+		}
+	}
 	created, started, ended := r.clock()
 	if started.IsZero() { // canceled or failed before it started
 		started = ended
@@ -179,6 +184,9 @@ func (r *run) draft() *receipt.Draft {
 	d.ReplayInput = r.replayInput()
 	d.AutonomyBudget = receipt.AutonomyBudget{Limit: r.limit, Consumed: r.consumed(t, d.Cost.Total, ended.Sub(started))}
 	r.withhold(d, t)
+	for at := range r.twoNames {
+		t.contradicts(at, namesDiffer)
+	}
 	d.Metadata = r.metadata()
 	t.into(d.Metadata)
 	return d

@@ -25,7 +25,8 @@ type write struct {
 	before, after   canon.Digest
 	call            string
 	by              origin
-	event           int // the last one that told of it
+	event           int  // the last one that told of it
+	twice           bool // told by the second end of a span
 }
 
 // An egress is data sent to a host.
@@ -36,6 +37,7 @@ type egress struct {
 	call                 string
 	by                   origin
 	event                int
+	twice                bool
 }
 
 // Effects are the side effects that were told, those of one call joined.
@@ -85,7 +87,7 @@ func (r *run) report(e *event, c *call, byRuntime bool) {
 // entry of a receipt has one path.
 func (r *run) write(e *event, n canon.Node, callID string, by origin) {
 	w := write{
-		path: e.required(n, "path"), operation: e.text(n, "operation"), call: callID, by: by, event: e.index,
+		path: e.required(n, "path"), operation: e.text(n, "operation"), call: callID, by: by, event: e.index, twice: e.twice,
 		before: e.digest(n, "before_sha256"), after: e.digest(n, "after_sha256"),
 	}
 	switch w.operation {
@@ -128,7 +130,7 @@ func (r *run) reach(e *event, n canon.Node, purpose, callID string, by origin) {
 		e.fail(CodePayload, n, "expected a host or a URL")
 	}
 	host, clear := hostOf(at)
-	r.send(e, egress{destination: e.once([]byte(host)), unclear: !clear, purpose: purpose, bytes: e.optionalCount(n, "bytes_sent"), call: callID, by: by, event: e.index})
+	r.send(e, egress{destination: e.once([]byte(host)), unclear: !clear, purpose: purpose, bytes: e.optionalCount(n, "bytes_sent"), call: callID, by: by, event: e.index, twice: e.twice})
 }
 
 // change adds a write, or what it tells of one that another source told.
@@ -147,7 +149,7 @@ func (s *effects) change(w write, root string) (added bool) {
 				first(&have.operation, w.operation)
 				first(&have.before, w.before)
 				first(&have.after, w.after)
-				have.by, have.event = have.by|w.by, w.event
+				have.by, have.event, have.twice = have.by|w.by, w.event, have.twice || w.twice
 				return false
 			}
 		}
@@ -168,7 +170,7 @@ func (s *effects) send(x egress) (added bool) {
 			if again(have.by, x.by, have.event, x.event) && (have.bytes == nil || x.bytes == nil || *have.bytes == *x.bytes) {
 				first(&have.purpose, x.purpose)
 				first(&have.bytes, x.bytes)
-				have.by, have.event = have.by|x.by, x.event
+				have.by, have.event, have.twice = have.by|x.by, x.event, have.twice || x.twice
 				return false
 			}
 		}
@@ -204,6 +206,9 @@ func (r *run) fileWrites(t *telling) (list []receipt.FileWrite, withheld []strin
 		if c := r.calls.byID[w.call]; c != nil && c.wrote&^w.by != 0 {
 			t.contradicts(at, notInReport)
 		}
+		if w.twice {
+			t.contradicts(at, spanEndedTwice)
+		}
 		list = append(list, receipt.FileWrite{
 			Path: name, Operation: t.name(at+"/operation", w.operation, "modify"),
 			BeforeSHA256: receipt.NullableDigest{Digest: w.before}, AfterSHA256: receipt.NullableDigest{Digest: w.after},
@@ -235,6 +240,9 @@ func (r *run) networkEgress(t *telling) []receipt.NetworkEgress {
 		if c != nil && c.sent&^s.by != 0 && s.by != fromRequest {
 			t.contradicts(at, notInReport)
 		}
+		if s.twice {
+			t.contradicts(at, spanEndedTwice)
+		}
 		if s.unclear {
 			t.untold(at + "/destination")
 		}
@@ -258,16 +266,19 @@ func (r *run) tellsPart(told func(*call) bool) bool {
 
 // writesNothing reports whether what a call is said to be changes no file.
 func (c *call) writesNothing() bool {
-	switch c.meta["kind"] {
+	switch c.told("kind") {
 	case "read", "search", "think", "fetch":
 		return true
+	case "edit", "delete", "move":
+		return false
 	}
-	return c.meta["mutation_scope"] == "read_only"
+	kind, _ := c.meta["kind"].(string)
+	return kind == c.told("kind") && c.told("mutation_scope") == "read_only"
 }
 
 // sendsNothing reports whether what a call is said to be sends nothing.
 func (c *call) sendsNothing() bool {
-	switch c.meta["kind"] {
+	switch c.told("kind") {
 	case "read", "edit", "delete", "move", "think":
 		return c.server == ""
 	}

@@ -23,7 +23,9 @@ type event struct {
 	at       time.Time
 	root     canon.Node
 	payload  canon.Node
-	kept     *budget // of the texts that are read; nil: they are not kept
+	kept     *budget    // of the texts that are read; nil: they are not kept
+	ended    *endedSpan // the span that it ends; nil when it has no id
+	twice    bool       // that span had ended before, in other words
 	err      *Error
 }
 

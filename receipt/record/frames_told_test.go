@@ -187,7 +187,7 @@ func TestReportedCost(t *testing.T) {
 		lines []string
 		wants []string
 	}{
-		"a session that was loaded":         {load, []string{`"total":0.045`, `"at_most":["/cost/total"]`}},
+		"a session that was loaded":         {load, []string{`"total":0.045`, `"at_most":["/autonomy_budget/consumed/usd","/cost/total"]`}},
 		"one whose cost before it was told": {append([]string{load[0], usage(`{"amount":0.04,"currency":"USD"}`)}, load[1:]...), []string{`"total":0.005`, `!at_most`}},
 	} {
 		l, err := record.Read(strings.NewReader(strings.Join(test.lines, "\n")), frameOptions(), record.FormFrames)

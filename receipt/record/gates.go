@@ -13,6 +13,7 @@ type gate struct {
 	blank                   bool           // something was approved of which nobody tells the input
 	declared                []string
 	notes                   map[string]string
+	differ                  map[string]bool // notes of which two values were told
 }
 
 // gates returns those of the calls that questions name.
@@ -38,9 +39,12 @@ func (s *approvals) gates(r *run) map[string]gate {
 		}
 		g.declared = append(g.declared, a.declared...)
 		if g.notes == nil {
-			g.notes = map[string]string{}
+			g.notes, g.differ = map[string]string{}, map[string]bool{}
 		}
 		for name, value := range a.notes {
+			if have := g.notes[name]; a.differ[name] || have != "" && disagree(name, have, value) {
+				g.differ[name] = true
+			}
 			g.notes[name] = value
 		}
 		all[a.call] = g

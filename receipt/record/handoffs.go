@@ -17,6 +17,7 @@ func HandoffStatuses() []Word {
 type handed struct {
 	receipt.Handoff
 	ended string // how its status is told; "" when nobody tells any
+	names bool   // two agents were told
 }
 
 // handoff notes the last state of work that was given away.
@@ -28,7 +29,7 @@ func handoff(r *run, e *event) {
 		r.room(e)
 		h.TaskID = id
 	}
-	first(&h.TargetAgent, e.text(p, "target_agent"))
+	h.names = named(&h.TargetAgent, e.text(p, "target_agent")) || h.names
 	last(&h.ended, e.text(p, "status"))
 	last(&h.ReceiptID, e.text(p, "receipt_id"))
 }
@@ -40,6 +41,9 @@ func (r *run) handoffList(t *telling) []receipt.Handoff {
 		entry := h.Handoff
 		entry.TargetAgent = t.name(at+"/target_agent", h.TargetAgent, "unknown")
 		entry.Status = meaning(HandoffStatuses(), t.name(at+"/status", h.ended, ""), "accepted")
+		if h.names {
+			t.contradicts(at, namesDiffer)
+		}
 		list = append(list, entry)
 	}
 	return list

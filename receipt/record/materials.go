@@ -87,7 +87,7 @@ func (r *run) replayInput() receipt.ReplayInput {
 
 // unrecorded reports whether something answered, or may have, that is no material.
 func (r *run) unrecorded() bool {
-	if r.spans.of(spanModel) {
+	if r.spans.of(spanModel) || r.models.twice {
 		return true
 	}
 	for _, c := range r.calls.order {

@@ -289,6 +289,7 @@ func (r *Recorder) consume(e *event, kind Kind, known bool) {
 		if again {
 			break
 		}
+		r.run.replay.marked(e)
 		kind.apply(r.run, e)
 	}
 	if again {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ type replay struct {
 	events *int64           // of that log
 	deltas list[delta]
 	clock  map[string]time.Time // that time: overrides pin
+	early  string               // the id of the first event that was marked as replayed before the replay started
 	told   *Error               // the first event that is told again, for a task that is no replay
 }
 
@@ -32,15 +34,23 @@ type delta struct {
 
 func replayStarted(r *run, e *event) {
 	p, meta := e.payload, e.root.Member("replay")
+	source := cmp.Or(e.text(p, "source_task_id"), e.text(meta, "source_task_id"))
+	mode := cmp.Or(e.text(p, "mode"), e.text(meta, "mode"))
+	receiptHash, logHash, logURI := e.digest(p, "source_receipt_hash"), e.digest(p, "source_log_sha256"), e.text(p, "source_log_uri")
+
 	s := &r.replay
+	if !fits(s.source, source) || !fits(s.mode, mode) || !fits(s.sourceHash, receiptHash) || !fits(s.log.SHA256, logHash) || !fits(s.log.URI, logURI) {
+		e.fail(CodeReplay, e.root, "expected one replay in a task, found another")
+	}
+	if s.early != "" {
+		e.fail(CodeReplay, e.root, "expected it before the first event that is marked as replayed: the event %s may be the source's, and was taken for the task's own", quote(s.early))
+	}
 	s.is = true
-	first(&s.source, e.text(p, "source_task_id"))
-	first(&s.source, e.text(meta, "source_task_id"))
-	first(&s.mode, e.text(p, "mode"))
-	first(&s.mode, e.text(meta, "mode"))
-	first(&s.sourceHash, e.digest(p, "source_receipt_hash"))
-	first(&s.log.SHA256, e.digest(p, "source_log_sha256"))
-	first(&s.log.URI, e.text(p, "source_log_uri"))
+	first(&s.source, source)
+	first(&s.mode, mode)
+	first(&s.sourceHash, receiptHash)
+	first(&s.log.SHA256, logHash)
+	first(&s.log.URI, logURI)
 	if s.events == nil {
 		s.events = e.optionalCount(p, "source_log_events")
 	}
@@ -73,6 +83,14 @@ func (r *run) tellAgain(e *event, kind Kind) {
 	r.replay.foundBefore(e)
 	if kind.apply != nil {
 		kind.apply(r.source, e)
+	}
+}
+
+// marked remembers the first event that only its mark tells from the task's own. What
+// tells the state of the task is its own in any case.
+func (s *replay) marked(e *event) {
+	if s.early == "" && !s.is && !strings.HasPrefix(e.kind, "task.") && !strings.HasPrefix(e.kind, "replay.") && e.flag(e.root, "replayed") {
+		s.early = e.id
 	}
 }
 

@@ -29,6 +29,7 @@ type run struct {
 	costs     costs
 	models    models
 	spans     openSpans
+	endings   endedSpans
 	materials *materials
 	handoffs  list[handed]
 	artifacts list[artifact]
@@ -41,7 +42,8 @@ type run struct {
 	reasoningWithheld string // the reason, "" when nothing was
 	trigger           receipt.Object
 	memoryWrites      int
-	foreign           int // answers from other sessions
+	twoNames          map[string]bool // places of the draft of which two names were told
+	foreign           int             // answers from other sessions
 
 	*budget
 }
@@ -49,7 +51,7 @@ type run struct {
 func newRun(o Options) *run {
 	return &run{
 		options: o, task: o.TaskID, tier: o.Tier, startTier: o.Tier, approvals: approvals{of: map[string]string{}}, effects: newEffects(),
-		models: models{calls: map[string]int{}}, spans: openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}},
+		models: models{calls: map[string]int{}}, spans: openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}}, endings: endedSpans{},
 		materials: &materials{recorded: map[[4]string]int{}}, budget: newBudget(),
 	}
 }
@@ -99,7 +101,7 @@ func (r *run) list(e *event, cost int) {
 // envelope takes the identifiers of the first event that has them. When the session
 // is not named, there is one.
 func (r *run) envelope(e *event) {
-	first(&r.ids.WorkspaceRef, e.text(e.root, "workspace_id"))
+	r.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.text(e.root, "workspace_id"))
 	first(&r.ids.TraceID, e.text(e.root, "trace_id"))
 	of, named := e.text(e.root, "session_id"), r.options.SessionID
 	switch {
@@ -113,12 +115,28 @@ func (r *run) envelope(e *event) {
 	}
 }
 
+// identify notes a name of the draft. Of two, the first is kept, and the other listed.
+func (r *run) identify(at string, have *string, name string) {
+	if named(have, name) {
+		if r.twoNames == nil {
+			r.twoNames = map[string]bool{}
+		}
+		r.twoNames[at] = true
+	}
+}
+
 // first sets what is not set yet.
 func first[T comparable](have *T, value T) {
 	var zero T
 	if *have == zero {
 		*have = value
 	}
+}
+
+// named sets a name that is not set yet, and reports whether it has another.
+func named(have *string, name string) bool {
+	first(have, name)
+	return name != "" && name != *have
 }
 
 // last sets what is said anew.

@@ -35,6 +35,7 @@ func kindOfSpan(e *event) string {
 type models struct {
 	calls map[string]int // of each agent label
 	told  int            // all that were told
+	twice bool           // one ended twice, in other words
 	spoke bool           // something tells that a model said something
 }
 
@@ -64,6 +65,33 @@ func (s *openSpans) end(r *run, e *event, kind string) {
 		delete(s.ids, key)
 		r.free(partCost)
 	}
+}
+
+// An ended span is what ended it, and what it cost.
+type endedSpan struct {
+	words canon.Digest // of the kind and the payload
+	paid  *cost
+}
+
+// Ended spans are kept by the digests of their ids.
+type endedSpans map[canon.Digest]*endedSpan
+
+// end notes an end, and reports whether the same words told it before. Other words
+// about one span are a second end. A span without an id is one of its own.
+func (s endedSpans) end(r *run, e *event) (told bool) {
+	id := e.span()
+	if id == "" || !saysSpan(e) {
+		return false
+	}
+	key, words := canon.Sum([]byte(id)), canon.Sum(e.payload.AppendCanonical([]byte(e.kind)))
+	before, again := s[key]
+	if !again {
+		before = &endedSpan{words: words}
+		s[key] = before
+		r.charge(e, e.root, spanCost)
+	}
+	e.ended, e.twice = before, again
+	return again && before.words == words
 }
 
 // of reports whether one of a kind is open.
@@ -105,12 +133,17 @@ func (r *run) span(e *event, completed bool) {
 	p := e.payload
 	callID, kind := e.text(p, "tool_call_id"), kindOfSpan(e)
 	r.spans.end(r, e, kind)
+	if kind == spanUsage { // an account is told as often as it changes
+		r.accounted(e)
+		return
+	}
+
+	if r.endings.end(r, e) { // told again
+		return
+	}
 	switch kind {
 	case spanModel:
 		r.modelCall(e, completed)
-		return
-	case spanUsage:
-		r.accounted(e)
 		return
 	case spanHTTP:
 		r.reach(e, p, e.text(p, "name"), callID, fromSpan)
@@ -150,6 +183,7 @@ func saysUsage(e *event) bool { return kindOfSpan(e) == spanUsage && !absent(e.p
 func (r *run) modelCall(e *event, completed bool) {
 	p := e.payload
 	r.models.told++
+	r.models.twice = r.models.twice || e.twice
 	r.spend(e, true)
 	r.choose(e)
 	agent := cmp.Or(e.text(p, "agent"), "main")

@@ -77,12 +77,14 @@ func (r *run) setTier(e *event) {
 }
 
 func submitted(r *run, e *event) {
-	r.become(e, "SUBMITTED")
+	if r.become(e, "SUBMITTED"); !r.created.IsZero() && !r.again {
+		e.fail(CodeTransition, e.root.Member("event"), "a task is submitted once, and this one was before")
+	}
 	r.setTier(e)
 	r.created = e.at
 	p := e.payload
-	first(&r.ids.WorkspaceRef, e.text(p, "workspace_ref"))
-	first(&r.ids.TenantID, e.text(p, "tenant_id"))
+	r.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.text(p, "workspace_ref"))
+	r.identify("/identifiers/tenant_id", &r.ids.TenantID, e.text(p, "tenant_id"))
 	first(&r.ids.PersonaRef, e.text(p, "persona_ref"))
 	first(&r.ids.PersonaRef, e.text(p, "persona_id"))
 	first(&r.ids.BranchID, e.text(p, "branch_id"))

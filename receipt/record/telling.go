@@ -86,11 +86,13 @@ const (
 	inputsDiffer    = "inputs_differ"
 	outputsDiffer   = "outputs_differ"
 	namesDiffer     = "names_differ"
+	detailsDiffer   = "details_differ"
 	notInReport     = "not_in_report"
 	answersDiffer   = "answers_differ"
 	otherSession    = "answered_from_another_session"
 	costsDiffer     = "costs_differ"
 	costShrank      = "cost_shrank"
+	spanEndedTwice  = "span_ended_twice"
 )
 
 // A Contradiction is an entry of metadata.contradictions.
@@ -103,13 +105,15 @@ func Contradictions() []Contradiction {
 		{deniedYetRan, "the call ran, and no question about it was approved"},
 		{undecidedYetRan, "the call ran while a question about it was open, or had run out"},
 		{outcomesDiffer, "the call ended in two ways; a failure that either line tells is kept"},
-		{inputsDiffer, "two lines tell different arguments of what ran; the runtime's come before the transcript's, then the first"},
+		{inputsDiffer, "of a call: two lines tell different arguments of what ran; the runtime's come before the transcript's, then the first. Of an approval: it was given with two sets of arguments; the last counts"},
 		{outputsDiffer, "the call returned two things; the first of the runtime's is kept, else the first of the transcript's"},
-		{namesDiffer, "the tool of the call has two names; the first is kept"},
+		{namesDiffer, "two names of this are told; the first is kept"},
+		{detailsDiffer, "lines about the call, or questions about it, tell another kind, executor, scope, run or worker; the call's last is kept"},
 		{notInReport, "what the call's own report tells of files or of the network leaves this entry out"},
 		{answersDiffer, "the question was both approved and not; what was no approval is kept"},
 		{otherSession, "an answer came from another session than the question, and decided nothing"},
 		{costsDiffer, "the agent's account and the costs of its calls give different sums; the larger is kept"},
+		{spanEndedTwice, "a span ended twice, in other words: what both tell is here, and one of them may not be so"},
 		{costShrank, "the agent's account became smaller; the last counts"},
 	}
 }

@@ -224,7 +224,7 @@ func TestAccount(t *testing.T) {
 	}{
 		{"the last counts", []line{usage(`0.01`, ``), usage(`{"amount":0.045,"currency":"USD"}`, ``)}, []string{`"cost":{"currency":"USD","provider_breakdown":[{"amount":0.045,"provider":"unknown"}],"total":0.045}`, `"usd":0.045`, `"unreported":["/cost/provider_breakdown/0/provider","/model_route/chosen_model"]`}},
 		{"what was spent before", []line{usage(`0.01`, `,"earlier":true`), usage(`0.045`, ``)}, []string{`"total":0.035`, `!at_most`}},
-		{"what was spent before is not told", []line{usage(`0.045`, `,"loaded":true`)}, []string{`"total":0.045`, `"at_most":["/cost/total"]`}},
+		{"what was spent before is not told", []line{usage(`0.045`, `,"loaded":true`)}, []string{`"total":0.045`, `"at_most":["/autonomy_budget/consumed/usd","/cost/total"]`}},
 		{"it shrinks", []line{usage(`0.05`, ``), usage(`0.045`, ``)}, []string{`"total":0.045`, `"what":"cost_shrank"`}},
 		{"the same", []line{call, usage(`0.03`, ``)}, []string{`"total":0.03`, `!contradictions`, `!at_least`}},
 		{"more than the calls", []line{call, usage(`0.045`, ``)}, []string{`{"amount":0.03,"model":"m","provider":"p"},{"amount":0.015,"provider":"unknown"}`, `"total":0.045`, `"what":"costs_differ"`}},
