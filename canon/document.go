@@ -38,7 +38,8 @@ func (l Limits) resolved() Limits {
 // readers can see different documents.
 //
 // A Document keeps the source that it was given, which must not change while it
-// is in use. Parse reuses its memory: the index takes at most about ten bytes
+// is in use; only the content of a string value may be overwritten, by as many
+// bytes, when none of the old and the new ones needs an escape. Parse reuses its memory: the index takes at most about ten bytes
 // for each byte of the longest source, for ordinary documents two. Reading is
 // safe for concurrent use, but for Digest, which uses an internal buffer.
 type Document struct {

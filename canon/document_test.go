@@ -384,3 +384,29 @@ func TestSourceBounded(t *testing.T) {
 	}
 	<-done
 }
+
+// TestOverwrite: the content of a string value may be overwritten by as many bytes,
+// if none of them needs an escape.
+func TestOverwrite(t *testing.T) {
+	for _, src := range []string{
+		`{"b":{"c":"0000","é\n":[1.0]},"a":"0000"}`, `{"a":"0000","b":"0000"}`, `["0000"]`, ` "0000" `,
+	} {
+		text := []byte(src)
+		d := new(Document)
+		if err := d.Parse(text, Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		for at := range len(text) - 4 {
+			if string(text[at:at+4]) == "0000" {
+				copy(text[at:], "zé~")
+			}
+		}
+		want, err := Transform([]byte(strings.ReplaceAll(src, "0000", "zé~")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.AppendCanonical(nil); string(got) != string(want) || d.Digest() != Sum(want) {
+			t.Errorf("%s: got %s, want %s", src, got, want)
+		}
+	}
+}

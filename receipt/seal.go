@@ -79,7 +79,7 @@ func SealDocument(d *canon.Document, head chain.Head) (*Sealed, error) {
 // Seal is the function [Seal].
 func (s *Sealer) Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	problems := d.unsetTimes(nil)
-	text, err := d.encode()
+	text, err := d.encode(Chain{PreviousReceiptHash: NullableDigest{head.Hash}})
 	if err != nil {
 		problems = append(problems, Problem{Code: CodeSchemaInvalid, Detail: err.Error()})
 	} else { // encoding/json refuses values that contain themselves, so badText ends
@@ -92,11 +92,14 @@ func (s *Sealer) Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	if err := doc.Parse(text, canon.Limits{Bytes: 2 * MaxBytes}); err != nil {
 		return nil, invalidSyntax(err)
 	}
-	return s.SealDocument(doc, head)
+	if problems := impossible(head); len(problems) > 0 {
+		return nil, &InvalidError{problems}
+	}
+	return s.seal(doc, text, head)
 }
 
-// encode writes the draft as JSON; lists are never null.
-func (d *Draft) encode() ([]byte, error) {
+// encode writes the draft as JSON, with its chain; lists are never null.
+func (d *Draft) encode(link Chain) ([]byte, error) {
 	c := *d
 	notNil(&c.Approvals)
 	notNil(&c.Deltas)
@@ -115,7 +118,8 @@ func (d *Draft) encode() ([]byte, error) {
 	return json.Marshal(struct {
 		Schema string `json:"schema"`
 		Draft
-	}{SchemaMarker, c})
+		Chain Chain `json:"chain"`
+	}{SchemaMarker, c, link})
 }
 
 func notNil[T any](list *[]T) {
@@ -196,23 +200,29 @@ func (s *Sealer) SealDocument(d *canon.Document, head chain.Head) (*Sealed, erro
 	if problems := refusals(root, head); len(problems) > 0 {
 		return nil, &InvalidError{problems}
 	}
-	// The preimage does not hold receipt_hash, so any value serves to find it.
-	sealed := new(canon.Document)
-	text := assemble(root, head, canon.Digest{})
-	if err := sealed.Parse(text, canon.Limits{Bytes: 4 * MaxBytes}); err != nil {
+	doc, text := new(canon.Document), assemble(root, head)
+	if err := doc.Parse(text, canon.Limits{Bytes: 4 * MaxBytes}); err != nil {
 		return nil, invalidSyntax(err)
 	}
-	hash, err := chain.Hash(sealed)
+	return s.seal(doc, text, head)
+}
+
+// seal puts the hash into a receipt that is complete but for it. text is what doc
+// was parsed from, with the zero digest in the hash's place.
+func (s *Sealer) seal(doc *canon.Document, text []byte, head chain.Head) (*Sealed, error) {
+	// The preimage does not hold receipt_hash, and all hashes have the same length:
+	// its digits are written into the text, and the index over it stays right.
+	hash, err := chain.Hash(doc)
 	if err != nil {
 		return nil, err
 	}
-	if err := sealed.Parse(assemble(root, head, hash), canon.Limits{Bytes: 4 * MaxBytes}); err != nil {
-		return nil, invalidSyntax(err)
-	}
-	if problems := s.problems(sealed); len(problems) > 0 {
+	digits := doc.Root().Member("chain").Member("receipt_hash").Offset() + len(`"`)
+	copy(text[digits:], hash.String())
+
+	if problems := s.problems(doc); len(problems) > 0 {
 		return nil, &InvalidError{problems}
 	}
-	return newSealed(sealed, hash, countAfter(head)), nil
+	return newSealed(doc, hash, countAfter(head)), nil
 }
 
 // refusals finds what makes a document no draft, or none for this stream.
@@ -228,16 +238,21 @@ func refusals(root canon.Node, head chain.Head) []Problem {
 	if !link.IsZero() && link.Kind() != canon.KindObject {
 		problems = append(problems, Problem{"/chain", CodeSchemaInvalid, "expected an object, found " + kindName(link.Kind())})
 	}
-	if head.Hash.IsZero() && head.Count > 0 {
-		problems = append(problems, Problem{"/chain/previous_receipt_hash", CodeChainBreak,
-			fmt.Sprintf("the head counts %d receipts, but has no hash", head.Count)})
-	}
+	problems = append(problems, impossible(head)...)
 	previous := link.Member("previous_receipt_hash")
 	if !previous.IsZero() && string(previous.AppendCanonical(nil)) != string(previousText(head)) {
 		problems = append(problems, Problem{"/chain/previous_receipt_hash", CodeChainBreak,
 			fmt.Sprintf("the draft names %s, the predecessor given is %s", excerpt(previous.Raw()), previousText(head))})
 	}
 	return problems
+}
+
+// impossible finds what no head of a stream can be.
+func impossible(head chain.Head) []Problem {
+	if !head.Hash.IsZero() || head.Count == 0 {
+		return nil
+	}
+	return []Problem{{"/chain/previous_receipt_hash", CodeChainBreak, fmt.Sprintf("the head counts %d receipts, but has no hash", head.Count)}}
 }
 
 func previousText(head chain.Head) []byte {
@@ -247,11 +262,12 @@ func previousText(head chain.Head) []byte {
 	return canon.AppendString(nil, head.Hash.String())
 }
 
-// assemble writes the draft with its chain. The result is not canonical yet.
-func assemble(root canon.Node, head chain.Head, hash canon.Digest) []byte {
+// assemble writes the draft with its chain, in which the zero digest stands for the
+// hash. The result is not canonical.
+func assemble(root canon.Node, head chain.Head) []byte {
 	b := []byte(`{"chain":{"previous_receipt_hash":`)
 	b = append(b, previousText(head)...)
-	b = append(append(b, `,"receipt_hash":`...), canon.AppendString(nil, hash.String())...)
+	b = append(append(b, `,"receipt_hash":`...), canon.AppendString(nil, canon.Digest{}.String())...)
 	for name, value := range root.Member("chain").Members() {
 		if name.String() != "previous_receipt_hash" {
 			b = appendMember(b, name, value)

@@ -268,6 +268,44 @@ func TestSign(t *testing.T) {
 	}
 }
 
+// TestSealedKeepsDocument: what a sealed receipt keeps is what it writes, and nobody
+// else can change it.
+func TestSealedKeepsDocument(t *testing.T) {
+	draft, err := receipt.Seal(plainDraft(), chain.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := parsed(t, bytes.Replace(draft.JSON(), []byte(`"receipt_hash":"`+draft.Hash().String()+`"`), []byte(`"merkle_root":"`+canon.Sum(nil).String()+`"`), 1))
+	sealed, err := receipt.SealDocument(given, chain.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := sealed.Sign(t.Context(), testKeys()["a"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := signed.JSON()
+	read, err := receipt.ParseSealed(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(text)
+	copy(text, "something else")
+	for name, s := range map[string]*receipt.Sealed{"sealed": sealed, "of a draft": draft, "signed": signed, "read": read} {
+		hash, err := chain.Hash(s.Document())
+		link, ok := chain.LinkOf(s.Document())
+		if err != nil || hash != s.Hash() || !ok || link.Hash != hash {
+			t.Errorf("%s: the document has the hash %v and states %v, want %v", name, hash, link.Hash, s.Hash())
+		}
+		if canonical, err := canon.Transform(s.JSON()); err != nil || !bytes.Equal(canonical, s.JSON()) {
+			t.Errorf("%s: not canonical: %s, %v", name, s.JSON(), err)
+		}
+	}
+	if string(read.JSON()) != want || string(signed.JSON()) != want {
+		t.Errorf("read %s, signed %s, want %s", read.JSON(), signed.JSON(), want)
+	}
+}
+
 func TestParseSealed(t *testing.T) {
 	good := sealAndSign(t, plainDraft())
 	s, err := receipt.ParseSealed(good)

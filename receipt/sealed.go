@@ -15,16 +15,17 @@ import (
 // cannot be edited or redacted any more, only signatures can be added, which
 // lie outside the hash.
 type Sealed struct {
-	json   []byte // canonical
+	doc    *canon.Document // whose source is this package's own
 	id     string
 	hash   canon.Digest
 	stream chain.Stream
 	count  uint64
 }
 
+// newSealed keeps doc, whose source nobody else may have.
 func newSealed(doc *canon.Document, hash canon.Digest, count uint64) *Sealed {
 	return &Sealed{
-		json:   doc.AppendCanonical(nil),
+		doc:    doc,
 		id:     doc.Root().Member("receipt_id").String(),
 		hash:   hash,
 		stream: chain.StreamOf(doc),
@@ -47,7 +48,7 @@ func ParseSealed(data []byte) (*Sealed, error) {
 func (s *Sealer) Parse(data []byte) (*Sealed, error) {
 	v := &Verifier{policy: Policy{IntegrityOnly: true}, schema: s.schema}
 	doc, rep := new(canon.Document), new(Report)
-	v.VerifyBytes(data, doc, rep)
+	v.VerifyBytes(slices.Clone(data), doc, rep)
 	switch rep.Verdict {
 	case Verified:
 		return newSealed(doc, rep.ReceiptHash, 0), nil
@@ -58,7 +59,12 @@ func (s *Sealer) Parse(data []byte) (*Sealed, error) {
 }
 
 // JSON returns the receipt in canonical form (RFC 8785), without a newline.
-func (s *Sealed) JSON() []byte { return slices.Clone(s.json) }
+func (s *Sealed) JSON() []byte { return s.doc.AppendCanonical(nil) }
+
+// Document returns the receipt as it was parsed, once, when it was sealed, signed or
+// read; its source may be not canonical. It is for reading: nothing must be parsed
+// into it, and its method Digest is not for concurrent use.
+func (s *Sealed) Document() *canon.Document { return s.doc }
 
 // ID returns the receipt_id.
 func (s *Sealed) ID() string { return s.id }
@@ -90,23 +96,18 @@ func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
 	}
-	doc, err := canon.Parse(s.json)
-	if err != nil {
-		return nil, err
-	}
-	if doc.Root().Member("signatures").Len() >= MaxSignatures {
+	root := s.doc.Root()
+	if root.Member("signatures").Len() >= MaxSignatures {
 		return nil, fmt.Errorf("receipt: sign: the receipt has %d signatures, and verifiers examine no more", MaxSignatures)
 	}
-	signed, err := canon.Transform(withSignature(doc.Root(), entry))
-	if err != nil {
+	c := *s
+	if c.doc, err = canon.Parse(withSignature(root, entry)); err != nil {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
 	}
-	c := *s
-	c.json = signed
 	return &c, nil
 }
 
-// withSignature writes the receipt with one more entry. Not canonical yet.
+// withSignature writes the receipt with one more entry. It is not canonical.
 func withSignature(root canon.Node, entry []byte) []byte {
 	b := []byte(`{"signatures":[`)
 	for _, n := range root.Member("signatures").Elements() {

@@ -240,12 +240,8 @@ func draftErrors(err error) (list []*batch.DraftError) {
 
 // write writes both files or none.
 func (o *batchSealOptions) write(made *batch.Batch, out *documentWriter, manifest *reportFile) error {
-	doc := new(canon.Document)
 	for _, r := range made.Receipts {
-		if err := doc.Parse(r.JSON(), canon.Limits{}); err != nil {
-			return err
-		}
-		if err := out.write(r.ID(), doc); err != nil {
+		if err := out.write(r.ID(), r.Document()); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
@@ -80,16 +79,13 @@ func (k *keyFlags) sign(ctx context.Context, e *env, sealed *receipt.Sealed) (*r
 		return nil, err
 	}
 	public := private.Public()
-	doc, err := canon.Parse(sealed.JSON())
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range doc.Root().Member("signatures").Elements() {
+	root := sealed.Document().Root()
+	for _, s := range root.Member("signatures").Elements() {
 		if s.Member("key_id").String() == public.ID {
 			return nil, usage("", "the receipt is signed by %q already", public.ID)
 		}
 	}
-	if named := doc.Root().Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
+	if named := root.Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
 		fmt.Fprintf(e.err, "receipt: warning: the receipt names %s as its issuer's key; a signature by %s can only count as a witness's\n",
 			escapeLine(fmt.Sprintf("%q", named.String())), escapeLine(fmt.Sprintf("%q", public.ID)))
 	}

@@ -82,7 +82,7 @@ func (l *SQLite) Append(ctx context.Context, s chain.Stream, previous chain.Head
 func (l *SQLite) AppendRun(ctx context.Context, s chain.Stream, previous chain.Head, run []*receipt.Sealed) error {
 	rows := make([]row, len(run))
 	for i, r := range run {
-		if err := rows[i].read(r.JSON()); err != nil {
+		if err := rows[i].of(r.Document(), r.JSON()); err != nil {
 			return err
 		}
 	}
@@ -193,7 +193,7 @@ func notNext(id string) error {
 // predecessor: what a Store makes sure of before it appends.
 func Follows(s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
 	var own row
-	if err := own.read(r.JSON()); err != nil {
+	if err := own.of(r.Document(), nil); err != nil {
 		return err
 	}
 	if own.stream != s || !follows(own.link, previous.Hash) {

@@ -84,7 +84,7 @@ func (i *importer) add(data []byte) error {
 	}
 	var r row
 	if err == nil {
-		err = r.read(i.doc.AppendCanonical(nil))
+		err = r.of(&i.doc, i.doc.AppendCanonical(nil))
 	}
 	if err != nil {
 		return &ImportError{i.read, string(i.report.ReceiptID), err}

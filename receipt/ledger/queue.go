@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -267,11 +266,7 @@ func (i *Issuer) check(sealed *receipt.Sealed) error {
 	if i.KeepSecrets {
 		return nil
 	}
-	doc, err := canon.Parse(sealed.JSON())
-	if err != nil {
-		return err
-	}
-	if found := i.Secrets.Find(doc); len(found) > 0 {
+	if found := i.Secrets.Find(sealed.Document()); len(found) > 0 {
 		return &SecretsError{found}
 	}
 	return nil
@@ -354,11 +349,7 @@ func (a *attempt) settle(ctx context.Context) bool {
 // made reports whether a stored receipt is of this draft. Where the issuer set
 // the time, an earlier attempt set an earlier one.
 func (j *job) made(stored *receipt.Sealed) bool {
-	doc, err := canon.Parse(stored.JSON())
-	if err != nil {
-		return false
-	}
-	sealed := j.sealed
+	doc, sealed := stored.Document(), j.sealed
 	if j.redate != nil {
 		at, err := receipt.ParseTime(doc.Root().Member("issued_at").String())
 		if err != nil {
@@ -368,8 +359,7 @@ func (j *job) made(stored *receipt.Sealed) bool {
 			return false
 		}
 	}
-	mine, err := canon.Parse(sealed.JSON())
-	return err == nil && receipt.BatchLeaf(doc) == receipt.BatchLeaf(mine)
+	return receipt.BatchLeaf(doc) == receipt.BatchLeaf(sealed.Document())
 }
 
 // pause lets other processes finish: a random time of up to 1 ms, then 2, … 64.

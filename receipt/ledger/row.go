@@ -21,12 +21,17 @@ type row struct {
 	json          []byte
 }
 
-// read reads the row of a receipt from the receipt.
+// read reads the row of a stored receipt from the receipt.
 func (r *row) read(json []byte) error {
 	doc, err := canon.Parse(json)
 	if err != nil {
 		return err
 	}
+	return r.of(doc, json)
+}
+
+// of reads the row of a receipt, whose canonical form is json.
+func (r *row) of(doc *canon.Document, json []byte) error {
 	link, ok := chain.LinkOf(doc)
 	if !ok {
 		return errors.New("ledger: the receipt has no hash")

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -67,11 +66,7 @@ var errChanged = errors.New("the receipt has changed")
 
 // signatures are the key ids of a receipt's signatures.
 func signatures(sealed *receipt.Sealed) (ids []string) {
-	doc, err := canon.Parse(sealed.JSON())
-	if err != nil {
-		return nil
-	}
-	for _, s := range doc.Root().Member("signatures").Elements() {
+	for _, s := range sealed.Document().Root().Member("signatures").Elements() {
 		ids = append(ids, s.Member("key_id").String())
 	}
 	return ids
