@@ -14,13 +14,25 @@ import (
 // says "not told by the source" in its place.
 type Unreported []string
 
-// MaxUnreported is how many pointers are read.
+// MaxUnreported is how many pointers of each list are read.
 const MaxUnreported = 1000
 
 // ReadUnreported returns what the receipt lists; entries that are no pointers are
 // passed over. A receipt that lists nothing tells all that it has members for.
-func ReadUnreported(root canon.Node) (list Unreported) {
-	for i, n := range root.Member("metadata").Member("unreported").Elements() {
+func ReadUnreported(root canon.Node) Unreported { return pointers(root, "unreported") }
+
+// AtMost lists the numbers and lists of a receipt that may hold more than happened, as
+// the receipt says in metadata.at_most: JSON Pointers (RFC 6901) into it, such as of a
+// total in which the source may have counted a call twice. What stands there is an upper
+// bound. A number that is unreported as well is what was told, and no bound.
+type AtMost []string
+
+// ReadAtMost returns what the receipt lists, as [ReadUnreported] does.
+func ReadAtMost(root canon.Node) AtMost { return AtMost(pointers(root, "at_most")) }
+
+// pointers reads a list of metadata.
+func pointers(root canon.Node, name string) (list []string) {
+	for i, n := range root.Member("metadata").Member(name).Elements() {
 		if i == MaxUnreported {
 			break
 		}
@@ -30,6 +42,10 @@ func ReadUnreported(root canon.Node) (list Unreported) {
 	}
 	return list
 }
+
+// Has reports whether the member at a pointer, or one that it is part of, may hold more
+// than happened.
+func (m AtMost) Has(pointer string) bool { return Unreported(m).Has(pointer) }
 
 // Has reports whether the member at a pointer, or one that it is part of, was not
 // told.

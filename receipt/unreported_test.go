@@ -43,6 +43,17 @@ func TestUnreportedIsBounded(t *testing.T) {
 	}
 }
 
+func TestAtMost(t *testing.T) {
+	doc, err := canon.Parse([]byte(`{"metadata":{"unreported":["/approvals"],"at_most":["/cost/total",7,"cost"]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := receipt.ReadAtMost(doc.Root())
+	if !slices.Equal(list, receipt.AtMost{"/cost/total"}) || !list.Has("/cost/total") || list.Has("/cost") || list.Has("/approvals") {
+		t.Errorf("%q", list)
+	}
+}
+
 func TestUnreportedHas(t *testing.T) {
 	list := receipt.Unreported{"/approvals", "/cost/total"}
 	for pointer, want := range map[string]bool{

@@ -43,7 +43,7 @@ func showReceipt(e *env, path string, data []byte) error {
 		return refuted(f.Hint, "%q is no receipt: %s: %s", sourceName(path), f.Code, f.Detail)
 	}
 	b := &block{}
-	s := &shown{root: doc.Root(), untold: receipt.ReadUnreported(doc.Root()), b: b}
+	s := &shown{root: doc.Root(), untold: receipt.ReadUnreported(doc.Root()), over: receipt.ReadAtMost(doc.Root()), b: b}
 	if rep.Verdict == receipt.Refuted { // that comes first
 		s.refuted(rep)
 		fmt.Fprintln(b, escapeLine(s.sentence()))
@@ -74,6 +74,7 @@ func integrityLine(rep *receipt.Report) string {
 type shown struct {
 	root   canon.Node
 	untold receipt.Unreported
+	over   receipt.AtMost
 	b      *block
 }
 

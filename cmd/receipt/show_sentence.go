@@ -65,25 +65,34 @@ func (s *shown) cost() (phrase string, unknown bool) {
 	cost := s.root.Member("cost")
 	total := cost.Member("total")
 	switch {
-	case !s.untold.Has("/cost/total"):
-		if total.Kind() == canon.KindNumber {
-			phrase = fmt.Sprintf(" for %s %s", s.text(cost, "currency"), number(total))
-		}
-		return phrase, false
-	case total.Float() > 0:
-		return fmt.Sprintf(" for at least %s %s", s.text(cost, "currency"), number(total)), false
+	case s.untold.Has("/cost/total") && !(total.Float() > 0):
+		return "", true
+	case total.Kind() == canon.KindNumber:
+		phrase = fmt.Sprintf(" for %s%s %s", s.bound("/cost/total"), s.text(cost, "currency"), number(total))
 	}
-	return "", true
+	return phrase, false
+}
+
+// bound says what a number or the length of a list is a bound of. One that may be both
+// too small and too large is only what the source told.
+func (s *shown) bound(pointer string) string {
+	untold, over := s.untold.Has(pointer), s.over.Has(pointer)
+	switch {
+	case untold && over:
+		return "reportedly "
+	case untold:
+		return "at least "
+	case over:
+		return "at most "
+	}
+	return ""
 }
 
 // count is how many entries a list has; a list that the source did not tell whole
 // has at least as many.
 func (s *shown) count(pointer string, n int, noun, verb string) string {
-	switch {
-	case !s.untold.Has(pointer):
-		return plural(n, noun, verb)
-	case n > 0:
-		return "at least " + plural(n, noun, verb)
+	if n > 0 || !s.untold.Has(pointer) {
+		return s.bound(pointer) + plural(n, noun, verb)
 	}
 	return strings.TrimSpace(noun+"s "+verb) + " " + notTold
 }

@@ -34,13 +34,17 @@ func (s *shown) table() {
 	s.notTold()
 }
 
-// notTold names every member that the source did not tell, also those that no row
-// above is about.
+// notTold names every member that the source did not tell, or that may hold more than
+// happened, also those that no row above is about.
 func (s *shown) notTold() {
-	label := "not told"
-	for i, pointer := range s.untold {
+	s.pointers("not told", s.untold)
+	s.pointers("at most", s.over)
+}
+
+func (s *shown) pointers(label string, list []string) {
+	for i, pointer := range list {
 		if i == mostUntold {
-			s.b.row("", fmt.Sprintf("and %d more", len(s.untold)-mostUntold))
+			s.b.row("", fmt.Sprintf("and %d more", len(list)-mostUntold))
 			return
 		}
 		s.b.row(label, pointer)
@@ -48,7 +52,7 @@ func (s *shown) notTold() {
 	}
 }
 
-// mostUntold is how many pointers are listed.
+// mostUntold is how many pointers of a list are shown.
 const mostUntold = 20
 
 func (s *shown) issuer(n canon.Node) string {
@@ -159,11 +163,8 @@ func (s *shown) budget() {
 // used is a number of the budget; of one that was not told whole, how much is
 // known.
 func (s *shown) used(pointer string, n canon.Node) string {
-	switch {
-	case !s.untold.Has(pointer):
-		return number(n)
-	case n.Float() > 0:
-		return "at least " + number(n)
+	if n.Float() > 0 || !s.untold.Has(pointer) {
+		return s.bound(pointer) + number(n)
 	}
 	return notTold
 }

@@ -47,18 +47,22 @@ func (p *textPrinter) block(rep *receipt.Report, doc *canon.Document) *block {
 	return b
 }
 
-// notTold names what the receipt says that its source did not tell: what stands
-// there is no statement.
+// notTold names what the receipt says that its source did not tell, which is no
+// statement, and what may be more than happened.
 func (p *textPrinter) notTold(b *block, doc *canon.Document) {
-	untold := receipt.ReadUnreported(doc.Root())
-	if len(untold) == 0 {
+	p.pointers(b, "not told", receipt.ReadUnreported(doc.Root()), ", by the source")
+	p.pointers(b, "at most", receipt.ReadAtMost(doc.Root()), ": may hold more than happened")
+}
+
+func (p *textPrinter) pointers(b *block, label string, list []string, what string) {
+	if len(list) == 0 {
 		return
 	}
-	text := strings.Join(untold[:min(len(untold), mostUntold)], " ")
-	if more := len(untold) - mostUntold; more > 0 {
+	text := strings.Join(list[:min(len(list), mostUntold)], " ")
+	if more := len(list) - mostUntold; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	b.row("not told", text+", by the source")
+	b.row(label, text+what)
 }
 
 // A block is lines of a label and a text. All text that it is given is escaped,

@@ -42,6 +42,7 @@ type leftOut struct {
 	Time     int    `json:"time"`     // receipts in the totals, but in no bin: no time that can be read
 	Unseen   int    `json:"unseen"`   // receipts that were added without looking for copies
 	Untold   untold `json:"untold"`   // receipts in the totals with less than happened
+	AtMost   int    `json:"at_most"`  // receipts in the totals whose cost may be more than happened
 }
 
 // Add adds one receipt: its report, and the root of the document that was judged.
@@ -60,6 +61,9 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 		a.bins, a.totals = map[time.Time]pair{}, newPair()
 	}
 	a.out.Untold.add(root)
+	if receipt.ReadAtMost(root).Has("/cost/total") {
+		a.out.AtMost++
+	}
 	currency := a.currency(root)
 	a.totals.of(verified).add(root, currency)
 	completed, err := receipt.ParseTime(root.Member("lifecycle").Member("completed_at").Text())

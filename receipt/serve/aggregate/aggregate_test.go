@@ -70,7 +70,7 @@ func TestSums(t *testing.T) {
 	wants(t, got, `"unit":"hour","currencies":["EUR","USD"]`,
 		`"totals":{"verified":`+verified+`,"other":{"receipts":2,`, `"cost":{"USD":"1005"}}},"bins"`,
 		`"bins":[{"start":"2026-04-25T19:00:00Z","empty":0,"verified":`+verified, `{"start":"2026-04-25T20:00:00Z","empty":0,"verified":{"receipts":0`,
-		`"left_out":{"hash":0,"copies":0,"currency":0,"time":0,"unseen":0,"untold":{"cost":0,"files":0,"egress":5,"tool_calls":0,"handoffs":0,"approvals":0}}`)
+		`"left_out":{"hash":0,"copies":0,"currency":0,"time":0,"unseen":0,"untold":{"cost":0,"files":0,"egress":5,"tool_calls":0,"handoffs":0,"approvals":0},"at_most":0}`)
 }
 
 // TestUntold: what a source did not tell is said beside the sums, once a receipt.
@@ -91,6 +91,16 @@ func TestUntold(t *testing.T) {
 		told(`[]`, `[{"bytes_sent":5}]`),
 		told(`["/cost/provider_breakdown"]`, `[{"bytes_sent":5},{}]`))
 	wants(t, got, `"untold":{"cost":2,"files":1,"egress":2,"tool_calls":1,"handoffs":1,"approvals":1}`)
+}
+
+// TestAtMost: a cost that may be stated too high is said to be.
+func TestAtMost(t *testing.T) {
+	doc, err := canon.Parse([]byte(`{"metadata":{"at_most":["/autonomy_budget/consumed/usd","/cost/total"]},"lifecycle":{"completed_at":"2026-04-25T19:17:33Z"},"cost":{"currency":"USD","total":1}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := entry(t, receipt.Verified, "", "", "0")
+	wants(t, aggregated(t, seen{s.rep, doc.Root()}), `"at_most":1`)
 }
 
 func TestNothing(t *testing.T) {

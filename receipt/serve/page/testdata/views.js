@@ -129,11 +129,14 @@ function absences(receipt) {
   check("bytes", end, ": 1 file changed, sent to 1 destination, bytes not stated, 2 tool calls (1 failed), 0 approvals.");
   check("cost", [said(["/cost"]).includes("0,"), said(["/cost"]).includes("cost not told by the source"), said(["/cost/total"]).includes("USD")], [false, true, false]);
   check("at least", said(["/cost/total"], { cost: { total: 2, currency: "USD" } }).includes(" for at least USD 2:"), true);
+  const bounded = (unreported, at_most) => attempt("bounds", () => h("p", {}, summarize({ ...bare, cost: { total: 2, currency: "USD" }, metadata: { unreported, at_most } }))).textContent;
+  check("at most", bounded([], ["/cost/total"]).includes(" for at most USD 2:"), true);
+  check("neither", bounded(["/cost/total"], ["/cost/total"]).includes(" for reportedly USD 2:"), true);
   check("files", said(["/side_effects"]).includes("at least 1 file changed"), true);
   check("approvals", [said(["/approvals"]).includes("approvals not told by the source"), said([], { approvals: ["denied", "timeout", "approved", "x"].map((decision) => ({ decision })) }).includes("1 approval, 1 denied, 1 timed out, 1 of unknown decision")], [true, true]);
   check("outcome", /^Task ended in .* for USD 0, outcome not told by the source:/.test(said(["/lifecycle/final_state"])), true);
-  const page = attempt("absent page", () => renderReceipt({ ...bare, metadata: { unreported: ["/cost/total", "/approvals", "/side_effects/network_egress", "/model_route/chosen_model", "/autonomy_budget/consumed/usd"] } }, null)).textContent;
-  for (const part of ["Cost not told by the source", "Approvals: not told by the source", "Network (at least 1)", "/model_route/chosen_model"]) check(`page: ${part}`, page.includes(part), true);
+  const page = attempt("absent page", () => renderReceipt({ ...bare, metadata: { unreported: ["/cost/total", "/approvals", "/side_effects/network_egress", "/model_route/chosen_model", "/autonomy_budget/consumed/usd"], at_most: ["/autonomy_budget/consumed/tool_calls"] }, autonomy_budget: { consumed: { tool_calls: 3 } } }, null)).textContent;
+  for (const part of ["Cost not told by the source", "Approvals: not told by the source", "Network (at least 1)", "at most 3", "/autonomy_budget/consumed/tool_calls: what stands there may be more than happened", "/model_route/chosen_model"]) check(`page: ${part}`, page.includes(part), true);
 }
 
 function wrong() {
@@ -165,7 +168,7 @@ function each(name, whole, render) {
 
 function places(value, path = []) {
   if (typeof value !== "object" || value === null) return [path];
-  if (path[0] === "metadata") return path.length === 1 ? [path, ["metadata", "unreported"]] : [path]; // whose other members nothing looks at
+  if (path[0] === "metadata") return path.length === 1 ? [path, ["metadata", "unreported"], ["metadata", "at_most"]] : [path]; // whose other members nothing looks at
   return [path, ...Object.keys(value).flatMap((name) => places(value[name], [...path, name]))].filter((place) => place.length > 0);
 }
 

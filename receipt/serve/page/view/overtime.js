@@ -113,6 +113,8 @@ function renderLeftOut(left) {
     const receipts = count(member(left, "untold"), name);
     if (receipts > 0) entries.push(`${what} of ${plural(receipts, "receipt")}, not told by the source or not in full`);
   }
+  const over = count(left, "at_most");
+  if (over > 0) entries.push(`how much less the cost of ${plural(over, "receipt")} was, which may be stated too high`);
   if (entries.length === 0) return null;
   return h("div", { class: "aside" }, h("p", {}, "Not in these charts, or not known:"), h("ul", {}, entries.map((entry) => h("li", {}, entry))));
 }

@@ -4,7 +4,7 @@ import { bars, timeline } from "./charts.js";
 import { facts, foreign, h, icon, mono, section, table } from "./dom.js";
 import { amount, isObject, list, member, outline, text } from "./json.js";
 import { clock, duration, instant, number, plural } from "./text.js";
-import { isUntold, notTold, untoldIn } from "./untold.js";
+import { bound, isUntold, notTold, overIn, untoldIn } from "./untold.js";
 import { status } from "./verdict.js";
 
 // renderReceipt shows a parsed receipt. The report says whether it can be relied on.
@@ -65,14 +65,14 @@ function costOf(receipt) {
   const total = member(receipt, "cost", "total"), untold = isUntold(receipt, "/cost/total");
   if (untold && !(amount(total) > 0)) return null;
   if (typeof total !== "number") return "";
-  return [untold ? " for at least " : " for ", words(member(receipt, "cost", "currency")), ` ${number(total)}`];
+  return [" for ", bound(receipt, "/cost/total"), words(member(receipt, "cost", "currency")), ` ${number(total)}`];
 }
 
 // tally is how many entries a list has; one that was not told whole has at least
 // as many.
 function tally(receipt, pointer, count, noun, verb = "") {
-  if (!isUntold(receipt, pointer)) return plural(count, noun, verb);
-  return count > 0 ? `at least ${plural(count, noun, verb)}` : `${`${noun}s ${verb}`.trim()} ${notTold}`;
+  if (count > 0 || !isUntold(receipt, pointer)) return bound(receipt, pointer) + plural(count, noun, verb);
+  return `${`${noun}s ${verb}`.trim()} ${notTold}`;
 }
 
 // sent is how many bytes left. An entry that states none is not one of no bytes.
@@ -145,15 +145,15 @@ function renderFacts(receipt) {
     ["model", model],
     ["route", shown("model_route", "route_policy_reason")],
     ["autonomy", at("trust") && [foreign(at("trust", "start_tier")), " → ", foreign(at("trust", "end_tier")), at("trust", "policy_ref") === undefined ? "" : [", policy ", foreign(at("trust", "policy_ref"))]]],
-    ["not told", untold(receipt)],
+    ["not told", places(untoldIn(receipt), ", by the source: what stands there is no statement")],
+    ["at most", places(overIn(receipt), ": what stands there may be more than happened")],
   ]));
 }
 
-// untold names the members that the source did not tell.
-function untold(receipt) {
-  const pointers = untoldIn(receipt);
+// places names members of the receipt.
+function places(pointers, what) {
   if (pointers.length === 0) return undefined;
-  return [pointers.slice(0, 20).map((pointer, i) => [i > 0 ? ", " : "", mono(pointer, 120)]), pointers.length > 20 ? ` … ${number(pointers.length - 20)} more` : "", ", by the source: what stands there is no statement"];
+  return [pointers.slice(0, 20).map((pointer, i) => [i > 0 ? ", " : "", mono(pointer, 120)]), pointers.length > 20 ? ` … ${number(pointers.length - 20)} more` : "", what];
 }
 
 const decisions = new Map([["approved", "plain"], ["denied", "bad"], ["canceled", "open"], ["timeout", "open"]]);
@@ -198,7 +198,7 @@ function renderCost(receipt) {
   const providers = list(member(cost, "provider_breakdown"));
   const money = (value) => [foreign(currency, 12), " ", digits(value)];
   return section("cost", "Cost and budget",
-    h("p", { class: "figure" }, costOf(receipt) === null ? ["Cost ", notTold] : [isUntold(receipt, "/cost/total") ? "at least " : "", money(member(cost, "total"))]),
+    h("p", { class: "figure" }, costOf(receipt) === null ? ["Cost ", notTold] : [bound(receipt, "/cost/total"), money(member(cost, "total"))]),
     providers.length > 0 && bars("Cost by provider", ["provider", "part of the total", "amount"], providers.slice(0, 20).map((entry) => ({
       label: [foreign(member(entry, "provider"), 80), member(entry, "model") === undefined ? "" : [" ", h("span", { class: "aside" }, foreign(entry.model, 80))], tokens(entry)],
       name: `cost of ${text(member(entry, "provider")).slice(0, 80)}`, value: amount(member(entry, "amount")), text: money(member(entry, "amount")),
@@ -231,7 +231,7 @@ function renderBudget(receipt, budget) {
     return {
       label: name === "wall_time_ms" ? "wall time" : name === "usd" ? "USD" : name.replaceAll("_", " "), name: `${name.replaceAll("_", " ")} used`,
       value: amount(used), whole: most === undefined ? null : amount(most), tone: over ? "bad" : "",
-      text: [used === undefined ? "not stated" : told(name) ? unit(name, used) : amount(used) > 0 ? ["at least ", unit(name, used)] : notTold, most === undefined ? ", no limit stated" : [" of ", unit(name, most)], over ? [" ", h("strong", { class: "bad" }, "over the limit")] : ""],
+      text: [used === undefined ? "not stated" : amount(used) > 0 || told(name) ? [bound(receipt, `/autonomy_budget/consumed/${name}`), unit(name, used)] : notTold, most === undefined ? ", no limit stated" : [" of ", unit(name, most)], over ? [" ", h("strong", { class: "bad" }, "over the limit")] : ""],
     };
   }));
 }
@@ -261,7 +261,7 @@ function renderEffects(receipt) {
       (entry) => [mono(member(entry, "target_agent")), mono(member(entry, "task_id")), foreign(member(entry, "status")), absent(entry, "receipt_id")]],
   ];
   return section("effects", "What it did", tables.map(([entries, caption, columns, cells]) => (entries.length === 0
-    ? h("p", { class: "none" }, h("strong", {}, caption), open(caption) ? ` ${notTold}` : " none") : table(`${caption} (${open(caption) ? "at least " : ""}${number(entries.length)})`, used(columns, entries), entries, (entry) => cells(entry).slice(0, used(columns, entries).length)))));
+    ? h("p", { class: "none" }, h("strong", {}, caption), open(caption) ? ` ${notTold}` : " none") : table(`${caption} (${bound(receipt, `/side_effects/${names[caption]}`)}${number(entries.length)})`, used(columns, entries), entries, (entry) => cells(entry).slice(0, used(columns, entries).length)))));
 }
 
 // used drops the last column when no entry has anything for it.
