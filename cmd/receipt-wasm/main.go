@@ -28,7 +28,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt-wasm/internal/core"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 func main() {
