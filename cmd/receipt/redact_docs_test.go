@@ -82,7 +82,9 @@ func TestRedactionExamples(t *testing.T) {
 	if !strings.Contains(string(page), "proof_hash = SHA-256(\"receipt-redaction-v1\\n\" ‖ JCS({\"field\": …, \"salt\": …, \"value\": …}))") {
 		t.Error("the formula has another text")
 	}
-	var shown struct{ Fields []struct{ Field, Salt, Value string } }
+	var shown struct {
+		Fields []struct{ Field, Salt, Value string }
+	}
 	if err := json.Unmarshal([]byte(read("for-the-auditor.json")), &shown); err != nil || len(shown.Fields) != 1 {
 		t.Fatal(err)
 	}

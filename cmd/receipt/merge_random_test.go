@@ -1,0 +1,304 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// A mill makes signed receipts of one issuer.
+type mill struct {
+	*testing.T
+	sealer *receipt.Sealer
+}
+
+func newMill(t *testing.T) *mill {
+	t.Helper()
+	sealer, err := receipt.NewSealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &mill{t, sealer}
+}
+
+// make returns a receipt behind another, unsigned.
+func (m *mill) make(workspace, id string, n int, head chain.Head) *receipt.Sealed {
+	m.Helper()
+	d := corpusDraft(n)
+	d.ReceiptID, d.Issuer.ID, d.Identifiers.WorkspaceRef = id, "harness_example_cloud", workspace
+	sealed, err := m.sealer.Seal(d, head)
+	if err != nil {
+		m.Fatal(err)
+	}
+	return sealed
+}
+
+// by signs with a key of the fixtures.
+func (m *mill) by(key string, sealed *receipt.Sealed) *receipt.Sealed {
+	m.Helper()
+	data, err := fixtures.Read("keys/" + key + ".private.json")
+	if err != nil {
+		m.Fatal(err)
+	}
+	private, err := keys.ParsePrivate(data)
+	if err != nil {
+		m.Fatal(err)
+	}
+	signer := keys.NewSigner(private, func() time.Time { return time.Date(2026, 4, 26, 0, 0, 0, 0, time.UTC) })
+	if sealed, err = sealed.Sign(context.Background(), signer); err != nil {
+		m.Fatal(err)
+	}
+	return sealed
+}
+
+// zeroGenesis names the hash of no receipt as its predecessor, under a hash that fits.
+func (m *mill) zeroGenesis(sealed *receipt.Sealed) []byte {
+	m.Helper()
+	hash := sealed.Hash().String()
+	doc := bytes.Replace(sealed.JSON(), []byte(`"previous_receipt_hash":null`), []byte(`"previous_receipt_hash":"sha256:`+strings.Repeat("0", 64)+`"`), 1)
+	preimage := bytes.Replace(doc, []byte(`,"receipt_hash":"`+hash+`"`), nil, 1)
+	preimage = regexp.MustCompile(`,"signatures":\[[^]]*\]`).ReplaceAll(preimage, nil)
+	canonical, err := canon.Transform(preimage)
+	if err != nil || len(preimage)+len(`,"receipt_hash":""`)+len(hash) > len(doc) {
+		m.Fatalf("%s: %v", preimage, err)
+	}
+	return bytes.Replace(doc, []byte(hash), []byte(canon.Sum(canonical).String()), 1)
+}
+
+// grist is receipts from which cases are made: streams that are whole, and what is
+// wrong beside them, each in one way.
+type grist struct{ streams, odd [][][]byte }
+
+func (m *mill) grist() *grist {
+	m.Helper()
+	const trusted = "key_2026_04"
+	g := &grist{}
+	var heads [][]chain.Head
+	for _, workspace := range []string{"w1", "w2", "w3"} {
+		var list [][]byte
+		var own []chain.Head
+		head := chain.Head{}
+		for i := range 6 {
+			sealed := m.by(trusted, m.make(workspace, fmt.Sprintf("%s_%d", workspace, i), i, head))
+			head = sealed.Head()
+			list, own = append(list, sealed.JSON()), append(own, head)
+		}
+		g.streams, heads = append(g.streams, list), append(heads, own)
+	}
+	for i, list := range g.streams {
+		w := fmt.Sprint("w", i+1)
+		signed := func(id string, n int, head chain.Head) []byte { return m.by(trusted, m.make(w, id, n, head)).JSON() }
+		nowhere := chain.Head{Hash: canon.Sum([]byte("nowhere")), Count: 3}
+		fork := m.by(trusted, m.make(w, w+"_fork", 2, heads[i][1]))
+		g.odd = append(g.odd,
+			[][]byte{fork.JSON(), signed(w+"_behind", 3, fork.Head())},
+			[][]byte{signed(w+"_second", 0, chain.Head{})},
+			[][]byte{signed(w+"_lost", 3, nowhere)},
+			[][]byte{signed(w+"_far", 3, heads[(i+1)%3][2])},
+			[][]byte{signed(w+"_2", 7, heads[i][5])},
+			[][]byte{m.zeroGenesis(m.make(w, w+"_zero", 0, chain.Head{}))},
+			[][]byte{m.make(w, w+"_6", 6, heads[i][5]).JSON()},
+			[][]byte{m.by("key_stranger", m.make(w, w+"_6", 6, heads[i][5])).JSON()},
+			[][]byte{bytes.Replace(list[3], []byte(`"total":0`), []byte(`"total":1`), 1)},
+			[][]byte{bytes.Replace(list[0], []byte(`"total":0`), []byte(`"total":1`), 1)},
+			[][]byte{bytes.Replace(list[4], []byte(`"signature":"base64:`), []byte(`"signature":"base64:AAAA`), 1)},
+			[][]byte{[]byte(`{"schema":"receipt-2099-01-01"}`)}, [][]byte{[]byte(`{"a":`)})
+		for k, odd := range g.odd[len(g.odd)-5 : len(g.odd)-2] {
+			if bytes.Equal(odd[0], list[[]int{3, 0, 4}[k]]) {
+				m.Fatalf("nothing was altered in %s", odd[0])
+			}
+		}
+	}
+	return g
+}
+
+// draw returns the lines of a case.
+func (g *grist) draw(r *rand.Rand) (list [][]byte) {
+	for _, s := range g.streams[:1+r.IntN(3)] {
+		from := 0
+		if r.IntN(4) == 0 {
+			from = r.IntN(len(s))
+		}
+		for k := from; k < len(s); k++ {
+			if r.IntN(30) == 0 {
+				continue // a gap
+			}
+			list = append(list, s[k])
+			if r.IntN(40) == 0 {
+				list = append(list, s[r.IntN(k+1)]) // a copy
+			}
+		}
+	}
+	for r.IntN(3) == 0 {
+		list = slices.Insert(list, r.IntN(len(list)+1), g.odd[r.IntN(len(g.odd))]...)
+	}
+	return list
+}
+
+// A handful is the files that one run verifies.
+type handful struct {
+	files   []string
+	partial bool
+}
+
+// deal writes lines to files, and gives these to parts.
+func deal(t *testing.T, r *rand.Rand, dir string, list [][]byte) (parts []handful) {
+	t.Helper()
+	n := 1 + r.IntN(4)
+	lines, inRuns := make([][][]byte, n+1), r.IntN(2) == 0
+	for i, line := range list {
+		at := r.IntN(n)
+		if inRuns {
+			at = i * n / len(list)
+		}
+		lines[at] = append(lines[at], line)
+	}
+	if r.IntN(15) == 0 && len(list) > 0 { // the same receipt in two parts
+		lines[n] = append(lines[n], list[r.IntN(len(list))])
+	}
+	mixed := r.IntN(3)
+	for i, own := range lines {
+		if len(own) == 0 && r.IntN(8) > 0 {
+			continue
+		}
+		p := handful{partial: mixed == 1 || mixed == 2 && r.IntN(2) == 0}
+		for k, at := 0, 0; k == 0 || at < len(own); k++ {
+			end := len(own)
+			if r.IntN(3) == 0 {
+				end = at + (len(own)-at+1)/2
+			}
+			path := filepath.Join(dir, fmt.Sprintf("%d-%d.jsonl", i, k))
+			if err := os.WriteFile(path, append(bytes.Join(own[at:end], []byte("\n")), '\n'), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p.files, at = append(p.files, path), end
+		}
+		r.Shuffle(len(p.files), func(i, j int) { p.files[i], p.files[j] = p.files[j], p.files[i] })
+		parts = append(parts, p)
+	}
+	r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+	return parts
+}
+
+// verify verifies a part, and writes its report in one of the ways there are.
+func (p *handful) verify(t *testing.T, r *rand.Rand, trust []string, report string) (path string, code int) {
+	t.Helper()
+	args := append([]string{"verify", "--jobs", "1"}, trust...)
+	if p.partial {
+		args = append(args, "--partial")
+	}
+	format := []string{"json", "ndjson"}[r.IntN(2)]
+	path = report + "." + format
+	if r.IntN(2) == 0 {
+		code, _, _ = command(nil, append(append(args, "--quiet", "--report", path), p.files...)...)
+	}
+	if _, err := os.Stat(path); err != nil { // or nothing could be read, of which stdout has a report alone
+		var out string
+		code, out, _ = command(nil, append(append(args, "--format", format), p.files...)...)
+		if err := os.WriteFile(path, []byte(out), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path, code
+}
+
+// fold merges reports, some of them before others.
+func fold(t *testing.T, r *rand.Rand, dir string, reports []string) (code int, out string) {
+	t.Helper()
+	reports = slices.Clone(reports)
+	r.Shuffle(len(reports), func(i, j int) { reports[i], reports[j] = reports[j], reports[i] })
+	for n := 0; len(reports) > 2 && r.IntN(2) == 0; n++ {
+		path := filepath.Join(dir, fmt.Sprintf("merged-%d-%d.json", n, r.Uint64()))
+		if _, _, stderr := command(nil, append([]string{"merge", "--format", "json", "-o", path}, reports[:2]...)...); stderr != "" {
+			t.Fatal(stderr)
+		}
+		reports = append(reports[2:], path)
+	}
+	code, out, stderr := command(nil, append([]string{"merge", "--format", "json"}, reports...)...)
+	if stderr != "" {
+		t.Fatal(stderr)
+	}
+	return code, out
+}
+
+func verdictIn(t *testing.T, text string) string {
+	t.Helper()
+	doc, err := canon.Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return doc.Root().Member("summary").Member("verdict").String()
+}
+
+// TestMergeRandomly: files with everything that can be wrong with a chain are verified
+// in parts and merged, and verified together: the verdict and the exit code are the
+// same, or the merge is undecided. RECEIPT_MERGE_CASES is how many cases are tried.
+func TestMergeRandomly(t *testing.T) {
+	cases := 300
+	if testing.Short() {
+		cases = 40
+	}
+	if n, err := strconv.Atoi(os.Getenv("RECEIPT_MERGE_CASES")); err == nil {
+		cases = n
+	}
+	g := newMill(t).grist()
+	r := rand.New(rand.NewPCG(7, 12))
+	seen := map[string]int{}
+	for n := range cases {
+		dir := t.TempDir()
+		trust := []string{"--keys", trustedKeys}
+		if r.IntN(3) == 0 {
+			trust = []string{"--integrity-only"}
+		}
+		parts := deal(t, r, dir, g.draw(r))
+		if len(parts) == 0 {
+			continue
+		}
+		var reports []string
+		var all handful
+		partial, codes := 0, []int{}
+		for i := range parts {
+			path, code := parts[i].verify(t, r, trust, filepath.Join(dir, fmt.Sprint("part", i)))
+			reports, codes, all.files = append(reports, path), append(codes, code), append(all.files, parts[i].files...)
+			if parts[i].partial {
+				partial++
+			}
+		}
+		code, out := fold(t, r, dir, reports)
+		if again, other := fold(t, r, dir, reports); again != code || verdictIn(t, other) != verdictIn(t, out) {
+			t.Fatalf("case %d: exit %d, in another order %d:\n%s\n%s", n, code, again, out, other)
+		}
+		verdict := verdictIn(t, out)
+		seen[verdict]++
+		// A selection forgives what is absent, and nothing else: what is verified is so
+		// when all are selections, and what is refuted when none is.
+		all.partial = partial == len(parts) || partial > 0 && verdict == "verified"
+		_, wholeCode := all.verify(t, r, trust, filepath.Join(dir, "whole"))
+		if wholeCode == code || code == exitUndecided || code == exitUsage && wholeCode == exitRefuted {
+			continue
+		}
+		t.Fatalf("case %d in %q: %d of %d parts are partial and end with %v, merged with %d, one run with %d",
+			n, dir, partial, len(parts), codes, code, wholeCode)
+	}
+	t.Log(seen)
+	for _, verdict := range []string{"verified", "refuted", "undecided"} {
+		if seen[verdict] < cases/20 {
+			t.Errorf("%d of %d cases are %s", seen[verdict], cases, verdict)
+		}
+	}
+}
