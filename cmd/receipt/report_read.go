@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -15,6 +16,7 @@ type savedReport struct {
 	*stream.Summary
 	receipts []canon.Digest // of the receipts that it lists
 	reports  int            // how many these are, with those that have no hash
+	verdicts [3]int         // of these, by verdict
 }
 
 const maxReportBytes = 1 << 30
@@ -61,10 +63,24 @@ func (r *savedReport) checked(err error) (*savedReport, error) {
 	if err == nil && r.Summary == nil {
 		err = errNoSummary
 	}
+	if err == nil {
+		err = r.consistent()
+	}
 	if err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// consistent makes sure that the summary counts what the reports say. A refuted copy
+// counts as a receipt, any other copy does not; some of the reports may be left out.
+func (r *savedReport) consistent() error {
+	verified, refuted, undecided := r.verdicts[receipt.Verified], r.verdicts[receipt.Refuted], r.verdicts[receipt.Undecided]
+	if refuted > r.Refuted || r.whole() && (refuted < r.Refuted || verified < r.Verified || undecided < r.Undecided) {
+		return fmt.Errorf("the summary counts %d verified, %d refuted and %d undecided, its reports are %d, %d and %d",
+			r.Verified, r.Refuted, r.Undecided, verified, refuted, undecided)
+	}
+	return nil
 }
 
 func parseReport(text []byte) (*canon.Document, error) {
@@ -95,7 +111,9 @@ func (r *savedReport) readLines(lines [][]byte) (whole bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		r.list(doc.Root())
+		if err := r.list(doc.Root()); err != nil {
+			return false, err
+		}
 	}
 	if len(rest) != 2 || !bytes.HasPrefix(rest[0], []byte(summary)) || string(rest[1]) != "}" || !json.Valid(rest[0][len(summary):]) {
 		return false, nil
@@ -137,11 +155,15 @@ func (r *savedReport) readDocument(root canon.Node) error {
 		return r.readSummary(root.Raw())
 	case has("summary"):
 		for _, report := range root.Member("reports").Elements() {
-			r.list(report)
+			if err := r.list(report); err != nil {
+				return err
+			}
 		}
 		return r.readSummary(root.Member("summary").Raw())
 	case has("report_version"):
-		r.list(root)
+		if err := r.list(root); err != nil {
+			return err
+		}
 		return errNoSummary
 	}
 	return errNotReport
@@ -156,12 +178,23 @@ func (r *savedReport) readSummary(text []byte) error {
 	return nil
 }
 
-// list remembers the receipt of a report.
-func (r *savedReport) list(report canon.Node) {
+// list remembers the receipt of a report, and what that says of it.
+func (r *savedReport) list(report canon.Node) error {
+	var v receipt.Verdict
+	if err := v.UnmarshalText([]byte(report.Member("verdict").String())); err != nil {
+		return fmt.Errorf("report %d: verdict: %w", r.reports+1, err)
+	}
+	for _, check := range report.Member("checks").Elements() {
+		if check.Member("status").String() == receipt.Failed.String() && v != receipt.Refuted {
+			return fmt.Errorf("report %d: it states %s, but a check failed", r.reports+1, v)
+		}
+	}
 	r.reports++
+	r.verdicts[v]++
 	if d, err := canon.ParseDigest(report.Member("receipt_hash").Text()); err == nil {
 		r.receipts = append(r.receipts, d)
 	}
+	return nil
 }
 
 // whole reports whether the reports are of all receipts that the summary counts.

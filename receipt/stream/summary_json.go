@@ -3,7 +3,6 @@ package stream
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -205,9 +204,6 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 	if j.Version != receipt.ReportVersion {
 		return fmt.Errorf("stream: summary: expected report_version %d, found %d", receipt.ReportVersion, j.Version)
 	}
-	if j.Verified+j.Refuted+j.Undecided != j.Receipts || j.Verified < 0 || j.Refuted < 0 || j.Undecided < 0 {
-		return errors.New("stream: summary: its counts do not add up")
-	}
 	r := Summary{
 		Scope: j.Scope, Complete: j.Complete, Partial: j.Partial,
 		Receipts: j.Receipts, Verified: j.Verified, Refuted: j.Refuted, Undecided: j.Undecided, Copies: j.Copies,
@@ -236,7 +232,7 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 	}
 	r.Streams = chain.Join(r.Streams)
 	for _, f := range j.Findings {
-		if r.Codes[f.Code]--; r.Codes[f.Code] <= 0 {
+		if r.Codes[f.Code]--; r.Codes[f.Code] == 0 {
 			delete(r.Codes, f.Code)
 		}
 		if j.Asked == nil { // an older version
@@ -253,9 +249,9 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 		if r.roster, err = j.Roster.roster(); err != nil {
 			return fmt.Errorf("stream: summary: %w", err)
 		}
-		if r.roster.documents() != r.Receipts+r.Copies {
-			return errors.New("stream: summary: its roster is not of the receipts that it counts")
-		}
+	}
+	if err := r.consistent(); err != nil {
+		return fmt.Errorf("stream: summary: %w", err)
 	}
 	if r.Verdict() != j.Verdict {
 		return fmt.Errorf("stream: summary: it states %s, but its counts say %s", j.Verdict, r.Verdict())
