@@ -99,7 +99,9 @@ func Compile(detectors []Detector) (*Scanner, error) {
 		}
 	}
 	s.index()
-	s.pool = &sync.Pool{New: func() any { return &work{progress: make([]progress, len(s.detectors))} }}
+	s.pool = &sync.Pool{New: func() any {
+		return &work{progress: make([]progress, len(s.detectors)), states: make([]*states, s.automata)}
+	}}
 	return s, nil
 }
 
@@ -131,6 +133,7 @@ type compiled struct {
 	back    bool     // the pattern sees what stands before a match
 	anchors []anchor // one of them is in every match, and with it one of the keywords; none: whole is to be used
 	before  int      // no match begins more bytes before an anchor
+	match   *automaton
 }
 
 type allowance struct {

@@ -14,6 +14,7 @@ type anchor struct {
 	before size  // bytes from the beginning of a match to text
 	right  reach // from the end of text to the end of a match
 	next   *sight
+	tail   *automaton // of what follows text in a match
 }
 
 const (
@@ -42,6 +43,7 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 	}
 	var err error
 	c.anchors, c.within, c.back = anchors, c.whole, looksBack(parts)
+	c.match = &automaton{tree: tree, loose: true}
 	before := ""
 	if c.back {
 		before = `(?s:.)` // lets \b and ^ see what they stand behind
@@ -128,7 +130,7 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 				break
 			}
 			behind := slices.Concat(parts[j+1:], after)
-			if inner := anchorsOf(texts, look(behind)); inner != nil {
+			if inner := anchorsOf(texts, behind); inner != nil {
 				consider(i, j+1, inner)
 			}
 		}
@@ -164,13 +166,14 @@ func within(re *syntax.Regexp, after []*syntax.Regexp) []anchor {
 }
 
 // anchorsOf makes anchors of the texts that a pattern matches.
-func anchorsOf(texts []string, next *sight) []anchor {
+func anchorsOf(texts []string, behind []*syntax.Regexp) []anchor {
 	var list []anchor
+	next, tail := look(behind), &automaton{tree: &syntax.Regexp{Op: syntax.OpConcat, Sub: behind}}
 	for _, t := range texts {
 		if len(t) < minAnchorText {
 			return nil
 		}
-		list = append(list, anchor{text: t, next: next})
+		list = append(list, anchor{text: t, next: next, tail: tail})
 	}
 	return list
 }

@@ -18,6 +18,7 @@ import (
 type Scanner struct {
 	detectors []compiled
 	words     lexicon
+	automata  int
 	always    []int // detectors that search every text
 	pool      *sync.Pool
 }
@@ -31,8 +32,10 @@ func (s *Scanner) index() {
 		d := &s.detectors[i]
 		switch {
 		case len(d.anchors) > 0:
+			s.number(d.match)
 			for j, a := range d.anchors {
 				s.words.add(a.text, meaning{i, j})
+				s.number(a.tail)
 			}
 		case len(d.keywords) > 0:
 			for _, k := range d.keywords {
@@ -43,6 +46,14 @@ func (s *Scanner) index() {
 		}
 	}
 	s.words.build()
+}
+
+// number gives an automaton its place among those of the scanner.
+func (s *Scanner) number(a *automaton) {
+	if a.id == 0 {
+		s.automata++
+		a.id = s.automata
+	}
 }
 
 // Scan appends the secrets in a text to found: in order, and none overlaps
@@ -83,6 +94,7 @@ type work struct {
 	s        *Scanner
 	text     []byte
 	progress []progress // of each detector
+	states   []*states  // of each automaton
 	begun    []int      // detectors with progress
 	finds    []Span
 	kept     [2][]Span
@@ -97,6 +109,18 @@ type progress struct {
 	from, to int
 	end      int // of the last match
 	spent    int // bytes read by matching at places
+	walked   int // bytes read behind anchors
+	beyond   int // up to here something went on that was no match
+}
+
+// statesOf returns the states of an automaton.
+func (w *work) statesOf(a *automaton) *states {
+	s := w.states[a.id-1]
+	if s == nil {
+		s = newStates(a)
+		w.states[a.id-1] = s
+	}
+	return s
 }
 
 func (w *work) of(detector int) *progress {
@@ -119,25 +143,38 @@ func (w *work) see(m meaning, start, end int) {
 	if a.next != nil && !a.next.behind(w.text, end) {
 		return
 	}
-	if d.begins != nil && !p.sweep {
-		begin := start - d.before
-		if begin < p.end {
-			return
-		}
-		limit := a.right.from(w.text, end, end)
-		p.spent += limit - begin
-		if p.spent <= len(w.text)+1<<14 {
-			w.try(m.detector, p, begin, limit)
-			return
-		}
-		p.sweep = true
+	begin := start - d.before
+	if d.begins != nil && begin < p.end || p.open && p.to == len(w.text) {
+		return
 	}
-	from := align(w.text, max(start-d.before, p.end))
+	limit := -1
+	if !p.sweep {
+		there := w.statesOf(a.tail).ahead(w.text, end, len(w.text))
+		p.walked += there.read - end
+		if !there.found {
+			p.beyond = max(p.beyond, there.to)
+			p.sweep = p.walked > 4*len(w.text)+1<<14
+			return
+		}
+		limit = there.to
+		p.spent += max(0, limit-begin)
+		p.sweep = limit < 0 || p.walked > 4*len(w.text)+1<<14 || p.spent > len(w.text)+1<<14
+		if d.begins != nil && !p.sweep {
+			if w.try(m.detector, p, begin, limit) {
+				return
+			}
+			p.sweep = true
+		}
+	}
+	from := align(w.text, max(begin, p.end))
 	if !p.open || from >= p.to {
 		w.sweep(m.detector, p)
 		p.open, p.from, p.to = true, max(from, p.end), end
 	}
-	p.to = a.right.from(w.text, end, p.to)
+	if limit < 0 {
+		limit = a.right.from(w.text, end, p.to)
+	}
+	p.to = max(p.to, limit)
 }
 
 // from returns where a reach from a place ends, or a later place that is not
@@ -165,8 +202,9 @@ func align(text []byte, at int) int {
 	return at
 }
 
-// try matches at one place, where nothing that ends behind limit can begin.
-func (w *work) try(detector int, p *progress, begin, limit int) {
+// try matches at one place. It reports false for what ends behind limit, where
+// the text was cut off.
+func (w *work) try(detector int, p *progress, begin, limit int) bool {
 	d := &w.s.detectors[detector]
 	part := w.text[:min(limit+utf8.UTFMax, len(w.text))] // \b and $ see one rune more
 	var at []int
@@ -176,7 +214,7 @@ func (w *work) try(detector int, p *progress, begin, limit int) {
 		at = d.begins.get().FindSubmatchIndex(part[begin:])
 	case begin == 0:
 		if at = d.whole.get().FindSubmatchIndex(part); at != nil && at[0] > 0 {
-			return
+			return true
 		}
 	default:
 		_, n := utf8.DecodeLastRune(part[:begin])
@@ -185,10 +223,15 @@ func (w *work) try(detector int, p *progress, begin, limit int) {
 			at[0] += n
 		}
 	}
-	if at != nil {
+	switch {
+	case at == nil:
+	case base+at[1] > limit:
+		return false
+	default:
 		p.end = base + at[1]
 		w.take(detector, at, base)
 	}
+	return true
 }
 
 // sweep searches the region that is open.
@@ -198,8 +241,16 @@ func (w *work) sweep(detector int, p *progress) {
 	}
 	p.open = false
 	d := &w.s.detectors[detector]
-	part := w.text[:min(p.to+utf8.UTFMax, len(w.text))]
-	for from := p.from; from < p.to; from = p.end {
+	end := min(max(p.to, p.beyond)+utf8.UTFMax, len(w.text)) // \b and $ see one rune more
+	automaton := w.statesOf(d.match)
+	for from := p.from; from < p.to; {
+		there := automaton.search(w.text, from, p.to, end)
+		p.walked += there.read - from
+		if !there.found {
+			return
+		}
+		from = max(from, align(w.text, there.from))
+		part := w.text[:min(there.to+utf8.UTFMax, end)]
 		re, base := d.within, from
 		switch {
 		case from == 0:
@@ -209,7 +260,13 @@ func (w *work) sweep(detector int, p *progress) {
 			base -= n
 		}
 		at := re.get().FindSubmatchIndex(part[base:])
-		if at == nil || base+at[1] > p.to {
+		if at == nil || base+at[1] > there.to {
+			if from = there.read; align(w.text, from) < from {
+				from = letterEnd(w.text, from)
+			}
+			continue
+		}
+		if base+at[1] > p.to {
 			return
 		}
 		if base < from {
@@ -217,6 +274,7 @@ func (w *work) sweep(detector int, p *progress) {
 			at[0] += n
 		}
 		p.end = base + at[1]
+		from = p.end
 		w.take(detector, at, base)
 	}
 }
