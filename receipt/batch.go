@@ -167,21 +167,6 @@ func (t *tally) weighIncluded() (why Check) {
 	return why
 }
 
-func (t *tally) weighCheckpoint(c *checkpoint) Check {
-	if key, code := t.distrusts(c); code != "" {
-		return Check{Step: StepBatch, Code: code, Detail: "batch: the log's key does not count: " + timeText(key, code, t.at)}
-	}
-	quorum := t.v.policy.Checkpoint.Cosigners.Threshold
-	if counted := t.cosigners(c); counted < quorum {
-		why := fmt.Sprintf("batch: %d of %d witnesses cosigned the checkpoint", counted, quorum)
-		if c.discounted != "" {
-			why += "; " + c.discounted
-		}
-		return Check{Step: StepBatch, Code: CodeThresholdNotMet, Detail: why}
-	}
-	return Check{Step: StepBatch, Status: Passed}
-}
-
 // weighBatches looks for the receipt in the batches. The batch whose root it
 // states decides; another batch may list the same id.
 func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash canon.Digest) Check {
@@ -274,3 +259,18 @@ func otherRoot(b Batch, id []byte, root canon.Digest, stated bool) Check {
 	c.Detail = "the batch that lists " + quoted(excerpt(id)) + " has another root than the receipt states"
 	return c
 }
+
+// BatchLeaf returns the leaf hash of a receipt, or of a draft, in a batch of the
+// content profile: SHA-256(0x00 ‖ the RFC 8785 form of the receipt without its
+// members chain and signatures). It leaves the whole chain out, because
+// chain.merkle_root is made of the leaves, and through previous_receipt_hash so
+// is the chain of every later receipt of the batch.
+func BatchLeaf(d *canon.Document) merkle.Hash {
+	root := d.Root()
+	return merkle.LeafHash(d.AppendCanonical(nil, root.Member("chain"), root.Member("signatures")))
+}
+
+// CheckpointLeaf returns the leaf hash of a receipt in the tree of a checkpoint:
+// SHA-256(0x00 ‖ the 32 bytes of its receipt hash). The hash has to be the one
+// computed from the receipt, never one that was brought along.
+func CheckpointLeaf(hash canon.Digest) merkle.Hash { return merkle.LeafHash(hash[:]) }

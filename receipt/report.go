@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -214,4 +215,26 @@ func (r *Report) warn(code Code, pointer, detail string) {
 // failed reports whether any step failed.
 func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Status == Failed })
+}
+
+// Address names the receipt for a person: its source, and behind a colon the
+// line or item when the source holds more than one.
+func (r *Report) Address() string {
+	if !r.Listed {
+		return r.Source
+	}
+	return fmt.Sprintf("%s:%d", r.Source, r.Index)
+}
+
+// Warn adds a warning, which never changes a verdict.
+func (r *Report) Warn(code Code, pointer, detail string) { r.warn(code, pointer, detail) }
+
+// dropNote removes the first note of a code.
+func (r *Report) dropNote(code Code) {
+	for i, n := range r.NotChecked {
+		if n.Code == code {
+			r.NotChecked = append(r.NotChecked[:i], r.NotChecked[i+1:]...)
+			return
+		}
+	}
 }

@@ -3,7 +3,6 @@ package receipt
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 )
@@ -32,17 +31,16 @@ func (v *Verifier) checkSignatures(root canon.Node, schemaHolds, hashHolds bool,
 	t.clear()
 }
 
-// A tally counts the signatures of one receipt. The Report keeps it, so that
-// the next receipt needs no new memory.
+// A tally counts the signatures of one receipt, as its judge weighs them. The
+// Report keeps it, so that the next receipt needs no new memory.
 type tally struct {
-	v       *Verifier
+	judge
+	trust   Trust
 	rep     *Report
-	message []byte    // the text of chain.receipt_hash
-	issuer  []byte    // issuer.id
-	named   []byte    // issuer.public_key_id; nil when absent
-	at      time.Time // the time at which keys are judged
-	total   int       // entries of /signatures
-	entry   Entry     // the one in hand
+	message []byte // the text of chain.receipt_hash
+	named   []byte // issuer.public_key_id; nil when absent
+	total   int    // entries of /signatures
+	entry   Entry  // the one in hand
 
 	refuting   Check // the first entry that is false or malformed
 	unknowable Check // the first entry that could not be checked
@@ -51,8 +49,6 @@ type tally struct {
 	other      bool  // keys signed that are not the one that the receipt names
 	issued     bool  // the issuer signed
 	witnessed  bool  // a witness signed, whether it counts or not
-
-	included []*checkpoint // of the evidence that include the receipt and carry a signature of their log
 
 	issuers  [][32]byte // material of the keys that spoke for the issuer
 	counted  [][32]byte // material of witnesses whose signatures count
@@ -66,7 +62,7 @@ func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
 		rep.tally = new(tally)
 	}
 	t := rep.tally
-	t.v, t.rep = v, rep
+	t.policy, t.trust, t.rep = &v.policy, v.trust, rep
 	t.message = root.Member("chain").Member("receipt_hash").Text()
 	t.issuer = issuer.Member("id").Text()
 	t.named = issuer.Member("public_key_id").Text()
@@ -80,7 +76,7 @@ func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
 
 // clear lets go of the receipt and keeps the lists' memory.
 func (t *tally) clear() {
-	*t = tally{included: t.included[:0], issuers: t.issuers[:0], counted: t.counted[:0], rejected: t.rejected[:0]}
+	*t = tally{judge: judge{included: t.included[:0]}, issuers: t.issuers[:0], counted: t.counted[:0], rejected: t.rejected[:0]}
 }
 
 func (t *tally) add(i int, n canon.Node) {
@@ -89,9 +85,9 @@ func (t *tally) add(i int, n canon.Node) {
 		Algorithm: n.Member("algorithm").Text(),
 		Signature: n.Member("signature").Text(),
 		SignedAt:  n.Member("signed_at").Text(),
-		Plain:     t.v.policy.Plain,
+		Plain:     t.policy.Plain,
 	}
-	key, err := t.v.trust.CheckSignature(t.message, &t.entry)
+	key, err := t.trust.CheckSignature(t.message, &t.entry)
 	result := SignatureResult{Status: SignatureValid, Algorithm: algorithmName(t.entry.Algorithm)}
 	if key != nil {
 		result.KeyID = key.ID
@@ -162,7 +158,7 @@ func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 // not, whatever its key.
 func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	t.witnessed = true
-	if !t.v.policy.Witnesses.admits(key.ID) {
+	if !t.policy.Witnesses.admits(key.ID) {
 		result.Status, result.Code = SignatureInvalid, CodeRoleMismatch
 		result.Detail = fmt.Sprintf("%s is not one of the witnesses that the policy names", quoted(key.ID))
 		return
@@ -178,50 +174,182 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	first(&t.why, t.check(i, code, result.Detail))
 }
 
-// speaks reports why a key may not speak for the receipt's issuer: "", that it
-// is no issuer's key, bound to others, or bound to nobody.
-func (t *tally) speaks(key *Key) Code {
-	if !key.Has(RoleIssuer) {
-		return CodeRoleMismatch
-	}
-	if len(key.Issuers) == 0 {
-		if t.v.policy.Issuer == "" {
-			return CodeIssuerUnbound
+// stand lets a checkpoint stand for a signature: one by a key that has both
+// roles, may speak for the receipt's issuer and is the key that the receipt
+// names, if it names one. Any other log's checkpoint shows inclusion, not who
+// wrote the receipt. Of several the first that counts is reported.
+func (t *tally) stand() {
+	var best SignatureResult
+	var why *Key
+	for _, c := range t.included {
+		for _, key := range c.logs {
+			if t.named != nil && string(t.named) != key.ID {
+				continue
+			}
+			code := t.speaks(key)
+			if code == CodeRoleMismatch || code == CodeIssuerMismatch {
+				continue
+			}
+			if code == "" { // a signature of the log: only this checkpoint tells how old it is
+				code = untimely(key, t.at, t.predates(c, key))
+			}
+			if best.Algorithm != "" && code != "" {
+				continue
+			}
+			best = SignatureResult{KeyID: key.ID, Algorithm: AlgorithmCheckpoint, Code: code}
+			why = key
+			if code == "" {
+				t.stands(best, key)
+				return
+			}
 		}
-		if t.v.policy.Issuer != string(t.issuer) {
-			return CodeIssuerMismatch
-		}
-		return ""
 	}
-	for _, id := range key.Issuers {
-		if id == string(t.issuer) {
-			return ""
-		}
+	if why != nil {
+		t.fallsShort(best, why)
 	}
-	return CodeIssuerMismatch
 }
 
-// untimely reports why a key does not count at the time in question. That it was
-// stolen later does not matter for a receipt that is older than that.
-func (t *tally) untimely(key *Key) Code {
-	return untimely(key, t.at, slices.ContainsFunc(t.included, func(c *checkpoint) bool {
-		return t.predates(c, key) && t.trusts(c)
-	}))
+func (t *tally) stands(result SignatureResult, key *Key) {
+	result.Status, result.Role = SignatureValid, RoleIssuer
+	t.issuers, t.issued = append(t.issuers, key.Thumbprint), true
+	t.rep.Signatures = append(t.rep.Signatures, result)
 }
 
-// untimely is the rule of a key's validity: expiry and "superseded" are judged at
-// a time; any other revocation refuses the key at every time, unless something
-// shows that what it signed is older.
-func untimely(key *Key, at time.Time, older bool) Code {
-	switch r := key.Revoked; {
-	case r != nil && r.Reason == ReasonSuperseded && !at.Before(r.At):
-		return CodeKeyRevoked
-	case r != nil && r.Reason != ReasonSuperseded && !older:
-		return CodeKeyRevoked
-	case !key.NotBefore.IsZero() && at.Before(key.NotBefore):
-		return CodeKeyNotYetValid
-	case !key.NotAfter.IsZero() && !at.Before(key.NotAfter):
-		return CodeKeyExpired
+// fallsShort tells of a checkpoint that would stand for a signature if its key
+// counted, as of a signature whose key does not.
+func (t *tally) fallsShort(result SignatureResult, key *Key) {
+	result.Status, result.Detail = SignatureInvalid, fmt.Sprintf("checkpoint of %s: %s", quoted(excerpt([]byte(key.Origin))), t.discounted(key, result.Code))
+	why := Check{Step: StepSignatures, Code: result.Code, Detail: result.Detail}
+	if result.Code == CodeIssuerUnbound {
+		result.Status = SignatureNotChecked
+		first(&t.unbound, why)
+	} else {
+		first(&t.uncounted, why)
 	}
-	return ""
+	t.rep.Signatures = append(t.rep.Signatures, result)
+}
+
+// decide records the step.
+func (t *tally) decide(hashHolds bool) {
+	t.notes()
+	if c, refutes, met := t.met(); refutes {
+		t.rep.fail(c)
+	} else if !met {
+		t.rep.skip(StepSignatures, c.Code, c.Detail)
+		last := &t.rep.Checks[len(t.rep.Checks)-1]
+		last.Pointer, last.Hint = c.Pointer, c.Hint
+	} else if !hashHolds {
+		// The signatures are over the stated hash, which is not this content's.
+		t.rep.skip(StepSignatures, CodeStepNotReached, t.signers()+" signed the stated hash, which is not the hash of this content")
+	} else {
+		t.rep.pass(StepSignatures)
+	}
+}
+
+// met weighs the whole: what refutes comes first, then whether the issuer
+// signed, then whether enough witnesses did.
+func (t *tally) met() (why Check, refutes, met bool) {
+	if expected := t.policy.Issuer; expected != "" && expected != string(t.issuer) {
+		return Check{Step: StepSignatures, Code: CodeIssuerMismatch, Pointer: "/issuer/id", Stated: excerpt(t.issuer), Computed: expected,
+			Detail: fmt.Sprintf("the receipt is by %s, asked for was %s", quoted(excerpt(t.issuer)), quoted(expected))}, true, false
+	}
+	if t.refuting.Code != "" {
+		return t.refuting, true, false
+	}
+	if t.total > MaxSignatures { // the rest could meet the policy, or refute
+		return Check{Code: CodeSignatureLimit, Pointer: "/signatures",
+			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, MaxSignatures)}, false, false
+	}
+	if !t.issued {
+		if t.uncounted.Code != "" {
+			return t.uncounted, true, false
+		}
+		return t.missing(), false, false
+	}
+	quorum := t.policy.Witnesses.Threshold
+	counted := distinct(t.counted, t.issuers)
+	if counted < quorum {
+		if counted+distinct(t.rejected, t.issuers, t.counted) >= quorum {
+			return t.why, true, false
+		}
+		return Check{Code: CodeThresholdNotMet, Pointer: "/signatures",
+			Detail: fmt.Sprintf("%d of %d witnesses signed", counted, quorum)}, false, false
+	}
+	return Check{}, false, true
+}
+
+// missing says why no signature of the issuer counts, though none is false.
+func (t *tally) missing() Check {
+	switch {
+	case t.unbound.Code != "":
+		return t.unbound
+	case t.unknowable.Code != "":
+		return t.unknowable
+	case t.other:
+		who := "the issuer signed, but not with"
+		if len(t.issuers) == 0 {
+			who = "others signed, but not"
+		}
+		return Check{Code: CodeNamedKeyMissing, Pointer: "/issuer/public_key_id",
+			Detail: fmt.Sprintf("%s %s, the key that the receipt names", who, quoted(excerpt(t.named)))}
+	case t.witnessed:
+		return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "only witnesses signed, not the issuer"}
+	}
+	return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "the receipt has no signature"}
+}
+
+// distinct counts the material that is in none of the others.
+func distinct(material [][32]byte, others ...[][32]byte) (n int) {
+	for _, m := range material {
+		if !slices.ContainsFunc(others, func(o [][32]byte) bool { return slices.Contains(o, m) }) {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *tally) signers() string {
+	for _, s := range t.rep.Signatures {
+		if s.Role == RoleIssuer {
+			return quoted(s.KeyID)
+		}
+	}
+	return "the issuer"
+}
+
+func (t *tally) notes() {
+	if t.total > 0 {
+		t.rep.NotChecked = append(t.rep.NotChecked, Note{CodeUnauthenticated, "/signatures",
+			"key_id, algorithm and signed_at lie outside the hash; only a JWS protects them"})
+	}
+}
+
+func (t *tally) check(i int, code Code, detail string) Check {
+	return Check{Step: StepSignatures, Code: code, Pointer: fmt.Sprintf("/signatures/%d", i), Detail: detail}
+}
+
+func first(c *Check, found Check) {
+	if c.Code == "" {
+		*c = found
+	}
+}
+
+func addMaterial(list [][32]byte, material [32]byte) [][32]byte {
+	if slices.Contains(list, material) {
+		return list
+	}
+	return append(list, material)
+}
+
+// algorithmName avoids a copy of the common names.
+func algorithmName(name []byte) string {
+	switch string(name) {
+	case "ed25519":
+		return "ed25519"
+	case "EdDSA":
+		return "EdDSA"
+	case "ES256":
+		return "ES256"
+	}
+	return excerpt(name)
 }

@@ -2,17 +2,12 @@ package receipt
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/schemas"
 )
-
-// SchemaMarker is the value of the schema member of the receipts that this
-// package knows.
-const SchemaMarker = "receipt-2026-04-25"
 
 // A Verifier judges receipts by one policy and one set of trusted keys. It is
 // immutable and safe for concurrent use.
@@ -221,23 +216,18 @@ func (r *Report) skipUnreached() {
 	}
 }
 
-// parseFailed words a parse error. A limit of the caller's below the format's
-// leaves the verdict open: the receipt may be true.
-func (v *Verifier) parseFailed(err error, size int, rep *Report) {
-	c := Check{Step: StepParse, Code: CodeSyntax, Detail: err.Error()}
-	var syntax *canon.SyntaxError
-	if errors.As(err, &syntax) {
-		c.Code, c.Pointer, c.Hint = Code(syntax.Code), syntax.Pointer, syntax.Hint
-		c.Detail = fmt.Sprintf("line %d, column %d (offset %d): %s", syntax.Line, syntax.Column, syntax.Offset, syntax.Detail)
+// Policy returns what the verifier asks for.
+func (v *Verifier) Policy() Policy {
+	p := v.policy
+	p.Witnesses.Keys = slices.Clone(p.Witnesses.Keys)
+	p.Checkpoint.Cosigners.Keys = slices.Clone(p.Checkpoint.Cosigners.Keys)
+	return p
+}
+
+// Scope returns how much the verifier asks for.
+func (v *Verifier) Scope() Scope {
+	if v.policy.IntegrityOnly {
+		return ScopeIntegrity
 	}
-	limits := v.policy.limits()
-	lowered := c.Code == CodeSizeLimit && limits.Bytes < MaxBytes && size <= MaxBytes ||
-		c.Code == CodeDepthLimit && limits.Depth < MaxDepth
-	if lowered {
-		c.Hint = "this limit is the caller's, not the format's; raise it to decide"
-		rep.Checks = append(rep.Checks, c)
-		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
-		return
-	}
-	rep.fail(c)
+	return ScopeFull
 }

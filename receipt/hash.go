@@ -4,7 +4,53 @@ import (
 	"encoding/json"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 )
+
+const hashPointer = "/chain/receipt_hash"
+
+// checkHash reports whether the receipt hash holds. The step passes when what the
+// hashed content says of materials holds too.
+func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report) bool {
+	computed, err := v.hash(doc)
+	if err != nil { // the plain path refused what the parse accepted: never a success
+		rep.fail(Check{Step: StepHash, Code: CodeSyntax, Pointer: hashPointer, Detail: err.Error()})
+		return false
+	}
+	rep.ReceiptHash = computed
+	node := doc.Root().Member("chain").Member("receipt_hash")
+	if node.Kind() != canon.KindString {
+		rep.skip(StepHash, CodeStepNotReached, "hash: the receipt states no receipt_hash")
+		rep.Checks[len(rep.Checks)-1].Computed = computed.String()
+		return false
+	}
+	stated, err := canon.ParseDigest(node.Text())
+	switch {
+	case err != nil:
+		rep.fail(Check{Step: StepHash, Code: CodeMalformedHash, Pointer: hashPointer, Stated: excerpt(node.Text()), Computed: computed.String(),
+			Detail: "expected sha256: and 64 lower-case hexadecimal digits"})
+	case stated != computed:
+		rep.fail(Check{Step: StepHash, Code: CodeHashMismatch, Pointer: hashPointer, Stated: stated.String(), Computed: computed.String(),
+			Detail: "the content does not fit the stated hash", Hint: hashHint(doc, stated)})
+	default:
+		if c := v.weighMaterials(doc.Root(), schemaHolds, rep); c.Status == Passed {
+			rep.pass(StepHash)
+		} else if c.Status == Failed {
+			rep.fail(c)
+		} else {
+			rep.leave(c)
+		}
+		return true
+	}
+	return false
+}
+
+func (v *Verifier) hash(doc *canon.Document) (canon.Digest, error) {
+	if v.policy.Plain {
+		return chain.ReferenceHash(doc.Source())
+	}
+	return chain.Hash(doc)
+}
 
 // maxHinted bounds the documents that hashHint looks at: each mistake it knows
 // costs another pass.

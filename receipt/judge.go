@@ -1,0 +1,193 @@
+package receipt
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A judge weighs keys for one receipt: for whom they may speak, and whether they count
+// at the time in question. Signatures and checkpoints are judged alike.
+type judge struct {
+	policy   *Policy
+	issuer   []byte        // issuer.id
+	at       time.Time     // the time at which keys are judged
+	included []*checkpoint // of the evidence that include the receipt and carry a signature of their log
+}
+
+// speaks reports why a key may not speak for the receipt's issuer: "", that it
+// is no issuer's key, bound to others, or bound to nobody.
+func (j *judge) speaks(key *Key) Code {
+	if !key.Has(RoleIssuer) {
+		return CodeRoleMismatch
+	}
+	if len(key.Issuers) == 0 {
+		if j.policy.Issuer == "" {
+			return CodeIssuerUnbound
+		}
+		if j.policy.Issuer != string(j.issuer) {
+			return CodeIssuerMismatch
+		}
+		return ""
+	}
+	for _, id := range key.Issuers {
+		if id == string(j.issuer) {
+			return ""
+		}
+	}
+	return CodeIssuerMismatch
+}
+
+// untimely reports why a key does not count at the time in question. That it was
+// stolen later does not matter for a receipt that is older than that.
+func (j *judge) untimely(key *Key) Code {
+	return untimely(key, j.at, slices.ContainsFunc(j.included, func(c *checkpoint) bool {
+		return j.predates(c, key) && j.trusts(c)
+	}))
+}
+
+// untimely is the rule of a key's validity: expiry and "superseded" are judged at
+// a time; any other revocation refuses the key at every time, unless something
+// shows that what it signed is older.
+func untimely(key *Key, at time.Time, older bool) Code {
+	switch r := key.Revoked; {
+	case r != nil && r.Reason == ReasonSuperseded && !at.Before(r.At):
+		return CodeKeyRevoked
+	case r != nil && r.Reason != ReasonSuperseded && !older:
+		return CodeKeyRevoked
+	case !key.NotBefore.IsZero() && at.Before(key.NotBefore):
+		return CodeKeyNotYetValid
+	case !key.NotAfter.IsZero() && !at.Before(key.NotAfter):
+		return CodeKeyExpired
+	}
+	return ""
+}
+
+// trusts reports whether one of the keys by which a log signed a checkpoint may
+// do so at the time in question.
+func (j *judge) trusts(c *checkpoint) bool {
+	_, code := j.distrusts(c)
+	return code == ""
+}
+
+// distrusts reports why none of the keys by which a log signed may do so, of the
+// first. A log signs later than the issuer, so its key may be younger than the
+// receipt: nbf is judged only at a time that the policy names. A stolen key of a
+// log proves nothing, unless a witness saw this very checkpoint before.
+func (j *judge) distrusts(c *checkpoint) (key *Key, code Code) {
+	for _, k := range c.logs {
+		found := untimely(k, j.at, j.predates(c, k))
+		if found == CodeKeyNotYetValid && j.policy.At.IsZero() {
+			found = ""
+		}
+		if found == "" {
+			return nil, ""
+		}
+		if key == nil {
+			key, code = k, found
+		}
+	}
+	return key, code
+}
+
+// predates reports whether a witness saw a checkpoint before a key was revoked.
+// The witness has to have other key material: whoever holds a stolen key would
+// otherwise be its own witness.
+func (j *judge) predates(c *checkpoint, key *Key) bool {
+	if key.Revoked == nil {
+		return false
+	}
+	for i := range c.cosigned {
+		s := &c.cosigned[i]
+		if s.at.Before(key.Revoked.At) && s.witness.Thumbprint != key.Thumbprint && !j.isIssuers(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// isIssuers reports whether a witness has the material of a key that may speak
+// for the receipt's issuer.
+func (j *judge) isIssuers(s *cosignature) bool {
+	for _, key := range s.kin {
+		if j.speaks(key) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// cosigners counts the witnesses of a checkpoint by distinct material, none of
+// it the log's or the issuer's.
+func (j *judge) cosigners(c *checkpoint) (n int) {
+next:
+	for i := range c.cosigned {
+		if j.isIssuers(&c.cosigned[i]) {
+			continue
+		}
+		for j := range i {
+			if c.cosigned[j].witness.Thumbprint == c.cosigned[i].witness.Thumbprint {
+				continue next
+			}
+		}
+		n++
+	}
+	return n
+}
+
+func (j *judge) weighCheckpoint(c *checkpoint) Check {
+	if key, code := j.distrusts(c); code != "" {
+		return Check{Step: StepBatch, Code: code, Detail: "batch: the log's key does not count: " + timeText(key, code, j.at)}
+	}
+	quorum := j.policy.Checkpoint.Cosigners.Threshold
+	if counted := j.cosigners(c); counted < quorum {
+		why := fmt.Sprintf("batch: %d of %d witnesses cosigned the checkpoint", counted, quorum)
+		if c.discounted != "" {
+			why += "; " + c.discounted
+		}
+		return Check{Step: StepBatch, Code: CodeThresholdNotMet, Detail: why}
+	}
+	return Check{Step: StepBatch, Status: Passed}
+}
+
+func (j *judge) discounted(key *Key, code Code) string {
+	id := quoted(key.ID)
+	switch code {
+	case CodeIssuerUnbound:
+		return id + " is trusted, but for which issuer the key file does not say"
+	case CodeIssuerMismatch:
+		return fmt.Sprintf("%s may speak for %s, not for %s", id, quotedList(key.Issuers), quoted(excerpt(j.issuer)))
+	case CodeRoleMismatch:
+		return fmt.Sprintf("%s does not have the role issuer; the key file gives it: %s", id, roleList(key.Roles))
+	}
+	return timeText(key, code, j.at)
+}
+
+// timeText words what untimely found.
+func timeText(key *Key, code Code, at time.Time) string {
+	id := quoted(key.ID)
+	switch {
+	case code == CodeKeyNotYetValid:
+		return fmt.Sprintf("%s is valid from %s on, judged at %s", id, At(key.NotBefore), At(at))
+	case code == CodeKeyExpired:
+		return fmt.Sprintf("%s was valid before %s, judged at %s", id, At(key.NotAfter), At(at))
+	case key.Revoked.Reason == ReasonSuperseded:
+		return fmt.Sprintf("%s was superseded at %s, judged at %s", id, At(key.Revoked.At), At(at))
+	}
+	reason := key.Revoked.Reason
+	if reason == "" {
+		reason = "no reason given"
+	}
+	return fmt.Sprintf("%s was revoked at %s (%s): none of its signatures count", id, At(key.Revoked.At), excerpt([]byte(reason)))
+}
+
+func roleList(roles []Role) string {
+	if len(roles) == 0 {
+		return string(RoleIssuer)
+	}
+	text := string(roles[0])
+	for _, r := range roles[1:] {
+		text += ", " + string(r)
+	}
+	return text
+}

@@ -1,0 +1,66 @@
+package receipt
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// checkParse judges what canon leaves open because only the receipt format
+// forbids it: its limits, integers that doubles cannot hold, the root's kind.
+func (v *Verifier) checkParse(doc *canon.Document, rep *Report) bool {
+	limits := v.policy.limits()
+	switch lossy, found := doc.LossyInteger(); {
+	case len(doc.Source()) > limits.Bytes:
+		v.parseFailed(&canon.SyntaxError{Code: canon.CodeSizeLimit, Line: 1, Column: 1,
+			Detail: fmt.Sprintf("expected at most %d bytes, found more", limits.Bytes)}, len(doc.Source()), rep)
+	case doc.Depth() > limits.Depth:
+		v.parseFailed(&canon.SyntaxError{Code: canon.CodeDepthLimit, Line: 1, Column: 1,
+			Detail: fmt.Sprintf("expected at most %d nested levels, found %d", limits.Depth, doc.Depth())}, len(doc.Source()), rep)
+	case found:
+		rep.fail(Check{Step: StepParse, Code: CodeNumberPrecision, Pointer: place(lossy), Stated: excerpt(lossy.Raw()),
+			Computed: string(lossy.AppendCanonical(nil)),
+			Detail:   fmt.Sprintf("the integer %s is outside ±9007199254740991, so its canonical form stands for other integers too", excerpt(lossy.Raw()))})
+	case doc.Root().Kind() != canon.KindObject:
+		rep.fail(Check{Step: StepParse, Code: CodeNotObject, Detail: "expected a JSON object, found " + kindName(doc.Root().Kind())})
+	default:
+		rep.pass(StepParse)
+		return true
+	}
+	return false
+}
+
+// parseFailed words a parse error. A limit of the caller's below the format's
+// leaves the verdict open: the receipt may be true.
+func (v *Verifier) parseFailed(err error, size int, rep *Report) {
+	c := Check{Step: StepParse, Code: CodeSyntax, Detail: err.Error()}
+	var syntax *canon.SyntaxError
+	if errors.As(err, &syntax) {
+		c.Code, c.Pointer, c.Hint = Code(syntax.Code), syntax.Pointer, syntax.Hint
+		c.Detail = fmt.Sprintf("line %d, column %d (offset %d): %s", syntax.Line, syntax.Column, syntax.Offset, syntax.Detail)
+	}
+	limits := v.policy.limits()
+	lowered := c.Code == CodeSizeLimit && limits.Bytes < MaxBytes && size <= MaxBytes ||
+		c.Code == CodeDepthLimit && limits.Depth < MaxDepth
+	if lowered {
+		c.Hint = "this limit is the caller's, not the format's; raise it to decide"
+		rep.Checks = append(rep.Checks, c)
+		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
+		return
+	}
+	rep.fail(c)
+}
+
+// Unreadable writes the report of a document that was no JSON text to begin with,
+// such as a malformed CBOR item or a line that is too long. The check says why;
+// its status is Failed, or NotChecked when more of the input would be needed.
+func (v *Verifier) Unreadable(rep *Report, c Check) {
+	v.begin(rep)
+	c.Step = StepParse
+	rep.Checks = append(rep.Checks, c)
+	if c.Status == NotChecked {
+		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
+	}
+	v.conclude(rep)
+}
