@@ -46,7 +46,7 @@ withholds secrets from the draft, and receipt seal makes the receipt.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.markdown {
 				var b bytes.Buffer
-				recordPage(&b)
+				record.WritePage(&b)
 				return writeOutput(e, o.output, b.Bytes(), 0o644, o.force)
 			}
 			return recordLog(cmd.Context(), e, fileArg(args), &o)

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"os"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
 // TestRecordPage: docs/record.md is what go generate writes.
 func TestRecordPage(t *testing.T) {
 	var want bytes.Buffer
-	recordPage(&want)
+	record.WritePage(&want)
 	got, err := os.ReadFile("../../docs/record.md")
 	if err != nil {
 		t.Fatal(err)

@@ -67,10 +67,10 @@ type approvals struct {
 	of map[string]string
 }
 
-// Decisions returns what the words of a decision mean. Any other word is a
+// decisions returns what the words of a decision mean. Any other word is a
 // denial: what is not known to approve does not approve.
-func Decisions() []Word {
-	return []Word{
+func decisions() []word {
+	return []word{
 		{"approved", approved}, {"approve", approved}, {"allow", approved}, {"allowed", approved}, {"granted", approved}, {"accepted", approved},
 		{"canceled", canceled}, {"cancelled", canceled},
 		{"timeout", timeout}, {"timed_out", timeout}, {"expired", timeout},
@@ -78,8 +78,8 @@ func Decisions() []Word {
 }
 
 // denials are words that say no. They mean what any unknown word does.
-func denials() []Word {
-	return []Word{
+func denials() []word {
+	return []word{
 		{"denied", denied}, {"deny", denied}, {"rejected", denied}, {"reject", denied}, {"refused", denied}, {"declined", denied}, {"disallow", denied}, {"no", denied},
 	}
 }
@@ -247,7 +247,7 @@ func (a *approval) strays(r *run, e *event) bool {
 func (r *run) decision(e *event) string {
 	n := e.payload.Member("decision")
 	if n.Kind() == canon.KindString {
-		return meaning(Decisions(), n.String(), denied)
+		return meaning(decisions(), n.String(), denied)
 	}
 	if absent(n) && (e.payload.Member("approved").Bool() || e.payload.Member("accepted").Bool()) {
 		return approved // unless the other says no: see contradicts
@@ -266,7 +266,7 @@ func (e *event) saysNo() bool {
 	if n.Kind() != canon.KindString {
 		return e.kind != "user.tool_confirmation" && e.kind != "tool.approved" && absent(n)
 	}
-	return isWord(Decisions(), n.String()) || isWord(denials(), n.String())
+	return isWord(decisions(), n.String()) || isWord(denials(), n.String())
 }
 
 // answer notes one answer. An approval never takes back one that was none.

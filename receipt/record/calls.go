@@ -166,20 +166,20 @@ func mcpToolUse(r *run, e *event) {
 	}
 }
 
-// A Word says what one spelling of a status or a decision means.
-type Word struct{ Word, Means string }
+// A word says what one spelling of a status or a decision means.
+type word struct{ Word, Means string }
 
-// ToolStatuses returns what the status of a tool's result means; "" is none at
+// toolStatuses returns what the status of a tool's result means; "" is none at
 // all. Any other, such as error, is a failure.
-func ToolStatuses() []Word {
-	return []Word{
+func toolStatuses() []word {
+	return []word{
 		{"", "succeeded"}, {"success", "succeeded"}, {"succeeded", "succeeded"}, {"completed", "succeeded"}, {"ok", "succeeded"},
 		{"canceled", "canceled"}, {"cancelled", "canceled"},
 	}
 }
 
 // meaning looks a word up.
-func meaning(table []Word, word, otherwise string) string {
+func meaning(table []word, word, otherwise string) string {
 	for _, w := range table {
 		if w.Word == word {
 			return w.Means
@@ -189,25 +189,25 @@ func meaning(table []Word, word, otherwise string) string {
 }
 
 // isWord reports whether a table has a word.
-func isWord(table []Word, word string) bool {
-	return slices.ContainsFunc(table, func(w Word) bool { return w.Word == word })
+func isWord(table []word, text string) bool {
+	return slices.ContainsFunc(table, func(w word) bool { return w.Word == text })
 }
 
 func toolCompleted(r *run, e *event) {
 	status := e.text(e.payload, "status")
-	outcome := meaning(ToolStatuses(), status, "failed")
+	outcome := meaning(toolStatuses(), status, "failed")
 	if e.flag(e.payload, "is_error") {
 		outcome = "failed"
 	}
 	c := r.close(e, outcome)
-	if !isWord(ToolStatuses(), status) && !isWord(toolFailures(), status) {
+	if !isWord(toolStatuses(), status) && !isWord(toolFailures(), status) {
 		c.note("raw_status", status)
 	}
 }
 
 // toolFailures are words for a failure that say no more than that.
-func toolFailures() []Word {
-	return []Word{{"error", "failed"}, {"failed", "failed"}, {"failure", "failed"}}
+func toolFailures() []word {
+	return []word{{"error", "failed"}, {"failed", "failed"}, {"failure", "failed"}}
 }
 
 func toolFailed(r *run, e *event) { r.close(e, "failed") }

@@ -10,9 +10,9 @@
 //
 // # Two fronts
 //
-// A [Recorder] consumes the protocol's events; [Kinds] is the table of what each
+// A [Recorder] consumes the protocol's events; docs/record.md has the table of what each
 // becomes. [Frames] consumes the JSON-RPC frames of a bridge or of ACP, makes
-// events of them ([FrameKinds]) and gives those to a Recorder: the same run gives
+// events of them and gives those to a Recorder: the same run gives
 // the same draft, byte for byte. What happened between the two peers of a bridge
 // is not all that a receipt tells, so [Frames.Event] takes the rest. [Read] reads
 // a file of either.
@@ -46,14 +46,14 @@
 // copied, the failure of a task.
 //
 // Whatever a permission was answered with, an approval is only what is known to
-// be one ([Outcomes], [Decisions]). What is unknown, ambiguous or contradictory
+// be one. What is unknown, ambiguous or contradictory
 // is a denial, and too few reviewers or an answer behind the deadline are no
 // approval.
 //
 // # What is claimed
 //
 // Nothing that no event says. What several events tell of one thing is joined; what they
-// tell in two ways is listed ([Contradictions]), as is what the source does not tell and
+// tell in two ways is listed, as is what the source does not tell and
 // the schema wants: metadata.unreported, JSON Pointers into the draft. A call that ran is
 // told whatever came behind it, with the arguments with which it ran. Events that a replay
 // tells again are no deeds of its own. docs/record.md has each rule.

@@ -236,8 +236,8 @@ func (f *Frames) announce(fr *frame, c *frameCall, running bool) {
 
 // callStatuses are the words for the state of a call. Any other says nothing that is
 // known, and is kept for people.
-func callStatuses() []Word {
-	return []Word{{"", ""}, {"pending", ""}, {"in_progress", ""}, {"completed", ""}, {"failed", ""}}
+func callStatuses() []word {
+	return []word{{"", ""}, {"pending", ""}, {"in_progress", ""}, {"completed", ""}, {"failed", ""}}
 }
 
 // closeCall ends a call.

@@ -1,7 +1,7 @@
 package record
 
-// A FrameKind says which event a frame becomes.
-type FrameKind struct {
+// A frameKind says which event a frame becomes.
+type frameKind struct {
 	Frame string // a method; for session/update with the kind of the update
 	Event string // "" for a frame that says nothing a receipt tells
 	Rule  string
@@ -32,10 +32,10 @@ func sentBy(method string) Sender {
 	return SenderUnknown
 }
 
-// FrameKinds returns the frames of all dialects. docs/record.md is made from it.
+// frameKinds returns the frames of all dialects. docs/record.md is made from it.
 // The runtime's own members are read under _meta.harn, else at the root.
-func FrameKinds() []FrameKind {
-	all := []FrameKind{
+func frameKinds() []frameKind {
+	all := []frameKind{
 		{methodPrompt, "user.message; task.submitted, task.started; by its response task.completed, task.failed, task.canceled",
 			"the life of the task is the prompt's unless task.* events are given beside the frames; stopReason end_turn completes, cancelled cancels, any other and an error fail", translatePrompt},
 		{methodLoad, "", "updates before its response, and before a prompt, tell earlier turns: passed over, and counted. While the task runs an update of something known counts, and one that is of none cannot be placed: refused", translateLoad},
@@ -59,13 +59,13 @@ func FrameKinds() []FrameKind {
 		{methodBuiltin, "tool.requested; by its response tool.completed or tool.failed", "a tool of the host; its id is the call's, else builtin: and the request's", translateBuiltin},
 	}
 	for _, name := range []string{"session/input", "session/inject", "agent/user_message", "user_message"} {
-		all = append(all, FrameKind{name, "user.message", "its params by their digest", translateInput})
+		all = append(all, frameKind{name, "user.message", "its params by their digest", translateInput})
 	}
 	for _, name := range silentUpdates() {
-		all = append(all, FrameKind{Frame: "session/update " + name})
+		all = append(all, frameKind{Frame: "session/update " + name})
 	}
 	for _, name := range silentMethods() {
-		all = append(all, FrameKind{Frame: name})
+		all = append(all, frameKind{Frame: name})
 	}
 	return all
 }

@@ -1,12 +1,12 @@
 package record
 
-// A StopReason says how a prompt, and with it its task, ended.
-type StopReason struct{ Reason, Event string }
+// A stopReason says how a prompt, and with it its task, ended.
+type stopReason struct{ Reason, Event string }
 
-// StopReasons returns those of ACP that are no failure. Any other, such as
+// stopReasons returns those of ACP that are no failure. Any other, such as
 // refusal, is one, and so is an error.
-func StopReasons() []StopReason {
-	return []StopReason{
+func stopReasons() []stopReason {
+	return []stopReason{
 		{"end_turn", "task.completed"},
 		{"cancelled", "task.canceled"},
 	}
@@ -59,7 +59,7 @@ func (f *Frames) stopped(fr *frame) {
 	}
 	reason := fr.text(fr.root.Member("result"), "stopReason")
 	kind := "task.failed"
-	for _, s := range StopReasons() {
+	for _, s := range stopReasons() {
 		if s.Reason == reason {
 			kind = s.Event
 		}

@@ -10,13 +10,13 @@ import (
 // A worker is one that was handed work, under the task id that was first told.
 type worker struct{ name, task, status string }
 
-// A WorkerEvent is the status that the name of a worker's event stands for, where
+// A workerEvent is the status that the name of a worker's event stands for, where
 // an update has no status.
-type WorkerEvent struct{ Event, Status string }
+type workerEvent struct{ Event, Status string }
 
-// WorkerEvents returns the events in both spellings of the dialects.
-func WorkerEvents() []WorkerEvent {
-	return []WorkerEvent{
+// workerEvents returns the events in both spellings of the dialects.
+func workerEvents() []workerEvent {
+	return []workerEvent{
 		{"WorkerSpawned", "running"}, {"worker_spawned", "running"},
 		{"WorkerProgressed", "progressed"}, {"worker_progressed", "progressed"},
 		{"WorkerWaitingForInput", "awaiting_input"}, {"worker_waiting_for_input", "awaiting_input"},
@@ -49,7 +49,7 @@ func translateWorker(f *Frames, fr *frame) {
 		f.workers[id] = w
 	}
 	status := read("status")
-	for _, e := range WorkerEvents() {
+	for _, e := range workerEvents() {
 		if status == "" && e.Event == read("event") {
 			status = e.Status
 		}
@@ -62,7 +62,7 @@ func translateWorker(f *Frames, fr *frame) {
 	if !absent(harn(u, "audit")) {
 		f.counts.Dropped++
 	}
-	state := meaning(HandoffStatuses(), status, "accepted")
+	state := meaning(handoffStatuses(), status, "accepted")
 	receiptID := cmp.Or(read("receiptId", "receipt_id"), fr.text(meta, "receipt_id"))
 	if state == w.status && receiptID == "" {
 		f.counts.Silent++

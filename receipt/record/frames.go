@@ -24,8 +24,8 @@ const (
 // that count from 1. It is not safe for concurrent use.
 type Frames struct {
 	recorder *Recorder
-	table    map[string]FrameKind
-	outcomes []Outcome
+	table    map[string]frameKind
+	outcomes []outcome
 	doc, out *canon.Document
 	text     []byte // of the event that was made last
 
@@ -86,12 +86,12 @@ func NewFrames(o Options) (*Frames, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newFrames(r, FrameKinds(), Outcomes()), nil
+	return newFrames(r, frameKinds(), outcomes()), nil
 }
 
-func newFrames(r *Recorder, table []FrameKind, outcomes []Outcome) *Frames {
+func newFrames(r *Recorder, table []frameKind, outcomes []outcome) *Frames {
 	f := &Frames{
-		recorder: r, outcomes: outcomes, table: make(map[string]FrameKind, len(table)),
+		recorder: r, outcomes: outcomes, table: make(map[string]frameKind, len(table)),
 		doc: new(canon.Document), out: new(canon.Document), session: r.options.SessionID,
 		pending: map[string][]pending{}, calls: map[string]*frameCall{}, workers: map[string]*worker{}, builtins: map[string]int{}, asked: map[string]*question{}, given: map[string]bool{},
 	}

@@ -2,11 +2,11 @@ package record
 
 import "github.com/receiptkit/receiptkit/receipt"
 
-// HandoffStatuses returns what the words for the state of another agent's work
+// handoffStatuses returns what the words for the state of another agent's work
 // mean, those of workers on the bridge included. Any other, such as running, is
 // accepted: it claims no end.
-func HandoffStatuses() []Word {
-	return []Word{
+func handoffStatuses() []word {
+	return []word{
 		{"rejected", "rejected"}, {"denied", "rejected"},
 		{"failed", "failed"}, {"cancelled", "failed"}, {"canceled", "failed"}, {"stopped", "failed"}, {"timeout", "failed"},
 		{"completed", "completed"}, {"succeeded", "completed"},
@@ -40,7 +40,7 @@ func (r *run) handoffList(t *telling) []receipt.Handoff {
 		at := indexed("/side_effects/a2a_handoffs", i)
 		entry := h.Handoff
 		entry.TargetAgent = t.name(at+"/target_agent", h.TargetAgent, "unknown")
-		entry.Status = meaning(HandoffStatuses(), t.name(at+"/status", h.ended, ""), "accepted")
+		entry.Status = meaning(handoffStatuses(), t.name(at+"/status", h.ended, ""), "accepted")
 		if h.names {
 			t.contradicts(at, namesDiffer)
 		}

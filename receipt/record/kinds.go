@@ -1,7 +1,7 @@
 package record
 
-// A Kind says what an event becomes in a receipt.
-type Kind struct {
+// An eventKind says what an event becomes in a receipt.
+type eventKind struct {
 	Event   string
 	Payload []string // members that are read; others are ignored and counted
 	Receipt string   // members of the receipt; "" for an event that is evidence in the log alone
@@ -11,14 +11,14 @@ type Kind struct {
 }
 
 // says reports whether an event changes the receipt.
-func (k Kind) says(e *event) bool { return k.apply != nil && (k.tells == nil || k.tells(e)) }
+func (k eventKind) says(e *event) bool { return k.apply != nil && (k.tells == nil || k.tells(e)) }
 
-// Kinds returns the kinds of the protocol, group by group, and those in which a
+// eventKinds returns the kinds of the protocol, group by group, and those in which a
 // harness logs its durable approvals. docs/record.md is made from it. Events of
 // receipts are not in it: issuing makes them.
-func Kinds() []Kind {
-	var all []Kind
-	for _, group := range [...][]Kind{
+func eventKinds() []eventKind {
+	var all []eventKind
+	for _, group := range [...][]eventKind{
 		userKinds(), agentKinds(), taskKinds(), sessionKinds(), artifactKinds(), spanKinds(), toolKinds(), connectorKinds(), replayKinds(), hitlKinds(),
 	} {
 		all = append(all, group...)
@@ -45,8 +45,8 @@ func resultMembers() []string {
 	return callMembers("status", "is_error", "output", "output_sha256", "output_uri", "error_category", "error_sha256", "duration_ms", "execution_duration_ms", "fs_writes", "network_egress")
 }
 
-func userKinds() []Kind {
-	return []Kind{
+func userKinds() []eventKind {
+	return []eventKind{
 		{Event: "user.message"},
 		{Event: "user.input_submitted"},
 		{"user.tool_confirmation", answerMembers(), "approvals: evidence, and the decision when no other event tells it", confirmation, nil},
@@ -56,8 +56,8 @@ func userKinds() []Kind {
 
 func saysWithheld(e *event) bool { return e.payload.Member("withheld").Bool() }
 
-func agentKinds() []Kind {
-	return []Kind{
+func agentKinds() []eventKind {
+	return []eventKind{
 		{"agent.message", []string{"content_sha256", "form"}, "replay_input.determinism: a model said something", said, never},
 		{"agent.reasoning_summary", []string{"withheld", "content_sha256"}, "redactions, when it is withheld; never its text", reasoningSummary, saysWithheld},
 		{"agent.tool_use", callMembers(), "side_effects.tool_calls: opened", toolRequested, nil},
@@ -69,9 +69,9 @@ func agentKinds() []Kind {
 	}
 }
 
-func taskKinds() []Kind {
+func taskKinds() []eventKind {
 	end := []string{"autonomy_tier", "reason", "actor", "failure"}
-	return []Kind{
+	return []eventKind{
 		{"task.submitted", []string{"created_by", "autonomy_tier", "workspace_ref", "tenant_id", "persona_ref", "persona_id", "branch_id", "trace_id", "policy_ref", "autonomy_budget", "model_route"},
 			"subject, identifiers, lifecycle.created_at, trust, autonomy_budget.limit, model_route", submitted, nil},
 		{"task.started", []string{"autonomy_tier"}, "lifecycle.started_at: the first", started, nil},
@@ -87,7 +87,7 @@ func taskKinds() []Kind {
 // saysStatus reports whether a status is none of the terminal ones, which may
 // accompany the terminal event.
 func saysStatus(e *event) bool {
-	for _, end := range Endings() {
+	for _, end := range endings() {
 		if end.Task == e.payload.Member("status").String() {
 			return false
 		}
@@ -95,8 +95,8 @@ func saysStatus(e *event) bool {
 	return true
 }
 
-func sessionKinds() []Kind {
-	return []Kind{
+func sessionKinds() []eventKind {
+	return []eventKind{
 		{Event: "session.created"},
 		{Event: "session.closed"},
 		{Event: "session.message_appended"},
@@ -118,9 +118,9 @@ func artifactMembers() []string {
 	return []string{"artifact_id", "kind", "uri", "sha256", "applied", "tool_call_id", "path", "operation", "from", "before_sha256", "after_sha256"}
 }
 
-func artifactKinds() []Kind {
+func artifactKinds() []eventKind {
 	const what = "final_artifacts: the last version; side_effects.fs_writes when it is applied"
-	return []Kind{
+	return []eventKind{
 		{"artifact.created", artifactMembers(), what, artifactChanged, nil},
 		{"artifact.updated", artifactMembers(), what, artifactChanged, nil},
 		{"artifact.linked", artifactMembers(), what, artifactChanged, nil},
@@ -128,12 +128,12 @@ func artifactKinds() []Kind {
 	}
 }
 
-func spanKinds() []Kind {
+func spanKinds() []eventKind {
 	members := []string{
 		"kind", "name", "span_id", "tool_call_id", "agent", "provider", "model", "version", "reason", "model_route", "input_tokens", "output_tokens", "cost",
 		"response", "response_sha256", "response_uri", "url", "host", "destination", "purpose", "bytes_sent", "path", "operation", "from", "before_sha256", "after_sha256",
 	}
-	return []Kind{
+	return []eventKind{
 		{"span.started", members, "kind llm: model_route, and that a model was called, whatever came of it; http, fs: metadata.unreported, when nothing tells the end", spanStarted, saysStarted},
 		{"span.updated", []string{"kind", "cost", "used", "size", "loaded", "earlier"}, "kind usage: cost, the account of the session so far", spanUpdated, saysUsage},
 		{"span.completed", members, "kind llm: model_route, cost, autonomy_budget.consumed, replay_input.materials; http: network_egress; fs: fs_writes", spanCompleted, saysSpan},
@@ -141,8 +141,8 @@ func spanKinds() []Kind {
 	}
 }
 
-func toolKinds() []Kind {
-	return []Kind{
+func toolKinds() []eventKind {
+	return []eventKind{
 		{"tool.requested", callMembers(), "side_effects.tool_calls: opened", toolRequested, nil},
 		{"tool.approval_required", requestMembers(), "approvals: pending; at the end canceled with the task, else timeout", approvalRequired, nil},
 		{"tool.approved", answerMembers(), "approvals: the decision; tool_calls: the arguments when they were changed", toolApproved, nil},
@@ -152,9 +152,9 @@ func toolKinds() []Kind {
 	}
 }
 
-func connectorKinds() []Kind {
+func connectorKinds() []eventKind {
 	trigger := []string{"connector_id", "delivery_id"}
-	return []Kind{
+	return []eventKind{
 		{"connector.delivery_received", trigger, "metadata.trigger: the first", triggered, never},
 		{Event: "connector.delivery_deduped"},
 		{Event: "connector.normalized"},
@@ -163,8 +163,8 @@ func connectorKinds() []Kind {
 	}
 }
 
-func replayKinds() []Kind {
-	return []Kind{
+func replayKinds() []eventKind {
+	return []eventKind{
 		{"replay.started", []string{"source_task_id", "mode", "source_receipt_hash", "source_log_sha256", "source_log_uri", "source_log_events"},
 			"subject: replay_segment; replay_input.materials: the source's log; metadata.source_task_id, replay_mode, source_receipt_hash", replayStarted, nil},
 		{"replay.event_replayed", []string{"override_key", "kind", "delta_id", "operation", "path", "event_id", "artifact_id", "reason", "before_sha256", "after_sha256", "value"},
@@ -181,9 +181,9 @@ func saysOverride(e *event) bool {
 }
 
 // hitlKinds are the kinds of the log of durable approvals. Questions are none.
-func hitlKinds() []Kind {
+func hitlKinds() []eventKind {
 	const pending, answer = "approvals: pending", "approvals: the decision"
-	return []Kind{
+	return []eventKind{
 		{Event: "hitl.question_asked"},
 		{Event: "hitl.response_received"},
 		{"hitl.approval_requested", requestMembers(), pending, approvalRequired, nil},

@@ -35,8 +35,8 @@ type Limit struct {
 	Do   string // what whoever meets it can do
 }
 
-// Limits returns them all. docs/record.md is made from it.
-func Limits() []Limit {
+// limits returns them all. docs/record.md is made from it.
+func limits() []Limit {
 	const (
 		shorter = "log its digest in its place, as a member whose name ends in _sha256"
 		split   = "give the work to several tasks, each with a receipt of its own"
@@ -81,7 +81,7 @@ func (e *LimitError) Error() string {
 }
 
 func exceeded(name string, found int64) *LimitError {
-	for _, l := range Limits() {
+	for _, l := range limits() {
 		if l.Name == name {
 			return &LimitError{l, found}
 		}

@@ -6,10 +6,10 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An Outcome is one form of the answer to session/request_permission. The first
+// An outcome is one form of the answer to session/request_permission. The first
 // that fits decides. What fits none is denied: an unknown word, an id that was not
 // offered or was offered twice, an option that rejects, granted false, no result.
-type Outcome struct {
+type outcome struct {
 	Answer   string // its form, as documentation shows it
 	When     string // a condition on the question or the answer
 	Decision string // approved, denied or canceled
@@ -25,11 +25,11 @@ type answer struct {
 	options  canon.Node // of the request; an array when options were offered
 }
 
-// Outcomes returns the forms of all dialects, the safe reading of each. Bridges of
+// outcomes returns the forms of all dialects, the safe reading of each. Bridges of
 // the older dialects grant on the word selected alone; where options were offered
 // that is no approval here.
-func Outcomes() []Outcome {
-	return []Outcome{
+func outcomes() []outcome {
+	return []outcome{
 		{`{"error":…}`, "", denied, func(a *answer) bool { return !a.response.Member("error").IsZero() }},
 		{`{"result":{"granted":…,"outcome":…}}`, "the answer mixes two dialects", denied, func(a *answer) bool {
 			return !a.granted().IsZero() && !a.outcome.IsZero()
@@ -58,7 +58,7 @@ func newAnswer(response, options canon.Node) *answer {
 }
 
 // decide returns the decision of the first form that fits, else denied.
-func (a *answer) decide(table []Outcome) string {
+func (a *answer) decide(table []outcome) string {
 	for _, o := range table {
 		if o.fits(a) {
 			return o.Decision

@@ -15,7 +15,7 @@ import (
 // its receipt. It is not safe for concurrent use.
 type Recorder struct {
 	options Options
-	kinds   map[string]Kind
+	kinds   map[string]eventKind
 	doc     *canon.Document
 	run     *run
 
@@ -62,13 +62,13 @@ func New(o Options) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newRecorder(o, Kinds()), nil
+	return newRecorder(o, eventKinds()), nil
 }
 
-func newRecorder(o Options, table []Kind) *Recorder {
+func newRecorder(o Options, table []eventKind) *Recorder {
 	r := &Recorder{
 		options: o, doc: new(canon.Document), run: newRun(o), log: sha256.New(),
-		kinds: make(map[string]Kind, len(table)), seen: map[canon.Digest]canon.Digest{}, sequences: map[canon.Digest]int64{},
+		kinds: make(map[string]eventKind, len(table)), seen: map[canon.Digest]canon.Digest{}, sequences: map[canon.Digest]int64{},
 	}
 	for _, k := range table {
 		r.kinds[k.Event] = k
@@ -266,7 +266,7 @@ func (r *Recorder) follow(e *event) *Error {
 }
 
 // consume applies the event and writes it into the digest of the log.
-func (r *Recorder) consume(e *event, kind Kind, known bool) {
+func (r *Recorder) consume(e *event, kind eventKind, known bool) {
 	again := r.run.toldAgain(e)
 	if e.kept = r.run.budget; !again {
 		r.run.envelope(e)

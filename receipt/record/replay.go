@@ -76,7 +76,7 @@ func (r *run) toldAgain(e *event) bool {
 
 // tellAgain takes of an event of the source what a replay's receipt may have: the
 // materials and the recorded clock.
-func (r *run) tellAgain(e *event, kind Kind) {
+func (r *run) tellAgain(e *event, kind eventKind) {
 	if r.source == nil {
 		r.source = r.newSource()
 	}

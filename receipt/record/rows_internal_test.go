@@ -48,7 +48,7 @@ func lines(t *testing.T, name string) [][]byte {
 }
 
 // recordWith records the logs of testdata with a table.
-func recordWith(t *testing.T, table []Kind, sealer *receipt.Sealer) string {
+func recordWith(t *testing.T, table []eventKind, sealer *receipt.Sealer) string {
 	t.Helper()
 	all := ""
 	for _, name := range []string{"run", "canceled", "replay", "hitl"} {
@@ -70,18 +70,18 @@ func TestEachKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := recordWith(t, Kinds(), sealer)
+	whole := recordWith(t, eventKinds(), sealer)
 	if strings.Contains(whole, "record: event") {
 		t.Fatal(whole)
 	}
-	for i, k := range Kinds() {
-		if recordWith(t, slices.Delete(Kinds(), i, i+1), sealer) == whole {
+	for i, k := range eventKinds() {
+		if recordWith(t, slices.Delete(eventKinds(), i, i+1), sealer) == whole {
 			t.Errorf("without the row of %s nothing changes", k.Event)
 		}
 		if k.apply == nil {
 			continue
 		}
-		table := Kinds()
+		table := eventKinds()
 		table[i].apply = func(*run, *event) {}
 		if recordWith(t, table, sealer) == whole && !slices.Contains(sameTwice(), k.Event) {
 			t.Errorf("when %s is not applied nothing changes", k.Event)
@@ -96,11 +96,11 @@ func sameTwice() []string {
 }
 
 // recordFrames records the frames of testdata with tables.
-func recordFrames(t *testing.T, table []FrameKind, outcomes []Outcome, sealer *receipt.Sealer) string {
+func recordFrames(t *testing.T, table []frameKind, outcomes []outcome, sealer *receipt.Sealer) string {
 	t.Helper()
 	all := ""
 	for _, name := range []string{"run", "canceled"} {
-		f := newFrames(newRecorder(optionsOf(t, name, sealer), Kinds()), table, outcomes)
+		f := newFrames(newRecorder(optionsOf(t, name, sealer), eventKinds()), table, outcomes)
 		r := &reader{log: Log{Form: FormFrames}, frames: f, doc: new(canon.Document)}
 		for _, line := range lines(t, name+".frames.jsonl") {
 			if r.line(line) != nil {
@@ -119,20 +119,20 @@ func TestEachFrame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := recordFrames(t, FrameKinds(), Outcomes(), sealer)
+	whole := recordFrames(t, frameKinds(), outcomes(), sealer)
 	if strings.Contains(whole, "record: event") {
 		t.Fatal(whole)
 	}
-	for i, k := range FrameKinds() {
-		if recordFrames(t, slices.Delete(FrameKinds(), i, i+1), Outcomes(), sealer) == whole {
+	for i, k := range frameKinds() {
+		if recordFrames(t, slices.Delete(frameKinds(), i, i+1), outcomes(), sealer) == whole {
 			t.Errorf("without the row of %s nothing changes", k.Frame)
 		}
 		if k.translate == nil {
 			continue
 		}
-		table := FrameKinds()
+		table := frameKinds()
 		table[i].translate = nil
-		if recordFrames(t, table, Outcomes(), sealer) == whole && k.Frame != "session/update hitl_request" { // it repeats harn.hitl.requested
+		if recordFrames(t, table, outcomes(), sealer) == whole && k.Frame != "session/update hitl_request" { // it repeats harn.hitl.requested
 			t.Errorf("when %s is not translated nothing changes", k.Frame)
 		}
 	}
@@ -201,7 +201,7 @@ func outcomeCases() []outcomeCase {
 	}
 }
 
-func decideCase(t *testing.T, c outcomeCase, table []Outcome) string {
+func decideCase(t *testing.T, c outcomeCase, table []outcome) string {
 	t.Helper()
 	request := `{"options":null}`
 	if c.options != "" {
@@ -225,16 +225,16 @@ func decideCase(t *testing.T, c outcomeCase, table []Outcome) string {
 // TestOutcomes: each answer means what it must, and no row of the table can be
 // left out.
 func TestOutcomes(t *testing.T) {
-	used := make([]bool, len(Outcomes()))
+	used := make([]bool, len(outcomes()))
 	for _, c := range outcomeCases() {
-		if got := decideCase(t, c, Outcomes()); got != c.want {
+		if got := decideCase(t, c, outcomes()); got != c.want {
 			t.Errorf("options %s, %s: %s, want %s", c.options, c.response, got, c.want)
 		}
 		for i := range used {
-			used[i] = used[i] || decideCase(t, c, slices.Delete(Outcomes(), i, i+1)) != c.want
+			used[i] = used[i] || decideCase(t, c, slices.Delete(outcomes(), i, i+1)) != c.want
 		}
 	}
-	for i, o := range Outcomes() {
+	for i, o := range outcomes() {
 		if !used[i] {
 			t.Errorf("without the row of %s no answer means something else", o.Answer)
 		}
@@ -245,9 +245,9 @@ func TestOutcomes(t *testing.T) {
 // is never taken for the good end.
 func TestWords(t *testing.T) {
 	for _, test := range []struct {
-		table     []Word
+		table     []word
 		otherwise string
-	}{{Decisions(), denied}, {ToolStatuses(), "failed"}, {HandoffStatuses(), "accepted"}} {
+	}{{decisions(), denied}, {toolStatuses(), "failed"}, {handoffStatuses(), "accepted"}} {
 		for i, w := range test.table {
 			if got := meaning(test.table, w.Word, test.otherwise); got != w.Means {
 				t.Errorf("%q means %s, want %s", w.Word, got, w.Means)
@@ -391,8 +391,8 @@ func TestStops(t *testing.T) {
 			t.Errorf("%s: %s, want %s", response, got, want)
 		}
 	}
-	for i, s := range StopReasons() {
-		if rest := slices.Delete(StopReasons(), i, i+1); slices.Contains(rest, s) {
+	for i, s := range stopReasons() {
+		if rest := slices.Delete(stopReasons(), i, i+1); slices.Contains(rest, s) {
 			t.Errorf("%s is there twice", s.Reason)
 		}
 	}
@@ -404,7 +404,7 @@ func TestWorkerEvents(t *testing.T) {
 	want := map[string]string{"running": "accepted", "progressed": "accepted", "awaiting_input": "accepted", "completed": "completed", "failed": "failed", "stopped": "failed", "cancelled": "failed"}
 	o := plainOptions(t)
 	o.TaskID, o.SessionID, o.WorkspaceRef = "t", "s", "w"
-	for _, w := range WorkerEvents() {
+	for _, w := range workerEvents() {
 		for _, update := range []string{
 			`"workerId":"w","workerName":"n","event":%q,"terminal":true`,
 			`"_meta":{"harn":{"workerId":"w","workerName":"n","event":%q}},"workerId":"other"`,

@@ -9,16 +9,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Transition is what a task may become.
-type Transition struct {
+// A transition is what a task may become.
+type transition struct {
 	From string // "" before the first event
 	To   []string
 }
 
-// Transitions returns the life of a task as the protocol has it. COMPLETED,
+// transitions returns the life of a task as the protocol has it. COMPLETED,
 // FAILED and CANCELED are terminal.
-func Transitions() []Transition {
-	return []Transition{
+func transitions() []transition {
+	return []transition{
 		{"", []string{"SUBMITTED", "WORKING", "CANCELED", "FAILED"}},
 		{"SUBMITTED", []string{"WORKING", "CANCELED", "FAILED"}},
 		{"WORKING", []string{"INPUT_REQUIRED", "AUTH_REQUIRED", "COMPLETED", "FAILED", "CANCELED"}},
@@ -27,12 +27,12 @@ func Transitions() []Transition {
 	}
 }
 
-// An Ending says which state of a receipt a terminal state of a task is.
-type Ending struct{ Task, Receipt string }
+// An ending says which state of a receipt a terminal state of a task is.
+type ending struct{ Task, Receipt string }
 
-// Endings returns the terminal states. The receipt has the names of outcomes.
-func Endings() []Ending {
-	return []Ending{
+// endings returns the terminal states. The receipt has the names of outcomes.
+func endings() []ending {
+	return []ending{
 		{"COMPLETED", receipt.StateSucceeded},
 		{"FAILED", receipt.StateFailed},
 		{"CANCELED", receipt.StateCanceled},
@@ -45,7 +45,7 @@ func (r *run) become(e *event, state string) {
 	if state == r.state || r.again { // who tells again may begin anywhere
 		return
 	}
-	for _, t := range Transitions() {
+	for _, t := range transitions() {
 		if t.From != r.state {
 			continue
 		}
@@ -132,7 +132,7 @@ func waitsForAuth(r *run, e *event)  { r.become(e, "AUTH_REQUIRED"); r.setTier(e
 func statusChanged(r *run, e *event) {
 	state := e.required(e.payload, "status")
 	r.setTier(e)
-	for _, end := range Endings() {
+	for _, end := range endings() {
 		if end.Task == state {
 			return
 		}
@@ -149,7 +149,7 @@ func ended(state string) func(*run, *event) {
 		r.become(e, state)
 		r.setTier(e)
 		r.ended = e.at
-		for _, end := range Endings() {
+		for _, end := range endings() {
 			if end.Task == state {
 				r.final = end.Receipt
 			}

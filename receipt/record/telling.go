@@ -95,12 +95,12 @@ const (
 	spanEndedTwice  = "span_ended_twice"
 )
 
-// A Contradiction is an entry of metadata.contradictions.
-type Contradiction struct{ What, Means string }
+// A contradictionWord is an entry of metadata.contradictions.
+type contradictionWord struct{ What, Means string }
 
-// Contradictions returns what a draft can list. docs/record.md is made from it.
-func Contradictions() []Contradiction {
-	return []Contradiction{
+// contradictionWords returns what a draft can list. docs/record.md is made from it.
+func contradictionWords() []contradictionWord {
+	return []contradictionWord{
 		{rejectedYetRan, "one line says that the call was never dispatched, another that it ran; it is told as one that ran"},
 		{deniedYetRan, "the call ran, and no question about it was approved"},
 		{undecidedYetRan, "the call ran while a question about it was open, or had run out"},

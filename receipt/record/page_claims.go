@@ -1,15 +1,13 @@
-package main
+package record
 
 import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// recordClaims has ~ where the page has `.
-const recordClaims = `
+// pageClaims has ~ where the page has `.
+const pageClaims = `
 ## What a draft claims
 
 Nothing that no line of the log says. What several lines tell of one thing is joined: none
@@ -74,10 +72,10 @@ sent), ~/side_effects/tool_calls/N/~ ~tool~ and ~status~, ~/side_effects/a2a_han
 
 `
 
-func recordTold(w io.Writer) {
-	fmt.Fprint(w, strings.ReplaceAll(recordClaims, "~", "`"))
+func writeClaims(w io.Writer) {
+	fmt.Fprint(w, strings.ReplaceAll(pageClaims, "~", "`"))
 	fmt.Fprint(w, "| what | means |\n|---|---|\n")
-	for _, c := range record.Contradictions() {
+	for _, c := range contradictionWords() {
 		fmt.Fprintf(w, "| `%s` | %s |\n", c.What, cell(c.Means))
 	}
 }

@@ -1,14 +1,12 @@
-package main
+package record
 
 import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-const recordIntro = `# From a log to a draft
+const pageIntro = `# From a log to a draft
 
 ` + "`receipt record`" + ` makes the draft of a receipt from what was logged of a task: the
 protocol's events, or the JSON-RPC frames of a bridge. Package ` + "`receipt/record`" + ` does
@@ -48,7 +46,7 @@ writes just those bytes, also when the events were made of frames.
 ## Digests and money
 
 Digests of JSON values are the SHA-256 of their RFC 8785 form (` + "`metadata.hash_profile`" + `:
-` + "`" + record.HashProfile + "`" + `); files are hashed as they are. ` + "`evidence_hash`" + ` is that of
+` + "`" + HashProfile + "`" + `); files are hashed as they are. ` + "`evidence_hash`" + ` is that of
 ` + "`{\"request\": …, \"response\": …}`" + `, the payloads of question and answer. Costs are added as
 decimals; the receipt has the double nearest to the sum.
 
@@ -78,7 +76,7 @@ A turn of a chat is a task: its id is the invocation's, its session the chat's.
 A suspended turn has no receipt yet: one receipt spans both parts.
 `
 
-const recordNested = `
+const pageNested = `
 | member | holds |
 |---|---|
 | ` + "`input` `output` `response` `args`" + ` | any JSON value; only its digest is kept. ` + "`…_sha256`" + ` stands in its place |
@@ -105,24 +103,26 @@ What events with one ` + "`tool_call_id`" + ` tell of its effects is joined, and
 nobody told is left out; null says that there was no file.
 `
 
-func recordPage(w io.Writer) {
-	fmt.Fprint(w, recordIntro)
-	recordTold(w)
+// WritePage writes docs/record.md: what becomes what, made of the tables that a recording
+// follows.
+func WritePage(w io.Writer) {
+	fmt.Fprint(w, pageIntro)
+	writeClaims(w)
 	fmt.Fprint(w, "\n## Events\n\nAn event without an entry is evidence: the digest of the log covers it.\n\n| event | in the receipt | members of the payload that are read |\n|---|---|---|\n")
-	for _, k := range record.Kinds() {
+	for _, k := range eventKinds() {
 		fmt.Fprintf(w, "| `%s` | %s | %s |\n", k.Event, cell(k.Receipt), codes(k.Payload))
 	}
-	fmt.Fprint(w, recordNested)
-	recordLife(w)
-	recordFrames(w)
-	recordOutcomes(w)
-	recordWords(w)
-	recordLimits(w)
+	fmt.Fprint(w, pageNested)
+	writeLife(w)
+	writeFrames(w)
+	writeOutcomes(w)
+	writeWords(w)
+	writeLimits(w)
 }
 
-func recordLife(w io.Writer) {
+func writeLife(w io.Writer) {
 	fmt.Fprint(w, "\n## The life of a task\n\n| from | to |\n|---|---|\n")
-	for _, t := range record.Transitions() {
+	for _, t := range transitions() {
 		from := t.From
 		if from == "" {
 			from = "(the first event)"
@@ -130,12 +130,12 @@ func recordLife(w io.Writer) {
 		fmt.Fprintf(w, "| %s | %s |\n", from, strings.Join(t.To, ", "))
 	}
 	fmt.Fprint(w, "\n| the task | `lifecycle.final_state` |\n|---|---|\n")
-	for _, e := range record.Endings() {
+	for _, e := range endings() {
 		fmt.Fprintf(w, "| %s | %s |\n", e.Task, e.Receipt)
 	}
 }
 
-func recordFrames(w io.Writer) {
+func writeFrames(w io.Writer) {
 	fmt.Fprint(w, `
 ## Frames
 
@@ -152,7 +152,7 @@ older dialects had them.
 | frame | event | rule |
 |---|---|---|
 `)
-	for _, k := range record.FrameKinds() {
+	for _, k := range frameKinds() {
 		event := k.Event
 		if event == "" {
 			event = "–"
@@ -161,15 +161,15 @@ older dialects had them.
 	}
 }
 
-func recordOutcomes(w io.Writer) {
+func writeOutcomes(w io.Writer) {
 	fmt.Fprint(w, "\n## Answers to a request for permission\n\nThe first line that fits decides. What fits none is denied.\n\n| answer | when | decision |\n|---|---|---|\n")
-	for _, o := range record.Outcomes() {
+	for _, o := range outcomes() {
 		fmt.Fprintf(w, "| `%s` | %s | %s |\n", o.Answer, cell(o.When), o.Decision)
 	}
 }
 
-func recordWords(w io.Writer) {
-	words := func(title, otherwise string, table []record.Word) {
+func writeWords(w io.Writer) {
+	words := func(title, otherwise string, table []word) {
 		fmt.Fprintf(w, "\n## %s\n\nAny other word: %s.\n\n| word | means |\n|---|---|\n", title, otherwise)
 		for _, x := range table {
 			word := "`" + x.Word + "`"
@@ -179,15 +179,15 @@ func recordWords(w io.Writer) {
 			fmt.Fprintf(w, "| %s | %s |\n", word, x.Means)
 		}
 	}
-	words("Decisions of approvals", "denied", record.Decisions())
-	words("Status of a tool's result", "failed", record.ToolStatuses())
-	words("Status of another agent's work", "accepted", record.HandoffStatuses())
+	words("Decisions of approvals", "denied", decisions())
+	words("Status of a tool's result", "failed", toolStatuses())
+	words("Status of another agent's work", "accepted", handoffStatuses())
 	fmt.Fprint(w, "\n| event of a worker | status |\n|---|---|\n")
-	for _, e := range record.WorkerEvents() {
+	for _, e := range workerEvents() {
 		fmt.Fprintf(w, "| `%s` | `%s` |\n", e.Event, e.Status)
 	}
 	fmt.Fprint(w, "\n## Why a prompt stopped\n\nAny other reason, and an error: `task.failed`.\n\n| stopReason | event |\n|---|---|\n")
-	for _, s := range record.StopReasons() {
+	for _, s := range stopReasons() {
 		fmt.Fprintf(w, "| `%s` | `%s` |\n", s.Reason, s.Event)
 	}
 }
@@ -199,7 +199,7 @@ func codes(names []string) string {
 	return "`" + strings.Join(names, "` `") + "`"
 }
 
-func recordLimits(w io.Writer) {
+func writeLimits(w io.Writer) {
 	fmt.Fprint(w, `
 ## Limits
 
@@ -211,7 +211,7 @@ texts are kept, and counted, once.
 | at most | | of |
 |---|---|---|
 `)
-	for _, l := range record.Limits() {
+	for _, l := range limits() {
 		fmt.Fprintf(w, "| %d | `%s` | %s |\n", l.Most, l.Name, cell(l.Of))
 	}
 	fmt.Fprint(w, `
@@ -223,3 +223,5 @@ RECORD_GIGABYTE=all go test -run Gigabyte -v -timeout 1h ./receipt/record
 `+"```"+`
 `)
 }
+
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
