@@ -98,6 +98,7 @@ type work struct {
 	begun    []int      // detectors with progress
 	finds    []Span
 	kept     [2][]Span
+	settled  map[[2]int]int // of secrets that are found, the first detector
 }
 
 // A progress says how far a detector is with a text.
@@ -287,6 +288,9 @@ func (w *work) take(detector int, at []int, base int) {
 		return
 	}
 	start, end = start+base, end+base
+	if by, ok := w.settled[[2]int{start, end}]; ok && by < detector {
+		return // it would change nothing
+	}
 	secret := w.text[start:end]
 	if d.entropy > 0 && entropy(secret) < d.entropy {
 		return
@@ -297,6 +301,19 @@ func (w *work) take(detector int, at []int, base int) {
 		}
 	}
 	w.finds = append(w.finds, Span{start, end, detector})
+	if d.group != 0 {
+		w.settle(start, end, detector)
+	}
+}
+
+// settle notes a secret that no other find can drop.
+func (w *work) settle(start, end, detector int) {
+	if w.settled == nil {
+		w.settled = map[[2]int]int{}
+	}
+	if by, ok := w.settled[[2]int{start, end}]; !ok || detector < by {
+		w.settled[[2]int{start, end}] = detector
+	}
 }
 
 // submatch returns the place of a submatch, which is empty when it took no part.
@@ -385,6 +402,7 @@ func entropy(text []byte) float64 {
 
 // finish searches what is still open, and settles which find is which secret.
 func (w *work) finish(found []Span) []Span {
+	slices.Sort(w.begun) // what an earlier detector has found, a later one need not
 	for _, i := range w.begun {
 		p := &w.progress[i]
 		if w.sweep(i, p); p.search {
@@ -410,6 +428,7 @@ func (w *work) finish(found []Span) []Span {
 		kept, next, rest = next, kept, rest[n:]
 	}
 	found = append(found, kept...)
+	clear(w.settled)
 	w.kept, w.begun, w.finds = [2][]Span{kept, next}, w.begun[:0], w.finds[:0]
 	return found
 }
