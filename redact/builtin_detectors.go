@@ -42,6 +42,7 @@ func DefaultDetectors() []Detector {
 	list = append(list, passwords()...)
 	list = append(list, assignments()...)
 	list = append(list, formats()...)
+	list = append(list, contexts()...)
 	return append(list, commands()...)
 }
 

@@ -69,7 +69,7 @@ func formats() []Detector {
 		{Name: "variable_default", Group: 1, Entropy: 2, StopWords: placeholders(), Allowed: none,
 			Pattern: `(?i)\bvariable\s+"[\w-]*(?:passw(?:or)?d|passphrase|_pass|_pwd?|secret|token|api_?key|access_?key|private_?key)[\w-]*"\s*\{[^{}]*\bdefault\s*=\s*"([^"\n]{5,})"`},
 		{Name: "set_password_call", Group: 1, Entropy: 2, StopWords: placeholders(), Allowed: none,
-			Pattern: `(?i)(?:set|with|\.)_?(?:user|db|admin)?(?:password|passphrase|passwd|pwd)\([ \t]*["']([^"'\n]{5,})["']`, Allow: []string{words}},
+			Pattern: `(?i)(?:set|with|\.)_?(?:user|db|admin)?(?:password|passphrase|passwd|pwd)\([ \t]*["']([^"'\n]{5,})["']`, Allow: []string{words, `^[\w.+-]+@[\w-]+\.[\w.-]+$`}},
 		{Name: "login_call", Group: 1, Entropy: 2.2, StopWords: placeholders(), Allowed: none,
 			Pattern: `(?i)(?:\blogin|\bsign_?in|\bauthenticate|basic_?auth(?:entication)?|networkcredential|passwordauthentication|usernamepasswordcredentials|pscredential|plainauth|digestauth|getconnection|auth[ \t]*[:=][ \t]*|\bcredentials?|usernamepassword|mysqli_connect|mysql_connect|pg_connect|new[ \t]pdo|oci_connect|ldap_bind|ftp_login|ssh2_auth_password)[\[(][^()\n"']*(?:["'][^"'\n]*["'][ \t]*,[ \t]*){1,3}?["']([^"'\n\\]{5,})["']`, Allow: []string{words, identifier, `^[\w.-]+\.[a-z]{2,}$`}},
 		{Name: "secret_argument", Group: 1, Entropy: 3, StopWords: placeholders(), Allowed: none, Allow: []string{words, identifier, camel, `^[^0-9]*$`},

@@ -7,7 +7,7 @@ import "strings"
 const (
 	quoted = `\\*"([^"\\\n]{4,})\\*"|\\*'([^'\\\n]{4,})\\*'|\x60([^\x60\n]{4,})\x60|&quot;([^&\n]{4,})&quot;`
 	plain  = `[^\s"'\\,;&<>(){}\[\]\x60$%*|]`
-	marked = plain + `*[0-9!@#?^~+=/_.-]` + plain + `*` // more than a word
+	marked = plain + `*(?:[0-9!@#?^~+=/_.-]|(?-i:[A-Z][a-z]{1,2}[A-Z]))` + plain + `*` // more than a word
 
 	// A name is closed, perhaps given a type, and assigned to.
 	closes = `(?:["'\\\])]*|&quot;)[ \t]*`
@@ -33,17 +33,17 @@ func passwords() []Detector {
 			Pattern: `(?:[пП]ароль|密码|密碼|パスワード|비밀번호|[hH]asło|[lL]ösenord)` + closes + equals + value, Allow: []string{`^.{1,4}$`}},
 		{Name: "password_short", Group: FirstGroup, Entropy: 2, StopWords: placeholders(),
 			Pattern: `(?i)` + shortPassword + `[0-9]{0,2}(?:_[a-z]{1,12})?` + closes + typing + equals + value,
-			Allowed: append([]Allowance{{Patterns: []string{`^[A-Za-z_-]+[,.:;]?$`, `^[0-9.,:/%xX-]+[a-z%]{0,3}$`, `^.{1,4}$`, `^/\w`, ` .* .* .* `}}}, allowed...)},
+			Allowed: append([]Allowance{{Patterns: []string{`^[_-]*(?:(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[a-z])[_-]*)+[,.:;]?$`, `^[0-9.,:/%xX-]+[a-z%]{0,3}$`, `^.{1,4}$`, `^/\w`, ` .* .* .* `}}}, allowed...)},
 		{Name: "password_joined", Group: FirstGroup, Entropy: 2, StopWords: placeholders(),
 			Pattern: `(?i)` + joinedPassword + `[0-9]{0,2}(?:_[a-z]{1,12})?` + closes + typing + equals + value,
-			Allowed: append([]Allowance{{Patterns: []string{`^[A-Za-z_-]+[,.:;]?$`, `^[0-9.,:/%xX-]+[a-z%]{0,3}$`, `^.{1,4}$`, `^/\w`, ` .* .* .* `}}}, allowed...)},
+			Allowed: append([]Allowance{{Patterns: []string{`^[_-]*(?:(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[a-z])[_-]*)+[,.:;]?$`, `^[0-9.,:/%xX-]+[a-z%]{0,3}$`, `^.{1,4}$`, `^/\w`, ` .* .* .* `}}}, allowed...)},
 		// A word is a password where nothing but a value can stand.
 		{Name: "password_variable", Group: 1, Entropy: 2, StopWords: placeholders(), Allowed: allowed,
 			Pattern: `(?:^|[^a-z])(?:PASS(?:W(?:OR)?D|PHRASE|CODE)?|PWD?)(?:_[A-Z0-9]{1,16}){0,2}=["']?([A-Za-z_.-]{6,})["']?(?:[\s;&|]|$)`},
 		// To the end of a line of settings, with all signs that there are.
 		{Name: "password_line", Group: 1, Entropy: 2, StopWords: placeholders(),
 			Pattern: `(?im)^[ \t+>-]{0,20}(?:(?:export|setx?|setenv|env|arg)[ \t]{1,4})?["']?[\w.-]{0,40}(?:passw(?:or)?d|passphrase|_pass|_pwd?)(?:[_.-][\w.-]{1,16})?["']?[ \t]*(?:=|:[ \t]|:=|[ \t])[ \t]*([^\s"'\x60]{5,})[ \t]*\r?$`,
-			Allowed: append([]Allowance{{Patterns: []string{`^[A-Za-z_.-]+[,.:;]?$`, `^[0-9.,:]+$`, `[,;{(\[]$`, `^(?:string|String|str)\b`}}}, allowed...)},
+			Allowed: append([]Allowance{{Patterns: []string{`^[A-Za-z_.-]+[,.:;]?$`, `^[0-9.,:]+$`, `[,;{(\[\]]$`, `\]:$`, `^\[`, `^(?:string|String|str)\b`}}}, allowed...)},
 		{Name: "password_argument", Group: 1, Entropy: 2, StopWords: placeholders(), Allowed: allowed,
 			Pattern: `(?i)(?:passw(?:or)?d|passphrase|[_.-](?:pass|pwd?)|\bpwd?)\\*["'],[ \t]*\\*["']([^"'\n\\]{6,})\\*["']`,
 			Allow:   []string{words, plainName}},
@@ -55,7 +55,7 @@ func passwords() []Detector {
 		{Name: "password_told", Group: FirstGroup, Entropy: 2, StopWords: placeholders(), Allowed: allowed,
 			Pattern: `(?i)\b(?:password|passphrase|passwort|kennwort|passwd|passcode|pw)(?:[ \t](?:for|of|für)[ \t](?:the[ \t]|my[ \t]|your[ \t]|our[ \t])?[^\s:]+)?["']?(?:[ \t](?:is|was|to|are|ist|lautet|set to)(?:[ \t](?:set to|now|jetzt))?:?|:|[ \t]\(?=)?[ \t]+` +
 				`(?:["'\x60]([^"'\x60\n]{5,})["'\x60]|[(\x60]?([^\s"'\x60<>()]*[0-9][^\s"'\x60<>()]*))`,
-			Allow: []string{`^[A-Za-z]{0,3}[0-9]{0,4}$`, plainName, `^[0-9.,:;!%+/-]*[a-z]{0,12}[.,:;]?$`, `^.{1,5}$`, `^[(<\[{*-]`, `\w\(`, `=$`, `^[A-Za-z]+=`, `^\w+://`, `^/`}},
+			Allow: []string{`^[A-Za-z]{0,3}[0-9]{0,4}$`, plainName, `^[0-9.,:;!%+/-]*[a-z]{0,12}[.,:;]?$`, `^.{1,5}$`, `^[(<\[{*-]`, `\w\(`, `\]:?$`, `=$`, `^[A-Za-z]+=`, `^\w+://`, `^/`}},
 		{Name: "nuget_password", Group: 1, Entropy: 1.5, Pattern: `(?i)<add key="(?:ClearText)?Password"\s*value="([^"\n]{6,200})"`, Allow: []string{`^%.*%$`, `^\$\{?\w+\}?$`}},
 		// Twelve words or more that a wallet is restored from (BIP 39).
 		{Name: "mnemonic", Group: 1, Entropy: 3, Pattern: `(?i)(?:mnemonic|seed[ _-]?phrase|recovery[ _-]?phrase|secret[ _-]?phrase)[\w]{0,12}` + closes + `(?:is[ \t]|[=:]{1,2})[ \t]*["'\\]{0,3}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b`},
@@ -69,10 +69,10 @@ func references() []string {
 	return []string{
 		`^\$+(?:\{?\w+|\{[^}]*\}|\{\{.*|\(.*|env:\w+|\w+(?:->|\[|\.).*)$`, `^\$\(`, `^\{\{`, `^\{[\w.:!-]*\}$`, `^%\w+%$`, `^%\(?\w*\)?s?%?$`, `^[^ -~]*\w*%$`, `^%\{.*\}$`, `^[#@]\{`, `^@@`, `^<[^<>]*>$`, `^\[[A-Za-z_ -]*\]$`, `^[?:@]\w*$`, `^:'\w+'$`,
 		`^!(?:[A-Z][A-Za-z]+|vault|env\w*|secret|reference)\b`, `^[&*]` + name + `$`,
-		`^(?:` + name + `(?:\.|::|->))+` + name + `[!?]?$`,       // a member of something
-		`^(?:` + name + `(?:\.|::|->)?)+\([^()]*(?:\).*)?$`,      // a call
-		`^(?:` + name + `(?:\.|::|->)?)+\[["'\w.$-]*(?:\]\w*)?$`, // an element
-		`^ENC\[`, `^(?:env|file|fd|vault|ref|secret|arn|op|ssm|awssm|gcp|sops|kms|keyring):`,
+		`^(?:` + name + `(?:\.|::|->))+` + name + `[!?]?$`,             // a member of something
+		`^` + name + `(?:(?:\.|::|->)` + name + `)*\([^()]*(?:\).*)?$`, // a call
+		`^(?:` + name + `(?:\.|::|->)?)+\[["'\w.$-]*(?:\]\w*)?$`,       // an element
+		`^(?:[a-z]+_){1,3}(?:password|passwd|pw|pwd|secret|token)$`, `^ENC\[`, `^(?:env|file|fd|vault|ref|secret|arn|op|ssm|awssm|gcp|sops|kms|keyring):`,
 		`^[\s,;)\]]`, `^[+.&|] ?[\w.()\[\]]+ ?[+.&|]$`, `^[.+&|(){}=!?:\[\]]+$`, `[\s,;(){\[]$`, // what stands between two strings
 	}
 }

@@ -128,7 +128,8 @@ func assignments() []Detector {
 	return []Detector{
 		{Name: "secret_value", Group: 1, Entropy: 3.2,
 			Pattern: `(?i)` + strong + tail + typed + given + value + valueEnd,
-			Allow:   []string{words, identifier, camel, numbered, member}, StopWords: placeholders(), Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
+			Allow:   []string{words, identifier, camel, numbered, member, `^[\w/]+-[A-Za-z0-9]{6}$`}, StopWords: placeholders(),
+			Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
 		// In quotes there may be any sign.
 		{Name: "secret_text", Group: FirstGroup, Entropy: 3.2,
 			Pattern:   `(?i)` + strong + tail + closes + typing + equals + `[\[({]{0,2}(?:` + quoted + `)`,

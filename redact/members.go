@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -77,6 +78,7 @@ func (p *Policy) hasPlaceholder(text []byte) bool {
 type pair struct {
 	name  []byte
 	value string // the member that is the value
+	weak  bool   // what the name is of is not said: it may be a kind
 }
 
 // pairOf reads an object as a pair.
@@ -85,18 +87,29 @@ func pairOf(object canon.Node) (pair, bool) {
 		return pair{}, false
 	}
 	var found pair
+	var label []byte
 	for member, v := range object.Members() {
 		if v.Kind() != canon.KindString {
 			continue
 		}
 		switch name := member.String(); foldName(name) {
-		case "name", "key", "parameterkey", "variable", "header", "headername", "envname", "field", "parameter", "param", "option", "optionname", "k":
+		case "name", "key", "parameterkey", "variable", "header", "headername", "envname", "field", "parameter", "param", "option", "optionname", "k", "selector", "element", "locator", "inputname":
 			if found.name == nil {
 				found.name = v.Text()
 			}
-		case "value", "parametervalue", "headervalue", "envvalue", "content", "default", "defaultvalue", "optionvalue", "currentvalue", "stringvalue", "v":
+		case "label", "id", "type", "placeholder", "target", "inputid", "fieldname":
+			if text := v.Text(); label == nil || bytes.Contains(bytes.ToLower(text), []byte("pass")) {
+				label = text
+			}
+		case "value", "parametervalue", "headervalue", "envvalue", "content", "default", "defaultvalue", "optionvalue", "currentvalue", "stringvalue", "v", "new", "newvalue", "text", "typed":
 			found.value = name
 		}
+	}
+	if found.name == nil {
+		found.name, found.weak = label, true
+	}
+	for _, control := range []string{" field", " input", " box", " textbox"} {
+		found.name = bytes.TrimSuffix(found.name, []byte(control)) // of a form that is filled in
 	}
 	return found, len(found.name) > 0 && found.value != ""
 }
@@ -116,14 +129,25 @@ func (w *walk) memberRule(around canon.Node, f frame, token string) (rule string
 		if rule, ok := p.assigned(f.name.Text(), f.node.Text(), false); ok {
 			return rule, true
 		}
+		if rule, ok := p.collected(w.stack[len(w.stack)-2].name.Text(), f); ok {
+			return rule, true
+		}
 		if around, ok := pairOf(around); ok && around.value == token {
+			if around.weak {
+				return p.assigned(around.name, f.node.Text(), false)
+			}
 			return p.pairRule(around.name, f.node, w.listName(3))
 		}
+	case f.index >= 0 && isCollection(w.listName(2)):
+		return p.collected(w.stack[len(w.stack)-2].name.Text(), f)
 	case f.index%2 == 1 && f.prior.Kind() == canon.KindString:
 		switch list := w.listName(2); {
 		case around.Len() == 2 && !isHeaders(list):
 			if isHeaders(w.listName(3)) {
 				return p.pairRule(f.prior.Text(), f.node, w.listName(3))
+			}
+			if name := foldName(f.prior.String()); strings.HasSuffix(name, "cookie") || strings.HasSuffix(name, "authorization") {
+				return p.pairRule(f.prior.Text(), f.node, "headers")
 			}
 			return p.assigned(f.prior.Text(), f.node.Text(), false)
 		case isHeaders(list):
@@ -131,6 +155,36 @@ func (w *walk) memberRule(around canon.Node, f frame, token string) (rule string
 		}
 	}
 	return "", false
+}
+
+// isCollection reports whether the members and elements of what has this folded
+// name are secrets by it, whatever they are called.
+func isCollection(folded string) bool {
+	for _, end := range []string{"passwords", "passwds", "passphrases", "secrets", "tokens", "apikeys", "credentials", "creds", "basicauth", "recoverycodes", "backupcodes"} {
+		if strings.HasSuffix(folded, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// collected returns the rule that withholds a value for the name of the object or
+// array that holds it: {"secrets": {"smtp": "…"}}.
+func (p *Policy) collected(list []byte, f frame) (rule string, ok bool) {
+	folded := foldName(string(list))
+	if !isCollection(folded) {
+		return "", false
+	}
+	return p.assigned(secretOf(folded), f.node.Text(), false)
+}
+
+// secretOf returns the name that each value of a collection has by it.
+func secretOf(collection string) []byte {
+	switch {
+	case strings.Contains(collection, "pass"), collection == "basicauth", strings.HasSuffix(collection, "codes"):
+		return []byte("password")
+	}
+	return []byte("secret")
 }
 
 // listName returns the folded name of the value that is so far down the stack,
@@ -156,6 +210,9 @@ func (p *Policy) pairRule(name []byte, value canon.Node, list string) (rule stri
 		if rule, ok := p.named(string(name), isHeaders(list), value); ok {
 			return rule, true
 		}
+	}
+	if isCollection(list) {
+		return p.assigned(secretOf(list), value.Text(), false)
 	}
 	return p.assigned(name, value.Text(), cookies)
 }

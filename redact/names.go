@@ -121,6 +121,28 @@ func reference(text string) bool {
 	return true
 }
 
+// describes reports whether a value is an object that only describes what a value
+// would be, as JSON Schema does.
+func describes(value canon.Node) bool {
+	if value.Kind() != canon.KindObject {
+		return false
+	}
+	for name, v := range value.Members() {
+		switch name.String() {
+		case "description", "title", "format", "pattern", "minLength", "maxLength", "nullable", "readOnly", "writeOnly", "required", "optional", "secret", "sensitive", "deprecated":
+		case "type":
+			switch v.String() {
+			case "string", "integer", "number", "boolean", "array", "object", "null":
+			default:
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return value.Member("type").Kind() == canon.KindString
+}
+
 // named reports which rule, if any, withholds the value of a member. headers
 // says that the object is one of headers.
 func (p *Policy) named(name string, headers bool, value canon.Node) (rule string, ok bool) {
@@ -132,7 +154,7 @@ func (p *Policy) named(name string, headers bool, value canon.Node) (rule string
 	default:
 		return "", false
 	}
-	if p.references && reference(value.String()) {
+	if p.references && (reference(value.String()) || describes(value)) {
 		return "", false
 	}
 	return rule, true

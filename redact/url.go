@@ -154,10 +154,13 @@ func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
 }
 
 // referencePassword reports whether user information names a variable in the place
-// of a password: there is no secret.
+// of a password, or is the user that all who fetch by SSH have: there is no secret.
 func referencePassword(userinfo []byte) bool {
 	_, password, ok := bytes.Cut(userinfo, []byte(":"))
-	return ok && reference(string(password))
+	if !ok {
+		return string(userinfo) == "git"
+	}
+	return reference(string(password))
 }
 
 func badPort(authority []byte) bool {

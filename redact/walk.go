@@ -134,11 +134,25 @@ func (w *walk) visit(states []state, headers bool) {
 		}
 	case canon.KindArray:
 		var prior canon.Node
+		secrets := w.secretArguments(f.node)
 		for i, value := range f.node.Elements() {
+			if rule := secrets[i]; rule != "" {
+				w.withholdElement(frame{node: value, index: i}, rule)
+				prior = value
+				continue
+			}
 			w.visitChild(frame{node: value, index: i, prior: prior}, strconv.Itoa(i), states, headers)
 			prior = value
 		}
 	}
+}
+
+// withholdElement withholds an element of the list that the walk is at.
+func (w *walk) withholdElement(f frame, rule string) {
+	f.shape = w.stack[len(w.stack)-1].shape.child(strconv.Itoa(f.index))
+	w.stack = append(w.stack, f)
+	w.withhold(rule)
+	w.stack = w.stack[:len(w.stack)-1]
 }
 
 // visitChild looks at a member or an element. What a rule withholds as a whole

@@ -1,0 +1,78 @@
+package redact
+
+import (
+	"bytes"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A list of arguments is read as the command line that it is:
+//
+//	["curl", "-u", "bob:…", "https://…"]
+
+const (
+	maxArguments    = 64
+	maxArgumentList = 4096 // bytes
+)
+
+// secretArguments returns the rules that withhold elements of a list, by their
+// index: of those in which detectors find a secret when they read the list as a
+// command, with an element or more before it.
+func (w *walk) secretArguments(list canon.Node) map[int]string {
+	if !w.policy.members || list.Len() < 2 || list.Len() > maxArguments {
+		return nil
+	}
+	line, ends, ok := commandLine(list)
+	if !ok {
+		return nil
+	}
+	var rules map[int]string
+	for _, s := range w.policy.scanner.Scan(line, nil) {
+		start := 0
+		for i, end := range ends {
+			if i > 0 && s.Start >= start && s.End <= end && s.End > s.Start {
+				if rules == nil {
+					rules = map[int]string{}
+				}
+				rules[i] = ruleOf(w.policy.scanner.Name(s.Detector))
+			}
+			start = end
+		}
+	}
+	return rules
+}
+
+// commandLine writes a list of strings as a shell would read it, and where each
+// ends. It reports false for what is no list of arguments: one of those has an
+// option.
+func commandLine(list canon.Node) (line []byte, ends []int, ok bool) {
+	for _, v := range list.Elements() {
+		if v.Kind() != canon.KindString {
+			return nil, nil, false
+		}
+		text := v.Text()
+		if len(line)+len(text) > maxArgumentList {
+			return nil, nil, false
+		}
+		ok = ok || len(text) > 1 && text[0] == '-'
+		if len(line) > 0 {
+			line = append(line, ' ')
+		}
+		line = appendArgument(line, text)
+		ends = append(ends, len(line))
+	}
+	return line, ends, ok
+}
+
+// appendArgument puts quotation marks around what a shell would take apart.
+func appendArgument(line, text []byte) []byte {
+	switch {
+	case bytes.ContainsAny(text, "\n\r"):
+		return append(line, '.') // a document, which is read by itself
+	case !bytes.ContainsAny(text, " \t\"'|;&<>$\\`(){}*?[]#~!"):
+		return append(line, text...)
+	case bytes.IndexByte(text, '\'') < 0:
+		return append(append(append(line, '\''), text...), '\'')
+	}
+	return append(append(append(line, '"'), text...), '"')
+}

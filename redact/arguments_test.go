@@ -1,0 +1,30 @@
+package redact_test
+
+import (
+	"testing"
+
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// TestArguments: a list is read as the command that it is, and only the argument
+// that is the secret is withheld.
+func TestArguments(t *testing.T) {
+	p := compile(t, redact.Default())
+	for _, c := range []struct{ list, want string }{
+		{`["curl","-u","bob:Kw7#rT2!qZ9x","https://x.io"]`, "/metadata/argv/2: pattern curl_user"},
+		{`["mysql","-u","root","-pKw7rT2qZ9xL"]`, "/metadata/argv/3: pattern mysql_password"},
+		{`["sshpass","-p","Kw7#rT2!qZ9x","ssh","bob@h"]`, "/metadata/argv/2: pattern client_password"},
+		{`["redis-cli","-a","$REDIS_PASSWORD","ping"]`, ""},
+		{`["docker","run","-u","1000","-p","8080:80","nginx:1.25"]`, ""},
+		{`["psql","-U","app","-p","5433","-d","app1"]`, ""},
+		{`["go","test","-run","TestPassword2"]`, ""},
+		{`["curl","-u",7]`, ""},
+		{`["it's","-p","a\"b'c"]`, ""},
+	} {
+		r := redacted(t, p, `{"metadata":{"argv":`+c.list+`}}`)
+		if got := fields(r); got != c.want {
+			t.Errorf("%s: %q, expected %q", c.list, got, c.want)
+		}
+		again(t, p, r)
+	}
+}
