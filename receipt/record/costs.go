@@ -72,7 +72,7 @@ const dollars = "USD"
 
 // spend adds what a span cost, and its tokens. Every call of a model is an entry,
 // whether or not it tells what it took.
-func (r *run) spend(e *event, ofModel bool) {
+func (s *costs) spend(r *run, e *event, ofModel bool) {
 	if r.again { // who tells it again pays nothing
 		return
 	}
@@ -83,30 +83,30 @@ func (r *run) spend(e *event, ofModel bool) {
 		return
 	}
 	told := amount != nil || input != nil || output != nil
-	whole := told && !ofModel && r.costs.wholes.spanOf(kindOfSpan(e))
+	whole := told && !ofModel && s.wholes.spanOf(kindOfSpan(e))
 	if told && ofModel {
-		r.costs.wholes.within++
+		s.wholes.within++
 	}
 	provider, model := e.text(p, "provider"), e.text(p, "model")
 	key := provider + "\x00" + model
-	c, fresh := r.costs.entry(key)
+	c, fresh := s.entry(key)
 	if fresh {
 		r.charge(e, e.root, len(key))
 		r.room(e)
 		c.provider, c.model = provider, model
 	}
 	c.whole = c.whole || whole
-	r.costs.doubt(e, c)
-	r.count(e, &c.input, &r.costs.input, input, ofModel)
-	r.count(e, &c.output, &r.costs.output, output, ofModel)
+	s.doubt(e, c)
+	s.count(e, &c.input, &s.input, input, ofModel)
+	s.count(e, &c.output, &s.output, output, ofModel)
 	if amount == nil {
-		c.free, r.costs.free = c.free || ofModel, r.costs.free || ofModel
+		c.free, s.free = c.free || ofModel, s.free || ofModel
 		return
 	}
-	r.costs.pay(e, currency)
-	c.priced, r.costs.priced = true, true
+	s.pay(e, currency)
+	c.priced, s.priced = true, true
 	c.amount.add(amount)
-	r.costs.total.add(amount)
+	s.total.add(amount)
 }
 
 // doubt notes what a span cost that ends for a second time: one of its ends may not be
@@ -134,7 +134,7 @@ func (s *costs) pay(e *event, currency string) {
 }
 
 // count adds to the sum of a model and to that of the task.
-func (r *run) count(e *event, sum, total *tokens, n *int64, ofModel bool) {
+func (s *costs) count(e *event, sum, total *tokens, n *int64, ofModel bool) {
 	if n == nil {
 		sum.part, total.part = sum.part || ofModel, total.part || ofModel
 		return
@@ -161,20 +161,20 @@ func (n tokens) number(t *telling, at string) *int64 {
 	return &n.sum
 }
 
-// accounted notes the account of the session: span.updated of kind usage. It is
+// report notes the account of the session: span.updated of kind usage. It is
 // cumulative.
-func (r *run) accounted(e *event) {
+func (s *costs) report(r *run, e *event) {
 	amount, currency := e.cost(e.payload, "cost")
 	if amount == nil || r.again {
 		return
 	}
-	a := &r.costs.account
+	a := &s.account
 	a.earlier = a.earlier || e.flag(e.payload, "loaded")
 	if r.state == "" || e.flag(e.payload, "earlier") {
 		a.before = amount
 		return
 	}
-	r.costs.pay(e, currency)
+	s.pay(e, currency)
 	r.models.spoke = true
 	a.shrank = a.shrank || a.told != nil && a.told.Cmp(&amount.Int) > 0
 	a.told = amount

@@ -179,7 +179,7 @@ func (r *run) draft() *receipt.Draft {
 		d.Lifecycle.CreatedAt = receipt.At(created)
 	}
 	d.Approvals = r.approvals.entries(r, t)
-	d.Cost, d.ModelRoute = r.costs.cost(r, t), r.modelRoute(t)
+	d.Cost, d.ModelRoute = r.costs.cost(r, t), r.models.route(r, t)
 	d.SideEffects = receipt.SideEffects{NetworkEgress: r.networkEgress(t), ToolCalls: r.toolCalls(t), A2AHandoffs: r.handoffList(t)}
 	d.ReplayInput = r.replayInput()
 	d.AutonomyBudget = receipt.AutonomyBudget{Limit: r.limit, Consumed: r.consumed(t, d.Cost.Total, ended.Sub(started))}

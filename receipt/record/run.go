@@ -36,9 +36,6 @@ type run struct {
 	replay    replay
 	source    *run // the task that is replayed, as far as it is told again
 
-	model             *receipt.Model
-	alternatives      []receipt.Model
-	routeReason       string
 	reasoningWithheld string // the reason, "" when nothing was
 	trigger           receipt.Object
 	memoryWrites      int

@@ -2,11 +2,9 @@ package record
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // Kinds of spans that tell of a deed.
@@ -29,14 +27,6 @@ func kindOfSpan(e *event) string {
 		return spanModel
 	}
 	return kind
-}
-
-// Models are the calls of models.
-type models struct {
-	calls map[string]int // of each agent label
-	told  int            // all that were told
-	twice bool           // one ended twice, in other words
-	spoke bool           // something tells that a model said something
 }
 
 // Open spans began, and nothing tells their end yet. Those without ids are counted
@@ -102,7 +92,7 @@ func spanStarted(r *run, e *event) {
 	case kind == spanModel:
 		r.spans.begin(r, e, kind)
 		r.models.told++
-		r.choose(e)
+		r.models.choose(r, e)
 	case kind == spanHTTP, kind == spanFiles && changesFiles(e):
 		r.spans.begin(r, e, kind)
 	}
@@ -119,7 +109,7 @@ func (e *event) span() string {
 
 func spanUpdated(r *run, e *event) {
 	if kindOfSpan(e) == spanUsage {
-		r.accounted(e)
+		r.costs.report(r, e)
 	}
 }
 
@@ -134,7 +124,7 @@ func (r *run) span(e *event, completed bool) {
 	callID, kind := e.text(p, "tool_call_id"), kindOfSpan(e)
 	r.spans.end(r, e, kind)
 	if kind == spanUsage { // an account is told as often as it changes
-		r.accounted(e)
+		r.costs.report(r, e)
 		return
 	}
 
@@ -143,7 +133,7 @@ func (r *run) span(e *event, completed bool) {
 	}
 	switch kind {
 	case spanModel:
-		r.modelCall(e, completed)
+		r.models.call(r, e, completed)
 		return
 	case spanHTTP:
 		r.reach(e, p, e.text(p, "name"), callID, fromSpan)
@@ -156,7 +146,7 @@ func (r *run) span(e *event, completed bool) {
 			r.effects.failed = true
 		}
 	}
-	r.spend(e, false)
+	r.costs.spend(r, e, false)
 }
 
 // changesFiles reports whether a span of files may have changed one.
@@ -178,80 +168,3 @@ func saysSpan(e *event) bool {
 func saysStarted(e *event) bool { return kindOfSpan(e) == spanModel }
 
 func saysUsage(e *event) bool { return kindOfSpan(e) == spanUsage && !absent(e.payload.Member("cost")) }
-
-// modelCall notes a call of a model: route, tokens, cost and what it returned.
-func (r *run) modelCall(e *event, completed bool) {
-	p := e.payload
-	r.models.told++
-	r.models.twice = r.models.twice || e.twice
-	r.spend(e, true)
-	r.choose(e)
-	agent := cmp.Or(e.text(p, "agent"), "main")
-	r.models.calls[agent]++
-	if !completed {
-		return
-	}
-	r.materials.add(material{Material: receipt.Material{
-		Kind: "llm_provider_response", ID: fmt.Sprintf("llm:%s:%d", agent, r.models.calls[agent]),
-		URI: e.text(p, "response_uri"), SHA256: e.content(p, "response"),
-	}})
-	r.charge(e, e.root, len(agent))
-	r.room(e)
-}
-
-// choose notes the first model that was called, and how it was chosen.
-func (r *run) choose(e *event) {
-	p := e.payload
-	if unnamed := r.model == nil || *r.model == (receipt.Model{}); unnamed && !r.again {
-		r.model = &receipt.Model{Provider: e.text(p, "provider"), Model: e.text(p, "model"), Version: e.text(p, "version"), Reason: e.words(p, "reason")}
-	}
-	if m := p.Member("model_route"); !absent(m) && !r.again {
-		r.route(e, m)
-	}
-}
-
-// route reads how the model was chosen.
-func (r *run) route(e *event, n canon.Node) {
-	if n.Kind() != canon.KindObject {
-		e.fail(CodePayload, n, "expected an object")
-		return
-	}
-	if m := n.Member("chosen_model"); !absent(m) {
-		chosen := e.model(m)
-		r.model = &chosen
-	}
-	if list := e.elements(n, "alternatives_considered"); len(list) > 0 {
-		r.alternatives = nil
-		for _, m := range list {
-			r.alternatives = append(r.alternatives, e.model(m))
-			if r.room(e); e.err != nil {
-				return
-			}
-		}
-	}
-	last(&r.routeReason, e.words(n, "route_policy_reason"))
-}
-
-func (e *event) model(n canon.Node) receipt.Model {
-	return receipt.Model{Provider: e.required(n, "provider"), Model: e.required(n, "model"), Version: e.text(n, "version"), Reason: e.words(n, "reason")}
-}
-
-// modelRoute is the model that was chosen, and why. A replay chooses none unless it
-// says so.
-func (r *run) modelRoute(t *telling) receipt.ModelRoute {
-	const at = "/model_route/chosen_model"
-	route := receipt.ModelRoute{AlternativesConsidered: append([]receipt.Model{}, r.alternatives...)}
-	switch {
-	case r.model != nil:
-		route.ChosenModel, route.RoutePolicyReason = *r.model, "the first model that was called"
-		route.ChosenModel.Provider = t.name(at+"/provider", r.model.Provider, "unknown")
-		route.ChosenModel.Model = t.name(at+"/model", r.model.Model, "unknown")
-	case r.replay.is:
-		route.ChosenModel, route.RoutePolicyReason = receipt.Model{Provider: "none", Model: "none"}, "the replay called no model"
-	default:
-		route.ChosenModel, route.RoutePolicyReason = receipt.Model{Provider: "none", Model: "none"}, "the source tells of no model call"
-		t.untold(at)
-	}
-	last(&route.RoutePolicyReason, r.routeReason)
-	return route
-}

@@ -94,7 +94,7 @@ func submitted(r *run, e *event) {
 		r.limit = e.amounts(b)
 	}
 	if m := p.Member("model_route"); !absent(m) {
-		r.route(e, m)
+		r.models.take(r, e, m)
 	}
 }
 

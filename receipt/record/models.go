@@ -1,0 +1,98 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Models are the calls of models.
+type models struct {
+	calls map[string]int // of each agent label
+	told  int            // all that were told
+	twice bool           // one ended twice, in other words
+	spoke bool           // something tells that a model said something
+
+	chosen       *receipt.Model // the first that was called, or the one that was configured
+	alternatives []receipt.Model
+	reason       string
+}
+
+// call notes a call of a model: route, tokens, cost and what it returned.
+func (s *models) call(r *run, e *event, completed bool) {
+	p := e.payload
+	s.told++
+	s.twice = s.twice || e.twice
+	r.costs.spend(r, e, true)
+	s.choose(r, e)
+	agent := cmp.Or(e.text(p, "agent"), "main")
+	s.calls[agent]++
+	if !completed {
+		return
+	}
+	r.materials.add(material{Material: receipt.Material{
+		Kind: "llm_provider_response", ID: fmt.Sprintf("llm:%s:%d", agent, s.calls[agent]),
+		URI: e.text(p, "response_uri"), SHA256: e.content(p, "response"),
+	}})
+	r.charge(e, e.root, len(agent))
+	r.room(e)
+}
+
+// choose notes the first model that was called, and how it was chosen.
+func (s *models) choose(r *run, e *event) {
+	p := e.payload
+	if unnamed := s.chosen == nil || *s.chosen == (receipt.Model{}); unnamed && !r.again {
+		s.chosen = &receipt.Model{Provider: e.text(p, "provider"), Model: e.text(p, "model"), Version: e.text(p, "version"), Reason: e.words(p, "reason")}
+	}
+	if m := p.Member("model_route"); !absent(m) && !r.again {
+		s.take(r, e, m)
+	}
+}
+
+// take reads how the model was chosen.
+func (s *models) take(r *run, e *event, n canon.Node) {
+	if n.Kind() != canon.KindObject {
+		e.fail(CodePayload, n, "expected an object")
+		return
+	}
+	if m := n.Member("chosen_model"); !absent(m) {
+		chosen := e.model(m)
+		s.chosen = &chosen
+	}
+	if list := e.elements(n, "alternatives_considered"); len(list) > 0 {
+		s.alternatives = nil
+		for _, m := range list {
+			s.alternatives = append(s.alternatives, e.model(m))
+			if r.room(e); e.err != nil {
+				return
+			}
+		}
+	}
+	last(&s.reason, e.words(n, "route_policy_reason"))
+}
+
+func (e *event) model(n canon.Node) receipt.Model {
+	return receipt.Model{Provider: e.required(n, "provider"), Model: e.required(n, "model"), Version: e.text(n, "version"), Reason: e.words(n, "reason")}
+}
+
+// route is the model that was chosen, and why. A replay chooses none unless it
+// says so.
+func (s *models) route(r *run, t *telling) receipt.ModelRoute {
+	const at = "/model_route/chosen_model"
+	route := receipt.ModelRoute{AlternativesConsidered: append([]receipt.Model{}, s.alternatives...)}
+	switch {
+	case s.chosen != nil:
+		route.ChosenModel, route.RoutePolicyReason = *s.chosen, "the first model that was called"
+		route.ChosenModel.Provider = t.name(at+"/provider", s.chosen.Provider, "unknown")
+		route.ChosenModel.Model = t.name(at+"/model", s.chosen.Model, "unknown")
+	case r.replay.is:
+		route.ChosenModel, route.RoutePolicyReason = receipt.Model{Provider: "none", Model: "none"}, "the replay called no model"
+	default:
+		route.ChosenModel, route.RoutePolicyReason = receipt.Model{Provider: "none", Model: "none"}, "the source tells of no model call"
+		t.untold(at)
+	}
+	last(&route.RoutePolicyReason, s.reason)
+	return route
+}
