@@ -201,21 +201,6 @@ func readExtension(e *env, path string) (*tlog.Extension, error) {
 	return nil, usage("receipt batch consistency writes such a file", "%q: %s", sourceName(path), plainMerkle(err))
 }
 
-// logs returns the keys of the file that sign checkpoints.
-func (f *keyFile) logs() (logs []*tlog.Log, byLog map[*tlog.Log]*receipt.Key) {
-	byLog = map[*tlog.Log]*receipt.Key{}
-	for _, k := range f.set.NoteKeys() {
-		if !k.Has(receipt.RoleCheckpoint) || k.Origin == "" {
-			continue
-		}
-		if log, err := tlog.NewLog(k.Origin, k.Public); err == nil {
-			logs = append(logs, log)
-			byLog[log] = k.Key
-		}
-	}
-	return logs, byLog
-}
-
 // A consistency is what is found out of two checkpoints and a proof.
 type consistency struct {
 	from, to *head

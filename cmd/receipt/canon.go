@@ -64,16 +64,3 @@ func writePreimage(e *env, path string, doc *canon.Document) error {
 	}
 	return writeOutput(e, "", text, 0, false)
 }
-
-// readDocument reads and parses one JSON document.
-func readDocument(e *env, path string) (*canon.Document, error) {
-	data, err := readInput(e, path)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := canon.Parse(data)
-	if err != nil {
-		return nil, syntaxFailure(path, err)
-	}
-	return doc, nil
-}

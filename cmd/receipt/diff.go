@@ -151,15 +151,6 @@ func (d *differences) pointer() string {
 	return string(b)
 }
 
-// show is a value for a line: canonical, escaped, bounded.
-func show(n canon.Node) string {
-	text := []rune(string(n.AppendCanonical(nil)))
-	if len(text) > 80 {
-		text = append(text[:80], '…')
-	}
-	return escapeLine(string(text))
-}
-
 // hashes tells whether the two contents hash the same, and whether each fits the
 // hash that it states.
 func (d *differences) hashes(a, b *canon.Document) {

@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/redact"
 )
 
 type discloseOptions struct {
@@ -73,20 +72,4 @@ func disclose(e *env, path string, o *discloseOptions) error {
 		return refuted("", "%q: %w", o.disclosures, err)
 	}
 	return writeOutput(e, o.output, bound.Marshal(), 0o600, o.force)
-}
-
-// maxDisclosureBytes bounds a file of disclosures: what a receipt can hold, and
-// salts.
-const maxDisclosureBytes = 2 * receipt.MaxBytes
-
-func readDisclosures(e *env, path string) (*redact.Disclosures, error) {
-	data, err := readBounded(e, path, maxDisclosureBytes+1)
-	if err != nil {
-		return nil, err
-	}
-	d, err := redact.ParseDisclosures(data)
-	if err != nil {
-		return nil, usage("receipt redact --disclosures and receipt disclose write such a file", "%q: %w", path, err)
-	}
-	return d, nil
 }

@@ -117,9 +117,6 @@ func firstLines(err error) string {
 	return strings.TrimSpace(strings.Join(lines[:min(len(lines), 3)], ""))
 }
 
-// maxNoteBytes bounds checkpoints and proofs, as package note does.
-const maxNoteBytes = 1_000_000
-
 // readProof reads a proof. One that is malformed is evidence that fails, and
 // belongs into the report, as a malformed checkpoint does; a file of another
 // kind is a mistake of the caller's.

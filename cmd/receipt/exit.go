@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"syscall"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 // Exit codes. Nothing but a positive verdict returns exitVerified.
@@ -83,4 +85,31 @@ func finish(e *env, err error) int {
 		fmt.Fprintf(e.err, "receipt: hint: %s\n", escapeText(hint))
 	}
 	return code
+}
+
+// tell prints an error that does not end the run.
+func tell(e *env, err error) {
+	fmt.Fprintf(e.err, "receipt: error: %s\n", escapeText(err.Error()))
+	var f *failure
+	if errors.As(err, &f) && f.hint != "" {
+		fmt.Fprintf(e.err, "receipt: hint: %s\n", escapeText(f.hint))
+	}
+}
+
+// reason takes the path out of a file error, which the message names already.
+func reason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// summaryExit is the exit code of a run. Success has one way only.
+func summaryExit(s *stream.Summary) int {
+	v := s.Verdict()
+	if v != receipt.Refuted && (len(s.Inputs.Unreadable) > 0 || s.Receipts == 0) {
+		return exitUsage
+	}
+	return verdictExit(v)
 }

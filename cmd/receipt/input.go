@@ -16,9 +16,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// stdinName is how a verb is told to read stdin.
-const stdinName = "-"
-
 // readInput reads one document: a file, stdin for "-", or PATH:N, which is line or
 // item N of a file, as verify names it. Archives and compressed files are read as
 // the JSON in them. It stops one byte behind the largest receipt, so that endless
@@ -136,13 +133,4 @@ func readError(path string, err error) error {
 		hint = "check the path; - reads stdin"
 	}
 	return usage(hint, "%q: %w", path, reason(err))
-}
-
-// reason takes the path out of a file error, which the message names already.
-func reason(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }

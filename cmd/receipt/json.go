@@ -23,8 +23,6 @@ func (p *jsonPrinter) report(rep *receipt.Report, _ []byte) error {
 	return p.write(separator, rep, "")
 }
 
-const reportsBegin = "{\n\"reports\":[\n"
-
 func (p *jsonPrinter) end(s *stream.Summary) error {
 	separator := "\n],\n" + `"summary":`
 	if !p.begun {

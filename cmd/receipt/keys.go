@@ -168,14 +168,3 @@ func issuersText(k *keys.PublicKey) string {
 	}
 	return escapeLine(strings.Join(k.Issuers, ", "))
 }
-
-func rolesText(k *keys.PublicKey) string {
-	if len(k.Roles) == 0 {
-		return string(receipt.RoleIssuer)
-	}
-	names := make([]string, len(k.Roles))
-	for i, r := range k.Roles {
-		names[i] = string(r)
-	}
-	return strings.Join(names, ", ")
-}

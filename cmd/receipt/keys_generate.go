@@ -90,18 +90,6 @@ func (o *generateOptions) check() error {
 	return o.bindingFlags.check()
 }
 
-func sameFile(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	left, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	right, err := os.Stat(b)
-	return err == nil && os.SameFile(left, right)
-}
-
 // writePair writes a private key and the trust file with its public one: both or
 // none. A key that is overwritten is lost only when all else went well.
 func writePair(trust *trustFile, path string, secret []byte, force bool) error {

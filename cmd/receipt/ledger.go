@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -78,16 +76,6 @@ sqlite3's .backup, not with cp. It must not be on a network file system.`,
 	}
 }
 
-// ledgerReason names the file where only the system had a say. Other errors of a
-// ledger name it themselves.
-func ledgerReason(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return fmt.Errorf("%q: %w", p.Path, p.Err)
-	}
-	return err
-}
-
 // ledgerReading words an error of reading a ledger: one that holds something else than
 // what was stored is refuted, by whichever verb finds it.
 func ledgerReading(err error) error {
@@ -96,24 +84,4 @@ func ledgerReading(err error) error {
 		return refuted("receipt ledger fsck tells what is damaged", "%s: receipt %q of the ledger is damaged: %s", damage.Code, damage.ID, damage.Detail)
 	}
 	return usage("", "%w", err)
-}
-
-// openLedger opens one that exists. Of an empty file nobody can tell whether init was
-// interrupted, or a ledger was lost: to begin anew would fork its chains.
-func openLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, error) {
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return nil, usage("restore a copy of the ledger that it was; if there never was one, remove the file, and receipt ledger init makes one", "%q is empty: it is no ledger, or one that was lost", path)
-	}
-	open := ledger.OpenReadOnly
-	if write {
-		open = ledger.Open
-	}
-	l, err := open(ctx, path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, usage("receipt ledger init makes one", "%q does not exist", path)
-	case err != nil:
-		return nil, usage("", "%w", ledgerReason(err))
-	}
-	return l, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,7 +36,7 @@ type listPrinter struct {
 	causes  []string // the keys of open, as they came
 }
 
-func newListPrinter(e *env, o *verifyOptions, file *keyFile, s *selection) *listPrinter {
+func newListPrinter(e *env, o *outputFlags, file *keyFile, s *selection) *listPrinter {
 	return &listPrinter{
 		textPrinter: textPrinter{w: e.out, color: e.colored(), file: file},
 		totals:      newTotals(e.colored(), e.terminal),
@@ -254,9 +253,6 @@ func (p *listPrinter) undecidedCauses(b *bytes.Buffer) {
 	}
 }
 
-// maxStreams is how many streams are named with their heads.
-const maxStreams = 5
-
 func (p *listPrinter) streams(b *bytes.Buffer, s *stream.Summary) {
 	if len(s.Streams) > maxStreams {
 		where := "--report FILE.json lists their heads"
@@ -422,8 +418,6 @@ func copies(n int) string {
 	}
 	return count(n) + " copies"
 }
-
-func count(n int) string { return group3(strconv.Itoa(n)) }
 
 // codeCounts is " (code 3, code 1)" for the receipts of a verdict. Reports were
 // counted with copies, the summary has them without, but not by verdict.

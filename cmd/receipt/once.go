@@ -40,3 +40,17 @@ func (v *onceValue) Set(text string) error {
 	v.given, v.first = true, text
 	return v.Value.Set(text)
 }
+
+// onceStdin refuses - in more than one place.
+func onceStdin(places ...string) error {
+	n := 0
+	for _, p := range places {
+		if p == stdinName {
+			n++
+		}
+	}
+	if n > 1 {
+		return usage("", "- is given twice, but stdin can be read once")
+	}
+	return nil
+}

@@ -70,3 +70,15 @@ func replaceFile(path string, data []byte, mode fs.FileMode) (err error) {
 	}
 	return os.Rename(f.Name(), path)
 }
+
+func sameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	left, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	right, err := os.Stat(b)
+	return err == nil && os.SameFile(left, right)
+}

@@ -119,7 +119,7 @@ func (p printers) discard() {
 	}
 }
 
-func (o *verifyOptions) printers(e *env, file *keyFile, selected *selection) (p printers, err error) {
+func (o *outputFlags) printers(e *env, file *keyFile, selected *selection) (p printers, err error) {
 	p.list = []printer{o.stdout(e, file, selected)}
 	for _, path := range o.reports {
 		if selected.has(path) {
@@ -137,7 +137,7 @@ func (o *verifyOptions) printers(e *env, file *keyFile, selected *selection) (p 
 	return p, nil
 }
 
-func (o *verifyOptions) stdout(e *env, file *keyFile, selected *selection) printer {
+func (o *outputFlags) stdout(e *env, file *keyFile, selected *selection) printer {
 	switch {
 	case o.quiet:
 		return quietPrinter{}

@@ -8,12 +8,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// progress shows on stderr how far a run is, until stop is called.
-func (o *verifyOptions) progress(e *env, run *stream.Run, s *selection) (stop func()) {
+// progress shows on stderr how far a run is, until stop is called. Some runs read
+// their input twice.
+func (o *outputFlags) progress(e *env, run *stream.Run, s *selection, twice bool) (stop func()) {
 	if o.progressed == "never" || o.progressed == "auto" && !e.errTerminal {
 		return func() {}
 	}
-	bar := progressBar{started: e.now(), total: s.size(o.checkpoint != "")}
+	bar := progressBar{started: e.now(), total: s.size(twice)}
 	quit, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -77,17 +78,4 @@ func (p *progressBar) text(bytes, receipts int64, now time.Time) string {
 	}
 	left := time.Duration(float64(elapsed) * (1 - done) / done).Round(time.Second)
 	return fmt.Sprintf("[%s] %3.0f %% of %s, %s, %s left", bar, 100*done, sizeText(p.total), rate, durationText(left))
-}
-
-// sizeText is a number of bytes in decimal units.
-func sizeText(n int64) string {
-	for _, u := range []struct {
-		size int64
-		name string
-	}{{1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}} {
-		if n >= u.size {
-			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.size), u.name)
-		}
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

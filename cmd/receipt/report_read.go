@@ -199,3 +199,5 @@ func (r *savedReport) list(report canon.Node) error {
 
 // whole reports whether the reports are of all receipts that the summary counts.
 func (r *savedReport) whole() bool { return r.reports == r.Receipts+r.Copies }
+
+const reportsBegin = "{\n\"reports\":[\n"

@@ -96,29 +96,3 @@ func newHelp() *cobra.Command {
 		},
 	}
 }
-
-// exactArgs is cobra.ExactArgs with our wording and exit code.
-func exactArgs(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
-			return usage(cmd.CommandPath()+" --help shows examples", "expected %s, found %d", what, len(args))
-		}
-		return nil
-	}
-}
-
-// optionalFile is the arguments of a verb that reads one file, or stdin.
-func optionalFile(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return usage(cmd.CommandPath()+" --help shows examples", "expected one file, found %d", len(args))
-	}
-	return nil
-}
-
-// fileArg returns the file named by args, stdin when there is none.
-func fileArg(args []string) string {
-	if len(args) == 0 {
-		return stdinName
-	}
-	return args[0]
-}

@@ -127,11 +127,11 @@ func (o *serveOptions) assemble(ctx context.Context, e *env, w *fileWatch, log *
 	if o.pageOnly {
 		o.integrityOnly = true // of what is verified in the browser the server sees nothing
 	}
-	trust := newTrusted(e, o.policyFlags)
-	if err := w.add("keys", trust.load, trust.paths()...); err != nil {
+	judge := newTrusted(e, o.policyFlags)
+	if err := w.add("keys", judge.load, judge.paths()...); err != nil {
 		return nil, err
 	}
-	s.Verifier, s.Keys = trust.verifier.Load, trust.publicKeys
+	s.Verifier, s.Keys = judge.verifier.Load, judge.publicKeys
 	if err := o.addAnchors(e, w, s); err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (o *serveOptions) assemble(ctx context.Context, e *env, w *fileWatch, log *
 	case o.ledger != "":
 		return s, o.addLedger(ctx, s)
 	case len(o.receipts) > 0:
-		return s, o.addReceipts(ctx, e, trust, s, log)
+		return s, o.addReceipts(ctx, e, judge, s, log)
 	}
 	return s, nil
 }

@@ -99,9 +99,9 @@ func logSkipped(log *slog.Logger, list []stream.Notice, count int) {
 
 // addProofs serves a checkpoint and proofs. A signature of a trusted key that is
 // false refuses it; that nobody who is trusted signed it is for clients to judge.
-func (o *serveOptions) addProofs(e *env, trust *trusted, files *serve.Files, s *serve.Options, log *slog.Logger) error {
+func (o *serveOptions) addProofs(e *env, judge *trusted, files *serve.Files, s *serve.Options, log *slog.Logger) error {
 	var logs []*tlog.Log
-	if file := trust.file.Load(); file != nil {
+	if file := judge.file.Load(); file != nil {
 		logs, _ = file.logs()
 	}
 	h, err := readHead(e, o.checkpoint, logs)

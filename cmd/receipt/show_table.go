@@ -52,9 +52,6 @@ func (s *shown) pointers(label string, list []string) {
 	}
 }
 
-// mostUntold is how many pointers of a list are shown.
-const mostUntold = 20
-
 func (s *shown) issuer(n canon.Node) string {
 	text := s.text(n, "id")
 	if !n.Member("name").IsZero() {

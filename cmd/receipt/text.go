@@ -69,8 +69,6 @@ func (p *textPrinter) pointers(b *block, label string, list []string, what strin
 // line feeds too: nothing in a receipt can look like a line of ours.
 type block struct{ bytes.Buffer }
 
-const labelWidth = 13
-
 func (b *block) row(label, text string) {
 	fmt.Fprintf(b, "  %-*s%s\n", labelWidth, label, escapeLine(text))
 }

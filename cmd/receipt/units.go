@@ -8,6 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
 func plural(n int, noun, verb string) string {
@@ -75,4 +76,47 @@ func group3(s string) string {
 		b.WriteString("." + fraction)
 	}
 	return b.String()
+}
+
+// show is a value for a line: canonical, escaped, bounded.
+func show(n canon.Node) string {
+	text := []rune(string(n.AppendCanonical(nil)))
+	if len(text) > 80 {
+		text = append(text[:80], '…')
+	}
+	return escapeLine(string(text))
+}
+
+// sizeText is a number of bytes in decimal units.
+func sizeText(n int64) string {
+	for _, u := range []struct {
+		size int64
+		name string
+	}{{1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}} {
+		if n >= u.size {
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.size), u.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+func count(n int) string { return group3(strconv.Itoa(n)) }
+
+const labelWidth = 13
+
+// maxStreams is how many streams are named with their heads.
+const maxStreams = 5
+
+// mostUntold is how many pointers are listed.
+const mostUntold = 20
+
+func rolesText(k *keys.PublicKey) string {
+	if len(k.Roles) == 0 {
+		return string(receipt.RoleIssuer)
+	}
+	names := make([]string, len(k.Roles))
+	for i, r := range k.Roles {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ", ")
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -74,17 +73,6 @@ func (o *readFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.tempDir, "temp-dir", "", "keep what does not fit into memory in `DIR`, not in the system's folder for that")
 }
 
-// refuseEmpty refuses a flag that was given without a value, as by --issuer
-// "$UNSET": that must not mean that nothing was demanded.
-func refuseEmpty(cmd *cobra.Command) (err error) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Value.String() == "" && err == nil {
-			err = usage("leave the flag out, or give it a value", "--%s is empty", f.Name)
-		}
-	})
-	return err
-}
-
 func verify(ctx context.Context, e *env, paths []string, o *verifyOptions) error {
 	if err := o.outputFlags.check(); err != nil {
 		return err
@@ -128,9 +116,6 @@ func verify(ctx context.Context, e *env, paths []string, o *verifyOptions) error
 	return o.run(ctx, e, verifier, file, selected, options)
 }
 
-// maxJobs bounds the memory that jobs need.
-const maxJobs = 1024
-
 func (o *verifyOptions) streamOptions(e *env) (stream.Options, error) {
 	o.tempDir = cmp.Or(o.tempDir, os.TempDir())
 	options := stream.Options{Jobs: o.jobs, Long: o.long, TempDir: o.tempDir}
@@ -160,7 +145,7 @@ func (o *verifyOptions) run(ctx context.Context, e *env, v *receipt.Verifier, fi
 		tell(e, err)
 	}
 	run := stream.VerifyFiles(ctx, v, selected.sources, options)
-	stop := o.progress(e, run, selected)
+	stop := o.progress(e, run, selected, o.checkpoint != "")
 	err = o.judge(run, out)
 	stop()
 	if err != nil {
@@ -202,25 +187,6 @@ func (o *verifyOptions) judge(run *stream.Run, out printers) error {
 	return nil
 }
 
-// fatal returns the error of a run that has no result. Inputs that could not be
-// read are in the summary, and stopping early was asked for.
-func fatal(err error) error {
-	var incomplete *stream.IncompleteError
-	switch {
-	case err == nil || errors.As(err, &incomplete) || errors.Is(err, stream.ErrStopped):
-		return nil
-	case errors.Is(err, context.Canceled):
-		return usage("", "interrupted")
-	case errors.Is(err, stream.ErrStreams):
-		return usage("give a report of an earlier run, which names the heads of all streams", "the input holds several streams, so one hash or count cannot be about it")
-	}
-	return usage("", "%w", reason(err))
-}
-
-func notRead(n stream.Notice) error {
-	return usage(n.Hint, "%q: %s", n.Source, n.Detail)
-}
-
 // complete adds to the summary what was found out before the run.
 func complete(sum *stream.Summary, s *selection) {
 	for _, m := range s.missing {
@@ -230,29 +196,4 @@ func complete(sum *stream.Summary, s *selection) {
 	sum.SkippedCount += len(s.skipped)
 	sum.Skipped = append(slices.Clip(sum.Skipped), s.skipped[:min(len(s.skipped), stream.MaxNotices)]...)
 	slices.SortFunc(sum.Skipped, func(a, b stream.Notice) int { return cmp.Compare(a.Source, b.Source) })
-}
-
-// summaryExit is the exit code of a run. Success has one way only.
-func summaryExit(s *stream.Summary) int {
-	v := s.Verdict()
-	if v != receipt.Refuted && (len(s.Inputs.Unreadable) > 0 || s.Receipts == 0) {
-		return exitUsage
-	}
-	return verdictExit(v)
-}
-
-func sourceName(path string) string {
-	if path == stdinName {
-		return "stdin"
-	}
-	return path
-}
-
-// tell prints an error that does not end the run.
-func tell(e *env, err error) {
-	fmt.Fprintf(e.err, "receipt: error: %s\n", escapeText(err.Error()))
-	var f *failure
-	if errors.As(err, &f) && f.hint != "" {
-		fmt.Fprintf(e.err, "receipt: hint: %s\n", escapeText(f.hint))
-	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -23,13 +22,4 @@ func newVersion(e *env) *cobra.Command {
 			return err
 		},
 	}
-}
-
-// toolName is the program and its version, as reports name it.
-func toolName() string {
-	version := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
-	}
-	return "receipt " + version
 }

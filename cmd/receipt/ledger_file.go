@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+// openLedger opens one that exists. Of an empty file nobody can tell whether init was
+// interrupted, or a ledger was lost: to begin anew would fork its chains.
+func openLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, error) {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return nil, usage("restore a copy of the ledger that it was; if there never was one, remove the file, and receipt ledger init makes one", "%q is empty: it is no ledger, or one that was lost", path)
+	}
+	open := ledger.OpenReadOnly
+	if write {
+		open = ledger.Open
+	}
+	l, err := open(ctx, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usage("receipt ledger init makes one", "%q does not exist", path)
+	case err != nil:
+		return nil, usage("", "%w", ledgerReason(err))
+	}
+	return l, nil
+}
+
+// ledgerReason names the file where only the system had a say. Other errors of a
+// ledger name it themselves.
+func ledgerReason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return fmt.Errorf("%q: %w", p.Path, p.Err)
+	}
+	return err
+}
