@@ -33,24 +33,52 @@ var core = []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "schema
 // rooms says what each room may import. Tests are free, but for import cycles.
 // A room below receipt or cmd that is not listed is like "receipt/" or "cmd/".
 var rooms = map[string]room{
-	"canon":           {pure: true, libs: []string{"github.com/gowebpki/jcs"}},
-	"merkle":          {pure: true},
-	"merkle/tlog":     {pure: true, may: []string{"merkle"}, libs: []string{"golang.org/x/mod/sumdb"}},
-	"chain":           {pure: true, may: []string{"canon"}},
-	"redact":          {pure: true, may: []string{"canon"}},
-	"redact/rulefile": {may: []string{"canon", "redact"}, libs: anyLib},
-	"schemas":         {pure: true, may: []string{"canon"}, libs: []string{"github.com/santhosh-tekuri/jsonschema"}},
-	"receipt":         {pure: true, may: []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "schemas"}},
-	"receipt/keys":    {may: core, libs: anyLib}, // the signatures, and
-	"receipt/archive": {may: core, libs: anyLib}, // the bytes: others stand on these two
-	"receipt/record":  {pure: true, may: core},
-	"receipt/":        {may: append([]string{"receipt/"}, core...), libs: anyLib},
-	"fixtures":        {may: append([]string{"receipt/"}, core...)},
-	"cmd/":            {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
-	"examples/":       {may: append([]string{"receipt/"}, core...)}, // no library: what a reader starts with is what is here
+	"canon":            {pure: true, libs: []string{"github.com/gowebpki/jcs"}},
+	"merkle":           {pure: true},
+	"merkle/tlog":      {pure: true, may: []string{"merkle"}, libs: []string{"golang.org/x/mod/sumdb"}},
+	"chain":            {pure: true, may: []string{"canon"}},
+	"redact":           {pure: true, may: []string{"canon"}},
+	"redact/rulefile":  {may: []string{"canon", "redact"}, libs: anyLib},
+	"schemas":          {pure: true, may: []string{"canon"}, libs: []string{"github.com/santhosh-tekuri/jsonschema"}},
+	"receipt":          {pure: true, may: []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "schemas"}},
+	"receipt/keys":     {may: core, libs: anyLib}, // the signatures, and
+	"receipt/archive":  {may: core, libs: anyLib}, // the bytes: others stand on these two
+	"receipt/record":   {pure: true, may: core},
+	"receipt/":         {may: append([]string{"receipt/"}, core...), libs: anyLib},
+	"fixtures":         {may: append([]string{"receipt/"}, core...)},
+	"cmd/":             {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
+	"cmd/receipt":      {may: below(verbs, append(lower, "issue"), "redact/rulefile"), libs: anyLib},
+	inside + "cli":     {may: below(nil, nil), libs: anyLib},
+	inside + "input":   {may: below([]string{"cli"}, nil), libs: anyLib},
+	inside + "trust":   {may: below([]string{"cli", "input"}, nil), libs: anyLib},
+	inside + "print":   {may: below([]string{"cli", "input", "trust"}, nil), libs: anyLib},
+	inside + "verify":  {may: below(lower, nil), libs: anyLib},
+	inside + "issue":   {may: below(lower, nil, "redact/rulefile"), libs: anyLib},
+	inside + "keyring": {may: below(lower, nil), libs: anyLib},
+	inside + "server":  {may: below(lower, nil), libs: anyLib},
+	inside + "logs":    {may: below(lower, []string{"issue"}), libs: anyLib},
+	"examples/":        {may: append([]string{"receipt/"}, core...)}, // no library: what a reader starts with is what is here
 }
 
 var anyLib = []string{"*"}
+
+// inside is where the rooms of the command lie.
+const inside = "cmd/receipt/internal/"
+
+// The rooms of the command that verbs stand on, from the lowest, and those of verbs.
+var (
+	lower = []string{"cli", "input", "trust", "print"}
+	verbs = []string{"verify", "issue", "logs", "keyring", "server"}
+)
+
+// below is what a room of the command may import: the library, and those rooms.
+func below(rooms, more []string, others ...string) (list []string) {
+	list = append(append([]string{"receipt/"}, core...), others...)
+	for _, name := range slices.Concat(rooms, more) {
+		list = append(list, inside+name)
+	}
+	return list
+}
 
 // homes says which one room uses a library.
 var homes = map[string]string{
@@ -294,7 +322,7 @@ func (r room) refuses(name, imported string) string {
 	}
 	for lib, home := range homes {
 		if within(imported, lib) {
-			if name == home {
+			if name == home || strings.HasPrefix(name, home+"/internal/") {
 				return ""
 			}
 			return name + " imports " + imported + ", which is for " + home

@@ -5,19 +5,21 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // TestArchiveTerminal: CBOR is not written to a terminal, JSON is.
 func TestArchiveTerminal(t *testing.T) {
-	for verb, want := range map[string]int{"pack": exitUsage, "unpack": exitVerified} {
+	for verb, want := range map[string]int{"pack": cli.ExitUsage, "unpack": cli.ExitVerified} {
 		var out, message bytes.Buffer
 		e := testEnv(&out, &message)
-		e.terminal = true
+		e.Terminal = true
 		code := run(context.Background(), []string{"archive", verb, "../../fixtures/valid/task.json"}, e)
-		if code != want || (out.Len() > 0) != (want == exitVerified) {
+		if code != want || (out.Len() > 0) != (want == cli.ExitVerified) {
 			t.Errorf("%s: exit %d, %d bytes, %s", verb, code, out.Len(), &message)
 		}
-		if want == exitUsage && !strings.Contains(message.String(), "CBOR is not written to a terminal") {
+		if want == cli.ExitUsage && !strings.Contains(message.String(), "CBOR is not written to a terminal") {
 			t.Errorf("%s: %s", verb, &message)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // TestDiffLongName: a name is not repeated for each of the values below it.
@@ -18,7 +20,7 @@ func TestDiffLongName(t *testing.T) {
 		}
 	}
 	code, out, errs := command(nil, "diff", filepath.Join(dir, "a"), filepath.Join(dir, "b"))
-	if code != exitRefuted || errs != "" || strings.Count(out, "\n") != 2000 || len(out) > 2000*300 || !strings.Contains(out, "é…  1 → 2\n") {
+	if code != cli.ExitRefuted || errs != "" || strings.Count(out, "\n") != 2000 || len(out) > 2000*300 || !strings.Contains(out, "é…  1 → 2\n") {
 		t.Errorf("exit %d, %d bytes, %s", code, len(out), errs)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // TestDocumentedCommands: what the documents tell people to type has verbs and
@@ -41,7 +43,7 @@ func parseCommand(t *testing.T, file, line string) {
 	for _, word := range strings.Fields(strings.TrimSuffix(line, ")")) {
 		args = append(args, strings.Trim(word, `"'`))
 	}
-	cmd, rest, err := newRoot(&env{getenv: func(string) string { return "" }}).Find(args)
+	cmd, rest, err := newRoot(&cli.Env{Getenv: func(string) string { return "" }}).Find(args)
 	if err != nil || cmd.Name() == "receipt" {
 		t.Errorf("%s: receipt %s: no such verb", file, line)
 		return

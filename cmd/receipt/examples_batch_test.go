@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/fixtures"
 )
 
@@ -45,7 +46,7 @@ func addBatchFiles(t *testing.T, files map[string][]byte) {
 			}
 		}
 		var out, message bytes.Buffer
-		if code := run(context.Background(), args, testEnv(&out, &message)); code != exitVerified {
+		if code := run(context.Background(), args, testEnv(&out, &message)); code != cli.ExitVerified {
 			t.Fatalf("%q ended with %d: %s", args, code, &message)
 		}
 		write(name, out.Bytes())
@@ -75,7 +76,7 @@ func ledgerOf(t *testing.T, receipts string) []byte {
 	if err := os.WriteFile(path, emptyLedger(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := command(nil, "ledger", "import", path, "--integrity-only", receipts); code != exitVerified {
+	if code, _, stderr := command(nil, "ledger", "import", path, "--integrity-only", receipts); code != cli.ExitVerified {
 		t.Fatal(stderr)
 	}
 	data, err := os.ReadFile(path)

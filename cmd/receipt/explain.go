@@ -10,12 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
 //go:generate go run . explain --markdown -o ../../docs/codes.md --force
+//go:generate go run . record --markdown -o ../../docs/record.md --force
 
-func newExplain(e *env) *cobra.Command {
+func newExplain(e *cli.Env) *cobra.Command {
 	var markdown, force bool
 	var output string
 	cmd := &cobra.Command{
@@ -27,7 +29,7 @@ what to do. Without a code, list all of them.`,
   receipt explain`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage("", "expected one code, found %d", len(args))
+				return cli.Usage("", "expected one code, found %d", len(args))
 			}
 			return nil
 		},
@@ -41,12 +43,12 @@ what to do. Without a code, list all of them.`,
 			default:
 				info, ok := receipt.Lookup(receipt.Code(args[0]))
 				if !ok {
-					return usage("receipt explain lists all codes", "unknown code %q%s", args[0], nearest(args[0]))
+					return cli.Usage("receipt explain lists all codes", "unknown code %q%s", args[0], nearest(args[0]))
 				}
 				explainCode(&b, info)
 			}
 			const mode fs.FileMode = 0o644
-			return writeOutput(e, output, b.Bytes(), mode, force)
+			return cli.WriteOutput(e, output, b.Bytes(), mode, force)
 		},
 	}
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page of all codes as Markdown")
@@ -57,8 +59,8 @@ what to do. Without a code, list all of them.`,
 
 func explainCode(w io.Writer, info receipt.CodeInfo) {
 	fmt.Fprintf(w, "%s\n  found in   %s\n  outcome    %s\n", info.Code, info.Where, outcomeText(info.Outcome))
-	fmt.Fprintf(w, "  meaning    %s\n", wrap(info.Meaning, 13))
-	fmt.Fprintf(w, "  next       %s\n", wrap(info.Next, 13))
+	fmt.Fprintf(w, "  meaning    %s\n", cli.Wrap(info.Meaning, 13))
+	fmt.Fprintf(w, "  next       %s\n", cli.Wrap(info.Next, 13))
 }
 
 func outcomeText(o receipt.Outcome) string {
@@ -96,7 +98,7 @@ by `+"`go generate ./cmd/receipt`"+`.
 			where = info.Where
 			fmt.Fprintf(w, "\n## %s\n\n| code | outcome | meaning | what to do |\n|---|---|---|---|\n", title(where))
 		}
-		fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", info.Code, outcomeText(info.Outcome), cell(info.Meaning), cell(info.Next))
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", info.Code, outcomeText(info.Outcome), cli.Cell(info.Meaning), cli.Cell(info.Next))
 	}
 }
 

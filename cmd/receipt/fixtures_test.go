@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/schemas"
@@ -28,18 +29,18 @@ const trustedKeys = "../../fixtures/keys/trust.json"
 // command runs one command line without a process of its own.
 func command(stdin io.Reader, args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	code = run(context.Background(), args, &env{
-		in: stdin, out: &out, err: &err,
-		getenv: func(string) string { return "" },
-		now:    func() time.Time { return time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) },
+	code = run(context.Background(), args, &cli.Env{
+		In: stdin, Out: &out, Err: &err,
+		Getenv: func(string) string { return "" },
+		Now:    func() time.Time { return time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) },
 
-		messages: messagesOnce,
+		Messages: messagesOnce,
 	})
 	return code, out.String(), err.String()
 }
 
 // messagesOnce is compileMessages for all tests: these run some thousand commands.
-var messagesOnce = sync.OnceValues(compileMessages)
+var messagesOnce = sync.OnceValues(cli.CompileMessages)
 
 // cases are the fixtures that the manifest lists.
 func cases(t *testing.T) []fixtures.Case {
@@ -74,7 +75,7 @@ func TestEmptyFiles(t *testing.T) {
 		}
 		for _, args := range [][]string{{fixturePath(c)}, {"../../fixtures/valid/task.json", fixturePath(c)}} {
 			code, _, stderr := command(nil, append([]string{"verify", "--keys", trustedKeys}, args...)...)
-			if code != exitUsage || !strings.Contains(stderr, "holds no receipt") {
+			if code != cli.ExitUsage || !strings.Contains(stderr, "holds no receipt") {
 				t.Errorf("%q: exit %d, stderr %q", args, code, stderr)
 			}
 		}
@@ -104,7 +105,7 @@ func TestFixtureExits(t *testing.T) {
 			if code != c.Exit {
 				t.Errorf("%s %q: exit %d, expected %d for %v", c.File, flags, code, c.Exit, c.Verdict)
 			}
-			if (stderr != "") != (c.Exit == exitUsage) {
+			if (stderr != "") != (c.Exit == cli.ExitUsage) {
 				t.Errorf("%s %q: stderr %q", c.File, flags, stderr)
 			}
 			seen[code]++
@@ -373,7 +374,7 @@ func TestUsage(t *testing.T) {
 		"explain frob", "explain a b", "schema frob", "schema a b", "version x", "completion", "completion frob", "man frob",
 	} {
 		code, stdout, stderr := command(strings.NewReader(""), strings.Fields(line)...)
-		if code != exitUsage || stdout != "" || !strings.HasPrefix(stderr, "receipt: error: ") {
+		if code != cli.ExitUsage || stdout != "" || !strings.HasPrefix(stderr, "receipt: error: ") {
 			t.Errorf("receipt %s: exit %d, stdout %q, stderr %q", line, code, stdout, stderr)
 		}
 	}
@@ -402,9 +403,9 @@ func TestFull(t *testing.T) {
 			text string
 		}{{fullWriter{}, "no space left on device"}, {closedPipe(), ""}} {
 			var stderr bytes.Buffer
-			code := run(context.Background(), args, &env{out: broken.w, err: &stderr, getenv: func(string) string { return "" }, now: time.Now})
-			if code != exitUsage || !strings.Contains(stderr.String(), broken.text) || broken.text == "" && strings.Contains(stderr.String(), "receipt: error") {
-				t.Errorf("%q: exit %d, stderr %q; expected %d and %q", args, code, stderr.String(), exitUsage, broken.text)
+			code := run(context.Background(), args, &cli.Env{Out: broken.w, Err: &stderr, Getenv: func(string) string { return "" }, Now: time.Now})
+			if code != cli.ExitUsage || !strings.Contains(stderr.String(), broken.text) || broken.text == "" && strings.Contains(stderr.String(), "receipt: error") {
+				t.Errorf("%q: exit %d, stderr %q; expected %d and %q", args, code, stderr.String(), cli.ExitUsage, broken.text)
 			}
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/verify"
 	"github.com/receiptkit/receiptkit/fixtures"
 )
 
@@ -45,7 +47,7 @@ func TestPageSentence(t *testing.T) {
 			continue
 		}
 		input.Write(append(doc.AppendCanonical(nil), '\n'))
-		want = append(want, escapeLine((&shown{root: doc.Root()}).sentence()))
+		want = append(want, cli.EscapeLine((&verify.Shown{Root: doc.Root()}).Sentence()))
 	}
 	if len(want) < 150 {
 		t.Fatalf("found %d receipts", len(want))

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // TestInterruptedInput: a run that is interrupted while it waits for its input
@@ -31,7 +33,7 @@ func TestInterruptedInput(t *testing.T) {
 		var message bytes.Buffer
 		done := make(chan int, 1)
 		go func() {
-			done <- run(ctx, strings.Fields(line), &env{in: in, out: io.Discard, err: &message, getenv: func(string) string { return "" }, now: time.Now})
+			done <- run(ctx, strings.Fields(line), &cli.Env{In: in, Out: io.Discard, Err: &message, Getenv: func(string) string { return "" }, Now: time.Now})
 		}()
 		if _, err := writer.Write([]byte("\n")); err != nil { // it reads
 			t.Fatal(err)
@@ -39,7 +41,7 @@ func TestInterruptedInput(t *testing.T) {
 		cancel()
 		select {
 		case code := <-done:
-			if code != exitUsage || message.String() != "receipt: error: interrupted\n" {
+			if code != cli.ExitUsage || message.String() != "receipt: error: interrupted\n" {
 				t.Errorf("%s: exit %d, %s", line, code, message.String())
 			}
 		case <-time.After(10 * time.Second):

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // TestLedgerCheckpointDamaged: nothing is signed over a damaged ledger.
@@ -14,10 +16,10 @@ func TestLedgerCheckpointDamaged(t *testing.T) {
 		damage, want string
 		exit         int
 	}{
-		{"DELETE FROM receipts WHERE position = 2", "chain_break", exitRefuted},
-		{"UPDATE receipts SET json = CAST(replace(CAST(json AS TEXT), '0.1842', '0.1843') AS BLOB) WHERE position = 2", "hash_mismatch", exitRefuted},
-		{"UPDATE receipts SET json = CAST(json || x'0a' || json AS BLOB) WHERE position = 1", `trailing_data: receipt "receipt_1" of the ledger is damaged`, exitRefuted},
-		{"UPDATE receipts SET json = x'7b7d' WHERE position = 3", "not_a_receipt", exitRefuted},
+		{"DELETE FROM receipts WHERE position = 2", "chain_break", cli.ExitRefuted},
+		{"UPDATE receipts SET json = CAST(replace(CAST(json AS TEXT), '0.1842', '0.1843') AS BLOB) WHERE position = 2", "hash_mismatch", cli.ExitRefuted},
+		{"UPDATE receipts SET json = CAST(json || x'0a' || json AS BLOB) WHERE position = 1", `trailing_data: receipt "receipt_1" of the ledger is damaged`, cli.ExitRefuted},
+		{"UPDATE receipts SET json = x'7b7d' WHERE position = 3", "not_a_receipt", cli.ExitRefuted},
 	} {
 		dir := t.TempDir()
 		path, key := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "log.json")
@@ -25,11 +27,11 @@ func TestLedgerCheckpointDamaged(t *testing.T) {
 		issueThree(t, path)
 		sign := []string{"ledger", "checkpoint", path, "--key", key, "--origin", "log.example.net/receipts"}
 		code, checkpoint, stderr := command(nil, sign...)
-		if code != exitVerified || !strings.Contains(checkpoint, "\n3\n") {
+		if code != cli.ExitVerified || !strings.Contains(checkpoint, "\n3\n") {
 			t.Fatalf("%d, %s%s", code, checkpoint, stderr)
 		}
 		prove := []string{"ledger", "prove", path, "--checkpoint", "-", "--receipt", "receipt_1"}
-		if code, out, stderr := command(strings.NewReader(checkpoint), prove...); code != exitVerified || !strings.Contains(out, checkpoint) {
+		if code, out, stderr := command(strings.NewReader(checkpoint), prove...); code != cli.ExitVerified || !strings.Contains(out, checkpoint) {
 			t.Fatalf("%d, %s%s", code, out, stderr)
 		}
 		db, err := sql.Open("sqlite", path)
@@ -45,7 +47,7 @@ func TestLedgerCheckpointDamaged(t *testing.T) {
 		if code, out, stderr := command(nil, sign...); code != test.exit || out != "" || !strings.Contains(stderr, test.want) {
 			t.Errorf("%s: exit %d, %s%s", test.damage, code, out, stderr)
 		}
-		if code, out, _ := command(strings.NewReader(checkpoint), prove...); code == exitVerified || out != "" {
+		if code, out, _ := command(strings.NewReader(checkpoint), prove...); code == cli.ExitVerified || out != "" {
 			t.Errorf("%s: proved: %s", test.damage, out)
 		}
 	}
@@ -74,7 +76,7 @@ func issueThree(t *testing.T, path string) {
 	}
 	for _, id := range []string{"receipt_1", "receipt_2", "receipt_3"} {
 		draft := strings.Replace(string(draftOf(t, task)), "receipt_01K0TASK", id, 1)
-		if code, _, stderr := command(strings.NewReader(draft), "ledger", "issue", path, "-", "--unsigned"); code != exitVerified {
+		if code, _, stderr := command(strings.NewReader(draft), "ledger", "issue", path, "-", "--unsigned"); code != cli.ExitVerified {
 			t.Fatal(stderr)
 		}
 	}

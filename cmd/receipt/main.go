@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 func main() {
@@ -30,11 +32,11 @@ func main() {
 	var patience atomic.Int64
 	patience.Store(int64(time.Second))
 	go func() {
-		done <- run(ctx, os.Args[1:], &env{
-			in: os.Stdin, out: os.Stdout, err: os.Stderr,
-			getenv: os.Getenv, now: time.Now,
-			terminal: isTerminal(os.Stdout), errTerminal: isTerminal(os.Stderr),
-			patience: &patience,
+		done <- run(ctx, os.Args[1:], &cli.Env{
+			In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+			Getenv: os.Getenv, Now: time.Now,
+			Terminal: cli.IsTerminal(os.Stdout), ErrTerminal: cli.IsTerminal(os.Stderr),
+			Patience: &patience,
 		})
 	}()
 	os.Exit(await(ctx, stop, done, &patience))
@@ -64,6 +66,6 @@ func await(ctx context.Context, stop func(), done <-chan int, patience *atomic.I
 		return code
 	case <-time.After(time.Duration(patience.Load())):
 		fmt.Fprintln(os.Stderr, "receipt: error: interrupted")
-		return exitUsage
+		return cli.ExitUsage
 	}
 }

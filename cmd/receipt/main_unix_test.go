@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // TestHangUp: a terminal that is closed is an interruption that tidies up, too.
@@ -47,7 +49,7 @@ func TestHangUp(t *testing.T) {
 	}
 	var message bytes.Buffer
 	_, _ = bufio.NewReader(told).WriteTo(&message)
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(message.String(), "receipt: error: interrupted") {
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cli.ExitUsage || !strings.Contains(message.String(), "receipt: error: interrupted") {
 		t.Errorf("%v, %s", err, message.String())
 	}
 	if after := strings.Join(files(t), " "); after != before {

@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-func newMan(e *env) *cobra.Command {
+func newMan(e *cli.Env) *cobra.Command {
 	var dir string
 	var force bool
 	cmd := &cobra.Command{
@@ -24,19 +26,19 @@ write one file for each.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir != "" {
 				if len(args) > 0 {
-					return usage("", "--dir writes all pages, so it takes no verb")
+					return cli.Usage("", "--dir writes all pages, so it takes no verb")
 				}
 				return writeManPages(cmd.Root(), dir, force)
 			}
 			page, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usage("receipt --help lists the verbs", "unknown verb %q", strings.Join(args, " "))
+				return cli.Usage("receipt --help lists the verbs", "unknown verb %q", strings.Join(args, " "))
 			}
 			text, err := manPage(page)
 			if err != nil {
 				return err
 			}
-			return writeOutput(e, "", text, 0, false)
+			return cli.WriteOutput(e, "", text, 0, false)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "write a file for each verb into this folder")
@@ -57,7 +59,7 @@ func manPage(cmd *cobra.Command) ([]byte, error) {
 
 func writeManPages(root *cobra.Command, dir string, force bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return usage("", "%q: %w", dir, reason(err))
+		return cli.Usage("", "%q: %w", dir, cli.Reason(err))
 	}
 	return eachCommand(root, func(cmd *cobra.Command) error {
 		text, err := manPage(cmd)
@@ -65,7 +67,7 @@ func writeManPages(root *cobra.Command, dir string, force bool) error {
 			return err
 		}
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
-		return writeOutput(nil, filepath.Join(dir, name), text, 0o644, force)
+		return cli.WriteOutput(nil, filepath.Join(dir, name), text, 0o644, force)
 	})
 }
 

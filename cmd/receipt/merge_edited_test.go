@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // TestMergeEdited: a report that somebody edited contradicts itself, and is refused, or
@@ -75,7 +76,7 @@ func TestMergeEdited(t *testing.T) {
 				}
 				path := write("edited."+format, []byte(text))
 				code, out, stderr := command(nil, "merge", path)
-				if code != exitUsage || out != "" {
+				if code != cli.ExitUsage || out != "" {
 					t.Errorf("%s, %s of %s: exit %d, %q, %q", c.name, name, format, code, out, stderr)
 				}
 			}
@@ -105,7 +106,7 @@ func TestMergeLaundered(t *testing.T) {
 			if err := os.WriteFile(in, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if code, out, stderr := command(nil, "merge", in); code != exitUsage || !strings.Contains(stderr, "its ro") && !strings.Contains(stderr, "its reports") {
+			if code, out, stderr := command(nil, "merge", in); code != cli.ExitUsage || !strings.Contains(stderr, "its ro") && !strings.Contains(stderr, "its reports") {
 				t.Errorf("%s %s: exit %d, %q, %q", name, what, code, out, stderr)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
@@ -289,7 +290,7 @@ func TestMergeRandomly(t *testing.T) {
 		// when all are selections, and what is refuted when none is.
 		all.partial = partial == len(parts) || partial > 0 && verdict == "verified"
 		_, wholeCode := all.verify(t, r, trust, filepath.Join(dir, "whole"))
-		if wholeCode == code || code == exitUndecided || code == exitUsage && wholeCode == exitRefuted {
+		if wholeCode == code || code == cli.ExitUndecided || code == cli.ExitUsage && wholeCode == cli.ExitRefuted {
 			continue
 		}
 		t.Fatalf("case %d in %q: %d of %d parts are partial and end with %v, merged with %d, one run with %d",

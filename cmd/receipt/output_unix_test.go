@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // TestNoFile: what is no file is never replaced by one, --force or not. A user with
@@ -42,12 +44,12 @@ func TestNoFile(t *testing.T) {
 	} {
 		for _, force := range []string{"", " --force"} {
 			code, message := runIn(t, strings.Fields(args+force)...)
-			if code != exitUsage || !strings.Contains(message, "expected a file") {
+			if code != cli.ExitUsage || !strings.Contains(message, "expected a file") {
 				t.Errorf("%s: exit %d, %s", args+force, code, message)
 			}
 		}
 	}
-	if code, message := runIn(t, "serve", "--api-keys", "pipe", "--new-api-key", "ci"); code != exitUsage || !strings.Contains(message, "expected a file") {
+	if code, message := runIn(t, "serve", "--api-keys", "pipe", "--new-api-key", "ci"); code != cli.ExitUsage || !strings.Contains(message, "expected a file") {
 		t.Errorf("exit %d, %s", code, message)
 	}
 	if after := strings.Join(files(t), " "); after != before {
@@ -64,6 +66,6 @@ func TestNoFile(t *testing.T) {
 func runIn(t *testing.T, args ...string) (code int, message string) {
 	t.Helper()
 	var stderr bytes.Buffer
-	code = run(t.Context(), args, &env{in: strings.NewReader(""), out: io.Discard, err: &stderr, getenv: func(string) string { return "" }, now: time.Now})
+	code = run(t.Context(), args, &cli.Env{In: strings.NewReader(""), Out: io.Discard, Err: &stderr, Getenv: func(string) string { return "" }, Now: time.Now})
 	return code, stderr.String()
 }

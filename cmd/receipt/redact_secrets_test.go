@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 	"github.com/receiptkit/receiptkit/redact"
 )
@@ -176,7 +177,7 @@ func (s *stage) run(t *testing.T, stdin string, exits string, args ...string) {
 		getenv := func(name string) string {
 			return map[string]string{"RECEIPT_KEYS": "keys.json"}[name]
 		}
-		code = run(context.Background(), args, &env{in: bytes.NewReader(in), out: &stdout, err: &stderr, getenv: getenv, now: time.Now, messages: messagesOnce})
+		code = run(context.Background(), args, &cli.Env{In: bytes.NewReader(in), Out: &stdout, Err: &stderr, Getenv: getenv, Now: time.Now, Messages: messagesOnce})
 	}
 	name := fmt.Sprintf("%.200q", args)
 	if n, _ := s.watch.sees([]byte(name)); n > 0 {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/redact"
 )
 
@@ -54,7 +55,7 @@ func files(t *testing.T) (names []string) {
 
 func redactHere(args ...string) (code int, message string) {
 	var stderr bytes.Buffer
-	code = run(context.Background(), append([]string{"redact", "draft.json"}, args...), &env{in: strings.NewReader(""), out: fullWriter{}, err: &stderr, getenv: func(string) string { return "" }, now: time.Now})
+	code = run(context.Background(), append([]string{"redact", "draft.json"}, args...), &cli.Env{In: strings.NewReader(""), Out: fullWriter{}, Err: &stderr, Getenv: func(string) string { return "" }, Now: time.Now})
 	return code, stderr.String()
 }
 
@@ -115,7 +116,7 @@ func TestRedactFails(t *testing.T) {
 		{[]string{"--rules", "absent.yaml", "--disclosures", "d", "-o", "r"}, "absent.yaml"},
 	} {
 		code, message := redactHere(c.args...)
-		if code != exitUsage || !strings.Contains(message, c.want) || strings.Contains(message, "hunter2") {
+		if code != cli.ExitUsage || !strings.Contains(message, c.want) || strings.Contains(message, "hunter2") {
 			t.Errorf("%q: exit %d, %s", c.args, code, message)
 		}
 		if now := files(t); !slices.Equal(now, before) {
@@ -126,18 +127,18 @@ func TestRedactFails(t *testing.T) {
 		t.Errorf("%q, %v", old, err)
 	}
 	// Onto a full stdout: the reader may have it all, so the disclosures stay.
-	if code, message := redactHere("--disclosures", "d"); code != exitUsage || !strings.Contains(message, "no space left") {
+	if code, message := redactHere("--disclosures", "d"); code != cli.ExitUsage || !strings.Contains(message, "no space left") {
 		t.Errorf("exit %d, %s", code, message)
 	}
 	if _, err := os.Stat("d"); err != nil {
 		t.Error(err)
 	}
 	// In place, and over what was there.
-	if code, message := redactHere("--disclosures", "d", "-o", "old", "--force"); code != exitVerified {
+	if code, message := redactHere("--disclosures", "d", "-o", "old", "--force"); code != cli.ExitVerified {
 		t.Error(message)
 	}
 	checkPair(t, "old", "d")
-	if code, message := redactHere("--disclosures", "d", "-o", "draft.json", "--force"); code != exitVerified {
+	if code, message := redactHere("--disclosures", "d", "-o", "draft.json", "--force"); code != cli.ExitVerified {
 		t.Error(message)
 	}
 	checkPair(t, "draft.json", "d")

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // roomVariable says how many bytes a file may have, in a process of its own: the
@@ -35,7 +37,7 @@ func TestRedactDiskFull(t *testing.T) {
 		cmd.Env = append(os.Environ(), fmt.Sprint(roomVariable, "=", room))
 		out, _ := cmd.CombinedOutput()
 		message := string(out)
-		if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(message, "file too large") || strings.Contains(message, "hunter2") {
+		if cmd.ProcessState.ExitCode() != cli.ExitUsage || !strings.Contains(message, "file too large") || strings.Contains(message, "hunter2") {
 			t.Errorf("room for %d bytes: %v, %s", room, cmd.ProcessState, message)
 		}
 		if now := files(t); !slices.Equal(now, before) {

@@ -5,16 +5,23 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/keyring"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/logs"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/verify"
 )
 
 // run runs one command line and returns the exit code.
-func run(ctx context.Context, args []string, e *env) int {
+func run(ctx context.Context, args []string, e *cli.Env) int {
 	root := newRoot(e)
 	root.SetArgs(args)
-	return finish(e, root.ExecuteContext(ctx))
+	return cli.Finish(e, root.ExecuteContext(ctx))
 }
 
-func newRoot(e *env) *cobra.Command {
+func newRoot(e *cli.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "receipt",
 		Short: "make and verify receipts of AI-agent tasks",
@@ -32,50 +39,50 @@ asked, 3 when evidence is missing.`,
 		Args:                  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("receipt --help lists the verbs", "unknown verb %q", args[0])
+				return cli.Usage("receipt --help lists the verbs", "unknown verb %q", args[0])
 			}
-			return usage("receipt --help lists the verbs; receipt verify FILE checks a receipt", "expected a verb")
+			return cli.Usage("receipt --help lists the verbs; receipt verify FILE checks a receipt", "expected a verb")
 		},
 	}
-	root.SetIn(e.in)
-	root.SetOut(e.out)
-	root.SetErr(e.err)
+	root.SetIn(e.In)
+	root.SetOut(e.Out)
+	root.SetErr(e.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(cmd.CommandPath()+" --help shows the flags", "%s", flagError(err))
+		return cli.Usage(cmd.CommandPath()+" --help shows the flags", "%s", flagError(err))
 	})
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return refuseEmpty(cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return cli.RefuseEmpty(cmd) }
 	root.CompletionOptions.DisableDefaultCmd = true // it is a verb of its own here
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(
-		newVerify(e),
-		newShow(e),
-		newDiff(e),
-		newCanon(e),
-		newHash(e),
-		newRecord(e),
-		newSeal(e),
-		newSign(e),
-		newRedact(e),
-		newDisclose(e),
-		newArchive(e),
-		newBatch(e), newLedger(e),
-		newMerge(e),
-		newKeys(e),
-		newServe(e),
+		verify.New(e),
+		verify.NewShow(e),
+		verify.NewDiff(e),
+		issue.NewCanon(e),
+		issue.NewHash(e),
+		issue.NewRecord(e),
+		issue.NewSeal(e),
+		issue.NewSign(e),
+		issue.NewRedact(e),
+		issue.NewDisclose(e),
+		issue.NewArchive(e),
+		logs.NewBatch(e), logs.NewLedger(e),
+		verify.NewMerge(e),
+		keyring.New(e),
+		server.New(e),
 		newSchema(e),
 		newExplain(e),
 		newVersion(e),
 		newCompletion(e),
 		newMan(e),
 	)
-	onceEach(root)
+	cli.OnceEach(root)
 	return root
 }
 
 // flagError is the text of a flag error without the words of strconv.
 func flagError(err error) string {
 	text, _, _ := strings.Cut(err.Error(), ": strconv.")
-	return escapeLine(text)
+	return cli.EscapeLine(text)
 }
 
 // newHelp is cobra's help, but a verb that is unknown is an error.
@@ -89,7 +96,7 @@ func newHelp() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usage("receipt --help lists the verbs", "unknown verb %q", strings.Join(args, " "))
+				return cli.Usage("receipt --help lists the verbs", "unknown verb %q", strings.Join(args, " "))
 			}
 			found.InitDefaultHelpFlag()
 			return found.Help()

@@ -5,10 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-func newSchema(e *env) *cobra.Command {
+func newSchema(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [NAME]",
 		Short: "write one of the built-in JSON Schemas",
@@ -18,14 +19,14 @@ Formats are meant to be asserted.`,
   receipt schema receipt-2026-04-25`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage("", "expected one name, found %d", len(args))
+				return cli.Usage("", "expected one name, found %d", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				for _, n := range schemas.Names() {
-					if _, err := fmt.Fprintln(e.out, n); err != nil {
+					if _, err := fmt.Fprintln(e.Out, n); err != nil {
 						return err
 					}
 				}
@@ -33,9 +34,9 @@ Formats are meant to be asserted.`,
 			}
 			text, ok := schemas.Source(schemas.Name(args[0]))
 			if !ok {
-				return usage("receipt schema lists the names", "unknown schema %q", args[0])
+				return cli.Usage("receipt schema lists the names", "unknown schema %q", args[0])
 			}
-			return writeOutput(e, "", text, 0, false)
+			return cli.WriteOutput(e, "", text, 0, false)
 		},
 	}
 }

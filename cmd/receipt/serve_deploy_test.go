@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server"
 )
 
 // TestDeployedCommands: what the files for systemd, Docker and Kubernetes start has
@@ -65,9 +68,9 @@ func TestDeployedCommands(t *testing.T) {
 		}
 		// Everything is in order but the files, which are not here.
 		code := run(t.Context(), args, testEnv(io.Discard, io.Discard))
-		cmd := newServe(testEnv(io.Discard, io.Discard))
+		cmd := server.New(testEnv(io.Discard, io.Discard))
 		err := cmd.ParseFlags(args[1:])
-		if keys := cmd.Flag("keys").Value.String(); err != nil || code != exitUsage || !strings.HasPrefix(keys, "/etc/receipt/") {
+		if keys := cmd.Flag("keys").Value.String(); err != nil || code != cli.ExitUsage || !strings.HasPrefix(keys, "/etc/receipt/") {
 			t.Errorf("%s: %v, exit %d, keys %q", name, err, code, keys)
 		}
 		for _, flag := range []string{"addr", "api-keys", "receipts"} {

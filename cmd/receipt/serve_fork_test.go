@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // forkedFolder has receipts a, b and c in files of their own, of which b and c follow a.
@@ -43,7 +45,7 @@ func forkedFolder(t *testing.T) (dir, keys string) {
 func TestServeFork(t *testing.T) {
 	folder, keys := forkedFolder(t)
 	code, stdout, _ := command(nil, "verify", folder, "--keys", keys, "--format", "ndjson")
-	if code != exitRefuted || strings.Count(stdout, `"chain_fork"`) == 0 {
+	if code != cli.ExitRefuted || strings.Count(stdout, `"chain_fork"`) == 0 {
 		t.Fatalf("receipt verify: exit %d\n%s", code, stdout)
 	}
 	r := startServe(t, folder, "--addr", "127.0.0.1:0", "--keys", keys, "--receipts", folder, "--receipts", folder)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // TestServeLedger serves what another process issues meanwhile.
@@ -50,7 +52,7 @@ func TestServeLedger(t *testing.T) {
 		t.Errorf("verify: %d %s", status, answer)
 	}
 	for _, args := range [][]string{{"--ledger", filepath.Join(dir, "absent")}, {"--ledger", draft}, {"--ledger", path, "--receipts", draft}} {
-		if code, _, stderr := command(nil, append([]string{"serve", "--addr", "127.0.0.1:0", "--integrity-only"}, args...)...); code != exitUsage || stderr == "" {
+		if code, _, stderr := command(nil, append([]string{"serve", "--addr", "127.0.0.1:0", "--integrity-only"}, args...)...); code != cli.ExitUsage || stderr == "" {
 			t.Errorf("%q: exit %d, %q", args, code, stderr)
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server"
 	"github.com/receiptkit/receiptkit/fixtures"
 )
 
@@ -257,7 +259,7 @@ func TestServeExamples(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := serveDir(t)
-	lines := strings.Split(newServe(testEnv(io.Discard, io.Discard)).Example, "\n")
+	lines := strings.Split(server.New(testEnv(io.Discard, io.Discard)).Example, "\n")
 	if len(lines) != 2 {
 		t.Fatalf("%d examples", len(lines))
 	}
@@ -459,7 +461,7 @@ func TestServeCutOff(t *testing.T) {
 	r := startServe(t, serveDir(t), "--addr", "127.0.0.1:0", "--keys", "keys.json", "--shutdown-timeout", "50ms")
 	o := r.openRequest(line + line)
 	r.signal(syscall.SIGTERM)
-	if code := r.exits(); code != exitUsage || !strings.Contains(r.logged(), "receipt: error: requests were cut off: they did not end within 50ms") {
+	if code := r.exits(); code != cli.ExitUsage || !strings.Contains(r.logged(), "receipt: error: requests were cut off: they did not end within 50ms") {
 		t.Errorf("exit %d\n%s", code, r.logged())
 	}
 	if answer := <-o.answer; strings.Contains(answer, `"complete":true`) {
@@ -470,7 +472,7 @@ func TestServeCutOff(t *testing.T) {
 	r.signal(syscall.SIGTERM)
 	r.logs("shutting down")
 	r.signal(syscall.SIGTERM)
-	if code := r.exits(); code != exitUsage || !strings.Contains(r.logged(), "receipt: error: requests were cut off by a second signal") {
+	if code := r.exits(); code != cli.ExitUsage || !strings.Contains(r.logged(), "receipt: error: requests were cut off by a second signal") {
 		t.Errorf("exit %d\n%s", code, r.logged())
 	}
 }
@@ -500,15 +502,15 @@ func TestServePortInUse(t *testing.T) {
 	} {
 		var out, message bytes.Buffer
 		code := run(context.Background(), []string{"serve", "--addr", addr, "--page-only", "--no-auth", "--log-format", "text"}, testEnv(&out, &message))
-		if code != exitUsage || out.Len() > 0 || !strings.Contains(message.String(), `receipt: error: "`+addr+`": `+want+"\nreceipt: hint: ") {
+		if code != cli.ExitUsage || out.Len() > 0 || !strings.Contains(message.String(), `receipt: error: "`+addr+`": `+want+"\nreceipt: hint: ") {
 			t.Errorf("%s: exit %d\n%s%s", addr, code, &out, &message)
 		}
 	}
 	denied := &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.EACCES)}
-	if err := listenFailure("127.0.0.1:80", denied); !strings.Contains(err.Error(), "may not listen") {
+	if err := server.ListenFailure("127.0.0.1:80", denied); !strings.Contains(err.Error(), "may not listen") {
 		t.Error(err)
 	}
-	if err := listenFailure("127.0.0.1:80", &net.OpError{Op: "listen", Err: errors.New("other")}); err.Error() != `"127.0.0.1:80": other` {
+	if err := server.ListenFailure("127.0.0.1:80", &net.OpError{Op: "listen", Err: errors.New("other")}); err.Error() != `"127.0.0.1:80": other` {
 		t.Error(err)
 	}
 }

@@ -7,14 +7,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // testEnv is an environment with nothing in it.
-func testEnv(out, err io.Writer) *env {
-	return &env{
-		in: strings.NewReader(""), out: out, err: err,
-		getenv: func(string) string { return "" },
-		now:    func() time.Time { return time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) },
+func testEnv(out, err io.Writer) *cli.Env {
+	return &cli.Env{
+		In: strings.NewReader(""), Out: out, Err: err,
+		Getenv: func(string) string { return "" },
+		Now:    func() time.Time { return time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) },
 	}
 }
 
@@ -34,8 +36,8 @@ func TestColor(t *testing.T) {
 		for _, args := range [][]string{{task}, {changed}, {task, changed}, {task, changed, task, changed}} {
 			var out bytes.Buffer
 			e := testEnv(&out, io.Discard)
-			e.terminal = test.terminal
-			e.getenv = func(name string) string { return test.variables[name] }
+			e.Terminal = test.terminal
+			e.Getenv = func(name string) string { return test.variables[name] }
 			run(context.Background(), append([]string{"verify", "--keys", "../../fixtures/keys/trust.json"}, args...), e)
 			if got := strings.Contains(out.String(), "\x1b["); got != test.color {
 				t.Errorf("%+v, %q: colour %t, expected %t: %q", test, args, got, test.color, &out)
@@ -54,13 +56,13 @@ func TestInterrupt(t *testing.T) {
 	cancel()
 	var out, message bytes.Buffer
 	code := run(ctx, []string{"verify", "--keys", "../../fixtures/keys/trust.json", "../../fixtures/valid/task.json"}, testEnv(&out, &message))
-	if code != exitUsage || out.Len() > 0 || message.String() != "receipt: error: interrupted\n" {
+	if code != cli.ExitUsage || out.Len() > 0 || message.String() != "receipt: error: interrupted\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &message)
 	}
 	done := make(chan int, 1)
-	done <- exitRefuted
-	if code := await(context.Background(), nil, done, nil); code != exitRefuted {
-		t.Errorf("exit %d, expected %d", code, exitRefuted)
+	done <- cli.ExitRefuted
+	if code := await(context.Background(), nil, done, nil); code != cli.ExitRefuted {
+		t.Errorf("exit %d, expected %d", code, cli.ExitRefuted)
 	}
 }
 
@@ -79,10 +81,10 @@ func TestEscapeLine(t *testing.T) {
 		"\U000e0041\U0010fffd":  `\U000e0041\U0010fffd`,
 		`quotes " and ' and \n`: `quotes " and ' and \n`,
 	} {
-		if got := escapeLine(in); got != want {
+		if got := cli.EscapeLine(in); got != want {
 			t.Errorf("escapeLine(%+q) = %s, expected %s", in, got, want)
 		}
-		if got := escapeLine(escapeLine(in)); got != want {
+		if got := cli.EscapeLine(cli.EscapeLine(in)); got != want {
 			t.Errorf("twice: escapeLine(%+q) = %s, expected %s", in, got, want)
 		}
 	}
@@ -99,12 +101,12 @@ func TestShellName(t *testing.T) {
 		"é":               "'é'",
 		"`id`;&|<>*?![]{": "'`id`;&|<>*?![]{'",
 	} {
-		if got := shellName(in); got != want {
+		if got := cli.ShellName(in); got != want {
 			t.Errorf("shellName(%q) = %s, expected %s", in, got, want)
 		}
 	}
 	for in, want := range map[string]string{"-x": "./-x", "stdin": "-", "-- a": "'./-- a'"} {
-		if got := shellFile(in); got != want {
+		if got := cli.ShellFile(in); got != want {
 			t.Errorf("shellFile(%q) = %s, expected %s", in, got, want)
 		}
 	}

@@ -6,19 +6,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-func newVersion(e *env) *cobra.Command {
+func newVersion(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "print the version of this program",
 		Long:  "Print the version of this program, of Go, and of the receipt format it knows.",
 		Example: `  receipt version
   receipt version | head -n 1`,
-		Args: exactArgs(0, "no arguments"),
+		Args: cli.ExactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, err := fmt.Fprintf(e.out, "%s\n%s %s/%s\n%s\n", toolName(), runtime.Version(), runtime.GOOS, runtime.GOARCH, receipt.SchemaMarker)
+			_, err := fmt.Fprintf(e.Out, "%s\n%s %s/%s\n%s\n", cli.ToolName(), runtime.Version(), runtime.GOOS, runtime.GOARCH, receipt.SchemaMarker)
 			return err
 		},
 	}

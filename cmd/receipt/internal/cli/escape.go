@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// EscapeLine makes foreign text safe to print on one line.
+func EscapeLine(s string) string { return receipt.EscapeLine(s) }
+
+// EscapeText is escapeLine for a text of our own that has several lines.
+func EscapeText(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = EscapeLine(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ShellFile makes the name of an input safe to paste into a shell.
+func ShellFile(source string) string {
+	switch {
+	case source == SourceName(StdinName):
+		return StdinName
+	case strings.HasPrefix(source, "-"):
+		source = "./" + source
+	}
+	return ShellName(source)
+}
+
+// ShellName makes foreign text safe to paste into a shell.
+func ShellName(s string) string {
+	plain := !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@%+=-", r)
+	})
+	if plain && s != "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(EscapeLine(s), "'", `'\''`) + "'"
+}
+
+// Bare is a foreign name inside a sentence: quoted when it could be mistaken for
+// a part of it.
+func Bare(s string) string {
+	if ShellName(s) == s {
+		return s
+	}
+	return `"` + EscapeLine(s) + `"`
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"syscall"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// Exit codes. Nothing but a positive verdict returns exitVerified.
+const (
+	ExitVerified  = 0
+	ExitRefuted   = 1
+	ExitUsage     = 2 // something could not be read or run as asked
+	ExitUndecided = 3
+)
+
+// A Failure ends a verb: with an exit code, a message and a hint, either of
+// which may be empty when the verb has said everything already.
+type Failure struct {
+	Code int
+	Err  error
+	Hint string
+}
+
+func (f *Failure) Error() string {
+	if f.Err == nil {
+		return ""
+	}
+	return f.Err.Error()
+}
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Usage is a failure of the caller's: a flag, a path, a file that cannot be read.
+func Usage(hint, format string, args ...any) error {
+	return &Failure{ExitUsage, fmt.Errorf(format, args...), hint}
+}
+
+// Undecided is a failure for want of evidence.
+func Undecided(hint, format string, args ...any) error {
+	return &Failure{ExitUndecided, fmt.Errorf(format, args...), hint}
+}
+
+// Refuted is a failure of the evidence's.
+func Refuted(hint, format string, args ...any) error {
+	return &Failure{ExitRefuted, fmt.Errorf(format, args...), hint}
+}
+
+// VerdictExit is the exit code of one verdict.
+func VerdictExit(v receipt.Verdict) int {
+	switch v {
+	case receipt.Verified:
+		return ExitVerified
+	case receipt.Refuted:
+		return ExitRefuted
+	}
+	return ExitUndecided
+}
+
+// ExitWith is a failure that has been told already; nil for success.
+func ExitWith(code int) error {
+	if code == ExitVerified {
+		return nil
+	}
+	return &Failure{Code: code}
+}
+
+// Finish prints what a verb failed with and returns the exit code.
+func Finish(e *Env, err error) int {
+	if err == nil {
+		return ExitVerified
+	}
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) { // the reader has seen enough
+		return ExitUsage
+	}
+	code, hint := ExitUsage, ""
+	var f *Failure
+	if errors.As(err, &f) {
+		code, hint = f.Code, f.Hint
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintf(e.Err, "receipt: error: %s\n", e.WithoutSecrets(EscapeText(text)))
+	}
+	if hint != "" {
+		fmt.Fprintf(e.Err, "receipt: hint: %s\n", EscapeText(hint))
+	}
+	return code
+}
+
+// Tell prints an error that does not end the run.
+func Tell(e *Env, err error) {
+	fmt.Fprintf(e.Err, "receipt: error: %s\n", EscapeText(err.Error()))
+	var f *Failure
+	if errors.As(err, &f) && f.Hint != "" {
+		fmt.Fprintf(e.Err, "receipt: hint: %s\n", EscapeText(f.Hint))
+	}
+}
+
+// Reason takes the path out of a file error, which the message names already.
+func Reason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// SummaryExit is the exit code of a run. Success has one way only.
+func SummaryExit(s *stream.Summary) int {
+	v := s.Verdict()
+	if v != receipt.Refuted && (len(s.Inputs.Unreadable) > 0 || s.Receipts == 0) {
+		return ExitUsage
+	}
+	return VerdictExit(v)
+}

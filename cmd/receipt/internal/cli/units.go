@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+func Plural(n int, noun, verb string) string {
+	text := fmt.Sprintf("%s %s", Group3(strconv.Itoa(n)), noun)
+	if n != 1 {
+		text += "s"
+	}
+	return strings.TrimSpace(text + " " + verb)
+}
+
+func DurationText(d time.Duration) string {
+	units := []struct {
+		size time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}}
+	var parts []string
+	for _, u := range units {
+		if n := d / u.size; n > 0 && len(parts) < 2 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
+			d -= n * u.size
+		}
+	}
+	if d == 0 && len(parts) == 0 {
+		return "0 s"
+	}
+	if len(parts) == 0 {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return strings.Join(parts, " ")
+}
+
+func ClockText(n canon.Node, withDate bool) string {
+	t, err := receipt.ParseTime(n.Text())
+	switch {
+	case err != nil:
+		return "(no time)"
+	case withDate:
+		return t.UTC().Format("2006-01-02 15:04:05")
+	}
+	return t.UTC().Format("15:04:05")
+}
+
+// Number is a JSON number for a person; anything else as it stands.
+func Number(n canon.Node) string {
+	if n.Kind() != canon.KindNumber {
+		return Show(n)
+	}
+	return Group3(string(n.AppendCanonical(nil)))
+}
+
+// Group3 separates the thousands of a plain decimal.
+func Group3(s string) string {
+	whole, fraction, _ := strings.Cut(s, ".")
+	if strings.ContainsAny(s, "e-") || len(whole) < 4 {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(whole) {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte(whole[i])
+	}
+	if fraction != "" {
+		b.WriteString("." + fraction)
+	}
+	return b.String()
+}
+
+// Show is a value for a line: canonical, escaped, bounded.
+func Show(n canon.Node) string {
+	text := []rune(string(n.AppendCanonical(nil)))
+	if len(text) > 80 {
+		text = append(text[:80], '…')
+	}
+	return EscapeLine(string(text))
+}
+
+// SizeText is a number of bytes in decimal units.
+func SizeText(n int64) string {
+	for _, u := range []struct {
+		size int64
+		name string
+	}{{1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}} {
+		if n >= u.size {
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.size), u.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+func Count(n int) string { return Group3(strconv.Itoa(n)) }
+
+const LabelWidth = 13
+
+// MaxStreams is how many streams are named with their heads.
+const MaxStreams = 5
+
+// MostUntold is how many pointers are listed.
+const MostUntold = 20
+
+func RolesText(k *keys.PublicKey) string {
+	if len(k.Roles) == 0 {
+		return string(receipt.RoleIssuer)
+	}
+	names := make([]string, len(k.Roles))
+	for i, r := range k.Roles {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,99 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// Flags say how documents are read that are not judged.
+type Flags struct {
+	FilesFrom, input string
+	Long             bool
+}
+
+func (f *Flags) Register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.FilesFrom, "files-from", "", "read the paths from `FILE`, separated by NUL")
+	flags.StringVar(&f.input, "input", "", "how inputs hold receipts: `KIND` json, lines, cbor or cborseq")
+	flags.BoolVar(&f.Long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
+}
+
+// Selected finds the inputs, stdin when no path is given. One that is missing
+// ends the work: what is made of inputs is made of all of them.
+func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
+	kind, err := stream.ParseKind(f.input)
+	if err != nil {
+		return nil, cli.Usage("", "--input is json, lines, cbor or cborseq, found %q", f.input)
+	}
+	if f.FilesFrom != "" {
+		list, err := ReadList(e, f.FilesFrom)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(slices.Clip(paths), list...)
+	}
+	if len(paths) == 0 {
+		if file, ok := e.In.(*os.File); ok && cli.IsTerminal(file) {
+			return nil, cli.Usage("name a file, or - for stdin", "no receipt was given")
+		}
+		paths = []string{cli.StdinName}
+	}
+	s, err := SelectSources(e, paths, kind)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Missing) > 0 {
+		return nil, s.Missing[0]
+	}
+	return s, nil
+}
+
+// Each calls do with every document, in the order of the input, and notes those
+// that are skipped because they are no receipts.
+func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Document) error) error {
+	for d, err := range stream.Documents(ctx, s.Sources, stream.Options{Long: long}) {
+		switch {
+		case err != nil:
+			return documentFailure(err)
+		case d.Other != "":
+			s.Skipped = append(s.Skipped, stream.Notice{Source: d.Source, Detail: d.Other})
+		default:
+			if err := do(d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func documentFailure(err error) error {
+	var bad *stream.DocumentError
+	var incomplete *stream.IncompleteError
+	switch {
+	case errors.As(err, &bad):
+		return cli.Refuted(bad.Hint, "%w", bad)
+	case errors.As(err, &incomplete):
+		return NotRead(incomplete.Notices[0])
+	}
+	return Fatal(err)
+}
+
+// TellSkipped names what folders hold beside receipts.
+func (s *Selection) TellSkipped(e *cli.Env) {
+	label := "skipped"
+	for i, n := range s.Skipped {
+		if i == cli.MaxStreams {
+			fmt.Fprintf(e.Err, "%-*sand %s more\n", cli.LabelWidth, "", cli.Count(len(s.Skipped)-i))
+			break
+		}
+		fmt.Fprintf(e.Err, "%-*s%s (%s)\n", cli.LabelWidth, label, cli.Bare(n.Source), n.Detail)
+		label = ""
+	}
+}

@@ -1,0 +1,23 @@
+package input
+
+import (
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+func ReadDisclosures(e *cli.Env, path string) (*redact.Disclosures, error) {
+	data, err := ReadBounded(e, path, maxDisclosureBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	d, err := redact.ParseDisclosures(data)
+	if err != nil {
+		return nil, cli.Usage("receipt redact --disclosures and receipt disclose write such a file", "%q: %w", path, err)
+	}
+	return d, nil
+}
+
+// maxDisclosureBytes bounds a file of disclosures: what a receipt can hold, and
+// salts.
+const maxDisclosureBytes = 2 * receipt.MaxBytes

@@ -1,0 +1,45 @@
+package input
+
+import (
+	"errors"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+// ReadHashable reads one document whose hash tells it from every other. Where an
+// integer is lossy, others with another integer in its place have the same.
+func ReadHashable(e *cli.Env, path string) (*canon.Document, error) {
+	doc, err := ReadDocument(e, path)
+	if err != nil {
+		return nil, err
+	}
+	if n, found := doc.LossyInteger(); found {
+		return nil, cli.Refuted("issuers write such values as strings", "%q: number_precision: expected integers within ±9007199254740991, found %.40s at %.80q",
+			cli.SourceName(path), n.Raw(), n.Pointer())
+	}
+	return doc, nil
+}
+
+// ReadDocument reads and parses one JSON document.
+func ReadDocument(e *cli.Env, path string) (*canon.Document, error) {
+	data, err := ReadInput(e, path)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := canon.Parse(data)
+	if err != nil {
+		return nil, syntaxFailure(path, err)
+	}
+	return doc, nil
+}
+
+// syntaxFailure words a parse error: the input is refuted, not unreadable.
+func syntaxFailure(path string, err error) error {
+	hint := ""
+	var syntax *canon.SyntaxError
+	if errors.As(err, &syntax) {
+		hint = syntax.Hint
+	}
+	return cli.Refuted(hint, "%q: %w", cli.SourceName(path), err)
+}

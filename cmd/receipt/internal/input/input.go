@@ -1,0 +1,137 @@
+package input
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// ReadInput reads one document: a file, stdin for "-", or PATH:N, which is line or
+// item N of a file, as verify names it. Archives and compressed files are read as
+// the JSON in them. It stops one byte behind the largest receipt, so that endless
+// inputs end.
+func ReadInput(e *cli.Env, path string) ([]byte, error) {
+	if file, index, ok := address(path); ok {
+		text, err := findDocument(file, index)
+		if err != nil {
+			return nil, cli.Usage("", "%q: %w", path, err)
+		}
+		return text, nil
+	}
+	data, err := ReadBounded(e, path, archive.MaxItemBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	if !packed(data) {
+		return data[:min(len(data), receipt.MaxBytes+1)], nil
+	}
+	s := stream.Source{Name: path, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
+	text, err := s.Find(0, false)
+	switch {
+	case errors.Is(err, stream.ErrSeveral):
+		return nil, cli.Usage(fmt.Sprintf("name one of them: %s:1", path), "%q: %w", path, err)
+	case err != nil:
+		return nil, cli.Refuted("", "%q: %w", path, err)
+	}
+	return text, nil
+}
+
+// packed reports whether data is CBOR or compressed.
+func packed(data []byte) bool {
+	return len(data) > 0 && (data[0] >= 0x80 && data[0] < 0xe0 || bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}))
+}
+
+// address takes PATH:N apart. A file that is called so comes first.
+func address(path string) (file string, index int, ok bool) {
+	i := strings.LastIndexByte(path, ':')
+	if i <= 0 {
+		return "", 0, false
+	}
+	index, err := strconv.Atoi(path[i+1:])
+	if err != nil || index < 1 {
+		return "", 0, false
+	}
+	if _, err := os.Stat(path); err == nil {
+		return "", 0, false
+	}
+	info, err := os.Stat(path[:i])
+	return path[:i], index, err == nil && !info.IsDir()
+}
+
+func findDocument(path string, index int) ([]byte, error) {
+	s := fileSource(path, stream.Sniffed, false)
+	return s.Find(index, true)
+}
+
+// OpenInput opens a file, or stdin.
+func OpenInput(e *cli.Env, path string) (io.ReadCloser, error) {
+	if path == cli.StdinName {
+		return e.Stdin()
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, ReadError(path, err)
+	}
+	if info.IsDir() {
+		return nil, cli.Usage("", "%q is a folder, expected a file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, ReadError(path, err)
+	}
+	return f, nil
+}
+
+// UntilDone reads from r until ctx is done: a pipe that nobody writes to must not
+// keep an interrupted run from removing its temporary files. Who stops reading
+// before the end closes it.
+func UntilDone(ctx context.Context, r io.Reader) io.ReadCloser {
+	in, out := io.Pipe()
+	stop := context.AfterFunc(ctx, func() { out.CloseWithError(cli.Usage("", "interrupted")) })
+	go func() {
+		defer stop()
+		_, err := io.Copy(out, r)
+		out.CloseWithError(err)
+	}()
+	return in
+}
+
+func ReadBounded(e *cli.Env, path string, most int64) ([]byte, error) {
+	f, err := OpenInput(e, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	name := "stdin"
+	if path != cli.StdinName {
+		name = fmt.Sprintf("%q", path)
+	}
+	return readAll(f, name, most)
+}
+
+func readAll(r io.Reader, name string, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most))
+	if err != nil {
+		return nil, cli.Usage("", "%s: %w", name, cli.Reason(err))
+	}
+	return data, nil
+}
+
+func ReadError(path string, err error) error {
+	hint := ""
+	if errors.Is(err, fs.ErrNotExist) {
+		hint = "check the path; - reads stdin"
+	}
+	return cli.Usage(hint, "%q: %w", path, cli.Reason(err))
+}

@@ -1,0 +1,60 @@
+package input
+
+import (
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// Known is what a hash, a receipt or an earlier report says of streams.
+type Known struct {
+	Hash    canon.Digest
+	Stream  *chain.Stream
+	Summary *stream.Summary
+}
+
+// ReadKnown reads HASH|FILE|REPORT.
+func ReadKnown(e *cli.Env, arg string) (Known, error) {
+	if d, err := canon.ParseDigest([]byte(arg)); err == nil {
+		if d.IsZero() {
+			return Known{}, ZeroHash(arg)
+		}
+		return Known{Hash: d}, nil
+	}
+	if _, err := os.Stat(arg); err != nil && strings.HasPrefix(arg, "sha256:") {
+		return Known{}, cli.Usage("a hash is sha256: and 64 hexadecimal digits in lower case", "%q is no hash", arg)
+	}
+	data, err := ReadBounded(e, arg, MaxReportBytes+1)
+	if err != nil {
+		return Known{}, err
+	}
+	report, err := ReadReport(data)
+	if err != nil && !errors.Is(err, ErrNotReport) {
+		return Known{}, cli.Usage("", "%q: %w", arg, err)
+	}
+	if err == nil {
+		return Known{Summary: report.Summary}, nil
+	}
+	sealed, err := receipt.ParseSealed(data)
+	if err != nil {
+		return Known{}, cli.Usage("give a hash (sha256:…), a receipt, or a report that verify wrote", "%q: %w", arg, err)
+	}
+	s := sealed.Stream()
+	return Known{Hash: sealed.Hash(), Stream: &s}, nil
+}
+
+// ZeroHash is the error for the hash that no receipt has. In options it would mean
+// that nothing was demanded.
+func ZeroHash(arg string) error {
+	return cli.Usage("leave the flag out when there is no such receipt", "%q is the hash of no receipt", arg)
+}
+
+func NoHeads(path string) error {
+	return cli.Usage("", "%q: the report names no head of a stream", path)
+}

@@ -1,0 +1,42 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+// OpenLedger opens one that exists. Of an empty file nobody can tell whether init was
+// interrupted, or a ledger was lost: to begin anew would fork its chains.
+func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, error) {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return nil, cli.Usage("restore a copy of the ledger that it was; if there never was one, remove the file, and receipt ledger init makes one", "%q is empty: it is no ledger, or one that was lost", path)
+	}
+	open := ledger.OpenReadOnly
+	if write {
+		open = ledger.Open
+	}
+	l, err := open(ctx, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, cli.Usage("receipt ledger init makes one", "%q does not exist", path)
+	case err != nil:
+		return nil, cli.Usage("", "%w", LedgerReason(err))
+	}
+	return l, nil
+}
+
+// LedgerReason names the file where only the system had a say. Other errors of a
+// ledger name it themselves.
+func LedgerReason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return fmt.Errorf("%q: %w", p.Path, p.Err)
+	}
+	return err
+}

@@ -1,0 +1,203 @@
+package input
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A SavedReport is a report that verify or merge wrote, read back.
+type SavedReport struct {
+	*stream.Summary
+	Listed   []canon.Digest // of the receipts that it lists
+	reports  int            // how many these are, with those that have no hash
+	verdicts [3]int         // of these, by verdict
+}
+
+const MaxReportBytes = 1 << 30
+
+var (
+	ErrNoSummary = errors.New("the report has no summary; it is not complete")
+	ErrNotReport = errors.New("not a report")
+)
+
+// begunReport reports whether data begins as a report that verify writes.
+func begunReport(data []byte) bool {
+	return bytes.HasPrefix(data, []byte(`{"report_version":`)) || bytes.HasPrefix(data, []byte(ReportsBegin[:len(ReportsBegin)-1]))
+}
+
+// ReadReport reads a report as json or ndjson, or a summary alone. Every document
+// in it is read as strictly as a receipt: a member that is there twice is refused.
+// The limits of receipts are not those of reports. The error is errNotReport for
+// anything else, and errNoSummary for a report without its end.
+func ReadReport(data []byte) (*SavedReport, error) {
+	text := bytes.TrimSpace(data)
+	r := &SavedReport{}
+	if lines := bytes.Split(text, []byte("\n")); bytes.HasPrefix(text, []byte(ReportsBegin[:len(ReportsBegin)-1])) {
+		if whole, err := r.readLines(lines); whole || err != nil {
+			return r.checked(err)
+		}
+		r = &SavedReport{}
+	} else if len(lines) > 1 && json.Valid(lines[0]) {
+		return r.checked(r.readEach(lines))
+	}
+	doc, err := parseReport(text)
+	var syntax *canon.SyntaxError
+	switch {
+	case errors.As(err, &syntax) && syntax.Code == canon.CodeSyntax && begunReport(text):
+		return nil, ErrNoSummary
+	case errors.As(err, &syntax) && syntax.Code == canon.CodeSyntax:
+		return nil, ErrNotReport
+	case err != nil:
+		return nil, err
+	}
+	return r.checked(r.readDocument(doc.Root()))
+}
+
+func (r *SavedReport) checked(err error) (*SavedReport, error) {
+	if err == nil && r.Summary == nil {
+		err = ErrNoSummary
+	}
+	if err == nil {
+		err = r.consistent()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// consistent makes sure that the summary counts what the reports say. A refuted copy
+// counts as a receipt, any other copy does not; some of the reports may be left out.
+func (r *SavedReport) consistent() error {
+	verified, refuted, undecided := r.verdicts[receipt.Verified], r.verdicts[receipt.Refuted], r.verdicts[receipt.Undecided]
+	if refuted > r.Refuted || r.Whole() && (refuted < r.Refuted || verified < r.Verified || undecided < r.Undecided) {
+		return fmt.Errorf("the summary counts %d verified, %d refuted and %d undecided, its reports are %d, %d and %d",
+			r.Verified, r.Refuted, r.Undecided, verified, refuted, undecided)
+	}
+	return nil
+}
+
+func parseReport(text []byte) (*canon.Document, error) {
+	doc := new(canon.Document)
+	return doc, doc.Parse(text, canon.Limits{Bytes: MaxReportBytes})
+}
+
+// readLines reads the form that verify writes, a report a line, so that only one
+// line is parsed at a time. It reports false when the text has another form.
+func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
+	const begin, none, end, summary = `"reports":[`, `"reports":[],`, `],`, `"summary":`
+	if len(lines) < 4 || string(lines[1]) != begin && string(lines[1]) != none {
+		return false, nil
+	}
+	rest := lines[2:]
+	for string(lines[1]) == begin {
+		if len(rest) == 0 {
+			return false, nil
+		}
+		line := rest[0]
+		if rest = rest[1:]; string(line) == end {
+			break
+		}
+		if !json.Valid(bytes.TrimSuffix(line, []byte(","))) {
+			return false, nil
+		}
+		doc, err := parseReport(bytes.TrimSuffix(line, []byte(",")))
+		if err != nil {
+			return false, err
+		}
+		if err := r.list(doc.Root()); err != nil {
+			return false, err
+		}
+	}
+	if len(rest) != 2 || !bytes.HasPrefix(rest[0], []byte(summary)) || string(rest[1]) != "}" || !json.Valid(rest[0][len(summary):]) {
+		return false, nil
+	}
+	return true, r.readSummary(rest[0][len(summary):])
+}
+
+// readEach reads a document a line: reports, and the summary behind them.
+func (r *SavedReport) readEach(lines [][]byte) error {
+	for i, line := range lines {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		doc, err := parseReport(line)
+		var syntax *canon.SyntaxError
+		switch {
+		case errors.As(err, &syntax) && syntax.Code == canon.CodeSyntax && i == len(lines)-1 && r.reports > 0:
+			return ErrNoSummary
+		case errors.As(err, &syntax) && syntax.Code == canon.CodeSyntax:
+			return ErrNotReport
+		case err != nil:
+			return fmt.Errorf("line %d: %w", i+1, err)
+		case r.Summary != nil:
+			return fmt.Errorf("line %d: expected nothing behind the summary", i+1)
+		}
+		if err := r.readDocument(doc.Root()); err != nil && !errors.Is(err, ErrNoSummary) {
+			return err
+		}
+	}
+	return nil
+}
+
+// readDocument reads a report with its summary, a summary, or a report of one
+// receipt.
+func (r *SavedReport) readDocument(root canon.Node) error {
+	has := func(name string) bool { return !root.Member(name).IsZero() }
+	switch {
+	case has("report_version") && has("streams") && has("receipts"):
+		return r.readSummary(root.Raw())
+	case has("summary"):
+		for _, report := range root.Member("reports").Elements() {
+			if err := r.list(report); err != nil {
+				return err
+			}
+		}
+		return r.readSummary(root.Member("summary").Raw())
+	case has("report_version"):
+		if err := r.list(root); err != nil {
+			return err
+		}
+		return ErrNoSummary
+	}
+	return ErrNotReport
+}
+
+func (r *SavedReport) readSummary(text []byte) error {
+	s := new(stream.Summary)
+	if err := json.Unmarshal(text, s); err != nil {
+		return fmt.Errorf("not a report that can be used: %w", err)
+	}
+	r.Summary = s
+	return nil
+}
+
+// list remembers the receipt of a report, and what that says of it.
+func (r *SavedReport) list(report canon.Node) error {
+	var v receipt.Verdict
+	if err := v.UnmarshalText([]byte(report.Member("verdict").String())); err != nil {
+		return fmt.Errorf("report %d: verdict: %w", r.reports+1, err)
+	}
+	for _, check := range report.Member("checks").Elements() {
+		if check.Member("status").String() == receipt.Failed.String() && v != receipt.Refuted {
+			return fmt.Errorf("report %d: it states %s, but a check failed", r.reports+1, v)
+		}
+	}
+	r.reports++
+	r.verdicts[v]++
+	if d, err := canon.ParseDigest(report.Member("receipt_hash").Text()); err == nil {
+		r.Listed = append(r.Listed, d)
+	}
+	return nil
+}
+
+// Whole reports whether the reports are of all receipts that the summary counts.
+func (r *SavedReport) Whole() bool { return r.reports == r.Receipts+r.Copies }
+
+const ReportsBegin = "{\n\"reports\":[\n"

@@ -1,0 +1,28 @@
+package input
+
+import (
+	"context"
+	"errors"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// Fatal returns the error of a run that has no result. Inputs that could not be
+// read are in the summary, and stopping early was asked for.
+func Fatal(err error) error {
+	var incomplete *stream.IncompleteError
+	switch {
+	case err == nil || errors.As(err, &incomplete) || errors.Is(err, stream.ErrStopped):
+		return nil
+	case errors.Is(err, context.Canceled):
+		return cli.Usage("", "interrupted")
+	case errors.Is(err, stream.ErrStreams):
+		return cli.Usage("give a report of an earlier run, which names the heads of all streams", "the input holds several streams, so one hash or count cannot be about it")
+	}
+	return cli.Usage("", "%w", cli.Reason(err))
+}
+
+func NotRead(n stream.Notice) error {
+	return cli.Usage(n.Hint, "%q: %s", n.Source, n.Detail)
+}

@@ -1,0 +1,238 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A Selection is the inputs that the command line names, in their order.
+type Selection struct {
+	Sources []stream.Source
+	Skipped []stream.Notice // files in folders that are no inputs
+	Missing []Missing       // what cannot be read: told, counted, and no reason to stop
+	Stdin   bool
+}
+
+// A Missing is a path that leads to no input.
+type Missing struct {
+	path string
+	error
+}
+
+func (m Missing) Unwrap() error { return m.error }
+
+// Notice is the error without the path, for those who print that themselves.
+func (m Missing) Notice() stream.Notice {
+	return stream.Notice{Source: m.path, Detail: strings.TrimPrefix(m.Error(), fmt.Sprintf("%q: ", m.path))}
+}
+
+// extensions are what a folder's inputs are called, before .gz or .zst.
+func extensions() []string { return []string{".json", ".jsonl", ".ndjson", ".cbor", ".cborseq"} }
+
+// SelectSources finds the inputs behind paths: files, folders, patterns, "-".
+func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, error) {
+	s := &Selection{}
+	for _, path := range paths {
+		if path == cli.StdinName {
+			if s.Stdin {
+				return nil, cli.Usage("", "- is given twice, but stdin can be read once")
+			}
+			s.Stdin = true
+			s.Sources = append(s.Sources, stream.Source{Name: "stdin", Kind: kind, Open: e.Stdin})
+			continue
+		}
+		if err := s.add(path, kind); err != nil {
+			s.Missing = append(s.Missing, Missing{path, err})
+		}
+	}
+	return s, nil
+}
+
+func (s *Selection) add(path string, kind stream.Kind) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?[") {
+		return s.addPattern(path, kind)
+	}
+	if err != nil {
+		return ReadError(path, err)
+	}
+	if info.IsDir() {
+		return s.addFolder(path, kind)
+	}
+	s.Sources = append(s.Sources, fileSource(path, kind, false))
+	return nil
+}
+
+func (s *Selection) addPattern(pattern string, kind stream.Kind) error {
+	matches, err := filepath.Glob(pattern)
+	if err != nil {
+		return cli.Usage("", "%q: %w", pattern, err)
+	}
+	if len(matches) == 0 {
+		return cli.Usage("check the path", "no file matches %q", pattern)
+	}
+	slices.Sort(matches)
+	for _, path := range matches {
+		if err := s.add(path, kind); err != nil {
+			s.Missing = append(s.Missing, Missing{path, err})
+		}
+	}
+	return nil
+}
+
+// addFolder walks a folder in lexical order. Symbolic links in it are not
+// followed: they could lead anywhere, or in a circle.
+func (s *Selection) addFolder(root string, kind stream.Kind) error {
+	before := len(s.Sources)
+	failed := len(s.Missing)
+	err := filepath.WalkDir(WithSlash(root), func(path string, d fs.DirEntry, err error) error {
+		path = filepath.Clean(path)
+		switch {
+		case err != nil:
+			s.Missing = append(s.Missing, Missing{path, ReadError(path, err)})
+		case d.IsDir():
+		case !d.Type().IsRegular():
+			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: irregular(d.Type())})
+		case !isInput(path):
+			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: "not a receipt"})
+		default:
+			s.Sources = append(s.Sources, fileSource(path, kind, true))
+		}
+		return nil
+	})
+	if err == nil && len(s.Sources) == before && len(s.Missing) == failed {
+		err = cli.Usage("receipts in folders are files *.json, *.jsonl, *.ndjson, *.cbor or *.cborseq, also with .gz or .zst behind", "the folder %q holds no receipt", root)
+	}
+	return err
+}
+
+// irregular says what a directory entry is that is neither file nor folder.
+func irregular(t fs.FileMode) string {
+	switch {
+	case t&fs.ModeSymlink != 0:
+		return "a symbolic link, not followed"
+	case t&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	}
+	return "not a regular file"
+}
+
+// WithSlash makes a walk enter a folder that is named by a symbolic link.
+func WithSlash(path string) string {
+	return strings.TrimSuffix(path, string(filepath.Separator)) + string(filepath.Separator)
+}
+
+func isInput(path string) bool {
+	name := strings.ToLower(filepath.Base(path))
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	return slices.Contains(extensions(), filepath.Ext(name))
+}
+
+func fileSource(path string, kind stream.Kind, found bool) stream.Source {
+	return stream.Source{Name: path, Kind: kind, Found: found, Open: func() (io.ReadCloser, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, cli.Reason(err)
+		}
+		return &plainErrors{f}, nil
+	}}
+}
+
+// plainErrors takes the path out of read errors: results name it already.
+type plainErrors struct{ *os.File }
+
+func (p *plainErrors) Read(b []byte) (int, error) {
+	n, err := p.File.Read(b)
+	if err != nil && err != io.EOF {
+		err = cli.Reason(err)
+	}
+	return n, err
+}
+
+// Has reports whether path is one of the inputs, by whatever name.
+func (s *Selection) Has(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && slices.ContainsFunc(s.Sources, func(src stream.Source) bool {
+		other, err := os.Stat(src.Name)
+		return err == nil && os.SameFile(info, other)
+	})
+}
+
+// SpoolStdin copies stdin to a temporary file when it has to be read twice.
+func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool) (remove func(), err error) {
+	remove = func() {}
+	if !s.Stdin || len(s.Sources) < 2 && !twice {
+		return remove, nil
+	}
+	i := slices.IndexFunc(s.Sources, func(src stream.Source) bool { return src.Name == "stdin" })
+	in, _ := s.Sources[i].Open()
+	f, err := os.CreateTemp(dir, "receipt-stdin-*")
+	if err != nil {
+		return remove, cli.Usage("name another folder by --temp-dir", "%w", err)
+	}
+	// Nobody else needs the name; without it nothing is left behind, whatever
+	// happens. Where a file in use cannot be unlinked, remove does it.
+	_ = os.Remove(f.Name())
+	remove = func() { f.Close(); os.Remove(f.Name()) }
+	until := UntilDone(ctx, in)
+	defer until.Close()
+	size, err := io.Copy(f, until)
+	if err != nil {
+		remove()
+		var told *cli.Failure
+		if errors.As(err, &told) {
+			return func() {}, told
+		}
+		return func() {}, cli.Usage("", "stdin: %w", cli.Reason(err))
+	}
+	s.Sources[i].Open = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(f, 0, size)), nil }
+	return remove, nil
+}
+
+// ReadList reads a list of paths that NUL ends or separates, as find -print0
+// writes it.
+func ReadList(e *cli.Env, path string) ([]string, error) {
+	data, err := ReadBounded(e, path, maxListBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxListBytes {
+		return nil, cli.Usage("", "%q: more than %d bytes of paths", path, maxListBytes)
+	}
+	text := strings.TrimSuffix(string(data), "\x00")
+	if text == "" {
+		return nil, cli.Usage("", "%q names no file", path)
+	}
+	list := strings.Split(text, "\x00")
+	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
+		return nil, cli.Usage("find -print0 writes such a list", "%q separates paths by line ends, expected NUL", cli.SourceName(path))
+	}
+	return list, nil
+}
+
+const maxListBytes = 256 << 20
+
+// Size is how many bytes will be read; 0 when that is not known.
+func (s *Selection) Size(twice bool) (total int64) {
+	for _, src := range s.Sources {
+		info, err := os.Stat(src.Name)
+		if err != nil || !info.Mode().IsRegular() {
+			return 0
+		}
+		total += info.Size()
+	}
+	if len(s.Sources) > 1 || twice {
+		total *= 2 // once for the links or the root, once to verify
+	}
+	return total
+}

@@ -1,0 +1,114 @@
+package issue
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+func NewArchive(e *cli.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "archive VERB",
+		Short: "write receipts as CBOR archives, and archives as JSON",
+		Long: `Write receipts as deterministic CBOR (RFC 8949 section 4.2.1), and archives as
+canonical JSON. An archive holds the same values in fewer bytes: the hash of a
+receipt and its verdict stay what they are.`,
+		Example: `  receipt archive pack receipts.jsonl -o day.cborseq
+  receipt archive unpack day.cborseq -o again.jsonl`,
+		Args: cobra.ArbitraryArgs,
+		RunE: ExpectVerb,
+	}
+	cmd.AddCommand(newArchivePack(e), newArchiveUnpack(e))
+	return cmd
+}
+
+// ExpectVerb is what a verb does that has only verbs below it.
+func ExpectVerb(cmd *cobra.Command, args []string) error {
+	hint := cmd.CommandPath() + " --help lists the verbs"
+	if len(args) > 0 {
+		return cli.Usage(hint, "unknown verb %q", cmd.Name()+" "+args[0])
+	}
+	return cli.Usage(hint, "expected a verb")
+}
+
+// archiveOptions are those of both directions.
+type archiveOptions struct {
+	input.Flags
+	output string
+	force  bool
+}
+
+func (o *archiveOptions) add(cmd *cobra.Command) {
+	o.Flags.Register(cmd.Flags())
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to this `FILE`; its extension says what it holds")
+	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite the output file")
+}
+
+func newArchivePack(e *cli.Env) *cobra.Command {
+	var o archiveOptions
+	cmd := &cobra.Command{
+		Use:   "pack [PATH…] -o FILE",
+		Short: "write receipts as CBOR",
+		Long: `Write receipts as CBOR, in the order of the input: whatever receipt verify reads,
+folders and compressed files too. FILE ends in .cbor for exactly one receipt, and
+in .cborseq for a sequence of them (RFC 8742), which is what stdout gets.
+
+Receipts are archived as they are. Whether they are true is for receipt verify to
+say, which reads archives. What is no JSON object within the limits of receipts
+ends the work, and no file is left; of an API envelope the receipt is archived.`,
+		Example: `  receipt archive pack receipt.json -o receipt.cbor
+  receipt archive pack receipts.jsonl | receipt verify --integrity-only -`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), e, args, []string{".cborseq", ".cbor"})
+		},
+	}
+	o.add(cmd)
+	return cmd
+}
+
+func newArchiveUnpack(e *cli.Env) *cobra.Command {
+	var o archiveOptions
+	cmd := &cobra.Command{
+		Use:   "unpack [PATH…] -o FILE",
+		Short: "write archives as canonical JSON",
+		Long: `Write receipts as canonical JSON (RFC 8785), in the order of the input: archives,
+and whatever else receipt verify reads. FILE ends in .json for exactly one receipt,
+and in .jsonl or .ndjson for one a line, which is what stdout gets.
+
+Receipts are written as they are. Whether they are true is for receipt verify to
+say. What is no archive of a JSON object within the limits of receipts ends the
+work, and no file is left.`,
+		Example: `  receipt archive unpack receipt.cbor -o receipt.json
+  receipt archive unpack day.cborseq | receipt verify --integrity-only -`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), e, args, []string{".jsonl", ".ndjson", ".json"})
+		},
+	}
+	o.add(cmd)
+	return cmd
+}
+
+// run copies documents to an output whose extension is one of those.
+func (o *archiveOptions) run(ctx context.Context, e *cli.Env, paths, extensions []string) error {
+	selected, err := o.Selected(e, paths)
+	if err != nil {
+		return err
+	}
+	out, err := NewDocumentWriter(e, o.output, extensions, o.force)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	err = selected.Each(ctx, o.Long, func(d *stream.Document) error {
+		return out.Put(d.Address(), d.Document)
+	})
+	if err != nil {
+		return err
+	}
+	selected.TellSkipped(e)
+	return out.Commit()
+}

@@ -1,0 +1,68 @@
+package issue
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+)
+
+func NewCanon(e *cli.Env) *cobra.Command {
+	var preimage, check bool
+	cmd := &cobra.Command{
+		Use:   "canon [FILE]",
+		Short: "write the canonical form (RFC 8785) of a JSON document",
+		Long: `Write the RFC 8785 canonical form of any JSON document, without a newline.
+
+With --preimage, write the bytes that a receipt's hash covers: its canonical
+form without /chain/receipt_hash and /signatures. Their SHA-256 is the hash.`,
+		Example: `  receipt canon --preimage receipt.json | sha256sum
+  receipt canon receipt.json | receipt canon --check`,
+		Args: cli.OptionalFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if preimage && check {
+				return cli.Usage("", "--preimage and --check exclude each other")
+			}
+			read := input.ReadDocument
+			if preimage {
+				read = input.ReadHashable
+			}
+			doc, err := read(e, cli.FileArg(args))
+			if err != nil {
+				return err
+			}
+			switch {
+			case check:
+				return checkCanonical(cli.FileArg(args), doc)
+			case preimage:
+				return writePreimage(e, cli.FileArg(args), doc)
+			}
+			return cli.WriteOutput(e, "", doc.AppendCanonical(nil), 0, false)
+		},
+	}
+	cmd.Flags().BoolVar(&preimage, "preimage", false, "write the bytes that the receipt hash covers")
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 when the input is not canonical")
+	return cmd
+}
+
+func checkCanonical(path string, doc *canon.Document) error {
+	if doc.IsCanonical() {
+		return nil
+	}
+	src, canonical := doc.Source(), doc.AppendCanonical(nil)
+	at := 0
+	for at < len(src) && at < len(canonical) && src[at] == canonical[at] {
+		at++
+	}
+	return cli.Refuted("receipt canon FILE writes the canonical form", "%q is not canonical: its first difference is at offset %d", cli.SourceName(path), at)
+}
+
+func writePreimage(e *cli.Env, path string, doc *canon.Document) error {
+	text, err := chain.AppendPreimage(nil, doc)
+	if err != nil {
+		return notReceipt(path, err)
+	}
+	return cli.WriteOutput(e, "", text, 0, false)
+}

@@ -1,0 +1,77 @@
+package issue
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+type discloseOptions struct {
+	disclosures, output string
+	fields              []string
+	all, force          bool
+}
+
+func NewDisclose(e *cli.Env) *cobra.Command {
+	var o discloseOptions
+	cmd := &cobra.Command{
+		Use:   "disclose FILE --disclosures FILE --field POINTER…",
+		Short: "show single withheld values of a receipt to someone",
+		Long: `Write a disclosure file with just the named fields, bound to the receipt. Whoever
+gets it sees these values and can check them against the receipt's commitments:
+receipt verify --disclosures FILE. All other withheld values stay hidden.
+
+The fields must fit the receipt, or nothing is written.`,
+		Example: `  receipt disclose redacted-receipt.json --disclosures withheld.json --field /metadata/pin -o for-the-auditor.json
+  receipt disclose redacted-receipt.json --disclosures withheld.json --all`,
+		Args: cli.ExactArgs(1, "one receipt"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return disclose(e, args[0], &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.disclosures, "disclosures", "", "the withheld values, a `FILE` that redact wrote")
+	f.StringArrayVar(&o.fields, "field", nil, "the `POINTER` of a field, as redactions lists it; repeatable")
+	f.BoolVar(&o.all, "all", false, "disclose every field")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	return cmd
+}
+
+func disclose(e *cli.Env, path string, o *discloseOptions) error {
+	switch {
+	case o.disclosures == "":
+		return cli.Usage("give the file that receipt redact --disclosures wrote", "--disclosures is missing")
+	case o.all && len(o.fields) > 0:
+		return cli.Usage("", "--all discloses every field, so it excludes --field")
+	case !o.all && len(o.fields) == 0:
+		return cli.Usage("--all discloses every field", "no field was named: --field POINTER")
+	}
+	given, err := input.ReadDisclosures(e, o.disclosures)
+	if err != nil {
+		return err
+	}
+	doc, err := input.ReadDocument(e, path)
+	if err != nil {
+		return err
+	}
+	sealed, err := receipt.ParseSealed(doc.Source())
+	if err != nil {
+		return cli.Refuted("only a sealed, undamaged receipt has commitments to check", "%q: %w", cli.SourceName(path), err)
+	}
+	bound, err := given.Bind(sealed.Hash())
+	if err != nil {
+		return cli.Refuted("", "%q: %w", o.disclosures, err)
+	}
+	if !o.all {
+		if bound, err = bound.Select(o.fields...); err != nil {
+			return cli.Usage("the fields are those of redactions in the receipt", "%q: %w", o.disclosures, err)
+		}
+	}
+	if err := bound.Check(doc); err != nil {
+		return cli.Refuted("", "%q: %w", o.disclosures, err)
+	}
+	return cli.WriteOutput(e, o.output, bound.Marshal(), 0o600, o.force)
+}

@@ -1,0 +1,221 @@
+package issue
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+)
+
+type recordOptions struct {
+	record.Options
+	issuedAt         string
+	subject          string
+	frames, markdown bool
+	log, output      string
+	force            bool
+}
+
+func NewRecord(e *cli.Env) *cobra.Command {
+	var o recordOptions
+	cmd := &cobra.Command{
+		Use:   "record [FILE]",
+		Short: "make a draft from the event log of a task",
+		Long: `Make the draft of a receipt from what was logged of a task that has ended: the
+protocol's events, a JSON object a line, in the order of their sequence. The same
+log gives the same draft.
+
+With --frames, or when the first line says so, the lines are JSON-RPC frames of a
+bridge or of ACP: {"at": TIME, "frame": {…}}, and {"at": TIME, "event": KIND,
+"payload": {…}} for what no frame tells. Whatever a permission was answered with,
+only what is known to be an approval is one.
+
+What is not in the log, flags tell. Nothing is redacted here: receipt redact
+withholds secrets from the draft, and receipt seal makes the receipt.`,
+		Example: `  receipt record events.jsonl --issuer my_harness -o new-draft.json
+  receipt record frames.jsonl --issuer my_harness --task task_01K0RUN`,
+		Args: cli.OptionalFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.markdown {
+				var b bytes.Buffer
+				record.WritePage(&b)
+				return cli.WriteOutput(e, o.output, b.Bytes(), 0o644, o.force)
+			}
+			return recordLog(cmd.Context(), e, cli.FileArg(args), &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Issuer.ID, "issuer", "", "who issues the receipt: issuer.`ID`")
+	f.StringVar(&o.Issuer.Kind, "issuer-kind", "harness", "`KIND` of the issuer: harness, host, agent or connector")
+	f.StringVar(&o.Issuer.Name, "issuer-name", "", "`NAME` of the issuer, for people")
+	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "demand a signature by this key: issuer.public_key_id")
+	f.StringVar(&o.TaskID, "task", "", "the task in a log of several: its `ID`; required for frames")
+	f.StringVar(&o.subject, "subject", "", "what the receipt is about, `OBJECT:ID`: outcome, event, artifact, approval or tool_call (default: the task or the replay)")
+	f.StringVar(&o.ReceiptID, "receipt-id", "", "`ID` of the receipt (default: made of the task's)")
+	f.StringVar(&o.issuedAt, "issued-at", "", "`TIME` of issue (default: when the task ended)")
+	f.StringVar(&o.WorkspaceRef, "workspace", "", "`REF` of the workspace")
+	f.StringVar(&o.WorkspaceRoot, "workspace-root", "", "`DIR` that is cut off the paths of files")
+	f.StringVar(&o.SessionID, "session", "", "`ID` of the session")
+	f.StringVar(&o.TenantID, "tenant", "", "`ID` of the tenant")
+	f.StringVar(&o.PersonaRef, "persona", "", "`REF` of the persona")
+	f.StringVar(&o.PolicyRef, "policy-ref", "", "`REF` of the trust policy")
+	f.StringVar(&o.Tier, "tier", "", "the persona's `TIER`, when no event names one: shadow, suggest, act_with_approval or act_auto")
+	f.StringVar(&o.LogURI, "log-uri", "", "where the log is kept, for whoever replays it: `URI`")
+	f.StringVar(&o.log, "log", "", "write the events that the draft's digest covers to this `FILE`")
+	f.BoolVar(&o.frames, "frames", false, "the lines are JSON-RPC frames")
+	f.BoolVar(&o.markdown, "markdown", false, "write the page of what becomes what as Markdown")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	return cmd
+}
+
+func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) error {
+	if o.Issuer.ID == "" {
+		return cli.Usage("the issuer is the one that receipt keys generate --issuer ID made a key for", "--issuer is missing: who issues the receipt?")
+	}
+	if o.issuedAt != "" {
+		at, err := receipt.ParseTime(o.issuedAt)
+		if err != nil {
+			return cli.Usage("", "--issued-at %q: %w", o.issuedAt, err)
+		}
+		o.IssuedAt = at
+	}
+	if o.subject != "" {
+		object, id, ok := strings.Cut(o.subject, ":")
+		if !ok {
+			return cli.Usage("", "--subject %q: expected OBJECT:ID, such as approval:approval_1", o.subject)
+		}
+		o.Subject = receipt.ResourceRef{Object: object, ID: id}
+	}
+	form := record.FormUnknown
+	if o.frames {
+		form = record.FormFrames
+	}
+	in, err := input.OpenInput(e, path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := checkLogPaths(path, o); err != nil {
+		return err
+	}
+	kept, err := newKeptLog(o.log, o.force)
+	if err != nil {
+		return err
+	}
+	defer kept.discard()
+	o.Keep = kept.add
+	lines := input.UntilDone(ctx, in)
+	defer lines.Close()
+	log, err := record.Read(lines, o.Options, form)
+	if err != nil {
+		return recordFailure(path, err)
+	}
+	text, err := record.JSON(log.Draft)
+	if err != nil {
+		return err
+	}
+	if err := writeRecorded(e, o, kept, append(text, '\n')); err != nil {
+		return err
+	}
+	for _, note := range recordNotes(log.Counts) {
+		fmt.Fprintf(e.Err, "receipt: note: %s\n", cli.EscapeText(note))
+	}
+	return nil
+}
+
+// recordFailure says who has to do something: the log is false or malformed, it
+// has no end yet, or flags have to tell more.
+func recordFailure(path string, err error) error {
+	name := cli.SourceName(path)
+	var refusal *record.Error
+	var limit *record.LimitError
+	var missing *record.MissingError
+	var invalid *receipt.InvalidError
+	var told *cli.Failure
+	var option *record.OptionError
+	switch {
+	case errors.As(err, &told): // the file of --log, or an interruption
+		return told
+	case errors.As(err, &refusal) && refusal.Code == record.CodeOtherTask:
+		return cli.Usage("--task ID names the one that is meant", "%q: %w", name, err)
+	case errors.As(err, &limit): // nothing is false: it is more than is recorded
+		return cli.Usage("", "%q: %w", name, err)
+	case errors.As(err, &refusal) && refusal.Code == record.CodeSession:
+		return cli.Usage("--session ID names the one that is meant", "%q: %w", name, err)
+	case errors.As(err, &refusal):
+		return cli.Refuted("", "%q: %w", name, err)
+	case errors.As(err, &invalid):
+		return SealFailure(path, err)
+	case errors.Is(err, record.ErrNotEnded):
+		return cli.Undecided("record the log when the task has ended", "%q: %w", name, err)
+	case errors.As(err, &option):
+		return cli.Usage("receipt record --help shows the flags", "%q: %s %s", name, recordFlag(option.Name), option.Detail)
+	case errors.As(err, &missing):
+		var flags []string
+		for _, name := range missing.Names {
+			flags = append(flags, recordFlag(name))
+		}
+		return cli.Usage("receipt record --help shows the flags", "%q: not in the log, and not given: %s", name, strings.Join(flags, ", "))
+	}
+	return cli.Usage("receipt record --help shows the flags", "%q: %w", name, cli.Reason(err))
+}
+
+// recordFlag is the flag of an option.
+func recordFlag(option string) string {
+	switch option {
+	case "WorkspaceRef":
+		return "--workspace"
+	case "SessionID":
+		return "--session"
+	case "Tier":
+		return "--tier"
+	case "Subject":
+		return "--subject"
+	case "TaskID":
+		return "--task"
+	case "Issuer.Kind":
+		return "--issuer-kind"
+	case "IssuedAt":
+		return "--issued-at"
+	}
+	return option
+}
+
+// recordNotes says what of the log the draft does not tell.
+func recordNotes(c record.FrameCounts) (notes []string) {
+	add := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			notes = append(notes, "1 "+one)
+		case n > 1:
+			notes = append(notes, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	kinds := ""
+	if len(c.UnknownKinds) > 0 {
+		kinds = ": " + strings.Join(c.UnknownKinds, ", ")
+	}
+	add(c.Counts.Unknown, "event of an unknown kind, in the digest of the log only"+kinds, "events of unknown kinds, in the digest of the log only"+kinds)
+	add(c.UnknownMembers, "unknown member of a payload was ignored", "unknown members of payloads were ignored")
+	add(c.OtherTasks, "event of another task, or of none, was passed over", "events of other tasks, or of none, were passed over")
+	add(c.Retold, "event is told again from another task: it gives materials and times, and no deeds", "events are told again from another task: they give materials and times, and no deeds")
+	add(c.Foreign, "answer came from another session than its question, and decided nothing", "answers came from other sessions than their questions, and decided nothing")
+	add(c.Repeated, "event came again", "events came again")
+	add(c.Late, "event came behind the end and says nothing for the receipt", "events came behind the end and say nothing for the receipt")
+	add(c.Gaps, "sequence of another resource leaves numbers out", "sequences of other resources leave numbers out")
+	add(c.Unknown, "frame of an unknown method or update was ignored", "frames of unknown methods or updates were ignored")
+	add(c.OtherSessions, "frame of another session was passed over", "frames of other sessions were passed over")
+	add(c.Replayed, "update told an earlier turn of the session that was loaded, and was passed over", "updates told earlier turns of the session that was loaded, and were passed over")
+	add(c.Dropped, "member of an update of a worker has no place in a receipt", "members of updates of workers have no place in a receipt")
+	add(c.Unmatched, "response answers no open request", "responses answer no open request")
+	return notes
+}

@@ -1,0 +1,210 @@
+package issue
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/redact/rulefile"
+)
+
+type redactOptions struct {
+	rules                           []string
+	disclosures, output, supersedes string
+	check, explain, force           bool
+}
+
+func NewRedact(e *cli.Env) *cobra.Command {
+	var o redactOptions
+	cmd := &cobra.Command{
+		Use:   "redact [FILE]",
+		Short: "withhold secrets from a draft, before it is sealed",
+		Long: `Withhold from a draft what the rules say: secrets, tokens, hidden reasoning. Each
+value leaves a placeholder and an entry in redactions with a salted commitment, so
+that it can be disclosed later and checked. A sealed receipt cannot be redacted.
+
+--disclosures keeps the withheld values in a file that only its owner can read;
+without it they are gone. --rules takes upstream, default or strict, a YAML policy,
+or a TOML file of detectors in gitleaks' format, which is added to the others.
+
+--explain prints where something would be withheld and by which rule, never what.
+--check does the same and exits 1 when there is anything: a gate for pipelines.`,
+		Example: `  receipt redact draft.json --disclosures secret.json -o redacted.json
+  receipt redact --explain --rules strict draft.json`,
+		Args: cli.OptionalFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return redactDraft(e, cli.FileArg(args), &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "`RULES`: upstream, default, strict or a file; repeatable")
+	f.StringVar(&o.disclosures, "disclosures", "", "keep the withheld values in this `FILE`")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	f.StringVar(&o.supersedes, "supersedes", "", "the receipt that the draft's shall replace: `HASH|FILE`")
+	f.BoolVar(&o.check, "check", false, "exit 1 when anything would be withheld, and write no draft")
+	f.BoolVar(&o.explain, "explain", false, "print where and by which rule, and write no draft")
+	f.BoolVar(&o.force, "force", false, "overwrite the output files")
+	return cmd
+}
+
+func redactDraft(e *cli.Env, path string, o *redactOptions) error {
+	if (o.check || o.explain) && (o.disclosures != "" || o.output != "" || o.supersedes != "") {
+		return cli.Usage("", "--check and --explain write no draft, so they exclude --disclosures, --output and --supersedes")
+	}
+	policy, err := redactionPolicy(e, o.rules)
+	if err != nil {
+		return err
+	}
+	draft, err := input.ReadDocument(e, path)
+	if err != nil {
+		return err
+	}
+	if o.check || o.explain {
+		return explainRedaction(e, policy, draft, o.check)
+	}
+	if o.supersedes != "" {
+		if draft, err = supersede(e, draft, o.supersedes); err != nil {
+			return SealFailure(path, err)
+		}
+	}
+	result, err := policy.Redact(draft, rand.Reader)
+	if err != nil {
+		return cli.Refuted("", "%q: %w", cli.SourceName(path), err)
+	}
+	if err := writeRedacted(e, path, o, result); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Err, "receipt: %s\n", cli.EscapeLine(result.Summary()))
+	return nil
+}
+
+func supersede(e *cli.Env, draft *canon.Document, arg string) (*canon.Document, error) {
+	k, err := input.ReadKnown(e, arg)
+	if err != nil {
+		return nil, err
+	}
+	if k.Hash.IsZero() {
+		return nil, cli.Usage("", "--supersedes takes a hash or a receipt, found a report")
+	}
+	text, err := receipt.Supersede(draft, k.Hash)
+	if err != nil {
+		return nil, err
+	}
+	return canon.Parse(text)
+}
+
+// explainRedaction prints places and rules. Nothing of what was found is in them,
+// nor what only the default detectors would find, in the name of a member.
+func explainRedaction(e *cli.Env, policy *redact.Policy, doc *canon.Document, check bool) error {
+	found := policy.Find(doc)
+	var b bytes.Buffer
+	for _, f := range found {
+		pointer := f.Pointer
+		if pointer == "" {
+			pointer = "(the whole document)"
+		}
+		fmt.Fprintf(&b, "%s: %s\n", cli.EscapeLine(pointer), cli.EscapeLine(f.Rule))
+	}
+	if _, err := io.WriteString(e.Out, e.WithoutSecrets(b.String())); err != nil {
+		return err
+	}
+	if check && len(found) > 0 {
+		return cli.ExitWith(cli.ExitRefuted)
+	}
+	return nil
+}
+
+// redactionPolicy compiles the rules that the flags name, all of them together.
+func redactionPolicy(e *cli.Env, names []string) (*redact.Policy, error) {
+	var all redact.Rules
+	for _, name := range names {
+		rules, err := redactionRules(e, name)
+		if err != nil {
+			return nil, err
+		}
+		all = joinRules(all, rules)
+	}
+	policy, err := all.Compile()
+	if err != nil {
+		return nil, cli.Usage("", "--rules %s: %w", strings.Join(names, ", "), err)
+	}
+	return policy, nil
+}
+
+func redactionRules(e *cli.Env, name string) (rules redact.Rules, err error) {
+	switch name {
+	case "upstream":
+		return redact.Upstream(), nil
+	case "default":
+		return redact.Default(), nil
+	case "strict":
+		return redact.Strict(), nil
+	}
+	data, err := input.ReadBounded(e, name, rulefile.MaxBytes+1)
+	if err != nil {
+		return rules, err
+	}
+	if strings.EqualFold(filepath.Ext(name), ".toml") {
+		rules.Name = name
+		rules.Detectors, err = rulefile.ParseGitleaks(data)
+	} else {
+		rules, err = rulefile.Parse(data)
+	}
+	if err != nil {
+		return rules, cli.Usage("--rules takes upstream, default, strict, a YAML policy or a TOML file in gitleaks' format", "%q: %w", name, err)
+	}
+	return rules, nil
+}
+
+// joinRules withholds what either of two sets of rules does. Of two detectors of
+// one name the first is kept.
+func joinRules(a, b redact.Rules) redact.Rules {
+	a.Name = strings.TrimPrefix(a.Name+"+"+b.Name, "+")
+	a.Pointers = append(slices.Clip(a.Pointers), b.Pointers...)
+	a.Names = append(slices.Clip(a.Names), b.Names...)
+	a.Headers = a.Headers || b.Headers
+	a.Members = a.Members || b.Members
+	a.URLs = max(a.URLs, b.URLs)
+	a.References = a.References || b.References
+	a.Detectors = slices.Clip(a.Detectors)
+	for _, d := range b.Detectors {
+		if !slices.ContainsFunc(a.Detectors, func(have redact.Detector) bool { return have.Name == d.Name }) {
+			a.Detectors = append(a.Detectors, d)
+		}
+	}
+	return a
+}
+
+// warnOfSecrets says where a draft that is about to be sealed still seems to hold
+// secrets. Under strict it is refused.
+func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) error {
+	policy, err := redact.Default().Compile()
+	if err != nil {
+		return err
+	}
+	found := policy.Find(draft)
+	if len(found) == 0 {
+		return nil
+	}
+	const hint = "receipt redact --explain shows all of them; receipt redact withholds them"
+	text := fmt.Sprintf("%q: %s like a secret, the first at %s (%s)", cli.SourceName(path), cli.Plural(len(found), "place", "looks"), cli.EscapeLine(found[0].Pointer), found[0].Rule)
+	if len(found) > 1 {
+		text = strings.Replace(text, "looks", "look", 1)
+	}
+	if strict {
+		return cli.Refuted(hint, "%s", text)
+	}
+	fmt.Fprintf(e.Err, "receipt: warning: %s\nreceipt: hint: %s\n", cli.EscapeText(text), hint)
+	return nil
+}

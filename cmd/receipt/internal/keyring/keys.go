@@ -1,0 +1,173 @@
+package keyring
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+func New(e *cli.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "keys VERB",
+		Short: "make, list, import, revoke and export keys",
+		Long: `Make keys, and keep the file of those that are trusted: a JWK Set of public keys.
+Where no file is named it is $RECEIPT_KEYS, else receipt/keys.json in the user's
+configuration folder. A private key is in a file of its own.`,
+		Example: `  receipt keys generate --issuer harness_a --private a.private.json --public keys.json
+  receipt keys list keys.json`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Usage("receipt keys --help lists the verbs", "unknown verb %q", "keys "+args[0])
+			}
+			return cli.Usage("receipt keys --help lists the verbs", "expected a verb")
+		},
+	}
+	cmd.AddCommand(newKeysGenerate(e), newKeysList(e), newKeysImport(e), newKeysRevoke(e), newKeysExport(e))
+	return cmd
+}
+
+// A trustFile is a file of trusted keys that is listed or edited.
+type trustFile struct {
+	*keys.File
+	path   string
+	mode   fs.FileMode
+	create bool // missing folders too: it is the user's own
+}
+
+// openTrust reads the trust file of a flag, for editing with an empty one in
+// place of a file that does not exist.
+func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
+	path := trust.TrustPath(e, flag)
+	if path == "" {
+		return nil, cli.Usage("name one by a flag or by $RECEIPT_KEYS", "no trust file: the user has no configuration folder")
+	}
+	t := &trustFile{path: path, mode: 0o644, create: flag == "" && e.Getenv("RECEIPT_KEYS") == ""}
+	if path != cli.StdinName {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			if _, link := os.Lstat(path); edit && link != nil {
+				t.File = new(keys.File)
+				return t, nil
+			}
+			return nil, cli.Usage("receipt keys import FILE --issuer ID adds a key to a trust file, and makes the file", "%q: %w", path, cli.Reason(err))
+		}
+		if err == nil {
+			t.mode = info.Mode().Perm()
+		}
+	}
+	data, err := input.ReadBounded(e, path, keys.MaxSetBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	if t.File, err = keys.ParseFile(data); err != nil {
+		return nil, cli.Usage("", "%q: %w", path, err)
+	}
+	return t, nil
+}
+
+// save writes the file whole or not at all. A symbolic link stays one.
+func (t *trustFile) save() error {
+	path := t.path
+	if path == cli.StdinName {
+		return cli.Usage("", "a trust file that is changed must be a file, found -")
+	}
+	if t.create {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return cli.Usage("", "%q: %w", path, cli.Reason(err))
+		}
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	text, err := t.Marshal()
+	if err != nil {
+		return cli.Usage("", "%q: %w", t.path, err)
+	}
+	if len(text) > keys.MaxSetBytes {
+		return cli.Usage("", "the trust file %q would have %d bytes, at most %d are read", t.path, len(text), keys.MaxSetBytes)
+	}
+	return cli.ReplaceFile(path, text, t.mode)
+}
+
+// find returns the key with the id.
+func (t *trustFile) find(id string) (*keys.PublicKey, error) {
+	for _, k := range t.Keys() {
+		if k.ID == id {
+			return k, nil
+		}
+	}
+	return nil, cli.Usage("receipt keys list shows their ids", "%q is not among the %d keys of %q", id, len(t.Keys()), t.path)
+}
+
+// bindingFlags say what a key is trusted for.
+type bindingFlags struct {
+	issuers, roles []string
+	anyIssuer      bool
+	origin         string
+}
+
+func (b *bindingFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&b.issuers, "issuer", nil, "the key speaks for the issuer with this `ID` (repeatable)")
+	f.BoolVar(&b.anyIssuer, "any-issuer", false, "it speaks for the one issuer that verify --issuer names")
+	f.StringArrayVar(&b.roles, "role", nil, "a `ROLE` of the key: issuer (the default), witness or checkpoint (repeatable)")
+	f.StringVar(&b.origin, "origin", "", "the `NAME` of the log whose checkpoints it signs")
+}
+
+func (b *bindingFlags) check() error {
+	switch {
+	case len(b.issuers) > 0 && b.anyIssuer:
+		return cli.Usage("", "--issuer and --any-issuer exclude each other")
+	case len(b.issuers) == 0 && !b.anyIssuer && b.forIssuers():
+		return cli.Usage("a key that speaks for nobody proves nothing: name the issuer.id of its receipts, or say --any-issuer", "--issuer is missing")
+	}
+	for _, r := range b.roles {
+		if !slices.Contains([]receipt.Role{receipt.RoleIssuer, receipt.RoleWitness, receipt.RoleCheckpoint}, receipt.Role(r)) {
+			return cli.Usage("", "--role is issuer, witness or checkpoint, found %q", r)
+		}
+	}
+	if b.origin != "" {
+		if _, err := tlog.NewLog(b.origin, make(ed25519.PublicKey, ed25519.PublicKeySize)); err != nil { // no checkpoint could name it
+			return cli.Usage("a log is named by a URL without https://, such as log.example.net/receipts", "--origin %q: %s", b.origin, trust.PlainMerkle(err))
+		}
+	}
+	return nil
+}
+
+// forIssuers reports whether a key of these roles speaks for issuers at all.
+func (b *bindingFlags) forIssuers() bool {
+	return len(b.roles) == 0 || slices.Contains(b.roles, string(receipt.RoleIssuer))
+}
+
+// bind replaces whatever the key said about itself: trust is the user's to give.
+func (b *bindingFlags) bind(k *keys.PublicKey) {
+	k.Issuers, k.Roles, k.Origin = b.issuers, nil, b.origin
+	for _, r := range b.roles {
+		k.Roles = append(k.Roles, receipt.Role(r))
+	}
+}
+
+// issuersText is whom a key speaks for.
+func issuersText(k *keys.PublicKey) string {
+	switch {
+	case !k.Has(receipt.RoleIssuer):
+		return "-"
+	case len(k.Issuers) == 0:
+		return "(named by --issuer)"
+	}
+	return cli.EscapeLine(strings.Join(k.Issuers, ", "))
+}

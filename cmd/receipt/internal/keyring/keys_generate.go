@@ -1,0 +1,173 @@
+package keyring
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+type generateOptions struct {
+	bindingFlags
+	id, algorithm   string
+	private, public string
+	force           bool
+}
+
+func newKeysGenerate(e *cli.Env) *cobra.Command {
+	var o generateOptions
+	cmd := &cobra.Command{
+		Use:   "generate --issuer ID --private FILE --public FILE",
+		Short: "make a key, and trust it",
+		Long: `Make a key. The private half is written to a new file that only its owner can
+read. The public half is added to the trust file --public, which is made when it
+does not exist.
+
+Without --id the key is named after its material, for ed25519 "ed25519:" and the
+first 32 hexadecimal digits of the SHA-256 of the public key.`,
+		Example: `  receipt keys generate --issuer harness_a --private a.private.json --public keys.json
+  receipt keys generate --any-issuer --role witness --id w1 --private w1.private.json --public keys.json`,
+		Args: cli.ExactArgs(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return generate(e, &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.id, "id", "", "the key `ID` that signatures name")
+	f.StringVar(&o.algorithm, "alg", keys.Ed25519, "the algorithm: ed25519, EdDSA, ES256, …")
+	f.StringVar(&o.private, "private", "", "write the private key, a JWK, to this new `FILE`")
+	f.StringVar(&o.public, "public", "", "add the public key to this trust `FILE`")
+	f.BoolVar(&o.force, "force", false, "overwrite the private key file")
+	o.bindingFlags.add(cmd)
+	return cmd
+}
+
+func generate(e *cli.Env, o *generateOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	trust, err := openTrust(e, o.public, true)
+	if err != nil {
+		return err
+	}
+	private, err := keys.Generate(rand.Reader, o.algorithm, o.id)
+	if err != nil {
+		return cli.Usage("", "%w", err)
+	}
+	public := private.Public()
+	o.bind(public)
+	if err := trust.Add(public); err != nil {
+		return addFailure(trust, err, public)
+	}
+	secret, err := private.For(public.Roles, public.Origin).MarshalPrivate()
+	if err != nil {
+		return err
+	}
+	if err := writePair(trust, o.private, secret, o.force); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Err, "private key  %s, readable by its owner only\n", cli.EscapeLine(o.private))
+	fmt.Fprintf(e.Err, "trust file   %s (%d)\n", cli.EscapeLine(o.public), len(trust.Keys()))
+	printKey(e.Err, public, e.Now())
+	return nil
+}
+
+func (o *generateOptions) check() error {
+	switch {
+	case o.private == "" || o.public == "":
+		return cli.Usage("receipt keys generate --help shows examples", "--private FILE and --public FILE are both needed")
+	case o.private == cli.StdinName:
+		return cli.Usage("", "a private key is written to a file only, found --private -")
+	case cli.SameFile(o.private, o.public):
+		return cli.Usage("a trust file never holds private keys", "--private and --public name the same file, %q", o.private)
+	}
+	return o.bindingFlags.check()
+}
+
+// writePair writes a private key and the trust file with its public one: both or
+// none. A key that is overwritten is lost only when all else went well.
+func writePair(trust *trustFile, path string, secret []byte, force bool) error {
+	if _, err := cli.MayWrite(path, true); err != nil { // what is in the way is seen last
+		return err
+	}
+	staged, err := stagePrivate(path, secret)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(staged)
+	if force {
+		if err := trust.save(); err != nil {
+			return err
+		}
+		if err := os.Rename(staged, path); err != nil {
+			return cli.Usage("", "%q: %w", path, linkReason(err))
+		}
+		return nil
+	}
+	if err := placeNew(staged, path); err != nil {
+		return err
+	}
+	if err := trust.save(); err != nil {
+		os.Remove(path) // a key that nobody trusts is of no use
+		return err
+	}
+	return nil
+}
+
+// stagePrivate writes a file beside path that only its owner can read, whatever
+// the umask.
+func stagePrivate(path string, data []byte) (name string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".receipt-*")
+	if err != nil {
+		return "", cli.Usage("", "%q: %w", path, cli.Reason(err))
+	}
+	const ownerOnly = 0o600
+	if err = f.Chmod(ownerOnly); err == nil {
+		_, err = f.Write(data)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return "", cli.Usage("", "%q: %w", path, cli.Reason(err))
+	}
+	return f.Name(), nil
+}
+
+// placeNew gives a staged file its name unless something has it, even something
+// that appears meanwhile: a link fails where a rename would not.
+func placeNew(staged, path string) error {
+	err := os.Link(staged, path)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
+		if _, stat := os.Lstat(path); errors.Is(stat, fs.ErrNotExist) {
+			err = os.Rename(staged, path)
+		}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return cli.Usage("--force overwrites it; whoever holds only that key can then sign no more", "%q exists already", path)
+	}
+	return cli.Usage("", "%q: %w", path, linkReason(err))
+}
+
+// linkReason takes the names of temporary files out of an error.
+func linkReason(err error) error {
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package keyring
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+type importOptions struct {
+	bindingFlags
+	id, algorithm string
+	to            string
+}
+
+func newKeysImport(e *cli.Env) *cobra.Command {
+	var o importOptions
+	cmd := &cobra.Command{
+		Use:   "import FILE --issuer ID",
+		Short: "trust a public key",
+		Long: `Add public keys to a trust file: from PEM, OpenSSH public key lines, a JWK or a JWK
+Set. A private key is refused.
+
+Whom a key speaks for is said here and never taken from FILE. Compare the printed
+fingerprint with the issuer's, by another way than FILE came.`,
+		Example: `  receipt keys import key.pem --id key_2026_04 --issuer harness_a --to keys.json
+  receipt keys import id_ed25519.pub --any-issuer --role witness --to keys.json`,
+		Args: cli.ExactArgs(1, "one file of public keys"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return importKeys(e, args[0], &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.id, "id", "", "the key `ID` that signatures name, instead of the file's")
+	f.StringVar(&o.algorithm, "alg", "", "the algorithm, where the file does not say: RSA")
+	f.StringVar(&o.to, "to", "", "the trust `FILE`")
+	o.bindingFlags.add(cmd)
+	return cmd
+}
+
+func importKeys(e *cli.Env, path string, o *importOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	data, err := input.ReadBounded(e, path, keys.MaxSetBytes+1)
+	if err != nil {
+		return err
+	}
+	found, err := publicKeys(data, o.id, o.algorithm)
+	if err != nil {
+		return cli.Usage("", "%q: %w", cli.SourceName(path), err)
+	}
+	if o.id != "" && len(found) > 1 {
+		return cli.Usage("leave --id out, or give one key at a time", "%q holds %d keys, and --id names one", cli.SourceName(path), len(found))
+	}
+	trust, err := openTrust(e, o.to, true)
+	if err != nil {
+		return err
+	}
+	for _, k := range found {
+		if o.algorithm != "" && k.Algorithm != o.algorithm {
+			return cli.Usage("", "%q: the key %q is for %s, --alg says %s", cli.SourceName(path), k.ID, k.Algorithm, o.algorithm)
+		}
+		if len(o.roles) == 0 && !k.Has(receipt.RoleIssuer) {
+			return cli.Usage("say by --role what to trust it for", "%q: the key %q says that it is not an issuer's but for %s", cli.SourceName(path), k.ID, cli.RolesText(k))
+		}
+		o.bind(k)
+	}
+	if err := trust.Add(found...); err != nil {
+		return addFailure(trust, err, found...)
+	}
+	if err := trust.save(); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Out, "trust file   %s (%d)\n", cli.EscapeLine(trust.path), len(trust.Keys()))
+	for _, k := range found {
+		printKey(e.Out, k, e.Now())
+	}
+	return nil
+}
+
+// publicKeys reads keys in any of the forms that people send.
+func publicKeys(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
+	start := bytes.TrimSpace(data)
+	switch {
+	case bytes.Contains(start, []byte("OPENSSH PRIVATE KEY-----")):
+		return nil, errors.New("this file holds a private key; make its public half with: ssh-keygen -y -f FILE")
+	case bytes.HasPrefix(start, []byte("---- BEGIN SSH2 PUBLIC KEY")):
+		return nil, errors.New("this is an SSH2 key; convert it with: ssh-keygen -i -f FILE")
+	case bytes.HasPrefix(start, []byte("PuTTY-User-Key-File")):
+		return nil, errors.New("this file holds a private key; give its public half, as an OpenSSH line")
+	case bytes.HasPrefix(start, []byte("-----BEGIN ")):
+		return one(keys.ParsePublicPEM(data, id, algorithm))
+	case isOpenSSH(start):
+		return parseOpenSSH(data, id, algorithm)
+	}
+	return parseJWKs(data, id, algorithm)
+}
+
+func one(k *keys.PublicKey, err error) ([]*keys.PublicKey, error) {
+	if err != nil {
+		return nil, err
+	}
+	return []*keys.PublicKey{k}, nil
+}
+
+// parseJWKs reads a JWK, or all of a JWK Set, whose keys may lack a kid.
+func parseJWKs(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
+	doc, err := canon.Parse(data)
+	if err != nil || doc.Root().Member("keys").Kind() != canon.KindArray {
+		return one(keys.ParsePublic(data, id, algorithm))
+	}
+	list := doc.Root().Member("keys")
+	switch n := list.Len(); {
+	case n == 0:
+		return nil, errors.New("the JWK Set has no keys")
+	case n > keys.MaxKeys:
+		return nil, fmt.Errorf("the JWK Set has %d keys, at most %d are read", n, keys.MaxKeys)
+	}
+	var found []*keys.PublicKey
+	for i, n := range list.Elements() {
+		k, err := keys.ParsePublic(n.Raw(), id, algorithm)
+		if err != nil {
+			return nil, fmt.Errorf("key %d of the set: %w", i+1, err)
+		}
+		found = append(found, k)
+	}
+	return found, nil
+}
+
+// addFailure words why keys cannot be in a trust file.
+func addFailure(t *trustFile, err error, list ...*keys.PublicKey) error {
+	for _, k := range list {
+		if there, missing := t.find(k.ID); missing == nil {
+			return cli.Usage("--id gives the new key another id; a key that was replaced is kept, and revoked by: receipt keys revoke ID --reason superseded",
+				"%q has a key %q already, with the fingerprint %s", t.path, k.ID, there.Fingerprint())
+		}
+	}
+	return cli.Usage("", "what was given cannot be trusted: %w", err)
+}
+
+// printKey says which key it is, in words that two people can compare.
+func printKey(w io.Writer, k *keys.PublicKey, now time.Time) {
+	fmt.Fprintf(w, "key          %s, %s, %s\n", cli.EscapeLine(k.ID), k.Algorithm, cli.RolesText(k))
+	if k.Has(receipt.RoleIssuer) {
+		fmt.Fprintf(w, "speaks for   %s\n", issuersText(k))
+	}
+	if status := statusText(k, now); status != "valid" {
+		fmt.Fprintf(w, "status       %s\n", status)
+	}
+	fmt.Fprintf(w, "fingerprint  %s\n", k.Fingerprint())
+}

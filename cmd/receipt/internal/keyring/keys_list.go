@@ -1,0 +1,141 @@
+package keyring
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+func newKeysList(e *cli.Env) *cobra.Command {
+	var path, format string
+	cmd := &cobra.Command{
+		Use:   "list [FILE]",
+		Short: "list the trusted keys",
+		Long: `List the keys of a trust file: id, algorithm, whom it speaks for, roles, validity,
+status now, and the RFC 7638 fingerprint.`,
+		Example: `  receipt keys list keys.json
+  receipt keys list --format json keys.json`,
+		Args: cli.OptionalFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && path != "" {
+				return cli.Usage("", "FILE and --keys name the same thing; give one of them")
+			}
+			if len(args) > 0 {
+				path = args[0]
+			}
+			if format != "text" && format != "json" {
+				return cli.Usage("", "--format is text or json, found %q", format)
+			}
+			trust, err := openTrust(e, path, false)
+			if err != nil {
+				return err
+			}
+			if format == "json" {
+				return listJSON(e.Out, trust.Keys(), e.Now())
+			}
+			return listText(e.Out, trust.Keys(), e.Now())
+		},
+	}
+	cmd.Flags().StringVar(&path, "keys", "", "the trust `FILE`")
+	cmd.Flags().StringVar(&format, "format", "text", "print a `FORMAT`: text or json")
+	return cmd
+}
+
+func listText(w io.Writer, list []*keys.PublicKey, now time.Time) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "ID\tALGORITHM\tISSUERS\tROLES\tVALID\tSTATUS\tFINGERPRINT")
+	for _, k := range list {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cli.EscapeLine(k.ID), k.Algorithm, issuersText(k), cli.RolesText(k),
+			validityText(k), statusText(k, now), k.Fingerprint())
+	}
+	return t.Flush()
+}
+
+func validityText(k *keys.PublicKey) string {
+	var parts []string
+	if !k.NotBefore.IsZero() {
+		parts = append(parts, "from "+receipt.At(k.NotBefore).String())
+	}
+	if !k.NotAfter.IsZero() {
+		parts = append(parts, "until "+receipt.At(k.NotAfter).String())
+	}
+	if len(parts) == 0 {
+		return "always"
+	}
+	return strings.Join(parts, " ")
+}
+
+// keyStatus judges a key by the clock, as a receipt issued now would be.
+func keyStatus(k *keys.PublicKey, now time.Time) string {
+	r := k.Revoked
+	switch {
+	case r != nil && (r.Reason != receipt.ReasonSuperseded || !now.Before(r.At)):
+		return "revoked"
+	case !k.NotAfter.IsZero() && !now.Before(k.NotAfter):
+		return "expired"
+	case now.Before(k.NotBefore):
+		return "not_yet_valid"
+	}
+	return "valid"
+}
+
+func statusText(k *keys.PublicKey, now time.Time) string {
+	text := strings.ReplaceAll(keyStatus(k, now), "_", " ")
+	if r := k.Revoked; r != nil {
+		text += ", " + revocationText(r)
+	}
+	return text
+}
+
+func revocationText(r *receipt.Revocation) string {
+	if r.Reason == "" {
+		return "no reason, at " + receipt.At(r.At).String()
+	}
+	return cli.EscapeLine(r.Reason) + " at " + receipt.At(r.At).String()
+}
+
+type listedKey struct {
+	ID          string            `json:"id"`
+	Algorithm   string            `json:"algorithm"`
+	Issuers     []string          `json:"issuers"`
+	Roles       []string          `json:"roles"`
+	Origin      string            `json:"origin,omitempty"`
+	NotBefore   receipt.Time      `json:"not_before,omitzero"`
+	NotAfter    receipt.Time      `json:"not_after,omitzero"`
+	Revoked     *listedRevocation `json:"revoked,omitempty"`
+	Status      string            `json:"status"`
+	Fingerprint string            `json:"fingerprint"`
+}
+
+type listedRevocation struct {
+	At     receipt.Time `json:"at"`
+	Reason string       `json:"reason"`
+}
+
+func listJSON(w io.Writer, list []*keys.PublicKey, now time.Time) error {
+	all := make([]listedKey, 0, len(list))
+	for _, k := range list {
+		l := listedKey{ID: k.ID, Algorithm: k.Algorithm, Issuers: append([]string{}, k.Issuers...), Roles: strings.Split(cli.RolesText(k), ", "),
+			Origin: k.Origin, Status: keyStatus(k, now), Fingerprint: k.Fingerprint()}
+		if !k.NotBefore.IsZero() {
+			l.NotBefore = receipt.At(k.NotBefore)
+		}
+		if !k.NotAfter.IsZero() {
+			l.NotAfter = receipt.At(k.NotAfter)
+		}
+		if r := k.Revoked; r != nil {
+			l.Revoked = &listedRevocation{receipt.At(r.At), r.Reason}
+		}
+		all = append(all, l)
+	}
+	return print.NewJSONWriter(w).Write(`{"keys":`, all, "}\n")
+}

@@ -1,0 +1,64 @@
+package keyring
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+func newKeysRevoke(e *cli.Env) *cobra.Command {
+	var at, why, to string
+	cmd := &cobra.Command{
+		Use:   "revoke ID",
+		Short: "end the worth of a trusted key",
+		Long: `Revoke a key of a trust file. With --reason superseded its earlier signatures keep
+counting. With any other reason, or none, no signature of it counts: whoever holds
+a stolen key also holds its clock.`,
+		Example: `  receipt keys revoke key_2026_04 --reason superseded --to keys.json
+  receipt keys revoke key_2026_05 --reason compromised --at 2026-05-01T12:00:00Z --to keys.json`,
+		Args: cli.ExactArgs(1, "one key id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return revoke(e, args[0], at, why, to)
+		},
+	}
+	cmd.Flags().StringVar(&at, "at", "", "the `TIME` (RFC 3339) from which on, instead of now")
+	cmd.Flags().StringVar(&why, "reason", "", "superseded, compromised, or any other `TEXT`")
+	cmd.Flags().StringVar(&to, "to", "", "the trust `FILE`")
+	return cmd
+}
+
+func revoke(e *cli.Env, id, at, why, to string) error {
+	when := e.Now()
+	if at != "" {
+		var err error
+		if when, err = receipt.ParseTime(at); err != nil {
+			return cli.Usage("", "--at %q: %w", at, err)
+		}
+	}
+	trust, err := openTrust(e, to, false)
+	if err != nil {
+		return err
+	}
+	if _, err := trust.find(id); err != nil {
+		return err
+	}
+	if err := trust.Revoke(id, when, why); err != nil {
+		return cli.Usage("", "%q: %w", trust.path, err)
+	}
+	k, err := trust.find(id)
+	if err != nil {
+		return err
+	}
+	if err := trust.save(); err != nil {
+		return err
+	}
+	effect := "no signature of it counts"
+	if why == receipt.ReasonSuperseded {
+		effect = "signatures before that keep counting"
+	}
+	_, err = fmt.Fprintf(e.Out, "%s: revoked, %s; %s\nfingerprint  %s\n", cli.EscapeLine(id), revocationText(k.Revoked), effect, k.Fingerprint())
+	return err
+}

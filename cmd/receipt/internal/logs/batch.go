@@ -1,0 +1,30 @@
+package logs
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
+)
+
+func NewBatch(e *cli.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "batch VERB",
+		Short: "seal batches, sign checkpoints, prove what is in them",
+		Long: `Say something of many receipts at once. Two forms exist:
+
+A checkpoint is a signed note (C2SP tlog-checkpoint) over the hashes of receipts
+that are sealed already. Witnesses cosign it, and thereby tell when it existed. A proof (C2SP tlog-proof) shows that one receipt is under
+it, without the others; a proof of consistency, that a later checkpoint only adds
+to an earlier one.
+
+A batch of the content profile is sealed as a whole: each receipt states the root
+over all of them in chain.merkle_root, and a manifest lists them.`,
+		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
+  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof`,
+		Args: cobra.ArbitraryArgs,
+		RunE: issue.ExpectVerb,
+	}
+	cmd.AddCommand(newBatchSeal(e), newBatchCheckpoint(e), newBatchCosign(e), newBatchProve(e), newBatchConsistency(e))
+	return cmd
+}

@@ -1,0 +1,220 @@
+package logs
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type checkpointOptions struct {
+	input.Flags
+	logFlags
+}
+
+// logFlags say which log signs what, and where it goes.
+type logFlags struct {
+	key                              trust.KeyFlags
+	origin, extends, output, tempDir string
+	force                            bool
+}
+
+// A chooser finds the receipts that are meant, when nothing else can go wrong before.
+type chooser func() (*input.Selection, error)
+
+func newBatchCheckpoint(e *cli.Env) *cobra.Command {
+	var o checkpointOptions
+	cmd := &cobra.Command{
+		Use:   "checkpoint [PATH…] --key KEY --origin NAME",
+		Short: "sign a checkpoint over receipts",
+		Long: `Sign a checkpoint (C2SP tlog-checkpoint) over receipts: the root of the RFC 9162
+tree whose leaves are their hashes, in the order of the input, copies included.
+Folders are read in the order of their file names.
+
+The receipts are verified first, for their content and their links: if one does
+not fit its hash, or one is missing between others, nothing is signed. Whether
+their issuers signed them is not looked at.
+
+A log must never sign two checkpoints of which neither extends the other. With
+--extends, the last checkpoint that KEY signed for this origin, it is checked that
+this one does; otherwise nothing is signed. Give it for every checkpoint but the
+first: --extends FILE -o FILE --force keeps one file up to date.
+
+KEY is an Ed25519 key. Who verifies has its public half in a trust file, with
+"roles": ["checkpoint"] and "origin": NAME, as this makes it:
+
+  receipt keys generate --role checkpoint --origin NAME --private FILE --public FILE`,
+		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
+  receipt batch checkpoint more-receipts.jsonl --key log.private.json --origin log.example.net/receipts --extends checkpoint.txt`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.checkpoint(cmd.Context(), e, func() (*input.Selection, error) { return o.Selected(e, args) }, o.Long)
+		},
+	}
+	o.Flags.Register(cmd.Flags())
+	o.logFlags.add(cmd)
+	return cmd
+}
+
+func (o *logFlags) add(cmd *cobra.Command) {
+	o.key.Add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.origin, "origin", "", "the `NAME` of the log, as a URL without https://")
+	f.StringVar(&o.extends, "extends", "", "the last checkpoint of the log, a `FILE`")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	f.StringVar(&o.tempDir, "temp-dir", os.TempDir(), "keep what does not fit into memory in `DIR`")
+}
+
+func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, long bool) error {
+	private, log, err := o.signer(e)
+	if err != nil {
+		return err
+	}
+	selected, err := choose()
+	if err != nil {
+		return err
+	}
+	if selected.Stdin && o.extends == cli.StdinName {
+		return cli.Usage("", "- is given twice, but stdin can be read once")
+	}
+	last, err := o.last(e, log)
+	if err != nil {
+		return err
+	}
+	remove, err := selected.SpoolStdin(ctx, o.tempDir, false)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	out, err := issue.OpenOutput(e, o.output, o.force)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	tree, err := o.grow(ctx, e, selected, long, last)
+	if err != nil {
+		return err
+	}
+	note, err := private.SignCheckpoint(ctx, &tlog.Checkpoint{Origin: o.origin, Size: tree.Size(), Root: tree.Root()})
+	if err != nil {
+		return cli.Usage("", "%q: %w", o.key.Path, err)
+	}
+	if _, err := out.Write(note); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// signer reads the key, before anything else is done in vain.
+func (o *logFlags) signer(e *cli.Env) (*keys.PrivateKey, *tlog.Log, error) {
+	switch {
+	case o.key.Path == "":
+		return nil, nil, cli.Usage("receipt keys generate --role checkpoint --origin NAME makes a key", "--key is missing")
+	case o.origin == "":
+		return nil, nil, cli.Usage("a log is named by a URL without https://, such as log.example.net/receipts", "--origin is missing")
+	}
+	private, err := o.key.Read(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	public, ok := private.Public().Crypto().(ed25519.PublicKey)
+	if !ok {
+		return nil, nil, cli.Usage("receipt keys generate --role checkpoint --origin NAME makes a key", "the key %q is for %s; checkpoints are signed with Ed25519 keys", private.ID(), private.Algorithm())
+	}
+	log, err := tlog.NewLog(o.origin, public)
+	if err != nil {
+		return nil, nil, cli.Usage("", "--origin %q: %s", o.origin, trust.PlainMerkle(err))
+	}
+	return private, log, nil
+}
+
+// last reads the checkpoint that the new one has to extend; nil for none.
+func (o *logFlags) last(e *cli.Env, log *tlog.Log) (*trust.Head, error) {
+	if o.extends == "" {
+		return nil, nil
+	}
+	h, err := trust.ReadHead(e, o.extends, []*tlog.Log{log})
+	switch {
+	case err != nil:
+		return nil, err
+	case h.Origin != o.origin:
+		return nil, cli.Usage("", "%q is of the log %q, --origin says %q", cli.SourceName(o.extends), h.Origin, o.origin)
+	case len(h.Logs) == 0:
+		return nil, cli.Undecided("--extends takes the last checkpoint that the same key signed",
+			"%q is not signed by %q, so nobody can tell what the log signed; nothing was signed", cli.SourceName(o.extends), o.key.Path)
+	}
+	return h, nil
+}
+
+// grow verifies the receipts and makes the tree over them.
+func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *input.Selection, long bool, last *trust.Head) (*merkle.Tree, error) {
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
+	if err != nil {
+		return nil, err
+	}
+	run := stream.VerifyFiles(ctx, v, selected.Sources, stream.Options{Long: long, TempDir: o.tempDir})
+	tree := new(merkle.Tree)
+	before := merkle.EmptyRoot() // at the size of the last checkpoint
+	for rep := range run.Reports() {
+		if rep.Verdict != receipt.Verified {
+			return nil, notSigned(rep)
+		}
+		tree.Append(receipt.CheckpointLeaf(rep.ReceiptHash))
+		if last != nil && tree.Size() == last.Size {
+			before = tree.Root()
+		}
+	}
+	sum, err := run.Summary()
+	if err := sound(sum, err); err != nil {
+		return nil, err
+	}
+	selected.Skipped = append(selected.Skipped, sum.Skipped...)
+	selected.TellSkipped(e)
+	if last == nil {
+		return tree, nil
+	}
+	if err = last.CheckRoot(before); tree.Size() < last.Size {
+		err = last.TooLarge(tree.Size())
+	}
+	if err != nil {
+		return nil, cli.Refuted("a log only adds: the receipts of its last checkpoint come first, in the same order", "%w; nothing was signed", err)
+	}
+	return tree, nil
+}
+
+// notSigned words why a receipt keeps a checkpoint from being signed.
+func notSigned(rep *receipt.Report) error {
+	f := rep.Finding()
+	return &cli.Failure{Code: cli.VerdictExit(rep.Verdict), Err: fmt.Errorf("%q: %s, %s: %s; nothing was signed", rep.Address(), rep.Verdict, f.Code, print.ReasonLine(f)),
+		Hint: "receipt verify --integrity-only shows all of it"}
+}
+
+// sound makes sure that everything was read and holds together.
+func sound(sum *stream.Summary, err error) error {
+	if err := input.Fatal(err); err != nil {
+		return err
+	}
+	if list := sum.Inputs.Unreadable; len(list) > 0 {
+		return input.NotRead(list[0])
+	}
+	if list := sum.Findings; len(list) > 0 {
+		return cli.Refuted("receipt verify --integrity-only shows all of it", "%s: %s, %s; nothing was signed", print.FindingName(list[0]), list[0].Code, list[0].Detail)
+	}
+	if sum.Verdict() != receipt.Verified {
+		return cli.Usage("", "the input holds no receipt")
+	}
+	return nil
+}

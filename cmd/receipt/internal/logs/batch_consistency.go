@@ -1,0 +1,308 @@
+package logs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type consistencyOptions struct {
+	input.Flags
+	extensionFlags
+	check, keys string
+}
+
+// extensionFlags name two checkpoints, and where the proof goes.
+type extensionFlags struct {
+	from, to, output string
+	force            bool
+}
+
+func newBatchConsistency(e *cli.Env) *cobra.Command {
+	var o consistencyOptions
+	cmd := &cobra.Command{
+		Use:   "consistency --from OLD --to NEW [PATH…]",
+		Short: "prove or check that a checkpoint extends an earlier one",
+		Long: `Write the proof that the checkpoint NEW extends OLD: that the log has only added to
+its receipts. PATH… are the receipts that NEW is over, in their order.
+
+With --check, check such a proof, and the signatures of both checkpoints with keys
+that are trusted for checkpoints of their origin; no receipts are needed. Exit
+codes: 0 it extends, 1 something is false, 3 no trusted key signed.
+
+Two trees of one size, or a later tree that is smaller, are refuted: if the log
+signed both, the two checkpoints together prove that it showed different trees to
+different people.
+
+A proof is a text, each line ended by LF, hashes in base64 as RFC 9162 section
+2.1.4.1 orders them:
+
+  receiptkit/consistency-proof@v1
+  from <size of OLD> <root of OLD>
+  to <size of NEW> <root of NEW>
+  <hash>`,
+		Example: `  receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt more-receipts.jsonl -o consistency.txt
+  receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt --check consistency.txt --keys keys.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), e, args)
+		},
+	}
+	f := cmd.Flags()
+	o.Flags.Register(f)
+	o.extensionFlags.register(f, "")
+	f.StringVar(&o.check, "check", "", "check this proof, a `FILE`, instead of making one")
+	f.StringVar(&o.keys, "keys", "", "with --check: trusted keys, a JWK Set `FILE`")
+	return cmd
+}
+
+// register names the flags of the checkpoints with a suffix, for verbs of which
+// --from is taken.
+func (o *extensionFlags) register(f *pflag.FlagSet, suffix string) {
+	f.StringVar(&o.from, "from"+suffix, "", "the earlier checkpoint, a `FILE`")
+	f.StringVar(&o.to, "to"+suffix, "", "the later checkpoint, a `FILE`")
+	f.StringVarP(&o.output, "output", "o", "", "write the proof to this `FILE`")
+	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+}
+
+func (o *consistencyOptions) run(ctx context.Context, e *cli.Env, paths []string) error {
+	switch {
+	case o.from == "" || o.to == "":
+		return cli.Usage("receipt batch consistency --help shows examples", "--from OLD and --to NEW are both needed")
+	case o.check == "" && o.keys != "":
+		return cli.Usage("", "--keys goes with --check: a proof is made without keys")
+	case o.check != "" && (len(paths) > 0 || o.FilesFrom != ""):
+		return cli.Usage("", "--check takes no receipts: the proof stands for them")
+	case o.check != "" && o.output != "":
+		return cli.Usage("", "--check writes no proof, so it excludes -o")
+	}
+	if o.check != "" {
+		if err := cli.OnceStdin(o.from, o.to, o.check); err != nil {
+			return err
+		}
+		return o.verify(e)
+	}
+	return o.prove(ctx, e, func() (*input.Selection, error) { return o.Selected(e, paths) }, o.Long)
+}
+
+func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long bool) error {
+	selected, err := choose()
+	if err != nil {
+		return err
+	}
+	places := []string{o.from, o.to}
+	if selected.Stdin {
+		places = append(places, cli.StdinName)
+	}
+	if err := cli.OnceStdin(places...); err != nil {
+		return err
+	}
+	from, to, err := o.heads(e, nil)
+	if err != nil {
+		return err
+	}
+	if code, text := forked(from, to); code != "" {
+		hint := "if the log signed both, keep both: together they prove that it showed two trees"
+		if code == receipt.CodeTruncated {
+			hint = wrongOrder
+		}
+		return cli.Refuted(hint, "%s: %s\n  %s: %s\n  %s: %s",
+			code, text, cli.SourceName(from.Path), from, cli.SourceName(to.Path), to)
+	}
+	leaves, err := readLeaves(ctx, selected, long, to.Size, func(*stream.Document, canon.Digest) {})
+	if err != nil {
+		return err
+	}
+	selected.TellSkipped(e)
+	for _, h := range []*trust.Head{to, from} {
+		if err := h.Over(leaves); err != nil {
+			return err
+		}
+	}
+	proof, err := tlog.ProveExtension(leaves, from.Size)
+	if err != nil {
+		return err
+	}
+	return cli.WriteOutput(e, o.output, proof.Format(), 0o644, o.force)
+}
+
+// heads reads both checkpoints, which have to be of one log and not be empty.
+func (o *extensionFlags) heads(e *cli.Env, logs []*tlog.Log) (from, to *trust.Head, err error) {
+	if from, err = trust.ReadHead(e, o.from, logs); err != nil {
+		return nil, nil, err
+	}
+	if to, err = trust.ReadHead(e, o.to, logs); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case from.Origin != to.Origin:
+		return nil, nil, cli.Usage("", "the checkpoints are of two logs, %q and %q", from.Origin, to.Origin)
+	case from.Size == 0:
+		return nil, nil, cli.Usage("", "%q is over no receipts, which every tree extends: there is nothing to prove", cli.SourceName(o.from))
+	}
+	return from, to, nil
+}
+
+// forked reports what two checkpoints contradict each other in, "" for nothing.
+func forked(from, to *trust.Head) (code receipt.Code, text string) {
+	switch {
+	case from.Size > to.Size:
+		return receipt.CodeTruncated, fmt.Sprintf("the later tree is smaller: %s, behind %s", trust.LeavesText(to.Size), trust.LeavesText(from.Size))
+	case from.Size == to.Size && from.Root != to.Root:
+		return receipt.CodeMerkleRootMismatch, fmt.Sprintf("two trees of %s", trust.LeavesText(from.Size))
+	}
+	return "", ""
+}
+
+// verify checks a proof and says what came of it.
+func (o *consistencyOptions) verify(e *cli.Env) error {
+	file, err := trust.ReadKeys(e, o.keys)
+	if err != nil {
+		return err
+	}
+	logs, byLog := file.Logs()
+	from, to, err := o.heads(e, logs)
+	if err != nil {
+		return err
+	}
+	proof, err := readExtension(e, o.check)
+	if err != nil {
+		return err
+	}
+	r := &consistency{from: from, to: to, file: file}
+	r.judge(proof)
+	r.sign(byLog)
+	if err := r.print(e); err != nil {
+		return err
+	}
+	return cli.ExitWith(cli.VerdictExit(r.verdict))
+}
+
+func readExtension(e *cli.Env, path string) (*tlog.Extension, error) {
+	data, err := input.ReadBounded(e, path, trust.MaxNoteBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	x, err := tlog.ParseExtension(data)
+	switch {
+	case err == nil:
+		return x, nil
+	case bytes.HasPrefix(data, []byte("receiptkit/consistency-proof@v1")):
+		return nil, cli.Refuted("", "%q: %s: %s", cli.SourceName(path), receipt.CodeProofInvalid, trust.PlainMerkle(err))
+	}
+	return nil, cli.Usage("receipt batch consistency writes such a file", "%q: %s", cli.SourceName(path), trust.PlainMerkle(err))
+}
+
+// A consistency is what is found out of two checkpoints and a proof.
+type consistency struct {
+	from, to *trust.Head
+	file     *trust.KeyFile
+	verdict  receipt.Verdict
+	code     receipt.Code
+	text     string
+	signers  []string
+}
+
+// judge compares the proof with the checkpoints.
+func (r *consistency) judge(x *tlog.Extension) {
+	r.verdict = receipt.Refuted
+	if r.code, r.text = forked(r.from, r.to); r.code != "" {
+		return
+	}
+	r.code = receipt.CodeProofInvalid
+	switch {
+	case x.Size1 != r.from.Size || x.Root1 != r.from.Root:
+		r.text = fmt.Sprintf("the proof is from another tree: %s, root %v", trust.LeavesText(x.Size1), x.Root1)
+		return
+	case x.Size2 != r.to.Size || x.Root2 != r.to.Root:
+		r.text = fmt.Sprintf("the proof is to another tree: %s, root %v", trust.LeavesText(x.Size2), x.Root2)
+		return
+	}
+	if err := x.Check(); err != nil {
+		r.text = trust.PlainMerkle(err)
+		return
+	}
+	r.verdict, r.code, r.text = receipt.Verified, "", "the later tree extends the earlier one"
+}
+
+// sign finds out who signed. A proof between checkpoints that no trusted key
+// signed shows nothing of a log.
+func (r *consistency) sign(byLog map[*tlog.Log]*receipt.Key) {
+	for _, h := range []*trust.Head{r.from, r.to} {
+		name, code := signerOf(h, byLog)
+		switch {
+		case code == "":
+			r.signers = append(r.signers, name)
+		case r.verdict == receipt.Refuted:
+		case code == receipt.CodeKeyRevoked: // also beside one that nobody signed
+			r.verdict, r.code, r.text = receipt.Refuted, code, fmt.Sprintf("%s signed %q, and is revoked", name, cli.SourceName(h.Path))
+		case r.verdict == receipt.Verified:
+			r.verdict, r.code, r.text = receipt.Undecided, code, fmt.Sprintf("no trusted key of the log %q signed %q", h.Origin, cli.SourceName(h.Path))
+		}
+	}
+}
+
+// signerOf returns the key by which the log signed a checkpoint, or why none
+// counts. A checkpoint states no time, so a stolen key never counts.
+func signerOf(h *trust.Head, byLog map[*tlog.Log]*receipt.Key) (name string, code receipt.Code) {
+	code = receipt.CodeUnknownKey
+	for _, log := range h.Logs {
+		k := byLog[log]
+		if k.Revoked == nil || k.Revoked.Reason == receipt.ReasonSuperseded {
+			return k.ID, ""
+		}
+		name, code = k.ID, receipt.CodeKeyRevoked
+	}
+	return name, code
+}
+
+func (r *consistency) print(e *cli.Env) error {
+	var b bytes.Buffer
+	title := r.verdict.String()
+	if r.code != "" {
+		title += ", " + string(r.code)
+	}
+	fmt.Fprintf(&b, "%s: %s\n", print.PaintIf(e.Colored(), r.verdict, title), cli.EscapeLine(r.text))
+	row := func(label, text string) { fmt.Fprintf(&b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text)) }
+	row("log", r.from.Origin)
+	row("from", r.from.String())
+	row("to", r.to.String())
+	if len(r.signers) > 0 {
+		names := r.signers[:1]
+		if r.signers[0] != r.signers[len(r.signers)-1] {
+			names = r.signers
+		}
+		row("signed by", strings.Join(names, ", "))
+	}
+	if r.code == receipt.CodeTruncated || r.code == receipt.CodeMerkleRootMismatch {
+		row("next", r.advice())
+	}
+	row("keys", r.file.String())
+	_, err := e.Out.Write(b.Bytes())
+	return err
+}
+
+const wrongOrder = "make sure that the first of the two is the earlier one; a log never shrinks"
+
+// advice says what two trees mean.
+func (r *consistency) advice() string {
+	switch {
+	case r.code == receipt.CodeTruncated:
+		return wrongOrder
+	case len(r.signers) == 2:
+		return "keep both checkpoints: together they prove that the log showed two trees"
+	}
+	return "find out who made them: no trusted key of the log signed both"
+}

@@ -1,0 +1,219 @@
+package logs
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+type cosignOptions struct {
+	key          trust.KeyFlags
+	keys, output string
+	force        bool
+}
+
+func newBatchCosign(e *cli.Env) *cobra.Command {
+	var o cosignOptions
+	cmd := &cobra.Command{
+		Use:   "cosign CHECKPOINT --key WITNESS",
+		Short: "add a witness's cosignature to a checkpoint",
+		Long: `Add the cosignature of a witness (C2SP tlog-cosignature, cosignature/v1) to a
+signed checkpoint: that it existed at this time. Policies ask for so many of them,
+and a receipt outlives the theft of its issuer's key in a checkpoint that was
+cosigned before.
+
+WITNESS is an Ed25519 key with the role witness, as this makes it; its name in the
+checkpoint is its origin, or its key id:
+
+  receipt keys generate --any-issuer --role witness --id NAME --private FILE --public FILE
+
+With --keys the checkpoint has to be signed by a trusted key of its log, or nothing
+is written. A checkpoint that the witness has cosigned already stays as it is, with
+the earlier time.
+
+A witness cosigns what extends the last checkpoint that it cosigned of a log, and
+nothing else: receipt batch consistency --check shows that.`,
+		Example: `  receipt batch cosign checkpoint.txt --key witness.private.json --keys keys.json -o cosigned.txt
+  receipt batch cosign checkpoint.txt --key witness.private.json`,
+		Args: cli.ExactArgs(1, "one checkpoint"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.cosign(cmd.Context(), e, args[0])
+		},
+	}
+	o.key.Add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.keys, "keys", "", "trusted keys, a JWK Set `FILE`, to check the log's signature and the witness's role")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	return cmd
+}
+
+func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) error {
+	if err := cli.OnceStdin(path, o.key.Path); err != nil {
+		return err
+	}
+	file, err := o.trusted(e)
+	if err != nil {
+		return err
+	}
+	w, err := o.witness(e, file)
+	if err != nil {
+		return err
+	}
+	c, err := w.open(e, path, file)
+	if err != nil {
+		return err
+	}
+	if err := c.add(ctx, e.Now()); err != nil {
+		return cli.Usage("", "%q: %w", cli.SourceName(path), err)
+	}
+	if err := cli.WriteOutput(e, o.output, c.Note, 0o644, o.force); err != nil {
+		return err
+	}
+	if o.output == "" || o.output == cli.StdinName {
+		return nil // stdout is the checkpoint
+	}
+	return c.print(e)
+}
+
+// trusted reads the trusted keys; nil when none are named.
+func (o *cosignOptions) trusted(e *cli.Env) (*trust.KeyFile, error) {
+	if o.keys == "" {
+		return nil, nil
+	}
+	return trust.ReadKeys(e, o.keys)
+}
+
+// A cosigner is a witness's key and the name that it cosigns under.
+type cosigner struct {
+	key     *keys.PrivateKey
+	name    string
+	witness *tlog.Witness
+}
+
+// witness reads the key. What it is for, the trusted keys say when they have it, and
+// else its own file.
+func (o *cosignOptions) witness(e *cli.Env, file *trust.KeyFile) (*cosigner, error) {
+	const hint = "receipt keys generate --any-issuer --role witness makes a key"
+	if o.key.Path == "" {
+		return nil, cli.Usage(hint, "--key is missing")
+	}
+	private, err := o.key.Read(e)
+	if err != nil {
+		return nil, err
+	}
+	public := private.Public()
+	if file != nil {
+		for _, k := range file.Set.Keys() {
+			if k.Thumbprint == public.Thumbprint && (k.ID == public.ID || !public.Has(receipt.RoleWitness)) {
+				public = k
+			}
+		}
+	}
+	if !public.Has(receipt.RoleWitness) {
+		return nil, cli.Usage(hint, "the key %q is for the role %s, and cosigning takes the role witness", public.ID, cli.RolesText(public))
+	}
+	material, ok := public.Crypto().(ed25519.PublicKey)
+	if !ok {
+		return nil, cli.Usage(hint, "the key %q is for %s; checkpoints are cosigned with Ed25519 keys", public.ID, public.Algorithm)
+	}
+	w := &cosigner{key: private, name: cmp.Or(public.Origin, public.ID)}
+	if w.witness, err = tlog.NewWitness(w.name, material); err != nil {
+		return nil, cli.Usage("give the key an --origin", "%q: %s", o.key.Path, trust.PlainMerkle(err))
+	}
+	return w, nil
+}
+
+// A cosigned checkpoint is one that gets a cosignature, or has it already.
+type cosigned struct {
+	*trust.Head
+	by      *cosigner
+	log     string    // the trusted key by which the log signed; "" when nobody looked
+	at      time.Time // of the cosignature
+	already bool
+}
+
+// open reads a checkpoint, and refuses one that the witness must not cosign: one that
+// is malformed or false, or of a log that no trusted key vouches for.
+func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned, error) {
+	var logs []*tlog.Log
+	var byLog map[*tlog.Log]*receipt.Key
+	if file != nil {
+		logs, byLog = file.Logs()
+	}
+	h, err := trust.ReadHead(e, path, logs, w.witness)
+	if err != nil {
+		return nil, err
+	}
+	c := &cosigned{Head: h, by: w}
+	for _, s := range h.Cosignatures {
+		c.at, c.already = s.At, true
+	}
+	if file == nil {
+		return c, nil
+	}
+	name, code := signerOf(h, byLog)
+	switch code {
+	case "":
+		c.log = name
+	case receipt.CodeKeyRevoked:
+		return nil, cli.Refuted("", "%q: %s: %q signed it, and is revoked; nothing was cosigned", cli.SourceName(path), code, name)
+	default:
+		return nil, cli.Undecided("--keys names a file with the key of the log, with the role checkpoint and its origin",
+			"%q: %s: no trusted key of the log %q signed it; nothing was cosigned", cli.SourceName(path), code, h.Origin)
+	}
+	for _, log := range logs {
+		if log.Name() == h.Origin && log.Key().Equal(w.witness.Key()) {
+			return nil, cli.Usage("a witness is somebody else than the log", "%q is a key of the log %q itself", w.key.ID(), h.Origin)
+		}
+	}
+	return c, nil
+}
+
+// add cosigns, unless the witness has done that already.
+func (c *cosigned) add(ctx context.Context, now time.Time) error {
+	if c.already {
+		return nil
+	}
+	note, err := c.by.key.Cosign(ctx, c.by.name, c.Note, now)
+	if err != nil {
+		return err
+	}
+	signed, err := tlog.OpenSigned(note, nil, []*tlog.Witness{c.by.witness}) // a note has a limit
+	if err != nil {
+		return err
+	}
+	c.Note, c.at = note, signed.Cosignatures[0].At
+	return nil
+}
+
+func (c *cosigned) print(e *cli.Env) error {
+	var b bytes.Buffer
+	word := "cosigned"
+	if c.already {
+		word = "cosigned already, and left as it was"
+	}
+	fmt.Fprintf(&b, "%s: %s\n", word, c.Head)
+	row := func(label, text string) { fmt.Fprintf(&b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text)) }
+	row("log", c.Origin)
+	if c.log != "" {
+		row("signed by", c.log)
+	} else {
+		row("not checked", "who signed the checkpoint (--keys)")
+	}
+	row("witness", c.by.name)
+	row("time", receipt.At(c.at).String())
+	_, err := e.Out.Write(b.Bytes())
+	return err
+}

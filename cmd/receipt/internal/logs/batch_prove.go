@@ -1,0 +1,153 @@
+package logs
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type proveOptions struct {
+	input.Flags
+	proveFlags
+}
+
+// proveFlags say what is proved, and where the proof goes.
+type proveFlags struct {
+	checkpoint, receipt, output string
+	force                       bool
+}
+
+func newBatchProve(e *cli.Env) *cobra.Command {
+	var o proveOptions
+	cmd := &cobra.Command{
+		Use:   "prove [PATH…] --checkpoint FILE --receipt ID|FILE",
+		Short: "prove that a receipt is under a checkpoint",
+		Long: `Write the proof (C2SP tlog-proof) that a receipt is under a checkpoint. It holds
+the checkpoint itself, so receipt, proof and key are all that verify --proof needs.
+
+PATH… are the receipts that the checkpoint is over, in their order; more may
+follow. The root over them has to be the checkpoint's. Its signatures are for who
+verifies to check. --receipt is a file if there is one of that name, else the
+receipt_id of a receipt in PATH….`,
+		Example: `  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof
+  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt_01K0TASK`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.prove(cmd.Context(), e, func() (*input.Selection, error) { return o.Selected(e, args) }, o.Long)
+		},
+	}
+	o.Flags.Register(cmd.Flags())
+	o.proveFlags.register(cmd.Flags())
+	return cmd
+}
+
+func (o *proveFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.checkpoint, "checkpoint", "", "the checkpoint, a `FILE`")
+	f.StringVar(&o.receipt, "receipt", "", "the receipt: `ID|FILE`")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`, best named .tlog-proof")
+	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+}
+
+func (o *proveFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long bool) error {
+	if o.checkpoint == "" || o.receipt == "" {
+		return cli.Usage("--help shows examples", "--checkpoint FILE and --receipt ID|FILE are both needed")
+	}
+	selected, err := choose()
+	if err != nil {
+		return err
+	}
+	places := []string{o.checkpoint, o.receipt}
+	if selected.Stdin {
+		places = append(places, cli.StdinName)
+	}
+	if err := cli.OnceStdin(places...); err != nil {
+		return err
+	}
+	h, err := trust.ReadHead(e, o.checkpoint, nil)
+	if err != nil {
+		return err
+	}
+	wanted, err := o.wanted(e)
+	if err != nil {
+		return err
+	}
+	proof, err := wanted.prove(ctx, selected, long, h)
+	if err != nil {
+		return err
+	}
+	selected.TellSkipped(e)
+	return cli.WriteOutput(e, o.output, proof.Format(), 0o644, o.force)
+}
+
+// wanted is the receipt that is to be proved, and where it was found.
+type wanted struct {
+	name  string
+	id    string       // "" for a file
+	hash  canon.Digest // of the file, or of the one found by its id
+	found bool
+	index uint64
+	seen  uint64 // receipts so far
+	twice bool   // several receipts have the id
+}
+
+func (o *proveFlags) wanted(e *cli.Env) (*wanted, error) {
+	if _, err := os.Stat(o.receipt); err != nil && o.receipt != cli.StdinName {
+		return &wanted{name: o.receipt, id: o.receipt}, nil
+	}
+	data, err := input.ReadInput(e, o.receipt)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := receipt.ParseSealed(data)
+	if err != nil {
+		return nil, cli.Refuted("receipt verify --integrity-only shows all of it", "%q: %w", cli.SourceName(o.receipt), err)
+	}
+	return &wanted{name: cli.SourceName(o.receipt), hash: sealed.Hash()}, nil
+}
+
+// look compares one receipt after the other with the one that is wanted.
+func (w *wanted) look(d *stream.Document, hash canon.Digest) {
+	at := w.seen
+	w.seen++
+	switch {
+	case w.id == "" && hash != w.hash:
+	case w.id != "" && d.Root().Member("receipt_id").String() != w.id:
+	case w.found:
+		w.twice = w.twice || hash != w.hash
+	default:
+		w.found, w.index, w.hash = true, at, hash
+	}
+}
+
+func (w *wanted) prove(ctx context.Context, selected *input.Selection, long bool, h *trust.Head) (*tlog.Proof, error) {
+	leaves, err := readLeaves(ctx, selected, long, h.Size, w.look)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Over(leaves); err != nil {
+		return nil, err
+	}
+	switch {
+	case w.twice:
+		return nil, cli.Usage("name the receipt by a file", "several receipts have the receipt_id %q", w.name)
+	case !w.found:
+		return nil, cli.Refuted("--receipt takes a receipt_id or a file", "%q is not among the %s of the input", w.name, trust.LeavesText(w.seen))
+	case w.index >= h.Size:
+		return nil, cli.Refuted("a later checkpoint includes it", "%q is number %d of the input, the checkpoint is over the first %s", w.name, w.index+1, trust.LeavesText(h.Size))
+	}
+	hashes, err := merkle.ProveInclusion(leaves, w.index)
+	if err != nil {
+		return nil, err
+	}
+	return &tlog.Proof{Index: w.index, Hashes: hashes, Checkpoint: h.Note}, nil
+}

@@ -1,0 +1,266 @@
+package logs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/batch"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type batchSealOptions struct {
+	input.Flags
+	previous         string
+	key              trust.KeyFlags
+	output, manifest string
+	force            bool
+}
+
+func newBatchSeal(e *cli.Env) *cobra.Command {
+	var o batchSealOptions
+	cmd := &cobra.Command{
+		Use:   "seal [DRAFT…] --manifest FILE -o FILE",
+		Short: "make one batch of drafts",
+		Long: fmt.Sprintf(`Make receipts of drafts, in their order, as one batch of the content profile: each
+states the root over all of them. They are linked, hashed and, with --key, signed,
+as receipt seal does it; at most %s of them. -o FILE ends in .jsonl, .ndjson or
+.cborseq; without it the receipts go to stdout, one a line.
+
+The manifest lists the receipts of the batch, and verify --batch takes it.
+
+--previous is what the drafts follow: a hash or a receipt when they are all of one
+stream; otherwise the report of an earlier verification, which has to state a head
+for every stream of the batch. Without it each stream begins here.`, cli.Count(batch.MaxEntries)),
+		Example: `  receipt batch seal drafts.jsonl --key issuer.private.json --manifest manifest.json -o batch.jsonl
+  receipt batch seal draft.json --previous last-receipt.json --manifest manifest.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return batchSeal(cmd.Context(), e, args, &o)
+		},
+	}
+	f := cmd.Flags()
+	o.Flags.Register(f)
+	f.StringVar(&o.previous, "previous", "", "what the drafts follow: `HASH|FILE|REPORT`")
+	f.StringVarP(&o.output, "output", "o", "", "write the receipts to this `FILE`")
+	f.StringVar(&o.manifest, "manifest", "", "write the manifest to this `FILE`")
+	f.BoolVar(&o.force, "force", false, "overwrite the output files")
+	o.key.Add(cmd)
+	return cmd
+}
+
+func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOptions) error {
+	switch {
+	case o.manifest == "" || o.manifest == cli.StdinName:
+		return cli.Usage("receipt batch seal --help shows examples", "--manifest FILE is missing")
+	case o.output != "" && cli.SameFile(o.output, o.manifest):
+		return cli.Usage("", "--manifest and -o name the same file, %q", o.manifest)
+	}
+	selected, err := o.Selected(e, paths)
+	if err != nil {
+		return err
+	}
+	if selected.Stdin && o.previous == cli.StdinName {
+		return cli.Usage("", "the drafts and --previous are both -, but stdin can be read once")
+	}
+	out, err := issue.NewDocumentWriter(e, o.output, []string{".jsonl", ".ndjson", ".cborseq"}, o.force)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	manifest, err := print.NewReportFile(o.manifest, o.force)
+	if err != nil {
+		return err
+	}
+	defer manifest.Discard()
+	made, err := o.make(ctx, e, selected)
+	if err != nil {
+		return err
+	}
+	return o.write(made, out, manifest)
+}
+
+// make reads the drafts and seals them.
+func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input.Selection) (*batch.Batch, error) {
+	drafts, places, err := o.drafts(ctx, selected)
+	if err != nil {
+		return nil, err
+	}
+	selected.TellSkipped(e)
+	heads, err := headsOf(e, o.previous, drafts)
+	if err != nil {
+		return nil, err
+	}
+	var signer receipt.Signer // nil: unsigned
+	signed, err := o.key.Given()
+	if err != nil {
+		return nil, err
+	}
+	if signed {
+		private, err := o.key.Read(e)
+		if err != nil {
+			return nil, err
+		}
+		warnOtherKeys(e, drafts, private.ID())
+		signer = keys.NewSigner(private, e.Now)
+	}
+	sealer, err := receipt.NewSealer()
+	if err != nil {
+		return nil, err
+	}
+	made, err := batch.Seal(ctx, sealer, drafts, heads, signer)
+	if err != nil {
+		return nil, batchFailure(err, places)
+	}
+	return made, nil
+}
+
+// drafts reads the drafts, and where each came from.
+func (o *batchSealOptions) drafts(ctx context.Context, selected *input.Selection) (drafts []*canon.Document, places []string, err error) {
+	err = selected.Each(ctx, o.Long, func(d *stream.Document) error {
+		if len(drafts) == batch.MaxEntries {
+			return cli.Usage("seal several batches, one after the other", "the input has more than %s drafts", cli.Count(batch.MaxEntries))
+		}
+		draft, err := canon.Parse(bytes.Clone(d.Document.Source()))
+		if err != nil {
+			return err
+		}
+		drafts, places = append(drafts, draft), append(places, d.Address())
+		return nil
+	})
+	if err == nil && len(drafts) == 0 {
+		err = cli.Usage("", "the input holds no draft")
+	}
+	return drafts, places, err
+}
+
+// headsOf finds what the first draft of each stream follows.
+func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.Stream]chain.Head, error) {
+	heads := map[chain.Stream]chain.Head{}
+	if previous == "" {
+		return heads, nil
+	}
+	for _, d := range drafts {
+		heads[chain.StreamOf(d)] = chain.Head{}
+	}
+	if len(heads) == 1 {
+		only := chain.StreamOf(drafts[0])
+		head, err := issue.HeadOf(e, previous, only)
+		heads[only] = head
+		return heads, err
+	}
+	k, err := input.ReadKnown(e, previous)
+	switch {
+	case err != nil:
+		return nil, err
+	case k.Summary == nil:
+		return nil, cli.Usage("give a report of an earlier run, which names the heads of all streams", "the drafts are of %s streams, so one hash or receipt cannot be what they follow", cli.Count(len(heads)))
+	case k.Summary.Verdict() != receipt.Verified:
+		return nil, cli.Usage("give a report that says verified", "%q says %s, so the heads that it states prove nothing", previous, k.Summary.Verdict())
+	}
+	stated := k.Summary.Heads()
+	for s := range heads {
+		head, found := stated[s]
+		if !found {
+			return nil, issue.NoHead(previous, s)
+		}
+		heads[s] = head
+	}
+	return heads, nil
+}
+
+// warnOtherKeys says that drafts name another key than the one that signs.
+func warnOtherKeys(e *cli.Env, drafts []*canon.Document, id string) {
+	others := 0
+	for _, d := range drafts {
+		if named := d.Root().Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != id {
+			others++
+		}
+	}
+	if others > 0 {
+		fmt.Fprintf(e.Err, "receipt: warning: in %s the issuer's key is another one; a signature by %s can only count as a witness's\n",
+			cli.Plural(others, "draft", ""), cli.EscapeLine(fmt.Sprintf("%q", id)))
+	}
+}
+
+// maxDrafts is how many drafts a failure words.
+const maxDrafts = 20
+
+// batchFailure words every problem of every draft.
+func batchFailure(err error, places []string) error {
+	list := draftErrors(err)
+	if len(list) == 0 {
+		return cli.Usage("", "%w", err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s of %s cannot be sealed, so none was", cli.Count(len(list)), cli.Plural(len(places), "draft", ""))
+	for i, d := range list {
+		if i == maxDrafts {
+			fmt.Fprintf(&b, "\n  and %s more", cli.Count(len(list)-i))
+			break
+		}
+		fmt.Fprintf(&b, "\n  %s", cli.EscapeLine(places[d.Index]))
+		var invalid *receipt.InvalidError
+		if !errors.As(d.Err, &invalid) {
+			fmt.Fprintf(&b, "\n    %s", cli.EscapeLine(d.Err.Error()))
+			continue
+		}
+		for _, p := range invalid.Problems {
+			at := ""
+			if p.Pointer != "" {
+				at = " at " + cli.EscapeLine(p.Pointer)
+			}
+			fmt.Fprintf(&b, "\n    %s%s: %s", p.Code, at, cli.EscapeLine(p.Detail))
+		}
+	}
+	return cli.Refuted("", "%s", b.String())
+}
+
+func draftErrors(err error) (list []*batch.DraftError) {
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	for _, err := range all {
+		var d *batch.DraftError
+		if errors.As(err, &d) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// write writes both files or none.
+func (o *batchSealOptions) write(made *batch.Batch, out *issue.DocumentWriter, manifest *print.ReportFile) error {
+	for _, r := range made.Receipts {
+		if err := out.Put(r.ID(), r.Document()); err != nil {
+			return err
+		}
+	}
+	if _, err := manifest.Write(made.Manifest.Marshal()); err != nil {
+		return cli.Usage("", "%q: %w", o.manifest, cli.Reason(err))
+	}
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	if err := manifest.Commit(); err != nil {
+		if out.File != nil && !o.force {
+			os.Remove(o.output)
+		}
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+type ledgerFsckOptions struct {
+	trust.PolicyFlags
+	expect string
+	limit  int
+}
+
+func newLedgerFsck(e *cli.Env) *cobra.Command {
+	var o ledgerFsckOptions
+	cmd := &cobra.Command{
+		Use:   "fsck FILE",
+		Short: "check a ledger: its file, each receipt, each chain",
+		Long: `Read all of a ledger and verify it again: the structures of the file, each receipt,
+its row, its place in its chain, and the heads. Nothing is repaired.
+
+A ledger whose newest receipts were removed with their heads, or that was replaced by
+an older copy, looks sound from inside. FILE-head, which lies beside a ledger, shows
+it; a copy is elsewhere and has none. --expect-head takes what was known before: the
+hash of a receipt, or a report that receipt verify wrote, all of whose heads must be
+in the ledger.
+
+Exit status: 0 all is verified, 1 something is damaged, 3 undecided, 2 not checked.`,
+		Example: `  receipt ledger fsck ledger.db --integrity-only
+  receipt ledger fsck ledger.db --keys keys.json`,
+		Args: onlyLedgerFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), e, args[0])
+		},
+	}
+	o.PolicyFlags.Register(cmd.Flags())
+	cmd.Flags().StringVar(&o.expect, "expect-head", "", "the `HASH` of a receipt that must be there, or a REPORT whose heads must be")
+	cmd.Flags().IntVar(&o.limit, "limit", 20, "print `N` faults; the rest is counted")
+	return cmd
+}
+
+func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) error {
+	v, file, err := o.Verifier(e)
+	if err != nil {
+		return err
+	}
+	var expected input.Known
+	if o.expect != "" {
+		if expected, err = input.ReadKnown(e, o.expect); err != nil {
+			return err
+		}
+	}
+	l, err := input.OpenLedger(ctx, path, false)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	told := 0
+	tell := func(f ledger.Fault) {
+		if told++; told <= o.limit {
+			fmt.Fprintf(e.Out, "%s: refuted, %s%s: %s\n", cli.EscapeLine(path), f.Code, faultPlace(f), cli.EscapeLine(f.Detail))
+		}
+	}
+	c, err := l.Check(ctx, v, tell)
+	if err != nil {
+		return cli.Usage("", "%q is not checked to its end: %w", path, err)
+	}
+	if err := expectHeads(ctx, l, expected, tell); err != nil {
+		return err
+	}
+	if more := told - o.limit; more > 0 {
+		fmt.Fprintf(e.Out, "%s more\n", cli.Plural(more, "fault", ""))
+	}
+	return o.total(e, path, c, file, told)
+}
+
+// faultPlace names the receipt of a fault, as far as it is known.
+func faultPlace(f ledger.Fault) string {
+	var parts []string
+	if f.ID != "" {
+		parts = append(parts, fmt.Sprintf("receipt %q", f.ID))
+	}
+	if f.Position > 0 {
+		parts = append(parts, fmt.Sprintf("number %d", f.Position))
+	}
+	text := strings.Join(parts, ", ")
+	if f.Stream != nil {
+		text = strings.TrimSpace(text + " of " + issue.StreamText(*f.Stream))
+	}
+	if text == "" {
+		return ""
+	}
+	return ", " + cli.EscapeLine(text)
+}
+
+// expectHeads looks for heads that were known before.
+func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func(ledger.Fault)) error {
+	wanted := map[chain.Stream]chain.Head{}
+	if k.Summary != nil {
+		wanted = k.Summary.Heads()
+	} else if !(chain.Head{Hash: k.Hash}).IsZero() {
+		s := chain.Stream{}
+		if k.Stream != nil {
+			s = *k.Stream
+		}
+		wanted[s] = chain.Head{Hash: k.Hash}
+	}
+	for s, head := range wanted {
+		found, ok, err := l.Find(ctx, head.Hash)
+		if err != nil && !errors.As(err, new(*ledger.DamageError)) { // which is no such receipt
+			return cli.Usage("", "%w", err)
+		}
+		f := ledger.Fault{Code: string(receipt.CodeHeadMismatch), Detail: fmt.Sprintf("the receipt with the hash %v is not in the ledger: it was rolled back or cut off, or is another one", head.Hash)}
+		if named := s != (chain.Stream{}); named {
+			f.Stream = &s
+			ok = ok && found == s
+		}
+		if !ok {
+			tell(f)
+		}
+	}
+	return nil
+}
+
+// total prints what was checked, and decides.
+func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, file *trust.KeyFile, faults int) error {
+	for _, s := range c.Streams {
+		fmt.Fprintf(e.Out, "stream       %s: %s, head %v\n", cli.EscapeLine(issue.StreamText(s.Stream)), cli.Plural(int(s.Head.Count), "receipt", ""), s.Head.Hash)
+	}
+	if o.expect == "" && !c.Marked {
+		fmt.Fprintln(e.Out, "not checked  whether receipts are missing behind the heads (--expect-head)")
+	}
+	if o.IntegrityOnly {
+		fmt.Fprintln(e.Out, "not checked  signatures (--integrity-only)")
+	} else {
+		fmt.Fprintf(e.Out, "keys         %s\n", cli.EscapeLine(file.String()))
+	}
+	verdict := receipt.Undecided
+	switch {
+	case faults > 0:
+		verdict = receipt.Refuted
+	case c.Undecided == 0:
+		verdict = receipt.Verified
+	}
+	word := verdict.String()
+	if verdict == receipt.Verified && o.IntegrityOnly {
+		word = "intact"
+	}
+	fmt.Fprintf(e.Out, "%s: %s: %s, %d verified, %d undecided, %s\n", cli.EscapeLine(path), word,
+		cli.Plural(c.Receipts, "receipt", ""), c.Verified, c.Undecided, cli.Plural(faults, "fault", ""))
+	return cli.ExitWith(cli.VerdictExit(verdict))
+}

@@ -1,0 +1,130 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type ledgerImportOptions struct {
+	input.Flags
+	trust.PolicyFlags
+}
+
+func newLedgerImport(e *cli.Env) *cobra.Command {
+	var o ledgerImportOptions
+	cmd := &cobra.Command{
+		Use:   "import FILE [PATH…]",
+		Short: "store receipts that were issued elsewhere",
+		Long: `Store receipts that were issued elsewhere, in the order of the input: whatever
+receipt verify reads. Each must be verified, by the keys that receipt verify takes,
+and follow the last receipt of its stream in the ledger. Receipts that are there
+already are left as they are, so that an import can be repeated.
+
+The first receipt that does not fit ends the import; those before it are stored.`,
+		Example: `  receipt ledger import ledger.db receipt.json --keys keys.json
+  receipt ledger import ledger.db --integrity-only - <receipt.json`,
+		Args: ledgerFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), e, args[0], args[1:])
+		},
+	}
+	o.Flags.Register(cmd.Flags())
+	o.PolicyFlags.Register(cmd.Flags())
+	return cmd
+}
+
+func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, inputs []string) error {
+	selected, err := o.Selected(e, inputs)
+	if err != nil {
+		return err
+	}
+	v, _, err := o.Verifier(e)
+	if err != nil {
+		return err
+	}
+	l, err := input.OpenLedger(ctx, path, true)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	var found addresses
+	count, err := l.Import(ctx, v, documents(ctx, selected, o.Long, &found))
+	fmt.Fprintf(e.Out, "imported     %s, %d there already\n", cli.Plural(count.Stored, "receipt", ""), count.Copies)
+	var failed *ledger.ImportError
+	if errors.As(err, &failed) {
+		return importFailure(found.of(failed.Index), failed.Err)
+	}
+	var damage *ledger.DamageError
+	if errors.As(err, &damage) {
+		return ledgerReading(err)
+	}
+	if err != nil {
+		return err
+	}
+	selected.TellSkipped(e)
+	return nil
+}
+
+// addresses are where the latest documents were found: more than an import stores
+// at a time.
+type addresses struct {
+	last  [1024]string
+	count int
+}
+
+func (a *addresses) add(address string) {
+	a.last[a.count%len(a.last)] = address
+	a.count++
+}
+
+// of returns the address of the nth document, from 1.
+func (a *addresses) of(n int) string { return a.last[(n-1)%len(a.last)] }
+
+// documents are the receipts of the inputs.
+func documents(ctx context.Context, s *input.Selection, long bool, found *addresses) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		stopped := errors.New("stopped")
+		err := s.Each(ctx, long, func(d *stream.Document) error {
+			found.add(d.Address())
+			if !yield(d.Document.Source(), nil) {
+				return stopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, stopped) {
+			yield(nil, err)
+		}
+	}
+}
+
+func importFailure(address string, err error) error {
+	var refutation *receipt.RefutedError
+	var undecided *receipt.UndecidedError
+	hint := "receipt verify tells more"
+	switch {
+	case errors.As(err, &refutation):
+		f := refutation.Report.Finding()
+		return cli.Refuted(hint, "%q: refuted, %s: %s", address, f.Code, f.Detail)
+	case errors.As(err, &undecided):
+		f := undecided.Report.Finding()
+		return cli.Undecided(hint, "%q: undecided, %s: %s", address, f.Code, f.Detail)
+	case errors.Is(err, ledger.ErrDuplicateID):
+		return cli.Refuted("", "%s: %q: its receipt_id is taken by another receipt", receipt.CodeDuplicateID, address)
+	case errors.Is(err, ledger.ErrFork):
+		return cli.Refuted("ask the issuer which of the two is right; receipt ledger export shows the ledger's", "%s: %q: %w", receipt.CodeChainFork, address, err)
+	case errors.Is(err, ledger.ErrGap):
+		return cli.Refuted("", "%s: %q: %w", receipt.CodeChainBreak, address, err)
+	}
+	return cli.Usage("", "%q: %w", address, err)
+}

@@ -1,0 +1,115 @@
+package logs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// ledgerRange names receipts of a ledger; all of them without any flag.
+type ledgerRange struct{ stream, from, before string }
+
+func (r *ledgerRange) register(f *pflag.FlagSet) {
+	f.StringVar(&r.stream, "stream", "", "only the stream of the receipt with this `HASH`; receipt ledger head prints one for each")
+	f.StringVar(&r.from, "from", "", "only receipts issued at this `TIME` (RFC 3339) or later")
+	f.StringVar(&r.before, "before", "", "only receipts issued before this `TIME`")
+}
+
+// query finds out what is meant.
+func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Query, err error) {
+	for _, flag := range []struct {
+		name, text string
+		to         *time.Time
+	}{{"--from", r.from, &q.From}, {"--before", r.before, &q.Before}} {
+		if flag.text == "" {
+			continue
+		}
+		if *flag.to, err = receipt.ParseTime(flag.text); err != nil {
+			return q, cli.Usage("", "%s %q: %w", flag.name, flag.text, err)
+		}
+	}
+	if r.stream == "" {
+		return q, nil
+	}
+	hash, err := canon.ParseDigest(r.stream)
+	if err != nil {
+		return q, cli.Usage("receipt ledger head prints hashes", "--stream %q: %w", r.stream, err)
+	}
+	s, found, err := l.Find(ctx, hash)
+	switch {
+	case err != nil:
+		return q, ledgerReading(err)
+	case !found:
+		return q, cli.Usage("receipt ledger head prints hashes", "--stream: the ledger has no receipt with the hash %s", r.stream)
+	}
+	q.Stream = &s
+	return q, nil
+}
+
+// selection makes an input of what is meant: lines, in the order of storing. Damage is
+// where it says which receipt is damaged.
+func (r *ledgerRange) selection(ctx context.Context, path string, l *ledger.SQLite, damage *error) (*input.Selection, error) {
+	q, err := r.query(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	return &input.Selection{Sources: []stream.Source{{Name: path, Kind: stream.Lines, Open: func() (io.ReadCloser, error) {
+		next, stop := iter.Pull2(l.Scan(ctx, q))
+		return &ledgerReader{next: next, stop: stop, damage: damage}, nil
+	}}}}, nil
+}
+
+// A ledgerReader reads receipts, one a line.
+type ledgerReader struct {
+	next func() (ledger.Entry, error, bool)
+	stop func()
+	line []byte // what is left of it
+	err  error
+
+	damage *error
+}
+
+func (r *ledgerReader) Read(p []byte) (n int, err error) {
+	for len(r.line) == 0 && r.err == nil {
+		e, err, more := r.next()
+		switch {
+		case !more:
+			r.err = io.EOF
+		case err != nil:
+			r.err = err
+			if errors.As(err, new(*ledger.DamageError)) {
+				*r.damage = err
+			}
+		case bytes.ContainsAny(e.JSON, "\r\n"): // the receipts that are stored have no line ends
+			r.err = fmt.Errorf("receipt %q of the ledger is damaged; receipt ledger fsck tells more", e.ID)
+		default:
+			r.line = append(append(r.line, e.JSON...), '\n')
+		}
+	}
+	if len(r.line) == 0 {
+		return 0, r.err
+	}
+	n = copy(p, r.line)
+	if r.line = r.line[n:]; len(r.line) == 0 {
+		r.line = nil
+	}
+	return n, nil
+}
+
+func (r *ledgerReader) Close() error {
+	r.stop()
+	return nil
+}

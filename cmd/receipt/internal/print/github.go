@@ -1,0 +1,186 @@
+package print
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A githubPrinter writes workflow commands, which GitHub shows as annotations of
+// files, and the total. Of a step GitHub shows ten errors and ten warnings, so what
+// refutes comes first, and where there is more each cause gets one annotation that
+// names the others. Nothing is written before the end.
+type githubPrinter struct {
+	w                io.Writer
+	errors, warnings annotations
+}
+
+// maxAnnotations is how many GitHub shows of a kind.
+const maxAnnotations = 10
+
+// An annotation is one workflow command.
+type annotation struct {
+	file        string
+	line        int
+	title, text string
+}
+
+// Annotations are those of one level, by cause.
+type annotations struct {
+	level  string
+	first  []annotation // as they came, the first maxAnnotations
+	count  int
+	causes map[string]*annotated
+	order  []string // the keys of causes, as they came
+}
+
+// An annotated cause is its first annotation and the places of others.
+type annotated struct {
+	annotation
+	count  int
+	places []string // behind the first, the first maxAnnotations
+}
+
+func newGithubPrinter(w io.Writer) *githubPrinter {
+	return &githubPrinter{w, newAnnotations("error"), newAnnotations("warning")}
+}
+
+func newAnnotations(level string) annotations {
+	return annotations{level: level, causes: map[string]*annotated{}}
+}
+
+func (p *githubPrinter) Report(rep *receipt.Report, _ []byte) error {
+	if rep.Verdict == receipt.Verified {
+		return nil
+	}
+	f := rep.Finding()
+	a := annotation{file: rep.Source, title: fmt.Sprintf("%s, %s", word(rep), f.Code), text: ReasonLine(f)}
+	if rep.Listed {
+		a.line = rep.Index
+	}
+	if rep.Verdict == receipt.Refuted {
+		p.errors.add(a, a.title, rep.Address())
+	} else {
+		p.warnings.add(a, a.title+"\x00"+a.text, rep.Address())
+	}
+	return nil
+}
+
+// add keeps an annotation of a cause at a place.
+func (l *annotations) add(a annotation, cause, place string) {
+	if l.count++; l.count <= maxAnnotations {
+		l.first = append(l.first, a)
+	}
+	c := l.causes[cause]
+	if c == nil && len(l.causes) >= maxGroups {
+		cause = ""
+		a.title, a.text = "others", "other causes"
+		c = l.causes[cause]
+	}
+	if c == nil {
+		l.causes[cause] = &annotated{annotation: a, count: 1}
+		l.order = append(l.order, cause)
+		return
+	}
+	if c.count++; len(c.places) < maxAnnotations {
+		c.places = append(c.places, place)
+	}
+}
+
+// append writes each annotation when GitHub shows them all, and else one a cause.
+// What it would not show is written as plain lines, which are in the log.
+func (l *annotations) append(b *bytes.Buffer) {
+	if l.count <= maxAnnotations {
+		for _, a := range l.first {
+			a.append(b, l.level)
+		}
+		return
+	}
+	for i, cause := range l.order {
+		c := l.causes[cause]
+		c.text += c.others()
+		switch {
+		case i < maxAnnotations:
+			c.append(b, l.level)
+		case i < 2*maxAnnotations:
+			fmt.Fprintf(b, "%s: %s: %s\n", cli.EscapeLine(c.place()), cli.EscapeLine(c.title), cli.EscapeLine(c.text))
+		default:
+			fmt.Fprintf(b, "and %s more causes\n", cli.Count(len(l.order)-i))
+			return
+		}
+	}
+}
+
+// others names the places of the same cause.
+func (c *annotated) others() string {
+	switch {
+	case c.count == 1:
+		return ""
+	case c.count-1 > len(c.places):
+		return fmt.Sprintf(" (and %s more of this cause: %s, …)", cli.Count(c.count-1), strings.Join(c.places, ", "))
+	}
+	return fmt.Sprintf(" (and %s more of this cause: %s)", cli.Count(c.count-1), strings.Join(c.places, ", "))
+}
+
+func (a *annotation) place() string {
+	switch {
+	case a.file == "":
+		return "the input"
+	case a.line == 0:
+		return a.file
+	}
+	return fmt.Sprintf("%s:%d", a.file, a.line)
+}
+
+func (a *annotation) append(b *bytes.Buffer, level string) {
+	var properties []string
+	if a.file != "" {
+		properties = append(properties, "file="+property(a.file))
+	}
+	if a.line > 0 {
+		properties = append(properties, fmt.Sprintf("line=%d", a.line))
+	}
+	properties = append(properties, "title="+property(a.title))
+	fmt.Fprintf(b, "::%s %s::%s\n", level, strings.Join(properties, ","), message(a.text))
+}
+
+// message and property escape text as the commands demand, after controls have
+// been written as escapes.
+func message(s string) string { return strings.ReplaceAll(cli.EscapeLine(s), "%", "%25") }
+
+func property(s string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(message(s))
+}
+
+func (p *githubPrinter) End(s *stream.Summary) error {
+	for _, f := range s.Findings {
+		title := "refuted, " + string(f.Code)
+		p.errors.add(annotation{file: f.Source, title: title, text: FindingName(f) + ": " + f.Detail}, "whole\x00"+title, FindingName(f))
+	}
+	for _, n := range s.Inputs.Unreadable {
+		p.errors.add(annotation{file: n.Source, title: "not read", text: n.Detail}, "not read", n.Source)
+	}
+	for _, n := range s.Unused() {
+		title := "undecided, " + string(n.Code)
+		p.warnings.add(annotation{title: title, text: n.Detail}, title, n.Detail)
+	}
+	if err := p.Interrupted(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(p.w, new(Totals).Line(s))
+	return err
+}
+
+// interrupted writes what was found, when there will be no end.
+func (p *githubPrinter) Interrupted() error {
+	var b bytes.Buffer
+	p.errors.append(&b)
+	p.warnings.append(&b)
+	_, err := p.w.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,68 @@
+package print
+
+import (
+	"io"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A JSONPrinter writes {"reports": [...], "summary": {...}} as it goes, a report
+// a line. No line but these looks like a document, so that a report that is found
+// among receipts is not taken for lines.
+type JSONPrinter struct {
+	*JSONWriter
+	begun bool
+}
+
+// NewJSONPrinter returns one that writes to w.
+func NewJSONPrinter(w io.Writer) *JSONPrinter { return &JSONPrinter{JSONWriter: NewJSONWriter(w)} }
+
+func (p *JSONPrinter) Report(rep *receipt.Report, _ []byte) error {
+	separator := ",\n"
+	if !p.begun {
+		p.begun, separator = true, input.ReportsBegin
+	}
+	return p.Write(separator, rep, "")
+}
+
+func (p *JSONPrinter) End(s *stream.Summary) error {
+	separator := "\n],\n" + `"summary":`
+	if !p.begun {
+		separator = input.ReportsBegin[:len(input.ReportsBegin)-1] + separator[1:]
+	}
+	return p.Write(separator, s, "}\n")
+}
+
+// An ndjsonPrinter writes a report a line, and {"summary": ...} at the end. A
+// stream without that last line is not complete.
+type ndjsonPrinter struct{ *JSONWriter }
+
+func (p *ndjsonPrinter) Report(rep *receipt.Report, _ []byte) error {
+	return p.Write("", rep, "\n")
+}
+
+func (p *ndjsonPrinter) End(s *stream.Summary) error {
+	return p.Write(`{"summary":`, s, "}\n")
+}
+
+// A JSONWriter writes values as JSON, each with what stands around it.
+type JSONWriter struct {
+	w    io.Writer
+	text []byte // memory for the next
+}
+
+// NewJSONWriter returns one that writes to w.
+func NewJSONWriter(w io.Writer) *JSONWriter { return &JSONWriter{w: w} }
+
+// Write writes a value between two texts.
+func (w *JSONWriter) Write(before string, v any, after string) error {
+	text, err := receipt.AppendJSON(append(w.text[:0], before...), v)
+	if err != nil {
+		return err
+	}
+	w.text = append(text, after...)
+	_, err = w.w.Write(w.text)
+	return err
+}

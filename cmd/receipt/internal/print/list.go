@@ -1,0 +1,453 @@
+package print
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A ListPrinter writes the results for a person. A receipt that is alone gets
+// all that is to be said of it; of several, a few that are refuted get that too,
+// and more of them, or lines of one file, a line each. What is undecided is
+// grouped by its cause, and a last line has the total.
+type ListPrinter struct {
+	TextPrinter
+	Totals
+	limit    int
+	inputs   int // sources
+	detailed bool
+	file     *trust.KeyFile
+	reports  []string // files of --report
+
+	written bool // something stands above the end
+	single  bool // the input was one document
+	held    []finding
+	flooded bool                 // more than a few are refuted
+	beyond  map[receipt.Code]int // refuted and not printed
+	refuted string               // the first that got no more than a line
+	open    map[string]*group
+	causes  []string // the keys of open, as they came
+}
+
+func newListPrinter(e *cli.Env, o *OutputFlags, file *trust.KeyFile, s *input.Selection) *ListPrinter {
+	return &ListPrinter{
+		TextPrinter: TextPrinter{w: e.Out, color: e.Colored(), file: file},
+		Totals:      NewTotals(e.Colored(), e.Terminal),
+		limit:       o.limit,
+		inputs:      len(s.Sources) + len(s.Missing) + len(s.Skipped),
+		detailed:    len(s.Sources) <= few && !slices.ContainsFunc(s.Sources, func(src stream.Source) bool { return src.Found }),
+		file:        file,
+		reports:     o.reports,
+		beyond:      map[receipt.Code]int{},
+		open:        map[string]*group{},
+	}
+}
+
+// A finding is a refuted receipt that waits for others: of a few each gets its
+// block, of more its line.
+type finding struct {
+	address     string
+	line, block []byte
+}
+
+// A group is the undecided receipts of one cause.
+type group struct {
+	count int
+	first string
+	text  string
+}
+
+// few is how many inputs, or findings, still get a block each.
+const few = 3
+
+func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
+	if p.single = p.inputs == 1 && !rep.Listed; p.single {
+		return p.TextPrinter.Report(rep, document(text))
+	}
+	if rep.Verdict == receipt.Verified {
+		return nil
+	}
+	p.Codes[rep.Verdict][rep.Finding().Code]++
+	switch {
+	case p.detailed && !rep.Listed:
+		return p.writeBlock(append(p.block(rep, document(text)).Bytes(), '\n'))
+	case rep.Verdict == receipt.Refuted:
+		return p.refute(rep, text)
+	}
+	p.group(rep)
+	return nil
+}
+
+func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
+	code := rep.Finding().Code
+	if p.Codes[receipt.Refuted][code] > p.limit {
+		p.beyond[code]++
+		return nil
+	}
+	f := finding{address: rep.Address(), line: p.line(rep)}
+	if !p.flooded && !rep.Listed && len(p.held) < few {
+		b := p.block(rep, document(text))
+		b.WriteByte('\n')
+		f.block = b.Bytes()
+		p.held = append(p.held, f)
+		return nil
+	}
+	p.flooded = true
+	for _, f := range append(p.held, f) {
+		if p.refuted == "" && rep.Source != cli.SourceName(cli.StdinName) { // which can be read once
+			p.refuted = f.address
+		}
+		if _, err := p.w.Write(f.line); err != nil {
+			return err
+		}
+	}
+	p.held, p.written = nil, true
+	return nil
+}
+
+// interrupted writes what still waited.
+func (p *ListPrinter) Interrupted() error {
+	for _, f := range p.held {
+		if err := p.writeBlock(f.block); err != nil {
+			return err
+		}
+	}
+	p.held = nil
+	return nil
+}
+
+// writeBlock writes a block that ends with a blank line, and one above it when
+// lines are there.
+func (p *ListPrinter) writeBlock(block []byte) error {
+	if p.written {
+		block = append([]byte{'\n'}, block...)
+	}
+	p.written = false
+	_, err := p.w.Write(block)
+	return err
+}
+
+// document parses what is about to be shown; it is empty when it is no JSON.
+func document(text []byte) *canon.Document {
+	doc := new(canon.Document)
+	_ = doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) // the report says why
+	return doc
+}
+
+func (p *ListPrinter) line(rep *receipt.Report) []byte {
+	f := rep.Finding()
+	reason := ReasonLine(f)
+	if rep.Listed { // it is a line of the input, which has been named
+		reason = strings.TrimPrefix(reason, "line 1, ")
+	}
+	return fmt.Appendf(nil, "%s: %s, %s: %s\n", cli.EscapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), f.Code, cli.EscapeLine(reason))
+}
+
+// ReasonLine is a finding in a line.
+func ReasonLine(f receipt.Check) string {
+	switch {
+	case f.Step == receipt.StepLink && f.Hint != "":
+		return f.Detail + "; " + f.Hint
+	case f.Step == receipt.StepLink:
+		return f.Detail
+	case computed(f):
+		return "stated " + f.Stated + ", computed " + f.Computed
+	case f.Hint != "":
+		return f.Hint
+	case f.Pointer != "":
+		return "at " + placed(f)
+	}
+	return f.Detail
+}
+
+func (p *ListPrinter) group(rep *receipt.Report) {
+	f := rep.Finding()
+	text := p.cause(rep, f)
+	cause := string(f.Code) + "\x00" + text
+	g := p.open[cause]
+	if g == nil && len(p.open) >= maxGroups {
+		cause, text = "", "others"
+		g = p.open[cause]
+	}
+	if g == nil {
+		g = &group{first: rep.Address(), text: fmt.Sprintf("%s: %s", f.Code, text)}
+		p.open[cause] = g
+		p.causes = append(p.causes, cause)
+	}
+	g.count++
+}
+
+// maxGroups bounds what inputs with ever new causes can make us remember.
+const maxGroups = 1000
+
+func (p *ListPrinter) End(s *stream.Summary) error {
+	var b bytes.Buffer
+	findings, unused := s.Findings, s.Unused()
+	if p.inputs <= 1 && (p.single || s.Receipts == 0) && len(findings)+len(unused) == 0 && (s.Complete || s.Receipts == 0) && s.SkippedCount == 0 {
+		return nil // all has been said, of a receipt above or of an error on stderr
+	}
+	if err := p.Interrupted(); err != nil {
+		return err
+	}
+	p.refutedMore(&b)
+	p.undecidedCauses(&b)
+	for i, f := range findings {
+		if i == p.limit {
+			fmt.Fprintf(&b, "and %s more findings about the whole input\n", cli.Count(len(findings)-i))
+			break
+		}
+		fmt.Fprintf(&b, "%s: %s, %s: %s\n", cli.EscapeLine(FindingName(f)), p.paint(receipt.Refuted, "refuted"), f.Code, cli.EscapeLine(f.Detail))
+	}
+	for _, n := range unused {
+		fmt.Fprintf(&b, "the input: %s, %s: %s\n", p.paint(receipt.Undecided, "undecided"), n.Code, cli.EscapeLine(n.Detail))
+	}
+	if (p.written || b.Len() > 0) && !p.single {
+		b.WriteByte('\n')
+	}
+	if !p.single {
+		p.Streams(&b, s)
+		p.notChecked(&b, s)
+		p.Skipped(&b, s)
+		if p.file != nil {
+			Footer(&b, "keys", p.file.String())
+		}
+		if p.refuted != "" {
+			Footer(&b, "next", "receipt show "+cli.ShellFile(p.refuted))
+		}
+	}
+	fmt.Fprintln(&b, p.Totals.Line(s))
+	_, err := p.w.Write(b.Bytes())
+	return err
+}
+
+// Footer is a line below the results.
+func Footer(b *bytes.Buffer, label, text string) {
+	fmt.Fprintf(b, "%-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text))
+}
+
+func (p *ListPrinter) refutedMore(b *bytes.Buffer) {
+	for code, n := range sortedCodes(p.beyond) {
+		fmt.Fprintf(b, "and %s more: %s, %s\n", cli.Count(n), p.paint(receipt.Refuted, "refuted"), code)
+	}
+}
+
+func (p *ListPrinter) undecidedCauses(b *bytes.Buffer) {
+	for i, cause := range p.causes {
+		if i == p.limit {
+			fmt.Fprintf(b, "and %s more causes\n", cli.Count(len(p.causes)-i))
+			break
+		}
+		g := p.open[cause]
+		others := ""
+		if g.count > 1 {
+			others = fmt.Sprintf(" and %s more", cli.Count(g.count-1))
+		}
+		fmt.Fprintf(b, "%s%s: %s, %s\n", cli.EscapeLine(g.first), others, p.paint(receipt.Undecided, "undecided"), cli.EscapeLine(g.text))
+	}
+}
+
+func (p *ListPrinter) Streams(b *bytes.Buffer, s *stream.Summary) {
+	if len(s.Streams) > cli.MaxStreams {
+		where := "--report FILE.json lists their heads"
+		if len(p.reports) > 0 {
+			where = "heads in " + p.reports[0]
+		}
+		Footer(b, "streams", fmt.Sprintf("%s, %s", cli.Count(len(s.Streams)), where))
+		return
+	}
+	for _, g := range s.Streams {
+		text := streamLabel(g.Stream) + ": " + cli.Plural(int(g.Count), "receipt", "")
+		if n := g.Failures.Count; n > 0 {
+			text += ", " + cli.Plural(int(n), "break", "")
+		}
+		Footer(b, "stream", text+", head "+g.Head.String())
+	}
+}
+
+// streamLabel names a stream: issuer, tenant if any, workspace.
+func streamLabel(s chain.Stream) string {
+	parts := []string{cli.Bare(s.Issuer), cli.Bare(s.Workspace)}
+	if s.HasTenant {
+		parts = []string{cli.Bare(s.Issuer), cli.Bare(s.Tenant), cli.Bare(s.Workspace)}
+	}
+	return strings.Join(parts, " / ")
+}
+
+func FindingName(f stream.Finding) string {
+	switch {
+	case f.Source != "":
+		return f.Source
+	case f.Stream != nil:
+		return streamLabel(*f.Stream)
+	}
+	return "the input"
+}
+
+func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
+	label := "not checked"
+	if s.Partial {
+		Footer(b, label, "whether receipts are missing: the input is a selection (--partial)")
+		label = ""
+	}
+	for _, n := range s.NotChecked {
+		if n.Code == receipt.CodeEvidenceUnused { // told above
+			continue
+		}
+		text := n.Detail
+		if n.Code == receipt.CodeTailNotChecked {
+			text += " (--expect-head or --checkpoint)"
+		}
+		Footer(b, label, text)
+		label = ""
+	}
+}
+
+func (p *ListPrinter) Skipped(b *bytes.Buffer, s *stream.Summary) {
+	label := "skipped"
+	for i, n := range s.Skipped {
+		if i == cli.MaxStreams {
+			Footer(b, "", fmt.Sprintf("and %s more", cli.Count(s.SkippedCount-i)))
+			break
+		}
+		Footer(b, label, fmt.Sprintf("%s (%s)", cli.Bare(n.Source), n.Detail))
+		label = ""
+	}
+}
+
+// Totals counts findings by verdict and code for the last line.
+type Totals struct {
+	Codes map[receipt.Verdict]map[receipt.Code]int
+	color bool
+	timed bool // tell how long it took: on a terminal, for results in files are equal
+}
+
+func NewTotals(color, timed bool) Totals {
+	return Totals{map[receipt.Verdict]map[receipt.Code]int{receipt.Refuted: {}, receipt.Undecided: {}}, color, timed}
+}
+
+func sortedCodes(m map[receipt.Code]int) func(func(receipt.Code, int) bool) {
+	return func(yield func(receipt.Code, int) bool) {
+		var codes []receipt.Code
+		for c := range m {
+			codes = append(codes, c)
+		}
+		slices.Sort(codes)
+		for _, c := range codes {
+			if !yield(c, m[c]) {
+				return
+			}
+		}
+	}
+}
+
+// Line is the last line: the verdict of the run, how many receipts have it, and
+// what became of the others.
+func (t *Totals) Line(s *stream.Summary) string {
+	verdict := s.Verdict()
+	good, name := receipt.Verified.String(), verdict.String()
+	if s.Scope == receipt.ScopeIntegrity {
+		good = "intact"
+	}
+	if verdict == receipt.Verified {
+		name = good
+	}
+	of := " of " + cli.Plural(s.Receipts, "receipt", "")
+	var parts []string
+	switch {
+	case verdict == receipt.Refuted && s.Refuted == 0:
+		parts = []string{wholeFindings(s), cli.Count(s.Verified) + of + " " + good, cli.Count(s.Undecided) + " undecided" + t.codeCounts(s, receipt.Undecided)}
+	case verdict == receipt.Refuted:
+		parts = []string{cli.Count(s.Refuted) + of + t.codeCounts(s, receipt.Refuted), cli.Count(s.Verified) + " " + good,
+			cli.Count(s.Undecided) + " undecided" + t.codeCounts(s, receipt.Undecided)}
+		if len(s.Findings) > 0 {
+			parts = append(parts, wholeFindings(s))
+		}
+	case s.Undecided > 0:
+		parts = []string{cli.Count(s.Undecided) + of + t.codeCounts(s, receipt.Undecided), cli.Count(s.Verified) + " " + good}
+	case verdict == receipt.Verified:
+		parts = []string{cli.Count(s.Verified) + of}
+	case s.Receipts == 0:
+		parts = []string{"no receipts"}
+	default: // something could not be read
+		parts = []string{cli.Count(s.Verified) + of + " " + good}
+	}
+	if n := len(s.Unused()); n > 0 {
+		parts = append(parts, fmt.Sprintf("evidence of no use (%s %d)", receipt.CodeEvidenceUnused, n))
+	}
+	if s.Copies > 0 {
+		parts = append(parts, copies(s.Copies))
+	}
+	if n := len(s.Inputs.Unreadable); n > 0 {
+		parts = append(parts, cli.Plural(n, "input", "not read"))
+	} else if !s.Complete {
+		parts = append(parts, "not read to the end")
+	}
+	if d := s.Finished.Sub(s.Started.Time); t.timed && d > 0 {
+		parts = append(parts, elapsedText(d))
+	}
+	return PaintIf(t.color, verdict, name) + ": " + strings.Join(parts, ", ")
+}
+
+// wholeFindings counts the findings about the whole input, by their codes.
+func wholeFindings(s *stream.Summary) string {
+	codes := map[receipt.Code]int{}
+	for _, f := range s.Findings {
+		codes[f.Code]++
+	}
+	return cli.Plural(len(s.Findings), "finding", "about the whole input") + codeCounts(codes)
+}
+
+// elapsedText is a duration to the tenth of a second, or in larger units.
+func elapsedText(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return cli.DurationText(d.Round(time.Second))
+}
+
+func copies(n int) string {
+	if n == 1 {
+		return "1 copy"
+	}
+	return cli.Count(n) + " copies"
+}
+
+// codeCounts is " (code 3, code 1)" for the receipts of a verdict. Reports were
+// counted with copies, the summary has them without, but not by verdict.
+func (t *Totals) codeCounts(s *stream.Summary, v receipt.Verdict) string {
+	other := receipt.Refuted
+	if v == receipt.Refuted {
+		other = receipt.Undecided
+	}
+	codes := map[receipt.Code]int{}
+	for c, n := range t.Codes[v] {
+		if t.Codes[other][c] == 0 {
+			n = s.Codes[c]
+		}
+		if n > 0 {
+			codes[c] = n
+		}
+	}
+	return codeCounts(codes)
+}
+
+func codeCounts(of map[receipt.Code]int) string {
+	var codes []string
+	for c, n := range sortedCodes(of) {
+		codes = append(codes, fmt.Sprintf("%s %s", c, cli.Count(n)))
+	}
+	if len(codes) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(codes, ", ") + ")"
+}

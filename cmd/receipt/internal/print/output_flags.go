@@ -1,0 +1,176 @@
+package print
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// OutputFlags say what is printed where.
+type OutputFlags struct {
+	format     string
+	reports    []string
+	limit      int
+	quiet      bool
+	force      bool
+	progressed string
+}
+
+func formats() []string { return []string{"text", "json", "ndjson", "junit", "github"} }
+
+func (o *OutputFlags) Register(f *pflag.FlagSet) {
+	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: text, json, ndjson, junit or github")
+	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: .json, .ndjson, .csv, .xml (JUnit) or .html (to read and print); repeatable")
+	f.BoolVar(&o.force, "force", false, "overwrite the files of --report")
+	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts for each code")
+	f.BoolVar(&o.quiet, "quiet", false, "print no results; the exit code tells")
+	f.StringVar(&o.progressed, "progress", "auto", "show how far it is: `WHEN` auto (on a terminal), always or never")
+}
+
+// Check refuses flags that contradict each other or make no sense.
+func (o *OutputFlags) Check() error {
+	switch {
+	case o.limit < 0:
+		return cli.Usage("", "--limit is 0 or more, found %d", o.limit)
+	case !slices.Contains(formats(), o.format):
+		return cli.Usage("", "--format is text, json, ndjson, junit or github, found %q", o.format)
+	case o.quiet && o.format != "text":
+		return cli.Usage("", "--quiet prints no results, so it excludes --format %s", o.format)
+	case !slices.Contains([]string{"auto", "always", "never"}, o.progressed):
+		return cli.Usage("", "--progress is auto, always or never, found %q", o.progressed)
+	}
+	for i, path := range o.reports {
+		if !slices.Contains([]string{".json", ".ndjson", ".csv", ".xml", ".html"}, Extension(path)) {
+			return cli.Usage("", "--report writes .json, .ndjson, .csv, .xml or .html, found %q", path)
+		}
+		same := func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }
+		if slices.ContainsFunc(o.reports[:i], same) {
+			return cli.Usage("", "--report names %q twice", path)
+		}
+	}
+	return nil
+}
+
+// TellsDigests reports whether anything that is written has the digests of inputs.
+func (o *OutputFlags) TellsDigests() bool {
+	return len(o.reports) > 0 || o.format == "json" || o.format == "ndjson"
+}
+
+func Extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
+
+// A printer writes the results of a run.
+type printer interface {
+	// Report writes one report; text is the receipt as JSON.
+	Report(rep *receipt.Report, text []byte) error
+	End(*stream.Summary) error
+}
+
+// Printers are stdout and the files of --report.
+type Printers struct {
+	list  []printer
+	files []*ReportFile
+}
+
+func (p Printers) Report(rep *receipt.Report, text []byte) error {
+	for _, out := range p.list {
+		if err := out.Report(rep, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end finishes all of them. Files appear when they are whole, and when anything
+// was judged: of a run that found nothing to judge none would be in the way when
+// it is tried again.
+func (p Printers) End(s *stream.Summary) error {
+	if s.Receipts == 0 && cli.SummaryExit(s) == cli.ExitUsage {
+		return p.list[0].End(s)
+	}
+	for _, out := range p.list[1:] {
+		if err := out.End(s); err != nil {
+			return err
+		}
+	}
+	for _, f := range p.files {
+		if err := f.Commit(); err != nil {
+			return err
+		}
+	}
+	return p.list[0].End(s)
+}
+
+// interrupted writes what stdout has held back, when there will be no end.
+func (p Printers) Interrupted() {
+	if out, ok := p.list[0].(interface{ Interrupted() error }); ok {
+		_ = out.Interrupted() // the run has failed already
+	}
+}
+
+// Discard removes the files that did not become whole.
+func (p Printers) Discard() {
+	for _, f := range p.files {
+		f.Discard()
+	}
+}
+
+func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.Selection) (p Printers, err error) {
+	p.list = []printer{o.stdout(e, file, selected)}
+	for _, path := range o.reports {
+		if selected.Has(path) {
+			p.Discard()
+			return p, cli.Usage("", "--report %q would overwrite an input", path)
+		}
+		f, err := NewReportFile(path, o.force)
+		if err != nil {
+			p.Discard()
+			return p, err
+		}
+		p.files = append(p.files, f)
+		p.list = append(p.list, reportPrinter(Extension(path), f))
+	}
+	return p, nil
+}
+
+func (o *OutputFlags) stdout(e *cli.Env, file *trust.KeyFile, selected *input.Selection) printer {
+	switch {
+	case o.quiet:
+		return quietPrinter{}
+	case o.format == "json":
+		return NewJSONPrinter(e.Out)
+	case o.format == "ndjson":
+		return &ndjsonPrinter{NewJSONWriter(e.Out)}
+	case o.format == "junit":
+		return &junitPrinter{w: e.Out}
+	case o.format == "github":
+		return newGithubPrinter(e.Out)
+	}
+	return newListPrinter(e, o, file, selected)
+}
+
+func reportPrinter(extension string, f *ReportFile) printer {
+	switch extension {
+	case ".json":
+		return NewJSONPrinter(f)
+	case ".ndjson":
+		return &ndjsonPrinter{NewJSONWriter(f)}
+	case ".csv":
+		return newCSVPrinter(f)
+	case ".html":
+		return &htmlPrinter{w: f}
+	}
+	return &junitPrinter{w: f}
+}
+
+type quietPrinter struct{}
+
+func (quietPrinter) Report(*receipt.Report, []byte) error { return nil }
+func (quietPrinter) End(*stream.Summary) error            { return nil }

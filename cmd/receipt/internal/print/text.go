@@ -1,0 +1,192 @@
+package print
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A TextPrinter writes a block for one receipt, for a person.
+type TextPrinter struct {
+	w     io.Writer
+	color bool
+	file  *trust.KeyFile
+}
+
+func (p *TextPrinter) Report(rep *receipt.Report, doc *canon.Document) error {
+	b := p.block(rep, doc)
+	if p.file != nil {
+		b.Row("keys", p.file.String())
+	}
+	_, err := p.w.Write(b.Bytes())
+	return err
+}
+
+// Block lays out all that is to be said of one receipt, but for the keys.
+func (p *TextPrinter) block(rep *receipt.Report, doc *canon.Document) *Block {
+	b := &Block{}
+	p.headline(b, rep)
+	switch rep.Verdict {
+	case receipt.Verified:
+		p.verified(b, rep, doc)
+	case receipt.Refuted:
+		p.refuted(b, rep, doc)
+	default:
+		p.undecided(b, rep, doc)
+	}
+	p.steps(b, rep)
+	p.notTold(b, doc)
+	for _, w := range rep.Warnings {
+		b.Row("warning", w.Detail)
+	}
+	return b
+}
+
+// notTold names what the receipt says that its source did not tell, which is no
+// statement, and what may be more than happened.
+func (p *TextPrinter) notTold(b *Block, doc *canon.Document) {
+	p.pointers(b, "not told", receipt.ReadUnreported(doc.Root()), ", by the source")
+	p.pointers(b, "at most", receipt.ReadAtMost(doc.Root()), ": may hold more than happened")
+}
+
+func (p *TextPrinter) pointers(b *Block, label string, list []string, what string) {
+	if len(list) == 0 {
+		return
+	}
+	text := strings.Join(list[:min(len(list), cli.MostUntold)], " ")
+	if more := len(list) - cli.MostUntold; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	b.Row(label, text+what)
+}
+
+// A Block is lines of a label and a text. All text that it is given is escaped,
+// line feeds too: nothing in a receipt can look like a line of ours.
+type Block struct{ bytes.Buffer }
+
+func (b *Block) Row(label, text string) {
+	fmt.Fprintf(b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text))
+}
+
+// rows is a row of several lines, for commands that are to be copied whole.
+func (b *Block) rows(label string, lines ...string) {
+	for _, line := range lines {
+		b.Row(label, line)
+		label = ""
+	}
+}
+
+// sub is a row of the row above.
+func (b *Block) sub(label, text string) {
+	if text != "" {
+		fmt.Fprintf(b, "    %-*s%s\n", cli.LabelWidth-2, label, cli.EscapeLine(text))
+	}
+}
+
+// Prose is a row that may need several lines.
+func (b *Block) Prose(label, text string) {
+	lines := strings.Split(cli.Wrap(cli.EscapeLine(text), cli.LabelWidth+2), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	b.rows(label, lines...)
+}
+
+func (p *TextPrinter) headline(b *Block, rep *receipt.Report) {
+	text := p.paint(rep.Verdict, word(rep))
+	if rep.Verdict != receipt.Verified {
+		text += ", " + string(rep.Finding().Code)
+	}
+	fmt.Fprintf(b, "%s: %s\n", cli.EscapeLine(rep.Source), text)
+}
+
+// word is the verdict in a word. Integrity alone is never called verified:
+// anyone can write a receipt that fits its own hash.
+func word(rep *receipt.Report) string {
+	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
+		return "intact"
+	}
+	return rep.Verdict.String()
+}
+
+func (p *TextPrinter) paint(v receipt.Verdict, text string) string { return PaintIf(p.color, v, text) }
+
+func PaintIf(color bool, v receipt.Verdict, text string) string {
+	if !color {
+		return text
+	}
+	switch v {
+	case receipt.Verified:
+		return "\x1b[32m" + text + "\x1b[0m"
+	case receipt.Refuted:
+		return "\x1b[31m" + text + "\x1b[0m"
+	}
+	return "\x1b[33m" + text + "\x1b[0m"
+}
+
+func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Document) {
+	root := doc.Root()
+	task := root.Member("identifiers").Member("task_id").String()
+	state := root.Member("lifecycle").Member("final_state").String()
+	b.Row("receipt", fmt.Sprintf("%s · task %s %s", rep.ReceiptID.String(), task, state))
+	issued := fmt.Sprintf("%s by %s", root.Member("issued_at").String(), issuerText(root))
+	b.Row("issued", issued)
+	b.Row("hash", rep.ReceiptHash.String())
+	for _, s := range rep.Signatures {
+		p.signature(b, s, root)
+	}
+}
+
+func issuerText(root canon.Node) string {
+	issuer := root.Member("issuer")
+	text := issuer.Member("id").String()
+	if name := issuer.Member("name").String(); name != "" {
+		text += ` "` + name + `"`
+	}
+	return text
+}
+
+func (p *TextPrinter) signature(b *Block, s receipt.SignatureResult, root canon.Node) {
+	who := s.KeyID + ", " + s.Algorithm
+	switch {
+	case s.Role == receipt.RoleIssuer:
+		b.Row("signed by", who+", trusted for "+root.Member("issuer").Member("id").String())
+	case s.Role == receipt.RoleWitness:
+		b.Row("witnessed by", who)
+	default:
+		b.Prose("not counted", fmt.Sprintf("%s: %s", s.Code, cmp.Or(s.Detail, who)))
+	}
+}
+
+// steps lists the steps that passed and those that were not checked. Of a
+// verified receipt the latter say why; otherwise their names do.
+func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
+	var passed, names []string
+	for _, c := range rep.Checks {
+		switch {
+		case c.Status == receipt.Passed:
+			passed = append(passed, c.Step.String())
+		case c.Status == receipt.NotChecked && c != rep.Finding():
+			names = append(names, c.Step.String())
+		}
+	}
+	if len(passed) > 0 {
+		b.Row("passed", strings.Join(passed, " "))
+	}
+	if rep.Verdict == receipt.Verified {
+		label := "not checked"
+		for _, n := range rep.NotChecked {
+			b.Prose(label, n.Detail)
+			label = ""
+		}
+	} else if len(names) > 0 {
+		b.Row("not checked", strings.Join(names, " "))
+	}
+}

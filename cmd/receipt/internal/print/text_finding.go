@@ -1,0 +1,198 @@
+package print
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document) {
+	failed := Failures(rep)
+	for _, checks := range failed {
+		p.Failed(b, checks)
+	}
+	f := rep.Finding()
+	b.Prose("meaning", meaning(rep, f))
+	if f.Hint != "" && connected(f) == "" {
+		b.Prose("hint", f.Hint)
+	}
+	if f.Hint == "" || f.Step != receipt.StepParse { // where a hint says what to do
+		p.next(b, rep, f, doc)
+	}
+}
+
+// Failures groups the failed checks by step: a failed schema has one for each
+// place.
+func Failures(rep *receipt.Report) [][]receipt.Check {
+	var groups [][]receipt.Check
+	for _, c := range rep.Checks {
+		if c.Status != receipt.Failed {
+			continue
+		}
+		if n := len(groups); n > 0 && groups[n-1][0].Step == c.Step {
+			groups[n-1] = append(groups[n-1], c)
+		} else {
+			groups = append(groups, []receipt.Check{c})
+		}
+	}
+	return groups
+}
+
+func (p *TextPrinter) Failed(b *Block, checks []receipt.Check) {
+	c := checks[0]
+	if len(checks) > 1 {
+		b.Row(c.Step.String(), fmt.Sprintf("FAILED at %d places", len(checks)))
+		for _, c := range checks {
+			b.sub("at", placed(c))
+		}
+		b.sub("", checks[len(checks)-1].Hint) // how many more there are
+		return
+	}
+	text := "FAILED"
+	if c.Pointer != "" {
+		text += " at " + c.Pointer
+	}
+	b.Row(c.Step.String(), text)
+	if named, ok := strings.CutPrefix(c.Detail, "names "); ok && c.Step == receipt.StepLink {
+		b.sub("names", named)
+		b.sub("connected", connected(c))
+		return
+	}
+	if !computed(c) {
+		b.sub("found", c.Detail)
+		return
+	}
+	b.sub("stated", c.Stated)
+	b.sub("computed", c.Computed)
+}
+
+// connected says how far a stream is whole before a receipt whose predecessor is
+// missing; "" when nothing precedes that.
+func connected(c receipt.Check) string {
+	text, ok := strings.CutPrefix(c.Hint, "the receipts ")
+	if !ok || c.Code != receipt.CodeChainBreak {
+		return ""
+	}
+	return strings.TrimSuffix(text, " are connected")
+}
+
+// computed reports whether a check is told best by what is stated and what was
+// computed instead.
+func computed(c receipt.Check) bool {
+	return c.Stated != "" && c.Computed != "" && c.Code != receipt.CodeIssuerMismatch && c.Code != receipt.CodeNumberPrecision
+}
+
+// placed is the detail of a check behind its place; the root has none.
+func placed(c receipt.Check) string {
+	if c.Pointer == "" {
+		return c.Detail
+	}
+	return c.Pointer + ": " + c.Detail
+}
+
+func meaning(rep *receipt.Report, f receipt.Check) string {
+	if by := signer(rep); f.Code == receipt.CodeHashMismatch && by != "" {
+		if f.Hint != "" { // then that hash is another rule's
+			return by + " signed the stated hash, which was not computed by the rule of the format: the issuer's software is at fault, and whether the content changed cannot be seen"
+		}
+		return by + " signed the stated hash: the content changed after signing"
+	}
+	if f.Step == receipt.StepLink && rep.Check(receipt.StepHash).Status == receipt.Passed {
+		if text := linkMeaning(f); text != "" {
+			return filepath.Base(rep.Source) + " is " + intact(rep) + "; " + text
+		}
+	}
+	info, _ := receipt.Lookup(f.Code)
+	return info.Meaning
+}
+
+func intact(rep *receipt.Report) string {
+	if rep.Check(receipt.StepSignatures).Status == receipt.Passed {
+		return "intact and signed"
+	}
+	return "intact"
+}
+
+// linkMeaning says what a wrong link means of a receipt whose content is right;
+// "" when what its code means says it as well.
+func linkMeaning(f receipt.Check) string {
+	switch {
+	case f.Code == receipt.CodeDuplicateID:
+		return "its issuer used one receipt_id for two receipts"
+	case f.Code == receipt.CodeChainFork:
+		return "two receipts follow the same one: the stream was continued twice"
+	case f.Computed != "":
+		return "it does not follow the receipt that was to precede it"
+	case f.Stated == "null":
+		return "two receipts state to be the first of their stream"
+	case strings.HasPrefix(f.Detail, "names "):
+		return "at least one receipt before it is missing"
+	}
+	return ""
+}
+
+// signer is the key by which the issuer signed, "" when none did.
+func signer(rep *receipt.Report) string {
+	for _, s := range rep.Signatures {
+		if s.Role == receipt.RoleIssuer {
+			return s.KeyID
+		}
+	}
+	return ""
+}
+
+// to names the file of trusted keys in a command to copy, when the user named it.
+func (p *TextPrinter) to() string {
+	if p.file == nil || !p.file.Named {
+		return ""
+	}
+	return " --to " + cli.ShellFile(p.file.Path)
+}
+
+// next says what to do, with commands to copy where there are any.
+func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *canon.Document) {
+	info, _ := receipt.Lookup(f.Code)
+	switch unknown := unknownKey(rep); {
+	case f.Code == receipt.CodeHashMismatch && f.Hint != "":
+		b.Prose("next", "ask the issuer for a receipt that fits its hash")
+	case f.Code == receipt.CodeHashMismatch:
+		b.rows("next", "receipt diff OTHER_COPY "+cli.ShellFile(rep.Source))
+	case f.Code == receipt.CodeUnknownKey && unknown != "":
+		issuer := doc.Root().Member("issuer").Member("id").String()
+		b.rows("next", "get that key from "+issuer+", not from the sender, then",
+			"receipt keys import FILE --id "+cli.ShellName(unknown)+" --issuer "+cli.ShellName(issuer)+p.to())
+	default:
+		b.Prose("next", info.Next)
+	}
+}
+
+func (p *TextPrinter) undecided(b *Block, rep *receipt.Report, doc *canon.Document) {
+	f := rep.Finding()
+	if c := rep.Check(receipt.StepHash); c.Status == receipt.Passed {
+		b.Row("intact", "the content fits its hash "+rep.ReceiptHash.String())
+	}
+	b.Prose(f.Step.String(), "NOT DECIDED: "+strings.TrimPrefix(p.cause(rep, f), f.Step.String()+": "))
+	p.next(b, rep, f, doc)
+}
+
+// cause says why a receipt is undecided, of an unknown key where it was sought.
+func (p *TextPrinter) cause(rep *receipt.Report, f receipt.Check) string {
+	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && p.file != nil {
+		return fmt.Sprintf("%s is not among the %s of %s", cli.Bare(id), cli.Plural(p.file.Set.Len(), "key", ""), p.file.Path)
+	}
+	return f.Detail
+}
+
+// unknownKey is the first key id that a signature names and the key file has not.
+func unknownKey(rep *receipt.Report) string {
+	for _, s := range rep.Signatures {
+		if s.Code == receipt.CodeUnknownKey {
+			return s.KeyID
+		}
+	}
+	return ""
+}

@@ -1,0 +1,161 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/serve/page"
+)
+
+type serveOptions struct {
+	trust.PolicyFlags
+	addr                string
+	hosts, receipts     []string
+	batches             []string
+	apiKeys, newAPIKey  string
+	anchors, checkpoint string
+	ledger              string
+	noAuth, pageOnly    bool
+	partial             bool
+	logFormat           string
+	limits              serve.Limits
+	connections         int
+	grace               time.Duration
+}
+
+func New(e *cli.Env) *cobra.Command {
+	var o serveOptions
+	cmd := &cobra.Command{
+		Use:   "serve [--receipts PATH…]",
+		Short: "verify receipts over HTTP, and give out stored ones",
+		Long: `Verify receipts over HTTP: POST /v1/verify takes one, or any number of lines, and
+/ is a page that verifies in the browser. With --receipts or --ledger the protocol's
+routes for receipts answer too. /openapi.json describes all routes.
+
+The address is a loopback one unless --addr says otherwise, and then clients need
+a key of --api-keys, or --no-auth says that they need none. Keys, policies and API
+keys are read again when their files change, and on SIGHUP; a bad file changes
+nothing. Receipts are indexed once: what changes in them is not served.
+
+"listening on http://…" is all that goes to stdout; the log goes to stderr. SIGINT
+and SIGTERM let requests finish, a second signal does not.`,
+		Example: `  receipt serve --addr 127.0.0.1:0 --keys keys.json --receipts receipts.jsonl
+  receipt serve --api-keys api-keys.jsonl --new-api-key ci`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(cmd.Flags(), args); err != nil {
+				return err
+			}
+			if o.newAPIKey != "" {
+				return addAPIKey(e, &o)
+			}
+			o.receipts = append(slices.Clip(o.receipts), args...)
+			return serveHTTP(cmd.Context(), e, &o)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.register(f)
+	return cmd
+}
+
+func (o *serveOptions) register(f *pflag.FlagSet) {
+	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "listen on this `IP:PORT`; port 0 takes a free one")
+	f.StringArrayVar(&o.receipts, "receipts", nil, "serve the receipts in this `PATH`, a file, folder or pattern; repeatable, and more may follow")
+	f.BoolVar(&o.partial, "partial", false, "the receipts are a selection: absent predecessors are not checked")
+	f.StringVar(&o.Keys, "keys", "", "trusted keys, a JWK Set `FILE`")
+	f.StringVar(&o.ledger, "ledger", "", "serve the receipts in this ledger, a `FILE`, also those issued later")
+	f.StringVar(&o.Issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
+	f.StringVar(&o.Policy, "policy", "", "what more is demanded, a JSON `FILE`: issuer, witnesses, checkpoint")
+	f.BoolVar(&o.IntegrityOnly, "integrity-only", false, "check content and hash, not signatures")
+	f.BoolVar(&o.Strict, "strict", false, "undecided when any applicable step was not checked")
+	f.StringVar(&o.anchors, "anchors", "", "key sets that requests may choose by name, a JSON `FILE`: {\"NAME\": \"KEY-FILE\"}")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "serve this signed checkpoint over the receipts, a `FILE`, and proofs")
+	f.StringArrayVar(&o.batches, "batch", nil, "verify stored receipts with the manifest `FILE` of their batch; repeatable")
+	f.StringVar(&o.apiKeys, "api-keys", "", "let in whoever has one of the API keys in this `FILE`")
+	f.StringVar(&o.newAPIKey, "new-api-key", "", "make an API key of this `NAME`, add it to --api-keys, show it once, and end")
+	f.BoolVar(&o.noAuth, "no-auth", false, "let in everybody, also from other machines")
+	f.StringArrayVar(&o.hosts, "host", nil, "answer to this `NAME` too, such as a proxy's; repeatable; on other addresses than loopback, to these alone")
+	f.BoolVar(&o.pageOnly, "page-only", false, "serve the page, /healthz and /readyz, and nothing else")
+	f.StringVar(&o.logFormat, "log-format", "auto", "write the log as this `KIND`: text, json, or auto, which is text on a terminal")
+	f.Int64Var(&o.limits.Document, "max-body", 0, "the largest receipt, in `BYTES`; 0: 16 MiB")
+	f.Int64Var(&o.limits.Memory, "max-memory", 0, "hold so many `BYTES` of single receipts at a time; 0: 128 MiB")
+	f.Int64Var(&o.limits.Judging, "max-judging", 0, "let judging receipts beyond 256 KiB take so many `BYTES` of memory; 0: 256 MiB")
+	f.IntVar(&o.connections, "max-connections", 0, "have `N` connections open at a time; 0: 4096")
+	f.IntVar(&o.limits.Requests, "max-requests", 0, "answer `N` requests at a time; 0: 256")
+	f.IntVar(&o.limits.Streams, "max-streams", 0, "verify `N` streams at a time; 0: 8")
+	f.IntVar(&o.limits.Jobs, "jobs", 0, "use `N` processors; 0 uses all")
+	f.DurationVar(&o.limits.Idle, "idle-timeout", 0, "give up a client that stands still for this `TIME`; 0: 30s")
+	f.DurationVar(&o.limits.Body, "body-timeout", 0, "give up a client whose receipt takes longer than this `TIME`; 0: 60s")
+	f.DurationVar(&o.grace, "shutdown-timeout", 20*time.Second, "let requests finish for this `TIME` after SIGINT or SIGTERM")
+}
+
+// serveHTTP serves until ctx is done.
+func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
+	log := newServeLog(e, o.logFormat)
+	watch := &FileWatch{}
+	options, err := o.assemble(ctx, e, watch, log)
+	if err != nil {
+		return err
+	}
+	server, err := serve.New(*options)
+	if err != nil {
+		return cli.Usage("", "%w", err)
+	}
+	watch.Report = func(name string, err error) {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		server.KeysReloaded(err)
+	}
+	h := &httpServer{server: server, handler: server, log: log, watch: watch, grace: o.grace, clients: o.clients(), connections: o.connections}
+	if o.pageOnly {
+		h.handler = onlyPage(server)
+	}
+	return h.run(ctx, e, o.addr)
+}
+
+// assemble reads everything that is served.
+func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *FileWatch, log *slog.Logger) (*serve.Options, error) {
+	s := &serve.Options{Page: page.Handler(), Tool: cli.ToolName(), Now: e.Now, Log: log, Limits: o.limits, Hosts: o.hostNames()}
+	if o.pageOnly {
+		o.IntegrityOnly = true // of what is verified in the browser the server sees nothing
+	}
+	judge := newTrusted(e, o.PolicyFlags)
+	if err := w.Add("keys", judge.load, judge.paths()...); err != nil {
+		return nil, err
+	}
+	s.Verifier, s.Keys = judge.verifier.Load, judge.publicKeys
+	if err := o.addAnchors(e, w, s); err != nil {
+		return nil, err
+	}
+	if o.apiKeys != "" {
+		list := &apiKeyFile{e: e, path: o.apiKeys}
+		if err := w.Add("api-keys", list.load, o.apiKeys); err != nil {
+			return nil, err
+		}
+		s.APIKeys = list.current.Load
+	}
+	for _, path := range o.batches {
+		m, err := trust.ReadManifest(e, path)
+		if err != nil {
+			return nil, err
+		}
+		s.Batches = append(s.Batches, m)
+	}
+	switch {
+	case o.ledger != "":
+		return s, o.addLedger(ctx, s)
+	case len(o.receipts) > 0:
+		return s, o.addReceipts(ctx, e, judge, s, log)
+	}
+	return s, nil
+}

@@ -1,0 +1,173 @@
+package server
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+// check refuses flags that contradict each other, before anything is read.
+func (o *serveOptions) check(flags *pflag.FlagSet, args []string) error {
+	if len(args) > 0 && len(o.receipts) == 0 {
+		return cli.Usage("--receipts PATH serves receipts", "expected flags, found %q", args[0])
+	}
+	if o.newAPIKey != "" {
+		return o.checkNewKey(flags)
+	}
+	if o.pageOnly {
+		return o.checkPageOnly(flags)
+	}
+	if err := o.checkClients(); err != nil {
+		return err
+	}
+	switch {
+	case o.noAuth && o.apiKeys != "":
+		return cli.Usage("leave one of them out", "--no-auth lets in everybody, --api-keys only who has a key")
+	case o.ledger != "" && len(o.receipts) > 0:
+		return cli.Usage("receipt ledger import stores receipts of files", "--ledger and --receipts are two stores, and one is served")
+	case o.partial && len(o.receipts) == 0:
+		return cli.Usage("--receipts PATH names them", "--partial is about receipts of files, and none are served")
+	case len(o.batches) > 0 && len(o.receipts) == 0 && o.ledger == "":
+		return cli.Usage("--receipts PATH or --ledger FILE names them", "--batch is about stored receipts, and none are served")
+	case o.checkpoint != "" && len(o.receipts) == 0:
+		return cli.Usage("--receipts PATH names them", "--checkpoint is over receipts, and none are served")
+	case o.IntegrityOnly && (o.Keys != "" || o.Issuer != "" || o.Policy != "" || o.anchors != ""):
+		return cli.Usage("", "--integrity-only looks at no signatures, so it excludes --keys, --issuer, --policy and --anchors")
+	}
+	for _, path := range append([]string{o.Keys, o.Policy, o.apiKeys, o.anchors, o.checkpoint}, o.batches...) {
+		if path == cli.StdinName {
+			return cli.Usage("write it to a file", "what a server reads it may have to read again, and stdin can be read once")
+		}
+	}
+	return o.checkLogFormat()
+}
+
+func (o *serveOptions) checkLimits() error {
+	l := &o.limits
+	if l.Document < 0 || l.Memory < 0 || l.Judging < 0 || o.connections < 0 || l.Requests < 0 || l.Streams < 0 || l.Jobs < 0 || l.Idle < 0 || l.Body < 0 || o.grace < 0 {
+		return cli.Usage("leave it out for the default", "a limit is negative")
+	}
+	if l.Jobs > cli.MaxJobs {
+		return cli.Usage("", "--jobs is 0 to %d, found %d", cli.MaxJobs, l.Jobs)
+	}
+	return nil
+}
+
+// checkNewKey: making a key is no serving.
+func (o *serveOptions) checkNewKey(flags *pflag.FlagSet) error {
+	if o.apiKeys == "" {
+		return cli.Usage("--api-keys FILE names the file, which is made if there is none", "--new-api-key adds to a file of API keys")
+	}
+	return onlyFlags(flags, "--new-api-key makes a key and serves nothing", "new-api-key", "api-keys")
+}
+
+func (o *serveOptions) checkPageOnly(flags *pflag.FlagSet) error {
+	if err := onlyFlags(flags, "--page-only verifies in the browser, with what the user drops there", "page-only", "addr", "host", "log-format",
+		"no-auth", "max-requests", "max-connections", "idle-timeout", "shutdown-timeout"); err != nil {
+		return err
+	}
+	if err := o.checkClients(); err != nil {
+		return err
+	}
+	return o.checkLogFormat()
+}
+
+// checkClients makes sure that somebody has said who may come in, where others than
+// this machine can.
+func (o *serveOptions) checkClients() error {
+	loopback, err := CheckAddr(o.addr)
+	if err != nil || loopback || o.noAuth || o.apiKeys != "" {
+		return err
+	}
+	hint := "--api-keys FILE lets in who has a key (--new-api-key NAME makes one); --no-auth lets in everybody"
+	if o.pageOnly {
+		hint = "--no-auth lets in everybody"
+	}
+	return cli.Usage(hint, "%q can be reached from other machines, and nothing says who may come in", o.addr)
+}
+
+func (o *serveOptions) checkLogFormat() error {
+	if o.logFormat != "auto" && o.logFormat != "text" && o.logFormat != "json" {
+		return cli.Usage("", "--log-format is auto, text or json, found %q", o.logFormat)
+	}
+	return o.checkLimits()
+}
+
+// onlyFlags refuses every flag but those that mean something.
+func onlyFlags(flags *pflag.FlagSet, why string, known ...string) (err error) {
+	allowed := map[string]bool{}
+	for _, name := range known {
+		allowed[name] = true
+	}
+	flags.Visit(func(f *pflag.Flag) {
+		if !allowed[f.Name] && err == nil {
+			err = cli.Usage("leave --"+f.Name+" out", "%s, so --%s means nothing", why, f.Name)
+		}
+	})
+	return err
+}
+
+// CheckAddr reads an address without asking anyone for it: names other than
+// localhost would be a question to the network.
+func CheckAddr(addr string) (loopback bool, err error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return false, cli.Usage("such as 127.0.0.1:8080, [::1]:8080, or 0.0.0.0:8080 for all interfaces", "--addr is IP:PORT with a port up to 65535, found %q", addr)
+	}
+	if host == "localhost" {
+		return true, nil
+	}
+	if host == "" { // all interfaces
+		return false, nil
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return false, cli.Usage("such as 127.0.0.1:8080, [::1]:8080, or 0.0.0.0:8080 for all interfaces", "--addr has an IP address or localhost, found %q", host)
+	}
+	return ip.IsLoopback(), nil
+}
+
+// clients says who may come in.
+func (o *serveOptions) clients() string {
+	loopback, _ := CheckAddr(o.addr)
+	switch {
+	case o.apiKeys != "":
+		return "with an API key"
+	case loopback:
+		return "everybody on this machine"
+	}
+	return "everybody"
+}
+
+// hostNames are the names that a Host header may have; none: any. On a loopback address a page
+// of the web could otherwise reach the server by a name that leads there (DNS
+// rebinding).
+func (o *serveOptions) hostNames() []string {
+	if loopback, _ := CheckAddr(o.addr); !loopback {
+		return o.hosts
+	}
+	host, _, _ := net.SplitHostPort(o.addr) // checked
+	return append([]string{"localhost", "127.0.0.1", "::1", host}, o.hosts...)
+}
+
+// onlyPage answers everything but the page and health as a route that there is not.
+func onlyPage(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.EscapedPath() {
+		case "/", "/healthz", "/readyz":
+		default:
+			r = r.Clone(r.Context())
+			r.URL = &url.URL{Path: "/none"}
+		}
+		next.ServeHTTP(w, r)
+	})
+}

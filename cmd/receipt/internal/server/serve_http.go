@@ -1,0 +1,123 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+)
+
+// An httpServer runs a server until it is told to end.
+type httpServer struct {
+	server  *serve.Server
+	handler http.Handler
+	log     *slog.Logger
+	watch   *FileWatch
+	grace   time.Duration
+	clients string // who may come in
+
+	connections int // at a time; 0: serve.MaxConnections
+}
+
+// run serves until ctx is done, and then lets requests finish.
+func (h *httpServer) run(ctx context.Context, e *cli.Env, addr string) error {
+	listener, err := listen(ctx, addr)
+	if err != nil {
+		return err
+	}
+	e.MayTake(h.grace + time.Second)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	server := serve.HTTPServer(h.handler, h.log)
+	if h.connections > 0 {
+		serve.LimitConnections(server, h.connections)
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	stopWatch := h.startWatch()
+	defer stopWatch()
+	h.log.Info("listening", "address", listener.Addr().String(), "clients", h.clients)
+	if _, err := fmt.Fprintf(e.Out, "listening on http://%s\n", listener.Addr()); err != nil {
+		server.Close()
+		return err
+	}
+	select {
+	case err := <-failed:
+		return cli.Usage("", "%w", err)
+	case <-ctx.Done():
+	}
+	return h.shutdown(server, signals)
+}
+
+// startWatch watches files, and SIGHUP where there is one.
+func (h *httpServer) startWatch() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	ended := make(chan struct{})
+	go func() { defer close(ended); h.watch.Run(ctx, watchInterval, signals) }()
+	return func() { signal.Stop(signals); cancel(); <-ended }
+}
+
+// shutdown takes no more requests and waits for those that are being answered, as
+// long as the first signal allows and no second one comes.
+func (h *httpServer) shutdown(server *http.Server, signals <-chan os.Signal) error {
+	h.server.Drain()
+	h.log.Info("shutting down; a second signal ends requests that are still being answered", "timeout", h.grace.String())
+	ctx, cancel := context.WithTimeout(context.Background(), h.grace)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- server.Shutdown(ctx) }()
+	for came := 0; came < 2; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				server.Close()
+				return cli.Usage("--shutdown-timeout gives them more time", "requests were cut off: they did not end within %s", h.grace)
+			}
+			h.log.Info("stopped")
+			return nil
+		case <-signals: // the first one too
+			came++
+		}
+	}
+	server.Close()
+	return cli.Usage("", "requests were cut off by a second signal")
+}
+
+// listen opens a port.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, ListenFailure(addr, err)
+	}
+	return listener, nil
+}
+
+// ListenFailure says why a port could not be opened.
+func ListenFailure(addr string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return cli.Usage("end what listens there, or name another port by --addr; port 0 takes a free one", "%q: the port is in use", addr)
+	case errors.Is(err, fs.ErrPermission):
+		return cli.Usage("ports below 1024 need a privilege (on Linux CAP_NET_BIND_SERVICE); others do not", "%q: this user may not listen there", addr)
+	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.EAFNOSUPPORT):
+		return cli.Usage("name an address of this machine", "%q: this machine has no such address", addr)
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return cli.Usage("", "%q: %w", addr, err)
+}

@@ -1,0 +1,124 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// addReceipts indexes the receipts that are served.
+func (o *serveOptions) addReceipts(ctx context.Context, e *cli.Env, trust *trusted, s *serve.Options, log *slog.Logger) error {
+	selected, err := selectServed(e, o.receipts)
+	if err != nil {
+		return err
+	}
+	files, err := serve.OpenFiles(ctx, serve.FilesOptions{Partial: o.partial}, selected.Sources...)
+	if err != nil {
+		return servedFailure(err)
+	}
+	told := selected.Skipped
+	more, count := files.Skipped()
+	logSkipped(log, append(told, more...), len(told)+count)
+	if files.Len() == 0 {
+		return cli.Usage("", "no receipt was found in %q", o.receipts)
+	}
+	log.Info("indexed", "receipts", files.Len(), "skipped", len(told)+count)
+	s.Source = files
+	if o.checkpoint == "" {
+		return nil
+	}
+	return o.addProofs(e, trust, files, s, log)
+}
+
+// selectServed finds the files behind paths, by the rules of verify.
+func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
+	selected, err := input.SelectSources(e, paths, stream.Sniffed)
+	switch {
+	case err != nil:
+		return nil, err
+	case selected.Stdin:
+		return nil, cli.Usage("write it to a file", "receipts are served from files, found --receipts -")
+	case len(selected.Missing) > 0:
+		return nil, selected.Missing[0]
+	}
+	named := map[string]bool{} // what is named twice is served once
+	selected.Sources = slices.DeleteFunc(selected.Sources, func(src stream.Source) bool {
+		twice := named[src.Name]
+		named[src.Name] = true
+		return twice
+	})
+	for i := range selected.Sources {
+		src := &selected.Sources[i]
+		path, open := src.Name, src.Open
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			return nil, cli.Usage("write it to a file", "receipts are served from files, found --receipts %q", path)
+		}
+		src.Open = func() (io.ReadCloser, error) {
+			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe might never end
+				return nil, fmt.Errorf("%w: no regular file", serve.ErrChanged)
+			}
+			return open()
+		}
+	}
+	return selected, nil
+}
+
+// servedFailure words why receipts cannot be served.
+func servedFailure(err error) error {
+	var conflict *serve.ConflictError
+	switch {
+	case errors.As(err, &conflict):
+		return cli.Usage("serve one of them, or each by a server of its own", "%s", withoutPackage(err))
+	case errors.Is(err, context.Canceled):
+		return cli.Usage("", "interrupted")
+	}
+	return cli.Usage("", "%s", withoutPackage(err))
+}
+
+func withoutPackage(err error) string { return strings.TrimPrefix(err.Error(), "serve: ") }
+
+// logSkipped names what is not served, the first of it.
+func logSkipped(log *slog.Logger, list []stream.Notice, count int) {
+	const most = 20
+	for _, n := range list[:min(len(list), most)] {
+		log.Warn("skipped", "source", n.Source, "why", n.Detail)
+	}
+	if count > most {
+		log.Warn("skipped more", "count", count-most)
+	}
+}
+
+// addProofs serves a checkpoint and proofs. A signature of a trusted key that is
+// false refuses it; that nobody who is trusted signed it is for clients to judge.
+func (o *serveOptions) addProofs(e *cli.Env, judge *trusted, files *serve.Files, s *serve.Options, log *slog.Logger) error {
+	var logs []*tlog.Log
+	if file := judge.file.Load(); file != nil {
+		logs, _ = file.Logs()
+	}
+	h, err := trust.ReadHead(e, o.checkpoint, logs)
+	if err != nil {
+		return err
+	}
+	proofs, err := serve.NewProofs(files, h.Note)
+	if err != nil {
+		return cli.Refuted("", "%q: %s", o.checkpoint, withoutPackage(err))
+	}
+	if len(h.Logs) == 0 {
+		log.Warn("no trusted key signed the checkpoint; receipts under it are undecided", "checkpoint", o.checkpoint)
+	}
+	log.Info("checkpoint", "origin", h.Origin, "receipts", h.Size)
+	s.Proofs = proofs
+	return nil
+}

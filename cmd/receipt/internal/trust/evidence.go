@@ -1,0 +1,218 @@
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/batch"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// EvidenceFlags name what is brought beside the receipts.
+type EvidenceFlags struct {
+	batches, proofs       []string
+	disclosures           []string
+	Checkpoint, artifacts string
+
+	Findings []stream.Finding // evidence that is malformed; it refutes whatever the receipts say
+
+	readProofs, readDisclosures []string // the files of the evidence, without what is malformed
+}
+
+func (f *EvidenceFlags) Register(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.batches, "batch", nil, "the manifest `FILE` of the batch that receipts state a root of; repeatable")
+	flags.StringVar(&f.Checkpoint, "checkpoint", "", "the signed checkpoint `FILE` over all receipts of the input")
+	flags.StringArrayVar(&f.disclosures, "disclosures", nil, "withheld values that were disclosed, a `FILE`; repeatable")
+	flags.StringArrayVar(&f.proofs, "proof", nil, "a tlog-proof `FILE` that a receipt is in a checkpoint; repeatable")
+	flags.StringVar(&f.artifacts, "artifacts", "", "check files in `DIR` against the digests that receipts state")
+}
+
+// Apply gives the evidence to the verifier.
+func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.Options) (*receipt.Verifier, error) {
+	var ev receipt.Evidence
+	for _, path := range f.proofs {
+		p, malformed, err := readProof(e, path)
+		if err != nil {
+			return nil, err
+		}
+		if malformed != nil {
+			f.Findings = append(f.Findings, *malformed)
+			continue
+		}
+		ev.Proofs, f.readProofs = append(ev.Proofs, p), append(f.readProofs, path)
+	}
+	for _, path := range f.batches {
+		m, err := ReadManifest(e, path)
+		if err != nil {
+			return nil, err
+		}
+		ev.Batches = append(ev.Batches, m)
+	}
+	if f.artifacts != "" {
+		files, err := indexArtifacts(f.artifacts)
+		if err != nil {
+			return nil, err
+		}
+		ev.Materials = files
+	}
+	for _, path := range f.disclosures {
+		d, err := input.ReadDisclosures(e, path)
+		if precision := (*redact.PrecisionError)(nil); errors.As(err, &precision) {
+			f.Findings = append(f.Findings, stream.Finding{Code: receipt.CodeNumberPrecision, Source: cli.SourceName(path), Detail: strings.TrimPrefix(precision.Error(), "redact: "),
+				Hint: "ask for the value as a string"})
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		ev.Disclosures, f.readDisclosures = append(ev.Disclosures, d), append(f.readDisclosures, path)
+	}
+	if f.Checkpoint != "" {
+		note, err := input.ReadBounded(e, f.Checkpoint, MaxNoteBytes+1)
+		if err != nil {
+			return nil, err
+		}
+		options.Checkpoint = note
+	}
+	options.Evidence = f.name
+	if len(ev.Proofs) == 0 && len(ev.Batches) == 0 && len(ev.Disclosures) == 0 && ev.Materials == nil {
+		return v, nil
+	}
+	with, err := v.With(ev)
+	if err != nil {
+		return nil, cli.Usage("", "%w", err)
+	}
+	return with, nil
+}
+
+// name names one of the evidence by its file.
+func (f *EvidenceFlags) name(p receipt.Piece) string {
+	switch p.Kind {
+	case receipt.PieceProof:
+		return fmt.Sprintf("proof %q", f.readProofs[p.Index])
+	case receipt.PieceBatch:
+		return fmt.Sprintf("batch %q", f.batches[p.Index])
+	case receipt.PieceDisclosures:
+		return fmt.Sprintf("disclosures %q", f.readDisclosures[p.Index])
+	}
+	return fmt.Sprintf("artifacts %q", f.artifacts)
+}
+
+// firstLines is an error without the end of a long list.
+func firstLines(err error) string {
+	lines := strings.SplitAfterN(err.Error(), "\n", 4)
+	return strings.TrimSpace(strings.Join(lines[:min(len(lines), 3)], ""))
+}
+
+// readProof reads a proof. One that is malformed is evidence that fails, and
+// belongs into the report, as a malformed checkpoint does; a file of another
+// kind is a mistake of the caller's.
+func readProof(e *cli.Env, path string) (*tlog.Proof, *stream.Finding, error) {
+	data, err := input.ReadBounded(e, path, MaxNoteBytes+1)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := tlog.ParseProof(data)
+	switch {
+	case err == nil:
+		return p, nil, nil
+	case strings.HasPrefix(string(data), "c2sp.org/tlog-proof@v1"):
+		return nil, &stream.Finding{Code: receipt.CodeProofInvalid, Source: cli.SourceName(path), Detail: PlainMerkle(err),
+			Hint: "ask the log for an undamaged copy; receipt batch prove writes such a file"}, nil
+	}
+	return nil, nil, cli.Usage("receipt batch prove writes such a file", "%q: %w", path, err)
+}
+
+// artifacts are the files of a folder by the digest of their content, and by the
+// digest that they are named after.
+type artifacts struct {
+	content map[canon.Digest]bool
+	named   map[canon.Digest]canon.Digest
+}
+
+// Lookup finds a file by digest.
+func (a *artifacts) Lookup(d canon.Digest) (actual canon.Digest, found bool) {
+	if a.content[d] {
+		return d, true
+	}
+	actual, found = a.named[d]
+	return actual, found
+}
+
+// indexArtifacts hashes every regular file below a folder.
+func indexArtifacts(dir string) (*artifacts, error) {
+	a := &artifacts{map[canon.Digest]bool{}, map[canon.Digest]canon.Digest{}}
+	err := filepath.WalkDir(input.WithSlash(dir), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		sum, err := sumFile(path)
+		if err != nil {
+			return err
+		}
+		a.content[sum] = true
+		if named, ok := nameDigest(d.Name()); ok {
+			a.named[named] = sum
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, cli.Usage("", "--artifacts %q: %w", dir, cli.Reason(err))
+	}
+	if len(a.content) == 0 {
+		return nil, cli.Usage("", "--artifacts %q: the folder holds no file", dir)
+	}
+	return a, nil
+}
+
+func sumFile(path string) (d canon.Digest, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return d, err
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return d, err
+	}
+	return canon.Digest(h.Sum(nil)), nil
+}
+
+// nameDigest reads a file name such as sha256:<hex>.bin, sha256-<hex> or <hex>.
+func nameDigest(name string) (d canon.Digest, ok bool) {
+	name, _, _ = strings.Cut(name, ".")
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "sha256:"), "sha256-")
+	b, err := hex.DecodeString(strings.ToLower(name))
+	if err != nil || len(b) != len(d) {
+		return d, false
+	}
+	return canon.Digest(b), true
+}
+
+// ReadManifest reads the manifest of a batch.
+func ReadManifest(e *cli.Env, path string) (*batch.Manifest, error) {
+	data, err := input.ReadBounded(e, path, batch.MaxBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	m, err := batch.ParseManifest(data)
+	if err != nil {
+		return nil, cli.Usage("receipt batch seal writes such a file", "%q: %s", path, firstLines(err))
+	}
+	return m, nil
+}

@@ -1,0 +1,168 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// A KeyFile is the file of trusted keys that a verification used.
+type KeyFile struct {
+	Path   string
+	SHA256 canon.Digest
+	Set    *keys.Set
+	Named  bool // by --keys, so that commands to copy name it too
+}
+
+// String is how results name the file.
+func (f *KeyFile) String() string { return fmt.Sprintf("%s (%d)", f.Path, f.Set.Len()) }
+
+// TrustPath is where trusted keys are: the flag, $RECEIPT_KEYS, or
+// receipt/keys.json in the user's configuration folder. It is "" when the user
+// has none: keys are never taken from the current folder unasked.
+func TrustPath(e *cli.Env, flag string) string {
+	if flag != "" {
+		return flag
+	}
+	if path := e.Getenv("RECEIPT_KEYS"); path != "" {
+		return path
+	}
+	if dir := configDir(e); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "receipt", "keys.json")
+	}
+	return ""
+}
+
+// configDir is os.UserConfigDir over the variables of e.
+func configDir(e *cli.Env) string {
+	home := e.Getenv("HOME")
+	switch runtime.GOOS {
+	case "windows":
+		return e.Getenv("AppData")
+	case "darwin":
+		return filepath.Join(home, "Library", "Application Support")
+	}
+	if dir := e.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(home, ".config")
+}
+
+// ReadKeys reads the file of trusted keys. All its failures are exit 2: a
+// verification without its keys cannot be run as asked.
+func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
+	path := TrustPath(e, flag)
+	if err := noKeyFile(e, flag, path); err != nil {
+		return nil, err
+	}
+	data, err := input.ReadBounded(e, path, keys.MaxSetBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	set, err := keys.ParseSet(data)
+	if err != nil {
+		return nil, cli.Usage("", "%q: %w", path, err)
+	}
+	return &KeyFile{path, canon.Sum(data), set, flag != ""}, nil
+}
+
+// noKeyFile explains where keys were sought when the user named none.
+func noKeyFile(e *cli.Env, flag, path string) error {
+	if flag != "" {
+		return nil
+	}
+	const hint = "name a file of trusted keys by --keys FILE or $RECEIPT_KEYS; --integrity-only checks the content without keys"
+	if path == "" {
+		return cli.Usage(hint, "no key file: neither --keys nor $RECEIPT_KEYS is given, and the user has no configuration folder")
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if e.Getenv("RECEIPT_KEYS") != "" {
+		return cli.Usage(hint, "no key file: $RECEIPT_KEYS names %q, which does not exist", path)
+	}
+	return cli.Usage(hint, "no key file: %q does not exist", path)
+}
+
+// PolicyFlags are the flags that say what a receipt must show.
+type PolicyFlags struct {
+	Keys, Issuer, Policy, at     string
+	IntegrityOnly, plain, Strict bool
+	NoInputDigest                bool // nothing that is written tells it
+}
+
+func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.Keys, "keys", "", "trusted keys, a JWK Set `FILE`")
+	flags.StringVar(&f.Issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
+	flags.StringVar(&f.Policy, "policy", "", "what more is demanded, a JSON `FILE`: issuer, witnesses, checkpoint")
+	flags.StringVar(&f.at, "at", "", "judge keys at this `TIME` (RFC 3339) instead of issued_at")
+	flags.BoolVar(&f.IntegrityOnly, "integrity-only", false, "check content and hash, not signatures")
+	flags.BoolVar(&f.plain, "plain", false, "decide without this program's fast paths, to cross-check them")
+	flags.BoolVar(&f.Strict, "strict", false, "undecided when any applicable step was not checked")
+}
+
+// Requirements makes the policy of the flags.
+func (f *PolicyFlags) Requirements(e *cli.Env) (receipt.Policy, error) {
+	p := receipt.Policy{}
+	if f.Policy != "" {
+		data, err := input.ReadBounded(e, f.Policy, keys.MaxPolicyBytes+1)
+		if err != nil {
+			return p, err
+		}
+		if p, err = keys.ParsePolicy(data); err != nil {
+			return p, cli.Usage("", "%q: %w", f.Policy, err)
+		}
+	}
+	if f.Issuer != "" {
+		if p.Issuer != "" && p.Issuer != f.Issuer {
+			return p, cli.Usage("", "--issuer says %q, the policy %q says %q", f.Issuer, f.Policy, p.Issuer)
+		}
+		p.Issuer = f.Issuer
+	}
+	if f.at != "" {
+		at, err := receipt.ParseTime(f.at)
+		if err != nil {
+			return p, cli.Usage("", "--at %q: %w", f.at, err)
+		}
+		p.At = at
+	}
+	p.Now = e.Now()
+	p.IntegrityOnly, p.Plain, p.Strict = f.IntegrityOnly, f.plain, f.Strict
+	p.NoInputDigest = f.NoInputDigest
+	return p, nil
+}
+
+// Verifier makes the verifier of the flags, and names the key file it uses.
+func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) {
+	if f.IntegrityOnly && (f.Keys != "" || f.Issuer != "" || f.Policy != "") {
+		return nil, nil, cli.Usage("", "--integrity-only looks at no signatures, so it excludes --keys, --issuer and --policy")
+	}
+	policy, err := f.Requirements(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.IntegrityOnly {
+		v, err := receipt.NewVerifier(nil, policy)
+		return v, nil, err
+	}
+	file, err := ReadKeys(e, f.Keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := receipt.NewVerifier(file.Set, policy)
+	if err != nil {
+		return nil, nil, cli.Usage("", "%w", err)
+	}
+	return v, file, nil
+}

@@ -1,0 +1,70 @@
+package verify
+
+import (
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// continuityFlags say what the input continues and what it must end in.
+type continuityFlags struct {
+	previous, head string
+	count          *pflag.Flag
+	partial        bool
+}
+
+func (f *continuityFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.previous, "previous", "", "what the input continues: the `HASH|FILE|REPORT` of the receipt before it")
+	flags.StringVar(&f.head, "expect-head", "", "the `HASH` that it must end in, or a REPORT whose heads it must still hold")
+	flags.Uint64("expect-count", 0, "the stream must have `N` receipts")
+	f.count = flags.Lookup("expect-count")
+	flags.BoolVar(&f.partial, "partial", false, "the input is a selection: absent predecessors are not checked")
+}
+
+// apply puts them into options.
+func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
+	o.Partial = f.partial
+	if f.count.Changed {
+		n, err := strconv.ParseUint(f.count.Value.String(), 10, 64)
+		if err != nil {
+			return cli.Usage("", "--expect-count: %w", err)
+		}
+		o.Only.Count = &n
+	}
+	if f.previous != "" {
+		k, err := input.ReadKnown(e, f.previous)
+		if err != nil {
+			return err
+		}
+		switch {
+		case k.Summary != nil:
+			if o.After = k.Summary.Heads(); len(o.After) == 0 {
+				return input.NoHeads(f.previous)
+			}
+		case k.Stream != nil:
+			o.After, o.Follows = map[chain.Stream]chain.Head{*k.Stream: {Hash: k.Hash}}, true
+		default:
+			o.Only.Previous = k.Hash
+		}
+	}
+	if f.head != "" {
+		k, err := input.ReadKnown(e, f.head)
+		if err != nil {
+			return err
+		}
+		switch {
+		case k.Summary != nil:
+			if o.Expect = k.Summary.Heads(); len(o.Expect) == 0 {
+				return input.NoHeads(f.head)
+			}
+		default:
+			o.Only.Head = k.Hash
+		}
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package verify
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+)
+
+func NewDiff(e *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff A B",
+		Short: "show how two receipts differ, and whether their hashes agree",
+		Long: `Show the differences of two receipts by JSON Pointer: - only in A, + only in B,
+~ in both with different values. Values are compared in canonical form, so white
+space, the order of members and the spelling of numbers make no difference.
+
+Exit codes: 0 when the contents are equal, 1 when they differ, 2 when one of them
+could not be read, or has an integer outside ±9007199254740991, which the canonical
+form rounds.`,
+		Example: `  receipt diff mine.json theirs.json
+  receipt diff - theirs.json < mine.json`,
+		Args: cli.ExactArgs(2, "two receipts"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == cli.StdinName && args[1] == cli.StdinName {
+				return cli.Usage("", "- is given twice, but stdin can be read once")
+			}
+			a, err := input.ReadHashable(e, args[0])
+			if err != nil {
+				return unreadable(err)
+			}
+			b, err := input.ReadHashable(e, args[1])
+			if err != nil {
+				return unreadable(err)
+			}
+			var d differences
+			d.compare(a.Root(), b.Root())
+			if d.count == 0 {
+				fmt.Fprintln(&d.text, "no differences")
+			}
+			d.hashes(a, b)
+			if _, err := e.Out.Write(d.text.Bytes()); err != nil {
+				return err
+			}
+			if d.count > 0 {
+				return cli.ExitWith(cli.ExitRefuted)
+			}
+			return nil
+		},
+	}
+}
+
+// unreadable turns a refusal into exit 2: a comparison with what is no JSON, or
+// with an integer that looks like others in canonical form, cannot be made.
+func unreadable(err error) error {
+	if f, ok := err.(*cli.Failure); ok {
+		return &cli.Failure{Code: cli.ExitUsage, Err: f.Err, Hint: f.Hint}
+	}
+	return err
+}
+
+type differences struct {
+	text  bytes.Buffer
+	count int
+	path  []string // the tokens of the pointer to what is compared
+}
+
+func (d *differences) compare(a, b canon.Node) {
+	switch {
+	case a.IsZero():
+		d.line('+', cli.Show(b))
+	case b.IsZero():
+		d.line('-', cli.Show(a))
+	case a.Kind() == canon.KindObject && b.Kind() == canon.KindObject:
+		d.members(a, b)
+	case a.Kind() == canon.KindArray && b.Kind() == canon.KindArray:
+		d.elements(a, b)
+	case !bytes.Equal(a.AppendCanonical(nil), b.AppendCanonical(nil)):
+		d.line('~', cli.Show(a)+" → "+cli.Show(b))
+	}
+}
+
+// below compares what the token leads to.
+func (d *differences) below(token string, a, b canon.Node) {
+	d.path = append(d.path, token)
+	d.compare(a, b)
+	d.path = d.path[:len(d.path)-1]
+}
+
+func (d *differences) members(a, b canon.Node) {
+	inB := map[string]canon.Node{}
+	for name, value := range b.Members() {
+		inB[name.String()] = value
+	}
+	for name, value := range a.Members() {
+		text := name.String()
+		d.below(text, value, inB[text])
+		delete(inB, text)
+	}
+	for name, value := range b.Members() { // in source order
+		text := name.String()
+		if _, only := inB[text]; only {
+			d.below(text, canon.Node{}, value)
+		}
+	}
+}
+
+func (d *differences) elements(a, b canon.Node) {
+	var inB []canon.Node
+	for _, e := range b.Elements() {
+		inB = append(inB, e)
+	}
+	n := 0
+	for i, e := range a.Elements() {
+		other := canon.Node{}
+		if i < len(inB) {
+			other = inB[i]
+		}
+		d.below(strconv.Itoa(i), e, other)
+		n++
+	}
+	for i := n; i < len(inB); i++ {
+		d.below(strconv.Itoa(i), canon.Node{}, inB[i])
+	}
+}
+
+func (d *differences) line(sign byte, values string) {
+	d.count++
+	at := "(whole document)"
+	if len(d.path) > 0 {
+		at = d.pointer()
+	}
+	fmt.Fprintf(&d.text, "%c %s  %s\n", sign, cli.EscapeLine(at), values)
+}
+
+// pointer is where the compared values are. It is bounded, and only made for a
+// line: names can be as long as the receipts, above a million values.
+func (d *differences) pointer() string {
+	const most = 256
+	var b []byte
+	for _, token := range d.path {
+		b = canon.AppendToken(b, token[:min(len(token), most)])
+		if len(b) > most {
+			return string(bytes.ToValidUTF8(b[:most], nil)) + "…"
+		}
+	}
+	return string(b)
+}
+
+// hashes tells whether the two contents hash the same, and whether each fits the
+// hash that it states.
+func (d *differences) hashes(a, b *canon.Document) {
+	hashA, errA := chain.Hash(a)
+	hashB, errB := chain.Hash(b)
+	if errA != nil || errB != nil || a.Root().Member("chain").IsZero() && b.Root().Member("chain").IsZero() {
+		return // no receipts
+	}
+	if hashA == hashB {
+		fmt.Fprintf(&d.text, "hash  equal: %s\n", hashA)
+	} else {
+		fmt.Fprintf(&d.text, "hash  A has %s\n      B has %s\n", hashA, hashB)
+	}
+	fmt.Fprintf(&d.text, "      A %s, B %s\n", fits(a, hashA), fits(b, hashB))
+}
+
+func fits(d *canon.Document, computed canon.Digest) string {
+	stated, err := canon.ParseDigest(d.Root().Member("chain").Member("receipt_hash").Text())
+	switch {
+	case err != nil:
+		return "states no valid hash"
+	case stated == computed:
+		return "fits the hash it states"
+	}
+	return "does NOT fit the hash it states"
+}

@@ -1,0 +1,252 @@
+package verify
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type mergeOptions struct {
+	format, output string
+	force          bool
+}
+
+func NewMerge(e *cli.Env) *cobra.Command {
+	var o mergeOptions
+	cmd := &cobra.Command{
+		Use:   "merge REPORT…",
+		Short: "make one verdict of the reports of parts",
+		Long: `Make one verdict of the reports of parts, in whatever order: what one verification
+of all parts would say, but for what only reading them together can show, which is
+listed as not checked. Streams that were split join by their links; where they do
+not, receipts between the parts are missing, and the whole is refuted. A part that was verified with
+--partial excuses that in its own streams. Parts must not overlap: when two hold the
+same receipt, the whole is undecided.
+
+A report is what verify --format json or ndjson writes, or the summary in it. The
+parts have to be verified with the same keys, and asked for the same (--issuer, --at,
+--strict, --policy). The result is a report too.
+
+Exit codes are those of verify.`,
+		Example: `  receipt merge april.report.json may.report.json
+  receipt merge *.report.json --format json -o merged.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return merge(e, args, &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "text", "write a `FORMAT`: text or json")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	return cmd
+}
+
+func merge(e *cli.Env, paths []string, o *mergeOptions) error {
+	switch {
+	case len(paths) == 0:
+		return cli.Usage("receipt verify --format json PATH… >REPORT makes one", "expected reports, found none")
+	case o.format != "text" && o.format != "json":
+		return cli.Usage("", "--format is text or json, found %q", o.format)
+	}
+	if err := cli.OnceStdin(paths...); err != nil {
+		return err
+	}
+	parts, err := readParts(e, paths)
+	if err != nil {
+		return err
+	}
+	sum, err := mergeAll(parts)
+	if err != nil {
+		return err
+	}
+	if detail := overlapOf(parts); detail != "" {
+		sum.MarkOverlap(detail)
+	}
+	sum.Tool = cli.ToolName()
+	var b bytes.Buffer
+	if o.format == "json" {
+		err = print.NewJSONPrinter(&b).End(sum)
+	} else {
+		writeMerged(&b, e.Colored() && o.output == "", sum, len(parts))
+	}
+	if err != nil {
+		return err
+	}
+	if err := cli.WriteOutput(e, o.output, b.Bytes(), 0o644, o.force); err != nil {
+		return err
+	}
+	return cli.ExitWith(cli.SummaryExit(sum))
+}
+
+// A part is one report and where it was.
+type part struct {
+	path string
+	*input.SavedReport
+}
+
+func readParts(e *cli.Env, paths []string) ([]part, error) {
+	var parts []part
+	seen := map[[sha256.Size]byte]string{}
+	for _, path := range paths {
+		data, err := input.ReadBounded(e, path, input.MaxReportBytes+1)
+		if err != nil {
+			return nil, err
+		}
+		digest := sha256.Sum256(data)
+		if first, again := seen[digest]; again {
+			return nil, cli.Usage("what is given twice would be counted twice", "%q is the same report as %q", cli.SourceName(path), cli.SourceName(first))
+		}
+		seen[digest] = path
+		report, err := input.ReadReport(data)
+		if err != nil {
+			return nil, partFailure(path, err)
+		}
+		if report.Whole() {
+			report.List(report.Listed)
+		}
+		p := part{path, report}
+		if len(parts) > 0 {
+			if err := comparable(&parts[0], &p); err != nil {
+				return nil, err
+			}
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+func partFailure(path string, err error) error {
+	hint := ""
+	if errors.Is(err, input.ErrNoSummary) {
+		hint = "the run that wrote it was cut off, or it is the report of one receipt, taken out of a whole report"
+	} else if errors.Is(err, input.ErrNotReport) {
+		hint = "receipt verify --format json PATH… >REPORT makes one"
+	}
+	return cli.Usage(hint, "%q: %w", cli.SourceName(path), err)
+}
+
+// comparable makes sure that two parts mean the same by their verdicts.
+func comparable(a, b *part) error {
+	names := fmt.Sprintf("%q and %q", cli.SourceName(a.path), cli.SourceName(b.path))
+	var asked *stream.AskedError
+	switch err := a.Comparable(b.Summary); {
+	case errors.Is(err, stream.ErrScope):
+		return cli.Usage("verify all parts with keys, or all with --integrity-only", "%s: one is about integrity only, the other about signatures too", names)
+	case errors.As(err, &asked):
+		return cli.Usage("verify all parts with the same --issuer, --at, --strict and --policy", "%s were asked for differently: %s", names, asked.What)
+	case errors.Is(err, stream.ErrKeys):
+		return cli.Usage("verify all parts with the same --keys FILE", "%s were made with other files of trusted keys", names)
+	default:
+		return err
+	}
+}
+
+// mergeAll merges halves, so that many parts take no more than a few passes.
+func mergeAll(parts []part) (*stream.Summary, error) {
+	if len(parts) == 1 {
+		return parts[0].Summary, nil
+	}
+	left, err := mergeAll(parts[:len(parts)/2])
+	if err != nil {
+		return nil, err
+	}
+	right, err := mergeAll(parts[len(parts)/2:])
+	if err != nil {
+		return nil, err
+	}
+	return left.Merge(right)
+}
+
+// writeMerged writes what verify writes below its results.
+func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
+	p := print.ListPrinter{Totals: print.NewTotals(color, false)}
+	for code, n := range s.Codes {
+		p.Codes[verdictOf(s, code)][code] = n
+	}
+	writeFindings(b, color, s)
+	print.Footer(b, "reports", cli.Count(reports))
+	if len(s.Streams) > cli.MaxStreams {
+		print.Footer(b, "streams", cli.Count(len(s.Streams))+", --format json lists their heads")
+	} else {
+		p.Streams(b, s)
+	}
+	var open []string
+	for _, n := range s.NotChecked {
+		if !n.Undecides() {
+			open = append(open, n.Detail)
+		}
+	}
+	footers(b, "not checked", open)
+	p.Skipped(b, s)
+	var unread []string
+	for i, n := range s.Inputs.Unreadable {
+		if i == cli.MaxStreams {
+			unread = append(unread, fmt.Sprintf("and %s more", cli.Count(len(s.Inputs.Unreadable)-i)))
+			break
+		}
+		unread = append(unread, fmt.Sprintf("%s (%s)", cli.Bare(n.Source), n.Detail))
+	}
+	footers(b, "not read", unread)
+	if s.Keys != nil {
+		print.Footer(b, "keys", fmt.Sprintf("%s (%d)", s.Keys.Path, s.Keys.Count))
+	}
+	whole := *s
+	whole.Started, whole.Finished = receipt.Time{}, receipt.Time{} // parts of other days took no days
+	fmt.Fprintln(b, p.Totals.Line(&whole))
+}
+
+// maxFindings is how many findings are printed, as verify --limit has it.
+const maxFindings = 20
+
+// verdictOf is what a code of receipts that are not verified did to them.
+func verdictOf(s *stream.Summary, code receipt.Code) receipt.Verdict {
+	info, _ := receipt.Lookup(code)
+	switch {
+	case s.Refuted == 0:
+		return receipt.Undecided
+	case s.Undecided == 0 || info.Outcome == receipt.Refutes || info.Outcome == receipt.NotCounted:
+		return receipt.Refuted
+	}
+	return receipt.Undecided
+}
+
+// writeFindings writes what is refuted of the whole, and what was counted twice.
+func writeFindings(b *bytes.Buffer, color bool, s *stream.Summary) {
+	line := func(name string, v receipt.Verdict, code receipt.Code, text string) {
+		fmt.Fprintf(b, "%s: %s, %s: %s\n", cli.EscapeLine(name), print.PaintIf(color, v, v.String()), code, cli.EscapeLine(text))
+	}
+	findings := s.Findings
+	for i, f := range findings {
+		if i == maxFindings {
+			fmt.Fprintf(b, "and %s more findings about the whole\n", cli.Count(len(findings)-i))
+			break
+		}
+		line(print.FindingName(f), receipt.Refuted, f.Code, f.Detail)
+	}
+	for _, n := range s.NotChecked {
+		if n.Undecides() {
+			line("the input", receipt.Undecided, n.Code, n.Detail)
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+}
+
+// footers writes lines below one label.
+func footers(b *bytes.Buffer, label string, lines []string) {
+	for _, text := range lines {
+		print.Footer(b, label, strings.TrimSpace(text))
+		label = ""
+	}
+}

@@ -1,0 +1,23 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+// overlapOf says that two parts list the same receipt; "" when none do.
+func overlapOf(parts []part) string {
+	holder := map[canon.Digest]int{}
+	for i, p := range parts {
+		for _, d := range p.Listed {
+			if first, there := holder[d]; there && first != i {
+				return fmt.Sprintf("%q and %q both hold the receipt %s, so it was counted twice: verify the parts together, or cut them without overlap",
+					cli.SourceName(parts[first].path), cli.SourceName(p.path), d)
+			}
+			holder[d] = i
+		}
+	}
+	return ""
+}

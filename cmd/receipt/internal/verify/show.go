@@ -1,0 +1,117 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+func NewShow(e *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show FILE",
+		Short: "show a receipt to a person",
+		Long: `Show what a receipt says, and whether its content fits its hash. Signatures are
+not checked here: receipt verify does that.
+
+Exit codes: 0 when the content fits the hash, 1 when it does not or the document
+is no valid receipt, 2 when it could not be read.`,
+		Example: `  receipt show receipt.json
+  receipt show - < receipt.json`,
+		Args: cli.ExactArgs(1, "one receipt"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			data, err := input.ReadInput(e, args[0])
+			if err != nil {
+				return err
+			}
+			return showReceipt(e, args[0], data)
+		},
+	}
+}
+
+func showReceipt(e *cli.Env, path string, data []byte) error {
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
+	if err != nil {
+		return err
+	}
+	doc, rep := new(canon.Document), &receipt.Report{Source: cli.SourceName(path)}
+	v.VerifyBytes(data, doc, rep)
+	if doc.Root().Kind() != canon.KindObject {
+		f := rep.Finding()
+		return cli.Refuted(f.Hint, "%q is no receipt: %s: %s", cli.SourceName(path), f.Code, f.Detail)
+	}
+	b := &print.Block{}
+	s := &Shown{Root: doc.Root(), untold: receipt.ReadUnreported(doc.Root()), over: receipt.ReadAtMost(doc.Root()), b: b}
+	if rep.Verdict == receipt.Refuted { // that comes first
+		s.refuted(rep)
+		fmt.Fprintln(b, cli.EscapeLine(s.Sentence()))
+	} else {
+		fmt.Fprintln(b, cli.EscapeLine(s.Sentence()))
+		fmt.Fprintln(b, integrityLine(rep))
+	}
+	b.WriteByte('\n')
+	s.table()
+	for _, w := range rep.Warnings {
+		b.Row("warning", w.Detail)
+	}
+	if _, err := e.Out.Write(b.Bytes()); err != nil {
+		return err
+	}
+	return cli.ExitWith(cli.VerdictExit(rep.Verdict))
+}
+
+func integrityLine(rep *receipt.Report) string {
+	if rep.Verdict == receipt.Verified {
+		return "Intact: the content fits its hash. Signer not checked: receipt verify " + cli.ShellFile(rep.Source)
+	}
+	return "Not decided: " + cli.EscapeLine(rep.Finding().Detail)
+}
+
+// Shown renders a receipt from its document, so that one that is not valid is
+// shown as far as it goes.
+type Shown struct {
+	Root   canon.Node
+	untold receipt.Unreported
+	over   receipt.AtMost
+	b      *print.Block
+}
+
+// refuted says what is wrong before anything else.
+func (s *Shown) refuted(rep *receipt.Report) {
+	if rep.Check(receipt.StepHash).Status == receipt.Failed {
+		fmt.Fprintln(s.b, "NOT INTACT: the content does not fit its hash. Do not rely on what follows.")
+	} else {
+		fmt.Fprintln(s.b, "NOT VALID: this is no receipt as the format has it. Do not rely on what follows.")
+	}
+	p := print.TextPrinter{}
+	for _, checks := range print.Failures(rep) {
+		p.Failed(s.b, checks)
+		if hint := checks[0].Hint; hint != "" {
+			s.b.Prose("hint", hint)
+		}
+	}
+	s.b.WriteByte('\n')
+}
+
+// text is the string at a path of names. What is no string is shown as JSON.
+func (s *Shown) text(n canon.Node, names ...string) string {
+	for _, name := range names {
+		n = n.Member(name)
+	}
+	switch n.Kind() {
+	case canon.KindInvalid:
+		return "(absent)"
+	case canon.KindString:
+		const most = 300
+		if text := []rune(n.String()); len(text) > most {
+			return string(text[:most]) + "…"
+		}
+		return n.String()
+	}
+	return cli.Show(n)
+}

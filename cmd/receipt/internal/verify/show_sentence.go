@@ -1,0 +1,163 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// notTold stands in the place of what metadata.unreported lists.
+const notTold = "not told by the source"
+
+// Sentence says what happened in one line. What the source did not tell is no
+// number in it.
+func (s *Shown) Sentence() string {
+	effects := s.Root.Member("side_effects")
+	told := []string{
+		s.count("/side_effects/fs_writes", effects.Member("fs_writes").Len(), "file", "changed"),
+		s.sent(effects.Member("network_egress")),
+		s.count("/side_effects/tool_calls", effects.Member("tool_calls").Len(), "tool call", "") + unsuccessful(effects.Member("tool_calls")),
+		s.approvals(),
+	}
+	cost, unknown := s.cost()
+	if unknown {
+		told = append(told, "cost "+notTold)
+	}
+	head := "Task " + s.outcome() + s.took() + cost
+	if s.untold.Has("/lifecycle/final_state") {
+		head += ", outcome " + notTold
+	}
+	return head + ": " + strings.Join(told, ", ") + "."
+}
+
+func (s *Shown) outcome() string {
+	if s.untold.Has("/lifecycle/final_state") {
+		return "ended"
+	}
+	switch s.Root.Member("lifecycle").Member("final_state").String() {
+	case "SUCCEEDED":
+		return "succeeded"
+	case "FAILED":
+		return "failed"
+	case "CANCELED":
+		return "was canceled"
+	}
+	return "ended in an unknown state"
+}
+
+// took is how long the task ran, when both times are known.
+func (s *Shown) took() string {
+	lifecycle := s.Root.Member("lifecycle")
+	start, err1 := receipt.ParseTime(lifecycle.Member("started_at").Text())
+	end, err2 := receipt.ParseTime(lifecycle.Member("completed_at").Text())
+	if err1 != nil || err2 != nil || end.Before(start) || s.untold.Has("/lifecycle/started_at") || s.untold.Has("/lifecycle/completed_at") {
+		return ""
+	}
+	return " in " + cli.DurationText(end.Sub(start))
+}
+
+// cost is the total as a phrase, or whether the source did not tell any of it.
+func (s *Shown) cost() (phrase string, unknown bool) {
+	cost := s.Root.Member("cost")
+	total := cost.Member("total")
+	switch {
+	case s.untold.Has("/cost/total") && !(total.Float() > 0):
+		return "", true
+	case total.Kind() == canon.KindNumber:
+		phrase = fmt.Sprintf(" for %s%s %s", s.bound("/cost/total"), s.text(cost, "currency"), cli.Number(total))
+	}
+	return phrase, false
+}
+
+// bound says what a number or the length of a list is a bound of. One that may be both
+// too small and too large is only what the source told.
+func (s *Shown) bound(pointer string) string {
+	untold, over := s.untold.Has(pointer), s.over.Has(pointer)
+	switch {
+	case untold && over:
+		return "reportedly "
+	case untold:
+		return "at least "
+	case over:
+		return "at most "
+	}
+	return ""
+}
+
+// count is how many entries a list has; a list that the source did not tell whole
+// has at least as many.
+func (s *Shown) count(pointer string, n int, noun, verb string) string {
+	if n > 0 || !s.untold.Has(pointer) {
+		return s.bound(pointer) + cli.Plural(n, noun, verb)
+	}
+	return strings.TrimSpace(noun+"s "+verb) + " " + notTold
+}
+
+// sent is how many bytes left. An entry that states none is not one of no bytes.
+func (s *Shown) sent(egress canon.Node) string {
+	var sum float64
+	stated := 0
+	for _, n := range egress.Elements() {
+		if sent := n.Member("bytes_sent"); sent.Kind() == canon.KindNumber {
+			sum += sent.Float()
+			stated++
+		}
+	}
+
+	text := cli.Group3(strconv.FormatFloat(sum, 'f', -1, 64)) + " bytes sent"
+	switch {
+	case stated == egress.Len() && !s.untold.Has("/side_effects/network_egress"):
+		return text
+	case stated > 0:
+		return "at least " + text
+	case egress.Len() > 0:
+		return fmt.Sprintf("sent to %s, bytes not stated", cli.Plural(egress.Len(), "destination", ""))
+	}
+	return "bytes sent " + notTold
+}
+
+// unsuccessful counts the calls that did not succeed, by how they ended.
+func unsuccessful(calls canon.Node) string {
+	phrases := phrases(calls, "status", [][2]string{{"failed", "failed"}, {"canceled", "canceled"}, {"", "of unknown outcome"}}, "succeeded")
+	if len(phrases) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(phrases, ", ") + ")"
+}
+
+// approvals are counted by decision: a request that was denied, or that nobody
+// answered, is no approval.
+func (s *Shown) approvals() string {
+	list, approved := s.Root.Member("approvals"), 0
+	for _, n := range list.Elements() {
+		if n.Member("decision").String() == "approved" {
+			approved++
+		}
+	}
+	others := phrases(list, "decision", [][2]string{{"denied", "denied"}, {"canceled", "canceled"}, {"timeout", "timed out"}, {"", "of unknown decision"}}, "approved")
+	return strings.Join(append([]string{s.count("/approvals", approved, "approval", "")}, others...), ", ")
+}
+
+// phrases counts the entries of a list by what a member of each says, but for
+// those that say usual. The words name each count; "" is for all other values.
+func phrases(list canon.Node, member string, words [][2]string, usual string) (text []string) {
+	counts := map[string]int{}
+	for _, n := range list.Elements() {
+		value := n.Member(member).String()
+		if !slices.ContainsFunc(words, func(w [2]string) bool { return w[0] == value }) && value != usual {
+			value = ""
+		}
+		counts[value]++
+	}
+	for _, w := range words {
+		if n := counts[w[0]]; n > 0 {
+			text = append(text, cli.Group3(strconv.Itoa(n))+" "+w[1])
+		}
+	}
+	return text
+}

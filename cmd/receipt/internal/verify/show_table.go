@@ -1,0 +1,230 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+func (s *Shown) table() {
+	r := s.Root
+	s.b.Row("receipt", s.text(r, "receipt_id"))
+	s.b.Row("task", s.text(r, "identifiers", "task_id")+", "+s.text(r, "identifiers", "workspace_ref"))
+	s.b.Row("issuer", s.issuer(r.Member("issuer")))
+	s.b.Row("time", s.times())
+	if f := r.Member("lifecycle").Member("failure"); f.Kind() == canon.KindObject {
+		s.b.Row("failure", cli.Show(f))
+	}
+	s.models()
+	s.budget()
+	s.decided(r.Member("approvals"))
+	effects := r.Member("side_effects")
+	s.list("files", effects.Member("fs_writes"), func(n canon.Node) string { return s.text(n, "operation") + " " + s.text(n, "path") })
+	s.list("network", effects.Member("network_egress"), s.egress)
+	s.list("tools", effects.Member("tool_calls"), func(n canon.Node) string { return s.text(n, "tool") + " " + s.text(n, "status") })
+	s.list("handoffs", effects.Member("a2a_handoffs"), func(n canon.Node) string {
+		return s.text(n, "target_agent") + " " + s.text(n, "status") + ", " + s.text(n, "task_id")
+	})
+	s.list("artifacts", r.Member("final_artifacts"), func(n canon.Node) string { return s.text(n, "artifact_id") + " (" + s.text(n, "kind") + ")" })
+	s.list("deltas", r.Member("deltas"), func(n canon.Node) string { return s.text(n, "operation") + " " + s.text(n, "path") })
+	s.list("withheld", r.Member("redactions"), func(n canon.Node) string { return s.text(n, "field") + `: "` + s.text(n, "reason") + `"` })
+	s.chain()
+	s.list("signatures", r.Member("signatures"), func(n canon.Node) string { return s.text(n, "key_id") + ", " + s.text(n, "algorithm") })
+	s.notTold()
+}
+
+// notTold names every member that the source did not tell, or that may hold more than
+// happened, also those that no row above is about.
+func (s *Shown) notTold() {
+	s.pointers("not told", s.untold)
+	s.pointers("at most", s.over)
+}
+
+func (s *Shown) pointers(label string, list []string) {
+	for i, pointer := range list {
+		if i == cli.MostUntold {
+			s.b.Row("", fmt.Sprintf("and %d more", len(list)-cli.MostUntold))
+			return
+		}
+		s.b.Row(label, pointer)
+		label = ""
+	}
+}
+
+func (s *Shown) issuer(n canon.Node) string {
+	text := s.text(n, "id")
+	if !n.Member("name").IsZero() {
+		text += ` "` + s.text(n, "name") + `"`
+	}
+	return text
+}
+
+// memberOf is the list that a row is of, and whether a row stands there when it is
+// empty.
+func memberOf(label string) (pointer string, ok bool) {
+	switch label {
+	case "approvals":
+		return "/approvals", true
+	case "files":
+		return "/side_effects/fs_writes", true
+	case "network":
+		return "/side_effects/network_egress", true
+	case "tools":
+		return "/side_effects/tool_calls", true
+	case "handoffs":
+		return "/side_effects/a2a_handoffs", true
+	case "signatures":
+		return "/signatures", true
+	case "artifacts":
+		return "/final_artifacts", false
+	}
+	return "", false
+}
+
+// list is a row for each entry; optional lists that are empty or absent are
+// left out, the others say "none", unless the source did not tell.
+func (s *Shown) list(label string, list canon.Node, entry func(canon.Node) string) {
+	const most = 50
+	pointer, always := memberOf(label)
+	untold := pointer != "" && s.untold.Has(pointer)
+	if list.Len() == 0 {
+		switch {
+		case untold:
+			s.b.Row(label, notTold)
+		case always:
+			s.b.Row(label, "none")
+		}
+		return
+	}
+	if untold {
+		defer s.b.Row("", "others "+notTold)
+	}
+	for i, n := range list.Elements() {
+		if i == most {
+			s.b.Row("", fmt.Sprintf("and %d more", list.Len()-most))
+			return
+		}
+		if i > 0 {
+			label = ""
+		}
+		s.b.Row(label, entry(n))
+	}
+}
+
+func (s *Shown) times() string {
+	lifecycle := s.Root.Member("lifecycle")
+	text := cli.ClockText(lifecycle.Member("started_at"), true) + " to " + cli.ClockText(lifecycle.Member("completed_at"), !s.sameDay()) + " UTC"
+	return text + ", issued " + cli.ClockText(s.Root.Member("issued_at"), !s.sameDay())
+}
+
+// sameDay reports whether the receipt's times lie on one day.
+func (s *Shown) sameDay() bool {
+	lifecycle := s.Root.Member("lifecycle")
+	day := func(n canon.Node) string { return cli.ClockText(n, true)[:min(10, len(cli.ClockText(n, true)))] }
+	first := day(lifecycle.Member("started_at"))
+	return first == day(lifecycle.Member("completed_at")) && first == day(s.Root.Member("issued_at"))
+}
+
+func (s *Shown) models() {
+	route := s.Root.Member("model_route")
+	chosen := route.Member("chosen_model")
+	text := s.text(chosen, "provider") + " " + s.text(chosen, "model")
+	if s.untold.Has("/model_route/chosen_model") {
+		text = notTold
+	}
+	for _, n := range route.Member("alternatives_considered").Elements() {
+		text += ", not " + s.text(n, "model")
+		if !n.Member("reason").IsZero() {
+			text += `: "` + s.text(n, "reason") + `"`
+		}
+	}
+	s.b.Row("model", text)
+}
+
+func (s *Shown) budget() {
+	budget := s.Root.Member("autonomy_budget")
+	var parts []string
+	for name, used := range budget.Member("consumed").Members() {
+		text := strings.ReplaceAll(name.String(), "_", " ") + " " + s.used("/autonomy_budget/consumed/"+name.String(), used)
+		if limit := budget.Member("limit").Member(name.String()); !limit.IsZero() {
+			text += " of " + cli.Number(limit)
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) > 0 {
+		s.b.Row("budget", strings.Join(parts, " · "))
+	}
+}
+
+// used is a number of the budget; of one that was not told whole, how much is
+// known.
+func (s *Shown) used(pointer string, n canon.Node) string {
+	if n.Float() > 0 || !s.untold.Has(pointer) {
+		return s.bound(pointer) + cli.Number(n)
+	}
+	return notTold
+}
+
+// decided lists the approvals by decision: one that was denied stands under
+// another word than one that was given.
+func (s *Shown) decided(list canon.Node) {
+	if list.Len() == 0 {
+		s.list("approvals", list, nil)
+		return
+	}
+	const most = 50
+	last := ""
+	for i, n := range list.Elements() {
+		if i == most {
+			s.b.Row("", fmt.Sprintf("and %d more", list.Len()-most))
+			break
+		}
+		label := decisionWord(n.Member("decision").String())
+		text := cli.ClockText(n.Member("decided_at"), !s.sameDay()) + " " + s.text(n, "action") + " by " + s.text(n, "actor")
+		if label == last {
+			s.b.Row("", text)
+		} else {
+			s.b.Row(label, text)
+		}
+		last = label
+	}
+	if s.untold.Has("/approvals") {
+		s.b.Row("", "others "+notTold)
+	}
+}
+
+// decisionWord is a decision as the label of a row.
+func decisionWord(decision string) string {
+	switch decision {
+	case "approved", "denied", "canceled":
+		return decision
+	case "timeout":
+		return "timed out"
+	}
+	return "undecided"
+}
+
+func (s *Shown) egress(n canon.Node) string {
+	text := s.text(n, "destination")
+	if sent := n.Member("bytes_sent"); !sent.IsZero() {
+		text += ", " + cli.Number(sent) + " bytes"
+	} else {
+		text += ", bytes not stated"
+	}
+	return text + `, "` + s.text(n, "purpose") + `"`
+}
+
+func (s *Shown) chain() {
+	chain := s.Root.Member("chain")
+	text := "names no predecessor"
+	if previous := chain.Member("previous_receipt_hash"); previous.Kind() == canon.KindString {
+		text = "follows " + s.text(previous)
+	}
+	if root := chain.Member("merkle_root"); !root.IsZero() {
+		text += ", in the batch " + s.text(root)
+	}
+	s.b.Row("chain", text)
+	s.b.Row("hash", s.text(chain, "receipt_hash"))
+}

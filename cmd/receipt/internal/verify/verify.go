@@ -1,0 +1,203 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type verifyOptions struct {
+	trust.PolicyFlags
+	continuityFlags
+	trust.EvidenceFlags
+	readFlags
+	print.OutputFlags
+	failFast bool
+}
+
+// readFlags say what is read and how.
+type readFlags struct {
+	filesFrom, input, tempDir string
+	jobs                      int
+	long                      bool
+}
+
+func New(e *cli.Env) *cobra.Command {
+	var o verifyOptions
+	cmd := &cobra.Command{
+		Use:   "verify [PATH…]",
+		Short: "say what is true, what is false and what was not checked of receipts",
+		Long: `Verify receipts: files, folders, patterns, and - for stdin; JSON, JSON lines,
+arrays, CBOR and CBOR sequences, also compressed with gzip or zstd.
+
+One input is ordered: each receipt has to follow the one before it in its stream.
+The receipts of several inputs join by their links, in whatever order.
+
+Exit codes: 0 verified, 1 something is false or malformed, 2 something could not
+be read or run as asked, 3 evidence is missing. With several receipts the first
+of 1, 2, 3 that applies.
+
+Trusted keys come from --keys, else $RECEIPT_KEYS, else receipt/keys.json in the
+user's configuration folder: a JWK Set. They are never taken from a receipt.`,
+		Example: `  receipt verify --keys keys.json receipt.json
+  receipt verify --integrity-only --format json receipt.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return verify(cmd.Context(), e, args, &o)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false // what most need comes first
+	o.PolicyFlags.Register(f)
+	o.continuityFlags.register(f)
+	o.EvidenceFlags.Register(f)
+	o.readFlags.register(f)
+	o.OutputFlags.Register(f)
+	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first receipt that is not verified")
+	return cmd
+}
+
+func (o *readFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.filesFrom, "files-from", "", "read the paths from `FILE`, separated by NUL")
+	f.StringVar(&o.input, "input", "", "how inputs hold receipts, if not as their bytes say: `KIND` json, lines, cbor or cborseq")
+	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
+	f.IntVar(&o.jobs, "jobs", 0, "use `N` processors; 0 uses all")
+	f.StringVar(&o.tempDir, "temp-dir", "", "keep what does not fit into memory in `DIR`, not in the system's folder for that")
+}
+
+func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) error {
+	if err := o.OutputFlags.Check(); err != nil {
+		return err
+	}
+	options, err := o.streamOptions(e)
+	if err != nil {
+		return err
+	}
+	if o.filesFrom != "" {
+		list, err := input.ReadList(e, o.filesFrom)
+		if err != nil {
+			return err
+		}
+		if paths = append(slices.Clip(paths), list...); o.filesFrom == cli.StdinName && slices.Contains(paths, cli.StdinName) {
+			return cli.Usage("", "- is given twice, but stdin can be read once")
+		}
+	}
+	if len(paths) == 0 {
+		if f, ok := e.In.(*os.File); ok && cli.IsTerminal(f) {
+			return cli.Usage("receipt verify FILE, or - for stdin", "no receipt was given")
+		}
+		paths = []string{cli.StdinName}
+	}
+	selected, err := input.SelectSources(e, paths, options.Kind)
+	if err != nil {
+		return err
+	}
+	o.NoInputDigest = !o.TellsDigests()
+	verifier, file, err := o.Verifier(e)
+	if err != nil {
+		return err
+	}
+	if verifier, err = o.EvidenceFlags.Apply(e, verifier, &options); err != nil {
+		return err
+	}
+	remove, err := selected.SpoolStdin(ctx, o.tempDir, options.Checkpoint != nil)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	return o.run(ctx, e, verifier, file, selected, options)
+}
+
+func (o *verifyOptions) streamOptions(e *cli.Env) (stream.Options, error) {
+	o.tempDir = cmp.Or(o.tempDir, os.TempDir())
+	options := stream.Options{Jobs: o.jobs, Long: o.long, TempDir: o.tempDir}
+	if o.jobs < 0 || o.jobs > cli.MaxJobs {
+		return options, cli.Usage("", "--jobs is 0 to %d, found %d", cli.MaxJobs, o.jobs)
+	}
+	if o.jobs > 0 {
+		runtime.GOMAXPROCS(o.jobs) // so that collecting garbage uses no more either
+	}
+	var err error
+	if options.Kind, err = stream.ParseKind(o.input); err != nil {
+		return options, cli.Usage("", "--input is json, lines, cbor or cborseq, found %q", o.input)
+	}
+	return options, o.continuityFlags.apply(e, &options)
+}
+
+// run verifies what was selected. What cannot be read is told and counted, and
+// does not stop the rest.
+func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier, file *trust.KeyFile, selected *input.Selection, options stream.Options) error {
+	started := e.Now()
+	out, err := o.Printers(e, file, selected)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	for _, err := range selected.Missing {
+		cli.Tell(e, err)
+	}
+	run := stream.VerifyFiles(ctx, v, selected.Sources, options)
+	stop := o.Progress(e, run, selected, o.Checkpoint != "")
+	err = o.judge(run, out)
+	stop()
+	if err != nil {
+		return err
+	}
+	sum, err := run.Summary()
+	if err := input.Fatal(err); err != nil {
+		out.Interrupted()
+		return err
+	}
+	for _, n := range sum.Inputs.Unreadable {
+		cli.Tell(e, input.NotRead(n))
+	}
+	if sum.Receipts == 0 && len(sum.Inputs.Unreadable)+len(selected.Missing) == 0 {
+		cli.Tell(e, cli.Usage("", "no receipt was found"))
+	}
+	complete(sum, selected)
+	sum.Findings = append(slices.Clip(sum.Findings), o.Findings...)
+	sum.Tool, sum.Started, sum.Finished = cli.ToolName(), receipt.At(started), receipt.At(e.Now())
+	if file != nil {
+		sum.Keys = &stream.Keys{Path: file.Path, SHA256: file.SHA256, Count: file.Set.Len()}
+	}
+	if err := out.End(sum); err != nil {
+		return err
+	}
+	return cli.ExitWith(cli.SummaryExit(sum))
+}
+
+// judge prints the reports as they come.
+func (o *verifyOptions) judge(run *stream.Run, out print.Printers) error {
+	for rep := range run.Reports() {
+		if err := out.Report(rep, run.Document()); err != nil {
+			return err
+		}
+		if o.failFast && rep.Verdict != receipt.Verified {
+			return nil
+		}
+	}
+	return nil
+}
+
+// complete adds to the summary what was found out before the run.
+func complete(sum *stream.Summary, s *input.Selection) {
+	for _, m := range s.Missing {
+		sum.Inputs.Unreadable = append(sum.Inputs.Unreadable, m.Notice())
+		sum.Complete = false
+	}
+	sum.SkippedCount += len(s.Skipped)
+	sum.Skipped = append(slices.Clip(sum.Skipped), s.Skipped[:min(len(s.Skipped), stream.MaxNotices)]...)
+	slices.SortFunc(sum.Skipped, func(a, b stream.Notice) int { return cmp.Compare(a.Source, b.Source) })
+}
