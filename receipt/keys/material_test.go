@@ -106,7 +106,9 @@ func TestROCA(t *testing.T) {
 func TestForeignCurves(t *testing.T) {
 	good := testKeys()[ES256].key.Public().(*ecdsa.PublicKey)
 	for name, curve := range map[string]elliptic.Curve{"P-224": elliptic.P224(), "a name": elliptic.P256().Params()} {
-		_, err := FromPublic(&ecdsa.PublicKey{Curve: curve, X: good.X, Y: good.Y}, "k", "")
+		foreign := *good
+		foreign.Curve = curve
+		_, err := FromPublic(&foreign, "k", "")
 		if err == nil {
 			t.Fatalf("%s is taken", name)
 		}

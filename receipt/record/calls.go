@@ -9,25 +9,24 @@ import (
 
 // A call is one call of a tool, as all events that name its id describe it.
 type call struct {
-	id, tool      string
-	arguments     arguments
-	output        output
-	outcome       string // succeeded, failed or canceled; "" while nothing tells of an end
-	byRuntime     bool   // the runtime told an end, not the transcript alone
-	executed      bool   // an event says so
-	denied        bool
-	rejection     string // the category by which it was never dispatched; "" when none was told
-	category      string
-	outcomes      bool // two ends were told
-	names         bool // two names were
-	gate          gate // what the questions about it came to; when the draft is made
-	server        string
-	outputURI     string
-	material      bool     // it has a place among the materials
-	wrote, sent   origin   // whose reports tell of files, and of the network
-	declaredPaths []string // what was announced, in a question
-	meta          receipt.Object
-	differ        map[string]bool // members of meta of which two values were told
+	id, tool    string
+	arguments   arguments
+	output      output
+	outcome     string // succeeded, failed or canceled; "" while nothing tells of an end
+	byRuntime   bool   // the runtime told an end, not the transcript alone
+	executed    bool   // an event says so
+	denied      bool
+	rejection   string // the category by which it was never dispatched; "" when none was told
+	category    string
+	outcomes    bool // two ends were told
+	names       bool // two names were
+	gate        gate // what the questions about it came to; when the draft is made
+	server      string
+	outputURI   string
+	material    bool   // it has a place among the materials
+	wrote, sent origin // whose reports tell of files, and of the network
+	meta        receipt.Object
+	differ      map[string]bool // members of meta of which two values were told
 }
 
 // An output is what a call returned.
