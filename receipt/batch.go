@@ -19,18 +19,18 @@ func (v *Verifier) checkBatch(doc *canon.Document, holds bool, rep *Report) {
 		rep.notApplicable(StepBatch)
 		return
 	case !asked:
-		rep.skip(StepBatch, CodeBatchNotChecked, noBatch)
+		rep.omit(StepBatch, CodeBatchNotChecked, "batch: "+noBatch)
 		return
 	case !holds: // the leaf would be that of something else
 		v.watched.seeAll(PieceProof, PieceBatch)
-		rep.skip(StepBatch, CodeStepNotReached, "batch: the receipt does not fit its hash or its schema")
+		rep.omit(StepBatch, CodeStepNotReached, "batch: the receipt does not fit its hash or its schema")
 		return
 	}
 	inclusion, batch := v.weighProofs(doc.Root(), rep), v.weighBatches(doc, stated, rep.ReceiptHash)
 	rep.both(inclusion, batch, v.policy.Strict)
 }
 
-const noBatch = "batch: the receipt states a merkle_root, but its batch was not given"
+const noBatch = "the receipt states a merkle_root, but its batch was not given"
 
 // both records the step from its two halves: what fails comes first, then what is
 // missing. A merkle_root of which no batch was given is only said beside a proof
@@ -41,6 +41,9 @@ func (r *Report) both(inclusion, batch Check, strict bool) {
 	if rank(batch) > rank(inclusion) && !(informs && inclusion.Status == Passed) {
 		worse, other = batch, inclusion
 	}
+	worse.nameStep()
+	other.nameStep()
+
 	switch worse.Status {
 	case Failed:
 		r.fail(worse)
@@ -75,10 +78,10 @@ func rank(c Check) int {
 func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	if len(v.evidence.proofs) == 0 {
 		if v.evidence.outside != "" {
-			return Check{Step: StepBatch, Code: CodeCheckpointRequired, Detail: "batch: " + v.evidence.outside}
+			return Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: v.evidence.outside}
 		}
 		if v.policy.Checkpoint.asked() {
-			return Check{Step: StepBatch, Code: CodeCheckpointRequired, Detail: "batch: the policy asks for a checkpoint that includes the receipt, and no proof was given"}
+			return Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: "the policy asks for a checkpoint that includes the receipt, and no proof was given"}
 		}
 		return Check{Step: StepBatch, Status: NotApplicable}
 	}
@@ -108,7 +111,7 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	case len(t.included) > 0:
 		return t.weighIncluded()
 	case stranger != nil:
-		return Check{Step: StepBatch, Code: CodeUnknownKey, Detail: fmt.Sprintf("batch: the receipt is in a checkpoint of %s, which no trusted key of that log signed",
+		return Check{Step: StepBatch, Code: CodeUnknownKey, Reason: fmt.Sprintf("the receipt is in a checkpoint of %s, which no trusted key of that log signed",
 			quoted(excerpt([]byte(stranger.claims.Origin))))}
 	}
 	v.watched.seeAll(PieceProof)
@@ -174,7 +177,7 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 		if stated.IsZero() {
 			return Check{Step: StepBatch, Status: NotApplicable}
 		}
-		return Check{Step: StepBatch, Code: CodeBatchNotChecked, Detail: noBatch}
+		return Check{Step: StepBatch, Code: CodeBatchNotChecked, Reason: noBatch}
 	}
 	id := doc.Root().Member("receipt_id").Text()
 	root, err := canon.ParseDigest(stated.Text())
@@ -207,7 +210,7 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 	if listed.Code != "" {
 		return listed
 	}
-	return Check{Step: StepBatch, Code: CodeNotInBatch, Detail: "batch: the receipt is not listed in a batch that was given, nor does it state the root of one"}
+	return Check{Step: StepBatch, Code: CodeNotInBatch, Reason: "the receipt is not listed in a batch that was given, nor does it state the root of one"}
 }
 
 const rootPointer = "/chain/merkle_root"

@@ -137,15 +137,15 @@ next:
 
 func (j *judge) weighCheckpoint(c *checkpoint) Check {
 	if key, code := j.distrusts(c); code != "" {
-		return Check{Step: StepBatch, Code: code, Detail: "batch: the log's key does not count: " + timeText(key, code, j.at)}
+		return Check{Step: StepBatch, Code: code, Reason: "the log's key does not count: " + timeText(key, code, j.at)}
 	}
 	quorum := j.policy.Checkpoint.Cosigners.Threshold
 	if counted := j.cosigners(c); counted < quorum {
-		why := fmt.Sprintf("batch: %d of %d witnesses cosigned the checkpoint", counted, quorum)
+		why := fmt.Sprintf("%d of %d witnesses cosigned the checkpoint", counted, quorum)
 		if c.discounted != "" {
 			why += "; " + c.discounted
 		}
-		return Check{Step: StepBatch, Code: CodeThresholdNotMet, Detail: why}
+		return Check{Step: StepBatch, Code: CodeThresholdNotMet, Reason: why}
 	}
 	return Check{Step: StepBatch, Status: Passed}
 }

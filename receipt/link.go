@@ -12,15 +12,17 @@ func checkLink(root canon.Node, rep *Report) {
 			Detail: "64 zeros are the hash of no receipt; the first receipt of a stream states null"})
 		return
 	}
-	rep.skip(StepLink, CodeLinkNotChecked, "link: one receipt cannot show whether others precede or follow")
+	rep.omit(StepLink, CodeLinkNotChecked, "link: one receipt cannot show whether others precede or follow")
 }
 
 // Link tells a report how its receipt stands to the others of its stream, which
 // the receipt alone cannot show, and draws the conclusion anew. The check's
 // status is Passed, Failed or NotChecked; a place that the receipt's own form
-// refuted stays so. Package stream calls it.
+// refuted stays so. A check with a cause and no
+// detail is worded here. Package stream calls it.
 func (v *Verifier) Link(rep *Report, c Check) {
 	c.Step = StepLink
+	c.word()
 	for i := range rep.Checks {
 		found := &rep.Checks[i]
 		if found.Step != StepLink || found.Status != NotChecked || found.Code != CodeLinkNotChecked {

@@ -37,6 +37,7 @@ func (v *Verifier) parseFailed(err error, size int, rep *Report) {
 	c := Check{Step: StepParse, Code: CodeSyntax, Detail: err.Error()}
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) {
+		c.Syntax = Syntax{syntax.Line, syntax.Column, syntax.Offset, syntax.Detail}
 		c.Code, c.Pointer, c.Hint = Code(syntax.Code), syntax.Pointer, syntax.Hint
 		c.Detail = fmt.Sprintf("line %d, column %d (offset %d): %s", syntax.Line, syntax.Column, syntax.Offset, syntax.Detail)
 	}

@@ -20,7 +20,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 		return
 	case !holds: // the commitments are as doubtful as the rest
 		v.watched.seeAll(PieceDisclosures)
-		rep.skip(StepRedactions, CodeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
+		rep.omit(StepRedactions, CodeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
 		return
 	}
 	belonging, shown := false, map[string][]byte{}
@@ -48,7 +48,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 	switch {
 	case !belonging:
 		v.watched.seeAll(PieceDisclosures)
-		rep.leave(Check{Step: StepRedactions, Code: CodeDisclosureUnbound, Detail: "redactions: the disclosures that were given belong to another receipt"})
+		rep.leave(Check{Step: StepRedactions, Code: CodeDisclosureUnbound, Reason: "the disclosures that were given belong to another receipt"})
 	case len(shown) == 0:
 		rep.notDisclosed(withheld)
 	default:
@@ -65,9 +65,9 @@ func (r *Report) notDisclosed(withheld int) {
 	case 0:
 		r.notApplicable(StepRedactions)
 	case 1:
-		r.skip(StepRedactions, CodeRedactionsNotChecked, "redactions: 1 value withheld, no disclosure given")
+		r.omit(StepRedactions, CodeRedactionsNotChecked, "redactions: 1 value withheld, no disclosure given")
 	default:
-		r.skip(StepRedactions, CodeRedactionsNotChecked, fmt.Sprintf("redactions: %d values withheld, no disclosures given", withheld))
+		r.omit(StepRedactions, CodeRedactionsNotChecked, fmt.Sprintf("redactions: %d values withheld, no disclosures given", withheld))
 	}
 }
 

@@ -45,6 +45,19 @@ type Check struct {
 	Computed string `json:"computed"` // what is so
 	Detail   string `json:"detail"`   // one sentence for a person
 	Hint     string `json:"hint"`     // what to do, or what probably happened
+
+	Cause   Cause `json:"cause,omitzero"`   // which of the mistakes that share the code; "" when the code says all
+	Related Place `json:"related,omitzero"` // the receipt that the cause is about beside this one
+
+	Reason string `json:"-"` // Detail without the name of the step, for where that stands beside it; may be ""
+	Syntax Syntax `json:"-"` // where and why the text is no JSON, when that is the finding
+}
+
+// A Syntax says where a text is no JSON, as a [canon.SyntaxError] does.
+type Syntax struct {
+	Line, Column int // from 1; 0 is nowhere
+	Offset       int // bytes
+	Detail       string
 }
 
 // AlgorithmCheckpoint is the algorithm of a [SignatureResult] that is no entry of
@@ -194,8 +207,16 @@ func (r *Report) fail(c Check) {
 // leave records a step that was not checked as c says.
 func (r *Report) leave(c Check) {
 	c.Status = NotChecked
+	c.nameStep()
 	r.Checks = append(r.Checks, c)
 	r.NotChecked = append(r.NotChecked, Note{c.Code, c.Pointer, c.Detail})
+}
+
+// omit is skip with a detail that begins with the name of the step: a constant, so
+// that it costs no memory.
+func (r *Report) omit(s Step, code Code, detail string) {
+	r.skip(s, code, detail)
+	r.Checks[len(r.Checks)-1].Reason = detail[len(s.String())+len(": "):]
 }
 
 // skip records a step that was not checked, and why.

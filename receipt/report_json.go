@@ -56,9 +56,19 @@ func (w *reportWriter) checks(list []Check) {
 		w.string(`,"computed":`, c.Computed)
 		w.string(`,"detail":`, c.Detail)
 		w.string(`,"hint":`, c.Hint)
+		w.cause(c)
 		w.text = append(w.text, '}')
 	}
 	w.text = append(w.text, ']')
+}
+
+func (w *reportWriter) cause(c *Check) {
+	if c.Cause != "" {
+		w.string(`,"cause":`, string(c.Cause))
+	}
+	if (c.Related != Place{}) {
+		w.value(`,"related":`, c.Related)
+	}
 }
 
 func (w *reportWriter) signatures(list []SignatureResult) {

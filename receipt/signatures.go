@@ -14,10 +14,10 @@ import (
 func (v *Verifier) checkSignatures(root canon.Node, schemaHolds, hashHolds bool, rep *Report) {
 	switch {
 	case v.policy.IntegrityOnly:
-		rep.skip(StepSignatures, CodeSignaturesNotChecked, "signatures: only integrity was asked for")
+		rep.omit(StepSignatures, CodeSignaturesNotChecked, "signatures: only integrity was asked for")
 		return
 	case !schemaHolds:
-		rep.skip(StepSignatures, CodeStepNotReached, "signatures: the receipt does not fit its schema")
+		rep.omit(StepSignatures, CodeStepNotReached, "signatures: the receipt does not fit its schema")
 		return
 	}
 	t := v.tally(root, rep)

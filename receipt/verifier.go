@@ -212,7 +212,7 @@ func (r *Report) skipUnreached() {
 		return
 	}
 	for s := r.Checks[len(r.Checks)-1].Step + 1; s < stepCount; s++ {
-		r.skip(s, CodeStepNotReached, s.String()+": an earlier step ended the verification")
+		r.omit(s, CodeStepNotReached, s.String()+": an earlier step ended the verification")
 	}
 }
 

@@ -26,7 +26,7 @@ func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, lin
 		return nil, link, err
 	}
 	if !readable {
-		return r.json, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked, Detail: "link: the receipt cannot be read"}, nil
+		return r.json, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked, Reason: "the receipt cannot be read"}, nil
 	}
 	forks, err := l.forks(ctx, r)
 	if err != nil {
@@ -36,9 +36,9 @@ func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, lin
 	damage, _ := errors.AsType[*DamageError](placed)
 	switch {
 	case forks:
-		return r.json, r.refuted(receipt.CodeChainFork, "names a predecessor that another stored receipt names too"), nil
+		return r.json, r.refuted(receipt.CodeChainFork, receipt.CausePredecessorShared, "names a predecessor that another stored receipt names too"), nil
 	case damage != nil && damage.Code == string(receipt.CodeChainBreak):
-		return r.json, r.refuted(receipt.CodeChainBreak, "names a predecessor that is not the one before it in its stream, as it is stored"), nil
+		return r.json, r.refuted(receipt.CodeChainBreak, receipt.CausePredecessorOther, "names a predecessor that is not the one before it in its stream, as it is stored"), nil
 	case placed != nil:
 		return nil, link, placed
 	}
@@ -46,8 +46,8 @@ func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, lin
 }
 
 // refuted is the link of a receipt whose place is false.
-func (r *stored) refuted(code receipt.Code, detail string) receipt.Check {
-	c := receipt.Check{Status: receipt.Failed, Code: code, Pointer: "/chain/previous_receipt_hash", Stated: "null", Detail: detail}
+func (r *stored) refuted(code receipt.Code, cause receipt.Cause, detail string) receipt.Check {
+	c := receipt.Check{Status: receipt.Failed, Code: code, Pointer: "/chain/previous_receipt_hash", Stated: "null", Cause: cause, Detail: detail}
 	if !r.link.First {
 		c.Stated = r.link.Previous.String()
 	}

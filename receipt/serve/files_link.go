@@ -7,16 +7,21 @@ import "github.com/receiptkit/receiptkit/receipt"
 // own, and what else lies in them is not for everybody.
 func linkOf(rep *receipt.Report) *receipt.Check {
 	c := rep.Check(receipt.StepLink)
-	c.Hint = ""
+	c.Hint, c.Related = "", receipt.Place{}
+
 	switch {
 	case c.Code == receipt.CodeChainFork:
+		c.Cause = receipt.CausePredecessorShared
 		c.Detail = "names a predecessor that another stored receipt names too"
 	case c.Status == receipt.Failed && c.Stated == "null":
+		c.Cause = receipt.CauseSecondFirst
 		c.Detail = "states that nothing precedes it, but its stream has begun before it, as it is stored"
 	case c.Status == receipt.Failed:
+		c.Cause = receipt.CausePredecessorOther
 		c.Detail = "names a predecessor that is not the one before it in its stream, as it is stored"
 	case c.Status == receipt.NotChecked:
-		c.Detail = "link: its predecessor is not shown by what is stored"
+		c.Cause = receipt.CausePredecessorAbsent
+		c.Detail, c.Reason = "", "its predecessor is not shown by what is stored"
 	}
 	return &c
 }

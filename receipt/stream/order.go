@@ -99,7 +99,7 @@ func (o *order) repeats(it *item) bool {
 		return false
 	case before.hash != short(it.facts.computed):
 		it.v.Link(&it.rep, receipt.Check{Status: receipt.Failed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
-			Stated: it.facts.computed.String(), Detail: fmt.Sprintf("line %d has the same receipt_id, but another content", before.line)})
+			Stated: it.facts.computed.String(), Cause: receipt.CauseIDTaken, Related: line(int(before.line))})
 		return false
 	}
 	o.repeat(it, int(before.line), before.verdict)
@@ -117,8 +117,8 @@ func (o *order) again(s *run, it *item) bool {
 		o.repeat(it, s.line, s.last.verdict)
 		return true
 	case o.index.maybeCopy(f.computed):
-		it.v.Link(&it.rep, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeCopyNotChecked,
-			Detail: fmt.Sprintf("link: it does not follow line %d, and may be a copy of a receipt behind the first %d", s.line, o.options.mostIndexed())})
+		it.v.Link(&it.rep, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeCopyNotChecked, Related: line(s.line),
+			Reason: fmt.Sprintf("it does not follow line %d, and may be a copy of a receipt behind the first %d", s.line, o.options.mostIndexed())})
 		return true
 	}
 	return false
@@ -140,7 +140,7 @@ func (o *order) disprove(s *run, it *item) {
 	}
 	stream := o.names[n.naming]
 	o.behind = append(o.behind, Finding{Code: receipt.CodeChainBreak, Stream: &stream, Source: fmt.Sprintf("%s:%d", it.rep.Source, n.namer),
-		Stated: it.facts.computed.String(), Detail: fmt.Sprintf("it names line %d, a receipt of another stream", it.index)})
+		Stated: it.facts.computed.String(), Cause: receipt.CausePredecessorElsewhere, Detail: fmt.Sprintf("it names line %d, a receipt of another stream", it.index)})
 }
 
 // begin opens a stream with its first receipt.
@@ -177,11 +177,11 @@ func (o *order) first(l chain.Link, after canon.Digest) receipt.Check {
 		return elsewhere(l, int(n.line))
 	case !after.IsZero() && (l.First || l.Previous != after):
 		return receipt.Check{Status: receipt.Failed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
-			Stated: stated(l), Computed: after.String(), Detail: names(l) + ", the predecessor given is " + after.String()}
+			Stated: stated(l), Computed: after.String(), Cause: receipt.CausePredecessorNotGiven}
 	case l.First, !after.IsZero(), damaged:
 		return receipt.Check{Status: receipt.Passed}
 	}
-	return receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked, Detail: "link: its predecessor is not in the input"}
+	return open(receipt.CausePredecessorAbsent, receipt.Place{})
 }
 
 // follow judges a receipt by the one before it in its stream.
@@ -201,7 +201,7 @@ func (o *order) follow(s *run, it *item) {
 	}
 	if n := o.index.node(f.computed); f.holds && check.Status != receipt.Failed && n.open && int(n.naming) == s.number {
 		check = o.broken(s, f.link)
-		check.Detail = fmt.Sprintf("line %d, which comes before it, names it", n.namer)
+		check.Cause, check.Related = receipt.CauseNamedEarlier, line(int(n.namer))
 		s.segment.Failures.Count++
 	}
 	if f.issued.Before(s.issued) {
@@ -221,7 +221,6 @@ func (o *order) follow(s *run, it *item) {
 
 // apart judges a receipt that does not name the one before it.
 func (o *order) apart(s *run, l chain.Link) receipt.Check {
-	open := receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked}
 	if l.First {
 		return o.broken(s, l)
 	}
@@ -233,13 +232,11 @@ func (o *order) apart(s *run, l chain.Link) receipt.Check {
 	if _, damaged := o.damaged[l.Previous]; damaged || s.shaky && l.Previous == s.sound {
 		return receipt.Check{Status: receipt.Passed}
 	}
-	if line, ok := o.forgive(s); ok {
-		open.Detail = fmt.Sprintf("link: line %d, which is no readable receipt, may be its predecessor", line)
-		return open
+	if at, ok := o.forgive(s); ok {
+		return open(receipt.CauseUnreadable, line(at))
 	}
 	if o.options.Partial && o.absent(l) {
-		open.Detail = "link: its predecessor is not in the input, which is a selection"
-		return open
+		return open(receipt.CauseSelection, receipt.Place{})
 	}
 	return o.broken(s, l)
 }
@@ -250,8 +247,7 @@ func (o *order) damage(it *item) {
 		o.damaged[it.facts.link.Hash] = it.index
 		o.damaged[it.facts.computed] = it.index
 	}
-	it.v.Link(&it.rep, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked,
-		Detail: "link: the receipt does not fit its own hash, so its place shows nothing"})
+	it.v.Link(&it.rep, open(receipt.CauseOwnHash, receipt.Place{}))
 }
 
 // forgive finds something unreadable between the last receipt of a stream and
@@ -273,34 +269,35 @@ func (o *order) absent(l chain.Link) bool {
 	return n.line == 0 && n.namer == 0
 }
 
-// broken words why a receipt does not follow the one before it.
+// broken says why a receipt does not follow the one before it.
 func (o *order) broken(s *run, l chain.Link) receipt.Check {
 	c := receipt.Check{Status: receipt.Failed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
-		Stated: stated(l), Computed: s.segment.Head.String(),
-		Detail: fmt.Sprintf("%s, line %d is %s", names(l), s.line, s.segment.Head)}
-	if n := o.index.node(l.Previous); n.namer > 0 && int(n.naming) == s.number && !l.First {
-		c.Code = receipt.CodeChainFork
-		c.Detail = fmt.Sprintf("%s, which line %d names too", names(l), n.namer)
+		Stated: stated(l), Computed: s.segment.Head.String(), Cause: receipt.CausePredecessorOther, Related: line(s.line)}
+	if l.First {
+		c.Cause = receipt.CauseSecondFirst
+	} else if n := o.index.node(l.Previous); n.namer > 0 && int(n.naming) == s.number {
+		c.Code, c.Cause, c.Related = receipt.CodeChainFork, receipt.CausePredecessorShared, line(int(n.namer))
 	}
 	return c
 }
 
-// elsewhere words that a receipt names one of another stream.
-func elsewhere(l chain.Link, line int) receipt.Check {
+// elsewhere says that a receipt names one of another stream.
+func elsewhere(l chain.Link, at int) receipt.Check {
 	return receipt.Check{Status: receipt.Failed, Code: receipt.CodeChainBreak, Pointer: previousPointer, Stated: stated(l),
-		Detail: fmt.Sprintf("%s, which line %d has, a receipt of another stream", names(l), line)}
+		Cause: receipt.CausePredecessorElsewhere, Related: line(at)}
 }
+
+// open leaves a link unchecked.
+func open(cause receipt.Cause, related receipt.Place) receipt.Check {
+	return receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked, Cause: cause, Related: related}
+}
+
+// line is a place in the source that is being read.
+func line(n int) receipt.Place { return receipt.Place{Index: n} }
 
 func stated(l chain.Link) string {
 	if l.First {
 		return "null"
 	}
 	return l.Previous.String()
-}
-
-func names(l chain.Link) string {
-	if l.First {
-		return "states that nothing precedes it"
-	}
-	return "names " + l.Previous.String()
 }

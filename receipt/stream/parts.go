@@ -121,30 +121,31 @@ func (s *survey) finding(it *item, m mark) Finding {
 	case markElsewhere:
 		return stranger(stream, link.Previous)
 	case markDuplicate:
-		f.Code, f.Stated = receipt.CodeDuplicateID, it.facts.computed.String()
+		f.Code, f.Cause, f.Stated = receipt.CodeDuplicateID, receipt.CauseIDTaken, it.facts.computed.String()
 		f.Detail = fmt.Sprintf("two receipts have one receipt_id and different contents; %s is one of them", it.facts.computed)
-	default:
+	default: // late, or behind another
+		f.Cause = receipt.CauseComesEarlier
 		f.Detail = fmt.Sprintf("the receipt %s is out of its order in a part", it.facts.computed)
 	}
 	return f
 }
 
 func missing(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Stated: previous.String(),
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorMissing, Stated: previous.String(),
 		Detail: fmt.Sprintf("a part of the stream begins behind %s, which no part holds: receipts are missing there", previous)}
 }
 
 func fork(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainFork, Stream: &stream, Drawn: true, Stated: previous.String(),
+	return Finding{Code: receipt.CodeChainFork, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorShared, Stated: previous.String(),
 		Detail: fmt.Sprintf("two receipts of the parts follow %s", previous)}
 }
 
 func twoFirst(stream chain.Stream) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Stated: "null", Detail: "two parts of the stream state that nothing precedes them"}
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CauseSecondFirst, Stated: "null", Detail: "two parts of the stream state that nothing precedes them"}
 }
 
 func stranger(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Stated: previous.String(),
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorElsewhere, Stated: previous.String(),
 		Detail: fmt.Sprintf("a part of the stream begins behind %s, a receipt of another stream", previous)}
 }
 

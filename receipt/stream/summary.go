@@ -67,6 +67,7 @@ type Finding struct {
 	Computed string        `json:"computed"`
 	Detail   string        `json:"detail"`
 	Hint     string        `json:"hint"`
+	Cause    receipt.Cause `json:"cause,omitzero"` // as of a [receipt.Check]; "" when the code says all
 
 	// Drawn says that the finding is about how receipts of merged parts, or of
 	// several streams, stand to each other: a merge draws it anew.
@@ -263,8 +264,8 @@ func (s *Summary) mergeNotes(parts ...*Summary) {
 			}
 		}
 	}
-	if n := (receipt.Note{Code: receipt.CodeAskedNotRecorded, Detail: "what a part was asked: its report does not record it"}); (parts[0].Asked == nil) != (parts[1].Asked == nil) && !slices.Contains(s.NotChecked, n) {
-		s.NotChecked = append(s.NotChecked, n)
+	if (parts[0].Asked == nil) != (parts[1].Asked == nil) && !s.notes(receipt.CodeAskedNotRecorded) {
+		s.note(receipt.CodeAskedNotRecorded, "what a part was asked: its report does not record it")
 	}
 }
 
@@ -339,6 +340,11 @@ func (s *Summary) skip(source, what string) {
 
 func (s *Summary) note(code receipt.Code, format string, args ...any) {
 	s.NotChecked = append(s.NotChecked, receipt.Note{Code: code, Detail: fmt.Sprintf(format, args...)})
+}
+
+// notes reports whether there is a note of a code.
+func (s *Summary) notes(code receipt.Code) bool {
+	return slices.ContainsFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
 // find adds what refutes the whole input.

@@ -2,7 +2,6 @@ package stream
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -197,7 +196,7 @@ func (s *survey) place(it *item) error {
 	it.v.Link(&it.rep, check)
 	it.foreign = s.marks[number] == markForeign
 	if it.again = s.marks[number] == markCopy; it.again {
-		it.rep.Warn(receipt.CodeIdenticalCopy, "", s.address(s.others[number])+" is the same receipt")
+		it.rep.Warn(receipt.CodeIdenticalCopy, "", s.at(s.others[number]).String()+" is the same receipt")
 		it.copy = it.rep.Verdict == s.verdicts[s.originals[number]]
 	}
 	if _, repeated := s.verdicts[number]; repeated {
@@ -227,61 +226,60 @@ func (s *survey) follow(number int, it *item) {
 	t.address, t.hash = address{it.source, it.index}, link.Hash
 }
 
-// check words a mark.
+// check says what a mark means of a receipt.
 func (s *survey) check(it *item, m mark, other address) receipt.Check {
-	link := it.facts.link
-	failed := func(code receipt.Code, format string, args ...any) receipt.Check {
-		return receipt.Check{Status: receipt.Failed, Code: code, Pointer: previousPointer, Stated: stated(link), Detail: fmt.Sprintf(format, args...)}
+	failed := func(code receipt.Code, cause receipt.Cause) receipt.Check {
+		c := receipt.Check{Status: receipt.Failed, Code: code, Pointer: previousPointer, Stated: stated(it.facts.link), Cause: cause}
+		if other.index > 0 {
+			c.Related = s.at(other)
+		}
+		return c
 	}
-	open := func(detail string) receipt.Check {
-		return receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked, Detail: "link: " + detail}
-	}
+
 	switch m {
 	case markLinked, markFollows:
 		return receipt.Check{Status: receipt.Passed}
 	case markCopy:
 		return receipt.Check{Status: receipt.NotApplicable}
 	case markDamaged:
-		return open("the receipt does not fit its own hash, so its place shows nothing")
+		return open(receipt.CauseOwnHash, receipt.Place{})
 	case markGap:
-		return open("its predecessor is not in the input, which has documents that are no readable receipts")
+		return open(receipt.CauseUnreadable, receipt.Place{})
 	case markMissing:
-		c := failed(receipt.CodeChainBreak, "names %s, which no receipt in the input has", link.Previous)
-		if other.index > 0 {
-			c.Hint = "the receipts up to " + s.address(other) + " are connected"
-		}
-		return c
+		return failed(receipt.CodeChainBreak, receipt.CausePredecessorMissing)
 	case markFork:
-		return failed(receipt.CodeChainFork, "names %s, which %s names too", link.Previous, s.address(other))
+		return failed(receipt.CodeChainFork, receipt.CausePredecessorShared)
 	case markLate:
-		return failed(receipt.CodeChainBreak, "names %s, which comes behind it, in %s", link.Previous, s.address(other))
+		return failed(receipt.CodeChainBreak, receipt.CausePredecessorLater)
 	case markBetween:
-		return failed(receipt.CodeChainBreak, "%s, and %s comes before it in the same file", names(link), s.address(other))
+		return failed(receipt.CodeChainBreak, receipt.CauseComesEarlier)
 	case markElsewhere:
-		return failed(receipt.CodeChainBreak, "%s, which %s has, a receipt of another stream", names(link), s.address(other))
+		return failed(receipt.CodeChainBreak, receipt.CausePredecessorElsewhere)
 	case markSecond:
-		return failed(receipt.CodeChainBreak, "states that nothing precedes it, and so does %s", s.address(other))
+		return failed(receipt.CodeChainBreak, receipt.CauseSecondFirst)
 	case markForeign:
-		c := failed(receipt.CodeChainBreak, "%s, the predecessor given is another", names(link))
+		c := failed(receipt.CodeChainBreak, receipt.CausePredecessorNotGiven)
 		c.Computed = s.options.after(s.names[s.streams[string(it.facts.stream)]]).String()
 		return c
 	case markDuplicate:
-		c := failed(receipt.CodeDuplicateID, "%s has the same receipt_id, but another content", s.address(other))
+		c := failed(receipt.CodeDuplicateID, receipt.CauseIDTaken)
 		c.Pointer, c.Stated = "/receipt_id", it.facts.computed.String()
 		return c
 	}
+
 	if s.options.Partial {
-		return open("its predecessor is not in the input, which is a selection")
+		return open(receipt.CauseSelection, receipt.Place{})
 	}
-	return open("its predecessor is not in the input")
+	return open(receipt.CausePredecessorAbsent, receipt.Place{})
 }
 
-func (s *survey) address(a address) string {
-	name := s.sources[a.source].Name
+// at is the place of a receipt as reports name it.
+func (s *survey) at(a address) receipt.Place {
+	p := receipt.Place{Source: s.sources[a.source].Name}
 	if s.docs[a.source] > 1 {
-		return fmt.Sprintf("%s:%d", name, a.index)
+		p.Index = a.index
 	}
-	return name
+	return p
 }
 
 // conclude adds the streams to the summary.

@@ -147,8 +147,8 @@ func document(text []byte) *canon.Document {
 func (p *ListPrinter) line(rep *receipt.Report) []byte {
 	f := rep.Finding()
 	reason := ReasonLine(f)
-	if rep.Listed { // it is a line of the input, which has been named
-		reason = strings.TrimPrefix(reason, "line 1, ")
+	if s := f.Syntax; rep.Listed && s.Line == 1 && f.Hint == "" && f.Pointer == "" { // it is a line of the input, which has been named
+		reason = fmt.Sprintf("column %d (offset %d): %s", s.Column, s.Offset, s.Detail)
 	}
 	return fmt.Appendf(nil, "%s: %s, %s: %s\n", cli.EscapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), f.Code, cli.EscapeLine(reason))
 }
@@ -172,7 +172,7 @@ func ReasonLine(f receipt.Check) string {
 
 func (p *ListPrinter) group(rep *receipt.Report) {
 	f := rep.Finding()
-	text := p.cause(rep, f)
+	text := p.cause(rep, f, f.Detail)
 	cause := string(f.Code) + "\x00" + text
 	g := p.open[cause]
 	if g == nil && len(p.open) >= maxGroups {

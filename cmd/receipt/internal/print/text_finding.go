@@ -1,9 +1,9 @@
 package print
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
@@ -17,7 +17,7 @@ func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document
 	}
 	f := rep.Finding()
 	b.Prose("meaning", meaning(rep, f))
-	if f.Hint != "" && connected(f) == "" {
+	if _, whole := f.Connected(); f.Hint != "" && !whole {
 		b.Prose("hint", f.Hint)
 	}
 	if f.Hint == "" || f.Step != receipt.StepParse { // where a hint says what to do
@@ -57,9 +57,11 @@ func (p *TextPrinter) Failed(b *Block, checks []receipt.Check) {
 		text += " at " + c.Pointer
 	}
 	b.Row(c.Step.String(), text)
-	if named, ok := strings.CutPrefix(c.Detail, "names "); ok && c.Step == receipt.StepLink {
+	if named := c.Names(); named != "" {
 		b.sub("names", named)
-		b.sub("connected", connected(c))
+		if last, whole := c.Connected(); whole {
+			b.sub("connected", "up to "+last.String())
+		}
 		return
 	}
 	if !computed(c) {
@@ -68,16 +70,6 @@ func (p *TextPrinter) Failed(b *Block, checks []receipt.Check) {
 	}
 	b.sub("stated", c.Stated)
 	b.sub("computed", c.Computed)
-}
-
-// connected says how far a stream is whole before a receipt whose predecessor is
-// missing; "" when nothing precedes that.
-func connected(c receipt.Check) string {
-	text, ok := strings.CutPrefix(c.Hint, "the receipts ")
-	if !ok || c.Code != receipt.CodeChainBreak {
-		return ""
-	}
-	return strings.TrimSuffix(text, " are connected")
 }
 
 // computed reports whether a check is told best by what is stated and what was
@@ -129,7 +121,7 @@ func linkMeaning(f receipt.Check) string {
 		return "it does not follow the receipt that was to precede it"
 	case f.Stated == "null":
 		return "two receipts state to be the first of their stream"
-	case strings.HasPrefix(f.Detail, "names "):
+	case f.Cause != "":
 		return "at least one receipt before it is missing"
 	}
 	return ""
@@ -175,16 +167,17 @@ func (p *TextPrinter) undecided(b *Block, rep *receipt.Report, doc *canon.Docume
 	if c := rep.Check(receipt.StepHash); c.Status == receipt.Passed {
 		b.Row("intact", "the content fits its hash "+rep.ReceiptHash.String())
 	}
-	b.Prose(f.Step.String(), "NOT DECIDED: "+strings.TrimPrefix(p.cause(rep, f), f.Step.String()+": "))
+	b.Prose(f.Step.String(), "NOT DECIDED: "+p.cause(rep, f, cmp.Or(f.Reason, f.Detail)))
 	p.next(b, rep, f, doc)
 }
 
-// cause says why a receipt is undecided, of an unknown key where it was sought.
-func (p *TextPrinter) cause(rep *receipt.Report, f receipt.Check) string {
+// cause says why a receipt is undecided: in the words of the finding, or of an
+// unknown key where it was sought.
+func (p *TextPrinter) cause(rep *receipt.Report, f receipt.Check, words string) string {
 	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && p.file != nil {
 		return fmt.Sprintf("%s is not among the %s of %s", cli.Bare(id), cli.Plural(p.file.Set.Len(), "key", ""), p.file.Path)
 	}
-	return f.Detail
+	return words
 }
 
 // unknownKey is the first key id that a signature names and the key file has not.

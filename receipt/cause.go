@@ -1,0 +1,146 @@
+package receipt
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// A Cause says which of the mistakes that share a code was made, for programs.
+// Causes are never renamed; new ones may be added. It is empty where the code
+// says all.
+type Cause string
+
+// Causes of a link that is false.
+const (
+	CausePredecessorMissing   Cause = "predecessor_missing"   // no receipt of the input is the one that it names; related: the last before the gap, if any
+	CausePredecessorOther     Cause = "predecessor_other"     // the one before it, which is related, is another than it names
+	CausePredecessorShared    Cause = "predecessor_shared"    // the related receipt names the same one
+	CausePredecessorLater     Cause = "predecessor_later"     // the one that it names, which is related, comes after it in the same source
+	CausePredecessorElsewhere Cause = "predecessor_elsewhere" // the one that it names, which is related, is of another stream
+	CausePredecessorNotGiven  Cause = "predecessor_not_given" // it does not follow the one that was given, whose hash is Computed
+	CauseComesEarlier         Cause = "comes_earlier"         // the related receipt stands between it and the one that it names
+	CauseNamedEarlier         Cause = "named_earlier"         // the related receipt, which comes before it, names it
+	CauseSecondFirst          Cause = "second_first"          // it states that nothing precedes it: the related receipt does, or states the same
+	CauseIDTaken              Cause = "id_taken"              // the related receipt has the same receipt_id, but another content
+)
+
+// Causes of a link that is left open.
+const (
+	CauseOwnHash           Cause = "own_hash"           // the receipt does not fit its own hash, so its place shows nothing
+	CauseUnreadable        Cause = "unreadable"         // the predecessor may be something that is not readable; related: its place, if known
+	CauseSelection         Cause = "selection"          // the input is a selection, and does not hold the predecessor
+	CausePredecessorAbsent Cause = "predecessor_absent" // the input begins after the predecessor
+)
+
+// A Place is where a receipt stands in the input.
+type Place struct {
+	Source string `json:"source,omitzero"` // as in [Report]; "" is the source of the report itself
+	Index  int    `json:"index,omitzero"`  // line or item; 0 when the source holds no other
+}
+
+// String names the place for a person: line 3, april.json or april.ndjson:3.
+func (p Place) String() string {
+	switch {
+	case p.Source == "":
+		return "line " + strconv.Itoa(p.Index)
+	case p.Index == 0:
+		return p.Source
+	}
+	return fmt.Sprintf("%s:%d", p.Source, p.Index)
+}
+
+// Names says of a false link which receipt it names, and what is wrong with that,
+// such as "sha256:…, which line 3 names too". It is "" for other checks.
+func (c *Check) Names() string {
+	if c.Step != StepLink || c.Stated == "null" || c.about() == "" {
+		return ""
+	}
+	return c.Stated + c.about()
+}
+
+// Connected is the last receipt before others that are missing, if there is one.
+func (c *Check) Connected() (p Place, known bool) {
+	if c.Cause != CausePredecessorMissing {
+		return p, false
+	}
+	return c.Related, c.Related != Place{}
+}
+
+// about goes on from the receipt that is named.
+func (c *Check) about() string {
+	switch c.Cause {
+	case CausePredecessorMissing:
+		return ", which no receipt in the input has"
+	case CausePredecessorOther:
+		return ", " + c.related() + " is " + c.Computed
+	case CausePredecessorShared:
+		return ", which " + c.related() + " names too"
+	case CausePredecessorLater:
+		return ", which comes behind it, in " + c.related()
+	case CausePredecessorElsewhere:
+		return ", which " + c.related() + " has, a receipt of another stream"
+	case CausePredecessorNotGiven:
+		return ", the predecessor given is " + c.Computed
+	case CauseComesEarlier:
+		return ", and " + c.related() + " comes before it in the same file"
+	case CauseSecondFirst:
+		if c.Computed != "" {
+			return ", " + c.related() + " is " + c.Computed
+		}
+		return ", and so does " + c.related()
+	}
+	return ""
+}
+
+// related names the receipt that the check is about beside its own.
+func (c *Check) related() string {
+	if (c.Related == Place{}) {
+		return "another receipt"
+	}
+	return c.Related.String()
+}
+
+// word makes the sentences of a check from its cause, where it has none.
+func (c *Check) word() {
+	if c.Detail != "" || c.Reason != "" {
+		c.nameStep()
+		return
+	}
+
+	switch c.Cause {
+	case "":
+		return
+	case CauseOwnHash:
+		c.Reason = "the receipt does not fit its own hash, so its place shows nothing"
+	case CauseUnreadable:
+		c.Reason = "its predecessor is not in the input, which has documents that are no readable receipts"
+		if (c.Related != Place{}) {
+			c.Reason = c.related() + ", which is no readable receipt, may be its predecessor"
+		}
+	case CauseSelection:
+		c.Reason = "its predecessor is not in the input, which is a selection"
+	case CausePredecessorAbsent:
+		c.Reason = "its predecessor is not in the input"
+	case CauseNamedEarlier:
+		c.Detail = c.related() + ", which comes before it, names it"
+	case CauseIDTaken:
+		c.Detail = c.related() + " has the same receipt_id, but another content"
+	default:
+		c.Detail = "states that nothing precedes it" + c.about()
+		if names := c.Names(); names != "" {
+			c.Detail = "names " + names
+		}
+	}
+	c.nameStep()
+
+	if last, known := c.Connected(); known {
+		c.Hint = "the receipts up to " + last.String() + " are connected"
+	}
+}
+
+// nameStep makes the detail of a reason, which stands without the step then.
+func (c *Check) nameStep() {
+	if c.Detail == "" && c.Reason != "" {
+		c.Detail = c.Step.String() + ": " + c.Reason
+	}
+}
