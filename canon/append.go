@@ -56,6 +56,7 @@ func (d *Document) append(dst []byte, at uint32, without []Node) []byte {
 	if n.flags&flagClean != 0 && without == nil {
 		return append(dst, d.src[n.start:n.end]...)
 	}
+
 	switch n.kind {
 	case KindObject:
 		return d.appendObject(dst, at, without)

@@ -96,6 +96,7 @@ func hint(src []byte, e *SyntaxError) string {
 	case e.Code == CodeTrailingData && len(rest) > 0 && (rest[0] == '{' || rest[0] == '['):
 		return "there are two documents in one file; give each a file of its own"
 	}
+
 	return ""
 }
 
@@ -108,6 +109,7 @@ func (p *parser) openPointer(offset int) string {
 	for at := p.open; at != none; at = p.nodes[at].next {
 		open = append(open, at)
 	}
+
 	var b []byte
 	for i := len(open) - 1; i >= 0 && len(b) <= maxPointer; i-- {
 		child := uint32(len(p.nodes))
@@ -118,6 +120,7 @@ func (p *parser) openPointer(offset int) string {
 		}
 		b = p.appendStep(b, open[i], child)
 	}
+
 	if len(b) > maxPointer {
 		b = append(bytes.ToValidUTF8(b[:maxPointer], nil), "…"...)
 	}

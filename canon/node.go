@@ -107,6 +107,7 @@ func (n Node) Member(name string) Node {
 	}
 	nodes := n.doc.nodes
 	quoted := uint32(len(name) + len(`""`))
+
 	for at, end := n.at+1, nodes[n.at].next; at < end; at = nodes[at+1].next {
 		// Most names have no escapes, and most of those another length.
 		if m := &nodes[at]; m.aux == none && m.end-m.start != quoted {
@@ -116,6 +117,7 @@ func (n Node) Member(name string) Node {
 			return Node{n.doc, at + 1}
 		}
 	}
+
 	return Node{}
 }
 
@@ -159,6 +161,7 @@ func (n Node) Pointer() string {
 	}
 	var b []byte
 	at := n.doc.Root()
+
 	for at.at != n.at {
 		var child Node
 		switch at.Kind() {
@@ -177,10 +180,12 @@ func (n Node) Pointer() string {
 				}
 			}
 		}
+
 		if child.IsZero() || child.at > n.at { // n is a member's name, and has the pointer of the member
 			return string(b)
 		}
 		at = child
 	}
+
 	return string(b)
 }

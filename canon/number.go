@@ -13,6 +13,7 @@ func (p *parser) number(start int) (int, error) {
 	if p.src[i] == '-' {
 		i++
 	}
+
 	integer := i
 	if i = digits(p.src, i); i == integer {
 		return i, p.expected("a digit", i)
@@ -20,12 +21,14 @@ func (p *parser) number(start int) (int, error) {
 	if p.src[integer] == '0' && i > integer+1 {
 		return i, p.expected("no digit after a leading zero", integer+1)
 	}
+
 	fraction := i
 	if i < len(p.src) && p.src[i] == '.' {
 		if i = digits(p.src, i+1); i == fraction+1 {
 			return i, p.expected("a digit after the decimal point", i)
 		}
 	}
+
 	exponent := i
 	if i < len(p.src) && p.src[i]|0x20 == 'e' {
 		i++
@@ -37,6 +40,7 @@ func (p *parser) number(start int) (int, error) {
 		}
 		i = digits(p.src, i)
 	}
+
 	if exponent == i {
 		clean := plainDecimal(p.src[start:i], p.src[integer:fraction], p.src[fraction:i])
 		if clean || i-start <= 15 { // short enough to be judged exactly, in range, and no lossy integer
@@ -47,6 +51,7 @@ func (p *parser) number(start int) (int, error) {
 	if exponent < i && exponent-start > maxMantissa {
 		return i, p.fail(CodeNumberRange, start, fmt.Sprintf("expected at most %d bytes before an exponent, found %d", maxMantissa, exponent-start))
 	}
+
 	return i, p.double(start, i)
 }
 
@@ -70,14 +75,17 @@ func plainDecimal(text, integer, fraction []byte) bool {
 	if fraction[len(fraction)-1] == '0' {
 		return false
 	}
+
 	fraction = fraction[1:] // the point
 	if integer[0] != '0' {
 		return len(integer)+len(fraction) <= 15
 	}
+
 	zeros := 0
 	for fraction[zeros] == '0' { // ends: the last digit is none
 		zeros++
 	}
+
 	return zeros <= 5 && len(fraction)-zeros <= 15
 }
 

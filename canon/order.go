@@ -24,11 +24,13 @@ func (d *Document) rank(at uint32) (twice uint32) {
 	for name := at + 1; name < uint32(len(d.nodes)); name = d.nodes[name+1].next {
 		names = append(names, rankedName{prefix(d.text(name)), name})
 	}
+
 	d.sort(names, 0)
 	d.names = names
 	d.nodes[at].aux = uint32(len(d.order))
 	d.order = append(d.order, uint32(len(names)))
 	twice = none
+
 	for i, n := range names {
 		d.order = append(d.order, n.name)
 		if i > 0 && n.name < twice && n.prefix == names[i-1].prefix &&
@@ -36,6 +38,7 @@ func (d *Document) rank(at uint32) (twice uint32) {
 			twice = n.name
 		}
 	}
+
 	return twice
 }
 
@@ -67,6 +70,7 @@ func (d *Document) sortMany(names []rankedName, from int) {
 		slices.SortFunc(names, func(a, b rankedName) int { return d.compareTails(a, b, from) })
 		return
 	}
+
 	for begin, end := 0, 0; begin < len(names); begin = end {
 		for end = begin + 1; end < len(names) && names[end].prefix == names[begin].prefix; end++ {
 		}
@@ -162,11 +166,13 @@ func prefix(name []byte) uint64 {
 			w |= uint64(c) << (56 - 8*i)
 		}
 	}
+
 	if w&highs == 0 {
 		return w
 	}
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], w)
+
 	for i, c := range b {
 		b[i] = utf16Rank(c)
 	}

@@ -25,6 +25,7 @@ func (p *parser) document() error {
 	if i == len(p.src) {
 		return p.fail(CodeEmptyInput, i, "expected a JSON value, found nothing")
 	}
+
 	i, err := p.value(i)
 	for err == nil && p.open != none {
 		if len(p.nodes)+2 > cap(p.nodes) && len(p.nodes) >= largeIndex {
@@ -32,12 +33,14 @@ func (p *parser) document() error {
 		}
 		i, err = p.next(i)
 	}
+
 	if err != nil {
 		return err
 	}
 	if i = p.space(i); i < len(p.src) {
 		return p.fail(CodeTrailingData, i, "expected the end of the input after the value, found "+found(p.src, i))
 	}
+
 	return nil
 }
 
@@ -81,6 +84,7 @@ func (p *parser) next(i int) (int, error) {
 	if i == len(p.src) {
 		return i, p.expectedNext(last, first, i)
 	}
+
 	switch c := p.src[i]; {
 	case c == last:
 		return p.end(i)
@@ -90,12 +94,14 @@ func (p *parser) next(i int) (int, error) {
 	default:
 		return i, p.expectedNext(last, first, i)
 	}
+
 	if container.kind == KindObject {
 		var err error
 		if i, err = p.name(i); err != nil {
 			return i, err
 		}
 	}
+
 	return p.value(i)
 }
 
@@ -138,6 +144,7 @@ func (p *parser) end(i int) (int, error) {
 	} else {
 		n.aux = none
 	}
+
 	if !p.clean {
 		n.flags &^= flagClean
 	}
@@ -148,6 +155,7 @@ func (p *parser) end(i int) (int, error) {
 	if parent != none {
 		p.clean = p.clean && p.nodes[parent].flags&flagClean != 0
 	}
+
 	return i + 1, nil
 }
 
@@ -167,15 +175,18 @@ func (p *parser) name(i int) (int, error) {
 	if err != nil {
 		return i, err
 	}
+
 	object := &p.nodes[p.open]
 	if previous := object.aux; previous != none && object.flags&flagSorted != 0 &&
 		compareNames(p.text(previous), p.text(at)) >= 0 {
 		object.flags &^= flagSorted
 	}
+
 	object.aux = at
 	if i = p.space(i); i == len(p.src) || p.src[i] != ':' {
 		return i, p.expected(`":" after the member name`, i)
 	}
+
 	return p.space(i + 1), nil
 }
 
@@ -236,6 +247,7 @@ func (p *parser) skip(begin int) int {
 			break
 		}
 	}
+
 	if i > begin {
 		p.clean = false
 	}

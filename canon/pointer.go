@@ -16,16 +16,19 @@ func ParsePointer(s string) (Pointer, error) {
 	if s[0] != '/' {
 		return Pointer{}, &PointerError{s, 0, `expected "/" at the start, or nothing at all`}
 	}
+
 	for i := range len(s) {
 		if s[i] == '~' && (i+1 == len(s) || s[i+1] != '0' && s[i+1] != '1') {
 			return Pointer{}, &PointerError{s, i, `expected ~0 (for "~") or ~1 (for "/")`}
 		}
 	}
+
 	tokens := strings.Split(s[1:], "/")
 	for i, t := range tokens {
 		// ~1 first: ~01 is the name ~1 (RFC 6901 section 4).
 		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
 	}
+
 	return Pointer{tokens}, nil
 }
 

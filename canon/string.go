@@ -19,6 +19,7 @@ func (p *parser) string(start int) (int, error) {
 		if i == len(p.src) {
 			return i, p.expected("the closing quote of a string", i)
 		}
+
 		switch c := p.src[i]; {
 		case c == '"':
 			p.add(KindString, start, i+1, none, true)
@@ -46,6 +47,7 @@ func (p *parser) escaped(start, i int) (int, error) {
 		if i = run; i == len(p.src) {
 			return i, p.expected("the closing quote of a string", i)
 		}
+
 		switch c := p.src[i]; {
 		case c == '"':
 			p.spans = append(p.spans, span{uint32(begin), uint32(len(p.unescaped))})
@@ -130,6 +132,7 @@ func (p *parser) unicodeEscape(i int) (rune, int, error) {
 			}
 		}
 	}
+
 	return 0, 0, p.fail(CodeLoneSurrogate, i, fmt.Sprintf(`expected a surrogate pair, found \u%04x alone`, first))
 }
 
@@ -138,6 +141,7 @@ func hex4(src []byte, i int) (rune, bool) {
 		return 0, false
 	}
 	var r rune
+
 	for _, c := range src[i : i+4] {
 		if 'A' <= c && c <= 'F' {
 			c |= 0x20
@@ -148,6 +152,7 @@ func hex4(src []byte, i int) (rune, bool) {
 		}
 		r = r<<4 | rune(digit)
 	}
+
 	return r, true
 }
 
@@ -214,6 +219,7 @@ func appendEscape(dst []byte, c byte) []byte {
 	case '\r':
 		return append(dst, `\r`...)
 	}
+
 	const digits = "0123456789abcdef"
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
