@@ -33,21 +33,25 @@ func Join(segments []Segment) []Segment {
 			follower[at] = i
 		}
 	}
+
 	owners := map[place]int{} // how many segments end in a head
 	for _, s := range pending {
 		owners[place{s.Stream, s.Head}]++
 	}
+
 	next := func(s Segment) (int, bool) {
 		at := place{s.Stream, s.Head}
 		i, named := follower[at]
 		return i, named && i >= 0 && owners[at] == 1
 	}
+
 	led := make([]bool, len(pending)) // another segment leads to it
 	for _, s := range pending {
 		if i, ok := next(s); ok {
 			led[i] = true
 		}
 	}
+
 	var joined []Segment
 	done := make([]bool, len(pending))
 	for i := range pending {
@@ -61,6 +65,7 @@ func Join(segments []Segment) []Segment {
 		}
 		joined = append(joined, whole)
 	}
+
 	for i, s := range pending {
 		if !done[i] { // everything leads to it: a cycle
 			joined = append(joined, s)

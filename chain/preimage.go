@@ -51,6 +51,7 @@ func ReferencePreimage(src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	delete(members, "signatures")
 	if inner, ok := members["chain"]; ok {
 		var chain map[string]json.RawMessage
@@ -62,6 +63,7 @@ func ReferencePreimage(src []byte) ([]byte, error) {
 			}
 		}
 	}
+
 	return referenceForm(members)
 }
 
