@@ -11,6 +11,7 @@ func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
 	}
 	var down []Hash
 	whole := true // the earlier tree is a whole subtree, whose root the checker has
+
 	for size < uint64(len(leaves)) {
 		k := split(uint64(len(leaves)))
 		if size <= k {
@@ -22,6 +23,7 @@ func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
 			whole = false
 		}
 	}
+
 	if !whole {
 		down = append(down, Root(leaves))
 	}
@@ -44,6 +46,7 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 		}
 		return nil
 	}
+
 	// The path begins at the last leaf of the earlier tree, from the largest
 	// perfect subtree that ends with it upwards. When that subtree is the whole
 	// earlier tree, its root is root1 and not part of the proof.
@@ -59,14 +62,17 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 	} else if len(proof) != inner+border {
 		return &LengthError{len(proof), inner + border}
 	}
+
 	index := (size1 - 1) >> shift
 	if earlier := climbLeft(start, index, rest[:inner], rest[inner:]); earlier != root1 {
 		return &RootError{size1, earlier, root1}
 	}
+
 	later := climb(start, index, rest[:inner])
 	for _, sibling := range rest[inner:] {
 		later = NodeHash(sibling, later)
 	}
+
 	if later != root2 {
 		return &RootError{size2, later, root2}
 	}

@@ -10,6 +10,7 @@ func ProveInclusion(leaves []Hash, index uint64) ([]Hash, error) {
 		return nil, ErrIndex
 	}
 	var down []Hash // siblings from the root's child to the leaf's
+
 	for len(leaves) > 1 {
 		k := split(uint64(len(leaves)))
 		if index < k {
@@ -20,6 +21,7 @@ func ProveInclusion(leaves []Hash, index uint64) ([]Hash, error) {
 			leaves, index = leaves[k:], index-k
 		}
 	}
+
 	return reversed(down), nil
 }
 
@@ -35,10 +37,12 @@ func CheckInclusion(leaf Hash, index, size uint64, proof []Hash, root Hash) erro
 	if len(proof) != inner+border {
 		return &LengthError{len(proof), inner + border}
 	}
+
 	computed := climb(leaf, index, proof[:inner])
 	for _, sibling := range proof[inner:] {
 		computed = NodeHash(sibling, computed)
 	}
+
 	if computed != root {
 		return &RootError{size, computed, root}
 	}

@@ -50,6 +50,7 @@ func ParseCheckpoint(text string) (*Checkpoint, error) {
 	if !ended || len(lines) < 3 {
 		return nil, &CheckpointError{len(lines), "expected an origin, a size and a root, each on a line"}
 	}
+
 	for i, line := range lines {
 		if line == "" {
 			return nil, &CheckpointError{i + 1, "the line is empty"}
@@ -58,10 +59,12 @@ func ParseCheckpoint(text string) (*Checkpoint, error) {
 			return nil, &CheckpointError{i + 1, "the line holds a control character"}
 		}
 	}
+
 	size, err := strconv.ParseUint(lines[1], 10, 64)
 	if err != nil || strconv.FormatUint(size, 10) != lines[1] { // one spelling only
 		return nil, &CheckpointError{2, fmt.Sprintf("expected a decimal size without leading zeros, found %.40q", lines[1])}
 	}
+
 	root, err := merkle.ParseHash(lines[2])
 	if err != nil {
 		return nil, &CheckpointError{3, fmt.Sprintf("expected the base64 of 32 bytes, found %.60q", lines[2])}
@@ -69,10 +72,12 @@ func ParseCheckpoint(text string) (*Checkpoint, error) {
 	if size == 0 && root != merkle.EmptyRoot() {
 		return nil, &CheckpointError{3, "a tree of size 0 has another root"}
 	}
+
 	c := &Checkpoint{Origin: lines[0], Size: size, Root: root}
 	if len(lines) > 3 {
 		c.Extensions = lines[3:]
 	}
+
 	return c, nil
 }
 
@@ -89,6 +94,7 @@ func OpenCheckpoint(msg []byte, log note.Verifier, witnesses ...note.Verifier) (
 	if !signedBy(n, log) {
 		return nil, nil, fmt.Errorf("merkle: the checkpoint is not signed by the log %q", log.Name())
 	}
+
 	c, err := ParseCheckpoint(n.Text)
 	if err != nil {
 		return nil, nil, err
@@ -96,6 +102,7 @@ func OpenCheckpoint(msg []byte, log note.Verifier, witnesses ...note.Verifier) (
 	if c.Origin != log.Name() {
 		return nil, nil, &CheckpointError{1, fmt.Sprintf("expected the origin %q, the log's name, found %.80q", log.Name(), c.Origin)}
 	}
+
 	return c, n, nil
 }
 

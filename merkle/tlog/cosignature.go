@@ -109,11 +109,13 @@ func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte
 	if _, err := ParseCheckpoint(text + "\n"); err != nil {
 		return nil, err
 	}
+
 	seconds := uint64(at.Unix())
 	signature, err := c.SignMessage(ctx, cosigned([]byte(text+"\n"), seconds))
 	if err != nil {
 		return nil, fmt.Errorf("merkle: cosign: %w", err)
 	}
+
 	payload := append(binary.BigEndian.AppendUint64(nil, seconds), signature...)
 	if !c.Verify([]byte(text+"\n"), payload) { // another key's, or damaged
 		return nil, errors.New("merkle: cosign: the signer's result is not a signature of the witness's key")

@@ -65,6 +65,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 	if lines[0] != extensionHeader {
 		return malformed(1, extensionHeader)
 	}
+
 	if !ended || len(lines) < 3 {
 		return malformed(len(lines)+1, "from and to, each with a size and a root, and hashes, each on a line that ends")
 	}
@@ -73,6 +74,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 	if x.Size1, x.Root1, ok = parseHead(lines[1], "from "); !ok {
 		return malformed(2, "from, a size and a root")
 	}
+
 	if x.Size2, x.Root2, ok = parseHead(lines[2], "to "); !ok {
 		return malformed(3, "to, a size and a root")
 	}
@@ -80,6 +82,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 	if len(lines)-3 > most {
 		return malformed(3+most+1, "at most 65 hashes")
 	}
+
 	for i, line := range lines[3:] {
 		h, err := merkle.ParseHash(line)
 		if err != nil {
@@ -87,6 +90,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 		}
 		x.Hashes = append(x.Hashes, h)
 	}
+
 	return x, nil
 }
 

@@ -54,6 +54,7 @@ func ParseProof(text []byte) (*Proof, error) {
 	if lines[0] != proofHeader {
 		return malformed(1, proofHeader)
 	}
+
 	if !found {
 		return malformed(len(lines)+1, "an empty line and a signed checkpoint")
 	}
@@ -67,6 +68,7 @@ func ParseProof(text []byte) (*Proof, error) {
 		p.Extra = extra
 		next++
 	}
+
 	if next == len(lines) {
 		return malformed(next+1, "index and a number")
 	}
@@ -75,12 +77,14 @@ func ParseProof(text []byte) (*Proof, error) {
 	if !ok || err != nil || strconv.FormatUint(index, 10) != digits {
 		return malformed(next+1, "index and a number")
 	}
+
 	p.Index = index
 	next++
 	const most = 64 // no path of a tree that 64 bits can count is longer
 	if len(lines)-next > most {
 		return malformed(next+most+1, "at most 64 hashes")
 	}
+
 	for ; next < len(lines); next++ {
 		h, err := merkle.ParseHash(lines[next])
 		if err != nil {
@@ -88,6 +92,7 @@ func ParseProof(text []byte) (*Proof, error) {
 		}
 		p.Hashes = append(p.Hashes, h)
 	}
+
 	return p, nil
 }
 

@@ -39,16 +39,19 @@ func OpenSigned(msg []byte, logs []*Log, witnesses []*Witness) (*Signed, error) 
 	if err != nil {
 		return nil, err
 	}
+
 	c, err := ParseCheckpoint(n.Text)
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Signed{Checkpoint: *c}
 	for _, line := range n.UnverifiedSigs {
 		if err := s.add(n.Text, line, logs, witnesses); err != nil {
 			return nil, err
 		}
 	}
+
 	return s, nil
 }
 
@@ -86,6 +89,7 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 	if !ok {
 		return fmt.Errorf("merkle: checkpoint: the signature of %.80q is not strict base64", line.Name)
 	}
+
 	signature := payload[4:] // note.Open made sure that there is more than the key id
 	known, valid := false, false
 	for _, l := range logs {
@@ -100,6 +104,7 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 			}
 		}
 	}
+
 	for _, w := range witnesses {
 		if w.name != line.Name || w.hash != line.Hash {
 			continue
@@ -110,12 +115,14 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 			s.Cosignatures = append(s.Cosignatures, Cosignature{w, cosignedAt(signature)})
 		}
 	}
+
 	switch {
 	case !known:
 		s.Unknown = append(s.Unknown, fmt.Sprintf("%s+%08x", line.Name, line.Hash))
 	case !valid:
 		return &SignatureError{line.Name, line.Hash, s.Checkpoint}
 	}
+
 	return nil
 }
 
