@@ -65,12 +65,14 @@ func (c *acceptorCompiler) compile(s *jsonschema.Schema) *acceptor {
 	if c.unknown = c.unknown || c.open[s]; c.unknown { // a schema inside itself
 		return nil
 	}
+
 	c.open[s] = true
 	defer delete(c.open, s)
 	if s.Ref != nil {
 		c.unknown = asserts(s, "Ref")
 		return c.compile(s.Ref)
 	}
+
 	a := &acceptor{kinds: allKinds, minimum: math.Inf(-1)}
 	defer func() { c.done[s] = a }()
 	c.unknown = asserts(s, "Types", "Enum", "Const", "Pattern", "Format", "MinLength", "Minimum",
@@ -79,6 +81,7 @@ func (c *acceptorCompiler) compile(s *jsonschema.Schema) *acceptor {
 	c.texts(a, s)
 	c.object(a, s)
 	a.items = c.compile(s.Items2020)
+
 	for _, branch := range s.AnyOf {
 		a.any = append(a.any, c.compile(branch))
 	}
@@ -107,11 +110,13 @@ func (c *acceptorCompiler) values(a *acceptor, s *jsonschema.Schema) {
 		}
 		c.unknown = c.unknown || a.integer && slices.Contains(s.Types.ToStrings(), "number")
 	}
+
 	if s.Minimum != nil {
 		least, exact := s.Minimum.Float64()
 		a.minimum = least
 		c.unknown = c.unknown || !exact
 	}
+
 	var words []any
 	if s.Enum != nil {
 		words = s.Enum.Values
@@ -120,10 +125,12 @@ func (c *acceptorCompiler) values(a *acceptor, s *jsonschema.Schema) {
 		c.unknown = c.unknown || s.Enum != nil
 		words = []any{*s.Const}
 	}
+
 	if s.Enum != nil || s.Const != nil {
 		a.words = []string{} // none of none
 		a.kinds &= 1 << canon.KindString
 	}
+
 	for _, w := range words {
 		text, ok := w.(string)
 		c.unknown = c.unknown || !ok
@@ -183,6 +190,7 @@ func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
 	if open, ok := s.AdditionalProperties.(bool); s.AdditionalProperties != nil && (!ok || open == a.closed) {
 		c.unknown = true
 	}
+
 	for name := range s.Properties {
 		a.names = append(a.names, name)
 	}
@@ -192,10 +200,12 @@ func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
 			c.unknown = c.unknown || a.closed
 		}
 	}
+
 	slices.Sort(a.names)
 	if c.unknown = c.unknown || len(a.names) > bits.UintSize; c.unknown {
 		return
 	}
+
 	for i, name := range a.names {
 		a.members = append(a.members, c.compile(s.Properties[name]))
 		if slices.Contains(s.Required, name) {
@@ -216,6 +226,7 @@ func (a *acceptor) accepts(n canon.Node) bool {
 	if a.any != nil && !slices.ContainsFunc(a.any, func(branch *acceptor) bool { return branch.accepts(n) }) {
 		return false
 	}
+
 	switch kind {
 	case canon.KindNumber:
 		return a.acceptsNumber(n)
@@ -226,6 +237,7 @@ func (a *acceptor) accepts(n canon.Node) bool {
 	case canon.KindArray:
 		return a.acceptsArray(n)
 	}
+
 	return true
 }
 
@@ -282,6 +294,7 @@ func (a *acceptor) acceptsObject(n canon.Node) bool {
 	}
 	var seen uint64
 	i := -1
+
 	for name, value := range n.Members() {
 		i = a.find(name.Text(), i+1)
 		if i < 0 {
@@ -295,6 +308,7 @@ func (a *acceptor) acceptsObject(n canon.Node) bool {
 			return false
 		}
 	}
+
 	return seen&a.required == a.required
 }
 
@@ -322,12 +336,14 @@ func isUsualTime(text []byte) bool {
 	if len(text) < len(form)+1 || text[len(text)-1] != 'Z' {
 		return false
 	}
+
 	for i := range form {
 		digit := text[i] >= '0' && text[i] <= '9'
 		if form[i] == '0' && !digit || form[i] != '0' && text[i] != form[i] {
 			return false
 		}
 	}
+
 	two := func(i int) int { return int(text[i]-'0')*10 + int(text[i+1]-'0') }
 	year, month, day := two(0)*100+two(2), two(5), two(8)
 	if month < 1 || month > 12 || day < 1 || day > daysOf(year, month) || two(11) > 23 || two(14) > 59 || two(17) > 59 {

@@ -63,6 +63,7 @@ func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 			c.add(p)
 		}
 	}
+
 	for _, rest := range b.cuts {
 		for i, e := range rest.array.Elements() {
 			if c.result.Total >= maxTotal {

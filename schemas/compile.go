@@ -34,6 +34,7 @@ func compile(location string, text []byte, loader jsonschema.URLLoader) (*Schema
 	if err != nil {
 		return nil, fmt.Errorf("schemas: %w", err)
 	}
+
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat() // 2020-12 leaves it off
@@ -41,10 +42,12 @@ func compile(location string, text []byte, loader jsonschema.URLLoader) (*Schema
 	if err := c.AddResource(location, tree); err != nil {
 		return nil, fmt.Errorf("schemas: %w", err)
 	}
+
 	compiled, err := c.Compile(location)
 	if err != nil {
 		return nil, fmt.Errorf("schemas: %w", err)
 	}
+
 	return &Schema{compiled, newAcceptor(compiled)}, nil
 }
 

@@ -53,6 +53,7 @@ func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bo
 		}
 		return true
 	}
+
 	if len(e.Causes) == 0 || whole(e.ErrorKind) {
 		return yield(Problem{pointer(at, e.InstanceLocation), keyword(e.ErrorKind), detail(e)})
 	}
@@ -61,6 +62,7 @@ func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bo
 			return false
 		}
 	}
+
 	return true
 }
 

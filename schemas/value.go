@@ -69,6 +69,7 @@ func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 			unknown++
 		}
 	}
+
 	return members
 }
 
@@ -83,6 +84,7 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 		}
 		return elements
 	}
+
 	for i, e := range n.Elements() {
 		// One element more than maxItems must stay, or nobody would notice.
 		if b.left <= 0 && (s.MaxItems == nil || i > *s.MaxItems) {
@@ -92,6 +94,7 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 		b.left--
 		elements = append(elements, b.value(e, s.Items2020))
 	}
+
 	return elements
 }
 
