@@ -26,6 +26,7 @@ func (w *walk) secretArguments(list canon.Node) map[int]string {
 	if !ok {
 		return nil
 	}
+
 	var rules map[int]string
 	for _, s := range w.policy.scanner.Scan(line, nil) {
 		start := 0
@@ -39,6 +40,7 @@ func (w *walk) secretArguments(list canon.Node) map[int]string {
 			start = end
 		}
 	}
+
 	return rules
 }
 

@@ -38,6 +38,7 @@ func (a *automaton) compile() {
 	if err != nil {
 		panic(err) // what was parsed can be compiled
 	}
+
 	a.prog = prog
 	var class [256]int
 	classes, seen := 1, map[string]bool{}
@@ -47,6 +48,7 @@ func (a *automaton) compile() {
 		if !consumes(in) || seen[key] {
 			continue
 		}
+
 		seen[key] = true
 		moved := map[int]int{} // of a class the part that the instruction consumes
 		for c := range utf8.RuneSelf + 1 {
@@ -60,6 +62,7 @@ func (a *automaton) compile() {
 			class[c] = moved[class[c]]
 		}
 	}
+
 	dense := map[int]uint8{}
 	for c := range utf8.RuneSelf {
 		if _, ok := dense[class[c]]; !ok {
@@ -68,6 +71,7 @@ func (a *automaton) compile() {
 		}
 		a.class[c] = dense[class[c]]
 	}
+
 	a.letters = append(a.letters, trail, lead)
 	for c := utf8.RuneSelf; c < 256; c++ {
 		if a.class[c] = uint8(len(a.letters) - 1); c < lead {
@@ -178,6 +182,7 @@ func (s *states) reach(pc int, holds syntax.EmptyOp) {
 		if s.marks[pc] == s.turn {
 			continue
 		}
+
 		s.marks[pc] = s.turn
 		switch in := &s.prog.Inst[pc]; in.Op {
 		case syntax.InstAlt, syntax.InstAltMatch:
@@ -225,6 +230,7 @@ func (s *states) push(list []uint32) row {
 			s.reach(int(in.Out), syntax.EmptyEndText)
 		}
 	}
+
 	if slices.ContainsFunc(s.list, func(pc uint32) bool { return s.prog.Inst[pc].Op == syntax.InstMatch }) {
 		e |= endsText
 	}
@@ -240,6 +246,7 @@ func (s *states) step(r row, class uint8) (row, bool) {
 		s.reset()
 		return dead, false
 	}
+
 	c := s.letters[class]
 	from := s.at[r]
 	s.clear()
@@ -256,6 +263,7 @@ func (s *states) step(r row, class uint8) (row, bool) {
 			s.reach(int(in.Out), 0)
 		}
 	}
+
 	to := row(begun)
 	if !s.loose || len(s.list) > 0 {
 		if s.loose {
@@ -299,10 +307,12 @@ func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 		if r == dead {
 			break
 		}
+
 		if at >= limit {
 			found.found, found.to, found.read = true, -1, at
 			return found
 		}
+
 		next := s.next[int(r)*len(s.letters)+int(s.class[text[at]])]
 		if next == unknown {
 			var ok bool
@@ -313,6 +323,7 @@ func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 		r = next
 		at++
 	}
+
 	found.to, found.read = letterEnd(text, at), at
 	return found
 }
@@ -333,6 +344,7 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 				found.found, stop = true, min(end, at+maxAhead)
 			}
 		}
+
 		if at == end || r == begun && (found.found || at >= last) || found.found && at == stop {
 			break
 		}
@@ -345,10 +357,12 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 		}
 		r = next
 	}
+
 	found.to, found.read = letterEnd(text[:end], at), at
 	if r != begun {
 		found.to, found.read = end, end
 	}
+
 	return found
 }
 

@@ -51,6 +51,7 @@ func homePath() Detector {
 func Strict() Rules {
 	r := Default()
 	r.Name = "strict"
+
 	// Upstream's replay-only mode, and in the second line what it overlooks.
 	r.Names = append(r.Names, strings.Fields(`
 		args arguments blocks content data private_reasoning prompt raw_input raw_output result response_text summary system system_prompt task text thinking visible_text
@@ -64,5 +65,6 @@ func Strict() Rules {
 		/side_effects/network_egress/*/purpose
 		/side_effects/tool_calls/*/metadata/**
 		/deltas/*/reason`)...)
+
 	return r
 }

@@ -81,6 +81,7 @@ func commands() []Detector {
 		list = append(list, Detector{Name: c.name, Group: FirstGroup, Entropy: 1.5, StopWords: placeholders(), Pattern: c.pattern,
 			Allowed: []Allowance{prose, {Patterns: append(references(), `^(?:(?i:your|my|the|a|new|some)?[_-]?(?i:passw(?:or)?d|pass|pw|pwd|token|secret|value|key|user(?:name)?)|[A-Z]{4,}(?:_[A-Z]+)*|true|false|null|none|yes|no)$`, `^[*xX.]+$`, `>$`, `^(?:\.{0,2}/|~/?)[\w.-]+(?:/|$)`, `^%`)}}})
 	}
+
 	return list
 }
 

@@ -12,6 +12,7 @@ func contexts() []Detector {
 		mixed = `[^\s"'\x60<>|,;/]*[0-9][^\s"'\x60<>|,;]*`
 		code  = `[0-9]{4,8}`
 	)
+
 	var list []Detector
 	for _, c := range []struct{ name, pattern string }{
 		// On the line below the name.
@@ -86,12 +87,14 @@ func contexts() []Detector {
 	} {
 		list = append(list, Detector{Name: c.name, Group: FirstGroup, Entropy: 1, StopWords: placeholders(), Pattern: c.pattern, Allowed: none})
 	}
+
 	for i := range list {
 		switch list[i].Name {
 		case "saml_message", "pin_code", "code_told", "code_before", "code_given", "recovery_codes", "card_code", "card_number": // numbers alone
 			list[i].Allow, list[i].Allowed, list[i].StopWords, list[i].Entropy = []string{`^(?:19|20)[0-9]{2}$`, `^0+$`}, nil, nil, 0
 		}
 	}
+
 	return append(append(list, columns()...), latestTokens()...)
 }
 
@@ -110,12 +113,14 @@ func columns() []Detector {
 		bar     = `[^|\n]*`
 		mixed   = `[^\s",;|']*[0-9][^\s",;|']*`
 	)
+
 	var values, commas, bars []string
 	for after := range maxColumn {
 		values = append(values, strings.Repeat(`,`+name, after)+`\)\s*values\s*\((?:`+cell+`,)*[ \t]*[NE]?'([^'\n]{4,})'[ \t]*`+strings.Repeat(`,`+cell, after)+`\)`)
 		commas = append(commas, strings.Repeat(`[,;\t]`+name, after)+`\r?\n(?:`+comma+`[,;\t])*[ \t]*"?(`+mixed+`)"?[ \t]*`+strings.Repeat(`[,;\t]`+comma, after)+`(?:\r?\n|$)`)
 		bars = append(bars, strings.Repeat(`\|`+name, after)+`\|?[ \t]*\r?\n(?:[ \t]*[|+:-][|+: -]*\r?\n)?(?:`+bar+`\|)*[ \t]*(`+mixed+`)[ \t]*`+strings.Repeat(`\|[ \t]*[^|\s]`+bar, after)+`\|?[ \t]*(?:\r?\n|$)`)
 	}
+
 	none := []Allowance{{Patterns: append(append(references(), noPassword()...), words, plainName, `^[0-9.,:/%-]+$`, `^.{1,4}$`, `^[0-9-]+[T ][0-9:]+`, `[(){};]`)}}
 	var list []Detector
 	for _, c := range []struct {
@@ -124,6 +129,7 @@ func columns() []Detector {
 	}{{"sql_inserted", values}, {"column_comma", commas}, {"column_bar", bars}} {
 		list = append(list, Detector{Name: c.name, Group: FirstGroup, Entropy: 1.5, StopWords: placeholders(), Allowed: none, Pattern: `(?i)` + heading + `(?:` + strings.Join(c.rows, "|") + `)`})
 	}
+
 	return list
 }
 

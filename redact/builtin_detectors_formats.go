@@ -13,11 +13,13 @@ func formats() []Detector {
 		valueLabel = `["'](?:value|parametervalue|default|defaultvalue|content|optionvalue|current|initial)\\*["'][ \t]*(?::|=>?)[ \t]*\\*["']`
 		between    = `\\*["'][ \t]*,\s*(?:\\*["']\w+\\*["'][ \t]*(?::|=>?)[ \t]*(?:\\*["'][^"'\n\\]*\\*["']|\w+)[ \t]*,\s*){0,3}\\*`
 	)
+
 	pair := func(d Detector) Detector {
 		d.Group, d.Entropy, d.StopWords = FirstGroup, 2, placeholders()
 		d.Allowed = append([]Allowance{{Target: TargetMatch, Patterns: []string{otherMeaning}}, {Target: TargetMatch, Patterns: []string{`(?i)["'][ \t]*(?::|=>?)[ \t]*\\*["']` + `[\w.-]*` + notSecretPart}}}, none...)
 		return d
 	}
+
 	return []Detector{
 		// A name and a value as members of one object.
 		pair(Detector{Name: "named_value", Pattern: `(?i)` + nameLabel + secretName + between + valueLabel + `([^"'\\\n]{4,})\\*["']`}),

@@ -19,6 +19,7 @@ func serviceValues() []Detector {
 		}
 		list = append(list, d)
 	}
+
 	return list
 }
 
@@ -123,6 +124,7 @@ func assignments() []Detector {
 		typed = `(?:[ \t]{1,3}(?:string|str|&str|char|text|varchar))?` // of a declaration
 		value = `((?:base64:)?[\w+/.=~-]{10,})`
 	)
+
 	strong := `(?:secret|token|credential|creds|api[_.-]?key|(?:access|account|admin|aes|app(?:lication)?|auth|backup|cipher|client|consumer|cookie|crypto|data|decrypt|decryption|deploy|encrypt|encryption|hmac|jwt|license|master|private|recovery|root|rpc|security|server|service|session|shared|sign|signing|ssh|storage|subscription|unseal|webhook|wrapping)[_.-]?key|[_.-](?:salt|pepper))`
 	weak := `(?:key|auth|access)`
 	return []Detector{

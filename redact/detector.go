@@ -83,6 +83,7 @@ func Compile(detectors []Detector) (*Scanner, error) {
 		d := detectors[MaxDetectors]
 		return nil, &DetectorError{MaxDetectors, d.Name, fmt.Sprintf("there are more than %d detectors", MaxDetectors)}
 	}
+
 	s := &Scanner{detectors: make([]compiled, len(detectors))}
 	names, shared := map[string]bool{}, programs{}
 	for i, d := range detectors {
@@ -98,6 +99,7 @@ func Compile(detectors []Detector) (*Scanner, error) {
 			return nil, &DetectorError{i, d.Name, reason}
 		}
 	}
+
 	s.index()
 	s.pool = &sync.Pool{New: func() any {
 		return &work{progress: make([]progress, len(s.detectors)), states: make([]*states, s.automata)}
@@ -153,6 +155,7 @@ func (c *compiled) compile(d Detector, shared programs) string {
 	if err != nil {
 		return explain(err)
 	}
+
 	c.whole = &program{pattern: d.Pattern}
 	least := measure(tree).min
 	switch {
@@ -165,6 +168,7 @@ func (c *compiled) compile(d Detector, shared programs) string {
 	case !(d.Entropy >= 0 && d.Entropy <= 8):
 		return "the entropy of a byte is between 0 and 8 bits"
 	}
+
 	c.name, c.group, c.entropy = d.Name, d.Group, d.Entropy
 	for _, k := range d.Keywords {
 		if k == "" || len(k) > maxKeyword {
@@ -172,6 +176,7 @@ func (c *compiled) compile(d Detector, shared programs) string {
 		}
 		c.keywords = append(c.keywords, lower(k))
 	}
+
 	own := Allowance{Patterns: d.Allow, StopWords: d.StopWords}
 	for i, a := range append([]Allowance{own}, d.Allowed...) {
 		compiled, reason := compileAllowance(a, shared)
@@ -182,6 +187,7 @@ func (c *compiled) compile(d Detector, shared programs) string {
 			c.allow = append(c.allow, compiled)
 		}
 	}
+
 	return c.plan(tree, d.Pattern)
 }
 
@@ -190,6 +196,7 @@ func compileAllowance(a Allowance, shared programs) (allowance, string) {
 	if a.Target < TargetSecret || a.Target > TargetWord {
 		return c, "an allowance has an unknown target"
 	}
+
 	for _, p := range a.Patterns {
 		if len(p) > MaxPattern {
 			return c, fmt.Sprintf("an allowance has a pattern of more than %d bytes", MaxPattern)
@@ -200,12 +207,14 @@ func compileAllowance(a Allowance, shared programs) (allowance, string) {
 		}
 		c.patterns = append(c.patterns, compiled)
 	}
+
 	for _, w := range a.StopWords {
 		if w == "" {
 			return c, "a stop word is empty"
 		}
 		c.stopWords = append(c.stopWords, lower(w))
 	}
+
 	return c, ""
 }
 

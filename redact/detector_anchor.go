@@ -32,12 +32,14 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 			c.keywords = append(c.keywords, a.text)
 		}
 	}
+
 	for _, a := range anchors {
 		if a.before.max < 0 {
 			return ""
 		}
 		c.before = max(c.before, a.before.max)
 	}
+
 	if !c.hasKeyword(anchors) {
 		return ""
 	}
@@ -51,12 +53,14 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 			return explain(err)
 		}
 	}
+
 	place := size{c.before, c.before} // the same for all, so that matches begin in the order of anchors
 	if !slices.ContainsFunc(anchors, func(a anchor) bool { return a.before != place }) {
 		if c.begins, err = newProgram(`\A` + before + `(?:` + pattern + `)`); err != nil {
 			return explain(err)
 		}
 	}
+
 	return ""
 }
 
@@ -119,10 +123,12 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 			found = shifted
 		}
 	}
+
 	exacts := make([][]string, len(parts))
 	for i, p := range parts {
 		exacts[i] = exact(p)
 	}
+
 	for i, p := range parts {
 		texts := []string{""}
 		for j := i; j < len(parts); j++ {
@@ -138,6 +144,7 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 			consider(i, i+1, inner)
 		}
 	}
+
 	return found
 }
 
@@ -184,16 +191,19 @@ func shift(list []anchor, before, after []*syntax.Regexp) []anchor {
 	for _, p := range before {
 		left = left.then(measure(p))
 	}
+
 	var right reach
 	for _, p := range after {
 		right = append(right, reachOf(p)...)
 	}
+
 	shifted := make([]anchor, len(list))
 	for i, a := range list {
 		a.before = left.then(a.before)
 		a.right = slices.Concat(a.right, right).tidy()
 		shifted[i] = a
 	}
+
 	return shifted
 }
 

@@ -93,12 +93,14 @@ func exactClass(ranges []rune) []string {
 			letters[fold(r)] = true
 		}
 	}
+
 	list := make([]string, 0, 64)
 	for c, ok := range letters {
 		if ok {
 			list = append(list, string(rune(c)))
 		}
 	}
+
 	return list
 }
 

@@ -41,6 +41,7 @@ func reachOf(re *syntax.Regexp) reach {
 			return r
 		}
 	}
+
 	var set byteSet
 	set.add(re)
 	return reach{{run: &set}}

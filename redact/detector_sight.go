@@ -25,6 +25,7 @@ func look(parts []*syntax.Regexp) *sight {
 		s.skip.add(parts[i])
 		before = before.then(measure(parts[i]))
 	}
+
 	if before.max < 0 || before.max > maxSight {
 		return nil
 	}
@@ -32,12 +33,14 @@ func look(parts []*syntax.Regexp) *sight {
 	if i == len(parts) {
 		return nil
 	}
+
 	s.need.addFirst(parts[i])
 	for c := range s.need {
 		if s.need[c] && s.skip[c] {
 			return nil
 		}
 	}
+
 	for _, p := range parts[i:] {
 		if p.Op == syntax.OpRepeat && p.Min >= 2 && measure(p.Sub[0]).min == 1 {
 			s.min = p.Min
@@ -51,6 +54,7 @@ func look(parts []*syntax.Regexp) *sight {
 		s.gap.add(p)
 		s.within += n
 	}
+
 	return &s
 }
 
@@ -61,6 +65,7 @@ func (s *sight) behind(text []byte, at int) bool {
 			return false
 		}
 	}
+
 	stray := false // a byte of this run cannot be before another one
 	for n, last := 0, at+s.within; n < s.min; at++ {
 		switch {
@@ -75,5 +80,6 @@ func (s *sight) behind(text []byte, at int) bool {
 			n = 0
 		}
 	}
+
 	return true
 }

@@ -81,6 +81,7 @@ func (e *RefusedError) Error() string {
 	if e.Total != 1 {
 		b.WriteByte('s')
 	}
+
 	for _, p := range e.Problems {
 		fmt.Fprintf(&b, "\n%s: %s", p.Code, p.detail())
 		if p.Pointer != "" {
@@ -90,6 +91,7 @@ func (e *RefusedError) Error() string {
 			fmt.Fprintf(&b, " (%s)", p.Rule)
 		}
 	}
+
 	return b.String()
 }
 

@@ -35,10 +35,12 @@ func (w *walk) hashes(root canon.Node) {
 			textSums(s, add)
 		}
 	}
+
 	for _, a := range h.affected {
 		h.beside(a)
 	}
 	h.deltaHashes(root)
+
 	for d := range h.digests {
 		for _, m := range w.mentions[d] {
 			if m.inName {
@@ -105,10 +107,12 @@ func (h *hunt) beside(a *affected) {
 		}
 		return
 	}
+
 	folded := map[string]bool{}
 	for member := range a.members {
 		folded[foldName(member)] = true
 	}
+
 	for name, value := range object.Members() {
 		if !a.members[name.String()] && isHashName(foldName(name.String()), folded) {
 			h.addMember(a.at, name.String(), value)
@@ -129,10 +133,12 @@ func (h *hunt) deltaHashes(root canon.Node) {
 	if deltas.Len() == 0 || h.values == 0 {
 		return
 	}
+
 	var fields []string
 	for _, v := range h.hits[:h.values] {
 		fields = append(fields, v.pointer)
 	}
+
 	slices.SortFunc(fields, comparePointers)
 	top := &place{node: root, index: -1, shape: h.policy.shape}
 	list := &place{top, deltas, "deltas", -1, h.policy.shape.child("deltas")}

@@ -88,6 +88,7 @@ func pairOf(object canon.Node) (pair, bool) {
 	}
 	var found pair
 	var label []byte
+
 	for member, v := range object.Members() {
 		if v.Kind() != canon.KindString {
 			continue
@@ -105,12 +106,14 @@ func pairOf(object canon.Node) (pair, bool) {
 			found.value = name
 		}
 	}
+
 	if found.name == nil {
 		found.name, found.weak = label, true
 	}
 	for _, control := range []string{" field", " input", " box", " textbox"} {
 		found.name = bytes.TrimSuffix(found.name, []byte(control)) // of a form that is filled in
 	}
+
 	return found, len(found.name) > 0 && found.value != ""
 }
 
@@ -154,6 +157,7 @@ func (w *walk) memberRule(around canon.Node, f frame, token string) (rule string
 			return p.pairRule(f.prior.Text(), f.node, list)
 		}
 	}
+
 	return "", false
 }
 

@@ -15,10 +15,12 @@ func foldName(name string) string {
 	for at < len(name) && clean(name[at]) {
 		at++
 	}
+
 	if at == len(name) {
 		return name
 	}
 	b := []byte(name[:at])
+
 	for _, c := range []byte(name[at:]) {
 		switch {
 		case c >= 'A' && c <= 'Z':
@@ -27,6 +29,7 @@ func foldName(name string) string {
 			b = append(b, c)
 		}
 	}
+
 	return string(b)
 }
 
@@ -86,21 +89,25 @@ func sensitiveHeader(name string) bool {
 		"x-github-event", "x-github-hook-id", "x-request-id", "x-slack-request-timestamp":
 		return false
 	}
+
 	for _, end := range []string{"-event", "-delivery"} {
 		if strings.HasSuffix(name, end) {
 			return false
 		}
 	}
+
 	for _, part := range []string{"timestamp", "request-id"} {
 		if strings.Contains(name, part) {
 			return false
 		}
 	}
+
 	for _, part := range []string{"authorization", "cookie", "secret", "signature", "token", "key"} {
 		if strings.Contains(name, part) {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -140,6 +147,7 @@ func describes(value canon.Node) bool {
 			return false
 		}
 	}
+
 	return value.Member("type").Kind() == canon.KindString
 }
 

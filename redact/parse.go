@@ -16,6 +16,7 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 	if err != nil {
 		return nil, formatError(err)
 	}
+
 	root := doc.Root()
 	if err := members(root, "", "disclosures_version", "fields", "receipt_hash"); err != nil {
 		return nil, err
@@ -23,16 +24,19 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 	if v := root.Member("disclosures_version"); v.Kind() != canon.KindNumber || v.Float() != 1 {
 		return nil, &FormatError{Pointer: "/disclosures_version", Detail: "expected 1"}
 	}
+
 	d := &Disclosures{}
 	if bound := root.Member("receipt_hash"); bound.Kind() != canon.KindNull {
 		if d.ReceiptHash, err = canon.ParseDigest(bound.Text()); err != nil || d.ReceiptHash.IsZero() {
 			return nil, &FormatError{Pointer: "/receipt_hash", Detail: "expected a digest or null"}
 		}
 	}
+
 	list := root.Member("fields")
 	if list.Kind() != canon.KindArray {
 		return nil, &FormatError{Pointer: "/fields", Detail: "expected an array"}
 	}
+
 	for i, n := range list.Elements() {
 		at := fmt.Sprintf("/fields/%d", i)
 		if err := members(n, at, "field", "salt", "value"); err != nil {
@@ -40,6 +44,7 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 		}
 		d.Fields = append(d.Fields, Disclosure{n.Member("field").String(), n.Member("salt").String(), n.Member("value").AppendCanonical(nil)})
 	}
+
 	if err := d.check(); err != nil {
 		return nil, err
 	}
@@ -60,6 +65,7 @@ func (d *Disclosures) check() error {
 		if lossy(f.Value) {
 			return &PrecisionError{f.Field}
 		}
+
 		if fields[f.Field] {
 			return &FormatError{Pointer: at("field"), Detail: "the field has a disclosure already"}
 		}
@@ -68,6 +74,7 @@ func (d *Disclosures) check() error {
 		}
 		fields[f.Field], salts[f.Salt] = true, true
 	}
+
 	return nil
 }
 
@@ -111,6 +118,7 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 	if !d.ReceiptHash.IsZero() && d.ReceiptHash != stated {
 		return &BindingError{d.ReceiptHash, stated}
 	}
+
 	commitments := map[string][]canon.Digest{}
 	for _, e := range receipt.Root().Member("redactions").Elements() {
 		if proof, err := canon.ParseDigest(e.Member("proof_hash").Text()); err == nil {
@@ -118,10 +126,12 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 			commitments[field] = append(commitments[field], proof)
 		}
 	}
+
 	var all []error
 	for _, f := range d.Fields {
 		all = append(all, f.check(commitments[f.Field]))
 	}
+
 	return errors.Join(all...)
 }
 

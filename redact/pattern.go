@@ -65,5 +65,6 @@ func (p *Policy) step(states []state, token string) (next []state, named bool) {
 			next = p.enter(next, state{s.pattern, s.at + 1})
 		}
 	}
+
 	return next, named
 }

@@ -41,17 +41,20 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		refused.add(Problem{Code: CodeNotObject})
 		return nil, &refused
 	}
+
 	for _, pointer := range sealedBy(d.Root()) {
 		refused.add(Problem{Code: CodeAlreadySealed, Pointer: pointer})
 	}
 	if refused.Total > 0 {
 		return nil, &refused
 	}
+
 	p.checkPaths(d, &refused)
 	hits, ok := p.plan(d)
 	if !ok {
 		refused.add(Problem{Code: CodeSizeLimit})
 	}
+
 	for _, h := range hits {
 		switch {
 		case h.guarded():
@@ -62,20 +65,24 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 			refused.add(Problem{CodePrecision, h.pointer, h.rule})
 		}
 	}
+
 	if list := d.Root().Member("redactions"); len(hits) > 0 && !list.IsZero() && list.Kind() != canon.KindArray {
 		refused.add(Problem{CodeSchemaBreak, "/redactions", ""})
 	}
 	if refused.Total > 0 {
 		return nil, &refused
 	}
+
 	disclosures, err := disclose(hits, salts)
 	if err != nil {
 		return nil, err
 	}
+
 	r := &Result{Disclosures: disclosures}
 	for i, f := range disclosures.Fields {
 		r.Entries = append(r.Entries, Entry{f.Field, hits[i].rule, f.Commitment()})
 	}
+
 	redacted := new(canon.Document)
 	if err := redacted.Parse(write(d, hits, r.Entries), canon.Limits{Depth: anyDepth}); err != nil {
 		refused.add(Problem{Code: CodeSizeLimit}) // the one limit that is left; the error itself might quote a name
@@ -146,14 +153,17 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 	if !w.point(0) {
 		return nil, false
 	}
+
 	before := len(w.hits)
 	if before == 0 {
 		return nil, true
 	}
+
 	w.hashes(d.Root())
 	if !w.point(before) {
 		return nil, false
 	}
+
 	slices.SortFunc(w.hits, func(a, b hit) int { return comparePointers(a.pointer, b.pointer) })
 	// A name that is a hash withholds an object in which more was found.
 	outermost := w.hits[:0]
@@ -162,6 +172,7 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 			outermost = append(outermost, h)
 		}
 	}
+
 	return outermost, true
 }
 
@@ -188,22 +199,27 @@ func (r *Result) Summary() string {
 		return "nothing to withhold"
 	}
 	counts := map[string]int{}
+
 	for _, e := range r.Entries {
 		for rule := range strings.SplitSeq(e.Reason, ", ") {
 			counts[rule]++
 		}
 	}
+
 	var rules []string
 	for rule := range counts {
 		rules = append(rules, rule)
 	}
+
 	slices.Sort(rules)
 	for i, rule := range rules {
 		rules[i] = fmt.Sprintf("%s %d", rule, counts[rule])
 	}
+
 	noun := "values"
 	if len(r.Entries) == 1 {
 		noun = "value"
 	}
+
 	return fmt.Sprintf("withheld %d %s: %s", len(r.Entries), noun, strings.Join(rules, ", "))
 }

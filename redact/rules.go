@@ -79,12 +79,14 @@ func (r Rules) Compile() (*Policy, error) {
 		name: r.Name, headers: r.Headers, members: r.Members, references: r.References,
 		urls: newURLRule(r.URLs, r.References), shape: receiptShape(), detectors: map[string]bool{},
 	}
+
 	if len(r.Pointers)+len(r.Names)+len(r.Detectors) == 0 && !r.Headers && r.URLs == URLsKept {
 		return nil, &RuleError{Rule: "policy", Code: CodeInvalidRule, Detail: "there are no rules: nothing would ever be withheld"}
 	}
 	if r.URLs < URLsKept || r.URLs > URLsAnywhere {
 		return nil, &RuleError{Rule: "URLs", Code: CodeInvalidRule, Detail: "expected one of the constants"}
 	}
+
 	for i, text := range r.Pointers {
 		pat, err := p.compilePointer(text)
 		if err != nil {
@@ -93,15 +95,18 @@ func (r Rules) Compile() (*Policy, error) {
 		}
 		p.patterns = append(p.patterns, pat)
 	}
+
 	for i, name := range r.Names {
 		if !p.names.add(name) {
 			return nil, &RuleError{fmt.Sprintf("name %d", i), CodeInvalidRule, "expected a letter or a digit; every name would match"}
 		}
 	}
+
 	scanner, err := Compile(r.Detectors)
 	if err != nil {
 		return nil, err
 	}
+
 	p.scanner = scanner
 	for _, d := range r.Detectors {
 		p.detectors[d.Name] = true
@@ -122,6 +127,7 @@ func (p *Policy) compilePointer(text string) (pattern, *RuleError) {
 		}
 		return pattern{}, &RuleError{Code: CodeInvalidRule, Detail: detail}
 	}
+
 	pat := pattern{text: text, tokens: ptr.Tokens()}
 	if pat.wild() {
 		return pat, nil
@@ -129,6 +135,7 @@ func (p *Policy) compilePointer(text string) (pattern, *RuleError) {
 	if p.shape.find(pat.tokens).guarded() || len(pat.tokens) > 0 && pat.tokens[0] == "redactions" {
 		return pattern{}, &RuleError{Code: CodeProtectedField, Detail: "it names a protected member of the receipt, or what holds one"}
 	}
+
 	return pat, nil
 }
 

@@ -140,14 +140,17 @@ func (w *work) see(m meaning, start, end int) {
 		p.search = true
 		return
 	}
+
 	a := &d.anchors[m.anchor]
 	if a.next != nil && !a.next.behind(w.text, end) {
 		return
 	}
+
 	begin := start - d.before
 	if d.begins != nil && begin < p.end || p.open && p.to == len(w.text) {
 		return
 	}
+
 	limit := -1
 	if !p.sweep {
 		there := w.statesOf(a.tail).ahead(w.text, end, len(w.text))
@@ -167,6 +170,7 @@ func (w *work) see(m meaning, start, end int) {
 			p.sweep = true
 		}
 	}
+
 	from := align(w.text, max(begin, p.end))
 	if !p.open || from >= p.to {
 		w.sweep(m.detector, p)
@@ -224,6 +228,7 @@ func (w *work) try(detector int, p *progress, begin, limit int) bool {
 			at[0] += n
 		}
 	}
+
 	switch {
 	case at == nil:
 	case base+at[1] > limit:
@@ -232,6 +237,7 @@ func (w *work) try(detector int, p *progress, begin, limit int) bool {
 		p.end = base + at[1]
 		w.take(detector, at, base)
 	}
+
 	return true
 }
 
@@ -244,12 +250,14 @@ func (w *work) sweep(detector int, p *progress) {
 	d := &w.s.detectors[detector]
 	end := min(max(p.to, p.beyond)+utf8.UTFMax, len(w.text)) // \b and $ see one rune more
 	automaton := w.statesOf(d.match)
+
 	for from := p.from; from < p.to; {
 		there := automaton.search(w.text, from, p.to, end)
 		p.walked += there.read - from
 		if !there.found {
 			return
 		}
+
 		from = max(from, align(w.text, there.from))
 		part := w.text[:min(there.to+utf8.UTFMax, end)]
 		re, base := d.within, from
@@ -260,6 +268,7 @@ func (w *work) sweep(detector int, p *progress) {
 			_, n := utf8.DecodeLastRune(part[:from])
 			base -= n
 		}
+
 		at := re.get().FindSubmatchIndex(part[base:])
 		if at == nil || base+at[1] > there.to {
 			if from = there.read; align(w.text, from) < from {
@@ -270,10 +279,12 @@ func (w *work) sweep(detector int, p *progress) {
 		if base+at[1] > p.to {
 			return
 		}
+
 		if base < from {
 			_, n := utf8.DecodeRune(part[base+at[0]:])
 			at[0] += n
 		}
+
 		p.end = base + at[1]
 		from = p.end
 		w.take(detector, at, base)
@@ -287,19 +298,23 @@ func (w *work) take(detector int, at []int, base int) {
 	if start >= end {
 		return
 	}
+
 	start, end = start+base, end+base
 	if by, ok := w.settled[[2]int{start, end}]; ok && by < detector {
 		return // it would change nothing
 	}
+
 	secret := w.text[start:end]
 	if d.entropy > 0 && entropy(secret) < d.entropy {
 		return
 	}
+
 	for i := range d.allow {
 		if d.allow[i].meets(w.text, secret, base+at[0], base+at[1]) {
 			return
 		}
 	}
+
 	w.finds = append(w.finds, Span{start, end, detector})
 	if d.group != 0 {
 		w.settle(start, end, detector)
@@ -344,16 +359,19 @@ func (a *allowance) meets(text, secret []byte, start, end int) bool {
 		}
 		target = text[from:end]
 	}
+
 	byPattern, byWord := false, false
 	for _, p := range a.patterns {
 		byPattern = byPattern || p.get().Match(target) || a.either && p.get().Match(text[start:end])
 	}
+
 	for _, word := range a.stopWords {
 		byWord = byWord || containsFold(secret, word)
 	}
 	if a.all {
 		return (byPattern || len(a.patterns) == 0) && (byWord || len(a.stopWords) == 0)
 	}
+
 	return byPattern || byWord
 }
 
@@ -412,12 +430,14 @@ func (w *work) finish(found []Span) []Span {
 		}
 		*p = progress{}
 	}
+
 	slices.SortFunc(w.finds, func(a, b Span) int {
 		if a.Detector != b.Detector {
 			return a.Detector - b.Detector
 		}
 		return a.Start - b.Start
 	})
+
 	kept, next := w.kept[0][:0], w.kept[1][:0]
 	for rest := w.finds; len(rest) > 0; {
 		n := 1
@@ -427,6 +447,7 @@ func (w *work) finish(found []Span) []Span {
 		next = merge(next[:0], kept, rest[:n], w.s.detectors[rest[0].Detector].group != 0)
 		kept, next, rest = next, kept, rest[n:]
 	}
+
 	found = append(found, kept...)
 	clear(w.settled)
 	w.kept, w.begun, w.finds = [2][]Span{kept, next}, w.begun[:0], w.finds[:0]
@@ -442,6 +463,7 @@ func merge(list, earlier, later []Span, lengthen bool) []Span {
 			list = append(list, earlier[i])
 			i++
 		}
+
 		if i == len(earlier) || earlier[i].Start >= l.End {
 			list = append(list, l)
 			continue
@@ -449,6 +471,7 @@ func merge(list, earlier, later []Span, lengthen bool) []Span {
 		if !lengthen {
 			continue
 		}
+
 		for i < len(earlier) && earlier[i].Start < l.End {
 			e := earlier[i]
 			l = Span{min(l.Start, e.Start), max(l.End, e.End), min(l.Detector, e.Detector)}
@@ -457,5 +480,6 @@ func merge(list, earlier, later []Span, lengthen bool) []Span {
 		i--
 		earlier[i] = l // which the next one may overlap, too
 	}
+
 	return append(list, earlier[i:]...)
 }

@@ -46,6 +46,7 @@ func (l *lexicon) build() {
 			used[w[i]] = true
 		}
 	}
+
 	slices.Sort(sorted)
 	used[longS[0]], used[kelvin[0]] = false, false
 	l.width = 1 // class 0 is in no word
@@ -55,6 +56,7 @@ func (l *lexicon) build() {
 			l.width++
 		}
 	}
+
 	for c := 'A'; c <= 'Z'; c++ {
 		l.class[c] = l.class[fold(c)]
 	}
@@ -66,6 +68,7 @@ func (l *lexicon) build() {
 	}
 	l.grow(sorted)
 	l.begins = make([]uint64, l.width*l.width*l.width/64+1)
+
 	for a := range l.width {
 		for b := range l.width {
 			for c := range l.width {
@@ -101,6 +104,7 @@ func (l *lexicon) grow(words []string) {
 		l.ends = append(l.ends, nil)
 		return uint32(len(l.next)) - l.width
 	}
+
 	row()
 	for _, w := range words {
 		at := uint32(0)
@@ -159,14 +163,17 @@ func (l *lexicon) follow(w *work, s *Scanner, text []byte, begin int) *work {
 				class, n = l.class['k'], len(kelvin)
 			}
 		}
+
 		if at = l.next[at+class]; at == 0 {
 			return w
 		}
 		i += n
+
 		for _, m := range l.ends[at/l.width] {
 			w = s.begin(w, text)
 			w.see(m, begin, i)
 		}
 	}
+
 	return w
 }

@@ -133,6 +133,7 @@ func receiptShape() *shape {
 		if !ok {
 			continue
 		}
+
 		s := root.grow(strings.TrimSpace(path))
 		switch what {
 		case "protected":
@@ -152,10 +153,12 @@ func receiptShape() *shape {
 			s.form, s.literal = formLiteral, what
 		}
 	}
+
 	for _, r := range hashRules() {
 		s := root.grow(r.element)
 		s.hashes = append(s.hashes, r)
 	}
+
 	return root
 }
 

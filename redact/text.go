@@ -32,15 +32,18 @@ func (p *Policy) placeholderAt(text []byte) int {
 			return len(known)
 		}
 	}
+
 	rest, ok := bytes.CutPrefix(text, []byte("<redacted:"))
 	end := bytes.IndexByte(rest[:min(len(rest), p.longest+2+maxLength)], '>')
 	if !ok || end < 0 {
 		return 0
 	}
+
 	name, length, _ := strings.Cut(string(rest[:end]), ":")
 	if !p.detectors[name] || strings.Trim(length, "0123456789") != "" || len(length) > maxLength {
 		return 0
 	}
+
 	return len(text) - len(rest) + end + 1
 }
 
@@ -116,6 +119,7 @@ func (p *Policy) edits(c *cleaned) []edit {
 			}
 		}
 	})
+
 	urls = union(urls)
 	finds = slices.DeleteFunc(finds, func(f edit) bool { return covered(urls, f) })
 	return union(append(urls, finds...))
@@ -167,6 +171,7 @@ func union(list []edit) []edit {
 		}
 		last.rule = addRule(last.rule, e.rule)
 	}
+
 	return merged
 }
 

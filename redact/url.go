@@ -95,6 +95,7 @@ func urlEnd(text []byte, i int) int {
 	for start > 0 && isSchemeByte(text[start-1]) {
 		start--
 	}
+
 	if start == 0 && !bytes.ContainsFunc(text[i:], unicode.IsSpace) {
 		return len(text)
 	}
@@ -102,10 +103,12 @@ func urlEnd(text []byte, i int) int {
 	if start > 0 && text[start-1] == '\'' {
 		stops += "'"
 	}
+
 	end := i + 2
 	for end < len(text) && text[end] > ' ' && text[end] != 0x7f && strings.IndexByte(stops, text[end]) < 0 {
 		end++
 	}
+
 	for end > i+2 && strings.IndexByte(`).,;:!?]}'*\`, text[end-1]) >= 0 {
 		end--
 	}
@@ -193,15 +196,18 @@ func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 			at++
 			continue
 		}
+
 		at++
 		stops := "&;#"
 		if !query {
 			stops = "/;?#"
 		}
+
 		equals := bytes.IndexAny(text[at:end], "=?/"+stops)
 		if equals < 0 || text[at+equals] != '=' || !u.sensitive(text[at:at+equals], fragment) {
 			continue
 		}
+
 		name := at
 		at += equals + 1
 		value := text[at:end]
@@ -213,6 +219,7 @@ func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 		}
 		at += len(value)
 	}
+
 	return list
 }
 

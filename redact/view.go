@@ -30,6 +30,7 @@ func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, si
 	if at < 0 {
 		return view{}, false
 	}
+
 	v := view{text: make([]byte, 0, len(source)), marks: []mark{{0, 0}}}
 	copied := 0
 	for at < len(source) {
@@ -41,6 +42,7 @@ func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, si
 			at++
 			continue
 		}
+
 		v.text = append(v.text, source[copied:at]...)
 		v.mark(at)
 		v.text = append(v.text, decoded...)
@@ -48,6 +50,7 @@ func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, si
 		v.mark(at)
 		copied = at
 	}
+
 	if copied == 0 {
 		return view{}, false
 	}
@@ -90,6 +93,7 @@ func escape(s []byte) ([]byte, int) {
 	case 't':
 		return []byte{'\t'}, 2
 	}
+
 	r, ok := unicodeEscape(s)
 	if !ok {
 		return nil, 0
@@ -99,6 +103,7 @@ func escape(s []byte) ([]byte, int) {
 			return utf8.AppendRune(nil, pair), 12
 		}
 	}
+
 	return utf8.AppendRune(nil, r), 6
 }
 

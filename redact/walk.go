@@ -163,10 +163,12 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 	f.shape = parent.child(token)
 	w.stack = append(w.stack, f)
 	defer func() { w.stack = w.stack[:len(w.stack)-1] }()
+
 	if f.shape.inList() || parent.inList() {
 		w.visitEntry(f, token)
 		return
 	}
+
 	next, named := w.policy.step(states, token)
 	if named {
 		w.withhold(rulePointer)
@@ -183,6 +185,7 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 		}
 		headers = f.node.Kind() == canon.KindObject && isHeaders(foldName(token))
 	}
+
 	if rule, ok := w.memberRule(object, f, token); ok {
 		w.withhold(rule)
 		return

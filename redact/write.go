@@ -47,6 +47,7 @@ func (w *writer) value(b []byte, n canon.Node) []byte {
 		}
 		return append(b, ']')
 	}
+
 	return w.object(b, n, s)
 }
 
@@ -67,9 +68,11 @@ func (w *writer) object(b []byte, n canon.Node, s *shape) []byte {
 		}
 		left[name.String()] = true
 	}
+
 	if n == w.root && !left["redactions"] {
 		b = w.redactions(append(w.comma(b), `"redactions":`...), canon.Node{})
 	}
+
 	// A material has its bytes or a digest of them, or else metadata.
 	if dropped && s.isMaterial() && !left["metadata"] && !(left["sha256"] && (left["uri"] || left["bytes_base64"])) {
 		b = append(w.comma(b), `"metadata":{}`...)

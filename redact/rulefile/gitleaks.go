@@ -60,6 +60,7 @@ func ParseGitleaks(data []byte) ([]redact.Detector, error) {
 		}
 		return nil, &Error{Detail: "no gitleaks configuration: " + err.Error()}
 	}
+
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return nil, &Error{Detail: fmt.Sprintf("unknown key %q", unknown[0].String())}
 	}
@@ -73,6 +74,7 @@ func (g *gitleaks) detectors() ([]redact.Detector, error) {
 	case len(g.Rules) > MaxEntries:
 		return nil, &Error{Detail: fmt.Sprintf("there are more than %d rules", MaxEntries)}
 	}
+
 	var list []redact.Detector
 	var ids []string
 	for _, r := range g.Rules {
@@ -86,10 +88,12 @@ func (g *gitleaks) detectors() ([]redact.Detector, error) {
 		}
 		list, ids = append(list, d), append(ids, r.ID)
 	}
+
 	var wrong *redact.DetectorError
 	if _, err := redact.Compile(list); errors.As(err, &wrong) {
 		return nil, &Error{Rule: ids[wrong.Index], Detail: wrong.Reason}
 	}
+
 	return list, nil
 }
 
@@ -104,15 +108,18 @@ func (r *rule) detector(g *gitleaks) (redact.Detector, *Error) {
 	if d.Entropy > 0 {
 		d.Entropy = math.Nextafter(d.Entropy, math.Inf(1)) // gitleaks: more than that
 	}
+
 	for _, k := range r.Keywords {
 		d.Keywords = append(d.Keywords, strings.ToLower(k))
 	}
 	lists := slices.Concat(one(r.Allowlist), r.Allowlists)
+
 	for _, a := range slices.Concat(one(g.Allowlist), g.Allowlists) {
 		if len(a.TargetRules) == 0 || slices.Contains(a.TargetRules, r.ID) {
 			lists = append(lists, a)
 		}
 	}
+
 	for _, a := range lists {
 		allowed, ok, err := a.allowance()
 		if err != nil {
@@ -122,6 +129,7 @@ func (r *rule) detector(g *gitleaks) (redact.Detector, *Error) {
 			d.Allowed = append(d.Allowed, allowed)
 		}
 	}
+
 	return d, nil
 }
 
@@ -142,6 +150,7 @@ func (a *allowlist) allowance() (redact.Allowance, bool, *Error) {
 	default:
 		return r, false, &Error{Detail: fmt.Sprintf("unknown condition %q", a.Condition)}
 	}
+
 	switch a.RegexTarget {
 	case "", "secret":
 	case "match":
@@ -151,6 +160,7 @@ func (a *allowlist) allowance() (redact.Allowance, bool, *Error) {
 	default:
 		return r, false, &Error{Detail: fmt.Sprintf("unknown regexTarget %q", a.RegexTarget)}
 	}
+
 	elsewhere := r.All && len(a.Paths)+len(a.Commits) > 0
 	return r, !elsewhere && len(r.Patterns)+len(r.StopWords) > 0, nil
 }

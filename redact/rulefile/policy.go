@@ -36,6 +36,7 @@ func parse(data []byte) (redact.Rules, error) {
 	if err != nil {
 		return redact.Rules{}, err
 	}
+
 	var p policy
 	if err := members(root, map[string]func(*yaml.Node) error{
 		"name":       text(&p.own.Name),
@@ -51,6 +52,7 @@ func parse(data []byte) (redact.Rules, error) {
 	}); err != nil {
 		return redact.Rules{}, err
 	}
+
 	return p.rules()
 }
 
@@ -68,6 +70,7 @@ func (p *policy) rules() (redact.Rules, error) {
 	if p.own.Name != "" {
 		r.Name = p.own.Name
 	}
+
 	r.Pointers = append(r.Pointers, p.own.Pointers...)
 	r.Names = append(r.Names, p.own.Names...)
 	if p.members != nil {
@@ -76,12 +79,14 @@ func (p *policy) rules() (redact.Rules, error) {
 	if p.headers != nil {
 		r.Headers = *p.headers
 	}
+
 	if p.references != nil {
 		r.References = *p.references
 	}
 	if p.url != nil {
 		r.URLs = *p.url
 	}
+
 	for _, n := range p.without {
 		i := slices.IndexFunc(r.Detectors, func(d redact.Detector) bool { return d.Name == n.Value })
 		if i < 0 {
@@ -89,11 +94,13 @@ func (p *policy) rules() (redact.Rules, error) {
 		}
 		r.Detectors = slices.Delete(r.Detectors, i, i+1)
 	}
+
 	// The file's own detectors are compiled alone, to know their lines.
 	var wrong *redact.DetectorError
 	if _, err := redact.Compile(p.own.Detectors); errors.As(err, &wrong) {
 		return r, &Error{Line: p.lines[min(wrong.Index, len(p.lines)-1)], Detail: fmt.Sprintf("detector %q: %s", wrong.Name, wrong.Reason)}
 	}
+
 	for _, d := range p.own.Detectors {
 		if i := slices.IndexFunc(r.Detectors, func(o redact.Detector) bool { return o.Name == d.Name }); i >= 0 {
 			r.Detectors[i] = d
@@ -101,6 +108,7 @@ func (p *policy) rules() (redact.Rules, error) {
 			r.Detectors = append(r.Detectors, d)
 		}
 	}
+
 	return r, nil
 }
 
@@ -195,12 +203,14 @@ func members(n *yaml.Node, known map[string]func(*yaml.Node) error) error {
 		return refuse(n, "expected a mapping, without an anchor or an alias")
 	}
 	seen := map[string]bool{}
+
 	for i := 0; i < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		var name string
 		if err := text(&name)(key); err != nil {
 			return err
 		}
+
 		read, ok := known[name]
 		switch {
 		case !ok:
@@ -208,11 +218,13 @@ func members(n *yaml.Node, known map[string]func(*yaml.Node) error) error {
 		case seen[name]:
 			return refuse(key, "member %q is there twice", name)
 		}
+
 		seen[name] = true
 		if err := read(value); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
