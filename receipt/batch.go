@@ -26,6 +26,7 @@ func (v *Verifier) checkBatch(doc *canon.Document, holds bool, rep *Report) {
 		rep.omit(StepBatch, CodeStepNotReached, "batch: the receipt does not fit its hash or its schema")
 		return
 	}
+
 	inclusion, batch := v.weighProofs(doc.Root(), rep), v.weighBatches(doc, stated, rep.ReceiptHash)
 	rep.both(inclusion, batch, v.policy.Strict)
 }
@@ -41,6 +42,7 @@ func (r *Report) both(inclusion, batch Check, strict bool) {
 	if rank(batch) > rank(inclusion) && !(informs && inclusion.Status == Passed) {
 		worse, other = batch, inclusion
 	}
+
 	worse.nameStep()
 	other.nameStep()
 
@@ -53,6 +55,7 @@ func (r *Report) both(inclusion, batch Check, strict bool) {
 		worse.Step = StepBatch
 		r.Checks = append(r.Checks, worse)
 	}
+
 	if other.Status == NotChecked {
 		r.NotChecked = append(r.NotChecked, Note{other.Code, other.Pointer, other.Detail})
 	}
@@ -85,6 +88,7 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 		}
 		return Check{Step: StepBatch, Status: NotApplicable}
 	}
+
 	t := v.tally(root, rep)
 	leaf := CheckpointLeaf(rep.ReceiptHash)
 	var stranger, faulty *checkpoint
@@ -95,6 +99,7 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 		if fits && !p.whole {
 			v.watched.see(PieceProof, p.given)
 		}
+
 		switch {
 		case fits && c.fault != "":
 			t.included = t.included[:0]
@@ -107,6 +112,7 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 			faulty = cmp.Or(faulty, c)
 		}
 	}
+
 	switch {
 	case len(t.included) > 0:
 		return t.weighIncluded()
@@ -114,10 +120,12 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 		return Check{Step: StepBatch, Code: CodeUnknownKey, Reason: fmt.Sprintf("the receipt is in a checkpoint of %s, which no trusted key of that log signed",
 			quoted(excerpt([]byte(stranger.claims.Origin))))}
 	}
+
 	v.watched.seeAll(PieceProof)
 	if faulty != nil {
 		return checkpointFault(faulty)
 	}
+
 	return v.proofFault(leaf)
 }
 
@@ -179,6 +187,7 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 		}
 		return Check{Step: StepBatch, Code: CodeBatchNotChecked, Reason: noBatch}
 	}
+
 	id := doc.Root().Member("receipt_id").Text()
 	root, err := canon.ParseDigest(stated.Text())
 	var rooted, listed Check
@@ -187,6 +196,7 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 			v.watched.see(PieceBatch, i)
 		}
 	}
+
 	for _, b := range v.evidence.batches {
 		leaf, ok := b.Leaf(id)
 		switch {
@@ -203,6 +213,7 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 			listed = otherRoot(b, id, root, err == nil)
 		}
 	}
+
 	if rooted.Code != "" {
 		return rooted
 	}
@@ -210,6 +221,7 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 	if listed.Code != "" {
 		return listed
 	}
+
 	return Check{Step: StepBatch, Code: CodeNotInBatch, Reason: "the receipt is not listed in a batch that was given, nor does it state the root of one"}
 }
 

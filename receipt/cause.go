@@ -131,6 +131,7 @@ func (c *Check) word() {
 			c.Detail = "names " + names
 		}
 	}
+
 	c.nameStep()
 
 	if last, known := c.Connected(); known {

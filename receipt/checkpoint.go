@@ -122,10 +122,12 @@ func (k *noteKeys) open(note []byte) *checkpoint {
 		}
 		return c
 	}
+
 	c := &checkpoint{claims: signed.Checkpoint, readable: true, unknown: unknownLines(signed)}
 	for _, log := range signed.Logs {
 		c.logs = append(c.logs, k.byLog[log])
 	}
+
 	for _, s := range signed.Cosignatures {
 		k.weigh(c, k.byWitness[s.Witness], s.At)
 	}
@@ -185,6 +187,7 @@ func refuteForks(proofs []proof) {
 		origin string
 		size   uint64
 	}
+
 	roots, forked := map[place]merkle.Hash{}, map[place]bool{}
 	each := func(do func(p *proof, at place)) {
 		for i := range proofs {
@@ -193,6 +196,7 @@ func refuteForks(proofs []proof) {
 			}
 		}
 	}
+
 	each(func(p *proof, at place) {
 		root := p.checkpoint.claims.Root
 		if other, seen := roots[at]; seen && root != other {
@@ -200,6 +204,7 @@ func refuteForks(proofs []proof) {
 		}
 		roots[at] = root
 	})
+
 	each(func(p *proof, at place) {
 		if forked[at] {
 			c := *p.checkpoint

@@ -39,6 +39,7 @@ func appendReflected(dst []byte, v any) ([]byte, error) {
 		}
 		text = text[n:]
 	}
+
 	return dst, nil
 }
 
@@ -59,6 +60,7 @@ func EscapeLine(s string) string {
 		return s
 	}
 	var b strings.Builder
+
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
@@ -71,5 +73,6 @@ func EscapeLine(s string) string {
 		}
 		i += size
 	}
+
 	return b.String()
 }

@@ -93,6 +93,7 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	case slices.Contains(e.Proofs, nil) || slices.Contains(e.Batches, nil) || slices.Contains(e.Disclosures, nil):
 		return nil, errors.New("receipt: a proof, a batch or a disclosure file of the evidence is nil")
 	}
+
 	c := *v
 	c.evidence = evidence{
 		proofs:    v.openProofs(e.Proofs),
@@ -101,6 +102,7 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 
 		disclosures: slices.Clone(e.Disclosures),
 	}
+
 	return &c, nil
 }
 
@@ -111,6 +113,7 @@ func (v *Verifier) openProofs(given []*tlog.Proof) []proof {
 	keys := v.noteKeys()
 	opened := map[string]*checkpoint{} // each once
 	proofs := make([]proof, len(given))
+
 	for i, p := range given {
 		c := opened[string(p.Checkpoint)]
 		if c == nil {
@@ -119,6 +122,7 @@ func (v *Verifier) openProofs(given []*tlog.Proof) []proof {
 		}
 		proofs[i] = proof{given: i, index: p.Index, path: slices.Clone(p.Hashes), checkpoint: c}
 	}
+
 	refuteForks(proofs)
 	return proofs
 }

@@ -17,6 +17,7 @@ func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report)
 		rep.fail(Check{Step: StepHash, Code: CodeSyntax, Pointer: hashPointer, Detail: err.Error()})
 		return false
 	}
+
 	rep.ReceiptHash = computed
 	node := doc.Root().Member("chain").Member("receipt_hash")
 	if node.Kind() != canon.KindString {
@@ -24,6 +25,7 @@ func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report)
 		rep.Checks[len(rep.Checks)-1].Computed = computed.String()
 		return false
 	}
+
 	stated, err := canon.ParseDigest(node.Text())
 	switch {
 	case err != nil:
@@ -42,6 +44,7 @@ func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report)
 		}
 		return true
 	}
+
 	return false
 }
 
@@ -77,6 +80,7 @@ func hashHint(doc *canon.Document, stated canon.Digest) string {
 	case doc.Digest(hash, signatures, root.Member("metadata")):
 		return "the stated hash was computed without /metadata, which belongs to the hashed content" + rule
 	}
+
 	if blanked, err := blankedHash(doc); err == nil && blanked == stated {
 		return `the stated hash was computed with receipt_hash set to "" instead of removed` + rule
 	}
@@ -90,22 +94,27 @@ func blankedHash(doc *canon.Document) (canon.Digest, error) {
 	if err := json.Unmarshal(doc.AppendCanonical(nil, doc.Root().Member("signatures")), &members); err != nil {
 		return canon.Digest{}, err
 	}
+
 	var chain map[string]json.RawMessage
 	if err := json.Unmarshal(members["chain"], &chain); err != nil {
 		return canon.Digest{}, err
 	}
+
 	chain["receipt_hash"] = json.RawMessage(`""`)
 	var err error
 	if members["chain"], err = json.Marshal(chain); err != nil {
 		return canon.Digest{}, err
 	}
+
 	text, err := json.Marshal(members)
 	if err != nil {
 		return canon.Digest{}, err
 	}
+
 	canonical, err := canon.Transform(text)
 	if err != nil {
 		return canon.Digest{}, err
 	}
+
 	return canon.Sum(canonical), nil
 }

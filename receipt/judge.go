@@ -30,11 +30,13 @@ func (j *judge) speaks(key *Key) Code {
 		}
 		return ""
 	}
+
 	for _, id := range key.Issuers {
 		if id == string(j.issuer) {
 			return ""
 		}
 	}
+
 	return CodeIssuerMismatch
 }
 

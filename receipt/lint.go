@@ -87,6 +87,7 @@ func lintCounts(root canon.Node, rep *Report) {
 	if consumed.IsZero() {
 		return
 	}
+
 	calls := root.Member("side_effects").Member("tool_calls")
 	listed, made := calls.Len(), 0
 	for _, c := range calls.Elements() {
@@ -94,6 +95,7 @@ func lintCounts(root canon.Node, rep *Report) {
 			made++
 		}
 	}
+
 	if n := consumed.Float(); n < float64(made) || n > float64(listed) {
 		rep.warn(CodeCountsDiffer, "/autonomy_budget/consumed/tool_calls",
 			fmt.Sprintf("the budget counts %s tool calls, side_effects lists %d", decimalText(n), listed))
@@ -127,6 +129,7 @@ func lintCommitments(list canon.Node, rep *Report) {
 		return
 	}
 	first := map[string]canon.Node{} // by field
+
 	for _, entry := range list.Elements() {
 		field, proof := entry.Member("field"), entry.Member("proof_hash")
 		if proof.IsZero() {

@@ -16,6 +16,7 @@ func (v *Verifier) weighMaterials(root canon.Node, schemaHolds bool, rep *Report
 		return Check{Step: StepHash, Status: Passed} // and the schema has failed
 	}
 	files := fileSearch{in: v.evidence.materials, watched: &v.watched}
+
 	for _, m := range root.Member("replay_input").Member("materials").Elements() {
 		inline := m.Member("bytes_base64")
 		if inline.IsZero() {
@@ -26,12 +27,14 @@ func (v *Verifier) weighMaterials(root canon.Node, schemaHolds bool, rep *Report
 			return c
 		}
 	}
+
 	if files.in == nil {
 		return Check{Step: StepHash, Status: Passed}
 	}
 	for _, a := range root.Member("final_artifacts").Elements() {
 		files.look(a)
 	}
+
 	return files.result()
 }
 
@@ -64,14 +67,17 @@ func (r *Report) decode(text []byte) ([]byte, bool) {
 	if cap(r.scratch) < n {
 		r.scratch = make([]byte, n)
 	}
+
 	content := r.scratch[:n]
 	if n > maxScratch {
 		r.scratch = nil
 	}
+
 	padding := 0
 	for padding < min(2, len(text)) && text[len(text)-1-padding] == '=' {
 		padding++
 	}
+
 	decoded, err := base64.StdEncoding.Strict().Decode(content, text)
 	// encoding/base64 skips line breaks: then it decodes to less than the length says.
 	return content[:max(decoded, 0)], err == nil && len(text)%4 == 0 && decoded == n-padding
@@ -95,6 +101,7 @@ func (f *fileSearch) look(named canon.Node) {
 	if err != nil { // absent or null, as the schema holds
 		return
 	}
+
 	f.watched.see(PieceMaterials, 0)
 	switch actual, found := f.in.Lookup(d); {
 	case !found:

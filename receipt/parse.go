@@ -28,6 +28,7 @@ func (v *Verifier) checkParse(doc *canon.Document, rep *Report) bool {
 		rep.pass(StepParse)
 		return true
 	}
+
 	return false
 }
 
@@ -41,6 +42,7 @@ func (v *Verifier) parseFailed(err error, size int, rep *Report) {
 		c.Code, c.Pointer, c.Hint = Code(syntax.Code), syntax.Pointer, syntax.Hint
 		c.Detail = fmt.Sprintf("line %d, column %d (offset %d): %s", syntax.Line, syntax.Column, syntax.Offset, syntax.Detail)
 	}
+
 	limits := v.policy.limits()
 	lowered := c.Code == CodeSizeLimit && limits.Bytes < MaxBytes && size <= MaxBytes ||
 		c.Code == CodeDepthLimit && limits.Depth < MaxDepth

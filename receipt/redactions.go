@@ -23,6 +23,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 		rep.omit(StepRedactions, CodeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
 		return
 	}
+
 	belonging, shown := false, map[string][]byte{}
 	for i, d := range v.evidence.disclosures {
 		if !d.ReceiptHash.IsZero() && d.ReceiptHash != rep.ReceiptHash {
@@ -36,6 +37,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 			rep.fail(disclosureFault(err))
 			return
 		}
+
 		for _, f := range d.Fields {
 			if before, ok := shown[f.Field]; ok && !bytes.Equal(before, f.Value) {
 				rep.fail(Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Pointer: cut([]byte(f.Field), 256),
@@ -45,6 +47,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 			shown[f.Field] = f.Value
 		}
 	}
+
 	switch {
 	case !belonging:
 		v.watched.seeAll(PieceDisclosures)
@@ -89,5 +92,6 @@ func disclosureFault(err error) Check {
 		c.Code, c.Pointer = CodeNumberPrecision, cut([]byte(precision.Field), 256)
 		c.Detail = "an integer in the disclosed value is outside ±9007199254740991, so the commitment stands for other integers too"
 	}
+
 	return c
 }

@@ -189,6 +189,7 @@ func (r *Report) reset(scope Scope, at Time) {
 		tally:      r.tally,
 		scratch:    r.scratch,
 	}
+
 	if r.tally != nil { // nothing of a receipt whose verification panicked
 		r.tally.included = r.tally.included[:0]
 	}

@@ -27,6 +27,7 @@ func (r *Report) appendJSON(dst []byte) ([]byte, error) {
 	if !r.At.IsZero() {
 		w.value(`,"at":`, r.At)
 	}
+
 	w.checks(r.Checks)
 	w.signatures(r.Signatures)
 	w.notes(`,"not_checked":[`, r.NotChecked)
@@ -34,6 +35,7 @@ func (r *Report) appendJSON(dst []byte) ([]byte, error) {
 	if w.err != nil {
 		return dst, w.err
 	}
+
 	return append(w.text, '}'), nil
 }
 

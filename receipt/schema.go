@@ -61,16 +61,19 @@ func (v *Verifier) checkSchema(root canon.Node, rep *Report) bool {
 	if v.policy.Plain {
 		check = v.schema.Reference
 	}
+
 	result := check(root)
 	if result.Total == 0 {
 		rep.pass(StepSchema)
 		return true
 	}
+
 	for _, p := range result.Problems {
 		rep.fail(Check{Step: StepSchema, Code: CodeSchemaInvalid, Pointer: p.Pointer, Detail: p.Detail})
 	}
 	if more := result.Total - len(result.Problems); more > 0 {
 		rep.Checks[len(rep.Checks)-1].Hint = fmt.Sprintf("and %d more places", more)
 	}
+
 	return false
 }

@@ -88,6 +88,7 @@ func (s *Sealer) Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	if len(problems) > 0 {
 		return nil, &InvalidError{problems}
 	}
+
 	doc := new(canon.Document)
 	if err := doc.Parse(text, canon.Limits{Bytes: 2 * MaxBytes}); err != nil {
 		return nil, invalidSyntax(err)
@@ -95,6 +96,7 @@ func (s *Sealer) Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	if problems := impossible(head); len(problems) > 0 {
 		return nil, &InvalidError{problems}
 	}
+
 	return s.seal(doc, text, head)
 }
 
@@ -115,6 +117,7 @@ func (d *Draft) encode(link Chain) ([]byte, error) {
 	if c.Metadata == nil {
 		c.Metadata = Object{}
 	}
+
 	return json.Marshal(struct {
 		Schema string `json:"schema"`
 		Draft
@@ -235,6 +238,7 @@ func refusals(root canon.Node, head chain.Head) []Problem {
 	if !root.Member("signatures").IsZero() {
 		problems = append(problems, Problem{"/signatures", CodeSchemaInvalid, "a draft has no signatures; they are made over the hash that sealing computes"})
 	}
+
 	if !link.IsZero() && link.Kind() != canon.KindObject {
 		problems = append(problems, Problem{"/chain", CodeSchemaInvalid, "expected an object, found " + kindName(link.Kind())})
 	}
@@ -244,6 +248,7 @@ func refusals(root canon.Node, head chain.Head) []Problem {
 		problems = append(problems, Problem{"/chain/previous_receipt_hash", CodeChainBreak,
 			fmt.Sprintf("the draft names %s, the predecessor given is %s", excerpt(previous.Raw()), previousText(head))})
 	}
+
 	return problems
 }
 
@@ -273,15 +278,18 @@ func assemble(root canon.Node, head chain.Head) []byte {
 			b = appendMember(b, name, value)
 		}
 	}
+
 	b = append(b, '}')
 	if root.Member("schema").IsZero() {
 		b = append(b, `,"schema":"`+SchemaMarker+`"`...)
 	}
+
 	for name, value := range root.Members() {
 		if name.String() != "chain" {
 			b = appendMember(b, name, value)
 		}
 	}
+
 	return append(b, '}')
 }
 
@@ -302,16 +310,19 @@ func (s *Sealer) problems(doc *canon.Document) []Problem {
 	if n, found := doc.LossyInteger(); found {
 		problems = append(problems, Problem{place(n), CodeNumberPrecision, fmt.Sprintf("the integer %s is outside ±9007199254740991; write it as a string", excerpt(n.Raw()))})
 	}
+
 	result := s.schema.Check(doc.Root())
 	for _, p := range result.Problems {
 		problems = append(problems, Problem{p.Pointer, CodeSchemaInvalid, p.Detail})
 	}
+
 	if more := result.Total - len(result.Problems); more > 0 {
 		problems = append(problems, Problem{"", CodeSchemaInvalid, fmt.Sprintf("and %d more places", more)})
 	}
 	if c := new(Verifier).weighMaterials(doc.Root(), result.Total == 0, new(Report)); c.Status == Failed {
 		problems = append(problems, Problem{c.Pointer, c.Code, c.Detail})
 	}
+
 	return problems
 }
 

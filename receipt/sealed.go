@@ -92,18 +92,22 @@ func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 	if signature.KeyID == "" || signature.Algorithm == "" || signature.Signature == "" {
 		return nil, errors.New("receipt: sign: the signer returned a signature without key id, algorithm or value")
 	}
+
 	entry, err := json.Marshal(signature)
 	if err != nil {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
 	}
+
 	root := s.doc.Root()
 	if root.Member("signatures").Len() >= MaxSignatures {
 		return nil, fmt.Errorf("receipt: sign: the receipt has %d signatures, and verifiers examine no more", MaxSignatures)
 	}
+
 	c := *s
 	if c.doc, err = canon.Parse(withSignature(root, entry)); err != nil {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
 	}
+
 	return &c, nil
 }
 

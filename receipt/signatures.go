@@ -20,12 +20,14 @@ func (v *Verifier) checkSignatures(root canon.Node, schemaHolds, hashHolds bool,
 		rep.omit(StepSignatures, CodeStepNotReached, "signatures: the receipt does not fit its schema")
 		return
 	}
+
 	t := v.tally(root, rep)
 	for i, n := range root.Member("signatures").Elements() {
 		if t.total++; i < MaxSignatures {
 			t.add(i, n)
 		}
 	}
+
 	t.stand()
 	t.decide(hashHolds)
 	t.clear()
@@ -61,6 +63,7 @@ func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
 	if rep.tally == nil {
 		rep.tally = new(tally)
 	}
+
 	t := rep.tally
 	t.policy, t.trust, t.rep = &v.policy, v.trust, rep
 	t.message = root.Member("chain").Member("receipt_hash").Text()
@@ -71,6 +74,7 @@ func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
 		t.at, _ = ParseTime(root.Member("issued_at").Text()) // the schema holds
 		rep.At = judgedAt(t.at)
 	}
+
 	return t
 }
 
@@ -87,6 +91,7 @@ func (t *tally) add(i int, n canon.Node) {
 		SignedAt:  n.Member("signed_at").Text(),
 		Plain:     t.policy.Plain,
 	}
+
 	key, err := t.trust.CheckSignature(t.message, &t.entry)
 	result := SignatureResult{Status: SignatureValid, Algorithm: algorithmName(t.entry.Algorithm)}
 	if key != nil {
@@ -94,6 +99,7 @@ func (t *tally) add(i int, n canon.Node) {
 	} else {
 		result.KeyID = cut(t.entry.KeyID, 256)
 	}
+
 	switch {
 	case err == nil && key != nil:
 		t.weigh(i, key, &result)
@@ -120,6 +126,7 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 		}
 		return
 	}
+
 	if code == "" {
 		code = t.untimely(key)
 	}
@@ -163,12 +170,14 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 		result.Detail = fmt.Sprintf("%s is not one of the witnesses that the policy names", quoted(key.ID))
 		return
 	}
+
 	code := t.untimely(key)
 	if code == "" {
 		result.Role = RoleWitness
 		t.counted = addMaterial(t.counted, key.Thumbprint)
 		return
 	}
+
 	result.Status, result.Code, result.Detail = SignatureInvalid, code, t.discounted(key, code)
 	t.rejected = addMaterial(t.rejected, key.Thumbprint)
 	first(&t.why, t.check(i, code, result.Detail))
@@ -193,6 +202,7 @@ func (t *tally) stand() {
 			if code == "" { // a signature of the log: only this checkpoint tells how old it is
 				code = untimely(key, t.at, t.predates(c, key))
 			}
+
 			if best.Algorithm != "" && code != "" {
 				continue
 			}
@@ -204,6 +214,7 @@ func (t *tally) stand() {
 			}
 		}
 	}
+
 	if why != nil {
 		t.fallsShort(best, why)
 	}
@@ -260,12 +271,14 @@ func (t *tally) met() (why Check, refutes, met bool) {
 		return Check{Code: CodeSignatureLimit, Pointer: "/signatures",
 			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, MaxSignatures)}, false, false
 	}
+
 	if !t.issued {
 		if t.uncounted.Code != "" {
 			return t.uncounted, true, false
 		}
 		return t.missing(), false, false
 	}
+
 	quorum := t.policy.Witnesses.Threshold
 	counted := distinct(t.counted, t.issuers)
 	if counted < quorum {
@@ -275,6 +288,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 		return Check{Code: CodeThresholdNotMet, Pointer: "/signatures",
 			Detail: fmt.Sprintf("%d of %d witnesses signed", counted, quorum)}, false, false
 	}
+
 	return Check{}, false, true
 }
 

@@ -21,15 +21,18 @@ func Supersede(draft *canon.Document, hash canon.Digest) ([]byte, error) {
 	case !metadata.Member("supersedes").IsZero():
 		return nil, &InvalidError{[]Problem{{"/metadata/supersedes", CodeSchemaInvalid, "the draft supersedes a receipt already"}}}
 	}
+
 	b := fmt.Appendf(nil, `{"metadata":{"supersedes":%s`, canon.AppendString(nil, hash.String()))
 	for name, value := range metadata.Members() {
 		b = appendMember(b, name, value)
 	}
+
 	b = append(b, '}')
 	for name, value := range root.Members() {
 		if name.String() != "metadata" {
 			b = appendMember(b, name, value)
 		}
 	}
+
 	return canon.Transform(append(b, '}'))
 }

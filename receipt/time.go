@@ -90,10 +90,12 @@ func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || !validDay(year, month, day) || hour > 23 || minute > 59 || second > 60 {
 		return time.Time{}, errTime
 	}
+
 	nanos, rest, ok := fraction(s[19:])
 	if !ok {
 		return time.Time{}, errTime
 	}
+
 	offset, ok := zone(rest)
 	if !ok {
 		return time.Time{}, errTime
@@ -101,6 +103,7 @@ func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 	if second == 60 {
 		nanos = 0
 	}
+
 	return time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC).Add(-offset), nil
 }
 
@@ -142,14 +145,17 @@ func zone[T ~string | ~[]byte](s T) (time.Duration, bool) {
 	if len(s) != 6 || s[0] != '+' && s[0] != '-' || s[3] != ':' {
 		return 0, false
 	}
+
 	hours, ok1 := decimal(s[1:3])
 	minutes, ok2 := decimal(s[4:6])
 	if !ok1 || !ok2 || hours > 23 || minutes > 59 {
 		return 0, false
 	}
+
 	offset := time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute
 	if s[0] == '-' {
 		offset = -offset
 	}
+
 	return offset, true
 }

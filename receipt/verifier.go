@@ -143,11 +143,13 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 		v.conclude(rep)
 		return
 	}
+
 	schemaHolds := v.checkSchema(root, rep)
 	hashHolds := v.checkHash(doc, schemaHolds, rep)
 	if !schemaHolds || !hashHolds { // no files were looked up, and the report says why
 		v.watched.seeAll(PieceMaterials)
 	}
+
 	checkLink(root, rep)
 	v.checkBatch(doc, schemaHolds && hashHolds, rep)
 	v.checkSignatures(root, schemaHolds, hashHolds, rep)
@@ -203,6 +205,7 @@ func (v *Verifier) shown(rep *Report) bool {
 			}
 		}
 	}
+
 	return true
 }
 

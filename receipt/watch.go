@@ -49,6 +49,7 @@ func (v *Verifier) Watch() (*Verifier, *Watch) {
 			given++
 		}
 	}
+
 	w.seen[PieceProof] = make([]atomic.Bool, given)
 	w.seen[PieceBatch] = make([]atomic.Bool, len(v.evidence.batches))
 	w.seen[PieceDisclosures] = make([]atomic.Bool, len(v.evidence.disclosures))

@@ -98,12 +98,14 @@ func archivable(d *canon.Document) error {
 	if depth := d.Depth(); depth > receipt.MaxDepth {
 		return refuse(nil, 0, codeDepthLimit, "expected at most %d nested levels, found %d", receipt.MaxDepth, depth)
 	}
+
 	if len(d.Source()) <= receipt.MaxBytes/4 { // 1e15 is the worst: 16 digits
 		return nil
 	}
 	if size := len(d.AppendCanonical(nil)); size > receipt.MaxBytes {
 		return refuse(nil, 0, codeSizeLimit, "expected at most %d bytes of canonical JSON, found %d", receipt.MaxBytes, size)
 	}
+
 	return nil
 }
 
@@ -127,6 +129,7 @@ func (w *work) decode(c *Codec, item []byte) error {
 	if refused != nil {
 		return refused
 	}
+
 	w.text = text
 	if err := c.decoding.Wellformed(item); err != nil { // a second opinion
 		return refuse(item, 0, codeSyntax, "expected a well-formed item, found %q", clip([]byte(err.Error())))
@@ -137,6 +140,7 @@ func (w *work) decode(c *Codec, item []byte) error {
 	if err := w.encode(c, &w.doc); err != nil {
 		return err
 	}
+
 	return compare(w.enc.buf.Bytes(), item)
 }
 

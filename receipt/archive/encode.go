@@ -104,11 +104,13 @@ func (e *encoder) object(n canon.Node) error {
 	for name, value := range n.Members() {
 		e.members = append(e.members, member{name.Text(), name, value})
 	}
+
 	members := e.members[begin:]
 	slices.SortFunc(members, func(a, b member) int { return compareKeys(a.key, b.key) })
 	if err := e.head(majorMap, len(members)); err != nil {
 		return err
 	}
+
 	for _, m := range members {
 		if err := e.string(m.key); err != nil {
 			return err
@@ -117,5 +119,6 @@ func (e *encoder) object(n canon.Node) error {
 			return err
 		}
 	}
+
 	return nil
 }

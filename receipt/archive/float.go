@@ -28,6 +28,7 @@ func half(bits uint16) float64 {
 	default:
 		f = math.Ldexp(1<<10+fraction, exponent-25)
 	}
+
 	if bits>>15 != 0 {
 		return -f
 	}

@@ -46,6 +46,7 @@ func readHead(b []byte) (h head, whole bool) {
 		h.arg = uint64(h.info)
 		return h, true
 	}
+
 	if h.size += 1 << (h.info - infoOneByte); len(b) < h.size {
 		return head{}, false
 	}
@@ -59,6 +60,7 @@ func readHead(b []byte) (h head, whole bool) {
 	case infoEightBytes:
 		h.arg = binary.BigEndian.Uint64(b[1:])
 	}
+
 	return h, true
 }
 
@@ -127,6 +129,7 @@ func (h head) String() string {
 	case majorTag:
 		return fmt.Sprintf("tag %d", h.arg)
 	}
+
 	switch h.info {
 	case 20:
 		return "false"
@@ -139,5 +142,6 @@ func (h head) String() string {
 	case infoTwoBytes, infoFourBytes, infoEightBytes:
 		return fmt.Sprintf("the float %v", h.float())
 	}
+
 	return fmt.Sprintf("the simple value %d", h.arg)
 }

@@ -54,6 +54,7 @@ func (r *Reader) Next() ([]byte, error) {
 		r.err = err
 		return nil, err
 	}
+
 	r.index++
 	if err := r.item(); err != nil {
 		r.err = r.cutOff(err)
@@ -81,6 +82,7 @@ func (r *Reader) item() error {
 		if err != nil {
 			return err
 		}
+
 		content := uint64(0)
 		switch h.major {
 		case majorBytes, majorText:
@@ -92,6 +94,7 @@ func (r *Reader) item() error {
 		case majorTag:
 			pending++
 		}
+
 		if content > MaxItemBytes || uint64(r.size+h.size)+content+pending-1 > MaxItemBytes { // a value takes a byte at least
 			return r.refuse(r.size, codeSizeLimit, "expected an item of at most %d bytes, found %s in item %d, begun at offset %d", MaxItemBytes, h, r.index, r.offset)
 		}

@@ -72,6 +72,7 @@ func (t *translator) value() *ItemError {
 	if err != nil {
 		return err
 	}
+
 	switch h.major {
 	case majorUnsigned, majorNegative:
 		err = t.integer(start, h)
@@ -86,6 +87,7 @@ func (t *translator) value() *ItemError {
 	default:
 		err = t.refuse(start, codeNonDeterministic, "expected a value that JSON has, found %s", h)
 	}
+
 	if err == nil && len(t.text) > receipt.MaxBytes {
 		err = t.tooLong(start)
 	}
@@ -187,6 +189,7 @@ func (t *translator) array(start int, h head) *ItemError {
 		return err
 	}
 	t.text = append(t.text, '[')
+
 	for i := range h.arg {
 		if i > 0 {
 			t.text = append(t.text, ',')
@@ -195,6 +198,7 @@ func (t *translator) array(start int, h head) *ItemError {
 			return err
 		}
 	}
+
 	t.text = append(t.text, ']')
 	t.depth--
 	return nil
@@ -206,6 +210,7 @@ func (t *translator) object(start int, h head) *ItemError {
 	}
 	t.text = append(t.text, '{')
 	var previous []byte
+
 	for i := range h.arg {
 		if i > 0 {
 			t.text = append(t.text, ',')
@@ -220,6 +225,7 @@ func (t *translator) object(start int, h head) *ItemError {
 			return err
 		}
 	}
+
 	t.text = append(t.text, '}')
 	t.depth--
 	return nil
@@ -235,16 +241,19 @@ func (t *translator) key(previous []byte, first bool) ([]byte, *ItemError) {
 	if h.major != majorText {
 		return nil, t.refuse(start, codeNonDeterministic, "expected text as the key of a map, found %s", h)
 	}
+
 	key, err := t.content(h)
 	if err != nil || first {
 		return key, err
 	}
+
 	switch order := compareKeys(previous, key); {
 	case order == 0:
 		return nil, t.refuse(start, codeDuplicateName, "expected a key behind %q, found it again", clip(key))
 	case order > 0:
 		return nil, t.refuse(start, codeNonDeterministic, "expected a key behind %q in the order of encodings, found %q", clip(previous), clip(key))
 	}
+
 	return key, nil
 }
 

@@ -18,11 +18,13 @@ func (m *Manifest) Check(d *canon.Document) error {
 	if err != nil {
 		return err
 	}
+
 	id := d.Root().Member("receipt_id").String()
 	i, ok := m.index[id]
 	if !ok {
 		return &NotListedError{id}
 	}
+
 	e, place := m.entries[i], fmt.Sprintf("/receipts/%d/", i)
 	if leaf := receipt.BatchLeaf(d); leaf != e.Leaf {
 		return &MismatchError{id, place + "leaf_hash", canon.Digest(e.Leaf), canon.Digest(leaf), ""}
@@ -33,6 +35,7 @@ func (m *Manifest) Check(d *canon.Document) error {
 	if hash != e.ReceiptHash {
 		return &MismatchError{id, place + "receipt_hash", e.ReceiptHash, hash, ""}
 	}
+
 	return nil
 }
 

@@ -22,6 +22,7 @@ func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*cano
 		!link.Member("merkle_root").IsZero():
 		return draft, nil
 	}
+
 	b := canon.AppendString([]byte(`{"chain":{"merkle_root":`), merkleRoot.String())
 	b = append(appendMembers(b, link, without), '}')
 	b = append(appendMembers(b, root, "chain"), '}')
@@ -29,6 +30,7 @@ func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*cano
 	if err := filled.Parse(b, canon.Limits{Bytes: 4 * receipt.MaxBytes}); err != nil {
 		return nil, beyond(err)
 	}
+
 	return filled, nil
 }
 

@@ -28,10 +28,12 @@ func (m *Manifest) Explain(stated canon.Digest) string {
 	}
 	hashes, leaves := make([]canon.Digest, len(m.entries)), make([]canon.Digest, len(m.entries))
 	var checkpoint merkle.Tree
+
 	for i, e := range m.entries {
 		hashes[i], leaves[i] = e.ReceiptHash, canon.Digest(e.Leaf)
 		checkpoint.Append(receipt.CheckpointLeaf(e.ReceiptHash))
 	}
+
 	circular := canon.Digest(checkpoint.Root())
 	switch stated {
 	case upstreamRoot(hashes):
@@ -44,6 +46,7 @@ func (m *Manifest) Explain(stated canon.Digest) string {
 	case circular:
 		return "the stated root is that of a checkpoint, over the receipt hashes, which cover the root: it would be circular" + rule
 	}
+
 	return ""
 }
 

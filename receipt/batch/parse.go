@@ -20,26 +20,32 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	if err := doc.Parse(data, canon.Limits{Bytes: MaxBytes, Depth: maxDepth}); err != nil {
 		return nil, fmt.Errorf("batch: %w", err)
 	}
+
 	schema, err := schemas.Compile(schemas.Batch)
 	if err != nil {
 		return nil, err
 	}
+
 	root := doc.Root()
 	if found := schema.Check(root); found.Total > 0 {
 		return nil, &InvalidError{found.Problems, found.Total}
 	}
+
 	entries, err := readEntries(root.Member("receipts"))
 	if err != nil {
 		return nil, err
 	}
+
 	stated, err := canon.ParseDigest(root.Member("merkle_root").Text())
 	if err != nil {
 		return nil, err
 	}
+
 	m := newManifest(entries)
 	if stated != m.root {
 		return nil, &RootError{stated, m.root, m.Explain(stated)}
 	}
+
 	return m, nil
 }
 
@@ -61,6 +67,7 @@ func readEntries(list canon.Node) ([]Entry, error) {
 		twice.add(i, "receipt_hash", hash.String())
 		entries = append(entries, e)
 	}
+
 	if twice.total > 0 {
 		return nil, &InvalidError{twice.problems, twice.total}
 	}
@@ -83,6 +90,7 @@ func (r *repeats) add(entry int, member, value string) {
 		r.first[[2]string{member, value}] = entry
 		return
 	}
+
 	if r.total++; r.total <= schemas.MaxProblems {
 		r.problems = append(r.problems, schemas.Problem{
 			Pointer: fmt.Sprintf("/receipts/%d/%s", entry, member),

@@ -36,15 +36,18 @@ func Seal(ctx context.Context, s *receipt.Sealer, drafts []*canon.Document, head
 	if err != nil {
 		return nil, err
 	}
+
 	b, err := link(ctx, s, drafts, heads, leaves)
 	if err != nil || signer == nil {
 		return b, err
 	}
+
 	for i, r := range b.Receipts {
 		if b.Receipts[i], err = r.Sign(ctx, signer); err != nil {
 			return nil, &DraftError{i, err}
 		}
 	}
+
 	return b, nil
 }
 
@@ -74,6 +77,7 @@ func link(ctx context.Context, s *receipt.Sealer, drafts []*canon.Document, head
 	if latest == nil {
 		latest = make(map[chain.Stream]chain.Head)
 	}
+
 	for i, d := range drafts {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("batch: %w", err)
@@ -89,9 +93,11 @@ func link(ctx context.Context, s *receipt.Sealer, drafts []*canon.Document, head
 		receipts[i], entries[i] = r, Entry{r.ID(), leaves[i], r.Hash()}
 		latest[r.Stream()] = r.Head()
 	}
+
 	m := newManifest(entries)
 	if size := len(m.Marshal()); size > MaxBytes {
 		return nil, fmt.Errorf("batch: the manifest would have %d bytes, and at most %d are read", size, MaxBytes)
 	}
+
 	return &Batch{receipts, m}, nil
 }

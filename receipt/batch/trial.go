@@ -30,6 +30,7 @@ func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 	if err == nil {
 		sealed, err = t.sealer.SealDocument(filled, head)
 	}
+
 	var invalid *receipt.InvalidError
 	if errors.As(err, &invalid) {
 		problems = append(problems, invalid.Problems...)
@@ -39,6 +40,7 @@ func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 	if len(problems) > 0 {
 		return merkle.Hash{}, &receipt.InvalidError{Problems: problems}
 	}
+
 	// Of the sealed form, for sealing may add the schema marker.
 	return receipt.BatchLeaf(sealed.Document()), nil
 }

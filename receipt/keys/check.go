@@ -27,6 +27,7 @@ func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.Signa
 	if alg.name == Ed25519 {
 		return s.checkNative(k, message, e)
 	}
+
 	t, err := parseToken(e, alg)
 	if err == nil {
 		err = s.usable(k, e)
@@ -37,6 +38,7 @@ func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.Signa
 	if table := s.tables.of(k, e.Plain); table != nil {
 		return k.judged(table.Verify(t.input(message), t.signature))
 	}
+
 	return k.verifyToken(t, message)
 }
 

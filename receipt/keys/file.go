@@ -24,6 +24,7 @@ func ParseFile(data []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	list, bad := recognizeSet(root)
 	if bad != nil {
 		return nil, bad
@@ -31,12 +32,14 @@ func ParseFile(data []byte) (*File, error) {
 	if n := list.Len(); n > MaxKeys {
 		return nil, invalid("/keys", "%d keys, at most %d are read", n, MaxKeys)
 	}
+
 	f := &File{other: otherMembers(root, "keys")}
 	for i, n := range list.Elements() { // first of all: is anything here secret?
 		if err := checkPublic(n); err != nil {
 			return nil, err.at(i).of(n.Member("kid").String())
 		}
 	}
+
 	for i, n := range list.Elements() {
 		k, err := parseMember(n)
 		if err != nil {
@@ -44,6 +47,7 @@ func ParseFile(data []byte) (*File, error) {
 		}
 		f.keys = append(f.keys, k)
 	}
+
 	if _, err := index(f.keys); err != nil {
 		return nil, err
 	}
@@ -74,6 +78,7 @@ func (f *File) Add(keys ...*PublicKey) error {
 		}
 		list = append(list, c)
 	}
+
 	if len(list) > 0 {
 		if _, err := index(list); err != nil {
 			return err
@@ -92,15 +97,18 @@ func (f *File) Revoke(id string, at time.Time, reason string) error {
 	if i < 0 {
 		return invalid("/keys", "no key of this id among %d", len(f.keys)).of(id)
 	}
+
 	k := f.keys[i].clone()
 	if r := k.Revoked; r != nil && (r.Reason != receipt.ReasonSuperseded || reason == receipt.ReasonSuperseded) {
 		return invalid("/revoked", "revoked already, at %s", receipt.At(r.At)).at(i).of(id)
 	}
+
 	k.Revoked = &receipt.Revocation{At: at, Reason: reason}
 	k, err := k.checked()
 	if err != nil {
 		return err
 	}
+
 	f.keys = slices.Clone(f.keys)
 	f.keys[i] = k
 	return nil
@@ -119,6 +127,7 @@ func (f *File) Marshal() ([]byte, error) {
 		}
 		list = appendObject(list, k.members())
 	}
+
 	text := appendObject(nil, append([]member{{"keys", append(list, ']')}}, f.other...))
 	var b bytes.Buffer
 	_ = json.Indent(&b, text, "", "  ") // of text written by canon, or parsed by it
@@ -126,9 +135,11 @@ func (f *File) Marshal() ([]byte, error) {
 		b.Reset()
 		_ = json.Compact(&b, text)
 	}
+
 	b.WriteByte('\n')
 	if b.Len() > MaxSetBytes {
 		return nil, invalid("", "the file would have %d bytes, at most %d are read", b.Len(), MaxSetBytes)
 	}
+
 	return b.Bytes(), nil
 }

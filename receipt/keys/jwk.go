@@ -19,6 +19,7 @@ func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 	if err := checkPublic(n); err != nil {
 		return nil, err.of(n.Member("kid").String())
 	}
+
 	k := &PublicKey{other: otherMembers(n, "kid", "kty", "crv", "x", "y", "n", "e", "alg",
 		"issuers", "roles", "origin", "nbf", "exp", "revoked")}
 	for _, step := range []func(*PublicKey, canon.Node) *SetError{
@@ -31,6 +32,7 @@ func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 			return nil, err.of(k.ID)
 		}
 	}
+
 	return k, nil
 }
 
@@ -78,6 +80,7 @@ func (k *PublicKey) parseMaterial(n canon.Node, algorithm string) *SetError {
 			return invalid("/alg", "alg is empty")
 		}
 	}
+
 	if k.Algorithm, err = chooseAlgorithm(natural, algorithm); err != nil {
 		return err
 	}
@@ -85,6 +88,7 @@ func (k *PublicKey) parseMaterial(n canon.Node, algorithm string) *SetError {
 	if k.ID == "" {
 		k.ID = defaultID(m, k.Algorithm)
 	}
+
 	return nil
 }
 
@@ -162,11 +166,13 @@ func (k *PublicKey) parseBindings(n canon.Node) (err *SetError) {
 			k.Roles = append(k.Roles, role)
 		}
 	}
+
 	if origin := n.Member("origin"); !origin.IsZero() {
 		if k.Origin = origin.String(); k.Origin == "" {
 			return invalid("/origin", "expected origin, the log's name, as a string that is not empty")
 		}
 	}
+
 	return nil
 }
 
@@ -177,6 +183,7 @@ func stringList(n canon.Node, name string) ([]string, *SetError) {
 	}
 	list := make([]string, 0, n.Len())
 	seen := make(map[string]bool, n.Len())
+
 	for _, e := range n.Elements() {
 		s := e.String()
 		if s == "" {
@@ -188,6 +195,7 @@ func stringList(n canon.Node, name string) ([]string, *SetError) {
 		seen[s] = true
 		list = append(list, s)
 	}
+
 	return list, nil
 }
 
@@ -212,10 +220,12 @@ func (k *PublicKey) parseRevoked(n canon.Node) *SetError {
 	if revoked.Kind() != canon.KindObject || revoked.Member("at").IsZero() {
 		return invalid("/revoked", `expected revoked as {"at": seconds since 1970, "reason": text}`)
 	}
+
 	at, err := numericDate(revoked.Member("at"), "/revoked/at")
 	if err != nil {
 		return err
 	}
+
 	reason := revoked.Member("reason")
 	if !reason.IsZero() && reason.String() == "" {
 		return invalid("/revoked/reason", "expected reason as a string that is not empty")

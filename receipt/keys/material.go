@@ -45,6 +45,7 @@ func parseMaterial(key canon.Node) (material, string, *SetError) {
 	case kty.String() == "oct":
 		return nil, "", invalid("/kty", "kty is \"oct\", a symmetric key; everyone who can check with it can also sign, so it proves nothing")
 	}
+
 	return nil, "", invalid("/kty", "kty is %s, expected OKP, EC or RSA", quote(kty.Text()))
 }
 
@@ -81,12 +82,14 @@ func checkEd25519(key []byte) *SetError {
 		"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f": // p+1: order 1
 		return weak("/x", "x is a point of low order, under which anyone can sign")
 	}
+
 	if y[0] >= 0xed && y[31] == 0x7f && bytes.Count(y[1:31], []byte{0xff}) == 30 {
 		return weak("/x", "x is not the canonical encoding of its point (RFC 8032 section 5.1.3)")
 	}
 	if !isPoint(key) {
 		return weak("/x", "x is not a point of the curve, so it can check no signature")
 	}
+
 	return nil
 }
 
@@ -107,18 +110,22 @@ func parseECDSA(key canon.Node) (material, string, *SetError) {
 	if curve == nil {
 		return nil, "", invalid("/crv", "crv is %s, expected P-256, P-384 or P-521", quote(crv.Text()))
 	}
+
 	x, err := octets(key, "x", coordinate(curve))
 	if err != nil {
 		return nil, "", err
 	}
+
 	y, err := octets(key, "y", coordinate(curve))
 	if err != nil {
 		return nil, "", err
 	}
+
 	pub, bad := ecdsa.ParseUncompressedPublicKey(curve, append(append([]byte{4}, x...), y...))
 	if bad != nil {
 		return nil, "", weak("/x", "x and y are not a point of the curve %s", crv.String())
 	}
+
 	return pub, alg, nil
 }
 

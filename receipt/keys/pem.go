@@ -22,6 +22,7 @@ func ParsePublicPEM(data []byte, id, algorithm string) (*PublicKey, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var pub crypto.PublicKey
 	var bad error
 	switch {
@@ -36,6 +37,7 @@ func ParsePublicPEM(data []byte, id, algorithm string) (*PublicKey, error) {
 	default:
 		return nil, invalid("", "this PEM file holds a %s, expected a PUBLIC KEY", quote(block.Type))
 	}
+
 	if bad != nil {
 		return nil, invalid("", "the PEM file holds no public key that can be read")
 	}
@@ -50,6 +52,7 @@ func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	switch {
 	case block.Type == "PRIVATE KEY":
 	case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
@@ -61,6 +64,7 @@ func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 	default:
 		return nil, invalid("", "this PEM file holds a %s, expected a PRIVATE KEY", quote(block.Type))
 	}
+
 	if err := checkPKCS8(block.Bytes); err != nil {
 		return nil, err
 	}
@@ -69,6 +73,7 @@ func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 	if bad != nil || !ok {
 		return nil, invalid("", "the PEM file holds no private key that can be read")
 	}
+
 	return newPrivate(signer, id, algorithm)
 }
 
@@ -80,18 +85,21 @@ func checkPKCS8(der []byte) *SetError {
 		Algorithm asn1.RawValue
 		Key       []byte
 	}
+
 	var inner struct { // RFC 8017 appendix A.1.2
 		Version int
 		N       *big.Int
 		E       int
 		D, P, Q *big.Int
 	}
+
 	if _, err := asn1.Unmarshal(der, &outer); err != nil {
 		return nil
 	}
 	if _, err := asn1.Unmarshal(outer.Key, &inner); err != nil {
 		return nil
 	}
+
 	return checkPrimes(inner.N, inner.D, inner.P, inner.Q)
 }
 

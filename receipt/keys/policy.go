@@ -64,6 +64,7 @@ func parsePolicy(root canon.Node) (p receipt.Policy, err *PolicyError) {
 			return p, badPolicy("/issuer", "expected the issuer.id as a string that is not empty")
 		}
 	}
+
 	if witnesses := root.Member("witnesses"); !witnesses.IsZero() {
 		if p.Witnesses, err = parseQuorum(witnesses, "/witnesses"); err != nil {
 			return p, err
@@ -72,6 +73,7 @@ func parsePolicy(root canon.Node) (p receipt.Policy, err *PolicyError) {
 	if checkpoint := root.Member("checkpoint"); !checkpoint.IsZero() {
 		p.Checkpoint, err = parseCheckpointRule(checkpoint)
 	}
+
 	return p, err
 }
 
@@ -88,6 +90,7 @@ func parseCheckpointRule(n canon.Node) (r receipt.CheckpointRule, err *PolicyErr
 			return r, badPolicy(at+"/required", "expected true, or no such member")
 		}
 	}
+
 	if cosigners := n.Member("cosigners"); !cosigners.IsZero() {
 		r.Cosigners, err = parseQuorum(cosigners, at+"/cosigners")
 	}
@@ -101,16 +104,19 @@ func parseQuorum(n canon.Node, at string) (q receipt.Quorum, err *PolicyError) {
 	if err := onlyMembers(n, at, "threshold", "keys"); err != nil {
 		return q, err
 	}
+
 	threshold := n.Member("threshold")
 	f := threshold.Float()
 	if threshold.Kind() != canon.KindNumber || f < 1 || f > MaxKeys || f != math.Trunc(f) {
 		return q, badPolicy(at+"/threshold", "expected a whole number from 1 to %d", MaxKeys)
 	}
+
 	q.Threshold = int(f)
 	list := n.Member("keys")
 	if list.IsZero() {
 		return q, nil
 	}
+
 	keys, bad := stringList(list, "keys")
 	if bad != nil {
 		return q, badPolicy(at+"/keys", "%s", bad.Detail)
@@ -118,6 +124,7 @@ func parseQuorum(n canon.Node, at string) (q receipt.Quorum, err *PolicyError) {
 	if q.Keys = keys; q.Threshold > len(keys) {
 		return q, badPolicy(at+"/threshold", "the threshold is %d, but %d keys are listed", q.Threshold, len(keys))
 	}
+
 	return q, nil
 }
 

@@ -111,6 +111,7 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	key, bad := parsePrivate(root)
 	if bad != nil {
 		return nil, bad.of(root.Member("kid").String())
@@ -118,6 +119,7 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 	if bad := checkUse(root, "sign"); bad != nil {
 		return nil, bad.of(root.Member("kid").String())
 	}
+
 	id, alg := root.Member("kid"), root.Member("alg")
 	if !id.IsZero() && id.String() == "" {
 		return nil, invalid("/kid", "expected kid as a string that is not empty")
@@ -125,14 +127,17 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 	if !alg.IsZero() && alg.String() == "" {
 		return nil, invalid("/alg", "expected alg as a string that is not empty")
 	}
+
 	k, err := newPrivate(key, id.String(), alg.String())
 	if err != nil {
 		return nil, err
 	}
+
 	bound := new(PublicKey)
 	if bad := bound.parseBindings(root); bad != nil {
 		return nil, bad.of(k.id)
 	}
+
 	return k.For(bound.Roles, bound.Origin), nil
 }
 
@@ -156,6 +161,7 @@ func parsePrivateJSON(data []byte) (canon.Node, error) {
 		}
 		return canon.Node{}, syntax(err)
 	}
+
 	root := doc.Root()
 	switch {
 	case root.Kind() != canon.KindObject:
@@ -167,6 +173,7 @@ func parsePrivateJSON(data []byte) (canon.Node, error) {
 	case !root.Member("kty").IsZero() && root.Member("d").IsZero():
 		return root, invalid("", "this is a public key; signing needs the private one, which receipt keys generate wrote to its --private file").of(root.Member("kid").String())
 	}
+
 	return root, nil
 }
 
@@ -175,6 +182,7 @@ func parsePrivate(n canon.Node) (crypto.Signer, *SetError) {
 	if err != nil {
 		return nil, err
 	}
+
 	switch pub := m.(type) {
 	case ed25519.PublicKey:
 		seed, err := octets(n, "d", ed25519.SeedSize)
@@ -195,6 +203,7 @@ func parsePrivate(n canon.Node) (crypto.Signer, *SetError) {
 	case *rsa.PublicKey:
 		return parsePrivateRSA(n, pub)
 	}
+
 	return nil, invalid("/d", "the private and the public members are not one key")
 }
 
@@ -205,6 +214,7 @@ func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError
 		return nil, invalid("/oth", "an RSA key with more than two primes")
 	}
 	value := make(map[string]*big.Int)
+
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi"} {
 		if optional := len(name) == 2; optional && n.Member(name).IsZero() {
 			continue
@@ -215,6 +225,7 @@ func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError
 		}
 		value[name] = new(big.Int).SetBytes(b)
 	}
+
 	if err := checkPrimes(pub.N, value["d"], value["p"], value["q"]); err != nil {
 		return nil, err
 	}
@@ -222,12 +233,14 @@ func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError
 	if err := key.Validate(); err != nil {
 		return nil, invalid("/d", "the private and the public members are not one key")
 	}
+
 	key.Precompute()
 	for name, want := range map[string]*big.Int{"dp": key.Precomputed.Dp, "dq": key.Precomputed.Dq, "qi": key.Precomputed.Qinv} {
 		if got := value[name]; got != nil && got.Cmp(want) != 0 {
 			return nil, invalid("/"+name, "%s does not belong to the other members", name)
 		}
 	}
+
 	return key, nil
 }
 

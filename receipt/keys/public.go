@@ -116,6 +116,7 @@ func (k *PublicKey) members() []member {
 	if k.Issuers != nil {
 		list = append(list, member{"issuers", appendStrings(nil, k.Issuers)})
 	}
+
 	if k.Roles != nil {
 		list = append(list, member{"roles", appendStrings(nil, k.Roles)})
 	}
@@ -125,12 +126,14 @@ func (k *PublicKey) members() []member {
 	if !k.NotBefore.IsZero() {
 		list = append(list, number("nbf", k.NotBefore.Unix()))
 	}
+
 	if !k.NotAfter.IsZero() {
 		list = append(list, number("exp", k.NotAfter.Unix()))
 	}
 	if k.Revoked != nil {
 		list = append(list, member{"revoked", appendObject(nil, revocationMembers(k.Revoked))})
 	}
+
 	return append(list, k.other...)
 }
 

@@ -37,6 +37,7 @@ func recognizeSet(root canon.Node) (canon.Node, *SetError) {
 	case root.Kind() != canon.KindObject:
 		return list, invalid("", `expected a JWK Set: {"keys": […]}`)
 	}
+
 	if err := checkPublic(root); err != nil && !root.Member("kty").IsZero() {
 		return list, err.of(root.Member("kid").String())
 	}
@@ -48,6 +49,7 @@ func recognizeSet(root canon.Node) (canon.Node, *SetError) {
 	case !root.Member("verdict").IsZero(), !root.Member("reports").IsZero():
 		return list, invalid("", "this is a verification report, not a key file")
 	}
+
 	return list, invalid("", `no member "keys"; expected a JWK Set: {"keys": […]}`)
 }
 

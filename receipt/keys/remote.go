@@ -50,6 +50,7 @@ func signRaw(ctx context.Context, s ContextSigner, alg algorithm, input []byte) 
 		h.Write(input)
 		data = h.Sum(nil)
 	}
+
 	if alg.family == familyPSS {
 		opts = &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: alg.hash}
 	}
@@ -60,6 +61,7 @@ func signRaw(ctx context.Context, s ContextSigner, alg algorithm, input []byte) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+
 	switch alg.family {
 	case familyEd25519:
 		if len(sig) != ed25519.SignatureSize {
@@ -68,6 +70,7 @@ func signRaw(ctx context.Context, s ContextSigner, alg algorithm, input []byte) 
 	case familyECDSA:
 		return fixedWidth(sig, alg.size)
 	}
+
 	return sig, nil
 }
 

@@ -51,6 +51,7 @@ func index(keys []*PublicKey) (*Set, error) {
 	case len(keys) > MaxKeys:
 		return nil, invalid("/keys", "%d keys, at most %d are read", len(keys), MaxKeys)
 	}
+
 	s := &Set{keys: keys, byID: make(map[string]*trusted, len(keys))}
 	s.tables.base = sync.OnceValue(fixedbase.NewBase)
 	for i, k := range keys {
@@ -59,6 +60,7 @@ func index(keys []*PublicKey) (*Set, error) {
 		}
 		s.byID[k.ID] = &trusted{PublicKey: k}
 	}
+
 	return s, nil
 }
 

@@ -46,14 +46,17 @@ func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time
 	if _, ok := algorithmOf(algorithm); !ok {
 		return nil, fmt.Errorf("keys: algorithm %s is not one of %q", quote(algorithm), Algorithms())
 	}
+
 	public, err := FromPublic(s.Public(), id, algorithm)
 	if err != nil {
 		return nil, err
 	}
+
 	check, err := NewSet(public)
 	if err != nil {
 		return nil, err
 	}
+
 	return &Signer{public: public, algorithm: algorithm, signer: s, now: now, check: check}, nil
 }
 
@@ -79,6 +82,7 @@ func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, e
 		seconds := sig.SignedAt.Unix()
 		iat = &seconds
 	}
+
 	value, err := s.value(ctx, message, iat)
 	if err == nil {
 		sig.Signature = value
@@ -87,6 +91,7 @@ func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, e
 	if err != nil {
 		return receipt.Signature{}, fmt.Errorf("keys: signing with %s: %w", quote(s.public.ID), err)
 	}
+
 	return sig, nil
 }
 

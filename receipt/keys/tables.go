@@ -46,6 +46,7 @@ func (t *tables) of(k *trusted, plain bool) *fixedbase.Key {
 	if k.uses.Add(1) != tableAfter || t.claimed.Add(1) > maxTables {
 		return nil
 	}
+
 	table, err := t.base().NewKey(k.material.(ed25519.PublicKey))
 	if err != nil { // never: what is no point is no key of a set
 		return nil

@@ -37,14 +37,17 @@ func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureErro
 	if len(e.Signature) > maxToken {
 		return malformed("the value has %d bytes, at most %d are read", len(e.Signature), maxToken)
 	}
+
 	compact, ok := bytes.CutPrefix(e.Signature, []byte(tokenPrefix))
 	if !ok {
 		return malformed(`a signature with %s begins with "jws:"`, alg.name)
 	}
+
 	parts := bytes.SplitN(compact, []byte{'.'}, 4)
 	if len(parts) != 3 || len(parts[1]) != 0 {
 		return malformed("not a detached compact JWS: a header, two dots, a signature")
 	}
+
 	header, err := decodeURL(parts[0])
 	if err != nil {
 		return malformed("the header is %v", err)
@@ -52,6 +55,7 @@ func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureErro
 	if problem := checkHeader(header, e); problem != "" {
 		return malformed("%s", problem)
 	}
+
 	signature, err := decodeURL(parts[2])
 	if err != nil {
 		return malformed("the signature is %v", err)
@@ -61,6 +65,7 @@ func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureErro
 	} else if alg.size == 0 && (n < minModulus/8 || n > maxModulus/8) {
 		return malformed("the signature has %d bytes, %s has %d to %d", n, alg.name, minModulus/8, maxModulus/8)
 	}
+
 	return &token{text: string(compact), header: parts[0], signature: signature}, nil
 }
 
@@ -71,10 +76,12 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 	if err := doc.Parse(header, canon.Limits{Depth: 8}); err != nil {
 		return "the header is not strict JSON: " + err.Error()
 	}
+
 	root := doc.Root()
 	if root.Kind() != canon.KindObject { // white space around it is as harmless as inside (RFC 8259 section 2)
 		return "the header is not a JSON object"
 	}
+
 	for name := range root.Members() {
 		switch name.String() {
 		case "alg", "kid", "iat":
@@ -82,12 +89,14 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 			return "the header has the member " + quote(name.Text()) + "; only alg, kid and iat are allowed"
 		}
 	}
+
 	if alg := root.Member("alg"); alg.Kind() != canon.KindString || !bytes.Equal(alg.Text(), e.Algorithm) {
 		return "alg of the header is not the entry's algorithm"
 	}
 	if kid := root.Member("kid"); kid.Kind() != canon.KindString || !bytes.Equal(kid.Text(), e.KeyID) {
 		return "kid of the header is not the entry's key_id"
 	}
+
 	return checkIssuedAt(root.Member("iat"), e.SignedAt)
 }
 

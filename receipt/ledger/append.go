@@ -20,6 +20,7 @@ func (l *SQLite) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 		}
 		t.clear()
 	}
+
 	q := l.own // an issuer reads behind no reader
 	if q == nil {
 		done, err := l.reading(ctx)
@@ -29,6 +30,7 @@ func (l *SQLite) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 		defer done()
 		q = l.read
 	}
+
 	_, head, err := l.head(ctx, q, s)
 	return head, l.wrap("read the head of a stream", err)
 }
@@ -86,16 +88,19 @@ func (l *SQLite) AppendRun(ctx context.Context, s chain.Stream, previous chain.H
 			return err
 		}
 	}
+
 	t := l.turnOf(ctx, s)
 	if t != nil && len(rows) > 0 {
 		t.announce(chain.Head{Hash: rows[len(rows)-1].link.Hash, Count: previous.Count + uint64(len(rows))})
 	}
+
 	err := l.store(ctx, "store receipts", t, func(tx *sql.Tx) error {
 		return l.appendRows(ctx, tx, s, previous, rows)
 	})
 	if err != nil {
 		t.withdraw()
 	}
+
 	return err
 }
 
@@ -105,6 +110,7 @@ func (l *SQLite) appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, pre
 		return err
 	}
 	defer taken.Close()
+
 	ids := map[string]bool{}
 	for i := range rows {
 		if ids[rows[i].id] {
@@ -119,6 +125,7 @@ func (l *SQLite) appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, pre
 			return ErrDuplicateID
 		}
 	}
+
 	id, at, err := headRow(ctx, tx, s)
 	if err != nil {
 		return err
@@ -136,6 +143,7 @@ func (l *SQLite) appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, pre
 			return &DamageError{string(receipt.CodeHeadMismatch), "", s, fmt.Sprintf("number %d of a stream is not its head, which is said to be %v", at.Count, at.Hash)}
 		}
 	}
+
 	return extend(ctx, tx, s, id, at, rows)
 }
 
@@ -148,6 +156,7 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 		}
 		last = rows[i].link.Hash
 	}
+
 	count := at.Count + uint64(len(rows))
 	var err error
 	if id == 0 {
@@ -156,6 +165,7 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 	} else {
 		_, err = tx.ExecContext(ctx, "UPDATE streams SET head = ?, count = ? WHERE id = ?", last[:], count, id)
 	}
+
 	if err != nil {
 		return err
 	}
@@ -164,6 +174,7 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 		return err
 	}
 	defer insert.Close()
+
 	for i, r := range rows {
 		var previous []byte
 		if !r.link.First {
@@ -173,6 +184,7 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 			return err
 		}
 	}
+
 	return nil
 }
 

@@ -88,15 +88,18 @@ func (f *files) same() error {
 	if info.Size() < f.main.Size() {
 		return &ReplacedError{f.given, "was cut or overwritten"}
 	}
+
 	if f.frozen {
 		return f.unchanged(info)
 	}
 	f.main = info
+
 	for suffix, was := range f.beside {
 		if _, err := f.look(f.path+suffix, was); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -146,6 +149,7 @@ func (f *files) inUse() error {
 		}
 		f.beside[suffix] = info
 	}
+
 	return nil
 }
 
@@ -163,15 +167,18 @@ func (f *files) committed() error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	log, err := os.Open(f.path + "-wal") // SQLite has no locks on it
 	if err != nil {
 		return err
 	}
 	defer log.Close()
+
 	header := make([]byte, logHeader)
 	if _, err := io.ReadFull(log, header); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return err
 	}
+
 	info, err := log.Stat()
 	if err != nil {
 		return err

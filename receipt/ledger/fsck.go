@@ -97,15 +97,18 @@ func (c *checker) pragma(name string) error {
 		return c.damaged(err)
 	}
 	defer rows.Close()
+
 	columns, err := rows.Columns()
 	if err != nil {
 		return c.damaged(err)
 	}
+
 	for rows.Next() {
 		values := make([]any, len(columns))
 		for i := range values {
 			values[i] = new(any)
 		}
+
 		if err := rows.Scan(values...); err != nil {
 			return c.damaged(err)
 		}
@@ -118,6 +121,7 @@ func (c *checker) pragma(name string) error {
 		}
 		c.fault(Fault{Code: FaultFile, Detail: text})
 	}
+
 	return c.damaged(rows.Err())
 }
 
@@ -144,6 +148,7 @@ func (c *checker) mark() error {
 	if !ok {
 		return nil
 	}
+
 	c.Marked = true
 	var back *RolledBackError
 	is, _, err := c.ledger.now(c.ctx, c.db)
@@ -154,6 +159,7 @@ func (c *checker) mark() error {
 		c.fault(Fault{Code: string(receipt.CodeHeadMismatch), Detail: "the ledger " + back.Detail})
 		return nil
 	}
+
 	return c.damaged(err)
 }
 
@@ -177,15 +183,18 @@ func (c *checker) chain(s streamRow) error {
 	if err := c.db.QueryRowContext(c.ctx, "SELECT ifnull(max(position), 0) FROM receipts WHERE stream = ?", s.id).Scan(&end); err != nil {
 		return c.damaged(err)
 	}
+
 	subject := "subject"
 	if c.ledger.version < subjects {
 		subject = "NULL"
 	}
+
 	get, err := c.db.PrepareContext(c.ctx, "SELECT seq, receipt_id, task, "+subject+", session, issued_at, hash, previous, json FROM receipts WHERE stream = ? AND position = ?")
 	if err != nil {
 		return c.damaged(err)
 	}
 	defer get.Close()
+
 	var last stored // the receipt before
 	known := true   // whether last is it
 	for position := uint64(1); position <= s.Head.Count; position++ {
@@ -208,6 +217,7 @@ func (c *checker) chain(s streamRow) error {
 			known = false
 			continue
 		}
+
 		f.ID = r.id
 		c.Receipts++
 		c.judge(f, r)
@@ -221,10 +231,12 @@ func (c *checker) chain(s streamRow) error {
 		}
 		last, known = r, true
 	}
+
 	if known && last.link.Hash != s.Head.Hash {
 		c.fault(Fault{Code: string(receipt.CodeHeadMismatch), Stream: &s.Stream, Position: s.Head.Count,
 			Detail: fmt.Sprintf("the ledger says that the head is %v, its last receipt has %v", s.Head.Hash, last.link.Hash)})
 	}
+
 	return nil
 }
 
@@ -273,6 +285,7 @@ func (c *checker) judge(f Fault, r stored) {
 		c.fault(f)
 		return
 	}
+
 	var own row
 	if err := own.read(r.json); err != nil {
 		f.Code, f.Detail = FaultRow, err.Error()
@@ -282,6 +295,7 @@ func (c *checker) judge(f Fault, r stored) {
 	if c.ledger.version < subjects {
 		own.subject = sql.NullString{}
 	}
+
 	for _, column := range r.differences(&own) {
 		f.Code, f.Detail = FaultRow, otherColumn(column)
 		c.fault(f)

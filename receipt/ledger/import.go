@@ -82,6 +82,7 @@ func (i *importer) add(data []byte) error {
 	case receipt.Undecided:
 		err = &receipt.UndecidedError{Report: i.report.Clone()}
 	}
+
 	var r row
 	if err == nil {
 		err = r.of(&i.doc, i.doc.AppendCanonical(nil))
@@ -92,6 +93,7 @@ func (i *importer) add(data []byte) error {
 	if i.rows = append(i.rows, r); len(i.rows) == imports {
 		return i.flush()
 	}
+
 	return nil
 }
 
@@ -102,6 +104,7 @@ func (i *importer) flush() error {
 	if len(rows) == 0 {
 		return nil
 	}
+
 	var count Imported
 	var bad *ImportError
 	err := i.store(i.ctx, "import receipts", nil, func(tx *sql.Tx) error {
@@ -121,6 +124,7 @@ func (i *importer) flush() error {
 		}
 		return nil
 	})
+
 	if err != nil {
 		return err
 	}
@@ -129,6 +133,7 @@ func (i *importer) flush() error {
 	if bad != nil {
 		return bad
 	}
+
 	return nil
 }
 
@@ -143,6 +148,7 @@ func (i *importer) adopt(tx *sql.Tx, r row) (copied bool, err error) {
 	case !errors.Is(err, ErrNotFound):
 		return false, err
 	}
+
 	id, at, err := i.head(i.ctx, tx, r.stream)
 	if err != nil {
 		return false, err
@@ -150,6 +156,7 @@ func (i *importer) adopt(tx *sql.Tx, r row) (copied bool, err error) {
 	if !follows(r.link, at.Hash) {
 		return false, i.misfit(tx, id, r.link)
 	}
+
 	return false, extend(i.ctx, tx, r.stream, id, at, []row{r})
 }
 

@@ -132,6 +132,7 @@ func (i *Issuer) prepare() error {
 		case i.Signer != nil && i.Unsigned:
 			i.err = errors.New("ledger: the issuer has a signer, and Unsigned is set; set one of them")
 		}
+
 		if i.err != nil {
 			return
 		}

@@ -21,6 +21,7 @@ func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, lin
 		return nil, link, err
 	}
 	defer done()
+
 	r, readable, err := l.found(ctx, receiptID)
 	if err != nil {
 		return nil, link, err
@@ -28,10 +29,12 @@ func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, lin
 	if !readable {
 		return r.json, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked, Reason: "the receipt cannot be read"}, nil
 	}
+
 	forks, err := l.forks(ctx, r)
 	if err != nil {
 		return nil, link, l.wrap("read a receipt", err)
 	}
+
 	placed := r.place()
 	damage, _ := errors.AsType[*DamageError](placed)
 	switch {
@@ -42,6 +45,7 @@ func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, lin
 	case placed != nil:
 		return nil, link, placed
 	}
+
 	return r.json, receipt.Check{Status: receipt.Passed}, nil
 }
 

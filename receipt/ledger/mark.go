@@ -71,16 +71,19 @@ func readMark(path string) (newest mark, ok bool) {
 		return mark{}, false
 	}
 	defer f.Close()
+
 	text := make([]byte, markPlaces*markBytes)
 	n, err := io.ReadFull(f, text)
 	if err != nil && err != io.ErrUnexpectedEOF {
 		return mark{}, false
 	}
+
 	for text = text[:n]; len(text) >= markBytes; text = text[markBytes:] {
 		if m, good := parseMark(text[:markBytes]); good && (!ok || m.commits > newest.commits) {
 			newest, ok = m, true
 		}
 	}
+
 	return newest, ok
 }
 
@@ -91,6 +94,7 @@ func openHead(path string) (*os.File, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
+
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -101,6 +105,7 @@ func openHead(path string) (*os.File, error) {
 	if err := f.Chmod(info.Mode().Perm()); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+
 	return f, nil
 }
 
@@ -147,6 +152,7 @@ func (l *SQLite) reaches(ctx context.Context, q querier, is, m mark) error {
 	if is.sequence == m.sequence && is.hash == m.hash {
 		return nil
 	}
+
 	if m.sequence == 0 {
 		return nil
 	}
@@ -158,5 +164,6 @@ func (l *SQLite) reaches(ctx context.Context, q querier, is, m mark) error {
 	case err == nil && !bytes.Equal(hash, m.hash[:]):
 		return &RolledBackError{l.path, fmt.Sprintf("had the receipt with the hash %v, number %d of all, and has another one there", m.hash, m.sequence)}
 	}
+
 	return err
 }

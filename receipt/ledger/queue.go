@@ -69,12 +69,14 @@ func (i *Issuer) wait(ctx context.Context, s chain.Stream, j *job) (*receipt.Sea
 	if i.queues == nil {
 		i.queues = map[chain.Stream]*queue{}
 	}
+
 	q := i.queues[s]
 	if q == nil {
 		q = &queue{}
 		i.queues[s] = q
 		go i.work(s, q)
 	}
+
 	q.waiting = append(q.waiting, j)
 	i.mu.Unlock()
 	select {
@@ -82,6 +84,7 @@ func (i *Issuer) wait(ctx context.Context, s chain.Stream, j *job) (*receipt.Sea
 		return j.sealed, j.err
 	case <-ctx.Done():
 	}
+
 	j.leave()
 	i.mu.Lock()
 	taken := j.taken
@@ -90,6 +93,7 @@ func (i *Issuer) wait(ctx context.Context, s chain.Stream, j *job) (*receipt.Sea
 	if taken {
 		return nil, &UnknownOutcomeError{ctx.Err()}
 	}
+
 	return nil, ctx.Err()
 }
 
@@ -117,6 +121,7 @@ func (i *Issuer) take(s chain.Stream, q *queue) []*job {
 	if _, ok := i.Store.(RunStore); !ok {
 		limit = 1
 	}
+
 	var run, later []*job
 	ids := map[string]bool{}
 	for _, j := range q.waiting {
@@ -129,10 +134,12 @@ func (i *Issuer) take(s chain.Stream, q *queue) []*job {
 			run = append(run, j)
 		}
 	}
+
 	if q.waiting = later; len(run) == 0 {
 		delete(i.queues, s)
 		return nil
 	}
+
 	return run
 }
 
@@ -187,6 +194,7 @@ func (a *attempt) commit() {
 		if stale++; head != last {
 			last, stale = head, 0
 		}
+
 		if stale == mostStale || round >= mostRounds {
 			a.fail(fmt.Errorf("%w, %d times; its head is said to be %v: %w", ErrHeadMoved, round+1, head.Hash, ErrNotStored))
 			return
@@ -204,16 +212,19 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 		defer time.AfterFunc(signingTurn, done).Stop()
 		ctx = of
 	}
+
 	head, err := a.Store.Head(ctx, a.stream)
 	if err != nil {
 		a.fail(err)
 		return head, false
 	}
+
 	a.link(head)
 	ready := a.sign()
 	if ready == 0 {
 		return head, false
 	}
+
 	switch err := a.append(ctx, head, a.run[:ready]); {
 	case err == nil:
 		n := 0
@@ -234,6 +245,7 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 	default:
 		a.fail(&UnknownOutcomeError{err})
 	}
+
 	return head, false
 }
 
@@ -248,6 +260,7 @@ func (a *attempt) link(head chain.Head) {
 	if a.Now != nil {
 		now = receipt.At(a.Now())
 	}
+
 	a.keep(func(j *job) (*receipt.Sealed, error) {
 		sealed, err := j.read(head, now)
 		if err == nil && !j.checked {
@@ -283,10 +296,12 @@ func (a *attempt) sign() (ready int) {
 	if limit <= 0 {
 		limit = defaultSigning
 	}
+
 	errs := make([]error, len(a.run))
 	var stop atomic.Bool
 	var group sync.WaitGroup
 	slots := make(chan struct{}, limit)
+
 	for n, j := range a.run {
 		if slots <- struct{}{}; stop.Load() {
 			break // what is behind a failure is signed in vain
@@ -302,6 +317,7 @@ func (a *attempt) sign() (ready int) {
 			j.sealed = signed
 		})
 	}
+
 	group.Wait()
 	n, failed := -1, false
 	a.keep(func(*job) (*receipt.Sealed, error) {
@@ -311,6 +327,7 @@ func (a *attempt) sign() (ready int) {
 		}
 		return nil, errs[n]
 	})
+
 	return ready
 }
 
@@ -343,6 +360,7 @@ func (a *attempt) settle(ctx context.Context) bool {
 		}
 		return stored, nil
 	})
+
 	return len(a.run) < before
 }
 

@@ -138,12 +138,14 @@ func (q Query) conditions(after, last int64) (where string, args []any) {
 		add("stream = (SELECT id FROM streams WHERE issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?)",
 			s.Issuer, !s.HasTenant, s.Tenant, s.Workspace)
 	}
+
 	if q.Sees != nil {
 		add("stream IN (SELECT value FROM json_each(?))", numbers(q.seen))
 	}
 	if from, before, ok := q.times(); ok {
 		add("+issued_at >= ? AND +issued_at < ?", from, before) // +: not by that index, whose order is another
 	}
+
 	return strings.Join(conditions, " AND "), args
 }
 
@@ -209,6 +211,7 @@ func (l *SQLite) Scan(ctx context.Context, q Query) iter.Seq2[Entry, error] {
 			}
 			more = err == nil && len(entries) == scanned
 		}
+
 		if err != nil {
 			yield(Entry{}, err)
 		}
@@ -223,17 +226,20 @@ func (l *SQLite) list(ctx context.Context, q Query, after, last int64, limit int
 		return nil, err
 	}
 	defer done()
+
 	if q.Sees != nil {
 		if q.seen, err = l.visible(ctx, q.Sees); err != nil {
 			return nil, l.wrap("list receipts", err)
 		}
 	}
+
 	statement, args := l.statement(q, after, last, limit)
 	rows, err := l.read.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return nil, l.wrap("list receipts", err)
 	}
 	defer rows.Close()
+
 	for rows.Next() {
 		var r stored
 		err := r.scan(rows.Scan)
@@ -248,6 +254,7 @@ func (l *SQLite) list(ctx context.Context, q Query, after, last int64, limit int
 		}
 		list = append(list, Entry{Sequence: r.sequence, Position: r.position, ID: r.id, Hash: r.link.Hash, JSON: r.json})
 	}
+
 	return list, l.wrap("list receipts", rows.Err())
 }
 
@@ -280,6 +287,7 @@ func (l *SQLite) List(ctx context.Context, q Query, cursor string, limit int) (p
 	if limit < 1 {
 		return nil, "", fmt.Errorf("ledger: a page of %d receipts, expected at least 1", limit)
 	}
+
 	before, last, err := l.span(ctx, q)
 	if err == nil {
 		page, err = l.list(ctx, q, max(after, before), last, limit+1)
@@ -290,6 +298,7 @@ func (l *SQLite) List(ctx context.Context, q Query, cursor string, limit int) (p
 	if len(page) <= limit {
 		return page, "", nil
 	}
+
 	return page[:limit], cursorBehind(page[limit-1].Sequence), nil
 }
 
@@ -326,10 +335,12 @@ func (l *SQLite) Streams(ctx context.Context) ([]StreamHead, error) {
 		return nil, err
 	}
 	defer done()
+
 	rows, err := streamRows(ctx, l.read)
 	if err != nil {
 		return nil, l.wrap("list the streams", err)
 	}
+
 	list := make([]StreamHead, len(rows))
 	for i, s := range rows {
 		list[i] = s.StreamHead
@@ -337,6 +348,7 @@ func (l *SQLite) Streams(ctx context.Context) ([]StreamHead, error) {
 			return nil, l.wrap("read the head of a stream", err)
 		}
 	}
+
 	return list, nil
 }
 
@@ -352,6 +364,7 @@ func streamRows(ctx context.Context, db *sql.DB) (list []streamRow, err error) {
 		return nil, err
 	}
 	defer rows.Close()
+
 	for rows.Next() {
 		var s streamRow
 		var tenant sql.NullString
@@ -363,6 +376,7 @@ func streamRows(ctx context.Context, db *sql.DB) (list []streamRow, err error) {
 		copy(s.Head.Hash[:], hash)
 		list = append(list, s)
 	}
+
 	return list, rows.Err()
 }
 

@@ -36,21 +36,25 @@ func (r *row) of(doc *canon.Document, json []byte) error {
 	if !ok {
 		return errors.New("ledger: the receipt has no hash")
 	}
+
 	root := doc.Root()
 	at, err := receipt.ParseTime(root.Member("issued_at").String())
 	if err != nil {
 		return err
 	}
+
 	*r = row{
 		id: root.Member("receipt_id").String(), issuedAt: at.UnixMilli(), link: link, stream: chain.StreamOf(doc), json: json,
 		task:    text(root.Member("identifiers").Member("task_id")),
 		session: text(root.Member("identifiers").Member("session_id")),
 	}
+
 	if subject := root.Member("subject"); subject.Member("object").String() == "task" {
 		if id := text(subject.Member("id")); id.String != "" && id != r.task {
 			r.subject = id
 		}
 	}
+
 	return nil
 }
 
@@ -114,6 +118,7 @@ func (r *stored) scan(scan func(...any) error) error {
 		&issuer, &tenant, &workspace, &head, &count, &r.before, &last); err != nil {
 		return err
 	}
+
 	r.link = chain.Link{First: previous == nil}
 	copy(r.link.Hash[:], hash)
 	copy(r.link.Previous[:], previous)

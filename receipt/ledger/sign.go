@@ -22,6 +22,7 @@ func (l *SQLite) Sign(ctx context.Context, receiptID string, signer receipt.Sign
 		if err != nil {
 			return nil, err
 		}
+
 		signed, err := sealed.Sign(ctx, signer)
 		if err != nil {
 			return nil, err
@@ -29,6 +30,7 @@ func (l *SQLite) Sign(ctx context.Context, receiptID string, signer receipt.Sign
 		if signedTwice(signed) {
 			return sealed, nil
 		}
+
 		replaced, err := l.replace(ctx, sealed, signed)
 		if err != nil {
 			return nil, err
@@ -56,6 +58,7 @@ func (l *SQLite) replace(ctx context.Context, was, signed *receipt.Sealed) (repl
 		}
 		return err
 	})
+
 	if errors.Is(err, errChanged) {
 		return false, nil
 	}

@@ -65,6 +65,7 @@ func Create(ctx context.Context, path string) (*SQLite, error) {
 			return nil, &fs.PathError{Op: "create", Path: path + suffix, Err: fs.ErrExist} // or left of one that was lost
 		}
 	}
+
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -72,10 +73,12 @@ func Create(ctx context.Context, path string) (*SQLite, error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
+
 	l, err := open(ctx, path, "rw", migrations())
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(path))
 	}
+
 	return l, nil
 }
 
@@ -114,6 +117,7 @@ func (l *SQLite) connect(ctx context.Context, mode string) (err error) {
 	if l.write, err = l.pool(1, url.Values{"mode": {mode}, "_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}}); err != nil {
 		return err
 	}
+
 	if err := l.migrate(ctx); err != nil {
 		return err
 	}
@@ -124,6 +128,7 @@ func (l *SQLite) connect(ctx context.Context, mode string) (err error) {
 	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
 		return err
 	}
+
 	return l.marked(ctx)
 }
 
@@ -137,11 +142,13 @@ func (l *SQLite) connectReadOnly(ctx context.Context) (err error) {
 	if err = l.known(ctx); !unwritable(err) {
 		return err
 	}
+
 	first := err
 	alone, err := l.files.freeze()
 	if err != nil {
 		return err
 	}
+
 	l.query = url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
 	if !alone { // what is in the log is a part of it, and is indexed in memory
 		l.query = url.Values{"mode": {"ro"}, "vfs": {"unix-none"}, "_pragma": {"locking_mode(EXCLUSIVE)", "query_only(1)"}}
@@ -152,6 +159,7 @@ func (l *SQLite) connectReadOnly(ctx context.Context) (err error) {
 	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
 		return err
 	}
+
 	if err := l.known(ctx); err != nil {
 		return errors.Join(err, first)
 	}
@@ -338,12 +346,14 @@ func (l *SQLite) inTurn(ctx context.Context, what string, t *turn, f func(*sql.T
 		is, _, err = l.now(ctx, tx)
 		return err
 	})
+
 	if err == nil {
 		err = l.files.committed()
 	}
 	if err != nil {
 		return is, err
 	}
+
 	return is, l.wrap("write down its head", is.write(l.files.path))
 }
 
@@ -359,11 +369,13 @@ func (l *SQLite) ready(ctx context.Context, tx *sql.Tx) error {
 	if err := l.files.inUse(); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
+
 	if m, ok := readMark(l.files.path); ok {
 		if err := l.reaches(ctx, tx, is, m); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotStored, err)
 		}
 	}
+
 	return nil
 }
 
@@ -376,6 +388,7 @@ func (l *SQLite) marked(ctx context.Context) error {
 	if err := head.Close(); err != nil {
 		return l.wrap("write down its head", err)
 	}
+
 	m, ok := readMark(l.files.path) // before the ledger, which others write into
 	is, _, err := l.now(ctx, l.own)
 	if err != nil {
@@ -384,6 +397,7 @@ func (l *SQLite) marked(ctx context.Context) error {
 	if ok {
 		return l.wrap("compare it with its head", l.reaches(ctx, l.own, is, m))
 	}
+
 	return l.wrap("write down its head", is.write(l.files.path))
 }
 
@@ -414,6 +428,7 @@ func (l *SQLite) wrap(what string, err error) error {
 		errors.As(err, &version), errors.As(err, &damage), errors.As(err, &replaced), errors.As(err, &rolledBack):
 		return err
 	}
+
 	hint := ""
 	switch code(err) & 0xff {
 	case sqlite3.SQLITE_FULL:
@@ -427,6 +442,7 @@ func (l *SQLite) wrap(what string, err error) error {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		hint = "; the file and its folder must be writable"
 	}
+
 	return fmt.Errorf("ledger: %s: %q: %w%s", what, l.path, err, hint)
 }
 

@@ -27,5 +27,6 @@ func (l *SQLite) Tree(ctx context.Context, q Query) (*merkle.Tree, error) {
 		}
 		tree.Append(receipt.CheckpointLeaf(hash))
 	}
+
 	return tree, nil
 }

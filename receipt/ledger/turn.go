@@ -197,15 +197,18 @@ func (t *turn) announced() (h chain.Head, ok bool) {
 	if t.over || t.again || t.ticket == nil {
 		return h, false
 	}
+
 	f, err := os.Open(t.ledger.files.path + headSuffix)
 	if err != nil {
 		return h, false
 	}
 	defer f.Close()
+
 	text := make([]byte, announceBytes)
 	if _, err := f.ReadAt(text, t.at()); err != nil {
 		return h, false
 	}
+
 	copy(h.Hash[:], text[sha256.Size:])
 	h.Count = binary.BigEndian.Uint64(text[2*sha256.Size:])
 	return h, bytes.Equal(text, announcement(t.stream, h))

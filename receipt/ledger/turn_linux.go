@@ -73,19 +73,23 @@ func (t *ticket) draw(lane int) error {
 		return err
 	}
 	defer t.lock(ofdLock, syscall.F_UNLCK, t.gate, 1)
+
 	var last [8]byte
 	at := lanesBegin + int64(lane)*int64(len(last))
 	if _, err := t.file.ReadAt(last[:], at); err != nil && err != io.EOF {
 		return err
 	}
+
 	n := int64(binary.BigEndian.Uint64(last[:]))
 	if n < 0 || n >= laneBytes/2 { // damaged
 		n = 0
 	}
+
 	t.mine = n + 1
 	if err := t.lock(ofdLock, syscall.F_WRLCK, t.gate+t.mine, 1); err != nil {
 		return err
 	}
+
 	binary.BigEndian.PutUint64(last[:], uint64(t.mine))
 	_, err := t.file.WriteAt(last[:], at)
 	return err
@@ -100,6 +104,7 @@ func (t *ticket) lock(command int, kind int16, from, bytes int64) error {
 	if err != nil {
 		return err
 	}
+
 	var failed error
 	err = raw.Control(func(fd uintptr) {
 		for {
@@ -109,6 +114,7 @@ func (t *ticket) lock(command int, kind int16, from, bytes int64) error {
 			}
 		}
 	})
+
 	if err != nil {
 		return err
 	}

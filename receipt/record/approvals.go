@@ -90,6 +90,7 @@ func (r *run) approval(e *event) *approval {
 	if id == "" {
 		e.fail(CodePayload, e.payload, "the members approval_id and tool_call_id are both missing")
 	}
+
 	a, fresh := r.approvals.entry(id)
 	if fresh {
 		r.room(e)
@@ -99,6 +100,7 @@ func (r *run) approval(e *event) *approval {
 		a.call = call
 		r.approvals.of[call] = id
 	}
+
 	first(&a.tool, e.text(e.payload, "name"))
 	first(&a.action, e.text(e.payload, "action"))
 	first(&r.policy, e.text(e.payload, "policy_ref"))
@@ -121,11 +123,13 @@ func approvalRequired(r *run, e *event) {
 			a.deadline = at
 		}
 	}
+
 	a.ask(r, e)
 	first(&a.session, e.session())
 	if a.request != nil { // asked again: the question is the same
 		return
 	}
+
 	first(&a.action, e.text(nested, "action"))
 	a.input = e.content(e.payload, "input")
 	if args := nested.Member("args"); a.input.IsZero() && !absent(args) {
@@ -147,6 +151,7 @@ func (a *approval) ask(r *run, e *event) {
 			a.notes[name] = value
 		}
 	}
+
 	for _, n := range e.payload.Member("declared_paths").Elements() {
 		name, _ := inWorkspace(r.options.WorkspaceRoot, n.String())
 		if !slices.Contains(bounded(a.declared), name) {
@@ -154,6 +159,7 @@ func (a *approval) ask(r *run, e *event) {
 			r.room(e)
 		}
 	}
+
 	call := e.text(e.payload, "tool_call_id")
 	if call == "" || a.about[call] {
 		return
@@ -275,6 +281,7 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 	if at.IsZero() {
 		at = e.at
 	}
+
 	who := e.actor()
 	ref := e.text(e.payload, "policy_ref")
 	if decision == approved && a.contradicts(e) {
@@ -293,6 +300,7 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 		r.refuse(e, a, decision, byRuntime)
 		return
 	}
+
 	if who == "" && ref != "" {
 		first(&a.policy, ref)
 	}
@@ -300,10 +308,12 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 		first(&a.approver, who)
 		who = ""
 	}
+
 	a.review(r, e, who, at)
 	if byRuntime && !a.decided || !a.granted && !byRuntime {
 		a.grantedAt = at
 	}
+
 	a.granted, a.decided = true, a.decided || byRuntime
 	if c := r.calls.byID[a.call]; a.input.IsZero() && c != nil { // what was asked so far is what was approved
 		a.input = c.arguments.asked
@@ -327,6 +337,7 @@ func (a *approval) review(r *run, e *event, who string, at time.Time) {
 			r.part(e)
 		}
 	}
+
 	add(who)
 	list := e.payload.Member("reviewers")
 	for _, n := range list.Elements() {
@@ -338,6 +349,7 @@ func (a *approval) review(r *run, e *event, who string, at time.Time) {
 			return
 		}
 	}
+
 	for _, s := range e.elements(e.payload, "signatures") {
 		if len(a.signatures) == maxReviewers {
 			e.exceed(limitReviewers, e.payload, maxReviewers+1)
@@ -453,6 +465,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 	if actor == "" && a.policy != "" {
 		actor = "policy:" + a.policy
 	}
+
 	action := cmp.Or(a.action, a.tool)
 	if c := r.calls.byID[a.call]; action == "" && c != nil {
 		action = c.tool
@@ -461,6 +474,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 		t.untold(place + "/decision")
 		t.untold(place + "/decided_at")
 	}
+
 	if a.mute {
 		t.untold(place + "/decision")
 	}
@@ -470,6 +484,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 	if a.rewrites {
 		t.contradicts(place, inputsDiffer)
 	}
+
 	if a.stray {
 		t.contradicts(place, otherSession)
 	}
@@ -477,6 +492,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 		ApprovalID: a.id, Actor: t.name(place+"/actor", actor, actorHost), Action: t.name(place+"/action", action, "tool_call"), Decision: decision,
 		DecidedAt: receipt.At(at), EvidenceHash: a.evidenceHash(),
 	}
+
 	if a.required > 0 || len(a.reviewers) > 1 || len(a.signatures) > 0 {
 		reviewers := []any{}
 		for _, who := range a.reviewers {
@@ -487,12 +503,14 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 			entry.QuorumProof["signatures"] = a.signatures
 		}
 	}
+
 	if a.raw != "" {
 		if entry.QuorumProof == nil {
 			entry.QuorumProof = receipt.Object{}
 		}
 		entry.QuorumProof["raw_decision"] = a.raw
 	}
+
 	return entry
 }
 
@@ -504,6 +522,7 @@ func (a *approval) evidenceHash() canon.Digest {
 	if a.request == nil {
 		text = append(text, "null"...)
 	}
+
 	text = append(append(text, a.request...), `,"response":`...)
 	switch len(a.evidence) {
 	case 0:
@@ -516,5 +535,6 @@ func (a *approval) evidenceHash() canon.Digest {
 		}
 		text = append(text, ']')
 	}
+
 	return canon.Sum(append(text, '}'))
 }

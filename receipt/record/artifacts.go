@@ -38,6 +38,7 @@ func artifactChanged(r *run, e *event) {
 		last(&a.uri, uri)
 		last(&a.digest, digest)
 	}
+
 	if e.flag(p, "applied") {
 		r.write(e, p, e.text(p, "tool_call_id"), fromArtifact)
 	}

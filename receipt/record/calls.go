@@ -64,16 +64,19 @@ func (r *run) call(e *event) *call {
 		r.room(e)
 		c.id, c.meta = id, receipt.Object{}
 	}
+
 	p := e.payload
 	name := e.text(p, "name")
 	c.names = c.names || name != "" && c.tool != "" && name != c.tool
 	first(&c.tool, name)
 	c.describe(e)
+
 	for _, name := range []string{"duration_ms", "execution_duration_ms"} {
 		if n := e.optionalCount(p, name); n != nil {
 			c.meta[name] = *n
 		}
 	}
+
 	c.executed = c.executed || e.flag(p, "executed") || e.count(p, "execution_duration_ms") > 0
 	first(&r.policy, e.text(p, "policy_ref"))
 	r.serve(e, c)
@@ -229,6 +232,7 @@ func (r *run) close(e *event, outcome string) *call {
 	if c.arguments.asked.IsZero() && c.arguments.changed.IsZero() {
 		c.arguments.asked = input
 	}
+
 	c.arguments.run(input, byRuntime)
 	c.output.tell(e.content(e.payload, "output"), byRuntime)
 	r.report(e, c, byRuntime)
@@ -239,11 +243,13 @@ func (r *run) close(e *event, outcome string) *call {
 	case outcome == "failed" && (category == categoryCanceled || category == "" && c.category == categoryCanceled):
 		outcome = "canceled"
 	}
+
 	c.byRuntime = c.byRuntime || byRuntime
 	c.outcomes = c.outcomes || c.outcome != "" && c.outcome != outcome
 	if c.outcome == "" || c.outcome == "succeeded" {
 		c.outcome = outcome
 	}
+
 	return c
 }
 
@@ -323,12 +329,14 @@ func (r *run) callEntry(t *telling, at string, c *call) receipt.ToolCall {
 	for name, value := range c.meta {
 		meta[name] = value
 	}
+
 	input := c.arguments.last()
 	for _, asked := range []canon.Digest{c.arguments.asked, c.arguments.requested} {
 		if !asked.IsZero() && asked != input {
 			meta["requested_input_hash"] = asked.String()
 		}
 	}
+
 	category := c.category
 	switch {
 	case c.outcome == "" && c.rejection != "":
@@ -339,6 +347,7 @@ func (r *run) callEntry(t *telling, at string, c *call) receipt.ToolCall {
 		meta["incomplete"] = true
 		t.untold(at + "/status")
 	}
+
 	if category != "" {
 		meta["error_category"] = category
 	}
@@ -359,6 +368,7 @@ func (r *run) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 			t.contradicts(at, what)
 		}
 	}
+
 	if len(g.declared) > 0 {
 		entry.Metadata["declared_paths"] = g.declared
 	}
@@ -367,6 +377,7 @@ func (r *run) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 			entry.Metadata[name] = value
 		}
 	}
+
 	scope, _ := entry.Metadata["mutation_scope"].(string)
 	if entry.Status == "succeeded" && scope != "" && scope != "read_only" && !r.effects.wrote[c.id] {
 		entry.Metadata["writes_undeclared"] = true

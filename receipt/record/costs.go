@@ -82,11 +82,13 @@ func (s *costs) spend(r *run, e *event, ofModel bool) {
 	if amount == nil && input == nil && output == nil && !ofModel {
 		return
 	}
+
 	told := amount != nil || input != nil || output != nil
 	whole := told && !ofModel && s.wholes.spanOf(kindOfSpan(e))
 	if told && ofModel {
 		s.wholes.within++
 	}
+
 	provider, model := e.text(p, "provider"), e.text(p, "model")
 	key := provider + "\x00" + model
 	c, fresh := s.entry(key)
@@ -95,6 +97,7 @@ func (s *costs) spend(r *run, e *event, ofModel bool) {
 		r.room(e)
 		c.provider, c.model = provider, model
 	}
+
 	c.whole = c.whole || whole
 	s.doubt(e, c)
 	s.count(e, &c.input, &s.input, input, ofModel)
@@ -103,6 +106,7 @@ func (s *costs) spend(r *run, e *event, ofModel bool) {
 		c.free, s.free = c.free || ofModel, s.free || ofModel
 		return
 	}
+
 	s.pay(e, currency)
 	c.priced, s.priced = true, true
 	c.amount.add(amount)
@@ -202,6 +206,7 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 		p.doubtful = p.doubtful || p.whole && overlap
 		c.ProviderBreakdown = append(c.ProviderBreakdown, p.entry(t, indexed("/cost/provider_breakdown", i)))
 	}
+
 	total, share := s.total, s.account.share()
 	if (s.doubtful || s.wholes.overlap()) && (share == nil || share.Cmp(&total.Int) < 0) {
 		s.atMost(t)
@@ -227,6 +232,7 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 			c.ProviderBreakdown = append(c.ProviderBreakdown, receipt.ProviderCost{Provider: "unknown", Amount: rest.float()})
 		}
 	}
+
 	c.Total = total.float()
 	switch {
 	case share != nil || r.replay.is && !s.priced && !s.free && !r.spans.of(spanModel): // a replay calls no model unless it says so
@@ -238,6 +244,7 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 			t.floor("/autonomy_budget/consumed/usd")
 		}
 	}
+
 	return c
 }
 

@@ -34,6 +34,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 	case !r.Ended():
 		return nil, ErrNotEnded
 	}
+
 	if told := r.run.replay.told; told != nil && !r.run.replay.is {
 		return nil, told
 	}
@@ -42,10 +43,12 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 	if d.Subject, err = r.subject(d); err != nil {
 		return nil, err
 	}
+
 	if n := textOf(reflect.ValueOf(d)); n > receipt.MaxBytes { // before it is written out
 		limit := exceeded("receipt.MaxBytes", int64(n))
 		return nil, &Error{Index: r.index, Code: CodeLimit, Detail: limit.Error(), err: limit}
 	}
+
 	log, told := r.logMaterial()
 	d.ReplayInput.Materials = append([]receipt.Material{log}, d.ReplayInput.Materials...)
 	if !told && d.ReplayInput.Determinism == "byte_deterministic" {
@@ -54,6 +57,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 	if err := missing(d); err != nil {
 		return nil, err
 	}
+
 	if d.IssuedAt.Before(d.Lifecycle.CompletedAt.Time) {
 		return nil, &OptionError{"IssuedAt", fmt.Sprintf("is %s, before the end of the task, %s", d.IssuedAt, d.Lifecycle.CompletedAt)}
 	}
@@ -63,6 +67,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 			return nil, err
 		}
 	}
+
 	if _, err := sealer.Seal(d, chain.Head{}); err != nil { // what is yielded can be sealed
 		return nil, err
 	}
@@ -155,11 +160,13 @@ func (r *run) draft() *receipt.Draft {
 			c.gate = g
 		}
 	}
+
 	created, started, ended := r.clock()
 	if started.IsZero() { // canceled or failed before it started
 		started = ended
 		t.untold("/lifecycle/started_at")
 	}
+
 	d := &receipt.Draft{
 		ReceiptID: cmp.Or(o.ReceiptID, r.receiptID()),
 		Issuer:    o.Issuer,
@@ -172,18 +179,21 @@ func (r *run) draft() *receipt.Draft {
 		Trust:     receipt.TrustTiers{StartTier: r.startTier, EndTier: r.tier, PolicyRef: cmp.Or(o.PolicyRef, r.policy)},
 		Deltas:    r.deltaList(),
 	}
+
 	if !o.IssuedAt.IsZero() {
 		d.IssuedAt = receipt.At(o.IssuedAt)
 	}
 	if !created.IsZero() {
 		d.Lifecycle.CreatedAt = receipt.At(created)
 	}
+
 	d.Approvals = r.approvals.entries(r, t)
 	d.Cost, d.ModelRoute = r.costs.cost(r, t), r.models.route(r, t)
 	d.SideEffects = receipt.SideEffects{NetworkEgress: r.networkEgress(t), ToolCalls: r.toolCalls(t), A2AHandoffs: r.handoffList(t)}
 	d.ReplayInput = r.replayInput()
 	d.AutonomyBudget = receipt.AutonomyBudget{Limit: r.limit, Consumed: r.consumed(t, d.Cost.Total, ended.Sub(started))}
 	r.withhold(d, t)
+
 	for at := range r.twoNames {
 		t.contradicts(at, namesDiffer)
 	}
@@ -198,11 +208,13 @@ func (r *run) withhold(d *receipt.Draft, t *telling) {
 	for _, at := range slices.Sorted(slices.Values(r.failureWithheld)) { // not in the order in which somebody wrote members
 		d.Redactions = append(d.Redactions, receipt.Redaction{Field: at, Reason: "hidden reasoning"})
 	}
+
 	writes, paths := r.fileWrites(t)
 	d.SideEffects.FSWrites = writes
 	for _, at := range paths {
 		d.Redactions = append(d.Redactions, receipt.Redaction{Field: at, Reason: "path outside the workspace"})
 	}
+
 	artifacts, uris := r.finalArtifacts(t)
 	d.FinalArtifacts = artifacts
 	d.Redactions = append(d.Redactions, uris...)
@@ -220,11 +232,13 @@ func (r *run) consumed(t *telling, total float64, took time.Duration) receipt.Am
 		USD: r.costs.spent(total), InputTokens: r.costs.input.number(t, at+"/input_tokens"), OutputTokens: r.costs.output.number(t, at+"/output_tokens"),
 	}
 	pending := map[string]bool{} // calls that were asked for and not approved
+
 	for _, p := range r.approvals.order {
 		if decision, _, _ := p.decision(r); decision != approved && p.call != "" {
 			pending[p.call] = true
 		}
 	}
+
 	calls := int64(0)
 	for _, c := range r.calls.order {
 		if !r.dropped(c) && r.dispatched(c, pending) {
@@ -234,6 +248,7 @@ func (r *run) consumed(t *telling, total float64, took time.Duration) receipt.Am
 			}
 		}
 	}
+
 	a.ToolCalls = &calls
 	ms := took.Milliseconds()
 	if r.replay.is {
@@ -242,6 +257,7 @@ func (r *run) consumed(t *telling, total float64, took time.Duration) receipt.Am
 		first(&a.InputTokens, new(int64))
 		first(&a.OutputTokens, new(int64))
 	}
+
 	if ms >= 0 {
 		a.WallTimeMS = &ms
 	}
@@ -257,23 +273,27 @@ func (r *run) metadata() receipt.Object {
 			m[name] = value
 		}
 	}
+
 	if !r.replay.sourceHash.IsZero() {
 		m["source_receipt_hash"] = r.replay.sourceHash.String()
 	}
 	if r.memoryWrites > 0 {
 		m["memory_writes"] = r.memoryWrites
 	}
+
 	dropped := 0
 	for _, c := range r.calls.order {
 		if r.dropped(c) {
 			dropped++
 		}
 	}
+
 	if dropped > 0 {
 		m["not_dispatched"] = dropped
 	}
 	if r.trigger != nil {
 		m["trigger"] = r.trigger
 	}
+
 	return m
 }

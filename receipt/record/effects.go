@@ -71,11 +71,13 @@ func (r *run) report(e *event, c *call, byRuntime bool) {
 	if !absent(e.payload.Member("network_egress")) {
 		c.sent |= by
 	}
+
 	for _, n := range e.elements(e.payload, "fs_writes") {
 		if r.write(e, n, c.id, by); e.err != nil {
 			return
 		}
 	}
+
 	for _, n := range e.elements(e.payload, "network_egress") {
 		if r.reach(e, n, "", c.id, by); e.err != nil {
 			return
@@ -90,6 +92,7 @@ func (r *run) write(e *event, n canon.Node, callID string, by origin) {
 		path: e.required(n, "path"), operation: e.text(n, "operation"), call: callID, by: by, event: e.index, twice: e.twice,
 		before: e.digest(n, "before_sha256"), after: e.digest(n, "after_sha256"),
 	}
+
 	switch w.operation {
 	case "", "create", "modify", "delete":
 	case "rename":
@@ -142,6 +145,7 @@ func (s *effects) change(w write, root string) (added bool) {
 	if !ok {
 		name = w.path
 	}
+
 	key := [2]string{w.call, name}
 	if w.call != "" {
 		for _, have := range bounded(s.written[key]) {
@@ -154,6 +158,7 @@ func (s *effects) change(w write, root string) (added bool) {
 			}
 		}
 	}
+
 	s.writes = append(s.writes, &w)
 	s.written[key] = append(s.written[key], &w)
 	return true
@@ -175,6 +180,7 @@ func (s *effects) send(x egress) (added bool) {
 			}
 		}
 	}
+
 	s.egress = append(s.egress, &x)
 	s.reached[key] = append(s.reached[key], &x)
 	return true
@@ -206,6 +212,7 @@ func (r *run) fileWrites(t *telling) (list []receipt.FileWrite, withheld []strin
 		if c := r.calls.byID[w.call]; c != nil && c.wrote&^w.by != 0 {
 			t.contradicts(at, notInReport)
 		}
+
 		if w.twice {
 			t.contradicts(at, spanEndedTwice)
 		}
@@ -214,6 +221,7 @@ func (r *run) fileWrites(t *telling) (list []receipt.FileWrite, withheld []strin
 			BeforeSHA256: receipt.NullableDigest{Digest: w.before}, AfterSHA256: receipt.NullableDigest{Digest: w.after},
 		})
 	}
+
 	if r.tellsPart(func(c *call) bool { return c.wrote != 0 || r.effects.wrote[c.id] || c.writesNothing() }) || r.effects.failed || r.spans.of(spanFiles) {
 		t.partly("/side_effects/fs_writes", len(list))
 	}
@@ -229,6 +237,7 @@ func (r *run) networkEgress(t *telling) []receipt.NetworkEgress {
 		if s.by == fromRequest && r.unsent(c) { // it was announced, and not done
 			continue
 		}
+
 		at := indexed("/side_effects/network_egress", len(list))
 		purpose := s.purpose
 		if c != nil {
@@ -237,6 +246,7 @@ func (r *run) networkEgress(t *telling) []receipt.NetworkEgress {
 		if s.by == fromRequest && !r.closed(c) && !r.ran(c) {
 			t.untold(at)
 		}
+
 		if c != nil && c.sent&^s.by != 0 && s.by != fromRequest {
 			t.contradicts(at, notInReport)
 		}
@@ -248,6 +258,7 @@ func (r *run) networkEgress(t *telling) []receipt.NetworkEgress {
 		}
 		list = append(list, receipt.NetworkEgress{Destination: s.destination, Purpose: t.name(at+"/purpose", purpose, "unknown"), BytesSent: s.bytes})
 	}
+
 	if r.tellsPart(func(c *call) bool { return c.sent != 0 || sent[c.id] || c.sendsNothing() }) || r.spans.of(spanHTTP) {
 		t.partly("/side_effects/network_egress", len(list))
 	}

@@ -44,17 +44,20 @@ func readEvent(index int, doc *canon.Document) (*event, *Error) {
 	if k := e.root.Kind(); k != canon.KindObject {
 		return nil, e.fail(CodeMalformed, e.root, "expected an event, a JSON object")
 	}
+
 	e.kind = e.required(e.root, "event")
 	e.id = e.required(e.root, "id")
 	if o := e.root.Member("object"); !absent(o) && o.String() != "event" {
 		e.fail(CodeMalformed, o, `expected "event"`)
 	}
+
 	named := e.root.Member("resource")
 	e.resource = resource{e.required(named, "object"), e.required(named, "id")}
 	e.sequence = e.count(e.root, "sequence")
 	if e.root.Member("sequence").IsZero() {
 		e.fail(CodeMalformed, e.root, "the member sequence is missing")
 	}
+
 	e.at = e.time(e.root, "created_at")
 	if e.at.IsZero() {
 		e.fail(CodeMalformed, e.root, "the member created_at is missing")
@@ -65,12 +68,14 @@ func readEvent(index int, doc *canon.Document) (*event, *Error) {
 	if e.task = e.text(e.root, "task_id"); e.task == "" && e.resource.object == "task" {
 		e.task = e.resource.id
 	}
+
 	if e.err != nil {
 		if e.err.Code == CodePayload {
 			e.err.Code = CodeMalformed
 		}
 		return nil, e.err
 	}
+
 	return e, nil
 }
 
@@ -243,6 +248,7 @@ func (e *event) elements(of canon.Node, name string) []canon.Node {
 		e.fail(CodePayload, list, "expected an array")
 		return nil
 	}
+
 	all := make([]canon.Node, 0, min(list.Len(), MaxEntries))
 	for _, n := range list.Elements() {
 		if n.Kind() != canon.KindObject {
@@ -251,6 +257,7 @@ func (e *event) elements(of canon.Node, name string) []canon.Node {
 		}
 		all = append(all, n)
 	}
+
 	return all
 }
 

@@ -36,6 +36,7 @@ func (f *Frames) add(at time.Time, from Sender, root canon.Node) error {
 		f.counts.Frames++
 		f.request(fr)
 	}
+
 	return f.finish(fr)
 }
 
@@ -49,11 +50,13 @@ func (f *Frames) request(fr *frame) {
 	case by != SenderUnknown && fr.from != by:
 		fr.fail(CodeMalformed, fr.root.Member("method"), "expected one that the %s sends: this is of the %s", fr.from, by)
 	}
+
 	if key == methodUpdate {
 		fr.update = fr.params.Member("update")
 		fr.required(fr.params, "sessionId")
 		key += " " + fr.required(fr.update, "sessionUpdate")
 	}
+
 	k, known := f.table[key]
 	fr.kind = key
 	mine := fr.err == nil && f.ofSession(fr) // of another session nothing is kept
@@ -127,6 +130,7 @@ func (f *Frames) loads(fr *frame, key string) bool {
 	default:
 		return f.running()
 	}
+
 	if f.running() {
 		fr.fail(CodeAmbiguous, u, "the session is loaded while the task runs: nothing tells whether this is of an earlier turn")
 		return true
@@ -148,6 +152,7 @@ func (f *Frames) expect(fr *frame, answer func(fr *frame)) {
 		fr.exceed("MaxPending", id, f.open)
 		return
 	}
+
 	key := string(id.AppendCanonical(nil))
 	if f.recorder.run.charge(&fr.event, id, len(key)+requestCost); fr.err != nil {
 		return
@@ -168,6 +173,7 @@ func (f *Frames) response(fr *frame) {
 		fr.fail(CodeMalformed, fr.root, "expected a method, a result or an error")
 		return
 	}
+
 	key := string(id.AppendCanonical(nil))
 	all := f.pending[key]
 	fits := slices.DeleteFunc(slices.Clone(all), func(p pending) bool {
@@ -176,6 +182,7 @@ func (f *Frames) response(fr *frame) {
 	if len(fits) > 1 {
 		fits = slices.DeleteFunc(fits, func(p pending) bool { return !shaped(p.method, fr.root.Member("result")) })
 	}
+
 	switch len(fits) {
 	case 0:
 		if len(all) > 1 {
@@ -188,10 +195,12 @@ func (f *Frames) response(fr *frame) {
 		fr.fail(CodeAmbiguous, id, "%d open requests could have this response; say who sent the frames", len(fits))
 		return
 	}
+
 	f.pending[key] = slices.DeleteFunc(slices.Clone(all), func(p pending) bool { return p.index == fits[0].index })
 	if len(f.pending[key]) == 0 {
 		delete(f.pending, key)
 	}
+
 	f.open--
 	f.recorder.run.free(len(key) + requestCost)
 	fr.kept = f.recorder.run.budget

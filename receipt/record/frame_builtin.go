@@ -15,6 +15,7 @@ func translateBuiltin(f *Frames, fr *frame) {
 		f.counts.Silent++
 		return
 	}
+
 	id := cmp.Or(fr.str(p, "toolCallId", "tool_call_id", "callId", "call_id"), f.builtinID(fr))
 	input := harn(p, "args", "arguments", "input", "payload")
 	f.emit(fr, "tool.requested", members{"tool_call_id": id, "name": name, "input": input, "executor": "host_bridge"})

@@ -58,6 +58,7 @@ func (f *Frames) describe(fr *frame, c *frameCall, n canon.Node) {
 			}
 		}
 	}
+
 	for _, block := range fr.elements(n, "content") {
 		if fr.err != nil {
 			return
@@ -107,6 +108,7 @@ func (f *Frames) preview(fr *frame, c *frameCall, diff canon.Node) {
 		}
 		p.before = d
 	}
+
 	old, text := diff.Member("oldText"), diff.Member("newText")
 	p.create = absent(old) && p.before.IsZero()
 	if whole := p.create || old.Kind() == canon.KindString && canon.Sum(old.Text()) == p.before; whole && text.Kind() == canon.KindString {
@@ -115,6 +117,7 @@ func (f *Frames) preview(fr *frame, c *frameCall, diff canon.Node) {
 	if c.previews == nil {
 		c.previews = map[string]preview{}
 	}
+
 	key := f.placed(name)
 	if _, again := c.previews[key]; !again {
 		f.recorder.run.charge(&fr.event, diff, partCost)
@@ -154,6 +157,7 @@ func (f *Frames) updated(fr *frame, c *frameCall) {
 	if p := harn(u, "parsing"); p.Kind() == canon.KindBool {
 		c.candidate = p.Bool()
 	}
+
 	running := status == "in_progress"
 	ran := running || c.executed || fr.count(harnOf(u, "executionDurationMs"), "executionDurationMs") > 0 || fr.str(u, "mutationStatus") == "applied"
 	ends := status == "completed" || status == "failed"
@@ -164,6 +168,7 @@ func (f *Frames) updated(fr *frame, c *frameCall) {
 	if running || ends {
 		c.candidate = false
 	}
+
 	if !c.candidate {
 		f.announce(fr, c, running)
 	}
@@ -206,6 +211,7 @@ func (f *Frames) announce(fr *frame, c *frameCall, running bool) {
 	if isWord(callStatuses(), raw) {
 		raw = ""
 	}
+
 	news = news || raw != ""
 	if absent(input) {
 		input = canon.Node{}
@@ -216,16 +222,19 @@ func (f *Frames) announce(fr *frame, c *frameCall, running bool) {
 			c.running = d
 		}
 	}
+
 	if !news {
 		f.counts.Silent++
 		return
 	}
+
 	first(&c.server, server)
 	c.announced = true
 	kind := "tool.requested"
 	if c.server != "" {
 		kind = "agent.mcp_tool_use"
 	}
+
 	audit := harn(fr.update, "audit")
 	f.emit(fr, kind, members{
 		"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": input, "server": c.server, "executor": executor, "executed": running, "raw_status": raw,
@@ -247,11 +256,13 @@ func (f *Frames) closeCall(fr *frame, c *frameCall, status string) {
 	if executor == "mcp_server" {
 		server = cmp.Or(server, c.server)
 	}
+
 	p := members{
 		"tool_call_id": c.id, "kind": c.kind, "input": u.Member("rawInput"), "output": u.Member("rawOutput"), "executor": executor, "server": server,
 		"output_uri": fr.str(u, "outputUri"), "duration_ms": harn(u, "durationMs"), "execution_duration_ms": harn(u, "executionDurationMs"),
 		"executed": c.executed, "fs_writes": f.writes(fr, c, status), "content_sha256": c.saying(),
 	}
+
 	category := fr.str(u, "errorCategory")
 	if status == "completed" || c.reached(fr, category) {
 		p["network_egress"] = c.egress(u, server)
@@ -302,6 +313,7 @@ func (f *Frames) writes(fr *frame, c *frameCall, status string) any {
 	default: // it is not known
 		return nil
 	}
+
 	paths := c.paths
 	if changed := harn(fr.update, "changedPaths"); !changed.IsZero() {
 		paths = nil
@@ -312,10 +324,12 @@ func (f *Frames) writes(fr *frame, c *frameCall, status string) any {
 	if c.kind == "move" && len(paths) == 2 {
 		return []members{{"operation": "rename", "from": paths[0], "path": paths[1]}}
 	}
+
 	var all []members
 	for _, name := range paths {
 		all = append(all, c.written(name, f.placed(name), status))
 	}
+
 	return all
 }
 
@@ -332,11 +346,13 @@ func (c *frameCall) written(name, place, status string) members {
 	case previewed, c.kind == "edit", c.kind == "move":
 		w["operation"] = "modify"
 	}
+
 	if !p.before.IsZero() {
 		w["before_sha256"] = p.before.String()
 	}
 	if !p.after.IsZero() && status == "completed" {
 		w["after_sha256"] = p.after.String()
 	}
+
 	return w
 }

@@ -58,12 +58,14 @@ func frameKinds() []frameKind {
 		{"session/update usage_update", "span.updated of kind usage", "cumulative: the last one counts", translateUsage},
 		{methodBuiltin, "tool.requested; by its response tool.completed or tool.failed", "a tool of the host; its id is the call's, else builtin: and the request's", translateBuiltin},
 	}
+
 	for _, name := range []string{"session/input", "session/inject", "agent/user_message", "user_message"} {
 		all = append(all, frameKind{name, "user.message", "its params by their digest", translateInput})
 	}
 	for _, name := range silentUpdates() {
 		all = append(all, frameKind{Frame: "session/update " + name})
 	}
+
 	for _, name := range silentMethods() {
 		all = append(all, frameKind{Frame: name})
 	}

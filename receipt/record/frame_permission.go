@@ -16,6 +16,7 @@ func translatePermission(f *Frames, fr *frame) {
 	if request.IsZero() {
 		request = harn(fr.params, "approvalRequest")
 	}
+
 	callID := fr.required(call, "toolCallId")
 	name := cmp.Or(fr.str(call, "toolName"), fr.text(call, "title"))
 	asked := cmp.Or(fr.text(request, "id"), callID)
@@ -24,6 +25,7 @@ func translatePermission(f *Frames, fr *frame) {
 	if absent(input) {
 		input = request.Member("args")
 	}
+
 	c := f.call(fr, callID)
 	first(&c.name, name)
 	f.describe(fr, c, call)
@@ -31,11 +33,13 @@ func translatePermission(f *Frames, fr *frame) {
 	if absent(mutation) {
 		mutation = harn(call, "mutation", "audit")
 	}
+
 	f.emit(fr, "tool.approval_required", members{
 		"mutation_scope": fr.text(mutation, "mutation_scope"), "run_id": fr.text(mutation, "run_id"), "worker_id": fr.text(mutation, "worker_id"),
 		"declared_paths": fr.declared(call), "approval_id": id, "tool_call_id": callID, "name": c.name, "action": cmp.Or(fr.text(request, "action"), c.name), "input": input,
 		"approvers_required": request.Member("approvers_required"), "deadline": request.Member("deadline"), "policy_ref": fr.policyRef(call, fr.params),
 	})
+
 	options := f.offered(fr)
 	f.expect(fr, func(fr *frame) {
 		f.asked[asked].open = false
@@ -50,6 +54,7 @@ func (fr *frame) declared(call canon.Node) any {
 			return n
 		}
 	}
+
 	list := []byte{'['}
 	for _, entry := range harn(fr.params, "declaredPathEntries").Elements() {
 		if len(list) > 1 {
@@ -57,6 +62,7 @@ func (fr *frame) declared(call canon.Node) any {
 		}
 		list = canon.AppendString(list, fr.required(entry, "path"))
 	}
+
 	if len(list) == 1 {
 		return nil
 	}
@@ -83,11 +89,13 @@ func (f *Frames) ask(id string) string {
 	if q.open {
 		return q.id
 	}
+
 	q.id, q.open = id, true
 	for f.given[q.id] {
 		q.count++
 		q.id = id + "#" + strconv.Itoa(q.count)
 	}
+
 	f.given[q.id] = true
 	first(&q.first, q.id)
 	return q.id
@@ -120,6 +128,7 @@ func (f *Frames) permitted(fr *frame, options []byte, id, callID string) {
 			return
 		}
 	}
+
 	a := newAnswer(fr.root, offered.Root())
 	p := members{"approval_id": id, "tool_call_id": callID, "actor": fr.str(a.result, "reviewer")}
 	decision := a.decide(f.outcomes)
@@ -131,6 +140,7 @@ func (f *Frames) permitted(fr *frame, options []byte, id, callID string) {
 		f.emit(fr, "tool.approved", p)
 		return
 	}
+
 	p["decision"] = decision
 	p["reason"] = cut(cmp.Or(fr.text(fr.root.Member("error"), "message"), fr.text(a.result, "reason")))
 	if p["reason"] == "" && a.granted().Kind() == canon.KindBool {
@@ -180,10 +190,12 @@ func translateAsked(f *Frames, fr *frame) {
 		f.emit(fr, "hitl.question_asked", members{"request_id": id, "content_sha256": hashOf(fr.about()).String()})
 		return
 	}
+
 	if id == "" {
 		fr.fail(CodePayload, fr.about(), "the member request_id is missing")
 		return
 	}
+
 	action := fr.text(request, "action")
 	f.emit(fr, "tool.approval_required", members{
 		"approval_id": f.ask(id), "action": action, "name": action, "input": request.Member("args"), "tool_call_id": fr.text(request, "tool_call_id"),
@@ -264,6 +276,7 @@ func (f *Frames) settle(fr *frame, h *held) {
 	default:
 		h.ready = true
 	}
+
 	for _, next := range f.held.to(h.id) {
 		if !next.ready {
 			return

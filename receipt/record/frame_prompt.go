@@ -24,6 +24,7 @@ func translatePrompt(f *Frames, fr *frame) {
 		f.expect(fr, nil)
 		return
 	}
+
 	if !f.prompted {
 		f.emit(fr, "task.submitted", members{})
 	}
@@ -57,6 +58,7 @@ func (f *Frames) stopped(fr *frame) {
 		f.emit(fr, "task.failed", members{"failure": members{"code": "rpc_error", "message": cut(fr.text(fault, "message"))}})
 		return
 	}
+
 	reason := fr.text(fr.root.Member("result"), "stopReason")
 	kind := "task.failed"
 	for _, s := range stopReasons() {
@@ -64,6 +66,7 @@ func (f *Frames) stopped(fr *frame) {
 			kind = s.Event
 		}
 	}
+
 	if kind != "task.failed" {
 		f.emit(fr, kind, members{})
 		return

@@ -32,6 +32,7 @@ func (s *speech) block(n canon.Node) {
 		s.sum.Write(text)
 		return
 	}
+
 	s.endText()
 	if s.blocks++; s.blocks > 1 {
 		s.sum.Write([]byte{','})

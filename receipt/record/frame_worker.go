@@ -39,26 +39,31 @@ func translateWorker(f *Frames, fr *frame) {
 		fr.fail(CodePayload, u, "the member workerId is missing or empty")
 		return
 	}
+
 	meta := harn(u, "metadata")
 	if meta.IsZero() {
 		meta = u.Member("content").Member("metadata")
 	}
+
 	w := f.workers[id]
 	if w == nil {
 		w = &worker{name: cmp.Or(read("workerName", "worker_name"), id), task: cmp.Or(fr.text(meta, "child_run_id"), id)}
 		f.workers[id] = w
 	}
+
 	status := read("status")
 	for _, e := range workerEvents() {
 		if status == "" && e.Event == read("event") {
 			status = e.Status
 		}
 	}
+
 	for name := range meta.Members() {
 		if s := name.String(); s != "child_run_id" && s != "receipt_id" {
 			f.counts.Dropped++
 		}
 	}
+
 	if !absent(harn(u, "audit")) {
 		f.counts.Dropped++
 	}
@@ -68,6 +73,7 @@ func translateWorker(f *Frames, fr *frame) {
 		f.counts.Silent++
 		return
 	}
+
 	w.status = state
 	f.emit(fr, "agent.handoff", members{"target_agent": w.name, "task_id": w.task, "status": status, "receipt_id": receiptID})
 }
@@ -83,6 +89,7 @@ func translateHandoff(f *Frames, fr *frame) {
 		}
 		first(&target, fr.text(h, name))
 	}
+
 	f.emit(fr, "agent.handoff", members{
 		"target_agent": target,
 		"task_id":      cmp.Or(fr.text(h, "task_id"), fr.text(h, "child_run_id"), fr.str(fr.update, "handoffId")),

@@ -157,6 +157,7 @@ func (f *Frames) event(at time.Time, kind string, payload canon.Node) error {
 		f.err = fr.fail(CodeMalformed, payload, "expected an object as payload")
 		return f.err
 	}
+
 	text := payload.AppendCanonical(nil)
 	about := cmp.Or(payload.Member("approval_id").String(), payload.Member("request_id").String())
 	if fr.kept = f.recorder.run.budget; about == "" || !f.waits(fr, about, kind, text) {
@@ -164,6 +165,7 @@ func (f *Frames) event(at time.Time, kind string, payload canon.Node) error {
 		fr.marks, f.marks = f.marks, [2]canon.Node{}
 		f.emitText(fr, kind, text)
 	}
+
 	return f.finish(fr)
 }
 
@@ -209,12 +211,14 @@ func (f *Frames) emitText(fr *frame, kind string, payload []byte) {
 		f.err = fr.fail(CodeTime, canon.Node{}, "nothing tells when it was sent")
 		return
 	}
+
 	f.emitted++
 	f.text = f.envelope(f.text[:0], fr, kind, payload)
 	err := f.out.Parse(f.text, canon.Limits{Bytes: 2 * MaxLine})
 	if err == nil {
 		err = f.recorder.AddDocument(f.out)
 	}
+
 	var refused *Error
 	if errors.As(err, &refused) { // it names the frame, not the event made of it
 		again := *refused
@@ -239,6 +243,7 @@ func (f *Frames) envelope(b []byte, fr *frame, kind string, payload []byte) []by
 	if f.session != "" {
 		b = canon.AppendString(append(b, `,"session_id":`...), f.session)
 	}
+
 	if o.WorkspaceRef != "" {
 		b = canon.AppendString(append(b, `,"workspace_id":`...), o.WorkspaceRef)
 	}
@@ -247,6 +252,7 @@ func (f *Frames) envelope(b []byte, fr *frame, kind string, payload []byte) []by
 			b = n.AppendCanonical(append(b, name...))
 		}
 	}
+
 	return append(append(append(b, `,"payload":`...), payload...), '}')
 }
 
@@ -277,6 +283,7 @@ func (m members) append(b []byte) []byte {
 		}
 		first = false
 	}
+
 	return append(b, '}')
 }
 

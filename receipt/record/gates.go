@@ -37,10 +37,12 @@ func (s *approvals) gates(r *run) map[string]gate {
 		default:
 			g.refused = true
 		}
+
 		g.declared = append(g.declared, a.declared...)
 		if g.notes == nil {
 			g.notes, g.differ = map[string]string{}, map[string]bool{}
 		}
+
 		for name, value := range a.notes {
 			if have := g.notes[name]; a.differ[name] || have != "" && disagree(name, have, value) {
 				g.differ[name] = true
@@ -49,6 +51,7 @@ func (s *approvals) gates(r *run) map[string]gate {
 		}
 		all[a.call] = g
 	}
+
 	return all
 }
 

@@ -74,11 +74,13 @@ func (r *run) replayInput() receipt.ReplayInput {
 		}
 		in.Materials = append(in.Materials, m)
 	}
+
 	for _, run := range []*run{r, r.source} {
 		if run != nil && (run.unrecorded() || run.models.spoke && !models) {
 			in.Determinism = "best_effort"
 		}
 	}
+
 	if r.replay.unavailable != "" {
 		in.Determinism, in.UnavailableReason = "unavailable", r.replay.unavailable
 	}

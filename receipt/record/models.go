@@ -32,6 +32,7 @@ func (s *models) call(r *run, e *event, completed bool) {
 	if !completed {
 		return
 	}
+
 	r.materials.add(material{Material: receipt.Material{
 		Kind: "llm_provider_response", ID: fmt.Sprintf("llm:%s:%d", agent, s.calls[agent]),
 		URI: e.text(p, "response_uri"), SHA256: e.content(p, "response"),
@@ -61,6 +62,7 @@ func (s *models) take(r *run, e *event, n canon.Node) {
 		chosen := e.model(m)
 		s.chosen = &chosen
 	}
+
 	if list := e.elements(n, "alternatives_considered"); len(list) > 0 {
 		s.alternatives = nil
 		for _, m := range list {
@@ -93,6 +95,7 @@ func (s *models) route(r *run, t *telling) receipt.ModelRoute {
 		route.ChosenModel, route.RoutePolicyReason = receipt.Model{Provider: "none", Model: "none"}, "the source tells of no model call"
 		t.untold(at)
 	}
+
 	last(&route.RoutePolicyReason, s.reason)
 	return route
 }

@@ -29,11 +29,13 @@ func parseMoney(text string) (*money, bool) {
 		}
 		mantissa, exponent = text[:i], n
 	}
+
 	whole, fraction, pointed := strings.Cut(mantissa, ".")
 	digits := whole + fraction
 	if whole == "" || pointed && fraction == "" || strings.Trim(digits, "0123456789") != "" {
 		return nil, false
 	}
+
 	exponent -= len(fraction)
 	kept := strings.TrimRight(digits, "0")
 	exponent += len(digits) - len(kept)
@@ -44,6 +46,7 @@ func parseMoney(text string) (*money, bool) {
 	if exponent < -maxDecimals || exponent > maxWhole || len(kept)+exponent > maxWhole {
 		return nil, false
 	}
+
 	m := new(money)
 	m.SetString(kept+strings.Repeat("0", maxDecimals+exponent), 10)
 	return m, true
@@ -66,14 +69,17 @@ func (e *event) cost(of canon.Node, name string) (m *money, currency string) {
 	if absent(n) {
 		return nil, ""
 	}
+
 	amount := n
 	if n.Kind() == canon.KindObject {
 		amount, currency = n.Member("amount"), e.text(n, "currency")
 	}
+
 	text := amount.String()
 	if amount.Kind() == canon.KindNumber {
 		text = string(amount.Raw())
 	}
+
 	m, ok := parseMoney(text)
 	if !ok {
 		e.fail(CodePayload, n, "expected an amount from 0 to 10^%d with at most %d decimals", maxWhole, maxDecimals)
@@ -82,5 +88,6 @@ func (e *event) cost(of canon.Node, name string) (m *money, currency string) {
 	if currency != "" && (len(currency) != 3 || strings.Trim(currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "") {
 		e.fail(CodePayload, n, "expected a currency of three capital letters")
 	}
+
 	return m, currency
 }

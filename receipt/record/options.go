@@ -62,12 +62,14 @@ func (o Options) normal() (Options, error) {
 	if o.Tier != "" && !slices.Contains(tiers(), o.Tier) {
 		return o, &OptionError{"Tier", fmt.Sprintf("is %s, expected one of %s", quote(o.Tier), strings.Join(tiers(), ", "))}
 	}
+
 	if err := checkSubject(o.Subject); err != nil {
 		return o, err
 	}
 	if len(o.WorkspaceRoot) > 1 {
 		o.WorkspaceRoot = strings.TrimRight(o.WorkspaceRoot, "/")
 	}
+
 	return o, nil
 }
 

@@ -89,6 +89,7 @@ func (a *answer) allows() bool {
 	if chosen.Kind() != canon.KindString {
 		return false
 	}
+
 	found, allowing := 0, 0
 	for _, o := range a.options.Elements() {
 		id := o.Member("optionId")
@@ -100,5 +101,6 @@ func (a *answer) allows() bool {
 			allowing++
 		}
 	}
+
 	return found == 1 && allowing == 1
 }

@@ -179,14 +179,17 @@ func writeWords(w io.Writer) {
 			fmt.Fprintf(w, "| %s | %s |\n", word, x.Means)
 		}
 	}
+
 	words("Decisions of approvals", "denied", decisions())
 	words("Status of a tool's result", "failed", toolStatuses())
 	words("Status of another agent's work", "accepted", handoffStatuses())
 	fmt.Fprint(w, "\n| event of a worker | status |\n|---|---|\n")
+
 	for _, e := range workerEvents() {
 		fmt.Fprintf(w, "| `%s` | `%s` |\n", e.Event, e.Status)
 	}
 	fmt.Fprint(w, "\n## Why a prompt stopped\n\nAny other reason, and an error: `task.failed`.\n\n| stopReason | event |\n|---|---|\n")
+
 	for _, s := range stopReasons() {
 		fmt.Fprintf(w, "| `%s` | `%s` |\n", s.Reason, s.Event)
 	}
@@ -211,6 +214,7 @@ texts are kept, and counted, once.
 | at most | | of |
 |---|---|---|
 `)
+
 	for _, l := range limits() {
 		fmt.Fprintf(w, "| %d | `%s` | %s |\n", l.Most, l.Name, cell(l.Of))
 	}

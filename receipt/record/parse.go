@@ -29,17 +29,20 @@ func values(text []byte) int {
 		if quote < 0 {
 			quote = len(text)
 		}
+
 		for _, c := range text[:quote] {
 			switch c {
 			case ',', ':', '[', '{':
 				n++
 			}
 		}
+
 		if quote == len(text) {
 			break
 		}
 		text = behindString(text[quote+1:])
 	}
+
 	return n
 }
 

@@ -22,12 +22,14 @@ func inWorkspace(root, p string) (string, bool) {
 			p = strings.TrimLeft(p[len(under):], `/\`)
 		}
 	}
+
 	if slashed == "" || slashed[0] == '/' || slashed[0] == '~' || drive(slashed) || strings.HasPrefix(slashed, "file:") {
 		return outside, false
 	}
 	if p = path.Clean(p); leaves(p) || leaves(path.Clean(slashed)) {
 		return outside, false
 	}
+
 	return p, true
 }
 
@@ -61,12 +63,14 @@ func hostOf(at string) (host string, clear bool) {
 	default:
 		at = strings.TrimPrefix(at, "//")
 	}
+
 	if i := strings.IndexAny(at, "/?#"); i >= 0 {
 		at = at[:i]
 	}
 	if strings.ContainsFunc(at, func(c rune) bool { return c <= ' ' || c == 0x7f || c == '\\' }) {
 		return noHost, false
 	}
+
 	at = at[strings.LastIndexByte(at, '@')+1:]
 
 	port := ""
@@ -76,6 +80,7 @@ func hostOf(at string) (host string, clear bool) {
 	case strings.Count(at, ":") == 1:
 		at, port, _ = strings.Cut(at, ":")
 	}
+
 	if at == "" || strings.Trim(port, "0123456789") != "" || strings.ContainsAny(at, "\"<>^|%`{}。．｡／＼？＃＠：") {
 		return noHost, false
 	}

@@ -73,6 +73,7 @@ func Read(in io.Reader, o Options, form Form) (*Log, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		err = r.line(text)
 		var refused *Error
 		if errors.As(err, &refused) {
@@ -82,6 +83,7 @@ func Read(in io.Reader, o Options, form Form) (*Log, error) {
 			return nil, err
 		}
 	}
+
 	return r.finish()
 }
 
@@ -102,6 +104,7 @@ func (l *lineReader) next() ([]byte, error) {
 			l.buf = append(l.buf, part...)
 			more = err == bufio.ErrBufferFull && len(l.buf) <= MaxLine
 		}
+
 		if len(l.buf) > 0 {
 			l.number++
 		}
@@ -112,6 +115,7 @@ func (l *lineReader) next() ([]byte, error) {
 		case err != nil && err != io.EOF:
 			return nil, err
 		}
+
 		if text := bytes.TrimSpace(l.buf); len(text) > 0 {
 			return text, nil
 		}
@@ -142,6 +146,7 @@ func (r *reader) line(text []byte) error {
 			r.log.Form = FormFrames
 		}
 	}
+
 	if err := r.begin(); err != nil {
 		return err
 	}
@@ -151,6 +156,7 @@ func (r *reader) line(text []byte) error {
 	if isFrame(r.doc.Root()) {
 		return &Error{Index: r.log.Lines, Code: CodeTwoFormats, Detail: "expected an event, found a line of a log of frames"}
 	}
+
 	return r.recorder.AddDocument(r.doc)
 }
 
@@ -179,6 +185,7 @@ func (r *reader) frame() error {
 	if !root.Member("jsonrpc").IsZero() {
 		return r.frames.add(r.at, SenderUnknown, root)
 	}
+
 	if at := e.time(root, "at"); !at.IsZero() {
 		r.at = at
 	}
@@ -186,6 +193,7 @@ func (r *reader) frame() error {
 	if from != SenderUnknown && from != SenderAgent && from != SenderClient {
 		e.fail(CodeMalformed, root.Member("from"), `expected "agent" or "client"`)
 	}
+
 	kind := e.text(root, "event")
 	if e.err != nil {
 		return e.err
@@ -196,6 +204,7 @@ func (r *reader) frame() error {
 	if kind == "" {
 		return e.fail(CodeMalformed, root, "expected a member frame or event")
 	}
+
 	r.frames.marks = [2]canon.Node{root.Member("replayed"), root.Member("replay")}
 	return r.frames.event(r.at, kind, root.Member("payload"))
 }
@@ -213,6 +222,7 @@ func (r *reader) finish() (*Log, error) {
 	default:
 		err = errors.New("record: the input is empty: expected a line for each event")
 	}
+
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ func (r *run) withoutReasoning(e *event, at string, depth int, n canon.Node) any
 		r.withheld(e, at)
 		return nil
 	}
+
 	switch n.Kind() {
 	case canon.KindObject:
 		o := map[string]any{}
@@ -52,6 +53,7 @@ func (r *run) withoutReasoning(e *event, at string, depth int, n canon.Node) any
 		}
 		return a
 	}
+
 	return scalar(n)
 }
 

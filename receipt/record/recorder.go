@@ -130,6 +130,7 @@ func (r *Recorder) take(e *event, doc *canon.Document) *Error {
 		r.counts.OtherTasks++
 		return e.err
 	}
+
 	if err := r.settle(e); err != nil {
 		return err
 	}
@@ -142,12 +143,14 @@ func (r *Recorder) take(e *event, doc *canon.Document) *Error {
 		r.counts.Repeated++
 		return nil
 	}
+
 	if len(r.seen) >= MaxEvents {
 		return e.exceed("MaxEvents", e.root, len(r.seen)+1)
 	}
 	if err := r.follow(e); err != nil {
 		return err
 	}
+
 	r.seen[id] = content
 	r.run.charge(e, e.root, eventCost)
 	kind, known := r.kinds[e.kind]
@@ -161,6 +164,7 @@ func (r *Recorder) take(e *event, doc *canon.Document) *Error {
 		r.counts.Late++
 		return nil
 	}
+
 	r.consume(e, kind, known)
 	return e.err
 }
@@ -196,10 +200,12 @@ func (r *Recorder) settle(e *event) *Error {
 	if r.waiting == nil || told == "" {
 		return nil
 	}
+
 	all := r.waiting
 	r.waiting = nil
 	first(&r.run.ids.SessionID, told)
 	doc := new(canon.Document)
+
 	for _, w := range all {
 		if w.session != r.session() {
 			continue
@@ -207,6 +213,7 @@ func (r *Recorder) settle(e *event) *Error {
 		if err := doc.Parse(w.text, canon.Limits{}); err != nil {
 			return unparsed(w.index, "", err)
 		}
+
 		event, refused := readEvent(w.index, doc)
 		if refused == nil {
 			r.counts.OtherTasks--
@@ -216,6 +223,7 @@ func (r *Recorder) settle(e *event) *Error {
 			return refused
 		}
 	}
+
 	return nil
 }
 
@@ -226,6 +234,7 @@ func (r *Recorder) ofTask(e *event) (bool, *Error) {
 	if want == "" {
 		want = r.run.task
 	}
+
 	switch {
 	case e.task == "":
 		return false, nil
@@ -238,6 +247,7 @@ func (r *Recorder) ofTask(e *event) (bool, *Error) {
 	case r.options.TaskID != "":
 		return false, nil
 	}
+
 	return false, e.fail(CodeOtherTask, e.root.Member("task_id"), "expected an event of the task %s, found one of %s; name the task that is meant", quote(want), quote(e.task))
 }
 
@@ -258,6 +268,7 @@ func (r *Recorder) follow(e *event) *Error {
 	case ok && e.sequence != last+1:
 		r.counts.Gaps++
 	}
+
 	if !ok {
 		r.run.charge(e, e.root, sequenceCost)
 	}
@@ -274,6 +285,7 @@ func (r *Recorder) consume(e *event, kind eventKind, known bool) {
 	if e.kind != "replay.event_replayed" {
 		r.run.substituted(e)
 	}
+
 	switch {
 	case !known:
 		r.counts.Unknown++
@@ -292,6 +304,7 @@ func (r *Recorder) consume(e *event, kind eventKind, known bool) {
 		r.run.replay.marked(e)
 		kind.apply(r.run, e)
 	}
+
 	if again {
 		r.counts.Retold++
 		r.run.tellAgain(e, kind)
@@ -299,6 +312,7 @@ func (r *Recorder) consume(e *event, kind eventKind, known bool) {
 	if r.run.charge(e, e.root, 0); e.err != nil {
 		return
 	}
+
 	r.counts.Events++
 	r.subjectTold = r.subjectTold || r.options.Subject == receipt.ResourceRef{Object: objectEvent, ID: e.id}
 	r.line = append(r.line, '\n')

@@ -45,6 +45,7 @@ func replayStarted(r *run, e *event) {
 	if s.early != "" {
 		e.fail(CodeReplay, e.root, "expected it before the first event that is marked as replayed: the event %s may be the source's, and was taken for the task's own", quote(s.early))
 	}
+
 	s.is = true
 	first(&s.source, source)
 	first(&s.mode, mode)
@@ -113,11 +114,13 @@ func (r *run) substituted(e *event) {
 	if key == "" {
 		return
 	}
+
 	d, fresh := r.replay.deltas.entry(key)
 	if fresh {
 		r.room(e)
 		d.OverrideKey = key
 	}
+
 	d.secret = d.secret || strings.HasPrefix(key, "secret:")
 	told := receipt.Delta{DeltaID: e.text(meta, "receipt_delta_id"), EventID: e.text(meta, "original_event_id")}
 	if announced {
@@ -128,6 +131,7 @@ func (r *run) substituted(e *event) {
 		d.secret = d.secret || e.text(p, "kind") == "secret_value"
 		r.pin(e, key)
 	}
+
 	if told.Operation != "" && !slices.Contains([]string{"add", "replace", "remove"}, told.Operation) {
 		e.fail(CodePayload, p.Member("operation"), "expected add, replace or remove")
 	}

@@ -93,6 +93,7 @@ func submitted(r *run, e *event) {
 	if b := p.Member("autonomy_budget"); !absent(b) {
 		r.limit = e.amounts(b)
 	}
+
 	if m := p.Member("model_route"); !absent(m) {
 		r.models.take(r, e, m)
 	}
@@ -154,6 +155,7 @@ func ended(state string) func(*run, *event) {
 				r.final = end.Receipt
 			}
 		}
+
 		switch state {
 		case "FAILED":
 			r.fails(e)

@@ -61,6 +61,7 @@ func (t *telling) into(m receipt.Object) {
 			m[name] = slices.Compact(slices.Sorted(slices.Values(list)))
 		}
 	}
+
 	if len(t.contradictions) == 0 {
 		return
 	}
@@ -70,6 +71,7 @@ func (t *telling) into(m receipt.Object) {
 		}
 		return strings.Compare(a.what, b.what)
 	})
+
 	list := []any{}
 	for _, c := range slices.Compact(t.contradictions) {
 		list = append(list, receipt.Object{"at": c.at, "what": c.what})

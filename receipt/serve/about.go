@@ -73,6 +73,7 @@ func (c *call) page() error {
 		const text = "This server verifies receipts: POST one to /v1/verify. Its routes are described in /openapi.json.\n"
 		return c.write(http.StatusOK, mediaText, []byte(text))
 	}
+
 	c.w.Header().Del("Cache-Control")
 	r := c.r.Clone(c.r.Context())
 	r.Header = http.Header{}
@@ -81,6 +82,7 @@ func (c *call) page() error {
 			r.Header[name] = values
 		}
 	}
+
 	c.r.Header = http.Header{} // whoever does not read the page holds as little as can be
 	c.s.options.Page.ServeHTTP(c.w, r)
 	return nil
@@ -141,10 +143,12 @@ func (s *shownKeys) of(text []byte) ([]byte, error) {
 	if s.out != nil && bytes.Equal(s.text, text) {
 		return s.out, nil
 	}
+
 	doc, err := canon.Parse(text)
 	if err != nil {
 		return nil, err
 	}
+
 	out := []byte(`{"keys":[`)
 	for i, key := range doc.Root().Member("keys").Elements() {
 		if i > 0 {
@@ -171,5 +175,6 @@ func appendKey(out []byte, key canon.Node) []byte {
 		out = append(canon.AppendString(out, name), ':')
 		out = value.AppendCanonical(out)
 	}
+
 	return append(out, '}')
 }

@@ -117,6 +117,7 @@ func ParseAPIKeys(data []byte) (*APIKeys, error) {
 	}
 	k := new(APIKeys)
 	n := 0
+
 	for line := range bytes.Lines(data) {
 		n++
 		if len(bytes.TrimSpace(line)) == 0 {
@@ -130,6 +131,7 @@ func ParseAPIKeys(data []byte) (*APIKeys, error) {
 			return nil, fmt.Errorf("serve: API keys, line %d: %w", n, err)
 		}
 	}
+
 	if len(k.entries) == 0 {
 		return nil, fmt.Errorf("serve: API keys: the file holds none, so nobody could get in")
 	}
@@ -156,10 +158,12 @@ func parseAPIKey(line []byte) (k APIKey, err error) {
 	if err != nil {
 		return k, fmt.Errorf("expected a JSON object on one line: %w", withoutText(err))
 	}
+
 	root := doc.Root()
 	if root.Kind() != canon.KindObject {
 		return k, fmt.Errorf("expected a JSON object")
 	}
+
 	for name, value := range root.Members() {
 		switch name.String() {
 		case "name", "sha256", "created":
@@ -181,10 +185,12 @@ func parseAPIKey(line []byte) (k APIKey, err error) {
 			return k, fmt.Errorf("the member %s %w", name.String(), err)
 		}
 	}
+
 	k.Name = root.Member("name").String()
 	if fault := nameFault(k.Name); fault != "" {
 		return k, fmt.Errorf("the member name %s", fault)
 	}
+
 	digest := root.Member("sha256").String()
 	if n, err := hex.Decode(k.SHA256[:], []byte(digest[:min(len(digest), 64)])); err != nil || n != 32 || len(digest) != 64 || digest != strings.ToLower(digest) {
 		return k, fmt.Errorf("the member sha256 is not 64 lower-case hexadecimal digits; it is the digest of a key, never the key")
@@ -192,6 +198,7 @@ func parseAPIKey(line []byte) (k APIKey, err error) {
 	if k.Created, err = receipt.ParseTime(root.Member("created").String()); err != nil {
 		return k, fmt.Errorf("the member created is no RFC 3339 time")
 	}
+
 	return k, nil
 }
 
@@ -202,6 +209,7 @@ func parseNames(value canon.Node) ([]string, error) {
 		return nil, fmt.Errorf("is no array of strings; leave it out if there is no limit")
 	}
 	names := []string{}
+
 	for _, element := range value.Elements() {
 		name := element.String()
 		switch {
@@ -212,6 +220,7 @@ func parseNames(value canon.Node) ([]string, error) {
 		}
 		names = append(names, name)
 	}
+
 	return names, nil
 }
 
@@ -252,6 +261,7 @@ func (k *APIKeys) Authenticate(header string) *APIKey {
 	if !strings.EqualFold(scheme, "Bearer") || len(key) != apiKeyLength || !strings.HasPrefix(key, apiKeyPrefix) {
 		return nil
 	}
+
 	sum := sha256.Sum256([]byte(key))
 	found := -1
 	for i := range k.entries {
@@ -259,6 +269,7 @@ func (k *APIKeys) Authenticate(header string) *APIKey {
 			found = i
 		}
 	}
+
 	if found < 0 {
 		return nil
 	}

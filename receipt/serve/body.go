@@ -35,10 +35,12 @@ func (b *body) Read(p []byte) (int, error) {
 	if !b.begin() {
 		return 0, errBodyClosed
 	}
+
 	n, err := b.from.Read(p)
 	b.count.Add(int64(n))
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	switch {
 	case err == io.EOF:
 		b.ended = true
@@ -48,6 +50,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case err != nil:
 		b.err = err
 	}
+
 	return n, err
 }
 

@@ -57,6 +57,7 @@ func (c *call) answer() error {
 	if err := c.checkForm(); err != nil {
 		return err
 	}
+
 	path := c.r.URL.EscapedPath()
 	m := c.s.router.find(c.r.Method, path)
 	inside := protocol(path)
@@ -65,17 +66,20 @@ func (c *call) answer() error {
 			return err
 		}
 	}
+
 	if inside || m.route != nil && m.route.key {
 		if err := c.checkKey(); err != nil {
 			return err
 		}
 	}
+
 	switch {
 	case m.route == nil && len(m.allowed) > 0:
 		return notAllowed(m.allowed)
 	case m.route == nil:
 		return notFound()
 	}
+
 	if !c.key.permits(m.route.scope) {
 		return notFound()
 	}
@@ -85,12 +89,14 @@ func (c *call) answer() error {
 			return err
 		}
 	}
+
 	if m.route.method != "" { // a subtree reads its own query
 		var err error
 		if c.query, err = parseQuery(c.r.URL.RawQuery, m.route.params); err != nil {
 			return err
 		}
 	}
+
 	return m.route.serve(c)
 }
 
@@ -114,12 +120,14 @@ func (c *call) checkForm() error {
 	if len(c.r.Header) > maxHeaders {
 		return invalid("", "expected at most %d headers, found %d", maxHeaders, len(c.r.Header))
 	}
+
 	if len(c.r.URL.EscapedPath()) > maxPath {
 		return invalid("", "expected a path of at most %d bytes", maxPath)
 	}
 	if len(c.r.URL.RawQuery) > maxQuery {
 		return invalid("", "expected a query of at most %d bytes", maxQuery)
 	}
+
 	return nil
 }
 
@@ -184,10 +192,12 @@ func (c *call) refuse(err error) {
 	if c.w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
+
 	h := c.w.Header()
 	for name, values := range f.header {
 		h[name] = values
 	}
+
 	if !c.body.read() {
 		c.linger()
 	}
@@ -240,10 +250,12 @@ func (c *call) end() {
 			c.refuse(internal(nil, "the server made a mistake; it is logged under the request id"))
 		}
 	}
+
 	c.body.close()
 	if c.held > 0 {
 		c.s.memory.give(c.client(), c.held)
 	}
+
 	for _, f := range c.after {
 		f()
 	}

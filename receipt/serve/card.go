@@ -74,6 +74,7 @@ func (c *call) agentCard() error {
 	if c.s.apiKeys() != nil {
 		auth = append(auth, "bearer")
 	}
+
 	return c.json(http.StatusOK, card{
 		ID: "receipt-verifier", Object: "harn_agent_card", CreatedAt: c.s.began, UpdatedAt: c.s.began,
 		Name: name, Description: about, ProtocolVersion: ProtocolVersion,

@@ -71,6 +71,7 @@ func (c *connections) context(ctx context.Context, conn net.Conn) context.Contex
 		_ = tcp.SetReadBuffer(socketBuffer) // a system may refuse: then it decides itself
 		_ = tcp.SetWriteBuffer(socketBuffer)
 	}
+
 	one := &connection{conn: conn}
 	c.mu.Lock()
 	c.all[conn] = one
@@ -118,12 +119,14 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) (close []net.
 	case state == http.StateClosed || state == http.StateHijacked:
 		c.remove(one)
 	}
+
 	for c.ranks[isNew].Len()+c.ranks[isWaiting].Len() > max(c.most/4, 1) {
 		close = append(close, c.evict())
 	}
 	for len(c.all) > c.most {
 		close = append(close, c.evict())
 	}
+
 	return close
 }
 

@@ -38,6 +38,7 @@ func parseCursor(task, cursor string) (after canon.Digest, err error) {
 		return after, nil
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+
 	// encoding/base64 skips line ends
 	strange := err != nil || len(b) == 0 || len(cursor) != base64.RawURLEncoding.EncodedLen(len(b))
 	print := fingerprintOf(task)
@@ -47,6 +48,7 @@ func parseCursor(task, cursor string) (after canon.Digest, err error) {
 	case strange || len(b) != cursorBytes || b[0] != cursorForm || !bytes.Equal(b[1:1+len(print)], print[:]):
 		return after, invalid("cursor", "this cursor is none of this list; begin without one")
 	}
+
 	if after = canon.Digest(b[1+len(print):]); after.IsZero() {
 		return after, invalid("cursor", "this cursor is none of this list; begin without one")
 	}

@@ -169,6 +169,7 @@ func (f *Files) ByTask(ctx context.Context, q TaskQuery) (page []Stored, more bo
 	if err != nil {
 		return nil, false, err
 	}
+
 	bytes := 0
 	for _, p := range list {
 		if !f.within(p.entry, q.Reach) {
@@ -184,6 +185,7 @@ func (f *Files) ByTask(ctx context.Context, q TaskQuery) (page []Stored, more bo
 		bytes += len(stored.JSON)
 		page = append(page, stored)
 	}
+
 	return page, false, nil
 }
 

@@ -31,6 +31,7 @@ func damagedID(text []byte) string {
 		}
 		text = text[1:]
 	}
+
 	return ""
 }
 

@@ -44,6 +44,7 @@ func (x *indexer) read(ctx context.Context, o FilesOptions, sources []stream.Sou
 		return err
 	}
 	defer x.leave()
+
 	run := stream.VerifyFiles(ctx, x.verifier, sources, stream.Options{Partial: o.Partial})
 	for rep := range run.Reports() {
 		if err := x.enter(rep.Source); err != nil {
@@ -53,15 +54,18 @@ func (x *indexer) read(ctx context.Context, o FilesOptions, sources []stream.Sou
 			return err
 		}
 	}
+
 	sum, err := run.Summary()
 	for _, n := range sum.Skipped {
 		x.skip(n)
 	}
+
 	x.files.skippedCount += sum.SkippedCount - len(sum.Skipped)
 	var incomplete *stream.IncompleteError
 	if errors.As(err, &incomplete) {
 		return fmt.Errorf("%q: %s", incomplete.Notices[0].Source, incomplete.Notices[0].Detail)
 	}
+
 	return err
 }
 
@@ -81,6 +85,7 @@ func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err er
 			x.skip(stream.Notice{Source: s.Name, Detail: "empty"})
 			continue
 		}
+
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", s.Name, err)
 		}
@@ -88,6 +93,7 @@ func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err er
 		file.Close()
 		x.files.sources, kept = append(x.files.sources, o), append(kept, s)
 	}
+
 	return kept, nil
 }
 
@@ -97,12 +103,14 @@ func (x *indexer) enter(name string) error {
 		return nil
 	}
 	x.leave()
+
 	for x.current++; x.files.sources[x.current].Name != name; x.current++ { // those had no receipt
 	}
 	o := &x.files.sources[x.current]
 	if x.packed = 0; o.form == formPacked {
 		return nil
 	}
+
 	file, err := o.open()
 	if err != nil {
 		return fmt.Errorf("%q: %w", name, err)
@@ -129,6 +137,7 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 	if len(x.files.entries) == maxEntries {
 		return fmt.Errorf("%q: more than %d receipts", rep.Address(), maxEntries)
 	}
+
 	e := entry{source: x.current, stream: noStream, link: x.link(rep), index: int32(rep.Index), listed: rep.Listed,
 		intact: rep.Check(receipt.StepHash).Status == receipt.Passed}
 	if !x.doc.Root().IsZero() {
@@ -138,12 +147,14 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 	if err := x.settle(&e, rep, stored); err != nil {
 		return err
 	}
+
 	number := int32(len(x.files.entries))
 	x.files.entries = append(x.files.entries, e)
 	x.files.ids = append(x.files.ids, place{fingerprintOf(id), number})
 	for _, task := range tasksOf(x.doc.Root()) {
 		x.files.tasks = append(x.files.tasks, place{fingerprintOf(task), number})
 	}
+
 	return nil
 }
 
@@ -198,6 +209,7 @@ func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err erro
 		}
 		stored = x.bytes
 	}
+
 	e.digest, e.length = canon.Sum(stored), int32(len(stored))
 	if x.locator == nil {
 		return nil
@@ -205,6 +217,7 @@ func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err erro
 	if e.offset, err = x.locator.find(stored); err != nil {
 		return fmt.Errorf("%q: %w", rep.Address(), err)
 	}
+
 	return nil
 }
 
@@ -249,6 +262,7 @@ func (x *indexer) compact() error {
 	kept := f.ids[:0]
 	var first, second *entry
 	at := int32(maxEntries)
+
 	for _, p := range f.ids {
 		if len(kept) == 0 || kept[len(kept)-1].key != p.key {
 			kept = append(kept, p)
@@ -259,10 +273,12 @@ func (x *indexer) compact() error {
 			first, second, at = a, b, p.entry
 		}
 	}
+
 	f.ids = kept
 	if first != nil {
 		return x.conflict(first, second)
 	}
+
 	return nil
 }
 

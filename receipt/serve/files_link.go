@@ -23,5 +23,6 @@ func linkOf(rep *receipt.Report) *receipt.Check {
 		c.Cause = receipt.CausePredecessorAbsent
 		c.Detail, c.Reason = "", "its predecessor is not shown by what is stored"
 	}
+
 	return &c
 }

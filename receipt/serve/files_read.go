@@ -42,12 +42,14 @@ func openOrigin(s stream.Source) (origin, readerAt, error) {
 	if err != nil {
 		return o, nil, err
 	}
+
 	head := make([]byte, 4)
 	n, err := file.ReadAt(head, 0)
 	if head = head[:n]; err != nil && err != io.EOF {
 		file.Close()
 		return o, nil, err
 	}
+
 	switch {
 	case n == 0:
 		file.Close()
@@ -57,6 +59,7 @@ func openOrigin(s stream.Source) (origin, readerAt, error) {
 	case isCBOR(head):
 		o.form = formCBOR
 	}
+
 	return o, file, nil
 }
 
@@ -122,6 +125,7 @@ func (f *Files) read(ctx context.Context, number int32) (Stored, error) {
 	case err != nil && !errors.Is(err, ErrChanged):
 		err = fmt.Errorf("serve: %q: %w", f.address(e), err)
 	}
+
 	if err != nil {
 		return Stored{}, err
 	}
@@ -134,23 +138,27 @@ func (f *Files) readEntry(e *entry) ([]byte, error) {
 	if o.form == formPacked {
 		return f.unpack(e)
 	}
+
 	file, err := o.open()
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
+
 	data := make([]byte, e.length)
 	if _, err := file.ReadAt(data, e.offset); err == io.EOF {
 		return nil, f.changed(e)
 	} else if err != nil {
 		return nil, err
 	}
+
 	switch {
 	case canon.Sum(data) != e.digest:
 		return nil, f.changed(e)
 	case o.form == formCBOR:
 		return f.codec.ToJSON(data)
 	}
+
 	return data, nil
 }
 
@@ -167,10 +175,12 @@ func (f *Files) unpack(e *entry) ([]byte, error) {
 	if text = bytes.TrimSpace(text); canon.Sum(text) == e.digest {
 		return text, nil
 	}
+
 	payload, err := stream.Receipt(new(canon.Document), text)
 	if err != nil || canon.Sum(payload) != e.digest {
 		return nil, f.changed(e)
 	}
+
 	return bytes.Clone(payload), nil
 }
 

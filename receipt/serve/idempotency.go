@@ -43,11 +43,13 @@ func (m *idempotency) begin(client [32]byte, key, body canon.Digest, now time.Ti
 	if m.clients == nil {
 		m.clients = map[[32]byte]*keyUses{}
 	}
+
 	uses := m.clients[client]
 	if uses == nil {
 		uses = &keyUses{byKey: map[canon.Digest]*keyUse{}}
 		m.clients[client] = uses
 	}
+
 	uses.forget(now)
 	use := uses.byKey[key]
 	switch {
@@ -57,6 +59,7 @@ func (m *idempotency) begin(client [32]byte, key, body canon.Digest, now time.Ti
 	case use.body != body:
 		return nil
 	}
+
 	return use
 }
 
@@ -93,16 +96,19 @@ func (c *call) idempotent(body canon.Digest, serve func() error) error {
 	if len(list) > 1 || list[0] == "" || len(list[0]) > maxIdempotencyKey {
 		return invalid(idempotencyKeyName, "expected one %s of 1 to %d characters", idempotencyKeyName, maxIdempotencyKey)
 	}
+
 	var client [32]byte
 	if c.key != nil {
 		client = c.key.SHA256
 	}
+
 	key := canon.Sum([]byte(c.r.Method + "\x00" + c.r.URL.EscapedPath() + "\x00" + list[0]))
 	use := c.s.idempotency.begin(client, key, body, c.s.options.Now())
 	if use == nil {
 		return &fault{status: http.StatusConflict, code: codeKeyReused, param: idempotencyKeyName,
 			message: "this key came with another body before; use a new one for another request"}
 	}
+
 	answered := false
 	defer func() { c.s.idempotency.end(client, use, answered) }() // also when it panics
 	err := serve()

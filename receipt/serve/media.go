@@ -29,20 +29,24 @@ func contentType(r *http.Request, known ...string) (string, error) {
 	if len(list) != 1 {
 		return "", unsupportedMedia(name, "expected one Content-Type of %q, found %d", known, len(list))
 	}
+
 	media, params, err := mime.ParseMediaType(list[0])
 	if err != nil {
 		return "", unsupportedMedia(name, "the Content-Type is malformed: expected one of %q", known)
 	}
+
 	for param, value := range params {
 		if param == "charset" && !strings.EqualFold(value, "utf-8") {
 			return "", unsupportedMedia(name, "expected charset=utf-8, found %.40q", value)
 		}
 	}
+
 	for _, k := range known {
 		if media == k {
 			return media, nil
 		}
 	}
+
 	return "", unsupportedMedia(name, "expected a Content-Type of %q, found %.40q", known, media)
 }
 
@@ -61,6 +65,7 @@ func contentEncoding(r *http.Request, known ...string) (string, error) {
 			}
 		}
 	}
+
 	known = append(known, "identity")
 	f := unsupportedMedia(name, "expected no Content-Encoding, or one of %q, found %.40q", known, strings.Join(list, ", "))
 	return "", f.with("Accept-Encoding", strings.Join(known, ", "))
@@ -78,12 +83,14 @@ func preferred(r *http.Request) string {
 			}
 		}
 	}
+
 	best, most := mediaJSON, 0.0
 	for _, media := range []string{mediaArchive, mediaReceipt} {
 		if weight := named[media]; weight > most && weight >= rival(named, weight) {
 			best, most = media, weight
 		}
 	}
+
 	return best
 }
 

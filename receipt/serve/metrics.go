@@ -34,11 +34,13 @@ func newMeters(registry *prometheus.Registry) (*meters, error) {
 			Help: "Requests that are being answered."}),
 		gatherer: registry,
 	}
+
 	for _, c := range []prometheus.Collector{m.requests, m.duration, m.verdicts, m.reloads, m.inFlight} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}
 	}
+
 	for _, result := range []string{"ok", "failed"} { // a rule can ask for them before the first
 		m.reloads.WithLabelValues(result)
 	}

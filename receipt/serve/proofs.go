@@ -38,15 +38,18 @@ func NewProofs(files *Files, note []byte) (*Proofs, error) {
 	if n := len(files.entries); claims.Size > uint64(n) {
 		return nil, fmt.Errorf("serve: %s: the checkpoint is over %d receipts, the files have %d", receipt.CodeTruncated, claims.Size, n)
 	}
+
 	leaves, err := files.leaves(int(claims.Size))
 	if err != nil {
 		return nil, err
 	}
+
 	p := &Proofs{files: files, streams: files.streamsOf(len(leaves)), note: slices.Clone(note), tree: newTree(leaves)}
 	if root := p.tree.root(0, len(leaves)); root != claims.Root {
 		return nil, fmt.Errorf("serve: %s: the root over the first %d receipts of the files is %v, the checkpoint states %v; "+
 			"serve the receipts that it is over, in their order", receipt.CodeMerkleRootMismatch, claims.Size, root, claims.Root)
 	}
+
 	return p, nil
 }
 

@@ -38,16 +38,19 @@ func (p *Proofs) process(r *http.Request) ([]byte, error) {
 	case m.route == nil:
 		return nil, notFound()
 	}
+
 	if _, err := parseQuery(r.URL.RawQuery, nil); err != nil {
 		return nil, err
 	}
 	if m.route.pattern == checkpoint.pattern {
 		return p.note, nil
 	}
+
 	text, err := p.Proof(strings.Join(m.vars, ""))
 	if errors.Is(err, ErrNotFound) {
 		return nil, notFound()
 	}
+
 	return text, err
 }
 

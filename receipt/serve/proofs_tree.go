@@ -26,6 +26,7 @@ func newTree(leaves []merkle.Hash) *tree {
 			level = append(level, merkle.Root(block))
 		}
 	}
+
 	for len(level) > 0 {
 		t.levels = append(t.levels, level)
 		var above []merkle.Hash
@@ -34,6 +35,7 @@ func newTree(leaves []merkle.Hash) *tree {
 		}
 		level = above
 	}
+
 	return t
 }
 

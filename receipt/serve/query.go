@@ -30,10 +30,12 @@ func parseQuery(raw string, known []string) (query, error) {
 	case strings.Contains(raw, ";"):
 		return nil, invalid("", "a query separates its parameters by &, found a semicolon")
 	}
+
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return nil, invalid("", "the query is malformed: expected name=value pairs, percent-encoded")
 	}
+
 	q := query{}
 	for _, name := range sortedNames(values) { // the same request has the same answer
 		list := values[name]
@@ -47,6 +49,7 @@ func parseQuery(raw string, known []string) (query, error) {
 		}
 		q[name] = list[0]
 	}
+
 	return q, nil
 }
 

@@ -92,6 +92,7 @@ func (r *route) matches(escaped string) (vars []string, ok bool) {
 	if len(pattern) != len(path) {
 		return nil, false
 	}
+
 	for i, want := range pattern {
 		if !strings.HasPrefix(want, "{") {
 			if want != path[i] {
@@ -105,6 +106,7 @@ func (r *route) matches(escaped string) (vars []string, ok bool) {
 		}
 		vars = append(vars, value)
 	}
+
 	return vars, true
 }
 

@@ -59,6 +59,7 @@ func New(o Options) (*Server, error) {
 			return nil, fmt.Errorf("serve: the anchor %q has no name or no verifier", name)
 		}
 	}
+
 	if o.Tool == "" {
 		o.Tool = "receipt"
 	}
@@ -68,18 +69,21 @@ func New(o Options) (*Server, error) {
 	if o.Random == nil {
 		o.Random = rand.Reader
 	}
+
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Registry == nil {
 		o.Registry = prometheus.NewRegistry()
 	}
+
 	s := &Server{options: o, limits: o.Limits.withDefaults(), router: router{routes()}, codec: archive.NewCodec()}
 	s.began = receipt.At(o.Now())
 	s.hosts = map[string]bool{}
 	for _, host := range o.Hosts {
 		s.hosts[hostName(host)] = true
 	}
+
 	s.requests, s.memory = newShares(int64(s.limits.Requests)), newShares(s.limits.Memory)
 	s.streams, s.large = newShares(int64(s.limits.Streams)), newShares(int64(s.limits.LargeStreams))
 	s.judging, s.heavy = newTurns(int64(s.limits.Jobs)), newTurns(s.limits.Judging)

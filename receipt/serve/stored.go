@@ -31,11 +31,13 @@ func (c *call) getReceipt() error {
 	if err != nil {
 		return err
 	}
+
 	c.w.Header().Set("Vary", "Accept")
 	doc, err := storedDocument(stored)
 	if err != nil {
 		return err
 	}
+
 	switch preferred(c.r) {
 	case mediaArchive:
 		item, err := c.s.codec.Append(nil, doc)
@@ -46,6 +48,7 @@ func (c *call) getReceipt() error {
 	case mediaReceipt:
 		return c.write(http.StatusOK, mediaReceipt, doc.Root().Raw())
 	}
+
 	return c.write(http.StatusOK, mediaJSON, append(appendResource(nil, doc, c.vars[0]), '\n'))
 }
 
@@ -99,6 +102,7 @@ func appendResource(dst []byte, doc *canon.Document, id string) []byte {
 	if id == "" {
 		id = root.Member("receipt_id").String()
 	}
+
 	subject := appendSubject(nil, root.Member("subject"))
 	issued := canon.AppendString(nil, root.Member("issued_at").Text())
 	dst = canon.AppendString(append(dst, `{"id":`...), id)
@@ -143,14 +147,17 @@ func (c *call) listReceipts() error {
 	if err != nil {
 		return err
 	}
+
 	q := TaskQuery{Task: c.vars[0], Reach: c.reach(), Limit: int(limit)}
 	if q.After, err = parseCursor(q.Task, c.query["cursor"]); err != nil {
 		return err
 	}
+
 	page, more, err := c.s.options.Source.ByTask(c.r.Context(), q)
 	if err != nil {
 		return sourceFault(err)
 	}
+
 	out, last, err := appendPage([]byte(`{"object":"list","data":[`), page, q)
 	switch {
 	case err != nil:
@@ -163,6 +170,7 @@ func (c *call) listReceipts() error {
 		next := cursorBehind(q.Task, last)
 		out = append(canon.AppendString(append(out, `],"page":{"has_more":true,"next_cursor":`...), next), "}}"...)
 	}
+
 	return c.write(http.StatusOK, mediaJSON, append(out, '\n'))
 }
 
@@ -179,6 +187,7 @@ func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.
 		if i > 0 {
 			dst = append(dst, ',')
 		}
+
 		dst = appendResource(dst, doc, "")
 		if i < len(page)-1 {
 			continue
@@ -222,10 +231,12 @@ func (c *call) verifyAsked(question Question, anchor func() *Verifier) error {
 	if err != nil {
 		return err
 	}
+
 	v, err := c.s.verifier(anchor)
 	if err != nil {
 		return err
 	}
+
 	now := c.s.options.Now()
 	judge, err := v.For(question, now)
 	if err != nil {
@@ -234,6 +245,7 @@ func (c *call) verifyAsked(question Question, anchor func() *Verifier) error {
 	if judge, err = c.weighing(judge); err != nil {
 		return err
 	}
+
 	return c.judge(judge, stored.JSON, stream.JSON, "stored", stored.Link, func(rep *receipt.Report) error {
 		return c.json(http.StatusOK, verificationOf(rep, c.vars[0], receipt.At(now)))
 	})
@@ -258,6 +270,7 @@ func (c *call) weighing(judge *receipt.Verifier) (*receipt.Verifier, error) {
 			return nil, internal(err, "the proof of the stored receipt cannot be made")
 		}
 	}
+
 	if len(e.Proofs) == 0 && len(e.Batches) == 0 {
 		return judge, nil
 	}
@@ -265,6 +278,7 @@ func (c *call) weighing(judge *receipt.Verifier) (*receipt.Verifier, error) {
 	if err != nil {
 		return nil, internal(err, "the policy of this server cannot be used")
 	}
+
 	return judge, nil
 }
 
@@ -276,6 +290,7 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 		out.Valid = true
 		return out
 	}
+
 	reason := "intact: the server has no trusted keys, so nobody knows who signed"
 	if rep.Verdict != receipt.Verified {
 		f := rep.Finding()
@@ -284,6 +299,7 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 			reason += ": " + f.Detail
 		}
 	}
+
 	out.Reason = &reason
 	return out
 }
@@ -309,14 +325,17 @@ func (c *call) storedQuestion(data []byte) (q Question, anchor func() *Verifier,
 	if data == nil {
 		data = []byte("{}")
 	}
+
 	doc, err := canon.Parse(data)
 	if err != nil {
 		return q, nil, asked, invalid("", "expected a JSON object: %v", withoutText(err))
 	}
+
 	root := doc.Root()
 	if root.Kind() != canon.KindObject {
 		return q, nil, asked, invalid("", "expected a JSON object")
 	}
+
 	for name, value := range root.Members() {
 		if value.Kind() != canon.KindString && value.Kind() != canon.KindNull {
 			return q, nil, asked, invalid(name.String(), "expected a string or null as the member %.40q", name.String())
@@ -334,10 +353,12 @@ func (c *call) storedQuestion(data []byte) (q Question, anchor func() *Verifier,
 		default:
 			err = invalid(name.String(), "unknown member %.40q; expected trust_anchor and at_time", name.String())
 		}
+
 		if err != nil {
 			return q, nil, asked, err
 		}
 	}
+
 	return q, anchor, canon.Sum(root.AppendCanonical(nil)), nil
 }
 

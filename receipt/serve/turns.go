@@ -40,6 +40,7 @@ func (t *turns) take(ctx context.Context, client string, size int64) (done func(
 		at = len(t.waiting)
 		t.waiting = append(t.waiting, &queue{client: client})
 	}
+
 	t.waiting[at].turns = append(t.waiting[at].turns, one)
 	t.begin()
 	t.mu.Unlock()
@@ -48,6 +49,7 @@ func (t *turns) take(ctx context.Context, client string, size int64) (done func(
 		return func() { t.give(one.size) }, nil
 	case <-ctx.Done():
 	}
+
 	if !t.forget(client, one) { // it began meanwhile
 		t.give(one.size)
 	}
@@ -93,5 +95,6 @@ func (t *turns) forget(client string, one *turn) bool {
 		t.begin() // it may have been the one that the others waited behind
 		return true
 	}
+
 	return false
 }

@@ -67,11 +67,13 @@ func (v *Verifier) For(q Question, now time.Time) (*receipt.Verifier, error) {
 	if policy.Now = now.UTC().Truncate(time.Second); policy.Now.Before(now) {
 		policy.Now = policy.Now.Add(time.Second)
 	}
+
 	v.mu.Lock() // for the making too: many may ask at the beginning of a second
 	defer v.mu.Unlock()
 	if m, ok := v.ready[q]; ok && m.now.Equal(policy.Now) {
 		return m.v, nil
 	}
+
 	judge, err := receipt.NewVerifier(v.trust, policy)
 	if err != nil {
 		return nil, err
@@ -90,6 +92,7 @@ func (v *Verifier) ask(q Question) (receipt.Policy, error) {
 	if !q.At.IsZero() {
 		p.At = q.At
 	}
+
 	switch {
 	case q.Integrity && q.Issuer != "":
 		return p, errNoIssuer
@@ -102,6 +105,7 @@ func (v *Verifier) ask(q Question) (receipt.Policy, error) {
 	case q.Issuer != "":
 		p.Issuer = q.Issuer
 	}
+
 	return p, nil
 }
 

@@ -52,15 +52,18 @@ func (c *call) verify() error {
 	if err != nil {
 		return err
 	}
+
 	f := forms()[media]
 	question, err := c.query.question()
 	if err != nil {
 		return err
 	}
+
 	options, err := c.query.continuity(f.stream)
 	if err != nil {
 		return err
 	}
+
 	v, err := c.s.verifier(c.s.options.Verifier)
 	if err != nil {
 		return err
@@ -68,14 +71,17 @@ func (c *call) verify() error {
 	if c.query["scope"] == receipt.ScopeFull.String() && !v.Full() {
 		return invalid("scope", "%v", errNoKeys)
 	}
+
 	judge, err := v.For(question, c.s.options.Now())
 	if err != nil {
 		return refusedQuestion(err)
 	}
+
 	options.Name, options.Kind = sourceName, f.kind
 	if f.stream {
 		return c.verifyStream(v, judge, options)
 	}
+
 	return c.verifyDocument(judge, f.kind)
 }
 
@@ -107,6 +113,7 @@ func (q query) continuity(streamed bool) (o stream.Options, err error) {
 			return o, invalid(name, "%s is about a stream: send %s", name, mediaNDJSON)
 		}
 	}
+
 	if o.Only.Head, err = q.digest("expect_head"); err != nil {
 		return o, err
 	}
@@ -117,6 +124,7 @@ func (q query) continuity(streamed bool) (o stream.Options, err error) {
 		}
 		o.Only.Count = &n
 	}
+
 	partial, err := q.choice("partial", "true", "false")
 	o.Partial = partial == "true"
 	return o, err
@@ -132,11 +140,13 @@ func (c *call) verifyDocument(judge *receipt.Verifier, kind stream.Kind) error {
 	if err != nil {
 		return err
 	}
+
 	var text []byte
 	err = c.judge(judge, data, kind, sourceName, nil, func(rep *receipt.Report) (err error) {
 		text, err = receipt.AppendJSON(nil, rep)
 		return err
 	})
+
 	if err != nil {
 		return err
 	}
@@ -183,6 +193,7 @@ func (s *Server) report(ctx context.Context, v *receipt.Verifier, data []byte, k
 			return nil, gone(err)
 		}
 	}
+
 	rep := &receipt.Report{Source: source}
 	if kind == stream.CBOR && len(data) > 0 {
 		s.refuteItem(v, data, rep)
@@ -219,6 +230,7 @@ func (c *call) readBody(limit int64, instead string) ([]byte, error) {
 	if stated > limit {
 		return nil, tooLarge(limit, instead)
 	}
+
 	c.body.until = c.started.Add(c.s.limits.Body)
 	var data []byte
 	for {
@@ -231,6 +243,7 @@ func (c *call) readBody(limit int64, instead string) ([]byte, error) {
 				return nil, err
 			}
 		}
+
 		n, err := c.body.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		switch {
@@ -251,16 +264,19 @@ func (c *call) grow(data []byte, stated, limit int64) ([]byte, error) {
 	if stated >= 0 {
 		size = min(size, stated+1)
 	}
+
 	size = min(size, limit+1)
 	if !c.s.memory.take(c.client(), size) {
 		return nil, busy("the bodies of other requests take all the memory that there is for them")
 	}
+
 	c.held += size
 	larger := append(make([]byte, 0, size), data...)
 	if old := int64(cap(data)); old > 0 {
 		c.s.memory.give(c.client(), old)
 		c.held -= old
 	}
+
 	return larger, nil
 }
 

@@ -31,12 +31,14 @@ func (c *call) verifyStream(v *Verifier, judge *receipt.Verifier, o stream.Optio
 	if err := c.place(c.s.streams, "as many streams as this server allows are being verified"); err != nil {
 		return err
 	}
+
 	// Without it, HTTP/1 would stop reading at the first report (net/http).
 	_ = c.w.control.EnableFullDuplex()
 	in, err := c.encoded(encoding)
 	if err != nil {
 		return err
 	}
+
 	g := c.gate(in, o.Kind)
 	defer g.close()
 	o.Jobs = c.s.limits.Jobs
@@ -45,10 +47,12 @@ func (c *call) verifyStream(v *Verifier, judge *receipt.Verifier, o stream.Optio
 	run := stream.Verify(c.r.Context(), judge, g, o)
 	out := c.lines()
 	defer out.halt()
+
 	err = c.copyReports(run, judge.Scope(), out)
 	if err == nil {
 		err = c.copySummary(run, g, v, started, out)
 	}
+
 	return out.end(err)
 }
 
@@ -118,6 +122,7 @@ func (c *call) incomplete(err error, g *gate) error {
 	case errors.As(err, &partial):
 		return invalid("", "the body is no whole stream of receipts: %.300q", partial.Notices[0].Detail)
 	}
+
 	return gone(err)
 }
 
@@ -222,9 +227,11 @@ func (l *lineWriter) end(err error) error {
 			_ = l.write(f.envelope(l.c.id))
 		}
 	}
+
 	l.send()
 	if err == nil {
 		err = l.err
 	}
+
 	return err
 }

@@ -52,6 +52,7 @@ func (a *array) read() (document, error) {
 			return a.malformed("a comma or ] behind an element", c), nil
 		}
 	}
+
 	c, err := a.symbol()
 	switch {
 	case err == io.EOF:
@@ -63,6 +64,7 @@ func (a *array) read() (document, error) {
 	case c == ']' || c == ',':
 		return a.malformed("an element", c), nil
 	}
+
 	a.index++
 	a.element = append(a.element[:0], c)
 	return a.readElement(c)
@@ -82,6 +84,7 @@ func (a *array) readElement(c byte) (document, error) {
 			return document{index: a.index, fault: &fault{code: receipt.CodeSizeLimit,
 				detail: fmt.Sprintf("expected an element of at most %d bytes, found more; what follows was not read", maxDocument)}}, nil
 		}
+
 		var err error
 		if c, err = a.byte(); err == io.EOF {
 			return a.cut(), nil
@@ -105,10 +108,12 @@ func (a *array) elementEnds(c byte) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+
 	switch following[0] {
 	case ',', ']', ' ', '\t', '\r', '\n':
 		return true, nil
 	}
+
 	return false, nil
 }
 

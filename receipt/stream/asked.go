@@ -72,6 +72,7 @@ func (a *Asked) differs(b *Asked) error {
 	case a.Checkpoint.Required != b.Checkpoint.Required || !a.Checkpoint.Cosigners.equal(&b.Checkpoint.Cosigners):
 		return &AskedError{"checkpoint"}
 	}
+
 	return nil
 }
 

@@ -76,6 +76,7 @@ func (f *forest) judge(v *receipt.Verifier, partial bool) (inside, outside *rece
 		return v, v, 0, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),
 			Detail: fmt.Sprintf("the checkpoint is over %d receipts, the input has %d", size, n)}
 	}
+
 	return v, v, 0, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: claims.Root.String(), Computed: f.root.String(),
 		Detail: fmt.Sprintf("the root over the first %d receipts is %v, the checkpoint states %v", size, f.root, claims.Root)}
 }

@@ -18,12 +18,14 @@ func (s *Summary) consistent() error {
 	case s.Complete && len(s.Inputs.Unreadable) > 0:
 		return errors.New("it is complete, but lists what could not be read")
 	}
+
 	explained := 0
 	for code, n := range s.Codes {
 		if explained += n; n <= 0 {
 			return fmt.Errorf("it counts %.40q %d times", code, n)
 		}
 	}
+
 	if explained != s.Refuted+s.Undecided {
 		return errors.New("its codes are not of the receipts that are not verified")
 	}
@@ -38,6 +40,7 @@ func (s *Summary) consistent() error {
 			return errors.New("its streams have less receipts than are verified")
 		}
 	}
+
 	return s.consistentRoster()
 }
 
@@ -49,6 +52,7 @@ func (s *Summary) consistentRoster() error {
 	if s.roster.documents() != s.Receipts+s.Copies {
 		return errors.New("its roster is not of the receipts that it counts")
 	}
+
 	wrong := 0
 	for i := range s.roster.sources {
 		list, err := s.roster.sources[i].unpack(len(s.roster.streams))
@@ -61,6 +65,7 @@ func (s *Summary) consistentRoster() error {
 			}
 		}
 	}
+
 	if wrong > s.Refuted {
 		return errors.New("its roster has more receipts with faults than are refuted")
 	}

@@ -29,6 +29,7 @@ func crowdOf(rosters ...*roster) (*crowd, error) {
 	for _, r := range rosters {
 		c.streams = append(c.streams, r.streams...)
 	}
+
 	slices.SortFunc(c.streams, chain.Stream.Compare)
 	c.streams = slices.Compact(c.streams)
 	for _, r := range rosters {
@@ -43,6 +44,7 @@ func crowdOf(rosters ...*roster) (*crowd, error) {
 			c.sources = append(c.sources, crowdSource{in, list})
 		}
 	}
+
 	slices.SortFunc(c.sources, func(a, b crowdSource) int {
 		return cmp.Or(slices.CompareFunc(a.list, b.list, compareAttendees), cmp.Compare(flag(a.partial), flag(b.partial)), cmp.Compare(a.unplaced, b.unplaced))
 	})
@@ -87,6 +89,7 @@ func (c *crowd) survey() (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for _, in := range c.sources {
 		s.gaps += in.unplaced
 	}
@@ -94,6 +97,7 @@ func (c *crowd) survey() (*survey, error) {
 	if err := s.join(); err != nil {
 		return nil, err
 	}
+
 	number := 0
 	return s, c.each(func(it *item, _ *attendee) error {
 		s.follow(number, it)
@@ -109,6 +113,7 @@ func (c *crowd) selections(s *survey) []selection {
 		of[s.streams[string(it.facts.stream)]][flag(c.sources[it.source].partial)] = true
 		return nil
 	})
+
 	list := make([]selection, len(of))
 	for i, has := range of {
 		switch {
@@ -118,6 +123,7 @@ func (c *crowd) selections(s *survey) []selection {
 			list[i] = selectedAll
 		}
 	}
+
 	return list
 }
 

@@ -57,6 +57,7 @@ func decompress(r *bufio.Reader, packed packing, read *int64) (plain *bufio.Read
 	default:
 		return r, false, nothing, nil
 	}
+
 	if packed.ratio > 0 {
 		inner = &inflated{Reader: inner, read: func() int64 { return *read - int64(r.Buffered()) }, ratio: int64(packed.ratio)}
 	}
@@ -65,6 +66,7 @@ func decompress(r *bufio.Reader, packed packing, read *int64) (plain *bufio.Read
 		closer()
 		return nil, true, nothing, errNested
 	}
+
 	return plain, true, closer, nil
 }
 

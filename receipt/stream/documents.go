@@ -58,6 +58,7 @@ func Documents(ctx context.Context, sources []Source, o Options) iter.Seq2[*Docu
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		r := &reader{sources: sources, long: o.Long, got: make(chan piece), next: make(chan struct{}), stop: ctx.Done()}
+
 		// As in a pipeline, a read that never returns is not waited for.
 		go r.run()
 		o := opener{cbor: archive.NewCodec()}
@@ -118,6 +119,7 @@ func (r *reader) read(source *Source) (more bool) {
 		return r.hand(piece{source: source, err: err})
 	}
 	defer in.close()
+
 	for n := 0; ; n++ {
 		d, err := in.next()
 		switch {
@@ -161,6 +163,7 @@ func (o *opener) open(p *piece) (*Document, error) {
 		}
 		return nil, &IncompleteError{[]Notice{notice}}
 	}
+
 	d := &o.doc
 	d.Source, d.Index, d.Listed, d.Other = p.source.Name, p.index, !p.single, ""
 	if err := o.parse(p); err != nil {
@@ -170,6 +173,7 @@ func (o *opener) open(p *piece) (*Document, error) {
 	if p.source.Found {
 		d.Other = otherKind(d.Root())
 	}
+
 	return d, nil
 }
 
@@ -185,6 +189,7 @@ func (o *opener) parse(p *piece) *DocumentError {
 		}
 		text = o.text
 	}
+
 	_, err := Receipt(o.doc.Document, text)
 	if err != nil && p.last && !p.single && cutOff(text) {
 		return &DocumentError{Code: receipt.CodeTornTail, Detail: "the last line breaks off and has no line end",
@@ -193,6 +198,7 @@ func (o *opener) parse(p *piece) *DocumentError {
 	if err != nil {
 		return documentError(err)
 	}
+
 	if o.doc.Root().Kind() != canon.KindObject {
 		return &DocumentError{Code: receipt.CodeNotObject, Detail: "expected a JSON object"}
 	}
@@ -201,6 +207,7 @@ func (o *opener) parse(p *piece) *DocumentError {
 			Detail: fmt.Sprintf("expected integers within ±9007199254740991, found %.40s at %.80q", n.Raw(), n.Pointer()),
 			Hint:   "issuers write such values as strings"}
 	}
+
 	return nil
 }
 

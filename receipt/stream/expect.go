@@ -39,6 +39,7 @@ func (o *Options) expect(s *Summary, e end, wanted chain.Head) {
 		fail(receipt.CodeHeadMismatch, wanted.Hash.String(), head,
 			fmt.Sprintf("the stream had the head %s before, which is not in the input", wanted.Hash))
 	}
+
 	if n := o.Only.Count; n != nil && *n != e.Count {
 		fail(receipt.CodeCountMismatch, fmt.Sprint(*n), fmt.Sprint(e.Count), fmt.Sprintf("expected %d receipts, found %d", *n, e.Count))
 	}
@@ -57,12 +58,14 @@ func (o *Options) concludeHeads(s *Summary) {
 			open++
 		}
 	}
+
 	for stream, head := range o.Expect {
 		if !present[stream] {
 			s.find(Finding{Code: receipt.CodeTruncated, Stream: &stream, Stated: head.Hash.String(),
 				Detail: fmt.Sprintf("the stream of issuer %.80q, workspace %.80q is not in the input", stream.Issuer, stream.Workspace)})
 		}
 	}
+
 	o.concludeAfter(s)
 	if len(s.Streams) == 0 && !o.Only.isZero() && s.Receipts > 0 {
 		s.find(Finding{Code: receipt.CodeHeadMismatch, Detail: "no receipt of the input has a place in a stream"})
@@ -86,6 +89,7 @@ func (o *Options) concludeAfter(s *Summary) {
 		}
 		streams[g.Stream] = true
 	}
+
 	if len(o.After) == 0 || s.Receipts == 0 {
 		return
 	}

@@ -22,6 +22,7 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 		return nil, err
 	}
 	defer in.close()
+
 	var text []byte
 	for count := 0; ; count++ {
 		d, err := in.next()
@@ -41,6 +42,7 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 		case d.fault != nil:
 			return nil, fmt.Errorf("%s: %s", d.fault.code, d.fault.detail)
 		}
+
 		if text, err = d.json(); err != nil || index != 0 {
 			return text, err
 		}

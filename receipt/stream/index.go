@@ -47,6 +47,7 @@ func (x *index) add(it *item, stream int) {
 		x.rest.add(f.computed)
 		return
 	}
+
 	hash := short(f.computed)
 	x.ids[f.id] = seen{hash, int32(it.index), it.rep.Verdict}
 	n := x.nodes[hash]
@@ -55,6 +56,7 @@ func (x *index) add(it *item, stream int) {
 	if f.link.First {
 		return
 	}
+
 	previous := short(f.link.Previous)
 	if n := x.nodes[previous]; n.namer == 0 {
 		n.namer, n.naming = int32(it.index), int32(stream)

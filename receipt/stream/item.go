@@ -65,12 +65,14 @@ func (f *facts) gather(doc *canon.Document, computed canon.Digest) {
 	if f.link, f.placed = chain.LinkOf(doc); !f.placed {
 		return
 	}
+
 	if computed.IsZero() {
 		computed, _ = chain.Hash(doc) // it has members, so it is an object
 	}
 	f.computed = computed
 	f.holds = computed == f.link.Hash
 	f.issued, _ = receipt.ParseTime(root.Member("issued_at").Text())
+
 	// An id is the issuer's own: two issuers may both count from one.
 	f.stream = appendText(f.stream, root.Member("issuer").Member("id").Text())
 	f.stream = append(f.stream, root.Member("receipt_id").Text()...)

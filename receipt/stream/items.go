@@ -34,10 +34,12 @@ func (s *items) next() (document, error) {
 		s.ahead = nil
 		return d, nil
 	}
+
 	d, err := s.read()
 	if err != nil || s.count != 1 || d.fault != nil {
 		return d, err
 	}
+
 	d.data = bytes.Clone(d.data)
 	following, err := s.read()
 	switch {
@@ -52,6 +54,7 @@ func (s *items) next() (document, error) {
 	default:
 		s.ahead = &following
 	}
+
 	return d, nil
 }
 
@@ -74,5 +77,6 @@ func (s *items) read() (document, error) {
 		}
 		return document{index: s.count, single: s.count == 1, fault: f}, nil
 	}
+
 	return document{}, err
 }

@@ -20,6 +20,7 @@ func (s *survey) join() error {
 		return err
 	}
 	s.ends = make([]end, len(s.names))
+
 	for i, name := range s.names {
 		s.ends[i].Stream = name
 	}
@@ -27,10 +28,12 @@ func (s *survey) join() error {
 	j := &joiner{survey: s, begins: make([]address, len(s.names)), heads: make([]tail, len(s.names)), apart: map[int]bool{}}
 	next, stop := iter.Pull2(s.hashes.sorted())
 	defer stop()
+
 	j.next = next
 	if err := j.advance(); err != nil {
 		return err
 	}
+
 	for e, err := range s.links.sorted() {
 		if err != nil {
 			return err
@@ -39,11 +42,13 @@ func (s *survey) join() error {
 			return err
 		}
 	}
+
 	for j.hash != nil {
 		if err := j.pass(); err != nil {
 			return err
 		}
 	}
+
 	if err := j.strangers(); err != nil {
 		return err
 	}
@@ -64,6 +69,7 @@ func (s *survey) joinIDs() error {
 			some = true
 			continue
 		}
+
 		number := int(binary.BigEndian.Uint64(e[16:]))
 		s.marks[number] = markDuplicate
 		if bytes.Equal(e[24:56], first[24:56]) {
@@ -72,13 +78,16 @@ func (s *survey) joinIDs() error {
 				s.spread[int(binary.BigEndian.Uint64(first[16:]))] = true
 			}
 		}
+
 		s.about(number, addressAt(first[56:]))
 		s.originals[number] = int(binary.BigEndian.Uint64(first[16:]))
 	}
+
 	s.verdicts = make(map[int]receipt.Verdict, len(s.originals))
 	for _, original := range s.originals {
 		s.verdicts[original] = receipt.Undecided
 	}
+
 	return nil
 }
 
@@ -139,6 +148,7 @@ func (j *joiner) advance() error {
 			j.hash = nil
 			return nil
 		}
+
 		j.named = j.named && bytes.Equal(j.hash[:36], e[:36]) // a damaged receipt may state another's hash
 		number := int(binary.BigEndian.Uint64(e[36:]))
 		if j.marks[number] != markCopy {
@@ -189,6 +199,7 @@ func (j *joiner) link(e []byte) error {
 	if j.marks[number] == markCopy {
 		return nil
 	}
+
 	stream, at := int(binary.BigEndian.Uint32(e)), addressAt(e[45:])
 	damaged, first, issued := e[53] == 1, e[4] == 0, int64(binary.BigEndian.Uint64(e[54:]))
 	var key [36]byte
@@ -202,11 +213,13 @@ func (j *joiner) link(e []byte) error {
 		}
 		return nil
 	}
+
 	for j.hash != nil && bytes.Compare(j.hash[:36], key[:]) < 0 {
 		if err := j.pass(); err != nil {
 			return err
 		}
 	}
+
 	found := j.hash != nil && bytes.Equal(j.hash[:36], key[:])
 	j.named = j.named || found
 	if damaged {
@@ -215,6 +228,7 @@ func (j *joiner) link(e []byte) error {
 		}
 		return nil
 	}
+
 	previous := canon.Digest(key[4:])
 	r := root{number, stream, at, false, previous, -1, issued}
 	if found && j.marks[j.holder()] == markDamaged {
@@ -223,6 +237,7 @@ func (j *joiner) link(e []byte) error {
 	if (r.damaged >= 0 || !found && j.damaged[previous]) && len(j.behind) < maxDamaged {
 		j.behind = append(j.behind, r)
 	}
+
 	switch {
 	case j.last != nil && bytes.Equal(j.last[:37], e[:37]):
 		j.fail(stream, number, markFork, addressAt(j.last[45:]))
@@ -235,6 +250,7 @@ func (j *joiner) link(e []byte) error {
 	case r.damaged < 0 && j.beside(number, at) && j.marks[number] == markLinked:
 		j.marks[number] = markFollows
 	}
+
 	j.last = append(j.last[:0], e...)
 	return nil
 }
@@ -279,6 +295,7 @@ func (j *joiner) strangers() error {
 			named[r.previous] = append(named[r.previous], r)
 		}
 	}
+
 	if len(j.names) < 2 || len(named) == 0 {
 		return nil
 	}
@@ -293,6 +310,7 @@ func (j *joiner) strangers() error {
 			j.mark(r, markElsewhere, addressAt(e[44:]))
 		}
 	}
+
 	return nil
 }
 
@@ -335,11 +353,13 @@ func (j *joiner) bound() {
 			j.begins[r.stream], j.ends[r.stream].Previous = r.address, r.previous
 		}
 	}
+
 	for _, t := range j.tails {
 		if j.marks[t.number] == markDamaged && !j.apart[t.number] {
 			j.head(t)
 		}
 	}
+
 	for i := range j.ends {
 		e := &j.ends[i]
 		if e.Head = j.heads[i].hash; e.Head.IsZero() { // every hash is named: a cycle

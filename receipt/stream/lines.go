@@ -45,6 +45,7 @@ func (l *lines) next() (document, error) {
 		l.ahead = l.ahead[1:]
 		return d, nil
 	}
+
 	if l.err != nil {
 		return document{}, l.err
 	}
@@ -55,6 +56,7 @@ func (l *lines) next() (document, error) {
 	if l.count++; l.count == 1 {
 		return l.alone(d)
 	}
+
 	return d, nil
 }
 
@@ -69,6 +71,7 @@ func (l *lines) alone(d document) (document, error) {
 	if d.fault == nil {
 		d.data = bytes.Clone(d.data)
 	}
+
 	following, err := l.read()
 	switch {
 	case err == io.EOF:
@@ -83,6 +86,7 @@ func (l *lines) alone(d document) (document, error) {
 		l.count++
 		l.ahead = []document{following}
 	}
+
 	return d, nil
 }
 
@@ -96,6 +100,7 @@ func (l *lines) read() (document, error) {
 		if err != nil {
 			return document{}, err
 		}
+
 		text = bytes.TrimSuffix(text, []byte{'\r'})
 		switch blank := len(bytes.Trim(text, " \t\r")) == 0; {
 		case len(text) > maxDocument && l.count == 0 && beginsPage(text):
@@ -147,12 +152,14 @@ func (l *lines) readLine() (text []byte, ended bool, err error) {
 	if cap(l.long) > 4*readBytes {
 		l.long = nil // a rare long line does not keep its memory
 	}
+
 	l.long = l.long[:0]
 	for {
 		piece, err := l.r.ReadSlice('\n')
 		if err == nil && len(l.long) == 0 {
 			return piece[:len(piece)-1], true, nil
 		}
+
 		l.long = append(l.long, piece...)
 		switch {
 		case err == nil:

@@ -64,6 +64,7 @@ func (o *order) place(it *item) error {
 	if f.holds && o.repeats(it) {
 		return nil
 	}
+
 	s := o.streams[string(f.stream)]
 	if s == nil {
 		if !f.holds {
@@ -80,6 +81,7 @@ func (o *order) place(it *item) error {
 		}
 		o.follow(s, it)
 	}
+
 	o.disprove(s, it)
 	s.line, s.issued = it.index, f.issued
 	s.found = s.found || f.link.Hash == s.wanted.Hash
@@ -87,6 +89,7 @@ func (o *order) place(it *item) error {
 		o.index.add(it, s.number)
 		s.last = last{f.computed, it.rep.Verdict}
 	}
+
 	return nil
 }
 
@@ -153,6 +156,7 @@ func (o *order) begin(it *item) (*run, error) {
 	if o.named += len(f.stream); !o.options.Bounds.allows(len(o.streams)+1, o.named) {
 		return nil, ErrManyStreams
 	}
+
 	s := &run{number: len(o.names), segment: chain.SegmentOf(stream, f.link)}
 	o.streams[string(f.stream)] = s
 	o.names = append(o.names, stream)
@@ -161,6 +165,7 @@ func (o *order) begin(it *item) (*run, error) {
 	if it.single && after.IsZero() {
 		return s, nil // one receipt shows nothing of what precedes or follows it
 	}
+
 	check := o.first(f.link, after)
 	it.foreign = check.Status == receipt.Failed && !after.IsZero()
 	it.v.Link(&it.rep, check)
@@ -199,6 +204,7 @@ func (o *order) follow(s *run, it *item) {
 			one.First, one.Previous = false, s.segment.Head
 		}
 	}
+
 	if n := o.index.node(f.computed); f.holds && check.Status != receipt.Failed && n.open && int(n.naming) == s.number {
 		check = o.broken(s, f.link)
 		check.Cause, check.Related = receipt.CauseNamedEarlier, line(int(n.namer))
@@ -207,6 +213,7 @@ func (o *order) follow(s *run, it *item) {
 	if f.issued.Before(s.issued) {
 		it.rep.Warn(receipt.CodeTimeOrder, "/issued_at", fmt.Sprintf("it was issued before line %d, its predecessor", s.line))
 	}
+
 	if f.holds {
 		it.v.Link(&it.rep, check)
 		s.shaky = false
@@ -227,6 +234,7 @@ func (o *order) apart(s *run, l chain.Link) receipt.Check {
 	if n := o.index.node(l.Previous); n.line > 0 && int(n.stream) != s.number {
 		return elsewhere(l, int(n.line))
 	}
+
 	// It follows a receipt that does not fit its own hash, or the receipt before
 	// such a one, whose true copy it then is.
 	if _, damaged := o.damaged[l.Previous]; damaged || s.shaky && l.Previous == s.sound {
@@ -238,6 +246,7 @@ func (o *order) apart(s *run, l chain.Link) receipt.Check {
 	if o.options.Partial && o.absent(l) {
 		return open(receipt.CauseSelection, receipt.Place{})
 	}
+
 	return o.broken(s, l)
 }
 

@@ -46,6 +46,7 @@ func (p *page) next() (document, error) {
 			}
 			continue
 		}
+
 		d, err := p.entries.next()
 		if err != io.EOF {
 			p.count++
@@ -72,6 +73,7 @@ func (p *page) seek() (document, error) {
 			p.entries = &array{r: p.r, inside: true}
 			return document{}, p.r.UnreadByte()
 		}
+
 		p.read(c)
 		if len(p.frame) > MaxWrapping {
 			return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes beside the entries of a list, found more; what follows was not read", MaxWrapping)), nil
@@ -87,6 +89,7 @@ func (p *page) read(c byte) {
 	if p.at.depth != 1 {
 		return
 	}
+
 	switch {
 	case inString || p.at.inString:
 		if !inString {

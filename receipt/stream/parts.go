@@ -22,6 +22,7 @@ func (s *Summary) joinRosters(a, b *roster) error {
 	if err != nil {
 		return fmt.Errorf("stream: summary: %w", err)
 	}
+
 	v, err := c.survey()
 	if err != nil {
 		return err
@@ -37,11 +38,13 @@ func (s *Summary) joinRosters(a, b *roster) error {
 		if a.again {
 			copies[a.computed]--
 		}
+
 		if a.fault != nil {
 			s.settle(a.fault, !m.failed())
 		} else if m.failed() {
 			s.find(v.finding(it, m))
 		}
+
 		return nil
 	})
 
@@ -51,19 +54,23 @@ func (s *Summary) joinRosters(a, b *roster) error {
 			shared = append(shared, d)
 		}
 	}
+
 	s.noteOverlap(shared)
 	if len(v.unknown) > 0 {
 		s.noteNotJoined("some of them are selections, and their predecessors are not there")
 	}
+
 	for i, e := range v.ends {
 		if v.intact[i] {
 			s.Streams = append(s.Streams, e.Segment)
 		}
 	}
+
 	s.Streams = chain.Join(s.Streams)
 	if s.roster = c.roster(); s.roster == nil {
 		s.List(c.hashes())
 	}
+
 	return nil
 }
 
@@ -78,6 +85,7 @@ func (s *Summary) settle(f *fumble, holds bool) {
 	if !holds {
 		by = -1
 	}
+
 	s.Refuted -= by
 	s.countCode(f.code, -by)
 	if f.own == receipt.Verified {
@@ -127,6 +135,7 @@ func (s *survey) finding(it *item, m mark) Finding {
 		f.Cause = receipt.CauseComesEarlier
 		f.Detail = fmt.Sprintf("the receipt %s is out of its order in a part", it.facts.computed)
 	}
+
 	return f
 }
 
@@ -157,6 +166,7 @@ func (s *Summary) joinStreams(a, b *Summary) {
 	s.note(receipt.CodeIDsNotChecked, acrossParts)
 	p := pair{s: s, both: map[chain.Stream]bool{}, heads: map[canon.Digest]chain.Stream{}}
 	p.compareHashes(a.hashes(), b.hashes())
+
 	for _, g := range a.Streams {
 		p.both[g.Stream] = slices.ContainsFunc(b.Streams, func(o chain.Segment) bool { return o.Stream == g.Stream })
 	}
@@ -173,6 +183,7 @@ func (s *Summary) joinStreams(a, b *Summary) {
 		p.judge(rest[:n])
 		rest = rest[n:]
 	}
+
 	if p.open {
 		s.noteNotJoined("their reports do not list all receipts, or some are selections")
 	}
@@ -197,12 +208,14 @@ func (p *pair) compareHashes(a, b map[canon.Digest]bool) {
 	}
 	p.s.listed = map[canon.Digest]bool{}
 	var shared []canon.Digest
+
 	for d := range a {
 		p.s.listed[d] = true
 		if b[d] {
 			shared = append(shared, d)
 		}
 	}
+
 	for d := range b {
 		p.s.listed[d] = true
 	}
@@ -239,6 +252,7 @@ func (p *pair) judge(group []chain.Segment) {
 	if g := group[0]; len(group) == 1 && !g.First && p.leadsAway(g) {
 		p.s.find(stranger(stream, g.Previous))
 	}
+
 	for i := 1; i < len(group); i++ {
 		before, after := &group[i-1], &group[i]
 		together := before.First == after.First && before.Previous == after.Previous

@@ -58,14 +58,17 @@ func (p *pipeline) run(ctx context.Context, each func(*item) bool) error {
 	inFlight := 2*jobs + 2
 	p.ctx, p.stop, p.fail = ctx, ctx.Done(), cancel
 	p.free, p.work, p.ordered = make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
+
 	for range inFlight {
 		p.free <- &batch{items: make([]item, batchItems), done: make(chan struct{}, 1)}
 	}
 	codec := archive.NewCodec()
 	var workers sync.WaitGroup
+
 	for range jobs {
 		workers.Go(func() { p.judge(&worker{doc: new(canon.Document), cbor: codec}) })
 	}
+
 	// The reader is not waited for: it may hang in a read of a pipe, which
 	// nobody can interrupt. It touches nothing once ctx is done.
 	go p.read()
@@ -134,15 +137,18 @@ func (p *pipeline) lookInTurn(w *worker, it *item) error {
 		p.look(w, it)
 		return nil
 	}
+
 	kind := JSON
 	if it.cbor {
 		kind = CBOR
 	}
+
 	done, err := turn(p.ctx, Weight(it.data, kind))
 	if err != nil {
 		return err
 	}
 	defer done()
+
 	p.look(w, it)
 	w.doc = new(canon.Document)
 	return nil
@@ -187,6 +193,7 @@ func (p *pipeline) readSource(i int) (docs int, err error) {
 		return 0, err
 	}
 	defer in.close()
+
 	for {
 		d, err := in.next()
 		if err == io.EOF {
@@ -195,6 +202,7 @@ func (p *pipeline) readSource(i int) (docs int, err error) {
 		if err != nil {
 			return docs, err
 		}
+
 		docs++
 		p.docs++
 		if err := p.add(item{source: i, number: p.docs - 1, document: d}, d.data); err != nil {
@@ -218,6 +226,7 @@ func (p *pipeline) add(it item, data []byte) error {
 			return errStopped
 		}
 	}
+
 	b := p.filling
 	slot := &b.items[b.count]
 	it.rep, it.facts.stream = slot.rep, slot.facts.stream // their memory
@@ -226,6 +235,7 @@ func (p *pipeline) add(it item, data []byte) error {
 	it.to = len(b.bytes)
 	it.data = nil
 	*slot = it
+
 	for n := len(data) * cap(p.free) / mostInFlight; n > 0 && len(b.also) < cap(p.free)-1; n-- {
 		select {
 		case other := <-p.free:
@@ -234,6 +244,7 @@ func (p *pipeline) add(it item, data []byte) error {
 			return errStopped
 		}
 	}
+
 	if b.count++; b.count == len(b.items) || len(b.bytes) >= batchBytes {
 		return p.flush()
 	}

@@ -89,6 +89,7 @@ func (r *roster) add(it *item, o *Options, own receipt.Verdict, reason receipt.C
 		clear(r.last)
 		r.sources = append(r.sources, attendance{partial: o.Partial})
 	}
+
 	in := &r.sources[len(r.sources)-1]
 	f := &it.facts
 	if !f.placed {
@@ -98,6 +99,7 @@ func (r *roster) add(it *item, o *Options, own receipt.Verdict, reason receipt.C
 	if r.receipts++; r.receipts > o.mostRostered() {
 		return false
 	}
+
 	a := attendee{again: it.again, link: f.link, computed: f.computed, id: f.id, issued: f.issued.UnixMilli()}
 	var known bool
 	if a.stream, known = r.numbers[string(f.stream)]; !known {
@@ -108,6 +110,7 @@ func (r *roster) add(it *item, o *Options, own receipt.Verdict, reason receipt.C
 	if link := it.rep.Check(receipt.StepLink); link.Status == receipt.Failed && own != receipt.Refuted && !it.foreign {
 		a.fault = &fumble{code: link.Code, own: own, reason: reason}
 	}
+
 	in.packed = r.pack(in.packed, &a)
 	return true
 }
@@ -129,6 +132,7 @@ func (r *roster) pack(b []byte, a *attendee) []byte {
 		flags |= rosterStream
 		b = binary.AppendUvarint(b, uint64(a.stream))
 	}
+
 	b = append(append(b, a.id[:]...), a.link.Hash[:]...)
 	switch {
 	case a.link.First:
@@ -137,10 +141,12 @@ func (r *roster) pack(b []byte, a *attendee) []byte {
 		flags |= rosterPrevious
 		b = append(b, a.link.Previous[:]...)
 	}
+
 	if !a.holds() {
 		flags |= rosterDamaged
 		b = append(b, a.computed[:]...)
 	}
+
 	b = binary.AppendVarint(b, a.issued-r.issued)
 	if a.again {
 		flags |= rosterAgain
@@ -153,6 +159,7 @@ func (r *roster) pack(b []byte, a *attendee) []byte {
 		b = append(appendText(b, []byte(f.code)), byte(f.own))
 		b = appendText(b, []byte(f.reason))
 	}
+
 	b[at] = flags
 	r.stream, r.issued, r.last[a.stream] = a.stream, a.issued, a.link.Hash
 	return b
@@ -174,6 +181,7 @@ func (in *attendance) unpack(streams int) (list []attendee, err error) {
 		if a.stream = stream; flags >= rosterUnknown || stream < 0 || stream >= streams {
 			return nil, errRoster
 		}
+
 		copy(a.id[:], u.bytes(len(a.id)))
 		copy(a.link.Hash[:], u.bytes(len(a.link.Hash)))
 		switch {
@@ -182,6 +190,7 @@ func (in *attendance) unpack(streams int) (list []attendee, err error) {
 		case !a.link.First:
 			a.link.Previous = last[stream]
 		}
+
 		if a.computed = a.link.Hash; flags&rosterDamaged != 0 {
 			copy(a.computed[:], u.bytes(len(a.computed)))
 		}
@@ -190,12 +199,14 @@ func (in *attendance) unpack(streams int) (list []attendee, err error) {
 		if flags&rosterFault != 0 {
 			a.fault = &fumble{code: receipt.Code(u.text()), own: receipt.Verdict(u.byte()), reason: receipt.Code(u.text()), healed: flags&rosterHealed != 0}
 		}
+
 		if u.short || a.fault != nil && !a.fault.sane() {
 			return nil, errRoster
 		}
 		last[stream] = a.link.Hash
 		list = append(list, a)
 	}
+
 	return list, nil
 }
 

@@ -66,6 +66,7 @@ func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *R
 	if name == "" {
 		name = "input"
 	}
+
 	again, seeks := r.(io.Seeker)
 	readings := 0
 	open := func() (io.ReadCloser, error) {
@@ -76,10 +77,12 @@ func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *R
 		}
 		return io.NopCloser(r), nil
 	}
+
 	run := newRun(ctx, v, []Source{{Name: name, Kind: o.Kind, Open: open}}, o)
 	if o.Checkpoint != nil && !seeks {
 		run.refused = ErrOnce
 	}
+
 	return run
 }
 
@@ -148,6 +151,7 @@ func (r *Run) run(yield func(*receipt.Report) bool) error {
 	if err != nil {
 		return err
 	}
+
 	var failure error
 	finished := false
 	err = p.run(r.ctx, func(it *item) bool {
@@ -156,6 +160,7 @@ func (r *Run) run(yield func(*receipt.Report) bool) error {
 		finished = it.end && it.source == len(r.sources)-1
 		return more
 	})
+
 	r.summary.Inputs.Bytes = r.bytes.Load()
 	concluded := r.conclude(place, finished)
 	switch {
@@ -172,6 +177,7 @@ func (r *Run) run(yield func(*receipt.Report) bool) error {
 	case len(r.summary.Inputs.Unreadable) > 0:
 		return &IncompleteError{r.summary.Inputs.Unreadable}
 	}
+
 	r.summary.Complete = true
 	return nil
 }
@@ -211,6 +217,7 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 		r.endSource(it)
 		return true, nil
 	}
+
 	r.readings.second(it)
 	own, reason := it.rep.Verdict, receipt.Code("")
 	if own == receipt.Undecided {
@@ -219,14 +226,17 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 	if err := place.place(it); err != nil {
 		return false, err
 	}
+
 	if it.other != "" {
 		r.summary.skip(r.sources[it.source].Name, it.other)
 		return true, nil
 	}
+
 	r.summary.count(it)
 	if s := &r.summary; s.roster != nil && !s.roster.add(it, &r.options, own, reason) {
 		s.roster = nil
 	}
+
 	r.receipts.Add(1)
 	r.current = it
 	return yield(&it.rep), nil
@@ -262,6 +272,7 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 	if r.options.Checkpoint != nil {
 		f = newForest(r.v.OpenCheckpoint(r.options.Checkpoint))
 	}
+
 	if s == nil && f == nil {
 		return newOrder(&r.options), nil
 	}
@@ -271,6 +282,7 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 	if f != nil {
 		r.weigh(f, p)
 	}
+
 	if s == nil {
 		return newOrder(&r.options), nil
 	}

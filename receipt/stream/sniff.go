@@ -21,17 +21,20 @@ func split(r *bufio.Reader, kind Kind, name string, packed bool) (splitter, erro
 			return nil, err
 		}
 	}
+
 	switch kind {
 	case CBOR, Sequence:
 		return newItems(r, kind == CBOR), nil
 	case Lines:
 		return &lines{r: r, packed: packed}, nil
 	}
+
 	if first, err := firstSymbol(r); err != nil {
 		return nil, err
 	} else if first == '[' {
 		return &array{r: r}, nil
 	}
+
 	return whole(r)
 }
 
@@ -48,6 +51,7 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 		}
 		return Sequence, nil
 	}
+
 	first, rest := cutLine(bytes.TrimLeft(head, " \t\r\n"))
 	switch {
 	case bytes.HasPrefix(first, []byte("[")):
@@ -59,6 +63,7 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 	case rest == nil && len(head) == r.Size(): // a line longer than what is seen
 		return Lines, nil
 	}
+
 	return JSON, nil
 }
 
@@ -174,13 +179,16 @@ func pageOf(text []byte) []document {
 	if doc.Parse(text, envelopeLimits()) != nil {
 		return nil
 	}
+
 	data := doc.Root().Member("data")
 	if doc.Root().Member("object").String() != "list" || data.Kind() != canon.KindArray {
 		return nil
 	}
+
 	list := []document{} // an empty page is no receipt, but a list
 	for i, n := range data.Elements() {
 		list = append(list, document{data: n.Raw(), index: i + 1})
 	}
+
 	return list
 }

@@ -69,6 +69,7 @@ func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 			yield(nil, s.err)
 			return
 		}
+
 		readers := []io.Reader{bytes.NewReader(s.memory)}
 		for _, f := range s.pieces {
 			if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -100,6 +101,7 @@ func merge(readers []io.Reader, width int, yield func([]byte, error) bool) {
 			open = append(open, c)
 		}
 	}
+
 	for len(open) > 0 {
 		c := slices.MinFunc(open, func(a, b *cursor) int { return bytes.Compare(a.entry, b.entry) })
 		if !yield(c.entry, nil) {

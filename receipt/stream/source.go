@@ -32,18 +32,21 @@ func (s *Source) open(packed packing, meter func(int)) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	from := &metered{Reader: file, meter: meter}
 	plain, compressed, done, err := decompress(bufio.NewReaderSize(from, readBytes), packed, &from.count)
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
+
 	closer := func() { done(); file.Close() }
 	cut, err := split(plain, s.Kind, s.Name, compressed)
 	if err != nil {
 		closer()
 		return nil, err
 	}
+
 	return &opened{cut, closer}, nil
 }
 

@@ -152,6 +152,7 @@ func (s *Summary) Heads() map[chain.Stream]chain.Head {
 		}
 		heads[g.Stream] = head
 	}
+
 	for _, f := range s.Findings {
 		if f.Stream != nil && f.Drawn {
 			several[*f.Stream] = true
@@ -196,6 +197,7 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	} else {
 		m.joinStreams(s, o)
 	}
+
 	m.noteEnds(s, o)
 	sortFindings(m.Findings)
 	sortNotes(m.NotChecked)
@@ -215,6 +217,7 @@ func (s *Summary) plus(o *Summary) *Summary {
 	m.Copies += o.Copies
 	m.Codes = map[receipt.Code]int{}
 	m.Findings, m.NotChecked, m.Streams, m.roster, m.listed = nil, nil, nil, nil, nil
+
 	for _, part := range []*Summary{s, o} {
 		for code, n := range part.Codes {
 			m.Codes[code] += n
@@ -230,6 +233,7 @@ func (s *Summary) plus(o *Summary) *Summary {
 			}
 		}
 	}
+
 	m.SkippedCount += o.SkippedCount
 	m.Skipped = first(slices.Concat(s.Skipped, o.Skipped))
 	m.Inputs.Files += o.Inputs.Files
@@ -238,12 +242,14 @@ func (s *Summary) plus(o *Summary) *Summary {
 	if m.Asked == nil {
 		m.Asked = o.Asked
 	}
+
 	if m.Started.IsZero() || !o.Started.IsZero() && o.Started.Before(m.Started.Time) {
 		m.Started = o.Started
 	}
 	if o.Finished.After(m.Finished.Time) {
 		m.Finished = o.Finished
 	}
+
 	return &m
 }
 
@@ -284,6 +290,7 @@ func (s *Summary) noteEnds(parts ...*Summary) {
 			asked[n.Code] = true
 		}
 	}
+
 	open, all := 0, 0
 	for i, g := range s.Streams {
 		if i > 0 && s.Streams[i-1].Stream == g.Stream {
@@ -293,6 +300,7 @@ func (s *Summary) noteEnds(parts ...*Summary) {
 			open++
 		}
 	}
+
 	if open > 0 && asked[receipt.CodeLinkNotChecked] {
 		s.note(receipt.CodeLinkNotChecked, "whether receipts precede the first one%s", ofStreams(open, all))
 	}
@@ -315,6 +323,7 @@ func (s *Summary) count(it *item) {
 		s.Copies++
 		return
 	}
+
 	s.Receipts++
 	switch it.rep.Verdict {
 	case receipt.Verified:
@@ -324,6 +333,7 @@ func (s *Summary) count(it *item) {
 	default:
 		s.Undecided++
 	}
+
 	if it.rep.Verdict != receipt.Verified {
 		s.Codes[it.rep.Finding().Code]++
 	}

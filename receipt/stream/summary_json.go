@@ -96,10 +96,12 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 		Streams: []streamJSON{}, Findings: []findingJSON{}, NotChecked: list(s.NotChecked),
 		Inputs: s.Inputs, Keys: s.Keys, Tool: s.Tool, Started: s.Started, Finished: s.Finished, Asked: s.Asked, Roster: s.roster.json(),
 	}
+
 	j.Inputs.Unreadable = list(j.Inputs.Unreadable)
 	for code, n := range s.Codes {
 		j.Codes[code] = n
 	}
+
 	for _, f := range s.Findings {
 		j.Codes[f.Code]++
 		out := findingJSON{Finding: f}
@@ -109,6 +111,7 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 		}
 		j.Findings = append(j.Findings, out)
 	}
+
 	for _, g := range s.Streams {
 		out := streamJSON{Stream: nameOf(g.Stream), Count: g.Count, Head: g.Head, Failures: g.Failures.Count, Partial: s.selects(g.Stream)}
 		if !g.First {
@@ -116,6 +119,7 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 		}
 		j.Streams = append(j.Streams, out)
 	}
+
 	return json.Marshal(j)
 }
 
@@ -139,6 +143,7 @@ func (j *rosterJSON) roster() (*roster, error) {
 	for i := range j.Streams {
 		r.streams = append(r.streams, j.Streams[i].stream())
 	}
+
 	for _, in := range j.Sources {
 		a := attendance{in.Partial, in.Unplaced, in.Receipts}
 		list, err := a.unpack(len(r.streams))
@@ -148,6 +153,7 @@ func (j *rosterJSON) roster() (*roster, error) {
 		r.receipts += len(list)
 		r.sources = append(r.sources, a)
 	}
+
 	if r.receipts > MaxRoster {
 		return nil, errRoster
 	}
@@ -204,18 +210,21 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 	if j.Version != receipt.ReportVersion {
 		return fmt.Errorf("stream: summary: expected report_version %d, found %d", receipt.ReportVersion, j.Version)
 	}
+
 	r := Summary{
 		Scope: j.Scope, Complete: j.Complete, Partial: j.Partial,
 		Receipts: j.Receipts, Verified: j.Verified, Refuted: j.Refuted, Undecided: j.Undecided, Copies: j.Copies,
 		Codes: map[receipt.Code]int{}, Skipped: j.Skipped, SkippedCount: j.SkippedAll,
 		NotChecked: j.NotChecked, Inputs: j.Inputs, Keys: j.Keys, Tool: j.Tool, Started: j.Started, Finished: j.Finished, Asked: j.Asked,
 	}
+
 	for code, n := range j.Codes {
 		r.Codes[code] = n
 	}
 	if j.Asked != nil { // an older version did not say which streams Partial is about: all
 		r.selected = map[chain.Stream]bool{}
 	}
+
 	for _, in := range j.Streams {
 		g := chain.Segment{Stream: in.Stream.stream(), Count: in.Count, First: in.FirstPrevious == nil, Head: in.Head}
 		if !g.First {
@@ -230,6 +239,7 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 		}
 		r.Streams = append(r.Streams, g)
 	}
+
 	r.Streams = chain.Join(r.Streams)
 	for _, f := range j.Findings {
 		if r.Codes[f.Code]--; r.Codes[f.Code] == 0 {
@@ -244,6 +254,7 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 		}
 		r.Findings = append(r.Findings, f.Finding)
 	}
+
 	if j.Roster != nil {
 		var err error
 		if r.roster, err = j.Roster.roster(); err != nil {
@@ -253,6 +264,7 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 	if err := r.consistent(); err != nil {
 		return fmt.Errorf("stream: summary: %w", err)
 	}
+
 	if r.Verdict() != j.Verdict {
 		return fmt.Errorf("stream: summary: it states %s, but its counts say %s", j.Verdict, r.Verdict())
 	}

@@ -127,6 +127,7 @@ func (s *survey) record(it *item) error {
 		s.docs[it.source] = it.docs
 		return nil
 	}
+
 	number := len(s.marks)
 	f := &it.facts
 	if !f.placed {
@@ -136,6 +137,7 @@ func (s *survey) record(it *item) error {
 		}
 		return nil
 	}
+
 	stream, known := s.streams[string(f.stream)]
 	if !known {
 		stream = len(s.names)
@@ -157,6 +159,7 @@ func (s *survey) record(it *item) error {
 		e = append(binary.BigEndian.AppendUint64(e, uint64(number)), f.computed[:]...)
 		s.ids.add(appendAddress(e, it))
 	}
+
 	e := binary.BigEndian.AppendUint32(make([]byte, 0, linkWidth), uint32(stream))
 	e = append(e, f.link.Hash[:]...)
 	e = appendAddress(binary.BigEndian.AppendUint64(e, uint64(number)), it)
@@ -191,6 +194,7 @@ func (s *survey) place(it *item) error {
 	if !it.facts.placed {
 		return nil
 	}
+
 	s.follow(number, it)
 	check := s.check(it, s.marks[number], s.others[number])
 	it.v.Link(&it.rep, check)
@@ -199,6 +203,7 @@ func (s *survey) place(it *item) error {
 		it.rep.Warn(receipt.CodeIdenticalCopy, "", s.at(s.others[number]).String()+" is the same receipt")
 		it.copy = it.rep.Verdict == s.verdicts[s.originals[number]]
 	}
+
 	if _, repeated := s.verdicts[number]; repeated {
 		s.verdicts[number] = it.rep.Verdict
 	}
@@ -213,6 +218,7 @@ func (s *survey) follow(number int, it *item) {
 	if m == markUnplaced || m == markDamaged || m == markCopy || s.spread[number] {
 		return
 	}
+
 	stream := s.streams[string(it.facts.stream)]
 	t := &s.trails[stream]
 	if !t.begun || t.source != it.source {
@@ -222,6 +228,7 @@ func (s *survey) follow(number int, it *item) {
 		s.about(number, t.address)
 		s.ends[stream].Failures.Count++
 	}
+
 	t.broken = t.broken || s.marks[number].failed()
 	t.address, t.hash = address{it.source, it.index}, link.Hash
 }

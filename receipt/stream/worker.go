@@ -25,6 +25,7 @@ func (w *worker) verify(it *item, found bool) {
 		w.refuse(it)
 		return
 	}
+
 	judged := it.data
 	if it.cbor {
 		text, err := w.cbor.ToJSON(it.data)
@@ -34,6 +35,7 @@ func (w *worker) verify(it *item, found bool) {
 		}
 		it.data = text
 	}
+
 	w.v.VerifyBytes(it.data, w.doc, rep)
 	switch rep.Finding().Code {
 	case receipt.CodeNotAReceipt, receipt.CodeDepthLimit, receipt.CodeSizeLimit, receipt.CodeNumberPrecision:
@@ -43,6 +45,7 @@ func (w *worker) verify(it *item, found bool) {
 			w.torn(it)
 		}
 	}
+
 	if it.cbor && !rep.InputSHA256.IsZero() {
 		rep.InputSHA256 = canon.Sum(judged)
 	}
@@ -50,6 +53,7 @@ func (w *worker) verify(it *item, found bool) {
 		w.locate(it, it.data, false) // beyond the caller's limits, but perhaps not the format's
 		return
 	}
+
 	it.facts.gather(w.doc, rep.ReceiptHash)
 	if found && !it.facts.placed {
 		it.other = otherKind(w.doc.Root())
@@ -150,6 +154,7 @@ func otherKind(root canon.Node) string {
 		}
 		return true
 	}
+
 	switch {
 	case has("chain"), bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")): // a receipt, however damaged
 		return ""
@@ -166,6 +171,7 @@ func otherKind(root canon.Node) string {
 	case has("witnesses") && root.Member("witnesses").Kind() == canon.KindObject:
 		return "a policy"
 	}
+
 	return ""
 }
 

@@ -38,6 +38,7 @@ func (s source) Get(ctx context.Context, receiptID string, reach *serve.Reach) (
 			return serve.Stored{}, serve.ErrNotFound
 		}
 	}
+
 	json, link, err := s.ledger.Linked(ctx, receiptID)
 	damage, damaged := errors.AsType[*ledger.DamageError](err)
 	switch {
@@ -46,6 +47,7 @@ func (s source) Get(ctx context.Context, receiptID string, reach *serve.Reach) (
 	case err != nil:
 		return serve.Stored{}, changed(err)
 	}
+
 	return serve.Stored{JSON: json, Link: &link}, nil
 }
 
@@ -65,15 +67,18 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 	if err != nil {
 		return nil, false, err
 	}
+
 	selected := ledger.Query{Task: q.Task}
 	if !q.Reach.All() {
 		selected.Sees = q.Reach.Sees
 	}
+
 	for size := 0; ; {
 		part, behind, err := s.ledger.List(ctx, selected, cursor, pagePart)
 		if err != nil {
 			return nil, false, changed(err)
 		}
+
 		for _, e := range part {
 			if len(page) > 0 && (len(page) == q.Limit || size+len(e.JSON) > pageBytes) {
 				return page, true, nil
@@ -81,6 +86,7 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 			page = append(page, serve.Stored{JSON: e.JSON})
 			size += len(e.JSON)
 		}
+
 		if cursor = behind; behind == "" {
 			return page, false, nil
 		}

@@ -126,18 +126,21 @@ func (s suite) headMoved(t *testing.T) {
 	if err := store.Append(ctx, stream("w"), chain.Head{}, first); err != nil {
 		t.Fatal(err)
 	}
+
 	for name, head := range map[string]chain.Head{"none": {}, "another": {Hash: [32]byte{1}, Count: 1}} {
 		r := seal(t, Draft("receipt_2", "w"), head)
 		if err := store.Append(ctx, stream("w"), head, r); !errors.Is(err, ledger.ErrHeadMoved) {
 			t.Errorf("behind %s: %v, expected ErrHeadMoved", name, err)
 		}
 	}
+
 	wantAbsent(t, store, "receipt_2")
 	wantHead(t, store, stream("w"), first, 1)
 	r := seal(t, Draft("receipt_3", "empty"), first.Head())
 	if err := store.Append(ctx, stream("empty"), first.Head(), r); !errors.Is(err, ledger.ErrHeadMoved) {
 		t.Errorf("in an empty stream: %v, expected ErrHeadMoved", err)
 	}
+
 	wantHead(t, store, stream("empty"), nil, 0)
 	counted := chain.Head{Hash: first.Hash(), Count: 77}
 	r = seal(t, Draft("receipt_2", "w"), counted)
@@ -152,14 +155,17 @@ func (s suite) duplicateID(t *testing.T) {
 	if err := store.Append(ctx, stream("w"), chain.Head{}, first); err != nil {
 		t.Fatal(err)
 	}
+
 	again := seal(t, Draft("receipt_1", "w"), first.Head())
 	if err := store.Append(ctx, stream("w"), first.Head(), again); !errors.Is(err, ledger.ErrDuplicateID) {
 		t.Errorf("the same id in the stream: %v, expected ErrDuplicateID", err)
 	}
+
 	other := seal(t, Draft("receipt_1", "v"), chain.Head{})
 	if err := store.Append(ctx, stream("v"), chain.Head{}, other); !errors.Is(err, ledger.ErrDuplicateID) {
 		t.Errorf("the same id in another stream: %v, expected ErrDuplicateID", err)
 	}
+
 	wantHead(t, store, stream("w"), first, 1)
 	wantHead(t, store, stream("v"), nil, 0)
 	wantStored(t, store, first)
@@ -173,10 +179,12 @@ func (s suite) wrongPlace(t *testing.T) {
 	if err := store.Append(ctx, stream("v"), chain.Head{}, first); err == nil {
 		t.Error("a receipt of another stream was stored")
 	}
+
 	wantAbsent(t, store, "receipt_1")
 	if err := store.Append(ctx, stream("w"), chain.Head{}, first); err != nil {
 		t.Fatal(err)
 	}
+
 	second := seal(t, Draft("receipt_2", "w"), chain.Head{Hash: [32]byte{1}})
 	if err := store.Append(ctx, stream("w"), first.Head(), second); err == nil {
 		t.Error("a receipt that names another predecessor was stored")
@@ -194,6 +202,7 @@ func (s suite) streams(t *testing.T) {
 		{Issuer: "a", Tenant: "t", HasTenant: true, Workspace: "b"}, {Issuer: "a", Tenant: "b", HasTenant: true, Workspace: "t"},
 		{Issuer: "a/b", Workspace: "c"}, {Issuer: "a", Workspace: "b/c"}, {Issuer: "A", Workspace: "b"}, {Issuer: "a", Workspace: "b "},
 	}
+
 	var all []*receipt.Sealed
 	for i, name := range names {
 		d := Draft(fmt.Sprintf("receipt_%d", i), name.Workspace)
@@ -207,6 +216,7 @@ func (s suite) streams(t *testing.T) {
 		}
 		all = append(all, r)
 	}
+
 	for i, name := range names {
 		wantHead(t, store, name, all[i], 1)
 	}
@@ -231,6 +241,7 @@ func (s suite) oneWinner(t *testing.T) {
 				}
 			})
 		}
+
 		group.Wait()
 		if won.Load() != 1 {
 			t.Fatalf("%d appended behind one head, expected 1", won.Load())
@@ -246,11 +257,13 @@ func (s suite) run(t *testing.T) {
 	if !ok {
 		t.Skip("the store is no RunStore")
 	}
+
 	ctx := context.Background()
 	first := seal(t, Draft("receipt_0", "w"), chain.Head{})
 	if err := store.Append(ctx, stream("w"), chain.Head{}, first); err != nil {
 		t.Fatal(err)
 	}
+
 	made := func(head chain.Head, ids ...string) (run []*receipt.Sealed) {
 		for _, id := range ids {
 			r := seal(t, Draft(id, "w"), head)
@@ -258,6 +271,7 @@ func (s suite) run(t *testing.T) {
 		}
 		return run
 	}
+
 	good := made(first.Head(), "receipt_1", "receipt_2", "receipt_3")
 	gap := []*receipt.Sealed{good[0], good[2]}
 	for name, test := range map[string]struct {
@@ -278,6 +292,7 @@ func (s suite) run(t *testing.T) {
 		}
 		wantHead(t, store, stream("w"), first, 1)
 	}
+
 	if err := store.AppendRun(ctx, stream("w"), first.Head(), good); err != nil {
 		t.Fatal(err)
 	}
@@ -294,6 +309,7 @@ func (s suite) issuers(t *testing.T) {
 	const goroutines, each = 6, 10
 	hashes := make([]map[string]string, goroutines)
 	var group sync.WaitGroup
+
 	for half := range 2 {
 		issuer := &ledger.Issuer{Store: store, KeepSecrets: true, Unsigned: true}
 		for g := half; g < goroutines; g += 2 {
@@ -311,6 +327,7 @@ func (s suite) issuers(t *testing.T) {
 			})
 		}
 	}
+
 	group.Wait()
 	follows := map[string]string{} // predecessor to hash
 	issuer := &ledger.Issuer{Store: store, KeepSecrets: true, Unsigned: true}
@@ -328,10 +345,12 @@ func (s suite) issuers(t *testing.T) {
 			follows[previous] = hash
 		}
 	}
+
 	at, n := "", 0
 	for ; follows[at] != ""; n++ {
 		at = follows[at]
 	}
+
 	if n != goroutines*each {
 		t.Errorf("the chain has %d receipts, expected %d", n, goroutines*each)
 	}

@@ -52,6 +52,7 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 		a.out.Hash++
 		return
 	}
+
 	verified := rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull
 	if !a.first(sighting{rep.ReceiptHash, verified}) {
 		a.out.Copies++
@@ -60,10 +61,12 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 	if a.bins == nil {
 		a.bins, a.totals = map[time.Time]pair{}, newPair()
 	}
+
 	a.out.Untold.add(root)
 	if receipt.ReadAtMost(root).Has("/cost/total") {
 		a.out.AtMost++
 	}
+
 	currency := a.currency(root)
 	a.totals.of(verified).add(root, currency)
 	completed, err := receipt.ParseTime(root.Member("lifecycle").Member("completed_at").Text())
@@ -71,6 +74,7 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 		a.out.Time++
 		return
 	}
+
 	a.bin(completed).of(verified).add(root, currency)
 	for len(a.bins) > MaxBins && a.unit < century {
 		a.coarsen()

@@ -25,15 +25,18 @@ func (a *amount) add(number []byte) bool {
 			return false
 		}
 	}
+
 	var units big.Int
 	if _, ok := units.SetString(string(whole)+string(fraction), 10); !ok {
 		return false
 	}
+
 	scale := len(fraction) - power
 	if scale < 0 {
 		units.Mul(&units, tenTo(-scale))
 		scale = 0
 	}
+
 	a.raise(scale)
 	if scale < a.scale {
 		units.Mul(&units, tenTo(a.scale-scale))

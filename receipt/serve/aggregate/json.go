@@ -33,10 +33,12 @@ func (a *Aggregate) MarshalJSON() ([]byte, error) {
 		shown.coarsen()
 		starts = shown.starts()
 	}
+
 	j := aggregateJSON{Unit: shown.unit.String(), Currencies: []string{}, Totals: a.totals, Bins: []binJSON{}, LeftOut: a.out}
 	if a.bins == nil {
 		j.Totals = newPair()
 	}
+
 	j.Currencies = append(j.Currencies, slices.Sorted(maps.Keys(a.currencies))...)
 	for i, start := range starts {
 		b := binJSON{Start: receipt.At(start).String(), pair: shown.bins[start]}
@@ -45,6 +47,7 @@ func (a *Aggregate) MarshalJSON() ([]byte, error) {
 		}
 		j.Bins = append(j.Bins, b)
 	}
+
 	return json.Marshal(j)
 }
 

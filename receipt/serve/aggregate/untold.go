@@ -29,6 +29,7 @@ func (u *untold) add(root canon.Node) {
 			*n++
 		}
 	}
+
 	if list.Has("/side_effects/network_egress") || !bytesStated(root) {
 		u.Egress++
 	}

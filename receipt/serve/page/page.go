@@ -72,8 +72,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the page is read with GET", http.StatusMethodNotAllowed)
 		return
 	}
+
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
+
 	// frame-ancestors counts in a header only (CSP 3, 6.4.2).
 	header.Set("Content-Security-Policy", h.policy+"; frame-ancestors 'none'")
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -86,11 +88,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body, tag = h.packed, h.tag+"-gzip"
 		header.Set("Content-Encoding", "gzip")
 	}
+
 	header.Set("ETag", `"`+tag+`"`)
 	if strings.Contains(strings.Join(r.Header.Values("If-None-Match"), ","), `"`+tag+`"`) { // RFC 9110, 13.1.2
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
+
 	// All of it at once: a copy of a part for each client that does not read is much.
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)

@@ -52,6 +52,7 @@ func (r *Report) Add(rep *receipt.Report, text []byte) {
 	if r.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) == nil { // else the report says why
 		root = r.doc.Root()
 	}
+
 	r.aggregate.Add(rep, root)
 	switch rep.Verdict {
 	case receipt.Verified:
@@ -60,10 +61,12 @@ func (r *Report) Add(rep *receipt.Report, text []byte) {
 	default:
 		r.undecided.add(rep)
 	}
+
 	if r.count++; r.count > 1 {
 		r.first, r.document = nil, nil
 		return
 	}
+
 	r.first = rep.Clone()
 	if root.Kind() == canon.KindObject && rep.Check(receipt.StepParse).Status == receipt.Passed && len(text) <= maxDocument {
 		r.document = r.doc.AppendCanonical(nil)

@@ -55,6 +55,7 @@ func summaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var members, inputs map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil {
 		return nil, err
@@ -62,6 +63,7 @@ func summaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
 	if err := json.Unmarshal(members["inputs"], &inputs); err != nil {
 		return nil, err
 	}
+
 	delete(members, "roster") // for merging, not for reading
 	if err := shorten(members, "streams", maxStreams); err != nil {
 		return nil, err

@@ -30,10 +30,12 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 	if err != nil {
 		return err
 	}
+
 	t, err := template.New("report").Funcs(template.FuncMap{"visible": visible, "hash": hashText, "stream": streamText}).Parse(reportTemplate)
 	if err != nil {
 		return err
 	}
+
 	return t.Execute(w, map[string]any{
 		"Policy":  reportPolicy(),
 		"Style":   template.CSS(reportStyle),

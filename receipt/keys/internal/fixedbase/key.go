@@ -111,5 +111,6 @@ func (k *Key) combine(s, c *edwards25519.Scalar) edwards25519.Point {
 			sum.Add(sum, &points[i])
 		}
 	}
+
 	return *sum
 }

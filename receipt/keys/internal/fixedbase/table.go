@@ -50,6 +50,7 @@ func newTable(p *edwards25519.Point, width uint) table {
 		}
 		unit.Add(&row[len(row)-1], &row[len(row)-1])
 	}
+
 	return t
 }
 
@@ -64,18 +65,21 @@ func (t *table) appendTerms(terms []term, s []byte) []term {
 	rows, _ := shape(t.width)
 	half := term(1) << (t.width - 1)
 	row, carry := term(0), term(0)
+
 	for i := range rows {
 		at := i * t.width
 		window := binary.LittleEndian.Uint32(padded[at/8:]) >> (at % 8)
 		if i < rows-1 {
 			window &= 1<<t.width - 1
 		}
+
 		digit := term(window) + carry
 		carry = 0
 		if digit > half && i < rows-1 {
 			digit -= 2 * half
 			carry = 1
 		}
+
 		switch {
 		case digit > 0:
 			terms = append(terms, row+digit)
@@ -84,6 +88,7 @@ func (t *table) appendTerms(terms []term, s []byte) []term {
 		}
 		row += half
 	}
+
 	return terms
 }
 

@@ -23,6 +23,7 @@ func bundle(o api.BuildOptions) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	o.AbsWorkingDir, o.Bundle, o.Write, o.LogLevel = dir, true, false, api.LogLevelSilent
 	o.Target, o.LegalComments = api.ES2022, api.LegalCommentsNone
 	o.MinifySyntax, o.MinifyWhitespace, o.MinifyIdentifiers = true, true, true
@@ -33,6 +34,7 @@ func bundle(o api.BuildOptions) ([]byte, error) {
 	if len(result.OutputFiles) != 1 {
 		return nil, fmt.Errorf("%s: expected one file, found %d", o.EntryPoints[0], len(result.OutputFiles))
 	}
+
 	return result.OutputFiles[0].Contents, nil
 }
 

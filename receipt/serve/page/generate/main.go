@@ -52,6 +52,7 @@ func generate(out string) error {
 	if err != nil {
 		return err
 	}
+
 	packed, err := compress(page)
 	if err != nil {
 		return err
@@ -59,6 +60,7 @@ func generate(out string) error {
 	if err := write(filepath.Join(out, "page.html"), page); err != nil {
 		return err
 	}
+
 	return write(filepath.Join(out, "served", "page.html.gz"), packed)
 }
 

@@ -19,6 +19,7 @@ func makePage() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var p parts
 	if p.style, err = style("shell.css"); err != nil {
 		return nil, err
@@ -26,6 +27,7 @@ func makePage() ([]byte, error) {
 	if p.app, err = script("app.js", nil); err != nil {
 		return nil, err
 	}
+
 	exec, err := wasmExec()
 	if err != nil {
 		return nil, err
@@ -33,10 +35,12 @@ func makePage() ([]byte, error) {
 	if p.worker, err = script("worker.js", map[string]string{"wasm_exec": exec}); err != nil {
 		return nil, err
 	}
+
 	wasm, err := buildWASM()
 	if err != nil {
 		return nil, err
 	}
+
 	packed, err := compress(wasm)
 	if err != nil {
 		return nil, err
@@ -55,6 +59,7 @@ func (p *parts) fill(index []byte) ([]byte, error) {
 		{"<!-- worker -->", `<script type="text/plain" id="worker">`, string(p.worker), "</script>"},
 		{"<!-- app -->", "<script>", string(p.app), "</script>"},
 	}
+
 	for _, place := range places {
 		if n := bytes.Count(index, []byte(place.mark)); n != 1 {
 			return nil, fmt.Errorf("index.html: expected %s once, found it %d times", place.mark, n)
@@ -67,6 +72,7 @@ func (p *parts) fill(index []byte) ([]byte, error) {
 			}
 		}
 	}
+
 	for _, place := range places {
 		index = bytes.Replace(index, []byte(place.mark), []byte(place.before+place.text+place.after), 1)
 	}
