@@ -26,6 +26,7 @@ func promising(f func(args []js.Value) (any, error)) js.Func {
 			}()
 			return nil
 		})
+
 		return js.Global().Get("Promise").New(executor)
 	})
 }
@@ -45,17 +46,20 @@ func await(promise js.Value) (js.Value, error) {
 		value js.Value
 		err   error
 	}
+
 	done := make(chan settled, 1)
 	fulfilled := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		done <- settled{value: args[0]}
 		return nil
 	})
 	defer fulfilled.Release()
+
 	rejected := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		done <- settled{err: errors.New(js.Global().Get("String").Invoke(args[0]).String())}
 		return nil
 	})
 	defer rejected.Release()
+
 	promise.Call("then", fulfilled, rejected)
 	s := <-done
 	return s.value, s.err

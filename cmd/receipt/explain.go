@@ -47,10 +47,12 @@ what to do. Without a code, list all of them.`,
 				}
 				explainCode(&b, info)
 			}
+
 			const mode fs.FileMode = 0o644
 			return cli.WriteOutput(e, output, b.Bytes(), mode, force)
 		},
 	}
+
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page of all codes as Markdown")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite the output file")
@@ -120,10 +122,12 @@ func nearest(typed string) string {
 	if len(typed) > 64 {
 		return ""
 	}
+
 	type candidate struct {
 		code string
 		far  int
 	}
+
 	var found []candidate
 	for _, info := range receipt.Codes() {
 		code := string(info.Code)
@@ -137,11 +141,13 @@ func nearest(typed string) string {
 		}
 		found = append(found, candidate{code, far})
 	}
+
 	if len(found) == 0 {
 		return ""
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return a.far - b.far })
 	text := "; did you mean " + found[0].code
+
 	for _, c := range found[1:min(len(found), 4)] {
 		text += ", " + c.code
 	}
@@ -163,6 +169,7 @@ func distance(a, b string) int {
 	for j := range row {
 		row[j] = j
 	}
+
 	for i := range len(a) {
 		diagonal := row[0]
 		row[0] = i + 1
@@ -174,5 +181,6 @@ func distance(a, b string) int {
 			diagonal, row[j+1] = row[j+1], cost
 		}
 	}
+
 	return row[len(b)]
 }

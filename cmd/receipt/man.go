@@ -30,17 +30,21 @@ write one file for each.`,
 				}
 				return writeManPages(cmd.Root(), dir, force)
 			}
+
 			page, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				return cli.Usage("receipt --help lists the verbs", "unknown verb %q", strings.Join(args, " "))
 			}
+
 			text, err := manPage(page)
 			if err != nil {
 				return err
 			}
+
 			return cli.WriteOutput(e, "", text, 0, false)
 		},
 	}
+
 	cmd.Flags().StringVar(&dir, "dir", "", "write a file for each verb into this folder")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite existing files")
 	return cmd

@@ -44,6 +44,7 @@ asked, 3 when evidence is missing.`,
 			return cli.Usage("receipt --help lists the verbs; receipt verify FILE checks a receipt", "expected a verb")
 		},
 	}
+
 	root.SetIn(e.In)
 	root.SetOut(e.Out)
 	root.SetErr(e.Err)
@@ -75,6 +76,7 @@ asked, 3 when evidence is missing.`,
 		newCompletion(e),
 		newMan(e),
 	)
+
 	cli.OnceEach(root)
 	return root
 }

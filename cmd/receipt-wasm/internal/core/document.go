@@ -31,20 +31,24 @@ func Open(ctx context.Context, s stream.Source, index int) (*Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", s.Name, err)
 	}
+
 	text, err := inner(ctx, found)
 	if err != nil {
 		return nil, err
 	}
+
 	d := &Document{Source: text}
 	doc := new(canon.Document)
 	if doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes}) != nil {
 		return d, nil
 	}
+
 	d.Canonical = doc.AppendCanonical(nil)
 	if d.Preimage, err = chain.AppendPreimage(nil, doc); err != nil {
 		d.Preimage = nil
 		return d, nil
 	}
+
 	d.Hash = canon.Sum(d.Preimage).String()
 	d.Shell = shell(d.Preimage, s.Name, index)
 	d.Targets = targets(doc)

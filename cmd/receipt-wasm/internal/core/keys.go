@@ -50,11 +50,13 @@ func trust(files []KeyFile) (*keys.Set, *KeyReport, error) {
 	var names []string
 	rep := &KeyReport{Keys: []KeyInfo{}}
 	seen := map[string][]byte{}
+
 	for _, f := range files {
 		set, err := keys.ParseSet(f.Data)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%q: %w", f.Name, err)
 		}
+
 		names = append(names, f.Name)
 		for _, k := range set.Keys() {
 			text, err := k.MarshalJSON()
@@ -71,10 +73,12 @@ func trust(files []KeyFile) (*keys.Set, *KeyReport, error) {
 			rep.Keys = append(rep.Keys, describe(k, f.Name))
 		}
 	}
+
 	set, err := joined.Set()
 	if err != nil {
 		return nil, nil, err
 	}
+
 	rep.Path, rep.Count = strings.Join(names, ", "), set.Len()
 	rep.SHA256, err = digest(files, joined)
 	return set, rep, err
@@ -94,6 +98,7 @@ func describe(k *keys.PublicKey, file string) KeyInfo {
 	for _, r := range k.Roles {
 		info.Roles = append(info.Roles, string(r))
 	}
+
 	if len(info.Roles) == 0 {
 		info.Roles = append(info.Roles, string(receipt.RoleIssuer))
 	}
@@ -103,6 +108,7 @@ func describe(k *keys.PublicKey, file string) KeyInfo {
 	if !k.NotAfter.IsZero() {
 		info.NotAfter = receipt.At(k.NotAfter)
 	}
+
 	if k.Revoked != nil {
 		info.Revoked = &revocation{receipt.At(k.Revoked.At), k.Revoked.Reason}
 	}

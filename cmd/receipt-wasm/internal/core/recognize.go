@@ -15,18 +15,22 @@ func IsKeys(data []byte) bool {
 		return false
 	}
 	start := bytes.TrimLeft(data, " \t\r\n")
+
 	for _, prefix := range []string{"-----BEGIN ", "ssh-", "ecdsa-sha2-", "sk-"} {
 		if bytes.HasPrefix(start, []byte(prefix)) {
 			return true
 		}
 	}
+
 	doc, err := canon.Parse(data)
 	if err != nil {
 		return false
 	}
+
 	root := doc.Root()
 	if !root.Member("chain").IsZero() || !root.Member("receipt_id").IsZero() {
 		return false // a receipt, whatever else it has
 	}
+
 	return root.Member("keys").Kind() == canon.KindArray || !root.Member("kty").IsZero()
 }

@@ -40,20 +40,24 @@ func targets(doc *canon.Document) []Target {
 		if err != nil {
 			continue
 		}
+
 		n, ok := doc.Find(p)
 		if !ok {
 			continue
 		}
+
 		raw := n.Raw()
 		at := changeable(n)
 		if at < 0 {
 			continue
 		}
+
 		changed := bytes.Clone(raw)
 		changed[at] = other(changed[at])
 		t.Before, t.After, t.Offset = cut(raw), cut(changed), n.Offset()+at
 		list = append(list, t)
 	}
+
 	return list
 }
 

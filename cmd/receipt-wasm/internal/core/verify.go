@@ -33,6 +33,7 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 	if err != nil {
 		return err
 	}
+
 	var given *KeyReport
 	var trusted receipt.Trust
 	if !policy.IntegrityOnly {
@@ -40,14 +41,17 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 			return err
 		}
 	}
+
 	v, err := receipt.NewVerifier(trusted, policy)
 	if err != nil {
 		return err
 	}
+
 	text, err := receipt.AppendJSON(nil, given)
 	if err != nil {
 		return err
 	}
+
 	sink.Keys(text)
 	p := &printer{sink: sink}
 	run := stream.VerifyFiles(ctx, v, r.Sources, stream.Options{})
@@ -56,6 +60,7 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 			return err
 		}
 	}
+
 	sum, err := run.Summary()
 	if incomplete := (*stream.IncompleteError)(nil); err != nil && !errors.As(err, &incomplete) {
 		return err
@@ -79,6 +84,7 @@ func (p *printer) report(rep *receipt.Report, text []byte) error {
 	if p.lines, err = receipt.AppendJSON(p.lines, rep); err != nil {
 		return err
 	}
+
 	p.lines = append(p.lines, '\n')
 	p.add(rep, text)
 
@@ -93,6 +99,7 @@ func (p *printer) report(rep *receipt.Report, text []byte) error {
 		p.findings++
 		p.sink.Finding(line)
 	}
+
 	return nil
 }
 

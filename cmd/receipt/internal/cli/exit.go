@@ -78,6 +78,7 @@ func Finish(e *Env, err error) int {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) { // the reader has seen enough
 		return ExitUsage
 	}
+
 	code, hint := ExitUsage, ""
 	var f *Failure
 	if errors.As(err, &f) {
@@ -86,6 +87,7 @@ func Finish(e *Env, err error) int {
 	if text := err.Error(); text != "" {
 		fmt.Fprintf(e.Err, "receipt: error: %s\n", e.WithoutSecrets(EscapeText(text)))
 	}
+
 	if hint != "" {
 		fmt.Fprintf(e.Err, "receipt: hint: %s\n", EscapeText(hint))
 	}

@@ -19,15 +19,18 @@ func (e *Env) WithoutSecrets(text string) string {
 	if compile == nil {
 		compile = CompileMessages
 	}
+
 	policy, err := compile()
 	if err != nil {
 		return whole
 	}
+
 	// A URL in a pointer is seen with its slashes.
 	clean, err := redactText(policy, text)
 	if err != nil {
 		return whole
 	}
+
 	shown := strings.NewReplacer("~1", "/", "~0", "~").Replace(clean)
 	again, err := redactText(policy, shown)
 	switch {
@@ -36,6 +39,7 @@ func (e *Env) WithoutSecrets(text string) string {
 	case again != shown:
 		return again
 	}
+
 	return clean
 }
 

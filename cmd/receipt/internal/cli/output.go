@@ -30,6 +30,7 @@ func MayWrite(path string, force bool) (replaces bool, err error) {
 	} else if err != nil {
 		return false, Usage("", "%q: %w", path, Reason(err))
 	}
+
 	info, err := os.Stat(path) // of a link what it leads to, if that is there
 	switch {
 	case err == nil && info.IsDir():
@@ -39,6 +40,7 @@ func MayWrite(path string, force bool) (replaces bool, err error) {
 	case !force:
 		return false, Usage("--force overwrites it", "%q exists already", path)
 	}
+
 	return true, nil
 }
 
@@ -56,6 +58,7 @@ func ReplaceFile(path string, data []byte, mode fs.FileMode) (err error) {
 			err = Usage("", "%q: %w", path, Reason(err))
 		}
 	}()
+
 	if err = f.Chmod(mode); err != nil {
 		return err
 	}
@@ -65,6 +68,7 @@ func ReplaceFile(path string, data []byte, mode fs.FileMode) (err error) {
 	if err = f.Sync(); err != nil {
 		return err
 	}
+
 	if err = f.Close(); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ func DurationText(d time.Duration) string {
 		size time.Duration
 		name string
 	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}}
+
 	var parts []string
 	for _, u := range units {
 		if n := d / u.size; n > 0 && len(parts) < 2 {
@@ -31,12 +32,14 @@ func DurationText(d time.Duration) string {
 			d -= n * u.size
 		}
 	}
+
 	if d == 0 && len(parts) == 0 {
 		return "0 s"
 	}
 	if len(parts) == 0 {
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}
+
 	return strings.Join(parts, " ")
 }
 
@@ -65,6 +68,7 @@ func Group3(s string) string {
 	if strings.ContainsAny(s, "e-") || len(whole) < 4 {
 		return s
 	}
+
 	var b strings.Builder
 	for i := range len(whole) {
 		if i > 0 && (len(whole)-i)%3 == 0 {
@@ -72,6 +76,7 @@ func Group3(s string) string {
 		}
 		b.WriteByte(whole[i])
 	}
+
 	if fraction != "" {
 		b.WriteString("." + fraction)
 	}

@@ -39,12 +39,14 @@ func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 		}
 		paths = append(slices.Clip(paths), list...)
 	}
+
 	if len(paths) == 0 {
 		if file, ok := e.In.(*os.File); ok && cli.IsTerminal(file) {
 			return nil, cli.Usage("name a file, or - for stdin", "no receipt was given")
 		}
 		paths = []string{cli.StdinName}
 	}
+
 	s, err := SelectSources(e, paths, kind)
 	if err != nil {
 		return nil, err
@@ -52,6 +54,7 @@ func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 	if len(s.Missing) > 0 {
 		return nil, s.Missing[0]
 	}
+
 	return s, nil
 }
 

@@ -29,6 +29,7 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 		}
 		return text, nil
 	}
+
 	data, err := ReadBounded(e, path, archive.MaxItemBytes+1)
 	if err != nil {
 		return nil, err
@@ -36,6 +37,7 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	if !packed(data) {
 		return data[:min(len(data), receipt.MaxBytes+1)], nil
 	}
+
 	s := stream.Source{Name: path, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
 	text, err := s.Find(0, false)
 	switch {
@@ -44,6 +46,7 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	case err != nil:
 		return nil, cli.Refuted("", "%q: %w", path, err)
 	}
+
 	return text, nil
 }
 
@@ -86,10 +89,12 @@ func OpenInput(e *cli.Env, path string) (io.ReadCloser, error) {
 	if info.IsDir() {
 		return nil, cli.Usage("", "%q is a folder, expected a file", path)
 	}
+
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, ReadError(path, err)
 	}
+
 	return f, nil
 }
 

@@ -30,10 +30,12 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 	if _, err := os.Stat(arg); err != nil && strings.HasPrefix(arg, "sha256:") {
 		return Known{}, cli.Usage("a hash is sha256: and 64 hexadecimal digits in lower case", "%q is no hash", arg)
 	}
+
 	data, err := ReadBounded(e, arg, MaxReportBytes+1)
 	if err != nil {
 		return Known{}, err
 	}
+
 	report, err := ReadReport(data)
 	if err != nil && !errors.Is(err, ErrNotReport) {
 		return Known{}, cli.Usage("", "%q: %w", arg, err)
@@ -41,6 +43,7 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 	if err == nil {
 		return Known{Summary: report.Summary}, nil
 	}
+
 	sealed, err := receipt.ParseSealed(data)
 	if err != nil {
 		return Known{}, cli.Usage("give a hash (sha256:…), a receipt, or a report that verify wrote", "%q: %w", arg, err)

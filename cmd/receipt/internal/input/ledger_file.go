@@ -21,6 +21,7 @@ func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, e
 	if write {
 		open = ledger.Open
 	}
+
 	l, err := open(ctx, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -28,6 +29,7 @@ func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, e
 	case err != nil:
 		return nil, cli.Usage("", "%w", LedgerReason(err))
 	}
+
 	return l, nil
 }
 

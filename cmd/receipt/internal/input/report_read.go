@@ -46,6 +46,7 @@ func ReadReport(data []byte) (*SavedReport, error) {
 	} else if len(lines) > 1 && json.Valid(lines[0]) {
 		return r.checked(r.readEach(lines))
 	}
+
 	doc, err := parseReport(text)
 	var syntax *canon.SyntaxError
 	switch {
@@ -56,6 +57,7 @@ func ReadReport(data []byte) (*SavedReport, error) {
 	case err != nil:
 		return nil, err
 	}
+
 	return r.checked(r.readDocument(doc.Root()))
 }
 
@@ -95,6 +97,7 @@ func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 	if len(lines) < 4 || string(lines[1]) != begin && string(lines[1]) != none {
 		return false, nil
 	}
+
 	rest := lines[2:]
 	for string(lines[1]) == begin {
 		if len(rest) == 0 {
@@ -107,6 +110,7 @@ func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 		if !json.Valid(bytes.TrimSuffix(line, []byte(","))) {
 			return false, nil
 		}
+
 		doc, err := parseReport(bytes.TrimSuffix(line, []byte(",")))
 		if err != nil {
 			return false, err
@@ -115,6 +119,7 @@ func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 			return false, err
 		}
 	}
+
 	if len(rest) != 2 || !bytes.HasPrefix(rest[0], []byte(summary)) || string(rest[1]) != "}" || !json.Valid(rest[0][len(summary):]) {
 		return false, nil
 	}
@@ -139,6 +144,7 @@ func (r *SavedReport) readEach(lines [][]byte) error {
 		case r.Summary != nil:
 			return fmt.Errorf("line %d: expected nothing behind the summary", i+1)
 		}
+
 		if err := r.readDocument(doc.Root()); err != nil && !errors.Is(err, ErrNoSummary) {
 			return err
 		}
@@ -166,6 +172,7 @@ func (r *SavedReport) readDocument(root canon.Node) error {
 		}
 		return ErrNoSummary
 	}
+
 	return ErrNotReport
 }
 
@@ -184,16 +191,19 @@ func (r *SavedReport) list(report canon.Node) error {
 	if err := v.UnmarshalText([]byte(report.Member("verdict").String())); err != nil {
 		return fmt.Errorf("report %d: verdict: %w", r.reports+1, err)
 	}
+
 	for _, check := range report.Member("checks").Elements() {
 		if check.Member("status").String() == receipt.Failed.String() && v != receipt.Refuted {
 			return fmt.Errorf("report %d: it states %s, but a check failed", r.reports+1, v)
 		}
 	}
+
 	r.reports++
 	r.verdicts[v]++
 	if d, err := canon.ParseDigest(report.Member("receipt_hash").Text()); err == nil {
 		r.Listed = append(r.Listed, d)
 	}
+
 	return nil
 }
 

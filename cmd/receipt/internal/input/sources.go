@@ -55,6 +55,7 @@ func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, er
 			s.Missing = append(s.Missing, Missing{path, err})
 		}
 	}
+
 	return s, nil
 }
 
@@ -110,6 +111,7 @@ func (s *Selection) addFolder(root string, kind stream.Kind) error {
 		}
 		return nil
 	})
+
 	if err == nil && len(s.Sources) == before && len(s.Missing) == failed {
 		err = cli.Usage("receipts in folders are files *.json, *.jsonl, *.ndjson, *.cbor or *.cborseq, also with .gz or .zst behind", "the folder %q holds no receipt", root)
 	}
@@ -174,18 +176,21 @@ func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool) (rem
 	if !s.Stdin || len(s.Sources) < 2 && !twice {
 		return remove, nil
 	}
+
 	i := slices.IndexFunc(s.Sources, func(src stream.Source) bool { return src.Name == "stdin" })
 	in, _ := s.Sources[i].Open()
 	f, err := os.CreateTemp(dir, "receipt-stdin-*")
 	if err != nil {
 		return remove, cli.Usage("name another folder by --temp-dir", "%w", err)
 	}
+
 	// Nobody else needs the name; without it nothing is left behind, whatever
 	// happens. Where a file in use cannot be unlinked, remove does it.
 	_ = os.Remove(f.Name())
 	remove = func() { f.Close(); os.Remove(f.Name()) }
 	until := UntilDone(ctx, in)
 	defer until.Close()
+
 	size, err := io.Copy(f, until)
 	if err != nil {
 		remove()
@@ -195,6 +200,7 @@ func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool) (rem
 		}
 		return func() {}, cli.Usage("", "stdin: %w", cli.Reason(err))
 	}
+
 	s.Sources[i].Open = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(f, 0, size)), nil }
 	return remove, nil
 }
@@ -209,14 +215,17 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 	if len(data) > maxListBytes {
 		return nil, cli.Usage("", "%q: more than %d bytes of paths", path, maxListBytes)
 	}
+
 	text := strings.TrimSuffix(string(data), "\x00")
 	if text == "" {
 		return nil, cli.Usage("", "%q names no file", path)
 	}
+
 	list := strings.Split(text, "\x00")
 	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
 		return nil, cli.Usage("find -print0 writes such a list", "%q separates paths by line ends, expected NUL", cli.SourceName(path))
 	}
+
 	return list, nil
 }
 

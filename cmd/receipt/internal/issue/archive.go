@@ -66,6 +66,7 @@ ends the work, and no file is left; of an API envelope the receipt is archived.`
 			return o.run(cmd.Context(), e, args, []string{".cborseq", ".cbor"})
 		},
 	}
+
 	o.add(cmd)
 	return cmd
 }
@@ -88,6 +89,7 @@ work, and no file is left.`,
 			return o.run(cmd.Context(), e, args, []string{".jsonl", ".ndjson", ".json"})
 		},
 	}
+
 	o.add(cmd)
 	return cmd
 }
@@ -98,11 +100,13 @@ func (o *archiveOptions) run(ctx context.Context, e *cli.Env, paths, extensions 
 	if err != nil {
 		return err
 	}
+
 	out, err := NewDocumentWriter(e, o.output, extensions, o.force)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
+
 	err = selected.Each(ctx, o.Long, func(d *stream.Document) error {
 		return out.Put(d.Address(), d.Document)
 	})

@@ -69,6 +69,7 @@ func NewDocumentWriter(e *cli.Env, path string, extensions []string, force bool)
 		}
 		return nil, cli.Usage(hint, "the output is a file %s, found %q", orList(extensions), path)
 	}
+
 	w := &DocumentWriter{path: path, one: form == ".cbor" || form == ".json"}
 	if strings.HasPrefix(form, ".cbor") {
 		w.cbor = archive.NewCodec()
@@ -76,6 +77,7 @@ func NewDocumentWriter(e *cli.Env, path string, extensions []string, force bool)
 			return nil, cli.Usage("-o FILE writes to a file", "CBOR is not written to a terminal")
 		}
 	}
+
 	var err error
 	w.Output, err = OpenOutput(e, path, force)
 	return w, err

@@ -29,19 +29,23 @@ form without /chain/receipt_hash and /signatures. Their SHA-256 is the hash.`,
 			if preimage {
 				read = input.ReadHashable
 			}
+
 			doc, err := read(e, cli.FileArg(args))
 			if err != nil {
 				return err
 			}
+
 			switch {
 			case check:
 				return checkCanonical(cli.FileArg(args), doc)
 			case preimage:
 				return writePreimage(e, cli.FileArg(args), doc)
 			}
+
 			return cli.WriteOutput(e, "", doc.AppendCanonical(nil), 0, false)
 		},
 	}
+
 	cmd.Flags().BoolVar(&preimage, "preimage", false, "write the bytes that the receipt hash covers")
 	cmd.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 when the input is not canonical")
 	return cmd

@@ -31,6 +31,7 @@ The fields must fit the receipt, or nothing is written.`,
 			return disclose(e, args[0], &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.StringVar(&o.disclosures, "disclosures", "", "the withheld values, a `FILE` that redact wrote")
 	f.StringArrayVar(&o.fields, "field", nil, "the `POINTER` of a field, as redactions lists it; repeatable")
@@ -49,18 +50,22 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 	case !o.all && len(o.fields) == 0:
 		return cli.Usage("--all discloses every field", "no field was named: --field POINTER")
 	}
+
 	given, err := input.ReadDisclosures(e, o.disclosures)
 	if err != nil {
 		return err
 	}
+
 	doc, err := input.ReadDocument(e, path)
 	if err != nil {
 		return err
 	}
+
 	sealed, err := receipt.ParseSealed(doc.Source())
 	if err != nil {
 		return cli.Refuted("only a sealed, undamaged receipt has commitments to check", "%q: %w", cli.SourceName(path), err)
 	}
+
 	bound, err := given.Bind(sealed.Hash())
 	if err != nil {
 		return cli.Refuted("", "%q: %w", o.disclosures, err)
@@ -70,6 +75,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 			return cli.Usage("the fields are those of redactions in the receipt", "%q: %w", o.disclosures, err)
 		}
 	}
+
 	if err := bound.Check(doc); err != nil {
 		return cli.Refuted("", "%q: %w", o.disclosures, err)
 	}

@@ -52,6 +52,7 @@ withholds secrets from the draft, and receipt seal makes the receipt.`,
 			return recordLog(cmd.Context(), e, cli.FileArg(args), &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.StringVar(&o.Issuer.ID, "issuer", "", "who issues the receipt: issuer.`ID`")
 	f.StringVar(&o.Issuer.Kind, "issuer-kind", "harness", "`KIND` of the issuer: harness, host, agent or connector")
@@ -88,6 +89,7 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 		}
 		o.IssuedAt = at
 	}
+
 	if o.subject != "" {
 		object, id, ok := strings.Cut(o.subject, ":")
 		if !ok {
@@ -95,15 +97,18 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 		}
 		o.Subject = receipt.ResourceRef{Object: object, ID: id}
 	}
+
 	form := record.FormUnknown
 	if o.frames {
 		form = record.FormFrames
 	}
+
 	in, err := input.OpenInput(e, path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
+
 	if err := checkLogPaths(path, o); err != nil {
 		return err
 	}
@@ -112,6 +117,7 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 		return err
 	}
 	defer kept.discard()
+
 	o.Keep = kept.add
 	lines := input.UntilDone(ctx, in)
 	defer lines.Close()
@@ -119,6 +125,7 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 	if err != nil {
 		return recordFailure(path, err)
 	}
+
 	text, err := record.JSON(log.Draft)
 	if err != nil {
 		return err
@@ -126,6 +133,7 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 	if err := writeRecorded(e, o, kept, append(text, '\n')); err != nil {
 		return err
 	}
+
 	for _, note := range recordNotes(log.Counts) {
 		fmt.Fprintf(e.Err, "receipt: note: %s\n", cli.EscapeText(note))
 	}
@@ -166,6 +174,7 @@ func recordFailure(path string, err error) error {
 		}
 		return cli.Usage("receipt record --help shows the flags", "%q: not in the log, and not given: %s", name, strings.Join(flags, ", "))
 	}
+
 	return cli.Usage("receipt record --help shows the flags", "%q: %w", name, cli.Reason(err))
 }
 
@@ -200,10 +209,12 @@ func recordNotes(c record.FrameCounts) (notes []string) {
 			notes = append(notes, fmt.Sprintf("%d %s", n, many))
 		}
 	}
+
 	kinds := ""
 	if len(c.UnknownKinds) > 0 {
 		kinds = ": " + strings.Join(c.UnknownKinds, ", ")
 	}
+
 	add(c.Counts.Unknown, "event of an unknown kind, in the digest of the log only"+kinds, "events of unknown kinds, in the digest of the log only"+kinds)
 	add(c.UnknownMembers, "unknown member of a payload was ignored", "unknown members of payloads were ignored")
 	add(c.OtherTasks, "event of another task, or of none, was passed over", "events of other tasks, or of none, were passed over")

@@ -66,11 +66,13 @@ func writeRecorded(e *cli.Env, o *recordOptions, kept *keptLog, draft []byte) er
 		}
 		return cli.WriteOutput(e, o.output, draft, 0o644, o.force)
 	}
+
 	prepared, err := prepareFile(o.output, draft, 0o644, o.force)
 	if err != nil {
 		return err
 	}
 	defer prepared.discard()
+
 	if err := kept.finish(); err != nil {
 		return err
 	}

@@ -47,6 +47,7 @@ or a TOML file of detectors in gitleaks' format, which is added to the others.
 			return redactDraft(e, cli.FileArg(args), &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "`RULES`: upstream, default, strict or a file; repeatable")
 	f.StringVar(&o.disclosures, "disclosures", "", "keep the withheld values in this `FILE`")
@@ -66,6 +67,7 @@ func redactDraft(e *cli.Env, path string, o *redactOptions) error {
 	if err != nil {
 		return err
 	}
+
 	draft, err := input.ReadDocument(e, path)
 	if err != nil {
 		return err
@@ -78,6 +80,7 @@ func redactDraft(e *cli.Env, path string, o *redactOptions) error {
 			return SealFailure(path, err)
 		}
 	}
+
 	result, err := policy.Redact(draft, rand.Reader)
 	if err != nil {
 		return cli.Refuted("", "%q: %w", cli.SourceName(path), err)
@@ -116,12 +119,14 @@ func explainRedaction(e *cli.Env, policy *redact.Policy, doc *canon.Document, ch
 		}
 		fmt.Fprintf(&b, "%s: %s\n", cli.EscapeLine(pointer), cli.EscapeLine(f.Rule))
 	}
+
 	if _, err := io.WriteString(e.Out, e.WithoutSecrets(b.String())); err != nil {
 		return err
 	}
 	if check && len(found) > 0 {
 		return cli.ExitWith(cli.ExitRefuted)
 	}
+
 	return nil
 }
 
@@ -151,6 +156,7 @@ func redactionRules(e *cli.Env, name string) (rules redact.Rules, err error) {
 	case "strict":
 		return redact.Strict(), nil
 	}
+
 	data, err := input.ReadBounded(e, name, rulefile.MaxBytes+1)
 	if err != nil {
 		return rules, err
@@ -161,6 +167,7 @@ func redactionRules(e *cli.Env, name string) (rules redact.Rules, err error) {
 	} else {
 		rules, err = rulefile.Parse(data)
 	}
+
 	if err != nil {
 		return rules, cli.Usage("--rules takes upstream, default, strict, a YAML policy or a TOML file in gitleaks' format", "%q: %w", name, err)
 	}
@@ -193,10 +200,12 @@ func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) 
 	if err != nil {
 		return err
 	}
+
 	found := policy.Find(draft)
 	if len(found) == 0 {
 		return nil
 	}
+
 	const hint = "receipt redact --explain shows all of them; receipt redact withholds them"
 	text := fmt.Sprintf("%q: %s like a secret, the first at %s (%s)", cli.SourceName(path), cli.Plural(len(found), "place", "looks"), cli.EscapeLine(found[0].Pointer), found[0].Rule)
 	if len(found) > 1 {
@@ -205,6 +214,7 @@ func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) 
 	if strict {
 		return cli.Refuted(hint, "%s", text)
 	}
+
 	fmt.Fprintf(e.Err, "receipt: warning: %s\nreceipt: hint: %s\n", cli.EscapeText(text), hint)
 	return nil
 }

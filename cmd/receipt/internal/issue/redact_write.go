@@ -19,6 +19,7 @@ func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Re
 	if o.disclosures == "" {
 		return cli.WriteOutput(e, o.output, draft, 0o644, o.force)
 	}
+
 	toStdout := o.output == "" || o.output == cli.StdinName
 	switch {
 	case o.disclosures == cli.StdinName:
@@ -28,22 +29,26 @@ func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Re
 	case cli.SameFile(o.disclosures, input):
 		return cli.Usage("", "--disclosures names the draft itself, %q", input)
 	}
+
 	secret, err := prepareFile(o.disclosures, result.Disclosures.Marshal(), 0o600, o.force)
 	if err != nil {
 		return err
 	}
 	defer secret.discard()
+
 	if toStdout { // who reads it may have all of it when writing fails: the disclosures stay
 		if err := secret.commit(); err != nil {
 			return err
 		}
 		return cli.WriteOutput(e, o.output, draft, 0o644, o.force)
 	}
+
 	public, err := prepareFile(o.output, draft, 0o644, o.force)
 	if err != nil {
 		return err
 	}
 	defer public.discard()
+
 	if err := secret.commit(); err != nil {
 		return err
 	}
@@ -51,6 +56,7 @@ func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Re
 		secret.withdraw()
 		return err
 	}
+
 	return nil
 }
 
@@ -68,17 +74,20 @@ func prepareFile(path string, data []byte, mode fs.FileMode, force bool) (*prepa
 	if err != nil {
 		return nil, err
 	}
+
 	p := &preparedFile{path: path, replaces: replaces}
 	f, err := os.CreateTemp(filepath.Dir(path), ".receipt-*")
 	if err != nil {
 		return nil, cli.Usage("", "%q: %w", path, cli.Reason(err))
 	}
+
 	p.temp = f.Name()
 	_, err = f.Write(data)
 	if err := errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
 		p.discard()
 		return nil, cli.Usage("", "%q: %w", path, cli.Reason(err))
 	}
+
 	return p, nil
 }
 

@@ -43,6 +43,7 @@ predecessor's file, or the report of an earlier verification.`,
 			return seal(cmd.Context(), e, cli.FileArg(args), &o)
 		},
 	}
+
 	cmd.Flags().StringVar(&o.previous, "previous", "", "the predecessor: `HASH|FILE|REPORT`")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
 	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite the output file")
@@ -56,6 +57,7 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 	if err != nil {
 		return err
 	}
+
 	draft, err := input.ReadDocument(e, path)
 	if err != nil {
 		return err
@@ -63,12 +65,14 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 	if err := warnOfSecrets(e, path, draft, o.strict); err != nil {
 		return err
 	}
+
 	var head chain.Head
 	if o.previous != "" {
 		if head, err = HeadOf(e, o.previous, chain.StreamOf(draft)); err != nil {
 			return err
 		}
 	}
+
 	sealed, err := receipt.SealDocument(draft, head)
 	if err != nil {
 		return SealFailure(path, err)
@@ -78,6 +82,7 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 			return err
 		}
 	}
+
 	return cli.WriteOutput(e, o.output, append(sealed.JSON(), '\n'), 0o644, o.force)
 }
 
@@ -108,6 +113,7 @@ func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error
 	case err == nil:
 		return chain.Head{Hash: digest}, nil
 	}
+
 	if strings.HasPrefix(previous, "sha256:") {
 		return chain.Head{}, cli.Usage("", "--previous %q: %w", previous, err)
 	}
@@ -118,6 +124,7 @@ func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error
 	if isReport(doc.Root()) {
 		return reportedHead(previous, doc.Root(), stream)
 	}
+
 	sealed, err := receipt.ParseSealed(doc.Source())
 	if err != nil {
 		return chain.Head{}, cli.Refuted("a predecessor is a sealed, undamaged receipt, a hash or a report", "%q: %w", previous, err)
@@ -126,6 +133,7 @@ func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error
 		return chain.Head{}, cli.Usage("a stream is one issuer.id, tenant_id and workspace_ref",
 			"%s: %q is of another stream: %s, the draft is of %s", receipt.CodeStreamMismatch, previous, StreamText(sealed.Stream()), StreamText(stream))
 	}
+
 	return sealed.Head(), nil
 }
 
@@ -144,6 +152,7 @@ func reportedHead(path string, root canon.Node, stream chain.Stream) (chain.Head
 	if v := summary.Member("verdict").String(); v != receipt.Verified.String() {
 		return chain.Head{}, cli.Usage("give the predecessor's file or its hash", "%q says %s, so the heads that it states prove nothing", path, cmp.Or(v, "nothing"))
 	}
+
 	for _, s := range summary.Member("streams").Elements() {
 		name := s.Member("stream")
 		tenant := name.Member("tenant")
@@ -152,6 +161,7 @@ func reportedHead(path string, root canon.Node, stream chain.Stream) (chain.Head
 		if found != stream {
 			continue
 		}
+
 		digest, err := canon.ParseDigest(s.Member("head").Text())
 		if err != nil {
 			return chain.Head{}, cli.Usage("", "%q: the head of the stream: %w", path, err)
@@ -159,8 +169,10 @@ func reportedHead(path string, root canon.Node, stream chain.Stream) (chain.Head
 		if n := s.Member("failures").Float(); n != 0 {
 			return chain.Head{}, cli.Usage("give the predecessor's file or its hash", "%q: the stream of the draft has %v breaks, so its head is not known", path, n)
 		}
+
 		return chain.Head{Hash: digest, Count: uint64(s.Member("count").Float())}, nil
 	}
+
 	if summary.Member("streams").Len() > 0 { // it names its streams, and this is none of them
 		return chain.Head{}, NoHead(path, stream)
 	}
@@ -170,10 +182,12 @@ func reportedHead(path string, root canon.Node, stream chain.Stream) (chain.Head
 			root = only
 		}
 	}
+
 	digest, err := canon.ParseDigest(root.Member("receipt_hash").Text())
 	if err != nil || root.Member("verdict").String() != receipt.Verified.String() {
 		return chain.Head{}, NoHead(path, stream)
 	}
+
 	return chain.Head{Hash: digest}, nil
 }
 

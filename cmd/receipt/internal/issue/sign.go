@@ -35,6 +35,7 @@ whose id then is given by --key-id.`,
 			if err != nil {
 				return err
 			}
+
 			sealed, err := receipt.ParseSealed(data)
 			if err != nil {
 				return unsignable(args[0], err)
@@ -42,9 +43,11 @@ whose id then is given by --key-id.`,
 			if sealed, err = key.Sign(cmd.Context(), e, sealed); err != nil {
 				return err
 			}
+
 			return cli.WriteOutput(e, output, append(sealed.JSON(), '\n'), 0o644, force)
 		},
 	}
+
 	key.Add(cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `FILE`")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite the output file")

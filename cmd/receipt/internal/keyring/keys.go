@@ -36,6 +36,7 @@ configuration folder. A private key is in a file of its own.`,
 			return cli.Usage("receipt keys --help lists the verbs", "expected a verb")
 		},
 	}
+
 	cmd.AddCommand(newKeysGenerate(e), newKeysList(e), newKeysImport(e), newKeysRevoke(e), newKeysExport(e))
 	return cmd
 }
@@ -55,6 +56,7 @@ func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 	if path == "" {
 		return nil, cli.Usage("name one by a flag or by $RECEIPT_KEYS", "no trust file: the user has no configuration folder")
 	}
+
 	t := &trustFile{path: path, mode: 0o644, create: flag == "" && e.Getenv("RECEIPT_KEYS") == ""}
 	if path != cli.StdinName {
 		info, err := os.Stat(path)
@@ -69,6 +71,7 @@ func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 			t.mode = info.Mode().Perm()
 		}
 	}
+
 	data, err := input.ReadBounded(e, path, keys.MaxSetBytes+1)
 	if err != nil {
 		return nil, err
@@ -76,6 +79,7 @@ func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 	if t.File, err = keys.ParseFile(data); err != nil {
 		return nil, cli.Usage("", "%q: %w", path, err)
 	}
+
 	return t, nil
 }
 
@@ -90,6 +94,7 @@ func (t *trustFile) save() error {
 			return cli.Usage("", "%q: %w", path, cli.Reason(err))
 		}
 	}
+
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
@@ -100,6 +105,7 @@ func (t *trustFile) save() error {
 	if len(text) > keys.MaxSetBytes {
 		return cli.Usage("", "the trust file %q would have %d bytes, at most %d are read", t.path, len(text), keys.MaxSetBytes)
 	}
+
 	return cli.ReplaceFile(path, text, t.mode)
 }
 
@@ -135,16 +141,19 @@ func (b *bindingFlags) check() error {
 	case len(b.issuers) == 0 && !b.anyIssuer && b.forIssuers():
 		return cli.Usage("a key that speaks for nobody proves nothing: name the issuer.id of its receipts, or say --any-issuer", "--issuer is missing")
 	}
+
 	for _, r := range b.roles {
 		if !slices.Contains([]receipt.Role{receipt.RoleIssuer, receipt.RoleWitness, receipt.RoleCheckpoint}, receipt.Role(r)) {
 			return cli.Usage("", "--role is issuer, witness or checkpoint, found %q", r)
 		}
 	}
+
 	if b.origin != "" {
 		if _, err := tlog.NewLog(b.origin, make(ed25519.PublicKey, ed25519.PublicKeySize)); err != nil { // no checkpoint could name it
 			return cli.Usage("a log is named by a URL without https://, such as log.example.net/receipts", "--origin %q: %s", b.origin, trust.PlainMerkle(err))
 		}
 	}
+
 	return nil
 }
 

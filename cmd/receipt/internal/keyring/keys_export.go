@@ -36,6 +36,7 @@ a line each, of Ed25519 keys with an origin, which is its name.`,
 			return exportSet(e, trust, args)
 		},
 	}
+
 	cmd.Flags().StringVar(&path, "keys", "", "the trust `FILE`")
 	cmd.Flags().BoolVar(&vkey, "vkey", false, "write verifier keys of signed notes")
 	return cmd
@@ -80,6 +81,7 @@ func exportVerifiers(e *cli.Env, trust *trustFile, ids []string) error {
 	if len(list) == 0 {
 		return cli.Usage("receipt keys import FILE --role checkpoint --origin NAME gives a key one", "no key of %q has an origin, the name of a verifier key", trust.path)
 	}
+
 	var b bytes.Buffer
 	for _, k := range list {
 		text, err := verifierKey(k)
@@ -88,6 +90,7 @@ func exportVerifiers(e *cli.Env, trust *trustFile, ids []string) error {
 		}
 		fmt.Fprintln(&b, text)
 	}
+
 	return cli.WriteOutput(e, "", b.Bytes(), 0, false)
 }
 
@@ -99,6 +102,7 @@ func verifierKey(k *keys.PublicKey) (string, error) {
 	case k.Origin == "":
 		return "", cli.Usage("receipt keys import FILE --role checkpoint --origin NAME gives a key one", "the key %q has no origin, the name of its verifier key", k.ID)
 	}
+
 	text, err := sumdb.NewEd25519VerifierKey(k.Origin, public)
 	if err != nil {
 		return "", err
@@ -106,5 +110,6 @@ func verifierKey(k *keys.PublicKey) (string, error) {
 	if _, err := sumdb.NewVerifier(text); err != nil { // of a name with a space or a plus sign
 		return "", cli.Usage("a name is not empty and has no spaces and no plus sign", "the origin %q of the key %q cannot name a verifier key", k.Origin, k.ID)
 	}
+
 	return text, nil
 }

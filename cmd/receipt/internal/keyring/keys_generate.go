@@ -39,6 +39,7 @@ first 32 hexadecimal digits of the SHA-256 of the public key.`,
 			return generate(e, &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.StringVar(&o.id, "id", "", "the key `ID` that signatures name")
 	f.StringVar(&o.algorithm, "alg", keys.Ed25519, "the algorithm: ed25519, EdDSA, ES256, …")
@@ -57,15 +58,18 @@ func generate(e *cli.Env, o *generateOptions) error {
 	if err != nil {
 		return err
 	}
+
 	private, err := keys.Generate(rand.Reader, o.algorithm, o.id)
 	if err != nil {
 		return cli.Usage("", "%w", err)
 	}
+
 	public := private.Public()
 	o.bind(public)
 	if err := trust.Add(public); err != nil {
 		return addFailure(trust, err, public)
 	}
+
 	secret, err := private.For(public.Roles, public.Origin).MarshalPrivate()
 	if err != nil {
 		return err
@@ -73,6 +77,7 @@ func generate(e *cli.Env, o *generateOptions) error {
 	if err := writePair(trust, o.private, secret, o.force); err != nil {
 		return err
 	}
+
 	fmt.Fprintf(e.Err, "private key  %s, readable by its owner only\n", cli.EscapeLine(o.private))
 	fmt.Fprintf(e.Err, "trust file   %s (%d)\n", cli.EscapeLine(o.public), len(trust.Keys()))
 	printKey(e.Err, public, e.Now())
@@ -102,6 +107,7 @@ func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 		return err
 	}
 	defer os.Remove(staged)
+
 	if force {
 		if err := trust.save(); err != nil {
 			return err
@@ -111,6 +117,7 @@ func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 		}
 		return nil
 	}
+
 	if err := placeNew(staged, path); err != nil {
 		return err
 	}
@@ -118,6 +125,7 @@ func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 		os.Remove(path) // a key that nobody trusts is of no use
 		return err
 	}
+
 	return nil
 }
 
@@ -128,6 +136,7 @@ func stagePrivate(path string, data []byte) (name string, err error) {
 	if err != nil {
 		return "", cli.Usage("", "%q: %w", path, cli.Reason(err))
 	}
+
 	const ownerOnly = 0o600
 	if err = f.Chmod(ownerOnly); err == nil {
 		_, err = f.Write(data)
@@ -138,10 +147,12 @@ func stagePrivate(path string, data []byte) (name string, err error) {
 	if e := f.Close(); err == nil {
 		err = e
 	}
+
 	if err != nil {
 		os.Remove(f.Name())
 		return "", cli.Usage("", "%q: %w", path, cli.Reason(err))
 	}
+
 	return f.Name(), nil
 }
 

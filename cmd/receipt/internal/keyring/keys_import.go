@@ -39,6 +39,7 @@ fingerprint with the issuer's, by another way than FILE came.`,
 			return importKeys(e, args[0], &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.StringVar(&o.id, "id", "", "the key `ID` that signatures name, instead of the file's")
 	f.StringVar(&o.algorithm, "alg", "", "the algorithm, where the file does not say: RSA")
@@ -55,6 +56,7 @@ func importKeys(e *cli.Env, path string, o *importOptions) error {
 	if err != nil {
 		return err
 	}
+
 	found, err := publicKeys(data, o.id, o.algorithm)
 	if err != nil {
 		return cli.Usage("", "%q: %w", cli.SourceName(path), err)
@@ -62,10 +64,12 @@ func importKeys(e *cli.Env, path string, o *importOptions) error {
 	if o.id != "" && len(found) > 1 {
 		return cli.Usage("leave --id out, or give one key at a time", "%q holds %d keys, and --id names one", cli.SourceName(path), len(found))
 	}
+
 	trust, err := openTrust(e, o.to, true)
 	if err != nil {
 		return err
 	}
+
 	for _, k := range found {
 		if o.algorithm != "" && k.Algorithm != o.algorithm {
 			return cli.Usage("", "%q: the key %q is for %s, --alg says %s", cli.SourceName(path), k.ID, k.Algorithm, o.algorithm)
@@ -75,16 +79,19 @@ func importKeys(e *cli.Env, path string, o *importOptions) error {
 		}
 		o.bind(k)
 	}
+
 	if err := trust.Add(found...); err != nil {
 		return addFailure(trust, err, found...)
 	}
 	if err := trust.save(); err != nil {
 		return err
 	}
+
 	fmt.Fprintf(e.Out, "trust file   %s (%d)\n", cli.EscapeLine(trust.path), len(trust.Keys()))
 	for _, k := range found {
 		printKey(e.Out, k, e.Now())
 	}
+
 	return nil
 }
 
@@ -119,6 +126,7 @@ func parseJWKs(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 	if err != nil || doc.Root().Member("keys").Kind() != canon.KindArray {
 		return one(keys.ParsePublic(data, id, algorithm))
 	}
+
 	list := doc.Root().Member("keys")
 	switch n := list.Len(); {
 	case n == 0:
@@ -126,6 +134,7 @@ func parseJWKs(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 	case n > keys.MaxKeys:
 		return nil, fmt.Errorf("the JWK Set has %d keys, at most %d are read", n, keys.MaxKeys)
 	}
+
 	var found []*keys.PublicKey
 	for i, n := range list.Elements() {
 		k, err := keys.ParsePublic(n.Raw(), id, algorithm)
@@ -134,6 +143,7 @@ func parseJWKs(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 		}
 		found = append(found, k)
 	}
+
 	return found, nil
 }
 

@@ -35,6 +35,7 @@ status now, and the RFC 7638 fingerprint.`,
 			if format != "text" && format != "json" {
 				return cli.Usage("", "--format is text or json, found %q", format)
 			}
+
 			trust, err := openTrust(e, path, false)
 			if err != nil {
 				return err
@@ -42,9 +43,11 @@ status now, and the RFC 7638 fingerprint.`,
 			if format == "json" {
 				return listJSON(e.Out, trust.Keys(), e.Now())
 			}
+
 			return listText(e.Out, trust.Keys(), e.Now())
 		},
 	}
+
 	cmd.Flags().StringVar(&path, "keys", "", "the trust `FILE`")
 	cmd.Flags().StringVar(&format, "format", "text", "print a `FORMAT`: text or json")
 	return cmd
@@ -137,5 +140,6 @@ func listJSON(w io.Writer, list []*keys.PublicKey, now time.Time) error {
 		}
 		all = append(all, l)
 	}
+
 	return print.NewJSONWriter(w).Write(`{"keys":`, all, "}\n")
 }

@@ -24,6 +24,7 @@ a stolen key also holds its clock.`,
 			return revoke(e, args[0], at, why, to)
 		},
 	}
+
 	cmd.Flags().StringVar(&at, "at", "", "the `TIME` (RFC 3339) from which on, instead of now")
 	cmd.Flags().StringVar(&why, "reason", "", "superseded, compromised, or any other `TEXT`")
 	cmd.Flags().StringVar(&to, "to", "", "the trust `FILE`")
@@ -38,6 +39,7 @@ func revoke(e *cli.Env, id, at, why, to string) error {
 			return cli.Usage("", "--at %q: %w", at, err)
 		}
 	}
+
 	trust, err := openTrust(e, to, false)
 	if err != nil {
 		return err
@@ -48,6 +50,7 @@ func revoke(e *cli.Env, id, at, why, to string) error {
 	if err := trust.Revoke(id, when, why); err != nil {
 		return cli.Usage("", "%q: %w", trust.path, err)
 	}
+
 	k, err := trust.find(id)
 	if err != nil {
 		return err
@@ -55,6 +58,7 @@ func revoke(e *cli.Env, id, at, why, to string) error {
 	if err := trust.save(); err != nil {
 		return err
 	}
+
 	effect := "no signature of it counts"
 	if why == receipt.ReasonSuperseded {
 		effect = "signatures before that keep counting"

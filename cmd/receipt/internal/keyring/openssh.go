@@ -36,6 +36,7 @@ func parseOpenSSH(data []byte, id, algorithm string) ([]*keys.PublicKey, error) 
 	}
 	var found []*keys.PublicKey
 	number := 0
+
 	for line := range bytes.Lines(data) {
 		number++
 		line = bytes.TrimSpace(line)
@@ -48,6 +49,7 @@ func parseOpenSSH(data []byte, id, algorithm string) ([]*keys.PublicKey, error) 
 		}
 		found = append(found, k)
 	}
+
 	return found, nil
 }
 
@@ -59,14 +61,17 @@ func parseOpenSSHLine(line []byte, id, algorithm string) (*keys.PublicKey, error
 	if len(options) > 0 {
 		return nil, errors.New("options before an OpenSSH key mean nothing here; remove them")
 	}
+
 	switch parsed.Type() {
 	case ssh.KeyAlgoED25519, ssh.KeyAlgoRSA, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521:
 	default: // certificates, security keys (which sign something else), DSA
 		return nil, fmt.Errorf("receipts are not signed by keys of the type %s", parsed.Type())
 	}
+
 	key, ok := parsed.(ssh.CryptoPublicKey)
 	if !ok {
 		return nil, fmt.Errorf("receipts are not signed by keys of the type %s", parsed.Type())
 	}
+
 	return keys.FromPublic(key.CryptoPublicKey(), id, algorithm)
 }

@@ -25,6 +25,7 @@ over all of them in chain.merkle_root, and a manifest lists them.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: issue.ExpectVerb,
 	}
+
 	cmd.AddCommand(newBatchSeal(e), newBatchCheckpoint(e), newBatchCosign(e), newBatchProve(e), newBatchConsistency(e))
 	return cmd
 }

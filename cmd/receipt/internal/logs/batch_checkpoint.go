@@ -63,6 +63,7 @@ KEY is an Ed25519 key. Who verifies has its public half in a trust file, with
 			return o.checkpoint(cmd.Context(), e, func() (*input.Selection, error) { return o.Selected(e, args) }, o.Long)
 		},
 	}
+
 	o.Flags.Register(cmd.Flags())
 	o.logFlags.add(cmd)
 	return cmd
@@ -83,6 +84,7 @@ func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, l
 	if err != nil {
 		return err
 	}
+
 	selected, err := choose()
 	if err != nil {
 		return err
@@ -90,24 +92,29 @@ func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, l
 	if selected.Stdin && o.extends == cli.StdinName {
 		return cli.Usage("", "- is given twice, but stdin can be read once")
 	}
+
 	last, err := o.last(e, log)
 	if err != nil {
 		return err
 	}
+
 	remove, err := selected.SpoolStdin(ctx, o.tempDir, false)
 	if err != nil {
 		return err
 	}
 	defer remove()
+
 	out, err := issue.OpenOutput(e, o.output, o.force)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
+
 	tree, err := o.grow(ctx, e, selected, long, last)
 	if err != nil {
 		return err
 	}
+
 	note, err := private.SignCheckpoint(ctx, &tlog.Checkpoint{Origin: o.origin, Size: tree.Size(), Root: tree.Root()})
 	if err != nil {
 		return cli.Usage("", "%q: %w", o.key.Path, err)
@@ -115,6 +122,7 @@ func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, l
 	if _, err := out.Write(note); err != nil {
 		return err
 	}
+
 	return out.Commit()
 }
 
@@ -126,18 +134,22 @@ func (o *logFlags) signer(e *cli.Env) (*keys.PrivateKey, *tlog.Log, error) {
 	case o.origin == "":
 		return nil, nil, cli.Usage("a log is named by a URL without https://, such as log.example.net/receipts", "--origin is missing")
 	}
+
 	private, err := o.key.Read(e)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	public, ok := private.Public().Crypto().(ed25519.PublicKey)
 	if !ok {
 		return nil, nil, cli.Usage("receipt keys generate --role checkpoint --origin NAME makes a key", "the key %q is for %s; checkpoints are signed with Ed25519 keys", private.ID(), private.Algorithm())
 	}
+
 	log, err := tlog.NewLog(o.origin, public)
 	if err != nil {
 		return nil, nil, cli.Usage("", "--origin %q: %s", o.origin, trust.PlainMerkle(err))
 	}
+
 	return private, log, nil
 }
 
@@ -165,6 +177,7 @@ func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *input.Selecti
 	if err != nil {
 		return nil, err
 	}
+
 	run := stream.VerifyFiles(ctx, v, selected.Sources, stream.Options{Long: long, TempDir: o.tempDir})
 	tree := new(merkle.Tree)
 	before := merkle.EmptyRoot() // at the size of the last checkpoint
@@ -177,10 +190,12 @@ func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *input.Selecti
 			before = tree.Root()
 		}
 	}
+
 	sum, err := run.Summary()
 	if err := sound(sum, err); err != nil {
 		return nil, err
 	}
+
 	selected.Skipped = append(selected.Skipped, sum.Skipped...)
 	selected.TellSkipped(e)
 	if last == nil {
@@ -189,6 +204,7 @@ func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *input.Selecti
 	if err = last.CheckRoot(before); tree.Size() < last.Size {
 		err = last.TooLarge(tree.Size())
 	}
+
 	if err != nil {
 		return nil, cli.Refuted("a log only adds: the receipts of its last checkpoint come first, in the same order", "%w; nothing was signed", err)
 	}

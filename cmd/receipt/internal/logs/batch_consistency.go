@@ -60,6 +60,7 @@ A proof is a text, each line ended by LF, hashes in base64 as RFC 9162 section
 			return o.run(cmd.Context(), e, args)
 		},
 	}
+
 	f := cmd.Flags()
 	o.Flags.Register(f)
 	o.extensionFlags.register(f, "")
@@ -88,12 +89,14 @@ func (o *consistencyOptions) run(ctx context.Context, e *cli.Env, paths []string
 	case o.check != "" && o.output != "":
 		return cli.Usage("", "--check writes no proof, so it excludes -o")
 	}
+
 	if o.check != "" {
 		if err := cli.OnceStdin(o.from, o.to, o.check); err != nil {
 			return err
 		}
 		return o.verify(e)
 	}
+
 	return o.prove(ctx, e, func() (*input.Selection, error) { return o.Selected(e, paths) }, o.Long)
 }
 
@@ -102,6 +105,7 @@ func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, 
 	if err != nil {
 		return err
 	}
+
 	places := []string{o.from, o.to}
 	if selected.Stdin {
 		places = append(places, cli.StdinName)
@@ -109,6 +113,7 @@ func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, 
 	if err := cli.OnceStdin(places...); err != nil {
 		return err
 	}
+
 	from, to, err := o.heads(e, nil)
 	if err != nil {
 		return err
@@ -121,20 +126,24 @@ func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, 
 		return cli.Refuted(hint, "%s: %s\n  %s: %s\n  %s: %s",
 			code, text, cli.SourceName(from.Path), from, cli.SourceName(to.Path), to)
 	}
+
 	leaves, err := readLeaves(ctx, selected, long, to.Size, func(*stream.Document, canon.Digest) {})
 	if err != nil {
 		return err
 	}
+
 	selected.TellSkipped(e)
 	for _, h := range []*trust.Head{to, from} {
 		if err := h.Over(leaves); err != nil {
 			return err
 		}
 	}
+
 	proof, err := tlog.ProveExtension(leaves, from.Size)
 	if err != nil {
 		return err
 	}
+
 	return cli.WriteOutput(e, o.output, proof.Format(), 0o644, o.force)
 }
 
@@ -172,21 +181,25 @@ func (o *consistencyOptions) verify(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
+
 	logs, byLog := file.Logs()
 	from, to, err := o.heads(e, logs)
 	if err != nil {
 		return err
 	}
+
 	proof, err := readExtension(e, o.check)
 	if err != nil {
 		return err
 	}
+
 	r := &consistency{from: from, to: to, file: file}
 	r.judge(proof)
 	r.sign(byLog)
 	if err := r.print(e); err != nil {
 		return err
 	}
+
 	return cli.ExitWith(cli.VerdictExit(r.verdict))
 }
 
@@ -221,6 +234,7 @@ func (r *consistency) judge(x *tlog.Extension) {
 	if r.code, r.text = forked(r.from, r.to); r.code != "" {
 		return
 	}
+
 	r.code = receipt.CodeProofInvalid
 	switch {
 	case x.Size1 != r.from.Size || x.Root1 != r.from.Root:
@@ -230,6 +244,7 @@ func (r *consistency) judge(x *tlog.Extension) {
 		r.text = fmt.Sprintf("the proof is to another tree: %s, root %v", trust.LeavesText(x.Size2), x.Root2)
 		return
 	}
+
 	if err := x.Check(); err != nil {
 		r.text = trust.PlainMerkle(err)
 		return
@@ -274,6 +289,7 @@ func (r *consistency) print(e *cli.Env) error {
 	if r.code != "" {
 		title += ", " + string(r.code)
 	}
+
 	fmt.Fprintf(&b, "%s: %s\n", print.PaintIf(e.Colored(), r.verdict, title), cli.EscapeLine(r.text))
 	row := func(label, text string) { fmt.Fprintf(&b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text)) }
 	row("log", r.from.Origin)
@@ -286,6 +302,7 @@ func (r *consistency) print(e *cli.Env) error {
 		}
 		row("signed by", strings.Join(names, ", "))
 	}
+
 	if r.code == receipt.CodeTruncated || r.code == receipt.CodeMerkleRootMismatch {
 		row("next", r.advice())
 	}

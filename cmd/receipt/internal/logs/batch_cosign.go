@@ -51,6 +51,7 @@ nothing else: receipt batch consistency --check shows that.`,
 			return o.cosign(cmd.Context(), e, args[0])
 		},
 	}
+
 	o.key.Add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.keys, "keys", "", "trusted keys, a JWK Set `FILE`, to check the log's signature and the witness's role")
@@ -67,10 +68,12 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 	if err != nil {
 		return err
 	}
+
 	w, err := o.witness(e, file)
 	if err != nil {
 		return err
 	}
+
 	c, err := w.open(e, path, file)
 	if err != nil {
 		return err
@@ -81,6 +84,7 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 	if err := cli.WriteOutput(e, o.output, c.Note, 0o644, o.force); err != nil {
 		return err
 	}
+
 	if o.output == "" || o.output == cli.StdinName {
 		return nil // stdout is the checkpoint
 	}
@@ -109,10 +113,12 @@ func (o *cosignOptions) witness(e *cli.Env, file *trust.KeyFile) (*cosigner, err
 	if o.key.Path == "" {
 		return nil, cli.Usage(hint, "--key is missing")
 	}
+
 	private, err := o.key.Read(e)
 	if err != nil {
 		return nil, err
 	}
+
 	public := private.Public()
 	if file != nil {
 		for _, k := range file.Set.Keys() {
@@ -121,6 +127,7 @@ func (o *cosignOptions) witness(e *cli.Env, file *trust.KeyFile) (*cosigner, err
 			}
 		}
 	}
+
 	if !public.Has(receipt.RoleWitness) {
 		return nil, cli.Usage(hint, "the key %q is for the role %s, and cosigning takes the role witness", public.ID, cli.RolesText(public))
 	}
@@ -128,10 +135,12 @@ func (o *cosignOptions) witness(e *cli.Env, file *trust.KeyFile) (*cosigner, err
 	if !ok {
 		return nil, cli.Usage(hint, "the key %q is for %s; checkpoints are cosigned with Ed25519 keys", public.ID, public.Algorithm)
 	}
+
 	w := &cosigner{key: private, name: cmp.Or(public.Origin, public.ID)}
 	if w.witness, err = tlog.NewWitness(w.name, material); err != nil {
 		return nil, cli.Usage("give the key an --origin", "%q: %s", o.key.Path, trust.PlainMerkle(err))
 	}
+
 	return w, nil
 }
 
@@ -152,14 +161,17 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 	if file != nil {
 		logs, byLog = file.Logs()
 	}
+
 	h, err := trust.ReadHead(e, path, logs, w.witness)
 	if err != nil {
 		return nil, err
 	}
+
 	c := &cosigned{Head: h, by: w}
 	for _, s := range h.Cosignatures {
 		c.at, c.already = s.At, true
 	}
+
 	if file == nil {
 		return c, nil
 	}
@@ -173,11 +185,13 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 		return nil, cli.Undecided("--keys names a file with the key of the log, with the role checkpoint and its origin",
 			"%q: %s: no trusted key of the log %q signed it; nothing was cosigned", cli.SourceName(path), code, h.Origin)
 	}
+
 	for _, log := range logs {
 		if log.Name() == h.Origin && log.Key().Equal(w.witness.Key()) {
 			return nil, cli.Usage("a witness is somebody else than the log", "%q is a key of the log %q itself", w.key.ID(), h.Origin)
 		}
 	}
+
 	return c, nil
 }
 
@@ -204,6 +218,7 @@ func (c *cosigned) print(e *cli.Env) error {
 	if c.already {
 		word = "cosigned already, and left as it was"
 	}
+
 	fmt.Fprintf(&b, "%s: %s\n", word, c.Head)
 	row := func(label, text string) { fmt.Fprintf(&b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text)) }
 	row("log", c.Origin)
@@ -212,6 +227,7 @@ func (c *cosigned) print(e *cli.Env) error {
 	} else {
 		row("not checked", "who signed the checkpoint (--keys)")
 	}
+
 	row("witness", c.by.name)
 	row("time", receipt.At(c.at).String())
 	_, err := e.Out.Write(b.Bytes())

@@ -46,6 +46,7 @@ receipt_id of a receipt in PATH….`,
 			return o.prove(cmd.Context(), e, func() (*input.Selection, error) { return o.Selected(e, args) }, o.Long)
 		},
 	}
+
 	o.Flags.Register(cmd.Flags())
 	o.proveFlags.register(cmd.Flags())
 	return cmd
@@ -66,6 +67,7 @@ func (o *proveFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long
 	if err != nil {
 		return err
 	}
+
 	places := []string{o.checkpoint, o.receipt}
 	if selected.Stdin {
 		places = append(places, cli.StdinName)
@@ -73,14 +75,17 @@ func (o *proveFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long
 	if err := cli.OnceStdin(places...); err != nil {
 		return err
 	}
+
 	h, err := trust.ReadHead(e, o.checkpoint, nil)
 	if err != nil {
 		return err
 	}
+
 	wanted, err := o.wanted(e)
 	if err != nil {
 		return err
 	}
+
 	proof, err := wanted.prove(ctx, selected, long, h)
 	if err != nil {
 		return err
@@ -137,6 +142,7 @@ func (w *wanted) prove(ctx context.Context, selected *input.Selection, long bool
 	if err := h.Over(leaves); err != nil {
 		return nil, err
 	}
+
 	switch {
 	case w.twice:
 		return nil, cli.Usage("name the receipt by a file", "several receipts have the receipt_id %q", w.name)
@@ -145,9 +151,11 @@ func (w *wanted) prove(ctx context.Context, selected *input.Selection, long bool
 	case w.index >= h.Size:
 		return nil, cli.Refuted("a later checkpoint includes it", "%q is number %d of the input, the checkpoint is over the first %s", w.name, w.index+1, trust.LeavesText(h.Size))
 	}
+
 	hashes, err := merkle.ProveInclusion(leaves, w.index)
 	if err != nil {
 		return nil, err
 	}
+
 	return &tlog.Proof{Index: w.index, Hashes: hashes, Checkpoint: h.Note}, nil
 }

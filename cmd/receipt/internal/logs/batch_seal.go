@@ -52,6 +52,7 @@ for every stream of the batch. Without it each stream begins here.`, cli.Count(b
 			return batchSeal(cmd.Context(), e, args, &o)
 		},
 	}
+
 	f := cmd.Flags()
 	o.Flags.Register(f)
 	f.StringVar(&o.previous, "previous", "", "what the drafts follow: `HASH|FILE|REPORT`")
@@ -69,6 +70,7 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 	case o.output != "" && cli.SameFile(o.output, o.manifest):
 		return cli.Usage("", "--manifest and -o name the same file, %q", o.manifest)
 	}
+
 	selected, err := o.Selected(e, paths)
 	if err != nil {
 		return err
@@ -76,20 +78,24 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 	if selected.Stdin && o.previous == cli.StdinName {
 		return cli.Usage("", "the drafts and --previous are both -, but stdin can be read once")
 	}
+
 	out, err := issue.NewDocumentWriter(e, o.output, []string{".jsonl", ".ndjson", ".cborseq"}, o.force)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
+
 	manifest, err := print.NewReportFile(o.manifest, o.force)
 	if err != nil {
 		return err
 	}
 	defer manifest.Discard()
+
 	made, err := o.make(ctx, e, selected)
 	if err != nil {
 		return err
 	}
+
 	return o.write(made, out, manifest)
 }
 
@@ -99,11 +105,13 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 	if err != nil {
 		return nil, err
 	}
+
 	selected.TellSkipped(e)
 	heads, err := headsOf(e, o.previous, drafts)
 	if err != nil {
 		return nil, err
 	}
+
 	var signer receipt.Signer // nil: unsigned
 	signed, err := o.key.Given()
 	if err != nil {
@@ -117,14 +125,17 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 		warnOtherKeys(e, drafts, private.ID())
 		signer = keys.NewSigner(private, e.Now)
 	}
+
 	sealer, err := receipt.NewSealer()
 	if err != nil {
 		return nil, err
 	}
+
 	made, err := batch.Seal(ctx, sealer, drafts, heads, signer)
 	if err != nil {
 		return nil, batchFailure(err, places)
 	}
+
 	return made, nil
 }
 
@@ -141,6 +152,7 @@ func (o *batchSealOptions) drafts(ctx context.Context, selected *input.Selection
 		drafts, places = append(drafts, draft), append(places, d.Address())
 		return nil
 	})
+
 	if err == nil && len(drafts) == 0 {
 		err = cli.Usage("", "the input holds no draft")
 	}
@@ -153,6 +165,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 	if previous == "" {
 		return heads, nil
 	}
+
 	for _, d := range drafts {
 		heads[chain.StreamOf(d)] = chain.Head{}
 	}
@@ -162,6 +175,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 		heads[only] = head
 		return heads, err
 	}
+
 	k, err := input.ReadKnown(e, previous)
 	switch {
 	case err != nil:
@@ -171,6 +185,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 	case k.Summary.Verdict() != receipt.Verified:
 		return nil, cli.Usage("give a report that says verified", "%q says %s, so the heads that it states prove nothing", previous, k.Summary.Verdict())
 	}
+
 	stated := k.Summary.Heads()
 	for s := range heads {
 		head, found := stated[s]
@@ -179,6 +194,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 		}
 		heads[s] = head
 	}
+
 	return heads, nil
 }
 
@@ -205,6 +221,7 @@ func batchFailure(err error, places []string) error {
 	if len(list) == 0 {
 		return cli.Usage("", "%w", err)
 	}
+
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s cannot be sealed, so none was", cli.Count(len(list)), cli.Plural(len(places), "draft", ""))
 	for i, d := range list {
@@ -212,12 +229,14 @@ func batchFailure(err error, places []string) error {
 			fmt.Fprintf(&b, "\n  and %s more", cli.Count(len(list)-i))
 			break
 		}
+
 		fmt.Fprintf(&b, "\n  %s", cli.EscapeLine(places[d.Index]))
 		var invalid *receipt.InvalidError
 		if !errors.As(d.Err, &invalid) {
 			fmt.Fprintf(&b, "\n    %s", cli.EscapeLine(d.Err.Error()))
 			continue
 		}
+
 		for _, p := range invalid.Problems {
 			at := ""
 			if p.Pointer != "" {
@@ -226,6 +245,7 @@ func batchFailure(err error, places []string) error {
 			fmt.Fprintf(&b, "\n    %s%s: %s", p.Code, at, cli.EscapeLine(p.Detail))
 		}
 	}
+
 	return cli.Refuted("", "%s", b.String())
 }
 
@@ -250,6 +270,7 @@ func (o *batchSealOptions) write(made *batch.Batch, out *issue.DocumentWriter, m
 			return err
 		}
 	}
+
 	if _, err := manifest.Write(made.Manifest.Marshal()); err != nil {
 		return cli.Usage("", "%q: %w", o.manifest, cli.Reason(err))
 	}
@@ -262,5 +283,6 @@ func (o *batchSealOptions) write(made *batch.Batch, out *issue.DocumentWriter, m
 		}
 		return err
 	}
+
 	return nil
 }

@@ -26,6 +26,7 @@ The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: issue.ExpectVerb,
 	}
+
 	cmd.AddCommand(newLedgerInit(e), newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerFsck(e), newLedgerHead(e),
 		newLedgerCheckpoint(e), newLedgerProve(e), newLedgerConsistency(e))
 	return cmd
@@ -70,6 +71,7 @@ sqlite3's .backup, not with cp. It must not be on a network file system.`,
 			} else if err != nil {
 				return cli.Usage("", "%w", input.LedgerReason(err))
 			}
+
 			if err := l.Close(); err != nil {
 				return cli.Usage("", "%w", err)
 			}

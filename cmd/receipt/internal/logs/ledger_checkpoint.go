@@ -41,6 +41,7 @@ receipt ledger export writes it for receipt verify --checkpoint.`,
 			})
 		},
 	}
+
 	o.logFlags.add(cmd)
 	o.ledgerRange.register(cmd.Flags())
 	return cmd
@@ -70,6 +71,7 @@ A checkpoint over a part of the ledger needs the flags that name the part.`,
 			})
 		},
 	}
+
 	o.proveFlags.register(cmd.Flags())
 	o.ledgerRange.register(cmd.Flags())
 	return cmd
@@ -102,6 +104,7 @@ Checkpoints over a part of the ledger need the flags that name the part.`,
 			})
 		},
 	}
+
 	o.extensionFlags.register(cmd.Flags(), "-checkpoint")
 	o.part.register(cmd.Flags())
 	return cmd
@@ -115,6 +118,7 @@ func fromLedger(ctx context.Context, path string, part *ledgerRange, verb func(c
 			l.Close()
 		}
 	}()
+
 	var damage error // that ended the reading, which knows of it as text only
 	err := verb(func() (_ *input.Selection, err error) {
 		if l, err = input.OpenLedger(ctx, path, false); err != nil {
@@ -122,6 +126,7 @@ func fromLedger(ctx context.Context, path string, part *ledgerRange, verb func(c
 		}
 		return part.selection(ctx, path, l, &damage)
 	})
+
 	if err != nil && damage != nil {
 		return ledgerReading(damage)
 	}

@@ -34,6 +34,7 @@ to say.`,
 			return o.run(cmd.Context(), e, args[0])
 		},
 	}
+
 	f := cmd.Flags()
 	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`, by subject or identifiers")
 	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
@@ -49,16 +50,19 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 		return err
 	}
 	defer l.Close()
+
 	query, err := o.query(ctx, l)
 	if err != nil {
 		return err
 	}
+
 	query.Task, query.Session = o.task, o.session
 	out, err := issue.NewDocumentWriter(e, o.output, []string{".jsonl", ".ndjson", ".cborseq"}, o.force)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
+
 	doc := new(canon.Document)
 	for entry, err := range l.Scan(ctx, query) {
 		if err != nil {
@@ -71,6 +75,7 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 			return err
 		}
 	}
+
 	if out.Count == 0 {
 		return out.Output.Commit() // a day without receipts is no mistake
 	}

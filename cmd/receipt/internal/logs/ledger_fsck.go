@@ -45,6 +45,7 @@ Exit status: 0 all is verified, 1 something is damaged, 3 undecided, 2 not check
 			return o.run(cmd.Context(), e, args[0])
 		},
 	}
+
 	o.PolicyFlags.Register(cmd.Flags())
 	cmd.Flags().StringVar(&o.expect, "expect-head", "", "the `HASH` of a receipt that must be there, or a REPORT whose heads must be")
 	cmd.Flags().IntVar(&o.limit, "limit", 20, "print `N` faults; the rest is counted")
@@ -56,23 +57,27 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 	if err != nil {
 		return err
 	}
+
 	var expected input.Known
 	if o.expect != "" {
 		if expected, err = input.ReadKnown(e, o.expect); err != nil {
 			return err
 		}
 	}
+
 	l, err := input.OpenLedger(ctx, path, false)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+
 	told := 0
 	tell := func(f ledger.Fault) {
 		if told++; told <= o.limit {
 			fmt.Fprintf(e.Out, "%s: refuted, %s%s: %s\n", cli.EscapeLine(path), f.Code, faultPlace(f), cli.EscapeLine(f.Detail))
 		}
 	}
+
 	c, err := l.Check(ctx, v, tell)
 	if err != nil {
 		return cli.Usage("", "%q is not checked to its end: %w", path, err)
@@ -83,6 +88,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 	if more := told - o.limit; more > 0 {
 		fmt.Fprintf(e.Out, "%s more\n", cli.Plural(more, "fault", ""))
 	}
+
 	return o.total(e, path, c, file, told)
 }
 
@@ -95,6 +101,7 @@ func faultPlace(f ledger.Fault) string {
 	if f.Position > 0 {
 		parts = append(parts, fmt.Sprintf("number %d", f.Position))
 	}
+
 	text := strings.Join(parts, ", ")
 	if f.Stream != nil {
 		text = strings.TrimSpace(text + " of " + issue.StreamText(*f.Stream))
@@ -102,6 +109,7 @@ func faultPlace(f ledger.Fault) string {
 	if text == "" {
 		return ""
 	}
+
 	return ", " + cli.EscapeLine(text)
 }
 
@@ -117,6 +125,7 @@ func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func
 		}
 		wanted[s] = chain.Head{Hash: k.Hash}
 	}
+
 	for s, head := range wanted {
 		found, ok, err := l.Find(ctx, head.Hash)
 		if err != nil && !errors.As(err, new(*ledger.DamageError)) { // which is no such receipt
@@ -131,6 +140,7 @@ func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func
 			tell(f)
 		}
 	}
+
 	return nil
 }
 
@@ -147,6 +157,7 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 	} else {
 		fmt.Fprintf(e.Out, "keys         %s\n", cli.EscapeLine(file.String()))
 	}
+
 	verdict := receipt.Undecided
 	switch {
 	case faults > 0:
@@ -154,10 +165,12 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 	case c.Undecided == 0:
 		verdict = receipt.Verified
 	}
+
 	word := verdict.String()
 	if verdict == receipt.Verified && o.IntegrityOnly {
 		word = "intact"
 	}
+
 	fmt.Fprintf(e.Out, "%s: %s: %s, %d verified, %d undecided, %s\n", cli.EscapeLine(path), word,
 		cli.Plural(c.Receipts, "receipt", ""), c.Verified, c.Undecided, cli.Plural(faults, "fault", ""))
 	return cli.ExitWith(cli.VerdictExit(verdict))

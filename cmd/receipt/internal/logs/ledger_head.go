@@ -26,15 +26,18 @@ receipt ledger fsck --expect-head HASH, receipt verify --expect-head HASH.`,
 				return err
 			}
 			defer l.Close()
+
 			streams, err := l.Streams(cmd.Context())
 			if err != nil {
 				return ledgerReading(err)
 			}
+
 			for _, s := range streams {
 				if _, err := fmt.Fprintf(e.Out, "%v %d %s\n", s.Head.Hash, s.Head.Count, cli.EscapeLine(issue.StreamText(s.Stream))); err != nil {
 					return err
 				}
 			}
+
 			return nil
 		},
 	}

@@ -39,6 +39,7 @@ The first receipt that does not fit ends the import; those before it are stored.
 			return o.run(cmd.Context(), e, args[0], args[1:])
 		},
 	}
+
 	o.Flags.Register(cmd.Flags())
 	o.PolicyFlags.Register(cmd.Flags())
 	return cmd
@@ -49,15 +50,18 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 	if err != nil {
 		return err
 	}
+
 	v, _, err := o.Verifier(e)
 	if err != nil {
 		return err
 	}
+
 	l, err := input.OpenLedger(ctx, path, true)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+
 	var found addresses
 	count, err := l.Import(ctx, v, documents(ctx, selected, o.Long, &found))
 	fmt.Fprintf(e.Out, "imported     %s, %d there already\n", cli.Plural(count.Stored, "receipt", ""), count.Copies)
@@ -65,6 +69,7 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 	if errors.As(err, &failed) {
 		return importFailure(found.of(failed.Index), failed.Err)
 	}
+
 	var damage *ledger.DamageError
 	if errors.As(err, &damage) {
 		return ledgerReading(err)
@@ -126,5 +131,6 @@ func importFailure(address string, err error) error {
 	case errors.Is(err, ledger.ErrGap):
 		return cli.Refuted("", "%s: %q: %w", receipt.CodeChainBreak, address, err)
 	}
+
 	return cli.Usage("", "%q: %w", address, err)
 }

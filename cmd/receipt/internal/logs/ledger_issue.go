@@ -46,6 +46,7 @@ signatures to them.`,
 			return o.run(cmd.Context(), e, args[0], args[1:])
 		},
 	}
+
 	o.Flags.Register(cmd.Flags())
 	o.key.Add(cmd)
 	cmd.Flags().BoolVar(&o.unsigned, "unsigned", false, "do not sign the receipts")
@@ -58,11 +59,13 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 	if err != nil {
 		return err
 	}
+
 	var signer receipt.Signer
 	signed, err := o.key.Given()
 	if err != nil {
 		return err
 	}
+
 	switch {
 	case signed && o.unsigned:
 		return cli.Usage("", "--key signs, --unsigned does not: give one of them")
@@ -75,11 +78,13 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 		}
 		signer = keys.NewSigner(private, e.Now)
 	}
+
 	l, err := input.OpenLedger(ctx, path, true)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+
 	issuer := &ledger.Issuer{Store: l, Signer: signer, Unsigned: o.unsigned, KeepSecrets: o.keepSecrets}
 	err = selected.Each(ctx, o.Long, func(d *stream.Document) error {
 		sealed, err := issuer.IssueDocument(ctx, d.Document)
@@ -89,6 +94,7 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 		_, err = e.Out.Write(append(sealed.JSON(), '\n'))
 		return err
 	})
+
 	if err != nil {
 		return err
 	}
@@ -120,5 +126,6 @@ func issueFailure(address string, err error) error {
 	case errors.As(err, &unknown):
 		return cli.Usage("run the same command again: what is stored is not issued twice", "%q: %w", address, unknown.Err)
 	}
+
 	return cli.Usage("", "%q: %w", address, err)
 }

@@ -41,6 +41,7 @@ func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Que
 			return q, cli.Usage("", "%s %q: %w", flag.name, flag.text, err)
 		}
 	}
+
 	if r.stream == "" {
 		return q, nil
 	}
@@ -48,6 +49,7 @@ func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Que
 	if err != nil {
 		return q, cli.Usage("receipt ledger head prints hashes", "--stream %q: %w", r.stream, err)
 	}
+
 	s, found, err := l.Find(ctx, hash)
 	switch {
 	case err != nil:
@@ -99,6 +101,7 @@ func (r *ledgerReader) Read(p []byte) (n int, err error) {
 			r.line = append(append(r.line, e.JSON...), '\n')
 		}
 	}
+
 	if len(r.line) == 0 {
 		return 0, r.err
 	}
@@ -106,6 +109,7 @@ func (r *ledgerReader) Read(p []byte) (n int, err error) {
 	if r.line = r.line[n:]; len(r.line) == 0 {
 		r.line = nil
 	}
+
 	return n, nil
 }
 

@@ -41,6 +41,7 @@ repeated.`,
 			return ledgerSign(cmd.Context(), e, &key, args[0], args[1:])
 		},
 	}
+
 	key.Add(cmd)
 	return cmd
 }
@@ -50,11 +51,13 @@ func ledgerSign(ctx context.Context, e *cli.Env, key *trust.KeyFlags, path strin
 	if err != nil {
 		return err
 	}
+
 	l, err := input.OpenLedger(ctx, path, true)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+
 	signer := keys.NewSigner(private, e.Now)
 	for _, id := range ids {
 		signed, err := l.Sign(ctx, id, signer)
@@ -65,6 +68,7 @@ func ledgerSign(ctx context.Context, e *cli.Env, key *trust.KeyFlags, path strin
 			return err
 		}
 	}
+
 	return nil
 }
 

@@ -82,6 +82,7 @@ func (l *annotations) add(a annotation, cause, place string) {
 		a.title, a.text = "others", "other causes"
 		c = l.causes[cause]
 	}
+
 	if c == nil {
 		l.causes[cause] = &annotated{annotation: a, count: 1}
 		l.order = append(l.order, cause)
@@ -162,6 +163,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 		title := "refuted, " + string(f.Code)
 		p.errors.add(annotation{file: f.Source, title: title, text: FindingName(f) + ": " + f.Detail}, "whole\x00"+title, FindingName(f))
 	}
+
 	for _, n := range s.Inputs.Unreadable {
 		p.errors.add(annotation{file: n.Source, title: "not read", text: n.Detail}, "not read", n.Source)
 	}
@@ -169,6 +171,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 		title := "undecided, " + string(n.Code)
 		p.warnings.add(annotation{title: title, text: n.Detail}, title, n.Detail)
 	}
+
 	if err := p.Interrupted(); err != nil {
 		return err
 	}

@@ -55,6 +55,7 @@ func (p *junitPrinter) Report(rep *receipt.Report, _ []byte) error {
 		p.good++
 		return nil
 	}
+
 	f := rep.Finding()
 	c := junitCase{Class: rep.Source, Name: rep.Address()}
 	cause := &junitCause{string(f.Code), fmt.Sprintf("%s, %s: %s", word(rep), f.Code, ReasonLine(f)), findingLines(f)}
@@ -64,6 +65,7 @@ func (p *junitPrinter) Report(rep *receipt.Report, _ []byte) error {
 	default:
 		c.Error = cause
 	}
+
 	p.add(c)
 	return nil
 }
@@ -93,10 +95,12 @@ func (p *junitPrinter) add(c junitCase) {
 	case c.Error != nil:
 		p.suite.Errors++
 	}
+
 	if len(p.suite.Cases) >= maxCases {
 		p.more++
 		return
 	}
+
 	c.Class, c.Name = cli.EscapeLine(c.Class), cli.EscapeLine(c.Name)
 	for _, cause := range []*junitCause{c.Failure, c.Error} {
 		if cause != nil {
@@ -111,23 +115,27 @@ func (p *junitPrinter) End(s *stream.Summary) error {
 	for _, f := range s.Findings {
 		p.add(junitCase{Class: "whole input", Name: FindingName(f), Failure: &junitCause{Type: string(f.Code), Message: f.Detail}})
 	}
+
 	for _, n := range s.Unused() {
 		p.add(junitCase{Class: "whole input", Name: "the input", Error: &junitCause{Type: string(n.Code), Message: n.Detail}})
 	}
 	for _, n := range s.Inputs.Unreadable {
 		p.add(junitCase{Class: n.Source, Name: n.Source, Error: &junitCause{Type: "not_read", Message: n.Detail}})
 	}
+
 	if s.Receipts == 0 && len(s.Inputs.Unreadable) == 0 {
 		p.add(junitCase{Class: "whole input", Name: "no receipts", Error: &junitCause{Type: "not_read", Message: "no receipts"}})
 	}
 	if p.more > 0 {
 		p.suite.Cases = append(p.suite.Cases, junitCase{Class: "whole input", Name: fmt.Sprintf("%s not listed here", cli.Plural(p.more, "case", ""))})
 	}
+
 	p.suite.Name = "receipt verify"
 	text, err := xml.MarshalIndent(struct {
 		XMLName xml.Name `xml:"testsuites"`
 		Suites  []junitSuite
 	}{Suites: []junitSuite{p.suite}}, "", "  ")
+
 	if err != nil {
 		return err
 	}

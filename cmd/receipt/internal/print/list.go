@@ -77,6 +77,7 @@ func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
 	if rep.Verdict == receipt.Verified {
 		return nil
 	}
+
 	p.Codes[rep.Verdict][rep.Finding().Code]++
 	switch {
 	case p.detailed && !rep.Listed:
@@ -94,6 +95,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 		p.beyond[code]++
 		return nil
 	}
+
 	f := finding{address: rep.Address(), line: p.line(rep)}
 	if !p.flooded && !rep.Listed && len(p.held) < few {
 		b := p.block(rep, document(text))
@@ -102,6 +104,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 		p.held = append(p.held, f)
 		return nil
 	}
+
 	p.flooded = true
 	for _, f := range append(p.held, f) {
 		if p.refuted == "" && rep.Source != cli.SourceName(cli.StdinName) { // which can be read once
@@ -111,6 +114,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 			return err
 		}
 	}
+
 	p.held, p.written = nil, true
 	return nil
 }
@@ -199,6 +203,7 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 	if err := p.Interrupted(); err != nil {
 		return err
 	}
+
 	p.refutedMore(&b)
 	p.undecidedCauses(&b)
 	for i, f := range findings {
@@ -208,6 +213,7 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 		}
 		fmt.Fprintf(&b, "%s: %s, %s: %s\n", cli.EscapeLine(FindingName(f)), p.paint(receipt.Refuted, "refuted"), f.Code, cli.EscapeLine(f.Detail))
 	}
+
 	for _, n := range unused {
 		fmt.Fprintf(&b, "the input: %s, %s: %s\n", p.paint(receipt.Undecided, "undecided"), n.Code, cli.EscapeLine(n.Detail))
 	}
@@ -225,6 +231,7 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 			Footer(&b, "next", "receipt show "+cli.ShellFile(p.refuted))
 		}
 	}
+
 	fmt.Fprintln(&b, p.Totals.Line(s))
 	_, err := p.w.Write(b.Bytes())
 	return err
@@ -299,6 +306,7 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 		Footer(b, label, "whether receipts are missing: the input is a selection (--partial)")
 		label = ""
 	}
+
 	for _, n := range s.NotChecked {
 		if n.Code == receipt.CodeEvidenceUnused { // told above
 			continue
@@ -361,6 +369,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 	if verdict == receipt.Verified {
 		name = good
 	}
+
 	of := " of " + cli.Plural(s.Receipts, "receipt", "")
 	var parts []string
 	switch {
@@ -381,6 +390,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 	default: // something could not be read
 		parts = []string{cli.Count(s.Verified) + of + " " + good}
 	}
+
 	if n := len(s.Unused()); n > 0 {
 		parts = append(parts, fmt.Sprintf("evidence of no use (%s %d)", receipt.CodeEvidenceUnused, n))
 	}
@@ -392,6 +402,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 	} else if !s.Complete {
 		parts = append(parts, "not read to the end")
 	}
+
 	if d := s.Finished.Sub(s.Started.Time); t.timed && d > 0 {
 		parts = append(parts, elapsedText(d))
 	}

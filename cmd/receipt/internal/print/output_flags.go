@@ -47,6 +47,7 @@ func (o *OutputFlags) Check() error {
 	case !slices.Contains([]string{"auto", "always", "never"}, o.progressed):
 		return cli.Usage("", "--progress is auto, always or never, found %q", o.progressed)
 	}
+
 	for i, path := range o.reports {
 		if !slices.Contains([]string{".json", ".ndjson", ".csv", ".xml", ".html"}, Extension(path)) {
 			return cli.Usage("", "--report writes .json, .ndjson, .csv, .xml or .html, found %q", path)
@@ -56,6 +57,7 @@ func (o *OutputFlags) Check() error {
 			return cli.Usage("", "--report names %q twice", path)
 		}
 	}
+
 	return nil
 }
 
@@ -137,6 +139,7 @@ func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.
 		p.files = append(p.files, f)
 		p.list = append(p.list, reportPrinter(Extension(path), f))
 	}
+
 	return p, nil
 }
 

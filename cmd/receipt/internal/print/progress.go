@@ -22,6 +22,7 @@ func (o *OutputFlags) Progress(e *cli.Env, run *stream.Run, s *input.Selection, 
 		ticker := time.NewTicker(200 * time.Millisecond)
 		defer ticker.Stop()
 		shown := false
+
 		for {
 			select {
 			case <-ticker.C:
@@ -36,6 +37,7 @@ func (o *OutputFlags) Progress(e *cli.Env, run *stream.Run, s *input.Selection, 
 			}
 		}
 	}()
+
 	return func() { close(quit); <-gone }
 }
 
@@ -51,10 +53,12 @@ func (p *progressBar) text(bytes, receipts int64, now time.Time) string {
 	if p.total == 0 || bytes == 0 {
 		return fmt.Sprintf("%s, %s", cli.SizeText(bytes), rate)
 	}
+
 	done := min(float64(bytes)/float64(p.total), 1)
 	const width = 20
 	filled := int(done * width)
 	bar := ""
+
 	for i := range width {
 		if i < filled {
 			bar += "#"

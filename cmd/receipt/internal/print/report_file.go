@@ -35,6 +35,7 @@ func (r *ReportFile) Commit() (err error) {
 			err = cli.Usage("", "%q: %w", r.path, cli.Reason(err))
 		}
 	}()
+
 	if err = r.Flush(); err != nil {
 		return err
 	}
@@ -44,12 +45,14 @@ func (r *ReportFile) Commit() (err error) {
 	if err = f.Sync(); err != nil {
 		return err
 	}
+
 	if err = f.Close(); err != nil {
 		return err
 	}
 	if err = os.Rename(f.Name(), r.path); err == nil {
 		r.temp = nil
 	}
+
 	return err
 }
 

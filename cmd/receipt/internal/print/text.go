@@ -41,11 +41,13 @@ func (p *TextPrinter) block(rep *receipt.Report, doc *canon.Document) *Block {
 	default:
 		p.undecided(b, rep, doc)
 	}
+
 	p.steps(b, rep)
 	p.notTold(b, doc)
 	for _, w := range rep.Warnings {
 		b.Row("warning", w.Detail)
 	}
+
 	return b
 }
 
@@ -177,6 +179,7 @@ func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
 			names = append(names, c.Step.String())
 		}
 	}
+
 	if len(passed) > 0 {
 		b.Row("passed", strings.Join(passed, " "))
 	}

@@ -52,10 +52,12 @@ func (p *TextPrinter) Failed(b *Block, checks []receipt.Check) {
 		b.sub("", checks[len(checks)-1].Hint) // how many more there are
 		return
 	}
+
 	text := "FAILED"
 	if c.Pointer != "" {
 		text += " at " + c.Pointer
 	}
+
 	b.Row(c.Step.String(), text)
 	if named := c.Names(); named != "" {
 		b.sub("names", named)
@@ -64,6 +66,7 @@ func (p *TextPrinter) Failed(b *Block, checks []receipt.Check) {
 		}
 		return
 	}
+
 	if !computed(c) {
 		b.sub("found", c.Detail)
 		return

@@ -61,6 +61,7 @@ and SIGTERM let requests finish, a second signal does not.`,
 			return serveHTTP(cmd.Context(), e, &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.register(f)
@@ -106,20 +107,24 @@ func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
+
 	server, err := serve.New(*options)
 	if err != nil {
 		return cli.Usage("", "%w", err)
 	}
+
 	watch.Report = func(name string, err error) {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 		server.KeysReloaded(err)
 	}
+
 	h := &httpServer{server: server, handler: server, log: log, watch: watch, grace: o.grace, clients: o.clients(), connections: o.connections}
 	if o.pageOnly {
 		h.handler = onlyPage(server)
 	}
+
 	return h.run(ctx, e, o.addr)
 }
 
@@ -129,10 +134,12 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *FileWatch, l
 	if o.pageOnly {
 		o.IntegrityOnly = true // of what is verified in the browser the server sees nothing
 	}
+
 	judge := newTrusted(e, o.PolicyFlags)
 	if err := w.Add("keys", judge.load, judge.paths()...); err != nil {
 		return nil, err
 	}
+
 	s.Verifier, s.Keys = judge.verifier.Load, judge.publicKeys
 	if err := o.addAnchors(e, w, s); err != nil {
 		return nil, err
@@ -144,6 +151,7 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *FileWatch, l
 		}
 		s.APIKeys = list.current.Load
 	}
+
 	for _, path := range o.batches {
 		m, err := trust.ReadManifest(e, path)
 		if err != nil {
@@ -151,11 +159,13 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *FileWatch, l
 		}
 		s.Batches = append(s.Batches, m)
 	}
+
 	switch {
 	case o.ledger != "":
 		return s, o.addLedger(ctx, s)
 	case len(o.receipts) > 0:
 		return s, o.addReceipts(ctx, e, judge, s, log)
 	}
+
 	return s, nil
 }

@@ -46,22 +46,27 @@ func addAPIKey(e *cli.Env, o *serveOptions) error {
 	if _, err := cli.MayWrite(path, true); err != nil {
 		return err
 	}
+
 	before, err := input.ReadBounded(e, path, serve.MaxAPIKeyBytes+1)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+
 	key, entry, err := serve.NewAPIKey(rand.Reader, o.newAPIKey, e.Now())
 	if err != nil {
 		return cli.Usage("", "%s", withoutPackage(err))
 	}
+
 	after, err := withAPIKey(before, entry)
 	if err != nil {
 		return cli.Usage("", "%q: %s; nothing was changed", path, withoutPackage(err))
 	}
+
 	target := path
 	if real, err := filepath.EvalSymlinks(path); err == nil { // a symbolic link stays one
 		target = real
 	}
+
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(target); err == nil {
 		mode = info.Mode().Perm()
@@ -69,6 +74,7 @@ func addAPIKey(e *cli.Env, o *serveOptions) error {
 	if err := cli.ReplaceFile(target, after, mode); err != nil {
 		return err
 	}
+
 	fmt.Fprintf(e.Err, "API key of %s: shown once, %s keeps its SHA-256\n", cli.EscapeLine(entry.Name), cli.EscapeLine(path))
 	_, err = fmt.Fprintln(e.Out, key)
 	return err

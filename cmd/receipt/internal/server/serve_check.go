@@ -23,6 +23,7 @@ func (o *serveOptions) check(flags *pflag.FlagSet, args []string) error {
 	if o.pageOnly {
 		return o.checkPageOnly(flags)
 	}
+
 	if err := o.checkClients(); err != nil {
 		return err
 	}
@@ -40,11 +41,13 @@ func (o *serveOptions) check(flags *pflag.FlagSet, args []string) error {
 	case o.IntegrityOnly && (o.Keys != "" || o.Issuer != "" || o.Policy != "" || o.anchors != ""):
 		return cli.Usage("", "--integrity-only looks at no signatures, so it excludes --keys, --issuer, --policy and --anchors")
 	}
+
 	for _, path := range append([]string{o.Keys, o.Policy, o.apiKeys, o.anchors, o.checkpoint}, o.batches...) {
 		if path == cli.StdinName {
 			return cli.Usage("write it to a file", "what a server reads it may have to read again, and stdin can be read once")
 		}
 	}
+
 	return o.checkLogFormat()
 }
 
@@ -126,6 +129,7 @@ func CheckAddr(addr string) (loopback bool, err error) {
 	if host == "localhost" {
 		return true, nil
 	}
+
 	if host == "" { // all interfaces
 		return false, nil
 	}
@@ -133,6 +137,7 @@ func CheckAddr(addr string) (loopback bool, err error) {
 	if err != nil {
 		return false, cli.Usage("such as 127.0.0.1:8080, [::1]:8080, or 0.0.0.0:8080 for all interfaces", "--addr has an IP address or localhost, found %q", host)
 	}
+
 	return ip.IsLoopback(), nil
 }
 

@@ -35,28 +35,34 @@ func (h *httpServer) run(ctx context.Context, e *cli.Env, addr string) error {
 	if err != nil {
 		return err
 	}
+
 	e.MayTake(h.grace + time.Second)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
+
 	server := serve.HTTPServer(h.handler, h.log)
 	if h.connections > 0 {
 		serve.LimitConnections(server, h.connections)
 	}
+
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	stopWatch := h.startWatch()
 	defer stopWatch()
+
 	h.log.Info("listening", "address", listener.Addr().String(), "clients", h.clients)
 	if _, err := fmt.Fprintf(e.Out, "listening on http://%s\n", listener.Addr()); err != nil {
 		server.Close()
 		return err
 	}
+
 	select {
 	case err := <-failed:
 		return cli.Usage("", "%w", err)
 	case <-ctx.Done():
 	}
+
 	return h.shutdown(server, signals)
 }
 
@@ -77,6 +83,7 @@ func (h *httpServer) shutdown(server *http.Server, signals <-chan os.Signal) err
 	h.log.Info("shutting down; a second signal ends requests that are still being answered", "timeout", h.grace.String())
 	ctx, cancel := context.WithTimeout(context.Background(), h.grace)
 	defer cancel()
+
 	ended := make(chan error, 1)
 	go func() { ended <- server.Shutdown(ctx) }()
 	for came := 0; came < 2; {
@@ -92,6 +99,7 @@ func (h *httpServer) shutdown(server *http.Server, signals <-chan os.Signal) err
 			came++
 		}
 	}
+
 	server.Close()
 	return cli.Usage("", "requests were cut off by a second signal")
 }

@@ -24,21 +24,25 @@ func (o *serveOptions) addReceipts(ctx context.Context, e *cli.Env, trust *trust
 	if err != nil {
 		return err
 	}
+
 	files, err := serve.OpenFiles(ctx, serve.FilesOptions{Partial: o.partial}, selected.Sources...)
 	if err != nil {
 		return servedFailure(err)
 	}
+
 	told := selected.Skipped
 	more, count := files.Skipped()
 	logSkipped(log, append(told, more...), len(told)+count)
 	if files.Len() == 0 {
 		return cli.Usage("", "no receipt was found in %q", o.receipts)
 	}
+
 	log.Info("indexed", "receipts", files.Len(), "skipped", len(told)+count)
 	s.Source = files
 	if o.checkpoint == "" {
 		return nil
 	}
+
 	return o.addProofs(e, trust, files, s, log)
 }
 
@@ -53,12 +57,14 @@ func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 	case len(selected.Missing) > 0:
 		return nil, selected.Missing[0]
 	}
+
 	named := map[string]bool{} // what is named twice is served once
 	selected.Sources = slices.DeleteFunc(selected.Sources, func(src stream.Source) bool {
 		twice := named[src.Name]
 		named[src.Name] = true
 		return twice
 	})
+
 	for i := range selected.Sources {
 		src := &selected.Sources[i]
 		path, open := src.Name, src.Open
@@ -72,6 +78,7 @@ func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 			return open()
 		}
 	}
+
 	return selected, nil
 }
 
@@ -107,10 +114,12 @@ func (o *serveOptions) addProofs(e *cli.Env, judge *trusted, files *serve.Files,
 	if file := judge.file.Load(); file != nil {
 		logs, _ = file.Logs()
 	}
+
 	h, err := trust.ReadHead(e, o.checkpoint, logs)
 	if err != nil {
 		return err
 	}
+
 	proofs, err := serve.NewProofs(files, h.Note)
 	if err != nil {
 		return cli.Refuted("", "%q: %s", o.checkpoint, withoutPackage(err))
@@ -118,6 +127,7 @@ func (o *serveOptions) addProofs(e *cli.Env, judge *trusted, files *serve.Files,
 	if len(h.Logs) == 0 {
 		log.Warn("no trusted key signed the checkpoint; receipts under it are undecided", "checkpoint", o.checkpoint)
 	}
+
 	log.Info("checkpoint", "origin", h.Origin, "receipts", h.Size)
 	s.Proofs = proofs
 	return nil

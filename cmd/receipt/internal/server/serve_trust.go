@@ -68,10 +68,12 @@ func (t *trusted) use(file *trust.KeyFile, policy receipt.Policy) error {
 			return cli.Usage("", "%q: %w", file.Path, err)
 		}
 	}
+
 	v, err := serve.NewVerifier(trust, policy, named)
 	if err != nil {
 		return cli.Usage("", "%w", err)
 	}
+
 	t.file.Store(file)
 	t.public.Store(&public)
 	t.verifier.Store(v)
@@ -103,10 +105,12 @@ func (o *serveOptions) addAnchors(e *cli.Env, w *FileWatch, s *serve.Options) er
 	if err != nil {
 		return err
 	}
+
 	files, err := ParseAnchors(data)
 	if err != nil {
 		return cli.Usage(`such as {"partner": "partner-keys.json"}, with paths that are relative to this file`, "%q: %w", o.anchors, err)
 	}
+
 	s.Anchors = map[string]func() *serve.Verifier{}
 	for _, a := range files {
 		flags := o.PolicyFlags
@@ -119,6 +123,7 @@ func (o *serveOptions) addAnchors(e *cli.Env, w *FileWatch, s *serve.Options) er
 		}
 		s.Anchors[a.name] = t.verifier.Load
 	}
+
 	return nil
 }
 
@@ -131,10 +136,12 @@ func ParseAnchors(data []byte) (list []Anchor, err error) {
 	if err := doc.Parse(data, canon.Limits{Bytes: maxAnchorsBytes}); err != nil {
 		return nil, err
 	}
+
 	root := doc.Root()
 	if root.Kind() != canon.KindObject || root.Len() == 0 || root.Len() > maxAnchors {
 		return nil, cli.Usage("", "expected an object with 1 to %d members", maxAnchors)
 	}
+
 	for name, path := range root.Members() {
 		a := Anchor{name.String(), path.String()}
 		if a.name == "" || len(a.name) > maxAnchorName || a.path == "" || a.path == cli.StdinName {
@@ -142,5 +149,6 @@ func ParseAnchors(data []byte) (list []Anchor, err error) {
 		}
 		list = append(list, a)
 	}
+
 	return list, nil
 }

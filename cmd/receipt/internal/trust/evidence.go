@@ -56,6 +56,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 		}
 		ev.Proofs, f.readProofs = append(ev.Proofs, p), append(f.readProofs, path)
 	}
+
 	for _, path := range f.batches {
 		m, err := ReadManifest(e, path)
 		if err != nil {
@@ -63,6 +64,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 		}
 		ev.Batches = append(ev.Batches, m)
 	}
+
 	if f.artifacts != "" {
 		files, err := indexArtifacts(f.artifacts)
 		if err != nil {
@@ -70,6 +72,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 		}
 		ev.Materials = files
 	}
+
 	for _, path := range f.disclosures {
 		d, err := input.ReadDisclosures(e, path)
 		if precision := (*redact.PrecisionError)(nil); errors.As(err, &precision) {
@@ -82,6 +85,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 		}
 		ev.Disclosures, f.readDisclosures = append(ev.Disclosures, d), append(f.readDisclosures, path)
 	}
+
 	if f.Checkpoint != "" {
 		note, err := input.ReadBounded(e, f.Checkpoint, MaxNoteBytes+1)
 		if err != nil {
@@ -89,14 +93,17 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 		}
 		options.Checkpoint = note
 	}
+
 	options.Evidence = f.name
 	if len(ev.Proofs) == 0 && len(ev.Batches) == 0 && len(ev.Disclosures) == 0 && ev.Materials == nil {
 		return v, nil
 	}
+
 	with, err := v.With(ev)
 	if err != nil {
 		return nil, cli.Usage("", "%w", err)
 	}
+
 	return with, nil
 }
 
@@ -171,12 +178,14 @@ func indexArtifacts(dir string) (*artifacts, error) {
 		}
 		return nil
 	})
+
 	if err != nil {
 		return nil, cli.Usage("", "--artifacts %q: %w", dir, cli.Reason(err))
 	}
 	if len(a.content) == 0 {
 		return nil, cli.Usage("", "--artifacts %q: the folder holds no file", dir)
 	}
+
 	return a, nil
 }
 

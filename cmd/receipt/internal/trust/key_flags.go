@@ -30,6 +30,7 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, sealed *receipt.Sealed)
 	if err != nil {
 		return nil, err
 	}
+
 	public := private.Public()
 	root := sealed.Document().Root()
 	for _, s := range root.Member("signatures").Elements() {
@@ -37,14 +38,17 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, sealed *receipt.Sealed)
 			return nil, cli.Usage("", "the receipt is signed by %q already", public.ID)
 		}
 	}
+
 	if named := root.Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
 		fmt.Fprintf(e.Err, "receipt: warning: the receipt names %s as its issuer's key; a signature by %s can only count as a witness's\n",
 			cli.EscapeLine(fmt.Sprintf("%q", named.String())), cli.EscapeLine(fmt.Sprintf("%q", public.ID)))
 	}
+
 	signed, err := sealed.Sign(ctx, keys.NewSigner(private, e.Now))
 	if err != nil {
 		return nil, cli.Usage("", "%q: %w", k.Path, err)
 	}
+
 	return signed, nil
 }
 
@@ -64,6 +68,7 @@ func (k *KeyFlags) Read(e *cli.Env) (*keys.PrivateKey, error) {
 	if err := warnPrivateMode(e, k.Path); err != nil {
 		return nil, err
 	}
+
 	data, err := input.ReadBounded(e, k.Path, maxKeyFile+1)
 	if err != nil {
 		return nil, err
@@ -74,6 +79,7 @@ func (k *KeyFlags) Read(e *cli.Env) (*keys.PrivateKey, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN")) {
 		return k.readPEM(data)
 	}
+
 	private, err := keys.ParsePrivate(data)
 	if err != nil {
 		return nil, cli.Usage("a private key is a JWK, as receipt keys generate writes it, or PEM", "%q: %w", k.Path, err)
@@ -81,6 +87,7 @@ func (k *KeyFlags) Read(e *cli.Env) (*keys.PrivateKey, error) {
 	if k.id != "" && k.id != private.Public().ID {
 		return nil, cli.Usage("", "%q holds the key %q, --key-id says %q", k.Path, private.Public().ID, k.id)
 	}
+
 	return private, nil
 }
 

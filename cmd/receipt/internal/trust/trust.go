@@ -124,6 +124,7 @@ func (f *PolicyFlags) Requirements(e *cli.Env) (receipt.Policy, error) {
 			return p, cli.Usage("", "%q: %w", f.Policy, err)
 		}
 	}
+
 	if f.Issuer != "" {
 		if p.Issuer != "" && p.Issuer != f.Issuer {
 			return p, cli.Usage("", "--issuer says %q, the policy %q says %q", f.Issuer, f.Policy, p.Issuer)
@@ -137,6 +138,7 @@ func (f *PolicyFlags) Requirements(e *cli.Env) (receipt.Policy, error) {
 		}
 		p.At = at
 	}
+
 	p.Now = e.Now()
 	p.IntegrityOnly, p.Plain, p.Strict = f.IntegrityOnly, f.plain, f.Strict
 	p.NoInputDigest = f.NoInputDigest
@@ -156,13 +158,16 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 		v, err := receipt.NewVerifier(nil, policy)
 		return v, nil, err
 	}
+
 	file, err := ReadKeys(e, f.Keys)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	v, err := receipt.NewVerifier(file.Set, policy)
 	if err != nil {
 		return nil, nil, cli.Usage("", "%w", err)
 	}
+
 	return v, file, nil
 }

@@ -36,6 +36,7 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 		}
 		o.Only.Count = &n
 	}
+
 	if f.previous != "" {
 		k, err := input.ReadKnown(e, f.previous)
 		if err != nil {
@@ -52,6 +53,7 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 			o.Only.Previous = k.Hash
 		}
 	}
+
 	if f.head != "" {
 		k, err := input.ReadKnown(e, f.head)
 		if err != nil {
@@ -66,5 +68,6 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 			o.Only.Head = k.Hash
 		}
 	}
+
 	return nil
 }

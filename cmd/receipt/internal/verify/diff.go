@@ -35,15 +35,18 @@ form rounds.`,
 			if err != nil {
 				return unreadable(err)
 			}
+
 			b, err := input.ReadHashable(e, args[1])
 			if err != nil {
 				return unreadable(err)
 			}
+
 			var d differences
 			d.compare(a.Root(), b.Root())
 			if d.count == 0 {
 				fmt.Fprintln(&d.text, "no differences")
 			}
+
 			d.hashes(a, b)
 			if _, err := e.Out.Write(d.text.Bytes()); err != nil {
 				return err
@@ -51,6 +54,7 @@ form rounds.`,
 			if d.count > 0 {
 				return cli.ExitWith(cli.ExitRefuted)
 			}
+
 			return nil
 		},
 	}
@@ -98,11 +102,13 @@ func (d *differences) members(a, b canon.Node) {
 	for name, value := range b.Members() {
 		inB[name.String()] = value
 	}
+
 	for name, value := range a.Members() {
 		text := name.String()
 		d.below(text, value, inB[text])
 		delete(inB, text)
 	}
+
 	for name, value := range b.Members() { // in source order
 		text := name.String()
 		if _, only := inB[text]; only {
@@ -116,6 +122,7 @@ func (d *differences) elements(a, b canon.Node) {
 	for _, e := range b.Elements() {
 		inB = append(inB, e)
 	}
+
 	n := 0
 	for i, e := range a.Elements() {
 		other := canon.Node{}
@@ -125,6 +132,7 @@ func (d *differences) elements(a, b canon.Node) {
 		d.below(strconv.Itoa(i), e, other)
 		n++
 	}
+
 	for i := n; i < len(inB); i++ {
 		d.below(strconv.Itoa(i), canon.Node{}, inB[i])
 	}

@@ -44,6 +44,7 @@ Exit codes are those of verify.`,
 			return merge(e, args, &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", "text", "write a `FORMAT`: text or json")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
@@ -58,6 +59,7 @@ func merge(e *cli.Env, paths []string, o *mergeOptions) error {
 	case o.format != "text" && o.format != "json":
 		return cli.Usage("", "--format is text or json, found %q", o.format)
 	}
+
 	if err := cli.OnceStdin(paths...); err != nil {
 		return err
 	}
@@ -65,6 +67,7 @@ func merge(e *cli.Env, paths []string, o *mergeOptions) error {
 	if err != nil {
 		return err
 	}
+
 	sum, err := mergeAll(parts)
 	if err != nil {
 		return err
@@ -72,6 +75,7 @@ func merge(e *cli.Env, paths []string, o *mergeOptions) error {
 	if detail := overlapOf(parts); detail != "" {
 		sum.MarkOverlap(detail)
 	}
+
 	sum.Tool = cli.ToolName()
 	var b bytes.Buffer
 	if o.format == "json" {
@@ -82,6 +86,7 @@ func merge(e *cli.Env, paths []string, o *mergeOptions) error {
 	if err != nil {
 		return err
 	}
+
 	if err := cli.WriteOutput(e, o.output, b.Bytes(), 0o644, o.force); err != nil {
 		return err
 	}
@@ -102,10 +107,12 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		digest := sha256.Sum256(data)
 		if first, again := seen[digest]; again {
 			return nil, cli.Usage("what is given twice would be counted twice", "%q is the same report as %q", cli.SourceName(path), cli.SourceName(first))
 		}
+
 		seen[digest] = path
 		report, err := input.ReadReport(data)
 		if err != nil {
@@ -114,6 +121,7 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 		if report.Whole() {
 			report.List(report.Listed)
 		}
+
 		p := part{path, report}
 		if len(parts) > 0 {
 			if err := comparable(&parts[0], &p); err != nil {
@@ -122,6 +130,7 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 		}
 		parts = append(parts, p)
 	}
+
 	return parts, nil
 }
 
@@ -173,6 +182,7 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	for code, n := range s.Codes {
 		p.Codes[verdictOf(s, code)][code] = n
 	}
+
 	writeFindings(b, color, s)
 	print.Footer(b, "reports", cli.Count(reports))
 	if len(s.Streams) > cli.MaxStreams {
@@ -180,12 +190,14 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	} else {
 		p.Streams(b, s)
 	}
+
 	var open []string
 	for _, n := range s.NotChecked {
 		if !n.Undecides() {
 			open = append(open, n.Detail)
 		}
 	}
+
 	footers(b, "not checked", open)
 	p.Skipped(b, s)
 	var unread []string
@@ -196,10 +208,12 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 		}
 		unread = append(unread, fmt.Sprintf("%s (%s)", cli.Bare(n.Source), n.Detail))
 	}
+
 	footers(b, "not read", unread)
 	if s.Keys != nil {
 		print.Footer(b, "keys", fmt.Sprintf("%s (%d)", s.Keys.Path, s.Keys.Count))
 	}
+
 	whole := *s
 	whole.Started, whole.Finished = receipt.Time{}, receipt.Time{} // parts of other days took no days
 	fmt.Fprintln(b, p.Totals.Line(&whole))
@@ -226,6 +240,7 @@ func writeFindings(b *bytes.Buffer, color bool, s *stream.Summary) {
 		fmt.Fprintf(b, "%s: %s, %s: %s\n", cli.EscapeLine(name), print.PaintIf(color, v, v.String()), code, cli.EscapeLine(text))
 	}
 	findings := s.Findings
+
 	for i, f := range findings {
 		if i == maxFindings {
 			fmt.Fprintf(b, "and %s more findings about the whole\n", cli.Count(len(findings)-i))
@@ -233,11 +248,13 @@ func writeFindings(b *bytes.Buffer, color bool, s *stream.Summary) {
 		}
 		line(print.FindingName(f), receipt.Refuted, f.Code, f.Detail)
 	}
+
 	for _, n := range s.NotChecked {
 		if n.Undecides() {
 			line("the input", receipt.Undecided, n.Code, n.Detail)
 		}
 	}
+
 	if b.Len() > 0 {
 		b.WriteByte('\n')
 	}

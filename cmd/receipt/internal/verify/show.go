@@ -39,12 +39,14 @@ func showReceipt(e *cli.Env, path string, data []byte) error {
 	if err != nil {
 		return err
 	}
+
 	doc, rep := new(canon.Document), &receipt.Report{Source: cli.SourceName(path)}
 	v.VerifyBytes(data, doc, rep)
 	if doc.Root().Kind() != canon.KindObject {
 		f := rep.Finding()
 		return cli.Refuted(f.Hint, "%q is no receipt: %s: %s", cli.SourceName(path), f.Code, f.Detail)
 	}
+
 	b := &print.Block{}
 	s := &Shown{Root: doc.Root(), untold: receipt.ReadUnreported(doc.Root()), over: receipt.ReadAtMost(doc.Root()), b: b}
 	if rep.Verdict == receipt.Refuted { // that comes first
@@ -54,11 +56,13 @@ func showReceipt(e *cli.Env, path string, data []byte) error {
 		fmt.Fprintln(b, cli.EscapeLine(s.Sentence()))
 		fmt.Fprintln(b, integrityLine(rep))
 	}
+
 	b.WriteByte('\n')
 	s.table()
 	for _, w := range rep.Warnings {
 		b.Row("warning", w.Detail)
 	}
+
 	if _, err := e.Out.Write(b.Bytes()); err != nil {
 		return err
 	}

@@ -24,14 +24,17 @@ func (s *Shown) Sentence() string {
 		s.count("/side_effects/tool_calls", effects.Member("tool_calls").Len(), "tool call", "") + unsuccessful(effects.Member("tool_calls")),
 		s.approvals(),
 	}
+
 	cost, unknown := s.cost()
 	if unknown {
 		told = append(told, "cost "+notTold)
 	}
+
 	head := "Task " + s.outcome() + s.took() + cost
 	if s.untold.Has("/lifecycle/final_state") {
 		head += ", outcome " + notTold
 	}
+
 	return head + ": " + strings.Join(told, ", ") + "."
 }
 
@@ -118,6 +121,7 @@ func (s *Shown) sent(egress canon.Node) string {
 	case egress.Len() > 0:
 		return fmt.Sprintf("sent to %s, bytes not stated", cli.Plural(egress.Len(), "destination", ""))
 	}
+
 	return "bytes sent " + notTold
 }
 

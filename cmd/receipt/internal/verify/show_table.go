@@ -17,6 +17,7 @@ func (s *Shown) table() {
 	if f := r.Member("lifecycle").Member("failure"); f.Kind() == canon.KindObject {
 		s.b.Row("failure", cli.Show(f))
 	}
+
 	s.models()
 	s.budget()
 	s.decided(r.Member("approvals"))
@@ -98,6 +99,7 @@ func (s *Shown) list(label string, list canon.Node, entry func(canon.Node) strin
 		}
 		return
 	}
+
 	if untold {
 		defer s.b.Row("", "others "+notTold)
 	}
@@ -174,6 +176,7 @@ func (s *Shown) decided(list canon.Node) {
 		s.list("approvals", list, nil)
 		return
 	}
+
 	const most = 50
 	last := ""
 	for i, n := range list.Elements() {
@@ -190,6 +193,7 @@ func (s *Shown) decided(list canon.Node) {
 		}
 		last = label
 	}
+
 	if s.untold.Has("/approvals") {
 		s.b.Row("", "others "+notTold)
 	}

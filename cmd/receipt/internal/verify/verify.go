@@ -58,6 +58,7 @@ user's configuration folder: a JWK Set. They are never taken from a receipt.`,
 			return verify(cmd.Context(), e, args, &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.SortFlags = false // what most need comes first
 	o.PolicyFlags.Register(f)
@@ -94,16 +95,19 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 			return cli.Usage("", "- is given twice, but stdin can be read once")
 		}
 	}
+
 	if len(paths) == 0 {
 		if f, ok := e.In.(*os.File); ok && cli.IsTerminal(f) {
 			return cli.Usage("receipt verify FILE, or - for stdin", "no receipt was given")
 		}
 		paths = []string{cli.StdinName}
 	}
+
 	selected, err := input.SelectSources(e, paths, options.Kind)
 	if err != nil {
 		return err
 	}
+
 	o.NoInputDigest = !o.TellsDigests()
 	verifier, file, err := o.Verifier(e)
 	if err != nil {
@@ -112,6 +116,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 	if verifier, err = o.EvidenceFlags.Apply(e, verifier, &options); err != nil {
 		return err
 	}
+
 	remove, err := selected.SpoolStdin(ctx, o.tempDir, options.Checkpoint != nil)
 	if err != nil {
 		return err
@@ -145,6 +150,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 		return err
 	}
 	defer out.Discard()
+
 	for _, err := range selected.Missing {
 		cli.Tell(e, err)
 	}
@@ -155,17 +161,20 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 	if err != nil {
 		return err
 	}
+
 	sum, err := run.Summary()
 	if err := input.Fatal(err); err != nil {
 		out.Interrupted()
 		return err
 	}
+
 	for _, n := range sum.Inputs.Unreadable {
 		cli.Tell(e, input.NotRead(n))
 	}
 	if sum.Receipts == 0 && len(sum.Inputs.Unreadable)+len(selected.Missing) == 0 {
 		cli.Tell(e, cli.Usage("", "no receipt was found"))
 	}
+
 	complete(sum, selected)
 	sum.Findings = append(slices.Clip(sum.Findings), o.Findings...)
 	sum.Tool, sum.Started, sum.Finished = cli.ToolName(), receipt.At(started), receipt.At(e.Now())
@@ -175,6 +184,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 	if err := out.End(sum); err != nil {
 		return err
 	}
+
 	return cli.ExitWith(cli.SummaryExit(sum))
 }
 
