@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +19,12 @@ import (
 
 // TestHangUp: a terminal that is closed is an interruption that tidies up, too.
 func TestHangUp(t *testing.T) {
+	// A process that was begun by nohup ignores the signal, and would hand that on;
+	// one that catches it does not.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
+
 	inFolder(t, 1)
 	if err := os.WriteFile("trust.json", []byte(fixture(t, "keys/trust.json")), 0o600); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -29,45 +30,48 @@ func (s *Summary) consistent() error {
 	if explained != s.Refuted+s.Undecided {
 		return errors.New("its codes are not of the receipts that are not verified")
 	}
-	if s.Verdict() == receipt.Verified {
-		placed := uint64(0)
-		for _, g := range s.Streams {
-			if placed += g.Count; g.Failures.Count > 0 {
-				return errors.New("it is verified, but counts failures of a stream")
-			}
-		}
-		if placed < uint64(s.Verified) {
-			return errors.New("its streams have less receipts than are verified")
+	placed := uint64(0)
+	for _, g := range s.Streams {
+		if placed += g.Count; g.Failures.Count > 0 && s.Verdict() == receipt.Verified {
+			return errors.New("it is verified, but counts failures of a stream")
 		}
 	}
 
-	return s.consistentRoster()
+	// A receipt that came under two signatures counts twice, and is one of its stream:
+	// only a roster tells.
+	distinct, err := s.consistentRoster()
+	if err == nil && s.Verdict() == receipt.Verified && placed < uint64(distinct) {
+		err = errors.New("its streams have less receipts than are verified")
+	}
+	return err
 }
 
-// consistentRoster compares the counts with the receipts that a summary remembers.
-func (s *Summary) consistentRoster() error {
+// consistentRoster compares the counts with the receipts that a summary remembers, and
+// returns how many different ones these are; all that are verified without a roster.
+func (s *Summary) consistentRoster() (distinct int, err error) {
 	if s.roster == nil {
-		return nil
+		return s.Verified, nil
 	}
 	if s.roster.documents() != s.Receipts+s.Copies {
-		return errors.New("its roster is not of the receipts that it counts")
+		return 0, errors.New("its roster is not of the receipts that it counts")
 	}
 
-	wrong := 0
+	wrong, contents := 0, map[canon.Digest]bool{}
 	for i := range s.roster.sources {
 		list, err := s.roster.sources[i].unpack(len(s.roster.streams))
 		if err != nil {
-			return err
+			return 0, err
 		}
 		for k := range list {
-			if a := &list[k]; !a.holds() || a.fault != nil && !a.fault.healed {
+			a := &list[k]
+			if contents[a.link.Hash] = true; !a.holds() || a.fault != nil && !a.fault.healed {
 				wrong++
 			}
 		}
 	}
 
 	if wrong > s.Refuted {
-		return errors.New("its roster has more receipts with faults than are refuted")
+		return 0, errors.New("its roster has more receipts with faults than are refuted")
 	}
-	return nil
+	return len(contents), nil
 }
