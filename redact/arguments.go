@@ -27,6 +27,7 @@ func (w *walk) secretArguments(list canon.Node) map[int]string {
 		return nil
 	}
 
+	// The first element names the program. Of the others, a find has to lie in one alone.
 	var rules map[int]string
 	for _, s := range w.policy.scanner.Scan(line, nil) {
 		start := 0
@@ -45,7 +46,7 @@ func (w *walk) secretArguments(list canon.Node) map[int]string {
 }
 
 // commandLine writes a list of strings as a shell would read it, and where each
-// ends. It reports false for what is no list of arguments: one of those has an
+// ends. It reports false for what is not a list of arguments: one of those has an
 // option.
 func commandLine(list canon.Node) (line []byte, ends []int, ok bool) {
 	for _, v := range list.Elements() {

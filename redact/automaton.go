@@ -10,10 +10,10 @@ import (
 )
 
 // An automaton decides where a pattern could match, in some nanoseconds a byte.
-// It errs on one side: all letters beyond ASCII are one, and but for the ends of
-// a text what a pattern asserts is taken to be so. Where it says no there is no
-// match; elsewhere the regular expression is asked, which takes some fifty times
-// as long.
+// It errs on one side: all letters beyond ASCII are one, and except at the
+// ends of a text what a pattern asserts is taken to be so. Where it says no there
+// is no match; elsewhere the regular expression is asked, which takes some fifty
+// times as long.
 type automaton struct {
 	tree  *syntax.Regexp
 	loose bool // a match may begin anywhere
@@ -26,7 +26,7 @@ type automaton struct {
 }
 
 // Two bytes stand for those beyond ASCII: what begins a letter, and what goes on
-// with one. The latter may be a letter, too, where a text is no UTF-8.
+// with one. The latter may be a letter, too, where a text is not UTF-8.
 const (
 	lead  = 0xC0
 	trail = 0x80
@@ -40,6 +40,9 @@ func (a *automaton) compile() {
 	}
 
 	a.prog = prog
+
+	// Bytes that no instruction tells apart are of one class, so that a state has a row of
+	// classes and not of 256 bytes.
 	var class [256]int
 	classes, seen := 1, map[string]bool{}
 	for i := range prog.Inst {
@@ -63,6 +66,7 @@ func (a *automaton) compile() {
 		}
 	}
 
+	// Numbered without gaps. One letter of each class is kept, which step tries for all.
 	dense := map[int]uint8{}
 	for c := range utf8.RuneSelf {
 		if _, ok := dense[class[c]]; !ok {
@@ -72,6 +76,7 @@ func (a *automaton) compile() {
 		a.class[c] = dense[class[c]]
 	}
 
+	// Two classes beyond ASCII: what goes on with a letter, and what begins one.
 	a.letters = append(a.letters, trail, lead)
 	for c := utf8.RuneSelf; c < 256; c++ {
 		if a.class[c] = uint8(len(a.letters) - 1); c < lead {
@@ -110,7 +115,7 @@ type row uint16
 
 const (
 	unknown row = iota // not made yet
-	dead               // there is no match any more
+	dead               // there can be no match any more
 	begun              // nothing has begun, in the middle of a text
 )
 
@@ -190,6 +195,7 @@ func (s *states) reach(pc int, holds syntax.EmptyOp) {
 		case syntax.InstCapture, syntax.InstNop:
 			s.stack = append(s.stack, in.Out)
 		case syntax.InstEmptyWidth:
+			// Only the ends of the text are known; what else is asserted is taken to be so.
 			switch need := syntax.EmptyOp(in.Arg) &^ holds; {
 			case need&syntax.EmptyBeginText != 0:
 			case need&syntax.EmptyEndText != 0:
@@ -231,6 +237,7 @@ func (s *states) push(list []uint32) row {
 		}
 	}
 
+	// What the end of the text leads to is on the list now.
 	if slices.ContainsFunc(s.list, func(pc uint32) bool { return s.prog.Inst[pc].Op == syntax.InstMatch }) {
 		e |= endsText
 	}
@@ -247,6 +254,7 @@ func (s *states) step(r row, class uint8) (row, bool) {
 		return dead, false
 	}
 
+	// What consumed the first byte of a letter consumes the rest of it, too.
 	c := s.letters[class]
 	from := s.at[r]
 	s.clear()
@@ -264,6 +272,8 @@ func (s *states) step(r row, class uint8) (row, bool) {
 		}
 	}
 
+	// A match may begin at any byte when the automaton is loose; with nothing left of earlier
+	// ones, that is begun again.
 	to := row(begun)
 	if !s.loose || len(s.list) > 0 {
 		if s.loose {
@@ -308,6 +318,7 @@ func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 			break
 		}
 
+		// Not decided within the limit: there may be a match, whose end is not known.
 		if at >= limit {
 			found.found, found.to, found.read = true, -1, at
 			return found
@@ -330,7 +341,7 @@ func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 
 // search reads a part of a text, from at to before end: up to where the first
 // match ends that there may be, and on to where all have ended that began before.
-// None is wanted that begins at last or behind it.
+// None is wanted that begins at last or after it.
 func (s *states) search(text []byte, at, last, end int) (found stretch) {
 	r := s.initial(at)
 	found.from = at
@@ -345,6 +356,8 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 			}
 		}
 
+		// The part ends; or nothing is under way, and one was found or none is wanted from here;
+		// or it has gone on for long enough after one.
 		if at == end || r == begun && (found.found || at >= last) || found.found && at == stop {
 			break
 		}
@@ -358,6 +371,7 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 		r = next
 	}
 
+	// What is under way at the stop may end as late as the part does.
 	found.to, found.read = letterEnd(text[:end], at), at
 	if r != begun {
 		found.to, found.read = end, end
@@ -366,5 +380,5 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 	return found
 }
 
-// maxAhead is how far a search goes on behind the end of a match.
+// maxAhead is how far a search goes on after the end of a match.
 const maxAhead = 512

@@ -4,7 +4,7 @@ import "strings"
 
 // Upstream returns the rules of the protocol's own harness: its sensitive names,
 // its rule for strings that are one http(s) URL, and its 16 patterns. They miss
-// much and hit much that is no secret; they are here to compare with.
+// much and hit much that is not a secret; they are here to compare with.
 func Upstream() Rules {
 	return Rules{
 		Name: "upstream",
@@ -30,9 +30,9 @@ func Default() Rules {
 	return r
 }
 
-// homePath finds the name of a person in the path of a home directory. It is no
-// secret, but nobody's business who reads a receipt. An account that machines and
-// images have is nobody's.
+// homePath finds the name of a person in the path of a home directory. It is
+// not a secret, but is no business of whoever reads a receipt. An account that
+// machines and images have is nobody's.
 func homePath() Detector {
 	return Detector{
 		Name:     "home_path",

@@ -1,7 +1,7 @@
 package redact
 
 // UpstreamDetectors returns the 16 patterns of the protocol's harness, in order.
-// The last two are heuristics that hit much that is no secret; [DefaultDetectors]
+// The last two are heuristics that hit much that is not a secret; [DefaultDetectors]
 // are better, and these are what others use.
 //
 // Upstream's regular expressions know letters of all scripts: beside such a
@@ -89,7 +89,7 @@ func protocolTokens() []Detector {
 	const part = `[\w/+\\-]`
 	return []Detector{
 		// Three parts, two, or five. A detached signature (RFC 7515 appendix F)
-		// is no secret: it has an empty second part, and no fourth.
+		// is not a secret: it has an empty second part, and no fourth.
 		token("jwt", `(?:eyJ|eyA|ewo|ew0)[\w-]{4,}={0,2}\.(?:`+
 			part+`{4,}={0,2}\.`+part+`{4,}(?:\.`+part+`*){0,2}={0,2}|`+
 			`[\w/+-]{10,}={0,2}\.?|`+

@@ -8,7 +8,7 @@ func contexts() []Detector {
 	noValue := []string{words, plainName, `^[0-9.,:;!%+/-]*[a-z]{0,12}[.,:;]?$`, `^.{1,4}$`, `\w\(`, `^\w+://`, `^\w:[0-9]`}
 	none := []Allowance{{Patterns: append(append(references(), noPassword()...), noValue...)}, {Target: TargetWord, Patterns: []string{otherMeaning}}, {Target: TargetMatch, Patterns: []string{`(?i)csrf|xsrf|authenticity`}}}
 	const (
-		// mixed holds a digit and is no number, path or address.
+		// mixed holds a digit and is not a number, a path or an address.
 		mixed = `[^\s"'\x60<>|,;/]*[0-9][^\s"'\x60<>|,;]*`
 		code  = `[0-9]{4,8}`
 	)

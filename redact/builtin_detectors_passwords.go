@@ -77,7 +77,7 @@ func references() []string {
 	}
 }
 
-// noPassword are what people write in the place of a password that is none: a
+// noPassword are what people write in the place of a password that is not one: a
 // word for it, or prose.
 func noPassword() []string {
 	return []string{

@@ -154,7 +154,7 @@ func structures() []Detector {
 		secret    = `kind:[ \t]*["']?secret["']?[ \t]*`
 	)
 	return []Detector{
-		// What a Kubernetes secret holds, before or behind its kind.
+		// What a Kubernetes secret holds, before or after its kind.
 		{Name: "kubernetes_secret", Group: 1, Keywords: []string{"kind:"},
 			Pattern: `(?i)` + secret + `\r?\n` + lines + `data:[ \t]*\r?\n(` + anyEntry + longEntry + anyEntry + `)`},
 		{Name: "kubernetes_secret_data", Group: 1, Keywords: []string{"data:"},

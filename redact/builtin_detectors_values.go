@@ -112,7 +112,7 @@ const (
 	// publicKey is what did:key: names: Ed25519, X25519, P-256 and secp256k1.
 	publicKey = `^z(?:6Mk|6LS|Dn|Q3s)[1-9A-HJ-NP-Za-km-z]{40,}$`
 
-	// numbered is a word with a number behind it.
+	// numbered is a word with a number after it.
 	numbered = `^[A-Za-z]*[0-9]{0,4}$`
 )
 

@@ -24,7 +24,7 @@ type Detector struct {
 // or the whole match when there is none.
 const FirstGroup = -1
 
-// An Allowance says which finds of a detector are no secrets: one criterion that
+// An Allowance says which finds of a detector are not secrets: one criterion that
 // is met suffices, or with All every kind of criterion that is given.
 type Allowance struct {
 	Patterns  []string
@@ -156,6 +156,7 @@ func (c *compiled) compile(d Detector, shared programs) string {
 		return explain(err)
 	}
 
+	// A pattern that matches almost anything would withhold almost everything.
 	c.whole = &program{pattern: d.Pattern}
 	least := measure(tree).min
 	switch {
@@ -177,6 +178,7 @@ func (c *compiled) compile(d Detector, shared programs) string {
 		c.keywords = append(c.keywords, lower(k))
 	}
 
+	// What the detector itself allows is one allowance more, and may also meet the whole match.
 	own := Allowance{Patterns: d.Allow, StopWords: d.StopWords}
 	for i, a := range append([]Allowance{own}, d.Allowed...) {
 		compiled, reason := compileAllowance(a, shared)

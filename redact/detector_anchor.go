@@ -33,6 +33,8 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		}
 	}
 
+	// A region to search reaches back to where a match may begin. Without a bound for that,
+	// the whole text is searched.
 	for _, a := range anchors {
 		if a.before.max < 0 {
 			return ""
@@ -43,17 +45,20 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 	if !c.hasKeyword(anchors) {
 		return ""
 	}
+
+	// The automaton says where there may be a match, the pattern whether there is one.
 	var err error
 	c.anchors, c.within, c.back = anchors, c.whole, looksBack(parts)
 	c.match = &automaton{tree: tree, loose: true}
 	before := ""
 	if c.back {
-		before = `(?s:.)` // lets \b and ^ see what they stand behind
+		before = `(?s:.)` // lets \b and ^ see what they stand after
 		if c.within, err = newProgram(before + `(?:` + pattern + `)`); err != nil {
 			return explain(err)
 		}
 	}
 
+	// With every anchor at one distance from the beginning, a match is tried at one place.
 	place := size{c.before, c.before} // the same for all, so that matches begin in the order of anchors
 	if !slices.ContainsFunc(anchors, func(a anchor) bool { return a.before != place }) {
 		if c.begins, err = newProgram(`\A` + before + `(?:` + pattern + `)`); err != nil {
@@ -124,11 +129,13 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 		}
 	}
 
+	// Once: each run of parts joins them again.
 	exacts := make([][]string, len(parts))
 	for i, p := range parts {
 		exacts[i] = exact(p)
 	}
 
+	// A run of parts matches their texts one after the other, until these are too many.
 	for i, p := range parts {
 		texts := []string{""}
 		for j := i; j < len(parts); j++ {
@@ -148,7 +155,7 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 	return found
 }
 
-// within returns the anchors of a part that is none as a whole.
+// within returns the anchors of a part that is not one as a whole.
 func within(re *syntax.Regexp, after []*syntax.Regexp) []anchor {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -197,6 +204,7 @@ func shift(list []anchor, before, after []*syntax.Regexp) []anchor {
 		right = append(right, reachOf(p)...)
 	}
 
+	// A copy: the caller's list stays as it is.
 	shifted := make([]anchor, len(list))
 	for i, a := range list {
 		a.before = left.then(a.before)

@@ -82,6 +82,7 @@ func exact(re *syntax.Regexp) []string {
 
 func exactClass(ranges []rune) []string {
 	var letters byteSet
+	// A wide range is not spelled out: its texts would be too many.
 	for i := 0; i < len(ranges); i += 2 {
 		if ranges[i+1] >= ranges[i]+maxAnchors {
 			return nil

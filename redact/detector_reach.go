@@ -26,6 +26,7 @@ func reachOf(re *syntax.Regexp) reach {
 	if s := measure(re); s.max >= 0 {
 		return reach{{n: s.max}}
 	}
+
 	var r reach
 	switch re.Op {
 	case syntax.OpConcat, syntax.OpCapture:
@@ -42,6 +43,7 @@ func reachOf(re *syntax.Regexp) reach {
 		}
 	}
 
+	// Whatever else has no bound goes on for as long as bytes of it follow.
 	var set byteSet
 	set.add(re)
 	return reach{{run: &set}}
@@ -83,6 +85,7 @@ func (b *byteSet) add(re *syntax.Regexp) {
 		b.addRange(0, '\n'-1)
 		b.addRange('\n'+1, unicode.MaxRune)
 	}
+
 	for _, sub := range re.Sub {
 		b.add(sub)
 	}

@@ -2,7 +2,7 @@ package redact
 
 import "regexp/syntax"
 
-// A sight is what must be seen behind an anchor for a match. It decides in a
+// A sight is what must be seen after an anchor for a match. It decides in a
 // moment what a regular expression needs a microsecond for.
 type sight struct {
 	skip   byteSet // only such bytes are before
@@ -26,6 +26,7 @@ func look(parts []*syntax.Regexp) *sight {
 		before = before.then(measure(parts[i]))
 	}
 
+	// What can be skipped for long, or without end, is not looked past.
 	if before.max < 0 || before.max > maxSight {
 		return nil
 	}
@@ -34,6 +35,7 @@ func look(parts []*syntax.Regexp) *sight {
 		return nil
 	}
 
+	// A byte that could also be skipped would not show that the needed one is there.
 	s.need.addFirst(parts[i])
 	for c := range s.need {
 		if s.need[c] && s.skip[c] {
@@ -41,6 +43,7 @@ func look(parts []*syntax.Regexp) *sight {
 		}
 	}
 
+	// Up to the first run of two bytes or more, all that can be between is a gap.
 	for _, p := range parts[i:] {
 		if p.Op == syntax.OpRepeat && p.Min >= 2 && measure(p.Sub[0]).min == 1 {
 			s.min = p.Min
@@ -58,7 +61,7 @@ func look(parts []*syntax.Regexp) *sight {
 	return &s
 }
 
-// behind reports whether it is there behind a place of a text.
+// behind reports whether it is there after a place of a text.
 func (s *sight) behind(text []byte, at int) bool {
 	for last := at + s.far; at == len(text) || !s.need[text[at]]; at++ {
 		if at == len(text) || at == last || !s.skip[text[at]] {

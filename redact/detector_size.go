@@ -83,7 +83,7 @@ func (s size) or(t size) size {
 	return size{min(s.min, t.min), max(s.max, t.max)}
 }
 
-// runeSize returns the sizes of runes between two. A byte that is no UTF-8 is
+// runeSize returns the sizes of runes between two. A byte that is not UTF-8 is
 // read as U+FFFD.
 func runeSize(lo, hi rune) size {
 	s := size{utf8.RuneLen(lo), utf8.RuneLen(hi)}

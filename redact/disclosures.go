@@ -151,10 +151,10 @@ func (e *UnknownFieldError) Error() string {
 	return fmt.Sprintf("redact: there is no commitment, or no disclosure, for %+.200q", e.Field)
 }
 
-// A FormatError says why disclosures are malformed. It quotes none of them.
+// A FormatError says why disclosures are malformed. It does not quote them.
 type FormatError struct {
 	Pointer      string // RFC 6901, into the file
-	Line, Column int    // of text that is no JSON; else 0
+	Line, Column int    // of text that is not JSON; else 0
 	Detail       string
 }
 

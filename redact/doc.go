@@ -63,8 +63,8 @@
 // The values and salts are [Disclosures]. Any of them can be shown to someone
 // later, who checks them against the sealed receipt with [Disclosures.Check].
 //
-// Redacting a redacted draft changes nothing. A placeholder in a draft is no
-// secret, and makes no entry.
+// Redacting a redacted draft changes nothing. A placeholder in a draft is
+// not a secret, and makes no entry.
 //
 // # In which order
 //

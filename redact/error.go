@@ -18,7 +18,7 @@ const (
 	CodeNoSuchPath     Code = "no_such_path"         // a pointer names no value, and no entry says that it was withheld
 	CodeSchemaBreak    Code = "schema_break"         // the format requires a value there that cannot be hidden
 	CodeAlreadySealed  Code = "already_sealed"       // the document has a hash or signatures
-	CodeNotObject      Code = "not_object"           // the document is no JSON object
+	CodeNotObject      Code = "not_object"           // the document is not a JSON object
 	CodeSizeLimit      Code = "size_limit"           // the redacted draft would be larger than canon.MaxBytes
 	CodeMismatch       Code = "disclosure_mismatch"  // a disclosed value is not what the receipt commits to
 	CodeUnknownField   Code = "disclosure_unknown"   // the receipt has no commitment for a disclosed field
@@ -74,7 +74,7 @@ type RefusedError struct {
 	Total    int
 }
 
-// Error lists the problems, one a line behind the first.
+// Error lists the problems, one a line after the first.
 func (e *RefusedError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "redact: the draft cannot be redacted: %d problem", e.Total)

@@ -24,6 +24,7 @@ type affected struct {
 
 // hashes adds to the hits the hashes of what they withhold.
 func (w *walk) hashes(root canon.Node) {
+	// What the rules withhold: its place, the objects around it, and the digests of it.
 	h := hunt{w, len(w.hits), map[canon.Node]int{}, map[canon.Digest]bool{}, map[canon.Node]*affected{}}
 	for i := range w.hits {
 		v := &w.hits[i]
@@ -36,11 +37,13 @@ func (w *walk) hashes(root canon.Node) {
 		}
 	}
 
+	// The hashes that stand beside it, and those of deltas whose path leads to it.
 	for _, a := range h.affected {
 		h.beside(a)
 	}
 	h.deltaHashes(root)
 
+	// A digest of what is withheld lets it be guessed, wherever the digest stands.
 	for d := range h.digests {
 		for _, m := range w.mentions[d] {
 			if m.inName {
@@ -96,6 +99,7 @@ func (h *hunt) addMember(object *place, name string, value canon.Node) {
 // beside withholds the hashes that are beside withheld values.
 func (h *hunt) beside(a *affected) {
 	object, s := a.at.node, a.at.shape
+	// Where the format fixes the members, its table says which hash is of which.
 	if s != nil && !s.open {
 		for _, rule := range s.hashes {
 			for member := range a.members {
@@ -108,6 +112,7 @@ func (h *hunt) beside(a *affected) {
 		return
 	}
 
+	// In an open object names say so, such as password_sha256 beside password.
 	folded := map[string]bool{}
 	for member := range a.members {
 		folded[foldName(member)] = true
@@ -134,6 +139,7 @@ func (h *hunt) deltaHashes(root canon.Node) {
 		return
 	}
 
+	// The values themselves, without the hashes that were added since.
 	var fields []string
 	for _, v := range h.hits[:h.values] {
 		fields = append(fields, v.pointer)

@@ -86,9 +86,9 @@ func pairOf(object canon.Node) (pair, bool) {
 	if object.Kind() != canon.KindObject || object.Len() < 2 || object.Len() > maxPair {
 		return pair{}, false
 	}
+
 	var found pair
 	var label []byte
-
 	for member, v := range object.Members() {
 		if v.Kind() != canon.KindString {
 			continue
@@ -107,6 +107,7 @@ func pairOf(object canon.Node) (pair, bool) {
 		}
 	}
 
+	// Without a name the label serves, but tells less.
 	if found.name == nil {
 		found.name, found.weak = label, true
 	}
@@ -128,6 +129,8 @@ func (w *walk) memberRule(around canon.Node, f frame, token string) (rule string
 			return ruleOf(secretDetector), true
 		}
 	case f.node.Kind() != canon.KindString || isDigest(f.node.Text()):
+	// A member is judged by its own name, by that of the collection around it, and as the
+	// value of a pair.
 	case f.index < 0:
 		if rule, ok := p.assigned(f.name.Text(), f.node.Text(), false); ok {
 			return rule, true
@@ -143,6 +146,7 @@ func (w *walk) memberRule(around canon.Node, f frame, token string) (rule string
 		}
 	case f.index >= 0 && isCollection(w.listName(2)):
 		return p.collected(w.stack[len(w.stack)-2].name.Text(), f)
+	// The second of two strings may be the value of the first, as in a list of headers.
 	case f.index%2 == 1 && f.prior.Kind() == canon.KindString:
 		switch list := w.listName(2); {
 		case around.Len() == 2 && !isHeaders(list):

@@ -16,11 +16,12 @@ func foldName(name string) string {
 		at++
 	}
 
+	// Most names are as they should be, and are not copied.
 	if at == len(name) {
 		return name
 	}
-	b := []byte(name[:at])
 
+	b := []byte(name[:at])
 	for _, c := range []byte(name[at:]) {
 		switch {
 		case c >= 'A' && c <= 'Z':
@@ -84,6 +85,7 @@ func isHeaders(folded string) bool { return strings.HasSuffix(folded, "headers")
 // are withheld that contain a telling word. It withholds x-idempotency-key too.
 func sensitiveHeader(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
+	// These are kept, whatever telling word is in them.
 	switch name {
 	case "content-length", "content-type", "request-id", "user-agent", "x-a2a-delivery", "x-correlation-id", "x-github-delivery",
 		"x-github-event", "x-github-hook-id", "x-request-id", "x-slack-request-timestamp":

@@ -25,6 +25,7 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 		return nil, &FormatError{Pointer: "/disclosures_version", Detail: "expected 1"}
 	}
 
+	// null says unbound, which is the zero digest here; zeros do not spell it.
 	d := &Disclosures{}
 	if bound := root.Member("receipt_hash"); bound.Kind() != canon.KindNull {
 		if d.ReceiptHash, err = canon.ParseDigest(bound.Text()); err != nil || d.ReceiptHash.IsZero() {
@@ -45,6 +46,7 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 		d.Fields = append(d.Fields, Disclosure{n.Member("field").String(), n.Member("salt").String(), n.Member("value").AppendCanonical(nil)})
 	}
 
+	// The same as for disclosures that a caller made.
 	if err := d.check(); err != nil {
 		return nil, err
 	}
@@ -78,7 +80,7 @@ func (d *Disclosures) check() error {
 	return nil
 }
 
-// members refuses what is no object with exactly these members.
+// members refuses what is not an object with exactly these members.
 func members(n canon.Node, at string, names ...string) error {
 	if n.Kind() != canon.KindObject {
 		return &FormatError{Pointer: at, Detail: "expected an object"}
@@ -94,7 +96,7 @@ func members(n canon.Node, at string, names ...string) error {
 	return nil
 }
 
-// formatError says where a text is no JSON, without a word of it.
+// formatError says where a text is not JSON, without a word of it.
 func formatError(err error) error {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {
@@ -114,11 +116,14 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 	if err := d.check(); err != nil {
 		return err
 	}
+
+	// A receipt without a hash states the zero digest, to which nothing is bound.
 	stated, _ := canon.ParseDigest(receipt.Root().Member("chain").Member("receipt_hash").Text())
 	if !d.ReceiptHash.IsZero() && d.ReceiptHash != stated {
 		return &BindingError{d.ReceiptHash, stated}
 	}
 
+	// Several entries may name one field; a disclosure has to fit one of them.
 	commitments := map[string][]canon.Digest{}
 	for _, e := range receipt.Root().Member("redactions").Elements() {
 		if proof, err := canon.ParseDigest(e.Member("proof_hash").Text()); err == nil {

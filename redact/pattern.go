@@ -31,7 +31,7 @@ func (p *Policy) start() []state {
 	return s
 }
 
-// enter adds a state, and the one behind a ** that stands for no token.
+// enter adds a state, and the one after a ** that stands for no token.
 func (p *Policy) enter(states []state, s state) []state {
 	tokens := p.patterns[s.pattern].tokens
 	for {
@@ -51,11 +51,13 @@ func (p *Policy) step(states []state, token string) (next []state, named bool) {
 	if len(states) > 0 {
 		next = make([]state, 0, len(states)+2)
 	}
+
 	for _, s := range states {
 		tokens := p.patterns[s.pattern].tokens
 		if s.at == len(tokens) {
 			continue
 		}
+		// The last token names the child. After ** a pattern also stays where it is.
 		switch t := tokens[s.at]; {
 		case t == anyTokens:
 			named = named || s.at+1 == len(tokens)

@@ -42,6 +42,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		return nil, &refused
 	}
 
+	// Redact, seal, sign: a hash or a signature would be over what is taken out here.
 	for _, pointer := range sealedBy(d.Root()) {
 		refused.add(Problem{Code: CodeAlreadySealed, Pointer: pointer})
 	}
@@ -49,6 +50,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		return nil, &refused
 	}
 
+	// All problems are told at once, so that a draft is mended once.
 	p.checkPaths(d, &refused)
 	hits, ok := p.plan(d)
 	if !ok {
@@ -66,6 +68,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		}
 	}
 
+	// Entries need a list to stand in.
 	if list := d.Root().Member("redactions"); len(hits) > 0 && !list.IsZero() && list.Kind() != canon.KindArray {
 		refused.add(Problem{CodeSchemaBreak, "/redactions", ""})
 	}
@@ -73,6 +76,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		return nil, &refused
 	}
 
+	// RFC 6901 names the field, and a salt of its own keeps its value from being guessed.
 	disclosures, err := disclose(hits, salts)
 	if err != nil {
 		return nil, err
@@ -83,6 +87,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		r.Entries = append(r.Entries, Entry{f.Field, hits[i].rule, f.Commitment()})
 	}
 
+	// What is returned was parsed: it is strict JSON within the size of a receipt.
 	redacted := new(canon.Document)
 	if err := redacted.Parse(write(d, hits, r.Entries), canon.Limits{Depth: anyDepth}); err != nil {
 		refused.add(Problem{Code: CodeSizeLimit}) // the one limit that is left; the error itself might quote a name
@@ -159,12 +164,14 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 		return nil, true
 	}
 
+	// A hash of what is withheld would tell it to whoever can guess.
 	w.hashes(d.Root())
 	if !w.point(before) {
 		return nil, false
 	}
 
 	slices.SortFunc(w.hits, func(a, b hit) int { return comparePointers(a.pointer, b.pointer) })
+
 	// A name that is a hash withholds an object in which more was found.
 	outermost := w.hits[:0]
 	for _, h := range w.hits {
@@ -198,8 +205,9 @@ func (r *Result) Summary() string {
 	if len(r.Entries) == 0 {
 		return "nothing to withhold"
 	}
-	counts := map[string]int{}
 
+	// A value that several rules hit counts for each.
+	counts := map[string]int{}
 	for _, e := range r.Entries {
 		for rule := range strings.SplitSeq(e.Reason, ", ") {
 			counts[rule]++

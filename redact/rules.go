@@ -80,6 +80,7 @@ func (r Rules) Compile() (*Policy, error) {
 		urls: newURLRule(r.URLs, r.References), shape: receiptShape(), detectors: map[string]bool{},
 	}
 
+	// Compiled by mistake, such rules would call every draft clean.
 	if len(r.Pointers)+len(r.Names)+len(r.Detectors) == 0 && !r.Headers && r.URLs == URLsKept {
 		return nil, &RuleError{Rule: "policy", Code: CodeInvalidRule, Detail: "there are no rules: nothing would ever be withheld"}
 	}
@@ -107,6 +108,7 @@ func (r Rules) Compile() (*Policy, error) {
 		return nil, err
 	}
 
+	// Placeholders are known by the names of these detectors, and by no others.
 	p.scanner = scanner
 	for _, d := range r.Detectors {
 		p.detectors[d.Name] = true
@@ -116,7 +118,7 @@ func (r Rules) Compile() (*Policy, error) {
 	return p, nil
 }
 
-// compilePointer refuses what is no pointer, and what can only name a value
+// compilePointer refuses what is not a pointer, and what can only name a value
 // that is never withheld.
 func (p *Policy) compilePointer(text string) (pattern, *RuleError) {
 	ptr, err := canon.ParsePointer(text)
@@ -128,6 +130,7 @@ func (p *Policy) compilePointer(text string) (pattern, *RuleError) {
 		return pattern{}, &RuleError{Code: CodeInvalidRule, Detail: detail}
 	}
 
+	// What wildcards meet is seen in a draft. What a plain pointer names is known now.
 	pat := pattern{text: text, tokens: ptr.Tokens()}
 	if pat.wild() {
 		return pat, nil

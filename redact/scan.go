@@ -110,7 +110,7 @@ type progress struct {
 	from, to int
 	end      int // of the last match
 	spent    int // bytes read by matching at places
-	walked   int // bytes read behind anchors
+	walked   int // bytes read after anchors
 	beyond   int // up to here something went on that was no match
 }
 
@@ -141,16 +141,20 @@ func (w *work) see(m meaning, start, end int) {
 		return
 	}
 
+	// What has to follow is looked for first, which costs least.
 	a := &d.anchors[m.anchor]
 	if a.next != nil && !a.next.behind(w.text, end) {
 		return
 	}
 
+	// Nothing is to be found before the end of the last match, nor in a region that is open to
+	// the end of the text.
 	begin := start - d.before
 	if d.begins != nil && begin < p.end || p.open && p.to == len(w.text) {
 		return
 	}
 
+	// The rest of the pattern is followed from here, unless that has cost too much already.
 	limit := -1
 	if !p.sweep {
 		there := w.statesOf(a.tail).ahead(w.text, end, len(w.text))
@@ -171,6 +175,7 @@ func (w *work) see(m meaning, start, end int) {
 		}
 	}
 
+	// Regions that touch are searched as one.
 	from := align(w.text, max(begin, p.end))
 	if !p.open || from >= p.to {
 		w.sweep(m.detector, p)
@@ -207,13 +212,15 @@ func align(text []byte, at int) int {
 	return at
 }
 
-// try matches at one place. It reports false for what ends behind limit, where
+// try matches at one place. It reports false for what ends after limit, where
 // the text was cut off.
 func (w *work) try(detector int, p *progress, begin, limit int) bool {
 	d := &w.s.detectors[detector]
 	part := w.text[:min(limit+utf8.UTFMax, len(w.text))] // \b and $ see one rune more
 	var at []int
 	base := begin
+
+	// \b and ^ see one rune before the match, too.
 	switch {
 	case !d.back:
 		at = d.begins.get().FindSubmatchIndex(part[begin:])
@@ -258,6 +265,7 @@ func (w *work) sweep(detector int, p *progress) {
 			return
 		}
 
+		// The pattern is asked about that stretch alone.
 		from = max(from, align(w.text, there.from))
 		part := w.text[:min(there.to+utf8.UTFMax, end)]
 		re, base := d.within, from
@@ -280,6 +288,7 @@ func (w *work) sweep(detector int, p *progress) {
 			return
 		}
 
+		// The rune before was only looked at, and is not in the match.
 		if base < from {
 			_, n := utf8.DecodeRune(part[base+at[0]:])
 			at[0] += n
@@ -291,7 +300,7 @@ func (w *work) sweep(detector int, p *progress) {
 	}
 }
 
-// take keeps a match unless it is no secret. Its places count from base.
+// take keeps a match unless it is not a secret. Its places count from base.
 func (w *work) take(detector int, at []int, base int) {
 	d := &w.s.detectors[detector]
 	start, end := submatch(at, d.group)
@@ -304,6 +313,7 @@ func (w *work) take(detector int, at []int, base int) {
 		return // it would change nothing
 	}
 
+	// Entropy costs less than the patterns of allowances.
 	secret := w.text[start:end]
 	if d.entropy > 0 && entropy(secret) < d.entropy {
 		return
@@ -368,10 +378,11 @@ func (a *allowance) meets(text, secret []byte, start, end int) bool {
 	for _, word := range a.stopWords {
 		byWord = byWord || containsFold(secret, word)
 	}
+
+	// Where all must be met, a criterion that is not stated is.
 	if a.all {
 		return (byPattern || len(a.patterns) == 0) && (byWord || len(a.stopWords) == 0)
 	}
-
 	return byPattern || byWord
 }
 
@@ -431,6 +442,7 @@ func (w *work) finish(found []Span) []Span {
 		*p = progress{}
 	}
 
+	// By detector and then by place: earlier detectors come first, and merge wants order.
 	slices.SortFunc(w.finds, func(a, b Span) int {
 		if a.Detector != b.Detector {
 			return a.Detector - b.Detector
@@ -438,6 +450,7 @@ func (w *work) finish(found []Span) []Span {
 		return a.Start - b.Start
 	})
 
+	// The finds of one detector at a time; the two lists take turns.
 	kept, next := w.kept[0][:0], w.kept[1][:0]
 	for rest := w.finds; len(rest) > 0; {
 		n := 1
@@ -448,6 +461,7 @@ func (w *work) finish(found []Span) []Span {
 		kept, next, rest = next, kept, rest[n:]
 	}
 
+	// The memory is kept for the next text.
 	found = append(found, kept...)
 	clear(w.settled)
 	w.kept, w.begun, w.finds = [2][]Span{kept, next}, w.begun[:0], w.finds[:0]
@@ -464,6 +478,7 @@ func merge(list, earlier, later []Span, lengthen bool) []Span {
 			i++
 		}
 
+		// It overlaps nothing that was found before.
 		if i == len(earlier) || earlier[i].Start >= l.End {
 			list = append(list, l)
 			continue
@@ -472,6 +487,7 @@ func merge(list, earlier, later []Span, lengthen bool) []Span {
 			continue
 		}
 
+		// What overlaps is one secret, as long as all of them and named by the earliest.
 		for i < len(earlier) && earlier[i].Start < l.End {
 			e := earlier[i]
 			l = Span{min(l.Start, e.Start), max(l.End, e.End), min(l.Detector, e.Detector)}

@@ -46,8 +46,10 @@ func (l *lexicon) build() {
 			used[w[i]] = true
 		}
 	}
-
 	slices.Sort(sorted)
+
+	// The two letters beyond ASCII that fold to s and k, U+017F and U+212A, are in no word:
+	// the bytes that they begin with have the last two classes.
 	used[longS[0]], used[kelvin[0]] = false, false
 	l.width = 1 // class 0 is in no word
 	for c, ok := range used {
@@ -57,6 +59,7 @@ func (l *lexicon) build() {
 		}
 	}
 
+	// Both cases of a letter are one class.
 	for c := 'A'; c <= 'Z'; c++ {
 		l.class[c] = l.class[fold(c)]
 	}
@@ -66,9 +69,12 @@ func (l *lexicon) build() {
 	for c, class := range l.class {
 		l.scaled[c] = class * l.width
 	}
-	l.grow(sorted)
-	l.begins = make([]uint64, l.width*l.width*l.width/64+1)
 
+	l.grow(sorted)
+
+	// One bit for each three classes that a word can begin with, so that most places of a
+	// text cost one look.
+	l.begins = make([]uint64, l.width*l.width*l.width/64+1)
 	for a := range l.width {
 		for b := range l.width {
 			for c := range l.width {
@@ -105,6 +111,7 @@ func (l *lexicon) grow(words []string) {
 		return uint32(len(l.next)) - l.width
 	}
 
+	// Every word begins in row 0, so that an edge to row 0 is none.
 	row()
 	for _, w := range words {
 		at := uint32(0)
@@ -132,7 +139,7 @@ func (l *lexicon) first(text []byte, at int) int {
 	return at
 }
 
-// has reports whether a text has a word in it, or one that goes on behind its end.
+// has reports whether a text has a word in it, or one that goes on after its end.
 func (l *lexicon) has(text []byte) bool {
 	for begin := range text {
 		at, ends := uint32(0), false
@@ -156,6 +163,7 @@ func (l *lexicon) follow(w *work, s *Scanner, text []byte, begin int) *work {
 	at := uint32(0)
 	for i := begin; i < len(text); {
 		class, n := l.class[text[i]], 1
+		// U+017F and U+212A are longer than the s and the k for which they stand.
 		if class >= l.width-2 {
 			if bytes.HasPrefix(text[i:], []byte(longS)) {
 				class, n = l.class['s'], len(longS)

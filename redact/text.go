@@ -14,7 +14,7 @@ const (
 )
 
 // placeholderOf stands in a text for a find of a detector. Upstream's has the
-// length behind the name.
+// length after the name.
 func placeholderOf(detector string) string { return "<redacted:" + detector + ">" }
 
 // isPlaceholder reports whether a text is nothing but a placeholder. Such a text
@@ -33,6 +33,7 @@ func (p *Policy) placeholderAt(text []byte) int {
 		}
 	}
 
+	// <redacted:NAME> or <redacted:NAME:LENGTH>, no longer than the longest that is known.
 	rest, ok := bytes.CutPrefix(text, []byte("<redacted:"))
 	end := bytes.IndexByte(rest[:min(len(rest), p.longest+2+maxLength)], '>')
 	if !ok || end < 0 {
@@ -75,7 +76,7 @@ type cleaned struct {
 }
 
 // maxRounds bounds how often a text is cleaned until nothing more is found. One
-// round does, but for patterns that match what another left over.
+// round does, except for patterns that match what another left over.
 const maxRounds = 8
 
 // clean removes from a text what the detectors and the rule for URLs find, until
@@ -102,6 +103,7 @@ func (p *Policy) edits(c *cleaned) []edit {
 	var finds []edit
 	p.pieces(c.text, func(start, end int) {
 		piece := c.text[start:end]
+		// As it stands, and with one level of escapes taken off.
 		finds = p.finds(finds, c, piece, start, nil)
 		for _, level := range []struct {
 			begins  byte
@@ -120,6 +122,7 @@ func (p *Policy) edits(c *cleaned) []edit {
 		}
 	})
 
+	// A find in a URL that is changed there anyway adds nothing.
 	urls = union(urls)
 	finds = slices.DeleteFunc(finds, func(f edit) bool { return covered(urls, f) })
 	return union(append(urls, finds...))

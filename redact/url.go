@@ -16,7 +16,7 @@ const urlPlaceholder = "%5Bredacted%5D"
 type urlRule struct {
 	mode       URLs
 	params     nameSet
-	fragment   nameSet // more, behind #
+	fragment   nameSet // more, after #
 	references bool
 }
 
@@ -51,6 +51,8 @@ func (u *urlRule) edits(list []edit, text []byte) []edit {
 		}
 		return list
 	}
+
+	// Anywhere in a text a URL is known by its two slashes.
 	for at := 0; ; {
 		i := bytes.Index(text[at:], []byte("//"))
 		if i < 0 {
@@ -81,7 +83,7 @@ func wholeURL(text []byte) int {
 	return 0
 }
 
-// opensURL reports whether an authority follows the two slashes at i: behind a
+// opensURL reports whether an authority follows the two slashes at i: after a
 // scheme, or at the start of a word (RFC 3986 section 4.2).
 func opensURL(text []byte, i int) bool {
 	return i == 0 || text[i-1] == ':' || text[i-1] <= ' ' || strings.IndexByte(`"'(=,<>`+"`", text[i-1]) >= 0
@@ -96,14 +98,16 @@ func urlEnd(text []byte, i int) int {
 		start--
 	}
 
+	// A text that is a URL has no prose around it.
 	if start == 0 && !bytes.ContainsFunc(text[i:], unicode.IsSpace) {
 		return len(text)
 	}
+
 	stops := `"<>` + "`"
+	// An apostrophe may be in a URL, unless one is around it.
 	if start > 0 && text[start-1] == '\'' {
 		stops += "'"
 	}
-
 	end := i + 2
 	for end < len(text) && text[end] > ' ' && text[end] != 0x7f && strings.IndexByte(stops, text[end]) < 0 {
 		end++
@@ -140,7 +144,7 @@ func (u *urlRule) clean(list []edit, text []byte, start, end int) []edit {
 // userinfo drops what stands before an @ in the authority (RFC 3986 section
 // 3.2.1). The last @ counts, as in all readers; a backslash does not end an
 // authority, as in some. A password may have a slash in it, unescaped; then the
-// authority looks like a host with a port that is no number.
+// authority looks like a host with a port that is not a number.
 func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
 	authority := text[start:end]
 	if i := bytes.IndexAny(authority, "/?#"); i >= 0 {
@@ -199,10 +203,12 @@ func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 
 		at++
 		stops := "&;#"
+		// In the path, the next segment ends a value, too.
 		if !query {
 			stops = "/;?#"
 		}
 
+		// What has no = before its end has no value.
 		equals := bytes.IndexAny(text[at:end], "=?/"+stops)
 		if equals < 0 || text[at+equals] != '=' || !u.sensitive(text[at:at+equals], fragment) {
 			continue

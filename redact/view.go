@@ -43,6 +43,7 @@ func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, si
 			continue
 		}
 
+		// Both ends are marked, so that places are found again in the source.
 		v.text = append(v.text, source[copied:at]...)
 		v.mark(at)
 		v.text = append(v.text, decoded...)
@@ -81,6 +82,7 @@ func escape(s []byte) ([]byte, int) {
 	if len(s) < 2 {
 		return nil, 0
 	}
+
 	switch s[1] {
 	case '"', '\\', '/':
 		return s[1:2], 2
@@ -94,6 +96,7 @@ func escape(s []byte) ([]byte, int) {
 		return []byte{'\t'}, 2
 	}
 
+	// \uXXXX, of which a surrogate pair is two (RFC 8259 section 7).
 	r, ok := unicodeEscape(s)
 	if !ok {
 		return nil, 0

@@ -133,6 +133,7 @@ func (w *walk) visit(states []state, headers bool) {
 			w.visitChild(frame{node: value, name: name, index: -1}, name.String(), states, headers)
 		}
 	case canon.KindArray:
+		// A list of strings may be a command with its arguments.
 		var prior canon.Node
 		secrets := w.secretArguments(f.node)
 		for i, value := range f.node.Elements() {
@@ -164,11 +165,14 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 	w.stack = append(w.stack, f)
 	defer func() { w.stack = w.stack[:len(w.stack)-1] }()
 
+	// What was redacted before is looked at by rules of its own.
 	if f.shape.inList() || parent.inList() {
 		w.visitEntry(f, token)
 		return
 	}
 
+	// The first that hits gives the reason: pointers, names, private keys, and then what the
+	// object around it says.
 	next, named := w.policy.step(states, token)
 	if named {
 		w.withhold(rulePointer)

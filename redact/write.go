@@ -33,6 +33,8 @@ func (w *writer) value(b []byte, n canon.Node) []byte {
 	if h, ok := w.hits[n]; ok {
 		return append(b, h.replacement()...)
 	}
+
+	// What holds nothing that is withheld is copied as it stands.
 	s, ok := w.holds[n]
 	switch {
 	case !ok:
@@ -69,6 +71,7 @@ func (w *writer) object(b []byte, n canon.Node, s *shape) []byte {
 		left[name.String()] = true
 	}
 
+	// A draft without a list gets one for its entries.
 	if n == w.root && !left["redactions"] {
 		b = w.redactions(append(w.comma(b), `"redactions":`...), canon.Node{})
 	}
@@ -92,7 +95,7 @@ func (w *writer) comma(b []byte) []byte {
 	return append(b, ',')
 }
 
-// redactions writes the list with the new entries behind the old ones.
+// redactions writes the list with the new entries after the old ones.
 func (w *writer) redactions(b []byte, list canon.Node) []byte {
 	b = append(b, '[')
 	for _, e := range list.Elements() {
