@@ -45,12 +45,13 @@ type allowlist struct {
 // compile. An error is an *[Error].
 //
 // The secret is the submatch that secretGroup numbers, or the first that is not
-// empty. An id becomes a name in lower case, with - for what names do not have.
+// empty. An id becomes a name in lower case, with - for what a name cannot have.
 // extend and required are refused: what they mean is not in the file.
 func ParseGitleaks(data []byte) ([]redact.Detector, error) {
 	if err := checkSize(data); err != nil {
 		return nil, err
 	}
+
 	var g gitleaks
 	meta, err := toml.Decode(string(data), &g)
 	if err != nil {
@@ -61,6 +62,7 @@ func ParseGitleaks(data []byte) ([]redact.Detector, error) {
 		return nil, &Error{Detail: "no gitleaks configuration: " + err.Error()}
 	}
 
+	// A key that is not known may change what a rule means.
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return nil, &Error{Detail: fmt.Sprintf("unknown key %q", unknown[0].String())}
 	}
@@ -78,6 +80,7 @@ func (g *gitleaks) detectors() ([]redact.Detector, error) {
 	var list []redact.Detector
 	var ids []string
 	for _, r := range g.Rules {
+		// What has a path alone is about files, and there are none here.
 		if r.Regex == "" && r.Path != "" || r.SkipReport {
 			continue
 		}
@@ -89,6 +92,7 @@ func (g *gitleaks) detectors() ([]redact.Detector, error) {
 		list, ids = append(list, d), append(ids, r.ID)
 	}
 
+	// Compiled here, where an error can name the rule of the file.
 	var wrong *redact.DetectorError
 	if _, err := redact.Compile(list); errors.As(err, &wrong) {
 		return nil, &Error{Rule: ids[wrong.Index], Detail: wrong.Reason}
@@ -112,8 +116,9 @@ func (r *rule) detector(g *gitleaks) (redact.Detector, *Error) {
 	for _, k := range r.Keywords {
 		d.Keywords = append(d.Keywords, strings.ToLower(k))
 	}
-	lists := slices.Concat(one(r.Allowlist), r.Allowlists)
 
+	// The rule's own, then those of the configuration: for all rules, or for this one by name.
+	lists := slices.Concat(one(r.Allowlist), r.Allowlists)
 	for _, a := range slices.Concat(one(g.Allowlist), g.Allowlists) {
 		if len(a.TargetRules) == 0 || slices.Contains(a.TargetRules, r.ID) {
 			lists = append(lists, a)
@@ -161,6 +166,7 @@ func (a *allowlist) allowance() (redact.Allowance, bool, *Error) {
 		return r, false, &Error{Detail: fmt.Sprintf("unknown regexTarget %q", a.RegexTarget)}
 	}
 
+	// Where all have to be met, one about paths or commits never is by a text.
 	elsewhere := r.All && len(a.Paths)+len(a.Commits) > 0
 	return r, !elsewhere && len(r.Patterns)+len(r.StopWords) > 0, nil
 }

@@ -37,6 +37,7 @@ func parse(data []byte) (redact.Rules, error) {
 		return redact.Rules{}, err
 	}
 
+	// Members may come in any order: they are joined when all are read.
 	var p policy
 	if err := members(root, map[string]func(*yaml.Node) error{
 		"name":       text(&p.own.Name),
@@ -71,15 +72,16 @@ func (p *policy) rules() (redact.Rules, error) {
 		r.Name = p.own.Name
 	}
 
+	// Lists are added to; what says yes or no, or how URLs are treated, is replaced.
 	r.Pointers = append(r.Pointers, p.own.Pointers...)
 	r.Names = append(r.Names, p.own.Names...)
+
 	if p.members != nil {
 		r.Members = *p.members
 	}
 	if p.headers != nil {
 		r.Headers = *p.headers
 	}
-
 	if p.references != nil {
 		r.References = *p.references
 	}
@@ -87,6 +89,7 @@ func (p *policy) rules() (redact.Rules, error) {
 		r.URLs = *p.url
 	}
 
+	// Before the file's own come in, so that one can be left out and another take its name.
 	for _, n := range p.without {
 		i := slices.IndexFunc(r.Detectors, func(d redact.Detector) bool { return d.Name == n.Value })
 		if i < 0 {
@@ -101,6 +104,7 @@ func (p *policy) rules() (redact.Rules, error) {
 		return r, &Error{Line: p.lines[min(wrong.Index, len(p.lines)-1)], Detail: fmt.Sprintf("detector %q: %s", wrong.Name, wrong.Reason)}
 	}
 
+	// One that has the name of another takes its place.
 	for _, d := range p.own.Detectors {
 		if i := slices.IndexFunc(r.Detectors, func(o redact.Detector) bool { return o.Name == d.Name }); i >= 0 {
 			r.Detectors[i] = d
@@ -202,8 +206,8 @@ func members(n *yaml.Node, known map[string]func(*yaml.Node) error) error {
 	if n.Kind != yaml.MappingNode || n.Anchor != "" {
 		return refuse(n, "expected a mapping, without an anchor or an alias")
 	}
-	seen := map[string]bool{}
 
+	seen := map[string]bool{}
 	for i := 0; i < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		var name string

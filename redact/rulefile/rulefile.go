@@ -21,10 +21,10 @@
 //	    group: 1              # the submatch that is the secret, or first
 //	    keywords: [badge-]    # a text without any is not searched
 //	    entropy: 2.5          # bits per byte that the secret has at least
-//	    allow: ['^BADGE-000'] # patterns of what is no secret
+//	    allow: ['^BADGE-000'] # patterns of what is not a secret
 //	    stop_words: [example]
 //
-// What is added stands behind what is extended, and a member that says yes or no
+// What is added stands after what is extended, and a member that says yes or no
 // replaces it. Members are those of [redact.Rules] and [redact.Detector], where
 // they are explained. An unknown member, a doubled one, an anchor, an alias or a
 // second document is refused: a rule that is not understood protects nothing.
