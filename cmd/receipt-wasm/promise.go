@@ -47,6 +47,7 @@ func await(promise js.Value) (js.Value, error) {
 		err   error
 	}
 
+	// A promise settles once: with room for one, neither function waits.
 	done := make(chan settled, 1)
 	fulfilled := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		done <- settled{value: args[0]}
