@@ -17,8 +17,8 @@ import (
 // A Document is one receipt with the bytes that its hash covers.
 type Document struct {
 	Source    []byte // its JSON text as it was received; of CBOR, the JSON it stands for
-	Canonical []byte // RFC 8785; nil when the source is no strict JSON
-	Preimage  []byte // the hashed bytes; nil when the source is no JSON object
+	Canonical []byte // RFC 8785; nil when the source is not strict JSON
+	Preimage  []byte // the hashed bytes; nil when the source is not a JSON object
 	Hash      string // sha256: and 64 hexadecimal digits, of Preimage; "" without it
 	Shell     string // a command that prints the digits of Hash
 	Targets   []Target
@@ -37,18 +37,21 @@ func Open(ctx context.Context, s stream.Source, index int) (*Document, error) {
 		return nil, err
 	}
 
+	// What is not strict JSON (RFC 7493) is shown as it came.
 	d := &Document{Source: text}
 	doc := new(canon.Document)
 	if doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes}) != nil {
 		return d, nil
 	}
 
+	// Not every document has a preimage, and without one there is no hash.
 	d.Canonical = doc.AppendCanonical(nil)
 	if d.Preimage, err = chain.AppendPreimage(nil, doc); err != nil {
 		d.Preimage = nil
 		return d, nil
 	}
 
+	// The same hash by other tools, and the places where a reader can change the receipt.
 	d.Hash = canon.Sum(d.Preimage).String()
 	d.Shell = shell(d.Preimage, s.Name, index)
 	d.Targets = targets(doc)

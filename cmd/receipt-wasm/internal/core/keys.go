@@ -74,6 +74,7 @@ func trust(files []KeyFile) (*keys.Set, *KeyReport, error) {
 		}
 	}
 
+	// One set of all files, as if they had been one.
 	set, err := joined.Set()
 	if err != nil {
 		return nil, nil, err
@@ -99,19 +100,21 @@ func describe(k *keys.PublicKey, file string) KeyInfo {
 		info.Roles = append(info.Roles, string(r))
 	}
 
+	// A key without roles is an issuer's.
 	if len(info.Roles) == 0 {
 		info.Roles = append(info.Roles, string(receipt.RoleIssuer))
 	}
+
 	if !k.NotBefore.IsZero() {
 		info.NotBefore = receipt.At(k.NotBefore)
 	}
 	if !k.NotAfter.IsZero() {
 		info.NotAfter = receipt.At(k.NotAfter)
 	}
-
 	if k.Revoked != nil {
 		info.Revoked = &revocation{receipt.At(k.Revoked.At), k.Revoked.Reason}
 	}
+
 	return info
 }
 

@@ -14,8 +14,9 @@ func IsKeys(data []byte) bool {
 	if len(data) > keys.MaxSetBytes {
 		return false
 	}
-	start := bytes.TrimLeft(data, " \t\r\n")
 
+	// The text forms: PEM and OpenSSH.
+	start := bytes.TrimLeft(data, " \t\r\n")
 	for _, prefix := range []string{"-----BEGIN ", "ssh-", "ecdsa-sha2-", "sk-"} {
 		if bytes.HasPrefix(start, []byte(prefix)) {
 			return true

@@ -34,6 +34,7 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 		return err
 	}
 
+	// Integrity needs no keys, and then none are shown.
 	var given *KeyReport
 	var trusted receipt.Trust
 	if !policy.IntegrityOnly {
@@ -47,12 +48,13 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 		return err
 	}
 
+	// The page shows the keys before the first report.
 	text, err := receipt.AppendJSON(nil, given)
 	if err != nil {
 		return err
 	}
-
 	sink.Keys(text)
+
 	p := &printer{sink: sink}
 	run := stream.VerifyFiles(ctx, v, r.Sources, stream.Options{})
 	for rep := range run.Reports() {
@@ -61,6 +63,7 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 		}
 	}
 
+	// A run that was cut off has a summary, too, which says so.
 	sum, err := run.Summary()
 	if incomplete := (*stream.IncompleteError)(nil); err != nil && !errors.As(err, &incomplete) {
 		return err
@@ -88,7 +91,7 @@ func (p *printer) report(rep *receipt.Report, text []byte) error {
 	p.lines = append(p.lines, '\n')
 	p.add(rep, text)
 
-	// A finding follows the lines up to its own: who counts both never counts more
+	// A finding follows the lines up to its own: whoever counts both never counts more
 	// findings than receipts.
 	found := rep.Verdict != receipt.Verified && p.findings < MaxFindings
 	line := p.lines[from : len(p.lines)-1]
