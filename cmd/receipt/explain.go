@@ -119,6 +119,8 @@ func title(where string) string {
 // nearest suggests the codes that are like what was typed, the likest first.
 func nearest(typed string) string {
 	typed = strings.ReplaceAll(strings.ToLower(typed), "-", "_")
+
+	// No code is that long, and the distance costs the product of both lengths.
 	if len(typed) > 64 {
 		return ""
 	}
@@ -128,6 +130,7 @@ func nearest(typed string) string {
 		far  int
 	}
 
+	// A third of the letters may be wrong. After those come codes that share a word.
 	var found []candidate
 	for _, info := range receipt.Codes() {
 		code := string(info.Code)
@@ -135,7 +138,7 @@ func nearest(typed string) string {
 		switch {
 		case far <= max(len(typed), len(code))/3:
 		case len(typed) > 2 && strings.Contains(code, typed), strings.Contains(typed, code), sharesWord(code, typed):
-			far += 100 // behind those that are only misspelt
+			far += 100 // after those that are only misspelt
 		default:
 			continue
 		}
@@ -146,8 +149,8 @@ func nearest(typed string) string {
 		return ""
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return a.far - b.far })
-	text := "; did you mean " + found[0].code
 
+	text := "; did you mean " + found[0].code
 	for _, c := range found[1:min(len(found), 4)] {
 		text += ", " + c.code
 	}
@@ -165,6 +168,7 @@ func sharesWord(code, typed string) bool {
 
 // distance is Levenshtein's: how many bytes to insert, delete or replace.
 func distance(a, b string) int {
+	// row[j] is the distance from what was read of a to the first j bytes of b.
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -26,8 +26,10 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)
 	}
+
 	signal.Ignore(syscall.SIGPIPE) // writing tells, and temporary files are removed
 	ctx, stop := signal.NotifyContext(context.Background(), interruptions(os.Args[1:])...)
+
 	done := make(chan int, 1)
 	var patience atomic.Int64
 	patience.Store(int64(time.Second))
