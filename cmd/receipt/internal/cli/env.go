@@ -27,7 +27,7 @@ type Env struct {
 	Patience *atomic.Int64 // how long an interrupted run may take to end, in nanoseconds; may be nil
 }
 
-// Stdin returns stdin, once: who reads it again, for another purpose, would find it
+// Stdin returns stdin, once: whoever reads it again, for another purpose, would find it
 // empty.
 func (e *Env) Stdin() (io.ReadCloser, error) {
 	if e.inTaken {

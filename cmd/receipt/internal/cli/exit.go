@@ -84,13 +84,16 @@ func Finish(e *Env, err error) int {
 	if errors.As(err, &f) {
 		code, hint = f.Code, f.Hint
 	}
+
+	// The text may quote documents and arguments: secrets and control characters in them are
+	// not for a terminal.
 	if text := err.Error(); text != "" {
 		fmt.Fprintf(e.Err, "receipt: error: %s\n", e.WithoutSecrets(EscapeText(text)))
 	}
-
 	if hint != "" {
 		fmt.Fprintf(e.Err, "receipt: hint: %s\n", EscapeText(hint))
 	}
+
 	return code
 }
 

@@ -25,12 +25,12 @@ func (e *Env) WithoutSecrets(text string) string {
 		return whole
 	}
 
-	// A URL in a pointer is seen with its slashes.
 	clean, err := redactText(policy, text)
 	if err != nil {
 		return whole
 	}
 
+	// A URL in a pointer is seen with its slashes (RFC 6901 section 4).
 	shown := strings.NewReplacer("~1", "/", "~0", "~").Replace(clean)
 	again, err := redactText(policy, shown)
 	switch {

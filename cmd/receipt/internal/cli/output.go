@@ -59,6 +59,7 @@ func ReplaceFile(path string, data []byte, mode fs.FileMode) (err error) {
 		}
 	}()
 
+	// The content is on the disk before it gets the name.
 	if err = f.Chmod(mode); err != nil {
 		return err
 	}
@@ -68,10 +69,10 @@ func ReplaceFile(path string, data []byte, mode fs.FileMode) (err error) {
 	if err = f.Sync(); err != nil {
 		return err
 	}
-
 	if err = f.Close(); err != nil {
 		return err
 	}
+
 	return os.Rename(f.Name(), path)
 }
 
