@@ -32,6 +32,7 @@ func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 	if err != nil {
 		return nil, cli.Usage("", "--input is json, lines, cbor or cborseq, found %q", f.input)
 	}
+
 	if f.FilesFrom != "" {
 		list, err := ReadList(e, f.FilesFrom)
 		if err != nil {
@@ -40,6 +41,7 @@ func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 		paths = append(slices.Clip(paths), list...)
 	}
 
+	// At a terminal somebody forgot the path: nobody types a receipt.
 	if len(paths) == 0 {
 		if file, ok := e.In.(*os.File); ok && cli.IsTerminal(file) {
 			return nil, cli.Usage("name a file, or - for stdin", "no receipt was given")
@@ -59,7 +61,7 @@ func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 }
 
 // Each calls do with every document, in the order of the input, and notes those
-// that are skipped because they are no receipts.
+// that are skipped because they are not receipts.
 func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Document) error) error {
 	for d, err := range stream.Documents(ctx, s.Sources, stream.Options{Long: long}) {
 		switch {

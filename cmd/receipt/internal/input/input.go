@@ -19,7 +19,7 @@ import (
 
 // ReadInput reads one document: a file, stdin for "-", or PATH:N, which is line or
 // item N of a file, as verify names it. Archives and compressed files are read as
-// the JSON in them. It stops one byte behind the largest receipt, so that endless
+// the JSON in them. It stops one byte after the largest receipt, so that endless
 // inputs end.
 func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	if file, index, ok := address(path); ok {
@@ -30,6 +30,7 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 		return text, nil
 	}
 
+	// One byte more than fits, which shows what is too large.
 	data, err := ReadBounded(e, path, archive.MaxItemBytes+1)
 	if err != nil {
 		return nil, err
@@ -38,6 +39,7 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 		return data[:min(len(data), receipt.MaxBytes+1)], nil
 	}
 
+	// Of an archive or a compressed file, the one document in it.
 	s := stream.Source{Name: path, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
 	text, err := s.Find(0, false)
 	switch {
@@ -82,6 +84,7 @@ func OpenInput(e *cli.Env, path string) (io.ReadCloser, error) {
 	if path == cli.StdinName {
 		return e.Stdin()
 	}
+
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, ReadError(path, err)
@@ -99,7 +102,7 @@ func OpenInput(e *cli.Env, path string) (io.ReadCloser, error) {
 }
 
 // UntilDone reads from r until ctx is done: a pipe that nobody writes to must not
-// keep an interrupted run from removing its temporary files. Who stops reading
+// keep an interrupted run from removing its temporary files. Whoever stops reading
 // before the end closes it.
 func UntilDone(ctx context.Context, r io.Reader) io.ReadCloser {
 	in, out := io.Pipe()

@@ -27,6 +27,7 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 		}
 		return Known{Hash: d}, nil
 	}
+
 	if _, err := os.Stat(arg); err != nil && strings.HasPrefix(arg, "sha256:") {
 		return Known{}, cli.Usage("a hash is sha256: and 64 hexadecimal digits in lower case", "%q is no hash", arg)
 	}
@@ -44,6 +45,7 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 		return Known{Summary: report.Summary}, nil
 	}
 
+	// A receipt, of which ParseSealed has shown that it fits the hash that it states.
 	sealed, err := receipt.ParseSealed(data)
 	if err != nil {
 		return Known{}, cli.Usage("give a hash (sha256:…), a receipt, or a report that verify wrote", "%q: %w", arg, err)

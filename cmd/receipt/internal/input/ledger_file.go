@@ -17,6 +17,7 @@ func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, e
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, cli.Usage("restore a copy of the ledger that it was; if there never was one, remove the file, and receipt ledger init makes one", "%q is empty: it is no ledger, or one that was lost", path)
 	}
+
 	open := ledger.OpenReadOnly
 	if write {
 		open = ledger.Open

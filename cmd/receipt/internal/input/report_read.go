@@ -38,6 +38,8 @@ func begunReport(data []byte) bool {
 func ReadReport(data []byte) (*SavedReport, error) {
 	text := bytes.TrimSpace(data)
 	r := &SavedReport{}
+
+	// What verify wrote is read line by line: it grows with its input.
 	if lines := bytes.Split(text, []byte("\n")); bytes.HasPrefix(text, []byte(ReportsBegin[:len(ReportsBegin)-1])) {
 		if whole, err := r.readLines(lines); whole || err != nil {
 			return r.checked(err)
@@ -47,6 +49,7 @@ func ReadReport(data []byte) (*SavedReport, error) {
 		return r.checked(r.readEach(lines))
 	}
 
+	// Any other spelling of it is parsed as a whole.
 	doc, err := parseReport(text)
 	var syntax *canon.SyntaxError
 	switch {
@@ -98,6 +101,7 @@ func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 		return false, nil
 	}
 
+	// A report a line, up to the one that ends the list.
 	rest := lines[2:]
 	for string(lines[1]) == begin {
 		if len(rest) == 0 {
@@ -120,13 +124,14 @@ func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 		}
 	}
 
+	// The summary and a brace, and nothing after them.
 	if len(rest) != 2 || !bytes.HasPrefix(rest[0], []byte(summary)) || string(rest[1]) != "}" || !json.Valid(rest[0][len(summary):]) {
 		return false, nil
 	}
 	return true, r.readSummary(rest[0][len(summary):])
 }
 
-// readEach reads a document a line: reports, and the summary behind them.
+// readEach reads a document a line: reports, and the summary after them.
 func (r *SavedReport) readEach(lines [][]byte) error {
 	for i, line := range lines {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
@@ -149,6 +154,7 @@ func (r *SavedReport) readEach(lines [][]byte) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -192,6 +198,7 @@ func (r *SavedReport) list(report canon.Node) error {
 		return fmt.Errorf("report %d: verdict: %w", r.reports+1, err)
 	}
 
+	// A verdict follows from the checks: a report that contradicts itself is not believed.
 	for _, check := range report.Member("checks").Elements() {
 		if check.Member("status").String() == receipt.Failed.String() && v != receipt.Refuted {
 			return fmt.Errorf("report %d: it states %s, but a check failed", r.reports+1, v)

@@ -18,7 +18,7 @@ import (
 // A Selection is the inputs that the command line names, in their order.
 type Selection struct {
 	Sources []stream.Source
-	Skipped []stream.Notice // files in folders that are no inputs
+	Skipped []stream.Notice // files in folders that are not inputs
 	Missing []Missing       // what cannot be read: told, counted, and no reason to stop
 	Stdin   bool
 }
@@ -39,7 +39,7 @@ func (m Missing) Notice() stream.Notice {
 // extensions are what a folder's inputs are called, before .gz or .zst.
 func extensions() []string { return []string{".json", ".jsonl", ".ndjson", ".cbor", ".cborseq"} }
 
-// SelectSources finds the inputs behind paths: files, folders, patterns, "-".
+// SelectSources finds the inputs that paths name: files, folders, patterns, "-".
 func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, error) {
 	s := &Selection{}
 	for _, path := range paths {
@@ -112,6 +112,7 @@ func (s *Selection) addFolder(root string, kind stream.Kind) error {
 		return nil
 	})
 
+	// A folder without any receipt is a mistake, unless something in it was told already.
 	if err == nil && len(s.Sources) == before && len(s.Missing) == failed {
 		err = cli.Usage("receipts in folders are files *.json, *.jsonl, *.ndjson, *.cbor or *.cborseq, also with .gz or .zst behind", "the folder %q holds no receipt", root)
 	}
@@ -188,9 +189,10 @@ func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool) (rem
 	// happens. Where a file in use cannot be unlinked, remove does it.
 	_ = os.Remove(f.Name())
 	remove = func() { f.Close(); os.Remove(f.Name()) }
+
+	// An interruption ends the copying even while nothing comes from stdin.
 	until := UntilDone(ctx, in)
 	defer until.Close()
-
 	size, err := io.Copy(f, until)
 	if err != nil {
 		remove()
@@ -221,6 +223,7 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 		return nil, cli.Usage("", "%q names no file", path)
 	}
 
+	// A name may hold line ends; a single one that does not exist is a list without NULs.
 	list := strings.Split(text, "\x00")
 	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
 		return nil, cli.Usage("find -print0 writes such a list", "%q separates paths by line ends, expected NUL", cli.SourceName(path))
