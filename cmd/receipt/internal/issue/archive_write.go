@@ -70,6 +70,7 @@ func NewDocumentWriter(e *cli.Env, path string, extensions []string, force bool)
 		return nil, cli.Usage(hint, "the output is a file %s, found %q", orList(extensions), path)
 	}
 
+	// The extension says whether it is one document or any number of them.
 	w := &DocumentWriter{path: path, one: form == ".cbor" || form == ".json"}
 	if strings.HasPrefix(form, ".cbor") {
 		w.cbor = archive.NewCodec()

@@ -61,6 +61,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 		return err
 	}
 
+	// Commitments count in a receipt that fits its hash.
 	sealed, err := receipt.ParseSealed(doc.Source())
 	if err != nil {
 		return cli.Refuted("only a sealed, undamaged receipt has commitments to check", "%q: %w", cli.SourceName(path), err)
@@ -76,6 +77,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 		}
 	}
 
+	// A value that does not fit its commitment is not handed on.
 	if err := bound.Check(doc); err != nil {
 		return cli.Refuted("", "%q: %w", o.disclosures, err)
 	}

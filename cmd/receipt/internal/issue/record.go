@@ -82,6 +82,7 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 	if o.Issuer.ID == "" {
 		return cli.Usage("the issuer is the one that receipt keys generate --issuer ID made a key for", "--issuer is missing: who issues the receipt?")
 	}
+
 	if o.issuedAt != "" {
 		at, err := receipt.ParseTime(o.issuedAt)
 		if err != nil {
@@ -98,6 +99,7 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 		o.Subject = receipt.ResourceRef{Object: object, ID: id}
 	}
 
+	// Where no flag says it, the first line of the log does.
 	form := record.FormUnknown
 	if o.frames {
 		form = record.FormFrames
@@ -109,6 +111,7 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 	}
 	defer in.Close()
 
+	// Before the log is read: it may be long, and stdin comes once.
 	if err := checkLogPaths(path, o); err != nil {
 		return err
 	}
@@ -118,6 +121,7 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 	}
 	defer kept.discard()
 
+	// What Keep is given is what the draft's digest covers.
 	o.Keep = kept.add
 	lines := input.UntilDone(ctx, in)
 	defer lines.Close()
@@ -134,6 +138,7 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 		return err
 	}
 
+	// What the draft leaves out is told, so that nobody takes it for the whole log.
 	for _, note := range recordNotes(log.Counts) {
 		fmt.Fprintf(e.Err, "receipt: note: %s\n", cli.EscapeText(note))
 	}
@@ -150,6 +155,8 @@ func recordFailure(path string, err error) error {
 	var invalid *receipt.InvalidError
 	var told *cli.Failure
 	var option *record.OptionError
+
+	// In order: what is known more exactly comes before what holds of all.
 	switch {
 	case errors.As(err, &told): // the file of --log, or an interruption
 		return told

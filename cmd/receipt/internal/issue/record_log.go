@@ -67,6 +67,7 @@ func writeRecorded(e *cli.Env, o *recordOptions, kept *keptLog, draft []byte) er
 		return cli.WriteOutput(e, o.output, draft, 0o644, o.force)
 	}
 
+	// The draft is on the disk when the log gets its name, and gets its own after it.
 	prepared, err := prepareFile(o.output, draft, 0o644, o.force)
 	if err != nil {
 		return err

@@ -63,6 +63,7 @@ func redactDraft(e *cli.Env, path string, o *redactOptions) error {
 	if (o.check || o.explain) && (o.disclosures != "" || o.output != "" || o.supersedes != "") {
 		return cli.Usage("", "--check and --explain write no draft, so they exclude --disclosures, --output and --supersedes")
 	}
+
 	policy, err := redactionPolicy(e, o.rules)
 	if err != nil {
 		return err
@@ -81,6 +82,7 @@ func redactDraft(e *cli.Env, path string, o *redactOptions) error {
 		}
 	}
 
+	// Salts are all that keep a short value from being guessed by its commitment.
 	result, err := policy.Redact(draft, rand.Reader)
 	if err != nil {
 		return cli.Refuted("", "%q: %w", cli.SourceName(path), err)
@@ -161,13 +163,13 @@ func redactionRules(e *cli.Env, name string) (rules redact.Rules, err error) {
 	if err != nil {
 		return rules, err
 	}
+
 	if strings.EqualFold(filepath.Ext(name), ".toml") {
 		rules.Name = name
 		rules.Detectors, err = rulefile.ParseGitleaks(data)
 	} else {
 		rules, err = rulefile.Parse(data)
 	}
-
 	if err != nil {
 		return rules, cli.Usage("--rules takes upstream, default, strict, a YAML policy or a TOML file in gitleaks' format", "%q: %w", name, err)
 	}

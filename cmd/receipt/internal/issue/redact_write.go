@@ -36,7 +36,7 @@ func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Re
 	}
 	defer secret.discard()
 
-	if toStdout { // who reads it may have all of it when writing fails: the disclosures stay
+	if toStdout { // whoever reads it may have all of it when writing fails: the disclosures stay
 		if err := secret.commit(); err != nil {
 			return err
 		}
@@ -49,6 +49,7 @@ func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Re
 	}
 	defer public.discard()
 
+	// When the draft cannot have its name, the disclosures lose theirs.
 	if err := secret.commit(); err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Re
 	return nil
 }
 
-// A preparedFile is on the disk in whole, and has not got its name yet.
+// A preparedFile is on the disk as a whole, and does not have its name yet.
 type preparedFile struct {
 	path, temp string
 	replaces   bool // a file of that name
@@ -81,6 +82,7 @@ func prepareFile(path string, data []byte, mode fs.FileMode, force bool) (*prepa
 		return nil, cli.Usage("", "%q: %w", path, cli.Reason(err))
 	}
 
+	// Synced here, so that only the name is left to give.
 	p.temp = f.Name()
 	_, err = f.Write(data)
 	if err := errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
@@ -112,7 +114,7 @@ func (p *preparedFile) discard() {
 	}
 }
 
-// withdraw removes a file that has got its name, unless it replaced another.
+// withdraw removes a file that has its name, unless it replaced another.
 func (p *preparedFile) withdraw() {
 	if !p.replaces {
 		os.Remove(p.path)

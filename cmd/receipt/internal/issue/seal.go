@@ -73,6 +73,7 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 		}
 	}
 
+	// Redact, seal, sign: signatures are over the hash.
 	sealed, err := receipt.SealDocument(draft, head)
 	if err != nil {
 		return SealFailure(path, err)
@@ -114,9 +115,11 @@ func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error
 		return chain.Head{Hash: digest}, nil
 	}
 
+	// A hash that is misspelt is not looked for among files.
 	if strings.HasPrefix(previous, "sha256:") {
 		return chain.Head{}, cli.Usage("", "--previous %q: %w", previous, err)
 	}
+
 	doc, err := input.ReadDocument(e, previous)
 	if err != nil {
 		return chain.Head{}, err
@@ -149,10 +152,13 @@ func reportedHead(path string, root canon.Node, stream chain.Stream) (chain.Head
 	if nested := root.Member("summary"); !nested.IsZero() {
 		summary = nested
 	}
+
+	// What was not verified has no head to follow.
 	if v := summary.Member("verdict").String(); v != receipt.Verified.String() {
 		return chain.Head{}, cli.Usage("give the predecessor's file or its hash", "%q says %s, so the heads that it states prove nothing", path, cmp.Or(v, "nothing"))
 	}
 
+	// The head that the summary states for this stream.
 	for _, s := range summary.Member("streams").Elements() {
 		name := s.Member("stream")
 		tenant := name.Member("tenant")
@@ -173,9 +179,11 @@ func reportedHead(path string, root canon.Node, stream chain.Stream) (chain.Head
 		return chain.Head{Hash: digest, Count: uint64(s.Member("count").Float())}, nil
 	}
 
-	if summary.Member("streams").Len() > 0 { // it names its streams, and this is none of them
+	if summary.Member("streams").Len() > 0 { // it names its streams, and this is not one of them
 		return chain.Head{}, NoHead(path, stream)
 	}
+
+	// A report of one receipt, by itself or in a list.
 	reports := root.Member("reports")
 	if reports.Len() == 1 {
 		for _, only := range reports.Elements() {
