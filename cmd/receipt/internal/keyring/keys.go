@@ -60,6 +60,7 @@ func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 	t := &trustFile{path: path, mode: 0o644, create: flag == "" && e.Getenv("RECEIPT_KEYS") == ""}
 	if path != cli.StdinName {
 		info, err := os.Stat(path)
+		// Where there is nothing, an edit begins a file. A link that leads nowhere is a mistake.
 		if errors.Is(err, fs.ErrNotExist) {
 			if _, link := os.Lstat(path); edit && link != nil {
 				t.File = new(keys.File)
@@ -95,13 +96,17 @@ func (t *trustFile) save() error {
 		}
 	}
 
+	// The link stays, and what it leads to is replaced.
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
+
 	text, err := t.Marshal()
 	if err != nil {
 		return cli.Usage("", "%q: %w", t.path, err)
 	}
+
+	// What is written can be read again.
 	if len(text) > keys.MaxSetBytes {
 		return cli.Usage("", "the trust file %q would have %d bytes, at most %d are read", t.path, len(text), keys.MaxSetBytes)
 	}
@@ -148,6 +153,7 @@ func (b *bindingFlags) check() error {
 		}
 	}
 
+	// Only the name is tried; any key will do.
 	if b.origin != "" {
 		if _, err := tlog.NewLog(b.origin, make(ed25519.PublicKey, ed25519.PublicKeySize)); err != nil { // no checkpoint could name it
 			return cli.Usage("a log is named by a URL without https://, such as log.example.net/receipts", "--origin %q: %s", b.origin, trust.PlainMerkle(err))

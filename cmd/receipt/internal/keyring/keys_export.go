@@ -75,6 +75,7 @@ func exportVerifiers(e *cli.Env, trust *trustFile, ids []string) error {
 	if err != nil {
 		return err
 	}
+	// Where none is named, all that can be verifier keys.
 	if len(ids) == 0 {
 		list = slices.DeleteFunc(list, func(k *keys.PublicKey) bool { return k.Origin == "" })
 	}
@@ -103,6 +104,7 @@ func verifierKey(k *keys.PublicKey) (string, error) {
 		return "", cli.Usage("receipt keys import FILE --role checkpoint --origin NAME gives a key one", "the key %q has no origin, the name of its verifier key", k.ID)
 	}
 
+	// golang.org/x/mod/sumdb/note: the name, the hash and the key.
 	text, err := sumdb.NewEd25519VerifierKey(k.Origin, public)
 	if err != nil {
 		return "", err

@@ -70,6 +70,7 @@ func generate(e *cli.Env, o *generateOptions) error {
 		return addFailure(trust, err, public)
 	}
 
+	// The private half says, too, what the key is for.
 	secret, err := private.For(public.Roles, public.Origin).MarshalPrivate()
 	if err != nil {
 		return err
@@ -108,6 +109,7 @@ func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 	}
 	defer os.Remove(staged)
 
+	// Overwriting comes last: until then the old key is there.
 	if force {
 		if err := trust.save(); err != nil {
 			return err
@@ -118,6 +120,7 @@ func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 		return nil
 	}
 
+	// A new file comes first, since its name may be taken.
 	if err := placeNew(staged, path); err != nil {
 		return err
 	}
@@ -137,6 +140,7 @@ func stagePrivate(path string, data []byte) (name string, err error) {
 		return "", cli.Usage("", "%q: %w", path, cli.Reason(err))
 	}
 
+	// Before there is anything secret in it.
 	const ownerOnly = 0o600
 	if err = f.Chmod(ownerOnly); err == nil {
 		_, err = f.Write(data)

@@ -70,6 +70,7 @@ func importKeys(e *cli.Env, path string, o *importOptions) error {
 		return err
 	}
 
+	// Whom a key speaks for is never taken from the file.
 	for _, k := range found {
 		if o.algorithm != "" && k.Algorithm != o.algorithm {
 			return cli.Usage("", "%q: the key %q is for %s, --alg says %s", cli.SourceName(path), k.ID, k.Algorithm, o.algorithm)
@@ -127,6 +128,7 @@ func parseJWKs(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 		return one(keys.ParsePublic(data, id, algorithm))
 	}
 
+	// RFC 7517 section 5: "keys" holds the set.
 	list := doc.Root().Member("keys")
 	switch n := list.Len(); {
 	case n == 0:

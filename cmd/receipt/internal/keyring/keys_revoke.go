@@ -51,6 +51,7 @@ func revoke(e *cli.Env, id, at, why, to string) error {
 		return cli.Usage("", "%q: %w", trust.path, err)
 	}
 
+	// Found again, as it is after the revocation.
 	k, err := trust.find(id)
 	if err != nil {
 		return err
@@ -59,6 +60,7 @@ func revoke(e *cli.Env, id, at, why, to string) error {
 		return err
 	}
 
+	// Whoever holds a stolen key also holds its clock.
 	effect := "no signature of it counts"
 	if why == receipt.ReasonSuperseded {
 		effect = "signatures before that keep counting"

@@ -34,9 +34,9 @@ func parseOpenSSH(data []byte, id, algorithm string) ([]*keys.PublicKey, error) 
 	if len(data) > maxOpenSSH {
 		return nil, fmt.Errorf("the file has more than %d bytes of OpenSSH keys", maxOpenSSH)
 	}
+
 	var found []*keys.PublicKey
 	number := 0
-
 	for line := range bytes.Lines(data) {
 		number++
 		line = bytes.TrimSpace(line)
