@@ -104,6 +104,7 @@ func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, l
 	}
 	defer remove()
 
+	// Opened before the work, so that it is not done in vain.
 	out, err := issue.OpenOutput(e, o.output, o.force)
 	if err != nil {
 		return err
@@ -115,6 +116,7 @@ func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, l
 		return err
 	}
 
+	// C2SP tlog-checkpoint: origin, size and root, as a signed note.
 	note, err := private.SignCheckpoint(ctx, &tlog.Checkpoint{Origin: o.origin, Size: tree.Size(), Root: tree.Root()})
 	if err != nil {
 		return cli.Usage("", "%q: %w", o.key.Path, err)
@@ -173,6 +175,7 @@ func (o *logFlags) last(e *cli.Env, log *tlog.Log) (*trust.Head, error) {
 
 // grow verifies the receipts and makes the tree over them.
 func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *input.Selection, long bool, last *trust.Head) (*merkle.Tree, error) {
+	// For integrity alone: a log says what it has seen, not who signed it.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
 	if err != nil {
 		return nil, err
@@ -198,13 +201,15 @@ func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *input.Selecti
 
 	selected.Skipped = append(selected.Skipped, sum.Skipped...)
 	selected.TellSkipped(e)
+
 	if last == nil {
 		return tree, nil
 	}
+
+	// The tree as large as that of the last checkpoint has to have its root.
 	if err = last.CheckRoot(before); tree.Size() < last.Size {
 		err = last.TooLarge(tree.Size())
 	}
-
 	if err != nil {
 		return nil, cli.Refuted("a log only adds: the receipts of its last checkpoint come first, in the same order", "%w; nothing was signed", err)
 	}

@@ -106,6 +106,7 @@ func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, 
 		return err
 	}
 
+	// Only one of the checkpoints and the receipts can come from stdin.
 	places := []string{o.from, o.to}
 	if selected.Stdin {
 		places = append(places, cli.StdinName)
@@ -118,6 +119,8 @@ func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, 
 	if err != nil {
 		return err
 	}
+
+	// From a larger tree, or to another of the same size, there is nothing to prove.
 	if code, text := forked(from, to); code != "" {
 		hint := "if the log signed both, keep both: together they prove that it showed two trees"
 		if code == receipt.CodeTruncated {
@@ -131,14 +134,16 @@ func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, 
 	if err != nil {
 		return err
 	}
-
 	selected.TellSkipped(e)
+
+	// Both roots are computed from the receipts: no checkpoint is believed.
 	for _, h := range []*trust.Head{to, from} {
 		if err := h.Over(leaves); err != nil {
 			return err
 		}
 	}
 
+	// RFC 9162 section 2.1.4.1.
 	proof, err := tlog.ProveExtension(leaves, from.Size)
 	if err != nil {
 		return err
@@ -182,6 +187,7 @@ func (o *consistencyOptions) verify(e *cli.Env) error {
 		return err
 	}
 
+	// Signatures are checked as the checkpoints are read.
 	logs, byLog := file.Logs()
 	from, to, err := o.heads(e, logs)
 	if err != nil {
@@ -193,6 +199,7 @@ func (o *consistencyOptions) verify(e *cli.Env) error {
 		return err
 	}
 
+	// First whether it extends, then who signed that.
 	r := &consistency{from: from, to: to, file: file}
 	r.judge(proof)
 	r.sign(byLog)
@@ -230,11 +237,13 @@ type consistency struct {
 
 // judge compares the proof with the checkpoints.
 func (r *consistency) judge(x *tlog.Extension) {
+	// Refuted until all of it agrees.
 	r.verdict = receipt.Refuted
 	if r.code, r.text = forked(r.from, r.to); r.code != "" {
 		return
 	}
 
+	// The proof has to be about these two checkpoints.
 	r.code = receipt.CodeProofInvalid
 	switch {
 	case x.Size1 != r.from.Size || x.Root1 != r.from.Root:
@@ -245,6 +254,7 @@ func (r *consistency) judge(x *tlog.Extension) {
 		return
 	}
 
+	// RFC 9162 section 2.1.4.2.
 	if err := x.Check(); err != nil {
 		r.text = trust.PlainMerkle(err)
 		return

@@ -119,6 +119,7 @@ func (o *cosignOptions) witness(e *cli.Env, file *trust.KeyFile) (*cosigner, err
 		return nil, err
 	}
 
+	// What the trusted file says of the same key (RFC 7638) holds, before what its own says.
 	public := private.Public()
 	if file != nil {
 		for _, k := range file.Set.Keys() {
@@ -167,6 +168,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 		return nil, err
 	}
 
+	// A witness that has cosigned it keeps its earlier time.
 	c := &cosigned{Head: h, by: w}
 	for _, s := range h.Cosignatures {
 		c.at, c.already = s.At, true
@@ -175,6 +177,8 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 	if file == nil {
 		return c, nil
 	}
+
+	// Without a key of the log, the witness would vouch for anybody's tree.
 	name, code := signerOf(h, byLog)
 	switch code {
 	case "":
@@ -186,6 +190,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 			"%q: %s: no trusted key of the log %q signed it; nothing was cosigned", cli.SourceName(path), code, h.Origin)
 	}
 
+	// A log that is its own witness adds nothing.
 	for _, log := range logs {
 		if log.Name() == h.Origin && log.Key().Equal(w.witness.Key()) {
 			return nil, cli.Usage("a witness is somebody else than the log", "%q is a key of the log %q itself", w.key.ID(), h.Origin)

@@ -63,11 +63,13 @@ func (o *proveFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long
 	if o.checkpoint == "" || o.receipt == "" {
 		return cli.Usage("--help shows examples", "--checkpoint FILE and --receipt ID|FILE are both needed")
 	}
+
 	selected, err := choose()
 	if err != nil {
 		return err
 	}
 
+	// Only one of the inputs can come from stdin.
 	places := []string{o.checkpoint, o.receipt}
 	if selected.Stdin {
 		places = append(places, cli.StdinName)
@@ -90,6 +92,7 @@ func (o *proveFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long
 	if err != nil {
 		return err
 	}
+
 	selected.TellSkipped(e)
 	return cli.WriteOutput(e, o.output, proof.Format(), 0o644, o.force)
 }
@@ -139,6 +142,8 @@ func (w *wanted) prove(ctx context.Context, selected *input.Selection, long bool
 	if err != nil {
 		return nil, err
 	}
+
+	// Over other receipts the proof would be of another tree.
 	if err := h.Over(leaves); err != nil {
 		return nil, err
 	}
@@ -152,6 +157,7 @@ func (w *wanted) prove(ctx context.Context, selected *input.Selection, long bool
 		return nil, cli.Refuted("a later checkpoint includes it", "%q is number %d of the input, the checkpoint is over the first %s", w.name, w.index+1, trust.LeavesText(h.Size))
 	}
 
+	// RFC 9162 section 2.1.3.1.
 	hashes, err := merkle.ProveInclusion(leaves, w.index)
 	if err != nil {
 		return nil, err

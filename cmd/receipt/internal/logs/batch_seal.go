@@ -79,6 +79,7 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 		return cli.Usage("", "the drafts and --previous are both -, but stdin can be read once")
 	}
 
+	// Both files are opened first: what cannot be written is not sealed.
 	out, err := issue.NewDocumentWriter(e, o.output, []string{".jsonl", ".ndjson", ".cborseq"}, o.force)
 	if err != nil {
 		return err
@@ -105,8 +106,8 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 	if err != nil {
 		return nil, err
 	}
-
 	selected.TellSkipped(e)
+
 	heads, err := headsOf(e, o.previous, drafts)
 	if err != nil {
 		return nil, err
@@ -169,6 +170,8 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 	for _, d := range drafts {
 		heads[chain.StreamOf(d)] = chain.Head{}
 	}
+
+	// For one stream a hash or a receipt is enough.
 	if len(heads) == 1 {
 		only := chain.StreamOf(drafts[0])
 		head, err := issue.HeadOf(e, previous, only)
@@ -176,6 +179,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 		return heads, err
 	}
 
+	// For several, a report names the head of each.
 	k, err := input.ReadKnown(e, previous)
 	switch {
 	case err != nil:
@@ -277,6 +281,8 @@ func (o *batchSealOptions) write(made *batch.Batch, out *issue.DocumentWriter, m
 	if err := out.Commit(); err != nil {
 		return err
 	}
+
+	// A batch without its manifest is not one: the receipts go, unless they replaced others.
 	if err := manifest.Commit(); err != nil {
 		if out.File != nil && !o.force {
 			os.Remove(o.output)

@@ -112,6 +112,7 @@ Checkpoints over a part of the ledger need the flags that name the part.`,
 
 // fromLedger lets a verb that reads receipts read those of a ledger.
 func fromLedger(ctx context.Context, path string, part *ledgerRange, verb func(chooser) error) error {
+	// It is opened when the verb asks for its receipts, after its flags were checked.
 	var l *ledger.SQLite
 	defer func() {
 		if l != nil {

@@ -55,14 +55,15 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 	if err != nil {
 		return err
 	}
-
 	query.Task, query.Session = o.task, o.session
+
 	out, err := issue.NewDocumentWriter(e, o.output, []string{".jsonl", ".ndjson", ".cborseq"}, o.force)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
 
+	// One document for all: a ledger may be larger than memory.
 	doc := new(canon.Document)
 	for entry, err := range l.Scan(ctx, query) {
 		if err != nil {
@@ -77,7 +78,7 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 	}
 
 	if out.Count == 0 {
-		return out.Output.Commit() // a day without receipts is no mistake
+		return out.Output.Commit() // a day without receipts is not a mistake
 	}
 	return out.Commit()
 }

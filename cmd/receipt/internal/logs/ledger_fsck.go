@@ -82,6 +82,8 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 	if err != nil {
 		return cli.Usage("", "%q is not checked to its end: %w", path, err)
 	}
+
+	// A ledger that was cut off or rolled back looks sound from inside.
 	if err := expectHeads(ctx, l, expected, tell); err != nil {
 		return err
 	}
@@ -115,6 +117,7 @@ func faultPlace(f ledger.Fault) string {
 
 // expectHeads looks for heads that were known before.
 func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func(ledger.Fault)) error {
+	// A hash alone does not name a stream; it may be in any.
 	wanted := map[chain.Stream]chain.Head{}
 	if k.Summary != nil {
 		wanted = k.Summary.Heads()
@@ -128,9 +131,10 @@ func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func
 
 	for s, head := range wanted {
 		found, ok, err := l.Find(ctx, head.Hash)
-		if err != nil && !errors.As(err, new(*ledger.DamageError)) { // which is no such receipt
+		if err != nil && !errors.As(err, new(*ledger.DamageError)) { // which is not such a receipt
 			return cli.Usage("", "%w", err)
 		}
+
 		f := ledger.Fault{Code: string(receipt.CodeHeadMismatch), Detail: fmt.Sprintf("the receipt with the hash %v is not in the ledger: it was rolled back or cut off, or is another one", head.Hash)}
 		if named := s != (chain.Stream{}); named {
 			f.Stream = &s
@@ -158,6 +162,7 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 		fmt.Fprintf(e.Out, "keys         %s\n", cli.EscapeLine(file.String()))
 	}
 
+	// Undecided to begin with: a fault refutes, and with nothing open it is verified.
 	verdict := receipt.Undecided
 	switch {
 	case faults > 0:
@@ -166,6 +171,7 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 		verdict = receipt.Verified
 	}
 
+	// Integrity alone is called intact: anyone can write a receipt that fits its hash.
 	word := verdict.String()
 	if verdict == receipt.Verified && o.IntegrityOnly {
 		word = "intact"

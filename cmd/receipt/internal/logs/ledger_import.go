@@ -64,7 +64,9 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 
 	var found addresses
 	count, err := l.Import(ctx, v, documents(ctx, selected, o.Long, &found))
+	// What came before a failure is stored, and is counted whatever follows.
 	fmt.Fprintf(e.Out, "imported     %s, %d there already\n", cli.Plural(count.Stored, "receipt", ""), count.Copies)
+
 	var failed *ledger.ImportError
 	if errors.As(err, &failed) {
 		return importFailure(found.of(failed.Index), failed.Err)

@@ -85,6 +85,7 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 	}
 	defer l.Close()
 
+	// A receipt is printed when it is stored: whoever has read it can rely on it.
 	issuer := &ledger.Issuer{Store: l, Signer: signer, Unsigned: o.unsigned, KeepSecrets: o.keepSecrets}
 	err = selected.Each(ctx, o.Long, func(d *stream.Document) error {
 		sealed, err := issuer.IssueDocument(ctx, d.Document)
@@ -94,10 +95,10 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 		_, err = e.Out.Write(append(sealed.JSON(), '\n'))
 		return err
 	})
-
 	if err != nil {
 		return err
 	}
+
 	selected.TellSkipped(e)
 	return nil
 }

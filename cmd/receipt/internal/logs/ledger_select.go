@@ -45,6 +45,8 @@ func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Que
 	if r.stream == "" {
 		return q, nil
 	}
+
+	// A stream is named by the hash of one of its receipts.
 	hash, err := canon.ParseDigest(r.stream)
 	if err != nil {
 		return q, cli.Usage("receipt ledger head prints hashes", "--stream %q: %w", r.stream, err)
@@ -102,14 +104,15 @@ func (r *ledgerReader) Read(p []byte) (n int, err error) {
 		}
 	}
 
+	// An error comes after all that was read before it.
 	if len(r.line) == 0 {
 		return 0, r.err
 	}
+
 	n = copy(p, r.line)
 	if r.line = r.line[n:]; len(r.line) == 0 {
 		r.line = nil
 	}
-
 	return n, nil
 }
 

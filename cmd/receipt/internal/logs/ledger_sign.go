@@ -58,6 +58,7 @@ func ledgerSign(ctx context.Context, e *cli.Env, key *trust.KeyFlags, path strin
 	}
 	defer l.Close()
 
+	// Each is printed when it is stored, so that a run that was cut off can be repeated.
 	signer := keys.NewSigner(private, e.Now)
 	for _, id := range ids {
 		signed, err := l.Sign(ctx, id, signer)
