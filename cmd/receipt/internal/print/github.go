@@ -43,7 +43,7 @@ type annotations struct {
 type annotated struct {
 	annotation
 	count  int
-	places []string // behind the first, the first maxAnnotations
+	places []string // after the first, the first maxAnnotations
 }
 
 func newGithubPrinter(w io.Writer) *githubPrinter {
@@ -76,6 +76,8 @@ func (l *annotations) add(a annotation, cause, place string) {
 	if l.count++; l.count <= maxAnnotations {
 		l.first = append(l.first, a)
 	}
+
+	// Causes are bounded, whatever the input holds: the rest share one.
 	c := l.causes[cause]
 	if c == nil && len(l.causes) >= maxGroups {
 		cause = ""
@@ -102,6 +104,8 @@ func (l *annotations) append(b *bytes.Buffer) {
 		}
 		return
 	}
+
+	// More than GitHub shows: annotations first, then lines, then how many more.
 	for i, cause := range l.order {
 		c := l.causes[cause]
 		c.text += c.others()

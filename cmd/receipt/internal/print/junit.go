@@ -56,6 +56,7 @@ func (p *junitPrinter) Report(rep *receipt.Report, _ []byte) error {
 		return nil
 	}
 
+	// Undecided is an error and not a failure: nothing was shown to be false.
 	f := rep.Finding()
 	c := junitCase{Class: rep.Source, Name: rep.Address()}
 	cause := &junitCause{string(f.Code), fmt.Sprintf("%s, %s: %s", word(rep), f.Code, ReasonLine(f)), findingLines(f)}
@@ -96,6 +97,7 @@ func (p *junitPrinter) add(c junitCase) {
 		p.suite.Errors++
 	}
 
+	// All are counted, and the first of them listed.
 	if len(p.suite.Cases) >= maxCases {
 		p.more++
 		return
@@ -123,6 +125,7 @@ func (p *junitPrinter) End(s *stream.Summary) error {
 		p.add(junitCase{Class: n.Source, Name: n.Source, Error: &junitCause{Type: "not_read", Message: n.Detail}})
 	}
 
+	// A suite without cases would pass, and nothing was verified.
 	if s.Receipts == 0 && len(s.Inputs.Unreadable) == 0 {
 		p.add(junitCase{Class: "whole input", Name: "no receipts", Error: &junitCause{Type: "not_read", Message: "no receipts"}})
 	}
@@ -135,7 +138,6 @@ func (p *junitPrinter) End(s *stream.Summary) error {
 		XMLName xml.Name `xml:"testsuites"`
 		Suites  []junitSuite
 	}{Suites: []junitSuite{p.suite}}, "", "  ")
-
 	if err != nil {
 		return err
 	}

@@ -96,6 +96,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 		return nil
 	}
 
+	// A few are shown whole. When more come, each is a line.
 	f := finding{address: rep.Address(), line: p.line(rep)}
 	if !p.flooded && !rep.Listed && len(p.held) < few {
 		b := p.block(rep, document(text))
@@ -105,6 +106,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 		return nil
 	}
 
+	// Those that waited come first, in the order of the input.
 	p.flooded = true
 	for _, f := range append(p.held, f) {
 		if p.refuted == "" && rep.Source != cli.SourceName(cli.StdinName) { // which can be read once
@@ -141,7 +143,7 @@ func (p *ListPrinter) writeBlock(block []byte) error {
 	return err
 }
 
-// document parses what is about to be shown; it is empty when it is no JSON.
+// document parses what is about to be shown; it is empty when it is not JSON.
 func document(text []byte) *canon.Document {
 	doc := new(canon.Document)
 	_ = doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) // the report says why
@@ -307,6 +309,7 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 		label = ""
 	}
 
+	// Which flag would check it is for the command to say, not for the library.
 	for _, n := range s.NotChecked {
 		if n.Code == receipt.CodeEvidenceUnused { // told above
 			continue
@@ -361,6 +364,7 @@ func sortedCodes(m map[receipt.Code]int) func(func(receipt.Code, int) bool) {
 // Line is the last line: the verdict of the run, how many receipts have it, and
 // what became of the others.
 func (t *Totals) Line(s *stream.Summary) string {
+	// Integrity alone is called intact: anyone can write a receipt that fits its hash.
 	verdict := s.Verdict()
 	good, name := receipt.Verified.String(), verdict.String()
 	if s.Scope == receipt.ScopeIntegrity {
@@ -370,6 +374,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 		name = good
 	}
 
+	// What decided comes first.
 	of := " of " + cli.Plural(s.Receipts, "receipt", "")
 	var parts []string
 	switch {

@@ -48,6 +48,7 @@ func (o *OutputFlags) Check() error {
 		return cli.Usage("", "--progress is auto, always or never, found %q", o.progressed)
 	}
 
+	// Two reports in one file would destroy each other.
 	for i, path := range o.reports {
 		if !slices.Contains([]string{".json", ".ndjson", ".csv", ".xml", ".html"}, Extension(path)) {
 			return cli.Usage("", "--report writes .json, .ndjson, .csv, .xml or .html, found %q", path)

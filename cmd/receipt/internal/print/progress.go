@@ -15,6 +15,7 @@ func (o *OutputFlags) Progress(e *cli.Env, run *stream.Run, s *input.Selection, 
 	if o.progressed == "never" || o.progressed == "auto" && !e.ErrTerminal {
 		return func() {}
 	}
+
 	bar := progressBar{started: e.Now(), total: s.Size(twice)}
 	quit, gone := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -56,9 +57,9 @@ func (p *progressBar) text(bytes, receipts int64, now time.Time) string {
 
 	done := min(float64(bytes)/float64(p.total), 1)
 	const width = 20
+
 	filled := int(done * width)
 	bar := ""
-
 	for i := range width {
 		if i < filled {
 			bar += "#"
@@ -66,6 +67,7 @@ func (p *progressBar) text(bytes, receipts int64, now time.Time) string {
 			bar += "."
 		}
 	}
+
 	left := time.Duration(float64(elapsed) * (1 - done) / done).Round(time.Second)
 	return fmt.Sprintf("[%s] %3.0f %% of %s, %s, %s left", bar, 100*done, cli.SizeText(p.total), rate, cli.DurationText(left))
 }

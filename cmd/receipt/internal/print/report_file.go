@@ -36,6 +36,7 @@ func (r *ReportFile) Commit() (err error) {
 		}
 	}()
 
+	// The content is on the disk before it gets the name.
 	if err = r.Flush(); err != nil {
 		return err
 	}
@@ -45,10 +46,10 @@ func (r *ReportFile) Commit() (err error) {
 	if err = f.Sync(); err != nil {
 		return err
 	}
-
 	if err = f.Close(); err != nil {
 		return err
 	}
+
 	if err = os.Rename(f.Name(), r.path); err == nil {
 		r.temp = nil
 	}

@@ -29,7 +29,7 @@ func (p *TextPrinter) Report(rep *receipt.Report, doc *canon.Document) error {
 	return err
 }
 
-// Block lays out all that is to be said of one receipt, but for the keys.
+// Block lays out all that is to be said of one receipt, except the keys.
 func (p *TextPrinter) block(rep *receipt.Report, doc *canon.Document) *Block {
 	b := &Block{}
 	p.headline(b, rep)
@@ -51,8 +51,8 @@ func (p *TextPrinter) block(rep *receipt.Report, doc *canon.Document) *Block {
 	return b
 }
 
-// notTold names what the receipt says that its source did not tell, which is no
-// statement, and what may be more than happened.
+// notTold names what the receipt says that its source did not tell, which is not
+// a statement, and what may be more than happened.
 func (p *TextPrinter) notTold(b *Block, doc *canon.Document) {
 	p.pointers(b, "not told", receipt.ReadUnreported(doc.Root()), ", by the source")
 	p.pointers(b, "at most", receipt.ReadAtMost(doc.Root()), ": may hold more than happened")

@@ -67,6 +67,7 @@ func (p *TextPrinter) Failed(b *Block, checks []receipt.Check) {
 		return
 	}
 
+	// Two values that should agree stand one below the other.
 	if !computed(c) {
 		b.sub("found", c.Detail)
 		return
@@ -81,7 +82,7 @@ func computed(c receipt.Check) bool {
 	return c.Stated != "" && c.Computed != "" && c.Code != receipt.CodeIssuerMismatch && c.Code != receipt.CodeNumberPrecision
 }
 
-// placed is the detail of a check behind its place; the root has none.
+// placed is the detail of a check after its place; the root has none.
 func placed(c receipt.Check) string {
 	if c.Pointer == "" {
 		return c.Detail
@@ -183,7 +184,7 @@ func (p *TextPrinter) cause(rep *receipt.Report, f receipt.Check, words string) 
 	return words
 }
 
-// unknownKey is the first key id that a signature names and the key file has not.
+// unknownKey is the first key id that a signature names and the key file does not have.
 func unknownKey(rep *receipt.Report) string {
 	for _, s := range rep.Signatures {
 		if s.Code == receipt.CodeUnknownKey {
