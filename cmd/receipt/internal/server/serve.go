@@ -113,6 +113,7 @@ func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
 		return cli.Usage("", "%w", err)
 	}
 
+	// A file that is bad when it is read again changes nothing.
 	watch.Report = func(name string, err error) {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
@@ -135,11 +136,13 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *FileWatch, l
 		o.IntegrityOnly = true // of what is verified in the browser the server sees nothing
 	}
 
+	// What is watched is loaded here first: a server does not start with a bad file.
 	judge := newTrusted(e, o.PolicyFlags)
 	if err := w.Add("keys", judge.load, judge.paths()...); err != nil {
 		return nil, err
 	}
 
+	// Functions, so that a request takes what was read last.
 	s.Verifier, s.Keys = judge.verifier.Load, judge.publicKeys
 	if err := o.addAnchors(e, w, s); err != nil {
 		return nil, err

@@ -67,6 +67,7 @@ func addAPIKey(e *cli.Env, o *serveOptions) error {
 		target = real
 	}
 
+	// A new file is for its owner alone; another keeps its mode.
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(target); err == nil {
 		mode = info.Mode().Perm()

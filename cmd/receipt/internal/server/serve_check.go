@@ -62,7 +62,7 @@ func (o *serveOptions) checkLimits() error {
 	return nil
 }
 
-// checkNewKey: making a key is no serving.
+// checkNewKey: making a key is not serving.
 func (o *serveOptions) checkNewKey(flags *pflag.FlagSet) error {
 	if o.apiKeys == "" {
 		return cli.Usage("--api-keys FILE names the file, which is made if there is none", "--new-api-key adds to a file of API keys")
@@ -126,10 +126,10 @@ func CheckAddr(addr string) (loopback bool, err error) {
 	if err != nil {
 		return false, cli.Usage("such as 127.0.0.1:8080, [::1]:8080, or 0.0.0.0:8080 for all interfaces", "--addr is IP:PORT with a port up to 65535, found %q", addr)
 	}
+
 	if host == "localhost" {
 		return true, nil
 	}
-
 	if host == "" { // all interfaces
 		return false, nil
 	}

@@ -48,9 +48,11 @@ func (h *httpServer) run(ctx context.Context, e *cli.Env, addr string) error {
 
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
+
 	stopWatch := h.startWatch()
 	defer stopWatch()
 
+	// Programs wait for this line: connections are taken from here on.
 	h.log.Info("listening", "address", listener.Addr().String(), "clients", h.clients)
 	if _, err := fmt.Fprintf(e.Out, "listening on http://%s\n", listener.Addr()); err != nil {
 		server.Close()
@@ -84,6 +86,7 @@ func (h *httpServer) shutdown(server *http.Server, signals <-chan os.Signal) err
 	ctx, cancel := context.WithTimeout(context.Background(), h.grace)
 	defer cancel()
 
+	// Requests end by themselves, or at the second signal.
 	ended := make(chan error, 1)
 	go func() { ended <- server.Shutdown(ctx) }()
 	for came := 0; came < 2; {

@@ -30,6 +30,7 @@ func (o *serveOptions) addReceipts(ctx context.Context, e *cli.Env, trust *trust
 		return servedFailure(err)
 	}
 
+	// What is not served is in the log.
 	told := selected.Skipped
 	more, count := files.Skipped()
 	logSkipped(log, append(told, more...), len(told)+count)
@@ -46,7 +47,7 @@ func (o *serveOptions) addReceipts(ctx context.Context, e *cli.Env, trust *trust
 	return o.addProofs(e, trust, files, s, log)
 }
 
-// selectServed finds the files behind paths, by the rules of verify.
+// selectServed finds the files that paths name, by the rules of verify.
 func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 	selected, err := input.SelectSources(e, paths, stream.Sniffed)
 	switch {
@@ -65,6 +66,8 @@ func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 		return twice
 	})
 
+	// A server reads again and again, which a pipe does not allow; one may also take the place
+	// of a file later.
 	for i := range selected.Sources {
 		src := &selected.Sources[i]
 		path, open := src.Name, src.Open
@@ -120,6 +123,7 @@ func (o *serveOptions) addProofs(e *cli.Env, judge *trusted, files *serve.Files,
 		return err
 	}
 
+	// The checkpoint has to be over the receipts that are served.
 	proofs, err := serve.NewProofs(files, h.Note)
 	if err != nil {
 		return cli.Refuted("", "%q: %s", o.checkpoint, withoutPackage(err))

@@ -74,6 +74,7 @@ func (t *trusted) use(file *trust.KeyFile, policy receipt.Policy) error {
 		return cli.Usage("", "%w", err)
 	}
 
+	// Stored when all of it is made: what is bad leaves the old ones as they are.
 	t.file.Store(file)
 	t.public.Store(&public)
 	t.verifier.Store(v)
@@ -101,6 +102,7 @@ func (o *serveOptions) addAnchors(e *cli.Env, w *FileWatch, s *serve.Options) er
 	if o.anchors == "" {
 		return nil
 	}
+
 	data, err := input.ReadBounded(e, o.anchors, maxAnchorsBytes+1)
 	if err != nil {
 		return err
@@ -114,6 +116,7 @@ func (o *serveOptions) addAnchors(e *cli.Env, w *FileWatch, s *serve.Options) er
 	s.Anchors = map[string]func() *serve.Verifier{}
 	for _, a := range files {
 		flags := o.PolicyFlags
+		// Paths are relative to the file that names them.
 		if flags.Keys = a.path; !filepath.IsAbs(a.path) {
 			flags.Keys = filepath.Join(filepath.Dir(o.anchors), a.path)
 		}
