@@ -50,6 +50,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 		if err != nil {
 			return nil, err
 		}
+		// What is malformed is something found, and the run goes on.
 		if malformed != nil {
 			f.Findings = append(f.Findings, *malformed)
 			continue
@@ -75,6 +76,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 
 	for _, path := range f.disclosures {
 		d, err := input.ReadDisclosures(e, path)
+		// A rounded integer would fit the commitments of other values, too.
 		if precision := (*redact.PrecisionError)(nil); errors.As(err, &precision) {
 			f.Findings = append(f.Findings, stream.Finding{Code: receipt.CodeNumberPrecision, Source: cli.SourceName(path), Detail: strings.TrimPrefix(precision.Error(), "redact: "),
 				Hint: "ask for the value as a string"})

@@ -31,6 +31,7 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, sealed *receipt.Sealed)
 		return nil, err
 	}
 
+	// A key signs a receipt once.
 	public := private.Public()
 	root := sealed.Document().Root()
 	for _, s := range root.Member("signatures").Elements() {
@@ -76,6 +77,8 @@ func (k *KeyFlags) Read(e *cli.Env) (*keys.PrivateKey, error) {
 	if len(data) > maxKeyFile {
 		return nil, cli.Usage("", "%q is larger than a key file ever is, %d bytes", k.Path, maxKeyFile)
 	}
+
+	// PEM has no place for an id, which --key-id gives.
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN")) {
 		return k.readPEM(data)
 	}

@@ -125,12 +125,14 @@ func (f *PolicyFlags) Requirements(e *cli.Env) (receipt.Policy, error) {
 		}
 	}
 
+	// Flags may add to the policy of a file, and never contradict it.
 	if f.Issuer != "" {
 		if p.Issuer != "" && p.Issuer != f.Issuer {
 			return p, cli.Usage("", "--issuer says %q, the policy %q says %q", f.Issuer, f.Policy, p.Issuer)
 		}
 		p.Issuer = f.Issuer
 	}
+
 	if f.at != "" {
 		at, err := receipt.ParseTime(f.at)
 		if err != nil {
@@ -150,10 +152,13 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 	if f.IntegrityOnly && (f.Keys != "" || f.Issuer != "" || f.Policy != "") {
 		return nil, nil, cli.Usage("", "--integrity-only looks at no signatures, so it excludes --keys, --issuer and --policy")
 	}
+
 	policy, err := f.Requirements(e)
 	if err != nil {
 		return nil, nil, err
 	}
+
+	// Where no signature is looked at, no key file is read.
 	if f.IntegrityOnly {
 		v, err := receipt.NewVerifier(nil, policy)
 		return v, nil, err
