@@ -37,6 +37,7 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 		o.Only.Count = &n
 	}
 
+	// A report names the head of each of its streams, a receipt its own, a hash none.
 	if f.previous != "" {
 		k, err := input.ReadKnown(e, f.previous)
 		if err != nil {

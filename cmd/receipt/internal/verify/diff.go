@@ -60,7 +60,7 @@ form rounds.`,
 	}
 }
 
-// unreadable turns a refusal into exit 2: a comparison with what is no JSON, or
+// unreadable turns a refusal into exit 2: a comparison with what is not JSON, or
 // with an integer that looks like others in canonical form, cannot be made.
 func unreadable(err error) error {
 	if f, ok := err.(*cli.Failure); ok {
@@ -109,6 +109,7 @@ func (d *differences) members(a, b canon.Node) {
 		delete(inB, text)
 	}
 
+	// What is still there is only in B.
 	for name, value := range b.Members() { // in source order
 		text := name.String()
 		if _, only := inB[text]; only {

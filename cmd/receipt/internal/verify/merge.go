@@ -72,6 +72,8 @@ func merge(e *cli.Env, paths []string, o *mergeOptions) error {
 	if err != nil {
 		return err
 	}
+
+	// A receipt in two parts would be counted twice.
 	if detail := overlapOf(parts); detail != "" {
 		sum.MarkOverlap(detail)
 	}
@@ -112,8 +114,8 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 		if first, again := seen[digest]; again {
 			return nil, cli.Usage("what is given twice would be counted twice", "%q is the same report as %q", cli.SourceName(path), cli.SourceName(first))
 		}
-
 		seen[digest] = path
+
 		report, err := input.ReadReport(data)
 		if err != nil {
 			return nil, partFailure(path, err)
@@ -122,6 +124,7 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 			report.List(report.Listed)
 		}
 
+		// Answers to different questions do not add up.
 		p := part{path, report}
 		if len(parts) > 0 {
 			if err := comparable(&parts[0], &p); err != nil {
@@ -200,6 +203,7 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 
 	footers(b, "not checked", open)
 	p.Skipped(b, s)
+
 	var unread []string
 	for i, n := range s.Inputs.Unreadable {
 		if i == cli.MaxStreams {
@@ -239,8 +243,8 @@ func writeFindings(b *bytes.Buffer, color bool, s *stream.Summary) {
 	line := func(name string, v receipt.Verdict, code receipt.Code, text string) {
 		fmt.Fprintf(b, "%s: %s, %s: %s\n", cli.EscapeLine(name), print.PaintIf(color, v, v.String()), code, cli.EscapeLine(text))
 	}
-	findings := s.Findings
 
+	findings := s.Findings
 	for i, f := range findings {
 		if i == maxFindings {
 			fmt.Fprintf(b, "and %s more findings about the whole\n", cli.Count(len(findings)-i))

@@ -35,6 +35,7 @@ is no valid receipt, 2 when it could not be read.`,
 }
 
 func showReceipt(e *cli.Env, path string, data []byte) error {
+	// Signatures are for receipt verify.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func (s *Shown) refuted(rep *receipt.Report) {
 	s.b.WriteByte('\n')
 }
 
-// text is the string at a path of names. What is no string is shown as JSON.
+// text is the string at a path of names. What is not a string is shown as JSON.
 func (s *Shown) text(n canon.Node, names ...string) string {
 	for _, name := range names {
 		n = n.Member(name)

@@ -14,7 +14,7 @@ import (
 // notTold stands in the place of what metadata.unreported lists.
 const notTold = "not told by the source"
 
-// Sentence says what happened in one line. What the source did not tell is no
+// Sentence says what happened in one line. What the source did not tell is not a
 // number in it.
 func (s *Shown) Sentence() string {
 	effects := s.Root.Member("side_effects")
@@ -112,6 +112,7 @@ func (s *Shown) sent(egress canon.Node) string {
 		}
 	}
 
+	// Absent is not zero: where an entry states nothing, the sum is a lower bound.
 	text := cli.Group3(strconv.FormatFloat(sum, 'f', -1, 64)) + " bytes sent"
 	switch {
 	case stated == egress.Len() && !s.untold.Has("/side_effects/network_egress"):
@@ -135,7 +136,7 @@ func unsuccessful(calls canon.Node) string {
 }
 
 // approvals are counted by decision: a request that was denied, or that nobody
-// answered, is no approval.
+// answered, is not an approval.
 func (s *Shown) approvals() string {
 	list, approved := s.Root.Member("approvals"), 0
 	for _, n := range list.Elements() {
@@ -147,7 +148,7 @@ func (s *Shown) approvals() string {
 	return strings.Join(append([]string{s.count("/approvals", approved, "approval", "")}, others...), ", ")
 }
 
-// phrases counts the entries of a list by what a member of each says, but for
+// phrases counts the entries of a list by what a member of each says, except for
 // those that say usual. The words name each count; "" is for all other values.
 func phrases(list canon.Node, member string, words [][2]string, usual string) (text []string) {
 	counts := map[string]int{}

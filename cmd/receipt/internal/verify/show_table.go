@@ -100,6 +100,7 @@ func (s *Shown) list(label string, list canon.Node, entry func(canon.Node) strin
 		return
 	}
 
+	// There may be more than the source told.
 	if untold {
 		defer s.b.Row("", "others "+notTold)
 	}

@@ -82,10 +82,12 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 	if err := o.OutputFlags.Check(); err != nil {
 		return err
 	}
+
 	options, err := o.streamOptions(e)
 	if err != nil {
 		return err
 	}
+
 	if o.filesFrom != "" {
 		list, err := input.ReadList(e, o.filesFrom)
 		if err != nil {
@@ -96,6 +98,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 		}
 	}
 
+	// At a terminal somebody forgot the path: nobody types a receipt.
 	if len(paths) == 0 {
 		if f, ok := e.In.(*os.File); ok && cli.IsTerminal(f) {
 			return cli.Usage("receipt verify FILE, or - for stdin", "no receipt was given")
@@ -108,6 +111,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 		return err
 	}
 
+	// Digests of inputs are computed where a report states them.
 	o.NoInputDigest = !o.TellsDigests()
 	verifier, file, err := o.Verifier(e)
 	if err != nil {
@@ -117,6 +121,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 		return err
 	}
 
+	// A checkpoint takes a second reading, which stdin does not have.
 	remove, err := selected.SpoolStdin(ctx, o.tempDir, options.Checkpoint != nil)
 	if err != nil {
 		return err
@@ -154,6 +159,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 	for _, err := range selected.Missing {
 		cli.Tell(e, err)
 	}
+
 	run := stream.VerifyFiles(ctx, v, selected.Sources, options)
 	stop := o.Progress(e, run, selected, o.Checkpoint != "")
 	err = o.judge(run, out)
@@ -175,6 +181,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 		cli.Tell(e, cli.Usage("", "no receipt was found"))
 	}
 
+	// What the verifier cannot know: evidence that was malformed, the clock, the key file.
 	complete(sum, selected)
 	sum.Findings = append(slices.Clip(sum.Findings), o.Findings...)
 	sum.Tool, sum.Started, sum.Finished = cli.ToolName(), receipt.At(started), receipt.At(e.Now())
