@@ -52,6 +52,8 @@ func (d *Document) append(dst []byte, at uint32, without []Node) []byte {
 	if without != nil && !d.within(at, without) {
 		without = nil
 	}
+
+	// A clean subtree of which nothing is left out is copied whole.
 	n := &d.nodes[at]
 	if n.flags&flagClean != 0 && without == nil {
 		return append(dst, d.src[n.start:n.end]...)
@@ -73,6 +75,8 @@ func (d *Document) appendObject(dst []byte, at uint32, without []Node) []byte {
 	n := &d.nodes[at]
 	dst = append(dst, '{')
 	begin := len(dst)
+
+	// RFC 8785 section 3.2.3. Members that were not ranked come in this order.
 	if n.aux != none {
 		first := n.aux + 1
 		for _, name := range d.order[first : first+d.order[n.aux]] {
@@ -83,6 +87,7 @@ func (d *Document) appendObject(dst []byte, at uint32, without []Node) []byte {
 			dst = d.appendMember(dst, begin, name, without)
 		}
 	}
+
 	return append(dst, '}')
 }
 

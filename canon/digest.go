@@ -37,8 +37,8 @@ func ParseDigest[T ~string | ~[]byte](text T) (Digest, error) {
 }
 
 // hex8 reads eight lower-case hexadecimal digits as four bytes, both with the
-// first in the lowest byte. All eight are judged at once: a sum sets the high bit
-// of a byte when the byte is at least so large.
+// first in the lowest byte. All eight are judged at once: adding 0x80−c to each
+// byte sets the high bit of those that are at least c.
 func hex8(w uint64) (uint32, bool) {
 	digit := (w + ones*(0x80-'0')) &^ (w + ones*(0x80-'9'-1))
 	letter := (w + ones*(0x80-'a')) &^ (w + ones*(0x80-'f'-1))

@@ -39,9 +39,10 @@ func (l Limits) resolved() Limits {
 //
 // A Document keeps the source that it was given, which must not change while it
 // is in use; only the content of a string value may be overwritten, by as many
-// bytes, when none of the old and the new ones needs an escape. Parse reuses its memory: the index takes at most about ten bytes
-// for each byte of the longest source, for ordinary documents two. Reading is
-// safe for concurrent use, but for Digest, which uses an internal buffer.
+// bytes, when neither the old bytes nor the new ones need an escape. Parse reuses
+// its memory: the index takes at most about ten bytes for each byte of the longest
+// source, for ordinary documents two. Reading is safe for concurrent use, except
+// for Digest, which uses an internal buffer.
 type Document struct {
 	src   []byte
 	nodes []node   // every value and member name, in source order
@@ -55,11 +56,11 @@ type Document struct {
 	scratch   []byte
 }
 
-// A node is one value or member name. The members of an object lie behind it as
+// A node is one value or member name. The members of an object follow it as
 // pairs of nodes, name and value; the elements of an array one after another.
 type node struct {
 	start, end uint32 // source span
-	next       uint32 // the node behind this one's subtree; while a container is open, its parent
+	next       uint32 // the node after this one's subtree; while a container is open, its parent
 	aux        uint32 // string: its span; object: its place in order; while open: its latest name
 	kind       Kind
 	flags      uint8
@@ -87,7 +88,7 @@ func Parse(src []byte) (*Document, error) {
 // Parse parses one JSON text into d and forgets what d held. On error, a
 // *[SyntaxError], d is empty.
 func (d *Document) Parse(src []byte, limits Limits) error {
-	src = src[:len(src):len(src)] // what lies behind is the caller's, and may change
+	src = src[:len(src):len(src)] // what lies after it is the caller's, and may change
 	d.reset(src)
 	p := parser{Document: d, src: src, limits: limits.resolved(), open: none}
 	err := p.document()
@@ -119,8 +120,8 @@ func (d *Document) Depth() int { return d.depth }
 
 // LossyInteger returns the first number, in source order, whose IEEE-754 value
 // is integral and outside ±(2^53−1), however it is spelled: 9007199254740993
-// and 1e300 alike. Such a double has integers beside it that are written
-// differently and hash the same (RFC 7493 section 2.2).
+// and 1e300 alike. Other integers near such a double are written differently and
+// hash the same (RFC 7493 section 2.2).
 func (d *Document) LossyInteger() (Node, bool) {
 	if len(d.nodes) == 0 || d.lossy == none {
 		return Node{}, false

@@ -11,9 +11,9 @@ import (
 type Code string
 
 const (
-	CodeSyntax        Code = "syntax"         // no JSON text (RFC 8259)
+	CodeSyntax        Code = "syntax"         // not a JSON text (RFC 8259)
 	CodeDuplicateName Code = "duplicate_name" // two members of one name, after unescaping (RFC 7493 section 2.3)
-	CodeInvalidUTF8   Code = "invalid_utf8"   // bytes that are no UTF-8 (RFC 8259 section 8.1)
+	CodeInvalidUTF8   Code = "invalid_utf8"   // bytes that are not UTF-8 (RFC 8259 section 8.1)
 	CodeLoneSurrogate Code = "lone_surrogate" // half a surrogate pair (RFC 7493 section 2.1)
 	CodeNumberRange   Code = "number_range"   // beyond a finite IEEE-754 double (RFC 8785 section 3.2.2.3)
 	CodeDepthLimit    Code = "depth_limit"    // nested deeper than the limit
@@ -27,7 +27,7 @@ type SyntaxError struct {
 	Offset  int    // byte offset, from 0
 	Line    int    // from 1; lines end with LF
 	Column  int    // in bytes, from 1
-	Pointer string // RFC 6901, of the innermost value that had begun; cut with "…" behind 256 bytes
+	Pointer string // RFC 6901, of the innermost value that had begun; cut with "…" after 256 bytes
 	Code    Code
 	Detail  string // what was expected and what was found
 	Hint    string // what probably happened; often empty
@@ -80,6 +80,8 @@ func found(src []byte, offset int) string {
 func hint(src []byte, e *SyntaxError) string {
 	const resaved = "; it was probably re-saved or pasted, ask for it as an attachment"
 	rest := src[e.Offset:]
+
+	// The start of the file first: it explains whatever else is wrong.
 	switch {
 	case e.Code == CodeSizeLimit: // whatever it holds
 		return ""
@@ -110,6 +112,7 @@ func (p *parser) openPointer(offset int) string {
 		open = append(open, at)
 	}
 
+	// From the outermost inwards. Between two values it is their container that is named.
 	var b []byte
 	for i := len(open) - 1; i >= 0 && len(b) <= maxPointer; i-- {
 		child := uint32(len(p.nodes))
@@ -121,6 +124,7 @@ func (p *parser) openPointer(offset int) string {
 		b = p.appendStep(b, open[i], child)
 	}
 
+	// The cut may go through a character, of which nothing is kept.
 	if len(b) > maxPointer {
 		b = append(bytes.ToValidUTF8(b[:maxPointer], nil), "…"...)
 	}
@@ -128,7 +132,7 @@ func (p *parser) openPointer(offset int) string {
 }
 
 // between reports whether offset lies between the values of an open container:
-// behind a whole one, and not where the next is to begin.
+// after a whole one, and not where the next is to begin.
 func (p *parser) between(container uint32, offset int) bool {
 	last := uint32(none)
 	for at := container + 1; at < uint32(len(p.nodes)); at = p.nodes[at].next {
@@ -153,7 +157,7 @@ func (p *parser) appendStep(b []byte, container, child uint32) []byte {
 	return fmt.Appendf(b, "/%d", index)
 }
 
-// A PointerError says why a text is no RFC 6901 pointer.
+// A PointerError says why a text is not an RFC 6901 pointer.
 type PointerError struct {
 	Pointer string
 	Offset  int // byte offset, from 0
@@ -164,7 +168,7 @@ func (e *PointerError) Error() string {
 	return fmt.Sprintf("json pointer %q, byte %d: %s", clip(e.Pointer), e.Offset, e.Detail)
 }
 
-// A DigestError says why a text is no digest.
+// A DigestError says why a text is not a digest.
 type DigestError struct{ Text string }
 
 func (e *DigestError) Error() string {

@@ -100,7 +100,7 @@ func (n Node) Len() int {
 }
 
 // Member returns the value of the named member, the zero Node when there is
-// none or n is no object.
+// none or n is not an object.
 func (n Node) Member(name string) Node {
 	if n.Kind() != KindObject {
 		return Node{}
@@ -159,9 +159,10 @@ func (n Node) Pointer() string {
 	if n.doc == nil {
 		return ""
 	}
+
+	// Nodes are in source order: n lies in the first child whose subtree ends after it.
 	var b []byte
 	at := n.doc.Root()
-
 	for at.at != n.at {
 		var child Node
 		switch at.Kind() {

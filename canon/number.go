@@ -14,6 +14,7 @@ func (p *parser) number(start int) (int, error) {
 		i++
 	}
 
+	// int = zero / ( digit1-9 *DIGIT )
 	integer := i
 	if i = digits(p.src, i); i == integer {
 		return i, p.expected("a digit", i)
@@ -22,6 +23,7 @@ func (p *parser) number(start int) (int, error) {
 		return i, p.expected("no digit after a leading zero", integer+1)
 	}
 
+	// frac = decimal-point 1*DIGIT
 	fraction := i
 	if i < len(p.src) && p.src[i] == '.' {
 		if i = digits(p.src, i+1); i == fraction+1 {
@@ -29,6 +31,7 @@ func (p *parser) number(start int) (int, error) {
 		}
 	}
 
+	// exp = e [ minus / plus ] 1*DIGIT
 	exponent := i
 	if i < len(p.src) && p.src[i]|0x20 == 'e' {
 		i++
@@ -41,6 +44,7 @@ func (p *parser) number(start int) (int, error) {
 		i = digits(p.src, i)
 	}
 
+	// Most numbers have no exponent and few digits: they need no double.
 	if exponent == i {
 		clean := plainDecimal(p.src[start:i], p.src[integer:fraction], p.src[fraction:i])
 		if clean || i-start <= 15 { // short enough to be judged exactly, in range, and no lossy integer
@@ -48,10 +52,10 @@ func (p *parser) number(start int) (int, error) {
 			return i, nil
 		}
 	}
+
 	if exponent < i && exponent-start > maxMantissa {
 		return i, p.fail(CodeNumberRange, start, fmt.Sprintf("expected at most %d bytes before an exponent, found %d", maxMantissa, exponent-start))
 	}
-
 	return i, p.double(start, i)
 }
 
@@ -81,11 +85,11 @@ func plainDecimal(text, integer, fraction []byte) bool {
 		return len(integer)+len(fraction) <= 15
 	}
 
+	// Five zeros after the point need no exponent, six do: 0.0000001 is 1e-7.
 	zeros := 0
-	for fraction[zeros] == '0' { // ends: the last digit is none
+	for fraction[zeros] == '0' { // ends: the last digit is not a zero
 		zeros++
 	}
-
 	return zeros <= 5 && len(fraction)-zeros <= 15
 }
 
@@ -96,10 +100,13 @@ func (p *parser) double(start, end int) error {
 	if err != nil { // the grammar holds, so it can only be the range
 		return p.fail(CodeNumberRange, start, "expected a number within ±1.7976931348623157e308, found "+clip(string(text)))
 	}
+
+	// RFC 7493 section 2.2: a double tells integers from their neighbours up to 2^53−1.
 	const maxSafe = 1<<53 - 1
 	if p.lossy == none && math.Abs(f) > maxSafe && f == math.Trunc(f) {
 		p.lossy = uint32(len(p.nodes))
 	}
+
 	p.scratch = AppendFloat(p.scratch[:0], f)
 	p.add(KindNumber, start, end, none, bytes.Equal(p.scratch, text))
 	return nil
@@ -121,9 +128,11 @@ func AppendFloat(dst []byte, f float64) []byte {
 	if f == 0 {
 		return append(dst, '0')
 	}
+
 	if abs := math.Abs(f); 1e-6 <= abs && abs < 1e21 {
 		return strconv.AppendFloat(dst, f, 'f', -1, 64)
 	}
+
 	begin := len(dst)
 	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
 	// strconv pads a one-digit exponent with a zero, ECMAScript does not.

@@ -27,10 +27,11 @@ func (d *Document) rank(at uint32) (twice uint32) {
 
 	d.sort(names, 0)
 	d.names = names
+
+	// Equal names (RFC 7493 section 2.3) now stand side by side, as in the source.
 	d.nodes[at].aux = uint32(len(d.order))
 	d.order = append(d.order, uint32(len(names)))
 	twice = none
-
 	for i, n := range names {
 		d.order = append(d.order, n.name)
 		if i > 0 && n.name < twice && n.prefix == names[i-1].prefix &&
@@ -42,9 +43,9 @@ func (d *Document) rank(at uint32) (twice uint32) {
 	return twice
 }
 
-// sort sorts names that agree in their first bytes, so many as from, and whose
-// prefixes are those of what follows. Few are sorted by insertion, as
-// slices.SortFunc would, but without two calls for each comparison.
+// sort sorts names that agree in their first from bytes, and whose prefixes are
+// those of what follows. A few are sorted by insertion, as slices.SortFunc would,
+// but without two calls for each comparison.
 func (d *Document) sort(names []rankedName, from int) {
 	if len(names) > 16 {
 		d.sortMany(names, from)
@@ -71,6 +72,7 @@ func (d *Document) sortMany(names []rankedName, from int) {
 		return
 	}
 
+	// What a run has in common is skipped, so that its prefixes tell again.
 	for begin, end := 0, 0; begin < len(names); begin = end {
 		for end = begin + 1; end < len(names) && names[end].prefix == names[begin].prefix; end++ {
 		}
@@ -84,8 +86,8 @@ func (d *Document) sortMany(names []rankedName, from int) {
 	}
 }
 
-// common returns how many bytes the names begin with alike, from of which are
-// known to be.
+// common returns how many bytes at the beginning all names share; the first from
+// are known to be shared.
 func (d *Document) common(names []rankedName, from int) int {
 	first := d.text(names[0].name)
 	n := len(first)
@@ -126,7 +128,7 @@ func (d *Document) compareTails(a, b rankedName, from int) int {
 }
 
 // compareNames orders member names by their UTF-16 code units (RFC 8785 section
-// 3.2.3), reading UTF-8. A name sorts behind its own prefixes.
+// 3.2.3), reading UTF-8. A name sorts after its own prefixes.
 func compareNames(a, b []byte) int {
 	if i := alike(a, b); i < min(len(a), len(b)) {
 		return cmp.Compare(utf16Rank(a[i]), utf16Rank(b[i]))
@@ -156,7 +158,7 @@ func utf16Rank(c byte) byte {
 func prefix(name []byte) uint64 {
 	var w uint64
 	switch {
-	case cap(name) >= 8: // what lies behind a short name is loaded and masked
+	case cap(name) >= 8: // what lies after a short name is loaded and masked
 		w = binary.BigEndian.Uint64(name[:8])
 		if len(name) < 8 {
 			w &^= math.MaxUint64 >> (8 * len(name))
@@ -167,12 +169,13 @@ func prefix(name []byte) uint64 {
 		}
 	}
 
+	// ASCII has one order in UTF-8 and UTF-16.
 	if w&highs == 0 {
 		return w
 	}
+
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], w)
-
 	for i, c := range b {
 		b[i] = utf16Rank(c)
 	}

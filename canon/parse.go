@@ -21,6 +21,8 @@ func (p *parser) document() error {
 	if len(p.src) > p.limits.Bytes {
 		return p.fail(CodeSizeLimit, 0, fmt.Sprintf("expected at most %d bytes, found more", p.limits.Bytes))
 	}
+
+	// RFC 8259 section 2, JSON-text: ws value ws.
 	i := p.space(0)
 	if i == len(p.src) {
 		return p.fail(CodeEmptyInput, i, "expected a JSON value, found nothing")
@@ -33,10 +35,10 @@ func (p *parser) document() error {
 		}
 		i, err = p.next(i)
 	}
-
 	if err != nil {
 		return err
 	}
+
 	if i = p.space(i); i < len(p.src) {
 		return p.fail(CodeTrailingData, i, "expected the end of the input after the value, found "+found(p.src, i))
 	}
@@ -44,7 +46,7 @@ func (p *parser) document() error {
 	return nil
 }
 
-// value reads a scalar, or the opening bracket of a container.
+// value reads a scalar (RFC 8259 section 3), or the opening bracket of a container.
 func (p *parser) value(i int) (int, error) {
 	if i == len(p.src) {
 		return i, p.expected("a value", i)
@@ -71,8 +73,7 @@ func (p *parser) value(i int) (int, error) {
 }
 
 // next reads what may follow at i in the innermost open container: its end, or
-// a separator and one more value. Behind an opening bracket the separator is
-// left out.
+// a separator and one more value. No separator follows an opening bracket.
 func (p *parser) next(i int) (int, error) {
 	i = p.space(i)
 	container := &p.nodes[p.open]
@@ -81,10 +82,12 @@ func (p *parser) next(i int) (int, error) {
 	if container.kind == KindObject {
 		last = '}'
 	}
+
 	if i == len(p.src) {
 		return i, p.expectedNext(last, first, i)
 	}
 
+	// RFC 8259 sections 4 and 5: a comma between two values, none before the bracket.
 	switch c := p.src[i]; {
 	case c == last:
 		return p.end(i)
@@ -95,6 +98,7 @@ func (p *parser) next(i int) (int, error) {
 		return i, p.expectedNext(last, first, i)
 	}
 
+	// RFC 8259 section 4, member: string name-separator value.
 	if container.kind == KindObject {
 		var err error
 		if i, err = p.name(i); err != nil {
@@ -121,10 +125,13 @@ func (p *parser) begin(kind Kind, i int) (int, error) {
 		return i, p.fail(CodeDepthLimit, i, fmt.Sprintf("expected at most %d nested levels, found more", p.limits.Depth))
 	}
 	p.depth = max(p.depth, p.level)
+
+	// clean is about the innermost container: what it says of this one is kept in it.
 	parent := p.open
 	if parent != none && !p.clean {
 		p.nodes[parent].flags &^= flagClean
 	}
+
 	p.open, p.clean = uint32(len(p.nodes)), true
 	n := p.push()
 	n.start, n.next, n.aux = uint32(i), parent, none
@@ -136,6 +143,8 @@ func (p *parser) end(i int) (int, error) {
 	at := p.open
 	n := &p.nodes[at]
 	parent := n.next
+
+	// Members in strictly ascending order have no name twice (RFC 7493 section 2.3).
 	if n.kind == KindObject && n.flags&flagSorted == 0 {
 		if twice := p.rank(at); twice != none {
 			return i, p.duplicate(at, twice)
@@ -150,6 +159,8 @@ func (p *parser) end(i int) (int, error) {
 	}
 	n.end = uint32(i + 1)
 	n.next = uint32(len(p.nodes))
+
+	// The parent stays clean when this value is, and all before it.
 	p.open = parent
 	p.level--
 	if parent != none {
@@ -160,12 +171,12 @@ func (p *parser) end(i int) (int, error) {
 }
 
 func (p *parser) duplicate(object, name uint32) error {
-	p.nodes[object].aux = name // the error names this member: forget all behind it
+	p.nodes[object].aux = name // the error names this member: forget all after it
 	p.nodes = p.nodes[:name+1]
 	return p.fail(CodeDuplicateName, int(p.nodes[name].start), fmt.Sprintf("duplicate member name %q", clip(string(p.text(name)))))
 }
 
-// name reads a member's name and the colon behind it.
+// name reads a member's name and the colon after it.
 func (p *parser) name(i int) (int, error) {
 	if i == len(p.src) || p.src[i] != '"' {
 		return i, p.expected("a member name in double quotes", i)
@@ -176,17 +187,17 @@ func (p *parser) name(i int) (int, error) {
 		return i, err
 	}
 
+	// RFC 8785 section 3.2.3: members that come in order need no sorting.
 	object := &p.nodes[p.open]
 	if previous := object.aux; previous != none && object.flags&flagSorted != 0 &&
 		compareNames(p.text(previous), p.text(at)) >= 0 {
 		object.flags &^= flagSorted
 	}
-
 	object.aux = at
+
 	if i = p.space(i); i == len(p.src) || p.src[i] != ':' {
 		return i, p.expected(`":" after the member name`, i)
 	}
-
 	return p.space(i + 1), nil
 }
 
@@ -233,6 +244,7 @@ func (p *parser) space(i int) int {
 func (p *parser) skip(begin int) int {
 	i := begin
 	for ; i < len(p.src); i++ {
+		// Indentation is mostly spaces.
 		for i+8 <= len(p.src) {
 			w := binary.LittleEndian.Uint64(p.src[i:i+8]) ^ ones*' '
 			i += bits.TrailingZeros64(w) / 8
@@ -248,6 +260,7 @@ func (p *parser) skip(begin int) int {
 		}
 	}
 
+	// RFC 8785 section 3.2.1: the canonical form has no white space.
 	if i > begin {
 		p.clean = false
 	}

@@ -17,6 +17,7 @@ func ParsePointer(s string) (Pointer, error) {
 		return Pointer{}, &PointerError{s, 0, `expected "/" at the start, or nothing at all`}
 	}
 
+	// RFC 6901 section 3, escaped: a tilde stands only before 0 or 1.
 	for i := range len(s) {
 		if s[i] == '~' && (i+1 == len(s) || s[i+1] != '0' && s[i+1] != '1') {
 			return Pointer{}, &PointerError{s, i, `expected ~0 (for "~") or ~1 (for "/")`}
@@ -76,7 +77,8 @@ func arrayIndex(token string) (uint64, bool) {
 	return n, true
 }
 
-// Find returns the value that p names. It reports false when there is none.
+// Find returns the value that p names (RFC 6901 section 4). It reports false when
+// there is none.
 func (d *Document) Find(p Pointer) (Node, bool) {
 	n := d.Root()
 	for _, token := range p.tokens {

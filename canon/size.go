@@ -23,7 +23,7 @@ func (p *parser) reserve(i int) {
 }
 
 // mostNodes returns how many nodes a text has at most: the one that it begins with, and
-// one behind each comma, colon and opening bracket outside strings.
+// one after each comma, colon and opening bracket outside strings.
 func mostNodes(src []byte) int {
 	n := 1
 	for i := 0; i < len(src); i++ {
@@ -45,6 +45,8 @@ func behindString(src []byte, i int) int {
 		if end < 0 {
 			return len(src)
 		}
+
+		// An even number of backslashes escape one another, and not the quote.
 		escapes := 0
 		for at := i + end - 1; at >= i && src[at] == '\\'; at-- {
 			escapes++

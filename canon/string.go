@@ -59,6 +59,7 @@ func (p *parser) escaped(start, i int) (int, error) {
 				return i, err
 			}
 			p.unescaped = utf8.AppendRune(p.unescaped, r)
+			// RFC 8785 section 3.2.2.2: each character has one way to be written.
 			clean = clean && minimal(r, p.src[i:i+size])
 			i += size
 		default:
@@ -94,7 +95,8 @@ func (p *parser) character(i int) (size int, err error) {
 	return size, nil
 }
 
-// escape reads the escape sequence at i, a surrogate pair as one.
+// escape reads the escape sequence at i (RFC 8259 section 7), a surrogate pair as
+// one.
 func (p *parser) escape(i int) (r rune, size int, err error) {
 	if i+1 < len(p.src) {
 		switch c := p.src[i+1]; c {
@@ -125,6 +127,8 @@ func (p *parser) unicodeEscape(i int) (rune, int, error) {
 	if !utf16.IsSurrogate(first) {
 		return first, 6, nil
 	}
+
+	// RFC 8259 section 7: beyond U+FFFF a character is a pair of sequences.
 	if i+7 < len(p.src) && p.src[i+6] == '\\' && p.src[i+7] == 'u' {
 		if second, ok := hex4(p.src, i+8); ok {
 			if r := utf16.DecodeRune(first, second); r != utf8.RuneError {
@@ -140,8 +144,9 @@ func hex4(src []byte, i int) (rune, bool) {
 	if i+4 > len(src) {
 		return 0, false
 	}
-	var r rune
 
+	// RFC 8259 section 7: the letters A to F in either case.
+	var r rune
 	for _, c := range src[i : i+4] {
 		if 'A' <= c && c <= 'F' {
 			c |= 0x20
@@ -161,7 +166,7 @@ const (
 	highs = 0x8080808080808080
 )
 
-// plain returns the first place from i on that is no plain character of a
+// plain returns the first place from i on that is not a plain character of a
 // string: a quote, a backslash, a control character or a byte outside ASCII. It
 // looks at eight bytes at a time.
 func plain(src []byte, i int) int {
@@ -176,9 +181,9 @@ func plain(src []byte, i int) int {
 	return i
 }
 
-// hits sets the high bit of each of eight bytes that is no plain character. A
+// hits sets the high bit of each of eight bytes that is not a plain character. A
 // byte outside ASCII has it; a difference below sets it for one of the others, and
-// perhaps for a byte outside ASCII, which is a hit anyhow. A borrow can only spoil
+// perhaps for a byte outside ASCII, which is a hit anyway. A borrow can only spoil
 // bytes above the lowest hit, and the lowest is the one that counts.
 func hits(eight []byte) uint64 {
 	w := binary.LittleEndian.Uint64(eight)
@@ -220,6 +225,7 @@ func appendEscape(dst []byte, c byte) []byte {
 		return append(dst, `\r`...)
 	}
 
+	// RFC 8785 section 3.2.2.2: the digits in lower case.
 	const digits = "0123456789abcdef"
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
