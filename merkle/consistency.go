@@ -9,9 +9,10 @@ func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
 	if size == 0 || size > uint64(len(leaves)) {
 		return nil, ErrSizes
 	}
+
+	// RFC 9162 section 2.1.4.1, SUBPROOF(m, D_n, b): m is size, b is whole.
 	var down []Hash
 	whole := true // the earlier tree is a whole subtree, whose root the checker has
-
 	for size < uint64(len(leaves)) {
 		k := split(uint64(len(leaves)))
 		if size <= k {
@@ -24,6 +25,7 @@ func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
 		}
 	}
 
+	// SUBPROOF(m, D_m, b) is MTH(D_m), or nothing when b holds.
 	if !whole {
 		down = append(down, Root(leaves))
 	}
@@ -63,11 +65,13 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 		return &LengthError{len(proof), inner + border}
 	}
 
+	// RFC 9162 section 2.1.4.2, step 6: fr takes the hashes on the left only.
 	index := (size1 - 1) >> shift
 	if earlier := climbLeft(start, index, rest[:inner], rest[inner:]); earlier != root1 {
 		return &RootError{size1, earlier, root1}
 	}
 
+	// sr takes all of them.
 	later := climb(start, index, rest[:inner])
 	for _, sibling := range rest[inner:] {
 		later = NodeHash(sibling, later)

@@ -14,7 +14,7 @@ var (
 	ErrSizes = errors.New("merkle: consistency is from a tree that is not empty to one that is not smaller")
 )
 
-// A LengthError says that a proof has not the one length that its index and
+// A LengthError says that a proof does not have the one length that its index and
 // sizes demand. Nothing was hashed.
 type LengthError struct{ Found, Want int }
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// A Hash is a node of a tree. It is no digest of a receipt, and another type on
-// purpose. Its text is the padded standard base64 of its 32 bytes, as in C2SP
-// checkpoints and proofs.
+// A Hash is a node of a tree. It is not the digest of a receipt, and is another
+// type on purpose. Its text is the padded standard base64 of its 32 bytes, as in
+// C2SP checkpoints and proofs.
 type Hash [sha256.Size]byte
 
 // String returns the base64 text, 44 characters.

@@ -9,8 +9,10 @@ func ProveInclusion(leaves []Hash, index uint64) ([]Hash, error) {
 	if index >= uint64(len(leaves)) {
 		return nil, ErrIndex
 	}
-	var down []Hash // siblings from the root's child to the leaf's
 
+	// RFC 9162 section 2.1.3.1, PATH(m, D_n): the path in the half with the leaf, then
+	// the root of the other half.
+	var down []Hash // siblings from the root's child to the leaf's
 	for len(leaves) > 1 {
 		k := split(uint64(len(leaves)))
 		if index < k {
@@ -33,11 +35,15 @@ func CheckInclusion(leaf Hash, index, size uint64, proof []Hash, root Hash) erro
 	if index >= size {
 		return ErrIndex
 	}
+
+	// RFC 9162 section 2.1.3.2, steps 4 and 5 refuse a path of another length: here
+	// that is known before anything is hashed.
 	inner, border := pathLength(index, size)
 	if len(proof) != inner+border {
 		return &LengthError{len(proof), inner + border}
 	}
 
+	// Step 4: along the border fn is sn, so each p is to the left.
 	computed := climb(leaf, index, proof[:inner])
 	for _, sibling := range proof[inner:] {
 		computed = NodeHash(sibling, computed)
