@@ -51,6 +51,7 @@ func ParseCheckpoint(text string) (*Checkpoint, error) {
 		return nil, &CheckpointError{len(lines), "expected an origin, a size and a root, each on a line"}
 	}
 
+	// C2SP tlog-checkpoint: no line is empty; C2SP signed-note: no control characters.
 	for i, line := range lines {
 		if line == "" {
 			return nil, &CheckpointError{i + 1, "the line is empty"}
@@ -69,6 +70,8 @@ func ParseCheckpoint(text string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, &CheckpointError{3, fmt.Sprintf("expected the base64 of 32 bytes, found %.60q", lines[2])}
 	}
+
+	// RFC 9162 section 2.1.1: the hash of an empty list is that of an empty string.
 	if size == 0 && root != merkle.EmptyRoot() {
 		return nil, &CheckpointError{3, "a tree of size 0 has another root"}
 	}

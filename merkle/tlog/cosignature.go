@@ -90,8 +90,8 @@ func (w *Witness) CosignedAt(n *note.Note) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// A Cosigner makes cosignatures: the time is its, the signature may come from a
-// KMS.
+// A Cosigner makes cosignatures: the time is its own, the signature may come from
+// a KMS.
 type Cosigner struct {
 	*Witness
 	// SignMessage returns the Ed25519 signature of message.
@@ -100,7 +100,8 @@ type Cosigner struct {
 
 // Cosign adds a cosignature of the given time to a signed checkpoint. The caller
 // has to have made sure that the checkpoint is the log's and that its tree
-// extends the last one cosigned for its origin: a witness that does not is none.
+// extends the last one cosigned for its origin: a witness that does not is not a
+// witness.
 func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte, error) {
 	text, _, found := strings.Cut(string(msg), "\n\n")
 	if !found || at.Unix() < 0 {
@@ -110,6 +111,7 @@ func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte
 		return nil, err
 	}
 
+	// C2SP tlog-cosignature: the time is part of what is signed.
 	seconds := uint64(at.Unix())
 	signature, err := c.SignMessage(ctx, cosigned([]byte(text+"\n"), seconds))
 	if err != nil {
@@ -120,6 +122,8 @@ func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte
 	if !c.Verify([]byte(text+"\n"), payload) { // another key's, or damaged
 		return nil, errors.New("merkle: cosign: the signer's result is not a signature of the witness's key")
 	}
+
+	// C2SP signed-note: the key id, four bytes, comes before the signature.
 	line := base64.StdEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, c.hash), payload...))
 	return fmt.Appendf(append([]byte(nil), msg...), "— %s %s\n", c.name, line), nil
 }

@@ -16,8 +16,8 @@ import (
 //	<base64 hash>           in the order of RFC 9162 section 2.1.4.1
 //
 // each line ended by LF. There is no C2SP format for it. The sizes and roots are
-// what the proof claims to be about; who relies on it takes them from checkpoints
-// that a log signed.
+// what the proof claims to be about; whoever relies on it takes them from
+// checkpoints that a log signed.
 type Extension struct {
 	Size1, Size2 uint64
 	Root1, Root2 merkle.Hash
@@ -26,11 +26,11 @@ type Extension struct {
 
 const extensionHeader = "receiptkit/consistency-proof@v1"
 
-// ErrExtension says that a text is no proof of consistency.
+// ErrExtension says that a text is not a proof of consistency.
 var ErrExtension = errors.New("merkle: malformed consistency proof")
 
 // ProveExtension returns the proof that the tree over leaf hashes extends the
-// tree over the first size of them. The error is [ErrSizes].
+// tree over the first size of them. The error is [merkle.ErrSizes].
 func ProveExtension(leaves []merkle.Hash, size uint64) (*Extension, error) {
 	hashes, err := merkle.ProveConsistency(leaves, size)
 	if err != nil {
@@ -39,8 +39,8 @@ func ProveExtension(leaves []merkle.Hash, size uint64) (*Extension, error) {
 	return &Extension{size, uint64(len(leaves)), merkle.Root(leaves[:size]), merkle.Root(leaves), hashes}, nil
 }
 
-// Check checks the proof against its own sizes and roots, as [CheckConsistency]
-// does.
+// Check checks the proof against its own sizes and roots, as
+// [merkle.CheckConsistency] does.
 func (x *Extension) Check() error {
 	return merkle.CheckConsistency(x.Size1, x.Size2, x.Root1, x.Root2, x.Hashes)
 }
@@ -60,29 +60,30 @@ func ParseExtension(text []byte) (*Extension, error) {
 	malformed := func(line int, what string) (*Extension, error) {
 		return nil, fmt.Errorf("%w, line %d: expected %s", ErrExtension, line, what)
 	}
+
 	body, ended := strings.CutSuffix(string(text), "\n")
 	lines := strings.Split(body, "\n")
 	if lines[0] != extensionHeader {
 		return malformed(1, extensionHeader)
 	}
-
 	if !ended || len(lines) < 3 {
 		return malformed(len(lines)+1, "from and to, each with a size and a root, and hashes, each on a line that ends")
 	}
+
+	// Sizes and roots are claims: what they are worth depends on the checkpoints.
 	x := new(Extension)
 	var ok bool
 	if x.Size1, x.Root1, ok = parseHead(lines[1], "from "); !ok {
 		return malformed(2, "from, a size and a root")
 	}
-
 	if x.Size2, x.Root2, ok = parseHead(lines[2], "to "); !ok {
 		return malformed(3, "to, a size and a root")
 	}
+
 	const most = 65 // no proof between trees that 64 bits can count is longer
 	if len(lines)-3 > most {
 		return malformed(3+most+1, "at most 65 hashes")
 	}
-
 	for i, line := range lines[3:] {
 		h, err := merkle.ParseHash(line)
 		if err != nil {
@@ -94,7 +95,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 	return x, nil
 }
 
-// parseHead reads the size and the root behind a word.
+// parseHead reads the size and the root after a word.
 func parseHead(line, word string) (size uint64, root merkle.Hash, ok bool) {
 	rest, found := strings.CutPrefix(line, word)
 	digits, text, both := strings.Cut(rest, " ")

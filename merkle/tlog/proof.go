@@ -27,7 +27,7 @@ type Proof struct {
 
 const proofHeader = "c2sp.org/tlog-proof@v1"
 
-// ErrProof says that a text is no tlog-proof.
+// ErrProof says that a text is not a tlog-proof.
 var ErrProof = errors.New("merkle: malformed tlog-proof")
 
 // Format returns the file. ParseProof reads it back.
@@ -49,15 +49,17 @@ func ParseProof(text []byte) (*Proof, error) {
 	malformed := func(line int, what string) (*Proof, error) {
 		return nil, fmt.Errorf("%w, line %d: expected %s", ErrProof, line, what)
 	}
+
+	// C2SP tlog-proof: the first empty line ends the proof, a checkpoint follows.
 	head, checkpoint, found := strings.Cut(string(text), "\n\n")
 	lines := strings.Split(head, "\n")
 	if lines[0] != proofHeader {
 		return malformed(1, proofHeader)
 	}
-
 	if !found {
 		return malformed(len(lines)+1, "an empty line and a signed checkpoint")
 	}
+
 	p := &Proof{Checkpoint: []byte(checkpoint)}
 	next := 1
 	if next < len(lines) && strings.HasPrefix(lines[next], "extra ") {
@@ -69,6 +71,7 @@ func ParseProof(text []byte) (*Proof, error) {
 		next++
 	}
 
+	// The index has one spelling, without leading zeros.
 	if next == len(lines) {
 		return malformed(next+1, "index and a number")
 	}
@@ -77,14 +80,13 @@ func ParseProof(text []byte) (*Proof, error) {
 	if !ok || err != nil || strconv.FormatUint(index, 10) != digits {
 		return malformed(next+1, "index and a number")
 	}
-
 	p.Index = index
 	next++
+
 	const most = 64 // no path of a tree that 64 bits can count is longer
 	if len(lines)-next > most {
 		return malformed(next+most+1, "at most 64 hashes")
 	}
-
 	for ; next < len(lines); next++ {
 		h, err := merkle.ParseHash(lines[next])
 		if err != nil {

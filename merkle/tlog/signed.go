@@ -66,7 +66,7 @@ func readNote(msg []byte) (*note.Note, error) {
 	return unverified.Note, nil
 }
 
-// noteFault says what a text that is no signed note lacks: package note does not.
+// noteFault says what a text lacks that is not a signed note: package note does not.
 func noteFault(msg []byte) string {
 	control := func(r rune) bool { return r < ' ' && r != '\n' }
 	switch {
@@ -83,13 +83,14 @@ func noteFault(msg []byte) string {
 }
 
 // add judges one signature line. The key id is short, so that several keys may
-// have it: the line is false when it is none's.
+// have it: the line is false when it is of none of them.
 func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []*Witness) error {
 	payload, ok := strictBase64(line.Base64)
 	if !ok {
 		return fmt.Errorf("merkle: checkpoint: the signature of %.80q is not strict base64", line.Name)
 	}
 
+	// C2SP tlog-checkpoint: a log signs under its origin. Other logs may sign the text too.
 	signature := payload[4:] // note.Open made sure that there is more than the key id
 	known, valid := false, false
 	for _, l := range logs {
@@ -105,6 +106,7 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 		}
 	}
 
+	// C2SP tlog-cosignature: a witness signs under a name of its own, with the time.
 	for _, w := range witnesses {
 		if w.name != line.Name || w.hash != line.Hash {
 			continue
@@ -116,6 +118,7 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 		}
 	}
 
+	// A line of an unknown key decides nothing, a false one of a known key refutes.
 	switch {
 	case !known:
 		s.Unknown = append(s.Unknown, fmt.Sprintf("%s+%08x", line.Name, line.Hash))
