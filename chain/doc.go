@@ -16,6 +16,7 @@
 //
 // A stream is the sequence of receipts of one issuer, tenant and workspace.
 // Each receipt names its predecessor's hash in /chain/previous_receipt_hash, the
-// first one states null. The head of a stream is its last receipt's hash: who
-// knows the head can tell whether anything before it was changed or removed.
+// first one states null. The head of a stream is its last receipt's hash:
+// whoever knows the head can tell whether anything before it was changed or
+// removed.
 package chain

@@ -21,6 +21,8 @@ import (
 func Join(segments []Segment) []Segment {
 	pending := slices.DeleteFunc(slices.Clone(segments), func(s Segment) bool { return s.Count == 0 })
 	slices.SortFunc(pending, compareSegments)
+
+	// Where several name one head there is a fork, and none of them is the follower.
 	follower := map[place]int{} // the one segment that names a head; -1 when several do
 	for i, s := range pending {
 		if s.First {
@@ -39,6 +41,7 @@ func Join(segments []Segment) []Segment {
 		owners[place{s.Stream, s.Head}]++
 	}
 
+	// A head that two segments end in does not say which of them is followed.
 	next := func(s Segment) (int, bool) {
 		at := place{s.Stream, s.Head}
 		i, named := follower[at]
@@ -52,6 +55,7 @@ func Join(segments []Segment) []Segment {
 		}
 	}
 
+	// Whole runs begin where nothing leads.
 	var joined []Segment
 	done := make([]bool, len(pending))
 	for i := range pending {
@@ -71,6 +75,7 @@ func Join(segments []Segment) []Segment {
 			joined = append(joined, s)
 		}
 	}
+
 	slices.SortFunc(joined, compareSegments)
 	return joined
 }

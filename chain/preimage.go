@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// ErrNotObject says that a document is no JSON object, so it has no preimage.
+// ErrNotObject says that a document is not a JSON object, so it has no preimage.
 var ErrNotObject = errors.New("chain: a receipt is a JSON object")
 
 // AppendPreimage appends the hashed bytes of a receipt to dst. It needs nothing
@@ -55,7 +55,7 @@ func ReferencePreimage(src []byte) ([]byte, error) {
 	delete(members, "signatures")
 	if inner, ok := members["chain"]; ok {
 		var chain map[string]json.RawMessage
-		// A chain that is no object has no receipt_hash to remove.
+		// A chain that is not an object has no receipt_hash to remove.
 		if json.Unmarshal(inner, &chain) == nil && chain != nil {
 			delete(chain, "receipt_hash")
 			if members["chain"], err = json.Marshal(chain); err != nil {
@@ -93,8 +93,8 @@ func referenceMembers(src []byte) (members map[string]json.RawMessage, err error
 	return members, nil
 }
 
-// referenceForm writes members in canonical form. Once more, for encoding/json
-// orders names and escapes text otherwise.
+// referenceForm writes members in canonical form: once more, since encoding/json
+// orders names and escapes text in other ways.
 func referenceForm(members map[string]json.RawMessage) ([]byte, error) {
 	text, err := json.Marshal(members)
 	if err != nil {

@@ -57,6 +57,7 @@ func (a Segment) Merge(b Segment) Segment {
 	case b.Count == 0:
 		return a
 	}
+
 	m := a
 	if !a.Joins(b) {
 		m.Failures = m.Failures.with(Failure{a.Count, b.First, b.Previous, a.Head})
@@ -67,7 +68,8 @@ func (a Segment) Merge(b Segment) Segment {
 	return m
 }
 
-// with returns f and one more. It never writes behind a list that others share.
+// with returns f and one more. It never writes past the end of a list that others
+// share.
 func (f Failures) with(more Failure) Failures {
 	return f.and(Failures{1, []Failure{more}}, 0)
 }
@@ -78,6 +80,7 @@ func (f Failures) and(g Failures, offset uint64) Failures {
 		return f
 	}
 	room := min(MaxFailures-len(f.Places), len(g.Places))
+	// Without spare room, so that appending copies what others may share.
 	places := f.Places[:len(f.Places):len(f.Places)]
 	for _, p := range g.Places[:room] {
 		p.Index += offset
