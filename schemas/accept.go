@@ -68,20 +68,23 @@ func (c *acceptorCompiler) compile(s *jsonschema.Schema) *acceptor {
 
 	c.open[s] = true
 	defer delete(c.open, s)
+
+	// In draft 2020-12 the keywords beside a $ref hold too.
 	if s.Ref != nil {
 		c.unknown = asserts(s, "Ref")
 		return c.compile(s.Ref)
 	}
 
+	// Every keyword that is named here is compiled below; with any other, nothing is.
 	a := &acceptor{kinds: allKinds, minimum: math.Inf(-1)}
 	defer func() { c.done[s] = a }()
 	c.unknown = asserts(s, "Types", "Enum", "Const", "Pattern", "Format", "MinLength", "Minimum",
 		"Properties", "Required", "AdditionalProperties", "Items2020", "AnyOf")
+
 	c.values(a, s)
 	c.texts(a, s)
 	c.object(a, s)
 	a.items = c.compile(s.Items2020)
-
 	for _, branch := range s.AnyOf {
 		a.any = append(a.any, c.compile(branch))
 	}
@@ -111,12 +114,14 @@ func (c *acceptorCompiler) values(a *acceptor, s *jsonschema.Schema) {
 		c.unknown = c.unknown || a.integer && slices.Contains(s.Types.ToStrings(), "number")
 	}
 
+	// Numbers are compared as doubles (RFC 8785 section 3.2.2.3): the bound must be one.
 	if s.Minimum != nil {
 		least, exact := s.Minimum.Float64()
 		a.minimum = least
 		c.unknown = c.unknown || !exact
 	}
 
+	// Of the values of an enum and of const, only text is known.
 	var words []any
 	if s.Enum != nil {
 		words = s.Enum.Values
@@ -125,7 +130,6 @@ func (c *acceptorCompiler) values(a *acceptor, s *jsonschema.Schema) {
 		c.unknown = c.unknown || s.Enum != nil
 		words = []any{*s.Const}
 	}
-
 	if s.Enum != nil || s.Const != nil {
 		a.words = []string{} // none of none
 		a.kinds &= 1 << canon.KindString
@@ -191,6 +195,7 @@ func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
 		c.unknown = true
 	}
 
+	// What is required is looked for, whether properties describes it or not.
 	for name := range s.Properties {
 		a.names = append(a.names, name)
 	}
@@ -201,6 +206,7 @@ func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
 		}
 	}
 
+	// In order, as find expects them, and with one bit of required for each.
 	slices.Sort(a.names)
 	if c.unknown = c.unknown || len(a.names) > bits.UintSize; c.unknown {
 		return
@@ -219,6 +225,7 @@ func (a *acceptor) accepts(n canon.Node) bool {
 	if a == nil { // no schema: anything
 		return true
 	}
+
 	kind := n.Kind()
 	if a.kinds&(1<<kind) == 0 {
 		return false
@@ -238,6 +245,7 @@ func (a *acceptor) accepts(n canon.Node) bool {
 		return a.acceptsArray(n)
 	}
 
+	// Of null, true and false nothing but the kind is asked.
 	return true
 }
 
@@ -292,9 +300,10 @@ func (a *acceptor) acceptsObject(n canon.Node) bool {
 	if a.names == nil {
 		return !a.closed || n.Len() == 0
 	}
+
+	// Names are looked for after the one found last: most come in order.
 	var seen uint64
 	i := -1
-
 	for name, value := range n.Members() {
 		i = a.find(name.Text(), i+1)
 		if i < 0 {
@@ -337,6 +346,7 @@ func isUsualTime(text []byte) bool {
 		return false
 	}
 
+	// RFC 3339 section 5.6: full-date "T" partial-time, in upper case.
 	for i := range form {
 		digit := text[i] >= '0' && text[i] <= '9'
 		if form[i] == '0' && !digit || form[i] != '0' && text[i] != form[i] {
@@ -344,11 +354,14 @@ func isUsualTime(text []byte) bool {
 		}
 	}
 
+	// RFC 3339 section 5.7: the day fits the month. A leap second is not accepted here.
 	two := func(i int) int { return int(text[i]-'0')*10 + int(text[i+1]-'0') }
 	year, month, day := two(0)*100+two(2), two(5), two(8)
 	if month < 1 || month > 12 || day < 1 || day > daysOf(year, month) || two(11) > 23 || two(14) > 59 || two(17) > 59 {
 		return false
 	}
+
+	// time-secfrac = "." 1*DIGIT
 	fraction := text[len(form) : len(text)-1]
 	return len(fraction) == 0 || len(fraction) > 1 && fraction[0] == '.' && isCount(fraction[1:])
 }

@@ -64,6 +64,7 @@ func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 		}
 	}
 
+	// What was cut off is checked element by element, and may be cut again.
 	for _, rest := range b.cuts {
 		for i, e := range rest.array.Elements() {
 			if c.result.Total >= maxTotal {

@@ -6,8 +6,8 @@
 // The schema of receipts is written from the format's field tables. It accepts
 // and refuses exactly the documents that the format's own schema does, with two
 // clarifications that the dialect leaves to the validator: format is asserted,
-// so that "yesterday" is no date-time, and $ in a pattern means the end of the
-// text, so that a digest followed by a line feed is no digest.
+// so that "yesterday" is not a date-time, and $ in a pattern means the end of the
+// text, so that a digest followed by a line feed is not a digest.
 //
 // Numbers are compared as the IEEE-754 doubles that RFC 8785 makes of them, so
 // that a document and its canonical form always get the same answer: 1.0 is an

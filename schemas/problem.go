@@ -37,6 +37,7 @@ func problems(at string, e *jsonschema.ValidationError) iter.Seq[Problem] {
 }
 
 func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bool {
+	// These name several members at once, of which each is a problem.
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
@@ -57,17 +58,18 @@ func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bo
 	if len(e.Causes) == 0 || whole(e.ErrorKind) {
 		return yield(Problem{pointer(at, e.InstanceLocation), keyword(e.ErrorKind), detail(e)})
 	}
+
+	// Any other error with causes only leads to them.
 	for _, cause := range e.Causes {
 		if !walk(at, cause, yield) {
 			return false
 		}
 	}
-
 	return true
 }
 
 // whole reports whether an error is one problem although it has causes: what
-// each alternative or each element lacks is none by itself.
+// each alternative or each element lacks is not a problem by itself.
 func whole(k jsonschema.ErrorKind) bool {
 	switch k.(type) {
 	case *kind.AnyOf, *kind.OneOf, *kind.Contains:

@@ -12,8 +12,8 @@ import (
 //
 // The library returns a tree with every error of a document, and each costs some
 // hundred bytes: 16 MiB of "0,0,0," in the place of approvals would cost
-// gigabytes. So long arrays are cut, and the elements behind the cut are checked
-// one after the other. A document of ordinary size is never cut.
+// gigabytes. So long arrays are cut, and the elements after the cut are checked
+// one by one. A document of ordinary size is never cut.
 const maxElements = 1 << 14
 
 // A builder turns a parsed value into the tree that the library validates. It is
@@ -78,6 +78,8 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 	if s != nil && ignoresElements(s, maxBranches) {
 		return elements
 	}
+
+	// Only elements with a schema are cut off: it is what the rest is checked against.
 	if s == nil || s.Items2020 == nil {
 		for _, e := range n.Elements() {
 			elements = append(elements, b.value(e, nil))
@@ -139,8 +141,8 @@ func all(s *jsonschema.Schema, depth int, holds func(*jsonschema.Schema) bool) b
 	})
 }
 
-// target follows $ref, but not in circles. Beside a $ref our schemas have
-// descriptions only.
+// target follows $ref, but not in circles. Next to a $ref our schemas have only
+// descriptions.
 func target(s *jsonschema.Schema) *jsonschema.Schema {
 	for range 8 {
 		if s == nil || s.Ref == nil {

@@ -110,7 +110,7 @@ func last(location []string) string {
 }
 
 // quote quotes foreign text, escapes what a terminal would obey, and cuts it
-// behind 64 bytes; dots after the quote say so.
+// after 64 bytes; dots after the quote say so.
 func quote(s string) string {
 	const most = 64
 	if len(s) <= most {
