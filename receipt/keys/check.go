@@ -28,6 +28,7 @@ func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.Signa
 		return s.checkNative(k, message, e)
 	}
 
+	// The form first: it needs no key.
 	t, err := parseToken(e, alg)
 	if err == nil {
 		err = s.usable(k, e)
@@ -35,10 +36,11 @@ func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.Signa
 	if err != nil {
 		return err
 	}
+
+	// EdDSA is Ed25519 over the input of the token, so a table serves it too.
 	if table := s.tables.of(k, e.Plain); table != nil {
 		return k.judged(table.Verify(t.input(message), t.signature))
 	}
-
 	return k.verifyToken(t, message)
 }
 

@@ -15,7 +15,7 @@ import (
 // other thing that keys sign.
 //
 // Which trees a log has signed is for the caller to know: see
-// [merkle.LogSigner.SignCheckpoint].
+// [tlog.LogSigner.SignCheckpoint].
 func (k *PrivateKey) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]byte, error) {
 	key, ok := k.key.(ed25519.PrivateKey)
 	if !ok {
@@ -31,7 +31,7 @@ func (k *PrivateKey) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]
 
 // Cosign adds the cosignature of a witness (cosignature/v1), under its name and with
 // the time, to a signed checkpoint. Neither who signed that nor what it extends is
-// looked at: see [merkle.Cosigner.Cosign].
+// looked at: see [tlog.Cosigner.Cosign].
 func (k *PrivateKey) Cosign(ctx context.Context, name string, checkpoint []byte, at time.Time) ([]byte, error) {
 	key, ok := k.key.(ed25519.PrivateKey)
 	if !ok {

@@ -31,7 +31,7 @@ func (e *SetError) Error() string {
 	return text + e.Detail
 }
 
-// Unwrap returns the error of package canon when the file is no strict JSON.
+// Unwrap returns the error of package canon when the file is not strict JSON.
 func (e *SetError) Unwrap() error { return e.err }
 
 func invalid(pointer, format string, args ...any) *SetError {

@@ -40,6 +40,7 @@ func ParseFile(data []byte) (*File, error) {
 		}
 	}
 
+	// One bad key refuses the whole file: without it, the file would say something else.
 	for i, n := range list.Elements() {
 		k, err := parseMember(n)
 		if err != nil {
@@ -79,16 +80,18 @@ func (f *File) Add(keys ...*PublicKey) error {
 		list = append(list, c)
 	}
 
+	// A file may have no keys, unlike a set.
 	if len(list) > 0 {
 		if _, err := index(list); err != nil {
 			return err
 		}
 	}
+
 	f.keys = list
 	return nil
 }
 
-// Revoke ends the worth of a key at a time, cut to the second. With the reason
+// Revoke revokes a key from a time on, cut to the second. With the reason
 // [receipt.ReasonSuperseded] earlier signatures keep counting. A key that was
 // superseded can still be revoked for another reason; any other revocation
 // stands. On error, a *[SetError], the file is unchanged.
@@ -98,6 +101,7 @@ func (f *File) Revoke(id string, at time.Time, reason string) error {
 		return invalid("/keys", "no key of this id among %d", len(f.keys)).of(id)
 	}
 
+	// A revocation can become stricter, and never milder.
 	k := f.keys[i].clone()
 	if r := k.Revoked; r != nil && (r.Reason != receipt.ReasonSuperseded || reason == receipt.ReasonSuperseded) {
 		return invalid("/revoked", "revoked already, at %s", receipt.At(r.At)).at(i).of(id)
@@ -128,6 +132,7 @@ func (f *File) Marshal() ([]byte, error) {
 		list = appendObject(list, k.members())
 	}
 
+	// RFC 7517 section 5: an object with the member keys, in which others may stand.
 	text := appendObject(nil, append([]member{{"keys", append(list, ']')}}, f.other...))
 	var b bytes.Buffer
 	_ = json.Indent(&b, text, "", "  ") // of text written by canon, or parsed by it

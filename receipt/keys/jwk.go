@@ -20,6 +20,7 @@ func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 		return nil, err.of(n.Member("kid").String())
 	}
 
+	// The name first: the errors of all further steps tell it.
 	k := &PublicKey{other: otherMembers(n, "kid", "kty", "crv", "x", "y", "n", "e", "alg",
 		"issuers", "roles", "origin", "nbf", "exp", "revoked")}
 	for _, step := range []func(*PublicKey, canon.Node) *SetError{
@@ -71,6 +72,8 @@ func (k *PublicKey) parseMaterial(n canon.Node, algorithm string) *SetError {
 	if err := checkForeign(n); err != nil {
 		return err
 	}
+
+	// RFC 7517 section 4.4: alg is what the key is meant for. A token has no say in it.
 	if alg := n.Member("alg"); !alg.IsZero() {
 		if alg.Kind() != canon.KindString {
 			return invalid("/alg", "expected alg as a string")
@@ -153,6 +156,8 @@ func (k *PublicKey) parseBindings(n canon.Node) (err *SetError) {
 			return err
 		}
 	}
+
+	// An unknown role is refused: a misspelt one must not silently be none.
 	if list := n.Member("roles"); !list.IsZero() {
 		names, err := stringList(list, "roles")
 		if err != nil {
@@ -181,9 +186,9 @@ func stringList(n canon.Node, name string) ([]string, *SetError) {
 	if n.Kind() != canon.KindArray || n.Len() == 0 {
 		return nil, invalid("/"+name, "expected %s as an array of at least one string", name)
 	}
+
 	list := make([]string, 0, n.Len())
 	seen := make(map[string]bool, n.Len())
-
 	for _, e := range n.Elements() {
 		s := e.String()
 		if s == "" {
@@ -230,9 +235,11 @@ func (k *PublicKey) parseRevoked(n canon.Node) *SetError {
 	if !reason.IsZero() && reason.String() == "" {
 		return invalid("/revoked/reason", "expected reason as a string that is not empty")
 	}
+	// Here other members are not kept but refused: nothing else may be said of a revocation.
 	if other := otherMembers(revoked, "at", "reason"); len(other) > 0 {
 		return invalid("/revoked", "unknown member %s; expected at and reason", quote(other[0].name))
 	}
+
 	k.Revoked = &receipt.Revocation{At: at, Reason: reason.String()}
 	return nil
 }

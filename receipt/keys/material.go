@@ -66,7 +66,7 @@ func parseEd25519(key canon.Node) (material, *SetError) {
 
 // checkEd25519 refuses the points under which signatures prove nothing, or not
 // the same to everyone: the 14 encodings of low order, every y that is not
-// reduced modulo p = 2^255−19 (RFC 8032 section 5.1.3), and what is no point.
+// reduced modulo p = 2^255−19 (RFC 8032 section 5.1.3), and what is not a point.
 // Points with a component of low order cannot be told from others by their
 // bytes; crypto/ed25519 treats them as ref10 does.
 func checkEd25519(key []byte) *SetError {
@@ -83,6 +83,7 @@ func checkEd25519(key []byte) *SetError {
 		return weak("/x", "x is a point of low order, under which anyone can sign")
 	}
 
+	// RFC 8032 section 5.1.3, step 1: y must be below p. Steps 2 to 4: it must have an x.
 	if y[0] >= 0xed && y[31] == 0x7f && bytes.Count(y[1:31], []byte{0xff}) == 30 {
 		return weak("/x", "x is not the canonical encoding of its point (RFC 8032 section 5.1.3)")
 	}
@@ -111,16 +112,17 @@ func parseECDSA(key canon.Node) (material, string, *SetError) {
 		return nil, "", invalid("/crv", "crv is %s, expected P-256, P-384 or P-521", quote(crv.Text()))
 	}
 
+	// RFC 7518 sections 6.2.1.2 and 6.2.1.3: each in the full length of a coordinate.
 	x, err := octets(key, "x", coordinate(curve))
 	if err != nil {
 		return nil, "", err
 	}
-
 	y, err := octets(key, "y", coordinate(curve))
 	if err != nil {
 		return nil, "", err
 	}
 
+	// The byte 4 says that both coordinates follow.
 	pub, bad := ecdsa.ParseUncompressedPublicKey(curve, append(append([]byte{4}, x...), y...))
 	if bad != nil {
 		return nil, "", weak("/x", "x and y are not a point of the curve %s", crv.String())
@@ -202,6 +204,8 @@ func checkMaterial(pub crypto.PublicKey) (material, string, *SetError) {
 		if curve == nil || curve != pub.Curve {
 			return nil, "", invalid("", "the ECDSA curve is %s, expected P-256, P-384 or P-521", quote(pub.Curve.Params().Name))
 		}
+
+		// By way of the encoding, which checks the point and copies it.
 		point, err := pub.Bytes()
 		if err != nil {
 			return nil, "", weak("", "the ECDSA public key is not a point of its curve")

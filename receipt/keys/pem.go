@@ -65,6 +65,7 @@ func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 		return nil, invalid("", "this PEM file holds a %s, expected a PRIVATE KEY", quote(block.Type))
 	}
 
+	// Before crypto/x509 computes with an RSA key: see checkPrimes.
 	if err := checkPKCS8(block.Bytes); err != nil {
 		return nil, err
 	}
@@ -85,7 +86,6 @@ func checkPKCS8(der []byte) *SetError {
 		Algorithm asn1.RawValue
 		Key       []byte
 	}
-
 	var inner struct { // RFC 8017 appendix A.1.2
 		Version int
 		N       *big.Int
@@ -111,6 +111,7 @@ func onePEM(data []byte) (*pem.Block, error) {
 	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN ")) {
 		return nil, invalid("", "expected a PEM file that begins with -----BEGIN, without text before it")
 	}
+
 	block, rest := pem.Decode(bytes.TrimSpace(data))
 	switch {
 	case block == nil:

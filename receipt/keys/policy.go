@@ -27,7 +27,7 @@ func (e *PolicyError) Error() string {
 	return "policy file: at " + e.Pointer + ": " + e.Detail
 }
 
-// Unwrap returns the error of package canon when the file is no strict JSON.
+// Unwrap returns the error of package canon when the file is not strict JSON.
 func (e *PolicyError) Unwrap() error { return e.err }
 
 // ParsePolicy reads a policy file:
@@ -38,8 +38,8 @@ func (e *PolicyError) Unwrap() error { return e.err }
 //
 // All members are optional, but one must be there, in checkpoint too; required
 // is true or absent. threshold is at least 1 and at most the number of keys;
-// without keys every trusted witness counts. Unknown members are refused, since each would be a demand that nobody checks.
-// The error is a *[PolicyError].
+// without keys every trusted witness counts. Unknown members are refused, since
+// each would be a demand that nobody checks. The error is a *[PolicyError].
 func ParsePolicy(data []byte) (receipt.Policy, error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(data, canon.Limits{Bytes: MaxPolicyBytes, Depth: maxDepth}); err != nil {
@@ -59,12 +59,12 @@ func parsePolicy(root canon.Node) (p receipt.Policy, err *PolicyError) {
 	if err := onlyMembers(root, "", "issuer", "witnesses", "checkpoint"); err != nil {
 		return p, err
 	}
+
 	if issuer := root.Member("issuer"); !issuer.IsZero() {
 		if p.Issuer = issuer.String(); p.Issuer == "" {
 			return p, badPolicy("/issuer", "expected the issuer.id as a string that is not empty")
 		}
 	}
-
 	if witnesses := root.Member("witnesses"); !witnesses.IsZero() {
 		if p.Witnesses, err = parseQuorum(witnesses, "/witnesses"); err != nil {
 			return p, err
@@ -85,12 +85,12 @@ func parseCheckpointRule(n canon.Node) (r receipt.CheckpointRule, err *PolicyErr
 	if err := onlyMembers(n, at, "required", "cosigners"); err != nil {
 		return r, err
 	}
+
 	if required := n.Member("required"); !required.IsZero() {
 		if r.Required = required.Bool(); !r.Required { // false would ask for nothing
 			return r, badPolicy(at+"/required", "expected true, or no such member")
 		}
 	}
-
 	if cosigners := n.Member("cosigners"); !cosigners.IsZero() {
 		r.Cosigners, err = parseQuorum(cosigners, at+"/cosigners")
 	}
@@ -110,13 +110,15 @@ func parseQuorum(n canon.Node, at string) (q receipt.Quorum, err *PolicyError) {
 	if threshold.Kind() != canon.KindNumber || f < 1 || f > MaxKeys || f != math.Trunc(f) {
 		return q, badPolicy(at+"/threshold", "expected a whole number from 1 to %d", MaxKeys)
 	}
-
 	q.Threshold = int(f)
+
+	// Without a list every trusted witness counts.
 	list := n.Member("keys")
 	if list.IsZero() {
 		return q, nil
 	}
 
+	// A threshold above the number of keys could never be met.
 	keys, bad := stringList(list, "keys")
 	if bad != nil {
 		return q, badPolicy(at+"/keys", "%s", bad.Detail)

@@ -120,6 +120,7 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 		return nil, bad.of(root.Member("kid").String())
 	}
 
+	// Absent means the default; empty is a mistake.
 	id, alg := root.Member("kid"), root.Member("alg")
 	if !id.IsZero() && id.String() == "" {
 		return nil, invalid("/kid", "expected kid as a string that is not empty")
@@ -133,6 +134,7 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 		return nil, err
 	}
 
+	// For whoever signs: a verifier believes the trust file alone.
 	bound := new(PublicKey)
 	if bad := bound.parseBindings(root); bad != nil {
 		return nil, bad.of(k.id)
@@ -142,8 +144,8 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 }
 
 // For returns the key with the roles that its public half is trusted for, and the
-// origin under which it signs or cosigns checkpoints. They say to whoever signs what
-// the key is for; who verifies believes the trust file only.
+// origin under which it signs or cosigns checkpoints. They tell whoever signs what
+// the key is for; whoever verifies believes the trust file alone.
 func (k *PrivateKey) For(roles []receipt.Role, origin string) *PrivateKey {
 	c := *k
 	c.public = k.public.clone()
@@ -162,6 +164,7 @@ func parsePrivateJSON(data []byte) (canon.Node, error) {
 		return canon.Node{}, syntax(err)
 	}
 
+	// What people give in the place of a private JWK.
 	root := doc.Root()
 	switch {
 	case root.Kind() != canon.KindObject:
@@ -183,6 +186,7 @@ func parsePrivate(n canon.Node) (crypto.Signer, *SetError) {
 		return nil, err
 	}
 
+	// Halves of two keys would make signatures that the public half refutes.
 	switch pub := m.(type) {
 	case ed25519.PublicKey:
 		seed, err := octets(n, "d", ed25519.SeedSize)
@@ -213,8 +217,9 @@ func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError
 	if !n.Member("oth").IsZero() {
 		return nil, invalid("/oth", "an RSA key with more than two primes")
 	}
-	value := make(map[string]*big.Int)
 
+	// RFC 7518 section 6.3.2: d, p and q are asked for; dp, dq and qi follow from them.
+	value := make(map[string]*big.Int)
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi"} {
 		if optional := len(name) == 2; optional && n.Member(name).IsZero() {
 			continue
@@ -229,11 +234,13 @@ func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError
 	if err := checkPrimes(pub.N, value["d"], value["p"], value["q"]); err != nil {
 		return nil, err
 	}
+
 	key := &rsa.PrivateKey{PublicKey: *pub, D: value["d"], Primes: []*big.Int{value["p"], value["q"]}}
 	if err := key.Validate(); err != nil {
 		return nil, invalid("/d", "the private and the public members are not one key")
 	}
 
+	// RFC 7518 sections 6.3.2.4 to 6.3.2.6: another reader may compute with these.
 	key.Precompute()
 	for name, want := range map[string]*big.Int{"dp": key.Precomputed.Dp, "dq": key.Precomputed.Dq, "qi": key.Precomputed.Qinv} {
 		if got := value[name]; got != nil && got.Cmp(want) != 0 {

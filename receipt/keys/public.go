@@ -107,26 +107,28 @@ func (k *PublicKey) MarshalJSON() ([]byte, error) {
 
 // members lists kid, the key itself, what it is trusted for and the rest.
 func (k *PublicKey) members() []member {
+	// RFC 7517 section 4. An Ed25519 key keeps the alg that it came with.
 	list := append([]member{text("kid", k.ID)}, jwkMembers(k.material)...)
 	if k.Algorithm != Ed25519 {
 		list = append(list, text("alg", k.Algorithm))
 	} else if k.alg != "" {
 		list = append(list, text("alg", k.alg))
 	}
+
+	// The members of the trust file.
 	if k.Issuers != nil {
 		list = append(list, member{"issuers", appendStrings(nil, k.Issuers)})
 	}
-
 	if k.Roles != nil {
 		list = append(list, member{"roles", appendStrings(nil, k.Roles)})
 	}
 	if k.Origin != "" {
 		list = append(list, text("origin", k.Origin))
 	}
+
 	if !k.NotBefore.IsZero() {
 		list = append(list, number("nbf", k.NotBefore.Unix()))
 	}
-
 	if !k.NotAfter.IsZero() {
 		list = append(list, number("exp", k.NotAfter.Unix()))
 	}

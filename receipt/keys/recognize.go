@@ -38,9 +38,11 @@ func recognizeSet(root canon.Node) (canon.Node, *SetError) {
 		return list, invalid("", `expected a JWK Set: {"keys": […]}`)
 	}
 
+	// A secret is the worst of what is wrong, and told first.
 	if err := checkPublic(root); err != nil && !root.Member("kty").IsZero() {
 		return list, err.of(root.Member("kid").String())
 	}
+
 	switch {
 	case !root.Member("kty").IsZero():
 		return list, invalid("", `this is a single JWK; a trust file is a set of them: {"keys": […]}. Make one with: receipt keys import FILE --issuer ID`)

@@ -43,6 +43,8 @@ func signRaw(ctx context.Context, s ContextSigner, alg algorithm, input []byte) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+
+	// Ed25519 signs the message itself (RFC 8032), the others its digest.
 	data := input
 	var opts crypto.SignerOpts = alg.hash
 	if alg.hash != 0 {
@@ -50,10 +52,11 @@ func signRaw(ctx context.Context, s ContextSigner, alg algorithm, input []byte) 
 		h.Write(input)
 		data = h.Sum(nil)
 	}
-
+	// RFC 7518 section 3.5: the salt is as long as the hash.
 	if alg.family == familyPSS {
 		opts = &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: alg.hash}
 	}
+
 	sig, err := s.SignContext(ctx, data, opts)
 	if err != nil {
 		return nil, err
@@ -62,6 +65,7 @@ func signRaw(ctx context.Context, s ContextSigner, alg algorithm, input []byte) 
 		return nil, err
 	}
 
+	// RFC 7518 section 3.4: an ECDSA signature in JWS is r and s, and not DER.
 	switch alg.family {
 	case familyEd25519:
 		if len(sig) != ed25519.SignatureSize {

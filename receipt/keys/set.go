@@ -52,6 +52,7 @@ func index(keys []*PublicKey) (*Set, error) {
 		return nil, invalid("/keys", "%d keys, at most %d are read", len(keys), MaxKeys)
 	}
 
+	// An entry names its key by kid alone, so no two keys may have one.
 	s := &Set{keys: keys, byID: make(map[string]*trusted, len(keys))}
 	s.tables.base = sync.OnceValue(fixedbase.NewBase)
 	for i, k := range keys {

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// ErrNotHash is returned for a message that is no receipt hash: a receipt key
+// ErrNotHash is returned for a message that is not a receipt hash: a receipt key
 // signs nothing else.
 var ErrNotHash = errors.New("keys: a receipt key signs receipt hashes only")
 
@@ -52,6 +52,7 @@ func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time
 		return nil, err
 	}
 
+	// A set of this one key judges what comes back.
 	check, err := NewSet(public)
 	if err != nil {
 		return nil, err
@@ -75,6 +76,8 @@ func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, e
 	if _, err := canon.ParseDigest(message); err != nil {
 		return receipt.Signature{}, ErrNotHash
 	}
+
+	// iat repeats signed_at under the signature, in whole seconds.
 	sig := receipt.Signature{KeyID: s.public.ID, Algorithm: s.algorithm}
 	var iat *int64
 	if s.now != nil {
@@ -127,8 +130,8 @@ func (s *Signer) confirm(message []byte, sig receipt.Signature) error {
 	return nil
 }
 
-// signToken makes a JWS with the protected header alg, kid (when the key has an
-// id) and iat (when given), in this order but for iat, which sorts second.
+// signToken makes a JWS with the protected header alg, iat (when given) and kid
+// (when the key has an id), in this order.
 func signToken(ctx context.Context, s ContextSigner, alg algorithm, public *PublicKey, iat *int64, payload []byte) (*jose.JSONWebSignature, error) {
 	opaque := &opaqueSigner{ctx: ctx, signer: s, algorithm: alg, public: public}
 	options := new(jose.SignerOptions)

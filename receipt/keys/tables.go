@@ -10,8 +10,8 @@ import (
 const (
 	// tableAfter is how many signatures of a key a [Set] checks before it makes a
 	// table for it. The table of the base point takes as long as about a hundred
-	// checks without tables, that of a key as about thirty. So who is about to
-	// stop has at most waited twice as long as needed, and after some two hundred
+	// checks without tables, that of a key as about thirty. So whoever is about
+	// to stop has at most waited twice as long as needed, and after some two hundred
 	// more the time is won back.
 	tableAfter = 128
 
@@ -47,8 +47,9 @@ func (t *tables) of(k *trusted, plain bool) *fixedbase.Key {
 		return nil
 	}
 
+	// One call alone has counted to tableAfter, so nobody makes the table twice.
 	table, err := t.base().NewKey(k.material.(ed25519.PublicKey))
-	if err != nil { // never: what is no point is no key of a set
+	if err != nil { // never: a set has no key that is not a point
 		return nil
 	}
 	k.table.Store(table)

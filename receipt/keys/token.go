@@ -34,6 +34,7 @@ func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureErro
 	malformed := func(format string, args ...any) (*token, *receipt.SignatureError) {
 		return nil, refuse(receipt.CodeMalformedSignature, format, args...)
 	}
+
 	if len(e.Signature) > maxToken {
 		return malformed("the value has %d bytes, at most %d are read", len(e.Signature), maxToken)
 	}
@@ -43,11 +44,13 @@ func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureErro
 		return malformed(`a signature with %s begins with "jws:"`, alg.name)
 	}
 
+	// RFC 7515 section 7.1 and appendix F: three parts, of which the payload is empty.
 	parts := bytes.SplitN(compact, []byte{'.'}, 4)
 	if len(parts) != 3 || len(parts[1]) != 0 {
 		return malformed("not a detached compact JWS: a header, two dots, a signature")
 	}
 
+	// RFC 7515 section 5.2, steps 2 to 5.
 	header, err := decodeURL(parts[0])
 	if err != nil {
 		return malformed("the header is %v", err)
@@ -56,6 +59,7 @@ func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureErro
 		return malformed("%s", problem)
 	}
 
+	// Step 7. RFC 7518 section 3 gives each signature its length.
 	signature, err := decodeURL(parts[2])
 	if err != nil {
 		return malformed("the signature is %v", err)
@@ -82,6 +86,8 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 		return "the header is not a JSON object"
 	}
 
+	// So crit is refused (RFC 7515 section 4.1.11), and the keys that a token brings along:
+	// jku, jwk, x5u and x5c.
 	for name := range root.Members() {
 		switch name.String() {
 		case "alg", "kid", "iat":
@@ -90,6 +96,7 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 		}
 	}
 
+	// The entry lies outside the signature: what it says counts when the header says it too.
 	if alg := root.Member("alg"); alg.Kind() != canon.KindString || !bytes.Equal(alg.Text(), e.Algorithm) {
 		return "alg of the header is not the entry's algorithm"
 	}
