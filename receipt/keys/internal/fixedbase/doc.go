@@ -22,8 +22,8 @@
 // # Why it is right
 //
 // Every step is an operation of filippo.io/edwards25519 on points and scalars,
-// whose addition is complete: it has no exceptions, for points of low order
-// either. The only arithmetic of this package is writing a number in digits. As
+// whose addition is complete: it has no exceptions, not even for points of low
+// order. The only arithmetic of this package is writing a number in digits. As
 // their sum is s itself, not s modulo L, the result is also that of crypto/ed25519
 // when A has a component of low order. The rest follows it step by step: 64
 // bytes; S below L; k reduced modulo L; the hash takes A as it was given; the

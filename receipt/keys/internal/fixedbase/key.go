@@ -67,15 +67,21 @@ func (k *Key) Verify(message, sig []byte) bool {
 	if len(sig) != ed25519.SignatureSize {
 		return false
 	}
+
+	// RFC 8032 section 5.1.7, step 1: S is below L. R stays encoded.
 	s, err := new(edwards25519.Scalar).SetCanonicalBytes(sig[32:])
 	if err != nil {
 		return false
 	}
+
+	// Step 2.
 	hash := k.hash(sig[:32], message)
 	c, err := new(edwards25519.Scalar).SetUniformBytes(hash[:])
 	if err != nil { // never: a hash has its 64 bytes
 		return false
 	}
+
+	// Step 3, solved for R and compared as bytes.
 	r := k.combine(s, c)
 	return bytes.Equal(r.Bytes(), sig[:32])
 }
@@ -99,6 +105,7 @@ func (k *Key) combine(s, c *edwards25519.Scalar) edwards25519.Point {
 	ofBase := k.base.appendTerms(places[:0], s.Bytes())
 	terms := k.minus.appendTerms(ofBase, c.Bytes())
 
+	// First all the copies, then all the additions.
 	var copies [additions]edwards25519.Point
 	points := k.base.appendPoints(copies[:0], ofBase)
 	points = k.minus.appendPoints(points, terms[len(ofBase):])

@@ -38,6 +38,7 @@ func size(width uint) int {
 func newTable(p *edwards25519.Point, width uint) table {
 	t := table{width, make([]edwards25519.Point, size(width))}
 	rows, _ := shape(width)
+
 	unit := new(edwards25519.Point).Set(p)
 	for i := range rows {
 		row := t.points[i<<(width-1):]
@@ -48,6 +49,7 @@ func newTable(p *edwards25519.Point, width uint) table {
 		for j := 1; j < len(row); j++ {
 			row[j].Add(&row[j-1], unit)
 		}
+		// The last point is 2^(w−1) units: twice that is the unit of the next row.
 		unit.Add(&row[len(row)-1], &row[len(row)-1])
 	}
 
@@ -65,14 +67,15 @@ func (t *table) appendTerms(terms []term, s []byte) []term {
 	rows, _ := shape(t.width)
 	half := term(1) << (t.width - 1)
 	row, carry := term(0), term(0)
-
 	for i := range rows {
+		// The last window is what is left above the others.
 		at := i * t.width
 		window := binary.LittleEndian.Uint32(padded[at/8:]) >> (at % 8)
 		if i < rows-1 {
 			window &= 1<<t.width - 1
 		}
 
+		// Above half a window the digit is negative, and the next one greater by one.
 		digit := term(window) + carry
 		carry = 0
 		if digit > half && i < rows-1 {
