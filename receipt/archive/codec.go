@@ -99,6 +99,7 @@ func archivable(d *canon.Document) error {
 		return refuse(nil, 0, codeDepthLimit, "expected at most %d nested levels, found %d", receipt.MaxDepth, depth)
 	}
 
+	// Only a long source is written out to be measured.
 	if len(d.Source()) <= receipt.MaxBytes/4 { // 1e15 is the worst: 16 digits
 		return nil
 	}
@@ -129,18 +130,19 @@ func (w *work) decode(c *Codec, item []byte) error {
 	if refused != nil {
 		return refused
 	}
-
 	w.text = text
+
 	if err := c.decoding.Wellformed(item); err != nil { // a second opinion
 		return refuse(item, 0, codeSyntax, "expected a well-formed item, found %q", clip([]byte(err.Error())))
 	}
 	if err := w.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
 		return untranslated(item, err)
 	}
+
+	// The rule that decides: what was read is written again, and must be the item.
 	if err := w.encode(c, &w.doc); err != nil {
 		return err
 	}
-
 	return compare(w.enc.buf.Bytes(), item)
 }
 

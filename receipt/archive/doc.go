@@ -2,7 +2,7 @@
 // 4.2.1), and reads back exactly what it writes.
 //
 // A .cbor file is one item: one receipt. A .cborseq file is a CBOR sequence (RFC
-// 8742): items one after another, with nothing before, between or behind them.
+// 8742): items one after another, with nothing before, between or after them.
 // The media type of an item is [MediaType].
 //
 // The archive is another spelling of the same JSON value, never another
@@ -32,7 +32,7 @@
 // Nothing else is read: no tag, byte string, undefined or other simple value, no
 // NaN and no infinity, no key that is not text, no key twice or out of order, no
 // indefinite length, no head or float that could be shorter, no float of an
-// integral value, no invalid UTF-8, and no byte behind an item. The rule is
+// integral value, no invalid UTF-8, and no byte after an item. The rule is
 // enforced whole rather than case by case: an item is accepted only if the
 // encoding of the value it stands for is that item, byte for byte.
 //

@@ -11,9 +11,9 @@ import (
 )
 
 // An encoder writes the values of a document. Every head, number and literal is
-// written by the CBOR library in its core deterministic mode. Left to do here is
-// the order of keys, and to say of a count whether it is one of bytes, elements
-// or members.
+// written by the CBOR library in its core deterministic mode. What is left to do
+// here is the order of keys, and to say of a count whether it is one of bytes,
+// elements or members.
 //
 // The library writes whole trees too. Building one of Go values first takes
 // several times as long and, for large receipts, hundreds of megabytes; and to
@@ -99,18 +99,20 @@ func (e *encoder) array(n canon.Node) error {
 }
 
 func (e *encoder) object(n canon.Node) error {
+	// On a stack, for objects inside this one are written before it is done.
 	begin := len(e.members)
 	defer func() { e.members = e.members[:begin] }()
 	for name, value := range n.Members() {
 		e.members = append(e.members, member{name.Text(), name, value})
 	}
 
+	// RFC 8949 section 4.2.1: keys in the bytewise order of their encodings.
 	members := e.members[begin:]
 	slices.SortFunc(members, func(a, b member) int { return compareKeys(a.key, b.key) })
+
 	if err := e.head(majorMap, len(members)); err != nil {
 		return err
 	}
-
 	for _, m := range members {
 		if err := e.string(m.key); err != nil {
 			return err

@@ -8,20 +8,20 @@ import (
 
 // The codes of an [ItemError]. They are spelled as in reports.
 const (
-	codeSyntax           = "syntax"                 // no well-formed CBOR (RFC 8949 section 5.3.1), or cut off
+	codeSyntax           = "syntax"                 // not well-formed CBOR (RFC 8949 appendix F), or cut off
 	codeNonDeterministic = "non_deterministic_cbor" // well-formed, but not what Append writes for any value
-	codeDuplicateName    = "duplicate_name"         // two equal keys of a map
-	codeInvalidUTF8      = "invalid_utf8"           // text that is no UTF-8
+	codeDuplicateName    = "duplicate_name"         // two equal keys of a map (RFC 8949 section 5.3.1)
+	codeInvalidUTF8      = "invalid_utf8"           // text that is not UTF-8 (RFC 8949 section 5.3.1)
 	codeNumberRange      = "number_range"           // NaN or an infinity
 	codeNumberPrecision  = "number_precision"       // integral and outside ±(2^53−1)
 	codeDepthLimit       = "depth_limit"            // nested deeper than receipt.MaxDepth
 	codeSizeLimit        = "size_limit"             // longer than MaxItemBytes, or than receipt.MaxBytes as JSON
-	codeTrailingData     = "trailing_data"          // bytes behind the item
+	codeTrailingData     = "trailing_data"          // bytes after the item
 	codeEmptyInput       = "empty_input"            // no item at all
 )
 
-// An ItemError says why a value cannot be archived, or why bytes are no archive,
-// and where. It tells of the first problem, reading from the start.
+// An ItemError says why a value cannot be archived, or why bytes are not an
+// archive, and where. It tells of the first problem, reading from the start.
 type ItemError struct {
 	// Offset counts bytes from 0: for ToJSON in the item, for Reader.Next in
 	// the sequence, for Append in the JSON source.

@@ -17,6 +17,9 @@ func (h head) float() float64 {
 // and ten of fraction (RFC 8949 appendix D).
 func half(bits uint16) float64 {
 	exponent, fraction := int(bits>>10&31), float64(bits&(1<<10-1))
+
+	// Without a leading one for exponent 0 (zero and subnormals), with it for all others;
+	// 31 is infinity, or NaN.
 	var f float64
 	switch exponent {
 	case 0:

@@ -25,7 +25,7 @@ const (
 	infoTwoBytes   = 25
 	infoFourBytes  = 26
 	infoEightBytes = 27
-	infoIndefinite = 31 // or, as simple value, the break behind such an item
+	infoIndefinite = 31 // or, as simple value, the break after such an item
 )
 
 // A head is how every data item begins: a byte of major type and additional
@@ -41,12 +41,15 @@ func readHead(b []byte) (h head, whole bool) {
 	if len(b) == 0 {
 		return head{}, false
 	}
+
+	// RFC 8949 section 3: up to 23 the argument is in the first byte; 28 to 31 have none.
 	h = head{major: b[0] >> 5, info: b[0] & 31, size: 1}
 	if h.info < infoOneByte || h.info > infoEightBytes {
 		h.arg = uint64(h.info)
 		return h, true
 	}
 
+	// From 24 to 27 it takes the next 1, 2, 4 or 8 bytes.
 	if h.size += 1 << (h.info - infoOneByte); len(b) < h.size {
 		return head{}, false
 	}
@@ -64,8 +67,8 @@ func readHead(b []byte) (h head, whole bool) {
 	return h, true
 }
 
-// malformed says what is wrong with a head wherever it stands (RFC 8949 section
-// 5.3.1 and appendix F), or nothing.
+// malformed says what is wrong with a head wherever it stands (RFC 8949 appendix
+// F), or nothing.
 func (h head) malformed() (code, found string) {
 	switch {
 	case h.info > infoEightBytes && h.info < infoIndefinite:
@@ -130,6 +133,7 @@ func (h head) String() string {
 		return fmt.Sprintf("tag %d", h.arg)
 	}
 
+	// RFC 8949 section 3.3: simple values and floats share a major type.
 	switch h.info {
 	case 20:
 		return "false"

@@ -47,6 +47,8 @@ func (r *Reader) Next() ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
+
+	// RFC 8742: a sequence has no end mark. Where nothing begins, it was whole.
 	r.begin += r.size
 	r.offset += int64(r.size)
 	r.size = 0
@@ -83,6 +85,7 @@ func (r *Reader) item() error {
 			return err
 		}
 
+		// RFC 8949 section 3.1: content in bytes, or a number of further values.
 		content := uint64(0)
 		switch h.major {
 		case majorBytes, majorText:
@@ -95,6 +98,7 @@ func (r *Reader) item() error {
 			pending++
 		}
 
+		// Too long is what cannot end within the limit, however much of it is there.
 		if content > MaxItemBytes || uint64(r.size+h.size)+content+pending-1 > MaxItemBytes { // a value takes a byte at least
 			return r.refuse(r.size, codeSizeLimit, "expected an item of at most %d bytes, found %s in item %d, begun at offset %d", MaxItemBytes, h, r.index, r.offset)
 		}
@@ -103,6 +107,7 @@ func (r *Reader) item() error {
 		}
 		r.size += h.size + int(content)
 	}
+
 	return nil
 }
 
@@ -126,7 +131,7 @@ func (r *Reader) refuse(at int, code, format string, args ...any) *ItemError {
 	return refuse(r.buf[r.begin:], r.offset+int64(at), code, format, args...)
 }
 
-// more reads until n bytes lie behind what was seen of the item. The error is
+// more reads until n bytes follow what was seen of the item. The error is
 // that of the source, io.EOF at its end.
 func (r *Reader) more(n int) error {
 	for len(r.buf)-r.begin-r.size < n {
@@ -135,7 +140,7 @@ func (r *Reader) more(n int) error {
 		}
 		r.makeRoom()
 		if err := r.read(); err != nil {
-			r.failed = err // behind the bytes that came with it
+			r.failed = err // told after the bytes that came with it
 		}
 	}
 	return nil

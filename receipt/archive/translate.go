@@ -73,6 +73,7 @@ func (t *translator) value() *ItemError {
 		return err
 	}
 
+	// RFC 8949 section 3.1: of the major types, byte strings and tags are not for JSON.
 	switch h.major {
 	case majorUnsigned, majorNegative:
 		err = t.integer(start, h)
@@ -88,6 +89,7 @@ func (t *translator) value() *ItemError {
 		err = t.refuse(start, codeNonDeterministic, "expected a value that JSON has, found %s", h)
 	}
 
+	// After each value, so that the JSON never grows far beyond the limit.
 	if err == nil && len(t.text) > receipt.MaxBytes {
 		err = t.tooLong(start)
 	}
@@ -152,7 +154,7 @@ func (t *translator) content(h head) ([]byte, *ItemError) {
 	return text, nil
 }
 
-// trimValid returns text from its first byte on that is no UTF-8.
+// trimValid returns text from its first byte on that is not UTF-8.
 func trimValid(text []byte) []byte {
 	for {
 		if r, size := utf8.DecodeRune(text); r != utf8.RuneError || size != 1 {
@@ -188,8 +190,8 @@ func (t *translator) array(start int, h head) *ItemError {
 	if err := t.enter(start, h, 1); err != nil {
 		return err
 	}
-	t.text = append(t.text, '[')
 
+	t.text = append(t.text, '[')
 	for i := range h.arg {
 		if i > 0 {
 			t.text = append(t.text, ',')
@@ -208,9 +210,10 @@ func (t *translator) object(start int, h head) *ItemError {
 	if err := t.enter(start, h, 2); err != nil {
 		return err
 	}
+
+	// RFC 8949 section 4.2.1: the encoding of each key is above the one before it.
 	t.text = append(t.text, '{')
 	var previous []byte
-
 	for i := range h.arg {
 		if i > 0 {
 			t.text = append(t.text, ',')
@@ -220,6 +223,7 @@ func (t *translator) object(start int, h head) *ItemError {
 			return err
 		}
 		previous = key
+
 		t.text = append(canon.AppendString(t.text, key), ':')
 		if err := t.value(); err != nil {
 			return err
@@ -242,11 +246,13 @@ func (t *translator) key(previous []byte, first bool) ([]byte, *ItemError) {
 		return nil, t.refuse(start, codeNonDeterministic, "expected text as the key of a map, found %s", h)
 	}
 
+	// Invalid UTF-8 is told before the order: no key is compared that is not text.
 	key, err := t.content(h)
 	if err != nil || first {
 		return key, err
 	}
 
+	// RFC 8949 section 5.3.1: with equal keys a map is not valid.
 	switch order := compareKeys(previous, key); {
 	case order == 0:
 		return nil, t.refuse(start, codeDuplicateName, "expected a key behind %q, found it again", clip(key))
