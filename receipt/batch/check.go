@@ -25,6 +25,7 @@ func (m *Manifest) Check(d *canon.Document) error {
 		return &NotListedError{id}
 	}
 
+	// The leaf first: a receipt with other content has another hash too.
 	e, place := m.entries[i], fmt.Sprintf("/receipts/%d/", i)
 	if leaf := receipt.BatchLeaf(d); leaf != e.Leaf {
 		return &MismatchError{id, place + "leaf_hash", canon.Digest(e.Leaf), canon.Digest(leaf), ""}

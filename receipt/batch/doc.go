@@ -13,13 +13,13 @@
 //	merkle_root   the RFC 9162 root over the leaf hashes, in the order of the
 //	              batch: "sha256:" and 64 hexadecimal digits
 //
-// [Seal] computes the leaves, fills in the root, chains the receipts behind the
+// [Seal] computes the leaves, fills in the root, chains the receipts after the
 // heads of their streams, hashes them, and signs them, in this order.
 //
 // # The manifest
 //
-// The root alone shows nothing to who has one receipt. A [Manifest] lists the
-// receipts of a batch in order:
+// The root alone shows nothing to someone who has one receipt. A [Manifest] lists
+// the receipts of a batch in order:
 //
 //	{"batch_version": 1,
 //	 "merkle_root": "sha256:…",
@@ -27,7 +27,7 @@
 //	 "receipts": [{"leaf_hash": "sha256:…", "receipt_hash": "sha256:…",
 //	               "receipt_id": "receipt_1"}]}
 //
-// It is written in canonical form with a newline behind it, and read in any
+// It is written in canonical form with a newline after it, and read in any
 // spelling (JSON Schema "batch" of package schemas). [ParseManifest] refuses one
 // whose root is not the root of its leaves, and [Manifest.Check] a receipt that
 // is not the one listed. Nobody signs a manifest: what it is worth comes from

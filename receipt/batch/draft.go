@@ -11,7 +11,7 @@ import (
 const previousMember = "previous_receipt_hash"
 
 // fill returns a draft with a merkle_root, and without one member of its chain.
-// What is no draft of a batch is returned as it is: the sealer, or [misplaced],
+// What is not a draft of a batch is returned as it is: the sealer, or [misplaced],
 // says what is wrong with it. The error is a *[receipt.InvalidError].
 func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*canon.Document, error) {
 	root := draft.Root()
@@ -23,14 +23,15 @@ func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*cano
 		return draft, nil
 	}
 
+	// Members are copied as they are spelled: the sealer reads any JSON.
 	b := canon.AppendString([]byte(`{"chain":{"merkle_root":`), merkleRoot.String())
 	b = append(appendMembers(b, link, without), '}')
 	b = append(appendMembers(b, root, "chain"), '}')
+
 	filled := new(canon.Document)
 	if err := filled.Parse(b, canon.Limits{Bytes: 4 * receipt.MaxBytes}); err != nil {
 		return nil, beyond(err)
 	}
-
 	return filled, nil
 }
 
@@ -45,7 +46,7 @@ func beyond(err error) error {
 	return &receipt.InvalidError{Problems: []receipt.Problem{p}}
 }
 
-// appendMembers appends all members of an object but one, each behind a comma.
+// appendMembers appends all members of an object but one, each after a comma.
 func appendMembers(b []byte, object canon.Node, but string) []byte {
 	for name, value := range object.Members() {
 		if name.String() != but {

@@ -20,14 +20,14 @@ func (e *DraftError) Error() string { return fmt.Sprintf("batch: draft %d: %v", 
 // Unwrap returns Err.
 func (e *DraftError) Unwrap() error { return e.Err }
 
-// An InvalidError says why a JSON text is no manifest: it does not fit the
+// An InvalidError says why a JSON text is not a manifest: it does not fit the
 // schema, or lists something twice.
 type InvalidError struct {
 	Problems []schemas.Problem // the first [schemas.MaxProblems]
 	Total    int               // how many there are
 }
 
-// Error lists the problems, one a line behind the first.
+// Error lists the problems, one a line after the first.
 func (e *InvalidError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "batch: the manifest is malformed: %d problem", e.Total)

@@ -26,14 +26,15 @@ func (m *Manifest) Explain(stated canon.Digest) string {
 	if stated == m.root {
 		return ""
 	}
+
 	hashes, leaves := make([]canon.Digest, len(m.entries)), make([]canon.Digest, len(m.entries))
 	var checkpoint merkle.Tree
-
 	for i, e := range m.entries {
 		hashes[i], leaves[i] = e.ReceiptHash, canon.Digest(e.Leaf)
 		checkpoint.Append(receipt.CheckpointLeaf(e.ReceiptHash))
 	}
 
+	// Whatever is made of receipt hashes is circular: they cover the root.
 	circular := canon.Digest(checkpoint.Root())
 	switch stated {
 	case upstreamRoot(hashes):

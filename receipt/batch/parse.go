@@ -31,6 +31,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 		return nil, &InvalidError{found.Problems, found.Total}
 	}
 
+	// What fits the schema may still list a receipt twice.
 	entries, err := readEntries(root.Member("receipts"))
 	if err != nil {
 		return nil, err
@@ -41,6 +42,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 		return nil, err
 	}
 
+	// The root is computed from the leaves; the stated one is only compared.
 	m := newManifest(entries)
 	if stated != m.root {
 		return nil, &RootError{stated, m.root, m.Explain(stated)}
@@ -61,6 +63,8 @@ func readEntries(list canon.Node) ([]Entry, error) {
 		if err != nil {
 			return nil, err
 		}
+
+		// Each of the three stands for one receipt.
 		e := Entry{n.Member("receipt_id").String(), merkle.Hash(leaf), hash}
 		twice.add(i, "receipt_id", e.ReceiptID)
 		twice.add(i, "leaf_hash", leaf.String())

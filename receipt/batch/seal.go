@@ -32,16 +32,18 @@ func Seal(ctx context.Context, s *receipt.Sealer, drafts []*canon.Document, head
 	if err := checkCount(len(drafts)); err != nil {
 		return nil, err
 	}
+
+	// Twice over all drafts: the root lies in each receipt, and is made of every leaf.
 	leaves, err := leavesOf(ctx, s, drafts, heads)
 	if err != nil {
 		return nil, err
 	}
-
 	b, err := link(ctx, s, drafts, heads, leaves)
 	if err != nil || signer == nil {
 		return b, err
 	}
 
+	// Signatures lie outside the hash, so they come last.
 	for i, r := range b.Receipts {
 		if b.Receipts[i], err = r.Sign(ctx, signer); err != nil {
 			return nil, &DraftError{i, err}
@@ -69,10 +71,12 @@ func leavesOf(ctx context.Context, s *receipt.Sealer, drafts []*canon.Document, 
 	return leaves, errors.Join(failures...)
 }
 
-// link seals the drafts behind one another, under the root of their leaves.
+// link seals the drafts one after another, under the root of their leaves.
 func link(ctx context.Context, s *receipt.Sealer, drafts []*canon.Document, heads map[chain.Stream]chain.Head, leaves []merkle.Hash) (*Batch, error) {
 	root := canon.Digest(merkle.Root(leaves))
 	receipts, entries := make([]*receipt.Sealed, len(drafts)), make([]Entry, len(drafts))
+
+	// A copy: the heads are the caller's.
 	latest := maps.Clone(heads)
 	if latest == nil {
 		latest = make(map[chain.Stream]chain.Head)
@@ -94,6 +98,7 @@ func link(ctx context.Context, s *receipt.Sealer, drafts []*canon.Document, head
 		latest[r.Stream()] = r.Head()
 	}
 
+	// No batch is made whose manifest nobody could read.
 	m := newManifest(entries)
 	if size := len(m.Marshal()); size > MaxBytes {
 		return nil, fmt.Errorf("batch: the manifest would have %d bytes, and at most %d are read", size, MaxBytes)

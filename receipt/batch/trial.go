@@ -25,12 +25,14 @@ type trial struct {
 func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 	before, head, without := t.place(i, chain.StreamOf(draft))
 	problems := append(misplaced(draft.Root(), before), t.repeated(i, draft.Root().Member("receipt_id"))...)
+
 	filled, err := fill(draft, canon.Sum(nil), without)
 	var sealed *receipt.Sealed
 	if err == nil {
 		sealed, err = t.sealer.SealDocument(filled, head)
 	}
 
+	// What the sealer finds joins what the batch finds: a draft is told everything at once.
 	var invalid *receipt.InvalidError
 	if errors.As(err, &invalid) {
 		problems = append(problems, invalid.Problems...)
@@ -46,7 +48,7 @@ func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 }
 
 // place returns the index of the draft before this one in its stream, and the
-// head to try it behind. When there is none, that is -1 and the stream's own
+// head to try it after. When there is none, that is -1 and the stream's own
 // head; otherwise a stand-in, and a link in the draft itself has to be left out:
 // it is a problem whatever it says.
 func (t *trial) place(i int, stream chain.Stream) (before int, head chain.Head, without string) {
