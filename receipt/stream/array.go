@@ -10,7 +10,7 @@ import (
 
 // An array cuts a JSON array into its elements without holding it whole. It
 // finds where elements end by their brackets and strings alone; each element is
-// then parsed as strictly as any document, and what it is between them (commas
+// then parsed as strictly as any document, and what is between them (commas
 // and white space, RFC 8259 section 5) is checked here.
 type array struct {
 	r       *bufio.Reader
@@ -18,7 +18,7 @@ type array struct {
 	index   int
 	begun   bool
 	ended   bool
-	inside  bool // of a document that goes on behind it
+	inside  bool // of a document that goes on after it
 	offset  int64
 }
 
@@ -34,6 +34,7 @@ func (a *array) next() (document, error) {
 }
 
 func (a *array) read() (document, error) {
+	// RFC 8259 section 5: a bracket, then elements with commas between them.
 	if !a.begun {
 		a.begun = true
 		if _, err := a.symbol(); err != nil { // the bracket that was sniffed
@@ -53,6 +54,7 @@ func (a *array) read() (document, error) {
 		}
 	}
 
+	// An array may be empty, but a comma stands between two elements.
 	c, err := a.symbol()
 	switch {
 	case err == io.EOF:
@@ -75,6 +77,7 @@ func (a *array) readElement(c byte) (document, error) {
 	var at nesting
 	for {
 		at.read(c)
+		// Outside of brackets and strings any byte may be the last one.
 		if at.depth <= 0 && !at.inString {
 			if ends, err := a.elementEnds(c); err != nil || ends {
 				return document{data: a.element, index: a.index}, err
@@ -95,8 +98,8 @@ func (a *array) readElement(c byte) (document, error) {
 	}
 }
 
-// elementEnds reports whether an element ends behind its byte c: with a bracket
-// or a quote, and a number or a word where the next byte is no part of it.
+// elementEnds reports whether an element ends after its byte c: with a bracket
+// or a quote, and a number or a word where the next byte is not a part of it.
 func (a *array) elementEnds(c byte) (bool, error) {
 	if c == '}' || c == ']' || c == '"' {
 		return true, nil
@@ -109,6 +112,7 @@ func (a *array) elementEnds(c byte) (bool, error) {
 		return false, err
 	}
 
+	// RFC 8259 section 2: what may follow a value of an array.
 	switch following[0] {
 	case ',', ']', ' ', '\t', '\r', '\n':
 		return true, nil
@@ -149,7 +153,7 @@ func (a *array) byte() (byte, error) {
 	return c, err
 }
 
-// symbol returns the next byte that is no white space.
+// symbol returns the next byte that is not white space.
 func (a *array) symbol() (byte, error) {
 	for skipped := 0; ; skipped++ {
 		c, err := a.byte()

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Asked is what the receipts of a summary had to show, beside the keys that were
+// Asked is what the receipts of a summary had to show, apart from the keys that were
 // trusted: verdicts that were asked for differently do not merge.
 type Asked struct {
 	Issuer     string          `json:"issuer"` // "": any
@@ -31,7 +31,7 @@ type AskedCheckpoint struct {
 	Cosigners AskedQuorum `json:"cosigners"`
 }
 
-// An AskedError says that two summaries were made with other demands.
+// An AskedError says that two summaries were made with different demands.
 type AskedError struct{ What string } // issuer, at, strict, witnesses or checkpoint
 
 // Error names what differs.

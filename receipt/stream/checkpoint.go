@@ -20,7 +20,7 @@ type forest struct {
 	claims tlog.Checkpoint
 	tree   merkle.Tree
 	root   merkle.Hash // at the size that the checkpoint claims
-	holes  bool        // something before that size is no receipt, so it has no leaf
+	holes  bool        // something before that size is not a receipt, so it has no leaf
 	docs   int
 	bound  int  // documents up to that size
 	single bool // the input is one document
@@ -55,7 +55,7 @@ func (f *forest) add(it *item) {
 	}
 }
 
-// judge returns the verifiers for the documents below a bound and behind it, and
+// judge returns the verifiers for the documents below a bound and beyond it, and
 // what the checkpoint refutes of the whole.
 func (f *forest) judge(v *receipt.Verifier, partial bool) (inside, outside *receipt.Verifier, bound int, found *Finding) {
 	size, n := f.claims.Size, f.tree.Size()
@@ -70,6 +70,7 @@ func (f *forest) judge(v *receipt.Verifier, partial bool) (inside, outside *rece
 		}
 		return v.Within(f.given), v.Outside(why), f.bound, nil
 	case partial || f.single && size != 1:
+		// Leaves are missing, so that their root shows nothing.
 		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input is a part; a proof (--proof) would show that it includes them", size)
 		return v.Outside(why), v, f.docs, nil
 	case n < size:
@@ -77,6 +78,7 @@ func (f *forest) judge(v *receipt.Verifier, partial bool) (inside, outside *rece
 			Detail: fmt.Sprintf("the checkpoint is over %d receipts, the input has %d", size, n)}
 	}
 
+	// RFC 9162 section 2.1.1: a root is over all leaves in their order.
 	return v, v, 0, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: claims.Root.String(), Computed: f.root.String(),
 		Detail: fmt.Sprintf("the root over the first %d receipts is %v, the checkpoint states %v", size, f.root, claims.Root)}
 }

@@ -20,16 +20,17 @@ func (s *Summary) consistent() error {
 		return errors.New("it is complete, but lists what could not be read")
 	}
 
+	// One code explains each receipt that is not verified.
 	explained := 0
 	for code, n := range s.Codes {
 		if explained += n; n <= 0 {
 			return fmt.Errorf("it counts %.40q %d times", code, n)
 		}
 	}
-
 	if explained != s.Refuted+s.Undecided {
 		return errors.New("its codes are not of the receipts that are not verified")
 	}
+
 	placed := uint64(0)
 	for _, g := range s.Streams {
 		if placed += g.Count; g.Failures.Count > 0 && s.Verdict() == receipt.Verified {
@@ -56,6 +57,7 @@ func (s *Summary) consistentRoster() (distinct int, err error) {
 		return 0, errors.New("its roster is not of the receipts that it counts")
 	}
 
+	// A false hash refutes its receipt, and so does a link that fails.
 	wrong, contents := 0, map[canon.Digest]bool{}
 	for i := range s.roster.sources {
 		list, err := s.roster.sources[i].unpack(len(s.roster.streams))

@@ -29,9 +29,10 @@ func crowdOf(rosters ...*roster) (*crowd, error) {
 	for _, r := range rosters {
 		c.streams = append(c.streams, r.streams...)
 	}
-
 	slices.SortFunc(c.streams, chain.Stream.Compare)
 	c.streams = slices.Compact(c.streams)
+
+	// Each roster numbers the streams in its own way.
 	for _, r := range rosters {
 		for _, in := range r.sources {
 			list, err := in.unpack(len(r.streams))
@@ -90,6 +91,7 @@ func (c *crowd) survey() (*survey, error) {
 		return nil, err
 	}
 
+	// What was unreadable in a part may be what a link misses here.
 	for _, in := range c.sources {
 		s.gaps += in.unplaced
 	}
@@ -98,6 +100,7 @@ func (c *crowd) survey() (*survey, error) {
 		return nil, err
 	}
 
+	// As in a second reading: the order within each source.
 	number := 0
 	return s, c.each(func(it *item, _ *attendee) error {
 		s.follow(number, it)

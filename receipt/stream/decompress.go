@@ -29,22 +29,25 @@ var errNested = errors.New("a compressed file inside a compressed file; decompre
 
 // decompress returns what r holds, decompressed when its first bytes say that it
 // is gzip (RFC 1952, several members are one file) or zstd (RFC 8878). Memory is
-// bounded by the window, whatever the data says.
-// read counts what was read into r.
+// bounded by the window, whatever the data says. read counts what was read into r.
 func decompress(r *bufio.Reader, packed packing, read *int64) (plain *bufio.Reader, compressed bool, closer func(), err error) {
 	nothing := func() {}
 	var inner io.Reader
 	var format string
 	closer = nothing
+
 	switch head, _ := r.Peek(4); {
 	case isGzip(head):
 		z, err := gzip.NewReader(r)
 		if err != nil {
 			return nil, true, nothing, compressionError("gzip", err)
 		}
+		// RFC 1952 section 2.2: a file is a series of members.
 		z.Multistream(false)
 		inner, format = &members{z, r}, "gzip"
 	case isZstd(head):
+		// RFC 8878 section 3.1.1.1.2: a frame says which window it needs. A
+		// decoder may refuse it.
 		window := uint64(MaxWindow)
 		if packed.long {
 			window = MaxLongWindow
@@ -58,6 +61,7 @@ func decompress(r *bufio.Reader, packed packing, read *int64) (plain *bufio.Read
 		return r, false, nothing, nil
 	}
 
+	// What a stranger sends is not to grow without bound.
 	if packed.ratio > 0 {
 		inner = &inflated{Reader: inner, read: func() int64 { return *read - int64(r.Buffered()) }, ratio: int64(packed.ratio)}
 	}
@@ -70,16 +74,18 @@ func decompress(r *bufio.Reader, packed packing, read *int64) (plain *bufio.Read
 	return plain, true, closer, nil
 }
 
+// isGzip reports the beginning of a member (RFC 1952 section 2.3.1).
 func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
 
-// isZstd reports a frame, or one of the skippable frames that may precede it.
+// isZstd reports a frame (RFC 8878 section 3.1.1), or one of the skippable frames that
+// may precede it (section 3.1.2).
 func isZstd(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
 		len(head) == 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:], []byte{0x2a, 0x4d, 0x18})
 }
 
 // members reads the members of a gzip file one after another. gzip.Reader does so
-// too, but takes a line end behind the last one for a file that was cut off.
+// too, but takes a line end after the last one for a file that was cut off.
 type members struct {
 	*gzip.Reader
 	behind *bufio.Reader // what follows the member that is being read

@@ -43,7 +43,7 @@ type splitter interface {
 	ready() bool
 }
 
-// oneDocument is an input that is, or was found to be, a list of documents.
+// A listed input is, or was found to be, a list of documents.
 type listed struct {
 	list []document
 }

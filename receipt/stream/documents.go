@@ -32,7 +32,7 @@ func (d *Document) Address() string {
 	return r.Address()
 }
 
-// A DocumentError says why something in an input is no JSON object within the
+// A DocumentError says why something in an input is not a JSON object within the
 // limits of the receipt format.
 type DocumentError struct {
 	Address      string
@@ -77,6 +77,8 @@ func Documents(ctx context.Context, sources []Source, o Options) iter.Seq2[*Docu
 				yield(nil, ctx.Err())
 				return
 			}
+
+			// The caller is done with the piece: its bytes may be used again.
 			select {
 			case r.next <- struct{}{}:
 			case <-ctx.Done():
@@ -190,6 +192,7 @@ func (o *opener) parse(p *piece) *DocumentError {
 		text = o.text
 	}
 
+	// A last line that breaks off may still be being written.
 	_, err := Receipt(o.doc.Document, text)
 	if err != nil && p.last && !p.single && cutOff(text) {
 		return &DocumentError{Code: receipt.CodeTornTail, Detail: "the last line breaks off and has no line end",
@@ -202,6 +205,9 @@ func (o *opener) parse(p *piece) *DocumentError {
 	if o.doc.Root().Kind() != canon.KindObject {
 		return &DocumentError{Code: receipt.CodeNotObject, Detail: "expected a JSON object"}
 	}
+
+	// RFC 7493 section 2.2: integers beyond ±(2^53-1) are not the same number to
+	// every reader.
 	if n, found := o.doc.LossyInteger(); found {
 		return &DocumentError{Code: receipt.CodeNumberPrecision,
 			Detail: fmt.Sprintf("expected integers within ±9007199254740991, found %.40s at %.80q", n.Raw(), n.Pointer()),

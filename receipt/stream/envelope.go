@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxWrapping is how many bytes an API envelope may have beside its receipt, and a
-// page beside its entries. Receipts have limits of their own, [receipt.MaxBytes] and
+// MaxWrapping is how many bytes an API envelope may have around its receipt, and a
+// page around its entries. Receipts have limits of their own, [receipt.MaxBytes] and
 // [receipt.MaxDepth], which are judged of what is inside.
 const MaxWrapping = 1 << 20
 
@@ -33,7 +33,7 @@ func Receipt(doc *canon.Document, text []byte) ([]byte, error) {
 }
 
 // payloadIn returns the text of the receipt inside an API envelope; nil when the
-// text is no envelope. doc holds the text when that is within the limits of
+// text is not an envelope. doc holds the text when that is within the limits of
 // receipts. When it is not, the limits of envelopes apply, and doc is empty again
 // at the end: it is used for both, as one index of a hostile text takes much memory.
 func payloadIn(doc *canon.Document, text []byte) []byte {
@@ -48,7 +48,7 @@ func payloadIn(doc *canon.Document, text []byte) []byte {
 	return payload
 }
 
-// payloadOf returns the receipt inside an API envelope, which is none itself.
+// payloadOf returns the receipt inside an API envelope, which is not a receipt itself.
 func payloadOf(root canon.Node) canon.Node {
 	payload := root.Member("wire").Member("payload")
 	if !foreign(root) || payload.Kind() != canon.KindObject {

@@ -22,6 +22,7 @@ func (o *Options) expect(s *Summary, e end, wanted chain.Head) {
 	fail := func(code receipt.Code, stated, computed, detail string) {
 		s.find(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
 	}
+
 	head := e.Head.String()
 	switch {
 	case wanted.IsZero():
@@ -59,6 +60,7 @@ func (o *Options) concludeHeads(s *Summary) {
 		}
 	}
 
+	// A stream that was there before may be gone as a whole.
 	for stream, head := range o.Expect {
 		if !present[stream] {
 			s.find(Finding{Code: receipt.CodeTruncated, Stream: &stream, Stated: head.Hash.String(),
@@ -70,6 +72,8 @@ func (o *Options) concludeHeads(s *Summary) {
 	if len(s.Streams) == 0 && !o.Only.isZero() && s.Receipts > 0 {
 		s.find(Finding{Code: receipt.CodeHeadMismatch, Detail: "no receipt of the input has a place in a stream"})
 	}
+
+	// That a chain was cut off at an end cannot be seen in it.
 	if open > 0 {
 		s.note(receipt.CodeLinkNotChecked, "whether receipts precede the first one%s", ofStreams(open, len(s.Streams)))
 	}
@@ -93,6 +97,8 @@ func (o *Options) concludeAfter(s *Summary) {
 	if len(o.After) == 0 || s.Receipts == 0 {
 		return
 	}
+
+	// One predecessor for one stream was meant to precede it.
 	for given, head := range o.After {
 		if o.Follows && len(streams) == 1 {
 			s.find(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),

@@ -6,10 +6,10 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A filter is a Bloom filter of digests: it knows which were surely not added,
-// and of few others, not of those. Its size is fixed: 2^26 bits, 8 MiB, in which
-// of 3 million digests one in a thousand is taken for another, of 10 million one
-// in twenty.
+// A filter is a Bloom filter of digests: what it does not have was surely not
+// added, and what it has may be another. Its size is fixed: 2^26 bits, 8 MiB, in
+// which of 3 million digests one in a thousand is taken for another, of 10 million
+// one in twenty.
 type filter struct{ bits []uint64 }
 
 const (

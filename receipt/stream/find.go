@@ -43,6 +43,7 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %s", d.fault.code, d.fault.detail)
 		}
 
+		// That it is the only one is known once the next was asked for.
 		if text, err = d.json(); err != nil || index != 0 {
 			return text, err
 		}

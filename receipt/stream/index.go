@@ -7,13 +7,13 @@ import (
 
 // An index remembers the first MaxIndexed receipts of an ordered input, by their
 // id, their hash and the predecessor that they name. It is exact for these; of
-// the hashes behind them it knows which were surely not there. A receipt costs
+// the hashes after them it knows which were surely not there. A receipt costs
 // about 100 bytes.
 type index struct {
 	ids   map[fingerprint]seen
 	nodes map[fingerprint]node // by the hash of a receipt, or one that a receipt names
 	most  int
-	rest  *filter // hashes behind the first; nil while there are none
+	rest  *filter // hashes after the first; nil while there are none
 }
 
 type seen struct {
@@ -57,6 +57,7 @@ func (x *index) add(it *item, stream int) {
 		return
 	}
 
+	// The first that names a predecessor is kept: any other one is a fork.
 	previous := short(f.link.Previous)
 	if n := x.nodes[previous]; n.namer == 0 {
 		n.namer, n.naming = int32(it.index), int32(stream)
@@ -68,10 +69,10 @@ func (x *index) add(it *item, stream int) {
 // node returns what is known of a digest.
 func (x *index) node(d canon.Digest) node { return x.nodes[short(d)] }
 
-// maybeCopy reports whether a receipt may have been there before, behind the ones
+// maybeCopy reports whether a receipt may have been there before, after the ones
 // that the index is exact for.
 func (x *index) maybeCopy(hash canon.Digest) bool { return x.rest != nil && x.rest.has(hash) }
 
-// short is the fingerprint of a digest. It is no prefix of it, since whoever
+// short is the fingerprint of a digest. It is not a prefix of it, since whoever
 // writes a receipt may choose the digests that it states.
 func short(d canon.Digest) fingerprint { return fingerprintOf(d[:]) }

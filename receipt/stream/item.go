@@ -99,6 +99,7 @@ func appendText(key, text []byte) []byte {
 	return append(binary.AppendUvarint(key, uint64(len(text))), text...)
 }
 
+// parseStreamKey reads what appendStreamKey wrote.
 func parseStreamKey(key []byte) (s chain.Stream) {
 	text := func() string {
 		n, width := binary.Uvarint(key)

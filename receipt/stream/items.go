@@ -40,6 +40,7 @@ func (s *items) next() (document, error) {
 		return d, err
 	}
 
+	// Only the next item tells whether the first one is alone.
 	d.data = bytes.Clone(d.data)
 	following, err := s.read()
 	switch {
@@ -69,6 +70,8 @@ func (s *items) read() (document, error) {
 	case err == nil:
 		return document{data: item, index: s.count, cbor: true}, nil
 	case errors.As(err, &bad):
+		// RFC 8742: nothing stands between items, so that nothing tells where
+		// the next one begins.
 		s.ended = true
 		f := &fault{code: receipt.Code(bad.Code), hint: bad.Hint,
 			detail: fmt.Sprintf("item %d at offset %d: %s; what follows was not read", s.count, bad.Offset, bad.Detail)}

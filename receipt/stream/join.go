@@ -19,16 +19,17 @@ func (s *survey) join() error {
 	if err := s.joinIDs(); err != nil {
 		return err
 	}
-	s.ends = make([]end, len(s.names))
 
+	s.ends = make([]end, len(s.names))
 	for i, name := range s.names {
 		s.ends[i].Stream = name
 	}
 	s.trails = make([]trail, len(s.names))
 	j := &joiner{survey: s, begins: make([]address, len(s.names)), heads: make([]tail, len(s.names)), apart: map[int]bool{}}
+
+	// Both are sorted alike, so that one pass over each is enough.
 	next, stop := iter.Pull2(s.hashes.sorted())
 	defer stop()
-
 	j.next = next
 	if err := j.advance(); err != nil {
 		return err
@@ -43,12 +44,14 @@ func (s *survey) join() error {
 		}
 	}
 
+	// No link names what comes after the last of them.
 	for j.hash != nil {
 		if err := j.pass(); err != nil {
 			return err
 		}
 	}
 
+	// A stream has one root, so receipts without a predecessor are judged together.
 	if err := j.strangers(); err != nil {
 		return err
 	}
@@ -70,6 +73,7 @@ func (s *survey) joinIDs() error {
 			continue
 		}
 
+		// One id twice: a copy when the content is the same, else a duplicate.
 		number := int(binary.BigEndian.Uint64(e[16:]))
 		s.marks[number] = markDuplicate
 		if bytes.Equal(e[24:56], first[24:56]) {
@@ -83,6 +87,7 @@ func (s *survey) joinIDs() error {
 		s.originals[number] = int(binary.BigEndian.Uint64(first[16:]))
 	}
 
+	// A copy is not counted when its original has the same verdict.
 	s.verdicts = make(map[int]receipt.Verdict, len(s.originals))
 	for _, original := range s.originals {
 		s.verdicts[original] = receipt.Undecided
@@ -116,7 +121,7 @@ type joiner struct {
 	tails  []tail       // ends of runs, the first maxDamaged
 	absent []root       // receipts without a predecessor in the input
 	apart  map[int]bool // damaged receipts without one: they are in no stream, the first maxDamaged
-	behind []root       // intact receipts behind damaged ones, the first maxDamaged
+	behind []root       // intact receipts after damaged ones, the first maxDamaged
 }
 
 // A tail is a receipt that no other one names.
@@ -205,6 +210,7 @@ func (j *joiner) link(e []byte) error {
 	var key [36]byte
 	copy(key[:4], e[:4])
 	copy(key[4:], e[5:37])
+
 	if first {
 		if damaged {
 			j.stray(stream, number)
@@ -214,6 +220,7 @@ func (j *joiner) link(e []byte) error {
 		return nil
 	}
 
+	// Both are sorted alike: no later link names the hashes before this one.
 	for j.hash != nil && bytes.Compare(j.hash[:36], key[:]) < 0 {
 		if err := j.pass(); err != nil {
 			return err
@@ -229,6 +236,7 @@ func (j *joiner) link(e []byte) error {
 		return nil
 	}
 
+	// What follows a receipt that does not fit its own hash is not blamed for it.
 	previous := canon.Digest(key[4:])
 	r := root{number, stream, at, false, previous, -1, issued}
 	if found && j.marks[j.holder()] == markDamaged {
@@ -238,6 +246,7 @@ func (j *joiner) link(e []byte) error {
 		j.behind = append(j.behind, r)
 	}
 
+	// Each link has one finding: the first that fits.
 	switch {
 	case j.last != nil && bytes.Equal(j.last[:37], e[:37]):
 		j.fail(stream, number, markFork, addressAt(j.last[45:]))
@@ -299,6 +308,8 @@ func (j *joiner) strangers() error {
 	if len(j.names) < 2 || len(named) == 0 {
 		return nil
 	}
+
+	// What a damaged receipt states may be the hash of another; a copy has its original.
 	for e, err := range j.hashes.sorted() {
 		if err != nil {
 			return err
@@ -321,6 +332,8 @@ func (j *joiner) roots() {
 	slices.SortFunc(j.absent, func(a, b root) int {
 		return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(j.rank(a), j.rank(b)), cmp.Compare(a.number, b.number))
 	})
+
+	// A stream begins once: other roots are judged by the one that begins it.
 	for _, r := range j.absent {
 		begun := j.begins[r.stream] != address{}
 		switch {
@@ -345,7 +358,7 @@ func (j *joiner) roots() {
 }
 
 // bound finds the ends of the streams. What begins or ends with a damaged
-// receipt begins behind it, and ends in the hash that it states.
+// receipt begins after it, and ends in the hash that it states.
 func (j *joiner) bound() {
 	slices.SortFunc(j.behind, func(a, b root) int { return cmp.Or(cmp.Compare(b.damaged, a.damaged), cmp.Compare(a.number, b.number)) })
 	for _, r := range j.behind {
@@ -354,6 +367,7 @@ func (j *joiner) bound() {
 		}
 	}
 
+	// A damaged receipt that has its place may be the last one.
 	for _, t := range j.tails {
 		if j.marks[t.number] == markDamaged && !j.apart[t.number] {
 			j.head(t)
@@ -381,7 +395,7 @@ func (j *joiner) rank(r root) int {
 }
 
 // tailBefore finds the end of a run that was issued last before a root: what the
-// missing receipts probably come behind.
+// missing receipts probably follow.
 func (j *joiner) tailBefore(r root) (at address) {
 	var best *tail
 	for i := range j.tails {
@@ -397,6 +411,7 @@ func (j *joiner) begin(r root) {
 	e := &j.ends[r.stream]
 	e.First, e.Previous = r.first, r.previous
 	j.begins[r.stream] = r.address
+
 	after := j.options.after(e.Stream)
 	switch {
 	case !after.IsZero() && (r.first || r.previous != after):

@@ -10,7 +10,7 @@ const (
 	JSON                 // one document: a receipt, a list or an array of them
 	Lines                // a JSON document a line (JSONL, NDJSON)
 	CBOR                 // one item
-	Sequence             // items one behind the other (RFC 8742)
+	Sequence             // items one after the other (RFC 8742)
 )
 
 func kindNames() []string { return []string{"", "json", "lines", "cbor", "cborseq"} }

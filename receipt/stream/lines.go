@@ -64,7 +64,7 @@ func (l *lines) next() (document, error) {
 // reading to the next: an only one is addressed by its file alone, and may be a
 // page of a list.
 func (l *lines) alone(d document) (document, error) {
-	if l.err != nil { // nothing behind it can be read
+	if l.err != nil { // nothing after it can be read
 		d.single = true
 		return d, nil
 	}
@@ -101,6 +101,7 @@ func (l *lines) read() (document, error) {
 			return document{}, err
 		}
 
+		// RFC 8259 section 2: a line of nothing but white space holds no value.
 		text = bytes.TrimSuffix(text, []byte{'\r'})
 		switch blank := len(bytes.Trim(text, " \t\r")) == 0; {
 		case len(text) > maxDocument && l.count == 0 && beginsPage(text):
@@ -160,6 +161,7 @@ func (l *lines) readLine() (text []byte, ended bool, err error) {
 			return piece[:len(piece)-1], true, nil
 		}
 
+		// Only a line longer than the buffer is copied.
 		l.long = append(l.long, piece...)
 		switch {
 		case err == nil:

@@ -1,7 +1,7 @@
 package stream
 
 // nesting follows how deep a place of a JSON text lies in objects and arrays, byte
-// by byte. What is no JSON is left to the parser.
+// by byte. What is not JSON is left to the parser.
 type nesting struct {
 	depth             int
 	inString, escaped bool

@@ -12,16 +12,16 @@ import (
 const previousPointer = "/chain/previous_receipt_hash"
 
 // An order judges the links of one ordered input: each receipt has to name the
-// one before it in its stream. Two kinds of neighbours are no second finding: a
+// one before it in its stream. Two kinds of neighbours are not a second finding: a
 // receipt that does not fit its own hash stands where its successor says it
-// stands, and behind something unreadable one link cannot be checked.
+// stands, and after something unreadable one link cannot be checked.
 type order struct {
 	options *Options
 	streams map[string]*run
 	named   int // bytes of the names of streams
 	index   *index
 	damaged map[canon.Digest]int // hashes, stated and computed, of receipts that do not fit theirs
-	gaps    []int                // lines that state no place, and which no link has been forgiven for
+	gaps    []int                // lines that state no place, and that no link has been forgiven for
 	names   []chain.Stream       // by the number of the stream
 	behind  []Finding            // links that later receipts showed to be false, the first MaxNotices
 }
@@ -61,10 +61,13 @@ func (o *order) place(it *item) error {
 		}
 		return nil
 	}
+
+	// An id has one content: another one refutes, and the same one is a copy.
 	if f.holds && o.repeats(it) {
 		return nil
 	}
 
+	// A damaged receipt opens no stream: its names may be what was damaged.
 	s := o.streams[string(f.stream)]
 	if s == nil {
 		if !f.holds {
@@ -109,7 +112,7 @@ func (o *order) repeats(it *item) bool {
 	return true
 }
 
-// again reports whether an item behind the index repeats the receipt before it,
+// again reports whether an item after those of the index repeats the receipt before it,
 // or may repeat another one: nobody can tell.
 func (o *order) again(s *run, it *item) bool {
 	f := &it.facts
@@ -166,6 +169,7 @@ func (o *order) begin(it *item) (*run, error) {
 		return s, nil // one receipt shows nothing of what precedes or follows it
 	}
 
+	// What precedes the first receipt is known only when it was given.
 	check := o.first(f.link, after)
 	it.foreign = check.Status == receipt.Failed && !after.IsZero()
 	it.v.Link(&it.rep, check)
@@ -205,15 +209,20 @@ func (o *order) follow(s *run, it *item) {
 		}
 	}
 
+	// A predecessor comes before the receipt that names it.
 	if n := o.index.node(f.computed); f.holds && check.Status != receipt.Failed && n.open && int(n.naming) == s.number {
 		check = o.broken(s, f.link)
 		check.Cause, check.Related = receipt.CauseNamedEarlier, line(int(n.namer))
 		s.segment.Failures.Count++
 	}
+
+	// Clocks go wrong: this warns, and refutes nothing.
 	if f.issued.Before(s.issued) {
 		it.rep.Warn(receipt.CodeTimeOrder, "/issued_at", fmt.Sprintf("it was issued before line %d, its predecessor", s.line))
 	}
 
+	// A damaged receipt keeps its place. A true copy of it would follow the head
+	// before it.
 	if f.holds {
 		it.v.Link(&it.rep, check)
 		s.shaky = false
@@ -240,6 +249,8 @@ func (o *order) apart(s *run, l chain.Link) receipt.Check {
 	if _, damaged := o.damaged[l.Previous]; damaged || s.shaky && l.Previous == s.sound {
 		return receipt.Check{Status: receipt.Passed}
 	}
+
+	// What could not be read may be the receipt that is named.
 	if at, ok := o.forgive(s); ok {
 		return open(receipt.CauseUnreadable, line(at))
 	}

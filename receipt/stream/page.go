@@ -74,6 +74,7 @@ func (p *page) seek() (document, error) {
 			return document{}, p.r.UnreadByte()
 		}
 
+		// The frame alone is kept, so it is bounded.
 		p.read(c)
 		if len(p.frame) > MaxWrapping {
 			return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes beside the entries of a list, found more; what follows was not read", MaxWrapping)), nil
@@ -90,6 +91,7 @@ func (p *page) read(c byte) {
 		return
 	}
 
+	// Depth 1 is the page itself: names further inside are not its own.
 	switch {
 	case inString || p.at.inString:
 		if !inString {

@@ -28,6 +28,8 @@ func (s *Summary) joinRosters(a, b *roster) error {
 		return err
 	}
 
+	// A link that failed in a part may hold among all receipts, and the other way
+	// round.
 	copies, number := map[canon.Digest]int{}, 0
 	_ = c.each(func(it *item, a *attendee) error {
 		m := v.marks[number]
@@ -48,25 +50,28 @@ func (s *Summary) joinRosters(a, b *roster) error {
 		return nil
 	})
 
+	// A receipt that comes again across parts was counted in both.
 	var shared []canon.Digest
 	for d, n := range copies {
 		if n > 0 {
 			shared = append(shared, d)
 		}
 	}
-
 	s.noteOverlap(shared)
+
 	if len(v.unknown) > 0 {
 		s.noteNotJoined("some of them are selections, and their predecessors are not there")
 	}
 
+	// A stream of damaged receipts alone is not listed.
 	for i, e := range v.ends {
 		if v.intact[i] {
 			s.Streams = append(s.Streams, e.Segment)
 		}
 	}
-
 	s.Streams = chain.Join(s.Streams)
+
+	// Receipts that are too many to remember are listed by their hashes.
 	if s.roster = c.roster(); s.roster == nil {
 		s.List(c.hashes())
 	}
@@ -131,7 +136,7 @@ func (s *survey) finding(it *item, m mark) Finding {
 	case markDuplicate:
 		f.Code, f.Cause, f.Stated = receipt.CodeDuplicateID, receipt.CauseIDTaken, it.facts.computed.String()
 		f.Detail = fmt.Sprintf("two receipts have one receipt_id and different contents; %s is one of them", it.facts.computed)
-	default: // late, or behind another
+	default: // late, or another stands between
 		f.Cause = receipt.CauseComesEarlier
 		f.Detail = fmt.Sprintf("the receipt %s is out of its order in a part", it.facts.computed)
 	}
@@ -174,6 +179,7 @@ func (s *Summary) joinStreams(a, b *Summary) {
 		p.heads[g.Head] = g.Stream
 	}
 
+	// What is missing inside one part may be in the other.
 	p.reopen(slices.Concat(a.Streams, b.Streams))
 	for rest := s.Streams; len(rest) > 0; {
 		n := 1
@@ -206,9 +212,9 @@ func (p *pair) compareHashes(a, b map[canon.Digest]bool) {
 	if p.known = a != nil && b != nil; !p.known {
 		return
 	}
+
 	p.s.listed = map[canon.Digest]bool{}
 	var shared []canon.Digest
-
 	for d := range a {
 		p.s.listed[d] = true
 		if b[d] {
@@ -232,6 +238,7 @@ func (p *pair) reopen(segments []chain.Segment) {
 			breaks += int(min(g.Failures.Count, uint64(p.s.Refuted)))
 		}
 	}
+
 	n := min(breaks, p.s.Codes[receipt.CodeChainBreak], p.s.Refuted)
 	if n == 0 {
 		return
@@ -253,6 +260,8 @@ func (p *pair) judge(group []chain.Segment) {
 		p.s.find(stranger(stream, g.Previous))
 	}
 
+	// What did not join: receipts between two segments are missing, there twice, or
+	// not told.
 	for i := 1; i < len(group); i++ {
 		before, after := &group[i-1], &group[i]
 		together := before.First == after.First && before.Previous == after.Previous
@@ -276,14 +285,14 @@ func (p *pair) judge(group []chain.Segment) {
 	}
 }
 
-// leadsAway reports whether a stream begins behind a receipt of another one.
+// leadsAway reports whether a stream begins after a receipt of another one.
 func (p *pair) leadsAway(g chain.Segment) bool {
 	other, is := p.heads[g.Previous]
 	return is && other != g.Stream || p.known && p.s.listed[g.Previous]
 }
 
 // surelyMissing reports whether no part holds the receipt that a segment begins
-// behind.
+// after.
 func (p *pair) surelyMissing(group []chain.Segment, after *chain.Segment) bool {
 	if p.s.Undecided > 0 || slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Head == after.Previous }) {
 		return false
@@ -294,8 +303,8 @@ func (p *pair) surelyMissing(group []chain.Segment, after *chain.Segment) bool {
 	return !slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Count != 1 })
 }
 
-// surelyInside reports whether the receipt that a segment begins behind is inside
-// of another one, where it has a successor already.
+// surelyInside reports whether the receipt that a segment begins after is inside
+// another one, where it has a successor already.
 func (p *pair) surelyInside(group []chain.Segment, after *chain.Segment) bool {
 	return p.apart && p.s.listed[after.Previous] &&
 		!slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Head == after.Previous || g.Failures.Count > 0 })

@@ -18,8 +18,8 @@ const (
 	batchItems = 64
 )
 
-// mostInFlight is how many bytes of documents are in flight at the same time, as far as
-// one document is no longer: of the largest two.
+// mostInFlight is how many bytes of documents are in flight at the same time, unless
+// one document is larger: then those of the largest two.
 const mostInFlight = 32 << 20
 
 // A batch is some documents on their way to a worker. Batches are reused.
@@ -59,12 +59,13 @@ func (p *pipeline) run(ctx context.Context, each func(*item) bool) error {
 	p.ctx, p.stop, p.fail = ctx, ctx.Done(), cancel
 	p.free, p.work, p.ordered = make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
 
+	// No other batch is ever made: whoever takes reports slowly slows the reading.
 	for range inFlight {
 		p.free <- &batch{items: make([]item, batchItems), done: make(chan struct{}, 1)}
 	}
+
 	codec := archive.NewCodec()
 	var workers sync.WaitGroup
-
 	for range jobs {
 		workers.Go(func() { p.judge(&worker{doc: new(canon.Document), cbor: codec}) })
 	}
@@ -85,6 +86,7 @@ func (p *pipeline) run(ctx context.Context, each func(*item) bool) error {
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
+
 			for i := range b.items[:b.count] {
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
@@ -93,6 +95,8 @@ func (p *pipeline) run(ctx context.Context, each func(*item) bool) error {
 					return nil
 				}
 			}
+
+			// The batch is free again, and so are those that it stood for.
 			b.trim()
 			for _, other := range b.also {
 				p.free <- other
@@ -150,6 +154,8 @@ func (p *pipeline) lookInTurn(w *worker, it *item) error {
 	defer done()
 
 	p.look(w, it)
+
+	// The index of a large document is not kept for the next one.
 	w.doc = new(canon.Document)
 	return nil
 }
@@ -160,6 +166,7 @@ func (p *pipeline) look(w *worker, it *item) {
 		w.survey(it, source.Found)
 		return
 	}
+
 	it.v = p.verify
 	if it.number < p.bound {
 		it.v = p.inside
@@ -227,6 +234,7 @@ func (p *pipeline) add(it item, data []byte) error {
 		}
 	}
 
+	// A splitter uses its memory again: the bytes are copied.
 	b := p.filling
 	slot := &b.items[b.count]
 	it.rep, it.facts.stream = slot.rep, slot.facts.stream // their memory
@@ -236,6 +244,7 @@ func (p *pipeline) add(it item, data []byte) error {
 	it.data = nil
 	*slot = it
 
+	// A large document takes the place of several batches, so that memory is bounded.
 	for n := len(data) * cap(p.free) / mostInFlight; n > 0 && len(b.also) < cap(p.free)-1; n-- {
 		select {
 		case other := <-p.free:
@@ -257,6 +266,8 @@ func (p *pipeline) flush() error {
 		return nil
 	}
 	p.filling = nil
+
+	// What is handed out follows the order of the input, whoever is through first.
 	for _, c := range []chan *batch{p.ordered, p.work} {
 		select {
 		case c <- b:

@@ -30,7 +30,7 @@ func (r *readings) same() bool {
 	return r == nil || bytes.Equal(r.one.Sum(nil), r.two.Sum(nil))
 }
 
-// sum adds what the second reading relies on. That a document is no receipt and
+// sum adds what the second reading relies on. That a document is not a receipt and
 // was left out matters too: what is unreadable excuses a missing link only
 // because it is a finding itself.
 func (it *item) sum(h hash.Hash) {

@@ -37,7 +37,7 @@ type roster struct {
 //	hash      32 bytes, as stated
 //	previous  32 bytes, when it is not the hash of the receipt before in the stream
 //	computed  32 bytes, when it is not the stated hash
-//	issued    varint, milliseconds behind the receipt before
+//	issued    varint, milliseconds after the receipt before
 //	fault     when the link failed: its code, and the verdict and code without it
 type attendance struct {
 	partial  bool // of a selection
@@ -107,6 +107,8 @@ func (r *roster) add(it *item, o *Options, own receipt.Verdict, reason receipt.C
 		r.numbers[string(f.stream)] = a.stream
 		r.streams, r.last = append(r.streams, parseStreamKey(f.stream)), append(r.last, canon.Digest{})
 	}
+
+	// A merge may find that the link holds: then this is what the receipt is.
 	if link := it.rep.Check(receipt.StepLink); link.Status == receipt.Failed && own != receipt.Refuted && !it.foreign {
 		a.fault = &fumble{code: link.Code, own: own, reason: reason}
 	}
@@ -124,7 +126,7 @@ func (r *roster) documents() int {
 	return n
 }
 
-// pack appends a receipt behind the one that was packed before.
+// pack appends a receipt after the one that was packed before.
 func (r *roster) pack(b []byte, a *attendee) []byte {
 	at, flags := len(b), byte(0)
 	b = append(b, 0)
@@ -133,6 +135,7 @@ func (r *roster) pack(b []byte, a *attendee) []byte {
 		b = binary.AppendUvarint(b, uint64(a.stream))
 	}
 
+	// A predecessor that is the receipt before in its stream is not written.
 	b = append(append(b, a.id[:]...), a.link.Hash[:]...)
 	switch {
 	case a.link.First:
@@ -200,6 +203,7 @@ func (in *attendance) unpack(streams int) (list []attendee, err error) {
 			a.fault = &fumble{code: receipt.Code(u.text()), own: receipt.Verdict(u.byte()), reason: receipt.Code(u.text()), healed: flags&rosterHealed != 0}
 		}
 
+		// A roster is read from a file: what no run writes is refused.
 		if u.short || a.fault != nil && !a.fault.sane() {
 			return nil, errRoster
 		}

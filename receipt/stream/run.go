@@ -67,6 +67,7 @@ func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *R
 		name = "input"
 	}
 
+	// With a checkpoint the input is read twice.
 	again, seeks := r.(io.Seeker)
 	readings := 0
 	open := func() (io.ReadCloser, error) {
@@ -161,6 +162,7 @@ func (r *Run) run(yield func(*receipt.Report) bool) error {
 		return more
 	})
 
+	// The summary tells what was read, whatever ended the reading.
 	r.summary.Inputs.Bytes = r.bytes.Load()
 	concluded := r.conclude(place, finished)
 	switch {
@@ -219,6 +221,8 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 	}
 
 	r.readings.second(it)
+
+	// What the receipt is without its link, for the roster.
 	own, reason := it.rep.Verdict, receipt.Code("")
 	if own == receipt.Undecided {
 		reason = it.rep.Finding().Code
@@ -273,6 +277,7 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 		f = newForest(r.v.OpenCheckpoint(r.options.Checkpoint))
 	}
 
+	// One ordered source without a checkpoint is read once.
 	if s == nil && f == nil {
 		return newOrder(&r.options), nil
 	}
@@ -313,6 +318,7 @@ func (r *Run) weigh(f *forest, p *pipeline) {
 		r.summary.find(*found)
 		return
 	}
+
 	if f.claims.Size == 0 && f.docs > 0 {
 		r.summary.note(receipt.CodeEvidenceUnused, "the checkpoint is over no receipt")
 	} else if rest := f.behind(); rest > 0 {

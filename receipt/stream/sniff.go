@@ -52,6 +52,7 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 		return Sequence, nil
 	}
 
+	// A line that leaves nothing open is a document of its own.
 	first, rest := cutLine(bytes.TrimLeft(head, " \t\r\n"))
 	switch {
 	case bytes.HasPrefix(first, []byte("[")):
@@ -67,8 +68,8 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 	return JSON, nil
 }
 
-// isCBOR reports a map, an array or a tag: no byte order mark, and no { with a bit
-// too many.
+// isCBOR reports an array, a map or a tag (RFC 8949 section 3.1, major types 4 to 6):
+// not a byte order mark, and not a { with a bit too many.
 func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
 
 // endsDocument reports whether a first line ends with a document: what is only
@@ -107,7 +108,7 @@ func cutLine(text []byte) (line, rest []byte) {
 	return bytes.TrimRight(line, " \t\r"), rest
 }
 
-// firstSymbol returns the first byte that is no white space, unread, or 0.
+// firstSymbol returns the first byte that is not white space, unread, or 0.
 func firstSymbol(r *bufio.Reader) (byte, error) {
 	head, err := peek(r, func(head []byte) bool { return len(bytes.TrimLeft(head, " \t\r\n")) > 0 })
 	if text := bytes.TrimLeft(head, " \t\r\n"); len(text) > 0 {
@@ -162,7 +163,7 @@ func whole(r io.Reader) (splitter, error) {
 		return newPage(io.MultiReader(bytes.NewReader(text), r)), nil
 	}
 	if len(text) <= maxDocument && len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
-		return &listed{}, nil // more may have a document behind it
+		return &listed{}, nil // more may have a document after it
 	}
 	if list := pageOf(text); list != nil {
 		return &listed{list}, nil
@@ -185,7 +186,7 @@ func pageOf(text []byte) []document {
 		return nil
 	}
 
-	list := []document{} // an empty page is no receipt, but a list
+	list := []document{} // an empty page is not a receipt, but a list
 	for i, n := range data.Elements() {
 		list = append(list, document{data: n.Raw(), index: i + 1})
 	}

@@ -40,9 +40,11 @@ func (s *sorter) spill() error {
 		return err
 	}
 	s.pieces = append(s.pieces, f)
+
 	// Nobody else needs the name; without it nothing is left behind, whatever
 	// happens. Where a file in use cannot be unlinked, close removes it.
 	_ = os.Remove(f.Name())
+
 	s.sortMemory()
 	if _, err := f.Write(s.memory); err != nil {
 		return err

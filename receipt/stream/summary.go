@@ -17,7 +17,7 @@ import (
 type Summary struct {
 	Scope    receipt.Scope
 	Complete bool // everything was read to its end
-	Partial  bool // the input is a selection: absent predecessors are no breaks
+	Partial  bool // the input is a selection: absent predecessors are not breaks
 
 	Receipts  int // judged; copies count once
 	Verified  int
@@ -35,10 +35,10 @@ type Summary struct {
 	// bring what was missing.
 	Findings []Finding
 
-	// NotChecked is what nobody looked at beside what the reports list.
+	// NotChecked is what nobody looked at besides what the reports list.
 	NotChecked []receipt.Note
 
-	Skipped      []Notice // inputs that are no receipts; the first MaxNotices
+	Skipped      []Notice // inputs that are not receipts; the first MaxNotices
 	SkippedCount int
 	Inputs       Inputs
 
@@ -153,6 +153,7 @@ func (s *Summary) Heads() map[chain.Stream]chain.Head {
 		heads[g.Stream] = head
 	}
 
+	// What a merge found of a stream says that its parts do not join.
 	for _, f := range s.Findings {
 		if f.Stream != nil && f.Drawn {
 			several[*f.Stream] = true
@@ -165,7 +166,7 @@ func (s *Summary) Heads() map[chain.Stream]chain.Head {
 // ErrScope is returned for summaries that do not mean the same.
 var ErrScope = errors.New("stream: one summary is about integrity only, the other is not")
 
-// ErrKeys is returned for summaries that trust other keys.
+// ErrKeys is returned for summaries that trust different keys.
 var ErrKeys = errors.New("stream: the summaries were made with other files of trusted keys")
 
 // Comparable reports why two summaries do not mean the same by their verdicts:
@@ -190,6 +191,8 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	}
 	m := s.plus(o)
 	m.mergeNotes(s, o)
+
+	// Where one part does not remember its receipts, only the ends of streams join.
 	if s.roster != nil && o.roster != nil {
 		if err := m.joinRosters(s.roster, o.roster); err != nil {
 			return nil, err
@@ -198,6 +201,7 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 		m.joinStreams(s, o)
 	}
 
+	// Whichever part comes first, the summary is the same.
 	m.noteEnds(s, o)
 	sortFindings(m.Findings)
 	sortNotes(m.NotChecked)
@@ -218,6 +222,7 @@ func (s *Summary) plus(o *Summary) *Summary {
 	m.Codes = map[receipt.Code]int{}
 	m.Findings, m.NotChecked, m.Streams, m.roster, m.listed = nil, nil, nil, nil, nil
 
+	// What was drawn from the links of one part is drawn anew from those of both.
 	for _, part := range []*Summary{s, o} {
 		for code, n := range part.Codes {
 			m.Codes[code] += n
@@ -243,6 +248,7 @@ func (s *Summary) plus(o *Summary) *Summary {
 		m.Asked = o.Asked
 	}
 
+	// From the first beginning to the last end.
 	if m.Started.IsZero() || !o.Started.IsZero() && o.Started.Before(m.Started.Time) {
 		m.Started = o.Started
 	}
@@ -291,6 +297,7 @@ func (s *Summary) noteEnds(parts ...*Summary) {
 		}
 	}
 
+	// Segments are ordered by stream: the first of a stream begins it.
 	open, all := 0, 0
 	for i, g := range s.Streams {
 		if i > 0 && s.Streams[i-1].Stream == g.Stream {
@@ -319,6 +326,7 @@ func first[T any](list []T) []T { return list[:min(len(list), MaxNotices)] }
 
 // count adds a judged item.
 func (s *Summary) count(it *item) {
+	// A copy counts once, unless something refutes it.
 	if it.copy && it.rep.Verdict != receipt.Refuted {
 		s.Copies++
 		return

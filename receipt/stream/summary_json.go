@@ -102,6 +102,7 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 		j.Codes[code] = n
 	}
 
+	// The codes of a report count findings, too.
 	for _, f := range s.Findings {
 		j.Codes[f.Code]++
 		out := findingJSON{Finding: f}
@@ -112,6 +113,7 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 		j.Findings = append(j.Findings, out)
 	}
 
+	// Without first_previous a stream is whole from its beginning.
 	for _, g := range s.Streams {
 		out := streamJSON{Stream: nameOf(g.Stream), Count: g.Count, Head: g.Head, Failures: g.Failures.Count, Partial: s.selects(g.Stream)}
 		if !g.First {
@@ -170,6 +172,7 @@ func decodeStrictly(data []byte, v any) error {
 	if err := plainNames(doc.Root()); err != nil {
 		return err
 	}
+
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	return d.Decode(v)
@@ -239,8 +242,9 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 		}
 		r.Streams = append(r.Streams, g)
 	}
-
 	r.Streams = chain.Join(r.Streams)
+
+	// The codes of a report count findings, too: here they are of receipts alone.
 	for _, f := range j.Findings {
 		if r.Codes[f.Code]--; r.Codes[f.Code] == 0 {
 			delete(r.Codes, f.Code)
@@ -261,10 +265,11 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 			return fmt.Errorf("stream: summary: %w", err)
 		}
 	}
+
+	// Anyone can write a report: one that contradicts itself is refused.
 	if err := r.consistent(); err != nil {
 		return fmt.Errorf("stream: summary: %w", err)
 	}
-
 	if r.Verdict() != j.Verdict {
 		return fmt.Errorf("stream: summary: it states %s, but its counts say %s", j.Verdict, r.Verdict())
 	}

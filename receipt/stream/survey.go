@@ -70,7 +70,7 @@ const (
 	markMissing        // neither, but others of its stream precede it
 	markGap            // the same, and something unreadable may be it
 	markFork           // another receipt names the same predecessor
-	markLate           // its predecessor comes behind it in the same source
+	markLate           // its predecessor comes after it in the same source
 	markBetween        // another receipt stands between it and its predecessor in the same source
 	markElsewhere      // the one that it names is a receipt of another stream
 	markSecond         // another receipt too states to be the first
@@ -144,6 +144,8 @@ func (s *survey) record(it *item) error {
 		s.streams[string(f.stream)] = stream
 		s.names, s.intact = append(s.names, parseStreamKey(f.stream)), append(s.intact, false)
 	}
+
+	// A damaged receipt is known by both hashes: its successor may name either.
 	if !f.holds {
 		s.marks = append(s.marks, markDamaged)
 		if len(s.damaged) < maxDamaged {
@@ -160,10 +162,13 @@ func (s *survey) record(it *item) error {
 		s.ids.add(appendAddress(e, it))
 	}
 
+	// Hashes as they are stated: an altered receipt keeps its place.
 	e := binary.BigEndian.AppendUint32(make([]byte, 0, linkWidth), uint32(stream))
 	e = append(e, f.link.Hash[:]...)
 	e = appendAddress(binary.BigEndian.AppendUint64(e, uint64(number)), it)
 	s.hashes.add(binary.BigEndian.AppendUint64(e, uint64(f.issued.UnixMilli())))
+
+	// The same receipt by the predecessor that it names.
 	e = append(e[:4], flag(!f.link.First))
 	e = append(e, f.link.Previous[:]...)
 	e = appendAddress(binary.BigEndian.AppendUint64(e, uint64(number)), it)
@@ -184,6 +189,7 @@ func flag(b bool) byte {
 
 // place judges an item in the second reading.
 func (s *survey) place(it *item) error {
+	// What the first reading found holds for the same documents only.
 	number := s.number
 	if s.number++; number >= len(s.marks) {
 		return ErrChanged
@@ -211,7 +217,7 @@ func (s *survey) place(it *item) error {
 }
 
 // follow compares the order of one source with its links: a receipt whose
-// predecessor is in it stands behind that one, and a first receipt behind none.
+// predecessor is in it stands after that one, and a first receipt after none.
 // What several sources hold has no order.
 func (s *survey) follow(number int, it *item) {
 	m, link := s.marks[number], it.facts.link
@@ -274,6 +280,7 @@ func (s *survey) check(it *item, m mark, other address) receipt.Check {
 		return c
 	}
 
+	// Nothing shows what precedes it.
 	if s.options.Partial {
 		return open(receipt.CauseSelection, receipt.Place{})
 	}

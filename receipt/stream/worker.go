@@ -37,6 +37,8 @@ func (w *worker) verify(it *item, found bool) {
 	}
 
 	w.v.VerifyBytes(it.data, w.doc, rep)
+
+	// What goes beyond the limits of a receipt may be an envelope around one.
 	switch rep.Finding().Code {
 	case receipt.CodeNotAReceipt, receipt.CodeDepthLimit, receipt.CodeSizeLimit, receipt.CodeNumberPrecision:
 		w.unwrap(it)
@@ -46,6 +48,7 @@ func (w *worker) verify(it *item, found bool) {
 		}
 	}
 
+	// The digest is of the bytes that were received, not of their translation.
 	if it.cbor && !rep.InputSHA256.IsZero() {
 		rep.InputSHA256 = canon.Sum(judged)
 	}
@@ -69,7 +72,7 @@ func (w *worker) refuse(it *item) {
 	w.v.Unreadable(&it.rep, c)
 }
 
-// refuseItem reports CBOR that is no archive of a receipt.
+// refuseItem reports CBOR that is not an archive of a receipt.
 func (w *worker) refuseItem(it *item, err error) {
 	c := receipt.Check{Status: receipt.Failed, Code: receipt.CodeSyntax, Detail: err.Error()}
 	var bad *archive.ItemError
@@ -91,6 +94,7 @@ func (w *worker) torn(it *item) {
 	if !cutOff(it.data) {
 		return
 	}
+
 	sum := it.rep.InputSHA256
 	w.v.Unreadable(&it.rep, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeTornTail,
 		Detail: "the last line breaks off and has no line end", Hint: "it is still being written, or the file was cut off"})
@@ -131,7 +135,7 @@ func beginsEscape(text []byte) bool {
 }
 
 // unwrap judges the receipt inside an API envelope in its place: what the receipt
-// format forbids may be beside it.
+// format forbids may be around it.
 func (w *worker) unwrap(it *item) {
 	payload := payloadIn(w.doc, it.data)
 	if payload == nil {
