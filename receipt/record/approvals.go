@@ -37,7 +37,7 @@ type approval struct {
 	evidence  [][]byte
 	confirmed bool // a user.tool_confirmation is among the evidence
 
-	refusal   string // denied, canceled or timeout: the first answer that was no approval
+	refusal   string // denied, canceled or timeout: the first answer that was not an approval
 	refuser   string
 	refusedAt time.Time
 	raw       string // the word of an answer that is in no table
@@ -101,6 +101,7 @@ func (r *run) approval(e *event) *approval {
 		r.approvals.of[call] = id
 	}
 
+	// A later line does not rename what was asked.
 	first(&a.tool, e.text(e.payload, "name"))
 	first(&a.action, e.text(e.payload, "action"))
 	first(&r.policy, e.text(e.payload, "policy_ref"))
@@ -130,6 +131,7 @@ func approvalRequired(r *run, e *event) {
 		return
 	}
 
+	// What is approved is the input of the first question, or what stands for it.
 	first(&a.action, e.text(nested, "action"))
 	a.input = e.content(e.payload, "input")
 	if args := nested.Member("args"); a.input.IsZero() && !absent(args) {
@@ -152,6 +154,7 @@ func (a *approval) ask(r *run, e *event) {
 		}
 	}
 
+	// A question that is asked again may announce more.
 	for _, n := range e.payload.Member("declared_paths").Elements() {
 		name, _ := inWorkspace(r.options.WorkspaceRoot, n.String())
 		if !slices.Contains(bounded(a.declared), name) {
@@ -160,6 +163,7 @@ func (a *approval) ask(r *run, e *event) {
 		}
 	}
 
+	// An answer about a call that no question names contradicts itself.
 	call := e.text(e.payload, "tool_call_id")
 	if call == "" || a.about[call] {
 		return
@@ -216,7 +220,7 @@ func toolDenied(r *run, e *event) {
 	r.decide(e, decision)
 }
 
-// timedOut ends an approval. Questions time out too, and are none.
+// timedOut ends an approval. Questions time out too, and are not approvals.
 func timedOut(r *run, e *event) {
 	if _, ok := r.approvals.byID[r.approvalID(e)]; ok {
 		r.decide(e, timeout)
@@ -249,7 +253,7 @@ func (a *approval) strays(r *run, e *event) bool {
 }
 
 // decision reads the word of a decision. Without one, approved and accepted tell:
-// true, and not false beside it, is an approval.
+// one of them true, and neither false, is an approval.
 func (r *run) decision(e *event) string {
 	n := e.payload.Member("decision")
 	if n.Kind() == canon.KindString {
@@ -268,6 +272,8 @@ func (e *event) saysNo() bool {
 			return true
 		}
 	}
+
+	// The kind of an event can say it, too.
 	n := e.payload.Member("decision")
 	if n.Kind() != canon.KindString {
 		return e.kind != "user.tool_confirmation" && e.kind != "tool.approved" && absent(n)
@@ -275,7 +281,7 @@ func (e *event) saysNo() bool {
 	return isWord(decisions(), n.String()) || isWord(denials(), n.String())
 }
 
-// answer notes one answer. An approval never takes back one that was none.
+// answer notes one answer. An approval never takes back an answer that was not one.
 func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 	at := e.time(e.payload, "decided_at")
 	if at.IsZero() {
@@ -287,12 +293,15 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 	if decision == approved && a.contradicts(e) {
 		decision = denied
 	}
+
+	// The first answer that was not an approval is kept, whatever comes after it.
 	if decision != approved {
 		if a.refusal == "" {
 			a.refusal, a.refuser, a.refusedAt = decision, who, at
 			if a.mute = !e.saysNo(); a.mute {
 				a.raw = cut(e.payload.Member("decision").String())
 			}
+			// A policy decides where nobody is named.
 			if who == "" && ref != "" {
 				a.policy = ref
 			}
@@ -310,6 +319,8 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 	}
 
 	a.review(r, e, who, at)
+
+	// The time of the decision itself comes before that of a confirmation.
 	if byRuntime && !a.decided || !a.granted && !byRuntime {
 		a.grantedAt = at
 	}
@@ -338,6 +349,7 @@ func (a *approval) review(r *run, e *event, who string, at time.Time) {
 		}
 	}
 
+	// One name is one reviewer, however often it is given.
 	add(who)
 	list := e.payload.Member("reviewers")
 	for _, n := range list.Elements() {
@@ -350,6 +362,7 @@ func (a *approval) review(r *run, e *event, who string, at time.Time) {
 		}
 	}
 
+	// Signatures are copied, not checked: nobody here has the keys.
 	for _, s := range e.elements(e.payload, "signatures") {
 		if len(a.signatures) == maxReviewers {
 			e.exceed(limitReviewers, e.payload, maxReviewers+1)
@@ -372,6 +385,7 @@ func (r *run) rewrite(e *event, a *approval) {
 	}
 	a.rewrites = a.rewrites || !a.args.IsZero() && a.args != args
 	a.args = args
+
 	if a.call == "" {
 		return
 	}
@@ -403,7 +417,7 @@ func (r *run) openFor(e *event, a *approval) *call {
 }
 
 // approvedAt is when enough had approved: not before the last of those who were
-// needed, as one of two is no approval yet.
+// needed, as one of two is not an approval yet.
 func (a *approval) approvedAt() time.Time {
 	at := a.grantedAt
 	if a.required > 1 && a.required <= int64(len(a.reviewers)) {
@@ -415,11 +429,11 @@ func (a *approval) approvedAt() time.Time {
 	return at
 }
 
-// late reports whether an approval came behind the deadline.
+// late reports whether an approval came after the deadline.
 func (a *approval) late() bool { return !a.deadline.IsZero() && a.approvedAt().After(a.deadline) }
 
-// decision is what the receipt says. Too few reviewers are no approval, and an
-// approval behind the deadline is none.
+// decision is what the receipt says. Too few reviewers are not an approval, and
+// neither is an answer after the deadline.
 func (a *approval) decision(r *run) (decision, actor string, at time.Time) {
 	switch {
 	case a.refusal != "":
@@ -470,29 +484,33 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 	if c := r.calls.byID[a.call]; action == "" && c != nil {
 		action = c.tool
 	}
+
+	// No line says so: it is what the end of the task means for an open question.
 	if a.open() {
 		t.untold(place + "/decision")
 		t.untold(place + "/decided_at")
 	}
-
 	if a.mute {
 		t.untold(place + "/decision")
 	}
+
+	// What was told in two ways is listed. The draft has the safer of them.
 	if a.refusal != "" && a.granted {
 		t.contradicts(place, answersDiffer)
 	}
 	if a.rewrites {
 		t.contradicts(place, inputsDiffer)
 	}
-
 	if a.stray {
 		t.contradicts(place, otherSession)
 	}
+
 	entry := receipt.Approval{
 		ApprovalID: a.id, Actor: t.name(place+"/actor", actor, actorHost), Action: t.name(place+"/action", action, "tool_call"), Decision: decision,
 		DecidedAt: receipt.At(at), EvidenceHash: a.evidenceHash(),
 	}
 
+	// Where nobody set a number and one approved, the actor is all there is to tell.
 	if a.required > 0 || len(a.reviewers) > 1 || len(a.signatures) > 0 {
 		reviewers := []any{}
 		for _, who := range a.reviewers {
@@ -504,6 +522,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 		}
 	}
 
+	// A word that is in no table does not approve. It is kept for people.
 	if a.raw != "" {
 		if entry.QuorumProof == nil {
 			entry.QuorumProof = receipt.Object{}
@@ -518,6 +537,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 // the payloads of the question and of the answer, null for one that never came,
 // an array for several answers.
 func (a *approval) evidenceHash() canon.Digest {
+	// RFC 8785 section 3.2.3: request comes before response.
 	text := []byte(`{"request":`)
 	if a.request == nil {
 		text = append(text, "null"...)

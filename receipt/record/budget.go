@@ -2,7 +2,7 @@ package record
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// What is kept beside the bytes of texts, about: places in maps and lists, and what
+// What is kept besides the bytes of texts, about: places in maps and lists, and what
 // they hold of fixed size.
 const (
 	textCost     = 64  // a text

@@ -65,6 +65,7 @@ func (r *run) call(e *event) *call {
 		c.id, c.meta = id, receipt.Object{}
 	}
 
+	// Of two names the first is kept; that they differ is told.
 	p := e.payload
 	name := e.text(p, "name")
 	c.names = c.names || name != "" && c.tool != "" && name != c.tool
@@ -77,6 +78,7 @@ func (r *run) call(e *event) *call {
 		}
 	}
 
+	// Only what ran has a time of execution.
 	c.executed = c.executed || e.flag(p, "executed") || e.count(p, "execution_duration_ms") > 0
 	first(&r.policy, e.text(p, "policy_ref"))
 	r.serve(e, c)
@@ -137,6 +139,7 @@ func (r *run) serve(e *event, c *call) {
 	if server == "" {
 		return
 	}
+
 	first(&c.server, server)
 	c.note("server", c.server)
 	if !c.material {
@@ -160,6 +163,7 @@ func toolRequested(r *run, e *event) {
 func mcpToolUse(r *run, e *event) {
 	e.required(e.payload, "server")
 	toolRequested(r, e)
+
 	c := r.calls.byID[e.text(e.payload, "tool_call_id")]
 	at := e.text(e.payload, "url")
 	if e.err == nil && at != "" && (e.flag(e.payload, "remote") || isHTTP(at)) {
@@ -216,10 +220,12 @@ func toolFailed(r *run, e *event) { r.close(e, "failed") }
 
 // close ends a call. Both an agent.tool_result and a tool.completed may say that it
 // ended: a failure that either tells is kept. An end by which the call was never
-// dispatched says nothing of what ran, and is no end of it.
+// dispatched says nothing of what ran, and is not an end of it.
 func (r *run) close(e *event, outcome string) *call {
 	c := r.call(e)
 	byRuntime := e.kind == "tool.completed" || e.kind == "tool.failed"
+
+	// A call that was not dispatched was rejected, and did not fail.
 	category := e.text(e.payload, "error_category")
 	never := category == categoryAborted || category == categoryLoop
 	if never {
@@ -228,6 +234,7 @@ func (r *run) close(e *event, outcome string) *call {
 		first(&c.category, category)
 	}
 
+	// Some sources tell the arguments only with the result.
 	input := e.content(e.payload, "input")
 	if c.arguments.asked.IsZero() && c.arguments.changed.IsZero() {
 		c.arguments.asked = input
@@ -237,6 +244,7 @@ func (r *run) close(e *event, outcome string) *call {
 	c.output.tell(e.content(e.payload, "output"), byRuntime)
 	r.report(e, c, byRuntime)
 
+	// What was never dispatched has no end, and what was canceled did not fail.
 	switch {
 	case outcome == "failed" && never && !e.flag(e.payload, "executed"):
 		return c
@@ -259,7 +267,7 @@ func (r *run) ran(c *call) bool {
 }
 
 // dropped reports whether a call was never dispatched: a line says so, and none that
-// it ran or ended in another way. What the agent was told of it is no such line.
+// it ran or ended in another way. What the agent was told of it is not such a line.
 func (r *run) dropped(c *call) bool {
 	return c.rejection != "" && !r.ran(c) && !(c.outcome != "" && c.byRuntime)
 }
@@ -269,7 +277,7 @@ func (r *run) unsent(c *call) bool {
 	return !r.ran(c) && (r.dropped(c) || c.denied || c.category == categoryDenied || c.category == categorySchema)
 }
 
-// ended reports whether the source tells how a call ended: so does a denial.
+// closed reports whether the source tells how a call ended: so does a denial.
 func (r *run) closed(c *call) bool { return c.outcome != "" || r.unsent(c) }
 
 // status is what the receipt says. A denied call that was not executed all the
@@ -330,6 +338,7 @@ func (r *run) callEntry(t *telling, at string, c *call) receipt.ToolCall {
 		meta[name] = value
 	}
 
+	// The input is what it ran with. What was asked for otherwise is told, too.
 	input := c.arguments.last()
 	for _, asked := range []canon.Digest{c.arguments.asked, c.arguments.requested} {
 		if !asked.IsZero() && asked != input {
@@ -337,6 +346,7 @@ func (r *run) callEntry(t *telling, at string, c *call) receipt.ToolCall {
 		}
 	}
 
+	// Where no end was told, what else is known of the call says why it has none.
 	category := c.category
 	switch {
 	case c.outcome == "" && c.rejection != "":
@@ -358,6 +368,7 @@ func (r *run) callEntry(t *telling, at string, c *call) receipt.ToolCall {
 
 // judge compares what was said of a call.
 func (r *run) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
+	// Of lines that cannot all be true none is left out.
 	ran, g := r.ran(c), c.gate
 	for what, is := range map[string]bool{
 		rejectedYetRan: c.rejection != "", outcomesDiffer: c.outcomes, namesDiffer: c.names, detailsDiffer: c.unclear(),
@@ -369,6 +380,7 @@ func (r *run) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 		}
 	}
 
+	// What the questions told of the call, and no line about the call itself.
 	if len(g.declared) > 0 {
 		entry.Metadata["declared_paths"] = g.declared
 	}
@@ -378,10 +390,13 @@ func (r *run) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 		}
 	}
 
+	// A call whose scope allows writes succeeded, and nothing tells what it wrote.
 	scope, _ := entry.Metadata["mutation_scope"].(string)
 	if entry.Status == "succeeded" && scope != "" && scope != "read_only" && !r.effects.wrote[c.id] {
 		entry.Metadata["writes_undeclared"] = true
 	}
+
+	// What was approved is the call with its arguments.
 	if begun := ran || c.outcome != "" && !r.unsent(c); begun && !g.allows(entry.InputHash) {
 		entry.Metadata["approved_input_hash"] = g.inputs[len(g.inputs)-1].String()
 		t.differ = append(t.differ, at)

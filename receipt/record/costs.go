@@ -83,6 +83,7 @@ func (s *costs) spend(r *run, e *event, ofModel bool) {
 		return
 	}
 
+	// A turn, an agent or a task may tell the costs of its calls once more.
 	told := amount != nil || input != nil || output != nil
 	whole := told && !ofModel && s.wholes.spanOf(kindOfSpan(e))
 	if told && ofModel {
@@ -107,6 +108,7 @@ func (s *costs) spend(r *run, e *event, ofModel bool) {
 		return
 	}
 
+	// Amounts in two currencies have no sum.
 	s.pay(e, currency)
 	c.priced, s.priced = true, true
 	c.amount.add(amount)
@@ -172,12 +174,15 @@ func (s *costs) report(r *run, e *event) {
 	if amount == nil || r.again {
 		return
 	}
+
 	a := &s.account
 	a.earlier = a.earlier || e.flag(e.payload, "loaded")
 	if r.state == "" || e.flag(e.payload, "earlier") {
 		a.before = amount
 		return
 	}
+
+	// The account is cumulative, so it does not shrink.
 	s.pay(e, currency)
 	r.models.spoke = true
 	a.shrank = a.shrank || a.told != nil && a.told.Cmp(&amount.Int) > 0
@@ -207,6 +212,7 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 		c.ProviderBreakdown = append(c.ProviderBreakdown, p.entry(t, indexed("/cost/provider_breakdown", i)))
 	}
 
+	// Where spans may lie in one another, the sum may be too large.
 	total, share := s.total, s.account.share()
 	if (s.doubtful || s.wholes.overlap()) && (share == nil || share.Cmp(&total.Int) < 0) {
 		s.atMost(t)
@@ -214,6 +220,8 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 	if s.doubtful {
 		t.contradicts("/cost/total", spanEndedTwice)
 	}
+
+	// The larger of both counts: calls of a model may have told no cost.
 	if share != nil {
 		if s.priced && share.Cmp(&total.Int) != 0 {
 			t.contradicts("/cost/total", costsDiffer)
@@ -233,6 +241,7 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 		}
 	}
 
+	// Where a part is not told, the sum may be too small.
 	c.Total = total.float()
 	switch {
 	case share != nil || r.replay.is && !s.priced && !s.free && !r.spans.of(spanModel): // a replay calls no model unless it says so
@@ -261,12 +270,14 @@ func (c *cost) entry(t *telling, at string) receipt.ProviderCost {
 	if c.doubtful && c.priced {
 		t.ceiling(at + "/amount")
 	}
+
 	switch {
 	case !c.priced:
 		t.untold(at + "/amount")
 	case c.free:
 		t.floor(at + "/amount")
 	}
+
 	return receipt.ProviderCost{
 		Provider: t.name(at+"/provider", c.provider, "unknown"), Model: c.model, Amount: c.amount.float(),
 		InputTokens: c.input.number(t, at+"/input_tokens"), OutputTokens: c.output.number(t, at+"/output_tokens"),

@@ -21,7 +21,7 @@
 //
 // The events of one task, in the order of their sequence. An event that is
 // delivered again counts once. One that is out of order, or missing, that another
-// content has under the same id, or that comes behind the end and would have
+// content has under the same id, or that comes after the end and would have
 // changed the receipt ends the recording with an [Error], and there is no draft:
 // a receipt never leaves out silently what was refused. Kinds and members that
 // this version does not know are ignored, as the protocol demands, and counted.
@@ -30,7 +30,7 @@
 //
 // The draft names the digest of the log: SHA-256 over the canonical form (RFC
 // 8785) of each event of the task, unknown kinds included, receipt.* and what
-// came behind the end left out, a line feed behind each. With a shell, for a log
+// came after the end left out, a line feed after each. With a shell, for a log
 // of one task that is canonical already:
 //
 //	sha256sum events.jsonl
@@ -42,21 +42,20 @@
 // deltas in that of their override keys. Money is added as decimals, not as
 // floating-point numbers. Digests of JSON values are the SHA-256 of their RFC
 // 8785 form. What is written comes from a few named members of payloads: hidden
-// reasoning is none of them, and is taken out of the one open object that is
+// reasoning is not one of them, and is taken out of the one open object that is
 // copied, the failure of a task.
 //
 // Whatever a permission was answered with, an approval is only what is known to
-// be one. What is unknown, ambiguous or contradictory
-// is a denial, and too few reviewers or an answer behind the deadline are no
-// approval.
+// be one. What is unknown, ambiguous or contradictory is a denial. Too few reviewers
+// are not an approval, and neither is an answer after the deadline.
 //
 // # What is claimed
 //
 // Nothing that no event says. What several events tell of one thing is joined; what they
 // tell in two ways is listed, as is what the source does not tell and
 // the schema wants: metadata.unreported, JSON Pointers into the draft. A call that ran is
-// told whatever came behind it, with the arguments with which it ran. Events that a replay
-// tells again are no deeds of its own. docs/record.md has each rule.
+// told whatever came after it, with the arguments with which it ran. Events that a replay
+// tells again are not deeds of its own. docs/record.md has each rule.
 //
 // # What is not done here
 //

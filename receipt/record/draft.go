@@ -35,6 +35,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, ErrNotEnded
 	}
 
+	// What is told again needs a replay that tells it.
 	if told := r.run.replay.told; told != nil && !r.run.replay.is {
 		return nil, told
 	}
@@ -49,6 +50,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, &Error{Index: r.index, Code: CodeLimit, Detail: limit.Error(), err: limit}
 	}
 
+	// A replay that does not tell the log of its source cannot be byte for byte.
 	log, told := r.logMaterial()
 	d.ReplayInput.Materials = append([]receipt.Material{log}, d.ReplayInput.Materials...)
 	if !told && d.ReplayInput.Determinism == "byte_deterministic" {
@@ -58,9 +60,11 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, err
 	}
 
+	// Only a task that has ended gets a receipt.
 	if d.IssuedAt.Before(d.Lifecycle.CompletedAt.Time) {
 		return nil, &OptionError{"IssuedAt", fmt.Sprintf("is %s, before the end of the task, %s", d.IssuedAt, d.Lifecycle.CompletedAt)}
 	}
+
 	sealer := r.options.Sealer
 	if sealer == nil {
 		if sealer, err = receipt.NewSealer(); err != nil {
@@ -155,6 +159,8 @@ func missing(d *receipt.Draft) error {
 
 func (r *run) draft() *receipt.Draft {
 	o, t := r.options, new(telling)
+
+	// A call is judged by what the questions about it came to.
 	for id, g := range r.approvals.gates(r) {
 		if c := r.calls.byID[id]; c != nil {
 			c.gate = g
@@ -180,6 +186,7 @@ func (r *run) draft() *receipt.Draft {
 		Deltas:    r.deltaList(),
 	}
 
+	// Times that are not told are left out, but for the one that a receipt must have.
 	if !o.IssuedAt.IsZero() {
 		d.IssuedAt = receipt.At(o.IssuedAt)
 	}
@@ -187,6 +194,7 @@ func (r *run) draft() *receipt.Draft {
 		d.Lifecycle.CreatedAt = receipt.At(created)
 	}
 
+	// Each list adds to t what the source does not tell of it.
 	d.Approvals = r.approvals.entries(r, t)
 	d.Cost, d.ModelRoute = r.costs.cost(r, t), r.models.route(r, t)
 	d.SideEffects = receipt.SideEffects{NetworkEgress: r.networkEgress(t), ToolCalls: r.toolCalls(t), A2AHandoffs: r.handoffList(t)}
@@ -209,6 +217,7 @@ func (r *run) withhold(d *receipt.Draft, t *telling) {
 		d.Redactions = append(d.Redactions, receipt.Redaction{Field: at, Reason: "hidden reasoning"})
 	}
 
+	// The label of such a path is in the list already: this says why.
 	writes, paths := r.fileWrites(t)
 	d.SideEffects.FSWrites = writes
 	for _, at := range paths {
@@ -231,14 +240,15 @@ func (r *run) consumed(t *telling, total float64, took time.Duration) receipt.Am
 	a := receipt.Amounts{
 		USD: r.costs.spent(total), InputTokens: r.costs.input.number(t, at+"/input_tokens"), OutputTokens: r.costs.output.number(t, at+"/output_tokens"),
 	}
-	pending := map[string]bool{} // calls that were asked for and not approved
 
+	pending := map[string]bool{} // calls that were asked for and not approved
 	for _, p := range r.approvals.order {
 		if decision, _, _ := p.decision(r); decision != approved && p.call != "" {
 			pending[p.call] = true
 		}
 	}
 
+	// What waited for an approval, or was refused, did not get to its tool.
 	calls := int64(0)
 	for _, c := range r.calls.order {
 		if !r.dropped(c) && r.dispatched(c, pending) {
@@ -248,8 +258,9 @@ func (r *run) consumed(t *telling, total float64, took time.Duration) receipt.Am
 			}
 		}
 	}
-
 	a.ToolCalls = &calls
+
+	// What a replay tells again was used by its source.
 	ms := took.Milliseconds()
 	if r.replay.is {
 		ms = 0
@@ -281,19 +292,19 @@ func (r *run) metadata() receipt.Object {
 		m["memory_writes"] = r.memoryWrites
 	}
 
+	// Calls that were never dispatched are counted, and not listed.
 	dropped := 0
 	for _, c := range r.calls.order {
 		if r.dropped(c) {
 			dropped++
 		}
 	}
-
 	if dropped > 0 {
 		m["not_dispatched"] = dropped
 	}
+
 	if r.trigger != nil {
 		m["trigger"] = r.trigger
 	}
-
 	return m
 }

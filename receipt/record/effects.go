@@ -65,6 +65,8 @@ func (r *run) report(e *event, c *call, byRuntime bool) {
 	if byRuntime {
 		by = fromTool
 	}
+
+	// An empty list says that nothing was done; an absent one says nothing.
 	if !absent(e.payload.Member("fs_writes")) {
 		c.wrote |= by
 	}
@@ -128,10 +130,12 @@ func (r *run) reach(e *event, n canon.Node, purpose, callID string, by origin) {
 	if at == "" {
 		at = e.text(n, "destination")
 	}
+
 	last(&purpose, e.words(n, "purpose"))
 	if at == "" {
 		e.fail(CodePayload, n, "expected a host or a URL")
 	}
+
 	host, clear := hostOf(at)
 	r.send(e, egress{destination: e.once([]byte(host)), unclear: !clear, purpose: purpose, bytes: e.optionalCount(n, "bytes_sent"), call: callID, by: by, event: e.index, twice: e.twice})
 }
@@ -146,6 +150,7 @@ func (s *effects) change(w write, root string) (added bool) {
 		name = w.path
 	}
 
+	// Without a call, nothing says that two lines tell of one write.
 	key := [2]string{w.call, name}
 	if w.call != "" {
 		for _, have := range bounded(s.written[key]) {
@@ -159,6 +164,7 @@ func (s *effects) change(w write, root string) (added bool) {
 		}
 	}
 
+	// What cannot be of one write is two.
 	s.writes = append(s.writes, &w)
 	s.written[key] = append(s.written[key], &w)
 	return true
@@ -170,6 +176,8 @@ func (s *effects) send(x egress) (added bool) {
 		s.observed[x.call] = true
 	}
 	key := [2]string{x.call, x.destination}
+
+	// Without a call, or with a host that is not clear, each is one of its own.
 	if x.call != "" && !x.unclear {
 		for _, have := range bounded(s.reached[key]) {
 			if again(have.by, x.by, have.event, x.event) && (have.bytes == nil || x.bytes == nil || *have.bytes == *x.bytes) {
@@ -209,19 +217,21 @@ func (r *run) fileWrites(t *telling) (list []receipt.FileWrite, withheld []strin
 		if !ok {
 			withheld = append(withheld, at+"/path")
 		}
+
 		if c := r.calls.byID[w.call]; c != nil && c.wrote&^w.by != 0 {
 			t.contradicts(at, notInReport)
 		}
-
 		if w.twice {
 			t.contradicts(at, spanEndedTwice)
 		}
+
 		list = append(list, receipt.FileWrite{
 			Path: name, Operation: t.name(at+"/operation", w.operation, "modify"),
 			BeforeSHA256: receipt.NullableDigest{Digest: w.before}, AfterSHA256: receipt.NullableDigest{Digest: w.after},
 		})
 	}
 
+	// An empty list would say that no file was written.
 	if r.tellsPart(func(c *call) bool { return c.wrote != 0 || r.effects.wrote[c.id] || c.writesNothing() }) || r.effects.failed || r.spans.of(spanFiles) {
 		t.partly("/side_effects/fs_writes", len(list))
 	}
@@ -239,10 +249,14 @@ func (r *run) networkEgress(t *telling) []receipt.NetworkEgress {
 		}
 
 		at := indexed("/side_effects/network_egress", len(list))
+
+		// A purpose that nobody told is that of the tool, by its name.
 		purpose := s.purpose
 		if c != nil {
 			first(&purpose, c.tool)
 		}
+
+		// An announcement tells neither that it was sent nor that it was not.
 		if s.by == fromRequest && !r.closed(c) && !r.ran(c) {
 			t.untold(at)
 		}
@@ -256,9 +270,11 @@ func (r *run) networkEgress(t *telling) []receipt.NetworkEgress {
 		if s.unclear {
 			t.untold(at + "/destination")
 		}
+
 		list = append(list, receipt.NetworkEgress{Destination: s.destination, Purpose: t.name(at+"/purpose", purpose, "unknown"), BytesSent: s.bytes})
 	}
 
+	// An empty list would say that nothing was sent.
 	if r.tellsPart(func(c *call) bool { return c.sent != 0 || sent[c.id] || c.sendsNothing() }) || r.spans.of(spanHTTP) {
 		t.partly("/side_effects/network_egress", len(list))
 	}

@@ -14,14 +14,14 @@ import (
 type Code string
 
 const (
-	CodeMalformed  Code = "malformed"   // no I-JSON object, or an envelope whose required members are missing or of another type
+	CodeMalformed  Code = "malformed"   // not an I-JSON object, or an envelope whose required members are missing or of another type
 	CodePayload    Code = "payload"     // a member of the payload has another type or value than its kind allows
 	CodeConflict   Code = "conflict"    // one event id with two contents
 	CodeOrder      Code = "order"       // a sequence that is not higher than the one before it of the same resource
 	CodeGap        Code = "gap"         // a sequence of the task that leaves one out
 	CodeOtherTask  Code = "other_task"  // a second task, and no Options.TaskID that says which is meant
 	CodeTransition Code = "transition"  // a state that the task cannot go to from where it is
-	CodeAfterEnd   Code = "after_end"   // an event behind the terminal one that would have changed the receipt
+	CodeAfterEnd   Code = "after_end"   // an event after the terminal one that would have changed the receipt
 	CodeLimit      Code = "limit"       // more events, entries or bytes than are kept
 	CodeCurrency   Code = "currency"    // costs in two currencies, which cannot be added
 	CodeTime       Code = "time"        // a frame of which nothing tells the time
@@ -60,10 +60,10 @@ func (e *Error) Error() string {
 }
 
 // Unwrap returns the *[LimitError] of a limit, and the error of package canon when
-// the text is no strict JSON.
+// the text is not strict JSON.
 func (e *Error) Unwrap() error { return e.err }
 
-// unparsed is the error for a text that is no strict JSON.
+// unparsed is the error for a text that is not strict JSON.
 func unparsed(index int, kind string, err error) *Error {
 	e := &Error{Index: index, Kind: kind, Code: CodeMalformed, Detail: err.Error(), err: err}
 	var syntax *canon.SyntaxError

@@ -65,10 +65,12 @@ func readEvent(index int, doc *canon.Document) (*event, *Error) {
 	if e.payload.Kind() != canon.KindObject {
 		e.fail(CodeMalformed, e.root, "expected an object as payload")
 	}
+
 	if e.task = e.text(e.root, "task_id"); e.task == "" && e.resource.object == "task" {
 		e.task = e.resource.id
 	}
 
+	// The same readers read payloads. Here what they refuse is the envelope.
 	if e.err != nil {
 		if e.err.Code == CodePayload {
 			e.err.Code = CodeMalformed
@@ -147,6 +149,8 @@ func (e *event) count(of canon.Node, name string) int64 {
 	if absent(n) {
 		return 0
 	}
+
+	// RFC 7493 section 2.2: integers that every reader takes for the same number.
 	f := n.Float()
 	if n.Kind() != canon.KindNumber || f < 0 || f > MaxTokens || f != math.Trunc(f) {
 		e.fail(CodePayload, n, "expected an integer from 0 to 2^53-1")
@@ -177,6 +181,8 @@ func (e *event) time(of canon.Node, name string) time.Time {
 	if absent(n) {
 		return time.Time{}
 	}
+
+	// RFC 3339 sections 1 and 5.6: a date-time of the years 0 to 9999.
 	t, err := receipt.ParseTime(n.Text())
 	if y := t.UTC().Year(); n.Kind() != canon.KindString || err != nil || y < 0 || y > 9999 {
 		e.fail(CodePayload, n, "expected an RFC 3339 date-time")

@@ -131,6 +131,7 @@ func (f *Frames) loads(fr *frame, key string) bool {
 		return f.running()
 	}
 
+	// It tells of a deed, and nothing tells of which turn.
 	if f.running() {
 		fr.fail(CodeAmbiguous, u, "the session is loaded while the task runs: nothing tells whether this is of an earlier turn")
 		return true
@@ -153,6 +154,7 @@ func (f *Frames) expect(fr *frame, answer func(fr *frame)) {
 		return
 	}
 
+	// An id is a string or a number: "1" and 1 are two.
 	key := string(id.AppendCanonical(nil))
 	if f.recorder.run.charge(&fr.event, id, len(key)+requestCost); fr.err != nil {
 		return
@@ -174,6 +176,7 @@ func (f *Frames) response(fr *frame) {
 		return
 	}
 
+	// Whoever sent the answer did not send the request.
 	key := string(id.AppendCanonical(nil))
 	all := f.pending[key]
 	fits := slices.DeleteFunc(slices.Clone(all), func(p pending) bool {
@@ -183,6 +186,7 @@ func (f *Frames) response(fr *frame) {
 		fits = slices.DeleteFunc(fits, func(p pending) bool { return !shaped(p.method, fr.root.Member("result")) })
 	}
 
+	// A guess could make an approval of an answer to something else.
 	switch len(fits) {
 	case 0:
 		if len(all) > 1 {
@@ -196,6 +200,7 @@ func (f *Frames) response(fr *frame) {
 		return
 	}
 
+	// Another request of the same id stays open.
 	f.pending[key] = slices.DeleteFunc(slices.Clone(all), func(p pending) bool { return p.index == fits[0].index })
 	if len(f.pending[key]) == 0 {
 		delete(f.pending, key)
@@ -205,6 +210,7 @@ func (f *Frames) response(fr *frame) {
 	f.recorder.run.free(len(key) + requestCost)
 	fr.kept = f.recorder.run.budget
 	fr.kind = "response to " + fits[0].method
+
 	if fits[0].answer == nil {
 		f.counts.Silent++
 		return

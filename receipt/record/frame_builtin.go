@@ -19,6 +19,8 @@ func translateBuiltin(f *Frames, fr *frame) {
 	id := cmp.Or(fr.str(p, "toolCallId", "tool_call_id", "callId", "call_id"), f.builtinID(fr))
 	input := harn(p, "args", "arguments", "input", "payload")
 	f.emit(fr, "tool.requested", members{"tool_call_id": id, "name": name, "input": input, "executor": "host_bridge"})
+
+	// The response of the host is the output.
 	fr.expects = true
 	f.expect(fr, func(fr *frame) {
 		p := members{"tool_call_id": id, "executor": "host_bridge"}
@@ -27,6 +29,8 @@ func translateBuiltin(f *Frames, fr *frame) {
 			f.emit(fr, "tool.failed", p)
 			return
 		}
+
+		// null is an output, too; a node of it would be left out.
 		p["output"] = fr.root.Member("result")
 		if p["output"] == (canon.Node{}) || fr.root.Member("result").Kind() == canon.KindNull {
 			p["output"] = raw("null")

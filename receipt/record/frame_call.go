@@ -49,6 +49,8 @@ func (f *Frames) describe(fr *frame, c *frameCall, n canon.Node) {
 	if at := n.Member("rawInput").Member("url"); at.Kind() == canon.KindString && len(at.Text()) > 0 {
 		c.url = fr.once(at.Text())
 	}
+
+	// Locations that are told anew take the place of those before.
 	if locations := fr.elements(n, "locations"); len(locations) > 0 {
 		f.recorder.run.free(len(c.paths) * partCost)
 		c.paths, c.named = nil, nil
@@ -59,6 +61,7 @@ func (f *Frames) describe(fr *frame, c *frameCall, n canon.Node) {
 		}
 	}
 
+	// A diff tells what a file is going to hold.
 	for _, block := range fr.elements(n, "content") {
 		if fr.err != nil {
 			return
@@ -109,6 +112,7 @@ func (f *Frames) preview(fr *frame, c *frameCall, diff canon.Node) {
 		p.before = d
 	}
 
+	// Only the text of a whole file has the digest of the file.
 	old, text := diff.Member("oldText"), diff.Member("newText")
 	p.create = absent(old) && p.before.IsZero()
 	if whole := p.create || old.Kind() == canon.KindString && canon.Sum(old.Text()) == p.before; whole && text.Kind() == canon.KindString {
@@ -165,6 +169,8 @@ func (f *Frames) updated(fr *frame, c *frameCall) {
 		f.counts.Silent++ // a candidate that was dropped
 		return
 	}
+
+	// What runs, or ends, was promoted.
 	if running || ends {
 		c.candidate = false
 	}
@@ -178,7 +184,7 @@ func (f *Frames) updated(fr *frame, c *frameCall) {
 	}
 }
 
-// hear notes what a tool was heard to say beside its output: that, too, is in the
+// hear notes what a tool was heard to say besides its output: that, too, is in the
 // digest of the log.
 func (c *frameCall) hear(u canon.Node) {
 	for _, name := range []string{"content", "error", "rawInputPartial"} {
@@ -212,6 +218,7 @@ func (f *Frames) announce(fr *frame, c *frameCall, running bool) {
 		raw = ""
 	}
 
+	// Input that is new opens the call again, and so does the input that it runs with.
 	news = news || raw != ""
 	if absent(input) {
 		input = canon.Node{}
@@ -263,6 +270,7 @@ func (f *Frames) closeCall(fr *frame, c *frameCall, status string) {
 		"executed": c.executed, "fs_writes": f.writes(fr, c, status), "content_sha256": c.saying(),
 	}
 
+	// A call that failed before it got to the network sent nothing.
 	category := fr.str(u, "errorCategory")
 	if status == "completed" || c.reached(fr, category) {
 		p["network_egress"] = c.egress(u, server)
@@ -314,6 +322,7 @@ func (f *Frames) writes(fr *frame, c *frameCall, status string) any {
 		return nil
 	}
 
+	// What was announced counts where nothing tells what was changed.
 	paths := c.paths
 	if changed := harn(fr.update, "changedPaths"); !changed.IsZero() {
 		paths = nil
@@ -321,6 +330,8 @@ func (f *Frames) writes(fr *frame, c *frameCall, status string) any {
 			paths = append(paths, n.String())
 		}
 	}
+
+	// The move of one file has the path that it had and the one that it has.
 	if c.kind == "move" && len(paths) == 2 {
 		return []members{{"operation": "rename", "from": paths[0], "path": paths[1]}}
 	}
@@ -347,6 +358,7 @@ func (c *frameCall) written(name, place, status string) members {
 		w["operation"] = "modify"
 	}
 
+	// A digest that nobody told is left out.
 	if !p.before.IsZero() {
 		w["before_sha256"] = p.before.String()
 	}

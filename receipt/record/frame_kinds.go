@@ -20,8 +20,8 @@ const (
 	methodBuiltin    = "builtin_call"
 )
 
-// sentBy returns who sends a method that decides something. What the log says that
-// the other peer sent is none: a runtime does not approve what it asked for.
+// sentBy returns who sends a method that decides something. One that the log says the
+// other peer sent is refused: a runtime does not approve what it asked for.
 func sentBy(method string) Sender {
 	switch method {
 	case methodUpdate, methodPermission, methodAsked, methodBuiltin:

@@ -17,6 +17,7 @@ func translatePermission(f *Frames, fr *frame) {
 		request = harn(fr.params, "approvalRequest")
 	}
 
+	// An approval has the id of its request, else that of its call.
 	callID := fr.required(call, "toolCallId")
 	name := cmp.Or(fr.str(call, "toolName"), fr.text(call, "title"))
 	asked := cmp.Or(fr.text(request, "id"), callID)
@@ -29,6 +30,8 @@ func translatePermission(f *Frames, fr *frame) {
 	c := f.call(fr, callID)
 	first(&c.name, name)
 	f.describe(fr, c, call)
+
+	// Dialects have what the call may change beside the call, or in it.
 	mutation := harn(fr.params, "mutation")
 	if absent(mutation) {
 		mutation = harn(call, "mutation", "audit")
@@ -40,6 +43,7 @@ func translatePermission(f *Frames, fr *frame) {
 		"approvers_required": request.Member("approvers_required"), "deadline": request.Member("deadline"), "policy_ref": fr.policyRef(call, fr.params),
 	})
 
+	// The answer is judged by the options that were offered with the question.
 	options := f.offered(fr)
 	f.expect(fr, func(fr *frame) {
 		f.asked[asked].open = false
@@ -78,8 +82,8 @@ type question struct {
 	open  bool
 }
 
-// ask returns the id of a question's approval. A number makes no id that something
-// else was asked with.
+// ask returns the id of a question's approval. A numbered id is never one that
+// something else was asked with.
 func (f *Frames) ask(id string) string {
 	q := f.asked[id]
 	if q == nil {
@@ -90,6 +94,7 @@ func (f *Frames) ask(id string) string {
 		return q.id
 	}
 
+	// Once it was decided, the same name asks something else.
 	q.id, q.open = id, true
 	for f.given[q.id] {
 		q.count++
@@ -141,6 +146,7 @@ func (f *Frames) permitted(fr *frame, options []byte, id, callID string) {
 		return
 	}
 
+	// A denial has a reason where the answer, or its form, tells one.
 	p["decision"] = decision
 	p["reason"] = cut(cmp.Or(fr.text(fr.root.Member("error"), "message"), fr.text(a.result, "reason")))
 	if p["reason"] == "" && a.granted().Kind() == canon.KindBool {
@@ -191,6 +197,7 @@ func translateAsked(f *Frames, fr *frame) {
 		return
 	}
 
+	// Without an id no answer could be given to it.
 	if id == "" {
 		fr.fail(CodePayload, fr.about(), "the member request_id is missing")
 		return
@@ -232,12 +239,15 @@ func translateResponded(f *Frames, fr *frame) {
 		f.emit(fr, "user.input_submitted", members{"content_sha256": hashOf(fr.about()).String()})
 		return
 	}
+
 	p := f.verdictMembers(fr)
 	p["decision"] = decision
 	if absent(fr.root.Member("id")) || f.Ended() { // nothing is said to a notification
 		f.emit(fr, "user.tool_confirmation", p)
 		return
 	}
+
+	// The runtime may refuse the answer: until it responds, nothing is decided.
 	h := f.hold(fr, fr.requestID(), "user.tool_confirmation", p.text())
 	fr.expects = true
 	f.expect(fr, func(fr *frame) { f.settle(fr, h) })
@@ -250,7 +260,7 @@ func (f *Frames) hold(fr *frame, id, kind string, payload []byte) *held {
 }
 
 // waits reports whether a decision waits for answers that came before it, and may
-// still be refused: it is told behind them.
+// still be refused: it is told after them.
 func (f *Frames) waits(fr *frame, id, kind string, payload []byte) bool {
 	if len(f.held.to(id)) == 0 || f.Ended() {
 		return false
@@ -277,6 +287,7 @@ func (f *Frames) settle(fr *frame, h *held) {
 		h.ready = true
 	}
 
+	// Answers to one question are told in the order in which they came.
 	for _, next := range f.held.to(h.id) {
 		if !next.ready {
 			return
@@ -295,7 +306,7 @@ func (f *Frames) confirm(fr *frame, h *held) {
 }
 
 // release records held answers before the end: a log of one direction has no
-// responses. One that is refused behind it is false by then.
+// responses. One that is refused after it is false by then.
 func (f *Frames) release(fr *frame, answers []*held) {
 	for _, h := range answers {
 		h.counted = !h.ready
@@ -309,6 +320,7 @@ func translateResolved(f *Frames, fr *frame) {
 		f.emit(fr, "hitl.response_received", members{"request_id": fr.requestID(), "content_sha256": hashOf(fr.about()).String()})
 		return
 	}
+
 	p, kind := f.verdictMembers(fr), "tool.approved"
 	if decision != approved {
 		p["decision"], kind = denied, "tool.denied"

@@ -3,7 +3,7 @@ package record
 // A stopReason says how a prompt, and with it its task, ended.
 type stopReason struct{ Reason, Event string }
 
-// stopReasons returns those of ACP that are no failure. Any other, such as
+// stopReasons returns those of ACP that are not a failure. Any other, such as
 // refusal, is one, and so is an error.
 func stopReasons() []stopReason {
 	return []stopReason{
@@ -25,6 +25,7 @@ func translatePrompt(f *Frames, fr *frame) {
 		return
 	}
 
+	// A further prompt does not begin the task again.
 	if !f.prompted {
 		f.emit(fr, "task.submitted", members{})
 	}
@@ -59,6 +60,7 @@ func (f *Frames) stopped(fr *frame) {
 		return
 	}
 
+	// A reason that is not known is a failure.
 	reason := fr.text(fr.root.Member("result"), "stopReason")
 	kind := "task.failed"
 	for _, s := range stopReasons() {

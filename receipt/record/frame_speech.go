@@ -37,6 +37,8 @@ func (s *speech) block(n canon.Node) {
 	if s.blocks++; s.blocks > 1 {
 		s.sum.Write([]byte{','})
 	}
+
+	// RFC 8785 section 3.2.3: the member text comes before type.
 	if plain {
 		s.sum.Write([]byte(`{"text":"`))
 		s.sum.Write(text)
@@ -69,6 +71,8 @@ func plainText(n canon.Node) ([]byte, bool) {
 			return nil, false
 		}
 	}
+
+	// RFC 8785 section 3.2.2.2: a string has one spelling.
 	quoted := canon.AppendString(nil, n.Member("text").String())
 	return quoted[1 : len(quoted)-1], true
 }

@@ -45,12 +45,14 @@ func translateWorker(f *Frames, fr *frame) {
 		meta = u.Member("content").Member("metadata")
 	}
 
+	// A worker keeps the name and the task that were told first.
 	w := f.workers[id]
 	if w == nil {
 		w = &worker{name: cmp.Or(read("workerName", "worker_name"), id), task: cmp.Or(fr.text(meta, "child_run_id"), id)}
 		f.workers[id] = w
 	}
 
+	// Where no status is told, the name of the event tells one.
 	status := read("status")
 	for _, e := range workerEvents() {
 		if status == "" && e.Event == read("event") {
@@ -58,15 +60,17 @@ func translateWorker(f *Frames, fr *frame) {
 		}
 	}
 
+	// What a receipt has no place for is counted: it is in no draft.
 	for name := range meta.Members() {
 		if s := name.String(); s != "child_run_id" && s != "receipt_id" {
 			f.counts.Dropped++
 		}
 	}
-
 	if !absent(harn(u, "audit")) {
 		f.counts.Dropped++
 	}
+
+	// A receipt has the last state alone, so progress is told once.
 	state := meaning(handoffStatuses(), status, "accepted")
 	receiptID := cmp.Or(read("receiptId", "receipt_id"), fr.text(meta, "receipt_id"))
 	if state == w.status && receiptID == "" {
@@ -80,6 +84,7 @@ func translateWorker(f *Frames, fr *frame) {
 
 func translateHandoff(f *Frames, fr *frame) {
 	h := harn(fr.update, "handoff")
+	// Dialects name the other agent in four ways, as a text or as an object.
 	target := ""
 	for _, name := range []string{"target_agent", "target", "to", "agent"} {
 		n := h.Member(name)

@@ -45,7 +45,7 @@ type Frames struct {
 	loaded    bool           // one came before a prompt
 	doubtful  bool           // what was passed over while it loads may be the task's: neither a response nor a prompt came yet
 	speech    *speech        // the message of which the latest chunks were
-	marks     [2]canon.Node  // replayed and replay, of an event that is given beside frames
+	marks     [2]canon.Node  // replayed and replay, of an event that is given among frames
 	builtins  map[string]int // requests of each id
 
 	calls   map[string]*frameCall
@@ -150,14 +150,18 @@ func (f *Frames) Counts() FrameCounts {
 func (f *Frames) event(at time.Time, kind string, payload canon.Node) error {
 	f.index++
 	fr := &frame{event: event{index: f.index, kind: kind, at: at}}
+
+	// Events of the life of the task take the place of what prompts say of it.
 	if len(kind) > 5 && kind[:5] == "task." {
 		f.stated, f.loading = true, f.loading && kind != "task.submitted" && kind != "task.started"
 	}
+
 	if payload.Kind() != canon.KindObject {
 		f.err = fr.fail(CodeMalformed, payload, "expected an object as payload")
 		return f.err
 	}
 
+	// A decision comes after the answers before it that may still be refused.
 	text := payload.AppendCanonical(nil)
 	about := cmp.Or(payload.Member("approval_id").String(), payload.Member("request_id").String())
 	if fr.kept = f.recorder.run.budget; about == "" || !f.waits(fr, about, kind, text) {
@@ -175,6 +179,8 @@ func (f *Frames) last(fr *frame) {
 		fr.fail(CodeAmbiguous, fr.root, "a session was loaded, and neither a response nor a prompt tells where earlier turns ended")
 		return
 	}
+
+	// Nothing is told after the end, so what waits is told now.
 	f.release(fr, f.held.all())
 	for _, c := range f.called {
 		if said := c.saying(); said != "" && c.announced {
@@ -204,6 +210,7 @@ func (f *Frames) emitText(fr *frame, kind string, payload []byte) {
 		f.last(fr)
 	}
 	f.speak(fr)
+
 	if f.err != nil || fr.err != nil {
 		return
 	}
@@ -212,6 +219,7 @@ func (f *Frames) emitText(fr *frame, kind string, payload []byte) {
 		return
 	}
 
+	// The event takes the way of every other: a recorder parses and judges it.
 	f.emitted++
 	f.text = f.envelope(f.text[:0], fr, kind, payload)
 	err := f.out.Parse(f.text, canon.Limits{Bytes: 2 * MaxLine})

@@ -24,6 +24,8 @@ func (s *approvals) gates(r *run) map[string]gate {
 			continue
 		}
 		g := all[a.call]
+
+		// A question that ran out did not refuse; only a word does.
 		switch decision, _, _ := a.decision(r); {
 		case decision == approved:
 			g.approved = true
@@ -38,6 +40,7 @@ func (s *approvals) gates(r *run) map[string]gate {
 			g.refused = true
 		}
 
+		// What the questions told of the call is kept, whatever was decided.
 		g.declared = append(g.declared, a.declared...)
 		if g.notes == nil {
 			g.notes, g.differ = map[string]string{}, map[string]bool{}

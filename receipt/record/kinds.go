@@ -7,7 +7,7 @@ type eventKind struct {
 	Receipt string   // members of the receipt; "" for an event that is evidence in the log alone
 
 	apply func(*run, *event)
-	tells func(*event) bool // whether one behind the end would have changed the receipt; nil: always
+	tells func(*event) bool // whether one after the end would have changed the receipt; nil: always
 }
 
 // says reports whether an event changes the receipt.
@@ -84,7 +84,7 @@ func taskKinds() []eventKind {
 	}
 }
 
-// saysStatus reports whether a status is none of the terminal ones, which may
+// saysStatus reports whether a status is not one of the terminal ones, which may
 // accompany the terminal event.
 func saysStatus(e *event) bool {
 	for _, end := range endings() {
@@ -180,7 +180,7 @@ func saysOverride(e *event) bool {
 	return !absent(e.payload.Member("override_key")) || !absent(e.root.Member("replay").Member("override_key"))
 }
 
-// hitlKinds are the kinds of the log of durable approvals. Questions are none.
+// hitlKinds are the kinds of the log of durable approvals. Questions are not approvals.
 func hitlKinds() []eventKind {
 	const pending, answer = "approvals: pending", "approvals: the decision"
 	return []eventKind{

@@ -31,6 +31,7 @@ func (r *run) record(e *event, m receipt.Material) {
 		return
 	}
 	s.recorded[content]++
+
 	id := [4]string{m.ID}
 	if s.recorded[id]++; s.recorded[id] > 1 {
 		m.ID += "#" + strconv.Itoa(s.recorded[id])
@@ -68,6 +69,8 @@ func (r *run) replayInput() receipt.ReplayInput {
 		if _, swapped := r.replay.deltas.byID[m.ID]; swapped {
 			m.Metadata = receipt.Object{"override_key": m.ID}
 		}
+
+		// Without a digest nothing shows that a replay had the same.
 		models = models || m.Kind == "llm_provider_response"
 		if m.SHA256.IsZero() {
 			in.Determinism = "best_effort"
@@ -75,6 +78,7 @@ func (r *run) replayInput() receipt.ReplayInput {
 		in.Materials = append(in.Materials, m)
 	}
 
+	// What answered, and is not a material, could answer differently.
 	for _, run := range []*run{r, r.source} {
 		if run != nil && (run.unrecorded() || run.models.spoke && !models) {
 			in.Determinism = "best_effort"
@@ -87,7 +91,7 @@ func (r *run) replayInput() receipt.ReplayInput {
 	return in
 }
 
-// unrecorded reports whether something answered, or may have, that is no material.
+// unrecorded reports whether something answered, or may have, that is not a material.
 func (r *run) unrecorded() bool {
 	if r.spans.of(spanModel) || r.models.twice {
 		return true

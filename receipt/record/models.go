@@ -33,6 +33,7 @@ func (s *models) call(r *run, e *event, completed bool) {
 		return
 	}
 
+	// A replay finds what a model returned by its agent and the number of the call.
 	r.materials.add(material{Material: receipt.Material{
 		Kind: "llm_provider_response", ID: fmt.Sprintf("llm:%s:%d", agent, s.calls[agent]),
 		URI: e.text(p, "response_uri"), SHA256: e.content(p, "response"),
@@ -63,6 +64,7 @@ func (s *models) take(r *run, e *event, n canon.Node) {
 		s.chosen = &chosen
 	}
 
+	// A list that is told anew takes the place of the one before.
 	if list := e.elements(n, "alternatives_considered"); len(list) > 0 {
 		s.alternatives = nil
 		for _, m := range list {

@@ -11,7 +11,7 @@ import (
 // Amounts of money are added as decimals: 0.1 and 0.2 are 0.3. A receipt holds
 // the double that is nearest to the sum, written with the fewest digits.
 const (
-	maxDecimals = 40 // behind the point; the longest text of a double of a cent has fewer
+	maxDecimals = 40 // after the point; the longest text of a double of a cent has fewer
 	maxWhole    = 15 // before the point
 )
 
@@ -30,12 +30,14 @@ func parseMoney(text string) (*money, bool) {
 		mantissa, exponent = text[:i], n
 	}
 
+	// RFC 8259 section 6: a point has digits on both sides.
 	whole, fraction, pointed := strings.Cut(mantissa, ".")
 	digits := whole + fraction
 	if whole == "" || pointed && fraction == "" || strings.Trim(digits, "0123456789") != "" {
 		return nil, false
 	}
 
+	// Zeros at either end change no value, so bounds do not count them.
 	exponent -= len(fraction)
 	kept := strings.TrimRight(digits, "0")
 	exponent += len(digits) - len(kept)
@@ -75,6 +77,7 @@ func (e *event) cost(of canon.Node, name string) (m *money, currency string) {
 		amount, currency = n.Member("amount"), e.text(n, "currency")
 	}
 
+	// A number as it is spelled: a double would round it.
 	text := amount.String()
 	if amount.Kind() == canon.KindNumber {
 		text = string(amount.Raw())

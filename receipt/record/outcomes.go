@@ -27,7 +27,7 @@ type answer struct {
 
 // outcomes returns the forms of all dialects, the safe reading of each. Bridges of
 // the older dialects grant on the word selected alone; where options were offered
-// that is no approval here.
+// that is not an approval here.
 func outcomes() []outcome {
 	return []outcome{
 		{`{"error":…}`, "", denied, func(a *answer) bool { return !a.response.Member("error").IsZero() }},
@@ -90,6 +90,7 @@ func (a *answer) allows() bool {
 		return false
 	}
 
+	// An id that was offered twice may be of an option that rejects.
 	found, allowing := 0, 0
 	for _, o := range a.options.Elements() {
 		id := o.Member("optionId")

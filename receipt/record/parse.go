@@ -21,7 +21,7 @@ func parse(doc *canon.Document, text []byte) error {
 }
 
 // values counts what a JSON text would have at most, names of members included: one
-// behind each comma, colon and bracket outside of strings.
+// after each comma, colon and bracket outside of strings.
 func values(text []byte) int {
 	n := 1
 	for len(text) > 0 {
@@ -30,6 +30,7 @@ func values(text []byte) int {
 			quote = len(text)
 		}
 
+		// RFC 8259 section 2: outside of strings these are structural.
 		for _, c := range text[:quote] {
 			switch c {
 			case ',', ':', '[', '{':
@@ -46,7 +47,7 @@ func values(text []byte) int {
 	return n
 }
 
-// behindString returns what lies behind the string in which a text begins.
+// behindString returns what comes after the string in which a text begins.
 func behindString(text []byte) []byte {
 	for {
 		end := bytes.IndexByte(text, '"')

@@ -16,6 +16,8 @@ func inWorkspace(root, p string) (string, bool) {
 	if drive(root) { // names of Windows: there a backslash is never part of one
 		p = slashed
 	}
+
+	// A folder whose name only begins like that of the root is another one.
 	if under != "" && strings.HasPrefix(slashed, under) {
 		if rest := slashed[len(under):]; under == "/" || strings.HasPrefix(rest, "/") {
 			slashed = strings.TrimLeft(rest, "/")
@@ -23,6 +25,7 @@ func inWorkspace(root, p string) (string, bool) {
 		}
 	}
 
+	// Absolute, under a home or a drive, or a URL: it leads out of the workspace.
 	if slashed == "" || slashed[0] == '/' || slashed[0] == '~' || drive(slashed) || strings.HasPrefix(slashed, "file:") {
 		return outside, false
 	}
@@ -64,6 +67,7 @@ func hostOf(at string) (host string, clear bool) {
 		at = strings.TrimPrefix(at, "//")
 	}
 
+	// RFC 3986 section 3.2: the authority ends at the first of these.
 	if i := strings.IndexAny(at, "/?#"); i >= 0 {
 		at = at[:i]
 	}
@@ -71,8 +75,10 @@ func hostOf(at string) (host string, clear bool) {
 		return noHost, false
 	}
 
+	// RFC 3986 section 3.2.1: user information, which may be a password.
 	at = at[strings.LastIndexByte(at, '@')+1:]
 
+	// RFC 3986 section 3.2.2: colons between brackets are part of an address.
 	port := ""
 	switch end := strings.IndexByte(at, ']'); {
 	case strings.HasPrefix(at, "[") && end > 0:

@@ -140,6 +140,8 @@ func (r *reader) line(text []byte) error {
 	if err := parse(r.doc, text); err != nil {
 		return unparsed(r.log.Lines, "", err)
 	}
+
+	// The first line decides what all are.
 	if r.log.Form == FormUnknown {
 		r.log.Form = FormEvents
 		if isFrame(r.doc.Root()) {
@@ -186,6 +188,7 @@ func (r *reader) frame() error {
 		return r.frames.add(r.at, SenderUnknown, root)
 	}
 
+	// A line without a time passed when the one before it did.
 	if at := e.time(root, "at"); !at.IsZero() {
 		r.at = at
 	}
@@ -205,6 +208,7 @@ func (r *reader) frame() error {
 		return e.fail(CodeMalformed, root, "expected a member frame or event")
 	}
 
+	// A replay marks what it tells again, here as in an event.
 	r.frames.marks = [2]canon.Node{root.Member("replayed"), root.Member("replay")}
 	return r.frames.event(r.at, kind, root.Member("payload"))
 }

@@ -34,6 +34,7 @@ func (r *run) withoutReasoning(e *event, at string, depth int, n canon.Node) any
 		return nil
 	}
 
+	// What is withheld is a member, or an element that becomes null.
 	switch n.Kind() {
 	case canon.KindObject:
 		o := map[string]any{}

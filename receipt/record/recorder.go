@@ -44,7 +44,7 @@ type Counts struct {
 	Repeated       int      // deliveries of an event that had come before
 	OtherTasks     int      // events of other tasks, or of none
 	Receipts       int      // receipt.* events: issuing makes them, so no receipt covers them
-	Late           int      // events behind the terminal one that say nothing for the receipt
+	Late           int      // events after the terminal one that say nothing for the receipt
 	Retold         int      // events that a replay tells again from another task, among Events
 	Foreign        int      // answers from another session than the question: they decided nothing
 	Gaps           int      // sequences that a resource other than the task leaves out; other tasks may have them
@@ -134,6 +134,8 @@ func (r *Recorder) take(e *event, doc *canon.Document) *Error {
 	if err := r.settle(e); err != nil {
 		return err
 	}
+
+	// An event that is delivered again counts once, and has the same content.
 	r.line = doc.AppendCanonical(r.line[:0])
 	id, content := canon.Sum([]byte(e.id)), e.identity(doc, r.line)
 	if before, ok := r.seen[id]; ok {
@@ -153,6 +155,8 @@ func (r *Recorder) take(e *event, doc *canon.Document) *Error {
 
 	r.seen[id] = content
 	r.run.charge(e, e.root, eventCost)
+
+	// No event after the end changes the receipt.
 	kind, known := r.kinds[e.kind]
 	switch {
 	case strings.HasPrefix(e.kind, "receipt."):
@@ -185,7 +189,7 @@ func (r *Recorder) ofSession(e *event, doc *canon.Document) bool {
 		first(&of, e.resource.id)
 	}
 	switch {
-	case of == "" || r.Ended(): // a session goes on behind a task
+	case of == "" || r.Ended(): // a session goes on after a task
 		return false
 	case r.session() == "":
 		r.waiting = append(r.waiting, sessionEvent{e.index, of, r.run.keep(e, doc.AppendCanonical(nil))})
@@ -206,6 +210,7 @@ func (r *Recorder) settle(e *event) *Error {
 	first(&r.run.ids.SessionID, told)
 	doc := new(canon.Document)
 
+	// What waited goes the way of any event, before the one that tells the session.
 	for _, w := range all {
 		if w.session != r.session() {
 			continue
@@ -230,6 +235,7 @@ func (r *Recorder) settle(e *event) *Error {
 // ofTask reports whether an event is of the task that is recorded. The first
 // event that is of a task decides which, when the options do not.
 func (r *Recorder) ofTask(e *event) (bool, *Error) {
+	// The options come before the first event that names a task.
 	want := r.options.TaskID
 	if want == "" {
 		want = r.run.task
@@ -282,6 +288,8 @@ func (r *Recorder) consume(e *event, kind eventKind, known bool) {
 	if e.kept = r.run.budget; !again {
 		r.run.envelope(e)
 	}
+
+	// What announces a substitution is applied as a kind of its own.
 	if e.kind != "replay.event_replayed" {
 		r.run.substituted(e)
 	}
@@ -313,6 +321,7 @@ func (r *Recorder) consume(e *event, kind eventKind, known bool) {
 		return
 	}
 
+	// Unknown kinds are in the digest, too: they are evidence.
 	r.counts.Events++
 	r.subjectTold = r.subjectTold || r.options.Subject == receipt.ResourceRef{Object: objectEvent, ID: e.id}
 	r.line = append(r.line, '\n')

@@ -22,7 +22,7 @@ type replay struct {
 	deltas list[delta]
 	clock  map[string]time.Time // that time: overrides pin
 	early  string               // the id of the first event that was marked as replayed before the replay started
-	told   *Error               // the first event that is told again, for a task that is no replay
+	told   *Error               // the first event that is told again, for a task that is not a replay
 }
 
 // A delta is one substitution, as all events that name its key describe it.
@@ -38,6 +38,7 @@ func replayStarted(r *run, e *event) {
 	mode := cmp.Or(e.text(p, "mode"), e.text(meta, "mode"))
 	receiptHash, logHash, logURI := e.digest(p, "source_receipt_hash"), e.digest(p, "source_log_sha256"), e.text(p, "source_log_uri")
 
+	// Told twice, it is the same replay.
 	s := &r.replay
 	if !fits(s.source, source) || !fits(s.mode, mode) || !fits(s.sourceHash, receiptHash) || !fits(s.log.SHA256, logHash) || !fits(s.log.URI, logURI) {
 		e.fail(CodeReplay, e.root, "expected one replay in a task, found another")
@@ -121,6 +122,7 @@ func (r *run) substituted(e *event) {
 		d.OverrideKey = key
 	}
 
+	// A digest of a secret would let it be guessed.
 	d.secret = d.secret || strings.HasPrefix(key, "secret:")
 	told := receipt.Delta{DeltaID: e.text(meta, "receipt_delta_id"), EventID: e.text(meta, "original_event_id")}
 	if announced {
@@ -135,6 +137,8 @@ func (r *run) substituted(e *event) {
 	if told.Operation != "" && !slices.Contains([]string{"add", "replace", "remove"}, told.Operation) {
 		e.fail(CodePayload, p.Member("operation"), "expected add, replace or remove")
 	}
+
+	// All events that name a key tell of one substitution.
 	if announced && d.announced && !same(d.Delta, told) || d.DeltaID != "" && told.DeltaID != "" && d.DeltaID != told.DeltaID {
 		e.fail(CodeReplay, e.root, "expected one substitution of %s, found another", quote(key))
 	}
@@ -183,6 +187,8 @@ func (d *delta) entry() receipt.Delta {
 	first(&out.DeltaID, "delta_"+strings.Map(alphanumeric, d.OverrideKey))
 	first(&out.Operation, "replace")
 	first(&out.Path, deltaPath(d.OverrideKey))
+
+	// What was added was not there before, and what was removed is not there after.
 	nothing := receipt.OptionalDigest{Null: true}
 	switch {
 	case d.secret:

@@ -100,6 +100,8 @@ func (r *run) list(e *event, cost int) {
 func (r *run) envelope(e *event) {
 	r.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.text(e.root, "workspace_id"))
 	first(&r.ids.TraceID, e.text(e.root, "trace_id"))
+
+	// Two sessions in one recording are an error, unless the options name one.
 	of, named := e.text(e.root, "session_id"), r.options.SessionID
 	switch {
 	case of == "":

@@ -73,6 +73,8 @@ func (s endedSpans) end(r *run, e *event) (told bool) {
 	if id == "" || !saysSpan(e) {
 		return false
 	}
+
+	// An end that is delivered in the same words is the same end.
 	key, words := canon.Sum([]byte(id)), canon.Sum(e.payload.AppendCanonical([]byte(e.kind)))
 	before, again := s[key]
 	if !again {
@@ -131,6 +133,8 @@ func (r *run) span(e *event, completed bool) {
 	if r.endings.end(r, e) { // told again
 		return
 	}
+
+	// A deed is told by the kind of its span; a cost by any span.
 	switch kind {
 	case spanModel:
 		r.models.call(r, e, completed)

@@ -55,6 +55,7 @@ func (r *Recorder) subject(d *receipt.Draft) (receipt.ResourceRef, error) {
 		own.Object = objectReplay
 	}
 
+	// The log has to tell of what the receipt is about.
 	asked, found := r.options.Subject, false
 	switch asked.Object {
 	case "":

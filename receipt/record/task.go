@@ -39,7 +39,7 @@ func endings() []ending {
 	}
 }
 
-// become changes the state of the task. Staying in one is no change: a
+// become changes the state of the task. Staying in one is not a change: a
 // task.status_changed may accompany the event that says the same.
 func (r *run) become(e *event, state string) {
 	if state == r.state || r.again { // who tells again may begin anywhere
@@ -82,6 +82,8 @@ func submitted(r *run, e *event) {
 	}
 	r.setTier(e)
 	r.created = e.at
+
+	// The first line that names something counts; that two names differ is told.
 	p := e.payload
 	r.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.text(p, "workspace_ref"))
 	r.identify("/identifiers/tenant_id", &r.ids.TenantID, e.text(p, "tenant_id"))
@@ -90,10 +92,10 @@ func submitted(r *run, e *event) {
 	first(&r.ids.BranchID, e.text(p, "branch_id"))
 	first(&r.ids.TraceID, e.text(p, "trace_id"))
 	first(&r.policy, e.text(p, "policy_ref"))
+
 	if b := p.Member("autonomy_budget"); !absent(b) {
 		r.limit = e.amounts(b)
 	}
-
 	if m := p.Member("model_route"); !absent(m) {
 		r.models.take(r, e, m)
 	}
@@ -180,6 +182,7 @@ func (r *run) fails(e *event) {
 		e.exceed("MaxFailure", f, size)
 		return
 	}
+
 	value, _ := r.withoutReasoning(e, "/lifecycle/failure", 1, f).(map[string]any)
 	r.failure = receipt.Object(value)
 }
