@@ -27,6 +27,7 @@ func (v *Verifier) checkBatch(doc *canon.Document, holds bool, rep *Report) {
 		return
 	}
 
+	// To be in a log and to be in a batch are two claims: neither stands for the other.
 	inclusion, batch := v.weighProofs(doc.Root(), rep), v.weighBatches(doc, stated, rep.ReceiptHash)
 	rep.both(inclusion, batch, v.policy.Strict)
 }
@@ -56,6 +57,7 @@ func (r *Report) both(inclusion, batch Check, strict bool) {
 		r.Checks = append(r.Checks, worse)
 	}
 
+	// What was not checked is always listed, also beside a failure.
 	if other.Status == NotChecked {
 		r.NotChecked = append(r.NotChecked, Note{other.Code, other.Pointer, other.Detail})
 	}
@@ -89,6 +91,7 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 		return Check{Step: StepBatch, Status: NotApplicable}
 	}
 
+	// Every proof is tried: which receipt it is for, only its path says.
 	t := v.tally(root, rep)
 	leaf := CheckpointLeaf(rep.ReceiptHash)
 	var stranger, faulty *checkpoint
@@ -113,6 +116,7 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 		}
 	}
 
+	// One that fits comes before all others: under a trusted log, then under an unknown one.
 	switch {
 	case len(t.included) > 0:
 		return t.weighIncluded()
@@ -121,6 +125,7 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 			quoted(excerpt([]byte(stranger.claims.Origin))))}
 	}
 
+	// None fits. A checkpoint that is false refutes before a path that leads elsewhere.
 	v.watched.seeAll(PieceProof)
 	if faulty != nil {
 		return checkpointFault(faulty)
@@ -138,6 +143,8 @@ func (p *proof) leadsTo(leaf merkle.Hash) error {
 	if p.whole {
 		return nil
 	}
+
+	// RFC 9162 section 2.1.3.2.
 	return merkle.CheckInclusion(leaf, p.index, c.claims.Size, p.path, c.claims.Root)
 }
 
@@ -148,6 +155,8 @@ func checkpointFault(c *checkpoint) Check {
 // proofFault says what is wrong with the first of proofs of which none fits.
 func (v *Verifier) proofFault(leaf merkle.Hash) Check {
 	c := Check{Step: StepBatch, Status: Failed, Code: CodeProofInvalid}
+
+	// The three ways to fail of RFC 9162 section 2.1.3.2: the root, the length, the index.
 	switch err := v.evidence.proofs[0].leadsTo(leaf).(type) {
 	case *merkle.RootError:
 		c.Stated, c.Computed = err.Want.String(), err.Computed.String()
@@ -157,6 +166,7 @@ func (v *Verifier) proofFault(leaf merkle.Hash) Check {
 	default:
 		c.Detail = "the index of the proof is not below the size of the tree"
 	}
+
 	if more := len(v.evidence.proofs) - 1; more > 0 {
 		c.Hint = fmt.Sprintf("none of the %d other proofs fits either", more)
 	}
@@ -191,12 +201,15 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 	id := doc.Root().Member("receipt_id").Text()
 	root, err := canon.ParseDigest(stated.Text())
 	var rooted, listed Check
+
+	// A batch is of use as soon as its root is stated, whatever it lists.
 	for i, b := range v.evidence.batches {
 		if err == nil && root == b.Root() {
 			v.watched.see(PieceBatch, i)
 		}
 	}
 
+	// The batch with the stated root decides; another that lists the id only explains.
 	for _, b := range v.evidence.batches {
 		leaf, ok := b.Leaf(id)
 		switch {
@@ -233,10 +246,12 @@ func (v *Verifier) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash,
 		return Check{Step: StepBatch, Status: Failed, Code: CodeMerkleRootMismatch, Pointer: rootPointer,
 			Detail: "the batch with this root does not list " + quoted(excerpt(id))}
 	}
+
 	leaf, err := v.batchLeaf(doc)
 	if err != nil { // as of the hash, and so reported there before
 		return Check{Step: StepBatch, Status: Failed, Code: CodeSyntax, Pointer: rootPointer, Detail: err.Error()}
 	}
+
 	if leaf != listed {
 		return Check{Step: StepBatch, Status: Failed, Code: CodeMerkleRootMismatch, Pointer: rootPointer, Stated: listed.String(), Computed: leaf.String(),
 			Detail: "the batch with this root lists another leaf for " + quoted(excerpt(id))}

@@ -134,6 +134,7 @@ func (c *Check) word() {
 
 	c.nameStep()
 
+	// Up to where the receipts are connected is as much a finding as the gap.
 	if last, known := c.Connected(); known {
 		c.Hint = "the receipts up to " + last.String() + " are connected"
 	}

@@ -16,7 +16,7 @@ import (
 type Checkpoint struct{ opened *checkpoint }
 
 // OpenCheckpoint opens a signed note (C2SP tlog-checkpoint) with the keys of the
-// verifier's trust when that is a [LogTrust]. A false checkpoint is no error: see
+// verifier's trust when that is a [LogTrust]. A false checkpoint is not an error: see
 // [Checkpoint.Fault].
 func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
 	return &Checkpoint{v.noteKeys().open(note)}
@@ -56,7 +56,7 @@ func (v *Verifier) Outside(why string) *Verifier {
 
 // A checkpoint is one of the evidence, opened once for all receipts.
 type checkpoint struct {
-	claims     tlog.Checkpoint // zero when the text is no checkpoint
+	claims     tlog.Checkpoint // zero when the text is not a checkpoint
 	readable   bool            // it is one
 	fault      string          // why it is false or malformed, "" when it is not
 	logs       []*Key          // of its origin, who signed it; without any nobody vouches for it
@@ -66,7 +66,7 @@ type checkpoint struct {
 }
 
 // A cosignature is one whose witness has the role, is admitted, was valid at the
-// time that it states, and has not the material of a key of the log.
+// time that it states, and does not have the material of a key of the log.
 type cosignature struct {
 	witness *Key
 	at      time.Time
@@ -89,6 +89,7 @@ func (v *Verifier) noteKeys() *noteKeys {
 	if !ok {
 		return k
 	}
+
 	for _, key := range trust.NoteKeys() {
 		k.add(key)
 	}
@@ -113,6 +114,8 @@ func (k *noteKeys) add(key NoteKey) {
 }
 
 func (k *noteKeys) open(note []byte) *checkpoint {
+	// C2SP signed-note: lines of unknown keys are passed over, a false one of a known key
+	// makes the whole note false.
 	signed, err := tlog.OpenSigned(note, k.logs, k.witnesses)
 	if err != nil {
 		c := &checkpoint{fault: strings.TrimPrefix(err.Error(), "merkle: ")}
@@ -128,6 +131,7 @@ func (k *noteKeys) open(note []byte) *checkpoint {
 		c.logs = append(c.logs, k.byLog[log])
 	}
 
+	// C2SP tlog-cosignature: each is over the checkpoint and the time that it states.
 	for _, s := range signed.Cosignatures {
 		k.weigh(c, k.byWitness[s.Witness], s.At)
 	}
@@ -135,7 +139,7 @@ func (k *noteKeys) open(note []byte) *checkpoint {
 }
 
 // weigh counts a cosignature, or says why it does not count. A witness whose key
-// is known as stolen never counts: who has the key writes any time.
+// is known as stolen never counts: whoever has the key writes any time.
 func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	why := ""
 	switch code := untimely(witness, at, false); {
@@ -197,6 +201,7 @@ func refuteForks(proofs []proof) {
 		}
 	}
 
+	// All roots come first: in which order two checkpoints are given must not matter.
 	each(func(p *proof, at place) {
 		root := p.checkpoint.claims.Root
 		if other, seen := roots[at]; seen && root != other {

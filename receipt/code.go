@@ -4,7 +4,7 @@ package receipt
 // be added. [Codes] lists them all with their meaning.
 type Code string
 
-// Codes of the step parse: the bytes are no I-JSON text, or one that the format
+// Codes of the step parse: the bytes are not an I-JSON text, or one that the format
 // does not allow. The first nine are package canon's.
 const (
 	CodeSyntax          Code = "syntax"

@@ -57,7 +57,7 @@ type Issuer struct {
 type Identifiers struct {
 	WorkspaceRef string `json:"workspace_ref"`
 	SessionID    string `json:"session_id"`
-	TaskID       string `json:"task_id"` // also when the subject is no task
+	TaskID       string `json:"task_id"` // also when the subject is not a task
 	TenantID     string `json:"tenant_id,omitzero"`
 	PersonaRef   string `json:"persona_ref,omitzero"`
 	BranchID     string `json:"branch_id,omitzero"`

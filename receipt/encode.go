@@ -26,6 +26,7 @@ func appendReflected(dst []byte, v any) ([]byte, error) {
 		return dst, err
 	}
 
+	// RFC 8259 section 7: an escape beyond U+FFFF is a surrogate pair.
 	for len(text) > 0 {
 		r, n := utf8.DecodeRune(text)
 		switch {
@@ -54,13 +55,14 @@ func Unsafe(r rune) bool {
 }
 
 // EscapeLine makes foreign text safe to show on one line of a terminal, a log or a
-// page: what is [Unsafe], and bytes that are no UTF-8, are written as escapes.
+// page: what is [Unsafe], and bytes that are not UTF-8, are written as escapes.
 func EscapeLine(s string) string {
 	if !strings.ContainsFunc(s, Unsafe) && utf8.ValidString(s) {
 		return s
 	}
-	var b strings.Builder
 
+	// Bytes that are not UTF-8 are shown one by one, so that nothing of the text is lost.
+	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {

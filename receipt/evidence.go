@@ -81,7 +81,7 @@ type proof struct {
 
 // With returns a copy of v that also weighs evidence. The checkpoints are opened
 // here, once, with the keys of the verifier's trust when that is a [LogTrust]. A
-// false checkpoint is no error: it refutes receipts. An error says that evidence
+// false checkpoint is not an error: it refutes receipts. An error says that evidence
 // is nil, that proofs are given for integrity only, where no log is trusted, or
 // that v weighs evidence already: all of it has to be given at once.
 func (v *Verifier) With(e Evidence) (*Verifier, error) {
@@ -94,6 +94,7 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 		return nil, errors.New("receipt: a proof, a batch or a disclosure file of the evidence is nil")
 	}
 
+	// The lists are copied: whoever brought them may go on to change them.
 	c := *v
 	c.evidence = evidence{
 		proofs:    v.openProofs(e.Proofs),
@@ -110,10 +111,12 @@ func (v *Verifier) openProofs(given []*tlog.Proof) []proof {
 	if len(given) == 0 {
 		return nil
 	}
+
 	keys := v.noteKeys()
-	opened := map[string]*checkpoint{} // each once
+	opened := map[string]*checkpoint{}
 	proofs := make([]proof, len(given))
 
+	// Proofs of one log usually share a checkpoint: its signatures are checked once.
 	for i, p := range given {
 		c := opened[string(p.Checkpoint)]
 		if c == nil {
@@ -123,6 +126,7 @@ func (v *Verifier) openProofs(given []*tlog.Proof) []proof {
 		proofs[i] = proof{given: i, index: p.Index, path: slices.Clone(p.Hashes), checkpoint: c}
 	}
 
+	// Which of two proofs has the lie cannot be told, so both refute.
 	refuteForks(proofs)
 	return proofs
 }

@@ -26,6 +26,7 @@ func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report)
 		return false
 	}
 
+	// There is one spelling of a digest: 71 bytes, lower case.
 	stated, err := canon.ParseDigest(node.Text())
 	switch {
 	case err != nil:
@@ -66,10 +67,13 @@ func hashHint(doc *canon.Document, stated canon.Digest) string {
 	if len(doc.Source()) > maxHinted {
 		return ""
 	}
+
 	root := doc.Root()
 	chain, signatures := root.Member("chain"), root.Member("signatures")
 	hash := chain.Member("receipt_hash")
 	const rule = "; the rule is to remove exactly /chain/receipt_hash and /signatures, then RFC 8785, then SHA-256"
+
+	// Each case is another preimage that an issuer may have taken.
 	switch stated {
 	case doc.Digest(hash):
 		return "the stated hash was computed with /signatures left in" + rule
@@ -81,6 +85,7 @@ func hashHint(doc *canon.Document, stated canon.Digest) string {
 		return "the stated hash was computed without /metadata, which belongs to the hashed content" + rule
 	}
 
+	// That rule leaves nothing out, so the document has to be written anew.
 	if blanked, err := blankedHash(doc); err == nil && blanked == stated {
 		return `the stated hash was computed with receipt_hash set to "" instead of removed` + rule
 	}
@@ -111,6 +116,7 @@ func blankedHash(doc *canon.Document) (canon.Digest, error) {
 		return canon.Digest{}, err
 	}
 
+	// encoding/json sorts names by their bytes and escapes HTML: RFC 8785 section 3.2 does neither.
 	canonical, err := canon.Transform(text)
 	if err != nil {
 		return canon.Digest{}, err

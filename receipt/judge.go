@@ -16,7 +16,7 @@ type judge struct {
 }
 
 // speaks reports why a key may not speak for the receipt's issuer: "", that it
-// is no issuer's key, bound to others, or bound to nobody.
+// is not an issuer's key, bound to others, or bound to nobody.
 func (j *judge) speaks(key *Key) Code {
 	if !key.Has(RoleIssuer) {
 		return CodeRoleMismatch
@@ -31,6 +31,7 @@ func (j *judge) speaks(key *Key) Code {
 		return ""
 	}
 
+	// A key that lists issuers speaks for these alone.
 	for _, id := range key.Issuers {
 		if id == string(j.issuer) {
 			return ""
@@ -141,6 +142,7 @@ func (j *judge) weighCheckpoint(c *checkpoint) Check {
 	if key, code := j.distrusts(c); code != "" {
 		return Check{Step: StepBatch, Code: code, Reason: "the log's key does not count: " + timeText(key, code, j.at)}
 	}
+
 	quorum := j.policy.Checkpoint.Cosigners.Threshold
 	if counted := j.cosigners(c); counted < quorum {
 		why := fmt.Sprintf("%d of %d witnesses cosigned the checkpoint", counted, quorum)
@@ -176,6 +178,7 @@ func timeText(key *Key, code Code, at time.Time) string {
 	case key.Revoked.Reason == ReasonSuperseded:
 		return fmt.Sprintf("%s was superseded at %s, judged at %s", id, At(key.Revoked.At), At(at))
 	}
+
 	reason := key.Revoked.Reason
 	if reason == "" {
 		reason = "no reason given"

@@ -71,6 +71,7 @@ func lintCost(cost canon.Node, rep *Report) {
 	if providers.Len() == 0 {
 		return
 	}
+
 	total, sum := cost.Member("total").Float(), 0.0
 	for _, p := range providers.Elements() {
 		sum += p.Member("amount").Float()
@@ -96,6 +97,7 @@ func lintCounts(root canon.Node, rep *Report) {
 		}
 	}
 
+	// A canceled call may have been made or not: either count is right.
 	if n := consumed.Float(); n < float64(made) || n > float64(listed) {
 		rep.warn(CodeCountsDiffer, "/autonomy_budget/consumed/tool_calls",
 			fmt.Sprintf("the budget counts %s tool calls, side_effects lists %d", decimalText(n), listed))
@@ -128,8 +130,8 @@ func lintCommitments(list canon.Node, rep *Report) {
 	if list.Len() < 2 {
 		return
 	}
-	first := map[string]canon.Node{} // by field
 
+	first := map[string]canon.Node{} // by field
 	for _, entry := range list.Elements() {
 		field, proof := entry.Member("field"), entry.Member("proof_hash")
 		if proof.IsZero() {

@@ -17,6 +17,7 @@ func (v *Verifier) weighMaterials(root canon.Node, schemaHolds bool, rep *Report
 	}
 	files := fileSearch{in: v.evidence.materials, watched: &v.watched}
 
+	// Bytes in the receipt itself are always checked.
 	for _, m := range root.Member("replay_input").Member("materials").Elements() {
 		inline := m.Member("bytes_base64")
 		if inline.IsZero() {
@@ -28,6 +29,7 @@ func (v *Verifier) weighMaterials(root canon.Node, schemaHolds bool, rep *Report
 		}
 	}
 
+	// Where no files were given, that one is absent says nothing.
 	if files.in == nil {
 		return Check{Step: StepHash, Status: Passed}
 	}
@@ -46,10 +48,13 @@ func checkInline(m, inline canon.Node, rep *Report) Check {
 		return Check{Step: StepHash, Status: Failed, Code: CodeMaterialMismatch, Pointer: place(inline), Stated: excerpt(inline.Text()),
 			Detail: "bytes_base64 is not strict padded standard base64 (RFC 4648 section 4)"}
 	}
+
 	stated, err := canon.ParseDigest(m.Member("sha256").Text())
 	if err != nil { // absent, as the schema holds
 		return Check{Step: StepHash, Status: Passed}
 	}
+
+	// The digest is of the bytes, not of their base64.
 	if computed := canon.Sum(content); computed != stated {
 		return Check{Step: StepHash, Status: Failed, Code: CodeMaterialMismatch, Pointer: place(m.Member("sha256")), Stated: stated.String(), Computed: computed.String(),
 			Detail: fmt.Sprintf("the %d bytes in bytes_base64 have another SHA-256 than stated", len(content))}
@@ -73,6 +78,7 @@ func (r *Report) decode(text []byte) ([]byte, bool) {
 		r.scratch = nil
 	}
 
+	// RFC 4648 section 4: at most two characters of padding.
 	padding := 0
 	for padding < min(2, len(text)) && text[len(text)-1-padding] == '=' {
 		padding++
@@ -102,6 +108,7 @@ func (f *fileSearch) look(named canon.Node) {
 		return
 	}
 
+	// The receipt names a file by digest, so the files are of use, found or not.
 	f.watched.see(PieceMaterials, 0)
 	switch actual, found := f.in.Lookup(d); {
 	case !found:

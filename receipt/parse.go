@@ -43,6 +43,7 @@ func (v *Verifier) parseFailed(err error, size int, rep *Report) {
 		c.Detail = fmt.Sprintf("line %d, column %d (offset %d): %s", syntax.Line, syntax.Column, syntax.Offset, syntax.Detail)
 	}
 
+	// Only the format's own limits refute: within them the receipt may be true.
 	limits := v.policy.limits()
 	lowered := c.Code == CodeSizeLimit && limits.Bytes < MaxBytes && size <= MaxBytes ||
 		c.Code == CodeDepthLimit && limits.Depth < MaxDepth
@@ -55,7 +56,7 @@ func (v *Verifier) parseFailed(err error, size int, rep *Report) {
 	rep.fail(c)
 }
 
-// Unreadable writes the report of a document that was no JSON text to begin with,
+// Unreadable writes the report of a document that was not JSON text to begin with,
 // such as a malformed CBOR item or a line that is too long. The check says why;
 // its status is Failed, or NotChecked when more of the input would be needed.
 func (v *Verifier) Unreadable(rep *Report, c Check) {

@@ -78,14 +78,14 @@ type CheckpointRule struct {
 
 func (r *CheckpointRule) asked() bool { return r.Required || r.Cosigners.Threshold > 0 }
 
-// Limits of the receipt format. A document beyond them is no receipt.
+// Limits of the receipt format. A document beyond them is not a receipt.
 const (
 	MaxBytes      = 16 << 20 // bytes
 	MaxDepth      = 128      // nested arrays and objects
 	MaxSignatures = 100      // entries of /signatures that are examined
 )
 
-// limits returns the limits in force, and whether each is lower than the format's.
+// limits returns the limits in force: the format's, or lower ones of the caller's.
 func (p *Policy) limits() canon.Limits {
 	l := canon.Limits{Bytes: MaxBytes, Depth: MaxDepth}
 	if p.Limits.Bytes > 0 {
@@ -106,6 +106,7 @@ func (p *Policy) validate(trust Trust) error {
 	case !p.IntegrityOnly && (trust == nil || trust.Len() == 0):
 		return errors.New("receipt: no trusted keys; give at least one, or ask for integrity only")
 	}
+
 	if err := p.Witnesses.validate("witnesses"); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 		return
 	}
 
+	// Disclosures name their receipt by its hash. Those that name none are tried.
 	belonging, shown := false, map[string][]byte{}
 	for i, d := range v.evidence.disclosures {
 		if !d.ReceiptHash.IsZero() && d.ReceiptHash != rep.ReceiptHash {
@@ -38,6 +39,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 			return
 		}
 
+		// One field may have two commitments, but only one value.
 		for _, f := range d.Fields {
 			if before, ok := shown[f.Field]; ok && !bytes.Equal(before, f.Value) {
 				rep.fail(Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Pointer: cut([]byte(f.Field), 256),

@@ -50,17 +50,17 @@ type Check struct {
 	Related Place `json:"related,omitzero"` // the receipt that the cause is about beside this one
 
 	Reason string `json:"-"` // Detail without the name of the step, for where that stands beside it; may be ""
-	Syntax Syntax `json:"-"` // where and why the text is no JSON, when that is the finding
+	Syntax Syntax `json:"-"` // where and why the text is not JSON, when that is the finding
 }
 
-// A Syntax says where a text is no JSON, as a [canon.SyntaxError] does.
+// A Syntax says where a text is not JSON, as a [canon.SyntaxError] does.
 type Syntax struct {
 	Line, Column int // from 1; 0 is nowhere
 	Offset       int // bytes
 	Detail       string
 }
 
-// AlgorithmCheckpoint is the algorithm of a [SignatureResult] that is no entry of
+// AlgorithmCheckpoint is the algorithm of a [SignatureResult] that is not an entry of
 // /signatures: the receipt is in a checkpoint whose log key is the issuer's.
 const AlgorithmCheckpoint = "checkpoint"
 
@@ -75,8 +75,8 @@ const (
 // of a checkpoint that stands for a signature; its algorithm is
 // [AlgorithmCheckpoint].
 type SignatureResult struct {
-	KeyID     string `json:"key_id"`    // untrusted text when no trusted key is named; cut behind 256 bytes
-	Algorithm string `json:"algorithm"` // untrusted text; cut behind 80 bytes
+	KeyID     string `json:"key_id"`    // untrusted text when no trusted key is named; cut after 256 bytes
+	Algorithm string `json:"algorithm"` // untrusted text; cut after 80 bytes
 	Status    string `json:"status"`
 	Role      Role   `json:"role"` // what the signature counts as; empty when it does not count
 	Code      Code   `json:"code"`
@@ -138,6 +138,8 @@ func (r *Report) undecidedBy() (why Check) {
 		if c.Status != NotChecked {
 			continue
 		}
+
+		// These codes only inform, unless the policy is strict; any other is the reason.
 		switch c.Code {
 		case CodeLinkNotChecked, CodeBatchNotChecked, CodeRedactionsNotChecked, CodeSignaturesNotChecked, CodeStepNotReached:
 			if why.Code == "" {
@@ -239,7 +241,7 @@ func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Status == Failed })
 }
 
-// Address names the receipt for a person: its source, and behind a colon the
+// Address names the receipt for a person: its source, and after a colon the
 // line or item when the source holds more than one.
 func (r *Report) Address() string {
 	if !r.Listed {

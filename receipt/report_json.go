@@ -15,6 +15,7 @@ func (r *Report) writable() bool {
 // appendJSON appends r exactly as encoding/json and the escapes of [AppendJSON] do,
 // which by reflection take as long as verifying the receipt.
 func (r *Report) appendJSON(dst []byte) ([]byte, error) {
+	// The members come in the order of the fields of the struct, as encoding/json has them.
 	w := reportWriter{text: append(dst, `{"report_version":`...)}
 	w.text = strconv.AppendInt(w.text, int64(r.Version), 10)
 	w.string(`,"verdict":`, r.Verdict.String())

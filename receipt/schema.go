@@ -21,6 +21,7 @@ func (v *Verifier) checkMarker(root canon.Node, rep *Report) bool {
 		rep.skip(StepSchema, CodeUnsupportedSchema, fmt.Sprintf("schema is %q; this tool knows %q", excerpt(text), SchemaMarker))
 		rep.Checks[len(rep.Checks)-1].Pointer = "/schema"
 		return false
+	// What has any mark of a receipt goes on, so that the schema can say what is wrong.
 	case !bytes.HasPrefix(text, []byte("receipt-")) && root.Member("receipt_id").IsZero() && root.Member("chain").IsZero():
 		rep.fail(Check{Step: StepSchema, Code: CodeNotAReceipt, Detail: notAReceipt(root)})
 		return false
@@ -68,6 +69,7 @@ func (v *Verifier) checkSchema(root canon.Node, rep *Report) bool {
 		return true
 	}
 
+	// The first problems have a check each, so that all of them can be mended at once.
 	for _, p := range result.Problems {
 		rep.fail(Check{Step: StepSchema, Code: CodeSchemaInvalid, Pointer: p.Pointer, Detail: p.Detail})
 	}

@@ -24,7 +24,7 @@ type Problem struct {
 // An InvalidError names every problem of a draft at once.
 type InvalidError struct{ Problems []Problem }
 
-// Error lists the problems, one a line behind the first.
+// Error lists the problems, one a line after the first.
 func (e *InvalidError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "receipt: the draft cannot be sealed: %d problem", len(e.Problems))
@@ -40,7 +40,7 @@ func (e *InvalidError) Error() string {
 	return b.String()
 }
 
-// A Sealer seals drafts. It is immutable and safe for concurrent use. Who seals
+// A Sealer seals drafts. It is immutable and safe for concurrent use. Whoever seals
 // many receipts keeps one, as it holds the compiled schema.
 type Sealer struct{ schema *schemas.Schema }
 
@@ -89,6 +89,7 @@ func (s *Sealer) Seal(d *Draft, head chain.Head) (*Sealed, error) {
 		return nil, &InvalidError{problems}
 	}
 
+	// The text may be longer than its canonical form, which alone the format bounds.
 	doc := new(canon.Document)
 	if err := doc.Parse(text, canon.Limits{Bytes: 2 * MaxBytes}); err != nil {
 		return nil, invalidSyntax(err)
@@ -139,6 +140,7 @@ func (d *Draft) unsetTimes(problems []Problem) []Problem {
 			problems = append(problems, Problem{at, CodeSchemaInvalid, "the time is not set"})
 		}
 	}
+
 	unset("/issued_at", d.IssuedAt)
 	unset("/lifecycle/started_at", d.Lifecycle.StartedAt)
 	unset("/lifecycle/completed_at", d.Lifecycle.CompletedAt)
@@ -148,7 +150,7 @@ func (d *Draft) unsetTimes(problems []Problem) []Problem {
 	return problems
 }
 
-// badText finds the strings that are no UTF-8. encoding/json would replace
+// badText finds the strings that are not UTF-8. encoding/json would replace
 // their bytes by U+FFFD, and the receipt would say something else than the
 // producer did.
 func badText(problems []Problem, at string, v reflect.Value) []Problem {
@@ -169,6 +171,7 @@ func badText(problems []Problem, at string, v reflect.Value) []Problem {
 			}
 		}
 	case reflect.Slice, reflect.Array:
+		// Bytes become base64, which is always text.
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			break
 		}
@@ -203,6 +206,7 @@ func (s *Sealer) SealDocument(d *canon.Document, head chain.Head) (*Sealed, erro
 	if problems := refusals(root, head); len(problems) > 0 {
 		return nil, &InvalidError{problems}
 	}
+
 	doc, text := new(canon.Document), assemble(root, head)
 	if err := doc.Parse(text, canon.Limits{Bytes: 4 * MaxBytes}); err != nil {
 		return nil, invalidSyntax(err)
@@ -222,6 +226,7 @@ func (s *Sealer) seal(doc *canon.Document, text []byte, head chain.Head) (*Seale
 	digits := doc.Root().Member("chain").Member("receipt_hash").Offset() + len(`"`)
 	copy(text[digits:], hash.String())
 
+	// What is sealed must pass every verifier: it is held to the same schema and limits.
 	if problems := s.problems(doc); len(problems) > 0 {
 		return nil, &InvalidError{problems}
 	}
@@ -243,6 +248,8 @@ func refusals(root canon.Node, head chain.Head) []Problem {
 		problems = append(problems, Problem{"/chain", CodeSchemaInvalid, "expected an object, found " + kindName(link.Kind())})
 	}
 	problems = append(problems, impossible(head)...)
+
+	// A draft may name its predecessor, and then it names the head.
 	previous := link.Member("previous_receipt_hash")
 	if !previous.IsZero() && string(previous.AppendCanonical(nil)) != string(previousText(head)) {
 		problems = append(problems, Problem{"/chain/previous_receipt_hash", CodeChainBreak,
@@ -270,6 +277,7 @@ func previousText(head chain.Head) []byte {
 // assemble writes the draft with its chain, in which the zero digest stands for the
 // hash. The result is not canonical.
 func assemble(root canon.Node, head chain.Head) []byte {
+	// The chain, with a digest of the right width in the place of the hash.
 	b := []byte(`{"chain":{"previous_receipt_hash":`)
 	b = append(b, previousText(head)...)
 	b = append(append(b, `,"receipt_hash":`...), canon.AppendString(nil, canon.Digest{}.String())...)
@@ -278,8 +286,9 @@ func assemble(root canon.Node, head chain.Head) []byte {
 			b = appendMember(b, name, value)
 		}
 	}
-
 	b = append(b, '}')
+
+	// The marker is added where it is missing. Nothing else is filled in.
 	if root.Member("schema").IsZero() {
 		b = append(b, `,"schema":"`+SchemaMarker+`"`...)
 	}
@@ -301,6 +310,8 @@ func appendMember(b []byte, name, value canon.Node) []byte {
 // problems lists everything that would make a verifier refuse the receipt.
 func (s *Sealer) problems(doc *canon.Document) []Problem {
 	var problems []Problem
+
+	// The limits of the format, which are those of the canonical form.
 	if size := len(doc.AppendCanonical(nil)); size > MaxBytes {
 		problems = append(problems, Problem{"", CodeSizeLimit, fmt.Sprintf("expected at most %d bytes, found %d", MaxBytes, size)})
 	}
@@ -319,6 +330,8 @@ func (s *Sealer) problems(doc *canon.Document) []Problem {
 	if more := result.Total - len(result.Problems); more > 0 {
 		problems = append(problems, Problem{"", CodeSchemaInvalid, fmt.Sprintf("and %d more places", more)})
 	}
+
+	// Bytes that do not fit their digest would refute the receipt.
 	if c := new(Verifier).weighMaterials(doc.Root(), result.Total == 0, new(Report)); c.Status == Failed {
 		problems = append(problems, Problem{c.Pointer, c.Code, c.Detail})
 	}
@@ -326,7 +339,7 @@ func (s *Sealer) problems(doc *canon.Document) []Problem {
 	return problems
 }
 
-// countAfter counts the receipts up to the one behind head; 0 says that the
+// countAfter counts the receipts up to the one after head; 0 says that the
 // number is not known.
 func countAfter(head chain.Head) uint64 {
 	if head.Count == 0 && !head.IsZero() {

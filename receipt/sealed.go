@@ -11,9 +11,9 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A Sealed is a receipt whose hash is computed. It is immutable: its content
-// cannot be edited or redacted any more, only signatures can be added, which
-// lie outside the hash.
+// A Sealed is a receipt whose hash is computed. It is immutable: its content can
+// no longer be edited or redacted; only signatures can be added, which lie outside
+// the hash.
 type Sealed struct {
 	doc    *canon.Document // whose source is this package's own
 	id     string
@@ -49,6 +49,7 @@ func (s *Sealer) Parse(data []byte) (*Sealed, error) {
 	v := &Verifier{policy: Policy{IntegrityOnly: true}, schema: s.schema}
 	doc, rep := new(canon.Document), new(Report)
 	v.VerifyBytes(slices.Clone(data), doc, rep)
+
 	switch rep.Verdict {
 	case Verified:
 		return newSealed(doc, rep.ReceiptHash, 0), nil
@@ -62,7 +63,7 @@ func (s *Sealer) Parse(data []byte) (*Sealed, error) {
 func (s *Sealed) JSON() []byte { return s.doc.AppendCanonical(nil) }
 
 // Document returns the receipt as it was parsed, once, when it was sealed, signed or
-// read; its source may be not canonical. It is for reading: nothing must be parsed
+// read; its source may not be canonical. It is for reading: nothing must be parsed
 // into it, and its method Digest is not for concurrent use.
 func (s *Sealed) Document() *canon.Document { return s.doc }
 
@@ -98,11 +99,13 @@ func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
 	}
 
+	// Verifiers examine no more than so many: one more would never count.
 	root := s.doc.Root()
 	if root.Member("signatures").Len() >= MaxSignatures {
 		return nil, fmt.Errorf("receipt: sign: the receipt has %d signatures, and verifiers examine no more", MaxSignatures)
 	}
 
+	// The hash does not cover the signatures, so it stays.
 	c := *s
 	if c.doc, err = canon.Parse(withSignature(root, entry)); err != nil {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
@@ -118,6 +121,7 @@ func withSignature(root canon.Node, entry []byte) []byte {
 		b = append(append(b, n.Raw()...), ',')
 	}
 	b = append(append(b, entry...), ']')
+
 	for name, value := range root.Members() {
 		if name.String() != "signatures" {
 			b = appendMember(b, name, value)

@@ -21,6 +21,7 @@ func (v *Verifier) checkSignatures(root canon.Node, schemaHolds, hashHolds bool,
 		return
 	}
 
+	// Entries beyond the limit are counted but not examined: the limit leaves the step open.
 	t := v.tally(root, rep)
 	for i, n := range root.Member("signatures").Elements() {
 		if t.total++; i < MaxSignatures {
@@ -28,6 +29,7 @@ func (v *Verifier) checkSignatures(root canon.Node, schemaHolds, hashHolds bool,
 		}
 	}
 
+	// A checkpoint may stand for a signature, so it is weighed before the decision.
 	t.stand()
 	t.decide(hashHolds)
 	t.clear()
@@ -69,6 +71,8 @@ func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
 	t.message = root.Member("chain").Member("receipt_hash").Text()
 	t.issuer = issuer.Member("id").Text()
 	t.named = issuer.Member("public_key_id").Text()
+
+	// Keys are judged at the policy's time, or at issued_at, which is inside the hash.
 	t.at = v.policy.At
 	if t.at.IsZero() {
 		t.at, _ = ParseTime(root.Member("issued_at").Text()) // the schema holds
@@ -92,6 +96,7 @@ func (t *tally) add(i int, n canon.Node) {
 		Plain:     t.policy.Plain,
 	}
 
+	// A Trust judges form and mathematics alone; who may speak, and when, is judged here.
 	key, err := t.trust.CheckSignature(t.message, &t.entry)
 	result := SignatureResult{Status: SignatureValid, Algorithm: algorithmName(t.entry.Algorithm)}
 	if key != nil {
@@ -100,6 +105,7 @@ func (t *tally) add(i int, n canon.Node) {
 		result.KeyID = cut(t.entry.KeyID, 256)
 	}
 
+	// A key or an algorithm that is not known is missing evidence, never false evidence.
 	switch {
 	case err == nil && key != nil:
 		t.weigh(i, key, &result)
@@ -113,6 +119,7 @@ func (t *tally) add(i int, n canon.Node) {
 		result.Status, result.Code, result.Detail = SignatureInvalid, err.Code, err.Detail
 		first(&t.refuting, t.check(i, err.Code, err.Detail))
 	}
+
 	t.rep.Signatures = append(t.rep.Signatures, result)
 }
 
@@ -127,9 +134,11 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 		return
 	}
 
+	// Whether a key counts at the time only matters if it may speak at all.
 	if code == "" {
 		code = t.untimely(key)
 	}
+
 	switch {
 	case code != "":
 		result.Status, result.Code, result.Detail = SignatureInvalid, code, t.discount(i, key, code)
@@ -171,6 +180,7 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 		return
 	}
 
+	// Material is counted, not names: one key under two ids is one witness.
 	code := t.untimely(key)
 	if code == "" {
 		result.Role = RoleWitness
@@ -203,6 +213,7 @@ func (t *tally) stand() {
 				code = untimely(key, t.at, t.predates(c, key))
 			}
 
+			// A checkpoint that counts comes before every reason why another does not.
 			if best.Algorithm != "" && code != "" {
 				continue
 			}
@@ -230,6 +241,7 @@ func (t *tally) stands(result SignatureResult, key *Key) {
 // counted, as of a signature whose key does not.
 func (t *tally) fallsShort(result SignatureResult, key *Key) {
 	result.Status, result.Detail = SignatureInvalid, fmt.Sprintf("checkpoint of %s: %s", quoted(excerpt([]byte(key.Origin))), t.discounted(key, result.Code))
+
 	why := Check{Step: StepSignatures, Code: result.Code, Detail: result.Detail}
 	if result.Code == CodeIssuerUnbound {
 		result.Status = SignatureNotChecked
@@ -243,6 +255,7 @@ func (t *tally) fallsShort(result SignatureResult, key *Key) {
 // decide records the step.
 func (t *tally) decide(hashHolds bool) {
 	t.notes()
+
 	if c, refutes, met := t.met(); refutes {
 		t.rep.fail(c)
 	} else if !met {
@@ -272,6 +285,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, MaxSignatures)}, false, false
 	}
 
+	// Without the issuer no witness helps.
 	if !t.issued {
 		if t.uncounted.Code != "" {
 			return t.uncounted, true, false
@@ -279,6 +293,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 		return t.missing(), false, false
 	}
 
+	// Material of an issuer's key never counts as a witness's, whatever its other names.
 	quorum := t.policy.Witnesses.Threshold
 	counted := distinct(t.counted, t.issuers)
 	if counted < quorum {

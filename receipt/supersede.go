@@ -22,12 +22,13 @@ func Supersede(draft *canon.Document, hash canon.Digest) ([]byte, error) {
 		return nil, &InvalidError{[]Problem{{"/metadata/supersedes", CodeSchemaInvalid, "the draft supersedes a receipt already"}}}
 	}
 
+	// What the draft says stays as it is; only its order and spelling become canonical.
 	b := fmt.Appendf(nil, `{"metadata":{"supersedes":%s`, canon.AppendString(nil, hash.String()))
 	for name, value := range metadata.Members() {
 		b = appendMember(b, name, value)
 	}
-
 	b = append(b, '}')
+
 	for name, value := range root.Members() {
 		if name.String() != "metadata" {
 			b = appendMember(b, name, value)

@@ -81,16 +81,21 @@ func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 	if len(s) < 20 || s[4] != '-' || s[7] != '-' || s[10]|0x20 != 't' || s[13] != ':' || s[16] != ':' {
 		return time.Time{}, errTime
 	}
+
+	// RFC 3339 section 5.6: each field has a fixed width.
 	year, ok1 := decimal(s[0:4])
 	month, ok2 := decimal(s[5:7])
 	day, ok3 := decimal(s[8:10])
 	hour, ok4 := decimal(s[11:13])
 	minute, ok5 := decimal(s[14:16])
 	second, ok6 := decimal(s[17:19])
+
+	// Section 5.7: the days of the month, and 60 for a leap second.
 	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || !validDay(year, month, day) || hour > 23 || minute > 59 || second > 60 {
 		return time.Time{}, errTime
 	}
 
+	// Section 5.6: a time-secfrac, if any, and then the time-offset.
 	nanos, rest, ok := fraction(s[19:])
 	if !ok {
 		return time.Time{}, errTime
@@ -100,6 +105,8 @@ func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 	if !ok {
 		return time.Time{}, errTime
 	}
+
+	// A leap second and its fraction become one instant.
 	if second == 60 {
 		nanos = 0
 	}
@@ -146,6 +153,7 @@ func zone[T ~string | ~[]byte](s T) (time.Duration, bool) {
 		return 0, false
 	}
 
+	// RFC 3339 section 5.6: an offset has the hours and minutes of a day.
 	hours, ok1 := decimal(s[1:3])
 	minutes, ok2 := decimal(s[4:6])
 	if !ok1 || !ok2 || hours > 23 || minutes > 59 {

@@ -41,7 +41,7 @@ type Trust interface {
 }
 
 // LogTrust is a [Trust] that also knows the keys of logs and witnesses, with
-// which [Verifier.With] opens checkpoints. With a Trust that is none the keys of
+// which [Verifier.With] opens checkpoints. With any other Trust the keys of
 // every log are unknown.
 type LogTrust interface {
 	Trust
@@ -49,7 +49,7 @@ type LogTrust interface {
 	// NoteKeys returns all trusted Ed25519 keys, whatever their roles. A key
 	// with the role checkpoint signs the checkpoints of its Origin. A key with
 	// the role witness cosigns checkpoints under the name of its Origin, or
-	// under its ID when it has none; one whose name is no name of a note key
+	// under its ID when it has none; one whose name no note allows
 	// cosigns nothing. A key with the role issuer tells which witnesses have an
 	// issuer's own material.
 	NoteKeys() []NoteKey
@@ -90,6 +90,7 @@ func (e *SignatureError) judges() bool {
 	if e == nil {
 		return false
 	}
+
 	switch e.Code {
 	case CodeUnsupportedAlgorithm, CodeUnknownKey, CodeMalformedSignature, CodeAlgorithmMismatch, CodeSignatureInvalid:
 		return true

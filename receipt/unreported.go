@@ -10,14 +10,14 @@ import (
 // in metadata.unreported: JSON Pointers (RFC 6901) into the receipt. The format
 // wants some members that not every source knows. What stands at a listed pointer
 // is what was told, so a number there is a lower bound, and 0, an empty list or a
-// name such as "unknown" means nothing. Absent is not zero: who shows a receipt
+// name such as "unknown" means nothing. Absent is not zero: whoever shows a receipt
 // says "not told by the source" in its place.
 type Unreported []string
 
 // MaxUnreported is how many pointers of each list are read.
 const MaxUnreported = 1000
 
-// ReadUnreported returns what the receipt lists; entries that are no pointers are
+// ReadUnreported returns what the receipt lists; entries that are not pointers are
 // passed over. A receipt that lists nothing tells all that it has members for.
 func ReadUnreported(root canon.Node) Unreported { return pointers(root, "unreported") }
 

@@ -30,6 +30,8 @@ func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// A Verifier does not change, whatever the caller does with its lists.
 	policy.Witnesses.Keys = slices.Clone(policy.Witnesses.Keys)
 	policy.Checkpoint.Cosigners.Keys = slices.Clone(policy.Checkpoint.Cosigners.Keys)
 	return &Verifier{trust: trust, policy: policy, schema: schema}, nil
@@ -81,6 +83,7 @@ func findingText(r *Report) string {
 func (v *Verifier) Open(data []byte) (*Receipt, error) {
 	doc, rep := new(canon.Document), new(Report)
 	v.VerifyBytes(data, doc, rep)
+
 	switch rep.Verdict {
 	case Verified:
 		r := &Receipt{report: rep, canonical: doc.AppendCanonical(nil)}
@@ -144,12 +147,14 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 		return
 	}
 
+	// The hash is computed of what does not fit the schema, too: both findings are told.
 	schemaHolds := v.checkSchema(root, rep)
 	hashHolds := v.checkHash(doc, schemaHolds, rep)
 	if !schemaHolds || !hashHolds { // no files were looked up, and the report says why
 		v.watched.seeAll(PieceMaterials)
 	}
 
+	// These rest on schema and hash: where that ground is gone, they say so.
 	checkLink(root, rep)
 	v.checkBatch(doc, schemaHolds && hashHolds, rep)
 	v.checkSignatures(root, schemaHolds, hashHolds, rep)
@@ -157,6 +162,7 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	if schemaHolds {
 		v.lint(root, rep)
 	}
+
 	v.conclude(rep)
 }
 
@@ -178,10 +184,13 @@ func (v *Verifier) shown(rep *Report) bool {
 	if len(rep.Checks) != int(stepCount) {
 		return false
 	}
+
+	// Every step once and in order, so that nothing forgotten can look like success.
 	for i, c := range rep.Checks {
 		if c.Step != Step(i) {
 			return false
 		}
+
 		switch c.Step {
 		case StepParse, StepSchema, StepHash:
 			if c.Status != Passed {

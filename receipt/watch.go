@@ -43,13 +43,14 @@ func (p Piece) String() string {
 // Watch returns a copy of v, and what notes which of its evidence is of use.
 func (v *Verifier) Watch() (*Verifier, *Watch) {
 	c, w := *v, new(Watch)
-	given := 0 // a checkpoint over all receipts is none of the evidence
+	given := 0 // a checkpoint over all receipts is not part of the evidence
 	for i := range v.evidence.proofs {
 		if !v.evidence.proofs[i].whole {
 			given++
 		}
 	}
 
+	// The verifier and its watch share the flags.
 	w.seen[PieceProof] = make([]atomic.Bool, given)
 	w.seen[PieceBatch] = make([]atomic.Bool, len(v.evidence.batches))
 	w.seen[PieceDisclosures] = make([]atomic.Bool, len(v.evidence.disclosures))
