@@ -12,8 +12,9 @@ import (
 
 // New returns the receipts of a ledger as a source. What is issued while serving is
 // served at once. How a receipt stands to the others of its stream is what the ledger
-// has: one that does not follow the one before it is refuted. A task's receipts are those that it is the subject of, or that have
-// its id in identifiers.task_id, in the order in which they were stored.
+// has: one that does not follow the one before it is refuted. A task's receipts are
+// those that it is the subject of, or that have its id in identifiers.task_id, in the
+// order in which they were stored.
 //
 // A row that holds another receipt than the one it was found for is
 // [serve.ErrChanged]. A receipt whose content was altered is served as it is, for
@@ -30,6 +31,7 @@ const (
 
 func (s source) Get(ctx context.Context, receiptID string, reach *serve.Reach) (serve.Stored, error) {
 	if !reach.All() {
+		// Out of reach is told from the stream alone: the receipt is not read.
 		stream, found, err := s.ledger.StreamOf(ctx, receiptID)
 		if err != nil {
 			return serve.Stored{}, err
@@ -73,6 +75,7 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 		selected.Sees = q.Reach.Sees
 	}
 
+	// In small parts: receipts may be large, and their bytes can end a page, too.
 	for size := 0; ; {
 		part, behind, err := s.ledger.List(ctx, selected, cursor, pagePart)
 		if err != nil {
@@ -93,12 +96,13 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 	}
 }
 
-// behind returns the cursor of the place where a page begins. That of a receipt that
-// is out of reach is as little there as that of none.
+// behind returns the cursor of the place where a page begins. A receipt that is out
+// of reach has as little a place as one that is not there.
 func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, err error) {
 	if q.After.IsZero() {
 		return "", nil
 	}
+
 	stream, found, err := s.ledger.Find(ctx, q.After)
 	if err == nil && found && q.Reach.Sees(stream) {
 		cursor, err = s.ledger.Behind(ctx, q.After)
