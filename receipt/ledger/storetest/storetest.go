@@ -136,12 +136,14 @@ func (s suite) headMoved(t *testing.T) {
 
 	wantAbsent(t, store, "receipt_2")
 	wantHead(t, store, stream("w"), first, 1)
+
 	r := seal(t, Draft("receipt_3", "empty"), first.Head())
 	if err := store.Append(ctx, stream("empty"), first.Head(), r); !errors.Is(err, ledger.ErrHeadMoved) {
 		t.Errorf("in an empty stream: %v, expected ErrHeadMoved", err)
 	}
-
 	wantHead(t, store, stream("empty"), nil, 0)
+
+	// A count that is wrong moves no head.
 	counted := chain.Head{Hash: first.Hash(), Count: 77}
 	r = seal(t, Draft("receipt_2", "w"), counted)
 	if err := store.Append(ctx, stream("w"), counted, r); err != nil {
@@ -179,8 +181,8 @@ func (s suite) wrongPlace(t *testing.T) {
 	if err := store.Append(ctx, stream("v"), chain.Head{}, first); err == nil {
 		t.Error("a receipt of another stream was stored")
 	}
-
 	wantAbsent(t, store, "receipt_1")
+
 	if err := store.Append(ctx, stream("w"), chain.Head{}, first); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +224,7 @@ func (s suite) streams(t *testing.T) {
 	}
 }
 
-// oneWinner: of many that append behind one head at the same time one succeeds.
+// oneWinner: of many that append after one head at the same time one succeeds.
 func (s suite) oneWinner(t *testing.T) {
 	store, ctx, head := s.open(t), context.Background(), chain.Head{}
 	for round := range 5 {
@@ -242,6 +244,7 @@ func (s suite) oneWinner(t *testing.T) {
 			})
 		}
 
+		// The others are told that the head has moved; none is stored beside it.
 		group.Wait()
 		if won.Load() != 1 {
 			t.Fatalf("%d appended behind one head, expected 1", won.Load())
@@ -272,6 +275,7 @@ func (s suite) run(t *testing.T) {
 		return run
 	}
 
+	// Whatever is wrong with one receipt of a run, none of it is stored.
 	good := made(first.Head(), "receipt_1", "receipt_2", "receipt_3")
 	gap := []*receipt.Sealed{good[0], good[2]}
 	for name, test := range map[string]struct {
@@ -327,8 +331,9 @@ func (s suite) issuers(t *testing.T) {
 			})
 		}
 	}
-
 	group.Wait()
+
+	// Every draft again: the same receipt, and no two with one predecessor.
 	follows := map[string]string{} // predecessor to hash
 	issuer := &ledger.Issuer{Store: store, KeepSecrets: true, Unsigned: true}
 	for g := range hashes {
@@ -346,14 +351,15 @@ func (s suite) issuers(t *testing.T) {
 		}
 	}
 
+	// From the beginning the chain leads through all of them.
 	at, n := "", 0
 	for ; follows[at] != ""; n++ {
 		at = follows[at]
 	}
-
 	if n != goroutines*each {
 		t.Errorf("the chain has %d receipts, expected %d", n, goroutines*each)
 	}
+
 	other := Draft("receipt_0_0", "w")
 	other.Metadata = receipt.Object{"changed": true}
 	if _, err := issuer.Issue(ctx, other); !errors.Is(err, ledger.ErrDuplicateID) {
