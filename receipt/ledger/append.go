@@ -21,7 +21,8 @@ func (l *SQLite) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 		t.clear()
 	}
 
-	q := l.own // an issuer reads behind no reader
+	// Nothing was announced, or it is not to be believed: what is stored decides.
+	q := l.own // an issuer waits for no reader
 	if q == nil {
 		done, err := l.reading(ctx)
 		if err != nil {
@@ -89,6 +90,7 @@ func (l *SQLite) AppendRun(ctx context.Context, s chain.Stream, previous chain.H
 		}
 	}
 
+	// Whoever issues next may link to this head while it is being written.
 	t := l.turnOf(ctx, s)
 	if t != nil && len(rows) > 0 {
 		t.announce(chain.Head{Hash: rows[len(rows)-1].link.Hash, Count: previous.Count + uint64(len(rows))})
@@ -111,12 +113,15 @@ func (l *SQLite) appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, pre
 	}
 	defer taken.Close()
 
+	// An id that is taken comes before a head that moved: whoever issues a draft again
+	// must find its receipt.
 	ids := map[string]bool{}
 	for i := range rows {
 		if ids[rows[i].id] {
 			return ErrDuplicateID
 		}
 		ids[rows[i].id] = true
+
 		var n int
 		if err := taken.QueryRowContext(ctx, rows[i].id).Scan(&n); err != nil {
 			return err
@@ -126,6 +131,7 @@ func (l *SQLite) appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, pre
 		}
 	}
 
+	// Compare and swap: the transaction holds the lock for writing.
 	id, at, err := headRow(ctx, tx, s)
 	if err != nil {
 		return err
@@ -133,8 +139,10 @@ func (l *SQLite) appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, pre
 	if at.Hash != previous.Hash {
 		return ErrHeadMoved
 	}
+
+	// The row of a stream is not believed without the receipt that it names.
 	if id != 0 {
-		var last []byte // what stands there was compared by Head, or announced by who stored it
+		var last []byte // what stands there was compared by Head, or announced by whoever stored it
 		err := tx.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE stream = ? AND position = ?", id, at.Count).Scan(&last)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -147,7 +155,7 @@ func (l *SQLite) appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, pre
 	return extend(ctx, tx, s, id, at, rows)
 }
 
-// extend adds rows behind a head that is locked.
+// extend adds rows after a head that is locked.
 func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.Head, rows []row) error {
 	last := at.Hash
 	for i := range rows {
@@ -157,6 +165,7 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 		last = rows[i].link.Hash
 	}
 
+	// The head and the receipts become true together, when the transaction ends.
 	count := at.Count + uint64(len(rows))
 	var err error
 	if id == 0 {
@@ -165,10 +174,10 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 	} else {
 		_, err = tx.ExecContext(ctx, "UPDATE streams SET head = ?, count = ? WHERE id = ?", last[:], count, id)
 	}
-
 	if err != nil {
 		return err
 	}
+
 	insert, err := tx.PrepareContext(ctx, "INSERT INTO receipts (stream, position, receipt_id, task, subject, session, issued_at, hash, previous, json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
 	if err != nil {
 		return err

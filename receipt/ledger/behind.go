@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Behind returns the cursor of the place behind a receipt, which List takes with any
+// Behind returns the cursor of the place after a receipt, which List takes with any
 // query. The error is ErrNotFound when no receipt has the hash.
 func (l *SQLite) Behind(ctx context.Context, hash canon.Digest) (cursor string, err error) {
 	r, err := l.withHash(ctx, hash)

@@ -25,7 +25,7 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("ledger: receipt %.200q is damaged: %s", e.ID, e.Detail)
 }
 
-// unreadable says why the JSON of a row is no receipt.
+// unreadable says why the JSON of a row is not a receipt.
 func unreadable(id string, s chain.Stream, err error) *DamageError {
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) {

@@ -11,8 +11,9 @@
 // secrets, seals and signs, and appends the receipt if the head is still the same
 // (compare and swap); otherwise it begins anew with the new head. Signing may take
 // long, so nothing is locked meanwhile. Any number of goroutines and processes
-// may issue at once; they queue up, so that none waits for ever. The drafts that wait for one stream in one process are
-// committed together: a group costs about as much as one.
+// may issue at once; they queue up, so that none waits for ever. The drafts that
+// wait for one stream in one process are committed together: a group costs about
+// as much as one.
 //
 // # When the outcome is unknown
 //
@@ -28,7 +29,7 @@
 // says how far it got: a ledger that lacks something of that is not written into, and
 // Check tells. Every row is compared with the receipt that it holds by whoever reads
 // it; Check names all that are damaged. The file is watched: when it is deleted,
-// replaced or cut while it is open, nothing is acknowledged any more.
+// replaced or cut while it is open, nothing more is acknowledged.
 //
-// It can be read by who may not write, on a read-only medium as well.
+// It can be read by those who may not write, on a read-only medium as well.
 package ledger

@@ -14,9 +14,9 @@ import (
 // ErrNotStored says that nothing was stored: what went wrong did so before.
 var ErrNotStored = errors.New("ledger: nothing was stored")
 
-// A ReplacedError says that a ledger that is open is not the file any more that its
-// path leads to, or that somebody cut it. SQLite goes on writing into a file that
-// nobody will find again, or over what is missing.
+// A ReplacedError says that a ledger that is open is no longer the file that its path
+// leads to, or that somebody cut it. SQLite goes on writing into a file that nobody
+// will find again, or over what is missing.
 type ReplacedError struct {
 	Path string // of the ledger, or of its -wal or -shm
 	What string // what happened
@@ -81,6 +81,7 @@ func (f *files) logInfo() (fs.FileInfo, error) {
 func (f *files) same() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	info, err := f.look(f.given, f.main)
 	if err != nil {
 		return err
@@ -94,6 +95,7 @@ func (f *files) same() error {
 	}
 	f.main = info
 
+	// Others find these by name, so each name has to lead to the file that is in use.
 	for suffix, was := range f.beside {
 		if _, err := f.look(f.path+suffix, was); err != nil {
 			return err
@@ -137,10 +139,13 @@ func (f *files) look(path string, was fs.FileInfo) (fs.FileInfo, error) {
 func (f *files) inUse() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
+	// Once seen, a file has to stay: SQLite replaces neither while it is open.
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if f.beside[suffix] != nil {
 			continue
 		}
+
 		info, err := os.Stat(f.path + suffix)
 		if errors.Is(err, fs.ErrNotExist) {
 			return &ReplacedError{f.path + suffix, "was deleted"}
@@ -168,7 +173,8 @@ func (f *files) committed() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	log, err := os.Open(f.path + "-wal") // SQLite has no locks on it
+	// By its path: this is the log that the next one who opens the ledger reads.
+	log, err := os.Open(f.path + "-wal") // SQLite holds no locks on it
 	if err != nil {
 		return err
 	}
@@ -183,9 +189,12 @@ func (f *files) committed() error {
 	if err != nil {
 		return err
 	}
+
+	// A log that was cut lacks its header, or is shorter than it was under the same one.
 	if !bytes.HasPrefix(header, logMagic) || bytes.Equal(header, f.log) && info.Size() < f.logEnd {
 		return &ReplacedError{f.path + "-wal", "was cut"}
 	}
+
 	f.log, f.logEnd = header, info.Size()
 	return nil
 }

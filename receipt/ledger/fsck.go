@@ -55,6 +55,7 @@ func (l *SQLite) Check(ctx context.Context, v *receipt.Verifier, report func(Fau
 		return nil, err
 	}
 	defer db.Close()
+
 	c := &checker{ledger: l, db: db, ctx: ctx, verifier: v, tell: report}
 	steps := []func() error{c.file, c.mark, c.chains, c.strays}
 	for _, step := range steps {
@@ -103,6 +104,7 @@ func (c *checker) pragma(name string) error {
 		return c.damaged(err)
 	}
 
+	// integrity_check gives one text a row; foreign_key_check a table, a row and a parent.
 	for rows.Next() {
 		values := make([]any, len(columns))
 		for i := range values {
@@ -131,6 +133,8 @@ func (c *checker) damaged(err error) error {
 	if err == nil || c.ctx.Err() != nil {
 		return err
 	}
+
+	// An extended result code of SQLite has the primary one in its low byte.
 	switch code(err) & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT:
 		return err
@@ -149,7 +153,9 @@ func (c *checker) mark() error {
 		return nil
 	}
 
+	// FILE-head lies outside, so it can tell of an end that was cut off.
 	c.Marked = true
+
 	var back *RolledBackError
 	is, _, err := c.ledger.now(c.ctx, c.db)
 	if err == nil {
@@ -179,11 +185,12 @@ func (c *checker) chains() error {
 }
 
 func (c *checker) chain(s streamRow) error {
-	var end uint64 // what stands behind it is gone, however much the stream says that it has
+	var end uint64 // what should come after it is gone, however much the stream says that it has
 	if err := c.db.QueryRowContext(c.ctx, "SELECT ifnull(max(position), 0) FROM receipts WHERE stream = ?", s.id).Scan(&end); err != nil {
 		return c.damaged(err)
 	}
 
+	// A ledger that is only read may be older than the column.
 	subject := "subject"
 	if c.ledger.version < subjects {
 		subject = "NULL"
@@ -195,12 +202,14 @@ func (c *checker) chain(s streamRow) error {
 	}
 	defer get.Close()
 
+	// After a receipt that is gone or unreadable, the next one cannot be judged by it.
 	var last stored // the receipt before
 	known := true   // whether last is it
 	for position := uint64(1); position <= s.Head.Count; position++ {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
+
 		f := Fault{Stream: &s.Stream, Position: position}
 		r, err := c.row(get, s, position)
 		switch {
@@ -232,6 +241,7 @@ func (c *checker) chain(s streamRow) error {
 		last, known = r, true
 	}
 
+	// A head can only be compared with a last receipt that was read.
 	if known && last.link.Hash != s.Head.Hash {
 		c.fault(Fault{Code: string(receipt.CodeHeadMismatch), Stream: &s.Stream, Position: s.Head.Count,
 			Detail: fmt.Sprintf("the ledger says that the head is %v, its last receipt has %v", s.Head.Hash, last.link.Hash)})
@@ -240,7 +250,7 @@ func (c *checker) chain(s streamRow) error {
 	return nil
 }
 
-// missing tells of a receipt that is gone, or of all behind the last that is there.
+// missing tells of a receipt that is gone, or of all after the last that is there.
 func (c *checker) missing(f Fault, end, count uint64, known bool, last canon.Digest) {
 	f.Code, f.Detail = FaultMissing, "the receipt is gone from the ledger"
 	if f.Position > end && f.Position < count {
@@ -286,6 +296,7 @@ func (c *checker) judge(f Fault, r stored) {
 		return
 	}
 
+	// An intact receipt can still stand in a row that says something else.
 	var own row
 	if err := own.read(r.json); err != nil {
 		f.Code, f.Detail = FaultRow, err.Error()
@@ -309,6 +320,7 @@ func (c *checker) strays() error {
 		return c.damaged(err)
 	}
 	defer rows.Close()
+
 	for rows.Next() {
 		f := Fault{Code: FaultRow, Detail: "its row is behind the end of every stream"}
 		if err := rows.Scan(&f.ID, &f.Position); err != nil {

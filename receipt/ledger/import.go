@@ -83,6 +83,7 @@ func (i *importer) add(data []byte) error {
 		err = &receipt.UndecidedError{Report: i.report.Clone()}
 	}
 
+	// Only a verified receipt gets a row, from the document that was verified.
 	var r row
 	if err == nil {
 		err = r.of(&i.doc, i.doc.AppendCanonical(nil))
@@ -90,6 +91,8 @@ func (i *importer) add(data []byte) error {
 	if err != nil {
 		return &ImportError{i.read, string(i.report.ReceiptID), err}
 	}
+
+	// Stored in groups, each of which costs about as much as one receipt.
 	if i.rows = append(i.rows, r); len(i.rows) == imports {
 		return i.flush()
 	}
@@ -128,6 +131,8 @@ func (i *importer) flush() error {
 	if err != nil {
 		return err
 	}
+
+	// Counted after the transaction: before its end nothing is stored.
 	i.count.Stored += count.Stored
 	i.count.Copies += count.Copies
 	if bad != nil {
@@ -137,7 +142,7 @@ func (i *importer) flush() error {
 	return nil
 }
 
-// adopt stores a row behind the head of its stream, unless it is there.
+// adopt stores a row after the head of its stream, unless it is there.
 func (i *importer) adopt(tx *sql.Tx, r row) (copied bool, err error) {
 	was, err := i.one(i.ctx, tx, "WHERE r.receipt_id = ?", r.id)
 	switch {
@@ -149,6 +154,7 @@ func (i *importer) adopt(tx *sql.Tx, r row) (copied bool, err error) {
 		return false, err
 	}
 
+	// A receipt that does not follow the head of its stream is a gap or a fork.
 	id, at, err := i.head(i.ctx, tx, r.stream)
 	if err != nil {
 		return false, err
@@ -166,6 +172,7 @@ func (i *importer) misfit(tx *sql.Tx, id int64, link chain.Link) error {
 	if !link.First {
 		previous = link.Previous[:]
 	}
+
 	var taken int
 	err := tx.QueryRowContext(i.ctx, "SELECT count(*) FROM receipts WHERE stream = ? AND ifnull(previous, x'') = ifnull(?, x'')", id, previous).Scan(&taken)
 	switch {

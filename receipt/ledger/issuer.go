@@ -88,7 +88,7 @@ func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
 // receipt_id and content are stored already gets the stored receipt. An issuer that
 // signs gets none that is not signed: the error is ErrUnsigned.
 //
-// The draft is not read any more when Issue has returned, whatever it returned. A
+// The draft is no longer read when Issue has returned, whatever it returned. A
 // panic of the Store, of the Signer or of Now is on a goroutine of the issuer's, so
 // it ends the program.
 //
@@ -100,15 +100,19 @@ func (i *Issuer) Issue(ctx context.Context, d *receipt.Draft) (*receipt.Sealed, 
 	if err := i.prepare(); err != nil {
 		return nil, err
 	}
+
+	// A tenant that is empty is left out of the receipt, so it is absent here, too.
 	stream := chain.Stream{Issuer: d.Issuer.ID, Workspace: d.Identifiers.WorkspaceRef}
 	if d.Identifiers.TenantID != "" {
 		stream.Tenant, stream.HasTenant = d.Identifiers.TenantID, true
 	}
+
 	draft := *d // whose time may be set; the rest is only read
 	j := &job{id: d.ReceiptID, seal: func(head chain.Head) (*receipt.Sealed, error) { return i.sealer.Seal(&draft, head) }}
 	if d.IssuedAt.IsZero() && i.Now != nil {
 		j.redate = func(at receipt.Time) { draft.IssuedAt = at }
 	}
+
 	return i.wait(ctx, stream, j)
 }
 
@@ -136,6 +140,8 @@ func (i *Issuer) prepare() error {
 		if i.err != nil {
 			return
 		}
+
+		// Schema and rules are compiled once, for all drafts.
 		if i.sealer, i.err = receipt.NewSealer(); i.err != nil {
 			return
 		}

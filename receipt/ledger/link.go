@@ -13,7 +13,7 @@ import (
 // Linked returns the stored bytes of a receipt as [SQLite.Raw] does, and how the
 // receipt stands to the others of its stream: it follows the one before it, or it does
 // not, which refutes it, or another one was there before that follows the same. The
-// tables do not let that happen; who writes around them can. The link of what cannot
+// tables do not let that happen; whoever writes around them can. The link of what cannot
 // be read is not checked.
 func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, link receipt.Check, err error) {
 	done, err := l.reading(ctx)
@@ -30,11 +30,14 @@ func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, lin
 		return r.json, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked, Reason: "the receipt cannot be read"}, nil
 	}
 
+	// A fork comes first: of two receipts that name one predecessor the later is false,
+	// wherever it stands.
 	forks, err := l.forks(ctx, r)
 	if err != nil {
 		return nil, link, l.wrap("read a receipt", err)
 	}
 
+	// Clients read these details, so none of them names another receipt.
 	placed := r.place()
 	damage, _ := errors.AsType[*DamageError](placed)
 	switch {
@@ -77,6 +80,7 @@ func (l *SQLite) StreamOf(ctx context.Context, receiptID string) (s chain.Stream
 		return s, false, err
 	}
 	defer done()
+
 	var tenant sql.NullString
 	err = l.read.QueryRowContext(ctx, "SELECT s.issuer, s.tenant, s.workspace FROM receipts r JOIN streams s ON s.id = r.stream WHERE r.receipt_id = ?",
 		receiptID).Scan(&s.Issuer, &tenant, &s.Workspace)

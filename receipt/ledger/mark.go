@@ -50,7 +50,7 @@ func checkOf(body string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// parseMark is the inverse of text. What is damaged is none.
+// parseMark is the inverse of text. What is damaged is not a mark.
 func parseMark(text []byte) (m mark, ok bool) {
 	var hash string
 	if _, err := fmt.Fscanf(bytes.NewReader(text), "receipt ledger head 1\nledger %32s\ncommits %d\nnewest %d %71s\n", &m.ledger, &m.commits, &m.sequence, &hash); err != nil {
@@ -64,7 +64,7 @@ func parseMark(text []byte) (m mark, ok bool) {
 }
 
 // readMark returns the newer mark of a file, and whether there is one: a file that is
-// absent, damaged or not to be read is none.
+// absent, damaged or unreadable has none.
 func readMark(path string) (newest mark, ok bool) {
 	f, err := os.Open(path + headSuffix)
 	if err != nil {
@@ -78,6 +78,7 @@ func readMark(path string) (newest mark, ok bool) {
 		return mark{}, false
 	}
 
+	// A write that tore leaves the mark in the other place whole.
 	for text = text[:n]; len(text) >= markBytes; text = text[markBytes:] {
 		if m, good := parseMark(text[:markBytes]); good && (!ok || m.commits > newest.commits) {
 			newest, ok = m, true
@@ -95,6 +96,7 @@ func openHead(path string) (*os.File, error) {
 		return f, err
 	}
 
+	// The new file has the ledger's permissions, whatever the umask says.
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -135,6 +137,7 @@ func (l *SQLite) now(ctx context.Context, q querier) (m mark, version int, err e
 	var hash []byte
 	err = q.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), lower(hex(ledger)), commits, ifnull(r.seq, 0), r.hash
 FROM state LEFT JOIN (SELECT seq, hash FROM receipts ORDER BY seq DESC LIMIT 1) r`).Scan(&version, &m.ledger, &m.commits, &m.sequence, &hash)
+
 	copy(m.hash[:], hash)
 	return m, version, err
 }
@@ -152,10 +155,11 @@ func (l *SQLite) reaches(ctx context.Context, q querier, is, m mark) error {
 	if is.sequence == m.sequence && is.hash == m.hash {
 		return nil
 	}
-
 	if m.sequence == 0 {
 		return nil
 	}
+
+	// Others have written since. The receipt that the mark names must still be there.
 	var hash []byte
 	err := q.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE seq = ?", m.sequence).Scan(&hash)
 	switch {

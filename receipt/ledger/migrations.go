@@ -67,7 +67,7 @@ INSERT INTO state VALUES (1, randomblob(16), 0);
 `}
 }
 
-// Versions from which on there is something.
+// The versions of the tables that first have something.
 const (
 	subjects = 2 // the column subject
 	marks    = 2 // the table state, and so a mark beside the ledger

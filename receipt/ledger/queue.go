@@ -43,6 +43,7 @@ func (j *job) read(head chain.Head, at receipt.Time) (*receipt.Sealed, error) {
 	if j.gone {
 		return nil, j.ctx.Err()
 	}
+
 	if j.redate != nil {
 		j.redate(at)
 	}
@@ -65,11 +66,13 @@ func (i *Issuer) wait(ctx context.Context, s chain.Stream, j *job) (*receipt.Sea
 		return nil, err
 	}
 	j.ctx, j.done = ctx, make(chan struct{})
+
 	i.mu.Lock()
 	if i.queues == nil {
 		i.queues = map[chain.Stream]*queue{}
 	}
 
+	// The first job of a stream starts its worker, which ends when the queue is empty.
 	q := i.queues[s]
 	if q == nil {
 		q = &queue{}
@@ -79,12 +82,14 @@ func (i *Issuer) wait(ctx context.Context, s chain.Stream, j *job) (*receipt.Sea
 
 	q.waiting = append(q.waiting, j)
 	i.mu.Unlock()
+
 	select {
 	case <-j.done:
 		return j.sealed, j.err
 	case <-ctx.Done():
 	}
 
+	// A run that has taken the job may still store it: then nobody knows the outcome.
 	j.leave()
 	i.mu.Lock()
 	taken := j.taken
@@ -114,6 +119,7 @@ func (i *Issuer) work(s chain.Stream, q *queue) {
 func (i *Issuer) take(s chain.Stream, q *queue) []*job {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+
 	limit := i.Run
 	if limit <= 0 {
 		limit = defaultRun
@@ -122,6 +128,7 @@ func (i *Issuer) take(s chain.Stream, q *queue) []*job {
 		limit = 1
 	}
 
+	// A second job of one receipt_id waits: the next run finds the first one stored.
 	var run, later []*job
 	ids := map[string]bool{}
 	for _, j := range q.waiting {
@@ -172,7 +179,7 @@ func (a *attempt) fail(err error) {
 // key service, does not keep the others waiting: it appends if nobody was faster.
 const signingTurn = 250 * time.Millisecond
 
-// Bounds of what a store may say before it is not believed any more.
+// Bounds of what a store may say before it is no longer believed.
 const (
 	mostRounds = 1000 // that the head has moved
 	mostStale  = 16   // that it has, and is the same as before
@@ -187,18 +194,23 @@ func (a *attempt) commit() {
 		if a.leave(); len(a.run) == 0 {
 			return
 		}
+
 		head, moved := a.round(ctx, round > 0)
 		if !moved {
 			continue
 		}
+
 		if stale++; head != last {
 			last, stale = head, 0
 		}
 
+		// A head that others move is progress. One that moves and is the same is a store that
+		// contradicts itself.
 		if stale == mostStale || round >= mostRounds {
 			a.fail(fmt.Errorf("%w, %d times; its head is said to be %v: %w", ErrHeadMoved, round+1, head.Hash, ErrNotStored))
 			return
 		}
+
 		pause(round)
 	}
 }
@@ -206,6 +218,7 @@ func (a *attempt) commit() {
 // round reads the head, links, signs and appends, in turn if the store has turns. It
 // returns the head, and whether it moved meanwhile.
 func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved bool) {
+	// A turn ends with the append, or when signing takes too long to keep others waiting.
 	if store, ok := a.Store.(TurnStore); ok {
 		of, done := store.Turn(ctx, a.stream, again)
 		defer done()
@@ -225,12 +238,13 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 		return head, false
 	}
 
+	// Only an error that says so leaves the outcome known.
 	switch err := a.append(ctx, head, a.run[:ready]); {
 	case err == nil:
 		n := 0
 		a.keep(func(j *job) (*receipt.Sealed, error) {
 			if n++; n > ready {
-				return nil, nil // linked again behind those
+				return nil, nil // linked again after those
 			}
 			return j.sealed, nil
 		})
@@ -261,6 +275,7 @@ func (a *attempt) link(head chain.Head) {
 		now = receipt.At(a.Now())
 	}
 
+	// Each links to the one before it. One that is refused is passed over, so that no gap comes.
 	a.keep(func(j *job) (*receipt.Sealed, error) {
 		sealed, err := j.read(head, now)
 		if err == nil && !j.checked {
@@ -286,17 +301,19 @@ func (i *Issuer) check(sealed *receipt.Sealed) error {
 }
 
 // sign signs the run and returns how many can be appended: those before the first
-// one that the signer failed for. Those behind it name it as a predecessor and
+// one that the signer failed for. Those after it name it as a predecessor and
 // have to be linked and signed again.
 func (a *attempt) sign() (ready int) {
 	if a.Signer == nil {
 		return len(a.run)
 	}
+
 	limit := a.Signing
 	if limit <= 0 {
 		limit = defaultSigning
 	}
 
+	// A signer may be a service far away: several are asked at once, each for one hash.
 	errs := make([]error, len(a.run))
 	var stop atomic.Bool
 	var group sync.WaitGroup
@@ -304,7 +321,7 @@ func (a *attempt) sign() (ready int) {
 
 	for n, j := range a.run {
 		if slots <- struct{}{}; stop.Load() {
-			break // what is behind a failure is signed in vain
+			break // what comes after a failure is signed in vain
 		}
 		group.Go(func() {
 			defer func() { <-slots }()
@@ -317,8 +334,9 @@ func (a *attempt) sign() (ready int) {
 			j.sealed = signed
 		})
 	}
-
 	group.Wait()
+
+	// In the order of the run, whoever answered first.
 	n, failed := -1, false
 	a.keep(func(*job) (*receipt.Sealed, error) {
 		n++
@@ -345,6 +363,7 @@ func (a *attempt) append(ctx context.Context, head chain.Head, jobs []*job) erro
 // settle ends the jobs whose receipt_id is stored already: with the stored
 // receipt if it has the same content. It reports whether there was one.
 func (a *attempt) settle(ctx context.Context) bool {
+	// The stored receipt is the answer if the draft is the one it was made of.
 	before := len(a.run)
 	a.keep(func(j *job) (*receipt.Sealed, error) {
 		stored, err := a.Store.Get(ctx, j.sealed.ID())

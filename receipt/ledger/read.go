@@ -27,6 +27,7 @@ func (l *SQLite) Get(ctx context.Context, receiptID string) (*receipt.Sealed, er
 		return nil, err
 	}
 	defer done()
+
 	r, err := l.one(ctx, l.read, "WHERE r.receipt_id = ?", receiptID)
 	if err == nil && r.id != receiptID {
 		err = misled(r)
@@ -37,8 +38,8 @@ func (l *SQLite) Get(ctx context.Context, receiptID string) (*receipt.Sealed, er
 	return l.sealer.Parse(r.json)
 }
 
-// Raw returns the stored bytes of a receipt for who verifies them: their content may
-// be altered, and they may be no receipt at all. Those of another receipt than the one
+// Raw returns the stored bytes of a receipt for whoever verifies them: their content may
+// be altered, and they may not be a receipt at all. Those of another receipt than the one
 // asked for, or of another place, are a *[DamageError].
 func (l *SQLite) Raw(ctx context.Context, receiptID string) (json []byte, err error) {
 	done, err := l.reading(ctx)
@@ -46,6 +47,7 @@ func (l *SQLite) Raw(ctx context.Context, receiptID string) (json []byte, err er
 		return nil, err
 	}
 	defer done()
+
 	r, readable, err := l.found(ctx, receiptID)
 	if err == nil && readable {
 		err = r.place()
@@ -62,12 +64,14 @@ func (l *SQLite) found(ctx context.Context, receiptID string) (r *stored, readab
 	if r, err = l.raw(ctx, l.read, "WHERE r.receipt_id = ?", receiptID); err != nil {
 		return nil, false, l.wrap("read a receipt", err)
 	}
+
 	if err := new(row).read(r.json); err != nil {
 		return r, false, nil
 	}
 	if err := l.fits(r); err != nil {
 		return nil, false, err
 	}
+
 	if r.id != receiptID {
 		return nil, false, misled(r)
 	}
@@ -109,7 +113,7 @@ type Entry struct {
 
 // A Query selects receipts. The zero Query selects all. What is selected is in the
 // order in which it was stored, which in each stream is that of its chain; what is
-// stored later comes behind it. issued_at has no such order: drafts may bring their
+// stored later comes after it. issued_at has no such order: drafts may bring their
 // own, and clocks of several machines differ.
 type Query struct {
 	Task    string        // that is the subject, or in identifiers.task_id; "": any
@@ -125,7 +129,7 @@ type Query struct {
 	seen []int64 // the streams that it sees
 }
 
-// conditions are those of rows behind one, up to a last one.
+// conditions are those of rows after one, up to a last one.
 func (q Query) conditions(after, last int64) (where string, args []any) {
 	conditions, args := []string{"seq > ? AND seq <= ?"}, []any{after, last}
 	add := func(condition string, arg ...any) {
@@ -139,6 +143,7 @@ func (q Query) conditions(after, last int64) (where string, args []any) {
 			s.Issuer, !s.HasTenant, s.Tenant, s.Workspace)
 	}
 
+	// What may not be seen is not even read: how long that takes would tell of it.
 	if q.Sees != nil {
 		add("stream IN (SELECT value FROM json_each(?))", numbers(q.seen))
 	}
@@ -149,7 +154,7 @@ func (q Query) conditions(after, last int64) (where string, args []any) {
 	return strings.Join(conditions, " AND "), args
 }
 
-// statement selects what comes behind a receipt, up to a last one. A task's receipts
+// statement selects what comes after a receipt, up to a last one. A task's receipts
 // are in two indexes, each in the order of seq, and none is in both.
 func (l *SQLite) statement(q Query, after, last int64, limit int) (string, []any) {
 	where, args := q.conditions(after, last)
@@ -158,6 +163,7 @@ func (l *SQLite) statement(q Query, after, last int64, limit int) (string, []any
 		choice += " AND task = ? UNION ALL " + choice + " AND " + l.subject() + " = ?"
 		args = slices.Concat(args, []any{q.Task}, args, []any{q.Task})
 	}
+
 	choice += " ORDER BY seq LIMIT ?"
 	return l.selectRows() + "WHERE r.seq IN (" + choice + ") ORDER BY r.seq", append(args, limit)
 }
@@ -181,11 +187,13 @@ func (l *SQLite) span(ctx context.Context, q Query) (before, last int64, err err
 	if !ok {
 		return 0, math.MaxInt64, nil
 	}
+
 	done, err := l.reading(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer done()
+
 	var first, end sql.NullInt64
 	err = l.read.QueryRowContext(ctx, "SELECT min(seq), max(seq) FROM receipts INDEXED BY receipts_time WHERE issued_at >= ? AND issued_at < ?", from, until).Scan(&first, &end)
 	return first.Int64 - 1, end.Int64, l.wrap("look for a time", err)
@@ -212,13 +220,14 @@ func (l *SQLite) Scan(ctx context.Context, q Query) iter.Seq2[Entry, error] {
 			more = err == nil && len(entries) == scanned
 		}
 
+		// The entries before an error were given already.
 		if err != nil {
 			yield(Entry{}, err)
 		}
 	}
 }
 
-// list returns the entries behind one, up to a last one. With an error it returns
+// list returns the entries after one, up to a last one. With an error it returns
 // those before it.
 func (l *SQLite) list(ctx context.Context, q Query, after, last int64, limit int) (list []Entry, err error) {
 	done, err := l.reading(ctx)
@@ -227,6 +236,7 @@ func (l *SQLite) list(ctx context.Context, q Query, after, last int64, limit int
 	}
 	defer done()
 
+	// Streams may come while a list is read, so whoever lists is asked each time.
 	if q.Sees != nil {
 		if q.seen, err = l.visible(ctx, q.Sees); err != nil {
 			return nil, l.wrap("list receipts", err)
@@ -273,7 +283,7 @@ func (q Query) selects(r *stored) error {
 	return nil
 }
 
-// ErrCursor says that a cursor is none that List returned.
+// ErrCursor says that a cursor is not one that List returned.
 var ErrCursor = errors.New("ledger: no such place in a list")
 
 // List returns a page of a query and the cursor of the next page, which is "" when
@@ -288,6 +298,7 @@ func (l *SQLite) List(ctx context.Context, q Query, cursor string, limit int) (p
 		return nil, "", fmt.Errorf("ledger: a page of %d receipts, expected at least 1", limit)
 	}
 
+	// One receipt more than the page has tells whether there is a next page.
 	before, last, err := l.span(ctx, q)
 	if err == nil {
 		page, err = l.list(ctx, q, max(after, before), last, limit+1)
@@ -313,6 +324,7 @@ func parseCursor(cursor string) (after int64, err error) {
 	if cursor == "" {
 		return 0, nil
 	}
+
 	data, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	// encoding/base64 skips line ends
 	if err != nil || len(data) != 9 || len(cursor) != base64.RawURLEncoding.EncodedLen(9) || data[0] != cursorVersion {
@@ -341,6 +353,7 @@ func (l *SQLite) Streams(ctx context.Context) ([]StreamHead, error) {
 		return nil, l.wrap("list the streams", err)
 	}
 
+	// A head is told only when the last receipt of its stream has it.
 	list := make([]StreamHead, len(rows))
 	for i, s := range rows {
 		list[i] = s.StreamHead
@@ -365,6 +378,7 @@ func streamRows(ctx context.Context, db *sql.DB) (list []streamRow, err error) {
 	}
 	defer rows.Close()
 
+	// A tenant that is NULL is absent; an empty one is another stream.
 	for rows.Next() {
 		var s streamRow
 		var tenant sql.NullString
@@ -399,6 +413,7 @@ func (l *SQLite) withHash(ctx context.Context, hash canon.Digest) (*stored, erro
 		return nil, err
 	}
 	defer done()
+
 	r, err := l.one(ctx, l.read, "WHERE r.hash = ? ORDER BY r.seq LIMIT 1", hash[:])
 	if err == nil && r.link.Hash != hash {
 		err = misled(r)

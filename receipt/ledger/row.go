@@ -49,6 +49,7 @@ func (r *row) of(doc *canon.Document, json []byte) error {
 		session: text(root.Member("identifiers").Member("session_id")),
 	}
 
+	// A receipt is found by the task that is its subject as well as by the one it was part of.
 	if subject := root.Member("subject"); subject.Member("object").String() == "task" {
 		if id := text(subject.Member("id")); id.String != "" && id != r.task {
 			r.subject = id
@@ -119,6 +120,7 @@ func (r *stored) scan(scan func(...any) error) error {
 		return err
 	}
 
+	// NULL is the predecessor of a first receipt, or the stream of a row that has none.
 	r.link = chain.Link{First: previous == nil}
 	copy(r.link.Hash[:], hash)
 	copy(r.link.Previous[:], previous)
@@ -132,7 +134,7 @@ func (r *stored) scan(scan func(...any) error) error {
 
 // check compares a row with the receipt in it and with the rows around it: the
 // error is a *DamageError unless it is what was stored. Whether the content of the
-// receipt fits its hash is for who verifies it.
+// receipt fits its hash is for whoever verifies it.
 func (l *SQLite) check(r *stored) error {
 	if err := l.fits(r); err != nil {
 		return err
@@ -146,17 +148,19 @@ func (l *SQLite) fits(r *stored) error {
 	if err := own.read(r.json); err != nil {
 		return unreadable(r.id, r.stream, err)
 	}
+
 	if l.version < subjects {
 		r.subject = own.subject
 	}
+
 	if columns := r.differences(&own); len(columns) > 0 {
 		return &DamageError{FaultRow, r.id, r.stream, otherColumn(columns[0])}
 	}
 	return nil
 }
 
-// place looks at where a row stands: behind the row that its receipt names, stored
-// after it, and at the head if there is none behind it.
+// place looks at where a row stands: after the row that its receipt names, stored
+// later than it, and at the head if none comes after it.
 func (r *stored) place() error {
 	first := r.position == 1
 	switch {

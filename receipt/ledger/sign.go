@@ -31,6 +31,7 @@ func (l *SQLite) Sign(ctx context.Context, receiptID string, signer receipt.Sign
 			return sealed, nil
 		}
 
+		// Nothing was locked while it was signed, so others may have signed it meanwhile.
 		replaced, err := l.replace(ctx, sealed, signed)
 		if err != nil {
 			return nil, err
@@ -52,6 +53,7 @@ func (l *SQLite) replace(ctx context.Context, was, signed *receipt.Sealed) (repl
 		if err != nil {
 			return err
 		}
+
 		n, err := r.RowsAffected()
 		if err == nil && n == 0 {
 			err = errChanged
@@ -59,6 +61,7 @@ func (l *SQLite) replace(ctx context.Context, was, signed *receipt.Sealed) (repl
 		return err
 	})
 
+	// The error took the transaction back: nothing was written over what others stored.
 	if errors.Is(err, errChanged) {
 		return false, nil
 	}

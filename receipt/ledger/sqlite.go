@@ -37,7 +37,7 @@ type SQLite struct {
 	own     *sql.DB  // of one connection, by which writers read; so no reader is before them
 	read    *sql.DB
 	query   url.Values    // of connections that read
-	reads   chan struct{} // who came first reads first
+	reads   chan struct{} // whoever came first reads first
 	queues  queues        // of those who write
 	sealer  *receipt.Sealer
 }
@@ -66,6 +66,7 @@ func Create(ctx context.Context, path string) (*SQLite, error) {
 		}
 	}
 
+	// O_EXCL: of two who create it, one does.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -111,9 +112,11 @@ func (l *SQLite) connect(ctx context.Context, mode string) (err error) {
 	if l.sealer, err = receipt.NewSealer(); err != nil {
 		return err
 	}
+
 	if mode == "ro" {
 		return l.connectReadOnly(ctx)
 	}
+
 	if l.write, err = l.pool(1, url.Values{"mode": {mode}, "_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}}); err != nil {
 		return err
 	}
@@ -121,6 +124,8 @@ func (l *SQLite) connect(ctx context.Context, mode string) (err error) {
 	if err := l.migrate(ctx); err != nil {
 		return err
 	}
+
+	// Those who read come after the tables are up to date.
 	l.query = url.Values{"mode": {mode}, "_pragma": {"query_only(1)"}}
 	if l.own, err = l.pool(1, l.query); err != nil {
 		return err
@@ -143,12 +148,14 @@ func (l *SQLite) connectReadOnly(ctx context.Context) (err error) {
 		return err
 	}
 
+	// SQLite needs -shm to read. Where it cannot make one, nobody writes either.
 	first := err
 	alone, err := l.files.freeze()
 	if err != nil {
 		return err
 	}
 
+	// immutable=1 reads no log, so all of the ledger has to be in its one file.
 	l.query = url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
 	if !alone { // what is in the log is a part of it, and is indexed in memory
 		l.query = url.Values{"mode": {"ro"}, "vfs": {"unix-none"}, "_pragma": {"locking_mode(EXCLUSIVE)", "query_only(1)"}}
@@ -182,12 +189,16 @@ func (l *SQLite) pool(size int, query url.Values) (*sql.DB, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // of a drive
 	}
+
+	// A transaction takes the lock for writing when it begins, so that it never has to give up
+	// halfway.
 	query.Set("_txlock", "immediate")
 	query.Set("_busy_timeout", fmt.Sprint(busy))
 	to, err := sqlite.NewConnector((&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String())
 	if err != nil {
 		return nil, err
 	}
+
 	db := sql.OpenDB(&connector{to, l.files})
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
@@ -235,10 +246,10 @@ func (l *SQLite) Close() error {
 	return errors.Join(errs...)
 }
 
-// A VersionError says that a file is no ledger of this version.
+// A VersionError says that a file is not a ledger of this version.
 type VersionError struct {
 	Path           string
-	Found, Current int // versions; Found -1: no ledger at all
+	Found, Current int // versions; Found -1: not a ledger at all
 }
 
 func (e *VersionError) Error() string {
@@ -261,6 +272,7 @@ func (l *SQLite) tables(ctx context.Context, q querier) (int, error) {
 	if err := q.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)").Scan(&id, &version, &tables); err != nil {
 		return 0, l.wrap("read its version", err)
 	}
+
 	current := len(l.steps)
 	if id != applicationID && (id != 0 || version != 0 || tables != 0) {
 		return 0, &VersionError{l.path, -1, current}
@@ -272,7 +284,7 @@ func (l *SQLite) tables(ctx context.Context, q querier) (int, error) {
 }
 
 // known makes sure that the tables can be read: those of older versions can, so that a
-// backup needs not be writable to be checked.
+// backup does not need to be writable to be checked.
 func (l *SQLite) known(ctx context.Context) (err error) {
 	l.version, err = l.tables(ctx, l.read)
 	if err == nil && l.version == 0 {
@@ -286,16 +298,20 @@ func (l *SQLite) migrate(ctx context.Context) (err error) {
 	if l.version, err = l.tables(ctx, l.write); err != nil || l.version == len(l.steps) {
 		return err
 	}
+
 	return l.transact(ctx, "bring it up to date", func(tx *sql.Tx) error {
 		version, err := l.tables(ctx, tx) // another process may have been faster
 		if err != nil {
 			return err
 		}
+
+		// All missing steps and their number in one transaction, or none of them.
 		for _, step := range l.steps[version:] {
 			if _, err := tx.ExecContext(ctx, step); err != nil {
 				return err
 			}
 		}
+
 		l.version = len(l.steps)
 		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, l.version))
 		return err
@@ -311,6 +327,8 @@ func (l *SQLite) store(ctx context.Context, what string, t *turn, f func(*sql.Tx
 	if err != nil {
 		return err
 	}
+
+	// What cannot be read again is not acknowledged.
 	var hash []byte // by another connection, from the files, while others write
 	err = l.own.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE seq = ?", is.sequence).Scan(&hash)
 	if errors.Is(err, sql.ErrNoRows) && is.sequence == 0 {
@@ -329,6 +347,7 @@ func (l *SQLite) inTurn(ctx context.Context, what string, t *turn, f func(*sql.T
 	defer place.end()
 	l.queues.wait(place, writeLane)
 
+	// Looked at before anything is written: what is stored in a file without a name is lost.
 	if err := l.files.same(); err != nil {
 		return is, fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
@@ -347,6 +366,7 @@ func (l *SQLite) inTurn(ctx context.Context, what string, t *turn, f func(*sql.T
 		return err
 	})
 
+	// An acknowledgement means stored: what was written has to be in the log that others read.
 	if err == nil {
 		err = l.files.committed()
 	}
@@ -354,6 +374,7 @@ func (l *SQLite) inTurn(ctx context.Context, what string, t *turn, f func(*sql.T
 		return is, err
 	}
 
+	// The mark comes last, so that it is never ahead of the ledger.
 	return is, l.wrap("write down its head", is.write(l.files.path))
 }
 
@@ -370,6 +391,7 @@ func (l *SQLite) ready(ctx context.Context, tx *sql.Tx) error {
 		return fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
 
+	// Nothing is built on a ledger that lacks what the mark says.
 	if m, ok := readMark(l.files.path); ok {
 		if err := l.reaches(ctx, tx, is, m); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotStored, err)
@@ -394,6 +416,8 @@ func (l *SQLite) marked(ctx context.Context) error {
 	if err != nil {
 		return l.wrap("compare it with its head", err)
 	}
+
+	// A mark that is there is only compared: each write makes it anew.
 	if ok {
 		return l.wrap("compare it with its head", l.reaches(ctx, l.own, is, m))
 	}
@@ -406,10 +430,12 @@ func (l *SQLite) transact(ctx context.Context, what string, f func(*sql.Tx) erro
 	if l.write == nil {
 		return fmt.Errorf("ledger: %s: %q is open for reading only", what, l.path)
 	}
+
 	tx, err := l.write.BeginTx(ctx, nil)
 	if err != nil {
 		return l.wrap(what, err)
 	}
+
 	if err := f(tx); err != nil {
 		tx.Rollback()
 		return l.wrap(what, err)
@@ -429,6 +455,7 @@ func (l *SQLite) wrap(what string, err error) error {
 		return err
 	}
 
+	// An extended result code of SQLite has the primary one in its low byte.
 	hint := ""
 	switch code(err) & 0xff {
 	case sqlite3.SQLITE_FULL:

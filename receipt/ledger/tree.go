@@ -21,6 +21,8 @@ func (l *SQLite) Tree(ctx context.Context, q Query) (*merkle.Tree, error) {
 		if err := doc.Parse(e.JSON, canon.Limits{}); err != nil {
 			return nil, unreadable(e.ID, chain.Stream{}, err)
 		}
+
+		// The leaf is of the content, whatever the row or the receipt states.
 		hash, err := chain.Hash(doc)
 		if link, ok := chain.LinkOf(doc); err != nil || !ok || link.Hash != hash {
 			return nil, &DamageError{string(receipt.CodeHashMismatch), e.ID, chain.StreamOf(doc), "its content does not fit its hash"}

@@ -53,9 +53,9 @@ func (q *queues) wait(t *ticket, lane int) {
 	q.mu.Unlock()
 }
 
-// A turn is of who may link to the head of a stream. It ends when the receipts that
-// are linked are in line to be stored: the next one links to the last of them, seals
-// and signs while they are written.
+// A turn belongs to whoever may link to the head of a stream. It ends when the receipts
+// that are linked are in line to be stored: the next one links to the last of them,
+// seals and signs while they are written.
 type turn struct {
 	ledger *SQLite
 	stream chain.Stream
@@ -76,6 +76,7 @@ func (l *SQLite) Turn(ctx context.Context, s chain.Stream, again bool) (of conte
 	if l.write == nil {
 		return ctx, func() {}
 	}
+
 	sum := nameOf(s)
 	t := &turn{ledger: l, stream: s, lane: 1 + int(sum[0])%(lanes-1), again: again}
 	t.ticket = l.queues.draw(l.files.path, t.lane)
@@ -110,23 +111,27 @@ func (t *turn) clear() {
 	if t.over || t.place != nil {
 		return
 	}
+
 	q, path := &t.ledger.queues, t.ledger.files.path
 	t.place = q.draw(path, writeLane)
 	q.wait(t.place, writeLane)
 }
 
-// line ends the turn with a place in the line of those who write. T may be nil.
+// line ends the turn with a place in the line of those who write. t may be nil.
 func (l *SQLite) line(t *turn) *ticket {
 	if t == nil {
 		return l.queues.draw(l.files.path, writeLane)
 	}
+
 	t.mu.Lock()
 	place := t.place
 	t.place = nil
 	t.mu.Unlock()
+
 	if place == nil {
 		place = l.queues.draw(l.files.path, writeLane)
 	}
+
 	t.end()
 	return place
 }
@@ -140,7 +145,7 @@ func nameOf(s chain.Stream) [sha256.Size]byte {
 	return sha256.Sum256(text)
 }
 
-// What the one before announced is in FILE-head behind the numbers of the lanes: the
+// What the one before announced is in FILE-head after the numbers of the lanes: the
 // digest of the stream's name, the hash and the count of its head, and the beginning
 // of the digest of these. Nobody believes it: a receipt that is linked to a head that
 // never came is not stored, and linked anew to the one that is.
@@ -163,11 +168,13 @@ func (t *turn) announce(h chain.Head) {
 	if t.over || t.ticket == nil {
 		return
 	}
+
 	f, err := openHead(t.ledger.files.path)
 	if err != nil {
 		return
 	}
 	defer f.Close()
+
 	t.told = announcement(t.stream, h)
 	f.WriteAt(t.told, t.at())
 }
@@ -177,11 +184,13 @@ func (t *turn) withdraw() {
 	if t == nil || t.told == nil {
 		return
 	}
+
 	f, err := openHead(t.ledger.files.path)
 	if err != nil {
 		return
 	}
 	defer f.Close()
+
 	text := make([]byte, announceBytes)
 	if _, err := f.ReadAt(text, t.at()); err == nil && bytes.Equal(text, t.told) {
 		f.WriteAt(make([]byte, announceBytes), t.at())
@@ -209,6 +218,7 @@ func (t *turn) announced() (h chain.Head, ok bool) {
 		return h, false
 	}
 
+	// It may be of another stream, or half written: its name and its digest tell.
 	copy(h.Hash[:], text[sha256.Size:])
 	h.Count = binary.BigEndian.Uint64(text[2*sha256.Size:])
 	return h, bytes.Equal(text, announcement(t.stream, h))

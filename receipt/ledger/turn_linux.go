@@ -25,7 +25,7 @@ const (
 
 const (
 	lanesBegin = markPlaces * markBytes // where the last numbers that were drawn are, 8 bytes each
-	laneBytes  = int64(1) << 40         // of a lane's locks, which are far behind what is in the file
+	laneBytes  = int64(1) << 40         // of a lane's locks, which are far beyond what is in the file
 )
 
 // A ticket is a place in a lane.
@@ -55,10 +55,13 @@ func (t *ticket) wait(patience time.Duration) bool {
 	if t == nil || t.lock(ofdLock, syscall.F_RDLCK, t.gate+1, t.mine-1) == nil {
 		return true
 	}
+
+	// Somebody is before it. fcntl(2) cannot be told to give up, so another goroutine waits.
 	first := make(chan error, 1)
 	go func() { first <- t.lock(ofdLockWait, syscall.F_RDLCK, t.gate+1, t.mine-1) }()
 	late := time.NewTimer(patience)
 	defer late.Stop()
+
 	select {
 	case <-first:
 		return true
@@ -74,6 +77,7 @@ func (t *ticket) draw(lane int) error {
 	}
 	defer t.lock(ofdLock, syscall.F_UNLCK, t.gate, 1)
 
+	// The gate is held: nobody else draws a number of this lane.
 	var last [8]byte
 	at := lanesBegin + int64(lane)*int64(len(last))
 	if _, err := t.file.ReadAt(last[:], at); err != nil && err != io.EOF {
@@ -85,6 +89,7 @@ func (t *ticket) draw(lane int) error {
 		n = 0
 	}
 
+	// Locked before it is written down, so that nobody with a later number overtakes it.
 	t.mine = n + 1
 	if err := t.lock(ofdLock, syscall.F_WRLCK, t.gate+t.mine, 1); err != nil {
 		return err
@@ -105,6 +110,7 @@ func (t *ticket) lock(command int, kind int16, from, bytes int64) error {
 		return err
 	}
 
+	// A signal ends the call without the lock (EINTR).
 	var failed error
 	err = raw.Control(func(fd uintptr) {
 		for {
@@ -114,7 +120,6 @@ func (t *ticket) lock(command int, kind int16, from, bytes int64) error {
 			}
 		}
 	})
-
 	if err != nil {
 		return err
 	}
