@@ -53,6 +53,7 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 		return
 	}
 
+	// Verified receipts and all others are added up apart, so a copy is one of its class.
 	verified := rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull
 	if !a.first(sighting{rep.ReceiptHash, verified}) {
 		a.out.Copies++
@@ -67,6 +68,7 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 		a.out.AtMost++
 	}
 
+	// Without a time a receipt is in the totals and in no bin.
 	currency := a.currency(root)
 	a.totals.of(verified).add(root, currency)
 	completed, err := receipt.ParseTime(root.Member("lifecycle").Member("completed_at").Text())
@@ -75,6 +77,7 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 		return
 	}
 
+	// Bins are joined until they are few enough: nothing in them is dropped.
 	a.bin(completed).of(verified).add(root, currency)
 	for len(a.bins) > MaxBins && a.unit < century {
 		a.coarsen()

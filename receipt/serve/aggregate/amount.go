@@ -31,12 +31,14 @@ func (a *amount) add(number []byte) bool {
 		return false
 	}
 
+	// A power of ten beyond the fraction is written out, so the scale is never negative.
 	scale := len(fraction) - power
 	if scale < 0 {
 		units.Mul(&units, tenTo(-scale))
 		scale = 0
 	}
 
+	// Both on the finer of the two scales, which loses nothing.
 	a.raise(scale)
 	if scale < a.scale {
 		units.Mul(&units, tenTo(a.scale-scale))
@@ -70,10 +72,12 @@ func (a *amount) String() string {
 	if missing := a.scale + 1 - len(digits); missing > 0 {
 		digits = strings.Repeat("0", missing) + digits
 	}
+
 	text := digits[:len(digits)-a.scale]
 	if fraction := strings.TrimRight(digits[len(digits)-a.scale:], "0"); fraction != "" {
 		text += "." + fraction
 	}
+
 	if a.units.Sign() < 0 {
 		text = "-" + text
 	}

@@ -3,7 +3,7 @@ package aggregate
 import "github.com/receiptkit/receiptkit/canon"
 
 // decisions counts approvals by how they were decided: a request that was denied,
-// or that nobody answered, is no approval.
+// or that nobody answered, is not an approval.
 type decisions struct {
 	Approved int `json:"approved"`
 	Denied   int `json:"denied"`

@@ -27,6 +27,7 @@ type binJSON struct {
 // MarshalJSON writes the sums; amounts and bytes are decimals in strings. The
 // unit is the shortest by which the bins make a chart that is not mostly gaps.
 func (a *Aggregate) MarshalJSON() ([]byte, error) {
+	// A copy is made coarser: more receipts may still come.
 	shown := *a
 	starts := shown.starts()
 	for shown.unit < century && shown.unit.sparse(starts) {
@@ -34,6 +35,7 @@ func (a *Aggregate) MarshalJSON() ([]byte, error) {
 		starts = shown.starts()
 	}
 
+	// The sums of all receipts are the same in every unit.
 	j := aggregateJSON{Unit: shown.unit.String(), Currencies: []string{}, Totals: a.totals, Bins: []binJSON{}, LeftOut: a.out}
 	if a.bins == nil {
 		j.Totals = newPair()
@@ -63,6 +65,7 @@ func (u unit) sparse(starts []time.Time) bool {
 		long    = 7 // bins; a longer gap is drawn as a break, as wide as a bin
 		columns = 120
 	)
+
 	breaks, width := 0, len(starts)
 	for i := 1; i < len(starts); i++ {
 		if gap := u.between(starts[i-1], starts[i]); gap > long {

@@ -30,6 +30,7 @@ func (u *untold) add(root canon.Node) {
 		}
 	}
 
+	// An entry that states no bytes makes the sum of bytes a lower bound as well.
 	if list.Has("/side_effects/network_egress") || !bytesStated(root) {
 		u.Egress++
 	}
