@@ -74,6 +74,7 @@ func (c *call) page() error {
 		return c.write(http.StatusOK, mediaText, []byte(text))
 	}
 
+	// The page sets its own caching, and gets of a request only what that needs.
 	c.w.Header().Del("Cache-Control")
 	r := c.r.Clone(c.r.Context())
 	r.Header = http.Header{}
@@ -119,10 +120,12 @@ func (c *call) keySet() error {
 	if c.s.options.Keys == nil {
 		return notFound()
 	}
+
 	text := c.s.options.Keys()
 	if text == nil {
 		return notFound()
 	}
+
 	out, err := c.s.shown.of(text)
 	if err != nil {
 		return internal(withoutText(err), "the key set cannot be read")
@@ -149,6 +152,7 @@ func (s *shownKeys) of(text []byte) ([]byte, error) {
 		return nil, err
 	}
 
+	// RFC 7517 section 5: a set is an object with the member keys.
 	out := []byte(`{"keys":[`)
 	for i, key := range doc.Root().Member("keys").Elements() {
 		if i > 0 {
@@ -156,12 +160,15 @@ func (s *shownKeys) of(text []byte) ([]byte, error) {
 		}
 		out = appendKey(out, key)
 	}
+
 	s.text, s.out = bytes.Clone(text), append(out, "]}\n"...)
 	return s.out, nil
 }
 
 func appendKey(out []byte, key canon.Node) []byte {
 	out = append(out, '{')
+
+	// By the list alone: a member that is new or private is never shown.
 	first := true
 	for _, name := range shownMembers() {
 		value := key.Member(name)

@@ -12,7 +12,7 @@ const (
 	mostRatio   = 200     // bytes that a compressed body may hold for each of its own
 	mostStreams = 4096    // streams of receipts, whose names have a KiB each on average
 	mostIndexed = 1 << 16 // receipts whose ids are compared
-	mostOthers  = 10_000  // lines that are no receipts
+	mostOthers  = 10_000  // lines that are not receipts
 	mostAnswer  = 64      // bytes of the answer for each byte of the body
 	freeAnswer  = 16 << 20
 )
@@ -30,6 +30,7 @@ func (b *bounded) report(rep *receipt.Report) error {
 			return invalid("", "expected receipts: more than %d lines are none", mostOthers)
 		}
 	}
+
 	if received := b.c.body.count.Load(); b.c.w.bytes.Load() > freeAnswer+mostAnswer*received {
 		return &fault{status: http.StatusRequestEntityTooLarge, code: codeTooLarge,
 			message: fmt.Sprintf("the answer has become %d times as long as the %d bytes that were sent: send fewer receipts at a time", mostAnswer, received)}
@@ -37,7 +38,7 @@ func (b *bounded) report(rep *receipt.Report) error {
 	return nil
 }
 
-// noReceipt reports whether a document has not even the form of a receipt.
+// noReceipt reports whether a document does not even have the form of a receipt.
 func noReceipt(rep *receipt.Report) bool {
 	if rep.Verdict != receipt.Refuted {
 		return false

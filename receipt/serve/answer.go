@@ -41,6 +41,8 @@ func (a *answer) Write(p []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
+
+	// In pieces, each of which has the idle limit for itself.
 	written := 0
 	for {
 		piece := p[written:min(written+writePiece, len(p))]

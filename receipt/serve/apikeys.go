@@ -55,6 +55,7 @@ func appendNames[T ~string](dst []byte, member string, names []T) []byte {
 	if names == nil {
 		return dst
 	}
+
 	dst = append(canon.AppendString(append(dst, ','), member), ":["...)
 	for i, name := range names {
 		if i > 0 {
@@ -72,10 +73,12 @@ func NewAPIKey(random io.Reader, name string, created time.Time) (text string, e
 	if fault := nameFault(name); fault != "" {
 		return "", APIKey{}, fmt.Errorf("serve: the name of an API key %s", fault)
 	}
+
 	var secret [32]byte
 	if _, err := io.ReadFull(random, secret[:]); err != nil {
 		return "", APIKey{}, fmt.Errorf("serve: no randomness for an API key: %w", err)
 	}
+
 	text = apiKeyPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
 	return text, APIKey{Name: name, SHA256: sha256.Sum256([]byte(text)), Created: created.UTC().Truncate(time.Second)}, nil
 }
@@ -115,9 +118,9 @@ func ParseAPIKeys(data []byte) (*APIKeys, error) {
 	if len(data) > MaxAPIKeyBytes {
 		return nil, fmt.Errorf("serve: API keys: expected at most %d bytes, found more", MaxAPIKeyBytes)
 	}
+
 	k := new(APIKeys)
 	n := 0
-
 	for line := range bytes.Lines(data) {
 		n++
 		if len(bytes.TrimSpace(line)) == 0 {
@@ -132,6 +135,7 @@ func ParseAPIKeys(data []byte) (*APIKeys, error) {
 		}
 	}
 
+	// A file without keys is a mistake, never a server that lets everybody in.
 	if len(k.entries) == 0 {
 		return nil, fmt.Errorf("serve: API keys: the file holds none, so nobody could get in")
 	}
@@ -164,6 +168,7 @@ func parseAPIKey(line []byte) (k APIKey, err error) {
 		return k, fmt.Errorf("expected a JSON object")
 	}
 
+	// An unknown member may be a limit that this version does not know, so it is refused.
 	for name, value := range root.Members() {
 		switch name.String() {
 		case "name", "sha256", "created":
@@ -191,10 +196,12 @@ func parseAPIKey(line []byte) (k APIKey, err error) {
 		return k, fmt.Errorf("the member name %s", fault)
 	}
 
+	// One exact form, so that a key that was pasted here never passes for its digest.
 	digest := root.Member("sha256").String()
 	if n, err := hex.Decode(k.SHA256[:], []byte(digest[:min(len(digest), 64)])); err != nil || n != 32 || len(digest) != 64 || digest != strings.ToLower(digest) {
 		return k, fmt.Errorf("the member sha256 is not 64 lower-case hexadecimal digits; it is the digest of a key, never the key")
 	}
+
 	if k.Created, err = receipt.ParseTime(root.Member("created").String()); err != nil {
 		return k, fmt.Errorf("the member created is no RFC 3339 time")
 	}
@@ -208,8 +215,9 @@ func parseNames(value canon.Node) ([]string, error) {
 	if value.Kind() != canon.KindArray {
 		return nil, fmt.Errorf("is no array of strings; leave it out if there is no limit")
 	}
-	names := []string{}
 
+	// An empty name would fit whatever lacks the member.
+	names := []string{}
 	for _, element := range value.Elements() {
 		name := element.String()
 		switch {
@@ -229,6 +237,7 @@ func parseScopes(value canon.Node) ([]Scope, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	scopes := []Scope{}
 	for _, name := range names {
 		if scope := Scope(name); scope == ScopeRead || scope == ScopeVerify {
@@ -262,6 +271,7 @@ func (k *APIKeys) Authenticate(header string) *APIKey {
 		return nil
 	}
 
+	// Digests are compared, and all of them: the time that this takes tells of no key.
 	sum := sha256.Sum256([]byte(key))
 	found := -1
 	for i := range k.entries {

@@ -36,11 +36,12 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, errBodyClosed
 	}
 
+	// Without mu: a read lasts for as long as the client keeps silent.
 	n, err := b.from.Read(p)
 	b.count.Add(int64(n))
+
 	b.mu.Lock()
 	defer b.mu.Unlock()
-
 	switch {
 	case err == io.EOF:
 		b.ended = true
@@ -61,6 +62,7 @@ func (b *body) begin() bool {
 	if b.closed {
 		return false
 	}
+
 	deadline := time.Now().Add(b.idle)
 	if !b.until.IsZero() && b.until.Before(deadline) {
 		deadline = b.until
@@ -78,6 +80,8 @@ func (b *body) close() {
 		_ = b.control.SetReadDeadline(time.Unix(1, 0))
 	}
 	b.mu.Unlock()
+
+	// A read that was under way has ended when this lock is held.
 	b.reading.Lock()
 	defer b.reading.Unlock()
 }

@@ -58,6 +58,7 @@ func (c *call) answer() error {
 		return err
 	}
 
+	// What is protected asks for version and key before it says what there is.
 	path := c.r.URL.EscapedPath()
 	m := c.s.router.find(c.r.Method, path)
 	inside := protocol(path)
@@ -80,9 +81,11 @@ func (c *call) answer() error {
 		return notFound()
 	}
 
+	// A route that the key has no scope for is as if it were not there.
 	if !c.key.permits(m.route.scope) {
 		return notFound()
 	}
+
 	c.route, c.vars = m.route, m.vars
 	if !m.route.free {
 		if err := c.place(c.s.requests, "the server is busy"); err != nil {
@@ -101,7 +104,7 @@ func (c *call) answer() error {
 }
 
 // ambiguous reports whether another reader of the connection may see the end of a
-// request elsewhere than net/http does, so that nothing behind it may be read as a
+// request elsewhere than net/http does, so that nothing after it may be read as a
 // request (RFC 9112, 6.1). With chunks net/http drops a Content-Length. In HTTP/1.0 it
 // drops a Transfer-Encoding, and takes the chunks for the next request.
 func ambiguous(r *http.Request) bool {
@@ -113,6 +116,8 @@ func (c *call) checkForm() error {
 	if !c.r.ProtoAtLeast(1, 1) && c.r.Method == http.MethodPost && c.r.Header.Get("Content-Length") == "" {
 		return invalid("Content-Length", "expected a Content-Length: HTTP/1.0 has no other end of a body")
 	}
+
+	// DNS rebinding: a page of the web can reach a local server only by a name of its own.
 	if len(c.s.hosts) > 0 && !c.s.hosts[hostName(c.r.Host)] {
 		return &fault{status: http.StatusForbidden, code: codeForbidden, param: "Host",
 			message: "this server is not reached by that name"}
@@ -147,12 +152,15 @@ func (c *call) checkKey() error {
 	if keys == nil {
 		return nil
 	}
+
 	if list := c.r.Header.Values("Authorization"); len(list) == 1 {
 		if c.key = keys.Authenticate(list[0]); c.key != nil {
 			showedKey(c.r.Context())
 			return nil
 		}
 	}
+
+	// RFC 9110 section 11.6.1: a 401 names the scheme that would do.
 	f := &fault{status: http.StatusUnauthorized, code: codeAuth, message: "expected a valid API key: Authorization: Bearer rk_…"}
 	return f.with("WWW-Authenticate", `Bearer realm="receipt"`)
 }
@@ -193,11 +201,13 @@ func (c *call) refuse(err error) {
 		panic(http.ErrAbortHandler)
 	}
 
+	// Nothing was written yet, so the answer can still be an error.
 	h := c.w.Header()
 	for name, values := range f.header {
 		h[name] = values
 	}
 
+	// The rest of the body must not be taken for the next request.
 	if !c.body.read() {
 		c.linger()
 	}
@@ -251,6 +261,7 @@ func (c *call) end() {
 		}
 	}
 
+	// First the body: nothing touches the connection after the answer.
 	c.body.close()
 	if c.held > 0 {
 		c.s.memory.give(c.client(), c.held)
@@ -271,6 +282,7 @@ func (c *call) log(aborted bool) {
 	took := time.Since(c.started)
 	c.s.meters.inFlight.Dec()
 	c.s.meters.count(c.method(), c.pattern(), c.w.status, took)
+
 	level := slog.LevelInfo
 	if c.w.status >= http.StatusInternalServerError || aborted {
 		level = slog.LevelWarn

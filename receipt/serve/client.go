@@ -18,6 +18,7 @@ func (c *call) client() string {
 	if err != nil {
 		return "address " + c.r.RemoteAddr
 	}
+
 	if ip, err := netip.ParseAddr(host); err == nil && ip.Is6() && !ip.Is4In6() {
 		if half, err := ip.WithZone("").Prefix(64); err == nil {
 			host = half.String()

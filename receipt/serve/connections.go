@@ -72,6 +72,7 @@ func (c *connections) context(ctx context.Context, conn net.Conn) context.Contex
 		_ = tcp.SetWriteBuffer(socketBuffer)
 	}
 
+	// net/http asks for the context before it tells of any state of the connection.
 	one := &connection{conn: conn}
 	c.mu.Lock()
 	c.all[conn] = one
@@ -86,7 +87,7 @@ func (c *connections) context(ctx context.Context, conn net.Conn) context.Contex
 	})
 }
 
-// showedKey remembers that the connection of a request belongs to who has a key.
+// showedKey remembers that the connection of a request belongs to whoever has a key.
 func showedKey(ctx context.Context) {
 	if remember, ok := ctx.Value(connectionKey{}).(func()); ok {
 		remember()
@@ -120,6 +121,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) (close []net.
 		c.remove(one)
 	}
 
+	// The quarter first: what it closes counts for the whole as well.
 	for c.ranks[isNew].Len()+c.ranks[isWaiting].Len() > max(c.most/4, 1) {
 		close = append(close, c.evict())
 	}
@@ -139,6 +141,7 @@ func (c *connections) evict() net.Conn {
 			return one.conn
 		}
 	}
+
 	one := c.ranks[isActiveKeyed].Back().Value.(*connection) // the newest of those that must not be closed
 	c.remove(one)
 	return one.conn

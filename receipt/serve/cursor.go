@@ -37,10 +37,12 @@ func parseCursor(task, cursor string) (after canon.Digest, err error) {
 	if cursor == "" {
 		return after, nil
 	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 
+	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	// encoding/base64 skips line ends
 	strange := err != nil || len(b) == 0 || len(cursor) != base64.RawURLEncoding.EncodedLen(len(b))
+
+	// A cursor of the earlier form was honestly given out: it is gone, not malformed.
 	print := fingerprintOf(task)
 	switch {
 	case !strange && b[0] == usedForm:
@@ -49,6 +51,7 @@ func parseCursor(task, cursor string) (after canon.Digest, err error) {
 		return after, invalid("cursor", "this cursor is none of this list; begin without one")
 	}
 
+	// The zero hash would be the beginning of the list.
 	if after = canon.Digest(b[1+len(print):]); after.IsZero() {
 		return after, invalid("cursor", "this cursor is none of this list; begin without one")
 	}

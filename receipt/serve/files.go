@@ -25,11 +25,11 @@ import (
 //
 // Whatever package stream reads: JSON, lines, arrays and lists, CBOR and sequences
 // of it, receipts in API envelopes. A document is kept when its receipt_id can be
-// read, however damaged it is otherwise: who asks for it learns by verifying it. A
+// read, however damaged it is otherwise: whoever asks for it learns by verifying it. A
 // last line that breaks off is still being written and is left out. What is left
 // out is counted and named.
 //
-// A compressed file has no places to read from, so that each receipt of it costs
+// A compressed file cannot be read from an offset, so that each receipt of it costs
 // decompressing it from its beginning: one with more than [MaxPacked] bytes of
 // receipts is refused.
 //
@@ -74,7 +74,7 @@ type entry struct {
 	offset int64        // of its bytes; not used in a compressed file
 	length int32
 	source int32
-	stream int32 // noStream for a text that is no JSON
+	stream int32 // noStream for a text that is not JSON
 	link   int32 // its place among the others, in links
 	index  int32 // line, item or element
 	listed bool  // the source holds more than this one
@@ -170,6 +170,7 @@ func (f *Files) ByTask(ctx context.Context, q TaskQuery) (page []Stored, more bo
 		return nil, false, err
 	}
 
+	// A page has at least one receipt, however large that is.
 	bytes := 0
 	for _, p := range list {
 		if !f.within(p.entry, q.Reach) {
@@ -189,7 +190,7 @@ func (f *Files) ByTask(ctx context.Context, q TaskQuery) (page []Stored, more bo
 	return page, false, nil
 }
 
-// behind returns the part of a list behind the receipt that a query names.
+// behind returns the part of a list after the receipt that a query names.
 func (f *Files) behind(list []place, q TaskQuery) ([]place, error) {
 	if q.After.IsZero() {
 		return list, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// damagedID returns the receipt_id that a text states which is no JSON, or is too
+// damagedID returns the receipt_id that a text states which is not JSON, or is too
 // strange to be parsed; "" when it states none. It is how such a text is found, and
 // nothing else is believed of it: the first member of the outermost object that is
 // called so, as far as brackets and strings tell.
@@ -54,7 +54,7 @@ func cutString(text []byte) (token, rest []byte) {
 
 func skipSpace(text []byte) []byte { return bytes.TrimLeft(text, " \t\r\n") }
 
-// stringOf returns the text of a JSON string; "" for what is none.
+// stringOf returns the text of a JSON string; "" for what is not one.
 func stringOf(token []byte) string {
 	doc, err := canon.Parse(token)
 	if err != nil {

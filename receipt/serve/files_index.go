@@ -60,7 +60,9 @@ func (x *indexer) read(ctx context.Context, o FilesOptions, sources []stream.Sou
 		x.skip(n)
 	}
 
+	// Some may have been dropped there: they are counted, though not named.
 	x.files.skippedCount += sum.SkippedCount - len(sum.Skipped)
+
 	var incomplete *stream.IncompleteError
 	if errors.As(err, &incomplete) {
 		return fmt.Errorf("%q: %s", incomplete.Notices[0].Source, incomplete.Notices[0].Detail)
@@ -104,13 +106,14 @@ func (x *indexer) enter(name string) error {
 	}
 	x.leave()
 
-	for x.current++; x.files.sources[x.current].Name != name; x.current++ { // those had no receipt
+	for x.current++; x.files.sources[x.current].Name != name; x.current++ { // those had no receipts
 	}
 	o := &x.files.sources[x.current]
 	if x.packed = 0; o.form == formPacked {
 		return nil
 	}
 
+	// Opened once more, to find where the receipts lie that package stream cut out.
 	file, err := o.open()
 	if err != nil {
 		return fmt.Errorf("%q: %w", name, err)
@@ -138,16 +141,19 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 		return fmt.Errorf("%q: more than %d receipts", rep.Address(), maxEntries)
 	}
 
+	// A damaged text has no stream and no hash, but it has an id to be found by.
 	e := entry{source: x.current, stream: noStream, link: x.link(rep), index: int32(rep.Index), listed: rep.Listed,
 		intact: rep.Check(receipt.StepHash).Status == receipt.Passed}
 	if !x.doc.Root().IsZero() {
 		e.hash, _ = chain.Hash(x.doc) // a receipt_id was read, so it is an object
 		e.stream = x.stream(chain.StreamOf(x.doc))
 	}
+
 	if err := x.settle(&e, rep, stored); err != nil {
 		return err
 	}
 
+	// The number is the place in the input: trees and pages follow it.
 	number := int32(len(x.files.entries))
 	x.files.entries = append(x.files.entries, e)
 	x.files.ids = append(x.files.ids, place{fingerprintOf(id), number})
@@ -184,9 +190,11 @@ func (x *indexer) link(rep *receipt.Report) int32 {
 // x.doc is empty when the bytes do not parse.
 func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id string) {
 	*x.doc = canon.Document{}
-	if rep.Finding().Code == receipt.CodeTornTail || len(text) == 0 || isCBOR(text) { // CBOR that is no archive stays CBOR
+	if rep.Finding().Code == receipt.CodeTornTail || len(text) == 0 || isCBOR(text) { // CBOR that is not an archive stays CBOR
 		return nil, ""
 	}
+
+	// What does not parse is kept as well: whoever asks for it learns why by verifying it.
 	if err := x.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
 		*x.doc = canon.Document{}
 		return bytes.TrimSpace(text), damagedID(text)
@@ -210,6 +218,7 @@ func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err erro
 		stored = x.bytes
 	}
 
+	// What is read later has to be these very bytes.
 	e.digest, e.length = canon.Sum(stored), int32(len(stored))
 	if x.locator == nil {
 		return nil
@@ -249,6 +258,7 @@ func (x *indexer) finish() (*Files, error) {
 	if err := x.compact(); err != nil {
 		return nil, err
 	}
+
 	f.tasks = slices.DeleteFunc(f.tasks, func(p place) bool { return f.entries[p.entry].copy })
 	slices.SortFunc(f.tasks, byKey)
 	f.ids, f.tasks, f.entries = slices.Clip(f.ids), slices.Clip(f.tasks), slices.Clip(f.entries)
@@ -263,6 +273,7 @@ func (x *indexer) compact() error {
 	var first, second *entry
 	at := int32(maxEntries)
 
+	// Sorted by key and then by entry: the first place of a key is the first of the input.
 	for _, p := range f.ids {
 		if len(kept) == 0 || kept[len(kept)-1].key != p.key {
 			kept = append(kept, p)
@@ -282,8 +293,8 @@ func (x *indexer) compact() error {
 	return nil
 }
 
-// sameReceipt reports whether two entries have the same content, or, where that is
-// no content that has a hash, the same bytes.
+// sameReceipt reports whether two entries have the same content, or, where the
+// content has no hash, the same bytes.
 func sameReceipt(a, b *entry) bool {
 	return a.hash == b.hash && !a.hash.IsZero() || a.digest == b.digest
 }
@@ -295,6 +306,7 @@ func (x *indexer) conflict(a, b *entry) error {
 	if err != nil {
 		return err
 	}
+
 	if x.doc.Parse(stored, canon.Limits{}) == nil {
 		e.ReceiptID = x.doc.Root().Member("receipt_id").String()
 	} else {

@@ -9,6 +9,7 @@ func linkOf(rep *receipt.Report) *receipt.Check {
 	c := rep.Check(receipt.StepLink)
 	c.Hint, c.Related = "", receipt.Place{}
 
+	// One sentence for each case, which names no file and no other receipt.
 	switch {
 	case c.Code == receipt.CodeChainFork:
 		c.Cause = receipt.CausePredecessorShared

@@ -29,6 +29,7 @@ func (l *locator) find(doc []byte) (offset int64, err error) {
 			l.at += i + len(doc)
 			return offset, nil
 		}
+
 		l.at = max(l.at, len(l.buf)-len(doc)+1) // it may begin in what is there
 		if err := l.more(len(doc)); err != nil {
 			return 0, err
@@ -43,6 +44,7 @@ func (l *locator) more(n int) error {
 	if room := kept + max(n, locateBytes); cap(l.buf) < room {
 		l.buf = append(make([]byte, 0, room), l.buf...)
 	}
+
 	count, err := l.r.ReadAt(l.buf[kept:cap(l.buf)], l.base+int64(kept))
 	l.buf = l.buf[:kept+count]
 	switch {

@@ -43,6 +43,7 @@ func openOrigin(s stream.Source) (origin, readerAt, error) {
 		return o, nil, err
 	}
 
+	// Four bytes tell the forms apart.
 	head := make([]byte, 4)
 	n, err := file.ReadAt(head, 0)
 	if head = head[:n]; err != nil && err != io.EOF {
@@ -63,10 +64,12 @@ func openOrigin(s stream.Source) (origin, readerAt, error) {
 	return o, file, nil
 }
 
-// isCBOR reports what package stream takes for CBOR: a map, an array or a tag.
+// isCBOR reports what package stream takes for CBOR: a map, an array or a tag, which
+// are the major types 4 to 6 of RFC 8949 section 3.1.
 func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
 
-// isPacked reports gzip, or a frame of zstd, or one that may be skipped before it.
+// isPacked reports gzip (RFC 1952 section 2.3.1), or a frame of zstd (RFC 8878 section
+// 3.1.1), or one that may be skipped before it (section 3.1.2).
 func isPacked(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
 		len(head) == 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:], []byte{0x2a, 0x4d, 0x18})
@@ -117,6 +120,8 @@ func (f *Files) read(ctx context.Context, number int32) (Stored, error) {
 	if err := ctx.Err(); err != nil {
 		return Stored{}, err
 	}
+
+	// A file that is gone is a change; any other error may pass.
 	e := &f.entries[number]
 	text, err := f.readEntry(e)
 	switch {
@@ -152,6 +157,7 @@ func (f *Files) readEntry(e *entry) ([]byte, error) {
 		return nil, err
 	}
 
+	// Other bytes are never served.
 	switch {
 	case canon.Sum(data) != e.digest:
 		return nil, f.changed(e)
@@ -172,10 +178,12 @@ func (f *Files) unpack(e *entry) ([]byte, error) {
 	if err != nil {
 		return nil, f.changed(e)
 	}
+
 	if text = bytes.TrimSpace(text); canon.Sum(text) == e.digest {
 		return text, nil
 	}
 
+	// The entry may be of the receipt in an API envelope.
 	payload, err := stream.Receipt(new(canon.Document), text)
 	if err != nil || canon.Sum(payload) != e.digest {
 		return nil, f.changed(e)

@@ -15,13 +15,15 @@ const (
 
 // HTTPServer returns an http.Server that serves h with the bounds that a Server
 // does not set for itself: a request's header within 10 seconds and 16 KiB (net/http
-// adds 4 KiB), two minutes between requests, [MaxConnections] connections. Bodies and answers have no limit there,
-// since a stream may take long; a Server bounds every read and write of its own. It
-// speaks HTTP/1.1, and HTTP/2 only over TLS when the caller configures it.
+// adds 4 KiB), two minutes between requests, [MaxConnections] connections. Bodies and
+// answers have no limit there, since a stream may take long; a Server bounds every
+// read and write of its own. It speaks HTTP/1.1, and HTTP/2 only over TLS when the
+// caller configures it.
 func HTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+
 	hs := &http.Server{
 		Handler:                      h,
 		ReadHeaderTimeout:            headerTimeout,

@@ -50,6 +50,7 @@ func (m *idempotency) begin(client [32]byte, key, body canon.Digest, now time.Ti
 		m.clients[client] = uses
 	}
 
+	// A key that is too old is forgotten before it is looked for, and may be used again.
 	uses.forget(now)
 	use := uses.byKey[key]
 	switch {
@@ -102,6 +103,7 @@ func (c *call) idempotent(body canon.Digest, serve func() error) error {
 		client = c.key.SHA256
 	}
 
+	// A key is of one method and one target: for another it may be used again.
 	key := canon.Sum([]byte(c.r.Method + "\x00" + c.r.URL.EscapedPath() + "\x00" + list[0]))
 	use := c.s.idempotency.begin(client, key, body, c.s.options.Now())
 	if use == nil {

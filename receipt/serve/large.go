@@ -73,6 +73,8 @@ func (g *gate) Read(p []byte) (int, error) {
 	if g.err != nil {
 		return 0, g.err
 	}
+
+	// What was read is measured first: the piece that makes a line large waits for its place.
 	n, err := g.from.Read(p)
 	g.see(p[:n])
 	if !g.inside && (g.packed || g.line > largeLine) {
@@ -81,6 +83,7 @@ func (g *gate) Read(p []byte) (int, error) {
 		}
 		g.inside = true
 	}
+
 	return n, err
 }
 
@@ -93,6 +96,8 @@ func (g *gate) see(piece []byte) {
 	if !g.begun {
 		g.begun, g.packed = true, mayBePacked(piece[0])
 	}
+
+	// Only lines have an end that can be seen; anything else counts as one line.
 	end := bytes.IndexByte(piece, '\n')
 	if g.kind != stream.Lines || end < 0 || g.line+end > largeLine {
 		g.line += len(piece)
@@ -114,6 +119,7 @@ func (g *gate) enter() error {
 	defer cancel()
 	again := time.NewTicker(enterInterval)
 	defer again.Stop()
+
 	for !g.c.s.large.take(g.c.client(), 1) {
 		select {
 		case <-again.C:

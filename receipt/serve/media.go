@@ -35,6 +35,7 @@ func contentType(r *http.Request, known ...string) (string, error) {
 		return "", unsupportedMedia(name, "the Content-Type is malformed: expected one of %q", known)
 	}
 
+	// RFC 8259 section 8.1: JSON that is exchanged is UTF-8.
 	for param, value := range params {
 		if param == "charset" && !strings.EqualFold(value, "utf-8") {
 			return "", unsupportedMedia(name, "expected charset=utf-8, found %.40q", value)
@@ -66,6 +67,7 @@ func contentEncoding(r *http.Request, known ...string) (string, error) {
 		}
 	}
 
+	// RFC 9110 section 15.5.16: a 415 says in Accept-Encoding what would do.
 	known = append(known, "identity")
 	f := unsupportedMedia(name, "expected no Content-Encoding, or one of %q, found %.40q", known, strings.Join(list, ", "))
 	return "", f.with("Accept-Encoding", strings.Join(known, ", "))
@@ -84,6 +86,7 @@ func preferred(r *http.Request) string {
 		}
 	}
 
+	// Of two with the same weight the archive comes first.
 	best, most := mediaJSON, 0.0
 	for _, media := range []string{mediaArchive, mediaReceipt} {
 		if weight := named[media]; weight > most && weight >= rival(named, weight) {
@@ -102,7 +105,7 @@ func rival(named map[string]float64, weight float64) float64 {
 	if other := max(named["application/*"], named["*/*"]); other > weight {
 		return other
 	}
-	return 0 // a range is no name
+	return 0 // a range is not a name
 }
 
 // accepted reads one media range and its weight.
@@ -111,6 +114,8 @@ func accepted(item string) (media string, weight float64, ok bool) {
 	if err != nil {
 		return "", 0, false
 	}
+
+	// RFC 9110 section 12.4.2: a weight that is not given is 1.
 	text, given := params["q"]
 	if !given {
 		return media, 1, true

@@ -35,6 +35,7 @@ func newMeters(registry *prometheus.Registry) (*meters, error) {
 		gatherer: registry,
 	}
 
+	// A registry that is shared may have these already: two servers would then count as one.
 	for _, c := range []prometheus.Collector{m.requests, m.duration, m.verdicts, m.reloads, m.inFlight} {
 		if err := registry.Register(c); err != nil {
 			return nil, err

@@ -28,9 +28,10 @@ type Proofs struct {
 
 // NewProofs returns Proofs for a signed checkpoint over the first documents of
 // files, in their order and copies included, as receipt batch checkpoint signs it.
-// Its signatures are not checked. The error says that the note is no checkpoint, or
+// Its signatures are not checked. The error says that the note is not a checkpoint, or
 // why it is not over these files.
 func NewProofs(files *Files, note []byte) (*Proofs, error) {
+	// Without keys: which log to trust is for the client to decide.
 	claims, err := tlog.OpenSigned(note, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("serve: %s: %s", receipt.CodeCheckpointInvalid, strings.TrimPrefix(err.Error(), "merkle: "))
@@ -44,6 +45,7 @@ func NewProofs(files *Files, note []byte) (*Proofs, error) {
 		return nil, err
 	}
 
+	// The root is computed anew: a proof has to lead to what the log signed.
 	p := &Proofs{files: files, streams: files.streamsOf(len(leaves)), note: slices.Clone(note), tree: newTree(leaves)}
 	if root := p.tree.root(0, len(leaves)); root != claims.Root {
 		return nil, fmt.Errorf("serve: %s: the root over the first %d receipts of the files is %v, the checkpoint states %v; "+

@@ -17,6 +17,7 @@ func (p *Proofs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		text, media, status = refusal(w.Header(), err, requestIDOf(r.Context()))
 	}
+
 	h := w.Header()
 	h.Set("Content-Type", media)
 	h.Set("Content-Length", strconv.Itoa(len(text)))
@@ -28,6 +29,7 @@ func (p *Proofs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // process returns what a request asks for. An id is looked up in the index and
 // nowhere else.
 func (p *Proofs) process(r *http.Request) ([]byte, error) {
+	// The same router as the server has, so that paths and methods are read alike.
 	checkpoint := route{method: http.MethodGet, pattern: "/x/checkpoint"}
 	proof := route{method: http.MethodGet, pattern: "/x/receipts/{id}/proof"}
 	table := router{[]route{checkpoint, proof}}
@@ -39,6 +41,7 @@ func (p *Proofs) process(r *http.Request) ([]byte, error) {
 		return nil, notFound()
 	}
 
+	// Neither route has a parameter.
 	if _, err := parseQuery(r.URL.RawQuery, nil); err != nil {
 		return nil, err
 	}

@@ -27,6 +27,8 @@ func newTree(leaves []merkle.Hash) *tree {
 		}
 	}
 
+	// RFC 9162 section 2.1.1: a perfect tree has two perfect subtrees of half its size. A
+	// last one without a neighbour is in no larger one.
 	for len(level) > 0 {
 		t.levels = append(t.levels, level)
 		var above []merkle.Hash
@@ -50,6 +52,8 @@ func (t *tree) root(from, to int) merkle.Hash {
 	case n&(n-1) == 0:
 		return t.levels[bits.Len(uint(n))-1-blockBits][from/n]
 	}
+
+	// RFC 9162 section 2.1.1: the left subtree is the largest perfect one below n.
 	middle := from + leftSize(n)
 	return merkle.NodeHash(t.root(from, middle), t.root(middle, to))
 }
@@ -57,6 +61,8 @@ func (t *tree) root(from, to int) merkle.Hash {
 // prove returns what merkle.ProveInclusion does for a leaf that is there.
 func (t *tree) prove(index int) []merkle.Hash {
 	proof := []merkle.Hash{}
+
+	// RFC 9162 section 2.1.3.1, from the root down to the leaf.
 	for from, to := 0, len(t.leaves); to-from > 1; {
 		middle := from + leftSize(to-from)
 		if index < middle {

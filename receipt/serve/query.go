@@ -36,6 +36,7 @@ func parseQuery(raw string, known []string) (query, error) {
 		return nil, invalid("", "the query is malformed: expected name=value pairs, percent-encoded")
 	}
 
+	// An unknown, repeated or empty parameter may be a demand that nobody would check.
 	q := query{}
 	for _, name := range sortedNames(values) { // the same request has the same answer
 		list := values[name]

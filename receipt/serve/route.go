@@ -88,6 +88,7 @@ func (r *route) matches(escaped string) (vars []string, ok bool) {
 	if len(r.pattern) > 1 && strings.HasSuffix(r.pattern, "/") {
 		return nil, strings.HasPrefix(escaped, r.pattern)
 	}
+
 	pattern, path := strings.Split(r.pattern, "/"), strings.Split(escaped, "/")
 	if len(pattern) != len(path) {
 		return nil, false
@@ -100,6 +101,8 @@ func (r *route) matches(escaped string) (vars []string, ok bool) {
 			}
 			continue
 		}
+
+		// Unescaped after the path was split, so that an escaped slash stays in its segment.
 		value, err := url.PathUnescape(path[i])
 		if err != nil || !isID(value) {
 			return nil, false

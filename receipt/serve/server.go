@@ -60,6 +60,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 
+	// Zero options have defaults; the caller keeps its own struct.
 	if o.Tool == "" {
 		o.Tool = "receipt"
 	}
@@ -69,7 +70,6 @@ func New(o Options) (*Server, error) {
 	if o.Random == nil {
 		o.Random = rand.Reader
 	}
-
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -84,10 +84,12 @@ func New(o Options) (*Server, error) {
 		s.hosts[hostName(host)] = true
 	}
 
+	// Whoever finds no share is refused; whoever has no turn waits for it.
 	s.requests, s.memory = newShares(int64(s.limits.Requests)), newShares(s.limits.Memory)
 	s.streams, s.large = newShares(int64(s.limits.Streams)), newShares(int64(s.limits.LargeStreams))
 	s.judging, s.heavy = newTurns(int64(s.limits.Jobs)), newTurns(s.limits.Judging)
 	s.random.Reader = bufio.NewReaderSize(o.Random, 512)
+
 	var err error
 	s.meters, err = newMeters(o.Registry)
 	return s, err

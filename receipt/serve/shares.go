@@ -3,10 +3,10 @@ package serve
 import "sync"
 
 // Shares are an amount that clients divide among themselves: places, or bytes of memory.
-// A client that holds some gets no more than leaves as much as it then holds. One alone
-// so gets half of it, two a third each, and whoever comes next finds as much as any of
-// them has (the dynamic thresholds of Choudhury and Hahne, 1998). Only who holds nothing
-// may take all that is left.
+// A client that holds some gets no more than leaves as much as it then holds. So one
+// alone gets half of it, two get a third each, and whoever comes next finds as much as
+// any of them has (the dynamic thresholds of Choudhury and Hahne, 1998). Only a client
+// that holds nothing may take all that is left.
 type shares struct {
 	mu   sync.Mutex
 	left int64

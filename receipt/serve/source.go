@@ -14,8 +14,8 @@ import (
 // the same as a receipt that it may not see.
 var ErrNotFound = errors.New("serve: no such receipt")
 
-// ErrCursor is returned by a Source when the receipt that a page is to begin behind is
-// not in the list, or no more. The client begins anew.
+// ErrCursor is returned by a Source when the receipt that a page is to begin after is
+// not in the list, or is no longer there. The client begins anew.
 var ErrCursor = errors.New("serve: no such place in the list")
 
 // ErrChanged is returned by a Source whose stored bytes are no longer what they
@@ -37,13 +37,13 @@ type Source interface {
 	Get(ctx context.Context, receiptID string, reach *Reach) (Stored, error)
 
 	// ByTask returns a page of the receipts of a task, and whether there are more
-	// behind it. A task without receipts, known or not, has an empty page. The error
+	// after it. A task without receipts, known or not, has an empty page. The error
 	// is or wraps ErrCursor, ErrChanged, or what went wrong in reading.
 	ByTask(ctx context.Context, q TaskQuery) (page []Stored, more bool, err error)
 }
 
 // A TaskQuery asks for receipts of a task, in an order that does not change while
-// receipts are added behind it.
+// receipts are added after it.
 type TaskQuery struct {
 	Task  string       // of the subject, or of identifiers.task_id
 	Reach *Reach       // what is out of it is as if it were not there
@@ -78,6 +78,8 @@ func (s Stored) isReceipt(id string, reach *Reach) error {
 	} else {
 		found = damagedID(s.JSON)
 	}
+
+	// Out of reach comes first: it must look like what is not there.
 	switch {
 	case !within:
 		return notFound()

@@ -32,6 +32,7 @@ func (c *call) getReceipt() error {
 		return err
 	}
 
+	// RFC 9110 section 12.5.5: caches keep the forms of one resource apart by Accept.
 	c.w.Header().Set("Vary", "Accept")
 	doc, err := storedDocument(stored)
 	if err != nil {
@@ -103,6 +104,7 @@ func appendResource(dst []byte, doc *canon.Document, id string) []byte {
 		id = root.Member("receipt_id").String()
 	}
 
+	// These members repeat the receipt; only wire.payload is the receipt itself.
 	subject := appendSubject(nil, root.Member("subject"))
 	issued := canon.AppendString(nil, root.Member("issued_at").Text())
 	dst = canon.AppendString(append(dst, `{"id":`...), id)
@@ -143,11 +145,13 @@ func (c *call) listReceipts() error {
 	if c.s.options.Source == nil {
 		return notFound()
 	}
+
 	limit, err := c.query.number("limit", 1, mostPage, usualPage)
 	if err != nil {
 		return err
 	}
 
+	// A cursor is of one task, and names a receipt rather than a position.
 	q := TaskQuery{Task: c.vars[0], Reach: c.reach(), Limit: int(limit)}
 	if q.After, err = parseCursor(q.Task, c.query["cursor"]); err != nil {
 		return err
@@ -237,6 +241,7 @@ func (c *call) verifyAsked(question Question, anchor func() *Verifier) error {
 		return err
 	}
 
+	// One instant for the judgement and for checked_at.
 	now := c.s.options.Now()
 	judge, err := v.For(question, now)
 	if err != nil {
@@ -253,9 +258,11 @@ func (c *call) verifyAsked(question Question, anchor func() *Verifier) error {
 
 // weighing returns a judge that also weighs what the server has beside the receipt that
 // the path names: the proof of a checkpoint, and batches. As for receipt verify, what is
-// brought has to suffice, so that a receipt behind those of the checkpoint is undecided.
+// brought has to suffice, so that a receipt after those of the checkpoint is undecided.
 func (c *call) weighing(judge *receipt.Verifier) (*receipt.Verifier, error) {
 	e := receipt.Evidence{Batches: c.s.options.Batches}
+
+	// A proof is found by the id; whether it is of this receipt, its path tells.
 	prover, ok := c.s.options.Proofs.(interface{ Proof(string) ([]byte, error) })
 	if ok && judge.Scope() == receipt.ScopeFull { // else no log is trusted
 		text, err := prover.Proof(c.vars[0])
@@ -263,6 +270,7 @@ func (c *call) weighing(judge *receipt.Verifier) (*receipt.Verifier, error) {
 			e.Proofs = make([]*tlog.Proof, 1)
 			e.Proofs[0], err = tlog.ParseProof(text)
 		}
+
 		switch {
 		case errors.Is(err, ErrNotFound):
 			judge = judge.Outside("the checkpoint that the server has is not over this receipt")
@@ -291,6 +299,7 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 		return out
 	}
 
+	// Intact is not valid: anyone can write a receipt that fits its own hash.
 	reason := "intact: the server has no trusted keys, so nobody knows who signed"
 	if rep.Verdict != receipt.Verified {
 		f := rep.Finding()
@@ -309,6 +318,7 @@ func (c *call) verifyBody() ([]byte, error) {
 	if _, err := contentEncoding(c.r); err != nil {
 		return nil, err
 	}
+
 	data, err := c.readBody(maxVerifyBody, "")
 	if err != nil || len(data) == 0 {
 		return nil, err
@@ -336,6 +346,7 @@ func (c *call) storedQuestion(data []byte) (q Question, anchor func() *Verifier,
 		return q, nil, asked, invalid("", "expected a JSON object")
 	}
 
+	// A member that is null asks for as much as one that is absent.
 	for name, value := range root.Members() {
 		if value.Kind() != canon.KindString && value.Kind() != canon.KindNull {
 			return q, nil, asked, invalid(name.String(), "expected a string or null as the member %.40q", name.String())

@@ -34,6 +34,7 @@ func newTurns(n int64) *turns { return &turns{all: n, left: n} }
 // it returns ends the turn.
 func (t *turns) take(ctx context.Context, client string, size int64) (done func(), err error) {
 	one := &turn{size: min(size, t.all), begun: make(chan struct{})}
+
 	t.mu.Lock()
 	at := slices.IndexFunc(t.waiting, func(q *queue) bool { return q.client == client })
 	if at < 0 {
@@ -44,12 +45,14 @@ func (t *turns) take(ctx context.Context, client string, size int64) (done func(
 	t.waiting[at].turns = append(t.waiting[at].turns, one)
 	t.begin()
 	t.mu.Unlock()
+
 	select {
 	case <-one.begun:
 		return func() { t.give(one.size) }, nil
 	case <-ctx.Done():
 	}
 
+	// A turn that began just before the client left is given back.
 	if !t.forget(client, one) { // it began meanwhile
 		t.give(one.size)
 	}
@@ -89,10 +92,11 @@ func (t *turns) forget(client string, one *turn) bool {
 		if at < 0 {
 			return false
 		}
+
 		if q.turns = slices.Delete(q.turns, at, at+1); len(q.turns) == 0 {
 			t.waiting = slices.Delete(t.waiting, i, i+1)
 		}
-		t.begin() // it may have been the one that the others waited behind
+		t.begin() // it may have been the one that the others waited for
 		return true
 	}
 

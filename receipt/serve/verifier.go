@@ -64,6 +64,7 @@ func (v *Verifier) For(q Question, now time.Time) (*receipt.Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if policy.Now = now.UTC().Truncate(time.Second); policy.Now.Before(now) {
 		policy.Now = policy.Now.Add(time.Second)
 	}
@@ -74,6 +75,7 @@ func (v *Verifier) For(q Question, now time.Time) (*receipt.Verifier, error) {
 		return m.v, nil
 	}
 
+	// Kept for the rest of its second, for all who ask the same.
 	judge, err := receipt.NewVerifier(v.trust, policy)
 	if err != nil {
 		return nil, err
@@ -81,6 +83,7 @@ func (v *Verifier) For(q Question, now time.Time) (*receipt.Verifier, error) {
 	if len(v.ready) >= mostReady {
 		clear(v.ready)
 	}
+
 	v.ready[q] = made{policy.Now, judge}
 	return judge, nil
 }

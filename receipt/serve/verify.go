@@ -77,6 +77,7 @@ func (c *call) verify() error {
 		return refusedQuestion(err)
 	}
 
+	// One receipt is held in memory; a stream is judged as it comes.
 	options.Name, options.Kind = sourceName, f.kind
 	if f.stream {
 		return c.verifyStream(v, judge, options)
@@ -114,9 +115,11 @@ func (q query) continuity(streamed bool) (o stream.Options, err error) {
 		}
 	}
 
+	// What a stream must end in: without it, a chain that was cut at its end looks whole.
 	if o.Only.Head, err = q.digest("expect_head"); err != nil {
 		return o, err
 	}
+
 	if _, given := q["expect_count"]; given {
 		n, err := q.number("expect_count", 1, math.MaxInt64, 0)
 		if err != nil {
@@ -161,10 +164,12 @@ func (c *call) judge(v *receipt.Verifier, data []byte, kind stream.Kind, source 
 		return gone(err)
 	}
 	defer done()
+
 	rep, err := c.s.report(c.r.Context(), v, data, kind, source)
 	if err != nil {
 		return err
 	}
+
 	if link != nil {
 		v.Link(rep, *link)
 	}
@@ -179,6 +184,7 @@ func (s *Server) report(ctx context.Context, v *receipt.Verifier, data []byte, k
 	if begins(data, kind) {
 		var only *receipt.Report
 		count := 0
+
 		run := stream.Verify(ctx, v, bytes.NewReader(data), stream.Options{Name: source, Kind: kind, Jobs: 1})
 		for rep := range run.Reports() {
 			if count++; count > 1 {
@@ -186,6 +192,7 @@ func (s *Server) report(ctx context.Context, v *receipt.Verifier, data []byte, k
 			}
 			only = rep.Clone()
 		}
+
 		if _, err := run.Summary(); count == 1 && err == nil {
 			return only, nil
 		}
@@ -194,11 +201,13 @@ func (s *Server) report(ctx context.Context, v *receipt.Verifier, data []byte, k
 		}
 	}
 
+	// Not one document: it is judged as it came, and refuted.
 	rep := &receipt.Report{Source: source}
 	if kind == stream.CBOR && len(data) > 0 {
 		s.refuteItem(v, data, rep)
 		return rep, nil
 	}
+
 	v.VerifyBytes(data, new(canon.Document), rep)
 	return rep, nil
 }
@@ -212,7 +221,7 @@ func begins(data []byte, kind stream.Kind) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{"))
 }
 
-// refuteItem reports a body that is no CBOR item.
+// refuteItem reports a body that is not a CBOR item.
 func (s *Server) refuteItem(v *receipt.Verifier, data []byte, rep *receipt.Report) {
 	check := receipt.Check{Status: receipt.Failed, Code: receipt.CodeSyntax, Detail: "expected one CBOR item that is a map"}
 	var bad *archive.ItemError
@@ -231,6 +240,7 @@ func (c *call) readBody(limit int64, instead string) ([]byte, error) {
 		return nil, tooLarge(limit, instead)
 	}
 
+	// The idle limit is for each read; this one is for all of them.
 	c.body.until = c.started.Add(c.s.limits.Body)
 	var data []byte
 	for {
@@ -265,6 +275,7 @@ func (c *call) grow(data []byte, stated, limit int64) ([]byte, error) {
 		size = min(size, stated+1)
 	}
 
+	// Both buffers count for as long as one is copied into the other.
 	size = min(size, limit+1)
 	if !c.s.memory.take(c.client(), size) {
 		return nil, busy("the bodies of other requests take all the memory that there is for them")

@@ -21,7 +21,7 @@ const (
 
 // verifyStream answers with one report a line, in the order of the body, and a last
 // line with the summary. Only that line says that everything was read and judged:
-// when anything goes wrong behind the first report, the last line is an error, and
+// when anything goes wrong after the first report, the last line is an error, and
 // the connection is broken off.
 func (c *call) verifyStream(v *Verifier, judge *receipt.Verifier, o stream.Options) error {
 	encoding, err := contentEncoding(c.r, "gzip", "zstd")
@@ -39,6 +39,7 @@ func (c *call) verifyStream(v *Verifier, judge *receipt.Verifier, o stream.Optio
 		return err
 	}
 
+	// The gate sees the bytes as they were sent, still packed.
 	g := c.gate(in, o.Kind)
 	defer g.close()
 	o.Jobs = c.s.limits.Jobs
@@ -48,6 +49,7 @@ func (c *call) verifyStream(v *Verifier, judge *receipt.Verifier, o stream.Optio
 	out := c.lines()
 	defer out.halt()
 
+	// The last line is the summary, or the error instead.
 	err = c.copyReports(run, judge.Scope(), out)
 	if err == nil {
 		err = c.copySummary(run, g, v, started, out)
@@ -62,6 +64,8 @@ func (c *call) encoded(encoding string) (io.Reader, error) {
 	if encoding == "" {
 		return c.body, nil
 	}
+
+	// RFC 1952 section 2.3.1 and RFC 8878 section 3.1.1: how each of them begins.
 	magic := map[string][]byte{"gzip": {0x1f, 0x8b}, "zstd": {0x28, 0xb5, 0x2f, 0xfd}}[encoding]
 	head := make([]byte, len(magic))
 	n, err := io.ReadFull(c.body, head)
@@ -108,6 +112,8 @@ func (c *call) copySummary(run *stream.Run, g *gate, v *Verifier, started receip
 func (c *call) incomplete(err error, g *gate) error {
 	g.close() // it may still be reading
 	var partial *stream.IncompleteError
+
+	// A client that left comes first: the other errors may follow from that.
 	switch {
 	case c.r.Context().Err() != nil && c.body.failure() == nil:
 		return gone(err)
@@ -159,6 +165,7 @@ func (l *lineWriter) line(text []byte, err error) error {
 		return internal(err, "a report could not be written")
 	}
 	l.text = append(text, '\n')
+
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.begin()
@@ -218,6 +225,8 @@ func (l *lineWriter) halt() {
 // else it is the last line, and the answer is broken off.
 func (l *lineWriter) end(err error) error {
 	l.halt()
+
+	// Before the first line the status is still free.
 	if err != nil && !l.begun {
 		return err
 	}
