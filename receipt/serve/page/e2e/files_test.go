@@ -21,7 +21,7 @@ import (
 func buildPage(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	cmd := exec.Command("go", "run", "./generate", "-o", dir)
+	cmd := exec.Command("go", "run", "-C", "generate", ".", "-o", dir)
 	cmd.Dir = ".."
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
