@@ -76,6 +76,7 @@ func ReplaceFile(path string, data []byte, mode fs.FileMode) (err error) {
 	return os.Rename(f.Name(), path)
 }
 
+// SameFile reports whether two paths lead to one file, or are the same path.
 func SameFile(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true

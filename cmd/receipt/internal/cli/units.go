@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
+// Plural is a number with its noun, in the plural when it is not one, and a verb after it.
 func Plural(n int, noun, verb string) string {
 	text := fmt.Sprintf("%s %s", Group3(strconv.Itoa(n)), noun)
 	if n != 1 {
@@ -19,6 +20,7 @@ func Plural(n int, noun, verb string) string {
 	return strings.TrimSpace(text + " " + verb)
 }
 
+// DurationText is a duration in at most two units, such as 1 min 19 s.
 func DurationText(d time.Duration) string {
 	units := []struct {
 		size time.Duration
@@ -43,6 +45,7 @@ func DurationText(d time.Duration) string {
 	return strings.Join(parts, " ")
 }
 
+// ClockText is a time of a receipt in UTC, with its date or without.
 func ClockText(n canon.Node, withDate bool) string {
 	t, err := receipt.ParseTime(n.Text())
 	switch {
@@ -105,6 +108,7 @@ func SizeText(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
+// Count is a number with its thousands separated.
 func Count(n int) string { return Group3(strconv.Itoa(n)) }
 
 const LabelWidth = 13
@@ -115,6 +119,7 @@ const MaxStreams = 5
 // MostUntold is how many pointers are listed.
 const MostUntold = 20
 
+// RolesText lists the roles of a key.
 func RolesText(k *keys.PublicKey) string {
 	if len(k.Roles) == 0 {
 		return string(receipt.RoleIssuer)

@@ -19,6 +19,7 @@ type Flags struct {
 	Long             bool
 }
 
+// Register adds the flags to those of a verb.
 func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.FilesFrom, "files-from", "", "read the paths from `FILE`, separated by NUL")
 	flags.StringVar(&f.input, "input", "", "how inputs hold receipts: `KIND` json, lines, cbor or cborseq")

@@ -6,6 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
+// ReadDisclosures reads a disclosure file. What cannot be read is exit 2, what is malformed exit 1.
 func ReadDisclosures(e *cli.Env, path string) (*redact.Disclosures, error) {
 	data, err := ReadBounded(e, path, maxDisclosureBytes+1)
 	if err != nil {

@@ -115,6 +115,7 @@ func UntilDone(ctx context.Context, r io.Reader) io.ReadCloser {
 	return in
 }
 
+// ReadBounded reads a file, or stdin, of at most so many bytes; the rest is left unread.
 func ReadBounded(e *cli.Env, path string, most int64) ([]byte, error) {
 	f, err := OpenInput(e, path)
 	if err != nil {
@@ -136,6 +137,7 @@ func readAll(r io.Reader, name string, most int64) ([]byte, error) {
 	return data, nil
 }
 
+// ReadError is the failure for a path that cannot be read: exit 2.
 func ReadError(path string, err error) error {
 	hint := ""
 	if errors.Is(err, fs.ErrNotExist) {

@@ -60,6 +60,7 @@ func ZeroHash(arg string) error {
 	return cli.Usage("leave the flag out when there is no such receipt", "%q is the hash of no receipt", arg)
 }
 
+// NoHeads is the failure for a report that names no head of a stream.
 func NoHeads(path string) error {
 	return cli.Usage("", "%q: the report names no head of a stream", path)
 }

@@ -23,6 +23,7 @@ func Fatal(err error) error {
 	return cli.Usage("", "%w", cli.Reason(err))
 }
 
+// NotRead is the failure for an input that could not be read.
 func NotRead(n stream.Notice) error {
 	return cli.Usage(n.Hint, "%q: %s", n.Source, n.Detail)
 }

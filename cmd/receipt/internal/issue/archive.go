@@ -10,6 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
+// NewArchive makes the verb archive.
 func NewArchive(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "archive VERB",

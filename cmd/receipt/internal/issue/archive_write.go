@@ -19,6 +19,7 @@ type Output struct {
 	File *print.ReportFile // nil for stdout
 }
 
+// OpenOutput begins an output: stdout for "" and "-", or a file that appears whole when it is committed.
 func OpenOutput(e *cli.Env, path string, force bool) (*Output, error) {
 	if path == "" || path == cli.StdinName {
 		return &Output{bufio.NewWriterSize(e.Out, 64<<10), nil}, nil
@@ -30,6 +31,7 @@ func OpenOutput(e *cli.Env, path string, force bool) (*Output, error) {
 	return &Output{file.Writer, file}, nil
 }
 
+// Commit writes what is left and gives the file its name.
 func (o *Output) Commit() error {
 	if o.File != nil {
 		return o.File.Commit()

@@ -9,6 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 )
 
+// NewCanon makes the verb canon.
 func NewCanon(e *cli.Env) *cobra.Command {
 	var preimage, check bool
 	cmd := &cobra.Command{

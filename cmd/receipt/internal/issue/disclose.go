@@ -14,6 +14,7 @@ type discloseOptions struct {
 	all, force          bool
 }
 
+// NewDisclose makes the verb disclose.
 func NewDisclose(e *cli.Env) *cobra.Command {
 	var o discloseOptions
 	cmd := &cobra.Command{

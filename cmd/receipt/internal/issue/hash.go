@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 )
 
+// NewHash makes the verb hash.
 func NewHash(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hash [FILE]",

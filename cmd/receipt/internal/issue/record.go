@@ -24,6 +24,7 @@ type recordOptions struct {
 	force            bool
 }
 
+// NewRecord makes the verb record.
 func NewRecord(e *cli.Env) *cobra.Command {
 	var o recordOptions
 	cmd := &cobra.Command{

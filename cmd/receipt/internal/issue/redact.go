@@ -25,6 +25,7 @@ type redactOptions struct {
 	check, explain, force           bool
 }
 
+// NewRedact makes the verb redact.
 func NewRedact(e *cli.Env) *cobra.Command {
 	var o redactOptions
 	cmd := &cobra.Command{

@@ -25,6 +25,7 @@ type sealOptions struct {
 	strict   bool
 }
 
+// NewSeal makes the verb seal.
 func NewSeal(e *cli.Env) *cobra.Command {
 	var o sealOptions
 	cmd := &cobra.Command{
@@ -87,6 +88,7 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 	return cli.WriteOutput(e, o.output, append(sealed.JSON(), '\n'), 0o644, o.force)
 }
 
+// SealFailure words why a draft was not sealed: all of its problems at once.
 func SealFailure(path string, err error) error {
 	var invalid *receipt.InvalidError
 	if !errors.As(err, &invalid) {
@@ -199,10 +201,12 @@ func reportedHead(path string, root canon.Node, stream chain.Stream) (chain.Head
 	return chain.Head{Hash: digest}, nil
 }
 
+// NoHead is the failure for a report that names no head of the stream of a draft.
 func NoHead(path string, stream chain.Stream) error {
 	return cli.Usage("give the predecessor's file or its hash", "%q states no head of the draft's stream, %s", path, StreamText(stream))
 }
 
+// StreamText names a stream: issuer, tenant if there is one, workspace.
 func StreamText(s chain.Stream) string {
 	text := s.Issuer + " / " + s.Workspace
 	if s.HasTenant {

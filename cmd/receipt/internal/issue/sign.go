@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
+// NewSign makes the verb sign.
 func NewSign(e *cli.Env) *cobra.Command {
 	var key trust.KeyFlags
 	var output string

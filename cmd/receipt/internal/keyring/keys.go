@@ -19,6 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
+// New makes the verb keys.
 func New(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys VERB",

@@ -7,6 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 )
 
+// NewBatch makes the verb batch.
 func NewBatch(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "batch VERB",

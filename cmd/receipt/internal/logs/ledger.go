@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
+// NewLedger makes the verb ledger.
 func NewLedger(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger VERB",

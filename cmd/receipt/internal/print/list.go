@@ -265,6 +265,7 @@ func (p *ListPrinter) undecidedCauses(b *bytes.Buffer) {
 	}
 }
 
+// Streams writes a row for each stream, of the first few.
 func (p *ListPrinter) Streams(b *bytes.Buffer, s *stream.Summary) {
 	if len(s.Streams) > cli.MaxStreams {
 		where := "--report FILE.json lists their heads"
@@ -292,6 +293,7 @@ func streamLabel(s chain.Stream) string {
 	return strings.Join(parts, " / ")
 }
 
+// FindingName names what a finding about the whole input is about.
 func FindingName(f stream.Finding) string {
 	switch {
 	case f.Source != "":
@@ -323,6 +325,7 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 	}
 }
 
+// Skipped writes which inputs hold no receipts.
 func (p *ListPrinter) Skipped(b *bytes.Buffer, s *stream.Summary) {
 	label := "skipped"
 	for i, n := range s.Skipped {
@@ -342,6 +345,7 @@ type Totals struct {
 	timed bool // tell how long it took: on a terminal, for results in files are equal
 }
 
+// NewTotals makes the last line of a run.
 func NewTotals(color, timed bool) Totals {
 	return Totals{map[receipt.Verdict]map[receipt.Code]int{receipt.Refuted: {}, receipt.Undecided: {}}, color, timed}
 }

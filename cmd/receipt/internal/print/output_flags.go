@@ -26,6 +26,7 @@ type OutputFlags struct {
 
 func formats() []string { return []string{"text", "json", "ndjson", "junit", "github"} }
 
+// Register adds the flags to those of a verb.
 func (o *OutputFlags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: text, json, ndjson, junit or github")
 	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: .json, .ndjson, .csv, .xml (JUnit) or .html (to read and print); repeatable")
@@ -67,6 +68,7 @@ func (o *OutputFlags) TellsDigests() bool {
 	return len(o.reports) > 0 || o.format == "json" || o.format == "ndjson"
 }
 
+// Extension is the extension of a path in lower case, with its point.
 func Extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
 // A printer writes the results of a run.
@@ -125,6 +127,7 @@ func (p Printers) Discard() {
 	}
 }
 
+// Printers opens stdout and the files of --report. What is opened has to be committed or discarded.
 func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.Selection) (p Printers, err error) {
 	p.list = []printer{o.stdout(e, file, selected)}
 	for _, path := range o.reports {

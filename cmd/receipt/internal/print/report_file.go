@@ -16,6 +16,7 @@ type ReportFile struct {
 	temp *os.File // nil once it is moved or removed
 }
 
+// NewReportFile begins a report, which appears under its name when it is committed.
 func NewReportFile(path string, force bool) (*ReportFile, error) {
 	if _, err := cli.MayWrite(path, force); err != nil {
 		return nil, err
@@ -27,6 +28,7 @@ func NewReportFile(path string, force bool) (*ReportFile, error) {
 	return &ReportFile{bufio.NewWriterSize(f, 64<<10), path, f}, nil
 }
 
+// Commit gives the report its name.
 func (r *ReportFile) Commit() (err error) {
 	f := r.temp
 	defer func() {
@@ -57,6 +59,7 @@ func (r *ReportFile) Commit() (err error) {
 	return err
 }
 
+// Discard removes a report that was not committed.
 func (r *ReportFile) Discard() {
 	if r.temp != nil {
 		r.temp.Close()

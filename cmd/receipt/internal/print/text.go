@@ -73,6 +73,7 @@ func (p *TextPrinter) pointers(b *Block, label string, list []string, what strin
 // line feeds too: nothing in a receipt can look like a line of ours.
 type Block struct{ bytes.Buffer }
 
+// Row writes a label and a text, which is escaped.
 func (b *Block) Row(label, text string) {
 	fmt.Fprintf(b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text))
 }
@@ -120,6 +121,7 @@ func word(rep *receipt.Report) string {
 
 func (p *TextPrinter) paint(v receipt.Verdict, text string) string { return PaintIf(p.color, v, text) }
 
+// PaintIf colours a text as its verdict, when colour is wanted.
 func PaintIf(color bool, v receipt.Verdict, text string) string {
 	if !color {
 		return text

@@ -42,6 +42,7 @@ func Failures(rep *receipt.Report) [][]receipt.Check {
 	return groups
 }
 
+// Failed writes what failed in one step.
 func (p *TextPrinter) Failed(b *Block, checks []receipt.Check) {
 	c := checks[0]
 	if len(checks) > 1 {

@@ -32,6 +32,7 @@ type serveOptions struct {
 	grace               time.Duration
 }
 
+// New makes the verb serve.
 func New(e *cli.Env) *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{

@@ -34,6 +34,7 @@ type EvidenceFlags struct {
 	readProofs, readDisclosures []string // the files of the evidence, without what is malformed
 }
 
+// Register adds the flags to those of a verb.
 func (f *EvidenceFlags) Register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.batches, "batch", nil, "the manifest `FILE` of the batch that receipts state a root of; repeatable")
 	flags.StringVar(&f.Checkpoint, "checkpoint", "", "the signed checkpoint `FILE` over all receipts of the input")

@@ -19,6 +19,7 @@ import (
 // KeyFlags name a private key.
 type KeyFlags struct{ Path, id string }
 
+// Add adds the flags to those of a verb.
 func (k *KeyFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&k.Path, "key", "", "sign with the private key in this `FILE`")
 	cmd.Flags().StringVar(&k.id, "key-id", "", "the key id of a key in PEM")

@@ -79,6 +79,7 @@ func (h *Head) Over(leaves []merkle.Hash) error {
 	return h.CheckRoot(merkle.Root(leaves[:h.Size]))
 }
 
+// TooLarge is the failure for a checkpoint over more receipts than there are.
 func (h *Head) TooLarge(n uint64) error {
 	return cli.Refuted("give all receipts that it is over, in their order", "%s: %q is over %s, the input has %d",
 		receipt.CodeTruncated, cli.SourceName(h.Path), LeavesText(h.Size), n)

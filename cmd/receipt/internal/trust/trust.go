@@ -102,6 +102,7 @@ type PolicyFlags struct {
 	NoInputDigest                bool // nothing that is written tells it
 }
 
+// Register adds the flags to those of a verb.
 func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Keys, "keys", "", "trusted keys, a JWK Set `FILE`")
 	flags.StringVar(&f.Issuer, "issuer", "", "the `ID` of the issuer that receipts must have")

@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 )
 
+// NewDiff makes the verb diff.
 func NewDiff(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff A B",

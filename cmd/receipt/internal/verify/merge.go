@@ -21,6 +21,7 @@ type mergeOptions struct {
 	force          bool
 }
 
+// NewMerge makes the verb merge.
 func NewMerge(e *cli.Env) *cobra.Command {
 	var o mergeOptions
 	cmd := &cobra.Command{

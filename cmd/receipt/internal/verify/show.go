@@ -12,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
+// NewShow makes the verb show.
 func NewShow(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show FILE",

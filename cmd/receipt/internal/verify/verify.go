@@ -35,6 +35,7 @@ type readFlags struct {
 	long                      bool
 }
 
+// New makes the verb verify.
 func New(e *cli.Env) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
