@@ -40,7 +40,7 @@ const noBatch = "the receipt states a merkle_root, but its batch was not given"
 func (r *Report) both(inclusion, batch Check, strict bool) {
 	informs := batch.Code == CodeBatchNotChecked && !strict
 	worse, other := inclusion, batch
-	if rank(batch) > rank(inclusion) && !(informs && inclusion.Status == Passed) {
+	if rank(batch) > rank(inclusion) && !(informs && inclusion.Status == StatusPassed) {
 		worse, other = batch, inclusion
 	}
 
@@ -48,9 +48,9 @@ func (r *Report) both(inclusion, batch Check, strict bool) {
 	other.nameStep()
 
 	switch worse.Status {
-	case Failed:
+	case StatusFailed:
 		r.fail(worse)
-	case NotChecked:
+	case StatusNotChecked:
 		r.leave(worse)
 	default:
 		worse.Step = StepBatch
@@ -58,7 +58,7 @@ func (r *Report) both(inclusion, batch Check, strict bool) {
 	}
 
 	// What was not checked is always listed, also beside a failure.
-	if other.Status == NotChecked {
+	if other.Status == StatusNotChecked {
 		r.NotChecked = append(r.NotChecked, Note{other.Code, other.Pointer, other.Detail})
 	}
 }
@@ -66,11 +66,11 @@ func (r *Report) both(inclusion, batch Check, strict bool) {
 // rank orders statuses by what they do to a verdict.
 func rank(c Check) int {
 	switch c.Status {
-	case Failed:
+	case StatusFailed:
 		return 3
-	case NotChecked:
+	case StatusNotChecked:
 		return 2
-	case Passed:
+	case StatusPassed:
 		return 1
 	}
 	return 0
@@ -88,7 +88,7 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 		if v.policy.Checkpoint.asked() {
 			return Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: "the policy asks for a checkpoint that includes the receipt, and no proof was given"}
 		}
-		return Check{Step: StepBatch, Status: NotApplicable}
+		return Check{Step: StepBatch, Status: StatusNotApplicable}
 	}
 
 	// Every proof is tried: which receipt it is for, only its path says.
@@ -149,12 +149,12 @@ func (p *proof) leadsTo(leaf merkle.Hash) error {
 }
 
 func checkpointFault(c *checkpoint) Check {
-	return Check{Step: StepBatch, Status: Failed, Code: CodeCheckpointInvalid, Detail: c.fault}
+	return Check{Step: StepBatch, Status: StatusFailed, Code: CodeCheckpointInvalid, Detail: c.fault}
 }
 
 // proofFault says what is wrong with the first of proofs of which none fits.
 func (v *Verifier) proofFault(leaf merkle.Hash) Check {
-	c := Check{Step: StepBatch, Status: Failed, Code: CodeProofInvalid}
+	c := Check{Step: StepBatch, Status: StatusFailed, Code: CodeProofInvalid}
 
 	// The three ways to fail of RFC 9162 section 2.1.3.2: the root, the length, the index.
 	switch err := v.evidence.proofs[0].leadsTo(leaf).(type) {
@@ -177,7 +177,7 @@ func (v *Verifier) proofFault(leaf merkle.Hash) Check {
 func (t *tally) weighIncluded() (why Check) {
 	for _, c := range t.included {
 		found := t.weighCheckpoint(c)
-		if found.Status == Passed {
+		if found.Status == StatusPassed {
 			if c.unknown != "" {
 				t.rep.NotChecked = append(t.rep.NotChecked, Note{Code: CodeUnknownCosigners, Detail: c.unknown})
 			}
@@ -193,7 +193,7 @@ func (t *tally) weighIncluded() (why Check) {
 func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash canon.Digest) Check {
 	if len(v.evidence.batches) == 0 {
 		if stated.IsZero() {
-			return Check{Step: StepBatch, Status: NotApplicable}
+			return Check{Step: StepBatch, Status: StatusNotApplicable}
 		}
 		return Check{Step: StepBatch, Code: CodeBatchNotChecked, Reason: noBatch}
 	}
@@ -215,10 +215,10 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 		switch {
 		case err == nil && root == b.Root():
 			c := v.checkLeaf(doc, id, leaf, ok)
-			if c.Status == Passed {
+			if c.Status == StatusPassed {
 				c = checkListedHash(b, id, hash)
 			}
-			if c.Status == Passed {
+			if c.Status == StatusPassed {
 				return c
 			}
 			first(&rooted, c)
@@ -243,20 +243,20 @@ const rootPointer = "/chain/merkle_root"
 // checkLeaf compares the receipt with what the batch whose root it states lists.
 func (v *Verifier) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash, ok bool) Check {
 	if !ok {
-		return Check{Step: StepBatch, Status: Failed, Code: CodeMerkleRootMismatch, Pointer: rootPointer,
+		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Pointer: rootPointer,
 			Detail: "the batch with this root does not list " + quoted(excerpt(id))}
 	}
 
 	leaf, err := v.batchLeaf(doc)
 	if err != nil { // as of the hash, and so reported there before
-		return Check{Step: StepBatch, Status: Failed, Code: CodeSyntax, Pointer: rootPointer, Detail: err.Error()}
+		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeSyntax, Pointer: rootPointer, Detail: err.Error()}
 	}
 
 	if leaf != listed {
-		return Check{Step: StepBatch, Status: Failed, Code: CodeMerkleRootMismatch, Pointer: rootPointer, Stated: listed.String(), Computed: leaf.String(),
+		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Pointer: rootPointer, Stated: listed.String(), Computed: leaf.String(),
 			Detail: "the batch with this root lists another leaf for " + quoted(excerpt(id))}
 	}
-	return Check{Step: StepBatch, Status: Passed}
+	return Check{Step: StepBatch, Status: StatusPassed}
 }
 
 // checkListedHash compares the hash of a receipt with the one that the batch
@@ -264,10 +264,10 @@ func (v *Verifier) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash,
 // places of a stream; the batch says at which.
 func checkListedHash(b Batch, id []byte, hash canon.Digest) Check {
 	if listed := b.ReceiptHash(id); !listed.IsZero() && listed != hash {
-		return Check{Step: StepBatch, Status: Failed, Code: CodeMerkleRootMismatch, Pointer: hashPointer, Stated: listed.String(), Computed: hash.String(),
+		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Pointer: hashPointer, Stated: listed.String(), Computed: hash.String(),
 			Detail: "the batch with this root lists another receipt_hash for " + quoted(excerpt(id))}
 	}
-	return Check{Step: StepBatch, Status: Passed}
+	return Check{Step: StepBatch, Status: StatusPassed}
 }
 
 func (v *Verifier) batchLeaf(doc *canon.Document) (merkle.Hash, error) {
@@ -280,7 +280,7 @@ func (v *Verifier) batchLeaf(doc *canon.Document) (merkle.Hash, error) {
 
 // otherRoot words that a batch lists the receipt, which does not state its root.
 func otherRoot(b Batch, id []byte, root canon.Digest, stated bool) Check {
-	c := Check{Step: StepBatch, Status: Failed, Code: CodeMerkleRootMismatch, Computed: b.Root().String()}
+	c := Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Computed: b.Root().String()}
 	if !stated {
 		c.Pointer, c.Detail = "/chain", "the batch lists "+quoted(excerpt(id))+", but the receipt states no merkle_root"
 		return c

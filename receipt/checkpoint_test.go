@@ -199,8 +199,9 @@ func TestStandingResult(t *testing.T) {
 		t.Error(err)
 	}
 	for _, c := range []struct {
-		log, status string
-		code        receipt.Code
+		log    string
+		status receipt.SignatureStatus
+		code   receipt.Code
 	}{
 		{"ownstolen", receipt.SignatureInvalid, receipt.CodeKeyRevoked},
 		{"ownfree", receipt.SignatureNotChecked, receipt.CodeIssuerUnbound},
@@ -237,7 +238,7 @@ func TestStandingResult(t *testing.T) {
 	// Nothing counts when the hash does not fit, and nothing is left for the next receipt.
 	v := with(t, verifier(t, keys, receipt.Policy{}), proofs(keys.prove(t, data, "own"), keys.prove(t, []byte(strings.Replace(string(data), `"metadata":{}`, `"metadata":{"a":1}`, 1)), "own")))
 	if rep := verify(v, []byte(strings.Replace(string(data), `"metadata":{}`, `"metadata":{"a":1}`, 1))); len(rep.Signatures) != 1 || rep.Check(receipt.StepBatch).Code != receipt.CodeStepNotReached ||
-		rep.Check(receipt.StepSignatures).Status == receipt.Passed || rep.Verdict != receipt.Refuted {
+		rep.Check(receipt.StepSignatures).Status == receipt.StatusPassed || rep.Verdict != receipt.Refuted {
 		t.Errorf("hash mismatch: %+v", rep)
 	}
 	// An entry that calls itself a checkpoint is none.

@@ -123,12 +123,12 @@ const (
 type Outcome string
 
 const (
-	Refutes     Outcome = "refuted"     // something is false or malformed
-	Undecides   Outcome = "undecided"   // evidence is missing
-	NotCounted  Outcome = "not counted" // that signature does not count; refutes when the policy is thereby unmet
-	Informs     Outcome = "informs"     // listed among what was not checked; undecided under a strict policy
-	Warns       Outcome = "warns"       // a warning, never a verdict
-	RefusesFile Outcome = "refuses"     // a key file is not used at all
+	OutcomeRefutes     Outcome = "refuted"     // something is false or malformed
+	OutcomeUndecides   Outcome = "undecided"   // evidence is missing
+	OutcomeNotCounted  Outcome = "not counted" // that signature does not count; refutes when the policy is thereby unmet
+	OutcomeInforms     Outcome = "informs"     // listed among what was not checked; undecided under a strict policy
+	OutcomeWarns       Outcome = "warns"       // a warning, never a verdict
+	OutcomeRefusesFile Outcome = "refuses"     // a key file is not used at all
 )
 
 // A CodeInfo explains one code to a person.

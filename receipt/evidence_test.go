@@ -289,11 +289,11 @@ func TestCheckpointRule(t *testing.T) {
 	}
 	strict := verifier(t, keys, receipt.Policy{Strict: true})
 	rep := verify(with(t, strict, proofs(keys.prove(t, rooted, "log1"))), rooted)
-	if c := rep.Check(receipt.StepBatch); c.Status != receipt.NotChecked || c.Code != receipt.CodeBatchNotChecked {
+	if c := rep.Check(receipt.StepBatch); c.Status != receipt.StatusNotChecked || c.Code != receipt.CodeBatchNotChecked {
 		t.Errorf("strict, with a root whose batch is absent: %+v", c)
 	}
 	rep = verify(with(t, strict, proofs(keys.prove(t, data, "log1"))), data)
-	if c := rep.Check(receipt.StepBatch); c.Status != receipt.Passed {
+	if c := rep.Check(receipt.StepBatch); c.Status != receipt.StatusPassed {
 		t.Errorf("strict: %+v", c)
 	}
 	rep = verify(with(t, verifier(t, keys, quorum), proofs(keys.prove(t, data, "log1 wlate@0 x@0"))), data)
@@ -418,7 +418,7 @@ func TestBatches(t *testing.T) {
 	}
 	// A hash that does not fit: nothing of the batch is said.
 	bad := bytes.Replace(r1, []byte(`"currency":"USD"`), []byte(`"currency":"EUR"`), 1)
-	if c := verify(with(t, verifier(t, keys, receipt.Policy{}), receipt.Evidence{Batches: of(b)}), bad).Check(receipt.StepBatch); c.Status != receipt.NotChecked || c.Code != receipt.CodeStepNotReached {
+	if c := verify(with(t, verifier(t, keys, receipt.Policy{}), receipt.Evidence{Batches: of(b)}), bad).Check(receipt.StepBatch); c.Status != receipt.StatusNotChecked || c.Code != receipt.CodeStepNotReached {
 		t.Errorf("%+v", c)
 	}
 	unshaped := make2("r1", &b.root, func(o map[string]any) { o["chain"].(map[string]any)["merkle_root"] = 1 })
@@ -454,10 +454,10 @@ func TestWithRefuses(t *testing.T) {
 	// The original stays without, and later changes of what was given do not matter.
 	w := with(t, v, proofs(proof))
 	proof.Index, proof.Hashes[0] = 9, merkle.Hash{}
-	if got := verify(w, data).Check(receipt.StepBatch).Status; got != receipt.Passed {
+	if got := verify(w, data).Check(receipt.StepBatch).Status; got != receipt.StatusPassed {
 		t.Errorf("the verifier keeps what it was given: %v", got)
 	}
-	if got := verify(v, data).Check(receipt.StepBatch).Status; got != receipt.NotApplicable {
+	if got := verify(v, data).Check(receipt.StepBatch).Status; got != receipt.StatusNotApplicable {
 		t.Errorf("the original weighs it too: %v", got)
 	}
 }

@@ -345,7 +345,7 @@ func describe(rep *receipt.Report) string {
 		b.WriteString("\n\t" + c.Step.String() + " " + c.Status.String() + " " + string(c.Code) + " at " + c.Pointer + ": " + c.Detail)
 	}
 	for _, s := range rep.Signatures {
-		b.WriteString("\n\tsignature " + s.KeyID + " " + s.Status + " " + string(s.Code))
+		b.WriteString("\n\tsignature " + s.KeyID + " " + string(s.Status) + " " + string(s.Code))
 	}
 	return b.String()
 }

@@ -36,9 +36,9 @@ func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report)
 		rep.fail(Check{Step: StepHash, Code: CodeHashMismatch, Pointer: hashPointer, Stated: stated.String(), Computed: computed.String(),
 			Detail: "the content does not fit the stated hash", Hint: hashHint(doc, stated)})
 	default:
-		if c := v.weighMaterials(doc.Root(), schemaHolds, rep); c.Status == Passed {
+		if c := v.weighMaterials(doc.Root(), schemaHolds, rep); c.Status == StatusPassed {
 			rep.pass(StepHash)
-		} else if c.Status == Failed {
+		} else if c.Status == StatusFailed {
 			rep.fail(c)
 		} else {
 			rep.leave(c)

@@ -122,7 +122,7 @@ func TestSchemaTimesAreRead(t *testing.T) {
 				for _, zone := range []string{"Z", "z", "", "+00:00", "-00:00", "+23:59", "-23:59", "+24:00", "+01:00", "-01:00", "+0100", "+01", "+1:00", "+00:60", "Z\n", " Z"} {
 					text := date + sep + clock + zone
 					data := bytes.Replace(good, []byte(`"issued_at":"2026-04-25T12:00:00Z"`), []byte(`"issued_at":"`+strings.ReplaceAll(text, "\n", `\n`)+`"`), 1)
-					if verify(v, data).Check(receipt.StepSchema).Status != receipt.Passed {
+					if verify(v, data).Check(receipt.StepSchema).Status != receipt.StatusPassed {
 						continue
 					}
 					accepted++

@@ -151,7 +151,7 @@ func (j *judge) weighCheckpoint(c *checkpoint) Check {
 		}
 		return Check{Step: StepBatch, Code: CodeThresholdNotMet, Reason: why}
 	}
-	return Check{Step: StepBatch, Status: Passed}
+	return Check{Step: StepBatch, Status: StatusPassed}
 }
 
 func (j *judge) discounted(key *Key, code Code) string {

@@ -17,7 +17,7 @@ func checkLink(root canon.Node, rep *Report) {
 
 // Link tells a report how its receipt stands to the others of its stream, which
 // the receipt alone cannot show, and draws the conclusion anew. The check's
-// status is Passed, Failed or NotChecked; a place that the receipt's own form
+// status is StatusPassed, StatusFailed or StatusNotChecked; a place that the receipt's own form
 // refuted stays so. A check with a cause and no
 // detail is worded here. Package stream calls it.
 func (v *Verifier) Link(rep *Report, c Check) {
@@ -25,12 +25,12 @@ func (v *Verifier) Link(rep *Report, c Check) {
 	c.word()
 	for i := range rep.Checks {
 		found := &rep.Checks[i]
-		if found.Step != StepLink || found.Status != NotChecked || found.Code != CodeLinkNotChecked {
+		if found.Step != StepLink || found.Status != StatusNotChecked || found.Code != CodeLinkNotChecked {
 			continue
 		}
 		rep.dropNote(CodeLinkNotChecked)
 		*found = c
-		if c.Status == NotChecked {
+		if c.Status == StatusNotChecked {
 			rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
 		}
 		v.conclude(rep)

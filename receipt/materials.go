@@ -13,7 +13,7 @@ import (
 // receipt are of states that have passed, or of values inside it.
 func (v *Verifier) weighMaterials(root canon.Node, schemaHolds bool, rep *Report) Check {
 	if !schemaHolds {
-		return Check{Step: StepHash, Status: Passed} // and the schema has failed
+		return Check{Step: StepHash, Status: StatusPassed} // and the schema has failed
 	}
 	files := fileSearch{in: v.evidence.materials, watched: &v.watched}
 
@@ -24,14 +24,14 @@ func (v *Verifier) weighMaterials(root canon.Node, schemaHolds bool, rep *Report
 			files.look(m)
 			continue
 		}
-		if c := checkInline(m, inline, rep); c.Status != Passed {
+		if c := checkInline(m, inline, rep); c.Status != StatusPassed {
 			return c
 		}
 	}
 
 	// Where no files were given, that one is absent says nothing.
 	if files.in == nil {
-		return Check{Step: StepHash, Status: Passed}
+		return Check{Step: StepHash, Status: StatusPassed}
 	}
 	for _, a := range root.Member("final_artifacts").Elements() {
 		files.look(a)
@@ -45,21 +45,21 @@ func (v *Verifier) weighMaterials(root canon.Node, schemaHolds bool, rep *Report
 func checkInline(m, inline canon.Node, rep *Report) Check {
 	content, ok := rep.decode(inline.Text())
 	if !ok {
-		return Check{Step: StepHash, Status: Failed, Code: CodeMaterialMismatch, Pointer: place(inline), Stated: excerpt(inline.Text()),
+		return Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(inline), Stated: excerpt(inline.Text()),
 			Detail: "bytes_base64 is not strict padded standard base64 (RFC 4648 section 4)"}
 	}
 
 	stated, err := canon.ParseDigest(m.Member("sha256").Text())
 	if err != nil { // absent, as the schema holds
-		return Check{Step: StepHash, Status: Passed}
+		return Check{Step: StepHash, Status: StatusPassed}
 	}
 
 	// The digest is of the bytes, not of their base64.
 	if computed := canon.Sum(content); computed != stated {
-		return Check{Step: StepHash, Status: Failed, Code: CodeMaterialMismatch, Pointer: place(m.Member("sha256")), Stated: stated.String(), Computed: computed.String(),
+		return Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(m.Member("sha256")), Stated: stated.String(), Computed: computed.String(),
 			Detail: fmt.Sprintf("the %d bytes in bytes_base64 have another SHA-256 than stated", len(content))}
 	}
-	return Check{Step: StepHash, Status: Passed}
+	return Check{Step: StepHash, Status: StatusPassed}
 }
 
 // maxScratch bounds the memory that a Report keeps for the next receipt.
@@ -117,7 +117,7 @@ func (f *fileSearch) look(named canon.Node) {
 			f.first = Check{Step: StepHash, Code: CodeMaterialNotFound, Pointer: place(node), Stated: d.String()}
 		}
 	case actual != d:
-		f.differs = Check{Step: StepHash, Status: Failed, Code: CodeMaterialMismatch, Pointer: place(node), Stated: d.String(), Computed: actual.String(),
+		f.differs = Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(node), Stated: d.String(), Computed: actual.String(),
 			Detail: "the file of that digest holds something else"}
 	}
 }
@@ -134,5 +134,5 @@ func (f *fileSearch) result() Check {
 		}
 		return c
 	}
-	return Check{Step: StepHash, Status: Passed}
+	return Check{Step: StepHash, Status: StatusPassed}
 }

@@ -71,7 +71,7 @@ func TestInlineMaterial(t *testing.T) {
 		if c.want == unlike && (rep.Finding().Stated != c.sha || rep.Finding().Computed == "") {
 			t.Errorf("%s: %+v", name, rep.Finding())
 		}
-		if sig := rep.Check(receipt.StepSignatures); sig.Status != receipt.Passed {
+		if sig := rep.Check(receipt.StepSignatures); sig.Status != receipt.StatusPassed {
 			t.Errorf("%s: the issuer did sign it: %+v", name, sig)
 		}
 		if n := len(marshal(t, rep)); n > 8<<10 {

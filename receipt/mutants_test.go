@@ -111,7 +111,7 @@ func (c *comparer) compare(name string, j judgment, m mutant) {
 			c.complain(name, m, "verified, but "+why, &c.plain)
 		}
 	}
-	if m.holds && c.fast.Check(receipt.StepHash).Status != receipt.Passed {
+	if m.holds && c.fast.Check(receipt.StepHash).Status != receipt.StatusPassed {
 		c.complain(name, m, "only spelled in another way, but the hash does not hold", &c.plain)
 	}
 	c.seen.count(&c.fast)
@@ -197,7 +197,7 @@ func (s census) count(rep *receipt.Report) {
 	s[rep.Verdict.String()]++
 	found := map[string]bool{}
 	for _, c := range rep.Checks {
-		if c.Status == receipt.Failed {
+		if c.Status == receipt.StatusFailed {
 			found["step "+c.Step.String()] = true
 		}
 		found[string(c.Code)] = true

@@ -58,12 +58,12 @@ func (v *Verifier) parseFailed(err error, size int, rep *Report) {
 
 // Unreadable writes the report of a document that was not JSON text to begin with,
 // such as a malformed CBOR item or a line that is too long. The check says why;
-// its status is Failed, or NotChecked when more of the input would be needed.
+// its status is StatusFailed, or StatusNotChecked when more of the input would be needed.
 func (v *Verifier) Unreadable(rep *Report, c Check) {
 	v.begin(rep)
 	c.Step = StepParse
 	rep.Checks = append(rep.Checks, c)
-	if c.Status == NotChecked {
+	if c.Status == StatusNotChecked {
 		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
 	}
 	v.conclude(rep)

@@ -81,22 +81,22 @@ func TestDisclosures(t *testing.T) {
 		status  receipt.Status
 		code    receipt.Code
 	}{
-		"none":           {nil, receipt.Verified, receipt.NotChecked, receipt.CodeRedactionsNotChecked},
-		"all":            {[]*redact.Disclosures{all}, receipt.Verified, receipt.Passed, ""},
-		"one":            {[]*redact.Disclosures{one}, receipt.Verified, receipt.Passed, ""},
-		"unbound":        {[]*redact.Disclosures{unbound}, receipt.Verified, receipt.Passed, ""},
-		"another's":      {[]*redact.Disclosures{other}, receipt.Undecided, receipt.NotChecked, receipt.CodeDisclosureUnbound},
-		"another's, one": {[]*redact.Disclosures{other, one}, receipt.Verified, receipt.Passed, ""},
-		"empty":          {[]*redact.Disclosures{{ReceiptHash: all.ReceiptHash}}, receipt.Verified, receipt.NotChecked, receipt.CodeRedactionsNotChecked},
-		"other value":    {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Value = []byte(`"4321"`) })}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureMismatch},
-		"other salt":     {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = "0123456789abcdef0123456789abcdef" })}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureMismatch},
-		"short salt":     {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = "01" })}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureMismatch},
-		"reused salt":    {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = d.Fields[1].Salt })}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureMismatch},
+		"none":           {nil, receipt.Verified, receipt.StatusNotChecked, receipt.CodeRedactionsNotChecked},
+		"all":            {[]*redact.Disclosures{all}, receipt.Verified, receipt.StatusPassed, ""},
+		"one":            {[]*redact.Disclosures{one}, receipt.Verified, receipt.StatusPassed, ""},
+		"unbound":        {[]*redact.Disclosures{unbound}, receipt.Verified, receipt.StatusPassed, ""},
+		"another's":      {[]*redact.Disclosures{other}, receipt.Undecided, receipt.StatusNotChecked, receipt.CodeDisclosureUnbound},
+		"another's, one": {[]*redact.Disclosures{other, one}, receipt.Verified, receipt.StatusPassed, ""},
+		"empty":          {[]*redact.Disclosures{{ReceiptHash: all.ReceiptHash}}, receipt.Verified, receipt.StatusNotChecked, receipt.CodeRedactionsNotChecked},
+		"other value":    {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Value = []byte(`"4321"`) })}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureMismatch},
+		"other salt":     {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = "0123456789abcdef0123456789abcdef" })}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureMismatch},
+		"short salt":     {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = "01" })}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureMismatch},
+		"reused salt":    {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = d.Fields[1].Salt })}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureMismatch},
 		"values swapped": {[]*redact.Disclosures{change(func(d *redact.Disclosures) {
 			d.Fields[0].Value, d.Fields[1].Value = d.Fields[1].Value, d.Fields[0].Value
-		})}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureMismatch},
-		"unknown field":   {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Field = "/metadata/kept" })}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureUnknown},
-		"one good of two": {[]*redact.Disclosures{one, change(func(d *redact.Disclosures) { d.Fields[1].Value = []byte(`1`) })}, receipt.Refuted, receipt.Failed, receipt.CodeDisclosureMismatch},
+		})}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureMismatch},
+		"unknown field":   {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Field = "/metadata/kept" })}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureUnknown},
+		"one good of two": {[]*redact.Disclosures{one, change(func(d *redact.Disclosures) { d.Fields[1].Value = []byte(`1`) })}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureMismatch},
 	} {
 		v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 		if err != nil {

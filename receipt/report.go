@@ -64,23 +64,26 @@ type Syntax struct {
 // /signatures: the receipt is in a checkpoint whose log key is the issuer's.
 const AlgorithmCheckpoint = "checkpoint"
 
-// Statuses of one signature.
+// A SignatureStatus is the outcome of one signature.
+type SignatureStatus string
+
+// The outcomes of one signature.
 const (
-	SignatureValid      = "valid"       // mathematically valid and counted
-	SignatureInvalid    = "invalid"     // false, malformed, or valid and not counted: the code says why
-	SignatureNotChecked = "not_checked" // the key or the algorithm is not known here
+	SignatureValid      SignatureStatus = "valid"       // mathematically valid and counted
+	SignatureInvalid    SignatureStatus = "invalid"     // false, malformed, or valid and not counted: the code says why
+	SignatureNotChecked SignatureStatus = "not_checked" // the key or the algorithm is not known here
 )
 
 // A SignatureResult is the outcome of one entry of /signatures. A last one tells
 // of a checkpoint that stands for a signature; its algorithm is
 // [AlgorithmCheckpoint].
 type SignatureResult struct {
-	KeyID     string `json:"key_id"`    // untrusted text when no trusted key is named; cut after 256 bytes
-	Algorithm string `json:"algorithm"` // untrusted text; cut after 80 bytes
-	Status    string `json:"status"`
-	Role      Role   `json:"role"` // what the signature counts as; empty when it does not count
-	Code      Code   `json:"code"`
-	Detail    string `json:"detail"`
+	KeyID     string          `json:"key_id"`    // untrusted text when no trusted key is named; cut after 256 bytes
+	Algorithm string          `json:"algorithm"` // untrusted text; cut after 80 bytes
+	Status    SignatureStatus `json:"status"`
+	Role      Role            `json:"role"` // what the signature counts as; empty when it does not count
+	Code      Code            `json:"code"`
+	Detail    string          `json:"detail"`
 }
 
 // A Note is a warning, or something that was not checked.
@@ -94,7 +97,7 @@ type Note struct {
 // verified, whatever else was shown.
 func (n Note) Undecides() bool {
 	info, _ := Lookup(n.Code)
-	return info.Outcome == Undecides
+	return info.Outcome == OutcomeUndecides
 }
 
 // Text is untrusted text taken from a receipt. It is a slice so that a reused
@@ -121,7 +124,7 @@ func (r *Report) Finding() Check {
 		return Check{}
 	case Refuted:
 		for _, c := range r.Checks {
-			if c.Status == Failed {
+			if c.Status == StatusFailed {
 				return c
 			}
 		}
@@ -135,7 +138,7 @@ func (r *Report) Finding() Check {
 // that may be a step that merely informs.
 func (r *Report) undecidedBy() (why Check) {
 	for _, c := range r.Checks {
-		if c.Status != NotChecked {
+		if c.Status != StatusNotChecked {
 			continue
 		}
 
@@ -200,16 +203,16 @@ func (r *Report) reset(scope Scope, at Time) {
 	}
 }
 
-func (r *Report) pass(s Step) { r.Checks = append(r.Checks, Check{Step: s, Status: Passed}) }
+func (r *Report) pass(s Step) { r.Checks = append(r.Checks, Check{Step: s, Status: StatusPassed}) }
 
 func (r *Report) fail(c Check) {
-	c.Status = Failed
+	c.Status = StatusFailed
 	r.Checks = append(r.Checks, c)
 }
 
 // leave records a step that was not checked as c says.
 func (r *Report) leave(c Check) {
-	c.Status = NotChecked
+	c.Status = StatusNotChecked
 	c.nameStep()
 	r.Checks = append(r.Checks, c)
 	r.NotChecked = append(r.NotChecked, Note{c.Code, c.Pointer, c.Detail})
@@ -224,12 +227,12 @@ func (r *Report) omit(s Step, code Code, detail string) {
 
 // skip records a step that was not checked, and why.
 func (r *Report) skip(s Step, code Code, detail string) {
-	r.Checks = append(r.Checks, Check{Step: s, Status: NotChecked, Code: code, Detail: detail})
+	r.Checks = append(r.Checks, Check{Step: s, Status: StatusNotChecked, Code: code, Detail: detail})
 	r.NotChecked = append(r.NotChecked, Note{Code: code, Detail: detail})
 }
 
 func (r *Report) notApplicable(s Step) {
-	r.Checks = append(r.Checks, Check{Step: s, Status: NotApplicable})
+	r.Checks = append(r.Checks, Check{Step: s, Status: StatusNotApplicable})
 }
 
 func (r *Report) warn(code Code, pointer, detail string) {
@@ -238,7 +241,7 @@ func (r *Report) warn(code Code, pointer, detail string) {
 
 // failed reports whether any step failed.
 func (r *Report) failed() bool {
-	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Status == Failed })
+	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Status == StatusFailed })
 }
 
 // Address names the receipt for a person: its source, and after a colon the

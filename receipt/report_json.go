@@ -81,7 +81,7 @@ func (w *reportWriter) signatures(list []SignatureResult) {
 		w.comma(i)
 		w.string(`{"key_id":`, s.KeyID)
 		w.string(`,"algorithm":`, s.Algorithm)
-		w.string(`,"status":`, s.Status)
+		w.string(`,"status":`, string(s.Status))
 		w.string(`,"role":`, string(s.Role))
 		w.string(`,"code":`, string(s.Code))
 		w.string(`,"detail":`, s.Detail)

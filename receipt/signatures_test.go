@@ -72,7 +72,7 @@ func TestSignatureOfOtherContent(t *testing.T) {
 	keys := testKeys()
 	data := bytes.Replace(forge(t, plainDraft(), keep, keys["w1"], keys["a"]), []byte(`"metadata":{}`), []byte(`"metadata":{"a":1}`), 1)
 	c := verify(verifier(t, keys, receipt.Policy{}), data).Check(receipt.StepSignatures)
-	if c.Status != receipt.NotChecked || c.Code != receipt.CodeStepNotReached || !strings.HasPrefix(c.Detail, `"a" signed`) {
+	if c.Status != receipt.StatusNotChecked || c.Code != receipt.CodeStepNotReached || !strings.HasPrefix(c.Detail, `"a" signed`) {
 		t.Errorf("%+v", c)
 	}
 }

@@ -86,7 +86,7 @@ func TestHashWithoutStatement(t *testing.T) {
 	}
 	rep := verify(v, doc.AppendCanonical(nil, doc.Root().Member("chain").Member("receipt_hash")))
 	c := rep.Check(receipt.StepHash)
-	if c.Status != receipt.NotChecked || c.Code != receipt.CodeStepNotReached || c.Computed != want.String() || rep.ReceiptHash != want || rep.Verdict != receipt.Refuted {
+	if c.Status != receipt.StatusNotChecked || c.Code != receipt.CodeStepNotReached || c.Computed != want.String() || rep.ReceiptHash != want || rep.Verdict != receipt.Refuted {
 		t.Errorf("%+v of %v, want %v", c, rep.ReceiptHash, want)
 	}
 }
@@ -124,7 +124,7 @@ func TestRedactionsAreCounted(t *testing.T) {
 			d.Redactions[i] = receipt.Redaction{Field: "/x", Reason: "r"}
 		}
 		c := verify(v, forge(t, d, keep, keys["a"])).Check(receipt.StepRedactions)
-		if !strings.Contains(c.Detail, want) || (c.Status == receipt.NotApplicable) != (n == 0) {
+		if !strings.Contains(c.Detail, want) || (c.Status == receipt.StatusNotApplicable) != (n == 0) {
 			t.Errorf("%d: %+v", n, c)
 		}
 	}

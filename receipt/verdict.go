@@ -41,10 +41,10 @@ const (
 type Status uint8
 
 const (
-	NotChecked Status = iota
-	Passed
-	Failed
-	NotApplicable
+	StatusNotChecked Status = iota
+	StatusPassed
+	StatusFailed
+	StatusNotApplicable
 )
 
 func verdictNames() []string { return []string{"undecided", "verified", "refuted"} }

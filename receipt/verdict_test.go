@@ -527,7 +527,7 @@ func checkReport(t *testing.T, name string, schema *schemas.Schema, rep *receipt
 		}
 	}
 	for _, c := range rep.Checks { // what was not checked is always listed
-		if c.Status == receipt.NotChecked && !slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool { return n.Code == c.Code }) {
+		if c.Status == receipt.StatusNotChecked && !slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool { return n.Code == c.Code }) {
 			t.Errorf("%s: %v was not checked, and the report does not say so", name, c.Step)
 		}
 	}
@@ -555,7 +555,7 @@ func TestMalformedHashIsAFailedStep(t *testing.T) {
 	good := forge(t, plainDraft(), keep, keys["a"])
 	for _, bad := range []string{"SHA256:", "sha256-", "sha512:", ""} {
 		data := bytes.Replace(good, []byte(`"receipt_hash":"sha256:`), []byte(`"receipt_hash":"`+bad), 1)
-		if c := verify(verifier(t, keys, receipt.Policy{}), data).Check(receipt.StepHash); c.Status != receipt.Failed || c.Code != receipt.CodeMalformedHash {
+		if c := verify(verifier(t, keys, receipt.Policy{}), data).Check(receipt.StepHash); c.Status != receipt.StatusFailed || c.Code != receipt.CodeMalformedHash {
 			t.Errorf("%q: %v %s, want a failed step", bad, c.Status, c.Code)
 		}
 	}

@@ -193,23 +193,23 @@ func (v *Verifier) shown(rep *Report) bool {
 
 		switch c.Step {
 		case StepParse, StepSchema, StepHash:
-			if c.Status != Passed {
+			if c.Status != StatusPassed {
 				return false
 			}
 		case StepSignatures:
-			if c.Status != Passed && !v.policy.IntegrityOnly {
+			if c.Status != StatusPassed && !v.policy.IntegrityOnly {
 				return false
 			}
 		case StepBatch: // any other reason is that evidence or the policy asks for more
-			if c.Status == NotChecked && (v.policy.Strict || c.Code != CodeBatchNotChecked) {
+			if c.Status == StatusNotChecked && (v.policy.Strict || c.Code != CodeBatchNotChecked) {
 				return false
 			}
 		case StepRedactions: // any other reason is that the disclosures do not suffice
-			if c.Status == NotChecked && (v.policy.Strict || c.Code != CodeRedactionsNotChecked) {
+			if c.Status == StatusNotChecked && (v.policy.Strict || c.Code != CodeRedactionsNotChecked) {
 				return false
 			}
 		case StepLink: // any other reason is that nobody can tell whether it holds
-			if c.Status == NotChecked && (v.policy.Strict || c.Code != CodeLinkNotChecked) {
+			if c.Status == StatusNotChecked && (v.policy.Strict || c.Code != CodeLinkNotChecked) {
 				return false
 			}
 		}

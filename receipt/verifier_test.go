@@ -12,7 +12,7 @@ func TestVerifiedNeedsEveryStep(t *testing.T) {
 	v := new(Verifier)
 	var all []Check
 	for _, s := range Steps() {
-		all = append(all, Check{Step: s, Status: Passed})
+		all = append(all, Check{Step: s, Status: StatusPassed})
 	}
 	verdict := func(checks []Check) Verdict {
 		rep := &Report{Checks: checks}
@@ -42,7 +42,7 @@ func TestVerifiedNeedsEveryStep(t *testing.T) {
 			t.Errorf("%v first: %v", all[i].Step, got)
 		}
 		failed := slices.Clone(all)
-		failed[i].Status = Failed
+		failed[i].Status = StatusFailed
 		if got := verdict(failed); got != Refuted {
 			t.Errorf("%v failed: %v", all[i].Step, got)
 		}

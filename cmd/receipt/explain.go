@@ -67,15 +67,15 @@ func explainCode(w io.Writer, info receipt.CodeInfo) {
 
 func outcomeText(o receipt.Outcome) string {
 	switch o {
-	case receipt.Refutes:
+	case receipt.OutcomeRefutes:
 		return "refuted (exit 1)"
-	case receipt.Undecides:
+	case receipt.OutcomeUndecides:
 		return "undecided (exit 3)"
-	case receipt.NotCounted:
+	case receipt.OutcomeNotCounted:
 		return "the signature does not count; refuted when the policy is thereby unmet (exit 1)"
-	case receipt.Informs:
+	case receipt.OutcomeInforms:
 		return "said, no verdict; undecided under --strict (exit 3)"
-	case receipt.Warns:
+	case receipt.OutcomeWarns:
 		return "a warning, no verdict"
 	}
 	return "the file is not used (exit 2)"

@@ -216,7 +216,7 @@ func TestSetRefused(t *testing.T) {
 		if text := err.Error(); len(text) > 600 || strings.Contains(text, "c2VjcmV0") || strings.Contains(text, "secret-secret") || strings.Contains(text, p256X) {
 			t.Errorf("%s: the message shows too much: %s", tc.name, text)
 		}
-		if info, ok := receipt.Lookup(e.Code); !ok || info.Outcome != receipt.RefusesFile {
+		if info, ok := receipt.Lookup(e.Code); !ok || info.Outcome != receipt.OutcomeRefusesFile {
 			t.Errorf("%s: code %s", tc.name, e.Code)
 		}
 	}

@@ -27,7 +27,7 @@ func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, lin
 		return nil, link, err
 	}
 	if !readable {
-		return r.json, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked, Reason: "the receipt cannot be read"}, nil
+		return r.json, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked, Reason: "the receipt cannot be read"}, nil
 	}
 
 	// A fork comes first: of two receipts that name one predecessor the later is false,
@@ -49,12 +49,12 @@ func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, lin
 		return nil, link, placed
 	}
 
-	return r.json, receipt.Check{Status: receipt.Passed}, nil
+	return r.json, receipt.Check{Status: receipt.StatusPassed}, nil
 }
 
 // refuted is the link of a receipt whose place is false.
 func (r *stored) refuted(code receipt.Code, cause receipt.Cause, detail string) receipt.Check {
-	c := receipt.Check{Status: receipt.Failed, Code: code, Pointer: "/chain/previous_receipt_hash", Stated: "null", Cause: cause, Detail: detail}
+	c := receipt.Check{Status: receipt.StatusFailed, Code: code, Pointer: "/chain/previous_receipt_hash", Stated: "null", Cause: cause, Detail: detail}
 	if !r.link.First {
 		c.Stated = r.link.Previous.String()
 	}

@@ -143,7 +143,7 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 
 	// A damaged text has no stream and no hash, but it has an id to be found by.
 	e := entry{source: x.current, stream: noStream, link: x.link(rep), index: int32(rep.Index), listed: rep.Listed,
-		intact: rep.Check(receipt.StepHash).Status == receipt.Passed}
+		intact: rep.Check(receipt.StepHash).Status == receipt.StatusPassed}
 	if !x.doc.Root().IsZero() {
 		e.hash, _ = chain.Hash(x.doc) // a receipt_id was read, so it is an object
 		e.stream = x.stream(chain.StreamOf(x.doc))

@@ -14,13 +14,13 @@ func linkOf(rep *receipt.Report) *receipt.Check {
 	case c.Code == receipt.CodeChainFork:
 		c.Cause = receipt.CausePredecessorShared
 		c.Detail = "names a predecessor that another stored receipt names too"
-	case c.Status == receipt.Failed && c.Stated == "null":
+	case c.Status == receipt.StatusFailed && c.Stated == "null":
 		c.Cause = receipt.CauseSecondFirst
 		c.Detail = "states that nothing precedes it, but its stream has begun before it, as it is stored"
-	case c.Status == receipt.Failed:
+	case c.Status == receipt.StatusFailed:
 		c.Cause = receipt.CausePredecessorOther
 		c.Detail = "names a predecessor that is not the one before it in its stream, as it is stored"
-	case c.Status == receipt.NotChecked:
+	case c.Status == receipt.StatusNotChecked:
 		c.Cause = receipt.CausePredecessorAbsent
 		c.Detail, c.Reason = "", "its predecessor is not shown by what is stored"
 	}

@@ -223,7 +223,7 @@ func begins(data []byte, kind stream.Kind) bool {
 
 // refuteItem reports a body that is not a CBOR item.
 func (s *Server) refuteItem(v *receipt.Verifier, data []byte, rep *receipt.Report) {
-	check := receipt.Check{Status: receipt.Failed, Code: receipt.CodeSyntax, Detail: "expected one CBOR item that is a map"}
+	check := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeSyntax, Detail: "expected one CBOR item that is a map"}
 	var bad *archive.ItemError
 	if _, err := s.codec.ToJSON(data); errors.As(err, &bad) {
 		check.Code, check.Detail, check.Hint = receipt.Code(bad.Code), bad.Detail, bad.Hint

@@ -27,7 +27,7 @@ func links(t *testing.T, run *stream.Run) string {
 				t.Errorf("%s of %v is worded %q", c.Cause, c.Related, words)
 			}
 		}
-		if c.Detail == "" || c.Status == receipt.NotChecked && c.Detail != "link: "+c.Reason {
+		if c.Detail == "" || c.Status == receipt.StatusNotChecked && c.Detail != "link: "+c.Reason {
 			t.Errorf("%s: %q for %q", c.Cause, c.Detail, c.Reason)
 		}
 		list = append(list, text)

@@ -61,7 +61,7 @@ func (x *index) add(it *item, stream int) {
 	previous := short(f.link.Previous)
 	if n := x.nodes[previous]; n.namer == 0 {
 		n.namer, n.naming = int32(it.index), int32(stream)
-		n.open = it.rep.Check(receipt.StepLink).Status == receipt.NotChecked
+		n.open = it.rep.Check(receipt.StepLink).Status == receipt.StatusNotChecked
 		x.nodes[previous] = n
 	}
 }

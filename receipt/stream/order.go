@@ -104,7 +104,7 @@ func (o *order) repeats(it *item) bool {
 	case !ok:
 		return false
 	case before.hash != short(it.facts.computed):
-		it.v.Link(&it.rep, receipt.Check{Status: receipt.Failed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
+		it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
 			Stated: it.facts.computed.String(), Cause: receipt.CauseIDTaken, Related: line(int(before.line))})
 		return false
 	}
@@ -123,7 +123,7 @@ func (o *order) again(s *run, it *item) bool {
 		o.repeat(it, s.line, s.last.verdict)
 		return true
 	case o.index.maybeCopy(f.computed):
-		it.v.Link(&it.rep, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeCopyNotChecked, Related: line(s.line),
+		it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeCopyNotChecked, Related: line(s.line),
 			Reason: fmt.Sprintf("it does not follow line %d, and may be a copy of a receipt behind the first %d", s.line, o.options.mostIndexed())})
 		return true
 	}
@@ -132,7 +132,7 @@ func (o *order) again(s *run, it *item) bool {
 
 // repeat makes an item a copy of the receipt at a line.
 func (o *order) repeat(it *item, line int, verdict receipt.Verdict) {
-	it.v.Link(&it.rep, receipt.Check{Status: receipt.NotApplicable})
+	it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusNotApplicable})
 	it.rep.Warn(receipt.CodeIdenticalCopy, "", fmt.Sprintf("line %d is the same receipt", line))
 	it.again, it.copy = true, verdict == it.rep.Verdict
 }
@@ -171,7 +171,7 @@ func (o *order) begin(it *item) (*run, error) {
 
 	// What precedes the first receipt is known only when it was given.
 	check := o.first(f.link, after)
-	it.foreign = check.Status == receipt.Failed && !after.IsZero()
+	it.foreign = check.Status == receipt.StatusFailed && !after.IsZero()
 	it.v.Link(&it.rep, check)
 	return s, nil
 }
@@ -185,10 +185,10 @@ func (o *order) first(l chain.Link, after canon.Digest) receipt.Check {
 	case !l.First && n.line > 0:
 		return elsewhere(l, int(n.line))
 	case !after.IsZero() && (l.First || l.Previous != after):
-		return receipt.Check{Status: receipt.Failed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
+		return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
 			Stated: stated(l), Computed: after.String(), Cause: receipt.CausePredecessorNotGiven}
 	case l.First, !after.IsZero(), damaged:
-		return receipt.Check{Status: receipt.Passed}
+		return receipt.Check{Status: receipt.StatusPassed}
 	}
 	return open(receipt.CausePredecessorAbsent, receipt.Place{})
 }
@@ -197,20 +197,20 @@ func (o *order) first(l chain.Link, after canon.Digest) receipt.Check {
 func (o *order) follow(s *run, it *item) {
 	f := &it.facts
 	one := chain.SegmentOf(s.segment.Stream, f.link)
-	check := receipt.Check{Status: receipt.Passed}
+	check := receipt.Check{Status: receipt.StatusPassed}
 	if !s.segment.Joins(one) {
 		if !f.holds { // one finding, not two
 			o.damage(it)
 			return
 		}
 		check = o.apart(s, f.link)
-		if check.Status != receipt.Failed { // nothing shows that it does not follow
+		if check.Status != receipt.StatusFailed { // nothing shows that it does not follow
 			one.First, one.Previous = false, s.segment.Head
 		}
 	}
 
 	// A predecessor comes before the receipt that names it.
-	if n := o.index.node(f.computed); f.holds && check.Status != receipt.Failed && n.open && int(n.naming) == s.number {
+	if n := o.index.node(f.computed); f.holds && check.Status != receipt.StatusFailed && n.open && int(n.naming) == s.number {
 		check = o.broken(s, f.link)
 		check.Cause, check.Related = receipt.CauseNamedEarlier, line(int(n.namer))
 		s.segment.Failures.Count++
@@ -247,7 +247,7 @@ func (o *order) apart(s *run, l chain.Link) receipt.Check {
 	// It follows a receipt that does not fit its own hash, or the receipt before
 	// such a one, whose true copy it then is.
 	if _, damaged := o.damaged[l.Previous]; damaged || s.shaky && l.Previous == s.sound {
-		return receipt.Check{Status: receipt.Passed}
+		return receipt.Check{Status: receipt.StatusPassed}
 	}
 
 	// What could not be read may be the receipt that is named.
@@ -291,7 +291,7 @@ func (o *order) absent(l chain.Link) bool {
 
 // broken says why a receipt does not follow the one before it.
 func (o *order) broken(s *run, l chain.Link) receipt.Check {
-	c := receipt.Check{Status: receipt.Failed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
+	c := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
 		Stated: stated(l), Computed: s.segment.Head.String(), Cause: receipt.CausePredecessorOther, Related: line(s.line)}
 	if l.First {
 		c.Cause = receipt.CauseSecondFirst
@@ -303,13 +303,13 @@ func (o *order) broken(s *run, l chain.Link) receipt.Check {
 
 // elsewhere says that a receipt names one of another stream.
 func elsewhere(l chain.Link, at int) receipt.Check {
-	return receipt.Check{Status: receipt.Failed, Code: receipt.CodeChainBreak, Pointer: previousPointer, Stated: stated(l),
+	return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer, Stated: stated(l),
 		Cause: receipt.CausePredecessorElsewhere, Related: line(at)}
 }
 
 // open leaves a link unchecked.
 func open(cause receipt.Cause, related receipt.Place) receipt.Check {
-	return receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeLinkNotChecked, Cause: cause, Related: related}
+	return receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked, Cause: cause, Related: related}
 }
 
 // line is a place in the source that is being read.

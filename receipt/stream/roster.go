@@ -109,7 +109,7 @@ func (r *roster) add(it *item, o *Options, own receipt.Verdict, reason receipt.C
 	}
 
 	// A merge may find that the link holds: then this is what the receipt is.
-	if link := it.rep.Check(receipt.StepLink); link.Status == receipt.Failed && own != receipt.Refuted && !it.foreign {
+	if link := it.rep.Check(receipt.StepLink); link.Status == receipt.StatusFailed && own != receipt.Refuted && !it.foreign {
 		a.fault = &fumble{code: link.Code, own: own, reason: reason}
 	}
 

@@ -101,7 +101,7 @@ func collect(run *stream.Run) (r result) {
 	for rep := range run.Reports() {
 		if c := rep.Finding(); rep.Verdict != receipt.Verified {
 			r.lines = append(r.lines, fmt.Sprintf("%s %s", rep.Address(), c.Code))
-		} else if link := rep.Check(receipt.StepLink); link.Status == receipt.NotChecked {
+		} else if link := rep.Check(receipt.StepLink); link.Status == receipt.StatusNotChecked {
 			r.lines = append(r.lines, fmt.Sprintf("%s open", rep.Address()))
 		}
 	}

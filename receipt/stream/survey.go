@@ -242,7 +242,7 @@ func (s *survey) follow(number int, it *item) {
 // check says what a mark means of a receipt.
 func (s *survey) check(it *item, m mark, other address) receipt.Check {
 	failed := func(code receipt.Code, cause receipt.Cause) receipt.Check {
-		c := receipt.Check{Status: receipt.Failed, Code: code, Pointer: previousPointer, Stated: stated(it.facts.link), Cause: cause}
+		c := receipt.Check{Status: receipt.StatusFailed, Code: code, Pointer: previousPointer, Stated: stated(it.facts.link), Cause: cause}
 		if other.index > 0 {
 			c.Related = s.at(other)
 		}
@@ -251,9 +251,9 @@ func (s *survey) check(it *item, m mark, other address) receipt.Check {
 
 	switch m {
 	case markLinked, markFollows:
-		return receipt.Check{Status: receipt.Passed}
+		return receipt.Check{Status: receipt.StatusPassed}
 	case markCopy:
-		return receipt.Check{Status: receipt.NotApplicable}
+		return receipt.Check{Status: receipt.StatusNotApplicable}
 	case markDamaged:
 		return open(receipt.CauseOwnHash, receipt.Place{})
 	case markGap:

@@ -65,16 +65,16 @@ func (w *worker) verify(it *item, found bool) {
 
 // refuse reports what could not be cut out of its input.
 func (w *worker) refuse(it *item) {
-	c := receipt.Check{Status: receipt.Failed, Code: it.fault.code, Detail: it.fault.detail, Hint: it.fault.hint}
+	c := receipt.Check{Status: receipt.StatusFailed, Code: it.fault.code, Detail: it.fault.detail, Hint: it.fault.hint}
 	if it.fault.torn {
-		c.Status = receipt.NotChecked
+		c.Status = receipt.StatusNotChecked
 	}
 	w.v.Unreadable(&it.rep, c)
 }
 
 // refuseItem reports CBOR that is not an archive of a receipt.
 func (w *worker) refuseItem(it *item, err error) {
-	c := receipt.Check{Status: receipt.Failed, Code: receipt.CodeSyntax, Detail: err.Error()}
+	c := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeSyntax, Detail: err.Error()}
 	var bad *archive.ItemError
 	if errors.As(err, &bad) {
 		c.Code, c.Detail, c.Hint = receipt.Code(bad.Code), bad.Detail, bad.Hint
@@ -96,7 +96,7 @@ func (w *worker) torn(it *item) {
 	}
 
 	sum := it.rep.InputSHA256
-	w.v.Unreadable(&it.rep, receipt.Check{Status: receipt.NotChecked, Code: receipt.CodeTornTail,
+	w.v.Unreadable(&it.rep, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeTornTail,
 		Detail: "the last line breaks off and has no line end", Hint: "it is still being written, or the file was cut off"})
 	it.rep.InputSHA256 = sum
 }

@@ -48,7 +48,7 @@ type leftOut struct {
 // Add adds one receipt: its report, and the root of the document that was judged.
 // The time is lifecycle.completed_at, when the task ended.
 func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
-	if rep.Check(receipt.StepSchema).Status != receipt.Passed || rep.Check(receipt.StepHash).Status != receipt.Passed {
+	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed || rep.Check(receipt.StepHash).Status != receipt.StatusPassed {
 		a.out.Hash++
 		return
 	}

@@ -31,7 +31,7 @@ func entry(t testing.TB, verdict receipt.Verdict, completed, currency, total str
 	}
 	rep := &receipt.Report{Verdict: verdict, Scope: receipt.ScopeFull, ReceiptHash: canon.Sum(src)}
 	for _, s := range []receipt.Step{receipt.StepParse, receipt.StepSchema, receipt.StepHash} {
-		rep.Checks = append(rep.Checks, receipt.Check{Step: s, Status: receipt.Passed})
+		rep.Checks = append(rep.Checks, receipt.Check{Step: s, Status: receipt.StatusPassed})
 	}
 	return seen{rep, doc.Root()}
 }
@@ -110,9 +110,9 @@ func TestNothing(t *testing.T) {
 // TestEvidence: an altered receipt adds nothing, integrity alone is not verified.
 func TestEvidence(t *testing.T) {
 	altered := entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "USD", "100")
-	altered.rep.Checks[2].Status = receipt.Failed
+	altered.rep.Checks[2].Status = receipt.StatusFailed
 	invalid := entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "USD", "200")
-	invalid.rep.Checks[1].Status = receipt.Failed
+	invalid.rep.Checks[1].Status = receipt.StatusFailed
 	intact := entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "USD", "300")
 	intact.rep.Scope = receipt.ScopeIntegrity
 	got := aggregated(t, altered, invalid, seen{&receipt.Report{}, canon.Node{}}, intact)

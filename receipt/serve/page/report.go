@@ -68,7 +68,7 @@ func (r *Report) Add(rep *receipt.Report, text []byte) {
 	}
 
 	r.first = rep.Clone()
-	if root.Kind() == canon.KindObject && rep.Check(receipt.StepParse).Status == receipt.Passed && len(text) <= maxDocument {
+	if root.Kind() == canon.KindObject && rep.Check(receipt.StepParse).Status == receipt.StatusPassed && len(text) <= maxDocument {
 		r.document = r.doc.AppendCanonical(nil)
 	}
 }

@@ -62,7 +62,7 @@ func TestReportForeignText(t *testing.T) {
 	bad := list[0]
 	bad.Verdict = receipt.Refuted
 	bad.Report = &receipt.Report{Source: hostile, Verdict: receipt.Refuted, ReceiptID: receipt.Text(hostile), Checks: []receipt.Check{
-		{Step: receipt.StepParse, Status: receipt.Failed, Code: receipt.CodeSyntax, Pointer: hostile, Stated: hostile, Computed: hostile, Detail: hostile, Hint: hostile}}}
+		{Step: receipt.StepParse, Status: receipt.StatusFailed, Code: receipt.CodeSyntax, Pointer: hostile, Stated: hostile, Computed: hostile, Detail: hostile, Hint: hostile}}}
 	doc := run(t, append([]caseJSON{bad}, list...))
 	for sign, want := range map[string]int{"<script": 2, "</script": 2, "<style": 1, "</style": 1, "<!--": 0, "<img": 0, "<main": 1, "\u202e": 0, "\x1b": 0} {
 		if got := strings.Count(strings.ToLower(doc), sign); got != want {
@@ -160,7 +160,7 @@ func TestReportBounds(t *testing.T) {
 	c := judged(t)[0]
 	rep := *c.Report
 	rep.Verdict = receipt.Refuted
-	rep.Checks = append([]receipt.Check{{Step: receipt.StepParse, Status: receipt.Failed, Detail: strings.Repeat("x", 5000)}}, rep.Checks...)
+	rep.Checks = append([]receipt.Check{{Step: receipt.StepParse, Status: receipt.StatusFailed, Detail: strings.Repeat("x", 5000)}}, rep.Checks...)
 	r, sum := new(page.Report), &stream.Summary{Scope: receipt.ScopeFull, Receipts: 30000, Refuted: 30000, Codes: map[receipt.Code]int{}}
 	for i := range 5000 {
 		sum.Streams = append(sum.Streams, chain.Segment{Stream: chain.Stream{Issuer: fmt.Sprint("i", i), Workspace: "w"}, Count: 1, First: true})

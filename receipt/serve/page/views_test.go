@@ -94,7 +94,7 @@ func judged(t testing.TB) (list []caseJSON) {
 		doc, rep := new(canon.Document), &receipt.Report{Source: c.File}
 		v.VerifyBytes(text, doc, rep)
 		one := caseJSON{File: c.File, Verdict: rep.Verdict, Report: rep, Receipt: json.RawMessage("null")}
-		if rep.Check(receipt.StepParse).Status == receipt.Passed {
+		if rep.Check(receipt.StepParse).Status == receipt.StatusPassed {
 			one.Receipt = doc.AppendCanonical(nil)
 		}
 		list = append(list, one)

@@ -200,7 +200,7 @@ func (r *SavedReport) list(report canon.Node) error {
 
 	// A verdict follows from the checks: a report that contradicts itself is not believed.
 	for _, check := range report.Member("checks").Elements() {
-		if check.Member("status").String() == receipt.Failed.String() && v != receipt.Refuted {
+		if check.Member("status").String() == receipt.StatusFailed.String() && v != receipt.Refuted {
 			return fmt.Errorf("report %d: it states %s, but a check failed", r.reports+1, v)
 		}
 	}

@@ -175,9 +175,9 @@ func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
 	var passed, names []string
 	for _, c := range rep.Checks {
 		switch {
-		case c.Status == receipt.Passed:
+		case c.Status == receipt.StatusPassed:
 			passed = append(passed, c.Step.String())
-		case c.Status == receipt.NotChecked && c != rep.Finding():
+		case c.Status == receipt.StatusNotChecked && c != rep.Finding():
 			names = append(names, c.Step.String())
 		}
 	}

@@ -30,7 +30,7 @@ func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document
 func Failures(rep *receipt.Report) [][]receipt.Check {
 	var groups [][]receipt.Check
 	for _, c := range rep.Checks {
-		if c.Status != receipt.Failed {
+		if c.Status != receipt.StatusFailed {
 			continue
 		}
 		if n := len(groups); n > 0 && groups[n-1][0].Step == c.Step {
@@ -98,7 +98,7 @@ func meaning(rep *receipt.Report, f receipt.Check) string {
 		}
 		return by + " signed the stated hash: the content changed after signing"
 	}
-	if f.Step == receipt.StepLink && rep.Check(receipt.StepHash).Status == receipt.Passed {
+	if f.Step == receipt.StepLink && rep.Check(receipt.StepHash).Status == receipt.StatusPassed {
 		if text := linkMeaning(f); text != "" {
 			return filepath.Base(rep.Source) + " is " + intact(rep) + "; " + text
 		}
@@ -108,7 +108,7 @@ func meaning(rep *receipt.Report, f receipt.Check) string {
 }
 
 func intact(rep *receipt.Report) string {
-	if rep.Check(receipt.StepSignatures).Status == receipt.Passed {
+	if rep.Check(receipt.StepSignatures).Status == receipt.StatusPassed {
 		return "intact and signed"
 	}
 	return "intact"
@@ -169,7 +169,7 @@ func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *
 
 func (p *TextPrinter) undecided(b *Block, rep *receipt.Report, doc *canon.Document) {
 	f := rep.Finding()
-	if c := rep.Check(receipt.StepHash); c.Status == receipt.Passed {
+	if c := rep.Check(receipt.StepHash); c.Status == receipt.StatusPassed {
 		b.Row("intact", "the content fits its hash "+rep.ReceiptHash.String())
 	}
 	b.Prose(f.Step.String(), "NOT DECIDED: "+p.cause(rep, f, cmp.Or(f.Reason, f.Detail)))

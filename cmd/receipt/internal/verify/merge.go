@@ -233,7 +233,7 @@ func verdictOf(s *stream.Summary, code receipt.Code) receipt.Verdict {
 	switch {
 	case s.Refuted == 0:
 		return receipt.Undecided
-	case s.Undecided == 0 || info.Outcome == receipt.Refutes || info.Outcome == receipt.NotCounted:
+	case s.Undecided == 0 || info.Outcome == receipt.OutcomeRefutes || info.Outcome == receipt.OutcomeNotCounted:
 		return receipt.Refuted
 	}
 	return receipt.Undecided

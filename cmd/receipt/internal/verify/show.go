@@ -89,7 +89,7 @@ type Shown struct {
 
 // refuted says what is wrong before anything else.
 func (s *Shown) refuted(rep *receipt.Report) {
-	if rep.Check(receipt.StepHash).Status == receipt.Failed {
+	if rep.Check(receipt.StepHash).Status == receipt.StatusFailed {
 		fmt.Fprintln(s.b, "NOT INTACT: the content does not fit its hash. Do not rely on what follows.")
 	} else {
 		fmt.Fprintln(s.b, "NOT VALID: this is no receipt as the format has it. Do not rely on what follows.")
