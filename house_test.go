@@ -28,7 +28,7 @@ type room struct {
 	libs []string // import paths outside the standard library
 }
 
-var core = []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "schemas", "receipt"}
+var core = []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas", "receipt"}
 
 // rooms says what each room may import. Tests are free, but for import cycles.
 // A room below receipt or cmd that is not listed is like "receipt/" or "cmd/".
@@ -37,8 +37,9 @@ var rooms = map[string]room{
 	"merkle":           {pure: true},
 	"merkle/tlog":      {pure: true, may: []string{"merkle"}, libs: []string{"golang.org/x/mod/sumdb"}},
 	"chain":            {pure: true, may: []string{"canon"}},
-	"redact":           {pure: true, may: []string{"canon"}},
-	"redact/rulefile":  {may: []string{"canon", "redact"}, libs: anyLib},
+	"redact":           {pure: true, may: []string{"canon", "redact/secret"}},
+	"redact/secret":    {pure: true},
+	"redact/rulefile":  {may: []string{"canon", "redact", "redact/secret"}, libs: anyLib},
 	"schemas":          {pure: true, may: []string{"canon"}, libs: []string{"github.com/santhosh-tekuri/jsonschema"}},
 	"receipt":          {pure: true, may: []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "schemas"}},
 	"receipt/keys":     {may: core, libs: anyLib}, // the signatures, and
@@ -58,6 +59,8 @@ var rooms = map[string]room{
 	inside + "server":  {may: below(lower, nil), libs: anyLib},
 	inside + "logs":    {may: below(lower, []string{"issue"}), libs: anyLib},
 	"examples/":        {may: append([]string{"receipt/"}, core...)}, // no library: what a reader starts with is what is here
+
+	"redact/internal/corpus": {}, // for tests
 }
 
 var anyLib = []string{"*"}
@@ -447,6 +450,11 @@ func TestHouseCatches(t *testing.T) {
 		{"receipt/a.go", use(module + "/cmd/receipt"), "receipt/a.go:3: receipt must not import cmd/receipt"},
 		{"redact/a.go", use(module + "/chain"), "redact/a.go:3: redact must not import chain"},
 		{"redact/a.go", use(module + "/redact/rulefile"), "redact/a.go:3: redact must not import redact/rulefile"},
+		{"redact/a.go", use(module + "/redact/secret"), ""},
+		{"redact/a.go", use(module + "/redact/internal/corpus"), "redact/a.go:3: redact must not import redact/internal/corpus"},
+		{"redact/secret/a.go", use(module + "/redact"), "redact/secret/a.go:3: redact/secret must not import redact"},
+		{"redact/secret/a.go", use(module + "/canon"), "redact/secret/a.go:3: redact/secret must not import canon"},
+		{"redact/secret/a.go", use("os"), "redact/secret/a.go:3: redact/secret is pure and imports os"},
 		{"schemas/a.go", use("github.com/santhosh-tekuri/jsonschema/v6"), ""},
 		{"receipt/a.go", use("github.com/santhosh-tekuri/jsonschema/v6"), "receipt/a.go:3: receipt imports github.com/santhosh-tekuri/jsonschema/v6, which is for schemas"},
 		{"receipt/serve/a.go", use("github.com/spf13/cobra"), "receipt/serve/a.go:3: receipt/serve imports github.com/spf13/cobra, which is for cmd/receipt"},

@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/receiptkit/receiptkit/redact/secret"
+)
 
 // Upstream returns the rules of the protocol's own harness: its sensitive names,
 // its rule for strings that are one http(s) URL, and its 16 patterns. They miss
@@ -15,33 +19,19 @@ func Upstream() Rules {
 			*token *secret *password *apikey`),
 		Pointers:  []string{"/**/event_log_pointers/*/path", "/**/transcript_pointers/*/path"},
 		URLs:      URLsWhole,
-		Detectors: UpstreamDetectors(),
+		Detectors: secret.Upstream(),
 	}
 }
 
 // Default returns the rules for everyday use: upstream's names, headers, URLs
-// anywhere in a text, [DefaultDetectors], which find more secrets and fewer
+// anywhere in a text, [secret.Default], which finds more secrets and fewer
 // others, and the name of a home directory.
 func Default() Rules {
 	r := Upstream()
 	r.Name = "default"
 	r.Headers, r.Members, r.References, r.URLs = true, true, true, URLsAnywhere
-	r.Detectors = append(DefaultDetectors(), homePath())
+	r.Detectors = append(secret.Default(), secret.HomePath())
 	return r
-}
-
-// homePath finds the name of a person in the path of a home directory. It is
-// not a secret, but is no business of whoever reads a receipt. An account that
-// machines and images have is nobody's.
-func homePath() Detector {
-	return Detector{
-		Name:     "home_path",
-		Pattern:  `(?:^|[^A-Za-z0-9_.-])(?:/home/|/Users/|[A-Za-z]:(?:\\|[\\/])Users(?:\\|[\\/]))([^/\\\s"'<>:;,()]+)`,
-		Group:    1,
-		Keywords: []string{"/home/", "users"},
-		Allow: []string{`^(?:Shared|Public|Default|runneradmin|ContainerAdministrator)$`,
-			`^(?:admin|app|appuser|azureuser|build|builder|centos|ci|circleci|cloud|coder|codespace|debian|deploy|deployer|dev|developer|docker|ec2-user|fedora|git|gitpod|gitlab-runner|jenkins|jovyan|linuxbrew|node|nobody|nonroot|opc|postgres|python|root|runner|sandbox|service|svc|travis|ubuntu|user|username|vagrant|vscode|web|work|www|www-data)$`},
-	}
 }
 
 // Strict returns the rules of [Default] and withholds what people and models

@@ -3,12 +3,12 @@ package redact_test
 import (
 	"math/rand/v2"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/redact/internal/corpus"
 )
 
 // TestCorpus measures what the default rules find in the forms of six files,
@@ -19,12 +19,12 @@ func TestCorpus(t *testing.T) {
 	p := compile(t, redact.Default())
 	for _, c := range []struct {
 		name  string
-		forms []string
+		forms []corpus.Form
 		least int     // forms
 		found float64 // at least
 	}{
-		{"common", append(commonForms(), draftedCommonForms()...), 600, 0.98},
-		{"harder", append(harderForms(), draftedHarderForms()...), 800, 0.90},
+		{"common", corpus.Common(), 600, 0.98},
+		{"harder", corpus.Harder(), 800, 0.90},
 	} {
 		missed, texts := missedIn(t, p, c.forms)
 		rate := 1 - float64(missed)/float64(texts)
@@ -33,7 +33,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: %d forms, expected %d; %.2f %% found, expected %.0f %%", c.name, len(c.forms), c.least, 100*rate, 100*c.found)
 		}
 	}
-	benign := append(benignForms(), draftedBenignForms()...)
+	benign := corpus.Benign()
 	wrong, texts := falseIn(t, p, benign)
 	rate := float64(wrong) / float64(texts)
 	t.Logf("benign: something is withheld from %.2f %% of %d texts", 100*rate, texts)
@@ -52,12 +52,12 @@ func laps() int {
 
 // missedIn counts the texts of which secrets are left, as a member and in a text
 // within a text.
-func missedIn(t *testing.T, p *redact.Policy, forms []string) (missed, texts int) {
+func missedIn(t *testing.T, p *redact.Policy, forms []corpus.Form) (missed, texts int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(21, 22))
 	for _, f := range forms {
 		for range laps() {
-			text, secrets := writeForm(r, f)
+			text, secrets := f.Write(r)
 			texts++
 			draft := redacted(t, p, `{"metadata":{"log":`+asValue(text)+`}}`).Draft
 			log := parse(t, string(draft)).Root().Member("metadata").Member("log")
@@ -79,12 +79,12 @@ func missedIn(t *testing.T, p *redact.Policy, forms []string) (missed, texts int
 }
 
 // falseIn counts the texts from which something is withheld.
-func falseIn(t *testing.T, p *redact.Policy, forms []string) (wrong, texts int) {
+func falseIn(t *testing.T, p *redact.Policy, forms []corpus.Form) (wrong, texts int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(23, 24))
 	for _, f := range forms {
 		for range laps() {
-			text, _ := writeForm(r, f)
+			text, _ := f.Write(r)
 			texts++
 			if entries := redacted(t, p, `{"metadata":{"log":`+asValue(text)+`}}`).Entries; len(entries) > 0 {
 				wrong++
@@ -102,47 +102,4 @@ func asValue(text string) string {
 		return value
 	}
 	return quote(text)
-}
-
-// writeForm makes a text of a form, and returns what stood between « and ».
-func writeForm(r *rand.Rand, f string) (text string, secrets []string) {
-	text, _ = form{text: people(r, f)}.writeMarked(r)
-	for _, part := range strings.Split(text, "«")[1:] {
-		secret, _, _ := strings.Cut(part, "»")
-		secrets = append(secrets, secret)
-	}
-	return strings.NewReplacer("«", "", "»", "").Replace(text), secrets
-}
-
-// people writes what people make up: {memo} is a word with a number, {phrase}
-// three words, {p14} a password with the signs that need no quotes, {x14} one
-// with every sign but quotes, {dsc} the number of an account of Discord.
-func people(r *rand.Rand, text string) string {
-	words := strings.Fields("winter falcon copper meadow lantern harbor velvet thunder pickle rocket saffron walnut glacier domino tiger bamboo")
-	word := func() string { return words[r.IntN(len(words))] }
-	pick := func(letters string, n int) string {
-		var b strings.Builder
-		for range n {
-			b.WriteByte(letters[r.IntN(len(letters))])
-		}
-		return b.String()
-	}
-	return regexp.MustCompile(`\{(?:memo|phrase|dsc|[px][0-9]+)\}`).ReplaceAllStringFunc(text, func(m string) string {
-		switch m {
-		case "{memo}":
-			w := word()
-			return strings.ToUpper(w[:1]) + w[1:] + pick("0123456789", 2+r.IntN(3)) + pick("!?#_+.", r.IntN(2))
-		case "{phrase}":
-			return word() + " " + word() + " " + word()
-		case "{dsc}":
-			return pick("TDjz", 1) + "EyMzQ1Njc4OTAxMjM0NTY3OA"[:23-r.IntN(2)]
-		}
-		const letters, digits = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ", "23456789"
-		signs := "!#^+=_-.?~@"
-		if m[1] == 'x' {
-			signs += "$%&*()[]{}<>;:,|/"
-		}
-		n, _ := strconv.Atoi(m[2 : len(m)-1])
-		return pick(letters, 1) + pick(digits, 1) + pick(letters+digits+signs, n-4) + pick(digits, 1) + pick(letters, 1)
-	})
 }

@@ -4,7 +4,7 @@
 // # Rules and policies
 //
 // [Rules] name what to withhold: by JSON Pointer, by the name of a member, by a
-// [Detector] that knows what secrets look like, in URLs. [Rules.Compile] makes a
+// [secret.Detector] that knows what secrets look like, in URLs. [Rules.Compile] makes a
 // [Policy] of them, once; it is immutable. [Upstream], [Default] and [Strict]
 // return rules to use or to add to.
 //

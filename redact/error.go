@@ -27,7 +27,7 @@ const (
 )
 
 // A RuleError says which of the rules is of no use, and why. Errors of detectors
-// are *[DetectorError]s.
+// are *[secret.DetectorError]s.
 type RuleError struct {
 	Rule   string // such as "pointer 0": its index in the list
 	Code   Code   // CodeInvalidRule or CodeProtectedField

@@ -11,6 +11,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/redact/secret"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
@@ -90,7 +91,7 @@ func FuzzText(f *testing.F) {
 }
 
 func fuzzPolicies(f *testing.F) []*redact.Policy {
-	detectors := []redact.Detector{secret(), {Name: "pair", Pattern: `(?i)pw[=:]\S+`}, {Name: "word", Pattern: `\b[xy]{3,}\b`}, {Name: "edge", Pattern: `^z|q$`}}
+	detectors := []secret.Detector{kDigits(), {Name: "pair", Pattern: `(?i)pw[=:]\S+`}, {Name: "word", Pattern: `\b[xy]{3,}\b`}, {Name: "edge", Pattern: `^z|q$`}}
 	mine := redact.Rules{Names: []string{"pin", "*word"}, Headers: true, URLs: redact.URLsAnywhere, Detectors: detectors,
 		Pointers: []string{"/metadata/**/note", "/side_effects/*/*/metadata", "/deltas", "/**/a/0"}}
 	policies := []*redact.Policy{compile(f, mine), compile(f, redact.Rules{Names: []string{"pin", "x"}, URLs: redact.URLsWhole, Pointers: []string{"/metadata/*/*"}, Detectors: detectors})}

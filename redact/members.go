@@ -27,7 +27,7 @@ const maxPair = 16
 
 // assigned returns the rule that withholds a value for the name it is given to.
 func (p *Policy) assigned(name, value []byte, inCookies bool) (rule string, ok bool) {
-	if len(value) < 4 || len(value) > maxAssigned || len(name) > maxParameter || !p.scanner.knows(name) && !inCookies {
+	if len(value) < 4 || len(value) > maxAssigned || len(name) > maxParameter || !p.scanner.Knows(name) && !inCookies {
 		return "", false
 	}
 	if strings.ContainsAny(string(value), "<[%") && p.hasPlaceholder(value) {

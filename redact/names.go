@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // foldName makes the spellings of a name one: api_key, API-Key, "api key" and
@@ -170,15 +171,12 @@ func (p *Policy) named(name string, headers bool, value canon.Node) (rule string
 	return rule, true
 }
 
-// jwkDetector finds the private members of a JWK in text, and here as members.
-const jwkDetector = "jwk_private_key"
-
 // isPrivateJWK reports whether a member is private in a JWK (RFC 7518 section
 // 6): their names say nothing elsewhere.
 func (p *Policy) isPrivateJWK(object canon.Node, name string, value canon.Node) bool {
 	switch name {
 	case "d", "p", "q", "dp", "dq", "qi", "k":
-		return p.detectors[jwkDetector] && object.Member("kty").Kind() == canon.KindString && len(value.Text()) >= 22
+		return p.detectors[secret.PrivateJWK] && object.Member("kty").Kind() == canon.KindString && len(value.Text()) >= 22
 	}
 	return false
 }

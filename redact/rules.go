@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // Rules say what to withhold. [Upstream], [Default] and [Strict] return such
@@ -43,7 +44,7 @@ type Rules struct {
 
 	// Detectors find secrets in strings and in names. Where two find the same
 	// text the earlier one names it.
-	Detectors []Detector
+	Detectors []secret.Detector
 }
 
 // URLs says in which strings a URL loses its user information and the values of
@@ -66,14 +67,15 @@ type Policy struct {
 	members    bool
 	references bool
 	urls       urlRule
-	scanner    *Scanner
+	scanner    *secret.Scanner
 	detectors  map[string]bool // names: whose placeholders are known
 	longest    int             // of them
 	reasons    map[string]bool // that the policy writes
 	shape      *shape          // of a receipt
 }
 
-// Compile checks the rules. The error is a *[RuleError] or a *[DetectorError].
+// Compile checks the rules. The error is a *[RuleError] or a
+// *[secret.DetectorError].
 func (r Rules) Compile() (*Policy, error) {
 	p := &Policy{
 		name: r.Name, headers: r.Headers, members: r.Members, references: r.References,
@@ -103,7 +105,7 @@ func (r Rules) Compile() (*Policy, error) {
 		}
 	}
 
-	scanner, err := Compile(r.Detectors)
+	scanner, err := secret.Compile(r.Detectors)
 	if err != nil {
 		return nil, err
 	}

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // TestCompileRefuses: rules that mean nothing, or everything (numbers 210, 217,
 // 221). No message quotes more of the policy than a detector's name.
 func TestCompileRefuses(t *testing.T) {
 	detector := func(pattern string) redact.Rules {
-		return redact.Rules{Detectors: []redact.Detector{{Name: "x", Pattern: pattern}}}
+		return redact.Rules{Detectors: []secret.Detector{{Name: "x", Pattern: pattern}}}
 	}
 	for _, c := range []struct {
 		rules redact.Rules
@@ -39,7 +40,7 @@ func TestCompileRefuses(t *testing.T) {
 	}
 	for _, pattern := range []string{`(`, `a{2000}`, `(?=x)`, `.*`, `a?`, `(?s).{0,9}`, ``, `|x`} {
 		p, err := detector(pattern).Compile()
-		var bad *redact.DetectorError
+		var bad *secret.DetectorError
 		if p != nil || !errors.As(err, &bad) || bad.Index != 0 {
 			t.Errorf("%s: %v, %v", pattern, p, err)
 		}
@@ -193,7 +194,7 @@ func TestHeaders(t *testing.T) {
 // TestRedactionsAreNoValues: rules by pointer and name do not reach the list,
 // detectors do.
 func TestRedactionsAreNoValues(t *testing.T) {
-	p := compile(t, redact.Rules{Pointers: []string{"/**/reason", "/**/0"}, Names: []string{"field", "reason", "proof_hash"}, Detectors: []redact.Detector{{Name: "k", Pattern: `k-[0-9]+`}}})
+	p := compile(t, redact.Rules{Pointers: []string{"/**/reason", "/**/0"}, Names: []string{"field", "reason", "proof_hash"}, Detectors: []secret.Detector{{Name: "k", Pattern: `k-[0-9]+`}}})
 	in := `{"redactions":[{"field":"/a","reason":"why"},{"field":"/k-1/x","reason":"a k-12 b"},{"field":"/k-~01","reason":"pattern k"}],"metadata":{"k":"k-1"}}`
 	r := redacted(t, p, in)
 	want := "/metadata/k: pattern k; /redactions/1/field: pattern k; /redactions/1/reason: pattern k"
@@ -214,7 +215,7 @@ func TestRedactionsAreNoValues(t *testing.T) {
 func TestPrivateJWK(t *testing.T) {
 	const value = "q7Zk2mXw9Rb4TcVn8Jd5Ph3Lg6Fs1YaGxKuEoWiDtMz"
 	without := redact.Default()
-	without.Detectors = slices.DeleteFunc(without.Detectors, func(d redact.Detector) bool { return d.Name == "jwk_private_key" })
+	without.Detectors = slices.DeleteFunc(without.Detectors, func(d secret.Detector) bool { return d.Name == "jwk_private_key" })
 	for _, c := range []struct{ in, want string }{
 		{`{"key":{"kty":"OKP","crv":"Ed25519","x":"` + value + `","d":"` + value + `"}}`, "/metadata/key/d: pattern jwk_private_key"},
 		{`{"keys":[{"kty":"oct","k":"` + value + `"}]}`, "/metadata/keys/0/k: pattern jwk_private_key"},

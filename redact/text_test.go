@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // secret is a detector of tests: k- and digits.
-func secret() redact.Detector { return redact.Detector{Name: "k", Pattern: `k-[0-9]+`} }
+func kDigits() secret.Detector { return secret.Detector{Name: "k", Pattern: `k-[0-9]+`} }
 
 // TestTexts: numbers 190, 191, 211 and 212: encodings, placeholders, and what
 // one find leaves for another.
 func TestTexts(t *testing.T) {
-	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Detectors: []redact.Detector{
-		secret(),
+	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Detectors: []secret.Detector{
+		kDigits(),
 		{Name: "pair", Pattern: `pw=[^ ]+`},
 		{Name: "quoted", Pattern: `"pin": *"[0-9]+"`},
 		{Name: "grow", Pattern: `^x`},
@@ -153,7 +154,7 @@ func TestRepeated(t *testing.T) {
 
 // TestMemberNames: number 189. A secret in a name withholds the object.
 func TestMemberNames(t *testing.T) {
-	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Names: []string{"pin"}, Detectors: []redact.Detector{secret()}})
+	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Names: []string{"pin"}, Detectors: []secret.Detector{kDigits()}})
 	for _, c := range []struct{ in, want, entries string }{
 		{`{"a":{"k-12":1,"b":2}}`, `{"a":"[redacted]"}`, "/metadata/a: pattern k in a member name"},
 		{`{"k-12":1}`, `{}`, "/metadata: pattern k in a member name"},
@@ -189,7 +190,7 @@ func TestMemberNames(t *testing.T) {
 
 // TestTypedPlaces: what detectors do where no text may stand.
 func TestTypedPlaces(t *testing.T) {
-	p := compile(t, redact.Rules{Detectors: []redact.Detector{{Name: "digits", Pattern: `[0-9]{4,}`}, {Name: "modify", Pattern: `modify`}}})
+	p := compile(t, redact.Rules{Detectors: []secret.Detector{{Name: "digits", Pattern: `[0-9]{4,}`}, {Name: "modify", Pattern: `modify`}}})
 	r := redacted(t, p, `{"lifecycle":{"created_at":"2026-04-25T19:16:10Z"}, "final_artifacts":[{"sha256":"sha256:1234000000000000000000000000000000000000000000000000000000000001"}]}`)
 	if fields(r) != "/lifecycle/created_at: pattern digits" || strings.Contains(string(r.Draft), "created_at\":") {
 		t.Errorf("%s: %s", fields(r), r.Draft)
@@ -212,7 +213,7 @@ func TestTypedPlaces(t *testing.T) {
 // TestBytes: the bytes of a material are read, and a part of them cannot be
 // withheld.
 func TestBytes(t *testing.T) {
-	p := compile(t, redact.Rules{Detectors: []redact.Detector{secret()}})
+	p := compile(t, redact.Rules{Detectors: []secret.Detector{kDigits()}})
 	s := receiptSchema(t)
 	r := redacted(t, p, draft(t, "replay_input.materials", `[{"kind":"event_log","id":"m","bytes_base64":"ay0xMjM0","sha256":"sha256:0000000000000000000000000000000000000000000000000000000000000001"}]`))
 	const want = `{"id":"m","kind":"event_log","metadata":{}}`

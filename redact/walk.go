@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // A place is where a value stands in a document. Places are made only for what
@@ -184,7 +185,7 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 			return
 		}
 		if w.policy.isPrivateJWK(object, token, f.node) {
-			w.withhold(ruleOf(jwkDetector))
+			w.withhold(ruleOf(secret.PrivateJWK))
 			return
 		}
 		headers = f.node.Kind() == canon.KindObject && isHeaders(foldName(token))

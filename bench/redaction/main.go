@@ -17,6 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/stat"
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 func main() {
@@ -97,7 +98,7 @@ func texts() []text {
 // rivals search one text in three ways.
 type rivals struct {
 	text     []byte
-	scanner  *redact.Scanner
+	scanner  *secret.Scanner
 	patterns []*regexp.Regexp
 	policy   *redact.Policy
 	doc      *canon.Document
@@ -106,7 +107,7 @@ type rivals struct {
 func newRivals(rules redact.Rules, t text) (*rivals, error) {
 	r := &rivals{text: t.content}
 	var err error
-	if r.scanner, err = redact.Compile(rules.Detectors); err != nil {
+	if r.scanner, err = secret.Compile(rules.Detectors); err != nil {
 		return nil, err
 	}
 	if r.policy, err = rules.Compile(); err != nil {

@@ -21,7 +21,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
-	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // A knownSecret is planted: text is what is written, body the piece of it that
@@ -73,7 +73,7 @@ func sampleSecrets(t *testing.T) []knownSecret {
 	if err := json.Unmarshal(vectors.File(t, "secrets-gitleaks", "samples.b64.json"), &samples); err != nil {
 		t.Fatal(err)
 	}
-	scanner, err := redact.Compile(redact.DefaultDetectors())
+	scanner, err := secret.Compile(secret.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // gitleaks is what a configuration says (its README, section "Configuration").
@@ -47,7 +47,7 @@ type allowlist struct {
 // The secret is the submatch that secretGroup numbers, or the first that is not
 // empty. An id becomes a name in lower case, with - for what a name cannot have.
 // extend and required are refused: what they mean is not in the file.
-func ParseGitleaks(data []byte) ([]redact.Detector, error) {
+func ParseGitleaks(data []byte) ([]secret.Detector, error) {
 	if err := checkSize(data); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func ParseGitleaks(data []byte) ([]redact.Detector, error) {
 	return g.detectors()
 }
 
-func (g *gitleaks) detectors() ([]redact.Detector, error) {
+func (g *gitleaks) detectors() ([]secret.Detector, error) {
 	switch {
 	case len(g.Extend) > 0:
 		return nil, &Error{Detail: "extend is not supported: write the rules into one file"}
@@ -77,7 +77,7 @@ func (g *gitleaks) detectors() ([]redact.Detector, error) {
 		return nil, &Error{Detail: fmt.Sprintf("there are more than %d rules", MaxEntries)}
 	}
 
-	var list []redact.Detector
+	var list []secret.Detector
 	var ids []string
 	for _, r := range g.Rules {
 		// What has a path alone is about files, and there are none here.
@@ -93,21 +93,21 @@ func (g *gitleaks) detectors() ([]redact.Detector, error) {
 	}
 
 	// Compiled here, where an error can name the rule of the file.
-	var wrong *redact.DetectorError
-	if _, err := redact.Compile(list); errors.As(err, &wrong) {
+	var wrong *secret.DetectorError
+	if _, err := secret.Compile(list); errors.As(err, &wrong) {
 		return nil, &Error{Rule: ids[wrong.Index], Detail: wrong.Reason}
 	}
 
 	return list, nil
 }
 
-func (r *rule) detector(g *gitleaks) (redact.Detector, *Error) {
-	d := redact.Detector{Name: nameOf(r.ID), Pattern: r.Regex, Group: r.SecretGroup, Entropy: r.Entropy}
+func (r *rule) detector(g *gitleaks) (secret.Detector, *Error) {
+	d := secret.Detector{Name: nameOf(r.ID), Pattern: r.Regex, Group: r.SecretGroup, Entropy: r.Entropy}
 	if len(r.Required) > 0 {
 		return d, &Error{Detail: "required is not supported: a rule is for one text"}
 	}
 	if d.Group == 0 {
-		d.Group = redact.FirstGroup
+		d.Group = secret.FirstGroup
 	}
 	if d.Entropy > 0 {
 		d.Entropy = math.Nextafter(d.Entropy, math.Inf(1)) // gitleaks: more than that
@@ -146,8 +146,8 @@ func one(a *allowlist) []allowlist {
 }
 
 // allowance returns what an allowlist means for a text, if anything.
-func (a *allowlist) allowance() (redact.Allowance, bool, *Error) {
-	r := redact.Allowance{Patterns: a.Regexes, StopWords: a.StopWords}
+func (a *allowlist) allowance() (secret.Allowance, bool, *Error) {
+	r := secret.Allowance{Patterns: a.Regexes, StopWords: a.StopWords}
 	switch strings.ToUpper(a.Condition) {
 	case "", "OR", "||":
 	case "AND", "&&":
@@ -159,9 +159,9 @@ func (a *allowlist) allowance() (redact.Allowance, bool, *Error) {
 	switch a.RegexTarget {
 	case "", "secret":
 	case "match":
-		r.Target = redact.TargetMatch
+		r.Target = secret.TargetMatch
 	case "line":
-		r.Target = redact.TargetLine
+		r.Target = secret.TargetLine
 	default:
 		return r, false, &Error{Detail: fmt.Sprintf("unknown regexTarget %q", a.RegexTarget)}
 	}

@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
-	"github.com/receiptkit/receiptkit/redact"
 	"github.com/receiptkit/receiptkit/redact/rulefile"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // config returns the rules of gitleaks.
-func config(t testing.TB) []redact.Detector {
+func config(t testing.TB) []secret.Detector {
 	t.Helper()
 	list, err := rulefile.ParseGitleaks(vectors.File(t, "secrets-gitleaks", "gitleaks.toml"))
 	if err != nil || len(list) != 221 { // of 222 rules, one has only a path
@@ -24,8 +24,8 @@ func config(t testing.TB) []redact.Detector {
 	return list
 }
 
-func compile(t testing.TB, detectors []redact.Detector) *redact.Scanner {
-	s, err := redact.Compile(detectors)
+func compile(t testing.TB, detectors []secret.Detector) *secret.Scanner {
+	s, err := secret.Compile(detectors)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ path = "only"
 	if err != nil || len(list) != 2 {
 		t.Fatal(list, err)
 	}
-	if d := list[0]; d.Name != "one-rule" || d.Group != redact.FirstGroup || d.Entropy <= 1 || d.Keywords[0] != "x" || len(d.Allowed) != 2 {
+	if d := list[0]; d.Name != "one-rule" || d.Group != secret.FirstGroup || d.Entropy <= 1 || d.Keywords[0] != "x" || len(d.Allowed) != 2 {
 		t.Errorf("got %+v", d)
 	}
 	if d := list[1]; d.Group != 2 || len(d.Allowed) != 3 || !d.Allowed[0].All {
@@ -208,7 +208,7 @@ func secretOf(re *syntax.Regexp) *syntax.Regexp {
 // they miss is mostly what only a pattern writes: prefixes in capitals, curl
 // with control characters, JWTs that are no JSON.
 func TestDefaultGeneralizes(t *testing.T) {
-	ours := compile(t, redact.DefaultDetectors())
+	ours := compile(t, secret.Default())
 	forms := []string{
 		`NAMEToken="VALUE"`, `NAMEToken = "VALUE"`, `NAMEToken=VALUE`, `{"NAME_token": "VALUE"}`, "NAME_token: VALUE\n", "NAME_key: 'VALUE'",
 		`var NAMEToken string = "VALUE"`, "NAMEToken := `VALUE`", `String NAMEToken = "VALUE";`, `"NAMEToken" => "VALUE"`, `NAME_SECRET ?= "VALUE"`,
@@ -225,7 +225,7 @@ func TestDefaultGeneralizes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theirs := compile(t, []redact.Detector{d})
+		theirs := compile(t, []secret.Detector{d})
 		byName := strings.Contains(d.Pattern, `?=|,)`) // the value is assigned to a name
 		n, lost := 0, 0
 		for range tries {

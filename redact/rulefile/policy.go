@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // Parse reads a policy. The rules that it returns compile. An error is an
@@ -91,7 +92,7 @@ func (p *policy) rules() (redact.Rules, error) {
 
 	// Before the file's own come in, so that one can be left out and another take its name.
 	for _, n := range p.without {
-		i := slices.IndexFunc(r.Detectors, func(d redact.Detector) bool { return d.Name == n.Value })
+		i := slices.IndexFunc(r.Detectors, func(d secret.Detector) bool { return d.Name == n.Value })
 		if i < 0 {
 			return r, refuse(n, "there is no detector %q to leave out", n.Value)
 		}
@@ -99,14 +100,14 @@ func (p *policy) rules() (redact.Rules, error) {
 	}
 
 	// The file's own detectors are compiled alone, to know their lines.
-	var wrong *redact.DetectorError
-	if _, err := redact.Compile(p.own.Detectors); errors.As(err, &wrong) {
+	var wrong *secret.DetectorError
+	if _, err := secret.Compile(p.own.Detectors); errors.As(err, &wrong) {
 		return r, &Error{Line: p.lines[min(wrong.Index, len(p.lines)-1)], Detail: fmt.Sprintf("detector %q: %s", wrong.Name, wrong.Reason)}
 	}
 
 	// One that has the name of another takes its place.
 	for _, d := range p.own.Detectors {
-		if i := slices.IndexFunc(r.Detectors, func(o redact.Detector) bool { return o.Name == d.Name }); i >= 0 {
+		if i := slices.IndexFunc(r.Detectors, func(o secret.Detector) bool { return o.Name == d.Name }); i >= 0 {
 			r.Detectors[i] = d
 		} else {
 			r.Detectors = append(r.Detectors, d)
@@ -151,7 +152,7 @@ func (p *policy) leaveOut(n *yaml.Node) error {
 
 func (p *policy) detectors(n *yaml.Node) error {
 	return each(n, func(n *yaml.Node) error {
-		var d redact.Detector
+		var d secret.Detector
 		p.lines = append(p.lines, n.Line)
 		err := members(n, map[string]func(*yaml.Node) error{
 			"name":       text(&d.Name),
@@ -294,7 +295,7 @@ func number(to *float64) func(*yaml.Node) error {
 func group(to *int) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
 		if scalar(n, "!!str") && n.Value == "first" {
-			*to = redact.FirstGroup
+			*to = secret.FirstGroup
 			return nil
 		}
 		if !scalar(n, "!!int") || n.Decode(to) != nil || *to < 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/redact"
 	"github.com/receiptkit/receiptkit/redact/rulefile"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // documented returns the policy that the package documentation shows.
@@ -49,7 +50,7 @@ func TestParse(t *testing.T) {
 		!slices.Equal(last.Allow, []string{"^BADGE-000"}) || !slices.Equal(last.StopWords, []string{"example"}) {
 		t.Errorf("got %+v", last)
 	}
-	if slices.ContainsFunc(r.Detectors, func(d redact.Detector) bool { return d.Name == "twilio_key" }) {
+	if slices.ContainsFunc(r.Detectors, func(d secret.Detector) bool { return d.Name == "twilio_key" }) {
 		t.Error("twilio_key is still there")
 	}
 }
@@ -59,7 +60,7 @@ func TestParseReplaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Name != "upstream" || r.URLs != redact.URLsKept || len(r.Detectors) != 16 || r.Detectors[0].Pattern != "x(y)?(z)" || r.Detectors[0].Group != redact.FirstGroup {
+	if r.Name != "upstream" || r.URLs != redact.URLsKept || len(r.Detectors) != 16 || r.Detectors[0].Pattern != "x(y)?(z)" || r.Detectors[0].Group != secret.FirstGroup {
 		t.Errorf("got %+v", r.Detectors[0])
 	}
 }
@@ -129,7 +130,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil && list != nil {
 			t.Error("detectors with an error")
 		}
-		if _, err := redact.Compile(list); err != nil {
+		if _, err := secret.Compile(list); err != nil {
 			t.Error(err)
 		}
 	})

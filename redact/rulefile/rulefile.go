@@ -25,7 +25,7 @@
 //	    stop_words: [example]
 //
 // What is added stands after what is extended, and a member that says yes or no
-// replaces it. Members are those of [redact.Rules] and [redact.Detector], where
+// replaces it. Members are those of [redact.Rules] and [secret.Detector], where
 // they are explained. An unknown member, a doubled one, an anchor, an alias or a
 // second document is refused: a rule that is not understood protects nothing.
 //
@@ -39,7 +39,7 @@
 // # Limits
 //
 // A file has at most [MaxBytes], each list in it at most [MaxEntries], and
-// package redact has limits for detectors.
+// package secret has limits for detectors.
 package rulefile
 
 import (

@@ -6,6 +6,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // WithoutSecrets returns a message with placeholders in the place of what the
@@ -45,7 +46,7 @@ func (e *Env) WithoutSecrets(text string) string {
 
 // CompileMessages takes some 20 ms, which is why env can have the result.
 func CompileMessages() (*redact.Policy, error) {
-	return redact.Rules{Name: "messages", URLs: redact.URLsAnywhere, References: true, Detectors: redact.DefaultDetectors()}.Compile()
+	return redact.Rules{Name: "messages", URLs: redact.URLsAnywhere, References: true, Detectors: secret.Default()}.Compile()
 }
 
 // redactText applies a policy to one text.

@@ -17,6 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/redact"
 	"github.com/receiptkit/receiptkit/redact/rulefile"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 type redactOptions struct {
@@ -189,7 +190,7 @@ func joinRules(a, b redact.Rules) redact.Rules {
 	a.References = a.References || b.References
 	a.Detectors = slices.Clip(a.Detectors)
 	for _, d := range b.Detectors {
-		if !slices.ContainsFunc(a.Detectors, func(have redact.Detector) bool { return have.Name == d.Name }) {
+		if !slices.ContainsFunc(a.Detectors, func(have secret.Detector) bool { return have.Name == d.Name }) {
 			a.Detectors = append(a.Detectors, d)
 		}
 	}

@@ -1,0 +1,113 @@
+package secret
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// An Allowance says which finds of a detector are not secrets: one criterion that
+// is met suffices, or with All every kind of criterion that is given.
+type Allowance struct {
+	Patterns  []string
+	Target    Target   // what Patterns are compared with
+	StopWords []string // the secret contains one, in upper or lower case
+	All       bool
+}
+
+// A Target is a part of the text around a secret.
+type Target int
+
+const (
+	TargetSecret Target = iota // the secret itself
+	TargetMatch                // all that the detector's pattern matched
+	TargetLine                 // the lines that the match lies in, of each side at most 1,024 bytes
+	TargetWord                 // the match, and the rest of the word that it begins in: letters, digits, _, - and ., at most 64
+)
+
+// maxLine is what an allowance sees of a line beside a match: the line of a
+// receipt on one line is long, and is not read again for each find.
+const (
+	maxLine = 1024
+	maxWord = 64
+)
+
+type allowance struct {
+	patterns  []*program
+	target    Target
+	either    bool // patterns are compared with the secret and with the match
+	stopWords []string
+	all       bool
+}
+
+func compileAllowance(a Allowance, shared programs) (allowance, string) {
+	c := allowance{target: a.Target, all: a.All}
+	if a.Target < TargetSecret || a.Target > TargetWord {
+		return c, "an allowance has an unknown target"
+	}
+
+	for _, p := range a.Patterns {
+		if len(p) > MaxPattern {
+			return c, fmt.Sprintf("an allowance has a pattern of more than %d bytes", MaxPattern)
+		}
+		compiled, err := shared.get(p)
+		if err != nil {
+			return c, "an allowance: " + explain(err)
+		}
+		c.patterns = append(c.patterns, compiled)
+	}
+
+	for _, w := range a.StopWords {
+		if w == "" {
+			return c, "a stop word is empty"
+		}
+		c.stopWords = append(c.stopWords, lower(w))
+	}
+
+	return c, ""
+}
+
+// meets reports whether a secret is allowed.
+func (a *allowance) meets(text, secret []byte, start, end int) bool {
+	target := secret
+	switch a.target {
+	case TargetMatch:
+		target = text[start:end]
+	case TargetLine:
+		target = line(text, start, end)
+	case TargetWord:
+		from := start
+		for from > max(0, start-maxWord) && isWord(text[from-1]) {
+			from--
+		}
+		target = text[from:end]
+	}
+
+	byPattern, byWord := false, false
+	for _, p := range a.patterns {
+		byPattern = byPattern || p.get().Match(target) || a.either && p.get().Match(text[start:end])
+	}
+
+	for _, word := range a.stopWords {
+		byWord = byWord || containsFold(secret, word)
+	}
+
+	// Where all must be met, a criterion that is not stated is.
+	if a.all {
+		return (byPattern || len(a.patterns) == 0) && (byWord || len(a.stopWords) == 0)
+	}
+	return byPattern || byWord
+}
+
+func isWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'
+}
+
+// line returns the lines that a part of a text lies in, or what is near of them.
+func line(text []byte, start, end int) []byte {
+	from, to := max(0, start-maxLine), min(len(text), end+maxLine)
+	from += bytes.LastIndexByte(text[from:start], '\n') + 1
+	if n := bytes.IndexByte(text[end:to], '\n'); n >= 0 {
+		to = end + n
+	}
+	return text[from:to]
+}

@@ -1,0 +1,109 @@
+package secret
+
+import (
+	"regexp/syntax"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// An automaton decides where a pattern could match, in some nanoseconds a byte.
+// It errs on one side: all letters beyond ASCII are one, and except at the
+// ends of a text what a pattern asserts is taken to be so. Where it says no there
+// is no match; elsewhere the regular expression is asked, which takes some fifty
+// times as long.
+type automaton struct {
+	tree  *syntax.Regexp
+	loose bool // a match may begin anywhere
+	id    int  // among those of a scanner
+
+	once    sync.Once
+	prog    *syntax.Prog
+	class   [256]uint8 // of bytes that no instruction tells apart
+	letters []byte     // of each class one
+}
+
+// Two bytes stand for those beyond ASCII: what begins a letter, and what goes on
+// with one. The latter may be a letter, too, where a text is not UTF-8.
+const (
+	lead  = 0xC0
+	trail = 0x80
+)
+
+// compile prepares the automaton, when a text first needs it.
+func (a *automaton) compile() {
+	prog, err := syntax.Compile(a.tree.Simplify())
+	if err != nil {
+		panic(err) // what was parsed can be compiled
+	}
+
+	a.prog = prog
+
+	// Bytes that no instruction tells apart are of one class, so that a state has a row of
+	// classes and not of 256 bytes.
+	var class [256]int
+	classes, seen := 1, map[string]bool{}
+	for i := range prog.Inst {
+		in := &prog.Inst[i]
+		key := string(in.Rune) + string([]rune{rune(in.Op), rune(in.Arg)})
+		if !consumes(in) || seen[key] {
+			continue
+		}
+
+		seen[key] = true
+		moved := map[int]int{} // of a class the part that the instruction consumes
+		for c := range utf8.RuneSelf + 1 {
+			if !takes(in, byte(c)) {
+				continue
+			}
+			if _, ok := moved[class[c]]; !ok {
+				moved[class[c]] = classes
+				classes++
+			}
+			class[c] = moved[class[c]]
+		}
+	}
+
+	// Numbered without gaps. One letter of each class is kept, which step tries for all.
+	dense := map[int]uint8{}
+	for c := range utf8.RuneSelf {
+		if _, ok := dense[class[c]]; !ok {
+			dense[class[c]] = uint8(len(a.letters))
+			a.letters = append(a.letters, byte(c))
+		}
+		a.class[c] = dense[class[c]]
+	}
+
+	// Two classes beyond ASCII: what goes on with a letter, and what begins one.
+	a.letters = append(a.letters, trail, lead)
+	for c := utf8.RuneSelf; c < 256; c++ {
+		if a.class[c] = uint8(len(a.letters) - 1); c < lead {
+			a.class[c]--
+		}
+	}
+}
+
+func consumes(in *syntax.Inst) bool {
+	switch in.Op {
+	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+		return true
+	}
+	return false
+}
+
+// takes reports whether an instruction can consume a byte.
+func takes(in *syntax.Inst, c byte) bool {
+	switch {
+	case c < utf8.RuneSelf:
+		return in.MatchRune(rune(c))
+	case in.Op == syntax.InstRuneAny || in.Op == syntax.InstRuneAnyNotNL:
+		return true
+	case len(in.Rune) == 1 && syntax.Flags(in.Arg)&syntax.FoldCase != 0:
+		for r := unicode.SimpleFold(in.Rune[0]); r != in.Rune[0]; r = unicode.SimpleFold(r) {
+			if r >= utf8.RuneSelf {
+				return true
+			}
+		}
+	}
+	return len(in.Rune) > 0 && in.Rune[len(in.Rune)-1] >= utf8.RuneSelf
+}

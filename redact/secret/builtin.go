@@ -1,0 +1,64 @@
+package secret
+
+// Default returns detectors for everyday use: what upstream finds but
+// for placeholders and examples, tokens of services that have a form of their
+// own, values that are assigned to names of services that have none, and values
+// assigned to names such as password, token and secret when they look random.
+func Default() []Detector {
+	var list []Detector
+	list = append(list, protocolTokens()...)
+	list = append(list, serviceTokens()...)
+	list = append(list, structures()...)
+	list = append(list, serviceValues()...)
+	list = append(list, passwords()...)
+	list = append(list, assignments()...)
+	list = append(list, formats()...)
+	list = append(list, contexts()...)
+	return append(list, commands()...)
+}
+
+// HomePath finds the name of a person in the path of a home directory. It is
+// not a secret, but is no business of whoever reads a receipt. An account that
+// machines and images have is nobody's.
+func HomePath() Detector {
+	return Detector{
+		Name:     "home_path",
+		Pattern:  `(?:^|[^A-Za-z0-9_.-])(?:/home/|/Users/|[A-Za-z]:(?:\\|[\\/])Users(?:\\|[\\/]))([^/\\\s"'<>:;,()]+)`,
+		Group:    1,
+		Keywords: []string{"/home/", "users"},
+		Allow: []string{`^(?:Shared|Public|Default|runneradmin|ContainerAdministrator)$`,
+			`^(?:admin|app|appuser|azureuser|build|builder|centos|ci|circleci|cloud|coder|codespace|debian|deploy|deployer|dev|developer|docker|ec2-user|fedora|git|gitpod|gitlab-runner|jenkins|jovyan|linuxbrew|node|nobody|nonroot|opc|postgres|python|root|runner|sandbox|service|svc|travis|ubuntu|user|username|vagrant|vscode|web|work|www|www-data)$`},
+	}
+}
+
+// Parts of patterns. A token ends where no letter of it follows; a value is
+// assigned by what stands between it and a name.
+const (
+	hexID = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
+
+	assigned = `[\s'"\\\x60\])]{0,4}` + // closes the name
+		`(?:[?:]{0,3}=>?|:|\|\||>|<-|,)` +
+		`[\s'"\\\x60=(@]{0,6}` // opens the value
+	// Stricter, for names that are words of every day.
+	given = `["'\\\x60\])]{0,3}[ \t]*` +
+		`(?:(?:[?:]{0,3}=>?|:|\|\||>|<-)[ \t]*(?:[|>]?-?\r?\n[ \t]+)?["'\\\x60(@]{0,4}|,[ \t]*["'\\\x60]{1,3})`
+
+	valueEnd = `(?:[\s'"\\\x60;,)\]}<>&|]|$)`
+)
+
+// token makes a detector of a token that is known by its form.
+func token(name, form string, entropy float64) Detector {
+	return Detector{Name: name, Pattern: `\b(` + form + `)`, Group: 1, Entropy: entropy}
+}
+
+// bounded is a token that no letter, digit, _ or - follows.
+func bounded(name, form string, entropy float64) Detector {
+	d := token(name, form, entropy)
+	d.Pattern += `(?:[^\w-]|$)`
+	return d
+}
+
+// isolated is a token that could stand in base64 by chance.
+func isolated(name, form string, entropy float64) Detector {
+	return Detector{Name: name, Pattern: `(?:^|[^\w+/-])(` + form + `)(?:[^\w+/=-]|$)`, Group: 1, Entropy: entropy}
+}

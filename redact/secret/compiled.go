@@ -1,0 +1,135 @@
+package secret
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// A compiled detector can search a text in three ways, which find the same: all
+// of it; the neighbourhood of places where one of its anchors occurs; or just
+// the places where a match must begin, given where an anchor ends.
+type compiled struct {
+	name     string
+	group    int
+	keywords []string
+	entropy  float64
+	allow    []allowance
+
+	whole   *program // searches the text
+	within  *program // searches a part of it; when back is set, one that is preceded by one rune
+	begins  *program // matches at the beginning of a part only; nil: where a match begins is not known
+	back    bool     // the pattern sees what stands before a match
+	anchors []anchor // one of them is in every match, and with it one of the keywords; none: whole is to be used
+	before  int      // no match begins more bytes before an anchor
+	match   *automaton
+}
+
+// compile returns what is wrong with a detector, or nothing.
+func (c *compiled) compile(d Detector, shared programs) string {
+	if len(d.Pattern) > MaxPattern {
+		return fmt.Sprintf("the pattern has more than %d bytes", MaxPattern)
+	}
+	tree, err := syntax.Parse(d.Pattern, syntax.Perl)
+	if err != nil {
+		return explain(err)
+	}
+
+	// A pattern that matches almost anything would withhold almost everything.
+	c.whole = &program{pattern: d.Pattern}
+	least := measure(tree).min
+	switch {
+	case least == 0:
+		return "the pattern matches the empty text"
+	case least == 1 && c.whole.get().MatchString(" ") && c.whole.get().MatchString("a"):
+		return "the pattern matches any text"
+	case d.Group < FirstGroup || d.Group > tree.MaxCap():
+		return fmt.Sprintf("the pattern has no group %d", d.Group)
+	case !(d.Entropy >= 0 && d.Entropy <= 8):
+		return "the entropy of a byte is between 0 and 8 bits"
+	}
+
+	c.name, c.group, c.entropy = d.Name, d.Group, d.Entropy
+	for _, k := range d.Keywords {
+		if k == "" || len(k) > maxKeyword {
+			return fmt.Sprintf("expected a keyword of 1 to %d bytes", maxKeyword)
+		}
+		c.keywords = append(c.keywords, lower(k))
+	}
+
+	// What the detector itself allows is one allowance more, and may also meet the whole match.
+	own := Allowance{Patterns: d.Allow, StopWords: d.StopWords}
+	for i, a := range append([]Allowance{own}, d.Allowed...) {
+		compiled, reason := compileAllowance(a, shared)
+		if reason != "" {
+			return reason
+		}
+		if compiled.either = i == 0; len(a.Patterns)+len(a.StopWords) > 0 {
+			c.allow = append(c.allow, compiled)
+		}
+	}
+
+	return c.plan(tree, d.Pattern)
+}
+
+// plan decides how a detector searches.
+func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
+	parts := flatten(nil, tree)
+	anchors := best(parts, nil, c.hasKeyword)
+	if len(anchors) > 0 && len(c.keywords) == 0 {
+		for _, a := range anchors {
+			c.keywords = append(c.keywords, a.text)
+		}
+	}
+
+	// A region to search reaches back to where a match may begin. Without a bound for that,
+	// the whole text is searched.
+	for _, a := range anchors {
+		if a.before.max < 0 {
+			return ""
+		}
+		c.before = max(c.before, a.before.max)
+	}
+
+	if !c.hasKeyword(anchors) {
+		return ""
+	}
+
+	// The automaton says where there may be a match, the pattern whether there is one.
+	var err error
+	c.anchors, c.within, c.back = anchors, c.whole, looksBack(parts)
+	c.match = &automaton{tree: tree, loose: true}
+	before := ""
+	if c.back {
+		before = `(?s:.)` // lets \b and ^ see what they stand after
+		if c.within, err = newProgram(before + `(?:` + pattern + `)`); err != nil {
+			return explain(err)
+		}
+	}
+
+	// With every anchor at one distance from the beginning, a match is tried at one place.
+	place := size{c.before, c.before} // the same for all, so that matches begin in the order of anchors
+	if !slices.ContainsFunc(anchors, func(a anchor) bool { return a.before != place }) {
+		if c.begins, err = newProgram(`\A` + before + `(?:` + pattern + `)`); err != nil {
+			return explain(err)
+		}
+	}
+
+	return ""
+}
+
+// hasKeyword reports whether each anchor brings a keyword with it.
+func (c *compiled) hasKeyword(anchors []anchor) bool {
+	return len(anchors) > 0 && (len(c.keywords) == 0 || !slices.ContainsFunc(anchors, func(a anchor) bool {
+		return !slices.ContainsFunc(c.keywords, func(k string) bool { return strings.Contains(a.text, k) })
+	}))
+}
+
+// explain says why a pattern is invalid without repeating it.
+func explain(err error) string {
+	if e, ok := err.(*syntax.Error); ok {
+		return "the pattern is invalid: " + e.Code.String()
+	}
+	return "the pattern is invalid"
+}

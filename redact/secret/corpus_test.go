@@ -1,0 +1,41 @@
+package secret
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/redact/internal/corpus"
+)
+
+// TestCorpusIsNaive: in texts of the corpus, next to each other, cut and run
+// together, a scan finds what every regular expression finds that searches all
+// of the text.
+func TestCorpusIsNaive(t *testing.T) {
+	detectors := everyday()
+	s := compile(t, detectors)
+	forms := slices.Concat(corpus.Common(), corpus.Harder(), corpus.Benign())
+	r := rand.New(rand.NewPCG(25, 26))
+	texts, found := 600, 0
+	if testing.Short() {
+		texts = 60
+	}
+	for range texts {
+		var b strings.Builder
+		for range 1 + r.IntN(4) {
+			text, _ := forms[r.IntN(len(forms))].Write(r)
+			b.WriteString(text[:len(text)-r.IntN(1+len(text)/4)])
+			b.WriteString([]string{"\n", " ", "", "&", "é", `","`, "=", "_", "世"}[r.IntN(9)])
+		}
+		text := []byte(b.String())
+		got := s.Scan(text, nil)
+		found += len(got)
+		if want := naive(s, detectors, text); !slices.Equal(got, want) {
+			t.Fatalf("%q:\ngot  %v\nwant %v", text, got, want)
+		}
+	}
+	if found < texts/2 {
+		t.Errorf("%d finds", found)
+	}
+}

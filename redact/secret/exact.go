@@ -1,0 +1,106 @@
+package secret
+
+import (
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// cross returns every text of a followed by every one of b, or none when these
+// are too many or too long.
+func cross(a, b []string) []string {
+	if len(a)*len(b) > maxAnchors {
+		return nil
+	}
+	var list []string
+	for _, x := range a {
+		for _, y := range b {
+			if len(x)+len(y) > maxAnchorText {
+				return nil
+			}
+			list = append(list, x+y)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// exact returns all texts that a pattern matches, in lower case, or none when
+// these are too many.
+func exact(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpEmptyMatch, syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine,
+		syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return []string{""}
+	case syntax.OpLiteral:
+		var b strings.Builder
+		for _, r := range re.Rune {
+			if r = fold(r); r >= utf8.RuneSelf {
+				return nil
+			}
+			b.WriteByte(byte(r))
+		}
+		return cross([]string{""}, []string{b.String()})
+	case syntax.OpCharClass:
+		return exactClass(re.Rune)
+	case syntax.OpConcat:
+		list := []string{""}
+		for _, sub := range re.Sub {
+			list = cross(list, exact(sub))
+		}
+		return list
+	case syntax.OpCapture:
+		return exact(re.Sub[0])
+	case syntax.OpAlternate:
+		var list []string
+		for _, sub := range re.Sub {
+			inner := exact(sub)
+			if inner == nil {
+				return nil
+			}
+			list = append(list, inner...)
+		}
+		slices.Sort(list)
+		return cross([]string{""}, slices.Compact(list))
+	case syntax.OpRepeat:
+		if re.Min != re.Max || re.Min > maxAnchorText {
+			return nil
+		}
+		list := []string{""}
+		for range re.Min {
+			list = cross(list, exact(re.Sub[0]))
+		}
+		return list
+	case syntax.OpQuest:
+		if inner := exact(re.Sub[0]); inner != nil {
+			return cross([]string{""}, append([]string{""}, inner...))
+		}
+	}
+	return nil
+}
+
+func exactClass(ranges []rune) []string {
+	var letters byteSet
+	// A wide range is not spelled out: its texts would be too many.
+	for i := 0; i < len(ranges); i += 2 {
+		if ranges[i+1] >= ranges[i]+maxAnchors {
+			return nil
+		}
+		for r := ranges[i]; r <= ranges[i+1]; r++ {
+			if fold(r) >= utf8.RuneSelf {
+				return nil
+			}
+			letters[fold(r)] = true
+		}
+	}
+
+	list := make([]string, 0, 64)
+	for c, ok := range letters {
+		if ok {
+			list = append(list, string(rune(c)))
+		}
+	}
+
+	return list
+}

@@ -1,0 +1,39 @@
+package secret
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"sync"
+)
+
+// A program is a valid pattern that is compiled when a text first needs it: of
+// some hundred detectors most receipts need none, and compiling them all takes
+// longer than verifying a thousand receipts.
+type program struct {
+	pattern string
+	once    sync.Once
+	regexp  *regexp.Regexp
+}
+
+// newProgram parses a pattern; what can be parsed can be compiled.
+func newProgram(pattern string) (*program, error) {
+	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
+		return nil, err
+	}
+	return &program{pattern: pattern}, nil
+}
+
+func (p *program) get() *regexp.Regexp {
+	p.once.Do(func() { p.regexp = regexp.MustCompile(p.pattern) })
+	return p.regexp
+}
+
+// programs are what several detectors allow: each is compiled once.
+type programs map[string]*program
+
+func (s programs) get(pattern string) (p *program, err error) {
+	if s[pattern] == nil {
+		s[pattern], err = newProgram(pattern)
+	}
+	return s[pattern], err
+}

@@ -1,0 +1,393 @@
+package secret
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// naive scans a text as the documentation says it: each detector alone, with a
+// regular expression over all of the text, and no more of the rest than needed.
+func naive(s *Scanner, detectors []Detector, text []byte) []Span {
+	owner := make([]int, len(text)) // of each byte: 1 + the find that it belongs to
+	var finds []Span
+	for i, d := range detectors {
+		if !slices.ContainsFunc(d.Keywords, func(k string) bool { return strings.Contains(asciiLower(text), k) }) && len(d.Keywords) > 0 {
+			continue
+		}
+		w := work{s: s, text: text}
+		for _, at := range s.detectors[i].whole.get().FindAllSubmatchIndex(text, -1) {
+			w.take(i, at, 0)
+		}
+		for _, f := range w.finds {
+			meets := map[int]bool{}
+			for _, o := range owner[f.Start:f.End] {
+				if o > 0 {
+					meets[o-1] = true
+				}
+			}
+			if len(meets) > 0 && d.Group == 0 {
+				continue
+			}
+			for o := range meets {
+				f.Start, f.End, f.Detector = min(f.Start, finds[o].Start), max(f.End, finds[o].End), min(f.Detector, finds[o].Detector)
+				finds[o].Start = -1
+			}
+			finds = append(finds, f)
+			for j := f.Start; j < f.End; j++ {
+				owner[j] = len(finds)
+			}
+		}
+	}
+	finds = slices.DeleteFunc(finds, func(f Span) bool { return f.Start < 0 })
+	slices.SortFunc(finds, func(a, b Span) int { return a.Start - b.Start })
+	return finds
+}
+
+// asciiLower knows the two letters that regular expressions fold to ASCII ones.
+func asciiLower(text []byte) string {
+	return strings.NewReplacer("\u017f", "s", "\u212a", "k").Replace(lower(string(text)))
+}
+
+// small detectors meet on short texts, in every way that a search can take.
+func small() []Detector {
+	return []Detector{
+		{Name: "begins", Pattern: `ab[cd]{2,4}`},
+		{Name: "word", Pattern: `\b(sk-\w{3,5})\b`, Group: 1, Keywords: []string{"sk-"}},
+		{Name: "run", Pattern: `(?i)tok[a-c]*=([a-z0-9]+)`, Group: 1, Keywords: []string{"tok"}},
+		{Name: "before", Pattern: `[a-z]{3}\.key\.[a-d]{2,}`, Group: 0},
+		{Name: "left", Pattern: `[a-d]*=k(?:ey)?`, Group: 0},
+		{Name: "line", Pattern: `(?m)^ke[y-z]+$`, Group: 0},
+		{Name: "text", Pattern: `^tok\b|\bkey$`, Group: 0},
+		{Name: "gate", Pattern: `[0-9]{3}`, Keywords: []string{"key", "sk"}},
+		{Name: "always", Pattern: `[ef]{3,}`},
+		{Name: "two", Pattern: `abx|xab|babx`, Group: 0},
+		{Name: "rune", Pattern: `é.ab`, Group: 0},
+		{Name: "not", Pattern: `\Bcd\B`, Group: 0},
+		{Name: "block", Pattern: `(?s)BEGIN(.*?)(?:END|$)`, Group: 1},
+		{Name: "any", Pattern: `(=)?([a-d]{6,})|(dd=)`, Group: FirstGroup},
+		{Name: "allowed", Pattern: `(x+)y`, Group: 1, Allow: []string{`^xx$`}, StopWords: []string{"xxxx"}, Allowed: []Allowance{{Patterns: []string{"key"}, Target: TargetLine}}},
+	}
+}
+
+var pieces = strings.Fields(`a b c d ab abc cd e f ef fff sk- sk k s tok key .key. = == . - x y xx xab babx 1 23 456 é 世 BEGIN END K ſ \ `)
+
+func randomText(r *rand.Rand, n int) []byte {
+	var b []byte
+	for len(b) < n {
+		switch r.IntN(20) {
+		case 0:
+			b = append(b, '\n')
+		case 1, 2:
+			b = append(b, ' ')
+		case 3:
+			b = append(b, byte(r.IntN(256)))
+		default:
+			b = append(b, pieces[r.IntN(len(pieces))]...)
+		}
+	}
+	return b
+}
+
+// brief reports whether tests are to be short. What is shown with fewer and
+// shorter texts is the same; what is claimed about times needs an ordinary run.
+func brief() bool { return testing.Short() || raceEnabled }
+
+func TestScanIsNaive(t *testing.T) {
+	s, err := Compile(small())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	finds := map[string]int{}
+	texts := 40_000
+	if brief() {
+		texts = 3_000
+	}
+	for n := range texts {
+		text := randomText(r, n%60)
+		got := s.Scan(text, nil)
+		if want := naive(s, small(), text); !slices.Equal(got, want) {
+			t.Fatalf("%q:\ngot  %v\nwant %v", text, got, want)
+		}
+		for _, f := range got {
+			finds[s.Name(f.Detector)]++
+		}
+	}
+	for _, d := range small() {
+		if finds[d.Name] == 0 && d.Name != "two" && !brief() {
+			t.Errorf("nothing was found by %s", d.Name)
+		}
+	}
+	t.Log(finds)
+}
+
+func FuzzScan(f *testing.F) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for n := range 50 {
+		f.Add(randomText(r, n))
+	}
+	f.Add([]byte("the token = a1b2c3d4e5f6g7h8 of Ke\u212a, pa\u017fsword: \"x1y2z3w4\""))
+	sets := [][]Detector{small(), Upstream(), Default()}
+	var scanners []*Scanner
+	for _, set := range sets {
+		s, err := Compile(set)
+		if err != nil {
+			f.Fatal(err)
+		}
+		scanners = append(scanners, s)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for i, s := range scanners {
+			got := s.Scan(text, nil)
+			if end := 0; true {
+				for _, sp := range got {
+					if sp.Start < end || sp.End <= sp.Start || sp.End > len(text) || sp.Detector < 0 || sp.Detector >= len(sets[i]) {
+						t.Fatalf("span %v", sp)
+					}
+					end = sp.End
+				}
+			}
+			if want := naive(s, sets[i], text); !slices.Equal(got, want) {
+				t.Fatalf("set %d: got %v, want %v", i, got, want)
+			}
+		}
+	})
+}
+
+// ordinary returns texts without secrets that are like what agents handle.
+func ordinary(size int) []byte {
+	const sheet = `{"id":"evt_%d","kind":"model_call","provider":"anthropic","model":"sonnet-4","usage":{"input_tokens":%d,"output_tokens":%d,"cached_tokens":0},"cost":{"usd":0.0421},"route":{"key":"default","policy":"cheapest"},"args_hash":"sha256:%064x","trace_id":"%08x-9b1d-4c3e-8a77-1f2e3d4c5b6a","started_at":"2026-04-25T10:%02d:00Z"}
+2026-04-25T10:%02d:11.482Z INFO  http: GET /v1/tasks/task_%d 200 in 18ms bytes=5120 request_id=req_%d user_agent="curl/8.5.0" cache=hit
+The quarterly report was reviewed by three people; each of them asked for the author's access to the archive. "We keep the keys in a drawer," she said, and the auditors, who had seen worse, wrote down: authorised, with a token of thanks. Is. This. Basic enough? No secret was found there.
+func (s *Server) token(ctx context.Context, key string) (*Token, error) { return s.store.Lookup(ctx, hash(key)) }
+commit %040x
+`
+	r := rand.New(rand.NewPCG(5, 6))
+	var b bytes.Buffer
+	for b.Len() < size {
+		n := r.IntN(100_000)
+		fmt.Fprintf(&b, sheet, n, n, n/3, n*n, n, n%60, n%60, n, n, n)
+	}
+	return b.Bytes()
+}
+
+func BenchmarkScan(b *testing.B) {
+	for _, set := range []struct {
+		name      string
+		detectors []Detector
+	}{{"upstream", Upstream()}, {"default", Default()}} {
+		s, err := Compile(set.detectors)
+		if err != nil {
+			b.Fatal(err)
+		}
+		text := ordinary(1 << 20)
+		var found []Span
+		b.Run(set.name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				found = s.Scan(text, found[:0])
+			}
+		})
+		for _, f := range found[:min(3, len(found))] {
+			b.Logf("%s %q", s.Name(f.Detector), text[f.Start:f.End])
+		}
+	}
+}
+
+func BenchmarkScanSmall(b *testing.B) {
+	s, err := Compile(Default())
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := []byte("2026-04-25T10:00:00Z: sent")
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Scan(text, nil)
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	for b.Loop() {
+		if _, err := Compile(Default()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestScanHostile: a text four times as long takes about four times as long,
+// whatever it is made of (reliability #207 to #209).
+func TestScanHostile(t *testing.T) {
+	s := compile(t, Default())
+	took := func(unit string, size int) time.Duration {
+		text := []byte(strings.Repeat(unit, size/len(unit)))
+		least := time.Hour
+		for range 3 {
+			began := time.Now()
+			s.Scan(text, nil)
+			least = min(least, time.Since(began))
+		}
+		return least
+	}
+	for _, unit := range []string{
+		"eyJ", "eyJ-", "eyJ.", "eyJaaaa.", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY----- ", "Bearer ", "token=", "token: a1b2 ", "key", "key=\"", "secret_", "password:", "s.",
+		"curl -u ", "curl", "kind: secret\n", "data:\n", "sk-", "xoxb-", "A", "a", "0", "=", ":", " ", "\n", "\x00", "\xff", "\u212a", "\u017f", "to\u212aen=", "ghp_", "Basic dXNl", "AIza", "authorization: ", "asana", "linear_",
+		"password=", "passwd: '", "DB_PASS=a1!", "curl -b a=b ", "mysql -p", "IDENTIFIED BY '", `{"name":"password","value":"x"},`, `"value": "`, "Cookie: sid=", "set(\"token\", ", "-----", "a:1:b:c:",
+	} {
+		if brief() {
+			took(unit, 1<<12) // it ends
+			continue
+		}
+		// What is quadratic takes sixteen times as long, every time; a machine
+		// that is busy now is not always so.
+		var short, long time.Duration
+		linear := false
+		for try := 0; try < 8 && !linear; try++ {
+			short, long = took(unit, 1<<15), took(unit, 1<<17)
+			linear = long <= 10*short+20*time.Millisecond
+		}
+		if !linear {
+			t.Errorf("%q: %v for 32 KiB, %v for 128 KiB", unit, short, long)
+		}
+		if testing.Verbose() {
+			t.Logf("%-32q %6.1f MB/s", unit, float64(1<<17)/1e6/long.Seconds())
+		}
+	}
+}
+
+// TestAnchorsAreLinear: the same for every detector alone, and what it looks for.
+func TestAnchorsAreLinear(t *testing.T) {
+	most, short, long := 2, 1<<12, 1<<14
+	if brief() {
+		most, short, long = 1, 1<<10, 1<<12
+	}
+	for i, d := range Default() {
+		s := compile(t, []Detector{d})
+		for _, a := range s.detectors[0].anchors[:min(most, len(s.detectors[0].anchors))] {
+			for _, unit := range []string{a.text + "=", a.text + " "} {
+				took := func(size int) time.Duration {
+					text := []byte(strings.Repeat(unit, size/len(unit)))
+					began := time.Now()
+					s.Scan(text, nil)
+					return time.Since(began)
+				}
+				took(1 << 10) // compiles
+				linear := brief()
+				for try := 0; try < 8 && !linear; try++ {
+					linear = took(long) <= 10*took(short)+20*time.Millisecond
+				}
+				if took(short); !linear {
+					t.Errorf("detector %d, %s: %q takes more than linear time", i, d.Name, unit)
+				}
+			}
+		}
+	}
+}
+
+// TestScanLong finds a secret once, wherever it is in a long text.
+func TestScanLong(t *testing.T) {
+	s := compile(t, Default())
+	secret := join("gh", "p_", mixed(36))
+	sizes := []int{1 << 20, 10 << 20}
+	if brief() {
+		sizes = []int{512 << 10}
+	}
+	for _, size := range sizes {
+		text := ordinary(size)
+		for _, at := range []int{0, 1, 256<<10 - 10, 256 << 10, 256<<10 - len(secret), len(text) - len(secret) - 1} {
+			long := slices.Concat(text[:at], []byte(" "+secret+" "), text[at:])
+			found := s.Scan(long, nil)
+			if len(found) != 1 || found[0].Start != at+1 || found[0].End != at+1+len(secret) {
+				t.Errorf("at %d of %d: found %v", at, size, found)
+			}
+		}
+	}
+	if found := s.Scan([]byte(secret), nil); len(found) != 1 || found[0] != (Span{0, len(secret), found[0].Detector}) {
+		t.Errorf("alone: found %v", found)
+	}
+}
+
+// TestScanAllocates: a text without secrets costs no memory, once a scanner is warm.
+func TestScanAllocates(t *testing.T) {
+	if raceEnabled {
+		t.Skip("under the race detector sync.Pool drops what it is given, at random")
+	}
+	s := compile(t, Default())
+	text := ordinary(1 << 16)
+	if found := s.Scan(text, nil); len(found) != 0 {
+		t.Fatalf("found %v", found)
+	}
+	if n := testing.AllocsPerRun(50, func() { s.Scan(text, nil) }); n >= 1 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestScanOverlaps: the earlier detector wins; a later one with a group does not
+// leave a rest.
+func TestScanOverlaps(t *testing.T) {
+	s := compile(t, []Detector{
+		{Name: "inner", Pattern: `bcd`},
+		{Name: "group", Pattern: `x?([a-c]+)`, Group: 1},
+		{Name: "whole", Pattern: `[c-z]{3,}`},
+		{Name: "last", Pattern: `(e+fg*)`, Group: 1},
+	})
+	for text, want := range map[string][]Span{
+		"_bcd_":    {{1, 4, 0}},
+		"xabcdef":  {{1, 5, 0}, {5, 7, 3}},
+		"bcdbcd":   {{0, 3, 0}, {3, 6, 0}},
+		"mnop ef":  {{0, 4, 2}, {5, 7, 3}},
+		"deefg":    {{0, 5, 2}},
+		"abcdeefg": {{0, 4, 0}, {4, 8, 3}},
+	} {
+		if got := s.Scan([]byte(text), nil); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+	kept := []Span{{100, 101, 7}}
+	if got := s.Scan([]byte("bcd"), kept); len(got) != 2 || got[0] != kept[0] {
+		t.Errorf("got %v: the spans before are to stay", got)
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	ok := Detector{Name: "a", Pattern: "x+"}
+	for _, test := range []struct {
+		detectors []Detector
+		want      string
+	}{
+		{[]Detector{{Pattern: "x"}}, `detector 0 (""): it has no name`},
+		{[]Detector{{Name: "A", Pattern: "x"}}, `detector 0 ("A"): expected a name of a-z, 0-9, _ and -`},
+		{[]Detector{ok, ok}, `detector 1 ("a"): another detector has that name`},
+		{[]Detector{{Name: "a", Pattern: "sk-secret("}}, `detector 0 ("a"): the pattern is invalid: missing closing )`},
+		{[]Detector{{Name: "a", Pattern: `(?=x)`}}, `detector 0 ("a"): the pattern is invalid: invalid or unsupported Perl syntax`},
+		{[]Detector{{Name: "a", Pattern: ``}}, `detector 0 ("a"): the pattern matches the empty text`},
+		{[]Detector{{Name: "a", Pattern: `.*`}}, `detector 0 ("a"): the pattern matches the empty text`},
+		{[]Detector{{Name: "a", Pattern: `\b`}}, `detector 0 ("a"): the pattern matches the empty text`},
+		{[]Detector{{Name: "a", Pattern: `x|(y?)`}}, `detector 0 ("a"): the pattern matches the empty text`},
+		{[]Detector{{Name: "a", Pattern: `(?s).`}}, `detector 0 ("a"): the pattern matches any text`},
+		{[]Detector{{Name: "a", Pattern: "x", Group: 1}}, `detector 0 ("a"): the pattern has no group 1`},
+		{[]Detector{{Name: "a", Pattern: "x", Group: -2}}, `detector 0 ("a"): the pattern has no group -2`},
+		{[]Detector{{Name: "a", Pattern: "x", Entropy: 9}}, `detector 0 ("a"): the entropy of a byte is between 0 and 8 bits`},
+		{[]Detector{{Name: "a", Pattern: "x", Keywords: []string{""}}}, `detector 0 ("a"): expected a keyword of 1 to 256 bytes`},
+		{[]Detector{{Name: "a", Pattern: "x", Allow: []string{"["}}}, `detector 0 ("a"): an allowance: the pattern is invalid: missing closing ]`},
+		{[]Detector{{Name: "a", Pattern: "x", StopWords: []string{""}}}, `detector 0 ("a"): a stop word is empty`},
+		{[]Detector{{Name: "a", Pattern: "x", Allowed: []Allowance{{Target: 9}}}}, `detector 0 ("a"): an allowance has an unknown target`},
+		{make([]Detector, MaxDetectors+1), `detector 2000 (""): there are more than 2000 detectors`},
+		{[]Detector{{Name: "a", Pattern: strings.Repeat("x", MaxPattern+1)}}, `detector 0 ("a"): the pattern has more than 8192 bytes`},
+	} {
+		s, err := Compile(test.detectors)
+		var wrong *DetectorError
+		if s != nil || !errors.As(err, &wrong) || err.Error() != "redact: "+test.want {
+			t.Errorf("got %v, want %s", err, test.want)
+		}
+	}
+	if s, err := Compile(nil); err != nil || len(s.Scan([]byte("x"), nil)) != 0 {
+		t.Error("no detectors find nothing")
+	}
+}

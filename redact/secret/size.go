@@ -1,0 +1,97 @@
+package secret
+
+import (
+	"regexp/syntax"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A size says how many bytes a pattern can match.
+type size struct {
+	min, max int // max -1: no bound
+}
+
+// measure returns how many bytes a pattern can match.
+func measure(re *syntax.Regexp) size {
+	switch re.Op {
+	case syntax.OpLiteral:
+		var s size
+		for _, r := range re.Rune {
+			one := runeSize(r, r)
+			if re.Flags&syntax.FoldCase != 0 {
+				for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+					one = one.or(runeSize(other, other))
+				}
+			}
+			s = s.then(one)
+		}
+		return s
+	case syntax.OpCharClass:
+		if len(re.Rune) == 0 {
+			return size{1, 1} // matches nothing
+		}
+		s := runeSize(re.Rune[0], re.Rune[1])
+		for i := 2; i < len(re.Rune); i += 2 {
+			s = s.or(runeSize(re.Rune[i], re.Rune[i+1]))
+		}
+		return s
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return size{1, utf8.UTFMax}
+	case syntax.OpNoMatch:
+		return size{1, 1}
+	case syntax.OpCapture:
+		return measure(re.Sub[0])
+	case syntax.OpQuest:
+		return measure(re.Sub[0]).or(size{})
+	case syntax.OpStar:
+		return size{0, -1}
+	case syntax.OpPlus:
+		return size{measure(re.Sub[0]).min, -1}
+	case syntax.OpRepeat:
+		s := measure(re.Sub[0])
+		if s.min *= re.Min; re.Max < 0 || s.max < 0 {
+			return size{s.min, -1}
+		}
+		return size{s.min, s.max * re.Max}
+	case syntax.OpConcat:
+		var s size
+		for _, sub := range re.Sub {
+			s = s.then(measure(sub))
+		}
+		return s
+	case syntax.OpAlternate:
+		s := measure(re.Sub[0])
+		for _, sub := range re.Sub[1:] {
+			s = s.or(measure(sub))
+		}
+		return s
+	}
+	return size{} // asserts something
+}
+
+func (s size) then(t size) size {
+	if s.max < 0 || t.max < 0 {
+		return size{s.min + t.min, -1}
+	}
+	return size{s.min + t.min, s.max + t.max}
+}
+
+func (s size) or(t size) size {
+	if s.max < 0 || t.max < 0 {
+		return size{min(s.min, t.min), -1}
+	}
+	return size{min(s.min, t.min), max(s.max, t.max)}
+}
+
+// runeSize returns the sizes of runes between two. A byte that is not UTF-8 is
+// read as U+FFFD.
+func runeSize(lo, hi rune) size {
+	s := size{utf8.RuneLen(lo), utf8.RuneLen(hi)}
+	if lo <= utf8.RuneError && utf8.RuneError <= hi || s.min < 0 {
+		s.min = 1
+	}
+	if s.max < 0 {
+		s.max = utf8.UTFMax
+	}
+	return s
+}

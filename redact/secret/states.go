@@ -1,0 +1,280 @@
+package secret
+
+import (
+	"encoding/binary"
+	"regexp/syntax"
+	"slices"
+)
+
+// A row is a state of an automaton.
+type row uint16
+
+const (
+	unknown row = iota // not made yet
+	dead               // there can be no match any more
+	begun              // nothing has begun, in the middle of a text
+)
+
+// maxRows bounds the states that are kept.
+const maxRows = 512
+
+// states are those of an automaton that scans have met. They are of one scan at
+// a time.
+type states struct {
+	*automaton
+	next  []row // of a row and a class
+	ends  []ending
+	rows  map[string]row
+	at    [][]uint32 // the instructions that a row waits at, ascending
+	marks []uint32   // of an instruction: the turn in which it was reached
+	turn  uint32
+	list  []uint32
+	stack []uint32
+}
+
+// An ending says whether a match ends in a state.
+type ending uint8
+
+const (
+	endsHere ending = 1 << iota
+	endsText        // if the text does
+)
+
+func newStates(a *automaton) *states {
+	a.once.Do(a.compile)
+	s := &states{automaton: a, marks: make([]uint32, len(a.prog.Inst))}
+	s.reset()
+	return s
+}
+
+// reset forgets all states but those that are always there.
+func (s *states) reset() {
+	s.next, s.ends, s.at, s.rows = s.next[:0], s.ends[:0], s.at[:0], map[string]row{}
+	s.push(nil) // unknown
+	s.clear()
+	s.enter() // dead
+	s.clear()
+	s.reach(s.prog.Start, 0)
+	slices.Sort(s.list)
+	s.push(slices.Clone(s.list)) // begun, which a state with the same instructions is not when something has begun
+}
+
+// initial is the state before a text is read, of which at bytes are before.
+func (s *states) initial(at int) row {
+	if at > 0 {
+		return begun
+	}
+	s.clear()
+	s.reach(s.prog.Start, syntax.EmptyBeginText)
+	return s.enter()
+}
+
+func (s *states) clear() {
+	s.turn++
+	s.list = s.list[:0]
+}
+
+// reach notes the instructions that are reached from one without a byte.
+func (s *states) reach(pc int, holds syntax.EmptyOp) {
+	s.stack = append(s.stack[:0], uint32(pc))
+	for len(s.stack) > 0 {
+		pc := s.stack[len(s.stack)-1]
+		s.stack = s.stack[:len(s.stack)-1]
+		if s.marks[pc] == s.turn {
+			continue
+		}
+
+		s.marks[pc] = s.turn
+		switch in := &s.prog.Inst[pc]; in.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			s.stack = append(s.stack, in.Arg, in.Out)
+		case syntax.InstCapture, syntax.InstNop:
+			s.stack = append(s.stack, in.Out)
+		case syntax.InstEmptyWidth:
+			// Only the ends of the text are known; what else is asserted is taken to be so.
+			switch need := syntax.EmptyOp(in.Arg) &^ holds; {
+			case need&syntax.EmptyBeginText != 0:
+			case need&syntax.EmptyEndText != 0:
+				s.list = append(s.list, pc)
+			default:
+				s.stack = append(s.stack, in.Out)
+			}
+		case syntax.InstFail:
+		default:
+			s.list = append(s.list, pc)
+		}
+	}
+}
+
+// enter returns the row of the instructions that were reached.
+func (s *states) enter() row {
+	slices.Sort(s.list)
+	key := make([]byte, 0, 256)
+	for _, pc := range s.list {
+		key = binary.LittleEndian.AppendUint32(key, pc)
+	}
+	if r, ok := s.rows[string(key)]; ok {
+		return r
+	}
+	r := s.push(slices.Clone(s.list))
+	s.rows[string(key)] = r
+	return r
+}
+
+func (s *states) push(list []uint32) row {
+	var e ending
+	s.clear()
+	for _, pc := range list {
+		switch in := &s.prog.Inst[pc]; in.Op {
+		case syntax.InstMatch:
+			e |= endsHere | endsText
+		case syntax.InstEmptyWidth:
+			s.reach(int(in.Out), syntax.EmptyEndText)
+		}
+	}
+
+	// What the end of the text leads to is on the list now.
+	if slices.ContainsFunc(s.list, func(pc uint32) bool { return s.prog.Inst[pc].Op == syntax.InstMatch }) {
+		e |= endsText
+	}
+	s.at, s.ends = append(s.at, list), append(s.ends, e)
+	s.next = append(s.next, make([]row, len(s.letters))...)
+	return row(len(s.at) - 1)
+}
+
+// step makes the row that follows one. It reports false when there were too
+// many: all are forgotten.
+func (s *states) step(r row, class uint8) (row, bool) {
+	if len(s.at) >= maxRows {
+		s.reset()
+		return dead, false
+	}
+
+	// What consumed the first byte of a letter consumes the rest of it, too.
+	c := s.letters[class]
+	from := s.at[r]
+	s.clear()
+	for _, pc := range from {
+		in := &s.prog.Inst[pc]
+		if !consumes(in) {
+			continue
+		}
+		if c == trail && s.marks[pc] != s.turn { // of the letter that was consumed
+			s.marks[pc] = s.turn
+			s.list = append(s.list, pc)
+		}
+		if takes(in, c) {
+			s.reach(int(in.Out), 0)
+		}
+	}
+
+	// A match may begin at any byte when the automaton is loose; with nothing left of earlier
+	// ones, that is begun again.
+	to := row(begun)
+	if !s.loose || len(s.list) > 0 {
+		if s.loose {
+			s.reach(s.prog.Start, 0)
+		}
+		to = s.enter()
+	}
+	s.next[int(r)*len(s.letters)+int(class)] = to
+	return to, true
+}
+
+// A stretch is what an automaton says of a text.
+type stretch struct {
+	found bool // there may be a match
+	from  int  // where it begins at the earliest
+	to    int  // where it ends at the latest; -1: that is not known
+	read  int  // up to here the text was read
+}
+
+// letterEnd returns where a letter ends that has no more than one byte before a
+// place: what matches it has the rest of it, too.
+func letterEnd(text []byte, at int) int {
+	for at < len(text) && text[at] >= trail && text[at] < lead {
+		at++
+	}
+	return at
+}
+
+// ahead reads what follows a place, where a pattern has to go on, up to a limit.
+func (s *states) ahead(text []byte, at, limit int) (found stretch) {
+	r := row(begun)
+	found.from = at
+	for {
+		if s.ends[r]&endsHere != 0 {
+			found.found = true
+		}
+		if at == len(text) {
+			found.found = found.found || s.ends[r]&endsText != 0
+			break
+		}
+		if r == dead {
+			break
+		}
+
+		// Not decided within the limit: there may be a match, whose end is not known.
+		if at >= limit {
+			found.found, found.to, found.read = true, -1, at
+			return found
+		}
+
+		next := s.next[int(r)*len(s.letters)+int(s.class[text[at]])]
+		if next == unknown {
+			var ok bool
+			if next, ok = s.step(r, s.class[text[at]]); !ok {
+				return stretch{found: true, from: found.from, to: -1, read: at}
+			}
+		}
+		r = next
+		at++
+	}
+
+	found.to, found.read = letterEnd(text, at), at
+	return found
+}
+
+// search reads a part of a text, from at to before end: up to where the first
+// match ends that there may be, and on to where all have ended that began before.
+// None is wanted that begins at last or after it.
+func (s *states) search(text []byte, at, last, end int) (found stretch) {
+	r := s.initial(at)
+	found.from = at
+	stop := end
+	for ; ; at++ {
+		if !found.found {
+			if r == begun {
+				found.from = at
+			}
+			if s.ends[r]&endsHere != 0 || at == end && s.ends[r]&endsText != 0 {
+				found.found, stop = true, min(end, at+maxAhead)
+			}
+		}
+
+		// The part ends; or nothing is under way, and one was found or none is wanted from here;
+		// or it has gone on for long enough after one.
+		if at == end || r == begun && (found.found || at >= last) || found.found && at == stop {
+			break
+		}
+		next := s.next[int(r)*len(s.letters)+int(s.class[text[at]])]
+		if next == unknown {
+			var ok bool
+			if next, ok = s.step(r, s.class[text[at]]); !ok {
+				return stretch{found: true, from: found.from, to: end, read: end}
+			}
+		}
+		r = next
+	}
+
+	// What is under way at the stop may end as late as the part does.
+	found.to, found.read = letterEnd(text[:end], at), at
+	if r != begun {
+		found.to, found.read = end, end
+	}
+
+	return found
+}
+
+// maxAhead is how far a search goes on after the end of a match.
+const maxAhead = 512

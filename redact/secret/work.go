@@ -1,0 +1,295 @@
+package secret
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// A work is one scan.
+type work struct {
+	s        *Scanner
+	text     []byte
+	progress []progress // of each detector
+	states   []*states  // of each automaton
+	begun    []int      // detectors with progress
+	finds    []Span
+	kept     [2][]Span
+	settled  map[[2]int]int // of secrets that are found, the first detector
+}
+
+// A progress says how far a detector is with a text.
+type progress struct {
+	begun    bool
+	search   bool // the whole text is to be searched
+	sweep    bool // too much was read twice: search regions instead of matching at places
+	open     bool // a region from from to to is to be searched
+	from, to int
+	end      int // of the last match
+	spent    int // bytes read by matching at places
+	walked   int // bytes read after anchors
+	beyond   int // up to here something went on that was no match
+}
+
+// statesOf returns the states of an automaton.
+func (w *work) statesOf(a *automaton) *states {
+	s := w.states[a.id-1]
+	if s == nil {
+		s = newStates(a)
+		w.states[a.id-1] = s
+	}
+	return s
+}
+
+func (w *work) of(detector int) *progress {
+	p := &w.progress[detector]
+	if !p.begun {
+		p.begun = true
+		w.begun = append(w.begun, detector)
+	}
+	return p
+}
+
+// see follows up a keyword or an anchor.
+func (w *work) see(m meaning, start, end int) {
+	d, p := &w.s.detectors[m.detector], w.of(m.detector)
+	if m.anchor < 0 {
+		p.search = true
+		return
+	}
+
+	// What has to follow is looked for first, which costs least.
+	a := &d.anchors[m.anchor]
+	if a.next != nil && !a.next.behind(w.text, end) {
+		return
+	}
+
+	// Nothing is to be found before the end of the last match, nor in a region that is open to
+	// the end of the text.
+	begin := start - d.before
+	if d.begins != nil && begin < p.end || p.open && p.to == len(w.text) {
+		return
+	}
+
+	// The rest of the pattern is followed from here, unless that has cost too much already.
+	limit := -1
+	if !p.sweep {
+		there := w.statesOf(a.tail).ahead(w.text, end, len(w.text))
+		p.walked += there.read - end
+		if !there.found {
+			p.beyond = max(p.beyond, there.to)
+			p.sweep = p.walked > 4*len(w.text)+1<<14
+			return
+		}
+		limit = there.to
+		p.spent += max(0, limit-begin)
+		p.sweep = limit < 0 || p.walked > 4*len(w.text)+1<<14 || p.spent > len(w.text)+1<<14
+		if d.begins != nil && !p.sweep {
+			if w.try(m.detector, p, begin, limit) {
+				return
+			}
+			p.sweep = true
+		}
+	}
+
+	// Regions that touch are searched as one.
+	from := align(w.text, max(begin, p.end))
+	if !p.open || from >= p.to {
+		w.sweep(m.detector, p)
+		p.open, p.from, p.to = true, max(from, p.end), end
+	}
+	if limit < 0 {
+		limit = a.right.from(w.text, end, p.to)
+	}
+	p.to = max(p.to, limit)
+}
+
+// try matches at one place. It reports false for what ends after limit, where
+// the text was cut off.
+func (w *work) try(detector int, p *progress, begin, limit int) bool {
+	d := &w.s.detectors[detector]
+	part := w.text[:min(limit+utf8.UTFMax, len(w.text))] // \b and $ see one rune more
+	var at []int
+	base := begin
+
+	// \b and ^ see one rune before the match, too.
+	switch {
+	case !d.back:
+		at = d.begins.get().FindSubmatchIndex(part[begin:])
+	case begin == 0:
+		if at = d.whole.get().FindSubmatchIndex(part); at != nil && at[0] > 0 {
+			return true
+		}
+	default:
+		_, n := utf8.DecodeLastRune(part[:begin])
+		base -= n
+		if at = d.begins.get().FindSubmatchIndex(part[base:]); at != nil {
+			at[0] += n
+		}
+	}
+
+	switch {
+	case at == nil:
+	case base+at[1] > limit:
+		return false
+	default:
+		p.end = base + at[1]
+		w.take(detector, at, base)
+	}
+
+	return true
+}
+
+// sweep searches the region that is open.
+func (w *work) sweep(detector int, p *progress) {
+	if !p.open {
+		return
+	}
+	p.open = false
+	d := &w.s.detectors[detector]
+	end := min(max(p.to, p.beyond)+utf8.UTFMax, len(w.text)) // \b and $ see one rune more
+	automaton := w.statesOf(d.match)
+
+	for from := p.from; from < p.to; {
+		there := automaton.search(w.text, from, p.to, end)
+		p.walked += there.read - from
+		if !there.found {
+			return
+		}
+
+		// The pattern is asked about that stretch alone.
+		from = max(from, align(w.text, there.from))
+		part := w.text[:min(there.to+utf8.UTFMax, end)]
+		re, base := d.within, from
+		switch {
+		case from == 0:
+			re = d.whole
+		case d.back:
+			_, n := utf8.DecodeLastRune(part[:from])
+			base -= n
+		}
+
+		at := re.get().FindSubmatchIndex(part[base:])
+		if at == nil || base+at[1] > there.to {
+			if from = there.read; align(w.text, from) < from {
+				from = letterEnd(w.text, from)
+			}
+			continue
+		}
+		if base+at[1] > p.to {
+			return
+		}
+
+		// The rune before was only looked at, and is not in the match.
+		if base < from {
+			_, n := utf8.DecodeRune(part[base+at[0]:])
+			at[0] += n
+		}
+
+		p.end = base + at[1]
+		from = p.end
+		w.take(detector, at, base)
+	}
+}
+
+// take keeps a match unless it is not a secret. Its places count from base.
+func (w *work) take(detector int, at []int, base int) {
+	d := &w.s.detectors[detector]
+	start, end := submatch(at, d.group)
+	if start >= end {
+		return
+	}
+
+	start, end = start+base, end+base
+	if by, ok := w.settled[[2]int{start, end}]; ok && by < detector {
+		return // it would change nothing
+	}
+
+	// Entropy costs less than the patterns of allowances.
+	secret := w.text[start:end]
+	if d.entropy > 0 && entropy(secret) < d.entropy {
+		return
+	}
+
+	for i := range d.allow {
+		if d.allow[i].meets(w.text, secret, base+at[0], base+at[1]) {
+			return
+		}
+	}
+
+	w.finds = append(w.finds, Span{start, end, detector})
+	if d.group != 0 {
+		w.settle(start, end, detector)
+	}
+}
+
+// settle notes a secret that no other find can drop.
+func (w *work) settle(start, end, detector int) {
+	if w.settled == nil {
+		w.settled = map[[2]int]int{}
+	}
+	if by, ok := w.settled[[2]int{start, end}]; !ok || detector < by {
+		w.settled[[2]int{start, end}] = detector
+	}
+}
+
+// finish searches what is still open, and settles which find is which secret.
+func (w *work) finish(found []Span) []Span {
+	slices.Sort(w.begun) // what an earlier detector has found, a later one need not
+	for _, i := range w.begun {
+		p := &w.progress[i]
+		if w.sweep(i, p); p.search {
+			for _, at := range w.s.detectors[i].whole.get().FindAllSubmatchIndex(w.text, -1) {
+				w.take(i, at, 0)
+			}
+		}
+		*p = progress{}
+	}
+
+	// By detector and then by place: earlier detectors come first, and merge wants order.
+	slices.SortFunc(w.finds, func(a, b Span) int {
+		if a.Detector != b.Detector {
+			return a.Detector - b.Detector
+		}
+		return a.Start - b.Start
+	})
+
+	// The finds of one detector at a time; the two lists take turns.
+	kept, next := w.kept[0][:0], w.kept[1][:0]
+	for rest := w.finds; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Detector == rest[0].Detector {
+			n++
+		}
+		next = merge(next[:0], kept, rest[:n], w.s.detectors[rest[0].Detector].group != 0)
+		kept, next, rest = next, kept, rest[n:]
+	}
+
+	// The memory is kept for the next text.
+	found = append(found, kept...)
+	clear(w.settled)
+	w.kept, w.begun, w.finds = [2][]Span{kept, next}, w.begun[:0], w.finds[:0]
+	return found
+}
+
+// submatch returns the place of a submatch, which is empty when it took no part.
+func submatch(at []int, group int) (start, end int) {
+	if group >= 0 {
+		return at[2*group], at[2*group+1]
+	}
+	for i := 2; i < len(at); i += 2 {
+		if at[i] < at[i+1] {
+			return at[i], at[i+1]
+		}
+	}
+	return at[0], at[1]
+}
+
+// align returns the beginning of the rune that a place is in.
+func align(text []byte, at int) int {
+	for back := 1; back < utf8.UTFMax && back <= at; back++ {
+		if _, n := utf8.DecodeRune(text[at-back:]); n > back {
+			return at - back
+		}
+	}
+	return at
+}
