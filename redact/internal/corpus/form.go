@@ -36,7 +36,7 @@ func random(r *rand.Rand, text string) string {
 	alphabets := map[byte]string{'h': "0123456789abcdef", 'd': digits, 'l': lower + digits, 'u': strings.ToUpper(lower) + digits, 'a': lower + strings.ToUpper(lower) + digits}
 	alphabets['w'], alphabets['b'] = alphabets['a']+"_-", alphabets['a']+"+/"
 
-	return regexp.MustCompile(`\{[a-z][0-9]+\}`).ReplaceAllStringFunc(text, func(m string) string {
+	return regexp.MustCompile(`\{[abdhluw][0-9]+\}`).ReplaceAllStringFunc(text, func(m string) string {
 		n, _ := strconv.Atoi(m[2 : len(m)-1])
 		letters := alphabets[m[1]]
 		var b strings.Builder
