@@ -2,12 +2,12 @@ package receipt
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle"
-	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
 // checkBatch weighs the proofs and the batches of the evidence. Both must hold.
@@ -134,11 +134,13 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	return v.proofFault(leaf)
 }
 
+var errUnreadable = errors.New("receipt: the proof leads to no checkpoint that can be read")
+
 // leadsTo checks the path from a leaf to the root of the checkpoint.
 func (p *proof) leadsTo(leaf merkle.Hash) error {
 	c := p.checkpoint
 	if !c.readable {
-		return tlog.ErrProof
+		return errUnreadable
 	}
 	if p.whole {
 		return nil

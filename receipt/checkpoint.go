@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/receiptkit/receiptkit/merkle"
@@ -118,7 +117,7 @@ func (k *noteKeys) open(note []byte) *checkpoint {
 	// makes the whole note false.
 	signed, err := tlog.OpenSigned(note, k.logs, k.witnesses)
 	if err != nil {
-		c := &checkpoint{fault: strings.TrimPrefix(err.Error(), "merkle: ")}
+		c := &checkpoint{fault: noteFault(err)}
 		var falsified *tlog.SignatureError
 		if errors.As(err, &falsified) {
 			c.claims, c.readable = falsified.Checkpoint, true
@@ -136,6 +135,21 @@ func (k *noteKeys) open(note []byte) *checkpoint {
 		k.weigh(c, k.byWitness[s.Witness], s.At)
 	}
 	return c
+}
+
+// noteFault says what is false or malformed in a checkpoint.
+func noteFault(err error) string {
+	var falsified *tlog.SignatureError
+	var malformed *tlog.CheckpointError
+	switch {
+	case errors.As(err, &falsified):
+		return fmt.Sprintf("checkpoint: the signature of %q (key id %08x) is false", falsified.Name, falsified.KeyHash)
+	case errors.As(err, &malformed) && malformed.Line > 0:
+		return fmt.Sprintf("checkpoint, line %d: %s", malformed.Line, malformed.Detail)
+	case errors.As(err, &malformed):
+		return "checkpoint: " + malformed.Detail
+	}
+	return err.Error()
 }
 
 // weigh counts a cosignature, or says why it does not count. A witness whose key

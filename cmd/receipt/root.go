@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
@@ -83,8 +87,15 @@ asked, 3 when evidence is missing.`,
 
 // flagError is the text of a flag error without the words of strconv.
 func flagError(err error) string {
-	text, _, _ := strings.Cut(err.Error(), ": strconv.")
-	return cli.EscapeLine(text)
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) && errors.As(err, new(*strconv.NumError)) {
+		name := "--" + invalid.GetFlag().Name
+		if short := invalid.GetFlag().Shorthand; short != "" {
+			name = "-" + short + ", " + name
+		}
+		return cli.EscapeLine(fmt.Sprintf("invalid argument %q for %q flag", invalid.GetValue(), name))
+	}
+	return cli.EscapeLine(err.Error())
 }
 
 // newHelp is cobra's help, but a verb that is unknown is an error.

@@ -26,13 +26,16 @@ type Checkpoint struct {
 	Extensions []string
 }
 
-// A CheckpointError says which line of a checkpoint is malformed.
+// A CheckpointError says what is malformed in a checkpoint or its note.
 type CheckpointError struct {
-	Line   int // from 1
+	Line   int // from 1; 0: the note as a whole, or its signatures
 	Detail string
 }
 
 func (e *CheckpointError) Error() string {
+	if e.Line == 0 {
+		return "merkle: checkpoint: " + e.Detail
+	}
 	return fmt.Sprintf("merkle: checkpoint, line %d: %s", e.Line, e.Detail)
 }
 

@@ -253,7 +253,7 @@ func TestProofFile(t *testing.T) {
 		"bad extra":     strings.Replace(good, "index", "extra !\nindex", 1),
 		"many hashes":   strings.Replace(good, hashes[0].String()+"\n", strings.Repeat(hashes[0].String()+"\n", 70), 1),
 	} {
-		if p, err := tlog.ParseProof([]byte(bad)); !errors.Is(err, tlog.ErrProof) || p != nil {
+		if p, err := tlog.ParseProof([]byte(bad)); !errors.As(err, new(*tlog.ProofError)) || p != nil {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}

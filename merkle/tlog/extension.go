@@ -1,11 +1,11 @@
 package tlog
 
 import (
-	"errors"
 	"fmt"
-	"github.com/receiptkit/receiptkit/merkle"
 	"strconv"
 	"strings"
+
+	"github.com/receiptkit/receiptkit/merkle"
 )
 
 // An Extension is the proof that one tree extends another, as a file:
@@ -25,9 +25,6 @@ type Extension struct {
 }
 
 const extensionHeader = "receiptkit/consistency-proof@v1"
-
-// ErrExtension says that a text is not a proof of consistency.
-var ErrExtension = errors.New("merkle: malformed consistency proof")
 
 // ProveExtension returns the proof that the tree over leaf hashes extends the
 // tree over the first size of them. The error is [merkle.ErrSizes].
@@ -55,10 +52,10 @@ func (x *Extension) Format() []byte {
 }
 
 // ParseExtension reads what Format writes, and nothing else. The proof is not
-// checked. Errors wrap [ErrExtension].
+// checked. The error is a *[ProofError].
 func ParseExtension(text []byte) (*Extension, error) {
 	malformed := func(line int, what string) (*Extension, error) {
-		return nil, fmt.Errorf("%w, line %d: expected %s", ErrExtension, line, what)
+		return nil, &ProofError{"consistency proof", line, "expected " + what}
 	}
 
 	body, ended := strings.CutSuffix(string(text), "\n")

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"github.com/receiptkit/receiptkit/merkle"
 	"strings"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/merkle"
 )
 
 func numberedLeaves(n int) []merkle.Hash {
@@ -92,7 +93,7 @@ func TestParseExtensionRefuses(t *testing.T) {
 		head + strings.Repeat(h+"\n", 66): "line 69",
 	} {
 		x, err := ParseExtension([]byte(text))
-		if x != nil || !errors.Is(err, ErrExtension) || !strings.Contains(err.Error(), want+":") {
+		if x != nil || !errors.As(err, new(*ProofError)) || !strings.Contains(err.Error(), want+":") {
 			t.Errorf("%.80q: %v, expected %s", text, err, want)
 		}
 	}

@@ -18,6 +18,14 @@ type Log struct {
 	key    ed25519.PublicKey
 }
 
+// A NameError says that no note key can have a name: it is empty, or has a space or a
+// plus (C2SP signed-note).
+type NameError struct{ Name string }
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("merkle: the name %.80q of a note key is empty, or has a space or a plus", e.Name)
+}
+
 // NewLog returns a Log by its origin, which is the name of its key too, and its
 // 32-byte public key.
 func NewLog(origin string, key ed25519.PublicKey) (*Log, error) {
@@ -44,7 +52,7 @@ func (l *Log) Verify(msg, sig []byte) bool { return ed25519.Verify(l.key, msg, s
 // SHA-256(name ‖ LF ‖ type ‖ public key).
 func keyHash(name string, kind byte, key ed25519.PublicKey) (uint32, error) {
 	if !validName(name) {
-		return 0, fmt.Errorf("merkle: the name %.80q of a note key is empty, or has a space or a plus", name)
+		return 0, &NameError{name}
 	}
 	if len(key) != ed25519.PublicKeySize {
 		return 0, fmt.Errorf("merkle: a public key of %d bytes, expected %d", len(key), ed25519.PublicKeySize)

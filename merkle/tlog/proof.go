@@ -2,11 +2,11 @@ package tlog
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"github.com/receiptkit/receiptkit/merkle"
 	"strconv"
 	"strings"
+
+	"github.com/receiptkit/receiptkit/merkle"
 )
 
 // A Proof is a C2SP tlog-proof file: an inclusion proof and the checkpoint that
@@ -27,8 +27,16 @@ type Proof struct {
 
 const proofHeader = "c2sp.org/tlog-proof@v1"
 
-// ErrProof says that a text is not a tlog-proof.
-var ErrProof = errors.New("merkle: malformed tlog-proof")
+// A ProofError says which line of a file with a proof is malformed.
+type ProofError struct {
+	Format string // "tlog-proof" or "consistency proof"
+	Line   int    // from 1
+	Detail string
+}
+
+func (e *ProofError) Error() string {
+	return fmt.Sprintf("merkle: malformed %s, line %d: %s", e.Format, e.Line, e.Detail)
+}
 
 // Format returns the file. ParseProof reads it back.
 func (p *Proof) Format() []byte {
@@ -43,11 +51,11 @@ func (p *Proof) Format() []byte {
 	return append(append(b, '\n'), p.Checkpoint...)
 }
 
-// ParseProof reads a tlog-proof file. The checkpoint is not opened. Errors wrap
-// [ErrProof].
+// ParseProof reads a tlog-proof file. The checkpoint is not opened. The error is a
+// *[ProofError].
 func ParseProof(text []byte) (*Proof, error) {
 	malformed := func(line int, what string) (*Proof, error) {
-		return nil, fmt.Errorf("%w, line %d: expected %s", ErrProof, line, what)
+		return nil, &ProofError{"tlog-proof", line, "expected " + what}
 	}
 
 	// C2SP tlog-proof: the first empty line ends the proof, a checkpoint follows.

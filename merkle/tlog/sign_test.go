@@ -4,9 +4,10 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
-	"github.com/receiptkit/receiptkit/merkle"
 	"strings"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/merkle"
 )
 
 func testSigner(t *testing.T, origin string) *LogSigner {

@@ -32,8 +32,8 @@ type Cosignature struct {
 // OpenSigned opens a signed checkpoint that any of several logs may have signed.
 // It checks every line of every key that is given: a false one is a
 // *[SignatureError], whatever the others are. Lines of other keys are only
-// listed. The text must be a checkpoint (*[CheckpointError]) and each signature
-// must be spelled in the one strict base64.
+// listed. The text must be a checkpoint and each signature must be spelled in the
+// one strict base64 (*[CheckpointError]).
 func OpenSigned(msg []byte, logs []*Log, witnesses []*Witness) (*Signed, error) {
 	n, err := readNote(msg)
 	if err != nil {
@@ -61,7 +61,7 @@ func readNote(msg []byte) (*note.Note, error) {
 	_, err := note.Open(msg, note.VerifierList())
 	var unverified *note.UnverifiedNoteError
 	if !errors.As(err, &unverified) {
-		return nil, fmt.Errorf("merkle: checkpoint: %w: %s", err, noteFault(msg))
+		return nil, &CheckpointError{Detail: fmt.Sprintf("%v: %s", err, noteFault(msg))}
 	}
 	return unverified.Note, nil
 }
@@ -87,7 +87,7 @@ func noteFault(msg []byte) string {
 func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []*Witness) error {
 	payload, ok := strictBase64(line.Base64)
 	if !ok {
-		return fmt.Errorf("merkle: checkpoint: the signature of %.80q is not strict base64", line.Name)
+		return &CheckpointError{Detail: fmt.Sprintf("the signature of %.80q is not strict base64", line.Name)}
 	}
 
 	// C2SP tlog-checkpoint: a log signs under its origin. Other logs may sign the text too.

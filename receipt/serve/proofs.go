@@ -1,9 +1,7 @@
 package serve
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle"
@@ -28,16 +26,16 @@ type Proofs struct {
 
 // NewProofs returns Proofs for a signed checkpoint over the first documents of
 // files, in their order and copies included, as receipt batch checkpoint signs it.
-// Its signatures are not checked. The error says that the note is not a checkpoint, or
-// why it is not over these files.
+// Its signatures are not checked. The error, a *[RefusedError], says that the note is
+// not a checkpoint, or why it is not over these files.
 func NewProofs(files *Files, note []byte) (*Proofs, error) {
 	// Without keys: which log to trust is for the client to decide.
 	claims, err := tlog.OpenSigned(note, nil, nil)
 	if err != nil {
-		return nil, fmt.Errorf("serve: %s: %s", receipt.CodeCheckpointInvalid, strings.TrimPrefix(err.Error(), "merkle: "))
+		return nil, &RefusedError{Code: receipt.CodeCheckpointInvalid, Detail: err.Error(), Err: err}
 	}
 	if n := len(files.entries); claims.Size > uint64(n) {
-		return nil, fmt.Errorf("serve: %s: the checkpoint is over %d receipts, the files have %d", receipt.CodeTruncated, claims.Size, n)
+		return nil, refuse(receipt.CodeTruncated, "the checkpoint is over %d receipts, the files have %d", claims.Size, n)
 	}
 
 	leaves, err := files.leaves(int(claims.Size))
@@ -48,8 +46,8 @@ func NewProofs(files *Files, note []byte) (*Proofs, error) {
 	// The root is computed anew: a proof has to lead to what the log signed.
 	p := &Proofs{files: files, streams: files.streamsOf(len(leaves)), note: slices.Clone(note), tree: newTree(leaves)}
 	if root := p.tree.root(0, len(leaves)); root != claims.Root {
-		return nil, fmt.Errorf("serve: %s: the root over the first %d receipts of the files is %v, the checkpoint states %v; "+
-			"serve the receipts that it is over, in their order", receipt.CodeMerkleRootMismatch, claims.Size, root, claims.Root)
+		return nil, refuse(receipt.CodeMerkleRootMismatch, "the root over the first %d receipts of the files is %v, the checkpoint states %v; "+
+			"serve the receipts that it is over, in their order", claims.Size, root, claims.Root)
 	}
 
 	return p, nil
@@ -62,7 +60,7 @@ func (f *Files) leaves(n int) ([]merkle.Hash, error) {
 	for i := range leaves {
 		e := &f.entries[i]
 		if !e.intact {
-			return nil, fmt.Errorf("serve: %s: %q does not fit the hash that it states, so that no checkpoint can be over it", receipt.CodeHashMismatch, f.address(e))
+			return nil, refuse(receipt.CodeHashMismatch, "%q does not fit the hash that it states, so that no checkpoint can be over it", f.address(e))
 		}
 		leaves[i] = receipt.CheckpointLeaf(e.hash)
 	}

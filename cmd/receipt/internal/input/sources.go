@@ -3,7 +3,6 @@ package input
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -25,7 +24,8 @@ type Selection struct {
 
 // A Missing is a path that leads to no input.
 type Missing struct {
-	path string
+	path  string
+	cause error // without the path
 	error
 }
 
@@ -33,7 +33,17 @@ func (m Missing) Unwrap() error { return m.error }
 
 // Notice is the error without the path, for those who print that themselves.
 func (m Missing) Notice() stream.Notice {
-	return stream.Notice{Source: m.path, Detail: strings.TrimPrefix(m.Error(), fmt.Sprintf("%q: ", m.path))}
+	return stream.Notice{Source: m.path, Detail: m.cause.Error()}
+}
+
+// unread adds a path that cannot be read.
+func (s *Selection) unread(path string, err error) {
+	s.Missing = append(s.Missing, Missing{path, cli.Reason(err), ReadError(path, err)})
+}
+
+// without adds a path that can be read and has no input.
+func (s *Selection) without(path string, err error) {
+	s.Missing = append(s.Missing, Missing{path, err, err})
 }
 
 // extensions are what a folder's inputs are called, before .gz or .zst.
@@ -51,56 +61,51 @@ func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, er
 			s.Sources = append(s.Sources, stream.Source{Name: "stdin", Kind: kind, Open: e.Stdin})
 			continue
 		}
-		if err := s.add(path, kind); err != nil {
-			s.Missing = append(s.Missing, Missing{path, err})
-		}
+		s.add(path, kind)
 	}
 
 	return s, nil
 }
 
-func (s *Selection) add(path string, kind stream.Kind) error {
+func (s *Selection) add(path string, kind stream.Kind) {
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?[") {
-		return s.addPattern(path, kind)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):
+		s.addPattern(path, kind)
+	case err != nil:
+		s.unread(path, err)
+	case info.IsDir():
+		s.addFolder(path, kind)
+	default:
+		s.Sources = append(s.Sources, fileSource(path, kind, false))
 	}
-	if err != nil {
-		return ReadError(path, err)
-	}
-	if info.IsDir() {
-		return s.addFolder(path, kind)
-	}
-	s.Sources = append(s.Sources, fileSource(path, kind, false))
-	return nil
 }
 
-func (s *Selection) addPattern(pattern string, kind stream.Kind) error {
+func (s *Selection) addPattern(pattern string, kind stream.Kind) {
 	matches, err := filepath.Glob(pattern)
-	if err != nil {
-		return cli.Usage("", "%q: %w", pattern, err)
+	switch {
+	case err != nil:
+		s.unread(pattern, err)
+	case len(matches) == 0:
+		s.without(pattern, cli.Usage("check the path", "no file matches %q", pattern))
 	}
-	if len(matches) == 0 {
-		return cli.Usage("check the path", "no file matches %q", pattern)
-	}
+
 	slices.Sort(matches)
 	for _, path := range matches {
-		if err := s.add(path, kind); err != nil {
-			s.Missing = append(s.Missing, Missing{path, err})
-		}
+		s.add(path, kind)
 	}
-	return nil
 }
 
 // addFolder walks a folder in lexical order. Symbolic links in it are not
 // followed: they could lead anywhere, or in a circle.
-func (s *Selection) addFolder(root string, kind stream.Kind) error {
+func (s *Selection) addFolder(root string, kind stream.Kind) {
 	before := len(s.Sources)
 	failed := len(s.Missing)
-	err := filepath.WalkDir(WithSlash(root), func(path string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(WithSlash(root), func(path string, d fs.DirEntry, err error) error {
 		path = filepath.Clean(path)
 		switch {
 		case err != nil:
-			s.Missing = append(s.Missing, Missing{path, ReadError(path, err)})
+			s.unread(path, err)
 		case d.IsDir():
 		case !d.Type().IsRegular():
 			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: irregular(d.Type())})
@@ -113,10 +118,9 @@ func (s *Selection) addFolder(root string, kind stream.Kind) error {
 	})
 
 	// A folder without any receipt is a mistake, unless something in it was told already.
-	if err == nil && len(s.Sources) == before && len(s.Missing) == failed {
-		err = cli.Usage("receipts in folders are files *.json, *.jsonl, *.ndjson, *.cbor or *.cborseq, also with .gz or .zst behind", "the folder %q holds no receipt", root)
+	if len(s.Sources) == before && len(s.Missing) == failed {
+		s.without(root, cli.Usage("receipts in folders are files *.json, *.jsonl, *.ndjson, *.cbor or *.cborseq, also with .gz or .zst behind", "the folder %q holds no receipt", root))
 	}
-	return err
 }
 
 // irregular says what a directory entry is that is neither file nor folder.

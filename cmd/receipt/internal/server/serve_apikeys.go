@@ -30,7 +30,7 @@ func (f *apiKeyFile) load() error {
 	}
 	list, err := serve.ParseAPIKeys(data)
 	if err != nil {
-		return cli.Usage("receipt serve --new-api-key NAME --api-keys FILE adds a key to such a file", "%q: %s", f.path, withoutPackage(err))
+		return cli.Usage("receipt serve --new-api-key NAME --api-keys FILE adds a key to such a file", "%q: %s", f.path, refusal(err))
 	}
 	f.current.Store(list)
 	return nil
@@ -54,12 +54,12 @@ func addAPIKey(e *cli.Env, o *serveOptions) error {
 
 	key, entry, err := serve.NewAPIKey(rand.Reader, o.newAPIKey, e.Now())
 	if err != nil {
-		return cli.Usage("", "%s", withoutPackage(err))
+		return cli.Usage("", "%s", refusal(err))
 	}
 
 	after, err := withAPIKey(before, entry)
 	if err != nil {
-		return cli.Usage("", "%q: %s; nothing was changed", path, withoutPackage(err))
+		return cli.Usage("", "%q: %s; nothing was changed", path, refusal(err))
 	}
 
 	target := path

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
@@ -90,14 +89,25 @@ func servedFailure(err error) error {
 	var conflict *serve.ConflictError
 	switch {
 	case errors.As(err, &conflict):
-		return cli.Usage("serve one of them, or each by a server of its own", "%s", withoutPackage(err))
+		return cli.Usage("serve one of them, or each by a server of its own", "the receipt_id %.80q is that of two different receipts, %q and %q; an id can name only one",
+			conflict.ReceiptID, conflict.First, conflict.Second)
 	case errors.Is(err, context.Canceled):
 		return cli.Usage("", "interrupted")
 	}
-	return cli.Usage("", "%s", withoutPackage(err))
+	return cli.Usage("", "%w", err)
 }
 
-func withoutPackage(err error) string { return strings.TrimPrefix(err.Error(), "serve: ") }
+// refusal is what an error of the server's says, for a message that names the file.
+func refusal(err error) string {
+	var refused *serve.RefusedError
+	switch {
+	case !errors.As(err, &refused):
+		return err.Error()
+	case refused.Code != "":
+		return fmt.Sprintf("%s: %s", refused.Code, refused.Detail)
+	}
+	return refused.Detail
+}
 
 // logSkipped names what is not served, the first of it.
 func logSkipped(log *slog.Logger, list []stream.Notice, count int) {
@@ -126,7 +136,7 @@ func (o *serveOptions) addProofs(e *cli.Env, judge *trusted, files *serve.Files,
 	// The checkpoint has to be over the receipts that are served.
 	proofs, err := serve.NewProofs(files, h.Note)
 	if err != nil {
-		return cli.Refuted("", "%q: %s", o.checkpoint, withoutPackage(err))
+		return cli.Refuted("", "%q: %s", o.checkpoint, refusal(err))
 	}
 	if len(h.Logs) == 0 {
 		log.Warn("no trusted key signed the checkpoint; receipts under it are undecided", "checkpoint", o.checkpoint)

@@ -79,7 +79,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 		d, err := input.ReadDisclosures(e, path)
 		// A rounded integer would fit the commitments of other values, too.
 		if precision := (*redact.PrecisionError)(nil); errors.As(err, &precision) {
-			f.Findings = append(f.Findings, stream.Finding{Code: receipt.CodeNumberPrecision, Source: cli.SourceName(path), Detail: strings.TrimPrefix(precision.Error(), "redact: "),
+			f.Findings = append(f.Findings, stream.Finding{Code: receipt.CodeNumberPrecision, Source: cli.SourceName(path), Detail: imprecise(precision),
 				Hint: "ask for the value as a string"})
 			continue
 		}
@@ -123,10 +123,18 @@ func (f *EvidenceFlags) name(p receipt.Piece) string {
 	return fmt.Sprintf("artifacts %q", f.artifacts)
 }
 
-// firstLines is an error without the end of a long list.
-func firstLines(err error) string {
-	lines := strings.SplitAfterN(err.Error(), "\n", 4)
-	return strings.TrimSpace(strings.Join(lines[:min(len(lines), 3)], ""))
+func imprecise(e *redact.PrecisionError) string {
+	return fmt.Sprintf("the value disclosed for %+.200q has an integer outside ±9007199254740991, which its commitment does not tell from others", e.Field)
+}
+
+// briefly is an error about a manifest without the end of a long list.
+func briefly(err error) error {
+	var invalid *batch.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	const most = 2
+	return &batch.InvalidError{Problems: invalid.Problems[:min(len(invalid.Problems), most)], Total: invalid.Total}
 }
 
 // readProof reads a proof. One that is malformed is evidence that fails, and
@@ -224,7 +232,7 @@ func ReadManifest(e *cli.Env, path string) (*batch.Manifest, error) {
 	}
 	m, err := batch.ParseManifest(data)
 	if err != nil {
-		return nil, cli.Usage("receipt batch seal writes such a file", "%q: %s", path, firstLines(err))
+		return nil, cli.Usage("receipt batch seal writes such a file", "%q: %w", path, briefly(err))
 	}
 	return m, nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
@@ -16,9 +15,35 @@ import (
 // MaxNoteBytes bounds checkpoints and proofs, as package note does.
 const MaxNoteBytes = 1_000_000
 
-// PlainMerkle is the text of an error without what the message says already.
+// PlainMerkle is what an error of checkpoints and proofs says, for a message that
+// names the file and the code already.
 func PlainMerkle(err error) string {
-	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "merkle: "), "checkpoint: ")
+	var (
+		checkpoint *tlog.CheckpointError
+		signature  *tlog.SignatureError
+		proof      *tlog.ProofError
+		name       *tlog.NameError
+		length     *merkle.LengthError
+		root       *merkle.RootError
+	)
+
+	switch {
+	case errors.As(err, &checkpoint) && checkpoint.Line > 0:
+		return fmt.Sprintf("checkpoint, line %d: %s", checkpoint.Line, checkpoint.Detail)
+	case errors.As(err, &checkpoint):
+		return checkpoint.Detail
+	case errors.As(err, &signature):
+		return fmt.Sprintf("the signature of %q (key id %08x) is false", signature.Name, signature.KeyHash)
+	case errors.As(err, &proof):
+		return fmt.Sprintf("malformed %s, line %d: %s", proof.Format, proof.Line, proof.Detail)
+	case errors.As(err, &name):
+		return fmt.Sprintf("the name %.80q of a note key is empty, or has a space or a plus", name.Name)
+	case errors.As(err, &length):
+		return fmt.Sprintf("a proof of %d hashes, expected %d", length.Found, length.Want)
+	case errors.As(err, &root):
+		return fmt.Sprintf("the proof leads to the root %v of the tree of size %d, expected %v", root.Computed, root.Size, root.Want)
+	}
+	return err.Error()
 }
 
 // ReadHead reads a checkpoint and verifies the signatures of those logs and witnesses.
