@@ -50,7 +50,7 @@ func (x *indexer) read(ctx context.Context, o FilesOptions, sources []stream.Sou
 		if err := x.enter(rep.Source); err != nil {
 			return err
 		}
-		if err := x.take(rep, run.Document()); err != nil {
+		if err := x.take(rep, run.Text()); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ func askedOf(p receipt.Policy) *Asked {
 func askedQuorum(q receipt.Quorum) AskedQuorum {
 	keys := slices.Clone(q.Keys)
 	slices.Sort(keys)
-	return AskedQuorum{q.Threshold, list(slices.Compact(keys))}
+	return AskedQuorum{q.Threshold, orEmpty(slices.Compact(keys))}
 }
 
 // differs compares two demands; what is not known differs from nothing.

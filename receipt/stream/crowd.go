@@ -131,7 +131,7 @@ func (c *crowd) selections(s *survey) []selection {
 }
 
 // roster packs the receipts again; nil when they are too many.
-func (c *crowd) roster() *roster {
+func (c *crowd) pack() *roster {
 	r := &roster{streams: c.streams, last: make([]canon.Digest, len(c.streams))}
 	for _, in := range c.sources {
 		if r.receipts += len(in.list); r.receipts > MaxRoster {

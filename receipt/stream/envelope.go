@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"errors"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -26,10 +27,22 @@ func envelopeLimits() canon.Limits { return canon.Limits{Bytes: maxDocument, Dep
 // On error, a *[canon.SyntaxError], doc is empty.
 func Receipt(doc *canon.Document, text []byte) ([]byte, error) {
 	err := doc.Parse(text, receiptLimits())
+	if err != nil && !beyondLimits(err) {
+		return text, err
+	}
+
+	// What the receipt format forbids may be around a receipt.
 	if payload := payloadIn(doc, text); payload != nil {
 		return payload, doc.Parse(payload, receiptLimits())
 	}
 	return text, err
+}
+
+// beyondLimits reports whether a text is too large or too deep for a receipt, and
+// perhaps not for an envelope.
+func beyondLimits(err error) bool {
+	var syntax *canon.SyntaxError
+	return errors.As(err, &syntax) && (syntax.Code == canon.CodeSizeLimit || syntax.Code == canon.CodeDepthLimit)
 }
 
 // payloadIn returns the text of the receipt inside an API envelope; nil when the
@@ -41,25 +54,26 @@ func payloadIn(doc *canon.Document, text []byte) []byte {
 	if beyond && doc.Parse(text, envelopeLimits()) != nil {
 		return nil
 	}
-	payload := payloadOf(doc.Root()).Raw()
+
+	// An envelope is not a receipt itself.
+	root, payload := doc.Root(), canon.Node{}
+	if !claimsReceipt(root) {
+		payload = root.Member("wire").Member("payload")
+	}
+	var inside []byte
+	if payload.Kind() == canon.KindObject {
+		inside = payload.Raw()
+	}
+
 	if beyond {
 		_ = doc.Parse(nil, canon.Limits{}) // always an error, which empties it
 	}
-	return payload
+	return inside
 }
 
-// payloadOf returns the receipt inside an API envelope, which is not a receipt itself.
-func payloadOf(root canon.Node) canon.Node {
-	payload := root.Member("wire").Member("payload")
-	if !foreign(root) || payload.Kind() != canon.KindObject {
-		return canon.Node{}
-	}
-	return payload
-}
-
-// foreign reports whether a document is an object that the verifier calls
-// not_a_receipt.
-func foreign(root canon.Node) bool {
-	return root.Kind() == canon.KindObject && !bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")) &&
-		root.Member("receipt_id").IsZero() && root.Member("chain").IsZero()
+// claimsReceipt reports whether a document has anything of a receipt, so that the
+// verifier does not call it not_a_receipt.
+func claimsReceipt(root canon.Node) bool {
+	return bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")) ||
+		!root.Member("receipt_id").IsZero() || !root.Member("chain").IsZero()
 }

@@ -88,7 +88,7 @@ func TestLimitsAreOfReceipts(t *testing.T) {
 	for text, want := range map[string]bool{wrap(deepest): true, page(wrap(deepest)): true, wrap(tooDeep): false, wrap(lossy): false, string(tooLarge): false,
 		wrap(large): true, `{"wire":{"payload":{"a":1}},"chain":{},"n":9007199254740993}`: false} {
 		var failure error
-		for _, err := range stream.Documents(t.Context(), []stream.Source{source("x", []byte(text))}, stream.Options{}) {
+		for _, err := range stream.Read(t.Context(), []stream.Source{source("x", []byte(text))}, stream.Options{}) {
 			failure = err
 		}
 		if (failure == nil) != want {

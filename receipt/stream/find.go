@@ -17,12 +17,13 @@ var ErrSeveral = errors.New("it holds several documents")
 // as reports and [receipt.Report.Address] count, or for 0 the only one. A receipt
 // inside an API envelope is returned with its envelope. Nothing is judged.
 func (s *Source) Find(index int, long bool) ([]byte, error) {
-	in, err := s.open(packing{long: long}, func(int) {})
+	in, err := s.cut(compression{long: long}, func(int) {})
 	if err != nil {
 		return nil, err
 	}
 	defer in.close()
 
+	decoder := newDecoder(archive.NewCodec())
 	var text []byte
 	for count := 0; ; count++ {
 		d, err := in.next()
@@ -39,21 +40,17 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 			return nil, ErrSeveral
 		case index != 0 && d.index != index:
 			continue
-		case d.fault != nil:
-			return nil, fmt.Errorf("%s: %s", d.fault.code, d.fault.detail)
+		}
+
+		// Nothing is judged: a text that does not parse is found, too.
+		c := decoder.decode(&d, false)
+		if c.whole == nil {
+			return nil, fmt.Errorf("%s: %s", c.fault.code, c.fault.words())
 		}
 
 		// That it is the only one is known once the next was asked for.
-		if text, err = d.json(); err != nil || index != 0 {
-			return text, err
+		if text = bytes.Clone(c.whole); index != 0 {
+			return text, nil
 		}
 	}
-}
-
-// json returns a copy of the document as JSON.
-func (d *document) json() ([]byte, error) {
-	if d.cbor {
-		return archive.NewCodec().ToJSON(d.data)
-	}
-	return bytes.Clone(d.data), nil
 }

@@ -13,7 +13,7 @@ import (
 // An item is one document on its way from the reader over a worker to whoever
 // asked, or the end of a source. Items are reused.
 type item struct {
-	document
+	piece
 	from, to int // of data in its batch
 	source   int
 

@@ -17,7 +17,7 @@ const previousPointer = "/chain/previous_receipt_hash"
 // stands, and after something unreadable one link cannot be checked.
 type order struct {
 	options *Options
-	streams map[string]*run
+	streams map[string]*strand
 	named   int // bytes of the names of streams
 	index   *index
 	damaged map[canon.Digest]int // hashes, stated and computed, of receipts that do not fit theirs
@@ -27,7 +27,7 @@ type order struct {
 }
 
 // last is what is known of the last receipt of a stream.
-type last struct {
+type judged struct {
 	hash    canon.Digest
 	verdict receipt.Verdict
 }
@@ -36,12 +36,12 @@ type last struct {
 const maxDamaged = 1 << 16
 
 // A run is one stream of an ordered input.
-type run struct {
+type strand struct {
 	number  int // of the stream, in the order of their first receipts
 	segment chain.Segment
 	line    int          // of the last receipt
 	issued  time.Time    // of the last receipt
-	last    last         // that receipt, when its content fits its hash
+	last    judged       // that receipt, when its content fits its hash
 	sound   canon.Digest // the head before receipts that do not fit their hashes
 	shaky   bool         // such receipts are the last ones
 	wanted  chain.Head
@@ -49,7 +49,7 @@ type run struct {
 }
 
 func newOrder(o *Options) *order {
-	return &order{options: o, streams: map[string]*run{}, index: newIndex(o.mostIndexed()), damaged: map[canon.Digest]int{}}
+	return &order{options: o, streams: map[string]*strand{}, index: newIndex(o.mostIndexed()), damaged: map[canon.Digest]int{}}
 }
 
 // place judges the link of an item.
@@ -90,7 +90,7 @@ func (o *order) place(it *item) error {
 	s.found = s.found || f.link.Hash == s.wanted.Hash
 	if f.holds {
 		o.index.add(it, s.number)
-		s.last = last{f.computed, it.rep.Verdict}
+		s.last = judged{f.computed, it.rep.Verdict}
 	}
 
 	return nil
@@ -105,7 +105,7 @@ func (o *order) repeats(it *item) bool {
 		return false
 	case before.hash != short(it.facts.computed):
 		it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
-			Stated: it.facts.computed.String(), Cause: receipt.CauseIDTaken, Related: line(int(before.line))})
+			Stated: it.facts.computed.String(), Cause: receipt.CauseIDTaken, Related: atLine(int(before.line))})
 		return false
 	}
 	o.repeat(it, int(before.line), before.verdict)
@@ -114,7 +114,7 @@ func (o *order) repeats(it *item) bool {
 
 // again reports whether an item after those of the index repeats the receipt before it,
 // or may repeat another one: nobody can tell.
-func (o *order) again(s *run, it *item) bool {
+func (o *order) again(s *strand, it *item) bool {
 	f := &it.facts
 	switch {
 	case !o.index.full() || s.segment.Joins(chain.SegmentOf(s.segment.Stream, f.link)):
@@ -123,7 +123,7 @@ func (o *order) again(s *run, it *item) bool {
 		o.repeat(it, s.line, s.last.verdict)
 		return true
 	case o.index.maybeCopy(f.computed):
-		it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeCopyNotChecked, Related: line(s.line),
+		it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeCopyNotChecked, Related: atLine(s.line),
 			Reason: fmt.Sprintf("it does not follow line %d, and may be a copy of a receipt behind the first %d", s.line, o.options.mostIndexed())})
 		return true
 	}
@@ -139,7 +139,7 @@ func (o *order) repeat(it *item, line int, verdict receipt.Verdict) {
 
 // disprove finds the link of another stream's receipt, left open before, that
 // names this one.
-func (o *order) disprove(s *run, it *item) {
+func (o *order) disprove(s *strand, it *item) {
 	n := o.index.node(it.facts.computed)
 	if !it.facts.holds || !n.open || int(n.naming) == s.number || len(o.behind) >= MaxNotices {
 		return
@@ -150,7 +150,7 @@ func (o *order) disprove(s *run, it *item) {
 }
 
 // begin opens a stream with its first receipt.
-func (o *order) begin(it *item) (*run, error) {
+func (o *order) begin(it *item) (*strand, error) {
 	f := &it.facts
 	stream := parseStreamKey(f.stream)
 	if !o.options.Only.isZero() && len(o.streams) > 0 {
@@ -160,7 +160,7 @@ func (o *order) begin(it *item) (*run, error) {
 		return nil, ErrManyStreams
 	}
 
-	s := &run{number: len(o.names), segment: chain.SegmentOf(stream, f.link)}
+	s := &strand{number: len(o.names), segment: chain.SegmentOf(stream, f.link)}
 	o.streams[string(f.stream)] = s
 	o.names = append(o.names, stream)
 	s.wanted = o.options.wanted(stream)
@@ -183,18 +183,18 @@ func (o *order) first(l chain.Link, after canon.Digest) receipt.Check {
 	n := o.index.node(l.Previous)
 	switch {
 	case !l.First && n.line > 0:
-		return elsewhere(l, int(n.line))
+		return namesElsewhere(l, int(n.line))
 	case !after.IsZero() && (l.First || l.Previous != after):
 		return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
 			Stated: stated(l), Computed: after.String(), Cause: receipt.CausePredecessorNotGiven}
 	case l.First, !after.IsZero(), damaged:
 		return receipt.Check{Status: receipt.StatusPassed}
 	}
-	return open(receipt.CausePredecessorAbsent, receipt.Place{})
+	return unchecked(receipt.CausePredecessorAbsent, receipt.Place{})
 }
 
 // follow judges a receipt by the one before it in its stream.
-func (o *order) follow(s *run, it *item) {
+func (o *order) follow(s *strand, it *item) {
 	f := &it.facts
 	one := chain.SegmentOf(s.segment.Stream, f.link)
 	check := receipt.Check{Status: receipt.StatusPassed}
@@ -212,7 +212,7 @@ func (o *order) follow(s *run, it *item) {
 	// A predecessor comes before the receipt that names it.
 	if n := o.index.node(f.computed); f.holds && check.Status != receipt.StatusFailed && n.open && int(n.naming) == s.number {
 		check = o.broken(s, f.link)
-		check.Cause, check.Related = receipt.CauseNamedEarlier, line(int(n.namer))
+		check.Cause, check.Related = receipt.CauseNamedEarlier, atLine(int(n.namer))
 		s.segment.Failures.Count++
 	}
 
@@ -236,12 +236,12 @@ func (o *order) follow(s *run, it *item) {
 }
 
 // apart judges a receipt that does not name the one before it.
-func (o *order) apart(s *run, l chain.Link) receipt.Check {
+func (o *order) apart(s *strand, l chain.Link) receipt.Check {
 	if l.First {
 		return o.broken(s, l)
 	}
 	if n := o.index.node(l.Previous); n.line > 0 && int(n.stream) != s.number {
-		return elsewhere(l, int(n.line))
+		return namesElsewhere(l, int(n.line))
 	}
 
 	// It follows a receipt that does not fit its own hash, or the receipt before
@@ -252,10 +252,10 @@ func (o *order) apart(s *run, l chain.Link) receipt.Check {
 
 	// What could not be read may be the receipt that is named.
 	if at, ok := o.forgive(s); ok {
-		return open(receipt.CauseUnreadable, line(at))
+		return unchecked(receipt.CauseUnreadable, atLine(at))
 	}
 	if o.options.Partial && o.absent(l) {
-		return open(receipt.CauseSelection, receipt.Place{})
+		return unchecked(receipt.CauseSelection, receipt.Place{})
 	}
 
 	return o.broken(s, l)
@@ -267,12 +267,12 @@ func (o *order) damage(it *item) {
 		o.damaged[it.facts.link.Hash] = it.index
 		o.damaged[it.facts.computed] = it.index
 	}
-	it.v.Link(&it.rep, open(receipt.CauseOwnHash, receipt.Place{}))
+	it.v.Link(&it.rep, unchecked(receipt.CauseOwnHash, receipt.Place{}))
 }
 
 // forgive finds something unreadable between the last receipt of a stream and
 // now. Each such line is forgiven once.
-func (o *order) forgive(s *run) (line int, ok bool) {
+func (o *order) forgive(s *strand) (line int, ok bool) {
 	for i, line := range o.gaps {
 		if line > s.line {
 			o.gaps = append(o.gaps[:i], o.gaps[i+1:]...)
@@ -290,30 +290,30 @@ func (o *order) absent(l chain.Link) bool {
 }
 
 // broken says why a receipt does not follow the one before it.
-func (o *order) broken(s *run, l chain.Link) receipt.Check {
+func (o *order) broken(s *strand, l chain.Link) receipt.Check {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
-		Stated: stated(l), Computed: s.segment.Head.String(), Cause: receipt.CausePredecessorOther, Related: line(s.line)}
+		Stated: stated(l), Computed: s.segment.Head.String(), Cause: receipt.CausePredecessorOther, Related: atLine(s.line)}
 	if l.First {
 		c.Cause = receipt.CauseSecondFirst
 	} else if n := o.index.node(l.Previous); n.namer > 0 && int(n.naming) == s.number {
-		c.Code, c.Cause, c.Related = receipt.CodeChainFork, receipt.CausePredecessorShared, line(int(n.namer))
+		c.Code, c.Cause, c.Related = receipt.CodeChainFork, receipt.CausePredecessorShared, atLine(int(n.namer))
 	}
 	return c
 }
 
 // elsewhere says that a receipt names one of another stream.
-func elsewhere(l chain.Link, at int) receipt.Check {
+func namesElsewhere(l chain.Link, at int) receipt.Check {
 	return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer, Stated: stated(l),
-		Cause: receipt.CausePredecessorElsewhere, Related: line(at)}
+		Cause: receipt.CausePredecessorElsewhere, Related: atLine(at)}
 }
 
 // open leaves a link unchecked.
-func open(cause receipt.Cause, related receipt.Place) receipt.Check {
+func unchecked(cause receipt.Cause, related receipt.Place) receipt.Check {
 	return receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked, Cause: cause, Related: related}
 }
 
 // line is a place in the source that is being read.
-func line(n int) receipt.Place { return receipt.Place{Index: n} }
+func atLine(n int) receipt.Place { return receipt.Place{Index: n} }
 
 func stated(l chain.Link) string {
 	if l.First {

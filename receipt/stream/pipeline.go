@@ -51,7 +51,7 @@ type pipeline struct {
 
 // run calls each with every item in order until it returns false. It returns
 // when no goroutine of it judges any more.
-func (p *pipeline) run(ctx context.Context, each func(*item) bool) error {
+func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	jobs := p.options.jobs()
@@ -67,7 +67,7 @@ func (p *pipeline) run(ctx context.Context, each func(*item) bool) error {
 	codec := archive.NewCodec()
 	var workers sync.WaitGroup
 	for range jobs {
-		workers.Go(func() { p.judge(&worker{doc: new(canon.Document), cbor: codec}) })
+		workers.Go(func() { p.judge(newWorker(codec, p.verify)) })
 	}
 
 	// The reader is not waited for: it may hang in a read of a pipe, which
@@ -156,7 +156,7 @@ func (p *pipeline) lookInTurn(w *worker, it *item) error {
 	p.look(w, it)
 
 	// The index of a large document is not kept for the next one.
-	w.doc = new(canon.Document)
+	w.doc, w.json = new(canon.Document), nil
 	return nil
 }
 
@@ -195,7 +195,7 @@ func (p *pipeline) read() {
 var errStopped = errors.New("stopped")
 
 func (p *pipeline) readSource(i int) (docs int, err error) {
-	in, err := p.sources[i].open(p.options.packing(), p.meter)
+	in, err := p.sources[i].cut(p.options.compression(), p.meter)
 	if err != nil {
 		return 0, err
 	}
@@ -212,7 +212,7 @@ func (p *pipeline) readSource(i int) (docs int, err error) {
 
 		docs++
 		p.docs++
-		if err := p.add(item{source: i, number: p.docs - 1, document: d}, d.data); err != nil {
+		if err := p.add(item{source: i, number: p.docs - 1, piece: d}, d.data); err != nil {
 			return docs, err
 		}
 		if !in.ready() { // the next may take long to come; those here need not wait

@@ -218,9 +218,9 @@ func (in *attendance) unpack(streams int) (list []attendee, err error) {
 func (f *fumble) sane() bool {
 	switch f.own {
 	case receipt.Verified:
-		return f.reason == "" && linked(f.code)
+		return f.reason == "" && aboutLinks(f.code)
 	case receipt.Undecided:
-		return f.reason != "" && linked(f.code)
+		return f.reason != "" && aboutLinks(f.code)
 	}
 	return false
 }

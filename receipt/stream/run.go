@@ -51,8 +51,8 @@ type Run struct {
 	summary Summary
 	current *item
 
-	readings *readings
-	covered  bool // a checkpoint is over all receipts of the input
+	reread  *rereading
+	covered bool // a checkpoint is over all receipts of the input
 
 	receipts, bytes, surveyed atomic.Int64
 }
@@ -108,14 +108,14 @@ func (r *Run) Reports() iter.Seq[*receipt.Report] {
 			return
 		}
 		r.begun = true
-		r.err = r.run(yield)
+		r.err = r.read(yield)
 		r.current = nil
 	}
 }
 
 // Document returns the JSON text of the receipt that the current report is
 // about, or nil when there is none. It is valid as long as the report.
-func (r *Run) Document() []byte {
+func (r *Run) Text() []byte {
 	if r.current == nil {
 		return nil
 	}
@@ -143,7 +143,7 @@ type placement interface {
 	conclude(*Summary) error
 }
 
-func (r *Run) run(yield func(*receipt.Report) bool) error {
+func (r *Run) read(yield func(*receipt.Report) bool) error {
 	if r.refused != nil {
 		return r.refused
 	}
@@ -155,7 +155,7 @@ func (r *Run) run(yield func(*receipt.Report) bool) error {
 
 	var failure error
 	finished := false
-	err = p.run(r.ctx, func(it *item) bool {
+	err = p.process(r.ctx, func(it *item) bool {
 		more := true
 		more, failure = r.take(it, place, yield)
 		finished = it.end && it.source == len(r.sources)-1
@@ -174,7 +174,7 @@ func (r *Run) run(yield func(*receipt.Report) bool) error {
 		return ErrStopped
 	case concluded != nil:
 		return concluded
-	case !r.readings.same():
+	case !r.reread.same():
 		return ErrChanged
 	case len(r.summary.Inputs.Unreadable) > 0:
 		return &IncompleteError{r.summary.Inputs.Unreadable}
@@ -192,12 +192,12 @@ func (r *Run) conclude(place placement, finished bool) error {
 	err := place.conclude(s)
 	if !finished {
 		s.Findings = s.Findings[:findings]
-		s.forget(receipt.CodeEvidenceUnused)
+		s.dropNotes(receipt.CodeEvidenceUnused)
 	} else if s.Receipts > 0 {
 		r.noteUnused()
 	}
 	if r.covered {
-		s.forget(receipt.CodeTailNotChecked)
+		s.dropNotes(receipt.CodeTailNotChecked)
 	}
 	return err
 }
@@ -209,7 +209,7 @@ func (r *Run) noteUnused() {
 		name = receipt.Piece.String
 	}
 	for _, p := range r.watch.Idle() {
-		r.summary.note(receipt.CodeEvidenceUnused, "%s has to do with no receipt of the input", name(p))
+		r.summary.addNote(receipt.CodeEvidenceUnused, "%s has to do with no receipt of the input", name(p))
 	}
 }
 
@@ -220,7 +220,7 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 		return true, nil
 	}
 
-	r.readings.second(it)
+	r.reread.again(it)
 
 	// What the receipt is without its link, for the roster.
 	own, reason := it.rep.Verdict, receipt.Code("")
@@ -249,19 +249,13 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 func (r *Run) endSource(it *item) {
 	source := &r.sources[it.source]
 	r.summary.Inputs.Files++
-	notice := Notice{Source: source.Name}
-	switch {
-	case it.err != nil:
-		notice.Detail = it.err.Error()
-		if packed := (*CompressionError)(nil); errors.As(it.err, &packed) {
-			notice.Hint = packed.Hint
-		}
-	case it.docs == 0:
-		notice.Detail = "holds no receipt"
-	default:
-		return
+	err := it.err
+	if err == nil && it.docs == 0 {
+		err = errEmpty
 	}
-	r.summary.Inputs.Unreadable = append(r.summary.Inputs.Unreadable, notice)
+	if err != nil {
+		r.summary.Inputs.Unreadable = append(r.summary.Inputs.Unreadable, noticeOf(source.Name, err))
+	}
 }
 
 // prepare reads the sources a first time when that is needed: to join several by
@@ -296,9 +290,9 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 
 func (r *Run) readFirst(s *survey, f *forest) (failure error) {
 	first := &pipeline{sources: r.sources, options: &r.options, meter: func(n int) { r.surveyed.Add(int64(n)) }}
-	r.readings = newReadings()
-	err := first.run(r.ctx, func(it *item) bool {
-		r.readings.first(it)
+	r.reread = newRereading()
+	err := first.process(r.ctx, func(it *item) bool {
+		r.reread.before(it)
 		if f != nil {
 			f.add(it)
 		}
@@ -315,14 +309,14 @@ func (r *Run) weigh(f *forest, p *pipeline) {
 	inside, outside, bound, found := f.judge(r.v, r.options.Partial)
 	p.inside, p.verify, p.bound = inside, outside, bound
 	if found != nil {
-		r.summary.find(*found)
+		r.summary.addFinding(*found)
 		return
 	}
 
 	if f.claims.Size == 0 && f.docs > 0 {
-		r.summary.note(receipt.CodeEvidenceUnused, "the checkpoint is over no receipt")
+		r.summary.addNote(receipt.CodeEvidenceUnused, "the checkpoint is over no receipt")
 	} else if rest := f.behind(); rest > 0 {
-		r.summary.note(receipt.CodeBatchNotChecked, "%d receipts behind the %d that the checkpoint is over", rest, f.claims.Size)
+		r.summary.addNote(receipt.CodeBatchNotChecked, "%d receipts behind the %d that the checkpoint is over", rest, f.claims.Size)
 	} else {
 		r.covered = f.tree.Size() == f.claims.Size && f.given.Signed()
 	}
@@ -332,15 +326,15 @@ func (r *Run) weigh(f *forest, p *pipeline) {
 func (o *order) conclude(s *Summary) error {
 	for _, g := range o.streams {
 		s.Streams = append(s.Streams, g.segment)
-		o.options.expect(s, end{g.segment, g.found}, g.wanted)
+		o.options.expect(s, streamEnd{g.segment, g.found}, g.wanted)
 	}
 	s.Streams = chain.Join(s.Streams)
 	for _, f := range o.behind {
 		f.Drawn = s.roster != nil
-		s.find(f)
+		s.addFinding(f)
 	}
 	if o.index.full() {
-		s.note(receipt.CodeIDsNotChecked, "whether a receipt_id is used again, and whether a link leads into another stream, behind the first %d receipts", o.options.mostIndexed())
+		s.addNote(receipt.CodeIDsNotChecked, "whether a receipt_id is used again, and whether a link leads into another stream, behind the first %d receipts", o.options.mostIndexed())
 	}
 	o.options.concludeHeads(s)
 	return nil

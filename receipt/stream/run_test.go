@@ -27,7 +27,7 @@ func transcript(t testing.TB, run *stream.Run) string {
 		if err := enc.Encode(rep); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "%s %d\n", rep.Address(), len(run.Document()))
+		fmt.Fprintf(&b, "%s %d\n", rep.Address(), len(run.Text()))
 	}
 	s, err := run.Summary()
 	fmt.Fprintln(&b, err)
@@ -165,7 +165,7 @@ func TestStop(t *testing.T) {
 		if !errors.Is(err, stream.ErrStopped) || s.Complete || s.Verdict() == receipt.Verified || s.Receipts != at {
 			t.Errorf("stopped at %d: %v, %+v", at, err, s)
 		}
-		if run.Document() != nil {
+		if run.Text() != nil {
 			t.Error("a document outlives the loop")
 		}
 	}

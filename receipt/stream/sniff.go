@@ -14,7 +14,7 @@ import (
 // bracket; lines when the first line that is not blank ends with } and leaves
 // nothing open, or the second begins with { and more. Everything else is one
 // document. A name that ends in .cbor says that one item is the whole.
-func split(r *bufio.Reader, kind Kind, name string, packed bool) (splitter, error) {
+func cutterFor(r *bufio.Reader, kind Kind, name string, packed bool) (cutter, error) {
 	if kind == Sniffed {
 		var err error
 		if kind, err = sniff(r, name); err != nil {
@@ -24,18 +24,18 @@ func split(r *bufio.Reader, kind Kind, name string, packed bool) (splitter, erro
 
 	switch kind {
 	case CBOR, Sequence:
-		return newItems(r, kind == CBOR), nil
+		return newCBORCutter(r, kind == CBOR), nil
 	case Lines:
-		return &lines{r: r, packed: packed}, nil
+		return &lineCutter{r: r, packed: packed}, nil
 	}
 
 	if first, err := firstSymbol(r); err != nil {
 		return nil, err
 	} else if first == '[' {
-		return &array{r: r}, nil
+		return &arrayCutter{r: r}, nil
 	}
 
-	return whole(r)
+	return cutWhole(r)
 }
 
 // sniff tells the kind. It may skip blank lines of a length that lines would
@@ -46,7 +46,7 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 		return JSON, err
 	}
 	if isCBOR(head) {
-		if strings.HasSuffix(strip(name), ".cbor") {
+		if strings.HasSuffix(plainName(name), ".cbor") {
 			return CBOR, nil
 		}
 		return Sequence, nil
@@ -93,7 +93,7 @@ func beginsDocument(rest []byte) bool {
 }
 
 // strip takes the suffix of a compression off a file name.
-func strip(name string) string {
+func plainName(name string) string {
 	name = strings.ToLower(name)
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 }
@@ -154,25 +154,25 @@ func telling(head []byte) bool {
 
 // whole reads the one document of an input. A page of a list, as the protocol's
 // routes answer it, is the documents in it.
-func whole(r io.Reader) (splitter, error) {
+func cutWhole(r io.Reader) (cutter, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(text) > maxDocument && beginsPage(text) {
-		return newPage(io.MultiReader(bytes.NewReader(text), r)), nil
+		return newPageCutter(io.MultiReader(bytes.NewReader(text), r)), nil
 	}
 	if len(text) <= maxDocument && len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
-		return &listed{}, nil // more may have a document after it
+		return &heldPieces{}, nil // more may have a document after it
 	}
 	if list := pageOf(text); list != nil {
-		return &listed{list}, nil
+		return &heldPieces{list}, nil
 	}
-	return &listed{[]document{{data: text, index: 1, single: true}}}, nil
+	return &heldPieces{[]piece{{data: text, index: 1, single: true}}}, nil
 }
 
 // pageOf returns the entries of a list: {"object":"list","data":[...]}.
-func pageOf(text []byte) []document {
+func pageOf(text []byte) []piece {
 	if !bytes.Contains(text, []byte(`"list"`)) {
 		return nil
 	}
@@ -186,9 +186,9 @@ func pageOf(text []byte) []document {
 		return nil
 	}
 
-	list := []document{} // an empty page is not a receipt, but a list
+	list := []piece{} // an empty page is not a receipt, but a list
 	for i, n := range data.Elements() {
-		list = append(list, document{data: n.Raw(), index: i + 1})
+		list = append(list, piece{data: n.Raw(), index: i + 1})
 	}
 
 	return list

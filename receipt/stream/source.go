@@ -22,12 +22,12 @@ type Source struct {
 
 // An opened source is being cut into documents.
 type opened struct {
-	splitter
+	cutter
 	close func()
 }
 
 // open opens, decompresses and sniffs a source. meter sees every byte read.
-func (s *Source) open(packed packing, meter func(int)) (*opened, error) {
+func (s *Source) cut(packed compression, meter func(int)) (*opened, error) {
 	file, err := s.Open()
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (s *Source) open(packed packing, meter func(int)) (*opened, error) {
 	}
 
 	closer := func() { done(); file.Close() }
-	cut, err := split(plain, s.Kind, s.Name, compressed)
+	cut, err := cutterFor(plain, s.Kind, s.Name, compressed)
 	if err != nil {
 		closer()
 		return nil, err

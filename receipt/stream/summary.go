@@ -81,6 +81,18 @@ type Notice struct {
 	Hint   string `json:"-"`
 }
 
+// errEmpty says that a source was read to its end and holds nothing.
+var errEmpty = errors.New("holds no receipt")
+
+// noticeOf says why a source could not be read to its end.
+func noticeOf(source string, err error) Notice {
+	n := Notice{Source: source, Detail: err.Error()}
+	if packed := (*CompressionError)(nil); errors.As(err, &packed) {
+		n.Hint = packed.Hint
+	}
+	return n
+}
+
 // Inputs are what was read.
 type Inputs struct {
 	Files      int      `json:"files"`
@@ -122,8 +134,8 @@ func (s *Summary) Unused() (list []receipt.Note) {
 // reports that list their receipts, and names it and them. The whole is not
 // verified then.
 func (s *Summary) MarkOverlap(detail string) {
-	s.forget(receipt.CodePartsOverlap)
-	s.note(receipt.CodePartsOverlap, "%s", detail)
+	s.dropNotes(receipt.CodePartsOverlap)
+	s.addNote(receipt.CodePartsOverlap, "%s", detail)
 }
 
 // List tells a summary which receipts it is about, by their hashes, as the report
@@ -240,7 +252,7 @@ func (s *Summary) plus(o *Summary) *Summary {
 	}
 
 	m.SkippedCount += o.SkippedCount
-	m.Skipped = first(slices.Concat(s.Skipped, o.Skipped))
+	m.Skipped = bounded(slices.Concat(s.Skipped, o.Skipped))
 	m.Inputs.Files += o.Inputs.Files
 	m.Inputs.Bytes += o.Inputs.Bytes
 	m.Inputs.Unreadable = slices.Concat(s.Inputs.Unreadable, o.Inputs.Unreadable)
@@ -276,8 +288,8 @@ func (s *Summary) mergeNotes(parts ...*Summary) {
 			}
 		}
 	}
-	if (parts[0].Asked == nil) != (parts[1].Asked == nil) && !s.notes(receipt.CodeAskedNotRecorded) {
-		s.note(receipt.CodeAskedNotRecorded, "what a part was asked: its report does not record it")
+	if (parts[0].Asked == nil) != (parts[1].Asked == nil) && !s.hasNote(receipt.CodeAskedNotRecorded) {
+		s.addNote(receipt.CodeAskedNotRecorded, "what a part was asked: its report does not record it")
 	}
 }
 
@@ -309,10 +321,10 @@ func (s *Summary) noteEnds(parts ...*Summary) {
 	}
 
 	if open > 0 && asked[receipt.CodeLinkNotChecked] {
-		s.note(receipt.CodeLinkNotChecked, "whether receipts precede the first one%s", ofStreams(open, all))
+		s.addNote(receipt.CodeLinkNotChecked, "whether receipts precede the first one%s", ofStreams(open, all))
 	}
 	if all > 0 && asked[receipt.CodeTailNotChecked] {
-		s.note(receipt.CodeTailNotChecked, "whether receipts follow the head%s", ofStreams(all, all))
+		s.addNote(receipt.CodeTailNotChecked, "whether receipts follow the head%s", ofStreams(all, all))
 	}
 }
 
@@ -322,7 +334,7 @@ func sortNotes(list []receipt.Note) {
 	})
 }
 
-func first[T any](list []T) []T { return list[:min(len(list), MaxNotices)] }
+func bounded[T any](list []T) []T { return list[:min(len(list), MaxNotices)] }
 
 // count adds a judged item.
 func (s *Summary) count(it *item) {
@@ -356,23 +368,23 @@ func (s *Summary) skip(source, what string) {
 	}
 }
 
-func (s *Summary) note(code receipt.Code, format string, args ...any) {
+func (s *Summary) addNote(code receipt.Code, format string, args ...any) {
 	s.NotChecked = append(s.NotChecked, receipt.Note{Code: code, Detail: fmt.Sprintf(format, args...)})
 }
 
 // notes reports whether there is a note of a code.
-func (s *Summary) notes(code receipt.Code) bool {
+func (s *Summary) hasNote(code receipt.Code) bool {
 	return slices.ContainsFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
 // find adds what refutes the whole input.
-func (s *Summary) find(f Finding) {
+func (s *Summary) addFinding(f Finding) {
 	if len(s.Findings) < MaxNotices {
 		s.Findings = append(s.Findings, f)
 	}
 }
 
 // forget removes the notes of a code.
-func (s *Summary) forget(code receipt.Code) {
+func (s *Summary) dropNotes(code receipt.Code) {
 	s.NotChecked = slices.DeleteFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }

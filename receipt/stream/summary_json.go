@@ -92,12 +92,12 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 	j := summaryJSON{
 		Version: receipt.ReportVersion, Verdict: s.Verdict(), Scope: s.Scope, Complete: s.Complete, Partial: s.Partial,
 		Receipts: s.Receipts, Verified: s.Verified, Refuted: s.Refuted, Undecided: s.Undecided, Copies: s.Copies,
-		Codes: map[receipt.Code]int{}, Skipped: list(s.Skipped), SkippedAll: s.SkippedCount,
-		Streams: []streamJSON{}, Findings: []findingJSON{}, NotChecked: list(s.NotChecked),
+		Codes: map[receipt.Code]int{}, Skipped: orEmpty(s.Skipped), SkippedAll: s.SkippedCount,
+		Streams: []streamJSON{}, Findings: []findingJSON{}, NotChecked: orEmpty(s.NotChecked),
 		Inputs: s.Inputs, Keys: s.Keys, Tool: s.Tool, Started: s.Started, Finished: s.Finished, Asked: s.Asked, Roster: s.roster.json(),
 	}
 
-	j.Inputs.Unreadable = list(j.Inputs.Unreadable)
+	j.Inputs.Unreadable = orEmpty(j.Inputs.Unreadable)
 	for code, n := range s.Codes {
 		j.Codes[code] = n
 	}
@@ -134,7 +134,7 @@ func (r *roster) json() *rosterJSON {
 		j.Streams = append(j.Streams, nameOf(s))
 	}
 	for _, in := range r.sources {
-		j.Sources = append(j.Sources, attendanceJSON{in.partial, in.unplaced, list(in.packed)})
+		j.Sources = append(j.Sources, attendanceJSON{in.partial, in.unplaced, orEmpty(in.packed)})
 	}
 	return j
 }
@@ -196,7 +196,7 @@ func plainNames(n canon.Node) error {
 	return nil
 }
 
-func list[T any](l []T) []T {
+func orEmpty[T any](l []T) []T {
 	if l == nil {
 		return []T{} // written [], never null
 	}
@@ -250,7 +250,7 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 			delete(r.Codes, f.Code)
 		}
 		if j.Asked == nil { // an older version
-			f.Drawn = linked(f.Code)
+			f.Drawn = aboutLinks(f.Code)
 		}
 		if f.Stream != nil {
 			stream := f.Stream.stream()

@@ -25,9 +25,9 @@ type survey struct {
 	verdicts  map[int]receipt.Verdict // of these receipts, in the second reading
 	streams   map[string]int
 	names     []chain.Stream
-	trails    []trail // by stream, in the second reading
-	intact    []bool  // by stream: a receipt of it fits its own hash
-	ends      []end   // by stream
+	trails    []trail     // by stream, in the second reading
+	intact    []bool      // by stream: a receipt of it fits its own hash
+	ends      []streamEnd // by stream
 	damaged   map[canon.Digest]bool
 	gaps      int   // items that state no place
 	docs      []int // of each source
@@ -255,9 +255,9 @@ func (s *survey) check(it *item, m mark, other address) receipt.Check {
 	case markCopy:
 		return receipt.Check{Status: receipt.StatusNotApplicable}
 	case markDamaged:
-		return open(receipt.CauseOwnHash, receipt.Place{})
+		return unchecked(receipt.CauseOwnHash, receipt.Place{})
 	case markGap:
-		return open(receipt.CauseUnreadable, receipt.Place{})
+		return unchecked(receipt.CauseUnreadable, receipt.Place{})
 	case markMissing:
 		return failed(receipt.CodeChainBreak, receipt.CausePredecessorMissing)
 	case markFork:
@@ -282,9 +282,9 @@ func (s *survey) check(it *item, m mark, other address) receipt.Check {
 
 	// Nothing shows what precedes it.
 	if s.options.Partial {
-		return open(receipt.CauseSelection, receipt.Place{})
+		return unchecked(receipt.CauseSelection, receipt.Place{})
 	}
-	return open(receipt.CausePredecessorAbsent, receipt.Place{})
+	return unchecked(receipt.CausePredecessorAbsent, receipt.Place{})
 }
 
 // at is the place of a receipt as reports name it.

@@ -67,7 +67,7 @@ func inner(ctx context.Context, text []byte) ([]byte, error) {
 	}
 	run := stream.Verify(ctx, v, bytes.NewReader(text), stream.Options{Kind: stream.JSON})
 	for range run.Reports() {
-		return bytes.Clone(run.Document()), nil
+		return bytes.Clone(run.Text()), nil
 	}
 	_, err = run.Summary()
 	return text, err

@@ -58,7 +58,7 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 	p := &printer{sink: sink}
 	run := stream.VerifyFiles(ctx, v, r.Sources, stream.Options{})
 	for rep := range run.Reports() {
-		if err := p.report(rep, run.Document()); err != nil {
+		if err := p.report(rep, run.Text()); err != nil {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 // Each calls do with every document, in the order of the input, and notes those
 // that are skipped because they are not receipts.
 func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Document) error) error {
-	for d, err := range stream.Documents(ctx, s.Sources, stream.Options{Long: long}) {
+	for d, err := range stream.Read(ctx, s.Sources, stream.Options{Long: long}) {
 		switch {
 		case err != nil:
 			return documentFailure(err)

@@ -199,7 +199,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 // judge prints the reports as they come.
 func (o *verifyOptions) judge(run *stream.Run, out print.Printers) error {
 	for rep := range run.Reports() {
-		if err := out.Report(rep, run.Document()); err != nil {
+		if err := out.Report(rep, run.Text()); err != nil {
 			return err
 		}
 		if o.failFast && rep.Verdict != receipt.Verified {

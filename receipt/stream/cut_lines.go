@@ -14,18 +14,18 @@ import (
 
 // lines cuts an input into lines. A line ends with LF or CR LF, the last one may
 // end with the input; blank lines are counted and skipped.
-type lines struct {
+type lineCutter struct {
 	r      *bufio.Reader
 	packed bool // the input is compressed
 	line   int
 	long   []byte // a line longer than the reader's buffer
 	count  int    // documents so far
-	ahead  []document
-	err    error // after ahead
-	page   *page // instead of lines: the first is a page of a list
+	ahead  []piece
+	err    error       // after ahead
+	page   *pageCutter // instead of lines: the first is a page of a list
 }
 
-func (l *lines) ready() bool {
+func (l *lineCutter) ready() bool {
 	if l.page != nil {
 		return l.page.ready()
 	}
@@ -36,7 +36,7 @@ func (l *lines) ready() bool {
 	return bytes.IndexByte(buffered, '\n') >= 0
 }
 
-func (l *lines) next() (document, error) {
+func (l *lineCutter) next() (piece, error) {
 	if l.page != nil {
 		return l.page.next()
 	}
@@ -47,7 +47,7 @@ func (l *lines) next() (document, error) {
 	}
 
 	if l.err != nil {
-		return document{}, l.err
+		return piece{}, l.err
 	}
 	d, err := l.read()
 	if err != nil || l.page != nil {
@@ -63,7 +63,7 @@ func (l *lines) next() (document, error) {
 // alone finds out whether the first document is the only one, which takes
 // reading to the next: an only one is addressed by its file alone, and may be a
 // page of a list.
-func (l *lines) alone(d document) (document, error) {
+func (l *lineCutter) alone(d piece) (piece, error) {
 	if l.err != nil { // nothing after it can be read
 		d.single = true
 		return d, nil
@@ -84,21 +84,21 @@ func (l *lines) alone(d document) (document, error) {
 		l.err = err
 	default:
 		l.count++
-		l.ahead = []document{following}
+		l.ahead = []piece{following}
 	}
 
 	return d, nil
 }
 
 // read returns the next line that is not blank.
-func (l *lines) read() (document, error) {
+func (l *lineCutter) read() (piece, error) {
 	for skipped := 0; ; {
 		if skipped += l.skipBlank(); skipped > l.mostGap() {
-			return document{}, fmt.Errorf("line %d: %d bytes of blank lines", l.line, skipped)
+			return piece{}, fmt.Errorf("line %d: %d bytes of blank lines", l.line, skipped)
 		}
 		text, ended, err := l.readLine()
 		if err != nil {
-			return document{}, err
+			return piece{}, err
 		}
 
 		// RFC 8259 section 2: a line of nothing but white space holds no value.
@@ -110,27 +110,27 @@ func (l *lines) read() (document, error) {
 		case len(text) > maxDocument:
 			return l.oversize(ended)
 		case blank && !ended:
-			return document{}, io.EOF
+			return piece{}, io.EOF
 		case blank:
 			skipped += len(text) + 1
 		default:
-			return document{data: text, index: l.line, last: !ended}, nil
+			return piece{data: text, index: l.line, last: !ended}, nil
 		}
 	}
 }
 
 // turn reads the input as a page, from the beginning of the line that it is on.
-func (l *lines) turn(text []byte, ended bool) *page {
+func (l *lineCutter) turn(text []byte, ended bool) *pageCutter {
 	readers := []io.Reader{bytes.NewReader(bytes.Clone(text)), l.r}
 	if ended {
 		readers = slices.Insert(readers, 1, io.Reader(strings.NewReader("\n")))
 	}
-	return newPage(io.MultiReader(readers...))
+	return newPageCutter(io.MultiReader(readers...))
 }
 
 // skipBlank skips and counts the blank lines that are in the buffer, all at once:
 // there may be a billion.
-func (l *lines) skipBlank() int {
+func (l *lineCutter) skipBlank() int {
 	buffered, _ := l.r.Peek(l.r.Buffered())
 	text := bytes.TrimLeft(buffered, " \t\r\n")
 	n := bytes.LastIndexByte(buffered[:len(buffered)-len(text)], '\n') + 1
@@ -139,7 +139,7 @@ func (l *lines) skipBlank() int {
 	return n
 }
 
-func (l *lines) mostGap() int {
+func (l *lineCutter) mostGap() int {
 	if l.packed {
 		return maxPackedGap
 	}
@@ -148,7 +148,7 @@ func (l *lines) mostGap() int {
 
 // readLine returns a line without its LF, or more than maxDocument+1 bytes
 // of one that is too long. The bytes are valid until the next call.
-func (l *lines) readLine() (text []byte, ended bool, err error) {
+func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 	l.line++
 	if cap(l.long) > 4*readBytes {
 		l.long = nil // a rare long line does not keep its memory
@@ -178,8 +178,8 @@ func (l *lines) readLine() (text []byte, ended bool, err error) {
 
 // oversize reports a line that no receipt can be. Its rest is skipped, unless
 // the input is compressed: there it may be endless, and the input ends with it.
-func (l *lines) oversize(ended bool) (document, error) {
-	d := document{index: l.line, fault: &fault{code: receipt.CodeSizeLimit,
+func (l *lineCutter) oversize(ended bool) (piece, error) {
+	d := piece{index: l.line, fault: &fault{code: receipt.CodeSizeLimit,
 		detail: fmt.Sprintf("expected a line of at most %d bytes, found more", maxDocument)}}
 	if ended {
 		return d, nil
@@ -192,7 +192,7 @@ func (l *lines) oversize(ended bool) (document, error) {
 	return d, nil
 }
 
-func (l *lines) skipLine() error {
+func (l *lineCutter) skipLine() error {
 	for skipped := 0; ; {
 		piece, err := l.r.ReadSlice('\n')
 		skipped += len(piece)

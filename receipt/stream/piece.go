@@ -16,9 +16,9 @@ const (
 	maxPackedGap = 64 << 20
 )
 
-// A document is one piece of an input as it was cut out: bytes to judge, or the
-// reason why there are none.
-type document struct {
+// A piece is one document of an input as it was cut out: bytes, or the reason why
+// there are none.
+type piece struct {
 	data   []byte // valid until the next call
 	index  int    // line, item or element, from 1
 	cbor   bool   // data is CBOR
@@ -28,31 +28,42 @@ type document struct {
 }
 
 // A fault is why a document could not be cut out of an input.
+// A fault is why a piece is not a document: none could be cut out of the input, or
+// the one that was is not an archive, or breaks off.
 type fault struct {
 	code         receipt.Code
+	place        string // in the piece; "" when detail says it
 	detail, hint string
 	torn         bool // the input ends in the middle of it
 }
 
-// A splitter cuts an input into documents. The error is io.EOF at the end, and
+// words is the detail with its place.
+func (f *fault) words() string {
+	if f.place == "" {
+		return f.detail
+	}
+	return f.place + ": " + f.detail
+}
+
+// A cutter cuts an input into pieces. The error is io.EOF at the end, and
 // otherwise says why the rest of the input cannot be read.
-type splitter interface {
-	next() (document, error)
-	// ready reports whether the next document can be had without waiting for
+type cutter interface {
+	next() (piece, error)
+	// ready reports whether the next piece can be had without waiting for
 	// more input.
 	ready() bool
 }
 
-// A listed input is, or was found to be, a list of documents.
-type listed struct {
-	list []document
+// Held pieces were cut out at once.
+type heldPieces struct {
+	list []piece
 }
 
-func (l *listed) ready() bool { return true }
+func (l *heldPieces) ready() bool { return true }
 
-func (l *listed) next() (document, error) {
+func (l *heldPieces) next() (piece, error) {
 	if len(l.list) == 0 {
-		return document{}, io.EOF
+		return piece{}, io.EOF
 	}
 	d := l.list[0]
 	l.list = l.list[1:]

@@ -8,25 +8,25 @@ import (
 
 // Readings compare two readings of the same sources: what the first one found
 // out must not be believed of anything else. Nil stands for a single reading.
-type readings struct {
+type rereading struct {
 	one, two hash.Hash
 }
 
-func newReadings() *readings { return &readings{sha256.New(), sha256.New()} }
+func newRereading() *rereading { return &rereading{sha256.New(), sha256.New()} }
 
-func (r *readings) first(it *item) {
+func (r *rereading) before(it *item) {
 	if !it.end {
 		it.sum(r.one)
 	}
 }
 
-func (r *readings) second(it *item) {
+func (r *rereading) again(it *item) {
 	if r != nil {
 		it.sum(r.two)
 	}
 }
 
-func (r *readings) same() bool {
+func (r *rereading) same() bool {
 	return r == nil || bytes.Equal(r.one.Sum(nil), r.two.Sum(nil))
 }
 

@@ -14,30 +14,30 @@ import (
 // A page cuts a list, {"object":"list","data":[…]}, into its entries without
 // holding it whole: it may be larger than any receipt. What is not an entry is kept
 // as the page's frame, which is parsed at its end as strictly as any document.
-type page struct {
+type pageCutter struct {
 	r       *bufio.Reader
 	at      nesting
-	frame   []byte // the page without its entries
-	name    []byte // the last string of the page's own object, quoted
-	named   bool   // name is the name of a member, whose value follows
-	entries *array // while they are being read
-	found   bool   // they were
-	count   int    // entries so far
+	frame   []byte       // the page without its entries
+	name    []byte       // the last string of the page's own object, quoted
+	named   bool         // name is the name of a member, whose value follows
+	entries *arrayCutter // while they are being read
+	found   bool         // they were
+	count   int          // entries so far
 	ended   bool
 }
 
-func newPage(r io.Reader) *page { return &page{r: bufio.NewReaderSize(r, readBytes)} }
+func newPageCutter(r io.Reader) *pageCutter { return &pageCutter{r: bufio.NewReaderSize(r, readBytes)} }
 
 // beginsPage reports whether a text is the beginning of a page.
 func beginsPage(text []byte) bool {
-	p := newPage(bytes.NewReader(text))
+	p := newPageCutter(bytes.NewReader(text))
 	_, err := p.seek()
 	return err == nil && p.entries != nil
 }
 
-func (p *page) ready() bool { return p.r.Buffered() > readBytes/2 }
+func (p *pageCutter) ready() bool { return p.r.Buffered() > readBytes/2 }
 
-func (p *page) next() (document, error) {
+func (p *pageCutter) next() (piece, error) {
 	for !p.ended {
 		if p.entries == nil {
 			if d, err := p.seek(); err != nil || d.fault != nil {
@@ -55,23 +55,23 @@ func (p *page) next() (document, error) {
 		}
 		p.entries = nil
 	}
-	return document{}, io.EOF
+	return piece{}, io.EOF
 }
 
 // seek reads on to the entries, or to the end of the page, which is judged then.
-func (p *page) seek() (document, error) {
+func (p *pageCutter) seek() (piece, error) {
 	for {
 		c, err := p.r.ReadByte()
 		switch {
 		case err == io.EOF:
 			return p.end()
 		case err != nil:
-			return document{}, err
+			return piece{}, err
 		case c == '[' && p.at.depth == 1 && p.named && string(p.name) == `"data"` && !p.found:
 			p.found = true
 			p.frame = append(p.frame, "[]"...)
-			p.entries = &array{r: p.r, inside: true}
-			return document{}, p.r.UnreadByte()
+			p.entries = &arrayCutter{r: p.r, inside: true}
+			return piece{}, p.r.UnreadByte()
 		}
 
 		// The frame alone is kept, so it is bounded.
@@ -83,7 +83,7 @@ func (p *page) seek() (document, error) {
 }
 
 // read takes a byte of the frame.
-func (p *page) read(c byte) {
+func (p *pageCutter) read(c byte) {
 	inString := p.at.inString
 	p.at.read(c)
 	p.frame = append(p.frame, c)
@@ -106,7 +106,7 @@ func (p *page) read(c byte) {
 }
 
 // end judges the frame.
-func (p *page) end() (document, error) {
+func (p *pageCutter) end() (piece, error) {
 	doc := new(canon.Document)
 	err := doc.Parse(p.frame, canon.Limits{Bytes: 2 * MaxWrapping})
 	var syntax *canon.SyntaxError
@@ -120,9 +120,9 @@ func (p *page) end() (document, error) {
 	case doc.Root().Member("object").String() != "list" || !p.found:
 		return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes, or a page of a list, found neither", receipt.MaxBytes)), nil
 	}
-	return document{}, io.EOF
+	return piece{}, io.EOF
 }
 
-func (p *page) fault(code receipt.Code, detail string) document {
-	return document{index: p.count + 1, fault: &fault{code: code, detail: detail}}
+func (p *pageCutter) fault(code receipt.Code, detail string) piece {
+	return piece{index: p.count + 1, fault: &fault{code: code, detail: detail}}
 }

@@ -12,7 +12,7 @@ import (
 // finds where elements end by their brackets and strings alone; each element is
 // then parsed as strictly as any document, and what is between them (commas
 // and white space, RFC 8259 section 5) is checked here.
-type array struct {
+type arrayCutter struct {
 	r       *bufio.Reader
 	element []byte
 	index   int
@@ -22,23 +22,23 @@ type array struct {
 	offset  int64
 }
 
-func (a *array) ready() bool { return a.r.Buffered() > readBytes/2 }
+func (a *arrayCutter) ready() bool { return a.r.Buffered() > readBytes/2 }
 
-func (a *array) next() (document, error) {
+func (a *arrayCutter) next() (piece, error) {
 	if a.ended {
-		return document{}, io.EOF
+		return piece{}, io.EOF
 	}
 	d, err := a.read()
 	a.ended = a.ended || err != nil || d.fault != nil
 	return d, err
 }
 
-func (a *array) read() (document, error) {
+func (a *arrayCutter) read() (piece, error) {
 	// RFC 8259 section 5: a bracket, then elements with commas between them.
 	if !a.begun {
 		a.begun = true
 		if _, err := a.symbol(); err != nil { // the bracket that was sniffed
-			return document{}, err
+			return piece{}, err
 		}
 	} else {
 		c, err := a.symbol()
@@ -46,7 +46,7 @@ func (a *array) read() (document, error) {
 		case err == io.EOF:
 			return a.cut(), nil
 		case err != nil:
-			return document{}, err
+			return piece{}, err
 		case c == ']':
 			return a.end()
 		case c != ',':
@@ -60,7 +60,7 @@ func (a *array) read() (document, error) {
 	case err == io.EOF:
 		return a.cut(), nil
 	case err != nil:
-		return document{}, err
+		return piece{}, err
 	case c == ']' && a.index == 0:
 		return a.end()
 	case c == ']' || c == ',':
@@ -73,18 +73,18 @@ func (a *array) read() (document, error) {
 }
 
 // readElement reads on to the end of the element that begins with c.
-func (a *array) readElement(c byte) (document, error) {
+func (a *arrayCutter) readElement(c byte) (piece, error) {
 	var at nesting
 	for {
 		at.read(c)
 		// Outside of brackets and strings any byte may be the last one.
 		if at.depth <= 0 && !at.inString {
 			if ends, err := a.elementEnds(c); err != nil || ends {
-				return document{data: a.element, index: a.index}, err
+				return piece{data: a.element, index: a.index}, err
 			}
 		}
 		if len(a.element) > maxDocument {
-			return document{index: a.index, fault: &fault{code: receipt.CodeSizeLimit,
+			return piece{index: a.index, fault: &fault{code: receipt.CodeSizeLimit,
 				detail: fmt.Sprintf("expected an element of at most %d bytes, found more; what follows was not read", maxDocument)}}, nil
 		}
 
@@ -92,7 +92,7 @@ func (a *array) readElement(c byte) (document, error) {
 		if c, err = a.byte(); err == io.EOF {
 			return a.cut(), nil
 		} else if err != nil {
-			return document{}, err
+			return piece{}, err
 		}
 		a.element = append(a.element, c)
 	}
@@ -100,7 +100,7 @@ func (a *array) readElement(c byte) (document, error) {
 
 // elementEnds reports whether an element ends after its byte c: with a bracket
 // or a quote, and a number or a word where the next byte is not a part of it.
-func (a *array) elementEnds(c byte) (bool, error) {
+func (a *arrayCutter) elementEnds(c byte) (bool, error) {
 	if c == '}' || c == ']' || c == '"' {
 		return true, nil
 	}
@@ -122,30 +122,30 @@ func (a *array) elementEnds(c byte) (bool, error) {
 }
 
 // end checks that nothing follows the array.
-func (a *array) end() (document, error) {
+func (a *arrayCutter) end() (piece, error) {
 	a.ended = true
 	if a.inside {
-		return document{}, io.EOF
+		return piece{}, io.EOF
 	}
 	c, err := a.symbol()
 	if err != nil {
-		return document{}, err // io.EOF
+		return piece{}, err // io.EOF
 	}
-	return document{index: a.index + 1, fault: &fault{code: receipt.CodeTrailingData,
+	return piece{index: a.index + 1, fault: &fault{code: receipt.CodeTrailingData,
 		detail: fmt.Sprintf("expected nothing behind the array, found %q at offset %d", c, a.offset-1)}}, nil
 }
 
-func (a *array) cut() document {
-	return document{index: max(a.index, 1), fault: &fault{code: receipt.CodeTornTail, torn: true,
+func (a *arrayCutter) cut() piece {
+	return piece{index: max(a.index, 1), fault: &fault{code: receipt.CodeTornTail, torn: true,
 		detail: fmt.Sprintf("the array ends in its middle, at offset %d", a.offset)}}
 }
 
-func (a *array) malformed(expected string, found byte) document {
-	return document{index: a.index + 1, fault: &fault{code: receipt.CodeSyntax,
+func (a *arrayCutter) malformed(expected string, found byte) piece {
+	return piece{index: a.index + 1, fault: &fault{code: receipt.CodeSyntax,
 		detail: fmt.Sprintf("expected %s, found %q at offset %d; what follows was not read", expected, found, a.offset-1)}}
 }
 
-func (a *array) byte() (byte, error) {
+func (a *arrayCutter) byte() (byte, error) {
 	c, err := a.r.ReadByte()
 	if err == nil {
 		a.offset++
@@ -154,7 +154,7 @@ func (a *array) byte() (byte, error) {
 }
 
 // symbol returns the next byte that is not white space.
-func (a *array) symbol() (byte, error) {
+func (a *arrayCutter) symbol() (byte, error) {
 	for skipped := 0; ; skipped++ {
 		c, err := a.byte()
 		if err != nil || c != ' ' && c != '\t' && c != '\r' && c != '\n' {

@@ -20,7 +20,7 @@ func documentSource(name, text string) stream.Source {
 
 // documentsOf returns "address canonical-text" for each document, and the error.
 func documentsOf(sources ...stream.Source) (list []string, err error) {
-	for d, err := range stream.Documents(context.Background(), sources, stream.Options{}) {
+	for d, err := range stream.Read(context.Background(), sources, stream.Options{}) {
 		if err != nil {
 			return list, err
 		}
@@ -106,7 +106,7 @@ func TestDocumentsUnreadable(t *testing.T) {
 // TestDocumentsStop: leaving early, or a context that ends, ends the reading,
 // even of an input that never comes.
 func TestDocumentsStop(t *testing.T) {
-	for range stream.Documents(context.Background(), []stream.Source{documentSource("in", strings.Repeat("{}\n", 1000))}, stream.Options{}) {
+	for range stream.Read(context.Background(), []stream.Source{documentSource("in", strings.Repeat("{}\n", 1000))}, stream.Options{}) {
 		break
 	}
 	hanging, writer := io.Pipe()
@@ -115,7 +115,7 @@ func TestDocumentsStop(t *testing.T) {
 	cancel()
 	source := stream.Source{Name: "pipe", Open: func() (io.ReadCloser, error) { return hanging, nil }}
 	n := 0
-	for _, err := range stream.Documents(ctx, []stream.Source{source}, stream.Options{}) {
+	for _, err := range stream.Read(ctx, []stream.Source{source}, stream.Options{}) {
 		if n++; !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, expected %v", err, context.Canceled)
 		}

@@ -53,24 +53,23 @@ func (e *DocumentError) Error() string {
 // The first error ends the sequence: a *[DocumentError], an *[IncompleteError]
 // when a source cannot be read or holds nothing, or that of ctx. Of the options
 // Long is used, kinds are those of the sources.
-func Documents(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document, error] {
+func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		r := &reader{sources: sources, long: o.Long, got: make(chan piece), next: make(chan struct{}), stop: ctx.Done()}
+		r := &reader{sources: sources, long: o.Long, got: make(chan delivery), next: make(chan struct{}), stop: ctx.Done()}
 
 		// As in a pipeline, a read that never returns is not waited for.
-		go r.run()
-		o := opener{cbor: archive.NewCodec()}
-		o.doc.Document = new(canon.Document)
+		go r.all()
+		d := newDocumentDecoder()
 		for {
 			select {
 			case p, more := <-r.got:
 				if !more {
 					return
 				}
-				d, err := o.open(&p)
-				if !yield(d, err) || err != nil {
+				doc, err := d.document(&p)
+				if !yield(doc, err) || err != nil {
 					return
 				}
 			case <-ctx.Done():
@@ -90,8 +89,8 @@ func Documents(ctx context.Context, sources []Source, o Options) iter.Seq2[*Docu
 }
 
 // A piece is what was cut out of a source, or why nothing more can be.
-type piece struct {
-	document
+type delivery struct {
+	piece
 	source *Source
 	err    error
 }
@@ -101,12 +100,12 @@ type piece struct {
 type reader struct {
 	sources []Source
 	long    bool
-	got     chan piece
+	got     chan delivery
 	next    chan struct{}
 	stop    <-chan struct{}
 }
 
-func (r *reader) run() {
+func (r *reader) all() {
 	defer close(r.got)
 	for i := range r.sources {
 		if !r.read(&r.sources[i]) {
@@ -116,9 +115,9 @@ func (r *reader) run() {
 }
 
 func (r *reader) read(source *Source) (more bool) {
-	in, err := source.open(packing{long: r.long}, func(int) {})
+	in, err := source.cut(compression{long: r.long}, func(int) {})
 	if err != nil {
-		return r.hand(piece{source: source, err: err})
+		return r.hand(delivery{source: source, err: err})
 	}
 	defer in.close()
 
@@ -128,15 +127,15 @@ func (r *reader) read(source *Source) (more bool) {
 		case err == io.EOF && n > 0:
 			return true
 		case err == io.EOF:
-			err = errors.New("holds no receipt")
+			err = errEmpty
 		}
-		if !r.hand(piece{d, source, err}) {
+		if !r.hand(delivery{d, source, err}) {
 			return false
 		}
 	}
 }
 
-func (r *reader) hand(p piece) (more bool) {
+func (r *reader) hand(p delivery) (more bool) {
 	select {
 	case r.got <- p:
 	case <-r.stop:
@@ -150,85 +149,65 @@ func (r *reader) hand(p piece) (more bool) {
 	}
 }
 
-// An opener parses pieces, with memory that it uses again.
-type opener struct {
-	doc  Document
-	cbor *archive.Codec
-	text []byte
+// A documentDecoder makes documents of what was delivered, with memory that it
+// uses again.
+type documentDecoder struct {
+	decoder
+	out Document
 }
 
-func (o *opener) open(p *piece) (*Document, error) {
-	if p.err != nil {
-		notice := Notice{Source: p.source.Name, Detail: p.err.Error()}
-		if packed := (*CompressionError)(nil); errors.As(p.err, &packed) {
-			notice.Hint = packed.Hint
-		}
-		return nil, &IncompleteError{[]Notice{notice}}
+func newDocumentDecoder() *documentDecoder {
+	d := &documentDecoder{decoder: newDecoder(archive.NewCodec())}
+	d.out.Document = d.doc
+	return d
+}
+
+func (d *documentDecoder) document(in *delivery) (*Document, error) {
+	if in.err != nil {
+		return nil, &IncompleteError{[]Notice{noticeOf(in.source.Name, in.err)}}
 	}
 
-	d := &o.doc
-	d.Source, d.Index, d.Listed, d.Other = p.source.Name, p.index, !p.single, ""
-	if err := o.parse(p); err != nil {
-		err.Address = d.Address()
+	c := d.decode(&in.piece, in.source.Found)
+	d.out.Source, d.out.Index, d.out.Listed, d.out.Other = in.source.Name, in.index, !in.single, c.other
+	if err := d.refused(&c); err != nil {
+		err.Address = d.out.Address()
 		return nil, err
 	}
-	if p.source.Found {
-		d.Other = otherKind(d.Root())
-	}
-
-	return d, nil
+	return &d.out, nil
 }
 
-func (o *opener) parse(p *piece) *DocumentError {
-	if p.fault != nil {
-		return &DocumentError{Code: p.fault.code, Detail: p.fault.detail, Hint: p.fault.hint}
-	}
-	text := p.data
-	if p.cbor {
-		var err error
-		if o.text, err = o.cbor.AppendJSON(o.text[:0], text); err != nil {
-			return documentError(err)
-		}
-		text = o.text
-	}
-
-	// A last line that breaks off may still be being written.
-	_, err := Receipt(o.doc.Document, text)
-	if err != nil && p.last && !p.single && cutOff(text) {
-		return &DocumentError{Code: receipt.CodeTornTail, Detail: "the last line breaks off and has no line end",
-			Hint: "it is still being written, or the file was cut off"}
-	}
-	if err != nil {
-		return documentError(err)
-	}
-
-	if o.doc.Root().Kind() != canon.KindObject {
+// refused says why a piece is not an object that a receipt could be; nil when it is
+// one. What is skipped need not be.
+func (d *documentDecoder) refused(c *contents) *DocumentError {
+	switch {
+	case c.fault != nil:
+		return &DocumentError{Code: c.fault.code, Detail: c.fault.words(), Hint: c.fault.hint}
+	case c.syntax != nil:
+		return syntaxError(c.syntax)
+	case c.other != "":
+		return nil
+	case d.doc.Root().Kind() != canon.KindObject:
 		return &DocumentError{Code: receipt.CodeNotObject, Detail: "expected a JSON object"}
 	}
 
 	// RFC 7493 section 2.2: integers beyond ±(2^53-1) are not the same number to
 	// every reader.
-	if n, found := o.doc.LossyInteger(); found {
+	if n, found := d.doc.LossyInteger(); found {
 		return &DocumentError{Code: receipt.CodeNumberPrecision,
 			Detail: fmt.Sprintf("expected integers within ±9007199254740991, found %.40s at %.80q", n.Raw(), n.Pointer()),
 			Hint:   "issuers write such values as strings"}
 	}
-
 	return nil
 }
 
-func documentError(err error) *DocumentError {
+func syntaxError(err error) *DocumentError {
 	var syntax *canon.SyntaxError
-	var item *archive.ItemError
-	switch {
-	case errors.As(err, &syntax):
-		place := fmt.Sprintf("column %d", syntax.Column)
-		if syntax.Line > 1 { // of the document, which may be a line itself
-			place = fmt.Sprintf("line %d, %s", syntax.Line, place)
-		}
-		return &DocumentError{Code: receipt.Code(syntax.Code), Detail: place + ": " + syntax.Detail, Hint: syntax.Hint}
-	case errors.As(err, &item):
-		return &DocumentError{Code: receipt.Code(item.Code), Detail: item.Error(), Hint: item.Hint}
+	if !errors.As(err, &syntax) {
+		return &DocumentError{Code: receipt.CodeSyntax, Detail: err.Error()}
 	}
-	return &DocumentError{Code: receipt.CodeSyntax, Detail: err.Error()}
+	place := fmt.Sprintf("column %d", syntax.Column)
+	if syntax.Line > 1 { // of the document, which may be a line itself
+		place = fmt.Sprintf("line %d, %s", syntax.Line, place)
+	}
+	return &DocumentError{Code: receipt.Code(syntax.Code), Detail: place + ": " + syntax.Detail, Hint: syntax.Hint}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // linked reports whether a code is about how receipts stand to each other.
-func linked(code receipt.Code) bool {
+func aboutLinks(code receipt.Code) bool {
 	return code == receipt.CodeChainBreak || code == receipt.CodeChainFork || code == receipt.CodeDuplicateID
 }
 
@@ -44,7 +44,7 @@ func (s *Summary) joinRosters(a, b *roster) error {
 		if a.fault != nil {
 			s.settle(a.fault, !m.failed())
 		} else if m.failed() {
-			s.find(v.finding(it, m))
+			s.addFinding(v.finding(it, m))
 		}
 
 		return nil
@@ -72,7 +72,7 @@ func (s *Summary) joinRosters(a, b *roster) error {
 	s.Streams = chain.Join(s.Streams)
 
 	// Receipts that are too many to remember are listed by their hashes.
-	if s.roster = c.roster(); s.roster == nil {
+	if s.roster = c.pack(); s.roster == nil {
 		s.List(c.hashes())
 	}
 
@@ -110,12 +110,12 @@ func (s *Summary) countCode(code receipt.Code, by int) {
 func (s *Summary) noteOverlap(shared []canon.Digest) {
 	if len(shared) > 0 {
 		d := slices.MinFunc(shared, func(a, b canon.Digest) int { return bytes.Compare(a[:], b[:]) })
-		s.note(receipt.CodePartsOverlap, "two parts hold the receipt %s, so it was counted twice", d)
+		s.addNote(receipt.CodePartsOverlap, "two parts hold the receipt %s, so it was counted twice", d)
 	}
 }
 
 func (s *Summary) noteNotJoined(why string) {
-	s.note(receipt.CodePartsNotJoined, "whether receipts are missing between parts: %s", why)
+	s.addNote(receipt.CodePartsNotJoined, "whether receipts are missing between parts: %s", why)
 }
 
 // finding says of the whole what a mark says of a receipt, which no report of a
@@ -126,13 +126,13 @@ func (s *survey) finding(it *item, m mark) Finding {
 	f := Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Stated: stated(link)}
 	switch m {
 	case markMissing:
-		return missing(stream, link.Previous)
+		return missingFinding(stream, link.Previous)
 	case markFork:
-		return fork(stream, link.Previous)
+		return forkFinding(stream, link.Previous)
 	case markSecond:
-		return twoFirst(stream)
+		return firstsFinding(stream)
 	case markElsewhere:
-		return stranger(stream, link.Previous)
+		return strangerFinding(stream, link.Previous)
 	case markDuplicate:
 		f.Code, f.Cause, f.Stated = receipt.CodeDuplicateID, receipt.CauseIDTaken, it.facts.computed.String()
 		f.Detail = fmt.Sprintf("two receipts have one receipt_id and different contents; %s is one of them", it.facts.computed)
@@ -144,21 +144,21 @@ func (s *survey) finding(it *item, m mark) Finding {
 	return f
 }
 
-func missing(stream chain.Stream, previous canon.Digest) Finding {
+func missingFinding(stream chain.Stream, previous canon.Digest) Finding {
 	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorMissing, Stated: previous.String(),
 		Detail: fmt.Sprintf("a part of the stream begins behind %s, which no part holds: receipts are missing there", previous)}
 }
 
-func fork(stream chain.Stream, previous canon.Digest) Finding {
+func forkFinding(stream chain.Stream, previous canon.Digest) Finding {
 	return Finding{Code: receipt.CodeChainFork, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorShared, Stated: previous.String(),
 		Detail: fmt.Sprintf("two receipts of the parts follow %s", previous)}
 }
 
-func twoFirst(stream chain.Stream) Finding {
+func firstsFinding(stream chain.Stream) Finding {
 	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CauseSecondFirst, Stated: "null", Detail: "two parts of the stream state that nothing precedes them"}
 }
 
-func stranger(stream chain.Stream, previous canon.Digest) Finding {
+func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
 	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorElsewhere, Stated: previous.String(),
 		Detail: fmt.Sprintf("a part of the stream begins behind %s, a receipt of another stream", previous)}
 }
@@ -168,7 +168,7 @@ func stranger(stream chain.Stream, previous canon.Digest) Finding {
 // them could mend.
 func (s *Summary) joinStreams(a, b *Summary) {
 	s.Streams = chain.Join(slices.Concat(a.Streams, b.Streams))
-	s.note(receipt.CodeIDsNotChecked, acrossParts)
+	s.addNote(receipt.CodeIDsNotChecked, acrossParts)
 	p := pair{s: s, both: map[chain.Stream]bool{}, heads: map[canon.Digest]chain.Stream{}}
 	p.compareHashes(a.hashes(), b.hashes())
 
@@ -257,7 +257,7 @@ func (p *pair) judge(group []chain.Segment) {
 		return
 	}
 	if g := group[0]; len(group) == 1 && !g.First && p.leadsAway(g) {
-		p.s.find(stranger(stream, g.Previous))
+		p.s.addFinding(strangerFinding(stream, g.Previous))
 	}
 
 	// What did not join: receipts between two segments are missing, there twice, or
@@ -272,13 +272,13 @@ func (p *pair) judge(group []chain.Segment) {
 				p.s.noteOverlap([]canon.Digest{after.Head})
 			}
 		case together && split && after.First:
-			p.s.find(twoFirst(stream))
+			p.s.addFinding(firstsFinding(stream))
 		case together && split:
-			p.s.find(fork(stream, after.Previous))
+			p.s.addFinding(forkFinding(stream, after.Previous))
 		case !together && p.surelyMissing(group, after):
-			p.s.find(missing(stream, after.Previous))
+			p.s.addFinding(missingFinding(stream, after.Previous))
 		case !together && p.surelyInside(group, after):
-			p.s.find(fork(stream, after.Previous))
+			p.s.addFinding(forkFinding(stream, after.Previous))
 		default:
 			p.open = true
 		}

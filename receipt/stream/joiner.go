@@ -20,7 +20,7 @@ func (s *survey) join() error {
 		return err
 	}
 
-	s.ends = make([]end, len(s.names))
+	s.ends = make([]streamEnd, len(s.names))
 	for i, name := range s.names {
 		s.ends[i].Stream = name
 	}
@@ -55,7 +55,7 @@ func (s *survey) join() error {
 	if err := j.strangers(); err != nil {
 		return err
 	}
-	j.roots()
+	j.beginStreams()
 	return nil
 }
 
@@ -119,9 +119,9 @@ type joiner struct {
 	begins []address    // by stream: its first receipt; the zero address is none
 	heads  []tail       // by stream: its last receipt, so far
 	tails  []tail       // ends of runs, the first maxDamaged
-	absent []root       // receipts without a predecessor in the input
+	absent []orphan     // receipts without a predecessor in the input
 	apart  map[int]bool // damaged receipts without one: they are in no stream, the first maxDamaged
-	behind []root       // intact receipts after damaged ones, the first maxDamaged
+	behind []orphan     // intact receipts after damaged ones, the first maxDamaged
 }
 
 // A tail is a receipt that no other one names.
@@ -133,7 +133,7 @@ type tail struct {
 }
 
 // A root is a receipt that follows none of the input.
-type root struct {
+type orphan struct {
 	number, stream int
 	address
 	first    bool // it states to be the first
@@ -215,7 +215,7 @@ func (j *joiner) link(e []byte) error {
 		if damaged {
 			j.stray(stream, number)
 		} else {
-			j.absent = append(j.absent, root{number, stream, at, true, canon.Digest{}, -1, issued})
+			j.absent = append(j.absent, orphan{number, stream, at, true, canon.Digest{}, -1, issued})
 		}
 		return nil
 	}
@@ -238,7 +238,7 @@ func (j *joiner) link(e []byte) error {
 
 	// What follows a receipt that does not fit its own hash is not blamed for it.
 	previous := canon.Digest(key[4:])
-	r := root{number, stream, at, false, previous, -1, issued}
+	r := orphan{number, stream, at, false, previous, -1, issued}
 	if found && j.marks[j.holder()] == markDamaged {
 		r.damaged = j.holder()
 	}
@@ -298,7 +298,7 @@ func (j *joiner) fail(stream, number int, m mark, other address) {
 // strangers finds the receipts that name one of another stream: among all hashes,
 // since these are sorted by stream.
 func (j *joiner) strangers() error {
-	named := map[canon.Digest][]root{}
+	named := map[canon.Digest][]orphan{}
 	for _, r := range j.absent {
 		if !r.first {
 			named[r.previous] = append(named[r.previous], r)
@@ -318,7 +318,7 @@ func (j *joiner) strangers() error {
 			continue
 		}
 		for _, r := range named[canon.Digest(e[4:36])] {
-			j.mark(r, markElsewhere, addressAt(e[44:]))
+			j.decide(r, markElsewhere, addressAt(e[44:]))
 		}
 	}
 
@@ -328,8 +328,8 @@ func (j *joiner) strangers() error {
 // roots decides which of the receipts without a predecessor begins its stream:
 // the one that follows what was given, or states to be the first, or was read
 // first. Another one shows that receipts are missing before it.
-func (j *joiner) roots() {
-	slices.SortFunc(j.absent, func(a, b root) int {
+func (j *joiner) beginStreams() {
+	slices.SortFunc(j.absent, func(a, b orphan) int {
 		return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(j.rank(a), j.rank(b)), cmp.Compare(a.number, b.number))
 	})
 
@@ -340,18 +340,18 @@ func (j *joiner) roots() {
 		case !begun:
 			j.begin(r)
 		case r.first:
-			j.mark(r, markSecond, j.begins[r.stream])
+			j.decide(r, markSecond, j.begins[r.stream])
 		case j.marks[r.number] != markLinked:
 		case j.selected(r.stream) == selectedAll:
-			j.mark(r, markOpen, address{})
+			j.decide(r, markOpen, address{})
 		case j.gaps > 0:
 			j.gaps--
-			j.mark(r, markGap, address{})
+			j.decide(r, markGap, address{})
 		case j.selected(r.stream) == selectedSome:
-			j.mark(r, markOpen, address{})
+			j.decide(r, markOpen, address{})
 			j.unknown[r.stream] = true
 		default:
-			j.mark(r, markMissing, j.tailBefore(r))
+			j.decide(r, markMissing, j.tailBefore(r))
 		}
 	}
 	j.bound()
@@ -360,7 +360,9 @@ func (j *joiner) roots() {
 // bound finds the ends of the streams. What begins or ends with a damaged
 // receipt begins after it, and ends in the hash that it states.
 func (j *joiner) bound() {
-	slices.SortFunc(j.behind, func(a, b root) int { return cmp.Or(cmp.Compare(b.damaged, a.damaged), cmp.Compare(a.number, b.number)) })
+	slices.SortFunc(j.behind, func(a, b orphan) int {
+		return cmp.Or(cmp.Compare(b.damaged, a.damaged), cmp.Compare(a.number, b.number))
+	})
 	for _, r := range j.behind {
 		if (j.begins[r.stream] == address{}) && (r.damaged < 0 || j.apart[r.damaged]) {
 			j.begins[r.stream], j.ends[r.stream].Previous = r.address, r.previous
@@ -383,7 +385,7 @@ func (j *joiner) bound() {
 }
 
 // rank orders the roots of a stream by how likely they begin it.
-func (j *joiner) rank(r root) int {
+func (j *joiner) rank(r orphan) int {
 	after := j.options.after(j.names[r.stream])
 	switch {
 	case !after.IsZero() && r.previous == after:
@@ -396,7 +398,7 @@ func (j *joiner) rank(r root) int {
 
 // tailBefore finds the end of a run that was issued last before a root: what the
 // missing receipts probably follow.
-func (j *joiner) tailBefore(r root) (at address) {
+func (j *joiner) tailBefore(r orphan) (at address) {
 	var best *tail
 	for i := range j.tails {
 		t := &j.tails[i]
@@ -407,7 +409,7 @@ func (j *joiner) tailBefore(r root) (at address) {
 	return at
 }
 
-func (j *joiner) begin(r root) {
+func (j *joiner) begin(r orphan) {
 	e := &j.ends[r.stream]
 	e.First, e.Previous = r.first, r.previous
 	j.begins[r.stream] = r.address
@@ -415,13 +417,13 @@ func (j *joiner) begin(r root) {
 	after := j.options.after(e.Stream)
 	switch {
 	case !after.IsZero() && (r.first || r.previous != after):
-		j.mark(r, markForeign, address{})
+		j.decide(r, markForeign, address{})
 	case !r.first && after.IsZero():
-		j.mark(r, markOpen, address{})
+		j.decide(r, markOpen, address{})
 	}
 }
 
-func (j *joiner) mark(r root, m mark, other address) {
+func (j *joiner) decide(r orphan, m mark, other address) {
 	if j.marks[r.number] != markLinked { // one finding, not two
 		return
 	}

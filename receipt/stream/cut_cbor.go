@@ -13,22 +13,22 @@ import (
 
 // items cuts CBOR into its items. What is malformed ends the input, since nobody
 // can tell where the next item would begin.
-type items struct {
+type cborCutter struct {
 	r     *archive.Reader
 	under *bufio.Reader
 	only  bool // more than one item is too many
 	count int
-	ahead *document
+	ahead *piece
 	ended bool
 }
 
-func newItems(r *bufio.Reader, only bool) *items {
-	return &items{r: archive.NewReader(r), under: r, only: only}
+func newCBORCutter(r *bufio.Reader, only bool) *cborCutter {
+	return &cborCutter{r: archive.NewReader(r), under: r, only: only}
 }
 
-func (s *items) ready() bool { return s.ahead != nil || s.under.Buffered() > readBytes/2 }
+func (s *cborCutter) ready() bool { return s.ahead != nil || s.under.Buffered() > readBytes/2 }
 
-func (s *items) next() (document, error) {
+func (s *cborCutter) next() (piece, error) {
 	if s.ahead != nil {
 		d := *s.ahead
 		s.ahead = nil
@@ -47,10 +47,10 @@ func (s *items) next() (document, error) {
 	case err == io.EOF:
 		d.single = true
 	case err != nil:
-		return document{}, err
+		return piece{}, err
 	case s.only:
 		s.ended = true
-		return document{index: 1, single: true, fault: &fault{code: receipt.CodeTrailingData,
+		return piece{index: 1, single: true, fault: &fault{code: receipt.CodeTrailingData,
 			detail: "expected one item, found more", hint: "a sequence of items is named .cborseq"}}, nil
 	default:
 		s.ahead = &following
@@ -59,16 +59,16 @@ func (s *items) next() (document, error) {
 	return d, nil
 }
 
-func (s *items) read() (document, error) {
+func (s *cborCutter) read() (piece, error) {
 	if s.ended {
-		return document{}, io.EOF
+		return piece{}, io.EOF
 	}
 	item, err := s.r.Next()
 	s.count++
 	var bad *archive.ItemError
 	switch {
 	case err == nil:
-		return document{data: item, index: s.count, cbor: true}, nil
+		return piece{data: item, index: s.count, cbor: true}, nil
 	case errors.As(err, &bad):
 		// RFC 8742: nothing stands between items, so that nothing tells where
 		// the next one begins.
@@ -78,8 +78,8 @@ func (s *items) read() (document, error) {
 		if errors.Is(err, io.ErrUnexpectedEOF) && s.count > 1 {
 			f.code, f.torn = receipt.CodeTornTail, true
 		}
-		return document{index: s.count, single: s.count == 1, fault: f}, nil
+		return piece{index: s.count, single: s.count == 1, fault: f}, nil
 	}
 
-	return document{}, err
+	return piece{}, err
 }

@@ -11,16 +11,16 @@ import (
 
 // An end is where a stream ends in an input, and whether the head that was
 // expected is in it.
-type end struct {
+type streamEnd struct {
 	chain.Segment
 	found bool
 }
 
 // expect compares the end of one stream with what is known of it.
-func (o *Options) expect(s *Summary, e end, wanted chain.Head) {
+func (o *Options) expect(s *Summary, e streamEnd, wanted chain.Head) {
 	stream := e.Stream
 	fail := func(code receipt.Code, stated, computed, detail string) {
-		s.find(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
+		s.addFinding(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
 	}
 
 	head := e.Head.String()
@@ -63,22 +63,22 @@ func (o *Options) concludeHeads(s *Summary) {
 	// A stream that was there before may be gone as a whole.
 	for stream, head := range o.Expect {
 		if !present[stream] {
-			s.find(Finding{Code: receipt.CodeTruncated, Stream: &stream, Stated: head.Hash.String(),
+			s.addFinding(Finding{Code: receipt.CodeTruncated, Stream: &stream, Stated: head.Hash.String(),
 				Detail: fmt.Sprintf("the stream of issuer %.80q, workspace %.80q is not in the input", stream.Issuer, stream.Workspace)})
 		}
 	}
 
 	o.concludeAfter(s)
 	if len(s.Streams) == 0 && !o.Only.isZero() && s.Receipts > 0 {
-		s.find(Finding{Code: receipt.CodeHeadMismatch, Detail: "no receipt of the input has a place in a stream"})
+		s.addFinding(Finding{Code: receipt.CodeHeadMismatch, Detail: "no receipt of the input has a place in a stream"})
 	}
 
 	// That a chain was cut off at an end cannot be seen in it.
 	if open > 0 {
-		s.note(receipt.CodeLinkNotChecked, "whether receipts precede the first one%s", ofStreams(open, len(s.Streams)))
+		s.addNote(receipt.CodeLinkNotChecked, "whether receipts precede the first one%s", ofStreams(open, len(s.Streams)))
 	}
 	if unexpected > 0 {
-		s.note(receipt.CodeTailNotChecked, "whether receipts follow the head%s", ofStreams(unexpected, len(s.Streams)))
+		s.addNote(receipt.CodeTailNotChecked, "whether receipts follow the head%s", ofStreams(unexpected, len(s.Streams)))
 	}
 	sortFindings(s.Findings)
 }
@@ -101,12 +101,12 @@ func (o *Options) concludeAfter(s *Summary) {
 	// One predecessor for one stream was meant to precede it.
 	for given, head := range o.After {
 		if o.Follows && len(streams) == 1 {
-			s.find(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),
+			s.addFinding(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),
 				Detail: fmt.Sprintf("the predecessor given, %s, is of another stream, of issuer %.80q, workspace %.80q", head.Hash, given.Issuer, given.Workspace)})
 			return
 		}
 	}
-	s.note(receipt.CodeEvidenceUnused, "what precedes the input was given of other streams than it holds")
+	s.addNote(receipt.CodeEvidenceUnused, "what precedes the input was given of other streams than it holds")
 }
 
 // firstOf is what the first receipt of a segment states of its place.

@@ -18,19 +18,19 @@ const (
 )
 
 // packing is how an input may be compressed.
-type packing struct {
+type compression struct {
 	long  bool // zstd with windows up to MaxLongWindow
 	ratio int  // how many bytes it may hold for each of its own; 0: any number
 }
 
-func (o *Options) packing() packing { return packing{o.Long, o.Bounds.Ratio} }
+func (o *Options) compression() compression { return compression{o.Long, o.Bounds.Ratio} }
 
 var errNested = errors.New("a compressed file inside a compressed file; decompress it once")
 
 // decompress returns what r holds, decompressed when its first bytes say that it
 // is gzip (RFC 1952, several members are one file) or zstd (RFC 8878). Memory is
 // bounded by the window, whatever the data says. read counts what was read into r.
-func decompress(r *bufio.Reader, packed packing, read *int64) (plain *bufio.Reader, compressed bool, closer func(), err error) {
+func decompress(r *bufio.Reader, packed compression, read *int64) (plain *bufio.Reader, compressed bool, closer func(), err error) {
 	nothing := func() {}
 	var inner io.Reader
 	var format string
