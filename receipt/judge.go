@@ -56,7 +56,7 @@ func untimely(key *Key, at time.Time, older bool) Code {
 	switch r := key.Revoked; {
 	case r != nil && r.Reason == ReasonSuperseded && !at.Before(r.At):
 		return CodeKeyRevoked
-	case r != nil && r.Reason != ReasonSuperseded && !older:
+	case key.stolen() && !older:
 		return CodeKeyRevoked
 	case !key.NotBefore.IsZero() && at.Before(key.NotBefore):
 		return CodeKeyNotYetValid

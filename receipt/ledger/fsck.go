@@ -40,6 +40,18 @@ type Checked struct {
 	Faults    int  // see the function that Check was given
 }
 
+// Verdict is that of all of it: a fault refutes, and with nothing undecided it is
+// verified.
+func (c *Checked) Verdict() receipt.Verdict {
+	switch {
+	case c.Faults > 0:
+		return receipt.Refuted
+	case c.Undecided > 0:
+		return receipt.Undecided
+	}
+	return receipt.Verified
+}
+
 // Check reads all of the ledger: SQLite's own structures, each receipt, its row,
 // its place in the chain, and the heads. It verifies receipts with v; a v for
 // integrity only checks no signatures. Each fault is given to report as it is

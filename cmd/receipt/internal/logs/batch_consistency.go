@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -121,13 +122,13 @@ func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, 
 	}
 
 	// From a larger tree, or to another of the same size, there is nothing to prove.
-	if code, text := forked(from, to); code != "" {
+	if code := receipt.Contradiction(&from.Checkpoint, &to.Checkpoint); code != "" {
 		hint := "if the log signed both, keep both: together they prove that it showed two trees"
 		if code == receipt.CodeTruncated {
 			hint = wrongOrder
 		}
 		return cli.Refuted(hint, "%s: %s\n  %s: %s\n  %s: %s",
-			code, text, cli.SourceName(from.Path), from, cli.SourceName(to.Path), to)
+			code, contradictionText(code, from, to), cli.SourceName(from.Path), from, cli.SourceName(to.Path), to)
 	}
 
 	leaves, err := readLeaves(ctx, selected, long, to.Size, func(*stream.Document, canon.Digest) {})
@@ -169,15 +170,12 @@ func (o *extensionFlags) heads(e *cli.Env, logs []*tlog.Log) (from, to *trust.He
 	return from, to, nil
 }
 
-// forked reports what two checkpoints contradict each other in, "" for nothing.
-func forked(from, to *trust.Head) (code receipt.Code, text string) {
-	switch {
-	case from.Size > to.Size:
-		return receipt.CodeTruncated, fmt.Sprintf("the later tree is smaller: %s, behind %s", trust.LeavesText(to.Size), trust.LeavesText(from.Size))
-	case from.Size == to.Size && from.Root != to.Root:
-		return receipt.CodeMerkleRootMismatch, fmt.Sprintf("two trees of %s", trust.LeavesText(from.Size))
+// contradictionText words what two checkpoints contradict each other in.
+func contradictionText(code receipt.Code, from, to *trust.Head) string {
+	if code == receipt.CodeTruncated {
+		return fmt.Sprintf("the later tree is smaller: %s, behind %s", trust.LeavesText(to.Size), trust.LeavesText(from.Size))
 	}
-	return "", ""
+	return fmt.Sprintf("two trees of %s", trust.LeavesText(from.Size))
 }
 
 // verify checks a proof and says what came of it.
@@ -188,8 +186,7 @@ func (o *consistencyOptions) verify(e *cli.Env) error {
 	}
 
 	// Signatures are checked as the checkpoints are read.
-	logs, byLog := file.Logs()
-	from, to, err := o.heads(e, logs)
+	from, to, err := o.heads(e, file.Logs())
 	if err != nil {
 		return err
 	}
@@ -199,15 +196,12 @@ func (o *consistencyOptions) verify(e *cli.Env) error {
 		return err
 	}
 
-	// First whether it extends, then who signed that.
-	r := &consistency{from: from, to: to, file: file}
-	r.judge(proof)
-	r.sign(byLog)
+	r := &consistency{receipt.CheckGrowth(file.Set, from.Signed, to.Signed, proof), from, to, proof, file}
 	if err := r.print(e); err != nil {
 		return err
 	}
 
-	return cli.ExitWith(cli.VerdictExit(r.verdict))
+	return cli.ExitWith(cli.VerdictExit(r.Verdict))
 }
 
 func readExtension(e *cli.Env, path string) (*tlog.Extension, error) {
@@ -227,93 +221,61 @@ func readExtension(e *cli.Env, path string) (*tlog.Extension, error) {
 
 // A consistency is what is found out of two checkpoints and a proof.
 type consistency struct {
+	*receipt.Growth
 	from, to *trust.Head
+	proof    *tlog.Extension
 	file     *trust.KeyFile
-	verdict  receipt.Verdict
-	code     receipt.Code
-	text     string
-	signers  []string
 }
 
-// judge compares the proof with the checkpoints.
-func (r *consistency) judge(x *tlog.Extension) {
-	// Refuted until all of it agrees.
-	r.verdict = receipt.Refuted
-	if r.code, r.text = forked(r.from, r.to); r.code != "" {
-		return
+// text says why the verdict is what it is.
+func (r *consistency) text() string {
+	head, stated, size, root := r.from, "from", r.proof.Size1, r.proof.Root1
+	if r.Later {
+		head, stated, size, root = r.to, "to", r.proof.Size2, r.proof.Root2
 	}
 
-	// The proof has to be about these two checkpoints.
-	r.code = receipt.CodeProofInvalid
 	switch {
-	case x.Size1 != r.from.Size || x.Root1 != r.from.Root:
-		r.text = fmt.Sprintf("the proof is from another tree: %s, root %v", trust.LeavesText(x.Size1), x.Root1)
-		return
-	case x.Size2 != r.to.Size || x.Root2 != r.to.Root:
-		r.text = fmt.Sprintf("the proof is to another tree: %s, root %v", trust.LeavesText(x.Size2), x.Root2)
-		return
+	case r.Code == "":
+		return "the later tree extends the earlier one"
+	case r.Code == receipt.CodeKeyRevoked:
+		return fmt.Sprintf("%s signed %q, and is revoked", r.Revoked.ID, cli.SourceName(head.Path))
+	case r.Code == receipt.CodeUnknownKey:
+		return fmt.Sprintf("no trusted key of the log %q signed %q", head.Origin, cli.SourceName(head.Path))
+	case r.Code != receipt.CodeProofInvalid:
+		return contradictionText(r.Code, r.from, r.to)
+	case r.Err != nil:
+		return trust.PlainMerkle(r.Err)
 	}
-
-	// RFC 9162 section 2.1.4.2.
-	if err := x.Check(); err != nil {
-		r.text = trust.PlainMerkle(err)
-		return
-	}
-	r.verdict, r.code, r.text = receipt.Verified, "", "the later tree extends the earlier one"
+	return fmt.Sprintf("the proof is %s another tree: %s, root %v", stated, trust.LeavesText(size), root)
 }
 
-// sign finds out who signed. A proof between checkpoints that no trusted key
-// signed shows nothing of a log.
-func (r *consistency) sign(byLog map[*tlog.Log]*receipt.Key) {
-	for _, h := range []*trust.Head{r.from, r.to} {
-		name, code := signerOf(h, byLog)
-		switch {
-		case code == "":
-			r.signers = append(r.signers, name)
-		case r.verdict == receipt.Refuted:
-		case code == receipt.CodeKeyRevoked: // also beside one that nobody signed
-			r.verdict, r.code, r.text = receipt.Refuted, code, fmt.Sprintf("%s signed %q, and is revoked", name, cli.SourceName(h.Path))
-		case r.verdict == receipt.Verified:
-			r.verdict, r.code, r.text = receipt.Undecided, code, fmt.Sprintf("no trusted key of the log %q signed %q", h.Origin, cli.SourceName(h.Path))
+// signers returns the ids of the keys by which the log signed.
+func (r *consistency) signers() (ids []string) {
+	for _, key := range r.Signers {
+		if key != nil {
+			ids = append(ids, key.ID)
 		}
 	}
-}
-
-// signerOf returns the key by which the log signed a checkpoint, or why none
-// counts. A checkpoint states no time, so a stolen key never counts.
-func signerOf(h *trust.Head, byLog map[*tlog.Log]*receipt.Key) (name string, code receipt.Code) {
-	code = receipt.CodeUnknownKey
-	for _, log := range h.Logs {
-		k := byLog[log]
-		if k.Revoked == nil || k.Revoked.Reason == receipt.ReasonSuperseded {
-			return k.ID, ""
-		}
-		name, code = k.ID, receipt.CodeKeyRevoked
-	}
-	return name, code
+	return ids
 }
 
 func (r *consistency) print(e *cli.Env) error {
 	var b bytes.Buffer
-	title := r.verdict.String()
-	if r.code != "" {
-		title += ", " + string(r.code)
+	title := r.Verdict.String()
+	if r.Code != "" {
+		title += ", " + string(r.Code)
 	}
 
-	fmt.Fprintf(&b, "%s: %s\n", print.PaintIf(e.Colored(), r.verdict, title), cli.EscapeLine(r.text))
+	fmt.Fprintf(&b, "%s: %s\n", print.PaintIf(e.Colored(), r.Verdict, title), cli.EscapeLine(r.text()))
 	row := func(label, text string) { fmt.Fprintf(&b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text)) }
 	row("log", r.from.Origin)
 	row("from", r.from.String())
 	row("to", r.to.String())
-	if len(r.signers) > 0 {
-		names := r.signers[:1]
-		if r.signers[0] != r.signers[len(r.signers)-1] {
-			names = r.signers
-		}
+	if names := slices.Compact(r.signers()); len(names) > 0 {
 		row("signed by", strings.Join(names, ", "))
 	}
 
-	if r.code == receipt.CodeTruncated || r.code == receipt.CodeMerkleRootMismatch {
+	if r.Code == receipt.CodeTruncated || r.Code == receipt.CodeMerkleRootMismatch {
 		row("next", r.advice())
 	}
 	row("keys", r.file.String())
@@ -326,9 +288,9 @@ const wrongOrder = "make sure that the first of the two is the earlier one; a lo
 // advice says what two trees mean.
 func (r *consistency) advice() string {
 	switch {
-	case r.code == receipt.CodeTruncated:
+	case r.Code == receipt.CodeTruncated:
 		return wrongOrder
-	case len(r.signers) == 2:
+	case len(r.signers()) == 2:
 		return "keep both checkpoints: together they prove that the log showed two trees"
 	}
 	return "find out who made them: no trusted key of the log signed both"

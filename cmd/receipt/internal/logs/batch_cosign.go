@@ -158,9 +158,8 @@ type cosigned struct {
 // is malformed or false, or of a log that no trusted key vouches for.
 func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned, error) {
 	var logs []*tlog.Log
-	var byLog map[*tlog.Log]*receipt.Key
 	if file != nil {
-		logs, byLog = file.Logs()
+		logs = file.Logs()
 	}
 
 	h, err := trust.ReadHead(e, path, logs, w.witness)
@@ -179,12 +178,12 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 	}
 
 	// Without a key of the log, the witness would vouch for anybody's tree.
-	name, code := signerOf(h, byLog)
+	key, code := receipt.LogSigner(file.Set, h.Signed)
 	switch code {
 	case "":
-		c.log = name
+		c.log = key.ID
 	case receipt.CodeKeyRevoked:
-		return nil, cli.Refuted("", "%q: %s: %q signed it, and is revoked; nothing was cosigned", cli.SourceName(path), code, name)
+		return nil, cli.Refuted("", "%q: %s: %q signed it, and is revoked; nothing was cosigned", cli.SourceName(path), code, key.ID)
 	default:
 		return nil, cli.Undecided("--keys names a file with the key of the log, with the role checkpoint and its origin",
 			"%q: %s: no trusted key of the log %q signed it; nothing was cosigned", cli.SourceName(path), code, h.Origin)

@@ -84,14 +84,18 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 	}
 
 	// A ledger that was cut off or rolled back looks sound from inside.
-	if err := expectHeads(ctx, l, expected, tell); err != nil {
+	lost := func(f ledger.Fault) {
+		c.Faults++
+		tell(f)
+	}
+	if err := expectHeads(ctx, l, expected, lost); err != nil {
 		return err
 	}
 	if more := told - o.limit; more > 0 {
 		fmt.Fprintf(e.Out, "%s more\n", cli.Plural(more, "fault", ""))
 	}
 
-	return o.total(e, path, c, file, told)
+	return o.total(e, path, c, file)
 }
 
 // faultPlace names the receipt of a fault, as far as it is known.
@@ -149,7 +153,7 @@ func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func
 }
 
 // total prints what was checked, and decides.
-func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, file *trust.KeyFile, faults int) error {
+func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, file *trust.KeyFile) error {
 	for _, s := range c.Streams {
 		fmt.Fprintf(e.Out, "stream       %s: %s, head %v\n", cli.EscapeLine(issue.StreamText(s.Stream)), cli.Plural(int(s.Head.Count), "receipt", ""), s.Head.Hash)
 	}
@@ -162,22 +166,14 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 		fmt.Fprintf(e.Out, "keys         %s\n", cli.EscapeLine(file.String()))
 	}
 
-	// Undecided to begin with: a fault refutes, and with nothing open it is verified.
-	verdict := receipt.Undecided
-	switch {
-	case faults > 0:
-		verdict = receipt.Refuted
-	case c.Undecided == 0:
-		verdict = receipt.Verified
-	}
-
 	// Integrity alone is called intact: anyone can write a receipt that fits its hash.
+	verdict := c.Verdict()
 	word := verdict.String()
 	if verdict == receipt.Verified && o.IntegrityOnly {
 		word = "intact"
 	}
 
 	fmt.Fprintf(e.Out, "%s: %s: %s, %d verified, %d undecided, %s\n", cli.EscapeLine(path), word,
-		cli.Plural(c.Receipts, "receipt", ""), c.Verified, c.Undecided, cli.Plural(faults, "fault", ""))
+		cli.Plural(c.Receipts, "receipt", ""), c.Verified, c.Undecided, cli.Plural(c.Faults, "fault", ""))
 	return cli.ExitWith(cli.VerdictExit(verdict))
 }

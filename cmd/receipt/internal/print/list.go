@@ -445,13 +445,13 @@ func copies(n int) string {
 // codeCounts is " (code 3, code 1)" for the receipts of a verdict. Reports were
 // counted with copies, the summary has them without, but not by verdict.
 func (t *Totals) codeCounts(s *stream.Summary, v receipt.Verdict) string {
-	other := receipt.Refuted
+	others := t.Codes[receipt.Refuted]
 	if v == receipt.Refuted {
-		other = receipt.Undecided
+		others = t.Codes[receipt.Undecided]
 	}
 	codes := map[receipt.Code]int{}
 	for c, n := range t.Codes[v] {
-		if t.Codes[other][c] == 0 {
+		if others[c] == 0 {
 			n = s.Codes[c]
 		}
 		if n > 0 {

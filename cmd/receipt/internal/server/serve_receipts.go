@@ -125,7 +125,7 @@ func logSkipped(log *slog.Logger, list []stream.Notice, count int) {
 func (o *serveOptions) addProofs(e *cli.Env, judge *trusted, files *serve.Files, s *serve.Options, log *slog.Logger) error {
 	var logs []*tlog.Log
 	if file := judge.file.Load(); file != nil {
-		logs, _ = file.Logs()
+		logs = file.Logs()
 	}
 
 	h, err := trust.ReadHead(e, o.checkpoint, logs)

@@ -82,18 +82,16 @@ func LeavesText(n uint64) string {
 }
 
 // Logs returns the keys of the file that sign checkpoints.
-func (f *KeyFile) Logs() (logs []*tlog.Log, byLog map[*tlog.Log]*receipt.Key) {
-	byLog = map[*tlog.Log]*receipt.Key{}
+func (f *KeyFile) Logs() (logs []*tlog.Log) {
 	for _, k := range f.Set.NoteKeys() {
 		if !k.Has(receipt.RoleCheckpoint) || k.Origin == "" {
 			continue
 		}
 		if log, err := tlog.NewLog(k.Origin, k.Public); err == nil {
 			logs = append(logs, log)
-			byLog[log] = k.Key
 		}
 	}
-	return logs, byLog
+	return logs
 }
 
 // Over checks that a checkpoint is over the first of the leaves.

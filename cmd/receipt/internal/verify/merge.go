@@ -184,7 +184,11 @@ func mergeAll(parts []part) (*stream.Summary, error) {
 func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	p := print.ListPrinter{Totals: print.NewTotals(color, false)}
 	for code, n := range s.Codes {
-		p.Codes[verdictOf(s, code)][code] = n
+		codes := p.Codes[receipt.Undecided]
+		if refuted(s, code) {
+			codes = p.Codes[receipt.Refuted]
+		}
+		codes[code] = n
 	}
 
 	writeFindings(b, color, s)
@@ -227,16 +231,10 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 // maxFindings is how many findings are printed, as verify --limit has it.
 const maxFindings = 20
 
-// verdictOf is what a code of receipts that are not verified did to them.
-func verdictOf(s *stream.Summary, code receipt.Code) receipt.Verdict {
+// refuted reports whether receipts that are not verified were refuted by a code.
+func refuted(s *stream.Summary, code receipt.Code) bool {
 	info, _ := receipt.Lookup(code)
-	switch {
-	case s.Refuted == 0:
-		return receipt.Undecided
-	case s.Undecided == 0 || info.Outcome == receipt.OutcomeRefutes || info.Outcome == receipt.OutcomeNotCounted:
-		return receipt.Refuted
-	}
-	return receipt.Undecided
+	return s.Refuted > 0 && (s.Undecided == 0 || info.Outcome == receipt.OutcomeRefutes || info.Outcome == receipt.OutcomeNotCounted)
 }
 
 // writeFindings writes what is refuted of the whole, and what was counted twice.

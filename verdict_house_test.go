@@ -1,0 +1,99 @@
+package receiptkit_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"strings"
+	"testing"
+)
+
+// givesVerdicts returns where a file makes a verdict of its own: it assigns one of
+// the three, returns it, or puts it into a value. To compare with them, to count by
+// them and to name them is what a command is for.
+func givesVerdicts(set *token.FileSet, name string, file *ast.File) (list []string) {
+	verdict := func(e ast.Expr) bool {
+		return selects(e, "receipt", "Verified") || selects(e, "receipt", "Refuted") || selects(e, "receipt", "Undecided")
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		var values []ast.Expr
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			values = n.Rhs
+		case *ast.ValueSpec:
+			values = n.Values
+		case *ast.ReturnStmt:
+			values = n.Results
+		case *ast.KeyValueExpr:
+			values = []ast.Expr{n.Value}
+		case *ast.CompositeLit:
+			values = n.Elts
+		}
+		for _, v := range values {
+			if verdict(v) {
+				list = append(list, fmt.Sprintf("%s:%d", name, set.Position(v.Pos()).Line))
+			}
+		}
+		return true
+	})
+	return list
+}
+
+func TestNoVerdictUnderCmd(t *testing.T) {
+	eachSource(t, func(set *token.FileSet, name string, file *ast.File) {
+		if !strings.HasPrefix(name, "cmd/") {
+			return
+		}
+		for _, at := range givesVerdicts(set, name, file) {
+			t.Errorf("%s gives a verdict, which is for the library", at)
+		}
+	})
+}
+
+func TestNoVerdictUnderCmdCatches(t *testing.T) {
+	for body, want := range map[string]bool{
+		`r.verdict = receipt.Refuted`:                               true,
+		`v, code := receipt.Verified, ""`:                           true,
+		`var v = receipt.Undecided`:                                 true,
+		`return receipt.Refuted, nil`:                               true,
+		`rep := receipt.Report{Verdict: receipt.Verified}`:          true,
+		`list := []receipt.Verdict{receipt.Verified}`:               true,
+		`if rep.Verdict != receipt.Verified { return }`:             false,
+		`switch v { case receipt.Refuted: exit(1) }`:                false,
+		`fmt.Println(paint(receipt.Refuted, "refuted"))`:            false,
+		`n := t.codes[receipt.Undecided]`:                           false,
+		`name := receipt.Verified.String()`:                         false,
+		`m := map[receipt.Verdict]string{receipt.Refuted: "false"}`: false,
+	} {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, "x.go", "package x\nfunc f() {\n"+body+"\n}", 0)
+		if err != nil {
+			t.Fatal(body, err)
+		}
+		if got := givesVerdicts(set, "x.go", file); len(got) > 0 != want {
+			t.Errorf("%s: found %v, want %t", body, got, want)
+		}
+	}
+}
+
+// TestRoomsOfTheCommandAreSmall: a package of the command that grows beyond this
+// does two things.
+func TestRoomsOfTheCommandAreSmall(t *testing.T) {
+	const most = 20
+	files := map[string]int{}
+	eachSource(t, func(_ *token.FileSet, name string, _ *ast.File) {
+		if strings.HasPrefix(name, "cmd/") {
+			files[path.Dir(name)]++
+		}
+	})
+	if files["cmd/receipt"] == 0 {
+		t.Fatalf("found no files of cmd/receipt among %v", files)
+	}
+	for dir, n := range files {
+		if n > most {
+			t.Errorf("%s has %d files, at most %d are for one package", dir, n, most)
+		}
+	}
+}
