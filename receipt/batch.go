@@ -23,7 +23,7 @@ func (v *Verifier) checkBatch(doc *canon.Document, holds bool, rep *Report) {
 		return
 	case !holds: // the leaf would be that of something else
 		v.watched.seeAll(PieceProof, PieceBatch)
-		rep.omit(StepBatch, CodeStepNotReached, "batch: the receipt does not fit its hash or its schema")
+		rep.omit(StepBatch, codeStepNotReached, "batch: the receipt does not fit its hash or its schema")
 		return
 	}
 
@@ -83,10 +83,10 @@ func rank(c Check) int {
 func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	if len(v.evidence.proofs) == 0 {
 		if v.evidence.outside != "" {
-			return Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: v.evidence.outside}
+			return Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: v.evidence.outside}
 		}
 		if v.policy.Checkpoint.asked() {
-			return Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: "the policy asks for a checkpoint that includes the receipt, and no proof was given"}
+			return Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: "the policy asks for a checkpoint that includes the receipt, and no proof was given"}
 		}
 		return Check{Step: StepBatch, Status: StatusNotApplicable}
 	}
@@ -181,7 +181,7 @@ func (t *tally) weighIncluded() (why Check) {
 		found := t.weighCheckpoint(c)
 		if found.Status == StatusPassed {
 			if c.unknown != "" {
-				t.rep.NotChecked = append(t.rep.NotChecked, Note{Code: CodeUnknownCosigners, Detail: c.unknown})
+				t.rep.NotChecked = append(t.rep.NotChecked, Note{Code: codeUnknownCosigners, Detail: c.unknown})
 			}
 			return found
 		}
@@ -237,7 +237,7 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 		return listed
 	}
 
-	return Check{Step: StepBatch, Code: CodeNotInBatch, Reason: "the receipt is not listed in a batch that was given, nor does it state the root of one"}
+	return Check{Step: StepBatch, Code: codeNotInBatch, Reason: "the receipt is not listed in a batch that was given, nor does it state the root of one"}
 }
 
 const rootPointer = "/chain/merkle_root"

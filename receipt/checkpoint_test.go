@@ -19,7 +19,7 @@ func TestInclusionPolicy(t *testing.T) {
 	cosigners := func(n int, keys ...string) receipt.Policy {
 		return receipt.Policy{Checkpoint: receipt.CheckpointRule{Cosigners: receipt.Quorum{Threshold: n, Keys: keys}}}
 	}
-	short := undecided(batch, receipt.CodeThresholdNotMet, "")
+	short := undecided(batch, "threshold_not_met", "")
 	for _, c := range []struct {
 		signers string // of the receipt
 		log     string // checkpoints, one behind each comma
@@ -43,16 +43,16 @@ func TestInclusionPolicy(t *testing.T) {
 		{"a", "own", "a", none, verified()},
 		{"", "own", "", receipt.Policy{Issuer: "issuer_a"}, verified()},
 		{"", "own", "", receipt.Policy{Issuer: "issuer_b"}, refuted(sig, receipt.CodeIssuerMismatch, "/issuer/id")},
-		{"", "ownfree", "", none, undecided(sig, receipt.CodeIssuerUnbound, "")},
+		{"", "ownfree", "", none, undecided(sig, "issuer_unbound", "")},
 		{"a", "ownfree", "", none, verified()},
 		{"", "ownfree", "", receipt.Policy{Issuer: "issuer_a"}, verified()},
-		{"", "ownlate", "", none, refuted(sig, receipt.CodeKeyExpired, "")},
-		{"", "ownlate, log1", "", none, refuted(sig, receipt.CodeKeyExpired, "")},
-		{"", "ownlate w1@-60, log1", "", none, refuted(sig, receipt.CodeKeyExpired, "")}, // expiry is not beaten
+		{"", "ownlate", "", none, refuted(sig, "key_expired", "")},
+		{"", "ownlate, log1", "", none, refuted(sig, "key_expired", "")},
+		{"", "ownlate w1@-60, log1", "", none, refuted(sig, "key_expired", "")}, // expiry is not beaten
 		{"", "ownlate", "", receipt.Policy{At: noon.Add(-1)}, verified()},
 		{"", "ownlate, own", "", none, verified()},
 		{"a", "ownlate, log1", "", none, verified()},
-		{"", "ownearly", "", none, refuted(sig, receipt.CodeKeyNotYetValid, "")},
+		{"", "ownearly", "", none, refuted(sig, "key_not_yet_valid", "")},
 		{"a", "ownearly", "", none, verified()}, // a log may be younger than the receipt
 		{"", "ownearly", "", receipt.Policy{At: noon.Add(time.Second)}, verified()},
 		{"", "ownold w1@-60, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
@@ -63,9 +63,9 @@ func TestInclusionPolicy(t *testing.T) {
 		{"", "ownstolen ownstolenwitness@0, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
 		{"", "ownstolen ownwitness@0, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
 		{"", "ownstolen, log1 w1@0", "", none, refuted(sig, receipt.CodeKeyRevoked, "")}, // another checkpoint does not date this one
-		{"", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, undecided(sig, "threshold_not_met", "/signatures")},
 		{"w1", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, verified()},
-		{"ownwitness", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, undecided(sig, receipt.CodeThresholdNotMet, "/signatures")},
+		{"ownwitness", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, undecided(sig, "threshold_not_met", "/signatures")},
 
 		// A checkpoint that is older than a revocation.
 		{"stolen", "log1", "", none, revoked},
@@ -106,8 +106,8 @@ func TestInclusionPolicy(t *testing.T) {
 		{"stolen", "log1 w1@0 w2@0", "", cosigners(1, "w2"), verified()},
 		{"stolen", "log1 w1@0", "", receipt.Policy{At: noon.Add(24 * time.Hour)}, verified()},
 		{"old", "log1 w1@-60", "", none, revoked},
-		{"late", "log1 w1@-60", "", none, refuted(sig, receipt.CodeKeyExpired, "/signatures/0")},
-		{"early", "log1 w1@-60", "", none, refuted(sig, receipt.CodeKeyNotYetValid, "/signatures/0")},
+		{"late", "log1 w1@-60", "", none, refuted(sig, "key_expired", "/signatures/0")},
+		{"early", "log1 w1@-60", "", none, refuted(sig, "key_not_yet_valid", "/signatures/0")},
 		{"a wgone", "log1", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/1")},
 		{"a wgone", "log1 w1@3599", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, verified()},
 		{"a wgone", "log1 wgonebis@0", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, refuted(sig, receipt.CodeKeyRevoked, "/signatures/1")},
@@ -115,11 +115,11 @@ func TestInclusionPolicy(t *testing.T) {
 
 		// The log's own key.
 		{"a", "log1next", "", none, verified()},
-		{"a", "log1next", "", receipt.Policy{At: noon}, undecided(batch, receipt.CodeKeyNotYetValid, "")},
-		{"a", "log1late", "", none, undecided(batch, receipt.CodeKeyExpired, "")},
+		{"a", "log1next", "", receipt.Policy{At: noon}, undecided(batch, "key_not_yet_valid", "")},
+		{"a", "log1late", "", none, undecided(batch, "key_expired", "")},
 		{"a", "log1late", "", receipt.Policy{At: noon.Add(-1)}, verified()},
 		{"a", "log1late log1", "", none, verified()},
-		{"a", "log1late log1stolen", "", none, undecided(batch, receipt.CodeKeyExpired, "")},
+		{"a", "log1late log1stolen", "", none, undecided(batch, "key_expired", "")},
 		{"a", "log1stolen", "", none, undecided(batch, receipt.CodeKeyRevoked, "")},
 		{"a", "log1stolen w1@3599", "", none, verified()},
 		{"a", "log1stolen w1@3600", "", none, undecided(batch, receipt.CodeKeyRevoked, "")},
@@ -204,7 +204,7 @@ func TestStandingResult(t *testing.T) {
 		code   receipt.Code
 	}{
 		{"ownstolen", receipt.SignatureInvalid, receipt.CodeKeyRevoked},
-		{"ownfree", receipt.SignatureNotChecked, receipt.CodeIssuerUnbound},
+		{"ownfree", receipt.SignatureNotChecked, "issuer_unbound"},
 		{"log1", "", ""}, {"ownb", "", ""},
 	} {
 		rep := verify(with(t, verifier(t, keys, receipt.Policy{}), proofs(keys.prove(t, data, c.log))), data)
@@ -237,7 +237,7 @@ func TestStandingResult(t *testing.T) {
 
 	// Nothing counts when the hash does not fit, and nothing is left for the next receipt.
 	v := with(t, verifier(t, keys, receipt.Policy{}), proofs(keys.prove(t, data, "own"), keys.prove(t, []byte(strings.Replace(string(data), `"metadata":{}`, `"metadata":{"a":1}`, 1)), "own")))
-	if rep := verify(v, []byte(strings.Replace(string(data), `"metadata":{}`, `"metadata":{"a":1}`, 1))); len(rep.Signatures) != 1 || rep.Check(receipt.StepBatch).Code != receipt.CodeStepNotReached ||
+	if rep := verify(v, []byte(strings.Replace(string(data), `"metadata":{}`, `"metadata":{"a":1}`, 1))); len(rep.Signatures) != 1 || rep.Check(receipt.StepBatch).Code != "step_not_reached" ||
 		rep.Check(receipt.StepSignatures).Status == receipt.StatusPassed || rep.Verdict != receipt.Refuted {
 		t.Errorf("hash mismatch: %+v", rep)
 	}

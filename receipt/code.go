@@ -1,50 +1,52 @@
 package receipt
 
 // A Code names one cause, for programs. Codes are never renamed; new ones may
-// be added. [Codes] lists them all with their meaning.
+// be added. [Codes] lists them all with their meaning, and the text of each is as
+// good as a constant: f.Code == "key_expired". Those that other packages find or
+// act upon are constants here.
 type Code string
 
 // Codes of the step parse: the bytes are not an I-JSON text, or one that the format
 // does not allow. The first nine are package canon's.
 const (
 	CodeSyntax          Code = "syntax"
-	CodeDuplicateName   Code = "duplicate_name"
+	codeDuplicateName   Code = "duplicate_name"
 	CodeInvalidUTF8     Code = "invalid_utf8"
 	CodeLoneSurrogate   Code = "lone_surrogate"
-	CodeNumberRange     Code = "number_range"
+	codeNumberRange     Code = "number_range"
 	CodeDepthLimit      Code = "depth_limit"
 	CodeSizeLimit       Code = "size_limit"
 	CodeTrailingData    Code = "trailing_data"
-	CodeEmptyInput      Code = "empty_input"
+	codeEmptyInput      Code = "empty_input"
 	CodeNumberPrecision Code = "number_precision"
 	CodeNotObject       Code = "not_object"
 )
 
 // A code of the step parse for archives.
-const CodeNonDeterministicCBOR Code = "non_deterministic_cbor"
+const codeNonDeterministicCBOR Code = "non_deterministic_cbor"
 
 // Codes of the step schema.
 const (
 	CodeNotAReceipt       Code = "not_a_receipt"
-	CodeUnsupportedSchema Code = "unsupported_schema"
+	codeUnsupportedSchema Code = "unsupported_schema"
 	CodeSchemaInvalid     Code = "schema_invalid"
 )
 
 // Codes of the steps hash, link and batch.
 const (
-	CodeMalformedHash  Code = "malformed_hash"
+	codeMalformedHash  Code = "malformed_hash"
 	CodeHashMismatch   Code = "hash_mismatch"
 	CodeChainBreak     Code = "chain_break"
 	CodeStreamMismatch Code = "stream_mismatch"
 
-	CodeMaterialMismatch Code = "material_mismatch"
-	CodeMaterialNotFound Code = "material_not_found"
+	codeMaterialMismatch Code = "material_mismatch"
+	codeMaterialNotFound Code = "material_not_found"
 
 	CodeProofInvalid       Code = "proof_invalid"
 	CodeCheckpointInvalid  Code = "checkpoint_invalid"
-	CodeCheckpointRequired Code = "checkpoint_required"
+	codeCheckpointRequired Code = "checkpoint_required"
 	CodeMerkleRootMismatch Code = "merkle_root_mismatch"
-	CodeNotInBatch         Code = "not_in_batch"
+	codeNotInBatch         Code = "not_in_batch"
 )
 
 // Codes of several receipts, which package stream finds.
@@ -65,36 +67,36 @@ const (
 	CodeMalformedSignature   Code = "malformed_signature"
 	CodeAlgorithmMismatch    Code = "algorithm_mismatch"
 	CodeSignatureInvalid     Code = "signature_invalid"
-	CodeIssuerUnbound        Code = "issuer_unbound"
+	codeIssuerUnbound        Code = "issuer_unbound"
 	CodeIssuerMismatch       Code = "issuer_mismatch"
-	CodeRoleMismatch         Code = "role_mismatch"
-	CodeNamedKeyMissing      Code = "named_key_missing"
-	CodeThresholdNotMet      Code = "threshold_not_met"
-	CodeKeyNotYetValid       Code = "key_not_yet_valid"
-	CodeKeyExpired           Code = "key_expired"
+	codeRoleMismatch         Code = "role_mismatch"
+	codeNamedKeyMissing      Code = "named_key_missing"
+	codeThresholdNotMet      Code = "threshold_not_met"
+	codeKeyNotYetValid       Code = "key_not_yet_valid"
+	codeKeyExpired           Code = "key_expired"
 	CodeKeyRevoked           Code = "key_revoked"
-	CodeSignatureLimit       Code = "signature_limit"
+	codeSignatureLimit       Code = "signature_limit"
 	CodeWeakKey              Code = "weak_key"
 	CodeInvalidKeySet        Code = "invalid_key_set"
 )
 
 // Codes of the step redactions.
 const (
-	CodeDisclosureMismatch Code = "disclosure_mismatch"
-	CodeDisclosureUnknown  Code = "disclosure_unknown"
-	CodeDisclosureUnbound  Code = "disclosure_unbound"
-	CodeProtectedField     Code = "protected_field"
+	codeDisclosureMismatch Code = "disclosure_mismatch"
+	codeDisclosureUnknown  Code = "disclosure_unknown"
+	codeDisclosureUnbound  Code = "disclosure_unbound"
+	codeProtectedField     Code = "protected_field"
 )
 
 // Codes of what was not checked.
 const (
 	CodeLinkNotChecked       Code = "link_not_checked"
 	CodeBatchNotChecked      Code = "batch_not_checked"
-	CodeRedactionsNotChecked Code = "redactions_not_checked"
-	CodeSignaturesNotChecked Code = "signatures_not_checked"
-	CodeStepNotReached       Code = "step_not_reached"
-	CodeUnauthenticated      Code = "unauthenticated_members"
-	CodeUnknownCosigners     Code = "unknown_cosigners"
+	codeRedactionsNotChecked Code = "redactions_not_checked"
+	codeSignaturesNotChecked Code = "signatures_not_checked"
+	codeStepNotReached       Code = "step_not_reached"
+	codeUnauthenticated      Code = "unauthenticated_members"
+	codeUnknownCosigners     Code = "unknown_cosigners"
 	CodeEnvelopeNotChecked   Code = "envelope_not_checked"
 	CodeTailNotChecked       Code = "tail_not_checked"
 	CodeIDsNotChecked        Code = "ids_not_checked"
@@ -108,14 +110,14 @@ const (
 // Codes of warnings: none of them changes a verdict.
 const (
 	CodeTimeOrder         Code = "time_order"
-	CodeCostSum           Code = "cost_sum"
-	CodeFailureState      Code = "failure_state"
-	CodeCountsDiffer      Code = "counts_differ"
-	CodeUnavailableReason Code = "unavailable_reason"
+	codeCostSum           Code = "cost_sum"
+	codeFailureState      Code = "failure_state"
+	codeCountsDiffer      Code = "counts_differ"
+	codeUnavailableReason Code = "unavailable_reason"
 	CodeRepeatedID        Code = "repeated_id"
-	CodeRepeatedField     Code = "repeated_field"
-	CodeIssuedLater       Code = "issued_later"
-	CodeCircularRoot      Code = "circular_root"
+	codeRepeatedField     Code = "repeated_field"
+	codeIssuedLater       Code = "issued_later"
+	codeCircularRoot      Code = "circular_root"
 	CodeIdenticalCopy     Code = "identical_copy"
 )
 

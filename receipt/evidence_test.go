@@ -135,7 +135,7 @@ func TestProofs(t *testing.T) {
 		if got := outcomeOf(rep); got != c.want {
 			t.Errorf("%s: %v, want %v: %+v", name, got, c.want, rep.Finding())
 		}
-		if slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool { return n.Code == receipt.CodeUnknownCosigners }) != (name == "100 lines") {
+		if slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool { return n.Code == "unknown_cosigners" }) != (name == "100 lines") {
 			t.Errorf("%s: not checked %+v", name, rep.NotChecked)
 		}
 	}
@@ -210,7 +210,7 @@ func TestWithin(t *testing.T) {
 		}
 	}
 	for _, why := range []string{"x", ""} {
-		if got, want := outcomeOf(verify(v.Outside(why), data)), undecided(receipt.StepBatch, receipt.CodeCheckpointRequired, ""); got != want {
+		if got, want := outcomeOf(verify(v.Outside(why), data)), undecided(receipt.StepBatch, "checkpoint_required", ""); got != want {
 			t.Errorf("outside, %q: %v, want %v", why, got, want)
 		}
 	}
@@ -255,7 +255,7 @@ func TestCheckpointRule(t *testing.T) {
 	rooted := forge(t, plainDraft(), func(o map[string]any) { o["chain"].(map[string]any)["merkle_root"] = canon.Sum(nil).String() }, keys["a"])
 	required := receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true}}
 	quorum := receipt.Policy{Checkpoint: receipt.CheckpointRule{Cosigners: receipt.Quorum{Threshold: 1}}}
-	missing := undecided(receipt.StepBatch, receipt.CodeCheckpointRequired, "")
+	missing := undecided(receipt.StepBatch, "checkpoint_required", "")
 	for name, c := range map[string]struct {
 		data     []byte
 		policy   receipt.Policy
@@ -273,7 +273,7 @@ func TestCheckpointRule(t *testing.T) {
 		"rooted, shown":        {rooted, required, proofs(keys.prove(t, rooted, "log1")), verified(), "link_not_checked batch_not_checked unauthenticated_members"},
 		"rooted, not shown":    {rooted, required, proofs(keys.prove(t, rooted, "stranger")), undecided(receipt.StepBatch, receipt.CodeUnknownKey, ""), "link_not_checked unknown_key batch_not_checked unauthenticated_members"},
 		"unknown cosigners":    {data, required, proofs(keys.prove(t, data, "log1 x@0 y@0")), verified(), "link_not_checked unknown_cosigners unauthenticated_members"},
-		"short, and strangers": {data, quorum, proofs(keys.prove(t, data, "log1 x@0")), undecided(receipt.StepBatch, receipt.CodeThresholdNotMet, ""), "link_not_checked threshold_not_met unauthenticated_members"},
+		"short, and strangers": {data, quorum, proofs(keys.prove(t, data, "log1 x@0")), undecided(receipt.StepBatch, "threshold_not_met", ""), "link_not_checked threshold_not_met unauthenticated_members"},
 	} {
 		rep := verify(with(t, verifier(t, keys, c.policy), c.evidence), c.data)
 		if got := outcomeOf(rep); got != c.want {
@@ -364,7 +364,7 @@ func TestBatches(t *testing.T) {
 		t.Fatal("the root is part of the leaf")
 	}
 	mismatch := refuted(receipt.StepBatch, receipt.CodeMerkleRootMismatch, "/chain/merkle_root")
-	absent := undecided(receipt.StepBatch, receipt.CodeNotInBatch, "")
+	absent := undecided(receipt.StepBatch, "not_in_batch", "")
 	of := func(list ...receipt.Batch) []receipt.Batch { return list }
 	for name, c := range map[string]struct {
 		data    []byte
@@ -418,11 +418,11 @@ func TestBatches(t *testing.T) {
 	}
 	// A hash that does not fit: nothing of the batch is said.
 	bad := bytes.Replace(r1, []byte(`"currency":"USD"`), []byte(`"currency":"EUR"`), 1)
-	if c := verify(with(t, verifier(t, keys, receipt.Policy{}), receipt.Evidence{Batches: of(b)}), bad).Check(receipt.StepBatch); c.Status != receipt.StatusNotChecked || c.Code != receipt.CodeStepNotReached {
+	if c := verify(with(t, verifier(t, keys, receipt.Policy{}), receipt.Evidence{Batches: of(b)}), bad).Check(receipt.StepBatch); c.Status != receipt.StatusNotChecked || c.Code != "step_not_reached" {
 		t.Errorf("%+v", c)
 	}
 	unshaped := make2("r1", &b.root, func(o map[string]any) { o["chain"].(map[string]any)["merkle_root"] = 1 })
-	if rep := verify(with(t, verifier(t, keys, receipt.Policy{}), receipt.Evidence{Batches: of(b), Proofs: []*tlog.Proof{keys.prove(t, unshaped, "log1")}}), unshaped); rep.Check(receipt.StepBatch).Code != receipt.CodeStepNotReached {
+	if rep := verify(with(t, verifier(t, keys, receipt.Policy{}), receipt.Evidence{Batches: of(b), Proofs: []*tlog.Proof{keys.prove(t, unshaped, "log1")}}), unshaped); rep.Check(receipt.StepBatch).Code != "step_not_reached" {
 		t.Errorf("schema: %+v", rep.Checks)
 	}
 }

@@ -21,7 +21,7 @@ func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report)
 	rep.ReceiptHash = computed
 	node := doc.Root().Member("chain").Member("receipt_hash")
 	if node.Kind() != canon.KindString {
-		rep.omit(StepHash, CodeStepNotReached, "hash: the receipt states no receipt_hash")
+		rep.omit(StepHash, codeStepNotReached, "hash: the receipt states no receipt_hash")
 		rep.Checks[len(rep.Checks)-1].Computed = computed.String()
 		return false
 	}
@@ -30,7 +30,7 @@ func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report)
 	stated, err := canon.ParseDigest(node.Text())
 	switch {
 	case err != nil:
-		rep.fail(Check{Step: StepHash, Code: CodeMalformedHash, Pointer: hashPointer, Stated: excerpt(node.Text()), Computed: computed.String(),
+		rep.fail(Check{Step: StepHash, Code: codeMalformedHash, Pointer: hashPointer, Stated: excerpt(node.Text()), Computed: computed.String(),
 			Detail: "expected sha256: and 64 lower-case hexadecimal digits"})
 	case stated != computed:
 		rep.fail(Check{Step: StepHash, Code: CodeHashMismatch, Pointer: hashPointer, Stated: stated.String(), Computed: computed.String(),

@@ -19,11 +19,11 @@ type judge struct {
 // is not an issuer's key, bound to others, or bound to nobody.
 func (j *judge) speaks(key *Key) Code {
 	if !key.Has(RoleIssuer) {
-		return CodeRoleMismatch
+		return codeRoleMismatch
 	}
 	if len(key.Issuers) == 0 {
 		if j.policy.Issuer == "" {
-			return CodeIssuerUnbound
+			return codeIssuerUnbound
 		}
 		if j.policy.Issuer != string(j.issuer) {
 			return CodeIssuerMismatch
@@ -59,9 +59,9 @@ func untimely(key *Key, at time.Time, older bool) Code {
 	case key.stolen() && !older:
 		return CodeKeyRevoked
 	case !key.NotBefore.IsZero() && at.Before(key.NotBefore):
-		return CodeKeyNotYetValid
+		return codeKeyNotYetValid
 	case !key.NotAfter.IsZero() && !at.Before(key.NotAfter):
-		return CodeKeyExpired
+		return codeKeyExpired
 	}
 	return ""
 }
@@ -80,7 +80,7 @@ func (j *judge) trusts(c *checkpoint) bool {
 func (j *judge) distrusts(c *checkpoint) (key *Key, code Code) {
 	for _, k := range c.logs {
 		found := untimely(k, j.at, j.predates(c, k))
-		if found == CodeKeyNotYetValid && j.policy.At.IsZero() {
+		if found == codeKeyNotYetValid && j.policy.At.IsZero() {
 			found = ""
 		}
 		if found == "" {
@@ -149,7 +149,7 @@ func (j *judge) weighCheckpoint(c *checkpoint) Check {
 		if c.discounted != "" {
 			why += "; " + c.discounted
 		}
-		return Check{Step: StepBatch, Code: CodeThresholdNotMet, Reason: why}
+		return Check{Step: StepBatch, Code: codeThresholdNotMet, Reason: why}
 	}
 	return Check{Step: StepBatch, Status: StatusPassed}
 }
@@ -157,11 +157,11 @@ func (j *judge) weighCheckpoint(c *checkpoint) Check {
 func (j *judge) discounted(key *Key, code Code) string {
 	id := quoted(key.ID)
 	switch code {
-	case CodeIssuerUnbound:
+	case codeIssuerUnbound:
 		return id + " is trusted, but for which issuer the key file does not say"
 	case CodeIssuerMismatch:
 		return fmt.Sprintf("%s may speak for %s, not for %s", id, quotedList(key.Issuers), quoted(excerpt(j.issuer)))
-	case CodeRoleMismatch:
+	case codeRoleMismatch:
 		return fmt.Sprintf("%s does not have the role issuer; the key file gives it: %s", id, roleList(key.Roles))
 	}
 	return timeText(key, code, j.at)
@@ -171,9 +171,9 @@ func (j *judge) discounted(key *Key, code Code) string {
 func timeText(key *Key, code Code, at time.Time) string {
 	id := quoted(key.ID)
 	switch {
-	case code == CodeKeyNotYetValid:
+	case code == codeKeyNotYetValid:
 		return fmt.Sprintf("%s is valid from %s on, judged at %s", id, At(key.NotBefore), At(at))
-	case code == CodeKeyExpired:
+	case code == codeKeyExpired:
 		return fmt.Sprintf("%s was valid before %s, judged at %s", id, At(key.NotAfter), At(at))
 	case key.Revoked.Reason == ReasonSuperseded:
 		return fmt.Sprintf("%s was superseded at %s, judged at %s", id, At(key.Revoked.At), At(at))

@@ -49,9 +49,9 @@ func (v *Verifier) lintClock(root canon.Node, rep *Report) {
 	}
 	switch {
 	case !v.policy.At.IsZero() && issued.After(v.policy.At):
-		rep.warn(CodeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than the time asked for, %s", At(issued), At(v.policy.At)))
+		rep.warn(codeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than the time asked for, %s", At(issued), At(v.policy.At)))
 	case !v.policy.Now.IsZero() && issued.After(v.policy.Now):
-		rep.warn(CodeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than now, %s", At(issued), At(v.policy.Now)))
+		rep.warn(codeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than now, %s", At(issued), At(v.policy.Now)))
 	}
 }
 
@@ -60,9 +60,9 @@ func lintFailure(lifecycle canon.Node, rep *Report) {
 	described := lifecycle.Member("failure").Kind() == canon.KindObject
 	switch {
 	case failed && !described:
-		rep.warn(CodeFailureState, "/lifecycle/failure", "the task is FAILED, but no failure is described")
+		rep.warn(codeFailureState, "/lifecycle/failure", "the task is FAILED, but no failure is described")
 	case described && !failed:
-		rep.warn(CodeFailureState, "/lifecycle/failure", "a failure is described, but the task is not FAILED")
+		rep.warn(codeFailureState, "/lifecycle/failure", "a failure is described, but the task is not FAILED")
 	}
 }
 
@@ -77,7 +77,7 @@ func lintCost(cost canon.Node, rep *Report) {
 		sum += p.Member("amount").Float()
 	}
 	if math.Abs(total-sum) > 1e-6 {
-		rep.warn(CodeCostSum, "/cost/total", fmt.Sprintf("the total is %s, the providers' amounts add up to %s", decimalText(total), decimalText(sum)))
+		rep.warn(codeCostSum, "/cost/total", fmt.Sprintf("the total is %s, the providers' amounts add up to %s", decimalText(total), decimalText(sum)))
 	}
 }
 
@@ -99,7 +99,7 @@ func lintCounts(root canon.Node, rep *Report) {
 
 	// A canceled call may have been made or not: either count is right.
 	if n := consumed.Float(); n < float64(made) || n > float64(listed) {
-		rep.warn(CodeCountsDiffer, "/autonomy_budget/consumed/tool_calls",
+		rep.warn(codeCountsDiffer, "/autonomy_budget/consumed/tool_calls",
 			fmt.Sprintf("the budget counts %s tool calls, side_effects lists %d", decimalText(n), listed))
 	}
 }
@@ -109,9 +109,9 @@ func lintReplay(replay canon.Node, rep *Report) {
 	explained := !replay.Member("unavailable_reason").IsZero()
 	switch {
 	case unavailable && !explained:
-		rep.warn(CodeUnavailableReason, "/replay_input", "no replay is possible, but the reason is missing")
+		rep.warn(codeUnavailableReason, "/replay_input", "no replay is possible, but the reason is missing")
 	case explained && !unavailable:
-		rep.warn(CodeUnavailableReason, "/replay_input/unavailable_reason", "a reason for no replay is given, but a replay is possible")
+		rep.warn(codeUnavailableReason, "/replay_input/unavailable_reason", "a reason for no replay is given, but a replay is possible")
 	}
 }
 
@@ -119,7 +119,7 @@ func lintReplay(replay canon.Node, rep *Report) {
 // root, so whoever wrote it would have found a fixed point of SHA-256.
 func lintRoot(chain canon.Node, rep *Report) {
 	if root := chain.Member("merkle_root"); !root.IsZero() && string(root.Text()) == string(chain.Member("receipt_hash").Text()) {
-		rep.warn(CodeCircularRoot, rootPointer, "merkle_root is the receipt's own receipt_hash, which covers it: no batch, not even of one receipt, has that root")
+		rep.warn(codeCircularRoot, rootPointer, "merkle_root is the receipt's own receipt_hash, which covers it: no batch, not even of one receipt, has that root")
 	}
 }
 
@@ -142,7 +142,7 @@ func lintCommitments(list canon.Node, rep *Report) {
 		case !ok:
 			first[field.String()] = proof
 		case !bytes.Equal(before.Text(), proof.Text()):
-			rep.warn(CodeRepeatedField, place(field), "another entry commits to another value of the same field; ask for both to be disclosed")
+			rep.warn(codeRepeatedField, place(field), "another entry commits to another value of the same field; ask for both to be disclosed")
 			return
 		}
 	}

@@ -206,7 +206,7 @@ func TestLintRoot(t *testing.T) {
 		t.Errorf("another root: %+v", rep.Warnings)
 	}
 	rep := verify(v, selfRooted(forge(t, plainDraft(), keep, keys["a"])))
-	if len(rep.Warnings) != 1 || rep.Warnings[0].Code != receipt.CodeCircularRoot || rep.Warnings[0].Pointer != "/chain/merkle_root" {
+	if len(rep.Warnings) != 1 || rep.Warnings[0].Code != "circular_root" || rep.Warnings[0].Pointer != "/chain/merkle_root" {
 		t.Errorf("its own hash: %+v", rep.Warnings)
 	}
 }

@@ -45,7 +45,7 @@ func (v *Verifier) weighMaterials(root canon.Node, schemaHolds bool, rep *Report
 func checkInline(m, inline canon.Node, rep *Report) Check {
 	content, ok := rep.decode(inline.Text())
 	if !ok {
-		return Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(inline), Stated: excerpt(inline.Text()),
+		return Check{Step: StepHash, Status: StatusFailed, Code: codeMaterialMismatch, Pointer: place(inline), Stated: excerpt(inline.Text()),
 			Detail: "bytes_base64 is not strict padded standard base64 (RFC 4648 section 4)"}
 	}
 
@@ -56,7 +56,7 @@ func checkInline(m, inline canon.Node, rep *Report) Check {
 
 	// The digest is of the bytes, not of their base64.
 	if computed := canon.Sum(content); computed != stated {
-		return Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(m.Member("sha256")), Stated: stated.String(), Computed: computed.String(),
+		return Check{Step: StepHash, Status: StatusFailed, Code: codeMaterialMismatch, Pointer: place(m.Member("sha256")), Stated: stated.String(), Computed: computed.String(),
 			Detail: fmt.Sprintf("the %d bytes in bytes_base64 have another SHA-256 than stated", len(content))}
 	}
 	return Check{Step: StepHash, Status: StatusPassed}
@@ -114,10 +114,10 @@ func (f *fileSearch) look(named canon.Node) {
 	case !found:
 		f.absent++
 		if f.absent == 1 {
-			f.first = Check{Step: StepHash, Code: CodeMaterialNotFound, Pointer: place(node), Stated: d.String()}
+			f.first = Check{Step: StepHash, Code: codeMaterialNotFound, Pointer: place(node), Stated: d.String()}
 		}
 	case actual != d:
-		f.differs = Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(node), Stated: d.String(), Computed: actual.String(),
+		f.differs = Check{Step: StepHash, Status: StatusFailed, Code: codeMaterialMismatch, Pointer: place(node), Stated: d.String(), Computed: actual.String(),
 			Detail: "the file of that digest holds something else"}
 	}
 }

@@ -27,8 +27,8 @@ func TestInlineMaterial(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
 	const at = "/replay_input/materials/0/"
-	unlike := refuted(receipt.StepHash, receipt.CodeMaterialMismatch, at+"sha256")
-	malformed := refuted(receipt.StepHash, receipt.CodeMaterialMismatch, at+"bytes_base64")
+	unlike := refuted(receipt.StepHash, "material_mismatch", at+"sha256")
+	malformed := refuted(receipt.StepHash, "material_mismatch", at+"bytes_base64")
 	x, empty := canon.Sum([]byte("x")).String(), canon.Sum(nil).String()
 	long := bytes.Repeat([]byte("0123456789"), 200_000) // more than a report keeps
 	for name, c := range map[string]struct {
@@ -98,7 +98,7 @@ func TestSealChecksMaterial(t *testing.T) {
 	for _, bad := range []string{"eQ==", "eA"} {
 		d.ReplayInput.Materials[0].BytesBase64 = bad
 		_, err := receipt.Seal(d, chain.Head{})
-		if found := problems(t, err); len(found) != 1 || !slices.Contains(slices.Collect(maps.Values(found)), receipt.CodeMaterialMismatch) {
+		if found := problems(t, err); len(found) != 1 || !slices.Contains(slices.Collect(maps.Values(found)), "material_mismatch") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -133,10 +133,10 @@ func TestFiles(t *testing.T) {
 	}, keys["a"])
 	m0, m3, a0, other := digest("m0"), digest("m3"), digest("a0"), digest("other")
 	missing := func(at string) outcome {
-		return undecided(receipt.StepHash, receipt.CodeMaterialNotFound, at)
+		return undecided(receipt.StepHash, "material_not_found", at)
 	}
 	differs := func(at string) outcome {
-		return refuted(receipt.StepHash, receipt.CodeMaterialMismatch, at)
+		return refuted(receipt.StepHash, "material_mismatch", at)
 	}
 	for name, c := range map[string]struct {
 		files  receipt.Materials
@@ -165,9 +165,9 @@ func TestFiles(t *testing.T) {
 		}
 		listed := false
 		for _, n := range rep.NotChecked {
-			listed = listed || n.Code == receipt.CodeMaterialNotFound
+			listed = listed || n.Code == "material_not_found"
 		}
-		if listed != (c.want.code == receipt.CodeMaterialNotFound) {
+		if listed != (c.want.code == "material_not_found") {
 			t.Errorf("%s: not checked %+v", name, rep.NotChecked)
 		}
 	}

@@ -25,7 +25,7 @@ func TestTrustWithoutJudgement(t *testing.T) {
 		"no code":               {},
 		"a code of its own":     {Code: "kms_unavailable", Detail: "timeout"},
 		"another step's code":   {Code: receipt.CodeHashMismatch},
-		"the policy's business": {Code: receipt.CodeKeyExpired},
+		"the policy's business": {Code: "key_expired"},
 	} {
 		v, newErr := receipt.NewVerifier(oddTrust{err}, receipt.Policy{})
 		if newErr != nil {

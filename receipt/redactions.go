@@ -20,7 +20,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 		return
 	case !holds: // the commitments are as doubtful as the rest
 		v.watched.seeAll(PieceDisclosures)
-		rep.omit(StepRedactions, CodeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
+		rep.omit(StepRedactions, codeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
 		return
 	}
 
@@ -42,7 +42,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 		// One field may have two commitments, but only one value.
 		for _, f := range d.Fields {
 			if before, ok := shown[f.Field]; ok && !bytes.Equal(before, f.Value) {
-				rep.fail(Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Pointer: cut([]byte(f.Field), 256),
+				rep.fail(Check{Step: StepRedactions, Code: codeDisclosureMismatch, Pointer: cut([]byte(f.Field), 256),
 					Detail: "two values were disclosed for the field; the receipt commits to both, and only one can have been withheld"})
 				return
 			}
@@ -53,13 +53,13 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 	switch {
 	case !belonging:
 		v.watched.seeAll(PieceDisclosures)
-		rep.leave(Check{Step: StepRedactions, Code: CodeDisclosureUnbound, Reason: "the disclosures that were given belong to another receipt"})
+		rep.leave(Check{Step: StepRedactions, Code: codeDisclosureUnbound, Reason: "the disclosures that were given belong to another receipt"})
 	case len(shown) == 0:
 		rep.notDisclosed(withheld)
 	default:
 		rep.pass(StepRedactions)
 		if rest := withheld - len(shown); rest > 0 {
-			rep.NotChecked = append(rep.NotChecked, Note{Code: CodeRedactionsNotChecked,
+			rep.NotChecked = append(rep.NotChecked, Note{Code: codeRedactionsNotChecked,
 				Detail: fmt.Sprintf("redactions: %d of %d withheld values were not disclosed", rest, withheld)})
 		}
 	}
@@ -70,16 +70,16 @@ func (r *Report) notDisclosed(withheld int) {
 	case 0:
 		r.notApplicable(StepRedactions)
 	case 1:
-		r.omit(StepRedactions, CodeRedactionsNotChecked, "redactions: 1 value withheld, no disclosure given")
+		r.omit(StepRedactions, codeRedactionsNotChecked, "redactions: 1 value withheld, no disclosure given")
 	default:
-		r.omit(StepRedactions, CodeRedactionsNotChecked, fmt.Sprintf("redactions: %d values withheld, no disclosures given", withheld))
+		r.omit(StepRedactions, codeRedactionsNotChecked, fmt.Sprintf("redactions: %d values withheld, no disclosures given", withheld))
 	}
 }
 
 // disclosureFault words the first fault of disclosures. None of them is quoted
 // but for the field.
 func disclosureFault(err error) Check {
-	c := Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Detail: err.Error()}
+	c := Check{Step: StepRedactions, Code: codeDisclosureMismatch, Detail: err.Error()}
 	var mismatch *redact.MismatchError
 	var unknown *redact.UnknownFieldError
 	var precision *redact.PrecisionError
@@ -88,7 +88,7 @@ func disclosureFault(err error) Check {
 		c.Pointer, c.Stated, c.Computed = cut([]byte(mismatch.Field), 256), mismatch.Stated.String(), mismatch.Computed.String()
 		c.Detail = "the disclosed value is not the one that was withheld"
 	case errors.As(err, &unknown):
-		c.Code, c.Pointer = CodeDisclosureUnknown, cut([]byte(unknown.Field), 256)
+		c.Code, c.Pointer = codeDisclosureUnknown, cut([]byte(unknown.Field), 256)
 		c.Detail = "the receipt has no commitment for the disclosed field"
 	case errors.As(err, &precision):
 		c.Code, c.Pointer = CodeNumberPrecision, cut([]byte(precision.Field), 256)

@@ -81,22 +81,22 @@ func TestDisclosures(t *testing.T) {
 		status  receipt.Status
 		code    receipt.Code
 	}{
-		"none":           {nil, receipt.Verified, receipt.StatusNotChecked, receipt.CodeRedactionsNotChecked},
+		"none":           {nil, receipt.Verified, receipt.StatusNotChecked, "redactions_not_checked"},
 		"all":            {[]*redact.Disclosures{all}, receipt.Verified, receipt.StatusPassed, ""},
 		"one":            {[]*redact.Disclosures{one}, receipt.Verified, receipt.StatusPassed, ""},
 		"unbound":        {[]*redact.Disclosures{unbound}, receipt.Verified, receipt.StatusPassed, ""},
-		"another's":      {[]*redact.Disclosures{other}, receipt.Undecided, receipt.StatusNotChecked, receipt.CodeDisclosureUnbound},
+		"another's":      {[]*redact.Disclosures{other}, receipt.Undecided, receipt.StatusNotChecked, "disclosure_unbound"},
 		"another's, one": {[]*redact.Disclosures{other, one}, receipt.Verified, receipt.StatusPassed, ""},
-		"empty":          {[]*redact.Disclosures{{ReceiptHash: all.ReceiptHash}}, receipt.Verified, receipt.StatusNotChecked, receipt.CodeRedactionsNotChecked},
-		"other value":    {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Value = []byte(`"4321"`) })}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureMismatch},
-		"other salt":     {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = "0123456789abcdef0123456789abcdef" })}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureMismatch},
-		"short salt":     {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = "01" })}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureMismatch},
-		"reused salt":    {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = d.Fields[1].Salt })}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureMismatch},
+		"empty":          {[]*redact.Disclosures{{ReceiptHash: all.ReceiptHash}}, receipt.Verified, receipt.StatusNotChecked, "redactions_not_checked"},
+		"other value":    {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Value = []byte(`"4321"`) })}, receipt.Refuted, receipt.StatusFailed, "disclosure_mismatch"},
+		"other salt":     {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = "0123456789abcdef0123456789abcdef" })}, receipt.Refuted, receipt.StatusFailed, "disclosure_mismatch"},
+		"short salt":     {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = "01" })}, receipt.Refuted, receipt.StatusFailed, "disclosure_mismatch"},
+		"reused salt":    {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Salt = d.Fields[1].Salt })}, receipt.Refuted, receipt.StatusFailed, "disclosure_mismatch"},
 		"values swapped": {[]*redact.Disclosures{change(func(d *redact.Disclosures) {
 			d.Fields[0].Value, d.Fields[1].Value = d.Fields[1].Value, d.Fields[0].Value
-		})}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureMismatch},
-		"unknown field":   {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Field = "/metadata/kept" })}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureUnknown},
-		"one good of two": {[]*redact.Disclosures{one, change(func(d *redact.Disclosures) { d.Fields[1].Value = []byte(`1`) })}, receipt.Refuted, receipt.StatusFailed, receipt.CodeDisclosureMismatch},
+		})}, receipt.Refuted, receipt.StatusFailed, "disclosure_mismatch"},
+		"unknown field":   {[]*redact.Disclosures{change(func(d *redact.Disclosures) { d.Fields[0].Field = "/metadata/kept" })}, receipt.Refuted, receipt.StatusFailed, "disclosure_unknown"},
+		"one good of two": {[]*redact.Disclosures{one, change(func(d *redact.Disclosures) { d.Fields[1].Value = []byte(`1`) })}, receipt.Refuted, receipt.StatusFailed, "disclosure_mismatch"},
 	} {
 		v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 		if err != nil {
@@ -141,8 +141,8 @@ func TestTwoCommitmentsOfOneField(t *testing.T) {
 		"two, none shown":    {[]redact.Disclosure{one, two}, nil, receipt.Verified, "", true},
 		"two, the first":     {[]redact.Disclosure{one, two}, []redact.Disclosure{one}, receipt.Verified, "", true},
 		"two, the second":    {[]redact.Disclosure{one, two}, []redact.Disclosure{two}, receipt.Verified, "", true},
-		"two, both":          {[]redact.Disclosure{one, two}, []redact.Disclosure{one, two}, receipt.Refuted, receipt.CodeDisclosureMismatch, true},
-		"two, both, turned":  {[]redact.Disclosure{one, two}, []redact.Disclosure{two, one}, receipt.Refuted, receipt.CodeDisclosureMismatch, true},
+		"two, both":          {[]redact.Disclosure{one, two}, []redact.Disclosure{one, two}, receipt.Refuted, "disclosure_mismatch", true},
+		"two, both, turned":  {[]redact.Disclosure{one, two}, []redact.Disclosure{two, one}, receipt.Refuted, "disclosure_mismatch", true},
 		"one value, salted ": {[]redact.Disclosure{one, again}, []redact.Disclosure{one, again}, receipt.Verified, "", true},
 	} {
 		d := plainDraft()
@@ -155,7 +155,7 @@ func TestTwoCommitmentsOfOneField(t *testing.T) {
 			given = append(given, &redact.Disclosures{Fields: []redact.Disclosure{f}})
 		}
 		rep := disclosed(t, sealAndSign(t, d), given)
-		warned := len(rep.Warnings) == 1 && rep.Warnings[0].Code == receipt.CodeRepeatedField && rep.Warnings[0].Pointer == "/redactions/2/field"
+		warned := len(rep.Warnings) == 1 && rep.Warnings[0].Code == "repeated_field" && rep.Warnings[0].Pointer == "/redactions/2/field"
 		if rep.Verdict != c.verdict || rep.Finding().Code != c.code || warned != c.warned || !warned && len(rep.Warnings) > 0 {
 			t.Errorf("%s: %v %s, warnings %v; want %v %s, warned %v", name, rep.Verdict, rep.Finding().Code, rep.Warnings, c.verdict, c.code, c.warned)
 		}

@@ -144,7 +144,7 @@ func (r *Report) undecidedBy() (why Check) {
 
 		// These codes only inform, unless the policy is strict; any other is the reason.
 		switch c.Code {
-		case CodeLinkNotChecked, CodeBatchNotChecked, CodeRedactionsNotChecked, CodeSignaturesNotChecked, CodeStepNotReached:
+		case CodeLinkNotChecked, CodeBatchNotChecked, codeRedactionsNotChecked, codeSignaturesNotChecked, codeStepNotReached:
 			if why.Code == "" {
 				why = c
 			}

@@ -18,7 +18,7 @@ func (v *Verifier) checkMarker(root canon.Node, rep *Report) bool {
 	text := marker.Text()
 	switch {
 	case isMarker(text) && string(text) != SchemaMarker:
-		rep.skip(StepSchema, CodeUnsupportedSchema, fmt.Sprintf("schema is %q; this tool knows %q", excerpt(text), SchemaMarker))
+		rep.skip(StepSchema, codeUnsupportedSchema, fmt.Sprintf("schema is %q; this tool knows %q", excerpt(text), SchemaMarker))
 		rep.Checks[len(rep.Checks)-1].Pointer = "/schema"
 		return false
 	// What has any mark of a receipt goes on, so that the schema can say what is wrong.

@@ -14,10 +14,10 @@ import (
 func (v *Verifier) checkSignatures(root canon.Node, schemaHolds, hashHolds bool, rep *Report) {
 	switch {
 	case v.policy.IntegrityOnly:
-		rep.omit(StepSignatures, CodeSignaturesNotChecked, "signatures: only integrity was asked for")
+		rep.omit(StepSignatures, codeSignaturesNotChecked, "signatures: only integrity was asked for")
 		return
 	case !schemaHolds:
-		rep.omit(StepSignatures, CodeStepNotReached, "signatures: the receipt does not fit its schema")
+		rep.omit(StepSignatures, codeStepNotReached, "signatures: the receipt does not fit its schema")
 		return
 	}
 
@@ -128,7 +128,7 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 	code := t.speaks(key)
 	if code != "" && key.Has(RoleWitness) {
 		t.weighWitness(i, key, result)
-		if code == CodeIssuerUnbound || string(t.named) == key.ID {
+		if code == codeIssuerUnbound || string(t.named) == key.ID {
 			t.discount(i, key, code) // it could, or should, be the issuer's
 		}
 		return
@@ -142,7 +142,7 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 	switch {
 	case code != "":
 		result.Status, result.Code, result.Detail = SignatureInvalid, code, t.discount(i, key, code)
-		if code == CodeIssuerUnbound {
+		if code == codeIssuerUnbound {
 			result.Status = SignatureNotChecked
 		}
 	case t.named == nil || string(t.named) == key.ID:
@@ -161,7 +161,7 @@ func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 	switch {
 	case t.named != nil && string(t.named) != key.ID:
 		t.other = true
-	case code == CodeIssuerUnbound:
+	case code == codeIssuerUnbound:
 		first(&t.unbound, t.check(i, code, detail))
 	default:
 		first(&t.uncounted, t.check(i, code, detail))
@@ -175,7 +175,7 @@ func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	t.witnessed = true
 	if !t.policy.Witnesses.admits(key.ID) {
-		result.Status, result.Code = SignatureInvalid, CodeRoleMismatch
+		result.Status, result.Code = SignatureInvalid, codeRoleMismatch
 		result.Detail = fmt.Sprintf("%s is not one of the witnesses that the policy names", quoted(key.ID))
 		return
 	}
@@ -206,7 +206,7 @@ func (t *tally) stand() {
 				continue
 			}
 			code := t.speaks(key)
-			if code == CodeRoleMismatch || code == CodeIssuerMismatch {
+			if code == codeRoleMismatch || code == CodeIssuerMismatch {
 				continue
 			}
 			if code == "" { // a signature of the log: only this checkpoint tells how old it is
@@ -243,7 +243,7 @@ func (t *tally) fallsShort(result SignatureResult, key *Key) {
 	result.Status, result.Detail = SignatureInvalid, fmt.Sprintf("checkpoint of %s: %s", quoted(excerpt([]byte(key.Origin))), t.discounted(key, result.Code))
 
 	why := Check{Step: StepSignatures, Code: result.Code, Detail: result.Detail}
-	if result.Code == CodeIssuerUnbound {
+	if result.Code == codeIssuerUnbound {
 		result.Status = SignatureNotChecked
 		first(&t.unbound, why)
 	} else {
@@ -264,7 +264,7 @@ func (t *tally) decide(hashHolds bool) {
 		last.Pointer, last.Hint = c.Pointer, c.Hint
 	} else if !hashHolds {
 		// The signatures are over the stated hash, which is not this content's.
-		t.rep.skip(StepSignatures, CodeStepNotReached, t.signers()+" signed the stated hash, which is not the hash of this content")
+		t.rep.skip(StepSignatures, codeStepNotReached, t.signers()+" signed the stated hash, which is not the hash of this content")
 	} else {
 		t.rep.pass(StepSignatures)
 	}
@@ -281,7 +281,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 		return t.refuting, true, false
 	}
 	if t.total > MaxSignatures { // the rest could meet the policy, or refute
-		return Check{Code: CodeSignatureLimit, Pointer: "/signatures",
+		return Check{Code: codeSignatureLimit, Pointer: "/signatures",
 			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, MaxSignatures)}, false, false
 	}
 
@@ -300,7 +300,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 		if counted+distinct(t.rejected, t.issuers, t.counted) >= quorum {
 			return t.why, true, false
 		}
-		return Check{Code: CodeThresholdNotMet, Pointer: "/signatures",
+		return Check{Code: codeThresholdNotMet, Pointer: "/signatures",
 			Detail: fmt.Sprintf("%d of %d witnesses signed", counted, quorum)}, false, false
 	}
 
@@ -319,7 +319,7 @@ func (t *tally) missing() Check {
 		if len(t.issuers) == 0 {
 			who = "others signed, but not"
 		}
-		return Check{Code: CodeNamedKeyMissing, Pointer: "/issuer/public_key_id",
+		return Check{Code: codeNamedKeyMissing, Pointer: "/issuer/public_key_id",
 			Detail: fmt.Sprintf("%s %s, the key that the receipt names", who, quoted(excerpt(t.named)))}
 	case t.witnessed:
 		return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "only witnesses signed, not the issuer"}
@@ -348,7 +348,7 @@ func (t *tally) signers() string {
 
 func (t *tally) notes() {
 	if t.total > 0 {
-		t.rep.NotChecked = append(t.rep.NotChecked, Note{CodeUnauthenticated, "/signatures",
+		t.rep.NotChecked = append(t.rep.NotChecked, Note{codeUnauthenticated, "/signatures",
 			"key_id, algorithm and signed_at lie outside the hash; only a JWS protects them"})
 	}
 }

@@ -53,7 +53,7 @@ func TestFirstReasonIsTold(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
 	for signers, want := range map[string]outcome{
-		"late stolen": refuted(receipt.StepSignatures, receipt.CodeKeyExpired, "/signatures/0"),
+		"late stolen": refuted(receipt.StepSignatures, "key_expired", "/signatures/0"),
 		"stolen late": refuted(receipt.StepSignatures, receipt.CodeKeyRevoked, "/signatures/0"),
 	} {
 		var list []*member
@@ -72,7 +72,7 @@ func TestSignatureOfOtherContent(t *testing.T) {
 	keys := testKeys()
 	data := bytes.Replace(forge(t, plainDraft(), keep, keys["w1"], keys["a"]), []byte(`"metadata":{}`), []byte(`"metadata":{"a":1}`), 1)
 	c := verify(verifier(t, keys, receipt.Policy{}), data).Check(receipt.StepSignatures)
-	if c.Status != receipt.StatusNotChecked || c.Code != receipt.CodeStepNotReached || !strings.HasPrefix(c.Detail, `"a" signed`) {
+	if c.Status != receipt.StatusNotChecked || c.Code != "step_not_reached" || !strings.HasPrefix(c.Detail, `"a" signed`) {
 		t.Errorf("%+v", c)
 	}
 }

@@ -47,7 +47,7 @@ func TestWhatIsNoReceipt(t *testing.T) {
 	v := verifier(t, testKeys(), receipt.Policy{})
 	none := refuted(receipt.StepSchema, receipt.CodeNotAReceipt, "")
 	damaged := refuted(receipt.StepSchema, receipt.CodeSchemaInvalid, "")
-	newer := undecided(receipt.StepSchema, receipt.CodeUnsupportedSchema, "/schema")
+	newer := undecided(receipt.StepSchema, "unsupported_schema", "/schema")
 	for in, c := range map[string]struct {
 		want   outcome
 		detail string
@@ -86,7 +86,7 @@ func TestHashWithoutStatement(t *testing.T) {
 	}
 	rep := verify(v, doc.AppendCanonical(nil, doc.Root().Member("chain").Member("receipt_hash")))
 	c := rep.Check(receipt.StepHash)
-	if c.Status != receipt.StatusNotChecked || c.Code != receipt.CodeStepNotReached || c.Computed != want.String() || rep.ReceiptHash != want || rep.Verdict != receipt.Refuted {
+	if c.Status != receipt.StatusNotChecked || c.Code != "step_not_reached" || c.Computed != want.String() || rep.ReceiptHash != want || rep.Verdict != receipt.Refuted {
 		t.Errorf("%+v of %v, want %v", c, rep.ReceiptHash, want)
 	}
 }

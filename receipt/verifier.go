@@ -205,7 +205,7 @@ func (v *Verifier) shown(rep *Report) bool {
 				return false
 			}
 		case StepRedactions: // any other reason is that the disclosures do not suffice
-			if c.Status == StatusNotChecked && (v.policy.Strict || c.Code != CodeRedactionsNotChecked) {
+			if c.Status == StatusNotChecked && (v.policy.Strict || c.Code != codeRedactionsNotChecked) {
 				return false
 			}
 		case StepLink: // any other reason is that nobody can tell whether it holds
@@ -224,7 +224,7 @@ func (r *Report) skipUnreached() {
 		return
 	}
 	for s := r.Checks[len(r.Checks)-1].Step + 1; s < stepCount; s++ {
-		r.omit(s, CodeStepNotReached, s.String()+": an earlier step ended the verification")
+		r.omit(s, codeStepNotReached, s.String()+": an earlier step ended the verification")
 	}
 }
 

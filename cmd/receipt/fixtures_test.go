@@ -60,7 +60,7 @@ func cases(t *testing.T) []fixtures.Case {
 func receipts(t *testing.T) []fixtures.Case {
 	t.Helper()
 	all := cases(t)
-	list := slices.DeleteFunc(slices.Clone(all), func(c fixtures.Case) bool { return c.Code == receipt.CodeEmptyInput })
+	list := slices.DeleteFunc(slices.Clone(all), func(c fixtures.Case) bool { return c.Code == "empty_input" })
 	if len(all)-len(list) != 2 {
 		t.Fatalf("found %d empty files, expected 2", len(all)-len(list))
 	}
@@ -70,7 +70,7 @@ func receipts(t *testing.T) []fixtures.Case {
 // TestEmptyFiles: a file without a document is exit 2, alone and among others.
 func TestEmptyFiles(t *testing.T) {
 	for _, c := range cases(t) {
-		if c.Code != receipt.CodeEmptyInput {
+		if c.Code != "empty_input" {
 			continue
 		}
 		for _, args := range [][]string{{fixturePath(c)}, {"../../fixtures/valid/task.json", fixturePath(c)}} {

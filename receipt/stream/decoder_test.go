@@ -22,10 +22,10 @@ func TestReadersAgree(t *testing.T) {
 		"a receipt":                     {in: good},
 		"an archive":                    {in: cborOf(t, good)},
 		"an envelope":                   {in: text(`{"wire":{"payload":`, good, `}}`)},
-		"two equal names":               {in: []byte(`{"a":1,"a":2}`), want: receipt.CodeDuplicateName},
+		"two equal names":               {in: []byte(`{"a":1,"a":2}`), want: "duplicate_name"},
 		"too deep":                      {in: text(`{"a":`, []byte(deepArray(200)), `}`), want: receipt.CodeDepthLimit},
 		"an array item":                 {in: []byte("[[1]]"), want: receipt.CodeNotObject},
-		"an archive of a half":          {in: []byte("\xa1\x61\x61\xf9\x40\x00"), want: receipt.CodeNonDeterministicCBOR},
+		"an archive of a half":          {in: []byte("\xa1\x61\x61\xf9\x40\x00"), want: "non_deterministic_cbor"},
 		"lossy":                         {in: []byte(`{"a":9007199254740993}`), want: receipt.CodeNumberPrecision},
 		"a line that breaks off":        {in: text("", good, "\n{\"a\":"), want: receipt.CodeTornTail},
 		"deep, and breaks off":          {in: text("", good, "\n{\"a\":"+strings.Repeat("[", 200)), want: receipt.CodeDepthLimit},
@@ -79,7 +79,7 @@ func TestReadersAgree(t *testing.T) {
 			continue // two lines
 		}
 		_, err := s.Find(0, false)
-		if malformed := c.want == receipt.CodeNonDeterministicCBOR; (err != nil) != malformed {
+		if malformed := c.want == "non_deterministic_cbor"; (err != nil) != malformed {
 			t.Errorf("%s is found with %v", name, err)
 		}
 	}

@@ -68,7 +68,7 @@ func TestDocumentsRefuse(t *testing.T) {
 		code    receipt.Code
 		address string
 	}{
-		{good + "{\"a\":1,\"a\":2}\n" + good, receipt.CodeDuplicateName, "in:2"},
+		{good + "{\"a\":1,\"a\":2}\n" + good, "duplicate_name", "in:2"},
 		{good + "{\"a\":9007199254740993}\n" + good, receipt.CodeNumberPrecision, "in:2"},
 		{good + "[1]\n" + good, receipt.CodeNotObject, "in:2"},
 		{good + "{\"a\"}\n" + good, receipt.CodeSyntax, "in:2"},
@@ -76,7 +76,7 @@ func TestDocumentsRefuse(t *testing.T) {
 		{good + "{\"a\":" + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "}\n", receipt.CodeDepthLimit, "in:2"},
 		{good + "\xef\xbb\xbf{}\n", receipt.CodeSyntax, "in:2"},
 		{`[{"a":1},{"a":2}`, receipt.CodeTornTail, "in:2"},
-		{"\xa1\x61\x61\x01\xa1\x61\x61\xf9\x40\x00", receipt.CodeNonDeterministicCBOR, "in:2"},
+		{"\xa1\x61\x61\x01\xa1\x61\x61\xf9\x40\x00", "non_deterministic_cbor", "in:2"},
 	} {
 		list, err := documentsOf(documentSource("in", c.text), documentSource("after", "{}"))
 		var bad *stream.DocumentError

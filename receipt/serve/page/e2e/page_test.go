@@ -302,7 +302,7 @@ func testFixtures(t *testing.T, browser context.Context, url string) {
 		}
 		b.pick("#receipt-files", fixture(t, c.File))
 		want := words[c.Verdict.String()]
-		if c.Code == receipt.CodeEmptyInput {
+		if c.Code == "empty_input" {
 			want = "Undecided" // no receipt, so nothing that could be refuted
 		}
 		b.wait(`document.querySelector("#outcome > :not([data-old]) .verdict strong")`)
