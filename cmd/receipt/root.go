@@ -85,17 +85,18 @@ asked, 3 when evidence is missing.`,
 	return root
 }
 
-// flagError is the text of a flag error without the words of strconv.
+// flagError is the text of a flag error without the words of strconv, and with the long
+// name of the flag alone.
 func flagError(err error) string {
 	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) && errors.As(err, new(*strconv.NumError)) {
-		name := "--" + invalid.GetFlag().Name
-		if short := invalid.GetFlag().Shorthand; short != "" {
-			name = "-" + short + ", " + name
-		}
-		return cli.EscapeLine(fmt.Sprintf("invalid argument %q for %q flag", invalid.GetValue(), name))
+	if !errors.As(err, &invalid) {
+		return cli.EscapeLine(err.Error())
 	}
-	return cli.EscapeLine(err.Error())
+	text := fmt.Sprintf("invalid argument %q for %q flag", invalid.GetValue(), "--"+invalid.GetFlag().Name)
+	if cause := errors.Unwrap(err); !errors.As(err, new(*strconv.NumError)) && cause != nil {
+		text += ": " + cause.Error()
+	}
+	return cli.EscapeLine(text)
 }
 
 // newHelp is cobra's help, but a verb that is unknown is an error.

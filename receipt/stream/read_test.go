@@ -124,3 +124,33 @@ func TestDocumentsStop(t *testing.T) {
 		t.Errorf("%d steps, expected 1", n)
 	}
 }
+
+// TestSourceIndex: one document of a source is read alone, and keeps its address.
+func TestSourceIndex(t *testing.T) {
+	lines := documentSource("lines", "{\"a\":1}\n\nnot JSON\n{\"a\":3}\n{\"a\":4}")
+	array := documentSource("array", `[{"a":1},{"a":2},3]`)
+	for _, c := range []struct {
+		source stream.Source
+		index  int
+		want   string
+	}{
+		{lines, 1, `lines:1 {"a":1}`},
+		{lines, 4, `lines:4 {"a":3}`},
+		{lines, 5, `lines:5 {"a":4}`},
+		{array, 2, `array:2 {"a":2}`},
+		{documentSource("one", `{"a":1}`), 1, `one {"a":1}`},
+	} {
+		c.source.Index = c.index
+		list, err := documentsOf(c.source)
+		if err != nil || len(list) != 1 || list[0] != c.want {
+			t.Errorf("%s:%d: got %q, %v", c.source.Name, c.index, list, err)
+		}
+	}
+	for _, index := range []int{2, 6} { // a blank line, and one after the end
+		lines.Index = index
+		list, err := documentsOf(lines)
+		if incomplete := (*stream.IncompleteError)(nil); !errors.As(err, &incomplete) || len(list) > 0 {
+			t.Errorf("lines:%d: got %q, %v", index, list, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 )
 
@@ -9,6 +10,10 @@ import (
 type Source struct {
 	Name string
 	Kind Kind // zero: sniffed
+
+	// Index names one document of the source, as reports and [receipt.Report.Address]
+	// count. The others are cut out and not judged. 0: all of them.
+	Index int
 
 	// Open returns the content. An input of several sources is read twice: once
 	// for the links, once to verify.
@@ -47,7 +52,37 @@ func (s *Source) cut(packed compression, meter func(int)) (*opened, error) {
 		return nil, err
 	}
 
+	if s.Index > 0 {
+		cut = &chosen{cutter: cut, index: s.Index}
+	}
 	return &opened{cut, closer}, nil
+}
+
+// A chosen cutter hands out one document of another and ends.
+type chosen struct {
+	cutter
+	index int
+	done  bool
+}
+
+func (c *chosen) ready() bool { return c.done || c.cutter.ready() }
+
+func (c *chosen) next() (piece, error) {
+	if c.done {
+		return piece{}, io.EOF
+	}
+	for {
+		d, err := c.cutter.next()
+		switch {
+		case err == io.EOF:
+			return d, fmt.Errorf("it has no document %d", c.index)
+		case err != nil:
+			return d, err
+		case d.index == c.index:
+			c.done = true
+			return d, nil
+		}
+	}
 }
 
 // metered tells how much was read. An error is final: looking ahead must not

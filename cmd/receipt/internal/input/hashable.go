@@ -5,14 +5,20 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 // ReadHashable reads one document whose hash tells it from every other. Where an
-// integer is lossy, others with another integer in its place have the same.
+// integer is lossy, others with another integer in its place have the same. Of a
+// receipt inside an API envelope it is the receipt.
 func ReadHashable(e *cli.Env, path string) (*canon.Document, error) {
 	doc, err := ReadDocument(e, path)
 	if err != nil {
 		return nil, err
+	}
+	inner := new(canon.Document)
+	if text, err := stream.Receipt(inner, doc.Source()); err == nil && len(text) < len(doc.Source()) {
+		doc = inner
 	}
 	if n, found := doc.LossyInteger(); found {
 		return nil, cli.Refuted("issuers write such values as strings", "%q: number_precision: expected integers within ±9007199254740991, found %.40s at %.80q",
@@ -28,10 +34,13 @@ func ReadDocument(e *cli.Env, path string) (*canon.Document, error) {
 		return nil, err
 	}
 	doc, err := canon.Parse(data)
-	if err != nil {
-		return nil, syntaxFailure(path, err)
+	switch {
+	case err == nil:
+		return doc, nil
+	case holdsSeveral(path, data):
+		return nil, several(path)
 	}
-	return doc, nil
+	return nil, syntaxFailure(path, err)
 }
 
 // syntaxFailure words a parse error: the input is refuted, not unreadable.

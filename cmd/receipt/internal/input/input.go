@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
@@ -22,12 +23,8 @@ import (
 // the JSON in them. It stops one byte after the largest receipt, so that endless
 // inputs end.
 func ReadInput(e *cli.Env, path string) ([]byte, error) {
-	if file, index, ok := address(path); ok {
-		text, err := findDocument(file, index)
-		if err != nil {
-			return nil, cli.Usage("", "%q: %w", path, err)
-		}
-		return text, nil
+	if file, index, ok := Address(path); ok {
+		return readAddress(e, path, file, index)
 	}
 
 	// One byte more than fits, which shows what is too large.
@@ -40,11 +37,10 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	}
 
 	// Of an archive or a compressed file, the one document in it.
-	s := stream.Source{Name: path, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
-	text, err := s.Find(0, false)
+	text, err := bytesSource(path, data).Find(0, false)
 	switch {
 	case errors.Is(err, stream.ErrSeveral):
-		return nil, cli.Usage(fmt.Sprintf("name one of them: %s:1", path), "%q: %w", path, err)
+		return nil, several(path)
 	case err != nil:
 		return nil, cli.Refuted("", "%q: %w", path, err)
 	}
@@ -52,13 +48,50 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	return text, nil
 }
 
+// ReadReceipt reads one document as ReadInput does. Of a receipt inside an API
+// envelope it returns the receipt, and several receipts are an error that says how
+// one of them is named.
+func ReadReceipt(e *cli.Env, path string) ([]byte, error) {
+	data, err := ReadInput(e, path)
+	if err != nil {
+		return nil, err
+	}
+
+	doc := new(canon.Document)
+	text, err := stream.Receipt(doc, data)
+	if err == nil && doc.Root().Kind() == canon.KindObject && doc.Root().Member("object").String() != "list" {
+		return text, nil
+	}
+	if holdsSeveral(path, data) {
+		return nil, several(path)
+	}
+	return data, nil // for the caller to say what is wrong with it
+}
+
+// holdsSeveral reports whether data begins with several documents: lines, an array,
+// or a page of a list.
+func holdsSeveral(path string, data []byte) bool {
+	_, err := bytesSource(path, data).Find(0, false)
+	return errors.Is(err, stream.ErrSeveral)
+}
+
+// several is the failure for an input that holds several receipts where one is taken.
+func several(path string) error {
+	return cli.Usage("name one of them: "+cli.ShellName(cli.SourceName(path)+":1"), "%q holds several documents, expected one", cli.SourceName(path))
+}
+
+func bytesSource(path string, data []byte) *stream.Source {
+	return &stream.Source{Name: path, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
+}
+
 // packed reports whether data is CBOR or compressed.
 func packed(data []byte) bool {
 	return len(data) > 0 && (data[0] >= 0x80 && data[0] < 0xe0 || bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}))
 }
 
-// address takes PATH:N apart. A file that is called so comes first.
-func address(path string) (file string, index int, ok bool) {
+// Address takes PATH:N apart. A file that is called so comes first; without a file of
+// that name stdin:N is of stdin, as verify names it.
+func Address(path string) (file string, index int, ok bool) {
 	i := strings.LastIndexByte(path, ':')
 	if i <= 0 {
 		return "", 0, false
@@ -71,12 +104,23 @@ func address(path string) (file string, index int, ok bool) {
 		return "", 0, false
 	}
 	info, err := os.Stat(path[:i])
+	if err != nil && path[:i] == cli.SourceName(cli.StdinName) {
+		return cli.StdinName, index, true
+	}
 	return path[:i], index, err == nil && !info.IsDir()
 }
 
-func findDocument(path string, index int) ([]byte, error) {
-	s := fileSource(path, stream.Sniffed, false)
-	return s.Find(index, true)
+// readAddress reads one document of an input that holds several.
+func readAddress(e *cli.Env, path, file string, index int) ([]byte, error) {
+	s := fileSource(file, stream.Sniffed, false)
+	if file == cli.StdinName {
+		s.Open = e.Stdin
+	}
+	text, err := s.Find(index, true)
+	if err != nil {
+		return nil, cli.Usage("", "%q: %w", path, err)
+	}
+	return text, nil
 }
 
 // OpenInput opens a file, or stdin.

@@ -32,6 +32,14 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 		return Known{}, cli.Usage("a hash is sha256: and 64 hexadecimal digits in lower case", "%q is no hash", arg)
 	}
 
+	if _, _, ok := Address(arg); ok {
+		data, err := ReadReceipt(e, arg)
+		if err != nil {
+			return Known{}, err
+		}
+		return knownReceipt(arg, data)
+	}
+
 	data, err := ReadBounded(e, arg, MaxReportBytes+1)
 	if err != nil {
 		return Known{}, err
@@ -45,7 +53,12 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 		return Known{Summary: report.Summary}, nil
 	}
 
-	// A receipt, of which ParseSealed has shown that it fits the hash that it states.
+	return knownReceipt(arg, data)
+}
+
+// knownReceipt is what a receipt says, of which ParseSealed has shown that it fits the
+// hash that it states.
+func knownReceipt(arg string, data []byte) (Known, error) {
 	sealed, err := receipt.ParseSealed(data)
 	if err != nil {
 		return Known{}, cli.Usage("give a hash (sha256:…), a receipt, or a report that verify wrote", "%q: %w", arg, err)

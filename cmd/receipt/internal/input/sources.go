@@ -53,12 +53,13 @@ func extensions() []string { return []string{".json", ".jsonl", ".ndjson", ".cbo
 func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, error) {
 	s := &Selection{}
 	for _, path := range paths {
-		if path == cli.StdinName {
+		file, index, _ := Address(path)
+		if path == cli.StdinName || file == cli.StdinName {
 			if s.Stdin {
 				return nil, cli.Usage("", "- is given twice, but stdin can be read once")
 			}
 			s.Stdin = true
-			s.Sources = append(s.Sources, stream.Source{Name: "stdin", Kind: kind, Open: e.Stdin})
+			s.Sources = append(s.Sources, stream.Source{Name: "stdin", Kind: kind, Open: e.Stdin, Index: index})
 			continue
 		}
 		s.add(path, kind)
@@ -68,6 +69,13 @@ func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, er
 }
 
 func (s *Selection) add(path string, kind stream.Kind) {
+	if file, index, ok := Address(path); ok {
+		one := fileSource(file, kind, false)
+		one.Index = index
+		s.Sources = append(s.Sources, one)
+		return
+	}
+
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):

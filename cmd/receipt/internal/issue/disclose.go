@@ -57,13 +57,13 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 		return err
 	}
 
-	doc, err := input.ReadDocument(e, path)
+	data, err := input.ReadReceipt(e, path)
 	if err != nil {
 		return err
 	}
 
 	// Commitments count in a receipt that fits its hash.
-	sealed, err := receipt.ParseSealed(doc.Source())
+	sealed, err := receipt.ParseSealed(data)
 	if err != nil {
 		return cli.Refuted("only a sealed, undamaged receipt has commitments to check", "%q: %w", cli.SourceName(path), err)
 	}
@@ -79,7 +79,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 	}
 
 	// A value that does not fit its commitment is not handed on.
-	if err := bound.Check(doc); err != nil {
+	if err := bound.Check(sealed.Document()); err != nil {
 		return cli.Refuted("", "%q: %w", o.disclosures, err)
 	}
 	return cli.WriteOutput(e, o.output, bound.Marshal(), 0o600, o.force)

@@ -32,7 +32,7 @@ whose id then is given by --key-id.`,
 			if key.Path == "" {
 				return cli.Usage("receipt keys generate makes a key", "--key is missing")
 			}
-			data, err := input.ReadInput(e, args[0])
+			data, err := input.ReadReceipt(e, args[0])
 			if err != nil {
 				return err
 			}

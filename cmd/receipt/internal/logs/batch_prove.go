@@ -109,10 +109,11 @@ type wanted struct {
 }
 
 func (o *proveFlags) wanted(e *cli.Env) (*wanted, error) {
-	if _, err := os.Stat(o.receipt); err != nil && o.receipt != cli.StdinName {
+	_, err := os.Stat(o.receipt)
+	if _, _, ok := input.Address(o.receipt); err != nil && !ok && o.receipt != cli.StdinName {
 		return &wanted{name: o.receipt, id: o.receipt}, nil
 	}
-	data, err := input.ReadInput(e, o.receipt)
+	data, err := input.ReadReceipt(e, o.receipt)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ type ListPrinter struct {
 	limit    int
 	inputs   int // sources
 	detailed bool
+	named    bool // each source is one receipt, which the caller named by its line or item
 	file     *trust.KeyFile
 	reports  []string // files of --report
 
@@ -46,6 +47,7 @@ func newListPrinter(e *cli.Env, o *OutputFlags, file *trust.KeyFile, s *input.Se
 		limit:       o.limit,
 		inputs:      len(s.Sources) + len(s.Missing) + len(s.Skipped),
 		detailed:    len(s.Sources) <= few && !slices.ContainsFunc(s.Sources, func(src stream.Source) bool { return src.Found }),
+		named:       !slices.ContainsFunc(s.Sources, func(src stream.Source) bool { return src.Index == 0 }),
 		file:        file,
 		reports:     o.reports,
 		beyond:      map[receipt.Code]int{},
@@ -71,7 +73,7 @@ type group struct {
 const few = 3
 
 func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
-	if p.single = p.inputs == 1 && !rep.Listed; p.single {
+	if p.single = p.inputs == 1 && !p.listed(rep); p.single {
 		return p.TextPrinter.Report(rep, document(text))
 	}
 	if rep.Verdict == receipt.Verified {
@@ -80,7 +82,7 @@ func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
 
 	p.Codes[rep.Verdict][rep.Finding().Code]++
 	switch {
-	case p.detailed && !rep.Listed:
+	case p.detailed && !p.listed(rep):
 		return p.writeBlock(append(p.block(rep, document(text)).Bytes(), '\n'))
 	case rep.Verdict == receipt.Refuted:
 		return p.refute(rep, text)
@@ -88,6 +90,9 @@ func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
 	p.group(rep)
 	return nil
 }
+
+// listed reports whether a receipt is one of many of its source, which nobody named.
+func (p *ListPrinter) listed(rep *receipt.Report) bool { return rep.Listed && !p.named }
 
 func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 	code := rep.Finding().Code
@@ -98,7 +103,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 
 	// A few are shown whole. When more come, each is a line.
 	f := finding{address: rep.Address(), line: p.line(rep)}
-	if !p.flooded && !rep.Listed && len(p.held) < few {
+	if !p.flooded && !p.listed(rep) && len(p.held) < few {
 		b := p.block(rep, document(text))
 		b.WriteByte('\n')
 		f.block = b.Bytes()

@@ -18,6 +18,7 @@ import (
 type OutputFlags struct {
 	format     string
 	reports    []string
+	only       string // what reports list
 	limit      int
 	quiet      bool
 	force      bool
@@ -30,9 +31,10 @@ func formats() []string { return []string{"text", "json", "ndjson", "junit", "gi
 func (o *OutputFlags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: text, json, ndjson, junit or github")
 	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: .json, .ndjson, .csv, .xml (JUnit) or .html (to read and print); repeatable")
-	f.BoolVar(&o.force, "force", false, "overwrite the files of --report")
+	f.StringVar(&o.only, "report-only", "all", "list in reports (.json, .ndjson, .csv, and --format json or ndjson) `WHICH` receipts: all, failures, or none: summary")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the files of --report")
 	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts for each code")
-	f.BoolVar(&o.quiet, "quiet", false, "print no results; the exit code tells")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no results; the exit code tells")
 	f.StringVar(&o.progressed, "progress", "auto", "show how far it is: `WHEN` auto (on a terminal), always or never")
 }
 
@@ -45,6 +47,10 @@ func (o *OutputFlags) Check() error {
 		return cli.Usage("", "--format is text, json, ndjson, junit or github, found %q", o.format)
 	case o.quiet && o.format != "text":
 		return cli.Usage("", "--quiet prints no results, so it excludes --format %s", o.format)
+	case !slices.Contains([]string{"all", "failures", "summary"}, o.only):
+		return cli.Usage("", "--report-only is all, failures or summary, found %q", o.only)
+	case o.only != "all" && !o.lists():
+		return cli.Usage("--report FILE.json or --format json lists receipts", "--report-only says what a report lists, and no report does")
 	case !slices.Contains([]string{"auto", "always", "never"}, o.progressed):
 		return cli.Usage("", "--progress is auto, always or never, found %q", o.progressed)
 	}
@@ -61,6 +67,12 @@ func (o *OutputFlags) Check() error {
 	}
 
 	return nil
+}
+
+// lists reports whether anything that is written lists every receipt.
+func (o *OutputFlags) lists() bool {
+	bounded := func(path string) bool { return Extension(path) == ".xml" || Extension(path) == ".html" }
+	return o.format == "json" || o.format == "ndjson" || slices.ContainsFunc(o.reports, func(path string) bool { return !bounded(path) })
 }
 
 // TellsDigests reports whether anything that is written has the digests of inputs.
@@ -141,7 +153,7 @@ func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.
 			return p, err
 		}
 		p.files = append(p.files, f)
-		p.list = append(p.list, reportPrinter(Extension(path), f))
+		p.list = append(p.list, o.reportPrinter(Extension(path), f))
 	}
 
 	return p, nil
@@ -152,9 +164,9 @@ func (o *OutputFlags) stdout(e *cli.Env, file *trust.KeyFile, selected *input.Se
 	case o.quiet:
 		return quietPrinter{}
 	case o.format == "json":
-		return NewJSONPrinter(e.Out)
+		return o.listed(NewJSONPrinter(e.Out))
 	case o.format == "ndjson":
-		return &ndjsonPrinter{NewJSONWriter(e.Out)}
+		return o.listed(&ndjsonPrinter{NewJSONWriter(e.Out)})
 	case o.format == "junit":
 		return &junitPrinter{w: e.Out}
 	case o.format == "github":
@@ -163,18 +175,40 @@ func (o *OutputFlags) stdout(e *cli.Env, file *trust.KeyFile, selected *input.Se
 	return newListPrinter(e, o, file, selected)
 }
 
-func reportPrinter(extension string, f *ReportFile) printer {
+func (o *OutputFlags) reportPrinter(extension string, f *ReportFile) printer {
 	switch extension {
 	case ".json":
-		return NewJSONPrinter(f)
+		return o.listed(NewJSONPrinter(f))
 	case ".ndjson":
-		return &ndjsonPrinter{NewJSONWriter(f)}
+		return o.listed(&ndjsonPrinter{NewJSONWriter(f)})
 	case ".csv":
-		return newCSVPrinter(f)
+		return o.listed(newCSVPrinter(f))
 	case ".html":
 		return &htmlPrinter{w: f}
 	}
 	return &junitPrinter{w: f}
+}
+
+// listed is a printer that is given the receipts which --report-only names. The summary
+// counts all of them.
+func (o *OutputFlags) listed(p printer) printer {
+	if o.only == "all" {
+		return p
+	}
+	return &selectedPrinter{p, o.only == "failures"}
+}
+
+// A selectedPrinter leaves out what is verified, or everything.
+type selectedPrinter struct {
+	printer
+	failures bool
+}
+
+func (p *selectedPrinter) Report(rep *receipt.Report, text []byte) error {
+	if !p.failures || rep.Verdict == receipt.Verified {
+		return nil
+	}
+	return p.printer.Report(rep, text)
 }
 
 type quietPrinter struct{}

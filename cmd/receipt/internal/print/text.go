@@ -107,7 +107,7 @@ func (p *TextPrinter) headline(b *Block, rep *receipt.Report) {
 	if rep.Verdict != receipt.Verified {
 		text += ", " + string(rep.Finding().Code)
 	}
-	fmt.Fprintf(b, "%s: %s\n", cli.EscapeLine(rep.Source), text)
+	fmt.Fprintf(b, "%s: %s\n", cli.EscapeLine(rep.Address()), text)
 }
 
 // word is the verdict in a word. Integrity alone is never called verified:

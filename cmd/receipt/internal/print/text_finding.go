@@ -100,7 +100,7 @@ func meaning(rep *receipt.Report, f receipt.Check) string {
 	}
 	if f.Step == receipt.StepLink && rep.Check(receipt.StepHash).Status == receipt.StatusPassed {
 		if text := linkMeaning(f); text != "" {
-			return filepath.Base(rep.Source) + " is " + intact(rep) + "; " + text
+			return filepath.Base(rep.Address()) + " is " + intact(rep) + "; " + text
 		}
 	}
 	info, _ := receipt.Lookup(f.Code)
@@ -157,7 +157,7 @@ func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *
 	case f.Code == receipt.CodeHashMismatch && f.Hint != "":
 		b.Prose("next", "ask the issuer for a receipt that fits its hash")
 	case f.Code == receipt.CodeHashMismatch:
-		b.rows("next", "receipt diff OTHER_COPY "+cli.ShellFile(rep.Source))
+		b.rows("next", "receipt diff OTHER_COPY "+cli.ShellFile(rep.Address()))
 	case f.Code == receipt.CodeUnknownKey && unknown != "":
 		issuer := doc.Root().Member("issuer").Member("id").String()
 		b.rows("next", "get that key from "+issuer+", not from the sender, then",

@@ -26,7 +26,7 @@ is no valid receipt, 2 when it could not be read.`,
   receipt show - < receipt.json`,
 		Args: cli.ExactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			data, err := input.ReadInput(e, args[0])
+			data, err := input.ReadReceipt(e, args[0])
 			if err != nil {
 				return err
 			}
