@@ -89,25 +89,6 @@ func (c *call) page() error {
 	return nil
 }
 
-// proofs gives the subtree /x/ to whoever serves it.
-func (c *call) proofs() error {
-	if c.s.options.Proofs == nil || !c.seesProofs() {
-		return notFound()
-	}
-	c.s.options.Proofs.ServeHTTP(c.w, c.r.WithContext(withRequestID(c.r.Context(), c.id)))
-	return nil
-}
-
-// seesProofs reports whether a client may see what the proofs are made of: the size of
-// the tree and hashes of other receipts in it. Whoever does not say may tell of any.
-func (c *call) seesProofs() bool {
-	if c.reach().All() {
-		return true
-	}
-	within, ok := c.s.options.Proofs.(interface{ Within(*Reach) bool })
-	return ok && within.Within(c.reach())
-}
-
 // shownMembers are the members of a JWK that anyone may see (RFC 7517 section 4,
 // RFC 7518 section 6, RFC 8037 section 2, package keys). Any other is left out,
 // above all the private ones.

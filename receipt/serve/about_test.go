@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
@@ -76,6 +78,19 @@ func TestKeySet(t *testing.T) {
 	}
 }
 
+// shownProofs are proofs of everything but of what is bad, in a tree of one leaf.
+type shownProofs struct{ note []byte }
+
+func (p shownProofs) Checkpoint() []byte       { return p.note }
+func (shownProofs) Within(r *serve.Reach) bool { return r.All() }
+func (p shownProofs) Proof(id string) ([]byte, error) {
+	if id == "bad" {
+		return nil, errors.New("the disk is gone")
+	}
+	proof := tlog.Proof{Checkpoint: p.note}
+	return proof.Format(), nil
+}
+
 // TestMounts: the page and the proofs are served by whoever has them.
 func TestMounts(t *testing.T) {
 	say := func(text string) http.Handler {
@@ -89,12 +104,20 @@ func TestMounts(t *testing.T) {
 	if got := h.get("/x/checkpoint"); got.status != 404 || got.code() != "resource_not_found" {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	o.Page, o.Proofs = say("page"), say("proofs")
+	shown := shownProofs{checkpointOver(t, oneLine(t, "valid/minimal.json"))}
+	proof, err := shown.Proof("good")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Page, o.Proofs = say("page"), shown
 	h = start(t, o)
-	for path, want := range map[string]string{"/": "page /", "/x/checkpoint": "proofs /x/checkpoint", "/x/": "proofs /x/"} {
+	for path, want := range map[string]string{"/": "page /", "/x/checkpoint": string(shown.note), "/x/receipts/good/proof": string(proof)} {
 		if got := h.get(path); string(got.body) != want || got.header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %s", path, got.body)
 		}
+	}
+	if got := h.get("/x/receipts/bad/proof"); got.status != 500 || got.code() != "internal_error" || bytes.Contains(got.body, []byte("disk")) {
+		t.Errorf("a proof that cannot be made: %d %s", got.status, got.body)
 	}
 	// The whole mounts below a path of somebody else's.
 	mux := http.NewServeMux()

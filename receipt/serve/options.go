@@ -38,12 +38,9 @@ type Options struct {
 	// Page is served at /. It sets its own headers. Nil: a short text.
 	Page http.Handler
 
-	// Proofs is served below /x/ to whoever may read receipts. A client whose reach is
-	// limited sees it only if it has a method Within(*Reach) bool, as *Proofs has, which
-	// says that nothing in it is out of that reach. One that has a method
-	// Proof(receiptID string) ([]byte, error), as *Proofs has, is evidence too: a stored
-	// receipt is verified with its proof. Nil: 404.
-	Proofs http.Handler
+	// Proofs are served below /x/ to whoever may read all receipts that they are of, and
+	// are evidence too: a stored receipt is verified with its proof. Nil: 404.
+	Proofs Proofs
 
 	// Batches are what stored receipts are verified with, as by receipt verify --batch:
 	// each of them has to be in one. Nil: batches are not checked.

@@ -9,15 +9,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Proofs shows that receipts are under a checkpoint: it serves the checkpoint and a
-// proof for each receipt that it is over.
-//
-//	GET /x/checkpoint           the signed checkpoint (C2SP tlog-checkpoint)
-//	GET /x/receipts/{id}/proof  a C2SP tlog-proof, the checkpoint in it
-//
-// Both are text/plain. The checkpoint is the one that was given, byte for byte; who
-// trusts its log is for the client to decide. It takes 33 bytes of memory a receipt.
-type Proofs struct {
+// Proofs are the serve.Proofs of the receipts of files. The checkpoint is the one that was
+// given, byte for byte; who trusts its log is for the client to decide. They take 33 bytes
+// of memory a receipt.
+type proofsOfFiles struct {
 	files   *Files
 	streams []chain.Stream // that the checkpoint is over
 	note    []byte
@@ -28,7 +23,7 @@ type Proofs struct {
 // files, in their order and copies included, as receipt batch checkpoint signs it.
 // Its signatures are not checked. The error, a *[RefusedError], says that the note is
 // not a checkpoint, or why it is not over these files.
-func NewProofs(files *Files, note []byte) (*Proofs, error) {
+func NewProofs(files *Files, note []byte) (*proofsOfFiles, error) {
 	// Without keys: which log to trust is for the client to decide.
 	claims, err := tlog.OpenSigned(note, nil, nil)
 	if err != nil {
@@ -44,7 +39,7 @@ func NewProofs(files *Files, note []byte) (*Proofs, error) {
 	}
 
 	// The root is computed anew: a proof has to lead to what the log signed.
-	p := &Proofs{files: files, streams: files.streamsOf(len(leaves)), note: slices.Clone(note), tree: newTree(leaves)}
+	p := &proofsOfFiles{files: files, streams: files.streamsOf(len(leaves)), note: slices.Clone(note), tree: newTree(leaves)}
 	if root := p.tree.root(0, len(leaves)); root != claims.Root {
 		return nil, refuse(receipt.CodeMerkleRootMismatch, "the root over the first %d receipts of the files is %v, the checkpoint states %v; "+
 			"serve the receipts that it is over, in their order", claims.Size, root, claims.Root)
@@ -81,16 +76,16 @@ func (f *Files) streamsOf(n int) (list []chain.Stream) {
 
 // Within reports whether every receipt that the checkpoint is over is within reach. A
 // proof tells how many they are, and hashes of some, and so is for nobody else.
-func (p *Proofs) Within(r *Reach) bool {
+func (p *proofsOfFiles) Within(r *Reach) bool {
 	return !slices.ContainsFunc(p.streams, func(s chain.Stream) bool { return !r.Sees(s) })
 }
 
 // Checkpoint returns the signed checkpoint. It must not be changed.
-func (p *Proofs) Checkpoint() []byte { return p.note }
+func (p *proofsOfFiles) Checkpoint() []byte { return p.note }
 
 // Proof returns the proof of a receipt, ErrNotFound for one that the checkpoint is
 // not over.
-func (p *Proofs) Proof(receiptID string) ([]byte, error) {
+func (p *proofsOfFiles) Proof(receiptID string) ([]byte, error) {
 	i, found := p.files.find(fingerprintOf(receiptID))
 	if !found || int(i) >= len(p.tree.leaves) {
 		return nil, ErrNotFound

@@ -129,6 +129,12 @@ func TestProofsHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	o := options(t)
+	o.Proofs = p
+	s, err := serve.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	proof, err := p.Proof("r0")
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +162,7 @@ func TestProofsHTTP(t *testing.T) {
 		{"DELETE", "/x/receipts/r0/proof", 405, "invalid_request"},
 	} {
 		w := httptest.NewRecorder()
-		p.ServeHTTP(w, httptest.NewRequest(c.method, c.path, nil))
+		s.ServeHTTP(w, httptest.NewRequest(c.method, c.path, nil))
 		media, want := "text/plain; charset=utf-8", w.Body.String() == c.want
 		if c.status != 200 {
 			media, want = "application/json", strings.Contains(w.Body.String(), `{"error":{"code":"`+c.want+`",`)

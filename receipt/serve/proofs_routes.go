@@ -1,0 +1,64 @@
+package serve
+
+import (
+	"errors"
+	"net/http"
+)
+
+// Proofs shows that stored receipts are under a checkpoint. Its methods must be safe for
+// concurrent use.
+//
+//	GET /x/checkpoint           the signed checkpoint
+//	GET /x/receipts/{id}/proof  the proof of a receipt, the checkpoint in it
+//
+// Both are text/plain.
+type Proofs interface {
+	// Checkpoint returns the signed checkpoint (C2SP tlog-checkpoint). It must not be
+	// changed by anyone.
+	Checkpoint() []byte
+
+	// Proof returns the C2SP tlog-proof of a receipt. The error is or wraps ErrNotFound
+	// for one that the checkpoint is not over.
+	Proof(receiptID string) ([]byte, error)
+
+	// Within reports whether every receipt that the checkpoint is over is within reach. A
+	// proof tells how many they are, and hashes of some, and so is for nobody else.
+	Within(reach *Reach) bool
+}
+
+// proofs answers the routes below /x/.
+func (c *call) proofs() error {
+	p := c.s.options.Proofs
+	if p == nil || !p.Within(c.reach()) {
+		return notFound()
+	}
+
+	// The same router as the server has, so that paths and methods are read alike.
+	checkpoint := route{method: http.MethodGet, pattern: "/x/checkpoint"}
+	proof := route{method: http.MethodGet, pattern: "/x/receipts/{id}/proof"}
+	table := router{[]route{checkpoint, proof}}
+	m := table.find(c.r.Method, c.r.URL.EscapedPath())
+	switch {
+	case m.route == nil && len(m.allowed) > 0:
+		return notAllowed(m.allowed)
+	case m.route == nil:
+		return notFound()
+	}
+
+	// Neither route has a parameter.
+	if _, err := parseQuery(c.r.URL.RawQuery, nil); err != nil {
+		return err
+	}
+	if m.route.pattern == checkpoint.pattern {
+		return c.write(http.StatusOK, mediaText, p.Checkpoint())
+	}
+
+	text, err := p.Proof(m.vars[0])
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return notFound()
+	case err != nil:
+		return internal(err, "the proof could not be made")
+	}
+	return c.write(http.StatusOK, mediaText, text)
+}
