@@ -71,7 +71,7 @@ func appendNames[T ~string](dst []byte, member string, names []T) []byte {
 // file.
 func NewAPIKey(random io.Reader, name string, created time.Time) (text string, entry APIKey, err error) {
 	if fault := nameFault(name); fault != "" {
-		return "", APIKey{}, refuse("", "the name of an API key %s", fault)
+		return "", APIKey{}, refuse("the name of an API key %s", fault)
 	}
 
 	var secret [32]byte
@@ -116,7 +116,7 @@ type APIKeys struct{ entries []APIKey }
 // name the line and show nothing of it but the names of members.
 func ParseAPIKeys(data []byte) (*APIKeys, error) {
 	if len(data) > MaxAPIKeyBytes {
-		return nil, refuse("", "API keys: expected at most %d bytes, found more", MaxAPIKeyBytes)
+		return nil, refuse("API keys: expected at most %d bytes, found more", MaxAPIKeyBytes)
 	}
 
 	k := new(APIKeys)
@@ -131,13 +131,13 @@ func ParseAPIKeys(data []byte) (*APIKeys, error) {
 			err = k.add(entry)
 		}
 		if err != nil {
-			return nil, refuse("", "API keys, line %d: %w", n, err)
+			return nil, refuse("API keys, line %d: %w", n, err)
 		}
 	}
 
 	// A file without keys is a mistake, never a server that lets everybody in.
 	if len(k.entries) == 0 {
-		return nil, refuse("", "API keys: the file holds none, so nobody could get in")
+		return nil, refuse("API keys: the file holds none, so nobody could get in")
 	}
 	return k, nil
 }

@@ -100,17 +100,17 @@ func zstdPacked(t testing.TB, data []byte) []byte {
 }
 
 // filed writes files in the order of their names, and returns them as sources.
-func filed(t testing.TB, files map[string][]byte) (dir string, sources []stream.Source) {
+func filed(t testing.TB, content map[string][]byte) (dir string, sources []stream.Source) {
 	t.Helper()
 	dir = t.TempDir()
 	var names []string
-	for name := range files {
+	for name := range content {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, files[name], 0o600); err != nil {
+		if err := os.WriteFile(path, content[name], 0o600); err != nil {
 			t.Fatal(err)
 		}
 		sources = append(sources, stream.Source{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
@@ -118,9 +118,9 @@ func filed(t testing.TB, files map[string][]byte) (dir string, sources []stream.
 	return dir, sources
 }
 
-func openFiles(t testing.TB, files map[string][]byte) *serve.Files {
+func openFiles(t testing.TB, content map[string][]byte) *serve.Files {
 	t.Helper()
-	_, sources := filed(t, files)
+	_, sources := filed(t, content)
 	f, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, sources...)
 	if err != nil {
 		t.Fatal(err)

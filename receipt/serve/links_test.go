@@ -76,8 +76,8 @@ func TestOneFolderOneVerdict(t *testing.T) {
 	codes := map[receipt.Code]int{}
 	for i := range cases {
 		texts := slices.Clone(trees[i%len(trees)])
-		files := split(random, texts)
-		_, sources := filed(t, files)
+		held := split(random, texts)
+		_, sources := filed(t, held)
 		partial := random.IntN(3) == 0
 		f, err := serve.OpenFiles(context.Background(), serve.FilesOptions{Partial: partial}, sources...)
 		if err != nil {

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/chain"
@@ -19,18 +20,36 @@ type proofsOfFiles struct {
 	tree    *tree
 }
 
+// A CheckpointError says why a checkpoint is not served: it is none, or it is not over the
+// receipts of the files.
+type CheckpointError struct {
+	Code   receipt.Code
+	Detail string // what was expected and what was found
+	Err    error  // what the detail tells of; may be nil
+}
+
+// Error gives the code and the detail.
+func (e *CheckpointError) Error() string { return fmt.Sprintf("serve: %s: %s", e.Code, e.Detail) }
+
+// Unwrap returns Err.
+func (e *CheckpointError) Unwrap() error { return e.Err }
+
+func notOver(code receipt.Code, format string, args ...any) error {
+	return &CheckpointError{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
 // NewProofs returns Proofs for a signed checkpoint over the first documents of
 // files, in their order and copies included, as receipt batch checkpoint signs it.
-// Its signatures are not checked. The error, a *[RefusedError], says that the note is
+// Its signatures are not checked. The error, a *[CheckpointError], says that the note is
 // not a checkpoint, or why it is not over these files.
 func NewProofs(files *Files, note []byte) (*proofsOfFiles, error) {
 	// Without keys: which log to trust is for the client to decide.
 	claims, err := tlog.OpenSigned(note, nil, nil)
 	if err != nil {
-		return nil, &RefusedError{Code: receipt.CodeCheckpointInvalid, Detail: err.Error(), Err: err}
+		return nil, &CheckpointError{Code: receipt.CodeCheckpointInvalid, Detail: err.Error(), Err: err}
 	}
 	if n := len(files.entries); claims.Size > uint64(n) {
-		return nil, refuse(receipt.CodeTruncated, "the checkpoint is over %d receipts, the files have %d", claims.Size, n)
+		return nil, notOver(receipt.CodeTruncated, "the checkpoint is over %d receipts, the files have %d", claims.Size, n)
 	}
 
 	leaves, err := files.leaves(int(claims.Size))
@@ -41,7 +60,7 @@ func NewProofs(files *Files, note []byte) (*proofsOfFiles, error) {
 	// The root is computed anew: a proof has to lead to what the log signed.
 	p := &proofsOfFiles{files: files, streams: files.streamsOf(len(leaves)), note: slices.Clone(note), tree: newTree(leaves)}
 	if root := p.tree.root(0, len(leaves)); root != claims.Root {
-		return nil, refuse(receipt.CodeMerkleRootMismatch, "the root over the first %d receipts of the files is %v, the checkpoint states %v; "+
+		return nil, notOver(receipt.CodeMerkleRootMismatch, "the root over the first %d receipts of the files is %v, the checkpoint states %v; "+
 			"serve the receipts that it is over, in their order", claims.Size, root, claims.Root)
 	}
 
@@ -55,7 +74,7 @@ func (f *Files) leaves(n int) ([]merkle.Hash, error) {
 	for i := range leaves {
 		e := &f.entries[i]
 		if !e.intact {
-			return nil, refuse(receipt.CodeHashMismatch, "%q does not fit the hash that it states, so that no checkpoint can be over it", f.address(e))
+			return nil, notOver(receipt.CodeHashMismatch, "%q does not fit the hash that it states, so that no checkpoint can be over it", f.address(e))
 		}
 		leaves[i] = receipt.CheckpointLeaf(e.hash)
 	}

@@ -24,26 +24,26 @@ func (o *serveOptions) addReceipts(ctx context.Context, e *cli.Env, trust *trust
 		return err
 	}
 
-	files, err := serve.OpenFiles(ctx, serve.FilesOptions{Partial: o.partial}, selected.Sources...)
+	index, err := serve.OpenFiles(ctx, serve.FilesOptions{Partial: o.partial}, selected.Sources...)
 	if err != nil {
 		return servedFailure(err)
 	}
 
 	// What is not served is in the log.
 	told := selected.Skipped
-	more, count := files.Skipped()
+	more, count := index.Skipped()
 	logSkipped(log, append(told, more...), len(told)+count)
-	if files.Len() == 0 {
+	if index.Len() == 0 {
 		return cli.Usage("", "no receipt was found in %q", o.receipts)
 	}
 
-	log.Info("indexed", "receipts", files.Len(), "skipped", len(told)+count)
-	s.Source = files
+	log.Info("indexed", "receipts", index.Len(), "skipped", len(told)+count)
+	s.Source = index
 	if o.checkpoint == "" {
 		return nil
 	}
 
-	return o.addProofs(e, trust, files, s, log)
+	return o.addProofs(e, trust, index, s, log)
 }
 
 // selectServed finds the files that paths name, by the rules of verify.
@@ -99,14 +99,15 @@ func servedFailure(err error) error {
 
 // refusal is what an error of the server's says, for a message that names the file.
 func refusal(err error) string {
-	var refused *serve.RefusedError
+	var key *serve.APIKeyError
+	var checkpoint *serve.CheckpointError
 	switch {
-	case !errors.As(err, &refused):
-		return err.Error()
-	case refused.Code != "":
-		return fmt.Sprintf("%s: %s", refused.Code, refused.Detail)
+	case errors.As(err, &key):
+		return key.Detail
+	case errors.As(err, &checkpoint):
+		return fmt.Sprintf("%s: %s", checkpoint.Code, checkpoint.Detail)
 	}
-	return refused.Detail
+	return err.Error()
 }
 
 // logSkipped names what is not served, the first of it.
@@ -122,7 +123,7 @@ func logSkipped(log *slog.Logger, list []stream.Notice, count int) {
 
 // addProofs serves a checkpoint and proofs. A signature of a trusted key that is
 // false refuses it; that nobody who is trusted signed it is for clients to judge.
-func (o *serveOptions) addProofs(e *cli.Env, judge *trusted, files *serve.Files, s *serve.Options, log *slog.Logger) error {
+func (o *serveOptions) addProofs(e *cli.Env, judge *trusted, index *serve.Files, s *serve.Options, log *slog.Logger) error {
 	var logs []*tlog.Log
 	if file := judge.file.Load(); file != nil {
 		logs = file.Logs()
@@ -134,7 +135,7 @@ func (o *serveOptions) addProofs(e *cli.Env, judge *trusted, files *serve.Files,
 	}
 
 	// The checkpoint has to be over the receipts that are served.
-	proofs, err := serve.NewProofs(files, h.Note)
+	proofs, err := serve.NewProofs(index, h.Note)
 	if err != nil {
 		return cli.Refuted("", "%q: %s", o.checkpoint, refusal(err))
 	}
