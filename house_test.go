@@ -60,8 +60,12 @@ var rooms = map[string]room{
 	inside + "logs":    {may: below(lower, []string{"issue"}), libs: anyLib},
 	"examples/":        {may: append([]string{"receipt/"}, core...)}, // no library: what a reader starts with is what is here
 
-	"redact/internal/corpus": {}, // for tests
+	"redact/internal/corpus":           {},
+	"receipt/serve/internal/servetest": {may: append([]string{"receipt/"}, core...)},
 }
+
+// forTests are rooms that only tests import.
+var forTests = []string{"fixtures", "redact/internal/corpus", "receipt/serve/internal/servetest"}
 
 var anyLib = []string{"*"}
 
@@ -313,7 +317,7 @@ func (r room) refuses(name, imported string) string {
 		switch {
 		case target == name:
 			return ""
-		case target == "fixtures":
+		case slices.Contains(forTests, target):
 			return name + " imports " + own + ", which is for tests"
 		case known && slices.ContainsFunc(r.may, func(p string) bool { return covers(p, target) }):
 			return ""
@@ -451,13 +455,15 @@ func TestHouseCatches(t *testing.T) {
 		{"redact/a.go", use(module + "/chain"), "redact/a.go:3: redact must not import chain"},
 		{"redact/a.go", use(module + "/redact/rulefile"), "redact/a.go:3: redact must not import redact/rulefile"},
 		{"redact/a.go", use(module + "/redact/secret"), ""},
-		{"redact/a.go", use(module + "/redact/internal/corpus"), "redact/a.go:3: redact must not import redact/internal/corpus"},
+		{"redact/a.go", use(module + "/redact/internal/corpus"), "redact/a.go:3: redact imports redact/internal/corpus, which is for tests"},
 		{"redact/secret/a.go", use(module + "/redact"), "redact/secret/a.go:3: redact/secret must not import redact"},
 		{"redact/secret/a.go", use(module + "/canon"), "redact/secret/a.go:3: redact/secret must not import canon"},
 		{"redact/secret/a.go", use("os"), "redact/secret/a.go:3: redact/secret is pure and imports os"},
 		{"schemas/a.go", use("github.com/santhosh-tekuri/jsonschema/v6"), ""},
 		{"receipt/a.go", use("github.com/santhosh-tekuri/jsonschema/v6"), "receipt/a.go:3: receipt imports github.com/santhosh-tekuri/jsonschema/v6, which is for schemas"},
 		{"receipt/serve/a.go", use("github.com/spf13/cobra"), "receipt/serve/a.go:3: receipt/serve imports github.com/spf13/cobra, which is for cmd/receipt"},
+		{"receipt/serve/files/a.go", use(module+"/receipt/serve", module+"/receipt/serve/internal/stated"), ""},
+		{"receipt/serve/a.go", use(module + "/receipt/serve/internal/servetest"), "receipt/serve/a.go:3: receipt/serve imports receipt/serve/internal/servetest, which is for tests"},
 		{"receipt/serve/a.go", use("C"), "receipt/serve/a.go:3: no room uses cgo"},
 		{"chain/a.go", use("C"), "chain/a.go:3: no room uses cgo"},
 		{"receipt/stream/a.go", use(module+"/receipt/archive", "github.com/klauspost/compress/zstd"), ""},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
 // TestMetrics: what is counted, with no label from a request.
@@ -104,7 +105,7 @@ func TestMounts(t *testing.T) {
 	if got := h.get("/x/checkpoint"); got.status != 404 || got.code() != "resource_not_found" {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	shown := shownProofs{checkpointOver(t, oneLine(t, "valid/minimal.json"))}
+	shown := shownProofs{servetest.Checkpoint(t, oneLine(t, "valid/minimal.json"))}
 	proof, err := shown.Proof("good")
 	if err != nil {
 		t.Fatal(err)

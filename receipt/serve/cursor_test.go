@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
 // nextCursor is the cursor of an answer, "" for none.
@@ -29,13 +30,13 @@ func nextCursor(t testing.TB, got reply) string {
 // TestCursors: a cursor that no list ever gave is refused, one whose place is gone is
 // gone, and each character of one has one meaning.
 func TestCursors(t *testing.T) {
-	list := fileReceipts(t, 4)
+	list := servetest.Receipts(t, 4)
 	serving := func(texts ...[]byte) *host {
 		o := options(t)
-		o.Source = openFiles(t, map[string][]byte{"a.jsonl": lineFile(texts...)})
+		o.Source = openFiles(t, map[string][]byte{"a.jsonl": servetest.Lines(texts...)})
 		return start(t, o)
 	}
-	h := serving(append(list, fileReceipt(t, "x", "u", "u"))...)
+	h := serving(append(list, servetest.Receipt(t, "x", "u", "u"))...)
 	next := nextCursor(t, h.get("/v1/tasks/t/receipts?limit=3", version()...))
 	if len(next) != 66 {
 		t.Fatalf("%q", next)

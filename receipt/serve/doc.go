@@ -4,7 +4,7 @@
 //	v, err := serve.NewVerifier(set, receipt.Policy{}, nil) // set: package keys
 //	s, err := serve.New(serve.Options{
 //		Verifier: func() *serve.Verifier { return v },
-//		Source:   files, // any Source; nil: nothing is stored
+//		Source:   index, // of package files, of a ledger, or any other; nil: nothing is stored
 //	})
 //	err = serve.HTTPServer(s, log).Serve(listener)
 //

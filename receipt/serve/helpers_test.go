@@ -15,11 +15,12 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/serve/files"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -239,7 +240,7 @@ func (s *shelf) ByTask(_ context.Context, q serve.TaskQuery) (page []serve.Store
 	}
 	list := s.tasks[q.Task]
 	if !q.After.IsZero() {
-		at := slices.IndexFunc(list, func(id string) bool { return hashOf(s.texts[id]) == q.After })
+		at := slices.IndexFunc(list, func(id string) bool { return servetest.HashOf(s.texts[id]) == q.After })
 		if at < 0 {
 			return nil, false, serve.ErrCursor
 		}
@@ -254,12 +255,12 @@ func (s *shelf) ByTask(_ context.Context, q serve.TaskQuery) (page []serve.Store
 	return page, false, nil
 }
 
-// hashOf is the receipt hash of a text, zero for one that has none.
-func hashOf(text []byte) canon.Digest {
-	doc, err := canon.Parse(text)
+func openFiles(t testing.TB, content map[string][]byte) *files.Index {
+	t.Helper()
+	_, sources := servetest.Files(t, content)
+	f, err := files.Open(context.Background(), files.Options{}, sources...)
 	if err != nil {
-		return canon.Digest{}
+		t.Fatal(err)
 	}
-	hash, _ := chain.Hash(doc)
-	return hash
+	return f
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/serve/files"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -40,11 +42,11 @@ func storedReport(t testing.TB, s *serve.Server, id string) (valid bool, reason 
 // receipt verify refutes it in the same folder.
 func TestForkedFolder(t *testing.T) {
 	a := signedReceipt(t, receiptDraft("a", "t"))
-	b, c := signedBehind(t, receiptDraft("b", "t"), hashOf(a)), signedBehind(t, receiptDraft("c", "t"), hashOf(a))
+	b, c := signedBehind(t, receiptDraft("b", "t"), servetest.HashOf(a)), signedBehind(t, receiptDraft("c", "t"), servetest.HashOf(a))
 	for name, files := range map[string]map[string][]byte{
 		"a file each": {"a.json": a, "b.json": b, "c.json": c},
-		"one file":    {"all.jsonl": lineFile(a, b, c)},
-		"compressed":  {"all.jsonl.gz": zipped(t, lineFile(a, b, c))},
+		"one file":    {"all.jsonl": servetest.Lines(a, b, c)},
+		"compressed":  {"all.jsonl.gz": servetest.Gzip(t, servetest.Lines(a, b, c))},
 	} {
 		o := options(t)
 		o.Source = openFiles(t, files)
@@ -77,9 +79,9 @@ func TestOneFolderOneVerdict(t *testing.T) {
 	for i := range cases {
 		texts := slices.Clone(trees[i%len(trees)])
 		held := split(random, texts)
-		_, sources := filed(t, held)
+		_, sources := servetest.Files(t, held)
 		partial := random.IntN(3) == 0
-		f, err := serve.OpenFiles(context.Background(), serve.FilesOptions{Partial: partial}, sources...)
+		f, err := files.Open(context.Background(), files.Options{Partial: partial}, sources...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +102,7 @@ func TestOneFolderOneVerdict(t *testing.T) {
 			valid, _, got := storedReport(t, s, id)
 			a, b := got.Check(receipt.StepLink), want.Check(receipt.StepLink)
 			if got.Verdict != want.Verdict || valid != (want.Verdict == receipt.Verified) || a.Status != b.Status || a.Code != b.Code || a.Stated != b.Stated || a.Computed != b.Computed {
-				t.Fatalf("case %d, %s of %d files, partial %v: %v %+v\nreceipt verify: %v %+v", i, id, len(files), partial, got.Verdict, a, want.Verdict, b)
+				t.Fatalf("case %d, %s of %d files, partial %v: %v %+v\nreceipt verify: %v %+v", i, id, len(held), partial, got.Verdict, a, want.Verdict, b)
 			}
 			codes[a.Code]++
 		}
@@ -128,15 +130,15 @@ func faultyChains(t testing.TB) (list [][][]byte) {
 		var head canon.Digest
 		for k := range 6 {
 			text := signedBehind(t, draft(fmt.Sprint(workspace, k), workspace), head)
-			head = hashOf(text)
+			head = servetest.HashOf(text)
 			chains[i] = append(chains[i], text)
 		}
 	}
 	v, w := chains[0], chains[1]
-	fork := signedBehind(t, draft("fork", "v"), hashOf(v[2]))
-	forked := signedBehind(t, draft("forked", "v"), hashOf(fork))
+	fork := signedBehind(t, draft("fork", "v"), servetest.HashOf(v[2]))
+	forked := signedBehind(t, draft("forked", "v"), servetest.HashOf(fork))
 	genesis := signedReceipt(t, draft("genesis", "v"))
-	foreign := signedBehind(t, draft("foreign", "v"), hashOf(w[3]))
+	foreign := signedBehind(t, draft("foreign", "v"), servetest.HashOf(w[3]))
 	damaged := bytes.Replace(v[3], []byte(`"USD"`), []byte(`"EUR"`), 1)
 	with := func(base [][]byte, more ...[]byte) [][]byte { return slices.Concat(base, w, more) }
 	return [][][]byte{
@@ -160,7 +162,7 @@ func split(random *rand.Rand, texts [][]byte) map[string][]byte {
 	files := map[string][]byte{}
 	for k, list := range lines {
 		if len(list) > 0 {
-			files[fmt.Sprint("f", k, ".jsonl")] = lineFile(list...)
+			files[fmt.Sprint("f", k, ".jsonl")] = servetest.Lines(list...)
 		}
 	}
 	return files
@@ -188,7 +190,7 @@ func TestStoredCheckpoint(t *testing.T) {
 	var head canon.Digest
 	for i := range 5 {
 		text := signedBehind(t, receiptDraft(fmt.Sprint("r", i), "t"), head)
-		head = hashOf(text)
+		head = servetest.HashOf(text)
 		list = append(list, text)
 	}
 	demand := receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true}}
@@ -201,16 +203,16 @@ func TestStoredCheckpoint(t *testing.T) {
 		"trusted": {receipt.Policy{}, logKey(t)}, "stranger": {receipt.Policy{}, stranger},
 		"demanded": {demand, logKey(t)}, "demanded of a stranger": {demand, stranger},
 	} {
-		note := checkpointBy(t, c.key, list[:3]...)
-		_, sources := filed(t, map[string][]byte{"a.jsonl": lineFile(list...)})
-		f, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, sources...)
+		note := servetest.CheckpointBy(t, c.key, list[:3]...)
+		_, sources := servetest.Files(t, map[string][]byte{"a.jsonl": servetest.Lines(list...)})
+		f, err := files.Open(context.Background(), files.Options{}, sources...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		v := verifierOf(t, c.policy)
 		o := options(t)
 		o.Verifier, o.Source = func() *serve.Verifier { return v }, f
-		if o.Proofs, err = serve.NewProofs(f, note); err != nil {
+		if o.Proofs, err = files.NewProofs(f, note); err != nil {
 			t.Fatal(err)
 		}
 		s, err := serve.New(o)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
@@ -232,7 +233,7 @@ func TestOpenAPIAnswers(t *testing.T) {
 	o.APIKeys = func() *serve.APIKeys { return keys }
 	o.Keys = func() []byte { return fixture(t, "keys/trust.json") }
 	text := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "text") }
-	o.Proofs, o.Page = shownProofs{checkpointOver(t, oneLine(t, "valid/minimal.json"))}, http.HandlerFunc(text)
+	o.Proofs, o.Page = shownProofs{servetest.Checkpoint(t, oneLine(t, "valid/minimal.json"))}, http.HandlerFunc(text)
 	h := start(t, o)
 	auth := []string{"Authorization", "Bearer " + key}
 	full := append(version(), auth...)

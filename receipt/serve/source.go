@@ -8,6 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/stated"
 )
 
 // ErrNotFound is returned by a Source that has no such receipt. To a client it is
@@ -76,7 +77,7 @@ func (s Stored) isReceipt(id string, reach *Reach) error {
 	if doc.Parse(s.JSON, canon.Limits{Bytes: receipt.MaxBytes}) == nil {
 		found, within = doc.Root().Member("receipt_id").String(), reach.Sees(chain.StreamOf(doc))
 	} else {
-		found = damagedID(s.JSON)
+		found = stated.DamagedID(s.JSON)
 	}
 
 	// Out of reach comes first: it must look like what is not there.
@@ -91,7 +92,7 @@ func (s Stored) isReceipt(id string, reach *Reach) error {
 
 // isOfTask makes sure that a receipt is one that a page may hold.
 func isOfTask(doc *canon.Document, q TaskQuery) error {
-	if !slices.Contains(tasksOf(doc.Root()), q.Task) || !q.Reach.Sees(chain.StreamOf(doc)) {
+	if !slices.Contains(stated.Tasks(doc.Root()), q.Task) || !q.Reach.Sees(chain.StreamOf(doc)) {
 		return internal(errOther, "what is stored for this task is not all of this task, and is not given out")
 	}
 	return nil

@@ -15,6 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/serve/files"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
 // marker is in everything that the other tenant's receipts state.
@@ -32,7 +34,7 @@ func (h tenants) receipt(t testing.TB, id, tenant, task string) []byte {
 	d.Identifiers.TenantID = tenant
 	d.Metadata = receipt.Object{"note": "of " + id}
 	text := signedBehind(t, d, h[tenant])
-	h[tenant] = hashOf(text)
+	h[tenant] = servetest.HashOf(text)
 	return text
 }
 
@@ -95,7 +97,7 @@ func tenantQuestions(ours, theirs [][]byte, cursors []string) (list []question) 
 	}
 	ids := []string{"receipt_absent"}
 	for _, text := range slices.Concat(ours, theirs) {
-		ids = append(ids, regexp.MustCompile(`"receipt_id":"([^"]*)"`).FindStringSubmatch(string(text))[1], hashOf(text).String(), hex.EncodeToString(func() []byte { h := hashOf(text); return h[:] }()))
+		ids = append(ids, regexp.MustCompile(`"receipt_id":"([^"]*)"`).FindStringSubmatch(string(text))[1], servetest.HashOf(text).String(), hex.EncodeToString(func() []byte { h := servetest.HashOf(text); return h[:] }()))
 	}
 	for _, id := range ids {
 		for _, id := range []string{id, strings.ToUpper(id)} {
@@ -120,7 +122,7 @@ func tenantQuestions(ours, theirs [][]byte, cursors []string) (list []question) 
 	}
 	for _, text := range theirs[:2] {
 		add("POST", "/v1/verify", text, "Content-Type", "application/json")
-		add("POST", "/v1/verify", lineFile(text, text), "Content-Type", "application/x-ndjson")
+		add("POST", "/v1/verify", servetest.Lines(text, text), "Content-Type", "application/x-ndjson")
 	}
 	for _, path := range []string{"/v1", "/v1/agent-card", "/.well-known/jwks.json", "/openapi.json", "/healthz", "/readyz", "/metrics", "/", "/v1/nothing", "/v1/receipts"} {
 		add("GET", path, nil)
@@ -155,7 +157,7 @@ func TestTenants(t *testing.T) {
 	}
 	for name, source := range map[string]func([][]byte) serve.Source{
 		"files": func(list [][]byte) serve.Source {
-			return openFiles(t, map[string][]byte{"all.jsonl": lineFile(list...)})
+			return openFiles(t, map[string][]byte{"all.jsonl": servetest.Lines(list...)})
 		},
 		"careless": shelfOf, // finds receipts that are out of reach, and is not believed
 	} {
@@ -185,7 +187,7 @@ func sameAnswers(t *testing.T, all, alone serve.Source, ours, theirs [][]byte, m
 	headers := append(version(), "Authorization", "Bearer "+key)
 	every := append(version(), "Authorization", "Bearer "+master)
 	cursors := append(cursorsOf(h, "shared", every), cursorsOf(h, "shared", headers)...)
-	if _, files := all.(*serve.Files); files && len(cursors) < 20 {
+	if _, files := all.(*files.Index); files && len(cursors) < 20 {
 		t.Errorf("only %d cursors", len(cursors))
 	}
 	traces := tracesOf(theirs)
@@ -219,8 +221,8 @@ func tracesOf(list [][]byte) (traces []string) {
 	}
 	for _, text := range list {
 		add(canon.Sum(text))
-		add(hashOf(text))
-		add(receipt.CheckpointLeaf(hashOf(text)))
+		add(servetest.HashOf(text))
+		add(receipt.CheckpointLeaf(servetest.HashOf(text)))
 	}
 	return traces
 }
@@ -256,8 +258,8 @@ func TestTenantProofs(t *testing.T) {
 		{"both, own first", append(slices.Clone(ours), theirs...), 6, 404},
 		{"own alone", append(slices.Clone(ours), theirs...), 5, 200},
 	} {
-		f := openFiles(t, map[string][]byte{"a.jsonl": lineFile(c.list...)})
-		p, err := serve.NewProofs(f, checkpointOver(t, c.list[:c.size]...))
+		f := openFiles(t, map[string][]byte{"a.jsonl": servetest.Lines(c.list...)})
+		p, err := files.NewProofs(f, servetest.Checkpoint(t, c.list[:c.size]...))
 		if err != nil {
 			t.Fatal(err)
 		}

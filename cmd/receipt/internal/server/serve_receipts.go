@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/serve/files"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -24,7 +25,7 @@ func (o *serveOptions) addReceipts(ctx context.Context, e *cli.Env, trust *trust
 		return err
 	}
 
-	index, err := serve.OpenFiles(ctx, serve.FilesOptions{Partial: o.partial}, selected.Sources...)
+	index, err := files.Open(ctx, files.Options{Partial: o.partial}, selected.Sources...)
 	if err != nil {
 		return servedFailure(err)
 	}
@@ -86,7 +87,7 @@ func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 
 // servedFailure words why receipts cannot be served.
 func servedFailure(err error) error {
-	var conflict *serve.ConflictError
+	var conflict *files.ConflictError
 	switch {
 	case errors.As(err, &conflict):
 		return cli.Usage("serve one of them, or each by a server of its own", "the receipt_id %.80q is that of two different receipts, %q and %q; an id can name only one",
@@ -100,7 +101,7 @@ func servedFailure(err error) error {
 // refusal is what an error of the server's says, for a message that names the file.
 func refusal(err error) string {
 	var key *serve.APIKeyError
-	var checkpoint *serve.CheckpointError
+	var checkpoint *files.CheckpointError
 	switch {
 	case errors.As(err, &key):
 		return key.Detail
@@ -123,7 +124,7 @@ func logSkipped(log *slog.Logger, list []stream.Notice, count int) {
 
 // addProofs serves a checkpoint and proofs. A signature of a trusted key that is
 // false refuses it; that nobody who is trusted signed it is for clients to judge.
-func (o *serveOptions) addProofs(e *cli.Env, judge *trusted, index *serve.Files, s *serve.Options, log *slog.Logger) error {
+func (o *serveOptions) addProofs(e *cli.Env, judge *trusted, index *files.Index, s *serve.Options, log *slog.Logger) error {
 	var logs []*tlog.Log
 	if file := judge.file.Load(); file != nil {
 		logs = file.Logs()
@@ -135,7 +136,7 @@ func (o *serveOptions) addProofs(e *cli.Env, judge *trusted, index *serve.Files,
 	}
 
 	// The checkpoint has to be over the receipts that are served.
-	proofs, err := serve.NewProofs(index, h.Note)
+	proofs, err := files.NewProofs(index, h.Note)
 	if err != nil {
 		return cli.Refuted("", "%q: %s", o.checkpoint, refusal(err))
 	}

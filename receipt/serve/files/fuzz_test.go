@@ -1,4 +1,4 @@
-package serve
+package files
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/stated"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -32,26 +33,26 @@ func FuzzFiles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		x := newIndexer(v)
 		source := stream.Source{Name: "f", Open: func() (io.ReadCloser, error) { return memoryFile{bytes.NewReader(content)}, nil }}
-		if x.read(context.Background(), FilesOptions{}, []stream.Source{source}) != nil {
+		if x.read(context.Background(), Options{}, []stream.Source{source}) != nil {
 			return
 		}
-		files, err := x.finish()
+		index, err := x.finish()
 		if err != nil {
 			return
 		}
-		for _, p := range files.ids {
-			e := &files.entries[p.entry]
-			stored, err := files.read(context.Background(), p.entry)
+		for _, p := range index.ids {
+			e := &index.entries[p.entry]
+			stored, err := index.read(context.Background(), p.entry)
 			if err != nil {
-				t.Fatalf("%s: %v", files.address(e), err)
+				t.Fatalf("%s: %v", index.address(e), err)
 			}
 			doc, err := canon.Parse(stored.JSON)
-			id := damagedID(stored.JSON)
+			id := stated.DamagedID(stored.JSON)
 			if err == nil {
 				id = doc.Root().Member("receipt_id").String()
 			}
-			if fingerprintOf(id) != p.key || files.sources[e.source].form == formJSON && !bytes.Contains(content, stored.JSON) {
-				t.Fatalf("%s: %q was found, id %q", files.address(e), stored.JSON, id)
+			if fingerprintOf(id) != p.key || index.sources[e.source].form == formJSON && !bytes.Contains(content, stored.JSON) {
+				t.Fatalf("%s: %q was found, id %q", index.address(e), stored.JSON, id)
 			}
 		}
 	})

@@ -1,24 +1,21 @@
-package serve
+package files
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
+	"errors"
 	"fmt"
-	"math"
+	"io/fs"
 	"slices"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Files is a Source over files, which are read at the start and indexed: where each
-// receipt lies, by receipt_id and by task, the digest of its bytes, and whether it
-// follows the receipt before it.
-// The receipts themselves stay in the files and are read when they are asked for.
-// The index takes 136 bytes a receipt, 156 when its subject is another task than
+// An Index is the [serve.Source] over files. It takes 136 bytes a receipt, 156 when its subject is another task than
 // identifiers.task_id names.
 //
 // # What is indexed
@@ -43,15 +40,15 @@ import (
 // # Links
 //
 // How a receipt stands to the others is what package stream finds for the same files in
-// the same order, so that [Server] and receipt verify say the same of each. One file is
+// the same order, so that the server and receipt verify say the same of each. One file is
 // ordered; several join by their links, and are read twice at the start.
 //
 // # Changes
 //
 // What is read for a request is compared with the digest in the index. Other bytes
-// are never served: the error is [ErrChanged]. Receipts that are added to the end
+// are never served: the error is [serve.ErrChanged]. Receipts that are added to the end
 // of a file change nothing and are not seen either.
-type Files struct {
+type Index struct {
 	codec   *archive.Codec
 	sources []origin
 	streams []chain.Stream
@@ -67,65 +64,21 @@ type Files struct {
 // MaxPacked is how many bytes of receipts a compressed file may hold to be served.
 const MaxPacked = 16 << 20
 
-// An entry is where a document lies and what it has to be.
-type entry struct {
-	digest canon.Digest // of its bytes; of a compressed file, of its JSON
-	hash   canon.Digest // the receipt hash of its content; zero when it has none
-	offset int64        // of its bytes; not used in a compressed file
-	length int32
-	source int32
-	stream int32 // noStream for a text that is not JSON
-	link   int32 // its place among the others, in links
-	index  int32 // line, item or element
-	listed bool  // the source holds more than this one
-	intact bool  // the content fits the hash that it states
-	copy   bool  // of an entry before it
-}
-
-// noStream is the stream of what states none.
-const noStream = -1
-
-// A place is the number of an entry under what it is looked up by.
-type place struct {
-	key   fingerprint
-	entry int32
-}
-
-// A fingerprint is the first half of a SHA-256. Nobody can make two texts with the
-// same.
-type fingerprint [16]byte
-
-func fingerprintOf(text string) fingerprint {
-	sum := sha256.Sum256([]byte(text))
-	return fingerprint(sum[:16])
-}
-
-// A ConflictError says that two different receipts have one receipt_id.
-type ConflictError struct {
-	ReceiptID     string // untrusted text
-	First, Second string // where they are, as reports name it
-}
-
-// Error names the id and both places.
-func (e *ConflictError) Error() string {
-	return fmt.Sprintf("serve: the receipt_id %.80q is that of two different receipts, %q and %q; an id can name only one", e.ReceiptID, e.First, e.Second)
-}
-
-// FilesOptions say what the files are.
-type FilesOptions struct {
+// Options say what the files are.
+type Options struct {
 	// Partial says that they are a selection of their streams: that a predecessor is
 	// absent is then not checked, instead of a break.
 	Partial bool
 }
 
-// OpenFiles reads sources and indexes their receipts. Each must open files: what
+// Open reads sources and indexes their receipts. Each must open files: what
 // Open returns has to be an [io.ReaderAt] unless it is compressed. They are opened
 // again for requests, by their own Open and nothing else. What is written to a file
 // while it is being read is not seen, if it has a method Stat as *os.File does.
 //
 // The error names the source: one that cannot be read to its end, a compressed one
 // that is too large, one of the name of another, a *[ConflictError], or that of ctx.
-func OpenFiles(ctx context.Context, o FilesOptions, sources ...stream.Source) (*Files, error) {
+func Open(ctx context.Context, o Options, sources ...stream.Source) (*Index, error) {
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
 		return nil, err
@@ -138,25 +91,25 @@ func OpenFiles(ctx context.Context, o FilesOptions, sources ...stream.Source) (*
 }
 
 // Len returns how many receipts are served.
-func (f *Files) Len() int { return len(f.ids) }
+func (x *Index) Len() int { return len(x.ids) }
 
 // Skipped returns what was left out, at most [stream.MaxNotices] of it, and how
 // much that was.
-func (f *Files) Skipped() (notices []stream.Notice, count int) { return f.skipped, f.skippedCount }
+func (x *Index) Skipped() (notices []stream.Notice, count int) { return x.skipped, x.skippedCount }
 
 // Get returns the receipt of a receipt_id.
-func (f *Files) Get(ctx context.Context, receiptID string, reach *Reach) (Stored, error) {
-	i, found := f.find(fingerprintOf(receiptID))
-	if !found || !f.within(i, reach) {
-		return Stored{}, ErrNotFound
+func (x *Index) Get(ctx context.Context, receiptID string, reach *serve.Reach) (serve.Stored, error) {
+	i, found := x.find(fingerprintOf(receiptID))
+	if !found || !x.within(i, reach) {
+		return serve.Stored{}, serve.ErrNotFound
 	}
-	return f.read(ctx, i)
+	return x.read(ctx, i)
 }
 
 // within reports whether an entry is within reach.
-func (f *Files) within(number int32, reach *Reach) bool {
-	stream := f.entries[number].stream
-	return reach.All() || stream != noStream && reach.Sees(f.streams[stream])
+func (x *Index) within(number int32, reach *serve.Reach) bool {
+	stream := x.entries[number].stream
+	return reach.All() || stream != noStream && reach.Sees(x.streams[stream])
 }
 
 // maxPageBytes bounds the receipts of a page, but for its first.
@@ -164,8 +117,8 @@ const maxPageBytes = 8 << 20
 
 // ByTask returns receipts of a task in the order of the files. Their bytes are at
 // most 8 MiB, or one receipt, whatever the limit.
-func (f *Files) ByTask(ctx context.Context, q TaskQuery) (page []Stored, more bool, err error) {
-	list, err := f.behind(f.list(fingerprintOf(q.Task)), q)
+func (x *Index) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Stored, more bool, err error) {
+	list, err := x.behind(x.list(fingerprintOf(q.Task)), q)
 	if err != nil {
 		return nil, false, err
 	}
@@ -173,13 +126,13 @@ func (f *Files) ByTask(ctx context.Context, q TaskQuery) (page []Stored, more bo
 	// A page has at least one receipt, however large that is.
 	bytes := 0
 	for _, p := range list {
-		if !f.within(p.entry, q.Reach) {
+		if !x.within(p.entry, q.Reach) {
 			continue
 		}
-		if len(page) > 0 && (len(page) >= q.Limit || bytes+int(f.entries[p.entry].length) > maxPageBytes) {
+		if len(page) > 0 && (len(page) >= q.Limit || bytes+int(x.entries[p.entry].length) > maxPageBytes) {
 			return page, true, nil
 		}
-		stored, err := f.read(ctx, p.entry)
+		stored, err := x.read(ctx, p.entry)
 		if err != nil {
 			return nil, false, err
 		}
@@ -191,22 +144,66 @@ func (f *Files) ByTask(ctx context.Context, q TaskQuery) (page []Stored, more bo
 }
 
 // behind returns the part of a list after the receipt that a query names.
-func (f *Files) behind(list []place, q TaskQuery) ([]place, error) {
+func (x *Index) behind(list []place, q serve.TaskQuery) ([]place, error) {
 	if q.After.IsZero() {
 		return list, nil
 	}
-	i := slices.IndexFunc(list, func(p place) bool { return f.entries[p.entry].hash == q.After && f.within(p.entry, q.Reach) })
+	i := slices.IndexFunc(list, func(p place) bool { return x.entries[p.entry].hash == q.After && x.within(p.entry, q.Reach) })
 	if i < 0 {
-		return nil, ErrCursor
+		return nil, serve.ErrCursor
 	}
 	return list[i+1:], nil
 }
 
-// maxEntries is how many documents an index can number.
-const maxEntries = math.MaxInt32
-
 // address names an entry as reports do.
-func (f *Files) address(e *entry) string {
-	r := receipt.Report{Source: f.sources[e.source].Name, Index: int(e.index), Listed: e.listed}
+func (x *Index) address(e *entry) string {
+	r := receipt.Report{Source: x.sources[e.source].Name, Index: int(e.index), Listed: e.listed}
 	return r.Address()
+}
+
+// read returns the receipt of an entry.
+func (x *Index) read(ctx context.Context, number int32) (serve.Stored, error) {
+	if err := ctx.Err(); err != nil {
+		return serve.Stored{}, err
+	}
+
+	// A file that is gone is a change; any other error may pass.
+	e := &x.entries[number]
+	text, err := x.readEntry(e)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("%w: %q is gone", serve.ErrChanged, x.address(e))
+	case err != nil && !errors.Is(err, serve.ErrChanged):
+		err = fmt.Errorf("serve: %q: %w", x.address(e), err)
+	}
+
+	if err != nil {
+		return serve.Stored{}, err
+	}
+	return serve.Stored{JSON: text, Link: x.links[e.link]}, nil
+}
+
+// readEntry reads an entry's bytes and compares them with what they were.
+func (x *Index) readEntry(e *entry) ([]byte, error) {
+	text, err := x.sources[e.source].read(e, x.codec)
+	if err == serve.ErrChanged { // of these bytes, and not of what else a source says
+		err = fmt.Errorf("%w: %q", err, x.address(e))
+	}
+	return text, err
+}
+
+// find returns the entry of a receipt_id.
+func (x *Index) find(id fingerprint) (int32, bool) {
+	i, found := slices.BinarySearchFunc(x.ids, id, func(p place, key fingerprint) int { return bytes.Compare(p.key[:], key[:]) })
+	if !found {
+		return 0, false
+	}
+	return x.ids[i].entry, true
+}
+
+// list returns the entries of a task, in the order of the input.
+func (x *Index) list(task fingerprint) []place {
+	begin, _ := slices.BinarySearchFunc(x.tasks, place{task, 0}, byKey)
+	end, _ := slices.BinarySearchFunc(x.tasks, place{task, maxEntries}, byKey)
+	return x.tasks[begin:end]
 }

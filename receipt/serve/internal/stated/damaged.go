@@ -1,4 +1,4 @@
-package serve
+package stated
 
 import (
 	"bytes"
@@ -6,11 +6,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// damagedID returns the receipt_id that a text states which is not JSON, or is too
+// DamagedID returns the receipt_id that a text states which is not JSON, or is too
 // strange to be parsed; "" when it states none. It is how such a text is found, and
 // nothing else is believed of it: the first member of the outermost object that is
 // called so, as far as brackets and strings tell.
-func damagedID(text []byte) string {
+func DamagedID(text []byte) string {
 	const name = `"receipt_id"`
 	depth := 0
 	for len(text) > 0 {

@@ -1,8 +1,7 @@
-package serve_test
+package files_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -11,84 +10,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/serve/files"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
-
-// fileSealer takes long to be made, compared with what it does.
-var fileSealer = sync.OnceValues(receipt.NewSealer)
-
-// fileReceipt makes a sealed receipt of a task, on one line.
-func fileReceipt(t testing.TB, id, subject, task string) []byte {
-	t.Helper()
-	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
-	sealer, err := fileSealer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := sealer.Seal(&receipt.Draft{
-		ReceiptID:   id,
-		Subject:     receipt.ResourceRef{Object: "task", ID: subject},
-		Issuer:      receipt.Issuer{ID: "harness", Kind: "harness"},
-		IssuedAt:    at,
-		Identifiers: receipt.Identifiers{WorkspaceRef: "w", SessionID: "s", TaskID: task},
-		Lifecycle:   receipt.Lifecycle{StartedAt: at, CompletedAt: at, FinalState: "SUCCEEDED"},
-		Trust:       receipt.TrustTiers{StartTier: "act_auto", EndTier: "act_auto"},
-		ReplayInput: receipt.ReplayInput{Determinism: "best_effort"},
-		ModelRoute:  receipt.ModelRoute{ChosenModel: receipt.Model{Provider: "p", Model: "m"}, RoutePolicyReason: "r"},
-		Cost:        receipt.Cost{Currency: "USD"},
-	}, chain.Head{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.JSON()
-}
-
-// fileReceipts makes n receipts r0, r1 and so on of the task "t".
-func fileReceipts(t testing.TB, n int) (list [][]byte) {
-	t.Helper()
-	for i := range n {
-		list = append(list, fileReceipt(t, fmt.Sprint("r", i), "t", "t"))
-	}
-	return list
-}
-
-// lineFile is receipts, a line each.
-func lineFile(list ...[]byte) []byte { return append(bytes.Join(list, []byte("\n")), '\n') }
-
-func archived(t testing.TB, text []byte) []byte {
-	t.Helper()
-	doc, err := canon.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	item, err := archive.NewCodec().Append(nil, doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return item
-}
-
-func zipped(t testing.TB, data []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	if _, err := w.Write(data); err != nil || w.Close() != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
 
 func zstdPacked(t testing.TB, data []byte) []byte {
 	t.Helper()
@@ -99,36 +32,17 @@ func zstdPacked(t testing.TB, data []byte) []byte {
 	return w.EncodeAll(data, nil)
 }
 
-// filed writes files in the order of their names, and returns them as sources.
-func filed(t testing.TB, content map[string][]byte) (dir string, sources []stream.Source) {
+func openFiles(t testing.TB, content map[string][]byte) *files.Index {
 	t.Helper()
-	dir = t.TempDir()
-	var names []string
-	for name := range content {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, content[name], 0o600); err != nil {
-			t.Fatal(err)
-		}
-		sources = append(sources, stream.Source{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
-	}
-	return dir, sources
-}
-
-func openFiles(t testing.TB, content map[string][]byte) *serve.Files {
-	t.Helper()
-	_, sources := filed(t, content)
-	f, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, sources...)
+	_, sources := servetest.Files(t, content)
+	f, err := files.Open(context.Background(), files.Options{}, sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
 }
 
-func skippedText(f *serve.Files) string {
+func skippedText(f *files.Index) string {
 	var list []string
 	notices, count := f.Skipped()
 	for _, n := range notices {
@@ -139,28 +53,28 @@ func skippedText(f *serve.Files) string {
 
 // TestFilesKinds: a receipt comes out byte for byte, however its file holds it.
 func TestFilesKinds(t *testing.T) {
-	list := fileReceipts(t, 5)
+	list := servetest.Receipts(t, 5)
 	var items []byte
 	for _, r := range list {
-		items = append(items, archived(t, r)...)
+		items = append(items, servetest.Archived(t, r)...)
 	}
 	envelope := func(r []byte) []byte { return []byte(`{"id":"x","wire":{"payload": ` + string(r) + ` }}`) }
 	array := []byte("[\n " + string(bytes.Join(list, []byte(" ,\n "))) + " ]\n")
 	page := []byte(`{"object":"list","data":[` + string(envelope(list[0])) + "," + string(bytes.Join(list[1:], []byte(","))) + `],"page":{}}`)
 	for name, files := range map[string]map[string][]byte{
-		"lines":            {"a.jsonl": lineFile(list...)},
+		"lines":            {"a.jsonl": servetest.Lines(list...)},
 		"CR LF and blanks": {"a.jsonl": []byte("\n\n  " + string(bytes.Join(list, []byte("\r\n \r\n"))))},
 		"array":            {"a.json": array},
 		"page":             {"a.json": page},
 		"page on one line": {"a.jsonl": append(page, '\n')},
-		"envelopes":        {"a.jsonl": lineFile(envelope(list[0]), envelope(list[1]), list[2], list[3], envelope(list[4]))},
+		"envelopes":        {"a.jsonl": servetest.Lines(envelope(list[0]), envelope(list[1]), list[2], list[3], envelope(list[4]))},
 		"sequence":         {"a.cborseq": items},
-		"CBOR of envelope": {"a.cborseq": slices.Concat(archived(t, envelope(list[0])), archived(t, list[1])), "b.jsonl": lineFile(list[2:]...)},
-		"single":           {"a.json": list[0], "b.json": append([]byte("  \n"), list[1]...), "c.cbor": archived(t, list[2]), "d.json": append(list[3], " \r\n\n"...), "e.json": envelope(list[4])},
-		"gzip":             {"a.jsonl.gz": zipped(t, lineFile(list...))},
+		"CBOR of envelope": {"a.cborseq": slices.Concat(servetest.Archived(t, envelope(list[0])), servetest.Archived(t, list[1])), "b.jsonl": servetest.Lines(list[2:]...)},
+		"single":           {"a.json": list[0], "b.json": append([]byte("  \n"), list[1]...), "c.cbor": servetest.Archived(t, list[2]), "d.json": append(list[3], " \r\n\n"...), "e.json": envelope(list[4])},
+		"gzip":             {"a.jsonl.gz": servetest.Gzip(t, servetest.Lines(list...))},
 		"zstd":             {"a.json.zst": zstdPacked(t, array)},
 		"zstd of CBOR":     {"a.cborseq.zst": zstdPacked(t, items)},
-		"gzip of singles":  {"a.json.gz": zipped(t, append(list[0], '\n')), "b.cbor.gz": zipped(t, archived(t, list[1])), "c.json.gz": zipped(t, envelope(list[2])), "d.jsonl.gz": zipped(t, lineFile(list[3], envelope(list[4])))},
+		"gzip of singles":  {"a.json.gz": servetest.Gzip(t, append(list[0], '\n')), "b.cbor.gz": servetest.Gzip(t, servetest.Archived(t, list[1])), "c.json.gz": servetest.Gzip(t, envelope(list[2])), "d.jsonl.gz": servetest.Gzip(t, servetest.Lines(list[3], envelope(list[4])))},
 	} {
 		f := openFiles(t, files)
 		if f.Len() != len(list) || skippedText(f) != "0: " {
@@ -200,7 +114,7 @@ func TestFilesFormatted(t *testing.T) {
 // TestFilesDamaged: a receipt that is no JSON is found when its id can be read, and
 // comes out as it is, so that verifying it refutes it.
 func TestFilesDamaged(t *testing.T) {
-	good := fileReceipts(t, 2)
+	good := servetest.Receipts(t, 2)
 	for _, c := range []struct{ name, text, id string }{
 		{"duplicate name", strings.Replace(string(good[0]), `"receipt_id":"r0"`, `"receipt_id":"rx","receipt_id":"ry"`, 1), "rx"},
 		{"bad UTF-8", strings.Replace(string(good[0]), `"r0"`, `"rx","a":"`+"\xff"+`"`, 1), "rx"},
@@ -216,7 +130,7 @@ func TestFilesDamaged(t *testing.T) {
 		{"empty id", `{"receipt_id":"",,}`, ""},
 		{"no object", `"receipt_id":"rx"}`, ""},
 	} {
-		f := openFiles(t, map[string][]byte{"a.jsonl": lineFile(good[0], []byte(c.text), good[1])})
+		f := openFiles(t, map[string][]byte{"a.jsonl": servetest.Lines(good[0], []byte(c.text), good[1])})
 		got, err := f.Get(context.Background(), "rx", nil)
 		if c.id == "" {
 			if _, skipped := f.Skipped(); !errors.Is(err, serve.ErrNotFound) || f.Len() != 2 || skipped != 1 {
@@ -240,7 +154,7 @@ func TestFilesFixtures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	served, another := 0, fileReceipts(t, 1)[0]
+	served, another := 0, servetest.Receipts(t, 1)[0]
 	for _, c := range m.Cases {
 		text, err := fixtures.Read(c.File)
 		if err != nil {
@@ -267,12 +181,12 @@ func TestFilesFixtures(t *testing.T) {
 
 // TestFilesSkip: what is no receipt is left out, counted and named.
 func TestFilesSkip(t *testing.T) {
-	list := fileReceipts(t, 4)
+	list := servetest.Receipts(t, 4)
 	keys, err := fixtures.Read("keys/trust.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	notDeterministic := append([]byte{0xa1, 0x61, 'a', 0x18, 0x01}, archived(t, list[2])...)
+	notDeterministic := append([]byte{0xa1, 0x61, 'a', 0x18, 0x01}, servetest.Archived(t, list[2])...)
 	for name, c := range map[string]struct {
 		content []byte
 		served  int
@@ -281,12 +195,12 @@ func TestFilesSkip(t *testing.T) {
 		"empty file":       {nil, 0, "1: f empty"},
 		"key set":          {keys, 0, "1: f a key set"},
 		"text":             {[]byte("hello\nworld\n"), 0, "1: f syntax"},
-		"other line":       {lineFile(list[0], []byte(`{"a":1}`), list[1]), 2, "1: f:2 not_a_receipt"},
-		"id is no text":    {lineFile(list[0], []byte(`{"schema":"receipt-2026-04-25","receipt_id":7}`), list[1]), 2, "1: f:2 schema_invalid"},
-		"torn":             {append(lineFile(list[0]), list[1][:len(list[1])-9]...), 1, "1: f:2 torn_tail"},
+		"other line":       {servetest.Lines(list[0], []byte(`{"a":1}`), list[1]), 2, "1: f:2 not_a_receipt"},
+		"id is no text":    {servetest.Lines(list[0], []byte(`{"schema":"receipt-2026-04-25","receipt_id":7}`), list[1]), 2, "1: f:2 schema_invalid"},
+		"torn":             {append(servetest.Lines(list[0]), list[1][:len(list[1])-9]...), 1, "1: f:2 torn_tail"},
 		"torn array":       {append(append([]byte("["), list[0]...), ','), 1, "1: f:1 torn_tail"},
-		"oversize line":    {lineFile(list[0], bytes.Repeat([]byte{'x'}, receipt.MaxBytes+1), list[1]), 2, "1: f:2 size_limit"},
-		"CBOR, cut":        {append(archived(t, list[0]), archived(t, list[1])[:50]...), 1, "1: f:2 torn_tail"},
+		"oversize line":    {servetest.Lines(list[0], bytes.Repeat([]byte{'x'}, receipt.MaxBytes+1), list[1]), 2, "1: f:2 size_limit"},
+		"CBOR, cut":        {append(servetest.Archived(t, list[0]), servetest.Archived(t, list[1])[:50]...), 1, "1: f:2 torn_tail"},
 		"CBOR, no archive": {notDeterministic, 1, "1: f:1 non_deterministic_cbor"},
 	} {
 		f := openFiles(t, map[string][]byte{"f": c.content})
@@ -298,40 +212,40 @@ func TestFilesSkip(t *testing.T) {
 
 // TestFilesRefuse: what cannot be served as a whole is an error at the start.
 func TestFilesRefuse(t *testing.T) {
-	list := fileReceipts(t, 2)
+	list := servetest.Receipts(t, 2)
 	other := bytes.Replace(list[0], []byte(`"harness"`), []byte(`"another"`), 1)
 	for name, c := range map[string]struct {
 		files map[string][]byte
 		want  string
 	}{
-		"two contents": {map[string][]byte{"a.jsonl": lineFile(list...), "b.json": other},
+		"two contents": {map[string][]byte{"a.jsonl": servetest.Lines(list...), "b.json": other},
 			`serve: the receipt_id "r0" is that of two different receipts, "a.jsonl:1" and "b.json"; an id can name only one`},
 		"two damaged": {map[string][]byte{"a.jsonl": []byte(`{"receipt_id":"r0",}` + "\n" + `{"receipt_id":"r0",,}` + "\n")},
 			`serve: the receipt_id "r0" is that of two different receipts, "a.jsonl:1" and "a.jsonl:2"; an id can name only one`},
-		"torn gzip": {map[string][]byte{"a.jsonl.gz": zipped(t, lineFile(list...))[:200]}, `"a.jsonl.gz": gzip: the file ends in its middle`},
+		"torn gzip": {map[string][]byte{"a.jsonl.gz": servetest.Gzip(t, servetest.Lines(list...))[:200]}, `"a.jsonl.gz": gzip: the file ends in its middle`},
 		"blank":     {map[string][]byte{"a.jsonl": []byte("\n\n")}, `"a.jsonl": holds no receipt`},
 	} {
-		_, sources := filed(t, c.files)
-		f, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, sources...)
+		_, sources := servetest.Files(t, c.files)
+		f, err := files.Open(context.Background(), files.Options{}, sources...)
 		if err == nil || err.Error() != c.want || f != nil {
 			t.Errorf("%s: %v, expected %s", name, err, c.want)
 		}
-		if conflict := (*serve.ConflictError)(nil); errors.As(err, &conflict) != strings.Contains(name, "two") {
+		if conflict := (*files.ConflictError)(nil); errors.As(err, &conflict) != strings.Contains(name, "two") {
 			t.Errorf("%s: %T", name, err)
 		}
 	}
 	noFile := stream.Source{Name: "pipe", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(list[0])), nil }}
-	if _, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, noFile); err == nil || !strings.Contains(err.Error(), "no file") {
+	if _, err := files.Open(context.Background(), files.Options{}, noFile); err == nil || !strings.Contains(err.Error(), "no file") {
 		t.Errorf("no file: %v", err)
 	}
 	missing := stream.Source{Name: "gone", Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(t.TempDir(), "gone")) }}
-	if _, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, missing); !errors.Is(err, os.ErrNotExist) {
+	if _, err := files.Open(context.Background(), files.Options{}, missing); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no such file: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, sources := filed(t, map[string][]byte{"a.jsonl": lineFile(list...)})
-	if _, err := serve.OpenFiles(ctx, serve.FilesOptions{}, sources...); !errors.Is(err, context.Canceled) {
+	_, sources := servetest.Files(t, map[string][]byte{"a.jsonl": servetest.Lines(list...)})
+	if _, err := files.Open(ctx, files.Options{}, sources...); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -342,16 +256,16 @@ func TestFilesLargePacked(t *testing.T) {
 		t.Skip("compresses twice 16 MiB")
 	}
 	large := func(id string) []byte {
-		return []byte(`{"receipt_id":"` + id + `","a":"` + strings.Repeat("x", serve.MaxPacked/2-100) + `"}`)
+		return []byte(`{"receipt_id":"` + id + `","a":"` + strings.Repeat("x", files.MaxPacked/2-100) + `"}`)
 	}
-	list := [][]byte{large("r0"), large("r1"), fileReceipts(t, 3)[2]}
-	f := openFiles(t, map[string][]byte{"a.jsonl.gz": zipped(t, lineFile(list[:2]...))})
+	list := [][]byte{large("r0"), large("r1"), servetest.Receipts(t, 3)[2]}
+	f := openFiles(t, map[string][]byte{"a.jsonl.gz": servetest.Gzip(t, servetest.Lines(list[:2]...))})
 	if got, err := f.Get(context.Background(), "r1", nil); err != nil || !bytes.Equal(got.JSON, list[1]) {
 		t.Errorf("%v, %d bytes", err, len(got.JSON))
 	}
-	_, sources := filed(t, map[string][]byte{"a.jsonl.gz": zipped(t, lineFile(list...))})
+	_, sources := servetest.Files(t, map[string][]byte{"a.jsonl.gz": servetest.Gzip(t, servetest.Lines(list...))})
 	const want = `"a.jsonl.gz": a compressed file with more than 16777216 bytes of receipts; decompress it to serve it`
-	if _, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, sources...); err == nil || err.Error() != want {
+	if _, err := files.Open(context.Background(), files.Options{}, sources...); err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
 	}
 }
@@ -359,9 +273,9 @@ func TestFilesLargePacked(t *testing.T) {
 // TestFilesCopies: the first of several copies is served, also when it is written
 // differently.
 func TestFilesCopies(t *testing.T) {
-	list := fileReceipts(t, 2)
+	list := servetest.Receipts(t, 2)
 	spaced := bytes.Replace(list[0], []byte(`,"issuer"`), []byte(` , "issuer"`), 1)
-	f := openFiles(t, map[string][]byte{"a.json": spaced, "b.jsonl": lineFile(list[0], list[1], list[1]), "c.cbor": archived(t, list[0])})
+	f := openFiles(t, map[string][]byte{"a.json": spaced, "b.jsonl": servetest.Lines(list[0], list[1], list[1]), "c.cbor": servetest.Archived(t, list[0])})
 	got, err := f.Get(context.Background(), "r0", nil)
 	if err != nil || !bytes.Equal(got.JSON, spaced) || f.Len() != 2 {
 		t.Errorf("%v, %d receipts\n%s", err, f.Len(), got.JSON)
@@ -373,23 +287,23 @@ func TestFilesCopies(t *testing.T) {
 
 // TestFilesChanged: other bytes than those that were indexed are never served.
 func TestFilesChanged(t *testing.T) {
-	list := fileReceipts(t, 3)
+	list := servetest.Receipts(t, 3)
 	for _, name := range []string{"a.jsonl", "a.cborseq", "a.jsonl.gz"} {
 		pack := func(list ...[]byte) []byte {
 			switch name {
 			case "a.cborseq":
 				var items []byte
 				for _, r := range list {
-					items = append(items, archived(t, r)...)
+					items = append(items, servetest.Archived(t, r)...)
 				}
 				return items
 			case "a.jsonl.gz":
-				return zipped(t, lineFile(list...))
+				return servetest.Gzip(t, servetest.Lines(list...))
 			}
-			return lineFile(list...)
+			return servetest.Lines(list...)
 		}
-		dir, sources := filed(t, map[string][]byte{name: pack(list...)})
-		f, err := serve.OpenFiles(context.Background(), serve.FilesOptions{}, sources...)
+		dir, sources := servetest.Files(t, map[string][]byte{name: pack(list...)})
+		f, err := files.Open(context.Background(), files.Options{}, sources...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -436,12 +350,12 @@ func TestFilesByTask(t *testing.T) {
 		case 3:
 			subject, task = "x", "y"
 		}
-		r := fileReceipt(t, fmt.Sprint("r", i), subject, task)
+		r := servetest.Receipt(t, fmt.Sprint("r", i), subject, task)
 		if list = append(list, r); i%4 != 3 {
 			want = append(want, r)
 		}
 	}
-	files := map[string][]byte{"a.jsonl": lineFile(list[:9]...), "b.json": list[9], "c.jsonl.gz": zipped(t, lineFile(list[10:]...))}
+	files := map[string][]byte{"a.jsonl": servetest.Lines(list[:9]...), "b.json": list[9], "c.jsonl.gz": servetest.Gzip(t, servetest.Lines(list[10:]...))}
 	f := openFiles(t, files)
 	ctx := context.Background()
 	for _, limit := range []int{1, 4, 7, 8, 16, 17, 18, 30} {
@@ -455,11 +369,11 @@ func TestFilesByTask(t *testing.T) {
 			for _, s := range page {
 				got = append(got, s.JSON)
 			}
-			q.After = hashOf(page[len(page)-1].JSON)
+			q.After = servetest.HashOf(page[len(page)-1].JSON)
 			if !more {
 				break
 			}
-			files["d.json"] = fileReceipt(t, "added", "t", "t")
+			files["d.json"] = servetest.Receipt(t, "added", "t", "t")
 			f = openFiles(t, files) // a restart, with more behind
 			delete(files, "d.json")
 		}
@@ -479,13 +393,13 @@ func TestFilesPageBytes(t *testing.T) {
 	for i := range 4 {
 		list = append(list, fmt.Appendf(nil, `{"receipt_id":"r%d","subject":{"object":"task","id":"t"},"a":"%s"}`, i, strings.Repeat("x", 3<<20)))
 	}
-	f := openFiles(t, map[string][]byte{"a.jsonl": lineFile(list...)})
+	f := openFiles(t, map[string][]byte{"a.jsonl": servetest.Lines(list...)})
 	q := serve.TaskQuery{Task: "t", Limit: 200}
 	page, more, err := f.ByTask(context.Background(), q)
 	if err != nil || len(page) != 2 || !more {
 		t.Fatalf("%d receipts, %v, %v", len(page), more, err)
 	}
-	q.After = hashOf(page[1].JSON)
+	q.After = servetest.HashOf(page[1].JSON)
 	if page, more, err = f.ByTask(context.Background(), q); err != nil || len(page) != 2 || more {
 		t.Errorf("then %d receipts, %v, %v", len(page), more, err)
 	}
@@ -493,7 +407,7 @@ func TestFilesPageBytes(t *testing.T) {
 
 // TestFilesCancelled: who has gone is not served.
 func TestFilesCancelled(t *testing.T) {
-	f := openFiles(t, map[string][]byte{"a.json": fileReceipts(t, 1)[0]})
+	f := openFiles(t, map[string][]byte{"a.json": servetest.Receipts(t, 1)[0]})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := f.Get(ctx, "r0", nil); !errors.Is(err, context.Canceled) {

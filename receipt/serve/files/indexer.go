@@ -1,4 +1,4 @@
-package serve
+package files
 
 import (
 	"bytes"
@@ -13,12 +13,13 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/stated"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// An indexer makes Files.
+// An indexer makes an Index.
 type indexer struct {
-	files    *Files
+	index    *Index
 	verifier *receipt.Verifier
 	doc      *canon.Document
 	bytes    []byte // of an item of CBOR
@@ -33,12 +34,12 @@ type indexer struct {
 }
 
 func newIndexer(v *receipt.Verifier) *indexer {
-	return &indexer{files: &Files{codec: archive.NewCodec()}, verifier: v, doc: new(canon.Document),
+	return &indexer{index: &Index{codec: archive.NewCodec()}, verifier: v, doc: new(canon.Document),
 		streams: map[chain.Stream]int32{}, links: map[receipt.Check]int32{}, current: -1}
 }
 
 // read indexes sources, as package stream reads them together.
-func (x *indexer) read(ctx context.Context, o FilesOptions, sources []stream.Source) error {
+func (x *indexer) read(ctx context.Context, o Options, sources []stream.Source) error {
 	sources, err := x.origins(sources)
 	if err != nil || len(sources) == 0 {
 		return err
@@ -61,7 +62,7 @@ func (x *indexer) read(ctx context.Context, o FilesOptions, sources []stream.Sou
 	}
 
 	// Some may have been dropped there: they are counted, though not named.
-	x.files.skippedCount += sum.SkippedCount - len(sum.Skipped)
+	x.index.skippedCount += sum.SkippedCount - len(sum.Skipped)
 
 	var incomplete *stream.IncompleteError
 	if errors.As(err, &incomplete) {
@@ -93,7 +94,7 @@ func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err er
 		}
 		s.Open = openTo(s.Open, sizeOf(file))
 		file.Close()
-		x.files.sources, kept = append(x.files.sources, o), append(kept, s)
+		x.index.sources, kept = append(x.index.sources, o), append(kept, s)
 	}
 
 	return kept, nil
@@ -101,14 +102,14 @@ func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err er
 
 // enter goes on to the source of a report. Reports come in the order of the sources.
 func (x *indexer) enter(name string) error {
-	if x.current >= 0 && x.files.sources[x.current].Name == name {
+	if x.current >= 0 && x.index.sources[x.current].Name == name {
 		return nil
 	}
 	x.leave()
 
-	for x.current++; x.files.sources[x.current].Name != name; x.current++ { // those had no receipts
+	for x.current++; x.index.sources[x.current].Name != name; x.current++ { // those had no receipts
 	}
-	o := &x.files.sources[x.current]
+	o := &x.index.sources[x.current]
 	if x.packed = 0; o.form == formPacked {
 		return nil
 	}
@@ -137,7 +138,7 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 		x.skip(stream.Notice{Source: rep.Address(), Detail: string(cmp.Or(rep.Finding().Code, receipt.CodeNotAReceipt))})
 		return nil
 	}
-	if len(x.files.entries) == maxEntries {
+	if len(x.index.entries) == maxEntries {
 		return fmt.Errorf("%q: more than %d receipts", rep.Address(), maxEntries)
 	}
 
@@ -154,11 +155,11 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 	}
 
 	// The number is the place in the input: trees and pages follow it.
-	number := int32(len(x.files.entries))
-	x.files.entries = append(x.files.entries, e)
-	x.files.ids = append(x.files.ids, place{fingerprintOf(id), number})
-	for _, task := range tasksOf(x.doc.Root()) {
-		x.files.tasks = append(x.files.tasks, place{fingerprintOf(task), number})
+	number := int32(len(x.index.entries))
+	x.index.entries = append(x.index.entries, e)
+	x.index.ids = append(x.index.ids, place{fingerprintOf(id), number})
+	for _, task := range stated.Tasks(x.doc.Root()) {
+		x.index.tasks = append(x.index.tasks, place{fingerprintOf(task), number})
 	}
 
 	return nil
@@ -168,8 +169,8 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 func (x *indexer) stream(s chain.Stream) int32 {
 	number, known := x.streams[s]
 	if !known {
-		number = int32(len(x.files.streams))
-		x.streams[s], x.files.streams = number, append(x.files.streams, s)
+		number = int32(len(x.index.streams))
+		x.streams[s], x.index.streams = number, append(x.index.streams, s)
 	}
 	return number
 }
@@ -179,8 +180,8 @@ func (x *indexer) link(rep *receipt.Report) int32 {
 	link := linkOf(rep)
 	number, known := x.links[*link]
 	if !known {
-		number = int32(len(x.files.links))
-		x.links[*link], x.files.links = number, append(x.files.links, link)
+		number = int32(len(x.index.links))
+		x.links[*link], x.index.links = number, append(x.index.links, link)
 	}
 	return number
 }
@@ -197,14 +198,14 @@ func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id 
 	// What does not parse is kept as well: whoever asks for it learns why by verifying it.
 	if err := x.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
 		*x.doc = canon.Document{}
-		return bytes.TrimSpace(text), damagedID(text)
+		return bytes.TrimSpace(text), stated.DamagedID(text)
 	}
 	return x.doc.Root().Raw(), x.doc.Root().Member("receipt_id").String()
 }
 
 // settle finds where the bytes of an entry lie.
 func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err error) {
-	origin := &x.files.sources[x.current]
+	origin := &x.index.sources[x.current]
 	switch origin.form {
 	case formPacked:
 		if x.packed += len(stored); x.packed > MaxPacked {
@@ -212,7 +213,7 @@ func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err erro
 		}
 	case formCBOR:
 		// The item that a document came from is its one deterministic encoding.
-		if x.bytes, err = x.files.codec.Append(x.bytes[:0], x.doc); err != nil {
+		if x.bytes, err = x.index.codec.Append(x.bytes[:0], x.doc); err != nil {
 			return fmt.Errorf("%q: %w", rep.Address(), err)
 		}
 		stored = x.bytes
@@ -231,7 +232,7 @@ func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err erro
 }
 
 func (x *indexer) skip(n stream.Notice) {
-	f := x.files
+	f := x.index
 	if f.skippedCount++; len(f.skipped) < stream.MaxNotices {
 		n.Source = strings.Clone(n.Source)
 		f.skipped = append(f.skipped, n)
@@ -239,8 +240,8 @@ func (x *indexer) skip(n stream.Notice) {
 }
 
 // finish sorts the index and settles what several entries have in common.
-func (x *indexer) finish() (*Files, error) {
-	f := x.files
+func (x *indexer) finish() (*Index, error) {
+	f := x.index
 	slices.SortFunc(f.ids, byKey)
 	if err := x.compact(); err != nil {
 		return nil, err
@@ -255,7 +256,7 @@ func (x *indexer) finish() (*Files, error) {
 // compact leaves one place for each receipt_id, that of its first entry. Of several
 // conflicts the first one is told.
 func (x *indexer) compact() error {
-	f := x.files
+	f := x.index
 	kept := f.ids[:0]
 	var first, second *entry
 	at := int32(maxEntries)
@@ -280,16 +281,10 @@ func (x *indexer) compact() error {
 	return nil
 }
 
-// sameReceipt reports whether two entries have the same content, or, where the
-// content has no hash, the same bytes.
-func sameReceipt(a, b *entry) bool {
-	return a.hash == b.hash && !a.hash.IsZero() || a.digest == b.digest
-}
-
 // conflict reads the id that two entries share: the index keeps only its digest.
 func (x *indexer) conflict(a, b *entry) error {
-	e := &ConflictError{First: x.files.address(a), Second: x.files.address(b)}
-	stored, err := x.files.readEntry(a)
+	e := &ConflictError{First: x.index.address(a), Second: x.index.address(b)}
+	stored, err := x.index.readEntry(a)
 	if err != nil {
 		return err
 	}
@@ -297,27 +292,7 @@ func (x *indexer) conflict(a, b *entry) error {
 	if x.doc.Parse(stored, canon.Limits{}) == nil {
 		e.ReceiptID = x.doc.Root().Member("receipt_id").String()
 	} else {
-		e.ReceiptID = damagedID(stored)
+		e.ReceiptID = stated.DamagedID(stored)
 	}
 	return e
-}
-
-func byKey(a, b place) int {
-	return cmp.Or(bytes.Compare(a.key[:], b.key[:]), cmp.Compare(a.entry, b.entry))
-}
-
-// find returns the entry of a receipt_id.
-func (f *Files) find(id fingerprint) (int32, bool) {
-	i, found := slices.BinarySearchFunc(f.ids, id, func(p place, key fingerprint) int { return bytes.Compare(p.key[:], key[:]) })
-	if !found {
-		return 0, false
-	}
-	return f.ids[i].entry, true
-}
-
-// list returns the entries of a task, in the order of the input.
-func (f *Files) list(task fingerprint) []place {
-	begin, _ := slices.BinarySearchFunc(f.tasks, place{task, 0}, byKey)
-	end, _ := slices.BinarySearchFunc(f.tasks, place{task, maxEntries}, byKey)
-	return f.tasks[begin:end]
 }

@@ -1,4 +1,4 @@
-package serve
+package stated
 
 import (
 	"slices"
@@ -6,9 +6,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// tasksOf returns the tasks that a receipt is of: its subject, and the one that its
+// Tasks returns the tasks that a receipt is of: its subject, and the one that its
 // identifiers name.
-func tasksOf(root canon.Node) (tasks []string) {
+func Tasks(root canon.Node) (tasks []string) {
 	subject := root.Member("subject")
 	if id := subject.Member("id").String(); id != "" && subject.Member("object").String() == "task" {
 		tasks = append(tasks, id)

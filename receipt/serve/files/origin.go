@@ -1,14 +1,14 @@
-package serve
+package files
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -115,33 +115,11 @@ func openTo(open func() (io.ReadCloser, error), size int64) func() (io.ReadClose
 	}
 }
 
-// read returns the receipt of an entry.
-func (f *Files) read(ctx context.Context, number int32) (Stored, error) {
-	if err := ctx.Err(); err != nil {
-		return Stored{}, err
-	}
-
-	// A file that is gone is a change; any other error may pass.
-	e := &f.entries[number]
-	text, err := f.readEntry(e)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("%w: %q is gone", ErrChanged, f.address(e))
-	case err != nil && !errors.Is(err, ErrChanged):
-		err = fmt.Errorf("serve: %q: %w", f.address(e), err)
-	}
-
-	if err != nil {
-		return Stored{}, err
-	}
-	return Stored{JSON: text, Link: f.links[e.link]}, nil
-}
-
-// readEntry reads an entry's bytes and compares them with what they were.
-func (f *Files) readEntry(e *entry) ([]byte, error) {
-	o := &f.sources[e.source]
+// read returns the receipt of an entry, translated to JSON. The error for other bytes than
+// those that were indexed is serve.ErrChanged.
+func (o *origin) read(e *entry, codec *archive.Codec) ([]byte, error) {
 	if o.form == formPacked {
-		return f.unpack(e)
+		return o.unpack(e)
 	}
 
 	file, err := o.open()
@@ -152,7 +130,7 @@ func (f *Files) readEntry(e *entry) ([]byte, error) {
 
 	data := make([]byte, e.length)
 	if _, err := file.ReadAt(data, e.offset); err == io.EOF {
-		return nil, f.changed(e)
+		return nil, serve.ErrChanged
 	} else if err != nil {
 		return nil, err
 	}
@@ -160,9 +138,9 @@ func (f *Files) readEntry(e *entry) ([]byte, error) {
 	// Other bytes are never served.
 	switch {
 	case canon.Sum(data) != e.digest:
-		return nil, f.changed(e)
+		return nil, serve.ErrChanged
 	case o.form == formCBOR:
-		return f.codec.ToJSON(data)
+		return codec.ToJSON(data)
 	}
 
 	return data, nil
@@ -170,13 +148,13 @@ func (f *Files) readEntry(e *entry) ([]byte, error) {
 
 // unpack finds a document of a compressed file, and the receipt in an envelope. That
 // something cannot be read now that could be read before is a change.
-func (f *Files) unpack(e *entry) ([]byte, error) {
-	text, err := f.sources[e.source].Find(int(e.index), false)
+func (o *origin) unpack(e *entry) ([]byte, error) {
+	text, err := o.Find(int(e.index), false)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, f.changed(e)
+		return nil, serve.ErrChanged
 	}
 
 	if text = bytes.TrimSpace(text); canon.Sum(text) == e.digest {
@@ -186,10 +164,8 @@ func (f *Files) unpack(e *entry) ([]byte, error) {
 	// The entry may be of the receipt in an API envelope.
 	payload, err := stream.Receipt(new(canon.Document), text)
 	if err != nil || canon.Sum(payload) != e.digest {
-		return nil, f.changed(e)
+		return nil, serve.ErrChanged
 	}
 
 	return bytes.Clone(payload), nil
 }
-
-func (f *Files) changed(e *entry) error { return fmt.Errorf("%w: %q", ErrChanged, f.address(e)) }

@@ -1,4 +1,4 @@
-package serve
+package files
 
 import (
 	"bytes"
