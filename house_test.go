@@ -33,32 +33,34 @@ var core = []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "redact
 // rooms says what each room may import. Tests are free, but for import cycles.
 // A room below receipt or cmd that is not listed is like "receipt/" or "cmd/".
 var rooms = map[string]room{
-	"canon":            {pure: true, libs: []string{"github.com/gowebpki/jcs"}},
-	"merkle":           {pure: true},
-	"merkle/tlog":      {pure: true, may: []string{"merkle"}, libs: []string{"golang.org/x/mod/sumdb"}},
-	"chain":            {pure: true, may: []string{"canon"}},
-	"redact":           {pure: true, may: []string{"canon", "redact/secret"}},
-	"redact/secret":    {pure: true},
-	"redact/rulefile":  {may: []string{"canon", "redact", "redact/secret"}, libs: anyLib},
-	"schemas":          {pure: true, may: []string{"canon"}, libs: []string{"github.com/santhosh-tekuri/jsonschema"}},
-	"receipt":          {pure: true, may: []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "schemas"}},
-	"receipt/keys":     {may: core, libs: anyLib}, // the signatures, and
-	"receipt/archive":  {may: core, libs: anyLib}, // the bytes: others stand on these two
-	"receipt/record":   {pure: true, may: core},
-	"receipt/":         {may: append([]string{"receipt/"}, core...), libs: anyLib},
-	"fixtures":         {may: append([]string{"receipt/"}, core...)},
-	"cmd/":             {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
-	"cmd/receipt":      {may: below(verbs, append(lower, "issue"), "redact/rulefile"), libs: anyLib},
-	inside + "cli":     {may: below(nil, nil), libs: anyLib},
-	inside + "input":   {may: below([]string{"cli"}, nil), libs: anyLib},
-	inside + "trust":   {may: below([]string{"cli", "input"}, nil), libs: anyLib},
-	inside + "print":   {may: below([]string{"cli", "input", "trust"}, nil), libs: anyLib},
-	inside + "verify":  {may: below(lower, nil), libs: anyLib},
-	inside + "issue":   {may: below(lower, nil, "redact/rulefile"), libs: anyLib},
-	inside + "keyring": {may: below(lower, nil), libs: anyLib},
-	inside + "server":  {may: below(lower, nil), libs: anyLib},
-	inside + "logs":    {may: below(lower, []string{"issue"}), libs: anyLib},
-	"examples/":        {may: append([]string{"receipt/"}, core...)}, // no library: what a reader starts with is what is here
+	"canon":                 {pure: true, libs: []string{"github.com/gowebpki/jcs"}},
+	"merkle":                {pure: true},
+	"merkle/tlog":           {pure: true, may: []string{"merkle"}, libs: []string{"golang.org/x/mod/sumdb"}},
+	"chain":                 {pure: true, may: []string{"canon"}},
+	"redact":                {pure: true, may: []string{"canon", "redact/secret"}},
+	"redact/secret":         {pure: true},
+	"redact/rulefile":       {may: []string{"canon", "redact", "redact/secret"}, libs: anyLib},
+	"schemas":               {pure: true, may: []string{"canon"}, libs: []string{"github.com/santhosh-tekuri/jsonschema"}},
+	"receipt":               {pure: true, may: []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "schemas"}},
+	"receipt/keys":          {may: core, libs: anyLib}, // the signatures, and
+	"receipt/archive":       {may: core, libs: anyLib}, // the bytes: others stand on these two
+	"receipt/record":        {pure: true, may: append([]string{"receipt/record/event", "receipt/record/bridge"}, core...)},
+	"receipt/record/event":  {pure: true, may: core}, // what a log says, for whoever records or replays it
+	"receipt/record/bridge": {pure: true, may: append([]string{"receipt/record/event"}, core...)},
+	"receipt/":              {may: append([]string{"receipt/"}, core...), libs: anyLib},
+	"fixtures":              {may: append([]string{"receipt/"}, core...)},
+	"cmd/":                  {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
+	"cmd/receipt":           {may: below(verbs, append(lower, "issue"), "redact/rulefile"), libs: anyLib},
+	inside + "cli":          {may: below(nil, nil), libs: anyLib},
+	inside + "input":        {may: below([]string{"cli"}, nil), libs: anyLib},
+	inside + "trust":        {may: below([]string{"cli", "input"}, nil), libs: anyLib},
+	inside + "print":        {may: below([]string{"cli", "input", "trust"}, nil), libs: anyLib},
+	inside + "verify":       {may: below(lower, nil), libs: anyLib},
+	inside + "issue":        {may: below(lower, nil, "redact/rulefile"), libs: anyLib},
+	inside + "keyring":      {may: below(lower, nil), libs: anyLib},
+	inside + "server":       {may: below(lower, nil), libs: anyLib},
+	inside + "logs":         {may: below(lower, []string{"issue"}), libs: anyLib},
+	"examples/":             {may: append([]string{"receipt/"}, core...)}, // no library: what a reader starts with is what is here
 
 	"redact/internal/corpus":           {},
 	"receipt/serve/internal/servetest": {may: append([]string{"receipt/"}, core...)},

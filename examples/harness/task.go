@@ -50,7 +50,7 @@ func (h *harness) do(ctx context.Context) (*receipt.Sealed, error) {
 	}
 	draft, err := rec.Draft()
 	if err != nil {
-		return nil, err // *record.Error: which event, where, why
+		return nil, err // *event.Error: which event, where, why
 	}
 	return h.issue(ctx, draft)
 }

@@ -7,14 +7,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-)
-
-// Decisions of approvals.
-const (
-	approved = "approved"
-	denied   = "denied"
-	canceled = "canceled"
-	timeout  = "timeout"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // actorHost decides where nobody is named.
@@ -69,81 +62,81 @@ type approvals struct {
 
 // decisions returns what the words of a decision mean. Any other word is a
 // denial: what is not known to approve does not approve.
-func decisions() []word {
-	return []word{
-		{"approved", approved}, {"approve", approved}, {"allow", approved}, {"allowed", approved}, {"granted", approved}, {"accepted", approved},
-		{"canceled", canceled}, {"cancelled", canceled},
-		{"timeout", timeout}, {"timed_out", timeout}, {"expired", timeout},
-	}
+func decisions() event.Words {
+	return event.NewWords(
+		"approved", event.Approved, "approve", event.Approved, "allow", event.Approved, "allowed", event.Approved, "granted", event.Approved, "accepted", event.Approved,
+		"canceled", event.Canceled, "cancelled", event.Canceled,
+		"timeout", event.TimedOut, "timed_out", event.TimedOut, "expired", event.TimedOut,
+	)
 }
 
 // denials are words that say no. They mean what any unknown word does.
-func denials() []word {
-	return []word{
-		{"denied", denied}, {"deny", denied}, {"rejected", denied}, {"reject", denied}, {"refused", denied}, {"declined", denied}, {"disallow", denied}, {"no", denied},
-	}
+func denials() event.Words {
+	return event.NewWords(
+		"denied", event.Denied, "deny", event.Denied, "rejected", event.Denied, "reject", event.Denied, "refused", event.Denied, "declined", event.Denied, "disallow", event.Denied, "no", event.Denied,
+	)
 }
 
 // approval returns the approval that an event names.
-func (r *run) approval(e *event) *approval {
+func (r *run) approval(e *event.Event) *approval {
 	id := r.approvalID(e)
 	if id == "" {
-		e.fail(CodePayload, e.payload, "the members approval_id and tool_call_id are both missing")
+		e.Fail(event.CodePayload, e.Payload, "the members approval_id and tool_call_id are both missing")
 	}
 
 	a, fresh := r.approvals.entry(id)
 	if fresh {
-		r.room(e)
+		r.Room(e)
 		a.id = id
 	}
-	if call := e.text(e.payload, "tool_call_id"); a.call == "" && call != "" {
+	if call := e.Text(e.Payload, "tool_call_id"); a.call == "" && call != "" {
 		a.call = call
 		r.approvals.of[call] = id
 	}
 
 	// A later line does not rename what was asked.
-	first(&a.tool, e.text(e.payload, "name"))
-	first(&a.action, e.text(e.payload, "action"))
-	first(&r.policy, e.text(e.payload, "policy_ref"))
+	first(&a.tool, e.Text(e.Payload, "name"))
+	first(&a.action, e.Text(e.Payload, "action"))
+	first(&r.policy, e.Text(e.Payload, "policy_ref"))
 	return a
 }
 
 // approvalID is the id that an event names: an approval's, which durable ones call
 // request_id, else that of the last approval of the call, else the call's own.
-func (r *run) approvalID(e *event) string {
-	call := e.text(e.payload, "tool_call_id")
-	return cmp.Or(e.text(e.payload, "approval_id"), e.text(e.payload, "request_id"), e.text(e.payload.Member("approval_request"), "id"), r.approvals.of[call], call)
+func (r *run) approvalID(e *event.Event) string {
+	call := e.Text(e.Payload, "tool_call_id")
+	return cmp.Or(e.Text(e.Payload, "approval_id"), e.Text(e.Payload, "request_id"), e.Text(e.Payload.Member("approval_request"), "id"), r.approvals.of[call], call)
 }
 
-func approvalRequired(r *run, e *event) {
+func approvalRequired(r *run, e *event.Event) {
 	a := r.approval(e)
-	nested := e.payload.Member("approval_request")
-	for _, n := range [...]canon.Node{e.payload, nested} { // who asks again may demand more, never less
-		a.required = max(a.required, e.count(n, "approvers_required"))
-		if at := e.time(n, "deadline"); a.deadline.IsZero() || !at.IsZero() && at.Before(a.deadline) {
+	nested := e.Payload.Member("approval_request")
+	for _, n := range [...]canon.Node{e.Payload, nested} { // who asks again may demand more, never less
+		a.required = max(a.required, e.Count(n, "approvers_required"))
+		if at := e.Time(n, "deadline"); a.deadline.IsZero() || !at.IsZero() && at.Before(a.deadline) {
 			a.deadline = at
 		}
 	}
 
 	a.ask(r, e)
-	first(&a.session, e.session())
+	first(&a.session, e.Session())
 	if a.request != nil { // asked again: the question is the same
 		return
 	}
 
 	// What is approved is the input of the first question, or what stands for it.
-	first(&a.action, e.text(nested, "action"))
-	a.input = e.content(e.payload, "input")
-	if args := nested.Member("args"); a.input.IsZero() && !absent(args) {
-		a.input = hashOf(args)
+	first(&a.action, e.Text(nested, "action"))
+	a.input = e.Content(e.Payload, "input")
+	if args := nested.Member("args"); a.input.IsZero() && !event.Absent(args) {
+		a.input = event.HashOf(args)
 	}
-	a.request = r.keep(e, e.payload.AppendCanonical(nil))
+	a.request = r.Keep(e, e.Payload.AppendCanonical(nil))
 }
 
 // ask notes the call that a question names, and what it announces of it.
-func (a *approval) ask(r *run, e *event) {
+func (a *approval) ask(r *run, e *event.Event) {
 	for _, name := range []string{"kind", "mutation_scope", "run_id", "worker_id"} {
-		if value := e.text(e.payload, name); value != "" {
+		if value := e.Text(e.Payload, name); value != "" {
 			if a.notes == nil {
 				a.notes, a.differ = map[string]string{}, map[string]bool{}
 			}
@@ -155,16 +148,16 @@ func (a *approval) ask(r *run, e *event) {
 	}
 
 	// A question that is asked again may announce more.
-	for _, n := range e.payload.Member("declared_paths").Elements() {
-		name, _ := inWorkspace(r.options.WorkspaceRoot, n.String())
+	for _, n := range e.Payload.Member("declared_paths").Elements() {
+		name, _ := event.InWorkspace(r.options.WorkspaceRoot, n.String())
 		if !slices.Contains(bounded(a.declared), name) {
-			a.declared = append(a.declared, string(r.keep(e, []byte(name))))
-			r.room(e)
+			a.declared = append(a.declared, string(r.Keep(e, []byte(name))))
+			r.Room(e)
 		}
 	}
 
 	// An answer about a call that no question names contradicts itself.
-	call := e.text(e.payload, "tool_call_id")
+	call := e.Text(e.Payload, "tool_call_id")
 	if call == "" || a.about[call] {
 		return
 	}
@@ -172,24 +165,24 @@ func (a *approval) ask(r *run, e *event) {
 		a.about = map[string]bool{}
 	}
 	a.about[call] = true
-	r.charge(e, e.payload, partCost)
+	r.Charge(e, e.Payload, event.PartCost)
 }
 
 // contradicts reports whether an answer that approves says itself that it does not,
 // or is about a call that nobody asked for under this id.
-func (a *approval) contradicts(e *event) bool {
+func (a *approval) contradicts(e *event.Event) bool {
 	for _, name := range []string{"approved", "accepted"} {
-		if n := e.payload.Member(name); !absent(n) && !n.Bool() {
+		if n := e.Payload.Member(name); !event.Absent(n) && !n.Bool() {
 			return true
 		}
 	}
-	call := e.text(e.payload, "tool_call_id")
+	call := e.Text(e.Payload, "tool_call_id")
 	return call != "" && len(a.about) > 0 && !a.about[call]
 }
 
 // confirmation is what a user answered: evidence of the decision, and the
 // decision itself when nothing else tells it.
-func confirmation(r *run, e *event) {
+func confirmation(r *run, e *event.Event) {
 	a := r.approval(e)
 	if a.strays(r, e) {
 		return
@@ -197,53 +190,53 @@ func confirmation(r *run, e *event) {
 	if !a.confirmed { // the evidence so far was the decision's
 		a.confirmed, a.evidence = true, nil
 	}
-	a.evidence = append(a.evidence, r.keep(e, e.payload.AppendCanonical(nil)))
+	a.evidence = append(a.evidence, r.Keep(e, e.Payload.AppendCanonical(nil)))
 	r.answer(e, a, r.decision(e), false)
 }
 
-func toolApproved(r *run, e *event) {
-	decision := approved
-	if !absent(e.payload.Member("decision")) {
+func toolApproved(r *run, e *event.Event) {
+	decision := event.Approved
+	if !event.Absent(e.Payload.Member("decision")) {
 		decision = r.decision(e)
 	}
 	r.decide(e, decision)
 }
 
-func toolDenied(r *run, e *event) {
-	decision := denied
-	if word := e.payload.Member("decision"); word.Kind() == canon.KindString {
+func toolDenied(r *run, e *event.Event) {
+	decision := event.Denied
+	if word := e.Payload.Member("decision"); word.Kind() == canon.KindString {
 		decision = r.decision(e)
 	}
-	if decision == approved { // the kind says the opposite
-		decision = denied
+	if decision == event.Approved { // the kind says the opposite
+		decision = event.Denied
 	}
 	r.decide(e, decision)
 }
 
 // timedOut ends an approval. Questions time out too, and are not approvals.
-func timedOut(r *run, e *event) {
+func timedOut(r *run, e *event.Event) {
 	if _, ok := r.approvals.byID[r.approvalID(e)]; ok {
-		r.decide(e, timeout)
+		r.decide(e, event.TimedOut)
 	}
 }
 
 // decide applies a decision of the runtime.
-func (r *run) decide(e *event, decision string) {
+func (r *run) decide(e *event.Event, decision string) {
 	a := r.approval(e)
 	if a.strays(r, e) {
 		return
 	}
 	if !a.confirmed {
-		a.evidence = append(a.evidence, r.keep(e, e.payload.AppendCanonical(nil)))
+		a.evidence = append(a.evidence, r.Keep(e, e.Payload.AppendCanonical(nil)))
 	}
 	r.answer(e, a, decision, true)
 }
 
 // strays reports whether an answer is of another session than the question. Ids of
 // questions are numbered in each session alike: it answers another one.
-func (a *approval) strays(r *run, e *event) bool {
+func (a *approval) strays(r *run, e *event.Event) bool {
 	asked := cmp.Or(a.session, r.ids.SessionID)
-	from := e.session()
+	from := e.Session()
 	if from == "" || asked == "" || from == asked {
 		return false
 	}
@@ -254,52 +247,52 @@ func (a *approval) strays(r *run, e *event) bool {
 
 // decision reads the word of a decision. Without one, approved and accepted tell:
 // one of them true, and neither false, is an approval.
-func (r *run) decision(e *event) string {
-	n := e.payload.Member("decision")
+func (r *run) decision(e *event.Event) string {
+	n := e.Payload.Member("decision")
 	if n.Kind() == canon.KindString {
-		return meaning(decisions(), n.String(), denied)
+		return decisions().Meaning(n.String(), event.Denied)
 	}
-	if absent(n) && (e.payload.Member("approved").Bool() || e.payload.Member("accepted").Bool()) {
-		return approved // unless the other says no: see contradicts
+	if event.Absent(n) && (e.Payload.Member("approved").Bool() || e.Payload.Member("accepted").Bool()) {
+		return event.Approved // unless the other says no: see contradicts
 	}
-	return denied
+	return event.Denied
 }
 
 // saysNo reports whether an answer that does not approve has a word for it.
-func (e *event) saysNo() bool {
+func saysNo(e *event.Event) bool {
 	for _, name := range []string{"approved", "accepted"} {
-		if n := e.payload.Member(name); n.Kind() == canon.KindBool {
+		if n := e.Payload.Member(name); n.Kind() == canon.KindBool {
 			return true
 		}
 	}
 
 	// The kind of an event can say it, too.
-	n := e.payload.Member("decision")
+	n := e.Payload.Member("decision")
 	if n.Kind() != canon.KindString {
-		return e.kind != "user.tool_confirmation" && e.kind != "tool.approved" && absent(n)
+		return e.Kind != "user.tool_confirmation" && e.Kind != "tool.approved" && event.Absent(n)
 	}
-	return isWord(decisions(), n.String()) || isWord(denials(), n.String())
+	return decisions().Has(n.String()) || denials().Has(n.String())
 }
 
 // answer notes one answer. An approval never takes back an answer that was not one.
-func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
-	at := e.time(e.payload, "decided_at")
+func (r *run) answer(e *event.Event, a *approval, decision string, byRuntime bool) {
+	at := e.Time(e.Payload, "decided_at")
 	if at.IsZero() {
-		at = e.at
+		at = e.At
 	}
 
-	who := e.actor()
-	ref := e.text(e.payload, "policy_ref")
-	if decision == approved && a.contradicts(e) {
-		decision = denied
+	who := e.Actor()
+	ref := e.Text(e.Payload, "policy_ref")
+	if decision == event.Approved && a.contradicts(e) {
+		decision = event.Denied
 	}
 
 	// The first answer that was not an approval is kept, whatever comes after it.
-	if decision != approved {
+	if decision != event.Approved {
 		if a.refusal == "" {
 			a.refusal, a.refuser, a.refusedAt = decision, who, at
-			if a.mute = !e.saysNo(); a.mute {
-				a.raw = cut(e.payload.Member("decision").String())
+			if a.mute = !saysNo(e); a.mute {
+				a.raw = event.Shorten(e.Payload.Member("decision").String())
 			}
 			// A policy decides where nobody is named.
 			if who == "" && ref != "" {
@@ -313,7 +306,7 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 	if who == "" && ref != "" {
 		first(&a.policy, ref)
 	}
-	if byRuntime && e.named() == "" { // the envelope names who tells of the decision, who need not be who approved
+	if byRuntime && e.Named() == "" { // the envelope names who tells of the decision, who need not be who approved
 		first(&a.approver, who)
 		who = ""
 	}
@@ -333,53 +326,53 @@ func (r *run) answer(e *event, a *approval, decision string, byRuntime bool) {
 }
 
 // review adds those who approved.
-func (a *approval) review(r *run, e *event, who string, at time.Time) {
+func (a *approval) review(r *run, e *event.Event, who string, at time.Time) {
 	add := func(name string) {
 		switch {
 		case name == "" || a.reviewed[name]:
-		case len(a.reviewers) == maxReviewers:
-			e.exceed(limitReviewers, e.payload, maxReviewers+1)
+		case len(a.reviewers) == event.MaxReviewers:
+			e.Exceed(event.LimitReviewers, e.Payload, event.MaxReviewers+1)
 		default:
 			if a.reviewed == nil {
 				a.reviewed = map[string]bool{}
 			}
 			a.reviewed[name] = true
 			a.reviewers = append(a.reviewers, reviewer{name, at})
-			r.part(e)
+			r.Part(e)
 		}
 	}
 
 	// One name is one reviewer, however often it is given.
 	add(who)
-	list := e.payload.Member("reviewers")
+	list := e.Payload.Member("reviewers")
 	for _, n := range list.Elements() {
-		if n.Kind() != canon.KindString || len(n.Text()) > MaxText {
-			e.fail(CodePayload, n, "expected a string of at most %d bytes", MaxText)
+		if n.Kind() != canon.KindString || len(n.Text()) > event.MaxText {
+			e.Fail(event.CodePayload, n, "expected a string of at most %d bytes", event.MaxText)
 			return
 		}
-		if add(e.once(n.Text())); e.err != nil {
+		if add(e.Once(n.Text())); e.Err != nil {
 			return
 		}
 	}
 
 	// Signatures are copied, not checked: nobody here has the keys.
-	for _, s := range e.elements(e.payload, "signatures") {
-		if len(a.signatures) == maxReviewers {
-			e.exceed(limitReviewers, e.payload, maxReviewers+1)
+	for _, s := range e.Elements(e.Payload, "signatures") {
+		if len(a.signatures) == event.MaxReviewers {
+			e.Exceed(event.LimitReviewers, e.Payload, event.MaxReviewers+1)
 			return
 		}
-		if r.list(e, 4*partCost); e.err != nil {
+		if r.List(e, 4*event.PartCost); e.Err != nil {
 			return
 		}
 		a.signatures = append(a.signatures, map[string]any{
-			"reviewer": e.required(s, "reviewer"), "signed_at": e.required(s, "signed_at"), "signature": e.required(s, "signature"),
+			"reviewer": e.Required(s, "reviewer"), "signed_at": e.Required(s, "signed_at"), "signature": e.Required(s, "signature"),
 		})
 	}
 }
 
 // rewrite notes that the approver changed what the tool is called with.
-func (r *run) rewrite(e *event, a *approval) {
-	args := e.content(e.payload, "args")
+func (r *run) rewrite(e *event.Event, a *approval) {
+	args := e.Content(e.Payload, "args")
 	if args.IsZero() {
 		return
 	}
@@ -397,8 +390,8 @@ func (r *run) rewrite(e *event, a *approval) {
 }
 
 // refuse cancels the call that was asked for.
-func (r *run) refuse(e *event, a *approval, decision string, byRuntime bool) {
-	if a.call == "" || !byRuntime && decision != denied {
+func (r *run) refuse(e *event.Event, a *approval, decision string, byRuntime bool) {
+	if a.call == "" || !byRuntime && decision != event.Denied {
 		return
 	}
 	c := r.calls.byID[a.call]
@@ -409,9 +402,9 @@ func (r *run) refuse(e *event, a *approval, decision string, byRuntime bool) {
 }
 
 // openFor lists a call of which only the approval tells.
-func (r *run) openFor(e *event, a *approval) *call {
+func (r *run) openFor(e *event.Event, a *approval) *call {
 	c, _ := r.calls.entry(a.call)
-	r.room(e)
+	r.Room(e)
 	c.id, c.tool, c.arguments.asked, c.meta = a.call, cmp.Or(a.tool, a.action), a.input, receipt.Object{}
 	return c
 }
@@ -444,13 +437,13 @@ func (a *approval) decision(r *run) (decision, actor string, at time.Time) {
 			actor = a.reviewers[0].name
 		}
 		if a.late() {
-			return timeout, actor, a.approvedAt()
+			return event.TimedOut, actor, a.approvedAt()
 		}
-		return approved, actor, a.approvedAt()
+		return event.Approved, actor, a.approvedAt()
 	case r.final == receipt.StateCanceled:
-		return canceled, "", r.ended
+		return event.Canceled, "", r.ended
 	}
-	return timeout, "", r.ended
+	return event.TimedOut, "", r.ended
 }
 
 // open reports whether nothing decided a question: that it ran out, or was canceled

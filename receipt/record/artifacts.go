@@ -3,6 +3,7 @@ package record
 import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // An artifact is the last version of a result.
@@ -12,25 +13,25 @@ type artifact struct {
 	withheld      string // why the URI is, "" when it is not
 }
 
-func (r *run) artifact(e *event) *artifact {
-	id := e.required(e.payload, "artifact_id")
+func (r *run) artifact(e *event.Event) *artifact {
+	id := e.Required(e.Payload, "artifact_id")
 	a, fresh := r.artifacts.entry(id)
 	if fresh {
-		r.room(e)
+		r.Room(e)
 		a.id = id
 	}
-	last(&a.kind, e.text(e.payload, "kind"))
+	last(&a.kind, e.Text(e.Payload, "kind"))
 	return a
 }
 
 // artifactChanged notes the last version. A digest or a URI that an event leaves
 // out is that of the version before only when the event is a link to it.
-func artifactChanged(r *run, e *event) {
+func artifactChanged(r *run, e *event.Event) {
 	a := r.artifact(e)
-	p := e.payload
-	uri, digest := e.text(p, "uri"), e.digest(p, "sha256")
+	p := e.Payload
+	uri, digest := e.Text(p, "uri"), e.Digest(p, "sha256")
 	switch {
-	case e.kind == "artifact.updated":
+	case e.Kind == "artifact.updated":
 		a.uri, a.digest, a.withheld = uri, digest, ""
 	case a.withheld != "": // what was redacted stays so until there is another version
 		last(&a.digest, digest)
@@ -39,16 +40,16 @@ func artifactChanged(r *run, e *event) {
 		last(&a.digest, digest)
 	}
 
-	if e.flag(p, "applied") {
-		r.write(e, p, e.text(p, "tool_call_id"), fromArtifact)
+	if e.Flag(p, "applied") {
+		r.write(e, p, e.Text(p, "tool_call_id"), fromArtifact)
 	}
 }
 
-func artifactRedacted(r *run, e *event) {
+func artifactRedacted(r *run, e *event.Event) {
 	a := r.artifact(e)
-	last(&a.digest, e.digest(e.payload, "sha256"))
+	last(&a.digest, e.Digest(e.Payload, "sha256"))
 	a.uri, a.withheld = "", "artifact redacted"
-	if why := e.words(e.payload, "reason"); why != "" {
+	if why := e.Words(e.Payload, "reason"); why != "" {
 		a.withheld = why
 	}
 }
@@ -64,8 +65,8 @@ func (r *run) finalArtifacts(t *telling) (list []receipt.Artifact, withheld []re
 	return list, withheld
 }
 
-func memoryWrite(r *run, e *event) {
-	if !absent(e.payload.Member("artifact_id")) {
+func memoryWrite(r *run, e *event.Event) {
+	if !event.Absent(e.Payload.Member("artifact_id")) {
 		artifactChanged(r, e)
 		return
 	}

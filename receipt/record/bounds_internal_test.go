@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 const (
@@ -104,7 +104,7 @@ func TestKept(t *testing.T) {
 		}
 		before := inUse()
 		r, longest := readShape(t, s, size)
-		used := int64(r.budget().used)
+		used := int64(r.budget().Total())
 		if got, most := inUse()-before, used+used/4+12*int64(longest)+2<<20; got > most {
 			t.Errorf("%s: %d bytes are in use, expected at most %d: %d are counted, and the longest line has %d", s.name, got, most, used, longest)
 		}
@@ -115,21 +115,21 @@ func TestKept(t *testing.T) {
 	}
 }
 
-func (r *reader) budget() *budget {
+func (r *reader) budget() *event.Budget {
 	if r.frames != nil {
-		return r.frames.recorder.run.budget
+		return r.frames.recorder.run.Budget
 	}
-	return r.recorder.run.budget
+	return r.recorder.run.Budget
 }
 
 // readShape reads so many bytes of a shape, or until one line is refused. It returns
 // the reader with all that it keeps, and the length of the longest line.
 func readShape(t *testing.T, s shape, size int64) (r *reader, longest int) {
 	t.Helper()
-	lines := &lineReader{in: bufio.NewReader(s.open(size))}
+	lines := event.NewLines(s.open(size))
 	r = &reader{log: Log{Form: s.form}, options: shapeOptions(), doc: new(canon.Document)}
 	for {
-		text, err := lines.next()
+		text, err := lines.Next()
 		if err == io.EOF {
 			return r, longest
 		}
@@ -137,7 +137,7 @@ func readShape(t *testing.T, s shape, size int64) (r *reader, longest int) {
 			t.Fatal(err)
 		}
 		longest = max(longest, len(text))
-		var limit *LimitError
+		var limit *event.LimitError
 		if err := r.line(text); errors.As(err, &limit) {
 			if limit.Most == 0 || limit.Found <= limit.Most || limit.Do == "" || !strings.Contains(err.Error(), limit.Name) {
 				t.Errorf("%s: %#v: %v", s.name, limit, err)
@@ -157,24 +157,13 @@ func TestTextsOfDraft(t *testing.T) {
 			continue
 		}
 		r, _ := readShape(t, s, 1<<30)
-		var limit *LimitError
-		if _, err := r.finish(); !errors.As(err, &limit) || limit.Name != "receipt.MaxBytes" || limit.Found < 10_000*MaxText {
+		var limit *event.LimitError
+		if _, err := r.finish(); !errors.As(err, &limit) || limit.Name != "receipt.MaxBytes" || limit.Found < 10_000*event.MaxText {
 			t.Errorf("%v", err)
 		}
 		return
 	}
 	t.Error("there is no such shape")
-}
-
-// TestValues: no line has more values than are counted of it.
-func TestValues(t *testing.T) {
-	for text, want := range map[string]int{
-		`1`: 1, `"a,b"`: 1, `[1,2]`: 3, `{"a":1,"b":[2]}`: 6, `"\\",1`: 2, `"\",:",1`: 2, `["`: 2, ``: 1, `"a\\\",","b",[`: 4,
-	} {
-		if got := values([]byte(text)); got != want {
-			t.Errorf("%s: %d, expected %d", text, got, want)
-		}
-	}
 }
 
 // inUse returns the bytes of the heap that are reachable.

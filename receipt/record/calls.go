@@ -1,10 +1,9 @@
 package record
 
 import (
-	"slices"
-
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A call is one call of a tool, as all events that name its id describe it.
@@ -57,38 +56,38 @@ const (
 )
 
 // call returns the call that an event names and reads what any event may say of it.
-func (r *run) call(e *event) *call {
-	id := e.required(e.payload, "tool_call_id")
+func (r *run) call(e *event.Event) *call {
+	id := e.Required(e.Payload, "tool_call_id")
 	c, fresh := r.calls.entry(id)
 	if fresh {
-		r.room(e)
+		r.Room(e)
 		c.id, c.meta = id, receipt.Object{}
 	}
 
 	// Of two names the first is kept; that they differ is told.
-	p := e.payload
-	name := e.text(p, "name")
+	p := e.Payload
+	name := e.Text(p, "name")
 	c.names = c.names || name != "" && c.tool != "" && name != c.tool
 	first(&c.tool, name)
 	c.describe(e)
 
 	for _, name := range []string{"duration_ms", "execution_duration_ms"} {
-		if n := e.optionalCount(p, name); n != nil {
+		if n := e.OptionalCount(p, name); n != nil {
 			c.meta[name] = *n
 		}
 	}
 
 	// Only what ran has a time of execution.
-	c.executed = c.executed || e.flag(p, "executed") || e.count(p, "execution_duration_ms") > 0
-	first(&r.policy, e.text(p, "policy_ref"))
+	c.executed = c.executed || e.Flag(p, "executed") || e.Count(p, "execution_duration_ms") > 0
+	first(&r.policy, e.Text(p, "policy_ref"))
 	r.serve(e, c)
 	return c
 }
 
 // describe notes who runs a call, and under what.
-func (c *call) describe(e *event) {
+func (c *call) describe(e *event.Event) {
 	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id", "raw_status"} {
-		c.note(name, e.text(e.payload, name))
+		c.note(name, e.Text(e.Payload, name))
 	}
 }
 
@@ -133,9 +132,9 @@ func (c *call) unclear() bool {
 
 // serve notes the MCP server that runs a call. What it returns is a material of
 // the replay, in the place where the server was first named.
-func (r *run) serve(e *event, c *call) {
-	first(&c.outputURI, e.text(e.payload, "output_uri"))
-	server := e.text(e.payload, "server")
+func (r *run) serve(e *event.Event, c *call) {
+	first(&c.outputURI, e.Text(e.Payload, "output_uri"))
+	server := e.Text(e.Payload, "server")
 	if server == "" {
 		return
 	}
@@ -145,88 +144,70 @@ func (r *run) serve(e *event, c *call) {
 	if !c.material {
 		c.material = true
 		r.materials.add(material{call: c})
-		r.charge(e, e.root, len("mcp::")+len(c.server)+len(c.id))
-		r.room(e)
+		r.Charge(e, e.Root, len("mcp::")+len(c.server)+len(c.id))
+		r.Room(e)
 	}
 }
 
 // toolRequested opens a call. One that is told to run, runs with these arguments.
-func toolRequested(r *run, e *event) {
+func toolRequested(r *run, e *event.Event) {
 	c := r.call(e)
-	input := e.content(e.payload, "input")
-	if e.flag(e.payload, "executed") {
+	input := e.Content(e.Payload, "input")
+	if e.Flag(e.Payload, "executed") {
 		c.arguments.run(input, true)
 	}
 	c.arguments.ask(input)
 }
 
-func mcpToolUse(r *run, e *event) {
-	e.required(e.payload, "server")
+func mcpToolUse(r *run, e *event.Event) {
+	e.Required(e.Payload, "server")
 	toolRequested(r, e)
 
-	c := r.calls.byID[e.text(e.payload, "tool_call_id")]
-	at := e.text(e.payload, "url")
-	if e.err == nil && at != "" && (e.flag(e.payload, "remote") || isHTTP(at)) {
-		host, clear := hostOf(at)
+	c := r.calls.byID[e.Text(e.Payload, "tool_call_id")]
+	at := e.Text(e.Payload, "url")
+	if e.Err == nil && at != "" && (e.Flag(e.Payload, "remote") || event.IsHTTP(at)) {
+		host, clear := event.HostOf(at)
 		r.send(e, egress{destination: host, unclear: !clear, purpose: c.tool, call: c.id, by: fromRequest})
 	}
 }
 
-// A word says what one spelling of a status or a decision means.
-type word struct{ Word, Means string }
-
 // toolStatuses returns what the status of a tool's result means; "" is none at
 // all. Any other, such as error, is a failure.
-func toolStatuses() []word {
-	return []word{
-		{"", "succeeded"}, {"success", "succeeded"}, {"succeeded", "succeeded"}, {"completed", "succeeded"}, {"ok", "succeeded"},
-		{"canceled", "canceled"}, {"cancelled", "canceled"},
-	}
+func toolStatuses() event.Words {
+	return event.NewWords(
+		"", "succeeded", "success", "succeeded", "succeeded", "succeeded", "completed", "succeeded", "ok", "succeeded",
+		"canceled", "canceled", "cancelled", "canceled",
+	)
 }
 
-// meaning looks a word up.
-func meaning(table []word, word, otherwise string) string {
-	for _, w := range table {
-		if w.Word == word {
-			return w.Means
-		}
-	}
-	return otherwise
-}
-
-// isWord reports whether a table has a word.
-func isWord(table []word, text string) bool {
-	return slices.ContainsFunc(table, func(w word) bool { return w.Word == text })
-}
-
-func toolCompleted(r *run, e *event) {
-	status := e.text(e.payload, "status")
-	outcome := meaning(toolStatuses(), status, "failed")
-	if e.flag(e.payload, "is_error") {
+func toolCompleted(r *run, e *event.Event) {
+	status := e.Text(e.Payload, "status")
+	outcome := toolStatuses().Meaning(status, "failed")
+	if e.Flag(e.Payload, "is_error") {
 		outcome = "failed"
 	}
 	c := r.close(e, outcome)
-	if !isWord(toolStatuses(), status) && !isWord(toolFailures(), status) {
+	if !toolStatuses().Has(status) && !toolFailures().Has(status) {
 		c.note("raw_status", status)
 	}
 }
 
 // toolFailures are words for a failure that say no more than that.
-func toolFailures() []word {
-	return []word{{"error", "failed"}, {"failed", "failed"}, {"failure", "failed"}}
+func toolFailures() event.Words {
+	return event.NewWords("error", "failed", "failed", "failed", "failure", "failed")
 }
 
-func toolFailed(r *run, e *event) { r.close(e, "failed") }
+func toolFailed(r *run, e *event.Event) { r.close(e, "failed") }
 
 // close ends a call. Both an agent.tool_result and a tool.completed may say that it
 // ended: a failure that either tells is kept. An end by which the call was never
 // dispatched says nothing of what ran, and is not an end of it.
-func (r *run) close(e *event, outcome string) *call {
+func (r *run) close(e *event.Event, outcome string) *call {
 	c := r.call(e)
-	byRuntime := e.kind == "tool.completed" || e.kind == "tool.failed"
+	byRuntime := e.Kind == "tool.completed" || e.Kind == "tool.failed"
 
 	// A call that was not dispatched was rejected, and did not fail.
-	category := e.text(e.payload, "error_category")
+	category := e.Text(e.Payload, "error_category")
 	never := category == categoryAborted || category == categoryLoop
 	if never {
 		first(&c.rejection, category)
@@ -235,18 +216,18 @@ func (r *run) close(e *event, outcome string) *call {
 	}
 
 	// Some sources tell the arguments only with the result.
-	input := e.content(e.payload, "input")
+	input := e.Content(e.Payload, "input")
 	if c.arguments.asked.IsZero() && c.arguments.changed.IsZero() {
 		c.arguments.asked = input
 	}
 
 	c.arguments.run(input, byRuntime)
-	c.output.tell(e.content(e.payload, "output"), byRuntime)
+	c.output.tell(e.Content(e.Payload, "output"), byRuntime)
 	r.report(e, c, byRuntime)
 
 	// What was never dispatched has no end, and what was canceled did not fail.
 	switch {
-	case outcome == "failed" && never && !e.flag(e.payload, "executed"):
+	case outcome == "failed" && never && !e.Flag(e.Payload, "executed"):
 		return c
 	case outcome == "failed" && (category == categoryCanceled || category == "" && c.category == categoryCanceled):
 		outcome = "canceled"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A cost is what one model of one provider took.
@@ -72,13 +73,13 @@ const dollars = "USD"
 
 // spend adds what a span cost, and its tokens. Every call of a model is an entry,
 // whether or not it tells what it took.
-func (s *costs) spend(r *run, e *event, ofModel bool) {
+func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 	if r.again { // who tells it again pays nothing
 		return
 	}
-	p := e.payload
-	amount, currency := e.cost(p, "cost")
-	input, output := e.optionalCount(p, "input_tokens"), e.optionalCount(p, "output_tokens")
+	p := e.Payload
+	amount, currency := costIn(e, p, "cost")
+	input, output := e.OptionalCount(p, "input_tokens"), e.OptionalCount(p, "output_tokens")
 	if amount == nil && input == nil && output == nil && !ofModel {
 		return
 	}
@@ -90,19 +91,19 @@ func (s *costs) spend(r *run, e *event, ofModel bool) {
 		s.wholes.within++
 	}
 
-	provider, model := e.text(p, "provider"), e.text(p, "model")
+	provider, model := e.Text(p, "provider"), e.Text(p, "model")
 	key := provider + "\x00" + model
 	c, fresh := s.entry(key)
 	if fresh {
-		r.charge(e, e.root, len(key))
-		r.room(e)
+		r.Charge(e, e.Root, len(key))
+		r.Room(e)
 		c.provider, c.model = provider, model
 	}
 
 	c.whole = c.whole || whole
-	s.doubt(e, c)
-	s.count(e, &c.input, &s.input, input, ofModel)
-	s.count(e, &c.output, &s.output, output, ofModel)
+	s.doubt(&r.endings, e, c)
+	s.count(r, e, &c.input, &s.input, input, ofModel)
+	s.count(r, e, &c.output, &s.output, output, ofModel)
 	if amount == nil {
 		c.free, s.free = c.free || ofModel, s.free || ofModel
 		return
@@ -117,40 +118,40 @@ func (s *costs) spend(r *run, e *event, ofModel bool) {
 
 // doubt notes what a span cost that ends for a second time: one of its ends may not be
 // one.
-func (s *costs) doubt(e *event, c *cost) {
-	switch {
-	case e.ended == nil:
-	case e.twice:
+func (s *costs) doubt(spans *endedSpans, e *event.Event, c *cost) {
+	switch ended := spans.of(e); {
+	case ended == nil:
+	case spans.twice(e):
 		s.doubtful, c.doubtful = true, true
-		if e.ended.paid != nil {
-			e.ended.paid.doubtful = true
+		if ended.paid != nil {
+			ended.paid.doubtful = true
 		}
 	default:
-		e.ended.paid = c
+		ended.paid = c
 	}
 }
 
 // pay checks that all is paid in one currency.
-func (s *costs) pay(e *event, currency string) {
+func (s *costs) pay(e *event.Event, currency string) {
 	currency = cmp.Or(currency, dollars)
 	if s.currency != "" && s.currency != currency {
-		e.fail(CodeCurrency, e.payload.Member("cost"), "expected %s as before, found %s", s.currency, currency)
+		e.Fail(event.CodeCurrency, e.Payload.Member("cost"), "expected %s as before, found %s", s.currency, currency)
 	}
 	s.currency = currency
 }
 
 // count adds to the sum of a model and to that of the task.
-func (s *costs) count(e *event, sum, total *tokens, n *int64, ofModel bool) {
+func (s *costs) count(r *run, e *event.Event, sum, total *tokens, n *int64, ofModel bool) {
 	if n == nil {
 		sum.part, total.part = sum.part || ofModel, total.part || ofModel
 		return
 	}
-	if total.sum += *n; total.sum > MaxTokens { // no part is more than the total
-		e.exceed("MaxTokens", e.payload, 0)
+	if total.sum += *n; total.sum > event.MaxTokens { // no part is more than the total
+		e.Exceed("MaxTokens", e.Payload, 0)
 	}
 	sum.sum += *n
 	sum.told, total.told = true, true
-	total.doubtful = total.doubtful || e.twice
+	total.doubtful = total.doubtful || r.endings.twice(e)
 }
 
 // number is the sum as the draft has it at a place: absent when nobody told any.
@@ -169,15 +170,15 @@ func (n tokens) number(t *telling, at string) *int64 {
 
 // report notes the account of the session: span.updated of kind usage. It is
 // cumulative.
-func (s *costs) report(r *run, e *event) {
-	amount, currency := e.cost(e.payload, "cost")
+func (s *costs) report(r *run, e *event.Event) {
+	amount, currency := costIn(e, e.Payload, "cost")
 	if amount == nil || r.again {
 		return
 	}
 
 	a := &s.account
-	a.earlier = a.earlier || e.flag(e.payload, "loaded")
-	if r.state == "" || e.flag(e.payload, "earlier") {
+	a.earlier = a.earlier || e.Flag(e.Payload, "loaded")
+	if r.state == "" || e.Flag(e.Payload, "earlier") {
 		a.before = amount
 		return
 	}

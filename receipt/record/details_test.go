@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/redact"
 )
 
@@ -105,8 +106,8 @@ func TestFailure(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	var refused *record.Error
-	if _, err := fail(`{"a":` + strings.Repeat(`[`, 120) + strings.Repeat(`]`, 120) + `}`); !errors.As(err, &refused) || refused.Code != record.CodeLimit {
+	var refused *event.Error
+	if _, err := fail(`{"a":` + strings.Repeat(`[`, 120) + strings.Repeat(`]`, 120) + `}`); !errors.As(err, &refused) || refused.Code != event.CodeLimit {
 		t.Errorf("%v", err)
 	}
 }
@@ -243,7 +244,7 @@ func TestErrorText(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	line := &record.LineError{Line: 7, Err: err}
+	line := &event.LineError{Line: 7, Err: err}
 	if line.Error() != "line 7: "+want {
 		t.Error(line)
 	}

@@ -3,7 +3,7 @@
 //	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "my_harness"}})
 //	for event := range events { // of one task, in order, each a JSON object
 //		if err := rec.Add(event); err != nil {
-//			return err // *record.Error: which event, where, why
+//			return err // *event.Error: which event, where, why
 //		}
 //	}
 //	draft, err := rec.Draft() // *receipt.Draft, to redact, seal and sign
@@ -11,18 +11,18 @@
 // # Two fronts
 //
 // A [Recorder] consumes the protocol's events; docs/record.md has the table of what each
-// becomes. [Frames] consumes the JSON-RPC frames of a bridge or of ACP, makes
-// events of them and gives those to a Recorder: the same run gives
-// the same draft, byte for byte. What happened between the two peers of a bridge
-// is not all that a receipt tells, so [Frames.Event] takes the rest. [Read] reads
-// a file of either.
+// becomes. Package event reads them: which are of the task, in what order, each once.
+// [Frames] consumes the JSON-RPC frames of a bridge or of ACP: package bridge makes
+// events of them, and a Recorder gets those: the same run gives the same draft, byte for
+// byte. What happened between the two peers of a bridge is not all that a receipt tells,
+// so [Frames.Event] takes the rest. [Read] reads a file of either.
 //
 // # What is consumed
 //
 // The events of one task, in the order of their sequence. An event that is
 // delivered again counts once. One that is out of order, or missing, that another
 // content has under the same id, or that comes after the end and would have
-// changed the receipt ends the recording with an [Error], and there is no draft:
+// changed the receipt ends the recording with an [event.Error], and there is no draft:
 // a receipt never leaves out silently what was refused. Kinds and members that
 // this version does not know are ignored, as the protocol demands, and counted.
 // Events of other tasks are passed over and counted when Options.TaskID says
@@ -62,4 +62,9 @@
 // Names, paths, reasons and messages of the task are copied as they are. A secret
 // in them is package redact's matter: apply a redact.Policy to the draft before
 // it is sealed.
+//
+// # Stability
+//
+// This package may still change: it is not of the frozen core. What it writes is a draft of
+// a frozen format.
 package record

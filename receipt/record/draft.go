@@ -12,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // HashProfile is metadata.hash_profile of drafts: digests of JSON values are the
@@ -21,16 +22,16 @@ const HashProfile = "rfc8785-sha256"
 // logType is the content type of the event log.
 const logType = "application/jsonl"
 
-// Draft returns the draft of the receipt. Errors are [ErrNotEnded], the *[Error]
+// Draft returns the draft of the receipt. Errors are [ErrNotEnded], the *[event.Error]
 // that ended the recording, a *[MissingError], an *[OptionError], and a *[receipt.InvalidError] for
 // what cannot be sealed. It can be called again and changes nothing.
 func (r *Recorder) Draft() (*receipt.Draft, error) {
-	if r.err != nil {
-		return nil, r.err
+	if err := r.log.Err(); err != nil {
+		return nil, err
 	}
 	switch {
-	case !r.Ended() && r.options.TaskID != "" && r.counts.OtherTasks > 0 && len(r.seen) == 0:
-		return nil, fmt.Errorf("%w; none of the events is of the task %s", ErrNotEnded, quote(r.options.TaskID))
+	case !r.Ended() && r.options.TaskID != "" && r.log.Counts().OtherTasks > 0 && r.log.Empty():
+		return nil, fmt.Errorf("%w; none of the events is of the task %s", ErrNotEnded, event.Quote(r.options.TaskID))
 	case !r.Ended():
 		return nil, ErrNotEnded
 	}
@@ -46,8 +47,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 	}
 
 	if n := textOf(reflect.ValueOf(d)); n > receipt.MaxBytes { // before it is written out
-		limit := exceeded("receipt.MaxBytes", int64(n))
-		return nil, &Error{Index: r.index, Code: CodeLimit, Detail: limit.Error(), err: limit}
+		return nil, event.OverLimit(r.log.Index(), "receipt.MaxBytes", int64(n))
 	}
 
 	// A replay that does not tell the log of its source cannot be byte for byte.
@@ -137,7 +137,7 @@ func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
 	}
 	return receipt.Material{
 		Kind: "event_log", ID: "event_log:" + r.run.task, URI: r.options.LogURI, ContentType: logType,
-		SHA256: canon.Digest(r.log.Sum(nil)), Metadata: receipt.Object{"events": r.counts.Events},
+		SHA256: r.log.Digest(), Metadata: receipt.Object{"events": r.log.Counts().Events},
 	}, true
 }
 
@@ -243,7 +243,7 @@ func (r *run) consumed(t *telling, total float64, took time.Duration) receipt.Am
 
 	pending := map[string]bool{} // calls that were asked for and not approved
 	for _, p := range r.approvals.order {
-		if decision, _, _ := p.decision(r); decision != approved && p.call != "" {
+		if decision, _, _ := p.decision(r); decision != event.Approved && p.call != "" {
 			pending[p.call] = true
 		}
 	}

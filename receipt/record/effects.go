@@ -3,6 +3,7 @@ package record
 import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // An origin says what told of a side effect: a set, as several sources may tell of
@@ -60,28 +61,28 @@ func newEffects() effects {
 const maxCompared = 64
 
 // report reads what a call says that it changed and sent.
-func (r *run) report(e *event, c *call, byRuntime bool) {
+func (r *run) report(e *event.Event, c *call, byRuntime bool) {
 	by := fromResult
 	if byRuntime {
 		by = fromTool
 	}
 
 	// An empty list says that nothing was done; an absent one says nothing.
-	if !absent(e.payload.Member("fs_writes")) {
+	if !event.Absent(e.Payload.Member("fs_writes")) {
 		c.wrote |= by
 	}
-	if !absent(e.payload.Member("network_egress")) {
+	if !event.Absent(e.Payload.Member("network_egress")) {
 		c.sent |= by
 	}
 
-	for _, n := range e.elements(e.payload, "fs_writes") {
-		if r.write(e, n, c.id, by); e.err != nil {
+	for _, n := range e.Elements(e.Payload, "fs_writes") {
+		if r.write(e, n, c.id, by); e.Err != nil {
 			return
 		}
 	}
 
-	for _, n := range e.elements(e.payload, "network_egress") {
-		if r.reach(e, n, "", c.id, by); e.err != nil {
+	for _, n := range e.Elements(e.Payload, "network_egress") {
+		if r.reach(e, n, "", c.id, by); e.Err != nil {
 			return
 		}
 	}
@@ -89,55 +90,55 @@ func (r *run) report(e *event, c *call, byRuntime bool) {
 
 // write reads one change of a file. A rename is a deletion and a creation, as the
 // entry of a receipt has one path.
-func (r *run) write(e *event, n canon.Node, callID string, by origin) {
+func (r *run) write(e *event.Event, n canon.Node, callID string, by origin) {
 	w := write{
-		path: e.required(n, "path"), operation: e.text(n, "operation"), call: callID, by: by, event: e.index, twice: e.twice,
-		before: e.digest(n, "before_sha256"), after: e.digest(n, "after_sha256"),
+		path: e.Required(n, "path"), operation: e.Text(n, "operation"), call: callID, by: by, event: e.Index, twice: r.endings.twice(e),
+		before: e.Digest(n, "before_sha256"), after: e.Digest(n, "after_sha256"),
 	}
 
 	switch w.operation {
 	case "", "create", "modify", "delete":
 	case "rename":
 		old := w
-		old.path, old.operation, old.after = e.required(n, "from"), "delete", canon.Digest{}
+		old.path, old.operation, old.after = e.Required(n, "from"), "delete", canon.Digest{}
 		r.change(e, old)
 		w.operation, w.before = "create", canon.Digest{}
 	default:
-		e.fail(CodePayload, n.Member("operation"), "expected create, modify, delete or rename")
+		e.Fail(event.CodePayload, n.Member("operation"), "expected create, modify, delete or rename")
 	}
 	r.change(e, w)
 }
 
 // change and send take an entry's room for what was not told before.
-func (r *run) change(e *event, w write) {
+func (r *run) change(e *event.Event, w write) {
 	if r.effects.change(w, r.options.WorkspaceRoot) {
-		r.room(e)
+		r.Room(e)
 	}
 }
 
-func (r *run) send(e *event, x egress) {
+func (r *run) send(e *event.Event, x egress) {
 	if r.effects.send(x) {
-		r.room(e)
+		r.Room(e)
 	}
 }
 
 // reach reads one transmission.
-func (r *run) reach(e *event, n canon.Node, purpose, callID string, by origin) {
-	at := e.text(n, "url")
+func (r *run) reach(e *event.Event, n canon.Node, purpose, callID string, by origin) {
+	at := e.Text(n, "url")
 	if at == "" {
-		at = e.text(n, "host")
+		at = e.Text(n, "host")
 	}
 	if at == "" {
-		at = e.text(n, "destination")
-	}
-
-	last(&purpose, e.words(n, "purpose"))
-	if at == "" {
-		e.fail(CodePayload, n, "expected a host or a URL")
+		at = e.Text(n, "destination")
 	}
 
-	host, clear := hostOf(at)
-	r.send(e, egress{destination: e.once([]byte(host)), unclear: !clear, purpose: purpose, bytes: e.optionalCount(n, "bytes_sent"), call: callID, by: by, event: e.index, twice: e.twice})
+	last(&purpose, e.Words(n, "purpose"))
+	if at == "" {
+		e.Fail(event.CodePayload, n, "expected a host or a URL")
+	}
+
+	host, clear := event.HostOf(at)
+	r.send(e, egress{destination: e.Once([]byte(host)), unclear: !clear, purpose: purpose, bytes: e.OptionalCount(n, "bytes_sent"), call: callID, by: by, event: e.Index, twice: r.endings.twice(e)})
 }
 
 // change adds a write, or what it tells of one that another source told.
@@ -145,7 +146,7 @@ func (s *effects) change(w write, root string) (added bool) {
 	if w.call != "" {
 		s.observed[w.call], s.wrote[w.call] = true, true
 	}
-	name, ok := inWorkspace(root, w.path)
+	name, ok := event.InWorkspace(root, w.path)
 	if !ok {
 		name = w.path
 	}
@@ -213,7 +214,7 @@ func (r *run) fileWrites(t *telling) (list []receipt.FileWrite, withheld []strin
 	list = []receipt.FileWrite{}
 	for _, w := range r.effects.writes {
 		at := indexed("/side_effects/fs_writes", len(list))
-		name, ok := inWorkspace(r.options.WorkspaceRoot, w.path)
+		name, ok := event.InWorkspace(r.options.WorkspaceRoot, w.path)
 		if !ok {
 			withheld = append(withheld, at+"/path")
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/bridge"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 func frameOptions() record.Options {
@@ -22,14 +24,14 @@ const (
 )
 
 // bridge records lines between the beginning and the end of a task.
-func bridge(lines ...string) (*record.Log, error) {
+func overBridge(lines ...string) (*record.Log, error) {
 	all := append([]string{beginning}, lines...)
 	return record.Read(strings.NewReader(strings.Join(append(all, ending), "\n")), frameOptions(), record.FormFrames)
 }
 
 func mustBridge(t *testing.T, lines ...string) *receipt.Draft {
 	t.Helper()
-	l, err := bridge(lines...)
+	l, err := overBridge(lines...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +130,7 @@ func TestFrameCalls(t *testing.T) {
 		{"rejected", "", []string{open(``), upd(`,"status":"failed","errorCategory":"rejected_loop"`)}},
 	}
 	for _, test := range tests {
-		l, err := bridge(test.lines...)
+		l, err := overBridge(test.lines...)
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -286,7 +288,7 @@ func TestLoad(t *testing.T) {
 		"not loaded":       {"new", []string{load, `{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"m"}}`, call("new")}},
 		"nobody will tell": {"new", []string{strings.Replace(load, `"id":7,`, "", 1), call("new")}},
 	} {
-		l, err := bridge(test.lines...)
+		l, err := overBridge(test.lines...)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -295,8 +297,8 @@ func TestLoad(t *testing.T) {
 		if len(calls) != 1 || calls[0].CallID != test.want {
 			t.Errorf("%s: %+v", name, calls)
 		}
-		if want := strings.Count(strings.Join(test.lines, ""), `"old"`); l.Counts.Replayed != want {
-			t.Errorf("%s: %d were passed over, want %d", name, l.Counts.Replayed, want)
+		if want := strings.Count(strings.Join(test.lines, ""), `"old"`); l.Counts.Frames.Replayed != want {
+			t.Errorf("%s: %d were passed over, want %d", name, l.Counts.Frames.Replayed, want)
 		}
 	}
 }
@@ -304,38 +306,38 @@ func TestLoad(t *testing.T) {
 // TestFramesRefused: what ends a recording of frames, with the index of the frame.
 func TestFramesRefused(t *testing.T) {
 	for name, test := range map[string]struct {
-		code  record.Code
+		code  event.Code
 		lines []string
 	}{
-		"not JSON-RPC":             {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","frame":{"method":"x"}}`}},
-		"a batch":                  {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","frame":[]}`}},
-		"no session":               {record.CodePayload, []string{`{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"plan"}}}`}},
-		"no kind":                  {record.CodePayload, []string{updateLine(``)}},
-		"no call":                  {record.CodePayload, []string{updateLine(`"sessionUpdate":"tool_call","title":"x"`)}},
-		"no title":                 {record.CodePayload, []string{updateLine(`"sessionUpdate":"tool_call","toolCallId":"x"`)}},
-		"no worker":                {record.CodePayload, []string{updateLine(`"sessionUpdate":"worker_update","status":"running"`)}},
-		"no result":                {record.CodeMalformed, []string{`{"jsonrpc":"2.0","id":1}`}},
-		"no such sender":           {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","from":"nobody","frame":{}}`}},
-		"the agent approves":       {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","from":"agent","frame":{"jsonrpc":"2.0","id":1,"method":"harn.hitl.respond","params":{"request_id":"a","approved":true}}}`}},
-		"the client resolves":      {record.CodeMalformed, []string{strings.Replace(updateLine(`"sessionUpdate":"hitl_resolved","requestId":"a","approved":true`), `{"jsonrpc"`, `{"at":"2026-01-01T00:00:00Z","from":"client","frame":{"jsonrpc"`, 1) + "}"}},
-		"an answer behind the end": {record.CodeAfterEnd, []string{`{"at":"2026-01-01T00:00:09Z","event":"task.completed","payload":{}}`, `{"jsonrpc":"2.0","id":1,"method":"harn.hitl.respond","params":{"request_id":"a","approved":true}}`}},
-		"no frame":                 {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z"}`}},
-		"an event":                 {record.CodeTwoFormats, []string{string(text(1, 1, "task.started", `{}`))}},
-		"no JSON":                  {record.CodeMalformed, []string{`{"at":`}},
-		"payload":                  {record.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","event":"agent.message","payload":1}`}},
-		"a refused event":          {record.CodePayload, []string{`{"at":"2026-01-01T00:00:00Z","event":"agent.memory_read","payload":{}}`}},
-		"two could have it": {record.CodeAmbiguous, []string{
+		"not JSON-RPC":             {event.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","frame":{"method":"x"}}`}},
+		"a batch":                  {event.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","frame":[]}`}},
+		"no session":               {event.CodePayload, []string{`{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"plan"}}}`}},
+		"no kind":                  {event.CodePayload, []string{updateLine(``)}},
+		"no call":                  {event.CodePayload, []string{updateLine(`"sessionUpdate":"tool_call","title":"x"`)}},
+		"no title":                 {event.CodePayload, []string{updateLine(`"sessionUpdate":"tool_call","toolCallId":"x"`)}},
+		"no worker":                {event.CodePayload, []string{updateLine(`"sessionUpdate":"worker_update","status":"running"`)}},
+		"no result":                {event.CodeMalformed, []string{`{"jsonrpc":"2.0","id":1}`}},
+		"no such sender":           {event.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","from":"nobody","frame":{}}`}},
+		"the agent approves":       {event.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","from":"agent","frame":{"jsonrpc":"2.0","id":1,"method":"harn.hitl.respond","params":{"request_id":"a","approved":true}}}`}},
+		"the client resolves":      {event.CodeMalformed, []string{strings.Replace(updateLine(`"sessionUpdate":"hitl_resolved","requestId":"a","approved":true`), `{"jsonrpc"`, `{"at":"2026-01-01T00:00:00Z","from":"client","frame":{"jsonrpc"`, 1) + "}"}},
+		"an answer behind the end": {event.CodeAfterEnd, []string{`{"at":"2026-01-01T00:00:09Z","event":"task.completed","payload":{}}`, `{"jsonrpc":"2.0","id":1,"method":"harn.hitl.respond","params":{"request_id":"a","approved":true}}`}},
+		"no frame":                 {event.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z"}`}},
+		"an event":                 {event.CodeTwoFormats, []string{string(text(1, 1, "task.started", `{}`))}},
+		"no JSON":                  {event.CodeMalformed, []string{`{"at":`}},
+		"payload":                  {event.CodeMalformed, []string{`{"at":"2026-01-01T00:00:00Z","event":"agent.message","payload":1}`}},
+		"a refused event":          {event.CodePayload, []string{`{"at":"2026-01-01T00:00:00Z","event":"agent.memory_read","payload":{}}`}},
+		"two could have it": {event.CodeAmbiguous, []string{
 			`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c"}}}`,
 			`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"d"}}}`,
 			`{"jsonrpc":"2.0","id":1,"result":{"granted":true}}`}},
-		"none could have it": {record.CodeAmbiguous, []string{
+		"none could have it": {event.CodeAmbiguous, []string{
 			`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c"}}}`,
 			`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{}}`,
 			`{"jsonrpc":"2.0","id":1,"error":{"code":1}}`}},
 	} {
-		_, err := bridge(test.lines...)
-		var refused *record.Error
-		var line *record.LineError
+		_, err := overBridge(test.lines...)
+		var refused *event.Error
+		var line *event.LineError
 		if !errors.As(err, &refused) || refused.Code != test.code || !errors.As(err, &line) || line.Line != len(test.lines)+1 || refused.Index != line.Line {
 			t.Errorf("%s: %v (%#v)", name, err, refused)
 		}
@@ -344,9 +346,9 @@ func TestFramesRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var refused *record.Error
-	err = f.Add(time.Time{}, record.SenderUnknown, []byte(updateLine(`"sessionUpdate":"tool_call","toolCallId":"x","title":"t"`)))
-	if !errors.As(err, &refused) || refused.Code != record.CodeTime {
+	var refused *event.Error
+	err = f.Add(time.Time{}, bridge.SenderUnknown, []byte(updateLine(`"sessionUpdate":"tool_call","toolCallId":"x","title":"t"`)))
+	if !errors.As(err, &refused) || refused.Code != event.CodeTime {
 		t.Errorf("%v", err)
 	}
 	if _, final := f.Draft(); !errors.Is(final, err) || !errors.Is(f.Event(time.Now(), "task.started", []byte(`{}`)), err) || !errors.Is(f.Add(time.Now(), "", nil), err) {
@@ -373,7 +375,7 @@ func TestFramesRefused(t *testing.T) {
 
 // TestFrameCounts: what is passed over is counted.
 func TestFrameCounts(t *testing.T) {
-	l, err := bridge(
+	l, err := overBridge(
 		updateLine(`"sessionUpdate":"plan"`),
 		updateLine(`"sessionUpdate":"moonwalk"`),
 		`{"jsonrpc":"2.0","method":"x/moonwalk"}`,
@@ -386,7 +388,7 @@ func TestFrameCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := l.Counts
-	if c.Frames != 7 || c.Silent != 2 || c.Unknown != 2 || c.OtherSessions != 2 || c.Unmatched != 1 || c.Events != 2 || len(l.Draft.Approvals) != 0 || l.Lines != 9 {
+	if c.Frames.All != 7 || c.Frames.Silent != 2 || c.Frames.Unknown != 2 || c.Frames.OtherSessions != 2 || c.Frames.Unmatched != 1 || c.Events != 2 || len(l.Draft.Approvals) != 0 || l.Lines != 9 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -399,8 +401,8 @@ func TestLongLine(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_, err = record.Read(strings.NewReader(`{"x":"`+strings.Repeat("x", canon.MaxBytes)+`"}`), plain(), record.FormUnknown)
-	var refused *record.Error
-	if !errors.As(err, &refused) || refused.Code != record.CodeLimit {
+	var refused *event.Error
+	if !errors.As(err, &refused) || refused.Code != event.CodeLimit {
 		t.Errorf("%v", err)
 	}
 }

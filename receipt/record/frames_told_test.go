@@ -8,6 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // frames records frames between a prompt and its end; options of the session are as
@@ -214,20 +215,20 @@ func TestLoadWhileRunning(t *testing.T) {
 	} {
 		has(t, name, mustPrompted(t, lines...), `"tool_calls":[{"call_id":"c"`, `"status":"succeeded"`)
 	}
-	var refused *record.Error
+	var refused *event.Error
 	for name, lines := range map[string][]string{
 		"another call":             {load, call("c", `,"status":"completed"`), loaded},
 		"and there is no response": {load, call("c", `,"status":"completed"`)},
 		"an artifact":              {load, updateLine(`"sessionUpdate":"artifact","artifactId":"a"`), loaded},
 	} {
-		if _, err := prompted(frameOptions(), lines...); !errors.As(err, &refused) || refused.Code != record.CodeAmbiguous {
+		if _, err := prompted(frameOptions(), lines...); !errors.As(err, &refused) || refused.Code != event.CodeAmbiguous {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := bridge(load, call("c", `,"status":"completed"`)); !errors.As(err, &refused) || refused.Code != record.CodeAmbiguous {
+	if _, err := overBridge(load, call("c", `,"status":"completed"`)); !errors.As(err, &refused) || refused.Code != event.CodeAmbiguous {
 		t.Errorf("neither a response nor a prompt: %v", err)
 	}
-	if _, err := bridge(call("a", ``), load, call("c", `,"status":"completed"`), loaded); !errors.As(err, &refused) || refused.Code != record.CodeAmbiguous {
+	if _, err := overBridge(call("a", ``), load, call("c", `,"status":"completed"`), loaded); !errors.As(err, &refused) || refused.Code != event.CodeAmbiguous {
 		t.Errorf("at work, by the events: %v", err)
 	}
 }
@@ -253,14 +254,14 @@ func TestWhoAnswers(t *testing.T) {
 	} {
 		has(t, name, mustPrompted(t, test.lines...), test.wants...)
 	}
-	var refused *record.Error
+	var refused *event.Error
 	lines := strings.Join([]string{beginning, asked, respond(1, ``, "u"), ending, refusal}, "\n")
-	if _, err := record.Read(strings.NewReader(lines), frameOptions(), record.FormFrames); !errors.As(err, &refused) || refused.Code != record.CodeAfterEnd {
+	if _, err := record.Read(strings.NewReader(lines), frameOptions(), record.FormFrames); !errors.As(err, &refused) || refused.Code != event.CodeAfterEnd {
 		t.Errorf("refused behind the end: %v", err)
 	}
 	o := frameOptions()
 	o.SessionID = ""
-	if _, err := prompted(o, strings.ReplaceAll(resolved, `"s"`, `"x"`)); !errors.As(err, &refused) || refused.Code != record.CodeSession {
+	if _, err := prompted(o, strings.ReplaceAll(resolved, `"s"`, `"x"`)); !errors.As(err, &refused) || refused.Code != event.CodeSession {
 		t.Errorf("two sessions: %v", err)
 	}
 	if got, err := prompted(o, asked, resolved); err != nil || !strings.Contains(got, `"session_id":"s"`) {

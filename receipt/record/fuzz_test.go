@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // FuzzRead: no file makes recording panic. What is yielded can be sealed and is the
@@ -122,7 +123,7 @@ func FuzzSequence(f *testing.F) {
 // known fails for an error that no caller could tell from others.
 func known(t *testing.T, err error) {
 	t.Helper()
-	var refused *record.Error
+	var refused *event.Error
 	var missing *record.MissingError
 	var invalid *receipt.InvalidError
 	switch {
@@ -271,8 +272,8 @@ func TestLostDelivery(t *testing.T) {
 					break
 				}
 			}
-			var refused *record.Error
-			if !errors.As(err, &refused) || refused.Code != record.CodeGap {
+			var refused *event.Error
+			if !errors.As(err, &refused) || refused.Code != event.CodeGap {
 				t.Errorf("%s without event %d: %v", s.name, lost+1, err)
 			}
 		}

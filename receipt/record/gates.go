@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A gate is what all questions about one call came to.
@@ -27,14 +28,14 @@ func (s *approvals) gates(r *run) map[string]gate {
 
 		// A question that ran out did not refuse; only a word does.
 		switch decision, _, _ := a.decision(r); {
-		case decision == approved:
+		case decision == event.Approved:
 			g.approved = true
 			input := a.input
 			last(&input, a.args)
 			if g.blank = g.blank || input.IsZero(); !input.IsZero() {
 				g.inputs = append(g.inputs, input)
 			}
-		case a.open() || decision == timeout:
+		case a.open() || decision == event.TimedOut:
 			g.open = true
 		default:
 			g.refused = true

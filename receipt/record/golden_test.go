@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/bridge"
 )
 
 // TestDrafts: the events of a task and the frames of the same task give the same
@@ -98,7 +99,7 @@ func eachFrame(t *testing.T, f *record.Frames, text []byte) {
 			t.Fatal(err)
 		}
 		if frame := root.Member("frame"); !frame.IsZero() {
-			err = f.Add(at, record.Sender(root.Member("from").String()), frame.Raw())
+			err = f.Add(at, bridge.Sender(root.Member("from").String()), frame.Raw())
 		} else {
 			err = f.Event(at, root.Member("event").String(), root.Member("payload").Raw())
 		}

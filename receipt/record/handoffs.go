@@ -1,17 +1,9 @@
 package record
 
-import "github.com/receiptkit/receiptkit/receipt"
-
-// handoffStatuses returns what the words for the state of another agent's work
-// mean, those of workers on the bridge included. Any other, such as running, is
-// accepted: it claims no end.
-func handoffStatuses() []word {
-	return []word{
-		{"rejected", "rejected"}, {"denied", "rejected"},
-		{"failed", "failed"}, {"cancelled", "failed"}, {"canceled", "failed"}, {"stopped", "failed"}, {"timeout", "failed"},
-		{"completed", "completed"}, {"succeeded", "completed"},
-	}
-}
+import (
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
 
 // A handed is work that was given to another agent, in its last state.
 type handed struct {
@@ -21,17 +13,17 @@ type handed struct {
 }
 
 // handoff notes the last state of work that was given away.
-func handoff(r *run, e *event) {
-	p := e.payload
-	id := e.required(p, "task_id")
+func handoff(r *run, e *event.Event) {
+	p := e.Payload
+	id := e.Required(p, "task_id")
 	h, fresh := r.handoffs.entry(id)
 	if fresh {
-		r.room(e)
+		r.Room(e)
 		h.TaskID = id
 	}
-	h.names = named(&h.TargetAgent, e.text(p, "target_agent")) || h.names
-	last(&h.ended, e.text(p, "status"))
-	last(&h.ReceiptID, e.text(p, "receipt_id"))
+	h.names = named(&h.TargetAgent, e.Text(p, "target_agent")) || h.names
+	last(&h.ended, e.Text(p, "status"))
+	last(&h.ReceiptID, e.Text(p, "receipt_id"))
 }
 
 func (r *run) handoffList(t *telling) []receipt.Handoff {
@@ -40,7 +32,7 @@ func (r *run) handoffList(t *telling) []receipt.Handoff {
 		at := indexed("/side_effects/a2a_handoffs", i)
 		entry := h.Handoff
 		entry.TargetAgent = t.name(at+"/target_agent", h.TargetAgent, "unknown")
-		entry.Status = meaning(handoffStatuses(), t.name(at+"/status", h.ended, ""), "accepted")
+		entry.Status = event.HandoffStatuses().Meaning(t.name(at+"/status", h.ended, ""), "accepted")
 		if h.names {
 			t.contradicts(at, namesDiffer)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // TestSpanEndsTwice: one span is one deed, however often its end is told; what its ends
@@ -134,17 +135,17 @@ func TestRefusedOrders(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		lines []line
-		code  record.Code // "" when it is not refused
+		code  event.Code // "" when it is not refused
 	}{
-		{"marked before the replay", []line{span, replay}, record.CodeReplay},
+		{"marked before the replay", []line{span, replay}, event.CodeReplay},
 		{"marked, and no replay", []line{span}, ""},
 		{"marked behind it", []line{replay, span}, ""},
-		{"two sources", []line{replay, said("replay.started", `{"source_task_id":"y"}`)}, record.CodeReplay},
-		{"two modes", []line{replay, said("replay.started", `{"source_task_id":"x","mode":"exact"}`), said("replay.started", `{"mode":"with_overrides"}`)}, record.CodeReplay},
+		{"two sources", []line{replay, said("replay.started", `{"source_task_id":"y"}`)}, event.CodeReplay},
+		{"two modes", []line{replay, said("replay.started", `{"source_task_id":"x","mode":"exact"}`), said("replay.started", `{"mode":"with_overrides"}`)}, event.CodeReplay},
 		{"one replay, told in parts", []line{replay, said("replay.started", `{"source_task_id":"x","mode":"exact"}`)}, ""},
 	} {
 		_, err := told(plain(), test.lines...)
-		var refused *record.Error
+		var refused *event.Error
 		if errors.As(err, &refused); err != nil && refused == nil || refused == nil != (test.code == "") || refused != nil && refused.Code != test.code {
 			t.Errorf("%s: %v", test.name, err)
 		}
@@ -160,8 +161,8 @@ func TestRefusedOrders(t *testing.T) {
 	if err := r.Add(text(1, 1, "task.submitted", `{"autonomy_tier":"shadow"}`)); err != nil {
 		t.Fatal(err)
 	}
-	var refused *record.Error
-	if err := r.Add(text(2, 2, "task.submitted", `{"autonomy_tier":"act_auto","autonomy_budget":{"usd":1000}}`)); !errors.As(err, &refused) || refused.Code != record.CodeTransition {
+	var refused *event.Error
+	if err := r.Add(text(2, 2, "task.submitted", `{"autonomy_tier":"act_auto","autonomy_budget":{"usd":1000}}`)); !errors.As(err, &refused) || refused.Code != event.CodeTransition {
 		t.Errorf("submitted twice: %v", err)
 	}
 }

@@ -1,17 +1,19 @@
 package record
 
+import "github.com/receiptkit/receiptkit/receipt/record/event"
+
 // An eventKind says what an event becomes in a receipt.
 type eventKind struct {
 	Event   string
 	Payload []string // members that are read; others are ignored and counted
 	Receipt string   // members of the receipt; "" for an event that is evidence in the log alone
 
-	apply func(*run, *event)
-	tells func(*event) bool // whether one after the end would have changed the receipt; nil: always
+	apply func(*run, *event.Event)
+	tells func(*event.Event) bool // whether one after the end would have changed the receipt; nil: always
 }
 
 // says reports whether an event changes the receipt.
-func (k eventKind) says(e *event) bool { return k.apply != nil && (k.tells == nil || k.tells(e)) }
+func (k eventKind) says(e *event.Event) bool { return k.apply != nil && (k.tells == nil || k.tells(e)) }
 
 // eventKinds returns the kinds of the protocol, group by group, and those in which a
 // harness logs its durable approvals. docs/record.md is made from it. Events of
@@ -26,7 +28,7 @@ func eventKinds() []eventKind {
 	return all
 }
 
-func never(*event) bool { return false }
+func never(*event.Event) bool { return false }
 
 func answerMembers(more ...string) []string {
 	return append([]string{"approval_id", "request_id", "tool_call_id", "name", "action", "decision", "approved", "accepted", "actor", "reviewers", "signatures", "decided_at", "args", "args_sha256", "policy_ref", "reason", "session_id"}, more...)
@@ -54,7 +56,7 @@ func userKinds() []eventKind {
 	}
 }
 
-func saysWithheld(e *event) bool { return e.payload.Member("withheld").Bool() }
+func saysWithheld(e *event.Event) bool { return e.Payload.Member("withheld").Bool() }
 
 func agentKinds() []eventKind {
 	return []eventKind{
@@ -86,9 +88,9 @@ func taskKinds() []eventKind {
 
 // saysStatus reports whether a status is not one of the terminal ones, which may
 // accompany the terminal event.
-func saysStatus(e *event) bool {
+func saysStatus(e *event.Event) bool {
 	for _, end := range endings() {
-		if end.Task == e.payload.Member("status").String() {
+		if end.Task == e.Payload.Member("status").String() {
 			return false
 		}
 	}
@@ -112,7 +114,7 @@ func sessionKinds() []eventKind {
 	}
 }
 
-func saysSnapshot(e *event) bool { return !absent(e.payload.Member("snapshot_asset_id")) }
+func saysSnapshot(e *event.Event) bool { return !event.Absent(e.Payload.Member("snapshot_asset_id")) }
 
 func artifactMembers() []string {
 	return []string{"artifact_id", "kind", "uri", "sha256", "applied", "tool_call_id", "path", "operation", "from", "before_sha256", "after_sha256"}
@@ -174,10 +176,10 @@ func replayKinds() []eventKind {
 	}
 }
 
-func eventReplayed(r *run, e *event) { r.substituted(e) }
+func eventReplayed(r *run, e *event.Event) { r.substituted(e) }
 
-func saysOverride(e *event) bool {
-	return !absent(e.payload.Member("override_key")) || !absent(e.root.Member("replay").Member("override_key"))
+func saysOverride(e *event.Event) bool {
+	return !event.Absent(e.Payload.Member("override_key")) || !event.Absent(e.Root.Member("replay").Member("override_key"))
 }
 
 // hitlKinds are the kinds of the log of durable approvals. Questions are not approvals.

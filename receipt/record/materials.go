@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A material is something that a replay needs. Those of a tool's call are
@@ -24,7 +25,7 @@ func (m *materials) add(x material) { m.order = append(m.order, x) }
 
 // record adds a material. What is used twice is told once; another content of the
 // same id is numbered, as materials are named by their ids.
-func (r *run) record(e *event, m receipt.Material) {
+func (r *run) record(e *event.Event, m receipt.Material) {
 	s := r.materials
 	content := [4]string{m.Kind, m.ID, m.URI, m.SHA256.String()}
 	if s.recorded[content] > 0 {
@@ -37,8 +38,8 @@ func (r *run) record(e *event, m receipt.Material) {
 		m.ID += "#" + strconv.Itoa(s.recorded[id])
 	}
 	s.add(material{Material: m})
-	r.charge(e, e.root, len(m.ID))
-	r.room(e)
+	r.Charge(e, e.Root, len(m.ID))
+	r.Room(e)
 }
 
 // entry is a material as the receipt has it; false where nothing was returned.
@@ -104,15 +105,15 @@ func (r *run) unrecorded() bool {
 	return false
 }
 
-func memoryRead(r *run, e *event) {
-	r.record(e, receipt.Material{Kind: "host_fact", ID: "memory:" + e.required(e.payload, "memory_id"), URI: e.text(e.payload, "uri"), SHA256: e.digest(e.payload, "sha256")})
+func memoryRead(r *run, e *event.Event) {
+	r.record(e, receipt.Material{Kind: "host_fact", ID: "memory:" + e.Required(e.Payload, "memory_id"), URI: e.Text(e.Payload, "uri"), SHA256: e.Digest(e.Payload, "sha256")})
 }
 
 // compacted keeps the snapshot from which a transcript was cut: a replay needs it.
-func compacted(r *run, e *event) {
-	id := e.text(e.payload, "snapshot_asset_id")
+func compacted(r *run, e *event.Event) {
+	id := e.Text(e.Payload, "snapshot_asset_id")
 	if id == "" {
 		return
 	}
-	r.record(e, receipt.Material{Kind: "artifact", ID: id, URI: e.text(e.payload, "uri"), SHA256: e.digest(e.payload, "sha256")})
+	r.record(e, receipt.Material{Kind: "artifact", ID: id, URI: e.Text(e.Payload, "uri"), SHA256: e.Digest(e.Payload, "sha256")})
 }

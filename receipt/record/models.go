@@ -6,6 +6,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // Models are the calls of models.
@@ -21,13 +22,13 @@ type models struct {
 }
 
 // call notes a call of a model: route, tokens, cost and what it returned.
-func (s *models) call(r *run, e *event, completed bool) {
-	p := e.payload
+func (s *models) call(r *run, e *event.Event, completed bool) {
+	p := e.Payload
 	s.told++
-	s.twice = s.twice || e.twice
+	s.twice = s.twice || r.endings.twice(e)
 	r.costs.spend(r, e, true)
 	s.choose(r, e)
-	agent := cmp.Or(e.text(p, "agent"), "main")
+	agent := cmp.Or(e.Text(p, "agent"), "main")
 	s.calls[agent]++
 	if !completed {
 		return
@@ -36,49 +37,49 @@ func (s *models) call(r *run, e *event, completed bool) {
 	// A replay finds what a model returned by its agent and the number of the call.
 	r.materials.add(material{Material: receipt.Material{
 		Kind: "llm_provider_response", ID: fmt.Sprintf("llm:%s:%d", agent, s.calls[agent]),
-		URI: e.text(p, "response_uri"), SHA256: e.content(p, "response"),
+		URI: e.Text(p, "response_uri"), SHA256: e.Content(p, "response"),
 	}})
-	r.charge(e, e.root, len(agent))
-	r.room(e)
+	r.Charge(e, e.Root, len(agent))
+	r.Room(e)
 }
 
 // choose notes the first model that was called, and how it was chosen.
-func (s *models) choose(r *run, e *event) {
-	p := e.payload
+func (s *models) choose(r *run, e *event.Event) {
+	p := e.Payload
 	if unnamed := s.chosen == nil || *s.chosen == (receipt.Model{}); unnamed && !r.again {
-		s.chosen = &receipt.Model{Provider: e.text(p, "provider"), Model: e.text(p, "model"), Version: e.text(p, "version"), Reason: e.words(p, "reason")}
+		s.chosen = &receipt.Model{Provider: e.Text(p, "provider"), Model: e.Text(p, "model"), Version: e.Text(p, "version"), Reason: e.Words(p, "reason")}
 	}
-	if m := p.Member("model_route"); !absent(m) && !r.again {
+	if m := p.Member("model_route"); !event.Absent(m) && !r.again {
 		s.take(r, e, m)
 	}
 }
 
 // take reads how the model was chosen.
-func (s *models) take(r *run, e *event, n canon.Node) {
+func (s *models) take(r *run, e *event.Event, n canon.Node) {
 	if n.Kind() != canon.KindObject {
-		e.fail(CodePayload, n, "expected an object")
+		e.Fail(event.CodePayload, n, "expected an object")
 		return
 	}
-	if m := n.Member("chosen_model"); !absent(m) {
-		chosen := e.model(m)
+	if m := n.Member("chosen_model"); !event.Absent(m) {
+		chosen := modelIn(e, m)
 		s.chosen = &chosen
 	}
 
 	// A list that is told anew takes the place of the one before.
-	if list := e.elements(n, "alternatives_considered"); len(list) > 0 {
+	if list := e.Elements(n, "alternatives_considered"); len(list) > 0 {
 		s.alternatives = nil
 		for _, m := range list {
-			s.alternatives = append(s.alternatives, e.model(m))
-			if r.room(e); e.err != nil {
+			s.alternatives = append(s.alternatives, modelIn(e, m))
+			if r.Room(e); e.Err != nil {
 				return
 			}
 		}
 	}
-	last(&s.reason, e.words(n, "route_policy_reason"))
+	last(&s.reason, e.Words(n, "route_policy_reason"))
 }
 
-func (e *event) model(n canon.Node) receipt.Model {
-	return receipt.Model{Provider: e.required(n, "provider"), Model: e.required(n, "model"), Version: e.text(n, "version"), Reason: e.words(n, "reason")}
+func modelIn(e *event.Event, n canon.Node) receipt.Model {
+	return receipt.Model{Provider: e.Required(n, "provider"), Model: e.Required(n, "model"), Version: e.Text(n, "version"), Reason: e.Words(n, "reason")}
 }
 
 // route is the model that was chosen, and why. A replay chooses none unless it

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // Amounts of money are added as decimals: 0.1 and 0.2 are 0.3. A receipt holds
@@ -65,16 +66,16 @@ func (m *money) float() float64 {
 	return f
 }
 
-// cost reads an amount: a number, its text, or {amount, currency}.
-func (e *event) cost(of canon.Node, name string) (m *money, currency string) {
+// costIn reads an amount: a number, its text, or {amount, currency}.
+func costIn(e *event.Event, of canon.Node, name string) (m *money, currency string) {
 	n := of.Member(name)
-	if absent(n) {
+	if event.Absent(n) {
 		return nil, ""
 	}
 
 	amount := n
 	if n.Kind() == canon.KindObject {
-		amount, currency = n.Member("amount"), e.text(n, "currency")
+		amount, currency = n.Member("amount"), e.Text(n, "currency")
 	}
 
 	// A number as it is spelled: a double would round it.
@@ -85,11 +86,11 @@ func (e *event) cost(of canon.Node, name string) (m *money, currency string) {
 
 	m, ok := parseMoney(text)
 	if !ok {
-		e.fail(CodePayload, n, "expected an amount from 0 to 10^%d with at most %d decimals", maxWhole, maxDecimals)
+		e.Fail(event.CodePayload, n, "expected an amount from 0 to 10^%d with at most %d decimals", maxWhole, maxDecimals)
 		return nil, ""
 	}
 	if currency != "" && (len(currency) != 3 || strings.Trim(currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "") {
-		e.fail(CodePayload, n, "expected a currency of three capital letters")
+		e.Fail(event.CodePayload, n, "expected a currency of three capital letters")
 	}
 
 	return m, currency

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // Options say what events do not. Only Issuer.ID is required. A recorder reads
@@ -57,10 +58,10 @@ func (o Options) normal() (Options, error) {
 	}
 	o.Issuer.Kind = cmp.Or(o.Issuer.Kind, "harness")
 	if kinds := []string{"harness", "host", "agent", "connector"}; !slices.Contains(kinds, o.Issuer.Kind) {
-		return o, &OptionError{"Issuer.Kind", fmt.Sprintf("is %s, expected one of %s", quote(o.Issuer.Kind), strings.Join(kinds, ", "))}
+		return o, &OptionError{"Issuer.Kind", fmt.Sprintf("is %s, expected one of %s", event.Quote(o.Issuer.Kind), strings.Join(kinds, ", "))}
 	}
 	if o.Tier != "" && !slices.Contains(tiers(), o.Tier) {
-		return o, &OptionError{"Tier", fmt.Sprintf("is %s, expected one of %s", quote(o.Tier), strings.Join(tiers(), ", "))}
+		return o, &OptionError{"Tier", fmt.Sprintf("is %s, expected one of %s", event.Quote(o.Tier), strings.Join(tiers(), ", "))}
 	}
 
 	if err := checkSubject(o.Subject); err != nil {
@@ -74,3 +75,21 @@ func (o Options) normal() (Options, error) {
 }
 
 func tiers() []string { return []string{"shadow", "suggest", "act_with_approval", "act_auto"} }
+
+// An OptionError says that a field of Options has a value that cannot be.
+type OptionError struct {
+	Name   string // of the field
+	Detail string // what was found and what was expected
+}
+
+// Error gives both.
+func (e *OptionError) Error() string { return "record: options: " + e.Name + " " + e.Detail }
+
+// A MissingError names what neither the events nor the options say and a receipt
+// cannot do without.
+type MissingError struct{ Names []string } // names of fields of Options
+
+// Error lists the names.
+func (e *MissingError) Error() string {
+	return "record: neither the events nor the options say: " + strings.Join(e.Names, ", ")
+}

@@ -2,6 +2,8 @@ package record
 
 import (
 	"fmt"
+	"github.com/receiptkit/receiptkit/receipt/record/bridge"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"io"
 	"strings"
 )
@@ -114,9 +116,9 @@ func WritePage(w io.Writer) {
 	}
 	fmt.Fprint(w, pageNested)
 	writeLife(w)
-	writeFrames(w)
-	writeOutcomes(w)
+	bridge.WritePage(w)
 	writeWords(w)
+	bridge.WriteWords(w)
 	writeLimits(w)
 }
 
@@ -135,41 +137,8 @@ func writeLife(w io.Writer) {
 	}
 }
 
-func writeFrames(w io.Writer) {
-	fmt.Fprint(w, `
-## Frames
-
-A line of a log of frames is one of
-
-    {"at": "2026-04-25T19:17:02Z", "from": "client", "frame": {"jsonrpc": "2.0", …}}
-    {"jsonrpc": "2.0", …}
-    {"at": "2026-04-25T19:17:04Z", "event": "span.completed", "payload": {…}}
-
-The second passed when the line before it did. The third is for what no frame tells, such
-as what a model cost. Members of the runtime's own are read under `+"`_meta.harn`"+`, else where
-older dialects had them.
-
-| frame | event | rule |
-|---|---|---|
-`)
-	for _, k := range frameKinds() {
-		event := k.Event
-		if event == "" {
-			event = "–"
-		}
-		fmt.Fprintf(w, "| `%s` | %s | %s |\n", k.Frame, cell(event), cell(k.Rule))
-	}
-}
-
-func writeOutcomes(w io.Writer) {
-	fmt.Fprint(w, "\n## Answers to a request for permission\n\nThe first line that fits decides. What fits none is denied.\n\n| answer | when | decision |\n|---|---|---|\n")
-	for _, o := range outcomes() {
-		fmt.Fprintf(w, "| `%s` | %s | %s |\n", o.Answer, cell(o.When), o.Decision)
-	}
-}
-
 func writeWords(w io.Writer) {
-	words := func(title, otherwise string, table []word) {
+	words := func(title, otherwise string, table event.Words) {
 		fmt.Fprintf(w, "\n## %s\n\nAny other word: %s.\n\n| word | means |\n|---|---|\n", title, otherwise)
 		for _, x := range table {
 			word := "`" + x.Word + "`"
@@ -182,17 +151,7 @@ func writeWords(w io.Writer) {
 
 	words("Decisions of approvals", "denied", decisions())
 	words("Status of a tool's result", "failed", toolStatuses())
-	words("Status of another agent's work", "accepted", handoffStatuses())
-	fmt.Fprint(w, "\n| event of a worker | status |\n|---|---|\n")
-
-	for _, e := range workerEvents() {
-		fmt.Fprintf(w, "| `%s` | `%s` |\n", e.Event, e.Status)
-	}
-	fmt.Fprint(w, "\n## Why a prompt stopped\n\nAny other reason, and an error: `task.failed`.\n\n| stopReason | event |\n|---|---|\n")
-
-	for _, s := range stopReasons() {
-		fmt.Fprintf(w, "| `%s` | `%s` |\n", s.Reason, s.Event)
-	}
+	words("Status of another agent's work", "accepted", event.HandoffStatuses())
 }
 
 func codes(names []string) string {
@@ -215,7 +174,7 @@ texts are kept, and counted, once.
 |---|---|---|
 `)
 
-	for _, l := range limits() {
+	for _, l := range event.Limits() {
 		fmt.Fprintf(w, "| %d | `%s` | %s |\n", l.Most, l.Name, cell(l.Of))
 	}
 	fmt.Fprint(w, `

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // hidden are the members in which providers and harnesses carry what a model
@@ -24,9 +25,9 @@ func isThought(n canon.Node) bool {
 // withoutReasoning converts a value for an open object of the draft and leaves
 // hidden reasoning out. at is where the draft has the value. Elements of arrays
 // become null, so that no index changes.
-func (r *run) withoutReasoning(e *event, at string, depth int, n canon.Node) any {
-	if depth > maxFailureDepth {
-		e.exceed(limitDepth, n, depth)
+func (r *run) withoutReasoning(e *event.Event, at string, depth int, n canon.Node) any {
+	if depth > event.MaxFailureDepth {
+		e.Exceed(event.LimitDepth, n, depth)
 		return nil
 	}
 	if isThought(n) {
@@ -59,15 +60,11 @@ func (r *run) withoutReasoning(e *event, at string, depth int, n canon.Node) any
 }
 
 // withheld notes where hidden reasoning was.
-func (r *run) withheld(e *event, at string) {
+func (r *run) withheld(e *event.Event, at string) {
 	r.failureWithheld = append(r.failureWithheld, at)
-	r.charge(e, e.payload, len(at))
-	r.part(e)
+	r.Charge(e, e.Payload, len(at))
+	r.Part(e)
 }
-
-// maxFailureDepth leaves room for what is around a failure: a receipt has at most
-// receipt.MaxDepth levels.
-const maxFailureDepth = 100
 
 // scalar converts a value that holds no others. An integer that a receipt cannot
 // hold as a number becomes a string.
@@ -76,7 +73,7 @@ func scalar(n canon.Node) any {
 	case canon.KindString:
 		return n.String()
 	case canon.KindNumber:
-		if f := n.Float(); f != math.Trunc(f) || math.Abs(f) <= MaxTokens {
+		if f := n.Float(); f != math.Trunc(f) || math.Abs(f) <= event.MaxTokens {
 			return f
 		}
 		return string(n.AppendCanonical(nil))
@@ -87,12 +84,12 @@ func scalar(n canon.Node) any {
 }
 
 // reasoningSummary: what a model thought is never copied; that it did is told.
-func reasoningSummary(r *run, e *event) {
+func reasoningSummary(r *run, e *event.Event) {
 	r.models.spoke = true
-	if e.flag(e.payload, "withheld") {
+	if e.Flag(e.Payload, "withheld") {
 		first(&r.reasoningWithheld, "reasoning summary withheld")
 	}
 }
 
 // said notes that a model said something: a replay needs what it was answered.
-func said(r *run, e *event) { r.models.spoke = true }
+func said(r *run, e *event.Event) { r.models.spoke = true }

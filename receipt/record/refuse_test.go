@@ -9,6 +9,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // text is one event of the task t. Members that are given replace or join the
@@ -40,44 +41,44 @@ func TestRefused(t *testing.T) {
 	start := text(1, 1, "task.started", `{}`)
 	tests := []struct {
 		name    string
-		code    record.Code
+		code    event.Code
 		pointer string
 		events  [][]byte
 	}{
-		{"no JSON", record.CodeMalformed, "", [][]byte{[]byte(`{"id":`)}},
-		{"duplicate names", record.CodeMalformed, "", [][]byte{[]byte(`{"id":"1","id":"2"}`)}},
-		{"no object", record.CodeMalformed, "", [][]byte{[]byte(`[]`)}},
-		{"no id", record.CodeMalformed, "", [][]byte{[]byte(`{"event":"task.started"}`)}},
-		{"number as id", record.CodeMalformed, "/id", [][]byte{[]byte(`{"event":"task.started","id":1}`)}},
-		{"another object", record.CodeMalformed, "/object", [][]byte{[]byte(`{"event":"task.started","id":"1","object":"task"}`)}},
-		{"no sequence", record.CodeMalformed, "", [][]byte{[]byte(`{"event":"task.started","id":"1","resource":{"object":"task","id":"t"},"created_at":"2026-01-01T00:00:00Z","payload":{}}`)}},
-		{"negative sequence", record.CodeMalformed, "/sequence", [][]byte{text(1, -1, "task.started", `{}`)}},
-		{"no time", record.CodeMalformed, "", [][]byte{[]byte(`{"event":"task.started","id":"1","resource":{"object":"task","id":"t"},"sequence":1,"payload":{}}`)}},
-		{"payload is a list", record.CodeMalformed, "", [][]byte{text(1, 1, "task.started", `[]`)}},
-		{"tier", record.CodePayload, "/payload/autonomy_tier", [][]byte{text(1, 1, "task.started", `{"autonomy_tier":"root"}`)}},
-		{"same id", record.CodeConflict, "/id", [][]byte{start, text(1, 2, "agent.message", `{}`)}},
-		{"out of order", record.CodeOrder, "/sequence", [][]byte{start, text(2, 2, "agent.message", `{}`), text(3, 2, "agent.message", `{}`)}},
-		{"gap", record.CodeGap, "/sequence", [][]byte{start, text(2, 3, "agent.message", `{}`)}},
-		{"gap at the start", record.CodeGap, "/sequence", [][]byte{text(1, 2, "task.started", `{}`)}},
-		{"another task", record.CodeOtherTask, "/task_id", [][]byte{start, text(2, 2, "agent.message", `{}`, `"task_id":"u"`)}},
-		{"completed at once", record.CodeTransition, "/event", [][]byte{text(1, 1, "task.submitted", `{}`), text(2, 2, "task.completed", `{}`)}},
-		{"ended twice", record.CodeAfterEnd, "/event", [][]byte{start, text(2, 2, "task.canceled", `{}`), text(3, 3, "task.completed", `{}`)}},
-		{"a cost behind the end", record.CodeAfterEnd, "/event", [][]byte{start, text(2, 2, "task.completed", `{}`), text(3, 3, "span.completed", `{"kind":"llm","provider":"p","model":"m"}`)}},
-		{"working behind the end", record.CodeAfterEnd, "/event", [][]byte{start, text(2, 2, "task.completed", `{}`), text(3, 3, "task.status_changed", `{"status":"WORKING"}`)}},
-		{"two currencies", record.CodeCurrency, "/payload/cost", [][]byte{start, text(2, 2, "span.completed", `{"provider":"p","cost":1}`), text(3, 3, "span.completed", `{"provider":"p","cost":{"amount":1,"currency":"EUR"}}`)}},
-		{"negative cost", record.CodePayload, "/payload/cost", [][]byte{start, text(2, 2, "span.completed", `{"provider":"p","cost":-1}`)}},
-		{"long id", record.CodeLimit, "/payload/tool_call_id", [][]byte{start, text(2, 2, "tool.requested", `{"tool_call_id":"`+strings.Repeat("x", record.MaxText+1)+`"}`)}},
-		{"large failure", record.CodeLimit, "/payload/failure", [][]byte{start, text(2, 2, "task.failed", `{"failure":{"m":"`+strings.Repeat("x", record.MaxFailure)+`"}}`)}},
-		{"many tokens", record.CodeLimit, "/payload", [][]byte{start, text(2, 2, "span.completed", `{"provider":"p","input_tokens":9007199254740991}`), text(3, 3, "span.completed", `{"provider":"p","input_tokens":1}`)}},
-		{"too many tokens", record.CodePayload, "/payload/input_tokens", [][]byte{start, text(2, 2, "span.completed", `{"provider":"p","input_tokens":9007199254740992}`)}},
-		{"no call", record.CodePayload, "/payload", [][]byte{start, text(2, 2, "tool.requested", `{}`)}},
-		{"a digest", record.CodePayload, "/payload/sha256", [][]byte{start, text(2, 2, "agent.memory_read", `{"memory_id":"m","sha256":"sha256:12"}`)}},
-		{"a write", record.CodePayload, "/payload/fs_writes/0/operation", [][]byte{start, text(2, 2, "tool.completed", `{"tool_call_id":"c","fs_writes":[{"path":"p","operation":"shred"}]}`)}},
-		{"a host", record.CodePayload, "/payload", [][]byte{start, text(2, 2, "span.completed", `{"kind":"http"}`)}},
-		{"a delta", record.CodePayload, "/payload/operation", [][]byte{start, text(2, 2, "replay.event_replayed", `{"override_key":"llm:1","operation":"move"}`)}},
-		{"a failure", record.CodePayload, "/payload/failure", [][]byte{start, text(2, 2, "task.failed", `{"failure":"bad"}`)}},
-		{"an actor", record.CodePayload, "/payload/actor", [][]byte{start, text(2, 2, "user.cancel_requested", `{"actor":7}`)}},
-		{"an approval of nothing", record.CodePayload, "/payload", [][]byte{start, text(2, 2, "tool.approved", `{}`)}},
+		{"no JSON", event.CodeMalformed, "", [][]byte{[]byte(`{"id":`)}},
+		{"duplicate names", event.CodeMalformed, "", [][]byte{[]byte(`{"id":"1","id":"2"}`)}},
+		{"no object", event.CodeMalformed, "", [][]byte{[]byte(`[]`)}},
+		{"no id", event.CodeMalformed, "", [][]byte{[]byte(`{"event":"task.started"}`)}},
+		{"number as id", event.CodeMalformed, "/id", [][]byte{[]byte(`{"event":"task.started","id":1}`)}},
+		{"another object", event.CodeMalformed, "/object", [][]byte{[]byte(`{"event":"task.started","id":"1","object":"task"}`)}},
+		{"no sequence", event.CodeMalformed, "", [][]byte{[]byte(`{"event":"task.started","id":"1","resource":{"object":"task","id":"t"},"created_at":"2026-01-01T00:00:00Z","payload":{}}`)}},
+		{"negative sequence", event.CodeMalformed, "/sequence", [][]byte{text(1, -1, "task.started", `{}`)}},
+		{"no time", event.CodeMalformed, "", [][]byte{[]byte(`{"event":"task.started","id":"1","resource":{"object":"task","id":"t"},"sequence":1,"payload":{}}`)}},
+		{"payload is a list", event.CodeMalformed, "", [][]byte{text(1, 1, "task.started", `[]`)}},
+		{"tier", event.CodePayload, "/payload/autonomy_tier", [][]byte{text(1, 1, "task.started", `{"autonomy_tier":"root"}`)}},
+		{"same id", event.CodeConflict, "/id", [][]byte{start, text(1, 2, "agent.message", `{}`)}},
+		{"out of order", event.CodeOrder, "/sequence", [][]byte{start, text(2, 2, "agent.message", `{}`), text(3, 2, "agent.message", `{}`)}},
+		{"gap", event.CodeGap, "/sequence", [][]byte{start, text(2, 3, "agent.message", `{}`)}},
+		{"gap at the start", event.CodeGap, "/sequence", [][]byte{text(1, 2, "task.started", `{}`)}},
+		{"another task", event.CodeOtherTask, "/task_id", [][]byte{start, text(2, 2, "agent.message", `{}`, `"task_id":"u"`)}},
+		{"completed at once", event.CodeTransition, "/event", [][]byte{text(1, 1, "task.submitted", `{}`), text(2, 2, "task.completed", `{}`)}},
+		{"ended twice", event.CodeAfterEnd, "/event", [][]byte{start, text(2, 2, "task.canceled", `{}`), text(3, 3, "task.completed", `{}`)}},
+		{"a cost behind the end", event.CodeAfterEnd, "/event", [][]byte{start, text(2, 2, "task.completed", `{}`), text(3, 3, "span.completed", `{"kind":"llm","provider":"p","model":"m"}`)}},
+		{"working behind the end", event.CodeAfterEnd, "/event", [][]byte{start, text(2, 2, "task.completed", `{}`), text(3, 3, "task.status_changed", `{"status":"WORKING"}`)}},
+		{"two currencies", event.CodeCurrency, "/payload/cost", [][]byte{start, text(2, 2, "span.completed", `{"provider":"p","cost":1}`), text(3, 3, "span.completed", `{"provider":"p","cost":{"amount":1,"currency":"EUR"}}`)}},
+		{"negative cost", event.CodePayload, "/payload/cost", [][]byte{start, text(2, 2, "span.completed", `{"provider":"p","cost":-1}`)}},
+		{"long id", event.CodeLimit, "/payload/tool_call_id", [][]byte{start, text(2, 2, "tool.requested", `{"tool_call_id":"`+strings.Repeat("x", event.MaxText+1)+`"}`)}},
+		{"large failure", event.CodeLimit, "/payload/failure", [][]byte{start, text(2, 2, "task.failed", `{"failure":{"m":"`+strings.Repeat("x", event.MaxFailure)+`"}}`)}},
+		{"many tokens", event.CodeLimit, "/payload", [][]byte{start, text(2, 2, "span.completed", `{"provider":"p","input_tokens":9007199254740991}`), text(3, 3, "span.completed", `{"provider":"p","input_tokens":1}`)}},
+		{"too many tokens", event.CodePayload, "/payload/input_tokens", [][]byte{start, text(2, 2, "span.completed", `{"provider":"p","input_tokens":9007199254740992}`)}},
+		{"no call", event.CodePayload, "/payload", [][]byte{start, text(2, 2, "tool.requested", `{}`)}},
+		{"a digest", event.CodePayload, "/payload/sha256", [][]byte{start, text(2, 2, "agent.memory_read", `{"memory_id":"m","sha256":"sha256:12"}`)}},
+		{"a write", event.CodePayload, "/payload/fs_writes/0/operation", [][]byte{start, text(2, 2, "tool.completed", `{"tool_call_id":"c","fs_writes":[{"path":"p","operation":"shred"}]}`)}},
+		{"a host", event.CodePayload, "/payload", [][]byte{start, text(2, 2, "span.completed", `{"kind":"http"}`)}},
+		{"a delta", event.CodePayload, "/payload/operation", [][]byte{start, text(2, 2, "replay.event_replayed", `{"override_key":"llm:1","operation":"move"}`)}},
+		{"a failure", event.CodePayload, "/payload/failure", [][]byte{start, text(2, 2, "task.failed", `{"failure":"bad"}`)}},
+		{"an actor", event.CodePayload, "/payload/actor", [][]byte{start, text(2, 2, "user.cancel_requested", `{"actor":7}`)}},
+		{"an approval of nothing", event.CodePayload, "/payload", [][]byte{start, text(2, 2, "tool.approved", `{}`)}},
 	}
 	for _, test := range tests {
 		r, err := record.New(plain())
@@ -92,7 +93,7 @@ func TestRefused(t *testing.T) {
 				}
 				continue
 			}
-			var refused *record.Error
+			var refused *event.Error
 			if !errors.As(err, &refused) || refused.Code != test.code || refused.Pointer != test.pointer || refused.Index != len(test.events) {
 				t.Errorf("%s: %#v, want %s at %q", test.name, err, test.code, test.pointer)
 			}
@@ -158,8 +159,8 @@ func TestSequences(t *testing.T) {
 	if c := r.Counts(); c.Gaps != 1 || c.Events != 5 {
 		t.Errorf("%+v", c)
 	}
-	var refused *record.Error
-	if err := r.Add(session(4, 20)); !errors.As(err, &refused) || refused.Code != record.CodeOrder {
+	var refused *event.Error
+	if err := r.Add(session(4, 20)); !errors.As(err, &refused) || refused.Code != event.CodeOrder {
 		t.Errorf("%v", err)
 	}
 }
@@ -225,9 +226,9 @@ func TestEntriesAreBounded(t *testing.T) {
 			kind, payload = "task.started", `{}`
 		}
 		err := r.Add(text(i, i, kind, payload))
-		var refused *record.Error
+		var refused *event.Error
 		if errors.As(err, &refused) {
-			if refused.Code != record.CodeLimit || i < 10 {
+			if refused.Code != event.CodeLimit || i < 10 {
 				t.Errorf("event %d: %v", i, err)
 			}
 			return
@@ -276,7 +277,7 @@ func TestHostileSizes(t *testing.T) {
 		return b.String()
 	}
 	const n = 200_000
-	for name, event := range map[string][]byte{
+	for name, line := range map[string][]byte{
 		"reviewers":  text(2, 2, "tool.approved", `{"approval_id":"a","reviewers":[`+list(n, `"r%d"`)+`]}`),
 		"signatures": text(2, 2, "tool.approved", `{"approval_id":"a","signatures":[`+list(n, `{"reviewer":"%d","signed_at":"x","signature":"y"}`)+`]}`),
 		"writes":     text(2, 2, "tool.completed", `{"tool_call_id":"c","fs_writes":[`+list(n, `{"path":"p%d"}`)+`]}`),
@@ -288,8 +289,8 @@ func TestHostileSizes(t *testing.T) {
 		if err := r.Add(text(1, 1, "task.started", `{}`)); err != nil {
 			t.Fatal(err)
 		}
-		var refused *record.Error
-		if err := r.Add(event); !errors.As(err, &refused) || refused.Code != record.CodeLimit {
+		var refused *event.Error
+		if err := r.Add(line); !errors.As(err, &refused) || refused.Code != event.CodeLimit {
 			t.Errorf("%s: %.200v", name, err)
 		}
 	}
@@ -301,14 +302,14 @@ func TestHostileSizes(t *testing.T) {
 		t.Errorf("%v, %d", err, r.Counts().UnknownMembers)
 	}
 	diffs := `"content":[` + list(n/4, `{"type":"diff","path":"p%d"}`) + `]`
-	if _, err := bridge(updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"t",` + diffs)); err == nil || !strings.Contains(err.Error(), "at most 4096 files") {
+	if _, err := overBridge(updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"t",` + diffs)); err == nil || !strings.Contains(err.Error(), "at most 4096 files") {
 		t.Errorf("%.200v", err)
 	}
 	requests := make([]string, 20)
 	for i := range requests {
 		requests[i] = `{"jsonrpc":"2.0","id":1,"method":"host/tools/list"}`
 	}
-	if _, err := bridge(requests...); err == nil || !strings.Contains(err.Error(), "ambiguous") {
+	if _, err := overBridge(requests...); err == nil || !strings.Contains(err.Error(), "ambiguous") {
 		t.Errorf("%.200v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A replay is what the events say when the task is the replay of another.
@@ -22,7 +23,7 @@ type replay struct {
 	deltas list[delta]
 	clock  map[string]time.Time // that time: overrides pin
 	early  string               // the id of the first event that was marked as replayed before the replay started
-	told   *Error               // the first event that is told again, for a task that is not a replay
+	told   *event.Error         // the first event that is told again, for a task that is not a replay
 }
 
 // A delta is one substitution, as all events that name its key describe it.
@@ -32,19 +33,19 @@ type delta struct {
 	secret    bool
 }
 
-func replayStarted(r *run, e *event) {
-	p, meta := e.payload, e.root.Member("replay")
-	source := cmp.Or(e.text(p, "source_task_id"), e.text(meta, "source_task_id"))
-	mode := cmp.Or(e.text(p, "mode"), e.text(meta, "mode"))
-	receiptHash, logHash, logURI := e.digest(p, "source_receipt_hash"), e.digest(p, "source_log_sha256"), e.text(p, "source_log_uri")
+func replayStarted(r *run, e *event.Event) {
+	p, meta := e.Payload, e.Root.Member("replay")
+	source := cmp.Or(e.Text(p, "source_task_id"), e.Text(meta, "source_task_id"))
+	mode := cmp.Or(e.Text(p, "mode"), e.Text(meta, "mode"))
+	receiptHash, logHash, logURI := e.Digest(p, "source_receipt_hash"), e.Digest(p, "source_log_sha256"), e.Text(p, "source_log_uri")
 
 	// Told twice, it is the same replay.
 	s := &r.replay
 	if !fits(s.source, source) || !fits(s.mode, mode) || !fits(s.sourceHash, receiptHash) || !fits(s.log.SHA256, logHash) || !fits(s.log.URI, logURI) {
-		e.fail(CodeReplay, e.root, "expected one replay in a task, found another")
+		e.Fail(event.CodeReplay, e.Root, "expected one replay in a task, found another")
 	}
 	if s.early != "" {
-		e.fail(CodeReplay, e.root, "expected it before the first event that is marked as replayed: the event %s may be the source's, and was taken for the task's own", quote(s.early))
+		e.Fail(event.CodeReplay, e.Root, "expected it before the first event that is marked as replayed: the event %s may be the source's, and was taken for the task's own", event.Quote(s.early))
 	}
 
 	s.is = true
@@ -54,31 +55,13 @@ func replayStarted(r *run, e *event) {
 	first(&s.log.SHA256, logHash)
 	first(&s.log.URI, logURI)
 	if s.events == nil {
-		s.events = e.optionalCount(p, "source_log_events")
+		s.events = e.OptionalCount(p, "source_log_events")
 	}
-}
-
-// toldAgain reports whether an event is told again from another task. Deliveries of
-// the task's own events are marked as replayed, too; in a replay nothing but the
-// mark tells them apart, and what may be the source's is not claimed.
-func (r *run) toldAgain(e *event) bool {
-	if strings.HasPrefix(e.kind, "replay.") {
-		return false
-	}
-	meta := e.root.Member("replay")
-	source := e.text(meta, "source_task_id")
-	switch {
-	case source != "":
-		return source != r.task
-	case !absent(meta.Member("original_event_id")):
-		return true
-	}
-	return r.replay.is && e.flag(e.root, "replayed")
 }
 
 // tellAgain takes of an event of the source what a replay's receipt may have: the
 // materials and the recorded clock.
-func (r *run) tellAgain(e *event, kind eventKind) {
+func (r *run) tellAgain(e *event.Event, kind eventKind) {
 	if r.source == nil {
 		r.source = r.newSource()
 	}
@@ -90,26 +73,26 @@ func (r *run) tellAgain(e *event, kind eventKind) {
 
 // marked remembers the first event that only its mark tells from the task's own. What
 // tells the state of the task is its own in any case.
-func (s *replay) marked(e *event) {
-	if s.early == "" && !s.is && !strings.HasPrefix(e.kind, "task.") && !strings.HasPrefix(e.kind, "replay.") && e.flag(e.root, "replayed") {
-		s.early = e.id
+func (s *replay) marked(e *event.Event) {
+	if s.early == "" && !s.is && !strings.HasPrefix(e.Kind, "task.") && !strings.HasPrefix(e.Kind, "replay.") && e.Flag(e.Root, "replayed") {
+		s.early = e.ID
 	}
 }
 
 // foundBefore remembers the first event that only a replay can have.
-func (s *replay) foundBefore(e *event) {
+func (s *replay) foundBefore(e *event.Event) {
 	if s.told == nil && !s.is {
-		s.told = &Error{Index: e.index, ID: e.id, Kind: e.kind, Pointer: "/event", Code: CodeReplay, Detail: "expected a replay.started: this event is told again from another task"}
+		s.told = &event.Error{Index: e.Index, ID: e.ID, Kind: e.Kind, Pointer: "/event", Code: event.CodeReplay, Detail: "expected a replay.started: this event is told again from another task"}
 	}
 }
 
 // substituted makes a delta of an event that a substitution created, of any kind.
-func (r *run) substituted(e *event) {
-	p, meta := e.payload, e.root.Member("replay")
-	announced := e.kind == "replay.event_replayed"
-	key := e.text(meta, "override_key")
+func (r *run) substituted(e *event.Event) {
+	p, meta := e.Payload, e.Root.Member("replay")
+	announced := e.Kind == "replay.event_replayed"
+	key := e.Text(meta, "override_key")
 	if announced {
-		last(&key, e.text(p, "override_key"))
+		last(&key, e.Text(p, "override_key"))
 		r.replay.foundBefore(e)
 	}
 	if key == "" {
@@ -118,29 +101,29 @@ func (r *run) substituted(e *event) {
 
 	d, fresh := r.replay.deltas.entry(key)
 	if fresh {
-		r.room(e)
+		r.Room(e)
 		d.OverrideKey = key
 	}
 
 	// A digest of a secret would let it be guessed.
 	d.secret = d.secret || strings.HasPrefix(key, "secret:")
-	told := receipt.Delta{DeltaID: e.text(meta, "receipt_delta_id"), EventID: e.text(meta, "original_event_id")}
+	told := receipt.Delta{DeltaID: e.Text(meta, "receipt_delta_id"), EventID: e.Text(meta, "original_event_id")}
 	if announced {
-		last(&told.DeltaID, e.text(p, "delta_id"))
-		last(&told.EventID, e.text(p, "event_id"))
-		told.Operation, told.Path, told.ArtifactID, told.Reason = e.text(p, "operation"), e.text(p, "path"), e.text(p, "artifact_id"), e.words(p, "reason")
-		told.BeforeSHA256, told.AfterSHA256 = e.optionalDigest(p, "before_sha256"), e.optionalDigest(p, "after_sha256")
-		d.secret = d.secret || e.text(p, "kind") == "secret_value"
+		last(&told.DeltaID, e.Text(p, "delta_id"))
+		last(&told.EventID, e.Text(p, "event_id"))
+		told.Operation, told.Path, told.ArtifactID, told.Reason = e.Text(p, "operation"), e.Text(p, "path"), e.Text(p, "artifact_id"), e.Words(p, "reason")
+		told.BeforeSHA256, told.AfterSHA256 = e.OptionalDigest(p, "before_sha256"), e.OptionalDigest(p, "after_sha256")
+		d.secret = d.secret || e.Text(p, "kind") == "secret_value"
 		r.pin(e, key)
 	}
 
 	if told.Operation != "" && !slices.Contains([]string{"add", "replace", "remove"}, told.Operation) {
-		e.fail(CodePayload, p.Member("operation"), "expected add, replace or remove")
+		e.Fail(event.CodePayload, p.Member("operation"), "expected add, replace or remove")
 	}
 
 	// All events that name a key tell of one substitution.
 	if announced && d.announced && !same(d.Delta, told) || d.DeltaID != "" && told.DeltaID != "" && d.DeltaID != told.DeltaID {
-		e.fail(CodeReplay, e.root, "expected one substitution of %s, found another", quote(key))
+		e.Fail(event.CodeReplay, e.Root, "expected one substitution of %s, found another", event.Quote(key))
 	}
 	d.join(told, announced)
 }
@@ -169,14 +152,14 @@ func (d *delta) join(told receipt.Delta, announced bool) {
 }
 
 // pin keeps the time that an override of a lifecycle time gives.
-func (r *run) pin(e *event, key string) {
-	if !strings.HasPrefix(deltaPath(key), "/lifecycle/") || absent(e.payload.Member("value")) {
+func (r *run) pin(e *event.Event, key string) {
+	if !strings.HasPrefix(deltaPath(key), "/lifecycle/") || event.Absent(e.Payload.Member("value")) {
 		return
 	}
 	if r.replay.clock == nil {
 		r.replay.clock = map[string]time.Time{}
 	}
-	r.replay.clock[strings.TrimPrefix(key, "time:")] = e.time(e.payload, "value")
+	r.replay.clock[strings.TrimPrefix(key, "time:")] = e.Time(e.Payload, "value")
 }
 
 // entry is a delta as the receipt has it. There are three states of a digest: one
@@ -221,10 +204,10 @@ func deltaPath(key string) string {
 	return string(canon.AppendToken([]byte(under), key))
 }
 
-func replayFailed(r *run, e *event) {
-	missing := e.payload.Member("first_unavailable")
-	why := e.words(e.payload, "message")
-	if object, id := e.text(missing, "object"), e.text(missing, "id"); object != "" || id != "" {
+func replayFailed(r *run, e *event.Event) {
+	missing := e.Payload.Member("first_unavailable")
+	why := e.Words(e.Payload, "message")
+	if object, id := e.Text(missing, "object"), e.Text(missing, "id"); object != "" || id != "" {
 		first(&why, "first unavailable: "+object+" "+id)
 	}
 	first(&why, "the replay failed")

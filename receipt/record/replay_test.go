@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // TestReplayHasNoDeeds: what is told again from another task gives materials and the
@@ -49,7 +49,7 @@ func TestReplayHasNoDeeds(t *testing.T) {
 		has(t, name, got, `"determinism":"byte_deterministic"`)
 	}
 
-	l, err := bridge(`{"at":"2026-01-01T00:00:01Z","event":"replay.started","payload":{"source_task_id":"x"}}`,
+	l, err := overBridge(`{"at":"2026-01-01T00:00:01Z","event":"replay.started","payload":{"source_task_id":"x"}}`,
 		`{"at":"2026-01-01T00:00:02Z","event":"tool.completed","payload":{"tool_call_id":"c"},"replayed":true,"replay":{"source_task_id":"x"}}`,
 		`{"at":"2026-01-01T00:00:03Z","event":"tool.completed","payload":{"tool_call_id":"d"}}`)
 	if err != nil {
@@ -71,14 +71,14 @@ func TestReplayHasNoDeeds(t *testing.T) {
 	}
 	has(t, "delivered", got, `"call_id":"c"`, `"object":"task"`)
 
-	var refused *record.Error
+	var refused *event.Error
 	for name, l := range map[string]line{
 		"told again":       said("tool.completed", `{"tool_call_id":"c"}`, source+"}"),
 		"a substitution":   said("replay.event_replayed", `{"override_key":"llm:main:1"}`),
 		"an event of it":   said("replay.event_replayed", `{}`),
 		"of another event": said("agent.message", `{}`, `"replay":{"original_event_id":"e"}`),
 	} {
-		if _, err := told(plain(), l); !errors.As(err, &refused) || refused.Code != record.CodeReplay || refused.Index != 2 {
+		if _, err := told(plain(), l); !errors.As(err, &refused) || refused.Code != event.CodeReplay || refused.Index != 2 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -116,14 +116,14 @@ func TestDeltas(t *testing.T) {
 		}
 		has(t, test.name, got, test.wants...)
 	}
-	var refused *record.Error
+	var refused *event.Error
 	for name, lines := range map[string][]line{
 		"two results":    {swap(`"override_key":"k","after_sha256":"` + one + `"`), swap(`"override_key":"k","after_sha256":"` + two + `"`)},
 		"two events":     {swap(`"override_key":"k","event_id":"e"`), swap(`"override_key":"k","event_id":"f"`)},
 		"two deltas":     {swap(`"override_key":"k","delta_id":"e"`), span(`"override_key":"k","receipt_delta_id":"f"`)},
 		"there, and not": {swap(`"override_key":"k","before_sha256":null`), swap(`"override_key":"k","before_sha256":"` + one + `"`)},
 	} {
-		if _, err := told(plain(), append([]line{started}, lines...)...); !errors.As(err, &refused) || refused.Code != record.CodeReplay {
+		if _, err := told(plain(), append([]line{started}, lines...)...); !errors.As(err, &refused) || refused.Code != event.CodeReplay {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 func tasks() map[string]string {
@@ -82,7 +83,7 @@ func TestEachKind(t *testing.T) {
 			continue
 		}
 		table := eventKinds()
-		table[i].apply = func(*run, *event) {}
+		table[i].apply = func(*run, *event.Event) {}
 		if recordWith(t, table, sealer) == whole && !slices.Contains(sameTwice(), k.Event) {
 			t.Errorf("when %s is not applied nothing changes", k.Event)
 		}
@@ -95,169 +96,23 @@ func sameTwice() []string {
 	return []string{"connector.task_submitted", "connector.delivery_received", "task.status_changed", "task.input_required", "task.auth_required", "tool.failed", "agent.message", "span.started", "span.updated"}
 }
 
-// recordFrames records the frames of testdata with tables.
-func recordFrames(t *testing.T, table []frameKind, outcomes []outcome, sealer *receipt.Sealer) string {
-	t.Helper()
-	all := ""
-	for _, name := range []string{"run", "canceled"} {
-		f := newFrames(newRecorder(optionsOf(t, name, sealer), eventKinds()), table, outcomes)
-		r := &reader{log: Log{Form: FormFrames}, frames: f, doc: new(canon.Document)}
-		for _, line := range lines(t, name+".frames.jsonl") {
-			if r.line(line) != nil {
-				break
-			}
-		}
-		d, err := f.Draft()
-		all += transcript(f.Counts(), d, err)
-	}
-	return all
-}
-
-// TestEachFrame: the same for the table of frames.
-func TestEachFrame(t *testing.T) {
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole := recordFrames(t, frameKinds(), outcomes(), sealer)
-	if strings.Contains(whole, "record: event") {
-		t.Fatal(whole)
-	}
-	for i, k := range frameKinds() {
-		if recordFrames(t, slices.Delete(frameKinds(), i, i+1), outcomes(), sealer) == whole {
-			t.Errorf("without the row of %s nothing changes", k.Frame)
-		}
-		if k.translate == nil {
-			continue
-		}
-		table := frameKinds()
-		table[i].translate = nil
-		if recordFrames(t, table, outcomes(), sealer) == whole && k.Frame != "session/update hitl_request" { // it repeats harn.hitl.requested
-			t.Errorf("when %s is not translated nothing changes", k.Frame)
-		}
-	}
-}
-
-// An outcomeCase is one answer to a request for permission.
-type outcomeCase struct{ options, response, want string }
-
-func outcomeCases() []outcomeCase {
-	const (
-		offered = `[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"always","name":"Always","kind":"allow_always"},{"optionId":"no","name":"No","kind":"reject_once"},{"optionId":"never","kind":"reject_always"}]`
-		twice   = `[{"optionId":"yes","kind":"allow_once"},{"optionId":"yes","kind":"reject_once"}]`
-	)
-	return []outcomeCase{
-		// dialects A and B, legacy
-		{``, `{"result":{"granted":true}}`, approved},
-		{``, `{"result":{"granted":true,"args":{"a":1}}}`, approved},
-		{``, `{"result":{"granted":false,"reason":"no"}}`, denied},
-		{``, `{"result":{"granted":"true"}}`, denied},
-		{``, `{"result":{"granted":1}}`, denied},
-		{``, `{"result":{"granted":null}}`, denied},
-		{offered, `{"result":{"granted":true}}`, denied},
-		{``, `{"result":{"granted":true,"outcome":"allow"}}`, denied},
-		{``, `{"result":{"granted":true,"outcome":{"outcome":"cancelled"}}}`, denied},
-		// A and B
-		{``, `{"result":{"outcome":{"outcome":"selected"}}}`, approved},
-		{`null`, `{"result":{"outcome":{"outcome":"selected"}}}`, approved},
-		{`[]`, `{"result":{"outcome":{"outcome":"selected"}}}`, denied},
-		{offered, `{"result":{"outcome":{"outcome":"selected"}}}`, denied},
-		{`{}`, `{"result":{"outcome":{"outcome":"selected"}}}`, denied},
-		{``, `{"result":{"outcome":"allow"}}`, approved},
-		{``, `{"result":{"outcome":"selected"}}`, approved},
-		{offered, `{"result":{"outcome":"selected"}}`, denied},
-		{offered, `{"result":{"outcome":"allow"}}`, denied},
-		{``, `{"result":{"outcome":"ALLOW"}}`, denied},
-		{``, `{"result":{"outcome":"cancelled"}}`, canceled},
-		{``, `{"result":{"outcome":"reject"}}`, denied},
-		{``, `{"result":{"outcome":""}}`, denied},
-		// C
-		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`, approved},
-		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":"always"}}}`, approved},
-		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":"no"}}}`, denied},
-		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":"never"}}}`, denied},
-		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":"YES"}}}`, denied},
-		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":"allow"}}}`, denied},
-		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":null}}}`, denied},
-		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":7}}}`, denied},
-		{offered, `{"result":{"outcome":{"outcome":"selected","optionId":["yes"]}}}`, denied},
-		{twice, `{"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`, denied},
-		{``, `{"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`, denied},
-		{`[{"optionId":"x","kind":"disallow"}]`, `{"result":{"outcome":{"outcome":"selected","optionId":"x"}}}`, denied},
-		{`[{"optionId":"x"}]`, `{"result":{"outcome":{"outcome":"selected","optionId":"x"}}}`, denied},
-		{offered, `{"result":{"outcome":{"outcome":"cancelled"}}}`, canceled},
-		{offered, `{"result":{"outcome":{"outcome":"cancelled","optionId":"yes"}}}`, denied},
-		{offered, `{"result":{"outcome":{"outcome":"granted"}}}`, denied},
-		{offered, `{"result":{"outcome":{"optionId":"yes"}}}`, denied},
-		// neither
-		{``, `{"error":{"code":-32601,"message":"method not found"}}`, denied},
-		{``, `{"error":{"code":1},"result":{"outcome":"allow"}}`, denied},
-		{``, `{"error":null,"result":{"granted":true}}`, denied},
-		{``, `{"result":{}}`, denied},
-		{``, `{"result":null}`, denied},
-		{``, `{"result":true}`, denied},
-		{``, `{"result":"allow"}`, denied},
-		{``, `{"result":["allow"]}`, denied},
-	}
-}
-
-func decideCase(t *testing.T, c outcomeCase, table []outcome) string {
-	t.Helper()
-	request := `{"options":null}`
-	if c.options != "" {
-		request = `{"options":` + c.options + `}`
-	}
-	q, err := canon.Parse([]byte(request))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := canon.Parse([]byte(c.response))
-	if err != nil {
-		t.Fatal(err)
-	}
-	options := q.Root().Member("options")
-	if c.options == "" {
-		options = canon.Node{}
-	}
-	return newAnswer(a.Root(), options).decide(table)
-}
-
-// TestOutcomes: each answer means what it must, and no row of the table can be
-// left out.
-func TestOutcomes(t *testing.T) {
-	used := make([]bool, len(outcomes()))
-	for _, c := range outcomeCases() {
-		if got := decideCase(t, c, outcomes()); got != c.want {
-			t.Errorf("options %s, %s: %s, want %s", c.options, c.response, got, c.want)
-		}
-		for i := range used {
-			used[i] = used[i] || decideCase(t, c, slices.Delete(outcomes(), i, i+1)) != c.want
-		}
-	}
-	for i, o := range outcomes() {
-		if !used[i] {
-			t.Errorf("without the row of %s no answer means something else", o.Answer)
-		}
-	}
-}
-
 // TestWords: no row of the tables of words can be left out, and what is in none
 // is never taken for the good end.
 func TestWords(t *testing.T) {
 	for _, test := range []struct {
-		table     []word
+		table     event.Words
 		otherwise string
-	}{{decisions(), denied}, {toolStatuses(), "failed"}, {handoffStatuses(), "accepted"}} {
+	}{{decisions(), event.Denied}, {toolStatuses(), "failed"}, {event.HandoffStatuses(), "accepted"}} {
 		for i, w := range test.table {
-			if got := meaning(test.table, w.Word, test.otherwise); got != w.Means {
+			if got := test.table.Meaning(w.Word, test.otherwise); got != w.Means {
 				t.Errorf("%q means %s, want %s", w.Word, got, w.Means)
 			}
-			if meaning(slices.Delete(slices.Clone(test.table), i, i+1), w.Word, test.otherwise) == w.Means {
+			if slices.Delete(slices.Clone(test.table), i, i+1).Meaning(w.Word, test.otherwise) == w.Means {
 				t.Errorf("without the row of %q nothing changes", w.Word)
 			}
 		}
 		for _, word := range []string{"APPROVED", "Allow", " allow", "yes", "true", "deny", "reject", "denied", "unknown"} {
-			if got := meaning(test.table, word, test.otherwise); got == approved || got == "succeeded" || got == "completed" {
+			if got := test.table.Meaning(word, test.otherwise); got == event.Approved || got == "succeeded" || got == "completed" {
 				t.Errorf("%q means %s", word, got)
 			}
 		}
@@ -354,10 +209,10 @@ func TestTransitions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, e := &run{state: from}, &event{root: doc.Root()}
+			r, e := &run{state: from}, &event.Event{Root: doc.Root()}
 			r.become(e, state)
-			if want := state == from || slices.Contains(strings.Fields(to), state); want != (e.err == nil) {
-				t.Errorf("from %q to %s: %v", from, state, e.err)
+			if want := state == from || slices.Contains(strings.Fields(to), state); want != (e.Err == nil) {
+				t.Errorf("from %q to %s: %v", from, state, e.Err)
 			}
 		}
 	}
@@ -391,34 +246,34 @@ func TestStops(t *testing.T) {
 			t.Errorf("%s: %s, want %s", response, got, want)
 		}
 	}
-	for i, s := range stopReasons() {
-		if rest := slices.Delete(stopReasons(), i, i+1); slices.Contains(rest, s) {
-			t.Errorf("%s is there twice", s.Reason)
-		}
-	}
 }
 
 // TestWorkerEvents: each event stands for its status when none is given, in the
 // form of an older bridge too.
 func TestWorkerEvents(t *testing.T) {
-	want := map[string]string{"running": "accepted", "progressed": "accepted", "awaiting_input": "accepted", "completed": "completed", "failed": "failed", "stopped": "failed", "cancelled": "failed"}
+	want := map[string]string{
+		"WorkerSpawned": "accepted", "WorkerProgressed": "accepted", "WorkerWaitingForInput": "accepted", "WorkerCompleted": "completed",
+		"WorkerFailed": "failed", "WorkerStopped": "failed", "WorkerCancelled": "failed",
+		"worker_spawned": "accepted", "worker_progressed": "accepted", "worker_waiting_for_input": "accepted", "worker_completed": "completed",
+		"worker_failed": "failed", "worker_stopped": "failed", "worker_cancelled": "failed",
+	}
 	o := plainOptions(t)
 	o.TaskID, o.SessionID, o.WorkspaceRef = "t", "s", "w"
-	for _, w := range workerEvents() {
+	for event, status := range want {
 		for _, update := range []string{
 			`"workerId":"w","workerName":"n","event":%q,"terminal":true`,
 			`"_meta":{"harn":{"workerId":"w","workerName":"n","event":%q}},"workerId":"other"`,
 			`"content":{"worker_id":"w","worker_name":"n","event":%q}`,
 		} {
 			log := `{"at":"2026-01-01T00:00:00Z","event":"task.started","payload":{}}
-{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"worker_update",` + fmt.Sprintf(update, w.Event) + `}}}
+{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"worker_update",` + fmt.Sprintf(update, event) + `}}}
 {"at":"2026-01-01T00:00:00Z","event":"task.completed","payload":{}}`
 			l, err := Read(strings.NewReader(log), o, FormFrames)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := l.Draft.SideEffects.A2AHandoffs; len(got) != 1 || got[0] != (receipt.Handoff{TargetAgent: "n", TaskID: "w", Status: want[w.Status]}) {
-				t.Errorf("%s: %+v", w.Event, got)
+			if got := l.Draft.SideEffects.A2AHandoffs; len(got) != 1 || got[0] != (receipt.Handoff{TargetAgent: "n", TaskID: "w", Status: status}) {
+				t.Errorf("%s: %+v", event, got)
 			}
 		}
 	}

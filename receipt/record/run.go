@@ -3,7 +3,9 @@ package record
 import (
 	"time"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A run is what the events of a task have said so far.
@@ -42,23 +44,23 @@ type run struct {
 	twoNames          map[string]bool // places of the draft of which two names were told
 	foreign           int             // answers from other sessions
 
-	*budget
+	*event.Budget
 }
 
-func newRun(o Options) *run {
+func newRun(o Options, b *event.Budget) *run {
 	return &run{
 		options: o, task: o.TaskID, tier: o.Tier, startTier: o.Tier, approvals: approvals{of: map[string]string{}}, effects: newEffects(),
-		models: models{calls: map[string]int{}}, spans: openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}}, endings: endedSpans{},
-		materials: &materials{recorded: map[[4]string]int{}}, budget: newBudget(),
+		models: models{calls: map[string]int{}}, spans: openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}}, endings: endedSpans{byID: map[canon.Digest]*endedSpan{}},
+		materials: &materials{recorded: map[[4]string]int{}}, Budget: b,
 	}
 }
 
 // newSource returns what the events that are told again are applied to. Materials
 // and the numbers of model calls go on from one to the other.
 func (r *run) newSource() *run {
-	s := newRun(r.options)
+	s := newRun(r.options, r.Budget)
 	s.again, s.task = true, r.replay.source
-	s.materials, s.models.calls, s.budget = r.materials, r.models.calls, r.budget
+	s.materials, s.models.calls = r.materials, r.models.calls
 	return s
 }
 
@@ -80,38 +82,6 @@ func (l *list[T]) entry(id string) (*T, bool) {
 	l.byID[id] = t
 	l.order = append(l.order, t)
 	return t, true
-}
-
-// room counts one more entry of the draft.
-func (r *run) room(e *event) { r.list(e, entryCost) }
-
-// part counts one more entry of a list within an entry.
-func (r *run) part(e *event) { r.list(e, partCost) }
-
-func (r *run) list(e *event, cost int) {
-	if r.entries++; r.entries > MaxEntries {
-		e.exceed("MaxEntries", e.root, r.entries)
-	}
-	r.charge(e, e.root, cost)
-}
-
-// envelope takes the identifiers of the first event that has them. When the session
-// is not named, there is one.
-func (r *run) envelope(e *event) {
-	r.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.text(e.root, "workspace_id"))
-	first(&r.ids.TraceID, e.text(e.root, "trace_id"))
-
-	// Two sessions in one recording are an error, unless the options name one.
-	of, named := e.text(e.root, "session_id"), r.options.SessionID
-	switch {
-	case of == "":
-	case named == of:
-		r.ids.SessionID = of
-	case named == "" && r.ids.SessionID != "" && r.ids.SessionID != of:
-		e.fail(CodeSession, e.root.Member("session_id"), "expected an event of the session %s, found one of %s; name the session that is meant", quote(r.ids.SessionID), quote(of))
-	default:
-		first(&r.ids.SessionID, of)
-	}
 }
 
 // identify notes a name of the draft. Of two, the first is kept, and the other listed.

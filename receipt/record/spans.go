@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // Kinds of spans that tell of a deed.
@@ -17,17 +18,20 @@ const (
 
 // kindOfSpan reads what a span is of, in any case of letters. One of another kind
 // that names a model is a call of it, as sources have many words for one.
-func kindOfSpan(e *event) string {
-	kind := strings.ToLower(e.text(e.payload, "kind"))
+func kindOfSpan(e *event.Event) string {
+	kind := strings.ToLower(e.Text(e.Payload, "kind"))
 	switch kind {
 	case spanModel, spanHTTP, spanFiles, spanUsage, "agent", "tool", "task", "turn":
 		return kind
 	}
-	if e.text(e.payload, "model") != "" {
+	if e.Text(e.Payload, "model") != "" {
 		return spanModel
 	}
 	return kind
 }
+
+// spanCost is what the end of a span takes, about.
+const spanCost = 160
 
 // Open spans began, and nothing tells their end yet. Those without ids are counted
 // together.
@@ -36,24 +40,24 @@ type openSpans struct {
 	kinds map[string]int
 }
 
-func (s *openSpans) begin(r *run, e *event, kind string) {
-	key := [2]string{kind, e.span()}
+func (s *openSpans) begin(r *run, e *event.Event, kind string) {
+	key := [2]string{kind, spanID(e)}
 	if s.ids[key] == 0 {
-		r.charge(e, e.root, partCost)
+		r.Charge(e, e.Root, event.PartCost)
 	}
 	s.ids[key]++
 	s.kinds[kind]++
 }
 
-func (s *openSpans) end(r *run, e *event, kind string) {
-	key := [2]string{kind, e.span()}
+func (s *openSpans) end(r *run, e *event.Event, kind string) {
+	key := [2]string{kind, spanID(e)}
 	if s.ids[key] == 0 {
 		return
 	}
 	s.kinds[kind]--
 	if s.ids[key]--; s.ids[key] == 0 {
 		delete(s.ids, key)
-		r.free(partCost)
+		r.Free(event.PartCost)
 	}
 }
 
@@ -64,32 +68,48 @@ type endedSpan struct {
 }
 
 // Ended spans are kept by the digests of their ids.
-type endedSpans map[canon.Digest]*endedSpan
+type endedSpans struct {
+	byID   map[canon.Digest]*endedSpan
+	latest *endedSpan // that an event ended
+	at     int        // the index of that event
+	again  bool       // it had ended before, in other words
+}
 
 // end notes an end, and reports whether the same words told it before. Other words
 // about one span are a second end. A span without an id is one of its own.
-func (s endedSpans) end(r *run, e *event) (told bool) {
-	id := e.span()
+func (s *endedSpans) end(r *run, e *event.Event) (told bool) {
+	id := spanID(e)
 	if id == "" || !saysSpan(e) {
 		return false
 	}
 
 	// An end that is delivered in the same words is the same end.
-	key, words := canon.Sum([]byte(id)), canon.Sum(e.payload.AppendCanonical([]byte(e.kind)))
-	before, again := s[key]
+	key, words := canon.Sum([]byte(id)), canon.Sum(e.Payload.AppendCanonical([]byte(e.Kind)))
+	before, again := s.byID[key]
 	if !again {
 		before = &endedSpan{words: words}
-		s[key] = before
-		r.charge(e, e.root, spanCost)
+		s.byID[key] = before
+		r.Charge(e, e.Root, spanCost)
 	}
-	e.ended, e.twice = before, again
+	s.latest, s.at, s.again = before, e.Index, again
 	return again && before.words == words
 }
+
+// of returns the span that an event ends; nil when it ends none, or one without an id.
+func (s *endedSpans) of(e *event.Event) *endedSpan {
+	if s.at != e.Index {
+		return nil
+	}
+	return s.latest
+}
+
+// twice reports whether an event ends a span that had ended before, in other words.
+func (s *endedSpans) twice(e *event.Event) bool { return s.at == e.Index && s.again }
 
 // of reports whether one of a kind is open.
 func (s *openSpans) of(kind string) bool { return s.kinds[kind] > 0 }
 
-func spanStarted(r *run, e *event) {
+func spanStarted(r *run, e *event.Event) {
 	switch kind := kindOfSpan(e); {
 	case kind == spanModel:
 		r.spans.begin(r, e, kind)
@@ -100,30 +120,30 @@ func spanStarted(r *run, e *event) {
 	}
 }
 
-// span is the id of a span.
-func (e *event) span() string {
+// spanID is the id of a span.
+func spanID(e *event.Event) string {
 	id := ""
-	if e.resource.object == "span" {
-		id = e.resource.id
+	if e.Resource.Object == "span" {
+		id = e.Resource.ID
 	}
-	return cmp.Or(e.text(e.root, "span_id"), e.text(e.payload, "span_id"), id)
+	return cmp.Or(e.Text(e.Root, "span_id"), e.Text(e.Payload, "span_id"), id)
 }
 
-func spanUpdated(r *run, e *event) {
+func spanUpdated(r *run, e *event.Event) {
 	if kindOfSpan(e) == spanUsage {
 		r.costs.report(r, e)
 	}
 }
 
-func spanCompleted(r *run, e *event) { r.span(e, true) }
+func spanCompleted(r *run, e *event.Event) { r.span(e, true) }
 
 // spanFailed: what failed may have cost money and sent data; nothing tells what it
 // wrote, and it returned nothing to replay.
-func spanFailed(r *run, e *event) { r.span(e, false) }
+func spanFailed(r *run, e *event.Event) { r.span(e, false) }
 
-func (r *run) span(e *event, completed bool) {
-	p := e.payload
-	callID, kind := e.text(p, "tool_call_id"), kindOfSpan(e)
+func (r *run) span(e *event.Event, completed bool) {
+	p := e.Payload
+	callID, kind := e.Text(p, "tool_call_id"), kindOfSpan(e)
 	r.spans.end(r, e, kind)
 	if kind == spanUsage { // an account is told as often as it changes
 		r.costs.report(r, e)
@@ -140,7 +160,7 @@ func (r *run) span(e *event, completed bool) {
 		r.models.call(r, e, completed)
 		return
 	case spanHTTP:
-		r.reach(e, p, e.text(p, "name"), callID, fromSpan)
+		r.reach(e, p, e.Text(p, "name"), callID, fromSpan)
 	case spanFiles:
 		switch {
 		case !changesFiles(e):
@@ -154,21 +174,23 @@ func (r *run) span(e *event, completed bool) {
 }
 
 // changesFiles reports whether a span of files may have changed one.
-func changesFiles(e *event) bool {
-	op := e.text(e.payload, "operation")
+func changesFiles(e *event.Event) bool {
+	op := e.Text(e.Payload, "operation")
 	return op != "read" && op != "list" && op != "stat"
 }
 
 // saysSpan reports whether a span tells anything that a receipt has.
-func saysSpan(e *event) bool {
+func saysSpan(e *event.Event) bool {
 	switch kindOfSpan(e) {
 	case spanModel, spanHTTP, spanFiles, spanUsage:
 		return true
 	}
-	return !absent(e.payload.Member("cost"))
+	return !event.Absent(e.Payload.Member("cost"))
 }
 
 // saysStarted: a call of a model that began is one.
-func saysStarted(e *event) bool { return kindOfSpan(e) == spanModel }
+func saysStarted(e *event.Event) bool { return kindOfSpan(e) == spanModel }
 
-func saysUsage(e *event) bool { return kindOfSpan(e) == spanUsage && !absent(e.payload.Member("cost")) }
+func saysUsage(e *event.Event) bool {
+	return kindOfSpan(e) == spanUsage && !event.Absent(e.Payload.Member("cost"))
+}

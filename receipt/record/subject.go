@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // Objects that a receipt can be about.
@@ -29,9 +30,9 @@ func checkSubject(s receipt.ResourceRef) error {
 	case s == (receipt.ResourceRef{}):
 		return nil
 	case !slices.Contains(objects(), s.Object):
-		return &OptionError{"Subject", fmt.Sprintf("is of the object %s, expected one of %s", quote(s.Object), strings.Join(objects(), ", "))}
-	case s.ID == "" || len(s.ID) > MaxText:
-		return &OptionError{"Subject", fmt.Sprintf("has an id of %d bytes, expected 1 to %d", len(s.ID), MaxText)}
+		return &OptionError{"Subject", fmt.Sprintf("is of the object %s, expected one of %s", event.Quote(s.Object), strings.Join(objects(), ", "))}
+	case s.ID == "" || len(s.ID) > event.MaxText:
+		return &OptionError{"Subject", fmt.Sprintf("has an id of %d bytes, expected 1 to %d", len(s.ID), event.MaxText)}
 	}
 	return nil
 }
@@ -62,7 +63,7 @@ func (r *Recorder) subject(d *receipt.Draft) (receipt.ResourceRef, error) {
 		return own, nil
 	case objectTask, objectReplay:
 		if asked != own {
-			return own, &OptionError{"Subject", fmt.Sprintf("is the %s %s, expected the %s %s, of which the log is", asked.Object, quote(asked.ID), own.Object, quote(own.ID))}
+			return own, &OptionError{"Subject", fmt.Sprintf("is the %s %s, expected the %s %s, of which the log is", asked.Object, event.Quote(asked.ID), own.Object, event.Quote(own.ID))}
 		}
 		return own, nil
 	case objectOutcome:
@@ -78,7 +79,7 @@ func (r *Recorder) subject(d *receipt.Draft) (receipt.ResourceRef, error) {
 	}
 
 	if !found {
-		return own, &OptionError{"Subject", fmt.Sprintf("is the %s %s, and the log tells of none with this id", asked.Object, quote(asked.ID))}
+		return own, &OptionError{"Subject", fmt.Sprintf("is the %s %s, and the log tells of none with this id", asked.Object, event.Quote(asked.ID))}
 	}
 	return asked, nil
 }

@@ -3,10 +3,10 @@ package record
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A transition is what a task may become.
@@ -41,7 +41,7 @@ func endings() []ending {
 
 // become changes the state of the task. Staying in one is not a change: a
 // task.status_changed may accompany the event that says the same.
-func (r *run) become(e *event, state string) {
+func (r *run) become(e *event.Event, state string) {
 	if state == r.state || r.again { // who tells again may begin anywhere
 		return
 	}
@@ -54,7 +54,7 @@ func (r *run) become(e *event, state string) {
 			if from == "" {
 				from = "the beginning"
 			}
-			e.fail(CodeTransition, e.root.Member("event"), "a task goes from %s to %s, not to %s", from, strings.Join(t.To, ", "), quote(state))
+			e.Fail(event.CodeTransition, e.Root.Member("event"), "a task goes from %s to %s, not to %s", from, strings.Join(t.To, ", "), event.Quote(state))
 		}
 		r.state = state
 		return
@@ -62,78 +62,78 @@ func (r *run) become(e *event, state string) {
 }
 
 // setTier notes the tier that a task event names.
-func (r *run) setTier(e *event) {
-	tier := e.text(e.payload, "autonomy_tier")
+func (r *run) setTier(e *event.Event) {
+	tier := e.Text(e.Payload, "autonomy_tier")
 	if tier == "" {
 		return
 	}
 	if !slices.Contains(tiers(), tier) {
-		e.fail(CodePayload, e.payload.Member("autonomy_tier"), "expected one of %s", strings.Join(tiers(), ", "))
+		e.Fail(event.CodePayload, e.Payload.Member("autonomy_tier"), "expected one of %s", strings.Join(tiers(), ", "))
 	}
-	if r.startTier == "" || e.kind == "task.submitted" {
+	if r.startTier == "" || e.Kind == "task.submitted" {
 		r.startTier = tier
 	}
 	r.tier = tier
 }
 
-func submitted(r *run, e *event) {
+func submitted(r *run, e *event.Event) {
 	if r.become(e, "SUBMITTED"); !r.created.IsZero() && !r.again {
-		e.fail(CodeTransition, e.root.Member("event"), "a task is submitted once, and this one was before")
+		e.Fail(event.CodeTransition, e.Root.Member("event"), "a task is submitted once, and this one was before")
 	}
 	r.setTier(e)
-	r.created = e.at
+	r.created = e.At
 
 	// The first line that names something counts; that two names differ is told.
-	p := e.payload
-	r.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.text(p, "workspace_ref"))
-	r.identify("/identifiers/tenant_id", &r.ids.TenantID, e.text(p, "tenant_id"))
-	first(&r.ids.PersonaRef, e.text(p, "persona_ref"))
-	first(&r.ids.PersonaRef, e.text(p, "persona_id"))
-	first(&r.ids.BranchID, e.text(p, "branch_id"))
-	first(&r.ids.TraceID, e.text(p, "trace_id"))
-	first(&r.policy, e.text(p, "policy_ref"))
+	p := e.Payload
+	r.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
+	r.identify("/identifiers/tenant_id", &r.ids.TenantID, e.Text(p, "tenant_id"))
+	first(&r.ids.PersonaRef, e.Text(p, "persona_ref"))
+	first(&r.ids.PersonaRef, e.Text(p, "persona_id"))
+	first(&r.ids.BranchID, e.Text(p, "branch_id"))
+	first(&r.ids.TraceID, e.Text(p, "trace_id"))
+	first(&r.policy, e.Text(p, "policy_ref"))
 
-	if b := p.Member("autonomy_budget"); !absent(b) {
-		r.limit = e.amounts(b)
+	if b := p.Member("autonomy_budget"); !event.Absent(b) {
+		r.limit = amounts(e, b)
 	}
-	if m := p.Member("model_route"); !absent(m) {
+	if m := p.Member("model_route"); !event.Absent(m) {
 		r.models.take(r, e, m)
 	}
 }
 
 // amounts reads a budget.
-func (e *event) amounts(n canon.Node) *receipt.Amounts {
+func amounts(e *event.Event, n canon.Node) *receipt.Amounts {
 	if n.Kind() != canon.KindObject {
-		e.fail(CodePayload, n, "expected an object")
+		e.Fail(event.CodePayload, n, "expected an object")
 		return nil
 	}
 	a := &receipt.Amounts{
-		InputTokens: e.optionalCount(n, "input_tokens"), OutputTokens: e.optionalCount(n, "output_tokens"),
-		ToolCalls: e.optionalCount(n, "tool_calls"), WallTimeMS: e.optionalCount(n, "wall_time_ms"),
+		InputTokens: e.OptionalCount(n, "input_tokens"), OutputTokens: e.OptionalCount(n, "output_tokens"),
+		ToolCalls: e.OptionalCount(n, "tool_calls"), WallTimeMS: e.OptionalCount(n, "wall_time_ms"),
 	}
-	if m, _ := e.cost(n, "usd"); m != nil {
+	if m, _ := costIn(e, n, "usd"); m != nil {
 		usd := m.float()
 		a.USD = &usd
 	}
 	return a
 }
 
-func started(r *run, e *event) {
+func started(r *run, e *event.Event) {
 	r.become(e, "WORKING")
 	r.setTier(e)
 	if r.started.IsZero() {
-		r.started = e.at
+		r.started = e.At
 	}
 }
 
-func waitsForInput(r *run, e *event) { r.become(e, "INPUT_REQUIRED"); r.setTier(e) }
-func waitsForAuth(r *run, e *event)  { r.become(e, "AUTH_REQUIRED"); r.setTier(e) }
+func waitsForInput(r *run, e *event.Event) { r.become(e, "INPUT_REQUIRED"); r.setTier(e) }
+func waitsForAuth(r *run, e *event.Event)  { r.become(e, "AUTH_REQUIRED"); r.setTier(e) }
 
 // statusChanged is the state event of a transition that has no kind of its own,
 // such as from INPUT_REQUIRED back to WORKING. A terminal state has one, and that
 // one ends the task.
-func statusChanged(r *run, e *event) {
-	state := e.required(e.payload, "status")
+func statusChanged(r *run, e *event.Event) {
+	state := e.Required(e.Payload, "status")
 	r.setTier(e)
 	for _, end := range endings() {
 		if end.Task == state {
@@ -142,16 +142,16 @@ func statusChanged(r *run, e *event) {
 	}
 	r.become(e, state)
 	if state == "WORKING" && r.started.IsZero() {
-		r.started = e.at
+		r.started = e.At
 	}
 }
 
 // ended returns what applies a terminal event.
-func ended(state string) func(*run, *event) {
-	return func(r *run, e *event) {
+func ended(state string) func(*run, *event.Event) {
+	return func(r *run, e *event.Event) {
 		r.become(e, state)
 		r.setTier(e)
-		r.ended = e.at
+		r.ended = e.At
 		for _, end := range endings() {
 			if end.Task == state {
 				r.final = end.Receipt
@@ -162,24 +162,24 @@ func ended(state string) func(*run, *event) {
 		case "FAILED":
 			r.fails(e)
 		case "CANCELED":
-			first(&r.canceledBy, e.actor())
-			first(&r.cancelWhy, e.words(e.payload, "reason"))
+			first(&r.canceledBy, e.Actor())
+			first(&r.cancelWhy, e.Words(e.Payload, "reason"))
 		}
 	}
 }
 
 // fails keeps the failure, an open object, without reasoning that may be in it.
-func (r *run) fails(e *event) {
-	f := e.payload.Member("failure")
-	if absent(f) {
+func (r *run) fails(e *event.Event) {
+	f := e.Payload.Member("failure")
+	if event.Absent(f) {
 		return
 	}
 	if f.Kind() != canon.KindObject {
-		e.fail(CodePayload, f, "expected an object")
+		e.Fail(event.CodePayload, f, "expected an object")
 		return
 	}
-	if size := len(f.AppendCanonical(nil)); size > MaxFailure {
-		e.exceed("MaxFailure", f, size)
+	if size := len(f.AppendCanonical(nil)); size > event.MaxFailure {
+		e.Exceed("MaxFailure", f, size)
 		return
 	}
 
@@ -187,20 +187,7 @@ func (r *run) fails(e *event) {
 	r.failure = receipt.Object(value)
 }
 
-func cancelRequested(r *run, e *event) {
-	first(&r.canceledBy, e.actor())
-	first(&r.cancelWhy, e.words(e.payload, "reason"))
-}
-
-// cut shortens a text for people; ids are never cut.
-func cut(s string) string {
-	const most = 1 << 10
-	if len(s) <= most {
-		return s
-	}
-	end := most
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
+func cancelRequested(r *run, e *event.Event) {
+	first(&r.canceledBy, e.Actor())
+	first(&r.cancelWhy, e.Words(e.Payload, "reason"))
 }

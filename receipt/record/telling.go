@@ -2,6 +2,7 @@ package record
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/receipt"
@@ -119,3 +120,6 @@ func contradictionWords() []contradictionWord {
 		{costShrank, "the agent's account became smaller; the last counts"},
 	}
 }
+
+// indexed is the place of an entry of a list.
+func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }

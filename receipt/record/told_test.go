@@ -7,6 +7,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A line is an event of a log: kind, payload, and members of its envelope.
@@ -237,8 +238,8 @@ func TestAccount(t *testing.T) {
 		}
 		has(t, test.name, got, test.wants...)
 	}
-	var refused *record.Error
-	if _, err := told(plain(), call, usage(`{"amount":1,"currency":"EUR"}`, ``)); !errors.As(err, &refused) || refused.Code != record.CodeCurrency {
+	var refused *event.Error
+	if _, err := told(plain(), call, usage(`{"amount":1,"currency":"EUR"}`, ``)); !errors.As(err, &refused) || refused.Code != event.CodeCurrency {
 		t.Errorf("%v", err)
 	}
 }
@@ -279,8 +280,8 @@ func TestWhoDecided(t *testing.T) {
 // TestSessions: one session is recorded, and when there are two the caller says which.
 // An event that names no task is of the task whose session it names.
 func TestSessions(t *testing.T) {
-	var refused *record.Error
-	if _, err := told(plain(), said("tool.approved", `{"approval_id":"a"}`, "session:x")); !errors.As(err, &refused) || refused.Code != record.CodeSession {
+	var refused *event.Error
+	if _, err := told(plain(), said("tool.approved", `{"approval_id":"a"}`, "session:x")); !errors.As(err, &refused) || refused.Code != event.CodeSession {
 		t.Errorf("%v", err)
 	}
 	scoped := func(id, session string) []byte {

@@ -1,17 +1,20 @@
 package record
 
-import "github.com/receiptkit/receiptkit/receipt"
+import (
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
 
-func branchCreated(r *run, e *event) {
-	first(&r.ids.BranchID, e.text(e.payload, "branch_id"))
-	if e.resource.object == "branch" {
-		first(&r.ids.BranchID, e.resource.id)
+func branchCreated(r *run, e *event.Event) {
+	first(&r.ids.BranchID, e.Text(e.Payload, "branch_id"))
+	if e.Resource.Object == "branch" {
+		first(&r.ids.BranchID, e.Resource.ID)
 	}
 }
 
 // triggered notes the connector that brought the task.
-func triggered(r *run, e *event) {
-	connector, delivery := e.text(e.payload, "connector_id"), e.text(e.payload, "delivery_id")
+func triggered(r *run, e *event.Event) {
+	connector, delivery := e.Text(e.Payload, "connector_id"), e.Text(e.Payload, "delivery_id")
 	if r.trigger != nil || connector == "" {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 type recordOptions struct {
@@ -150,8 +151,8 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 // has no end yet, or flags have to tell more.
 func recordFailure(path string, err error) error {
 	name := cli.SourceName(path)
-	var refusal *record.Error
-	var limit *record.LimitError
+	var refusal *event.Error
+	var limit *event.LimitError
 	var missing *record.MissingError
 	var invalid *receipt.InvalidError
 	var told *cli.Failure
@@ -161,11 +162,11 @@ func recordFailure(path string, err error) error {
 	switch {
 	case errors.As(err, &told): // the file of --log, or an interruption
 		return told
-	case errors.As(err, &refusal) && refusal.Code == record.CodeOtherTask:
+	case errors.As(err, &refusal) && refusal.Code == event.CodeOtherTask:
 		return cli.Usage("--task ID names the one that is meant", "%q: %w", name, err)
 	case errors.As(err, &limit): // nothing is false: it is more than is recorded
 		return cli.Usage("", "%q: %w", name, err)
-	case errors.As(err, &refusal) && refusal.Code == record.CodeSession:
+	case errors.As(err, &refusal) && refusal.Code == event.CodeSession:
 		return cli.Usage("--session ID names the one that is meant", "%q: %w", name, err)
 	case errors.As(err, &refusal):
 		return cli.Refuted("", "%q: %w", name, err)
@@ -223,7 +224,7 @@ func recordNotes(c record.FrameCounts) (notes []string) {
 		kinds = ": " + strings.Join(c.UnknownKinds, ", ")
 	}
 
-	add(c.Counts.Unknown, "event of an unknown kind, in the digest of the log only"+kinds, "events of unknown kinds, in the digest of the log only"+kinds)
+	add(c.Unknown, "event of an unknown kind, in the digest of the log only"+kinds, "events of unknown kinds, in the digest of the log only"+kinds)
 	add(c.UnknownMembers, "unknown member of a payload was ignored", "unknown members of payloads were ignored")
 	add(c.OtherTasks, "event of another task, or of none, was passed over", "events of other tasks, or of none, were passed over")
 	add(c.Retold, "event is told again from another task: it gives materials and times, and no deeds", "events are told again from another task: they give materials and times, and no deeds")
@@ -231,10 +232,10 @@ func recordNotes(c record.FrameCounts) (notes []string) {
 	add(c.Repeated, "event came again", "events came again")
 	add(c.Late, "event came behind the end and says nothing for the receipt", "events came behind the end and say nothing for the receipt")
 	add(c.Gaps, "sequence of another resource leaves numbers out", "sequences of other resources leave numbers out")
-	add(c.Unknown, "frame of an unknown method or update was ignored", "frames of unknown methods or updates were ignored")
-	add(c.OtherSessions, "frame of another session was passed over", "frames of other sessions were passed over")
-	add(c.Replayed, "update told an earlier turn of the session that was loaded, and was passed over", "updates told earlier turns of the session that was loaded, and were passed over")
-	add(c.Dropped, "member of an update of a worker has no place in a receipt", "members of updates of workers have no place in a receipt")
-	add(c.Unmatched, "response answers no open request", "responses answer no open request")
+	add(c.Frames.Unknown, "frame of an unknown method or update was ignored", "frames of unknown methods or updates were ignored")
+	add(c.Frames.OtherSessions, "frame of another session was passed over", "frames of other sessions were passed over")
+	add(c.Frames.Replayed, "update told an earlier turn of the session that was loaded, and was passed over", "updates told earlier turns of the session that was loaded, and were passed over")
+	add(c.Frames.Dropped, "member of an update of a worker has no place in a receipt", "members of updates of workers have no place in a receipt")
+	add(c.Frames.Unmatched, "response answers no open request", "responses answer no open request")
 	return notes
 }

@@ -1,10 +1,11 @@
-package record
+package bridge
 
 import (
 	"cmp"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A frameCall is what the frames said of a call so far.
@@ -29,41 +30,41 @@ type preview struct {
 	before, after canon.Digest
 }
 
-func (f *Frames) call(fr *frame, id string) *frameCall {
+func (f *Translator) call(fr *frame, id string) *frameCall {
 	c := f.calls[id]
 	if c == nil {
-		if len(f.calls) >= MaxEntries {
-			fr.exceed("MaxEntries", fr.params, len(f.calls)+1)
+		if len(f.calls) >= event.MaxEntries {
+			fr.Exceed("MaxEntries", fr.params, len(f.calls)+1)
 		}
 		c = &frameCall{id: id}
 		f.called = append(f.called, c)
-		f.recorder.run.charge(&fr.event, fr.params, requestCost)
+		f.budget.Charge(&fr.Event, fr.params, requestCost)
 		f.calls[id] = c
 	}
 	return c
 }
 
 // describe reads what a call is going to do.
-func (f *Frames) describe(fr *frame, c *frameCall, n canon.Node) {
-	last(&c.kind, fr.text(n, "kind"))
+func (f *Translator) describe(fr *frame, c *frameCall, n canon.Node) {
+	c.kind = cmp.Or(fr.Text(n, "kind"), c.kind)
 	if at := n.Member("rawInput").Member("url"); at.Kind() == canon.KindString && len(at.Text()) > 0 {
-		c.url = fr.once(at.Text())
+		c.url = fr.Once(at.Text())
 	}
 
 	// Locations that are told anew take the place of those before.
-	if locations := fr.elements(n, "locations"); len(locations) > 0 {
-		f.recorder.run.free(len(c.paths) * partCost)
+	if locations := fr.Elements(n, "locations"); len(locations) > 0 {
+		f.budget.Free(len(c.paths) * event.PartCost)
 		c.paths, c.named = nil, nil
 		for _, l := range locations {
-			if f.place(fr, c, fr.required(l, "path")); fr.err != nil {
+			if f.place(fr, c, fr.Required(l, "path")); fr.Err != nil {
 				return
 			}
 		}
 	}
 
 	// A diff tells what a file is going to hold.
-	for _, block := range fr.elements(n, "content") {
-		if fr.err != nil {
+	for _, block := range fr.Elements(n, "content") {
+		if fr.Err != nil {
 			return
 		}
 		if block.Member("type").String() == "diff" {
@@ -73,12 +74,12 @@ func (f *Frames) describe(fr *frame, c *frameCall, n canon.Node) {
 }
 
 // place notes a file that a call is going to change.
-func (f *Frames) place(fr *frame, c *frameCall, name string) {
+func (f *Translator) place(fr *frame, c *frameCall, name string) {
 	if c.named[name] {
 		return
 	}
-	if len(c.paths) == maxPaths {
-		fr.exceed(limitPaths, fr.params, maxPaths+1)
+	if len(c.paths) == event.MaxPaths {
+		fr.Exceed(event.LimitPaths, fr.params, event.MaxPaths+1)
 		return
 	}
 	if c.named == nil {
@@ -86,13 +87,13 @@ func (f *Frames) place(fr *frame, c *frameCall, name string) {
 	}
 	c.named[name] = true
 	c.paths = append(c.paths, name)
-	f.recorder.run.charge(&fr.event, fr.params, partCost)
+	f.budget.Charge(&fr.Event, fr.params, event.PartCost)
 }
 
 // placed is the path by which previews are found: a diff and what was changed may
 // spell it differently.
-func (f *Frames) placed(name string) string {
-	if p, ok := inWorkspace(f.recorder.options.WorkspaceRoot, name); ok {
+func (f *Translator) placed(name string) string {
+	if p, ok := event.InWorkspace(f.options.WorkspaceRoot, name); ok {
 		return p
 	}
 	return name
@@ -100,21 +101,21 @@ func (f *Frames) placed(name string) string {
 
 // preview reads a diff. Its texts may be parts of files; they are whole ones when
 // the old text has the digest of the file, or there was no file.
-func (f *Frames) preview(fr *frame, c *frameCall, diff canon.Node) {
-	name := fr.required(diff, "path")
+func (f *Translator) preview(fr *frame, c *frameCall, diff canon.Node) {
+	name := fr.Required(diff, "path")
 	stated := harn(diff, "permission_preview").Member("preimageSha256")
 	var p preview
-	if !absent(stated) {
-		d, ok := lenientDigest(stated)
+	if !event.Absent(stated) {
+		d, ok := event.ParseDigest(stated)
 		if !ok {
-			fr.fail(CodePayload, stated, "expected a SHA-256 in hexadecimal digits")
+			fr.Fail(event.CodePayload, stated, "expected a SHA-256 in hexadecimal digits")
 		}
 		p.before = d
 	}
 
 	// Only the text of a whole file has the digest of the file.
 	old, text := diff.Member("oldText"), diff.Member("newText")
-	p.create = absent(old) && p.before.IsZero()
+	p.create = event.Absent(old) && p.before.IsZero()
 	if whole := p.create || old.Kind() == canon.KindString && canon.Sum(old.Text()) == p.before; whole && text.Kind() == canon.KindString {
 		p.after = canon.Sum(text.Text())
 	}
@@ -124,7 +125,7 @@ func (f *Frames) preview(fr *frame, c *frameCall, diff canon.Node) {
 
 	key := f.placed(name)
 	if _, again := c.previews[key]; !again {
-		f.recorder.run.charge(&fr.event, diff, partCost)
+		f.budget.Charge(&fr.Event, diff, event.PartCost)
 	}
 	c.previews[key] = p
 	f.place(fr, c, name)
@@ -134,38 +135,38 @@ func (f *Frames) preview(fr *frame, c *frameCall, diff canon.Node) {
 func (fr *frame) executor(n canon.Node) (name, server string) {
 	x := harn(n, "executor")
 	if x.Kind() == canon.KindObject {
-		return fr.text(x, "kind"), fr.text(x, "serverName")
+		return fr.Text(x, "kind"), fr.Text(x, "serverName")
 	}
 	return fr.str(n, "executor"), ""
 }
 
-func translateCall(f *Frames, fr *frame) {
-	c := f.call(fr, fr.required(fr.update, "toolCallId"))
-	first(&c.name, cmp.Or(fr.str(fr.update, "toolName"), fr.required(fr.update, "title")))
+func translateCall(f *Translator, fr *frame) {
+	c := f.call(fr, fr.Required(fr.update, "toolCallId"))
+	c.name = cmp.Or(c.name, cmp.Or(fr.str(fr.update, "toolName"), fr.Required(fr.update, "title")))
 	f.updated(fr, c)
 }
 
-func translateCallUpdate(f *Frames, fr *frame) {
-	c := f.call(fr, fr.required(fr.update, "toolCallId"))
-	first(&c.name, cmp.Or(fr.str(fr.update, "toolName"), fr.text(fr.update, "title")))
+func translateCallUpdate(f *Translator, fr *frame) {
+	c := f.call(fr, fr.Required(fr.update, "toolCallId"))
+	c.name = cmp.Or(c.name, cmp.Or(fr.str(fr.update, "toolName"), fr.Text(fr.update, "title")))
 	f.updated(fr, c)
 }
 
 // updated applies what a new call and an update of one say alike. A candidate that
 // was never dispatched says nothing; one that runs, or ran, is a call.
-func (f *Frames) updated(fr *frame, c *frameCall) {
+func (f *Translator) updated(fr *frame, c *frameCall) {
 	u := fr.update
 	f.describe(fr, c, u)
 	c.hear(u)
-	status := fr.text(u, "status")
+	status := fr.Text(u, "status")
 	if p := harn(u, "parsing"); p.Kind() == canon.KindBool {
 		c.candidate = p.Bool()
 	}
 
 	running := status == "in_progress"
-	ran := running || c.executed || fr.count(harnOf(u, "executionDurationMs"), "executionDurationMs") > 0 || fr.str(u, "mutationStatus") == "applied"
+	ran := running || c.executed || fr.Count(harnOf(u, "executionDurationMs"), "executionDurationMs") > 0 || fr.str(u, "mutationStatus") == "applied"
 	ends := status == "completed" || status == "failed"
-	if status == "failed" && !c.announced && !ran && fr.str(u, "errorCategory") == categoryAborted {
+	if status == "failed" && !c.announced && !ran && fr.str(u, "errorCategory") == parseAborted {
 		f.counts.Silent++ // a candidate that was dropped
 		return
 	}
@@ -188,7 +189,7 @@ func (f *Frames) updated(fr *frame, c *frameCall) {
 // digest of the log.
 func (c *frameCall) hear(u canon.Node) {
 	for _, name := range []string{"content", "error", "rawInputPartial"} {
-		if n := harn(u, name); !absent(n) && (n.Kind() != canon.KindArray || n.Len() > 0) {
+		if n := harn(u, name); !event.Absent(n) && (n.Kind() != canon.KindArray || n.Len() > 0) {
 			text := n.AppendCanonical(nil)
 			if !c.heard.IsZero() {
 				text = append(c.heard[:], text...)
@@ -209,21 +210,21 @@ func (c *frameCall) saying() string {
 
 // announce opens a call, and opens it again when its input or its server is new, or
 // it begins to run.
-func (f *Frames) announce(fr *frame, c *frameCall, running bool) {
+func (f *Translator) announce(fr *frame, c *frameCall, running bool) {
 	input := fr.update.Member("rawInput")
 	executor, server := fr.executor(fr.update)
 	news := !c.announced || server != "" && c.server == "" || running && !c.executed
-	raw := fr.text(fr.update, "status")
-	if isWord(callStatuses(), raw) {
+	raw := fr.Text(fr.update, "status")
+	if callStatuses().Has(raw) {
 		raw = ""
 	}
 
 	// Input that is new opens the call again, and so does the input that it runs with.
 	news = news || raw != ""
-	if absent(input) {
+	if event.Absent(input) {
 		input = canon.Node{}
 	} else {
-		d := hashOf(input)
+		d := event.HashOf(input)
 		news = news || d != c.input || running && d != c.running
 		if c.input = d; running {
 			c.running = d
@@ -235,7 +236,7 @@ func (f *Frames) announce(fr *frame, c *frameCall, running bool) {
 		return
 	}
 
-	first(&c.server, server)
+	c.server = cmp.Or(c.server, server)
 	c.announced = true
 	kind := "tool.requested"
 	if c.server != "" {
@@ -245,19 +246,19 @@ func (f *Frames) announce(fr *frame, c *frameCall, running bool) {
 	audit := harn(fr.update, "audit")
 	f.emit(fr, kind, members{
 		"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": input, "server": c.server, "executor": executor, "executed": running, "raw_status": raw,
-		"mutation_scope": fr.text(audit, "mutation_scope"), "run_id": fr.text(audit, "run_id"), "worker_id": fr.text(audit, "worker_id"),
+		"mutation_scope": fr.Text(audit, "mutation_scope"), "run_id": fr.Text(audit, "run_id"), "worker_id": fr.Text(audit, "worker_id"),
 		"policy_ref": fr.policyRef(fr.update),
 	})
 }
 
 // callStatuses are the words for the state of a call. Any other says nothing that is
 // known, and is kept for people.
-func callStatuses() []word {
-	return []word{{"", ""}, {"pending", ""}, {"in_progress", ""}, {"completed", ""}, {"failed", ""}}
+func callStatuses() event.Words {
+	return event.NewWords("", "", "pending", "", "in_progress", "", "completed", "", "failed", "")
 }
 
 // closeCall ends a call.
-func (f *Frames) closeCall(fr *frame, c *frameCall, status string) {
+func (f *Translator) closeCall(fr *frame, c *frameCall, status string) {
 	u := fr.update
 	executor, server := fr.executor(u)
 	if executor == "mcp_server" {
@@ -289,26 +290,26 @@ func (c *frameCall) reached(fr *frame, category string) bool {
 	case "network", "timeout", "tool_error", "mcp_server_error", "host_bridge_error":
 		return true
 	}
-	return c.executed || fr.count(harnOf(fr.update, "executionDurationMs"), "executionDurationMs") > 0
+	return c.executed || fr.Count(harnOf(fr.update, "executionDurationMs"), "executionDurationMs") > 0
 }
 
 // egress tells where a call sent something: a tool that fetches, or an MCP server
 // that was called with a URL.
 func (c *frameCall) egress(u canon.Node, server string) []members {
 	network := c.kind == "fetch" || strings.HasPrefix(c.name, "http") || server != ""
-	if !network || !isHTTP(c.url) {
+	if !network || !event.IsHTTP(c.url) {
 		return nil
 	}
 	bytes := harn(u, "data").Member("bytes_sent")
-	if host, clear := hostOf(c.url); clear {
+	if host, clear := event.HostOf(c.url); clear {
 		return []members{{"host": host, "bytes_sent": bytes}}
 	}
-	return []members{{"url": cut(c.url), "bytes_sent": bytes}}
+	return []members{{"url": event.Shorten(c.url), "bytes_sent": bytes}}
 }
 
 // writes lists the files that a call changed: what was applied, whether or not the
 // call succeeded. It returns nil where nothing tells.
-func (f *Frames) writes(fr *frame, c *frameCall, status string) any {
+func (f *Translator) writes(fr *frame, c *frameCall, status string) any {
 	editing := c.kind == "edit" || c.kind == "delete" || c.kind == "move"
 	switch fr.str(fr.update, "mutationStatus") {
 	case "not_applied", "unchanged":

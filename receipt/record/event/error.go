@@ -1,9 +1,8 @@
-package record
+package event
 
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -19,7 +18,7 @@ const (
 	CodeConflict   Code = "conflict"    // one event id with two contents
 	CodeOrder      Code = "order"       // a sequence that is not higher than the one before it of the same resource
 	CodeGap        Code = "gap"         // a sequence of the task that leaves one out
-	CodeOtherTask  Code = "other_task"  // a second task, and no Options.TaskID that says which is meant
+	CodeOtherTask  Code = "other_task"  // a second task, and nobody says which is meant
 	CodeTransition Code = "transition"  // a state that the task cannot go to from where it is
 	CodeAfterEnd   Code = "after_end"   // an event after the terminal one that would have changed the receipt
 	CodeLimit      Code = "limit"       // more events, entries or bytes than are kept
@@ -27,7 +26,7 @@ const (
 	CodeTime       Code = "time"        // a frame of which nothing tells the time
 	CodeAmbiguous  Code = "ambiguous"   // a response that two open requests could have
 	CodeReplay     Code = "replay"      // an event that only a replay has, and no replay.started, or two substitutions of one key
-	CodeSession    Code = "session"     // a second session, and no Options.SessionID that says which is meant
+	CodeSession    Code = "session"     // a second session, and nobody says which is meant
 	CodeTwoFormats Code = "two_formats" // a line of an event log among frames, or the other way round
 )
 
@@ -48,13 +47,13 @@ type Error struct {
 func (e *Error) Error() string {
 	text := fmt.Sprintf("event %d", e.Index)
 	if e.Kind != "" {
-		text += ", " + quote(e.Kind)
+		text += ", " + Quote(e.Kind)
 	}
 	if e.ID != "" {
-		text += ", id " + quote(e.ID)
+		text += ", id " + Quote(e.ID)
 	}
 	if e.Pointer != "" {
-		text += ", at " + quote(e.Pointer)
+		text += ", at " + Quote(e.Pointer)
 	}
 	return fmt.Sprintf("record: %s: %s: %s", text, e.Code, e.Detail)
 }
@@ -63,8 +62,8 @@ func (e *Error) Error() string {
 // the text is not strict JSON.
 func (e *Error) Unwrap() error { return e.err }
 
-// unparsed is the error for a text that is not strict JSON.
-func unparsed(index int, kind string, err error) *Error {
+// Unparsed is the error for a text that is not strict JSON.
+func Unparsed(index int, kind string, err error) *Error {
 	e := &Error{Index: index, Kind: kind, Code: CodeMalformed, Detail: err.Error(), err: err}
 	var syntax *canon.SyntaxError
 	var limit *LimitError
@@ -77,31 +76,15 @@ func unparsed(index int, kind string, err error) *Error {
 	return e
 }
 
-// ErrNotEnded says that no terminal event has come yet: only a task that has
-// ended gets a receipt.
-var ErrNotEnded = errors.New("record: the task has not ended: no task.completed, task.failed or task.canceled was recorded")
-
-// An OptionError says that a field of Options has a value that cannot be.
-type OptionError struct {
-	Name   string // of the field
-	Detail string // what was found and what was expected
-}
-
-// Error gives both.
-func (e *OptionError) Error() string { return "record: options: " + e.Name + " " + e.Detail }
-
-// A MissingError names what neither the events nor the options say and a receipt
-// cannot do without.
-type MissingError struct{ Names []string } // names of fields of Options
-
-// Error lists the names.
-func (e *MissingError) Error() string {
-	return "record: neither the events nor the options say: " + strings.Join(e.Names, ", ")
+// OverLimit is the error for what goes beyond a limit, of the event of an index.
+func OverLimit(index int, name string, found int64) *Error {
+	limit := exceeded(name, found)
+	return &Error{Index: index, Code: CodeLimit, Detail: limit.Error(), err: limit}
 }
 
 const maxQuoted = 64 // bytes of foreign text in a message
 
-func quote(s string) string {
+func Quote(s string) string {
 	if len(s) <= maxQuoted {
 		return fmt.Sprintf("%+q", s)
 	}

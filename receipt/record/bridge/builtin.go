@@ -1,17 +1,18 @@
-package record
+package bridge
 
 import (
 	"cmp"
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // translateBuiltin: a tool of the host, called by the runtime. Its response ends it.
-func translateBuiltin(f *Frames, fr *frame) {
+func translateBuiltin(f *Translator, fr *frame) {
 	p := fr.params
 	name := fr.str(p, "name")
-	if name == "" || fr.err != nil {
+	if name == "" || fr.Err != nil {
 		f.counts.Silent++
 		return
 	}
@@ -24,15 +25,15 @@ func translateBuiltin(f *Frames, fr *frame) {
 	fr.expects = true
 	f.expect(fr, func(fr *frame) {
 		p := members{"tool_call_id": id, "executor": "host_bridge"}
-		if fault := fr.root.Member("error"); !absent(fault) {
-			p["error_category"], p["error_sha256"] = "host_bridge_error", hashOf(fault).String()
+		if fault := fr.Root.Member("error"); !event.Absent(fault) {
+			p["error_category"], p["error_sha256"] = "host_bridge_error", event.HashOf(fault).String()
 			f.emit(fr, "tool.failed", p)
 			return
 		}
 
 		// null is an output, too; a node of it would be left out.
-		p["output"] = fr.root.Member("result")
-		if p["output"] == (canon.Node{}) || fr.root.Member("result").Kind() == canon.KindNull {
+		p["output"] = fr.Root.Member("result")
+		if p["output"] == (canon.Node{}) || fr.Root.Member("result").Kind() == canon.KindNull {
 			p["output"] = raw("null")
 		}
 		f.emit(fr, "tool.completed", p)
@@ -41,14 +42,14 @@ func translateBuiltin(f *Frames, fr *frame) {
 
 // builtinID names a call that has no name of its own by that of its request. Requests
 // may have the same one, one after the other: later calls are numbered.
-func (f *Frames) builtinID(fr *frame) string {
-	id := fr.root.Member("id")
+func (f *Translator) builtinID(fr *frame) string {
+	id := fr.Root.Member("id")
 	base := "builtin:" + string(id.AppendCanonical(nil))
 	if id.Kind() == canon.KindString {
 		base = "builtin:" + id.String()
 	}
 	if f.builtins[base]++; f.builtins[base] == 1 {
-		f.recorder.run.charge(&fr.event, fr.params, len(base)+textCost)
+		f.budget.Charge(&fr.Event, fr.params, len(base)+event.TextCost)
 		return base
 	}
 	return base + "#" + strconv.Itoa(f.builtins[base])

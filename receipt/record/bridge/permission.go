@@ -1,15 +1,16 @@
-package record
+package bridge
 
 import (
 	"cmp"
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // translatePermission asks for an approval. Its response decides it; without one
 // it stays open.
-func translatePermission(f *Frames, fr *frame) {
+func translatePermission(f *Translator, fr *frame) {
 	fr.expects = true
 	call := fr.params.Member("toolCall")
 	request := harn(call, "approvalRequest")
@@ -18,28 +19,28 @@ func translatePermission(f *Frames, fr *frame) {
 	}
 
 	// An approval has the id of its request, else that of its call.
-	callID := fr.required(call, "toolCallId")
-	name := cmp.Or(fr.str(call, "toolName"), fr.text(call, "title"))
-	asked := cmp.Or(fr.text(request, "id"), callID)
+	callID := fr.Required(call, "toolCallId")
+	name := cmp.Or(fr.str(call, "toolName"), fr.Text(call, "title"))
+	asked := cmp.Or(fr.Text(request, "id"), callID)
 	id := f.ask(asked)
 	input := call.Member("rawInput")
-	if absent(input) {
+	if event.Absent(input) {
 		input = request.Member("args")
 	}
 
 	c := f.call(fr, callID)
-	first(&c.name, name)
+	c.name = cmp.Or(c.name, name)
 	f.describe(fr, c, call)
 
 	// Dialects have what the call may change beside the call, or in it.
 	mutation := harn(fr.params, "mutation")
-	if absent(mutation) {
+	if event.Absent(mutation) {
 		mutation = harn(call, "mutation", "audit")
 	}
 
 	f.emit(fr, "tool.approval_required", members{
-		"mutation_scope": fr.text(mutation, "mutation_scope"), "run_id": fr.text(mutation, "run_id"), "worker_id": fr.text(mutation, "worker_id"),
-		"declared_paths": fr.declared(call), "approval_id": id, "tool_call_id": callID, "name": c.name, "action": cmp.Or(fr.text(request, "action"), c.name), "input": input,
+		"mutation_scope": fr.Text(mutation, "mutation_scope"), "run_id": fr.Text(mutation, "run_id"), "worker_id": fr.Text(mutation, "worker_id"),
+		"declared_paths": fr.declared(call), "approval_id": id, "tool_call_id": callID, "name": c.name, "action": cmp.Or(fr.Text(request, "action"), c.name), "input": input,
 		"approvers_required": request.Member("approvers_required"), "deadline": request.Member("deadline"), "policy_ref": fr.policyRef(call, fr.params),
 	})
 
@@ -54,7 +55,7 @@ func translatePermission(f *Frames, fr *frame) {
 // declared are the paths that a question announces.
 func (fr *frame) declared(call canon.Node) any {
 	for _, of := range [...]canon.Node{fr.params, call} {
-		if n := harn(of, "declaredPaths", "declared_paths"); !absent(n) {
+		if n := harn(of, "declaredPaths", "declared_paths"); !event.Absent(n) {
 			return n
 		}
 	}
@@ -64,7 +65,7 @@ func (fr *frame) declared(call canon.Node) any {
 		if len(list) > 1 {
 			list = append(list, ',')
 		}
-		list = canon.AppendString(list, fr.required(entry, "path"))
+		list = canon.AppendString(list, fr.Required(entry, "path"))
 	}
 
 	if len(list) == 1 {
@@ -84,7 +85,7 @@ type question struct {
 
 // ask returns the id of a question's approval. A numbered id is never one that
 // something else was asked with.
-func (f *Frames) ask(id string) string {
+func (f *Translator) ask(id string) string {
 	q := f.asked[id]
 	if q == nil {
 		q = &question{count: 1}
@@ -102,12 +103,12 @@ func (f *Frames) ask(id string) string {
 	}
 
 	f.given[q.id] = true
-	first(&q.first, q.id)
+	q.first = cmp.Or(q.first, q.id)
 	return q.id
 }
 
 // answered returns the id of the approval that an answer means by a name.
-func (f *Frames) answered(id string) string {
+func (f *Translator) answered(id string) string {
 	if q := f.asked[id]; q != nil {
 		return q.first
 	}
@@ -116,30 +117,30 @@ func (f *Frames) answered(id string) string {
 
 // offered keeps the options of a question, as text: its document is used for the
 // next frame.
-func (f *Frames) offered(fr *frame) []byte {
+func (f *Translator) offered(fr *frame) []byte {
 	n := fr.params.Member("options")
-	if absent(n) || fr.err != nil {
+	if event.Absent(n) || fr.Err != nil {
 		return nil
 	}
-	return f.recorder.run.keep(&fr.event, n.AppendCanonical(nil))
+	return f.budget.Keep(&fr.Event, n.AppendCanonical(nil))
 }
 
-func (f *Frames) permitted(fr *frame, options []byte, id, callID string) {
+func (f *Translator) permitted(fr *frame, options []byte, id, callID string) {
 	offered := new(canon.Document)
 	if options != nil {
-		f.recorder.run.free(len(options))
+		f.budget.Free(len(options))
 		if err := offered.Parse(options, canon.Limits{}); err != nil {
-			fr.fail(CodeMalformed, fr.root, "the options of the question: %v", err)
+			fr.Fail(event.CodeMalformed, fr.Root, "the options of the question: %v", err)
 			return
 		}
 	}
 
-	a := newAnswer(fr.root, offered.Root())
+	a := newAnswer(fr.Root, offered.Root())
 	p := members{"approval_id": id, "tool_call_id": callID, "actor": fr.str(a.result, "reviewer")}
 	decision := a.decide(f.outcomes)
-	if decision == approved {
+	if decision == event.Approved {
 		args := a.result.Member("args")
-		if p["args"] = args; !absent(args) { // what was previewed is not what is done
+		if p["args"] = args; !event.Absent(args) { // what was previewed is not what is done
 			clear(f.call(fr, callID).previews)
 		}
 		f.emit(fr, "tool.approved", p)
@@ -148,7 +149,7 @@ func (f *Frames) permitted(fr *frame, options []byte, id, callID string) {
 
 	// A denial has a reason where the answer, or its form, tells one.
 	p["decision"] = decision
-	p["reason"] = cut(cmp.Or(fr.text(fr.root.Member("error"), "message"), fr.text(a.result, "reason")))
+	p["reason"] = event.Shorten(cmp.Or(fr.Text(fr.Root.Member("error"), "message"), fr.Text(a.result, "reason")))
 	if p["reason"] == "" && a.granted().Kind() == canon.KindBool {
 		p["reason"] = "host did not grant approval"
 	}
@@ -160,11 +161,11 @@ func (f *Frames) permitted(fr *frame, options []byte, id, callID string) {
 func (fr *frame) policyRef(of ...canon.Node) string {
 	for _, n := range of {
 		audit := harn(n, "audit", "mutation")
-		if ref := fr.text(audit, "policy_ref"); ref != "" {
+		if ref := fr.Text(audit, "policy_ref"); ref != "" {
 			return ref
 		}
-		if policy := audit.Member("approval_policy"); !absent(policy) {
-			return hashOf(policy).String()
+		if policy := audit.Member("approval_policy"); !event.Absent(policy) {
+			return event.HashOf(policy).String()
 		}
 	}
 	return ""
@@ -180,32 +181,32 @@ func (fr *frame) about() canon.Node {
 
 func (fr *frame) requestID() string {
 	n := fr.about()
-	return cmp.Or(fr.str(n, "request_id", "requestId"), fr.text(harn(n, "approval_request", "approvalRequest"), "id"))
+	return cmp.Or(fr.str(n, "request_id", "requestId"), fr.Text(harn(n, "approval_request", "approvalRequest"), "id"))
 }
 
 // translateAsked asks for a durable approval. The notification and the update may
 // both tell of it.
-func translateAsked(f *Frames, fr *frame) {
+func translateAsked(f *Translator, fr *frame) {
 	request := harn(fr.about(), "approval_request", "approvalRequest")
 	id := fr.requestID()
 	switch {
-	case fr.err != nil || f.asked[id] != nil:
+	case fr.Err != nil || f.asked[id] != nil:
 		f.counts.Silent++
 		return
-	case absent(request): // a question, and no approval
-		f.emit(fr, "hitl.question_asked", members{"request_id": id, "content_sha256": hashOf(fr.about()).String()})
+	case event.Absent(request): // a question, and no approval
+		f.emit(fr, "hitl.question_asked", members{"request_id": id, "content_sha256": event.HashOf(fr.about()).String()})
 		return
 	}
 
 	// Without an id no answer could be given to it.
 	if id == "" {
-		fr.fail(CodePayload, fr.about(), "the member request_id is missing")
+		fr.Fail(event.CodePayload, fr.about(), "the member request_id is missing")
 		return
 	}
 
-	action := fr.text(request, "action")
+	action := fr.Text(request, "action")
 	f.emit(fr, "tool.approval_required", members{
-		"approval_id": f.ask(id), "action": action, "name": action, "input": request.Member("args"), "tool_call_id": fr.text(request, "tool_call_id"),
+		"approval_id": f.ask(id), "action": action, "name": action, "input": request.Member("args"), "tool_call_id": fr.Text(request, "tool_call_id"),
 		"approvers_required": request.Member("approvers_required"), "deadline": request.Member("deadline"),
 	})
 }
@@ -220,29 +221,29 @@ func (fr *frame) verdict() (decision string, given bool) {
 		}
 	}
 	if given && ok {
-		return approved, true
+		return event.Approved, true
 	}
-	return denied, given
+	return event.Denied, given
 }
 
-func (f *Frames) verdictMembers(fr *frame) members {
+func (f *Translator) verdictMembers(fr *frame) members {
 	n := fr.about()
 	return members{
-		"approval_id": f.answered(fr.requestID()), "actor": fr.str(n, "reviewer"), "reason": cut(fr.str(n, "reason")),
+		"approval_id": f.answered(fr.requestID()), "actor": fr.str(n, "reviewer"), "reason": event.Shorten(fr.str(n, "reason")),
 		"reviewers": harn(n, "reviewers"), "signatures": harn(n, "signatures"),
 	}
 }
 
-func translateResponded(f *Frames, fr *frame) {
+func translateResponded(f *Translator, fr *frame) {
 	decision, given := fr.verdict()
 	if !given {
-		f.emit(fr, "user.input_submitted", members{"content_sha256": hashOf(fr.about()).String()})
+		f.emit(fr, "user.input_submitted", members{"content_sha256": event.HashOf(fr.about()).String()})
 		return
 	}
 
 	p := f.verdictMembers(fr)
 	p["decision"] = decision
-	if absent(fr.root.Member("id")) || f.Ended() { // nothing is said to a notification
+	if event.Absent(fr.Root.Member("id")) || f.to.Ended() { // nothing is said to a notification
 		f.emit(fr, "user.tool_confirmation", p)
 		return
 	}
@@ -253,16 +254,16 @@ func translateResponded(f *Frames, fr *frame) {
 	f.expect(fr, func(fr *frame) { f.settle(fr, h) })
 }
 
-func (f *Frames) hold(fr *frame, id, kind string, payload []byte) *held {
-	h := &held{at: fr.at, id: id, kind: kind, payload: f.recorder.run.keep(&fr.event, payload)}
+func (f *Translator) hold(fr *frame, id, kind string, payload []byte) *held {
+	h := &held{at: fr.At, id: id, kind: kind, payload: f.budget.Keep(&fr.Event, payload)}
 	f.held.add(h)
 	return h
 }
 
 // waits reports whether a decision waits for answers that came before it, and may
 // still be refused: it is told after them.
-func (f *Frames) waits(fr *frame, id, kind string, payload []byte) bool {
-	if len(f.held.to(id)) == 0 || f.Ended() {
+func (f *Translator) waits(fr *frame, id, kind string, payload []byte) bool {
+	if len(f.held.to(id)) == 0 || f.to.Ended() {
 		return false
 	}
 	f.hold(fr, id, kind, payload).ready = true
@@ -270,18 +271,18 @@ func (f *Frames) waits(fr *frame, id, kind string, payload []byte) bool {
 }
 
 // settle records a held answer, or that there was one that was refused.
-func (f *Frames) settle(fr *frame, h *held) {
-	refused := !absent(fr.root.Member("error"))
+func (f *Translator) settle(fr *frame, h *held) {
+	refused := !event.Absent(fr.Root.Member("error"))
 	switch {
 	case h.counted && refused:
-		fr.fail(CodeAfterEnd, fr.root, "the task ended before, with an answer that is refused here")
+		fr.Fail(event.CodeAfterEnd, fr.Root, "the task ended before, with an answer that is refused here")
 		return
 	case h.counted:
 		f.counts.Silent++
 		return
 	case refused:
 		f.held.remove(h)
-		f.recorder.run.free(len(h.payload))
+		f.budget.Free(len(h.payload))
 		f.emit(fr, "user.input_submitted", members{"content_sha256": canon.Sum(h.payload).String()})
 	default:
 		h.ready = true
@@ -296,34 +297,34 @@ func (f *Frames) settle(fr *frame, h *held) {
 	}
 }
 
-func (f *Frames) confirm(fr *frame, h *held) {
+func (f *Translator) confirm(fr *frame, h *held) {
 	f.held.remove(h)
-	f.recorder.run.free(len(h.payload))
-	at := fr.at
-	fr.at = h.at
+	f.budget.Free(len(h.payload))
+	at := fr.At
+	fr.At = h.at
 	f.emitText(fr, h.kind, h.payload)
-	fr.at = at
+	fr.At = at
 }
 
 // release records held answers before the end: a log of one direction has no
 // responses. One that is refused after it is false by then.
-func (f *Frames) release(fr *frame, answers []*held) {
+func (f *Translator) release(fr *frame, answers []*held) {
 	for _, h := range answers {
 		h.counted = !h.ready
 		f.confirm(fr, h)
 	}
 }
 
-func translateResolved(f *Frames, fr *frame) {
+func translateResolved(f *Translator, fr *frame) {
 	decision, given := fr.verdict()
 	if !given && f.asked[fr.requestID()] == nil { // a question
-		f.emit(fr, "hitl.response_received", members{"request_id": fr.requestID(), "content_sha256": hashOf(fr.about()).String()})
+		f.emit(fr, "hitl.response_received", members{"request_id": fr.requestID(), "content_sha256": event.HashOf(fr.about()).String()})
 		return
 	}
 
 	p, kind := f.verdictMembers(fr), "tool.approved"
-	if decision != approved {
-		p["decision"], kind = denied, "tool.denied"
+	if decision != event.Approved {
+		p["decision"], kind = event.Denied, "tool.denied"
 	}
 	if !f.waits(fr, fr.requestID(), kind, p.text()) {
 		f.emit(fr, kind, p)

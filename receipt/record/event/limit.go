@@ -1,4 +1,4 @@
-package record
+package event
 
 import (
 	"fmt"
@@ -23,9 +23,13 @@ const (
 )
 
 const (
-	maxPaths     = 1 << 12 // files that one call is going to change
-	maxReviewers = 1_000   // of one approval
+	MaxPaths     = 1 << 12 // files that one call is going to change
+	MaxReviewers = 1_000   // of one approval
 )
+
+// MaxFailureDepth leaves room for what is around a failure: a receipt has at most
+// receipt.MaxDepth levels.
+const MaxFailureDepth = 100
 
 // A Limit is one bound of a recording.
 type Limit struct {
@@ -35,8 +39,8 @@ type Limit struct {
 	Do   string // what whoever meets it can do
 }
 
-// limits returns them all. docs/record.md is made from it.
-func limits() []Limit {
+// Limits returns them all. docs/record.md is made from it.
+func Limits() []Limit {
 	const (
 		shorter = "log its digest in its place, as a member whose name ends in _sha256"
 		split   = "give the work to several tasks, each with a receipt of its own"
@@ -52,17 +56,17 @@ func limits() []Limit {
 		{"MaxTokens", MaxTokens, "tokens in all", "look for a number in the log that is none of tokens"},
 		{"MaxPending", MaxPending, "requests without a response", "log both directions of the bridge"},
 		{"receipt.MaxBytes", receipt.MaxBytes, "bytes of the texts of a draft", split},
-		{limitPaths, maxPaths, "files that one call is going to change", split},
-		{limitReviewers, maxReviewers, "reviewers, or signatures, of one approval", "leave out those that are not needed"},
-		{limitDepth, maxFailureDepth, "nested levels of a failure", "log a flatter one"},
+		{LimitPaths, MaxPaths, "files that one call is going to change", split},
+		{LimitReviewers, MaxReviewers, "reviewers, or signatures, of one approval", "leave out those that are not needed"},
+		{LimitDepth, MaxFailureDepth, "nested levels of a failure", "log a flatter one"},
 	}
 }
 
 // Limits whose constants are not exported.
 const (
-	limitPaths     = "files of a call"
-	limitReviewers = "reviewers"
-	limitDepth     = "levels of a failure"
+	LimitPaths     = "files of a call"
+	LimitReviewers = "reviewers"
+	LimitDepth     = "levels of a failure"
 )
 
 // A LimitError says which limit was met.
@@ -81,20 +85,10 @@ func (e *LimitError) Error() string {
 }
 
 func exceeded(name string, found int64) *LimitError {
-	for _, l := range limits() {
+	for _, l := range Limits() {
 		if l.Name == name {
 			return &LimitError{l, found}
 		}
 	}
 	return &LimitError{Limit{Name: name}, found}
-}
-
-// exceed refuses an event for a limit.
-func (e *event) exceed(name string, at canon.Node, found int) *Error {
-	if e.err == nil {
-		limit := exceeded(name, int64(found))
-		e.fail(CodeLimit, at, "%s", limit)
-		e.err.err = limit
-	}
-	return e.err
 }

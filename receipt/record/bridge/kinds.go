@@ -1,4 +1,4 @@
-package record
+package bridge
 
 // A frameKind says which event a frame becomes.
 type frameKind struct {
@@ -6,8 +6,11 @@ type frameKind struct {
 	Event string // "" for a frame that says nothing a receipt tells
 	Rule  string
 
-	translate func(*Frames, *frame)
+	translate func(*Translator, *frame)
 }
+
+// parseAborted is the category of the error of a candidate that was dropped.
+const parseAborted = "parse_aborted"
 
 const (
 	methodPermission = "session/request_permission"

@@ -1,9 +1,10 @@
-package record
+package bridge
 
 import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // An outcome is one form of the answer to session/request_permission. The first
@@ -30,23 +31,23 @@ type answer struct {
 // that is not an approval here.
 func outcomes() []outcome {
 	return []outcome{
-		{`{"error":…}`, "", denied, func(a *answer) bool { return !a.response.Member("error").IsZero() }},
-		{`{"result":{"granted":…,"outcome":…}}`, "the answer mixes two dialects", denied, func(a *answer) bool {
+		{`{"error":…}`, "", event.Denied, func(a *answer) bool { return !a.response.Member("error").IsZero() }},
+		{`{"result":{"granted":…,"outcome":…}}`, "the answer mixes two dialects", event.Denied, func(a *answer) bool {
 			return !a.granted().IsZero() && !a.outcome.IsZero()
 		}},
-		{`{"result":{"granted":true}}`, "no options were offered; args, when given, take the place of the arguments", approved, func(a *answer) bool {
+		{`{"result":{"granted":true}}`, "no options were offered; args, when given, take the place of the arguments", event.Approved, func(a *answer) bool {
 			return a.granted().Bool() && !a.offered()
 		}},
-		{`{"result":{"outcome":"allow"}}`, "no options were offered", approved, func(a *answer) bool { return a.word("allow") && !a.offered() }},
-		{`{"result":{"outcome":"selected"}}`, "no options were offered", approved, func(a *answer) bool { return a.word("selected") && !a.offered() }},
-		{`{"result":{"outcome":"cancelled"}}`, "", canceled, func(a *answer) bool { return a.word("cancelled") || a.word("canceled") }},
-		{`{"result":{"outcome":{"outcome":"selected"}}}`, "no options were offered", approved, func(a *answer) bool {
+		{`{"result":{"outcome":"allow"}}`, "no options were offered", event.Approved, func(a *answer) bool { return a.word("allow") && !a.offered() }},
+		{`{"result":{"outcome":"selected"}}`, "no options were offered", event.Approved, func(a *answer) bool { return a.word("selected") && !a.offered() }},
+		{`{"result":{"outcome":"cancelled"}}`, "", event.Canceled, func(a *answer) bool { return a.word("cancelled") || a.word("canceled") }},
+		{`{"result":{"outcome":{"outcome":"selected"}}}`, "no options were offered", event.Approved, func(a *answer) bool {
 			return a.inner("selected") && a.optionID().IsZero() && !a.offered()
 		}},
-		{`{"result":{"outcome":{"outcome":"selected","optionId":ID}}}`, "exactly one offered option has the id, and its kind begins with allow", approved, func(a *answer) bool {
+		{`{"result":{"outcome":{"outcome":"selected","optionId":ID}}}`, "exactly one offered option has the id, and its kind begins with allow", event.Approved, func(a *answer) bool {
 			return a.inner("selected") && a.allows()
 		}},
-		{`{"result":{"outcome":{"outcome":"cancelled"}}}`, "no optionId beside it", canceled, func(a *answer) bool {
+		{`{"result":{"outcome":{"outcome":"cancelled"}}}`, "no optionId beside it", event.Canceled, func(a *answer) bool {
 			return (a.inner("cancelled") || a.inner("canceled")) && a.optionID().IsZero()
 		}},
 	}
@@ -64,7 +65,7 @@ func (a *answer) decide(table []outcome) string {
 			return o.Decision
 		}
 	}
-	return denied
+	return event.Denied
 }
 
 func (a *answer) granted() canon.Node  { return a.result.Member("granted") }
@@ -72,7 +73,7 @@ func (a *answer) optionID() canon.Node { return a.outcome.Member("optionId") }
 
 // offered reports whether the question had options at all. A member of another
 // type is one too: the question is not of a dialect without them.
-func (a *answer) offered() bool { return !absent(a.options) }
+func (a *answer) offered() bool { return !event.Absent(a.options) }
 
 func (a *answer) word(w string) bool {
 	return a.outcome.Kind() == canon.KindString && a.outcome.String() == w

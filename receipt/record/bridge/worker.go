@@ -1,10 +1,11 @@
-package record
+package bridge
 
 import (
 	"cmp"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A worker is one that was handed work, under the task id that was first told.
@@ -29,14 +30,14 @@ func workerEvents() []workerEvent {
 
 // translateWorker reads both forms of an update: its own members, and those of an
 // older bridge nested under content.
-func translateWorker(f *Frames, fr *frame) {
+func translateWorker(f *Translator, fr *frame) {
 	u := fr.update
 	read := func(names ...string) string {
 		return cmp.Or(fr.str(u, names...), fr.str(u.Member("content"), names...))
 	}
 	id := read("workerId", "worker_id")
 	if id == "" {
-		fr.fail(CodePayload, u, "the member workerId is missing or empty")
+		fr.Fail(event.CodePayload, u, "the member workerId is missing or empty")
 		return
 	}
 
@@ -48,7 +49,7 @@ func translateWorker(f *Frames, fr *frame) {
 	// A worker keeps the name and the task that were told first.
 	w := f.workers[id]
 	if w == nil {
-		w = &worker{name: cmp.Or(read("workerName", "worker_name"), id), task: cmp.Or(fr.text(meta, "child_run_id"), id)}
+		w = &worker{name: cmp.Or(read("workerName", "worker_name"), id), task: cmp.Or(fr.Text(meta, "child_run_id"), id)}
 		f.workers[id] = w
 	}
 
@@ -66,13 +67,13 @@ func translateWorker(f *Frames, fr *frame) {
 			f.counts.Dropped++
 		}
 	}
-	if !absent(harn(u, "audit")) {
+	if !event.Absent(harn(u, "audit")) {
 		f.counts.Dropped++
 	}
 
 	// A receipt has the last state alone, so progress is told once.
-	state := meaning(handoffStatuses(), status, "accepted")
-	receiptID := cmp.Or(read("receiptId", "receipt_id"), fr.text(meta, "receipt_id"))
+	state := event.HandoffStatuses().Meaning(status, "accepted")
+	receiptID := cmp.Or(read("receiptId", "receipt_id"), fr.Text(meta, "receipt_id"))
 	if state == w.status && receiptID == "" {
 		f.counts.Silent++
 		return
@@ -82,39 +83,39 @@ func translateWorker(f *Frames, fr *frame) {
 	f.emit(fr, "agent.handoff", members{"target_agent": w.name, "task_id": w.task, "status": status, "receipt_id": receiptID})
 }
 
-func translateHandoff(f *Frames, fr *frame) {
+func translateHandoff(f *Translator, fr *frame) {
 	h := harn(fr.update, "handoff")
 	// Dialects name the other agent in four ways, as a text or as an object.
 	target := ""
 	for _, name := range []string{"target_agent", "target", "to", "agent"} {
 		n := h.Member(name)
 		if n.Kind() == canon.KindObject {
-			first(&target, cmp.Or(fr.text(n, "id"), fr.text(n, "name")))
+			target = cmp.Or(target, cmp.Or(fr.Text(n, "id"), fr.Text(n, "name")))
 			continue
 		}
-		first(&target, fr.text(h, name))
+		target = cmp.Or(target, fr.Text(h, name))
 	}
 
 	f.emit(fr, "agent.handoff", members{
 		"target_agent": target,
-		"task_id":      cmp.Or(fr.text(h, "task_id"), fr.text(h, "child_run_id"), fr.str(fr.update, "handoffId")),
-		"status":       fr.text(h, "status"), "receipt_id": fr.text(h, "receipt_id"),
+		"task_id":      cmp.Or(fr.Text(h, "task_id"), fr.Text(h, "child_run_id"), fr.str(fr.update, "handoffId")),
+		"status":       fr.Text(h, "status"), "receipt_id": fr.Text(h, "receipt_id"),
 	})
 }
 
-func translateArtifact(f *Frames, fr *frame) {
+func translateArtifact(f *Translator, fr *frame) {
 	u := fr.update
 	if n := harn(u, "artifact"); n.Kind() == canon.KindObject {
 		u = n
 	}
 	id := fr.str(u, "artifactId", "artifact_id", "id")
 	kind := "artifact.created"
-	if _, known := f.recorder.run.artifacts.byID[id]; known {
+	if f.to.Artifact(id) {
 		kind = "artifact.updated"
 	}
 	f.emit(fr, kind, members{"artifact_id": id, "kind": strings.ToLower(fr.str(u, "kind")), "uri": fr.str(u, "uri"), "sha256": fr.str(u, "sha256")})
 }
 
-func translateCompacted(f *Frames, fr *frame) {
+func translateCompacted(f *Translator, fr *frame) {
 	f.emit(fr, "session.compacted", members{"snapshot_asset_id": fr.str(fr.update, "snapshotAssetId", "snapshot_asset_id")})
 }

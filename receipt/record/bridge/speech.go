@@ -1,4 +1,4 @@
-package record
+package bridge
 
 import (
 	"crypto/sha256"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A speech is a message while its chunks come. Its digest is that of its content, an
@@ -67,7 +68,7 @@ func plainText(n canon.Node) ([]byte, bool) {
 		return nil, false
 	}
 	for name, value := range n.Members() {
-		if s := name.String(); s != "type" && s != "text" && !absent(value) {
+		if s := name.String(); s != "type" && s != "text" && !event.Absent(value) {
 			return nil, false
 		}
 	}
@@ -92,47 +93,47 @@ func contentOf(content canon.Node) string {
 
 // chunk returns what makes a message of the chunks that follow each other. Another
 // update between them ends it, and so does another id.
-func chunk(event string) func(*Frames, *frame) {
-	return func(f *Frames, fr *frame) {
-		id := fr.text(fr.update, "messageId")
-		if f.speech != nil && (f.speech.event != event || f.speech.id != id) {
+func chunk(kind string) func(*Translator, *frame) {
+	return func(f *Translator, fr *frame) {
+		id := fr.Text(fr.update, "messageId")
+		if f.speech != nil && (f.speech.event != kind || f.speech.id != id) {
 			f.speak(fr)
 		}
 		if f.speech == nil {
-			f.speech = newSpeech(event, id)
+			f.speech = newSpeech(kind, id)
 		}
-		if f.speech.at = fr.at; fr.at.IsZero() {
-			fr.fail(CodeTime, canon.Node{}, "nothing tells when it was sent")
+		if f.speech.at = fr.At; fr.At.IsZero() {
+			fr.Fail(event.CodeTime, canon.Node{}, "nothing tells when it was sent")
 		}
 		f.speech.block(fr.update.Member("content"))
 	}
 }
 
 // speak ends a message: the event has its digest, never its words.
-func (f *Frames) speak(fr *frame) {
+func (f *Translator) speak(fr *frame) {
 	s := f.speech
 	if s == nil {
 		return
 	}
 	f.speech = nil
-	at := fr.at
-	fr.at = s.at
+	at := fr.At
+	fr.At = s.at
 	f.emit(fr, s.event, members{"content_sha256": s.digest()})
-	fr.at = at
+	fr.At = at
 }
 
 // translatePlan: what an agent is going to do is said, too.
-func translatePlan(f *Frames, fr *frame) {
+func translatePlan(f *Translator, fr *frame) {
 	entries := fr.update.Member("entries")
-	if absent(entries) || entries.Len() == 0 {
+	if event.Absent(entries) || entries.Len() == 0 {
 		f.counts.Silent++
 		return
 	}
-	f.emit(fr, "agent.message", members{"form": "plan", "content_sha256": hashOf(entries).String()})
+	f.emit(fr, "agent.message", members{"form": "plan", "content_sha256": event.HashOf(entries).String()})
 }
 
 // translateInput: what somebody says to the agent while it works.
-func translateInput(f *Frames, fr *frame) {
+func translateInput(f *Translator, fr *frame) {
 	said := false
 	for name := range fr.params.Members() {
 		said = said || name.String() != "sessionId"
@@ -141,14 +142,14 @@ func translateInput(f *Frames, fr *frame) {
 		f.counts.Silent++
 		return
 	}
-	f.emit(fr, "user.message", members{"content_sha256": hashOf(fr.params).String()})
+	f.emit(fr, "user.message", members{"content_sha256": event.HashOf(fr.params).String()})
 }
 
 // translateUsage: the account of the session, which is cumulative.
-func translateUsage(f *Frames, fr *frame) {
+func translateUsage(f *Translator, fr *frame) {
 	u := fr.update
 	earlier := f.loading && !f.running()
 	f.emit(fr, "span.updated", members{
-		"kind": spanUsage, "used": u.Member("used"), "size": u.Member("size"), "cost": u.Member("cost"), "loaded": f.loaded, "earlier": earlier,
+		"kind": "usage", "used": u.Member("used"), "size": u.Member("size"), "cost": u.Member("cost"), "loaded": f.loaded, "earlier": earlier,
 	})
 }

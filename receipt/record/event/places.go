@@ -1,17 +1,16 @@
-package record
+package event
 
 import (
 	"path"
-	"strconv"
 	"strings"
 )
 
-// outside is the label of a path that does not lie in the workspace.
-const outside = "(outside the workspace)"
+// Outside is the label of a path that does not lie in the workspace.
+const Outside = "(outside the workspace)"
 
-// inWorkspace returns a path relative to the workspace, with slashes. A backslash
+// InWorkspace returns a path relative to the workspace, with slashes. A backslash
 // separates names, too, when it is judged where a path leads.
-func inWorkspace(root, p string) (string, bool) {
+func InWorkspace(root, p string) (string, bool) {
 	slashed, under := slashes(p), slashes(root)
 	if drive(root) { // names of Windows: there a backslash is never part of one
 		p = slashed
@@ -27,10 +26,10 @@ func inWorkspace(root, p string) (string, bool) {
 
 	// Absolute, under a home or a drive, or a URL: it leads out of the workspace.
 	if slashed == "" || slashed[0] == '/' || slashed[0] == '~' || drive(slashed) || strings.HasPrefix(slashed, "file:") {
-		return outside, false
+		return Outside, false
 	}
 	if p = path.Clean(p); leaves(p) || leaves(path.Clean(slashed)) {
-		return outside, false
+		return Outside, false
 	}
 
 	return p, true
@@ -44,7 +43,7 @@ func drive(p string) bool {
 	return len(p) > 1 && p[1] == ':' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
 }
 
-func isHTTP(at string) bool {
+func IsHTTP(at string) bool {
 	lower := strings.ToLower(at)
 	return strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:")
 }
@@ -52,16 +51,16 @@ func isHTTP(at string) bool {
 // noHost stands for a host that cannot be told.
 const noHost = "unknown"
 
-// hostOf returns the host of a URL or of host:port, and nothing else of it: user
+// HostOf returns the host of a URL or of host:port, and nothing else of it: user
 // information, path and query may hold secrets. It reports false, and gives noHost,
 // where readers of URLs do not agree (RFC 3986, 3.2, and browsers, for which a
 // backslash is a slash, white space is nothing and wide forms are what they look
 // like), or none could find a host.
-func hostOf(at string) (host string, clear bool) {
+func HostOf(at string) (host string, clear bool) {
 	switch scheme, rest, ok := strings.Cut(at, "://"); {
 	case ok && isScheme(scheme):
 		at = rest
-	case isHTTP(at):
+	case IsHTTP(at):
 		return noHost, false
 	default:
 		at = strings.TrimPrefix(at, "//")
@@ -98,5 +97,3 @@ func isScheme(s string) bool {
 	s = strings.ToLower(s)
 	return s != "" && s[0] >= 'a' && s[0] <= 'z' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
 }
-
-func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }

@@ -1,4 +1,4 @@
-package record
+package bridge
 
 import (
 	"cmp"
@@ -7,33 +7,34 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A frame is one JSON-RPC message while it is translated. It reads like an event.
 type frame struct {
-	event
+	event.Event
 	from   Sender
 	params canon.Node
 	update canon.Node // params.update of session/update
 
-	marks   [2]canon.Node // of the event that it is, see Frames.marks
+	marks   [2]canon.Node // of the event that it is, see translator.marks
 	expects bool          // its response is waited for
 }
 
 // add translates one frame.
-func (f *Frames) add(at time.Time, from Sender, root canon.Node) error {
+func (f *Translator) add(at time.Time, from Sender, root canon.Node) error {
 	f.index++
-	fr := &frame{event: event{index: f.index, at: at, root: root}, from: from, params: root.Member("params")}
+	fr := &frame{Event: event.Event{Index: f.index, At: at, Root: root}, from: from, params: root.Member("params")}
 	switch {
 	case root.Kind() != canon.KindObject:
-		fr.fail(CodeMalformed, root, "expected a JSON-RPC message, an object")
+		fr.Fail(event.CodeMalformed, root, "expected a JSON-RPC message, an object")
 	case root.Member("jsonrpc").String() != "2.0":
-		fr.fail(CodeMalformed, root, `expected the member jsonrpc to be "2.0"`)
+		fr.Fail(event.CodeMalformed, root, `expected the member jsonrpc to be "2.0"`)
 	case root.Member("method").IsZero():
-		f.counts.Frames++
+		f.counts.All++
 		f.response(fr)
 	default:
-		f.counts.Frames++
+		f.counts.All++
 		f.request(fr)
 	}
 
@@ -41,29 +42,29 @@ func (f *Frames) add(at time.Time, from Sender, root canon.Node) error {
 }
 
 // request translates a request or a notification.
-func (f *Frames) request(fr *frame) {
-	fr.kind = fr.required(fr.root, "method")
-	key := fr.kind
+func (f *Translator) request(fr *frame) {
+	fr.Kind = fr.Required(fr.Root, "method")
+	key := fr.Kind
 	switch by := sentBy(key); {
 	case fr.from == SenderUnknown:
 		fr.from = by
 	case by != SenderUnknown && fr.from != by:
-		fr.fail(CodeMalformed, fr.root.Member("method"), "expected one that the %s sends: this is of the %s", fr.from, by)
+		fr.Fail(event.CodeMalformed, fr.Root.Member("method"), "expected one that the %s sends: this is of the %s", fr.from, by)
 	}
 
 	if key == methodUpdate {
 		fr.update = fr.params.Member("update")
-		fr.required(fr.params, "sessionId")
-		key += " " + fr.required(fr.update, "sessionUpdate")
+		fr.Required(fr.params, "sessionId")
+		key += " " + fr.Required(fr.update, "sessionUpdate")
 	}
 
 	k, known := f.table[key]
-	fr.kind = key
-	mine := fr.err == nil && f.ofSession(fr) // of another session nothing is kept
-	fr.kept = f.recorder.run.budget
+	fr.Kind = key
+	mine := fr.Err == nil && f.ofSession(fr) // of another session nothing is kept
+	fr.Kept = f.budget
 	switch {
-	case fr.err != nil:
-		fr.err.Kind = key
+	case fr.Err != nil:
+		fr.Err.Kind = key
 		return
 	case !mine:
 		f.counts.OtherSessions++
@@ -77,10 +78,10 @@ func (f *Frames) request(fr *frame) {
 		f.counts.Silent++
 	default:
 		f.live = f.live || !fr.update.IsZero() && !f.loading
-		if fr.err == nil {
+		if fr.Err == nil {
 			k.translate(f, fr)
 		}
-		if !fr.expects && !fr.root.Member("id").IsZero() {
+		if !fr.expects && !fr.Root.Member("id").IsZero() {
 			f.expect(fr, nil)
 		}
 		return
@@ -91,25 +92,25 @@ func (f *Frames) request(fr *frame) {
 // ofSession reports whether a frame is of the session that is recorded. When the
 // options name none there is one. Frames of durable approvals name theirs in the
 // runtime's own way.
-func (f *Frames) ofSession(fr *frame) bool {
-	id := cmp.Or(fr.text(fr.params, "sessionId"), harn(fr.params, "session_id").String(), harn(fr.update, "session_id").String())
+func (f *Translator) ofSession(fr *frame) bool {
+	id := cmp.Or(fr.Text(fr.params, "sessionId"), harn(fr.params, "session_id").String(), harn(fr.update, "session_id").String())
 	if f.session == "" {
 		f.session = id
 	}
-	if id != "" && id != f.session && f.recorder.options.SessionID == "" {
-		fr.fail(CodeSession, fr.params, "expected a frame of the session %s, found one of %s; name the session that is meant", quote(f.session), quote(id))
+	if id != "" && id != f.session && f.options.SessionID == "" {
+		fr.Fail(event.CodeSession, fr.params, "expected a frame of the session %s, found one of %s; name the session that is meant", event.Quote(f.session), event.Quote(id))
 	}
 	return id == "" || id == f.session
 }
 
 // running reports whether the task is at work, as far as frames tell.
-func (f *Frames) running() bool { return f.prompting || f.live }
+func (f *Translator) running() bool { return f.prompting || f.live }
 
 // loads reports whether an update counts while a session is loaded. Before a prompt
 // it tells earlier turns. Behind one nothing tells what is told again and what goes
 // on: an update of something known adds what is new of it, and any other that tells
 // of a deed cannot be placed.
-func (f *Frames) loads(fr *frame, key string) bool {
+func (f *Translator) loads(fr *frame, key string) bool {
 	u := fr.update
 	switch strings.TrimPrefix(key, methodUpdate+" ") {
 	case "usage_update":
@@ -133,7 +134,7 @@ func (f *Frames) loads(fr *frame, key string) bool {
 
 	// It tells of a deed, and nothing tells of which turn.
 	if f.running() {
-		fr.fail(CodeAmbiguous, u, "the session is loaded while the task runs: nothing tells whether this is of an earlier turn")
+		fr.Fail(event.CodeAmbiguous, u, "the session is loaded while the task runs: nothing tells whether this is of an earlier turn")
 		return true
 	}
 	f.doubtful = true
@@ -144,35 +145,35 @@ func (f *Frames) loads(fr *frame, key string) bool {
 const maxSameID = 16
 
 // expect waits for the response to a request; a notification has none.
-func (f *Frames) expect(fr *frame, answer func(fr *frame)) {
-	id := fr.root.Member("id")
-	if absent(id) || fr.err != nil {
+func (f *Translator) expect(fr *frame, answer func(fr *frame)) {
+	id := fr.Root.Member("id")
+	if event.Absent(id) || fr.Err != nil {
 		return
 	}
-	if f.open++; f.open > MaxPending {
-		fr.exceed("MaxPending", id, f.open)
+	if f.open++; f.open > event.MaxPending {
+		fr.Exceed("MaxPending", id, f.open)
 		return
 	}
 
 	// An id is a string or a number: "1" and 1 are two.
 	key := string(id.AppendCanonical(nil))
-	if f.recorder.run.charge(&fr.event, id, len(key)+requestCost); fr.err != nil {
+	if f.budget.Charge(&fr.Event, id, len(key)+requestCost); fr.Err != nil {
 		return
 	}
 	if len(f.pending[key]) == maxSameID {
-		fr.fail(CodeAmbiguous, id, "%d requests of this id have no response yet", maxSameID)
+		fr.Fail(event.CodeAmbiguous, id, "%d requests of this id have no response yet", maxSameID)
 	}
-	f.pending[key] = append(f.pending[key], pending{fr.index, fr.from, fr.kind, answer})
+	f.pending[key] = append(f.pending[key], pending{fr.Index, fr.from, fr.Kind, answer})
 }
 
 // response gives a response to the request that it answers. The two peers number
 // their requests alike, so an id may be of two; then the sender tells, or the
 // form of the answer.
-func (f *Frames) response(fr *frame) {
-	fr.kind = "response"
-	id := fr.root.Member("id")
-	if fr.root.Member("result").IsZero() && fr.root.Member("error").IsZero() {
-		fr.fail(CodeMalformed, fr.root, "expected a method, a result or an error")
+func (f *Translator) response(fr *frame) {
+	fr.Kind = "response"
+	id := fr.Root.Member("id")
+	if fr.Root.Member("result").IsZero() && fr.Root.Member("error").IsZero() {
+		fr.Fail(event.CodeMalformed, fr.Root, "expected a method, a result or an error")
 		return
 	}
 
@@ -183,20 +184,20 @@ func (f *Frames) response(fr *frame) {
 		return fr.from != SenderUnknown && p.from == fr.from
 	})
 	if len(fits) > 1 {
-		fits = slices.DeleteFunc(fits, func(p pending) bool { return !shaped(p.method, fr.root.Member("result")) })
+		fits = slices.DeleteFunc(fits, func(p pending) bool { return !shaped(p.method, fr.Root.Member("result")) })
 	}
 
 	// A guess could make an approval of an answer to something else.
 	switch len(fits) {
 	case 0:
 		if len(all) > 1 {
-			fr.fail(CodeAmbiguous, id, "%d open requests have the id, and the answer has the form of none; say who sent the frames", len(all))
+			fr.Fail(event.CodeAmbiguous, id, "%d open requests have the id, and the answer has the form of none; say who sent the frames", len(all))
 		}
 		f.counts.Unmatched++
 		return
 	case 1:
 	default:
-		fr.fail(CodeAmbiguous, id, "%d open requests could have this response; say who sent the frames", len(fits))
+		fr.Fail(event.CodeAmbiguous, id, "%d open requests could have this response; say who sent the frames", len(fits))
 		return
 	}
 
@@ -207,9 +208,9 @@ func (f *Frames) response(fr *frame) {
 	}
 
 	f.open--
-	f.recorder.run.free(len(key) + requestCost)
-	fr.kept = f.recorder.run.budget
-	fr.kind = "response to " + fits[0].method
+	f.budget.Free(len(key) + requestCost)
+	fr.Kept = f.budget
+	fr.Kind = "response to " + fits[0].method
 
 	if fits[0].answer == nil {
 		f.counts.Silent++
@@ -236,7 +237,7 @@ func shaped(method string, result canon.Node) bool {
 func harn(of canon.Node, names ...string) canon.Node {
 	for _, at := range [...]canon.Node{of.Member("_meta").Member("harn"), of} {
 		for _, name := range names {
-			if n := at.Member(name); !absent(n) {
+			if n := at.Member(name); !event.Absent(n) {
 				return n
 			}
 		}
@@ -246,7 +247,7 @@ func harn(of canon.Node, names ...string) canon.Node {
 
 // harnOf returns the object in which a member of the runtime's own is.
 func harnOf(of canon.Node, name string) canon.Node {
-	if at := of.Member("_meta").Member("harn"); !absent(at.Member(name)) {
+	if at := of.Member("_meta").Member("harn"); !event.Absent(at.Member(name)) {
 		return at
 	}
 	return of
@@ -259,11 +260,11 @@ func (fr *frame) str(of canon.Node, names ...string) string {
 	case n.IsZero():
 		return ""
 	case n.Kind() != canon.KindString:
-		fr.fail(CodePayload, n, "expected a string")
-	case len(n.Text()) > MaxText:
-		fr.exceed("MaxText", n, len(n.Text()))
+		fr.Fail(event.CodePayload, n, "expected a string")
+	case len(n.Text()) > event.MaxText:
+		fr.Exceed("MaxText", n, len(n.Text()))
 	default:
-		return fr.once(n.Text())
+		return fr.Once(n.Text())
 	}
 	return ""
 }

@@ -1,4 +1,6 @@
-package record
+package bridge
+
+import "github.com/receiptkit/receiptkit/receipt/record/event"
 
 // A stopReason says how a prompt, and with it its task, ended.
 type stopReason struct{ Reason, Event string }
@@ -13,10 +15,10 @@ func stopReasons() []stopReason {
 }
 
 // translatePrompt: a prompt is the task when nothing else says when that began.
-func translatePrompt(f *Frames, fr *frame) {
+func translatePrompt(f *Translator, fr *frame) {
 	fr.expects, f.loading, f.doubtful, f.prompting = true, false, false, true
 	message := members{"content_sha256": contentOf(fr.params.Member("prompt"))}
-	if absent(fr.params.Member("prompt")) {
+	if event.Absent(fr.params.Member("prompt")) {
 		message = members{}
 	}
 	if f.stated {
@@ -37,10 +39,10 @@ func translatePrompt(f *Frames, fr *frame) {
 
 // translateLoad: the runtime tells the whole conversation again before it responds,
 // calls of tools included. They are not this task's.
-func translateLoad(f *Frames, fr *frame) {
+func translateLoad(f *Translator, fr *frame) {
 	f.counts.Silent++
 	f.loaded = f.loaded || !f.running()
-	if absent(fr.root.Member("id")) {
+	if event.Absent(fr.Root.Member("id")) {
 		return
 	}
 	fr.expects, f.loading = true, true
@@ -50,18 +52,18 @@ func translateLoad(f *Frames, fr *frame) {
 	})
 }
 
-func (f *Frames) stopped(fr *frame) {
-	if f.stated || f.Ended() { // the task's own events say so
+func (f *Translator) stopped(fr *frame) {
+	if f.stated || f.to.Ended() { // the task's own events say so
 		f.counts.Silent++
 		return
 	}
-	if fault := fr.root.Member("error"); !absent(fault) || absent(fr.root.Member("result")) {
-		f.emit(fr, "task.failed", members{"failure": members{"code": "rpc_error", "message": cut(fr.text(fault, "message"))}})
+	if fault := fr.Root.Member("error"); !event.Absent(fault) || event.Absent(fr.Root.Member("result")) {
+		f.emit(fr, "task.failed", members{"failure": members{"code": "rpc_error", "message": event.Shorten(fr.Text(fault, "message"))}})
 		return
 	}
 
 	// A reason that is not known is a failure.
-	reason := fr.text(fr.root.Member("result"), "stopReason")
+	reason := fr.Text(fr.Root.Member("result"), "stopReason")
 	kind := "task.failed"
 	for _, s := range stopReasons() {
 		if s.Reason == reason {
@@ -79,6 +81,6 @@ func (f *Frames) stopped(fr *frame) {
 	f.emit(fr, kind, members{"failure": members{"code": reason}})
 }
 
-func translateCancel(f *Frames, fr *frame) {
-	f.emit(fr, "user.cancel_requested", members{"actor": fr.str(fr.params, "actor"), "reason": cut(fr.str(fr.params, "reason"))})
+func translateCancel(f *Translator, fr *frame) {
+	f.emit(fr, "user.cancel_requested", members{"actor": fr.str(fr.params, "actor"), "reason": event.Shorten(fr.str(fr.params, "reason"))})
 }

@@ -1,4 +1,4 @@
-package record
+package event
 
 import (
 	"bytes"
@@ -6,9 +6,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// parse parses one line. What a Document keeps of each value is more than the value
+// Parse parses one line. What a Document keeps of each value is more than the value
 // may be, so a line is bounded by both: its bytes and its values.
-func parse(doc *canon.Document, text []byte) error {
+func Parse(doc *canon.Document, text []byte) error {
 	if len(text) > MaxLine {
 		return exceeded("MaxLine", int64(len(text)))
 	}
@@ -41,14 +41,14 @@ func values(text []byte) int {
 		if quote == len(text) {
 			break
 		}
-		text = behindString(text[quote+1:])
+		text = afterString(text[quote+1:])
 	}
 
 	return n
 }
 
 // behindString returns what comes after the string in which a text begins.
-func behindString(text []byte) []byte {
+func afterString(text []byte) []byte {
 	for {
 		end := bytes.IndexByte(text, '"')
 		if end < 0 {

@@ -1,0 +1,76 @@
+package bridge
+
+import (
+	"strconv"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// members are those of an object that is written. Empty strings and absent nodes
+// are left out.
+type members map[string]any
+
+// raw is JSON that is written as it is.
+type raw []byte
+
+// text returns the object as JSON. The order of its members does not matter: the
+// event is recorded in its canonical form.
+func (m members) text() []byte { return m.append(nil) }
+
+func (m members) append(b []byte) []byte {
+	b = append(b, '{')
+	first := true
+	for name, value := range m {
+		before := len(b)
+		if !first {
+			b = append(b, ',')
+		}
+		b = append(canon.AppendString(b, name), ':')
+		empty := len(b)
+		if b = appendValue(b, value); len(b) == empty {
+			b = b[:before]
+			continue
+		}
+		first = false
+	}
+
+	return append(b, '}')
+}
+
+// appendValue appends nothing for what is left out.
+func appendValue(b []byte, value any) []byte {
+	switch v := value.(type) {
+	case string:
+		if v != "" {
+			return canon.AppendString(b, v)
+		}
+	case canon.Node:
+		if !event.Absent(v) {
+			return v.AppendCanonical(b)
+		}
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case bool:
+		if v {
+			return append(b, "true"...)
+		}
+	case raw:
+		return append(b, v...)
+	case members:
+		return v.append(b)
+	case []members:
+		if len(v) == 0 {
+			return b
+		}
+		b = append(b, '[')
+		for i, m := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = m.append(b)
+		}
+		return append(b, ']')
+	}
+	return b
+}

@@ -1,0 +1,58 @@
+package bridge
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WriteFrames writes what docs/record.md says of frames.
+func WritePage(w io.Writer) {
+	fmt.Fprint(w, `
+## Frames
+
+A line of a log of frames is one of
+
+    {"at": "2026-04-25T19:17:02Z", "from": "client", "frame": {"jsonrpc": "2.0", …}}
+    {"jsonrpc": "2.0", …}
+    {"at": "2026-04-25T19:17:04Z", "event": "span.completed", "payload": {…}}
+
+The second passed when the line before it did. The third is for what no frame tells, such
+as what a model cost. Members of the runtime's own are read under `+"`_meta.harn`"+`, else where
+older dialects had them.
+
+| frame | event | rule |
+|---|---|---|
+`)
+	for _, k := range frameKinds() {
+		event := k.Event
+		if event == "" {
+			event = "–"
+		}
+		fmt.Fprintf(w, "| `%s` | %s | %s |\n", k.Frame, escaped(event), escaped(k.Rule))
+	}
+	writeOutcomes(w)
+}
+
+func writeOutcomes(w io.Writer) {
+	fmt.Fprint(w, "\n## Answers to a request for permission\n\nThe first line that fits decides. What fits none is denied.\n\n| answer | when | decision |\n|---|---|---|\n")
+	for _, o := range outcomes() {
+		fmt.Fprintf(w, "| `%s` | %s | %s |\n", o.Answer, escaped(o.When), o.Decision)
+	}
+}
+
+// WriteFrameWords writes the words of frames, for docs/record.md.
+func WriteWords(w io.Writer) {
+	fmt.Fprint(w, "\n| event of a worker | status |\n|---|---|\n")
+
+	for _, e := range workerEvents() {
+		fmt.Fprintf(w, "| `%s` | `%s` |\n", e.Event, e.Status)
+	}
+	fmt.Fprint(w, "\n## Why a prompt stopped\n\nAny other reason, and an error: `task.failed`.\n\n| stopReason | event |\n|---|---|\n")
+
+	for _, s := range stopReasons() {
+		fmt.Fprintf(w, "| `%s` | `%s` |\n", s.Reason, s.Event)
+	}
+}
+
+func escaped(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

@@ -1,0 +1,307 @@
+package bridge
+
+import (
+	"cmp"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// A Sender is the peer that sent a frame.
+type Sender string
+
+const (
+	SenderUnknown Sender = ""       // responses are told by their ids and forms
+	SenderAgent   Sender = "agent"  // the runtime: it sends updates and asks for permission
+	SenderClient  Sender = "client" // the host: it prompts, answers and cancels
+)
+
+// A Taker takes the events that frames became.
+type Taker interface {
+	AddDocument(event *canon.Document) error
+	Ended() bool             // the terminal event has come
+	Artifact(id string) bool // an artifact of this id was told
+}
+
+// Options say what frames do not.
+type Options struct {
+	TaskID        string // required: no frame names the task
+	SessionID     string // "": there is one, the first that a frame names
+	WorkspaceRef  string // of the events; "": they name none
+	WorkspaceRoot string // cut off the paths of files; "": absolute paths lie outside the workspace
+}
+
+// A Translator makes events of the JSON-RPC frames of a bridge, in all its dialects, or
+// of ACP. The events have decimal ids and sequences that count from 1. It is not safe
+// for concurrent use.
+type Translator struct {
+	options  Options
+	to       Taker
+	budget   *event.Budget
+	table    map[string]frameKind
+	outcomes []outcome
+	doc, out *canon.Document
+	text     []byte // of the event that was made last
+
+	index   int
+	emitted int
+	err     error
+	counts  Counts
+	at      time.Time // of the latest line that has a time
+
+	session   string
+	pending   map[string][]pending
+	open      int            // requests in pending
+	stated    bool           // a task.* event came from Event: prompts say nothing of the task's life
+	prompted  bool           // the life of the task is that of a prompt
+	prompting bool           // a prompt came
+	live      bool           // an update came that is of no earlier turn
+	loading   bool           // a session/load has no response yet
+	loaded    bool           // one came before a prompt
+	doubtful  bool           // what was passed over while it loads may be the task's: neither a response nor a prompt came yet
+	speech    *speech        // the message of which the latest chunks were
+	marks     [2]canon.Node  // replayed and replay, of an event that is given among frames
+	builtins  map[string]int // requests of each id
+
+	calls   map[string]*frameCall
+	called  []*frameCall // in the order in which they came
+	workers map[string]*worker
+	asked   map[string]*question // by the id that was asked with
+	given   map[string]bool      // ids of approvals
+	held    holding              // answers that the runtime did not take or refuse yet
+}
+
+// Counts say what became of the frames that were added without an error.
+type Counts struct {
+	All           int
+	Silent        int // that say nothing a receipt tells
+	Unknown       int // of unknown methods and updates
+	OtherSessions int
+	Replayed      int // updates that told earlier turns of a session that was loaded
+	Dropped       int // members of updates of workers, such as times and paths of snapshots, for which a receipt has no place
+	Unmatched     int // responses to no open request
+}
+
+// requestCost is what a request takes that waits for its response, and a call, about.
+const requestCost = 512
+
+// A pending request waits for its response.
+type pending struct {
+	index  int // of its frame
+	from   Sender
+	method string
+	answer func(fr *frame) // nil when the response says nothing
+}
+
+// New returns a translator that gives events to a taker. What it keeps is
+// counted in a budget.
+func New(o Options, to Taker, b *event.Budget) *Translator {
+	return newTranslator(o, to, b, frameKinds(), outcomes())
+}
+
+func newTranslator(o Options, to Taker, b *event.Budget, table []frameKind, outcomes []outcome) *Translator {
+	f := &Translator{
+		options: o, to: to, budget: b, outcomes: outcomes, table: make(map[string]frameKind, len(table)),
+		doc: new(canon.Document), out: new(canon.Document), session: o.SessionID,
+		pending: map[string][]pending{}, calls: map[string]*frameCall{}, workers: map[string]*worker{}, builtins: map[string]int{}, asked: map[string]*question{}, given: map[string]bool{},
+	}
+	for _, k := range table {
+		f.table[k.Frame] = k
+	}
+	return f
+}
+
+// Add takes one frame, which passed at a time. The error is an *[event.Error], or what the
+// taker of the events said; it is final: every later call returns it.
+func (f *Translator) Add(at time.Time, from Sender, text []byte) error {
+	if f.err != nil {
+		return f.err
+	}
+	if err := event.Parse(f.doc, text); err != nil {
+		f.index++
+		f.err = event.Unparsed(f.index, "", err)
+		return f.err
+	}
+	return f.add(at, from, f.doc.Root())
+}
+
+// Event takes what no frame tells: an event of a kind, with its payload, a JSON
+// object.
+func (f *Translator) Event(at time.Time, kind string, payload []byte) error {
+	if f.err != nil {
+		return f.err
+	}
+	if err := event.Parse(f.doc, payload); err != nil {
+		f.index++
+		f.err = event.Unparsed(f.index, kind, err)
+		return f.err
+	}
+	return f.event(at, kind, f.doc.Root())
+}
+
+// Line takes a line of a log of frames, the index-th.
+func (f *Translator) Line(index int, root canon.Node) error {
+	e := &event.Event{Index: index, Root: root}
+	if !IsLine(root) {
+		return e.Fail(event.CodeTwoFormats, root, "expected a line of a log of frames, found an event")
+	}
+	if !root.Member("jsonrpc").IsZero() {
+		return f.add(f.at, SenderUnknown, root)
+	}
+
+	// A line without a time passed when the one before it did.
+	if at := e.Time(root, "at"); !at.IsZero() {
+		f.at = at
+	}
+	from := Sender(e.Text(root, "from"))
+	if from != SenderUnknown && from != SenderAgent && from != SenderClient {
+		e.Fail(event.CodeMalformed, root.Member("from"), `expected "agent" or "client"`)
+	}
+
+	kind := e.Text(root, "event")
+	if e.Err != nil {
+		return e.Err
+	}
+	if frame := root.Member("frame"); !frame.IsZero() {
+		return f.add(f.at, from, frame)
+	}
+	if kind == "" {
+		return e.Fail(event.CodeMalformed, root, "expected a member frame or event")
+	}
+
+	// A replay marks what it tells again, here as in an event.
+	f.marks = [2]canon.Node{root.Member("replayed"), root.Member("replay")}
+	return f.event(f.at, kind, root.Member("payload"))
+}
+
+// IsLine tells a line of a log of frames from an event, which has an id.
+func IsLine(root canon.Node) bool {
+	return !root.Member("jsonrpc").IsZero() || !root.Member("frame").IsZero() || !root.Member("at").IsZero() && root.Member("id").IsZero()
+}
+
+// Failed returns the error that ended the reading, if one did.
+func (f *Translator) Err() error { return f.err }
+
+// FramesSoFar returns what became of the frames so far.
+func (f *Translator) Counts() Counts { return f.counts }
+
+func (f *Translator) event(at time.Time, kind string, payload canon.Node) error {
+	f.index++
+	fr := &frame{Event: event.Event{Index: f.index, Kind: kind, At: at}}
+
+	// Events of the life of the task take the place of what prompts say of it.
+	if len(kind) > 5 && kind[:5] == "task." {
+		f.stated, f.loading = true, f.loading && kind != "task.submitted" && kind != "task.started"
+	}
+
+	if payload.Kind() != canon.KindObject {
+		f.err = fr.Fail(event.CodeMalformed, payload, "expected an object as payload")
+		return f.err
+	}
+
+	// A decision comes after the answers before it that may still be refused.
+	text := payload.AppendCanonical(nil)
+	about := cmp.Or(payload.Member("approval_id").String(), payload.Member("request_id").String())
+	if fr.Kept = f.budget; about == "" || !f.waits(fr, about, kind, text) {
+		f.speak(fr)
+		fr.marks, f.marks = f.marks, [2]canon.Node{}
+		f.emitText(fr, kind, text)
+	}
+
+	return f.finish(fr)
+}
+
+// last tells, before the end, what waited for more.
+func (f *Translator) last(fr *frame) {
+	if f.loading && f.doubtful {
+		fr.Fail(event.CodeAmbiguous, fr.Root, "a session was loaded, and neither a response nor a prompt tells where earlier turns ended")
+		return
+	}
+
+	// Nothing is told after the end, so what waits is told now.
+	f.release(fr, f.held.all())
+	for _, c := range f.called {
+		if said := c.saying(); said != "" && c.announced {
+			f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "content_sha256": said})
+		}
+	}
+}
+
+// finish makes the first error of a frame final.
+func (f *Translator) finish(fr *frame) error {
+	if fr.Err == nil {
+		f.budget.Charge(&fr.Event, fr.Root, 0) // texts were kept
+	}
+	if f.err == nil && fr.Err != nil {
+		f.err = fr.Err
+	}
+	return f.err
+}
+
+// emit records an event that a frame says.
+func (f *Translator) emit(fr *frame, kind string, payload members) {
+	f.emitText(fr, kind, payload.text())
+}
+
+func (f *Translator) emitText(fr *frame, kind string, payload []byte) {
+	if kind == "task.completed" || kind == "task.failed" || kind == "task.canceled" {
+		f.last(fr)
+	}
+	f.speak(fr)
+
+	if f.err != nil || fr.Err != nil {
+		return
+	}
+	if fr.At.IsZero() {
+		f.err = fr.Fail(event.CodeTime, canon.Node{}, "nothing tells when it was sent")
+		return
+	}
+
+	// The event takes the way of every other: a recorder parses and judges it.
+	f.emitted++
+	f.text = f.envelope(f.text[:0], fr, kind, payload)
+	err := f.out.Parse(f.text, canon.Limits{Bytes: 2 * event.MaxLine})
+	if err == nil {
+		err = f.to.AddDocument(f.out)
+	}
+
+	var refused *event.Error
+	if errors.As(err, &refused) { // it names the frame, not the event made of it
+		again := *refused
+		again.Index = f.index
+		err = &again
+	}
+	f.err = err
+}
+
+// envelope appends the event that a frame says.
+func (f *Translator) envelope(b []byte, fr *frame, kind string, payload []byte) []byte {
+	o, at := f.options, receipt.At(fr.At).String()
+	number := strconv.Itoa(f.emitted)
+	b = append(append(b, `{"object":"event","metadata":{},"id":"`...), number...)
+	b = append(append(b, `","sequence":`...), number...)
+	b = canon.AppendString(append(b, `,"event":`...), kind)
+	b = append(append(b, `,"created_at":"`...), at...)
+	b = append(append(b, `","updated_at":"`...), at...)
+	b = canon.AppendString(append(b, `","task_id":`...), o.TaskID)
+	b = canon.AppendString(append(b, `,"resource":{"object":"task","id":`...), o.TaskID)
+	b = append(b, '}')
+	if f.session != "" {
+		b = canon.AppendString(append(b, `,"session_id":`...), f.session)
+	}
+
+	if o.WorkspaceRef != "" {
+		b = canon.AppendString(append(b, `,"workspace_id":`...), o.WorkspaceRef)
+	}
+	for i, name := range [...]string{`,"replayed":`, `,"replay":`} {
+		if n := fr.marks[i]; !event.Absent(n) {
+			b = n.AppendCanonical(append(b, name...))
+		}
+	}
+
+	return append(append(append(b, `,"payload":`...), payload...), '}')
+}

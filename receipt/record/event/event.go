@@ -1,0 +1,300 @@
+package event
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// An Event is one event while it is applied. Its reading methods keep the first
+// error, so that they can be called in a row.
+type Event struct {
+	Index    int // which of the events that were given to the log it is, from 1
+	ID, Kind string
+	Task     string // that it names, or that its resource is; "": none
+	Resource Resource
+	Sequence int64 // of its resource
+	At       time.Time
+	Root     canon.Node // the whole event; valid while it is applied
+	Payload  canon.Node
+	Kept     *Budget // of the texts that are read; nil: they are not kept
+	Err      *Error  // the first that a reading method found
+}
+
+// A resource is what a sequence of events belongs to.
+type Resource struct{ Object, ID string }
+
+// digest stands for the resource where many are kept.
+func (r Resource) digest() canon.Digest {
+	b := strconv.AppendInt(make([]byte, 0, 128), int64(len(r.Object)), 10)
+	return canon.Sum(append(append(append(b, ':'), r.Object...), r.ID...))
+}
+
+// Read reads the envelope. Members that it does not need are ignored.
+func read(index int, doc *canon.Document) (*Event, *Error) {
+	e := &Event{Index: index, Root: doc.Root(), Payload: doc.Root().Member("payload")}
+	if k := e.Root.Kind(); k != canon.KindObject {
+		return nil, e.Fail(CodeMalformed, e.Root, "expected an event, a JSON object")
+	}
+
+	e.Kind = e.Required(e.Root, "event")
+	e.ID = e.Required(e.Root, "id")
+	if o := e.Root.Member("object"); !Absent(o) && o.String() != "event" {
+		e.Fail(CodeMalformed, o, `expected "event"`)
+	}
+
+	named := e.Root.Member("resource")
+	e.Resource = Resource{e.Required(named, "object"), e.Required(named, "id")}
+	e.Sequence = e.Count(e.Root, "sequence")
+	if e.Root.Member("sequence").IsZero() {
+		e.Fail(CodeMalformed, e.Root, "the member sequence is missing")
+	}
+
+	e.At = e.Time(e.Root, "created_at")
+	if e.At.IsZero() {
+		e.Fail(CodeMalformed, e.Root, "the member created_at is missing")
+	}
+	if e.Payload.Kind() != canon.KindObject {
+		e.Fail(CodeMalformed, e.Root, "expected an object as payload")
+	}
+
+	if e.Task = e.Text(e.Root, "task_id"); e.Task == "" && e.Resource.Object == "task" {
+		e.Task = e.Resource.ID
+	}
+
+	// The same readers read payloads. Here what they refuse is the envelope.
+	if e.Err != nil {
+		if e.Err.Code == CodePayload {
+			e.Err.Code = CodeMalformed
+		}
+		return nil, e.Err
+	}
+
+	return e, nil
+}
+
+// identity is the digest of what makes an event this one, of which the canonical form
+// is known. A delivery that is marked as replayed is the same event.
+func (e *Event) identity(doc *canon.Document, canonical []byte) canon.Digest {
+	replayed, replay := e.Root.Member("replayed"), e.Root.Member("replay")
+	if replayed.IsZero() && replay.IsZero() {
+		return canon.Sum(canonical)
+	}
+	return doc.Digest(replayed, replay)
+}
+
+// Fail keeps the first error.
+func (e *Event) Fail(code Code, at canon.Node, format string, args ...any) *Error {
+	if e.Err == nil {
+		e.Err = &Error{Index: e.Index, ID: e.ID, Kind: e.Kind, Pointer: at.Pointer(), Code: code, Detail: fmt.Sprintf(format, args...)}
+	}
+	return e.Err
+}
+
+// Exceed refuses an event for a limit.
+func (e *Event) Exceed(name string, at canon.Node, found int) *Error {
+	if e.Err == nil {
+		limit := exceeded(name, int64(found))
+		e.Fail(CodeLimit, at, "%s", limit)
+		e.Err.err = limit
+	}
+	return e.Err
+}
+
+// Absent reports whether a member is missing or null, which mean the same.
+func Absent(n canon.Node) bool { return n.IsZero() || n.Kind() == canon.KindNull }
+
+// Text reads an optional member that is a string.
+func (e *Event) Text(of canon.Node, name string) string {
+	n := of.Member(name)
+	switch {
+	case Absent(n):
+		return ""
+	case n.Kind() != canon.KindString:
+		e.Fail(CodePayload, n, "expected a string")
+	case len(n.Text()) > MaxText:
+		e.Exceed("MaxText", n, len(n.Text()))
+	default:
+		return e.Once(n.Text())
+	}
+	return ""
+}
+
+// Once returns a text that is kept once, however often it comes.
+func (e *Event) Once(text []byte) string {
+	if e.Kept == nil {
+		return string(text)
+	}
+	return e.Kept.text(text)
+}
+
+// Words reads an optional text for people, and shortens it.
+func (e *Event) Words(of canon.Node, name string) string {
+	s := e.Text(of, name)
+	if short := Shorten(s); len(short) != len(s) {
+		return e.Once([]byte(short))
+	}
+	return s
+}
+
+func (e *Event) Required(of canon.Node, name string) string {
+	s := e.Text(of, name)
+	if s == "" {
+		e.Fail(CodePayload, of, "the member %s is missing or empty", name)
+	}
+	return s
+}
+
+// Count reads an optional integer that is not negative.
+func (e *Event) Count(of canon.Node, name string) int64 {
+	n := of.Member(name)
+	if Absent(n) {
+		return 0
+	}
+
+	// RFC 7493 section 2.2: integers that every reader takes for the same number.
+	f := n.Float()
+	if n.Kind() != canon.KindNumber || f < 0 || f > MaxTokens || f != math.Trunc(f) {
+		e.Fail(CodePayload, n, "expected an integer from 0 to 2^53-1")
+		return 0
+	}
+	return int64(f)
+}
+
+func (e *Event) OptionalCount(of canon.Node, name string) *int64 {
+	if Absent(of.Member(name)) {
+		return nil
+	}
+	n := e.Count(of, name)
+	return &n
+}
+
+// Flag reads an optional boolean.
+func (e *Event) Flag(of canon.Node, name string) bool {
+	n := of.Member(name)
+	if !Absent(n) && n.Kind() != canon.KindBool {
+		e.Fail(CodePayload, n, "expected true or false")
+	}
+	return n.Bool()
+}
+
+func (e *Event) Time(of canon.Node, name string) time.Time {
+	n := of.Member(name)
+	if Absent(n) {
+		return time.Time{}
+	}
+
+	// RFC 3339 sections 1 and 5.6: a date-time of the years 0 to 9999.
+	t, err := receipt.ParseTime(n.Text())
+	if y := t.UTC().Year(); n.Kind() != canon.KindString || err != nil || y < 0 || y > 9999 {
+		e.Fail(CodePayload, n, "expected an RFC 3339 date-time")
+		return time.Time{}
+	}
+	return receipt.At(t).Time
+}
+
+// Digest reads an optional SHA-256, with its prefix or as the protocol's
+// resources write it: bare, in either case.
+func (e *Event) Digest(of canon.Node, name string) canon.Digest {
+	n := of.Member(name)
+	if Absent(n) {
+		return canon.Digest{}
+	}
+	d, ok := ParseDigest(n)
+	if !ok {
+		e.Fail(CodePayload, n, "expected a SHA-256 in hexadecimal digits")
+	}
+	return d
+}
+
+// OptionalDigest reads a digest, or null: there is nothing. A member that is missing
+// says neither.
+func (e *Event) OptionalDigest(of canon.Node, name string) receipt.OptionalDigest {
+	return receipt.OptionalDigest{Digest: e.Digest(of, name), Null: of.Member(name).Kind() == canon.KindNull}
+}
+
+// replays is the replay by which an event of another task is told again, when it
+// keeps the name of that.
+func (e *Event) replays() string {
+	meta := e.Root.Member("replay")
+	if source := e.Text(meta, "source_task_id"); source == "" || source != e.Task {
+		return ""
+	}
+	return e.Text(meta, "replay_task_id")
+}
+
+// Session is the session that an event is of. The payload comes before the envelope.
+func (e *Event) Session() string {
+	return cmp.Or(e.Text(e.Payload, "session_id"), e.Text(e.Root, "session_id"))
+}
+
+func ParseDigest(n canon.Node) (canon.Digest, bool) {
+	hex := strings.ToLower(strings.TrimPrefix(n.String(), "sha256:"))
+	d, err := canon.ParseDigest("sha256:" + hex)
+	return d, err == nil
+}
+
+// Content returns the digest of a JSON value, or the one that stands for it in
+// the member that ends in _sha256.
+func (e *Event) Content(of canon.Node, name string) canon.Digest {
+	if n := of.Member(name); !n.IsZero() {
+		return HashOf(n)
+	}
+	return e.Digest(of, name+"_sha256")
+}
+
+// HashOf is the SHA-256 of the RFC 8785 form of a value.
+func HashOf(n canon.Node) canon.Digest { return canon.Sum(n.AppendCanonical(nil)) }
+
+// Elements yields the objects of an optional list.
+func (e *Event) Elements(of canon.Node, name string) []canon.Node {
+	list := of.Member(name)
+	if Absent(list) {
+		return nil
+	}
+	if list.Kind() != canon.KindArray {
+		e.Fail(CodePayload, list, "expected an array")
+		return nil
+	}
+
+	all := make([]canon.Node, 0, min(list.Len(), MaxEntries))
+	for _, n := range list.Elements() {
+		if n.Kind() != canon.KindObject {
+			e.Fail(CodePayload, n, "expected an object")
+			return nil
+		}
+		all = append(all, n)
+	}
+
+	return all
+}
+
+// Actor reads who did something: a string, or an object with an id. The payload
+// comes before the envelope.
+func (e *Event) Actor() string { return cmp.Or(e.Named(), e.actorOf(e.Root)) }
+
+// Named is who the payload names.
+func (e *Event) Named() string { return e.actorOf(e.Payload) }
+
+func (e *Event) actorOf(of canon.Node) string {
+	switch n := of.Member("actor"); n.Kind() {
+	case canon.KindString:
+		if s := e.Text(of, "actor"); s != "" {
+			return s
+		}
+	case canon.KindObject:
+		if s := e.Text(n, "id"); s != "" {
+			return s
+		}
+	case canon.KindInvalid, canon.KindNull:
+	default:
+		e.Fail(CodePayload, n, "expected a string or an object with an id")
+	}
+	return ""
+}
