@@ -1,0 +1,75 @@
+package kind
+
+// A Kind is what a file is.
+type Kind string
+
+// The kinds. What may hold receipts is Unknown.
+const (
+	Unknown Kind = ""
+
+	// What lies beside receipts.
+	Keys        Kind = "keys"        // public keys: a JWK Set, a JWK, PEM, OpenSSH
+	Checkpoint  Kind = "checkpoint"  // a signed note of a log (C2SP tlog-checkpoint)
+	Proof       Kind = "proof"       // that a receipt is in a checkpoint (C2SP tlog-proof)
+	Disclosures Kind = "disclosures" // withheld values
+	Batch       Kind = "batch"       // a manifest of a batch
+	Report      Kind = "report"      // what receipt verify wrote
+	Policy      Kind = "policy"      // what receipt verify is told to demand
+
+	// What becomes a receipt.
+	Draft      Kind = "draft"      // a receipt that is not sealed
+	Events     Kind = "events"     // a log of the protocol's events
+	Frames     Kind = "frames"     // a log of the frames of a bridge
+	Transcript Kind = "transcript" // a log that an agent wrote for itself
+
+	// What has nothing to do with receipts, or hides them.
+	PrivateKey Kind = "private_key"
+	Document   Kind = "document" // PDF, RTF, a word processor's
+	Archive    Kind = "archive"  // of several files: ZIP, tar
+	Packed     Kind = "packed"   // compressed in a way that is not read here
+	Image      Kind = "image"
+	Page       Kind = "page" // HTML
+	XML        Kind = "xml"
+	Database   Kind = "database"
+	Program    Kind = "program"
+	Mail       Kind = "mail"
+	Token      Kind = "token" // JWT, JWS
+	Text       Kind = "text"  // words without any JSON
+)
+
+// Judged reports whether a verifier judges such a file.
+func (k Kind) Judged() bool { return k == Unknown }
+
+// Beside reports whether such a file is evidence, or keys, for receipts.
+func (k Kind) Beside() bool {
+	switch k {
+	case Keys, Checkpoint, Proof, Disclosures, Batch:
+		return true
+	}
+	return false
+}
+
+// A Found file is what Of says of it.
+type Found struct {
+	Kind Kind   `json:"kind"`
+	What string `json:"what"` // with its article, such as "a PDF document"; "" for Unknown
+	Next string `json:"next"` // what to do, a sentence without its full stop; "" for Unknown
+}
+
+// Head is how many bytes of a file are enough for Of. A JSON document is seen whole
+// only when it is not longer.
+const Head = 1 << 20
+
+// Of tells what a file is by its first bytes, at most [Head] of them. Whole says that
+// these are all. Compressed files are told by what is in them: give the first bytes
+// of that.
+func Of(head []byte, whole bool) Found {
+	head = head[:min(len(head), Head)]
+	if f, ok := bySignature(head); ok {
+		return f
+	}
+	if f, ok := byText(head); ok {
+		return f
+	}
+	return byMembers(head, whole)
+}

@@ -1,0 +1,119 @@
+package kind
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// byText tells formats of text that are not JSON. A file that may hold a receipt in
+// some damaged form, as a quotation in a mail does, is none of these.
+func byText(head []byte) (Found, bool) {
+	text := strings.TrimLeft(string(bytes.TrimPrefix(head, []byte("\ufeff"))), " \t\r\n")
+	switch {
+	case text == "":
+		return Found{}, false
+	case strings.HasPrefix(text, "-----BEGIN "):
+		return armored(text), true
+	case hasAny(text, "ssh-ed25519 ", "ssh-rsa ", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"):
+		return Found{Keys, "a public key of OpenSSH", "receipt keys import reads it; it has to be said for which issuer it speaks"}, true
+	case strings.HasPrefix(text, "c2sp.org/tlog-proof@v1\n"):
+		return Found{Proof, "a proof that a receipt is in a checkpoint", "give it together with the receipt that it is of: --proof FILE"}, true
+	case isNote(text):
+		return Found{Checkpoint, "a signed checkpoint of a log", "give it together with the receipts that it is over: --checkpoint FILE"}, true
+	case isToken(text):
+		return Found{Token, "a JSON Web Token", "ask the sender for the receipt itself, a JSON file; its signatures stand inside it"}, true
+	}
+
+	if f, ok := markup(text); ok {
+		return f, true
+	}
+	if strings.ContainsAny(text, "{[") {
+		return Found{}, false
+	}
+	if isMail(text) {
+		return Found{Mail, "an e-mail", "save what is attached to it, and give that file"}, true
+	}
+	if isProse(text) {
+		return Found{Text, "a text without any receipt in it", "ask the sender for the receipt itself, a JSON file, as an attachment"}, true
+	}
+	return Found{}, false
+}
+
+func hasAny(text string, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(text, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// armored tells what is between BEGIN and END (RFC 7468).
+func armored(text string) Found {
+	line, _, _ := strings.Cut(text, "\n")
+	switch {
+	case strings.Contains(line, "PRIVATE KEY"):
+		return privateKey()
+	case strings.Contains(line, "PGP"):
+		return Found{Text, "a PGP message or key", "ask the sender for the receipt itself, a JSON file; its signatures stand inside it"}
+	}
+	return Found{Keys, "a public key or a certificate", "receipt keys import reads public keys; it has to be said for which issuer one speaks"}
+}
+
+func privateKey() Found {
+	return Found{PrivateKey, "a private key", "keep it secret: verifying needs public keys only, which receipt keys export writes"}
+}
+
+// isNote reports a signed note (C2SP signed-note) of the form of a checkpoint: an
+// origin, a size in decimal, a root, and below a blank line signatures that begin
+// with an em dash.
+func isNote(text string) bool {
+	body, signed, found := strings.Cut(text, "\n\n\u2014 ")
+	lines := strings.Split(body, "\n")
+	return found && signed != "" && len(lines) >= 3 && lines[1] != "" && strings.Trim(lines[1], "0123456789") == ""
+}
+
+// isToken reports the compact form of a JWS or JWE (RFC 7515, 7516) and nothing else.
+func isToken(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "eyJ") && strings.Count(text, ".") >= 2 &&
+		strings.Trim(text, ".-_=ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
+
+func markup(text string) (Found, bool) {
+	start := strings.ToLower(text[:min(len(text), 1024)])
+	switch {
+	case !strings.HasPrefix(start, "<"):
+		return Found{}, false
+	case strings.Contains(start, "<title>audit report of receipts"):
+		return Found{Page, "an audit report, for people to read", "verify the receipts that it is about; a report proves nothing by itself"}, true
+	case hasAny(start, "<!doctype html", "<html", "<head", "<body"):
+		return Found{Page, "a web page (HTML)", askForFile}, true
+	case strings.Contains(start, "<svg"):
+		return Found{Image, "an SVG image", askForFile}, true
+	case hasAny(start, "<?xml", "<!doctype", "<testsuite"):
+		return Found{XML, "an XML document", askForFile}, true
+	}
+	return Found{}, false
+}
+
+// isMail reports a message with its header (RFC 5322).
+func isMail(text string) bool {
+	return hasAny(text, "From ", "From: ", "Return-Path: ", "Received: ", "Delivered-To: ", "MIME-Version: ", "Message-ID: ") &&
+		strings.Contains(text, "\nSubject: ")
+}
+
+// isProse reports words: a text that begins with two of them and has no control
+// characters.
+func isProse(text string) bool {
+	words := 0
+	for _, word := range strings.Fields(text[:min(len(text), 4096)]) {
+		if r, _ := utf8.DecodeRuneInString(strings.TrimLeft(word, "#*->\"'(")); unicode.IsLetter(r) {
+			words++
+		}
+	}
+	control := strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && !unicode.IsSpace(r) || r == utf8.RuneError })
+	return words >= 2 && !control
+}
