@@ -61,7 +61,7 @@ func (c *call) ready() error {
 		return c.json(http.StatusServiceUnavailable, status{"draining"})
 	case c.s.options.Verifier() == nil:
 		return c.json(http.StatusServiceUnavailable, status{"no keys"})
-	case !c.s.requests.any():
+	case !c.s.requests.Any():
 		return c.json(http.StatusServiceUnavailable, status{"busy"})
 	}
 	return c.json(http.StatusOK, status{"ready"})

@@ -31,7 +31,7 @@ func (b *bounded) report(rep *receipt.Report) error {
 		}
 	}
 
-	if received := b.c.body.count.Load(); b.c.w.bytes.Load() > freeAnswer+mostAnswer*received {
+	if received := b.c.body.Received(); b.c.w.Written() > freeAnswer+mostAnswer*received {
 		return &fault{status: http.StatusRequestEntityTooLarge, code: codeTooLarge,
 			message: fmt.Sprintf("the answer has become %d times as long as the %d bytes that were sent: send fewer receipts at a time", mostAnswer, received)}
 	}

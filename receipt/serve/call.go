@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/conn"
 )
 
 // ProtocolVersion is the version of the protocol whose routes are served.
@@ -21,7 +22,7 @@ const versionHeader = "Harn-Agents-Protocol-Version"
 // A call is one request and its answer.
 type call struct {
 	s       *Server
-	w       *answer
+	w       *conn.Answer
 	r       *http.Request
 	id      string
 	started time.Time
@@ -29,19 +30,14 @@ type call struct {
 	vars    []string
 	query   query
 	key     *APIKey // nil: none, or not known yet
-	body    *body
+	body    *conn.Body
 	held    int64 // of the memory that requests share
 	after   []func()
 }
 
 func (s *Server) call(w http.ResponseWriter, r *http.Request) *call {
-	c := &call{s: s, w: newAnswer(w, s.limits.Idle), r: r, id: s.requestID(), started: time.Now()}
-	c.body = &body{from: r.Body, control: c.w.control, idle: s.limits.Idle}
-	if r.Body == nil || r.Body == http.NoBody {
-		c.body.from, c.body.ended = http.NoBody, true
-	} else { // for whoever reads it when nobody here does
-		_ = c.w.control.SetReadDeadline(time.Now().Add(s.limits.Idle))
-	}
+	c := &call{s: s, w: conn.NewAnswer(w, s.limits.Idle), r: r, id: s.requestID(), started: time.Now()}
+	c.body = conn.NewBody(r, c.w, s.limits.Idle)
 	s.meters.inFlight.Inc()
 	return c
 }
@@ -155,7 +151,7 @@ func (c *call) checkKey() error {
 
 	if list := c.r.Header.Values("Authorization"); len(list) == 1 {
 		if c.key = keys.Authenticate(list[0]); c.key != nil {
-			showedKey(c.r.Context())
+			conn.ShowedKey(c.r.Context())
 			return nil
 		}
 	}
@@ -197,7 +193,7 @@ func (c *call) refuse(err error) {
 	if f.status == http.StatusInternalServerError {
 		c.s.options.Log.Error("request failed", "request", c.id, "route", c.pattern(), "error", clean(f.Error()))
 	}
-	if c.w.status != 0 {
+	if c.w.Status() != 0 {
 		panic(http.ErrAbortHandler)
 	}
 
@@ -208,7 +204,7 @@ func (c *call) refuse(err error) {
 	}
 
 	// The rest of the body must not be taken for the next request.
-	if !c.body.read() {
+	if !c.body.AtEnd() {
 		c.linger()
 	}
 	_ = c.json(f.status, f.envelope(c.id)) // the client may be gone
@@ -256,15 +252,15 @@ func (c *call) end() {
 	aborted := p == http.ErrAbortHandler
 	if p != nil && !aborted {
 		c.s.options.Log.Error("panic", "request", c.id, "route", c.pattern(), "panic", clean(fmt.Sprint(p)), "stack", string(debug.Stack()))
-		if aborted = c.w.status != 0; !aborted {
+		if aborted = c.w.Status() != 0; !aborted {
 			c.refuse(internal(nil, "the server made a mistake; it is logged under the request id"))
 		}
 	}
 
 	// First the body: nothing touches the connection after the answer.
-	c.body.close()
+	c.body.Close()
 	if c.held > 0 {
-		c.s.memory.give(c.client(), c.held)
+		c.s.memory.Give(c.client(), c.held)
 	}
 
 	for _, f := range c.after {
@@ -281,14 +277,14 @@ func (c *call) end() {
 func (c *call) log(aborted bool) {
 	took := time.Since(c.started)
 	c.s.meters.inFlight.Dec()
-	c.s.meters.count(c.method(), c.pattern(), c.w.status, took)
+	c.s.meters.count(c.method(), c.pattern(), c.w.Status(), took)
 
 	level := slog.LevelInfo
-	if c.w.status >= http.StatusInternalServerError || aborted {
+	if c.w.Status() >= http.StatusInternalServerError || aborted {
 		level = slog.LevelWarn
 	}
 	c.s.options.Log.Log(c.r.Context(), level, "request", "request", c.id, "method", c.method(), "route", c.pattern(),
-		"status", c.w.status, "bytes", c.w.bytes.Load(), "ms", float64(took.Microseconds())/1000, "key", c.keyName(), "aborted", aborted)
+		"status", c.w.Status(), "bytes", c.w.Written(), "ms", float64(took.Microseconds())/1000, "key", c.keyName(), "aborted", aborted)
 }
 
 // method is the request's method if it is a usual one: others come from strangers.

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/fair"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -28,11 +29,11 @@ func (c *call) client() string {
 }
 
 // place takes a place until the request has been answered.
-func (c *call) place(s *shares, full string) error {
-	if !s.take(c.client(), 1) {
+func (c *call) place(s *fair.Shares, full string) error {
+	if !s.Take(c.client(), 1) {
 		return busy(full)
 	}
-	c.after = append(c.after, func() { s.give(c.client(), 1) })
+	c.after = append(c.after, func() { s.Give(c.client(), 1) })
 	return nil
 }
 
@@ -40,7 +41,7 @@ func (c *call) place(s *shares, full string) error {
 // for the memory that it takes, which few have at a time.
 func (c *call) turn(ctx context.Context, data []byte, kind stream.Kind) (done func(), err error) {
 	if len(data) <= stream.LargeDocument {
-		return c.s.judging.take(ctx, c.client(), 1)
+		return c.s.judging.Take(ctx, c.client(), 1)
 	}
 	return c.heavyTurn(ctx, stream.Weight(data, kind))
 }
@@ -49,5 +50,5 @@ func (c *call) turn(ctx context.Context, data []byte, kind stream.Kind) (done fu
 func (c *call) heavyTurn(ctx context.Context, size int64) (done func(), err error) {
 	const half = 2
 	few := max(c.s.limits.Jobs/half, 1)
-	return c.s.heavy.take(ctx, c.client(), max(size, c.s.limits.Judging/int64(few)))
+	return c.s.heavy.Take(ctx, c.client(), max(size, c.s.limits.Judging/int64(few)))
 }

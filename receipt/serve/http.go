@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/conn"
 )
 
 // Bounds of a connection.
@@ -12,6 +14,10 @@ const (
 	idleTimeout    = 2 * time.Minute // between requests of a connection
 	maxHeaderBytes = 16 << 10
 )
+
+// MaxConnections is how many connections are open at the same time, unless
+// LimitConnections says otherwise. Each takes some 20 KiB.
+const MaxConnections = 4096
 
 // HTTPServer returns an http.Server that serves h with the bounds that a Server
 // does not set for itself: a request's header within 10 seconds and 16 KiB (net/http
@@ -44,3 +50,14 @@ func protocols() *http.Protocols {
 	p.SetHTTP2(true)
 	return p
 }
+
+// LimitConnections bounds how many connections a server has open at the same time. For
+// one more it closes another, of the first kind that there is: the one that has waited
+// longest without ever having sent a request, without having shown an API key, the one
+// that has been answered longest without one, and the one that has waited longest with
+// one. Connections on which a request with a key is being answered are never closed. At
+// most a quarter of the connections wait without having shown a key.
+//
+// It sets the ConnState and the ConnContext of the server, and has to be called before
+// the server is used.
+func LimitConnections(hs *http.Server, most int) { conn.Limit(hs, most) }

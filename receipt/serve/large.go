@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/conn"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -44,15 +45,15 @@ func (c *call) gate(from io.Reader, kind stream.Kind) *gate {
 // close ends the reading, and leaves the few.
 func (g *gate) close() {
 	g.cancel()
-	g.c.body.close()
+	g.c.body.Close()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.inside {
 		g.inside = false
-		g.c.s.large.give(g.c.client(), 1)
+		g.c.s.large.Give(g.c.client(), 1)
 	}
 	if g.err == nil {
-		g.err = errBodyClosed
+		g.err = conn.ErrClosed
 	}
 }
 
@@ -120,7 +121,7 @@ func (g *gate) enter() error {
 	again := time.NewTicker(enterInterval)
 	defer again.Stop()
 
-	for !g.c.s.large.take(g.c.client(), 1) {
+	for !g.c.s.large.Take(g.c.client(), 1) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():

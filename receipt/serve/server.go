@@ -18,6 +18,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/fair"
 )
 
 // A Server is the http.Handler of all routes. It is safe for concurrent use, keeps
@@ -30,12 +31,12 @@ type Server struct {
 	hosts    map[string]bool
 	meters   *meters
 	codec    *archive.Codec
-	requests *shares
-	streams  *shares
-	large    *shares // of streams
-	memory   *shares
-	judging  *turns // of processors, for documents that are not large
-	heavy    *turns // of memory, for those that are
+	requests *fair.Shares
+	streams  *fair.Shares
+	large    *fair.Shares // of streams
+	memory   *fair.Shares
+	judging  *fair.Turns // of processors, for documents that are not large
+	heavy    *fair.Turns // of memory, for those that are
 	draining atomic.Bool
 	began    receipt.Time
 	shown    shownKeys
@@ -85,9 +86,9 @@ func New(o Options) (*Server, error) {
 	}
 
 	// Whoever finds no share is refused; whoever has no turn waits for it.
-	s.requests, s.memory = newShares(int64(s.limits.Requests)), newShares(s.limits.Memory)
-	s.streams, s.large = newShares(int64(s.limits.Streams)), newShares(int64(s.limits.LargeStreams))
-	s.judging, s.heavy = newTurns(int64(s.limits.Jobs)), newTurns(s.limits.Judging)
+	s.requests, s.memory = fair.NewShares(int64(s.limits.Requests)), fair.NewShares(s.limits.Memory)
+	s.streams, s.large = fair.NewShares(int64(s.limits.Streams)), fair.NewShares(int64(s.limits.LargeStreams))
+	s.judging, s.heavy = fair.NewTurns(int64(s.limits.Jobs)), fair.NewTurns(s.limits.Judging)
 	s.random.Reader = bufio.NewReaderSize(o.Random, 512)
 
 	var err error

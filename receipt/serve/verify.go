@@ -241,7 +241,7 @@ func (c *call) readBody(limit int64, instead string) ([]byte, error) {
 	}
 
 	// The idle limit is for each read; this one is for all of them.
-	c.body.until = c.started.Add(c.s.limits.Body)
+	c.body.Until(c.started.Add(c.s.limits.Body))
 	var data []byte
 	for {
 		if len(data) == cap(data) {
@@ -277,14 +277,14 @@ func (c *call) grow(data []byte, stated, limit int64) ([]byte, error) {
 
 	// Both buffers count for as long as one is copied into the other.
 	size = min(size, limit+1)
-	if !c.s.memory.take(c.client(), size) {
+	if !c.s.memory.Take(c.client(), size) {
 		return nil, busy("the bodies of other requests take all the memory that there is for them")
 	}
 
 	c.held += size
 	larger := append(make([]byte, 0, size), data...)
 	if old := int64(cap(data)); old > 0 {
-		c.s.memory.give(c.client(), old)
+		c.s.memory.Give(c.client(), old)
 		c.held -= old
 	}
 

@@ -33,7 +33,7 @@ func (c *call) verifyStream(v *Verifier, judge *receipt.Verifier, o stream.Optio
 	}
 
 	// Without it, HTTP/1 would stop reading at the first report (net/http).
-	_ = c.w.control.EnableFullDuplex()
+	c.w.Duplex()
 	in, err := c.encoded(encoding)
 	if err != nil {
 		return err
@@ -70,8 +70,8 @@ func (c *call) encoded(encoding string) (io.Reader, error) {
 	head := make([]byte, len(magic))
 	n, err := io.ReadFull(c.body, head)
 	switch {
-	case err != nil && c.body.failure() != nil:
-		return nil, unread(c.body.failure())
+	case err != nil && c.body.Failure() != nil:
+		return nil, unread(c.body.Failure())
 	case !bytes.Equal(head[:n], magic):
 		return nil, invalid("Content-Encoding", "expected a body in %s, as its Content-Encoding says", encoding)
 	}
@@ -115,12 +115,12 @@ func (c *call) incomplete(err error, g *gate) error {
 
 	// A client that left comes first: the other errors may follow from that.
 	switch {
-	case c.r.Context().Err() != nil && c.body.failure() == nil:
+	case c.r.Context().Err() != nil && c.body.Failure() == nil:
 		return gone(err)
 	case g.refused() != nil:
 		return g.refused()
-	case c.body.failure() != nil:
-		return unread(c.body.failure())
+	case c.body.Failure() != nil:
+		return unread(c.body.Failure())
 	case errors.Is(err, stream.ErrStreams):
 		return invalid("expect_head", "the body holds several streams, so one hash or count cannot be about it")
 	case errors.Is(err, stream.ErrManyStreams):
@@ -211,7 +211,7 @@ func (l *lineWriter) send() {
 		l.err = l.w.Flush()
 	}
 	if l.err == nil {
-		l.err = l.c.w.flush()
+		l.err = l.c.w.Flush()
 	}
 }
 

@@ -1,4 +1,4 @@
-package serve
+package conn
 
 import (
 	"container/list"
@@ -8,27 +8,12 @@ import (
 	"sync"
 )
 
-// Bounds of the connections of a server.
-const (
-	// MaxConnections is how many connections are open at the same time, unless
-	// LimitConnections says otherwise. Each takes some 20 KiB.
-	MaxConnections = 4096
+// socketBuffer is how many bytes the system may buffer for a connection in each
+// direction. Left to itself it takes up to several MiB, which count as the server's.
+const socketBuffer = 256 << 10
 
-	// socketBuffer is how many bytes the system may buffer for a connection in each
-	// direction. Left to itself it takes up to several MiB, which count as the server's.
-	socketBuffer = 256 << 10
-)
-
-// LimitConnections bounds how many connections a server has open at the same time. For
-// one more it closes another, of the first kind that there is: the one that has waited
-// longest without ever having sent a request, without having shown an API key, the one
-// that has been answered longest without one, and the one that has waited longest with
-// one. Connections on which a request with a key is being answered are never closed. At
-// most a quarter of the connections wait without having shown a key.
-//
-// It sets the ConnState and the ConnContext of the server, and has to be called before
-// the server is used.
-func LimitConnections(hs *http.Server, most int) {
+// Limit bounds how many connections a server has open at the same time.
+func Limit(hs *http.Server, most int) {
 	c := &connections{most: max(most, 1), all: map[net.Conn]*connection{}}
 	hs.ConnContext = c.context
 	hs.ConnState = c.change
@@ -87,8 +72,8 @@ func (c *connections) context(ctx context.Context, conn net.Conn) context.Contex
 	})
 }
 
-// showedKey remembers that the connection of a request belongs to whoever has a key.
-func showedKey(ctx context.Context) {
+// ShowedKey remembers that the connection of a request belongs to whoever has a key.
+func ShowedKey(ctx context.Context) {
 	if remember, ok := ctx.Value(connectionKey{}).(func()); ok {
 		remember()
 	}

@@ -1,4 +1,4 @@
-package serve
+package fair
 
 import "sync"
 
@@ -7,16 +7,17 @@ import "sync"
 // alone gets half of it, two get a third each, and whoever comes next finds as much as
 // any of them has (the dynamic thresholds of Choudhury and Hahne, 1998). Only a client
 // that holds nothing may take all that is left.
-type shares struct {
+type Shares struct {
 	mu   sync.Mutex
 	left int64
 	held map[string]int64 // by client; no entry is 0
 }
 
-func newShares(n int64) *shares { return &shares{left: n, held: map[string]int64{}} }
+// NewShares returns shares of n.
+func NewShares(n int64) *Shares { return &Shares{left: n, held: map[string]int64{}} }
 
-// take takes n for a client if there is that much for it.
-func (s *shares) take(client string, n int64) bool {
+// Take takes n for a client if there is that much for it.
+func (s *Shares) Take(client string, n int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own := s.held[client]
@@ -28,8 +29,8 @@ func (s *shares) take(client string, n int64) bool {
 	return true
 }
 
-// give returns n of what a client holds.
-func (s *shares) give(client string, n int64) {
+// Give returns n of what a client holds.
+func (s *Shares) Give(client string, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.left += n
@@ -38,8 +39,8 @@ func (s *shares) give(client string, n int64) {
 	}
 }
 
-// any reports whether a client that holds nothing would get some.
-func (s *shares) any() bool {
+// Any reports whether a client that holds nothing would get some.
+func (s *Shares) Any() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left > 0

@@ -1,4 +1,4 @@
-package serve
+package fair
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 func TestShares(t *testing.T) {
 	for _, all := range []int64{1, 2, 3, 8, 256} {
 		for clients := 1; clients <= 12; clients++ {
-			s := newShares(all)
+			s := NewShares(all)
 			most := int64(0)
 			for more := true; more; {
 				more = false
 				for i := range clients {
-					more = s.take(fmt.Sprint(i), 1) || more
+					more = s.Take(fmt.Sprint(i), 1) || more
 				}
 			}
 			for _, n := range s.held {
@@ -29,23 +29,23 @@ func TestShares(t *testing.T) {
 				t.Errorf("%d among %d: %v, %d left", all, clients, s.held, s.left)
 			}
 			for client, n := range s.held {
-				s.give(client, n)
+				s.Give(client, n)
 			}
 			if s.left != all || len(s.held) != 0 {
 				t.Errorf("not all was given back: %d of %d, %v", s.left, all, s.held)
 			}
 		}
 	}
-	s := newShares(100)
-	if !s.take("a", 100) || s.take("b", 1) || s.any() {
+	s := NewShares(100)
+	if !s.Take("a", 100) || s.Take("b", 1) || s.Any() {
 		t.Error("who holds nothing may take all that is left, and not more")
 	}
 }
 
 // TestTurns: clients take turns, whoever has asked more often.
 func TestTurns(t *testing.T) {
-	turns := newTurns(10)
-	done, err := turns.take(t.Context(), "first", 100) // the largest takes all
+	turns := NewTurns(10)
+	done, err := turns.Take(t.Context(), "first", 100) // the largest takes all
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestTurns(t *testing.T) {
 	ask := func(client string, size int64) {
 		asked++
 		wg.Go(func() {
-			done, err := turns.take(t.Context(), client, size)
+			done, err := turns.Take(t.Context(), client, size)
 			if err != nil {
 				t.Error(err)
 				return
@@ -96,8 +96,8 @@ func TestTurns(t *testing.T) {
 
 // TestTurnsGivenUp: who goes away leaves no turn behind, and holds nobody up.
 func TestTurnsGivenUp(t *testing.T) {
-	turns := newTurns(2)
-	one, err := turns.take(t.Context(), "a", 1)
+	turns := NewTurns(2)
+	one, err := turns.Take(t.Context(), "a", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,10 +106,10 @@ func TestTurnsGivenUp(t *testing.T) {
 	small := make(chan func(), 1)
 	go func() {
 		<-time.After(time.Millisecond)
-		done, _ := turns.take(t.Context(), "c", 1)
+		done, _ := turns.Take(t.Context(), "c", 1)
 		small <- done
 	}()
-	if _, err := turns.take(ctx, "b", 2); err == nil {
+	if _, err := turns.Take(ctx, "b", 2); err == nil {
 		t.Error("a turn that there is not enough for")
 	}
 	select {

@@ -1,4 +1,4 @@
-package serve
+package conn
 
 import (
 	"errors"
@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-var errBodyClosed = errors.New("serve: the request has been answered")
+// ErrClosed is what a body is read with after its end.
+var ErrClosed = errors.New("serve: the request has been answered")
 
-// A body is the body of a request. Each read of it has to make progress within the
+// A Body is the body of a request. Each read of it has to make progress within the
 // idle limit, and all of them end when the request is answered.
-type body struct {
+type Body struct {
 	from    io.Reader
 	control *http.ResponseController
 	idle    time.Duration
@@ -28,12 +29,32 @@ type body struct {
 	err    error // of the last read, but for io.EOF
 }
 
+// NewBody returns the body of a request, each read of which has to make progress within
+// idle.
+func NewBody(r *http.Request, a *Answer, idle time.Duration) *Body {
+	b := &Body{from: r.Body, control: a.control, idle: idle}
+	if r.Body == nil || r.Body == http.NoBody {
+		b.from, b.ended = http.NoBody, true
+		return b
+	}
+
+	// For whoever reads it when nobody here does.
+	_ = a.control.SetReadDeadline(time.Now().Add(idle))
+	return b
+}
+
+// Until says when the whole body must be there. It is called before the first Read.
+func (b *Body) Until(t time.Time) { b.until = t }
+
+// Received is how many bytes have come.
+func (b *Body) Received() int64 { return b.count.Load() }
+
 // Read reads what the client has sent.
-func (b *body) Read(p []byte) (int, error) {
+func (b *Body) Read(p []byte) (int, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
 	if !b.begin() {
-		return 0, errBodyClosed
+		return 0, ErrClosed
 	}
 
 	// Without mu: a read lasts for as long as the client keeps silent.
@@ -56,7 +77,7 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 // begin sets the deadline of a read, unless the body is closed.
-func (b *body) begin() bool {
+func (b *Body) begin() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -71,9 +92,9 @@ func (b *body) begin() bool {
 	return true
 }
 
-// close ends a read that waits, and waits for its end: nothing touches the
+// Close ends a read that waits, and waits for its end: nothing touches the
 // connection when the request has been answered.
-func (b *body) close() {
+func (b *Body) Close() {
 	b.mu.Lock()
 	b.closed = true
 	if !b.ended {
@@ -86,15 +107,15 @@ func (b *body) close() {
 	defer b.reading.Unlock()
 }
 
-// failure is the error of the last read.
-func (b *body) failure() error {
+// Failure is the error of the last read.
+func (b *Body) Failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.err
 }
 
-// read reports whether the whole body has been read.
-func (b *body) read() bool {
+// AtEnd reports whether the whole body has been read.
+func (b *Body) AtEnd() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.ended

@@ -1,4 +1,4 @@
-package serve
+package conn
 
 import (
 	"net/http"
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An answer writes a response within the idle limit and remembers what it was.
-type answer struct {
+// An Answer writes a response within the idle limit and remembers what it was.
+type Answer struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	idle    time.Duration
@@ -15,18 +15,19 @@ type answer struct {
 	bytes   atomic.Int64
 }
 
-func newAnswer(w http.ResponseWriter, idle time.Duration) *answer {
-	a := &answer{ResponseWriter: w, control: http.NewResponseController(w), idle: idle}
+// NewAnswer returns an answer of which each piece has to be read within idle.
+func NewAnswer(w http.ResponseWriter, idle time.Duration) *Answer {
+	a := &Answer{ResponseWriter: w, control: http.NewResponseController(w), idle: idle}
 	a.extend()
 	return a
 }
 
 // extend gives the client time to read on. A writer without deadlines, as in
 // tests, has none.
-func (a *answer) extend() { _ = a.control.SetWriteDeadline(time.Now().Add(a.idle)) }
+func (a *Answer) extend() { _ = a.control.SetWriteDeadline(time.Now().Add(a.idle)) }
 
 // WriteHeader remembers the status.
-func (a *answer) WriteHeader(status int) {
+func (a *Answer) WriteHeader(status int) {
 	if a.status == 0 && status >= http.StatusOK { // not 1xx
 		a.status = status
 	}
@@ -37,7 +38,7 @@ func (a *answer) WriteHeader(status int) {
 const writePiece = 64 << 10
 
 // Write writes to a client that reads, without a copy however much it is.
-func (a *answer) Write(p []byte) (int, error) {
+func (a *Answer) Write(p []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
@@ -57,10 +58,19 @@ func (a *answer) Write(p []byte) (int, error) {
 }
 
 // Unwrap is for http.ResponseController.
-func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (a *Answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// flush sends what was written.
-func (a *answer) flush() error {
+// Flush sends what was written.
+func (a *Answer) Flush() error {
 	a.extend()
 	return a.control.Flush()
 }
+
+// Status is the status that was written; 0 when nothing was.
+func (a *Answer) Status() int { return a.status }
+
+// Written is how many bytes were.
+func (a *Answer) Written() int64 { return a.bytes.Load() }
+
+// Duplex lets the body be read while the answer is written.
+func (a *Answer) Duplex() { _ = a.control.EnableFullDuplex() }

@@ -1,4 +1,4 @@
-package serve
+package fair
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 // who wait are served one client after the other, however many requests each has, and
 // each client's in their order. What a turn takes is given back by the work that it is
 // for, never by a client, so that every turn comes.
-type turns struct {
+type Turns struct {
 	mu      sync.Mutex
 	all     int64
 	left    int64
@@ -28,11 +28,12 @@ type turn struct {
 	begun chan struct{}
 }
 
-func newTurns(n int64) *turns { return &turns{all: n, left: n} }
+// NewTurns returns turns that divide n.
+func NewTurns(n int64) *Turns { return &Turns{all: n, left: n} }
 
-// take waits until it is a client's turn. The largest turn takes all that there is. What
+// Take waits until it is a client's turn. The largest turn takes all that there is. What
 // it returns ends the turn.
-func (t *turns) take(ctx context.Context, client string, size int64) (done func(), err error) {
+func (t *Turns) Take(ctx context.Context, client string, size int64) (done func(), err error) {
 	one := &turn{size: min(size, t.all), begun: make(chan struct{})}
 
 	t.mu.Lock()
@@ -61,7 +62,7 @@ func (t *turns) take(ctx context.Context, client string, size int64) (done func(
 
 // begin begins the turns that there is enough for. A large one is not overtaken: small
 // ones could do so for ever.
-func (t *turns) begin() {
+func (t *Turns) begin() {
 	for len(t.waiting) > 0 && t.waiting[0].turns[0].size <= t.left {
 		q := t.waiting[0]
 		t.waiting = t.waiting[1:]
@@ -73,7 +74,7 @@ func (t *turns) begin() {
 	}
 }
 
-func (t *turns) give(size int64) {
+func (t *Turns) give(size int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.left += size
@@ -81,7 +82,7 @@ func (t *turns) give(size int64) {
 }
 
 // forget takes a turn that has not begun out of its queue.
-func (t *turns) forget(client string, one *turn) bool {
+func (t *Turns) forget(client string, one *turn) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, q := range t.waiting {
