@@ -17,13 +17,11 @@ const (
 	MaxLongWindow = 128 << 20 // what zstd --long needs
 )
 
-// packing is how an input may be compressed.
+// A compression is how an input may be compressed.
 type compression struct {
 	long  bool // zstd with windows up to MaxLongWindow
 	ratio int  // how many bytes it may hold for each of its own; 0: any number
 }
-
-func (o *Options) compression() compression { return compression{o.Long, o.Bounds.Ratio} }
 
 var errNested = errors.New("a compressed file inside a compressed file; decompress it once")
 

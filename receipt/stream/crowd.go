@@ -73,7 +73,7 @@ func (c *crowd) each(f func(*item, *attendee) error) error {
 			a := &c.sources[i].list[k]
 			it.source, it.index = i, k+1
 			it.facts = facts{placed: true, holds: a.holds(), link: a.link, computed: a.computed, id: a.id,
-				stream: streamKey(c.streams[a.stream]), issued: time.UnixMilli(a.issued)}
+				key: streamKey(nil).appendStream(c.streams[a.stream]), issued: time.UnixMilli(a.issued)}
 			if err := f(it, a); err != nil {
 				return err
 			}
@@ -113,7 +113,7 @@ func (c *crowd) survey() (*survey, error) {
 func (c *crowd) selections(s *survey) []selection {
 	of := make([][2]bool, len(s.names)) // by stream: a source that is whole, one that is a selection
 	_ = c.each(func(it *item, _ *attendee) error {
-		of[s.streams[string(it.facts.stream)]][flag(c.sources[it.source].partial)] = true
+		of[s.streams[string(it.facts.key)]][flag(c.sources[it.source].partial)] = true
 		return nil
 	})
 
@@ -130,18 +130,17 @@ func (c *crowd) selections(s *survey) []selection {
 	return list
 }
 
-// roster packs the receipts again; nil when they are too many.
+// pack packs the receipts again; nil when they are too many.
 func (c *crowd) pack() *roster {
-	r := &roster{streams: c.streams, last: make([]canon.Digest, len(c.streams))}
+	r := &roster{streams: c.streams}
 	for _, in := range c.sources {
 		if r.receipts += len(in.list); r.receipts > MaxRoster {
 			return nil
 		}
-		r.stream, r.issued = -1, 0
-		clear(r.last)
+		r.coder.begin(len(c.streams))
 		in.packed = nil
 		for i := range in.list {
-			in.packed = r.pack(in.packed, &in.list[i])
+			in.packed = r.coder.append(in.packed, &in.list[i])
 		}
 		r.sources = append(r.sources, in.attendance)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An array cuts a JSON array into its elements without holding it whole. It
+// An arrayCutter cuts a JSON array into its elements without holding it whole. It
 // finds where elements end by their brackets and strings alone; each element is
 // then parsed as strictly as any document, and what is between them (commas
 // and white space, RFC 8259 section 5) is checked here.

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// items cuts CBOR into its items. What is malformed ends the input, since nobody
+// A cborCutter cuts CBOR into its items. What is malformed ends the input, since nobody
 // can tell where the next item would begin.
 type cborCutter struct {
 	r     *archive.Reader

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// lines cuts an input into lines. A line ends with LF or CR LF, the last one may
+// A lineCutter cuts an input into lines. A line ends with LF or CR LF, the last one may
 // end with the input; blank lines are counted and skipped.
 type lineCutter struct {
 	r      *bufio.Reader

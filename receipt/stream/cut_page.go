@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A page cuts a list, {"object":"list","data":[…]}, into its entries without
+// A pageCutter cuts a list, {"object":"list","data":[…]}, into its entries without
 // holding it whole: it may be larger than any receipt. What is not an entry is kept
 // as the page's frame, which is parsed at its end as strictly as any document.
 type pageCutter struct {

@@ -9,16 +9,41 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An end is where a stream ends in an input, and whether the head that was
+// Demands are what the streams of an input must continue, hold and end in.
+type demands struct {
+	after   map[chain.Stream]chain.Head
+	follows bool
+	expect  map[chain.Stream]chain.Head
+	only    Only
+}
+
+// head is the head that is expected of a stream; zero when none is.
+func (d *demands) head(stream chain.Stream) chain.Head {
+	if h := d.expect[stream]; !h.IsZero() {
+		return h
+	}
+	return chain.Head{Hash: d.only.Head}
+}
+
+// previous is what the first receipt of a stream must name; zero when that is not
+// known.
+func (d *demands) previous(stream chain.Stream) canon.Digest {
+	if h := d.after[stream].Hash; !h.IsZero() {
+		return h
+	}
+	return d.only.Previous
+}
+
+// A streamEnd is where a stream ends in an input, and whether the head that was
 // expected is in it.
 type streamEnd struct {
 	chain.Segment
 	found bool
 }
 
-// expect compares the end of one stream with what is known of it.
-func (o *Options) expect(s *Summary, e streamEnd, wanted chain.Head) {
-	stream := e.Stream
+// compare compares the end of one stream with what is known of it.
+func (d *demands) compare(s *Summary, e streamEnd) {
+	stream, wanted := e.Stream, d.head(e.Stream)
 	fail := func(code receipt.Code, stated, computed, detail string) {
 		s.addFinding(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
 	}
@@ -26,7 +51,7 @@ func (o *Options) expect(s *Summary, e streamEnd, wanted chain.Head) {
 	head := e.Head.String()
 	switch {
 	case wanted.IsZero():
-	case !o.Only.Head.IsZero() && e.Head != wanted.Hash:
+	case !d.only.Head.IsZero() && e.Head != wanted.Hash:
 		detail := fmt.Sprintf("the stream ends in %s, expected %s, which is not in the input", head, wanted.Hash)
 		if e.found {
 			detail = fmt.Sprintf("receipts follow the expected head %s, up to %s", wanted.Hash, head)
@@ -41,35 +66,35 @@ func (o *Options) expect(s *Summary, e streamEnd, wanted chain.Head) {
 			fmt.Sprintf("the stream had the head %s before, which is not in the input", wanted.Hash))
 	}
 
-	if n := o.Only.Count; n != nil && *n != e.Count {
+	if n := d.only.Count; n != nil && *n != e.Count {
 		fail(receipt.CodeCountMismatch, fmt.Sprint(*n), fmt.Sprint(e.Count), fmt.Sprintf("expected %d receipts, found %d", *n, e.Count))
 	}
 }
 
-// concludeHeads finds the streams that are gone, and says what remains open.
-func (o *Options) concludeHeads(s *Summary) {
+// conclude finds the streams that are gone, and says what remains open.
+func (d *demands) conclude(s *Summary) {
 	present := map[chain.Stream]bool{}
 	open, unexpected := 0, 0
 	for _, g := range s.Streams {
 		present[g.Stream] = true
-		if o.Only.Head.IsZero() && o.Expect[g.Stream].Hash != g.Head {
+		if d.only.Head.IsZero() && d.expect[g.Stream].Hash != g.Head {
 			unexpected++
 		}
-		if _, ok := o.After[g.Stream]; !ok && !g.First && o.Only.Previous.IsZero() {
+		if _, ok := d.after[g.Stream]; !ok && !g.First && d.only.Previous.IsZero() {
 			open++
 		}
 	}
 
 	// A stream that was there before may be gone as a whole.
-	for stream, head := range o.Expect {
+	for stream, head := range d.expect {
 		if !present[stream] {
 			s.addFinding(Finding{Code: receipt.CodeTruncated, Stream: &stream, Stated: head.Hash.String(),
 				Detail: fmt.Sprintf("the stream of issuer %.80q, workspace %.80q is not in the input", stream.Issuer, stream.Workspace)})
 		}
 	}
 
-	o.concludeAfter(s)
-	if len(s.Streams) == 0 && !o.Only.isZero() && s.Receipts > 0 {
+	d.concludeAfter(s)
+	if len(s.Streams) == 0 && !d.only.isZero() && s.Receipts > 0 {
 		s.addFinding(Finding{Code: receipt.CodeHeadMismatch, Detail: "no receipt of the input has a place in a stream"})
 	}
 
@@ -85,22 +110,22 @@ func (o *Options) concludeHeads(s *Summary) {
 
 // concludeAfter says when no stream of the input is one of which it was given
 // where it ended before.
-func (o *Options) concludeAfter(s *Summary) {
+func (d *demands) concludeAfter(s *Summary) {
 	streams := map[chain.Stream]bool{}
 	for _, g := range s.Streams {
-		if _, continued := o.After[g.Stream]; continued {
+		if _, continued := d.after[g.Stream]; continued {
 			return
 		}
 		streams[g.Stream] = true
 	}
 
-	if len(o.After) == 0 || s.Receipts == 0 {
+	if len(d.after) == 0 || s.Receipts == 0 {
 		return
 	}
 
 	// One predecessor for one stream was meant to precede it.
-	for given, head := range o.After {
-		if o.Follows && len(streams) == 1 {
+	for given, head := range d.after {
+		if d.follows && len(streams) == 1 {
 			s.addFinding(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),
 				Detail: fmt.Sprintf("the predecessor given, %s, is of another stream, of issuer %.80q, workspace %.80q", head.Hash, given.Issuer, given.Workspace)})
 			return
@@ -111,23 +136,6 @@ func (o *Options) concludeAfter(s *Summary) {
 
 // firstOf is what the first receipt of a segment states of its place.
 func firstOf(g chain.Segment) chain.Link { return chain.Link{First: g.First, Previous: g.Previous} }
-
-// wanted is the head that is expected of a stream; zero when none is.
-func (o *Options) wanted(stream chain.Stream) chain.Head {
-	if h := o.Expect[stream]; !h.IsZero() {
-		return h
-	}
-	return chain.Head{Hash: o.Only.Head}
-}
-
-// after is what the first receipt of a stream must name; zero when that is not
-// known.
-func (o *Options) after(stream chain.Stream) canon.Digest {
-	if h := o.After[stream].Hash; !h.IsZero() {
-		return h
-	}
-	return o.Only.Previous
-}
 
 func sortFindings(list []Finding) {
 	slices.SortStableFunc(list, func(a, b Finding) int {

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// linked reports whether a code is about how receipts stand to each other.
+// aboutLinks reports whether a code is about how receipts stand to each other.
 func aboutLinks(code receipt.Code) bool {
 	return code == receipt.CodeChainBreak || code == receipt.CodeChainFork || code == receipt.CodeDuplicateID
 }
@@ -44,7 +44,7 @@ func (s *Summary) joinRosters(a, b *roster) error {
 		if a.fault != nil {
 			s.settle(a.fault, !m.failed())
 		} else if m.failed() {
-			s.addFinding(v.finding(it, m))
+			s.addFinding(m.finding(v.names[v.streams[string(it.facts.key)]], &it.facts))
 		}
 
 		return nil
@@ -116,51 +116,6 @@ func (s *Summary) noteOverlap(shared []canon.Digest) {
 
 func (s *Summary) noteNotJoined(why string) {
 	s.addNote(receipt.CodePartsNotJoined, "whether receipts are missing between parts: %s", why)
-}
-
-// finding says of the whole what a mark says of a receipt, which no report of a
-// part has said.
-func (s *survey) finding(it *item, m mark) Finding {
-	link := it.facts.link
-	stream := s.names[s.streams[string(it.facts.stream)]]
-	f := Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Stated: stated(link)}
-	switch m {
-	case markMissing:
-		return missingFinding(stream, link.Previous)
-	case markFork:
-		return forkFinding(stream, link.Previous)
-	case markSecond:
-		return firstsFinding(stream)
-	case markElsewhere:
-		return strangerFinding(stream, link.Previous)
-	case markDuplicate:
-		f.Code, f.Cause, f.Stated = receipt.CodeDuplicateID, receipt.CauseIDTaken, it.facts.computed.String()
-		f.Detail = fmt.Sprintf("two receipts have one receipt_id and different contents; %s is one of them", it.facts.computed)
-	default: // late, or another stands between
-		f.Cause = receipt.CauseComesEarlier
-		f.Detail = fmt.Sprintf("the receipt %s is out of its order in a part", it.facts.computed)
-	}
-
-	return f
-}
-
-func missingFinding(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorMissing, Stated: previous.String(),
-		Detail: fmt.Sprintf("a part of the stream begins behind %s, which no part holds: receipts are missing there", previous)}
-}
-
-func forkFinding(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainFork, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorShared, Stated: previous.String(),
-		Detail: fmt.Sprintf("two receipts of the parts follow %s", previous)}
-}
-
-func firstsFinding(stream chain.Stream) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CauseSecondFirst, Stated: "null", Detail: "two parts of the stream state that nothing precedes them"}
-}
-
-func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorElsewhere, Stated: previous.String(),
-		Detail: fmt.Sprintf("a part of the stream begins behind %s, a receipt of another stream", previous)}
 }
 
 // joinStreams joins two parts of which one does not remember its receipts, by the

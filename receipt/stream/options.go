@@ -100,3 +100,9 @@ func (o *Options) jobs() int {
 	}
 	return runtime.GOMAXPROCS(0)
 }
+
+func (o *Options) demands() demands {
+	return demands{after: o.After, follows: o.Follows, expect: o.Expect, only: o.Only}
+}
+
+func (o *Options) compression() compression { return compression{o.Long, o.Bounds.Ratio} }

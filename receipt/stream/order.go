@@ -17,6 +17,7 @@ const previousPointer = "/chain/previous_receipt_hash"
 // stands, and after something unreadable one link cannot be checked.
 type order struct {
 	options *Options
+	demands demands
 	streams map[string]*strand
 	named   int // bytes of the names of streams
 	index   *index
@@ -26,7 +27,7 @@ type order struct {
 	behind  []Finding            // links that later receipts showed to be false, the first MaxNotices
 }
 
-// last is what is known of the last receipt of a stream.
+// Judged is what is known of the last receipt of a stream.
 type judged struct {
 	hash    canon.Digest
 	verdict receipt.Verdict
@@ -35,7 +36,7 @@ type judged struct {
 // maxDamaged bounds what an input of nothing but damage can make us remember.
 const maxDamaged = 1 << 16
 
-// A run is one stream of an ordered input.
+// A strand is one stream of an ordered input.
 type strand struct {
 	number  int // of the stream, in the order of their first receipts
 	segment chain.Segment
@@ -49,7 +50,7 @@ type strand struct {
 }
 
 func newOrder(o *Options) *order {
-	return &order{options: o, streams: map[string]*strand{}, index: newIndex(o.mostIndexed()), damaged: map[canon.Digest]int{}}
+	return &order{options: o, demands: o.demands(), streams: map[string]*strand{}, index: newIndex(o.mostIndexed()), damaged: map[canon.Digest]int{}}
 }
 
 // place judges the link of an item.
@@ -68,7 +69,7 @@ func (o *order) place(it *item) error {
 	}
 
 	// A damaged receipt opens no stream: its names may be what was damaged.
-	s := o.streams[string(f.stream)]
+	s := o.streams[string(f.key)]
 	if s == nil {
 		if !f.holds {
 			o.damage(it)
@@ -152,19 +153,19 @@ func (o *order) disprove(s *strand, it *item) {
 // begin opens a stream with its first receipt.
 func (o *order) begin(it *item) (*strand, error) {
 	f := &it.facts
-	stream := parseStreamKey(f.stream)
+	stream := f.key.stream()
 	if !o.options.Only.isZero() && len(o.streams) > 0 {
 		return nil, ErrStreams
 	}
-	if o.named += len(f.stream); !o.options.Bounds.allows(len(o.streams)+1, o.named) {
+	if o.named += len(f.key); !o.options.Bounds.allows(len(o.streams)+1, o.named) {
 		return nil, ErrManyStreams
 	}
 
 	s := &strand{number: len(o.names), segment: chain.SegmentOf(stream, f.link)}
-	o.streams[string(f.stream)] = s
+	o.streams[string(f.key)] = s
 	o.names = append(o.names, stream)
-	s.wanted = o.options.wanted(stream)
-	after := o.options.after(stream)
+	s.wanted = o.demands.head(stream)
+	after := o.demands.previous(stream)
 	if it.single && after.IsZero() {
 		return s, nil // one receipt shows nothing of what precedes or follows it
 	}
@@ -301,18 +302,36 @@ func (o *order) broken(s *strand, l chain.Link) receipt.Check {
 	return c
 }
 
-// elsewhere says that a receipt names one of another stream.
+// conclude fills in what the order knows of the whole input.
+func (o *order) conclude(s *Summary) error {
+	for _, g := range o.streams {
+		s.Streams = append(s.Streams, g.segment)
+		o.demands.compare(s, streamEnd{g.segment, g.found})
+	}
+	s.Streams = chain.Join(s.Streams)
+	for _, f := range o.behind {
+		f.Drawn = s.roster != nil
+		s.addFinding(f)
+	}
+	if o.index.full() {
+		s.addNote(receipt.CodeIDsNotChecked, "whether a receipt_id is used again, and whether a link leads into another stream, behind the first %d receipts", o.options.mostIndexed())
+	}
+	o.demands.conclude(s)
+	return nil
+}
+
+// namesElsewhere says that a receipt names one of another stream.
 func namesElsewhere(l chain.Link, at int) receipt.Check {
 	return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer, Stated: stated(l),
 		Cause: receipt.CausePredecessorElsewhere, Related: atLine(at)}
 }
 
-// open leaves a link unchecked.
+// unchecked leaves a link unchecked.
 func unchecked(cause receipt.Cause, related receipt.Place) receipt.Check {
 	return receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked, Cause: cause, Related: related}
 }
 
-// line is a place in the source that is being read.
+// atLine is a place in the source that is being read.
 func atLine(n int) receipt.Place { return receipt.Place{Index: n} }
 
 func stated(l chain.Link) string {

@@ -54,7 +54,7 @@ type cutter interface {
 	ready() bool
 }
 
-// Held pieces were cut out at once.
+// heldPieces were cut out at once.
 type heldPieces struct {
 	list []piece
 }

@@ -49,7 +49,7 @@ type pipeline struct {
 	fail                context.CancelCauseFunc
 }
 
-// run calls each with every item in order until it returns false. It returns
+// process calls each with every item in order until it returns false. It returns
 // when no goroutine of it judges any more.
 func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -237,7 +237,7 @@ func (p *pipeline) add(it item, data []byte) error {
 	// A splitter uses its memory again: the bytes are copied.
 	b := p.filling
 	slot := &b.items[b.count]
-	it.rep, it.facts.stream = slot.rep, slot.facts.stream // their memory
+	it.rep, it.facts.key = slot.rep, slot.facts.key // their memory
 	it.from = len(b.bytes)
 	b.bytes = append(b.bytes, data...)
 	it.to = len(b.bytes)
@@ -287,8 +287,8 @@ func (b *batch) reset() {
 // trim takes from a batch that is done with what a rare large document left in it.
 func (b *batch) trim() {
 	for i := range b.items[:b.count] {
-		if it := &b.items[i]; cap(it.facts.stream) > nameBytes {
-			it.facts.stream = nil
+		if it := &b.items[i]; cap(it.facts.key) > nameBytes {
+			it.facts.key = nil
 		}
 	}
 	if cap(b.bytes) > 4*batchBytes {

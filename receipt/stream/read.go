@@ -45,7 +45,7 @@ func (e *DocumentError) Error() string {
 	return fmt.Sprintf("%q: %s: %s", e.Address, e.Code, e.Detail)
 }
 
-// Documents returns the documents of sources, in the order of reading. Each is a
+// Read returns the documents of sources, in the order of reading. Each is a
 // JSON object that a receipt could be: within its limits, with no integers that
 // doubles cannot hold. The receipt in an API envelope stands for the envelope.
 // Memory does not grow with the input.
@@ -88,7 +88,7 @@ func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document,
 	}
 }
 
-// A piece is what was cut out of a source, or why nothing more can be.
+// A delivery is what was cut out of a source, or why nothing more can be.
 type delivery struct {
 	piece
 	source *Source

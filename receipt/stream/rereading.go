@@ -6,8 +6,8 @@ import (
 	"hash"
 )
 
-// Readings compare two readings of the same sources: what the first one found
-// out must not be believed of anything else. Nil stands for a single reading.
+// A rereading compares the second reading of sources with the first: what that one
+// found out must not be believed of anything else. Nil stands for a single reading.
 type rereading struct {
 	one, two hash.Hash
 }

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"sync/atomic"
 
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -113,7 +112,7 @@ func (r *Run) Reports() iter.Seq[*receipt.Report] {
 	}
 }
 
-// Document returns the JSON text of the receipt that the current report is
+// Text returns the JSON text of the receipt that the current report is
 // about, or nil when there is none. It is valid as long as the report.
 func (r *Run) Text() []byte {
 	if r.current == nil {
@@ -320,22 +319,4 @@ func (r *Run) weigh(f *forest, p *pipeline) {
 	} else {
 		r.covered = f.tree.Size() == f.claims.Size && f.given.Signed()
 	}
-}
-
-// conclude fills in what the order knows of the whole input.
-func (o *order) conclude(s *Summary) error {
-	for _, g := range o.streams {
-		s.Streams = append(s.Streams, g.segment)
-		o.options.expect(s, streamEnd{g.segment, g.found}, g.wanted)
-	}
-	s.Streams = chain.Join(s.Streams)
-	for _, f := range o.behind {
-		f.Drawn = s.roster != nil
-		s.addFinding(f)
-	}
-	if o.index.full() {
-		s.addNote(receipt.CodeIDsNotChecked, "whether a receipt_id is used again, and whether a link leads into another stream, behind the first %d receipts", o.options.mostIndexed())
-	}
-	o.options.concludeHeads(s)
-	return nil
 }

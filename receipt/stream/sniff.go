@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// split returns the splitter for an input of a kind, which is sniffed when it is
+// cutterFor returns the cutter for an input of a kind, which is sniffed when it is
 // not known: CBOR by its first byte, which no JSON text has; an array by its
 // bracket; lines when the first line that is not blank ends with } and leaves
 // nothing open, or the second begins with { and more. Everything else is one
@@ -92,7 +92,7 @@ func beginsDocument(rest []byte) bool {
 	return bytes.HasPrefix(line, []byte("{")) && len(line) > 1
 }
 
-// strip takes the suffix of a compression off a file name.
+// plainName takes the suffix of a compression off a file name.
 func plainName(name string) string {
 	name = strings.ToLower(name)
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
@@ -152,7 +152,7 @@ func telling(head []byte) bool {
 	return behind != nil
 }
 
-// whole reads the one document of an input. A page of a list, as the protocol's
+// cutWhole reads the one document of an input. A page of a list, as the protocol's
 // routes answer it, is the documents in it.
 func cutWhole(r io.Reader) (cutter, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))

@@ -31,7 +31,7 @@ type opened struct {
 	close func()
 }
 
-// open opens, decompresses and sniffs a source. meter sees every byte read.
+// cut opens, decompresses and sniffs a source. meter sees every byte read.
 func (s *Source) cut(packed compression, meter func(int)) (*opened, error) {
 	file, err := s.Open()
 	if err != nil {

@@ -283,7 +283,7 @@ func (s *Summary) selects(stream chain.Stream) bool {
 func (s *Summary) mergeNotes(parts ...*Summary) {
 	for _, part := range parts {
 		for _, n := range part.NotChecked {
-			if !drawn(n.Code) && !slices.Contains(s.NotChecked, n) {
+			if !drawnAnew(n.Code) && !slices.Contains(s.NotChecked, n) {
 				s.NotChecked = append(s.NotChecked, n)
 			}
 		}
@@ -293,8 +293,8 @@ func (s *Summary) mergeNotes(parts ...*Summary) {
 	}
 }
 
-// drawn reports whether notes of a code are drawn anew from the streams.
-func drawn(code receipt.Code) bool {
+// drawnAnew reports whether notes of a code are drawn anew from the streams.
+func drawnAnew(code receipt.Code) bool {
 	return code == receipt.CodeLinkNotChecked || code == receipt.CodeTailNotChecked || code == receipt.CodePartsNotJoined || code == receipt.CodePartsOverlap
 }
 
@@ -372,19 +372,19 @@ func (s *Summary) addNote(code receipt.Code, format string, args ...any) {
 	s.NotChecked = append(s.NotChecked, receipt.Note{Code: code, Detail: fmt.Sprintf(format, args...)})
 }
 
-// notes reports whether there is a note of a code.
+// hasNote reports whether there is a note of a code.
 func (s *Summary) hasNote(code receipt.Code) bool {
 	return slices.ContainsFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
-// find adds what refutes the whole input.
+// addFinding adds what refutes the whole input.
 func (s *Summary) addFinding(f Finding) {
 	if len(s.Findings) < MaxNotices {
 		s.Findings = append(s.Findings, f)
 	}
 }
 
-// forget removes the notes of a code.
+// dropNotes removes the notes of a code.
 func (s *Summary) dropNotes(code receipt.Code) {
 	s.NotChecked = slices.DeleteFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }

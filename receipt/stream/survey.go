@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -12,9 +11,10 @@ import (
 // A survey knows how the receipts of several sources join by their links. It is
 // made by a first reading, which looks at nothing but ids and links; the second
 // one verifies, and asks it about each receipt. Of a receipt it keeps one byte,
-// and three entries that sorters may put on disk.
+// and three records that sorters may put on disk.
 type survey struct {
 	options *Options
+	demands demands
 	sources []Source
 
 	marks  []mark          // of each item, in the order of reading
@@ -32,7 +32,8 @@ type survey struct {
 	gaps      int   // items that state no place
 	docs      []int // of each source
 
-	ids, hashes, links *sorter
+	ids, hashes, links *sorter // records
+	scratch            []byte  // a record on its way to them
 
 	number int // of the next item in the second reading
 
@@ -59,39 +60,6 @@ func (s *survey) selected(stream int) selection {
 	return selectedNone
 }
 
-// A mark says how a receipt stands to the others.
-type mark uint8
-
-const (
-	markUnplaced  mark = iota
-	markLinked         // its predecessor is there, or it is the first of its stream
-	markFollows        // its predecessor is there, before it in the same source
-	markOpen           // its predecessor is not in the input
-	markMissing        // neither, but others of its stream precede it
-	markGap            // the same, and something unreadable may be it
-	markFork           // another receipt names the same predecessor
-	markLate           // its predecessor comes after it in the same source
-	markBetween        // another receipt stands between it and its predecessor in the same source
-	markElsewhere      // the one that it names is a receipt of another stream
-	markSecond         // another receipt too states to be the first
-	markForeign        // it does not name the predecessor that was given
-	markDamaged        // it does not fit its own hash
-	markCopy           // the same receipt was there before
-	markDuplicate      // its id was there before, with another content
-)
-
-// failed reports whether a mark refutes.
-func (m mark) failed() bool {
-	switch m {
-	case markMissing, markFork, markLate, markBetween, markElsewhere, markSecond, markForeign, markDuplicate:
-		return true
-	}
-	return false
-}
-
-// An address is the place of a receipt in the input.
-type address struct{ source, index int }
-
 // A trail is the last receipt of a stream in the source that is being read again.
 type trail struct {
 	address
@@ -100,18 +68,11 @@ type trail struct {
 	broken bool // something was out of place before it: one finding, not two
 }
 
-// Entries of the sorters: numbers big-endian, so that bytes sort as they do.
-const (
-	idWidth   = 16 + 8 + 32 + 4 + 4            // id, number, hash, source, index
-	hashWidth = 4 + 32 + 8 + 4 + 4 + 8         // stream, hash, number, source, index, time of issue
-	linkWidth = 4 + 1 + 32 + 8 + 4 + 4 + 1 + 8 // stream, whether it names one, previous, number, source, index, damaged, time of issue
-)
-
 func newSurvey(o *Options, sources []Source) *survey {
-	s := &survey{options: o, sources: sources, others: map[int]address{}, unknown: map[int]bool{}, originals: map[int]int{}, spread: map[int]bool{}, streams: map[string]int{},
+	s := &survey{options: o, demands: o.demands(), sources: sources, others: map[int]address{}, unknown: map[int]bool{}, originals: map[int]int{}, spread: map[int]bool{}, streams: map[string]int{},
 		damaged: map[canon.Digest]bool{}, docs: make([]int, len(sources))}
 	dir, most := o.TempDir, o.mostIndexed()
-	s.ids, s.hashes, s.links = newSorter(idWidth, most, dir), newSorter(hashWidth, most, dir), newSorter(linkWidth, most, dir)
+	s.ids, s.hashes, s.links = newSorter(idRecordWidth, most, dir), newSorter(hashRecordWidth, most, dir), newSorter(linkRecordWidth, most, dir)
 	return s
 }
 
@@ -138,53 +99,93 @@ func (s *survey) record(it *item) error {
 		return nil
 	}
 
-	stream, known := s.streams[string(f.stream)]
+	stream, known := s.streams[string(f.key)]
 	if !known {
 		stream = len(s.names)
-		s.streams[string(f.stream)] = stream
-		s.names, s.intact = append(s.names, parseStreamKey(f.stream)), append(s.intact, false)
+		s.streams[string(f.key)] = stream
+		s.names, s.intact = append(s.names, f.key.stream()), append(s.intact, false)
 	}
 
 	// A damaged receipt is known by both hashes: its successor may name either.
+	at, issued := address{it.source, it.index}, f.issued.UnixMilli()
 	if !f.holds {
 		s.marks = append(s.marks, markDamaged)
 		if len(s.damaged) < maxDamaged {
 			s.damaged[f.link.Hash], s.damaged[f.computed] = true, true
 		}
 	} else {
-		if !s.intact[stream] && !s.options.Only.isZero() && slices.Contains(s.intact, true) {
+		if !s.intact[stream] && !s.demands.only.isZero() && slices.Contains(s.intact, true) {
 			return ErrStreams
 		}
 		s.intact[stream] = true
 		s.marks = append(s.marks, markLinked)
-		e := append(make([]byte, 0, idWidth), f.id[:]...)
-		e = append(binary.BigEndian.AppendUint64(e, uint64(number)), f.computed[:]...)
-		s.ids.add(appendAddress(e, it))
+		id := idRecord{f.id, number, f.computed, at}
+		s.scratch = id.append(s.scratch[:0])
+		s.ids.add(s.scratch)
 	}
 
-	// Hashes as they are stated: an altered receipt keeps its place.
-	e := binary.BigEndian.AppendUint32(make([]byte, 0, linkWidth), uint32(stream))
-	e = append(e, f.link.Hash[:]...)
-	e = appendAddress(binary.BigEndian.AppendUint64(e, uint64(number)), it)
-	s.hashes.add(binary.BigEndian.AppendUint64(e, uint64(f.issued.UnixMilli())))
+	hash := hashRecord{position{stream, f.link.Hash}, number, at, issued}
+	s.scratch = hash.append(s.scratch[:0])
+	s.hashes.add(s.scratch)
 
-	// The same receipt by the predecessor that it names.
-	e = append(e[:4], flag(!f.link.First))
-	e = append(e, f.link.Previous[:]...)
-	e = appendAddress(binary.BigEndian.AppendUint64(e, uint64(number)), it)
-	s.links.add(binary.BigEndian.AppendUint64(append(e, flag(!f.holds)), uint64(f.issued.UnixMilli())))
+	link := linkRecord{f.link.First, position{stream, f.link.Previous}, number, at, !f.holds, issued}
+	s.scratch = link.append(s.scratch[:0])
+	s.links.add(s.scratch)
 	return nil
 }
 
-func appendAddress(e []byte, it *item) []byte {
-	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(e, uint32(it.source)), uint32(it.index))
+// join finds copies and duplicate ids, and then the predecessor of each receipt.
+func (s *survey) join() error {
+	if err := s.joinIDs(); err != nil {
+		return err
+	}
+	s.ends, s.trails = make([]streamEnd, len(s.names)), make([]trail, len(s.names))
+	for i, name := range s.names {
+		s.ends[i].Stream = name
+	}
+	return newJoiner(s).join()
 }
 
-func flag(b bool) byte {
-	if b {
-		return 1
+// joinIDs marks the receipts whose id was there before.
+func (s *survey) joinIDs() error {
+	var first idRecord
+	some := false
+	for b, err := range s.ids.sorted() {
+		if err != nil {
+			return err
+		}
+		r := parseIDRecord(b)
+		if !some || r.id != first.id {
+			first, some = r, true
+			continue
+		}
+
+		// One id twice: a copy when the content is the same, else a duplicate.
+		s.marks[r.number] = markDuplicate
+		if r.hash == first.hash {
+			s.marks[r.number] = markCopy
+			if r.source != first.source {
+				s.spread[first.number] = true
+			}
+		}
+		s.about(r.number, first.address)
+		s.originals[r.number] = first.number
 	}
-	return 0
+
+	// A copy is not counted when its original has the same verdict.
+	s.verdicts = make(map[int]receipt.Verdict, len(s.originals))
+	for _, original := range s.originals {
+		s.verdicts[original] = receipt.Undecided
+	}
+	return nil
+}
+
+// about remembers which receipt a mark is about, for the first that will be
+// printed.
+func (s *survey) about(number int, a address) {
+	if len(s.others) < maxDamaged {
+		s.others[number] = a
+	}
 }
 
 // place judges an item in the second reading.
@@ -225,7 +226,7 @@ func (s *survey) follow(number int, it *item) {
 		return
 	}
 
-	stream := s.streams[string(it.facts.stream)]
+	stream := s.streams[string(it.facts.key)]
 	t := &s.trails[stream]
 	if !t.begun || t.source != it.source {
 		*t = trail{begun: true}
@@ -272,7 +273,7 @@ func (s *survey) check(it *item, m mark, other address) receipt.Check {
 		return failed(receipt.CodeChainBreak, receipt.CauseSecondFirst)
 	case markForeign:
 		c := failed(receipt.CodeChainBreak, receipt.CausePredecessorNotGiven)
-		c.Computed = s.options.after(s.names[s.streams[string(it.facts.stream)]]).String()
+		c.Computed = s.demands.previous(s.names[s.streams[string(it.facts.key)]]).String()
 		return c
 	case markDuplicate:
 		c := failed(receipt.CodeDuplicateID, receipt.CauseIDTaken)
@@ -301,10 +302,10 @@ func (s *survey) conclude(sum *Summary) error {
 	for i := range s.ends {
 		if e := s.ends[i]; s.intact[i] {
 			sum.Streams = append(sum.Streams, e.Segment)
-			s.options.expect(sum, e, s.options.wanted(e.Stream))
+			s.demands.compare(sum, e)
 		}
 	}
 	sum.Streams = chain.Join(sum.Streams)
-	s.options.concludeHeads(sum)
+	s.demands.conclude(sum)
 	return nil
 }

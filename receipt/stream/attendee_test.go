@@ -1,0 +1,96 @@
+package stream
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// attendee draws a receipt of one of three streams, often one that follows.
+func (d *dice) attendee(last []canon.Digest) attendee {
+	a := attendee{stream: d.number() % len(last), again: d.yes(), issued: int64(d.number())}
+	hash := d.digest()
+	copy(a.id[:], hash[:])
+	a.link.Hash, a.computed = hash, hash
+	switch d.number() % 4 {
+	case 0:
+		a.link = chain.Link{First: true, Hash: hash}
+	case 1:
+		a.link.Previous = d.digest()
+	default:
+		a.link.Previous = last[a.stream]
+	}
+	if d.number()%5 == 1 {
+		a.computed = d.digest()
+	}
+	switch d.number() % 5 {
+	case 1:
+		a.fault = &fumble{code: receipt.CodeChainBreak, own: receipt.Verified, healed: d.yes()}
+	case 2:
+		a.fault = &fumble{code: receipt.CodeChainFork, own: receipt.Undecided, reason: receipt.CodeBatchNotChecked}
+	}
+	last[a.stream] = hash
+	return a
+}
+
+// FuzzAttendees: receipts that were packed are unpacked as they were, and whatever
+// can be unpacked comes back from what is packed of it.
+func FuzzAttendees(f *testing.F) {
+	for n := range 5 {
+		f.Add(bytes.Repeat([]byte{0, 1, byte(n), 3, byte(7 * n)}, 60*n))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		const streams = 3
+		d, last := dice{in}, make([]canon.Digest, streams)
+		var list []attendee
+		for len(d.rest) > 0 {
+			list = append(list, d.attendee(last))
+		}
+		again(t, list, streams)
+		if list, err := (&attendance{packed: in}).unpack(streams); err == nil {
+			again(t, list, streams)
+		}
+	})
+}
+
+func again(t *testing.T, list []attendee, streams int) {
+	t.Helper()
+	var c attendeeCoder
+	c.begin(streams)
+	in := attendance{}
+	for i := range list {
+		in.packed = c.append(in.packed, &list[i])
+	}
+	got, err := in.unpack(streams)
+	if err != nil || len(got) != len(list) {
+		t.Fatalf("%d receipts, %v; expected %d", len(got), err, len(list))
+	}
+	for i := range list {
+		if compareAttendees(got[i], list[i]) != 0 || got[i].again != list[i].again || (got[i].fault != nil && *got[i].fault != *list[i].fault) {
+			t.Errorf("packed %+v, unpacked %+v", list[i], got[i])
+		}
+	}
+}
+
+// TestStreamKey: a key names its stream, and no other one.
+func TestStreamKey(t *testing.T) {
+	names := []string{"", "a", "\x01a", "a\x00", "é"}
+	seen := map[string]chain.Stream{}
+	for _, issuer := range names {
+		for _, workspace := range names {
+			for _, s := range []chain.Stream{{Issuer: issuer, Workspace: workspace}, {Issuer: issuer, HasTenant: true, Workspace: workspace}, {Issuer: issuer, HasTenant: true, Tenant: "t", Workspace: workspace}} {
+				key := streamKey(nil).appendStream(s)
+				if got := key.stream(); got != s {
+					t.Errorf("%+v comes back as %+v", s, got)
+				}
+				if other, taken := seen[string(key)]; taken {
+					t.Errorf("%+v and %+v have one key", s, other)
+				}
+				seen[string(key)] = s
+			}
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package stream
+
+import (
+	"crypto/sha256"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Facts are what other receipts need to know of a receipt.
+type facts struct {
+	placed   bool         // it states its place: everything below is known
+	holds    bool         // its content fits its stated hash
+	link     chain.Link   // as stated
+	computed canon.Digest // the hash of its content
+	id       fingerprint  // of issuer.id and receipt_id
+	key      streamKey    // of its stream
+	issued   time.Time    // issued_at
+}
+
+// A fingerprint is the first half of a SHA-256: short enough to be kept for
+// every receipt, and long enough that nobody can make two texts with the same.
+type fingerprint [16]byte
+
+func fingerprintOf(text []byte) fingerprint {
+	sum := sha256.Sum256(text)
+	return fingerprint(sum[:16])
+}
+
+// gather reads the facts of a document: whether it states a place in a stream
+// does not depend on whether it is true. A hash that was computed already is not
+// computed again.
+func (f *facts) gather(doc *canon.Document, computed canon.Digest) {
+	f.key, f.placed = f.key[:0], false
+	root := doc.Root()
+	if string(root.Member("schema").Text()) != receipt.SchemaMarker {
+		return
+	}
+	if f.link, f.placed = chain.LinkOf(doc); !f.placed {
+		return
+	}
+
+	if computed.IsZero() {
+		computed, _ = chain.Hash(doc) // it has members, so it is an object
+	}
+	f.computed = computed
+	f.holds = computed == f.link.Hash
+	f.issued, _ = receipt.ParseTime(root.Member("issued_at").Text())
+
+	// An id is the issuer's own: two issuers may both count from one.
+	id := append(appendText(f.key, root.Member("issuer").Member("id").Text()), root.Member("receipt_id").Text()...)
+	f.id = fingerprintOf(id)
+	f.key = streamKey(id[:0]).appendReceipt(root)
+}

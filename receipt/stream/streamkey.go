@@ -1,0 +1,48 @@
+package stream
+
+import (
+	"encoding/binary"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+)
+
+// A streamKey names a stream so that a map can be asked without making strings of
+// it: each of its texts with its length before it, and a byte that tells whether
+// there is a tenant.
+type streamKey []byte
+
+// appendReceipt appends the key of the stream that a receipt is of.
+func (k streamKey) appendReceipt(root canon.Node) streamKey {
+	identifiers := root.Member("identifiers")
+	tenant := identifiers.Member("tenant_id")
+	return k.appendParts(root.Member("issuer").Member("id").Text(), tenant.Text(), !tenant.IsZero(), identifiers.Member("workspace_ref").Text())
+}
+
+// appendStream appends the key of a stream.
+func (k streamKey) appendStream(s chain.Stream) streamKey {
+	return k.appendParts([]byte(s.Issuer), []byte(s.Tenant), s.HasTenant, []byte(s.Workspace))
+}
+
+func (k streamKey) appendParts(issuer, tenant []byte, hasTenant bool, workspace []byte) streamKey {
+	k = append(appendText(k, issuer), flag(hasTenant))
+	if hasTenant {
+		k = appendText(k, tenant)
+	}
+	return appendText(k, workspace)
+}
+
+// stream is the stream that a key names.
+func (k streamKey) stream() (s chain.Stream) {
+	u := unpacker{rest: k}
+	s.Issuer, s.HasTenant = u.text(), u.byte() == 1
+	if s.HasTenant {
+		s.Tenant = u.text()
+	}
+	s.Workspace = u.text()
+	return s
+}
+
+func appendText(b, text []byte) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
