@@ -8,9 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// consistent makes sure that a summary that was read does not contradict itself: one
+// checkConsistent makes sure that a summary that was read does not contradict itself: one
 // part of it says what another denies when somebody wrote it by hand, or changed it.
-func (s *Summary) consistent() error {
+func checkConsistent(s *Summary) error {
 	switch {
 	case s.Verified+s.Refuted+s.Undecided != s.Receipts || min(s.Verified, s.Refuted, s.Undecided, s.Copies) < 0:
 		return errors.New("its counts do not add up")
@@ -40,16 +40,16 @@ func (s *Summary) consistent() error {
 
 	// A receipt that came under two signatures counts twice, and is one of its stream:
 	// only a roster tells.
-	distinct, err := s.consistentRoster()
+	distinct, err := checkRoster(s)
 	if err == nil && s.Verdict() == receipt.Verified && placed < uint64(distinct) {
 		err = errors.New("its streams have less receipts than are verified")
 	}
 	return err
 }
 
-// consistentRoster compares the counts with the receipts that a summary remembers, and
+// checkRoster compares the counts with the receipts that a summary remembers, and
 // returns how many different ones these are; all that are verified without a roster.
-func (s *Summary) consistentRoster() (distinct int, err error) {
+func checkRoster(s *Summary) (distinct int, err error) {
 	if s.roster == nil {
 		return s.Verified, nil
 	}

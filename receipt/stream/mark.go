@@ -3,7 +3,6 @@ package stream
 import (
 	"fmt"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -58,23 +57,4 @@ func (m mark) finding(stream chain.Stream, f *facts) Finding {
 	// It comes too early, or another one stands between.
 	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CauseComesEarlier, Stated: stated(f.link),
 		Detail: fmt.Sprintf("the receipt %s is out of its order in a part", f.computed)}
-}
-
-func missingFinding(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorMissing, Stated: previous.String(),
-		Detail: fmt.Sprintf("a part of the stream begins behind %s, which no part holds: receipts are missing there", previous)}
-}
-
-func forkFinding(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainFork, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorShared, Stated: previous.String(),
-		Detail: fmt.Sprintf("two receipts of the parts follow %s", previous)}
-}
-
-func firstsFinding(stream chain.Stream) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CauseSecondFirst, Stated: "null", Detail: "two parts of the stream state that nothing precedes them"}
-}
-
-func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorElsewhere, Stated: previous.String(),
-		Detail: fmt.Sprintf("a part of the stream begins behind %s, a receipt of another stream", previous)}
 }

@@ -1,8 +1,6 @@
 package stream
 
 import (
-	"io"
-
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -43,29 +41,4 @@ func (f *fault) words() string {
 		return f.detail
 	}
 	return f.place + ": " + f.detail
-}
-
-// A cutter cuts an input into pieces. The error is io.EOF at the end, and
-// otherwise says why the rest of the input cannot be read.
-type cutter interface {
-	next() (piece, error)
-	// ready reports whether the next piece can be had without waiting for
-	// more input.
-	ready() bool
-}
-
-// heldPieces were cut out at once.
-type heldPieces struct {
-	list []piece
-}
-
-func (l *heldPieces) ready() bool { return true }
-
-func (l *heldPieces) next() (piece, error) {
-	if len(l.list) == 0 {
-		return piece{}, io.EOF
-	}
-	d := l.list[0]
-	l.list = l.list[1:]
-	return d, nil
 }

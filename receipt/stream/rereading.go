@@ -16,13 +16,13 @@ func newRereading() *rereading { return &rereading{sha256.New(), sha256.New()} }
 
 func (r *rereading) before(it *item) {
 	if !it.end {
-		it.sum(r.one)
+		r.add(r.one, it)
 	}
 }
 
 func (r *rereading) again(it *item) {
 	if r != nil {
-		it.sum(r.two)
+		r.add(r.two, it)
 	}
 }
 
@@ -30,10 +30,10 @@ func (r *rereading) same() bool {
 	return r == nil || bytes.Equal(r.one.Sum(nil), r.two.Sum(nil))
 }
 
-// sum adds what the second reading relies on. That a document is not a receipt and
+// add adds what the second reading relies on. That a document is not a receipt and
 // was left out matters too: what is unreadable excuses a missing link only
 // because it is a finding itself.
-func (it *item) sum(h hash.Hash) {
+func (*rereading) add(h hash.Hash, it *item) {
 	f := &it.facts
 	h.Write([]byte{flag(f.placed), flag(it.other != "")})
 	if !f.placed {

@@ -80,7 +80,7 @@ func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 			}
 			readers = append(readers, bufio.NewReaderSize(f, 64<<10))
 		}
-		merge(readers, s.width, yield)
+		mergeSorted(readers, s.width, yield)
 	}
 }
 
@@ -90,9 +90,9 @@ type cursor struct {
 	entry []byte
 }
 
-// merge yields the entries of sorted pieces in order. There are few pieces, so
+// mergeSorted yields the entries of sorted pieces in order. There are few pieces, so
 // the smallest is found by looking at all.
-func merge(readers []io.Reader, width int, yield func([]byte, error) bool) {
+func mergeSorted(readers []io.Reader, width int, yield func([]byte, error) bool) {
 	var open []*cursor
 	for _, r := range readers {
 		c := &cursor{r, make([]byte, width)}

@@ -1,7 +1,7 @@
 package stream
 
 import (
-	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -52,59 +52,6 @@ type Summary struct {
 	Keys              *Keys
 	Tool              string
 	Started, Finished receipt.Time
-}
-
-// MaxNotices is how many notices and findings of a kind are kept; the rest is
-// counted.
-const MaxNotices = 1000
-
-// A Finding says why an input is refuted as a whole.
-type Finding struct {
-	Code     receipt.Code  `json:"code"`
-	Stream   *chain.Stream `json:"-"`
-	Source   string        `json:"source"` // the receipt in question, as Address names it, or the file of evidence; "" for none
-	Stated   string        `json:"stated"`
-	Computed string        `json:"computed"`
-	Detail   string        `json:"detail"`
-	Hint     string        `json:"hint"`
-	Cause    receipt.Cause `json:"cause,omitzero"` // as of a [receipt.Check]; "" when the code says all
-
-	// Drawn says that the finding is about how receipts of merged parts, or of
-	// several streams, stand to each other: a merge draws it anew.
-	Drawn bool `json:"drawn,omitzero"`
-}
-
-// A Notice says what happened to one input.
-type Notice struct {
-	Source string `json:"source"`
-	Detail string `json:"detail"`
-	Hint   string `json:"-"`
-}
-
-// errEmpty says that a source was read to its end and holds nothing.
-var errEmpty = errors.New("holds no receipt")
-
-// noticeOf says why a source could not be read to its end.
-func noticeOf(source string, err error) Notice {
-	n := Notice{Source: source, Detail: err.Error()}
-	if packed := (*CompressionError)(nil); errors.As(err, &packed) {
-		n.Hint = packed.Hint
-	}
-	return n
-}
-
-// Inputs are what was read.
-type Inputs struct {
-	Files      int      `json:"files"`
-	Bytes      int64    `json:"bytes"` // before decompression
-	Unreadable []Notice `json:"unreadable"`
-}
-
-// Keys names the file of trusted keys that was used.
-type Keys struct {
-	Path   string       `json:"path"`
-	SHA256 canon.Digest `json:"sha256"`
-	Count  int          `json:"count"`
 }
 
 // Verdict is the one answer: refuted when anything is false, verified only when
@@ -201,74 +148,25 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	if err := s.Comparable(o); err != nil {
 		return nil, err
 	}
-	m := s.plus(o)
-	m.mergeNotes(s, o)
-
-	// Where one part does not remember its receipts, only the ends of streams join.
-	if s.roster != nil && o.roster != nil {
-		if err := m.joinRosters(s.roster, o.roster); err != nil {
-			return nil, err
-		}
-	} else {
-		m.joinStreams(s, o)
-	}
-
-	// Whichever part comes first, the summary is the same.
-	m.noteEnds(s, o)
-	sortFindings(m.Findings)
-	sortNotes(m.NotChecked)
-	return m, nil
+	return merge(s, o)
 }
 
-// plus adds the counts of two parts, and lists what is in either.
-func (s *Summary) plus(o *Summary) *Summary {
-	m := *s
-	m.Complete = s.Complete && o.Complete
-	m.Partial = s.Partial || o.Partial
-	m.selected = map[chain.Stream]bool{}
-	m.Receipts += o.Receipts
-	m.Verified += o.Verified
-	m.Refuted += o.Refuted
-	m.Undecided += o.Undecided
-	m.Copies += o.Copies
-	m.Codes = map[receipt.Code]int{}
-	m.Findings, m.NotChecked, m.Streams, m.roster, m.listed = nil, nil, nil, nil, nil
+// MarshalJSON writes the summary with its verdict.
+func (s *Summary) MarshalJSON() ([]byte, error) { return json.Marshal(newSummaryJSON(s)) }
 
-	// What was drawn from the links of one part is drawn anew from those of both.
-	for _, part := range []*Summary{s, o} {
-		for code, n := range part.Codes {
-			m.Codes[code] += n
-		}
-		for _, f := range part.Findings {
-			if !f.Drawn {
-				m.Findings = append(m.Findings, f)
-			}
-		}
-		for _, g := range part.Streams {
-			if part.selects(g.Stream) {
-				m.selected[g.Stream] = true
-			}
-		}
+// UnmarshalJSON reads a summary back. The verdict is not read but drawn anew, and
+// a summary that states another one is refused.
+func (s *Summary) UnmarshalJSON(data []byte) error {
+	var j summaryJSON
+	if err := decodeStrictly(data, &j); err != nil {
+		return fmt.Errorf("stream: summary: %w", err)
 	}
-
-	m.SkippedCount += o.SkippedCount
-	m.Skipped = bounded(slices.Concat(s.Skipped, o.Skipped))
-	m.Inputs.Files += o.Inputs.Files
-	m.Inputs.Bytes += o.Inputs.Bytes
-	m.Inputs.Unreadable = slices.Concat(s.Inputs.Unreadable, o.Inputs.Unreadable)
-	if m.Asked == nil {
-		m.Asked = o.Asked
+	read, err := j.summary()
+	if err != nil {
+		return fmt.Errorf("stream: summary: %w", err)
 	}
-
-	// From the first beginning to the last end.
-	if m.Started.IsZero() || !o.Started.IsZero() && o.Started.Before(m.Started.Time) {
-		m.Started = o.Started
-	}
-	if o.Finished.After(m.Finished.Time) {
-		m.Finished = o.Finished
-	}
-
-	return &m
+	*s = read
+	return nil
 }
 
 // selects reports whether a stream, or a part of it, is a selection.
@@ -278,63 +176,6 @@ func (s *Summary) selects(stream chain.Stream) bool {
 	}
 	return s.selected[stream]
 }
-
-// mergeNotes keeps what is left unchecked of either part, whatever joins.
-func (s *Summary) mergeNotes(parts ...*Summary) {
-	for _, part := range parts {
-		for _, n := range part.NotChecked {
-			if !drawnAnew(n.Code) && !slices.Contains(s.NotChecked, n) {
-				s.NotChecked = append(s.NotChecked, n)
-			}
-		}
-	}
-	if (parts[0].Asked == nil) != (parts[1].Asked == nil) && !s.hasNote(receipt.CodeAskedNotRecorded) {
-		s.addNote(receipt.CodeAskedNotRecorded, "what a part was asked: its report does not record it")
-	}
-}
-
-// drawnAnew reports whether notes of a code are drawn anew from the streams.
-func drawnAnew(code receipt.Code) bool {
-	return code == receipt.CodeLinkNotChecked || code == receipt.CodeTailNotChecked || code == receipt.CodePartsNotJoined || code == receipt.CodePartsOverlap
-}
-
-// noteEnds says what is left unchecked at the ends of the merged streams, where
-// it was unchecked of a part: where parts join, what precedes the later one is
-// known now.
-func (s *Summary) noteEnds(parts ...*Summary) {
-	asked := map[receipt.Code]bool{}
-	for _, part := range parts {
-		for _, n := range part.NotChecked {
-			asked[n.Code] = true
-		}
-	}
-
-	// Segments are ordered by stream: the first of a stream begins it.
-	open, all := 0, 0
-	for i, g := range s.Streams {
-		if i > 0 && s.Streams[i-1].Stream == g.Stream {
-			continue
-		}
-		if all++; !g.First {
-			open++
-		}
-	}
-
-	if open > 0 && asked[receipt.CodeLinkNotChecked] {
-		s.addNote(receipt.CodeLinkNotChecked, "whether receipts precede the first one%s", ofStreams(open, all))
-	}
-	if all > 0 && asked[receipt.CodeTailNotChecked] {
-		s.addNote(receipt.CodeTailNotChecked, "whether receipts follow the head%s", ofStreams(all, all))
-	}
-}
-
-func sortNotes(list []receipt.Note) {
-	slices.SortFunc(list, func(a, b receipt.Note) int {
-		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Detail, b.Detail))
-	})
-}
-
-func bounded[T any](list []T) []T { return list[:min(len(list), MaxNotices)] }
 
 // count adds a judged item.
 func (s *Summary) count(it *item) {
@@ -387,4 +228,48 @@ func (s *Summary) addFinding(f Finding) {
 // dropNotes removes the notes of a code.
 func (s *Summary) dropNotes(code receipt.Code) {
 	s.NotChecked = slices.DeleteFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
+}
+
+// settle takes back what a failed link did to its receipt, once it holds among
+// the receipts of all parts.
+func (s *Summary) settle(f *fumble, holds bool) {
+	if f.healed == holds {
+		return
+	}
+	f.healed = holds
+	by := 1
+	if !holds {
+		by = -1
+	}
+
+	s.Refuted -= by
+	s.countCode(f.code, -by)
+	if f.own == receipt.Verified {
+		s.Verified += by
+		return
+	}
+	s.Undecided += by
+	s.countCode(f.reason, by)
+}
+
+func (s *Summary) countCode(code receipt.Code, by int) {
+	if s.Codes[code] += by; s.Codes[code] == 0 {
+		delete(s.Codes, code)
+	}
+}
+
+// hashes returns those of the receipts of a part; nil when they are not known.
+func (s *Summary) hashes() map[canon.Digest]bool {
+	if s.listed != nil || s.roster == nil {
+		return s.listed
+	}
+	c, err := crowdOf(s.roster)
+	if err != nil {
+		return nil
+	}
+	list := map[canon.Digest]bool{}
+	for _, d := range c.hashes() {
+		list[d] = true
+	}
+	return list
 }

@@ -87,14 +87,13 @@ func (n *streamName) stream() chain.Stream {
 	return s
 }
 
-// MarshalJSON writes the summary with its verdict.
-func (s *Summary) MarshalJSON() ([]byte, error) {
-	j := summaryJSON{
+func newSummaryJSON(s *Summary) *summaryJSON {
+	j := &summaryJSON{
 		Version: receipt.ReportVersion, Verdict: s.Verdict(), Scope: s.Scope, Complete: s.Complete, Partial: s.Partial,
 		Receipts: s.Receipts, Verified: s.Verified, Refuted: s.Refuted, Undecided: s.Undecided, Copies: s.Copies,
 		Codes: map[receipt.Code]int{}, Skipped: orEmpty(s.Skipped), SkippedAll: s.SkippedCount,
 		Streams: []streamJSON{}, Findings: []findingJSON{}, NotChecked: orEmpty(s.NotChecked),
-		Inputs: s.Inputs, Keys: s.Keys, Tool: s.Tool, Started: s.Started, Finished: s.Finished, Asked: s.Asked, Roster: s.roster.json(),
+		Inputs: s.Inputs, Keys: s.Keys, Tool: s.Tool, Started: s.Started, Finished: s.Finished, Asked: s.Asked, Roster: newRosterJSON(s.roster),
 	}
 
 	j.Inputs.Unreadable = orEmpty(j.Inputs.Unreadable)
@@ -122,10 +121,78 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 		j.Streams = append(j.Streams, out)
 	}
 
-	return json.Marshal(j)
+	return j
 }
 
-func (r *roster) json() *rosterJSON {
+// summary reads a summary back, and makes sure that it does not contradict itself.
+func (j *summaryJSON) summary() (Summary, error) {
+	if j.Version != receipt.ReportVersion {
+		return Summary{}, fmt.Errorf("expected report_version %d, found %d", receipt.ReportVersion, j.Version)
+	}
+
+	r := Summary{
+		Scope: j.Scope, Complete: j.Complete, Partial: j.Partial,
+		Receipts: j.Receipts, Verified: j.Verified, Refuted: j.Refuted, Undecided: j.Undecided, Copies: j.Copies,
+		Codes: map[receipt.Code]int{}, Skipped: j.Skipped, SkippedCount: j.SkippedAll,
+		NotChecked: j.NotChecked, Inputs: j.Inputs, Keys: j.Keys, Tool: j.Tool, Started: j.Started, Finished: j.Finished, Asked: j.Asked,
+	}
+
+	for code, n := range j.Codes {
+		r.Codes[code] = n
+	}
+	if j.Asked != nil { // an older version did not say which streams Partial is about: all
+		r.selected = map[chain.Stream]bool{}
+	}
+
+	for _, in := range j.Streams {
+		g := chain.Segment{Stream: in.Stream.stream(), Count: in.Count, First: in.FirstPrevious == nil, Head: in.Head}
+		if !g.First {
+			g.Previous = *in.FirstPrevious
+		}
+		g.Failures.Count = in.Failures
+		if in.Partial {
+			if r.selected == nil {
+				r.selected = map[chain.Stream]bool{}
+			}
+			r.selected[g.Stream] = true
+		}
+		r.Streams = append(r.Streams, g)
+	}
+	r.Streams = chain.Join(r.Streams)
+
+	// The codes of a report count findings, too: here they are of receipts alone.
+	for _, f := range j.Findings {
+		if r.Codes[f.Code]--; r.Codes[f.Code] == 0 {
+			delete(r.Codes, f.Code)
+		}
+		if j.Asked == nil { // an older version
+			f.Drawn = aboutLinks(f.Code)
+		}
+		if f.Stream != nil {
+			stream := f.Stream.stream()
+			f.Finding.Stream = &stream
+		}
+		r.Findings = append(r.Findings, f.Finding)
+	}
+
+	if j.Roster != nil {
+		var err error
+		if r.roster, err = j.Roster.parse(); err != nil {
+			return Summary{}, err
+		}
+	}
+
+	// Anyone can write a report: one that contradicts itself is refused.
+	if err := checkConsistent(&r); err != nil {
+		return Summary{}, err
+	}
+	if r.Verdict() != j.Verdict {
+		return Summary{}, fmt.Errorf("it states %s, but its counts say %s", j.Verdict, r.Verdict())
+	}
+	return r, nil
+}
+
+func newRosterJSON(r *roster) *rosterJSON {
 	if r == nil {
 		return nil
 	}
@@ -139,8 +206,8 @@ func (r *roster) json() *rosterJSON {
 	return j
 }
 
-// roster reads a roster back, and makes sure that it can be unpacked.
-func (j *rosterJSON) roster() (*roster, error) {
+// parse reads a roster back, and makes sure that it can be unpacked.
+func (j *rosterJSON) parse() (*roster, error) {
 	r := &roster{}
 	for i := range j.Streams {
 		r.streams = append(r.streams, j.Streams[i].stream())
@@ -201,78 +268,4 @@ func orEmpty[T any](l []T) []T {
 		return []T{} // written [], never null
 	}
 	return l
-}
-
-// UnmarshalJSON reads a summary back. The verdict is not read but drawn anew, and
-// a summary that states another one is refused.
-func (s *Summary) UnmarshalJSON(data []byte) error {
-	var j summaryJSON
-	if err := decodeStrictly(data, &j); err != nil {
-		return fmt.Errorf("stream: summary: %w", err)
-	}
-	if j.Version != receipt.ReportVersion {
-		return fmt.Errorf("stream: summary: expected report_version %d, found %d", receipt.ReportVersion, j.Version)
-	}
-
-	r := Summary{
-		Scope: j.Scope, Complete: j.Complete, Partial: j.Partial,
-		Receipts: j.Receipts, Verified: j.Verified, Refuted: j.Refuted, Undecided: j.Undecided, Copies: j.Copies,
-		Codes: map[receipt.Code]int{}, Skipped: j.Skipped, SkippedCount: j.SkippedAll,
-		NotChecked: j.NotChecked, Inputs: j.Inputs, Keys: j.Keys, Tool: j.Tool, Started: j.Started, Finished: j.Finished, Asked: j.Asked,
-	}
-
-	for code, n := range j.Codes {
-		r.Codes[code] = n
-	}
-	if j.Asked != nil { // an older version did not say which streams Partial is about: all
-		r.selected = map[chain.Stream]bool{}
-	}
-
-	for _, in := range j.Streams {
-		g := chain.Segment{Stream: in.Stream.stream(), Count: in.Count, First: in.FirstPrevious == nil, Head: in.Head}
-		if !g.First {
-			g.Previous = *in.FirstPrevious
-		}
-		g.Failures.Count = in.Failures
-		if in.Partial {
-			if r.selected == nil {
-				r.selected = map[chain.Stream]bool{}
-			}
-			r.selected[g.Stream] = true
-		}
-		r.Streams = append(r.Streams, g)
-	}
-	r.Streams = chain.Join(r.Streams)
-
-	// The codes of a report count findings, too: here they are of receipts alone.
-	for _, f := range j.Findings {
-		if r.Codes[f.Code]--; r.Codes[f.Code] == 0 {
-			delete(r.Codes, f.Code)
-		}
-		if j.Asked == nil { // an older version
-			f.Drawn = aboutLinks(f.Code)
-		}
-		if f.Stream != nil {
-			stream := f.Stream.stream()
-			f.Finding.Stream = &stream
-		}
-		r.Findings = append(r.Findings, f.Finding)
-	}
-
-	if j.Roster != nil {
-		var err error
-		if r.roster, err = j.Roster.roster(); err != nil {
-			return fmt.Errorf("stream: summary: %w", err)
-		}
-	}
-
-	// Anyone can write a report: one that contradicts itself is refused.
-	if err := r.consistent(); err != nil {
-		return fmt.Errorf("stream: summary: %w", err)
-	}
-	if r.Verdict() != j.Verdict {
-		return fmt.Errorf("stream: summary: it states %s, but its counts say %s", j.Verdict, r.Verdict())
-	}
-	*s = r
-	return nil
 }

@@ -1,0 +1,44 @@
+package stream
+
+import (
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A Finding says why an input is refuted as a whole.
+type Finding struct {
+	Code     receipt.Code  `json:"code"`
+	Stream   *chain.Stream `json:"-"`
+	Source   string        `json:"source"` // the receipt in question, as Address names it, or the file of evidence; "" for none
+	Stated   string        `json:"stated"`
+	Computed string        `json:"computed"`
+	Detail   string        `json:"detail"`
+	Hint     string        `json:"hint"`
+	Cause    receipt.Cause `json:"cause,omitzero"` // as of a [receipt.Check]; "" when the code says all
+
+	// Drawn says that the finding is about how receipts of merged parts, or of
+	// several streams, stand to each other: a merge draws it anew.
+	Drawn bool `json:"drawn,omitzero"`
+}
+
+func missingFinding(stream chain.Stream, previous canon.Digest) Finding {
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorMissing, Stated: previous.String(),
+		Detail: fmt.Sprintf("a part of the stream begins behind %s, which no part holds: receipts are missing there", previous)}
+}
+
+func forkFinding(stream chain.Stream, previous canon.Digest) Finding {
+	return Finding{Code: receipt.CodeChainFork, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorShared, Stated: previous.String(),
+		Detail: fmt.Sprintf("two receipts of the parts follow %s", previous)}
+}
+
+func firstsFinding(stream chain.Stream) Finding {
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CauseSecondFirst, Stated: "null", Detail: "two parts of the stream state that nothing precedes them"}
+}
+
+func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorElsewhere, Stated: previous.String(),
+		Detail: fmt.Sprintf("a part of the stream begins behind %s, a receipt of another stream", previous)}
+}

@@ -1,0 +1,159 @@
+package stream
+
+import (
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+const acrossParts = "whether two parts use one receipt_id for two receipts, and whether a link leads into another stream"
+
+// An endsJoiner joins two parts, of which one does not remember its receipts, by the
+// ends of their streams.
+type endsJoiner struct {
+	*merger
+	both  map[chain.Stream]bool // streams that are in both
+	heads map[canon.Digest]chain.Stream
+	known bool // the hashes of all receipts are, as listed
+	apart bool // and none is in both parts
+	open  bool // something cannot be told
+}
+
+func newEndsJoiner(m *merger) *endsJoiner {
+	return &endsJoiner{merger: m, both: map[chain.Stream]bool{}, heads: map[canon.Digest]chain.Stream{}}
+}
+
+// join refutes only what no receipt that may be inside of the parts could mend.
+func (p *endsJoiner) join() {
+	a, b := p.parts[0], p.parts[1]
+	segments := slices.Concat(a.Streams, b.Streams)
+	p.Streams = chain.Join(slices.Clone(segments))
+	p.addNote(receipt.CodeIDsNotChecked, acrossParts)
+	p.compareHashes(a.hashes(), b.hashes())
+
+	for _, g := range a.Streams {
+		p.both[g.Stream] = slices.ContainsFunc(b.Streams, func(o chain.Segment) bool { return o.Stream == g.Stream })
+	}
+	for _, g := range p.Streams {
+		p.heads[g.Head] = g.Stream
+	}
+
+	// What is missing inside one part may be in the other.
+	p.reopen(segments)
+	for rest := p.Streams; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Stream == rest[0].Stream {
+			n++
+		}
+		p.judge(rest[:n])
+		rest = rest[n:]
+	}
+	if p.open {
+		p.noteNotJoined("their reports do not list all receipts, or some are selections")
+	}
+}
+
+// compareHashes compares the receipts of two parts, where both list them.
+func (p *endsJoiner) compareHashes(a, b map[canon.Digest]bool) {
+	if p.known = a != nil && b != nil; !p.known {
+		return
+	}
+
+	p.listed = map[canon.Digest]bool{}
+	var shared []canon.Digest
+	for d := range a {
+		p.listed[d] = true
+		if b[d] {
+			shared = append(shared, d)
+		}
+	}
+
+	for d := range b {
+		p.listed[d] = true
+	}
+	p.apart = len(shared) == 0
+	p.noteOverlap(shared)
+}
+
+// reopen leaves the breaks inside of streams open to which another part belongs:
+// it may hold what was missing.
+func (p *endsJoiner) reopen(segments []chain.Segment) {
+	breaks := 0
+	for _, g := range segments {
+		if p.both[g.Stream] {
+			breaks += int(min(g.Failures.Count, uint64(p.Refuted)))
+		}
+	}
+
+	n := min(breaks, p.Codes[receipt.CodeChainBreak], p.Refuted)
+	if n == 0 {
+		return
+	}
+	p.Refuted -= n
+	p.Undecided += n
+	p.countCode(receipt.CodeChainBreak, -n)
+	p.countCode(receipt.CodePartsNotJoined, n)
+}
+
+// judge judges the segments of one stream.
+func (p *endsJoiner) judge(group []chain.Segment) {
+	stream := group[0].Stream
+	if p.selected[stream] && (len(group) > 1 || p.both[stream]) {
+		p.open = true
+		return
+	}
+	if g := group[0]; len(group) == 1 && !g.First && p.leadsAway(g) {
+		p.addFinding(strangerFinding(stream, g.Previous))
+	}
+
+	// What did not join: receipts between two segments are missing, there twice, or
+	// not told.
+	for i := 1; i < len(group); i++ {
+		before, after := &group[i-1], &group[i]
+		together := before.First == after.First && before.Previous == after.Previous
+		split := p.apart || before.Count == after.Count && before.Failures.Count+after.Failures.Count == 0
+		switch {
+		case before.Head == after.Head:
+			if !p.known {
+				p.noteOverlap([]canon.Digest{after.Head})
+			}
+		case together && split && after.First:
+			p.addFinding(firstsFinding(stream))
+		case together && split:
+			p.addFinding(forkFinding(stream, after.Previous))
+		case !together && p.surelyMissing(group, after):
+			p.addFinding(missingFinding(stream, after.Previous))
+		case !together && p.surelyInside(group, after):
+			p.addFinding(forkFinding(stream, after.Previous))
+		default:
+			p.open = true
+		}
+	}
+}
+
+// leadsAway reports whether a stream begins after a receipt of another one.
+func (p *endsJoiner) leadsAway(g chain.Segment) bool {
+	other, is := p.heads[g.Previous]
+	return is && other != g.Stream || p.known && p.listed[g.Previous]
+}
+
+// surelyMissing reports whether no part holds the receipt that a segment begins
+// after.
+func (p *endsJoiner) surelyMissing(group []chain.Segment, after *chain.Segment) bool {
+	if p.Undecided > 0 || slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Head == after.Previous }) {
+		return false
+	}
+	if p.known {
+		return !p.listed[after.Previous]
+	}
+	return !slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Count != 1 })
+}
+
+// surelyInside reports whether the receipt that a segment begins after is inside
+// another one, where it has a successor already.
+func (p *endsJoiner) surelyInside(group []chain.Segment, after *chain.Segment) bool {
+	return p.apart && p.listed[after.Previous] &&
+		!slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Head == after.Previous || g.Failures.Count > 0 })
+}

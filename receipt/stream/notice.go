@@ -1,0 +1,46 @@
+package stream
+
+import (
+	"errors"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// MaxNotices is how many notices and findings of a kind are kept; the rest is
+// counted.
+const MaxNotices = 1000
+
+func bounded[T any](list []T) []T { return list[:min(len(list), MaxNotices)] }
+
+// A Notice says what happened to one input.
+type Notice struct {
+	Source string `json:"source"`
+	Detail string `json:"detail"`
+	Hint   string `json:"-"`
+}
+
+// errEmpty says that a source was read to its end and holds nothing.
+var errEmpty = errors.New("holds no receipt")
+
+// noticeOf says why a source could not be read to its end.
+func noticeOf(source string, err error) Notice {
+	n := Notice{Source: source, Detail: err.Error()}
+	if packed := (*CompressionError)(nil); errors.As(err, &packed) {
+		n.Hint = packed.Hint
+	}
+	return n
+}
+
+// Inputs are what was read.
+type Inputs struct {
+	Files      int      `json:"files"`
+	Bytes      int64    `json:"bytes"` // before decompression
+	Unreadable []Notice `json:"unreadable"`
+}
+
+// Keys names the file of trusted keys that was used.
+type Keys struct {
+	Path   string       `json:"path"`
+	SHA256 canon.Digest `json:"sha256"`
+	Count  int          `json:"count"`
+}
