@@ -13,9 +13,16 @@ type artifact struct {
 	withheld      string // why the URI is, "" when it is not
 }
 
-func (r *run) artifact(e *event.Event) *artifact {
+// Artifacts are the results of the task, by their ids.
+type artifacts struct {
+	list[artifact]
+	memory int // writes of memory that are none
+}
+
+// named returns the artifact that an event names.
+func (s *artifacts) named(r *run, e *event.Event) *artifact {
 	id := e.Required(e.Payload, "artifact_id")
-	a, fresh := r.artifacts.entry(id)
+	a, fresh := s.entry(id)
 	if fresh {
 		r.Room(e)
 		a.id = id
@@ -27,7 +34,7 @@ func (r *run) artifact(e *event.Event) *artifact {
 // artifactChanged notes the last version. A digest or a URI that an event leaves
 // out is that of the version before only when the event is a link to it.
 func artifactChanged(r *run, e *event.Event) {
-	a := r.artifact(e)
+	a := r.artifacts.named(r, e)
 	p := e.Payload
 	uri, digest := e.Text(p, "uri"), e.Digest(p, "sha256")
 	switch {
@@ -41,12 +48,12 @@ func artifactChanged(r *run, e *event.Event) {
 	}
 
 	if e.Flag(p, "applied") {
-		r.write(e, p, e.Text(p, "tool_call_id"), fromArtifact)
+		r.effects.write(r, e, p, e.Text(p, "tool_call_id"), fromArtifact)
 	}
 }
 
 func artifactRedacted(r *run, e *event.Event) {
-	a := r.artifact(e)
+	a := r.artifacts.named(r, e)
 	last(&a.digest, e.Digest(e.Payload, "sha256"))
 	a.uri, a.withheld = "", "artifact redacted"
 	if why := e.Words(e.Payload, "reason"); why != "" {
@@ -54,9 +61,10 @@ func artifactRedacted(r *run, e *event.Event) {
 	}
 }
 
-func (r *run) finalArtifacts(t *telling) (list []receipt.Artifact, withheld []receipt.Redaction) {
+// entries are the artifacts as the receipt has them, and where a URI is withheld.
+func (s *artifacts) entries(t *telling) (list []receipt.Artifact, withheld []receipt.Redaction) {
 	list = []receipt.Artifact{}
-	for i, a := range r.artifacts.order {
+	for i, a := range s.order {
 		if a.withheld != "" {
 			withheld = append(withheld, receipt.Redaction{Field: indexed("/final_artifacts", i) + "/uri", Reason: a.withheld})
 		}
@@ -70,5 +78,5 @@ func memoryWrite(r *run, e *event.Event) {
 		artifactChanged(r, e)
 		return
 	}
-	r.memoryWrites++
+	r.artifacts.memory++
 }

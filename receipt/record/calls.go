@@ -1,49 +1,17 @@
 package record
 
 import (
+	"cmp"
+
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
-// A call is one call of a tool, as all events that name its id describe it.
-type call struct {
-	id, tool    string
-	arguments   arguments
-	output      output
-	outcome     string // succeeded, failed or canceled; "" while nothing tells of an end
-	byRuntime   bool   // the runtime told an end, not the transcript alone
-	executed    bool   // an event says so
-	denied      bool
-	rejection   string // the category by which it was never dispatched; "" when none was told
-	category    string
-	outcomes    bool // two ends were told
-	names       bool // two names were
-	gate        gate // what the questions about it came to; when the draft is made
-	server      string
-	outputURI   string
-	material    bool   // it has a place among the materials
-	wrote, sent origin // whose reports tell of files, and of the network
-	meta        receipt.Object
-	differ      map[string]bool // members of meta of which two values were told
-}
-
-// An output is what a call returned.
-type output struct {
-	digest    canon.Digest
-	byRuntime bool // from a tool.* event, not from the transcript, which may cut it
-	differ    bool
-}
-
-// tell notes an output. The runtime's comes before the transcript's, then the first.
-func (o *output) tell(d canon.Digest, byRuntime bool) {
-	switch {
-	case d.IsZero():
-	case o.digest.IsZero() || byRuntime && !o.byRuntime:
-		o.digest, o.byRuntime = d, byRuntime
-	case byRuntime == o.byRuntime && d != o.digest:
-		o.differ = true
-	}
+// Calls are those of the task, by their ids.
+type calls struct {
+	list[call]
+	effects *effects // what calls are told to have done
 }
 
 // Categories of errors that say more than that a call failed.
@@ -55,10 +23,10 @@ const (
 	categorySchema   = "schema_validation"
 )
 
-// call returns the call that an event names and reads what any event may say of it.
-func (r *run) call(e *event.Event) *call {
+// named returns the call that an event names and reads what any event may say of it.
+func (s *calls) named(r *run, e *event.Event) *call {
 	id := e.Required(e.Payload, "tool_call_id")
-	c, fresh := r.calls.entry(id)
+	c, fresh := s.entry(id)
 	if fresh {
 		r.Room(e)
 		c.id, c.meta = id, receipt.Object{}
@@ -80,78 +48,13 @@ func (r *run) call(e *event.Event) *call {
 	// Only what ran has a time of execution.
 	c.executed = c.executed || e.Flag(p, "executed") || e.Count(p, "execution_duration_ms") > 0
 	first(&r.policy, e.Text(p, "policy_ref"))
-	r.serve(e, c)
+	c.serve(r, e)
 	return c
-}
-
-// describe notes who runs a call, and under what.
-func (c *call) describe(e *event.Event) {
-	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id", "raw_status"} {
-		c.note(name, e.Text(e.Payload, name))
-	}
-}
-
-// note keeps a detail. The last value counts.
-func (c *call) note(name, value string) {
-	if value == "" {
-		return
-	}
-	if have, told := c.meta[name].(string); told && name != "raw_status" && disagree(name, have, value) {
-		if c.differ == nil {
-			c.differ = map[string]bool{}
-		}
-		c.differ[name] = true
-	}
-	c.meta[name] = value
-}
-
-// disagree reports whether two values of a detail cannot both be. A call is of the kind
-// other until something tells which.
-func disagree(name, a, b string) bool {
-	return a != b && !(name == "kind" && (a == "other" || b == "other"))
-}
-
-// told is a detail that the call has, and "" where anything tells another.
-func (c *call) told(name string) string {
-	value, _ := c.meta[name].(string)
-	if c.differ[name] || c.gate.differ[name] || c.gate.notes[name] != "" && disagree(name, value, c.gate.notes[name]) {
-		return ""
-	}
-	return value
-}
-
-// unclear reports whether a detail is told in two ways.
-func (c *call) unclear() bool {
-	for _, name := range [...]string{"executor", "kind", "mutation_scope", "run_id", "worker_id"} {
-		if c.meta[name] != nil && c.told(name) == "" {
-			return true
-		}
-	}
-	return false
-}
-
-// serve notes the MCP server that runs a call. What it returns is a material of
-// the replay, in the place where the server was first named.
-func (r *run) serve(e *event.Event, c *call) {
-	first(&c.outputURI, e.Text(e.Payload, "output_uri"))
-	server := e.Text(e.Payload, "server")
-	if server == "" {
-		return
-	}
-
-	first(&c.server, server)
-	c.note("server", c.server)
-	if !c.material {
-		c.material = true
-		r.materials.add(material{call: c})
-		r.Charge(e, e.Root, len("mcp::")+len(c.server)+len(c.id))
-		r.Room(e)
-	}
 }
 
 // toolRequested opens a call. One that is told to run, runs with these arguments.
 func toolRequested(r *run, e *event.Event) {
-	c := r.call(e)
+	c := r.calls.named(r, e)
 	input := e.Content(e.Payload, "input")
 	if e.Flag(e.Payload, "executed") {
 		c.arguments.run(input, true)
@@ -167,7 +70,7 @@ func mcpToolUse(r *run, e *event.Event) {
 	at := e.Text(e.Payload, "url")
 	if e.Err == nil && at != "" && (e.Flag(e.Payload, "remote") || event.IsHTTP(at)) {
 		host, clear := event.HostOf(at)
-		r.send(e, egress{destination: host, unclear: !clear, purpose: c.tool, call: c.id, by: fromRequest})
+		r.effects.sent(r, e, egress{destination: host, unclear: !clear, purpose: c.tool, call: c.id, by: fromRequest})
 	}
 }
 
@@ -186,7 +89,7 @@ func toolCompleted(r *run, e *event.Event) {
 	if e.Flag(e.Payload, "is_error") {
 		outcome = "failed"
 	}
-	c := r.close(e, outcome)
+	c := r.calls.close(r, e, outcome)
 	if !toolStatuses().Has(status) && !toolFailures().Has(status) {
 		c.note("raw_status", status)
 	}
@@ -197,13 +100,13 @@ func toolFailures() event.Words {
 	return event.NewWords("error", "failed", "failed", "failed", "failure", "failed")
 }
 
-func toolFailed(r *run, e *event.Event) { r.close(e, "failed") }
+func toolFailed(r *run, e *event.Event) { r.calls.close(r, e, "failed") }
 
 // close ends a call. Both an agent.tool_result and a tool.completed may say that it
 // ended: a failure that either tells is kept. An end by which the call was never
 // dispatched says nothing of what ran, and is not an end of it.
-func (r *run) close(e *event.Event, outcome string) *call {
-	c := r.call(e)
+func (s *calls) close(r *run, e *event.Event, outcome string) *call {
+	c := s.named(r, e)
 	byRuntime := e.Kind == "tool.completed" || e.Kind == "tool.failed"
 
 	// A call that was not dispatched was rejected, and did not fail.
@@ -223,7 +126,7 @@ func (r *run) close(e *event.Event, outcome string) *call {
 
 	c.arguments.run(input, byRuntime)
 	c.output.tell(e.Content(e.Payload, "output"), byRuntime)
-	r.report(e, c, byRuntime)
+	r.effects.report(r, e, c, byRuntime)
 
 	// What was never dispatched has no end, and what was canceled did not fail.
 	switch {
@@ -243,29 +146,29 @@ func (r *run) close(e *event.Event, outcome string) *call {
 }
 
 // ran reports whether something says that a call was executed.
-func (r *run) ran(c *call) bool {
-	return c.executed || c.outcome == "succeeded" || r.effects.observed[c.id]
+func (s *calls) ran(c *call) bool {
+	return c.executed || c.outcome == "succeeded" || s.effects.observed[c.id]
 }
 
 // dropped reports whether a call was never dispatched: a line says so, and none that
 // it ran or ended in another way. What the agent was told of it is not such a line.
-func (r *run) dropped(c *call) bool {
-	return c.rejection != "" && !r.ran(c) && !(c.outcome != "" && c.byRuntime)
+func (s *calls) dropped(c *call) bool {
+	return c.rejection != "" && !s.ran(c) && !(c.outcome != "" && c.byRuntime)
 }
 
 // unsent reports whether a call did not get as far as its tool.
-func (r *run) unsent(c *call) bool {
-	return !r.ran(c) && (r.dropped(c) || c.denied || c.category == categoryDenied || c.category == categorySchema)
+func (s *calls) unsent(c *call) bool {
+	return !s.ran(c) && (s.dropped(c) || c.denied || c.category == categoryDenied || c.category == categorySchema)
 }
 
 // closed reports whether the source tells how a call ended: so does a denial.
-func (r *run) closed(c *call) bool { return c.outcome != "" || r.unsent(c) }
+func (s *calls) closed(c *call) bool { return c.outcome != "" || s.unsent(c) }
 
 // status is what the receipt says. A denied call that was not executed all the
 // same is canceled.
-func (r *run) status(c *call) string {
+func (s *calls) status(c *call) string {
 	switch {
-	case c.outcome == "failed" && c.category == categoryDenied && !r.ran(c):
+	case c.outcome == "failed" && c.category == categoryDenied && !s.ran(c):
 		return "canceled"
 	case c.outcome != "":
 		return c.outcome
@@ -276,9 +179,9 @@ func (r *run) status(c *call) string {
 }
 
 // dispatched reports whether a call was given to its tool.
-func (r *run) dispatched(c *call, pending map[string]bool) bool {
+func (s *calls) dispatched(c *call, pending map[string]bool) bool {
 	switch {
-	case r.ran(c):
+	case s.ran(c):
 		return true
 	case c.denied || c.category == categoryDenied:
 		return false
@@ -287,10 +190,10 @@ func (r *run) dispatched(c *call, pending map[string]bool) bool {
 }
 
 // listed are the calls of the receipt, and where it has each.
-func (r *run) listed() (calls []*call, at map[string]string) {
+func (s *calls) listed() (calls []*call, at map[string]string) {
 	at = map[string]string{}
-	for _, c := range r.calls.order {
-		if !r.dropped(c) {
+	for _, c := range s.order {
+		if !s.dropped(c) {
 			at[c.id] = indexed("/side_effects/tool_calls", len(calls))
 			calls = append(calls, c)
 		}
@@ -298,12 +201,13 @@ func (r *run) listed() (calls []*call, at map[string]string) {
 	return calls, at
 }
 
-func (r *run) toolCalls(t *telling) []receipt.ToolCall {
+// entries are the calls as the receipt has them.
+func (s *calls) entries(t *telling) []receipt.ToolCall {
 	list := []receipt.ToolCall{}
-	calls, at := r.listed()
+	calls, at := s.listed()
 	for _, c := range calls {
-		entry := r.callEntry(t, at[c.id], c)
-		r.judge(t, at[c.id], c, &entry)
+		entry := s.told(t, at[c.id], c)
+		s.judge(t, at[c.id], c, &entry)
 		if len(entry.Metadata) == 0 {
 			entry.Metadata = nil
 		}
@@ -312,8 +216,8 @@ func (r *run) toolCalls(t *telling) []receipt.ToolCall {
 	return list
 }
 
-// callEntry is a call as the receipt has it.
-func (r *run) callEntry(t *telling, at string, c *call) receipt.ToolCall {
+// told is a call as the receipt has it.
+func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 	meta := receipt.Object{}
 	for name, value := range c.meta {
 		meta[name] = value
@@ -332,7 +236,7 @@ func (r *run) callEntry(t *telling, at string, c *call) receipt.ToolCall {
 	switch {
 	case c.outcome == "" && c.rejection != "":
 		category = c.rejection
-	case c.outcome == "" && c.denied && !r.ran(c):
+	case c.outcome == "" && c.denied && !s.ran(c):
 		first(&category, categoryDenied)
 	case c.outcome == "":
 		meta["incomplete"] = true
@@ -343,14 +247,14 @@ func (r *run) callEntry(t *telling, at string, c *call) receipt.ToolCall {
 		meta["error_category"] = category
 	}
 	return receipt.ToolCall{
-		Tool: t.name(at+"/tool", c.tool, "unknown"), CallID: c.id, Status: r.status(c), InputHash: input, OutputHash: c.output.digest, Metadata: meta,
+		Tool: t.name(at+"/tool", c.tool, "unknown"), CallID: c.id, Status: s.status(c), InputHash: input, OutputHash: c.output.digest, Metadata: meta,
 	}
 }
 
 // judge compares what was said of a call.
-func (r *run) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
+func (s *calls) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 	// Of lines that cannot all be true none is left out.
-	ran, g := r.ran(c), c.gate
+	ran, g := s.ran(c), c.gate
 	for what, is := range map[string]bool{
 		rejectedYetRan: c.rejection != "", outcomesDiffer: c.outcomes, namesDiffer: c.names, detailsDiffer: c.unclear(),
 		inputsDiffer: c.arguments.differ, outputsDiffer: c.output.differ,
@@ -373,13 +277,41 @@ func (r *run) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 
 	// A call whose scope allows writes succeeded, and nothing tells what it wrote.
 	scope, _ := entry.Metadata["mutation_scope"].(string)
-	if entry.Status == "succeeded" && scope != "" && scope != "read_only" && !r.effects.wrote[c.id] {
+	if entry.Status == "succeeded" && scope != "" && scope != "read_only" && !s.effects.wrote[c.id] {
 		entry.Metadata["writes_undeclared"] = true
 	}
 
 	// What was approved is the call with its arguments.
-	if begun := ran || c.outcome != "" && !r.unsent(c); begun && !g.allows(entry.InputHash) {
+	if begun := ran || c.outcome != "" && !s.unsent(c); begun && !g.allows(entry.InputHash) {
 		entry.Metadata["approved_input_hash"] = g.inputs[len(g.inputs)-1].String()
 		t.differ = append(t.differ, at)
 	}
+}
+
+// tellsPart reports whether the effects of a call that may have run are not told.
+func (s *calls) tellsPart(told func(*call) bool) bool {
+	for _, c := range s.order {
+		if !s.unsent(c) && !told(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// openFor lists a call of which only the approval tells.
+func (s *calls) openFor(r *run, e *event.Event, a *approval) *call {
+	c, _ := s.entry(a.call)
+	r.Room(e)
+	c.id, c.tool, c.arguments.asked, c.meta = a.call, cmp.Or(a.tool, a.action), a.input, receipt.Object{}
+	return c
+}
+
+// unrecorded reports whether a call that may have answered is not among the materials.
+func (s *calls) unrecorded() bool {
+	for _, c := range s.order {
+		if !s.unsent(c) && (!c.material || c.outcome == "") {
+			return true
+		}
+	}
+	return false
 }

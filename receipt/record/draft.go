@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
@@ -21,62 +19,6 @@ const HashProfile = "rfc8785-sha256"
 
 // logType is the content type of the event log.
 const logType = "application/jsonl"
-
-// Draft returns the draft of the receipt. Errors are [ErrNotEnded], the *[event.Error]
-// that ended the recording, a *[MissingError], an *[OptionError], and a *[receipt.InvalidError] for
-// what cannot be sealed. It can be called again and changes nothing.
-func (r *Recorder) Draft() (*receipt.Draft, error) {
-	if err := r.log.Err(); err != nil {
-		return nil, err
-	}
-	switch {
-	case !r.Ended() && r.options.TaskID != "" && r.log.Counts().OtherTasks > 0 && r.log.Empty():
-		return nil, fmt.Errorf("%w; none of the events is of the task %s", ErrNotEnded, event.Quote(r.options.TaskID))
-	case !r.Ended():
-		return nil, ErrNotEnded
-	}
-
-	// What is told again needs a replay that tells it.
-	if told := r.run.replay.told; told != nil && !r.run.replay.is {
-		return nil, told
-	}
-	d := r.run.draft()
-	var err error
-	if d.Subject, err = r.subject(d); err != nil {
-		return nil, err
-	}
-
-	if n := textOf(reflect.ValueOf(d)); n > receipt.MaxBytes { // before it is written out
-		return nil, event.OverLimit(r.log.Index(), "receipt.MaxBytes", int64(n))
-	}
-
-	// A replay that does not tell the log of its source cannot be byte for byte.
-	log, told := r.logMaterial()
-	d.ReplayInput.Materials = append([]receipt.Material{log}, d.ReplayInput.Materials...)
-	if !told && d.ReplayInput.Determinism == "byte_deterministic" {
-		d.ReplayInput.Determinism = "best_effort"
-	}
-	if err := missing(d); err != nil {
-		return nil, err
-	}
-
-	// Only a task that has ended gets a receipt.
-	if d.IssuedAt.Before(d.Lifecycle.CompletedAt.Time) {
-		return nil, &OptionError{"IssuedAt", fmt.Sprintf("is %s, before the end of the task, %s", d.IssuedAt, d.Lifecycle.CompletedAt)}
-	}
-
-	sealer := r.options.Sealer
-	if sealer == nil {
-		if sealer, err = receipt.NewSealer(); err != nil {
-			return nil, err
-		}
-	}
-
-	if _, err := sealer.Seal(d, chain.Head{}); err != nil { // what is yielded can be sealed
-		return nil, err
-	}
-	return clone(d)
-}
 
 // textOf counts the bytes of the strings in a value. Those that are kept once may be
 // written many times.
@@ -128,19 +70,6 @@ func JSON(d *receipt.Draft) ([]byte, error) {
 	return canon.Transform(b.Bytes())
 }
 
-// logMaterial is the digest of the events that the draft was made of, each in
-// canonical form and ended with a line feed. A replay has the log of its source in
-// this place.
-func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
-	if r.run.replay.is {
-		return r.run.replay.sourceLog()
-	}
-	return receipt.Material{
-		Kind: "event_log", ID: "event_log:" + r.run.task, URI: r.options.LogURI, ContentType: logType,
-		SHA256: r.log.Digest(), Metadata: receipt.Object{"events": r.log.Counts().Events},
-	}, true
-}
-
 // missing names what a receipt cannot do without.
 func missing(d *receipt.Draft) error {
 	var names []string
@@ -157,11 +86,19 @@ func missing(d *receipt.Draft) error {
 	return &MissingError{names}
 }
 
-func (r *run) draft() *receipt.Draft {
+// A drafting is a draft while it is made of what events said, and what they did not say.
+type drafting struct {
+	*receipt.Draft
+	run  *run
+	told *telling
+}
+
+// draftOf makes the draft of a run, but for its subject and the log.
+func draftOf(r *run) *receipt.Draft {
 	o, t := r.options, new(telling)
 
 	// A call is judged by what the questions about it came to.
-	for id, g := range r.approvals.gates(r) {
+	for id, g := range gatesOf(r) {
 		if c := r.calls.byID[id]; c != nil {
 			c.gate = g
 		}
@@ -174,16 +111,16 @@ func (r *run) draft() *receipt.Draft {
 	}
 
 	d := &receipt.Draft{
-		ReceiptID: cmp.Or(o.ReceiptID, r.receiptID()),
+		ReceiptID: cmp.Or(o.ReceiptID, receiptIDOf(r)),
 		Issuer:    o.Issuer,
 		IssuedAt:  receipt.At(ended),
 		Identifiers: receipt.Identifiers{
 			WorkspaceRef: cmp.Or(o.WorkspaceRef, r.ids.WorkspaceRef), SessionID: cmp.Or(o.SessionID, r.ids.SessionID), TaskID: r.task,
 			TenantID: cmp.Or(o.TenantID, r.ids.TenantID), PersonaRef: cmp.Or(o.PersonaRef, r.ids.PersonaRef), BranchID: r.ids.BranchID, TraceID: r.ids.TraceID,
 		},
-		Lifecycle: receipt.Lifecycle{StartedAt: receipt.At(started), CompletedAt: receipt.At(ended), FinalState: r.final, Failure: r.failure},
+		Lifecycle: receipt.Lifecycle{StartedAt: receipt.At(started), CompletedAt: receipt.At(ended), FinalState: r.final, Failure: r.failure.object},
 		Trust:     receipt.TrustTiers{StartTier: r.startTier, EndTier: r.tier, PolicyRef: cmp.Or(o.PolicyRef, r.policy)},
-		Deltas:    r.deltaList(),
+		Deltas:    r.replay.deltaList(),
 	}
 
 	// Times that are not told are left out, but for the one that a receipt must have.
@@ -197,34 +134,36 @@ func (r *run) draft() *receipt.Draft {
 	// Each list adds to t what the source does not tell of it.
 	d.Approvals = r.approvals.entries(r, t)
 	d.Cost, d.ModelRoute = r.costs.cost(r, t), r.models.route(r, t)
-	d.SideEffects = receipt.SideEffects{NetworkEgress: r.networkEgress(t), ToolCalls: r.toolCalls(t), A2AHandoffs: r.handoffList(t)}
-	d.ReplayInput = r.replayInput()
-	d.AutonomyBudget = receipt.AutonomyBudget{Limit: r.limit, Consumed: r.consumed(t, d.Cost.Total, ended.Sub(started))}
-	r.withhold(d, t)
+	d.SideEffects = receipt.SideEffects{NetworkEgress: r.effects.networkEgress(r, t), ToolCalls: r.calls.entries(t), A2AHandoffs: r.handoffs.entries(t)}
+	d.ReplayInput = r.materials.replayInput(r)
+	making := &drafting{d, r, t}
+	d.AutonomyBudget = receipt.AutonomyBudget{Limit: r.limit, Consumed: making.consumed(ended.Sub(started))}
+	making.withhold()
 
-	for at := range r.twoNames {
+	for at := range r.ids.twice {
 		t.contradicts(at, namesDiffer)
 	}
-	d.Metadata = r.metadata()
+	d.Metadata = making.metadata()
 	t.into(d.Metadata)
 	return d
 }
 
 // withhold fills the lists of which an entry may be withheld, and redactions.
-func (r *run) withhold(d *receipt.Draft, t *telling) {
+func (d *drafting) withhold() {
+	r, t := d.run, d.told
 	d.Redactions = []receipt.Redaction{}
-	for _, at := range slices.Sorted(slices.Values(r.failureWithheld)) { // not in the order in which somebody wrote members
+	for _, at := range slices.Sorted(slices.Values(r.failure.withheld)) { // not in the order in which somebody wrote members
 		d.Redactions = append(d.Redactions, receipt.Redaction{Field: at, Reason: "hidden reasoning"})
 	}
 
 	// The label of such a path is in the list already: this says why.
-	writes, paths := r.fileWrites(t)
+	writes, paths := r.effects.fileWrites(r, t)
 	d.SideEffects.FSWrites = writes
 	for _, at := range paths {
 		d.Redactions = append(d.Redactions, receipt.Redaction{Field: at, Reason: "path outside the workspace"})
 	}
 
-	artifacts, uris := r.finalArtifacts(t)
+	artifacts, uris := r.artifacts.entries(t)
 	d.FinalArtifacts = artifacts
 	d.Redactions = append(d.Redactions, uris...)
 	if r.reasoningWithheld != "" {
@@ -235,10 +174,11 @@ func (r *run) withhold(d *receipt.Draft, t *telling) {
 // consumed counts what the task used. The dollars are left out when it paid in
 // another currency, the time when the clock went back. A replay uses nothing but
 // what it says that it did anew.
-func (r *run) consumed(t *telling, total float64, took time.Duration) receipt.Amounts {
+func (d *drafting) consumed(took time.Duration) receipt.Amounts {
+	r, t := d.run, d.told
 	const at = "/autonomy_budget/consumed"
 	a := receipt.Amounts{
-		USD: r.costs.spent(total), InputTokens: r.costs.input.number(t, at+"/input_tokens"), OutputTokens: r.costs.output.number(t, at+"/output_tokens"),
+		USD: r.costs.spent(d.Cost.Total), InputTokens: r.costs.input.number(t, at+"/input_tokens"), OutputTokens: r.costs.output.number(t, at+"/output_tokens"),
 	}
 
 	pending := map[string]bool{} // calls that were asked for and not approved
@@ -251,9 +191,9 @@ func (r *run) consumed(t *telling, total float64, took time.Duration) receipt.Am
 	// What waited for an approval, or was refused, did not get to its tool.
 	calls := int64(0)
 	for _, c := range r.calls.order {
-		if !r.dropped(c) && r.dispatched(c, pending) {
+		if !r.calls.dropped(c) && r.calls.dispatched(c, pending) {
 			calls++
-			if !r.ran(c) && c.outcome == "" { // it was asked for, and nothing tells more
+			if !r.calls.ran(c) && c.outcome == "" { // it was asked for, and nothing tells more
 				t.ceiling(at + "/tool_calls")
 			}
 		}
@@ -275,7 +215,9 @@ func (r *run) consumed(t *telling, total float64, took time.Duration) receipt.Am
 	return a
 }
 
-func (r *run) metadata() receipt.Object {
+// metadata has what a receipt has no member for.
+func (d *drafting) metadata() receipt.Object {
+	r := d.run
 	m := receipt.Object{"hash_profile": HashProfile}
 	for name, value := range map[string]string{
 		"cancel_requested_by": r.canceledBy, "cancel_reason": r.cancelWhy, "source_task_id": r.replay.source, "replay_mode": r.replay.mode,
@@ -288,14 +230,14 @@ func (r *run) metadata() receipt.Object {
 	if !r.replay.sourceHash.IsZero() {
 		m["source_receipt_hash"] = r.replay.sourceHash.String()
 	}
-	if r.memoryWrites > 0 {
-		m["memory_writes"] = r.memoryWrites
+	if r.artifacts.memory > 0 {
+		m["memory_writes"] = r.artifacts.memory
 	}
 
 	// Calls that were never dispatched are counted, and not listed.
 	dropped := 0
 	for _, c := range r.calls.order {
-		if r.dropped(c) {
+		if r.calls.dropped(c) {
 			dropped++
 		}
 	}

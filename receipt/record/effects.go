@@ -61,7 +61,7 @@ func newEffects() effects {
 const maxCompared = 64
 
 // report reads what a call says that it changed and sent.
-func (r *run) report(e *event.Event, c *call, byRuntime bool) {
+func (s *effects) report(r *run, e *event.Event, c *call, byRuntime bool) {
 	by := fromResult
 	if byRuntime {
 		by = fromTool
@@ -76,13 +76,13 @@ func (r *run) report(e *event.Event, c *call, byRuntime bool) {
 	}
 
 	for _, n := range e.Elements(e.Payload, "fs_writes") {
-		if r.write(e, n, c.id, by); e.Err != nil {
+		if s.write(r, e, n, c.id, by); e.Err != nil {
 			return
 		}
 	}
 
 	for _, n := range e.Elements(e.Payload, "network_egress") {
-		if r.reach(e, n, "", c.id, by); e.Err != nil {
+		if s.reach(r, e, n, "", c.id, by); e.Err != nil {
 			return
 		}
 	}
@@ -90,7 +90,7 @@ func (r *run) report(e *event.Event, c *call, byRuntime bool) {
 
 // write reads one change of a file. A rename is a deletion and a creation, as the
 // entry of a receipt has one path.
-func (r *run) write(e *event.Event, n canon.Node, callID string, by origin) {
+func (s *effects) write(r *run, e *event.Event, n canon.Node, callID string, by origin) {
 	w := write{
 		path: e.Required(n, "path"), operation: e.Text(n, "operation"), call: callID, by: by, event: e.Index, twice: r.endings.twice(e),
 		before: e.Digest(n, "before_sha256"), after: e.Digest(n, "after_sha256"),
@@ -101,29 +101,29 @@ func (r *run) write(e *event.Event, n canon.Node, callID string, by origin) {
 	case "rename":
 		old := w
 		old.path, old.operation, old.after = e.Required(n, "from"), "delete", canon.Digest{}
-		r.change(e, old)
+		s.changed(r, e, old)
 		w.operation, w.before = "create", canon.Digest{}
 	default:
 		e.Fail(event.CodePayload, n.Member("operation"), "expected create, modify, delete or rename")
 	}
-	r.change(e, w)
+	s.changed(r, e, w)
 }
 
-// change and send take an entry's room for what was not told before.
-func (r *run) change(e *event.Event, w write) {
-	if r.effects.change(w, r.options.WorkspaceRoot) {
+// changed and sent take an entry's room for what was not told before.
+func (s *effects) changed(r *run, e *event.Event, w write) {
+	if s.change(w, r.options.WorkspaceRoot) {
 		r.Room(e)
 	}
 }
 
-func (r *run) send(e *event.Event, x egress) {
-	if r.effects.send(x) {
+func (s *effects) sent(r *run, e *event.Event, x egress) {
+	if s.send(x) {
 		r.Room(e)
 	}
 }
 
 // reach reads one transmission.
-func (r *run) reach(e *event.Event, n canon.Node, purpose, callID string, by origin) {
+func (s *effects) reach(r *run, e *event.Event, n canon.Node, purpose, callID string, by origin) {
 	at := e.Text(n, "url")
 	if at == "" {
 		at = e.Text(n, "host")
@@ -138,7 +138,7 @@ func (r *run) reach(e *event.Event, n canon.Node, purpose, callID string, by ori
 	}
 
 	host, clear := event.HostOf(at)
-	r.send(e, egress{destination: e.Once([]byte(host)), unclear: !clear, purpose: purpose, bytes: e.OptionalCount(n, "bytes_sent"), call: callID, by: by, event: e.Index, twice: r.endings.twice(e)})
+	s.sent(r, e, egress{destination: e.Once([]byte(host)), unclear: !clear, purpose: purpose, bytes: e.OptionalCount(n, "bytes_sent"), call: callID, by: by, event: e.Index, twice: r.endings.twice(e)})
 }
 
 // change adds a write, or what it tells of one that another source told.
@@ -210,9 +210,10 @@ func again(have, by origin, told, now int) bool {
 	return have&by == 0 || by&reports != 0 && told != now
 }
 
-func (r *run) fileWrites(t *telling) (list []receipt.FileWrite, withheld []string) {
+// fileWrites are the changes of files as the receipt has them, and where a path is withheld.
+func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, withheld []string) {
 	list = []receipt.FileWrite{}
-	for _, w := range r.effects.writes {
+	for _, w := range s.writes {
 		at := indexed("/side_effects/fs_writes", len(list))
 		name, ok := event.InWorkspace(r.options.WorkspaceRoot, w.path)
 		if !ok {
@@ -233,82 +234,52 @@ func (r *run) fileWrites(t *telling) (list []receipt.FileWrite, withheld []strin
 	}
 
 	// An empty list would say that no file was written.
-	if r.tellsPart(func(c *call) bool { return c.wrote != 0 || r.effects.wrote[c.id] || c.writesNothing() }) || r.effects.failed || r.spans.of(spanFiles) {
+	if r.calls.tellsPart(func(c *call) bool { return c.wrote != 0 || s.wrote[c.id] || c.writesNothing() }) || s.failed || r.spans.of(spanFiles) {
 		t.partly("/side_effects/fs_writes", len(list))
 	}
 	return list, withheld
 }
 
-func (r *run) networkEgress(t *telling) []receipt.NetworkEgress {
+// networkEgress is what was sent, as the receipt has it.
+func (s *effects) networkEgress(r *run, t *telling) []receipt.NetworkEgress {
 	list := []receipt.NetworkEgress{}
 	sent := map[string]bool{}
-	for _, s := range r.effects.egress {
-		sent[s.call] = true
-		c := r.calls.byID[s.call]
-		if s.by == fromRequest && r.unsent(c) { // it was announced, and not done
+	for _, x := range s.egress {
+		sent[x.call] = true
+		c := r.calls.byID[x.call]
+		if x.by == fromRequest && r.calls.unsent(c) { // it was announced, and not done
 			continue
 		}
 
 		at := indexed("/side_effects/network_egress", len(list))
 
 		// A purpose that nobody told is that of the tool, by its name.
-		purpose := s.purpose
+		purpose := x.purpose
 		if c != nil {
 			first(&purpose, c.tool)
 		}
 
 		// An announcement tells neither that it was sent nor that it was not.
-		if s.by == fromRequest && !r.closed(c) && !r.ran(c) {
+		if x.by == fromRequest && !r.calls.closed(c) && !r.calls.ran(c) {
 			t.untold(at)
 		}
 
-		if c != nil && c.sent&^s.by != 0 && s.by != fromRequest {
+		if c != nil && c.sent&^x.by != 0 && x.by != fromRequest {
 			t.contradicts(at, notInReport)
 		}
-		if s.twice {
+		if x.twice {
 			t.contradicts(at, spanEndedTwice)
 		}
-		if s.unclear {
+		if x.unclear {
 			t.untold(at + "/destination")
 		}
 
-		list = append(list, receipt.NetworkEgress{Destination: s.destination, Purpose: t.name(at+"/purpose", purpose, "unknown"), BytesSent: s.bytes})
+		list = append(list, receipt.NetworkEgress{Destination: x.destination, Purpose: t.name(at+"/purpose", purpose, "unknown"), BytesSent: x.bytes})
 	}
 
 	// An empty list would say that nothing was sent.
-	if r.tellsPart(func(c *call) bool { return c.sent != 0 || sent[c.id] || c.sendsNothing() }) || r.spans.of(spanHTTP) {
+	if r.calls.tellsPart(func(c *call) bool { return c.sent != 0 || sent[c.id] || c.sendsNothing() }) || r.spans.of(spanHTTP) {
 		t.partly("/side_effects/network_egress", len(list))
 	}
 	return list
-}
-
-// tellsPart reports whether the effects of a call that may have run are not told.
-func (r *run) tellsPart(told func(*call) bool) bool {
-	for _, c := range r.calls.order {
-		if !r.unsent(c) && !told(c) {
-			return true
-		}
-	}
-	return false
-}
-
-// writesNothing reports whether what a call is said to be changes no file.
-func (c *call) writesNothing() bool {
-	switch c.told("kind") {
-	case "read", "search", "think", "fetch":
-		return true
-	case "edit", "delete", "move":
-		return false
-	}
-	kind, _ := c.meta["kind"].(string)
-	return kind == c.told("kind") && c.told("mutation_scope") == "read_only"
-}
-
-// sendsNothing reports whether what a call is said to be sends nothing.
-func (c *call) sendsNothing() bool {
-	switch c.told("kind") {
-	case "read", "edit", "delete", "move", "think":
-		return c.server == ""
-	}
-	return false
 }

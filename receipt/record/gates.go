@@ -17,10 +17,10 @@ type gate struct {
 	differ                  map[string]bool // notes of which two values were told
 }
 
-// gates returns those of the calls that questions name.
-func (s *approvals) gates(r *run) map[string]gate {
+// gatesOf returns those of the calls that questions name.
+func gatesOf(r *run) map[string]gate {
 	all := map[string]gate{}
-	for _, a := range s.order {
+	for _, a := range r.approvals.order {
 		if a.call == "" {
 			continue
 		}

@@ -12,6 +12,9 @@ type handed struct {
 	names bool   // two agents were told
 }
 
+// Handoffs are by the ids of the tasks that were given away.
+type handoffs struct{ list[handed] }
+
 // handoff notes the last state of work that was given away.
 func handoff(r *run, e *event.Event) {
 	p := e.Payload
@@ -26,9 +29,10 @@ func handoff(r *run, e *event.Event) {
 	last(&h.ReceiptID, e.Text(p, "receipt_id"))
 }
 
-func (r *run) handoffList(t *telling) []receipt.Handoff {
+// entries are the handoffs as the receipt has them.
+func (s *handoffs) entries(t *telling) []receipt.Handoff {
 	list := []receipt.Handoff{}
-	for i, h := range r.handoffs.order {
+	for i, h := range s.order {
 		at := indexed("/side_effects/a2a_handoffs", i)
 		entry := h.Handoff
 		entry.TargetAgent = t.name(at+"/target_agent", h.TargetAgent, "unknown")

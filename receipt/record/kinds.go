@@ -176,7 +176,7 @@ func replayKinds() []eventKind {
 	}
 }
 
-func eventReplayed(r *run, e *event.Event) { r.substituted(e) }
+func eventReplayed(r *run, e *event.Event) { r.replay.substituted(r, e) }
 
 func saysOverride(e *event.Event) bool {
 	return !event.Absent(e.Payload.Member("override_key")) || !event.Absent(e.Root.Member("replay").Member("override_key"))

@@ -25,8 +25,7 @@ func (m *materials) add(x material) { m.order = append(m.order, x) }
 
 // record adds a material. What is used twice is told once; another content of the
 // same id is numbered, as materials are named by their ids.
-func (r *run) record(e *event.Event, m receipt.Material) {
-	s := r.materials
+func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	content := [4]string{m.Kind, m.ID, m.URI, m.SHA256.String()}
 	if s.recorded[content] > 0 {
 		return
@@ -46,7 +45,7 @@ func (r *run) record(e *event.Event, m receipt.Material) {
 func (x material) entry(r *run) (receipt.Material, bool) {
 	m := x.Material
 	if c := x.call; c != nil {
-		if r.dropped(c) || c.outcome == "" {
+		if r.calls.dropped(c) || c.outcome == "" {
 			return m, false
 		}
 		m = receipt.Material{Kind: "mcp_tool_return", ID: "mcp:" + c.server + ":" + c.id, URI: c.outputURI, SHA256: c.output.digest}
@@ -59,10 +58,10 @@ func (x material) entry(r *run) (receipt.Material, bool) {
 
 // replayInput lists the materials. A replay is byte for byte only when everything
 // that came from a model, a tool or the host is there by its digest.
-func (r *run) replayInput() receipt.ReplayInput {
+func (s *materials) replayInput(r *run) receipt.ReplayInput {
 	in := receipt.ReplayInput{Determinism: "byte_deterministic", Materials: []receipt.Material{}}
 	models := false
-	for _, x := range r.materials.order {
+	for _, x := range s.order {
 		m, returned := x.entry(r)
 		if !returned {
 			continue
@@ -92,21 +91,8 @@ func (r *run) replayInput() receipt.ReplayInput {
 	return in
 }
 
-// unrecorded reports whether something answered, or may have, that is not a material.
-func (r *run) unrecorded() bool {
-	if r.spans.of(spanModel) || r.models.twice {
-		return true
-	}
-	for _, c := range r.calls.order {
-		if !r.unsent(c) && (!c.material || c.outcome == "") {
-			return true
-		}
-	}
-	return false
-}
-
 func memoryRead(r *run, e *event.Event) {
-	r.record(e, receipt.Material{Kind: "host_fact", ID: "memory:" + e.Required(e.Payload, "memory_id"), URI: e.Text(e.Payload, "uri"), SHA256: e.Digest(e.Payload, "sha256")})
+	r.materials.record(r, e, receipt.Material{Kind: "host_fact", ID: "memory:" + e.Required(e.Payload, "memory_id"), URI: e.Text(e.Payload, "uri"), SHA256: e.Digest(e.Payload, "sha256")})
 }
 
 // compacted keeps the snapshot from which a transcript was cut: a replay needs it.
@@ -115,5 +101,5 @@ func compacted(r *run, e *event.Event) {
 	if id == "" {
 		return
 	}
-	r.record(e, receipt.Material{Kind: "artifact", ID: id, URI: e.Text(e.Payload, "uri"), SHA256: e.Digest(e.Payload, "sha256")})
+	r.materials.record(r, e, receipt.Material{Kind: "artifact", ID: id, URI: e.Text(e.Payload, "uri"), SHA256: e.Digest(e.Payload, "sha256")})
 }

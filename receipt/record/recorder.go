@@ -2,9 +2,12 @@ package record
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
@@ -93,15 +96,14 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 	r.run.task, r.run.ids.SessionID = r.log.TaskID(), r.log.SessionID()
 	again := r.log.Retold(e)
 	if e.Kept = r.run.Budget; !again {
-		r.run.identify("/identifiers/workspace_ref", &r.run.ids.WorkspaceRef, e.Text(e.Root, "workspace_id"))
-		first(&r.run.ids.TraceID, e.Text(e.Root, "trace_id"))
+		r.run.ids.envelope(e)
 		r.log.Enter(e)
 		r.run.ids.SessionID = r.log.SessionID()
 	}
 
 	// What announces a substitution is applied as a kind of its own.
 	if e.Kind != "replay.event_replayed" {
-		r.run.substituted(e)
+		r.run.replay.substituted(r.run, e)
 	}
 	r.count(e, kind, known)
 	switch {
@@ -136,4 +138,73 @@ func (r *Recorder) count(e *event.Event, kind eventKind, known bool) {
 			}
 		}
 	}
+}
+
+// Draft returns the draft of the receipt. Errors are [ErrNotEnded], the *[event.Error]
+// that ended the recording, a *[MissingError], an *[OptionError], and a *[receipt.InvalidError] for
+// what cannot be sealed. It can be called again and changes nothing.
+func (r *Recorder) Draft() (*receipt.Draft, error) {
+	if err := r.log.Err(); err != nil {
+		return nil, err
+	}
+	switch {
+	case !r.Ended() && r.options.TaskID != "" && r.log.Counts().OtherTasks > 0 && r.log.Empty():
+		return nil, fmt.Errorf("%w; none of the events is of the task %s", ErrNotEnded, event.Quote(r.options.TaskID))
+	case !r.Ended():
+		return nil, ErrNotEnded
+	}
+
+	// What is told again needs a replay that tells it.
+	if told := r.run.replay.told; told != nil && !r.run.replay.is {
+		return nil, told
+	}
+	d := draftOf(r.run)
+	var err error
+	if d.Subject, err = subjectOf(r.run, d, r.subjectTold); err != nil {
+		return nil, err
+	}
+
+	if n := textOf(reflect.ValueOf(d)); n > receipt.MaxBytes { // before it is written out
+		return nil, event.OverLimit(r.log.Index(), "receipt.MaxBytes", int64(n))
+	}
+
+	// A replay that does not tell the log of its source cannot be byte for byte.
+	log, told := r.logMaterial()
+	d.ReplayInput.Materials = append([]receipt.Material{log}, d.ReplayInput.Materials...)
+	if !told && d.ReplayInput.Determinism == "byte_deterministic" {
+		d.ReplayInput.Determinism = "best_effort"
+	}
+	if err := missing(d); err != nil {
+		return nil, err
+	}
+
+	// Only a task that has ended gets a receipt.
+	if d.IssuedAt.Before(d.Lifecycle.CompletedAt.Time) {
+		return nil, &OptionError{"IssuedAt", fmt.Sprintf("is %s, before the end of the task, %s", d.IssuedAt, d.Lifecycle.CompletedAt)}
+	}
+
+	sealer := r.options.Sealer
+	if sealer == nil {
+		if sealer, err = receipt.NewSealer(); err != nil {
+			return nil, err
+		}
+	}
+
+	if _, err := sealer.Seal(d, chain.Head{}); err != nil { // what is yielded can be sealed
+		return nil, err
+	}
+	return clone(d)
+}
+
+// logMaterial is the digest of the events that the draft was made of, each in
+// canonical form and ended with a line feed. A replay has the log of its source in
+// this place.
+func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
+	if r.run.replay.is {
+		return r.run.replay.sourceLog()
+	}
+	return receipt.Material{
+		Kind: "event_log", ID: "event_log:" + r.run.task, URI: r.options.LogURI, ContentType: logType,
+		SHA256: r.log.Digest(), Metadata: receipt.Object{"events": r.log.Counts().Events},
+	}, true
 }

@@ -59,18 +59,6 @@ func replayStarted(r *run, e *event.Event) {
 	}
 }
 
-// tellAgain takes of an event of the source what a replay's receipt may have: the
-// materials and the recorded clock.
-func (r *run) tellAgain(e *event.Event, kind eventKind) {
-	if r.source == nil {
-		r.source = r.newSource()
-	}
-	r.replay.foundBefore(e)
-	if kind.apply != nil {
-		kind.apply(r.source, e)
-	}
-}
-
 // marked remembers the first event that only its mark tells from the task's own. What
 // tells the state of the task is its own in any case.
 func (s *replay) marked(e *event.Event) {
@@ -87,19 +75,19 @@ func (s *replay) foundBefore(e *event.Event) {
 }
 
 // substituted makes a delta of an event that a substitution created, of any kind.
-func (r *run) substituted(e *event.Event) {
+func (s *replay) substituted(r *run, e *event.Event) {
 	p, meta := e.Payload, e.Root.Member("replay")
 	announced := e.Kind == "replay.event_replayed"
 	key := e.Text(meta, "override_key")
 	if announced {
 		last(&key, e.Text(p, "override_key"))
-		r.replay.foundBefore(e)
+		s.foundBefore(e)
 	}
 	if key == "" {
 		return
 	}
 
-	d, fresh := r.replay.deltas.entry(key)
+	d, fresh := s.deltas.entry(key)
 	if fresh {
 		r.Room(e)
 		d.OverrideKey = key
@@ -114,7 +102,7 @@ func (r *run) substituted(e *event.Event) {
 		told.Operation, told.Path, told.ArtifactID, told.Reason = e.Text(p, "operation"), e.Text(p, "path"), e.Text(p, "artifact_id"), e.Words(p, "reason")
 		told.BeforeSHA256, told.AfterSHA256 = e.OptionalDigest(p, "before_sha256"), e.OptionalDigest(p, "after_sha256")
 		d.secret = d.secret || e.Text(p, "kind") == "secret_value"
-		r.pin(e, key)
+		s.pin(e, key)
 	}
 
 	if told.Operation != "" && !slices.Contains([]string{"add", "replace", "remove"}, told.Operation) {
@@ -152,14 +140,14 @@ func (d *delta) join(told receipt.Delta, announced bool) {
 }
 
 // pin keeps the time that an override of a lifecycle time gives.
-func (r *run) pin(e *event.Event, key string) {
+func (s *replay) pin(e *event.Event, key string) {
 	if !strings.HasPrefix(deltaPath(key), "/lifecycle/") || event.Absent(e.Payload.Member("value")) {
 		return
 	}
-	if r.replay.clock == nil {
-		r.replay.clock = map[string]time.Time{}
+	if s.clock == nil {
+		s.clock = map[string]time.Time{}
 	}
-	r.replay.clock[strings.TrimPrefix(key, "time:")] = e.Time(e.Payload, "value")
+	s.clock[strings.TrimPrefix(key, "time:")] = e.Time(e.Payload, "value")
 }
 
 // entry is a delta as the receipt has it. There are three states of a digest: one
@@ -216,9 +204,9 @@ func replayFailed(r *run, e *event.Event) {
 
 // deltaList returns the deltas by their override keys: an order that does not
 // depend on when substitutions were met.
-func (r *run) deltaList() []receipt.Delta {
+func (s *replay) deltaList() []receipt.Delta {
 	list := []receipt.Delta{}
-	for _, d := range r.replay.deltas.order {
+	for _, d := range s.deltas.order {
 		list = append(list, d.entry())
 	}
 	slices.SortStableFunc(list, func(a, b receipt.Delta) int { return strings.Compare(a.OverrideKey, b.OverrideKey) })
@@ -240,19 +228,4 @@ func (s *replay) sourceLog() (receipt.Material, bool) {
 		m.Metadata["unavailable"] = true
 	}
 	return m, !m.SHA256.IsZero()
-}
-
-// clock returns the times of the task: what an override pins, else what the source
-// tells again, else the task's own.
-func (r *run) clock() (created, started, ended time.Time) {
-	created, started, ended = r.created, r.started, r.ended
-	if s := r.source; s != nil {
-		last(&created, s.created)
-		last(&started, s.started)
-		last(&ended, s.ended)
-	}
-	last(&created, r.replay.clock["created_at"])
-	last(&started, r.replay.clock["started_at"])
-	last(&ended, r.replay.clock["completed_at"])
-	return created, started, ended
 }

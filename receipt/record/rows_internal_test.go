@@ -209,7 +209,7 @@ func TestTransitions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, e := &run{state: from}, &event.Event{Root: doc.Root()}
+			r, e := &life{state: from}, &event.Event{Root: doc.Root()}
 			r.become(e, state)
 			if want := state == from || slices.Contains(strings.Fields(to), state); want != (e.Err == nil) {
 				t.Errorf("from %q to %s: %v", from, state, e.Err)

@@ -12,20 +12,10 @@ import (
 type run struct {
 	options Options
 	task    string
-	ids     receipt.Identifiers
-	again   bool // it is the source of a replay, told again: see newSource
+	ids     names
+	life
 
-	state                   string // of the task, as the protocol spells it
-	created, started, ended time.Time
-	final                   string // state of the receipt, "" until the task has ended
-	failure                 receipt.Object
-	failureWithheld         []string // pointers into the failure as it came
-	canceledBy, cancelWhy   string
-
-	startTier, tier, policy string
-	limit                   *receipt.Amounts
-
-	calls     list[call]
+	calls     calls
 	approvals approvals
 	effects   effects
 	costs     costs
@@ -33,26 +23,27 @@ type run struct {
 	spans     openSpans
 	endings   endedSpans
 	materials *materials
-	handoffs  list[handed]
-	artifacts list[artifact]
+	handoffs  handoffs
+	artifacts artifacts
 	replay    replay
 	source    *run // the task that is replayed, as far as it is told again
 
+	policy            string
 	reasoningWithheld string // the reason, "" when nothing was
 	trigger           receipt.Object
-	memoryWrites      int
-	twoNames          map[string]bool // places of the draft of which two names were told
-	foreign           int             // answers from other sessions
+	foreign           int // answers from other sessions
 
 	*event.Budget
 }
 
 func newRun(o Options, b *event.Budget) *run {
-	return &run{
-		options: o, task: o.TaskID, tier: o.Tier, startTier: o.Tier, approvals: approvals{of: map[string]string{}}, effects: newEffects(),
+	r := &run{
+		options: o, task: o.TaskID, life: life{tier: o.Tier, startTier: o.Tier}, approvals: approvals{of: map[string]string{}}, effects: newEffects(),
 		models: models{calls: map[string]int{}}, spans: openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}}, endings: endedSpans{byID: map[canon.Digest]*endedSpan{}},
 		materials: &materials{recorded: map[[4]string]int{}}, Budget: b,
 	}
+	r.calls.effects = &r.effects
+	return r
 }
 
 // newSource returns what the events that are told again are applied to. Materials
@@ -64,54 +55,34 @@ func (r *run) newSource() *run {
 	return s
 }
 
-// A list keeps entries in the order in which their ids first came.
-type list[T any] struct {
-	byID  map[string]*T
-	order []*T
-}
-
-// entry returns the entry of an id, and whether it is new.
-func (l *list[T]) entry(id string) (*T, bool) {
-	if have, ok := l.byID[id]; ok {
-		return have, false
+// tellAgain takes of an event of the source what a replay's receipt may have: the
+// materials and the recorded clock.
+func (r *run) tellAgain(e *event.Event, kind eventKind) {
+	if r.source == nil {
+		r.source = r.newSource()
 	}
-	if l.byID == nil {
-		l.byID = map[string]*T{}
-	}
-	t := new(T)
-	l.byID[id] = t
-	l.order = append(l.order, t)
-	return t, true
-}
-
-// identify notes a name of the draft. Of two, the first is kept, and the other listed.
-func (r *run) identify(at string, have *string, name string) {
-	if named(have, name) {
-		if r.twoNames == nil {
-			r.twoNames = map[string]bool{}
-		}
-		r.twoNames[at] = true
+	r.replay.foundBefore(e)
+	if kind.apply != nil {
+		kind.apply(r.source, e)
 	}
 }
 
-// first sets what is not set yet.
-func first[T comparable](have *T, value T) {
-	var zero T
-	if *have == zero {
-		*have = value
+// clock returns the times of the task: what an override pins, else what the source
+// tells again, else the task's own.
+func (r *run) clock() (created, started, ended time.Time) {
+	created, started, ended = r.created, r.started, r.ended
+	if s := r.source; s != nil {
+		last(&created, s.created)
+		last(&started, s.started)
+		last(&ended, s.ended)
 	}
+	last(&created, r.replay.clock["created_at"])
+	last(&started, r.replay.clock["started_at"])
+	last(&ended, r.replay.clock["completed_at"])
+	return created, started, ended
 }
 
-// named sets a name that is not set yet, and reports whether it has another.
-func named(have *string, name string) bool {
-	first(have, name)
-	return name != "" && name != *have
-}
-
-// last sets what is said anew.
-func last[T comparable](have *T, value T) {
-	var zero T
-	if value != zero {
-		*have = value
-	}
+// unrecorded reports whether something answered, or may have, that is not a material.
+func (r *run) unrecorded() bool {
+	return r.spans.of(spanModel) || r.models.twice || r.calls.unrecorded()
 }

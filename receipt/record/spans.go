@@ -135,13 +135,13 @@ func spanUpdated(r *run, e *event.Event) {
 	}
 }
 
-func spanCompleted(r *run, e *event.Event) { r.span(e, true) }
+func spanCompleted(r *run, e *event.Event) { spanEnded(r, e, true) }
 
 // spanFailed: what failed may have cost money and sent data; nothing tells what it
 // wrote, and it returned nothing to replay.
-func spanFailed(r *run, e *event.Event) { r.span(e, false) }
+func spanFailed(r *run, e *event.Event) { spanEnded(r, e, false) }
 
-func (r *run) span(e *event.Event, completed bool) {
+func spanEnded(r *run, e *event.Event, completed bool) {
 	p := e.Payload
 	callID, kind := e.Text(p, "tool_call_id"), kindOfSpan(e)
 	r.spans.end(r, e, kind)
@@ -160,12 +160,12 @@ func (r *run) span(e *event.Event, completed bool) {
 		r.models.call(r, e, completed)
 		return
 	case spanHTTP:
-		r.reach(e, p, e.Text(p, "name"), callID, fromSpan)
+		r.effects.reach(r, e, p, e.Text(p, "name"), callID, fromSpan)
 	case spanFiles:
 		switch {
 		case !changesFiles(e):
 		case completed:
-			r.write(e, p, callID, fromSpan)
+			r.effects.write(r, e, p, callID, fromSpan)
 		default:
 			r.effects.failed = true
 		}

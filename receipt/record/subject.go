@@ -37,9 +37,9 @@ func checkSubject(s receipt.ResourceRef) error {
 	return nil
 }
 
-// receiptID is made of the task's id, and of the subject's where that is not the
+// receiptIDOf is made of the task's id, and of the subject's where that is not the
 // task: receipts of one task differ in their ids.
-func (r *run) receiptID() string {
+func receiptIDOf(r *run) string {
 	id := "receipt_" + strings.TrimPrefix(r.task, "task_")
 	if s := r.options.Subject; s.Object != "" && s.Object != objectTask && s.Object != objectReplay {
 		id += "_" + s.Object + "_" + s.ID
@@ -47,12 +47,12 @@ func (r *run) receiptID() string {
 	return id
 }
 
-// subject returns what the receipt is about: what the options name, when the log
+// subjectOf returns what the receipt is about: what the options name, when the log
 // tells of it, else the task or the replay. No event tells of an outcome, so that the
-// caller's word is taken for its id.
-func (r *Recorder) subject(d *receipt.Draft) (receipt.ResourceRef, error) {
-	own := receipt.ResourceRef{Object: objectTask, ID: r.run.task}
-	if r.run.replay.is {
+// caller's word is taken for its id. told says whether the event came that is asked for.
+func subjectOf(r *run, d *receipt.Draft, told bool) (receipt.ResourceRef, error) {
+	own := receipt.ResourceRef{Object: objectTask, ID: r.task}
+	if r.replay.is {
 		own.Object = objectReplay
 	}
 
@@ -69,7 +69,7 @@ func (r *Recorder) subject(d *receipt.Draft) (receipt.ResourceRef, error) {
 	case objectOutcome:
 		found = true
 	case objectEvent:
-		found = r.subjectTold
+		found = told
 	case objectArtifact:
 		found = slices.ContainsFunc(d.FinalArtifacts, func(a receipt.Artifact) bool { return a.ArtifactID == asked.ID })
 	case objectApproval:

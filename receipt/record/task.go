@@ -3,6 +3,7 @@ package record
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -39,30 +40,44 @@ func endings() []ending {
 	}
 }
 
+// A life is that of the task: its state, its times, its end.
+type life struct {
+	again bool // it is the source of a replay, told again: see newSource
+
+	state                   string // of the task, as the protocol spells it
+	created, started, ended time.Time
+	final                   string // state of the receipt, "" until the task has ended
+	failure                 failure
+	canceledBy, cancelWhy   string
+
+	startTier, tier string
+	limit           *receipt.Amounts
+}
+
 // become changes the state of the task. Staying in one is not a change: a
 // task.status_changed may accompany the event that says the same.
-func (r *run) become(e *event.Event, state string) {
-	if state == r.state || r.again { // who tells again may begin anywhere
+func (l *life) become(e *event.Event, state string) {
+	if state == l.state || l.again { // who tells again may begin anywhere
 		return
 	}
 	for _, t := range transitions() {
-		if t.From != r.state {
+		if t.From != l.state {
 			continue
 		}
 		if !slices.Contains(t.To, state) {
-			from := r.state
+			from := l.state
 			if from == "" {
 				from = "the beginning"
 			}
 			e.Fail(event.CodeTransition, e.Root.Member("event"), "a task goes from %s to %s, not to %s", from, strings.Join(t.To, ", "), event.Quote(state))
 		}
-		r.state = state
+		l.state = state
 		return
 	}
 }
 
 // setTier notes the tier that a task event names.
-func (r *run) setTier(e *event.Event) {
+func (l *life) setTier(e *event.Event) {
 	tier := e.Text(e.Payload, "autonomy_tier")
 	if tier == "" {
 		return
@@ -70,10 +85,10 @@ func (r *run) setTier(e *event.Event) {
 	if !slices.Contains(tiers(), tier) {
 		e.Fail(event.CodePayload, e.Payload.Member("autonomy_tier"), "expected one of %s", strings.Join(tiers(), ", "))
 	}
-	if r.startTier == "" || e.Kind == "task.submitted" {
-		r.startTier = tier
+	if l.startTier == "" || e.Kind == "task.submitted" {
+		l.startTier = tier
 	}
-	r.tier = tier
+	l.tier = tier
 }
 
 func submitted(r *run, e *event.Event) {
@@ -85,8 +100,8 @@ func submitted(r *run, e *event.Event) {
 
 	// The first line that names something counts; that two names differ is told.
 	p := e.Payload
-	r.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
-	r.identify("/identifiers/tenant_id", &r.ids.TenantID, e.Text(p, "tenant_id"))
+	r.ids.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
+	r.ids.identify("/identifiers/tenant_id", &r.ids.TenantID, e.Text(p, "tenant_id"))
 	first(&r.ids.PersonaRef, e.Text(p, "persona_ref"))
 	first(&r.ids.PersonaRef, e.Text(p, "persona_id"))
 	first(&r.ids.BranchID, e.Text(p, "branch_id"))
@@ -160,31 +175,12 @@ func ended(state string) func(*run, *event.Event) {
 
 		switch state {
 		case "FAILED":
-			r.fails(e)
+			r.failure.take(r.Budget, e)
 		case "CANCELED":
 			first(&r.canceledBy, e.Actor())
 			first(&r.cancelWhy, e.Words(e.Payload, "reason"))
 		}
 	}
-}
-
-// fails keeps the failure, an open object, without reasoning that may be in it.
-func (r *run) fails(e *event.Event) {
-	f := e.Payload.Member("failure")
-	if event.Absent(f) {
-		return
-	}
-	if f.Kind() != canon.KindObject {
-		e.Fail(event.CodePayload, f, "expected an object")
-		return
-	}
-	if size := len(f.AppendCanonical(nil)); size > event.MaxFailure {
-		e.Exceed("MaxFailure", f, size)
-		return
-	}
-
-	value, _ := r.withoutReasoning(e, "/lifecycle/failure", 1, f).(map[string]any)
-	r.failure = receipt.Object(value)
 }
 
 func cancelRequested(r *run, e *event.Event) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
@@ -22,16 +23,41 @@ func isThought(n canon.Node) bool {
 	return slices.Contains(hidden(), n.Member("type").String()) || n.Member("sessionUpdate").String() == "agent_thought_chunk"
 }
 
-// withoutReasoning converts a value for an open object of the draft and leaves
+// A failure is that of the task, without what a model thought.
+type failure struct {
+	object   receipt.Object
+	withheld []string // pointers into it as it came
+}
+
+// take keeps the failure, an open object, without reasoning that may be in it.
+func (f *failure) take(b *event.Budget, e *event.Event) {
+	n := e.Payload.Member("failure")
+	if event.Absent(n) {
+		return
+	}
+	if n.Kind() != canon.KindObject {
+		e.Fail(event.CodePayload, n, "expected an object")
+		return
+	}
+	if size := len(n.AppendCanonical(nil)); size > event.MaxFailure {
+		e.Exceed("MaxFailure", n, size)
+		return
+	}
+
+	value, _ := f.without(b, e, "/lifecycle/failure", 1, n).(map[string]any)
+	f.object = receipt.Object(value)
+}
+
+// without converts a value for an open object of the draft and leaves
 // hidden reasoning out. at is where the draft has the value. Elements of arrays
 // become null, so that no index changes.
-func (r *run) withoutReasoning(e *event.Event, at string, depth int, n canon.Node) any {
+func (f *failure) without(b *event.Budget, e *event.Event, at string, depth int, n canon.Node) any {
 	if depth > event.MaxFailureDepth {
 		e.Exceed(event.LimitDepth, n, depth)
 		return nil
 	}
 	if isThought(n) {
-		r.withheld(e, at)
+		f.withhold(b, e, at)
 		return nil
 	}
 
@@ -42,16 +68,16 @@ func (r *run) withoutReasoning(e *event.Event, at string, depth int, n canon.Nod
 		for name, value := range n.Members() {
 			below := string(canon.AppendToken([]byte(at), name.String()))
 			if slices.Contains(hidden(), name.String()) {
-				r.withheld(e, below)
+				f.withhold(b, e, below)
 				continue
 			}
-			o[name.String()] = r.withoutReasoning(e, below, depth+1, value)
+			o[name.String()] = f.without(b, e, below, depth+1, value)
 		}
 		return o
 	case canon.KindArray:
 		a := []any{}
 		for i, value := range n.Elements() {
-			a = append(a, r.withoutReasoning(e, indexed(at, i), depth+1, value))
+			a = append(a, f.without(b, e, indexed(at, i), depth+1, value))
 		}
 		return a
 	}
@@ -59,11 +85,11 @@ func (r *run) withoutReasoning(e *event.Event, at string, depth int, n canon.Nod
 	return scalar(n)
 }
 
-// withheld notes where hidden reasoning was.
-func (r *run) withheld(e *event.Event, at string) {
-	r.failureWithheld = append(r.failureWithheld, at)
-	r.Charge(e, e.Payload, len(at))
-	r.Part(e)
+// withhold notes where hidden reasoning was.
+func (f *failure) withhold(b *event.Budget, e *event.Event, at string) {
+	f.withheld = append(f.withheld, at)
+	b.Charge(e, e.Payload, len(at))
+	b.Part(e)
 }
 
 // scalar converts a value that holds no others. An integer that a receipt cannot

@@ -1,0 +1,133 @@
+package record
+
+import (
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// A call is one call of a tool, as all events that name its id describe it.
+type call struct {
+	id, tool    string
+	arguments   arguments
+	output      output
+	outcome     string // succeeded, failed or canceled; "" while nothing tells of an end
+	byRuntime   bool   // the runtime told an end, not the transcript alone
+	executed    bool   // an event says so
+	denied      bool
+	rejection   string // the category by which it was never dispatched; "" when none was told
+	category    string
+	outcomes    bool // two ends were told
+	names       bool // two names were
+	gate        gate // what the questions about it came to; when the draft is made
+	server      string
+	outputURI   string
+	material    bool   // it has a place among the materials
+	wrote, sent origin // whose reports tell of files, and of the network
+	meta        receipt.Object
+	differ      map[string]bool // members of meta of which two values were told
+}
+
+// An output is what a call returned.
+type output struct {
+	digest    canon.Digest
+	byRuntime bool // from a tool.* event, not from the transcript, which may cut it
+	differ    bool
+}
+
+// tell notes an output. The runtime's comes before the transcript's, then the first.
+func (o *output) tell(d canon.Digest, byRuntime bool) {
+	switch {
+	case d.IsZero():
+	case o.digest.IsZero() || byRuntime && !o.byRuntime:
+		o.digest, o.byRuntime = d, byRuntime
+	case byRuntime == o.byRuntime && d != o.digest:
+		o.differ = true
+	}
+}
+
+// describe notes who runs a call, and under what.
+func (c *call) describe(e *event.Event) {
+	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id", "raw_status"} {
+		c.note(name, e.Text(e.Payload, name))
+	}
+}
+
+// note keeps a detail. The last value counts.
+func (c *call) note(name, value string) {
+	if value == "" {
+		return
+	}
+	if have, told := c.meta[name].(string); told && name != "raw_status" && disagree(name, have, value) {
+		if c.differ == nil {
+			c.differ = map[string]bool{}
+		}
+		c.differ[name] = true
+	}
+	c.meta[name] = value
+}
+
+// disagree reports whether two values of a detail cannot both be. A call is of the kind
+// other until something tells which.
+func disagree(name, a, b string) bool {
+	return a != b && !(name == "kind" && (a == "other" || b == "other"))
+}
+
+// told is a detail that the call has, and "" where anything tells another.
+func (c *call) told(name string) string {
+	value, _ := c.meta[name].(string)
+	if c.differ[name] || c.gate.differ[name] || c.gate.notes[name] != "" && disagree(name, value, c.gate.notes[name]) {
+		return ""
+	}
+	return value
+}
+
+// unclear reports whether a detail is told in two ways.
+func (c *call) unclear() bool {
+	for _, name := range [...]string{"executor", "kind", "mutation_scope", "run_id", "worker_id"} {
+		if c.meta[name] != nil && c.told(name) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// serve notes the MCP server that runs a call. What it returns is a material of
+// the replay, in the place where the server was first named.
+func (c *call) serve(r *run, e *event.Event) {
+	first(&c.outputURI, e.Text(e.Payload, "output_uri"))
+	server := e.Text(e.Payload, "server")
+	if server == "" {
+		return
+	}
+
+	first(&c.server, server)
+	c.note("server", c.server)
+	if !c.material {
+		c.material = true
+		r.materials.add(material{call: c})
+		r.Charge(e, e.Root, len("mcp::")+len(c.server)+len(c.id))
+		r.Room(e)
+	}
+}
+
+// writesNothing reports whether what a call is said to be changes no file.
+func (c *call) writesNothing() bool {
+	switch c.told("kind") {
+	case "read", "search", "think", "fetch":
+		return true
+	case "edit", "delete", "move":
+		return false
+	}
+	kind, _ := c.meta["kind"].(string)
+	return kind == c.told("kind") && c.told("mutation_scope") == "read_only"
+}
+
+// sendsNothing reports whether what a call is said to be sends nothing.
+func (c *call) sendsNothing() bool {
+	switch c.told("kind") {
+	case "read", "edit", "delete", "move", "think":
+		return c.server == ""
+	}
+	return false
+}
