@@ -67,18 +67,21 @@ func looksBack(parts []*syntax.Regexp) bool {
 
 // best returns the most telling anchors of a pattern before another, or none.
 func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
-	var found []anchor
-	consider := func(from, to int, inner []anchor) {
-		shifted := shift(inner, parts[:from], parts[to:])
-		if len(found) == 0 || better(shifted, found, ok) {
-			found = shifted
-		}
+	// Once: each run of parts joins them again.
+	exacts, lefts := make([][]string, len(parts)), make([]size, len(parts))
+	var left size
+	for i, p := range parts {
+		exacts[i], lefts[i] = exact(p), left
+		left = left.then(measure(p))
 	}
 
-	// Once: each run of parts joins them again.
-	exacts := make([][]string, len(parts))
-	for i, p := range parts {
-		exacts[i] = exact(p)
+	var found []anchor
+	end := 0 // of the parts in which it was found
+	consider := func(from, to int, inner []anchor) {
+		moved := shift(inner, lefts[from])
+		if len(found) == 0 || better(moved, found, ok) {
+			found, end = moved, to
+		}
 	}
 
 	// A run of parts matches their texts one after the other, until these are too many.
@@ -88,31 +91,32 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 			if texts = cross(texts, exacts[j]); len(texts) == 0 {
 				break
 			}
-			behind := slices.Concat(parts[j+1:], after)
-			if inner := anchorsOf(texts, behind); inner != nil {
+			if inner := anchorsOf(texts); inner != nil {
 				consider(i, j+1, inner)
 			}
 		}
-		if inner := within(p, slices.Concat(parts[i+1:], after)); inner != nil {
+		if inner := within(p, parts[i+1:], after); inner != nil {
 			consider(i, i+1, inner)
 		}
 	}
 
-	return found
+	return followed(found, parts[end:], after)
 }
 
-// within returns the anchors of a part that is not one as a whole.
-func within(re *syntax.Regexp, after []*syntax.Regexp) []anchor {
+// within returns the anchors of a part that is not one as a whole, given what
+// follows it.
+func within(re *syntax.Regexp, rest, after []*syntax.Regexp) []anchor {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if len(re.Rune) <= maxAnchorText {
 			return nil
 		}
-		first, rest := *re, *re
-		first.Rune, rest.Rune = re.Rune[:maxAnchorText], re.Rune[maxAnchorText:]
-		return best([]*syntax.Regexp{&first, &rest}, after, nil)
+		first, last := *re, *re
+		first.Rune, last.Rune = re.Rune[:maxAnchorText], re.Rune[maxAnchorText:]
+		return best([]*syntax.Regexp{&first, &last}, slices.Concat(rest, after), nil)
 	case syntax.OpAlternate:
 		var all []anchor
+		after = slices.Concat(rest, after)
 		for _, sub := range re.Sub {
 			inner := best(flatten(nil, sub), after, nil)
 			if inner == nil || len(all)+len(inner) > maxAnchors {
@@ -125,40 +129,53 @@ func within(re *syntax.Regexp, after []*syntax.Regexp) []anchor {
 	return nil
 }
 
-// anchorsOf makes anchors of the texts that a pattern matches.
-func anchorsOf(texts []string, behind []*syntax.Regexp) []anchor {
-	var list []anchor
-	next, tail := look(behind), &automaton{tree: &syntax.Regexp{Op: syntax.OpConcat, Sub: behind}}
-	for _, t := range texts {
+// anchorsOf makes anchors of the texts that a pattern matches. What follows them
+// is not known to them yet.
+func anchorsOf(texts []string) []anchor {
+	list := make([]anchor, len(texts))
+	for i, t := range texts {
 		if len(t) < minAnchorText {
 			return nil
 		}
-		list = append(list, anchor{text: t, next: next, tail: tail})
+		list[i].text = t
 	}
 	return list
 }
 
-// shift adds what stands before and after the anchors of a part.
-func shift(list []anchor, before, after []*syntax.Regexp) []anchor {
-	var left size
-	for _, p := range before {
-		left = left.then(measure(p))
+// shift adds the size of what stands before the anchors of a part.
+func shift(list []anchor, left size) []anchor {
+	// A copy: the caller's list stays as it is.
+	moved := slices.Clone(list)
+	for i := range moved {
+		moved[i].before = left.then(moved[i].before)
 	}
+	return moved
+}
 
+// followed adds what stands after anchors: the rest of the pattern that they are
+// of, and what is after that. It is made of the best only, since it costs most.
+func followed(list []anchor, rest, after []*syntax.Regexp) []anchor {
 	var right reach
-	for _, p := range after {
+	for _, p := range rest {
 		right = append(right, reachOf(p)...)
 	}
 
-	// A copy: the caller's list stays as it is.
-	shifted := make([]anchor, len(list))
-	for i, a := range list {
-		a.before = left.then(a.before)
+	var next *sight
+	var tail *automaton // one for all
+	for i := range list {
+		a := &list[i]
 		a.right = slices.Concat(a.right, right).tidy()
-		shifted[i] = a
+		if a.tail != nil {
+			continue // an anchor of an inner pattern knows
+		}
+		if tail == nil {
+			behind := slices.Concat(rest, after)
+			next, tail = look(behind), &automaton{tree: &syntax.Regexp{Op: syntax.OpConcat, Sub: behind}}
+		}
+		a.next, a.tail = next, tail
 	}
 
-	return shifted
+	return list
 }
 
 // better reports whether anchors are worth more than others: they bring the

@@ -13,7 +13,11 @@ func cross(a, b []string) []string {
 	if len(a)*len(b) > maxAnchors {
 		return nil
 	}
-	var list []string
+	if len(a) == 0 || len(b) == 0 {
+		return nil
+	}
+
+	list := make([]string, 0, len(a)*len(b))
 	for _, x := range a {
 		for _, y := range b {
 			if len(x)+len(y) > maxAnchorText {
@@ -82,6 +86,7 @@ func exact(re *syntax.Regexp) []string {
 
 func exactClass(ranges []rune) []string {
 	var letters byteSet
+	n := 0
 	// A wide range is not spelled out: its texts would be too many.
 	for i := 0; i < len(ranges); i += 2 {
 		if ranges[i+1] >= ranges[i]+maxAnchors {
@@ -91,11 +96,14 @@ func exactClass(ranges []rune) []string {
 			if fold(r) >= utf8.RuneSelf {
 				return nil
 			}
-			letters[fold(r)] = true
+			if c := fold(r); !letters[c] {
+				letters[c] = true
+				n++
+			}
 		}
 	}
 
-	list := make([]string, 0, 64)
+	list := make([]string, 0, n)
 	for c, ok := range letters {
 		if ok {
 			list = append(list, string(rune(c)))

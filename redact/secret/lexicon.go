@@ -105,10 +105,21 @@ func (l *lexicon) possible(classes ...uint32) bool {
 }
 
 func (l *lexicon) grow(words []string) {
+	// A state for each beginning of a word that is not one of the word before.
+	states := 1
+	before := ""
+	for _, w := range words {
+		states += len(w) - common(before, w)
+		before = w
+	}
+	l.next = make([]uint32, 0, states*int(l.width))
+	l.ends = make([][]meaning, 0, states)
+
 	row := func() uint32 {
-		l.next = append(l.next, make([]uint32, l.width)...)
+		at := len(l.next)
+		l.next = l.next[:at+int(l.width)]
 		l.ends = append(l.ends, nil)
-		return uint32(len(l.next)) - l.width
+		return uint32(at)
 	}
 
 	// Every word begins in row 0, so that an edge to row 0 is none.
@@ -124,6 +135,15 @@ func (l *lexicon) grow(words []string) {
 		}
 		l.ends[at/l.width] = l.words[w]
 	}
+}
+
+// common returns how many bytes two words begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // first returns where, not before at, a word may begin, or the end of the text.
