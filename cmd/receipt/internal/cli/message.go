@@ -44,7 +44,7 @@ func (e *Env) WithoutSecrets(text string) string {
 	return clean
 }
 
-// CompileMessages takes some 20 ms, which is why env can have the result.
+// CompileMessages takes some 30 ms, which is why env can have the result.
 func CompileMessages() (*redact.Policy, error) {
 	return redact.Rules{Name: "messages", URLs: redact.URLsAnywhere, References: true, Detectors: secret.Default()}.Compile()
 }
