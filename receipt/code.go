@@ -139,7 +139,7 @@ type CodeInfo struct {
 	Where   string // a step's name, "warning", "not checked" or "key set"
 	Outcome Outcome
 	Meaning string // what was found, one or two sentences
-	Next    string // what to do about it
+	Next    string // what to do about it; how is for who shows it
 }
 
 // Lookup returns the explanation of one code.

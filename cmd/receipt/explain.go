@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -62,7 +63,7 @@ what to do. Without a code, list all of them.`,
 func explainCode(w io.Writer, info receipt.CodeInfo) {
 	fmt.Fprintf(w, "%s\n  found in   %s\n  outcome    %s\n", info.Code, info.Where, outcomeText(info.Outcome))
 	fmt.Fprintf(w, "  meaning    %s\n", cli.Wrap(info.Meaning, 13))
-	fmt.Fprintf(w, "  next       %s\n", cli.Wrap(info.Next, 13))
+	fmt.Fprintf(w, "  next       %s\n", cli.Wrap(print.Next(info), 13))
 }
 
 func outcomeText(o receipt.Outcome) string {
@@ -100,7 +101,7 @@ by `+"`go generate ./cmd/receipt`"+`.
 			where = info.Where
 			fmt.Fprintf(w, "\n## %s\n\n| code | outcome | meaning | what to do |\n|---|---|---|---|\n", title(where))
 		}
-		fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", info.Code, outcomeText(info.Outcome), cli.Cell(info.Meaning), cli.Cell(info.Next))
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", info.Code, outcomeText(info.Outcome), cli.Cell(info.Meaning), cli.Cell(print.Next(info)))
 	}
 }
 

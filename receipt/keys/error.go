@@ -16,6 +16,10 @@ type SetError struct {
 	Pointer string       // RFC 6901
 	Detail  string       // what was found and what to do
 
+	// Form is what the file is instead, where there is a way to make of it what was
+	// expected: "PEM", "PEM private key", "OpenSSH", "JWK" or "private JWK"; else "".
+	Form string
+
 	err error
 }
 
@@ -40,6 +44,12 @@ func invalid(pointer, format string, args ...any) *SetError {
 
 func weak(pointer, format string, args ...any) *SetError {
 	return &SetError{Code: receipt.CodeWeakKey, Index: -1, Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
+}
+
+// form says what the file is instead.
+func (e *SetError) form(name string) *SetError {
+	e.Form = name
+	return e
 }
 
 // of names the key that an error is about.

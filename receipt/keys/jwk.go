@@ -43,7 +43,7 @@ func checkPublic(n canon.Node) *SetError {
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
 		if !n.Member(name).IsZero() {
 			return invalid("/"+name, "the member %q belongs to a private or symmetric key, and this must be a public one; "+
-				"give the public half (receipt keys generate wrote it to its --public file), and if others have seen this file, make a new key", name)
+				"give the public half, and if others have seen this file, make a new key", name).form("private JWK")
 		}
 	}
 	return nil

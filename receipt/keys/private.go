@@ -170,11 +170,11 @@ func parsePrivateJSON(data []byte) (canon.Node, error) {
 	case root.Kind() != canon.KindObject:
 		return root, invalid("", "expected a private JWK, a JSON object")
 	case !root.Member("keys").IsZero():
-		return root, invalid("/keys", "this is a JWK Set; expected one private JWK, as receipt keys generate writes to its --private file")
+		return root, invalid("/keys", "this is a JWK Set; expected one private JWK")
 	case root.Member("kty").String() == "oct":
 		return root, invalid("/kty", "kty is \"oct\", a symmetric key; receipts are signed with OKP, EC and RSA keys")
 	case !root.Member("kty").IsZero() && root.Member("d").IsZero():
-		return root, invalid("", "this is a public key; signing needs the private one, which receipt keys generate wrote to its --private file").of(root.Member("kid").String())
+		return root, invalid("", "this is a public key; signing needs the private one").of(root.Member("kid").String())
 	}
 
 	return root, nil

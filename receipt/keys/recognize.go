@@ -12,11 +12,11 @@ func recognize(data []byte) error {
 	start := bytes.TrimLeft(data, " \t\r\n")
 	switch {
 	case bytes.HasPrefix(start, []byte("-----BEGIN ")) && bytes.Contains(start[:min(len(start), 64)], []byte("PRIVATE KEY")):
-		return invalid("", "this is a PEM file with a private key; trust files hold public keys: receipt keys import PUBLIC_PEM --issuer ID")
+		return invalid("", "this is a PEM file with a private key; trust files hold public keys").form("PEM private key")
 	case bytes.HasPrefix(start, []byte("-----BEGIN ")):
-		return invalid("", "this is a PEM file, not a JWK; add its key to a trust file with: receipt keys import FILE --issuer ID")
+		return invalid("", "this is a PEM file, not a JWK; add its key to a trust file").form("PEM")
 	case bytes.HasPrefix(start, []byte("ssh-")), bytes.HasPrefix(start, []byte("ecdsa-sha2-")), bytes.HasPrefix(start, []byte("sk-")):
-		return invalid("", "this is an OpenSSH key, not a JWK; add it to a trust file with: receipt keys import FILE --issuer ID")
+		return invalid("", "this is an OpenSSH key, not a JWK; add it to a trust file").form("OpenSSH")
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func recognizeSet(root canon.Node) (canon.Node, *SetError) {
 
 	switch {
 	case !root.Member("kty").IsZero():
-		return list, invalid("", `this is a single JWK; a trust file is a set of them: {"keys": […]}. Make one with: receipt keys import FILE --issuer ID`)
+		return list, invalid("", `this is a single JWK; a trust file is a set of them: {"keys": […]}`).form("JWK")
 	case !root.Member("receipt_id").IsZero():
 		return list, invalid("", "this is a receipt, not a key file; keys never come from receipts. Get them from the issuer")
 	case !root.Member("verdict").IsZero(), !root.Member("reports").IsZero():

@@ -199,7 +199,7 @@ func TestSetRefused(t *testing.T) {
 		{"a report", []byte(`{"report_version":1,"verdict":"verified"}`), bad, "", "report"},
 		{"a single JWK", toJSON(t, ecJWK("k1")), bad, "", "single JWK"},
 		{"a single private JWK", toJSON(t, ecJWK("k1").with(object{"d": p256X})), bad, "/d", "private"},
-		{"PEM", []byte("-----BEGIN PUBLIC KEY-----\n"), bad, "", "receipt keys import"},
+		{"PEM", []byte("-----BEGIN PUBLIC KEY-----\n"), bad, "", "add its key to a trust file"},
 		{"PEM private", []byte("\n-----BEGIN EC PRIVATE KEY-----\nsecret-secret"), bad, "", "private key"},
 		{"OpenSSH", []byte("ssh-ed25519 AAAA me"), bad, "", "OpenSSH"},
 		{"BOM", []byte("\xef\xbb\xbf{}"), bad, "", "byte order mark"},

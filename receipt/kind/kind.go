@@ -53,7 +53,7 @@ func (k Kind) Beside() bool {
 type Found struct {
 	Kind Kind   `json:"kind"`
 	What string `json:"what"` // with its article, such as "a PDF document"; "" for Unknown
-	Next string `json:"next"` // what to do, a sentence without its full stop; "" for Unknown
+	Next string `json:"next"` // what to do, a sentence without its full stop; "" for Unknown; how is for who shows it
 }
 
 // Head is how many bytes of a file are enough for Of. A JSON document is seen whole

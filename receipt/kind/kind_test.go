@@ -42,7 +42,7 @@ func TestOf(t *testing.T) {
 		{"c2sp.org/tlog-proof@v1\nindex 3\n", kind.Proof, "a proof that a receipt is in a checkpoint"},
 		{`{"disclosures_version":1,"fields":[]}`, kind.Disclosures, "disclosed values"},
 		{`{"batch_version":1}`, kind.Batch, "the manifest of a batch"},
-		{"{\n\"reports\":[],\"summary\":{}}", kind.Report, "a report of receipt verify"},
+		{"{\n\"reports\":[],\"summary\":{}}", kind.Report, "a report of a verification"},
 		{`{"witnesses":{"required":1}}`, kind.Policy, "a policy"},
 		{`{"schema":"receipt-2026-04-25","receipt_id":"r","issuer":{"id":"i"}}`, kind.Draft, "a draft, which nobody has sealed"},
 		{`{"schema":"receipt-2026-04-25","receipt_id":"r","issuer":{"id":"i"},"chain":{"previous_receipt_hash":null}}`, kind.Draft, "a draft, which nobody has sealed"},

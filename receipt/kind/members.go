@@ -121,7 +121,7 @@ func byMembers(head []byte, whole bool) Found {
 	case o.has("chain") && o.inner["chain"]["receipt_hash"], o.has("signatures"):
 		return Found{}
 	case marked && o.has("receipt_id", "issuer") && whole && o.ended && !o.another:
-		return Found{Draft, "a draft, which nobody has sealed", "whoever made it seals and signs it: receipt seal FILE --key KEY"}
+		return Found{Draft, "a draft, which nobody has sealed", "whoever made it seals and signs it"}
 	case marked, o.has("receipt_id"), o.has("chain"):
 		return Found{}
 	}
@@ -136,24 +136,24 @@ func byMembers(head []byte, whole bool) Found {
 func (o *outline) beside() Found {
 	switch {
 	case o.lists["keys"]:
-		return Found{Keys, "a set of keys", "give it together with the receipts of their issuers: --keys FILE"}
+		return Found{Keys, "a set of keys", "give it together with the receipts of their issuers"}
 	case o.has("kty", "d"), o.has("kty", "k"):
 		return privateKey()
 	case o.has("kty"):
-		return Found{Keys, "a key", "give it together with the receipts of its issuer: --keys FILE"}
+		return Found{Keys, "a key", "give it together with the receipts of its issuer"}
 	case o.has("report_version"), o.has("reports", "summary"):
-		return Found{Report, "a report of receipt verify", "verify the receipts that it is about; a report proves nothing by itself"}
+		return Found{Report, "a report of a verification", "verify the receipts that it is about; a report proves nothing by itself"}
 	case o.has("batch_version"):
-		return Found{Batch, "the manifest of a batch", "give it together with the receipts of the batch: --batch FILE"}
+		return Found{Batch, "the manifest of a batch", "give it together with the receipts of the batch"}
 	case o.has("disclosures_version"):
-		return Found{Disclosures, "disclosed values", "give them together with the receipt that they are of: --disclosures FILE"}
+		return Found{Disclosures, "disclosed values", "give them together with the receipt that they are of"}
 	case o.inner["witnesses"] != nil:
-		return Found{Policy, "a policy", "give it together with receipts: --policy FILE"}
+		return Found{Policy, "a policy", "give it together with receipts"}
 	}
 	return Found{}
 }
 
-const recordIt = "receipt record makes a draft of it, which is then sealed"
+const recordIt = "whoever ran the task records it: a draft is made of it, and then sealed"
 
 // log tells what receipts are made of. The first line decides, as for a recorder.
 func (o *outline) log() Found {

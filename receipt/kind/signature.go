@@ -42,7 +42,7 @@ func signatures() []signature {
 		{0, "MM\x00*", image("a TIFF image")},
 		{4, "ftyphei", image("a HEIC image")},
 		{4, "ftypavif", image("an AVIF image")},
-		{0, "SQLite format 3\x00", Found{Database, "an SQLite database, such as a ledger", "receipt ledger export writes the receipts of a ledger"}},
+		{0, "SQLite format 3\x00", Found{Database, "an SQLite database, such as a ledger", "export the receipts of a ledger, and give those"}},
 		{0, "\x7fELF", program},
 		{0, "MZ\x90\x00", program},
 		{0, "\xcf\xfa\xed\xfe", program},

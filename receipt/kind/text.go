@@ -17,11 +17,11 @@ func byText(head []byte) (Found, bool) {
 	case strings.HasPrefix(text, "-----BEGIN "):
 		return armored(text), true
 	case hasAny(text, "ssh-ed25519 ", "ssh-rsa ", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"):
-		return Found{Keys, "a public key of OpenSSH", "receipt keys import reads it; it has to be said for which issuer it speaks"}, true
+		return Found{Keys, "a public key of OpenSSH", "add it to the trusted keys; it has to be said for which issuer it speaks"}, true
 	case strings.HasPrefix(text, "c2sp.org/tlog-proof@v1\n"):
-		return Found{Proof, "a proof that a receipt is in a checkpoint", "give it together with the receipt that it is of: --proof FILE"}, true
+		return Found{Proof, "a proof that a receipt is in a checkpoint", "give it together with the receipt that it is of"}, true
 	case isNote(text):
-		return Found{Checkpoint, "a signed checkpoint of a log", "give it together with the receipts that it is over: --checkpoint FILE"}, true
+		return Found{Checkpoint, "a signed checkpoint of a log", "give it together with the receipts that it is over"}, true
 	case isToken(text):
 		return Found{Token, "a JSON Web Token", "ask the sender for the receipt itself, a JSON file; its signatures stand inside it"}, true
 	}
@@ -59,11 +59,11 @@ func armored(text string) Found {
 	case strings.Contains(line, "PGP"):
 		return Found{Text, "a PGP message or key", "ask the sender for the receipt itself, a JSON file; its signatures stand inside it"}
 	}
-	return Found{Keys, "a public key or a certificate", "receipt keys import reads public keys; it has to be said for which issuer one speaks"}
+	return Found{Keys, "a public key or a certificate", "add a public key to the trusted keys; it has to be said for which issuer it speaks"}
 }
 
 func privateKey() Found {
-	return Found{PrivateKey, "a private key", "keep it secret: verifying needs public keys only, which receipt keys export writes"}
+	return Found{PrivateKey, "a private key", "keep it secret: verifying needs public keys only"}
 }
 
 // isNote reports a signed note (C2SP signed-note) of the form of a checkpoint: an

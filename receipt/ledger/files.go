@@ -14,6 +14,9 @@ import (
 // ErrNotStored says that nothing was stored: what went wrong did so before.
 var ErrNotStored = errors.New("ledger: nothing was stored")
 
+// ErrUnreadable says that SQLite cannot read the file, or a part of it.
+var ErrUnreadable = errors.New("it is damaged: restore a copy")
+
 // A ReplacedError says that a ledger that is open is no longer the file that its path
 // leads to, or that somebody cut it. SQLite goes on writing into a file that nobody
 // will find again, or over what is missing.
@@ -23,7 +26,7 @@ type ReplacedError struct {
 }
 
 func (e *ReplacedError) Error() string {
-	return fmt.Sprintf("ledger: %q %s while it was open; close it, see what is there with receipt ledger fsck, and open that", e.Path, e.What)
+	return fmt.Sprintf("ledger: %q %s while it was open; close it, see what is there, and open that", e.Path, e.What)
 }
 
 // files watches the files of an open ledger. They are looked at by path alone: to

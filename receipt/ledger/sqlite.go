@@ -463,7 +463,7 @@ func (l *SQLite) wrap(what string, err error) error {
 	case sqlite3.SQLITE_BUSY:
 		hint = "; another process has kept it locked for a minute"
 	case sqlite3.SQLITE_CORRUPT:
-		hint = "; it is damaged: restore a copy, if receipt ledger fsck cannot read it either"
+		return fmt.Errorf("ledger: %s: %q: %w; %w", what, l.path, err, ErrUnreadable)
 	case sqlite3.SQLITE_NOTADB:
 		hint = "; it is no ledger, or its beginning is damaged"
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:

@@ -71,7 +71,7 @@ func (f *forest) judge(v *receipt.Verifier, partial bool) (inside, outside *rece
 		return v.Within(f.given), v.Outside(why), f.bound, nil
 	case partial || f.single && size != 1:
 		// Leaves are missing, so that their root shows nothing.
-		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input is a part; a proof (--proof) would show that it includes them", size)
+		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input is a part; an inclusion proof would show that it includes them", size)
 		return v.Outside(why), v, f.docs, nil
 	case n < size:
 		return v, v, 0, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),

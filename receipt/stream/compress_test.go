@@ -167,7 +167,7 @@ func TestWindow(t *testing.T) {
 		if !c.ok && (!errors.As(r.err, &incomplete) || !strings.Contains(incomplete.Notices[0].Detail, "window")) {
 			t.Errorf("window of %d MiB: %v %v", c.window>>20, r.err, packing)
 		}
-		if !c.ok && !c.long && !strings.Contains(incomplete.Notices[0].Hint, "--long") {
+		if n := incomplete; !c.ok && !c.long && (!n.Notices[0].Wide || !strings.Contains(n.Notices[0].Hint, "128 MiB")) {
 			t.Errorf("no hint: %+v", incomplete.Notices[0])
 		}
 	}

@@ -134,7 +134,8 @@ func (n *named) Read(p []byte) (int, error) {
 // or needs more memory than is given to it. What came before was read.
 type CompressionError struct {
 	Format string // gzip or zstd
-	Hint   string
+	Hint   string // what to do
+	Wide   bool   // it could be read with a window of up to MaxLongWindow bytes
 	err    error
 }
 
@@ -149,7 +150,7 @@ func compressionError(format string, err error) error {
 	switch {
 	case errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		e.err = fmt.Errorf("it needs a window of more than %d MiB", MaxWindow>>20)
-		e.Hint = fmt.Sprintf("--long allows windows up to %d MiB", MaxLongWindow>>20)
+		e.Hint, e.Wide = fmt.Sprintf("windows of up to %d MiB can be allowed", MaxLongWindow>>20), true
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		e.err, e.Hint = errors.New("the file ends in its middle"), "it was cut off; get it again"
 	case errors.Is(err, gzip.ErrChecksum):

@@ -17,6 +17,7 @@ type Notice struct {
 	Source string `json:"source"`
 	Detail string `json:"detail"`
 	Hint   string `json:"-"`
+	Wide   bool   `json:"-"` // see CompressionError
 }
 
 // errEmpty says that a source was read to its end and holds nothing.
@@ -26,7 +27,7 @@ var errEmpty = errors.New("holds no receipt")
 func noticeOf(source string, err error) Notice {
 	n := Notice{Source: source, Detail: err.Error()}
 	if packed := (*CompressionError)(nil); errors.As(err, &packed) {
-		n.Hint = packed.Hint
+		n.Hint, n.Wide = packed.Hint, packed.Wide
 	}
 	return n
 }

@@ -28,10 +28,21 @@ func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, e
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, cli.Usage("receipt ledger init makes one", "%q does not exist", path)
 	case err != nil:
-		return nil, cli.Usage("", "%w", LedgerReason(err))
+		return nil, cli.Usage(LedgerHint(err), "%w", LedgerReason(err))
 	}
 
 	return l, nil
+}
+
+// LedgerHint says how to go on after an error of a ledger.
+func LedgerHint(err error) string {
+	switch {
+	case errors.As(err, new(*ledger.ReplacedError)):
+		return "receipt ledger fsck FILE shows what is there"
+	case errors.Is(err, ledger.ErrUnreadable):
+		return "receipt ledger fsck FILE shows whether any of it can be read"
+	}
+	return ""
 }
 
 // LedgerReason names the file where only the system had a say. Other errors of a

@@ -3,6 +3,7 @@ package input
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -25,5 +26,9 @@ func Fatal(err error) error {
 
 // NotRead is the failure for an input that could not be read.
 func NotRead(n stream.Notice) error {
-	return cli.Usage(n.Hint, "%q: %s", n.Source, n.Detail)
+	hint := n.Hint
+	if n.Wide {
+		hint = fmt.Sprintf("--long allows windows up to %d MiB", stream.MaxLongWindow>>20)
+	}
+	return cli.Usage(hint, "%q: %s", n.Source, n.Detail)
 }

@@ -79,7 +79,7 @@ func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 		return nil, err
 	}
 	if t.File, err = keys.ParseFile(data); err != nil {
-		return nil, cli.Usage("", "%q: %w", path, err)
+		return nil, cli.Usage(trust.KeyHint(err), "%q: %w", path, err)
 	}
 
 	return t, nil

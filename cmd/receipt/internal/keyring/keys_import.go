@@ -12,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
@@ -59,7 +60,7 @@ func importKeys(e *cli.Env, path string, o *importOptions) error {
 
 	found, err := publicKeys(data, o.id, o.algorithm)
 	if err != nil {
-		return cli.Usage("", "%q: %w", cli.SourceName(path), err)
+		return cli.Usage(trust.KeyHint(err), "%q: %w", cli.SourceName(path), err)
 	}
 	if o.id != "" && len(found) > 1 {
 		return cli.Usage("leave --id out, or give one key at a time", "%q holds %d keys, and --id names one", cli.SourceName(path), len(found))

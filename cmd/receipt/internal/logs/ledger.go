@@ -89,5 +89,5 @@ func ledgerReading(err error) error {
 	if errors.As(err, &damage) {
 		return cli.Refuted("receipt ledger fsck tells what is damaged", "%s: receipt %q of the ledger is damaged: %s", damage.Code, damage.ID, damage.Detail)
 	}
-	return cli.Usage("", "%w", err)
+	return cli.Usage(input.LedgerHint(err), "%w", err)
 }

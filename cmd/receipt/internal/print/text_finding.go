@@ -163,7 +163,7 @@ func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *
 		b.rows("next", "get that key from "+issuer+", not from the sender, then",
 			"receipt keys import FILE --id "+cli.ShellName(unknown)+" --issuer "+cli.ShellName(issuer)+p.to())
 	default:
-		b.Prose("next", info.Next)
+		b.Prose("next", Next(info))
 	}
 }
 

@@ -72,7 +72,7 @@ func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 	}
 	set, err := keys.ParseSet(data)
 	if err != nil {
-		return nil, cli.Usage("", "%q: %w", path, err)
+		return nil, cli.Usage(KeyHint(err), "%q: %w", path, err)
 	}
 	return &KeyFile{path, canon.Sum(data), set, flag != ""}, nil
 }

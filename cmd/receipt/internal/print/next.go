@@ -1,0 +1,34 @@
+package print
+
+import "github.com/receiptkit/receiptkit/receipt"
+
+// Next says what to do about a code, and how with this command.
+func Next(info receipt.CodeInfo) string {
+	switch info.Code {
+	case "non_deterministic_cbor":
+		return "Ask for the JSON, or for an archive made by receipt archive pack."
+	case "hash_mismatch":
+		return "Compare with another copy: receipt diff OTHER_COPY FILE. To see the hashed bytes: receipt canon --preimage FILE."
+	case "material_not_found":
+		return "Add the missing files, or verify without --artifacts."
+	case "checkpoint_required":
+		return "Ask the log for an inclusion proof: --proof FILE."
+	case "unknown_key":
+		return "Get that key from the issuer, not from the sender of the receipt, then receipt keys import FILE --id KEY_ID --issuer ISSUER."
+	case "issuer_unbound":
+		return "Name the issuer: --issuer ID, or add \"issuers\" to the key in the key file."
+	case "key_not_yet_valid", "key_expired", "issued_later":
+		return info.Next + " --at judges at another time."
+	case "weak_key":
+		return "Make a new key: receipt keys generate."
+	case "invalid_key_set":
+		return "Mend the file as the message says. receipt keys import adds keys without hand-editing."
+	case "signatures_not_checked":
+		return "Verify with the issuer's keys: --keys FILE."
+	case "tail_not_checked":
+		return "Give what the stream must end in: --expect-head with a hash or an earlier report, or a checkpoint."
+	case "circular_root":
+		return "Ask the issuer to leave merkle_root out, or to seal the receipt in a batch: receipt batch seal."
+	}
+	return info.Next
+}

@@ -1,0 +1,20 @@
+package print
+
+import (
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// TestNext: each of the codes that Next names is in the registry.
+func TestNext(t *testing.T) {
+	own := 0
+	for _, info := range receipt.Codes() {
+		if Next(info) != info.Next {
+			own++
+		}
+	}
+	if own != 14 {
+		t.Errorf("%d codes have a next step of the command's own, want 14", own)
+	}
+}
