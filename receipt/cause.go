@@ -3,34 +3,34 @@ package receipt
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A Cause says which of the mistakes that share a code was made, for programs.
 // Causes are never renamed; new ones may be added. It is empty where the code
-// says all.
+// says all. What it calls related is the Related of the check.
+//
+// Of a link that is false:
+//
+//   - predecessor_missing: no receipt of the input is the one that it names; related: the last before the gap, if any
+//   - predecessor_other: the one before it, which is related, is another than it names
+//   - predecessor_shared: the related receipt names the same one
+//   - predecessor_later: the one that it names, which is related, comes after it in the same source
+//   - predecessor_elsewhere: the one that it names, which is related, is of another stream
+//   - predecessor_not_given: it does not follow the one that was given, whose hash is Computed
+//   - comes_earlier: the related receipt stands between it and the one that it names
+//   - named_earlier: the related receipt, which comes before it, names it
+//   - second_first: it states that nothing precedes it: the related receipt does, or states the same
+//   - id_taken: the related receipt has the same receipt_id, but another content
+//
+// Of a link that is left open:
+//
+//   - own_hash: the receipt does not fit its own hash, so its place shows nothing
+//   - unreadable: the predecessor may be something that is not readable; related: its place, if known
+//   - selection: the input is a selection, and does not hold the predecessor
+//   - predecessor_absent: the input begins after the predecessor
 type Cause string
-
-// Causes of a link that is false.
-const (
-	CausePredecessorMissing   Cause = "predecessor_missing"   // no receipt of the input is the one that it names; related: the last before the gap, if any
-	CausePredecessorOther     Cause = "predecessor_other"     // the one before it, which is related, is another than it names
-	CausePredecessorShared    Cause = "predecessor_shared"    // the related receipt names the same one
-	CausePredecessorLater     Cause = "predecessor_later"     // the one that it names, which is related, comes after it in the same source
-	CausePredecessorElsewhere Cause = "predecessor_elsewhere" // the one that it names, which is related, is of another stream
-	CausePredecessorNotGiven  Cause = "predecessor_not_given" // it does not follow the one that was given, whose hash is Computed
-	CauseComesEarlier         Cause = "comes_earlier"         // the related receipt stands between it and the one that it names
-	CauseNamedEarlier         Cause = "named_earlier"         // the related receipt, which comes before it, names it
-	CauseSecondFirst          Cause = "second_first"          // it states that nothing precedes it: the related receipt does, or states the same
-	CauseIDTaken              Cause = "id_taken"              // the related receipt has the same receipt_id, but another content
-)
-
-// Causes of a link that is left open.
-const (
-	CauseOwnHash           Cause = "own_hash"           // the receipt does not fit its own hash, so its place shows nothing
-	CauseUnreadable        Cause = "unreadable"         // the predecessor may be something that is not readable; related: its place, if known
-	CauseSelection         Cause = "selection"          // the input is a selection, and does not hold the predecessor
-	CausePredecessorAbsent Cause = "predecessor_absent" // the input begins after the predecessor
-)
 
 // A Place is where a receipt stands in the input.
 type Place struct {
@@ -60,7 +60,7 @@ func (c *Check) Names() string {
 
 // Connected is the last receipt before others that are missing, if there is one.
 func (c *Check) Connected() (p Place, known bool) {
-	if c.Cause != CausePredecessorMissing {
+	if c.Cause != vocab.CausePredecessorMissing {
 		return p, false
 	}
 	return c.Related, c.Related != Place{}
@@ -69,21 +69,21 @@ func (c *Check) Connected() (p Place, known bool) {
 // about goes on from the receipt that is named.
 func (c *Check) about() string {
 	switch c.Cause {
-	case CausePredecessorMissing:
+	case vocab.CausePredecessorMissing:
 		return ", which no receipt in the input has"
-	case CausePredecessorOther:
+	case vocab.CausePredecessorOther:
 		return ", " + c.related() + " is " + c.Computed
-	case CausePredecessorShared:
+	case vocab.CausePredecessorShared:
 		return ", which " + c.related() + " names too"
-	case CausePredecessorLater:
+	case vocab.CausePredecessorLater:
 		return ", which comes behind it, in " + c.related()
-	case CausePredecessorElsewhere:
+	case vocab.CausePredecessorElsewhere:
 		return ", which " + c.related() + " has, a receipt of another stream"
-	case CausePredecessorNotGiven:
+	case vocab.CausePredecessorNotGiven:
 		return ", the predecessor given is " + c.Computed
-	case CauseComesEarlier:
+	case vocab.CauseComesEarlier:
 		return ", and " + c.related() + " comes before it in the same file"
-	case CauseSecondFirst:
+	case vocab.CauseSecondFirst:
 		if c.Computed != "" {
 			return ", " + c.related() + " is " + c.Computed
 		}
@@ -110,20 +110,20 @@ func (c *Check) word() {
 	switch c.Cause {
 	case "":
 		return
-	case CauseOwnHash:
+	case vocab.CauseOwnHash:
 		c.Reason = "the receipt does not fit its own hash, so its place shows nothing"
-	case CauseUnreadable:
+	case vocab.CauseUnreadable:
 		c.Reason = "its predecessor is not in the input, which has documents that are no readable receipts"
 		if (c.Related != Place{}) {
 			c.Reason = c.related() + ", which is no readable receipt, may be its predecessor"
 		}
-	case CauseSelection:
+	case vocab.CauseSelection:
 		c.Reason = "its predecessor is not in the input, which is a selection"
-	case CausePredecessorAbsent:
+	case vocab.CausePredecessorAbsent:
 		c.Reason = "its predecessor is not in the input"
-	case CauseNamedEarlier:
+	case vocab.CauseNamedEarlier:
 		c.Detail = c.related() + ", which comes before it, names it"
-	case CauseIDTaken:
+	case vocab.CauseIDTaken:
 		c.Detail = c.related() + " has the same receipt_id, but another content"
 	default:
 		c.Detail = "states that nothing precedes it" + c.about()

@@ -97,28 +97,19 @@ const (
 	codeStepNotReached       Code = "step_not_reached"
 	codeUnauthenticated      Code = "unauthenticated_members"
 	codeUnknownCosigners     Code = "unknown_cosigners"
-	CodeEnvelopeNotChecked   Code = "envelope_not_checked"
 	CodeTailNotChecked       Code = "tail_not_checked"
-	CodeIDsNotChecked        Code = "ids_not_checked"
-	CodePartsOverlap         Code = "parts_overlap"
 	CodeEvidenceUnused       Code = "evidence_unused"
-	CodePartsNotJoined       Code = "parts_not_joined"
-	CodeCopyNotChecked       Code = "copy_not_checked"
-	CodeAskedNotRecorded     Code = "asked_not_recorded"
 )
 
 // Codes of warnings: none of them changes a verdict.
 const (
-	CodeTimeOrder         Code = "time_order"
 	codeCostSum           Code = "cost_sum"
 	codeFailureState      Code = "failure_state"
 	codeCountsDiffer      Code = "counts_differ"
 	codeUnavailableReason Code = "unavailable_reason"
-	CodeRepeatedID        Code = "repeated_id"
 	codeRepeatedField     Code = "repeated_field"
 	codeIssuedLater       Code = "issued_later"
 	codeCircularRoot      Code = "circular_root"
-	CodeIdenticalCopy     Code = "identical_copy"
 )
 
 // An Outcome is what a code does to the verdict.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // lint looks for what the format allows but an honest issuer hardly writes. The
@@ -36,7 +37,7 @@ func lintTimes(root canon.Node, rep *Report) {
 		}
 		this := [...]string{"created_at", "started_at", "completed_at", "issued_at"}[i]
 		if t.Before(latest) && name != "" {
-			rep.warn(CodeTimeOrder, n.Pointer(), fmt.Sprintf("%s, %s, is before %s, %s", this, At(t), name, At(latest)))
+			rep.warn(vocab.CodeTimeOrder, n.Pointer(), fmt.Sprintf("%s, %s, is before %s, %s", this, At(t), name, At(latest)))
 		}
 		latest, name = t, this
 	}
@@ -173,7 +174,7 @@ func lintUnique(list canon.Node, member string, rep *Report) {
 		}
 		before[i] = id.Text()
 		if j := slices.IndexFunc(before[:i], func(b []byte) bool { return b != nil && bytes.Equal(b, before[i]) }); j >= 0 {
-			rep.warn(CodeRepeatedID, id.Pointer(), fmt.Sprintf("entries %d and %d have the same %s", j, i, member))
+			rep.warn(vocab.CodeRepeatedID, id.Pointer(), fmt.Sprintf("entries %d and %d have the same %s", j, i, member))
 		}
 	}
 }

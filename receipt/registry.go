@@ -1,5 +1,7 @@
 package receipt
 
+import "github.com/receiptkit/receiptkit/receipt/internal/vocab"
+
 // Codes returns the registry of codes, step by step. `receipt explain` and
 // docs/codes.md are made from it.
 func Codes() []CodeInfo {
@@ -70,24 +72,24 @@ func Codes() []CodeInfo {
 		{codeSignaturesNotChecked, "not checked", OutcomeInforms, "Signatures were not looked at, because only integrity was asked for. Anyone can write a receipt that fits its own hash.", "Verify with the issuer's keys."},
 		{codeStepNotReached, "not checked", OutcomeInforms, "An earlier step failed in a way that leaves this one without anything to check.", "Mend the earlier failure first."},
 		{CodeTailNotChecked, "not checked", OutcomeInforms, "Whether receipts follow the last one of a stream. A chain that was cut off at its end cannot be told from a whole one by itself.", "Give what the stream must end in: a hash, an earlier report, or a checkpoint."},
-		{CodeIDsNotChecked, "not checked", OutcomeInforms, "Whether a receipt_id is used for two receipts, where the input is too large to be compared in memory, or where reports of parts were merged.", "Verify the parts in one run."},
+		{vocab.CodeIDsNotChecked, "not checked", OutcomeInforms, "Whether a receipt_id is used for two receipts, where the input is too large to be compared in memory, or where reports of parts were merged.", "Verify the parts in one run."},
 		{CodeEvidenceUnused, "not checked", OutcomeUndecides, "Evidence was given that has to do with no receipt of the input: a proof or a batch of others, disclosures of another receipt, a predecessor in another stream, files that no receipt names. It shows nothing of what it was given for.", "Give the evidence that belongs to these receipts, or leave it out."},
-		{CodePartsOverlap, "not checked", OutcomeUndecides, "Two of the merged parts hold the same receipt. What is in both was counted twice, and whether receipts are missing between parts cannot be told.", "Verify the parts together, or cut them without overlap and merge the reports of these."},
-		{CodePartsNotJoined, "not checked", OutcomeUndecides, "Merged parts of a stream do not join, and their reports do not tell whether receipts are missing between them, are in both, or fork: they list no receipts, or only some of them are selections.", "Verify the parts together, or verify each again and merge the new reports."},
-		{CodeCopyNotChecked, "not checked", OutcomeUndecides, "A receipt does not follow the one before it, and may be a copy of an earlier one: the input has more receipts than are remembered.", "Verify the input cut into several files, which are compared on disk."},
-		{CodeAskedNotRecorded, "not checked", OutcomeInforms, "Whether merged parts were verified with the same policy: the report of a part, by an older version, does not record it.", "Verify the part again."},
-		{CodeEnvelopeNotChecked, "not checked", OutcomeInforms, "The receipt came in an API envelope, whose other members nothing protects.", "Rely on the receipt, not on the envelope."},
+		{vocab.CodePartsOverlap, "not checked", OutcomeUndecides, "Two of the merged parts hold the same receipt. What is in both was counted twice, and whether receipts are missing between parts cannot be told.", "Verify the parts together, or cut them without overlap and merge the reports of these."},
+		{vocab.CodePartsNotJoined, "not checked", OutcomeUndecides, "Merged parts of a stream do not join, and their reports do not tell whether receipts are missing between them, are in both, or fork: they list no receipts, or only some of them are selections.", "Verify the parts together, or verify each again and merge the new reports."},
+		{vocab.CodeCopyNotChecked, "not checked", OutcomeUndecides, "A receipt does not follow the one before it, and may be a copy of an earlier one: the input has more receipts than are remembered.", "Verify the input cut into several files, which are compared on disk."},
+		{vocab.CodeAskedNotRecorded, "not checked", OutcomeInforms, "Whether merged parts were verified with the same policy: the report of a part, by an older version, does not record it.", "Verify the part again."},
+		{vocab.CodeEnvelopeNotChecked, "not checked", OutcomeInforms, "The receipt came in an API envelope, whose other members nothing protects.", "Rely on the receipt, not on the envelope."},
 		{codeUnauthenticated, "not checked", OutcomeInforms, "key_id, algorithm and signed_at of a signature lie outside the hash. Nobody vouches for them, except inside the protected header of a JWS.", "Do not rely on signed_at; issued_at is inside the hash."},
 		{codeUnknownCosigners, "not checked", OutcomeInforms, "A checkpoint carries signature lines of keys that are not trusted here, or of algorithms that this tool does not know, such as ML-DSA.", "Nothing, unless the policy wants those witnesses: then add their keys."},
 
-		{CodeTimeOrder, "warning", OutcomeWarns, "The times contradict each other: created, started, completed and issued should follow in this order.", "Ask the issuer; its clock may be wrong."},
+		{vocab.CodeTimeOrder, "warning", OutcomeWarns, "The times contradict each other: created, started, completed and issued should follow in this order.", "Ask the issuer; its clock may be wrong."},
 		{codeCostSum, "warning", OutcomeWarns, "The amounts of cost.provider_breakdown do not add up to cost.total (difference above 0.000001).", "Ask the issuer which is right."},
 		{codeFailureState, "warning", OutcomeWarns, "lifecycle.failure and final_state disagree: a failure without FAILED, or FAILED without a failure.", "Ask the issuer which is right."},
 		{codeCountsDiffer, "warning", OutcomeWarns, "The budget counts fewer tool calls than side_effects.tool_calls lists as made, or more than it lists at all.", "Calls without side effects may be counted but not listed; ask the issuer."},
 		{codeUnavailableReason, "warning", OutcomeWarns, "replay_input.determinism and unavailable_reason disagree: a reason without \"unavailable\", or the other way round.", "Ask the issuer which is right."},
 		{codeRepeatedField, "warning", OutcomeWarns, "Two entries of redactions commit to two values of one field. Each may be what was withheld, or a part of it at first and then the rest.", "Ask for both values to be disclosed to the same reader; two that differ are refuted."},
-		{CodeRepeatedID, "warning", OutcomeWarns, "Two entries of one list have the same id.", "Ask the issuer which one is meant where the id is used."},
-		{CodeIdenticalCopy, "warning", OutcomeWarns, "The input holds the same receipt more than once; it is counted once.", "Nothing is wrong with it."},
+		{vocab.CodeRepeatedID, "warning", OutcomeWarns, "Two entries of one list have the same id.", "Ask the issuer which one is meant where the id is used."},
+		{vocab.CodeIdenticalCopy, "warning", OutcomeWarns, "The input holds the same receipt more than once; it is counted once.", "Nothing is wrong with it."},
 		{codeIssuedLater, "warning", OutcomeWarns, "issued_at is later than the time of the verification, or than the time that the policy names.", "Ask the issuer; its clock may be wrong."},
 		{codeCircularRoot, "warning", OutcomeWarns, "chain.merkle_root equals chain.receipt_hash. The root lies inside the hashed bytes, so no tree over the receipt, of one leaf or of many, can have that root.", "Ask the issuer to leave merkle_root out, or to seal the receipt in a batch."},
 	}

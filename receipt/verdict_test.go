@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
@@ -466,7 +467,7 @@ func TestEveryCode(t *testing.T) {
 		"protected_field", // package redact
 		// package stream
 		receipt.CodeChainFork, receipt.CodeDuplicateID, receipt.CodeTruncated, receipt.CodeHeadMismatch, receipt.CodeCountMismatch, receipt.CodeTornTail, receipt.CodeEvidenceUnused,
-		"non_deterministic_cbor", "tail_not_checked", "ids_not_checked", "parts_overlap", receipt.CodePartsNotJoined, receipt.CodeCopyNotChecked, receipt.CodeAskedNotRecorded, "envelope_not_checked", "identical_copy",
+		"non_deterministic_cbor", "tail_not_checked", "ids_not_checked", "parts_overlap", vocab.CodePartsNotJoined, vocab.CodeCopyNotChecked, vocab.CodeAskedNotRecorded, "envelope_not_checked", "identical_copy",
 	}
 	for _, info := range receipt.Codes() {
 		if !reached[info.Code] && !slices.Contains(elsewhere, info.Code) {

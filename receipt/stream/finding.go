@@ -6,6 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A Finding says why an input is refuted as a whole.
@@ -25,20 +26,20 @@ type Finding struct {
 }
 
 func missingFinding(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorMissing, Stated: previous.String(),
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: vocab.CausePredecessorMissing, Stated: previous.String(),
 		Detail: fmt.Sprintf("a part of the stream begins behind %s, which no part holds: receipts are missing there", previous)}
 }
 
 func forkFinding(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainFork, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorShared, Stated: previous.String(),
+	return Finding{Code: receipt.CodeChainFork, Stream: &stream, Drawn: true, Cause: vocab.CausePredecessorShared, Stated: previous.String(),
 		Detail: fmt.Sprintf("two receipts of the parts follow %s", previous)}
 }
 
 func firstsFinding(stream chain.Stream) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CauseSecondFirst, Stated: "null", Detail: "two parts of the stream state that nothing precedes them"}
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: vocab.CauseSecondFirst, Stated: "null", Detail: "two parts of the stream state that nothing precedes them"}
 }
 
 func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorElsewhere, Stated: previous.String(),
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: vocab.CausePredecessorElsewhere, Stated: previous.String(),
 		Detail: fmt.Sprintf("a part of the stream begins behind %s, a receipt of another stream", previous)}
 }

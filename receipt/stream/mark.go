@@ -5,6 +5,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A mark says how a receipt stands to the others.
@@ -50,11 +51,11 @@ func (m mark) finding(stream chain.Stream, f *facts) Finding {
 	case markElsewhere:
 		return strangerFinding(stream, f.link.Previous)
 	case markDuplicate:
-		return Finding{Code: receipt.CodeDuplicateID, Stream: &stream, Drawn: true, Cause: receipt.CauseIDTaken, Stated: f.computed.String(),
+		return Finding{Code: receipt.CodeDuplicateID, Stream: &stream, Drawn: true, Cause: vocab.CauseIDTaken, Stated: f.computed.String(),
 			Detail: fmt.Sprintf("two receipts have one receipt_id and different contents; %s is one of them", f.computed)}
 	}
 
 	// It comes too early, or another one stands between.
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CauseComesEarlier, Stated: stated(f.link),
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: vocab.CauseComesEarlier, Stated: stated(f.link),
 		Detail: fmt.Sprintf("the receipt %s is out of its order in a part", f.computed)}
 }

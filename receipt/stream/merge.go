@@ -9,6 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // aboutLinks reports whether a code is about how receipts stand to each other.
@@ -104,14 +105,14 @@ func (m *merger) keepNotes() {
 			}
 		}
 	}
-	if (m.parts[0].Asked == nil) != (m.parts[1].Asked == nil) && !m.hasNote(receipt.CodeAskedNotRecorded) {
-		m.addNote(receipt.CodeAskedNotRecorded, "what a part was asked: its report does not record it")
+	if (m.parts[0].Asked == nil) != (m.parts[1].Asked == nil) && !m.hasNote(vocab.CodeAskedNotRecorded) {
+		m.addNote(vocab.CodeAskedNotRecorded, "what a part was asked: its report does not record it")
 	}
 }
 
 // drawnAnew reports whether notes of a code are drawn anew from the streamm.
 func drawnAnew(code receipt.Code) bool {
-	return code == receipt.CodeLinkNotChecked || code == receipt.CodeTailNotChecked || code == receipt.CodePartsNotJoined || code == receipt.CodePartsOverlap
+	return code == receipt.CodeLinkNotChecked || code == receipt.CodeTailNotChecked || code == vocab.CodePartsNotJoined || code == vocab.CodePartsOverlap
 }
 
 // noteEnds says what is left unchecked at the ends of the merged streams, where
@@ -217,10 +218,10 @@ func (m *merger) joinRosters() error {
 func (m *merger) noteOverlap(shared []canon.Digest) {
 	if len(shared) > 0 {
 		d := slices.MinFunc(shared, func(a, b canon.Digest) int { return bytes.Compare(a[:], b[:]) })
-		m.addNote(receipt.CodePartsOverlap, "two parts hold the receipt %s, so it was counted twice", d)
+		m.addNote(vocab.CodePartsOverlap, "two parts hold the receipt %s, so it was counted twice", d)
 	}
 }
 
 func (m *merger) noteNotJoined(why string) {
-	m.addNote(receipt.CodePartsNotJoined, "whether receipts are missing between parts: %s", why)
+	m.addNote(vocab.CodePartsNotJoined, "whether receipts are missing between parts: %s", why)
 }

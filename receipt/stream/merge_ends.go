@@ -6,6 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 const acrossParts = "whether two parts use one receipt_id for two receipts, and whether a link leads into another stream"
@@ -30,7 +31,7 @@ func (p *endsJoiner) join() {
 	a, b := p.parts[0], p.parts[1]
 	segments := slices.Concat(a.Streams, b.Streams)
 	p.Streams = chain.Join(slices.Clone(segments))
-	p.addNote(receipt.CodeIDsNotChecked, acrossParts)
+	p.addNote(vocab.CodeIDsNotChecked, acrossParts)
 	p.compareHashes(a.hashes(), b.hashes())
 
 	for _, g := range a.Streams {
@@ -94,7 +95,7 @@ func (p *endsJoiner) reopen(segments []chain.Segment) {
 	p.Refuted -= n
 	p.Undecided += n
 	p.countCode(receipt.CodeChainBreak, -n)
-	p.countCode(receipt.CodePartsNotJoined, n)
+	p.countCode(vocab.CodePartsNotJoined, n)
 }
 
 // judge judges the segments of one stream.

@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -177,7 +178,7 @@ func TestMergeOld(t *testing.T) {
 		reread(t, c.name, anyOrder(t, c.name+", listed", c.lists, lists...))
 		mixed := slices.Clone(lists)
 		mixed[0] = part(t, c.o, c.parts[0]...)
-		if m := anyOrder(t, c.name+", one of them new", c.lists, mixed...); !slices.ContainsFunc(m.NotChecked, func(n receipt.Note) bool { return n.Code == receipt.CodeAskedNotRecorded }) {
+		if m := anyOrder(t, c.name+", one of them new", c.lists, mixed...); !slices.ContainsFunc(m.NotChecked, func(n receipt.Note) bool { return n.Code == vocab.CodeAskedNotRecorded }) {
 			t.Errorf("%s: what was asked is taken for known: %v", c.name, m.NotChecked)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 const previousPointer = "/chain/previous_receipt_hash"
@@ -106,7 +107,7 @@ func (o *order) repeats(it *item) bool {
 		return false
 	case before.hash != short(it.facts.computed):
 		it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
-			Stated: it.facts.computed.String(), Cause: receipt.CauseIDTaken, Related: atLine(int(before.line))})
+			Stated: it.facts.computed.String(), Cause: vocab.CauseIDTaken, Related: atLine(int(before.line))})
 		return false
 	}
 	o.repeat(it, int(before.line), before.verdict)
@@ -124,7 +125,7 @@ func (o *order) again(s *strand, it *item) bool {
 		o.repeat(it, s.line, s.last.verdict)
 		return true
 	case o.index.maybeCopy(f.computed):
-		it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeCopyNotChecked, Related: atLine(s.line),
+		it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusNotChecked, Code: vocab.CodeCopyNotChecked, Related: atLine(s.line),
 			Reason: fmt.Sprintf("it does not follow line %d, and may be a copy of a receipt behind the first %d", s.line, o.options.mostIndexed())})
 		return true
 	}
@@ -134,7 +135,7 @@ func (o *order) again(s *strand, it *item) bool {
 // repeat makes an item a copy of the receipt at a line.
 func (o *order) repeat(it *item, line int, verdict receipt.Verdict) {
 	it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusNotApplicable})
-	it.rep.Warn(receipt.CodeIdenticalCopy, "", fmt.Sprintf("line %d is the same receipt", line))
+	it.rep.Warn(vocab.CodeIdenticalCopy, "", fmt.Sprintf("line %d is the same receipt", line))
 	it.again, it.copy = true, verdict == it.rep.Verdict
 }
 
@@ -147,7 +148,7 @@ func (o *order) disprove(s *strand, it *item) {
 	}
 	stream := o.names[n.naming]
 	o.behind = append(o.behind, Finding{Code: receipt.CodeChainBreak, Stream: &stream, Source: fmt.Sprintf("%s:%d", it.rep.Source, n.namer),
-		Stated: it.facts.computed.String(), Cause: receipt.CausePredecessorElsewhere, Detail: fmt.Sprintf("it names line %d, a receipt of another stream", it.index)})
+		Stated: it.facts.computed.String(), Cause: vocab.CausePredecessorElsewhere, Detail: fmt.Sprintf("it names line %d, a receipt of another stream", it.index)})
 }
 
 // begin opens a stream with its first receipt.
@@ -187,11 +188,11 @@ func (o *order) first(l chain.Link, after canon.Digest) receipt.Check {
 		return namesElsewhere(l, int(n.line))
 	case !after.IsZero() && (l.First || l.Previous != after):
 		return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
-			Stated: stated(l), Computed: after.String(), Cause: receipt.CausePredecessorNotGiven}
+			Stated: stated(l), Computed: after.String(), Cause: vocab.CausePredecessorNotGiven}
 	case l.First, !after.IsZero(), damaged:
 		return receipt.Check{Status: receipt.StatusPassed}
 	}
-	return unchecked(receipt.CausePredecessorAbsent, receipt.Place{})
+	return unchecked(vocab.CausePredecessorAbsent, receipt.Place{})
 }
 
 // follow judges a receipt by the one before it in its stream.
@@ -213,13 +214,13 @@ func (o *order) follow(s *strand, it *item) {
 	// A predecessor comes before the receipt that names it.
 	if n := o.index.node(f.computed); f.holds && check.Status != receipt.StatusFailed && n.open && int(n.naming) == s.number {
 		check = o.broken(s, f.link)
-		check.Cause, check.Related = receipt.CauseNamedEarlier, atLine(int(n.namer))
+		check.Cause, check.Related = vocab.CauseNamedEarlier, atLine(int(n.namer))
 		s.segment.Failures.Count++
 	}
 
 	// Clocks go wrong: this warns, and refutes nothing.
 	if f.issued.Before(s.issued) {
-		it.rep.Warn(receipt.CodeTimeOrder, "/issued_at", fmt.Sprintf("it was issued before line %d, its predecessor", s.line))
+		it.rep.Warn(vocab.CodeTimeOrder, "/issued_at", fmt.Sprintf("it was issued before line %d, its predecessor", s.line))
 	}
 
 	// A damaged receipt keeps its place. A true copy of it would follow the head
@@ -253,10 +254,10 @@ func (o *order) apart(s *strand, l chain.Link) receipt.Check {
 
 	// What could not be read may be the receipt that is named.
 	if at, ok := o.forgive(s); ok {
-		return unchecked(receipt.CauseUnreadable, atLine(at))
+		return unchecked(vocab.CauseUnreadable, atLine(at))
 	}
 	if o.options.Partial && o.absent(l) {
-		return unchecked(receipt.CauseSelection, receipt.Place{})
+		return unchecked(vocab.CauseSelection, receipt.Place{})
 	}
 
 	return o.broken(s, l)
@@ -268,7 +269,7 @@ func (o *order) damage(it *item) {
 		o.damaged[it.facts.link.Hash] = it.index
 		o.damaged[it.facts.computed] = it.index
 	}
-	it.v.Link(&it.rep, unchecked(receipt.CauseOwnHash, receipt.Place{}))
+	it.v.Link(&it.rep, unchecked(vocab.CauseOwnHash, receipt.Place{}))
 }
 
 // forgive finds something unreadable between the last receipt of a stream and
@@ -293,11 +294,11 @@ func (o *order) absent(l chain.Link) bool {
 // broken says why a receipt does not follow the one before it.
 func (o *order) broken(s *strand, l chain.Link) receipt.Check {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
-		Stated: stated(l), Computed: s.segment.Head.String(), Cause: receipt.CausePredecessorOther, Related: atLine(s.line)}
+		Stated: stated(l), Computed: s.segment.Head.String(), Cause: vocab.CausePredecessorOther, Related: atLine(s.line)}
 	if l.First {
-		c.Cause = receipt.CauseSecondFirst
+		c.Cause = vocab.CauseSecondFirst
 	} else if n := o.index.node(l.Previous); n.namer > 0 && int(n.naming) == s.number {
-		c.Code, c.Cause, c.Related = receipt.CodeChainFork, receipt.CausePredecessorShared, atLine(int(n.namer))
+		c.Code, c.Cause, c.Related = receipt.CodeChainFork, vocab.CausePredecessorShared, atLine(int(n.namer))
 	}
 	return c
 }
@@ -314,7 +315,7 @@ func (o *order) conclude(s *Summary) error {
 		s.addFinding(f)
 	}
 	if o.index.full() {
-		s.addNote(receipt.CodeIDsNotChecked, "whether a receipt_id is used again, and whether a link leads into another stream, behind the first %d receipts", o.options.mostIndexed())
+		s.addNote(vocab.CodeIDsNotChecked, "whether a receipt_id is used again, and whether a link leads into another stream, behind the first %d receipts", o.options.mostIndexed())
 	}
 	o.demands.conclude(s)
 	return nil
@@ -323,7 +324,7 @@ func (o *order) conclude(s *Summary) error {
 // namesElsewhere says that a receipt names one of another stream.
 func namesElsewhere(l chain.Link, at int) receipt.Check {
 	return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer, Stated: stated(l),
-		Cause: receipt.CausePredecessorElsewhere, Related: atLine(at)}
+		Cause: vocab.CausePredecessorElsewhere, Related: atLine(at)}
 }
 
 // unchecked leaves a link unchecked.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -49,7 +50,7 @@ func TestIndexFull(t *testing.T) {
 	list := w.many(6)
 	noted := func(r result) (n int) {
 		for _, note := range r.summary.NotChecked {
-			if note.Code == receipt.CodeIDsNotChecked {
+			if note.Code == vocab.CodeIDsNotChecked {
 				n++
 			}
 		}

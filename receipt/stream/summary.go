@@ -10,6 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A Summary is one verdict over all receipts of an input, or of several inputs
@@ -81,8 +82,8 @@ func (s *Summary) Unused() (list []receipt.Note) {
 // reports that list their receipts, and names it and them. The whole is not
 // verified then.
 func (s *Summary) MarkOverlap(detail string) {
-	s.dropNotes(receipt.CodePartsOverlap)
-	s.addNote(receipt.CodePartsOverlap, "%s", detail)
+	s.dropNotes(vocab.CodePartsOverlap)
+	s.addNote(vocab.CodePartsOverlap, "%s", detail)
 }
 
 // List tells a summary which receipts it is about, by their hashes, as the report

@@ -6,6 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A survey knows how the receipts of several sources join by their links. It is
@@ -207,7 +208,7 @@ func (s *survey) place(it *item) error {
 	it.v.Link(&it.rep, check)
 	it.foreign = s.marks[number] == markForeign
 	if it.again = s.marks[number] == markCopy; it.again {
-		it.rep.Warn(receipt.CodeIdenticalCopy, "", s.at(s.others[number]).String()+" is the same receipt")
+		it.rep.Warn(vocab.CodeIdenticalCopy, "", s.at(s.others[number]).String()+" is the same receipt")
 		it.copy = it.rep.Verdict == s.verdicts[s.originals[number]]
 	}
 
@@ -256,36 +257,36 @@ func (s *survey) check(it *item, m mark, other address) receipt.Check {
 	case markCopy:
 		return receipt.Check{Status: receipt.StatusNotApplicable}
 	case markDamaged:
-		return unchecked(receipt.CauseOwnHash, receipt.Place{})
+		return unchecked(vocab.CauseOwnHash, receipt.Place{})
 	case markGap:
-		return unchecked(receipt.CauseUnreadable, receipt.Place{})
+		return unchecked(vocab.CauseUnreadable, receipt.Place{})
 	case markMissing:
-		return failed(receipt.CodeChainBreak, receipt.CausePredecessorMissing)
+		return failed(receipt.CodeChainBreak, vocab.CausePredecessorMissing)
 	case markFork:
-		return failed(receipt.CodeChainFork, receipt.CausePredecessorShared)
+		return failed(receipt.CodeChainFork, vocab.CausePredecessorShared)
 	case markLate:
-		return failed(receipt.CodeChainBreak, receipt.CausePredecessorLater)
+		return failed(receipt.CodeChainBreak, vocab.CausePredecessorLater)
 	case markBetween:
-		return failed(receipt.CodeChainBreak, receipt.CauseComesEarlier)
+		return failed(receipt.CodeChainBreak, vocab.CauseComesEarlier)
 	case markElsewhere:
-		return failed(receipt.CodeChainBreak, receipt.CausePredecessorElsewhere)
+		return failed(receipt.CodeChainBreak, vocab.CausePredecessorElsewhere)
 	case markSecond:
-		return failed(receipt.CodeChainBreak, receipt.CauseSecondFirst)
+		return failed(receipt.CodeChainBreak, vocab.CauseSecondFirst)
 	case markForeign:
-		c := failed(receipt.CodeChainBreak, receipt.CausePredecessorNotGiven)
+		c := failed(receipt.CodeChainBreak, vocab.CausePredecessorNotGiven)
 		c.Computed = s.demands.previous(s.names[s.streams[string(it.facts.key)]]).String()
 		return c
 	case markDuplicate:
-		c := failed(receipt.CodeDuplicateID, receipt.CauseIDTaken)
+		c := failed(receipt.CodeDuplicateID, vocab.CauseIDTaken)
 		c.Pointer, c.Stated = "/receipt_id", it.facts.computed.String()
 		return c
 	}
 
 	// Nothing shows what precedes it.
 	if s.options.Partial {
-		return unchecked(receipt.CauseSelection, receipt.Place{})
+		return unchecked(vocab.CauseSelection, receipt.Place{})
 	}
-	return unchecked(receipt.CausePredecessorAbsent, receipt.Place{})
+	return unchecked(vocab.CausePredecessorAbsent, receipt.Place{})
 }
 
 // at is the place of a receipt as reports name it.

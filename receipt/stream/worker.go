@@ -4,6 +4,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A worker judges one item after the other with memory of its own.
@@ -58,7 +59,7 @@ func (w *worker) verify(it *item, found bool) {
 	}
 
 	if c.wrapped {
-		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Pointer: "/wire/payload",
+		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: vocab.CodeEnvelopeNotChecked, Pointer: "/wire/payload",
 			Detail: "the API envelope around the receipt: nothing protects it"})
 	}
 

@@ -1,0 +1,41 @@
+// Package vocab holds the words of reports that only packages of this module say:
+// codes that are found above package receipt and that no caller has to compare with,
+// and the causes. They are untyped, so that each is a receipt.Code or a
+// receipt.Cause where it stands. Their texts are promised like all of reports.
+package vocab
+
+// Codes that the packages stream and batch find. The registry of package receipt says
+// what they mean.
+const (
+	CodeRepeatedID         = "repeated_id"
+	CodeTimeOrder          = "time_order"
+	CodeIdenticalCopy      = "identical_copy"
+	CodeCopyNotChecked     = "copy_not_checked"
+	CodeIDsNotChecked      = "ids_not_checked"
+	CodeEnvelopeNotChecked = "envelope_not_checked"
+	CodePartsOverlap       = "parts_overlap"
+	CodePartsNotJoined     = "parts_not_joined"
+	CodeAskedNotRecorded   = "asked_not_recorded"
+)
+
+// Causes of a link that is false.
+const (
+	CausePredecessorMissing   = "predecessor_missing"   // no receipt of the input is the one that it names; related: the last before the gap, if any
+	CausePredecessorOther     = "predecessor_other"     // the one before it, which is related, is another than it names
+	CausePredecessorShared    = "predecessor_shared"    // the related receipt names the same one
+	CausePredecessorLater     = "predecessor_later"     // the one that it names, which is related, comes after it in the same source
+	CausePredecessorElsewhere = "predecessor_elsewhere" // the one that it names, which is related, is of another stream
+	CausePredecessorNotGiven  = "predecessor_not_given" // it does not follow the one that was given, whose hash is Computed
+	CauseComesEarlier         = "comes_earlier"         // the related receipt stands between it and the one that it names
+	CauseNamedEarlier         = "named_earlier"         // the related receipt, which comes before it, names it
+	CauseSecondFirst          = "second_first"          // it states that nothing precedes it: the related receipt does, or states the same
+	CauseIDTaken              = "id_taken"              // the related receipt has the same receipt_id, but another content
+)
+
+// Causes of a link that is left open.
+const (
+	CauseOwnHash           = "own_hash"           // the receipt does not fit its own hash, so its place shows nothing
+	CauseUnreadable        = "unreadable"         // the predecessor may be something that is not readable; related: its place, if known
+	CauseSelection         = "selection"          // the input is a selection, and does not hold the predecessor
+	CausePredecessorAbsent = "predecessor_absent" // the input begins after the predecessor
+)
