@@ -38,15 +38,15 @@ func statedHash(root canon.Node) canon.Node {
 // gowebpki/jcs, and encoding/json over bytes that jcs has made canonical. It
 // exists to cross-check [Hash]; src must have been accepted by [canon.Parse].
 func ReferenceHash(src []byte) (canon.Digest, error) {
-	preimage, err := ReferencePreimage(src)
+	preimage, err := referencePreimage(src)
 	if err != nil {
 		return canon.Digest{}, err
 	}
 	return canon.Sum(preimage), nil
 }
 
-// ReferencePreimage returns the bytes that [ReferenceHash] hashes.
-func ReferencePreimage(src []byte) ([]byte, error) {
+// referencePreimage returns the bytes that [ReferenceHash] hashes.
+func referencePreimage(src []byte) ([]byte, error) {
 	members, err := referenceMembers(src)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func ReferencePreimage(src []byte) ([]byte, error) {
 }
 
 // ReferenceContent returns the canonical form of a receipt without its members
-// chain and signatures, like [ReferencePreimage] without this module's parser.
+// chain and signatures, like [ReferenceHash] without this module's parser.
 func ReferenceContent(src []byte) ([]byte, error) {
 	members, err := referenceMembers(src)
 	if err != nil {

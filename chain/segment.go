@@ -2,8 +2,8 @@ package chain
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// MaxFailures is how many failures a [Segment] names; the rest is counted.
-const MaxFailures = 100
+// maxFailures is how many failures a [Segment] names; the rest is counted.
+const maxFailures = 100
 
 // A Segment is a run of receipts of one stream in the order in which they were
 // read: what is left to know of them when the next ones come. Segments of
@@ -24,7 +24,7 @@ type Segment struct {
 // before it.
 type Failures struct {
 	Count  uint64
-	Places []Failure // the first MaxFailures
+	Places []Failure // the first 100
 }
 
 // A Failure is a receipt that names another predecessor than the one before it,
@@ -79,7 +79,7 @@ func (f Failures) and(g Failures, offset uint64) Failures {
 	if g.Count == 0 {
 		return f
 	}
-	room := min(MaxFailures-len(f.Places), len(g.Places))
+	room := min(maxFailures-len(f.Places), len(g.Places))
 	// Without spare room, so that appending copies what others may share.
 	places := f.Places[:len(f.Places):len(f.Places)]
 	for _, p := range g.Places[:room] {

@@ -81,7 +81,7 @@ func TestMergeIsAssociative(t *testing.T) {
 		if !reflect.DeepEqual(parts[0], want) {
 			t.Fatalf("%v:\n%+v, want\n%+v", list, parts[0], want)
 		}
-		if len(want.Failures.Places) != int(min(want.Failures.Count, chain.MaxFailures)) {
+		if len(want.Failures.Places) != int(min(want.Failures.Count, 100)) {
 			t.Fatalf("%d failures, %d named", want.Failures.Count, len(want.Failures.Places))
 		}
 	}

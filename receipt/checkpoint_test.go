@@ -191,7 +191,7 @@ func TestStandingResult(t *testing.T) {
 	keys := logKeys()
 	data := forge(t, plainDraft(), keep, keys["w1"])
 	rep := verify(with(t, verifier(t, keys, receipt.Policy{}), proofs(keys.prove(t, data, "own"))), data)
-	want := receipt.SignatureResult{KeyID: "own", Algorithm: receipt.AlgorithmCheckpoint, Status: receipt.SignatureValid, Role: receipt.RoleIssuer}
+	want := receipt.SignatureResult{KeyID: "own", Algorithm: "checkpoint", Status: receipt.SignatureValid, Role: receipt.RoleIssuer}
 	if rep.Verdict != receipt.Verified || len(rep.Signatures) != 2 || rep.Signatures[1] != want {
 		t.Errorf("%v %+v", rep.Verdict, rep.Signatures)
 	}

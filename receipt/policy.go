@@ -82,7 +82,7 @@ func (r *CheckpointRule) asked() bool { return r.Required || r.Cosigners.Thresho
 const (
 	MaxBytes      = 16 << 20 // bytes
 	MaxDepth      = 128      // nested arrays and objects
-	MaxSignatures = 100      // entries of /signatures that are examined
+	maxSignatures = 100      // entries of /signatures that are examined
 )
 
 // limits returns the limits in force: the format's, or lower ones of the caller's.

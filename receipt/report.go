@@ -60,9 +60,9 @@ type Syntax struct {
 	Detail       string
 }
 
-// AlgorithmCheckpoint is the algorithm of a [SignatureResult] that is not an entry of
+// algorithmCheckpoint is the algorithm of a [SignatureResult] that is not an entry of
 // /signatures: the receipt is in a checkpoint whose log key is the issuer's.
-const AlgorithmCheckpoint = "checkpoint"
+const algorithmCheckpoint = "checkpoint"
 
 // A SignatureStatus is the outcome of one signature.
 type SignatureStatus string
@@ -75,8 +75,7 @@ const (
 )
 
 // A SignatureResult is the outcome of one entry of /signatures. A last one tells
-// of a checkpoint that stands for a signature; its algorithm is
-// [AlgorithmCheckpoint].
+// of a checkpoint that stands for a signature; its algorithm is "checkpoint".
 type SignatureResult struct {
 	KeyID     string          `json:"key_id"`    // untrusted text when no trusted key is named; cut after 256 bytes
 	Algorithm string          `json:"algorithm"` // untrusted text; cut after 80 bytes

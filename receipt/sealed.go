@@ -101,8 +101,8 @@ func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 
 	// Verifiers examine no more than so many: one more would never count.
 	root := s.doc.Root()
-	if root.Member("signatures").Len() >= MaxSignatures {
-		return nil, fmt.Errorf("receipt: sign: the receipt has %d signatures, and verifiers examine no more", MaxSignatures)
+	if root.Member("signatures").Len() >= maxSignatures {
+		return nil, fmt.Errorf("receipt: sign: the receipt has %d signatures, and verifiers examine no more", maxSignatures)
 	}
 
 	// The hash does not cover the signatures, so it stays.

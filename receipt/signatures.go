@@ -24,7 +24,7 @@ func (v *Verifier) checkSignatures(root canon.Node, schemaHolds, hashHolds bool,
 	// Entries beyond the limit are counted but not examined: the limit leaves the step open.
 	t := v.tally(root, rep)
 	for i, n := range root.Member("signatures").Elements() {
-		if t.total++; i < MaxSignatures {
+		if t.total++; i < maxSignatures {
 			t.add(i, n)
 		}
 	}
@@ -217,7 +217,7 @@ func (t *tally) stand() {
 			if best.Algorithm != "" && code != "" {
 				continue
 			}
-			best = SignatureResult{KeyID: key.ID, Algorithm: AlgorithmCheckpoint, Code: code}
+			best = SignatureResult{KeyID: key.ID, Algorithm: algorithmCheckpoint, Code: code}
 			why = key
 			if code == "" {
 				t.stands(best, key)
@@ -280,9 +280,9 @@ func (t *tally) met() (why Check, refutes, met bool) {
 	if t.refuting.Code != "" {
 		return t.refuting, true, false
 	}
-	if t.total > MaxSignatures { // the rest could meet the policy, or refute
+	if t.total > maxSignatures { // the rest could meet the policy, or refute
 		return Check{Code: codeSignatureLimit, Pointer: "/signatures",
-			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, MaxSignatures)}, false, false
+			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, maxSignatures)}, false, false
 	}
 
 	// Without the issuer no witness helps.

@@ -14,8 +14,8 @@ import (
 // says "not told by the source" in its place.
 type Unreported []string
 
-// MaxUnreported is how many pointers of each list are read.
-const MaxUnreported = 1000
+// maxUnreported is how many pointers of each list are read.
+const maxUnreported = 1000
 
 // ReadUnreported returns what the receipt lists; entries that are not pointers are
 // passed over. A receipt that lists nothing tells all that it has members for.
@@ -33,7 +33,7 @@ func ReadAtMost(root canon.Node) AtMost { return AtMost(pointers(root, "at_most"
 // pointers reads a list of metadata.
 func pointers(root canon.Node, name string) (list []string) {
 	for i, n := range root.Member("metadata").Member(name).Elements() {
-		if i == MaxUnreported {
+		if i == maxUnreported {
 			break
 		}
 		if text := n.String(); n.Kind() == canon.KindString && strings.HasPrefix(text, "/") {

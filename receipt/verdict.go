@@ -66,11 +66,6 @@ func (s Step) String() string { return name(stepNames(), uint8(s)) }
 // String returns the name as reports spell it, such as "not_checked".
 func (s Status) String() string { return name(statusNames(), uint8(s)) }
 
-// Steps returns the seven steps in their order.
-func Steps() []Step {
-	return []Step{StepParse, StepSchema, StepHash, StepLink, StepBatch, StepSignatures, StepRedactions}
-}
-
 // MarshalText returns the name as reports spell it.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 

@@ -344,7 +344,7 @@ func TestFalseEntryRefutes(t *testing.T) {
 func TestTooManySignatures(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
-	signers := slices.Repeat([]*member{keys["a"]}, receipt.MaxSignatures)
+	signers := slices.Repeat([]*member{keys["a"]}, 100)
 	if got := outcomeOf(verify(v, forge(t, plainDraft(), keep, signers...))); got != verified() {
 		t.Errorf("at the limit: %v", got)
 	}
@@ -353,9 +353,9 @@ func TestTooManySignatures(t *testing.T) {
 		t.Errorf("above the limit: %v, want %v", got, want)
 	}
 	for _, id := range []string{"w1", "late", "free"} { // what decides may be behind the limit
-		signers = append(slices.Repeat([]*member{keys[id]}, receipt.MaxSignatures), keys["a"])
+		signers = append(slices.Repeat([]*member{keys[id]}, 100), keys["a"])
 		rep := verify(v, forge(t, plainDraft(), keep, signers...))
-		if got := outcomeOf(rep); got != want || len(rep.Signatures) != receipt.MaxSignatures {
+		if got := outcomeOf(rep); got != want || len(rep.Signatures) != 100 {
 			t.Errorf("%s up to the limit: %v with %d results, want %v", id, got, len(rep.Signatures), want)
 		}
 	}
@@ -519,11 +519,11 @@ func checkReport(t *testing.T, name string, schema *schemas.Schema, rep *receipt
 	} else if !bytes.Equal(marshal(t, again), text) {
 		t.Errorf("%s: the report changes when read back", name)
 	}
-	for i, s := range receipt.Steps() { // every step is there, in order
+	for s := receipt.StepParse; s <= receipt.StepRedactions; s++ { // every step is there, in order
 		if !slices.ContainsFunc(rep.Checks, func(c receipt.Check) bool { return c.Step == s }) {
 			t.Errorf("%s: step %v is not reported", name, s)
 		}
-		if i > 0 && !slices.IsSortedFunc(rep.Checks, func(a, b receipt.Check) int { return int(a.Step) - int(b.Step) }) {
+		if s > receipt.StepParse && !slices.IsSortedFunc(rep.Checks, func(a, b receipt.Check) int { return int(a.Step) - int(b.Step) }) {
 			t.Errorf("%s: the steps are out of order", name)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 func TestVerifiedNeedsEveryStep(t *testing.T) {
 	v := new(Verifier)
 	var all []Check
-	for _, s := range Steps() {
+	for _, s := range []Step{StepParse, StepSchema, StepHash, StepLink, StepBatch, StepSignatures, StepRedactions} {
 		all = append(all, Check{Step: s, Status: StatusPassed})
 	}
 	verdict := func(checks []Check) Verdict {

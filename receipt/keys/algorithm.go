@@ -12,21 +12,21 @@ import (
 // RFC 8037 section 3.1.
 const (
 	Ed25519 = "ed25519"
-	EdDSA   = "EdDSA"
-	ES256   = "ES256"
-	ES384   = "ES384"
-	ES512   = "ES512"
-	PS256   = "PS256"
-	PS384   = "PS384"
-	PS512   = "PS512"
-	RS256   = "RS256"
-	RS384   = "RS384"
-	RS512   = "RS512"
+	edDSA   = "EdDSA"
+	es256   = "ES256"
+	es384   = "ES384"
+	es512   = "ES512"
+	ps256   = "PS256"
+	ps384   = "PS384"
+	ps512   = "PS512"
+	rs256   = "RS256"
+	rs384   = "RS384"
+	rs512   = "RS512"
 )
 
 // Algorithms returns the names of all algorithms, ed25519 first.
 func Algorithms() []string {
-	return []string{Ed25519, EdDSA, ES256, ES384, ES512, PS256, PS384, PS512, RS256, RS384, RS512}
+	return []string{Ed25519, edDSA, es256, es384, es512, ps256, ps384, ps512, rs256, rs384, rs512}
 }
 
 type family uint8
@@ -50,26 +50,26 @@ func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
 	switch string(name) {
 	case Ed25519:
 		return algorithm{Ed25519, familyEd25519, 0, 64}, true
-	case EdDSA:
-		return algorithm{EdDSA, familyEd25519, 0, 64}, true
-	case ES256:
-		return algorithm{ES256, familyECDSA, crypto.SHA256, 64}, true
-	case ES384:
-		return algorithm{ES384, familyECDSA, crypto.SHA384, 96}, true
-	case ES512:
-		return algorithm{ES512, familyECDSA, crypto.SHA512, 132}, true
-	case PS256:
-		return algorithm{PS256, familyPSS, crypto.SHA256, 0}, true
-	case PS384:
-		return algorithm{PS384, familyPSS, crypto.SHA384, 0}, true
-	case PS512:
-		return algorithm{PS512, familyPSS, crypto.SHA512, 0}, true
-	case RS256:
-		return algorithm{RS256, familyPKCS1, crypto.SHA256, 0}, true
-	case RS384:
-		return algorithm{RS384, familyPKCS1, crypto.SHA384, 0}, true
-	case RS512:
-		return algorithm{RS512, familyPKCS1, crypto.SHA512, 0}, true
+	case edDSA:
+		return algorithm{edDSA, familyEd25519, 0, 64}, true
+	case es256:
+		return algorithm{es256, familyECDSA, crypto.SHA256, 64}, true
+	case es384:
+		return algorithm{es384, familyECDSA, crypto.SHA384, 96}, true
+	case es512:
+		return algorithm{es512, familyECDSA, crypto.SHA512, 132}, true
+	case ps256:
+		return algorithm{ps256, familyPSS, crypto.SHA256, 0}, true
+	case ps384:
+		return algorithm{ps384, familyPSS, crypto.SHA384, 0}, true
+	case ps512:
+		return algorithm{ps512, familyPSS, crypto.SHA512, 0}, true
+	case rs256:
+		return algorithm{rs256, familyPKCS1, crypto.SHA256, 0}, true
+	case rs384:
+		return algorithm{rs384, familyPKCS1, crypto.SHA384, 0}, true
+	case rs512:
+		return algorithm{rs512, familyPKCS1, crypto.SHA512, 0}, true
 	}
 	return algorithm{}, false
 }
@@ -77,7 +77,7 @@ func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
 // isEd25519Name reads the alg of an Ed25519 key, which has three names: the one
 // of RFC 8037, the one of RFC 9864 and the receipt format's.
 func isEd25519Name(name string) bool {
-	return name == EdDSA || name == "Ed25519" || name == Ed25519
+	return name == edDSA || name == "Ed25519" || name == Ed25519
 }
 
 // jwkAlgorithm spells an algorithm for the alg of a JWK.
@@ -91,7 +91,7 @@ func jwkAlgorithm(name string) string {
 // fits reports whether a key for the algorithm ours may check a signature that
 // names theirs.
 func fits(ours, theirs string) bool {
-	return ours == theirs || ours == Ed25519 && theirs == EdDSA
+	return ours == theirs || ours == Ed25519 && theirs == edDSA
 }
 
 // curveOf returns the curve of a JWK crv (RFC 7518 section 6.2.1.1) and the one
@@ -99,11 +99,11 @@ func fits(ours, theirs string) bool {
 func curveOf(crv string) (elliptic.Curve, string) {
 	switch crv {
 	case "P-256":
-		return elliptic.P256(), ES256
+		return elliptic.P256(), es256
 	case "P-384":
-		return elliptic.P384(), ES384
+		return elliptic.P384(), es384
 	case "P-521":
-		return elliptic.P521(), ES512
+		return elliptic.P521(), es512
 	}
 	return nil, ""
 }

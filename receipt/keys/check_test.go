@@ -142,7 +142,7 @@ func TestSignThenDamage(t *testing.T) {
 		e := entryOf(sig)
 		wantCode(t, set, hashText, e, valid)
 		step := 11 // comes by every bit of a byte; the slow ones take such steps
-		if name == Ed25519 || name == EdDSA || name == ES256 {
+		if name == Ed25519 || name == edDSA || name == es256 {
 			step = 1
 		}
 		for bit := 0; bit < 8*len(hashText); bit += step {
@@ -189,7 +189,7 @@ func TestAlgorithmConfusion(t *testing.T) {
 			}
 			want := mismatch
 			switch {
-			case theirs == Ed25519 && (ours == Ed25519 || ours == EdDSA), ours == Ed25519 && theirs == EdDSA:
+			case theirs == Ed25519 && (ours == Ed25519 || ours == edDSA), ours == Ed25519 && theirs == edDSA:
 				want = untrue // an Ed25519 key does both, but these are zeros, and another key's
 			case ours == theirs:
 				want = valid
@@ -224,8 +224,8 @@ func mustDER(tb testing.TB, k *PrivateKey) []byte {
 
 // #144, at the door.
 func TestPSSSalt(t *testing.T) {
-	key := testKeys()[PS256].key.(*rsa.PrivateKey)
-	for _, name := range []string{PS256, PS384, PS512} {
+	key := testKeys()[ps256].key.(*rsa.PrivateKey)
+	for _, name := range []string{ps256, ps384, ps512} {
 		k, err := newPrivate(key, "k", name)
 		if err != nil {
 			t.Fatal(err)
@@ -258,7 +258,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // Two issuers' keys in one file: each signature is the named key's only.
 func TestTwoIssuers(t *testing.T) {
-	one, two := testKeys()[Ed25519], testKeys()[EdDSA]
+	one, two := testKeys()[Ed25519], testKeys()[edDSA]
 	a, b := one.Public(), two.Public()
 	a.ID, a.Issuers = "key", []string{"issuer-a"}
 	b.ID, b.Issuers = "key 2", []string{"issuer-b"}
@@ -313,9 +313,9 @@ func TestDetails(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "k", rfc8032Public))
 	hostile := "\x1b[31m\u202e" + strings.Repeat("é", 1000)
 	value := native(make([]byte, 64))
-	token, _ := json.Marshal(object{"alg": ES256, "kid": "k", hostile: 1})
+	token, _ := json.Marshal(object{"alg": es256, "kid": "k", hostile: 1})
 	for _, e := range []*receipt.Entry{
-		entry(hostile, "ed25519", value), entry("k", hostile, value), entry("k", ES256, tokenPrefix+encodeURL(token)+"..AAAA"),
+		entry(hostile, "ed25519", value), entry("k", hostile, value), entry("k", es256, tokenPrefix+encodeURL(token)+"..AAAA"),
 	} {
 		_, err := set.CheckSignature([]byte(hashText), e)
 		for _, r := range err.Error() {
@@ -331,9 +331,9 @@ func TestDetails(t *testing.T) {
 
 // Random tokens neither panic nor verify.
 func TestRandomTokens(t *testing.T) {
-	set := setOf(t, testKeys()[ES256].Public(), testKeys()[RS256].Public(), testKeys()[Ed25519].Public())
+	set := setOf(t, testKeys()[es256].Public(), testKeys()[rs256].Public(), testKeys()[Ed25519].Public())
 	random := rand.New(rand.NewPCG(1, 2))
-	ids := []string{testKeys()[ES256].ID(), testKeys()[RS256].ID(), testKeys()[Ed25519].ID()}
+	ids := []string{testKeys()[es256].ID(), testKeys()[rs256].ID(), testKeys()[Ed25519].ID()}
 	for range 2000 {
 		b := make([]byte, random.IntN(300))
 		for i := range b {

@@ -42,9 +42,9 @@ func TestCookbookRFC7520(t *testing.T) {
 		file, algorithm string
 		same            bool
 	}{
-		{"4_1.rsa_v15_signature.json", RS256, true},
-		{"4_2.rsa-pss_signature.json", PS384, false},
-		{"4_3.ecdsa_signature.json", ES512, false},
+		{"4_1.rsa_v15_signature.json", rs256, true},
+		{"4_2.rsa-pss_signature.json", ps384, false},
+		{"4_3.ecdsa_signature.json", es512, false},
 	} {
 		var c cookbook
 		readVectors(t, "sig-jose-cookbook/jws", tc.file, &c)
@@ -98,7 +98,7 @@ func TestCookbookRFC8037(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := reproduce(t, k, EdDSA, "", c.Input.Payload); got != c.Output.Compact {
+	if got := reproduce(t, k, edDSA, "", c.Input.Payload); got != c.Output.Compact {
 		t.Errorf("signing gave %s", got)
 	}
 	parts := strings.Split(c.Output.Compact, ".")
@@ -109,5 +109,5 @@ func TestCookbookRFC8037(t *testing.T) {
 	if err := k.Public().verifyToken(detached, []byte(c.Input.Payload+".")); err == nil {
 		t.Error("another payload verifies")
 	}
-	wantCode(t, setOf(t, k.Public()), c.Input.Payload, entry(k.ID(), EdDSA, tokenPrefix+detached.text), receipt.CodeMalformedSignature)
+	wantCode(t, setOf(t, k.Public()), c.Input.Payload, entry(k.ID(), edDSA, tokenPrefix+detached.text), receipt.CodeMalformedSignature)
 }

@@ -7,7 +7,7 @@
 // [MaxSetBytes] bytes and [MaxKeys] keys. Each key has the members of its type
 // (RFC 7518 section 6, RFC 8037 section 2) and
 //
-//	kid      required, unique in the file, at most MaxIDBytes bytes
+//	kid      required, unique in the file, at most 1,024 bytes
 //	alg      required for RSA; for EC the one of the curve; for Ed25519 nothing,
 //	         "EdDSA", "Ed25519" or "ed25519", which all mean the same
 //	use      "sig" when present

@@ -83,8 +83,8 @@ func TestFileAddChecks(t *testing.T) {
 	for name, change := range map[string]func(k *PublicKey){
 		"no id":            func(k *PublicKey) { k.ID = "" },
 		"id no UTF-8":      func(k *PublicKey) { k.ID = "\xff" },
-		"long id":          func(k *PublicKey) { k.ID = strings.Repeat("k", MaxIDBytes+1) },
-		"algorithm":        func(k *PublicKey) { k.Algorithm = ES256 },
+		"long id":          func(k *PublicKey) { k.ID = strings.Repeat("k", maxIDBytes+1) },
+		"algorithm":        func(k *PublicKey) { k.Algorithm = es256 },
 		"issuer empty":     func(k *PublicKey) { k.Issuers = []string{""} },
 		"no issuers":       func(k *PublicKey) { k.Issuers = []string{} },
 		"issuer no UTF-8":  func(k *PublicKey) { k.Issuers = []string{"\xff"} },
@@ -141,14 +141,14 @@ func TestFileKeepsUnknownMembers(t *testing.T) {
 
 func TestParsePublic(t *testing.T) {
 	rsaKey := rsaJWK("r", modulus(3072), []byte{1, 0, 1})
-	k, err := ParsePublic(toJSON(t, rsaKey.with(object{"alg": nil})), "mine", PS512)
-	if err != nil || k.Algorithm != PS512 || k.ID != "mine" {
+	k, err := ParsePublic(toJSON(t, rsaKey.with(object{"alg": nil})), "mine", ps512)
+	if err != nil || k.Algorithm != ps512 || k.ID != "mine" {
 		t.Fatal(k, err)
 	}
 	if _, err := ParsePublic(toJSON(t, rsaKey.with(object{"alg": nil})), "", ""); err == nil {
 		t.Error("RSA without an algorithm")
 	}
-	if k, err := ParsePublic(toJSON(t, rsaKey), "", PS512); err != nil || k.Algorithm != RS256 {
+	if k, err := ParsePublic(toJSON(t, rsaKey), "", ps512); err != nil || k.Algorithm != rs256 {
 		t.Error("the JWK's alg does not come first", k, err)
 	}
 	for part, data := range map[string][]byte{
@@ -168,12 +168,12 @@ func TestFromPublic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, err := DefaultID(pub, name)
+		id, err := nameOf(pub, name)
 		if err != nil || id != k.ID || k.ID != testKeys()[name].ID() {
 			t.Errorf("%s: %s, %v", name, k.ID, err)
 		}
 		want := name
-		if name == EdDSA {
+		if name == edDSA {
 			want = Ed25519
 		}
 		if k.Algorithm != want {
@@ -187,7 +187,7 @@ func TestFromPublic(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, pub := range []any{nil, "x", fmt.Sprint, []byte{1}, testKeys()[ES256].key} {
+	for _, pub := range []any{nil, "x", fmt.Sprint, []byte{1}, testKeys()[es256].key} {
 		if _, err := FromPublic(pub, "", ""); err == nil {
 			t.Errorf("%T", pub)
 		}

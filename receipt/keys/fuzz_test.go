@@ -58,14 +58,14 @@ func FuzzParseSet(f *testing.F) {
 // No entry makes CheckSignature panic, and none but the one true signature is
 // valid, with tables or without. Every code is one of the five.
 func FuzzCheckSignature(f *testing.F) {
-	ed, es := testKeys()[Ed25519], testKeys()[ES256]
+	ed, es := testKeys()[Ed25519], testKeys()[es256]
 	set := setOf(f, ed.Public(), es.Public())
 	true1, true2 := signWith(f, ed), signWith(f, es)
 	for _, s := range []receipt.Signature{true1, true2} {
 		f.Add(s.KeyID, s.Algorithm, s.Signature, s.SignedAt.String())
 	}
-	f.Add(es.ID(), ES256, "jws:e30..AAAA", "")
-	f.Add(ed.ID(), EdDSA, forge(f, testKeys()[EdDSA], `{"alg":"EdDSA","kid":"x"}`), "x")
+	f.Add(es.ID(), es256, "jws:e30..AAAA", "")
+	f.Add(ed.ID(), edDSA, forge(f, testKeys()[edDSA], `{"alg":"EdDSA","kid":"x"}`), "x")
 	f.Fuzz(func(t *testing.T, kid, algorithm, value, at string) {
 		e := entry(kid, algorithm, value)
 		e.SignedAt = []byte(at)
@@ -88,7 +88,7 @@ func FuzzCheckSignature(f *testing.F) {
 }
 
 func FuzzParsePrivate(f *testing.F) {
-	for _, name := range []string{Ed25519, ES256, RS256} {
+	for _, name := range []string{Ed25519, es256, rs256} {
 		data, err := testKeys()[name].MarshalPrivate()
 		if err != nil {
 			f.Fatal(err)

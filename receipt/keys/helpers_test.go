@@ -3,6 +3,7 @@ package keys
 import (
 	"bytes"
 	"context"
+	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
@@ -160,7 +161,7 @@ func wantCode(tb testing.TB, s *Set, message string, e *receipt.Entry, want rece
 	if got != want {
 		tb.Errorf("%s signature of %q: got %q (%v), want %q", e.Algorithm, e.KeyID, got, err, want)
 	}
-	if _, known := s.Lookup(string(e.KeyID)); known != (k != nil) {
+	if _, known := s.lookup(string(e.KeyID)); known != (k != nil) {
 		tb.Errorf("key %q: known %v, returned %v", e.KeyID, known, k)
 	}
 }
@@ -253,4 +254,29 @@ func flip(b []byte, bit int) []byte {
 	c := bytes.Clone(b)
 	c[bit/8] ^= 1 << (bit % 8)
 	return c
+}
+
+// lookup finds a key by its kid.
+func (s *Set) lookup(id string) (*PublicKey, bool) {
+	if k := s.byID[id]; k != nil {
+		return k.clone(), true
+	}
+	return nil, false
+}
+
+func thumbprintOf(pub crypto.PublicKey) ([32]byte, error) {
+	m, _, err := checkMaterial(pub)
+	if err != nil {
+		return [32]byte{}, err
+	}
+	return thumbprint(m), nil
+}
+
+// nameOf is the id of a key that was given none.
+func nameOf(pub crypto.PublicKey, algorithm string) (string, error) {
+	k, err := FromPublic(pub, "", algorithm)
+	if err != nil {
+		return "", err
+	}
+	return k.ID, nil
 }

@@ -57,8 +57,8 @@ func (k *PublicKey) parseID(n canon.Node, id string) *SetError {
 		}
 		id = kid.String()
 	}
-	if len(id) > MaxIDBytes {
-		return invalid("/kid", "kid has %d bytes, at most %d are read", len(id), MaxIDBytes)
+	if len(id) > maxIDBytes {
+		return invalid("/kid", "kid has %d bytes, at most %d are read", len(id), maxIDBytes)
 	}
 	k.ID = id
 	return nil

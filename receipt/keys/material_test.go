@@ -75,7 +75,7 @@ func TestROCA(t *testing.T) {
 		if n.BitLen() != 2048 {
 			t.Fatal(n.BitLen())
 		}
-		_, err := FromPublic(&rsa.PublicKey{N: n, E: 65537}, "k", PS256)
+		_, err := FromPublic(&rsa.PublicKey{N: n, E: 65537}, "k", ps256)
 		wantRefused(t, err, receipt.CodeWeakKey, "CVE-2017-15361")
 	}
 	for _, p := range primes {
@@ -96,7 +96,7 @@ func TestROCA(t *testing.T) {
 		for new(big.Int).Mod(n, big.NewInt(p)).Int64() != other || n.Bit(0) == 0 {
 			n.Add(n, step)
 		}
-		if _, err := FromPublic(&rsa.PublicKey{N: n, E: 65537}, "k", PS256); err != nil {
+		if _, err := FromPublic(&rsa.PublicKey{N: n, E: 65537}, "k", ps256); err != nil {
 			t.Errorf("no power modulo %d: %v", p, err)
 		}
 	}
@@ -104,7 +104,7 @@ func TestROCA(t *testing.T) {
 
 // TestForeignCurves: another curve, and one that only has the name of P-256.
 func TestForeignCurves(t *testing.T) {
-	good := testKeys()[ES256].key.Public().(*ecdsa.PublicKey)
+	good := testKeys()[es256].key.Public().(*ecdsa.PublicKey)
 	for name, curve := range map[string]elliptic.Curve{"P-224": elliptic.P224(), "a name": elliptic.P256().Params()} {
 		foreign := *good
 		foreign.Curve = curve
@@ -120,7 +120,7 @@ func TestForeignCurves(t *testing.T) {
 func TestNoDefaultID(t *testing.T) {
 	digest := sha256.Sum256(nil)
 	for _, pub := range []crypto.PublicKey{nil, digest, ed25519.PublicKey(nil), &rsa.PublicKey{}} {
-		if id, err := DefaultID(pub, ""); id != "" || err == nil {
+		if id, err := nameOf(pub, ""); id != "" || err == nil {
 			t.Errorf("%T: %q, %v", pub, id, err)
 		}
 	}

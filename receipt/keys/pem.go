@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// MaxPEMBytes bounds a PEM file before it is looked at, since reading one can
+// maxPEMBytes bounds a PEM file before it is looked at, since reading one can
 // take time quadratic in its length.
-const MaxPEMBytes = 64 << 10
+const maxPEMBytes = 64 << 10
 
 // ParsePublicPEM reads a PEM file (RFC 7468) with exactly one public key, as
 // SubjectPublicKeyInfo ("PUBLIC KEY") or PKCS #1 ("RSA PUBLIC KEY"). id and
@@ -105,8 +105,8 @@ func checkPKCS8(der []byte) *SetError {
 
 // onePEM refuses what surrounds a block, so that nothing is overlooked.
 func onePEM(data []byte) (*pem.Block, error) {
-	if len(data) > MaxPEMBytes {
-		return nil, invalid("", "the PEM file has %d bytes, at most %d are read", len(data), MaxPEMBytes)
+	if len(data) > maxPEMBytes {
+		return nil, invalid("", "the PEM file has %d bytes, at most %d are read", len(data), maxPEMBytes)
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN ")) {
 		return nil, invalid("", "expected a PEM file that begins with -----BEGIN, without text before it")

@@ -52,15 +52,15 @@ func TestPEM(t *testing.T) {
 		}
 		wantCode(t, setOf(t, public), hashText, entryOf(signWith(t, private)), valid)
 	}
-	pub := testKeys()[RS256].Public().Crypto().(*rsa.PublicKey)
-	if k, err := ParsePublicPEM([]byte(pemText("RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(pub))), "k", RS256); err != nil || k.ID != "k" {
+	pub := testKeys()[rs256].Public().Crypto().(*rsa.PublicKey)
+	if k, err := ParsePublicPEM([]byte(pemText("RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(pub))), "k", rs256); err != nil || k.ID != "k" {
 		t.Error(err)
 	}
 }
 
 // #129, #295.
 func TestPEMRefused(t *testing.T) {
-	ed, es, rs := testKeys()[Ed25519], testKeys()[ES256], testKeys()[RS256]
+	ed, es, rs := testKeys()[Ed25519], testKeys()[es256], testKeys()[rs256]
 	good, secret := spki(t, ed.Public().Crypto()), pkcs8(t, ed.key)
 	small, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
@@ -123,23 +123,23 @@ func TestPEMRefused(t *testing.T) {
 		{"X25519", spki(t, x25519.PublicKey()), "type *ecdh.PublicKey", "public key"},
 		{"X25519, private", pkcs8(t, x25519), "private key", "no private key"},
 	} {
-		_, err := ParsePublicPEM([]byte(tc.data), "k", RS256)
+		_, err := ParsePublicPEM([]byte(tc.data), "k", rs256)
 		if tc.publicPart != "" && (err == nil || !strings.Contains(err.Error(), tc.publicPart)) {
 			t.Errorf("%s as public: %v", tc.name, err)
 		}
 		if err != nil && (len(err.Error()) > 300 || strings.Contains(err.Error(), secret[30:60])) {
 			t.Errorf("%s: %v", tc.name, err)
 		}
-		_, err = ParsePrivatePEM([]byte(tc.data), "k", RS256)
+		_, err = ParsePrivatePEM([]byte(tc.data), "k", rs256)
 		if tc.privatePart != "" && (err == nil || !strings.Contains(err.Error(), tc.privatePart)) {
 			t.Errorf("%s as private: %v", tc.name, err)
 		}
 	}
-	for _, size := range []int{MaxPEMBytes, 100 << 20} { // a file that once took quadratic time
+	for _, size := range []int{maxPEMBytes, 100 << 20} { // a file that once took quadratic time
 		data := strings.Repeat("-----BEGIN \n", size/12+1)
 		_, err := ParsePublicPEM([]byte(data), "", "")
 		wantRefused(t, err, receipt.CodeInvalidKeySet, "at most 65536")
-		_, err = ParsePublicPEM([]byte(data[:MaxPEMBytes]), "", "")
+		_, err = ParsePublicPEM([]byte(data[:maxPEMBytes]), "", "")
 		wantRefused(t, err, receipt.CodeInvalidKeySet, "damaged")
 	}
 }

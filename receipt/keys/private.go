@@ -34,8 +34,8 @@ func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
 	}
 	k := &PrivateKey{id: public.ID, algorithm: public.Algorithm, key: key, public: public}
 	if k.algorithm == Ed25519 {
-		if algorithm == EdDSA {
-			k.algorithm = EdDSA
+		if algorithm == edDSA {
+			k.algorithm = edDSA
 		} else {
 			public.alg = jwkAlgorithm(Ed25519)
 		}
@@ -63,7 +63,8 @@ func (k PrivateKey) Format(s fmt.State, _ rune) {
 // 800-57 part 1).
 const rsaBits = 3072
 
-// Generate makes a key for one of [Algorithms]. An empty id means [DefaultID].
+// Generate makes a key for one of [Algorithms]. An empty id means the one
+// that [FromPublic] makes.
 //
 // An Ed25519 key is the first 32 bytes of random. crypto/ecdsa and crypto/rsa
 // use the system's randomness and ignore random (from Go 1.26 on).
@@ -91,18 +92,18 @@ func generateKey(random io.Reader, alg algorithm, bits int) (crypto.Signer, erro
 	case alg.family == familyEd25519:
 		_, key, err := ed25519.GenerateKey(random)
 		return key, err
-	case alg.name == ES256:
+	case alg.name == es256:
 		return ecdsa.GenerateKey(elliptic.P256(), random)
-	case alg.name == ES384:
+	case alg.name == es384:
 		return ecdsa.GenerateKey(elliptic.P384(), random)
-	case alg.name == ES512:
+	case alg.name == es512:
 		return ecdsa.GenerateKey(elliptic.P521(), random)
 	}
 	return rsa.GenerateKey(random, bits)
 }
 
 // ParsePrivate reads one private JWK: Ed25519 (RFC 8037), EC or RSA with two
-// primes (RFC 7518 section 6). kid is [DefaultID] when absent; alg is required
+// primes (RFC 7518 section 6). kid is the id that [FromPublic] makes when absent; alg is required
 // for RSA. An Ed25519 key with the alg EdDSA signs JWS, any other native
 // ed25519. The public members must be there and belong to the private ones. The
 // error is a *[SetError] and never shows key material.

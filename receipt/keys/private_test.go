@@ -67,7 +67,7 @@ func TestGenerateFromSeed(t *testing.T) {
 	if _, err := Generate(rand.Reader, "HS256", ""); err == nil {
 		t.Error("a key for HS256")
 	}
-	if k, err := Generate(rand.Reader, RS256, "r"); err != nil || k.Public().Crypto().(*rsa.PublicKey).N.BitLen() != rsaBits {
+	if k, err := Generate(rand.Reader, rs256, "r"); err != nil || k.Public().Crypto().(*rsa.PublicKey).N.BitLen() != rsaBits {
 		t.Error(k, err)
 	}
 }
@@ -94,27 +94,27 @@ func TestParsePrivateRefused(t *testing.T) {
 		{"short seed", private(Ed25519, object{"d": encodeURL(make([]byte, 31))}), "31 bytes"},
 		{"64-byte key", private(Ed25519, object{"d": encodeURL(make([]byte, 64))}), "64 bytes"},
 		{"weak public", private(Ed25519, object{"x": zero}), "low order"},
-		{"EC zero", private(ES256, object{"d": zero}), "not one key"},
-		{"EC another", private(ES256, object{"d": encodeURL(bytes.Repeat([]byte{7}, 32))}), "not one key"},
-		{"EC above the order", private(ES256, object{"d": encodeURL(bytes.Repeat([]byte{0xff}, 32))}), "not one key"},
-		{"EC short", private(ES256, object{"d": "AQ"}), "1 bytes"},
-		{"RSA d", private(RS256, object{"d": "AQ"}), "not one key"},
-		{"RSA p", private(RS256, object{"p": "Aw"}), "not one key"},
-		{"RSA d of 80,000 bits", private(RS256, object{"d": long}), "not one key"},
-		{"RSA p of 80,000 bits", private(RS256, object{"p": long}), "not one key"},
-		{"RSA d, p and q of 80,000 bits", private(RS256, object{"d": long, "p": long, "q": long}), "not one key"},
-		{"RSA p = n", private(RS256, object{"p": encodeURL(testKeys()[RS256].Public().Crypto().(*rsa.PublicKey).N.Bytes()), "q": "AQ"}), "not one key"},
-		{"RSA without q", private(RS256, object{"q": nil}), "expected q"},
-		{"RSA dp", private(RS256, object{"dp": "AQ"}), "dp does not belong"},
-		{"RSA qi", private(RS256, object{"qi": "AQ"}), "qi does not belong"},
-		{"RSA oth", private(RS256, object{"oth": []any{}}), "two primes"},
-		{"RSA without alg", private(RS256, object{"alg": nil}), "no alg"},
+		{"EC zero", private(es256, object{"d": zero}), "not one key"},
+		{"EC another", private(es256, object{"d": encodeURL(bytes.Repeat([]byte{7}, 32))}), "not one key"},
+		{"EC above the order", private(es256, object{"d": encodeURL(bytes.Repeat([]byte{0xff}, 32))}), "not one key"},
+		{"EC short", private(es256, object{"d": "AQ"}), "1 bytes"},
+		{"RSA d", private(rs256, object{"d": "AQ"}), "not one key"},
+		{"RSA p", private(rs256, object{"p": "Aw"}), "not one key"},
+		{"RSA d of 80,000 bits", private(rs256, object{"d": long}), "not one key"},
+		{"RSA p of 80,000 bits", private(rs256, object{"p": long}), "not one key"},
+		{"RSA d, p and q of 80,000 bits", private(rs256, object{"d": long, "p": long, "q": long}), "not one key"},
+		{"RSA p = n", private(rs256, object{"p": encodeURL(testKeys()[rs256].Public().Crypto().(*rsa.PublicKey).N.Bytes()), "q": "AQ"}), "not one key"},
+		{"RSA without q", private(rs256, object{"q": nil}), "expected q"},
+		{"RSA dp", private(rs256, object{"dp": "AQ"}), "dp does not belong"},
+		{"RSA qi", private(rs256, object{"qi": "AQ"}), "qi does not belong"},
+		{"RSA oth", private(rs256, object{"oth": []any{}}), "two primes"},
+		{"RSA without alg", private(rs256, object{"alg": nil}), "no alg"},
 		{"use", private(Ed25519, object{"use": "enc"}), `use is "enc"`},
 		{"key_ops", private(Ed25519, object{"key_ops": []string{"verify"}}), `does not contain "sign"`},
-		{"alg of another type", private(ES256, object{"alg": "ES384"}), "ES384"},
-		{"alg empty", private(ES256, object{"alg": ""}), "alg as a string"},
-		{"kid empty", private(ES256, object{"kid": ""}), "not empty"},
-		{"kid number", private(ES256, object{"kid": 1}), "not empty"},
+		{"alg of another type", private(es256, object{"alg": "ES384"}), "ES384"},
+		{"alg empty", private(es256, object{"alg": ""}), "alg as a string"},
+		{"kid empty", private(es256, object{"kid": ""}), "not empty"},
+		{"kid number", private(es256, object{"kid": 1}), "not empty"},
 		{"oct", toJSON(t, object{"kty": "oct", "k": "c2VjcmV0"}), "symmetric"},
 		{"a set", setJSON(t, ecJWK("k")), "JWK Set"},
 		{"PEM", []byte("-----BEGIN PRIVATE KEY-----\n"), "PEM"},
@@ -135,13 +135,13 @@ func TestParsePrivateRefused(t *testing.T) {
 	for _, tc := range []struct {
 		alg  any
 		want string
-	}{{nil, Ed25519}, {"Ed25519", Ed25519}, {"ed25519", Ed25519}, {"EdDSA", EdDSA}} {
+	}{{nil, Ed25519}, {"Ed25519", Ed25519}, {"ed25519", Ed25519}, {"EdDSA", edDSA}} {
 		k, err := ParsePrivate(private(Ed25519, object{"alg": tc.alg, "kid": nil}))
 		if err != nil || k.Algorithm() != tc.want || k.ID() != testKeys()[Ed25519].ID() {
 			t.Errorf("%v: %v, %v", tc.alg, k, err)
 		}
 	}
-	if _, err := ParsePrivate(private(RS256, object{"dp": nil, "dq": nil, "qi": nil})); err != nil {
+	if _, err := ParsePrivate(private(rs256, object{"dp": nil, "dq": nil, "qi": nil})); err != nil {
 		t.Error(err)
 	}
 }

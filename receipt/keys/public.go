@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxIDBytes is the length of the longest kid that is read, in bytes.
-const MaxIDBytes = 1024
+// maxIDBytes is the length of the longest kid that is read, in bytes.
+const maxIDBytes = 1024
 
 // A PublicKey is one key of a trust file. The embedded [receipt.Key] says what
 // it may be used for; Algorithm and Thumbprint follow from the key itself.
@@ -28,8 +28,15 @@ type PublicKey struct {
 }
 
 // FromPublic wraps an ed25519.PublicKey, an *ecdsa.PublicKey or an
-// *rsa.PublicKey. An empty id means [DefaultID]; an empty algorithm means the
-// only one of the key, and is refused for RSA, which has six.
+// *rsa.PublicKey. An empty algorithm means the only one of the key, and is
+// refused for RSA, which has six.
+//
+// An empty id names the key after its material: "ed25519:" and 32 hexadecimal
+// digits, the first half of the SHA-256 of the 32 key bytes; for other keys the
+// algorithm in lower case, ":" and the same of the SubjectPublicKeyInfo (RFC
+// 5280 section 4.1.2.7). With a shell, for a PEM file of an EC key:
+//
+//	openssl pkey -pubin -in key.pem -outform der | sha256sum | cut -c1-32
 func FromPublic(pub crypto.PublicKey, id, algorithm string) (*PublicKey, error) {
 	m, natural, err := checkMaterial(pub)
 	if err != nil {
@@ -46,7 +53,7 @@ func FromPublic(pub crypto.PublicKey, id, algorithm string) (*PublicKey, error) 
 }
 
 // ParsePublic reads one public JWK. A non-empty id replaces its kid; with
-// neither the key gets its [DefaultID]. A non-empty algorithm is used when the
+// neither it is the one that [FromPublic] makes. A non-empty algorithm is used when the
 // JWK has no alg.
 func ParsePublic(data []byte, id, algorithm string) (*PublicKey, error) {
 	root, err := parseJSON(data)
@@ -71,30 +78,6 @@ func (k *PublicKey) Crypto() crypto.PublicKey { return k.material }
 // characters of base64url.
 func (k *PublicKey) Fingerprint() string {
 	return base64.RawURLEncoding.EncodeToString(k.Thumbprint[:])
-}
-
-// Thumbprint returns the SHA-256 JWK thumbprint (RFC 7638) of a key of the types
-// that [FromPublic] takes.
-func Thumbprint(pub crypto.PublicKey) ([32]byte, error) {
-	m, _, err := checkMaterial(pub)
-	if err != nil {
-		return [32]byte{}, err
-	}
-	return thumbprint(m), nil
-}
-
-// DefaultID names a key after its material: "ed25519:" and 32 hexadecimal
-// digits, the first half of the SHA-256 of the 32 key bytes; for other keys the
-// algorithm in lower case, ":" and the same of the SubjectPublicKeyInfo (RFC
-// 5280 section 4.1.2.7). With a shell, for a PEM file of an EC key:
-//
-//	openssl pkey -pubin -in key.pem -outform der | sha256sum | cut -c1-32
-func DefaultID(pub crypto.PublicKey, algorithm string) (string, error) {
-	k, err := FromPublic(pub, "", algorithm)
-	if err != nil {
-		return "", err
-	}
-	return k.ID, nil
 }
 
 // MarshalJSON returns the JWK.

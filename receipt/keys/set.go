@@ -83,14 +83,6 @@ func (s *Set) NoteKeys() []receipt.NoteKey {
 	return list
 }
 
-// Lookup returns a copy of the key with the id.
-func (s *Set) Lookup(id string) (*PublicKey, bool) {
-	if k := s.byID[id]; k != nil {
-		return k.clone(), true
-	}
-	return nil, false
-}
-
 func cloneAll(keys []*PublicKey) []*PublicKey {
 	list := make([]*PublicKey, len(keys))
 	for i, k := range keys {

@@ -60,7 +60,7 @@ func TestSetMembers(t *testing.T) {
 	if again := set.Keys(); again[0].Issuers[0] != "i1" || again[1].Revoked.Reason != "superseded" {
 		t.Error("a caller changed the set")
 	}
-	if _, ok := set.Lookup("d"); ok {
+	if _, ok := set.lookup("d"); ok {
 		t.Error("found a key that is not there")
 	}
 }
@@ -76,7 +76,7 @@ func TestThumbprint(t *testing.T) {
 		if got := k.Fingerprint(); got != want {
 			t.Errorf("key %d: %s, want %s", i, got, want)
 		}
-		if sum, err := Thumbprint(k.Crypto()); err != nil || sum != k.Thumbprint {
+		if sum, err := thumbprintOf(k.Crypto()); err != nil || sum != k.Thumbprint {
 			t.Errorf("key %d: %x, %v", i, sum, err)
 		}
 	}
@@ -91,14 +91,14 @@ func TestDefaultID(t *testing.T) {
 	if want := "ed25519:21fe31dfa154a261626bf854046fd227"; k.ID != want {
 		t.Errorf("%s, want %s", k.ID, want)
 	}
-	if id, err := DefaultID(k.Crypto(), EdDSA); err != nil || id != k.ID {
+	if id, err := nameOf(k.Crypto(), edDSA); err != nil || id != k.ID {
 		t.Errorf("%s, %v", id, err)
 	}
 	ec, err := ParsePublic(toJSON(t, ecJWK("")), "named", "")
 	if err != nil || ec.ID != "named" {
 		t.Fatal(ec, err)
 	}
-	if id, err := DefaultID(ec.Crypto(), ""); err != nil || len(id) != len("es256:")+32 || !strings.HasPrefix(id, "es256:") {
+	if id, err := nameOf(ec.Crypto(), ""); err != nil || len(id) != len("es256:")+32 || !strings.HasPrefix(id, "es256:") {
 		t.Errorf("%s, %v", id, err)
 	}
 }
@@ -268,13 +268,13 @@ func TestSetConcurrent(t *testing.T) {
 	k := testKeys()
 	var public []*PublicKey
 	for _, name := range Algorithms() {
-		if name != EdDSA && name[:2] != "RS" {
+		if name != edDSA && name[:2] != "RS" {
 			public = append(public, k[name].Public())
 		}
 	}
 	set := setOf(t, public...)
 	var wg sync.WaitGroup
-	for _, name := range []string{Ed25519, ES256, PS256} {
+	for _, name := range []string{Ed25519, es256, ps256} {
 		e := entryOf(signWith(t, k[name]))
 		for range 4 {
 			wg.Go(func() {

@@ -58,7 +58,7 @@ func TestRemoteSigner(t *testing.T) {
 }
 
 func TestSignerWithoutClock(t *testing.T) {
-	for _, name := range []string{Ed25519, ES256} {
+	for _, name := range []string{Ed25519, es256} {
 		k := testKeys()[name]
 		sig, err := NewSigner(k, nil).Sign(context.Background(), []byte(hashText))
 		if err != nil || !sig.SignedAt.IsZero() {
@@ -68,7 +68,7 @@ func TestSignerWithoutClock(t *testing.T) {
 		if text := string(toJSON(t, sig)); strings.Contains(text, "signed_at") {
 			t.Error(text)
 		}
-		if header := encodeURL([]byte(`{"alg":"ES256","kid":"` + k.ID() + `"}`)); name == ES256 && !strings.HasPrefix(sig.Signature, tokenPrefix+header+"..") {
+		if header := encodeURL([]byte(`{"alg":"ES256","kid":"` + k.ID() + `"}`)); name == es256 && !strings.HasPrefix(sig.Signature, tokenPrefix+header+"..") {
 			t.Error(sig.Signature)
 		}
 	}
@@ -86,7 +86,7 @@ func TestSignerRefusesOtherMessages(t *testing.T) {
 
 // What a broken service returns never leaves the signer.
 func TestRemoteSignerConfirms(t *testing.T) {
-	ed, es := testKeys()[Ed25519], testKeys()[ES256]
+	ed, es := testKeys()[Ed25519], testKeys()[es256]
 	_, foreign, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -105,16 +105,16 @@ func TestRemoteSignerConfirms(t *testing.T) {
 		part            string
 	}{
 		{"another key", Ed25519, &service{public: ed.Public().Crypto(), key: foreign}, "does not verify"},
-		{"another key, JWS", EdDSA, &service{public: ed.Public().Crypto(), key: foreign}, "does not verify"},
-		{"another EC key", ES256, &service{public: es.Public().Crypto(), key: foreignEC}, "does not verify"},
+		{"another key, JWS", edDSA, &service{public: ed.Public().Crypto(), key: foreign}, "does not verify"},
+		{"another EC key", es256, &service{public: es.Public().Crypto(), key: foreignEC}, "does not verify"},
 		{"63 bytes", Ed25519, &service{public: ed.Public().Crypto(), sign: returns(make([]byte, 63), nil)}, "63 bytes"},
-		{"nothing", EdDSA, &service{public: ed.Public().Crypto(), sign: returns(nil, nil)}, "0 bytes"},
-		{"no DER", ES256, &service{public: es.Public().Crypto(), sign: returns(make([]byte, 64), nil)}, "ASN.1"},
-		{"negative", ES256, &service{public: es.Public().Crypto(), sign: returns([]byte{0x30, 6, 2, 1, 0xff, 2, 1, 1}, nil)}, "ASN.1"},
-		{"trailing", ES256, &service{public: es.Public().Crypto(), sign: returns([]byte{0x30, 6, 2, 1, 1, 2, 1, 1, 0}, nil)}, "ASN.1"},
-		{"too long", ES256, &service{public: es.Public().Crypto(), sign: returns(append([]byte{0x30, 40, 2, 33, 1}, append(make([]byte, 32), 2, 3, 1, 0, 0)...), nil)}, "ASN.1"},
-		{"RSA of another size", RS256, &service{public: testKeys()[RS256].Public().Crypto(), sign: returns(make([]byte, 257), nil)}, "does not verify"},
-		{"an error", PS256, &service{public: testKeys()[PS256].Public().Crypto(), sign: returns(nil, outage)}, "outage"},
+		{"nothing", edDSA, &service{public: ed.Public().Crypto(), sign: returns(nil, nil)}, "0 bytes"},
+		{"no DER", es256, &service{public: es.Public().Crypto(), sign: returns(make([]byte, 64), nil)}, "ASN.1"},
+		{"negative", es256, &service{public: es.Public().Crypto(), sign: returns([]byte{0x30, 6, 2, 1, 0xff, 2, 1, 1}, nil)}, "ASN.1"},
+		{"trailing", es256, &service{public: es.Public().Crypto(), sign: returns([]byte{0x30, 6, 2, 1, 1, 2, 1, 1, 0}, nil)}, "ASN.1"},
+		{"too long", es256, &service{public: es.Public().Crypto(), sign: returns(append([]byte{0x30, 40, 2, 33, 1}, append(make([]byte, 32), 2, 3, 1, 0, 0)...), nil)}, "ASN.1"},
+		{"RSA of another size", rs256, &service{public: testKeys()[rs256].Public().Crypto(), sign: returns(make([]byte, 257), nil)}, "does not verify"},
+		{"an error", ps256, &service{public: testKeys()[ps256].Public().Crypto(), sign: returns(nil, outage)}, "outage"},
 	} {
 		s, err := NewRemoteSigner("k", tc.algorithm, tc.service, clock)
 		if err != nil {
@@ -132,17 +132,17 @@ func TestRemoteSignerConfirms(t *testing.T) {
 
 func TestRemoteSignerRefused(t *testing.T) {
 	ed := &service{public: testKeys()[Ed25519].Public().Crypto()}
-	rsaKey := &service{public: testKeys()[RS256].Public().Crypto()}
+	rsaKey := &service{public: testKeys()[rs256].Public().Crypto()}
 	weakKey := &service{public: ed25519.PublicKey(make([]byte, 32))}
 	for _, tc := range []struct {
 		algorithm string
 		s         ContextSigner
 		part      string
 	}{
-		{ES256, ed, "Ed25519 key"}, {RS256, ed, "Ed25519 key"}, {EdDSA, rsaKey, "RSA key"}, {ES384, rsaKey, "RSA key"},
+		{es256, ed, "Ed25519 key"}, {rs256, ed, "Ed25519 key"}, {edDSA, rsaKey, "RSA key"}, {es384, rsaKey, "RSA key"},
 		{"HS256", ed, "not one of"}, {"", ed, "not one of"}, {"Ed25519", ed, "not one of"},
 		{Ed25519, weakKey, "low order"}, {Ed25519, nil, "no signer"},
-		{Ed25519, &service{public: []byte("x")}, "type []uint8"}, {ES256, &service{public: (*ecdsa.PublicKey)(nil)}, "without a curve"},
+		{Ed25519, &service{public: []byte("x")}, "type []uint8"}, {es256, &service{public: (*ecdsa.PublicKey)(nil)}, "without a curve"},
 	} {
 		s, err := NewRemoteSigner("k", tc.algorithm, tc.s, nil)
 		if s != nil || err == nil || !strings.Contains(err.Error(), tc.part) {
@@ -156,7 +156,7 @@ func TestRemoteSignerRefused(t *testing.T) {
 
 func TestSignerContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	k := testKeys()[ES256]
+	k := testKeys()[es256]
 	waits := &service{public: k.Public().Crypto(), sign: func(ctx context.Context, _ []byte, _ crypto.SignerOpts) ([]byte, error) {
 		cancel()
 		<-ctx.Done()
@@ -166,7 +166,7 @@ func TestSignerContext(t *testing.T) {
 		return k.key.Sign(rand.Reader, data, opts) // the context ended while it signed
 	}}
 	for _, s := range []*service{waits, late} {
-		signer, err := NewRemoteSigner("k", ES256, s, nil)
+		signer, err := NewRemoteSigner("k", es256, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,9 +183,9 @@ func TestSignerContext(t *testing.T) {
 
 // Times before 1970 round down on both sides.
 func TestSignerTimes(t *testing.T) {
-	k := testKeys()[EdDSA]
+	k := testKeys()[edDSA]
 	for _, at := range []time.Time{time.Unix(0, 0), time.Unix(-1, 5e8), time.Unix(-2, 999_999_999), time.Date(2016, 12, 31, 23, 59, 59, 999_999_999, time.FixedZone("", 3600))} {
-		s, err := NewRemoteSigner("k", EdDSA, &service{public: k.Public().Crypto(), key: k.key}, func() time.Time { return at })
+		s, err := NewRemoteSigner("k", edDSA, &service{public: k.Public().Crypto(), key: k.key}, func() time.Time { return at })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestSignerTimes(t *testing.T) {
 
 // No verb shows a private key.
 func TestPrintingHidesSecrets(t *testing.T) {
-	for _, name := range []string{Ed25519, ES256, RS256} {
+	for _, name := range []string{Ed25519, es256, rs256} {
 		k := testKeys()[name]
 		secret, err := privateMembers(k.key)
 		if err != nil {

@@ -37,7 +37,7 @@ func NewSigner(k *PrivateKey, now func() time.Time) *Signer {
 
 // NewRemoteSigner signs with a key that is somewhere else. The algorithm is one
 // of [Algorithms] and must fit the public key, which is checked as a trusted key
-// would be; an empty id means [DefaultID]. Each signature is verified before it
+// would be; an empty id means the one that [FromPublic] makes. Each signature is verified before it
 // is returned, so that a service with another key is found out.
 func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time) (*Signer, error) {
 	if s == nil {

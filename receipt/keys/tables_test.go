@@ -49,12 +49,12 @@ func (s *Set) countTables() (n int) {
 // A table is made at the documented use, not before. Uses of both algorithms
 // count, and true and false signatures, but not those that name another key.
 func TestTableAfter(t *testing.T) {
-	private, other := testKeys()[Ed25519], testKeys()[ES256]
+	private, other := testKeys()[Ed25519], testKeys()[es256]
 	set := setOf(t, private.Public(), other.Public())
 	entries := []*receipt.Entry{
 		entryOf(signWith(t, private)),
 		entry(private.ID(), Ed25519, native(make([]byte, ed25519.SignatureSize))),
-		entry(private.ID(), EdDSA, forge(t, private, fmt.Sprintf(`{"alg":"EdDSA","kid":%q}`, private.ID()))),
+		entry(private.ID(), edDSA, forge(t, private, fmt.Sprintf(`{"alg":"EdDSA","kid":%q}`, private.ID()))),
 	}
 	k := set.byID[private.ID()]
 	for i := range tableAfter {
@@ -144,7 +144,7 @@ func TestPlain(t *testing.T) {
 func TestTokenTables(t *testing.T) {
 	seed := unhex(t, rfc8032Seed)
 	private := ed25519.NewKeyFromSeed(seed)
-	for _, kid := range []string{`k`, `\u006b\/\\\"`, `\u0000\u001f\b\f\n\r\t`, `é日本🎉`, `\ud83c\udf89`, `\uffff\u2028`, `<&>`, strings.Repeat("x", MaxIDBytes)} {
+	for _, kid := range []string{`k`, `\u006b\/\\\"`, `\u0000\u001f\b\f\n\r\t`, `é日本🎉`, `\ud83c\udf89`, `\uffff\u2028`, `<&>`, strings.Repeat("x", maxIDBytes)} {
 		var id string
 		if err := json.Unmarshal([]byte(`"`+kid+`"`), &id); err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func TestTokenTables(t *testing.T) {
 			for _, message := range [][]byte{nil, {}, {0}, []byte(hashText), bytes.Repeat([]byte("long"), 1000)} {
 				first := encodeURL([]byte(header))
 				sig := ed25519.Sign(private, []byte(first+"."+encodeURL(message)))
-				e := entry(id, EdDSA, tokenPrefix+first+".."+encodeURL(sig))
+				e := entry(id, edDSA, tokenPrefix+first+".."+encodeURL(sig))
 				if code := codeOf(set, message, e); code != valid {
 					t.Errorf("header %s, message %q: %s", header, message, code)
 				}

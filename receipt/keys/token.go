@@ -130,7 +130,7 @@ func checkIssuedAt(iat canon.Node, signedAt []byte) (problem string) {
 func (k *PublicKey) verifyToken(t *token, message []byte) *receipt.SignatureError {
 	name := k.Algorithm
 	if name == Ed25519 {
-		name = EdDSA
+		name = edDSA
 	}
 	if message == nil {
 		message = []byte{} // nil would mean to go-jose: attached

@@ -25,7 +25,7 @@ func forge(tb testing.TB, k *PrivateKey, header string) string {
 
 // #147, #153 to #158, #163 to #168: headers that are truly signed, and refused.
 func TestHeaders(t *testing.T) {
-	k, err := newPrivate(testKeys()[ES256].key, "k", ES256)
+	k, err := newPrivate(testKeys()[es256].key, "k", es256)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestHeaders(t *testing.T) {
 		{"empty object", `{}`, malformed},
 		{"empty", ``, malformed},
 	} {
-		if code := codeOf(set, []byte(hashText), entry("k", ES256, forge(t, k, tc.header))); code != tc.want {
+		if code := codeOf(set, []byte(hashText), entry("k", es256, forge(t, k, tc.header))); code != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, code, tc.want)
 		}
 	}
@@ -95,21 +95,21 @@ func TestHeaders(t *testing.T) {
 
 // An entry that names no key has no header that agrees with it by saying nothing.
 func TestHeaderOfNoKey(t *testing.T) {
-	k := testKeys()[ES256]
+	k := testKeys()[es256]
 	set := setOf(t, k.Public())
 	for _, header := range []string{`{"alg":"ES256","kid":1}`, `{"alg":"ES256","kid":null}`, `{"alg":"ES256"}`} {
-		if code := codeOf(set, []byte(hashText), entry("", ES256, forge(t, k, header))); code != malformed {
+		if code := codeOf(set, []byte(hashText), entry("", es256, forge(t, k, header))); code != malformed {
 			t.Errorf("%s: %q", header, code)
 		}
 	}
-	if code := codeOf(set, []byte(hashText), entry("", ES256, forge(t, k, `{"alg":"ES256","kid":""}`))); code != receipt.CodeUnknownKey {
+	if code := codeOf(set, []byte(hashText), entry("", es256, forge(t, k, `{"alg":"ES256","kid":""}`))); code != receipt.CodeUnknownKey {
 		t.Errorf("an empty kid: %q", code)
 	}
 }
 
 // signed_at lies outside the signature, iat inside: they must not contradict.
 func TestIssuedAt(t *testing.T) {
-	k, err := newPrivate(testKeys()[EdDSA].key, "k", EdDSA)
+	k, err := newPrivate(testKeys()[edDSA].key, "k", edDSA)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestIssuedAt(t *testing.T) {
 		{with, "", valid},
 		{without, "2020-01-01T00:00:00Z", valid},
 	} {
-		e := entry("k", EdDSA, tc.value)
+		e := entry("k", edDSA, tc.value)
 		if tc.at != "" {
 			e.SignedAt = []byte(tc.at)
 		}
@@ -142,7 +142,7 @@ func TestIssuedAt(t *testing.T) {
 
 // #150, #151, #159 to #165, #169: the text of a token.
 func TestTokenForm(t *testing.T) {
-	k, err := newPrivate(testKeys()[ES256].key, "k", ES256)
+	k, err := newPrivate(testKeys()[es256].key, "k", es256)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,20 +192,20 @@ func TestTokenForm(t *testing.T) {
 		{"NUL", tokenPrefix + "\x00.." + signature},
 	} {
 		for _, kid := range []string{"k", "unknown"} {
-			e := entry(kid, ES256, tc.value)
+			e := entry(kid, es256, tc.value)
 			if code := codeOf(set, []byte(hashText), e); code != malformed {
 				t.Errorf("%s, key %s: %q", tc.name, kid, code)
 			}
 		}
 	}
-	wantCode(t, set, hashText, entry("k", ES256, good), valid)
-	wantCode(t, set, strings.Replace(hashText, "sha256", "SHA256", 1), entry("k", ES256, good), untrue) // #171
-	wantCode(t, set, `"`+hashText+`"`, entry("k", ES256, good), untrue)                                 // #169
+	wantCode(t, set, hashText, entry("k", es256, good), valid)
+	wantCode(t, set, strings.Replace(hashText, "sha256", "SHA256", 1), entry("k", es256, good), untrue) // #171
+	wantCode(t, set, `"`+hashText+`"`, entry("k", es256, good), untrue)                                 // #169
 }
 
 // #151 and #152.
 func TestECDSAEdges(t *testing.T) {
-	k, err := newPrivate(testKeys()[ES256].key, "k", ES256)
+	k, err := newPrivate(testKeys()[es256].key, "k", es256)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,9 +226,9 @@ func TestECDSAEdges(t *testing.T) {
 		"n, s": value(n, s), "r, n": value(r, n), "s, r": value(s, r), "n-r, s": value(new(big.Int).Sub(n, r), s),
 		"ff…": pack(bytes.Repeat([]byte{0xff}, 64)),
 	} {
-		if code := codeOf(set, []byte(hashText), entry("k", ES256, v)); code != untrue {
+		if code := codeOf(set, []byte(hashText), entry("k", es256, v)); code != untrue {
 			t.Errorf("(%s): %q", name, code)
 		}
 	}
-	wantCode(t, set, hashText, entry("k", ES256, value(r, new(big.Int).Sub(n, s))), valid)
+	wantCode(t, set, hashText, entry("k", es256, value(r, new(big.Int).Sub(n, s))), valid)
 }

@@ -120,7 +120,7 @@ func TestWycheproofPSS(t *testing.T) {
 				skipped += len(g.Tests)
 				continue
 			}
-			key, err := ParsePublicPEM([]byte(g.PublicKeyPem), "k", PS256)
+			key, err := ParsePublicPEM([]byte(g.PublicKeyPem), "k", ps256)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func TestWycheproofPKCS1(t *testing.T) {
 	} {
 		exponent3, withoutNull := 0, 0
 		for _, g := range readRaw(t, f.name, f.tests) {
-			key, err := ParsePublicPEM([]byte(g.PublicKeyPem), "k", RS256)
+			key, err := ParsePublicPEM([]byte(g.PublicKeyPem), "k", rs256)
 			if err != nil {
 				wantRefused(t, err, receipt.CodeWeakKey, "exponent is 3")
 				exponent3 += len(g.Tests)
