@@ -15,7 +15,7 @@ import (
 )
 
 func TestSignCheckpoint(t *testing.T) {
-	for _, algorithm := range []string{keys.Ed25519, keys.edDSA} {
+	for _, algorithm := range []string{keys.Ed25519, "EdDSA"} {
 		k, err := keys.Generate(rand.Reader, algorithm, "log_1")
 		if err != nil {
 			t.Fatal(err)
@@ -36,7 +36,7 @@ func TestSignCheckpoint(t *testing.T) {
 }
 
 func TestSignCheckpointRefuses(t *testing.T) {
-	ec, err := keys.Generate(rand.Reader, keys.es256, "ec")
+	ec, err := keys.Generate(rand.Reader, "ES256", "ec")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestCosign(t *testing.T) {
 	if err != nil || len(signed.Cosignatures) != 1 || !signed.Cosignatures[0].At.Equal(at) {
 		t.Errorf("%v: %v", signed, err)
 	}
-	other, err := keys.Generate(rand.Reader, keys.es256, "es")
+	other, err := keys.Generate(rand.Reader, "ES256", "es")
 	if err != nil {
 		t.Fatal(err)
 	}
