@@ -47,4 +47,9 @@
 // a, b, c, c have one root (CVE-2012-2459), and the root of one receipt is its
 // own hash. Such roots are refused; [Manifest.Explain] tells them, and others
 // that are made of the wrong things, from roots that are merely false.
+//
+// # Stability
+//
+// This package may still change: it is not of the frozen core. The profile is: a batch that
+// verified does so with every later version.
 package batch

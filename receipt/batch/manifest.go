@@ -1,10 +1,13 @@
 package batch
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // A Manifest lists the receipts of one batch, in order. It comes from [Seal] or
@@ -87,4 +90,84 @@ func (m *Manifest) Marshal() []byte {
 		b = e.append(b)
 	}
 	return append(b, "]}\n"...)
+}
+
+// Check checks that a receipt is the one that the manifest lists under its id:
+// its leaf and its hash, both computed from the receipt, are those listed, and
+// it states the root. Whether the receipt is authentic is the business of
+// [receipt.Verifier]. The error is a *[NotListedError] or a *[MismatchError],
+// or [chain.ErrNotObject].
+func (m *Manifest) Check(d *canon.Document) error {
+	hash, err := chain.Hash(d)
+	if err != nil {
+		return err
+	}
+
+	id := d.Root().Member("receipt_id").String()
+	i, ok := m.index[id]
+	if !ok {
+		return &NotListedError{id}
+	}
+
+	// The leaf first: a receipt with other content has another hash too.
+	e, place := m.entries[i], fmt.Sprintf("/receipts/%d/", i)
+	if leaf := receipt.BatchLeaf(d); leaf != e.Leaf {
+		return &MismatchError{id, place + "leaf_hash", canon.Digest(e.Leaf), canon.Digest(leaf), ""}
+	}
+	if root := statedRoot(d); root != m.root {
+		return &MismatchError{id, "/merkle_root", m.root, root, m.Explain(root)}
+	}
+	if hash != e.ReceiptHash {
+		return &MismatchError{id, place + "receipt_hash", e.ReceiptHash, hash, ""}
+	}
+
+	return nil
+}
+
+// statedRoot returns the root that a receipt states; zero when it states none
+// that is a digest.
+func statedRoot(d *canon.Document) canon.Digest {
+	root, err := canon.ParseDigest(d.Root().Member("chain").Member("merkle_root").Text())
+	if err != nil {
+		return canon.Digest{}
+	}
+	return root
+}
+
+// Explain says what a root that is not the batch's is instead, when it is one of
+// the known mistakes:
+//
+//   - the receipt hash of the only receipt, which covers the root itself;
+//   - the root of upstream's older tree, over the receipt hashes or the leaf
+//     hashes;
+//   - the RFC 9162 root over the receipt hashes, which is that of a checkpoint.
+//
+// It returns "" for the root of the batch, and for any other digest.
+func (m *Manifest) Explain(stated canon.Digest) string {
+	if stated == m.root {
+		return ""
+	}
+
+	hashes, leaves := make([]canon.Digest, len(m.entries)), make([]canon.Digest, len(m.entries))
+	var checkpoint merkle.Tree
+	for i, e := range m.entries {
+		hashes[i], leaves[i] = e.ReceiptHash, canon.Digest(e.Leaf)
+		checkpoint.Append(receipt.CheckpointLeaf(e.ReceiptHash))
+	}
+
+	// Whatever is made of receipt hashes is circular: they cover the root.
+	circular := canon.Digest(checkpoint.Root())
+	switch stated {
+	case upstreamRoot(hashes):
+		if len(hashes) == 1 { // the older tree leaves a single leaf as it is
+			return "the stated root is the hash of the batch's only receipt, which covers the root: it would be circular" + rule
+		}
+		return "the stated root is that of Harn's older tree over the receipt hashes" + ambiguous + rule
+	case upstreamRoot(leaves):
+		return "the stated root is that of Harn's older tree over the leaf hashes" + ambiguous + rule
+	case circular:
+		return "the stated root is that of a checkpoint, over the receipt hashes, which cover the root: it would be circular" + rule
+	}
+
+	return ""
 }

@@ -36,19 +36,6 @@ func (l *SQLite) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 	return head, l.wrap("read the head of a stream", err)
 }
 
-// head returns a stream's row and head, zero when there is none. What the row says is
-// compared with the last receipt: a receipt that is linked to another one's hash
-// would be false.
-func (l *SQLite) head(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.Head, err error) {
-	if id, h, err = headRow(ctx, q, s); err == nil && id != 0 {
-		err = l.ends(ctx, q, id, s, h)
-	}
-	if err != nil {
-		return 0, chain.Head{}, err
-	}
-	return id, h, nil
-}
-
 // headRow is head without that.
 func headRow(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.Head, err error) {
 	var hash []byte
@@ -62,18 +49,6 @@ func headRow(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.
 	}
 	copy(h.Hash[:], hash)
 	return id, h, nil
-}
-
-// ends makes sure that the last receipt of a stream, whose row is id, is its head.
-func (l *SQLite) ends(ctx context.Context, q querier, id int64, s chain.Stream, h chain.Head) error {
-	last, err := l.one(ctx, q, "WHERE r.stream = ? AND r.position = ?", id, h.Count)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return &DamageError{FaultMissing, "", s, fmt.Sprintf("the last receipt of a stream is gone, number %d with the hash %v", h.Count, h.Hash)}
-	case err == nil && (last.link.Hash != h.Hash || last.stream != s || last.position != h.Count):
-		return &DamageError{string(receipt.CodeHeadMismatch), last.id, s, fmt.Sprintf("it is the last of its stream, whose head is said to be %v", h.Hash)}
-	}
-	return err
 }
 
 // Append is described at [Store].
@@ -97,7 +72,7 @@ func (l *SQLite) AppendRun(ctx context.Context, s chain.Stream, previous chain.H
 	}
 
 	err := l.store(ctx, "store receipts", t, func(tx *sql.Tx) error {
-		return l.appendRows(ctx, tx, s, previous, rows)
+		return appendRows(ctx, tx, s, previous, rows)
 	})
 	if err != nil {
 		t.withdraw()
@@ -106,7 +81,7 @@ func (l *SQLite) AppendRun(ctx context.Context, s chain.Stream, previous chain.H
 	return err
 }
 
-func (l *SQLite) appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.Head, rows []row) error {
+func appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.Head, rows []row) error {
 	taken, err := tx.PrepareContext(ctx, "SELECT count(*) FROM receipts WHERE receipt_id = ?")
 	if err != nil {
 		return err

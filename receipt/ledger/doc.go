@@ -32,4 +32,9 @@
 // replaced or cut while it is open, nothing more is acknowledged.
 //
 // It can be read by those who may not write, on a read-only medium as well.
+//
+// # Stability
+//
+// This package may still change: it is not of the frozen core. A ledger that one version
+// wrote is read by all later ones.
 package ledger

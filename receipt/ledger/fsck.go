@@ -169,9 +169,9 @@ func (c *checker) mark() error {
 	c.Marked = true
 
 	var back *RolledBackError
-	is, _, err := c.ledger.now(c.ctx, c.db)
+	is, _, err := markOf(c.ctx, c.db)
 	if err == nil {
-		err = c.ledger.reaches(c.ctx, c.db, is, m)
+		err = m.reached(c.ctx, c.db, c.ledger.path, is)
 	}
 	if errors.As(err, &back) {
 		c.fault(Fault{Code: string(receipt.CodeHeadMismatch), Detail: "the ledger " + back.Detail})

@@ -41,8 +41,8 @@ var (
 	ErrFork = errors.New("the ledger has another receipt in its place, so the stream forks here")
 )
 
-// imports is how many receipts an import stores in one transaction.
-const imports = 256
+// importRun is how many receipts an import stores in one transaction.
+const importRun = 256
 
 // Import stores receipts that others issued. Each must be verified by v and follow
 // the head of its stream; of a stream that the ledger does not have, the first.
@@ -93,7 +93,7 @@ func (i *importer) add(data []byte) error {
 	}
 
 	// Stored in groups, each of which costs about as much as one receipt.
-	if i.rows = append(i.rows, r); len(i.rows) == imports {
+	if i.rows = append(i.rows, r); len(i.rows) == importRun {
 		return i.flush()
 	}
 

@@ -151,3 +151,104 @@ func (i *Issuer) prepare() error {
 	})
 	return i.err
 }
+
+// wait puts a job into the queue of its stream, and waits for its end.
+func (i *Issuer) wait(ctx context.Context, s chain.Stream, j *job) (*receipt.Sealed, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	j.ctx, j.done = ctx, make(chan struct{})
+
+	i.mu.Lock()
+	if i.queues == nil {
+		i.queues = map[chain.Stream]*queue{}
+	}
+
+	// The first job of a stream starts its worker, which ends when the queue is empty.
+	q := i.queues[s]
+	if q == nil {
+		q = &queue{}
+		i.queues[s] = q
+		go i.work(s, q)
+	}
+
+	q.waiting = append(q.waiting, j)
+	i.mu.Unlock()
+
+	select {
+	case <-j.done:
+		return j.sealed, j.err
+	case <-ctx.Done():
+	}
+
+	// A run that has taken the job may still store it: then nobody knows the outcome.
+	j.leave()
+	i.mu.Lock()
+	taken := j.taken
+	j.taken = true // by nobody
+	i.mu.Unlock()
+	if taken {
+		return nil, &UnknownOutcomeError{ctx.Err()}
+	}
+
+	return nil, ctx.Err()
+}
+
+// work commits what waits, run by run, until nothing does.
+func (i *Issuer) work(s chain.Stream, q *queue) {
+	for {
+		run := i.take(s, q)
+		if run == nil {
+			return
+		}
+		a := &attempt{Issuer: i, stream: s, run: run}
+		a.commit()
+	}
+}
+
+// take returns the next run, without those whose callers are gone and at most
+// one of a receipt_id, or nil when the queue is empty, and removed.
+func (i *Issuer) take(s chain.Stream, q *queue) []*job {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	limit := i.Run
+	if limit <= 0 {
+		limit = defaultRun
+	}
+	if _, ok := i.Store.(RunStore); !ok {
+		limit = 1
+	}
+
+	// A second job of one receipt_id waits: the next run finds the first one stored.
+	var run, later []*job
+	ids := map[string]bool{}
+	for _, j := range q.waiting {
+		switch {
+		case j.taken:
+		case len(run) == limit || ids[j.id]:
+			later = append(later, j)
+		default:
+			j.taken, ids[j.id] = true, true
+			run = append(run, j)
+		}
+	}
+
+	if q.waiting = later; len(run) == 0 {
+		delete(i.queues, s)
+		return nil
+	}
+
+	return run
+}
+
+// check looks for secrets.
+func (i *Issuer) check(sealed *receipt.Sealed) error {
+	if i.KeepSecrets {
+		return nil
+	}
+	if found := i.Secrets.Find(sealed.Document()); len(found) > 0 {
+		return &SecretsError{found}
+	}
+	return nil
+}

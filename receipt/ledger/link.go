@@ -33,7 +33,7 @@ func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, lin
 
 	// A fork comes first: of two receipts that name one predecessor the later is false,
 	// wherever it stands.
-	forks, err := l.forks(ctx, r)
+	forks, err := l.forks(ctx, l.read, r)
 	if err != nil {
 		return nil, link, l.wrap("read a receipt", err)
 	}
@@ -51,26 +51,6 @@ func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, lin
 	}
 
 	return r.json, receipt.Check{Status: receipt.StatusPassed}, nil
-}
-
-// refuted is the link of a receipt whose place is false.
-func (r *stored) refuted(code receipt.Code, cause receipt.Cause, detail string) receipt.Check {
-	c := receipt.Check{Status: receipt.StatusFailed, Code: code, Pointer: "/chain/previous_receipt_hash", Stated: "null", Cause: cause, Detail: detail}
-	if !r.link.First {
-		c.Stated = r.link.Previous.String()
-	}
-	return c
-}
-
-// forks reports whether a receipt that was stored before names the same predecessor. A
-// row that says something else than its receipt shows nothing.
-func (l *SQLite) forks(ctx context.Context, r *stored) (bool, error) {
-	other, err := l.raw(ctx, l.read, `WHERE r.seq = (SELECT min(o.seq) FROM receipts o JOIN receipts x ON x.stream = o.stream
-	WHERE x.seq = ? AND o.seq < x.seq AND ifnull(o.previous, x'') = ifnull(x.previous, x''))`, r.sequence)
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return err == nil && l.fits(other) == nil, err
 }
 
 // StreamOf returns the stream that a receipt was stored in, without reading the receipt,
@@ -93,8 +73,8 @@ func (l *SQLite) StreamOf(ctx context.Context, receiptID string) (s chain.Stream
 }
 
 // visible returns the rows of the streams that are seen.
-func (l *SQLite) visible(ctx context.Context, sees func(chain.Stream) bool) (ids []int64, err error) {
-	rows, err := streamRows(ctx, l.read)
+func visible(ctx context.Context, db *sql.DB, sees func(chain.Stream) bool) (ids []int64, err error) {
+	rows, err := streamRows(ctx, db)
 	for _, s := range rows {
 		if sees(s.Stream) {
 			ids = append(ids, s.id)

@@ -132,8 +132,8 @@ func (e *RolledBackError) Error() string {
 	return fmt.Sprintf("ledger: %q %s; find the file, or the -wal, that has the rest; who goes on with what is left removes %q", e.Path, e.Detail, e.Path+headSuffix)
 }
 
-// now is the mark of a ledger as it is, and the version of its tables.
-func (l *SQLite) now(ctx context.Context, q querier) (m mark, version int, err error) {
+// markOf is the mark of a ledger as it is, and the version of its tables.
+func markOf(ctx context.Context, q querier) (m mark, version int, err error) {
 	var hash []byte
 	err = q.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), lower(hex(ledger)), commits, ifnull(r.seq, 0), r.hash
 FROM state LEFT JOIN (SELECT seq, hash FROM receipts ORDER BY seq DESC LIMIT 1) r`).Scan(&version, &m.ledger, &m.commits, &m.sequence, &hash)
@@ -142,14 +142,14 @@ FROM state LEFT JOIN (SELECT seq, hash FROM receipts ORDER BY seq DESC LIMIT 1) 
 	return m, version, err
 }
 
-// reaches makes sure that a ledger, which is now what is says, has all that a mark
+// reached makes sure that the ledger of a path, which is now what is says, has all that a mark
 // says. The error is a *RolledBackError, or of reading.
-func (l *SQLite) reaches(ctx context.Context, q querier, is, m mark) error {
+func (m mark) reached(ctx context.Context, q querier, path string, is mark) error {
 	if is.ledger != m.ledger {
-		return &RolledBackError{l.path, "is another ledger than the one that was here"}
+		return &RolledBackError{path, "is another ledger than the one that was here"}
 	}
 	if is.commits < m.commits {
-		return &RolledBackError{l.path, fmt.Sprintf("was written into %d times, and has what it had after %d; its newest receipt was number %d of all, with the hash %v, and is now number %d, with the hash %v",
+		return &RolledBackError{path, fmt.Sprintf("was written into %d times, and has what it had after %d; its newest receipt was number %d of all, with the hash %v, and is now number %d, with the hash %v",
 			m.commits, is.commits, m.sequence, m.hash, is.sequence, is.hash)}
 	}
 	if is.sequence == m.sequence && is.hash == m.hash {
@@ -164,9 +164,9 @@ func (l *SQLite) reaches(ctx context.Context, q querier, is, m mark) error {
 	err := q.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE seq = ?", m.sequence).Scan(&hash)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return &RolledBackError{l.path, fmt.Sprintf("had the receipt with the hash %v, number %d of all, and has it no more", m.hash, m.sequence)}
+		return &RolledBackError{path, fmt.Sprintf("had the receipt with the hash %v, number %d of all, and has it no more", m.hash, m.sequence)}
 	case err == nil && !bytes.Equal(hash, m.hash[:]):
-		return &RolledBackError{l.path, fmt.Sprintf("had the receipt with the hash %v, number %d of all, and has another one there", m.hash, m.sequence)}
+		return &RolledBackError{path, fmt.Sprintf("had the receipt with the hash %v, number %d of all, and has another one there", m.hash, m.sequence)}
 	}
 
 	return err

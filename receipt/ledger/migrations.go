@@ -79,11 +79,3 @@ const subjectOf = `CASE
 	WHEN json_extract(CAST(json AS TEXT), '$.subject.object') = 'task'
 		THEN nullif(nullif(json_extract(CAST(json AS TEXT), '$.subject.id'), ''), task)
 	END`
-
-// subject is the column subject, or what is read in its place.
-func (l *SQLite) subject() string {
-	if l.version < subjects {
-		return subjectOf
-	}
-	return "subject"
-}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -83,25 +82,6 @@ func misled(r *stored) error {
 	return &DamageError{FaultFile, r.id, r.stream, "an index leads to it that should not"}
 }
 
-// one returns the one row that a condition names, if it is what was stored.
-func (l *SQLite) one(ctx context.Context, q querier, where string, args ...any) (*stored, error) {
-	r, err := l.raw(ctx, q, where, args...)
-	if err != nil {
-		return nil, err
-	}
-	return r, l.check(r)
-}
-
-// raw is one without a look at what it returns.
-func (l *SQLite) raw(ctx context.Context, q querier, where string, args ...any) (*stored, error) {
-	r := new(stored)
-	err := r.scan(q.QueryRowContext(ctx, l.selectRows()+where, args...).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	return r, err
-}
-
 // An Entry is a receipt in the ledger.
 type Entry struct {
 	Sequence int64  // the order in which receipts were stored, from 1; it may have gaps
@@ -152,20 +132,6 @@ func (q Query) conditions(after, last int64) (where string, args []any) {
 	}
 
 	return strings.Join(conditions, " AND "), args
-}
-
-// statement selects what comes after a receipt, up to a last one. A task's receipts
-// are in two indexes, each in the order of seq, and none is in both.
-func (l *SQLite) statement(q Query, after, last int64, limit int) (string, []any) {
-	where, args := q.conditions(after, last)
-	choice := "SELECT seq FROM receipts WHERE " + where
-	if q.Task != "" {
-		choice += " AND task = ? UNION ALL " + choice + " AND " + l.subject() + " = ?"
-		args = slices.Concat(args, []any{q.Task}, args, []any{q.Task})
-	}
-
-	choice += " ORDER BY seq LIMIT ?"
-	return l.selectRows() + "WHERE r.seq IN (" + choice + ") ORDER BY r.seq", append(args, limit)
 }
 
 // times are the bounds of issued_at, and whether there are any.
@@ -238,7 +204,7 @@ func (l *SQLite) list(ctx context.Context, q Query, after, last int64, limit int
 
 	// Streams may come while a list is read, so whoever lists is asked each time.
 	if q.Sees != nil {
-		if q.seen, err = l.visible(ctx, q.Sees); err != nil {
+		if q.seen, err = visible(ctx, l.read, q.Sees); err != nil {
 			return nil, l.wrap("list receipts", err)
 		}
 	}
@@ -311,6 +277,16 @@ func (l *SQLite) List(ctx context.Context, q Query, cursor string, limit int) (p
 	}
 
 	return page[:limit], cursorBehind(page[limit-1].Sequence), nil
+}
+
+// Behind returns the cursor of the place after a receipt, which List takes with any
+// query. The error is ErrNotFound when no receipt has the hash.
+func (l *SQLite) Behind(ctx context.Context, hash canon.Digest) (cursor string, err error) {
+	r, err := l.withHash(ctx, hash)
+	if err != nil {
+		return "", err
+	}
+	return cursorBehind(r.sequence), nil
 }
 
 // cursorVersion is the first byte of a cursor; a sequence of 8 bytes follows.

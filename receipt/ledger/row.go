@@ -98,18 +98,6 @@ type stored struct {
 	last     canon.Digest  // hash of that row
 }
 
-// selectRows begins a query of rows r for scan.
-func (l *SQLite) selectRows() string {
-	subject := "r.subject"
-	if l.version < subjects {
-		subject = "NULL"
-	}
-	return "SELECT r.seq, r.position, r.receipt_id, r.task, " + subject + `, r.session, r.issued_at, r.hash, r.previous, r.json,
-	s.issuer, s.tenant, s.workspace, s.head, s.count, p.seq, p.hash
-FROM receipts r LEFT JOIN streams s ON s.id = r.stream LEFT JOIN receipts p ON p.stream = r.stream AND p.position = r.position - 1
-`
-}
-
 // scan reads a row of such a query.
 func (r *stored) scan(scan func(...any) error) error {
 	var issuer, tenant, workspace sql.NullString
@@ -132,33 +120,6 @@ func (r *stored) scan(scan func(...any) error) error {
 	return nil
 }
 
-// check compares a row with the receipt in it and with the rows around it: the
-// error is a *DamageError unless it is what was stored. Whether the content of the
-// receipt fits its hash is for whoever verifies it.
-func (l *SQLite) check(r *stored) error {
-	if err := l.fits(r); err != nil {
-		return err
-	}
-	return r.place()
-}
-
-// fits compares a row with the receipt in it.
-func (l *SQLite) fits(r *stored) error {
-	var own row
-	if err := own.read(r.json); err != nil {
-		return unreadable(r.id, r.stream, err)
-	}
-
-	if l.version < subjects {
-		r.subject = own.subject
-	}
-
-	if columns := r.differences(&own); len(columns) > 0 {
-		return &DamageError{FaultRow, r.id, r.stream, otherColumn(columns[0])}
-	}
-	return nil
-}
-
 // place looks at where a row stands: after the row that its receipt names, stored
 // later than it, and at the head if none comes after it.
 func (r *stored) place() error {
@@ -174,4 +135,13 @@ func (r *stored) place() error {
 		return &DamageError{string(receipt.CodeHeadMismatch), r.id, r.stream, fmt.Sprintf("it is the last of its stream, whose head is said to be %v", r.end.Hash)}
 	}
 	return nil
+}
+
+// refuted is the link of a receipt whose place is false.
+func (r *stored) refuted(code receipt.Code, cause receipt.Cause, detail string) receipt.Check {
+	c := receipt.Check{Status: receipt.StatusFailed, Code: code, Pointer: "/chain/previous_receipt_hash", Stated: "null", Cause: cause, Detail: detail}
+	if !r.link.First {
+		c.Stated = r.link.Previous.String()
+	}
+	return c
 }

@@ -29,17 +29,17 @@ import (
 // for survives a crash of the process and of the machine, as far as the disk tells
 // the truth. FILE-head beside it says where it ends.
 type SQLite struct {
-	path    string
-	files   *files
-	steps   []string // migrations
-	version int      // of the tables, as they were opened
-	write   *sql.DB  // of one connection: SQLite has one writer
-	own     *sql.DB  // of one connection, by which writers read; so no reader is before them
-	read    *sql.DB
-	query   url.Values    // of connections that read
-	reads   chan struct{} // whoever came first reads first
-	queues  queues        // of those who write
-	sealer  *receipt.Sealer
+	layout
+	path   string
+	files  *files
+	steps  []string // migrations
+	write  *sql.DB  // of one connection: SQLite has one writer
+	own    *sql.DB  // of one connection, by which writers read; so no reader is before them
+	read   *sql.DB
+	query  url.Values    // of connections that read
+	reads  chan struct{} // whoever came first reads first
+	queues queues        // of those who write
+	sealer *receipt.Sealer
 }
 
 // mostReaders is how many read at the same time. More are not faster. Where others
@@ -362,7 +362,7 @@ func (l *SQLite) inTurn(ctx context.Context, what string, t *turn, f func(*sql.T
 			return err
 		}
 		var err error
-		is, _, err = l.now(ctx, tx)
+		is, _, err = markOf(ctx, tx)
 		return err
 	})
 
@@ -380,7 +380,7 @@ func (l *SQLite) inTurn(ctx context.Context, what string, t *turn, f func(*sql.T
 
 // ready looks at a ledger that is locked for writing.
 func (l *SQLite) ready(ctx context.Context, tx *sql.Tx) error {
-	is, version, err := l.now(ctx, tx)
+	is, version, err := markOf(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -393,7 +393,7 @@ func (l *SQLite) ready(ctx context.Context, tx *sql.Tx) error {
 
 	// Nothing is built on a ledger that lacks what the mark says.
 	if m, ok := readMark(l.files.path); ok {
-		if err := l.reaches(ctx, tx, is, m); err != nil {
+		if err := m.reached(ctx, tx, l.path, is); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotStored, err)
 		}
 	}
@@ -412,14 +412,14 @@ func (l *SQLite) marked(ctx context.Context) error {
 	}
 
 	m, ok := readMark(l.files.path) // before the ledger, which others write into
-	is, _, err := l.now(ctx, l.own)
+	is, _, err := markOf(ctx, l.own)
 	if err != nil {
 		return l.wrap("compare it with its head", err)
 	}
 
 	// A mark that is there is only compared: each write makes it anew.
 	if ok {
-		return l.wrap("compare it with its head", l.reaches(ctx, l.own, is, m))
+		return l.wrap("compare it with its head", m.reached(ctx, l.own, l.path, is))
 	}
 
 	return l.wrap("write down its head", is.write(l.files.path))
