@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -95,5 +96,35 @@ func TestRoomsOfTheCommandAreSmall(t *testing.T) {
 		if n > most {
 			t.Errorf("%s has %d files, at most %d are for one package", dir, n, most)
 		}
+	}
+}
+
+// TestOneWriterOfFiles: whole files come to be under cmd in one way, so that all of
+// them are synced, appear at once and name no temporary file in an error.
+func TestOneWriterOfFiles(t *testing.T) {
+	may := map[string][]string{
+		"cmd/receipt/internal/cli/file.go":      {"CreateTemp", "Rename", "Link"},
+		"cmd/receipt/internal/input/sources.go": {"CreateTemp"}, // stdin, which is read twice
+	}
+	found := 0
+	eachSource(t, func(set *token.FileSet, name string, file *ast.File) {
+		if !strings.HasPrefix(name, "cmd/") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			for _, call := range []string{"Create", "CreateTemp", "OpenFile", "WriteFile", "Rename", "Link"} {
+				if e, ok := n.(ast.Expr); !ok || !selects(e, "os", call) {
+					continue
+				}
+				found++
+				if !slices.Contains(may[name], call) {
+					t.Errorf("%s:%d: os.%s; cli.File writes files", name, set.Position(n.Pos()).Line, call)
+				}
+			}
+			return true
+		})
+	})
+	if found < 4 {
+		t.Errorf("found %d calls that write files, expected those of cli.File", found)
 	}
 }

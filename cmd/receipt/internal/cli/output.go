@@ -44,38 +44,6 @@ func MayWrite(path string, force bool) (replaces bool, err error) {
 	return true, nil
 }
 
-// ReplaceFile writes a temporary file beside path, syncs it and renames it, so
-// that path holds the old content or the new one, never a part.
-func ReplaceFile(path string, data []byte, mode fs.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".receipt-*")
-	if err != nil {
-		return Usage("", "%q: %w", path, Reason(err))
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-			err = Usage("", "%q: %w", path, Reason(err))
-		}
-	}()
-
-	// The content is on the disk before it gets the name.
-	if err = f.Chmod(mode); err != nil {
-		return err
-	}
-	if _, err = f.Write(data); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-
-	return os.Rename(f.Name(), path)
-}
-
 // SameFile reports whether two paths lead to one file, or are the same path.
 func SameFile(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {

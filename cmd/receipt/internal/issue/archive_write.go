@@ -16,7 +16,7 @@ import (
 // An Output is stdout, or a file that appears when it is whole.
 type Output struct {
 	*bufio.Writer
-	File *print.ReportFile // nil for stdout
+	File *cli.File // nil for stdout
 }
 
 // OpenOutput begins an output: stdout for "" and "-", or a file that appears whole when it is committed.
@@ -24,19 +24,19 @@ func OpenOutput(e *cli.Env, path string, force bool) (*Output, error) {
 	if path == "" || path == cli.StdinName {
 		return &Output{bufio.NewWriterSize(e.Out, 64<<10), nil}, nil
 	}
-	file, err := print.NewReportFile(path, force)
+	file, err := cli.NewFile(path, 0o644, force)
 	if err != nil {
 		return nil, err
 	}
-	return &Output{file.Writer, file}, nil
+	return &Output{bufio.NewWriterSize(file, 64<<10), file}, nil
 }
 
 // Commit writes what is left and gives the file its name.
 func (o *Output) Commit() error {
-	if o.File != nil {
-		return o.File.Commit()
+	if err := o.Flush(); err != nil || o.File == nil {
+		return err
 	}
-	return o.Flush()
+	return o.File.Commit()
 }
 
 // Discard removes a file that did not become whole.

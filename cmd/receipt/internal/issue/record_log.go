@@ -1,22 +1,13 @@
 package issue
 
 import (
-	"bufio"
-	"errors"
-	"os"
-	"path/filepath"
-
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // A keptLog writes the file of --log, whole or not at all: beside it first, as a
 // log may be larger than memory. It holds what the task did, so only its owner may
 // read it. The zero keptLog writes nothing.
-type keptLog struct {
-	path string
-	file *os.File
-	out  *bufio.Writer
-}
+type keptLog struct{ *cli.File }
 
 func newKeptLog(path string, force bool) (*keptLog, error) {
 	if path == "" {
@@ -25,22 +16,20 @@ func newKeptLog(path string, force bool) (*keptLog, error) {
 	if path == cli.StdinName {
 		return nil, cli.Usage("", "--log takes a file: the draft goes to stdout")
 	}
-	if _, err := cli.MayWrite(path, force); err != nil {
+	const ownerOnly = 0o600
+	file, err := cli.NewFile(path, ownerOnly, force)
+	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".receipt-*") // mode 0600
-	if err != nil {
-		return nil, cli.Usage("", "%q: %w", path, cli.Reason(err))
-	}
-	return &keptLog{path, f, bufio.NewWriter(f)}, nil
+	return &keptLog{file}, nil
 }
 
 func (k *keptLog) add(line []byte) error {
-	if k.file == nil {
+	if k.File == nil {
 		return nil
 	}
-	_, err := k.out.Write(line)
-	return k.fault(err)
+	_, err := k.Write(line)
+	return err
 }
 
 // checkLogPaths refuses a file that would take the place of another of this run.
@@ -68,45 +57,29 @@ func writeRecorded(e *cli.Env, o *recordOptions, kept *keptLog, draft []byte) er
 	}
 
 	// The draft is on the disk when the log gets its name, and gets its own after it.
-	prepared, err := prepareFile(o.output, draft, 0o644, o.force)
+	prepared, err := cli.PrepareFile(o.output, draft, 0o644, o.force)
 	if err != nil {
 		return err
 	}
-	defer prepared.discard()
+	defer prepared.Discard()
 
 	if err := kept.finish(); err != nil {
 		return err
 	}
-	return prepared.commit()
+	return prepared.Commit()
 }
 
 // finish makes the file appear under its name.
 func (k *keptLog) finish() error {
-	if k.file == nil {
+	if k.File == nil {
 		return nil
 	}
-	err := errors.Join(k.out.Flush(), k.file.Sync(), k.file.Close())
-	if err == nil {
-		err = os.Rename(k.file.Name(), k.path)
-	}
-	if err != nil {
-		return k.fault(err)
-	}
-	k.file = nil
-	return nil
+	return k.Commit()
 }
 
 // discard removes what was not finished.
 func (k *keptLog) discard() {
-	if k.file != nil {
-		k.file.Close()
-		os.Remove(k.file.Name())
+	if k.File != nil {
+		k.Discard()
 	}
-}
-
-func (k *keptLog) fault(err error) error {
-	if err == nil {
-		return nil
-	}
-	return cli.Usage("", "%q: %w", k.path, cli.Reason(err))
 }

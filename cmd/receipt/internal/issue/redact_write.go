@@ -1,11 +1,6 @@
 package issue
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/redact"
 )
@@ -30,93 +25,33 @@ func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Re
 		return cli.Usage("", "--disclosures names the draft itself, %q", input)
 	}
 
-	secret, err := prepareFile(o.disclosures, result.Disclosures.Marshal(), 0o600, o.force)
+	secret, err := cli.PrepareFile(o.disclosures, result.Disclosures.Marshal(), 0o600, o.force)
 	if err != nil {
 		return err
 	}
-	defer secret.discard()
+	defer secret.Discard()
 
 	if toStdout { // whoever reads it may have all of it when writing fails: the disclosures stay
-		if err := secret.commit(); err != nil {
+		if err := secret.Commit(); err != nil {
 			return err
 		}
 		return cli.WriteOutput(e, o.output, draft, 0o644, o.force)
 	}
 
-	public, err := prepareFile(o.output, draft, 0o644, o.force)
+	public, err := cli.PrepareFile(o.output, draft, 0o644, o.force)
 	if err != nil {
 		return err
 	}
-	defer public.discard()
+	defer public.Discard()
 
 	// When the draft cannot have its name, the disclosures lose theirs.
-	if err := secret.commit(); err != nil {
+	if err := secret.Commit(); err != nil {
 		return err
 	}
-	if err := public.commit(); err != nil {
-		secret.withdraw()
+	if err := public.Commit(); err != nil {
+		secret.Withdraw()
 		return err
 	}
 
 	return nil
-}
-
-// A preparedFile is on the disk as a whole, and does not have its name yet.
-type preparedFile struct {
-	path, temp string
-	replaces   bool // a file of that name
-	named      bool
-}
-
-// prepareFile writes a file beside the one that it is going to be. An existing
-// file is kept unless force is set.
-func prepareFile(path string, data []byte, mode fs.FileMode, force bool) (*preparedFile, error) {
-	replaces, err := cli.MayWrite(path, force)
-	if err != nil {
-		return nil, err
-	}
-
-	p := &preparedFile{path: path, replaces: replaces}
-	f, err := os.CreateTemp(filepath.Dir(path), ".receipt-*")
-	if err != nil {
-		return nil, cli.Usage("", "%q: %w", path, cli.Reason(err))
-	}
-
-	// Synced here, so that only the name is left to give.
-	p.temp = f.Name()
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		p.discard()
-		return nil, cli.Usage("", "%q: %w", path, cli.Reason(err))
-	}
-
-	return p, nil
-}
-
-// commit gives the file its name, and has the folder written before anything
-// else gets one.
-func (p *preparedFile) commit() error {
-	if err := os.Rename(p.temp, p.path); err != nil {
-		return cli.Usage("", "%q: %w", p.path, cli.Reason(err))
-	}
-	p.named = true
-	if folder, err := os.Open(filepath.Dir(p.path)); err == nil {
-		folder.Sync() // where folders cannot be synced, their order is the system's
-		folder.Close()
-	}
-	return nil
-}
-
-// discard removes what got no name.
-func (p *preparedFile) discard() {
-	if !p.named {
-		os.Remove(p.temp)
-	}
-}
-
-// withdraw removes a file that has its name, unless it replaced another.
-func (p *preparedFile) withdraw() {
-	if !p.replaces {
-		os.Remove(p.path)
-	}
 }

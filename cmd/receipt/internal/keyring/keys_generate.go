@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -100,28 +99,25 @@ func (o *generateOptions) check() error {
 // writePair writes a private key and the trust file with its public one: both or
 // none. A key that is overwritten is lost only when all else went well.
 func writePair(trust *trustFile, path string, secret []byte, force bool) error {
-	if _, err := cli.MayWrite(path, true); err != nil { // what is in the way is seen last
-		return err
-	}
-	staged, err := stagePrivate(path, secret)
+	const ownerOnly = 0o600
+	private, err := cli.PrepareFile(path, secret, ownerOnly, true)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(staged)
+	defer private.Discard()
 
 	// Overwriting comes last: until then the old key is there.
 	if force {
 		if err := trust.save(); err != nil {
 			return err
 		}
-		if err := os.Rename(staged, path); err != nil {
-			return cli.Usage("", "%q: %w", path, linkReason(err))
-		}
-		return nil
+		return private.Commit()
 	}
 
 	// A new file comes first, since its name may be taken.
-	if err := placeNew(staged, path); err != nil {
+	if err := private.CommitNew(); errors.Is(err, fs.ErrExist) {
+		return cli.Usage("--force overwrites it; whoever holds only that key can then sign no more", "%q exists already", path)
+	} else if err != nil {
 		return err
 	}
 	if err := trust.save(); err != nil {
@@ -130,59 +126,4 @@ func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 	}
 
 	return nil
-}
-
-// stagePrivate writes a file beside path that only its owner can read, whatever
-// the umask.
-func stagePrivate(path string, data []byte) (name string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".receipt-*")
-	if err != nil {
-		return "", cli.Usage("", "%q: %w", path, cli.Reason(err))
-	}
-
-	// Before there is anything secret in it.
-	const ownerOnly = 0o600
-	if err = f.Chmod(ownerOnly); err == nil {
-		_, err = f.Write(data)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-
-	if err != nil {
-		os.Remove(f.Name())
-		return "", cli.Usage("", "%q: %w", path, cli.Reason(err))
-	}
-
-	return f.Name(), nil
-}
-
-// placeNew gives a staged file its name unless something has it, even something
-// that appears meanwhile: a link fails where a rename would not.
-func placeNew(staged, path string) error {
-	err := os.Link(staged, path)
-	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
-		if _, stat := os.Lstat(path); errors.Is(stat, fs.ErrNotExist) {
-			err = os.Rename(staged, path)
-		}
-	}
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, fs.ErrExist):
-		return cli.Usage("--force overwrites it; whoever holds only that key can then sign no more", "%q exists already", path)
-	}
-	return cli.Usage("", "%q: %w", path, linkReason(err))
-}
-
-// linkReason takes the names of temporary files out of an error.
-func linkReason(err error) error {
-	var link *os.LinkError
-	if errors.As(err, &link) {
-		return link.Err
-	}
-	return err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +14,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/batch"
@@ -86,7 +84,7 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 	}
 	defer out.Discard()
 
-	manifest, err := print.NewReportFile(o.manifest, o.force)
+	manifest, err := cli.NewFile(o.manifest, 0o644, o.force)
 	if err != nil {
 		return err
 	}
@@ -268,7 +266,7 @@ func draftErrors(err error) (list []*batch.DraftError) {
 }
 
 // write writes both files or none.
-func (o *batchSealOptions) write(made *batch.Batch, out *issue.DocumentWriter, manifest *print.ReportFile) error {
+func (o *batchSealOptions) write(made *batch.Batch, out *issue.DocumentWriter, manifest *cli.File) error {
 	for _, r := range made.Receipts {
 		if err := out.Put(r.ID(), r.Document()); err != nil {
 			return err
@@ -276,7 +274,7 @@ func (o *batchSealOptions) write(made *batch.Batch, out *issue.DocumentWriter, m
 	}
 
 	if _, err := manifest.Write(made.Manifest.Marshal()); err != nil {
-		return cli.Usage("", "%q: %w", o.manifest, cli.Reason(err))
+		return err
 	}
 	if err := out.Commit(); err != nil {
 		return err
@@ -284,8 +282,8 @@ func (o *batchSealOptions) write(made *batch.Batch, out *issue.DocumentWriter, m
 
 	// A batch without its manifest is not one: the receipts go, unless they replaced others.
 	if err := manifest.Commit(); err != nil {
-		if out.File != nil && !o.force {
-			os.Remove(o.output)
+		if out.File != nil {
+			out.File.Withdraw()
 		}
 		return err
 	}

@@ -93,7 +93,7 @@ type printer interface {
 // Printers are stdout and the files of --report.
 type Printers struct {
 	list  []printer
-	files []*ReportFile
+	files []*cli.File
 }
 
 func (p Printers) Report(rep *receipt.Report, text []byte) error {
@@ -147,7 +147,7 @@ func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.
 			p.Discard()
 			return p, cli.Usage("", "--report %q would overwrite an input", path)
 		}
-		f, err := NewReportFile(path, o.force)
+		f, err := cli.NewFile(path, 0o644, o.force)
 		if err != nil {
 			p.Discard()
 			return p, err
@@ -175,7 +175,7 @@ func (o *OutputFlags) stdout(e *cli.Env, file *trust.KeyFile, selected *input.Se
 	return newListPrinter(e, o, file, selected)
 }
 
-func (o *OutputFlags) reportPrinter(extension string, f *ReportFile) printer {
+func (o *OutputFlags) reportPrinter(extension string, f *cli.File) printer {
 	switch extension {
 	case ".json":
 		return o.listed(NewJSONPrinter(f))

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A File is written beside its place and gets its name when it is whole and on the
+// disk, so that nobody ever finds a part of it. It is the one way in which a file
+// comes to be here.
+type File struct {
+	out      *bufio.Writer
+	temp     *os.File
+	path     string
+	mode     fs.FileMode
+	replaces bool // another file of that name
+	ready    bool // whole and on the disk
+	named    bool
+}
+
+// NewFile begins a file. An existing one is kept unless force is set.
+func NewFile(path string, mode fs.FileMode, force bool) (*File, error) {
+	replaces, err := MayWrite(path, force)
+	if err != nil {
+		return nil, err
+	}
+	return newFile(path, mode, replaces)
+}
+
+func newFile(path string, mode fs.FileMode, replaces bool) (*File, error) {
+	temp, err := os.CreateTemp(filepath.Dir(path), ".receipt-*") // its owner's alone, so far
+	if err != nil {
+		return nil, Usage("", "%q: %w", path, Reason(err))
+	}
+	return &File{out: bufio.NewWriterSize(temp, 64<<10), temp: temp, path: path, mode: mode, replaces: replaces}, nil
+}
+
+// PrepareFile is NewFile with all that the file is to hold, on the disk.
+func PrepareFile(path string, data []byte, mode fs.FileMode, force bool) (*File, error) {
+	f, err := NewFile(path, mode, force)
+	if err != nil {
+		return nil, err
+	}
+	return f, f.fill(data)
+}
+
+// ReplaceFile writes a whole file: path holds the old content or the new one, never a
+// part.
+func ReplaceFile(path string, data []byte, mode fs.FileMode) error {
+	f, err := newFile(path, mode, true)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if err := f.fill(data); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+func (f *File) fill(data []byte) error {
+	_, err := f.Write(data)
+	if err == nil {
+		err = f.Ready()
+	}
+	if err != nil {
+		f.Discard()
+	}
+	return err
+}
+
+// Write adds to the file.
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.out.Write(p)
+	return n, f.fault(err)
+}
+
+// Ready brings all of the file onto the disk, so that only the name is left to give.
+func (f *File) Ready() error {
+	if f.ready {
+		return nil
+	}
+	err := errors.Join(f.out.Flush(), f.temp.Chmod(f.mode), f.temp.Sync(), f.temp.Close())
+	f.ready = err == nil
+	return f.fault(err)
+}
+
+// Commit gives the file its name, and has the folder written before anything else
+// gets one.
+func (f *File) Commit() error {
+	if err := f.Ready(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.temp.Name(), f.path); err != nil {
+		return f.fault(err)
+	}
+	f.named = true
+	syncFolder(f.path)
+	return nil
+}
+
+// CommitNew is Commit for a name that nothing may have, even something that appears
+// meanwhile: a link fails where a rename would not. The error is then fs.ErrExist.
+func (f *File) CommitNew() error {
+	if err := f.Ready(); err != nil {
+		return err
+	}
+
+	err := os.Link(f.temp.Name(), f.path)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
+		if _, stat := os.Lstat(f.path); errors.Is(stat, fs.ErrNotExist) {
+			return f.Commit()
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fs.ErrExist
+	case err != nil:
+		return f.fault(err)
+	}
+
+	os.Remove(f.temp.Name())
+	f.named = true
+	syncFolder(f.path)
+	return nil
+}
+
+// syncFolder brings a name onto the disk. Where folders cannot be synced, their order
+// is the system's.
+func syncFolder(path string) {
+	if folder, err := os.Open(filepath.Dir(path)); err == nil {
+		folder.Sync()
+		folder.Close()
+	}
+}
+
+// Discard removes what got no name.
+func (f *File) Discard() {
+	if !f.named {
+		f.temp.Close()
+		os.Remove(f.temp.Name())
+	}
+}
+
+// Withdraw removes a file that has its name, unless it replaced another.
+func (f *File) Withdraw() {
+	if f.named && !f.replaces {
+		os.Remove(f.path)
+	}
+}
+
+// fault names the file by the name that it was to have.
+func (f *File) fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	var told *Failure
+	if errors.As(err, &told) {
+		return err
+	}
+	if link := (*os.LinkError)(nil); errors.As(err, &link) { // which names the temporary file
+		err = link.Err
+	}
+	return Usage("", "%q: %w", f.path, Reason(err))
+}
