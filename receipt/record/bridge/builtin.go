@@ -17,13 +17,13 @@ func translateBuiltin(f *Translator, fr *frame) {
 		return
 	}
 
-	id := cmp.Or(fr.str(p, "toolCallId", "tool_call_id", "callId", "call_id"), f.builtinID(fr))
+	id := cmp.Or(fr.str(p, "toolCallId", "tool_call_id", "callId", "call_id"), builtinID(f, fr))
 	input := harn(p, "args", "arguments", "input", "payload")
 	f.emit(fr, "tool.requested", members{"tool_call_id": id, "name": name, "input": input, "executor": "host_bridge"})
 
 	// The response of the host is the output.
 	fr.expects = true
-	f.expect(fr, func(fr *frame) {
+	f.requests.expect(fr, func(fr *frame) {
 		p := members{"tool_call_id": id, "executor": "host_bridge"}
 		if fault := fr.Root.Member("error"); !event.Absent(fault) {
 			p["error_category"], p["error_sha256"] = "host_bridge_error", event.HashOf(fault).String()
@@ -42,7 +42,7 @@ func translateBuiltin(f *Translator, fr *frame) {
 
 // builtinID names a call that has no name of its own by that of its request. Requests
 // may have the same one, one after the other: later calls are numbered.
-func (f *Translator) builtinID(fr *frame) string {
+func builtinID(f *Translator, fr *frame) string {
 	id := fr.Root.Member("id")
 	base := "builtin:" + string(id.AppendCanonical(nil))
 	if id.Kind() == canon.KindString {

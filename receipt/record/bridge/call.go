@@ -30,22 +30,31 @@ type preview struct {
 	before, after canon.Digest
 }
 
-func (f *Translator) call(fr *frame, id string) *frameCall {
-	c := f.calls[id]
+// Calls are what the frames said of each call.
+type calls struct {
+	byID   map[string]*frameCall
+	order  []*frameCall // in which they came
+	root   string       // of the workspace
+	budget *event.Budget
+}
+
+// named returns the call of an id.
+func (s *calls) named(fr *frame, id string) *frameCall {
+	c := s.byID[id]
 	if c == nil {
-		if len(f.calls) >= event.MaxEntries {
-			fr.Exceed("MaxEntries", fr.params, len(f.calls)+1)
+		if len(s.byID) >= event.MaxEntries {
+			fr.Exceed("MaxEntries", fr.params, len(s.byID)+1)
 		}
 		c = &frameCall{id: id}
-		f.called = append(f.called, c)
-		f.budget.Charge(&fr.Event, fr.params, requestCost)
-		f.calls[id] = c
+		s.order = append(s.order, c)
+		s.budget.Charge(&fr.Event, fr.params, requestCost)
+		s.byID[id] = c
 	}
 	return c
 }
 
 // describe reads what a call is going to do.
-func (f *Translator) describe(fr *frame, c *frameCall, n canon.Node) {
+func (c *frameCall) describe(f *Translator, fr *frame, n canon.Node) {
 	c.kind = cmp.Or(fr.Text(n, "kind"), c.kind)
 	if at := n.Member("rawInput").Member("url"); at.Kind() == canon.KindString && len(at.Text()) > 0 {
 		c.url = fr.Once(at.Text())
@@ -56,7 +65,7 @@ func (f *Translator) describe(fr *frame, c *frameCall, n canon.Node) {
 		f.budget.Free(len(c.paths) * event.PartCost)
 		c.paths, c.named = nil, nil
 		for _, l := range locations {
-			if f.place(fr, c, fr.Required(l, "path")); fr.Err != nil {
+			if c.place(f, fr, fr.Required(l, "path")); fr.Err != nil {
 				return
 			}
 		}
@@ -68,13 +77,13 @@ func (f *Translator) describe(fr *frame, c *frameCall, n canon.Node) {
 			return
 		}
 		if block.Member("type").String() == "diff" {
-			f.preview(fr, c, block)
+			c.preview(f, fr, block)
 		}
 	}
 }
 
 // place notes a file that a call is going to change.
-func (f *Translator) place(fr *frame, c *frameCall, name string) {
+func (c *frameCall) place(f *Translator, fr *frame, name string) {
 	if c.named[name] {
 		return
 	}
@@ -92,8 +101,8 @@ func (f *Translator) place(fr *frame, c *frameCall, name string) {
 
 // placed is the path by which previews are found: a diff and what was changed may
 // spell it differently.
-func (f *Translator) placed(name string) string {
-	if p, ok := event.InWorkspace(f.options.WorkspaceRoot, name); ok {
+func (s *calls) placed(name string) string {
+	if p, ok := event.InWorkspace(s.root, name); ok {
 		return p
 	}
 	return name
@@ -101,7 +110,7 @@ func (f *Translator) placed(name string) string {
 
 // preview reads a diff. Its texts may be parts of files; they are whole ones when
 // the old text has the digest of the file, or there was no file.
-func (f *Translator) preview(fr *frame, c *frameCall, diff canon.Node) {
+func (c *frameCall) preview(f *Translator, fr *frame, diff canon.Node) {
 	name := fr.Required(diff, "path")
 	stated := harn(diff, "permission_preview").Member("preimageSha256")
 	var p preview
@@ -123,40 +132,31 @@ func (f *Translator) preview(fr *frame, c *frameCall, diff canon.Node) {
 		c.previews = map[string]preview{}
 	}
 
-	key := f.placed(name)
+	key := f.calls.placed(name)
 	if _, again := c.previews[key]; !again {
 		f.budget.Charge(&fr.Event, diff, event.PartCost)
 	}
 	c.previews[key] = p
-	f.place(fr, c, name)
-}
-
-// executor reads who runs a call: a name, or an MCP server.
-func (fr *frame) executor(n canon.Node) (name, server string) {
-	x := harn(n, "executor")
-	if x.Kind() == canon.KindObject {
-		return fr.Text(x, "kind"), fr.Text(x, "serverName")
-	}
-	return fr.str(n, "executor"), ""
+	c.place(f, fr, name)
 }
 
 func translateCall(f *Translator, fr *frame) {
-	c := f.call(fr, fr.Required(fr.update, "toolCallId"))
+	c := f.calls.named(fr, fr.Required(fr.update, "toolCallId"))
 	c.name = cmp.Or(c.name, cmp.Or(fr.str(fr.update, "toolName"), fr.Required(fr.update, "title")))
-	f.updated(fr, c)
+	c.updated(f, fr)
 }
 
 func translateCallUpdate(f *Translator, fr *frame) {
-	c := f.call(fr, fr.Required(fr.update, "toolCallId"))
+	c := f.calls.named(fr, fr.Required(fr.update, "toolCallId"))
 	c.name = cmp.Or(c.name, cmp.Or(fr.str(fr.update, "toolName"), fr.Text(fr.update, "title")))
-	f.updated(fr, c)
+	c.updated(f, fr)
 }
 
 // updated applies what a new call and an update of one say alike. A candidate that
 // was never dispatched says nothing; one that runs, or ran, is a call.
-func (f *Translator) updated(fr *frame, c *frameCall) {
+func (c *frameCall) updated(f *Translator, fr *frame) {
 	u := fr.update
-	f.describe(fr, c, u)
+	c.describe(f, fr, u)
 	c.hear(u)
 	status := fr.Text(u, "status")
 	if p := harn(u, "parsing"); p.Kind() == canon.KindBool {
@@ -177,11 +177,11 @@ func (f *Translator) updated(fr *frame, c *frameCall) {
 	}
 
 	if !c.candidate {
-		f.announce(fr, c, running)
+		c.announce(f, fr, running)
 	}
 	c.executed = c.executed || running
 	if ends {
-		f.closeCall(fr, c, status)
+		c.close(f, fr, status)
 	}
 }
 
@@ -210,7 +210,7 @@ func (c *frameCall) saying() string {
 
 // announce opens a call, and opens it again when its input or its server is new, or
 // it begins to run.
-func (f *Translator) announce(fr *frame, c *frameCall, running bool) {
+func (c *frameCall) announce(f *Translator, fr *frame, running bool) {
 	input := fr.update.Member("rawInput")
 	executor, server := fr.executor(fr.update)
 	news := !c.announced || server != "" && c.server == "" || running && !c.executed
@@ -257,8 +257,8 @@ func callStatuses() event.Words {
 	return event.NewWords("", "", "pending", "", "in_progress", "", "completed", "", "failed", "")
 }
 
-// closeCall ends a call.
-func (f *Translator) closeCall(fr *frame, c *frameCall, status string) {
+// close ends a call.
+func (c *frameCall) close(f *Translator, fr *frame, status string) {
 	u := fr.update
 	executor, server := fr.executor(u)
 	if executor == "mcp_server" {
@@ -268,7 +268,7 @@ func (f *Translator) closeCall(fr *frame, c *frameCall, status string) {
 	p := members{
 		"tool_call_id": c.id, "kind": c.kind, "input": u.Member("rawInput"), "output": u.Member("rawOutput"), "executor": executor, "server": server,
 		"output_uri": fr.str(u, "outputUri"), "duration_ms": harn(u, "durationMs"), "execution_duration_ms": harn(u, "executionDurationMs"),
-		"executed": c.executed, "fs_writes": f.writes(fr, c, status), "content_sha256": c.saying(),
+		"executed": c.executed, "fs_writes": c.writes(f, fr, status), "content_sha256": c.saying(),
 	}
 
 	// A call that failed before it got to the network sent nothing.
@@ -309,7 +309,7 @@ func (c *frameCall) egress(u canon.Node, server string) []members {
 
 // writes lists the files that a call changed: what was applied, whether or not the
 // call succeeded. It returns nil where nothing tells.
-func (f *Translator) writes(fr *frame, c *frameCall, status string) any {
+func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 	editing := c.kind == "edit" || c.kind == "delete" || c.kind == "move"
 	switch fr.str(fr.update, "mutationStatus") {
 	case "not_applied", "unchanged":
@@ -339,7 +339,7 @@ func (f *Translator) writes(fr *frame, c *frameCall, status string) any {
 
 	var all []members
 	for _, name := range paths {
-		all = append(all, c.written(name, f.placed(name), status))
+		all = append(all, c.written(name, f.calls.placed(name), status))
 	}
 
 	return all

@@ -16,44 +16,44 @@ func stopReasons() []stopReason {
 
 // translatePrompt: a prompt is the task when nothing else says when that began.
 func translatePrompt(f *Translator, fr *frame) {
-	fr.expects, f.loading, f.doubtful, f.prompting = true, false, false, true
+	fr.expects, f.session.loading, f.session.doubtful, f.session.prompting = true, false, false, true
 	message := members{"content_sha256": contentOf(fr.params.Member("prompt"))}
 	if event.Absent(fr.params.Member("prompt")) {
 		message = members{}
 	}
-	if f.stated {
+	if f.session.stated {
 		f.emit(fr, "user.message", message)
-		f.expect(fr, nil)
+		f.requests.expect(fr, nil)
 		return
 	}
 
 	// A further prompt does not begin the task again.
-	if !f.prompted {
+	if !f.session.prompted {
 		f.emit(fr, "task.submitted", members{})
 	}
 	f.emit(fr, "user.message", message)
 	f.emit(fr, "task.started", members{})
-	f.prompted = true
-	f.expect(fr, f.stopped)
+	f.session.prompted = true
+	f.requests.expect(fr, func(fr *frame) { stopped(f, fr) })
 }
 
 // translateLoad: the runtime tells the whole conversation again before it responds,
 // calls of tools included. They are not this task's.
 func translateLoad(f *Translator, fr *frame) {
 	f.counts.Silent++
-	f.loaded = f.loaded || !f.running()
+	f.session.loaded = f.session.loaded || !f.session.running()
 	if event.Absent(fr.Root.Member("id")) {
 		return
 	}
-	fr.expects, f.loading = true, true
-	f.expect(fr, func(*frame) {
+	fr.expects, f.session.loading = true, true
+	f.requests.expect(fr, func(*frame) {
 		f.counts.Silent++
-		f.loading, f.doubtful = false, false
+		f.session.loading, f.session.doubtful = false, false
 	})
 }
 
-func (f *Translator) stopped(fr *frame) {
-	if f.stated || f.to.Ended() { // the task's own events say so
+func stopped(f *Translator, fr *frame) {
+	if f.session.stated || f.to.Ended() { // the task's own events say so
 		f.counts.Silent++
 		return
 	}

@@ -97,7 +97,7 @@ func chunk(kind string) func(*Translator, *frame) {
 	return func(f *Translator, fr *frame) {
 		id := fr.Text(fr.update, "messageId")
 		if f.speech != nil && (f.speech.event != kind || f.speech.id != id) {
-			f.speak(fr)
+			speak(f, fr)
 		}
 		if f.speech == nil {
 			f.speech = newSpeech(kind, id)
@@ -110,7 +110,7 @@ func chunk(kind string) func(*Translator, *frame) {
 }
 
 // speak ends a message: the event has its digest, never its words.
-func (f *Translator) speak(fr *frame) {
+func speak(f *Translator, fr *frame) {
 	s := f.speech
 	if s == nil {
 		return
@@ -148,8 +148,8 @@ func translateInput(f *Translator, fr *frame) {
 // translateUsage: the account of the session, which is cumulative.
 func translateUsage(f *Translator, fr *frame) {
 	u := fr.update
-	earlier := f.loading && !f.running()
+	earlier := f.session.loading && !f.session.running()
 	f.emit(fr, "span.updated", members{
-		"kind": "usage", "used": u.Member("used"), "size": u.Member("size"), "cost": u.Member("cost"), "loaded": f.loaded, "earlier": earlier,
+		"kind": "usage", "used": u.Member("used"), "size": u.Member("size"), "cost": u.Member("cost"), "loaded": f.session.loaded, "earlier": earlier,
 	})
 }

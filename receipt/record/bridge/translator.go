@@ -53,26 +53,15 @@ type Translator struct {
 	counts  Counts
 	at      time.Time // of the latest line that has a time
 
-	session   string
-	pending   map[string][]pending
-	open      int            // requests in pending
-	stated    bool           // a task.* event came from Event: prompts say nothing of the task's life
-	prompted  bool           // the life of the task is that of a prompt
-	prompting bool           // a prompt came
-	live      bool           // an update came that is of no earlier turn
-	loading   bool           // a session/load has no response yet
-	loaded    bool           // one came before a prompt
-	doubtful  bool           // what was passed over while it loads may be the task's: neither a response nor a prompt came yet
-	speech    *speech        // the message of which the latest chunks were
-	marks     [2]canon.Node  // replayed and replay, of an event that is given among frames
-	builtins  map[string]int // requests of each id
-
-	calls   map[string]*frameCall
-	called  []*frameCall // in the order in which they came
-	workers map[string]*worker
-	asked   map[string]*question // by the id that was asked with
-	given   map[string]bool      // ids of approvals
-	held    holding              // answers that the runtime did not take or refuse yet
+	session   session
+	requests  requests
+	calls     calls
+	questions questions
+	held      holding            // answers that the runtime did not take or refuse yet
+	workers   map[string]*worker // by their ids
+	builtins  map[string]int     // requests of each id
+	speech    *speech            // the message of which the latest chunks were
+	marks     [2]canon.Node      // replayed and replay, of an event that is given among frames
 }
 
 // Counts say what became of the frames that were added without an error.
@@ -86,17 +75,6 @@ type Counts struct {
 	Unmatched     int // responses to no open request
 }
 
-// requestCost is what a request takes that waits for its response, and a call, about.
-const requestCost = 512
-
-// A pending request waits for its response.
-type pending struct {
-	index  int // of its frame
-	from   Sender
-	method string
-	answer func(fr *frame) // nil when the response says nothing
-}
-
 // New returns a translator that gives events to a taker. What it keeps is
 // counted in a budget.
 func New(o Options, to Taker, b *event.Budget) *Translator {
@@ -106,8 +84,9 @@ func New(o Options, to Taker, b *event.Budget) *Translator {
 func newTranslator(o Options, to Taker, b *event.Budget, table []frameKind, outcomes []outcome) *Translator {
 	f := &Translator{
 		options: o, to: to, budget: b, outcomes: outcomes, table: make(map[string]frameKind, len(table)),
-		doc: new(canon.Document), out: new(canon.Document), session: o.SessionID,
-		pending: map[string][]pending{}, calls: map[string]*frameCall{}, workers: map[string]*worker{}, builtins: map[string]int{}, asked: map[string]*question{}, given: map[string]bool{},
+		doc: new(canon.Document), out: new(canon.Document), session: session{id: o.SessionID, named: o.SessionID != ""},
+		requests: requests{pending: map[string][]pending{}, budget: b}, calls: calls{byID: map[string]*frameCall{}, root: o.WorkspaceRoot, budget: b},
+		questions: questions{asked: map[string]*question{}, given: map[string]bool{}}, workers: map[string]*worker{}, builtins: map[string]int{},
 	}
 	for _, k := range table {
 		f.table[k.Frame] = k
@@ -195,7 +174,7 @@ func (f *Translator) event(at time.Time, kind string, payload canon.Node) error 
 
 	// Events of the life of the task take the place of what prompts say of it.
 	if len(kind) > 5 && kind[:5] == "task." {
-		f.stated, f.loading = true, f.loading && kind != "task.submitted" && kind != "task.started"
+		f.session.stated, f.session.loading = true, f.session.loading && kind != "task.submitted" && kind != "task.started"
 	}
 
 	if payload.Kind() != canon.KindObject {
@@ -206,8 +185,8 @@ func (f *Translator) event(at time.Time, kind string, payload canon.Node) error 
 	// A decision comes after the answers before it that may still be refused.
 	text := payload.AppendCanonical(nil)
 	about := cmp.Or(payload.Member("approval_id").String(), payload.Member("request_id").String())
-	if fr.Kept = f.budget; about == "" || !f.waits(fr, about, kind, text) {
-		f.speak(fr)
+	if fr.Kept = f.budget; about == "" || !f.held.waits(f, fr, about, kind, text) {
+		speak(f, fr)
 		fr.marks, f.marks = f.marks, [2]canon.Node{}
 		f.emitText(fr, kind, text)
 	}
@@ -217,14 +196,14 @@ func (f *Translator) event(at time.Time, kind string, payload canon.Node) error 
 
 // last tells, before the end, what waited for more.
 func (f *Translator) last(fr *frame) {
-	if f.loading && f.doubtful {
+	if f.session.loading && f.session.doubtful {
 		fr.Fail(event.CodeAmbiguous, fr.Root, "a session was loaded, and neither a response nor a prompt tells where earlier turns ended")
 		return
 	}
 
 	// Nothing is told after the end, so what waits is told now.
-	f.release(fr, f.held.all())
-	for _, c := range f.called {
+	f.held.release(f, fr, f.held.all())
+	for _, c := range f.calls.order {
 		if said := c.saying(); said != "" && c.announced {
 			f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "content_sha256": said})
 		}
@@ -251,7 +230,7 @@ func (f *Translator) emitText(fr *frame, kind string, payload []byte) {
 	if kind == "task.completed" || kind == "task.failed" || kind == "task.canceled" {
 		f.last(fr)
 	}
-	f.speak(fr)
+	speak(f, fr)
 
 	if f.err != nil || fr.Err != nil {
 		return
@@ -290,8 +269,8 @@ func (f *Translator) envelope(b []byte, fr *frame, kind string, payload []byte) 
 	b = canon.AppendString(append(b, `","task_id":`...), o.TaskID)
 	b = canon.AppendString(append(b, `,"resource":{"object":"task","id":`...), o.TaskID)
 	b = append(b, '}')
-	if f.session != "" {
-		b = canon.AppendString(append(b, `,"session_id":`...), f.session)
+	if f.session.id != "" {
+		b = canon.AppendString(append(b, `,"session_id":`...), f.session.id)
 	}
 
 	if o.WorkspaceRef != "" {
@@ -304,4 +283,72 @@ func (f *Translator) envelope(b []byte, fr *frame, kind string, payload []byte) 
 	}
 
 	return append(append(append(b, `,"payload":`...), payload...), '}')
+}
+
+// add translates one frame.
+func (f *Translator) add(at time.Time, from Sender, root canon.Node) error {
+	f.index++
+	fr := &frame{Event: event.Event{Index: f.index, At: at, Root: root}, from: from, params: root.Member("params")}
+	switch {
+	case root.Kind() != canon.KindObject:
+		fr.Fail(event.CodeMalformed, root, "expected a JSON-RPC message, an object")
+	case root.Member("jsonrpc").String() != "2.0":
+		fr.Fail(event.CodeMalformed, root, `expected the member jsonrpc to be "2.0"`)
+	case root.Member("method").IsZero():
+		f.counts.All++
+		f.requests.respond(f, fr)
+	default:
+		f.counts.All++
+		f.request(fr)
+	}
+
+	return f.finish(fr)
+}
+
+// request translates a request or a notification.
+func (f *Translator) request(fr *frame) {
+	fr.Kind = fr.Required(fr.Root, "method")
+	key := fr.Kind
+	switch by := sentBy(key); {
+	case fr.from == SenderUnknown:
+		fr.from = by
+	case by != SenderUnknown && fr.from != by:
+		fr.Fail(event.CodeMalformed, fr.Root.Member("method"), "expected one that the %s sends: this is of the %s", fr.from, by)
+	}
+
+	if key == methodUpdate {
+		fr.update = fr.params.Member("update")
+		fr.Required(fr.params, "sessionId")
+		key += " " + fr.Required(fr.update, "sessionUpdate")
+	}
+
+	k, known := f.table[key]
+	fr.Kind = key
+	mine := fr.Err == nil && f.session.has(fr) // of another session nothing is kept
+	fr.Kept = f.budget
+	switch {
+	case fr.Err != nil:
+		fr.Err.Kind = key
+		return
+	case !mine:
+		f.counts.OtherSessions++
+		f.requests.expect(fr, nil)
+		return
+	case f.session.loading && !fr.update.IsZero() && !f.session.loads(f, fr, key):
+		f.counts.Replayed++
+	case !known:
+		f.counts.Unknown++
+	case k.translate == nil:
+		f.counts.Silent++
+	default:
+		f.session.live = f.session.live || !fr.update.IsZero() && !f.session.loading
+		if fr.Err == nil {
+			k.translate(f, fr)
+		}
+		if !fr.expects && !fr.Root.Member("id").IsZero() {
+			f.requests.expect(fr, nil)
+		}
+		return
+	}
+	f.requests.expect(fr, nil)
 }
