@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -45,4 +46,31 @@ func Example() {
 	// receipt_7 SUCCEEDED
 	// garden.water approved by user_robin
 	// garden.water succeeded sha256:e009b4d74be5f04ab7d103e56ca1fecab7cf39a691433e5351ab1d942dee7927
+}
+
+// A log of frames: what passed over a bridge, and what no frame tells.
+func ExampleRead() {
+	const log = `{"at":"2026-04-25T19:16:10Z","from":"client","frame":{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"session_1","prompt":[{"type":"text","text":"Water bed 3."}]}}}
+{"at":"2026-04-25T19:16:11Z","from":"agent","frame":{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"session_1","update":{"sessionUpdate":"tool_call","toolCallId":"call_1","title":"garden.water","status":"in_progress","rawInput":{"bed":3}}}}}
+{"at":"2026-04-25T19:16:12Z","from":"agent","frame":{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"session_1","update":{"sessionUpdate":"tool_call_update","toolCallId":"call_1","status":"completed","rawOutput":{"liters":12}}}}}
+{"at":"2026-04-25T19:16:12Z","event":"span.completed","payload":{"kind":"llm","provider":"example","model":"gardener-1","cost":0.004}}
+{"at":"2026-04-25T19:16:13Z","from":"agent","frame":{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}}
+`
+	l, err := record.Read(strings.NewReader(log), record.Options{
+		Issuer: receipt.Issuer{ID: "my_harness"}, TaskID: "task_7", WorkspaceRef: "garden", Tier: "act_auto",
+	}, record.FormUnknown)
+	if err != nil {
+		panic(err) // *event.LineError: which line, and why
+	}
+
+	d := l.Draft
+	fmt.Printf("%s: %d, and %d events\n", l.Form, l.Counts.Frames.All, l.Counts.Events)
+	fmt.Println(d.Lifecycle.FinalState, d.Cost.Total, d.Cost.Currency)
+	fmt.Println(d.SideEffects.ToolCalls[0].Tool, d.SideEffects.ToolCalls[0].Status)
+	fmt.Println(d.Metadata["unreported"])
+	// Output:
+	// frames: 4, and 7 events
+	// SUCCEEDED 0.004 USD
+	// garden.water succeeded
+	// [/side_effects/fs_writes /side_effects/network_egress]
 }

@@ -109,13 +109,3 @@ func scalar(n canon.Node) any {
 	return nil
 }
 
-// reasoningSummary: what a model thought is never copied; that it did is told.
-func reasoningSummary(r *run, e *event.Event) {
-	r.models.spoke = true
-	if e.Flag(e.Payload, "withheld") {
-		first(&r.reasoningWithheld, "reasoning summary withheld")
-	}
-}
-
-// said notes that a model said something: a replay needs what it was answered.
-func said(r *run, e *event.Event) { r.models.spoke = true }

@@ -29,21 +29,21 @@ flags say otherwise.
 The receipt is about the task, or about the replay when the task is one: a
 ` + "`replay_segment`" + `. ` + "`--subject OBJECT:ID`" + ` names something else of which the log tells: an event,
 an artifact, an approval or a tool_call, by its id. No event tells of an outcome, so that its
-id is taken as it is given. The receipt's id then has object and id behind the task's.
+id is taken as it is given. The receipt's id then has object and id after the task's.
 
 ## Which events
 
 One task's, a JSON object a line, in the order of ` + "`sequence`" + `. An event that is delivered
 again counts once. These end the recording, and there is no draft: an event out of order,
 a sequence of the task that is left out, one id with two contents, a state that the task
-cannot go to, a second submission, an event behind the end that would have changed the receipt. Unknown kinds
+cannot go to, a second submission, an event after the end that would have changed the receipt. Unknown kinds
 and unknown members are ignored and counted. Without ` + "`--task`" + ` a log is of one task, and
 without ` + "`--session`" + ` of one session. Events of a compaction or a branch that name no task
 are the task's when they name its session.
 
 The draft names the digest of the log (material ` + "`event_log`" + `): SHA-256 over the RFC 8785
-form of every event of the task, unknown kinds included, a line feed behind each. Left
-out are ` + "`receipt.*`" + `, which issuing makes, and what came behind the end. ` + "`--log FILE`" + `
+form of every event of the task, unknown kinds included, a line feed after each. Left
+out are ` + "`receipt.*`" + `, which issuing makes, and what came after the end. ` + "`--log FILE`" + `
 writes just those bytes, also when the events were made of frames.
 
 ## Digests and money
@@ -213,7 +213,7 @@ of them takes away what another tells.
 ### Replays
 
 Events that are told again from another task (~replay.source_task_id~ is not the task's own;
-behind ~replay.started~ also ~replayed~ alone) give materials and times, and no deeds: no
+after ~replay.started~ also ~replayed~ alone) give materials and times, and no deeds: no
 calls, approvals, effects, artifacts or costs, and nothing consumed. What the replay says
 without that mark it did itself. The log that is named is the source's, by
 ~source_log_sha256~, ~source_log_uri~ and ~source_log_events~ of ~replay.started~; without
@@ -221,7 +221,7 @@ its digest the material says ~unavailable~. Each override is one delta: an ~over
 counts on an event of any kind, and two substitutions of one key are refused. A hash in a
 delta is a digest, null (nothing was there), or left out: not told, or of a secret. What
 is told again without a ~replay.started~ is refused, and so is a ~replay.started~ of another
-source, or one behind an event that is marked as ~replayed~ and says no more.
+source, or one after an event that is marked as ~replayed~ and says no more.
 
 ### What is said
 

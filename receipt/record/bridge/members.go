@@ -60,17 +60,21 @@ func appendValue(b []byte, value any) []byte {
 	case members:
 		return v.append(b)
 	case []members:
-		if len(v) == 0 {
-			return b
-		}
-		b = append(b, '[')
-		for i, m := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = m.append(b)
-		}
-		return append(b, ']')
+		return appendList(b, v)
 	}
 	return b
+}
+
+func appendList(b []byte, list []members) []byte {
+	if len(list) == 0 {
+		return b
+	}
+	b = append(b, '[')
+	for i, m := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = m.append(b)
+	}
+	return append(b, ']')
 }

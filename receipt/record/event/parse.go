@@ -47,7 +47,7 @@ func values(text []byte) int {
 	return n
 }
 
-// behindString returns what comes after the string in which a text begins.
+// afterString returns what comes after the string in which a text begins.
 func afterString(text []byte) []byte {
 	for {
 		end := bytes.IndexByte(text, '"')
