@@ -11,6 +11,7 @@ const (
 	Keys        Kind = "keys"        // public keys: a JWK Set, a JWK, PEM, OpenSSH
 	Checkpoint  Kind = "checkpoint"  // a signed note of a log (C2SP tlog-checkpoint)
 	Proof       Kind = "proof"       // that a receipt is in a checkpoint (C2SP tlog-proof)
+	Consistency Kind = "consistency" // that a checkpoint extends an earlier one
 	Disclosures Kind = "disclosures" // withheld values
 	Batch       Kind = "batch"       // a manifest of a batch
 	Report      Kind = "report"      // what receipt verify wrote
@@ -30,7 +31,8 @@ const (
 	Image      Kind = "image"
 	Page       Kind = "page" // HTML
 	XML        Kind = "xml"
-	Database   Kind = "database"
+	Ledger     Kind = "ledger"   // of this toolkit
+	Database   Kind = "database" // of another program
 	Program    Kind = "program"
 	Mail       Kind = "mail"
 	Token      Kind = "token" // JWT, JWS
@@ -39,6 +41,16 @@ const (
 
 // Judged reports whether a verifier judges such a file.
 func (k Kind) Judged() bool { return k == Unknown }
+
+// Foreign reports whether such a file holds no receipts and is none of the JSON
+// documents that could be taken for one: nothing in it is false for that.
+func (k Kind) Foreign() bool {
+	switch k {
+	case Unknown, Draft, Keys, Disclosures, Batch, Report, Policy:
+		return false
+	}
+	return true
+}
 
 // Beside reports whether such a file is evidence, or keys, for receipts.
 func (k Kind) Beside() bool {

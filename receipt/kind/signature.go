@@ -42,7 +42,7 @@ func signatures() []signature {
 		{0, "MM\x00*", image("a TIFF image")},
 		{4, "ftyphei", image("a HEIC image")},
 		{4, "ftypavif", image("an AVIF image")},
-		{0, "SQLite format 3\x00", Found{Database, "an SQLite database, such as a ledger", "export the receipts of a ledger, and give those"}},
+		{0, "SQLite format 3\x00", Found{Database, "an SQLite database, and not a ledger", askForFile}},
 		{0, "\x7fELF", program},
 		{0, "MZ\x90\x00", program},
 		{0, "\xcf\xfa\xed\xfe", program},
@@ -50,7 +50,17 @@ func signatures() []signature {
 	}
 }
 
+// ledgerID is the application id of a ledger, at its offset in a file of SQLite
+// (sqlite.org/fileformat.html, section 1.3).
+const (
+	ledgerID = "rcpt"
+	idOffset = 68
+)
+
 func bySignature(head []byte) (Found, bool) {
+	if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && len(head) > idOffset && bytes.HasPrefix(head[idOffset:], []byte(ledgerID)) {
+		return Found{Ledger, "a ledger", "export the receipts of it, and give those"}, true
+	}
 	for _, s := range signatures() {
 		if len(head) > s.at && bytes.HasPrefix(head[s.at:], []byte(s.bytes)) {
 			return s.found, true

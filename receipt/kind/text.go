@@ -20,6 +20,8 @@ func byText(head []byte) (Found, bool) {
 		return Found{Keys, "a public key of OpenSSH", "add it to the trusted keys; it has to be said for which issuer it speaks"}, true
 	case strings.HasPrefix(text, "c2sp.org/tlog-proof@v1\n"):
 		return Found{Proof, "a proof that a receipt is in a checkpoint", "give it together with the receipt that it is of"}, true
+	case strings.HasPrefix(text, "receiptkit/consistency-proof@v1\n"):
+		return Found{Consistency, "a proof that a checkpoint extends an earlier one", "give it together with both checkpoints"}, true
 	case isNote(text):
 		return Found{Checkpoint, "a signed checkpoint of a log", "give it together with the receipts that it is over"}, true
 	case isToken(text):

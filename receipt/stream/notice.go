@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 // MaxNotices is how many notices and findings of a kind are kept; the rest is
@@ -18,6 +19,8 @@ type Notice struct {
 	Detail string `json:"detail"`
 	Hint   string `json:"-"`
 	Wide   bool   `json:"-"` // see CompressionError
+
+	Kind kind.Found `json:"-"` // what an input is that holds no receipts; zero for any other reason
 }
 
 // errEmpty says that a source was read to its end and holds nothing.
@@ -28,6 +31,9 @@ func noticeOf(source string, err error) Notice {
 	n := Notice{Source: source, Detail: err.Error()}
 	if packed := (*CompressionError)(nil); errors.As(err, &packed) {
 		n.Hint, n.Wide = packed.Hint, packed.Wide
+	}
+	if other := (*OtherKindError)(nil); errors.As(err, &other) {
+		n.Kind = other.Found
 	}
 	return n
 }

@@ -92,6 +92,7 @@ func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document,
 type delivery struct {
 	piece
 	source *Source
+	other  string // what the source is that holds no receipts
 	err    error
 }
 
@@ -116,6 +117,9 @@ func (r *reader) all() {
 
 func (r *reader) read(source *Source) (more bool) {
 	in, err := source.cut(compression{long: r.long}, func(int) {})
+	if other := (*OtherKindError)(nil); source.Found && errors.As(err, &other) {
+		return r.hand(delivery{source: source, other: other.Found.What})
+	}
 	if err != nil {
 		return r.hand(delivery{source: source, err: err})
 	}
@@ -129,7 +133,7 @@ func (r *reader) read(source *Source) (more bool) {
 		case err == io.EOF:
 			err = errEmpty
 		}
-		if !r.hand(delivery{d, source, err}) {
+		if !r.hand(delivery{d, source, "", err}) {
 			return false
 		}
 	}
@@ -165,6 +169,9 @@ func newDocumentDecoder() *documentDecoder {
 func (d *documentDecoder) document(in *delivery) (*Document, error) {
 	if in.err != nil {
 		return nil, &IncompleteError{[]Notice{noticeOf(in.source.Name, in.err)}}
+	}
+	if in.other != "" {
+		return &Document{Document: new(canon.Document), Source: in.source.Name, Index: 1, Other: in.other}, nil
 	}
 
 	c := d.decode(&in.piece, in.source.Found)

@@ -249,6 +249,10 @@ func (r *Run) endSource(it *item) {
 	source := &r.sources[it.source]
 	r.summary.Inputs.Files++
 	err := it.err
+	if other := (*OtherKindError)(nil); source.Found && errors.As(err, &other) {
+		r.summary.skip(source.Name, other.Found.What)
+		return
+	}
 	if err == nil && it.docs == 0 {
 		err = errEmpty
 	}

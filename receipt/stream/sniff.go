@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 // cutterFor returns the cutter for an input of a kind, which is sniffed when it is
@@ -45,6 +46,9 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 	if len(head) == 0 {
 		return JSON, err
 	}
+	if other, ok := foreign(head); ok {
+		return JSON, &OtherKindError{other}
+	}
 	if isCBOR(head) {
 		if strings.HasSuffix(plainName(name), ".cbor") {
 			return CBOR, nil
@@ -66,6 +70,27 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 	}
 
 	return JSON, nil
+}
+
+// An OtherKindError says that a source is of a kind that holds no receipts, such as a
+// PDF or the transcript of an agent: nothing of it was judged.
+type OtherKindError struct{ Found kind.Found }
+
+// Error says what it is.
+func (e *OtherKindError) Error() string { return "holds no receipts: it is " + e.Found.What }
+
+// telltale is how many bytes are looked at for what an input is.
+const telltale = 16 << 10
+
+// foreign tells what holds no receipts. What has a member of a receipt in it is one,
+// however damaged.
+func foreign(head []byte) (kind.Found, bool) {
+	head = head[:min(len(head), telltale)]
+	if bytes.Contains(head, []byte(`"receipt_id"`)) || bytes.Contains(head, []byte(`"receipt_hash"`)) {
+		return kind.Found{}, false
+	}
+	f := kind.Of(head, false)
+	return f, f.Kind.Foreign()
 }
 
 // isCBOR reports an array, a map or a tag (RFC 8949 section 3.1, major types 4 to 6):

@@ -3,6 +3,7 @@ package input
 import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/redact"
 )
 
@@ -14,6 +15,9 @@ func ReadDisclosures(e *cli.Env, path string) (*redact.Disclosures, error) {
 	}
 	d, err := redact.ParseDisclosures(data)
 	if err != nil {
+		if wrong := WrongKind(path, data, "a disclosure file", kind.Disclosures); wrong != nil {
+			return nil, wrong
+		}
 		return nil, cli.Usage("receipt redact --disclosures and receipt disclose write such a file", "%q: %w", path, err)
 	}
 	return d, nil

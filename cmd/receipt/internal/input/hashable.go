@@ -37,6 +37,9 @@ func ReadDocument(e *cli.Env, path string) (*canon.Document, error) {
 	switch {
 	case err == nil:
 		return doc, nil
+	case notReceipt(path, data) != nil:
+		f := KindOf(data)
+		return nil, cli.Usage(Next(f, path), "%q is %s, expected a JSON document", cli.SourceName(path), f.What)
 	case holdsSeveral(path, data):
 		return nil, several(path)
 	}

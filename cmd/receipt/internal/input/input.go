@@ -15,6 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -32,12 +33,18 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f := kind.Of(data, false); f.Kind == kind.Image || f.Kind == kind.Document { // some begin as CBOR does
+		return nil, noReceipt(path, f)
+	}
 	if !packed(data) {
 		return data[:min(len(data), receipt.MaxBytes+1)], nil
 	}
 
 	// Of an archive or a compressed file, the one document in it.
 	text, err := bytesSource(path, data).Find(0, false)
+	if f, ok := otherKind(err); ok {
+		return nil, noReceipt(path, f)
+	}
 	switch {
 	case errors.Is(err, stream.ErrSeveral):
 		return nil, several(path)
@@ -60,7 +67,10 @@ func ReadReceipt(e *cli.Env, path string) ([]byte, error) {
 	doc := new(canon.Document)
 	text, err := stream.Receipt(doc, data)
 	if err == nil && doc.Root().Kind() == canon.KindObject && doc.Root().Member("object").String() != "list" {
-		return text, nil
+		return text, RefuseDocument(path, doc.Root(), "receipt")
+	}
+	if err := notReceipt(path, data); err != nil {
+		return nil, err
 	}
 	if holdsSeveral(path, data) {
 		return nil, several(path)
@@ -185,6 +195,9 @@ func readAll(r io.Reader, name string, most int64) ([]byte, error) {
 func ReadError(path string, err error) error {
 	hint := ""
 	if errors.Is(err, fs.ErrNotExist) {
+		if hint = remote(path); hint != "" {
+			return cli.Usage(hint, "%q is an address, expected a file", path)
+		}
 		hint = "check the path; - reads stdin"
 	}
 	return cli.Usage(hint, "%q: %w", path, cli.Reason(err))

@@ -1,38 +1,85 @@
 package input
 
-import "github.com/receiptkit/receiptkit/receipt/kind"
+import (
+	"strings"
 
-// KindNext says what to do with a file that is not a receipt, and how with this
-// command.
-func KindNext(f kind.Found) string {
-	if how := kindHow(f.Kind); how != "" {
-		return f.Next + ": " + how
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/kind"
+)
+
+// Next says what to do with a file that is not a receipt: a command to copy where there
+// is one, with words in capitals for the caller to fill in, else what the library says.
+func Next(f kind.Found, path string) string {
+	file := cli.ShellFile(cli.SourceName(path))
+	if how := nextHow(f.Kind, file); how != "" {
+		return how
 	}
 	return f.Next
 }
 
-func kindHow(k kind.Kind) string {
+func nextHow(k kind.Kind, file string) string {
 	switch k {
+	case Receipt:
+		return "receipt verify " + file
 	case kind.Draft:
-		return "receipt seal FILE --key KEY"
+		return "receipt seal " + file + " -o RECEIPT"
+	case kind.Report:
+		return "receipt merge " + file
 	case kind.Keys:
-		return "--keys FILE, for a JWK Set; receipt keys import FILE makes one of others"
-	case kind.Batch:
-		return "--batch FILE"
-	case kind.Checkpoint:
-		return "--checkpoint FILE"
-	case kind.Proof:
-		return "--proof FILE"
-	case kind.Disclosures:
-		return "--disclosures FILE"
-	case kind.Policy:
-		return "--policy FILE"
-	case kind.Events, kind.Frames, kind.Transcript:
-		return "receipt record FILE"
-	case kind.Database:
-		return "receipt ledger export FILE"
+		return "receipt verify RECEIPT --keys " + file
 	case kind.PrivateKey:
-		return "receipt keys export writes them"
+		return "keep it secret: receipt seal DRAFT --key " + file
+	case kind.Batch:
+		return "receipt verify RECEIPTS --batch " + file
+	case kind.Checkpoint:
+		return "receipt verify RECEIPTS --checkpoint " + file
+	case kind.Proof:
+		return "receipt verify RECEIPT --proof " + file
+	case kind.Consistency:
+		return "receipt batch consistency --from OLD --to NEW --check " + file
+	case kind.Disclosures:
+		return "receipt verify RECEIPT --disclosures " + file
+	case kind.Policy:
+		return "receipt verify RECEIPT --policy " + file
+	case kind.Ledger:
+		return "receipt ledger fsck " + file
+	case kind.Events, kind.Frames:
+		return "receipt record " + file + " --issuer ID"
+	case kind.Transcript:
+		return "a receipt is made of a log of events or of frames: receipt record --help"
+	case kind.Archive:
+		return "unpack it into a folder (tar -xf, unzip), then receipt verify FOLDER"
 	}
 	return ""
+}
+
+// remote says how to get a file that is named by a URL; "" for a path.
+func remote(path string) string {
+	scheme, rest, found := strings.Cut(path, "://")
+	if !found {
+		return ""
+	}
+
+	// The query is no part of the name, and often holds a signature.
+	rest, _, _ = strings.Cut(rest, "?")
+	name := rest[strings.LastIndexByte(rest, '/')+1:]
+	if name == "" || !strings.Contains(rest, "/") {
+		name = "receipt.json"
+	}
+	file, quoted := cli.ShellFile(name), "URL"
+	if !strings.ContainsAny(path, "?@") {
+		quoted = cli.ShellName(path)
+	}
+
+	switch scheme {
+	case "http", "https", "ftp":
+		return "fetch it: curl -fsSLo " + file + " " + quoted
+	case "s3":
+		return "fetch it: aws s3 cp " + quoted + " " + file
+	case "gs":
+		return "fetch it: gcloud storage cp " + quoted + " " + file
+	case "file":
+		return "give the path: " + cli.ShellFile(rest)
+	}
+	return "fetch it: receipts are read from files, folders and stdin"
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -61,6 +62,9 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 func knownReceipt(arg string, data []byte) (Known, error) {
 	sealed, err := receipt.ParseSealed(data)
 	if err != nil {
+		if wrong := WrongKind(arg, data, "a receipt, or a report", Receipt, kind.Report); wrong != nil {
+			return Known{}, wrong
+		}
 		return Known{}, cli.Usage("give a hash (sha256:…), a receipt, or a report that verify wrote", "%q: %w", arg, err)
 	}
 	s := sealed.Stream()

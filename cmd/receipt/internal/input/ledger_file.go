@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
@@ -16,6 +17,10 @@ import (
 func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, cli.Usage("restore a copy of the ledger that it was; if there never was one, remove the file, and receipt ledger init makes one", "%q is empty: it is no ledger, or one that was lost", path)
+	}
+
+	if f := KindOfFile(path); f.Kind != kind.Unknown && f.Kind != kind.Ledger && f.Kind != kind.Database {
+		return nil, cli.Usage(nextHow(f.Kind, cli.ShellFile(path)), "%q is not a ledger: it is %s", path, f.What)
 	}
 
 	open := ledger.OpenReadOnly

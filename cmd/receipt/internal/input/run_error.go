@@ -26,6 +26,9 @@ func Fatal(err error) error {
 
 // NotRead is the failure for an input that could not be read.
 func NotRead(n stream.Notice) error {
+	if n.Kind.Kind != "" {
+		return noReceipt(n.Source, n.Kind)
+	}
 	hint := n.Hint
 	if n.Wide {
 		hint = fmt.Sprintf("--long allows windows up to %d MiB", stream.MaxLongWindow>>20)

@@ -12,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
@@ -105,6 +106,10 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 	form := record.FormUnknown
 	if o.frames {
 		form = record.FormFrames
+	}
+
+	if f := input.KindOfFile(path); form == record.FormUnknown && f.Kind != kind.Unknown && f.Kind != kind.Events && f.Kind != kind.Frames {
+		return cli.Usage(input.Next(f, path), "%q is not a log that receipts are made of: it is %s", path, f.What)
 	}
 
 	in, err := input.OpenInput(e, path)

@@ -15,6 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/redact"
 	"github.com/receiptkit/receiptkit/redact/rulefile"
 	"github.com/receiptkit/receiptkit/redact/secret"
@@ -73,6 +74,9 @@ func redactDraft(e *cli.Env, path string, o *redactOptions) error {
 
 	draft, err := input.ReadDocument(e, path)
 	if err != nil {
+		return err
+	}
+	if err := input.RefuseDocument(path, draft.Root(), "draft"); err != nil {
 		return err
 	}
 	if o.check || o.explain {
@@ -171,6 +175,9 @@ func redactionRules(e *cli.Env, name string) (rules redact.Rules, err error) {
 		rules.Detectors, err = rulefile.ParseGitleaks(data)
 	} else {
 		rules, err = rulefile.Parse(data)
+	}
+	if wrong := input.WrongKind(name, data, "redaction rules", kind.Text); err != nil && wrong != nil {
+		return rules, wrong
 	}
 	if err != nil {
 		return rules, cli.Usage("--rules takes upstream, default, strict, a YAML policy or a TOML file in gitleaks' format", "%q: %w", name, err)

@@ -63,6 +63,9 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := input.RefuseDocument(path, draft.Root(), "draft"); err != nil {
+		return err
+	}
 	if err := warnOfSecrets(e, path, draft, o.strict); err != nil {
 		return err
 	}

@@ -36,6 +36,9 @@ whose id then is given by --key-id.`,
 			if err != nil {
 				return err
 			}
+			if err := input.RefuseDraft(args[0], data, " --key "+cli.ShellFile(key.Path)); err != nil {
+				return err
+			}
 
 			sealed, err := receipt.ParseSealed(data)
 			if err != nil {

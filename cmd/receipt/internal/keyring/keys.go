@@ -17,6 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 // New makes the verb keys.
@@ -79,6 +80,9 @@ func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 		return nil, err
 	}
 	if t.File, err = keys.ParseFile(data); err != nil {
+		if wrong := input.WrongKind(path, data, "a key set", kind.Keys, kind.PrivateKey, input.Receipt); wrong != nil {
+			return nil, wrong
+		}
 		return nil, cli.Usage(trust.KeyHint(err), "%q: %w", path, err)
 	}
 

@@ -15,6 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 type importOptions struct {
@@ -60,6 +61,9 @@ func importKeys(e *cli.Env, path string, o *importOptions) error {
 
 	found, err := publicKeys(data, o.id, o.algorithm)
 	if err != nil {
+		if wrong := input.WrongKind(path, data, "a public key", kind.Keys, kind.PrivateKey); wrong != nil {
+			return wrong
+		}
 		return cli.Usage(trust.KeyHint(err), "%q: %w", cli.SourceName(path), err)
 	}
 	if o.id != "" && len(found) > 1 {

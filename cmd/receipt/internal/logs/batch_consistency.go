@@ -17,6 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -215,6 +216,9 @@ func readExtension(e *cli.Env, path string) (*tlog.Extension, error) {
 		return x, nil
 	case bytes.HasPrefix(data, []byte("receiptkit/consistency-proof@v1")):
 		return nil, cli.Refuted("", "%q: %s: %s", cli.SourceName(path), receipt.CodeProofInvalid, trust.PlainMerkle(err))
+	}
+	if wrong := input.WrongKind(path, data, "a proof of consistency", kind.Consistency); wrong != nil {
+		return nil, wrong
 	}
 	return nil, cli.Usage("receipt batch consistency writes such a file", "%q: %s", cli.SourceName(path), trust.PlainMerkle(err))
 }

@@ -42,7 +42,7 @@ type ListPrinter struct {
 
 func newListPrinter(e *cli.Env, o *OutputFlags, file *trust.KeyFile, s *input.Selection) *ListPrinter {
 	return &ListPrinter{
-		TextPrinter: TextPrinter{w: e.Out, color: e.Colored(), file: file},
+		TextPrinter: TextPrinter{w: e.Out, color: e.Colored(), file: file, checkpoint: o.Signed},
 		Totals:      NewTotals(e.Colored(), e.Terminal),
 		limit:       o.limit,
 		inputs:      len(s.Sources) + len(s.Missing) + len(s.Skipped),
@@ -231,6 +231,9 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 		p.Streams(&b, s)
 		p.notChecked(&b, s)
 		p.Skipped(&b, s)
+		if p.checkpoint != "" {
+			Footer(&b, "checkpoint", p.checkpoint)
+		}
 		if p.file != nil {
 			Footer(&b, "keys", p.file.String())
 		}

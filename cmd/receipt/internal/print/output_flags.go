@@ -23,6 +23,8 @@ type OutputFlags struct {
 	quiet      bool
 	force      bool
 	progressed string
+
+	Signed string // the checkpoint that was given, when its log signed it: told beside the keys
 }
 
 func formats() []string { return []string{"text", "json", "ndjson", "junit", "github"} }

@@ -18,10 +18,15 @@ type TextPrinter struct {
 	w     io.Writer
 	color bool
 	file  *trust.KeyFile
+
+	checkpoint string // that was given and is signed by its log
 }
 
 func (p *TextPrinter) Report(rep *receipt.Report, doc *canon.Document) error {
 	b := p.block(rep, doc)
+	if p.checkpoint != "" {
+		b.Row("checkpoint", p.checkpoint)
+	}
 	if p.file != nil {
 		b.Row("keys", p.file.String())
 	}

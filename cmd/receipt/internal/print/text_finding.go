@@ -7,7 +7,9 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document) {
@@ -16,7 +18,11 @@ func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document
 		p.Failed(b, checks)
 	}
 	f := rep.Finding()
-	b.Prose("meaning", meaning(rep, f))
+	if otherThanReceipt(f, doc).Kind == kind.Draft {
+		b.Prose("meaning", "this is a draft: it has no hash and no place in a chain until it is sealed")
+	} else {
+		b.Prose("meaning", meaning(rep, f))
+	}
 	if _, whole := f.Connected(); f.Hint != "" && !whole {
 		b.Prose("hint", f.Hint)
 	}
@@ -150,9 +156,22 @@ func (p *TextPrinter) to() string {
 	return " --to " + cli.ShellFile(p.file.Path)
 }
 
+// otherThanReceipt is what a document is that is no receipt by its form, such as a draft;
+// nothing of a receipt with mistakes, and of what nobody knows.
+func otherThanReceipt(f receipt.Check, doc *canon.Document) kind.Found {
+	if f.Step != receipt.StepSchema {
+		return kind.Found{}
+	}
+	return kind.Of(doc.Root().Raw(), true)
+}
+
 // next says what to do, with commands to copy where there are any.
 func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *canon.Document) {
 	info, _ := receipt.Lookup(f.Code)
+	if k := otherThanReceipt(f, doc); k.Kind != kind.Unknown {
+		b.Row("next", input.Next(k, rep.Address()))
+		return
+	}
 	switch unknown := unknownKey(rep); {
 	case f.Code == receipt.CodeHashMismatch && f.Hint != "":
 		b.Prose("next", "ask the issuer for a receipt that fits its hash")

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/batch"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/redact"
 )
@@ -30,6 +32,8 @@ type EvidenceFlags struct {
 	Checkpoint, artifacts string
 
 	Findings []stream.Finding // evidence that is malformed; it refutes whatever the receipts say
+
+	opened *receipt.Checkpoint // of Checkpoint; nil without
 
 	readProofs, readDisclosures []string // the files of the evidence, without what is malformed
 }
@@ -94,7 +98,11 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 		if err != nil {
 			return nil, err
 		}
+		if err := notCheckpoint(f.Checkpoint, note); err != nil {
+			return nil, err
+		}
 		options.Checkpoint = note
+		f.opened = v.OpenCheckpoint(note)
 	}
 
 	options.Evidence = f.name
@@ -108,6 +116,27 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 	}
 
 	return with, nil
+}
+
+// Signed tells of the checkpoint which log signed what, when a trusted key did; "" otherwise.
+func (f *EvidenceFlags) Signed() string {
+	if f.opened == nil || !f.opened.Signed() {
+		return ""
+	}
+	claims, _ := f.opened.Claims()
+	return fmt.Sprintf("%s, signed by %s over %s", cli.SourceName(f.Checkpoint), claims.Origin, LeavesText(claims.Size))
+}
+
+// notCheckpoint refuses a file of another kind, before anything is judged. One that is
+// malformed, or was changed, is evidence that fails, and belongs into the report.
+func notCheckpoint(path string, note []byte) error {
+	if kind.Of(note, true).Kind == kind.Checkpoint || bytes.Contains(note, []byte("\n\n\u2014 ")) {
+		return nil
+	}
+	if wrong := input.WrongKind(path, note, "a checkpoint"); wrong != nil {
+		return wrong
+	}
+	return cli.Usage("receipt batch checkpoint writes such a file", "%q is no checkpoint", cli.SourceName(path))
 }
 
 // name names one of the evidence by its file.
@@ -152,6 +181,9 @@ func readProof(e *cli.Env, path string) (*tlog.Proof, *stream.Finding, error) {
 	case strings.HasPrefix(string(data), "c2sp.org/tlog-proof@v1"):
 		return nil, &stream.Finding{Code: receipt.CodeProofInvalid, Source: cli.SourceName(path), Detail: PlainMerkle(err),
 			Hint: "ask the log for an undamaged copy; receipt batch prove writes such a file"}, nil
+	}
+	if wrong := input.WrongKind(path, data, "a proof", kind.Proof); wrong != nil {
+		return nil, nil, wrong
 	}
 	return nil, nil, cli.Usage("receipt batch prove writes such a file", "%q: %w", path, err)
 }
@@ -232,6 +264,9 @@ func ReadManifest(e *cli.Env, path string) (*batch.Manifest, error) {
 	}
 	m, err := batch.ParseManifest(data)
 	if err != nil {
+		if wrong := input.WrongKind(path, data, "a batch manifest", kind.Batch); wrong != nil {
+			return nil, wrong
+		}
 		return nil, cli.Usage("receipt batch seal writes such a file", "%q: %w", path, briefly(err))
 	}
 	return m, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 // KeyFlags name a private key.
@@ -86,6 +87,9 @@ func (k *KeyFlags) Read(e *cli.Env) (*keys.PrivateKey, error) {
 
 	private, err := keys.ParsePrivate(data)
 	if err != nil {
+		if wrong := input.WrongKind(k.Path, data, "a private key", kind.PrivateKey); wrong != nil {
+			return nil, wrong
+		}
 		return nil, cli.Usage("a private key is a JWK, as receipt keys generate writes it, or PEM", "%q: %w", k.Path, err)
 	}
 	if k.id != "" && k.id != private.Public().ID {

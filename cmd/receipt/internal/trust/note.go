@@ -52,6 +52,9 @@ func ReadHead(e *cli.Env, path string, logs []*tlog.Log, witnesses ...*tlog.Witn
 	if err != nil {
 		return nil, err
 	}
+	if err := notCheckpoint(path, note); err != nil {
+		return nil, err
+	}
 	signed, err := tlog.OpenSigned(note, logs, witnesses)
 	if err != nil {
 		hint := "receipt batch checkpoint writes checkpoints"

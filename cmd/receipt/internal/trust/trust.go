@@ -15,6 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 // A KeyFile is the file of trusted keys that a verification used.
@@ -72,6 +73,9 @@ func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 	}
 	set, err := keys.ParseSet(data)
 	if err != nil {
+		if wrong := input.WrongKind(path, data, "a key set", kind.Keys, kind.PrivateKey); wrong != nil {
+			return nil, wrong
+		}
 		return nil, cli.Usage(KeyHint(err), "%q: %w", path, err)
 	}
 	return &KeyFile{path, canon.Sum(data), set, flag != ""}, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -119,6 +120,9 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 
 		report, err := input.ReadReport(data)
 		if err != nil {
+			if wrong := input.WrongKind(path, data, "a report", kind.Report); wrong != nil {
+				return nil, wrong
+			}
 			return nil, partFailure(path, err)
 		}
 		if report.Whole() {

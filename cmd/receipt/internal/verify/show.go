@@ -30,6 +30,9 @@ is no valid receipt, 2 when it could not be read.`,
 			if err != nil {
 				return err
 			}
+			if err := input.RefuseDraft(args[0], data, " -o RECEIPT"); err != nil {
+				return err
+			}
 			return showReceipt(e, args[0], data)
 		},
 	}

@@ -122,6 +122,8 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 		return err
 	}
 
+	o.OutputFlags.Signed = o.EvidenceFlags.Signed()
+
 	// A checkpoint takes a second reading, which stdin does not have.
 	remove, err := selected.SpoolStdin(ctx, o.tempDir, options.Checkpoint != nil)
 	if err != nil {

@@ -1,0 +1,108 @@
+package input
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// Receipt is the kind of a receipt, however damaged, which package kind leaves to who
+// judges it.
+const Receipt kind.Kind = "receipt"
+
+// KindOf tells what a file is by its content.
+func KindOf(data []byte) kind.Found {
+	f := kind.Of(data, len(data) <= kind.Head)
+	if f.Kind != kind.Unknown {
+		return f
+	}
+	doc := new(canon.Document)
+	text, err := stream.Receipt(doc, data)
+	if err != nil { // of lines the first tells
+		line, _, _ := strings.Cut(string(data[:min(len(data), kind.Head)]), "\n")
+		text, err = stream.Receipt(doc, []byte(line))
+	}
+	if err == nil && len(text) > 0 && !doc.Root().Member("receipt_id").IsZero() {
+		return kind.Found{Kind: Receipt, What: "a receipt"}
+	}
+	return f
+}
+
+// KindOfFile tells what a file is by its first bytes; nothing of what cannot be read.
+func KindOfFile(path string) kind.Found {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return kind.Found{}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return kind.Found{}
+	}
+	defer f.Close()
+
+	head, err := io.ReadAll(io.LimitReader(f, kind.Head))
+	if err != nil {
+		return kind.Found{}
+	}
+	return KindOf(head)
+}
+
+// WrongKind is the failure for a file of another kind than what was wanted, such as "a
+// key set"; nil when nothing is known of it, or it looks like what was wanted.
+func WrongKind(path string, data []byte, wanted string, kinds ...kind.Kind) error {
+	f := KindOf(data)
+	if f.Kind == kind.Unknown || slices.Contains(kinds, f.Kind) {
+		return nil
+	}
+	hint := nextHow(f.Kind, cli.ShellFile(cli.SourceName(path)))
+	return cli.Usage(hint, "%q is %s, expected %s", cli.SourceName(path), f.What, wanted)
+}
+
+// notReceipt is the failure for an input of a kind that holds no receipts, and nil for
+// any other.
+func notReceipt(path string, data []byte) error {
+	f := kind.Of(data, len(data) <= kind.Head)
+	if !f.Kind.Foreign() {
+		return nil
+	}
+	return noReceipt(path, f)
+}
+
+func noReceipt(path string, f kind.Found) error {
+	return cli.Usage(Next(f, path), "%q is not a receipt: it is %s", cli.SourceName(path), f.What)
+}
+
+// RefuseDocument refuses a document that is neither a receipt nor a draft, as far as one
+// can see: it was read, and it is not what was asked for.
+func RefuseDocument(path string, root canon.Node, wanted string) error {
+	f := kind.Of(root.Raw(), true)
+	if f.Kind == kind.Unknown || f.Kind == kind.Draft {
+		return nil
+	}
+	return cli.Refuted(Next(f, path), "%q is not a %s: it is %s", cli.SourceName(path), wanted, f.What)
+}
+
+// RefuseDraft refuses a draft where a receipt is wanted: it wants sealing, with more
+// flags when they are given.
+func RefuseDraft(path string, data []byte, flags string) error {
+	if f := kind.Of(data, true); f.Kind == kind.Draft {
+		return cli.Refuted("receipt seal "+cli.ShellFile(cli.SourceName(path))+flags, "%q is %s", cli.SourceName(path), f.What)
+	}
+	return nil
+}
+
+// otherKind says what an input is that could not be read for it.
+func otherKind(err error) (kind.Found, bool) {
+	var other *stream.OtherKindError
+	if errors.As(err, &other) {
+		return other.Found, true
+	}
+	return kind.Found{}, false
+}
