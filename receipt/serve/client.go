@@ -40,10 +40,10 @@ func (c *call) place(s *fair.Shares, full string) error {
 // turn waits until a document may be judged: a small one for a processor, a large one
 // for the memory that it takes, which few have at a time.
 func (c *call) turn(ctx context.Context, data []byte, kind stream.Kind) (done func(), err error) {
-	if len(data) <= stream.LargeDocument {
-		return c.s.judging.Take(ctx, c.client(), 1)
+	if weight := stream.Weight(data, kind); weight > 0 {
+		return c.heavyTurn(ctx, weight)
 	}
-	return c.heavyTurn(ctx, stream.Weight(data, kind))
+	return c.s.judging.Take(ctx, c.client(), 1)
 }
 
 // heavyTurn leaves half of the processors to documents that are not large.

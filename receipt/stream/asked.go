@@ -7,41 +7,52 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Asked is what the receipts of a summary had to show, apart from the keys that were
-// trusted: verdicts that were asked for differently do not merge.
-type Asked struct {
+// An asked is what the receipts of a summary had to show, apart from the keys that
+// were trusted: verdicts that were asked for differently do not merge.
+type asked struct {
 	Issuer     string          `json:"issuer"` // "": any
 	At         *receipt.Time   `json:"at"`     // null: each receipt at its own time
 	Strict     bool            `json:"strict"`
-	Witnesses  AskedQuorum     `json:"witnesses"`
-	Checkpoint AskedCheckpoint `json:"checkpoint"`
+	Witnesses  askedQuorum     `json:"witnesses"`
+	Checkpoint askedCheckpoint `json:"checkpoint"`
 }
 
-// An AskedQuorum is a number of witnesses and who of them counts: all, when none
+// An askedQuorum is a number of witnesses and who of them counts: all, when none
 // is named.
-type AskedQuorum struct {
+type askedQuorum struct {
 	Threshold int      `json:"threshold"`
 	Keys      []string `json:"keys"`
 }
 
-// An AskedCheckpoint is whether receipts have to be in a checkpoint, and who has
+// An askedCheckpoint is whether receipts have to be in a checkpoint, and who has
 // to have cosigned it.
-type AskedCheckpoint struct {
+type askedCheckpoint struct {
 	Required  bool        `json:"required"`
-	Cosigners AskedQuorum `json:"cosigners"`
+	Cosigners askedQuorum `json:"cosigners"`
 }
 
-// An AskedError says that two summaries were made with different demands.
-type AskedError struct{ What string } // issuer, at, strict, witnesses or checkpoint
+// An IncomparableError says that two summaries do not mean the same by their
+// verdicts.
+type IncomparableError struct {
+	// What differs: scope (one is about integrity only), keys (other files of trusted
+	// keys), or what was asked: issuer, at, strict, witnesses or checkpoint.
+	What string
+}
 
 // Error names what differs.
-func (e *AskedError) Error() string {
+func (e *IncomparableError) Error() string {
+	switch e.What {
+	case "scope":
+		return "stream: one summary is about integrity only, the other is not"
+	case "keys":
+		return "stream: the summaries were made with other files of trusted keys"
+	}
 	return fmt.Sprintf("stream: the summaries were asked for differently: %s", e.What)
 }
 
-func askedOf(p receipt.Policy) *Asked {
-	a := &Asked{Issuer: p.Issuer, Strict: p.Strict, Witnesses: askedQuorum(p.Witnesses),
-		Checkpoint: AskedCheckpoint{p.Checkpoint.Required, askedQuorum(p.Checkpoint.Cosigners)}}
+func askedOf(p receipt.Policy) *asked {
+	a := &asked{Issuer: p.Issuer, Strict: p.Strict, Witnesses: quorumOf(p.Witnesses),
+		Checkpoint: askedCheckpoint{p.Checkpoint.Required, quorumOf(p.Checkpoint.Cosigners)}}
 	if !p.At.IsZero() {
 		at := receipt.At(p.At)
 		a.At = &at
@@ -49,33 +60,33 @@ func askedOf(p receipt.Policy) *Asked {
 	return a
 }
 
-func askedQuorum(q receipt.Quorum) AskedQuorum {
+func quorumOf(q receipt.Quorum) askedQuorum {
 	keys := slices.Clone(q.Keys)
 	slices.Sort(keys)
-	return AskedQuorum{q.Threshold, orEmpty(slices.Compact(keys))}
+	return askedQuorum{q.Threshold, orEmpty(slices.Compact(keys))}
 }
 
 // differs compares two demands; what is not known differs from nothing.
-func (a *Asked) differs(b *Asked) error {
+func (a *asked) differs(b *asked) error {
 	if a == nil || b == nil {
 		return nil
 	}
 	switch {
 	case a.Issuer != b.Issuer:
-		return &AskedError{"issuer"}
+		return &IncomparableError{"issuer"}
 	case (a.At == nil) != (b.At == nil) || a.At != nil && !a.At.Equal(b.At.Time):
-		return &AskedError{"at"}
+		return &IncomparableError{"at"}
 	case a.Strict != b.Strict:
-		return &AskedError{"strict"}
+		return &IncomparableError{"strict"}
 	case !a.Witnesses.equal(&b.Witnesses):
-		return &AskedError{"witnesses"}
+		return &IncomparableError{"witnesses"}
 	case a.Checkpoint.Required != b.Checkpoint.Required || !a.Checkpoint.Cosigners.equal(&b.Checkpoint.Cosigners):
-		return &AskedError{"checkpoint"}
+		return &IncomparableError{"checkpoint"}
 	}
 
 	return nil
 }
 
-func (q *AskedQuorum) equal(o *AskedQuorum) bool {
+func (q *askedQuorum) equal(o *askedQuorum) bool {
 	return q.Threshold == o.Threshold && slices.Equal(q.Keys, o.Keys)
 }

@@ -3,8 +3,6 @@ package stream
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -15,26 +13,24 @@ import (
 type Bounds struct {
 	// Ratio is how many bytes a compressed input may hold for each of its own, beyond
 	// the first MiB. Receipts have hashes and signatures, which no compression makes
-	// shorter: they come to a hundred at the most. What goes beyond it ends the input
-	// with a *[CompressionError].
+	// shorter: they come to a hundred at the most. What goes beyond it ends the input.
 	Ratio int
 
 	// Streams is how many streams an input may have, whose names have a KiB each on
 	// average. One more ends it with [ErrManyStreams].
 	Streams int
 
-	// Indexed is how many receipts are compared by their ids, instead of MaxIndexed.
+	// Indexed is how many receipts are compared by their ids, instead of 262,144.
 	Indexed int
 
-	// Turn is asked before a document beyond LargeDocument is judged, with how many
-	// bytes of memory that takes at most. It may wait, and returns what is called
+	// Turn is asked before a document beyond 256 KiB is judged, with its Weight. It may wait, and returns what is called
 	// when they are free again. Its error ends the input. It must be safe for
 	// concurrent use.
 	Turn func(ctx context.Context, size int64) (done func(), err error)
 }
 
-// LargeDocument is how many bytes a document has that is judged in a turn of its own.
-const LargeDocument = 256 << 10
+// largeDocument is how many bytes a document has that is judged in a turn of its own.
+const largeDocument = 256 << 10
 
 // ErrManyStreams is returned for an input of more streams than [Bounds] allow.
 var ErrManyStreams = errors.New("stream: the input holds more streams, or longer names of them, than are allowed here")
@@ -50,29 +46,14 @@ func (b *Bounds) allows(streams, names int) bool {
 // Weight returns how many bytes of memory judging a document takes at most, but for the
 // document itself: its copies, and the index of its parse. CBOR is translated to JSON
 // first; each of its bytes may be a value, which the index of the translation has and
-// that of the receipt again.
+// that of the receipt again. It is 0 for a document of up to 256 KiB, which needs no
+// turn of its own.
 func Weight(data []byte, kind Kind) int64 {
+	if len(data) <= largeDocument {
+		return 0
+	}
 	if kind == CBOR || kind == Sequence {
 		return 50 * int64(min(len(data), receipt.MaxBytes/2))
 	}
 	return 2*int64(len(data)) + canon.Size(data)
-}
-
-// inflated bounds how much a decompressor makes of what it reads.
-type inflated struct {
-	io.Reader
-	read  func() int64 // compressed bytes so far
-	ratio int64
-	total int64
-}
-
-// freeBytes are what any input may hold: a few receipts may be alike.
-const freeBytes = 1 << 20
-
-func (i *inflated) Read(p []byte) (int, error) {
-	n, err := i.Reader.Read(p)
-	if i.total += int64(n); i.total > freeBytes+i.ratio*i.read() {
-		return 0, fmt.Errorf("it holds more than %d bytes for each of its own", i.ratio)
-	}
-	return n, err
 }

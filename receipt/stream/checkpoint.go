@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// ErrOnce is returned for a checkpoint over an input that cannot be read twice.
-var ErrOnce = errors.New("stream: a checkpoint is compared with an input by reading it twice, which this one does not allow")
+// errOnce is returned for a checkpoint over an input that cannot be read twice.
+var errOnce = errors.New("stream: a checkpoint is compared with an input by reading it twice, which this one does not allow")
 
 // A forest is the tree over the receipts of an input, in the order of reading,
 // and what a checkpoint says of it. Every receipt is a leaf, copies too.

@@ -162,10 +162,9 @@ func TestWindow(t *testing.T) {
 		if ok := r.err == nil && r.summary.Verified == 1; ok != c.ok {
 			t.Errorf("window of %d MiB, long %v: %v", c.window>>20, c.long, r)
 		}
-		var packing *stream.CompressionError
 		var incomplete *stream.IncompleteError
 		if !c.ok && (!errors.As(r.err, &incomplete) || !strings.Contains(incomplete.Notices[0].Detail, "window")) {
-			t.Errorf("window of %d MiB: %v %v", c.window>>20, r.err, packing)
+			t.Errorf("window of %d MiB: %v", c.window>>20, r.err)
 		}
 		if n := incomplete; !c.ok && !c.long && (!n.Notices[0].Wide || !strings.Contains(n.Notices[0].Hint, "128 MiB")) {
 			t.Errorf("no hint: %+v", incomplete.Notices[0])

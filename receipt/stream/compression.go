@@ -13,7 +13,7 @@ import (
 
 // Windows of zstd: how much of its output a decoder has to keep in memory.
 const (
-	MaxWindow     = 8 << 20   // what every zstd level up to 19 needs
+	maxWindow     = 8 << 20   // what every zstd level up to 19 needs
 	MaxLongWindow = 128 << 20 // what zstd --long needs
 )
 
@@ -30,7 +30,7 @@ var errNested = errors.New("a compressed file inside a compressed file; decompre
 // bounded by the window, whatever the data says. read counts what was read into r.
 func decompress(r *bufio.Reader, packed compression, read *int64) (plain *bufio.Reader, compressed bool, closer func(), err error) {
 	nothing := func() {}
-	var inner io.Reader
+	var inner func([]byte) (int, error)
 	var format string
 	closer = nothing
 
@@ -38,32 +38,29 @@ func decompress(r *bufio.Reader, packed compression, read *int64) (plain *bufio.
 	case isGzip(head):
 		z, err := gzip.NewReader(r)
 		if err != nil {
-			return nil, true, nothing, compressionError("gzip", err)
+			return nil, true, nothing, broken("gzip", err)
 		}
 		// RFC 1952 section 2.2: a file is a series of members.
 		z.Multistream(false)
-		inner, format = &members{z, r}, "gzip"
+		inner, format = (&members{z, r}).read, "gzip"
 	case isZstd(head):
 		// RFC 8878 section 3.1.1.1.2: a frame says which window it needs. A
 		// decoder may refuse it.
-		window := uint64(MaxWindow)
+		window := uint64(maxWindow)
 		if packed.long {
 			window = MaxLongWindow
 		}
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 		if err != nil {
-			return nil, true, nothing, compressionError("zstd", err)
+			return nil, true, nothing, broken("zstd", err)
 		}
-		inner, closer, format = d, d.Close, "zstd"
+		inner, closer, format = d.Read, d.Close, "zstd"
 	default:
 		return r, false, nothing, nil
 	}
 
-	// What a stranger sends is not to grow without bound.
-	if packed.ratio > 0 {
-		inner = &inflated{Reader: inner, read: func() int64 { return *read - int64(r.Buffered()) }, ratio: int64(packed.ratio)}
-	}
-	plain = bufio.NewReaderSize(&named{inner, format}, readBytes)
+	from := &decompressor{inner: inner, format: format, ratio: int64(packed.ratio), read: func() int64 { return *read - int64(r.Buffered()) }}
+	plain = bufio.NewReaderSize(from, readBytes)
 	if head, _ := plain.Peek(4); isGzip(head) || isZstd(head) {
 		closer()
 		return nil, true, nothing, errNested
@@ -85,13 +82,13 @@ func isZstd(head []byte) bool {
 // members reads the members of a gzip file one after another. gzip.Reader does so
 // too, but takes a line end after the last one for a file that was cut off.
 type members struct {
-	*gzip.Reader
-	behind *bufio.Reader // what follows the member that is being read
+	current *gzip.Reader
+	behind  *bufio.Reader // what follows it
 }
 
-func (m *members) Read(p []byte) (int, error) {
+func (m *members) read(p []byte) (int, error) {
 	for { // a member may be empty
-		n, err := m.Reader.Read(p)
+		n, err := m.current.Read(p)
 		if err == io.EOF {
 			err = m.next()
 		}
@@ -109,52 +106,63 @@ func (m *members) next() error {
 	case !isGzip(head):
 		return gzip.ErrHeader
 	}
-	if err := m.Reset(m.behind); err != nil {
+	if err := m.current.Reset(m.behind); err != nil {
 		return err
 	}
-	m.Multistream(false)
+	m.current.Multistream(false)
 	return nil
 }
 
-// named says which decoder an error is of.
-type named struct {
-	r    io.Reader
-	name string
+// A decompressor bounds what it makes of what it reads, and names itself in errors.
+type decompressor struct {
+	inner  func([]byte) (int, error)
+	format string
+	ratio  int64        // bytes for each compressed one, beyond freeBytes; 0: any number
+	read   func() int64 // compressed bytes so far
+	total  int64
 }
 
-func (n *named) Read(p []byte) (int, error) {
-	count, err := n.r.Read(p)
-	if err != nil && err != io.EOF {
-		err = compressionError(n.name, err)
+// freeBytes are what any input may hold: a few receipts may be alike.
+const freeBytes = 1 << 20
+
+func (d *decompressor) Read(p []byte) (int, error) {
+	n, err := d.inner(p)
+
+	// What a stranger sends is not to grow without bound.
+	if d.total += int64(n); d.ratio > 0 && d.total > freeBytes+d.ratio*d.read() {
+		n, err = 0, fmt.Errorf("it holds more than %d bytes for each of its own", d.ratio)
 	}
-	return count, err
+	if err != nil && err != io.EOF {
+		err = broken(d.format, err)
+	}
+	return n, err
 }
 
-// A CompressionError says that an input ended or broke inside its compression,
+// A compressionError says that an input ended or broke inside its compression,
 // or needs more memory than is given to it. What came before was read.
-type CompressionError struct {
-	Format string // gzip or zstd
-	Hint   string // what to do
-	Wide   bool   // it could be read with a window of up to MaxLongWindow bytes
+type compressionError struct {
+	format string // gzip or zstd
+	hint   string // what to do
+	wide   bool   // it could be read with a window of up to MaxLongWindow bytes
 	err    error
 }
 
 // Error names the format and the cause.
-func (e *CompressionError) Error() string { return fmt.Sprintf("%s: %v", e.Format, e.err) }
+func (e *compressionError) Error() string { return fmt.Sprintf("%s: %v", e.format, e.err) }
 
 // Unwrap returns the decoder's error.
-func (e *CompressionError) Unwrap() error { return e.err }
+func (e *compressionError) Unwrap() error { return e.err }
 
-func compressionError(format string, err error) error {
-	e := &CompressionError{Format: format, err: err}
+func broken(format string, err error) error {
+	e := &compressionError{format: format, err: err}
 	switch {
 	case errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		e.err = fmt.Errorf("it needs a window of more than %d MiB", MaxWindow>>20)
-		e.Hint, e.Wide = fmt.Sprintf("windows of up to %d MiB can be allowed", MaxLongWindow>>20), true
+		e.err = fmt.Errorf("it needs a window of more than %d MiB", maxWindow>>20)
+		e.hint, e.wide = fmt.Sprintf("windows of up to %d MiB can be allowed", MaxLongWindow>>20), true
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		e.err, e.Hint = errors.New("the file ends in its middle"), "it was cut off; get it again"
+		e.err, e.hint = errors.New("the file ends in its middle"), "it was cut off; get it again"
 	case errors.Is(err, gzip.ErrChecksum):
-		e.err, e.Hint = errors.New("its checksum does not fit what it holds"), "it is damaged; get it again"
+		e.err, e.hint = errors.New("its checksum does not fit what it holds"), "it is damaged; get it again"
 	case errors.Is(err, gzip.ErrHeader):
 		e.err = errors.New("what follows the compressed data, or begins it, is no gzip")
 	}

@@ -134,7 +134,7 @@ func (c *crowd) selections(s *survey) []selection {
 func (c *crowd) pack() *roster {
 	r := &roster{streams: c.streams}
 	for _, in := range c.sources {
-		if r.receipts += len(in.list); r.receipts > MaxRoster {
+		if r.receipts += len(in.list); r.receipts > maxRoster {
 			return nil
 		}
 		r.coder.begin(len(c.streams))

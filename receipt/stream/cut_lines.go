@@ -143,7 +143,7 @@ func (l *lineCutter) mostGap() int {
 	if l.packed {
 		return maxPackedGap
 	}
-	return MaxGap
+	return maxGap
 }
 
 // readLine returns a line without its LF, or more than maxDocument+1 bytes
@@ -201,8 +201,8 @@ func (l *lineCutter) skipLine() error {
 			return nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return err // io.EOF too: nothing follows
-		case skipped > MaxGap:
-			return fmt.Errorf("line %d does not end within %d bytes", l.line, MaxGap)
+		case skipped > maxGap:
+			return fmt.Errorf("line %d does not end within %d bytes", l.line, maxGap)
 		}
 	}
 }

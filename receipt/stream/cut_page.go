@@ -76,8 +76,8 @@ func (p *pageCutter) seek() (piece, error) {
 
 		// The frame alone is kept, so it is bounded.
 		p.read(c)
-		if len(p.frame) > MaxWrapping {
-			return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes beside the entries of a list, found more; what follows was not read", MaxWrapping)), nil
+		if len(p.frame) > maxWrapping {
+			return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes beside the entries of a list, found more; what follows was not read", maxWrapping)), nil
 		}
 	}
 }
@@ -108,7 +108,7 @@ func (p *pageCutter) read(c byte) {
 // end judges the frame.
 func (p *pageCutter) end() (piece, error) {
 	doc := new(canon.Document)
-	err := doc.Parse(p.frame, canon.Limits{Bytes: 2 * MaxWrapping})
+	err := doc.Parse(p.frame, canon.Limits{Bytes: 2 * maxWrapping})
 	var syntax *canon.SyntaxError
 	switch {
 	case errors.As(err, &syntax) && p.at.depth > 0:

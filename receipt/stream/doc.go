@@ -39,7 +39,7 @@
 //
 // [Summary.Merge] makes one summary of the summaries of parts: it joins the links
 // of their receipts as a run over all sources does. Summaries of more than
-// [MaxRoster] receipts join by the ends of their streams, and what these do not
+// 65,536 receipts join by the ends of their streams, and what these do not
 // show is undecided.
 //
 // That a chain was cut off at its end cannot be seen in it. The [Summary] names
@@ -48,5 +48,5 @@
 // # Bounds
 //
 // Memory does not grow with the length of the input, but for one entry a stream
-// and up to [MaxIndexed] receipt ids. Results do not depend on Options.Jobs.
+// and up to 262,144 receipt ids. Results do not depend on Options.Jobs.
 package stream

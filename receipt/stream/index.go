@@ -5,7 +5,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An index remembers the first MaxIndexed receipts of an ordered input, by their
+// An index remembers the first maxIndexed receipts of an ordered input, by their
 // id, their hash and the predecessor that they name. It is exact for these; of
 // the hashes after them it knows which were surely not there. A receipt costs
 // about 100 bytes.

@@ -83,8 +83,8 @@ func (m *merger) add() {
 	sum.Inputs.Files += b.Inputs.Files
 	sum.Inputs.Bytes += b.Inputs.Bytes
 	sum.Inputs.Unreadable = slices.Concat(a.Inputs.Unreadable, b.Inputs.Unreadable)
-	if sum.Asked == nil {
-		sum.Asked = b.Asked
+	if sum.asked == nil {
+		sum.asked = b.asked
 	}
 
 	// From the first beginning to the last end.
@@ -105,7 +105,7 @@ func (m *merger) keepNotes() {
 			}
 		}
 	}
-	if (m.parts[0].Asked == nil) != (m.parts[1].Asked == nil) && !m.hasNote(vocab.CodeAskedNotRecorded) {
+	if (m.parts[0].asked == nil) != (m.parts[1].asked == nil) && !m.hasNote(vocab.CodeAskedNotRecorded) {
 		m.addNote(vocab.CodeAskedNotRecorded, "what a part was asked: its report does not record it")
 	}
 }

@@ -199,13 +199,13 @@ func TestMergeAsked(t *testing.T) {
 		asked := []*stream.Summary{base}
 		for _, change := range changes {
 			other := part(t, stream.Options{}, list[1])
-			change(other.Asked)
+			change(other.Asked())
 			asked = append(asked, reread(t, what, other))
 		}
 		for i, a := range asked {
 			for k, b := range asked {
 				_, err := a.Merge(b)
-				var differ *stream.AskedError
+				var differ *stream.IncomparableError
 				if i != k && (!errors.As(err, &differ) || differ.What != what) {
 					t.Errorf("%s: %v", what, err)
 				}
@@ -221,8 +221,8 @@ func TestMergeAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := stream.VerifyFiles(t.Context(), v, sources(list[0]), stream.Options{}).Summary()
-	if err != nil || !s.Asked.Strict || s.Asked.At == nil || !s.Asked.At.Equal(policy.At) {
-		t.Errorf("%+v, %v", s.Asked, err)
+	if err != nil || !s.Asked().Strict || s.Asked().At == nil || !s.Asked().At.Equal(policy.At) {
+		t.Errorf("%+v, %v", s.Asked(), err)
 	}
 }
 

@@ -29,8 +29,8 @@ var errEmpty = errors.New("holds no receipt")
 // noticeOf says why a source could not be read to its end.
 func noticeOf(source string, err error) Notice {
 	n := Notice{Source: source, Detail: err.Error()}
-	if packed := (*CompressionError)(nil); errors.As(err, &packed) {
-		n.Hint, n.Wide = packed.Hint, packed.Wide
+	if packed := (*compressionError)(nil); errors.As(err, &packed) {
+		n.Hint, n.Wide = packed.hint, packed.wide
 	}
 	if other := (*OtherKindError)(nil); errors.As(err, &other) {
 		n.Kind = other.Found

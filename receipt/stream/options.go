@@ -22,7 +22,7 @@ type Options struct {
 	// Kind is how the input holds its receipts. Zero: found out from its bytes.
 	Kind Kind
 
-	// Long allows zstd windows up to MaxLongWindow instead of MaxWindow.
+	// Long allows zstd windows up to MaxLongWindow instead of 8 MiB.
 	Long bool
 
 	// Partial says that the input is a selection of its streams: that a
@@ -60,7 +60,7 @@ type Options struct {
 	// file. Nil: by its kind and its place in the list.
 	Evidence func(receipt.Piece) string
 
-	indexed int // instead of MaxIndexed, for tests
+	indexed int // instead of maxIndexed, for tests
 }
 
 // Only is what the one stream of an input must continue and end in. Zero members
@@ -73,9 +73,9 @@ type Only struct {
 
 func (o *Only) isZero() bool { return o.Previous.IsZero() && o.Head.IsZero() && o.Count == nil }
 
-// MaxIndexed is how many receipts are kept in memory to compare their ids and to
+// maxIndexed is how many receipts are kept in memory to compare their ids and to
 // tell a fork from a break.
-const MaxIndexed = 1 << 18
+const maxIndexed = 1 << 18
 
 func (o *Options) mostIndexed() int {
 	if o.indexed > 0 {
@@ -84,14 +84,14 @@ func (o *Options) mostIndexed() int {
 	if o.Bounds.Indexed > 0 {
 		return o.Bounds.Indexed
 	}
-	return MaxIndexed
+	return maxIndexed
 }
 
 func (o *Options) mostRostered() int {
 	if o.Bounds.Indexed > 0 {
-		return min(MaxRoster, o.Bounds.Indexed)
+		return min(maxRoster, o.Bounds.Indexed)
 	}
-	return MaxRoster
+	return maxRoster
 }
 
 func (o *Options) jobs() int {

@@ -7,9 +7,9 @@ import (
 // Sizes of reading.
 const (
 	readBytes = 256 << 10 // the buffer of an input
-	// MaxGap is how many bytes without a document, such as blank lines or the
+	// maxGap is how many bytes without a document, such as blank lines or the
 	// rest of a line that is too long, are skipped before an input is given up.
-	MaxGap = 1 << 30
+	maxGap = 1 << 30
 	// maxPackedGap is the same in a compressed input, where bytes cost nothing.
 	maxPackedGap = 64 << 20
 )

@@ -137,17 +137,19 @@ func (p *pipeline) judge(w *worker) {
 // of it behind.
 func (p *pipeline) lookInTurn(w *worker, it *item) error {
 	turn := p.options.Bounds.Turn
-	if turn == nil || len(it.data) <= LargeDocument {
+	kind, weight := JSON, int64(0)
+	if it.cbor {
+		kind = CBOR
+	}
+	if turn != nil {
+		weight = Weight(it.data, kind)
+	}
+	if weight == 0 {
 		p.look(w, it)
 		return nil
 	}
 
-	kind := JSON
-	if it.cbor {
-		kind = CBOR
-	}
-
-	done, err := turn(p.ctx, Weight(it.data, kind))
+	done, err := turn(p.ctx, weight)
 	if err != nil {
 		return err
 	}

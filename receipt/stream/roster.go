@@ -7,10 +7,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxRoster is how many receipts a summary remembers with their ids and links, so
+// maxRoster is how many receipts a summary remembers with their ids and links, so
 // that it can be merged with others as if all had been read together. The
 // summary of more receipts knows only where their streams begin and end.
-const MaxRoster = 1 << 16
+const maxRoster = 1 << 16
 
 // A roster is the receipts of a summary as a survey sees them: by source, in
 // their order. Nil is a summary that does not remember them.

@@ -59,7 +59,7 @@ type Run struct {
 // Verify verifies the receipts that r holds, in their order. Nothing is read
 // before Reports or Summary is called. A read of r that never returns keeps one
 // goroutine waiting when the run is stopped, and nothing else. With a checkpoint
-// r has to be an io.Seeker, or the error is [ErrOnce] and nothing is read.
+// r has to be an io.Seeker: otherwise nothing is read, and Summary returns an error.
 func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *Run {
 	name := o.Name
 	if name == "" {
@@ -80,7 +80,7 @@ func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *R
 
 	run := newRun(ctx, v, []Source{{Name: name, Kind: o.Kind, Open: open}}, o)
 	if o.Checkpoint != nil && !seeks {
-		run.refused = ErrOnce
+		run.refused = errOnce
 	}
 
 	return run
@@ -96,7 +96,7 @@ func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o O
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
 	v, watch := v.Watch()
 	return &Run{ctx: ctx, v: v, watch: watch, sources: sources, options: o, several: len(sources) > 1,
-		summary: Summary{Scope: v.Scope(), Asked: askedOf(v.Policy()), Partial: o.Partial, Codes: map[receipt.Code]int{}, roster: newRoster()}}
+		summary: Summary{Scope: v.Scope(), asked: askedOf(v.Policy()), Partial: o.Partial, Codes: map[receipt.Code]int{}, roster: newRoster()}}
 }
 
 // Reports returns the reports in the order of the input, once. Each is valid

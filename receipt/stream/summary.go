@@ -2,7 +2,6 @@ package stream
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,7 +42,7 @@ type Summary struct {
 	SkippedCount int
 	Inputs       Inputs
 
-	Asked *Asked // what the verifier was asked; nil: not known
+	asked *asked // what the verifier was asked; nil: not known
 
 	roster   *roster               // its receipts; nil when there are too many
 	listed   map[canon.Digest]bool // their hashes, as List was told
@@ -67,17 +66,6 @@ func (s *Summary) Verdict() receipt.Verdict {
 	return receipt.Undecided
 }
 
-// Unused returns the notes about evidence that had to do with no receipt. Whoever
-// brought it meant it to show something: the whole is not verified then.
-func (s *Summary) Unused() (list []receipt.Note) {
-	for _, n := range s.NotChecked {
-		if n.Code == receipt.CodeEvidenceUnused {
-			list = append(list, n)
-		}
-	}
-	return list
-}
-
 // MarkOverlap notes that parts were seen to hold the same receipt, for a merge of
 // reports that list their receipts, and names it and them. The whole is not
 // verified then.
@@ -88,7 +76,7 @@ func (s *Summary) MarkOverlap(detail string) {
 
 // List tells a summary which receipts it is about, by their hashes, as the report
 // around it lists them. A merge with it then knows more, when the summary itself
-// does not remember them: because there are more than [MaxRoster], or because an
+// does not remember them: because there are more than 65,536, or because an
 // older version wrote it.
 func (s *Summary) List(hashes []canon.Digest) {
 	s.listed = map[canon.Digest]bool{}
@@ -123,28 +111,23 @@ func (s *Summary) Heads() map[chain.Stream]chain.Head {
 	return heads
 }
 
-// ErrScope is returned for summaries that do not mean the same.
-var ErrScope = errors.New("stream: one summary is about integrity only, the other is not")
-
-// ErrKeys is returned for summaries that trust different keys.
-var ErrKeys = errors.New("stream: the summaries were made with other files of trusted keys")
-
-// Comparable reports why two summaries do not mean the same by their verdicts:
-// [ErrScope], [ErrKeys] or an *[AskedError]. What a summary of an older version
-// was asked is not known, and differs from nothing.
+// Comparable reports why two summaries do not mean the same by their verdicts, as
+// an *[IncomparableError]. What a summary of an older version was asked is not known,
+// and differs from nothing.
 func (s *Summary) Comparable(o *Summary) error {
 	if s.Scope != o.Scope {
-		return ErrScope
+		return &IncomparableError{"scope"}
 	}
 	if (s.Keys == nil) != (o.Keys == nil) || s.Keys != nil && s.Keys.SHA256 != o.Keys.SHA256 {
-		return ErrKeys
+		return &IncomparableError{"keys"}
 	}
-	return s.Asked.differs(o.Asked)
+	return s.asked.differs(o.asked)
 }
 
 // Merge returns the summary of the parts s and o together, whatever their order:
 // what one run over the sources of both would say, or undecided where they do not
-// tell. Parts that hold the same receipt are undecided.
+// tell. Parts that hold the same receipt are undecided. The error is that of
+// [Summary.Comparable].
 func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	if err := s.Comparable(o); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ type summaryJSON struct {
 	Tool       string               `json:"tool"`
 	Started    receipt.Time         `json:"started"`
 	Finished   receipt.Time         `json:"finished"`
-	Asked      *Asked               `json:"asked,omitzero"`
+	Asked      *asked               `json:"asked,omitzero"`
 	Roster     *rosterJSON          `json:"roster,omitzero"`
 }
 
@@ -93,7 +93,7 @@ func newSummaryJSON(s *Summary) *summaryJSON {
 		Receipts: s.Receipts, Verified: s.Verified, Refuted: s.Refuted, Undecided: s.Undecided, Copies: s.Copies,
 		Codes: map[receipt.Code]int{}, Skipped: orEmpty(s.Skipped), SkippedAll: s.SkippedCount,
 		Streams: []streamJSON{}, Findings: []findingJSON{}, NotChecked: orEmpty(s.NotChecked),
-		Inputs: s.Inputs, Keys: s.Keys, Tool: s.Tool, Started: s.Started, Finished: s.Finished, Asked: s.Asked, Roster: newRosterJSON(s.roster),
+		Inputs: s.Inputs, Keys: s.Keys, Tool: s.Tool, Started: s.Started, Finished: s.Finished, Asked: s.asked, Roster: newRosterJSON(s.roster),
 	}
 
 	j.Inputs.Unreadable = orEmpty(j.Inputs.Unreadable)
@@ -134,7 +134,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 		Scope: j.Scope, Complete: j.Complete, Partial: j.Partial,
 		Receipts: j.Receipts, Verified: j.Verified, Refuted: j.Refuted, Undecided: j.Undecided, Copies: j.Copies,
 		Codes: map[receipt.Code]int{}, Skipped: j.Skipped, SkippedCount: j.SkippedAll,
-		NotChecked: j.NotChecked, Inputs: j.Inputs, Keys: j.Keys, Tool: j.Tool, Started: j.Started, Finished: j.Finished, Asked: j.Asked,
+		NotChecked: j.NotChecked, Inputs: j.Inputs, Keys: j.Keys, Tool: j.Tool, Started: j.Started, Finished: j.Finished, asked: j.Asked,
 	}
 
 	for code, n := range j.Codes {
@@ -223,7 +223,7 @@ func (j *rosterJSON) parse() (*roster, error) {
 		r.sources = append(r.sources, a)
 	}
 
-	if r.receipts > MaxRoster {
+	if r.receipts > maxRoster {
 		return nil, errRoster
 	}
 	return r, nil

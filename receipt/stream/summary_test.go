@@ -223,10 +223,11 @@ func TestMergeRefuse(t *testing.T) {
 	full.Scope = receipt.ScopeFull
 	for _, c := range []struct {
 		a, b *stream.Summary
-		want error
-	}{{s, &full, stream.ErrScope}, {s, &keyed, stream.ErrKeys}, {&keyed, s, stream.ErrKeys}, {&keyed, &other, stream.ErrKeys}} {
-		if m, err := c.a.Merge(c.b); m != nil || !errors.Is(err, c.want) {
-			t.Errorf("%v, expected %v", err, c.want)
+		want string
+	}{{s, &full, "scope"}, {s, &keyed, "keys"}, {&keyed, s, "keys"}, {&keyed, &other, "keys"}} {
+		var differ *stream.IncomparableError
+		if m, err := c.a.Merge(c.b); m != nil || !errors.As(err, &differ) || differ.What != c.want {
+			t.Errorf("%v, expected %s", err, c.want)
 		}
 	}
 	before := plain(t, s)

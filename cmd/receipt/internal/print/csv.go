@@ -46,7 +46,7 @@ func (p *csvPrinter) End(s *stream.Summary) error {
 	for _, f := range s.Findings {
 		p.row(f.Source, "", receipt.Refuted.String(), string(f.Code), "", "", "", f.Detail)
 	}
-	for _, n := range s.Unused() {
+	for _, n := range unusedEvidence(s) {
 		p.row("", "", receipt.Undecided.String(), string(n.Code), "", "", "", n.Detail)
 	}
 	for _, n := range s.Inputs.Unreadable {

@@ -171,7 +171,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 	for _, n := range s.Inputs.Unreadable {
 		p.errors.add(annotation{file: n.Source, title: "not read", text: n.Detail}, "not read", n.Source)
 	}
-	for _, n := range s.Unused() {
+	for _, n := range unusedEvidence(s) {
 		title := "undecided, " + string(n.Code)
 		p.warnings.add(annotation{title: title, text: n.Detail}, title, n.Detail)
 	}

@@ -118,7 +118,7 @@ func (p *junitPrinter) End(s *stream.Summary) error {
 		p.add(junitCase{Class: "whole input", Name: FindingName(f), Failure: &junitCause{Type: string(f.Code), Message: f.Detail}})
 	}
 
-	for _, n := range s.Unused() {
+	for _, n := range unusedEvidence(s) {
 		p.add(junitCase{Class: "whole input", Name: "the input", Error: &junitCause{Type: string(n.Code), Message: n.Detail}})
 	}
 	for _, n := range s.Inputs.Unreadable {

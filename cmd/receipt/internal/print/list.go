@@ -198,12 +198,23 @@ func (p *ListPrinter) group(rep *receipt.Report) {
 	g.count++
 }
 
+// unusedEvidence returns the notes about evidence that had to do with no receipt.
+// Whoever brought it meant it to show something.
+func unusedEvidence(s *stream.Summary) (list []receipt.Note) {
+	for _, n := range s.NotChecked {
+		if n.Code == receipt.CodeEvidenceUnused {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
 // maxGroups bounds what inputs with ever new causes can make us remember.
 const maxGroups = 1000
 
 func (p *ListPrinter) End(s *stream.Summary) error {
 	var b bytes.Buffer
-	findings, unused := s.Findings, s.Unused()
+	findings, unused := s.Findings, unusedEvidence(s)
 	if p.inputs <= 1 && (p.single || s.Receipts == 0) && len(findings)+len(unused) == 0 && (s.Complete || s.Receipts == 0) && s.SkippedCount == 0 {
 		return nil // all has been said, of a receipt above or of an error on stderr
 	}
@@ -408,7 +419,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 		parts = []string{cli.Count(s.Verified) + of + " " + good}
 	}
 
-	if n := len(s.Unused()); n > 0 {
+	if n := len(unusedEvidence(s)); n > 0 {
 		parts = append(parts, fmt.Sprintf("evidence of no use (%s %d)", receipt.CodeEvidenceUnused, n))
 	}
 	if s.Copies > 0 {

@@ -154,18 +154,20 @@ func partFailure(path string, err error) error {
 
 // comparable makes sure that two parts mean the same by their verdicts.
 func comparable(a, b *part) error {
-	names := fmt.Sprintf("%q and %q", cli.SourceName(a.path), cli.SourceName(b.path))
-	var asked *stream.AskedError
-	switch err := a.Comparable(b.Summary); {
-	case errors.Is(err, stream.ErrScope):
-		return cli.Usage("verify all parts with keys, or all with --integrity-only", "%s: one is about integrity only, the other about signatures too", names)
-	case errors.As(err, &asked):
-		return cli.Usage("verify all parts with the same --issuer, --at, --strict and --policy", "%s were asked for differently: %s", names, asked.What)
-	case errors.Is(err, stream.ErrKeys):
-		return cli.Usage("verify all parts with the same --keys FILE", "%s were made with other files of trusted keys", names)
-	default:
+	var differ *stream.IncomparableError
+	err := a.Comparable(b.Summary)
+	if !errors.As(err, &differ) {
 		return err
 	}
+
+	names := fmt.Sprintf("%q and %q", cli.SourceName(a.path), cli.SourceName(b.path))
+	switch differ.What {
+	case "scope":
+		return cli.Usage("verify all parts with keys, or all with --integrity-only", "%s: one is about integrity only, the other about signatures too", names)
+	case "keys":
+		return cli.Usage("verify all parts with the same --keys FILE", "%s were made with other files of trusted keys", names)
+	}
+	return cli.Usage("verify all parts with the same --issuer, --at, --strict and --policy", "%s were asked for differently: %s", names, differ.What)
 }
 
 // mergeAll merges halves, so that many parts take no more than a few passes.
