@@ -45,6 +45,26 @@
 // That a chain was cut off at its end cannot be seen in it. The [Summary] names
 // the heads and says so; [Options.Expect] compares them with an earlier report.
 //
+// [Read] returns the same documents in the same order and judges nothing, for whoever
+// makes something else of them.
+//
+// # The way of the bytes
+//
+// A [Source] is opened and decompressed, and a cutter cuts it into pieces: one for
+// lines, one for arrays, one for pages of a list, one for CBOR. A decoder turns a
+// piece into a document, or a fault, or a document of another kind; [Verify], both
+// readings of [VerifyFiles], [Read] and [Source.Find] all ask it. A pipeline carries
+// documents as items, in batches, to workers, which write reports, and hands them out
+// in the order of the input.
+//
+// There each item is placed among the others. An order judges the links of one
+// source as they come, with an index of what was seen. For several sources a survey
+// of the first reading keeps three records of each receipt, which a sorter may put on
+// disk; a joiner walks along the sorted records and leaves a mark for each receipt,
+// and the second reading turns marks into checks. What streams were to continue and
+// to end in, the demands, is compared at the end. The summary counts, and keeps a
+// roster of receipts, with which a merger surveys the receipts of two parts again.
+//
 // # Bounds
 //
 // Memory does not grow with the length of the input, but for one entry a stream

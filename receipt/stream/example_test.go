@@ -1,0 +1,141 @@
+package stream_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"time"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// exampleChain returns n linked receipts, one a line, as a harness appends them to
+// its log.
+func exampleChain(n int) (lines [][]byte) {
+	head := chain.Head{}
+	for i := range n {
+		at := receipt.At(time.Date(2026, 4, 25, 19, i, 0, 0, time.UTC))
+		sealed, err := receipt.Seal(&receipt.Draft{
+			ReceiptID:   fmt.Sprintf("receipt_%d", i+1),
+			Subject:     receipt.ResourceRef{Object: "task", ID: "task_1"},
+			Issuer:      receipt.Issuer{ID: "harness_example", Kind: "harness"},
+			IssuedAt:    at,
+			Identifiers: receipt.Identifiers{WorkspaceRef: "w", SessionID: "s", TaskID: "task_1"},
+			Lifecycle:   receipt.Lifecycle{StartedAt: at, CompletedAt: at, FinalState: receipt.StateSucceeded},
+			Trust:       receipt.TrustTiers{StartTier: "suggest", EndTier: "suggest"},
+			ReplayInput: receipt.ReplayInput{Determinism: "best_effort"},
+			ModelRoute:  receipt.ModelRoute{ChosenModel: receipt.Model{Provider: "none", Model: "none"}, RoutePolicyReason: "none needed"},
+			Cost:        receipt.Cost{Currency: "USD"},
+		}, head)
+		if err != nil {
+			log.Fatal(err)
+		}
+		head = sealed.Head()
+		lines = append(lines, append(sealed.JSON(), '\n'))
+	}
+	return lines
+}
+
+// exampleVerifier asks for no signatures. With keys, give NewVerifier the trust that
+// keys.ParseSet reads.
+func exampleVerifier() *receipt.Verifier {
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
+func exampleFile(lines ...[]byte) io.Reader { return bytes.NewReader(bytes.Join(lines, nil)) }
+
+// Receipts come one a line, as in a log (NDJSON). Each has a report in its turn, and
+// the whole has one verdict: a line that is missing refutes the one after it.
+func ExampleVerify() {
+	lines := exampleChain(4)
+	file := exampleFile(lines[0], lines[1], lines[3])
+
+	run := stream.Verify(context.Background(), exampleVerifier(), file, stream.Options{Name: "receipts.ndjson"})
+	for rep := range run.Reports() {
+		if rep.Verdict != receipt.Verified {
+			fmt.Println(rep.Address(), rep.Verdict, rep.Finding().Code)
+		}
+	}
+	sum, err := run.Summary()
+	if err != nil {
+		log.Fatal(err) // not everything was read
+	}
+	fmt.Println(sum.Verdict(), sum.Verified, "of", sum.Receipts)
+	// Output:
+	// receipts.ndjson:3 refuted chain_break
+	// refuted 2 of 3
+}
+
+// A later part of a stream continues where the last run ended. That its beginning is
+// not in the input is then no question left open.
+func ExampleVerify_after() {
+	lines := exampleChain(5)
+	v := exampleVerifier()
+	last, err := stream.Verify(context.Background(), v, exampleFile(lines[:3]...), stream.Options{}).Summary()
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	for _, part := range [][][]byte{lines[3:], lines[4:]} {
+		run := stream.Verify(context.Background(), v, exampleFile(part...), stream.Options{After: last.Heads()})
+		sum, err := run.Summary()
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(sum.Verdict(), sum.Codes)
+	}
+	// Output:
+	// verified map[]
+	// refuted map[chain_break:1]
+}
+
+// Parts that were verified apart, in whatever order, have one verdict together.
+func ExampleSummary_Merge() {
+	lines := exampleChain(4)
+	var parts []*stream.Summary
+	for _, part := range [][][]byte{lines[2:], lines[:2]} {
+		sum, err := stream.Verify(context.Background(), exampleVerifier(), exampleFile(part...), stream.Options{}).Summary()
+		if err != nil {
+			log.Fatal(err)
+		}
+		parts = append(parts, sum)
+	}
+
+	whole, err := parts[0].Merge(parts[1])
+	if err != nil {
+		log.Fatal(err) // other keys, or other demands
+	}
+	fmt.Println(whole.Verdict(), whole.Receipts, "receipts in", len(whole.Streams), "stream")
+	// Output:
+	// verified 4 receipts in 1 stream
+}
+
+// Whoever needs no more than the first refuted receipt leaves the loop. A report is
+// valid until the next one: Clone keeps it. What was not read is not verified.
+func ExampleRun_Reports() {
+	lines := exampleChain(4)
+	lines[1] = bytes.Replace(lines[1], []byte("SUCCEEDED"), []byte("FAILED"), 1)
+
+	run := stream.Verify(context.Background(), exampleVerifier(), exampleFile(lines...), stream.Options{})
+	var first *receipt.Report
+	for rep := range run.Reports() {
+		if rep.Verdict == receipt.Refuted {
+			first = rep.Clone()
+			break
+		}
+	}
+	sum, err := run.Summary()
+	fmt.Println(first.Address(), first.Finding().Code)
+	fmt.Println(sum.Verdict(), sum.Complete, err)
+	// Output:
+	// input:2 hash_mismatch
+	// refuted false stream: the input was not read to its end
+}
