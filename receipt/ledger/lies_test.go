@@ -91,7 +91,7 @@ func (t *truth) believed(what, path string) (given int) {
 		}
 	}
 	for hash, stream := range t.hashes {
-		if s, found, err := l.Find(ctx, hash); err == nil && found && s != stream {
+		if s, found, err := l.StreamOfHash(ctx, hash); err == nil && found && s != stream {
 			t.Errorf("%s: %v is said to be of %v", what, hash, s)
 		}
 	}

@@ -276,23 +276,23 @@ func (l *SQLite) List(ctx context.Context, q Query, cursor string, limit int) (p
 		return page, "", nil
 	}
 
-	return page[:limit], cursorBehind(page[limit-1].Sequence), nil
+	return page[:limit], cursorAfter(page[limit-1].Sequence), nil
 }
 
-// Behind returns the cursor of the place after a receipt, which List takes with any
+// After returns the cursor of the place after a receipt, which List takes with any
 // query. The error is ErrNotFound when no receipt has the hash.
-func (l *SQLite) Behind(ctx context.Context, hash canon.Digest) (cursor string, err error) {
+func (l *SQLite) After(ctx context.Context, hash canon.Digest) (cursor string, err error) {
 	r, err := l.withHash(ctx, hash)
 	if err != nil {
 		return "", err
 	}
-	return cursorBehind(r.sequence), nil
+	return cursorAfter(r.sequence), nil
 }
 
 // cursorVersion is the first byte of a cursor; a sequence of 8 bytes follows.
 const cursorVersion = 1
 
-func cursorBehind(sequence int64) string {
+func cursorAfter(sequence int64) string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(sequence)))
 }
 
@@ -370,8 +370,8 @@ func streamRows(ctx context.Context, db *sql.DB) (list []streamRow, err error) {
 	return list, rows.Err()
 }
 
-// Find returns the stream of the receipt with a hash, and whether there is one.
-func (l *SQLite) Find(ctx context.Context, hash canon.Digest) (s chain.Stream, found bool, err error) {
+// StreamOfHash returns the stream of the receipt with a hash, and whether there is one.
+func (l *SQLite) StreamOfHash(ctx context.Context, hash canon.Digest) (s chain.Stream, found bool, err error) {
 	r, err := l.withHash(ctx, hash)
 	switch {
 	case errors.Is(err, ErrNotFound):

@@ -108,4 +108,3 @@ func scalar(n canon.Node) any {
 	}
 	return nil
 }
-

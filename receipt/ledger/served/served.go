@@ -103,9 +103,9 @@ func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, e
 		return "", nil
 	}
 
-	stream, found, err := s.ledger.Find(ctx, q.After)
+	stream, found, err := s.ledger.StreamOfHash(ctx, q.After)
 	if err == nil && found && q.Reach.Sees(stream) {
-		cursor, err = s.ledger.Behind(ctx, q.After)
+		cursor, err = s.ledger.After(ctx, q.After)
 	}
 	if cursor == "" && err == nil || errors.Is(err, ledger.ErrNotFound) {
 		err = serve.ErrCursor

@@ -134,7 +134,7 @@ func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func
 	}
 
 	for s, head := range wanted {
-		found, ok, err := l.Find(ctx, head.Hash)
+		found, ok, err := l.StreamOfHash(ctx, head.Hash)
 		if err != nil && !errors.As(err, new(*ledger.DamageError)) { // which is not such a receipt
 			return cli.Usage("", "%w", err)
 		}

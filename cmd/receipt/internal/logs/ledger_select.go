@@ -52,7 +52,7 @@ func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Que
 		return q, cli.Usage("receipt ledger head prints hashes", "--stream %q: %w", r.stream, err)
 	}
 
-	s, found, err := l.Find(ctx, hash)
+	s, found, err := l.StreamOfHash(ctx, hash)
 	switch {
 	case err != nil:
 		return q, ledgerReading(err)
