@@ -250,9 +250,9 @@ func verdictIn(t *testing.T, text string) string {
 // in parts and merged, and verified together: the verdict and the exit code are the
 // same, or the merge is undecided. RECEIPT_MERGE_CASES is how many cases are tried.
 func TestMergeRandomly(t *testing.T) {
-	cases := 300
-	if testing.Short() {
-		cases = 40
+	cases := 40
+	if full() {
+		cases = 300
 	}
 	if n, err := strconv.Atoi(os.Getenv("RECEIPT_MERGE_CASES")); err == nil {
 		cases = n

@@ -24,7 +24,11 @@ func TestFaults(t *testing.T) {
 		t.Skip("it starts some hundred processes")
 	}
 	strace := tracer(t)
-	base, injected := filled(t, 3), 0
+	step := 12 // one of so many
+	if full() {
+		step = 1
+	}
+	base, possible, injected := filled(t, 3), 0, 0
 	for _, call := range []string{"pwrite64", "fsync", "ftruncate", "open", "unlink", "close"} {
 		_, _, log := withFault(t, strace, base, call, "retval=0:when=65535") // that is: none
 		count := strings.Count(log, call+"(")
@@ -33,12 +37,14 @@ func TestFaults(t *testing.T) {
 				continue
 			}
 			for n := 1; n <= count; n++ {
-				injects(t, strace, base, call, fault, n)
-				injected++
+				if possible++; possible%step == 0 {
+					injects(t, strace, base, call, fault, n)
+					injected++
+				}
 			}
 		}
 	}
-	if t.Logf("%d faults", injected); injected < 150 {
+	if t.Logf("%d faults", injected); injected < 150/step {
 		t.Errorf("%d faults were injected, expected more", injected)
 	}
 }

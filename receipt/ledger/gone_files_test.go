@@ -131,7 +131,7 @@ func backup(t *testing.T, path string) (to string) {
 // what was stored before is in the file that was taken.
 func TestFileTaken(t *testing.T) {
 	n := 8
-	if testing.Short() {
+	if !full() {
 		n = 2
 	}
 	remove := func(t *testing.T, path string) {

@@ -15,6 +15,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
+// full reports whether tests run at their full size: where CI is set, but for -short.
+func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
+
 // TestMain makes the test binary a program that issues receipts, when it is asked
 // to be one: LEDGER_WORKER is "file prefix count goroutines", LEDGER_POWER and
 // LEDGER_FAULT are files, LEDGER_RATE is "file prefix goroutines seconds".
@@ -94,7 +97,7 @@ func start(t *testing.T, path, prefix string, count, goroutines int) (*exec.Cmd,
 func TestProcesses(t *testing.T) {
 	const processes = 8
 	each := 1000
-	if testing.Short() {
+	if !full() {
 		each = 50
 	}
 	path := filepath.Join(t.TempDir(), "ledger.db")

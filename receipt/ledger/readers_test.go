@@ -20,7 +20,7 @@ import (
 // at least as long as at its last look and as what was stored before it looked.
 func TestReaders(t *testing.T) {
 	readers, each := 100, 150
-	if testing.Short() {
+	if !full() {
 		readers, each = 10, 30
 	}
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "ledger.db")

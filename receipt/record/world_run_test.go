@@ -54,7 +54,7 @@ func (w *world) check(sealer *receipt.Sealer) string {
 
 // howMany worlds are made up of each form.
 func howMany() uint64 {
-	if testing.Short() {
+	if !record.Full() {
 		return 1_000
 	}
 	return 10_000
