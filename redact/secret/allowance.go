@@ -32,14 +32,14 @@ const (
 )
 
 type allowance struct {
-	patterns  []*program
+	patterns  []*criterion
 	target    Target
 	either    bool // patterns are compared with the secret and with the match
 	stopWords []string
 	all       bool
 }
 
-func compileAllowance(a Allowance, shared programs) (allowance, string) {
+func compileAllowance(a Allowance, shared criteria) (allowance, string) {
 	c := allowance{target: a.Target, all: a.All}
 	if a.Target < TargetSecret || a.Target > TargetWord {
 		return c, "an allowance has an unknown target"
@@ -67,7 +67,8 @@ func compileAllowance(a Allowance, shared programs) (allowance, string) {
 }
 
 // meets reports whether a secret is allowed.
-func (a *allowance) meets(text, secret []byte, start, end int) bool {
+func (a *allowance) meets(w *work, secret []byte, start, end int) bool {
+	text := w.text
 	target := secret
 	switch a.target {
 	case TargetMatch:
@@ -84,7 +85,7 @@ func (a *allowance) meets(text, secret []byte, start, end int) bool {
 
 	byPattern, byWord := false, false
 	for _, p := range a.patterns {
-		byPattern = byPattern || p.get().Match(target) || a.either && p.get().Match(text[start:end])
+		byPattern = byPattern || p.met(w, target) || a.either && p.met(w, text[start:end])
 	}
 
 	for _, word := range a.stopWords {

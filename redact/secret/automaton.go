@@ -2,6 +2,7 @@ package secret
 
 import (
 	"regexp/syntax"
+	"slices"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -19,6 +20,7 @@ type automaton struct {
 
 	once    sync.Once
 	prog    *syntax.Prog
+	sure    bool       // of ASCII text it says exactly what the pattern does
 	class   [256]uint8 // of bytes that no instruction tells apart
 	letters []byte     // of each class one
 }
@@ -38,6 +40,10 @@ func (a *automaton) compile() {
 	}
 
 	a.prog = prog
+	a.sure = !slices.ContainsFunc(prog.Inst, func(in syntax.Inst) bool {
+		const ends = syntax.EmptyBeginText | syntax.EmptyEndText
+		return in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&^ends != 0
+	})
 
 	// Bytes that no instruction tells apart are of one class, so that a state has a row of
 	// classes and not of 256 bytes.

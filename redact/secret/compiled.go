@@ -5,6 +5,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A compiled detector can search a text in three ways, which find the same: all
@@ -19,15 +20,18 @@ type compiled struct {
 
 	whole   *program // searches the text
 	within  *program // searches a part of it; when back is set, one that is preceded by one rune
-	begins  *program // matches at the beginning of a part only; nil: where a match begins is not known
+	at      *program // matches at the beginning of such a part only
+	start   *program // matches at the beginning of the text only
 	back    bool     // the pattern sees what stands before a match
+	placed  bool     // an anchor tells where a match begins: before it
 	anchors []anchor // one of them is in every match, and with it one of the keywords; none: whole is to be used
 	before  int      // no match begins more bytes before an anchor
 	match   *automaton
+	tight   *automaton // match, but beginning at one place
 }
 
 // compile returns what is wrong with a detector, or nothing.
-func (c *compiled) compile(d Detector, shared programs) string {
+func (c *compiled) compile(d Detector, shared criteria) string {
 	if len(d.Pattern) > MaxPattern {
 		return fmt.Sprintf("the pattern has more than %d bytes", MaxPattern)
 	}
@@ -99,7 +103,7 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 	// The automaton says where there may be a match, the pattern whether there is one.
 	var err error
 	c.anchors, c.within, c.back = anchors, c.whole, looksBack(parts)
-	c.match = &automaton{tree: tree, loose: true}
+	c.match, c.tight = &automaton{tree: tree, loose: true}, &automaton{tree: tree}
 	before := ""
 	if c.back {
 		before = `(?s:.)` // lets \b and ^ see what they stand after
@@ -108,14 +112,16 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		}
 	}
 
+	// Not parsed here, which takes its time: where a text needs it, leftmost looks whether it is there.
+	c.at, c.start = &program{pattern: `\A` + before + `(?:` + pattern + `)`}, &program{pattern: `\A(?:` + pattern + `)`}
+
 	// With every anchor at one distance from the beginning, a match is tried at one place.
 	place := size{c.before, c.before} // the same for all, so that matches begin in the order of anchors
-	if !slices.ContainsFunc(anchors, func(a anchor) bool { return a.before != place }) {
-		if c.begins, err = newProgram(`\A` + before + `(?:` + pattern + `)`); err != nil {
+	if c.placed = !slices.ContainsFunc(anchors, func(a anchor) bool { return a.before != place }); c.placed {
+		if c.at, err = newProgram(c.at.pattern); err != nil {
 			return explain(err)
 		}
 	}
-
 	return ""
 }
 
@@ -132,4 +138,40 @@ func explain(err error) string {
 		return "the pattern is invalid: " + e.Code.String()
 	}
 	return "the pattern is invalid"
+}
+
+// here returns the match that begins at a place, if any. Its places count from base.
+func (c *compiled) here(text []byte, begin int) (at []int, base int) {
+	if begin == 0 {
+		return c.start.get().FindSubmatchIndex(text), 0
+	}
+	base = c.base(text, begin)
+	if at = c.at.get().FindSubmatchIndex(text[base:]); at != nil {
+		at[0] += begin - base // the rune before was only looked at, and is not in the match
+	}
+	return at, base
+}
+
+// first returns the first match that begins at a place or after it.
+func (c *compiled) first(text []byte, from int) (at []int, base int) {
+	if from == 0 {
+		return c.whole.get().FindSubmatchIndex(text), 0
+	}
+	base = c.base(text, from)
+	at = c.within.get().FindSubmatchIndex(text[base:])
+	if at != nil && base < from {
+		_, n := utf8.DecodeRune(text[base+at[0]:])
+		at[0] += n
+	}
+	return at, base
+}
+
+// base is where a part has to begin for a match from a place on: \b and ^ see one rune
+// before the match, too.
+func (c *compiled) base(text []byte, begin int) int {
+	if !c.back {
+		return begin
+	}
+	_, n := utf8.DecodeLastRune(text[:begin])
+	return begin - n
 }

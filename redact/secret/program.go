@@ -23,17 +23,8 @@ func newProgram(pattern string) (*program, error) {
 	return &program{pattern: pattern}, nil
 }
 
+// get returns nil only for a pattern that was not parsed before, and is too large.
 func (p *program) get() *regexp.Regexp {
-	p.once.Do(func() { p.regexp = regexp.MustCompile(p.pattern) })
+	p.once.Do(func() { p.regexp, _ = regexp.Compile(p.pattern) })
 	return p.regexp
-}
-
-// programs are what several detectors allow: each is compiled once.
-type programs map[string]*program
-
-func (s programs) get(pattern string) (p *program, err error) {
-	if s[pattern] == nil {
-		s[pattern], err = newProgram(pattern)
-	}
-	return s[pattern], err
 }

@@ -20,7 +20,7 @@ func naive(s *Scanner, detectors []Detector, text []byte) []Span {
 		if !slices.ContainsFunc(d.Keywords, func(k string) bool { return strings.Contains(asciiLower(text), k) }) && len(d.Keywords) > 0 {
 			continue
 		}
-		w := work{s: s, text: text}
+		w := work{s: s, text: text, plain: true}
 		for _, at := range s.detectors[i].whole.get().FindAllSubmatchIndex(text, -1) {
 			w.take(i, at, 0)
 		}

@@ -30,7 +30,7 @@ func Compile(detectors []Detector) (*Scanner, error) {
 	}
 
 	s := &Scanner{detectors: make([]compiled, len(detectors))}
-	names, shared := map[string]bool{}, programs{}
+	names, shared := map[string]bool{}, criteria{}
 	for i, d := range detectors {
 		reason := checkName(d.Name)
 		if names[d.Name] {
@@ -71,9 +71,16 @@ func (s *Scanner) Name(detector int) string { return s.detectors[detector].name 
 func (s *Scanner) index() {
 	for i := range s.detectors {
 		d := &s.detectors[i]
+		for _, a := range d.allow {
+			for _, p := range a.patterns {
+				s.number(p.automaton)
+			}
+		}
+
 		switch {
 		case len(d.anchors) > 0:
 			s.number(d.match)
+			s.number(d.tight)
 			for j, a := range d.anchors {
 				s.words.add(a.text, meaning{i, j})
 				s.number(a.tail)

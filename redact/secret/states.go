@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"regexp/syntax"
 	"slices"
+	"unicode/utf8"
 )
 
 // A row is a state of an automaton.
@@ -198,9 +199,9 @@ func letterEnd(text []byte, at int) int {
 	return at
 }
 
-// ahead reads what follows a place, where a pattern has to go on, up to a limit.
+// ahead reads what follows a place, where a pattern has to begin or to go on, up to a limit.
 func (s *states) ahead(text []byte, at, limit int) (found stretch) {
-	r := row(begun)
+	r := s.initial(at)
 	found.from = at
 	for {
 		if s.ends[r]&endsHere != 0 {
@@ -278,3 +279,28 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 
 // maxAhead is how far a search goes on after the end of a match.
 const maxAhead = 512
+
+// matches reports whether a whole text may have a match in it, and whether that is sure.
+func (s *states) matches(text []byte) (may, sure bool) {
+	r := s.initial(0)
+	sure = s.sure
+	for _, c := range text {
+		if s.ends[r]&endsHere != 0 {
+			return true, sure
+		}
+		if len(s.at[r]) == 0 {
+			return false, true // it had to begin where the text does
+		}
+
+		sure = sure && c < utf8.RuneSelf
+		next := s.next[int(r)*len(s.letters)+int(s.class[c])]
+		if next == unknown {
+			var ok bool
+			if next, ok = s.step(r, s.class[c]); !ok {
+				return true, false
+			}
+		}
+		r = next
+	}
+	return s.ends[r] != 0, sure
+}

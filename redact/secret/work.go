@@ -15,6 +15,7 @@ type work struct {
 	finds    []Span
 	kept     [2][]Span
 	settled  map[[2]int]int // of secrets that are found, the first detector
+	plain    bool           // regular expressions alone decide, to compare with
 }
 
 // A progress says how far a detector is with a text.
@@ -27,6 +28,7 @@ type progress struct {
 	end      int // of the last match
 	spent    int // bytes read by matching at places
 	walked   int // bytes read after anchors
+	tried    int // bytes read from places where a match might begin
 	beyond   int // up to here something went on that was no match
 }
 
@@ -66,7 +68,7 @@ func (w *work) see(m meaning, start, end int) {
 	// Nothing is to be found before the end of the last match, nor in a region that is open to
 	// the end of the text.
 	begin := start - d.before
-	if d.begins != nil && begin < p.end || p.open && p.to == len(w.text) {
+	if d.placed && begin < p.end || p.open && p.to == len(w.text) {
 		return
 	}
 
@@ -83,7 +85,7 @@ func (w *work) see(m meaning, start, end int) {
 		limit = there.to
 		p.spent += max(0, limit-begin)
 		p.sweep = limit < 0 || p.walked > 4*len(w.text)+1<<14 || p.spent > len(w.text)+1<<14
-		if d.begins != nil && !p.sweep {
+		if d.placed && !p.sweep {
 			if w.try(m.detector, p, begin, limit) {
 				return
 			}
@@ -106,27 +108,8 @@ func (w *work) see(m meaning, start, end int) {
 // try matches at one place. It reports false for what ends after limit, where
 // the text was cut off.
 func (w *work) try(detector int, p *progress, begin, limit int) bool {
-	d := &w.s.detectors[detector]
 	part := w.text[:min(limit+utf8.UTFMax, len(w.text))] // \b and $ see one rune more
-	var at []int
-	base := begin
-
-	// \b and ^ see one rune before the match, too.
-	switch {
-	case !d.back:
-		at = d.begins.get().FindSubmatchIndex(part[begin:])
-	case begin == 0:
-		if at = d.whole.get().FindSubmatchIndex(part); at != nil && at[0] > 0 {
-			return true
-		}
-	default:
-		_, n := utf8.DecodeLastRune(part[:begin])
-		base -= n
-		if at = d.begins.get().FindSubmatchIndex(part[base:]); at != nil {
-			at[0] += n
-		}
-	}
-
+	at, base := w.s.detectors[detector].here(part, begin)
 	switch {
 	case at == nil:
 	case base+at[1] > limit:
@@ -135,7 +118,6 @@ func (w *work) try(detector int, p *progress, begin, limit int) bool {
 		p.end = base + at[1]
 		w.take(detector, at, base)
 	}
-
 	return true
 }
 
@@ -158,17 +140,10 @@ func (w *work) sweep(detector int, p *progress) {
 
 		// The pattern is asked about that stretch alone.
 		from = max(from, align(w.text, there.from))
-		part := w.text[:min(there.to+utf8.UTFMax, end)]
-		re, base := d.within, from
-		switch {
-		case from == 0:
-			re = d.whole
-		case d.back:
-			_, n := utf8.DecodeLastRune(part[:from])
-			base -= n
+		at, base, known := w.leftmost(d, p, from, there, end)
+		if !known {
+			at, base = d.first(w.text[:min(there.to+utf8.UTFMax, end)], from)
 		}
-
-		at := re.get().FindSubmatchIndex(part[base:])
 		if at == nil || base+at[1] > there.to {
 			if from = there.read; align(w.text, from) < from {
 				from = letterEnd(w.text, from)
@@ -179,16 +154,38 @@ func (w *work) sweep(detector int, p *progress) {
 			return
 		}
 
-		// The rune before was only looked at, and is not in the match.
-		if base < from {
-			_, n := utf8.DecodeRune(part[base+at[0]:])
-			at[0] += n
-		}
-
 		p.end = base + at[1]
 		from = p.end
 		w.take(detector, at, base)
 	}
+}
+
+// leftmost returns the first match that begins in a stretch, by trying each place at which
+// the automaton does not rule it out: a regular expression that may begin anywhere follows
+// a match from each of them at once. It is not known when that would read too much of the
+// text again, or goes on where the text is cut off at end.
+func (w *work) leftmost(d *compiled, p *progress, from int, there stretch, end int) (at []int, base int, known bool) {
+	if p.tried > 8*len(w.text)+1<<14 || d.at.get() == nil {
+		return nil, 0, false
+	}
+
+	tight := w.statesOf(d.tight)
+	for begin := from; begin < there.read; {
+		here := tight.ahead(w.text, begin, end)
+		if p.tried += here.read - begin + 1; p.tried > 8*len(w.text)+1<<14 || here.to < 0 {
+			return nil, 0, false
+		}
+
+		if here.found {
+			if at, base = d.here(w.text[:min(here.to+utf8.UTFMax, end)], begin); at != nil {
+				return at, base, true
+			}
+		}
+		_, n := utf8.DecodeRune(w.text[begin:])
+		begin += n
+	}
+
+	return nil, 0, true
 }
 
 // take keeps a match unless it is not a secret. Its places count from base.
@@ -211,7 +208,7 @@ func (w *work) take(detector int, at []int, base int) {
 	}
 
 	for i := range d.allow {
-		if d.allow[i].meets(w.text, secret, base+at[0], base+at[1]) {
+		if d.allow[i].meets(w, secret, base+at[0], base+at[1]) {
 			return
 		}
 	}

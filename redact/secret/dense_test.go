@@ -1,0 +1,95 @@
+package secret
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/redact/internal/corpus"
+)
+
+// dense returns a text that is one assignment after the other: of each a name, what
+// assigns, a value and what ends it.
+func dense(r *rand.Rand, size int) []byte {
+	names := []string{"api_key", "secret", "password", "pwd", "token", "client_secret", "AWS_SECRET_ACCESS_KEY", "Cookie: sid", "key", "access_token", "--password", "\"apiKey\"", "auth", "to\u212aen", "é"}
+	signs := []string{"=", ": ", "=\"", ":'", " ", " = ", "\":\"", "==", "->"}
+	values := []corpus.Form{"", "x", "{a8}", "{a16}", "{a32}", "{h40}", "{w64}", "{memo}", "{p12}", "secret", "${X}", "changeme", "é{a16}", "{a16}\xff"}
+	ends := []string{"\n", " ", "\"", "&", ";", "", ",", "'}", "世"}
+
+	var b []byte
+	for len(b) < size {
+		value, _ := values[r.IntN(len(values))].Write(r)
+		b = append(b, names[r.IntN(len(names))]+signs[r.IntN(len(signs))]+value+ends[r.IntN(len(ends))]...)
+	}
+	return b
+}
+
+// TestDenseIsNaive: where every few bytes are a secret, or nearly one, a scan finds what
+// every regular expression finds that searches all of the text.
+func TestDenseIsNaive(t *testing.T) {
+	s := compile(t, everyday())
+	texts := 400
+	if brief() {
+		texts = 40
+	}
+	r := rand.New(rand.NewPCG(31, 32))
+	found := 0
+	for range texts {
+		text := dense(r, 20+r.IntN(600))
+		if r.IntN(4) == 0 { // the same again and again
+			text = []byte(strings.Repeat(string(text[:min(len(text), 40)]), 1+r.IntN(20)))
+		}
+		got := s.Scan(text, nil)
+		found += len(got)
+		if want := naive(s, everyday(), text); !slices.Equal(got, want) {
+			t.Fatalf("%q:\ngot  %v\nwant %v", text, got, want)
+		}
+	}
+	if found < texts {
+		t.Errorf("%d finds", found)
+	}
+}
+
+// TestCriteria: what allowances say of secrets, words and texts is what their regular
+// expressions say.
+func TestCriteria(t *testing.T) {
+	s := compile(t, everyday())
+	r := rand.New(rand.NewPCG(33, 34))
+	var texts [][]byte
+	for _, f := range slices.Concat(corpus.Common(), corpus.Benign()) {
+		text, secrets := f.Write(r)
+		for _, x := range append(secrets, text, "é"+text) {
+			texts = append(texts, []byte(x))
+		}
+	}
+	if brief() {
+		texts = texts[:200]
+	}
+
+	w := &work{s: s, states: make([]*states, s.automata)}
+	plain := &work{s: s, plain: true}
+	seen, met := map[*criterion]bool{}, 0
+	for _, d := range s.detectors {
+		for _, a := range d.allow {
+			for _, c := range a.patterns {
+				if seen[c] {
+					continue
+				}
+				seen[c] = true
+				for _, text := range texts {
+					got, want := c.met(w, text), c.met(plain, text)
+					if got != want {
+						t.Fatalf("%s of %q: %v", c.pattern, text, got)
+					}
+					if got {
+						met++
+					}
+				}
+			}
+		}
+	}
+	if len(seen) < 20 || met < 100 {
+		t.Errorf("%d criteria, met %d times", len(seen), met)
+	}
+}
