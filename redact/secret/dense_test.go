@@ -54,9 +54,13 @@ func TestDenseIsNaive(t *testing.T) {
 // TestCriteria: what allowances say of secrets, words and texts is what their regular
 // expressions say.
 func TestCriteria(t *testing.T) {
-	s := compile(t, everyday())
+	own := Detector{Name: "own", Pattern: "x", Allow: []string{`\bcat\b`, `(?m)^cat$`, `cat$`, `^cat`, `\Bcat`, `(?i)k.s`, `^.$`, `[^a-z]t`, `caf\x{e9}`, `^$|cat`}}
+	s := compile(t, append(everyday(), own))
 	r := rand.New(rand.NewPCG(33, 34))
-	var texts [][]byte
+	texts := [][]byte{{}}
+	for _, text := range strings.Fields("cat cats concat a_cat a-cat-b \u212aes \u212aa\u017f é ét caf\u00e9 cafè x\ncat\ny \xe9 ca\xc3 \xc3\xa9\xa9t") {
+		texts = append(texts, []byte(text), []byte(text+"\n"), []byte("\n"+text))
+	}
 	for _, f := range slices.Concat(corpus.Common(), corpus.Benign()) {
 		text, secrets := f.Write(r)
 		for _, x := range append(secrets, text, "é"+text) {
@@ -91,5 +95,19 @@ func TestCriteria(t *testing.T) {
 	}
 	if len(seen) < 20 || met < 100 {
 		t.Errorf("%d criteria, met %d times", len(seen), met)
+	}
+}
+
+// TestLastLetter: a letter of several bytes that is the last one of a match and of the
+// text is in the match.
+func TestLastLetter(t *testing.T) {
+	detectors := []Detector{{Name: "two", Pattern: `key[^ ]{2}$`}, {Name: "group", Pattern: `(?:tok|cat)=([^ ]{1,3})$`, Group: 1}}
+	s := compile(t, detectors)
+	for text, want := range map[string][]Span{
+		"a keyaé": {{2, 8, 0}}, "keyé世": {{0, 8, 0}}, "x tok=aé": {{6, 9, 1}}, "cat=abé": {{4, 8, 1}}, "tok=abcé": nil, "keyaéb": nil,
+	} {
+		if got := s.Scan([]byte(text), nil); !slices.Equal(got, want) || !slices.Equal(naive(s, detectors, []byte(text)), want) {
+			t.Errorf("%s: found %v, want %v", text, got, want)
+		}
 	}
 }

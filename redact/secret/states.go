@@ -17,7 +17,7 @@ const (
 )
 
 // maxRows bounds the states that are kept.
-const maxRows = 512
+const maxRows = 1024
 
 // states are those of an automaton that scans have met. They are of one scan at
 // a time.
@@ -157,14 +157,11 @@ func (s *states) step(r row, class uint8) (row, bool) {
 	s.clear()
 	for _, pc := range from {
 		in := &s.prog.Inst[pc]
-		if !consumes(in) {
-			continue
-		}
 		if c == trail && s.marks[pc] != s.turn { // of the letter that was consumed
 			s.marks[pc] = s.turn
 			s.list = append(s.list, pc)
 		}
-		if takes(in, c) {
+		if consumes(in) && takes(in, c) {
 			s.reach(int(in.Out), 0)
 		}
 	}
