@@ -153,6 +153,7 @@ func (c *attendeeCoder) parse(u *unpacker) (attendee, error) {
 		a.fault = &fumble{code: receipt.Code(u.text()), own: receipt.Verdict(u.byte()), reason: receipt.Code(u.text()), healed: flags&rosterHealed != 0}
 	}
 
+	// A fault is one that a run writes, and nothing is cut off.
 	if u.short || a.fault != nil && !a.fault.sane() {
 		return attendee{}, errRoster
 	}

@@ -72,6 +72,7 @@ func (l *lineCutter) alone(d piece) (piece, error) {
 		d.data = bytes.Clone(d.data)
 	}
 
+	// What follows is kept: it is the next piece.
 	following, err := l.read()
 	switch {
 	case err == io.EOF:

@@ -48,6 +48,7 @@ func (d *demands) compare(s *Summary, e streamEnd) {
 		s.addFinding(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
 	}
 
+	// With Only the stream must end there, otherwise it may go on.
 	head := e.Head.String()
 	switch {
 	case wanted.IsZero():

@@ -217,7 +217,9 @@ func (p *pipeline) readSource(i int) (docs int, err error) {
 		if err := p.add(item{source: i, number: p.docs - 1, piece: d}, d.data); err != nil {
 			return docs, err
 		}
-		if !in.ready() { // the next may take long to come; those here need not wait
+
+		// The next one may take long to come: those that are here need not wait.
+		if !in.ready() {
 			if err := p.flush(); err != nil {
 				return docs, err
 			}

@@ -104,6 +104,7 @@ func mergeSorted(readers []io.Reader, width int, yield func([]byte, error) bool)
 		}
 	}
 
+	// A piece that has come to its end is out.
 	for len(open) > 0 {
 		c := slices.MinFunc(open, func(a, b *cursor) int { return bytes.Compare(a.entry, b.entry) })
 		if !yield(c.entry, nil) {

@@ -56,6 +56,7 @@ func (s *Source) cut(packed compression, meter func(int)) (*opened, error) {
 		return nil, err
 	}
 
+	// One document is found by counting those before it.
 	if s.Index > 0 {
 		cut = &chosen{cutter: cut, index: s.Index}
 	}
