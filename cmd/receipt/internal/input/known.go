@@ -30,7 +30,7 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 	}
 
 	if _, err := os.Stat(arg); err != nil && strings.HasPrefix(arg, "sha256:") {
-		return Known{}, cli.Usage("a hash is sha256: and 64 hexadecimal digits in lower case", "%q is no hash", arg)
+		return Known{}, cli.Usage("a hash is sha256: and 64 hexadecimal digits in lower case", "%q is not a hash", arg)
 	}
 
 	if _, _, ok := Address(arg); ok {

@@ -1,20 +1,18 @@
 package issue
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 type sealOptions struct {
@@ -108,100 +106,44 @@ func SealFailure(path string, err error) error {
 	return cli.Refuted("", "%s", text)
 }
 
-// HeadOf finds the hash that a draft of the stream has to name: the argument
-// itself, the hash of a receipt of the same stream, or the head that an earlier
-// report states for it.
+// HeadOf finds the head that a draft of the stream has to name: the argument
+// itself, a receipt of the same stream, or what an earlier report states for it.
 func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error) {
-	digest, err := canon.ParseDigest(previous)
+	known, err := input.ReadKnown(e, previous)
+	var damaged *receipt.RefutedError
 	switch {
-	case err == nil && digest.IsZero():
-		return chain.Head{}, input.ZeroHash(previous)
-	case err == nil:
-		return chain.Head{Hash: digest}, nil
-	}
-
-	// A hash that is misspelt is not looked for among files.
-	if strings.HasPrefix(previous, "sha256:") {
-		return chain.Head{}, cli.Usage("", "--previous %q: %w", previous, err)
-	}
-
-	doc, err := input.ReadDocument(e, previous)
-	if err != nil {
+	case errors.As(err, &damaged):
+		return chain.Head{}, cli.Refuted("a predecessor is a sealed, undamaged receipt, a hash or a report", "%q: %w", previous, damaged)
+	case err != nil:
 		return chain.Head{}, err
-	}
-	if isReport(doc.Root()) {
-		return reportedHead(previous, doc.Root(), stream)
-	}
-
-	sealed, err := receipt.ParseSealed(doc.Source())
-	if err != nil {
-		return chain.Head{}, cli.Refuted("a predecessor is a sealed, undamaged receipt, a hash or a report", "%q: %w", previous, err)
-	}
-	if sealed.Stream() != stream {
+	case known.Summary != nil:
+		return StatedHead(previous, known.Summary, stream)
+	case known.Stream != nil && *known.Stream != stream:
 		return chain.Head{}, cli.Usage("a stream is one issuer.id, tenant_id and workspace_ref",
-			"%s: %q is of another stream: %s, the draft is of %s", receipt.CodeStreamMismatch, previous, StreamText(sealed.Stream()), StreamText(stream))
+			"%s: %q is of another stream: %s, the draft is of %s", receipt.CodeStreamMismatch, previous, StreamText(*known.Stream), StreamText(stream))
 	}
 
-	return sealed.Head(), nil
+	return chain.Head{Hash: known.Hash}, nil
 }
 
-func isReport(root canon.Node) bool {
-	return !root.Member("report_version").IsZero() || !root.Member("summary").IsZero()
-}
-
-// reportedHead reads the head of a stream from a summary's list of streams, or
-// from a report of one verified receipt. A report does not name the stream of
-// its receipt, so that one is believed.
-func reportedHead(path string, root canon.Node, stream chain.Stream) (chain.Head, error) {
-	summary := root
-	if nested := root.Member("summary"); !nested.IsZero() {
-		summary = nested
+// StatedHead is the head that the summary of an earlier run states for a stream. What
+// was not verified has none to follow.
+func StatedHead(path string, sum *stream.Summary, of chain.Stream) (chain.Head, error) {
+	if v := sum.Verdict(); v != receipt.Verified {
+		return chain.Head{}, cli.Usage("give the predecessor's file or its hash", "%q says %s, so the heads that it states prove nothing", path, v)
 	}
 
-	// What was not verified has no head to follow.
-	if v := summary.Member("verdict").String(); v != receipt.Verified.String() {
-		return chain.Head{}, cli.Usage("give the predecessor's file or its hash", "%q says %s, so the heads that it states prove nothing", path, cmp.Or(v, "nothing"))
-	}
-
-	// The head that the summary states for this stream.
-	for _, s := range summary.Member("streams").Elements() {
-		name := s.Member("stream")
-		tenant := name.Member("tenant")
-		found := chain.Stream{Issuer: name.Member("issuer").String(), Tenant: tenant.String(),
-			HasTenant: tenant.Kind() == canon.KindString, Workspace: name.Member("workspace").String()}
-		if found != stream {
-			continue
-		}
-
-		digest, err := canon.ParseDigest(s.Member("head").Text())
-		if err != nil {
-			return chain.Head{}, cli.Usage("", "%q: the head of the stream: %w", path, err)
-		}
-		if n := s.Member("failures").Float(); n != 0 {
-			return chain.Head{}, cli.Usage("give the predecessor's file or its hash", "%q: the stream of the draft has %v breaks, so its head is not known", path, n)
-		}
-
-		return chain.Head{Hash: digest, Count: uint64(s.Member("count").Float())}, nil
-	}
-
-	if summary.Member("streams").Len() > 0 { // it names its streams, and this is not one of them
-		return chain.Head{}, NoHead(path, stream)
-	}
-
-	// A report of one receipt, by itself or in a list.
-	reports := root.Member("reports")
-	if reports.Len() == 1 {
-		for _, only := range reports.Elements() {
-			root = only
+	for _, s := range sum.Streams {
+		if s.Stream == of && s.Failures.Count > 0 { // a selection of them was asked for
+			return chain.Head{}, cli.Usage("give the predecessor's file or its hash", "%q: the stream of the draft has %d breaks, so its head is not known", path, s.Failures.Count)
 		}
 	}
 
-	digest, err := canon.ParseDigest(root.Member("receipt_hash").Text())
-	if err != nil || root.Member("verdict").String() != receipt.Verified.String() {
-		return chain.Head{}, NoHead(path, stream)
+	head, found := sum.Heads()[of]
+	if !found {
+		return chain.Head{}, NoHead(path, of)
 	}
-
-	return chain.Head{Hash: digest}, nil
+	return head, nil
 }
 
 // NoHead is the failure for a report that names no head of the stream of a draft.

@@ -184,17 +184,12 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 		return nil, err
 	case k.Summary == nil:
 		return nil, cli.Usage("give a report of an earlier run, which names the heads of all streams", "the drafts are of %s streams, so one hash or receipt cannot be what they follow", cli.Count(len(heads)))
-	case k.Summary.Verdict() != receipt.Verified:
-		return nil, cli.Usage("give a report that says verified", "%q says %s, so the heads that it states prove nothing", previous, k.Summary.Verdict())
 	}
 
-	stated := k.Summary.Heads()
 	for s := range heads {
-		head, found := stated[s]
-		if !found {
-			return nil, issue.NoHead(previous, s)
+		if heads[s], err = issue.StatedHead(previous, k.Summary, s); err != nil {
+			return nil, err
 		}
-		heads[s] = head
 	}
 
 	return heads, nil
