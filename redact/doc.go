@@ -74,4 +74,6 @@
 //
 // No error, finding, entry or summary quotes a withheld value. [Disclosures]
 // print as the names of their fields.
+//
+// The exported names may still change; what redactions[] and disclosures mean does not.
 package redact

@@ -37,4 +37,6 @@
 // trust anchor that the server was given. Keys are never taken from a request, no URL
 // in one is fetched, and nothing is opened by a name from one. [Limits] bound the
 // rest: sizes, memory, places, and how long a connection may stand still.
+//
+// The exported names may still change; routes and answers are those of docs/http.md.
 package serve

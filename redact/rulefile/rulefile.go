@@ -40,6 +40,8 @@
 //
 // A file has at most [MaxBytes], each list in it at most [MaxEntries], and
 // package secret has limits for detectors.
+//
+// The exported names may still change.
 package rulefile
 
 import (
