@@ -28,6 +28,15 @@ type Evidence struct {
 	// Disclosures are withheld values of the receipts. Those that are bound to
 	// another receipt than the one at hand say nothing of it.
 	Disclosures []*redact.Disclosures
+
+	// Checkpoint is one whose tree the receipts are the leaves of: whoever gives it
+	// has computed its root over all of them, in the place of a proof for each.
+	Checkpoint *Checkpoint
+
+	// Uncompared says why a checkpoint that was given could not be compared with
+	// the receipts: for that reason they are left undecided. Empty: none was given,
+	// or it was compared.
+	Uncompared string
 }
 
 // A Batch is a batch of the content profile, made of leaves as [BatchLeaf] gives
@@ -83,9 +92,12 @@ type proof struct {
 // here, once, with the keys of the verifier's trust when that is a [LogTrust]. A
 // false checkpoint is not an error: it refutes receipts. An error says that evidence
 // is nil, that proofs are given for integrity only, where no log is trusted, or
-// that v weighs evidence already: all of it has to be given at once.
+// that v weighs evidence already: all of it has to be given at once. Only the outcome
+// of a comparison, Checkpoint or Uncompared, may come later, by itself.
 func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	switch given := &v.evidence; {
+	case e.compared():
+		return v.withComparison(e), nil
 	case len(given.proofs) > 0 || len(given.batches) > 0 || given.materials != nil || len(given.disclosures) > 0:
 		return nil, errors.New("receipt: the verifier weighs evidence already; give all of it at once")
 	case v.policy.IntegrityOnly && len(e.Proofs) > 0:
@@ -104,7 +116,24 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 		disclosures: slices.Clone(e.Disclosures),
 	}
 
-	return &c, nil
+	return c.withComparison(e), nil
+}
+
+// compared reports whether e is the outcome of a comparison and nothing else.
+func (e *Evidence) compared() bool {
+	return (e.Checkpoint != nil || e.Uncompared != "") &&
+		len(e.Proofs) == 0 && len(e.Batches) == 0 && e.Materials == nil && len(e.Disclosures) == 0
+}
+
+// withComparison returns a copy of v that also weighs a checkpoint over all receipts.
+func (v *Verifier) withComparison(e Evidence) *Verifier {
+	c := *v
+	c.evidence.outside = e.Uncompared
+	if e.Checkpoint != nil {
+		c.evidence.proofs = append([]proof{{checkpoint: e.Checkpoint.opened, whole: true}}, v.evidence.proofs...)
+		refuteForks(c.evidence.proofs)
+	}
+	return &c
 }
 
 func (v *Verifier) openProofs(given []*tlog.Proof) []proof {

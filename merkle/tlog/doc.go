@@ -8,4 +8,6 @@
 // root. A [Log] verifies the signatures of one of its keys, a [Witness] those of
 // somebody who saw the log grow. Nothing here decides whom to trust: keys are
 // parameters.
+//
+// The formats are C2SP's and stay; the names of this package may still change.
 package tlog

@@ -74,4 +74,6 @@
 //
 //	receipt canon receipt.json | python3 archive.py | sha256sum
 //	sha256sum <receipt.cbor
+//
+// The bytes are settled; the names of this package may still change.
 package archive

@@ -1,0 +1,73 @@
+package merkle_test
+
+import (
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/merkle"
+)
+
+// leaves hashes what a log holds.
+func leaves(data ...string) (list []merkle.Hash) {
+	for _, text := range data {
+		list = append(list, merkle.LeafHash([]byte(text)))
+	}
+	return list
+}
+
+// A root commits to all leaves and to their number. A Tree computes it as they come.
+func ExampleTree() {
+	var tree merkle.Tree
+	for _, leaf := range leaves("april", "may", "june") {
+		tree.Append(leaf)
+	}
+
+	fmt.Println(tree.Size(), tree.Root())
+	fmt.Println(tree.Root() == merkle.Root(leaves("april", "may", "june")))
+	fmt.Println(tree.Root() == merkle.Root(leaves("april", "may", "june", "june")))
+	// Output:
+	// 3 yyssKzA6CMtyWROw9gL+9L+7lPayYw9gpz6I2QALYKs=
+	// true
+	// false
+}
+
+// Who knows only a root can be shown that a leaf is below it.
+func ExampleCheckInclusion() {
+	list := leaves("april", "may", "june", "july", "august")
+	root := merkle.Root(list)
+
+	proof, err := merkle.ProveInclusion(list, 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	fmt.Println("hashes:", len(proof))
+	fmt.Println("june:", merkle.CheckInclusion(merkle.LeafHash([]byte("june")), 2, 5, proof, root))
+
+	err = merkle.CheckInclusion(merkle.LeafHash([]byte("June")), 2, 5, proof, root)
+	_, elsewhere := err.(*merkle.RootError)
+	fmt.Println("June leads to another root:", elsewhere)
+	// Output:
+	// hashes: 3
+	// june: <nil>
+	// June leads to another root: true
+}
+
+// Who kept the root of a log can be shown later that nothing of it was taken back.
+func ExampleCheckConsistency() {
+	list := leaves("april", "may", "june", "july", "august")
+	before, now := merkle.Root(list[:3]), merkle.Root(list)
+
+	proof, err := merkle.ProveConsistency(list, 3)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("extends:", merkle.CheckConsistency(3, 5, before, now, proof))
+
+	rewritten := merkle.Root(leaves("april", "May", "june", "july", "august"))
+	fmt.Println("rewritten is refused:", merkle.CheckConsistency(3, 5, before, rewritten, proof) != nil)
+	// Output:
+	// extends: <nil>
+	// rewritten is refused: true
+}
