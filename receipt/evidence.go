@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -96,9 +97,11 @@ type proof struct {
 // of a comparison, Checkpoint or Uncompared, may come later, by itself.
 func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	switch given := &v.evidence; {
+	case e.Checkpoint != nil && e.Checkpoint.opened == nil:
+		return nil, errors.New("receipt: the checkpoint of the evidence was not opened; OpenCheckpoint of a Verifier does")
 	case e.compared():
 		return v.withComparison(e), nil
-	case len(given.proofs) > 0 || len(given.batches) > 0 || given.materials != nil || len(given.disclosures) > 0:
+	case given.outside != "" || len(given.proofs) > 0 || len(given.batches) > 0 || given.materials != nil || len(given.disclosures) > 0:
 		return nil, errors.New("receipt: the verifier weighs evidence already; give all of it at once")
 	case v.policy.IntegrityOnly && len(e.Proofs) > 0:
 		return nil, errors.New("receipt: a policy for integrity only knows no keys of logs, so no proof can be checked")
@@ -128,7 +131,7 @@ func (e *Evidence) compared() bool {
 // withComparison returns a copy of v that also weighs a checkpoint over all receipts.
 func (v *Verifier) withComparison(e Evidence) *Verifier {
 	c := *v
-	c.evidence.outside = e.Uncompared
+	c.evidence.outside = cmp.Or(e.Uncompared, c.evidence.outside)
 	if e.Checkpoint != nil {
 		c.evidence.proofs = append([]proof{{checkpoint: e.Checkpoint.opened, whole: true}}, v.evidence.proofs...)
 		refuteForks(c.evidence.proofs)

@@ -177,23 +177,23 @@ func TestWithin(t *testing.T) {
 		"nobody": undecided(receipt.StepBatch, receipt.CodeUnknownKey, ""),
 	} {
 		whole := v.OpenCheckpoint(keys.checkpointOf(t, how, 1, leaf))
-		if got := outcomeOf(verify(v.Within(whole), data)); got != want {
+		if got := outcomeOf(verify(with(t, v, receipt.Evidence{Checkpoint: whole}), data)); got != want {
 			t.Errorf("%s: %v, want %v", how, got, want)
 		}
 	}
 	whole := v.OpenCheckpoint(keys.checkpointOf(t, "own", 5, leaf)) // of the size of the other
-	if got, want := outcomeOf(verify(with(t, v, proofs(fork)).Within(whole), data)), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, ""); got != want {
+	if got, want := outcomeOf(verify(with(t, with(t, v, proofs(fork)), receipt.Evidence{Checkpoint: whole}), data)), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, ""); got != want {
 		t.Errorf("fork: %v, want %v", got, want)
 	}
-	if got := outcomeOf(verify(v.Within(whole), data)); got != verified() || whole.Fault() != "" {
-		t.Errorf("the checkpoint itself was changed: %v, %q", got, whole.Fault())
+	if got := outcomeOf(verify(with(t, v, receipt.Evidence{Checkpoint: whole}), data)); got != verified() || whole.Fault != "" {
+		t.Errorf("the checkpoint itself was changed: %v, %q", got, whole.Fault)
 	}
 	// One that cannot be read includes nothing: a proof that fits decides.
 	unreadable := v.OpenCheckpoint([]byte("no checkpoint"))
-	if got := outcomeOf(verify(with(t, v, proofs(fork)).Within(unreadable), data)); got != verified() {
+	if got := outcomeOf(verify(with(t, with(t, v, proofs(fork)), receipt.Evidence{Checkpoint: unreadable}), data)); got != verified() {
 		t.Errorf("beside one that cannot be read: %v", got)
 	}
-	if got, want := outcomeOf(verify(v.Within(unreadable), data)), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, ""); got != want {
+	if got, want := outcomeOf(verify(with(t, v, receipt.Evidence{Checkpoint: unreadable}), data)), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, ""); got != want {
 		t.Errorf("one that cannot be read: %v, want %v", got, want)
 	}
 	for _, c := range []struct {
@@ -205,14 +205,31 @@ func TestWithin(t *testing.T) {
 		{v.OpenCheckpoint(bytes.Replace(keys.checkpointOf(t, "own", 5, leaf), []byte("\n5\n"), []byte("\n6\n"), 1)), false, true, true},
 		{unreadable, false, false, true},
 	} {
-		if _, ok := c.opened.Claims(); c.opened.Signed() != c.signed || ok != c.readable || (c.opened.Fault() != "") != c.faulty {
-			t.Errorf("signed %t, readable %t, fault %q; want %+v", c.opened.Signed(), ok, c.opened.Fault(), c)
+		if ok := c.opened.Readable; c.opened.Signed != c.signed || ok != c.readable || (c.opened.Fault != "") != c.faulty {
+			t.Errorf("signed %t, readable %t, fault %q; want %+v", c.opened.Signed, ok, c.opened.Fault, c)
 		}
 	}
-	for _, why := range []string{"x", ""} {
-		if got, want := outcomeOf(verify(v.Outside(why), data)), undecided(receipt.StepBatch, "checkpoint_required", ""); got != want {
-			t.Errorf("outside, %q: %v, want %v", why, got, want)
+
+	// One that could not be compared leaves the receipt open, whatever else is brought
+	// with it or before it.
+	outside := receipt.Evidence{Uncompared: "x"}
+	for name, v := range map[string]*receipt.Verifier{
+		"alone":          with(t, v, outside),
+		"with files":     with(t, v, receipt.Evidence{Uncompared: "x", Materials: fakeMaterials{}}),
+		"after files":    with(t, with(t, v, receipt.Evidence{Materials: fakeMaterials{}}), outside),
+		"told only once": with(t, with(t, v, outside), receipt.Evidence{Uncompared: "y"}),
+	} {
+		if got, want := outcomeOf(verify(v, data)), undecided(receipt.StepBatch, "checkpoint_required", ""); got != want {
+			t.Errorf("outside, %s: %v, want %v", name, got, want)
 		}
+	}
+
+	// It is not forgotten for what is brought after it.
+	if _, err := with(t, v, outside).With(receipt.Evidence{Materials: fakeMaterials{}}); err == nil {
+		t.Error("evidence after a checkpoint that was not compared")
+	}
+	if _, err := v.With(receipt.Evidence{Checkpoint: new(receipt.Checkpoint)}); err == nil {
+		t.Error("a checkpoint that nobody opened")
 	}
 }
 

@@ -252,9 +252,6 @@ func (r *Report) Address() string {
 	return fmt.Sprintf("%s:%d", r.Source, r.Index)
 }
 
-// Warn adds a warning, which never changes a verdict.
-func (r *Report) Warn(code Code, pointer, detail string) { r.warn(code, pointer, detail) }
-
 // dropNote removes the first note of a code.
 func (r *Report) dropNote(code Code) {
 	for i, n := range r.NotChecked {

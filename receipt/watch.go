@@ -5,12 +5,6 @@ import (
 	"sync/atomic"
 )
 
-// A Watch notes which evidence of a verifier has to do with the receipts that it
-// judges. Evidence that nobody needed shows nothing, though whoever brought it
-// meant it to: package stream says so, and leaves the input undecided. It is safe
-// for concurrent use.
-type Watch struct{ seen watched }
-
 // A Piece is one of the evidence.
 type Piece struct {
 	Kind  PieceKind
@@ -40,9 +34,15 @@ func (p Piece) String() string {
 	return "the files to look up"
 }
 
-// Watch returns a copy of v, and what notes which of its evidence is of use.
-func (v *Verifier) Watch() (*Verifier, *Watch) {
-	c, w := *v, new(Watch)
+// Watch returns a copy of v that notes which of its evidence has to do with the
+// receipts that it judges. Evidence that nobody needed shows nothing, though whoever
+// brought it meant it to: package stream says so, and leaves the input undecided.
+//
+// idle returns what had to do with no receipt so far: proofs and batches that
+// neither showed nor contradicted anything, disclosures of other receipts or of
+// nothing, files when no receipt names any by digest. It is safe for concurrent use.
+func (v *Verifier) Watch() (watching *Verifier, idle func() []Piece) {
+	c := *v
 	given := 0 // a checkpoint over all receipts is not part of the evidence
 	for i := range v.evidence.proofs {
 		if !v.evidence.proofs[i].whole {
@@ -50,29 +50,16 @@ func (v *Verifier) Watch() (*Verifier, *Watch) {
 		}
 	}
 
-	// The verifier and its watch share the flags.
-	w.seen[PieceProof] = make([]atomic.Bool, given)
-	w.seen[PieceBatch] = make([]atomic.Bool, len(v.evidence.batches))
-	w.seen[PieceDisclosures] = make([]atomic.Bool, len(v.evidence.disclosures))
+	// The verifier and what lists them share the flags.
+	var seen watched
+	seen[PieceProof] = make([]atomic.Bool, given)
+	seen[PieceBatch] = make([]atomic.Bool, len(v.evidence.batches))
+	seen[PieceDisclosures] = make([]atomic.Bool, len(v.evidence.disclosures))
 	if v.evidence.materials != nil {
-		w.seen[PieceMaterials] = make([]atomic.Bool, 1)
+		seen[PieceMaterials] = make([]atomic.Bool, 1)
 	}
-	c.watched = w.seen
-	return &c, w
-}
-
-// Idle returns what had to do with no receipt so far: proofs and batches that
-// neither showed nor contradicted anything, disclosures of other receipts or of
-// nothing, files when no receipt names any by digest.
-func (w *Watch) Idle() (list []Piece) {
-	for kind := range w.seen {
-		for i := range w.seen[kind] {
-			if !w.seen[kind][i].Load() {
-				list = append(list, Piece{PieceKind(kind), i})
-			}
-		}
-	}
-	return list
+	c.watched = seen
+	return &c, seen.idle
 }
 
 // watched has a flag for each piece of evidence, by kind. Of a verifier that
@@ -94,4 +81,16 @@ func (w *watched) seeAll(kinds ...PieceKind) {
 			w[kind][i].Store(true)
 		}
 	}
+}
+
+// idle lists what was not seen.
+func (w *watched) idle() (list []Piece) {
+	for kind := range w {
+		for i := range w[kind] {
+			if !w[kind][i].Load() {
+				list = append(list, Piece{PieceKind(kind), i})
+			}
+		}
+	}
+	return list
 }

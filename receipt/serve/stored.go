@@ -272,13 +272,13 @@ func (c *call) weighing(judge *receipt.Verifier) (*receipt.Verifier, error) {
 
 		switch {
 		case errors.Is(err, ErrNotFound):
-			judge = judge.Outside("the checkpoint that the server has is not over this receipt")
+			e.Uncompared = "the checkpoint that the server has is not over this receipt"
 		case err != nil:
 			return nil, internal(err, "the proof of the stored receipt cannot be made")
 		}
 	}
 
-	if len(e.Proofs) == 0 && len(e.Batches) == 0 {
+	if len(e.Proofs) == 0 && len(e.Batches) == 0 && e.Uncompared == "" {
 		return judge, nil
 	}
 	judge, err := judge.With(e)

@@ -33,7 +33,7 @@ func (f *forest) behind() uint64 {
 
 func newForest(c *receipt.Checkpoint) *forest {
 	f := &forest{given: c}
-	f.claims, _ = c.Claims()
+	f.claims = c.Claims
 	f.root = merkle.EmptyRoot()
 	return f
 }
@@ -55,30 +55,38 @@ func (f *forest) add(it *item) {
 	}
 }
 
-// judge returns the verifiers for the documents below a bound and beyond it, and
-// what the checkpoint refutes of the whole.
-func (f *forest) judge(v *receipt.Verifier, partial bool) (inside, outside *receipt.Verifier, bound int, found *Finding) {
+// judge returns what the checkpoint shows of the documents below a bound and beyond
+// it, and what it refutes of the whole.
+func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, bound int, found *Finding) {
 	size, n := f.claims.Size, f.tree.Size()
-	claims, readable := f.given.Claims()
 	switch {
-	case f.given.Fault() != "" || !readable:
-		return v, v, 0, &Finding{Code: receipt.CodeCheckpointInvalid, Detail: cmp.Or(f.given.Fault(), "the checkpoint cannot be read")}
-	case n >= size && f.root == claims.Root && !f.holes:
+	case f.given.Fault != "" || !f.given.Readable:
+		found = &Finding{Code: receipt.CodeCheckpointInvalid, Detail: cmp.Or(f.given.Fault, "the checkpoint cannot be read")}
+		return inside, outside, 0, found
+	case n >= size && f.root == f.claims.Root && !f.holes:
 		why := "the checkpoint is over no receipt"
 		if size > 0 {
 			why = fmt.Sprintf("the checkpoint is over the first %d receipts, and this one comes behind them", size)
 		}
-		return v.Within(f.given), v.Outside(why), f.bound, nil
+		return receipt.Evidence{Checkpoint: f.given}, receipt.Evidence{Uncompared: why}, f.bound, nil
 	case partial || f.single && size != 1:
 		// Leaves are missing, so that their root shows nothing.
 		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input is a part; an inclusion proof would show that it includes them", size)
-		return v.Outside(why), v, f.docs, nil
+		return receipt.Evidence{Uncompared: why}, outside, f.docs, nil
 	case n < size:
-		return v, v, 0, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),
+		return inside, outside, 0, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),
 			Detail: fmt.Sprintf("the checkpoint is over %d receipts, the input has %d", size, n)}
 	}
 
 	// RFC 9162 section 2.1.1: a root is over all leaves in their order.
-	return v, v, 0, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: claims.Root.String(), Computed: f.root.String(),
-		Detail: fmt.Sprintf("the root over the first %d receipts is %v, the checkpoint states %v", size, f.root, claims.Root)}
+	return inside, outside, 0, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: f.claims.Root.String(), Computed: f.root.String(),
+		Detail: fmt.Sprintf("the root over the first %d receipts is %v, the checkpoint states %v", size, f.root, f.claims.Root)}
+}
+
+// beside returns v with the outcome of a comparison; without one, v itself.
+func beside(v *receipt.Verifier, e receipt.Evidence) (*receipt.Verifier, error) {
+	if e.Checkpoint == nil && e.Uncompared == "" {
+		return v, nil
+	}
+	return v.With(e)
 }

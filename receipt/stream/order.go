@@ -135,7 +135,7 @@ func (o *order) again(s *strand, it *item) bool {
 // repeat makes an item a copy of the receipt at a line.
 func (o *order) repeat(it *item, line int, verdict receipt.Verdict) {
 	it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusNotApplicable})
-	it.rep.Warn(vocab.CodeIdenticalCopy, "", fmt.Sprintf("line %d is the same receipt", line))
+	it.rep.Warnings = append(it.rep.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: fmt.Sprintf("line %d is the same receipt", line)})
 	it.again, it.copy = true, verdict == it.rep.Verdict
 }
 
@@ -220,7 +220,7 @@ func (o *order) follow(s *strand, it *item) {
 
 	// Clocks go wrong: this warns, and refutes nothing.
 	if f.issued.Before(s.issued) {
-		it.rep.Warn(vocab.CodeTimeOrder, "/issued_at", fmt.Sprintf("it was issued before line %d, its predecessor", s.line))
+		it.rep.Warnings = append(it.rep.Warnings, receipt.Note{Code: vocab.CodeTimeOrder, Pointer: "/issued_at", Detail: fmt.Sprintf("it was issued before line %d, its predecessor", s.line)})
 	}
 
 	// A damaged receipt keeps its place. A true copy of it would follow the head

@@ -39,7 +39,7 @@ func (e *IncompleteError) Error() string {
 type Run struct {
 	ctx     context.Context
 	v       *receipt.Verifier
-	watch   *receipt.Watch // of the evidence of v
+	idle    func() []receipt.Piece // evidence of v that showed nothing so far
 	sources []Source
 	options Options
 	several bool  // sources join by links, whatever their order
@@ -94,8 +94,8 @@ func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o O
 }
 
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
-	v, watch := v.Watch()
-	return &Run{ctx: ctx, v: v, watch: watch, sources: sources, options: o, several: len(sources) > 1,
+	v, idle := v.Watch()
+	return &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1,
 		summary: Summary{Scope: v.Scope(), asked: askedOf(v.Policy()), Partial: o.Partial, Codes: map[receipt.Code]int{}, roster: newRoster()}}
 }
 
@@ -207,7 +207,7 @@ func (r *Run) noteUnused() {
 	if name == nil {
 		name = receipt.Piece.String
 	}
-	for _, p := range r.watch.Idle() {
+	for _, p := range r.idle() {
 		r.summary.addNote(receipt.CodeEvidenceUnused, "%s has to do with no receipt of the input", name(p))
 	}
 }
@@ -282,7 +282,9 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 		return nil, err
 	}
 	if f != nil {
-		r.weigh(f, p)
+		if err := r.weigh(f, p); err != nil {
+			return nil, err
+		}
 	}
 
 	if s == nil {
@@ -308,12 +310,22 @@ func (r *Run) readFirst(s *survey, f *forest) (failure error) {
 }
 
 // weigh uses what a checkpoint says of the whole input.
-func (r *Run) weigh(f *forest, p *pipeline) {
-	inside, outside, bound, found := f.judge(r.v, r.options.Partial)
-	p.inside, p.verify, p.bound = inside, outside, bound
+func (r *Run) weigh(f *forest, p *pipeline) error {
+	inside, outside, bound, found := f.judge(r.options.Partial)
 	if found != nil {
 		r.summary.addFinding(*found)
-		return
+	}
+
+	var err error
+	if p.inside, err = beside(r.v, inside); err != nil {
+		return err
+	}
+	if p.verify, err = beside(r.v, outside); err != nil {
+		return err
+	}
+	p.bound = bound
+	if found != nil {
+		return nil
 	}
 
 	if f.claims.Size == 0 && f.docs > 0 {
@@ -321,6 +333,7 @@ func (r *Run) weigh(f *forest, p *pipeline) {
 	} else if rest := f.behind(); rest > 0 {
 		r.summary.addNote(receipt.CodeBatchNotChecked, "%d receipts behind the %d that the checkpoint is over", rest, f.claims.Size)
 	} else {
-		r.covered = f.tree.Size() == f.claims.Size && f.given.Signed()
+		r.covered = f.tree.Size() == f.claims.Size && f.given.Signed
 	}
+	return nil
 }

@@ -208,7 +208,7 @@ func (s *survey) place(it *item) error {
 	it.v.Link(&it.rep, check)
 	it.foreign = s.marks[number] == markForeign
 	if it.again = s.marks[number] == markCopy; it.again {
-		it.rep.Warn(vocab.CodeIdenticalCopy, "", s.at(s.others[number]).String()+" is the same receipt")
+		it.rep.Warnings = append(it.rep.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: s.at(s.others[number]).String() + " is the same receipt"})
 		it.copy = it.rep.Verdict == s.verdicts[s.originals[number]]
 	}
 
