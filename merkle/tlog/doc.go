@@ -9,5 +9,8 @@
 // somebody who saw the log grow. Nothing here decides whom to trust: keys are
 // parameters.
 //
-// The formats are C2SP's and stay; the names of this package may still change.
+// # Stability
+//
+// This package may still change: it is not of the frozen core. The formats are C2SP's
+// and stay.
 package tlog

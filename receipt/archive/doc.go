@@ -75,5 +75,8 @@
 //	receipt canon receipt.json | python3 archive.py | sha256sum
 //	sha256sum <receipt.cbor
 //
-// The bytes are settled; the names of this package may still change.
+// # Stability
+//
+// This package may still change: it is not of the frozen core. The bytes stay: an archive
+// that was read is read by every later version.
 package archive

@@ -120,10 +120,10 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 
 // Signed tells of the checkpoint which log signed what, when a trusted key did; "" otherwise.
 func (f *EvidenceFlags) Signed() string {
-	if f.opened == nil || !f.opened.Signed() {
+	if f.opened == nil || !f.opened.Signed {
 		return ""
 	}
-	claims, _ := f.opened.Claims()
+	claims := f.opened.Claims
 	return fmt.Sprintf("%s, signed by %s over %s", cli.SourceName(f.Checkpoint), claims.Origin, LeavesText(claims.Size))
 }
 
