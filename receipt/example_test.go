@@ -150,6 +150,6 @@ func ExampleReport_Finding() {
 		fmt.Println(info.Next)
 	}
 	// Output:
-	// refuted: schema_invalid at "/cost/currency": expected text that matches ^[A-Z]{3}$, found "usd"
+	// refuted: schema_invalid at "/cost/currency": expected text that matches ^[A-Z]{3}$, found a text of 3 characters
 	// Ask the issuer; editing the file would break its hash.
 }

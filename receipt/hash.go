@@ -1,7 +1,9 @@
 package receipt
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -30,8 +32,8 @@ func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report)
 	stated, err := canon.ParseDigest(node.Text())
 	switch {
 	case err != nil:
-		rep.fail(Check{Step: StepHash, Code: codeMalformedHash, Pointer: hashPointer, Stated: excerpt(node.Text()), Computed: computed.String(),
-			Detail: "expected sha256: and 64 lower-case hexadecimal digits"})
+		rep.fail(Check{Step: StepHash, Code: codeMalformedHash, Pointer: hashPointer, Stated: misspelt(node.Text()), Computed: computed.String(),
+			Detail: fmt.Sprintf("expected sha256: and 64 lower-case hexadecimal digits, found a text of %d bytes", len(node.Text()))})
 	case stated != computed:
 		rep.fail(Check{Step: StepHash, Code: CodeHashMismatch, Pointer: hashPointer, Stated: stated.String(), Computed: computed.String(),
 			Detail: "the content does not fit the stated hash", Hint: hashHint(doc, stated)})
@@ -123,4 +125,13 @@ func blankedHash(doc *canon.Document) (canon.Digest, error) {
 	}
 
 	return canon.Sum(canonical), nil
+}
+
+// misspelt returns a digest in capital letters as it stands. What is not a digest may be
+// anything, also a secret, and is not told: "".
+func misspelt(text []byte) string {
+	if _, err := canon.ParseDigest(bytes.ToLower(text)); err != nil {
+		return ""
+	}
+	return string(text)
 }

@@ -45,8 +45,8 @@ func (v *Verifier) weighMaterials(root canon.Node, schemaHolds bool, rep *Report
 func checkInline(m, inline canon.Node, rep *Report) Check {
 	content, ok := rep.decode(inline.Text())
 	if !ok {
-		return Check{Step: StepHash, Status: StatusFailed, Code: codeMaterialMismatch, Pointer: place(inline), Stated: excerpt(inline.Text()),
-			Detail: "bytes_base64 is not strict padded standard base64 (RFC 4648 section 4)"}
+		return Check{Step: StepHash, Status: StatusFailed, Code: codeMaterialMismatch, Pointer: place(inline),
+			Detail: fmt.Sprintf("expected strict padded standard base64 (RFC 4648 section 4), found a text of %d bytes", len(inline.Text()))}
 	}
 
 	stated, err := canon.ParseDigest(m.Member("sha256").Text())

@@ -19,10 +19,10 @@ func TestBatch(t *testing.T) {
 	}{
 		{``, ``, ``},
 		{`"batch_version": 1`, `"batch_version": 1.0`, ``},
-		{`"batch_version": 1`, `"batch_version": 2`, `/batch_version: expected 1, found 2`},
+		{`"batch_version": 1`, `"batch_version": 2`, `/batch_version: expected 1, found a number`},
 		{`"batch_version": 1, `, ``, `: missing member "batch_version"`},
-		{`"content"`, `"checkpoint"`, `/profile: expected "content", found "checkpoint"`},
-		{`"merkle_root": "sha256:`, `"merkle_root": "SHA256:`, `/merkle_root: expected text that matches ^sha256:[0-9a-f]{64}$, found "` + strings.Replace(digest, "sha256", "SHA256", 1)[:64] + `"…`},
+		{`"content"`, `"checkpoint"`, `/profile: expected "content", found a text of 10 characters`},
+		{`"merkle_root": "sha256:`, `"merkle_root": "SHA256:`, `/merkle_root: expected text that matches ^sha256:[0-9a-f]{64}$, found a text of 71 characters`},
 		{`"leaf_hash": "` + digest + `"`, `"leaf_hash": null`, `/receipts/0/leaf_hash: expected string, found null`},
 		{`"receipt_id": "r"`, `"receipt_id": ""`, `/receipts/0/receipt_id: expected at least 1 character, found 0`},
 		{`"receipt_id": "r"`, `"id": "r"`, `/receipts/0: missing member "receipt_id"; /receipts/0/id: unknown member "id"`},

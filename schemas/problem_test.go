@@ -25,23 +25,23 @@ func TestWording(t *testing.T) {
 		{`{"type": "object"}`, `[]`, `: type: expected object, found array`},
 		{`{"type": "object"}`, `true`, `: type: expected object, found boolean`},
 		{`{"type": "object"}`, `null`, `: type: expected object, found null`},
-		{`{"const": "a"}`, `"b"`, `: const: expected "a", found "b"`},
+		{`{"const": "a"}`, `"b"`, `: const: expected "a", found a text of 1 character`},
 		{`{"const": 1}`, `true`, `: const: expected 1, found true`},
 		{`{"const": null}`, `[1]`, `: const: expected null, found an array`},
 		{`{"const": {}}`, `{"a": 1}`, `: const: expected an object, found an object`},
-		{`{"enum": ["SUCCEEDED", "FAILED", "CANCELED"]}`, `"DONE"`, `: enum: expected one of "SUCCEEDED", "FAILED", "CANCELED", found "DONE"`},
-		{`{"enum": [1, false]}`, `1e21`, `: enum: expected one of 1, false, found 1e+21`},
-		{`{"pattern": "^a$"}`, `"a\n"`, `: pattern: expected text that matches ^a$, found "a\n"`},
-		{`{"pattern": "^a$"}`, `"` + long + `"`, `: pattern: expected text that matches ^a$, found "` + long[:64] + `"…`},
-		{`{"pattern": "^a$"}`, `"x` + long + `"`, `: pattern: expected text that matches ^a$, found "x` + long[:62] + `"…`},
-		{`{"pattern": "^a$"}`, `"\u001b[31m\u202e\u0000\u009b"`, `: pattern: expected text that matches ^a$, found "\x1b[31m\u202e\x00\u009b"`},
-		{`{"format": "date-time"}`, `"yesterday"`, `: format: expected a date-time, found "yesterday"`},
+		{`{"enum": ["SUCCEEDED", "FAILED", "CANCELED"]}`, `"DONE"`, `: enum: expected one of "SUCCEEDED", "FAILED", "CANCELED", found a text of 4 characters`},
+		{`{"enum": [1, false]}`, `1e21`, `: enum: expected one of 1, false, found a number`},
+		{`{"pattern": "^a$"}`, `"a\n"`, `: pattern: expected text that matches ^a$, found a text of 2 characters`},
+		{`{"pattern": "^a$"}`, `"` + long + `"`, `: pattern: expected text that matches ^a$, found a text of 40 characters`},
+		{`{"pattern": "^a$"}`, `"x` + long + `"`, `: pattern: expected text that matches ^a$, found a text of 41 characters`},
+		{`{"pattern": "^a$"}`, `"\u001b[31m\u202e\u0000\u009b"`, `: pattern: expected text that matches ^a$, found a text of 8 characters`},
+		{`{"format": "date-time"}`, `"yesterday"`, `: format: expected a date-time, found a text of 9 characters`},
 		{`{"minLength": 1}`, `""`, `: minLength: expected at least 1 character, found 0`},
 		{`{"minLength": 3}`, `"😀é"`, `: minLength: expected at least 3 characters, found 2`},
-		{`{"minimum": 0}`, `-1`, `: minimum: expected at least 0, found -1`},
-		{`{"minimum": 0.5}`, `-1e-9`, `: minimum: expected at least 0.5, found -1e-9`},
-		{`{"minimum": 0}`, `-1e300`, `: minimum: expected at least 0, found -1e+300`},
-		{`{"maximum": 253402300799}`, `253402300800`, `: maximum: expected at most 253402300799, found 253402300800`},
+		{`{"minimum": 0}`, `-1`, `: minimum: expected at least 0, found less`},
+		{`{"minimum": 0.5}`, `-1e-9`, `: minimum: expected at least 0.5, found less`},
+		{`{"minimum": 0}`, `-1e300`, `: minimum: expected at least 0, found less`},
+		{`{"maximum": 253402300799}`, `253402300800`, `: maximum: expected at most 253402300799, found more`},
 		{`{"minItems": 1}`, `[]`, `: minItems: expected at least 1 element, found 0`},
 		{`{"maxItems": 2}`, `[1, 2, 3]`, `: maxItems: expected at most 2 elements, found more`},
 		{`{"uniqueItems": true}`, `[1, 2, 1.0]`, `: uniqueItems: expected distinct elements, found 0 and 2 equal`},
@@ -78,15 +78,15 @@ func TestReceiptWording(t *testing.T) {
 		v    any
 		want schemas.Problem
 	}{
-		{"lifecycle.final_state", "DONE", schemas.Problem{"/lifecycle/final_state", "enum", `expected one of "SUCCEEDED", "FAILED", "CANCELED", found "DONE"`}},
-		{"schema", "receipt-2027-01-01", schemas.Problem{"/schema", "const", `expected "receipt-2026-04-25", found "receipt-2027-01-01"`}},
-		{"cost.total", number("-0.01"), schemas.Problem{"/cost/total", "minimum", "expected at least 0, found -0.01"}},
-		{"cost.currency", "eur", schemas.Problem{"/cost/currency", "pattern", `expected text that matches ^[A-Z]{3}$, found "eur"`}},
+		{"lifecycle.final_state", "DONE", schemas.Problem{"/lifecycle/final_state", "enum", `expected one of "SUCCEEDED", "FAILED", "CANCELED", found a text of 4 characters`}},
+		{"schema", "receipt-2027-01-01", schemas.Problem{"/schema", "const", `expected "receipt-2026-04-25", found a text of 18 characters`}},
+		{"cost.total", number("-0.01"), schemas.Problem{"/cost/total", "minimum", "expected at least 0, found less"}},
+		{"cost.currency", "eur", schemas.Problem{"/cost/currency", "pattern", `expected text that matches ^[A-Z]{3}$, found a text of 3 characters`}},
 		{"receipt_id", "", schemas.Problem{"/receipt_id", "minLength", "expected at least 1 character, found 0"}},
 		{"identifiers.tenant_id", nil, schemas.Problem{"/identifiers/tenant_id", "type", "expected string, found null"}},
-		{"issued_at", "2026-04-25", schemas.Problem{"/issued_at", "format", `expected a date-time, found "2026-04-25"`}},
+		{"issued_at", "2026-04-25", schemas.Problem{"/issued_at", "format", `expected a date-time, found a text of 10 characters`}},
 		{"lifecycle.failure", "x", schemas.Problem{"/lifecycle/failure", "type", "expected null or object, found string"}},
-		{"chain.receipt_hash", "sha256:" + strings.Repeat("0", 63), schemas.Problem{"/chain/receipt_hash", "pattern", `expected text that matches ^sha256:[0-9a-f]{64}$, found "sha256:` + strings.Repeat("0", 57) + `"…`}},
+		{"chain.receipt_hash", "sha256:" + strings.Repeat("0", 63), schemas.Problem{"/chain/receipt_hash", "pattern", `expected text that matches ^sha256:[0-9a-f]{64}$, found a text of 70 characters`}},
 		{"replay_input.materials.0", map[string]any{"kind": "artifact"}, schemas.Problem{"/replay_input/materials/0", "anyOf", `needs "uri" and "sha256", or "bytes_base64" and "sha256", or "metadata"`}},
 		{"replay_input.materials.0", map[string]any{"kind": "artifact", "sha256": digest}, schemas.Problem{"/replay_input/materials/0", "anyOf", `needs "uri", or "bytes_base64", or "metadata"`}},
 	} {
@@ -115,7 +115,7 @@ func TestManyProblems(t *testing.T) {
 }
 
 // TestNoRawForeignText puts every character that could do harm into names and
-// values.
+// values. Of values nothing is told.
 func TestNoRawForeignText(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	var nasty strings.Builder
@@ -136,8 +136,8 @@ func TestNoRawForeignText(t *testing.T) {
 				quoted++
 			}
 		}
-		if quoted != 4 {
-			t.Errorf("U+%04X: %d of 4 quoted", r, quoted)
+		if quoted != 1 {
+			t.Errorf("U+%04X: %d of 1 quoted", r, quoted)
 		}
 	}
 }

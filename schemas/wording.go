@@ -19,13 +19,13 @@ func detail(e *jsonschema.ValidationError) string {
 	case *kind.Type:
 		return "expected " + strings.Join(k.Want, " or ") + ", found " + k.Got
 	case *kind.Const:
-		return "expected " + show(k.Want) + ", found " + show(k.Got)
+		return "expected " + show(k.Want) + ", found " + kindOf(k.Got)
 	case *kind.Enum:
-		return "expected one of " + join(k.Want, ", ", show) + ", found " + show(k.Got)
+		return "expected one of " + join(k.Want, ", ", show) + ", found " + kindOf(k.Got)
 	case *kind.Pattern:
-		return "expected text that matches " + k.Want + ", found " + quote(k.Got)
+		return "expected text that matches " + k.Want + ", found " + kindOf(k.Got)
 	case *kind.Format:
-		return "expected a " + k.Want + ", found " + show(k.Got)
+		return "expected a " + k.Want + ", found " + kindOf(k.Got)
 	case *kind.AnyOf:
 		return "needs " + join(e.Causes, ", or ", lacks)
 	case *kind.Contains:
@@ -42,9 +42,9 @@ func detail(e *jsonschema.ValidationError) string {
 func bound(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Minimum:
-		return "expected at least " + rational(k.Want) + ", found " + rational(k.Got)
+		return "expected at least " + rational(k.Want) + ", found less"
 	case *kind.Maximum:
-		return "expected at most " + rational(k.Want) + ", found " + rational(k.Got)
+		return "expected at most " + rational(k.Want) + ", found more"
 	case *kind.MinLength:
 		return fmt.Sprintf("expected at least %s, found %d", count(k.Want, "character"), k.Got)
 	case *kind.MinItems:
@@ -71,7 +71,23 @@ func join[T any](list []T, separator string, text func(T) string) string {
 	return strings.Join(words, separator)
 }
 
-// show shows a value of a document or of a schema.
+// kindOf says what a refused value is, and how long a text. The value itself is never
+// told: somebody may have put a secret in its place, and a report is passed on.
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case nil, bool:
+		return show(v)
+	case string:
+		return "a text of " + count(utf8.RuneCountInString(v), "character")
+	case []any:
+		return "an array"
+	case map[string]any:
+		return "an object"
+	}
+	return "a number"
+}
+
+// show shows a value of a schema.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -73,7 +73,7 @@ func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 	}
 	set, err := keys.ParseSet(data)
 	if err != nil {
-		if wrong := input.WrongKind(path, data, "a key set", kind.Keys, kind.PrivateKey); wrong != nil {
+		if wrong := input.WrongKind(path, data, "a key set", kind.Keys, kind.PrivateKey, input.Receipt); wrong != nil {
 			return nil, wrong
 		}
 		return nil, cli.Usage(KeyHint(err), "%q: %w", path, err)
