@@ -6,14 +6,15 @@
 // It sets globalThis.receiptCore, whose methods return promises:
 //
 //	tool                                         what the summary calls this program
-//	isKeys(bytes)                                whether a file is one of keys
-//	verify(inputs, keys, options, sink)          null when done
+//	recognize(head, whole)                       what a file is: the JSON text of kind.Found
+//	verify(inputs, keys, beside, options, sink)  null when done
+//	fitting(input, index, beside)                places of those that are proofs of it, an Array
 //	open(input, index)                           {source, canonical, preimage, hash, shell, targets}
 //	tamper(source, pointer)                      {source, target}
 //
 // An input is {name, size, read(offset, length)}, where read returns a promise of
 // a Uint8Array; so a file of any size is read piece by piece. A key file is
-// {name, bytes}, options are the JSON text of core.Options, a sink has the methods
+// {name, bytes}, a file beside receipts {name, kind, bytes}, options are the JSON text of core.Options, a sink has the methods
 // of core.Sink, which get Uint8Arrays. Errors are of class Error, for a person.
 //
 // It then calls globalThis.receiptReady, and waits for calls forever.
@@ -28,15 +29,17 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt-wasm/internal/core"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 func main() {
 	js.Global().Set("receiptCore", map[string]any{
-		"tool":   tool(),
-		"isKeys": promising(func(args []js.Value) (any, error) { return core.IsKeys(bytesOf(args[0])), nil }),
-		"verify": promising(verify),
-		"open":   promising(open),
-		"tamper": promising(tamper),
+		"tool":      tool(),
+		"recognize": promising(recognize),
+		"fitting":   promising(fitting),
+		"verify":    promising(verify),
+		"open":      promising(open),
+		"tamper":    promising(tamper),
 	})
 	js.Global().Call("receiptReady")
 	select {}
@@ -50,9 +53,35 @@ func tool() string {
 	return "receipt " + version
 }
 
+func recognize(args []js.Value) (any, error) {
+	text, err := receipt.AppendJSON(nil, core.Recognize(bytesOf(args[0]), args[1].Bool()))
+	return string(text), err
+}
+
+func fitting(args []js.Value) (any, error) {
+	places, err := core.Fitting(context.Background(), source(args[0]), args[1].Int(), besideOf(args[2]))
+	if err != nil {
+		return nil, err
+	}
+	list := make([]any, len(places))
+	for i, place := range places {
+		list[i] = place
+	}
+	return list, nil
+}
+
+// besideOf reads an array of files beside receipts.
+func besideOf(files js.Value) (list []core.BesideFile) {
+	for i := range files.Length() {
+		f := files.Index(i)
+		list = append(list, core.BesideFile{Name: f.Get("name").String(), Kind: kind.Kind(f.Get("kind").String()), Data: bytesOf(f.Get("bytes"))})
+	}
+	return list
+}
+
 func verify(args []js.Value) (any, error) {
-	inputs, files, options, out := args[0], args[1], args[2], args[3]
-	r := &core.Request{Clock: time.Now, Tool: tool()}
+	inputs, files, options, out := args[0], args[1], args[3], args[4]
+	r := &core.Request{Clock: time.Now, Tool: tool(), Beside: besideOf(args[2])}
 	for i := range inputs.Length() {
 		r.Sources = append(r.Sources, source(inputs.Index(i)))
 	}

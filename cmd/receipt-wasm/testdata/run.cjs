@@ -17,7 +17,7 @@ async function run(core, job) {
   const got = { lines: "", findings: [] };
   const parts = [];
   const keys = (job.keys ?? []).map((path) => ({ name: path, bytes: new Uint8Array(fs.readFileSync(path)) }));
-  await core.verify(job.files.map(input), keys, JSON.stringify(job.options ?? {}), {
+  await core.verify(job.files.map(input), keys, [], JSON.stringify(job.options ?? {}), {
     keys: (text) => (got.keys = decoder.decode(text)),
     lines: (text) => parts.push(text),
     finding: (text) => got.findings.push(decoder.decode(text)),

@@ -4,9 +4,11 @@ import { h, icon } from "./view/dom.js";
 import { number, visible } from "./view/text.js";
 import { Cancelled, Core } from "./shell/core.js";
 import { button, download } from "./shell/download.js";
+import { exampleFiles } from "./shell/example.js";
 import { Inputs } from "./shell/inputs.js";
 import { renderMany } from "./shell/many.js";
 import { renderSingle } from "./shell/single.js";
+import { renderStrangers } from "./shell/strangers.js";
 
 const at = (id) => document.getElementById(id);
 const core = new Core(at("worker").textContent, at("core").textContent);
@@ -15,44 +17,91 @@ const inputs = new Inputs(core);
 at("input").hidden = false;
 core.tool.then((tool) => { at("tool").textContent = tool; }, fail);
 
-// Only the last of several runs is shown.
+// Whatever somebody does is a turn, and only what belongs to the last one is shown.
 let turn = 0;
 
-async function verify() {
-  showGiven();
-  const mine = ++turn;
-  if (inputs.receipts.length === 0) {
-    old(false);
-    return;
-  }
+// begin starts a turn: from here on nothing on the page is about what was there before,
+// and what still ran for that is ended.
+function begin(about) {
+  turn++;
+  if (core.busy) core.cancel();
   old(true);
-  if (!at("running").hidden) core.cancel(); // what ran before is of no use any more
-  const given = { receipts: inputs.receipts, keys: inputs.keys };
-  const options = { issuer: at("issuer").value.trim(), at: at("at").value.trim(), integrity_only: at("integrity").checked };
+  at("given").replaceChildren();
+  running({ bytes: 0, total: 1, receipts: 0, findings: 0 }, about);
+  return turn;
+}
+
+// Files are sorted in the order in which they came, whatever else happens meanwhile.
+let sorting = Promise.resolve();
+
+// take sorts what somebody gave, and verifies when nothing was given since.
+function take(files, choices = {}) {
+  if (files.length === 0) return;
+  const mine = begin(files.length === 1 ? `Reading ${visible(files[0].name)}…` : `Reading ${number(files.length)} files…`);
+  sorting = sorting.then(async () => {
+    try {
+      if (example) inputs.clear(); // its keys are nobody's
+      example = choices.known === true;
+      await inputs.add(files, choices);
+      if (mine === turn) await judge(mine);
+    } catch (error) {
+      if (mine === turn) fail(error);
+    }
+  });
+}
+
+// verify judges again what is there.
+function verify() {
+  const mine = begin("Verifying…");
+  sorting = sorting.then(() => (mine === turn ? judge(mine) : undefined));
+}
+
+let example = false;
+
+// judge shows what came of the files that are there.
+async function judge(mine) {
+  showGiven();
   try {
-    running({ bytes: 0, total: 1, receipts: 0, findings: 0 });
-    const run = await core.verify(given.receipts, given.keys, options, (progress) => mine === turn && running(progress));
-    if (mine === turn) await showRun({ ...run, given, options });
+    const outcome = await judged(mine);
+    if (mine !== turn) return;
+    at("running").hidden = true;
+    if (outcome) await showRun(outcome, mine);
+    else show(inputs.strangers.length > 0 ? renderStrangers(inputs.strangers) : null);
   } catch (error) {
     if (mine === turn) fail(error);
-  } finally {
-    if (mine === turn) at("running").hidden = true;
   }
 }
 
-// attempt does something else that can fail, and says so. An outcome that was shown
-// stays true, and comes back unless something runs that will replace it.
+async function judged(mine) {
+  const given = { receipts: inputs.receipts, keys: inputs.keys, beside: inputs.beside, strangers: inputs.strangers };
+  inputs.use();
+  if (given.receipts.length === 0) return null;
+  const options = { issuer: at("issuer").value.trim(), at: at("at").value.trim(), integrity_only: at("integrity").checked };
+  const tell = (progress) => mine === turn && running(progress);
+  const without = given.beside.filter((one) => one.kind !== "proof");
+  let run = await core.verify(given.receipts, given.keys, without, options, tell);
+
+  // A proof is of one receipt: it counts when that is the only one, or is looked at alone.
+  if (run.summary.receipts === 1 && without.length < given.beside.length) run = await core.verify(given.receipts, given.keys, given.beside, options, tell);
+  return { ...run, given, options, example };
+}
+
+// attempt does something else that can fail, and says so, unless something was given
+// meanwhile. An outcome that was shown stays true.
 async function attempt(act) {
+  const mine = turn;
   try {
     await act();
   } catch (error) {
-    if (at("running").hidden) old(false);
+    if (mine !== turn) return;
+    old(false);
     if (!(error instanceof Cancelled)) complain(["This did not work: ", error.message, "."]);
   }
 }
 
 function fail(error) {
   at("running").hidden = true;
+  showGiven();
   show(null);
   complain(error instanceof Cancelled ? "Cancelled. Nothing was decided." : ["Nothing was decided: ", error.message, "."]);
 }
@@ -62,11 +111,11 @@ function complain(text) {
   at("problem").scrollIntoView({ block: "nearest" });
 }
 
-function running({ bytes, total, receipts, findings }) {
+function running({ bytes, total, receipts, findings }, about = "Verifying…") {
   at("problem").replaceChildren();
   at("running").hidden = false;
   at("progress").value = total > 0 ? bytes / total : 0;
-  at("running-text").textContent = receipts > 0 ? `Verifying: ${number(receipts)} receipts, ${number(findings)} not verified` : "Verifying…";
+  at("running-text").textContent = receipts > 0 ? `Verifying: ${number(receipts)} receipts, ${number(findings)} not verified` : about;
 }
 
 // The outcome.
@@ -96,35 +145,56 @@ function show(element, focus = true) {
 
 // spoken is what a screen reader says when an outcome appears.
 function spoken(element) {
-  const texts = [...element.querySelectorAll(".headlines > .about, .verdict strong, .pair h2, .outcomes li")].map((part) => part.textContent);
+  const texts = [...element.querySelectorAll(".headlines > .about, .verdict strong, .pair h2, .outcomes li, .stranger h2, .stranger .lead")].map((part) => part.textContent);
   return (element.querySelector(".banner") ? "Demonstration. " : "") + texts.join(". ");
 }
 
-async function showRun(run) {
-  const { summary, first } = run;
-  const alone = summary.receipts === 1 && summary.complete && summary.findings.length === 0 && summary.skipped_count === 0;
+async function showRun(run, mine) {
+  const { summary, reports } = run;
+  const alone = summary.receipts === 1 && summary.complete && summary.findings.length === 0 && summary.skipped_count === 0 && run.given.strangers.length === 0;
   const save = () => [
+    button("Print, or save as PDF", () => print(), { class: "main" }),
     button("Download the report", () => download("receipt-report.json", run.report)),
-    button("Print", () => print()),
   ];
-  if (alone && first) {
-    await showOne(run, { ...first, not_checked: [...first.not_checked, ...summary.not_checked] }, save);
+  if (alone && reports.length > 0) {
+    await showOne(run, { ...reports[0], not_checked: [...reports[0].not_checked, ...summary.not_checked] }, save, mine);
     return;
   }
-  const many = () => renderMany({ run, names: run.given.receipts.map((input) => input.name), actions: h("p", { class: "buttons actions" }, save()), open: (report) => attempt(() => showOne(run, report, save, back)) });
+  const many = () => renderMany({ run, actions: h("p", { class: "buttons actions" }, save()), open: (report) => attempt(() => showOne(run, report, save, turn, back)) });
   const back = () => show(many());
   show(many());
 }
 
 // showOne shows one receipt of a run. back leads to the others.
-async function showOne(run, report, save, back) {
+async function showOne(run, report, save, mine, back) {
   const { receipts } = run.given;
-  const opened = await core.open(receipts.find((input) => input.name === report.source) ?? receipts[0], report.index);
+  const input = receipts.find((one) => one.name === report.source) ?? receipts[0];
+  const opened = await core.open(input, report.index);
+  const shown = back ? await proven(run, report, input, opened) : { report, summary: run.summary };
+  if (mine !== turn) return;
   const actions = h("p", { class: "buttons actions" }, back && button("Back to all receipts", back), save());
-  const targets = JSON.parse(opened.targets ?? "null") ?? [];
-  const again = () => show(renderSingle({ report, summary: run.summary, keys: run.keys, opened, actions: [actions, targets.length > 0 && tamperForm(targets, tamper)] }));
+  const targets = run.example ? JSON.parse(opened.targets ?? "null") ?? [] : [];
+  const again = () => show(renderSingle({ ...shown, keys: run.keys, together: together(run.given.keys), opened, actions: [actions, targets.length > 0 && tamperForm(targets, tamper)], example: run.example }));
   const tamper = (pointer) => attempt(() => demonstrate(run, opened.source, pointer, again));
   again();
+}
+
+// proven judges a receipt of several alone, with the proofs that are of it. Without
+// one its report stays that of the run.
+async function proven(run, report, input, opened) {
+  const { keys, beside } = run.given;
+  const places = beside.some((one) => one.kind === "proof") ? await core.fitting(input, report.index, beside) : [];
+  if (places.length === 0) return { report, summary: run.summary };
+  const rest = beside.filter((one, i) => places.includes(i) || one.kind === "disclosures");
+  const one = await core.verify([{ name: report.source, file: new Blob([opened.source]) }], keys, rest, run.options);
+  return { report: { ...one.reports[0], index: report.index, input_sha256: report.input_sha256 }, summary: one.summary };
+}
+
+// together says whether any of the keys came at once with receipts; undefined for the
+// example, whose keys are known.
+function together(keys) {
+  const known = keys.map((file) => file.together).filter((one) => one !== undefined);
+  return known.length === 0 ? undefined : known.includes(true);
 }
 
 function tamperForm(targets, tamper) {
@@ -140,45 +210,40 @@ function tamperForm(targets, tamper) {
 async function demonstrate({ given, options }, source, pointer, undo) {
   const { source: changed, target } = await core.tamper(source, pointer);
   const input = { name: "demonstration", file: new Blob([changed]) };
-  const run = await core.verify([input], given.keys, options);
+  const run = await core.verify([input], given.keys, [], options);
   const opened = await core.open(input, 1);
   const back = button("Undo: back to the receipt that was given", () => {
     undo();
     at("tamper").focus();
   }, { id: "undo" });
-  show(renderSingle({ report: run.first, summary: run.summary, keys: run.keys, opened, demonstration: { target: JSON.parse(target), undo: back } }));
+  show(renderSingle({ report: run.reports[0], summary: run.summary, keys: run.keys, opened, demonstration: { target: JSON.parse(target), undo: back } }));
 }
 
 // What is given.
 
 function showGiven() {
-  const row = (name, kind, remove) => h("li", {}, h("span", { class: "kind" }, kind), h("bdi", {}, name),
-    remove && button("Remove", remove, { class: "small", "aria-label": `Remove ${name}` }));
-  const receipts = inputs.receipts.slice(0, 20).map(({ name, file }) => row(name, `receipts, ${number(file.size)} bytes`));
-  if (inputs.receipts.length > 20) receipts.push(h("li", {}, `… ${number(inputs.receipts.length - 20)} more files`));
-  const keys = inputs.keys.map((file) => row(file.name, "keys", () => {
-    inputs.removeKeys(file);
-    verify();
-  }));
+  const row = (file, kind, remove) => h("li", {}, h("span", { class: "kind" }, kind), h("bdi", {}, file.name),
+    remove && button("Remove", () => {
+      inputs.remove(file);
+      verify();
+    }, { class: "small", "aria-label": `Remove ${visible(file.name)}` }));
+  const few = (files, kind) => [...files.slice(0, 20).map((file) => row(file, kind(file))), files.length > 20 && h("li", {}, `… ${number(files.length - 20)} more files`)];
+  const receipts = few(inputs.receipts, ({ file }) => `to be verified, ${number(file.size)} bytes`);
+  const strangers = few(inputs.strangers, ({ what }) => `no receipt: ${what}`);
+  const beside = inputs.beside.map((file) => row(file, file.what, true)), keys = inputs.keys.map((file) => row(file, file.what, true));
+  const waiting = inputs.receipts.length + inputs.strangers.length === 0;
   const missing = inputs.receipts.length > 0 && keys.length === 0 ? "No keys yet: only whether the content was changed can be told. Get the key set from the issuer, not from whoever sent the receipt."
-    : inputs.receipts.length === 0 && keys.length > 0 ? "The keys are here. Now the receipt." : null;
-  at("drop").classList.toggle("small", inputs.receipts.length > 0);
-  at("given").replaceChildren(h("ul", {}, receipts, keys), ...(missing ? [h("p", { class: "aside" }, missing)] : []));
+    : waiting && keys.length + beside.length > 0 ? `${keys.length > 0 ? "The keys are" : "The evidence is"} here. Now the receipt.` : null;
+  at("drop").classList.toggle("small", !waiting);
+  at("given").replaceChildren(h("ul", {}, receipts, strangers, beside, keys), ...(missing ? [h("p", { class: "aside" }, missing)] : []));
 }
-
-const take = (files, asKeys) => attempt(async () => {
-  if (files.length === 0) return;
-  old(true);
-  await inputs.add(files, asKeys);
-  await verify();
-});
 
 for (const [choose, field, asKeys] of [["choose-receipts", "receipt-files", false], ["choose-keys", "key-files", true]]) {
   at(choose).addEventListener("click", () => at(field).click());
   at(field).addEventListener("change", () => {
     const files = [...at(field).files];
     at(field).value = ""; // so that the same file can be chosen again
-    take(files, asKeys);
+    take(files, { asKeys });
   });
 }
 
@@ -189,7 +254,7 @@ at("paste").addEventListener("click", () => {
   if (!form.hidden) at("paste-text").focus();
 });
 
-const takeText = (text) => take([new File([text], "pasted")], false);
+const takeText = (text) => take([new File([text], "pasted")]);
 
 at("paste-form").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -200,7 +265,7 @@ at("paste-form").addEventListener("submit", (event) => {
 addEventListener("paste", (event) => {
   if (event.target instanceof Element && event.target.closest("input, textarea")) return;
   const files = [...event.clipboardData.files], text = event.clipboardData.getData("text/plain");
-  if (files.length > 0) take(files, false);
+  if (files.length > 0) take(files);
   else if (text !== "") takeText(text);
 });
 
@@ -210,6 +275,7 @@ at("options").addEventListener("submit", (event) => {
 });
 at("integrity").addEventListener("change", verify);
 at("cancel").addEventListener("click", () => core.cancel());
+at("example").addEventListener("click", () => take(exampleFiles(), { known: true }));
 
 // A file may be dropped anywhere: beside the frame the browser would leave the page
 // and show it.
@@ -224,5 +290,5 @@ addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", (event) => {
   event.preventDefault();
   over(-within);
-  take([...event.dataTransfer.files], false);
+  take([...event.dataTransfer.files]);
 });

@@ -146,6 +146,27 @@ func TestViews(t *testing.T) {
 	}
 }
 
+// TestNames: each cause that can decide a verdict has a name for people.
+func TestNames(t *testing.T) {
+	words, err := os.ReadFile("view/words.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, info := range receipt.Codes() {
+		switch info.Outcome {
+		case receipt.OutcomeRefutes, receipt.OutcomeUndecides, receipt.OutcomeNotCounted:
+			seen++
+			if !bytes.Contains(words, fmt.Appendf(nil, "[%q, [\"", string(info.Code))) {
+				t.Errorf("view/words.js has no name for %s: %s", info.Code, info.Meaning)
+			}
+		}
+	}
+	if seen < 40 {
+		t.Errorf("found %d codes", seen)
+	}
+}
+
 // run renders the report of a run over some fixtures.
 func run(t testing.TB, list []caseJSON) string {
 	t.Helper()

@@ -1,6 +1,7 @@
 // The worker of the page: it runs the core, off the thread that draws. Messages
 // to it are {id, method, args}, the first {id, method: "start", args: [core]}
-// with the core as base64 of gzip. Answers are {id, result} or {id, error}, and
+// with the core as base64 of gzip, or as the module that an earlier worker made of
+// that. Answers are {id, result} or {id, error}, and
 // before them {id, progress}.
 import "wasm_exec";
 import { Lines } from "./shell/lines.js";
@@ -9,21 +10,26 @@ import { Lines } from "./shell/lines.js";
 const interval = 100; // milliseconds
 
 async function start(core) {
-  const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(core) : Uint8Array.from(atob(core), (c) => c.charCodeAt(0));
-  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const module = core instanceof WebAssembly.Module ? core : await compile(core);
   const go = new Go();
-  const { instance } = await WebAssembly.instantiate(await new Response(plain).arrayBuffer(), go.importObject);
+  const instance = await WebAssembly.instantiate(module, go.importObject);
   const ready = new Promise((resolve) => { globalThis.receiptReady = resolve; });
   go.run(instance);
   await ready;
-  return receiptCore.tool;
+  return { tool: receiptCore.tool, module };
+}
+
+async function compile(core) {
+  const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(core) : Uint8Array.from(atob(core), (c) => c.charCodeAt(0));
+  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return WebAssembly.compile(await new Response(plain).arrayBuffer());
 }
 
 const decoder = new TextDecoder();
 
 // verify reads the files of inputs piece by piece and answers with everything that
 // the page shows; the report as a Blob, because it may be long.
-async function verify(tell, inputs, keys, options) {
+async function verify(tell, inputs, keys, beside, options) {
   let bytes = 0, last = performance.now();
   const total = inputs.reduce((sum, input) => sum + input.file.size, 0) * (inputs.length > 1 ? 2 : 1);
   const lines = new Lines(), result = { findings: [], total };
@@ -36,26 +42,27 @@ async function verify(tell, inputs, keys, options) {
     }
     return piece;
   };
-  await receiptCore.verify(inputs.map(({ name, file }) => ({ name, size: file.size, read: read(file) })), keys, JSON.stringify(options), {
+  await receiptCore.verify(inputs.map(({ name, file }) => ({ name, size: file.size, read: read(file) })), keys, beside, JSON.stringify(options), {
     keys: (text) => { result.keys = decoder.decode(text); },
     lines: (text) => lines.add(decoder.decode(text)),
     finding: (text) => { result.findings.push(decoder.decode(text)); },
     summary: (text) => { result.summary = decoder.decode(text); },
     aggregate: (text) => { result.aggregate = decoder.decode(text); },
   });
-  return { ...result, first: lines.first, report: lines.report(result.summary) };
+  return { ...result, reports: lines.kept, report: lines.report(result.summary) };
 }
 
-function open(_, { name, file }, index) {
-  const read = async (offset, length) => new Uint8Array(await file.slice(offset, offset + length).arrayBuffer());
-  return receiptCore.open({ name, size: file.size, read }, index);
+function source({ name, file }) {
+  return { name, size: file.size, read: async (offset, length) => new Uint8Array(await file.slice(offset, offset + length).arrayBuffer()) };
 }
 
 const methods = {
   start: (_, core) => start(core),
-  isKeys: (_, bytes) => receiptCore.isKeys(bytes),
+  recognize: async (_, head, whole) => JSON.parse(await receiptCore.recognize(head, whole)),
+  open: (_, input, index) => receiptCore.open(source(input), index),
+  fitting: (_, input, index, beside) => receiptCore.fitting(source(input), index, beside),
   tamper: (_, source, pointer) => receiptCore.tamper(source, pointer),
-  verify, open,
+  verify,
 };
 
 addEventListener("message", async ({ data: { id, method, args } }) => {

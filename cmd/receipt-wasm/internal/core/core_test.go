@@ -16,6 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt-wasm/internal/core"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -289,15 +290,24 @@ func TestTamper(t *testing.T) {
 	}
 }
 
-func TestIsKeys(t *testing.T) {
-	for _, name := range []string{"keys/trust.json", "keys/key_2026_04.private.json"} {
-		if !core.IsKeys(read(t, name)) {
-			t.Errorf("%s is not taken for keys", name)
+// TestRecognize: files are told by what is in them, also through gzip, and no fixture
+// is taken for keys.
+func TestRecognize(t *testing.T) {
+	var packed, keys bytes.Buffer
+	for out, text := range map[*bytes.Buffer]string{&packed: strings.Repeat("\x00", 257) + "ustar\x00", &keys: `{"keys":[]}`} {
+		w := gzip.NewWriter(out)
+		if _, err := w.Write([]byte(text)); err != nil || w.Close() != nil {
+			t.Fatal(err)
 		}
 	}
-	for _, text := range []string{"-----BEGIN PUBLIC KEY-----\n", " ssh-ed25519 AAAA", `{"keys":[]}`} {
-		if !core.IsKeys([]byte(text)) {
-			t.Errorf("%q is not taken for keys", text)
+	for text, want := range map[string]kind.Kind{
+		"-----BEGIN PUBLIC KEY-----\n": kind.Keys, " ssh-ed25519 AAAA": kind.Keys, `{"keys":[]}`: kind.Keys,
+		string(read(t, "keys/trust.json")): kind.Keys, string(read(t, "keys/key_2026_04.private.json")): kind.PrivateKey,
+		"%PDF-1.7": kind.Document, packed.String(): kind.Archive, packed.String()[:packed.Len()-4]: kind.Archive, keys.String(): kind.Packed,
+		`{"keys":[],"chain":{}}`: kind.Unknown, "\x1f\x8bno gzip": kind.Unknown,
+	} {
+		if got := core.Recognize([]byte(text), true); got.Kind != want {
+			t.Errorf("%.40q: %+v, want %q", text, got, want)
 		}
 	}
 	m, err := fixtures.Load()
@@ -305,11 +315,45 @@ func TestIsKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range m.Cases {
-		if core.IsKeys(read(t, c.File)) {
-			t.Errorf("%s is taken for keys", c.File)
+		if got := core.Recognize(read(t, c.File), true); got.Kind.Beside() {
+			t.Errorf("%s is taken for %s", c.File, got.What)
 		}
 	}
-	if core.IsKeys([]byte(`{"keys":[],"chain":{}}`)) {
-		t.Error("a receipt with a member keys is taken for keys")
+}
+
+// TestEvidence: what lies beside receipts counts as it does for the command, and what
+// is malformed refutes.
+func TestEvidence(t *testing.T) {
+	task := read(t, "valid/task.json")
+	r := func(files ...core.BesideFile) *core.Request {
+		return &core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("a", task)}, Keys: trusted(t), Beside: files}
+	}
+	bound := `{"disclosures_version":1,"receipt_hash":"sha256:` + strings.Repeat("a", 64) + `","fields":[]}`
+	for name, test := range map[string]struct {
+		file          core.BesideFile
+		verdict, code string
+	}{
+		"proof":       {core.BesideFile{Name: "p", Kind: kind.Proof, Data: []byte("c2sp.org/tlog-proof@v1\nindex x\n")}, "refuted", "proof_invalid"},
+		"checkpoint":  {core.BesideFile{Name: "c", Kind: kind.Checkpoint, Data: []byte("log\nx\n\n\u2014 log AAAA\n")}, "refuted", "checkpoint_invalid"},
+		"disclosures": {core.BesideFile{Name: "d", Kind: kind.Disclosures, Data: []byte(bound)}, "undecided", "disclosure_unbound"},
+	} {
+		g := new(got)
+		if err := core.Verify(context.Background(), r(test.file), g); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !strings.Contains(g.summary, `"verdict":"`+test.verdict+`"`) || !strings.Contains(g.summary, test.code) {
+			t.Errorf("%s: %s", name, g.summary)
+		}
+	}
+	for _, bad := range [][]core.BesideFile{{{Name: "d", Kind: kind.Disclosures, Data: []byte("{}")}}, {{Name: "b", Kind: kind.Batch, Data: []byte("{}")}}, {{Name: "x", Kind: kind.Document}},
+		{{Name: "c", Kind: kind.Checkpoint, Data: []byte("x")}, {Name: "c2", Kind: kind.Checkpoint, Data: []byte("x")}}} {
+		g := new(got)
+		if err := core.Verify(context.Background(), r(bad...), g); err == nil || g.lines != "" {
+			t.Errorf("%v: %v with lines %q", bad, err, g.lines)
+		}
+	}
+	if places, err := core.Fitting(context.Background(), core.Bytes("a", task), 1, []core.BesideFile{{Kind: kind.Proof, Data: []byte("no proof")}}); err != nil || len(places) != 0 {
+		t.Errorf("%v %v", places, err)
 	}
 }

@@ -1,7 +1,8 @@
 // Package core is what the verification page runs: the verification of package
 // stream over files that somebody dropped, with nothing of a browser in it.
 //
-// A [Request] names the receipts, the key sets and what is asked for. [Verify]
+// [Recognize] tells what a file is. A [Request] names the receipts, the key sets, the
+// evidence and what is asked for. [Verify]
 // runs it and hands out what the page shows:
 //
 //	keys       {"path", "sha256", "count", "keys": [{"id", "fingerprint", …}]}
@@ -9,6 +10,6 @@
 //	summary    {"summary": …}, the last line of the same
 //	aggregate  sums over time, of package aggregate
 //
-// [Open] reads one receipt again and returns the bytes that its hash covers, and
+// [Fitting] tells which proofs are of a receipt. [Open] reads one receipt again and returns the bytes that its hash covers, and
 // [Tamper] changes one byte of it, to show that this does not go unnoticed.
 package core

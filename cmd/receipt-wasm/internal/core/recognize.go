@@ -2,36 +2,28 @@ package core
 
 import (
 	"bytes"
+	"compress/gzip"
+	"io"
 
-	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
-// IsKeys reports whether a file is, or tries to be, a file of keys, so that it is
-// not taken for a receipt when both are dropped together. Whether it can be used
-// is for keys.ParseSet to say, which also tells what to do about other formats.
-func IsKeys(data []byte) bool {
-	if len(data) > keys.MaxSetBytes {
-		return false
-	}
-
-	// The text forms: PEM and OpenSSH.
-	start := bytes.TrimLeft(data, " \t\r\n")
-	for _, prefix := range []string{"-----BEGIN ", "ssh-", "ecdsa-sha2-", "sk-"} {
-		if bytes.HasPrefix(start, []byte(prefix)) {
-			return true
-		}
-	}
-
-	doc, err := canon.Parse(data)
+// Recognize tells by its first bytes what somebody dropped; whole says that these are
+// all. A file that gzip compressed is told by what is in it.
+func Recognize(head []byte, whole bool) kind.Found {
+	packed, err := gzip.NewReader(bytes.NewReader(head))
 	if err != nil {
-		return false
+		return kind.Of(head, whole)
 	}
 
-	root := doc.Root()
-	if !root.Member("chain").IsZero() || !root.Member("receipt_id").IsZero() {
-		return false // a receipt, whatever else it has
+	// Of a part that breaks off, what came before is still its beginning.
+	inner, err := io.ReadAll(io.LimitReader(packed, kind.Head))
+	found := kind.Of(inner, false)
+	if err == nil && whole && len(inner) < kind.Head {
+		found = kind.Of(inner, true)
 	}
-
-	return root.Member("keys").Kind() == canon.KindArray || !root.Member("kty").IsZero()
+	if found.Kind.Beside() { // evidence is read as it is
+		found.Kind, found.Next = kind.Packed, "unpack it first: only receipts are read compressed"
+	}
+	return found
 }

@@ -13,6 +13,7 @@ import (
 type Request struct {
 	Sources []stream.Source
 	Keys    []KeyFile
+	Beside  []BesideFile
 	Options Options
 	Clock   func() time.Time
 	Tool    string // what the summary calls this program

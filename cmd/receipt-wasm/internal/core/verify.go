@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -48,6 +49,15 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 		return err
 	}
 
+	ev, err := readEvidence(r.Beside)
+	if err != nil {
+		return err
+	}
+	var o stream.Options
+	if v, err = ev.apply(v, &o); err != nil {
+		return err
+	}
+
 	// The page shows the keys before the first report.
 	text, err := receipt.AppendJSON(nil, given)
 	if err != nil {
@@ -56,7 +66,7 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 	sink.Keys(text)
 
 	p := &printer{sink: sink}
-	run := stream.VerifyFiles(ctx, v, r.Sources, stream.Options{})
+	run := stream.VerifyFiles(ctx, v, r.Sources, o)
 	for rep := range run.Reports() {
 		if err := p.report(rep, run.Text()); err != nil {
 			return err
@@ -68,6 +78,7 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 	if incomplete := (*stream.IncompleteError)(nil); err != nil && !errors.As(err, &incomplete) {
 		return err
 	}
+	sum.Findings = append(slices.Clip(sum.Findings), ev.findings...)
 	sum.Keys, sum.Tool, sum.Started, sum.Finished = given.summaryKeys(), r.Tool, receipt.At(started), receipt.At(r.Clock())
 	return p.end(sum)
 }

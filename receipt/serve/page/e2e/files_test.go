@@ -20,6 +20,9 @@ import (
 // buildPage runs the generator of the page into a temporary folder.
 func buildPage(t *testing.T) (dir string) {
 	t.Helper()
+	if dir = os.Getenv("PAGE_DIST"); dir != "" {
+		return dir
+	}
 	dir = t.TempDir()
 	cmd := exec.Command("go", "run", "-C", "generate", ".", "-o", dir)
 	cmd.Dir = ".."
@@ -42,19 +45,21 @@ func fixture(t *testing.T, name string) string {
 	return path
 }
 
+// writeFile writes a file into a folder of its own.
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // writeStream writes a signed stream of receipts over some weeks. Of those, one was
 // changed after it was signed and one has lost its signature.
 func writeStream(t *testing.T, count int) string {
 	t.Helper()
-	data, err := fixtures.Read("keys/key_2026_04.private.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := keys.ParsePrivate(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer := keys.NewSigner(key, func() time.Time { return time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC) })
+	signer := keys.NewSigner(privateKey(t, "key_2026_04"), func() time.Time { return time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC) })
 	var out bytes.Buffer
 	var head chain.Head
 	for i := range count {
@@ -79,6 +84,20 @@ func writeStream(t *testing.T, count int) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// privateKey is a key of the fixtures.
+func privateKey(t *testing.T, name string) *keys.PrivateKey {
+	t.Helper()
+	data, err := fixtures.Read("keys/" + name + ".private.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := keys.ParsePrivate(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
 }
 
 func draft(i int) *receipt.Draft {

@@ -3,23 +3,35 @@ package e2e
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 )
 
 // states are what the page can look like.
 func states(b *tab, stream string, visit func(name string)) {
 	visit("start")
-	b.drop(fixture(b.T, "valid/task.json"), fixture(b.T, "keys/trust.json"))
+	b.click("#example")
 	b.expect("Verified", "Unchanged", "Signer confirmed")
-	visit("verified")
+	visit("example")
 	b.click("#tamper")
 	b.expect("Refuted", "Changed", "Signer not confirmed")
 	visit("demonstration")
 	b.click("#undo")
 	b.expect("Verified", "Unchanged", "Signer confirmed")
+	b.drop(fixture(b.T, "valid/full.json"), fixture(b.T, "keys/trust.json"))
+	b.expect("Verified", "Unchanged", "Signer confirmed")
+	visit("verified")
+	b.click("#outcome .technical > summary")
+	visit("technical")
 	b.drop(fixture(b.T, "malicious/other-key-signed.json"))
 	b.expect("Refuted", "Fits its own hash", "Signature forged")
 	visit("forged")
+	b.drop(writeFile(b.T, "invoice.pdf", "%PDF-1.7\n"))
+	b.wait(`document.querySelector("#outcome .stranger")`)
+	visit("stranger")
+	b.drop(fixture(b.T, "valid/task.json"), fixture(b.T, "malicious/changed-cost.json"), fixture(b.T, "malicious/unknown-key.json"), writeFile(b.T, "letter.pdf", "%PDF-1.7\n"))
+	b.expect("Refuted")
+	visit("several")
 	b.drop(stream)
 	b.expect("Refuted")
 	visit("many")
@@ -41,7 +53,7 @@ func testAccessibility(t *testing.T, browser context.Context, url, stream string
 		states(b, stream, func(name string) {
 			b.judge(name+", "+scheme, only)
 			if scheme == "light" {
-				b.size(360, 800)
+				b.size(390, 800)
 				b.judge(name+", narrow", only)
 				if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 					t.Errorf("%s: %d pixels do not fit on a phone", name, over)
@@ -74,9 +86,9 @@ func testLooks(t *testing.T, browser context.Context, url, stream string) {
 	if os.Getenv("SCREENSHOTS") == "" {
 		t.Skip("nobody looks")
 	}
-	for name, width := range map[string]int64{"light": 1100, "dark": 1100, "phone": 390} {
+	for name, width := range map[string]int64{"light": 1440, "dark": 1440, "phone": 390, "phone-dark": 390} {
 		b := open(t, browser, url)
-		if name == "dark" {
+		if strings.HasSuffix(name, "dark") {
 			b.scheme("dark")
 		}
 		states(b, stream, func(state string) {

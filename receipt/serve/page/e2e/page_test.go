@@ -71,6 +71,12 @@ func TestPage(t *testing.T) {
 		mu.Unlock()
 	})
 	t.Run("fixtures", func(t *testing.T) { testFixtures(t, browser, server.URL+"/") })
+	t.Run("sitting", func(t *testing.T) { testSitting(t, browser, server.URL+"/", stream) })
+	t.Run("overtaken", func(t *testing.T) { testOvertaken(t, browser, server.URL+"/", stream) })
+	t.Run("kinds", func(t *testing.T) { testKinds(t, browser, server.URL+"/") })
+	t.Run("speed", func(t *testing.T) { testSpeed(t, browser, server.URL+"/") })
+	t.Run("paper", func(t *testing.T) { testPaper(t, browser, server.URL+"/") })
+	t.Run("example", func(t *testing.T) { testExampleIsNobody(t, browser, server.URL+"/") })
 	t.Run("cancel", func(t *testing.T) { testCancel(t, browser, server.URL+"/", stream) })
 	t.Run("accessibility", func(t *testing.T) { testAccessibility(t, browser, server.URL+"/", stream) })
 	t.Run("looks", func(t *testing.T) { testLooks(t, browser, server.URL+"/", stream) })
@@ -82,10 +88,14 @@ func testUse(t *testing.T, browser context.Context, url, stream string) {
 	b.drop(fixture(t, "valid/task.json"), fixture(t, "keys/trust.json"))
 	b.expect("Verified", "Unchanged", "Signer confirmed")
 	testReceipt(b)
+	testAnswer(b)
 	testTamper(b)
 
+	b.drop(fixture(t, "keys/trust.json"))
+	b.wait(`document.getElementById("given").innerText.includes("trust.json")`)
 	b.drop(fixture(t, "malicious/changed-cost.json"))
 	b.expect("Refuted", "Changed", "Signer not confirmed")
+	b.click("#outcome .technical > summary")
 	if shown := b.text("#outcome .steps"); !strings.Contains(shown, "stated") || !strings.Contains(shown, "computed") {
 		t.Errorf("the steps show %s", shown)
 	}
@@ -142,6 +152,10 @@ func testReceipt(b *tab) {
 	if n := b.count("#outcome .step"); n != 7 {
 		b.Errorf("%d steps", n)
 	}
+	if focused := eval[string](b, `document.activeElement.id`); focused != "outcome" {
+		b.Errorf("the focus is at %q, not at the outcome", focused)
+	}
+	b.click("#outcome .technical > summary")
 	for selector, want := range map[string]string{
 		"#outcome .headlines .keys": "trust.json", "#outcome .fingerprints": "key_2026_04",
 		"#outcome .not-checked": "whether receipts follow the head", "#outcome .receipt": "receipt_01K0TASK",
@@ -150,9 +164,6 @@ func testReceipt(b *tab) {
 		if shown := b.text(selector); !strings.Contains(shown, want) {
 			b.Errorf("%s shows %q, want %q", selector, shown, want)
 		}
-	}
-	if focused := eval[string](b, `document.activeElement.id`); focused != "outcome" {
-		b.Errorf("the focus is at %q, not at the outcome", focused)
 	}
 	out, err := exec.Command("sh", "-c", eval[string](b, `document.querySelector("#outcome .command").textContent`)).Output()
 	b.must(err)
@@ -163,15 +174,24 @@ func testReceipt(b *tab) {
 		Reports []struct{ Verdict string }
 		Summary struct{ Verdict string }
 	}
-	b.click("#outcome .actions button:first-of-type")
+	b.click("#outcome .actions button:nth-of-type(2)")
 	if err := json.Unmarshal(b.downloaded("receipt-report.json"), &report); err != nil || len(report.Reports) != 1 || report.Reports[0].Verdict != "verified" || report.Summary.Verdict != "verified" {
 		b.Errorf("the downloaded report: %v %+v", err, report)
 	}
 }
 
-// testTamper: an altered copy is refuted, marked in every way, and gone after undo.
+// testTamper: an altered copy of the example is refuted, marked in every way, and gone
+// after undo. Of a receipt that was sent to somebody, no copy is altered.
 func testTamper(b *tab) {
 	b.Helper()
+	if b.count("#tamper") != 0 {
+		b.Error("a verdict of what was dropped stands beside an altered copy")
+	}
+	b.click("#example")
+	b.expect("Verified", "Unchanged", "Signer confirmed")
+	if shown := b.text("#outcome"); !strings.Contains(shown, "an example that the page brought along") {
+		b.Errorf("the example shows %q", shown)
+	}
 	b.do(chromedp.Focus(chromedp.CSS("#tamper-target")))
 	b.do(chromedp.KeyEvent(kb.Tab + kb.Enter)) // without a mouse
 	b.expect("Refuted", "Changed", "Signer not confirmed")
@@ -211,10 +231,11 @@ func testMany(b *tab, stream string) {
 	}
 	b.click("#outcome .of-refuted .finding-head button")
 	b.expect("Refuted", "Changed", "Signer not confirmed")
+	b.click("#outcome .technical > summary")
 	if shown := b.text("#outcome .receipt"); !strings.Contains(shown, "receipt_0040") {
 		b.Errorf("opened %q", shown)
 	}
-	b.click("#outcome .actions button:first-of-type")
+	b.click("#outcome .actions button:first-of-type") // back
 	b.expect("Refuted")
 	b.click("#outcome .of-undecided .finding-head button")
 	b.expect("Undecided", "Fits its own hash", "Signer not confirmed")
@@ -234,6 +255,7 @@ func testPages(b *tab) {
 	b.wait(`document.querySelector("#outcome .pager").innerText.includes("51 to 100 of 12,000")`)
 	b.click("#outcome .finding-head button")
 	b.expect("Refuted", "Not readable", "Signer not confirmed")
+	b.click("#outcome .technical > summary")
 	if shown := b.text("#outcome .bytes .command"); !strings.Contains(shown, `{"a":1}`) {
 		b.Errorf("opened %q", shown)
 	}
@@ -301,6 +323,10 @@ func testFixtures(t *testing.T, browser context.Context, url string) {
 			continue
 		}
 		b.pick("#receipt-files", fixture(t, c.File))
+		if c.File == "malicious/missing-chain.json" { // in form a draft, which nobody has sealed
+			b.wait(`document.querySelector("#outcome > .strangers")`)
+			continue
+		}
 		want := words[c.Verdict.String()]
 		if c.Code == "empty_input" {
 			want = "Undecided" // no receipt, so nothing that could be refuted
@@ -334,7 +360,7 @@ func testBroken(t *testing.T, browser context.Context, path string) {
 	b := load(t, browser, "file://"+broken)
 	b.wait(`document.getElementById("problem").innerText.includes("Nothing was decided")`)
 	b.drop(fixture(t, "valid/task.json"))
-	b.wait(`document.getElementById("problem").innerText.includes("did not work")`)
+	b.wait(`document.getElementById("problem").innerText.includes("Nothing was decided")`)
 	if b.count("#outcome *") != 0 {
 		t.Errorf("an outcome of nothing: %s", b.text("#outcome"))
 	}
@@ -342,14 +368,7 @@ func testBroken(t *testing.T, browser context.Context, path string) {
 
 // testCancel: what was cancelled has decided nothing, and the page goes on.
 func testCancel(t *testing.T, browser context.Context, url, stream string) {
-	text, err := os.ReadFile(stream)
-	if err != nil {
-		t.Fatal(err)
-	}
-	large := filepath.Join(t.TempDir(), "large.jsonl")
-	if err := os.WriteFile(large, []byte(strings.Repeat(string(text), 200)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	large := largeFile(t, stream)
 	b := open(t, browser, url)
 	b.drop(fixture(t, "keys/trust.json"), large)
 	b.wait(`!document.getElementById("running").hidden && document.getElementById("progress").value > 0`)

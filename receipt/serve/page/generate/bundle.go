@@ -11,7 +11,8 @@ import (
 // script joins a module and what it imports into one script. alias gives modules
 // that lie elsewhere.
 func script(entry string, alias map[string]string) ([]byte, error) {
-	return bundle(api.BuildOptions{EntryPoints: []string{entry}, Alias: alias, Format: api.FormatIIFE})
+	return bundle(api.BuildOptions{EntryPoints: []string{entry}, Alias: alias, Format: api.FormatIIFE,
+		Loader: map[string]api.Loader{".json": api.LoaderText}}) // an example is the very bytes of its file
 }
 
 func style(entry string) ([]byte, error) {

@@ -26,7 +26,10 @@ export class Core {
       event.preventDefault();
       this.#fail(new Error(`the verifier does not run in this browser: ${event.message ?? "it did not start"}`));
     });
-    this.tool = this.#call("start", [this.#core]);
+    this.tool = this.#call("start", [this.#core]).then(({ tool, module }) => {
+      this.#core = module; // which the next worker need not make again
+      return tool;
+    });
     this.tool.catch(() => {}); // every call waits for it, and fails with it
   }
 
@@ -60,19 +63,23 @@ export class Core {
     return this.#call(method, args, tell);
   }
 
-  isKeys(bytes) { return this.#ready("isKeys", [bytes]); }
+  recognize(head, whole) { return this.#ready("recognize", [head, whole]); }
+  fitting(input, index, beside) { return this.#ready("fitting", [input, index, beside]); }
   open(input, index) { return this.#ready("open", [input, index]); }
   tamper(source, pointer) { return this.#ready("tamper", [source, pointer]); }
 
   // verify answers with texts of JSON, parsed here.
-  async verify(inputs, keys, options, tell) {
-    const result = await this.#ready("verify", [inputs, keys, options], tell);
+  async verify(inputs, keys, beside, options, tell) {
+    const result = await this.#ready("verify", [inputs, keys, beside, options], tell);
     return {
       ...result,
       keys: JSON.parse(result.keys), summary: JSON.parse(result.summary), aggregate: JSON.parse(result.aggregate),
-      findings: result.findings.map((text) => JSON.parse(text)), first: result.first === "" ? undefined : JSON.parse(result.first),
+      findings: result.findings.map((text) => JSON.parse(text)), reports: result.reports.map((text) => JSON.parse(text)),
     };
   }
+
+  // busy says whether something runs that takes long.
+  get busy() { return [...this.#calls.values()].some((call) => call.tell); }
 
   // cancel ends whatever runs. A worker that is busy hears nothing, so it is
   // replaced.

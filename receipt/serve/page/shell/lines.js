@@ -2,17 +2,20 @@
 
 const summaryLine = '{"summary":';
 
+// most is how many reports are kept to be listed one by one.
+export const most = 200;
+
 // Lines keeps them as parts of a Blob, which the browser may put on disk.
 export class Lines {
   count = 0;
-  first = "";
+  kept = []; // the first, as texts
   #parts = [];
 
   // add takes whole lines. The summary's is left out: it is known otherwise.
   add(text) {
     const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith(summaryLine));
     if (lines.length === 0) return;
-    if (this.count === 0) this.first = lines[0];
+    this.kept.push(...lines.slice(0, most - this.kept.length));
     this.#parts.push(new Blob([this.count > 0 ? ",\n" : "", lines.join(",\n")]));
     this.count += lines.length;
   }

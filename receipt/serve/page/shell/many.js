@@ -1,18 +1,23 @@
-// The outcome for many receipts: the summary, and the findings page by page.
-import { h } from "../view/dom.js";
+// The outcome for many receipts: the totals, each receipt with its verdict, and the
+// findings page by page.
+import { causeOf } from "../view/answer.js";
+import { foreign, h, icon, section } from "../view/dom.js";
 import { renderSummary } from "../view/summary.js";
 import { number } from "../view/text.js";
+import { verdictOf } from "../view/verdict.js";
 import { button } from "./download.js";
+import { most } from "./lines.js";
 import { renderTrusted } from "./trusted.js";
 
 const page = 50; // findings
 
 // renderMany shows a run. open is called with a report whose receipt somebody
 // wants to see.
-export function renderMany({ run, names, actions, open, from = 0 }) {
-  const { summary, findings, aggregate, keys } = run;
+export function renderMany({ run, actions, open, from = 0 }) {
+  const { summary, findings, aggregate, keys, given } = run;
   const shown = findings.slice(from, from + page);
   const rest = (verdict) => summary[verdict] - shown.filter((report) => report.verdict === verdict).length;
+  const names = [...given.receipts, ...given.strangers].map((input) => input.name);
   const rendered = renderSummary(summary, { reports: shown, more: { refuted: rest("refuted"), undecided: rest("undecided") }, names }, aggregate);
   for (const verdict of ["refuted", "undecided"]) {
     const reports = shown.filter((report) => report.verdict === verdict);
@@ -21,13 +26,14 @@ export function renderMany({ run, names, actions, open, from = 0 }) {
     });
   }
   const place = h("div", { class: "many" }, rendered, renderTrusted(keys));
-  rendered.querySelector(".headlines")?.after(actions);
+  const each = renderEach(run, open);
+  rendered.querySelector(".headlines")?.after(...[actions, each].filter(Boolean));
   if (findings.length > page) rendered.querySelector(".streams, .over-time, .not-checked, .basis")?.before(pager());
   return place;
 
   function pager() {
     const turn = (to) => {
-      const next = renderMany({ run, names, actions, open, from: to });
+      const next = renderMany({ run, actions, open, from: to });
       place.replaceWith(next);
       next.querySelector(".pager button:not([disabled])")?.focus();
     };
@@ -36,4 +42,24 @@ export function renderMany({ run, names, actions, open, from = 0 }) {
     later.disabled = from + page >= findings.length;
     return h("nav", { class: "pager", "aria-label": "findings" }, earlier, h("span", {}, `${number(from + 1)} to ${number(Math.min(from + page, findings.length))} of ${number(summary.refuted + summary.undecided)}`), later);
   }
+}
+
+// renderEach lists every file that was dropped, or every receipt of one file, with one
+// verdict each; nothing where there are too many to read.
+function renderEach({ summary, reports, given }, open) {
+  if (summary.receipts > most) return null;
+  const proofs = given.beside.filter((one) => one.kind === "proof").length;
+  return section("each", "One by one",
+    proofs > 0 && h("p", { class: "aside" }, `${number(proofs)} proof${proofs === 1 ? " was" : "s were"} given: each is of one receipt, and is checked when you open that.`),
+    h("ul", { class: "verdicts" },
+      reports.map((report) => renderRow(report, given.receipts.length, open)),
+      given.strangers.slice(0, most).map(({ name, what, next }) => h("li", { class: "none" }, icon("none"), h("strong", {}, "Not a receipt"), h("span", { class: "name" }, foreign(name, 160)), h("span", { class: "aside" }, `${what}: ${next}`)))));
+}
+
+function renderRow(report, files, open) {
+  const { word, tone } = verdictOf(report), cause = causeOf(report);
+  const place = report.index > 1 || files === 1 ? `, number ${number(report.index)}` : "";
+  const name = button("", () => open(report), { class: "link", "aria-label": `Open ${report.source}${place}: ${word}` });
+  name.append(foreign(report.source, 160), place);
+  return h("li", { class: tone }, icon(tone), h("strong", {}, word), h("span", { class: "name" }, name), h("span", { class: "aside" }, [cause, report.receipt_id].filter(Boolean).map((part, i) => [i > 0 ? " · " : "", foreign(part, 120)])));
 }

@@ -1,13 +1,14 @@
 // Whose keys were used, key by key.
 import { foreign, h, mono, section, table } from "../view/dom.js";
+import { list } from "../view/json.js";
 import { number } from "../view/text.js";
 
-// basis is what the headlines say of the keys: the file, and the fingerprints of
-// the keys that count in a report.
-export function basis(keys, report) {
+// basis is what the answer says of the keys: the file, the key that counts in a report,
+// and whether they were given together with the receipt.
+export function basis(keys, report, together) {
   if (!keys) return null;
-  const used = new Set(report.signatures.filter((entry) => entry.status === "valid").map((entry) => entry.key_id));
-  return { ...keys, fingerprints: keys.keys.filter((key) => used.has(key.id)).map((key) => `${key.id} ${key.fingerprint}`) };
+  const used = list(report.signatures).find((entry) => entry.status === "valid" && entry.role === "issuer");
+  return { ...keys, together, signer: used && keys.keys.find((key) => key.id === used.key_id) };
 }
 
 // renderTrusted lists the keys of a run.

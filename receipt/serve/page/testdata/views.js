@@ -1,5 +1,6 @@
 // Runs the views in a browser, over the fixtures in the page and over values that
 // no receipt should have. What went wrong is left in #failures, a line each.
+import { causeOf, renderHeadlines } from "../view/answer.js";
 import { apart, columns, of, timeline } from "../view/charts.js";
 import { h } from "../view/dom.js";
 import { outline } from "../view/json.js";
@@ -7,7 +8,7 @@ import { renderBytes } from "../shell/bytes.js";
 import { renderReceipt, summarize } from "../view/receipt.js";
 import { renderSummary } from "../view/summary.js";
 import { clock, cut, duration, group, instant, lines, number, visible } from "../view/text.js";
-import { difference, renderComparison, renderHeadlines, renderSteps } from "../view/verdict.js";
+import { difference, renderComparison, renderSteps } from "../view/verdict.js";
 
 const failures = [];
 let done = 0;
@@ -108,6 +109,10 @@ function fixtures(cases) {
     check(`${file}: headlines`, ["Unchanged", "Fits its own hash", "Changed", "Not readable"].includes(content) && ["Signer confirmed", "Signer not confirmed", "Signature forged"].includes(signer), true);
     check(`${file}: nobody vouches`, signer !== "Signer confirmed" && content === "Unchanged", false);
     if (verdict === "verified") check(`${file}: told`, [content, signer], ["Unchanged", "Signer confirmed"]);
+    const told = shown.querySelector(".headlines").textContent;
+    check(`${file}: names, not codes`, report.checks.map((one) => one.code).filter((code) => (code.includes("_") || code === "syntax") && told.includes(code)), []);
+    check(`${file}: order`, [...shown.querySelectorAll(".question > h2")].map((title) => title.textContent).filter((title, i, all) => all.indexOf(title) !== i || !["Who", "What", "When", "Can I rely on it?"].includes(title)), []);
+    check(`${file}: cause`, (causeOf(report) === "") === (verdict === "verified"), true);
     const codes = report.checks.filter((one) => one.status === "failed").map((one) => one.code);
     if (codes.includes("hash_mismatch")) check(`${file}: told`, content, "Changed");
     if (codes.includes("signature_invalid")) check(`${file}: told`, signer, "Signature forged");

@@ -11,7 +11,7 @@ import { status } from "./verdict.js";
 export function renderReceipt(receipt, report) {
   if (!isObject(receipt)) return section("receipt", "The receipt", h("p", {}, "There is no receipt to show: the input is no JSON object."));
   return h("article", { class: "receipt" },
-    section("story", "The receipt", caution(report), h("p", { class: "sentence" }, summarize(receipt))),
+    section("story", "The receipt in full", caution(report)),
     renderFacts(receipt),
     renderTimeline(receipt),
     renderCost(receipt),
@@ -61,7 +61,7 @@ function took(receipt) {
 }
 
 // costOf is the total as a phrase; null when the source did not tell any of it.
-function costOf(receipt) {
+export function costOf(receipt) {
   const total = member(receipt, "cost", "total"), untold = isUntold(receipt, "/cost/total");
   if (untold && !(amount(total) > 0)) return null;
   if (typeof total !== "number") return "";
@@ -99,10 +99,17 @@ function approvals(receipt) {
     ...phrases(all, "decision", [["denied", "denied"], ["canceled", "canceled"], ["timeout", "timed out"], ["", "of unknown decision"]], "approved")].join(", ");
 }
 
+// decided counts the approvals by decision, for a place of its own.
+export function decided(receipt) {
+  const all = list(member(receipt, "approvals"));
+  if (all.length === 0) return isUntold(receipt, "/approvals") ? notTold : "none";
+  return [bound(receipt, "/approvals"), phrases(all, "decision", [["approved", "approved"], ["denied", "denied"], ["canceled", "canceled"], ["timeout", "timed out"], ["", "of unknown decision"]]).join(", ")];
+}
+
 // phrases counts the entries of a list by what a member of each says, but for
-// those that say usual. The words name each count; "" is for all other values.
+// those that say usual, if any. The words name each count; "" is for all other values.
 function phrases(entries, name, words, usual) {
-  const counts = new Map(), known = new Set([...words.map(([value]) => value), usual]);
+  const counts = new Map(), known = new Set([...words.map(([value]) => value), ...(usual === undefined ? [] : [usual])]);
   for (const entry of entries) {
     const value = member(entry, name), kind = known.has(value) ? value : "";
     counts.set(kind, (counts.get(kind) ?? 0) + 1);

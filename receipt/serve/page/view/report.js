@@ -1,10 +1,11 @@
 // The audit report: one block of data in the page, shown by the same views as the
 // verification page. The text that was there before stays when this fails.
+import { renderHeadlines } from "./answer.js";
 import { h } from "./dom.js";
 import { isObject } from "./json.js";
 import { renderReceipt } from "./receipt.js";
 import { renderSummary } from "./summary.js";
-import { renderHeadlines, renderSteps } from "./verdict.js";
+import { renderSteps } from "./verdict.js";
 
 // render returns the report of data {summary, reports, more, aggregate} and, when
 // there was one receipt only, {receipt, report} with all that is known of it.

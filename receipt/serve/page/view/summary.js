@@ -1,11 +1,13 @@
 // A summary of many receipts: its verdict, totals, streams, what is refuted or
 // undecided, what was not checked, and what the receipts say over time.
+import { causeOf, renderKeys } from "./answer.js";
 import { share } from "./charts.js";
 import { renderOverTime } from "./overtime.js";
 import { facts, foreign, h, icon, mono, section, table } from "./dom.js";
 import { isObject, list, member, text } from "./json.js";
 import { clock, duration, instant, number, plural } from "./text.js";
-import { finding, notes, renderCheck, renderKeys, renderStrip, verdictOf } from "./verdict.js";
+import { finding, notes, renderCheck, renderStrip, verdictOf } from "./verdict.js";
+import { causeName } from "./words.js";
 
 // renderSummary shows a summary as the command writes it; the findings, which are
 // the reports of receipts that are refuted or undecided, as a list or as
@@ -29,7 +31,7 @@ export function renderSummary(summary, findings, aggregate) {
 const sayings = new Map([
   ["Verified", "Every receipt was verified: nobody changed one, and the issuers signed them."],
   ["Intact", "Every receipt fits its own hash. Who wrote them was not checked."],
-  ["Refuted", "Something in the input is false."],
+  ["Refuted", "Do not rely on this as a whole: at least one part of it is false."],
   ["Undecided", "Nothing was found to be false, but not everything that was asked for was shown."],
 ]);
 
@@ -60,7 +62,13 @@ function renderCodes(codes) {
   if (!isObject(codes)) return null;
   const entries = Object.entries(codes).filter(([, found]) => typeof found === "number" && found > 0).sort((a, b) => b[1] - a[1]);
   if (entries.length === 0) return null;
-  return h("ul", { class: "codes", "aria-label": "reasons" }, entries.slice(0, 50).map(([code, found]) => h("li", {}, h("code", { class: "reason" }, foreign(code, 80)), ` ${number(found)}`)));
+  return h("ul", { class: "codes", "aria-label": "reasons" }, entries.slice(0, 50).map(([code, found]) => h("li", {}, h("span", { class: "reason" }, named(code)), ` ${number(found)}`)));
+}
+
+// named is a code in words; one that is newer than this page stands for itself.
+function named(code) {
+  const words = causeName({ code });
+  return words === causeName(undefined) ? foreign(code, 80) : words;
 }
 
 // renderWhole shows what refutes the input as a whole.
@@ -112,7 +120,7 @@ function renderFinding(report, tone) {
   const failed = list(member(report, "checks")).filter((check) => member(check, "status") === "failed");
   const why = tone === "bad" && failed.length > 0 ? failed : [finding(report)].filter(Boolean);
   return h("li", { class: tone },
-    h("div", { class: "finding-head" }, icon(tone), mono(address(report), 160), text(report.receipt_id) && h("span", { class: "aside" }, "receipt ", mono(report.receipt_id, 160))),
+    h("div", { class: "finding-head" }, icon(tone), mono(address(report), 160), text(report.receipt_id) && h("span", { class: "aside" }, "receipt ", mono(report.receipt_id, 160)), h("span", { class: "reason" }, causeOf(report))),
     why.slice(0, 5).map((check) => renderCheck(check)),
     why.length > 5 && h("p", { class: "rest" }, `… ${why.length - 5} more`),
     renderStrip(report));

@@ -1,8 +1,8 @@
-// What a report says: its verdict, two headlines, the seven steps, and what was
-// not checked. A verdict is never told by a colour alone.
+// What a report says for those who check: the verdict, the seven steps, and what was not
+// checked. A verdict is never told by a colour alone.
 import { foreign, h, icon, mono, section } from "./dom.js";
 import { isObject, list, member, text } from "./json.js";
-import { cut, number, plural } from "./text.js";
+import { cut, plural } from "./text.js";
 
 // steps are the seven in their order, with what each of them asks.
 export const steps = new Map([
@@ -56,88 +56,8 @@ export function verdictOf(judged) {
   return { word: "Undecided", tone: "open" };
 }
 
-// contentOf is the first headline: is this what was sealed?
-function contentOf(report) {
-  const hash = status(report, "hash");
-  if (hash.status === "passed" && status(report, "schema").status === "passed") {
-    if (signed(report)) return { title: "Unchanged", tone: verdictOf(report).tone === "good" ? "good" : "plain", about: "The content fits the hash that was signed." };
-    return { title: "Fits its own hash", tone: "plain", about: "Anyone can make a receipt that does: without a confirmed signer this does not show that nobody changed it." };
-  }
-  if (hash.status === "failed" && hash.code === "hash_mismatch") {
-    return { title: "Changed", tone: "bad", about: "The content does not fit the hash that the receipt states. Do not rely on it." };
-  }
-  const why = finding(report);
-  return { title: "Not readable", tone: member(report, "verdict") === "refuted" ? "bad" : "open", about: ["This is no receipt as the format has it", why ? [": ", code(why), "."] : "."] };
-}
-
-// signed reports whether the issuer's signature over the hash was confirmed.
-function signed(report) {
-  return status(report, "signatures").status === "passed" && status(report, "hash").status === "passed" && member(report, "scope") === "full";
-}
-
-// signerOf is the second headline: did its issuer say so?
-function signerOf(report) {
-  const check = status(report, "signatures");
-  const signers = list(member(report, "signatures")).filter((entry) => member(entry, "status") === "valid" && member(entry, "role") === "issuer");
-  if (signed(report)) {
-    const whom = signers.length > 0 ? ["Signed with ", mono(signers[0].key_id, 120), ", a key that is trusted for the issuer."] : "The issuer signed, with a key that is trusted for it.";
-    return { title: "Signer confirmed", tone: verdictOf(report).tone === "good" ? "good" : "plain", about: whom };
-  }
-  const about = check.detail ? sentence(check.detail) : "No signature was checked.";
-  if (check.status === "failed" && check.code === "signature_invalid") return { title: "Signature forged", tone: "bad", about };
-  if (member(report, "scope") === "integrity") return { title: "Signer not confirmed", tone: "open", about: "Only integrity was asked for: no signature was checked. Anyone can write a receipt that fits its own hash." };
-  return { title: "Signer not confirmed", tone: check.status === "failed" ? "bad" : "open", about };
-}
-
-// sentence makes a detail of a report one: it is no sentence where it stands.
-function sentence(detail) {
-  const whole = text(detail);
-  return [foreign(whole.slice(0, 1).toUpperCase() + whole.slice(1), 400), /[.!?…]$/.test(whole) ? "" : "."];
-}
-
 function code(check) {
   return h("code", { class: "reason" }, foreign(text(check.code) || "no_code", 80));
-}
-
-// renderHeadlines shows what the verdict is about, the verdict, the two headlines,
-// and whose keys were used: one of {name or path, count, sha256, fingerprints}, a
-// list of these, or null. The receipt may be undefined.
-export function renderHeadlines(report, keys, receipt) {
-  const { word, tone } = verdictOf(report), why = finding(report);
-  return h("section", { class: `headlines ${tone}`, "aria-label": "verdict" },
-    renderAbout(report, receipt),
-    h("p", { class: `verdict ${tone}` }, icon(tone), h("strong", {}, word), " ", h("span", {}, meaning(report, why))),
-    h("div", { class: "pair" }, [contentOf(report), signerOf(report)].map((headline) => h("div", { class: `headline ${headline.tone}` },
-      h("h2", {}, icon(headline.tone), headline.title), h("p", {}, headline.about)))),
-    renderKeys(keys));
-}
-
-// renderAbout names the file first, then the receipt in it, its task and its issuer
-// as they stand there: no verdict is read without what it is about.
-function renderAbout(report, receipt) {
-  const named = [["receipt", member(receipt, "receipt_id") ?? member(report, "receipt_id")], ["task", member(receipt, "identifiers", "task_id")], ["issuer", member(receipt, "issuer", "id")]];
-  return h("p", { class: "about" }, h("strong", {}, foreign(text(member(report, "source")) || "(no file)", 160), member(report, "index") > 1 ? `, number ${number(report.index)} in it` : ""),
-    named.filter(([, value]) => typeof value === "string" && value !== "").map(([name, value]) => [` · ${name} `, foreign(value, 120)]));
-}
-
-// meaning says what the verdict is about, in one sentence.
-function meaning(report, why) {
-  if (!why) {
-    return member(report, "scope") === "full" ? "Nobody changed it, and its issuer signed it. What the issuer states may still be wrong."
-      : "It fits its own hash, which anyone can make. Who sealed it was not checked.";
-  }
-  const what = member(report, "verdict") === "refuted" ? "Something in it is false: " : "Evidence is missing: ";
-  return [what, code(why), why.detail ? [", ", foreign(why.detail, 400)] : "", "."];
-}
-
-// renderKeys says whose keys were used.
-export function renderKeys(keys) {
-  const files = (Array.isArray(keys) ? keys : [keys]).filter(isObject);
-  if (files.length === 0) return h("p", { class: "keys" }, h("strong", {}, "Keys used: "), "none. Without trusted keys nobody’s signature can be confirmed.");
-  return h("div", { class: "keys" }, h("strong", {}, "Keys used: "), h("ul", {}, files.slice(0, 20).map((file) => h("li", {},
-    foreign(file.name ?? file.path), typeof file.count === "number" ? `, ${plural(file.count, "key")}` : "",
-    text(file.sha256) ? [", file ", mono(file.sha256)] : "",
-    list(file.fingerprints).length > 0 && h("ul", { class: "fingerprints" }, list(file.fingerprints).slice(0, 50).map((print) => h("li", {}, mono(print))))))));
 }
 
 // renderSteps shows the seven steps with what each found, the signatures, and what

@@ -1,0 +1,131 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/batch"
+	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// A BesideFile is evidence for receipts, of a kind that kind.Beside reports; keys are
+// no evidence.
+type BesideFile struct {
+	Name string
+	Kind kind.Kind
+	Data []byte
+}
+
+// evidence is what the files beside the receipts hold.
+type evidence struct {
+	receipt.Evidence
+	checkpoint []byte
+	findings   []stream.Finding // what is malformed refutes, whatever the receipts say
+	names      map[receipt.Piece]string
+}
+
+// readEvidence reads the files as the command does.
+func readEvidence(files []BesideFile) (*evidence, error) {
+	ev := &evidence{names: map[receipt.Piece]string{}}
+	for _, f := range files {
+		if err := ev.read(f); err != nil {
+			return nil, fmt.Errorf("%q: %w", f.Name, err)
+		}
+	}
+	return ev, nil
+}
+
+func (ev *evidence) read(f BesideFile) error {
+	switch f.Kind {
+	case kind.Checkpoint:
+		if ev.checkpoint != nil {
+			return errors.New("a second checkpoint; one at a time is over the receipts that are given")
+		}
+		ev.checkpoint = f.Data
+		return nil
+
+	case kind.Proof:
+		p, err := tlog.ParseProof(f.Data)
+		if err != nil {
+			ev.refute(f, receipt.CodeProofInvalid, strings.TrimPrefix(err.Error(), "merkle: "), "ask the log for an undamaged copy")
+			return nil
+		}
+		ev.names[receipt.Piece{Kind: receipt.PieceProof, Index: len(ev.Proofs)}] = f.Name
+		ev.Proofs = append(ev.Proofs, p)
+		return nil
+
+	case kind.Disclosures:
+		d, err := redact.ParseDisclosures(f.Data)
+		if precision := (*redact.PrecisionError)(nil); errors.As(err, &precision) {
+			ev.refute(f, receipt.CodeNumberPrecision, err.Error(), "ask for the value as a string")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		ev.names[receipt.Piece{Kind: receipt.PieceDisclosures, Index: len(ev.Disclosures)}] = f.Name
+		ev.Disclosures = append(ev.Disclosures, d)
+		return nil
+
+	case kind.Batch:
+		m, err := batch.ParseManifest(f.Data)
+		if err != nil {
+			return err
+		}
+		ev.names[receipt.Piece{Kind: receipt.PieceBatch, Index: len(ev.Batches)}] = f.Name
+		ev.Batches = append(ev.Batches, m)
+		return nil
+	}
+	return fmt.Errorf("no evidence is of the kind %q", f.Kind)
+}
+
+func (ev *evidence) refute(f BesideFile, code receipt.Code, detail, hint string) {
+	ev.findings = append(ev.findings, stream.Finding{Code: code, Source: f.Name, Detail: detail, Hint: hint})
+}
+
+// apply gives the evidence to a verifier and to its run.
+func (ev *evidence) apply(v *receipt.Verifier, o *stream.Options) (*receipt.Verifier, error) {
+	o.Checkpoint = ev.checkpoint
+	o.Evidence = func(p receipt.Piece) string {
+		if name, ok := ev.names[p]; ok {
+			return fmt.Sprintf("%q", name)
+		}
+		return p.String()
+	}
+	if len(ev.Proofs)+len(ev.Batches)+len(ev.Disclosures) == 0 {
+		return v, nil
+	}
+	return v.With(ev.Evidence)
+}
+
+// Fitting tells which of the files are proofs of the receipt at a place of a source:
+// their paths lead from its hash to the root of their checkpoint. Nothing is judged by
+// it, nor who signed the checkpoint.
+func Fitting(ctx context.Context, s stream.Source, index int, files []BesideFile) ([]int, error) {
+	d, err := Open(ctx, s, index)
+	if err != nil || d.Preimage == nil {
+		return nil, err
+	}
+
+	leaf, list := receipt.CheckpointLeaf(canon.Sum(d.Preimage)), []int{}
+	for i, f := range files {
+		p, err := tlog.ParseProof(f.Data)
+		if f.Kind != kind.Proof || err != nil {
+			continue
+		}
+		text, _, _ := strings.Cut(string(p.Checkpoint), "\n\n")
+		c, err := tlog.ParseCheckpoint(text + "\n")
+		if err == nil && merkle.CheckInclusion(leaf, p.Index, c.Size, p.Hashes, c.Root) == nil {
+			list = append(list, i)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,210 @@
+// The answer to somebody who was sent a receipt: who states what, when, and whether that
+// can be relied on. Causes have names here and no codes; those are with the steps.
+import { foreign, h, icon, mono } from "./dom.js";
+import { amount, isObject, list, member, text } from "./json.js";
+import { costOf, decided, summarize } from "./receipt.js";
+import { clock, duration, instant, number, plural } from "./text.js";
+import { bound, isUntold, notTold } from "./untold.js";
+import { finding, status, verdictOf } from "./verdict.js";
+import { causeName, causeSentence, longDate, openPoint } from "./words.js";
+
+// renderHeadlines answers for one report. The receipt may be undefined. Keys are one of
+// {name or path, count, sha256, signer, together}, a list of these, or null: signer is
+// the key that counts, and together says that keys and receipts came from one hand.
+export function renderHeadlines(report, keys, receipt) {
+  const { word, tone } = verdictOf(report), why = finding(report);
+  const given = (Array.isArray(keys) ? keys : [keys]).filter(isObject);
+  return h("section", { class: `headlines answer ${tone}`, "aria-label": "verdict" },
+    renderAbout(report, receipt),
+    h("p", { class: `verdict ${tone}` }, icon(tone), h("strong", {}, word), " ", h("span", {}, sentence(report, receipt, given, why))),
+    question("Who", renderWho(report, receipt, given)),
+    isObject(receipt) && question("What", renderWhat(report, receipt)),
+    isObject(receipt) && question("When", renderWhen(receipt)),
+    question("Can I rely on it?", renderRely(report, receipt, given, why)));
+}
+
+function question(name, ...answer) {
+  return h("div", { class: "question" }, h("h2", {}, name), h("div", { class: "reply" }, answer));
+}
+
+// renderAbout names the file first, then the receipt in it, its task and its issuer
+// as they stand there: no verdict is read without what it is about.
+function renderAbout(report, receipt) {
+  const named = [["receipt", member(receipt, "receipt_id") ?? member(report, "receipt_id")], ["task", member(receipt, "identifiers", "task_id")], ["issuer", member(receipt, "issuer", "id")]];
+  return h("p", { class: "about" }, h("strong", {}, foreign(text(member(report, "source")) || "(no file)", 160), member(report, "index") > 1 ? `, number ${number(report.index)} in it` : ""),
+    named.filter(([, value]) => typeof value === "string" && value !== "").map(([name, value]) => [` · ${name} `, foreign(value, 120)]));
+}
+
+// The sentence beside the verdict, for somebody who reads nothing else.
+
+function sentence(report, receipt, given, why) {
+  const refuted = member(report, "verdict") === "refuted";
+  if (why) return [refuted ? "Do not rely on this. " : "Nobody vouches for this yet. ", cause(report, receipt, why)];
+  if (member(report, "scope") !== "full") return "Nobody vouches for this yet. It fits its own hash, which anyone can make.";
+
+  const dated = longDate(instant(member(receipt, "issued_at")));
+  const files = given.map((file) => text(file.path) || text(file.name)).filter((name) => name !== "");
+  return [issuerName(receipt), signers(report).length > 0 ? " signed this" : " vouches for this through its log", dated === "" ? "" : `, dated ${dated}`,
+    files.length > 0 ? [" (by a key that ", foreign(files[0], 80), files.length > 1 ? ` and ${plural(files.length - 1, "other file")}` : "", " trusts)"] : "",
+    "; not one character was changed since."];
+}
+
+// cause is the reason in a sentence. A change behind a true signature is told as that.
+function cause(report, receipt, why) {
+  if (why.code === "hash_mismatch" && signers(report).length > 0) return ["Its content was changed after ", issuerName(receipt), " signed it."];
+  return causeSentence(why);
+}
+
+// issuerName is what the issuer calls itself, or its id.
+function issuerName(receipt) {
+  const named = text(member(receipt, "issuer", "name")), id = text(member(receipt, "issuer", "id"));
+  return h("span", { class: "issuer" }, foreign(named || id || "the issuer", 120));
+}
+
+function signers(report) {
+  return list(member(report, "signatures")).filter((entry) => member(entry, "status") === "valid" && member(entry, "role") === "issuer");
+}
+
+// signed reports whether the issuer's signature over the hash was confirmed.
+function signed(report) {
+  return status(report, "signatures").status === "passed" && status(report, "hash").status === "passed" && member(report, "scope") === "full";
+}
+
+const sound = (report) => signed(report) && member(report, "verdict") === "verified";
+
+function renderWho(report, receipt, given) {
+  const id = member(receipt, "issuer", "id"), named = text(member(receipt, "issuer", "name"));
+  if (!isObject(member(receipt, "issuer"))) return h("p", {}, "The file does not say who made it.");
+  return [
+    h("p", { class: "lead" }, h("strong", {}, issuerName(receipt)), named ? [" ", mono(id, 120)] : ""),
+    sound(report) ? renderSigner(report, receipt, given, named !== "") : h("p", { class: "doubt" }, signed(report) ? "Its signature is right; something else is not." : "The file names this issuer. Nobody has confirmed that."),
+  ];
+}
+
+// renderSigner says which key signed, and who trusts it since when: what the key files
+// say, and nothing beyond.
+function renderSigner(report, receipt, given, named) {
+  const signer = given.map((file) => member(file, "signer")).find(isObject), first = signers(report)[0];
+  if (!signer) return h("p", { class: "fingerprints" }, first ? ["Signed with the key ", mono(first.key_id, 120), ", which the key file trusts for this issuer."] : "Confirmed through a checkpoint of its log.");
+  const since = text(signer.not_before), until = text(signer.not_after);
+  return [
+    h("p", { class: "fingerprints" }, "Signed with the key ", mono(signer.id, 120), ", fingerprint ", h("span", { class: "print" }, mono(signer.fingerprint)), "."),
+    h("p", { class: "aside" }, "Trusted by ", foreign(signer.file, 120), list(signer.issuers).length > 0 ? " for this issuer" : " for the issuer that was asked for",
+      since ? ` since ${day(since)}` : "", until ? `, until ${day(until)}` : "", since ? "." : "; the file does not say since when.",
+      named ? " The name is the one that the issuer gives itself." : ""),
+  ];
+}
+
+function day(time) { return longDate(instant(time)) || time; }
+
+function renderWhat(report, receipt) {
+  const doubt = member(report, "verdict") === "refuted" ? "This is what the file says. Do not rely on it."
+    : sound(report) ? null : "This is what the file says. Nobody has confirmed it.";
+  const writes = list(member(receipt, "side_effects", "fs_writes")), untold = isUntold(receipt, "/side_effects/fs_writes");
+  const cost = costOf(receipt), limit = member(receipt, "autonomy_budget", "limit", "usd");
+  return [
+    doubt && h("p", { class: "doubt" }, doubt),
+    h("p", { class: "sentence" }, summarize(receipt)),
+    h("ul", { class: "tiles" },
+      tile("Money", cost === null ? notTold : cost === "" ? "not stated" : cost.slice(1), member(receipt, "cost", "currency") === "USD" && amount(limit) > 0 && `of a budget of USD ${number(limit)}`),
+      tile("Files changed", writes.length === 0 && untold ? notTold : [bound(receipt, "/side_effects/fs_writes"), number(writes.length)], paths(writes)),
+      tile("Approvals", decided(receipt), actors(receipt))),
+  ];
+}
+
+function tile(name, value, more) {
+  return h("li", {}, h("span", { class: "name" }, name), h("strong", {}, value), more && h("span", { class: "aside" }, more));
+}
+
+// paths names the first files, by the ends of their paths.
+function paths(writes) {
+  const names = writes.map((entry) => member(entry, "path")).filter((path) => typeof path === "string");
+  return names.length > 0 && [names.slice(0, 2).map((path, i) => [i > 0 ? ", " : "", foreign(path, 60)]), names.length > 2 ? ` and ${number(names.length - 2)} more` : ""];
+}
+
+function actors(receipt) {
+  const names = [...new Set(list(member(receipt, "approvals")).filter((entry) => member(entry, "decision") === "approved").map((entry) => member(entry, "actor")).filter((actor) => typeof actor === "string"))];
+  return names.length > 0 && ["approved by ", names.slice(0, 2).map((actor, i) => [i > 0 ? ", " : "", foreign(actor, 60)]), names.length > 2 ? ` and ${number(names.length - 2)} more` : ""];
+}
+
+function renderWhen(receipt) {
+  const at = (name) => instant(member(receipt, "lifecycle", name)), issued = instant(member(receipt, "issued_at"));
+  const started = isUntold(receipt, "/lifecycle/started_at") ? NaN : at("started_at"), ended = isUntold(receipt, "/lifecycle/completed_at") ? NaN : at("completed_at");
+  const ran = Number.isNaN(ended) ? ["When the task ended is ", notTold, "."]
+    : Number.isNaN(started) || started > ended ? `The task ended at ${clock(ended)} UTC.`
+      : `The task ran from ${clock(started)} to ${clock(ended, longDate(started) !== longDate(ended))} UTC, ${duration(ended - started)}.`;
+  return [
+    h("p", { class: "lead" }, Number.isNaN(issued) ? "Undated" : longDate(issued)),
+    h("p", {}, ran, Number.isNaN(issued) ? "" : ` The receipt was issued at ${clock(issued)} UTC.`),
+    h("p", { class: "aside" }, "By the issuer’s own clock."),
+  ];
+}
+
+// Whether it can be relied on.
+
+const verdicts = new Map([["good", "Yes, as what its issuer states."], ["bad", "No."], ["open", "Not yet."]]);
+
+function renderRely(report, receipt, given, why) {
+  const { tone } = verdictOf(report);
+  return [
+    h("p", { class: `lead ${tone}` }, verdicts.get(tone)),
+    h("div", { class: "pair" }, [contentOf(report), signerOf(report)].map((headline) => h("div", { class: `headline ${headline.tone}` },
+      h("h2", {}, icon(headline.tone), headline.title), h("p", {}, headline.about)))),
+    why && text(why.hint) && h("p", { class: "next" }, h("strong", {}, "What to do: "), foreign(capital(text(why.hint)), 400), "."),
+    renderKeys(given),
+    renderUnchecked(report),
+  ];
+}
+
+function capital(words) { return words.slice(0, 1).toUpperCase() + words.slice(1).replace(/[.]$/, ""); }
+
+// contentOf is the first headline: is this what was sealed?
+function contentOf(report) {
+  const hash = status(report, "hash");
+  if (hash.status === "passed" && status(report, "schema").status === "passed") {
+    if (signed(report)) return { title: "Unchanged", tone: verdictOf(report).tone === "good" ? "good" : "plain", about: "The content fits the hash that was signed." };
+    return { title: "Fits its own hash", tone: "plain", about: "Anyone can make a receipt that does: without a confirmed signer this does not show that nobody changed it." };
+  }
+  if (hash.status === "failed" && hash.code === "hash_mismatch") {
+    return { title: "Changed", tone: "bad", about: "The content does not fit the hash that the receipt states." };
+  }
+  return { title: "Not readable", tone: member(report, "verdict") === "refuted" ? "bad" : "open", about: "It is not a receipt as the format has it, so there is no content that could fit." };
+}
+
+// signerOf is the second headline: did its issuer say so?
+function signerOf(report) {
+  const check = status(report, "signatures"), found = signers(report);
+  if (signed(report)) {
+    const whom = found.length > 0 ? ["Signed with ", mono(found[0].key_id, 120), ", a key that is trusted for the issuer."] : "A checkpoint of the issuer’s own log stands for its signature.";
+    return { title: "Signer confirmed", tone: verdictOf(report).tone === "good" ? "good" : "plain", about: whom };
+  }
+  if (member(report, "scope") === "integrity") return { title: "Signer not confirmed", tone: "open", about: "No keys were given, so no signature was checked. Anyone can write a receipt that fits its own hash." };
+  if (check.status === "failed") return { title: check.code === "signature_invalid" ? "Signature forged" : "Signer not confirmed", tone: "bad", about: causeSentence(check) };
+  if (check.code === "step_not_reached" || status(report, "hash").status === "failed") return { title: "Signer not confirmed", tone: "open", about: found.length > 0 ? "The signature is over the hash that the file states, which is not the hash of this content." : "There is nothing left that a signature could be over." };
+  return { title: "Signer not confirmed", tone: "open", about: causeSentence(check) };
+}
+
+// renderKeys says whose keys were used, and what that is worth.
+export function renderKeys(keys) {
+  const files = (Array.isArray(keys) ? keys : [keys]).filter(isObject);
+  if (files.length === 0) return h("p", { class: "keys" }, h("strong", {}, "Keys: "), "none. Without trusted keys nobody’s signature can be confirmed.");
+  return h("div", { class: "keys" }, h("p", {}, h("strong", {}, "Keys: "), files.slice(0, 20).map((file, i) => [i > 0 ? "; " : "",
+    foreign(file.name ?? file.path), typeof file.count === "number" ? `, ${plural(file.count, "key")}` : "",
+    text(file.sha256) ? [", file ", mono(file.sha256)] : ""]), "."),
+  files.some((file) => file.together === true) && h("p", { class: "origin" }, "Receipt and keys were given together. If one person sent you both, the keys show only that they fit each other: compare the fingerprint with what the issuer publishes."),
+  files.some((file) => file.together === false) && h("p", { class: "origin" }, "This page cannot know where the keys are from. Keys count when you have them from the issuer, not from whoever sent the receipt."));
+}
+
+// renderUnchecked says what stays open, without codes.
+function renderUnchecked(report) {
+  const entries = list(member(report, "not_checked")).filter((note) => text(member(note, "detail")) !== "");
+  return h("div", { class: "unchecked" }, h("p", {}, h("strong", {}, "Not shown by this: ")),
+    h("ul", {}, h("li", {}, "that what the issuer states is true; no signature can show that"),
+      entries.slice(0, 8).map((note) => h("li", {}, openPoint(note.code) ?? foreign(note.detail, 300))), entries.length > 8 && h("li", {}, `${number(entries.length - 8)} more, listed with the steps`)));
+}
+
+// causeOf is why a receipt is not verified, in a few words; "" for one that is.
+export function causeOf(report) {
+  const why = finding(report);
+  return why ? causeName(why) : "";
+}
