@@ -22,6 +22,13 @@ import (
 //go:embed dist/served
 var served embed.FS
 
+// Built reports whether the page was generated before this program was built, and so is
+// in it.
+func Built() bool {
+	_, err := fs.Stat(served, "dist/served/page.html.gz")
+	return err == nil
+}
+
 // Handler serves the page at /, or, in a command that was built without it, a
 // page that says how to build it. It answers GET and HEAD.
 func Handler() http.Handler {

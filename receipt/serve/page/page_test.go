@@ -101,6 +101,15 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
+// TestBuilt: a program says whether it has the page, and gives out that or the page that
+// says how to build it.
+func TestBuilt(t *testing.T) {
+	body, err := io.ReadAll(get(Handler(), "GET", "/").Body)
+	if absent := bytes.Contains(body, []byte("without the verification page")); err != nil || absent == Built() {
+		t.Errorf("built: %v, and the page of one that was not: %v, %v", Built(), absent, err)
+	}
+}
+
 // TestLinksNoGenerator: what bundles the page is in no command.
 func TestLinksNoGenerator(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".", "../../../cmd/receipt").Output()
