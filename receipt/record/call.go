@@ -33,14 +33,19 @@ type output struct {
 	digest    canon.Digest
 	byRuntime bool // from a tool.* event, not from the transcript, which may cut it
 	differ    bool
+	told      answer
 }
 
 // tell notes an output. The runtime's comes before the transcript's, then the first.
-func (o *output) tell(d canon.Digest, byRuntime bool) {
+func (o *output) tell(e *event.Event, byRuntime bool) {
+	d := e.Content(e.Payload, "output")
 	switch {
 	case d.IsZero():
+		if o.digest.IsZero() { // it ended, and nothing tells what it returned
+			o.told = answerOf(e, canon.Node{})
+		}
 	case o.digest.IsZero() || byRuntime && !o.byRuntime:
-		o.digest, o.byRuntime = d, byRuntime
+		o.digest, o.byRuntime, o.told = d, byRuntime, answerOf(e, e.Payload.Member("output"))
 	case byRuntime == o.byRuntime && d != o.digest:
 		o.differ = true
 	}
@@ -92,21 +97,18 @@ func (c *call) unclear() bool {
 	return false
 }
 
-// serve notes the MCP server that runs a call. What it returns is a material of
-// the replay, in the place where the server was first named.
+// serve notes what runs a call: an MCP server, or else the host. What it returns is a
+// material of the replay, in the place where the call was first told.
 func (c *call) serve(r *run, e *event.Event) {
 	first(&c.outputURI, e.Text(e.Payload, "output_uri"))
-	server := e.Text(e.Payload, "server")
-	if server == "" {
-		return
+	if first(&c.server, e.Text(e.Payload, "server")); c.server != "" {
+		c.note("server", c.server)
 	}
 
-	first(&c.server, server)
-	c.note("server", c.server)
 	if !c.material {
 		c.material = true
 		r.materials.add(material{call: c})
-		r.Charge(e, e.Root, len("mcp::")+len(c.server)+len(c.id))
+		r.Charge(e, e.Root, len("host::")+len(c.server)+len(c.tool)+len(c.id))
 		r.Room(e)
 	}
 }

@@ -125,7 +125,7 @@ func (s *calls) close(r *run, e *event.Event, outcome string) *call {
 	}
 
 	c.arguments.run(input, byRuntime)
-	c.output.tell(e.Content(e.Payload, "output"), byRuntime)
+	c.output.tell(e, byRuntime)
 	r.effects.report(r, e, c, byRuntime)
 
 	// What was never dispatched has no end, and what was canceled did not fail.

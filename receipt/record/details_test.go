@@ -69,7 +69,7 @@ func TestMaterialsOnce(t *testing.T) {
 		text(2, 2, "agent.memory_read", `{"memory_id":"m","sha256":"`+one+`"}`), text(3, 3, "agent.memory_read", `{"memory_id":"m","sha256":"`+one+`"}`),
 		text(4, 4, "agent.memory_read", `{"memory_id":"m","sha256":"`+two+`"}`), text(5, 5, "agent.memory_read", `{"memory_id":"m","sha256":"`+one+`"}`),
 		text(6, 6, "agent.memory_read", `{"memory_id":"m","sha256":"`+two+`"}`), text(7, 7, "task.completed", `{}`))
-	if strings.Count(got, `"memory:m"`) != 1 || strings.Count(got, `"memory:m#2"`) != 1 || strings.Count(got, `host_fact`) != 2 {
+	if strings.Count(got, `"host:memory:m"`) != 1 || strings.Count(got, `"host:memory:m#2"`) != 1 || strings.Count(got, `host_fact`) != 2 {
 		t.Error(got)
 	}
 }

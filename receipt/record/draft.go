@@ -104,7 +104,7 @@ func draftOf(r *run) *receipt.Draft {
 		}
 	}
 
-	created, started, ended := r.clock()
+	created, started, ended := r.times()
 	if started.IsZero() { // canceled or failed before it started
 		started = ended
 		t.untold("/lifecycle/started_at")

@@ -63,10 +63,10 @@ func agentKinds() []eventKind {
 		{"agent.message", []string{"content_sha256", "form"}, "replay_input.determinism: a model said something", said, never},
 		{"agent.reasoning_summary", []string{"withheld", "content_sha256"}, "redactions, when it is withheld; never its text", reasoningSummary, saysWithheld},
 		{"agent.tool_use", callMembers(), "side_effects.tool_calls: opened", toolRequested, nil},
-		{"agent.tool_result", resultMembers(), "side_effects.tool_calls: closed", toolCompleted, nil},
-		{"agent.mcp_tool_use", callMembers("url", "remote", "output_uri"), "side_effects.tool_calls: opened; replay_input.materials; network_egress when the server is remote", mcpToolUse, nil},
+		{"agent.tool_result", resultMembers(), "side_effects.tool_calls: closed; replay_input.materials: mcp_tool_return, or host_fact", toolCompleted, nil},
+		{"agent.mcp_tool_use", callMembers("url", "remote", "output_uri"), "side_effects.tool_calls: opened; network_egress when the server is remote", mcpToolUse, nil},
 		{"agent.handoff", []string{"target_agent", "task_id", "status", "receipt_id"}, "side_effects.a2a_handoffs: the last status of each task", handoff, nil},
-		{"agent.memory_read", []string{"memory_id", "sha256", "uri"}, "replay_input.materials: host_fact", memoryRead, nil},
+		{"agent.memory_read", []string{"memory_id", "sha256", "uri"}, "replay_input.materials: host_fact, host:memory: and the id", memoryRead, nil},
 		{"agent.memory_write", append([]string{"memory_id"}, artifactMembers()...), "final_artifacts for an artifact, else metadata.memory_writes", memoryWrite, nil},
 	}
 }
@@ -149,7 +149,7 @@ func toolKinds() []eventKind {
 		{"tool.approval_required", requestMembers(), "approvals: pending; at the end canceled with the task, else timeout", approvalRequired, nil},
 		{"tool.approved", answerMembers(), "approvals: the decision; tool_calls: the arguments when they were changed", toolApproved, nil},
 		{"tool.denied", answerMembers(), "approvals: denied, canceled or timeout; tool_calls: canceled", toolDenied, nil},
-		{"tool.completed", resultMembers(), "side_effects.tool_calls: closed; fs_writes, network_egress", toolCompleted, nil},
+		{"tool.completed", resultMembers(), "side_effects.tool_calls: closed; replay_input.materials: mcp_tool_return, or host_fact; fs_writes, network_egress", toolCompleted, nil},
 		{"tool.failed", resultMembers(), "side_effects.tool_calls: failed, or canceled; fs_writes, network_egress", toolFailed, nil},
 	}
 }

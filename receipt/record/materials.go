@@ -1,8 +1,10 @@
 package record
 
 import (
+	"cmp"
 	"strconv"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
@@ -12,6 +14,7 @@ import (
 type material struct {
 	receipt.Material
 	call *call
+	told answer // when there is no call
 }
 
 // Materials are in the order in which they were told, here and by the task that is
@@ -36,7 +39,7 @@ func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	if s.recorded[id]++; s.recorded[id] > 1 {
 		m.ID += "#" + strconv.Itoa(s.recorded[id])
 	}
-	s.add(material{Material: m})
+	s.add(material{Material: m, told: answerOf(e, canon.Node{})})
 	r.Charge(e, e.Root, len(m.ID))
 	r.Room(e)
 }
@@ -49,6 +52,9 @@ func (x material) entry(r *run) (receipt.Material, bool) {
 			return m, false
 		}
 		m = receipt.Material{Kind: "mcp_tool_return", ID: "mcp:" + c.server + ":" + c.id, URI: c.outputURI, SHA256: c.output.digest}
+		if c.server == "" {
+			m.Kind, m.ID = "host_fact", "host:"+cmp.Or(c.tool, "unknown")+":"+c.id
+		}
 	}
 	if m.SHA256.IsZero() || m.URI == "" {
 		m.Metadata = receipt.Object{}
@@ -66,8 +72,8 @@ func (s *materials) replayInput(r *run) receipt.ReplayInput {
 		if !returned {
 			continue
 		}
-		if _, swapped := r.replay.deltas.byID[m.ID]; swapped {
-			m.Metadata = receipt.Object{"override_key": m.ID}
+		if key, swapped := r.replay.keyOf(m.ID); swapped {
+			m.Metadata = receipt.Object{"override_key": key}
 		}
 
 		// Without a digest nothing shows that a replay had the same.
@@ -92,7 +98,7 @@ func (s *materials) replayInput(r *run) receipt.ReplayInput {
 }
 
 func memoryRead(r *run, e *event.Event) {
-	r.materials.record(r, e, receipt.Material{Kind: "host_fact", ID: "memory:" + e.Required(e.Payload, "memory_id"), URI: e.Text(e.Payload, "uri"), SHA256: e.Digest(e.Payload, "sha256")})
+	r.materials.record(r, e, receipt.Material{Kind: "host_fact", ID: "host:memory:" + e.Required(e.Payload, "memory_id"), URI: e.Text(e.Payload, "uri"), SHA256: e.Digest(e.Payload, "sha256")})
 }
 
 // compacted keeps the snapshot from which a transcript was cut: a replay needs it.

@@ -35,7 +35,7 @@ func (s *models) call(r *run, e *event.Event, completed bool) {
 	}
 
 	// A replay finds what a model returned by its agent and the number of the call.
-	r.materials.add(material{Material: receipt.Material{
+	r.materials.add(material{told: answerOf(e, p.Member("response")), Material: receipt.Material{
 		Kind: "llm_provider_response", ID: fmt.Sprintf("llm:%s:%d", agent, s.calls[agent]),
 		URI: e.Text(p, "response_uri"), SHA256: e.Content(p, "response"),
 	}})

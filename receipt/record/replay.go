@@ -21,7 +21,7 @@ type replay struct {
 	log    receipt.Material // the source's
 	events *int64           // of that log
 	deltas list[delta]
-	clock  map[string]time.Time // that time: overrides pin
+	pinned map[string]time.Time // that time: overrides pin
 	early  string               // the id of the first event that was marked as replayed before the replay started
 	told   *event.Error         // the first event that is told again, for a task that is not a replay
 }
@@ -141,13 +141,13 @@ func (d *delta) join(told receipt.Delta, announced bool) {
 
 // pin keeps the time that an override of a lifecycle time gives.
 func (s *replay) pin(e *event.Event, key string) {
-	if !strings.HasPrefix(deltaPath(key), "/lifecycle/") || event.Absent(e.Payload.Member("value")) {
+	if !strings.HasPrefix(DeltaPath(key), "/lifecycle/") || event.Absent(e.Payload.Member("value")) {
 		return
 	}
-	if s.clock == nil {
-		s.clock = map[string]time.Time{}
+	if s.pinned == nil {
+		s.pinned = map[string]time.Time{}
 	}
-	s.clock[strings.TrimPrefix(key, "time:")] = e.Time(e.Payload, "value")
+	s.pinned[strings.TrimPrefix(key, "time:")] = e.Time(e.Payload, "value")
 }
 
 // entry is a delta as the receipt has it. There are three states of a digest: one
@@ -155,9 +155,9 @@ func (s *replay) pin(e *event.Event, key string) {
 // of a secret lets it be guessed.
 func (d *delta) entry() receipt.Delta {
 	out := d.Delta
-	first(&out.DeltaID, "delta_"+strings.Map(alphanumeric, d.OverrideKey))
+	first(&out.DeltaID, DeltaID(d.OverrideKey))
 	first(&out.Operation, "replace")
-	first(&out.Path, deltaPath(d.OverrideKey))
+	first(&out.Path, DeltaPath(d.OverrideKey))
 
 	// What was added was not there before, and what was removed is not there after.
 	nothing := receipt.OptionalDigest{Null: true}
@@ -172,6 +172,9 @@ func (d *delta) entry() receipt.Delta {
 	return out
 }
 
+// DeltaID returns the id of the delta of an override key, where nothing tells another.
+func DeltaID(key string) string { return "delta_" + strings.Map(alphanumeric, key) }
+
 func alphanumeric(c rune) rune {
 	if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
 		return c
@@ -179,9 +182,9 @@ func alphanumeric(c rune) rune {
 	return '_'
 }
 
-// deltaPath is what an override stands for: a lifecycle time, a material by its id,
-// or a label for what the draft has no place for.
-func deltaPath(key string) string {
+// DeltaPath returns the path of the delta of an override key: a lifecycle time, a
+// material by its id, or a label for what a receipt has no place for.
+func DeltaPath(key string) string {
 	under := "/replay_input/materials"
 	switch {
 	case key == "time:started_at" || key == "time:created_at" || key == "time:completed_at":
@@ -190,6 +193,22 @@ func deltaPath(key string) string {
 		under = "/replay_input/overrides"
 	}
 	return string(canon.AppendToken([]byte(under), key))
+}
+
+// keyOf returns the key of the override that replaces a material.
+func (s *replay) keyOf(id string) (key string, swapped bool) {
+	if _, swapped = s.deltas.byID[id]; swapped {
+		return id, true
+	}
+
+	// An override that was matched by its event has another name than the material.
+	path := DeltaPath(id)
+	for _, d := range s.deltas.order {
+		if d.Path == path {
+			return d.OverrideKey, true
+		}
+	}
+	return "", false
 }
 
 func replayFailed(r *run, e *event.Event) {

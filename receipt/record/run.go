@@ -69,16 +69,16 @@ func (r *run) tellAgain(e *event.Event, kind eventKind) {
 
 // clock returns the times of the task: what an override pins, else what the source
 // tells again, else the task's own.
-func (r *run) clock() (created, started, ended time.Time) {
+func (r *run) times() (created, started, ended time.Time) {
 	created, started, ended = r.created, r.started, r.ended
 	if s := r.source; s != nil {
 		last(&created, s.created)
 		last(&started, s.started)
 		last(&ended, s.ended)
 	}
-	last(&created, r.replay.clock["created_at"])
-	last(&started, r.replay.clock["started_at"])
-	last(&ended, r.replay.clock["completed_at"])
+	last(&created, r.replay.pinned["created_at"])
+	last(&started, r.replay.pinned["started_at"])
+	last(&ended, r.replay.pinned["completed_at"])
 	return created, started, ended
 }
 

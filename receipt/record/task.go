@@ -52,6 +52,14 @@ type life struct {
 
 	startTier, tier string
 	limit           *receipt.Amounts
+	clock           []Dependency // the times above, as events told them
+}
+
+// read notes the event from which a time of the task comes.
+func (l *life) read(e *event.Event, label string) {
+	at := e.Root.Member("created_at")
+	told := answerOf(e, at)
+	l.clock = append(l.clock, Dependency{Key: "time:" + label, Kind: KindTime, EventID: told.event, Index: told.index, Pointer: told.pointer, SHA256: event.HashOf(at)})
 }
 
 // become changes the state of the task. Staying in one is not a change: a
@@ -97,6 +105,7 @@ func submitted(r *run, e *event.Event) {
 	}
 	r.setTier(e)
 	r.created = e.At
+	r.read(e, "created_at")
 
 	// The first line that names something counts; that two names differ is told.
 	p := e.Payload
@@ -136,9 +145,7 @@ func amounts(e *event.Event, n canon.Node) *receipt.Amounts {
 func started(r *run, e *event.Event) {
 	r.become(e, "WORKING")
 	r.setTier(e)
-	if r.started.IsZero() {
-		r.started = e.At
-	}
+	r.start(e)
 }
 
 func waitsForInput(r *run, e *event.Event) { r.become(e, "INPUT_REQUIRED"); r.setTier(e) }
@@ -156,8 +163,16 @@ func statusChanged(r *run, e *event.Event) {
 		}
 	}
 	r.become(e, state)
-	if state == "WORKING" && r.started.IsZero() {
-		r.started = e.At
+	if state == "WORKING" {
+		r.start(e)
+	}
+}
+
+// start notes when the task began to be worked on.
+func (l *life) start(e *event.Event) {
+	if l.started.IsZero() {
+		l.started = e.At
+		l.read(e, "started_at")
 	}
 }
 
@@ -167,6 +182,7 @@ func ended(state string) func(*run, *event.Event) {
 		r.become(e, state)
 		r.setTier(e)
 		r.ended = e.At
+		r.read(e, "completed_at")
 		for _, end := range endings() {
 			if end.Task == state {
 				r.final = end.Receipt

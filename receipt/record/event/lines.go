@@ -11,6 +11,8 @@ import (
 type Lines struct {
 	in     *bufio.Reader
 	number int
+	next   int64 // where the next line begins
+	start  int64 // where the latest began
 	buf    []byte
 }
 
@@ -20,7 +22,7 @@ func NewLines(in io.Reader) *Lines { return &Lines{in: bufio.NewReader(in)} }
 // call. A line that is too long is a *[LineError].
 func (l *Lines) Next() ([]byte, error) {
 	for {
-		l.buf = l.buf[:0]
+		l.buf, l.start = l.buf[:0], l.next
 		var err error
 		for more := true; more; {
 			var part []byte
@@ -29,6 +31,7 @@ func (l *Lines) Next() ([]byte, error) {
 			more = err == bufio.ErrBufferFull && len(l.buf) <= MaxLine
 		}
 
+		l.next += int64(len(l.buf))
 		if len(l.buf) > 0 {
 			l.number++
 		}
@@ -62,3 +65,6 @@ func (e *LineError) Unwrap() error { return e.Err }
 
 // Line is the number of the line that came last, from 1.
 func (l *Lines) Line() int { return l.number }
+
+// Offset is where the line that came last begins, in bytes from the start of the log.
+func (l *Lines) Offset() int64 { return l.start }
