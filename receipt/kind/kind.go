@@ -43,14 +43,18 @@ const (
 func (k Kind) Judged() bool { return k == Unknown }
 
 // Foreign reports whether such a file holds no receipts and is none of the JSON
-// documents that could be taken for one: nothing in it is false for that.
+// documents that could be taken for one: nothing in it is false for that. Words are
+// judged, as what is not JSON is: nothing shows that they were never a receipt.
 func (k Kind) Foreign() bool {
 	switch k {
-	case Unknown, Draft, Keys, Disclosures, Batch, Report, Policy:
+	case Unknown, Draft, Keys, Disclosures, Batch, Report, Policy, Text:
 		return false
 	}
 	return true
 }
+
+// Lines reports whether such a file is a log, a JSON document a line.
+func (k Kind) Lines() bool { return k == Events || k == Frames || k == Transcript }
 
 // Beside reports whether such a file is evidence, or keys, for receipts.
 func (k Kind) Beside() bool {

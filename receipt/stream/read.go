@@ -117,8 +117,8 @@ func (r *reader) all() {
 
 func (r *reader) read(source *Source) (more bool) {
 	in, err := source.cut(compression{long: r.long}, func(int) {})
-	if other := (*OtherKindError)(nil); source.Found && errors.As(err, &other) {
-		return r.hand(delivery{source: source, other: other.Found.What})
+	if other, beside := source.beside(err); beside {
+		return r.hand(delivery{source: source, other: other.What})
 	}
 	if err != nil {
 		return r.hand(delivery{source: source, err: err})

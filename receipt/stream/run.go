@@ -249,8 +249,8 @@ func (r *Run) endSource(it *item) {
 	source := &r.sources[it.source]
 	r.summary.Inputs.Files++
 	err := it.err
-	if other := (*OtherKindError)(nil); source.Found && errors.As(err, &other) {
-		r.summary.skip(source.Name, other.Found.What)
+	if other, beside := source.beside(err); beside {
+		r.summary.skip(source.Name, other.What)
 		return
 	}
 	if err == nil && it.docs == 0 {
