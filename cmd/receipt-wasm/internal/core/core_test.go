@@ -31,12 +31,13 @@ func read(t *testing.T, name string) []byte {
 
 // got is a sink that keeps all.
 type got struct {
-	keys, lines, summary, aggregate string
-	findings                        []string
+	keys, summary, aggregate string
+	lines                    strings.Builder // of very many receipts
+	findings                 []string
 }
 
 func (g *got) Keys(text []byte)      { g.keys += string(text) }
-func (g *got) Lines(text []byte)     { g.lines += string(text) }
+func (g *got) Lines(text []byte)     { g.lines.Write(text) }
 func (g *got) Finding(text []byte)   { g.findings = append(g.findings, string(text)) }
 func (g *got) Summary(text []byte)   { g.summary += string(text) }
 func (g *got) Aggregate(text []byte) { g.aggregate += string(text) }
@@ -88,8 +89,8 @@ func TestVerify(t *testing.T) {
 		if test.keys != (s.Keys != nil) || test.keys != (g.keys != "null") {
 			t.Errorf("%s: keys %s", name, g.keys)
 		}
-		if !strings.HasSuffix(g.lines, "\n{\"summary\":"+g.summary+"}\n") || !json.Valid([]byte(g.aggregate)) {
-			t.Errorf("%s: lines %s, aggregate %s", name, g.lines, g.aggregate)
+		if !strings.HasSuffix(g.lines.String(), "\n{\"summary\":"+g.summary+"}\n") || !json.Valid([]byte(g.aggregate)) {
+			t.Errorf("%s: lines %s, aggregate %s", name, g.lines.String(), g.aggregate)
 		}
 	}
 }
@@ -99,8 +100,8 @@ func TestVerify(t *testing.T) {
 func TestFindingsAreBounded(t *testing.T) {
 	text := strings.Repeat("{\"a\":1}\n", core.MaxFindings+5)
 	g := verify(t, &core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("a.jsonl", []byte(text))}})
-	if len(g.findings) != core.MaxFindings || strings.Count(g.lines, "\n") != core.MaxFindings+6 {
-		t.Errorf("%d findings, %d lines", len(g.findings), strings.Count(g.lines, "\n"))
+	if len(g.findings) != core.MaxFindings || strings.Count(g.lines.String(), "\n") != core.MaxFindings+6 {
+		t.Errorf("%d findings, %d lines", len(g.findings), strings.Count(g.lines.String(), "\n"))
 	}
 }
 
@@ -151,7 +152,7 @@ func TestErrors(t *testing.T) {
 	for name, test := range tests {
 		g := new(got)
 		err := core.Verify(context.Background(), &test.r, g)
-		if err == nil || !strings.Contains(err.Error(), test.want) || g.lines+g.summary+g.keys != "" {
+		if err == nil || !strings.Contains(err.Error(), test.want) || g.lines.String()+g.summary+g.keys != "" {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err != nil && strings.Contains(err.Error(), secret.D) {
@@ -277,8 +278,8 @@ func TestTamper(t *testing.T) {
 				}
 			}
 			g := verify(t, &core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("demonstration", changed)}, Keys: trusted(t)})
-			if differ != 1 || len(changed) != len(d.Source) || !strings.Contains(g.lines, `"hash_mismatch"`) || !strings.Contains(g.summary, `"verdict":"refuted"`) {
-				t.Errorf("%s %s: %d bytes differ: %s", file, target.Pointer, differ, g.lines)
+			if differ != 1 || len(changed) != len(d.Source) || !strings.Contains(g.lines.String(), `"hash_mismatch"`) || !strings.Contains(g.summary, `"verdict":"refuted"`) {
+				t.Errorf("%s %s: %d bytes differ: %s", file, target.Pointer, differ, g.lines.String())
 			}
 		}
 	}
