@@ -350,8 +350,8 @@ func TestEvidence(t *testing.T) {
 	for _, bad := range [][]core.BesideFile{{{Name: "d", Kind: kind.Disclosures, Data: []byte("{}")}}, {{Name: "b", Kind: kind.Batch, Data: []byte("{}")}}, {{Name: "x", Kind: kind.Document}},
 		{{Name: "c", Kind: kind.Checkpoint, Data: []byte("x")}, {Name: "c2", Kind: kind.Checkpoint, Data: []byte("x")}}} {
 		g := new(got)
-		if err := core.Verify(context.Background(), r(bad...), g); err == nil || g.lines != "" {
-			t.Errorf("%v: %v with lines %q", bad, err, g.lines)
+		if err := core.Verify(context.Background(), r(bad...), g); err == nil || g.lines.Len() > 0 {
+			t.Errorf("%v: %v with lines %q", bad, err, g.lines.String())
 		}
 	}
 	if places, err := core.Fitting(context.Background(), core.Bytes("a", task), 1, []core.BesideFile{{Kind: kind.Proof, Data: []byte("no proof")}}); err != nil || len(places) != 0 {
