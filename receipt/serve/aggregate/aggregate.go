@@ -25,6 +25,8 @@ type Aggregate struct {
 	currencies map[string]bool
 	seen       map[sighting]struct{}
 	out        leftOut
+	verdicts   verdicts
+	ranked     ranked
 }
 
 // A sighting is a receipt in one of the two classes. A copy with other signatures
@@ -50,6 +52,7 @@ type leftOut struct {
 func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed || rep.Check(receipt.StepHash).Status != receipt.StatusPassed {
 		a.out.Hash++
+		a.verdicts.add(rep, root)
 		return
 	}
 
@@ -59,6 +62,7 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 		a.out.Copies++
 		return
 	}
+	a.verdicts.add(rep, root)
 	if a.bins == nil {
 		a.bins, a.totals = map[time.Time]pair{}, newPair()
 	}
@@ -71,8 +75,9 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 	// Without a time a receipt is in the totals and in no bin.
 	currency := a.currency(root)
 	a.totals.of(verified).add(root, currency)
-	completed, err := receipt.ParseTime(root.Member("lifecycle").Member("completed_at").Text())
-	if y := completed.UTC().Year(); err != nil || y < 0 || y > 9999 { // an offset can lead out of the years that have a text
+	a.ranked.add(rep, root, verified, currency)
+	completed, ok := completedAt(root)
+	if !ok {
 		a.out.Time++
 		return
 	}

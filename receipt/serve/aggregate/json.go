@@ -16,6 +16,11 @@ type aggregateJSON struct {
 	Totals     pair      `json:"totals"`
 	Bins       []binJSON `json:"bins"` // those that are not empty, by time
 	LeftOut    leftOut   `json:"left_out"`
+
+	Verdicts verdictsJSON `json:"verdicts"` // of all receipts, also those that are left out
+	Models   modelsJSON   `json:"models"`   // the largest by entries
+	Keys     rankedJSON   `json:"keys"`     // receipts by the trusted key of the issuer; "": none
+	Paths    rankedJSON   `json:"paths"`    // entries of fs_writes by path
 }
 
 type binJSON struct {
@@ -36,7 +41,8 @@ func (a *Aggregate) MarshalJSON() ([]byte, error) {
 	}
 
 	// The sums of all receipts are the same in every unit.
-	j := aggregateJSON{Unit: shown.unit.String(), Currencies: []string{}, Totals: a.totals, Bins: []binJSON{}, LeftOut: a.out}
+	j := aggregateJSON{Unit: shown.unit.String(), Currencies: []string{}, Totals: a.totals, Bins: []binJSON{}, LeftOut: a.out,
+		Verdicts: a.verdicts.json(), Models: a.ranked.modelsJSON(), Keys: rankedOf(&a.ranked.keys), Paths: rankedOf(&a.ranked.files)}
 	if a.bins == nil {
 		j.Totals = newPair()
 	}

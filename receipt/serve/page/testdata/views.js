@@ -1,11 +1,13 @@
 // Runs the views in a browser, over the fixtures in the page and over values that
 // no receipt should have. What went wrong is left in #failures, a line each.
 import { causeOf, renderHeadlines } from "../view/answer.js";
-import { apart, columns, of, timeline } from "../view/charts.js";
+import { apart, columns, of, share, timeline } from "../view/charts.js";
 import { h } from "../view/dom.js";
 import { outline } from "../view/json.js";
 import { renderBytes } from "../shell/bytes.js";
 import { renderReceipt, summarize } from "../view/receipt.js";
+import { tick } from "../view/overtime.js";
+import { renderPictures } from "../view/pictures.js";
 import { renderSummary } from "../view/summary.js";
 import { clock, cut, duration, group, instant, lines, number, visible } from "../view/text.js";
 import { difference, renderComparison, renderSteps } from "../view/verdict.js";
@@ -61,6 +63,36 @@ function texts() {
     }
     check(`refused ${JSON.stringify(attributes)}`, refused, true);
   }
+}
+
+// drawn looks at what charts and their numbers say.
+function drawn(receipt) {
+  check("ticks", [0, 7, 0.1842, 12345, 1.1e9, 2.34e6, 5e12].map(tick), ["0", "7", "0.1842", "12,345", "1.1 billion", "2.34 million", "5 trillion"]);
+  for (const counts of [[1, 1, 1000000], [1000000, 1, 1], [1, 0, 0], [5, 5, 5]]) {
+    const rects = [...share("t", counts.map((count, i) => ({ name: String(i), tone: "", count }))).querySelectorAll(".fill")].map((rect) => ["x", "width"].map((name) => parseFloat(rect.getAttribute(name))));
+    check(`share of ${counts}`, rects.every(([x, width], i) => x + width <= 100.01 && width >= 0.5 && (i === 0 || Math.abs(rects[i - 1][0] + rects[i - 1][1] - x) < 0.01)), true);
+  }
+  const times = [...attempt("timeline", () => renderReceipt(receipt, null)).querySelectorAll(".events li")].map((li) => li.textContent);
+  check("times", [times.length > 3, times.some((text) => /\d(s|min|ms)? ?s?[a-z]*completed/.test(text)), times.some((text) => text.includes("+1 min 23 s completed"))], [true, false, true]);
+}
+
+// pictures looks at what is drawn of many receipts: nothing that was not told is a number.
+function pictures() {
+  const none = { rows: [], names: 0, more: 0 }, sums = (cost, input, untold) => ({ entries: 1, cost: { USD: cost }, input_tokens: input, output_tokens: "0", untold });
+  const nothing = { entries: 0, cost: {}, input_tokens: "0", output_tokens: "0", untold: 0 };
+  const shown = attempt("pictures", () => renderPictures({ currencies: ["USD"], totals: { verified: { approvals: { approved: 2, denied: 1 } }, other: { approvals: {} } }, left_out: { untold: { approvals: 3 } },
+    verdicts: { unit: "day", untimed: 1, bins: [{ from: "2026-04-25T00:00:00Z", empty: 0, verified: 3, refuted: 1, undecided: 2 }] },
+    models: { rows: [{ provider: "p", model: "told", verified: sums("0.5", "1500", 0), other: nothing }, { provider: "p", model: "silent", verified: nothing, other: sums("0.25", "0", 1) }], names: 2, more: 0 },
+    keys: { rows: [{ name: "k", verified: 3, other: 0 }, { name: "", verified: 0, other: 2 }], names: 2, more: 0 }, paths: { rows: [{ name: "src/a.rs", verified: 9, other: 1 }], names: 30, more: 4 } }));
+  const rows = (caption) => [...[...shown.querySelectorAll("table.bars")].find((table) => table.querySelector("caption").textContent === caption)?.querySelectorAll("tbody tr") ?? []].map((row) => `${row.querySelector("th").textContent}: ${row.querySelector(".number").textContent}`);
+  check("verdicts", [shown.querySelectorAll(".wide rect.column").length, shown.querySelector(".wide tbody").textContent], [3, "2026-04-25321"]);
+  check("untimed", shown.querySelector(".wide").textContent.includes("1 receipt without a time that can be read is not drawn."), true);
+  check("cost", rows("Cost by model, USD"), ["p told: 0.5", "p silent: 0 + 0.25 not verified"]);
+  check("tokens", rows("Input tokens by model"), ["p told: 1,500", "p silent: not told"]);
+  check("keys", rows("Receipts a key"), ["k: 3", "no confirmed signature: 0 + 2 not verified"]);
+  check("approvals", [...rows("Approvals by decision"), shown.textContent.includes("Of 3 receipts the source did not tell all approvals.")], ["approved: 2", "denied: 1", "canceled: 0", "timed out: 0", true]);
+  check("files", [...rows("Files most written"), shown.textContent.includes("… 29 more files"), shown.textContent.includes("4 entries of others")], ["src/a.rs: 9 + 1 not verified", true, true]);
+  check("nothing", renderPictures({ verdicts: { unit: "day", bins: [] }, models: none, keys: none, paths: none, currencies: [], totals: { verified: {}, other: {} } }), null);
 }
 
 // hidden looks for characters that a reader would not see in the bytes of a receipt.
@@ -190,6 +222,8 @@ try {
   fixtures(data.cases);
   summaries(data.run);
   const full = data.cases.find((one) => one.file === "valid/full.json");
+  drawn(full.receipt);
+  pictures();
   absences(full.receipt);
   hostile(full.receipt, full.report, data.run);
   check("nothing ran", [globalThis.pwned, document.scripts.length], [undefined, 2]);

@@ -43,14 +43,15 @@ export function bars(caption, columns, entries) {
     })));
 }
 
-// share is one bar of several parts: {name, tone, count}.
+// share is one bar of several parts: {name, tone, count}. A small part is drawn wide
+// enough to be seen, at the cost of the others.
 export function share(title, parts) {
-  const whole = parts.reduce((sum, part) => sum + part.count, 0);
+  const shown = parts.filter((part) => part.count > 0), whole = shown.reduce((sum, part) => sum + part.count, 0);
+  const widths = shown.map((part) => Math.max(of(part.count, whole), 0.006)), drawn = widths.reduce((sum, width) => sum + width, 0);
   let x = 0;
-  const rects = parts.filter((part) => part.count > 0).map((part) => {
-    const width = Math.max(of(part.count, whole), 0.006);
-    const rect = s("rect", { class: `fill ${part.tone}`, x: percent(x), y: 0, width: percent(width), height: 12 });
-    x += of(part.count, whole);
+  const rects = shown.map((part, i) => {
+    const width = widths[i] / drawn, rect = s("rect", { class: `fill ${part.tone}`, x: percent(x), y: 0, width: percent(width), height: 12 });
+    x += width;
     return rect;
   });
   return picture(12, title, parts.map((part) => `${part.count} ${part.name}`).join(", "),

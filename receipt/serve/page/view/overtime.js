@@ -36,13 +36,13 @@ export function renderOverTime(aggregate) {
       (bin) => [named(bin, unit), ...drawn.map((measure) => both(measure.of(member(bin, "verified")), measure.of(member(bin, "other"))))], 100)));
 }
 
-function count(counts, name) {
+export function count(counts, name) {
   const value = member(counts, name);
   return typeof value === "number" ? value : 0;
 }
 
 // decimal is an exact sum as text; a chart rounds it, a number beside it does not.
-function decimal(value) {
+export function decimal(value) {
   return typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? value : "0";
 }
 
@@ -56,7 +56,7 @@ function brief(sum) {
   return text.length > 24 ? `about ${Number(text).toPrecision(6)}` : group(text);
 }
 
-function both(verified, other) {
+export function both(verified, other) {
   return String(other) === "0" ? brief(verified) : `${brief(verified)} + ${brief(other)}`;
 }
 
@@ -76,21 +76,24 @@ function renderMeasure(aggregate, bins, unit, measure) {
 }
 
 // tick is the height of a chart in few letters.
-function tick(value) {
+export function tick(value) {
   if (value >= 1e15 || (value > 0 && value < 1e-4)) return value.toExponential(1);
-  if (value >= 1e4) return new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value);
-  return group(String(Number(value.toPrecision(4))));
+  for (const [size, word] of [[1e12, "trillion"], [1e9, "billion"], [1e6, "million"]]) {
+    if (value >= size) return `${group(String(Number((value / size).toPrecision(3))))} ${word}`;
+  }
+  return group(String(Number.isInteger(value) ? value : Number(value.toPrecision(4))));
 }
 
 // between is what stands for empty bins: themselves when they are few.
-function between(empty) {
+export function between(empty) {
   return empty > 6 ? [{ gap: true }] : Array.from({ length: Math.max(empty, 0) }, () => ({ label: "", values: [0, 0] }));
 }
 
 const lengths = new Map([["hour", 16], ["day", 10], ["month", 7], ["year", 4], ["century", 4]]);
 
-function named(bin, unit) {
-  const at = instant(member(bin, "start"));
+// named is a bin by its first instant.
+export function named(bin, unit, first = "start") {
+  const at = instant(member(bin, first));
   if (Number.isNaN(at)) return "(no time)";
   const text = new Date(at).toISOString().slice(0, lengths.get(unit) ?? 16).replace("T", " ");
   return unit === "century" ? `${text} to ${text.slice(0, 2)}99` : text;

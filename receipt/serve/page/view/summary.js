@@ -3,6 +3,7 @@
 import { causeOf, renderKeys } from "./answer.js";
 import { share } from "./charts.js";
 import { renderOverTime } from "./overtime.js";
+import { renderPictures } from "./pictures.js";
 import { facts, foreign, h, icon, mono, section, table } from "./dom.js";
 import { isObject, list, member, text } from "./json.js";
 import { clock, duration, instant, number, plural } from "./text.js";
@@ -19,6 +20,7 @@ export function renderSummary(summary, findings, aggregate) {
   const more = (verdict) => count(member(findings, "more"), verdict);
   return h("article", { class: "summary" },
     renderTotals(summary, list(member(findings, "names"))),
+    isObject(aggregate) && renderPictures(aggregate),
     renderWhole(list(member(summary, "findings"))),
     renderFindings("refuted", "Refuted receipts", reports, more("refuted"), member(findings, "brief") === true),
     renderFindings("undecided", "Undecided receipts", reports, more("undecided"), member(findings, "brief") === true),

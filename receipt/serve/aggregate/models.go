@@ -1,0 +1,89 @@
+package aggregate
+
+import (
+	"cmp"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A model is what receipts state in cost.provider_breakdown of one model.
+type model struct {
+	provider, name string
+	verified       modelSums
+	other          modelSums
+}
+
+// modelSums are exact decimals. A number of tokens that an entry does not state is
+// counted as not told, and so never as none.
+type modelSums struct {
+	Entries      int                `json:"entries"`
+	Cost         map[string]*amount `json:"cost"` // by currency
+	InputTokens  *amount            `json:"input_tokens"`
+	OutputTokens *amount            `json:"output_tokens"`
+	Untold       int                `json:"untold"` // entries that do not state both numbers of tokens
+}
+
+func (r *ranked) addModels(root canon.Node, verified bool, currency string) {
+	for _, e := range root.Member("cost").Member("provider_breakdown").Elements() {
+		provider, name := e.Member("provider").String(), e.Member("model").String()
+		row := r.models.of(provider+"\x00"+name, MaxModels)
+		if row == nil {
+			continue
+		}
+		row.provider, row.name = provider, name
+		if verified {
+			row.verified.add(e, currency)
+		} else {
+			row.other.add(e, currency)
+		}
+	}
+}
+
+func (s *modelSums) add(entry canon.Node, currency string) {
+	s.init()
+	s.Entries++
+	if currency != "" {
+		if s.Cost[currency] == nil {
+			s.Cost[currency] = new(amount)
+		}
+		addNumber(s.Cost[currency], entry.Member("amount"))
+	}
+
+	in, out := entry.Member("input_tokens"), entry.Member("output_tokens")
+	addNumber(s.InputTokens, in)
+	addNumber(s.OutputTokens, out)
+	if in.Kind() != canon.KindNumber || out.Kind() != canon.KindNumber {
+		s.Untold++
+	}
+}
+
+func (s *modelSums) init() {
+	if s.Cost == nil {
+		s.Cost, s.InputTokens, s.OutputTokens = map[string]*amount{}, new(amount), new(amount)
+	}
+}
+
+type modelJSON struct {
+	Provider string    `json:"provider"`
+	Model    string    `json:"model"` // "" when it is not named
+	Verified modelSums `json:"verified"`
+	Other    modelSums `json:"other"`
+}
+
+type modelsJSON struct {
+	Rows  []modelJSON `json:"rows"`
+	Names int         `json:"names"`
+	More  int         `json:"more"`
+}
+
+func (r *ranked) modelsJSON() modelsJSON {
+	j := modelsJSON{Rows: []modelJSON{}, Names: len(r.models.rows), More: r.models.more}
+	entries := func(m *model) int { return m.verified.Entries + m.other.Entries }
+	for _, name := range r.models.largest(func(a, b *model) int { return cmp.Compare(entries(a), entries(b)) }) {
+		m := *r.models.rows[name]
+		m.verified.init()
+		m.other.init()
+		j.Rows = append(j.Rows, modelJSON{m.provider, m.name, m.verified, m.other})
+	}
+	return j
+}
