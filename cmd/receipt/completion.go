@@ -13,7 +13,8 @@ func newCompletion(e *cli.Env) *cobra.Command {
 		Long:  "Write a completion script. The shell runs it when it starts.",
 		Example: `  receipt completion bash > receipt.bash
   receipt completion fish | head -n 1`,
-		Args: cli.ExactArgs(1, "the name of a shell"),
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+		Args:      cli.ExactArgs(1, "the name of a shell"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			switch args[0] {

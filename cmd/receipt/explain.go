@@ -56,7 +56,7 @@ what to do. Without a code, list all of them.`,
 
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page of all codes as Markdown")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite the output file")
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "overwrite the output file")
 	return cmd
 }
 

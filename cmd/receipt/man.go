@@ -33,7 +33,7 @@ write one file for each.`,
 
 			page, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return cli.Usage("receipt --help lists the verbs", "unknown verb %q", strings.Join(args, " "))
+				return cli.UnknownVerb(page, rest)
 			}
 
 			text, err := manPage(page)
@@ -46,7 +46,7 @@ write one file for each.`,
 	}
 
 	cmd.Flags().StringVar(&dir, "dir", "", "write a file for each verb into this folder")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite existing files")
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "overwrite existing files")
 	return cmd
 }
 
@@ -58,8 +58,38 @@ func manPage(cmd *cobra.Command) ([]byte, error) {
 	cmd.DisableAutoGenTag = true
 	header := &doc.GenManHeader{Section: "1", Date: &date, Source: "receipt", Manual: "receipt manual"}
 	err := doc.GenMan(cmd, header, &b)
+	b.WriteString(manEnd)
 	return b.Bytes(), err
 }
+
+// manEnd is what every page ends with, in the macros of man(7).
+const manEnd = `.SH EXIT STATUS
+.TP
+.B 0
+everything that was asked for was positively shown
+.TP
+.B 1
+something is false or malformed
+.TP
+.B 2
+something could not be read or run as asked
+.TP
+.B 3
+evidence is missing
+.SH ENVIRONMENT
+.TP
+.B RECEIPT_KEYS
+the file of trusted keys, where no \-\-keys is given
+.TP
+.B XDG_CONFIG_HOME, HOME
+where receipt/keys.json is looked for without either
+.TP
+.B NO_COLOR
+no colour on a terminal, when it is not empty
+.TP
+.B TMPDIR
+where what does not fit into memory is kept, without \-\-temp\-dir
+`
 
 func writeManPages(root *cobra.Command, dir string, force bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -40,7 +40,7 @@ func TestNoFile(t *testing.T) {
 		"sign task.json --key key.json -o pipe",
 		"archive pack task.json -o pipe.cbor",
 		"verify task.json --keys trust.json --report pipe.json",
-		"keys generate --any-issuer --private pipe --public new", "keys generate --any-issuer --private link --public new",
+		"keys generate --any-issuer --private pipe --keys new", "keys generate --any-issuer --private link --keys new",
 	} {
 		for _, force := range []string{"", " --force"} {
 			code, message := runIn(t, strings.Fields(args+force)...)

@@ -52,7 +52,7 @@ func TestRedactionExamples(t *testing.T) {
 		}
 		return string(b)
 	}
-	if out, code := sh("receipt keys generate --issuer my_harness --private me.private.json --public keys.json"); code != 0 {
+	if out, code := sh("receipt keys generate --issuer my_harness --private me.private.json --keys keys.json"); code != 0 {
 		t.Fatal(out)
 	}
 	blocks := regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)

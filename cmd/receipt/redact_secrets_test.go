@@ -348,7 +348,7 @@ func marshal(t *testing.T, v any) []byte {
 func (s *stage) perform(t *testing.T, secrets []knownSecret) {
 	t.Helper()
 	s.write(t, "draft.json", marshal(t, s.plant(t, secrets)))
-	s.run(t, "", "0", "keys", "generate", "--issuer", "my_harness", "--private", "me.private.json", "--public", "keys.json")
+	s.run(t, "", "0", "keys", "generate", "--issuer", "my_harness", "--private", "me.private.json", "--keys", "keys.json")
 	s.run(t, "", "1", "redact", "--check", "draft.json")
 	s.run(t, "draft.json", "0", "redact", "--explain", "-")
 	s.run(t, "draft.json", "0", "redact")

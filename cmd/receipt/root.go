@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,9 @@ import (
 func run(ctx context.Context, args []string, e *cli.Env) int {
 	root := newRoot(e)
 	root.SetArgs(args)
+
+	// After a misspelled verb its flags are unknown, and not the mistake.
+	root.FParseErrWhitelist.UnknownFlags = len(args) > 0 && !strings.HasPrefix(args[0], "-")
 	return cli.Finish(e, root.ExecuteContext(ctx))
 }
 
@@ -43,7 +47,7 @@ asked, 3 when evidence is missing.`,
 		Args:                  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return cli.Usage("receipt --help lists the verbs", "unknown verb %q", args[0])
+				return cli.UnknownVerb(cmd, args)
 			}
 			return cli.Usage("receipt --help lists the verbs; receipt verify FILE checks a receipt", "expected a verb")
 		},
@@ -53,9 +57,17 @@ asked, 3 when evidence is missing.`,
 	root.SetOut(e.Out)
 	root.SetErr(e.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cli.Usage(cmd.CommandPath()+" --help shows the flags", "%s", flagError(err))
+		return cli.Usage(cli.FlagHint(cmd, err), "%s", flagError(err))
 	})
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return cli.RefuseEmpty(cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if !slices.Contains(colors(), e.Color) {
+			return cli.Usage("", "--color is auto, always or never, found %q", e.Color)
+		}
+		return cli.RefuseEmpty(cmd)
+	}
+	root.PersistentFlags().StringVar(&e.Color, "color", "auto", "colour results: `WHEN` auto (on a terminal, unless NO_COLOR is set), always or never")
+	root.Version = versionText()
+	root.SetVersionTemplate("{{.Version}}")
 	root.CompletionOptions.DisableDefaultCmd = true // it is a verb of its own here
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(
@@ -81,9 +93,16 @@ asked, 3 when evidence is missing.`,
 		newMan(e),
 	)
 
+	for _, c := range root.Commands() {
+		c.FParseErrWhitelist.UnknownFlags = c.HasSubCommands()
+	}
+	group(root)
+	completeFlags(root)
 	cli.OnceEach(root)
 	return root
 }
+
+func colors() []string { return []string{"auto", "always", "never"} }
 
 // flagError is the text of a flag error without the words of strconv, and with the long
 // name of the flag alone.
@@ -110,7 +129,7 @@ func newHelp() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return cli.Usage("receipt --help lists the verbs", "unknown verb %q", strings.Join(args, " "))
+				return cli.UnknownVerb(found, rest)
 			}
 			found.InitDefaultHelpFlag()
 			return found.Help()

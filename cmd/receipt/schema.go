@@ -17,6 +17,12 @@ func newSchema(e *cli.Env) *cobra.Command {
 Formats are meant to be asserted.`,
 		Example: `  receipt schema
   receipt schema receipt-2026-04-25`,
+		ValidArgsFunction: func(*cobra.Command, []string, string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
+			for _, n := range schemas.Names() {
+				list = append(list, string(n))
+			}
+			return list, cobra.ShellCompDirectiveNoFileComp
+		},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return cli.Usage("", "expected one name, found %d", len(args))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,7 @@ whether this program has the verification page that receipt serve shows.`,
   receipt version | head -n 1`,
 		Args: cli.ExactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, err := fmt.Fprintf(e.Out, "%s\n%s %s/%s\n%s\nverification page: %s\n", cli.ToolName(), runtime.Version(), runtime.GOOS, runtime.GOARCH, receipt.SchemaMarker, pageBuilt())
+			_, err := io.WriteString(e.Out, versionText())
 			return err
 		},
 	}
@@ -33,4 +34,10 @@ func pageBuilt() string {
 		return "built in"
 	}
 	return "not built in (in a checkout: go generate ./receipt/serve/page, then go install ./cmd/receipt)"
+}
+
+// platform is what the program was built with and for, the format it knows, and whether
+// it has the page.
+func platform() string {
+	return fmt.Sprintf("%s %s/%s\n%s\nverification page: %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, receipt.SchemaMarker, pageBuilt())
 }

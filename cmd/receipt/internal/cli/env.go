@@ -22,6 +22,8 @@ type Env struct {
 
 	ErrTerminal bool // err is a terminal
 
+	Color string // of --color: always, never, or auto
+
 	Messages func() (*redact.Policy, error) // what messages are searched with; nil: compiled when there is one
 
 	Patience *atomic.Int64 // how long an interrupted run may take to end, in nanoseconds; may be nil
@@ -44,8 +46,15 @@ func (e *Env) MayTake(d time.Duration) {
 	}
 }
 
-// Colored reports whether results may be coloured (see no-color.org).
+// Colored reports whether results are coloured: as --color says, else on a terminal
+// (see no-color.org).
 func (e *Env) Colored() bool {
+	switch e.Color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
 	return e.Terminal && e.Getenv("NO_COLOR") == "" && e.Getenv("TERM") != "dumb"
 }
 

@@ -11,9 +11,15 @@ import (
 // The last one would win: of two --expect-head or --checkpoint one would be a
 // demand that nobody checks. Flags that take a list stay as they are.
 func OnceEach(cmd *cobra.Command) {
+	once := map[pflag.Value]*onceValue{} // by what is set: a flag may have two names
 	wrap := func(f *pflag.Flag) {
 		if _, list := f.Value.(pflag.SliceValue); !list {
-			f.Value = &onceValue{Value: f.Value}
+			v := once[f.Value]
+			if v == nil {
+				v = &onceValue{Value: f.Value}
+				once[f.Value] = v
+			}
+			f.Value = v
 			if f.DefValue == "0s" { // help leaves a zero out, and knows that of a duration by its type only
 				f.DefValue = "0"
 			}

@@ -31,7 +31,7 @@ receipt and its verdict stay what they are.`,
 func ExpectVerb(cmd *cobra.Command, args []string) error {
 	hint := cmd.CommandPath() + " --help lists the verbs"
 	if len(args) > 0 {
-		return cli.Usage(hint, "unknown verb %q", cmd.Name()+" "+args[0])
+		return cli.UnknownVerb(cmd, args)
 	}
 	return cli.Usage(hint, "expected a verb")
 }
@@ -46,7 +46,7 @@ type archiveOptions struct {
 func (o *archiveOptions) add(cmd *cobra.Command) {
 	o.Flags.Register(cmd.Flags())
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to this `FILE`; its extension says what it holds")
-	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite the output file")
+	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 }
 
 func newArchivePack(e *cli.Env) *cobra.Command {

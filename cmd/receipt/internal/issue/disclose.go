@@ -38,7 +38,7 @@ The fields must fit the receipt, or nothing is written.`,
 	f.StringArrayVar(&o.fields, "field", nil, "the `POINTER` of a field, as redactions lists it; repeatable")
 	f.BoolVar(&o.all, "all", false, "disclose every field")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 	return cmd
 }
 

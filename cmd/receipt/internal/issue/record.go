@@ -77,7 +77,7 @@ withholds secrets from the draft, and receipt seal makes the receipt.`,
 	f.BoolVar(&o.frames, "frames", false, "the lines are JSON-RPC frames")
 	f.BoolVar(&o.markdown, "markdown", false, "write the page of what becomes what as Markdown")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 	return cmd
 }
 

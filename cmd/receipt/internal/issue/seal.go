@@ -45,7 +45,7 @@ predecessor's file, or the report of an earlier verification.`,
 
 	cmd.Flags().StringVar(&o.previous, "previous", "", "the predecessor: `HASH|FILE|REPORT`")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	cmd.Flags().BoolVar(&o.force, "force", false, "overwrite the output file")
+	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "refuse a draft that seems to hold secrets, instead of a warning")
 	o.key.Add(cmd)
 	return cmd

@@ -54,7 +54,7 @@ whose id then is given by --key-id.`,
 
 	key.Add(cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `FILE`")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite the output file")
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "overwrite the output file")
 	return cmd
 }
 

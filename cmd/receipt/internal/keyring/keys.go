@@ -28,12 +28,12 @@ func New(e *cli.Env) *cobra.Command {
 		Long: `Make keys, and keep the file of those that are trusted: a JWK Set of public keys.
 Where no file is named it is $RECEIPT_KEYS, else receipt/keys.json in the user's
 configuration folder. A private key is in a file of its own.`,
-		Example: `  receipt keys generate --issuer harness_a --private a.private.json --public keys.json
+		Example: `  receipt keys generate --issuer harness_a --private a.private.json --keys keys.json
   receipt keys list keys.json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return cli.Usage("receipt keys --help lists the verbs", "unknown verb %q", "keys "+args[0])
+				return cli.UnknownVerb(cmd, args)
 			}
 			return cli.Usage("receipt keys --help lists the verbs", "expected a verb")
 		},

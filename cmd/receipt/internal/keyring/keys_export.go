@@ -37,7 +37,7 @@ a line each, of Ed25519 keys with an origin, which is its name.`,
 		},
 	}
 
-	cmd.Flags().StringVar(&path, "keys", "", "the trust `FILE`")
+	cmd.Flags().StringVarP(&path, "keys", "k", "", "the trust `FILE`")
 	cmd.Flags().BoolVar(&vkey, "vkey", false, "write verifier keys of signed notes")
 	return cmd
 }

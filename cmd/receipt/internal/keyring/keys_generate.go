@@ -23,16 +23,16 @@ type generateOptions struct {
 func newKeysGenerate(e *cli.Env) *cobra.Command {
 	var o generateOptions
 	cmd := &cobra.Command{
-		Use:   "generate --issuer ID --private FILE --public FILE",
+		Use:   "generate --issuer ID --private FILE --keys FILE",
 		Short: "make a key, and trust it",
 		Long: `Make a key. The private half is written to a new file that only its owner can
-read. The public half is added to the trust file --public, which is made when it
+read. The public half is added to the trust file --keys, which is made when it
 does not exist.
 
 Without --id the key is named after its material, for ed25519 "ed25519:" and the
 first 32 hexadecimal digits of the SHA-256 of the public key.`,
-		Example: `  receipt keys generate --issuer harness_a --private a.private.json --public keys.json
-  receipt keys generate --any-issuer --role witness --id w1 --private w1.private.json --public keys.json`,
+		Example: `  receipt keys generate --issuer harness_a --private a.private.json --keys keys.json
+  receipt keys generate --any-issuer --role witness --id w1 --private w1.private.json --keys keys.json`,
 		Args: cli.ExactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return generate(e, &o)
@@ -43,8 +43,9 @@ first 32 hexadecimal digits of the SHA-256 of the public key.`,
 	f.StringVar(&o.id, "id", "", "the key `ID` that signatures name")
 	f.StringVar(&o.algorithm, "alg", keys.Ed25519, "the algorithm: ed25519, EdDSA, ES256, …")
 	f.StringVar(&o.private, "private", "", "write the private key, a JWK, to this new `FILE`")
-	f.StringVar(&o.public, "public", "", "add the public key to this trust `FILE`")
-	f.BoolVar(&o.force, "force", false, "overwrite the private key file")
+	f.StringVarP(&o.public, "keys", "k", "", "add the public key to this trust `FILE`")
+	cli.Alias(f, "keys", "public")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the private key file")
 	o.bindingFlags.add(cmd)
 	return cmd
 }
@@ -87,11 +88,11 @@ func generate(e *cli.Env, o *generateOptions) error {
 func (o *generateOptions) check() error {
 	switch {
 	case o.private == "" || o.public == "":
-		return cli.Usage("receipt keys generate --help shows examples", "--private FILE and --public FILE are both needed")
+		return cli.Usage("receipt keys generate --help shows examples", "--private FILE and --keys FILE are both needed")
 	case o.private == cli.StdinName:
 		return cli.Usage("", "a private key is written to a file only, found --private -")
 	case cli.SameFile(o.private, o.public):
-		return cli.Usage("a trust file never holds private keys", "--private and --public name the same file, %q", o.private)
+		return cli.Usage("a trust file never holds private keys", "--private and --keys name the same file, %q", o.private)
 	}
 	return o.bindingFlags.check()
 }

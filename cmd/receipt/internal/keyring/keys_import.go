@@ -34,8 +34,8 @@ Set. A private key is refused.
 
 Whom a key speaks for is said here and never taken from FILE. Compare the printed
 fingerprint with the issuer's, by another way than FILE came.`,
-		Example: `  receipt keys import key.pem --id key_2026_04 --issuer harness_a --to keys.json
-  receipt keys import id_ed25519.pub --any-issuer --role witness --to keys.json`,
+		Example: `  receipt keys import key.pem --id key_2026_04 --issuer harness_a --keys keys.json
+  receipt keys import id_ed25519.pub --any-issuer --role witness --keys keys.json`,
 		Args: cli.ExactArgs(1, "one file of public keys"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return importKeys(e, args[0], &o)
@@ -45,7 +45,8 @@ fingerprint with the issuer's, by another way than FILE came.`,
 	f := cmd.Flags()
 	f.StringVar(&o.id, "id", "", "the key `ID` that signatures name, instead of the file's")
 	f.StringVar(&o.algorithm, "alg", "", "the algorithm, where the file does not say: RSA")
-	f.StringVar(&o.to, "to", "", "the trust `FILE`")
+	f.StringVarP(&o.to, "keys", "k", "", "the trust `FILE`")
+	cli.Alias(f, "keys", "to")
 	o.bindingFlags.add(cmd)
 	return cmd
 }

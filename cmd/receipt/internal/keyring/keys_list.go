@@ -48,7 +48,7 @@ status now, and the RFC 7638 fingerprint.`,
 		},
 	}
 
-	cmd.Flags().StringVar(&path, "keys", "", "the trust `FILE`")
+	cmd.Flags().StringVarP(&path, "keys", "k", "", "the trust `FILE`")
 	cmd.Flags().StringVar(&format, "format", "text", "print a `FORMAT`: text or json")
 	return cmd
 }

@@ -17,8 +17,8 @@ func newKeysRevoke(e *cli.Env) *cobra.Command {
 		Long: `Revoke a key of a trust file. With --reason superseded its earlier signatures keep
 counting. With any other reason, or none, no signature of it counts: whoever holds
 a stolen key also holds its clock.`,
-		Example: `  receipt keys revoke key_2026_04 --reason superseded --to keys.json
-  receipt keys revoke key_2026_05 --reason compromised --at 2026-05-01T12:00:00Z --to keys.json`,
+		Example: `  receipt keys revoke key_2026_04 --reason superseded --keys keys.json
+  receipt keys revoke key_2026_05 --reason compromised --at 2026-05-01T12:00:00Z --keys keys.json`,
 		Args: cli.ExactArgs(1, "one key id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return revoke(e, args[0], at, why, to)
@@ -27,7 +27,8 @@ a stolen key also holds its clock.`,
 
 	cmd.Flags().StringVar(&at, "at", "", "the `TIME` (RFC 3339) from which on, instead of now")
 	cmd.Flags().StringVar(&why, "reason", "", "superseded, compromised, or any other `TEXT`")
-	cmd.Flags().StringVar(&to, "to", "", "the trust `FILE`")
+	cmd.Flags().StringVarP(&to, "keys", "k", "", "the trust `FILE`")
+	cli.Alias(cmd.Flags(), "keys", "to")
 	return cmd
 }
 

@@ -56,7 +56,7 @@ first: --extends FILE -o FILE --force keeps one file up to date.
 KEY is an Ed25519 key. Who verifies has its public half in a trust file, with
 "roles": ["checkpoint"] and "origin": NAME, as this makes it:
 
-  receipt keys generate --role checkpoint --origin NAME --private FILE --public FILE`,
+  receipt keys generate --role checkpoint --origin NAME --private FILE --keys FILE`,
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
   receipt batch checkpoint more-receipts.jsonl --key log.private.json --origin log.example.net/receipts --extends checkpoint.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,7 +75,7 @@ func (o *logFlags) add(cmd *cobra.Command) {
 	f.StringVar(&o.origin, "origin", "", "the `NAME` of the log, as a URL without https://")
 	f.StringVar(&o.extends, "extends", "", "the last checkpoint of the log, a `FILE`")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 	f.StringVar(&o.tempDir, "temp-dir", os.TempDir(), "keep what does not fit into memory in `DIR`")
 }
 

@@ -67,7 +67,7 @@ A proof is a text, each line ended by LF, hashes in base64 as RFC 9162 section
 	o.Flags.Register(f)
 	o.extensionFlags.register(f, "")
 	f.StringVar(&o.check, "check", "", "check this proof, a `FILE`, instead of making one")
-	f.StringVar(&o.keys, "keys", "", "with --check: trusted keys, a JWK Set `FILE`")
+	f.StringVarP(&o.keys, "keys", "k", "", "with --check: trusted keys, a JWK Set `FILE`")
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func (o *extensionFlags) register(f *pflag.FlagSet, suffix string) {
 	f.StringVar(&o.from, "from"+suffix, "", "the earlier checkpoint, a `FILE`")
 	f.StringVar(&o.to, "to"+suffix, "", "the later checkpoint, a `FILE`")
 	f.StringVarP(&o.output, "output", "o", "", "write the proof to this `FILE`")
-	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 }
 
 func (o *consistencyOptions) run(ctx context.Context, e *cli.Env, paths []string) error {

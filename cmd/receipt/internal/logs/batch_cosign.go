@@ -36,7 +36,7 @@ cosigned before.
 WITNESS is an Ed25519 key with the role witness, as this makes it; its name in the
 checkpoint is its origin, or its key id:
 
-  receipt keys generate --any-issuer --role witness --id NAME --private FILE --public FILE
+  receipt keys generate --any-issuer --role witness --id NAME --private FILE --keys FILE
 
 With --keys the checkpoint has to be signed by a trusted key of its log, or nothing
 is written. A checkpoint that the witness has cosigned already stays as it is, with
@@ -54,9 +54,9 @@ nothing else: receipt batch consistency --check shows that.`,
 
 	o.key.Add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.keys, "keys", "", "trusted keys, a JWK Set `FILE`, to check the log's signature and the witness's role")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`, to check the log's signature and the witness's role")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 	return cmd
 }
 

@@ -56,7 +56,7 @@ func (o *proveFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.checkpoint, "checkpoint", "", "the checkpoint, a `FILE`")
 	f.StringVar(&o.receipt, "receipt", "", "the receipt: `ID|FILE`")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`, best named .tlog-proof")
-	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 }
 
 func (o *proveFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long bool) error {

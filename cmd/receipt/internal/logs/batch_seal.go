@@ -56,7 +56,7 @@ for every stream of the batch. Without it each stream begins here.`, cli.Count(b
 	f.StringVar(&o.previous, "previous", "", "what the drafts follow: `HASH|FILE|REPORT`")
 	f.StringVarP(&o.output, "output", "o", "", "write the receipts to this `FILE`")
 	f.StringVar(&o.manifest, "manifest", "", "write the manifest to this `FILE`")
-	f.BoolVar(&o.force, "force", false, "overwrite the output files")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output files")
 	o.key.Add(cmd)
 	return cmd
 }

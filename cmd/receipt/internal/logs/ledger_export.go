@@ -40,7 +40,7 @@ to say.`,
 	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
 	o.ledgerRange.register(f)
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`; its extension says what it holds")
-	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 	return cmd
 }
 

@@ -153,7 +153,7 @@ func (p *TextPrinter) to() string {
 	if p.file == nil || !p.file.Named {
 		return ""
 	}
-	return " --to " + cli.ShellFile(p.file.Path)
+	return " --keys " + cli.ShellFile(p.file.Path)
 }
 
 // otherThanReceipt is what a document is that is no receipt by its form, such as a draft;

@@ -73,7 +73,7 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "listen on this `IP:PORT`; port 0 takes a free one")
 	f.StringArrayVar(&o.receipts, "receipts", nil, "serve the receipts in this `PATH`, a file, folder or pattern; repeatable, and more may follow")
 	f.BoolVar(&o.partial, "partial", false, "the receipts are a selection: absent predecessors are not checked")
-	f.StringVar(&o.Keys, "keys", "", "trusted keys, a JWK Set `FILE`")
+	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`")
 	f.StringVar(&o.ledger, "ledger", "", "serve the receipts in this ledger, a `FILE`, also those issued later")
 	f.StringVar(&o.Issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
 	f.StringVar(&o.Policy, "policy", "", "what more is demanded, a JSON `FILE`: issuer, witnesses, checkpoint")

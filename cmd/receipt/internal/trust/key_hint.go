@@ -18,7 +18,7 @@ func KeyHint(err error) string {
 	case "PEM private key":
 		return "receipt keys import PUBLIC_PEM --issuer ID adds the public half to a trust file"
 	case "private JWK":
-		return "receipt keys generate wrote the public half to its --public file"
+		return "receipt keys generate wrote the public half to its --keys file"
 	}
 	return ""
 }

@@ -108,7 +108,7 @@ type PolicyFlags struct {
 
 // Register adds the flags to those of a verb.
 func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Keys, "keys", "", "trusted keys, a JWK Set `FILE`")
+	flags.StringVarP(&f.Keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`")
 	flags.StringVar(&f.Issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
 	flags.StringVar(&f.Policy, "policy", "", "what more is demanded, a JSON `FILE`: issuer, witnesses, checkpoint")
 	flags.StringVar(&f.at, "at", "", "judge keys at this `TIME` (RFC 3339) instead of issued_at")

@@ -50,7 +50,7 @@ Exit codes are those of verify.`,
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", "text", "write a `FORMAT`: text or json")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 	return cmd
 }
 

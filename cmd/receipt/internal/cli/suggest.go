@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// UnknownVerb is the failure for a word that is no verb below cmd: with the one that was
+// probably meant, if there is any.
+func UnknownVerb(cmd *cobra.Command, args []string) error {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() || c.Name() == "help" {
+			names = append(names, c.Name())
+		}
+	}
+
+	word := args[0]
+	spelt := strings.TrimPrefix(cmd.CommandPath()+" "+word, cmd.Root().Name()+" ")
+	hint := cmd.CommandPath() + " --help lists the verbs"
+	switch near := nearest(word, names); {
+	case near != "":
+		hint = "did you mean " + strings.Join(append([]string{cmd.CommandPath(), near}, plainWords(args[1:])...), " ") + "?"
+	case !cmd.HasParent() && looksLikePath(word):
+		hint = "did you mean receipt verify " + ShellFile(word) + "?"
+	}
+	return Usage(hint, "unknown verb %q", spelt)
+}
+
+// plainWords are the words that follow a misspelt verb, when these are few and short:
+// what is typed there may be anything.
+func plainWords(args []string) (words []string) {
+	for _, a := range args {
+		if len(words) == 3 || len(a) > 40 || ShellName(a) != a {
+			return nil
+		}
+		words = append(words, a)
+	}
+	return words
+}
+
+// looksLikePath reports whether a word is a file, or is written as one.
+func looksLikePath(word string) bool {
+	if _, err := os.Stat(word); err == nil {
+		return true
+	}
+	return strings.ContainsAny(word, "./") || strings.ContainsRune(word, os.PathSeparator)
+}
+
+// FlagHint says which flag was probably meant, else where they are listed.
+func FlagHint(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if near := nearest(unknown.GetSpecifiedName(), names); near != "" {
+			return "did you mean --" + near + "?"
+		}
+	}
+	return cmd.CommandPath() + " --help shows the flags"
+}
+
+// nearest is the name that a word was meant to be; "" when none is near. A third of
+// its letters may be wrong, or it may be the beginning of one name alone.
+func nearest(word string, names []string) string {
+	word = strings.ToLower(word)
+	best, least := "", max(1, len(word)/3)
+	var begun []string
+	for _, name := range names {
+		if d := distance(word, name); d <= least && (best == "" || d < least) {
+			best, least = name, d
+		}
+		if len(word) > 1 && strings.HasPrefix(name, word) {
+			begun = append(begun, name)
+		}
+	}
+	if best == "" && len(begun) == 1 {
+		return begun[0]
+	}
+	return best
+}
+
+// distance counts the letters to insert, delete, replace or swap with the next
+// (the restricted form of Damerau and Levenshtein).
+func distance(a, b string) int {
+	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
+	before, last, row := rows[0], rows[1], rows[2]
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = slices.Min([]int{last[j+1] + 1, row[j] + 1, last[j] + cost})
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
