@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -302,7 +303,7 @@ func TestAcceptsNoMutant(t *testing.T) {
 		seeds = append(seeds, mutate.Parse(src))
 	}
 	count, accepted, left := 8000, 0, 0
-	if testing.Short() {
+	if os.Getenv("CI") == "" || testing.Short() {
 		count = 800
 	}
 	for range count {

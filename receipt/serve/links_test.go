@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"testing"
 
@@ -19,6 +20,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
+
+// full reports whether tests run at their full size: where CI is set, but for -short.
+func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
 
 // storedReport asks a server about a stored receipt.
 func storedReport(t testing.TB, s *serve.Server, id string) (valid bool, reason string, rep receipt.Report) {
@@ -66,7 +70,7 @@ func TestForkedFolder(t *testing.T) {
 // split, a stored receipt is judged as receipt verify judges it among the same files.
 func TestOneFolderOneVerdict(t *testing.T) {
 	cases := 150
-	if testing.Short() {
+	if !full() {
 		cases = 45
 	}
 	random := rand.New(rand.NewPCG(1, 2))
