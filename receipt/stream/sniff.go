@@ -100,7 +100,7 @@ const telltale = 16 << 10
 // however damaged.
 func foreign(head []byte) (kind.Found, bool) {
 	head = head[:min(len(head), telltale)]
-	if bytes.Contains(head, []byte(`"receipt_id"`)) || bytes.Contains(head, []byte(`"receipt_hash"`)) {
+	if text := bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"autonomy_budget"`)) {
 		return kind.Found{}, false
 	}
 	f := kind.Of(head, false)

@@ -130,11 +130,11 @@ func (f *EvidenceFlags) Signed() string {
 // notCheckpoint refuses a file of another kind, before anything is judged. One that is
 // malformed, or was changed, is evidence that fails, and belongs into the report.
 func notCheckpoint(path string, note []byte) error {
-	if kind.Of(note, true).Kind == kind.Checkpoint || bytes.Contains(note, []byte("\n\n\u2014 ")) {
-		return nil
-	}
-	if wrong := input.WrongKind(path, note, "a checkpoint"); wrong != nil {
+	if wrong := input.WrongKind(path, note, "a checkpoint", kind.Checkpoint, kind.Text); wrong != nil {
 		return wrong
+	}
+	if bytes.Contains(note, []byte("\n\n\u2014 ")) { // where its signatures begin
+		return nil
 	}
 	return cli.Usage("receipt batch checkpoint writes such a file", "%q is no checkpoint", cli.SourceName(path))
 }
