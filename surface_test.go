@@ -20,7 +20,7 @@ var frozen = []struct {
 	{"chain", 19},
 	{"merkle", 21},
 	{"schemas", 17},
-	{"receipt", 235},
+	{"receipt", 231},
 	{"receipt/keys", 54},
 	{"receipt/stream", 53},
 }

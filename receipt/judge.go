@@ -196,3 +196,7 @@ func roleList(roles []Role) string {
 	}
 	return text
 }
+
+// stolen reports whether a key was revoked for another reason than that there is a
+// newer one: what it signed at any time may be somebody else's.
+func (k *Key) stolen() bool { return k.Revoked != nil && k.Revoked.Reason != ReasonSuperseded }

@@ -17,6 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/growth"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -123,7 +124,7 @@ func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, 
 	}
 
 	// From a larger tree, or to another of the same size, there is nothing to prove.
-	if code := receipt.Contradiction(&from.Checkpoint, &to.Checkpoint); code != "" {
+	if code := growth.Contradiction(&from.Checkpoint, &to.Checkpoint); code != "" {
 		hint := "if the log signed both, keep both: together they prove that it showed two trees"
 		if code == receipt.CodeTruncated {
 			hint = wrongOrder
@@ -197,7 +198,7 @@ func (o *consistencyOptions) verify(e *cli.Env) error {
 		return err
 	}
 
-	r := &consistency{receipt.CheckGrowth(file.Set, from.Signed, to.Signed, proof), from, to, proof, file}
+	r := &consistency{growth.Check(file.Set, from.Signed, to.Signed, proof), from, to, proof, file}
 	if err := r.print(e); err != nil {
 		return err
 	}
@@ -225,7 +226,7 @@ func readExtension(e *cli.Env, path string) (*tlog.Extension, error) {
 
 // A consistency is what is found out of two checkpoints and a proof.
 type consistency struct {
-	*receipt.Growth
+	*growth.Result
 	from, to *trust.Head
 	proof    *tlog.Extension
 	file     *trust.KeyFile

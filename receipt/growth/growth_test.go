@@ -1,16 +1,104 @@
-package receipt_test
+package growth_test
 
 import (
+	"cmp"
+	"crypto/ed25519"
+	"crypto/sha256"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/growth"
 )
 
-// TestCheckGrowth varies who signed two checkpoints, their trees and the proof.
-func TestCheckGrowth(t *testing.T) {
+// A ring is the trusted keys, by id.
+type ring struct {
+	receipt.Trust // nobody asks about receipts
+	list          []receipt.NoteKey
+}
+
+func (r *ring) NoteKeys() []receipt.NoteKey { return r.list }
+
+func logKeys() *ring {
+	noon := time.Date(2026, 4, 25, 12, 0, 0, 0, time.UTC)
+	log := []receipt.Role{receipt.RoleCheckpoint}
+
+	r := new(ring)
+	for _, k := range []receipt.Key{
+		{ID: "log1", Roles: log, Origin: "log.example/1"},
+		{ID: "log1next", Roles: log, Origin: "log.example/1", NotBefore: noon.Add(1)},
+		{ID: "log1stolen", Roles: log, Origin: "log.example/1", Revoked: &receipt.Revocation{At: noon, Reason: "compromised"}},
+		{ID: "log1late", Roles: log, Origin: "log.example/1", NotAfter: noon},
+		{ID: "ownold", Roles: log, Origin: "log.example/old", Revoked: &receipt.Revocation{At: noon, Reason: receipt.ReasonSuperseded}},
+		{ID: "nolog", Roles: []receipt.Role{receipt.RoleIssuer}, Origin: "stranger.example/stranger"},
+	} {
+		r.list = append(r.list, receipt.NoteKey{Key: &k, Public: private(k.ID).Public().(ed25519.PublicKey)})
+	}
+	return r
+}
+
+// private makes the key of an id.
+func private(id string) ed25519.PrivateKey {
+	seed := sha256.Sum256([]byte(id))
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+// A signer signs notes as a log.
+type signer struct {
+	*tlog.Log
+	private ed25519.PrivateKey
+}
+
+func (s signer) Sign(msg []byte) ([]byte, error) { return ed25519.Sign(s.private, msg), nil }
+
+// open signs a checkpoint by the keys of ids, of which the first gives the origin,
+// and opens it with all keys of logs.
+func (r *ring) open(t *testing.T, ids string, size int, root merkle.Hash) *tlog.Signed {
+	t.Helper()
+	origins := map[string]string{"stranger": "stranger.example/stranger"}
+	var logs []*tlog.Log
+	for _, k := range r.list {
+		if k.Has(receipt.RoleCheckpoint) {
+			origins[k.ID] = k.Origin
+			logs = append(logs, newLog(t, k.Origin, k.ID))
+		}
+	}
+
+	c := tlog.Checkpoint{Size: uint64(size), Root: root}
+	var signers []note.Signer
+	for _, id := range strings.Fields(ids) {
+		c.Origin = cmp.Or(c.Origin, origins[id])
+		signers = append(signers, signer{newLog(t, origins[id], id), private(id)})
+	}
+	msg, err := note.Sign(&note.Note{Text: c.String()}, signers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	s, err := tlog.OpenSigned(msg, logs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func newLog(t *testing.T, origin, id string) *tlog.Log {
+	t.Helper()
+	log, err := tlog.NewLog(origin, private(id).Public().(ed25519.PublicKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// TestCheck varies who signed two checkpoints, their trees and the proof.
+func TestCheck(t *testing.T) {
 	keys := logKeys()
 	leaves := make([]merkle.Hash, 5)
 	for i := range leaves {
@@ -35,19 +123,7 @@ func TestCheckGrowth(t *testing.T) {
 		root merkle.Hash
 	}
 	good := func(how string, size int) head { return head{how, size, root(size)} }
-	open := func(h head) *tlog.Signed {
-		var logs []*tlog.Log
-		for _, m := range keys {
-			if m.Has(receipt.RoleCheckpoint) && m.Origin != "" {
-				logs = append(logs, m.asLog(t, m.Origin).Log)
-			}
-		}
-		s, err := tlog.OpenSigned(keys.checkpointOf(t, h.how, uint64(h.size), h.root), logs, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
+	open := func(h head) *tlog.Signed { return keys.open(t, h.how, h.size, h.root) }
 
 	for name, c := range map[string]struct {
 		from, to head
@@ -74,7 +150,7 @@ func TestCheckGrowth(t *testing.T) {
 		"superseded":          {good("ownold", 3), good("ownold", 5), proof(3, 5), "verified  ownold ownold"},
 		"false and stolen":    {good("log1stolen", 3), good("log1", 5), short, "refuted proof_invalid - log1 *merkle.LengthError"},
 	} {
-		g := receipt.CheckGrowth(keys, open(c.from), open(c.to), c.proof)
+		g := growth.Check(keys, open(c.from), open(c.to), c.proof)
 		got := fmt.Sprintf("%v %s", g.Verdict, g.Code)
 		for _, key := range g.Signers {
 			if key == nil {
