@@ -41,11 +41,7 @@ func makePage() ([]byte, error) {
 		return nil, err
 	}
 
-	packed, err := compress(wasm)
-	if err != nil {
-		return nil, err
-	}
-	p.core = base64.StdEncoding.AppendEncode(nil, packed)
+	p.core = base64.StdEncoding.AppendEncode(nil, pack(wasm))
 	return p.fill(index)
 }
 

@@ -21,13 +21,27 @@ func buildWASM() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "receipt.wasm")
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file, wasmPackage)
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"}, inlining()...)
+	cmd := exec.Command("go", append(args, "-o", file, wasmPackage)...)
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("go build %s: %w", wasmPackage, err)
 	}
 	return os.ReadFile(file)
+}
+
+// inlining keeps functions out of their callers, which makes a page a tenth smaller, but
+// for the packages that receipts are judged with.
+func inlining() []string {
+	flags := []string{"-gcflags=all=-l"}
+	for _, hot := range []string{
+		"github.com/receiptkit/receiptkit/canon", "github.com/receiptkit/receiptkit/chain", "github.com/receiptkit/receiptkit/schemas", "github.com/receiptkit/receiptkit/receipt/...",
+		"runtime/...", "internal/...", "crypto/internal/fips140/...", "filippo.io/...", "strconv", "unicode/...", "bytes", "slices", "strings", "sync/...", "math/bits", "encoding/binary",
+	} {
+		flags = append(flags, "-gcflags="+hot+"=")
+	}
+	return flags
 }
 
 // wasmExec is the file of the Go toolchain that runs what it builds.
