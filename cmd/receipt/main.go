@@ -34,6 +34,7 @@ func main() {
 			In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 			Getenv: os.Getenv, Now: time.Now,
 			Terminal: cli.IsTerminal(os.Stdout), ErrTerminal: cli.IsTerminal(os.Stderr),
+			Width:    cli.TerminalWidth(os.Stdout),
 			Patience: &patience,
 		})
 	}()

@@ -54,7 +54,7 @@ asked, 3 when evidence is missing.`,
 	}
 
 	root.SetIn(e.In)
-	root.SetOut(e.Out)
+	root.SetOut(e.Text())
 	root.SetErr(e.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Usage(cli.FlagHint(cmd, err), "%s", flagError(err))

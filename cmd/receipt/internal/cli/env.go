@@ -19,6 +19,7 @@ type Env struct {
 	Getenv   func(string) string
 	Now      func() time.Time
 	Terminal bool // out is a terminal
+	Width    int  // of that, in columns; 0 when it is not known
 
 	ErrTerminal bool // err is a terminal
 

@@ -1,11 +1,13 @@
 package keyring
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +46,15 @@ status now, and the RFC 7638 fingerprint.`,
 				return listJSON(e.Out, trust.Keys(), e.Now())
 			}
 
-			return listText(e.Out, trust.Keys(), e.Now())
+			var table bytes.Buffer
+			if err := listText(&table, trust.Keys(), e.Now()); err != nil {
+				return err
+			}
+			if e.Terminal && e.Width > 0 && widest(table.String()) > e.Width {
+				return listBlocks(e.Text(), trust.Keys(), e.Now())
+			}
+			_, err = e.Out.Write(table.Bytes())
+			return err
 		},
 	}
 
@@ -61,6 +71,35 @@ func listText(w io.Writer, list []*keys.PublicKey, now time.Time) error {
 			validityText(k), statusText(k, now), k.Fingerprint())
 	}
 	return t.Flush()
+}
+
+// widest is the length of the longest line.
+func widest(text string) (most int) {
+	for line := range strings.Lines(text) {
+		most = max(most, utf8.RuneCountInString(line)-1)
+	}
+	return most
+}
+
+// listBlocks is the same list for a narrow terminal, a block a key.
+func listBlocks(w io.Writer, list []*keys.PublicKey, now time.Time) error {
+	for i, k := range list {
+		var b print.Block
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s\n", cli.EscapeLine(k.ID))
+		b.Row("algorithm", k.Algorithm)
+		b.Row("issuers", issuersText(k))
+		b.Row("roles", cli.RolesText(k))
+		b.Row("valid", validityText(k))
+		b.Row("status", statusText(k, now))
+		b.Row("fingerprint", k.Fingerprint())
+		if _, err := w.Write(b.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func validityText(k *keys.PublicKey) string {

@@ -42,7 +42,7 @@ type ListPrinter struct {
 
 func newListPrinter(e *cli.Env, o *OutputFlags, file *trust.KeyFile, s *input.Selection) *ListPrinter {
 	return &ListPrinter{
-		TextPrinter: TextPrinter{w: e.Out, color: e.Colored(), file: file, checkpoint: o.Signed},
+		TextPrinter: TextPrinter{w: e.Text(), color: e.Colored(), file: file, checkpoint: o.Signed},
 		Totals:      NewTotals(e.Colored(), e.Terminal),
 		limit:       o.limit,
 		inputs:      len(s.Sources) + len(s.Missing) + len(s.Skipped),

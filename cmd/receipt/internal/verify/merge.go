@@ -91,6 +91,12 @@ func merge(e *cli.Env, paths []string, o *mergeOptions) error {
 		return err
 	}
 
+	if o.output == "" && o.format == "text" {
+		if _, err := e.Text().Write(b.Bytes()); err != nil {
+			return err
+		}
+		return cli.ExitWith(cli.SummaryExit(sum))
+	}
 	if err := cli.WriteOutput(e, o.output, b.Bytes(), 0o644, o.force); err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func showReceipt(e *cli.Env, path string, data []byte) error {
 		b.Row("warning", w.Detail)
 	}
 
-	if _, err := e.Out.Write(b.Bytes()); err != nil {
+	if _, err := e.Text().Write(b.Bytes()); err != nil {
 		return err
 	}
 	return cli.ExitWith(cli.VerdictExit(rep.Verdict))

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestFold(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
+	for _, c := range []struct{ line, want string }{
+		{"short", "short"},
+		{"a line of words that is too long for its", "a line of words that is too long for its"},
+		{"a line of words that is too long for them", "a line of words that is too long for\nthem"},
+		{"  label    text of words that is too long", "  label    text of words that is too\n           long"},
+		{"  hash     " + digest, "  hash     sha256:012345678…9abcdef"},
+		{"  next     receipt verify a.jsonl --keys keys.json", "  next     receipt verify a.jsonl \\\n           --keys keys.json"},
+		{strings.Repeat("x", 90), strings.Repeat("x", 40) + "\n" + strings.Repeat("x", 40) + "\n" + strings.Repeat("x", 10)},
+		{"\x1b[31m" + strings.Repeat("x", 40) + "\x1b[0m", "\x1b[31m" + strings.Repeat("x", 40) + "\x1b[0m"},
+		{strings.Repeat("é", 40), strings.Repeat("é", 40)},
+	} {
+		got := fold(c.line, 40)
+		if strings.HasPrefix(c.line, "  hash") {
+			if columns(got) > 40 || !strings.Contains(got, "…") || !strings.HasPrefix(got, "  hash     sha256:0123") || !strings.HasSuffix(got, "cdef") {
+				t.Errorf("%q", got)
+			}
+		} else if got != c.want {
+			t.Errorf("got  %q\nwant %q", got, c.want)
+		}
+	}
+}
+
+// TestFitter: lines arrive in pieces, and only terminals fold.
+func TestFitter(t *testing.T) {
+	long := strings.Repeat("word ", 20) + "end\nnext\n"
+	var out bytes.Buffer
+	w := (&Env{Out: &out, Terminal: true, Width: 50}).Text()
+	for _, piece := range strings.SplitAfter(long, " ") {
+		if n, err := w.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	for line := range strings.Lines(out.String()) {
+		if len(line) > 51 {
+			t.Errorf("%q", line)
+		}
+	}
+	if strings.Join(strings.Fields(out.String()), " ") != strings.Join(strings.Fields(long), " ") {
+		t.Errorf("%q", out.String())
+	}
+
+	for _, e := range []*Env{{Width: 50}, {Terminal: true}} {
+		out.Reset()
+		e.Out = &out
+		if _, err := e.Text().Write([]byte(long)); err != nil || out.String() != long {
+			t.Errorf("%+v: %q", e, out.String())
+		}
+	}
+}
