@@ -20,7 +20,7 @@ var frozen = []struct {
 	{"chain", 19},
 	{"merkle", 21},
 	{"schemas", 17},
-	{"receipt", 231},
+	{"receipt", 229},
 	{"receipt/keys", 54},
 	{"receipt/stream", 53},
 }

@@ -3,8 +3,9 @@ package canon
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
 // A Code names one cause of refusal. Codes are never renamed.
@@ -102,7 +103,11 @@ func hint(src []byte, e *SyntaxError) string {
 	return ""
 }
 
-const maxPointer = 256 // bytes of a pointer in a message
+// Bytes of foreign text in a message.
+const (
+	maxPointer = 256
+	maxQuoted  = 80
+)
 
 // openPointer names the value at offset, where parsing stopped, by walking the
 // containers that are still open.
@@ -124,11 +129,7 @@ func (p *parser) openPointer(offset int) string {
 		b = p.appendStep(b, open[i], child)
 	}
 
-	// The cut may go through a character, of which nothing is kept.
-	if len(b) > maxPointer {
-		b = append(bytes.ToValidUTF8(b[:maxPointer], nil), "…"...)
-	}
-	return string(b)
+	return foreign.Cut(b, maxPointer)
 }
 
 // between reports whether offset lies between the values of an open container:
@@ -165,21 +166,12 @@ type PointerError struct {
 }
 
 func (e *PointerError) Error() string {
-	return fmt.Sprintf("json pointer %q, byte %d: %s", clip(e.Pointer), e.Offset, e.Detail)
+	return fmt.Sprintf("json pointer %q, byte %d: %s", foreign.Cut(e.Pointer, maxQuoted), e.Offset, e.Detail)
 }
 
 // A DigestError says why a text is not a digest.
 type DigestError struct{ Text string }
 
 func (e *DigestError) Error() string {
-	return fmt.Sprintf("expected sha256: and 64 lower-case hexadecimal digits, found %q", clip(e.Text))
-}
-
-// clip bounds foreign text for a message.
-func clip(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return fmt.Sprintf("expected sha256: and 64 lower-case hexadecimal digits, found %q", foreign.Cut(e.Text, maxQuoted))
 }

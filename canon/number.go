@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
 // number reads the number at start (RFC 8259 section 6).
@@ -98,7 +100,7 @@ func (p *parser) double(start, end int) error {
 	text := p.src[start:end]
 	f, err := strconv.ParseFloat(string(text), 64)
 	if err != nil { // the grammar holds, so it can only be the range
-		return p.fail(CodeNumberRange, start, "expected a number within ±1.7976931348623157e308, found "+clip(string(text)))
+		return p.fail(CodeNumberRange, start, "expected a number within ±1.7976931348623157e308, found "+foreign.Cut(text, maxQuoted))
 	}
 
 	// RFC 7493 section 2.2: a double tells integers from their neighbours up to 2^53−1.

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
 // A parser reads one JSON text in one pass, without recursion: open containers
@@ -173,7 +175,7 @@ func (p *parser) end(i int) (int, error) {
 func (p *parser) duplicate(object, name uint32) error {
 	p.nodes[object].aux = name // the error names this member: forget all after it
 	p.nodes = p.nodes[:name+1]
-	return p.fail(CodeDuplicateName, int(p.nodes[name].start), fmt.Sprintf("duplicate member name %q", clip(string(p.text(name)))))
+	return p.fail(CodeDuplicateName, int(p.nodes[name].start), fmt.Sprintf("duplicate member name %q", foreign.Cut(p.text(name), maxQuoted)))
 }
 
 // name reads a member's name and the colon after it.

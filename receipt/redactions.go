@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/redact"
 )
 
@@ -42,7 +43,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 		// One field may have two commitments, but only one value.
 		for _, f := range d.Fields {
 			if before, ok := shown[f.Field]; ok && !bytes.Equal(before, f.Value) {
-				rep.fail(Check{Step: StepRedactions, Code: codeDisclosureMismatch, Pointer: cut([]byte(f.Field), 256),
+				rep.fail(Check{Step: StepRedactions, Code: codeDisclosureMismatch, Pointer: foreign.Cut(f.Field, 256),
 					Detail: "two values were disclosed for the field; the receipt commits to both, and only one can have been withheld"})
 				return
 			}
@@ -85,13 +86,13 @@ func disclosureFault(err error) Check {
 	var precision *redact.PrecisionError
 	switch {
 	case errors.As(err, &mismatch):
-		c.Pointer, c.Stated, c.Computed = cut([]byte(mismatch.Field), 256), mismatch.Stated.String(), mismatch.Computed.String()
+		c.Pointer, c.Stated, c.Computed = foreign.Cut(mismatch.Field, 256), mismatch.Stated.String(), mismatch.Computed.String()
 		c.Detail = "the disclosed value is not the one that was withheld"
 	case errors.As(err, &unknown):
-		c.Code, c.Pointer = codeDisclosureUnknown, cut([]byte(unknown.Field), 256)
+		c.Code, c.Pointer = codeDisclosureUnknown, foreign.Cut(unknown.Field, 256)
 		c.Detail = "the receipt has no commitment for the disclosed field"
 	case errors.As(err, &precision):
-		c.Code, c.Pointer = CodeNumberPrecision, cut([]byte(precision.Field), 256)
+		c.Code, c.Pointer = CodeNumberPrecision, foreign.Cut(precision.Field, 256)
 		c.Detail = "an integer in the disclosed value is outside ±9007199254740991, so the commitment stands for other integers too"
 	}
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
 // checkSignatures judges every entry of /signatures and then the policy.
@@ -102,7 +103,7 @@ func (t *tally) add(i int, n canon.Node) {
 	if key != nil {
 		result.KeyID = key.ID
 	} else {
-		result.KeyID = cut(t.entry.KeyID, 256)
+		result.KeyID = foreign.Cut(t.entry.KeyID, 256)
 	}
 
 	// A key or an algorithm that is not known is missing evidence, never false evidence.

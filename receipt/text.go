@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
 func kindName(k canon.Kind) string {
@@ -26,20 +27,10 @@ func kindName(k canon.Kind) string {
 
 // place returns the pointer of n, which its names could make as long as the
 // receipt, bounded as package canon bounds those of its errors.
-func place(n canon.Node) string { return cut([]byte(n.Pointer()), 256) }
+func place(n canon.Node) string { return foreign.Cut(n.Pointer(), 256) }
 
 // excerpt bounds foreign text for a message. Whoever prints it must escape it.
-func excerpt(text []byte) string { return cut(text, 80) }
-
-func cut(text []byte, most int) string {
-	if len(text) <= most {
-		return string(text)
-	}
-	for most > 0 && text[most]&0xc0 == 0x80 { // not inside a character
-		most--
-	}
-	return string(text[:most]) + "…"
-}
+func excerpt(text []byte) string { return foreign.Cut(text, 80) }
 
 func quoted(s string) string { return fmt.Sprintf("%+q", s) }
 

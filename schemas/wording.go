@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
 // detail words one error.
@@ -132,9 +133,5 @@ func quote(s string) string {
 	if len(s) <= most {
 		return strconv.Quote(s)
 	}
-	end := most
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return strconv.Quote(s[:end]) + "…"
+	return strconv.Quote(foreign.Head(s, most)) + "…"
 }

@@ -93,7 +93,7 @@ func archivable(d *canon.Document) error {
 		return refuse(nil, 0, codeEmptyInput, "expected a document, found an empty one")
 	}
 	if n, found := d.LossyInteger(); found {
-		return refuse(nil, int64(n.Offset()), codeNumberPrecision, "expected a number within ±(2^53−1), found %s at %q", clip(n.Raw()), clip([]byte(n.Pointer())))
+		return refuse(nil, int64(n.Offset()), codeNumberPrecision, "expected a number within ±(2^53−1), found %s at %q", clip(n.Raw()), clip(n.Pointer()))
 	}
 	if depth := d.Depth(); depth > receipt.MaxDepth {
 		return refuse(nil, 0, codeDepthLimit, "expected at most %d nested levels, found %d", receipt.MaxDepth, depth)
@@ -133,7 +133,7 @@ func (w *work) decode(c *Codec, item []byte) error {
 	w.text = text
 
 	if err := c.decoding.Wellformed(item); err != nil { // a second opinion
-		return refuse(item, 0, codeSyntax, "expected a well-formed item, found %q", clip([]byte(err.Error())))
+		return refuse(item, 0, codeSyntax, "expected a well-formed item, found %q", clip(err.Error()))
 	}
 	if err := w.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
 		return untranslated(item, err)

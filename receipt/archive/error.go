@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
 // The codes of an [ItemError]. They are spelled as in reports.
@@ -72,13 +74,7 @@ func hint(start []byte) string {
 const space = " \t\r\n"
 
 // clip bounds foreign text for a message, which quotes it.
-func clip(text []byte) []byte {
-	const most = 80
-	if len(text) <= most {
-		return text
-	}
-	return append(bytes.ToValidUTF8(text[:most:most], nil), "…"...)
-}
+func clip[T ~string | ~[]byte](text T) string { return foreign.Cut(text, 80) }
 
 // byteAt describes the byte at a place for a message.
 func byteAt(b []byte, at int) string {

@@ -2,8 +2,8 @@ package keys
 
 import (
 	"fmt"
-	"unicode/utf8"
 
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -66,13 +66,4 @@ func (e *SetError) at(index int) *SetError {
 
 const maxQuoted = 64 // bytes of foreign text in a message
 
-func quote[T ~string | ~[]byte](s T) string {
-	if len(s) <= maxQuoted {
-		return fmt.Sprintf("%+q", s)
-	}
-	cut := maxQuoted
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return fmt.Sprintf("%+q…", s[:cut])
-}
+func quote[T ~string | ~[]byte](s T) string { return foreign.Quote(s, maxQuoted) }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/conn"
 )
@@ -299,13 +300,10 @@ func (c *call) method() string {
 // clean takes out of a text what would begin a new line, and bounds it.
 func clean(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if receipt.Unsafe(r) {
+		if foreign.Unsafe(r) {
 			return '?'
 		}
 		return r
 	}, text)
-	if len(text) > 1000 {
-		text = text[:1000] + "…"
-	}
-	return text
+	return foreign.Cut(text, 1000)
 }

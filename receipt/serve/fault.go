@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
 // Codes of errors, of the closed list of the protocol.
@@ -109,12 +111,7 @@ func unsupportedMedia(param, format string, args ...any) *fault {
 }
 
 // cut bounds foreign text.
-func cut(text string) string {
-	if len(text) > maxEcho {
-		return text[:maxEcho] + "…"
-	}
-	return text
-}
+func cut(text string) string { return foreign.Cut(text, maxEcho) }
 
 // envelope is the protocol's form of an error.
 type envelope struct {

@@ -3,9 +3,9 @@ package event
 import (
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
 // A Code names one cause for which an event or a frame is refused. Codes are
@@ -84,13 +84,5 @@ func OverLimit(index int, name string, found int64) *Error {
 
 const maxQuoted = 64 // bytes of foreign text in a message
 
-func Quote(s string) string {
-	if len(s) <= maxQuoted {
-		return fmt.Sprintf("%+q", s)
-	}
-	cut := maxQuoted
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return fmt.Sprintf("%+q…", s[:cut])
-}
+// Quote quotes foreign text for a message.
+func Quote(s string) string { return foreign.Quote(s, maxQuoted) }

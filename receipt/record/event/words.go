@@ -2,7 +2,8 @@ package event
 
 import (
 	"slices"
-	"unicode/utf8"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
 // A Word says what one spelling of a status or a decision means.
@@ -55,14 +56,4 @@ func HandoffStatuses() Words {
 }
 
 // Shorten shortens a text for people; ids are never cut.
-func Shorten(s string) string {
-	const most = 1 << 10
-	if len(s) <= most {
-		return s
-	}
-	end := most
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
-}
+func Shorten(s string) string { return foreign.Cut(s, 1<<10) }

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // maxShown is how many bytes of one foreign text stand in the plain part.
@@ -19,7 +19,7 @@ func visible(v any) string {
 	if len(s) > maxShown {
 		s, more = strings.ToValidUTF8(s[:maxShown], ""), len(s)-maxShown
 	}
-	s = receipt.EscapeLine(s)
+	s = foreign.Escape(s)
 	if more > 0 {
 		s += fmt.Sprintf(" … %d more bytes", more)
 	}

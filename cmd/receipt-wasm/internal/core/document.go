@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -89,7 +90,7 @@ const maxShell = 16 << 10
 // unless that is too long or holds characters that a terminal would not take.
 func shell(preimage []byte, name string, index int) string {
 	text := string(preimage)
-	if len(text) <= maxShell && utf8.ValidString(text) && !strings.ContainsFunc(text, receipt.Unsafe) {
+	if len(text) <= maxShell && utf8.ValidString(text) && !strings.ContainsFunc(text, foreign.Unsafe) {
 		return "printf %s " + quote(text) + " | sha256sum"
 	}
 	if strings.HasPrefix(name, "-") {
@@ -98,7 +99,7 @@ func shell(preimage []byte, name string, index int) string {
 	if index > 1 {
 		name = fmt.Sprintf("%s:%d", name, index)
 	}
-	if strings.ContainsFunc(name, receipt.Unsafe) || name == "" {
+	if strings.ContainsFunc(name, foreign.Unsafe) || name == "" {
 		name = "FILE"
 	}
 	return "receipt canon --preimage " + quote(name) + " | sha256sum"

@@ -3,11 +3,11 @@ package cli
 import (
 	"strings"
 
-	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
 // EscapeLine makes foreign text safe to print on one line.
-func EscapeLine(s string) string { return receipt.EscapeLine(s) }
+func EscapeLine(s string) string { return foreign.Escape(s) }
 
 // EscapeText is escapeLine for a text of our own that has several lines.
 func EscapeText(s string) string {

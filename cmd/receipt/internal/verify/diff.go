@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
@@ -157,10 +158,10 @@ func (d *differences) pointer() string {
 	for _, token := range d.path {
 		b = canon.AppendToken(b, token[:min(len(token), most)])
 		if len(b) > most {
-			return string(bytes.ToValidUTF8(b[:most], nil)) + "…"
+			break
 		}
 	}
-	return string(b)
+	return foreign.Cut(b, most)
 }
 
 // hashes tells whether the two contents hash the same, and whether each fits the
