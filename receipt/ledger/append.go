@@ -12,9 +12,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
+// A writer appends to streams.
+type writer struct{ *database }
+
 // Head is described at [Store].
-func (l *SQLite) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
-	if t := l.turnOf(ctx, s); t != nil {
+func (l *writer) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
+	if t := turnOf(ctx, l.database, s); t != nil {
 		if head, ok := t.announced(); ok {
 			return head, nil
 		}
@@ -36,6 +39,19 @@ func (l *SQLite) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 	return head, l.wrap("read the head of a stream", err)
 }
 
+// Turn is described at [TurnStore].
+func (l *writer) Turn(ctx context.Context, s chain.Stream, again bool) (of context.Context, done func()) {
+	if l.write == nil {
+		return ctx, func() {}
+	}
+
+	sum := nameOf(s)
+	t := &turn{ledger: l.database, stream: s, lane: 1 + int(sum[0])%(lanes-1), again: again}
+	t.ticket = l.queues.draw(l.files.path, t.lane)
+	l.queues.wait(t.ticket, t.lane)
+	return context.WithValue(ctx, turnKey{}, t), t.end
+}
+
 // headRow is head without that.
 func headRow(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.Head, err error) {
 	var hash []byte
@@ -52,12 +68,12 @@ func headRow(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.
 }
 
 // Append is described at [Store].
-func (l *SQLite) Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
+func (l *writer) Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
 	return l.AppendRun(ctx, s, previous, []*receipt.Sealed{r})
 }
 
 // AppendRun is described at [RunStore].
-func (l *SQLite) AppendRun(ctx context.Context, s chain.Stream, previous chain.Head, run []*receipt.Sealed) error {
+func (l *writer) AppendRun(ctx context.Context, s chain.Stream, previous chain.Head, run []*receipt.Sealed) error {
 	rows := make([]row, len(run))
 	for i, r := range run {
 		if err := rows[i].of(r.Document(), r.JSON()); err != nil {
@@ -66,7 +82,7 @@ func (l *SQLite) AppendRun(ctx context.Context, s chain.Stream, previous chain.H
 	}
 
 	// Whoever issues next may link to this head while it is being written.
-	t := l.turnOf(ctx, s)
+	t := turnOf(ctx, l.database, s)
 	if t != nil && len(rows) > 0 {
 		t.announce(chain.Head{Hash: rows[len(rows)-1].link.Hash, Count: previous.Count + uint64(len(rows))})
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -43,23 +42,6 @@ var (
 
 // importRun is how many receipts an import stores in one transaction.
 const importRun = 256
-
-// Import stores receipts that others issued. Each must be verified by v and follow
-// the head of its stream; of a stream that the ledger does not have, the first.
-// Receipts that are there already are counted as copies, so that an import can be
-// repeated. It ends at the first receipt that cannot be stored.
-func (l *SQLite) Import(ctx context.Context, v *receipt.Verifier, receipts iter.Seq2[[]byte, error]) (Imported, error) {
-	i := &importer{SQLite: l, ctx: ctx, verifier: v}
-	for data, err := range receipts {
-		if err == nil {
-			err = i.add(data)
-		}
-		if err != nil {
-			return i.count, errors.Join(err, i.flush())
-		}
-	}
-	return i.count, i.flush()
-}
 
 type importer struct {
 	*SQLite

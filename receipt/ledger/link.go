@@ -11,12 +11,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
+// A linker reads where receipts stand among the others of their streams.
+type linker struct{ reader }
+
 // Linked returns the stored bytes of a receipt as [SQLite.Raw] does, and how the
 // receipt stands to the others of its stream: it follows the one before it, or it does
 // not, which refutes it, or another one was there before that follows the same. The
 // tables do not let that happen; whoever writes around them can. The link of what cannot
 // be read is not checked.
-func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, link receipt.Check, err error) {
+func (l *linker) Linked(ctx context.Context, receiptID string) (json []byte, link receipt.Check, err error) {
 	done, err := l.reading(ctx)
 	if err != nil {
 		return nil, link, err
@@ -55,7 +58,7 @@ func (l *SQLite) Linked(ctx context.Context, receiptID string) (json []byte, lin
 
 // StreamOf returns the stream that a receipt was stored in, without reading the receipt,
 // and whether there is one.
-func (l *SQLite) StreamOf(ctx context.Context, receiptID string) (s chain.Stream, found bool, err error) {
+func (l *linker) StreamOf(ctx context.Context, receiptID string) (s chain.Stream, found bool, err error) {
 	done, err := l.reading(ctx)
 	if err != nil {
 		return s, false, err

@@ -17,10 +17,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
+// A reader reads what is stored.
+type reader struct{ *database }
+
 // Get is described at [Store]. The receipt is the one that was asked for, its content
 // fits its hash, and its row says what it says; otherwise the error is a
 // *[receipt.RefutedError] or a *[DamageError].
-func (l *SQLite) Get(ctx context.Context, receiptID string) (*receipt.Sealed, error) {
+func (l *reader) Get(ctx context.Context, receiptID string) (*receipt.Sealed, error) {
 	done, err := l.reading(ctx)
 	if err != nil {
 		return nil, err
@@ -40,7 +43,7 @@ func (l *SQLite) Get(ctx context.Context, receiptID string) (*receipt.Sealed, er
 // Raw returns the stored bytes of a receipt for whoever verifies them: their content may
 // be altered, and they may not be a receipt at all. Those of another receipt than the one
 // asked for, or of another place, are a *[DamageError].
-func (l *SQLite) Raw(ctx context.Context, receiptID string) (json []byte, err error) {
+func (l *reader) Raw(ctx context.Context, receiptID string) (json []byte, err error) {
 	done, err := l.reading(ctx)
 	if err != nil {
 		return nil, err
@@ -59,7 +62,7 @@ func (l *SQLite) Raw(ctx context.Context, receiptID string) (json []byte, err er
 
 // found returns the row of a receipt_id, which says what the receipt in it says, unless
 // that cannot be read, so that nobody takes it for another one.
-func (l *SQLite) found(ctx context.Context, receiptID string) (r *stored, readable bool, err error) {
+func (l *reader) found(ctx context.Context, receiptID string) (r *stored, readable bool, err error) {
 	if r, err = l.raw(ctx, l.read, "WHERE r.receipt_id = ?", receiptID); err != nil {
 		return nil, false, l.wrap("read a receipt", err)
 	}
@@ -148,7 +151,7 @@ func (q Query) times() (from, before int64, ok bool) {
 
 // span returns what comes right before the first receipt that can be selected, and
 // the last one. Of a time these are near each other in a large ledger.
-func (l *SQLite) span(ctx context.Context, q Query) (before, last int64, err error) {
+func (l *reader) span(ctx context.Context, q Query) (before, last int64, err error) {
 	from, until, ok := q.times()
 	if !ok {
 		return 0, math.MaxInt64, nil
@@ -171,7 +174,7 @@ const scanned = 256
 
 // Scan returns the receipts of a query. Receipts that are stored meanwhile may be
 // among them. An error ends it.
-func (l *SQLite) Scan(ctx context.Context, q Query) iter.Seq2[Entry, error] {
+func (l *reader) Scan(ctx context.Context, q Query) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		after, last, err := l.span(ctx, q)
 		for more := err == nil; more; {
@@ -195,7 +198,7 @@ func (l *SQLite) Scan(ctx context.Context, q Query) iter.Seq2[Entry, error] {
 
 // list returns the entries after one, up to a last one. With an error it returns
 // those before it.
-func (l *SQLite) list(ctx context.Context, q Query, after, last int64, limit int) (list []Entry, err error) {
+func (l *reader) list(ctx context.Context, q Query, after, last int64, limit int) (list []Entry, err error) {
 	done, err := l.reading(ctx)
 	if err != nil {
 		return nil, err
@@ -255,7 +258,7 @@ var ErrCursor = errors.New("ledger: no such place in a list")
 // List returns a page of a query and the cursor of the next page, which is "" when
 // there is none. An empty cursor is the beginning. Cursors stay valid for ever; they
 // are opaque, and may come from a stranger.
-func (l *SQLite) List(ctx context.Context, q Query, cursor string, limit int) (page []Entry, next string, err error) {
+func (l *reader) List(ctx context.Context, q Query, cursor string, limit int) (page []Entry, next string, err error) {
 	after, err := parseCursor(cursor)
 	if err != nil {
 		return nil, "", err
@@ -281,7 +284,7 @@ func (l *SQLite) List(ctx context.Context, q Query, cursor string, limit int) (p
 
 // After returns the cursor of the place after a receipt, which List takes with any
 // query. The error is ErrNotFound when no receipt has the hash.
-func (l *SQLite) After(ctx context.Context, hash canon.Digest) (cursor string, err error) {
+func (l *reader) After(ctx context.Context, hash canon.Digest) (cursor string, err error) {
 	r, err := l.withHash(ctx, hash)
 	if err != nil {
 		return "", err
@@ -317,7 +320,7 @@ type StreamHead struct {
 
 // Streams returns the streams of the ledger, in the order of chain.Stream.Compare. Each
 // head is compared with the last receipt of its stream.
-func (l *SQLite) Streams(ctx context.Context) ([]StreamHead, error) {
+func (l *reader) Streams(ctx context.Context) ([]StreamHead, error) {
 	done, err := l.reading(ctx)
 	if err != nil {
 		return nil, err
@@ -371,7 +374,7 @@ func streamRows(ctx context.Context, db *sql.DB) (list []streamRow, err error) {
 }
 
 // StreamOfHash returns the stream of the receipt with a hash, and whether there is one.
-func (l *SQLite) StreamOfHash(ctx context.Context, hash canon.Digest) (s chain.Stream, found bool, err error) {
+func (l *reader) StreamOfHash(ctx context.Context, hash canon.Digest) (s chain.Stream, found bool, err error) {
 	r, err := l.withHash(ctx, hash)
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -383,7 +386,7 @@ func (l *SQLite) StreamOfHash(ctx context.Context, hash canon.Digest) (s chain.S
 }
 
 // withHash returns the row of the receipt with a hash.
-func (l *SQLite) withHash(ctx context.Context, hash canon.Digest) (*stored, error) {
+func (l *reader) withHash(ctx context.Context, hash canon.Digest) (*stored, error) {
 	done, err := l.reading(ctx)
 	if err != nil {
 		return nil, err

@@ -1,23 +1,16 @@
 package ledger
 
 import (
-	"bytes"
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
+	"iter"
 	"os"
-	"path/filepath"
-	"runtime"
-	"strings"
 
-	"modernc.org/sqlite" // the driver
-	sqlite3 "modernc.org/sqlite/lib"
-
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -29,33 +22,9 @@ import (
 // for survives a crash of the process and of the machine, as far as the disk tells
 // the truth. FILE-head beside it says where it ends.
 type SQLite struct {
-	layout
-	path   string
-	files  *files
-	steps  []string // migrations
-	write  *sql.DB  // of one connection: SQLite has one writer
-	own    *sql.DB  // of one connection, by which writers read; so no reader is before them
-	read   *sql.DB
-	query  url.Values    // of connections that read
-	reads  chan struct{} // whoever came first reads first
-	queues queues        // of those who write
-	sealer *receipt.Sealer
+	linker
+	writer
 }
-
-// mostReaders is how many read at the same time. More are not faster. Where others
-// write by the same ledger, they leave a processor to those.
-const mostReaders = 4
-
-func readers(mode string) int {
-	if mode == "ro" {
-		return mostReaders
-	}
-	return max(1, min(mostReaders, runtime.GOMAXPROCS(0)-1))
-}
-
-// busy is how long a writer waits for another process, in milliseconds. Writes
-// take some milliseconds; a minute without the lock means that somebody keeps it.
-const busy = 60_000
 
 // Create makes a new ledger. A file that exists already is left as it is, and the
 // error is fs.ErrExist.
@@ -101,383 +70,110 @@ func open(ctx context.Context, path, mode string, steps []string) (*SQLite, erro
 	if err != nil {
 		return nil, err
 	}
-	l := &SQLite{path: path, files: watched, steps: steps, reads: make(chan struct{}, readers(mode))}
-	if err := l.connect(ctx, mode); err != nil {
-		return nil, errors.Join(err, l.Close())
+	db := &database{path: path, files: watched, steps: steps, reads: make(chan struct{}, readers(mode))}
+	if err := db.connect(ctx, mode); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
-	return l, nil
+	return &SQLite{linker{reader{db}}, writer{db}}, nil
 }
 
-func (l *SQLite) connect(ctx context.Context, mode string) (err error) {
-	if l.sealer, err = receipt.NewSealer(); err != nil {
-		return err
-	}
-
-	if mode == "ro" {
-		return l.connectReadOnly(ctx)
-	}
-
-	if l.write, err = l.pool(1, url.Values{"mode": {mode}, "_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}}); err != nil {
-		return err
-	}
-
-	if err := l.migrate(ctx); err != nil {
-		return err
-	}
-
-	// Those who read come after the tables are up to date.
-	l.query = url.Values{"mode": {mode}, "_pragma": {"query_only(1)"}}
-	if l.own, err = l.pool(1, l.query); err != nil {
-		return err
-	}
-	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
-		return err
-	}
-
-	return l.marked(ctx)
-}
-
-// connectReadOnly opens a ledger as any reader does. Where SQLite cannot make the
-// files that it needs beside it, nobody writes there, and it does without them.
-func (l *SQLite) connectReadOnly(ctx context.Context) (err error) {
-	l.query = url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
-	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
-		return err
-	}
-	if err = l.known(ctx); !unwritable(err) {
-		return err
-	}
-
-	// SQLite needs -shm to read. Where it cannot make one, nobody writes either.
-	first := err
-	alone, err := l.files.freeze()
-	if err != nil {
-		return err
-	}
-
-	// immutable=1 reads no log, so all of the ledger has to be in its one file.
-	l.query = url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
-	if !alone { // what is in the log is a part of it, and is indexed in memory
-		l.query = url.Values{"mode": {"ro"}, "vfs": {"unix-none"}, "_pragma": {"locking_mode(EXCLUSIVE)", "query_only(1)"}}
-	}
-	if err := l.read.Close(); err != nil {
-		return err
-	}
-	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
-		return err
-	}
-
-	if err := l.known(ctx); err != nil {
-		return errors.Join(err, first)
-	}
-	return nil
-}
-
-// unwritable reports whether an error is of a reader that may not make -shm.
-func unwritable(err error) bool {
-	switch code(err) & 0xff {
-	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		return true
-	}
-	return false
-}
-
-// pool returns connections to the file that is watched, and to no other one that may
-// lie there later.
-func (l *SQLite) pool(size int, query url.Values) (*sql.DB, error) {
-	path := filepath.ToSlash(l.files.path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // of a drive
-	}
-
-	// A transaction takes the lock for writing when it begins, so that it never has to give up
-	// halfway.
-	query.Set("_txlock", "immediate")
-	query.Set("_busy_timeout", fmt.Sprint(busy))
-	to, err := sqlite.NewConnector((&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String())
-	if err != nil {
-		return nil, err
-	}
-
-	db := sql.OpenDB(&connector{to, l.files})
-	db.SetMaxOpenConns(size)
-	db.SetMaxIdleConns(size)
-	return db, nil
-}
-
-type connector struct {
-	driver.Connector
-	files *files
-}
-
-func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.files.same(); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return conn, nil
-}
-
-// reading waits for the caller's turn to read. Done ends it.
-func (l *SQLite) reading(ctx context.Context) (done func(), err error) {
-	select {
-	case l.reads <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if err := l.files.same(); err != nil {
-		<-l.reads
-		return nil, err
-	}
-	return func() { <-l.reads }, nil
-}
-
-// Close closes the ledger.
-func (l *SQLite) Close() error {
-	var errs []error
-	for _, db := range []*sql.DB{l.read, l.own, l.write} {
-		if db != nil {
-			errs = append(errs, db.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// A VersionError says that a file is not a ledger of this version.
-type VersionError struct {
-	Path           string
-	Found, Current int // versions; Found -1: not a ledger at all
-}
-
-func (e *VersionError) Error() string {
-	switch {
-	case e.Found < 0:
-		return fmt.Sprintf("ledger: %q is no ledger", e.Path)
-	case e.Found > e.Current:
-		return fmt.Sprintf("ledger: %q has version %d, this program knows versions up to %d; use a newer one", e.Path, e.Found, e.Current)
-	}
-	return fmt.Sprintf("ledger: %q has version %d, expected %d; open it once for writing to bring it up to date", e.Path, e.Found, e.Current)
-}
-
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// tables returns their version, 0 for an empty file.
-func (l *SQLite) tables(ctx context.Context, q querier) (int, error) {
-	var id, version, tables int
-	if err := q.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)").Scan(&id, &version, &tables); err != nil {
-		return 0, l.wrap("read its version", err)
-	}
-
-	current := len(l.steps)
-	if id != applicationID && (id != 0 || version != 0 || tables != 0) {
-		return 0, &VersionError{l.path, -1, current}
-	}
-	if version > current {
-		return 0, &VersionError{l.path, version, current}
-	}
-	return version, nil
-}
-
-// known makes sure that the tables can be read: those of older versions can, so that a
-// backup does not need to be writable to be checked.
-func (l *SQLite) known(ctx context.Context) (err error) {
-	l.version, err = l.tables(ctx, l.read)
-	if err == nil && l.version == 0 {
-		err = &VersionError{l.path, 0, len(l.steps)}
-	}
-	return err
-}
-
-// migrate makes the steps that are missing, in one transaction.
-func (l *SQLite) migrate(ctx context.Context) (err error) {
-	if l.version, err = l.tables(ctx, l.write); err != nil || l.version == len(l.steps) {
-		return err
-	}
-
-	return l.transact(ctx, "bring it up to date", func(tx *sql.Tx) error {
-		version, err := l.tables(ctx, tx) // another process may have been faster
+// Sign adds a signature to a stored receipt, as its issuer or as a witness, and
+// returns it: its hash stays, signatures lie outside of it. A receipt that has a
+// signature with the signer's key_id stays as it is.
+//
+// The error is or wraps ErrNotFound, what Get or the signer said, ErrNotStored, or
+// what went wrong in storing: then the signature may be stored, and Sign may be
+// called again.
+func (l *SQLite) Sign(ctx context.Context, receiptID string, signer receipt.Signer) (*receipt.Sealed, error) {
+	for range signTries {
+		sealed, err := l.Get(ctx, receiptID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 
-		// All missing steps and their number in one transaction, or none of them.
-		for _, step := range l.steps[version:] {
-			if _, err := tx.ExecContext(ctx, step); err != nil {
-				return err
-			}
+		signed, err := sealed.Sign(ctx, signer)
+		if err != nil {
+			return nil, err
+		}
+		if signedTwice(signed) {
+			return sealed, nil
 		}
 
-		l.version = len(l.steps)
-		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, l.version))
-		return err
-	})
-}
-
-// store runs f in a transaction, if the tables are still those that this program
-// knows (a newer one may have brought them up to date since), the ledger has all that
-// it had, and is where it was. When it returns without an error, what f stored can be
-// read again by others.
-func (l *SQLite) store(ctx context.Context, what string, t *turn, f func(*sql.Tx) error) error {
-	is, err := l.inTurn(ctx, what, t, f)
-	if err != nil {
-		return err
-	}
-
-	// What cannot be read again is not acknowledged.
-	var hash []byte // by another connection, from the files, while others write
-	err = l.own.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE seq = ?", is.sequence).Scan(&hash)
-	if errors.Is(err, sql.ErrNoRows) && is.sequence == 0 {
-		err = nil
-	}
-	if err == nil && is.sequence > 0 && !bytes.Equal(hash, is.hash[:]) {
-		err = &DamageError{FaultFile, "", chain.Stream{}, fmt.Sprintf("what was stored as number %d of all cannot be read again", is.sequence)}
-	}
-	return l.wrap("read what was stored", err)
-}
-
-// inTurn is store without reading anything again. The turn of a stream, t, ends when
-// its receipts are in line.
-func (l *SQLite) inTurn(ctx context.Context, what string, t *turn, f func(*sql.Tx) error) (is mark, err error) {
-	place := l.line(t)
-	defer place.end()
-	l.queues.wait(place, writeLane)
-
-	// Looked at before anything is written: what is stored in a file without a name is lost.
-	if err := l.files.same(); err != nil {
-		return is, fmt.Errorf("%w: %w", ErrNotStored, err)
-	}
-	err = l.transact(ctx, what, func(tx *sql.Tx) error {
-		if err := l.ready(ctx, tx); err != nil {
-			return err
+		// Nothing was locked while it was signed, so others may have signed it meanwhile.
+		replaced, err := replaceReceipt(ctx, l.writer.database, sealed, signed)
+		if err != nil {
+			return nil, err
 		}
-		if err := f(tx); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "UPDATE state SET commits = commits + 1"); err != nil {
-			return err
-		}
-		var err error
-		is, _, err = markOf(ctx, tx)
-		return err
-	})
-
-	// An acknowledgement means stored: what was written has to be in the log that others read.
-	if err == nil {
-		err = l.files.committed()
-	}
-	if err != nil {
-		return is, err
-	}
-
-	// The mark comes last, so that it is never ahead of the ledger.
-	return is, l.wrap("write down its head", is.write(l.files.path))
-}
-
-// ready looks at a ledger that is locked for writing.
-func (l *SQLite) ready(ctx context.Context, tx *sql.Tx) error {
-	is, version, err := markOf(ctx, tx)
-	if err != nil {
-		return err
-	}
-	if version != len(l.steps) {
-		return &VersionError{l.path, version, len(l.steps)}
-	}
-	if err := l.files.inUse(); err != nil {
-		return fmt.Errorf("%w: %w", ErrNotStored, err)
-	}
-
-	// Nothing is built on a ledger that lacks what the mark says.
-	if m, ok := readMark(l.files.path); ok {
-		if err := m.reached(ctx, tx, l.path, is); err != nil {
-			return fmt.Errorf("%w: %w", ErrNotStored, err)
+		if replaced {
+			return signed, nil
 		}
 	}
-
-	return nil
+	return nil, fmt.Errorf("%w: receipt %.200q was changed by others %d times while it was signed", ErrNotStored, receiptID, signTries)
 }
 
-// marked compares a ledger with the mark beside it, and makes one where there is none.
-func (l *SQLite) marked(ctx context.Context) error {
-	head, err := openHead(l.files.path) // before something is stored that it has to say
+// Import stores receipts that others issued. Each must be verified by v and follow
+// the head of its stream; of a stream that the ledger does not have, the first.
+// Receipts that are there already are counted as copies, so that an import can be
+// repeated. It ends at the first receipt that cannot be stored.
+func (l *SQLite) Import(ctx context.Context, v *receipt.Verifier, receipts iter.Seq2[[]byte, error]) (Imported, error) {
+	i := &importer{SQLite: l, ctx: ctx, verifier: v}
+	for data, err := range receipts {
+		if err == nil {
+			err = i.add(data)
+		}
+		if err != nil {
+			return i.count, errors.Join(err, i.flush())
+		}
+	}
+	return i.count, i.flush()
+}
+
+// Check reads all of the ledger: SQLite's own structures, each receipt, its row,
+// its place in the chain, and the heads. It verifies receipts with v; a v for
+// integrity only checks no signatures. Each fault is given to report as it is
+// found. The error is about the check itself: with one the ledger was not checked
+// to its end.
+//
+// Receipts that were removed at the end of a stream together with its head leave
+// no trace inside. FILE-head shows it where it is; else compare the heads with ones
+// that were kept elsewhere.
+func (l *SQLite) Check(ctx context.Context, v *receipt.Verifier, report func(Fault)) (*Checked, error) {
+	db, err := l.pool(1, l.query) // it takes long, and report may read
 	if err != nil {
-		return l.wrap("write down its head", err)
+		return nil, err
 	}
-	if err := head.Close(); err != nil {
-		return l.wrap("write down its head", err)
-	}
+	defer db.Close()
 
-	m, ok := readMark(l.files.path) // before the ledger, which others write into
-	is, _, err := markOf(ctx, l.own)
-	if err != nil {
-		return l.wrap("compare it with its head", err)
+	c := &checker{ledger: l, db: db, ctx: ctx, verifier: v, tell: report}
+	steps := []func() error{c.file, c.mark, c.chains, c.strays}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return &c.Checked, err
+		}
 	}
-
-	// A mark that is there is only compared: each write makes it anew.
-	if ok {
-		return l.wrap("compare it with its head", m.reached(ctx, l.own, l.path, is))
-	}
-
-	return l.wrap("write down its head", is.write(l.files.path))
+	return &c.Checked, ctx.Err()
 }
 
-// transact runs f in a transaction that holds the lock for writing.
-func (l *SQLite) transact(ctx context.Context, what string, f func(*sql.Tx) error) error {
-	if l.write == nil {
-		return fmt.Errorf("ledger: %s: %q is open for reading only", what, l.path)
+// Tree returns the tree of a checkpoint over the receipts of a query, in the order
+// of Scan. Its leaves are of the hashes that are computed from the receipts, not
+// of those that are stored beside them.
+func (l *SQLite) Tree(ctx context.Context, q Query) (*merkle.Tree, error) {
+	tree, doc := new(merkle.Tree), new(canon.Document)
+	for e, err := range l.Scan(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		if err := doc.Parse(e.JSON, canon.Limits{}); err != nil {
+			return nil, unreadable(e.ID, chain.Stream{}, err)
+		}
+
+		// The leaf is of the content, whatever the row or the receipt states.
+		hash, err := chain.Hash(doc)
+		if link, ok := chain.LinkOf(doc); err != nil || !ok || link.Hash != hash {
+			return nil, &DamageError{string(receipt.CodeHashMismatch), e.ID, chain.StreamOf(doc), "its content does not fit its hash"}
+		}
+		tree.Append(receipt.CheckpointLeaf(hash))
 	}
 
-	tx, err := l.write.BeginTx(ctx, nil)
-	if err != nil {
-		return l.wrap(what, err)
-	}
-
-	if err := f(tx); err != nil {
-		tx.Rollback()
-		return l.wrap(what, err)
-	}
-	return l.wrap(what, tx.Commit())
-}
-
-// wrap says what failed where. Errors of this package stay as they are.
-func (l *SQLite) wrap(what string, err error) error {
-	var version *VersionError
-	var damage *DamageError
-	var replaced *ReplacedError
-	var rolledBack *RolledBackError
-	switch {
-	case err == nil, errors.Is(err, ErrHeadMoved), errors.Is(err, ErrDuplicateID), errors.Is(err, ErrNotFound),
-		errors.As(err, &version), errors.As(err, &damage), errors.As(err, &replaced), errors.As(err, &rolledBack):
-		return err
-	}
-
-	// An extended result code of SQLite has the primary one in its low byte.
-	hint := ""
-	switch code(err) & 0xff {
-	case sqlite3.SQLITE_FULL:
-		hint = "; the disk is full"
-	case sqlite3.SQLITE_BUSY:
-		hint = "; another process has kept it locked for a minute"
-	case sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("ledger: %s: %q: %w; %w", what, l.path, err, ErrUnreadable)
-	case sqlite3.SQLITE_NOTADB:
-		hint = "; it is no ledger, or its beginning is damaged"
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		hint = "; the file and its folder must be writable"
-	}
-
-	return fmt.Errorf("ledger: %s: %q: %w%s", what, l.path, err, hint)
-}
-
-// code returns SQLite's result code of an error, 0 for others.
-func code(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		return e.Code()
-	}
-	return 0
+	return tree, nil
 }

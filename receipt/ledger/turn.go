@@ -57,7 +57,7 @@ func (q *queues) wait(t *ticket, lane int) {
 // that are linked are in line to be stored: the next one links to the last of them,
 // seals and signs while they are written.
 type turn struct {
-	ledger *SQLite
+	ledger *database
 	stream chain.Stream
 	lane   int
 	again  bool // nothing that was announced is linked to
@@ -71,21 +71,8 @@ type turn struct {
 
 type turnKey struct{}
 
-// Turn is described at [TurnStore].
-func (l *SQLite) Turn(ctx context.Context, s chain.Stream, again bool) (of context.Context, done func()) {
-	if l.write == nil {
-		return ctx, func() {}
-	}
-
-	sum := nameOf(s)
-	t := &turn{ledger: l, stream: s, lane: 1 + int(sum[0])%(lanes-1), again: again}
-	t.ticket = l.queues.draw(l.files.path, t.lane)
-	l.queues.wait(t.ticket, t.lane)
-	return context.WithValue(ctx, turnKey{}, t), t.end
-}
-
 // turnOf returns the turn of a context that a ledger gave for a stream, or nil.
-func (l *SQLite) turnOf(ctx context.Context, s chain.Stream) *turn {
+func turnOf(ctx context.Context, l *database, s chain.Stream) *turn {
 	t, _ := ctx.Value(turnKey{}).(*turn)
 	if t == nil || t.ledger != l || t.stream != s {
 		return nil
@@ -118,7 +105,7 @@ func (t *turn) clear() {
 }
 
 // line ends the turn with a place in the line of those who write. t may be nil.
-func (l *SQLite) line(t *turn) *ticket {
+func (t *turn) line(l *database) *ticket {
 	if t == nil {
 		return l.queues.draw(l.files.path, writeLane)
 	}

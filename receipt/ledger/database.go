@@ -1,0 +1,424 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"modernc.org/sqlite" // the driver
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A database is the file of a ledger and the connections to it.
+type database struct {
+	layout
+	path   string
+	files  *files
+	steps  []string // migrations
+	write  *sql.DB  // of one connection: database has one writer
+	own    *sql.DB  // of one connection, by which writers read; so no reader is before them
+	read   *sql.DB
+	query  url.Values    // of connections that read
+	reads  chan struct{} // whoever came first reads first
+	queues queues        // of those who write
+	sealer *receipt.Sealer
+}
+
+// mostReaders is how many read at the same time. More are not faster. Where others
+// write by the same ledger, they leave a processor to those.
+const mostReaders = 4
+
+func readers(mode string) int {
+	if mode == "ro" {
+		return mostReaders
+	}
+	return max(1, min(mostReaders, runtime.GOMAXPROCS(0)-1))
+}
+
+// busy is how long a writer waits for another process, in milliseconds. Writes
+// take some milliseconds; a minute without the lock means that somebody keeps it.
+const busy = 60_000
+
+func (l *database) connect(ctx context.Context, mode string) (err error) {
+	if l.sealer, err = receipt.NewSealer(); err != nil {
+		return err
+	}
+
+	if mode == "ro" {
+		return l.connectReadOnly(ctx)
+	}
+
+	if l.write, err = l.pool(1, url.Values{"mode": {mode}, "_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}}); err != nil {
+		return err
+	}
+
+	if err := l.migrate(ctx); err != nil {
+		return err
+	}
+
+	// Those who read come after the tables are up to date.
+	l.query = url.Values{"mode": {mode}, "_pragma": {"query_only(1)"}}
+	if l.own, err = l.pool(1, l.query); err != nil {
+		return err
+	}
+	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
+		return err
+	}
+
+	return l.marked(ctx)
+}
+
+// connectReadOnly opens a ledger as any reader does. Where SQLite cannot make the
+// files that it needs beside it, nobody writes there, and it does without them.
+func (l *database) connectReadOnly(ctx context.Context) (err error) {
+	l.query = url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
+	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
+		return err
+	}
+	if err = l.known(ctx); !unwritable(err) {
+		return err
+	}
+
+	// SQLite needs -shm to read. Where it cannot make one, nobody writes either.
+	first := err
+	alone, err := l.files.freeze()
+	if err != nil {
+		return err
+	}
+
+	// immutable=1 reads no log, so all of the ledger has to be in its one file.
+	l.query = url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
+	if !alone { // what is in the log is a part of it, and is indexed in memory
+		l.query = url.Values{"mode": {"ro"}, "vfs": {"unix-none"}, "_pragma": {"locking_mode(EXCLUSIVE)", "query_only(1)"}}
+	}
+	if err := l.read.Close(); err != nil {
+		return err
+	}
+	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
+		return err
+	}
+
+	if err := l.known(ctx); err != nil {
+		return errors.Join(err, first)
+	}
+	return nil
+}
+
+// unwritable reports whether an error is of a reader that may not make -shm.
+func unwritable(err error) bool {
+	switch code(err) & 0xff {
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+		return true
+	}
+	return false
+}
+
+// pool returns connections to the file that is watched, and to no other one that may
+// lie there later.
+func (l *database) pool(size int, query url.Values) (*sql.DB, error) {
+	path := filepath.ToSlash(l.files.path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // of a drive
+	}
+
+	// A transaction takes the lock for writing when it begins, so that it never has to give up
+	// halfway.
+	query.Set("_txlock", "immediate")
+	query.Set("_busy_timeout", fmt.Sprint(busy))
+	to, err := sqlite.NewConnector((&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+
+	db := sql.OpenDB(&connector{to, l.files})
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	return db, nil
+}
+
+type connector struct {
+	driver.Connector
+	files *files
+}
+
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.files.same(); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// reading waits for the caller's turn to read. Done ends it.
+func (l *database) reading(ctx context.Context) (done func(), err error) {
+	select {
+	case l.reads <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := l.files.same(); err != nil {
+		<-l.reads
+		return nil, err
+	}
+	return func() { <-l.reads }, nil
+}
+
+// Close closes the ledger.
+func (l *database) Close() error {
+	var errs []error
+	for _, db := range []*sql.DB{l.read, l.own, l.write} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// A VersionError says that a file is not a ledger of this version.
+type VersionError struct {
+	Path           string
+	Found, Current int // versions; Found -1: not a ledger at all
+}
+
+func (e *VersionError) Error() string {
+	switch {
+	case e.Found < 0:
+		return fmt.Sprintf("ledger: %q is no ledger", e.Path)
+	case e.Found > e.Current:
+		return fmt.Sprintf("ledger: %q has version %d, this program knows versions up to %d; use a newer one", e.Path, e.Found, e.Current)
+	}
+	return fmt.Sprintf("ledger: %q has version %d, expected %d; open it once for writing to bring it up to date", e.Path, e.Found, e.Current)
+}
+
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// tables returns their version, 0 for an empty file.
+func (l *database) tables(ctx context.Context, q querier) (int, error) {
+	var id, version, tables int
+	if err := q.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)").Scan(&id, &version, &tables); err != nil {
+		return 0, l.wrap("read its version", err)
+	}
+
+	current := len(l.steps)
+	if id != applicationID && (id != 0 || version != 0 || tables != 0) {
+		return 0, &VersionError{l.path, -1, current}
+	}
+	if version > current {
+		return 0, &VersionError{l.path, version, current}
+	}
+	return version, nil
+}
+
+// known makes sure that the tables can be read: those of older versions can, so that a
+// backup does not need to be writable to be checked.
+func (l *database) known(ctx context.Context) (err error) {
+	l.version, err = l.tables(ctx, l.read)
+	if err == nil && l.version == 0 {
+		err = &VersionError{l.path, 0, len(l.steps)}
+	}
+	return err
+}
+
+// migrate makes the steps that are missing, in one transaction.
+func (l *database) migrate(ctx context.Context) (err error) {
+	if l.version, err = l.tables(ctx, l.write); err != nil || l.version == len(l.steps) {
+		return err
+	}
+
+	return l.transact(ctx, "bring it up to date", func(tx *sql.Tx) error {
+		version, err := l.tables(ctx, tx) // another process may have been faster
+		if err != nil {
+			return err
+		}
+
+		// All missing steps and their number in one transaction, or none of them.
+		for _, step := range l.steps[version:] {
+			if _, err := tx.ExecContext(ctx, step); err != nil {
+				return err
+			}
+		}
+
+		l.version = len(l.steps)
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, l.version))
+		return err
+	})
+}
+
+// store runs f in a transaction, if the tables are still those that this program
+// knows (a newer one may have brought them up to date since), the ledger has all that
+// it had, and is where it was. When it returns without an error, what f stored can be
+// read again by others.
+func (l *database) store(ctx context.Context, what string, t *turn, f func(*sql.Tx) error) error {
+	is, err := l.inTurn(ctx, what, t, f)
+	if err != nil {
+		return err
+	}
+
+	// What cannot be read again is not acknowledged.
+	var hash []byte // by another connection, from the files, while others write
+	err = l.own.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE seq = ?", is.sequence).Scan(&hash)
+	if errors.Is(err, sql.ErrNoRows) && is.sequence == 0 {
+		err = nil
+	}
+	if err == nil && is.sequence > 0 && !bytes.Equal(hash, is.hash[:]) {
+		err = &DamageError{FaultFile, "", chain.Stream{}, fmt.Sprintf("what was stored as number %d of all cannot be read again", is.sequence)}
+	}
+	return l.wrap("read what was stored", err)
+}
+
+// inTurn is store without reading anything again. The turn of a stream, t, ends when
+// its receipts are in line.
+func (l *database) inTurn(ctx context.Context, what string, t *turn, f func(*sql.Tx) error) (is mark, err error) {
+	place := t.line(l)
+	defer place.end()
+	l.queues.wait(place, writeLane)
+
+	// Looked at before anything is written: what is stored in a file without a name is lost.
+	if err := l.files.same(); err != nil {
+		return is, fmt.Errorf("%w: %w", ErrNotStored, err)
+	}
+	err = l.transact(ctx, what, func(tx *sql.Tx) error {
+		if err := l.ready(ctx, tx); err != nil {
+			return err
+		}
+		if err := f(tx); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE state SET commits = commits + 1"); err != nil {
+			return err
+		}
+		var err error
+		is, _, err = markOf(ctx, tx)
+		return err
+	})
+
+	// An acknowledgement means stored: what was written has to be in the log that others read.
+	if err == nil {
+		err = l.files.committed()
+	}
+	if err != nil {
+		return is, err
+	}
+
+	// The mark comes last, so that it is never ahead of the ledger.
+	return is, l.wrap("write down its head", is.write(l.files.path))
+}
+
+// ready looks at a ledger that is locked for writing.
+func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
+	is, version, err := markOf(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if version != len(l.steps) {
+		return &VersionError{l.path, version, len(l.steps)}
+	}
+	if err := l.files.inUse(); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotStored, err)
+	}
+
+	// Nothing is built on a ledger that lacks what the mark says.
+	if m, ok := readMark(l.files.path); ok {
+		if err := m.reached(ctx, tx, l.path, is); err != nil {
+			return fmt.Errorf("%w: %w", ErrNotStored, err)
+		}
+	}
+
+	return nil
+}
+
+// marked compares a ledger with the mark beside it, and makes one where there is none.
+func (l *database) marked(ctx context.Context) error {
+	head, err := openHead(l.files.path) // before something is stored that it has to say
+	if err != nil {
+		return l.wrap("write down its head", err)
+	}
+	if err := head.Close(); err != nil {
+		return l.wrap("write down its head", err)
+	}
+
+	m, ok := readMark(l.files.path) // before the ledger, which others write into
+	is, _, err := markOf(ctx, l.own)
+	if err != nil {
+		return l.wrap("compare it with its head", err)
+	}
+
+	// A mark that is there is only compared: each write makes it anew.
+	if ok {
+		return l.wrap("compare it with its head", m.reached(ctx, l.own, l.path, is))
+	}
+
+	return l.wrap("write down its head", is.write(l.files.path))
+}
+
+// transact runs f in a transaction that holds the lock for writing.
+func (l *database) transact(ctx context.Context, what string, f func(*sql.Tx) error) error {
+	if l.write == nil {
+		return fmt.Errorf("ledger: %s: %q is open for reading only", what, l.path)
+	}
+
+	tx, err := l.write.BeginTx(ctx, nil)
+	if err != nil {
+		return l.wrap(what, err)
+	}
+
+	if err := f(tx); err != nil {
+		tx.Rollback()
+		return l.wrap(what, err)
+	}
+	return l.wrap(what, tx.Commit())
+}
+
+// wrap says what failed where. Errors of this package stay as they are.
+func (l *database) wrap(what string, err error) error {
+	var version *VersionError
+	var damage *DamageError
+	var replaced *ReplacedError
+	var rolledBack *RolledBackError
+	switch {
+	case err == nil, errors.Is(err, ErrHeadMoved), errors.Is(err, ErrDuplicateID), errors.Is(err, ErrNotFound),
+		errors.As(err, &version), errors.As(err, &damage), errors.As(err, &replaced), errors.As(err, &rolledBack):
+		return err
+	}
+
+	// An extended result code of SQLite has the primary one in its low byte.
+	hint := ""
+	switch code(err) & 0xff {
+	case sqlite3.SQLITE_FULL:
+		hint = "; the disk is full"
+	case sqlite3.SQLITE_BUSY:
+		hint = "; another process has kept it locked for a minute"
+	case sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("ledger: %s: %q: %w; %w", what, l.path, err, ErrUnreadable)
+	case sqlite3.SQLITE_NOTADB:
+		hint = "; it is no ledger, or its beginning is damaged"
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		hint = "; the file and its folder must be writable"
+	}
+
+	return fmt.Errorf("ledger: %s: %q: %w%s", what, l.path, err, hint)
+}
+
+// code returns SQLite's result code of an error, 0 for others.
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return 0
+}
