@@ -18,8 +18,8 @@ const (
 // secretArguments returns the rules that withhold elements of a list, by their
 // index: of those in which detectors find a secret when they read the list as a
 // command, with an element or more before it.
-func (w *walk) secretArguments(list canon.Node) map[int]string {
-	if !w.policy.members || list.Len() < 2 || list.Len() > maxArguments {
+func secretArguments(p *Policy, list canon.Node) map[int]string {
+	if !p.members || list.Len() < 2 || list.Len() > maxArguments {
 		return nil
 	}
 	line, ends, ok := commandLine(list)
@@ -29,14 +29,14 @@ func (w *walk) secretArguments(list canon.Node) map[int]string {
 
 	// The first element names the program. Of the others, a find has to lie in one alone.
 	var rules map[int]string
-	for _, s := range w.policy.scanner.Scan(line, nil) {
+	for _, s := range p.scanner.Scan(line, nil) {
 		start := 0
 		for i, end := range ends {
 			if i > 0 && s.Start >= start && s.End <= end && s.End > s.Start {
 				if rules == nil {
 					rules = map[int]string{}
 				}
-				rules[i] = ruleOf(w.policy.scanner.Name(s.Detector))
+				rules[i] = ruleOf(p.scanner.Name(s.Detector))
 			}
 			start = end
 		}

@@ -22,8 +22,8 @@ type affected struct {
 	members map[string]bool // those that are withheld, or hold what is
 }
 
-// hashes adds to the hits the hashes of what they withhold.
-func (w *walk) hashes(root canon.Node) {
+// addHashes adds to the hits the hashes of what they withhold.
+func addHashes(w *walk, root canon.Node) {
 	// What the rules withhold: its place, the objects around it, and the digests of it.
 	h := hunt{w, len(w.hits), map[canon.Node]int{}, map[canon.Digest]bool{}, map[canon.Node]*affected{}}
 	for i := range w.hits {
@@ -81,7 +81,7 @@ func (h *hunt) add(p *place, rule string) {
 		}
 		return
 	}
-	if p.node.Kind() != canon.KindObject && !h.policy.shows(p.node, p.shape) {
+	if p.node.Kind() != canon.KindObject && !h.shows(p.node, p.shape) {
 		return
 	}
 	h.at[p.node] = len(h.hits)

@@ -25,8 +25,16 @@ const maxAssigned = 4096
 // maxPair is how many members an object has that is read as a pair.
 const maxPair = 16
 
+// memberRules withhold a value for what it is given to: the name of its member, that of the
+// collection around it, or the other half of its pair.
+type memberRules struct {
+	cleaner
+	naming
+	members bool
+}
+
 // assigned returns the rule that withholds a value for the name it is given to.
-func (p *Policy) assigned(name, value []byte, inCookies bool) (rule string, ok bool) {
+func (p *memberRules) assigned(name, value []byte, inCookies bool) (rule string, ok bool) {
 	if len(value) < 4 || len(value) > maxAssigned || len(name) > maxParameter || !p.scanner.Knows(name) && !inCookies {
 		return "", false
 	}
@@ -37,7 +45,7 @@ func (p *Policy) assigned(name, value []byte, inCookies bool) (rule string, ok b
 }
 
 // assignment writes a member as programs and settings do.
-func (p *Policy) assignment(name, value []byte, inCookies bool) []byte {
+func (p *memberRules) assignment(name, value []byte, inCookies bool) []byte {
 	var b []byte
 	if inCookies {
 		return append(append(append(append(b, "Cookie: "...), name...), '='), value...)
@@ -52,7 +60,7 @@ func (p *Policy) assignment(name, value []byte, inCookies bool) []byte {
 
 // foundWhole returns the rule of the find that covers a value, which a quotation
 // mark may follow at the end of a text.
-func (p *Policy) foundWhole(text, value []byte) (rule string, ok bool) {
+func (p *memberRules) foundWhole(text, value []byte) (rule string, ok bool) {
 	for _, s := range p.scanner.Scan(text, nil) {
 		end := len(text)
 		if c := text[end-1]; c == '"' || c == '\'' {
@@ -65,7 +73,7 @@ func (p *Policy) foundWhole(text, value []byte) (rule string, ok bool) {
 	return "", false
 }
 
-func (p *Policy) hasPlaceholder(text []byte) bool {
+func (p *memberRules) hasPlaceholder(text []byte) bool {
 	for i := range text {
 		if p.placeholderAt(text[i:]) > 0 {
 			return true
@@ -120,8 +128,7 @@ func pairOf(object canon.Node) (pair, bool) {
 
 // memberRule returns the rule that withholds the value on top of the stack for
 // what it is called, in the object or array around it.
-func (w *walk) memberRule(around canon.Node, f frame, token string) (rule string, ok bool) {
-	p := w.policy
+func (p *memberRules) memberRule(w *walk, around canon.Node, f frame, token string) (rule string, ok bool) {
 	switch {
 	case !p.members:
 	case f.index < 0 && f.node.Kind() == canon.KindObject:
@@ -178,7 +185,7 @@ func isCollection(folded string) bool {
 
 // collected returns the rule that withholds a value for the name of the object or
 // array that holds it: {"secrets": {"smtp": "…"}}.
-func (p *Policy) collected(list []byte, f frame) (rule string, ok bool) {
+func (p *memberRules) collected(list []byte, f frame) (rule string, ok bool) {
 	folded := foldName(string(list))
 	if !isCollection(folded) {
 		return "", false
@@ -195,21 +202,12 @@ func secretOf(collection string) []byte {
 	return []byte("secret")
 }
 
-// listName returns the folded name of the value that is so far down the stack,
-// of which the top is the first.
-func (w *walk) listName(depth int) string {
-	if depth > len(w.stack) {
-		return ""
-	}
-	return foldName(w.stack[len(w.stack)-depth].name.String())
-}
-
 // secretDetector finds the same in text.
 const secretDetector = "kubernetes_secret"
 
 // pairRule returns the rule that withholds the value of a pair. list says in what
 // list it is: its folded name.
-func (p *Policy) pairRule(name []byte, value canon.Node, list string) (rule string, ok bool) {
+func (p *memberRules) pairRule(name []byte, value canon.Node, list string) (rule string, ok bool) {
 	if value.Kind() != canon.KindString {
 		return "", false
 	}

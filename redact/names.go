@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // foldName makes the spellings of a name one: api_key, API-Key, "api key" and
@@ -154,9 +153,16 @@ func describes(value canon.Node) bool {
 	return value.Member("type").Kind() == canon.KindString
 }
 
+// A naming is the rules that withhold a value for the name of its member.
+type naming struct {
+	names      nameSet
+	headers    bool
+	references bool // are kept
+}
+
 // named reports which rule, if any, withholds the value of a member. headers
 // says that the object is one of headers.
-func (p *Policy) named(name string, headers bool, value canon.Node) (rule string, ok bool) {
+func (p *naming) named(name string, headers bool, value canon.Node) (rule string, ok bool) {
 	switch {
 	case p.names.has(foldName(name)):
 		rule = ruleName
@@ -173,10 +179,10 @@ func (p *Policy) named(name string, headers bool, value canon.Node) (rule string
 
 // isPrivateJWK reports whether a member is private in a JWK (RFC 7518 section
 // 6): their names say nothing elsewhere.
-func (p *Policy) isPrivateJWK(object canon.Node, name string, value canon.Node) bool {
+func isPrivateJWK(object canon.Node, name string, value canon.Node) bool {
 	switch name {
 	case "d", "p", "q", "dp", "dq", "qi", "k":
-		return p.detectors[secret.PrivateJWK] && object.Member("kty").Kind() == canon.KindString && len(value.Text()) >= 22
+		return object.Member("kty").Kind() == canon.KindString && len(value.Text()) >= 22
 	}
 	return false
 }

@@ -53,33 +53,6 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 	return d, nil
 }
 
-// check checks what holds for the disclosures of every receipt.
-func (d *Disclosures) check() error {
-	fields, salts := map[string]bool{}, map[string]bool{}
-	for i, f := range d.Fields {
-		at := func(member string) string { return fmt.Sprintf("/fields/%d/%s", i, member) }
-		if _, err := canon.ParsePointer(f.Field); err != nil || f.Field == "" {
-			return &FormatError{Pointer: at("field"), Detail: "expected a JSON Pointer (RFC 6901) that is not empty"}
-		}
-		if !validSalt(f.Salt) {
-			return &FormatError{Pointer: at("salt"), Detail: "expected 32 lower-case hexadecimal digits, of which not all are 0"}
-		}
-		if lossy(f.Value) {
-			return &PrecisionError{f.Field}
-		}
-
-		if fields[f.Field] {
-			return &FormatError{Pointer: at("field"), Detail: "the field has a disclosure already"}
-		}
-		if salts[f.Salt] {
-			return &FormatError{Pointer: at("salt"), Detail: "the salt is that of another field"}
-		}
-		fields[f.Field], salts[f.Salt] = true, true
-	}
-
-	return nil
-}
-
 // members refuses what is not an object with exactly these members.
 func members(n canon.Node, at string, names ...string) error {
 	if n.Kind() != canon.KindObject {
@@ -103,54 +76,4 @@ func formatError(err error) error {
 		return &FormatError{Detail: "expected JSON"}
 	}
 	return &FormatError{Line: syntax.Line, Column: syntax.Column, Detail: "expected JSON: " + string(syntax.Code)}
-}
-
-// Check shows that each disclosed value is the one that the receipt withholds.
-// The receipt's own hash is not checked: verify it first, its entries are what
-// the disclosures are compared with. Disclosures that are bound must be bound to
-// the hash that the receipt states.
-//
-// The error is a *[FormatError], a *[PrecisionError] or a *[BindingError], or it joins an
-// *[UnknownFieldError] or a *[MismatchError] for each field that does not fit.
-func (d *Disclosures) Check(receipt *canon.Document) error {
-	if err := d.check(); err != nil {
-		return err
-	}
-
-	// A receipt without a hash states the zero digest, to which nothing is bound.
-	stated, _ := canon.ParseDigest(receipt.Root().Member("chain").Member("receipt_hash").Text())
-	if !d.ReceiptHash.IsZero() && d.ReceiptHash != stated {
-		return &BindingError{d.ReceiptHash, stated}
-	}
-
-	// Several entries may name one field; a disclosure has to fit one of them.
-	commitments := map[string][]canon.Digest{}
-	for _, e := range receipt.Root().Member("redactions").Elements() {
-		if proof, err := canon.ParseDigest(e.Member("proof_hash").Text()); err == nil {
-			field := e.Member("field").String()
-			commitments[field] = append(commitments[field], proof)
-		}
-	}
-
-	var all []error
-	for _, f := range d.Fields {
-		all = append(all, f.check(commitments[f.Field]))
-	}
-
-	return errors.Join(all...)
-}
-
-// check compares a disclosure with the commitments for its field. There are
-// several when a part of a value was withheld first, and then the rest.
-func (d Disclosure) check(commitments []canon.Digest) error {
-	if len(commitments) == 0 {
-		return &UnknownFieldError{d.Field}
-	}
-	computed := d.Commitment()
-	for _, c := range commitments {
-		if c == computed {
-			return nil
-		}
-	}
-	return &MismatchError{d.Field, commitments[0], computed}
 }

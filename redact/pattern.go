@@ -18,22 +18,25 @@ func (p pattern) wild() bool {
 	return slices.ContainsFunc(p.tokens, func(t string) bool { return t == anyToken || t == anyTokens })
 }
 
+// patterns are those of a policy.
+type patterns []pattern
+
 // A state says that the tokens before at of a pattern lead to a value.
 type state struct{ pattern, at int }
 
 // start returns the states of the whole document. Only concrete patterns could
 // name it, and those are refused.
-func (p *Policy) start() []state {
+func (list patterns) start() []state {
 	var s []state
-	for i := range p.patterns {
-		s = p.enter(s, state{i, 0})
+	for i := range list {
+		s = list.enter(s, state{i, 0})
 	}
 	return s
 }
 
 // enter adds a state, and the one after a ** that stands for no token.
-func (p *Policy) enter(states []state, s state) []state {
-	tokens := p.patterns[s.pattern].tokens
+func (list patterns) enter(states []state, s state) []state {
+	tokens := list[s.pattern].tokens
 	for {
 		if !slices.Contains(states, s) {
 			states = append(states, s)
@@ -47,13 +50,13 @@ func (p *Policy) enter(states []state, s state) []state {
 
 // step returns the states of the child that token names, and whether a pattern
 // names it.
-func (p *Policy) step(states []state, token string) (next []state, named bool) {
+func (list patterns) step(states []state, token string) (next []state, named bool) {
 	if len(states) > 0 {
 		next = make([]state, 0, len(states)+2)
 	}
 
 	for _, s := range states {
-		tokens := p.patterns[s.pattern].tokens
+		tokens := list[s.pattern].tokens
 		if s.at == len(tokens) {
 			continue
 		}
@@ -61,10 +64,10 @@ func (p *Policy) step(states []state, token string) (next []state, named bool) {
 		switch t := tokens[s.at]; {
 		case t == anyTokens:
 			named = named || s.at+1 == len(tokens)
-			next = p.enter(next, s)
+			next = list.enter(next, s)
 		case t == anyToken || t == token:
 			named = named || s.at+1 == len(tokens)
-			next = p.enter(next, state{s.pattern, s.at + 1})
+			next = list.enter(next, state{s.pattern, s.at + 1})
 		}
 	}
 

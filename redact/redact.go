@@ -154,7 +154,7 @@ func listed(redactions canon.Node, pointer string) bool {
 // false when the pointers alone are longer than a document may be: one long name
 // can hold many values.
 func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
-	w := p.find(d)
+	w := find(p, d)
 	if !w.point(0) {
 		return nil, false
 	}
@@ -165,7 +165,7 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 	}
 
 	// A hash of what is withheld would tell it to whoever can guess.
-	w.hashes(d.Root())
+	addHashes(w, d.Root())
 	if !w.point(before) {
 		return nil, false
 	}
@@ -181,23 +181,6 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 	}
 
 	return outermost, true
-}
-
-// point writes the pointers of the hits from the given one on.
-func (w *walk) point(from int) bool {
-	size := 0
-	for i := range w.hits[:from] {
-		size += len(w.hits[i].pointer)
-	}
-	var b []byte
-	for i := from; i < len(w.hits); i++ {
-		b = w.hits[i].at.appendPointer(b[:0])
-		if size += len(b); size > canon.MaxBytes {
-			return false
-		}
-		w.hits[i].pointer = string(b)
-	}
-	return true
 }
 
 // Summary says on one line, for a person, how much was withheld by which rules.
@@ -230,4 +213,44 @@ func (r *Result) Summary() string {
 	}
 
 	return fmt.Sprintf("withheld %d %s: %s", len(r.Entries), noun, strings.Join(rules, ", "))
+}
+
+// A Policy says what is withheld from a draft. It comes from [Rules.Compile],
+// does not change and is safe for concurrent use.
+type Policy struct {
+	memberRules
+	name     string
+	patterns patterns
+	reasons  map[string]bool // that the policy writes
+	shape    *shape          // of a receipt
+}
+
+// Name returns the name of the rules.
+func (p *Policy) Name() string { return p.name }
+
+// everyReason lists the rules that can stand in a reason.
+func (p *Policy) everyReason() map[string]bool {
+	all := map[string]bool{rulePointer: true, ruleName: true, ruleHeader: true, ruleURL: true, ruleURL + inName: true, ruleHash: true, ruleHash + inName: true}
+	for d := range p.detectors {
+		all[ruleOf(d)], all[ruleOf(d)+inName] = true, true
+	}
+	return all
+}
+
+// wrote reports whether a reason is one that this policy writes. Such a text is
+// no find of any pattern.
+func (p *Policy) wrote(reason string) bool {
+	for rule := range strings.SplitSeq(reason, ", ") {
+		if !p.reasons[rule] {
+			return false
+		}
+	}
+	return true
+}
+
+// append writes the entry as an element of redactions[].
+func (e Entry) append(b []byte) []byte {
+	b = canon.AppendString(append(b, `{"field":`...), e.Field)
+	b = canon.AppendString(append(b, `,"proof_hash":`...), e.ProofHash.String())
+	return append(canon.AppendString(append(b, `,"reason":`...), e.Reason), '}')
 }

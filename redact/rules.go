@@ -2,7 +2,6 @@ package redact
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/redact/secret"
@@ -57,29 +56,16 @@ const (
 	URLsAnywhere             // in every string, of every scheme, in fragments and path parameters too
 )
 
-// A Policy says what is withheld from a draft. It comes from [Rules.Compile],
-// does not change and is safe for concurrent use.
-type Policy struct {
-	name       string
-	patterns   []pattern
-	names      nameSet
-	headers    bool
-	members    bool
-	references bool
-	urls       urlRule
-	scanner    *secret.Scanner
-	detectors  map[string]bool // names: whose placeholders are known
-	longest    int             // of them
-	reasons    map[string]bool // that the policy writes
-	shape      *shape          // of a receipt
-}
-
 // Compile checks the rules. The error is a *[RuleError] or a
 // *[secret.DetectorError].
 func (r Rules) Compile() (*Policy, error) {
 	p := &Policy{
-		name: r.Name, headers: r.Headers, members: r.Members, references: r.References,
-		urls: newURLRule(r.URLs, r.References), shape: receiptShape(), detectors: map[string]bool{},
+		name: r.Name, shape: receiptShape(),
+		memberRules: memberRules{
+			cleaner: cleaner{urls: newURLRule(r.URLs, r.References), detectors: map[string]bool{}},
+			naming:  naming{headers: r.Headers, references: r.References},
+			members: r.Members,
+		},
 	}
 
 	// Compiled by mistake, such rules would call every draft clean.
@@ -91,7 +77,7 @@ func (r Rules) Compile() (*Policy, error) {
 	}
 
 	for i, text := range r.Pointers {
-		pat, err := p.compilePointer(text)
+		pat, err := compilePointer(p.shape, text)
 		if err != nil {
 			err.Rule = fmt.Sprintf("pointer %d", i)
 			return nil, err
@@ -122,7 +108,7 @@ func (r Rules) Compile() (*Policy, error) {
 
 // compilePointer refuses what is not a pointer, and what can only name a value
 // that is never withheld.
-func (p *Policy) compilePointer(text string) (pattern, *RuleError) {
+func compilePointer(root *shape, text string) (pattern, *RuleError) {
 	ptr, err := canon.ParsePointer(text)
 	if err != nil {
 		detail := "expected a JSON Pointer (RFC 6901)"
@@ -137,15 +123,12 @@ func (p *Policy) compilePointer(text string) (pattern, *RuleError) {
 	if pat.wild() {
 		return pat, nil
 	}
-	if p.shape.find(pat.tokens).guarded() || len(pat.tokens) > 0 && pat.tokens[0] == "redactions" {
+	if root.find(pat.tokens).guarded() || len(pat.tokens) > 0 && pat.tokens[0] == "redactions" {
 		return pattern{}, &RuleError{Code: CodeProtectedField, Detail: "it names a protected member of the receipt, or what holds one"}
 	}
 
 	return pat, nil
 }
-
-// Name returns the name of the rules.
-func (p *Policy) Name() string { return p.name }
 
 // What a rule is called, in findings and in the reasons of entries. A detector
 // is called by ruleOf.
@@ -159,23 +142,3 @@ const (
 )
 
 func ruleOf(detector string) string { return "pattern " + detector }
-
-// everyReason lists the rules that can stand in a reason.
-func (p *Policy) everyReason() map[string]bool {
-	all := map[string]bool{rulePointer: true, ruleName: true, ruleHeader: true, ruleURL: true, ruleURL + inName: true, ruleHash: true, ruleHash + inName: true}
-	for d := range p.detectors {
-		all[ruleOf(d)], all[ruleOf(d)+inName] = true, true
-	}
-	return all
-}
-
-// wrote reports whether a reason is one that this policy writes. Such a text is
-// no find of any pattern.
-func (p *Policy) wrote(reason string) bool {
-	for rule := range strings.SplitSeq(reason, ", ") {
-		if !p.reasons[rule] {
-			return false
-		}
-	}
-	return true
-}

@@ -210,3 +210,10 @@ func (s *shape) find(tokens []string) *shape {
 
 // guarded reports whether the place is never withheld.
 func (s *shape) guarded() bool { return s != nil && (s.protected || s.holds || s.list) }
+
+// inList reports whether the shape is redactions[] or an entry of it.
+func (s *shape) inList() bool { return s != nil && s.list }
+
+func (s *shape) isMaterial() bool {
+	return s != nil && s.members["bytes_base64"] != nil
+}

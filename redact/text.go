@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // Placeholders. None tells how long the withheld text was.
@@ -17,16 +19,24 @@ const (
 // length after the name.
 func placeholderOf(detector string) string { return "<redacted:" + detector + ">" }
 
+// A cleaner takes out of texts what detectors and the rule for URLs find.
+type cleaner struct {
+	urls      urlRule
+	scanner   *secret.Scanner
+	detectors map[string]bool // names: whose placeholders are known
+	longest   int             // of them
+}
+
 // isPlaceholder reports whether a text is nothing but a placeholder. Such a text
 // holds nothing that could be withheld.
-func (p *Policy) isPlaceholder(text []byte) bool {
+func (p *cleaner) isPlaceholder(text []byte) bool {
 	return string(text) == withheld || len(text) > 0 && p.placeholderAt(text) == len(text)
 }
 
 // placeholderAt returns the length of the placeholder that a text begins with,
 // or 0. Only names of the policy's own detectors are known: any other name could
 // be a secret.
-func (p *Policy) placeholderAt(text []byte) int {
+func (p *cleaner) placeholderAt(text []byte) int {
 	for _, known := range []string{placeholder, withheld, urlPlaceholder} {
 		if bytes.HasPrefix(text, []byte(known)) {
 			return len(known)
@@ -51,7 +61,7 @@ func (p *Policy) placeholderAt(text []byte) int {
 const maxLength = 9 // digits of a length
 
 // pieces yields the parts of a text between its placeholders.
-func (p *Policy) pieces(text []byte, yield func(start, end int)) {
+func (p *cleaner) pieces(text []byte, yield func(start, end int)) {
 	start := 0
 	if bytes.Contains(text, []byte("redacted")) || bytes.Contains(text, []byte("withheld")) {
 		for at := 0; at < len(text); at++ {
@@ -81,7 +91,7 @@ const maxRounds = 8
 
 // clean removes from a text what the detectors and the rule for URLs find, until
 // they find nothing: cleaning the result again changes nothing.
-func (p *Policy) clean(text []byte) cleaned {
+func (p *cleaner) clean(text []byte) cleaned {
 	c := cleaned{text: text}
 	if p.isPlaceholder(text) {
 		return c
@@ -98,7 +108,7 @@ func (p *Policy) clean(text []byte) cleaned {
 }
 
 // edits finds what is to be changed, in order and without overlaps.
-func (p *Policy) edits(c *cleaned) []edit {
+func (p *cleaner) edits(c *cleaned) []edit {
 	urls := p.urls.edits(nil, c.text)
 	var finds []edit
 	p.pieces(c.text, func(start, end int) {
@@ -130,7 +140,7 @@ func (p *Policy) edits(c *cleaned) []edit {
 
 // finds appends what the detectors find in a piece of a text, or in a view of
 // it, that begins at start.
-func (p *Policy) finds(list []edit, c *cleaned, piece []byte, start int, v *view) []edit {
+func (p *cleaner) finds(list []edit, c *cleaned, piece []byte, start int, v *view) []edit {
 	for _, s := range p.scanner.Scan(piece, nil) {
 		if s.Start >= s.End {
 			continue

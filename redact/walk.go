@@ -65,11 +65,11 @@ type walk struct {
 }
 
 // find walks the whole document.
-func (p *Policy) find(d *canon.Document) *walk {
+func find(p *Policy, d *canon.Document) *walk {
 	w := &walk{policy: p, mentions: map[canon.Digest][]mention{}}
 	root := d.Root()
 	w.stack = append(w.stack, frame{node: root, index: -1, shape: p.shape})
-	w.visit(p.start(), false)
+	w.visit(p.patterns.start(), false)
 	return w
 }
 
@@ -91,7 +91,7 @@ func (w *walk) keepAt(i int) *place {
 // false for what shows nothing: null, and what is withheld already.
 func (w *walk) withhold(rule string) bool {
 	f := &w.stack[len(w.stack)-1]
-	if w.policy.shows(f.node, f.shape) {
+	if w.shows(f.node, f.shape) {
 		w.hits = append(w.hits, hit{at: w.keep(), rule: rule})
 		return true
 	}
@@ -100,12 +100,12 @@ func (w *walk) withhold(rule string) bool {
 
 // shows reports whether withholding a value would hide anything. null says that
 // there is no value, and is kept.
-func (p *Policy) shows(n canon.Node, s *shape) bool {
+func (w *walk) shows(n canon.Node, s *shape) bool {
 	switch n.Kind() {
 	case canon.KindNull:
 		return false
 	case canon.KindString:
-		return !p.isPlaceholder(n.Text())
+		return !w.policy.isPlaceholder(n.Text())
 	case canon.KindArray, canon.KindObject:
 		return s == nil || s.form != formLiteral || len(n.Raw()) > 2*maxLiteral || string(n.AppendCanonical(nil)) != s.literal
 	}
@@ -136,7 +136,7 @@ func (w *walk) visit(states []state, headers bool) {
 	case canon.KindArray:
 		// A list of strings may be a command with its arguments.
 		var prior canon.Node
-		secrets := w.secretArguments(f.node)
+		secrets := secretArguments(w.policy, f.node)
 		for i, value := range f.node.Elements() {
 			if rule := secrets[i]; rule != "" {
 				w.withholdElement(frame{node: value, index: i}, rule)
@@ -174,7 +174,7 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 
 	// The first that hits gives the reason: pointers, names, private keys, and then what the
 	// object around it says.
-	next, named := w.policy.step(states, token)
+	next, named := w.policy.patterns.step(states, token)
 	if named {
 		w.withhold(rulePointer)
 		return
@@ -184,14 +184,14 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 			w.withhold(rule)
 			return
 		}
-		if w.policy.isPrivateJWK(object, token, f.node) {
+		if isPrivateJWK(object, token, f.node) && w.policy.detectors[secret.PrivateJWK] {
 			w.withhold(ruleOf(secret.PrivateJWK))
 			return
 		}
 		headers = f.node.Kind() == canon.KindObject && isHeaders(foldName(token))
 	}
 
-	if rule, ok := w.memberRule(object, f, token); ok {
+	if rule, ok := w.policy.memberRule(w, object, f, token); ok {
 		w.withhold(rule)
 		return
 	}
@@ -224,9 +224,6 @@ func (w *walk) cleanField(field string) bool {
 	}
 	return true
 }
-
-// inList reports whether the shape is redactions[] or an entry of it.
-func (s *shape) inList() bool { return s != nil && s.list }
 
 // visitText looks at a string.
 func (w *walk) visitText(f frame) {
@@ -305,4 +302,30 @@ func (h *hit) replacement() []byte {
 func isDigest(text []byte) bool {
 	_, err := canon.ParseDigest(text)
 	return err == nil
+}
+
+// point writes the pointers of the hits from the given one on.
+func (w *walk) point(from int) bool {
+	size := 0
+	for i := range w.hits[:from] {
+		size += len(w.hits[i].pointer)
+	}
+	var b []byte
+	for i := from; i < len(w.hits); i++ {
+		b = w.hits[i].at.appendPointer(b[:0])
+		if size += len(b); size > canon.MaxBytes {
+			return false
+		}
+		w.hits[i].pointer = string(b)
+	}
+	return true
+}
+
+// listName returns the folded name of the value that is so far down the stack,
+// of which the top is the first.
+func (w *walk) listName(depth int) string {
+	if depth > len(w.stack) {
+		return ""
+	}
+	return foldName(w.stack[len(w.stack)-depth].name.String())
 }

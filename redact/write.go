@@ -83,10 +83,6 @@ func (w *writer) object(b []byte, n canon.Node, s *shape) []byte {
 	return append(b, '}')
 }
 
-func (s *shape) isMaterial() bool {
-	return s != nil && s.members["bytes_base64"] != nil
-}
-
 // comma separates what follows from the member before.
 func (w *writer) comma(b []byte) []byte {
 	if b[len(b)-1] == '{' {
@@ -106,11 +102,4 @@ func (w *writer) redactions(b []byte, list canon.Node) []byte {
 	}
 	b[len(b)-1] = ']' // there are entries, or nothing would be written
 	return b
-}
-
-// append writes the entry as an element of redactions[].
-func (e Entry) append(b []byte) []byte {
-	b = canon.AppendString(append(b, `{"field":`...), e.Field)
-	b = canon.AppendString(append(b, `,"proof_hash":`...), e.ProofHash.String())
-	return append(canon.AppendString(append(b, `,"reason":`...), e.Reason), '}')
 }

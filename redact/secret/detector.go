@@ -43,3 +43,9 @@ func (d Detector) allow(patterns ...string) Detector {
 	d.Allow = append(d.Allow, patterns...)
 	return d
 }
+
+// unbound lets a token begin where no word does.
+func (d Detector) unbound() Detector {
+	d.Pattern = d.Pattern[len(`\b`):]
+	return d
+}

@@ -96,12 +96,6 @@ func formats() []Detector {
 	}
 }
 
-// unbound lets a token begin where no word does.
-func (d Detector) unbound() Detector {
-	d.Pattern = d.Pattern[len(`\b`):]
-	return d
-}
-
 // plainName is a name of something, with hardly a number.
 const plainName = `^[A-Za-z][A-Za-z_.:/-]*[0-9]?$`
 
