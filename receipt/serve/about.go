@@ -17,13 +17,13 @@ var openAPI []byte
 // OpenAPI returns the description of all routes, OpenAPI 3.1.
 func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
 
-func (c *call) openAPI() error { return c.write(http.StatusOK, mediaJSON, openAPI) }
+func getOpenAPI(c *call) error { return c.write(http.StatusOK, mediaJSON, openAPI) }
 
 // schemaPath is where openapi.json finds the schema of receipts.
 const schemaPath = "/schemas/" + receipt.SchemaMarker + ".schema.json"
 
-// schema answers with the JSON Schema of receipts.
-func (c *call) schema() error {
+// getSchema answers with the JSON Schema of receipts.
+func getSchema(c *call) error {
 	text, ok := schemas.Source(schemas.Receipt)
 	if !ok {
 		return notFound()
@@ -39,7 +39,7 @@ type discovery struct {
 	Capabilities      map[string]bool `json:"capabilities"`
 }
 
-func (c *call) discovery() error {
+func getDiscovery(c *call) error {
 	return c.json(http.StatusOK, discovery{
 		Object: "protocol_discovery", ProtocolFamily: "harn_agents_protocol",
 		CurrentVersion: ProtocolVersion, SupportedVersions: supportedVersions(),
@@ -52,10 +52,10 @@ type status struct {
 	Status string `json:"status"`
 }
 
-func (c *call) health() error { return c.json(http.StatusOK, status{"ok"}) }
+func getHealth(c *call) error { return c.json(http.StatusOK, status{"ok"}) }
 
-// ready says whether requests should be sent here.
-func (c *call) ready() error {
+// getReady says whether requests should be sent here.
+func getReady(c *call) error {
 	switch {
 	case c.s.draining.Load():
 		return c.json(http.StatusServiceUnavailable, status{"draining"})
@@ -67,8 +67,8 @@ func (c *call) ready() error {
 	return c.json(http.StatusOK, status{"ready"})
 }
 
-// page gives the root to whoever serves it.
-func (c *call) page() error {
+// getPage gives the root to whoever serves it.
+func getPage(c *call) error {
 	if c.s.options.Page == nil {
 		const text = "This server verifies receipts: POST one to /v1/verify. Its routes are described in /openapi.json.\n"
 		return c.write(http.StatusOK, mediaText, []byte(text))
@@ -96,8 +96,8 @@ func shownMembers() []string {
 	return []string{"kid", "kty", "alg", "use", "key_ops", "crv", "x", "y", "n", "e", "issuers", "roles", "origin", "nbf", "exp", "revoked"}
 }
 
-// keySet answers with the public members of the keys.
-func (c *call) keySet() error {
+// getKeySet answers with the public members of the keys.
+func getKeySet(c *call) error {
 	if c.s.options.Keys == nil {
 		return notFound()
 	}

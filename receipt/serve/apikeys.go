@@ -285,3 +285,14 @@ func (k *APIKeys) Authenticate(header string) *APIKey {
 	}
 	return &k.entries[found]
 }
+
+// permits reports whether a key may use a route. Without keys everybody may.
+func (k *APIKey) permits(s Scope) bool {
+	switch {
+	case k == nil || s == "" || k.Scopes == nil && s != scopeOperator:
+		return true
+	case s == scopeOperator:
+		return k.Scopes == nil && k.Reach.All()
+	}
+	return slices.Contains(k.Scopes, s)
+}

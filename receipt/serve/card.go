@@ -62,9 +62,9 @@ type skill struct {
 	Tags        []string `json:"tags"`
 }
 
-// agentCard serves GET /v1/agent-card. Its URL is relative: by what name the server is
+// getAgentCard serves GET /v1/agent-card. Its URL is relative: by what name the server is
 // reached, it does not know.
-func (c *call) agentCard() error {
+func getAgentCard(c *call) error {
 	const name, about, url = "receipt verifier", "Verifies receipts of the format " + receipt.SchemaMarker + ", and gives out stored ones.", "/v1"
 	skills := []skill{{ID: "verify-receipts", Name: "Verify receipts", Description: "Says of a receipt whether it is verified, refuted or undecided, and why.", Tags: []string{"receipts", "verification"}}}
 	capabilities, auth := []string{}, []string{}

@@ -87,9 +87,9 @@ func (m *idempotency) end(client [32]byte, use *keyUse, answered bool) {
 	}
 }
 
-// idempotent answers a request that may have an Idempotency-Key, unless the key came
+// idempotently answers a request that may have an Idempotency-Key, unless the key came
 // with another body before. body is the digest of what was asked for.
-func (c *call) idempotent(body canon.Digest, serve func() error) error {
+func idempotently(c *call, body canon.Digest, serve func() error) error {
 	list := c.r.Header.Values(idempotencyKeyName)
 	if len(list) == 0 {
 		return serve()

@@ -37,7 +37,7 @@ type gate struct {
 	line   int // bytes since the last line end
 }
 
-func (c *call) gate(from io.Reader, kind stream.Kind) *gate {
+func newGate(c *call, from io.Reader, kind stream.Kind) *gate {
 	ctx, cancel := context.WithCancel(c.r.Context())
 	return &gate{c: c, from: from, kind: kind, ctx: ctx, cancel: cancel}
 }

@@ -62,8 +62,8 @@ func (m *meters) judged(scope receipt.Scope) func(receipt.Verdict) {
 	return func(v receipt.Verdict) { counters[v].Inc() }
 }
 
-// metrics answers in the text format of Prometheus.
-func (c *call) metrics() error {
+// getMetrics answers in the text format of Prometheus.
+func getMetrics(c *call) error {
 	o := promhttp.HandlerOpts{DisableCompression: true, ErrorHandling: promhttp.HTTPErrorOnError}
 	promhttp.HandlerFor(c.s.meters.gatherer, o).ServeHTTP(c.w, c.r)
 	return nil

@@ -26,8 +26,8 @@ type Proofs interface {
 	Within(reach *Reach) bool
 }
 
-// proofs answers the routes below /x/.
-func (c *call) proofs() error {
+// getProofs answers the routes below /x/.
+func getProofs(c *call) error {
 	p := c.s.options.Proofs
 	if p == nil || !p.Within(c.reach()) {
 		return notFound()

@@ -24,20 +24,20 @@ type route struct {
 // routes is the table, in the order of the documentation.
 func routes() []route {
 	return []route{
-		{method: "POST", pattern: "/v1/verify", key: true, scope: ScopeVerify, params: verifyParams(), serve: (*call).verify},
-		{method: "GET", pattern: "/v1/receipts/{id}", version: true, key: true, scope: ScopeRead, serve: (*call).getReceipt},
-		{method: "POST", pattern: "/v1/receipts/{id}/verify", version: true, key: true, scope: ScopeVerify, serve: (*call).verifyStored},
-		{method: "GET", pattern: "/v1/tasks/{id}/receipts", version: true, key: true, scope: ScopeRead, params: []string{"limit", "cursor"}, serve: (*call).listReceipts},
-		{method: "GET", pattern: "/v1", free: true, serve: (*call).discovery},
-		{method: "GET", pattern: "/v1/agent-card", free: true, serve: (*call).agentCard},
-		{method: "GET", pattern: "/.well-known/jwks.json", free: true, serve: (*call).keySet},
-		{method: "GET", pattern: "/openapi.json", free: true, serve: (*call).openAPI},
-		{method: "GET", pattern: schemaPath, free: true, serve: (*call).schema},
-		{method: "GET", pattern: "/healthz", free: true, serve: (*call).health},
-		{method: "GET", pattern: "/readyz", free: true, serve: (*call).ready},
-		{method: "GET", pattern: "/metrics", key: true, scope: scopeOperator, free: true, serve: (*call).metrics},
-		{method: "GET", pattern: "/", free: true, serve: (*call).page},
-		{pattern: "/x/", key: true, scope: ScopeRead, serve: (*call).proofs},
+		{method: "POST", pattern: "/v1/verify", key: true, scope: ScopeVerify, params: verifyParams(), serve: verify},
+		{method: "GET", pattern: "/v1/receipts/{id}", version: true, key: true, scope: ScopeRead, serve: getReceipt},
+		{method: "POST", pattern: "/v1/receipts/{id}/verify", version: true, key: true, scope: ScopeVerify, serve: verifyStored},
+		{method: "GET", pattern: "/v1/tasks/{id}/receipts", version: true, key: true, scope: ScopeRead, params: []string{"limit", "cursor"}, serve: listReceipts},
+		{method: "GET", pattern: "/v1", free: true, serve: getDiscovery},
+		{method: "GET", pattern: "/v1/agent-card", free: true, serve: getAgentCard},
+		{method: "GET", pattern: "/.well-known/jwks.json", free: true, serve: getKeySet},
+		{method: "GET", pattern: "/openapi.json", free: true, serve: getOpenAPI},
+		{method: "GET", pattern: schemaPath, free: true, serve: getSchema},
+		{method: "GET", pattern: "/healthz", free: true, serve: getHealth},
+		{method: "GET", pattern: "/readyz", free: true, serve: getReady},
+		{method: "GET", pattern: "/metrics", key: true, scope: scopeOperator, free: true, serve: getMetrics},
+		{method: "GET", pattern: "/", free: true, serve: getPage},
+		{pattern: "/x/", key: true, scope: ScopeRead, serve: getProofs},
 	}
 }
 

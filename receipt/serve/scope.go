@@ -1,7 +1,5 @@
 package serve
 
-import "slices"
-
 // A Scope is what the holder of an API key may do.
 type Scope string
 
@@ -14,14 +12,3 @@ const (
 // scopeOperator is of routes that tell about all clients together: only a key without
 // scopes and without a reach is let in.
 const scopeOperator Scope = "operator"
-
-// permits reports whether a key may use a route. Without keys everybody may.
-func (k *APIKey) permits(s Scope) bool {
-	switch {
-	case k == nil || s == "" || k.Scopes == nil && s != scopeOperator:
-		return true
-	case s == scopeOperator:
-		return k.Scopes == nil && k.Reach.All()
-	}
-	return slices.Contains(k.Scopes, s)
-}

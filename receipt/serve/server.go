@@ -98,7 +98,7 @@ func New(o Options) (*Server, error) {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := s.call(w, r)
+	c := newCall(s, w, r)
 	defer c.end()
 	if err := c.answer(); err != nil {
 		c.refuse(err)

@@ -26,8 +26,8 @@ const (
 
 // getReceipt serves GET /v1/receipts/{id}: the resource, or the bare receipt or its
 // archive for whoever asks for that.
-func (c *call) getReceipt() error {
-	stored, err := c.stored()
+func getReceipt(c *call) error {
+	stored, err := storedReceipt(c)
 	if err != nil {
 		return err
 	}
@@ -53,8 +53,8 @@ func (c *call) getReceipt() error {
 	return c.write(http.StatusOK, mediaJSON, append(appendResource(nil, doc, c.vars[0]), '\n'))
 }
 
-// stored finds the receipt that the path names, and no other.
-func (c *call) stored() (Stored, error) {
+// storedReceipt finds the receipt that the path names, and no other.
+func storedReceipt(c *call) (Stored, error) {
 	if c.s.options.Source == nil {
 		return Stored{}, notFound()
 	}
@@ -141,7 +141,7 @@ func summaryOf(root canon.Node) string {
 }
 
 // listReceipts serves GET /v1/tasks/{id}/receipts.
-func (c *call) listReceipts() error {
+func listReceipts(c *call) error {
 	if c.s.options.Source == nil {
 		return notFound()
 	}
@@ -217,21 +217,21 @@ type details struct {
 
 // verifyStored serves POST /v1/receipts/{id}/verify. The receipt may be refuted or
 // undecided; that is an answer, not an error.
-func (c *call) verifyStored() error {
-	data, err := c.verifyBody()
+func verifyStored(c *call) error {
+	data, err := verifyBody(c)
 	if err != nil {
 		return err
 	}
-	question, anchor, asked, err := c.storedQuestion(data)
+	question, anchor, asked, err := storedQuestion(c, data)
 	if err != nil {
 		return err
 	}
-	return c.idempotent(asked, func() error { return c.verifyAsked(question, anchor) })
+	return idempotently(c, asked, func() error { return verifyAsked(c, question, anchor) })
 }
 
 // verifyAsked answers what was asked of the stored receipt.
-func (c *call) verifyAsked(question Question, anchor func() *Verifier) error {
-	stored, err := c.stored()
+func verifyAsked(c *call, question Question, anchor func() *Verifier) error {
+	stored, err := storedReceipt(c)
 	if err != nil {
 		return err
 	}
@@ -247,11 +247,11 @@ func (c *call) verifyAsked(question Question, anchor func() *Verifier) error {
 	if err != nil {
 		return refusedQuestion(err)
 	}
-	if judge, err = c.weighing(judge); err != nil {
+	if judge, err = weighing(c, judge); err != nil {
 		return err
 	}
 
-	return c.judge(judge, stored.JSON, stream.JSON, "stored", stored.Link, func(rep *receipt.Report) error {
+	return judgeOne(c, judge, stored.JSON, stream.JSON, "stored", stored.Link, func(rep *receipt.Report) error {
 		return c.json(http.StatusOK, verificationOf(rep, c.vars[0], receipt.At(now)))
 	})
 }
@@ -259,7 +259,7 @@ func (c *call) verifyAsked(question Question, anchor func() *Verifier) error {
 // weighing returns a judge that also weighs what the server has beside the receipt that
 // the path names: the proof of a checkpoint, and batches. As for receipt verify, what is
 // brought has to suffice, so that a receipt after those of the checkpoint is undecided.
-func (c *call) weighing(judge *receipt.Verifier) (*receipt.Verifier, error) {
+func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 	e := receipt.Evidence{Batches: c.s.options.Batches}
 
 	// A proof is found by the id; whether it is of this receipt, its path tells.
@@ -313,12 +313,12 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 }
 
 // verifyBody reads the optional body; nil when there is none.
-func (c *call) verifyBody() ([]byte, error) {
+func verifyBody(c *call) ([]byte, error) {
 	if _, err := contentEncoding(c.r); err != nil {
 		return nil, err
 	}
 
-	data, err := c.readBody(maxVerifyBody, "")
+	data, err := readBody(c, maxVerifyBody, "")
 	if err != nil || len(data) == 0 {
 		return nil, err
 	}
@@ -329,7 +329,7 @@ func (c *call) verifyBody() ([]byte, error) {
 // storedQuestion reads a body, which may be absent and then means {}. A member that is
 // not known would be a demand that nobody checks, and is refused. asked is the digest
 // of the canonical body: equal ones ask the same.
-func (c *call) storedQuestion(data []byte) (q Question, anchor func() *Verifier, asked canon.Digest, err error) {
+func storedQuestion(c *call, data []byte) (q Question, anchor func() *Verifier, asked canon.Digest, err error) {
 	anchor = c.s.options.Verifier
 	if data == nil {
 		data = []byte("{}")
@@ -354,7 +354,7 @@ func (c *call) storedQuestion(data []byte) (q Question, anchor func() *Verifier,
 		switch name.String() {
 		case "trust_anchor":
 			if !null {
-				anchor, err = c.anchor(value.String())
+				anchor, err = anchorOf(c, value.String())
 			}
 		case "at_time":
 			if !null {
@@ -372,9 +372,9 @@ func (c *call) storedQuestion(data []byte) (q Question, anchor func() *Verifier,
 	return q, anchor, canon.Sum(root.AppendCanonical(nil)), nil
 }
 
-// anchor finds a trust anchor by its name. A name is nothing else: no file is
+// anchorOf finds a trust anchor by its name. A name is nothing else: no file is
 // opened and nothing is fetched by it.
-func (c *call) anchor(name string) (func() *Verifier, error) {
+func anchorOf(c *call, name string) (func() *Verifier, error) {
 	if f, ok := c.s.options.Anchors[name]; ok {
 		return f, nil
 	}

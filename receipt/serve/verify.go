@@ -47,19 +47,19 @@ func verifyParams() []string {
 }
 
 // verify serves POST /v1/verify: one receipt and its report, or a stream of both.
-func (c *call) verify() error {
+func verify(c *call) error {
 	media, err := contentType(c.r, verifyMedia()...)
 	if err != nil {
 		return err
 	}
 
 	f := forms()[media]
-	question, err := c.query.question()
+	question, err := questionOf(c.query)
 	if err != nil {
 		return err
 	}
 
-	options, err := c.query.continuity(f.stream)
+	options, err := continuityOf(c.query, f.stream)
 	if err != nil {
 		return err
 	}
@@ -80,14 +80,14 @@ func (c *call) verify() error {
 	// One receipt is held in memory; a stream is judged as it comes.
 	options.Name, options.Kind = sourceName, f.kind
 	if f.stream {
-		return c.verifyStream(v, judge, options)
+		return verifyStream(c, v, judge, options)
 	}
 
-	return c.verifyDocument(judge, f.kind)
+	return verifyDocument(c, judge, f.kind)
 }
 
-// question reads what is asked of every receipt.
-func (q query) question() (Question, error) {
+// questionOf reads what is asked of every receipt.
+func questionOf(q query) (Question, error) {
 	at, err := q.time("at_time")
 	if err != nil {
 		return Question{}, err
@@ -107,8 +107,8 @@ func refusedQuestion(err error) error {
 	return internal(err, "the policy of this server cannot be used")
 }
 
-// continuity reads what a stream must end in.
-func (q query) continuity(streamed bool) (o stream.Options, err error) {
+// continuityOf reads what a stream must end in.
+func continuityOf(q query, streamed bool) (o stream.Options, err error) {
 	for _, name := range []string{"expect_head", "expect_count", "partial"} {
 		if _, given := q[name]; given && !streamed {
 			return o, invalid(name, "%s is about a stream: send %s", name, mediaNDJSON)
@@ -135,17 +135,17 @@ func (q query) continuity(streamed bool) (o stream.Options, err error) {
 
 // verifyDocument answers with the report of one receipt. Whatever the body is, it
 // is evidence: what is malformed is refuted.
-func (c *call) verifyDocument(judge *receipt.Verifier, kind stream.Kind) error {
+func verifyDocument(c *call, judge *receipt.Verifier, kind stream.Kind) error {
 	if _, err := contentEncoding(c.r); err != nil {
 		return err
 	}
-	data, err := c.readBody(c.s.limits.document(kind == stream.CBOR), "; a stream (application/x-ndjson) has no limit but for its lines")
+	data, err := readBody(c, c.s.limits.document(kind == stream.CBOR), "; a stream (application/x-ndjson) has no limit but for its lines")
 	if err != nil {
 		return err
 	}
 
 	var text []byte
-	err = c.judge(judge, data, kind, sourceName, nil, func(rep *receipt.Report) (err error) {
+	err = judgeOne(c, judge, data, kind, sourceName, nil, func(rep *receipt.Report) (err error) {
 		text, err = receipt.AppendJSON(nil, rep)
 		return err
 	})
@@ -156,16 +156,16 @@ func (c *call) verifyDocument(judge *receipt.Verifier, kind stream.Kind) error {
 	return c.write(http.StatusOK, mediaJSON, append(text, '\n'))
 }
 
-// judge gives the report of one receipt to a function, when it is this request's
+// judgeOne gives the report of one receipt to a function, when it is this request's
 // turn to use a processor. link is its place among others, nil when it is alone.
-func (c *call) judge(v *receipt.Verifier, data []byte, kind stream.Kind, source string, link *receipt.Check, give func(*receipt.Report) error) error {
+func judgeOne(c *call, v *receipt.Verifier, data []byte, kind stream.Kind, source string, link *receipt.Check, give func(*receipt.Report) error) error {
 	done, err := c.turn(c.r.Context(), data, kind)
 	if err != nil {
 		return gone(err)
 	}
 	defer done()
 
-	rep, err := c.s.report(c.r.Context(), v, data, kind, source)
+	rep, err := reportOf(c.r.Context(), c.s, v, data, kind, source)
 	if err != nil {
 		return err
 	}
@@ -177,10 +177,10 @@ func (c *call) judge(v *receipt.Verifier, data []byte, kind stream.Kind, source 
 	return give(rep)
 }
 
-// report judges one receipt as package stream judges the only document of an
+// reportOf judges one receipt as package stream judges the only document of an
 // input: an API envelope around it is taken off. A body that is something else, or
 // several documents, is judged as it is, and refuted.
-func (s *Server) report(ctx context.Context, v *receipt.Verifier, data []byte, kind stream.Kind, source string) (*receipt.Report, error) {
+func reportOf(ctx context.Context, s *Server, v *receipt.Verifier, data []byte, kind stream.Kind, source string) (*receipt.Report, error) {
 	if begins(data, kind) {
 		var only *receipt.Report
 		count := 0
@@ -204,7 +204,7 @@ func (s *Server) report(ctx context.Context, v *receipt.Verifier, data []byte, k
 	// Not one document: it is judged as it came, and refuted.
 	rep := &receipt.Report{Source: source}
 	if kind == stream.CBOR && len(data) > 0 {
-		s.refuteItem(v, data, rep)
+		refuteItem(s, v, data, rep)
 		return rep, nil
 	}
 
@@ -222,7 +222,7 @@ func begins(data []byte, kind stream.Kind) bool {
 }
 
 // refuteItem reports a body that is not a CBOR item.
-func (s *Server) refuteItem(v *receipt.Verifier, data []byte, rep *receipt.Report) {
+func refuteItem(s *Server, v *receipt.Verifier, data []byte, rep *receipt.Report) {
 	check := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeSyntax, Detail: "expected one CBOR item that is a map"}
 	var bad *archive.ItemError
 	if _, err := s.codec.ToJSON(data); errors.As(err, &bad) {
@@ -234,7 +234,7 @@ func (s *Server) refuteItem(v *receipt.Verifier, data []byte, rep *receipt.Repor
 
 // readBody reads a body of at most limit bytes into memory that all requests share.
 // A longer one is refused, with a word on what may be sent instead.
-func (c *call) readBody(limit int64, instead string) ([]byte, error) {
+func readBody(c *call, limit int64, instead string) ([]byte, error) {
 	stated := c.r.ContentLength // -1: not stated
 	if stated > limit {
 		return nil, tooLarge(limit, instead)
@@ -249,7 +249,7 @@ func (c *call) readBody(limit int64, instead string) ([]byte, error) {
 				return nil, tooLarge(limit, instead)
 			}
 			var err error
-			if data, err = c.grow(data, stated, limit); err != nil {
+			if data, err = grow(c, data, stated, limit); err != nil {
 				return nil, err
 			}
 		}
@@ -269,7 +269,7 @@ func (c *call) readBody(limit int64, instead string) ([]byte, error) {
 
 // grow doubles a buffer: a client that says much and sends little holds little.
 // One byte beyond the limit tells that the body is longer.
-func (c *call) grow(data []byte, stated, limit int64) ([]byte, error) {
+func grow(c *call, data []byte, stated, limit int64) ([]byte, error) {
 	size := max(8<<10, 2*int64(cap(data)))
 	if stated >= 0 {
 		size = min(size, stated+1)

@@ -23,7 +23,7 @@ const (
 // line with the summary. Only that line says that everything was read and judged:
 // when anything goes wrong after the first report, the last line is an error, and
 // the connection is broken off.
-func (c *call) verifyStream(v *Verifier, judge *receipt.Verifier, o stream.Options) error {
+func verifyStream(c *call, v *Verifier, judge *receipt.Verifier, o stream.Options) error {
 	encoding, err := contentEncoding(c.r, "gzip", "zstd")
 	if err != nil {
 		return err
@@ -34,33 +34,33 @@ func (c *call) verifyStream(v *Verifier, judge *receipt.Verifier, o stream.Optio
 
 	// Without it, HTTP/1 would stop reading at the first report (net/http).
 	c.w.Duplex()
-	in, err := c.encoded(encoding)
+	in, err := encodedBody(c, encoding)
 	if err != nil {
 		return err
 	}
 
 	// The gate sees the bytes as they were sent, still packed.
-	g := c.gate(in, o.Kind)
+	g := newGate(c, in, o.Kind)
 	defer g.close()
 	o.Jobs = c.s.limits.Jobs
 	o.Bounds = stream.Bounds{Ratio: mostRatio, Streams: mostStreams, Indexed: mostIndexed, Turn: c.heavyTurn}
 	started := receipt.At(c.s.options.Now())
 	run := stream.Verify(c.r.Context(), judge, g, o)
-	out := c.lines()
+	out := newLineWriter(c)
 	defer out.halt()
 
 	// The last line is the summary, or the error instead.
-	err = c.copyReports(run, judge.Scope(), out)
+	err = copyReports(c, run, judge.Scope(), out)
 	if err == nil {
-		err = c.copySummary(run, g, v, started, out)
+		err = copySummary(c, run, g, v, started, out)
 	}
 
 	return out.end(err)
 }
 
-// encoded is the body, when it begins as its Content-Encoding says. Package stream
+// encodedBody is the body, when it begins as its Content-Encoding says. Package stream
 // decompresses it, within its bounds.
-func (c *call) encoded(encoding string) (io.Reader, error) {
+func encodedBody(c *call, encoding string) (io.Reader, error) {
 	if encoding == "" {
 		return c.body, nil
 	}
@@ -78,7 +78,7 @@ func (c *call) encoded(encoding string) (io.Reader, error) {
 	return io.MultiReader(bytes.NewReader(head), c.body), nil
 }
 
-func (c *call) copyReports(run *stream.Run, scope receipt.Scope, out *lineWriter) error {
+func copyReports(c *call, run *stream.Run, scope receipt.Scope, out *lineWriter) error {
 	judged := c.s.meters.judged(scope)
 	bounds := &bounded{c: c}
 	for rep := range run.Reports() {
@@ -94,10 +94,10 @@ func (c *call) copyReports(run *stream.Run, scope receipt.Scope, out *lineWriter
 }
 
 // copySummary writes the last line.
-func (c *call) copySummary(run *stream.Run, g *gate, v *Verifier, started receipt.Time, out *lineWriter) error {
+func copySummary(c *call, run *stream.Run, g *gate, v *Verifier, started receipt.Time, out *lineWriter) error {
 	sum, err := run.Summary()
 	if err != nil {
-		return c.incomplete(err, g)
+		return incomplete(c, err, g)
 	}
 	sum.Tool, sum.Started, sum.Finished = c.s.options.Tool, started, receipt.At(c.s.options.Now())
 	if sum.Scope == receipt.ScopeFull {
@@ -109,7 +109,7 @@ func (c *call) copySummary(run *stream.Run, g *gate, v *Verifier, started receip
 }
 
 // incomplete says why a stream has no summary.
-func (c *call) incomplete(err error, g *gate) error {
+func incomplete(c *call, err error, g *gate) error {
 	g.close() // it may still be reading
 	var partial *stream.IncompleteError
 
@@ -148,7 +148,7 @@ type lineWriter struct {
 	stop, stopped chan struct{}
 }
 
-func (c *call) lines() *lineWriter {
+func newLineWriter(c *call) *lineWriter {
 	l := &lineWriter{c: c, w: bufio.NewWriterSize(c.w, streamBuffer), stop: make(chan struct{}), stopped: make(chan struct{})}
 	go l.sendPauses()
 	return l

@@ -1,6 +1,9 @@
 package aggregate
 
 import (
+	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -140,4 +143,38 @@ func (a *Aggregate) coarsen() {
 		b.Verified.plus(p.Verified)
 		b.Other.plus(p.Other)
 	}
+}
+
+// MarshalJSON writes the sums; amounts and bytes are decimals in strings. The
+// unit is the shortest by which the bins make a chart that is not mostly gaps.
+func (a *Aggregate) MarshalJSON() ([]byte, error) {
+	// A copy is made coarser: more receipts may still come.
+	shown := *a
+	starts := shown.starts()
+	for shown.unit < century && shown.unit.sparse(starts) {
+		shown.coarsen()
+		starts = shown.starts()
+	}
+
+	// The sums of all receipts are the same in every unit.
+	j := aggregateJSON{Unit: shown.unit.String(), Currencies: []string{}, Totals: a.totals, Bins: []binJSON{}, LeftOut: a.out,
+		Verdicts: a.verdicts.json(), Models: a.ranked.modelsJSON(), Keys: rankedOf(&a.ranked.keys), Paths: rankedOf(&a.ranked.files)}
+	if a.bins == nil {
+		j.Totals = newPair()
+	}
+
+	j.Currencies = append(j.Currencies, slices.Sorted(maps.Keys(a.currencies))...)
+	for i, start := range starts {
+		b := binJSON{Start: receipt.At(start).String(), pair: shown.bins[start]}
+		if i > 0 {
+			b.Empty = shown.unit.between(starts[i-1], start) - 1
+		}
+		j.Bins = append(j.Bins, b)
+	}
+
+	return json.Marshal(j)
+}
+
+func (a *Aggregate) starts() []time.Time {
+	return slices.SortedFunc(maps.Keys(a.bins), time.Time.Compare)
 }

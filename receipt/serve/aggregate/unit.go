@@ -48,3 +48,24 @@ func (u unit) between(from, to time.Time) int {
 	}
 	return (to.Year() - from.Year()) / 100
 }
+
+// sparse reports whether more bins than not are followed by a long gap, or
+// whether too many columns would be needed. One receipt of another century makes
+// one long gap, and so does not decide.
+func (u unit) sparse(starts []time.Time) bool {
+	const (
+		long    = 7 // bins; a longer gap is drawn as a break, as wide as a bin
+		columns = 120
+	)
+
+	breaks, width := 0, len(starts)
+	for i := 1; i < len(starts); i++ {
+		if gap := u.between(starts[i-1], starts[i]); gap > long {
+			breaks++
+			width++
+		} else {
+			width += gap - 1
+		}
+	}
+	return 2*breaks > len(starts)-1 || width > columns
+}
