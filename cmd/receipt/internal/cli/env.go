@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -61,3 +62,47 @@ func (e *Env) Colored() bool {
 
 // IsTerminal reports whether a file is a terminal.
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// WithoutSecrets returns a message with placeholders in the place of what the
+// default detectors find. Messages quote names of members and arguments, and
+// somebody will put a token there; what is on a terminal ends in a log.
+//
+// Home directories stay: most messages name a file.
+func (e *Env) WithoutSecrets(text string) string {
+	const whole = "the message is withheld: it could not be searched for secrets"
+	compile := e.Messages
+	if compile == nil {
+		compile = CompileMessages
+	}
+
+	policy, err := compile()
+	if err != nil {
+		return whole
+	}
+
+	clean, err := redactText(policy, text)
+	if err != nil {
+		return whole
+	}
+
+	// A URL in a pointer is seen with its slashes (RFC 6901 section 4).
+	shown := strings.NewReplacer("~1", "/", "~0", "~").Replace(clean)
+	again, err := redactText(policy, shown)
+	switch {
+	case err != nil:
+		return whole
+	case again != shown:
+		return again
+	}
+
+	return clean
+}
+
+// Text is where results for a person go. On a terminal lines are folded to its width;
+// anywhere else they are as they are, with their values whole.
+func (e *Env) Text() io.Writer {
+	if !e.Terminal || e.Width < minWidth {
+		return e.Out
+	}
+	return &fitter{w: e.Out, width: e.Width}
+}

@@ -11,15 +11,6 @@ import (
 	"golang.org/x/term"
 )
 
-// Text is where results for a person go. On a terminal lines are folded to its width;
-// anywhere else they are as they are, with their values whole.
-func (e *Env) Text() io.Writer {
-	if !e.Terminal || e.Width < minWidth {
-		return e.Out
-	}
-	return &fitter{w: e.Out, width: e.Width}
-}
-
 // minWidth is the narrowest terminal that lines are folded for.
 const minWidth = 40
 

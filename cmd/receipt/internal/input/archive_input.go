@@ -1,7 +1,6 @@
 package input
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -61,24 +60,6 @@ func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 	return s, nil
 }
 
-// Each calls do with every document, in the order of the input, and notes those
-// that are skipped because they are not receipts.
-func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Document) error) error {
-	for d, err := range stream.Read(ctx, s.Sources, stream.Options{Long: long}) {
-		switch {
-		case err != nil:
-			return documentFailure(err)
-		case d.Other != "":
-			s.Skipped = append(s.Skipped, stream.Notice{Source: d.Source, Detail: d.Other})
-		default:
-			if err := do(d); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 func documentFailure(err error) error {
 	var bad *stream.DocumentError
 	var incomplete *stream.IncompleteError
@@ -89,17 +70,4 @@ func documentFailure(err error) error {
 		return NotRead(incomplete.Notices[0])
 	}
 	return Fatal(err)
-}
-
-// TellSkipped names what folders hold beside receipts.
-func (s *Selection) TellSkipped(e *cli.Env) {
-	label := "skipped"
-	for i, n := range s.Skipped {
-		if i == cli.MaxStreams {
-			fmt.Fprintf(e.Err, "%-*sand %s more\n", cli.LabelWidth, "", cli.Count(len(s.Skipped)-i))
-			break
-		}
-		fmt.Fprintf(e.Err, "%-*s%s (%s)\n", cli.LabelWidth, label, cli.Bare(n.Source), n.Detail)
-		label = ""
-	}
 }

@@ -3,6 +3,7 @@ package input
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -259,4 +260,35 @@ func (s *Selection) Size(twice bool) (total int64) {
 		total *= 2 // once for the links or the root, once to verify
 	}
 	return total
+}
+
+// Each calls do with every document, in the order of the input, and notes those
+// that are skipped because they are not receipts.
+func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Document) error) error {
+	for d, err := range stream.Read(ctx, s.Sources, stream.Options{Long: long}) {
+		switch {
+		case err != nil:
+			return documentFailure(err)
+		case d.Other != "":
+			s.Skipped = append(s.Skipped, stream.Notice{Source: d.Source, Detail: d.Other})
+		default:
+			if err := do(d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// TellSkipped names what folders hold beside receipts.
+func (s *Selection) TellSkipped(e *cli.Env) {
+	label := "skipped"
+	for i, n := range s.Skipped {
+		if i == cli.MaxStreams {
+			fmt.Fprintf(e.Err, "%-*sand %s more\n", cli.LabelWidth, "", cli.Count(len(s.Skipped)-i))
+			break
+		}
+		fmt.Fprintf(e.Err, "%-*s%s (%s)\n", cli.LabelWidth, label, cli.Bare(n.Source), n.Detail)
+		label = ""
+	}
 }

@@ -191,3 +191,15 @@ func issuersText(k *keys.PublicKey) string {
 	}
 	return cli.EscapeLine(strings.Join(k.Issuers, ", "))
 }
+
+// chosen returns the keys with the ids, or all, in the order of the file.
+func (t *trustFile) chosen(ids []string) ([]*keys.PublicKey, error) {
+	for _, id := range ids {
+		if _, err := t.find(id); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(t.Keys(), func(k *keys.PublicKey) bool {
+		return len(ids) > 0 && !slices.Contains(ids, k.ID)
+	}), nil
+}

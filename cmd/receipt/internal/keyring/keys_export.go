@@ -42,18 +42,6 @@ a line each, of Ed25519 keys with an origin, which is its name.`,
 	return cmd
 }
 
-// chosen returns the keys with the ids, or all, in the order of the file.
-func (t *trustFile) chosen(ids []string) ([]*keys.PublicKey, error) {
-	for _, id := range ids {
-		if _, err := t.find(id); err != nil {
-			return nil, err
-		}
-	}
-	return slices.DeleteFunc(t.Keys(), func(k *keys.PublicKey) bool {
-		return len(ids) > 0 && !slices.Contains(ids, k.ID)
-	}), nil
-}
-
 func exportSet(e *cli.Env, trust *trustFile, ids []string) error {
 	list, err := trust.chosen(ids)
 	if err != nil {

@@ -1,9 +1,11 @@
 package print
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -217,3 +219,36 @@ type quietPrinter struct{}
 
 func (quietPrinter) Report(*receipt.Report, []byte) error { return nil }
 func (quietPrinter) End(*stream.Summary) error            { return nil }
+
+// Progress shows on stderr how far a run is, until stop is called. Some runs read
+// their input twice.
+func (o *OutputFlags) Progress(e *cli.Env, run *stream.Run, s *input.Selection, twice bool) (stop func()) {
+	if o.progressed == "never" || o.progressed == "auto" && !e.ErrTerminal {
+		return func() {}
+	}
+
+	bar := progressBar{started: e.Now(), total: s.Size(twice)}
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		ticker := time.NewTicker(200 * time.Millisecond)
+		defer ticker.Stop()
+		shown := false
+
+		for {
+			select {
+			case <-ticker.C:
+				bytes, receipts := run.Progress()
+				fmt.Fprintf(e.Err, "\r\x1b[K%s", bar.text(bytes, receipts, e.Now()))
+				shown = true
+			case <-quit:
+				if shown {
+					fmt.Fprint(e.Err, "\r\x1b[K")
+				}
+				return
+			}
+		}
+	}()
+
+	return func() { close(quit); <-gone }
+}

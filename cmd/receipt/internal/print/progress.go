@@ -5,42 +5,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/receipt/stream"
 )
-
-// Progress shows on stderr how far a run is, until stop is called. Some runs read
-// their input twice.
-func (o *OutputFlags) Progress(e *cli.Env, run *stream.Run, s *input.Selection, twice bool) (stop func()) {
-	if o.progressed == "never" || o.progressed == "auto" && !e.ErrTerminal {
-		return func() {}
-	}
-
-	bar := progressBar{started: e.Now(), total: s.Size(twice)}
-	quit, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		ticker := time.NewTicker(200 * time.Millisecond)
-		defer ticker.Stop()
-		shown := false
-
-		for {
-			select {
-			case <-ticker.C:
-				bytes, receipts := run.Progress()
-				fmt.Fprintf(e.Err, "\r\x1b[K%s", bar.text(bytes, receipts, e.Now()))
-				shown = true
-			case <-quit:
-				if shown {
-					fmt.Fprint(e.Err, "\r\x1b[K")
-				}
-				return
-			}
-		}
-	}()
-
-	return func() { close(quit); <-gone }
-}
 
 type progressBar struct {
 	started time.Time

@@ -9,8 +9,10 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 // A TextPrinter writes a block for one receipt, for a person.
@@ -199,4 +201,70 @@ func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
 	} else if len(names) > 0 {
 		b.Row("not checked", strings.Join(names, " "))
 	}
+}
+
+func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document) {
+	failed := Failures(rep)
+	for _, checks := range failed {
+		Failed(b, checks)
+	}
+	f := rep.Finding()
+	if otherThanReceipt(f, doc).Kind == kind.Draft {
+		b.Prose("meaning", "this is a draft: it has no hash and no place in a chain until it is sealed")
+	} else {
+		b.Prose("meaning", meaning(rep, f))
+	}
+	if _, whole := f.Connected(); f.Hint != "" && !whole {
+		b.Prose("hint", f.Hint)
+	}
+	if f.Hint == "" || f.Step != receipt.StepParse { // where a hint says what to do
+		p.next(b, rep, f, doc)
+	}
+}
+
+// to names the file of trusted keys in a command to copy, when the user named it.
+func (p *TextPrinter) to() string {
+	if p.file == nil || !p.file.Named {
+		return ""
+	}
+	return " --keys " + cli.ShellFile(p.file.Path)
+}
+
+// next says what to do, with commands to copy where there are any.
+func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *canon.Document) {
+	info, _ := receipt.Lookup(f.Code)
+	if k := otherThanReceipt(f, doc); k.Kind != kind.Unknown {
+		b.Row("next", input.Next(k, rep.Address()))
+		return
+	}
+	switch unknown := unknownKey(rep); {
+	case f.Code == receipt.CodeHashMismatch && f.Hint != "":
+		b.Prose("next", "ask the issuer for a receipt that fits its hash")
+	case f.Code == receipt.CodeHashMismatch:
+		b.rows("next", "receipt diff OTHER_COPY "+cli.ShellFile(rep.Address()))
+	case f.Code == receipt.CodeUnknownKey && unknown != "":
+		issuer := doc.Root().Member("issuer").Member("id").String()
+		b.rows("next", "get that key from "+issuer+", not from the sender, then",
+			"receipt keys import FILE --id "+cli.ShellName(unknown)+" --issuer "+cli.ShellName(issuer)+p.to())
+	default:
+		b.Prose("next", Next(info))
+	}
+}
+
+func (p *TextPrinter) undecided(b *Block, rep *receipt.Report, doc *canon.Document) {
+	f := rep.Finding()
+	if c := rep.Check(receipt.StepHash); c.Status == receipt.StatusPassed {
+		b.Row("intact", "the content fits its hash "+rep.ReceiptHash.String())
+	}
+	b.Prose(f.Step.String(), "NOT DECIDED: "+p.cause(rep, f, cmp.Or(f.Reason, f.Detail)))
+	p.next(b, rep, f, doc)
+}
+
+// cause says why a receipt is undecided: in the words of the finding, or of an
+// unknown key where it was sought.
+func (p *TextPrinter) cause(rep *receipt.Report, f receipt.Check, words string) string {
+	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && p.file != nil {
+		return fmt.Sprintf("%s is not among the %s of %s", cli.Bare(id), cli.Plural(p.file.Set.Len(), "key", ""), p.file.Path)
+	}
+	return words
 }

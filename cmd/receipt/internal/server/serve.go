@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"time"
 
@@ -52,7 +53,7 @@ and SIGTERM let requests finish, a second signal does not.`,
 		Example: `  receipt serve --addr 127.0.0.1:0 --keys keys.json --receipts receipts.jsonl
   receipt serve --api-keys api-keys.jsonl --new-api-key ci`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(cmd.Flags(), args); err != nil {
+			if err := (flagCheck{&o}).all(cmd.Flags(), args); err != nil {
 				return err
 			}
 			if o.newAPIKey != "" {
@@ -145,7 +146,7 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *FileWatch, l
 
 	// Functions, so that a request takes what was read last.
 	s.Verifier, s.Keys = judge.verifier.Load, judge.publicKeys
-	if err := o.addAnchors(e, w, s); err != nil {
+	if err := addAnchors(o, e, w, s); err != nil {
 		return nil, err
 	}
 	if o.apiKeys != "" {
@@ -166,10 +167,33 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *FileWatch, l
 
 	switch {
 	case o.ledger != "":
-		return s, o.addLedger(ctx, s)
+		return s, addLedger(ctx, o, s)
 	case len(o.receipts) > 0:
-		return s, o.addReceipts(ctx, e, judge, s, log)
+		return s, addReceipts(ctx, o, e, judge, s, log)
 	}
 
 	return s, nil
+}
+
+// clients says who may come in.
+func (o *serveOptions) clients() string {
+	loopback, _ := CheckAddr(o.addr)
+	switch {
+	case o.apiKeys != "":
+		return "with an API key"
+	case loopback:
+		return "everybody on this machine"
+	}
+	return "everybody"
+}
+
+// hostNames are the names that a Host header may have; none: any. On a loopback address a page
+// of the web could otherwise reach the server by a name that leads there (DNS
+// rebinding).
+func (o *serveOptions) hostNames() []string {
+	if loopback, _ := CheckAddr(o.addr); !loopback {
+		return o.hosts
+	}
+	host, _, _ := net.SplitHostPort(o.addr) // checked
+	return append([]string{"localhost", "127.0.0.1", "::1", host}, o.hosts...)
 }

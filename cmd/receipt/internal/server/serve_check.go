@@ -12,8 +12,10 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// check refuses flags that contradict each other, before anything is read.
-func (o *serveOptions) check(flags *pflag.FlagSet, args []string) error {
+// A flagCheck refuses flags that contradict each other, before anything is read.
+type flagCheck struct{ *serveOptions }
+
+func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 	if len(args) > 0 && len(o.receipts) == 0 {
 		return cli.Usage("--receipts PATH serves receipts", "expected flags, found %q", args[0])
 	}
@@ -51,7 +53,7 @@ func (o *serveOptions) check(flags *pflag.FlagSet, args []string) error {
 	return o.checkLogFormat()
 }
 
-func (o *serveOptions) checkLimits() error {
+func (o flagCheck) checkLimits() error {
 	l := &o.limits
 	if l.Document < 0 || l.Memory < 0 || l.Judging < 0 || o.connections < 0 || l.Requests < 0 || l.Streams < 0 || l.Jobs < 0 || l.Idle < 0 || l.Body < 0 || o.grace < 0 {
 		return cli.Usage("leave it out for the default", "a limit is negative")
@@ -63,14 +65,14 @@ func (o *serveOptions) checkLimits() error {
 }
 
 // checkNewKey: making a key is not serving.
-func (o *serveOptions) checkNewKey(flags *pflag.FlagSet) error {
+func (o flagCheck) checkNewKey(flags *pflag.FlagSet) error {
 	if o.apiKeys == "" {
 		return cli.Usage("--api-keys FILE names the file, which is made if there is none", "--new-api-key adds to a file of API keys")
 	}
 	return onlyFlags(flags, "--new-api-key makes a key and serves nothing", "new-api-key", "api-keys")
 }
 
-func (o *serveOptions) checkPageOnly(flags *pflag.FlagSet) error {
+func (o flagCheck) checkPageOnly(flags *pflag.FlagSet) error {
 	if err := onlyFlags(flags, "--page-only verifies in the browser, with what the user drops there", "page-only", "addr", "host", "log-format",
 		"no-auth", "max-requests", "max-connections", "idle-timeout", "shutdown-timeout"); err != nil {
 		return err
@@ -83,7 +85,7 @@ func (o *serveOptions) checkPageOnly(flags *pflag.FlagSet) error {
 
 // checkClients makes sure that somebody has said who may come in, where others than
 // this machine can.
-func (o *serveOptions) checkClients() error {
+func (o flagCheck) checkClients() error {
 	loopback, err := CheckAddr(o.addr)
 	if err != nil || loopback || o.noAuth || o.apiKeys != "" {
 		return err
@@ -95,7 +97,7 @@ func (o *serveOptions) checkClients() error {
 	return cli.Usage(hint, "%q can be reached from other machines, and nothing says who may come in", o.addr)
 }
 
-func (o *serveOptions) checkLogFormat() error {
+func (o flagCheck) checkLogFormat() error {
 	if o.logFormat != "auto" && o.logFormat != "text" && o.logFormat != "json" {
 		return cli.Usage("", "--log-format is auto, text or json, found %q", o.logFormat)
 	}
@@ -139,29 +141,6 @@ func CheckAddr(addr string) (loopback bool, err error) {
 	}
 
 	return ip.IsLoopback(), nil
-}
-
-// clients says who may come in.
-func (o *serveOptions) clients() string {
-	loopback, _ := CheckAddr(o.addr)
-	switch {
-	case o.apiKeys != "":
-		return "with an API key"
-	case loopback:
-		return "everybody on this machine"
-	}
-	return "everybody"
-}
-
-// hostNames are the names that a Host header may have; none: any. On a loopback address a page
-// of the web could otherwise reach the server by a name that leads there (DNS
-// rebinding).
-func (o *serveOptions) hostNames() []string {
-	if loopback, _ := CheckAddr(o.addr); !loopback {
-		return o.hosts
-	}
-	host, _, _ := net.SplitHostPort(o.addr) // checked
-	return append([]string{"localhost", "127.0.0.1", "::1", host}, o.hosts...)
 }
 
 // onlyPage answers everything but the page and health as a route that there is not.

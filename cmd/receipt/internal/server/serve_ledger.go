@@ -10,7 +10,7 @@ import (
 
 // addLedger serves a ledger until the process ends. It is open for reading
 // only, so that others may issue into it.
-func (o *serveOptions) addLedger(ctx context.Context, s *serve.Options) error {
+func addLedger(ctx context.Context, o *serveOptions, s *serve.Options) error {
 	l, err := input.OpenLedger(ctx, o.ledger, false)
 	if err != nil {
 		return err

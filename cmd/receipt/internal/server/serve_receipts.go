@@ -19,7 +19,7 @@ import (
 )
 
 // addReceipts indexes the receipts that are served.
-func (o *serveOptions) addReceipts(ctx context.Context, e *cli.Env, trust *trusted, s *serve.Options, log *slog.Logger) error {
+func addReceipts(ctx context.Context, o *serveOptions, e *cli.Env, trust *trusted, s *serve.Options, log *slog.Logger) error {
 	selected, err := selectServed(e, o.receipts)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (o *serveOptions) addReceipts(ctx context.Context, e *cli.Env, trust *trust
 		return nil
 	}
 
-	return o.addProofs(e, trust, index, s, log)
+	return addProofs(o, e, trust, index, s, log)
 }
 
 // selectServed finds the files that paths name, by the rules of verify.
@@ -124,7 +124,7 @@ func logSkipped(log *slog.Logger, list []stream.Notice, count int) {
 
 // addProofs serves a checkpoint and proofs. A signature of a trusted key that is
 // false refuses it; that nobody who is trusted signed it is for clients to judge.
-func (o *serveOptions) addProofs(e *cli.Env, judge *trusted, index *files.Index, s *serve.Options, log *slog.Logger) error {
+func addProofs(o *serveOptions, e *cli.Env, judge *trusted, index *files.Index, s *serve.Options, log *slog.Logger) error {
 	var logs []*tlog.Log
 	if file := judge.file.Load(); file != nil {
 		logs = file.Logs()

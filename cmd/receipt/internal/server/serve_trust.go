@@ -98,7 +98,7 @@ const (
 
 // addAnchors adds the key sets that requests may choose. The same policy holds for
 // all of them.
-func (o *serveOptions) addAnchors(e *cli.Env, w *FileWatch, s *serve.Options) error {
+func addAnchors(o *serveOptions, e *cli.Env, w *FileWatch, s *serve.Options) error {
 	if o.anchors == "" {
 		return nil
 	}

@@ -84,19 +84,6 @@ func LeavesText(n uint64) string {
 	return cli.Group3(strconv.FormatUint(n, 10)) + " receipts"
 }
 
-// Logs returns the keys of the file that sign checkpoints.
-func (f *KeyFile) Logs() (logs []*tlog.Log) {
-	for _, k := range f.Set.NoteKeys() {
-		if !k.Has(receipt.RoleCheckpoint) || k.Origin == "" {
-			continue
-		}
-		if log, err := tlog.NewLog(k.Origin, k.Public); err == nil {
-			logs = append(logs, log)
-		}
-	}
-	return logs
-}
-
 // Over checks that a checkpoint is over the first of the leaves.
 func (h *Head) Over(leaves []merkle.Hash) error {
 	if n := uint64(len(leaves)); n < h.Size {

@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/kind"
@@ -180,4 +181,17 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 	}
 
 	return v, file, nil
+}
+
+// Logs returns the keys of the file that sign checkpoints.
+func (f *KeyFile) Logs() (logs []*tlog.Log) {
+	for _, k := range f.Set.NoteKeys() {
+		if !k.Has(receipt.RoleCheckpoint) || k.Origin == "" {
+			continue
+		}
+		if log, err := tlog.NewLog(k.Origin, k.Public); err == nil {
+			logs = append(logs, log)
+		}
+	}
+	return logs
 }

@@ -63,7 +63,7 @@ func showReceipt(e *cli.Env, path string, data []byte) error {
 	}
 
 	b.WriteByte('\n')
-	s.table()
+	table{s}.write()
 	for _, w := range rep.Warnings {
 		b.Row("warning", w.Detail)
 	}
@@ -90,6 +90,10 @@ type Shown struct {
 	b      *print.Block
 }
 
+// Sentence says what happened in one line. What the source did not tell is not a
+// number in it.
+func (s *Shown) Sentence() string { return sentence{s}.line() }
+
 // refuted says what is wrong before anything else.
 func (s *Shown) refuted(rep *receipt.Report) {
 	if rep.Check(receipt.StepHash).Status == receipt.StatusFailed {
@@ -97,9 +101,8 @@ func (s *Shown) refuted(rep *receipt.Report) {
 	} else {
 		fmt.Fprintln(s.b, "NOT VALID: this is no receipt as the format has it. Do not rely on what follows.")
 	}
-	p := print.TextPrinter{}
 	for _, checks := range print.Failures(rep) {
-		p.Failed(s.b, checks)
+		print.Failed(s.b, checks)
 		if hint := checks[0].Hint; hint != "" {
 			s.b.Prose("hint", hint)
 		}
@@ -123,4 +126,19 @@ func (s *Shown) text(n canon.Node, names ...string) string {
 		return n.String()
 	}
 	return cli.Show(n)
+}
+
+// bound says what a number or the length of a list is a bound of. One that may be both
+// too small and too large is only what the source told.
+func (s *Shown) bound(pointer string) string {
+	untold, over := s.untold.Has(pointer), s.over.Has(pointer)
+	switch {
+	case untold && over:
+		return "reportedly "
+	case untold:
+		return "at least "
+	case over:
+		return "at most "
+	}
+	return ""
 }

@@ -14,9 +14,10 @@ import (
 // notTold stands in the place of what metadata.unreported lists.
 const notTold = "not told by the source"
 
-// Sentence says what happened in one line. What the source did not tell is not a
-// number in it.
-func (s *Shown) Sentence() string {
+// A sentence says what happened in one line.
+type sentence struct{ *Shown }
+
+func (s sentence) line() string {
 	effects := s.Root.Member("side_effects")
 	told := []string{
 		s.count("/side_effects/fs_writes", effects.Member("fs_writes").Len(), "file", "changed"),
@@ -38,7 +39,7 @@ func (s *Shown) Sentence() string {
 	return head + ": " + strings.Join(told, ", ") + "."
 }
 
-func (s *Shown) outcome() string {
+func (s sentence) outcome() string {
 	if s.untold.Has("/lifecycle/final_state") {
 		return "ended"
 	}
@@ -54,7 +55,7 @@ func (s *Shown) outcome() string {
 }
 
 // took is how long the task ran, when both times are known.
-func (s *Shown) took() string {
+func (s sentence) took() string {
 	lifecycle := s.Root.Member("lifecycle")
 	start, err1 := receipt.ParseTime(lifecycle.Member("started_at").Text())
 	end, err2 := receipt.ParseTime(lifecycle.Member("completed_at").Text())
@@ -65,7 +66,7 @@ func (s *Shown) took() string {
 }
 
 // cost is the total as a phrase, or whether the source did not tell any of it.
-func (s *Shown) cost() (phrase string, unknown bool) {
+func (s sentence) cost() (phrase string, unknown bool) {
 	cost := s.Root.Member("cost")
 	total := cost.Member("total")
 	switch {
@@ -77,24 +78,9 @@ func (s *Shown) cost() (phrase string, unknown bool) {
 	return phrase, false
 }
 
-// bound says what a number or the length of a list is a bound of. One that may be both
-// too small and too large is only what the source told.
-func (s *Shown) bound(pointer string) string {
-	untold, over := s.untold.Has(pointer), s.over.Has(pointer)
-	switch {
-	case untold && over:
-		return "reportedly "
-	case untold:
-		return "at least "
-	case over:
-		return "at most "
-	}
-	return ""
-}
-
 // count is how many entries a list has; a list that the source did not tell whole
 // has at least as many.
-func (s *Shown) count(pointer string, n int, noun, verb string) string {
+func (s sentence) count(pointer string, n int, noun, verb string) string {
 	if n > 0 || !s.untold.Has(pointer) {
 		return s.bound(pointer) + cli.Plural(n, noun, verb)
 	}
@@ -102,7 +88,7 @@ func (s *Shown) count(pointer string, n int, noun, verb string) string {
 }
 
 // sent is how many bytes left. An entry that states none is not one of no bytes.
-func (s *Shown) sent(egress canon.Node) string {
+func (s sentence) sent(egress canon.Node) string {
 	var sum float64
 	stated := 0
 	for _, n := range egress.Elements() {
@@ -137,7 +123,7 @@ func unsuccessful(calls canon.Node) string {
 
 // approvals are counted by decision: a request that was denied, or that nobody
 // answered, is not an approval.
-func (s *Shown) approvals() string {
+func (s sentence) approvals() string {
 	list, approved := s.Root.Member("approvals"), 0
 	for _, n := range list.Elements() {
 		if n.Member("decision").String() == "approved" {

@@ -8,7 +8,10 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-func (s *Shown) table() {
+// A table has a row for each thing that a receipt says.
+type table struct{ *Shown }
+
+func (s table) write() {
 	r := s.Root
 	s.b.Row("receipt", s.text(r, "receipt_id"))
 	s.b.Row("task", s.text(r, "identifiers", "task_id")+", "+s.text(r, "identifiers", "workspace_ref"))
@@ -38,12 +41,12 @@ func (s *Shown) table() {
 
 // notTold names every member that the source did not tell, or that may hold more than
 // happened, also those that no row above is about.
-func (s *Shown) notTold() {
+func (s table) notTold() {
 	s.pointers("not told", s.untold)
 	s.pointers("at most", s.over)
 }
 
-func (s *Shown) pointers(label string, list []string) {
+func (s table) pointers(label string, list []string) {
 	for i, pointer := range list {
 		if i == cli.MostUntold {
 			s.b.Row("", fmt.Sprintf("and %d more", len(list)-cli.MostUntold))
@@ -54,7 +57,7 @@ func (s *Shown) pointers(label string, list []string) {
 	}
 }
 
-func (s *Shown) issuer(n canon.Node) string {
+func (s table) issuer(n canon.Node) string {
 	text := s.text(n, "id")
 	if !n.Member("name").IsZero() {
 		text += ` "` + s.text(n, "name") + `"`
@@ -86,7 +89,7 @@ func memberOf(label string) (pointer string, ok bool) {
 
 // list is a row for each entry; optional lists that are empty or absent are
 // left out, the others say "none", unless the source did not tell.
-func (s *Shown) list(label string, list canon.Node, entry func(canon.Node) string) {
+func (s table) list(label string, list canon.Node, entry func(canon.Node) string) {
 	const most = 50
 	pointer, always := memberOf(label)
 	untold := pointer != "" && s.untold.Has(pointer)
@@ -116,21 +119,21 @@ func (s *Shown) list(label string, list canon.Node, entry func(canon.Node) strin
 	}
 }
 
-func (s *Shown) times() string {
+func (s table) times() string {
 	lifecycle := s.Root.Member("lifecycle")
 	text := cli.ClockText(lifecycle.Member("started_at"), true) + " to " + cli.ClockText(lifecycle.Member("completed_at"), !s.sameDay()) + " UTC"
 	return text + ", issued " + cli.ClockText(s.Root.Member("issued_at"), !s.sameDay())
 }
 
 // sameDay reports whether the receipt's times lie on one day.
-func (s *Shown) sameDay() bool {
+func (s table) sameDay() bool {
 	lifecycle := s.Root.Member("lifecycle")
 	day := func(n canon.Node) string { return cli.ClockText(n, true)[:min(10, len(cli.ClockText(n, true)))] }
 	first := day(lifecycle.Member("started_at"))
 	return first == day(lifecycle.Member("completed_at")) && first == day(s.Root.Member("issued_at"))
 }
 
-func (s *Shown) models() {
+func (s table) models() {
 	route := s.Root.Member("model_route")
 	chosen := route.Member("chosen_model")
 	text := s.text(chosen, "provider") + " " + s.text(chosen, "model")
@@ -146,7 +149,7 @@ func (s *Shown) models() {
 	s.b.Row("model", text)
 }
 
-func (s *Shown) budget() {
+func (s table) budget() {
 	budget := s.Root.Member("autonomy_budget")
 	var parts []string
 	for name, used := range budget.Member("consumed").Members() {
@@ -163,7 +166,7 @@ func (s *Shown) budget() {
 
 // used is a number of the budget; of one that was not told whole, how much is
 // known.
-func (s *Shown) used(pointer string, n canon.Node) string {
+func (s table) used(pointer string, n canon.Node) string {
 	if n.Float() > 0 || !s.untold.Has(pointer) {
 		return s.bound(pointer) + cli.Number(n)
 	}
@@ -172,7 +175,7 @@ func (s *Shown) used(pointer string, n canon.Node) string {
 
 // decided lists the approvals by decision: one that was denied stands under
 // another word than one that was given.
-func (s *Shown) decided(list canon.Node) {
+func (s table) decided(list canon.Node) {
 	if list.Len() == 0 {
 		s.list("approvals", list, nil)
 		return
@@ -211,7 +214,7 @@ func decisionWord(decision string) string {
 	return "undecided"
 }
 
-func (s *Shown) egress(n canon.Node) string {
+func (s table) egress(n canon.Node) string {
 	text := s.text(n, "destination")
 	if sent := n.Member("bytes_sent"); !sent.IsZero() {
 		text += ", " + cli.Number(sent) + " bytes"
@@ -221,7 +224,7 @@ func (s *Shown) egress(n canon.Node) string {
 	return text + `, "` + s.text(n, "purpose") + `"`
 }
 
-func (s *Shown) chain() {
+func (s table) chain() {
 	chain := s.Root.Member("chain")
 	text := "names no predecessor"
 	if previous := chain.Member("previous_receipt_hash"); previous.Kind() == canon.KindString {
