@@ -2,17 +2,6 @@ package archive
 
 import "math"
 
-// float returns the value of a head that is a float of 16, 32 or 64 bits.
-func (h head) float() float64 {
-	switch h.info {
-	case infoTwoBytes:
-		return half(uint16(h.arg))
-	case infoFourBytes:
-		return float64(math.Float32frombits(uint32(h.arg)))
-	}
-	return math.Float64frombits(h.arg)
-}
-
 // half returns the value of an IEEE-754 binary16: a sign, five bits of exponent
 // and ten of fraction (RFC 8949 appendix D).
 func half(bits uint16) float64 {

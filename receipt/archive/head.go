@@ -149,3 +149,14 @@ func (h head) String() string {
 
 	return fmt.Sprintf("the simple value %d", h.arg)
 }
+
+// float returns the value of a head that is a float of 16, 32 or 64 bits.
+func (h head) float() float64 {
+	switch h.info {
+	case infoTwoBytes:
+		return half(uint16(h.arg))
+	case infoFourBytes:
+		return float64(math.Float32frombits(uint32(h.arg)))
+	}
+	return math.Float64frombits(h.arg)
+}

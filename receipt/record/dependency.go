@@ -1,8 +1,6 @@
 package record
 
 import (
-	"slices"
-
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
@@ -37,33 +35,3 @@ func answerOf(e *event.Event, value canon.Node) answer {
 	}
 	return a
 }
-
-// Dependencies returns what answered the task so far, in the order of the events that
-// told the answers. Where a task is a replay, those on the clock are its own and not its source's.
-func (r *Recorder) Dependencies() []Dependency {
-	list := slices.Clone(r.run.life.clock)
-	for _, x := range r.run.materials.order {
-		m, returned := x.entry(r.run)
-		if !returned {
-			continue
-		}
-
-		told := x.told
-		if x.call != nil {
-			told = x.call.output.told
-		}
-		list = append(list, Dependency{m.ID, m.Kind, told.event, told.index, told.pointer, m.SHA256, m.URI})
-	}
-
-	slices.SortStableFunc(list, func(a, b Dependency) int { return a.Index - b.Index })
-	return list
-}
-
-// TaskID is the task whose events are read, "" as long as none named it.
-func (r *Recorder) TaskID() string { return r.log.TaskID() }
-
-// Digest is the SHA-256 of the events of the task: the event_log of its draft.
-func (r *Recorder) Digest() canon.Digest { return r.log.Digest() }
-
-// IsReplay reports whether the task is the replay of another.
-func (r *Recorder) IsReplay() bool { return r.run.replay.is }

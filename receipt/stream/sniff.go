@@ -3,7 +3,6 @@ package stream
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"io"
 	"strings"
 
@@ -79,19 +78,6 @@ type OtherKindError struct{ Found kind.Found }
 
 // Error says what it is.
 func (e *OtherKindError) Error() string { return "holds no receipts: it is " + e.Found.What }
-
-// beside tells of a log, or of evidence, that was found in a folder beside receipts: it
-// is skipped. A picture, say, that has the name of receipts is not: it might have been
-// put into the place of one.
-func (s *Source) beside(err error) (kind.Found, bool) {
-	var other *OtherKindError
-	if !s.Found || !errors.As(err, &other) {
-		return kind.Found{}, false
-	}
-
-	k := other.Found.Kind
-	return other.Found, k.Lines() || k.Beside()
-}
 
 // telltale is how many bytes are looked at for what an input is.
 const telltale = 16 << 10

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 // A Source is one of several inputs.
@@ -127,4 +128,17 @@ func (m *metered) Read(p []byte) (int, error) {
 	m.count += int64(n)
 	m.err = err
 	return n, err
+}
+
+// beside tells of a log, or of evidence, that was found in a folder beside receipts: it
+// is skipped. A picture, say, that has the name of receipts is not: it might have been
+// put into the place of one.
+func (s *Source) beside(err error) (kind.Found, bool) {
+	var other *OtherKindError
+	if !s.Found || !errors.As(err, &other) {
+		return kind.Found{}, false
+	}
+
+	k := other.Found.Kind
+	return other.Found, k.Lines() || k.Beside()
 }
