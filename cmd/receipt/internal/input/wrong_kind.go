@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -90,9 +92,17 @@ func RefuseDocument(path string, root canon.Node, wanted string) error {
 }
 
 // RefuseDraft refuses a draft where a receipt is wanted: it wants sealing, with more
-// flags when they are given.
+// flags when they are given. What cannot be sealed is a receipt with mistakes.
 func RefuseDraft(path string, data []byte, flags string) error {
-	if f := kind.Of(data, true); f.Kind == kind.Draft {
+	f := kind.Of(data, true)
+	if f.Kind != kind.Draft {
+		return nil
+	}
+	doc, err := canon.Parse(data)
+	if err != nil {
+		return nil
+	}
+	if _, err := receipt.SealDocument(doc, chain.Head{}); err == nil {
 		return cli.Refuted("receipt seal "+cli.ShellFile(cli.SourceName(path))+flags, "%q is %s", cli.SourceName(path), f.What)
 	}
 	return nil

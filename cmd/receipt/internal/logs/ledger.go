@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// NewLedger makes the verb ledger.
-func NewLedger(e *cli.Env) *cobra.Command {
+// NewLedger makes the verb ledger, which shows receipts as show does.
+func NewLedger(e *cli.Env, show Shower) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger VERB",
 		Short: "issue receipts into a durable store, and check it",
@@ -28,7 +28,7 @@ The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
 		RunE: issue.ExpectVerb,
 	}
 
-	cmd.AddCommand(newLedgerInit(e), newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerFsck(e), newLedgerHead(e),
+	cmd.AddCommand(newLedgerInit(e), newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerList(e), newLedgerShow(e, show), newLedgerFsck(e), newLedgerHead(e),
 		newLedgerCheckpoint(e), newLedgerProve(e), newLedgerConsistency(e))
 	return cmd
 }

@@ -79,7 +79,7 @@ func ledgerSigning(id string, err error) error {
 	var damage *ledger.DamageError
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
-		return cli.Usage("receipt ledger export lists what there is", "the ledger has no receipt %q", id)
+		return cli.Usage("receipt ledger list lists what there is", "the ledger has no receipt %q", id)
 	case errors.As(err, &damage):
 		return ledgerReading(err)
 	case errors.As(err, &refutation):

@@ -33,12 +33,14 @@ is no valid receipt, 2 when it could not be read.`,
 			if err := input.RefuseDraft(args[0], data, " -o RECEIPT"); err != nil {
 				return err
 			}
-			return showReceipt(e, args[0], data)
+			return Show(e, args[0], data, "receipt verify "+cli.ShellFile(cli.SourceName(args[0])))
 		},
 	}
 }
 
-func showReceipt(e *cli.Env, path string, data []byte) error {
+// Show shows a receipt to a person; path is what its source is called, and
+// judge the command that checks who signed.
+func Show(e *cli.Env, path string, data []byte, judge string) error {
 	// Signatures are for receipt verify.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
 	if err != nil {
@@ -59,7 +61,7 @@ func showReceipt(e *cli.Env, path string, data []byte) error {
 		fmt.Fprintln(b, cli.EscapeLine(s.Sentence()))
 	} else {
 		fmt.Fprintln(b, cli.EscapeLine(s.Sentence()))
-		fmt.Fprintln(b, integrityLine(rep))
+		fmt.Fprintln(b, integrityLine(rep, judge))
 	}
 
 	b.WriteByte('\n')
@@ -74,9 +76,9 @@ func showReceipt(e *cli.Env, path string, data []byte) error {
 	return cli.ExitWith(cli.VerdictExit(rep.Verdict))
 }
 
-func integrityLine(rep *receipt.Report) string {
+func integrityLine(rep *receipt.Report, judge string) string {
 	if rep.Verdict == receipt.Verified {
-		return "Intact: the content fits its hash. Signer not checked: receipt verify " + cli.ShellFile(rep.Source)
+		return "Intact: the content fits its hash. Signer not checked: " + judge
 	}
 	return "Not decided: " + cli.EscapeLine(rep.Finding().Detail)
 }

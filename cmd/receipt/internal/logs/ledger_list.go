@@ -1,0 +1,120 @@
+package logs
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+type ledgerListOptions struct {
+	ledgerRange
+	task, session, format string
+}
+
+func newLedgerList(e *cli.Env) *cobra.Command {
+	var o ledgerListOptions
+	cmd := &cobra.Command{
+		Use:   "list FILE",
+		Short: "list the receipts of a ledger",
+		Long: `List receipts, a line each, in the order in which they were stored: receipt_id, time
+of issue, how the task ended, its id. What a row says of its receipt must fit; whether
+the receipts are true is for receipt ledger fsck to say.
+
+With --format json each line is an object, with the hash, the place in the stream and
+the number of signatures, too.`,
+		Example: `  receipt ledger list april.db
+  receipt ledger list april.db --from 2026-04-25T00:00:00Z --format json`,
+		Args: onlyLedgerFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.format != "text" && o.format != "json" {
+				return cli.Usage("", "--format is text or json, found %q", o.format)
+			}
+			return o.run(cmd.Context(), e, args[0])
+		},
+	}
+
+	f := cmd.Flags()
+	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`, by subject or identifiers")
+	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
+	o.ledgerRange.register(f)
+	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: text or json, an object a line")
+	return cmd
+}
+
+func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) error {
+	l, err := input.OpenLedger(ctx, path, false)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+
+	query, err := o.query(ctx, l)
+	if err != nil {
+		return err
+	}
+	query.Task, query.Session = o.task, o.session
+
+	// A ledger may be large: nothing is held but a line.
+	out := bufio.NewWriter(e.Text())
+	if o.format == "json" {
+		out = bufio.NewWriter(e.Out)
+	}
+	write := print.NewJSONWriter(out)
+	for entry, err := range l.Scan(ctx, query) {
+		if err != nil {
+			return ledgerReading(err)
+		}
+		row, err := rowOf(&entry)
+		if err != nil {
+			return ledgerReading(err)
+		}
+		if o.format == "json" {
+			err = write.Write("", row, "\n")
+		} else {
+			_, err = fmt.Fprintln(out, row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// A listedReceipt is a line of the list.
+type listedReceipt struct {
+	Sequence   int64        `json:"sequence"`
+	Position   uint64       `json:"position"`
+	ID         string       `json:"receipt_id"`
+	Hash       canon.Digest `json:"receipt_hash"`
+	IssuedAt   string       `json:"issued_at"`
+	State      string       `json:"final_state"`
+	Task       string       `json:"task_id"`
+	Signatures int          `json:"signatures"`
+}
+
+func rowOf(entry *ledger.Entry) (*listedReceipt, error) {
+	doc, err := canon.Parse(entry.JSON)
+	if err != nil {
+		return nil, err
+	}
+	root := doc.Root()
+	return &listedReceipt{entry.Sequence, entry.Position, entry.ID, entry.Hash, root.Member("issued_at").String(),
+		root.Member("lifecycle").Member("final_state").String(), root.Member("identifiers").Member("task_id").String(), root.Member("signatures").Len()}, nil
+}
+
+// String is the line for a person.
+func (r *listedReceipt) String() string {
+	unsigned := ""
+	if r.Signatures == 0 {
+		unsigned = "  not signed"
+	}
+	return cli.EscapeLine(fmt.Sprintf("%s  %s  %-9s  %s%s", r.ID, r.IssuedAt, r.State, r.Task, unsigned))
+}
