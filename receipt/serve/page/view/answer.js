@@ -197,10 +197,11 @@ export function renderKeys(keys) {
 
 // renderUnchecked says what stays open, without codes.
 function renderUnchecked(report) {
-  const entries = list(member(report, "not_checked")).filter((note) => text(member(note, "detail")) !== "");
+  const notes = list(member(report, "not_checked")).filter((note) => text(member(note, "detail")) !== "");
+  const entries = [...new Set(notes.slice(0, 100).map((note) => openPoint(note.code) ?? note.detail))];
   return h("div", { class: "unchecked" }, h("p", {}, h("strong", {}, "Not shown by this: ")),
     h("ul", {}, h("li", {}, "that what the issuer states is true; no signature can show that"),
-      entries.slice(0, 8).map((note) => h("li", {}, openPoint(note.code) ?? foreign(note.detail, 300))), entries.length > 8 && h("li", {}, `${number(entries.length - 8)} more, listed with the steps`)));
+      entries.slice(0, 8).map((entry) => h("li", {}, foreign(entry, 300))), entries.length > 8 && h("li", {}, `${number(entries.length - 8)} more, listed with the steps`)));
 }
 
 // causeOf is why a receipt is not verified, in a few words; "" for one that is.
