@@ -1,6 +1,10 @@
 package receipt
 
-import "github.com/receiptkit/receiptkit/canon"
+import (
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
 
 const zeroDigest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
@@ -36,4 +40,22 @@ func (v *Verifier) Link(rep *Report, c Check) {
 		v.conclude(rep)
 		return
 	}
+}
+
+// Weigh adds a finding of what the receipt alone cannot show, such as that it is not the
+// replay that it claims to be, and draws the conclusion anew: StatusFailed refutes, any
+// other status leaves undecided. It stands behind the findings of its step. Package replay
+// calls it.
+func (v *Verifier) Weigh(rep *Report, c Check) {
+	if c.Status != StatusFailed {
+		c.Status = StatusNotChecked
+		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
+	}
+
+	at := len(rep.Checks)
+	for at > 0 && rep.Checks[at-1].Step > c.Step {
+		at--
+	}
+	rep.Checks = slices.Insert(rep.Checks, at, c)
+	v.conclude(rep)
 }

@@ -66,6 +66,16 @@ func Codes() []CodeInfo {
 		{codeDisclosureUnbound, "redactions", OutcomeUndecides, "The disclosures that were given are bound to the hash of another receipt.", "Give the disclosures of this receipt."},
 		{codeProtectedField, "redact", OutcomeRefusesFile, "A rule would withhold a member that every receipt needs as it is (schema, receipt_id, subject, issuer, issued_at, identifiers, chain, lifecycle.final_state), or what holds one.", "Keep secrets out of that member, or change the rule."},
 
+		{vocab.CodeReplaySourceMismatch, "hash", OutcomeRefutes, "The receipt is not that of a replay of the log that was given: it is about something else, names another source, or another digest of its log.", "Give the log that the receipt names, whole and unchanged, and the task that was replayed."},
+		{vocab.CodeDeltaMissing, "hash", OutcomeRefutes, "The request replaces something, and the receipt of the replay lists no delta for it.", "Give the request that was replayed; if it is the one, ask the issuer why the substitution is not told."},
+		{vocab.CodeDeltaUnexpected, "hash", OutcomeRefutes, "The receipt of a replay lists a delta that the request did not ask for.", "Give the request that was replayed; if it is the one, something else was swapped."},
+		{vocab.CodeDeltaMismatch, "hash", OutcomeRefutes, "A delta of a replay's receipt is another than the log and the request give: what was there, what took its place, where, or why.", "Compare with the deltas that the log and the request give."},
+		{vocab.CodeOverrideHashMismatch, "hash", OutcomeRefutes, "An override states another SHA-256 than its value has. Of a JSON value it is that of the canonical form (RFC 8785), of an artifact that of its bytes.", "State the digest that was computed, or none."},
+		{vocab.CodeMaterialSubstituted, "hash", OutcomeRefutes, "A material of a replay is not the recorded one, and no override of the request replaces it.", "Something was refreshed or swapped without being named. Ask the issuer."},
+		{vocab.CodeReplayEffect, "hash", OutcomeRefutes, "The receipt of a replay claims an effect, an approval, a cost or a consumption. What is told again was done by the source.", "Ask the issuer what the replay did anew, and why."},
+		{vocab.CodeReplayUnavailable, "hash", OutcomeUndecides, "Something that the replay needs is not there, or its receipt does not tell of which log it is.", "Find what is missing: the first thing, in the order of the events, is named."},
+		{vocab.CodeReplayDiffers, "hash", OutcomeRefutes, "Two replays of one log and one request are not the same, or a replay's receipt has another time or end than the log and the request give.", "Look at the place that is named: the clock of the machine, or what is not in the log, may have come in."},
+
 		{CodeLinkNotChecked, "not checked", OutcomeInforms, "Whether receipts precede or follow this one in its stream.", "Verify the whole stream."},
 		{CodeBatchNotChecked, "not checked", OutcomeInforms, "The receipt states a merkle_root, but the batch it is the root of was not given.", "Ask the issuer for the batch."},
 		{codeRedactionsNotChecked, "not checked", OutcomeInforms, "The receipt lists withheld values, but no disclosures of them were given.", "Ask the issuer to disclose the fields that you may see."},

@@ -465,6 +465,9 @@ func TestEveryCode(t *testing.T) {
 		"material_mismatch", "material_not_found", // TestInlineMaterial, TestFiles
 		"disclosure_mismatch", "disclosure_unknown", "disclosure_unbound", // TestDisclosures
 		"protected_field", // package redact
+		// package replay
+		vocab.CodeReplaySourceMismatch, vocab.CodeDeltaMissing, vocab.CodeDeltaUnexpected, vocab.CodeDeltaMismatch, vocab.CodeOverrideHashMismatch,
+		vocab.CodeMaterialSubstituted, vocab.CodeReplayEffect, vocab.CodeReplayUnavailable, vocab.CodeReplayDiffers,
 		// package stream
 		receipt.CodeChainFork, receipt.CodeDuplicateID, receipt.CodeTruncated, receipt.CodeHeadMismatch, receipt.CodeCountMismatch, receipt.CodeTornTail, receipt.CodeEvidenceUnused,
 		"non_deterministic_cbor", "tail_not_checked", "ids_not_checked", "parts_overlap", vocab.CodePartsNotJoined, vocab.CodeCopyNotChecked, vocab.CodeAskedNotRecorded, "envelope_not_checked", "identical_copy",

@@ -16,10 +16,14 @@ const (
 	Keys        Name = "keys"               // the file of trusted keys, a JWK Set
 	Batch       Name = "batch"              // the manifest of a batch
 	Disclosures Name = "disclosures"        // values that were withheld from a receipt
+
+	ReplayRequest Name = "replay-request" // which dependencies of a task are replaced when it is replayed
 )
 
 // Names returns the names of all schemas.
-func Names() []Name { return []Name{Receipt, Report, Summary, Verify, Keys, Batch, Disclosures} }
+func Names() []Name {
+	return []Name{Receipt, Report, Summary, Verify, Keys, Batch, Disclosures, ReplayRequest}
+}
 
 // Source returns the text of a schema. It reports false for an unknown name.
 // The text belongs to the caller.

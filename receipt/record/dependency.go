@@ -18,6 +18,7 @@ type Dependency struct {
 	Pointer string // RFC 6901, to the answer in that event; "": the event does not have it
 	SHA256  canon.Digest
 	URI     string // where the answer is kept; "": nobody tells
+	CallID  string // of the call of a tool that returned it; "": it is none
 }
 
 // An answer is the place where a log tells what something answered.

@@ -219,11 +219,11 @@ func (r *Recorder) Dependencies() []Dependency {
 			continue
 		}
 
-		told := x.told
+		told, call := x.told, ""
 		if x.call != nil {
-			told = x.call.output.told
+			told, call = x.call.output.told, x.call.id
 		}
-		list = append(list, Dependency{m.ID, m.Kind, told.event, told.index, told.pointer, m.SHA256, m.URI})
+		list = append(list, Dependency{m.ID, m.Kind, told.event, told.index, told.pointer, m.SHA256, m.URI, call})
 	}
 
 	slices.SortStableFunc(list, func(a, b Dependency) int { return a.Index - b.Index })

@@ -18,6 +18,19 @@ const (
 	CodeAskedNotRecorded   = "asked_not_recorded"
 )
 
+// Codes that package replay finds.
+const (
+	CodeReplaySourceMismatch = "replay_source_mismatch"
+	CodeDeltaMissing         = "delta_missing"
+	CodeDeltaUnexpected      = "delta_unexpected"
+	CodeDeltaMismatch        = "delta_mismatch"
+	CodeOverrideHashMismatch = "override_hash_mismatch"
+	CodeMaterialSubstituted  = "material_substituted"
+	CodeReplayEffect         = "replay_effect"
+	CodeReplayUnavailable    = "replay_unavailable"
+	CodeReplayDiffers        = "replay_differs"
+)
+
 // Causes of a link that is false.
 const (
 	CausePredecessorMissing   = "predecessor_missing"   // no receipt of the input is the one that it names; related: the last before the gap, if any

@@ -1,0 +1,55 @@
+package replay
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A RequestError says which part of a request cannot be. It holds no value of it.
+type RequestError struct {
+	Param  string // such as override.llm:main:1.sha256; "body" for the whole
+	Detail string // what was expected, and what was found
+}
+
+// Error gives both.
+func (e *RequestError) Error() string { return "replay: " + e.Param + ": " + e.Detail }
+
+// An UnavailableError names the first thing, in the order of the events, without which a
+// task cannot be replayed.
+type UnavailableError struct {
+	Object  string // event, artifact, memory, receipt or host_dependency
+	ID      string
+	Key     string // of the dependency; "" when it is none
+	EventID string // of the event that tells of it; "" when there is none
+	Detail  string
+}
+
+// Error names the thing and says why.
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("replay: the %s %s is not there: %s", e.Object, quote(e.ID), e.Detail)
+}
+
+// A Mismatch is an override that states another digest than its value has.
+type Mismatch struct {
+	Key      string
+	Stated   canon.Digest
+	Computed canon.Digest
+}
+
+// Param names the member of the request, as [RequestError.Param] does.
+func (m Mismatch) Param() string { return "override." + m.Key + ".sha256" }
+
+// quote bounds foreign text in a message.
+func quote(s string) string {
+	const most = 64
+	if len(s) <= most {
+		return fmt.Sprintf("%+q", s)
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%+q…", s[:cut])
+}

@@ -1,0 +1,321 @@
+package replay
+
+import (
+	"errors"
+	"iter"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// A Run names the task of a replay, for [Plan.Events].
+type Run struct {
+	TaskID      string       // required; not that of the source
+	Remap       bool         // the events get ids and sequences of the replay; else they keep their own
+	LogURI      string       // where the source's log is kept; "": not told
+	ReceiptHash canon.Digest // of the source's receipt; zero: not told
+}
+
+// Events tells the recorded events again, as the log of a replay: one event at a time, in
+// canonical form with a line feed. The bytes are valid until the next. The log begins and
+// ends with events of the replay itself, at the times of the source: no clock is read.
+// Every event of the source is marked as replayed; those that a substitution changed name
+// it, and a replay.event_replayed announces each. Before a checkpoint only what answered
+// the task is told, so that its materials stay listed.
+//
+// Values of overrides that are receipt_only are told by their digests, and payloads that
+// are replaced so are left out. Secrets are not told. An error ends the events.
+func (p *Plan) Events(run Run) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		t := newTeller(p, run, yield)
+		if err := t.tell(); err != nil && !errors.Is(err, errStopped) {
+			yield(nil, err)
+		}
+	}
+}
+
+// errStopped says that nobody wants more events.
+var errStopped = errors.New("replay: stopped")
+
+// A teller tells the events of one replay.
+type teller struct {
+	plan  *Plan
+	run   Run
+	yield func([]byte, error) bool
+
+	number   int  // of the replay's events that are numbered by its task
+	cursor   int  // of the source's
+	restored bool // the checkpoint has come, or there is none
+
+	calls   map[string]*swap       // of the ids of calls
+	answers map[string]*swap       // of the ids of events
+	words   map[canon.Digest]*swap // of a kind and a payload: what is told again in the same words
+}
+
+func newTeller(p *Plan, run Run, yield func([]byte, error) bool) *teller {
+	t := &teller{plan: p, run: run, yield: yield, restored: p.boundary == "", calls: map[string]*swap{}, answers: map[string]*swap{}, words: map[canon.Digest]*swap{}}
+	for _, s := range p.swaps {
+		switch {
+		case s.of.Key == "" || s.of.Kind == record.KindTime:
+		case s.of.CallID != "":
+			t.calls[s.of.CallID] = s
+		default:
+			t.answers[s.of.EventID] = s
+		}
+	}
+	return t
+}
+
+func (t *teller) tell() error {
+	if t.run.TaskID == "" || t.run.TaskID == t.plan.log.TaskID {
+		return &RequestError{"task", "expected an id that the source does not have"}
+	}
+	life, err := t.plan.log.life()
+	if err != nil {
+		return err
+	}
+
+	// The task of the replay lives as the source did, at its times.
+	first, last := life[0], life[len(life)-1]
+	for _, line := range life[:len(life)-1] {
+		if err := t.begin(line); err != nil {
+			return err
+		}
+	}
+	if err := t.announce(first); err != nil {
+		return err
+	}
+	if err := t.plan.log.each(t.again); err != nil {
+		return err
+	}
+	if err := t.say("replay.completed", last, object{}); err != nil {
+		return err
+	}
+	return t.begin(last)
+}
+
+// begin tells an event of the source's life as one of the replay's own.
+func (t *teller) begin(line []byte) error {
+	doc, err := parse(line)
+	if err != nil {
+		return err
+	}
+	t.number++
+	return t.write(doc.Root(), t.envelope(object{"replayed": nil, "replay": nil, "previous_event_id": nil, "receipt_id": nil, "idempotency_key": nil}))
+}
+
+// envelope names an event of the replay's own, and places it.
+func (t *teller) envelope(o object) object {
+	o["id"], o["task_id"] = text(t.id()), text(t.run.TaskID)
+	o["resource"] = object{"object": text("task"), "id": text(t.run.TaskID)}.json()
+	o["sequence"] = number(t.number)
+	return o
+}
+
+// say tells something of the replay, at the time of an event of the source.
+func (t *teller) say(kind string, at []byte, payload object) error {
+	doc, err := parse(at)
+	if err != nil {
+		return err
+	}
+	t.number++
+	o := t.envelope(object{"object": text("event"), "event": text(kind), "payload": payload.json(), "metadata": object{}.json()})
+	for _, name := range []string{"created_at", "updated_at", "session_id", "workspace_id"} {
+		if n := doc.Root().Member(name); !n.IsZero() {
+			o[name] = n.Raw()
+		}
+	}
+	return t.write(canon.Node{}, o)
+}
+
+// announce tells that a replay begins, and what is swapped.
+func (t *teller) announce(at []byte) error {
+	log := t.plan.log
+	started := object{
+		"source_task_id": text(log.TaskID), "mode": text(string(t.plan.request.Mode)),
+		"source_log_sha256": text(log.Digest.String()), "source_log_events": number(log.Events),
+	}
+	if t.run.LogURI != "" {
+		started["source_log_uri"] = text(t.run.LogURI)
+	}
+	if !t.run.ReceiptHash.IsZero() {
+		started["source_receipt_hash"] = text(t.run.ReceiptHash.String())
+	}
+	if err := t.say("replay.started", at, started); err != nil {
+		return err
+	}
+
+	for _, s := range t.plan.swaps {
+		if err := t.say("replay.event_replayed", at, s.announcement()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// announcement is the payload of the event that tells of a substitution.
+func (s *swap) announcement() object {
+	d := s.delta()
+	o := object{"override_key": text(d.OverrideKey), "kind": text(string(s.Kind)), "delta_id": text(d.DeltaID), "operation": text(d.Operation), "path": text(d.Path)}
+	for name, value := range map[string]string{"event_id": d.EventID, "artifact_id": d.ArtifactID, "reason": d.Reason} {
+		if value != "" {
+			o[name] = text(value)
+		}
+	}
+	if !d.BeforeSHA256.IsZero() {
+		o["before_sha256"], _ = d.BeforeSHA256.MarshalJSON() // it has no error
+	}
+	if !d.AfterSHA256.IsZero() {
+		o["after_sha256"], _ = d.AfterSHA256.MarshalJSON()
+	}
+
+	// A time of the task stands in the receipt itself.
+	if s.Kind == Time && isTaskTime(s.Key) {
+		o["value"] = s.value
+	}
+	return o
+}
+
+// again tells an event of the source.
+func (t *teller) again(line []byte) error {
+	doc, err := parse(line)
+	if err != nil {
+		return err
+	}
+
+	t.cursor++
+	root := doc.Root()
+	id, kind := root.Member("id").String(), root.Member("event").String()
+	if t.restored = t.restored || id == t.plan.boundary; !t.restored && !answers(kind) {
+		return nil
+	}
+
+	replay := object{
+		"source_task_id": text(t.plan.log.TaskID), "replay_task_id": text(t.run.TaskID), "original_event_id": text(id),
+		"replay_cursor": text(string(number(t.cursor))), "mode": text(string(t.plan.request.Mode)),
+	}
+	o := object{"replayed": []byte("true")}
+	told, s := t.substitute(root, o)
+	if !told {
+		return nil
+	}
+	if s != nil {
+		replay["override_key"], replay["receipt_delta_id"] = text(s.Key), text(s.delta().DeltaID)
+	}
+
+	o["replay"] = replay.json()
+	if t.run.Remap {
+		t.remap(root, o)
+	}
+	return t.write(root, o)
+}
+
+// answers reports whether events of a kind can tell what answered a task, or when it ran.
+func answers(kind string) bool {
+	for _, prefix := range []string{"task.", "span.", "tool.", "agent.tool_", "agent.mcp_", "agent.memory_read", "session.compacted"} {
+		if len(kind) >= len(prefix) && kind[:len(prefix)] == prefix {
+			return true
+		}
+	}
+	return false
+}
+
+// substitute changes the payload of an event that a substitution replaces. It reports
+// false for a payload that nobody may see.
+func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
+	payload := root.Member("payload")
+	id, kind := root.Member("id").String(), root.Member("event").String()
+	if s := t.plan.byEvent[id]; s != nil {
+		if o["payload"] = s.value; !s.visible() || s.Kind == CheckpointValue && (len(s.value) == 0 || s.value[0] != '{') {
+			return false, s
+		}
+		return true, s
+	}
+
+	// What is told twice in the same words is one thing.
+	words := canon.Sum(payload.AppendCanonical([]byte(kind)))
+	s := t.answers[id]
+	if s == nil {
+		s = t.words[words]
+	}
+	if s != nil {
+		t.words[words] = s
+		member := "response"
+		if kind == "agent.memory_read" {
+			member = ""
+		}
+		o["payload"] = s.put(payload, member)
+		return true, s
+	}
+
+	if s = t.calls[payload.Member("tool_call_id").String()]; s == nil || !tellsOutput(payload) && id != s.of.EventID {
+		return true, nil
+	}
+	o["payload"] = s.put(payload, "output")
+	return true, s
+}
+
+func tellsOutput(payload canon.Node) bool {
+	return !payload.Member("output").IsZero() || !payload.Member("output_sha256").IsZero() || !payload.Member("output_uri").IsZero()
+}
+
+// put returns a payload with another answer in a member, or in those beside it; "": the
+// payload tells digests alone.
+func (s *swap) put(payload canon.Node, member string) []byte {
+	value, digest, at := member, member+"_sha256", member+"_uri"
+	if member == "" {
+		value, digest, at = "", "sha256", "uri"
+	}
+
+	o := object{value: nil, digest: nil, at: nil}
+	switch {
+	case s.Secret():
+	case value != "" && s.visible():
+		o[value] = s.value
+	default:
+		o[digest] = text(s.after.Digest.String())
+	}
+	return o.over(payload)
+}
+
+// visible reports whether an event may have the value of an override.
+func (s *swap) visible() bool { return s.value != nil && !s.Secret() && s.Visibility != ReceiptOnly }
+
+// remap gives an event of the source the names of the replay.
+func (t *teller) remap(root canon.Node, o object) {
+	source := t.plan.log.TaskID
+	if root.Member("task_id").String() == source {
+		o["task_id"] = text(t.run.TaskID)
+	}
+
+	t.number++
+	o["id"] = text(t.id())
+	resource := root.Member("resource")
+	if resource.Member("object").String() != "task" || resource.Member("id").String() != source {
+		t.number-- // it is numbered by another resource
+		o["id"] = text(t.run.TaskID + ":source:" + string(number(t.cursor)))
+		return
+	}
+	o["resource"] = object{"id": text(t.run.TaskID)}.over(resource)
+	o["sequence"] = number(t.number)
+}
+
+func (t *teller) id() string { return t.run.TaskID + ":" + string(number(t.number)) }
+
+// write gives an event on, in canonical form with a line feed.
+func (t *teller) write(root canon.Node, o object) error {
+	line, err := canon.Transform(o.over(root))
+	if err != nil {
+		return err
+	}
+	if !t.yield(append(line, '\n'), nil) {
+		return errStopped
+	}
+	return nil
+}
+
+func parse(line []byte) (*canon.Document, error) {
+	doc := new(canon.Document)
+	return doc, event.Parse(doc, line)
+}

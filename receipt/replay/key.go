@@ -1,0 +1,60 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxKey is how many bytes an override key may have.
+const MaxKey = 512
+
+// A Key names what an override replaces, such as llm:main:1. Keys are compared byte for
+// byte.
+type Key struct {
+	Prefix string // llm, mcp, secret, time or host
+	Of     string // the server of mcp, the capability of host; else ""
+	Name   string // the rest, which may have colons
+}
+
+// ParseKey reads a key: a prefix, a colon, and a name; of mcp and host two names with a
+// colon between them, of which the first has none. Names are not empty and have printable
+// characters only. The error says what was expected.
+func ParseKey(text string) (Key, error) {
+	prefix, rest, _ := strings.Cut(text, ":")
+	k := Key{Prefix: prefix, Name: rest}
+	switch {
+	case len(text) > MaxKey:
+		return Key{}, fmt.Errorf("expected a key of at most %d bytes, found %d", MaxKey, len(text))
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }):
+		return Key{}, fmt.Errorf("expected a key of printable characters")
+	case !slices.Contains([]string{"llm", "mcp", "secret", "time", "host"}, prefix):
+		return Key{}, fmt.Errorf("expected a key that begins with llm:, mcp:, secret:, time: or host:")
+	}
+
+	if prefix == "mcp" || prefix == "host" {
+		k.Of, k.Name, _ = strings.Cut(rest, ":")
+		if k.Of == "" || k.Name == "" {
+			return Key{}, fmt.Errorf("expected %s:, a name, a colon, and the id of a call", prefix)
+		}
+	}
+	if k.Name == "" {
+		return Key{}, fmt.Errorf("expected a name after %s:", prefix)
+	}
+	return k, nil
+}
+
+// String returns the text of the key.
+func (k Key) String() string {
+	if k.Of != "" {
+		return k.Prefix + ":" + k.Of + ":" + k.Name
+	}
+	return k.Prefix + ":" + k.Name
+}
+
+// isTaskTime reports whether a key names one of the times of the task's life.
+func isTaskTime(key string) bool {
+	return key == "time:created_at" || key == "time:started_at" || key == "time:completed_at"
+}

@@ -1,0 +1,175 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// A Log is what was recorded of one task that has ended. It keeps what answered the task,
+// without the answers: those are read from the log when they are asked for.
+type Log struct {
+	TaskID       string
+	Digest       canon.Digest        // of the event_log of the task's receipt
+	Events       int                 // that the digest covers
+	Dependencies []record.Dependency // in the order of the events that told the answers
+
+	in      io.ReaderAt
+	offsets map[int]int64 // where the lines of these events begin
+}
+
+// ErrReplay says that a log is that of a replay: the log of its source is to be replayed.
+var ErrReplay = errors.New("replay: the task is a replay itself: expected the log of the task that it replays")
+
+// ReadLog reads the log of a task, an event a line. A log of several needs its id; "" is
+// the one task of the log. The rules are those of a recording: events come in the order of
+// their sequence, none is missing, each id has one content. Errors are of package event,
+// [record.ErrNotEnded], [ErrReplay], and those of the reader.
+//
+// The log is read again when answers or events are asked for, and has to stay as it is:
+// what is not what was read the first time is refused.
+func ReadLog(in io.ReaderAt, task string) (*Log, error) {
+	l := &Log{in: in, offsets: map[int]int64{}}
+	rec, err := l.pass(task, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case !rec.Ended():
+		return nil, record.ErrNotEnded
+	case rec.IsReplay():
+		return nil, ErrReplay
+	}
+
+	l.TaskID, l.Digest, l.Events = rec.TaskID(), rec.Digest(), rec.Counts().Events
+	l.Dependencies = rec.Dependencies()
+	return l, l.locate()
+}
+
+// pass reads the log once, as it would be recorded. Keep gets the events of the task that
+// the digest covers, in canonical form with a line feed.
+func (l *Log) pass(task string, keep func(line []byte) error) (*record.Recorder, error) {
+	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "replay"}, TaskID: task, Keep: keep})
+	if err != nil {
+		return nil, err
+	}
+
+	lines := l.lines()
+	for {
+		text, err := lines.Next()
+		if err == io.EOF {
+			return rec, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+
+		err = rec.Add(text)
+		var refused *event.Error
+		if errors.As(err, &refused) {
+			return nil, &event.LineError{Line: lines.Line(), Err: refused}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (l *Log) lines() *event.Lines {
+	return event.NewLines(io.NewSectionReader(l.in, 0, math.MaxInt64))
+}
+
+// locate finds where the lines of the answers begin.
+func (l *Log) locate() error {
+	wanted := map[int]bool{}
+	last := 0
+	for _, d := range l.Dependencies {
+		if d.Pointer != "" {
+			wanted[d.Index], last = true, max(last, d.Index)
+		}
+	}
+
+	lines := l.lines()
+	for n := 1; n <= last; n++ {
+		if _, err := lines.Next(); err != nil {
+			return fmt.Errorf("replay: the log changed while it was read: %w", err)
+		}
+		if wanted[n] {
+			l.offsets[n] = lines.Offset()
+		}
+	}
+	return nil
+}
+
+// answer reads a recorded answer in canonical form; nil where the log has its digest alone.
+func (l *Log) answer(d record.Dependency) ([]byte, error) {
+	if d.Pointer == "" {
+		return nil, nil
+	}
+	at, err := canon.ParsePointer(d.Pointer)
+	if err != nil {
+		return nil, err
+	}
+
+	lines := event.NewLines(io.NewSectionReader(l.in, l.offsets[d.Index], math.MaxInt64-l.offsets[d.Index]))
+	text, err := lines.Next()
+	if err != nil {
+		return nil, fmt.Errorf("replay: the log changed since it was read: %w", err)
+	}
+	doc := new(canon.Document)
+	if err := event.Parse(doc, bytes.Clone(text)); err != nil {
+		return nil, fmt.Errorf("replay: the log changed since it was read: %w", err)
+	}
+
+	value, found := doc.Find(at)
+	answer := value.AppendCanonical(nil)
+	if !found || canon.Sum(answer) != d.SHA256 {
+		return nil, errors.New("replay: the log changed since it was read: the answer of " + quote(d.Key) + " has another digest")
+	}
+	return answer, nil
+}
+
+// each gives the events of the task once more, in the order and the form of the digest.
+func (l *Log) each(do func(line []byte) error) error {
+	rec, err := l.pass(l.TaskID, do)
+	if err != nil {
+		return err
+	}
+	if rec.Digest() != l.Digest {
+		return errors.New("replay: the log changed since it was read: its events have another digest")
+	}
+	return nil
+}
+
+// dependency finds a dependency by its key.
+func (l *Log) dependency(key string) (record.Dependency, bool) {
+	i := slices.IndexFunc(l.Dependencies, func(d record.Dependency) bool { return d.Key == key })
+	if i < 0 {
+		return record.Dependency{}, false
+	}
+	return l.Dependencies[i], true
+}
+
+// life returns the events from which the times of the task come, in their order. The last
+// one ends it.
+func (l *Log) life() (lines [][]byte, err error) {
+	for _, d := range l.Dependencies {
+		if d.Kind != record.KindTime {
+			continue
+		}
+		in := event.NewLines(io.NewSectionReader(l.in, l.offsets[d.Index], math.MaxInt64-l.offsets[d.Index]))
+		text, err := in.Next()
+		if err != nil {
+			return nil, fmt.Errorf("replay: the log changed since it was read: %w", err)
+		}
+		lines = append(lines, bytes.Clone(text))
+	}
+	return lines, nil
+}

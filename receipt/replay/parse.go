@@ -1,0 +1,252 @@
+package replay
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// ParseRequest reads a request. An empty one asks for an exact replay. What it accepts
+// fits the JSON Schema replay-request; what it refuses is a *[RequestError], for the first
+// member that cannot be, in the order of the names of members.
+func ParseRequest(data []byte) (*Request, error) {
+	r := &Request{Mode: Exact}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return r, nil
+	}
+
+	p := parser{doc: new(canon.Document)}
+	switch err := p.doc.Parse(data, canon.Limits{Bytes: MaxRequest}); {
+	case err != nil:
+		return nil, &RequestError{"body", fmt.Sprintf("expected a JSON object of at most %d bytes: %v", MaxRequest, err)}
+	case p.doc.Root().Kind() != canon.KindObject:
+		return nil, &RequestError{"body", "expected a JSON object"}
+	}
+	if at, lossy := p.doc.LossyInteger(); lossy {
+		return nil, &RequestError{"body" + at.Pointer(), "expected no integer outside of ±(2^53-1): write it as a string"}
+	}
+
+	p.request(r)
+	if p.err != nil {
+		return nil, p.err
+	}
+	return r, nil
+}
+
+// A parser keeps the first error, so that its methods can be called in a row.
+type parser struct {
+	doc *canon.Document
+	err *RequestError
+}
+
+func (p *parser) fail(param, format string, args ...any) {
+	if p.err == nil {
+		p.err = &RequestError{param, fmt.Sprintf(format, args...)}
+	}
+}
+
+// absent reports whether a member is missing or null, which mean the same.
+func absent(n canon.Node) bool { return n.IsZero() || n.Kind() == canon.KindNull }
+
+func (p *parser) request(r *Request) {
+	root := p.doc.Root()
+	p.known("", root, "checkpoint_event_id", "checkpoint_id", "metadata", "mode", "override", "reason")
+
+	if n := root.Member("mode"); !n.IsZero() {
+		r.Mode = Mode(p.oneOf("mode", n, string(Exact), string(WithOverrides), string(FromCheckpoint)))
+	}
+	r.CheckpointEventID = p.text("checkpoint_event_id", root.Member("checkpoint_event_id"))
+	r.CheckpointID = p.text("checkpoint_id", root.Member("checkpoint_id"))
+	r.Reason = p.text("reason", root.Member("reason"))
+	if n := root.Member("metadata"); !n.IsZero() && n.Kind() != canon.KindObject {
+		p.fail("metadata", "expected an object")
+	}
+
+	p.checkpoint(r)
+	p.overrides(r, root.Member("override"))
+}
+
+// checkpoint holds the members of a checkpoint and the mode together.
+func (p *parser) checkpoint(r *Request) {
+	named := r.CheckpointEventID != "" || r.CheckpointID != ""
+	switch {
+	case r.Mode == FromCheckpoint && !named:
+		p.fail("checkpoint_id", "expected it, or checkpoint_event_id, for the mode from_checkpoint")
+	case r.Mode != FromCheckpoint && r.CheckpointEventID != "":
+		p.fail("checkpoint_event_id", "expected it with the mode from_checkpoint only")
+	case r.Mode != FromCheckpoint && r.CheckpointID != "":
+		p.fail("checkpoint_id", "expected it with the mode from_checkpoint only")
+	}
+}
+
+func (p *parser) overrides(r *Request, list canon.Node) {
+	switch {
+	case list.IsZero():
+		return
+	case list.Kind() != canon.KindObject:
+		p.fail("override", "expected an object: keys, and what replaces each")
+		return
+	case list.Len() > MaxOverrides:
+		p.fail("override", "expected at most %d overrides, found %d", MaxOverrides, list.Len())
+		return
+	case r.Mode == Exact && list.Len() > 0:
+		p.fail("override", "expected none with the mode exact, which replays what was recorded alone")
+		return
+	}
+
+	for name, n := range list.Members() {
+		if r.Overrides = append(r.Overrides, p.override(name.String(), n)); p.err != nil {
+			return
+		}
+	}
+
+	slices.SortFunc(r.Overrides, func(a, b Override) int { return cmp.Compare(a.Key, b.Key) })
+	events := map[string]bool{}
+	for i := range r.Overrides {
+		o := &r.Overrides[i]
+		if o.Reason = cmp.Or(o.Reason, r.Reason); o.EventID != "" && events[o.EventID] && !o.Secret() {
+			p.fail("override."+o.Key+".event_id", "expected one override of an event, found another")
+		}
+		events[o.EventID] = !o.Secret()
+	}
+}
+
+func (p *parser) override(key string, n canon.Node) Override {
+	at := "override." + short(key)
+	parsed, err := ParseKey(key)
+	if err != nil {
+		p.fail(at, "%v", err)
+		return Override{}
+	}
+	if n.Kind() != canon.KindObject {
+		p.fail(at, "expected an object")
+		return Override{}
+	}
+
+	p.known(at+".", n, "artifact_id", "event_id", "kind", "reason", "sha256", "target", "value", "visibility")
+	if n.Member("kind").IsZero() {
+		p.fail(at+".kind", "expected it: what is replaced?")
+	}
+	o := Override{
+		Key: key, Visibility: ReceiptOnly,
+		Kind: Kind(p.oneOf(at+".kind", n.Member("kind"), string(LLMResponse), string(MCPReturn), string(SecretValue), string(Time),
+			string(HostFact), string(ToolResult), string(EventPayload), string(CheckpointValue))),
+		EventID: p.text(at+".event_id", n.Member("event_id")), Target: p.text(at+".target", n.Member("target")),
+		ArtifactID: p.text(at+".artifact_id", n.Member("artifact_id")), Reason: p.text(at+".reason", n.Member("reason")),
+	}
+
+	if v := n.Member("visibility"); !v.IsZero() {
+		o.Visibility = Visibility(p.oneOf(at+".visibility", v, string(Public), string(Internal), string(ReceiptOnly)))
+	}
+	if d := n.Member("sha256"); !absent(d) {
+		var err error
+		if o.Stated, err = canon.ParseDigest(d.Text()); err != nil || d.Kind() != canon.KindString {
+			p.fail(at+".sha256", "expected sha256: and 64 lower-case hexadecimal digits")
+		}
+	}
+	if v := n.Member("value"); !v.IsZero() {
+		o.value = v.AppendCanonical(nil)
+	}
+
+	p.fits(at, parsed, &o)
+	return o
+}
+
+// fits holds the members of an override together.
+func (p *parser) fits(at string, key Key, o *Override) {
+	if !slices.Contains(kindsOf(key.Prefix), o.Kind) {
+		p.fail(at+".kind", "expected a kind that a key of %s: can have, found %s", key.Prefix, o.Kind)
+	}
+	switch {
+	case o.value != nil && o.ArtifactID != "":
+		p.fail(at+".artifact_id", "expected it or a value, found both")
+	case o.value == nil && o.ArtifactID == "" && !o.Secret():
+		p.fail(at+".value", "expected it, or an artifact_id")
+	case o.Secret() && !o.Stated.IsZero():
+		p.fail(at+".sha256", "expected none: a digest of a secret lets it be guessed")
+	case o.Secret() && o.Visibility != ReceiptOnly:
+		p.fail(at+".visibility", "expected receipt_only for a secret")
+	case (o.Kind == EventPayload || o.Kind == CheckpointValue) && o.EventID == "":
+		p.fail(at+".event_id", "expected it: the kind %s has no other name", o.Kind)
+	case o.Kind == EventPayload && o.value != nil && o.value[0] != '{':
+		p.fail(at+".value", "expected an object, as payloads are")
+	}
+
+	// A time of the task stands in the receipt itself.
+	if o.Kind == Time && isTaskTime(o.Key) && p.err == nil {
+		if _, ok := timeIn(o.value); !ok {
+			p.fail(at+".value", "expected an RFC 3339 date-time, in the request itself")
+		}
+	}
+}
+
+// timeIn reads a JSON string that is a date-time.
+func timeIn(value []byte) (receipt.Time, bool) {
+	doc, err := canon.Parse(value)
+	if err != nil || doc.Root().Kind() != canon.KindString {
+		return receipt.Time{}, false
+	}
+	t, err := receipt.ParseTime(doc.Root().String())
+	return receipt.At(t), err == nil
+}
+
+// kindsOf returns the kinds of overrides that keys of a prefix can have. Any value may be
+// a secret, and any event may have a payload.
+func kindsOf(prefix string) []Kind {
+	any := []Kind{SecretValue, EventPayload, CheckpointValue}
+	switch prefix {
+	case "llm":
+		return append(any, LLMResponse)
+	case "mcp":
+		return append(any, MCPReturn, ToolResult)
+	case "host":
+		return append(any, HostFact, ToolResult)
+	case "time":
+		return []Kind{Time}
+	}
+	return []Kind{SecretValue}
+}
+
+// known refuses members that a request does not have: a misspelled one would replay
+// something else than was asked for.
+func (p *parser) known(at string, n canon.Node, names ...string) {
+	for name := range n.Members() {
+		if !slices.Contains(names, name.String()) {
+			p.fail(cmp.Or(at+short(name.String()), "body"), "expected no member of the name %s", quote(name.String()))
+		}
+	}
+}
+
+func (p *parser) oneOf(param string, n canon.Node, words ...string) string {
+	if n.Kind() != canon.KindString || !slices.Contains(words, n.String()) {
+		p.fail(param, "expected one of %q", words)
+	}
+	return n.String()
+}
+
+// text reads an optional string that is not empty.
+func (p *parser) text(param string, n canon.Node) string {
+	if absent(n) {
+		return ""
+	}
+	if n.Kind() != canon.KindString || n.Len() == 0 && len(n.Text()) == 0 {
+		p.fail(param, "expected a string that is not empty, or null")
+	}
+	const most = 4 << 10
+	if len(n.Text()) > most {
+		p.fail(param, "expected at most %d bytes, found %d", most, len(n.Text()))
+	}
+	return n.String()
+}
+
+// short bounds a name in a param.
+func short(name string) string {
+	if len(name) <= MaxKey {
+		return name
+	}
+	return name[:MaxKey] + "…"
+}
