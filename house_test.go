@@ -61,6 +61,7 @@ var rooms = map[string]room{
 	inside + "issue":        {may: below(lower, nil, "redact/rulefile"), libs: anyLib},
 	inside + "keyring":      {may: below(lower, nil), libs: anyLib},
 	inside + "server":       {may: below(lower, nil), libs: anyLib},
+	inside + "replays":      {may: below(lower, []string{"issue"}), libs: anyLib},
 	inside + "logs":         {may: below(lower, []string{"issue"}), libs: anyLib},
 	"examples/":             {may: append([]string{"receipt/"}, core...)}, // no library: what a reader starts with is what is here
 
@@ -79,7 +80,7 @@ const inside = "cmd/receipt/internal/"
 // The rooms of the command that verbs stand on, from the lowest, and those of verbs.
 var (
 	lower = []string{"cli", "input", "trust", "print"}
-	verbs = []string{"verify", "issue", "logs", "keyring", "server"}
+	verbs = []string{"verify", "issue", "logs", "keyring", "server", "replays"}
 )
 
 // below is what a room of the command may import: the library, and those rooms.

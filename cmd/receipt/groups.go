@@ -12,7 +12,7 @@ func group(root *cobra.Command) {
 		id, title string
 		verbs     []string
 	}{
-		{"check", "Check receipts:", []string{"verify", "show", "diff", "merge"}},
+		{"check", "Check receipts:", []string{"verify", "show", "diff", "merge", "replay"}},
 		{"make", "Make receipts:", []string{"record", "redact", "seal", "sign", "disclose"}},
 		{"keep", "Keep many of them:", []string{"ledger", "batch", "archive", "serve"}},
 		{"keys", "Say whom to trust:", []string{"keys"}},

@@ -15,6 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/keyring"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/logs"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/replays"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/verify"
 )
@@ -77,6 +78,7 @@ asked, 3 when evidence is missing.`,
 		issue.NewCanon(e),
 		issue.NewHash(e),
 		issue.NewRecord(e),
+		replays.New(e),
 		issue.NewSeal(e),
 		issue.NewSign(e),
 		issue.NewRedact(e),

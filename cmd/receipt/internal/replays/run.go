@@ -1,0 +1,94 @@
+package replays
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/replay"
+)
+
+type runOptions struct {
+	planFlags
+	replay.Run
+	hash, output string
+	force        bool
+}
+
+func newRun(e *cli.Env) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run LOG",
+		Short: "tell the recorded events again, as the log of a replay",
+		Long: `Write the log of a replay: the events of a task, told again with what the request
+swaps. No module, no model and no tool is run, and no clock is read. receipt record
+makes the draft of its receipt.
+
+Values of overrides that are receipt_only are told by their digests; secrets are not
+told.`,
+		Example: `  receipt replay run events.jsonl --request request.json --task task_2 -o replayed.jsonl
+  receipt record replayed.jsonl --issuer my_harness`,
+		Args: cli.ExactArgs(1, "one log"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.TaskID == "" {
+				return cli.Usage("", "--task is missing: the id of the replay's own task")
+			}
+			if o.hash != "" {
+				d, err := canon.ParseDigest(o.hash)
+				if err != nil {
+					return cli.Usage("", "--source-receipt-hash %q: %w", o.hash, err)
+				}
+				o.ReceiptHash = d
+			}
+
+			p, done, err := o.plan(cmd.Context(), e, args[0])
+			if err != nil {
+				return err
+			}
+			defer done()
+			if tellMismatches(e, p) {
+				return cli.ExitWith(cli.ExitRefuted)
+			}
+			return o.write(e, args[0], p)
+		},
+	}
+
+	f := cmd.Flags()
+	o.register(f, "source-task")
+	f.StringVar(&o.TaskID, "task", "", "the `ID` of the replay's own task")
+	f.BoolVar(&o.Remap, "remap", false, "give the events ids and sequences of the replay")
+	f.StringVar(&o.LogURI, "log-uri", "", "where the log of the source is kept: `URI`")
+	f.StringVar(&o.hash, "source-receipt-hash", "", "the `HASH` of the source's receipt")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	return cmd
+}
+
+// write writes the events to stdout, or to a file, whole or not at all. It holds what the
+// task was answered, so only its owner may read it.
+func (o *runOptions) write(e *cli.Env, path string, p *replay.Plan) error {
+	out := e.Out
+	var file *cli.File
+	if o.output != "" && o.output != cli.StdinName {
+		var err error
+		const ownerOnly = 0o600
+		if file, err = cli.NewFile(o.output, ownerOnly, o.force); err != nil {
+			return err
+		}
+		defer file.Discard()
+		out = file
+	}
+
+	for line, err := range p.Events(o.Run) {
+		if err != nil {
+			return failure(path, err)
+		}
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	if file == nil {
+		return nil
+	}
+	return file.Commit()
+}
