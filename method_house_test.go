@@ -1,0 +1,129 @@
+package receiptkit_test
+
+import (
+	"go/ast"
+	"go/token"
+	"path"
+	"strings"
+	"testing"
+)
+
+// Whoever reads a type finds its methods beside it. These are what is left, and grow no
+// further: a method more in another file has to make a smaller type, or be a function.
+const (
+	mostAway   = 95// methods in another file than their type
+	mostSpread = 4  // types with methods in four files or more
+)
+
+// A typeHome is where a type stands and where its methods do.
+type typeHome struct {
+	file    string
+	methods map[string]int // by file
+}
+
+// away is how many methods stand in another file than their type.
+func (h *typeHome) away() (n int) {
+	for file, methods := range h.methods {
+		if h.file != "" && file != h.file {
+			n += methods
+		}
+	}
+	return n
+}
+
+// typeHomes are the types of the packages that hold files, by package and name.
+type typeHomes map[string]*typeHome
+
+func (list typeHomes) of(file, name string) *typeHome {
+	key := path.Dir(file) + "." + name
+	if list[key] == nil {
+		list[key] = &typeHome{methods: map[string]int{}}
+	}
+	return list[key]
+}
+
+func (list typeHomes) add(name string, file *ast.File) {
+	for _, decl := range file.Decls {
+		switch decl := decl.(type) {
+		case *ast.GenDecl:
+			for _, spec := range decl.Specs {
+				if spec, ok := spec.(*ast.TypeSpec); ok {
+					list.of(name, spec.Name.Name).file = name
+				}
+			}
+		case *ast.FuncDecl:
+			if receiver := receiverOf(decl); receiver != "" {
+				list.of(name, receiver).methods[name]++
+			}
+		}
+	}
+}
+
+// receiverOf is the type that a function is a method of, "" for any other function.
+func receiverOf(f *ast.FuncDecl) string {
+	if f.Recv == nil || len(f.Recv.List) != 1 {
+		return ""
+	}
+	of := f.Recv.List[0].Type
+	if star, ok := of.(*ast.StarExpr); ok {
+		of = star.X
+	}
+	if index, ok := of.(*ast.IndexExpr); ok {
+		of = index.X
+	}
+	name, _ := of.(*ast.Ident)
+	if name == nil {
+		return ""
+	}
+	return name.Name
+}
+
+// count adds up what is away and what is spread.
+func (list typeHomes) count() (away, spread int) {
+	for _, h := range list {
+		away += h.away()
+		if len(h.methods) >= 4 {
+			spread++
+		}
+	}
+	return away, spread
+}
+
+func TestMethodsStandWithTheirTypes(t *testing.T) {
+	list := typeHomes{}
+	eachSource(t, func(_ *token.FileSet, name string, file *ast.File) {
+		// What is made for one system or another stands in a file for each.
+		if !strings.HasSuffix(name, "_linux.go") && !strings.HasSuffix(name, "_other.go") && !strings.HasPrefix(name, "fixtures/") {
+			list.add(name, file)
+		}
+	})
+
+	away, spread := list.count()
+	if len(list) < 500 {
+		t.Errorf("found %d types", len(list))
+	}
+	if away <= mostAway && spread <= mostSpread {
+		return
+	}
+
+	t.Errorf("%d methods stand in another file than their type, and %d types are spread over four files or more; expected at most %d and %d", away, spread, mostAway, mostSpread)
+	for name, h := range list {
+		if h.away() > 0 {
+			t.Logf("%s of %s has methods in %v", name, h.file, h.methods)
+		}
+	}
+}
+
+// TestHomesAreCounted: a method elsewhere is away, and four files are a spread type.
+func TestHomesAreCounted(t *testing.T) {
+	list := typeHomes{}
+	for _, file := range []string{"x/a.go", "x/b.go", "x/c.go", "x/d.go"} {
+		list.of(file, "T").methods[file]++
+	}
+	list.of("x/a.go", "T").file = "x/a.go"
+	list.of("x/a.go", "U").file = "x/a.go"
+	list.of("x/a.go", "U").methods["x/a.go"] = 2
+	if away, spread := list.count(); away != 3 || spread != 1 {
+		t.Errorf("%d away and %d spread, expected 3 and 1", away, spread)
+	}
+}
