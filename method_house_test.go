@@ -11,7 +11,7 @@ import (
 // Whoever reads a type finds its methods beside it. These are what is left, and grow no
 // further: a method more in another file has to make a smaller type, or be a function.
 const (
-	mostAway   = 95// methods in another file than their type
+	mostAway   = 95 // methods in another file than their type
 	mostSpread = 4  // types with methods in four files or more
 )
 

@@ -35,7 +35,7 @@ func wrappings(t *testing.T, doc []byte) map[string][]byte {
 	}
 	parsed, err := canon.Parse(doc)
 	if err != nil {
-		return all // around what is no JSON it is not known where it ends
+		return all // around what is not JSON it is not known where it ends
 	}
 	all["array.json"] = join([]byte("["), doc, []byte("]"))
 	all["page.json"] = join([]byte(`{"object":"list","data":[`), doc, []byte("]}"))

@@ -255,9 +255,9 @@ func (t *translator) key(previous []byte, first bool) ([]byte, *ItemError) {
 	// RFC 8949 section 5.3.1: with equal keys a map is not valid.
 	switch order := compareKeys(previous, key); {
 	case order == 0:
-		return nil, t.refuse(start, codeDuplicateName, "expected a key behind %q, found it again", clip(key))
+		return nil, t.refuse(start, codeDuplicateName, "expected a key after %q, found it again", clip(key))
 	case order > 0:
-		return nil, t.refuse(start, codeNonDeterministic, "expected a key behind %q in the order of encodings, found %q", clip(previous), clip(key))
+		return nil, t.refuse(start, codeNonDeterministic, "expected a key after %q in the order of encodings, found %q", clip(previous), clip(key))
 	}
 
 	return key, nil

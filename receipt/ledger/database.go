@@ -196,7 +196,7 @@ type VersionError struct {
 func (e *VersionError) Error() string {
 	switch {
 	case e.Found < 0:
-		return fmt.Sprintf("ledger: %q is no ledger", e.Path)
+		return fmt.Sprintf("ledger: %q is not a ledger", e.Path)
 	case e.Found > e.Current:
 		return fmt.Sprintf("ledger: %q has version %d, this program knows versions up to %d; use a newer one", e.Path, e.Found, e.Current)
 	}
@@ -406,7 +406,7 @@ func (l *database) wrap(what string, err error) error {
 	case sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("ledger: %s: %q: %w; %w", what, l.path, err, ErrUnreadable)
 	case sqlite3.SQLITE_NOTADB:
-		hint = "; it is no ledger, or its beginning is damaged"
+		hint = "; it is not a ledger, or its beginning is damaged"
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		hint = "; the file and its folder must be writable"
 	}

@@ -308,7 +308,7 @@ func (c *checker) strays() error {
 	defer rows.Close()
 
 	for rows.Next() {
-		f := Fault{Code: FaultRow, Detail: "its row is behind the end of every stream"}
+		f := Fault{Code: FaultRow, Detail: "its row is after the end of every stream"}
 		if err := rows.Scan(&f.ID, &f.Position); err != nil {
 			return c.damaged(err)
 		}

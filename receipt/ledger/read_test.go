@@ -227,7 +227,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestOpen: what is no ledger, a newer one, or absent is refused, and left alone.
+// TestOpen: what is not a ledger, a newer one, or absent is refused, and left alone.
 func TestOpen(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	path := filepath.Join(dir, "ledger.db")
@@ -271,7 +271,7 @@ func TestOpen(t *testing.T) {
 			if _, err := open(ctx, other); !errors.As(err, &version) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if _, err := open(ctx, text); err == nil || !strings.Contains(err.Error(), "it is no ledger, or its beginning is damaged") {
+			if _, err := open(ctx, text); err == nil || !strings.Contains(err.Error(), "it is not a ledger, or its beginning is damaged") {
 				t.Error("a text was opened")
 			}
 		}

@@ -126,7 +126,7 @@ func (r *stored) place() error {
 	first := r.position == 1
 	switch {
 	case r.orphan || r.position == 0 || r.position > r.end.Count:
-		return &DamageError{FaultRow, r.id, r.stream, "its row is behind the end of every stream"}
+		return &DamageError{FaultRow, r.id, r.stream, "its row is after the end of every stream"}
 	case first != r.link.First, !first && (!r.before.Valid || r.last != r.link.Previous):
 		return &DamageError{string(receipt.CodeChainBreak), r.id, r.stream, fmt.Sprintf("the receipt that it follows is not at number %d of its stream", r.position-1)}
 	case !first && r.before.Int64 >= r.sequence:

@@ -205,7 +205,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestDurableApprovals: hitl frames in every form, and what is no approval.
+// TestDurableApprovals: hitl frames in every form, and what is not an approval.
 func TestDurableApprovals(t *testing.T) {
 	requested := `{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"request_id":"a","approval_request":{"id":"a","action":"act"}}}`
 	respond := func(members string) string {

@@ -99,7 +99,7 @@ and has ` + "`approved`" + ` or ` + "`accepted`" + ` other than true, or that na
 its id named, is a denial. Without a ` + "`decision`" + `, either of the two that is true approves.
 A question that is asked again can demand more, never less. An answer with no id but
 the call's is to the last question about the call. Who sent the event that tells of a
-decision is no reviewer; ` + "`actor`" + ` and ` + "`reviewers`" + ` of the payload are, and who sent a
+decision is not a reviewer; ` + "`actor`" + ` and ` + "`reviewers`" + ` of the payload are, and who sent a
 ` + "`user.tool_confirmation`" + `.
 
 What events with one ` + "`tool_call_id`" + ` tell of its effects is joined, and told once. A digest of a file that

@@ -173,7 +173,7 @@ func parseAPIKey(line []byte) (k APIKey, err error) {
 		switch name.String() {
 		case "name", "sha256", "created":
 			if value.Kind() != canon.KindString {
-				return k, fmt.Errorf("the member %s is no string", name.String())
+				return k, fmt.Errorf("the member %s is not a string", name.String())
 			}
 		case "scopes":
 			k.Scopes, err = parseScopes(value)
@@ -203,7 +203,7 @@ func parseAPIKey(line []byte) (k APIKey, err error) {
 	}
 
 	if k.Created, err = receipt.ParseTime(root.Member("created").String()); err != nil {
-		return k, fmt.Errorf("the member created is no RFC 3339 time")
+		return k, fmt.Errorf("the member created is not an RFC 3339 time")
 	}
 
 	return k, nil

@@ -17,7 +17,7 @@ import (
 )
 
 // library returns a source with receipts of the task "t": a good one, a corrupted
-// one, one of a stranger, and what is no receipt at all beside them.
+// one, one of a stranger, and what is not a receipt at all beside them.
 func library(t testing.TB) *shelf {
 	t.Helper()
 	s := newShelf()

@@ -86,10 +86,10 @@ func sourceFault(err error) error {
 func storedDocument(s Stored) (*canon.Document, error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(s.JSON, canon.Limits{Bytes: receipt.MaxBytes}); err != nil {
-		return nil, internal(withoutText(err), "the stored receipt is no JSON text that can be given out; verifying it says what is wrong")
+		return nil, internal(withoutText(err), "the stored receipt is not a JSON text that can be given out; verifying it says what is wrong")
 	}
 	if doc.Root().Kind() != canon.KindObject {
-		return nil, internal(nil, "the stored receipt is no JSON object; verifying it says what is wrong")
+		return nil, internal(nil, "the stored receipt is not a JSON object; verifying it says what is wrong")
 	}
 	return doc, nil
 }

@@ -126,7 +126,7 @@ func incomplete(c *call, err error, g *gate) error {
 	case errors.Is(err, stream.ErrManyStreams):
 		return invalid("", "the body holds more than %d streams, or names of more than %d MiB: send them one after the other", mostStreams, mostStreams>>10)
 	case errors.As(err, &partial):
-		return invalid("", "the body is no whole stream of receipts: %.300q", partial.Notices[0].Detail)
+		return invalid("", "the body is not a whole stream of receipts: %.300q", partial.Notices[0].Detail)
 	}
 
 	return gone(err)

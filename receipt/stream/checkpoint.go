@@ -66,7 +66,7 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, bound in
 	case n >= size && f.root == f.claims.Root && !f.holes:
 		why := "the checkpoint is over no receipt"
 		if size > 0 {
-			why = fmt.Sprintf("the checkpoint is over the first %d receipts, and this one comes behind them", size)
+			why = fmt.Sprintf("the checkpoint is over the first %d receipts, and this one comes after them", size)
 		}
 		return receipt.Evidence{Checkpoint: f.given}, receipt.Evidence{Uncompared: why}, f.bound, nil
 	case partial || f.single && size != 1:

@@ -37,7 +37,7 @@ func signedOver(t *testing.T, docs ...[]byte) []byte {
 	return signed
 }
 
-// TestCheckpointHoles: what is no receipt in the range of a checkpoint has no leaf,
+// TestCheckpointHoles: what is not a receipt in the range of a checkpoint has no leaf,
 // so that the tree is not over what was read.
 func TestCheckpointHoles(t *testing.T) {
 	l := newWriter(t, "a").many(4)

@@ -164,7 +164,7 @@ func broken(format string, err error) error {
 	case errors.Is(err, gzip.ErrChecksum):
 		e.err, e.hint = errors.New("its checksum does not fit what it holds"), "it is damaged; get it again"
 	case errors.Is(err, gzip.ErrHeader):
-		e.err = errors.New("what follows the compressed data, or begins it, is no gzip")
+		e.err = errors.New("what follows the compressed data, or begins it, is not gzip")
 	}
 	return e
 }

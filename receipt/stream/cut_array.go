@@ -50,7 +50,7 @@ func (a *arrayCutter) read() (piece, error) {
 		case c == ']':
 			return a.end()
 		case c != ',':
-			return a.malformed("a comma or ] behind an element", c), nil
+			return a.malformed("a comma or ] after an element", c), nil
 		}
 	}
 
@@ -132,7 +132,7 @@ func (a *arrayCutter) end() (piece, error) {
 		return piece{}, err // io.EOF
 	}
 	return piece{index: a.index + 1, fault: &fault{code: receipt.CodeTrailingData,
-		detail: fmt.Sprintf("expected nothing behind the array, found %q at offset %d", c, a.offset-1)}}, nil
+		detail: fmt.Sprintf("expected nothing after the array, found %q at offset %d", c, a.offset-1)}}, nil
 }
 
 func (a *arrayCutter) cut() piece {

@@ -186,7 +186,7 @@ func (l *lineCutter) oversize(ended bool) (piece, error) {
 		return d, nil
 	}
 	if l.packed {
-		l.err = fmt.Errorf("line %d has more than %d bytes; a compressed input is not read behind it", l.line, maxDocument)
+		l.err = fmt.Errorf("line %d has more than %d bytes; a compressed input is not read after it", l.line, maxDocument)
 		return d, nil
 	}
 	l.err = l.skipLine()

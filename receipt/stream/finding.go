@@ -27,7 +27,7 @@ type Finding struct {
 
 func missingFinding(stream chain.Stream, previous canon.Digest) Finding {
 	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: vocab.CausePredecessorMissing, Stated: previous.String(),
-		Detail: fmt.Sprintf("a part of the stream begins behind %s, which no part holds: receipts are missing there", previous)}
+		Detail: fmt.Sprintf("a part of the stream begins after %s, which no part holds: receipts are missing there", previous)}
 }
 
 func forkFinding(stream chain.Stream, previous canon.Digest) Finding {
@@ -41,5 +41,5 @@ func firstsFinding(stream chain.Stream) Finding {
 
 func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
 	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: vocab.CausePredecessorElsewhere, Stated: previous.String(),
-		Detail: fmt.Sprintf("a part of the stream begins behind %s, a receipt of another stream", previous)}
+		Detail: fmt.Sprintf("a part of the stream begins after %s, a receipt of another stream", previous)}
 }

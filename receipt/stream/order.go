@@ -126,7 +126,7 @@ func (o *order) again(s *strand, it *item) bool {
 		return true
 	case o.index.maybeCopy(f.computed):
 		it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusNotChecked, Code: vocab.CodeCopyNotChecked, Related: atLine(s.line),
-			Reason: fmt.Sprintf("it does not follow line %d, and may be a copy of a receipt behind the first %d", s.line, o.options.mostIndexed())})
+			Reason: fmt.Sprintf("it does not follow line %d, and may be a copy of a receipt after the first %d", s.line, o.options.mostIndexed())})
 		return true
 	}
 	return false
@@ -315,7 +315,7 @@ func (o *order) conclude(s *Summary) error {
 		s.addFinding(f)
 	}
 	if o.index.full() {
-		s.addNote(vocab.CodeIDsNotChecked, "whether a receipt_id is used again, and whether a link leads into another stream, behind the first %d receipts", o.options.mostIndexed())
+		s.addNote(vocab.CodeIDsNotChecked, "whether a receipt_id is used again, and whether a link leads into another stream, after the first %d receipts", o.options.mostIndexed())
 	}
 	o.demands.conclude(s)
 	return nil

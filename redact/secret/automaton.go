@@ -11,7 +11,7 @@ import (
 // An automaton decides where a pattern could match, in some nanoseconds a byte.
 // It errs on one side: all letters beyond ASCII are one, and except at the
 // ends of a text what a pattern asserts is taken to be so. Where it says no there
-// is no match; elsewhere the regular expression is asked, which takes some fifty
+// is not a match; elsewhere the regular expression is asked, which takes some fifty
 // times as long.
 type automaton struct {
 	tree  *syntax.Regexp

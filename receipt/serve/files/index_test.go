@@ -179,7 +179,7 @@ func TestFilesFixtures(t *testing.T) {
 	}
 }
 
-// TestFilesSkip: what is no receipt is left out, counted and named.
+// TestFilesSkip: what is not a receipt is left out, counted and named.
 func TestFilesSkip(t *testing.T) {
 	list := servetest.Receipts(t, 4)
 	keys, err := fixtures.Read("keys/trust.json")

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// UnknownVerb is the failure for a word that is no verb below cmd: with the one that was
+// UnknownVerb is the failure for a word that is not a verb below cmd: with the one that was
 // probably meant, if there is any.
 func UnknownVerb(cmd *cobra.Command, args []string) error {
 	var names []string

@@ -60,7 +60,7 @@ func remote(path string) string {
 		return ""
 	}
 
-	// The query is no part of the name, and often holds a signature.
+	// The query is not a part of the name, and often holds a signature.
 	rest, _, _ = strings.Cut(rest, "?")
 	name := rest[strings.LastIndexByte(rest, '/')+1:]
 	if name == "" || !strings.Contains(rest, "/") {

@@ -16,7 +16,7 @@ import (
 // interrupted, or a ledger was lost: to begin anew would fork its chains.
 func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return nil, cli.Usage("restore a copy of the ledger that it was; if there never was one, remove the file, and receipt ledger init makes one", "%q is empty: it is no ledger, or one that was lost", path)
+		return nil, cli.Usage("restore a copy of the ledger that it was; if there never was one, remove the file, and receipt ledger init makes one", "%q is empty: it is not a ledger, or one that was lost", path)
 	}
 
 	if f := KindOfFile(path); f.Kind != kind.Unknown && f.Kind != kind.Ledger && f.Kind != kind.Database {

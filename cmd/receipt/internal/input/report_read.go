@@ -147,7 +147,7 @@ func (r *SavedReport) readEach(lines [][]byte) error {
 		case err != nil:
 			return fmt.Errorf("line %d: %w", i+1, err)
 		case r.Summary != nil:
-			return fmt.Errorf("line %d: expected nothing behind the summary", i+1)
+			return fmt.Errorf("line %d: expected nothing after the summary", i+1)
 		}
 
 		if err := r.readDocument(doc.Root()); err != nil && !errors.Is(err, ErrNoSummary) {

@@ -128,7 +128,7 @@ func (s *Selection) addFolder(root string, kind stream.Kind) {
 
 	// A folder without any receipt is a mistake, unless something in it was told already.
 	if len(s.Sources) == before && len(s.Missing) == failed {
-		s.without(root, cli.Usage("receipts in folders are files *.json, *.jsonl, *.ndjson, *.cbor or *.cborseq, also with .gz or .zst behind", "the folder %q holds no receipt", root))
+		s.without(root, cli.Usage("receipts in folders are files *.json, *.jsonl, *.ndjson, *.cbor or *.cborseq, also with .gz or .zst at the end", "the folder %q holds no receipt", root))
 	}
 }
 

@@ -59,7 +59,7 @@ folders and compressed files too. FILE ends in .cbor for exactly one receipt, an
 in .cborseq for a sequence of them (RFC 8742), which is what stdout gets.
 
 Receipts are archived as they are. Whether they are true is for receipt verify to
-say, which reads archives. What is no JSON object within the limits of receipts
+say, which reads archives. What is not a JSON object within the limits of receipts
 ends the work, and no file is left; of an API envelope the receipt is archived.`,
 		Example: `  receipt archive pack receipt.json -o receipt.cbor
   receipt archive pack receipts.jsonl | receipt verify --integrity-only -`,
@@ -82,7 +82,7 @@ and whatever else receipt verify reads. FILE ends in .json for exactly one recei
 and in .jsonl or .ndjson for one a line, which is what stdout gets.
 
 Receipts are written as they are. Whether they are true is for receipt verify to
-say. What is no archive of a JSON object within the limits of receipts ends the
+say. What is not an archive of a JSON object within the limits of receipts ends the
 work, and no file is left.`,
 		Example: `  receipt archive unpack receipt.cbor -o receipt.json
   receipt archive unpack day.cborseq | receipt verify --integrity-only -`,

@@ -40,7 +40,7 @@ integer outside ±9007199254740991 has none.`,
 // notReceipt words why a document has no hash.
 func notReceipt(path string, err error) error {
 	if errors.Is(err, chain.ErrNotObject) {
-		return cli.Refuted("of a list, name one: "+cli.ShellName(cli.SourceName(path)+":1"), "%q is no receipt: a receipt is a JSON object", cli.SourceName(path))
+		return cli.Refuted("of a list, name one: "+cli.ShellName(cli.SourceName(path)+":1"), "%q is not a receipt: a receipt is a JSON object", cli.SourceName(path))
 	}
 	return cli.Refuted("", "%q: %w", cli.SourceName(path), err)
 }

@@ -235,7 +235,7 @@ func recordNotes(c record.FrameCounts) (notes []string) {
 	add(c.Retold, "event is told again from another task: it gives materials and times, and no deeds", "events are told again from another task: they give materials and times, and no deeds")
 	add(c.Foreign, "answer came from another session than its question, and decided nothing", "answers came from other sessions than their questions, and decided nothing")
 	add(c.Repeated, "event came again", "events came again")
-	add(c.Late, "event came behind the end and says nothing for the receipt", "events came behind the end and say nothing for the receipt")
+	add(c.Late, "event came after the end and says nothing for the receipt", "events came after the end and say nothing for the receipt")
 	add(c.Gaps, "sequence of another resource leaves numbers out", "sequences of other resources leave numbers out")
 	add(c.Frames.Unknown, "frame of an unknown method or update was ignored", "frames of unknown methods or updates were ignored")
 	add(c.Frames.OtherSessions, "frame of another session was passed over", "frames of other sessions were passed over")

@@ -175,7 +175,7 @@ func (o *extensionFlags) heads(e *cli.Env, logs []*tlog.Log) (from, to *trust.He
 // contradictionText words what two checkpoints contradict each other in.
 func contradictionText(code receipt.Code, from, to *trust.Head) string {
 	if code == receipt.CodeTruncated {
-		return fmt.Sprintf("the later tree is smaller: %s, behind %s", trust.LeavesText(to.Size), trust.LeavesText(from.Size))
+		return fmt.Sprintf("the later tree is smaller: %s, after %s", trust.LeavesText(to.Size), trust.LeavesText(from.Size))
 	}
 	return fmt.Sprintf("two trees of %s", trust.LeavesText(from.Size))
 }

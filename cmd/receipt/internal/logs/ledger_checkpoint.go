@@ -23,7 +23,7 @@ func newLedgerCheckpoint(e *cli.Env) *cobra.Command {
 		Long: `Sign a checkpoint (C2SP tlog-checkpoint) over the receipts of a ledger, as receipt
 batch checkpoint does over files: the root of the RFC 9162 tree whose leaves are
 their hashes, in the order in which they were stored. Receipts are only ever stored
-behind the others, so that each checkpoint extends those before it; --extends makes
+after the others, so that each checkpoint extends those before it; --extends makes
 sure of that, and finds a ledger that was replaced by another one.
 
 The content of each receipt and its link are verified first; of signatures that is

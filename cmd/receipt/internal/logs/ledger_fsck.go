@@ -158,7 +158,7 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 		fmt.Fprintf(e.Out, "stream       %s: %s, head %v\n", cli.EscapeLine(issue.StreamText(s.Stream)), cli.Plural(int(s.Head.Count), "receipt", ""), s.Head.Hash)
 	}
 	if o.expect == "" && !c.Marked {
-		fmt.Fprintln(e.Out, "not checked  whether receipts are missing behind the heads (--expect-head)")
+		fmt.Fprintln(e.Out, "not checked  whether receipts are missing after the heads (--expect-head)")
 	}
 	if o.IntegrityOnly {
 		fmt.Fprintln(e.Out, "not checked  signatures (--integrity-only)")

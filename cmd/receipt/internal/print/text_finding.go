@@ -126,7 +126,7 @@ func signer(rep *receipt.Report) string {
 	return ""
 }
 
-// otherThanReceipt is what a document is that is no receipt by its form, such as a draft;
+// otherThanReceipt is what a document is that is not a receipt by its form, such as a draft;
 // nothing of a receipt with mistakes, and of what nobody knows.
 func otherThanReceipt(f receipt.Check, doc *canon.Document) kind.Found {
 	if f.Step != receipt.StepSchema {

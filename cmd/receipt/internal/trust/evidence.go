@@ -136,7 +136,7 @@ func notCheckpoint(path string, note []byte) error {
 	if bytes.Contains(note, []byte("\n\n\u2014 ")) { // where its signatures begin
 		return nil
 	}
-	return cli.Usage("receipt batch checkpoint writes such a file", "%q is no checkpoint", cli.SourceName(path))
+	return cli.Usage("receipt batch checkpoint writes such a file", "%q is not a checkpoint", cli.SourceName(path))
 }
 
 // name names one of the evidence by its file.

@@ -21,7 +21,7 @@ func NewShow(e *cli.Env) *cobra.Command {
 not checked here: receipt verify does that.
 
 Exit codes: 0 when the content fits the hash, 1 when it does not or the document
-is no valid receipt, 2 when it could not be read.`,
+is not a valid receipt, 2 when it could not be read.`,
 		Example: `  receipt show receipt.json
   receipt show - < receipt.json`,
 		Args: cli.ExactArgs(1, "one receipt"),
@@ -51,7 +51,7 @@ func Show(e *cli.Env, path string, data []byte, judge string) error {
 	v.VerifyBytes(data, doc, rep)
 	if doc.Root().Kind() != canon.KindObject {
 		f := rep.Finding()
-		return cli.Refuted(f.Hint, "%q is no receipt: %s: %s", cli.SourceName(path), f.Code, f.Detail)
+		return cli.Refuted(f.Hint, "%q is not a receipt: %s: %s", cli.SourceName(path), f.Code, f.Detail)
 	}
 
 	b := &print.Block{}
@@ -101,7 +101,7 @@ func (s *Shown) refuted(rep *receipt.Report) {
 	if rep.Check(receipt.StepHash).Status == receipt.StatusFailed {
 		fmt.Fprintln(s.b, "NOT INTACT: the content does not fit its hash. Do not rely on what follows.")
 	} else {
-		fmt.Fprintln(s.b, "NOT VALID: this is no receipt as the format has it. Do not rely on what follows.")
+		fmt.Fprintln(s.b, "NOT VALID: this is not a receipt as the format has it. Do not rely on what follows.")
 	}
 	for _, checks := range print.Failures(rep) {
 		print.Failed(s.b, checks)
