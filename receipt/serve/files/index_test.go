@@ -194,7 +194,7 @@ func TestFilesSkip(t *testing.T) {
 	}{
 		"empty file":       {nil, 0, "1: f empty"},
 		"key set":          {keys, 0, "1: f a key set"},
-		"text":             {[]byte("hello\nworld\n"), 0, "1: f a text without any receipt in it"},
+		"text":             {[]byte("hello\nworld\n"), 0, "1: f syntax"},
 		"other line":       {servetest.Lines(list[0], []byte(`{"a":1}`), list[1]), 2, "1: f:2 not_a_receipt"},
 		"id is no text":    {servetest.Lines(list[0], []byte(`{"schema":"receipt-2026-04-25","receipt_id":7}`), list[1]), 2, "1: f:2 schema_invalid"},
 		"torn":             {append(servetest.Lines(list[0]), list[1][:len(list[1])-9]...), 1, "1: f:2 torn_tail"},

@@ -43,6 +43,15 @@ func readEvidence(files []BesideFile) (*evidence, error) {
 	return ev, nil
 }
 
+// proofDetail says what is malformed in a file with a proof.
+func proofDetail(err error) string {
+	var malformed *tlog.ProofError
+	if errors.As(err, &malformed) {
+		return fmt.Sprintf("malformed %s, line %d: %s", malformed.Format, malformed.Line, malformed.Detail)
+	}
+	return err.Error()
+}
+
 func (ev *evidence) read(f BesideFile) error {
 	switch f.Kind {
 	case kind.Checkpoint:
@@ -55,7 +64,7 @@ func (ev *evidence) read(f BesideFile) error {
 	case kind.Proof:
 		p, err := tlog.ParseProof(f.Data)
 		if err != nil {
-			ev.refute(f, receipt.CodeProofInvalid, strings.TrimPrefix(err.Error(), "merkle: "), "ask the log for an undamaged copy")
+			ev.refute(f, receipt.CodeProofInvalid, proofDetail(err), "ask the log for an undamaged copy")
 			return nil
 		}
 		ev.names[receipt.Piece{Kind: receipt.PieceProof, Index: len(ev.Proofs)}] = f.Name
