@@ -46,7 +46,12 @@ func (p *Plan) Check(v *receipt.Verifier, rep *receipt.Report, replayed *canon.D
 
 // CheckSource adds to a report of a replay's receipt whether another receipt is that of its
 // source: it names the log of the plan, and the replay names its hash, if any.
+//
+// The receipt of the source has to be judged before: only what it names is looked at.
 func (p *Plan) CheckSource(v *receipt.Verifier, rep *receipt.Report, replayed, source *canon.Document) error {
+	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed {
+		return nil
+	}
 	c := &checker{plan: p, weigh: func(c receipt.Check) { v.Weigh(rep, c) }}
 	var of receipt.Draft
 	if err := json.Unmarshal(source.AppendCanonical(nil), &of); err != nil {
