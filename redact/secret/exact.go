@@ -37,6 +37,8 @@ func exact(re *syntax.Regexp) []string {
 	case syntax.OpEmptyMatch, syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine,
 		syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return []string{""}
+
+	// A letter beyond ASCII has cases of other lengths, which no anchor spells.
 	case syntax.OpLiteral:
 		var b strings.Builder
 		for _, r := range re.Rune {
@@ -46,6 +48,7 @@ func exact(re *syntax.Regexp) []string {
 			b.WriteByte(byte(r))
 		}
 		return cross([]string{""}, []string{b.String()})
+
 	case syntax.OpCharClass:
 		return exactClass(re.Rune)
 	case syntax.OpConcat:
@@ -54,8 +57,10 @@ func exact(re *syntax.Regexp) []string {
 			list = cross(list, exact(sub))
 		}
 		return list
+
 	case syntax.OpCapture:
 		return exact(re.Sub[0])
+	// One branch that is not exact leaves nothing that every match has.
 	case syntax.OpAlternate:
 		var list []string
 		for _, sub := range re.Sub {
@@ -67,6 +72,7 @@ func exact(re *syntax.Regexp) []string {
 		}
 		slices.Sort(list)
 		return cross([]string{""}, slices.Compact(list))
+
 	case syntax.OpRepeat:
 		if re.Min != re.Max || re.Min > maxAnchorText {
 			return nil

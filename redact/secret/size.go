@@ -14,6 +14,7 @@ type size struct {
 // measure returns how many bytes a pattern can match.
 func measure(re *syntax.Regexp) size {
 	switch re.Op {
+	// Cases of one letter may differ in their bytes: the Kelvin sign has three, k one.
 	case syntax.OpLiteral:
 		var s size
 		for _, r := range re.Rune {
@@ -26,6 +27,7 @@ func measure(re *syntax.Regexp) size {
 			s = s.then(one)
 		}
 		return s
+
 	case syntax.OpCharClass:
 		if len(re.Rune) == 0 {
 			return size{1, 1} // matches nothing
@@ -35,6 +37,7 @@ func measure(re *syntax.Regexp) size {
 			s = s.or(runeSize(re.Rune[i], re.Rune[i+1]))
 		}
 		return s
+
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return size{1, utf8.UTFMax}
 	case syntax.OpNoMatch:
@@ -43,6 +46,8 @@ func measure(re *syntax.Regexp) size {
 		return measure(re.Sub[0])
 	case syntax.OpQuest:
 		return measure(re.Sub[0]).or(size{})
+
+	// What repeats without a bound has none, whatever repeats.
 	case syntax.OpStar:
 		return size{0, -1}
 	case syntax.OpPlus:
@@ -53,12 +58,14 @@ func measure(re *syntax.Regexp) size {
 			return size{s.min, -1}
 		}
 		return size{s.min, s.max * re.Max}
+
 	case syntax.OpConcat:
 		var s size
 		for _, sub := range re.Sub {
 			s = s.then(measure(sub))
 		}
 		return s
+
 	case syntax.OpAlternate:
 		s := measure(re.Sub[0])
 		for _, sub := range re.Sub[1:] {

@@ -3,6 +3,7 @@ package corpus
 // draftedCommon are common forms as they stand in drafts of whole runs: what tools
 // are given and return, objects with members (after J:), lists of arguments.
 func draftedCommon() []Form {
+	// What is between « and » is the secret; {a36} stands for 36 random letters and digits.
 	return []Form{
 		`export OPENAI_API_KEY=sk-proj-«{w48}»`, `ANTHROPIC_API_KEY=sk-ant-api03-«{w93}»AA`, `GITHUB_TOKEN=«ghp_{a36}»`, `git clone https://x-access-token:«ghs_{a36}»@github.com/acme/app.git`,
 		`git remote set-url origin https://oauth2:«glpat-{w20}»@gitlab.com/acme/app.git`, `npm config set //registry.npmjs.org/:_authToken «npm_{a36}»`, "//npm.pkg.github.com/:_authToken=«ghp_{a36}»",

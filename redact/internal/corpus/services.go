@@ -10,6 +10,7 @@ type Service struct {
 // samples that the detectors were made with.
 func Services() []Service {
 	const uuid = "{h8}-{h4}-4{h3}-a{h3}-{h12}"
+
 	return []Service{
 		{"OpenAI project key", "use «sk-proj-{w74}T3BlbkFJ{w74}» here"},
 		{"OpenAI service account", "«sk-svcacct-{w58}T3BlbkFJ{w58}»"},
