@@ -52,12 +52,16 @@ func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
 		return algorithm{Ed25519, familyEd25519, 0, 64}, true
 	case edDSA:
 		return algorithm{edDSA, familyEd25519, 0, 64}, true
+
+	// RFC 7518 section 3.4: R and S side by side, each as long as the curve's order.
 	case es256:
 		return algorithm{es256, familyECDSA, crypto.SHA256, 64}, true
 	case es384:
 		return algorithm{es384, familyECDSA, crypto.SHA384, 96}, true
 	case es512:
 		return algorithm{es512, familyECDSA, crypto.SHA512, 132}, true
+
+	// RFC 7518 sections 3.5 and 3.3: as long as the modulus.
 	case ps256:
 		return algorithm{ps256, familyPSS, crypto.SHA256, 0}, true
 	case ps384:

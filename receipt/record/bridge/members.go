@@ -41,6 +41,7 @@ func (m members) append(b []byte) []byte {
 // appendValue appends nothing for what is left out.
 func appendValue(b []byte, value any) []byte {
 	switch v := value.(type) {
+	// Empty, absent and false are left out: a source that says nothing says none of them.
 	case string:
 		if v != "" {
 			return canon.AppendString(b, v)
@@ -49,12 +50,16 @@ func appendValue(b []byte, value any) []byte {
 		if !event.Absent(v) {
 			return v.AppendCanonical(b)
 		}
+
+	// A number is written as it is, 0 too: absent is not zero.
 	case int64:
 		return strconv.AppendInt(b, v, 10)
 	case bool:
 		if v {
 			return append(b, "true"...)
 		}
+
+	// What was encoded before, or has members of its own.
 	case raw:
 		return append(b, v...)
 	case members:
