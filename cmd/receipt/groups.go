@@ -53,6 +53,7 @@ func completeFlags(cmd *cobra.Command) {
 			_ = cmd.RegisterFlagCompletionFunc(f.name, cobra.FixedCompletions(f.values, cobra.ShellCompDirectiveDefault)) // refused only when given twice
 		}
 	}
+
 	for _, c := range cmd.Commands() {
 		completeFlags(c)
 	}

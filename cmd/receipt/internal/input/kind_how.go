@@ -19,12 +19,15 @@ func Next(f kind.Found, path string) string {
 
 func nextHow(k kind.Kind, file string) string {
 	switch k {
+	// What has receipts in it, or becomes one.
 	case Receipt:
 		return "receipt verify " + file
 	case kind.Draft:
 		return "receipt seal " + file + " -o RECEIPT"
 	case kind.Report:
 		return "receipt merge " + file
+
+	// What is evidence or a demand is given together with receipts.
 	case kind.Keys:
 		return "receipt verify RECEIPT --keys " + file
 	case kind.PrivateKey:
@@ -41,6 +44,8 @@ func nextHow(k kind.Kind, file string) string {
 		return "receipt verify RECEIPT --disclosures " + file
 	case kind.Policy:
 		return "receipt verify RECEIPT --policy " + file
+
+	// What other verbs read.
 	case kind.Ledger:
 		return "receipt ledger fsck " + file
 	case kind.Events, kind.Frames:

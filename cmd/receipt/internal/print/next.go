@@ -4,6 +4,7 @@ import "github.com/receiptkit/receiptkit/receipt"
 
 // Next says what to do about a code, and how with this command.
 func Next(info receipt.CodeInfo) string {
+	// Codes for which this command has a flag or a verb; of the others the registry says enough.
 	switch info.Code {
 	case "non_deterministic_cbor":
 		return "Ask for the JSON, or for an archive made by receipt archive pack."

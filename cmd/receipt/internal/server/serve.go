@@ -71,9 +71,11 @@ and SIGTERM let requests finish, a second signal does not.`,
 }
 
 func (o *serveOptions) register(f *pflag.FlagSet) {
+	// In the order of help: what is served, by what it is judged, who may come in, the limits.
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "listen on this `IP:PORT`; port 0 takes a free one")
 	f.StringArrayVar(&o.receipts, "receipts", nil, "serve the receipts in this `PATH`, a file, folder or pattern; repeatable, and more may follow")
 	f.BoolVar(&o.partial, "partial", false, "the receipts are a selection: absent predecessors are not checked")
+
 	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`")
 	f.StringVar(&o.ledger, "ledger", "", "serve the receipts in this ledger, a `FILE`, also those issued later")
 	f.StringVar(&o.Issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
@@ -83,12 +85,15 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.anchors, "anchors", "", "key sets that requests may choose by name, a JSON `FILE`: {\"NAME\": \"KEY-FILE\"}")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "serve this signed checkpoint over the receipts, a `FILE`, and proofs")
 	f.StringArrayVar(&o.batches, "batch", nil, "verify stored receipts with the manifest `FILE` of their batch; repeatable")
+
 	f.StringVar(&o.apiKeys, "api-keys", "", "let in whoever has one of the API keys in this `FILE`")
 	f.StringVar(&o.newAPIKey, "new-api-key", "", "make an API key of this `NAME`, add it to --api-keys, show it once, and end")
 	f.BoolVar(&o.noAuth, "no-auth", false, "let in everybody, also from other machines")
 	f.StringArrayVar(&o.hosts, "host", nil, "answer to this `NAME` too, such as a proxy's; repeatable; on other addresses than loopback, to these alone")
 	f.BoolVar(&o.pageOnly, "page-only", false, "serve the page, /healthz and /readyz, and nothing else")
 	f.StringVar(&o.logFormat, "log-format", "auto", "write the log as this `KIND`: text, json, or auto, which is text on a terminal")
+
+	// 0 stands for the default of package serve, which the text names.
 	f.Int64Var(&o.limits.Document, "max-body", 0, "the largest receipt, in `BYTES`; 0: 16 MiB")
 	f.Int64Var(&o.limits.Memory, "max-memory", 0, "hold so many `BYTES` of single receipts at a time; 0: 128 MiB")
 	f.Int64Var(&o.limits.Judging, "max-judging", 0, "let judging receipts beyond 256 KiB take so many `BYTES` of memory; 0: 256 MiB")
