@@ -6,32 +6,30 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Unreported lists what the source of a receipt did not tell, as the receipt says
-// in metadata.unreported: JSON Pointers (RFC 6901) into the receipt. The format
-// wants some members that not every source knows. What stands at a listed pointer
-// is what was told, so a number there is a lower bound, and 0, an empty list or a
-// name such as "unknown" means nothing. Absent is not zero: whoever shows a receipt
-// says "not told by the source" in its place.
-type Unreported []string
+// Pointers are JSON Pointers (RFC 6901) into a receipt, which the receipt itself lists.
+type Pointers []string
 
 // maxUnreported is how many pointers of each list are read.
 const maxUnreported = 1000
 
-// ReadUnreported returns what the receipt lists; entries that are not pointers are
-// passed over. A receipt that lists nothing tells all that it has members for.
-func ReadUnreported(root canon.Node) Unreported { return pointers(root, "unreported") }
+// ReadUnreported returns what the source of a receipt did not tell, as the receipt says
+// in metadata.unreported. The format wants some members that not every source knows.
+// What stands at a listed pointer is what was told, so a number there is a lower
+// bound, and 0, an empty list or a name such as "unknown" means nothing. Absent is not
+// zero: whoever shows a receipt says "not told by the source" in its place.
+//
+// Entries that are not pointers are passed over. A receipt that lists nothing tells
+// all that it has members for.
+func ReadUnreported(root canon.Node) Pointers { return pointers(root, "unreported") }
 
-// AtMost lists the numbers and lists of a receipt that may hold more than happened, as
-// the receipt says in metadata.at_most: JSON Pointers (RFC 6901) into it, such as of a
-// total in which the source may have counted a call twice. What stands there is an upper
-// bound. A number that is unreported as well is what was told, and no bound.
-type AtMost []string
-
-// ReadAtMost returns what the receipt lists, as [ReadUnreported] does.
-func ReadAtMost(root canon.Node) AtMost { return AtMost(pointers(root, "at_most")) }
+// ReadAtMost returns the numbers and lists of a receipt that may hold more than
+// happened, as the receipt says in metadata.at_most: such as a total in which the
+// source may have counted a call twice. What stands there is an upper bound. A number
+// that is unreported as well is what was told, and no bound.
+func ReadAtMost(root canon.Node) Pointers { return pointers(root, "at_most") }
 
 // pointers reads a list of metadata.
-func pointers(root canon.Node, name string) (list []string) {
+func pointers(root canon.Node, name string) (list Pointers) {
 	for i, n := range root.Member("metadata").Member(name).Elements() {
 		if i == maxUnreported {
 			break
@@ -43,14 +41,9 @@ func pointers(root canon.Node, name string) (list []string) {
 	return list
 }
 
-// Has reports whether the member at a pointer, or one that it is part of, may hold more
-// than happened.
-func (m AtMost) Has(pointer string) bool { return Unreported(m).Has(pointer) }
-
-// Has reports whether the member at a pointer, or one that it is part of, was not
-// told.
-func (u Unreported) Has(pointer string) bool {
-	for _, listed := range u {
+// Has reports whether the member at a pointer, or one that it is part of, is listed.
+func (p Pointers) Has(pointer string) bool {
+	for _, listed := range p {
 		if rest, within := strings.CutPrefix(pointer, listed); within && (rest == "" || rest[0] == '/') {
 			return true
 		}

@@ -13,14 +13,14 @@ import (
 func TestUnreported(t *testing.T) {
 	tests := map[string]struct {
 		metadata string
-		want     receipt.Unreported
+		want     receipt.Pointers
 	}{
 		"none":          {`{}`, nil},
-		"listed":        {`{"unreported":["/approvals","/cost/total"]}`, receipt.Unreported{"/approvals", "/cost/total"}},
-		"foreign":       {`{"unreported":["cost",1,null,["/a"],"/cost"]}`, receipt.Unreported{"/cost"}},
+		"listed":        {`{"unreported":["/approvals","/cost/total"]}`, receipt.Pointers{"/approvals", "/cost/total"}},
+		"foreign":       {`{"unreported":["cost",1,null,["/a"],"/cost"]}`, receipt.Pointers{"/cost"}},
 		"no list":       {`{"unreported":"/cost"}`, nil},
 		"no metadata":   {`[]`, nil},
-		"within a list": {`{"unreported":["/cost/provider_breakdown/0/amount"]}`, receipt.Unreported{"/cost/provider_breakdown/0/amount"}},
+		"within a list": {`{"unreported":["/cost/provider_breakdown/0/amount"]}`, receipt.Pointers{"/cost/provider_breakdown/0/amount"}},
 	}
 	for name, test := range tests {
 		doc, err := canon.Parse(fmt.Appendf(nil, `{"metadata":%s}`, test.metadata))
@@ -49,13 +49,13 @@ func TestAtMost(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := receipt.ReadAtMost(doc.Root())
-	if !slices.Equal(list, receipt.AtMost{"/cost/total"}) || !list.Has("/cost/total") || list.Has("/cost") || list.Has("/approvals") {
+	if !slices.Equal(list, receipt.Pointers{"/cost/total"}) || !list.Has("/cost/total") || list.Has("/cost") || list.Has("/approvals") {
 		t.Errorf("%q", list)
 	}
 }
 
 func TestUnreportedHas(t *testing.T) {
-	list := receipt.Unreported{"/approvals", "/cost/total"}
+	list := receipt.Pointers{"/approvals", "/cost/total"}
 	for pointer, want := range map[string]bool{
 		"/cost/total": true, "/cost": false, "/cost/totals": false, "/cost/currency": false,
 		"/approvals": true, "/approvals/0/actor": true, "/approval": false, "": false,

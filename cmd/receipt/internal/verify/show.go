@@ -87,8 +87,8 @@ func integrityLine(rep *receipt.Report, judge string) string {
 // shown as far as it goes.
 type Shown struct {
 	Root   canon.Node
-	untold receipt.Unreported
-	over   receipt.AtMost
+	untold receipt.Pointers
+	over   receipt.Pointers
 	b      *print.Block
 }
 
