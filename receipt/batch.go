@@ -22,7 +22,7 @@ func (v *Verifier) checkBatch(doc *canon.Document, holds bool, rep *Report) {
 		rep.omit(StepBatch, CodeBatchNotChecked, "batch: "+noBatch)
 		return
 	case !holds: // the leaf would be that of something else
-		v.watched.seeAll(PieceProof, PieceBatch)
+		v.watched.seeAll(pieceProof, pieceBatch)
 		rep.omit(StepBatch, codeStepNotReached, "batch: the receipt does not fit its hash or its schema")
 		return
 	}
@@ -100,7 +100,7 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 		c := p.checkpoint
 		fits := p.leadsTo(leaf) == nil
 		if fits && !p.whole {
-			v.watched.see(PieceProof, p.given)
+			v.watched.see(pieceProof, p.given)
 		}
 
 		switch {
@@ -126,7 +126,7 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	}
 
 	// None fits. A checkpoint that is false refutes before a path that leads elsewhere.
-	v.watched.seeAll(PieceProof)
+	v.watched.seeAll(pieceProof)
 	if faulty != nil {
 		return checkpointFault(faulty)
 	}
@@ -207,7 +207,7 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 	// A batch is of use as soon as its root is stated, whatever it lists.
 	for i, b := range v.evidence.batches {
 		if err == nil && root == b.Root() {
-			v.watched.see(PieceBatch, i)
+			v.watched.see(pieceBatch, i)
 		}
 	}
 
@@ -232,7 +232,7 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 	if rooted.Code != "" {
 		return rooted
 	}
-	v.watched.seeAll(PieceBatch)
+	v.watched.seeAll(pieceBatch)
 	if listed.Code != "" {
 		return listed
 	}

@@ -109,7 +109,7 @@ func (f *fileSearch) look(named canon.Node) {
 	}
 
 	// The receipt names a file by digest, so the files are of use, found or not.
-	f.watched.see(PieceMaterials, 0)
+	f.watched.see(pieceMaterials, 0)
 	switch actual, found := f.in.Lookup(d); {
 	case !found:
 		f.absent++

@@ -20,7 +20,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 		rep.notDisclosed(withheld)
 		return
 	case !holds: // the commitments are as doubtful as the rest
-		v.watched.seeAll(PieceDisclosures)
+		v.watched.seeAll(pieceDisclosures)
 		rep.omit(StepRedactions, codeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
 		return
 	}
@@ -33,7 +33,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 		}
 		belonging = true
 		if len(d.Fields) > 0 {
-			v.watched.see(PieceDisclosures, i)
+			v.watched.see(pieceDisclosures, i)
 		}
 		if err := d.Check(doc); err != nil {
 			rep.fail(disclosureFault(err))
@@ -53,7 +53,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 
 	switch {
 	case !belonging:
-		v.watched.seeAll(PieceDisclosures)
+		v.watched.seeAll(pieceDisclosures)
 		rep.leave(Check{Step: StepRedactions, Code: codeDisclosureUnbound, Reason: "the disclosures that were given belong to another receipt"})
 	case len(shown) == 0:
 		rep.notDisclosed(withheld)

@@ -151,7 +151,7 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	schemaHolds := v.checkSchema(root, rep)
 	hashHolds := v.checkHash(doc, schemaHolds, rep)
 	if !schemaHolds || !hashHolds { // no files were looked up, and the report says why
-		v.watched.seeAll(PieceMaterials)
+		v.watched.seeAll(pieceMaterials)
 	}
 
 	// These rest on schema and hash: where that ground is gone, they say so.

@@ -5,30 +5,35 @@ import (
 	"sync/atomic"
 )
 
-// A Piece is one of the evidence.
+// A Piece is one of the [Evidence].
 type Piece struct {
-	Kind  PieceKind
-	Index int // in its list of [Evidence], from 0; 0 for the files
+	Kind  string // "proof", "batch", "disclosures" or "materials"
+	Index int    // in its list, from 0; 0 for the materials
 }
 
-// A PieceKind is a kind of evidence.
-type PieceKind uint8
+// A pieceKind is a list of the evidence.
+type pieceKind uint8
 
 const (
-	PieceProof       PieceKind = iota // of Evidence.Proofs
-	PieceBatch                        // of Evidence.Batches
-	PieceDisclosures                  // of Evidence.Disclosures
-	PieceMaterials                    // Evidence.Materials
+	pieceProof pieceKind = iota
+	pieceBatch
+	pieceDisclosures
+	pieceMaterials
 )
+
+// String returns the name, as [Piece] has it.
+func (k pieceKind) String() string {
+	return [...]string{"proof", "batch", "disclosures", "materials"}[k]
+}
 
 // String returns a name for a person, such as "proof 2".
 func (p Piece) String() string {
 	switch p.Kind {
-	case PieceProof:
+	case pieceProof.String():
 		return fmt.Sprintf("proof %d", p.Index+1)
-	case PieceBatch:
+	case pieceBatch.String():
 		return fmt.Sprintf("batch %d", p.Index+1)
-	case PieceDisclosures:
+	case pieceDisclosures.String():
 		return fmt.Sprintf("disclosure file %d", p.Index+1)
 	}
 	return "the files to look up"
@@ -52,11 +57,11 @@ func (v *Verifier) Watch() (watching *Verifier, idle func() []Piece) {
 
 	// The verifier and what lists them share the flags.
 	var seen watched
-	seen[PieceProof] = make([]atomic.Bool, given)
-	seen[PieceBatch] = make([]atomic.Bool, len(v.evidence.batches))
-	seen[PieceDisclosures] = make([]atomic.Bool, len(v.evidence.disclosures))
+	seen[pieceProof] = make([]atomic.Bool, given)
+	seen[pieceBatch] = make([]atomic.Bool, len(v.evidence.batches))
+	seen[pieceDisclosures] = make([]atomic.Bool, len(v.evidence.disclosures))
 	if v.evidence.materials != nil {
-		seen[PieceMaterials] = make([]atomic.Bool, 1)
+		seen[pieceMaterials] = make([]atomic.Bool, 1)
 	}
 	c.watched = seen
 	return &c, seen.idle
@@ -64,10 +69,10 @@ func (v *Verifier) Watch() (watching *Verifier, idle func() []Piece) {
 
 // watched has a flag for each piece of evidence, by kind. Of a verifier that
 // nobody watches it is empty.
-type watched [PieceMaterials + 1][]atomic.Bool
+type watched [pieceMaterials + 1][]atomic.Bool
 
 // see notes that a piece shows or contradicts a receipt.
-func (w *watched) see(kind PieceKind, i int) {
+func (w *watched) see(kind pieceKind, i int) {
 	if i < len(w[kind]) {
 		w[kind][i].Store(true)
 	}
@@ -75,7 +80,7 @@ func (w *watched) see(kind PieceKind, i int) {
 
 // seeAll notes that the report tells of all of a kind: that none of it fits, or
 // why it was not looked at.
-func (w *watched) seeAll(kinds ...PieceKind) {
+func (w *watched) seeAll(kinds ...pieceKind) {
 	for _, kind := range kinds {
 		for i := range w[kind] {
 			w[kind][i].Store(true)
@@ -88,7 +93,7 @@ func (w *watched) idle() (list []Piece) {
 	for kind := range w {
 		for i := range w[kind] {
 			if !w[kind][i].Load() {
-				list = append(list, Piece{PieceKind(kind), i})
+				list = append(list, Piece{pieceKind(kind).String(), i})
 			}
 		}
 	}

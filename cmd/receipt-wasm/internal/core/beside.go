@@ -67,7 +67,7 @@ func (ev *evidence) read(f BesideFile) error {
 			ev.refute(f, receipt.CodeProofInvalid, proofDetail(err), "ask the log for an undamaged copy")
 			return nil
 		}
-		ev.names[receipt.Piece{Kind: receipt.PieceProof, Index: len(ev.Proofs)}] = f.Name
+		ev.names[receipt.Piece{Kind: "proof", Index: len(ev.Proofs)}] = f.Name
 		ev.Proofs = append(ev.Proofs, p)
 		return nil
 
@@ -80,7 +80,7 @@ func (ev *evidence) read(f BesideFile) error {
 		if err != nil {
 			return err
 		}
-		ev.names[receipt.Piece{Kind: receipt.PieceDisclosures, Index: len(ev.Disclosures)}] = f.Name
+		ev.names[receipt.Piece{Kind: "disclosures", Index: len(ev.Disclosures)}] = f.Name
 		ev.Disclosures = append(ev.Disclosures, d)
 		return nil
 
@@ -89,7 +89,7 @@ func (ev *evidence) read(f BesideFile) error {
 		if err != nil {
 			return err
 		}
-		ev.names[receipt.Piece{Kind: receipt.PieceBatch, Index: len(ev.Batches)}] = f.Name
+		ev.names[receipt.Piece{Kind: "batch", Index: len(ev.Batches)}] = f.Name
 		ev.Batches = append(ev.Batches, m)
 		return nil
 	}

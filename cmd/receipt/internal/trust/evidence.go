@@ -142,11 +142,11 @@ func notCheckpoint(path string, note []byte) error {
 // name names one of the evidence by its file.
 func (f *EvidenceFlags) name(p receipt.Piece) string {
 	switch p.Kind {
-	case receipt.PieceProof:
+	case "proof":
 		return fmt.Sprintf("proof %q", f.readProofs[p.Index])
-	case receipt.PieceBatch:
+	case "batch":
 		return fmt.Sprintf("batch %q", f.batches[p.Index])
-	case receipt.PieceDisclosures:
+	case "disclosures":
 		return fmt.Sprintf("disclosures %q", f.readDisclosures[p.Index])
 	}
 	return fmt.Sprintf("artifacts %q", f.artifacts)
