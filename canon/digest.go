@@ -19,17 +19,17 @@ const (
 // Sum returns the digest of data.
 func Sum(data []byte) Digest { return sha256.Sum256(data) }
 
-// ParseDigest reads the text of a digest. The error is a *[DigestError].
+// ParseDigest reads the text of a digest. The error quotes it, bounded.
 func ParseDigest[T ~string | ~[]byte](text T) (Digest, error) {
 	var d Digest
 	if len(text) != digestLen || string(text[:len(digestPrefix)]) != digestPrefix {
-		return Digest{}, &DigestError{string(text[:min(len(text), 128)])}
+		return Digest{}, &digestError{string(text[:min(len(text), 128)])}
 	}
 	digits := []byte(text[len(digestPrefix):])
 	for i := 0; i < len(d); i += 4 {
 		four, ok := hex8(binary.LittleEndian.Uint64(digits[2*i:]))
 		if !ok {
-			return Digest{}, &DigestError{string(text)}
+			return Digest{}, &digestError{string(text)}
 		}
 		binary.LittleEndian.PutUint32(d[i:], four)
 	}

@@ -306,7 +306,7 @@ func TestDigestMalformed(t *testing.T) {
 			t.Errorf("%.100q: read as %s", text, d)
 			continue
 		}
-		if _, ok := err.(*DigestError); !ok || len(err.Error()) > 500 {
+		if _, ok := err.(*digestError); !ok || len(err.Error()) > 500 {
 			t.Errorf("%.100q: error %T of %d bytes", text, err, len(err.Error()))
 		}
 		if d != Sum([]byte("kept")) {

@@ -8,19 +8,21 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// A Code names one cause of refusal. Codes are never renamed.
+// A Code names one cause of refusal. Codes are never renamed. Those that callers compare
+// with have a constant; the others are duplicate_name, invalid_utf8, lone_surrogate,
+// number_range, trailing_data and empty_input.
 type Code string
 
 const (
 	CodeSyntax        Code = "syntax"         // not a JSON text (RFC 8259)
-	CodeDuplicateName Code = "duplicate_name" // two members of one name, after unescaping (RFC 7493 section 2.3)
-	CodeInvalidUTF8   Code = "invalid_utf8"   // bytes that are not UTF-8 (RFC 8259 section 8.1)
-	CodeLoneSurrogate Code = "lone_surrogate" // half a surrogate pair (RFC 7493 section 2.1)
-	CodeNumberRange   Code = "number_range"   // beyond a finite IEEE-754 double (RFC 8785 section 3.2.2.3)
+	codeDuplicateName Code = "duplicate_name" // two members of one name, after unescaping (RFC 7493 section 2.3)
+	codeInvalidUTF8   Code = "invalid_utf8"   // bytes that are not UTF-8 (RFC 8259 section 8.1)
+	codeLoneSurrogate Code = "lone_surrogate" // half a surrogate pair (RFC 7493 section 2.1)
+	codeNumberRange   Code = "number_range"   // beyond a finite IEEE-754 double (RFC 8785 section 3.2.2.3)
 	CodeDepthLimit    Code = "depth_limit"    // nested deeper than the limit
 	CodeSizeLimit     Code = "size_limit"     // longer than the limit
-	CodeTrailingData  Code = "trailing_data"  // bytes after the value
-	CodeEmptyInput    Code = "empty_input"    // no value at all
+	codeTrailingData  Code = "trailing_data"  // bytes after the value
+	codeEmptyInput    Code = "empty_input"    // no value at all
 )
 
 // A SyntaxError says why a text was refused, and where.
@@ -96,7 +98,7 @@ func hint(src []byte, e *SyntaxError) string {
 		return "the file has curly quotation marks" + resaved
 	case e.Code == CodeSyntax && e.Column == 1 && bytes.HasPrefix(rest, []byte(">")):
 		return "the file looks like a quoted mail" + resaved
-	case e.Code == CodeTrailingData && len(rest) > 0 && (rest[0] == '{' || rest[0] == '['):
+	case e.Code == codeTrailingData && len(rest) > 0 && (rest[0] == '{' || rest[0] == '['):
 		return "there are two documents in one file; give each a file of its own"
 	}
 
@@ -169,9 +171,9 @@ func (e *PointerError) Error() string {
 	return fmt.Sprintf("json pointer %q, byte %d: %s", foreign.Cut(e.Pointer, maxQuoted), e.Offset, e.Detail)
 }
 
-// A DigestError says why a text is not a digest.
-type DigestError struct{ Text string }
+// A digestError says why a text is not a digest.
+type digestError struct{ Text string }
 
-func (e *DigestError) Error() string {
+func (e *digestError) Error() string {
 	return fmt.Sprintf("expected sha256: and 64 lower-case hexadecimal digits, found %q", foreign.Cut(e.Text, maxQuoted))
 }

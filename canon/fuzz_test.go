@@ -57,7 +57,7 @@ func checkRefused(t *testing.T, src, out []byte, err error) {
 		t.Errorf("error text %q", e.Error())
 	}
 	if _, err := Reference(src); err == nil {
-		if _, ok := stricter[e.Code]; !ok || e.Code == CodeNumberRange && len(src) < maxMantissa {
+		if _, ok := stricter[e.Code]; !ok || e.Code == codeNumberRange && len(src) < maxMantissa {
 			t.Errorf("the reference accepts what is refused here: %v", e)
 		}
 	}
@@ -69,7 +69,7 @@ func checkRefused(t *testing.T, src, out []byte, err error) {
 var stricter = map[Code]string{
 	CodeDepthLimit:  "the default is 1,000 levels, the reference stops at 10,000",
 	CodeSizeLimit:   "the reference has no limit of its own",
-	CodeNumberRange: "the reference misreads long numbers with an exponent",
+	codeNumberRange: "the reference misreads long numbers with an exponent",
 }
 
 func TestStricterThanReference(t *testing.T) {
@@ -135,7 +135,7 @@ func FuzzString(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		b := AppendString(nil, s)
 		if !utf8.ValidString(s) {
-			refused(t, b, CodeInvalidUTF8)
+			refused(t, b, codeInvalidUTF8)
 			return
 		}
 		var back string
@@ -189,7 +189,7 @@ func FuzzNumber(f *testing.F) {
 		d, err := Parse([]byte(s))
 		if err != nil {
 			number := strings.TrimLeft(s, " \t\r\n")
-			if e := err.(*SyntaxError); json.Valid([]byte(s)) && strings.IndexAny(number, "-0123456789") == 0 && e.Code != CodeNumberRange {
+			if e := err.(*SyntaxError); json.Valid([]byte(s)) && strings.IndexAny(number, "-0123456789") == 0 && e.Code != codeNumberRange {
 				t.Errorf("%q is a number for encoding/json: %v", s, err)
 			}
 			return

@@ -49,7 +49,7 @@ func TestMutants(t *testing.T) {
 	if accepted < count/3 || accepted > count*9/10 || same < count/50 {
 		t.Errorf("of %d documents %d are accepted, %d canonical", count, accepted, same)
 	}
-	for _, code := range []Code{CodeSyntax, CodeDuplicateName, CodeInvalidUTF8, CodeLoneSurrogate, CodeNumberRange, CodeTrailingData, CodeEmptyInput} {
+	for _, code := range []Code{CodeSyntax, codeDuplicateName, codeInvalidUTF8, codeLoneSurrogate, codeNumberRange, codeTrailingData, codeEmptyInput} {
 		if codes[code] < count/2000 {
 			t.Errorf("%d of %d documents are refused with %s", codes[code], count, code)
 		}

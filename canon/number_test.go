@@ -18,7 +18,7 @@ func TestLongMantissa(t *testing.T) {
 		"0." + zeros[:9_700] + "1e100000", // is infinite, would be 1e299
 		"[" + zeros[:1] + "." + zeros[:799] + "e1]",
 	} {
-		e := refused(t, []byte(src), CodeNumberRange)
+		e := refused(t, []byte(src), codeNumberRange)
 		if !strings.HasPrefix(e.Detail, "expected at most 800 bytes before an exponent, found ") {
 			t.Errorf("%.20s…: %s", src, e.Detail)
 		}
@@ -35,7 +35,7 @@ func TestLongMantissa(t *testing.T) {
 	accepted(t, []byte("1e-"+zeros), "1")
 	accepted(t, []byte("1e-1"+zeros), "0")
 	accepted(t, []byte("0e1"+zeros), "0")
-	refused(t, []byte("1e1"+zeros), CodeNumberRange)
-	refused(t, []byte("1"+zeros), CodeNumberRange)
-	refused(t, []byte("1"+zeros+".0"), CodeNumberRange)
+	refused(t, []byte("1e1"+zeros), codeNumberRange)
+	refused(t, []byte("1"+zeros), codeNumberRange)
+	refused(t, []byte("1"+zeros+".0"), codeNumberRange)
 }

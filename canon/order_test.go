@@ -52,7 +52,7 @@ func checkNames(t *testing.T, names []string) {
 	d, err := Parse(src)
 	if at := duplicateAt(names); at >= 0 {
 		// The error is about the first name that stands there a second time.
-		if syntax, ok := err.(*SyntaxError); !ok || syntax.Code != CodeDuplicateName || at != countMembers(src[:syntax.Offset]) {
+		if syntax, ok := err.(*SyntaxError); !ok || syntax.Code != codeDuplicateName || at != countMembers(src[:syntax.Offset]) {
 			t.Fatalf("%q: %v", names, err)
 		}
 		return

@@ -27,7 +27,7 @@ func (p *parser) document() error {
 	// RFC 8259 section 2, JSON-text: ws value ws.
 	i := p.space(0)
 	if i == len(p.src) {
-		return p.fail(CodeEmptyInput, i, "expected a JSON value, found nothing")
+		return p.fail(codeEmptyInput, i, "expected a JSON value, found nothing")
 	}
 
 	i, err := p.value(i)
@@ -42,7 +42,7 @@ func (p *parser) document() error {
 	}
 
 	if i = p.space(i); i < len(p.src) {
-		return p.fail(CodeTrailingData, i, "expected the end of the input after the value, found "+found(p.src, i))
+		return p.fail(codeTrailingData, i, "expected the end of the input after the value, found "+found(p.src, i))
 	}
 
 	return nil
@@ -175,7 +175,7 @@ func (p *parser) end(i int) (int, error) {
 func (p *parser) duplicate(object, name uint32) error {
 	p.nodes[object].aux = name // the error names this member: forget all after it
 	p.nodes = p.nodes[:name+1]
-	return p.fail(CodeDuplicateName, int(p.nodes[name].start), fmt.Sprintf("duplicate member name %q", foreign.Cut(p.text(name), maxQuoted)))
+	return p.fail(codeDuplicateName, int(p.nodes[name].start), fmt.Sprintf("duplicate member name %q", foreign.Cut(p.text(name), maxQuoted)))
 }
 
 // name reads a member's name and the colon after it.

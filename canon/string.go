@@ -90,7 +90,7 @@ func (p *parser) character(i int) (size int, err error) {
 	}
 	r, size := utf8.DecodeRune(p.src[i:])
 	if r == utf8.RuneError && size == 1 {
-		return 0, p.fail(CodeInvalidUTF8, i, fmt.Sprintf("expected UTF-8, found the byte 0x%02x", p.src[i]))
+		return 0, p.fail(codeInvalidUTF8, i, fmt.Sprintf("expected UTF-8, found the byte 0x%02x", p.src[i]))
 	}
 	return size, nil
 }
@@ -137,7 +137,7 @@ func (p *parser) unicodeEscape(i int) (rune, int, error) {
 		}
 	}
 
-	return 0, 0, p.fail(CodeLoneSurrogate, i, fmt.Sprintf(`expected a surrogate pair, found \u%04x alone`, first))
+	return 0, 0, p.fail(codeLoneSurrogate, i, fmt.Sprintf(`expected a surrogate pair, found \u%04x alone`, first))
 }
 
 func hex4(src []byte, i int) (rune, bool) {

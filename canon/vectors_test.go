@@ -228,33 +228,33 @@ var nstImplementation = map[string]any{
 	"i_number_very_big_negative_int.json": "[-2.374623746732769e+47]",
 	"i_structure_500_nested_arrays.json":  strings.Repeat("[", 500) + strings.Repeat("]", 500),
 
-	"i_number_huge_exp.json":            CodeNumberRange,
-	"i_number_neg_int_huge_exp.json":    CodeNumberRange,
-	"i_number_pos_double_huge_exp.json": CodeNumberRange,
-	"i_number_real_neg_overflow.json":   CodeNumberRange,
-	"i_number_real_pos_overflow.json":   CodeNumberRange,
+	"i_number_huge_exp.json":            codeNumberRange,
+	"i_number_neg_int_huge_exp.json":    codeNumberRange,
+	"i_number_pos_double_huge_exp.json": codeNumberRange,
+	"i_number_real_neg_overflow.json":   codeNumberRange,
+	"i_number_real_pos_overflow.json":   codeNumberRange,
 
-	"i_object_key_lone_2nd_surrogate.json":                CodeLoneSurrogate,
-	"i_string_1st_surrogate_but_2nd_missing.json":         CodeLoneSurrogate,
-	"i_string_1st_valid_surrogate_2nd_invalid.json":       CodeLoneSurrogate,
-	"i_string_incomplete_surrogate_and_escape_valid.json": CodeLoneSurrogate,
-	"i_string_incomplete_surrogate_pair.json":             CodeLoneSurrogate,
-	"i_string_incomplete_surrogates_escape_valid.json":    CodeLoneSurrogate,
-	"i_string_invalid_lonely_surrogate.json":              CodeLoneSurrogate,
-	"i_string_invalid_surrogate.json":                     CodeLoneSurrogate,
-	"i_string_inverted_surrogates_U+1D11E.json":           CodeLoneSurrogate,
-	"i_string_lone_second_surrogate.json":                 CodeLoneSurrogate,
+	"i_object_key_lone_2nd_surrogate.json":                codeLoneSurrogate,
+	"i_string_1st_surrogate_but_2nd_missing.json":         codeLoneSurrogate,
+	"i_string_1st_valid_surrogate_2nd_invalid.json":       codeLoneSurrogate,
+	"i_string_incomplete_surrogate_and_escape_valid.json": codeLoneSurrogate,
+	"i_string_incomplete_surrogate_pair.json":             codeLoneSurrogate,
+	"i_string_incomplete_surrogates_escape_valid.json":    codeLoneSurrogate,
+	"i_string_invalid_lonely_surrogate.json":              codeLoneSurrogate,
+	"i_string_invalid_surrogate.json":                     codeLoneSurrogate,
+	"i_string_inverted_surrogates_U+1D11E.json":           codeLoneSurrogate,
+	"i_string_lone_second_surrogate.json":                 codeLoneSurrogate,
 
-	"i_string_UTF-8_invalid_sequence.json":         CodeInvalidUTF8,
-	"i_string_UTF8_surrogate_U+D800.json":          CodeInvalidUTF8,
-	"i_string_invalid_utf-8.json":                  CodeInvalidUTF8,
-	"i_string_iso_latin_1.json":                    CodeInvalidUTF8,
-	"i_string_lone_utf8_continuation_byte.json":    CodeInvalidUTF8,
-	"i_string_not_in_unicode_range.json":           CodeInvalidUTF8,
-	"i_string_overlong_sequence_2_bytes.json":      CodeInvalidUTF8,
-	"i_string_overlong_sequence_6_bytes.json":      CodeInvalidUTF8,
-	"i_string_overlong_sequence_6_bytes_null.json": CodeInvalidUTF8,
-	"i_string_truncated-utf-8.json":                CodeInvalidUTF8,
+	"i_string_UTF-8_invalid_sequence.json":         codeInvalidUTF8,
+	"i_string_UTF8_surrogate_U+D800.json":          codeInvalidUTF8,
+	"i_string_invalid_utf-8.json":                  codeInvalidUTF8,
+	"i_string_iso_latin_1.json":                    codeInvalidUTF8,
+	"i_string_lone_utf8_continuation_byte.json":    codeInvalidUTF8,
+	"i_string_not_in_unicode_range.json":           codeInvalidUTF8,
+	"i_string_overlong_sequence_2_bytes.json":      codeInvalidUTF8,
+	"i_string_overlong_sequence_6_bytes.json":      codeInvalidUTF8,
+	"i_string_overlong_sequence_6_bytes_null.json": codeInvalidUTF8,
+	"i_string_truncated-utf-8.json":                codeInvalidUTF8,
 
 	"i_string_UTF-16LE_with_BOM.json":         CodeSyntax,
 	"i_string_utf16BE_no_BOM.json":            CodeSyntax,
@@ -273,7 +273,7 @@ func TestVectorsNSTParsing(t *testing.T) {
 	for _, file := range vectors.Files(t, 95, dir, "y_*.json") {
 		src := readFile(t, file)
 		if name := filepath.Base(file); name == "y_object_duplicated_key.json" || name == "y_object_duplicated_key_and_value.json" {
-			refused(t, src, CodeDuplicateName)
+			refused(t, src, codeDuplicateName)
 			duplicates++
 			continue
 		}
@@ -322,15 +322,15 @@ func TestVectorsNSTTransform(t *testing.T) {
 		"number_9223372036854775808.json":          "[9223372036854776000]",
 		"object_key_nfc_nfd.json":                  `{"` + nfd + `":"NFD","` + nfc + `":"NFC"}`,
 		"object_key_nfd_nfc.json":                  `{"` + nfd + `":"NFD","` + nfc + `":"NFC"}`,
-		"object_same_key_different_values.json":    CodeDuplicateName,
-		"object_same_key_same_value.json":          CodeDuplicateName,
-		"object_same_key_unclear_values.json":      CodeDuplicateName,
-		"string_1_escaped_invalid_codepoint.json":  CodeLoneSurrogate,
-		"string_1_invalid_codepoint.json":          CodeInvalidUTF8,
-		"string_2_escaped_invalid_codepoints.json": CodeLoneSurrogate,
-		"string_2_invalid_codepoints.json":         CodeInvalidUTF8,
-		"string_3_escaped_invalid_codepoints.json": CodeLoneSurrogate,
-		"string_3_invalid_codepoints.json":         CodeInvalidUTF8,
+		"object_same_key_different_values.json":    codeDuplicateName,
+		"object_same_key_same_value.json":          codeDuplicateName,
+		"object_same_key_unclear_values.json":      codeDuplicateName,
+		"string_1_escaped_invalid_codepoint.json":  codeLoneSurrogate,
+		"string_1_invalid_codepoint.json":          codeInvalidUTF8,
+		"string_2_escaped_invalid_codepoints.json": codeLoneSurrogate,
+		"string_2_invalid_codepoints.json":         codeInvalidUTF8,
+		"string_3_escaped_invalid_codepoints.json": codeLoneSurrogate,
+		"string_3_invalid_codepoints.json":         codeInvalidUTF8,
 		"string_with_escaped_NULL.json":            `["A\u0000B"]`,
 	}
 	lossy := 0
@@ -379,7 +379,7 @@ func TestVectorsNumbers(t *testing.T) {
 				refused(t, text, CodeSyntax)
 				other++
 			case math.IsInf(want, 0):
-				refused(t, text, CodeNumberRange)
+				refused(t, text, codeNumberRange)
 				infinite++
 			default:
 				checkNumber(t, text, want)

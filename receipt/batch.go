@@ -19,7 +19,7 @@ func (v *Verifier) checkBatch(doc *canon.Document, holds bool, rep *Report) {
 		rep.notApplicable(StepBatch)
 		return
 	case !asked:
-		rep.omit(StepBatch, CodeBatchNotChecked, "batch: "+noBatch)
+		rep.omit(StepBatch, codeBatchNotChecked, "batch: "+noBatch)
 		return
 	case !holds: // the leaf would be that of something else
 		v.watched.seeAll(pieceProof, pieceBatch)
@@ -38,7 +38,7 @@ const noBatch = "the receipt states a merkle_root, but its batch was not given"
 // missing. A merkle_root of which no batch was given is only said beside a proof
 // that holds, as it is without one.
 func (r *Report) both(inclusion, batch Check, strict bool) {
-	informs := batch.Code == CodeBatchNotChecked && !strict
+	informs := batch.Code == codeBatchNotChecked && !strict
 	worse, other := inclusion, batch
 	if rank(batch) > rank(inclusion) && !(informs && inclusion.Status == StatusPassed) {
 		worse, other = batch, inclusion
@@ -197,7 +197,7 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 		if stated.IsZero() {
 			return Check{Step: StepBatch, Status: StatusNotApplicable}
 		}
-		return Check{Step: StepBatch, Code: CodeBatchNotChecked, Reason: noBatch}
+		return Check{Step: StepBatch, Code: codeBatchNotChecked, Reason: noBatch}
 	}
 
 	id := doc.Root().Member("receipt_id").Text()

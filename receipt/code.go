@@ -1,9 +1,11 @@
 package receipt
 
+import "github.com/receiptkit/receiptkit/receipt/internal/vocab"
+
 // A Code names one cause, for programs. Codes are never renamed; new ones may
 // be added. [Codes] lists them all with their meaning, and the text of each is as
-// good as a constant: f.Code == "key_expired". Those that other packages find or
-// act upon are constants here.
+// good as a constant: f.Code == "key_expired". Those that programs act upon are
+// constants here.
 type Code string
 
 // Codes of the step parse: the bytes are not an I-JSON text, or one that the format
@@ -11,12 +13,12 @@ type Code string
 const (
 	CodeSyntax          Code = "syntax"
 	codeDuplicateName   Code = "duplicate_name"
-	CodeInvalidUTF8     Code = "invalid_utf8"
-	CodeLoneSurrogate   Code = "lone_surrogate"
+	codeInvalidUTF8     Code = vocab.CodeInvalidUTF8
+	codeLoneSurrogate   Code = vocab.CodeLoneSurrogate
 	codeNumberRange     Code = "number_range"
-	CodeDepthLimit      Code = "depth_limit"
+	codeDepthLimit      Code = vocab.CodeDepthLimit
 	CodeSizeLimit       Code = "size_limit"
-	CodeTrailingData    Code = "trailing_data"
+	codeTrailingData    Code = vocab.CodeTrailingData
 	codeEmptyInput      Code = "empty_input"
 	CodeNumberPrecision Code = "number_precision"
 	CodeNotObject       Code = "not_object"
@@ -55,8 +57,8 @@ const (
 	CodeDuplicateID   Code = "duplicate_id"
 	CodeTruncated     Code = "truncated"
 	CodeHeadMismatch  Code = "head_mismatch"
-	CodeCountMismatch Code = "count_mismatch"
-	CodeTornTail      Code = "torn_tail"
+	codeCountMismatch Code = vocab.CodeCountMismatch
+	codeTornTail      Code = vocab.CodeTornTail
 )
 
 // Codes of the step signatures.
@@ -76,8 +78,8 @@ const (
 	codeKeyExpired           Code = "key_expired"
 	CodeKeyRevoked           Code = "key_revoked"
 	codeSignatureLimit       Code = "signature_limit"
-	CodeWeakKey              Code = "weak_key"
-	CodeInvalidKeySet        Code = "invalid_key_set"
+	codeWeakKey              Code = vocab.CodeWeakKey
+	codeInvalidKeySet        Code = vocab.CodeInvalidKeySet
 )
 
 // Codes of the step redactions.
@@ -91,7 +93,7 @@ const (
 // Codes of what was not checked.
 const (
 	CodeLinkNotChecked       Code = "link_not_checked"
-	CodeBatchNotChecked      Code = "batch_not_checked"
+	codeBatchNotChecked      Code = vocab.CodeBatchNotChecked
 	codeRedactionsNotChecked Code = "redactions_not_checked"
 	codeSignaturesNotChecked Code = "signatures_not_checked"
 	codeStepNotReached       Code = "step_not_reached"

@@ -177,31 +177,22 @@ type SideEffects struct {
 	A2AHandoffs   []Handoff       `json:"a2a_handoffs"`
 }
 
-// A FileWrite is one change of a file: create, modify, delete or rename. A zero
-// digest is left out: it is not known. Before a create and after a delete there is
-// no file, which is written as null.
+// A FileWrite is one change of a file: create, modify, delete or rename. A digest that
+// is left out is not known. Before a create and after a delete there is no file, which
+// is written as null, also where Null is not set.
 type FileWrite struct {
 	Path         string         `json:"path"` // relative to the workspace
 	Operation    string         `json:"operation"`
-	BeforeSHA256 NullableDigest `json:"before_sha256,omitzero"`
-	AfterSHA256  NullableDigest `json:"after_sha256,omitzero"`
+	BeforeSHA256 OptionalDigest `json:"before_sha256,omitzero"`
+	AfterSHA256  OptionalDigest `json:"after_sha256,omitzero"`
 }
 
-// MarshalJSON writes null only where it says something.
+// MarshalJSON writes null where there can be no file.
 func (w FileWrite) MarshalJSON() ([]byte, error) {
 	type plain FileWrite
-	var before, after *NullableDigest // of the outer struct, which hides the members of the inner one
-	if w.Operation == "create" || !w.BeforeSHA256.IsZero() {
-		before = &w.BeforeSHA256
-	}
-	if w.Operation == "delete" || !w.AfterSHA256.IsZero() {
-		after = &w.AfterSHA256
-	}
-	return json.Marshal(struct {
-		plain
-		BeforeSHA256 *NullableDigest `json:"before_sha256,omitempty"`
-		AfterSHA256  *NullableDigest `json:"after_sha256,omitempty"`
-	}{plain(w), before, after})
+	w.BeforeSHA256.Null = w.BeforeSHA256.Null || w.Operation == "create"
+	w.AfterSHA256.Null = w.AfterSHA256.Null || w.Operation == "delete"
+	return json.Marshal(plain(w))
 }
 
 // NetworkEgress is data sent to one destination.
@@ -263,7 +254,7 @@ type Redaction struct {
 
 // A Chain is the receipt's own hash and its place in its stream.
 type Chain struct {
-	PreviousReceiptHash NullableDigest `json:"previous_receipt_hash"` // zero, null: the first of its stream
+	PreviousReceiptHash OptionalDigest `json:"previous_receipt_hash"` // null: the first of its stream
 	ReceiptHash         canon.Digest   `json:"receipt_hash"`
 	MerkleRoot          canon.Digest   `json:"merkle_root,omitzero"`
 }
@@ -280,35 +271,18 @@ type OptionalDigest struct {
 func (d OptionalDigest) IsZero() bool { return d == OptionalDigest{} }
 
 // MarshalJSON writes the quoted digest, or null.
-func (d OptionalDigest) MarshalJSON() ([]byte, error) { return NullableDigest{d.Digest}.MarshalJSON() }
-
-// UnmarshalJSON reads a quoted digest, or null.
-func (d *OptionalDigest) UnmarshalJSON(text []byte) error {
-	var n NullableDigest
-	err := n.UnmarshalJSON(text)
-	*d = OptionalDigest{Digest: n.Digest, Null: err == nil && n.IsZero()}
-	return err
-}
-
-// A NullableDigest is a digest whose zero value is written as null.
-type NullableDigest struct{ canon.Digest }
-
-// MarshalJSON writes the quoted digest, or null.
-func (d NullableDigest) MarshalJSON() ([]byte, error) {
-	if d.IsZero() {
+func (d OptionalDigest) MarshalJSON() ([]byte, error) {
+	if d.Digest.IsZero() {
 		return []byte("null"), nil
 	}
 	return canon.AppendString(nil, d.String()), nil
 }
 
 // UnmarshalJSON reads a quoted digest, or null.
-func (d *NullableDigest) UnmarshalJSON(text []byte) error {
-	if string(text) == "null" {
-		d.Digest = canon.Digest{}
+func (d *OptionalDigest) UnmarshalJSON(text []byte) error {
+	*d = OptionalDigest{Null: string(text) == "null"}
+	if d.Null {
 		return nil
 	}
-	if len(text) < 2 {
-		return &canon.DigestError{Text: string(text)}
-	}
-	return d.UnmarshalText(text[1 : len(text)-1])
+	return json.Unmarshal(text, &d.Digest)
 }

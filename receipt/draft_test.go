@@ -3,6 +3,7 @@ package receipt_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,7 +50,7 @@ func richDraft() *receipt.Draft {
 	d.Cost = receipt.Cost{Currency: "EUR", Total: 0.3, ProviderBreakdown: []receipt.ProviderCost{
 		{Provider: "p", Model: "m", Amount: 0.1, InputTokens: ptr[int64](0), OutputTokens: ptr[int64](7), Metadata: open}, {Provider: "q", Amount: 0.2}}}
 	d.SideEffects = receipt.SideEffects{
-		FSWrites:      []receipt.FileWrite{{Path: "p", Operation: "modify", BeforeSHA256: receipt.NullableDigest{Digest: digest}, AfterSHA256: receipt.NullableDigest{Digest: digest}}, {Path: "q", Operation: "rename"}},
+		FSWrites:      []receipt.FileWrite{{Path: "p", Operation: "modify", BeforeSHA256: receipt.OptionalDigest{Digest: digest}, AfterSHA256: receipt.OptionalDigest{Digest: digest}}, {Path: "q", Operation: "rename"}},
 		NetworkEgress: []receipt.NetworkEgress{{Destination: "d", Purpose: "p", BytesSent: ptr[int64](1), Metadata: open}},
 		ToolCalls:     []receipt.ToolCall{{Tool: "t", CallID: "c", Status: "failed", InputHash: digest, OutputHash: digest, Metadata: open}},
 		A2AHandoffs:   []receipt.Handoff{{TargetAgent: "a", TaskID: "t", Status: "rejected", ReceiptID: "r"}},
@@ -93,7 +94,7 @@ func verify(v *receipt.Verifier, data []byte) *receipt.Report {
 
 // TestFileWrite: null says that there is no file; what is not known is left out.
 func TestFileWrite(t *testing.T) {
-	known := receipt.NullableDigest{Digest: canon.Sum([]byte("x"))}
+	known := receipt.OptionalDigest{Digest: canon.Sum([]byte("x"))}
 	text := `"` + known.String() + `"`
 	for want, w := range map[string]receipt.FileWrite{
 		`{"path":"p","operation":"create","before_sha256":null}`:                                     {Path: "p", Operation: "create"},
@@ -102,6 +103,7 @@ func TestFileWrite(t *testing.T) {
 		`{"path":"p","operation":"delete","before_sha256":` + text + `,"after_sha256":null}`:         {Path: "p", Operation: "delete", BeforeSHA256: known},
 		`{"path":"p","operation":"modify"}`:                                                          {Path: "p", Operation: "modify"},
 		`{"path":"p","operation":"modify","after_sha256":` + text + `}`:                              {Path: "p", Operation: "modify", AfterSHA256: known},
+		`{"path":"p","operation":"modify","before_sha256":null}`:                                     {Path: "p", Operation: "modify", BeforeSHA256: receipt.OptionalDigest{Null: true}},
 		`{"path":"p","operation":"rename","before_sha256":` + text + `,"after_sha256":` + text + `}`: {Path: "p", Operation: "rename", BeforeSHA256: known, AfterSHA256: known},
 	} {
 		got, err := json.Marshal(w)
@@ -109,6 +111,8 @@ func TestFileWrite(t *testing.T) {
 			t.Errorf("%s, %v, want %s", got, err, want)
 		}
 		var back receipt.FileWrite
+		w.BeforeSHA256.Null = strings.Contains(want, `"before_sha256":null`)
+		w.AfterSHA256.Null = strings.Contains(want, `"after_sha256":null`)
 		if err := json.Unmarshal(got, &back); err != nil || back != w {
 			t.Errorf("%s: %+v, %v", got, back, err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures/mutate"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // TestMutants judges mutants of valid receipts by the fast path, by the plain
@@ -172,7 +173,7 @@ func differsInOrder(a, b *receipt.Report) string {
 func places(rep *receipt.Report) []string {
 	var list []string
 	add := func(what any, code receipt.Code, pointer string) {
-		if code == receipt.CodeNumberPrecision || code == receipt.CodeDepthLimit {
+		if code == receipt.CodeNumberPrecision || code == vocab.CodeDepthLimit {
 			pointer = ""
 		}
 		list = append(list, fmt.Sprint(what, " ", code, " ", pointer))

@@ -38,7 +38,7 @@ func (v *Verifier) parseFailed(err error, size int, rep *Report) {
 	c := Check{Step: StepParse, Code: CodeSyntax, Detail: err.Error()}
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) {
-		c.Syntax = Syntax{syntax.Line, syntax.Column, syntax.Offset, syntax.Detail}
+		c.Syntax = *syntax
 		c.Code, c.Pointer, c.Hint = Code(syntax.Code), syntax.Pointer, syntax.Hint
 		c.Detail = fmt.Sprintf("line %d, column %d (offset %d): %s", syntax.Line, syntax.Column, syntax.Offset, syntax.Detail)
 	}
@@ -46,7 +46,7 @@ func (v *Verifier) parseFailed(err error, size int, rep *Report) {
 	// Only the format's own limits refute: within them the receipt may be true.
 	limits := v.policy.limits()
 	lowered := c.Code == CodeSizeLimit && limits.Bytes < MaxBytes && size <= MaxBytes ||
-		c.Code == CodeDepthLimit && limits.Depth < MaxDepth
+		c.Code == codeDepthLimit && limits.Depth < MaxDepth
 	if lowered {
 		c.Hint = "this limit is the caller's, not the format's; raise it to decide"
 		rep.Checks = append(rep.Checks, c)

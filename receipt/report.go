@@ -49,15 +49,8 @@ type Check struct {
 	Cause   Cause `json:"cause,omitzero"`   // which of the mistakes that share the code; "" when the code says all
 	Related Place `json:"related,omitzero"` // the receipt that the cause is about beside this one
 
-	Reason string `json:"-"` // Detail without the name of the step, for where that stands beside it; may be ""
-	Syntax Syntax `json:"-"` // where and why the text is not JSON, when that is the finding
-}
-
-// A Syntax says where a text is not JSON, as a [canon.SyntaxError] does.
-type Syntax struct {
-	Line, Column int // from 1; 0 is nowhere
-	Offset       int // bytes
-	Detail       string
+	Reason string            `json:"-"` // Detail without the name of the step, for where that stands beside it; may be ""
+	Syntax canon.SyntaxError `json:"-"` // where and why the text is not JSON, when that is the finding; else zero
 }
 
 // algorithmCheckpoint is the algorithm of a [SignatureResult] that is not an entry of
@@ -143,7 +136,7 @@ func (r *Report) undecidedBy() (why Check) {
 
 		// These codes only inform, unless the policy is strict; any other is the reason.
 		switch c.Code {
-		case CodeLinkNotChecked, CodeBatchNotChecked, codeRedactionsNotChecked, codeSignaturesNotChecked, codeStepNotReached:
+		case CodeLinkNotChecked, codeBatchNotChecked, codeRedactionsNotChecked, codeSignaturesNotChecked, codeStepNotReached:
 			if why.Code == "" {
 				why = c
 			}

@@ -79,7 +79,7 @@ func SealDocument(d *canon.Document, head chain.Head) (*Sealed, error) {
 // Seal is the function [Seal].
 func (s *Sealer) Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	problems := d.unsetTimes(nil)
-	text, err := d.encode(Chain{PreviousReceiptHash: NullableDigest{head.Hash}})
+	text, err := d.encode(Chain{PreviousReceiptHash: OptionalDigest{Digest: head.Hash}})
 	if err != nil {
 		problems = append(problems, Problem{Code: CodeSchemaInvalid, Detail: err.Error()})
 	} else { // encoding/json refuses values that contain themselves, so badText ends
@@ -157,7 +157,7 @@ func badText(problems []Problem, at string, v reflect.Value) []Problem {
 	switch v.Kind() {
 	case reflect.String:
 		if !utf8.ValidString(v.String()) {
-			problems = append(problems, Problem{at, CodeInvalidUTF8, "the text is no UTF-8"})
+			problems = append(problems, Problem{at, codeInvalidUTF8, "the text is no UTF-8"})
 		}
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
@@ -316,7 +316,7 @@ func (s *Sealer) problems(doc *canon.Document) []Problem {
 		problems = append(problems, Problem{"", CodeSizeLimit, fmt.Sprintf("expected at most %d bytes, found %d", MaxBytes, size)})
 	}
 	if doc.Depth() > MaxDepth {
-		problems = append(problems, Problem{"", CodeDepthLimit, fmt.Sprintf("expected at most %d nested levels, found %d", MaxDepth, doc.Depth())})
+		problems = append(problems, Problem{"", codeDepthLimit, fmt.Sprintf("expected at most %d nested levels, found %d", MaxDepth, doc.Depth())})
 	}
 	if n, found := doc.LossyInteger(); found {
 		problems = append(problems, Problem{place(n), CodeNumberPrecision, fmt.Sprintf("the integer %s is outside ±9007199254740991; write it as a string", excerpt(n.Raw()))})

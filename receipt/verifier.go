@@ -201,7 +201,7 @@ func (v *Verifier) shown(rep *Report) bool {
 				return false
 			}
 		case StepBatch: // any other reason is that evidence or the policy asks for more
-			if c.Status == StatusNotChecked && (v.policy.Strict || c.Code != CodeBatchNotChecked) {
+			if c.Status == StatusNotChecked && (v.policy.Strict || c.Code != codeBatchNotChecked) {
 				return false
 			}
 		case StepRedactions: // any other reason is that the disclosures do not suffice

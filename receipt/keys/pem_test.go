@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 func pemText(kind string, der []byte) string {
@@ -138,8 +138,8 @@ func TestPEMRefused(t *testing.T) {
 	for _, size := range []int{maxPEMBytes, 100 << 20} { // a file that once took quadratic time
 		data := strings.Repeat("-----BEGIN \n", size/12+1)
 		_, err := ParsePublicPEM([]byte(data), "", "")
-		wantRefused(t, err, receipt.CodeInvalidKeySet, "at most 65536")
+		wantRefused(t, err, vocab.CodeInvalidKeySet, "at most 65536")
 		_, err = ParsePublicPEM([]byte(data[:maxPEMBytes]), "", "")
-		wantRefused(t, err, receipt.CodeInvalidKeySet, "damaged")
+		wantRefused(t, err, vocab.CodeInvalidKeySet, "damaged")
 	}
 }

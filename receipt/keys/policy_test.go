@@ -66,7 +66,7 @@ func TestParsePolicyRefused(t *testing.T) {
 		}
 	}
 	_, err := ParsePolicy([]byte(`{"issuer":"a","issuer":"b"}`))
-	if e, ok := errors.AsType[*canon.SyntaxError](err); !ok || e.Code != canon.CodeDuplicateName {
+	if e, ok := errors.AsType[*canon.SyntaxError](err); !ok || e.Code != "duplicate_name" {
 		t.Errorf("%v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 const p256X = "04N0xi21hshyvBp7I167sbE_bXqyqkAPfefdklMO7wY"
@@ -109,7 +110,7 @@ func TestSetRefused(t *testing.T) {
 	ec := func(members object) []byte { return setJSON(t, ecJWK("k1").with(members)) }
 	rs := func(n *big.Int, e ...byte) []byte { return setJSON(t, rsaJWK("k1", n, e)) }
 	ok := modulus(2048)
-	const bad, weakKey = receipt.CodeInvalidKeySet, receipt.CodeWeakKey
+	const bad, weakKey = vocab.CodeInvalidKeySet, vocab.CodeWeakKey
 	x31 := base64.RawURLEncoding.EncodeToString(make([]byte, 31))
 	x33 := base64.RawURLEncoding.EncodeToString(make([]byte, 33))
 	xRight := ed25519JWK(t, "", rfc8032Public)["x"].(string) // 43 characters, the last with 2 unused bits
@@ -229,7 +230,7 @@ func TestPrivateMembersRefused(t *testing.T) {
 			key := ecJWK("private one")
 			key[name] = value
 			_, err := ParseSet(setJSON(t, object{"kty": "broken"}, key))
-			e := wantRefused(t, err, receipt.CodeInvalidKeySet, `"private one"`)
+			e := wantRefused(t, err, vocab.CodeInvalidKeySet, `"private one"`)
 			if e.Index != 1 || e.Pointer != "/keys/1/"+name || strings.Contains(err.Error(), "VERY") {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -240,7 +241,7 @@ func TestPrivateMembersRefused(t *testing.T) {
 func TestSetSyntax(t *testing.T) {
 	_, err := ParseSet([]byte(`{"keys":[{"kid":"a","kid":"b"}]}`))
 	e, ok := errors.AsType[*canon.SyntaxError](err)
-	if !ok || e.Code != canon.CodeDuplicateName {
+	if !ok || e.Code != "duplicate_name" {
 		t.Errorf("%v", err)
 	}
 	if _, err := ParseSet([]byte(strings.Repeat(" ", MaxSetBytes) + "{}")); err == nil || !strings.Contains(err.Error(), "4") {
@@ -261,7 +262,7 @@ func TestManyKeys(t *testing.T) {
 		t.Error(set.Len())
 	}
 	_, err := ParseSet(setJSON(t, append(keys, ecJWK("one more"))...))
-	wantRefused(t, err, receipt.CodeInvalidKeySet, "10001 keys, at most 10000")
+	wantRefused(t, err, vocab.CodeInvalidKeySet, "10001 keys, at most 10000")
 }
 
 func TestSetConcurrent(t *testing.T) {

@@ -78,7 +78,7 @@ func TestSignerWithoutClock(t *testing.T) {
 func TestSignerRefusesOtherMessages(t *testing.T) {
 	for _, message := range []string{"", "x", hashText[7:], hashText + "\n", strings.ToUpper(hashText), strings.Repeat("a", 71)} {
 		sig, err := NewSigner(testKeys()[Ed25519], clock).Sign(context.Background(), []byte(message))
-		if !errors.Is(err, ErrNotHash) || sig != (receipt.Signature{}) {
+		if !errors.Is(err, errNotHash) || sig != (receipt.Signature{}) {
 			t.Errorf("%q: %v, %v", message, sig, err)
 		}
 	}

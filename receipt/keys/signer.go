@@ -13,9 +13,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// ErrNotHash is returned for a message that is not a receipt hash: a receipt key
+// errNotHash is the error of a message that is not a receipt hash: a receipt key
 // signs nothing else.
-var ErrNotHash = errors.New("keys: a receipt key signs receipt hashes only")
+var errNotHash = errors.New("keys: a receipt key signs receipt hashes only")
 
 // A Signer makes signature entries with one key. It is safe for concurrent use
 // when its ContextSigner is. Printing one does not show its key.
@@ -70,11 +70,11 @@ func (s Signer) Format(w fmt.State, _ rune) {
 }
 
 // Sign signs message, the text of chain.receipt_hash; anything else is
-// [ErrNotHash]. A context that ends before the signature is there ends the call
+// refused. A context that ends before the signature is there ends the call
 // with its error.
 func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
 	if _, err := canon.ParseDigest(message); err != nil {
-		return receipt.Signature{}, ErrNotHash
+		return receipt.Signature{}, errNotHash
 	}
 
 	// iat repeats signed_at under the signature, in whole seconds.

@@ -90,7 +90,7 @@ func prefix(ctx context.Context, l *ledger.SQLite, v *receipt.Verifier, least in
 		if err != nil {
 			return n, err
 		}
-		link := chain.Link{First: r.Chain.PreviousReceiptHash.IsZero(), Previous: r.Chain.PreviousReceiptHash.Digest, Hash: r.Chain.ReceiptHash}
+		link := chain.Link{First: r.Chain.PreviousReceiptHash.Null, Previous: r.Chain.PreviousReceiptHash.Digest, Hash: r.Chain.ReceiptHash}
 		if e.Position != uint64(n) || link.Hash != e.Hash || link.First != (n == 1) || !link.First && link.Previous != last {
 			return n, fmt.Errorf("receipt %d has the position %d and follows %v, expected %v", n, e.Position, link.Previous, last)
 		}

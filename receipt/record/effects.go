@@ -229,7 +229,7 @@ func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, with
 
 		list = append(list, receipt.FileWrite{
 			Path: name, Operation: t.name(at+"/operation", w.operation, "modify"),
-			BeforeSHA256: receipt.NullableDigest{Digest: w.before}, AfterSHA256: receipt.NullableDigest{Digest: w.after},
+			BeforeSHA256: receipt.OptionalDigest{Digest: w.before}, AfterSHA256: receipt.OptionalDigest{Digest: w.after},
 		})
 	}
 

@@ -7,6 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // attendee draws a receipt of one of three streams, often one that follows.
@@ -30,7 +31,7 @@ func (d *dice) attendee(last []canon.Digest) attendee {
 	case 1:
 		a.fault = &fumble{code: receipt.CodeChainBreak, own: receipt.Verified, healed: d.yes()}
 	case 2:
-		a.fault = &fumble{code: receipt.CodeChainFork, own: receipt.Undecided, reason: receipt.CodeBatchNotChecked}
+		a.fault = &fumble{code: receipt.CodeChainFork, own: receipt.Undecided, reason: vocab.CodeBatchNotChecked}
 	}
 	last[a.stream] = hash
 	return a

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // An arrayCutter cuts a JSON array into its elements without holding it whole. It
@@ -131,12 +132,12 @@ func (a *arrayCutter) end() (piece, error) {
 	if err != nil {
 		return piece{}, err // io.EOF
 	}
-	return piece{index: a.index + 1, fault: &fault{code: receipt.CodeTrailingData,
+	return piece{index: a.index + 1, fault: &fault{code: vocab.CodeTrailingData,
 		detail: fmt.Sprintf("expected nothing after the array, found %q at offset %d", c, a.offset-1)}}, nil
 }
 
 func (a *arrayCutter) cut() piece {
-	return piece{index: max(a.index, 1), fault: &fault{code: receipt.CodeTornTail, torn: true,
+	return piece{index: max(a.index, 1), fault: &fault{code: vocab.CodeTornTail, torn: true,
 		detail: fmt.Sprintf("the array ends in its middle, at offset %d", a.offset)}}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A cborCutter cuts CBOR into its items. What is malformed ends the input, since nobody
@@ -50,7 +51,7 @@ func (s *cborCutter) next() (piece, error) {
 		return piece{}, err
 	case s.only:
 		s.ended = true
-		return piece{index: 1, single: true, fault: &fault{code: receipt.CodeTrailingData,
+		return piece{index: 1, single: true, fault: &fault{code: vocab.CodeTrailingData,
 			detail: "expected one item, found more", hint: "a sequence of items is named .cborseq"}}, nil
 	default:
 		s.ahead = &following
@@ -76,7 +77,7 @@ func (s *cborCutter) read() (piece, error) {
 		f := &fault{code: receipt.Code(bad.Code), hint: bad.Hint,
 			detail: fmt.Sprintf("item %d at offset %d: %s; what follows was not read", s.count, bad.Offset, bad.Detail)}
 		if errors.Is(err, io.ErrUnexpectedEOF) && s.count > 1 {
-			f.code, f.torn = receipt.CodeTornTail, true
+			f.code, f.torn = vocab.CodeTornTail, true
 		}
 		return piece{index: s.count, single: s.count == 1, fault: f}, nil
 	}

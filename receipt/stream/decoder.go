@@ -9,6 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A decoder turns pieces into documents. Whoever reads an input has one: what it
@@ -59,7 +60,7 @@ func (d *decoder) decode(p *piece, found bool) (c contents) {
 	c.wrapped = len(c.text) != len(c.whole)
 	if c.syntax != nil {
 		if p.last && !p.single && tornTail(c.syntax, c.text) {
-			c.fault = &fault{code: receipt.CodeTornTail, torn: true, detail: "the last line breaks off and has no line end",
+			c.fault = &fault{code: vocab.CodeTornTail, torn: true, detail: "the last line breaks off and has no line end",
 				hint: "it is still being written, or the file was cut off"}
 		}
 		return c
@@ -88,7 +89,7 @@ func tornTail(err error, text []byte) bool {
 		return false
 	}
 	switch receipt.Code(syntax.Code) {
-	case receipt.CodeSyntax, receipt.CodeInvalidUTF8, receipt.CodeLoneSurrogate:
+	case receipt.CodeSyntax, vocab.CodeInvalidUTF8, vocab.CodeLoneSurrogate:
 		return cutOff(text)
 	}
 	return false

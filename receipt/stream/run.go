@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // ErrStreams is returned for an input of several streams when [Options.Only]
@@ -331,7 +332,7 @@ func (r *Run) weigh(f *forest, p *pipeline) error {
 	if f.claims.Size == 0 && f.docs > 0 {
 		r.summary.addNote(receipt.CodeEvidenceUnused, "the checkpoint is over no receipt")
 	} else if rest := f.behind(); rest > 0 {
-		r.summary.addNote(receipt.CodeBatchNotChecked, "%d receipts after the %d that the checkpoint is over", rest, f.claims.Size)
+		r.summary.addNote(vocab.CodeBatchNotChecked, "%d receipts after the %d that the checkpoint is over", rest, f.claims.Size)
 	} else {
 		r.covered = f.tree.Size() == f.claims.Size && f.given.Signed
 	}

@@ -31,6 +31,19 @@ const (
 	CodeReplayDiffers        = "replay_differs"
 )
 
+// Codes that package receipt finds as well, or that package keys finds.
+const (
+	CodeWeakKey         = "weak_key"
+	CodeInvalidKeySet   = "invalid_key_set"
+	CodeCountMismatch   = "count_mismatch"
+	CodeBatchNotChecked = "batch_not_checked"
+	CodeTornTail        = "torn_tail"
+	CodeTrailingData    = "trailing_data"
+	CodeInvalidUTF8     = "invalid_utf8"
+	CodeLoneSurrogate   = "lone_surrogate"
+	CodeDepthLimit      = "depth_limit"
+)
+
 // Causes of a link that is false.
 const (
 	CausePredecessorMissing   = "predecessor_missing"   // no receipt of the input is the one that it names; related: the last before the gap, if any
