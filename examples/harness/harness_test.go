@@ -68,7 +68,7 @@ func TestFailedTask(t *testing.T) {
 		{t.TempDir(), "://", "succeeded failed"},
 		{filepath.Join(t.TempDir(), "absent"), "", "failed"},
 	} {
-		h := &harness{issuer(t), test.folder, test.site}
+		h := &harness{issuer(t), test.folder, test.site, nil}
 		sealed, err := h.do(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestUnknownOutcome(t *testing.T) {
 	store := i.Store.(*ledger.SQLite)
 	forgets := &forgetful{Store: store, times: 2}
 	i.Store = forgets
-	h := &harness{i, t.TempDir(), "http://127.0.0.1:1"}
+	h := &harness{i, t.TempDir(), "http://127.0.0.1:1", nil}
 	cancel()
 	sealed, err := h.do(ctx)
 	if err != nil || forgets.times != 0 {
@@ -187,6 +187,7 @@ type process struct {
 	errors   bytes.Buffer
 	url      string
 	receipts []string // their ids
+	replays  []string // the ids of those of replays
 }
 
 const root, keyFile = "../..", "../../fixtures/keys/trust.json"
@@ -223,6 +224,8 @@ func start(t *testing.T, program string, args ...string) *process {
 		switch text = strings.TrimSpace(text); label {
 		case "receipt":
 			p.receipts = append(p.receipts, text)
+		case "replay":
+			p.replays = append(p.replays, text)
 		case "next":
 			next = text
 		case "serving":

@@ -31,9 +31,10 @@ func main() {
 	path := flag.String("ledger", "", "keep receipts in this `FILE`, else in a folder that is removed")
 	private := flag.String("key", "fixtures/keys/key_2026_04.private.json", "sign by the key in this `FILE`; that of the fixtures is not a secret")
 	public := flag.String("keys", "fixtures/keys/trust.json", "trust the keys in this `FILE`")
+	again := flag.Bool("replay", false, "replay the last task: exactly, and with one answer swapped")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *tasks, *path, *private, *public)
+	err := run(ctx, *tasks, *again, *path, *private, *public)
 	if stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "harness:", err)
 		os.Exit(1)
@@ -41,7 +42,7 @@ func main() {
 }
 
 // run does the tasks and serves their receipts until ctx ends.
-func run(ctx context.Context, tasks int, path, private, public string) error {
+func run(ctx context.Context, tasks int, again bool, path, private, public string) error {
 	folder, err := os.MkdirTemp("", "harness-")
 	if err != nil {
 		return err
@@ -66,13 +67,21 @@ func run(ctx context.Context, tasks int, path, private, public string) error {
 		return err
 	}
 	defer end()
-	h := &harness{&ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}, folder, url}
+	var log []byte // of the last task
+	keep := func(line []byte) error { log = append(log, line...); return nil }
+	h := &harness{&ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}, folder, url, keep}
 	for range tasks {
+		log = log[:0]
 		sealed, err := h.do(ctx)
 		if err != nil {
 			return err
 		}
 		fmt.Printf("receipt %s\nnext    curl -s -H 'Harn-Agents-Protocol-Version: %s' %s/v1/receipts/%[1]s | go run ./cmd/receipt verify --keys %[4]q -\n", sealed.ID(), serve.ProtocolVersion, url, public)
+	}
+	if again {
+		if err := h.replayBoth(ctx, log); err != nil {
+			return err
+		}
 	}
 	fmt.Println("serving", url, "until interrupted")
 	<-ctx.Done()

@@ -24,11 +24,13 @@ type harness struct {
 	issuer *ledger.Issuer
 	folder string // in which tasks work
 	site   string // which they look at
+
+	keep func(line []byte) error // gets each event of a task; nil: nobody keeps them
 }
 
 // do does one task, and issues its receipt however the task ends.
 func (h *harness) do(ctx context.Context) (*receipt.Sealed, error) {
-	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "harness_example_cloud"}})
+	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "harness_example_cloud"}, Keep: h.keep})
 	if err != nil {
 		return nil, err
 	}
