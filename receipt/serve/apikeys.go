@@ -19,8 +19,8 @@ import (
 // Limits of a file of API keys.
 const (
 	MaxAPIKeyBytes = 1 << 20 // of the file
-	MaxAPIKeys     = 1000
-	MaxAPIKeyName  = 80 // bytes of a name
+	maxAPIKeys     = 1000
+	maxAPIKeyName  = 80 // bytes of a name
 )
 
 // apiKeyPrefix begins every API key, so that scanners for secrets find them.
@@ -88,8 +88,8 @@ func nameFault(name string) string {
 	switch {
 	case name == "":
 		return "is empty"
-	case len(name) > MaxAPIKeyName:
-		return fmt.Sprintf("has %d bytes, expected at most %d", len(name), MaxAPIKeyName)
+	case len(name) > maxAPIKeyName:
+		return fmt.Sprintf("has %d bytes, expected at most %d", len(name), maxAPIKeyName)
 	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		return "has something else than visible ASCII"
 	}
@@ -151,8 +151,8 @@ func (k *APIKeys) add(entry APIKey) error {
 			return fmt.Errorf("%q has the key of %q", entry.Name, other.Name)
 		}
 	}
-	if k.entries = append(k.entries, entry); len(k.entries) > MaxAPIKeys {
-		return fmt.Errorf("expected at most %d keys", MaxAPIKeys)
+	if k.entries = append(k.entries, entry); len(k.entries) > maxAPIKeys {
+		return fmt.Errorf("expected at most %d keys", maxAPIKeys)
 	}
 	return nil
 }
