@@ -135,7 +135,7 @@ func TestAPIKeyFiles(t *testing.T) {
 		{"one tenant", narrow(good, `,"tenant":["a"]`), `unknown member "tenant"`},
 		{"tenants twice", narrow(good, `,"tenants":["a"],"tenants":["b"]`), "duplicate_name"},
 		{"twice a member", `{"name":"ci","name":"ci","sha256":"` + sum + `","created":"` + when + `"}`, "duplicate_name"},
-		{"number", `{"name":1}`, "name is no string"},
+		{"number", `{"name":1}`, "name is not a string"},
 		{"no name", `{"sha256":"` + sum + `","created":"` + when + `"}`, "name is empty"},
 		{"name with a space", line("a b", sum, when), "visible ASCII"},
 		{"upper case", line("ci", strings.ToUpper(sum), when), "lower-case"},
