@@ -235,13 +235,13 @@ func order(a, b string) int {
 
 // delta tells the first member in which two differ.
 func (c *checker) delta(at string, want, got receipt.Delta) {
-	false := c.excused[got.OverrideKey] // what took the place is told already
+	known := c.excused[got.OverrideKey] // that its digest is false
 	for _, m := range []struct{ name, got, want string }{
 		{"delta_id", got.DeltaID, want.DeltaID}, {"operation", got.Operation, want.Operation}, {"path", got.Path, want.Path},
 		{"event_id", got.EventID, want.EventID}, {"before_sha256", state(got.BeforeSHA256), state(want.BeforeSHA256)},
 		{"after_sha256", state(got.AfterSHA256), state(want.AfterSHA256)}, {"artifact_id", got.ArtifactID, want.ArtifactID}, {"reason", got.Reason, want.Reason},
 	} {
-		if m.got == m.want || false && m.name == "after_sha256" {
+		if m.got == m.want || known && m.name == "after_sha256" {
 			continue
 		}
 		c.excuse(got.OverrideKey)
@@ -323,7 +323,7 @@ func (c *checker) life(want receipt.Lifecycle) {
 		got, want receipt.Time
 	}{{"created_at", got.CreatedAt, want.CreatedAt}, {"started_at", got.StartedAt, want.StartedAt}, {"completed_at", got.CompletedAt, want.CompletedAt}} {
 		if !m.got.Equal(m.want.Time) && !c.excused["time:"+m.name] {
-			c.fail(vocab.CodeReplayDiffers, "/lifecycle/"+m.name, time(m.got), time(m.want), "the time is another than the log and the request give")
+			c.fail(vocab.CodeReplayDiffers, "/lifecycle/"+m.name, timeText(m.got), timeText(m.want), "the time is another than the log and the request give")
 		}
 	}
 	if got.FinalState != want.FinalState {
@@ -331,7 +331,7 @@ func (c *checker) life(want receipt.Lifecycle) {
 	}
 }
 
-func time(t receipt.Time) string {
+func timeText(t receipt.Time) string {
 	if t.IsZero() {
 		return "absent"
 	}
