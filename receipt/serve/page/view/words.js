@@ -27,6 +27,17 @@ const reasons = new Map([
   ["material_mismatch", ["Other material", "Material that it names is not what it says."]],
   ["material_not_found", ["Material missing", "Files that it names were not given."]],
 
+  // A replay of a task.
+  ["replay_source_mismatch", ["Another replay", "It is not the receipt of a replay of the log that was given."]],
+  ["delta_missing", ["Not told", "Something was asked to be swapped, and it does not tell that it was."]],
+  ["delta_unexpected", ["Swapped unasked", "It tells of something swapped that nobody asked for."]],
+  ["delta_mismatch", ["Swapped otherwise", "What it tells of something swapped is not what was asked for."]],
+  ["override_hash_mismatch", ["False request", "What was asked to be put in place is not what the request says that it is."]],
+  ["material_substituted", ["Swapped in silence", "Something was answered otherwise than before, and it does not tell why."]],
+  ["replay_effect", ["Not only a replay", "It claims that something was done, which a replay does not do."]],
+  ["replay_unavailable", ["Something missing", "What the replay needs is not there, or it does not tell of which log it is."]],
+  ["replay_differs", ["Not the same", "It is not what the same log and the same request give."]],
+
   // Its place among others.
   ["chain_break", ["Gap in the chain", "It does not follow the receipt before it: at least one is missing, or was replaced."]],
   ["stream_mismatch", ["Another chain", "It belongs to another chain of receipts."]],
