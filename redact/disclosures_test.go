@@ -63,7 +63,7 @@ func TestRoundTrip(t *testing.T) {
 	if all.Fields[1].Commitment() == all.Fields[2].Commitment() || string(all.Fields[1].Value) != string(all.Fields[2].Value) {
 		t.Error("one commitment for two fields")
 	}
-	schema, err := schemas.Compile(schemas.Disclosures)
+	schema, err := schemas.Compile("disclosures")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -155,7 +155,7 @@ func FuzzDisclosures(f *testing.F) {
 	f.Add([]byte(`{"disclosures_version":1,"receipt_hash":null,"fields":[]}`))
 	f.Add([]byte(`{"disclosures_version":1.0,"receipt_hash":"` + digest("x") + `","fields":[{"field":"/a~1b/","salt":"00112233445566778899aabbccddeeff","value":{"b":1.50,"a":[null]}}]}`))
 	f.Add([]byte(`{"disclosures_version":1,"receipt_hash":null,"fields":[{"field":"","salt":"00","value":1},{"field":"/~","salt":"00112233445566778899AABBCCDDEEFF","value":1}]}`))
-	schema, err := schemas.Compile(schemas.Disclosures)
+	schema, err := schemas.Compile("disclosures")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -3,8 +3,6 @@ package schemas_test
 import (
 	"strings"
 	"testing"
-
-	"github.com/receiptkit/receiptkit/schemas"
 )
 
 const batch = `{"batch_version": 1, "profile": "content", "merkle_root": "` + digest + `",
@@ -12,7 +10,7 @@ const batch = `{"batch_version": 1, "profile": "content", "merkle_root": "` + di
 
 // TestBatch checks one manifest, and one change at a time.
 func TestBatch(t *testing.T) {
-	s := must(t, schemas.Batch)
+	s := must(t, "batch")
 	for _, c := range []struct {
 		old, new string
 		want     string // of the problems; empty: accepted

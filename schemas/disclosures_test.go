@@ -3,8 +3,6 @@ package schemas_test
 import (
 	"strings"
 	"testing"
-
-	"github.com/receiptkit/receiptkit/schemas"
 )
 
 const salt = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
@@ -14,7 +12,7 @@ const disclosures = `{"disclosures_version": 1, "receipt_hash": "` + digest + `"
 
 // TestDisclosures checks one file, and one change at a time.
 func TestDisclosures(t *testing.T) {
-	s := must(t, schemas.Disclosures)
+	s := must(t, "disclosures")
 	for _, c := range []struct {
 		old, new string
 		want     string // of the problems; empty: accepted

@@ -5,24 +5,24 @@ import "embed"
 //go:embed *.schema.json
 var files embed.FS
 
-// A Name names one of the embedded schemas.
+// A Name names one of the embedded schemas. Names are promised by their text:
+//
+//	receipt-2026-04-25  the receipt
+//	report              what a verification says of one receipt
+//	summary             what it says of a whole run
+//	verify              reports and summary, as the command writes them
+//	keys                the file of trusted keys, a JWK Set
+//	batch               the manifest of a batch
+//	disclosures         values that were withheld from a receipt
+//	replay-request      which dependencies of a task are replaced when it is replayed
 type Name string
 
-const (
-	Receipt     Name = "receipt-2026-04-25" // the receipt
-	Report      Name = "report"             // what a verification says of one receipt
-	Summary     Name = "summary"            // what it says of a whole run
-	Verify      Name = "verify"             // reports and summary, as receipt verify --format json writes them
-	Keys        Name = "keys"               // the file of trusted keys, a JWK Set
-	Batch       Name = "batch"              // the manifest of a batch
-	Disclosures Name = "disclosures"        // values that were withheld from a receipt
-
-	ReplayRequest Name = "replay-request" // which dependencies of a task are replaced when it is replayed
-)
+// Receipt is the schema of receipts.
+const Receipt Name = "receipt-2026-04-25"
 
 // Names returns the names of all schemas.
 func Names() []Name {
-	return []Name{Receipt, Report, Summary, Verify, Keys, Batch, Disclosures, ReplayRequest}
+	return []Name{Receipt, "report", "summary", "verify", "keys", "batch", "disclosures", "replay-request"}
 }
 
 // Source returns the text of a schema. It reports false for an unknown name.

@@ -8,7 +8,7 @@ import (
 )
 
 func ExampleSchema_Check() {
-	keys, err := schemas.Compile(schemas.Keys)
+	keys, err := schemas.Compile("keys")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -18,7 +18,7 @@ func ed25519Key() map[string]any {
 }
 
 func TestKeys(t *testing.T) {
-	s := must(t, schemas.Keys)
+	s := must(t, "keys")
 	type change = map[string]any
 	gone := struct{}{}
 	for _, c := range []struct {
@@ -82,7 +82,7 @@ func TestKeys(t *testing.T) {
 // TestNoPrivateMembers: RFC 7518 sections 6.2.2, 6.3.2 and 6.4, RFC 8037
 // section 2. The message names the member and nothing of its value.
 func TestNoPrivateMembers(t *testing.T) {
-	s := must(t, schemas.Keys)
+	s := must(t, "keys")
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
 		for _, v := range []any{"SECRET", []any{"SECRET"}, map[string]any{"SECRET": "SECRET"}, nil} {
 			key := ed25519Key()
@@ -97,7 +97,7 @@ func TestNoPrivateMembers(t *testing.T) {
 }
 
 func TestKeySet(t *testing.T) {
-	s := must(t, schemas.Keys)
+	s := must(t, "keys")
 	for src, want := range map[string]string{
 		`{}`:           `missing member "keys"`,
 		`[]`:           `expected object, found array`,

@@ -128,7 +128,7 @@ func TestFixtureExits(t *testing.T) {
 // TestFixtureJSON reads the machine forms of every fixture back: they fit their
 // schemas, are strict JSON, and say what the manifest says.
 func TestFixtureJSON(t *testing.T) {
-	whole, one, total := compiled(t, schemas.Verify), compiled(t, schemas.Report), compiled(t, schemas.Summary)
+	whole, one, total := compiled(t, "verify"), compiled(t, "report"), compiled(t, "summary")
 	for _, c := range some(receipts(t)) {
 		code, out, _ := command(nil, "verify", "--keys", trustedKeys, "--format", "json", fixturePath(c))
 		root := fitting(t, c.File, whole, out)

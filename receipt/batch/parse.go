@@ -21,7 +21,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 		return nil, fmt.Errorf("batch: %w", err)
 	}
 
-	schema, err := schemas.Compile(schemas.Batch)
+	schema, err := schemas.Compile("batch")
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func TestBadRequests(t *testing.T) {
 
 // TestRequestsFitTheSchema: what is accepted fits the schema that is published.
 func TestRequestsFitTheSchema(t *testing.T) {
-	s, err := schemas.Compile(schemas.ReplayRequest)
+	s, err := schemas.Compile("replay-request")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestRequestsFitTheSchema(t *testing.T) {
 func FuzzParseRequest(f *testing.F) {
 	f.Add([]byte(`{"mode":"with_overrides","override":{"llm:main:1":{"kind":"llm_provider_response","value":{"a":1},"event_id":"e"}}}`))
 	f.Add([]byte(`{"mode":"from_checkpoint","checkpoint_id":"c"}`))
-	s, err := schemas.Compile(schemas.ReplayRequest)
+	s, err := schemas.Compile("replay-request")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func reread(t *testing.T, name string, s *stream.Summary) *stream.Summary {
 	if err != nil {
 		t.Fatal(name, err)
 	}
-	schema, err := schemas.Compile(schemas.Summary)
+	schema, err := schemas.Compile("summary")
 	if err != nil {
 		t.Fatal(err)
 	}
