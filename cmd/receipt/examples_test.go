@@ -92,6 +92,7 @@ func exampleFiles(t *testing.T) map[string][]byte {
 	addBatchFiles(t, files)
 	addRedactedFiles(t, files)
 	addLogs(t, files)
+	addReplay(t, files)
 	files["ledger.db"] = emptyLedger(t)
 	return files
 }

@@ -32,8 +32,8 @@ approved, consumed or paid.
 
 Exit codes: 0 verified, 1 something is false, 2 something could not be read or run
 as asked, 3 evidence is missing.`,
-		Example: `  receipt replay check receipt.json --log events.jsonl --request request.json --keys keys.json
-  receipt replay check receipt.json --log events.jsonl --source source.json --integrity-only`,
+		Example: `  receipt replay check replayed.json --log log.jsonl --request request.json --keys keys.json
+  receipt replay check replayed.json --log log.jsonl --request request.json --source source.json --integrity-only`,
 		Args: cli.ExactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {

@@ -20,8 +20,8 @@ deltas of a request, with the true digests.
 Exit codes: 0 when the task can be replayed, 1 when the request states a digest that
 is false, 2 when it cannot be run with this log, 3 when something is missing: a
 recorded answer, an artifact, an event that the request names.`,
-		Example: `  receipt replay plan events.jsonl
-  receipt replay plan events.jsonl --request request.json --artifacts artifacts`,
+		Example: `  receipt replay plan log.jsonl
+  receipt replay plan log.jsonl --request request.json --artifacts .`,
 		Args: cli.ExactArgs(1, "one log"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, done, err := o.plan(cmd.Context(), e, args[0])

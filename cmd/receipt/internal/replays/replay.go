@@ -26,8 +26,8 @@ func New(e *cli.Env) *cobra.Command {
 harnesses then write the same receipt. Nothing is run here: plan says what a request
 swaps, run tells the recorded events again, check holds the receipt of a replay to
 the log and the request, and compare says where the receipts of two replays differ.`,
-		Example: `  receipt replay plan events.jsonl --request request.json
-  receipt replay check receipt.json --log events.jsonl --request request.json --keys keys.json`,
+		Example: `  receipt replay plan log.jsonl --request request.json
+  receipt replay check replayed.json --log log.jsonl --request request.json --keys keys.json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: issue.ExpectVerb,
 	}

@@ -26,7 +26,7 @@ makes the draft of its receipt.
 
 Values of overrides that are receipt_only are told by their digests; secrets are not
 told.`,
-		Example: `  receipt replay run events.jsonl --request request.json --task task_2 -o replayed.jsonl
+		Example: `  receipt replay run log.jsonl --request request.json --task task_2 -o replayed.jsonl
   receipt record replayed.jsonl --issuer my_harness`,
 		Args: cli.ExactArgs(1, "one log"),
 		RunE: func(cmd *cobra.Command, args []string) error {
