@@ -31,7 +31,7 @@ func ParseKey(text string) (Key, error) {
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }):
 		return Key{}, fmt.Errorf("expected a key of printable characters")
 	case !slices.Contains([]string{"llm", "mcp", "secret", "time", "host"}, prefix):
-		return Key{}, fmt.Errorf("expected a key that begins with llm:, mcp:, secret:, time: or host:")
+		return Key{}, fmt.Errorf("expected a key of the prefix llm, mcp, secret, time or host")
 	}
 
 	if prefix == "mcp" || prefix == "host" {
@@ -41,7 +41,7 @@ func ParseKey(text string) (Key, error) {
 		}
 	}
 	if k.Name == "" {
-		return Key{}, fmt.Errorf("expected a name after %s:", prefix)
+		return Key{}, fmt.Errorf("expected a name after the colon of %s", prefix)
 	}
 	return k, nil
 }

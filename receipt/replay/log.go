@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -146,15 +145,6 @@ func (l *Log) each(do func(line []byte) error) error {
 		return errors.New("replay: the log changed since it was read: its events have another digest")
 	}
 	return nil
-}
-
-// dependency finds a dependency by its key.
-func (l *Log) dependency(key string) (record.Dependency, bool) {
-	i := slices.IndexFunc(l.Dependencies, func(d record.Dependency) bool { return d.Key == key })
-	if i < 0 {
-		return record.Dependency{}, false
-	}
-	return l.Dependencies[i], true
 }
 
 // life returns the events from which the times of the task come, in their order. The last
