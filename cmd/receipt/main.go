@@ -9,6 +9,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -29,16 +30,16 @@ func main() {
 	done := make(chan int, 1)
 	var patience atomic.Int64
 	patience.Store(int64(time.Second))
-	go func() {
-		done <- run(ctx, os.Args[1:], &cli.Env{
-			In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-			Getenv: os.Getenv, Now: time.Now,
-			Terminal: cli.IsTerminal(os.Stdout), ErrTerminal: cli.IsTerminal(os.Stderr),
-			Width:    cli.TerminalWidth(os.Stdout),
-			Patience: &patience,
-		})
-	}()
-	os.Exit(await(ctx, stop, done, &patience))
+	e := &cli.Env{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Getenv: os.Getenv, Now: time.Now,
+		Terminal: cli.IsTerminal(os.Stdout), ErrTerminal: cli.IsTerminal(os.Stderr), Piped: cli.IsPipe(os.Stdout),
+		Width: cli.TerminalWidth(os.Stdout), ErrWidth: cli.TerminalWidth(os.Stderr),
+		Patience: &patience,
+	}
+	e.ShareTerminal()
+	go func() { done <- run(ctx, os.Args[1:], e) }()
+	os.Exit(await(ctx, stop, done, &patience, e.Err))
 }
 
 // limitGarbage keeps the heap small. Verifying millions of receipts makes garbage
@@ -69,7 +70,7 @@ func interruptions(args []string) []os.Signal {
 
 // await returns the exit code of a run. One that is interrupted has a moment to
 // tidy up, or as long as it said; it may be waiting for an input that never comes.
-func await(ctx context.Context, stop func(), done <-chan int, patience *atomic.Int64) int {
+func await(ctx context.Context, stop func(), done <-chan int, patience *atomic.Int64, messages io.Writer) int {
 	select {
 	case code := <-done:
 		return code
@@ -80,7 +81,7 @@ func await(ctx context.Context, stop func(), done <-chan int, patience *atomic.I
 	case code := <-done:
 		return code
 	case <-time.After(time.Duration(patience.Load())):
-		fmt.Fprintln(os.Stderr, "receipt: error: interrupted")
+		fmt.Fprintln(messages, "receipt: error: interrupted")
 		return cli.ExitUsage
 	}
 }

@@ -61,7 +61,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	done := make(chan int, 1)
 	done <- cli.ExitRefuted
-	if code := await(context.Background(), nil, done, nil); code != cli.ExitRefuted {
+	if code := await(context.Background(), nil, done, nil, nil); code != cli.ExitRefuted {
 		t.Errorf("exit %d, expected %d", code, cli.ExitRefuted)
 	}
 }

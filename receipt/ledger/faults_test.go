@@ -193,7 +193,7 @@ func reopen(t *testing.T, name, path string) *ledger.Issuer {
 	t.Cleanup(func() { l.Close() })
 	if _, err := l.Check(context.Background(), verifier(t, receipt.Policy{}), func(f ledger.Fault) {
 		t.Errorf("%s: %+v", name, f)
-	}); err != nil {
+	}, nil); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}

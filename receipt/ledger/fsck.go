@@ -59,6 +59,7 @@ type checker struct {
 	ctx      context.Context
 	verifier *receipt.Verifier
 	tell     func(Fault)
+	seen     func(int)
 	doc      canon.Document
 	report   receipt.Report
 }
@@ -157,6 +158,7 @@ func (c *checker) mark() error {
 
 // chains follows each chain from its beginning.
 func (c *checker) chains() error {
+	c.seen(0)
 	streams, err := streamRows(c.ctx, c.db)
 	if err != nil {
 		return c.damaged(err)
@@ -216,6 +218,7 @@ func (c *checker) chain(s streamRow) error {
 		f.ID = r.id
 		c.Receipts++
 		c.judge(f, r)
+		c.seen(c.Receipts)
 		if known && !follows(r.link, last.link.Hash) {
 			f.Code, f.Detail = string(receipt.CodeChainBreak), fmt.Sprintf("it names another predecessor than the receipt before it, which has the hash %v", last.link.Hash)
 			c.fault(f)

@@ -68,7 +68,7 @@ func faults(t *testing.T, path string, v *receipt.Verifier) (*ledger.Checked, []
 	var list []string
 	c, err := l.Check(context.Background(), v, func(f ledger.Fault) {
 		list = append(list, f.Code+" "+f.ID+" "+f.Detail)
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,14 +108,17 @@ func TestCheckReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	told := 0
+	told, read := 0, []int{}
 	if _, err := l.Check(ctx, verifier(t, receipt.Policy{}), func(f ledger.Fault) {
 		told++
 		if _, err := l.Raw(ctx, "absent"); err != ledger.ErrNotFound {
 			t.Error(err)
 		}
-	}); err != nil || told != 6 {
+	}, func(n int) { read = append(read, n) }); err != nil || told != 6 {
 		t.Error(told, err)
+	}
+	if want := []int{0, 1, 2, 3, 4, 5, 6}; !slices.Equal(read, want) {
+		t.Errorf("it was told %d receipts, expected %d", read, want)
 	}
 }
 

@@ -197,7 +197,7 @@ func TestIssueSigner(t *testing.T) {
 	if refused == 0 || stored < drafts/2 {
 		t.Errorf("%d stored, %d refused", stored, refused)
 	}
-	c, err := store.Check(ctx, verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) })
+	c, err := store.Check(ctx, verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) }, nil)
 	if err != nil || c.Verified != stored {
 		t.Errorf("%+v, %v, expected %d", c, err, stored)
 	}
@@ -358,7 +358,7 @@ func TestSign(t *testing.T) {
 			t.Errorf("%s again: %v, %v", name, r, err)
 		}
 	}
-	if c, err := l.Check(ctx, verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) }); err != nil || c.Verified != 1 {
+	if c, err := l.Check(ctx, verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) }, nil); err != nil || c.Verified != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

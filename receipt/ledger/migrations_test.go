@@ -73,7 +73,7 @@ func TestVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if c, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%+v", f) }); err != nil || c.Verified != 3 || len(c.Streams) != 2 {
+	if c, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%+v", f) }, nil); err != nil || c.Verified != 3 || len(c.Streams) != 2 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	got, after := tables(t, path)
@@ -120,7 +120,7 @@ func TestNextVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer early.Close()
-	if c, err := early.Check(ctx, v, func(f ledger.Fault) { t.Errorf("an old one for reading: %+v", f) }); err != nil || c.Verified != 3 {
+	if c, err := early.Check(ctx, v, func(f ledger.Fault) { t.Errorf("an old one for reading: %+v", f) }, nil); err != nil || c.Verified != 3 {
 		t.Errorf("an old one for reading: %+v, %v", c, err)
 	}
 	if page, _, err := early.List(ctx, ledger.Query{Task: "task_receipt_3"}, "", 9); err != nil || len(page) != 1 {
@@ -140,7 +140,7 @@ func TestNextVersion(t *testing.T) {
 	if schema[0] != "3" || !slices.Contains(schema, "index receipts_note CREATE INDEX receipts_note ON receipts (note)") || !slices.Equal(before, after) {
 		t.Errorf("%q, %q", schema, after)
 	}
-	if c, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%+v", f) }); err != nil || c.Verified != 3 {
+	if c, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%+v", f) }, nil); err != nil || c.Verified != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if _, err := (&ledger.Issuer{Store: l, Signer: signer(t)}).Issue(ctx, draft("receipt_4", "garden")); err != nil {

@@ -394,7 +394,7 @@ func survives(t *testing.T, what string, files map[string][]byte, told []string,
 		return
 	}
 	defer l.Close()
-	checked, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%s: %+v", what, f) })
+	checked, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%s: %+v", what, f) }, nil)
 	if err != nil {
 		t.Errorf("%s: %v", what, err)
 		return

@@ -38,7 +38,7 @@ func TestSoak(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%+v", f) })
+		c, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%+v", f) }, nil)
 		if err != nil || c.Verified != size {
 			t.Fatalf("%+v, %v", c, err)
 		}

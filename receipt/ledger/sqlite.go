@@ -131,20 +131,24 @@ func (l *SQLite) Import(ctx context.Context, v *receipt.Verifier, receipts iter.
 // Check reads all of the ledger: SQLite's own structures, each receipt, its row,
 // its place in the chain, and the heads. It verifies receipts with v; a v for
 // integrity only checks no signatures. Each fault is given to report as it is
-// found. The error is about the check itself: with one the ledger was not checked
-// to its end.
+// found. Seen, unless it is nil, is told how many receipts were read so far: 0 once the
+// file's structures are checked, which takes long in a large one. The error is about the
+// check itself: with one the ledger was not checked to its end.
 //
 // Receipts that were removed at the end of a stream together with its head leave
 // no trace inside. FILE-head shows it where it is; else compare the heads with ones
 // that were kept elsewhere.
-func (l *SQLite) Check(ctx context.Context, v *receipt.Verifier, report func(Fault)) (*Checked, error) {
+func (l *SQLite) Check(ctx context.Context, v *receipt.Verifier, report func(Fault), seen func(receipts int)) (*Checked, error) {
 	db, err := l.pool(1, l.query) // it takes long, and report may read
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
 
-	c := &checker{ledger: l, db: db, ctx: ctx, verifier: v, tell: report}
+	c := &checker{ledger: l, db: db, ctx: ctx, verifier: v, tell: report, seen: seen}
+	if seen == nil {
+		c.seen = func(int) {}
+	}
 	steps := []func() error{c.file, c.mark, c.chains, c.strays}
 	for _, step := range steps {
 		if err := step(); err != nil {

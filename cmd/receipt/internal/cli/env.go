@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -22,13 +23,18 @@ type Env struct {
 	Terminal bool // out is a terminal
 	Width    int  // of that, in columns; 0 when it is not known
 
+	Piped       bool // out is a pipe, perhaps to a pager on the same terminal
 	ErrTerminal bool // err is a terminal
+	ErrWidth    int  // of that, in columns; 0 when it is not known
 
 	Color string // of --color: always, never, or auto
 
 	Messages func() (*redact.Policy, error) // what messages are searched with; nil: compiled when there is one
 
 	Patience *atomic.Int64 // how long an interrupted run may take to end, in nanoseconds; may be nil
+
+	screen   *screen
+	progress *Progress // the last that began
 }
 
 // Stdin returns stdin, once: whoever reads it again, for another purpose, would find it
@@ -38,7 +44,55 @@ func (e *Env) Stdin() (io.ReadCloser, error) {
 		return nil, Usage("", "- is given twice, but stdin can be read once")
 	}
 	e.inTaken = true
+	if e.typed() {
+		e.progress.hide()
+	}
 	return io.NopCloser(e.In), nil
+}
+
+// Progress shows on a terminal how far a run is that may take long, until End. Passes are
+// what it does, one after the other.
+func (e *Env) Progress(passes ...string) *Progress {
+	return e.ProgressWhen("auto", passes...)
+}
+
+// ProgressWhen is Progress for a verb that was told when to: always, never, or auto, which
+// is on a terminal where somebody looks and no pager may write.
+func (e *Env) ProgressWhen(when string, passes ...string) *Progress {
+	looks := e.ErrTerminal && !e.Piped && e.Getenv("CI") == "" && e.Getenv("TERM") != "dumb"
+	if when == "never" || when == "auto" && !looks {
+		return nil
+	}
+	if e.screen == nil {
+		e.ShareTerminal()
+	}
+
+	e.progress = newProgress(e.screen, e.ErrWidth, e.Now, passes)
+	return e.progress
+}
+
+// Counted counts what is read from r in the progress of the run, if there is one.
+func (e *Env) Counted(r io.ReadCloser) io.ReadCloser { return e.progress.Reader(r) }
+
+// typed reports whether somebody types what is read from stdin.
+func (e *Env) typed() bool {
+	f, ok := e.In.(*os.File)
+	return ok && IsTerminal(f)
+}
+
+// ShareTerminal lets messages, and results that go to a terminal, take the place of the
+// line that tells of progress.
+func (e *Env) ShareTerminal() {
+	s := &screen{w: e.Err}
+	e.screen = s
+	if !e.ErrTerminal {
+		return
+	}
+
+	e.Err = &sharer{e.Err, s}
+	if e.Terminal {
+		e.Out = &sharer{e.Out, s}
+	}
 }
 
 // MayTake says that a run needs longer than a moment to end when it is interrupted.
@@ -62,6 +116,12 @@ func (e *Env) Colored() bool {
 
 // IsTerminal reports whether a file is a terminal.
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// IsPipe reports whether a file is a pipe.
+func IsPipe(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&fs.ModeNamedPipe != 0
+}
 
 // WithoutSecrets returns a message with placeholders in the place of what the
 // default detectors find. Messages quote names of members and arguments, and

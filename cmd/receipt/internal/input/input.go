@@ -136,7 +136,11 @@ func readAddress(e *cli.Env, path, file string, index int) ([]byte, error) {
 // OpenInput opens a file, or stdin.
 func OpenInput(e *cli.Env, path string) (io.ReadCloser, error) {
 	if path == cli.StdinName {
-		return e.Stdin()
+		in, err := e.Stdin()
+		if err != nil {
+			return nil, err
+		}
+		return e.Counted(in), nil
 	}
 
 	info, err := os.Stat(path)
@@ -152,7 +156,16 @@ func OpenInput(e *cli.Env, path string) (io.ReadCloser, error) {
 		return nil, ReadError(path, err)
 	}
 
-	return f, nil
+	return e.Counted(f), nil
+}
+
+// SizeOf is how many bytes a file has, if that is known.
+func SizeOf(path string) (size int64, known bool) {
+	info, err := os.Stat(path)
+	if path == cli.StdinName || err != nil || !info.Mode().IsRegular() {
+		return 0, false
+	}
+	return info.Size(), true
 }
 
 // UntilDone reads from r until ctx is done: a pipe that nobody writes to must not

@@ -21,6 +21,10 @@ type Selection struct {
 	Skipped []stream.Notice // files in folders that are not inputs
 	Missing []Missing       // what cannot be read: told, counted, and no reason to stop
 	Stdin   bool
+	Entries int64 // of a ledger, which has them instead of a size: how many, -1 when that is not known
+
+	spooled  int64 // size of stdin, once it was copied
+	progress *cli.Progress
 }
 
 // A Missing is a path that leads to no input.
@@ -184,8 +188,9 @@ func (s *Selection) Has(path string) bool {
 	})
 }
 
-// SpoolStdin copies stdin to a temporary file when it has to be read twice.
-func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool) (remove func(), err error) {
+// SpoolStdin copies stdin to a temporary file when it has to be read twice, and shows how
+// far it is by what show makes.
+func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool, show func(passes ...string) *cli.Progress) (remove func(), err error) {
 	remove = func() {}
 	if !s.Stdin || len(s.Sources) < 2 && !twice {
 		return remove, nil
@@ -204,7 +209,9 @@ func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool) (rem
 	remove = func() { f.Close(); os.Remove(f.Name()) }
 
 	// An interruption ends the copying even while nothing comes from stdin.
-	until := UntilDone(ctx, in)
+	progress := show("copying stdin")
+	defer progress.End()
+	until := UntilDone(ctx, progress.Reader(in))
 	defer until.Close()
 	size, err := io.Copy(f, until)
 	if err != nil {
@@ -216,6 +223,7 @@ func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool) (rem
 		return func() {}, cli.Usage("", "stdin: %w", cli.Reason(err))
 	}
 
+	s.spooled = size
 	s.Sources[i].Open = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(f, 0, size)), nil }
 	return remove, nil
 }
@@ -247,19 +255,66 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 
 const maxListBytes = 256 << 20
 
-// Size is how many bytes will be read; 0 when that is not known.
-func (s *Selection) Size(twice bool) (total int64) {
+// size is how many bytes one reading of the inputs has; 0 when that is not known.
+func (s *Selection) size() (total int64) {
+	if s.Entries != 0 {
+		return 0
+	}
 	for _, src := range s.Sources {
-		info, err := os.Stat(src.Name)
-		if err != nil || !info.Mode().IsRegular() {
+		if s.Stdin && src.Name == cli.SourceName(cli.StdinName) {
+			if s.spooled == 0 {
+				return 0
+			}
+			total += s.spooled
+			continue
+		}
+
+		size, known := SizeOf(src.Name)
+		if !known {
 			return 0
 		}
-		total += info.Size()
-	}
-	if len(s.Sources) > 1 || twice {
-		total *= 2 // once for the links or the root, once to verify
+		total += size
 	}
 	return total
+}
+
+// Readings are what is done with the inputs, one reading after the other: last, and what
+// comes before it where inputs join by their links or where they are read twice.
+func (s *Selection) Readings(last string, twice bool) []string {
+	if len(s.Sources) > 1 || twice {
+		return []string{"reading", last}
+	}
+	return []string{last}
+}
+
+// Show lets a progress tell how much of the inputs was read. Each time that they are read
+// is a pass, and the first of them the first.
+func (s *Selection) Show(p *cli.Progress) {
+	if s.progress = p; p == nil {
+		return
+	}
+
+	bytes, receipts := s.size(), max(s.Entries, 0)
+	p.Pass(0, bytes, receipts)
+	for i := range s.Sources {
+		open, readings := s.Sources[i].Open, 0
+		s.Sources[i].Open = func() (io.ReadCloser, error) {
+			p.Pass(readings, bytes, receipts)
+			readings++
+			r, err := open()
+			if err != nil || s.Entries != 0 {
+				return r, err
+			}
+			return p.Reader(r), nil
+		}
+	}
+}
+
+// Begin shows on a terminal how much of the inputs was read, in the first of the passes.
+func (s *Selection) Begin(e *cli.Env, passes ...string) *cli.Progress {
+	p := e.Progress(passes...)
+	s.Show(p)
+	return p
 }
 
 // Each calls do with every document, in the order of the input, and notes those
@@ -275,6 +330,7 @@ func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Documen
 			if err := do(d); err != nil {
 				return err
 			}
+			s.progress.Receipts(1)
 		}
 	}
 	return nil

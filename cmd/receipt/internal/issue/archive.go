@@ -41,6 +41,7 @@ type archiveOptions struct {
 	input.Flags
 	output string
 	force  bool
+	doing  string // packing or unpacking
 }
 
 func (o *archiveOptions) add(cmd *cobra.Command) {
@@ -50,7 +51,7 @@ func (o *archiveOptions) add(cmd *cobra.Command) {
 }
 
 func newArchivePack(e *cli.Env) *cobra.Command {
-	var o archiveOptions
+	o := archiveOptions{doing: "packing"}
 	cmd := &cobra.Command{
 		Use:   "pack [PATH…] -o FILE",
 		Short: "write receipts as CBOR",
@@ -73,7 +74,7 @@ ends the work, and no file is left; of an API envelope the receipt is archived.`
 }
 
 func newArchiveUnpack(e *cli.Env) *cobra.Command {
-	var o archiveOptions
+	o := archiveOptions{doing: "unpacking"}
 	cmd := &cobra.Command{
 		Use:   "unpack [PATH…] -o FILE",
 		Short: "write archives as canonical JSON",
@@ -108,6 +109,8 @@ func (o *archiveOptions) run(ctx context.Context, e *cli.Env, paths, extensions 
 	}
 	defer out.Discard()
 
+	progress := selected.Begin(e, o.doing)
+	defer progress.End()
 	err = selected.Each(ctx, o.Long, func(d *stream.Document) error {
 		return out.Put(d.Address(), d.Document)
 	})

@@ -112,6 +112,10 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 		return cli.Usage(input.Next(f, path), "%q is not a log that receipts are made of: it is %s", path, f.What)
 	}
 
+	progress := e.Progress("recording")
+	defer progress.End()
+	size, _ := input.SizeOf(path)
+	progress.Pass(0, size, 0)
 	in, err := input.OpenInput(e, path)
 	if err != nil {
 		return err

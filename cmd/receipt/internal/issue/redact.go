@@ -72,6 +72,8 @@ func redactDraft(e *cli.Env, path string, o *redactOptions) error {
 		return err
 	}
 
+	progress := e.Progress("reading", "redacting")
+	defer progress.End()
 	draft, err := input.ReadDocument(e, path)
 	if err != nil {
 		return err
@@ -79,6 +81,7 @@ func redactDraft(e *cli.Env, path string, o *redactOptions) error {
 	if err := input.RefuseDocument(path, draft.Root(), "draft"); err != nil {
 		return err
 	}
+	progress.Pass(1, 0, 0)
 	if o.check || o.explain {
 		return explainRedaction(e, policy, draft, o.check)
 	}

@@ -57,6 +57,8 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 		return err
 	}
 
+	progress := e.Progress("reading", "sealing")
+	defer progress.End()
 	draft, err := input.ReadDocument(e, path)
 	if err != nil {
 		return err
@@ -64,6 +66,7 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 	if err := input.RefuseDocument(path, draft.Root(), "draft"); err != nil {
 		return err
 	}
+	progress.Pass(1, 0, 0)
 	if err := warnOfSecrets(e, path, draft, o.strict); err != nil {
 		return err
 	}

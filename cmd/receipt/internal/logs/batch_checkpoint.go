@@ -98,7 +98,7 @@ func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, l
 		return err
 	}
 
-	remove, err := selected.SpoolStdin(ctx, o.tempDir, false)
+	remove, err := selected.SpoolStdin(ctx, o.tempDir, false, e.Progress)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,9 @@ func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, l
 	}
 	defer out.Discard()
 
-	tree, err := o.grow(ctx, e, selected, long, last)
+	progress := selected.Begin(e, selected.Readings("verifying", false)...)
+	defer progress.End()
+	tree, err := o.grow(ctx, e, selected, long, last, progress)
 	if err != nil {
 		return err
 	}
@@ -174,7 +176,7 @@ func (o *logFlags) last(e *cli.Env, log *tlog.Log) (*trust.Head, error) {
 }
 
 // grow verifies the receipts and makes the tree over them.
-func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *input.Selection, long bool, last *trust.Head) (*merkle.Tree, error) {
+func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *input.Selection, long bool, last *trust.Head, progress *cli.Progress) (*merkle.Tree, error) {
 	// For integrity alone: a log says what it has seen, not who signed it.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
 	if err != nil {
@@ -189,6 +191,7 @@ func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *input.Selecti
 			return nil, notSigned(rep)
 		}
 		tree.Append(receipt.CheckpointLeaf(rep.ReceiptHash))
+		progress.Receipts(1)
 		if last != nil && tree.Size() == last.Size {
 			before = tree.Root()
 		}

@@ -133,6 +133,8 @@ func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, 
 			code, contradictionText(code, from, to), cli.SourceName(from.Path), from, cli.SourceName(to.Path), to)
 	}
 
+	progress := selected.Begin(e, "reading")
+	defer progress.End()
 	leaves, err := readLeaves(ctx, selected, long, to.Size, func(*stream.Document, canon.Digest) {})
 	if err != nil {
 		return err

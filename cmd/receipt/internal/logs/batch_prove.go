@@ -88,6 +88,8 @@ func (o *proveFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long
 		return err
 	}
 
+	progress := selected.Begin(e, "reading")
+	defer progress.End()
 	proof, err := wanted.prove(ctx, selected, long, h)
 	if err != nil {
 		return err

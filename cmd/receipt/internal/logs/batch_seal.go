@@ -100,6 +100,8 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 
 // make reads the drafts and seals them.
 func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input.Selection) (*batch.Batch, error) {
+	progress := selected.Begin(e, "reading", "sealing")
+	defer progress.End()
 	drafts, places, err := o.drafts(ctx, selected)
 	if err != nil {
 		return nil, err
@@ -122,7 +124,10 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 			return nil, err
 		}
 		warnOtherKeys(e, drafts, private.ID())
-		signer = keys.NewSigner(private, e.Now)
+		signer = countingSigner{keys.NewSigner(private, e.Now), progress}
+		progress.Pass(1, 0, int64(len(drafts)))
+	} else {
+		progress.Pass(1, 0, 0)
 	}
 
 	sealer, err := receipt.NewSealer()
@@ -130,12 +135,25 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 		return nil, err
 	}
 
+	// The slow part is signing, one receipt after the other.
 	made, err := batch.Seal(ctx, sealer, drafts, heads, signer)
 	if err != nil {
 		return nil, batchFailure(err, places)
 	}
 
 	return made, nil
+}
+
+// A countingSigner tells a progress of each receipt that it signs.
+type countingSigner struct {
+	receipt.Signer
+	progress *cli.Progress
+}
+
+func (s countingSigner) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
+	signature, err := s.Signer.Sign(ctx, message)
+	s.progress.Receipts(1)
+	return signature, err
 }
 
 // drafts reads the drafts, and where each came from.

@@ -63,6 +63,10 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 	}
 	defer out.Discard()
 
+	progress := e.Progress("exporting")
+	defer progress.End()
+	progress.Pass(0, 0, max(entries(ctx, l, query), 0))
+
 	// One document for all: a ledger may be larger than memory.
 	doc := new(canon.Document)
 	for entry, err := range l.Scan(ctx, query) {
@@ -75,6 +79,7 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 		if err := out.Put(entry.ID, doc); err != nil {
 			return err
 		}
+		progress.Receipts(1)
 	}
 
 	if out.Count == 0 {

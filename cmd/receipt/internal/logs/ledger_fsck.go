@@ -78,7 +78,15 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 		}
 	}
 
-	c, err := l.Check(ctx, v, tell)
+	progress := e.Progress("checking the file", "verifying")
+	defer progress.End()
+	of := max(entries(ctx, l, ledger.Query{}), 0)
+	seen := func(receipts int) {
+		progress.Pass(1, 0, of)
+		progress.Receipts(min(receipts, 1)) // none at its beginning
+	}
+
+	c, err := l.Check(ctx, v, tell, seen)
 	if err != nil {
 		return cli.Usage("", "%q is not checked to its end: %w", path, err)
 	}

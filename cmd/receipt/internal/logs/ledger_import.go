@@ -62,8 +62,11 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 	}
 	defer l.Close()
 
+	progress := selected.Begin(e, "importing")
+	defer progress.End()
 	var found addresses
 	count, err := l.Import(ctx, v, documents(ctx, selected, o.Long, &found))
+
 	// What came before a failure is stored, and is counted whatever follows.
 	fmt.Fprintf(e.Out, "imported     %s, %d there already\n", cli.Plural(count.Stored, "receipt", ""), count.Copies)
 

@@ -87,6 +87,8 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 
 	// A receipt is printed when it is stored: whoever has read it can rely on it.
 	issuer := &ledger.Issuer{Store: l, Signer: signer, Unsigned: o.unsigned, KeepSecrets: o.keepSecrets}
+	progress := selected.Begin(e, "issuing")
+	defer progress.End()
 	err = selected.Each(ctx, o.Long, func(d *stream.Document) error {
 		sealed, err := issuer.IssueDocument(ctx, d.Document)
 		if err != nil {

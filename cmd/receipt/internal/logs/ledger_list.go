@@ -62,6 +62,10 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) er
 	}
 	query.Task, query.Session = o.task, o.session
 
+	progress := e.Progress("listing")
+	defer progress.End()
+	progress.Pass(0, 0, max(entries(ctx, l, query), 0))
+
 	// A ledger may be large: nothing is held but a line.
 	out := bufio.NewWriter(e.Text())
 	if o.format == "json" {
@@ -84,6 +88,7 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) er
 		if err != nil {
 			return err
 		}
+		progress.Receipts(1)
 	}
 	return out.Flush()
 }

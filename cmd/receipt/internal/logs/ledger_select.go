@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,10 +71,24 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l *ledger.SQLi
 	if err != nil {
 		return nil, err
 	}
-	return &input.Selection{Sources: []stream.Source{{Name: path, Kind: stream.Lines, Open: func() (io.ReadCloser, error) {
+	return &input.Selection{Entries: entries(ctx, l, q), Sources: []stream.Source{{Name: path, Kind: stream.Lines, Open: func() (io.ReadCloser, error) {
 		next, stop := iter.Pull2(l.Scan(ctx, q))
 		return &ledgerReader{next: next, stop: stop, damage: damage}, nil
 	}}}}, nil
+}
+
+// entries is how many receipts are meant, -1 when that is not known without reading them.
+func entries(ctx context.Context, l *ledger.SQLite, q ledger.Query) (n int64) {
+	streams, err := l.Streams(ctx)
+	if err != nil || q.Task != "" || q.Session != "" || !q.From.IsZero() || !q.Before.IsZero() {
+		return -1
+	}
+	for _, s := range streams {
+		if q.Stream == nil || *q.Stream == s.Stream {
+			n += int64(s.Head.Count)
+		}
+	}
+	return cmp.Or(n, -1)
 }
 
 // A ledgerReader reads receipts, one a line.

@@ -1,11 +1,9 @@
 package print
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -220,35 +218,11 @@ type quietPrinter struct{}
 func (quietPrinter) Report(*receipt.Report, []byte) error { return nil }
 func (quietPrinter) End(*stream.Summary) error            { return nil }
 
-// Progress shows on stderr how far a run is, until stop is called. Some runs read
-// their input twice.
-func (o *OutputFlags) Progress(e *cli.Env, run *stream.Run, s *input.Selection, twice bool) (stop func()) {
-	if o.progressed == "never" || o.progressed == "auto" && !e.ErrTerminal {
-		return func() {}
+// Progress shows on stderr how far a run is, unless it shall be quiet.
+func (o *OutputFlags) Progress(e *cli.Env, passes ...string) *cli.Progress {
+	when := o.progressed
+	if o.quiet && when == "auto" {
+		when = "never"
 	}
-
-	bar := progressBar{started: e.Now(), total: s.Size(twice)}
-	quit, gone := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(gone)
-		ticker := time.NewTicker(200 * time.Millisecond)
-		defer ticker.Stop()
-		shown := false
-
-		for {
-			select {
-			case <-ticker.C:
-				bytes, receipts := run.Progress()
-				fmt.Fprintf(e.Err, "\r\x1b[K%s", bar.text(bytes, receipts, e.Now()))
-				shown = true
-			case <-quit:
-				if shown {
-					fmt.Fprint(e.Err, "\r\x1b[K")
-				}
-				return
-			}
-		}
-	}()
-
-	return func() { close(quit); <-gone }
+	return e.ProgressWhen(when, passes...)
 }

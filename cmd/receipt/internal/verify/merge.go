@@ -65,10 +65,14 @@ func merge(e *cli.Env, paths []string, o *mergeOptions) error {
 	if err := cli.OnceStdin(paths...); err != nil {
 		return err
 	}
+
+	progress := e.Progress("reading", "merging")
+	defer progress.End()
 	parts, err := readParts(e, paths)
 	if err != nil {
 		return err
 	}
+	progress.Pass(1, 0, 0)
 
 	sum, err := mergeAll(parts)
 	if err != nil {

@@ -125,7 +125,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 	o.OutputFlags.Signed = o.EvidenceFlags.Signed()
 
 	// A checkpoint takes a second reading, which stdin does not have.
-	remove, err := selected.SpoolStdin(ctx, o.tempDir, options.Checkpoint != nil)
+	remove, err := selected.SpoolStdin(ctx, o.tempDir, options.Checkpoint != nil, func(passes ...string) *cli.Progress { return o.Progress(e, passes...) })
 	if err != nil {
 		return err
 	}
@@ -163,11 +163,12 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 		cli.Tell(e, err)
 	}
 
+	progress := o.Progress(e, selected.Readings("verifying", o.Checkpoint != "")...)
+	defer progress.End()
+	selected.Show(progress)
+
 	run := stream.VerifyFiles(ctx, v, selected.Sources, options)
-	stop := o.Progress(e, run, selected, o.Checkpoint != "")
-	err = o.judge(run, out)
-	stop()
-	if err != nil {
+	if err := o.judge(run, out, progress); err != nil {
 		return err
 	}
 
@@ -199,11 +200,12 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 }
 
 // judge prints the reports as they come.
-func (o *verifyOptions) judge(run *stream.Run, out print.Printers) error {
+func (o *verifyOptions) judge(run *stream.Run, out print.Printers, progress *cli.Progress) error {
 	for rep := range run.Reports() {
 		if err := out.Report(rep, run.Text()); err != nil {
 			return err
 		}
+		progress.Receipts(1)
 		if o.failFast && rep.Verdict != receipt.Verified {
 			return nil
 		}

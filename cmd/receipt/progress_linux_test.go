@@ -1,0 +1,454 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+// A pseudoterminal is what a person looks at.
+type pseudoterminal struct {
+	user *os.File // what the person has
+	mine *os.File // what a program has
+
+	mu   sync.Mutex
+	text []byte // all that was written to it
+	done chan struct{}
+}
+
+// Requests of ioctl_tty(2).
+const (
+	ptyNumber = 0x80045430
+	ptyLock   = 0x40045431
+	ptySize   = syscall.TIOCSWINSZ
+)
+
+// newTerminal opens a terminal of so many columns.
+func newTerminal(t *testing.T, columns uint16) *pseudoterminal {
+	t.Helper()
+	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no terminals here: %v", err)
+	}
+	number, unlock, size := int32(0), int32(0), [4]uint16{24, columns}
+	for request, argument := range map[uintptr]unsafe.Pointer{ptyNumber: unsafe.Pointer(&number), ptyLock: unsafe.Pointer(&unlock), ptySize: unsafe.Pointer(&size)} {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, user.Fd(), request, uintptr(argument)); errno != 0 {
+			t.Fatal(errno)
+		}
+	}
+	mine, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	p := &pseudoterminal{user: user, mine: mine, done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		for part := make([]byte, 4096); ; {
+			n, err := user.Read(part) // EIO when nobody has the other side
+			p.mu.Lock()
+			p.text = append(p.text, part[:n]...)
+			p.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { user.Close() })
+	return p
+}
+
+func (p *pseudoterminal) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return string(p.text)
+}
+
+// frames are the lines of progress so far.
+func (p *pseudoterminal) frames() (list []string) {
+	for _, frame := range strings.Split(p.String(), "\r\x1b[K")[1:] {
+		if frame != "" && !strings.Contains(frame, "\n") { // which results and messages have
+			list = append(list, frame)
+		}
+	}
+	return list
+}
+
+// await waits for a frame.
+func (p *pseudoterminal) await(t *testing.T, frame string) {
+	t.Helper()
+	whole := regexp.MustCompile("^(?:" + frame + ")$")
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		for _, f := range p.frames() {
+			if whole.MatchString(f) {
+				return
+			}
+		}
+		if time.Since(began) > 30*time.Second {
+			t.Fatalf("no frame %q: %.500q", frame, p.String())
+		}
+	}
+}
+
+// screen is what stands there after all that was written.
+func (p *pseudoterminal) screen() string {
+	var lines [][]rune
+	var line []rune
+	at := 0
+	for text := p.String(); text != ""; {
+		if rest, ok := strings.CutPrefix(text, "\x1b[K"); ok {
+			line, text = line[:at], rest
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		switch text = text[size:]; r {
+		case '\r':
+			at = 0
+		case '\n':
+			lines, line, at = append(lines, line), nil, 0
+		default:
+			line = append(line[:at], append([]rune{r}, line[min(at+1, len(line)):]...)...)
+			at++
+		}
+	}
+
+	var b strings.Builder
+	for _, l := range append(lines, line) {
+		b.WriteString(string(l) + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// A holder is where a program writes its results, which takes nothing until it is let go.
+type holder struct{ user, mine *os.File }
+
+// newHolder returns one that is full already. It is no pipe, beside which no progress is
+// shown.
+func newHolder(t *testing.T) *holder {
+	t.Helper()
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.SetNonblock(pair[1], true); err != nil {
+		t.Fatal(err)
+	}
+	for filler := make([]byte, 4096); ; {
+		n, err := syscall.Write(pair[1], filler)
+		if err == syscall.EAGAIN && len(filler) == 1 {
+			break
+		} else if err == syscall.EAGAIN {
+			filler = filler[:1]
+		} else if err != nil || n == 0 {
+			t.Fatal(n, err)
+		}
+	}
+	if err := syscall.SetNonblock(pair[1], false); err != nil {
+		t.Fatal(err)
+	}
+	h := &holder{os.NewFile(uintptr(pair[0]), "results"), os.NewFile(uintptr(pair[1]), "stdout")}
+	t.Cleanup(func() { h.user.Close() })
+	return h
+}
+
+// release lets the results come, without what was there before.
+func (h *holder) release(t *testing.T) string {
+	t.Helper()
+	data, err := io.ReadAll(h.user)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(bytes.TrimLeft(data, "\x00"))
+}
+
+// looksAt starts the program with a terminal as its stderr.
+func looksAt(t *testing.T, dir string, p *pseudoterminal, stdin io.Reader, stdout *os.File, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("receipt", args...)
+	cmd.Dir, cmd.Stdin, cmd.Stderr = dir, stdin, p.mine
+	cmd.Stdout = p.mine
+	if stdout != nil {
+		cmd.Stdout = stdout
+	}
+	cmd.Env = append(os.Environ(), "CI=", "TERM=xterm", "NO_COLOR=1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return cmd
+}
+
+// ends waits for the program and the last of what it wrote.
+func (p *pseudoterminal) ends(t *testing.T, cmd *exec.Cmd, exit int) {
+	t.Helper()
+	cmd.Wait()
+	p.mine.Close()
+	<-p.done
+	if got := cmd.ProcessState.ExitCode(); got != exit {
+		t.Errorf("exit %d, expected %d: %s", got, exit, p.screen())
+	}
+	for _, frame := range p.frames() {
+		if n := utf8.RuneCountInString(frame); n > 79 {
+			t.Errorf("a frame of %d columns: %s", n, frame)
+		}
+		if strings.Contains(frame, "\x1b") {
+			t.Errorf("a frame with escapes: %q", frame)
+		}
+	}
+}
+
+// progressFiles are the inputs of all verbs.
+func progressFiles(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	draft, err := os.ReadFile("../../docs/draft.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compact bytes.Buffer
+	for i := range 40 {
+		one := regexp.MustCompile(`"receipt_id": *"[^"]*"`).ReplaceAll(draft, fmt.Appendf(nil, `"receipt_id":"receipt_%d"`, i))
+		compact.Write(append(bytes.ReplaceAll(one, []byte("\n"), nil), '\n'))
+	}
+	for name, data := range map[string][]byte{"drafts.jsonl": compact.Bytes(), "draft.json": draft, "ledger.db": emptyLedger(t), "other.db": emptyLedger(t), "faulty.db": emptyLedger(t)} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copyFixture(t, "keys/log_1.private.json", filepath.Join(dir, "log.json"))
+	copyFixture(t, "keys/trust.json", filepath.Join(dir, "trust.json"))
+
+	for _, line := range []string{
+		"receipt ledger issue ledger.db drafts.jsonl --unsigned >receipts.jsonl",
+		"head -n 20 receipts.jsonl >first.jsonl; tail -n 20 receipts.jsonl >second.jsonl",
+		"head -n 1 receipts.jsonl >one.json",
+		"receipt ledger import faulty.db first.jsonl --integrity-only",
+		"receipt archive pack receipts.jsonl -o receipts.cborseq",
+		"receipt batch checkpoint first.jsonl --key log.json --origin log.example.net/receipts -o first.txt",
+		"receipt batch checkpoint receipts.jsonl --key log.json --origin log.example.net/receipts -o all.txt",
+		"receipt verify --integrity-only --report first.report.json first.jsonl; receipt verify --integrity-only --report second.report.json --previous $(receipt hash first.jsonl:20) second.jsonl",
+	} {
+		cmd := exec.Command("sh", "-ec", line)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v, %s", line, err, out)
+		}
+	}
+	return dir
+}
+
+// TestProgress: every verb that may take long tells on a terminal how far it is, and
+// leaves nothing of that there.
+func TestProgress(t *testing.T) {
+	dir := progressFiles(t)
+	db, err := sql.Open("sqlite", filepath.Join(dir, "faulty.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("UPDATE receipts SET session = 'x'"); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+
+	const origin = " --key log.json --origin log.example.net/receipts"
+	size := `[0-9.]+ KB`
+	for name, test := range map[string]struct {
+		line, frame string
+		exit        int
+	}{
+		"verify":             {"verify --integrity-only receipts.jsonl", `verifying · SIZE of SIZE · 40 receipts`, 0},
+		"verify several":     {"verify --integrity-only first.jsonl second.jsonl", `pass 2 of 2: verifying · SIZE of SIZE · 40 receipts`, 0},
+		"verify checkpoint":  {"verify --keys trust.json --checkpoint all.txt receipts.jsonl", `pass 2 of 2: verifying · SIZE of SIZE · 40 receipts`, 3},
+		"export":             {"ledger export ledger.db", `exporting · [0-9]+ of 40 receipts`, 0},
+		"export some":        {"ledger export ledger.db --from 2020-01-01T00:00:00Z", `exporting · [0-9]+ receipts`, 0},
+		"list":               {"ledger list ledger.db", `listing · [0-9]+ of 40 receipts`, 0},
+		"fsck":               {"ledger fsck ledger.db --integrity-only", `pass 2 of 2: verifying · 40 of 40 receipts`, 0},
+		"fsck of a damaged":  {"ledger fsck faulty.db --integrity-only", `pass 2 of 2: verifying · 1 s`, 1},
+		"ledger checkpoint":  {"ledger checkpoint ledger.db" + origin, `verifying · 40 of 40 receipts`, 0},
+		"ledger prove":       {"ledger prove ledger.db --checkpoint all.txt --receipt receipt_3", `reading · 40 of 40 receipts`, 0},
+		"ledger consistency": {"ledger consistency ledger.db --from-checkpoint first.txt --to-checkpoint all.txt", `reading · 40 of 40 receipts`, 0},
+		"checkpoint":         {"batch checkpoint receipts.jsonl" + origin, `verifying · SIZE of SIZE · 40 receipts`, 0},
+		"checkpoint several": {"batch checkpoint first.jsonl second.jsonl" + origin, `pass 2 of 2: verifying · SIZE of SIZE · 40 receipts`, 0},
+		"prove":              {"batch prove receipts.jsonl --checkpoint all.txt --receipt receipt_3", `reading · SIZE of SIZE · 40 receipts`, 0},
+		"consistency":        {"batch consistency receipts.jsonl --from first.txt --to all.txt", `reading · SIZE of SIZE · 40 receipts`, 0},
+		"pack":               {"archive pack receipts.jsonl", `packing · SIZE of SIZE · [0-9]+ receipts`, 0},
+		"unpack":             {"archive unpack receipts.cborseq", `unpacking · SIZE of SIZE · [0-9]+ receipts`, 0},
+		"seal":               {"seal draft.json", `pass 2 of 2: sealing · 1 s`, 0},
+		"redact":             {"redact draft.json", `pass 2 of 2: redacting · 1 s`, 0},
+		"merge":              {"merge first.report.json second.report.json", `pass 2 of 2: merging · 1 s`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, results := newTerminal(t, 80), newHolder(t)
+			cmd := looksAt(t, dir, p, nil, results.mine, strings.Fields(test.line)...)
+			results.mine.Close()
+			p.await(t, strings.ReplaceAll(test.frame, "SIZE", size))
+			if out := results.release(t); out == "" {
+				t.Error("no results")
+			}
+			p.ends(t, cmd, test.exit)
+			if left := p.screen(); regexp.MustCompile(`pass|ing ·`).MatchString(left) {
+				t.Errorf("it leaves %q", left)
+			}
+		})
+	}
+}
+
+// TestProgressOfInput: how much of an input came, while it comes.
+func TestProgressOfInput(t *testing.T) {
+	dir := progressFiles(t)
+	read := func(name string) []byte {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	events, err := os.ReadFile("../../receipt/record/testdata/run.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		line, frame string
+		input       []byte
+		exit        int
+	}{
+		"verify":      {"verify --integrity-only -", `verifying · SIZE · [0-9]+ receipts`, read("receipts.jsonl"), 0},
+		"copy":        {"verify --checkpoint all.txt --keys trust.json -", `copying stdin · SIZE`, read("receipts.jsonl"), 3},
+		"issue":       {"ledger issue other.db - --unsigned", `issuing · SIZE · [0-9]+ receipts`, read("drafts.jsonl"), 0},
+		"import":      {"ledger import ledger.db - --integrity-only", `importing · SIZE · [0-9]+ receipts`, read("receipts.jsonl"), 0},
+		"batch seal":  {"batch seal - --manifest m.json -o sealed.jsonl", `pass 1 of 2: reading · SIZE · [0-9]+ receipts`, read("drafts.jsonl"), 0},
+		"seal":        {"seal -", `pass 1 of 2: reading · SIZE`, read("draft.json"), 0},
+		"redact":      {"redact -", `pass 1 of 2: reading · SIZE`, read("draft.json"), 0},
+		"record":      {"record - --issuer my_harness", `recording · SIZE`, events, 0},
+		"nothing yet": {"seal -", `pass 1 of 2: reading · 1 s`, nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newTerminal(t, 80)
+			in, out, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := looksAt(t, dir, p, in, nil, strings.Fields(test.line)...)
+			in.Close()
+			if _, err := out.Write(test.input[:len(test.input)/2]); err != nil {
+				t.Fatal(err)
+			}
+			p.await(t, strings.ReplaceAll(test.frame, "SIZE", `[0-9.]+ (KB|bytes)`))
+			if _, err := out.Write(test.input[len(test.input)/2:]); err != nil {
+				t.Fatal(err)
+			}
+			out.Close()
+			p.ends(t, cmd, test.exit)
+
+			// Results and messages share the terminal with it, and all of them are whole.
+			if left := p.screen(); regexp.MustCompile(`pass \d|ing ·`).MatchString(left) {
+				t.Errorf("it leaves %q", left)
+			}
+		})
+	}
+}
+
+// TestProgressHidden: nothing is shown where nobody looks, or where a line would be in
+// somebody's way.
+func TestProgressHidden(t *testing.T) {
+	dir := progressFiles(t)
+	receipts, err := os.ReadFile(filepath.Join(dir, "receipts.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		line, variable string
+		terminal, pipe bool
+	}{
+		"no terminal":   {line: "verify --integrity-only -"},
+		"a pager":       {line: "verify --integrity-only -", terminal: true, pipe: true},
+		"quiet":         {line: "verify --integrity-only --quiet -", terminal: true},
+		"never":         {line: "verify --integrity-only --progress never -", terminal: true},
+		"CI":            {line: "verify --integrity-only -", terminal: true, variable: "CI=true"},
+		"dumb terminal": {line: "archive pack - -o a.cborseq", terminal: true, variable: "TERM=dumb"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newTerminal(t, 80)
+			in, out, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var told bytes.Buffer
+			cmd := exec.Command("receipt", strings.Fields(test.line)...)
+			cmd.Dir, cmd.Stdin, cmd.Stderr = dir, in, p.mine
+			cmd.Env = append(os.Environ(), "CI=", "TERM=xterm", test.variable)
+			if !test.terminal {
+				cmd.Stderr = &told
+			}
+			if test.pipe {
+				cmd.Stdout = &bytes.Buffer{}
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			in.Close()
+			time.Sleep(1200 * time.Millisecond)
+			if _, err := out.Write(receipts); err != nil {
+				t.Fatal(err)
+			}
+			out.Close()
+			p.ends(t, cmd, 0)
+			if text := p.String() + told.String(); strings.Contains(text, "\x1b[K") {
+				t.Errorf("it shows %q", text)
+			}
+		})
+	}
+}
+
+// TestProgressNarrow: a line is never wider than the terminal.
+func TestProgressNarrow(t *testing.T) {
+	dir := progressFiles(t)
+	p, results := newTerminal(t, 40), newHolder(t)
+	cmd := looksAt(t, dir, p, nil, results.mine, "verify", "--integrity-only", "first.jsonl", "second.jsonl")
+	results.mine.Close()
+	p.await(t, `pass 2 of 2: verifying`)
+	results.release(t)
+	p.ends(t, cmd, cli.ExitVerified)
+	for _, frame := range p.frames() {
+		if utf8.RuneCountInString(frame) > 39 {
+			t.Errorf("too wide: %s", frame)
+		}
+	}
+}
+
+// TestProgressInterrupted: an interruption takes the line away before it says so.
+func TestProgressInterrupted(t *testing.T) {
+	p := newTerminal(t, 80)
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd := looksAt(t, t.TempDir(), p, in, nil, "verify", "--integrity-only", "-")
+	in.Close()
+	p.await(t, "verifying · 1 s")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	p.ends(t, cmd, cli.ExitUsage)
+	if got := p.screen(); got != "receipt: error: interrupted\n" {
+		t.Errorf("it leaves %q", got)
+	}
+}
