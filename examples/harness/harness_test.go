@@ -68,7 +68,7 @@ func TestFailedTask(t *testing.T) {
 		{t.TempDir(), "://", "succeeded failed"},
 		{filepath.Join(t.TempDir(), "absent"), "", "failed"},
 	} {
-		h := &harness{issuer(t), test.folder, test.site, nil}
+		h := &harness{issuer: issuer(t), folder: test.folder, site: test.site}
 		sealed, err := h.do(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestUnknownOutcome(t *testing.T) {
 	store := i.Store.(*ledger.SQLite)
 	forgets := &forgetful{Store: store, times: 2}
 	i.Store = forgets
-	h := &harness{i, t.TempDir(), "http://127.0.0.1:1", nil}
+	h := &harness{issuer: i, folder: t.TempDir(), site: "http://127.0.0.1:1"}
 	cancel()
 	sealed, err := h.do(ctx)
 	if err != nil || forgets.times != 0 {
@@ -265,7 +265,17 @@ func (p *process) check(t *testing.T, id string, set *keys.Set) {
 	}
 }
 
+// do asks, and expects an answer.
 func (p *process) do(t *testing.T, method, route string, body []byte) []byte {
+	t.Helper()
+	status, data := p.ask(t, method, route, body)
+	if status != http.StatusOK {
+		t.Fatalf("%s: %d\n%s", route, status, data)
+	}
+	return data
+}
+
+func (p *process) ask(t *testing.T, method, route string, body []byte) (status int, data []byte) {
 	t.Helper()
 	request, err := http.NewRequest(method, p.url+route, bytes.NewReader(body))
 	if err != nil {
@@ -278,11 +288,10 @@ func (p *process) do(t *testing.T, method, route string, body []byte) []byte {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	data, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s, %v\n%s", route, response.Status, err, data)
+	if data, err = io.ReadAll(response.Body); err != nil {
+		t.Fatal(err)
 	}
-	return data
+	return response.StatusCode, data
 }
 
 func (p *process) interrupt(t *testing.T) {

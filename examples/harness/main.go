@@ -62,24 +62,24 @@ func run(ctx context.Context, tasks int, again bool, path, private, public strin
 		return err
 	}
 	defer store.Close()
-	url, end, err := listen(store, trust)
+	h := &harness{issuer: &ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}, folder: folder}
+	url, end, err := listen(store, trust, h)
 	if err != nil {
 		return err
 	}
 	defer end()
-	var log []byte // of the last task
-	keep := func(line []byte) error { log = append(log, line...); return nil }
-	h := &harness{&ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}, folder, url, keep}
+	h.site = url
+	var last string // task
 	for range tasks {
-		log = log[:0]
 		sealed, err := h.do(ctx)
 		if err != nil {
 			return err
 		}
+		last = sealed.Document().Root().Member("subject").Member("id").String()
 		fmt.Printf("receipt %s\nnext    curl -s -H 'Harn-Agents-Protocol-Version: %s' %s/v1/receipts/%[1]s | go run ./cmd/receipt verify --keys %[4]q -\n", sealed.ID(), serve.ProtocolVersion, url, public)
 	}
 	if again {
-		if err := h.replayBoth(ctx, log); err != nil {
+		if err := h.replayBoth(ctx, last); err != nil {
 			return err
 		}
 	}
@@ -97,13 +97,14 @@ func read[T any](path string, parse func([]byte) (T, error)) (value T, err error
 	return parse(data)
 }
 
-// listen serves receipts on a free port of loopback until end is called.
-func listen(store *ledger.SQLite, trust *keys.Set) (url string, end func(), err error) {
+// listen serves receipts, and replays of tasks, on a free port of loopback until end is
+// called.
+func listen(store *ledger.SQLite, trust *keys.Set, h *harness) (url string, end func(), err error) {
 	verifier, err := serve.NewVerifier(trust, receipt.Policy{}, nil)
 	if err != nil {
 		return "", nil, err
 	}
-	handler, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return verifier }, Source: served.New(store), Page: page.Handler(), Hosts: []string{"127.0.0.1", "localhost"}})
+	handler, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return verifier }, Source: served.New(store), Replay: h, Page: page.Handler(), Hosts: []string{"127.0.0.1", "localhost"}})
 	if err != nil {
 		return "", nil, err
 	}

@@ -6,18 +6,24 @@ import (
 	"crypto/rand"
 	"fmt"
 
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/replay"
+	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
 // swapped is a request that replaces what the site answered.
 const swapped = `{"mode":"with_overrides","override":{"host:http.get:call_2":{"kind":"tool_result","value":503,"visibility":"public","reason":"what if the site were down"}}}`
 
 // replayBoth replays a task exactly, and with one answer swapped. Each has a receipt.
-func (h *harness) replayBoth(ctx context.Context, log []byte) error {
+func (h *harness) replayBoth(ctx context.Context, task string) error {
 	for _, request := range []string{"", swapped} {
-		sealed, err := h.replay(ctx, log, request)
+		asked, err := replay.ParseRequest([]byte(request))
+		if err != nil {
+			return err // *replay.RequestError: which member, why
+		}
+		sealed, _, err := h.replay(ctx, task, asked)
 		if err != nil {
 			return err
 		}
@@ -26,36 +32,53 @@ func (h *harness) replayBoth(ctx context.Context, log []byte) error {
 	return nil
 }
 
+// Owner says to the server whose a task is: it lets nobody replay those of others.
+func (h *harness) Owner(_ context.Context, task string) (serve.Owner, error) {
+	if _, done := h.logs.Load(task); !done {
+		return serve.Owner{}, serve.ErrNotFound
+	}
+	return serve.Owner{Stream: chain.Stream{Issuer: issuerID, Workspace: workspace}, Session: session}, nil
+}
+
+// Replay replays a task for whoever asks the server to. Its errors are the answers.
+func (h *harness) Replay(ctx context.Context, q serve.ReplayQuery) (string, error) {
+	_, task, err := h.replay(ctx, q.Task, q.Request)
+	return task, err
+}
+
 // replay tells the events of a task again, with what a request swaps, and issues a
 // receipt of that. Nothing is written and nothing is asked: the answers are recorded.
-func (h *harness) replay(ctx context.Context, log []byte, request string) (*receipt.Sealed, error) {
-	plan, err := planOf(ctx, log, request)
+func (h *harness) replay(ctx context.Context, source string, asked *replay.Request) (sealed *receipt.Sealed, task string, err error) {
+	plan, err := h.planOf(ctx, source, asked)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "harness_example_cloud"}})
+	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: issuerID}})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	for line, err := range plan.Events(replay.Run{TaskID: "task_replay_" + rand.Text()}) {
+	task = "task_replay_" + rand.Text()
+	for line, err := range plan.Events(replay.Run{TaskID: task}) {
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		rec.Add(line) // a refusal is final: Draft returns it
 	}
 	draft, err := rec.Draft()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return h.issue(ctx, draft)
+	sealed, err = h.issue(ctx, draft)
+	return sealed, task, err
 }
 
-func planOf(ctx context.Context, log []byte, request string) (*replay.Plan, error) {
-	asked, err := replay.ParseRequest([]byte(request))
-	if err != nil {
-		return nil, err // *replay.RequestError: which member, why
+// planOf reads the log of a task, and finds in it what a request swaps.
+func (h *harness) planOf(ctx context.Context, task string, asked *replay.Request) (*replay.Plan, error) {
+	log, done := h.logs.Load(task)
+	if !done {
+		return nil, serve.ErrNotFound
 	}
-	source, err := replay.ReadLog(bytes.NewReader(log), "")
+	source, err := replay.ReadLog(bytes.NewReader(log.([]byte)), task)
 	if err != nil {
 		return nil, err
 	}

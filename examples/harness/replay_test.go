@@ -18,11 +18,12 @@ func TestReplay(t *testing.T) {
 	asked := 0
 	site := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
 	defer site.Close()
-	var log []byte
-	h := &harness{issuer(t), t.TempDir(), site.URL, func(line []byte) error { log = append(log, line...); return nil }}
-	if _, err := h.do(t.Context()); err != nil {
+	h := &harness{issuer: issuer(t), folder: t.TempDir(), site: site.URL}
+	done, err := h.do(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
+	source := done.Document().Root().Member("subject").Member("id").String()
 
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
@@ -30,14 +31,18 @@ func TestReplay(t *testing.T) {
 	}
 	var exact []*receipt.Sealed
 	for _, request := range []string{"", "", swapped} {
-		sealed, err := h.replay(t.Context(), log, request)
+		asked, err := replay.ParseRequest([]byte(request))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed, _, err := h.replay(t.Context(), source, asked)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if request == "" {
 			exact = append(exact, sealed)
 		}
-		plan, err := planOf(t.Context(), log, request)
+		plan, err := h.planOf(t.Context(), source, asked)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,6 +79,46 @@ func TestReplayFlag(t *testing.T) {
 		if body := p.do(t, http.MethodGet, "/v1/receipts/"+id, nil); !bytes.Contains(body, []byte(`"replay_segment"`)) {
 			t.Errorf("%s: %.300s", id, body)
 		}
+	}
+	p.interrupt(t)
+}
+
+// TestReplayOverHTTP: whoever may ask the server has a task replayed, and finds its
+// receipt.
+func TestReplayOverHTTP(t *testing.T) {
+	p := start(t, build(t), "-tasks", "2")
+	var first struct {
+		Subject struct{ ID string }
+	}
+	if err := json.Unmarshal(p.do(t, http.MethodGet, "/v1/receipts/"+p.receipts[0], nil), &first); err != nil {
+		t.Fatal(err)
+	}
+	path := "/v1/tasks/" + first.Subject.ID + "/replay"
+	var task struct {
+		ID     string
+		Parent string `json:"parent_task_id"`
+	}
+	status, body := p.ask(t, http.MethodPost, path, []byte(swapped))
+	if err := json.Unmarshal(body, &task); err != nil || status != http.StatusAccepted || task.Parent != first.Subject.ID {
+		t.Fatalf("%d, %v\n%s", status, err, body)
+	}
+	list := p.do(t, http.MethodGet, "/v1/tasks/"+task.ID+"/receipts", nil)
+	for _, want := range []string{`"replay_segment"`, `"delta_host_http_get_call_2"`, `"source_task_id":"` + first.Subject.ID + `"`} {
+		if !bytes.Contains(list, []byte(want)) {
+			t.Errorf("no %s in\n%s", want, list)
+		}
+	}
+
+	for body, want := range map[string]int{`{"mode":"with_overrides","override":{"host:http.get:call_2":{"kind":"time","value":1}}}`: 400, `{"mode":"from_checkpoint","checkpoint_id":"c"}`: 404} {
+		if status, answer := p.ask(t, http.MethodPost, path, []byte(body)); status != want {
+			t.Errorf("%s: %d %s", body, status, answer)
+		}
+	}
+	if status, answer := p.ask(t, http.MethodPost, "/v1/tasks/task_1/replay", nil); status != 404 {
+		t.Errorf("%d %s", status, answer)
+	}
+	if status, answer := p.ask(t, http.MethodPost, "/v1/tasks/"+task.ID+"/replay", nil); status != 404 {
+		t.Errorf("a replay is replayed: %d %s", status, answer)
 	}
 	p.interrupt(t)
 }

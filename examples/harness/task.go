@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -25,12 +26,17 @@ type harness struct {
 	folder string // in which tasks work
 	site   string // which they look at
 
-	keep func(line []byte) error // gets each event of a task; nil: nobody keeps them
+	logs sync.Map // the events of tasks that have ended, by their ids
 }
+
+// issuerID, workspace and session are the same for all that is done here.
+const issuerID, workspace, session = "harness_example_cloud", "garden", "session_toy"
 
 // do does one task, and issues its receipt however the task ends.
 func (h *harness) do(ctx context.Context) (*receipt.Sealed, error) {
-	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "harness_example_cloud"}, Keep: h.keep})
+	var log []byte
+	keep := func(line []byte) error { log = append(log, line...); return nil }
+	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: issuerID}, Keep: keep})
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +45,7 @@ func (h *harness) do(ctx context.Context) (*receipt.Sealed, error) {
 		sequence++
 		event, _ := json.Marshal(object{ // of plain values: it cannot fail
 			"id": fmt.Sprint(sequence), "sequence": sequence, "event": kind, "created_at": time.Now().UTC(), "payload": payload,
-			"resource": object{"object": "task", "id": id}, "workspace_id": "garden", "session_id": "session_toy",
+			"resource": object{"object": "task", "id": id}, "workspace_id": workspace, "session_id": session,
 		})
 		rec.Add(event) // a refusal is final: Draft returns it
 	}
@@ -54,6 +60,7 @@ func (h *harness) do(ctx context.Context) (*receipt.Sealed, error) {
 	if err != nil {
 		return nil, err // *event.Error: which event, where, why
 	}
+	h.logs.Store(id, log)
 	return h.issue(ctx, draft)
 }
 

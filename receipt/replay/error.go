@@ -31,6 +31,9 @@ func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("replay: the %s %s is not there: %s", e.Object, quote(e.ID), e.Detail)
 }
 
+// Checkpoint reports whether it is a checkpoint of the request that is missing.
+func (e *UnavailableError) Checkpoint() bool { return e.Object == "event" && e.Key == "" }
+
 // A Mismatch is an override that states another digest than its value has.
 type Mismatch struct {
 	Key      string
@@ -40,6 +43,11 @@ type Mismatch struct {
 
 // Param names the member of the request, as [RequestError.Param] does.
 func (m Mismatch) Param() string { return "override." + m.Key + ".sha256" }
+
+// Error gives both digests.
+func (m Mismatch) Error() string {
+	return fmt.Sprintf("replay: %s: stated %s, computed %s", m.Param(), m.Stated, m.Computed)
+}
 
 // quote bounds foreign text in a message.
 func quote(s string) string {

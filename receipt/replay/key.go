@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,30 +22,40 @@ type Key struct {
 
 // ParseKey reads a key: a prefix, a colon, and a name; of mcp and host two names with a
 // colon between them, of which the first has none. Names are not empty and have printable
-// characters only. The error says what was expected.
+// characters only. The error says what was expected and what was found; of the text it
+// shows the prefix alone, as a name may be that of a secret.
 func ParseKey(text string) (Key, error) {
-	prefix, rest, _ := strings.Cut(text, ":")
+	prefix, rest, cut := strings.Cut(text, ":")
 	k := Key{Prefix: prefix, Name: rest}
-	switch {
+	switch at := strings.IndexFunc(text, unprintable); {
 	case len(text) > MaxKey:
 		return Key{}, fmt.Errorf("expected a key of at most %d bytes, found %d", MaxKey, len(text))
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }):
-		return Key{}, fmt.Errorf("expected a key of printable characters")
+	case !utf8.ValidString(text):
+		return Key{}, errors.New("expected a key of printable characters, found bytes that are not UTF-8")
+	case at >= 0:
+		c, _ := utf8.DecodeRuneInString(text[at:])
+		return Key{}, fmt.Errorf("expected a key of printable characters, found %U at byte %d", c, at)
+	case !cut:
+		return Key{}, errors.New("expected a key of the prefix llm, mcp, secret, time or host, found no colon")
 	case !slices.Contains([]string{"llm", "mcp", "secret", "time", "host"}, prefix):
-		return Key{}, fmt.Errorf("expected a key of the prefix llm, mcp, secret, time or host")
+		return Key{}, fmt.Errorf("expected a key of the prefix llm, mcp, secret, time or host, found %s", quote(prefix))
 	}
 
 	if prefix == "mcp" || prefix == "host" {
-		k.Of, k.Name, _ = strings.Cut(rest, ":")
-		if k.Of == "" || k.Name == "" {
-			return Key{}, fmt.Errorf("expected %s:, a name, a colon, and the id of a call", prefix)
+		if k.Of, k.Name, cut = strings.Cut(rest, ":"); !cut {
+			return Key{}, fmt.Errorf("expected %s:, a name, a colon, and the id of a call, found no second colon", prefix)
+		}
+		if k.Of == "" {
+			return Key{}, fmt.Errorf("expected a name after the first colon of %s, found none", prefix)
 		}
 	}
 	if k.Name == "" {
-		return Key{}, fmt.Errorf("expected a name after the colon of %s", prefix)
+		return Key{}, fmt.Errorf("expected a name after the last colon of %s, found none", prefix)
 	}
 	return k, nil
 }
+
+func unprintable(c rune) bool { return !unicode.IsPrint(c) }
 
 // String returns the text of the key.
 func (k Key) String() string {

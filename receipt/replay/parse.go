@@ -3,8 +3,10 @@ package replay
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -22,12 +24,12 @@ func ParseRequest(data []byte) (*Request, error) {
 	p := parser{doc: new(canon.Document)}
 	switch err := p.doc.Parse(data, canon.Limits{Bytes: MaxRequest}); {
 	case err != nil:
-		return nil, &RequestError{"body", fmt.Sprintf("expected a JSON object of at most %d bytes: %v", MaxRequest, err)}
+		return nil, &RequestError{"body", fmt.Sprintf("expected a JSON object of at most %d bytes, found %s", MaxRequest, whyNot(err))}
 	case p.doc.Root().Kind() != canon.KindObject:
 		return nil, &RequestError{"body", "expected a JSON object"}
 	}
 	if at, lossy := p.doc.LossyInteger(); lossy {
-		return nil, &RequestError{"body" + at.Pointer(), "expected no integer outside of ±(2^53-1): write it as a string"}
+		return nil, &RequestError{paramOf(at.Pointer()), "expected no integer outside of ±(2^53-1): write it as a string"}
 	}
 
 	p.request(r)
@@ -35,6 +37,32 @@ func ParseRequest(data []byte) (*Request, error) {
 		return nil, p.err
 	}
 	return r, nil
+}
+
+// whyNot says why a text is no JSON, and shows nothing of it: what stands there may be of a
+// secret.
+func whyNot(err error) string {
+	var syntax *canon.SyntaxError
+	if !errors.As(err, &syntax) {
+		return "none"
+	}
+	return fmt.Sprintf("%s at line %d, column %d", syntax.Code, syntax.Line, syntax.Column)
+}
+
+// paramOf names the member of the request that a pointer leads to or into: names of
+// members within a value are part of it.
+func paramOf(pointer string) string {
+	at := strings.Split(pointer, "/")[1:] // RFC 6901: it begins with one
+	for i, token := range at {
+		at[i] = short(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+	}
+	switch {
+	case len(at) == 0:
+		return "body"
+	case at[0] == "override" && len(at) > 2:
+		return "override." + at[1] + "." + at[2]
+	}
+	return at[0]
 }
 
 // A parser keeps the first error, so that its methods can be called in a row.

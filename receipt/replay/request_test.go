@@ -1,8 +1,10 @@
 package replay_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -15,67 +17,80 @@ func with(key, override string) string {
 	return `{"mode":"with_overrides","override":{"` + key + `":` + override + `}}`
 }
 
-// TestBadRequests breaks each rule once, and expects the member that breaks it.
-func TestBadRequests(t *testing.T) {
+// A badRequest breaks one rule, at one member.
+type badRequest struct{ Name, Request, Param string }
+
+// badRequests are those of a file, which other tests read too, and those that are large.
+func badRequests(t testing.TB) (list []badRequest) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/bad_requests.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &list); err != nil || len(list) < 40 {
+		t.Fatalf("%d requests, %v", len(list), err)
+	}
+
 	const llm = `"kind":"llm_provider_response"`
-	const digest = "sha256:f6b0ea0e0508850baa308f6d4c2ad5b897612b548911185bfe3d426a136cd8b9"
 	many := make([]string, replay.MaxOverrides+1)
 	for i := range many {
 		many[i] = fmt.Sprintf(`"llm:main:%d":{%s,"value":1}`, i, llm)
 	}
-	for name, c := range map[string]struct{ request, param string }{
-		"not JSON":                      {`{`, "body"},
-		"a second value":                {`{} {}`, "body"},
-		"a name twice":                  {`{"mode":"exact","mode":"exact"}`, "body"},
-		"no object":                     {`[]`, "body"},
-		"too large":                     {`{"reason":"` + strings.Repeat("x", replay.MaxRequest) + `"}`, "body"},
-		"too deep":                      {with("llm:main:1", `{`+llm+`,"value":`+strings.Repeat("[", 2000)+strings.Repeat("]", 2000)+`}`), "body"},
-		"an integer nobody can keep":    {with("llm:main:1", `{`+llm+`,"value":9007199254740993}`), "body/override/llm:main:1/value"},
-		"an unknown member":             {`{"overrides":{}}`, "overrides"},
-		"a member without a name":       {`{"":{}}`, "body"},
-		"an unknown mode":               {`{"mode":"again"}`, "mode"},
-		"a mode that is null":           {`{"mode":null}`, "mode"},
-		"a reason that is no text":      {`{"reason":1}`, "reason"},
-		"metadata that is no object":    {`{"metadata":[]}`, "metadata"},
-		"no checkpoint":                 {`{"mode":"from_checkpoint"}`, "checkpoint_id"},
-		"a checkpoint and exact":        {`{"checkpoint_id":"c"}`, "checkpoint_id"},
-		"its event and overrides":       {`{"mode":"with_overrides","checkpoint_event_id":"c"}`, "checkpoint_event_id"},
-		"an empty checkpoint":           {`{"mode":"from_checkpoint","checkpoint_id":""}`, "checkpoint_id"},
-		"override is no object":         {`{"mode":"with_overrides","override":[]}`, "override"},
-		"too many overrides":            {`{"mode":"with_overrides","override":{` + strings.Join(many, ",") + `}}`, "override"},
-		"exact with overrides":          {`{"override":{"llm:main:1":{` + llm + `,"value":1}}}`, "override"},
-		"a key without a prefix":        {with("main", `{`+llm+`,"value":1}`), "override.main"},
-		"an unknown prefix":             {with("disk:a", `{"kind":"host_fact","value":1}`), "override.disk:a"},
-		"a key without a name":          {with("llm:", `{`+llm+`,"value":1}`), "override.llm:"},
-		"mcp without a call":            {with("mcp:forge", `{"kind":"mcp_tool_return","value":1}`), "override.mcp:forge"},
-		"a key with a line feed":        {with(`llm:a\n`, `{`+llm+`,"value":1}`), "override.llm:a\n"},
-		"a key that is too long":        {with("llm:"+strings.Repeat("a", 509), `{`+llm+`,"value":1}`), "override.llm:" + strings.Repeat("a", 508) + "…"},
-		"an override is no object":      {with("llm:main:1", `"approved"`), "override.llm:main:1"},
-		"an override's unknown member":  {with("llm:main:1", `{`+llm+`,"value":1,"hash":"x"}`), "override.llm:main:1.hash"},
-		"no kind":                       {with("llm:main:1", `{"value":1}`), "override.llm:main:1.kind"},
-		"an unknown kind":               {with("llm:main:1", `{"kind":"llm","value":1}`), "override.llm:main:1.kind"},
-		"a kind of another prefix":      {with("llm:main:1", `{"kind":"mcp_tool_return","value":1}`), "override.llm:main:1.kind"},
-		"a time that is a secret":       {with("time:started_at", `{"kind":"secret_value"}`), "override.time:started_at.kind"},
-		"an event id that is no text":   {with("llm:main:1", `{`+llm+`,"value":1,"event_id":7}`), "override.llm:main:1.event_id"},
-		"a target that is no text":      {with("llm:main:1", `{`+llm+`,"value":1,"target":{}}`), "override.llm:main:1.target"},
-		"a value and an artifact":       {with("llm:main:1", `{`+llm+`,"value":1,"artifact_id":"a"}`), "override.llm:main:1.artifact_id"},
-		"neither":                       {with("llm:main:1", `{`+llm+`}`), "override.llm:main:1.value"},
-		"a digest in capitals":          {with("llm:main:1", `{`+llm+`,"value":1,"sha256":"`+strings.ToUpper(digest)+`"}`), "override.llm:main:1.sha256"},
-		"a digest of a secret":          {with("secret:k", `{"kind":"secret_value","value":1,"sha256":"`+digest+`"}`), "override.secret:k.sha256"},
-		"a public secret":               {with("secret:k", `{"kind":"secret_value","value":1,"visibility":"public"}`), "override.secret:k.visibility"},
-		"an unknown visibility":         {with("llm:main:1", `{`+llm+`,"value":1,"visibility":"all"}`), "override.llm:main:1.visibility"},
-		"a time that is none":           {with("time:started_at", `{"kind":"time","value":"noon"}`), "override.time:started_at.value"},
-		"a time in an artifact":         {with("time:started_at", `{"kind":"time","artifact_id":"a"}`), "override.time:started_at.value"},
-		"a payload of no event":         {with("host:event:1", `{"kind":"event_payload","value":{}}`), "override.host:event:1.event_id"},
-		"a payload that is no object":   {with("host:event:1", `{"kind":"event_payload","event_id":"e","value":1}`), "override.host:event:1.value"},
-		"two overrides of one event":    {`{"mode":"with_overrides","override":{"llm:a":{` + llm + `,"value":1,"event_id":"e"},"llm:b":{` + llm + `,"value":1,"event_id":"e"}}}`, "override.llm:b.event_id"},
-		"a reason of another override":  {with("llm:main:1", `{`+llm+`,"value":1,"reason":[]}`), "override.llm:main:1.reason"},
-		"a target that is far too long": {with("llm:main:1", `{`+llm+`,"value":1,"target":"`+strings.Repeat("x", 5000)+`"}`), "override.llm:main:1.target"},
-	} {
-		_, err := replay.ParseRequest([]byte(c.request))
+	return append(list,
+		badRequest{"too large", `{"reason":"` + strings.Repeat("x", replay.MaxRequest) + `"}`, "body"},
+		badRequest{"too deep", with("llm:main:1", `{`+llm+`,"value":`+strings.Repeat("[", 2000)+strings.Repeat("]", 2000)+`}`), "body"},
+		badRequest{"too many overrides", `{"mode":"with_overrides","override":{` + strings.Join(many, ",") + `}}`, "override"},
+		badRequest{"a target that is far too long", with("llm:main:1", `{`+llm+`,"value":1,"target":"`+strings.Repeat("x", 5000)+`"}`), "override.llm:main:1.target"},
+	)
+}
+
+// TestBadRequests breaks each rule once, and expects the member that breaks it.
+func TestBadRequests(t *testing.T) {
+	for _, c := range badRequests(t) {
+		_, err := replay.ParseRequest([]byte(c.Request))
 		var refused *replay.RequestError
-		if !errors.As(err, &refused) || refused.Param != c.param {
-			t.Errorf("%s: %v, want the param %s", name, err, c.param)
+		if !errors.As(err, &refused) || refused.Param != c.Param {
+			t.Errorf("%s: %v, want the param %s", c.Name, err, c.Param)
+		}
+	}
+}
+
+// TestRefusalsShowNoValue: whatever is wrong with a request, no error shows what is within
+// a value: that may be a secret.
+func TestRefusalsShowNoValue(t *testing.T) {
+	const secret = "8675309"
+	for _, value := range []string{
+		`{"` + secret + `":1,"` + secret + `":2}`, // a name twice
+		`{"` + secret + `":9007199254740993}`, secret + `e999`, `"` + secret, `{"` + secret + `":}`, `{"` + secret + `":{"a":tru}}`, `[` + secret + `"]`,
+		`"\u` + secret + `\ud800"`, `"` + secret + `\x"`,
+	} {
+		for _, text := range []string{with("secret:k", `{"kind":"secret_value","value":`+value+`}`), with("llm:m:1", `{"kind":"event_payload","event_id":"e","value":`+value+`}`)} {
+			_, err := replay.ParseRequest([]byte(text))
+			var refused *replay.RequestError
+			if !errors.As(err, &refused) || strings.Contains(err.Error(), secret) {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+}
+
+// TestKeyRefusals: the error says what was found, and shows of a key its prefix alone.
+func TestKeyRefusals(t *testing.T) {
+	for text, want := range map[string]string{
+		"hunter2":                         "expected a key of the prefix llm, mcp, secret, time or host, found no colon",
+		"disk:hunter2":                    `expected a key of the prefix llm, mcp, secret, time or host, found "disk"`,
+		"Secret:hunter2":                  `expected a key of the prefix llm, mcp, secret, time or host, found "Secret"`,
+		"secret:\nhunter2":                "expected a key of printable characters, found U+000A at byte 7",
+		"secret:\xffhunt2":                "expected a key of printable characters, found bytes that are not UTF-8",
+		"mcp:hunter2":                     "expected mcp:, a name, a colon, and the id of a call, found no second colon",
+		"host::hunter2":                   "expected a name after the first colon of host, found none",
+		"mcp:forge:":                      "expected a name after the last colon of mcp, found none",
+		"secret:":                         "expected a name after the last colon of secret, found none",
+		"llm:" + strings.Repeat("é", 300): "expected a key of at most 512 bytes, found 604",
+		strings.Repeat("é", 100) + ":a":   `expected a key of the prefix llm, mcp, secret, time or host, found "` + strings.Repeat(`\u00e9`, 32) + `"…`,
+	} {
+		if _, err := replay.ParseKey(text); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
 }

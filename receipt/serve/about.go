@@ -43,7 +43,7 @@ func getDiscovery(c *call) error {
 	return c.json(http.StatusOK, discovery{
 		Object: "protocol_discovery", ProtocolFamily: "harn_agents_protocol",
 		CurrentVersion: ProtocolVersion, SupportedVersions: supportedVersions(),
-		Capabilities: map[string]bool{"rest": true, "sse": false, "websocket": false, "receipts": c.s.options.Source != nil, "replay": false},
+		Capabilities: map[string]bool{"rest": true, "sse": false, "websocket": false, "receipts": c.s.options.Source != nil, "replay": c.s.options.Replay != nil},
 	})
 }
 

@@ -106,9 +106,9 @@ type APIKeys struct{ entries []APIKey }
 //	{"name": "ci", "sha256": "<64 lower-case hex digits>", "created": "2026-04-25T19:00:00Z"}
 //
 // with these members, and those that narrow what the key is for, each an array of
-// strings: scopes (receipts:read, receipts:verify), issuers, tenants, workspaces. What is
-// absent is no limit, an empty array lets nothing through, and null is refused. The
-// digest is of the text of the key, rk_ included:
+// strings: scopes (receipts:read, receipts:verify, tasks:replay), issuers, tenants,
+// workspaces. What is absent is no limit, an empty array lets nothing through, and null
+// is refused. The digest is of the text of the key, rk_ included:
 //
 //	printf %s "$KEY" | sha256sum
 //
@@ -240,11 +240,11 @@ func parseScopes(value canon.Node) ([]Scope, error) {
 
 	scopes := []Scope{}
 	for _, name := range names {
-		if scope := Scope(name); scope == ScopeRead || scope == ScopeVerify {
+		if scope := Scope(name); slices.Contains(allScopes(), scope) {
 			scopes = append(scopes, scope)
 			continue
 		}
-		return nil, fmt.Errorf("holds something else than %s and %s", ScopeRead, ScopeVerify)
+		return nil, fmt.Errorf("holds something else than %q", allScopes())
 	}
 	return scopes, nil
 }

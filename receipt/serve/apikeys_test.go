@@ -123,7 +123,7 @@ func TestAPIKeyFiles(t *testing.T) {
 		{"same name", good + "\n" + line("ci", other, when), `line 2: the name "ci" is used twice`},
 		{"same key", good + "\n" + line("other", sum, when), `line 2: "other" has the key of "ci"`},
 		{"unknown member", `{"name":"ci","sha256":"` + sum + `","created":"` + when + `","scope":"all"}`, `unknown member "scope"`},
-		{"scope that is none", narrow(good, `,"scopes":["receipts:write"]`), "the member scopes holds something else than receipts:read and receipts:verify"},
+		{"scope that is none", narrow(good, `,"scopes":["receipts:write"]`), "the member scopes holds something else than [\"receipts:read\" \"receipts:verify\" \"tasks:replay\"]"},
 		{"scope in upper case", narrow(good, `,"scopes":["Receipts:read"]`), "the member scopes holds something else"},
 		{"scopes in a string", narrow(good, `,"scopes":"receipts:read"`), "the member scopes is no array"},
 		{"no scopes by null", narrow(good, `,"scopes":null`), "the member scopes is no array of strings; leave it out"},

@@ -71,6 +71,9 @@ func getAgentCard(c *call) error {
 	if c.s.options.Source != nil {
 		capabilities = append(capabilities, "receipts")
 	}
+	if c.s.options.Replay != nil {
+		capabilities = append(capabilities, "replay")
+	}
 	if c.s.apiKeys() != nil {
 		auth = append(auth, "bearer")
 	}

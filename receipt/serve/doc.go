@@ -10,7 +10,7 @@
 //
 // A [Server] is an http.Handler and mounts in any mux, below any prefix that is taken
 // off. It only transports: what a receipt is worth, packages receipt and stream
-// decide; what is stored, a [Source] knows.
+// decide; what is stored, a [Source] knows; tasks, a [Replayer] replays.
 //
 // # Routes
 //
@@ -18,6 +18,7 @@
 //	GET  /v1/receipts/{id}           a stored receipt, in wire.payload or as an archive
 //	POST /v1/receipts/{id}/verify    is it valid?
 //	GET  /v1/tasks/{id}/receipts     page by page
+//	POST /v1/tasks/{id}/replay       a harness that has a Replayer begins a replay
 //	GET  /v1                         discovery
 //
 // and /.well-known/jwks.json, /openapi.json, /healthz, /readyz, /metrics, the page at
@@ -29,7 +30,9 @@
 // The body of /v1/verify is evidence. Whatever is wrong with it is in a report, with
 // the status 200; any other status is about the request. valid of a stored receipt is
 // true for a verified one alone, never for one of which only the content was checked.
-// A streamed answer is complete when its last line is a summary, and not before.
+// A streamed answer is complete when its last line is a summary, and not before. The
+// answer to a replay is the task that begins with it; what became of that task, its receipt
+// says.
 //
 // # What a client can do
 //

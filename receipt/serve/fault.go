@@ -14,6 +14,7 @@ const (
 	codeAuth         = "unauthenticated"
 	codeForbidden    = "permission_denied"
 	codeNotFound     = "resource_not_found"
+	codeConflict     = "conflict"
 	codeExpired      = "cursor_expired"
 	codeKeyReused    = "idempotency_key_reused"
 	codeTooLarge     = "payload_too_large"
@@ -55,7 +56,7 @@ func (f *fault) kind() string {
 		return "permission_error"
 	case codeNotFound, codeExpired:
 		return "not_found_error"
-	case codeKeyReused:
+	case codeConflict, codeKeyReused:
 		return "conflict_error"
 	case codeDeadline:
 		return "upstream_error"

@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/replay"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 	"github.com/receiptkit/receiptkit/schemas"
@@ -199,11 +200,11 @@ func TestOpenAPIRoutes(t *testing.T) {
 	}
 }
 
-// TestOpenAPISchemas: the schemas of reports and summaries are those of package
-// schemas.
+// TestOpenAPISchemas: the schemas of reports, summaries and requests for a replay are
+// those of package schemas.
 func TestOpenAPISchemas(t *testing.T) {
 	d := describe(t)
-	for name, source := range map[string]schemas.Name{"Report": "report", "Summary": "summary"} {
+	for name, source := range map[string]schemas.Name{"Report": "report", "Summary": "summary", "ReplayRequest": "replay-request"} {
 		text, _ := schemas.Source(source)
 		var want any
 		if err := json.Unmarshal(text, &want); err != nil {
@@ -229,6 +230,8 @@ func TestOpenAPISchemas(t *testing.T) {
 func TestOpenAPIAnswers(t *testing.T) {
 	d := describe(t)
 	o := shelved(t)
+	staged, harness := staged(t)
+	o.Replay = staged.Replay
 	key, keys := apiKeysOf(t, "ci")
 	o.APIKeys = func() *serve.APIKeys { return keys }
 	o.Keys = func() []byte { return fixture(t, "keys/trust.json") }
@@ -278,6 +281,24 @@ func TestOpenAPIAnswers(t *testing.T) {
 	verify("good", "{}", append(full, "Idempotency-Key", "k")...)
 	verify("good", `{"at_time":null}`, append(full, "Idempotency-Key", "k")...)
 	send("GET", "/v1/tasks/t/receipts?cursor=AQ", nil, full...)
+
+	again := func(task, body string, headers ...string) {
+		t.Helper()
+		send("POST", "/v1/tasks/"+task+"/replay", []byte(body), append(headers, "Content-Type", "application/json")...)
+	}
+	again("t", oneSwap, append(full, "Idempotency-Key", "k")...)
+	again("t", "{}", append(full, "Idempotency-Key", "k")...)
+	again("t", `{"mode":"from_checkpoint","checkpoint_id":"cp_9"}`, full...)
+	again("t", strings.Replace(oneSwap, `"value":{"text":"approved"}`, `"artifact_id":"a_1"`, 1), full...)
+	again("t", "[]", full...)
+	again("t", strings.Repeat(" ", replay.MaxRequest+1), full...)
+	again("absent", "", full...)
+	again("t", "", version()...)
+	again("t", "", auth...)
+	send("POST", "/v1/tasks/t/replay", []byte("{}"), append(full, "Content-Type", "text/plain")...)
+	for _, harness.fail = range []error{serve.ErrLogGone, io.ErrUnexpectedEOF} {
+		again("t", "", full...)
+	}
 	for _, path := range []string{"/v1/agent-card", "/schemas/receipt-2026-04-25.schema.json", "/v1", "/.well-known/jwks.json", "/openapi.json", "/healthz", "/readyz", "/metrics", "/", "/x/checkpoint", "/x/receipts/good/proof"} {
 		send("GET", path, nil, auth...)
 	}
@@ -288,11 +309,11 @@ func TestOpenAPIAnswers(t *testing.T) {
 	h.server.Drain()
 	send("GET", "/readyz", nil)
 	for _, r := range serve.Routes() {
-		if r[0] != "" && !d.answers[r[0]+" "+r[1]+" 200"] {
+		if r[0] != "" && !d.answers[r[0]+" "+r[1]+" 200"] && !d.answers[r[0]+" "+r[1]+" 202"] {
 			t.Errorf("no answer of %s %s was validated", r[0], r[1])
 		}
 	}
-	if len(d.answers) < 35 {
+	if len(d.answers) < 45 {
 		t.Errorf("%d kinds of answers were validated: %v", len(d.answers), d.answers)
 	}
 }

@@ -27,6 +27,10 @@ type Options struct {
 	// discovery says receipts: false.
 	Source Source
 
+	// Replay replays tasks, for who has the scope tasks:replay. Nil: 404, and discovery
+	// says replay: false.
+	Replay Replayer
+
 	// Keys returns the JWK Set that /.well-known/jwks.json shows the public members
 	// of. Nil, or a nil result: 404.
 	Keys func() []byte

@@ -28,6 +28,7 @@ func routes() []route {
 		{method: "GET", pattern: "/v1/receipts/{id}", version: true, key: true, scope: ScopeRead, serve: getReceipt},
 		{method: "POST", pattern: "/v1/receipts/{id}/verify", version: true, key: true, scope: ScopeVerify, serve: verifyStored},
 		{method: "GET", pattern: "/v1/tasks/{id}/receipts", version: true, key: true, scope: ScopeRead, params: []string{"limit", "cursor"}, serve: listReceipts},
+		{method: "POST", pattern: "/v1/tasks/{id}/replay", version: true, key: true, scope: ScopeReplay, serve: postReplay},
 		{method: "GET", pattern: "/v1", free: true, serve: getDiscovery},
 		{method: "GET", pattern: "/v1/agent-card", free: true, serve: getAgentCard},
 		{method: "GET", pattern: "/.well-known/jwks.json", free: true, serve: getKeySet},

@@ -22,8 +22,8 @@ import (
 )
 
 // A Server is the http.Handler of all routes. It is safe for concurrent use, keeps
-// nothing of one request for the next but which Idempotency-Key came with which body,
-// and makes no request of its own.
+// nothing of one request for the next but which Idempotency-Key came with which body, and
+// which replay that began, and makes no request of its own.
 type Server struct {
 	options  Options
 	limits   Limits
@@ -41,7 +41,8 @@ type Server struct {
 	began    receipt.Time
 	shown    shownKeys
 
-	idempotency idempotency
+	idempotency idempotency // of what may be done again
+	once        idempotency // of what may not
 
 	random struct {
 		sync.Mutex

@@ -1,0 +1,222 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/replay"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// ErrLogGone is returned by a Replayer that knows a task and no longer has its log.
+var ErrLogGone = errors.New("serve: the log of the task is no longer kept")
+
+// A Replayer is a harness that replays its tasks. Its methods must be safe for concurrent
+// use and should end early when the context is cancelled. Ids of tasks come from
+// strangers: a Replayer looks them up, it opens nothing by that name.
+type Replayer interface {
+	// Owner returns whose a task is. Before anything is replayed the server sees whether
+	// that is within the client's reach. The error is or wraps [ErrNotFound] for a task
+	// that there is not, or what went wrong.
+	Owner(ctx context.Context, task string) (Owner, error)
+
+	// Replay begins a replay and returns the id of its own task, which no other task has.
+	// It may return before the replay has ended: that goes on without the context. It is
+	// asked once for all requests with one Idempotency-Key. The error is or wraps
+	//
+	//   - a *[replay.RequestError] or a [replay.Mismatch]: the request cannot be run, 400;
+	//   - a *[replay.UnavailableError]: something is missing, 404 for a checkpoint, else 409;
+	//   - [replay.ErrReplay], [record.ErrNotEnded]: this task is not one to replay, 409;
+	//   - [ErrLogGone], 410; [ErrNotFound], 404;
+	//
+	// as the functions of package replay return them, or what went wrong: that is logged,
+	// and must hold no value of the request.
+	Replay(ctx context.Context, q ReplayQuery) (task string, err error)
+}
+
+// An Owner is whose a task is, as its receipt states it.
+type Owner struct {
+	Stream  chain.Stream // the issuer, and for whom it worked
+	Session string       // identifiers.session_id
+}
+
+// A ReplayQuery asks for a replay.
+type ReplayQuery struct {
+	Task    string          // that is replayed
+	Request *replay.Request // states no digest falsely, but perhaps those of artifacts
+
+	// Once is the same for requests of which one may be replayed at most: those of one
+	// client with one Idempotency-Key. The server sees to that for a day and as long as it
+	// runs; with Once a harness can do so for longer. Zero: the request has no key.
+	Once canon.Digest
+}
+
+// A task is the protocol's resource of a task, here of one that has just been submitted.
+type task struct {
+	ID          string       `json:"id"`
+	Object      string       `json:"object"`
+	CreatedAt   receipt.Time `json:"created_at"`
+	UpdatedAt   receipt.Time `json:"updated_at"`
+	Metadata    struct{}     `json:"metadata"`
+	SessionID   string       `json:"session_id"`
+	WorkspaceID string       `json:"workspace_id"`
+	Status      string       `json:"status"`
+	Input       replayInput  `json:"input"`
+	CreatedBy   string       `json:"created_by"`
+	Parent      string       `json:"parent_task_id"`
+}
+
+// replayInput is what was asked for, without the overrides: those may be secret.
+type replayInput struct {
+	Source string      `json:"source_task_id"`
+	Mode   replay.Mode `json:"mode"`
+}
+
+// postReplay serves POST /v1/tasks/{id}/replay.
+func postReplay(c *call) error {
+	if c.s.options.Replay == nil {
+		return notFound()
+	}
+	request, asked, err := replayRequest(c)
+	if err != nil {
+		return err
+	}
+
+	// A request is judged before the task is looked for, so that it tells of none.
+	owner, err := c.s.options.Replay.Owner(c.r.Context(), c.vars[0])
+	switch {
+	case err != nil:
+		return replayFault(err)
+	case !c.reach().Sees(owner.Stream):
+		return notFound()
+	}
+
+	answer, err := once(c, asked, func(key canon.Digest) ([]byte, error) {
+		return beginReplay(c, owner, ReplayQuery{Task: c.vars[0], Request: request, Once: key})
+	})
+	if err != nil {
+		return err
+	}
+	return c.write(http.StatusAccepted, mediaJSON, answer)
+}
+
+// beginReplay returns the resource of the replay's task.
+func beginReplay(c *call, owner Owner, q ReplayQuery) ([]byte, error) {
+	id, err := c.s.options.Replay.Replay(c.r.Context(), q)
+	switch {
+	case err != nil:
+		return nil, replayFault(err)
+	case id == "" || id == q.Task:
+		return nil, internal(errors.New("the replayer returned no task of the replay's own"), "the replay could not be begun")
+	}
+
+	by := c.keyName()
+	if by == "" {
+		by = "anonymous"
+	}
+	now := receipt.At(c.s.options.Now())
+	text, err := receipt.AppendJSON(nil, task{
+		ID: id, Object: "task", CreatedAt: now, UpdatedAt: now, SessionID: owner.Session, WorkspaceID: owner.Stream.Workspace,
+		Status: "SUBMITTED", Input: replayInput{q.Task, q.Request.Mode}, CreatedBy: by, Parent: q.Task,
+	})
+	if err != nil {
+		return nil, internal(err, "the answer could not be written")
+	}
+	return append(text, '\n'), nil
+}
+
+// replayRequest reads the optional body. asked is the digest of its canonical form, in
+// which none is {}: equal ones ask the same.
+func replayRequest(c *call) (r *replay.Request, asked canon.Digest, err error) {
+	if _, err := contentEncoding(c.r); err != nil {
+		return nil, asked, err
+	}
+	data, err := readBody(c, replay.MaxRequest, "")
+	if err != nil {
+		return nil, asked, err
+	}
+	if len(data) == 0 {
+		data = []byte("{}")
+	} else if _, err := contentType(c.r, mediaJSON); err != nil {
+		return nil, asked, err
+	}
+
+	// An index of many values takes more memory than their text.
+	done, err := c.turn(c.r.Context(), data, stream.JSON)
+	if err != nil {
+		return nil, asked, gone(err)
+	}
+	defer done()
+
+	if r, err = replay.ParseRequest(data); err != nil {
+		return nil, asked, replayFault(err)
+	}
+	if wrong := r.Mismatches(); len(wrong) > 0 {
+		return nil, asked, replayFault(wrong[0])
+	}
+	text, err := canon.Transform(data)
+	if err != nil { // white space alone is an empty request, and no JSON
+		text = []byte("{}")
+	}
+	return r, canon.Sum(text), nil
+}
+
+// replayFault words an error of a replay. What has no words here is for the log.
+func replayFault(err error) error {
+	var request *replay.RequestError
+	var wrong replay.Mismatch
+	var missing *replay.UnavailableError
+	switch {
+	case errors.As(err, &request):
+		return &fault{status: http.StatusBadRequest, code: codeInvalid, param: request.Param, message: request.Detail}
+	case errors.As(err, &wrong):
+		return &fault{status: http.StatusBadRequest, code: codeInvalid, param: wrong.Param(), message: fmt.Sprintf("stated %s, computed %s", wrong.Stated, wrong.Computed)}
+	case errors.As(err, &missing):
+		return unavailable(missing)
+	case errors.Is(err, replay.ErrReplay):
+		return conflict("the task is a replay itself; replay the task that it replays")
+	case errors.Is(err, record.ErrNotEnded):
+		return conflict("the task has not ended; a task is replayed after its end")
+	case errors.Is(err, ErrLogGone):
+		return &fault{status: http.StatusGone, code: codeExpired, message: "the log of the task is no longer kept"}
+	case errors.Is(err, ErrNotFound):
+		return notFound()
+	case errors.Is(err, context.Canceled):
+		return gone(err)
+	}
+	return internal(err, "the task cannot be replayed")
+}
+
+func conflict(message string) *fault {
+	return &fault{status: http.StatusConflict, code: codeConflict, message: message}
+}
+
+// unavailable names the first thing that is missing, in the form in which a failed replay
+// names it. A checkpoint is a resource of its own.
+func unavailable(missing *replay.UnavailableError) *fault {
+	f := conflict(missing.Error())
+	if missing.Checkpoint() {
+		f = notFound()
+		f.message, f.param = "the log of the task has no such checkpoint", "checkpoint_id"
+		if missing.EventID != "" {
+			f.param = "checkpoint_event_id"
+		}
+	}
+
+	first := map[string]any{"object": missing.Object, "id": foreign.Cut(missing.ID, maxID)}
+	if missing.Key != "" {
+		first["override_key"] = missing.Key
+	}
+	if missing.EventID != "" {
+		first["original_event_id"] = foreign.Cut(missing.EventID, maxID)
+	}
+	f.details = map[string]any{"first_unavailable": first}
+	return f
+}
