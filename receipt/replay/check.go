@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,65 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// Check adds to a report what the receipt of a replay has other than the plan gives, and
-// draws the verdict anew. The report is the verifier's of that receipt. What is compared:
-// the source's log, each delta and that there is no other, each material, the times and the
-// end of the task, and that nothing was done, approved, consumed or paid. One thing that is
-// false is one finding: what follows from it is not told again. Errors are those of the log.
-//
-// A receipt that does not fit the schema has that finding alone.
-func (p *Plan) Check(v *receipt.Verifier, rep *receipt.Report, replayed *canon.Document) error {
-	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed {
-		return nil
-	}
-	c := &checker{plan: p, weigh: func(c receipt.Check) { v.Weigh(rep, c) }, excused: map[string]bool{}}
-	if err := json.Unmarshal(replayed.AppendCanonical(nil), &c.got); err != nil {
-		return err
-	}
-	if !c.source() {
-		return nil
-	}
-
-	want, err := p.expected()
-	if err != nil {
-		return err
-	}
-	c.mismatches()
-	c.deltas(want.Deltas)
-	c.materials(want.ReplayInput.Materials)
-	c.life(want.Lifecycle)
-	c.effects()
-	return nil
-}
-
-// CheckSource adds to a report of a replay's receipt whether another receipt is that of its
-// source: it names the log of the plan, and the replay names its hash, if any.
-//
-// The receipt of the source has to be judged before: only what it names is looked at.
-func (p *Plan) CheckSource(v *receipt.Verifier, rep *receipt.Report, replayed, source *canon.Document) error {
-	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed {
-		return nil
-	}
-	c := &checker{plan: p, weigh: func(c receipt.Check) { v.Weigh(rep, c) }}
-	var of receipt.Draft
-	if err := json.Unmarshal(source.AppendCanonical(nil), &of); err != nil {
-		return err
-	}
-
-	m, at := logIn(of.ReplayInput.Materials)
-	hash := source.Root().Member("chain").Member("receipt_hash").String()
-	named := replayed.Root().Member("metadata").Member("source_receipt_hash").String()
-	switch {
-	case at < 0 || m.SHA256 != p.log.Digest:
-		c.fail(vocab.CodeReplaySourceMismatch, "/metadata/source_task_id", m.SHA256.String(), p.log.Digest.String(), "the receipt that was given for the source names another log")
-	case named != "" && named != hash:
-		c.fail(vocab.CodeReplaySourceMismatch, "/metadata/source_receipt_hash", named, hash, "the replay names another receipt of its source than was given")
-	}
-	return nil
-}
-
 // expected is the draft of the replay as the events of the plan give it.
-func (p *Plan) expected() (*receipt.Draft, error) {
+func expected(p *Plan) (*receipt.Draft, error) {
 	o := record.Options{Issuer: receipt.Issuer{ID: "replay"}, WorkspaceRef: "replay", Tier: "shadow"}
 	for {
 		rec, err := record.New(o)

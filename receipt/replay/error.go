@@ -1,10 +1,13 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
 // A RequestError says which part of a request cannot be. It holds no value of it.
@@ -24,6 +27,21 @@ type UnavailableError struct {
 	Key     string // of the dependency; "" when it is none
 	EventID string // of the event that tells of it; "" when there is none
 	Detail  string
+}
+
+// unavailable says what is missing of a recorded answer.
+func unavailable(d record.Dependency) *UnavailableError {
+	u := &UnavailableError{Object: "host_dependency", ID: d.Key, Key: d.Key, EventID: d.EventID, Detail: "the log has the digest of the answer alone"}
+	switch {
+	case strings.HasPrefix(d.Key, "host:memory:"):
+		u.Object = "memory"
+	case d.Kind == "artifact" || d.URI != "":
+		u.Object, u.ID = "artifact", cmp.Or(d.URI, d.Key)
+	}
+	if d.SHA256.IsZero() {
+		u.Detail = "the log has neither the answer nor its digest"
+	}
+	return u
 }
 
 // Error names the thing and says why.

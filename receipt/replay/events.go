@@ -2,7 +2,6 @@ package replay
 
 import (
 	"errors"
-	"iter"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record"
@@ -15,24 +14,6 @@ type Run struct {
 	Remap       bool         // the events get ids and sequences of the replay; else they keep their own
 	LogURI      string       // where the source's log is kept; "": not told
 	ReceiptHash canon.Digest // of the source's receipt; zero: not told
-}
-
-// Events tells the recorded events again, as the log of a replay: one event at a time, in
-// canonical form with a line feed. The bytes are valid until the next. The log begins and
-// ends with events of the replay itself, at the times of the source: no clock is read.
-// Every event of the source is marked as replayed; those that a substitution changed name
-// it, and a replay.event_replayed announces each. Before a checkpoint only what answered
-// the task is told, so that its materials stay listed.
-//
-// Values of overrides that are receipt_only are told by their digests, and payloads that
-// are replaced so are left out. Secrets are not told. An error ends the events.
-func (p *Plan) Events(run Run) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		t := newTeller(p, run, yield)
-		if err := t.tell(); err != nil && !errors.Is(err, errStopped) {
-			yield(nil, err)
-		}
-	}
 }
 
 // errStopped says that nobody wants more events.
@@ -154,29 +135,6 @@ func (t *teller) announce(at []byte) error {
 	return nil
 }
 
-// announcement is the payload of the event that tells of a substitution.
-func (s *swap) announcement() object {
-	d := s.delta()
-	o := object{"override_key": text(d.OverrideKey), "kind": text(string(s.Kind)), "delta_id": text(d.DeltaID), "operation": text(d.Operation), "path": text(d.Path)}
-	for name, value := range map[string]string{"event_id": d.EventID, "artifact_id": d.ArtifactID, "reason": d.Reason} {
-		if value != "" {
-			o[name] = text(value)
-		}
-	}
-	if !d.BeforeSHA256.IsZero() {
-		o["before_sha256"], _ = d.BeforeSHA256.MarshalJSON() // it has no error
-	}
-	if !d.AfterSHA256.IsZero() {
-		o["after_sha256"], _ = d.AfterSHA256.MarshalJSON()
-	}
-
-	// A time of the task stands in the receipt itself.
-	if s.Kind == Time && isTaskTime(s.Key) {
-		o["value"] = s.value
-	}
-	return o
-}
-
 // again tells an event of the source.
 func (t *teller) again(line []byte) error {
 	doc, err := parse(line)
@@ -259,28 +217,6 @@ func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 func tellsOutput(payload canon.Node) bool {
 	return !payload.Member("output").IsZero() || !payload.Member("output_sha256").IsZero() || !payload.Member("output_uri").IsZero()
 }
-
-// put returns a payload with another answer in a member, or in those beside it; "": the
-// payload tells digests alone.
-func (s *swap) put(payload canon.Node, member string) []byte {
-	value, digest, at := member, member+"_sha256", member+"_uri"
-	if member == "" {
-		value, digest, at = "", "sha256", "uri"
-	}
-
-	o := object{value: nil, digest: nil, at: nil}
-	switch {
-	case s.Secret():
-	case value != "" && s.visible():
-		o[value] = s.value
-	default:
-		o[digest] = text(s.after.Digest.String())
-	}
-	return o.over(payload)
-}
-
-// visible reports whether an event may have the value of an override.
-func (s *swap) visible() bool { return s.value != nil && !s.Secret() && s.Visibility != ReceiptOnly }
 
 // remap gives an event of the source the names of the replay.
 func (t *teller) remap(root canon.Node, o object) {

@@ -1,18 +1,17 @@
 package replay
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
-	"io/fs"
+	"iter"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A Plan is a replay before it runs: what answers each dependency, and what is swapped. It
@@ -35,15 +34,6 @@ type Plan struct {
 	taken map[string]bool
 }
 
-// A swap is one override and what it replaces.
-type swap struct {
-	*Override
-	of        record.Dependency // zero: there is none
-	operation string
-	before    receipt.OptionalDigest
-	after     receipt.OptionalDigest
-}
-
 // NewPlan makes the plan of a replay. Artifacts may be nil: there are none. Errors are a
 // *[RequestError] for a request that cannot be run with this log, an *[UnavailableError]
 // for a checkpoint, an event or an artifact that it names and that is not there, and those
@@ -59,183 +49,11 @@ func NewPlan(ctx context.Context, log *Log, request *Request, artifacts Artifact
 		log: log, request: request, artifacts: artifacts, wrong: request.Mismatches(),
 		byKey: map[string]*swap{}, byEvent: map[string]*swap{}, label: map[string]string{}, known: map[string]record.Dependency{}, taken: map[string]bool{},
 	}
-
-	events := map[string]record.Dependency{} // by prefix of the key and event
-	for _, d := range log.Dependencies {
-		p.known[d.Key] = d
-		prefix, _, _ := strings.Cut(d.Key, ":")
-		if at := prefix + ":" + d.EventID; events[at].Key == "" {
-			events[at] = d
-		}
-	}
-	for i := range request.Overrides {
-		if err := p.match(ctx, &request.Overrides[i], events); err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(p.wrong, func(a, b Mismatch) int { return cmp.Compare(a.Key, b.Key) })
-
-	if err := p.findEvents(); err != nil {
+	m := &matcher{p, map[string]record.Dependency{}}
+	if err := m.all(ctx); err != nil {
 		return nil, err
 	}
-	return p, p.findMissing(ctx)
-}
-
-// match finds what an override replaces: the dependency of its key, else the one that its
-// event answered.
-func (p *Plan) match(ctx context.Context, o *Override, events map[string]record.Dependency) error {
-	s := &swap{Override: o, operation: "add"}
-	p.swaps = append(p.swaps, s)
-	if err := p.weigh(ctx, s); err != nil {
-		return err
-	}
-	if o.Kind == EventPayload || o.Kind == CheckpointValue {
-		p.byEvent[o.EventID] = s
-		return nil
-	}
-
-	prefix, _, _ := strings.Cut(o.Key, ":")
-	d, found := p.known[o.Key]
-	switch {
-	case found && o.EventID != "" && o.EventID != d.EventID:
-		return &RequestError{"override." + o.Key + ".event_id", "expected " + quote(d.EventID) + ", the event that told the recorded answer, found " + quote(o.EventID)}
-	case !found && o.EventID != "":
-		d, found = events[prefix+":"+o.EventID]
-	}
-
-	// No log tells of a secret, so that what it replaces is not known.
-	key := o.Key
-	switch {
-	case found:
-		s.of, s.operation, key = d, "replace", d.Key
-	case o.Secret():
-		s.operation = "replace"
-	}
-	if p.byKey[key] != nil {
-		return &RequestError{"override." + o.Key, "expected one override of " + quote(key) + ", found another under " + quote(p.byKey[key].Key)}
-	}
-
-	p.byKey[key], p.label[o.Key] = s, key
-	switch {
-	case o.Secret():
-	case !found:
-		s.before.Null = true
-	default:
-		s.before.Digest = d.SHA256
-	}
-	return nil
-}
-
-// weigh computes the digest of what an override puts in place.
-func (p *Plan) weigh(ctx context.Context, s *swap) error {
-	if s.Secret() {
-		return nil
-	}
-	if d, ok := s.Digest(); ok {
-		s.after.Digest = d
-		return nil
-	}
-
-	data, err := p.artifacts.Artifact(ctx, Wanted{ID: s.ArtifactID, SHA256: s.Stated})
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return &UnavailableError{Object: "artifact", ID: s.ArtifactID, Key: s.Key, Detail: "expected the value of the override " + quote(s.Key)}
-	case err != nil:
-		return err
-	}
-	if s.after.Digest = canon.Sum(data); !s.Stated.IsZero() && s.Stated != s.after.Digest {
-		p.wrong = append(p.wrong, Mismatch{s.Key, s.Stated, s.after.Digest})
-	}
-	return nil
-}
-
-// findEvents finds the events that the request names and that answer nothing: those whose
-// payloads are replaced, and the checkpoint.
-func (p *Plan) findEvents() error {
-	r := p.request
-	if len(p.byEvent) == 0 && r.Mode != FromCheckpoint {
-		return nil
-	}
-
-	doc := new(canon.Document)
-	found := map[string]bool{}
-	err := p.log.each(func(line []byte) error {
-		if err := doc.Parse(line, canon.Limits{Bytes: event.MaxLine + 1}); err != nil {
-			return err
-		}
-		root := doc.Root()
-		id, payload := root.Member("id").String(), root.Member("payload")
-		if s := p.byEvent[id]; s != nil {
-			found[id] = true
-			if s.operation = "replace"; !s.Secret() {
-				s.before.Digest = event.HashOf(payload)
-			}
-		}
-		return p.mark(id, payload)
-	})
-	if err != nil {
-		return err
-	}
-
-	if r.Mode == FromCheckpoint && p.boundary == "" {
-		return &UnavailableError{Object: "event", ID: cmp.Or(r.CheckpointEventID, r.CheckpointID), EventID: r.CheckpointEventID, Detail: "expected the event of the checkpoint in the log"}
-	}
-	for _, s := range p.swaps {
-		if p.byEvent[s.EventID] == s && !found[s.EventID] {
-			return &UnavailableError{Object: "event", ID: s.EventID, Key: s.Key, EventID: s.EventID, Detail: "expected the event whose payload is replaced"}
-		}
-	}
-	return nil
-}
-
-// mark notes the event of the checkpoint. Both names of one have to be of one event.
-func (p *Plan) mark(id string, payload canon.Node) error {
-	r := p.request
-	if r.Mode != FromCheckpoint || p.boundary != "" {
-		return nil
-	}
-
-	byEvent := r.CheckpointEventID != "" && id == r.CheckpointEventID
-	byID := r.CheckpointID != "" && (payload.Member("checkpoint_id").String() == r.CheckpointID || payload.Member("snapshot_asset_id").String() == r.CheckpointID)
-	switch {
-	case byEvent && r.CheckpointID != "" && !byID, byID && r.CheckpointEventID != "" && !byEvent:
-		return &RequestError{"checkpoint_event_id", "expected the event of the checkpoint " + quote(r.CheckpointID) + ", found another"}
-	case byEvent || byID:
-		p.boundary = id
-	}
-	return nil
-}
-
-// findMissing finds the first recorded answer that is nowhere.
-func (p *Plan) findMissing(ctx context.Context) error {
-	for _, d := range p.log.Dependencies {
-		if d.Pointer != "" || p.byKey[d.Key] != nil {
-			continue
-		}
-		_, found, err := recorded(ctx, p.artifacts, Wanted{URI: d.URI, SHA256: d.SHA256})
-		if err != nil {
-			return err
-		}
-		if !found {
-			p.missing = unavailable(d)
-			return nil
-		}
-	}
-	return nil
-}
-
-func unavailable(d record.Dependency) *UnavailableError {
-	u := &UnavailableError{Object: "host_dependency", ID: d.Key, Key: d.Key, EventID: d.EventID, Detail: "the log has the digest of the answer alone"}
-	switch {
-	case strings.HasPrefix(d.Key, "host:memory:"):
-		u.Object = "memory"
-	case d.Kind == "artifact" || d.URI != "":
-		u.Object, u.ID = "artifact", cmp.Or(d.URI, d.Key)
-	}
-	if d.SHA256.IsZero() {
-		u.Detail = "the log has neither the answer nor its digest"
-	}
-	return u
+	return p, nil
 }
 
 // Log returns the log that is replayed.
@@ -259,9 +77,116 @@ func (p *Plan) Deltas() []receipt.Delta {
 	return list
 }
 
-func (s *swap) delta() receipt.Delta {
-	return receipt.Delta{
-		DeltaID: record.DeltaID(s.Key), Operation: s.operation, Path: record.DeltaPath(cmp.Or(s.of.Key, s.Key)), OverrideKey: s.Key,
-		EventID: cmp.Or(s.of.EventID, s.EventID), BeforeSHA256: s.before, AfterSHA256: s.after, ArtifactID: s.ArtifactID, Reason: event.Shorten(s.Reason),
+// Take returns the answer of a dependency, once, for a harness that runs its module again.
+// What neither the log nor the request has is an *[UnavailableError]: nothing is
+// refreshed. What was taken before is [ErrTaken].
+func (p *Plan) Take(ctx context.Context, key string) (Answer, error) {
+	if of, ok := p.label[key]; ok {
+		key = of
 	}
+
+	a, err := find(ctx, p, key)
+	if err != nil {
+		return Answer{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.taken[key] {
+		return Answer{}, ErrTaken
+	}
+	p.taken[key] = true
+	return a, nil
+}
+
+// Untaken returns the keys of what answers and was not taken: recorded dependencies in the
+// order of their events, then what overrides add, in the order of the keys.
+func (p *Plan) Untaken() (keys []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, d := range p.log.Dependencies {
+		if !p.taken[d.Key] {
+			keys = append(keys, d.Key)
+		}
+	}
+	for _, s := range p.swaps {
+		if key := p.label[s.Key]; key != "" && s.of.Key == "" && !p.taken[key] {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Events tells the recorded events again, as the log of a replay: one event at a time, in
+// canonical form with a line feed. The bytes are valid until the next. The log begins and
+// ends with events of the replay itself, at the times of the source: no clock is read.
+// Every event of the source is marked as replayed; those that a substitution changed name
+// it, and a replay.event_replayed announces each. Before a checkpoint only what answered
+// the task is told, so that its materials stay listed.
+//
+// Values of overrides that are receipt_only are told by their digests, and payloads that
+// are replaced so are left out. Secrets are not told. An error ends the events.
+func (p *Plan) Events(run Run) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		t := newTeller(p, run, yield)
+		if err := t.tell(); err != nil && !errors.Is(err, errStopped) {
+			yield(nil, err)
+		}
+	}
+}
+
+// Check adds to a report what the receipt of a replay has other than the plan gives, and
+// draws the verdict anew. The report is the verifier's of that receipt. What is compared:
+// the source's log, each delta and that there is no other, each material, the times and the
+// end of the task, and that nothing was done, approved, consumed or paid. One thing that is
+// false is one finding: what follows from it is not told again. Errors are those of the log.
+//
+// A receipt that does not fit the schema has that finding alone.
+func (p *Plan) Check(v *receipt.Verifier, rep *receipt.Report, replayed *canon.Document) error {
+	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed {
+		return nil
+	}
+	c := &checker{plan: p, weigh: func(c receipt.Check) { v.Weigh(rep, c) }, excused: map[string]bool{}}
+	if err := json.Unmarshal(replayed.AppendCanonical(nil), &c.got); err != nil {
+		return err
+	}
+	if !c.source() {
+		return nil
+	}
+
+	want, err := expected(p)
+	if err != nil {
+		return err
+	}
+	c.mismatches()
+	c.deltas(want.Deltas)
+	c.materials(want.ReplayInput.Materials)
+	c.life(want.Lifecycle)
+	c.effects()
+	return nil
+}
+
+// CheckSource adds to a report of a replay's receipt whether another receipt is that of its
+// source: it names the log of the plan, and the replay names its hash, if any.
+//
+// The receipt of the source has to be judged before: only what it names is looked at.
+func (p *Plan) CheckSource(v *receipt.Verifier, rep *receipt.Report, replayed, source *canon.Document) error {
+	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed {
+		return nil
+	}
+	c := &checker{plan: p, weigh: func(c receipt.Check) { v.Weigh(rep, c) }}
+	var of receipt.Draft
+	if err := json.Unmarshal(source.AppendCanonical(nil), &of); err != nil {
+		return err
+	}
+
+	m, at := logIn(of.ReplayInput.Materials)
+	hash := source.Root().Member("chain").Member("receipt_hash").String()
+	named := replayed.Root().Member("metadata").Member("source_receipt_hash").String()
+	switch {
+	case at < 0 || m.SHA256 != p.log.Digest:
+		c.fail(vocab.CodeReplaySourceMismatch, "/metadata/source_task_id", m.SHA256.String(), p.log.Digest.String(), "the receipt that was given for the source names another log")
+	case named != "" && named != hash:
+		c.fail(vocab.CodeReplaySourceMismatch, "/metadata/source_receipt_hash", named, hash, "the replay names another receipt of its source than was given")
+	}
+	return nil
 }

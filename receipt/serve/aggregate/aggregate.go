@@ -158,7 +158,7 @@ func (a *Aggregate) MarshalJSON() ([]byte, error) {
 
 	// The sums of all receipts are the same in every unit.
 	j := aggregateJSON{Unit: shown.unit.String(), Currencies: []string{}, Totals: a.totals, Bins: []binJSON{}, LeftOut: a.out,
-		Verdicts: a.verdicts.json(), Models: a.ranked.modelsJSON(), Keys: rankedOf(&a.ranked.keys), Paths: rankedOf(&a.ranked.files)}
+		Verdicts: a.verdicts.json(), Models: modelsOf(&a.ranked.models), Keys: rankedOf(&a.ranked.keys), Paths: rankedOf(&a.ranked.files)}
 	if a.bins == nil {
 		j.Totals = newPair()
 	}

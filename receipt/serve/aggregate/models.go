@@ -23,10 +23,10 @@ type modelSums struct {
 	Untold       int                `json:"untold"` // entries that do not state both numbers of tokens
 }
 
-func (r *ranked) addModels(root canon.Node, verified bool, currency string) {
+func addModels(t *tally[model], root canon.Node, verified bool, currency string) {
 	for _, e := range root.Member("cost").Member("provider_breakdown").Elements() {
 		provider, name := e.Member("provider").String(), e.Member("model").String()
-		row := r.models.of(provider+"\x00"+name, MaxModels)
+		row := t.of(provider+"\x00"+name, MaxModels)
 		if row == nil {
 			continue
 		}
@@ -76,11 +76,11 @@ type modelsJSON struct {
 	More  int         `json:"more"`
 }
 
-func (r *ranked) modelsJSON() modelsJSON {
-	j := modelsJSON{Rows: []modelJSON{}, Names: len(r.models.rows), More: r.models.more}
+func modelsOf(t *tally[model]) modelsJSON {
+	j := modelsJSON{Rows: []modelJSON{}, Names: len(t.rows), More: t.more}
 	entries := func(m *model) int { return m.verified.Entries + m.other.Entries }
-	for _, name := range r.models.largest(func(a, b *model) int { return cmp.Compare(entries(a), entries(b)) }) {
-		m := *r.models.rows[name]
+	for _, name := range t.largest(func(a, b *model) int { return cmp.Compare(entries(a), entries(b)) }) {
+		m := *t.rows[name]
 		m.verified.init()
 		m.other.init()
 		j.Rows = append(j.Rows, modelJSON{m.provider, m.name, m.verified, m.other})

@@ -72,7 +72,7 @@ func (s *split) add(verified bool) {
 func bySize(a, b *split) int { return cmp.Compare(a.Verified+a.Other, b.Verified+b.Other) }
 
 func (r *ranked) add(rep *receipt.Report, root canon.Node, verified bool, currency string) {
-	r.addModels(root, verified, currency)
+	addModels(&r.models, root, verified, currency)
 	for _, w := range root.Member("side_effects").Member("fs_writes").Elements() {
 		if row := r.files.of(w.Member("path").String(), MaxFiles); row != nil {
 			row.add(verified)

@@ -1,0 +1,192 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// A matcher finds what a request replaces, while a plan is made.
+type matcher struct {
+	*Plan
+	answered map[string]record.Dependency // by the prefix of the key, and the event
+}
+
+func (m *matcher) all(ctx context.Context) error {
+	for _, d := range m.log.Dependencies {
+		m.known[d.Key] = d
+		if at := ofEvent(d.Key, d.EventID); m.answered[at].Key == "" {
+			m.answered[at] = d
+		}
+	}
+	for i := range m.request.Overrides {
+		if err := m.match(ctx, &m.request.Overrides[i]); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(m.wrong, func(a, b Mismatch) int { return cmp.Compare(a.Key, b.Key) })
+
+	if err := m.findEvents(); err != nil {
+		return err
+	}
+	return m.findMissing(ctx)
+}
+
+func ofEvent(key, event string) string {
+	prefix, _, _ := strings.Cut(key, ":")
+	return prefix + ":" + event
+}
+
+// match finds what an override replaces: the dependency of its key, else the one that its
+// event answered.
+func (m *matcher) match(ctx context.Context, o *Override) error {
+	s := &swap{Override: o, operation: "add"}
+	m.swaps = append(m.swaps, s)
+	if err := m.weigh(ctx, s); err != nil {
+		return err
+	}
+
+	// The key of an answer is not the name of anything else.
+	d, found := m.known[o.Key]
+	switch {
+	case found && o.EventID != "" && o.EventID != d.EventID:
+		return &RequestError{"override." + o.Key + ".event_id", "expected " + quote(d.EventID) + ", the event that told the recorded answer, found " + quote(o.EventID)}
+	case o.Kind == EventPayload || o.Kind == CheckpointValue:
+		m.byEvent[o.EventID] = s
+		return nil
+	case !found && o.EventID != "":
+		d, found = m.answered[ofEvent(o.Key, o.EventID)]
+	}
+
+	// No log tells of a secret, so that what it replaces is not known.
+	key := o.Key
+	switch {
+	case found:
+		s.of, s.operation, key = d, "replace", d.Key
+	case o.Secret():
+		s.operation = "replace"
+	}
+	if m.byKey[key] != nil {
+		return &RequestError{"override." + o.Key, "expected one override of " + quote(key) + ", found another under " + quote(m.byKey[key].Key)}
+	}
+
+	m.byKey[key], m.label[o.Key] = s, key
+	switch {
+	case o.Secret():
+	case !found:
+		s.before.Null = true
+	default:
+		s.before.Digest = d.SHA256
+	}
+	return nil
+}
+
+// weigh computes the digest of what an override puts in place.
+func (m *matcher) weigh(ctx context.Context, s *swap) error {
+	if s.Secret() {
+		return nil
+	}
+	if d, ok := s.Digest(); ok {
+		s.after.Digest = d
+		return nil
+	}
+
+	data, err := m.artifacts.Artifact(ctx, Wanted{ID: s.ArtifactID, SHA256: s.Stated})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &UnavailableError{Object: "artifact", ID: s.ArtifactID, Key: s.Key, Detail: "expected the value of the override " + quote(s.Key)}
+	case err != nil:
+		return err
+	}
+	if s.after.Digest = canon.Sum(data); !s.Stated.IsZero() && s.Stated != s.after.Digest {
+		m.wrong = append(m.wrong, Mismatch{s.Key, s.Stated, s.after.Digest})
+	}
+	return nil
+}
+
+// findEvents finds the events that the request names and that answer nothing: those whose
+// payloads are replaced, and the checkpoint.
+func (m *matcher) findEvents() error {
+	r := m.request
+	if len(m.byEvent) == 0 && r.Mode != FromCheckpoint {
+		return nil
+	}
+
+	doc := new(canon.Document)
+	found := map[string]bool{}
+	err := m.log.each(func(line []byte) error {
+		if err := doc.Parse(line, canon.Limits{Bytes: event.MaxLine + 1}); err != nil {
+			return err
+		}
+		root := doc.Root()
+		id, payload := root.Member("id").String(), root.Member("payload")
+		if s := m.byEvent[id]; s != nil {
+			found[id] = true
+			if s.operation = "replace"; !s.Secret() {
+				s.before.Digest = event.HashOf(payload)
+			}
+		}
+		return m.mark(id, payload)
+	})
+	if err != nil {
+		return err
+	}
+
+	if r.Mode == FromCheckpoint && m.boundary == "" {
+		return &UnavailableError{Object: "event", ID: cmp.Or(r.CheckpointEventID, r.CheckpointID), EventID: r.CheckpointEventID, Detail: "expected the event of the checkpoint in the log"}
+	}
+	for _, s := range m.swaps {
+		if m.byEvent[s.EventID] == s && !found[s.EventID] {
+			return &UnavailableError{Object: "event", ID: s.EventID, Key: s.Key, EventID: s.EventID, Detail: "expected the event whose payload is replaced"}
+		}
+	}
+	return nil
+}
+
+// mark notes the event of the checkpoint. Both names of one have to be of one event, and
+// one name of no two.
+func (m *matcher) mark(id string, payload canon.Node) error {
+	r := m.request
+	if r.Mode != FromCheckpoint {
+		return nil
+	}
+
+	named := r.CheckpointID != "" && (payload.Member("checkpoint_id").String() == r.CheckpointID || payload.Member("snapshot_asset_id").String() == r.CheckpointID)
+	switch {
+	case r.CheckpointEventID == "" && named && m.boundary != "":
+		return &RequestError{"checkpoint_event_id", "expected it, as two events tell of the checkpoint " + quote(r.CheckpointID) + ": " + quote(m.boundary) + " and " + quote(id)}
+	case r.CheckpointEventID == "" && named:
+		m.boundary = id
+	case r.CheckpointEventID == "" || id != r.CheckpointEventID:
+	case r.CheckpointID != "" && !named:
+		return &RequestError{"checkpoint_event_id", "expected the event of the checkpoint " + quote(r.CheckpointID) + ", found another"}
+	default:
+		m.boundary = id
+	}
+	return nil
+}
+
+// findMissing finds the first recorded answer that is nowhere.
+func (m *matcher) findMissing(ctx context.Context) error {
+	for _, d := range m.log.Dependencies {
+		if d.Pointer != "" || m.byKey[d.Key] != nil {
+			continue
+		}
+		_, found, err := recorded(ctx, m.artifacts, Wanted{URI: d.URI, SHA256: d.SHA256})
+		if err != nil {
+			return err
+		}
+		if !found {
+			m.missing = unavailable(d)
+			return nil
+		}
+	}
+	return nil
+}

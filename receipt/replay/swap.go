@@ -1,0 +1,72 @@
+package replay
+
+import (
+	"cmp"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// A swap is one override and what it replaces.
+type swap struct {
+	*Override
+	of        record.Dependency // zero: there is none
+	operation string
+	before    receipt.OptionalDigest
+	after     receipt.OptionalDigest
+}
+
+// delta is what the receipt of the replay lists of it.
+func (s *swap) delta() receipt.Delta {
+	return receipt.Delta{
+		DeltaID: record.DeltaID(s.Key), Operation: s.operation, Path: record.DeltaPath(cmp.Or(s.of.Key, s.Key)), OverrideKey: s.Key,
+		EventID: cmp.Or(s.of.EventID, s.EventID), BeforeSHA256: s.before, AfterSHA256: s.after, ArtifactID: s.ArtifactID, Reason: event.Shorten(s.Reason),
+	}
+}
+
+// announcement is the payload of the event that tells of a substitution.
+func (s *swap) announcement() object {
+	d := s.delta()
+	o := object{"override_key": text(d.OverrideKey), "kind": text(string(s.Kind)), "delta_id": text(d.DeltaID), "operation": text(d.Operation), "path": text(d.Path)}
+	for name, value := range map[string]string{"event_id": d.EventID, "artifact_id": d.ArtifactID, "reason": d.Reason} {
+		if value != "" {
+			o[name] = text(value)
+		}
+	}
+	if !d.BeforeSHA256.IsZero() {
+		o["before_sha256"], _ = d.BeforeSHA256.MarshalJSON() // it has no error
+	}
+	if !d.AfterSHA256.IsZero() {
+		o["after_sha256"], _ = d.AfterSHA256.MarshalJSON()
+	}
+
+	// A time of the task stands in the receipt itself.
+	if s.Kind == Time && isTaskTime(s.Key) {
+		o["value"] = s.value
+	}
+	return o
+}
+
+// put returns a payload with another answer in a member, or in those beside it; "": the
+// payload tells digests alone.
+func (s *swap) put(payload canon.Node, member string) []byte {
+	value, digest, at := member, member+"_sha256", member+"_uri"
+	if member == "" {
+		value, digest, at = "", "sha256", "uri"
+	}
+
+	o := object{value: nil, digest: nil, at: nil}
+	switch {
+	case s.Secret():
+	case value != "" && s.visible():
+		o[value] = s.value
+	default:
+		o[digest] = text(s.after.Digest.String())
+	}
+	return o.over(payload)
+}
+
+// visible reports whether an event may have the value of an override.
+func (s *swap) visible() bool { return s.value != nil && !s.Secret() && s.Visibility != ReceiptOnly }
