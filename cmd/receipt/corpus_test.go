@@ -38,12 +38,13 @@ import (
 //	files IN DIR           each line as DIR/0001.json and so on
 //	checkpoint IN OUT [N]  of the first N lines, signed by log_1
 //	prove IN N OUT         that line N is in the checkpoint of all
+//	replaced IN OUT A B…   the text with each A, which is in it, replaced by its B
 //	batch IN OUT MANIFEST  the receipts sealed again as one batch of the content profile
 func corpusCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){}
 	for name, make := range map[string]func(ts *testscript.TestScript, args []string) error{
 		"receipts": makeReceipts, "repack": repack, "files": splitFiles,
-		"checkpoint": makeCheckpoint, "prove": makeProof, "batch": makeBatch,
+		"checkpoint": makeCheckpoint, "prove": makeProof, "batch": makeBatch, "replaced": replaced,
 	} {
 		commands[name] = func(ts *testscript.TestScript, neg bool, args []string) {
 			if neg {
@@ -53,6 +54,20 @@ func corpusCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		}
 	}
 	return commands
+}
+
+func replaced(ts *testscript.TestScript, args []string) error {
+	if len(args) < 4 || len(args)%2 != 0 {
+		return fmt.Errorf("usage: replaced IN OUT A B…")
+	}
+	text := ts.ReadFile(args[0])
+	for i := 2; i < len(args); i += 2 {
+		if !strings.Contains(text, args[i]) {
+			return fmt.Errorf("%s: %q is not in it", args[0], args[i])
+		}
+		text = strings.ReplaceAll(text, args[i], args[i+1])
+	}
+	return os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600)
 }
 
 // corpusSigner signs as the issuer of the fixtures at a fixed time.

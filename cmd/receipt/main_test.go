@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
 func TestMain(m *testing.M) {
@@ -19,12 +22,6 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/*.txtar. -update rewrites what they compare with.
 func TestScripts(t *testing.T) {
-	fixtures, err := filepath.Abs("../../fixtures")
-	if err != nil {
-		t.Fatal(err)
-	}
-	commands := corpusCommands()
-	commands["exits"] = exits
 	scripts := "*" // with -short those in which goroutines work together
 	if testing.Short() {
 		scripts = "verify_[cir]*"
@@ -33,6 +30,33 @@ func TestScripts(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("found no scripts, %v", err)
 	}
+	runScripts(t, files, nil)
+}
+
+// TestUpstreamReplay: what others published of a replay, a request and a receipt.
+func TestUpstreamReplay(t *testing.T) {
+	published, err := filepath.Abs(vectors.Dir(t, "harn"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runScripts(t, []string{"testdata/upstream/replay.txtar"}, map[string]string{"harn": published})
+}
+
+// runScripts runs scripts, in folders with links to the fixtures and to what else they
+// need.
+func runScripts(t *testing.T, files []string, links map[string]string) {
+	t.Helper()
+	fixtures, err := filepath.Abs("../../fixtures")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, name := range []string{"valid", "edge", "malicious", "keys"} { // short names in outputs
+		all[name] = filepath.Join(fixtures, name)
+	}
+	maps.Copy(all, links)
+	commands := corpusCommands()
+	commands["exits"] = exits
 	testscript.Run(t, testscript.Params{
 		Files:         files,
 		UpdateScripts: flag.Lookup("update").Value.String() == "true",
@@ -42,8 +66,8 @@ func TestScripts(t *testing.T) {
 			for _, name := range []string{"RECEIPT_KEYS", "XDG_CONFIG_HOME", "NO_COLOR"} {
 				env.Setenv(name, "")
 			}
-			for _, name := range []string{"valid", "edge", "malicious", "keys"} { // short names in outputs
-				if err := os.Symlink(filepath.Join(fixtures, name), filepath.Join(env.WorkDir, name)); err != nil {
+			for name, target := range all {
+				if err := os.Symlink(target, filepath.Join(env.WorkDir, name)); err != nil {
 					return err
 				}
 			}
