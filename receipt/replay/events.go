@@ -32,10 +32,14 @@ type teller struct {
 	calls   map[string]*swap       // of the ids of calls
 	answers map[string]*swap       // of the ids of events
 	words   map[canon.Digest]*swap // of a kind and a payload: what is told again in the same words
+	firsts  map[string]bool        // the ids of events that told an answer, and tell no other one again
 }
 
 func newTeller(p *Plan, run Run, yield func([]byte, error) bool) *teller {
-	t := &teller{plan: p, run: run, yield: yield, restored: p.boundary == "", calls: map[string]*swap{}, answers: map[string]*swap{}, words: map[canon.Digest]*swap{}}
+	t := &teller{plan: p, run: run, yield: yield, restored: p.boundary == "", calls: map[string]*swap{}, answers: map[string]*swap{}, words: map[canon.Digest]*swap{}, firsts: map[string]bool{}}
+	for _, d := range p.log.Dependencies {
+		t.firsts[d.EventID] = true
+	}
 	for _, s := range p.swaps {
 		switch {
 		case s.of.Key == "" || s.of.Kind == record.KindTime:
@@ -191,17 +195,18 @@ func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 		return true, s
 	}
 
-	// What is told twice in the same words is one thing.
+	// What is told twice in the same words is one thing, but for an answer that is one of
+	// its own: two calls of a model may return the same.
 	words := canon.Sum(payload.AppendCanonical([]byte(kind)))
 	s := t.answers[id]
-	if s == nil {
+	if s == nil && !t.firsts[id] {
 		s = t.words[words]
 	}
 	if s != nil {
 		t.words[words] = s
 		member := "response"
-		if kind == "agent.memory_read" {
-			member = ""
+		if kind == "agent.memory_read" || kind == "session.compacted" {
+			member = "" // these tell digests alone
 		}
 		o["payload"] = s.put(payload, member)
 		return true, s

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -18,8 +19,9 @@ type members = map[string]any
 
 // A source is the log of a task, while it is written.
 type source struct {
-	task  string
-	lines [][]byte
+	task    string
+	lines   [][]byte
+	foreign []int // which of them are of another task
 }
 
 // add adds an event at a second of 2026-01-01.
@@ -30,7 +32,7 @@ func (s *source) add(id, kind string, second int, payload members) {
 func (s *source) addAt(id, kind, at string, payload members) {
 	line, err := json.Marshal(members{
 		"id": id, "object": "event", "event": kind, "resource": members{"object": "task", "id": s.task}, "task_id": s.task,
-		"session_id": "session_1", "workspace_id": "workspace_1", "created_at": at, "sequence": len(s.lines) + 1, "payload": payload,
+		"session_id": "session_1", "workspace_id": "workspace_1", "created_at": at, "sequence": len(s.lines) - len(s.foreign) + 1, "payload": payload,
 	})
 	if err != nil {
 		panic(err)
@@ -85,6 +87,7 @@ func plan(t testing.TB, log *replay.Log, request string) *replay.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.Keep(sealer())
 	return p
 }
 
@@ -100,10 +103,27 @@ func events(t testing.TB, p *replay.Plan, run replay.Run) (lines [][]byte) {
 	return lines
 }
 
+// sealer and judge are slow to make, and the same for all tests.
+var sealer = sync.OnceValue(func() *receipt.Sealer {
+	s, err := receipt.NewSealer()
+	if err != nil {
+		panic(err)
+	}
+	return s
+})
+
+var judge = sync.OnceValue(func() *receipt.Verifier {
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		panic(err)
+	}
+	return v
+})
+
 // recorded is the draft of a log.
 func recorded(t testing.TB, lines [][]byte) *receipt.Draft {
 	t.Helper()
-	l, err := record.Read(bytes.NewReader(bytes.Join(lines, nil)), record.Options{Issuer: receipt.Issuer{ID: "harness_1"}}, record.FormEvents)
+	l, err := record.Read(bytes.NewReader(bytes.Join(lines, nil)), record.Options{Issuer: receipt.Issuer{ID: "harness_1"}, Sealer: sealer()}, record.FormEvents)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, bytes.Join(lines, nil))
 	}

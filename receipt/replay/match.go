@@ -16,7 +16,8 @@ import (
 // A matcher finds what a request replaces, while a plan is made.
 type matcher struct {
 	*Plan
-	answered map[string]record.Dependency // by the prefix of the key, and the event
+	answered  map[string]record.Dependency // by the prefix of the key, and the event
+	compacted map[string]record.Dependency // snapshots, by the event
 }
 
 func (m *matcher) all(ctx context.Context) error {
@@ -24,6 +25,9 @@ func (m *matcher) all(ctx context.Context) error {
 		m.known[d.Key] = d
 		if at := ofEvent(d.Key, d.EventID); m.answered[at].Key == "" {
 			m.answered[at] = d
+		}
+		if d.Kind == "artifact" {
+			m.compacted[d.EventID] = d
 		}
 	}
 	for i := range m.request.Overrides {
@@ -58,6 +62,8 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 	switch {
 	case found && o.EventID != "" && o.EventID != d.EventID:
 		return &RequestError{"override." + o.Key + ".event_id", "expected " + quote(d.EventID) + ", the event that told the recorded answer, found " + quote(o.EventID)}
+	case o.Kind == CheckpointValue && m.compacted[o.EventID].Key != "":
+		d, found = m.compacted[o.EventID], true // a snapshot, which has no key
 	case o.Kind == EventPayload || o.Kind == CheckpointValue:
 		m.byEvent[o.EventID] = s
 		return nil
@@ -128,6 +134,10 @@ func (m *matcher) findEvents() error {
 		root := doc.Root()
 		id, payload := root.Member("id").String(), root.Member("payload")
 		if s := m.byEvent[id]; s != nil {
+			// Whoever runs the module again asks for answers, and not for events.
+			if kind := root.Member("event").String(); answers(kind) {
+				return &RequestError{"override." + s.Key + ".event_id", "expected an event that tells no answer and no time of the task, found " + quote(kind) + ": override the answer"}
+			}
 			found[id] = true
 			if s.operation = "replace"; !s.Secret() {
 				s.before.Digest = event.HashOf(payload)

@@ -30,6 +30,8 @@ type Plan struct {
 	missing  *UnavailableError
 	boundary string // the event id of the checkpoint; "": there is none
 
+	sealer *receipt.Sealer // for the draft of the replay; nil: one is made for each check
+
 	mu    sync.Mutex
 	taken map[string]bool
 }
@@ -49,7 +51,7 @@ func NewPlan(ctx context.Context, log *Log, request *Request, artifacts Artifact
 		log: log, request: request, artifacts: artifacts, wrong: request.Mismatches(),
 		byKey: map[string]*swap{}, byEvent: map[string]*swap{}, label: map[string]string{}, known: map[string]record.Dependency{}, taken: map[string]bool{},
 	}
-	m := &matcher{p, map[string]record.Dependency{}}
+	m := &matcher{p, map[string]record.Dependency{}, map[string]record.Dependency{}}
 	if err := m.all(ctx); err != nil {
 		return nil, err
 	}
@@ -160,6 +162,7 @@ func (p *Plan) Check(v *receipt.Verifier, rep *receipt.Report, replayed *canon.D
 	c.mismatches()
 	c.deltas(want.Deltas)
 	c.materials(want.ReplayInput.Materials)
+	c.claim(want.ReplayInput.Determinism)
 	c.life(want.Lifecycle)
 	c.effects()
 	return nil

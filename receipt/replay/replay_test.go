@@ -18,7 +18,7 @@ import (
 
 func sealText(t testing.TB, text []byte) *canon.Document {
 	t.Helper()
-	s, err := receipt.SealDocument(document(t, text), chain.Head{})
+	s, err := sealer().SealDocument(document(t, text), chain.Head{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -172,14 +172,21 @@ func TestPlansThatAreNone(t *testing.T) {
 	log := readLog(t, garden().bytes())
 	llm := func(more string) string { return `{"kind":"llm_provider_response",` + more + `}` }
 	for name, c := range map[string]struct{ request, param, object string }{
-		"another event":        {with("llm:main:1", llm(`"value":1,"event_id":"e11"`)), "override.llm:main:1.event_id", ""},
-		"one dependency twice": {`{"mode":"with_overrides","override":{"llm:a":` + llm(`"value":1,"event_id":"e3"`) + `,"llm:main:1":` + llm(`"value":1`) + `}}`, "override.llm:main:1", ""},
-		"no artifact":          {with("llm:main:1", llm(`"artifact_id":"a"`)), "", "artifact"},
-		"no such event":        {with("host:e:1", `{"kind":"event_payload","event_id":"e99","value":{}}`), "", "event"},
-		"no such checkpoint":   {`{"mode":"from_checkpoint","checkpoint_id":"cp_9"}`, "", "event"},
-		"two checkpoints":      {`{"mode":"from_checkpoint","checkpoint_id":"cp_1","checkpoint_event_id":"e3"}`, "checkpoint_event_id", ""},
+		"another event":                 {with("llm:main:1", llm(`"value":1,"event_id":"e11"`)), "override.llm:main:1.event_id", ""},
+		"one dependency twice":          {`{"mode":"with_overrides","override":{"llm:a":` + llm(`"value":1,"event_id":"e3"`) + `,"llm:main:1":` + llm(`"value":1`) + `}}`, "override.llm:main:1", ""},
+		"no artifact":                   {with("llm:main:1", llm(`"artifact_id":"a"`)), "", "artifact"},
+		"no such event":                 {with("host:e:1", `{"kind":"event_payload","event_id":"e99","value":{}}`), "", "event"},
+		"the payload of an answer":      {with("host:e:1", `{"kind":"event_payload","event_id":"e3","value":{}}`), "override.host:e:1.event_id", ""},
+		"the payload of a question":     {with("host:e:1", `{"kind":"event_payload","event_id":"e4","value":{}}`), "override.host:e:1.event_id", ""},
+		"the payload of a time":         {with("host:e:1", `{"kind":"event_payload","event_id":"e2","value":{}}`), "override.host:e:1.event_id", ""},
+		"an answer's key for a payload": {with("llm:main:1", `{"kind":"event_payload","event_id":"e12","value":{}}`), "override.llm:main:1.event_id", ""},
+		"no such checkpoint":            {`{"mode":"from_checkpoint","checkpoint_id":"cp_9"}`, "", "event"},
+		"two checkpoints":               {`{"mode":"from_checkpoint","checkpoint_id":"cp_1","checkpoint_event_id":"e3"}`, "checkpoint_event_id", ""},
 	} {
-		_, err := replay.NewPlan(context.Background(), log, parse(t, c.request), nil)
+		p, err := replay.NewPlan(context.Background(), log, parse(t, c.request), nil)
+		if p != nil {
+			t.Errorf("%s: a plan", name)
+		}
 		var refused *replay.RequestError
 		var missing *replay.UnavailableError
 		switch {
@@ -188,6 +195,48 @@ func TestPlansThatAreNone(t *testing.T) {
 		default:
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestCheckpointOfTwoEvents: a checkpoint that two events tell of is named by its event.
+func TestCheckpointOfTwoEvents(t *testing.T) {
+	s := garden()
+	s.lines = s.lines[:len(s.lines)-1]
+	s.add("e14", "vendor.note", 11, members{"checkpoint_id": "cp_1"})
+	s.add("e15", "task.completed", 12, members{})
+	log := readLog(t, s.bytes())
+	_, err := replay.NewPlan(context.Background(), log, parse(t, `{"mode":"from_checkpoint","checkpoint_id":"cp_1"}`), nil)
+	var refused *replay.RequestError
+	if !errors.As(err, &refused) || refused.Param != "checkpoint_event_id" || !strings.Contains(err.Error(), `"e12" and "e14"`) {
+		t.Error(err)
+	}
+	for id, first := range map[string]string{"e12": "e12", "e14": "e14"} {
+		told := ""
+		for _, line := range events(t, plan(t, log, `{"mode":"from_checkpoint","checkpoint_id":"cp_1","checkpoint_event_id":"`+id+`"}`), replay.Run{TaskID: "task_2"}) {
+			if root := document(t, line).Root(); told == "" && root.Member("event").String() == "vendor.note" {
+				told = root.Member("id").String()
+			}
+		}
+		if told != first {
+			t.Errorf("from %s the first note is %s", id, told)
+		}
+	}
+}
+
+// TestSnapshot: the snapshot of a compacted session is replaced by its event.
+func TestSnapshot(t *testing.T) {
+	p := plan(t, readLog(t, garden().bytes()), with("host:snapshot:1", `{"kind":"checkpoint_value","event_id":"e10","value":{"turns":[]}}`))
+	a, err := p.Take(context.Background(), "snap_1")
+	if err != nil || string(a.Value) != `{"turns":[]}` || a.Override != "host:snapshot:1" {
+		t.Errorf("%s, %v", a.Value, err)
+	}
+	d := recorded(t, events(t, p, replay.Run{TaskID: "task_2"}))
+	m := d.ReplayInput.Materials[5]
+	if m.ID != "snap_1" || m.SHA256 != a.SHA256 || m.Metadata["override_key"] != "host:snapshot:1" || d.Deltas[0].Path != "/replay_input/materials/snap_1" || deltas(d.Deltas) != deltas(p.Deltas()) {
+		t.Errorf("%+v\n%s", m, deltas(d.Deltas))
+	}
+	if rep, _ := check(t, p, sealed(t, d)); rep.Verdict != receipt.Verified {
+		t.Error(findings(rep))
 	}
 }
 
@@ -247,20 +296,10 @@ func TestNothingIsDone(t *testing.T) {
 	}
 }
 
-// verifier asks for no signature.
-func verifier(t testing.TB) *receipt.Verifier {
-	t.Helper()
-	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
 // check checks the receipt of a replay, and reports whether it verified before.
 func check(t testing.TB, p *replay.Plan, doc *canon.Document) (*receipt.Report, bool) {
 	t.Helper()
-	v, rep := verifier(t), new(receipt.Report)
+	v, rep := judge(), new(receipt.Report)
 	v.Verify(doc, rep)
 	verified := rep.Verdict == receipt.Verified
 	if err := p.Check(v, rep, doc); err != nil {
@@ -413,7 +452,7 @@ func TestCheckSource(t *testing.T) {
 			changed.lines[2] = bytes.Replace(changed.lines[2], []byte("look"), []byte("loom"), 1)
 			c.source, c.want = sealed(t, recorded(t, [][]byte{changed.bytes()})), "replay_source_mismatch /metadata/source_task_id"
 		}
-		v, rep := verifier(t), new(receipt.Report)
+		v, rep := judge(), new(receipt.Report)
 		v.Verify(doc, rep)
 		if err := p.CheckSource(v, rep, doc, c.source); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,153 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/replay"
+)
+
+// answersOf takes all answers of a log, and its digest.
+func answersOf(t testing.TB, text []byte, task string) (list []string) {
+	t.Helper()
+	log, err := replay.ReadLog(bytes.NewReader(text), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plan(t, log, ``)
+	list = append(list, log.Digest.String())
+	for _, d := range log.Dependencies {
+		a, err := p.Take(context.Background(), d.Key)
+		var missing *replay.UnavailableError
+		if err != nil && !errors.As(err, &missing) {
+			t.Errorf("%s: %v", d.Key, err)
+		}
+		list = append(list, fmt.Sprintf("%s %s %s", d.EventID, d.Key, a.Value))
+	}
+	for _, line := range events(t, p, replay.Run{TaskID: "task_9"}) {
+		list = append(list, string(line))
+	}
+	return list
+}
+
+// TestLogForms: line ends, blank lines, white space and the order of members change
+// nothing. A byte order mark is refused, as when the log is recorded.
+func TestLogForms(t *testing.T) {
+	text := garden().bytes()
+	want := answersOf(t, text, "")
+	for name, form := range map[string][]byte{
+		"CRLF":            bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")),
+		"blank lines":     append([]byte("\n \n"), bytes.ReplaceAll(text, []byte("\n"), []byte("\n\r\n\t\n"))...),
+		"no last line":    bytes.TrimSuffix(text, []byte("\n")),
+		"more space":      bytes.ReplaceAll(bytes.ReplaceAll(text, []byte(`,"`), []byte(" ,\t \"")), []byte("{"), []byte("{  ")),
+		"delivered twice": append(slices.Clone(text), text[:bytes.LastIndex(text[:len(text)-1], []byte("\n"))+1]...),
+	} {
+		if got := answersOf(t, form, ""); !slices.Equal(got, want) {
+			t.Errorf("%s: %q\nwant %q", name, got, want)
+		}
+	}
+
+	_, err := replay.ReadLog(bytes.NewReader(append([]byte("\xef\xbb\xbf"), text...)), "")
+	var line *event.LineError
+	if !errors.As(err, &line) || line.Line != 1 {
+		t.Errorf("a byte order mark: %v", err)
+	}
+}
+
+// TestTwoTasksInALog: of each its own events are told, however they stand between each
+// other, and with the same names.
+func TestTwoTasksInALog(t *testing.T) {
+	mine, other := garden(), garden()
+	other.task = "task_0"
+	var both [][]byte
+	for i, line := range mine.lines {
+		theirs := bytes.ReplaceAll(bytes.ReplaceAll(other.lines[i], []byte(`"task_1"`), []byte(`"task_0"`)), []byte(`"id":"e`), []byte(`"id":"o`))
+		if i%2 == 0 {
+			line, theirs = theirs, line
+		}
+		both = append(both, line, theirs)
+	}
+	text := append(bytes.Join(both, []byte("\n")), '\n')
+	if got, want := answersOf(t, text, "task_1"), answersOf(t, mine.bytes(), ""); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	theirs := answersOf(t, text, "task_0")
+	if all := strings.Join(theirs, "\n"); strings.Contains(all, `"task_1"`) || !strings.Contains(all, "o3 llm:main:1 {\"text\":\"look\"}") {
+		t.Error(all)
+	}
+	var refused *event.Error
+	if _, err := replay.ReadLog(bytes.NewReader(text), ""); !errors.As(err, &refused) || refused.Code != event.CodeOtherTask {
+		t.Error(err)
+	}
+}
+
+// TestSameAnswerTwice: two calls of a model that returned the same are two answers, of
+// which one is replaced; one call that is told twice is one.
+func TestSameAnswerTwice(t *testing.T) {
+	for id, want := range map[string]string{
+		"":   "llm:main:1 sha256:391552c099c101b131feaf24c5795a6a15bc8ec82015424e0d2b4274a369a0bf, llm:main:2 sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b",
+		"s1": "llm:main:1 sha256:391552c099c101b131feaf24c5795a6a15bc8ec82015424e0d2b4274a369a0bf",
+	} {
+		s := &source{task: "task_1"}
+		s.add("e0", "task.submitted", 1, members{"autonomy_tier": "shadow"})
+		s.add("e1", "task.started", 1, members{})
+		for i := range 2 {
+			s.add(fmt.Sprint("e", i+2), "span.completed", 2, members{"kind": "llm", "span_id": id, "provider": "p", "model": "m", "response": 1})
+		}
+		s.add("e4", "task.completed", 3, members{})
+		p := plan(t, readLog(t, s.bytes()), with("llm:main:1", `{"kind":"llm_provider_response","value":"1"}`))
+		var got []string
+		for _, m := range recorded(t, events(t, p, replay.Run{TaskID: "task_2"})).ReplayInput.Materials[1:] {
+			got = append(got, m.ID+" "+m.SHA256.String())
+		}
+		if text := strings.Join(got, ", "); text != want {
+			t.Errorf("the id %q: %s, want %s", id, text, want)
+		}
+	}
+}
+
+// TestAtOnce: a plan serves many at a time, each answer once, and tells the events
+// meanwhile.
+func TestAtOnce(t *testing.T) {
+	p := plan(t, readLog(t, garden().bytes()), overrides)
+	want := bytes.Join(events(t, p, replay.Run{TaskID: "task_2"}), nil)
+	keys := append(p.Untaken(), "host:label:x", "llm:main:1")
+	var mu sync.Mutex
+	taken := map[string]int{}
+	var done sync.WaitGroup
+	for i := range 8 {
+		done.Go(func() {
+			for j := range keys {
+				a, err := p.Take(context.Background(), keys[(i+j)%len(keys)])
+				if err == nil {
+					mu.Lock()
+					taken[a.Key]++
+					mu.Unlock()
+				}
+				p.Untaken()
+			}
+		})
+		done.Go(func() {
+			if got := bytes.Join(events(t, p, replay.Run{TaskID: "task_2"}), nil); !bytes.Equal(got, want) {
+				t.Error("other events")
+			}
+			p.Deltas()
+		})
+	}
+	done.Wait()
+	for key, n := range taken {
+		if n != 1 {
+			t.Errorf("%s was taken %d times", key, n)
+		}
+	}
+	if left := strings.Join(p.Untaken(), " "); left != "snap_1 llm:main:2" || len(taken) < 8 {
+		t.Errorf("left: %s, taken: %v", left, taken)
+	}
+}
