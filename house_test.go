@@ -48,6 +48,7 @@ var rooms = map[string]room{
 	"receipt/record":        {pure: true, may: append([]string{"receipt/record/event", "receipt/record/bridge"}, core...)},
 	"receipt/record/event":  {pure: true, may: core}, // what a log says, for whoever records or replays it
 	"receipt/record/bridge": {pure: true, may: append([]string{"receipt/record/event"}, core...)},
+	"receipt/record/source": {pure: true, may: append([]string{"receipt/record/event", "receipt/record"}, core...)}, // and its readers of logs
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/internal", "receipt/record", "receipt/record/event"}, core...)},
 	"receipt/":              {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"fixtures":              {may: append([]string{"receipt/"}, core...)},

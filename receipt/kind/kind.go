@@ -22,6 +22,7 @@ const (
 	Events     Kind = "events"     // a log of the protocol's events
 	Frames     Kind = "frames"     // a log of the frames of a bridge
 	Transcript Kind = "transcript" // a log that an agent wrote for itself
+	Export     Kind = "export"     // of a service that shows such logs
 
 	// What has nothing to do with receipts, or hides them.
 	PrivateKey Kind = "private_key"

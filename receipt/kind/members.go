@@ -14,8 +14,14 @@ type outline struct {
 	texts   map[string]string // "" for what is no text
 	inner   map[string]map[string]bool
 	lists   map[string]bool // members that are arrays
+	start   string          // of the file, without white space
 	ended   bool            // its last brace was seen
 	another bool            // and a second object
+}
+
+// squeezed is the start of a text without its white space.
+func squeezed(head []byte) string {
+	return string(bytes.Join(bytes.Fields(head[:min(len(head), 1024)]), nil))
 }
 
 func (o *outline) has(names ...string) bool {
@@ -29,7 +35,7 @@ func (o *outline) has(names ...string) bool {
 
 // read follows the first object, and the names of what is in its members.
 func read(head []byte) (*outline, bool) {
-	o := &outline{texts: map[string]string{}, inner: map[string]map[string]bool{}, lists: map[string]bool{}}
+	o := &outline{texts: map[string]string{}, inner: map[string]map[string]bool{}, lists: map[string]bool{}, start: squeezed(head)}
 	d := json.NewDecoder(bytes.NewReader(head))
 	d.UseNumber()
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -170,7 +176,11 @@ func (o *outline) log() Found {
 	case o.has("resourceSpans"), o.has("resourceLogs"), o.has("resourceMetrics"):
 		return agent("telemetry (OTLP)")
 	case o.has("trace", "observations"):
-		return agent("an export of Langfuse")
+		return Found{Export, "an export of Langfuse", recordIt}
+	case strings.HasPrefix(o.start, `{"data":[{"traceID"`):
+		return Found{Export, "an export of Jaeger", recordIt}
+	case strings.HasPrefix(o.start, `{"spans":[{`) && strings.Contains(o.start, `"context":{`):
+		return Found{Export, "spans of an SDK, not of OTLP", recordIt}
 	case o.texts["jsonrpc"] == "2.0", o.has("frame"), o.has("at", "event", "payload"):
 		return Found{Frames, "a log of the frames of a bridge", recordIt}
 	case o.has("event", "id", "resource", "sequence"), o.has("event", "payload"):

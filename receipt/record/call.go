@@ -15,6 +15,8 @@ type call struct {
 	byRuntime   bool   // the runtime told an end, not the transcript alone
 	executed    bool   // an event says so
 	denied      bool
+	judged      bool   // an end tells how it ended
+	unknown     bool   // it returned, and no end tells how it ended
 	rejection   string // the category by which it was never dispatched; "" when none was told
 	category    string
 	outcomes    bool // two ends were told

@@ -21,6 +21,7 @@ const (
 	categoryAborted  = "parse_aborted"
 	categoryLoop     = "rejected_loop"
 	categorySchema   = "schema_validation"
+	categorySibling  = "sibling_failed" // another call of the same message failed, and this one was not run
 )
 
 // named returns the call that an event names and reads what any event may say of it.
@@ -79,9 +80,13 @@ func mcpToolUse(r *run, e *event.Event) {
 func toolStatuses() event.Words {
 	return event.NewWords(
 		"", "succeeded", "success", "succeeded", "succeeded", "succeeded", "completed", "succeeded", "ok", "succeeded",
-		"canceled", "canceled", "cancelled", "canceled",
+		"canceled", "canceled", "cancelled", "canceled", unreported, "succeeded",
 	)
 }
+
+// unreported is the status of a call that returned, and of which nothing tells how it
+// ended.
+const unreported = "unreported"
 
 func toolCompleted(r *run, e *event.Event) {
 	status := e.Text(e.Payload, "status")
@@ -136,6 +141,9 @@ func (s *calls) close(r *run, e *event.Event, outcome string) *call {
 		outcome = "canceled"
 	}
 
+	// An end that tells how comes before one that does not.
+	told := e.Text(e.Payload, "status") != unreported
+	c.judged, c.unknown = c.judged || told, !told && !c.judged
 	c.byRuntime = c.byRuntime || byRuntime
 	c.outcomes = c.outcomes || c.outcome != "" && c.outcome != outcome
 	if c.outcome == "" || c.outcome == "succeeded" {
@@ -158,7 +166,7 @@ func (s *calls) dropped(c *call) bool {
 
 // unsent reports whether a call did not get as far as its tool.
 func (s *calls) unsent(c *call) bool {
-	return !s.ran(c) && (s.dropped(c) || c.denied || c.category == categoryDenied || c.category == categorySchema)
+	return !s.ran(c) && (s.dropped(c) || c.denied || c.category == categoryDenied || c.category == categorySchema || c.category == categorySibling)
 }
 
 // closed reports whether the source tells how a call ended: so does a denial.
@@ -240,6 +248,8 @@ func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 		first(&category, categoryDenied)
 	case c.outcome == "":
 		meta["incomplete"] = true
+		t.untold(at + "/status")
+	case c.unknown:
 		t.untold(at + "/status")
 	}
 

@@ -86,7 +86,8 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 
 	// A turn, an agent or a task may tell the costs of its calls once more.
 	told := amount != nil || input != nil || output != nil
-	whole := told && !ofModel && s.wholes.spanOf(kindOfSpan(e))
+	// Unless it says that it tells calls which no other span tells.
+	whole := told && !ofModel && !e.Flag(p, "apart") && s.wholes.spanOf(kindOfSpan(e))
 	if told && ofModel {
 		s.wholes.within++
 	}
@@ -104,6 +105,14 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 	s.doubt(&r.endings, e, c)
 	s.count(r, e, &c.input, &s.input, input, ofModel)
 	s.count(r, e, &c.output, &s.output, output, ofModel)
+	for _, n := range e.Payload.Member("at_least").Elements() {
+		switch n.String() {
+		case "input_tokens":
+			c.input.part, s.input.part = true, true
+		case "output_tokens":
+			c.output.part, s.output.part = true, true
+		}
+	}
 	if amount == nil {
 		c.free, s.free = c.free || ofModel, s.free || ofModel
 		return
@@ -210,7 +219,11 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 	s.input.doubtful, s.output.doubtful = s.input.doubtful || overlap, s.output.doubtful || overlap
 	for i, p := range s.order {
 		p.doubtful = p.doubtful || p.whole && overlap
-		c.ProviderBreakdown = append(c.ProviderBreakdown, p.entry(t, indexed("/cost/provider_breakdown", i)))
+		at := indexed("/cost/provider_breakdown", i)
+		c.ProviderBreakdown = append(c.ProviderBreakdown, p.entry(t, at))
+		if r.sourced.estimated && p.priced {
+			t.estimate(at + "/amount")
+		}
 	}
 
 	// Where spans may lie in one another, the sum may be too large.
@@ -224,7 +237,7 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 
 	// The larger of both counts: calls of a model may have told no cost.
 	if share != nil {
-		if s.priced && share.Cmp(&total.Int) != 0 {
+		if s.priced && !share.agrees(&total) {
 			t.contradicts("/cost/total", costsDiffer)
 		}
 		if s.account.shrank {
@@ -233,7 +246,9 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 		if s.account.earlier && s.account.before == nil {
 			s.atMost(t)
 		}
-		if rest := new(money); share.Cmp(&total.Int) > 0 {
+		if rest := new(money); share.agrees(&total) && s.priced {
+			total = *share // who adds up doubles is off by less than it tells
+		} else if share.Cmp(&total.Int) > 0 {
 			rest.Sub(&share.Int, &total.Int)
 			total = *share
 			at := indexed("/cost/provider_breakdown", len(c.ProviderBreakdown))
@@ -244,6 +259,12 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 
 	// Where a part is not told, the sum may be too small.
 	c.Total = total.float()
+	if r.sourced.estimated && (share != nil || s.priced) {
+		t.estimate("/cost/total")
+		if s.currency == dollars {
+			t.estimate("/autonomy_budget/consumed/usd")
+		}
+	}
 	switch {
 	case share != nil || r.replay.is && !s.priced && !s.free && !r.spans.of(spanModel): // a replay calls no model unless it says so
 	case !s.priced:

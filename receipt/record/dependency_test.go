@@ -32,6 +32,9 @@ func TestDependencies(t *testing.T) {
 		}
 		var want, got []string
 		for _, m := range d.ReplayInput.Materials[1:] {
+			if m.Kind == "event_log" { // what the events were made of answers nothing
+				continue
+			}
 			want = append(want, m.Kind+" "+m.ID+" "+m.SHA256.String())
 		}
 		last, clock := 0, 0

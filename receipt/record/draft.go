@@ -144,6 +144,7 @@ func draftOf(r *run) *receipt.Draft {
 		t.contradicts(at, namesDiffer)
 	}
 	d.Metadata = making.metadata()
+	r.sourced.complete(d, o, t)
 	t.into(d.Metadata)
 	return d
 }

@@ -22,8 +22,8 @@ const (
 
 // A write is one change of a file.
 type write struct {
-	path, operation string // operation "": nobody told
-	before, after   canon.Digest
+	path, operation string                 // operation "": nobody told
+	before, after   receipt.OptionalDigest // null: there was, or is, no file
 	call            string
 	by              origin
 	event           int  // the last one that told of it
@@ -33,6 +33,7 @@ type write struct {
 // An egress is data sent to a host.
 type egress struct {
 	destination, purpose string
+	announced            bool // nothing tells whether it was sent
 	unclear              bool // readers of URLs do not agree on the host
 	bytes                *int64
 	call                 string
@@ -93,16 +94,16 @@ func (s *effects) report(r *run, e *event.Event, c *call, byRuntime bool) {
 func (s *effects) write(r *run, e *event.Event, n canon.Node, callID string, by origin) {
 	w := write{
 		path: e.Required(n, "path"), operation: e.Text(n, "operation"), call: callID, by: by, event: e.Index, twice: r.endings.twice(e),
-		before: e.Digest(n, "before_sha256"), after: e.Digest(n, "after_sha256"),
+		before: e.OptionalDigest(n, "before_sha256"), after: e.OptionalDigest(n, "after_sha256"),
 	}
 
 	switch w.operation {
 	case "", "create", "modify", "delete":
 	case "rename":
 		old := w
-		old.path, old.operation, old.after = e.Required(n, "from"), "delete", canon.Digest{}
+		old.path, old.operation, old.after = e.Required(n, "from"), "delete", receipt.OptionalDigest{}
 		s.changed(r, e, old)
-		w.operation, w.before = "create", canon.Digest{}
+		w.operation, w.before = "create", receipt.OptionalDigest{}
 	default:
 		e.Fail(event.CodePayload, n.Member("operation"), "expected create, modify, delete or rename")
 	}
@@ -138,7 +139,7 @@ func (s *effects) reach(r *run, e *event.Event, n canon.Node, purpose, callID st
 	}
 
 	host, clear := event.HostOf(at)
-	s.sent(r, e, egress{destination: e.Once([]byte(host)), unclear: !clear, purpose: purpose, bytes: e.OptionalCount(n, "bytes_sent"), call: callID, by: by, event: e.Index, twice: r.endings.twice(e)})
+	s.sent(r, e, egress{destination: e.Once([]byte(host)), unclear: !clear, purpose: purpose, announced: e.Flag(n, "announced"), bytes: e.OptionalCount(n, "bytes_sent"), call: callID, by: by, event: e.Index, twice: r.endings.twice(e)})
 }
 
 // change adds a write, or what it tells of one that another source told.
@@ -173,7 +174,7 @@ func (s *effects) change(w write, root string) (added bool) {
 
 // send adds an egress, or what it tells of one that another source told.
 func (s *effects) send(x egress) (added bool) {
-	if x.call != "" && x.by != fromRequest {
+	if x.call != "" && x.by != fromRequest && !x.announced {
 		s.observed[x.call] = true
 	}
 	key := [2]string{x.call, x.destination}
@@ -185,6 +186,7 @@ func (s *effects) send(x egress) (added bool) {
 				first(&have.purpose, x.purpose)
 				first(&have.bytes, x.bytes)
 				have.by, have.event, have.twice = have.by|x.by, x.event, have.twice || x.twice
+				have.announced = have.announced && x.announced
 				return false
 			}
 		}
@@ -229,7 +231,7 @@ func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, with
 
 		list = append(list, receipt.FileWrite{
 			Path: name, Operation: t.name(at+"/operation", w.operation, "modify"),
-			BeforeSHA256: receipt.OptionalDigest{Digest: w.before}, AfterSHA256: receipt.OptionalDigest{Digest: w.after},
+			BeforeSHA256: w.before, AfterSHA256: w.after,
 		})
 	}
 
@@ -260,7 +262,7 @@ func (s *effects) networkEgress(r *run, t *telling) []receipt.NetworkEgress {
 		}
 
 		// An announcement tells neither that it was sent nor that it was not.
-		if x.by == fromRequest && !r.calls.closed(c) && !r.calls.ran(c) {
+		if x.announced || x.by == fromRequest && !r.calls.closed(c) && !r.calls.ran(c) {
 			t.untold(at)
 		}
 

@@ -9,6 +9,7 @@ import (
 type handed struct {
 	receipt.Handoff
 	ended string // how its status is told; "" when nobody tells any
+	label bool   // the source gives it no id: it has a label
 	names bool   // two agents were told
 }
 
@@ -25,6 +26,7 @@ func handoff(r *run, e *event.Event) {
 		h.TaskID = id
 	}
 	h.names = named(&h.TargetAgent, e.Text(p, "target_agent")) || h.names
+	h.label = h.label || e.Flag(p, "unnamed")
 	last(&h.ended, e.Text(p, "status"))
 	last(&h.ReceiptID, e.Text(p, "receipt_id"))
 }
@@ -37,6 +39,9 @@ func (s *handoffs) entries(t *telling) []receipt.Handoff {
 		entry := h.Handoff
 		entry.TargetAgent = t.name(at+"/target_agent", h.TargetAgent, "unknown")
 		entry.Status = event.HandoffStatuses().Meaning(t.name(at+"/status", h.ended, ""), "accepted")
+		if h.label {
+			t.untold(at + "/task_id")
+		}
 		if h.names {
 			t.contradicts(at, namesDiffer)
 		}

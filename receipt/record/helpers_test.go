@@ -26,6 +26,7 @@ func scenarios() []scenario {
 		{"canceled", "task_01K0STOP", "act_with_approval"},
 		{"replay", "task_replay_01K0", ""},
 		{"hitl", "task_01K0HITL", ""},
+		{"transcript", "task_01K0LOG", ""},
 	}
 }
 

@@ -21,7 +21,7 @@ func (k eventKind) says(e *event.Event) bool { return k.apply != nil && (k.tells
 func eventKinds() []eventKind {
 	var all []eventKind
 	for _, group := range [...][]eventKind{
-		userKinds(), agentKinds(), taskKinds(), sessionKinds(), artifactKinds(), spanKinds(), toolKinds(), connectorKinds(), replayKinds(), hitlKinds(),
+		userKinds(), agentKinds(), taskKinds(), sessionKinds(), artifactKinds(), spanKinds(), toolKinds(), connectorKinds(), replayKinds(), hitlKinds(), sourceKinds(),
 	} {
 		all = append(all, group...)
 	}
@@ -65,7 +65,7 @@ func agentKinds() []eventKind {
 		{"agent.tool_use", callMembers(), "side_effects.tool_calls: opened", toolRequested, nil},
 		{"agent.tool_result", resultMembers(), "side_effects.tool_calls: closed; replay_input.materials: mcp_tool_return, or host_fact", toolCompleted, nil},
 		{"agent.mcp_tool_use", callMembers("url", "remote", "output_uri"), "side_effects.tool_calls: opened; network_egress when the server is remote", mcpToolUse, nil},
-		{"agent.handoff", []string{"target_agent", "task_id", "status", "receipt_id"}, "side_effects.a2a_handoffs: the last status of each task", handoff, nil},
+		{"agent.handoff", []string{"target_agent", "task_id", "unnamed", "status", "receipt_id"}, "side_effects.a2a_handoffs: the last status of each task", handoff, nil},
 		{"agent.memory_read", []string{"memory_id", "sha256", "uri"}, "replay_input.materials: host_fact, host:memory: and the id", memoryRead, nil},
 		{"agent.memory_write", append([]string{"memory_id"}, artifactMembers()...), "final_artifacts for an artifact, else metadata.memory_writes", memoryWrite, nil},
 	}
@@ -133,7 +133,7 @@ func artifactKinds() []eventKind {
 func spanKinds() []eventKind {
 	members := []string{
 		"kind", "name", "span_id", "tool_call_id", "agent", "provider", "model", "version", "reason", "model_route", "input_tokens", "output_tokens", "cost",
-		"response", "response_sha256", "response_uri", "url", "host", "destination", "purpose", "bytes_sent", "path", "operation", "from", "before_sha256", "after_sha256",
+		"response", "response_sha256", "response_uri", "url", "host", "destination", "purpose", "bytes_sent", "path", "operation", "from", "before_sha256", "after_sha256", "at_least", "apart",
 	}
 	return []eventKind{
 		{"span.started", members, "kind llm: model_route, and that a model was called, whatever came of it; http, fs: metadata.unreported, when nothing tells the end", spanStarted, saysStarted},
@@ -198,5 +198,15 @@ func hitlKinds() []eventKind {
 		{Event: "hitl.dual_control_executed"},
 		{"hitl.escalation_issued", requestMembers(), pending, approvalRequired, nil},
 		{"hitl.escalation_accepted", answerMembers(), answer, toolApproved, nil},
+	}
+}
+
+// sourceKinds are those in which package source tells what a log of another agent says of
+// itself, and what it does not say.
+func sourceKinds() []eventKind {
+	return []eventKind{
+		{"source.read", []string{"kind", "workspace_ref", "workspace_root", "policy_ref", "trace_id", "model", "wall_time_ms", "timed", "estimated", "unreported", "at_least", "logs", "ignored_records", "write_continuity", "about"},
+			"metadata.source, metadata.ignored_records, metadata.write_continuity, metadata.unreported; replay_input.materials: the logs; identifiers, model_route", sourceRead, nil},
+		{"source.ended", []string{"autonomy_tier"}, "lifecycle: the end, and that nothing tells how", sourceEnded, nil},
 	}
 }

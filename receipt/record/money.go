@@ -57,6 +57,13 @@ func parseMoney(text string) (*money, bool) {
 
 func (m *money) add(n *money) { m.Int.Add(&m.Int, &n.Int) }
 
+// agrees reports whether two amounts differ by less than a billionth of their unit: sums
+// of doubles do.
+func (m *money) agrees(n *money) bool {
+	d := new(big.Int).Sub(&m.Int, &n.Int)
+	return len(d.Abs(d).String()) <= maxDecimals-9
+}
+
 // float returns the nearest double.
 func (m *money) float() float64 {
 	f, err := strconv.ParseFloat(m.Int.String()+"e-"+strconv.Itoa(maxDecimals), 64)

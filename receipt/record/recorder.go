@@ -170,7 +170,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 
 	// A replay that does not tell the log of its source cannot be byte for byte.
 	log, told := r.logMaterial()
-	d.ReplayInput.Materials = append([]receipt.Material{log}, d.ReplayInput.Materials...)
+	d.ReplayInput.Materials = slices.Concat([]receipt.Material{log}, r.run.sourced.logs, d.ReplayInput.Materials)
 	if !told && d.ReplayInput.Determinism == "byte_deterministic" {
 		d.ReplayInput.Determinism = "best_effort"
 	}

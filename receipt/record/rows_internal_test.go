@@ -15,7 +15,7 @@ import (
 )
 
 func tasks() map[string]string {
-	return map[string]string{"run": "task_01K0RUN", "canceled": "task_01K0STOP", "replay": "task_replay_01K0", "hitl": "task_01K0HITL"}
+	return map[string]string{"run": "task_01K0RUN", "canceled": "task_01K0STOP", "replay": "task_replay_01K0", "hitl": "task_01K0HITL", "transcript": "task_01K0LOG"}
 }
 
 func optionsOf(t *testing.T, name string, sealer *receipt.Sealer) Options {
@@ -52,7 +52,7 @@ func lines(t *testing.T, name string) [][]byte {
 func recordWith(t *testing.T, table []eventKind, sealer *receipt.Sealer) string {
 	t.Helper()
 	all := ""
-	for _, name := range []string{"run", "canceled", "replay", "hitl"} {
+	for _, name := range []string{"run", "canceled", "replay", "hitl", "transcript"} {
 		r := newRecorder(optionsOf(t, name, sealer), table)
 		for _, line := range lines(t, name+".jsonl") {
 			if r.Add(line) != nil {

@@ -28,6 +28,7 @@ type run struct {
 	replay    replay
 	source    *run // the task that is replayed, as far as it is told again
 
+	sourced           sourced
 	policy            string
 	reasoningWithheld string // the reason, "" when nothing was
 	trigger           receipt.Object

@@ -14,6 +14,7 @@ type telling struct {
 	unreported     []string // what is not told, or not in full
 	atLeast        []string // of these, the sums and lists that hold what was told
 	atMost         []string // sums that hold what may not be the task's
+	estimated      []string // sums that the source reckons, and that are no bill
 	differ         []string // calls that ran with other arguments than were approved
 	contradictions []contradiction
 }
@@ -29,7 +30,8 @@ func (t *telling) floor(at string) {
 	t.atLeast = append(t.atLeast, at)
 }
 
-func (t *telling) ceiling(at string) { t.atMost = append(t.atMost, at) }
+func (t *telling) ceiling(at string)  { t.atMost = append(t.atMost, at) }
+func (t *telling) estimate(at string) { t.estimated = append(t.estimated, at) }
 func (t *telling) contradicts(at, what string) {
 	t.contradictions = append(t.contradictions, contradiction{at, what})
 }
@@ -56,7 +58,7 @@ func (t *telling) partly(at string, entries int) {
 // into writes what was collected, in an order that depends on the places alone.
 func (t *telling) into(m receipt.Object) {
 	for name, list := range map[string][]string{
-		"unreported": t.unreported, "at_least": t.atLeast, "at_most": t.atMost, "arguments_differ_from_approved": t.differ,
+		"unreported": t.unreported, "at_least": t.atLeast, "at_most": t.atMost, "estimated": t.estimated, "arguments_differ_from_approved": t.differ,
 	} {
 		if len(list) > 0 {
 			m[name] = slices.Compact(slices.Sorted(slices.Values(list)))

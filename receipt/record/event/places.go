@@ -89,7 +89,8 @@ func HostOf(at string) (host string, clear bool) {
 	if at == "" || strings.Trim(port, "0123456789") != "" || strings.ContainsAny(at, "\"<>^|%`{}。．｡／＼？＃＠：") {
 		return noHost, false
 	}
-	return strings.ToLower(at), true
+	at = strings.ToLower(at)
+	return at, at != noHost
 }
 
 // isScheme reports whether a text is the scheme of a URL (RFC 3986, 3.1).

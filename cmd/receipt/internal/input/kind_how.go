@@ -50,8 +50,10 @@ func nextHow(k kind.Kind, file string) string {
 		return "receipt ledger fsck " + file
 	case kind.Events, kind.Frames:
 		return "receipt record " + file + " --issuer ID"
+	case kind.Export:
+		return "a receipt is made of what the agent or its telemetry logged: receipt record --help"
 	case kind.Transcript:
-		return "a receipt is made of a log of events or of frames: receipt record --help"
+		return "receipt record " + file + " --issuer ID"
 	case kind.Archive:
 		return "unpack it into a folder (tar -xf, unzip), then receipt verify FOLDER"
 	}

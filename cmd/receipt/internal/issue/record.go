@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,12 +16,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
 type recordOptions struct {
 	record.Options
 	issuedAt         string
 	subject          string
+	from             string
 	frames, markdown bool
 	log, output      string
 	force            bool
@@ -30,8 +33,8 @@ type recordOptions struct {
 func NewRecord(e *cli.Env) *cobra.Command {
 	var o recordOptions
 	cmd := &cobra.Command{
-		Use:   "record [FILE]",
-		Short: "make a draft from the event log of a task",
+		Use:   "record [FILE]...",
+		Short: "make a draft from the log of a task",
 		Long: `Make the draft of a receipt from what was logged of a task that has ended: the
 protocol's events, a JSON object a line, in the order of their sequence. The same
 log gives the same draft.
@@ -41,18 +44,26 @@ bridge or of ACP: {"at": TIME, "frame": {…}}, and {"at": TIME, "event": KIND,
 "payload": {…}} for what no frame tells. Whatever a permission was answered with,
 only what is known to be an approval is one.
 
+The logs that coding agents and their telemetry leave are read as they are, and
+known by their first lines; --from says it outright. Several files are one task: a
+session, and the agents to which it gave work. What such a log does not tell is in
+metadata.unreported. docs/sources.md has what each source tells.
+
 What is not in the log, flags tell. Nothing is redacted here: receipt redact
 withholds secrets from the draft, and receipt seal makes the receipt.`,
 		Example: `  receipt record events.jsonl --issuer my_harness -o new-draft.json
-  receipt record frames.jsonl --issuer my_harness --task task_01K0RUN`,
-		Args: cli.OptionalFile,
+  receipt record frames.jsonl --issuer my_harness --task task_01K0RUN
+  receipt record ~/.claude/projects/FOLDER/SESSION.jsonl --issuer me -o draft.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.markdown {
 				var b bytes.Buffer
 				record.WritePage(&b)
 				return cli.WriteOutput(e, o.output, b.Bytes(), 0o644, o.force)
 			}
-			return recordLog(cmd.Context(), e, cli.FileArg(args), &o)
+			if len(args) == 0 {
+				args = []string{cli.StdinName}
+			}
+			return recordLogs(cmd.Context(), e, args, &o)
 		},
 	}
 
@@ -75,13 +86,15 @@ withholds secrets from the draft, and receipt seal makes the receipt.`,
 	f.StringVar(&o.LogURI, "log-uri", "", "where the log is kept, for whoever replays it: `URI`")
 	f.StringVar(&o.log, "log", "", "write the events that the draft's digest covers to this `FILE`")
 	f.BoolVar(&o.frames, "frames", false, "the lines are JSON-RPC frames")
+	f.StringVar(&o.from, "from", "", "what wrote the log, `KIND`: "+strings.Join(source.Names(), ", ")+" (default: the first lines say it)")
 	f.BoolVar(&o.markdown, "markdown", false, "write the page of what becomes what as Markdown")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 	return cmd
 }
 
-func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) error {
+// complete reads the flags that have a form of their own.
+func (o *recordOptions) complete() error {
 	if o.Issuer.ID == "" {
 		return cli.Usage("the issuer is the one that receipt keys generate --issuer ID made a key for", "--issuer is missing: who issues the receipt?")
 	}
@@ -102,29 +115,51 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 		o.Subject = receipt.ResourceRef{Object: object, ID: id}
 	}
 
-	// Where no flag says it, the first line of the log does.
+	switch {
+	case o.from != "" && !slices.Contains(source.Names(), o.from):
+		return cli.Usage("", "--from %q: expected one of %s", o.from, strings.Join(source.Names(), ", "))
+	case o.from != "" && o.frames:
+		return cli.Usage("", "--frames says that the lines are frames, and --from that an agent wrote them")
+	}
+	return nil
+}
+
+// recordLogs records the logs of one task. Only agents leave several.
+func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOptions) error {
+	if err := o.complete(); err != nil {
+		return err
+	}
+
+	// Where no flag says it, the first lines of the log do.
 	form := record.FormUnknown
 	if o.frames {
 		form = record.FormFrames
 	}
-
-	if f := input.KindOfFile(path); form == record.FormUnknown && f.Kind != kind.Unknown && f.Kind != kind.Events && f.Kind != kind.Frames {
-		return cli.Usage(input.Next(f, path), "%q is not a log that receipts are made of: it is %s", path, f.What)
+	for _, path := range paths {
+		if f := input.KindOfFile(path); form == record.FormUnknown && o.from == "" && !recorded(f.Kind) {
+			return cli.Usage(input.Next(f, path), "%q is not a log that receipts are made of: it is %s", path, f.What)
+		}
 	}
 
 	progress := e.Progress("recording")
 	defer progress.End()
-	size, _ := input.SizeOf(path)
+	size := int64(0)
+	for _, path := range paths {
+		n, _ := input.SizeOf(path)
+		size += n
+	}
 	progress.Pass(0, size, 0)
-	in, err := input.OpenInput(e, path)
+	logs, err := openLogs(ctx, e, paths, progress)
+	defer logs.close()
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 
-	// Before the log is read: it may be long, and stdin comes once.
-	if err := checkLogPaths(path, o); err != nil {
-		return err
+	// Before the logs are read: they may be long, and stdin comes once.
+	for _, path := range paths {
+		if err := checkLogPaths(path, o); err != nil {
+			return err
+		}
 	}
 	kept, err := newKeptLog(o.log, o.force)
 	if err != nil {
@@ -134,23 +169,36 @@ func recordLog(ctx context.Context, e *cli.Env, path string, o *recordOptions) e
 
 	// What Keep is given is what the draft's digest covers.
 	o.Keep = kept.add
-	lines := input.UntilDone(ctx, in)
-	defer lines.Close()
-	log, err := record.Read(lines, o.Options, form)
-	if err != nil {
-		return recordFailure(path, err)
+	if o.from != "" || len(paths) > 1 || form == record.FormUnknown && logs.ofAgents() {
+		log, err := source.Read(logs.inputs, source.Options{Options: o.Options, From: o.from})
+		if err != nil {
+			return sourceFailure(paths, err)
+		}
+		return finishRecorded(e, o, kept, log.Draft, passedNotes(log.Passed))
 	}
+	log, err := record.Read(logs.inputs[0], o.Options, form)
+	if err != nil {
+		return recordFailure(paths[0], err)
+	}
+	return finishRecorded(e, o, kept, log.Draft, recordNotes(log.Counts))
+}
 
-	text, err := record.JSON(log.Draft)
+// recorded reports whether receipts are made of files of a kind, as far as it is known.
+func recorded(k kind.Kind) bool {
+	return k == kind.Unknown || k == kind.Events || k == kind.Frames || k == kind.Transcript
+}
+
+// finishRecorded writes the draft and the log. What the draft leaves out is told, so that
+// nobody takes it for the whole log.
+func finishRecorded(e *cli.Env, o *recordOptions, kept *keptLog, d *receipt.Draft, notes []string) error {
+	text, err := record.JSON(d)
 	if err != nil {
 		return err
 	}
 	if err := writeRecorded(e, o, kept, append(text, '\n')); err != nil {
 		return err
 	}
-
-	// What the draft leaves out is told, so that nobody takes it for the whole log.
-	for _, note := range recordNotes(log.Counts) {
+	for _, note := range notes {
 		fmt.Fprintf(e.Err, "receipt: note: %s\n", cli.EscapeText(note))
 	}
 	return nil
@@ -219,14 +267,7 @@ func recordFlag(option string) string {
 
 // recordNotes says what of the log the draft does not tell.
 func recordNotes(c record.FrameCounts) (notes []string) {
-	add := func(n int, one, many string) {
-		switch {
-		case n == 1:
-			notes = append(notes, "1 "+one)
-		case n > 1:
-			notes = append(notes, fmt.Sprintf("%d %s", n, many))
-		}
-	}
+	add := func(n int, one, many string) { notes = appendCount(notes, n, one, many) }
 
 	kinds := ""
 	if len(c.UnknownKinds) > 0 {
@@ -246,5 +287,15 @@ func recordNotes(c record.FrameCounts) (notes []string) {
 	add(c.Frames.Replayed, "update told an earlier turn of the session that was loaded, and was passed over", "updates told earlier turns of the session that was loaded, and were passed over")
 	add(c.Frames.Dropped, "member of an update of a worker has no place in a receipt", "members of updates of workers have no place in a receipt")
 	add(c.Frames.Unmatched, "response answers no open request", "responses answer no open request")
+	return notes
+}
+
+func appendCount(notes []string, n int, one, many string) []string {
+	switch {
+	case n == 1:
+		return append(notes, "1 "+one)
+	case n > 1:
+		return append(notes, fmt.Sprintf("%d %s", n, many))
+	}
 	return notes
 }

@@ -1,0 +1,95 @@
+package issue
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/receipt/record/source"
+	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+)
+
+// Logs are those of one task, open.
+type logs struct {
+	inputs []source.Input
+	heads  []*bufio.Reader
+	open   []io.Closer
+}
+
+// openLogs opens logs, which are known in the draft by the last parts of their names.
+func openLogs(ctx context.Context, e *cli.Env, paths []string, progress *cli.Progress) (*logs, error) {
+	l := new(logs)
+	for _, path := range paths {
+		in, err := input.OpenInput(e, path)
+		if err != nil {
+			return l, err
+		}
+		lines := input.UntilDone(ctx, progress.Reader(in))
+		l.open = append(l.open, lines, in)
+		name := filepath.Base(path)
+		if path == cli.StdinName {
+			name = "stdin"
+		}
+		head := bufio.NewReaderSize(lines, kind.Head)
+		l.heads = append(l.heads, head)
+		l.inputs = append(l.inputs, source.Input{Name: name, Reader: head})
+	}
+	return l, nil
+}
+
+// ofAgents reports whether the first lines are of a log that an agent wrote for itself.
+func (l *logs) ofAgents() bool {
+	head, _ := l.heads[0].Peek(kind.Head)
+	return source.Recognize(head) != source.Unknown
+}
+
+func (l *logs) close() {
+	for _, c := range l.open {
+		c.Close()
+	}
+}
+
+// sourceFailure says who has to do something.
+func sourceFailure(paths []string, err error) error {
+	name := cli.SourceName(paths[0])
+	var mixed *source.MixedError
+	switch {
+	case errors.Is(err, source.ErrUnknown):
+		if f := input.KindOfFile(paths[0]); f.Kind != kind.Unknown && f.Kind != kind.Transcript {
+			return cli.Usage(input.Next(f, paths[0]), "%q is not a log that receipts are made of: it is %s", name, f.What)
+		}
+		return cli.Usage("expected a log of one of "+strings.Join(source.Names(), ", "), "%q: none of its first lines is of an agent's log that is read", name)
+	case errors.Is(err, source.ErrEmpty):
+		return cli.Usage("", "%q: no line tells of anything that was done", name)
+	case errors.As(err, &mixed):
+		return cli.Usage("record logs of two programs on their own", "%q is a log of %s, and the one before of %s", mixed.Name, mixed.Is, mixed.Other)
+	}
+	return recordFailure(paths[0], err)
+}
+
+// passedNotes says what of the logs the draft does not tell.
+func passedNotes(p story.Passed) (notes []string) {
+	total := 0
+	for _, n := range p.Records {
+		total += n
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(p.Records)), ", ")
+	notes = appendCount(notes, total, "record of an unknown type was passed over: "+names, "records of unknown types were passed over: "+names)
+	notes = appendCount(notes, p.Unreadable, "line is no JSON object, and was passed over", "lines are no JSON objects, and were passed over")
+	notes = appendCount(notes, p.Overlong, "line is too long, and was passed over", "lines are too long, and were passed over")
+	notes = appendCount(notes, p.Repaired, "line has half of a character, and no digests are made of it", "lines have halves of characters, and no digests are made of them")
+	for _, name := range p.Cut {
+		notes = append(notes, fmt.Sprintf("%q ends in the middle of a line", name))
+	}
+	agents := strings.Join(p.Agents, ", ")
+	return appendCount(notes, len(p.Agents), "agent worked for this one, and its log was not given: "+agents, "agents worked for this one, and their logs were not given: "+agents)
+}

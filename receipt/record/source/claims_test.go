@@ -1,0 +1,286 @@
+package source_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A counter reads a log with another parser than the sources do, and knows nothing of
+// them: every text in it, every instant, and how much all numbers are together whose names
+// have to do with tokens or with costs. No draft may claim more.
+type counter struct {
+	texts   map[string]bool
+	joined  strings.Builder // all texts, in lower case
+	digests map[string]bool // of all texts, and of all texts that patches make of others
+	times   map[int64]bool  // Unix nanoseconds
+	tokens  float64
+	costs   float64
+	objects int // each may be a message, a call or a result
+}
+
+func count(log []byte) *counter {
+	c := &counter{texts: map[string]bool{}, digests: map[string]bool{}, times: map[int64]bool{}}
+	for line := range bytes.SplitSeq(bytes.ReplaceAll(log, []byte("\ufeff"), nil), []byte("\n")) {
+		c.value(line)
+	}
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(log, []byte("\ufeff"))))
+	for {
+		var v any
+		if d.UseNumber(); d.Decode(&v) != nil {
+			break
+		}
+		c.add("", v)
+	}
+	return c
+}
+
+func (c *counter) value(text []byte) {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(text))
+	if d.UseNumber(); d.Decode(&v) == nil {
+		c.add("", v)
+	}
+}
+
+func (c *counter) add(name string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		c.objects++
+		c.patched(v)
+		for k, x := range v {
+			c.text(k)
+			c.add(k, x)
+		}
+	case []any:
+		for _, x := range v {
+			c.add(name, x)
+		}
+	case string:
+		c.text(v)
+		c.number(name, v)
+		if len(v) > 1 && (v[0] == '{' || v[0] == '[') { // arguments are JSON in a text
+			c.value([]byte(v))
+		}
+	case json.Number:
+		c.number(name, v.String())
+	}
+}
+
+func (c *counter) number(name, text string) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f < 0 || math.IsInf(f, 0) || math.IsNaN(f) {
+		return
+	}
+	c.tokens += f // whatever its name: the sum of all is no less
+	c.costs += f
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && strings.Contains(strings.ToLower(name), "time") {
+		c.times[n] = true
+	}
+}
+
+func (c *counter) text(s string) {
+	if c.texts[s] {
+		return
+	}
+	c.texts[s] = true
+	c.joined.WriteString(strings.ToLower(s))
+	c.joined.WriteByte(0)
+	c.digest(s)
+	if at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(s)); err == nil {
+		c.times[at.UnixNano()] = true
+	}
+	c.added(s)
+}
+
+func (c *counter) digest(s string) {
+	sum := sha256.Sum256([]byte(s))
+	c.digests["sha256:"+hex.EncodeToString(sum[:])] = true
+}
+
+// patched notes what an object says that a file became: by its patch, which no source
+// applies, as they replay edits.
+func (c *counter) patched(o map[string]any) {
+	original, ok := o["originalFile"].(string)
+	if !ok {
+		original, ok = o["originalFileContents"].(string)
+	}
+	hunks, isList := o["structuredPatch"].([]any)
+	if !ok || !isList {
+		return
+	}
+	for _, tabs := range []bool{false, true} {
+		if text, ok := apply(original, hunks, tabs); ok {
+			c.digest(text)
+		}
+	}
+}
+
+// apply makes of a text what a patch says.
+func apply(text string, hunks []any, tabs bool) (string, bool) {
+	from := strings.Split(text, "\n")
+	var to []string
+	at := 0
+	for _, h := range hunks {
+		hunk, _ := h.(map[string]any)
+		start, ok := hunk["oldStart"].(json.Number)
+		lines, isList := hunk["lines"].([]any)
+		n, err := strconv.Atoi(string(start))
+		if n = max(n-1, 0); !ok || !isList || err != nil || n < at || n > len(from) {
+			return "", false
+		}
+		to, at = append(to, from[at:n]...), n
+		for _, l := range lines {
+			line, _ := l.(string)
+			switch {
+			case line == "":
+				return "", false
+			case line[0] == '+' && tabs:
+				rest := strings.TrimLeft(line[1:], " ")
+				to = append(to, strings.Repeat("\t", (len(line)-1-len(rest))/2)+rest)
+			case line[0] == '+':
+				to = append(to, line[1:])
+			case line[0] == '\\':
+			case at >= len(from):
+				return "", false
+			case line[0] == '-':
+				at++
+			default:
+				to = append(to, from[at])
+				at++
+			}
+		}
+	}
+	return strings.Join(append(to, from[at:]...), "\n"), true
+}
+
+// added notes the files that a text adds as a patch of Codex does.
+func (c *counter) added(s string) {
+	for i := strings.Index(s, "*** Add File: "); i >= 0; {
+		var b strings.Builder
+		_, rest, _ := strings.Cut(s[i:], "\n")
+		for line := range strings.SplitSeq(rest, "\n") {
+			text, ok := strings.CutPrefix(line, "+")
+			if !ok {
+				break
+			}
+			b.WriteString(text + "\n")
+		}
+		c.digest(b.String())
+		next := strings.Index(s[i+1:], "*** Add File: ")
+		if next < 0 {
+			break
+		}
+		i += 1 + next
+	}
+}
+
+func (c *counter) has(part string) bool {
+	return strings.Contains(c.joined.String(), strings.ToLower(part))
+}
+
+// endings are words without which no line tells how a task ended.
+var endings = map[string][]string{
+	"SUCCEEDED": {"end_turn", "turn_duration", "stop_hook_summary", "success", "task_complete", "turn_complete", "turn.completed", "status_code_ok", "code", "ok"},
+	"FAILED":    {"result", "turn.failed", "code", "error"},
+	"CANCELED":  {"[request interrupted by user", "turn_aborted"},
+}
+
+// claimsNothing compares a draft with what a counter found in its log.
+func claimsNothing(t *testing.T, log []byte, d *receipt.Draft) {
+	t.Helper()
+	c, r := count(log), read(t, d)
+	said := func(at, what, text string) {
+		t.Helper()
+		if !c.texts[text] && !r.untold[at] {
+			t.Errorf("no line says the %s %q", what, text)
+		}
+	}
+
+	said("/identifiers/session_id", "session", d.Identifiers.SessionID)
+	said("/model_route/chosen_model", "model", d.ModelRoute.ChosenModel.Model)
+	if w := d.Identifiers.WorkspaceRef; !c.has(w) && !r.untold["/identifiers/workspace_ref"] {
+		t.Errorf("no line says the workspace %q", w)
+	}
+	for i, p := range d.Cost.ProviderBreakdown {
+		if p.Model != "" {
+			said("", "model", p.Model)
+		}
+		said(fmt.Sprintf("/cost/provider_breakdown/%d/provider", i), "provider", p.Provider)
+	}
+	for i, call := range d.SideEffects.ToolCalls {
+		if id := call.CallID[strings.IndexByte(call.CallID, '/')+1:]; !c.texts[call.CallID] && !c.texts[id] && r.meta["source"].(map[string]any)["kind"] != "otlp-json" {
+			t.Errorf("no line says the call %q", call.CallID)
+		}
+		if !c.has(call.Tool) && !r.untold[fmt.Sprintf("/side_effects/tool_calls/%d/tool", i)] {
+			t.Errorf("no line says the tool %q", call.Tool)
+		}
+	}
+	if len(d.SideEffects.ToolCalls) > c.objects {
+		t.Errorf("%d calls in %d objects", len(d.SideEffects.ToolCalls), c.objects)
+	}
+	c.effects(t, r)
+	c.numbers(t, r)
+
+	for _, a := range d.Approvals {
+		if a.Decision == "approved" && !c.has("tool_decision") || !c.has("user rejected") && !c.has("the user doesn't want to ") && !c.has("user") {
+			t.Errorf("no line says the decision %+v", a)
+		}
+	}
+	state := d.Lifecycle.FinalState
+	if !r.untold["/lifecycle/final_state"] && !slices.ContainsFunc(endings[state], c.has) {
+		t.Errorf("no line says that it ended as %s", state)
+	}
+}
+
+func (c *counter) effects(t *testing.T, r told) {
+	t.Helper()
+	for _, e := range r.SideEffects.NetworkEgress {
+		if !c.has(e.Destination) && e.Destination != "unknown" {
+			t.Errorf("no line says the host %q", e.Destination)
+		}
+	}
+	for _, w := range r.SideEffects.FSWrites {
+		if name := path.Base(w.Path); w.Path != "(outside the workspace)" && !c.has(name) {
+			t.Errorf("no line says the path %q", w.Path)
+		}
+		for _, sum := range []receipt.OptionalDigest{w.BeforeSHA256, w.AfterSHA256} {
+			if !sum.Digest.IsZero() && !c.digests[sum.String()] {
+				t.Errorf("no line says what %q held: %s", w.Path, sum)
+			}
+		}
+	}
+	for _, h := range r.SideEffects.A2AHandoffs {
+		if !c.texts[h.TaskID] && !c.has(h.TargetAgent) {
+			t.Errorf("no line says the handoff %+v", h)
+		}
+	}
+}
+
+func (c *counter) numbers(t *testing.T, r told) {
+	t.Helper()
+	for _, n := range []*int64{r.AutonomyBudget.Consumed.InputTokens, r.AutonomyBudget.Consumed.OutputTokens} {
+		if n != nil && float64(*n) > c.tokens {
+			t.Errorf("%d tokens, and all numbers of the log are %v", *n, c.tokens)
+		}
+	}
+	if r.Cost.Total > c.costs*(1+1e-9) {
+		t.Errorf("cost %v, and all numbers of the log are %v", r.Cost.Total, c.costs)
+	}
+	for at, got := range map[string]receipt.Time{"/lifecycle/started_at": r.Lifecycle.StartedAt, "/lifecycle/completed_at": r.Lifecycle.CompletedAt} {
+		if !c.times[got.UnixNano()] && !r.untold[at] {
+			t.Errorf("no line says the time %s", got)
+		}
+	}
+}

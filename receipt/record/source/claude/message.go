@@ -1,0 +1,246 @@
+package claude
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+)
+
+// agent is what Claude Code calls itself in a tool's name: tools of MCP servers.
+const mcpPrefix = "mcp__"
+
+// synthetic is the model of messages that no model wrote.
+const synthetic = "<synthetic>"
+
+// stamp reads the time of a line; zero when it has none that is one.
+func stamp(n canon.Node) time.Time {
+	if n.Kind() != canon.KindString {
+		return time.Time{}
+	}
+	at, err := receipt.ParseTime(n.Text())
+	if y := at.UTC().Year(); err != nil || y < 1 || y > 9998 {
+		return time.Time{}
+	}
+	return at
+}
+
+// number reads a count; nil when there is none that is one.
+func number(n canon.Node) *int64 {
+	f := n.Float()
+	if n.Kind() != canon.KindNumber || f < 0 || f > event.MaxTokens || f != float64(int64(f)) {
+		return nil
+	}
+	i := int64(f)
+	return &i
+}
+
+// usageOf reads what a message took.
+func usageOf(n canon.Node) story.Usage {
+	return story.Usage{
+		Input: number(n.Member("input_tokens")), CacheRead: number(n.Member("cache_read_input_tokens")),
+		CacheWrite: number(n.Member("cache_creation_input_tokens")), Output: number(n.Member("output_tokens")),
+	}
+}
+
+// tiers says which tier a permission mode is. Modes that are not here tell none.
+func tierOf(mode string) string {
+	switch mode {
+	case "plan":
+		return "suggest"
+	case "default", "acceptEdits":
+		return "act_with_approval"
+	case "bypassPermissions":
+		return "act_auto"
+	}
+	return ""
+}
+
+// does says what a tool of Claude Code does. Of a tool that is not here nothing is known.
+func does(tool string) string {
+	switch tool {
+	case "Read", "Glob", "Grep", "LS", "NotebookRead":
+		return "read"
+	case "Edit", "MultiEdit", "Write", "NotebookEdit":
+		return "edit"
+	case "Bash", "BashOutput", "KillBash", "KillShell":
+		return "execute"
+	case "WebFetch", "WebSearch":
+		return "fetch"
+	case "TodoWrite", "TodoRead", "EnterPlanMode", "ExitPlanMode", "exit_plan_mode", "AskUserQuestion", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate":
+		return "think"
+	}
+	return ""
+}
+
+// isHandoff reports a tool that gives work to another agent.
+func isHandoff(tool string) bool { return tool == "Task" || tool == "Agent" }
+
+// serverOf is the MCP server of a tool's name.
+func serverOf(tool string) string {
+	if rest, ok := strings.CutPrefix(tool, mcpPrefix); ok {
+		if server, name, ok := strings.Cut(rest, "__"); ok && name != "" {
+			return server
+		}
+	}
+	return ""
+}
+
+// contents yields the blocks of a message, objects with a type.
+func contents(message canon.Node) (blocks []canon.Node) {
+	for _, b := range message.Member("content").Elements() {
+		if b.Kind() == canon.KindObject {
+			blocks = append(blocks, b)
+		}
+	}
+	return blocks
+}
+
+// textOf is the text of a message or of a tool's result, as far as its beginning goes.
+func textOf(n canon.Node) string {
+	content := n.Member("content")
+	if content.Kind() == canon.KindString {
+		return string(content.Text()[:min(len(content.Text()), 256)])
+	}
+	for _, b := range content.Elements() {
+		if t := b.Member("text"); t.Kind() == canon.KindString {
+			return string(t.Text()[:min(len(t.Text()), 256)])
+		}
+	}
+	return ""
+}
+
+// calls reads the calls of tools in a message of a model.
+func calls(s *story.Story, message canon.Node, agent string) {
+	for _, b := range contents(message) {
+		switch b.Member("type").String() {
+		case "tool_use", "server_tool_use", "mcp_tool_use":
+			ask(s, b, agent)
+		}
+	}
+}
+
+func ask(s *story.Story, b canon.Node, agent string) {
+	id, tool, input := s.Name(b.Member("id")), s.Name(b.Member("name")), b.Member("input")
+	if id == "" {
+		s.Note("calls_without_an_id")
+		return
+	}
+	c := s.Call(id)
+	if !c.Ask(s, tool, s.Digest(input)) {
+		return
+	}
+	c.Agent, c.Does, c.Server = agent, does(tool), serverOf(tool)
+	switch {
+	case tool == "WebFetch":
+		c.Reached(s, s.Name(input.Member("url")))
+	case tool == "WebSearch":
+		c.Searched()
+	case isHandoff(tool):
+		c.Handed = s.Name(input.Member("subagent_type"))
+	case c.Does == "edit":
+		if c.Path = s.Name(input.Member("file_path")); c.Path == "" {
+			c.Path = s.Name(input.Member("notebook_path"))
+		}
+		if content := input.Member("content"); tool == "Write" && content.Kind() == canon.KindString && s.Exact() {
+			c.Content = story.Held(content.Text())
+		}
+	}
+}
+
+// Words by which a result says that the call was refused, stopped or never made.
+const (
+	rejected      = "The user doesn't want to "
+	rejectedShort = "User rejected"
+	interrupted   = "[Request interrupted by user"
+	siblingFailed = "Sibling tool call errored"
+)
+
+// outcomeOf is how a call ended, by the block that is its result and by what the line says
+// besides. A rule's refusal is an error here: only its text would tell it apart.
+func outcomeOf(block, besides canon.Node) story.Outcome {
+	text, failed := textOf(block), block.Member("is_error").Bool()
+	switch kind := besides.Member("toolDenialKind"); {
+	case kind.String() == "user" || kind.String() == "user_rejected":
+		return story.Rejected
+	case kind.Kind() == canon.KindString:
+		return story.Denied
+	case failed && (strings.HasPrefix(text, rejected) || strings.HasPrefix(besides.String(), rejectedShort)):
+		return story.Rejected
+	case strings.HasPrefix(text, interrupted), besides.Member("interrupted").Bool():
+		return story.Canceled
+	case failed:
+		return story.Failed
+	}
+	return story.Succeeded
+}
+
+// answer reads a result of a tool. Besides is what the line tells of it outside of the
+// message: toolUseResult of a transcript, tool_use_result of a stream.
+func answer(s *story.Story, block, line, besides canon.Node) {
+	id := s.Name(block.Member("tool_use_id"))
+	c := s.Known(id)
+	if id == "" || c == nil {
+		s.Note("results_without_call")
+		return
+	}
+
+	outcome := outcomeOf(block, besides)
+	if kind := line.Member("toolDenialKind"); kind.Kind() == canon.KindString {
+		if outcome = story.Denied; kind.String() == "user" {
+			outcome = story.Rejected
+		}
+	}
+	if !c.Close(s, outcome, s.Digest(block.Member("content"))) {
+		return
+	}
+	if outcome == story.Failed && strings.Contains(textOf(block), siblingFailed) {
+		c.RanNot, c.Category = true, "sibling_failed"
+	}
+	if d := number(besides.Member("durationMs")); d != nil {
+		c.Duration = d
+	}
+	if outcome == story.Succeeded {
+		wrote(s, c, besides)
+	}
+	if isHandoff(c.Tool) {
+		handed(s, c, besides)
+	}
+}
+
+// handed notes the work that a call gave to another agent.
+func handed(s *story.Story, c *story.Call, besides canon.Node) {
+	switch c.Ended() {
+	case story.Rejected, story.Denied:
+		return
+	}
+	if c.RanNot {
+		return
+	}
+	h := s.Handoff(cmp.Or(s.Name(besides.Member("agentId")), c.HandedTo), c.ID)
+	if h.Agent == "" {
+		h.Agent = c.Handed
+	}
+	switch status := besides.Member("status").String(); {
+	case status != "":
+		h.Status = status
+	case c.Ended() == story.Failed:
+		h.Status = "failed"
+	}
+}
+
+// unanswered notes the work that calls gave to other agents and that nothing tells the end
+// of.
+func unanswered(s *story.Story) {
+	for c := range s.Calls() {
+		if isHandoff(c.Tool) && c.Ended() == story.Open {
+			if h := s.Handoff(c.HandedTo, c.ID); h.Agent == "" {
+				h.Agent = c.Handed
+			}
+		}
+	}
+}

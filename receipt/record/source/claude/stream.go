@@ -1,0 +1,291 @@
+package claude
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+)
+
+// A Stream reads what claude -p writes with --output-format stream-json: runs, each from
+// system/init to result, of one session or of several.
+type Stream struct {
+	s        *story.Story
+	sessions []*session
+	byID     map[string]*session
+	lastly   string // the subtype of the latest result; "" when a run is open
+	success  bool
+	wall     int64
+	counted  bool // a result told how long it took
+}
+
+// A session of a stream. The account of a result is that of its process so far, so that
+// the last one counts.
+type session struct {
+	id, model   string
+	cost        string
+	models      []modelUse
+	usage       story.Usage // of the main thread, where no models are told
+	told, whole bool        // a result told usage; and of each model
+	open        []said      // messages since the latest result
+}
+
+type modelUse struct {
+	model string
+	story.Usage
+	cost string
+}
+
+// A said is a message of which only lines tell that were written while it was.
+type said struct {
+	id, model, agent string
+	usage            story.Usage
+}
+
+// NewStream returns a reader of streams.
+func NewStream(s *story.Story) *Stream {
+	s.Partly = true // few lines tell their times
+	return &Stream{s: s, byID: map[string]*session{}}
+}
+
+// IsStream reports a line of a stream.
+func IsStream(n canon.Node) bool {
+	if n.Member("session_id").Kind() != canon.KindString || !n.Member("sessionId").IsZero() {
+		return false
+	}
+	switch n.Member("type").String() {
+	case "system", "assistant", "user", "result", "stream_event", "rate_limit_event":
+		return true
+	}
+	return false
+}
+
+// of returns the session that a line names.
+func (t *Stream) of(n canon.Node) *session {
+	id := t.s.Name(n.Member("session_id"))
+	x := t.byID[id]
+	if x == nil {
+		x = &session{id: id}
+		t.byID[id] = x
+		if id != "" && len(t.sessions) == 0 {
+			t.s.Own(id)
+		}
+		t.sessions = append(t.sessions, x)
+	}
+	return x
+}
+
+// Line takes a line.
+func (t *Stream) Line(n canon.Node) {
+	s, kind := t.s, n.Member("type")
+	s.At(stamp(n.Member("timestamp")))
+	if id := s.Name(n.Member("session_id")); id != "" && len(t.sessions) > 0 && t.byID[id] == nil {
+		s.Another(id)
+	}
+
+	switch kind.String() {
+	case "system":
+		t.system(n)
+	case "assistant":
+		t.lastly = ""
+		t.assistant(n, t.of(n))
+	case "user":
+		t.lastly = ""
+		for _, b := range contents(n.Member("message")) {
+			if b.Member("type").String() == "tool_result" {
+				answer(s, b, n, n.Member("tool_use_result"))
+			}
+		}
+	case "result":
+		t.result(n, t.of(n))
+	case "rate_limit_event":
+	default:
+		s.Ignored(s.Name(kind))
+	}
+}
+
+func (t *Stream) system(n canon.Node) {
+	s, sub := t.s, n.Member("subtype")
+	switch sub.String() {
+	case "init":
+		x := t.of(n)
+		x.model = cmp.Or(s.Name(n.Member("model")), x.model)
+		s.Model = cmp.Or(s.Model, x.model)
+		s.Version(s.Name(n.Member("claude_code_version")))
+		s.Tier(tierOf(n.Member("permissionMode").String()))
+		s.Workspace = cmp.Or(s.Workspace, s.Name(n.Member("cwd")))
+		t.lastly = ""
+	case "task_started":
+		t.started(n)
+	case "task_notification":
+		if h := s.Given(s.Name(n.Member("task_id"))); h != nil {
+			h.Status = cmp.Or(n.Member("status").String(), h.Status)
+		}
+	case "hook_started":
+		s.Hook(cmp.Or(s.Name(n.Member("hook_name")), s.Name(n.Member("hook_event"))))
+	case "thinking_tokens", "hook_response", "task_updated", "task_progress":
+	default:
+		s.Ignored("system/" + cmp.Or(s.Name(sub), "None"))
+	}
+}
+
+// started notes work that was given to another agent. A command in the background is a
+// task, too, and none of another agent.
+func (t *Stream) started(n canon.Node) {
+	s := t.s
+	agent, task := s.Name(n.Member("subagent_type")), s.Name(n.Member("task_id"))
+	if task == "" || agent == "" && n.Member("task_type").String() != "local_agent" {
+		return
+	}
+	h := s.Handoff(task, "")
+	h.Agent = cmp.Or(h.Agent, agent)
+	if c := s.Known(s.Name(n.Member("tool_use_id"))); c != nil {
+		c.HandedTo = task
+	}
+}
+
+// assistant keeps what a line tells of a message, in case no result does.
+func (t *Stream) assistant(n canon.Node, x *session) {
+	s, message := t.s, n.Member("message")
+	agent := s.Name(n.Member("parent_tool_use_id"))
+	calls(s, message, agent)
+	model := s.Name(message.Member("model"))
+	if model == synthetic {
+		s.Note("synthetic_messages")
+		return
+	}
+
+	id := cmp.Or(s.Name(message.Member("id")), s.Name(n.Member("uuid")))
+	if id == "" {
+		return
+	}
+	m := said{id, model, agent, usageOf(message.Member("usage"))}
+	if len(x.open) > 0 && x.open[len(x.open)-1].id == id { // a line for each of its blocks
+		x.open = x.open[:len(x.open)-1]
+	}
+	x.open = append(x.open, m)
+}
+
+// result reads the account at the end of a run.
+func (t *Stream) result(n canon.Node, x *session) {
+	s, sub := t.s, n.Member("subtype").String()
+	switch sub {
+	case "success", "error_during_execution":
+	default:
+		s.Ignored("result/" + cmp.Or(s.Name(n.Member("subtype")), "None"))
+	}
+
+	t.lastly, t.success = cmp.Or(s.Name(n.Member("subtype")), "result"), sub == "success" && !n.Member("is_error").Bool()
+	if d := number(n.Member("duration_ms")); d != nil {
+		t.wall, t.counted = t.wall+*d, true
+	}
+	if amount := amountOf(n.Member("total_cost_usd")); amount != "" {
+		x.cost = amount
+	}
+	for _, d := range n.Member("permission_denials").Elements() {
+		if c := s.Known(s.Name(d.Member("tool_use_id"))); c != nil {
+			c.Refused()
+		} else {
+			s.Note("denials_without_call")
+		}
+	}
+	t.account(n, x)
+}
+
+// account keeps what a result tells of models. Without that, what it tells of the main
+// thread is a floor.
+func (t *Stream) account(n canon.Node, x *session) {
+	x.open = nil
+	var models []modelUse
+	for name, u := range n.Member("modelUsage").Members() {
+		use := modelUse{model: t.s.Name(name), cost: amountOf(u.Member("costUSD")), Usage: story.Usage{
+			Input: number(u.Member("inputTokens")), CacheRead: number(u.Member("cacheReadInputTokens")),
+			CacheWrite: number(u.Member("cacheCreationInputTokens")), Output: number(u.Member("outputTokens")),
+		}}
+		if use.Input != nil || use.Output != nil {
+			models = append(models, use)
+		}
+	}
+	if len(models) > 0 {
+		x.models, x.whole, x.told = models, true, true
+		return
+	}
+
+	// Whether a result tells of its own run or of all before it, nothing says: the larger
+	// is no less than either.
+	if u := n.Member("usage"); u.Kind() == canon.KindObject {
+		if use := usageOf(u); !x.told || use.More(x.usage) {
+			x.usage, x.told = use, true
+		}
+	}
+}
+
+// amountOf is an amount of money as decimal text; "" when it is none.
+func amountOf(n canon.Node) string {
+	f := n.Float()
+	if n.Kind() != canon.KindNumber || f < 0 || f > 1e12 || math.IsNaN(f) {
+		return ""
+	}
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if _, fraction, _ := strings.Cut(text, "."); len(fraction) > 30 {
+		return ""
+	}
+	return text
+}
+
+// End tells what the runs cost and how the last one ended.
+func (t *Stream) End() {
+	s := t.s
+	s.Estimated()
+	unanswered(s)
+	priced := true
+	for _, x := range t.sessions {
+		priced = priced && x.priced()
+	}
+	for _, x := range t.sessions {
+		t.tell(x, priced)
+	}
+	if t.counted {
+		s.Wall = &t.wall
+	}
+	switch {
+	case t.lastly == "":
+	case t.success:
+		s.End = story.EndSucceeded
+	default:
+		s.End, s.Failure = story.EndFailed, t.lastly
+	}
+}
+
+// priced reports whether models tell all that the session cost.
+func (x *session) priced() bool {
+	return x.cost == "" || len(x.models) > 0 && !slices.ContainsFunc(x.models, func(m modelUse) bool { return m.cost == "" })
+}
+
+// tell adds what a session took. Prices of models are told where they are all there is.
+func (t *Stream) tell(x *session, priced bool) {
+	s := t.s
+	s.Cost(x.cost)
+	for _, m := range slices.SortedFunc(slices.Values(x.models), func(a, b modelUse) int { return strings.Compare(a.model, b.model) }) {
+		if !priced {
+			m.cost = ""
+		}
+		s.Took(story.Sum{Model: m.model, Usage: m.Usage, Cost: m.cost})
+	}
+	if x.told && !x.whole { // what its agents took is not in it
+		x.usage.Floor = true
+		s.Took(story.Sum{Model: x.model, Usage: x.usage, InputPart: true})
+	}
+
+	// A run without a result: lines tell what they knew when a message began.
+	for _, m := range x.open {
+		message, _ := s.Message(m.id)
+		message.Model, message.Agent = m.model, m.agent
+		m.usage.Floor = true
+		message.Use(m.usage)
+	}
+}

@@ -1,0 +1,199 @@
+package claude
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+)
+
+// A Transcript reads what Claude Code keeps of a session, and of the agents to which it
+// gave work. A session that was resumed begins with copies of lines of the one before.
+type Transcript struct {
+	s      *story.Story
+	main   turns // of the session itself
+	side   turns // of agents, which some versions write into the same file
+	model  string
+	agents map[string]bool // that have lines of their own
+	nested map[string]bool // whose messages the session repeats while they work
+}
+
+// Turns are what tells how a session ended.
+type turns struct {
+	lines  int
+	stop   string      // why the model stopped in its latest line
+	spoke  story.Place // of that line
+	ended  story.Place // of the latest line that says that a turn is over
+	broken story.Place // of the latest interruption
+}
+
+// NewTranscript returns a reader of transcripts.
+func NewTranscript(s *story.Story) *Transcript {
+	return &Transcript{s: s, agents: map[string]bool{}, nested: map[string]bool{}}
+}
+
+// IsTranscript reports a line of a transcript.
+func IsTranscript(n canon.Node) bool {
+	switch n.Member("type").String() {
+	case "summary":
+		return !n.Member("leafUuid").IsZero() || !n.Member("summary").IsZero()
+	case "file-history-snapshot":
+		return !n.Member("snapshot").IsZero() || !n.Member("messageId").IsZero()
+	}
+	return n.Member("sessionId").Kind() == canon.KindString && n.Member("type").Kind() == canon.KindString
+}
+
+// Line takes a line.
+func (t *Transcript) Line(n canon.Node) {
+	s := t.s
+	at := stamp(n.Member("timestamp"))
+	s.At(at)
+	if id := s.Name(n.Member("sessionId")); !at.IsZero() {
+		s.Session(id)
+	}
+	s.Version(s.Name(n.Member("version")))
+	s.Branch(s.Name(n.Member("gitBranch")))
+	if cwd := s.Name(n.Member("cwd")); s.Workspace == "" {
+		s.Workspace = cwd
+	}
+	agent := s.Name(n.Member("agentId"))
+	if agent != "" {
+		t.agents[agent] = true
+	}
+
+	of := &t.main
+	if n.Member("isSidechain").Bool() {
+		of, agent = &t.side, cmp.Or(agent, "sidechain")
+	}
+	of.lines++
+
+	switch kind := n.Member("type"); kind.String() {
+	case "assistant":
+		t.assistant(n, of, agent)
+	case "user":
+		t.user(n, of)
+	case "system":
+		t.system(n, of)
+	case "progress":
+		t.progress(n.Member("data"))
+	case "permission-mode":
+		s.Tier(tierOf(cmp.Or(n.Member("permissionMode").String(), n.Member("mode").String())))
+	case "summary", "file-history-snapshot", "queue-operation", "last-prompt":
+	default:
+		s.Ignored(s.Name(kind))
+	}
+}
+
+// assistant reads what a model wrote. A message has a line for each of its blocks.
+func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
+	s, message := t.s, n.Member("message")
+	if n.Member("isApiErrorMessage").Bool() {
+		s.Note("api_errors")
+	}
+	model := s.Name(message.Member("model"))
+	if model == synthetic {
+		s.Note("synthetic_messages")
+	} else {
+		t.took(message, cmp.Or(s.Name(message.Member("id")), s.Name(n.Member("requestId")), s.Name(n.Member("uuid"))), agent)
+		of.spoke, of.stop = t.s.Here(), message.Member("stop_reason").String()
+		if of == &t.main && s.Model == "" {
+			s.Model = model
+		}
+		t.model = cmp.Or(t.model, model)
+	}
+	calls(s, message, agent)
+}
+
+// took notes what a message took, however many lines repeat it.
+func (t *Transcript) took(message canon.Node, id, agent string) {
+	s := t.s
+	if id == "" {
+		s.Note("messages_without_an_id")
+		return
+	}
+	m, fresh := s.Message(id)
+	if fresh {
+		m.Model, m.Agent = s.Name(message.Member("model")), agent
+	}
+	m.Use(usageOf(message.Member("usage")))
+	m.Finished = m.Finished || message.Member("stop_reason").Kind() == canon.KindString
+}
+
+// user reads what a person wrote, and what tools returned.
+func (t *Transcript) user(n canon.Node, of *turns) {
+	s, message := t.s, n.Member("message")
+	s.Tier(tierOf(n.Member("permissionMode").String()))
+	if text := message.Member("content"); text.Kind() == canon.KindString && strings.HasPrefix(textOf(message), interrupted) {
+		of.broken = t.s.Here()
+	}
+	for _, b := range contents(message) {
+		switch b.Member("type").String() {
+		case "tool_result":
+			answer(s, b, n, n.Member("toolUseResult"))
+		case "text":
+			if strings.HasPrefix(b.Member("text").String(), interrupted) {
+				of.broken = t.s.Here()
+			}
+		}
+	}
+}
+
+func (t *Transcript) system(n canon.Node, of *turns) {
+	switch sub := n.Member("subtype"); sub.String() {
+	case "turn_duration", "stop_hook_summary":
+		of.ended = t.s.Here()
+	case "compact_boundary":
+		t.s.Note("compactions")
+	case "local_command":
+	default:
+		t.s.Ignored("system/" + cmp.Or(t.s.Name(sub), "None"))
+	}
+}
+
+// progress reads what was told while something ran. An agent's messages are in its own
+// file, too, with the same ids.
+func (t *Transcript) progress(data canon.Node) {
+	s := t.s
+	switch kind := data.Member("type"); kind.String() {
+	case "hook_progress":
+		s.Hook(cmp.Or(s.Name(data.Member("hookName")), s.Name(data.Member("hookEvent"))))
+	case "agent_progress":
+		agent := cmp.Or(s.Name(data.Member("agentId")), "agent")
+		t.nested[agent] = true
+		if told := data.Member("message"); told.Member("type").String() == "assistant" {
+			if message := told.Member("message"); message.Member("model").String() != synthetic {
+				t.took(message, s.Name(message.Member("id")), agent)
+			}
+		}
+	case "bash_progress", "waiting_for_task":
+	default:
+		s.Ignored("progress/" + cmp.Or(s.Name(kind), "None"))
+	}
+}
+
+// End tells how the session ended, and what of its agents is not here.
+func (t *Transcript) End() {
+	s, of := t.s, &t.main
+	if of.lines == 0 {
+		of = &t.side
+	}
+	s.Model = cmp.Or(s.Model, t.model)
+	switch {
+	case of.spoke.Before(of.broken) && !of.broken.Before(of.ended):
+		s.End = story.EndCanceled
+	case !of.spoke.IsZero() && (of.stop == "end_turn" || of.spoke.Before(of.ended)):
+		s.End = story.EndSucceeded
+	}
+
+	unanswered(s)
+
+	// An agent of which there is no file made calls that are not here.
+	for _, agent := range slices.Concat(s.Handed(), slices.Sorted(maps.Keys(t.nested))) {
+		if !t.agents[agent] {
+			s.Missing(agent)
+		}
+	}
+}

@@ -1,0 +1,489 @@
+package source_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/fixtures/vectors"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/source"
+)
+
+// Facts are what a log states, computed by other code than this module's.
+type facts struct {
+	Source string
+	File   struct {
+		Name   string
+		Bytes  int64
+		SHA256 string
+		Plain  int64 `json:"uncompressed_bytes"`
+		Lines  int64
+	}
+	Unknown     map[string]int64 `json:"unknown_records"`
+	Unreadable  int64            `json:"unreadable_lines"`
+	Session     *string          `json:"session_id"`
+	First, Last *string
+	FirstTime   *string `json:"first_time"`
+	LastTime    *string `json:"last_time"`
+	Model       *string `json:"chosen_model"`
+	Models      map[string]modelFacts
+	Tokens      *modelFacts
+	MainThread  *modelFacts                             `json:"main_thread_tokens"`
+	Nested      *struct{ Models map[string]modelFacts } `json:"nested_agent_tokens"`
+	OwnKnown    *bool                                   `json:"own_tokens_known"`
+	Cost        *struct{ Amount string }
+	Calls       []callFacts
+	Network     struct {
+		Hosts    map[string]int `json:"web_fetch_hosts"`
+		Searches int            `json:"web_searches"`
+	}
+	Writes     []writeFacts
+	Continuity *struct {
+		Pairs, Held, Broken, Unchecked int64
+		List                           []struct {
+			From string `json:"from_call"`
+			To   string `json:"to_call"`
+		} `json:"broken_pairs"`
+	}
+	Handoffs []handoffFacts
+	End      *string
+	family   familyFacts
+}
+
+// Facts of several logs that are one task.
+type familyFacts struct {
+	Family []struct {
+		Calls int `json:"tool_calls"`
+	}
+	Models  map[string]modelFacts
+	Tokens  *modelFacts
+	Writes  int
+	Without []string `json:"agents_without_a_file"`
+}
+
+type modelFacts struct {
+	Total  *int64 `json:"input_total"`
+	Input  *int64
+	Tokens *int64 `json:"input_tokens"`
+	Fresh  *int64 `json:"input_uncached"`
+	Read   *int64 `json:"cache_read"`
+	Write  *int64 `json:"cache_creation"`
+	Output *int64
+	Out    *int64 `json:"output_tokens"`
+	Floor  bool   `json:"output_is_lower_bound"`
+}
+
+func (m modelFacts) input() *int64 {
+	for _, n := range []*int64{m.Total, m.Tokens, m.Input} {
+		if n != nil {
+			return n
+		}
+	}
+	return nil
+}
+
+func (m modelFacts) output() *int64 {
+	if m.Output != nil {
+		return m.Output
+	}
+	return m.Out
+}
+
+type callFacts struct {
+	ID     string `json:"call_id"`
+	Tool   string
+	Status string
+	Turn   int
+	Server string
+	Name   string `json:"server_tool"`
+}
+
+type writeFacts struct {
+	Path, Operation string
+	Before, After   *string
+	BeforeSHA       *string `json:"before_sha256"`
+	AfterSHA        *string `json:"after_sha256"`
+	BeforeKnown     bool    `json:"before_known"`
+	AfterKnown      bool    `json:"after_known"`
+	Call            string  `json:"call_id"`
+}
+
+type handoffFacts struct {
+	Agent  string `json:"target_agent"`
+	ID     string `json:"agent_id"`
+	Call   string `json:"call_id"`
+	Status string
+	Kind   string
+}
+
+// TestFacts: every public log gives its facts, exactly.
+func TestFacts(t *testing.T) {
+	dir := vectors.Dir(t, "sources")
+	n := 0
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, ".expected.json") || strings.HasSuffix(name, "family.expected.json") || strings.Contains(name, "/framework-") {
+			return err
+		}
+		var f facts
+		readJSON(t, name, &f)
+		if !reads(f.Source) {
+			return nil
+		}
+		n++
+		rel, _ := filepath.Rel(dir, name)
+		t.Run(strings.TrimSuffix(filepath.ToSlash(rel), ".expected.json"), func(t *testing.T) {
+			check(t, f, draftOf(t, filepath.Join(filepath.Dir(name), f.File.Name)))
+		})
+		return nil
+	})
+	if err != nil || n < factsCases {
+		t.Errorf("%d logs, expected at least %d: %v", n, factsCases, err)
+	}
+}
+
+const factsCases = 18
+
+func reads(kind string) bool {
+	return slices.Contains(source.Names(), kind)
+}
+
+func readJSON(t *testing.T, name string, v any) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(text, v)
+	}
+	if err != nil {
+		t.Fatal(name, err)
+	}
+}
+
+func options() source.Options {
+	return source.Options{Options: record.Options{Issuer: receipt.Issuer{ID: "tester"}}}
+}
+
+// draftOf records files as one task.
+func draftOf(t *testing.T, files ...string) *receipt.Draft {
+	t.Helper()
+	var in []source.Input
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		in = append(in, source.Input{Name: filepath.Base(name), Reader: f})
+	}
+	log, err := source.Read(in, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log.Draft
+}
+
+// A told is a draft as JSON, and which places of it are unreported.
+type told struct {
+	*receipt.Draft
+	untold, floor map[string]bool
+	meta          map[string]any
+}
+
+func read(t *testing.T, d *receipt.Draft) told {
+	t.Helper()
+	text, err := json.Marshal(d.Metadata)
+	meta := map[string]any{}
+	if err == nil {
+		err = json.Unmarshal(text, &meta)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(name string) map[string]bool {
+		all := map[string]bool{}
+		list, _ := meta[name].([]any)
+		for _, at := range list {
+			all[at.(string)] = true
+		}
+		return all
+	}
+	return told{d, set("unreported"), set("at_least"), meta}
+}
+
+func check(t *testing.T, f facts, d *receipt.Draft) {
+	r := read(t, d)
+	r.names(t, f)
+	r.times(t, f)
+	r.calls(t, f)
+	r.tokens(t, f)
+	r.writes(t, f)
+	r.records(t, f)
+	r.end(t, f)
+	r.handoffs(t, f)
+	if len(d.Approvals) > 0 {
+		for _, a := range d.Approvals {
+			if a.Decision == "approved" {
+				t.Errorf("an approval that no line tells: %+v", a)
+			}
+		}
+	}
+	if !r.untold["/approvals"] {
+		t.Error("/approvals is not unreported")
+	}
+}
+
+func (r told) names(t *testing.T, f facts) {
+	if got := r.Identifiers.SessionID; f.Session != nil && got != *f.Session || f.Session == nil != r.untold["/identifiers/session_id"] {
+		t.Errorf("session %q", got)
+	}
+	model := r.ModelRoute.ChosenModel.Model
+	if f.Model != nil && model != *f.Model || (f.Model == nil) != (r.untold["/model_route/chosen_model"] || r.untold["/model_route/chosen_model/model"]) {
+		t.Errorf("model %q", model)
+	}
+	digest := "sha256:" + f.File.SHA256
+	if !slices.ContainsFunc(r.ReplayInput.Materials, func(m receipt.Material) bool { return m.Kind == "event_log" && m.SHA256.String() == digest }) {
+		t.Errorf("the digest of the log is none of the materials")
+	}
+}
+
+func (r told) times(t *testing.T, f facts) {
+	if f.FirstTime == nil {
+		if !r.untold["/lifecycle/started_at"] || !r.untold["/lifecycle/completed_at"] {
+			t.Error("times that no line tells are not unreported")
+		}
+		return
+	}
+	for _, x := range []struct {
+		got  receipt.Time
+		want string
+	}{{r.Lifecycle.StartedAt, *f.FirstTime}, {r.Lifecycle.CompletedAt, *f.LastTime}} {
+		want, err := time.Parse(time.RFC3339Nano, x.want)
+		if err != nil || !x.got.Equal(want) {
+			t.Errorf("time %s, want %s: %v", x.got, x.want, err)
+		}
+	}
+}
+
+// status is the outcome of a call in the words of the facts.
+func (r told) status(i int) string {
+	c := r.SideEffects.ToolCalls[i]
+	untold := r.untold[fmt.Sprintf("/side_effects/tool_calls/%d/status", i)]
+	switch {
+	case c.Metadata["incomplete"] == true && untold:
+		return "unanswered"
+	case untold:
+		return "unknown"
+	case c.Metadata["error_category"] == "permission_denied":
+		return "denied"
+	}
+	return c.Status
+}
+
+func (r told) calls(t *testing.T, f facts) {
+	want, got := map[string]string{}, map[string]string{}
+	for i, c := range f.Calls {
+		id := c.ID
+		if c.Turn > 0 {
+			id = fmt.Sprintf("%d/%s", c.Turn, c.ID)
+		}
+		if id == "" {
+			id = fmt.Sprint("#", i)
+		}
+		want[id] = c.Tool + " " + c.Status
+	}
+	for i, c := range r.SideEffects.ToolCalls {
+		got[c.CallID] = c.Tool + " " + r.status(i)
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("calls\n%v\nwant\n%v", got, want)
+	}
+}
+
+func (r told) tokens(t *testing.T, f facts) {
+	models := maps.Clone(f.Models)
+	if f.Nested != nil {
+		maps.Copy(models, f.Nested.Models)
+	}
+	for name, m := range models {
+		if m.input() == nil && m.output() == nil {
+			continue
+		}
+		i := slices.IndexFunc(r.Cost.ProviderBreakdown, func(p receipt.ProviderCost) bool { return p.Model == name })
+		if i < 0 {
+			t.Errorf("nothing is told of the model %s", name)
+			continue
+		}
+		p, at := r.Cost.ProviderBreakdown[i], fmt.Sprintf("/cost/provider_breakdown/%d/output_tokens", i)
+		same(t, name+" input", p.InputTokens, m.input())
+		same(t, name+" output", p.OutputTokens, m.output())
+		if r.floor[at] != m.Floor {
+			t.Errorf("%s: output is a floor: %v", name, r.floor[at])
+		}
+	}
+	consumed := r.AutonomyBudget.Consumed
+	switch {
+	case f.OwnKnown != nil && !*f.OwnKnown:
+		if !r.untold["/autonomy_budget/consumed/input_tokens"] {
+			t.Error("tokens of a fork alone are told")
+		}
+	case f.Tokens == nil:
+		if consumed.InputTokens != nil && !r.floor["/autonomy_budget/consumed/input_tokens"] {
+			t.Errorf("tokens %v that nothing tells", *consumed.InputTokens)
+		}
+		if m := f.MainThread; m != nil {
+			sum := *m.Fresh + *m.Read + *m.Write
+			same(t, "main thread input", consumed.InputTokens, &sum)
+			same(t, "main thread output", consumed.OutputTokens, m.output())
+		}
+	case f.Nested == nil:
+		same(t, "input", consumed.InputTokens, f.Tokens.input())
+		same(t, "output", consumed.OutputTokens, f.Tokens.output())
+	}
+	switch amount := fmt.Sprint(r.Cost.Total); {
+	case f.Cost == nil && !r.untold["/cost/total"]:
+		t.Errorf("cost %s that nothing tells", amount)
+	case f.Cost != nil && (amount != f.Cost.Amount || r.untold["/cost/total"]):
+		t.Errorf("cost %s, want %s", amount, f.Cost.Amount)
+	}
+}
+
+func same(t *testing.T, what string, got, want *int64) {
+	t.Helper()
+	if got == nil || want == nil || *got != *want {
+		t.Errorf("%s: %s, want %s", what, show(got), show(want))
+	}
+}
+
+func show(n *int64) string {
+	if n == nil {
+		return "nothing"
+	}
+	return fmt.Sprint(*n)
+}
+
+func (r told) writes(t *testing.T, f facts) {
+	digest := func(known bool, sum *string) string {
+		switch {
+		case !known:
+			return "?"
+		case sum == nil:
+			return "-"
+		}
+		return "sha256:" + *sum
+	}
+	state := func(d receipt.OptionalDigest) string {
+		switch {
+		case !d.Digest.IsZero():
+			return d.Digest.String()
+		case d.Null:
+			return "-"
+		}
+		return "?"
+	}
+	var want, got []string
+	for _, w := range f.Writes {
+		want = append(want, fmt.Sprintf("%s %q %s %s", path.Base(w.Path), w.Operation, digest(w.BeforeKnown, w.BeforeSHA), digest(w.AfterKnown, w.AfterSHA)))
+	}
+	for i, w := range r.SideEffects.FSWrites {
+		name, op := path.Base(w.Path), w.Operation
+		if w.Path == "(outside the workspace)" && i < len(f.Writes) {
+			name = path.Base(f.Writes[i].Path)
+		}
+		if r.untold[fmt.Sprintf("/side_effects/fs_writes/%d/operation", i)] {
+			op = ""
+		}
+		got = append(got, fmt.Sprintf("%s %q %s %s", name, op, state(w.BeforeSHA256), state(w.AfterSHA256)))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("writes\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	r.continuity(t, f)
+}
+
+func (r told) continuity(t *testing.T, f facts) {
+	c, _ := r.meta["write_continuity"].(map[string]any)
+	if f.Continuity == nil || c == nil {
+		if f.Continuity != nil && f.Continuity.Pairs+f.Continuity.Unchecked > 0 {
+			t.Error("nothing is told of continuity")
+		}
+		return
+	}
+	for name, want := range map[string]int64{"pairs": f.Continuity.Pairs, "held": f.Continuity.Held, "broken": f.Continuity.Broken, "unchecked": f.Continuity.Unchecked} {
+		if got, _ := c[name].(float64); int64(got) != want {
+			t.Errorf("continuity: %s %v, want %d", name, c[name], want)
+		}
+	}
+	var got, want []string
+	list, _ := c["changed_outside"].([]any)
+	for _, p := range list {
+		pair := p.(map[string]any)
+		got = append(got, fmt.Sprint(pair["from_call"], " ", pair["to_call"]))
+	}
+	for _, p := range f.Continuity.List {
+		want = append(want, p.From+" "+p.To)
+	}
+	if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		t.Errorf("broken pairs\n%v\nwant\n%v", got, want)
+	}
+}
+
+func (r told) records(t *testing.T, f facts) {
+	got := map[string]int64{}
+	ignored, _ := r.meta["ignored_records"].(map[string]any)
+	for name, n := range ignored {
+		got[name] = int64(n.(float64))
+	}
+	if !maps.Equal(got, f.Unknown) && len(got)+len(f.Unknown) > 0 {
+		t.Errorf("unknown records %v, want %v", got, f.Unknown)
+	}
+	about, _ := r.meta["source"].(map[string]any)
+	if n, _ := about["unreadable_lines"].(float64); int64(n) != f.Unreadable {
+		t.Errorf("%v unreadable lines, want %d", n, f.Unreadable)
+	}
+	if about["kind"] != f.Source {
+		t.Errorf("source %v, want %s", about["kind"], f.Source)
+	}
+}
+
+func (r told) end(t *testing.T, f facts) {
+	state := map[string]string{"turn_ended": "SUCCEEDED", "succeeded": "SUCCEEDED", "failed": "FAILED", "interrupted": "CANCELED"}
+	switch {
+	case f.End == nil && !r.untold["/lifecycle/final_state"]:
+		t.Errorf("%s, and nothing tells how it ended", r.Lifecycle.FinalState)
+	case f.End != nil && (r.untold["/lifecycle/final_state"] || state[*f.End] != r.Lifecycle.FinalState):
+		t.Errorf("%s, want %s", r.Lifecycle.FinalState, *f.End)
+	}
+}
+
+func (r told) handoffs(t *testing.T, f facts) {
+	var got, want []string
+	for i, h := range r.SideEffects.A2AHandoffs {
+		id, status := h.TaskID, h.Status
+		if r.untold[fmt.Sprintf("/side_effects/a2a_handoffs/%d/task_id", i)] {
+			id = ""
+		}
+		if r.untold[fmt.Sprintf("/side_effects/a2a_handoffs/%d/status", i)] {
+			status = ""
+		}
+		got = append(got, h.TargetAgent+" "+id+" "+status)
+	}
+	for _, h := range f.Handoffs {
+		agent := h.Agent
+		if agent == "" {
+			agent = h.Kind
+		}
+		want = append(want, agent+" "+h.ID+" "+h.Status)
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("handoffs %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,26 @@
+package source_test
+
+import (
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/record/source"
+)
+
+// fuzz reads logs of a source, and compares every draft with what another parser finds.
+func fuzz(f *testing.F, kinds ...source.Kind) {
+	for _, log := range samples(f) {
+		for _, kind := range kinds {
+			if len(log) < 40_000 && source.Recognize(log) == kind {
+				f.Add(log)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, log []byte) {
+		if d := tryRead(t, log); d != nil {
+			claimsNothing(t, log, d)
+		}
+	})
+}
+
+func FuzzClaudeTranscript(f *testing.F) { fuzz(f, source.ClaudeTranscript) }
+func FuzzClaudeStream(f *testing.F)     { fuzz(f, source.ClaudeStream) }

@@ -1,0 +1,71 @@
+package source
+
+import (
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/claude"
+	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+)
+
+// A Kind is what writes a log, and in which of its forms.
+type Kind string
+
+const (
+	Unknown          Kind = ""
+	ClaudeTranscript Kind = "claude-transcript"
+	ClaudeStream     Kind = "claude-stream-json"
+)
+
+// A Row says how logs of a kind are known and read.
+type Row struct {
+	Kind   Kind
+	What   string // with its article
+	Family string // the program that writes it, or the format
+	Whole  bool   // the log is JSON values, wherever its lines end, not one a line
+
+	is  func(canon.Node) bool // whether a line, an object, is one of it
+	new func(*story.Story) story.Reader
+}
+
+// Kinds returns the sources that are read.
+func Kinds() []Row {
+	return []Row{
+		{ClaudeTranscript, "a transcript of Claude Code", "claude", false, claude.IsTranscript, func(s *story.Story) story.Reader { return claude.NewTranscript(s) }},
+		{ClaudeStream, "a stream of Claude Code", "claude", false, claude.IsStream, func(s *story.Story) story.Reader { return claude.NewStream(s) }},
+	}
+}
+
+// Named reports whether a name is that of a kind or of a family, and the kind, when it is
+// only one.
+func Named(name string) (k Kind, known bool) {
+	for _, row := range Kinds() {
+		if string(row.Kind) == name {
+			return row.Kind, true
+		}
+		known = known || row.Family == name
+	}
+	return Unknown, known
+}
+
+// Names returns the names of all kinds and families.
+func Names() (names []string) {
+	for _, row := range Kinds() {
+		if !strings.Contains(" "+strings.Join(names, " ")+" ", " "+row.Family+" ") {
+			names = append(names, row.Family)
+		}
+	}
+	for _, row := range Kinds() {
+		names = append(names, string(row.Kind))
+	}
+	return names
+}
+
+func rowOf(k Kind) (Row, bool) {
+	for _, row := range Kinds() {
+		if row.Kind == k {
+			return row, true
+		}
+	}
+	return Row{}, false
+}

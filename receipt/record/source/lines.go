@@ -1,0 +1,88 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"hash"
+	"io"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// MaxLine is how many bytes a line of a log may have. Longer ones are passed over and
+// counted: agents write results of tools, and images, into one.
+const MaxLine = 64 << 20
+
+// Lines yields the lines of a log that are not blank. They end with a line feed and
+// nothing else: U+2028 stands raw in strings.
+type lines struct {
+	in    *bufio.Reader
+	sum   hash.Hash
+	bytes int64
+	count int // that are not blank
+	buf   []byte
+	ended bool // the latest line ended with a line feed
+}
+
+const readBytes = 256 << 10
+
+func newLines(in io.Reader) *lines {
+	l := &lines{sum: sha256.New()}
+	l.in = bufio.NewReaderSize(io.TeeReader(in, l.sum), readBytes)
+	return l
+}
+
+// next returns a line, and io.EOF after the last. The bytes are valid until the next call.
+func (l *lines) next() (text []byte, overlong bool, err error) {
+	for {
+		text, overlong, err = l.line()
+		if err != nil {
+			return nil, false, err
+		}
+		if text = bytes.TrimSpace(text); len(text) > 0 || overlong {
+			l.count++
+			return text, overlong, nil
+		}
+	}
+}
+
+// line returns a line with its end. Of one that is too long nothing is kept.
+func (l *lines) line() (text []byte, overlong bool, err error) {
+	l.buf = l.buf[:0]
+	for {
+		part, err := l.in.ReadSlice('\n')
+		first := l.bytes == 0
+		if l.bytes += int64(len(part)); first {
+			part = bytes.TrimPrefix(part, []byte("\ufeff"))
+		}
+		switch {
+		case err == nil:
+			l.ended = true
+		case err != bufio.ErrBufferFull && err != io.EOF:
+			return nil, false, err
+		}
+
+		// Most lines are in the buffer of the reader as they are.
+		if err == nil && len(l.buf) == 0 && !overlong {
+			return part, false, nil
+		}
+		if overlong = overlong || len(l.buf)+len(part) > MaxLine; overlong {
+			l.buf = l.buf[:0]
+		} else {
+			l.buf = append(l.buf, part...)
+		}
+		switch {
+		case err == nil:
+			return l.buf, overlong, nil
+		case err == io.EOF && len(l.buf) == 0 && !overlong:
+			return nil, false, io.EOF
+		case err == io.EOF:
+			l.ended = false
+			return l.buf, overlong, nil
+		}
+	}
+}
+
+// digest is that of all bytes, as they were given.
+func (l *lines) digest() canon.Digest { return canon.Digest(l.sum.Sum(nil)) }

@@ -1,0 +1,245 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+)
+
+// Options say what logs do not. Of record.Options only Issuer.ID is required: where no
+// line names a task, the session is one.
+type Options struct {
+	record.Options
+	From string // name of a kind or of a family, see Names; "": the first lines say which
+}
+
+// An Input is a log. Several are one task: a session, and the logs of the agents to which
+// it gave work.
+type Input struct {
+	Name string // as the draft has it: the last part of a path
+	io.Reader
+}
+
+// A Log is what was read.
+type Log struct {
+	Kind   Kind
+	Counts record.Counts
+	Passed story.Passed // what was passed over
+	Draft  *receipt.Draft
+}
+
+// ErrUnknown says that no line is of a source that is read.
+var ErrUnknown = errors.New("source: no line is of an agent's log that is read")
+
+// ErrEmpty says that no line told anything.
+var ErrEmpty = errors.New("source: the log tells nothing: no line has a time, a message or a call")
+
+// A MixedError says that logs of two kinds were given for one task.
+type MixedError struct {
+	Name      string
+	Is, Other Kind
+}
+
+// Error gives both.
+func (e *MixedError) Error() string {
+	return fmt.Sprintf("source: %s: expected a log of the kind %s, as the one before, found %s", event.Quote(e.Name), e.Other, e.Is)
+}
+
+// Read records logs of one task. Errors of an input are returned as they are, those of the
+// draft as record.Recorder.Draft returns them.
+func Read(inputs []Input, o Options) (*Log, error) {
+	kind, known := Named(o.From)
+	if o.From != "" && !known {
+		return nil, fmt.Errorf("source: expected one of %s, found %s", strings.Join(Names(), ", "), event.Quote(o.From))
+	}
+	r := &reading{kind: kind, from: o.From, doc: new(canon.Document)}
+	for _, in := range inputs {
+		if err := r.log(in); err != nil {
+			return nil, err
+		}
+	}
+	if r.reader == nil {
+		return nil, ErrUnknown
+	}
+	r.reader.End()
+	return r.finish(o.Options)
+}
+
+// A reading is that of the logs of one task.
+type reading struct {
+	kind   Kind
+	from   string
+	story  *story.Story
+	reader story.Reader
+	row    Row
+	doc    *canon.Document
+	read   bool // the latest line was
+}
+
+// log reads one log.
+func (r *reading) log(in Input) error {
+	text := newLines(in)
+	head, err := r.begin(in.Name, text)
+	if err != nil {
+		return err
+	}
+	r.story.Begin(event.Shorten(in.Name))
+	for _, h := range head {
+		if err := r.line(h.text, h.overlong); err != nil {
+			return err
+		}
+	}
+	for {
+		line, overlong, err := text.next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = r.line(line, overlong)
+		}
+		if err != nil {
+			return err
+		}
+	}
+
+	// A log that grows, or that was cut off, ends within a line.
+	if !text.ended && !r.read {
+		r.story.Cut()
+	}
+	r.story.Read(text.digest(), text.bytes, text.count)
+	return nil
+}
+
+// A headLine is one that was read before it was known of which source it is.
+type headLine struct {
+	text     []byte
+	overlong bool
+}
+
+// Lines, and bytes, that are looked at to find the source: others may stand first.
+const (
+	maxHeadLines = 50
+	maxHead      = 4 << 20
+)
+
+// begin reads as many lines as it takes to know the source, and returns them.
+func (r *reading) begin(name string, text *lines) (head []headLine, err error) {
+	kind, size := Unknown, 0
+	for len(head) < maxHeadLines && size < maxHead && kind == Unknown {
+		line, overlong, err := text.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		size += len(line)
+		head = append(head, headLine{append([]byte(nil), line...), overlong})
+		if r.parse(line) == nil {
+			kind = kindOf(r.doc.Root(), r.from)
+		}
+	}
+
+	if r.kind != Unknown && r.reader == nil || kind == Unknown && r.reader != nil {
+		kind = r.kind
+	}
+	switch {
+	case kind == Unknown:
+		return nil, ErrUnknown
+	case r.reader != nil && kind != r.kind:
+		return nil, &MixedError{name, kind, r.kind}
+	case r.reader == nil:
+		row, ok := rowOf(kind)
+		if !ok {
+			return nil, ErrUnknown
+		}
+		r.kind, r.row, r.story = kind, row, story.New(string(kind))
+		r.reader = row.new(r.story)
+	}
+	return head, nil
+}
+
+// kindOf says of which source a line is, of those that a name stands for.
+func kindOf(line canon.Node, from string) Kind {
+	for _, row := range Kinds() {
+		if from != "" && from != row.Family && from != string(row.Kind) {
+			continue
+		}
+		if line.Kind() == canon.KindObject && row.is(line) {
+			return row.Kind
+		}
+	}
+	return Unknown
+}
+
+// Recognize says of which source a log is, by its first bytes, at most its first 50 lines.
+func Recognize(head []byte) Kind {
+	doc := new(canon.Document)
+	for n := 0; n < maxHeadLines && len(head) > 0; n++ {
+		line, rest, _ := strings.Cut(string(head), "\n")
+		head = []byte(rest)
+		if doc.Parse([]byte(strings.TrimPrefix(line, "\ufeff")), canon.Limits{Bytes: MaxLine}) == nil {
+			if k := kindOf(doc.Root(), ""); k != Unknown {
+				return k
+			}
+		}
+	}
+	return Unknown
+}
+
+func (r *reading) parse(text []byte) error { return r.doc.Parse(text, canon.Limits{Bytes: MaxLine}) }
+
+// line takes a line. What is no JSON object is counted.
+func (r *reading) line(text []byte, overlong bool) error {
+	r.read = false
+	if overlong {
+		r.story.Overlong()
+		return nil
+	}
+	err := r.parse(text)
+	repaired := false
+	if err != nil {
+		if again := whole(text); again != nil {
+			repaired = true
+			err = r.parse(again)
+		}
+	}
+	if err != nil || r.doc.Root().Kind() != canon.KindObject {
+		r.story.Unreadable()
+		return nil
+	}
+
+	if repaired {
+		r.story.Repaired()
+	}
+	r.read = true
+	r.story.Inexact(repaired)
+	r.reader.Line(r.doc.Root())
+	return r.story.Err()
+}
+
+// finish tells the story to a recorder.
+func (r *reading) finish(o record.Options) (*Log, error) {
+	if r.story.Empty() {
+		return nil, ErrEmpty
+	}
+	rec, err := record.New(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.story.Tell(o.TaskID, rec.Add); err != nil {
+		return nil, err
+	}
+	d, err := rec.Draft()
+	if err != nil {
+		return nil, err
+	}
+	return &Log{r.kind, rec.Counts(), r.story.Passed(), d}, nil
+}

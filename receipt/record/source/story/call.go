@@ -1,0 +1,163 @@
+package story
+
+import (
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// Outcomes of a call. The zero Outcome is that no line tells an end.
+type Outcome string
+
+const (
+	Open       Outcome = ""
+	Succeeded  Outcome = "succeeded"
+	Failed     Outcome = "failed"
+	Canceled   Outcome = "canceled"   // it was interrupted while it ran
+	Denied     Outcome = "denied"     // a rule refused it, or somebody did and nothing tells who
+	Rejected   Outcome = "rejected"   // a person refused it
+	Unreported Outcome = "unreported" // it returned, and nothing tells how it ended
+)
+
+// A Call is one call of a tool, as all lines that name its id describe it.
+type Call struct {
+	ID, Tool string
+	Server   string // of an MCP tool
+	Does     string // what such a tool does: read, edit, execute, fetch, think, other; "" is not known
+	Agent    string // label of the agent that called; "" is the main one
+	Duration *int64 // milliseconds
+	Category string // of the error
+	RanNot   bool   // a line says that it was never run
+	Path     string // of the file that it was asked to write
+	Content  State  // that it was asked to write there
+	Handed   string // the agent to which it was to give work
+	HandedTo string // the id of that work
+
+	input, output canon.Digest
+	asked, ended  Place
+	outcome       Outcome
+	requested     bool
+	writes        []Write
+	told          bool // the list of writes is all that it wrote
+	hosts         []string
+	searched      bool
+}
+
+// Ask notes that the call was asked for. A line that asks again is a copy.
+func (c *Call) Ask(s *Story, tool string, input canon.Digest) bool {
+	if c.requested {
+		return false
+	}
+	c.requested, c.Tool, c.input, c.asked = true, tool, input, s.mark()
+	s.charge(0, len(tool))
+	return true
+}
+
+// Close notes what the call returned. The first end counts, but one that tells nothing
+// gives way to one that does.
+func (c *Call) Close(s *Story, outcome Outcome, output canon.Digest) bool {
+	if c.outcome != Open && c.outcome != Unreported {
+		s.Note("repeated_results")
+		return false
+	}
+	c.outcome, c.output, c.ended = outcome, output, s.mark()
+	return true
+}
+
+// Refused says that a rule, or somebody, refused the call, whatever it was told to return.
+func (c *Call) Refused() {
+	if c.outcome != Rejected {
+		c.outcome = Denied
+	}
+}
+
+// Ended reports the outcome so far.
+func (c *Call) Ended() Outcome { return c.outcome }
+
+// ran reports whether the tool may have done something.
+func (c *Call) ran() bool {
+	return !c.RanNot && (c.outcome == Succeeded || c.outcome == Failed || c.outcome == Canceled || c.outcome == Unreported)
+}
+
+// Wrote adds a change of a file by the call.
+func (c *Call) Wrote(s *Story, w Write) {
+	c.writes = append(c.writes, w)
+	s.charge(0, partCost+len(w.Path))
+}
+
+// WroteAll says that the changes told are all that the call made: absent ones are none.
+func (c *Call) WroteAll() { c.told = true }
+
+// Reached adds a URL or a host that the call was given to reach.
+func (c *Call) Reached(s *Story, at string) {
+	if at != "" {
+		c.hosts = append(c.hosts, at)
+		s.charge(0, partCost+len(at))
+	}
+}
+
+// Searched says that the call searched the web: where, nothing tells.
+func (c *Call) Searched() { c.searched = true }
+
+func (c *Call) ask(o *object) {
+	o.text("tool_call_id", c.ID)
+	o.text("name", c.Tool)
+	o.text("kind", c.Does)
+	o.text("server", c.Server)
+	o.text("worker_id", c.Agent)
+	o.digest("input_sha256", c.input)
+}
+
+// endKind is the event that ends the call.
+func (c *Call) endKind() string {
+	switch c.outcome {
+	case Open:
+		return ""
+	case Rejected:
+		return "tool.denied"
+	case Succeeded, Unreported, Canceled:
+		return "tool.completed"
+	}
+	return "tool.failed"
+}
+
+func (c *Call) end(o *object) {
+	o.text("tool_call_id", c.ID)
+	switch c.outcome {
+	case Rejected: // the line says who: the user of the agent
+		o.text("decision", "denied")
+		o.text("actor", "user")
+		return
+	case Denied:
+		o.text("error_category", "permission_denied")
+	case Failed:
+		o.text("error_category", c.Category)
+	default:
+		o.text("status", string(c.outcome))
+	}
+	o.digest("output_sha256", c.output)
+	o.count("duration_ms", c.Duration)
+	if !c.ran() {
+		return
+	}
+
+	// A file that a call wrote was written, as far as the call succeeded.
+	if c.outcome == Succeeded && (len(c.writes) > 0 || c.told) {
+		list(o, "fs_writes", c.writes, func(o *object, w Write) {
+			o.text("path", w.Path)
+			o.text("operation", w.Operation)
+			o.state("before_sha256", w.Before)
+			o.state("after_sha256", w.After)
+		})
+	}
+	if n := len(c.hosts); n > 0 || c.searched {
+		hosts := c.hosts
+		if c.searched {
+			hosts = append(slices.Clip(hosts), "unknown")
+		}
+		list(o, "network_egress", hosts, func(o *object, at string) {
+			o.text("url", at)
+			o.is("announced", c.outcome != Succeeded)
+		})
+	}
+}

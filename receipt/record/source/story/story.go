@@ -1,0 +1,411 @@
+package story
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// A Story is what the logs of one task tell. It is not safe for concurrent use.
+type Story struct {
+	Kind string // of the source, such as claude-transcript
+
+	// What a source tells of the whole, in the order of its log. "" is not told.
+	Model, Provider string   // the model that was chosen: the first that was named
+	Workspace       string   // the folder in which the agent worked, an absolute path
+	Policy          string   // a name for the rules under which it worked
+	Versions        []string // of the program that wrote the log, each once
+	Commit          string   // of git, in hexadecimal digits
+	Branches        []string // of git, each once
+	Trace           string   // id of the trace
+	Wall            *int64   // milliseconds that the source counted itself
+	End             End
+	Failure         string // a word for why the task failed; never a text of the log
+	Partly          bool   // only some lines tell times: there may be earlier and later ones
+
+	logs     []*log
+	sessions []string
+	session  Place // the latest-stamped line that named one, and which
+	named    string
+	tiers    [2]string // of the first and the last line that named one
+
+	now         time.Time // of the line that is read
+	first, last time.Time
+	order       int
+	inexact     bool
+
+	calls    index[Call]
+	messages index[Message]
+	sums     []*Sum
+	handoffs index[Handoff]
+	cost     *big.Rat // of all sessions
+
+	hooks     map[string]int
+	ignored   map[string]int
+	notes     map[string]int
+	untold    []string
+	atLeast   []string
+	missing   []string // agents of which no log was read
+	estimated bool
+
+	kept int // bytes, about
+	err  error
+}
+
+// An End is how the task ended. The zero End is not told.
+type End int
+
+const (
+	EndUnknown End = iota
+	EndSucceeded
+	EndFailed
+	EndCanceled
+)
+
+// Here is where the line that is read stands.
+func (s *Story) Here() Place { return s.mark() }
+
+// New returns a story of logs of a kind.
+func New(kind string) *Story {
+	return &Story{Kind: kind, hooks: map[string]int{}, ignored: map[string]int{}, notes: map[string]int{}}
+}
+
+// Begin says that the lines of another log follow. A line that tells no time is as old as
+// the one before it in its log.
+func (s *Story) Begin(name string) {
+	s.logs = append(s.logs, &log{name: name})
+	s.now = time.Time{}
+}
+
+// Logs is how many logs were begun.
+func (s *Story) Logs() int { return len(s.logs) }
+
+// At says when the line that is read was written. The zero time is not told.
+func (s *Story) At(at time.Time) {
+	if at.IsZero() {
+		return
+	}
+	s.now = at
+	if s.first.IsZero() || at.Before(s.first) {
+		s.first = at
+	}
+	if at.After(s.last) {
+		s.last = at
+	}
+}
+
+// mark takes the next place in the order.
+func (s *Story) mark() Place {
+	s.order++
+	return Place{s.now, s.order}
+}
+
+// Session notes a session that a line names. That of the latest line is the story's own,
+// unless the source says otherwise with Own.
+func (s *Story) Session(id string) {
+	if id == "" {
+		return
+	}
+	s.sessions = once(s.sessions, id)
+	if m := s.mark(); s.named == "" || !m.Before(s.session) {
+		s.session, s.named = m, id
+	}
+}
+
+// Another notes a session that a line names, and that is not the story's own.
+func (s *Story) Another(id string) { s.sessions = once(s.sessions, id) }
+
+// Own says which session the story is of.
+func (s *Story) Own(id string) {
+	if id != "" {
+		s.sessions = once(s.sessions, id)
+		s.named, s.session = id, Place{time.Unix(1<<40, 0), 0}
+	}
+}
+
+// Tier notes a trust tier that a line tells.
+func (s *Story) Tier(tier string) {
+	if tier == "" {
+		return
+	}
+	if s.tiers[0] == "" {
+		s.tiers[0] = tier
+	}
+	s.tiers[1] = tier
+}
+
+// Version notes a version of the program that wrote the log, Branch a branch of git.
+func (s *Story) Version(v string) { s.Versions = once(s.Versions, v) }
+func (s *Story) Branch(name string) {
+	s.Branches = once(s.Branches, name)
+}
+
+// maxNames bounds lists of names that a log repeats.
+const maxNames = 64
+
+// once appends a name that is not there yet.
+func once(list []string, name string) []string {
+	if name == "" || len(list) >= maxNames {
+		return list
+	}
+	for _, have := range list {
+		if have == name {
+			return list
+		}
+	}
+	return append(list, name)
+}
+
+// Hook counts a hook that ran, by its event and its name; its command may hold secrets.
+func (s *Story) Hook(name string) { count(s.hooks, name) }
+
+// Ignored counts a record of a type that the source does not know.
+func (s *Story) Ignored(kind string) { count(s.ignored, kind) }
+
+// Note counts what was read and has no place in a receipt. The name is the source's own
+// word, never a text of the log.
+func (s *Story) Note(name string) { count(s.notes, name) }
+
+// more is the name under which what is beyond maxNames is counted.
+const more = "(others)"
+
+func count(of map[string]int, name string) {
+	name = event.Shorten(name)
+	if name == "" {
+		name = "None"
+	}
+	if _, have := of[name]; !have && len(of) >= maxNames {
+		name = more
+	}
+	of[name]++
+}
+
+// Untold says that a place of the receipt is not told. AtLeast says that what is told of
+// it is not all.
+func (s *Story) Untold(at ...string)  { s.untold = append(s.untold, at...) }
+func (s *Story) AtLeast(at ...string) { s.atLeast = append(s.atLeast, at...) }
+
+// Estimated says that the costs are what the agent reckons, and no bill.
+func (s *Story) Estimated() { s.estimated = true }
+
+// Unreadable counts a line that is no JSON object, Repaired one in which half of a
+// character was replaced, Overlong one that is too long to be read, Cut a log that ends in
+// the middle of its last line.
+func (s *Story) Unreadable() { s.logs[len(s.logs)-1].unreadable++ }
+func (s *Story) Repaired()   { s.logs[len(s.logs)-1].repaired++ }
+func (s *Story) Overlong()   { s.logs[len(s.logs)-1].overlong++ }
+func (s *Story) Cut()        { s.logs[len(s.logs)-1].cut = true }
+
+// Read says what was read of the latest log.
+func (s *Story) Read(digest canon.Digest, bytes int64, lines int) {
+	l := s.logs[len(s.logs)-1]
+	l.digest, l.bytes, l.lines = digest, bytes, lines
+}
+
+// Inexact says that the line that is read is not told as it was written, so that digests
+// of it would be of something else. It holds until it is called again.
+func (s *Story) Inexact(is bool) { s.inexact = is }
+
+// Digest is that of a JSON value: SHA-256 of its RFC 8785 form. It is zero where a line is
+// not told exactly.
+func (s *Story) Digest(n canon.Node) canon.Digest {
+	if s.inexact || event.Absent(n) {
+		return canon.Digest{}
+	}
+	return event.HashOf(n)
+}
+
+// Exact reports whether digests of the line that is read are those of what was written.
+func (s *Story) Exact() bool { return !s.inexact }
+
+// Err is the limit that was met, if one was. Nothing is told then.
+func (s *Story) Err() error { return s.err }
+
+// Costs of what is kept, about.
+const (
+	entryCost = 512
+	partCost  = 192
+)
+
+// charge counts what is kept, within the limits of a recording.
+func (s *Story) charge(entries, bytes int) {
+	if s.kept += bytes; s.kept > event.MaxKept && s.err == nil {
+		s.err = event.OverLimit(s.order, "MaxKept", int64(s.kept))
+	}
+	if entries > event.MaxEntries && s.err == nil {
+		s.err = event.OverLimit(s.order, "MaxEntries", int64(entries))
+	}
+}
+
+// Name reports a text of a log that can be a name: not empty, and not longer than a
+// recording keeps. Others are counted and not told.
+func (s *Story) Name(n canon.Node) string {
+	text := n.Text()
+	if len(text) > event.MaxText {
+		s.Note("names_too_long")
+		return ""
+	}
+	return string(text)
+}
+
+// Passed returns what was passed over so far.
+func (s *Story) Passed() Passed {
+	p := Passed{Records: maps.Clone(s.ignored), Agents: slices.Clone(s.missing)}
+	for _, l := range s.logs {
+		p.Unreadable, p.Repaired, p.Overlong = p.Unreadable+l.unreadable, p.Repaired+l.repaired, p.Overlong+l.overlong
+		if l.cut {
+			p.Cut = append(p.Cut, l.name)
+		}
+	}
+	return p
+}
+
+// Missing says that no log of an agent was read that worked for this one: what it did and
+// took is not all here.
+func (s *Story) Missing(agent string) {
+	s.missing = once(s.missing, agent)
+	s.AtLeast("/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/autonomy_budget/consumed/tool_calls",
+		"/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
+}
+
+// Call returns the call of an id.
+func (s *Story) Call(id string) *Call {
+	c, fresh := s.calls.entry(s, id)
+	if fresh {
+		c.ID = id
+	}
+	return c
+}
+
+// Known returns the call of an id, nil when no line asked for it yet.
+func (s *Story) Known(id string) *Call {
+	if c := s.calls.byID[id]; c != nil && c.requested {
+		return c
+	}
+	return nil
+}
+
+// Calls yields the calls that were asked for, in the order of their lines.
+func (s *Story) Calls() iter.Seq[*Call] {
+	return func(yield func(*Call) bool) {
+		for _, c := range s.calls.order {
+			if c.requested && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// Message returns the message of an id.
+func (s *Story) Message(id string) (m *Message, fresh bool) {
+	m, fresh = s.messages.entry(s, id)
+	if fresh {
+		m.first = s.mark()
+	}
+	return m, fresh
+}
+
+// Took adds a sum.
+func (s *Story) Took(sum Sum) {
+	s.sums = append(s.sums, &sum)
+	s.charge(len(s.sums), entryCost)
+}
+
+// Cost adds what a session cost in all, dollars as decimal text. Decimals are added as
+// such: 0.1 and 0.2 are 0.3.
+func (s *Story) Cost(amount string) {
+	n, ok := new(big.Rat).SetString(amount)
+	if !ok {
+		return
+	}
+	if s.cost == nil {
+		s.cost = new(big.Rat)
+	}
+	s.cost.Add(s.cost, n)
+}
+
+// account is what all sessions cost; "" is not told.
+func (s *Story) account() string {
+	if s.cost == nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimRight(s.cost.FloatString(maxDecimals), "0"), ".")
+}
+
+// Handoff returns the work of an id. Without one it is told apart by a label.
+func (s *Story) Handoff(id, label string) *Handoff {
+	key := id
+	if id == "" {
+		key = label
+	}
+	h, fresh := s.handoffs.entry(s, key)
+	if fresh {
+		h.task, h.label, h.first = key, id == "", s.mark()
+	}
+	return h
+}
+
+// Given returns the work of an id, nil when no line gave it.
+func (s *Story) Given(id string) *Handoff { return s.handoffs.byID[id] }
+
+// Handed returns the ids of the work that was given to other agents, as far as the source
+// gives them any.
+func (s *Story) Handed() (ids []string) {
+	for _, h := range s.handoffs.order {
+		if !h.label {
+			ids = append(ids, h.task)
+		}
+	}
+	return ids
+}
+
+// TaskID is the name under which the story is told: that of its session, or, where no line
+// names one, one made of the digests of the logs.
+func (s *Story) TaskID() string {
+	if s.named != "" {
+		return s.named
+	}
+	var all []byte
+	for _, l := range s.logs {
+		all = append(all, l.digest[:]...)
+	}
+	return "log_" + canon.Sum(all).String()[len("sha256:"):][:16]
+}
+
+// Tell gives the events of the story to a function, each a JSON object that is valid until
+// the function returns: first what was read, then what happened, in the order of the
+// instants, then the end. The error is a limit that was met, or what the function returned.
+func (s *Story) Tell(task string, add func([]byte) error) error {
+	if s.err != nil {
+		return s.err
+	}
+	t := &teller{Story: s, task: cmp.Or(task, s.TaskID()), add: add}
+	t.emit("source.read", t.begun(), t.about)
+	t.emit("task.started", t.begun(), func(o *object) { o.text("autonomy_tier", s.tiers[0]) })
+	for _, d := range t.deeds() {
+		t.emit(d.kind, d.at.at, d.payload)
+	}
+	if amount := s.account(); amount != "" {
+		t.emit("span.updated", t.over(), func(o *object) { o.text("kind", "usage"); price(o, amount) })
+	}
+
+	t.emit(t.ending(), t.over(), func(o *object) {
+		o.text("autonomy_tier", s.tiers[1])
+		if s.Failure != "" {
+			o.within("failure", func(o *object) { o.text("code", s.Failure) })
+		}
+	})
+	return t.err
+}
+
+// Empty reports whether nothing was told.
+func (s *Story) Empty() bool {
+	return s.named == "" && s.first.IsZero() && len(s.calls.order) == 0 && len(s.messages.order) == 0 && len(s.sums) == 0
+}

@@ -1,0 +1,207 @@
+package record
+
+import (
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// Sourced is what a source tells of a log that some agent wrote for itself: which it was,
+// and what of the receipt it does not tell. The zero sourced is a log of the protocol's own.
+type sourced struct {
+	is, timed, estimated bool
+	wall                 *int64 // milliseconds that the source counted itself
+	logs                 []receipt.Material
+	unreported, atLeast  []string
+	metadata             receipt.Object
+	ended                bool // the task is over, and nothing tells how
+}
+
+// What stands for what no line tells. The tier is the one that claims least.
+const (
+	noName = "unknown"
+	noTier = "shadow"
+)
+
+// sourceRead notes what the events were made of.
+func sourceRead(r *run, e *event.Event) {
+	s, p := &r.sourced, e.Payload
+	s.is, s.timed, s.estimated = true, e.Flag(p, "timed"), e.Flag(p, "estimated")
+	s.wall = e.OptionalCount(p, "wall_time_ms")
+	s.unreported, s.atLeast = places(r, e, "unreported"), places(r, e, "at_least")
+	r.models.spoke = true // it is the log of an agent: what a model answered is not all here
+
+	r.ids.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
+	if root := e.Text(p, "workspace_root"); r.options.WorkspaceRoot == "" && len(root) > 1 {
+		r.options.WorkspaceRoot = strings.TrimRight(root, "/")
+	}
+	first(&r.ids.TraceID, e.Text(p, "trace_id"))
+	first(&r.policy, e.Text(p, "policy_ref"))
+	if m := p.Member("model"); !event.Absent(m) {
+		r.models.chosen = &receipt.Model{Provider: e.Text(m, "provider"), Model: e.Text(m, "model")}
+	}
+
+	s.readLogs(r, e)
+	s.metadata = receipt.Object{"source": s.about(r, e)}
+	if ignored := countsIn(r, e, p.Member("ignored_records")); len(ignored) > 0 {
+		s.metadata["ignored_records"] = ignored
+	}
+	if c := p.Member("write_continuity"); !event.Absent(c) {
+		s.metadata["write_continuity"] = continuity(r, e, c)
+	}
+}
+
+// readLogs keeps the digest of each file, as a replay needs what the events were made of.
+func (s *sourced) readLogs(r *run, e *event.Event) {
+	for _, l := range e.Elements(e.Payload, "logs") {
+		if r.Room(e); e.Err != nil {
+			return
+		}
+		m := receipt.Material{Kind: "event_log", ID: "source_log:" + e.Text(l, "name"), SHA256: e.Digest(l, "sha256"), Metadata: receipt.Object{"cut": e.Flag(l, "cut")}}
+		if m.Metadata["cut"] == false {
+			delete(m.Metadata, "cut")
+		}
+		for _, name := range []string{"bytes", "lines", "unreadable_lines", "repaired_lines", "overlong_lines"} {
+			if n := e.OptionalCount(l, name); n != nil {
+				m.Metadata[name] = *n
+			}
+		}
+		s.logs = append(s.logs, m)
+	}
+}
+
+// about is what the source says of itself.
+func (s *sourced) about(r *run, e *event.Event) receipt.Object {
+	about := e.Payload.Member("about")
+	o := receipt.Object{"kind": e.Required(e.Payload, "kind")}
+	for _, name := range []string{"versions", "sessions", "git_branches"} {
+		if list := words(r, e, about, name); len(list) > 0 {
+			o[name] = list
+		}
+	}
+	if commit := e.Text(about, "git_commit"); commit != "" {
+		o["git_commit"] = commit
+	}
+	for _, name := range []string{"hooks", "counted"} {
+		if counts := countsIn(r, e, about.Member(name)); len(counts) > 0 {
+			o[name] = counts
+		}
+	}
+
+	// Of all logs together: a material has those of each.
+	for _, name := range []string{"unreadable_lines", "repaired_lines", "overlong_lines"} {
+		sum := int64(0)
+		for _, l := range s.logs {
+			n, _ := l.Metadata[name].(int64)
+			sum += n
+		}
+		if sum > 0 {
+			o[name] = sum
+		}
+	}
+	return o
+}
+
+// continuity is how the writes of one path follow each other. Paths are told as those of
+// writes are.
+func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
+	o := receipt.Object{}
+	for _, name := range []string{"pairs", "held", "broken", "unchecked"} {
+		o[name] = e.Count(n, name)
+	}
+	list := []any{}
+	for _, p := range e.Elements(n, "changed_outside") {
+		if r.Part(e); e.Err != nil {
+			return o
+		}
+		path, _ := event.InWorkspace(r.options.WorkspaceRoot, e.Text(p, "path"))
+		list = append(list, receipt.Object{"path": path, "from_call": e.Text(p, "from_call"), "to_call": e.Text(p, "to_call"), "note": "changed outside the listed writes"})
+	}
+	if len(list) > 0 {
+		o["changed_outside"] = list
+	}
+	return o
+}
+
+// words reads a list of texts, each kept and counted.
+func words(r *run, e *event.Event, of canon.Node, name string) (list []any) {
+	for _, n := range of.Member(name).Elements() {
+		if n.Kind() != canon.KindString || len(n.Text()) > event.MaxText {
+			e.Fail(event.CodePayload, n, "expected a string of at most %d bytes", event.MaxText)
+			return list
+		}
+		if r.Part(e); e.Err != nil {
+			return list
+		}
+		list = append(list, e.Once(n.Text()))
+	}
+	return list
+}
+
+// places reads a list of JSON Pointers into the draft.
+func places(r *run, e *event.Event, name string) (list []string) {
+	for _, w := range words(r, e, e.Payload, name) {
+		at := w.(string)
+		if _, err := canon.ParsePointer(at); err != nil || at == "" {
+			e.Fail(event.CodePayload, e.Payload.Member(name), "expected JSON Pointers into the draft")
+			return nil
+		}
+		list = append(list, at)
+	}
+	return list
+}
+
+// countsIn reads an object of counts.
+func countsIn(r *run, e *event.Event, n canon.Node) receipt.Object {
+	o := receipt.Object{}
+	for name := range n.Members() {
+		if r.Part(e); e.Err != nil || len(o) >= event.MaxPaths {
+			return o
+		}
+		o[e.Once([]byte(event.Shorten(name.String())))] = e.Count(n, name.String())
+	}
+	return o
+}
+
+// sourceEnded ends a task of which nothing tells how it ended.
+func sourceEnded(r *run, e *event.Event) {
+	ended("CANCELED")(r, e)
+	r.canceledBy, r.cancelWhy = "", ""
+	r.sourced.ended = true
+}
+
+// complete writes what stands for what no line tells, and where.
+func (s *sourced) complete(d *receipt.Draft, o Options, t *telling) {
+	if !s.is {
+		return
+	}
+	d.Identifiers.WorkspaceRef = t.name("/identifiers/workspace_ref", d.Identifiers.WorkspaceRef, noName)
+	d.Identifiers.SessionID = t.name("/identifiers/session_id", d.Identifiers.SessionID, noName)
+	d.Trust.StartTier = t.name("/trust/start_tier", d.Trust.StartTier, noTier)
+	d.Trust.EndTier = t.name("/trust/end_tier", d.Trust.EndTier, noTier)
+	if s.ended {
+		t.untold("/lifecycle/final_state")
+	}
+
+	for _, at := range s.unreported {
+		if at != "/issued_at" || o.IssuedAt.IsZero() {
+			t.untold(at)
+		}
+	}
+	for _, at := range s.atLeast {
+		t.floor(at)
+	}
+
+	// Between two lines of a log lies no time of the task that all lines tell.
+	if !s.timed {
+		d.AutonomyBudget.Consumed.WallTimeMS = nil
+	}
+	if s.wall != nil {
+		d.AutonomyBudget.Consumed.WallTimeMS = s.wall
+	}
+	for name, value := range s.metadata {
+		d.Metadata[name] = value
+	}
+}
