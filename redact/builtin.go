@@ -11,12 +11,8 @@ import (
 // much and hit much that is not a secret; they are here to compare with.
 func Upstream() Rules {
 	return Rules{
-		Name: "upstream",
-		Names: strings.Fields(`
-			persisted_path primary run_path snapshot_ref snapshot_path source_path
-			authorization proxyauthorization cookie setcookie apikey xamzsecuritytoken xapikey xauthtoken xcsrftoken xxsrftoken
-			accesstoken refreshtoken idtoken bearertoken clientsecret password secret passwd privatekey sessiontoken
-			*token *secret *password *apikey`),
+		Name:      "upstream",
+		Names:     upstreamNames(),
 		Pointers:  []string{"/**/event_log_pointers/*/path", "/**/transcript_pointers/*/path"},
 		URLs:      URLsWhole,
 		Detectors: secret.Upstream(),

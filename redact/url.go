@@ -72,11 +72,8 @@ func (u *urlRule) edits(list []edit, text []byte) []edit {
 // wholeURL returns where the authority begins of a text that is one http(s) URL,
 // and 0 for other texts.
 func wholeURL(text []byte) int {
-	if bytes.ContainsFunc(text, unicode.IsSpace) {
-		return 0
-	}
 	for _, scheme := range []string{"http://", "https://"} {
-		if len(text) > len(scheme) && strings.EqualFold(string(text[:len(scheme)]), scheme) {
+		if len(text) > len(scheme) && strings.EqualFold(string(text[:len(scheme)]), scheme) && !bytes.ContainsFunc(text, unicode.IsSpace) {
 			return len(scheme)
 		}
 	}

@@ -1,0 +1,128 @@
+package redact
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/receiptkit/receiptkit/redact/secret"
+)
+
+// A Marker takes out of texts what the protocol's own harness takes for a secret, and
+// leaves placeholders as session bundles have them: <redacted:NAME:LEN>, where LEN is
+// the bytes that were found. Placeholders of receipts have no length; see [Policy].
+//
+// It is immutable and safe for concurrent use.
+type Marker struct {
+	urls  urlRule
+	all   *secret.Scanner                   // the 16 patterns at once: most texts have nothing
+	each  func() ([]*secret.Scanner, error) // and one after another, in their order, when one has
+	names []string
+}
+
+// NewMarker makes a Marker of the rule for URLs and the patterns of [Upstream], which
+// takes some milliseconds.
+func NewMarker() (*Marker, error) {
+	patterns := secret.Upstream()
+	all, err := secret.Compile(patterns)
+	if err != nil {
+		return nil, err
+	}
+
+	m := &Marker{urls: newURLRule(URLsWhole, false), all: all}
+	for _, p := range patterns {
+		m.names = append(m.names, p.Name)
+	}
+	m.each = sync.OnceValues(func() (each []*secret.Scanner, err error) {
+		for _, p := range patterns {
+			one, err := secret.Compile([]secret.Detector{p})
+			if err != nil {
+				return nil, err
+			}
+			each = append(each, one)
+		}
+		return each, nil
+	})
+	return m, nil
+}
+
+// A Marked text is what is left of one in which something was found.
+type Marked struct {
+	Text    []byte   // with placeholders
+	Rules   []string // that found something: url, and names of patterns, in the order in which they are tried
+	Certain bool     // one of them is a form that nothing but a secret has; false: all are heuristics
+}
+
+// shortest is how many bytes a text has at least in which something can be found:
+// http://@ and token=1 have seven or eight.
+const shortest = len("token=1")
+
+// Mark returns what is left of a text, and reports whether anything was found. A text
+// that is one http(s) URL loses its user information, and its sensitive parameters
+// their values; then each pattern in its order replaces what it matches. That is done
+// until nothing more is found, so that marking the result finds nothing.
+//
+// The patterns read ASCII: beside a letter of another script there is a word boundary.
+// A text is searched as a whole, however long it is.
+func (m *Marker) Mark(text []byte) (Marked, bool) {
+	if len(text) < shortest || len(m.urls.edits(nil, text)) == 0 && len(m.all.Scan(text, nil)) == 0 {
+		return Marked{}, false
+	}
+
+	marked := Marked{Text: text}
+	each, err := m.each()
+	for range maxRounds {
+		if err == nil && !m.round(&marked, each) {
+			return marked, true
+		}
+	}
+
+	// Patterns find ever more in what is left: nothing of it is kept.
+	marked.Text = []byte(placeholder)
+	return marked, true
+}
+
+// round applies each rule once, and reports whether one found something.
+func (m *Marker) round(marked *Marked, each []*secret.Scanner) bool {
+	urls := m.urls.edits(nil, marked.Text)
+	found := len(urls) > 0
+	if found {
+		marked.apply(ruleURL, union(urls))
+	}
+
+	for i, one := range each {
+		spans := one.Scan(marked.Text, nil)
+		if len(spans) == 0 {
+			continue
+		}
+		found = true
+		var edits []edit
+		for _, s := range spans {
+			with := "<redacted:" + m.names[i] + ":" + strconv.Itoa(s.End-s.Start) + ">"
+			edits = append(edits, edit{start: s.Start, end: s.End, with: with})
+		}
+		marked.apply(m.names[i], edits)
+	}
+
+	return found
+}
+
+// apply makes the edits of a rule.
+func (marked *Marked) apply(rule string, edits []edit) {
+	text := make([]byte, 0, len(marked.Text))
+	at := 0
+	for _, e := range edits {
+		text = append(append(text, marked.Text[at:e.start]...), e.with...)
+		at = e.end
+	}
+	marked.Text = append(text, marked.Text[at:]...)
+
+	if !slices.Contains(marked.Rules, rule) {
+		marked.Rules = append(marked.Rules, rule)
+	}
+	marked.Certain = marked.Certain || !heuristic(rule)
+}
+
+// heuristic reports whether a pattern of [Upstream] hits much that is no secret: the
+// last two do.
+func heuristic(name string) bool { return name == "bearer_token" || name == "sensitive_assignment" }

@@ -1,0 +1,104 @@
+package redact_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+func TestSensitive(t *testing.T) {
+	for _, name := range []string{
+		"persisted_path", "Primary", "RUN_PATH", "snapshot_ref", "snapshot_path", "source_path",
+		"authorization", "Proxy-Authorization", "cookie", "Set-Cookie", "api_key", "apiKey", "X-Amz-Security-Token", "x-api-key", "X_Auth_Token", "x-csrf-token", "x-xsrf-token",
+		"access_token", "refreshToken", "id-token", "bearer_token", "client_secret", "password", "secret", "passwd", "private_key", "session_token",
+		"token", "my-token", "db_password", "THE_SECRET", "GoogleApiKey", "to\u212aen", // the Kelvin sign is a capital k
+	} {
+		if !redact.Sensitive(name) {
+			t.Errorf("%q is not sensitive", name)
+		}
+	}
+	for _, name := range []string{
+		"", "input_tokens", "tokens", "token_count", "secrets", "passwords", "persisted-path", "persistedpath", "primary_key", "path", "project_root", "key", "auth", "api key",
+		"tоken", "ｔｏｋｅｎ", // a Cyrillic o; full width: other letters
+	} {
+		if redact.Sensitive(name) {
+			t.Errorf("%q is sensitive", name)
+		}
+	}
+}
+
+func TestMark(t *testing.T) {
+	m, err := redact.NewMarker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	aws, npm := "AK"+"IAIOSFODNN7EXAMPLE", "np"+"m_"+strings.Repeat("a", 36)
+	begin, end := "-----BEGIN "+"RSA PRIVATE KEY-----", "-----END "+"RSA PRIVATE KEY-----"
+	for _, test := range []struct {
+		text, want, rules string
+		certain           bool
+	}{
+		{"é " + aws + "!", "é <redacted:aws_access_key:20>!", "aws_access_key", true},
+		{aws + " " + npm + " " + aws, "<redacted:aws_access_key:20> <redacted:npm_token:40> <redacted:aws_access_key:20>", "aws_access_key npm_token", true},
+		{"bearer aaaaaaaaaaaa", "<redacted:bearer_token:19>", "bearer_token", false},
+		{"token=1 " + npm, "<redacted:sensitive_assignment:7> <redacted:npm_token:40>", "npm_token sensitive_assignment", true},
+		{"https://ada@example.org/?token=1&a=2#x=3", "https://example.org/?token=%5Bredacted%5D&a=2#x=3", "url", true},
+		{"HTTPS://ada:" + npm + "@example.org/" + npm, "HTTPS://example.org/<redacted:npm_token:40>", "url npm_token", true},
+
+		// A key in which another secret seems to stand is one key, and goes as a whole.
+		{begin + "\n" + aws + "\n" + end, "<redacted:private_key_block:90>", "aws_access_key private_key_block", true},
+		{begin + "\nabc\n" + end + begin + end, "<redacted:private_key_block:65><redacted:private_key_block:60>", "private_key_block", true},
+
+		// What one pattern leaves shows another its word.
+		{"password=tokenAKIA" + "ABCDEFGHIJKLMNOP", "<redacted:sensitive_assignment:14><redacted:aws_access_key:20>", "sensitive_assignment aws_access_key", true},
+	} {
+		got, ok := m.Mark([]byte(test.text))
+		if !ok || string(got.Text) != test.want || strings.Join(got.Rules, " ") != test.rules || got.Certain != test.certain {
+			t.Errorf("%q: %q %q %v, expected %q", test.text, got.Text, got.Rules, got.Certain, test.want)
+		}
+		if again, ok := m.Mark(got.Text); ok {
+			t.Errorf("%q: marked twice it is %q", test.text, again.Text)
+		}
+	}
+
+	for _, text := range []string{
+		"", "token", "max_tokens=200", "6b86b273ff34fce19d6b804eff5a3f5747ada4ea", "123e4567-e89b-12d3-a456-426614174000", "the secret of the token is kept",
+		"[redacted]", "[withheld]", "<redacted:npm_token:40>", "see https://ada@example.org/ there", "ftp://ada@example.org/", "https://example.org/?page=2&token=",
+		"x" + aws, aws + "x", begin, end,
+	} {
+		if got, ok := m.Mark([]byte(text)); ok {
+			t.Errorf("%q: %q", text, got.Text)
+		}
+	}
+
+	// Long texts are searched as a whole: windows would cut this key.
+	long := strings.Repeat("word ", 100_000) + begin + strings.Repeat("a", 20_000) + end
+	if got, ok := m.Mark([]byte(long)); !ok || len(got.Text) > 500_100 || !slices.Equal(got.Rules, []string{"private_key_block"}) {
+		t.Errorf("a key of 20,000 letters: %v, %d bytes are left", ok, len(got.Text))
+	}
+}
+
+// FuzzMark: marked twice is marked once, and nothing that is marked has a pattern left.
+func FuzzMark(f *testing.F) {
+	m, err := redact.NewMarker()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, text := range []string{"password=tokenAKIA" + "ABCDEFGHIJKLMNOP", "https://a:b@c/?token=d", "Bearer abcdefghijkl", "api_key: 'abcdef'", "<redacted:jwt:40>"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, ok := m.Mark(text)
+		if !ok {
+			return
+		}
+		if len(got.Rules) == 0 || string(got.Text) == string(text) {
+			t.Errorf("%q: found %q, and left %q", text, got.Rules, got.Text)
+		}
+		if again, ok := m.Mark(got.Text); ok {
+			t.Errorf("%q: %q, and then %q", text, got.Text, again.Text)
+		}
+	})
+}
