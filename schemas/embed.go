@@ -15,6 +15,7 @@ var files embed.FS
 //	batch               the manifest of a batch
 //	disclosures         values that were withheld from a receipt
 //	replay-request      which dependencies of a task are replaced when it is replayed
+//	session-bundle      one run of an agent in one portable file
 type Name string
 
 // Receipt is the schema of receipts.
@@ -22,7 +23,7 @@ const Receipt Name = "receipt-2026-04-25"
 
 // Names returns the names of all schemas.
 func Names() []Name {
-	return []Name{Receipt, "report", "summary", "verify", "keys", "batch", "disclosures", "replay-request"}
+	return []Name{Receipt, "report", "summary", "verify", "keys", "batch", "disclosures", "replay-request", "session-bundle"}
 }
 
 // Source returns the text of a schema. It reports false for an unknown name.
