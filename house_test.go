@@ -50,6 +50,7 @@ var rooms = map[string]room{
 	"receipt/record/bridge": {pure: true, may: append([]string{"receipt/record/event"}, core...)},
 	"receipt/record/source": {pure: true, may: append([]string{"receipt/record/event", "receipt/record"}, core...)}, // and its readers of logs
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/internal", "receipt/record", "receipt/record/event"}, core...)},
+	"receipt/bundle":        {pure: true, may: core},
 	"receipt/":              {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"fixtures":              {may: append([]string{"receipt/"}, core...)},
 	"cmd/":                  {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
@@ -63,6 +64,7 @@ var rooms = map[string]room{
 	inside + "keyring":      {may: below(lower, nil), libs: anyLib},
 	inside + "server":       {may: below(lower, nil), libs: anyLib},
 	inside + "replays":      {may: below(lower, []string{"issue"}), libs: anyLib},
+	inside + "bundles":      {may: below(lower, []string{"issue"}), libs: anyLib},
 	inside + "logs":         {may: below(lower, []string{"issue"}), libs: anyLib},
 	"examples/":             {may: append([]string{"receipt/"}, core...)}, // no library: what a reader starts with is what is here
 
@@ -81,7 +83,7 @@ const inside = "cmd/receipt/internal/"
 // The rooms of the command that verbs stand on, from the lowest, and those of verbs.
 var (
 	lower = []string{"cli", "input", "trust", "print"}
-	verbs = []string{"verify", "issue", "logs", "keyring", "server", "replays"}
+	verbs = []string{"verify", "issue", "logs", "keyring", "server", "replays", "bundles"}
 )
 
 // below is what a room of the command may import: the library, and those rooms.

@@ -17,7 +17,7 @@ import (
 // their flags and buttons.
 
 // how is a flag or a command.
-var how = regexp.MustCompile(`(^|[\s("'` + "`" + `])(--[a-z]|receipt (verify|show|diff|canon|record|replay|seal|sign|redact|disclose|archive|batch|ledger|merge|keys|serve|schema|explain|version|completion|man)\b)`)
+var how = regexp.MustCompile(`(^|[\s("'` + "`" + `])(--[a-z]|receipt (verify|show|diff|canon|record|replay|seal|sign|redact|disclose|archive|batch|bundle|ledger|merge|keys|serve|schema|explain|version|completion|man)\b)`)
 
 // ownWords are files and folders whose literals look like flags and commands, and are
 // other things or are for those who use them.

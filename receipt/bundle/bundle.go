@@ -1,0 +1,66 @@
+package bundle
+
+import (
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// MaxBytes is how long a bundle, or a run record, may be.
+const MaxBytes = 256 << 20
+
+// An index may take maxIndex times the bytes that it is over, or leastIndex. Texts take
+// less; lists of single digits take ten times.
+const (
+	maxIndex   = 3
+	leastIndex = 32 << 20
+)
+
+// A Bundle is a text that was parsed. Whether it is a bundle, [Check] says.
+type Bundle struct{ doc *canon.Document }
+
+// A Run is a run record: what a harness keeps of a run.
+type Run struct{ doc *canon.Document }
+
+// Parse reads the text of a bundle, which must not change while the bundle is in use. The
+// error is an *[Error].
+func Parse(data []byte) (*Bundle, error) {
+	doc, err := parse(data)
+	return &Bundle{doc}, err
+}
+
+// ParseRun reads the text of a run record, likewise.
+func ParseRun(data []byte) (*Run, error) {
+	doc, err := parse(data)
+	return &Run{doc}, err
+}
+
+func parse(data []byte) (*canon.Document, error) {
+	if len(data) > MaxBytes {
+		return nil, tooLarge("the bytes")
+	}
+	if size := canon.Size(data); size > leastIndex && size > maxIndex*int64(len(data)) {
+		return nil, &Error{TooLarge, "$", "so many small values that reading them would take more than four times the bytes"}
+	}
+
+	doc := new(canon.Document)
+	if err := doc.Parse(data, canon.Limits{Bytes: MaxBytes}); err != nil {
+		return nil, unreadable(err)
+	}
+	return doc, nil
+}
+
+func (b *Bundle) root() value { return of(b.doc.Root()) }
+
+// manifest says what a pass took out.
+func manifest(m manner, entries *[]Entry) value {
+	rejected := "false"
+	if m.redacts() {
+		rejected = "true"
+	}
+	return object(
+		member{"mode", text(string(m.mode))},
+		member{"policy", text(m.policy())},
+		member{"placeholder", text(placeholder)},
+		member{"entries", value{made: &made{kind: canon.KindArray, entries: entries}}},
+		member{"unsafe_secret_markers_rejected", literal(canon.KindBool, rejected)},
+	)
+}

@@ -1,0 +1,344 @@
+package bundle
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// DraftOptions say what a bundle does not. Only Issuer.ID is required.
+type DraftOptions struct {
+	Issuer       receipt.Issuer // Kind "" is harness
+	ReceiptID    string         // "": receipt_ and the bundle's id
+	IssuedAt     time.Time      // zero: when the bundle was made
+	WorkspaceRef string         // "": not told
+	SessionID    string         // "": what the first section of the transcript says, or else not told
+	TenantID     string
+	PersonaRef   string
+	Tier         string // "": not told
+	Markers      Markers
+}
+
+// MaxListed is how many calls, approvals and redactions a draft lists of a bundle. A list with
+// more of them is in metadata.unreported.
+const MaxListed = 10_000
+
+// Draft makes the draft of a receipt of what left: the bundle is its subject and its one
+// artifact, by the digest of its bytes. What the bundle tells of the run is told, with
+// placeholders where a text looks like a secret; what it does not tell and a receipt wants is in
+// metadata.unreported. redactions lists what the bundle says was taken out of it: their fields
+// are pointers into the bundle.
+//
+// A run can be replayed best_effort at most. The run record that is embedded is a material, by
+// the SHA-256 of its canonical form (RFC 8785). A question without a recorded answer is no
+// approval.
+//
+// The error is an *[Error], an *[OptionError], or a *receipt.InvalidError.
+func Draft(b *Bundle, o DraftOptions) (*receipt.Draft, error) {
+	r, err := NewRules()
+	if err != nil {
+		return nil, err
+	}
+	return draft(r, b, o)
+}
+
+func draft(r *Rules, b *Bundle, o DraftOptions) (*receipt.Draft, error) {
+	if o.Issuer.ID == "" {
+		return nil, &OptionError{"Issuer.ID", "is empty: who issues the receipt?"}
+	}
+	found := newMarks(r.marker)
+	info, err := check(r, b, o.Markers, found)
+	if err != nil {
+		return nil, err
+	}
+
+	d := drafting{bundle: b.root(), marks: found, info: info}
+	draft, err := d.draft(o, canon.Sum(b.doc.Source()))
+	if err != nil {
+		return nil, err
+	}
+	_, err = receipt.Seal(draft, chain.Head{})
+	return draft, err
+}
+
+// A drafting is a draft while it is made.
+type drafting struct {
+	bundle     value
+	marks      *marks
+	info       *Info
+	unreported []string // JSON Pointers of what the bundle does not tell, or not all of
+	took       *int64   // milliseconds of the run; nil: not told
+}
+
+func (d *drafting) untold(at string) { d.unreported = append(d.unreported, at) }
+
+// said is the text of a member, fit to be told.
+func (d *drafting) said(v value, name string) string { return d.marks.clean(v.member(name)) }
+
+// or is a text, or what stands for one that nobody told.
+func (d *drafting) or(told, otherwise, at string) string {
+	if told == "" {
+		d.untold(at)
+		return otherwise
+	}
+	return told
+}
+
+func (d *drafting) draft(o DraftOptions, digest canon.Digest) (*receipt.Draft, error) {
+	source := d.bundle.member("source")
+	created, ok := timeOf(d.bundle.member("created_at"))
+	if o.IssuedAt.IsZero() {
+		if o.IssuedAt = created; !ok {
+			return nil, &OptionError{"IssuedAt", "is zero, and created_at of the bundle is no RFC 3339 time"}
+		}
+	}
+	lifecycle, err := d.lifecycle(source, o.IssuedAt)
+	if err != nil {
+		return nil, err
+	}
+
+	o.Issuer.Kind = cmp.Or(o.Issuer.Kind, "harness")
+	section := d.bundle.member("transcript").member("sections").child(0).member("metadata")
+	draft := &receipt.Draft{
+		ReceiptID: cmp.Or(o.ReceiptID, "receipt_"+d.info.BundleID),
+		Subject:   receipt.ResourceRef{Object: "artifact", ID: d.info.BundleID},
+		Issuer:    o.Issuer,
+		IssuedAt:  receipt.At(o.IssuedAt),
+		Identifiers: receipt.Identifiers{
+			WorkspaceRef: d.or(o.WorkspaceRef, unknown, "/identifiers/workspace_ref"),
+			SessionID:    d.or(cmp.Or(o.SessionID, d.said(section, "session_id")), unknown, "/identifiers/session_id"),
+			TaskID:       d.or(d.info.RunRecordID, unknown, "/identifiers/task_id"),
+			TenantID:     o.TenantID, PersonaRef: o.PersonaRef,
+		},
+		Lifecycle: lifecycle,
+		Trust: receipt.TrustTiers{
+			StartTier: d.or(o.Tier, "shadow", "/trust/start_tier"), EndTier: d.or(o.Tier, "shadow", "/trust/end_tier"),
+		},
+		ReplayInput:    d.replayInput(),
+		SideEffects:    receipt.SideEffects{FSWrites: []receipt.FileWrite{}, NetworkEgress: []receipt.NetworkEgress{}, ToolCalls: d.toolCalls(), A2AHandoffs: []receipt.Handoff{}},
+		Approvals:      d.approvals(),
+		FinalArtifacts: []receipt.Artifact{{ArtifactID: d.info.BundleID, Kind: "session_bundle", SHA256: digest}},
+		Deltas:         []receipt.Delta{},
+		Redactions:     d.redactions(),
+	}
+	for _, at := range []string{"fs_writes", "network_egress", "a2a_handoffs"} {
+		d.untold("/side_effects/" + at)
+	}
+	d.usage(draft)
+	draft.Metadata = d.metadata()
+	return draft, nil
+}
+
+// lifecycle is that of the run, which has to have ended.
+func (d *drafting) lifecycle(source value, issued time.Time) (l receipt.Lifecycle, err error) {
+	switch string(source.member("status").content()) {
+	case "completed", "succeeded", "success":
+		l.FinalState = receipt.StateSucceeded
+	case "failed", "error":
+		l.FinalState = receipt.StateFailed
+		d.untold("/lifecycle/failure")
+	case "canceled", "cancelled":
+		l.FinalState = receipt.StateCanceled
+	default:
+		return l, &Error{NotEnded, "$.source.status", "expected completed, succeeded, failed, error or canceled"}
+	}
+
+	started, begun := timeOf(source.member("started_at"))
+	if !begun {
+		started = issued
+		d.untold("/lifecycle/started_at")
+	}
+	finished, ended := timeOf(source.member("finished_at"))
+	if !ended {
+		finished = issued
+		d.untold("/lifecycle/completed_at")
+	}
+
+	l.StartedAt, l.CompletedAt = receipt.At(started), receipt.At(finished)
+	if took := finished.Sub(started).Milliseconds(); begun && ended && took >= 0 {
+		d.took = &took
+	}
+	return l, nil
+}
+
+func timeOf(v value) (time.Time, bool) {
+	at, err := receipt.ParseTime(v.content())
+	return at, err == nil
+}
+
+// toolCalls are the calls that the bundle lists. What was rejected did not succeed.
+func (d *drafting) toolCalls() []receipt.ToolCall {
+	calls := []receipt.ToolCall{}
+	gone := d.gone()
+	const at = "/side_effects/tool_calls"
+	for i, c := range d.bundle.member("tools").member("calls").each {
+		if i == MaxListed {
+			d.untold(at)
+			break
+		}
+		here := at + pointerOf([]step{{"", i}})
+		call := receipt.ToolCall{
+			Tool:   d.or(d.said(c, "tool_name"), unknown, here+"/tool"),
+			CallID: d.or(d.said(c, "tool_use_id"), unknown, here+"/call_id"),
+			Status: "succeeded",
+		}
+		switch rejected := c.member("is_rejected"); {
+		case rejected.none():
+			d.untold(here + "/status")
+		case string(rejected.raw()) == "true":
+			call.Status = "failed"
+		}
+
+		// A hash that is no SHA-256 is kept as it is. What was changed has another digest.
+		if told := d.said(c, "args_hash"); told != "" {
+			if hash, err := canon.ParseDigest(told); err == nil {
+				call.InputHash = hash
+			} else {
+				call.Metadata = receipt.Object{"args_hash": told}
+			}
+		}
+		path := appendStep(appendStep([]byte("$.tools.calls"), step{"", i}), step{"result", -1})
+		if result := c.member("result"); result.kind() == canon.KindString && !gone[string(path)] && string(result.content()) != withheld {
+			call.OutputHash = canon.Sum(result.content())
+		}
+		calls = append(calls, call)
+	}
+	return calls
+}
+
+// gone are the paths where the bundle says that something was taken out.
+func (d *drafting) gone() map[string]bool {
+	paths := map[string]bool{}
+	for _, e := range d.bundle.member("redaction").member("entries").each {
+		paths[string(e.member("path").content())] = true
+	}
+	return paths
+}
+
+// approvals are the permissions that a decision is recorded of, in the words of a receipt. What
+// has none, or one in other words, is no approval.
+func (d *drafting) approvals() []receipt.Approval {
+	approvals := []receipt.Approval{}
+	open := false
+	for _, p := range d.bundle.member("permissions").each {
+		payload := p.member("payload")
+		decision := string(payload.member("decision").content())
+		decided, ok := timeOf(payload.member("decided_at"))
+		actor := d.said(payload, "actor")
+		if !slices.Contains([]string{"approved", "denied", "canceled", "timeout"}, decision) || !ok || actor == "" || len(approvals) == MaxListed {
+			open = true
+			continue
+		}
+		approvals = append(approvals, receipt.Approval{
+			ApprovalID: d.said(p, "request_id"), Actor: actor, Decision: decision, DecidedAt: receipt.At(decided),
+			Action: cmp.Or(d.said(payload, "action"), d.said(p, "kind"), unknown),
+		})
+	}
+	if open || len(approvals) == 0 {
+		d.untold("/approvals")
+	}
+	return approvals
+}
+
+// replayInput names the run record that is embedded.
+func (d *drafting) replayInput() receipt.ReplayInput {
+	replay := d.bundle.member("replay")
+	record := replay.member("run_record")
+	in := receipt.ReplayInput{Determinism: "best_effort", Materials: []receipt.Material{}}
+	switch {
+	case record.kind() == canon.KindObject:
+		in.Materials = append(in.Materials, receipt.Material{
+			Kind: "event_log", ID: d.info.RunRecordID, SHA256: canon.Sum(record.node.AppendCanonical(nil)), ContentType: "application/json",
+			Metadata: receipt.Object{"hash_profile": "rfc8785-sha256", "in": "/final_artifacts/0", "pointer": "/replay/run_record"},
+		})
+	case replay.member("replay_fixture").kind() != canon.KindObject:
+		in.Determinism, in.UnavailableReason = "unavailable", "the bundle has neither a run record nor a replay fixture"
+	}
+	return in
+}
+
+// redactions are what the bundle says was taken out of it.
+func (d *drafting) redactions() []receipt.Redaction {
+	redactions := []receipt.Redaction{}
+	for _, e := range d.bundle.member("redaction").member("entries").each {
+		steps, ok := parsePath(string(e.member("path").content()))
+		if !ok || len(steps) == 0 || len(redactions) == MaxListed {
+			d.untold("/redactions")
+			break
+		}
+		for i := range steps {
+			if mark := d.marks.name([]byte(steps[i].name)); steps[i].index < 0 && mark.secret {
+				steps[i].name = string(mark.found.Text)
+			}
+		}
+		redactions = append(redactions, receipt.Redaction{Field: pointerOf(steps), Reason: cmp.Or(d.said(e, "class"), unknown)})
+	}
+	return redactions
+}
+
+// usage tells what the run used. The currency of its cost is not told.
+func (d *drafting) usage(draft *receipt.Draft) {
+	runtime := d.bundle.member("runtime")
+	usage := runtime.member("usage")
+	draft.AutonomyBudget.Consumed = receipt.Amounts{
+		InputTokens: amount(usage.member("input_tokens")), OutputTokens: amount(usage.member("output_tokens")), WallTimeMS: d.took,
+	}
+
+	draft.Cost = receipt.Cost{Currency: "XXX", ProviderBreakdown: []receipt.ProviderCost{}}
+	d.untold("/cost/currency")
+	d.untold("/cost/provider_breakdown")
+	if cost := usage.member("total_cost"); cost.kind() == canon.KindNumber && number(cost) >= 0 {
+		draft.Cost.Total = number(cost)
+	} else {
+		d.untold("/cost/total")
+	}
+
+	// Of several models nobody tells which was chosen.
+	const chosen = "/model_route/chosen_model"
+	var models []string
+	for _, m := range runtime.member("provider_models").each {
+		models = append(models, d.marks.clean(m))
+	}
+	draft.ModelRoute = receipt.ModelRoute{
+		ChosenModel: receipt.Model{Provider: unknown, Model: unknown}, AlternativesConsidered: []receipt.Model{}, RoutePolicyReason: "the bundle lists models, and not why",
+	}
+	d.untold("/model_route/alternatives_considered")
+	if len(models) == 1 && models[0] != "" {
+		draft.ModelRoute.ChosenModel.Model = models[0]
+		d.untold(chosen + "/provider")
+		return
+	}
+	d.untold(chosen)
+}
+
+// amount is a count that the bundle tells; nil where it tells none.
+func amount(v value) *int64 {
+	f := number(v)
+	if v.kind() != canon.KindNumber || f < 0 || f > 1<<53-1 {
+		return nil
+	}
+	count := int64(f)
+	return &count
+}
+
+// metadata says which bundle it is, and what nobody tells.
+func (d *drafting) metadata() receipt.Object {
+	slices.Sort(d.unreported)
+	models := []string{}
+	for i, m := range d.bundle.member("runtime").member("provider_models").each {
+		if i < MaxListed {
+			models = append(models, d.marks.clean(m))
+		}
+	}
+	return receipt.Object{
+		"unreported": slices.Compact(d.unreported),
+		"session_bundle": receipt.Object{
+			"mode": string(d.info.Mode), "policy": d.said(d.bundle.member("redaction"), "policy"), "created_at": d.said(d.bundle, "created_at"),
+			"producer": d.said(d.bundle.member("producer"), "name"), "provider_models": models, "redactions_in": "/final_artifacts/0",
+		},
+	}
+}

@@ -1,0 +1,163 @@
+package bundle
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// Options say how a run becomes a bundle. The zero Options make a sanitized one.
+type Options struct {
+	Mode        Mode   // "": Sanitized
+	Strict      bool   // ReplayOnly withholds input, output, stdout, stderr, message and visible_text_contains too
+	Attachments bool   // list the artifacts of the run once more, as attachments
+	ID          string // "": made of the run record as the bundle has it, see Export
+	CreatedAt   string // RFC 3339; "": when the run ended, or else when it began
+
+	// Producer says who makes the bundle. A zero Name is receiptkit.
+	Producer Producer
+
+	// HarnVersion is the version of the harness that ran. "": the record says it in
+	// metadata.harn_version, or else nobody does.
+	HarnVersion string
+}
+
+// A Producer is a program and its version.
+type Producer struct{ Name, Version string }
+
+const (
+	schemaID     = "https://harnlang.com/schemas/session-bundle.v1.json"
+	producerName = "receiptkit"
+	unknown      = "unknown"
+	formatNote   = "A portable copy of one run. Share sanitized or replay_only bundles, and no run records."
+)
+
+// Export makes the bundle of a run. The same record and options give the same bytes: the id
+// that is not given is bundle_ and the first 32 hexadecimal digits of the SHA-256 of the run
+// record that [Import] gets out of the bundle, so that it says nothing of what was taken out.
+//
+// Nothing is read but the record: files that it names stay where they are, and a worker's
+// snapshot is not embedded. What the record does not tell is left out where the format allows
+// it, and listed in metadata.unreported where it does not. A record without an anchor in
+// transcript.metadata.workspace_anchor gives a bundle without workspace.
+//
+// The error is an *[Error], about the record or about the bundle that it would become, or an
+// *[OptionError].
+func Export(run *Run, o Options) (*Text, error) {
+	r, err := NewRules()
+	if err != nil {
+		return nil, err
+	}
+	return export(r, run, o)
+}
+
+func export(r *Rules, run *Run, o Options) (*Text, error) {
+	m, err := newManner(o.Mode, o.Strict)
+	if err != nil {
+		return nil, err
+	}
+	record := of(run.doc.Root())
+	if wrong := checkRun(record); wrong != nil {
+		return nil, wrong
+	}
+	if o.CreatedAt = cmp.Or(o.CreatedAt, said(record, "finished_at"), said(record, "started_at")); o.CreatedAt == "" {
+		return nil, &OptionError{"CreatedAt", "is empty, and the record does not say when the run ended or began"}
+	}
+
+	// Each text of the record is searched once, though most stand twice in the bundle.
+	found := newMarks(r.marker)
+	if m.redacts() {
+		found.search(run.doc.Root())
+	}
+	if o.ID == "" {
+		if o.ID, err = idOf(record, m, found); err != nil {
+			return nil, err
+		}
+	}
+
+	entries := new([]Entry)
+	bundle := assemble(record, o, m, entries)
+	if wrong := r.shape.check(bundle, []byte("$")); wrong != nil {
+		return nil, wrong
+	}
+	return newText(&Text{root: bundle, listed: entries, manner: m, marks: found, shape: r.shape}, prior{})
+}
+
+const runType = "run_record"
+
+// checkRun says whether a record is one that a bundle can be made of.
+func checkRun(r value) *Error {
+	if r.kind() != canon.KindObject {
+		return &Error{Malformed, "$", "expected a run record, an object; found " + typeOf(r)}
+	}
+	if t := r.member("_type"); !t.none() && string(t.content()) != runType {
+		return &Error{InvalidType, "$._type", "expected " + runType}
+	}
+
+	for _, name := range []string{"id", "workflow_id", "task", "status"} {
+		switch v := r.member(name); {
+		case v.none():
+			return &Error{Kind: MissingRequired, Path: "$." + name}
+		case v.kind() != canon.KindString:
+			return &Error{Malformed, "$." + name, "expected string, found " + typeOf(v)}
+		}
+	}
+
+	// A list of another type would become an empty one.
+	for _, name := range []string{"stages", "artifacts", "child_runs", "tool_recordings", "hitl_questions", "transitions", "checkpoints", "trace_spans"} {
+		if v := r.member(name); !absent(v) && v.kind() != canon.KindArray {
+			return &Error{Malformed, "$." + name, "expected array, found " + typeOf(v)}
+		}
+	}
+	return nil
+}
+
+// said is the text of a member; "" where there is none.
+func said(v value, name string) string { return string(v.member(name).content()) }
+
+func absent(v value) bool { return v.none() || v.kind() == canon.KindNull }
+
+// idOf names a bundle after what it has of the run record.
+func idOf(record value, m manner, marks *marks) (string, error) {
+	h := sha256.New()
+	t := Text{root: record, manner: m, marks: marks}
+	if _, err := t.WriteTo(h); err != nil {
+		return "", err
+	}
+	return "bundle_" + hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
+
+var _ io.WriterTo = (*Text)(nil)
+
+// assemble makes a bundle of which nothing was taken out.
+func assemble(r value, o Options, m manner, entries *[]Entry) value {
+	a := assembly{run: r}
+	attachments := list()
+	if o.Attachments {
+		attachments = listed(a.attachments)
+	}
+	return object(
+		member{"_type", text(bundleType)},
+		member{"schema_version", count(schemaVersion)},
+		member{"bundle_id", text(o.ID)},
+		member{"created_at", text(o.CreatedAt)},
+		member{"producer", object(
+			member{"name", text(cmp.Or(o.Producer.Name, producerName))},
+			member{"version", text(cmp.Or(o.Producer.Version, unknown))},
+			member{"schema_id", text(schemaID)},
+		)},
+		member{"source", a.source()},
+		member{"runtime", a.runtime(o)},
+		member{"workspace", a.workspace()},
+		member{"transcript", object(member{"sections", list(a.sections()...)})},
+		member{"tools", object(member{"schemas", list(a.toolSchemas()...)}, member{"calls", a.listOf("tool_recordings")})},
+		member{"permissions", listed(a.permissions)},
+		member{"replay", a.replay()},
+		member{"redaction", manifest(m, entries)},
+		member{"attachments", attachments},
+		member{"metadata", a.metadata()},
+	)
+}

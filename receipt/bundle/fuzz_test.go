@@ -1,0 +1,54 @@
+package bundle_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/bundle"
+)
+
+// FuzzBundle: whatever is read, nothing falls over; what is made of it is JSON, passes Check, has
+// nothing more to take out, and is the same the second time.
+func FuzzBundle(f *testing.F) {
+	f.Add(file(f, "local.json"))
+	f.Add(exported(f, file(f, "run.json"), bundle.Options{Mode: bundle.Local}).Bytes())
+	f.Add(exported(f, file(f, "run.json"), bundle.Options{Mode: bundle.ReplayOnly}).Bytes())
+	for _, s := range bundle.Shapes() {
+		data, _ := planted(f, exported(f, file(f, "run.json"), bundle.Options{Mode: bundle.Local}).Bytes(), s.Text, places()[3])
+		f.Add(data)
+	}
+	f.Add([]byte(`{"_type": "harn_session_bundle"}`))
+
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, err := bundle.Parse(data)
+		if err != nil {
+			return
+		}
+		if _, err := rules().Check(b, bundle.AllowMarkers); err != nil {
+			if text, err := rules().Sanitize(b, bundle.Sanitized, false); err == nil {
+				t.Fatalf("what is no bundle was sanitized: %s", text.Bytes())
+			}
+			return
+		}
+		for _, mode := range []bundle.Mode{bundle.Sanitized, bundle.ReplayOnly} {
+			text, err := rules().Sanitize(b, mode, false)
+			if err != nil {
+				continue // a secret in a name that has to stay, or a mode that took more
+			}
+			clean := text.Bytes()
+			if !json.Valid(clean) || int64(len(clean)) != text.Size {
+				t.Fatalf("%d bytes, said are %d: %s", len(clean), text.Size, clean)
+			}
+			if _, err := rules().Check(parse(t, clean), bundle.RefuseHeuristics); err != nil {
+				t.Fatalf("%v: %s", err, clean)
+			}
+			if again := sanitized(t, clean, mode, false).Bytes(); !bytes.Equal(again, clean) {
+				t.Fatalf("sanitized twice:\n%s\n%s", clean, again)
+			}
+			if record, err := rules().Import(parse(t, clean), bundle.RefuseHeuristics); err == nil && !json.Valid(record.Bytes()) {
+				t.Fatalf("imported: %s", record.Bytes())
+			}
+		}
+	})
+}

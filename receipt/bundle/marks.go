@@ -1,0 +1,94 @@
+package bundle
+
+import (
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// Marks are what looks like a secret in the texts of a document: each text is searched
+// once, however often it is written. Texts that are made here are searched when they are
+// needed.
+type marks struct {
+	marker *redact.Marker
+	found  map[int]redact.Marked // by the offset of the string
+	names  map[string]nameMark   // what names of members say, of the first maxNames
+}
+
+// A nameMark is what the name of a member says.
+type nameMark struct {
+	name      string
+	sensitive bool
+	payload   bool          // it holds what was said or returned
+	strict    bool          // or it may
+	found     redact.Marked // in the name itself
+	secret    bool          // something was
+}
+
+// maxNames bounds how many names are remembered: there are seldom a thousand.
+const maxNames = 1 << 14
+
+func newMarks(marker *redact.Marker) *marks {
+	return &marks{marker: marker, found: map[int]redact.Marked{}, names: map[string]nameMark{}}
+}
+
+// search searches all texts of a value.
+func (m *marks) search(n canon.Node) {
+	switch n.Kind() {
+	case canon.KindString:
+		if marked, ok := m.marker.Mark(n.Text()); ok {
+			m.found[n.Offset()] = marked
+		}
+	case canon.KindObject:
+		for _, v := range n.Members() {
+			m.search(v)
+		}
+	case canon.KindArray:
+		for _, v := range n.Elements() {
+			m.search(v)
+		}
+	}
+}
+
+// of is what was found in a string.
+func (m *marks) of(v value) (redact.Marked, bool) {
+	if v.made != nil {
+		return m.marker.Mark(v.content())
+	}
+	marked, ok := m.found[v.node.Offset()]
+	return marked, ok
+}
+
+// name is what a name says.
+func (m *marks) name(name []byte) nameMark {
+	if known, ok := m.names[string(name)]; ok {
+		return known
+	}
+	mark := nameMark{name: string(name)}
+	mark.found, mark.secret = m.marker.Mark(name)
+	mark.sensitive = redact.Sensitive(mark.name)
+	mark.payload, mark.strict = payloads(mark.name)
+	if len(m.names) < maxNames {
+		m.names[string(name)] = mark
+	}
+	return mark
+}
+
+// path writes a path in which names that look like secrets are replaced.
+func (m *marks) path(steps []step) string {
+	path := []byte("$")
+	for _, s := range steps {
+		if mark := m.name([]byte(s.name)); s.index < 0 && mark.secret {
+			s.name = string(mark.found.Text)
+		}
+		path = appendStep(path, s)
+	}
+	return string(path)
+}
+
+// clean is the content of a string, with placeholders for what looks like a secret.
+func (m *marks) clean(v value) string {
+	if marked, ok := m.marker.Mark(v.content()); ok {
+		return string(marked.Text)
+	}
+	return string(v.content())
+}

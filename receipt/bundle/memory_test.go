@@ -1,0 +1,80 @@
+package bundle_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt/bundle"
+)
+
+// TestLarge: 64 MB take less than three seconds of one core, and less than four times their size.
+func TestLarge(t *testing.T) {
+	if os.Getenv("CI") == "" || testing.Short() || runtime.GOOS != "linux" {
+		t.Skip("it takes seconds and 250 MB")
+	}
+	if os.Getenv("BUNDLE_LARGE") == "" {
+		inOwnProcess(t)
+		return
+	}
+
+	large := largeBundle(t, 64<<20)
+	runtime.GC()
+	before := processTime(t)
+	text, err := rules().Sanitize(parse(t, large), bundle.Sanitized, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := text.WriteTo(discard{}); err != nil {
+		t.Fatal(err)
+	}
+	took := processTime(t) - before
+	if t.Logf("%v of processor time, %d entries", took, len(text.Entries)); took > 3*time.Second {
+		t.Errorf("%d bytes took %v", len(large), took)
+	}
+	if peak := peakMemory(t); peak > 4*int64(len(large)) {
+		t.Errorf("%d bytes took %d bytes of memory, more than four times as much", len(large), peak)
+	}
+}
+
+// inOwnProcess runs the test in a process of its own, whose memory nothing else takes.
+func inOwnProcess(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), "BUNDLE_LARGE=1", "GOMAXPROCS=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestLimits: what is too large is refused before it is read.
+func TestLimits(t *testing.T) {
+	var wrong *bundle.Error
+	refused := func(what string, err error) {
+		t.Helper()
+		if !errors.As(err, &wrong) || wrong.Kind != bundle.TooLarge {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err := bundle.Parse(make([]byte, bundle.MaxBytes+1))
+	refused("one byte more than a bundle has", err)
+	_, err = bundle.Parse([]byte("[" + strings.Repeat("1,", 8<<20) + "1]"))
+	refused("digits", err)
+
+	// What is read may become too large to be written: each level of a list indents the next.
+	deep := strings.Repeat("[", 900) + strings.Repeat("1,", 300_000) + "1" + strings.Repeat("]", 900)
+	run, err := bundle.ParseRun([]byte(`{"id": "r", "workflow_id": "w", "task": "", "status": "completed", "finished_at": "2026-05-04T10:00:00Z", "x": ` + deep + `}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = rules().Export(run, bundle.Options{ID: "b"})
+	refused("indents", err)
+	_, err = rules().Export(run, bundle.Options{})
+	refused("indents, and an id of it", err)
+}

@@ -1,0 +1,135 @@
+package bundle
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/redact/secret"
+)
+
+const page = "../../docs/bundles.md"
+
+// TestPage: the tables of the page are what the code does.
+func TestPage(t *testing.T) {
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	for mark, rows := range map[string]string{"modes": modeRows(t), "patterns": patternRows(t)} {
+		text = filled(t, text, mark, rows)
+	}
+	if text == string(data) {
+		return
+	}
+	if !*Update {
+		t.Fatalf("%s is not what the code does; go test ./receipt/bundle -run TestPage -update writes it", page)
+	}
+	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// filled puts rows between the head of a table and its mark.
+func filled(t *testing.T, text, mark, rows string) string {
+	t.Helper()
+	before, after, ok := strings.Cut(text, "<!-- "+mark+" -->\n")
+	head := strings.LastIndex(before, "|---|\n")
+	if !ok || head < 0 {
+		t.Fatalf("%s has no table %s", page, mark)
+	}
+	return before[:head+len("|---|\n")] + rows + "<!-- " + mark + " -->\n" + after
+}
+
+// A sample is a bundle that has a value at one place, and what the page calls it.
+type sample struct{ what, json string }
+
+// modeRows tries each kind of value in each mode.
+func modeRows(t *testing.T) string {
+	code := func(names string) string { return "`" + strings.Join(strings.Fields(names), "` `") + "`" }
+	samples := []sample{
+		{"members with paths of the machine: " + code(strings.Join(namesOf(true), " ")), `{"persisted_path": "/a"}`},
+		{"members that are named as secrets: " + code(strings.Join(namesOf(false), " ")), `{"api_key": "a"}`},
+		{"`path` below `event_log_pointers` and `transcript_pointers`", `{"event_log_pointers": [{"path": "/a"}]}`},
+		{"`path` of `additional_roots`", `{"additional_roots": [{"path": "/a"}]}`},
+		{"in any text: what looks like a secret, and credentials in URLs", `"https://a:b@c/"`},
+		{"members with what was said and returned: " + code(payloadNames), `{"content": "a"}`},
+		{"members that may hold it: " + code(strictNames), `{"stdout": "a"}`},
+		{"everything else: ids, statuses, times, roles, hashes of arguments, tools and their schemas, transitions, checkpoints, spans, usage", `{"status": "a"}`},
+	}
+	var b strings.Builder
+	for _, s := range samples {
+		fmt.Fprintf(&b, "| %s |", s.what)
+		for _, m := range []manner{{Local, false}, {Sanitized, false}, {ReplayOnly, false}, {ReplayOnly, true}} {
+			fmt.Fprintf(&b, " %s |", becomes(t, s.json, m))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// becomes is what a mode makes of the one value in a text.
+func becomes(t *testing.T, json string, m manner) string {
+	t.Helper()
+	doc, err := canon.Parse([]byte(json))
+	if err != nil {
+		t.Fatal(err)
+	}
+	marker, err := redact.NewMarker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := newMarks(marker)
+	found.search(doc.Root())
+	text, err := newText(&Text{root: of(doc.Root()), manner: m, marks: found}, prior{})
+	if err != nil || len(text.Entries) > 1 {
+		t.Fatal(text, err)
+	}
+	if len(text.Entries) == 0 {
+		return "kept"
+	}
+	return text.Entries[0].Class.action()
+}
+
+// namesOf are the names that are sensitive: of paths, or of secrets.
+func namesOf(paths bool) (names []string) {
+	for _, n := range redact.Upstream().Names {
+		switch name, suffix := strings.CutPrefix(n, "*"); {
+		case strings.Contains(name, "_") || name == "primary":
+			if paths {
+				names = append(names, n)
+			}
+		case !paths && (suffix || redact.Sensitive(name)):
+			names = append(names, strings.Replace(n, "*", "…", 1))
+		}
+	}
+	return names
+}
+
+// patternRows lists the patterns, and what each is to Check.
+func patternRows(t *testing.T) string {
+	marker, err := redact.NewMarker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, s := range Shapes() {
+		found, ok := marker.Mark([]byte(s.Text))
+		if !ok || found.Rules[0] != s.Name {
+			t.Errorf("%s: found %q", s.Name, found.Rules)
+		}
+		is, does := "a heuristic", "warn; `--strict` refuses it"
+		if found.Certain {
+			is, does = "a form that nothing else has", "refuse it"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, is, does)
+	}
+	if n := len(secret.Upstream()); n != len(Shapes()) {
+		t.Errorf("there are %d patterns", n)
+	}
+	return b.String()
+}

@@ -1,0 +1,97 @@
+package bundle
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A step leads to a member, or with an index that is not negative to an element.
+type step struct {
+	name  string
+	index int
+}
+
+// appendStep appends a step as paths have it: .name when the name is only letters,
+// digits and _ of ASCII, ["name"] for another, [n] for an element.
+func appendStep(path []byte, s step) []byte {
+	if s.index >= 0 {
+		return append(strconv.AppendInt(append(path, '['), int64(s.index), 10), ']')
+	}
+	if isPlain(s.name) {
+		return append(append(path, '.'), s.name...)
+	}
+	return append(canon.AppendString(append(path, '['), s.name), ']')
+}
+
+func isPlain(name string) bool {
+	for _, c := range []byte(name) {
+		if c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// parsePath reads what appendStep writes, after the $ that all begin with. It reports
+// false for any other text.
+func parsePath(path string) (steps []step, ok bool) {
+	rest, ok := strings.CutPrefix(path, "$")
+	for ok && rest != "" {
+		var s step
+		s, rest, ok = parseStep(rest)
+		steps = append(steps, s)
+	}
+	return steps, ok
+}
+
+func parseStep(path string) (s step, rest string, ok bool) {
+	if name, dotted := strings.CutPrefix(path, "."); dotted {
+		end := len(name)
+		if i := strings.IndexAny(name, ".["); i >= 0 {
+			end = i
+		}
+		return step{name[:end], -1}, name[end:], isPlain(name[:end])
+	}
+
+	inner, bracket := strings.CutPrefix(path, "[")
+	if !bracket {
+		return step{}, "", false
+	}
+	if !strings.HasPrefix(inner, `"`) {
+		digits, rest, found := strings.Cut(inner, "]")
+		n, err := strconv.ParseUint(digits, 10, 31)
+		return step{"", int(n)}, rest, found && err == nil && strconv.FormatUint(n, 10) == digits
+	}
+
+	// A name in quotes is JSON, and ends where its string ends.
+	end := 1
+	for end < len(inner) && inner[end] != '"' {
+		if inner[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	if end >= len(inner) || !strings.HasPrefix(inner[end+1:], "]") {
+		return step{}, "", false
+	}
+	doc, err := canon.Parse([]byte(inner[:end+1]))
+	if err != nil || !doc.IsCanonical() || isPlain(doc.Root().String()) {
+		return step{}, "", false
+	}
+	return step{doc.Root().String(), -1}, inner[end+2:], true
+}
+
+// pointerOf is the JSON Pointer (RFC 6901) of the same place.
+func pointerOf(steps []step) string {
+	var b []byte
+	for _, s := range steps {
+		if s.index >= 0 {
+			b = strconv.AppendInt(append(b, '/'), int64(s.index), 10)
+			continue
+		}
+		b = canon.AppendToken(b, s.name)
+	}
+	return string(b)
+}

@@ -1,0 +1,99 @@
+package bundle
+
+import (
+	"bufio"
+	"io"
+	"unicode/utf8"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A printer writes JSON as bundles have it: two spaces a level, a member or an element a
+// line, strings with the least escaping, numbers as they were.
+type printer struct {
+	out     *bufio.Writer // nil: bytes are counted, and not written
+	size    int64
+	scratch []byte
+	err     error
+}
+
+func newPrinter(w io.Writer) *printer { return &printer{out: bufio.NewWriterSize(w, 64<<10)} }
+
+// write writes bytes, as long as they are no more than a bundle may have.
+func (p *printer) write(b []byte) {
+	if p.size += int64(len(b)); p.size > MaxBytes && p.err == nil {
+		p.err = tooLarge("the bytes that would be written")
+	}
+	if p.out != nil && p.err == nil {
+		_, p.err = p.out.Write(b)
+	}
+}
+
+func (p *printer) text(s string) {
+	p.scratch = append(p.scratch[:0], s...)
+	p.write(p.scratch)
+}
+
+// line begins a line of a level.
+func (p *printer) line(level int) {
+	const spaces = "\n                                                                "
+	p.text(spaces[:1+min(2*level, len(spaces)-1)])
+	for left := 2*level - (len(spaces) - 1); left > 0; left -= len(spaces) - 1 {
+		p.text(spaces[1 : 1+min(left, len(spaces)-1)])
+	}
+}
+
+// next begins a member or an element: after a comma, but for the first.
+func (p *printer) next(first bool, level int) {
+	if !first {
+		p.text(",")
+	}
+	p.line(level)
+}
+
+// end ends a list or an object of a level.
+func (p *printer) end(bracket string, empty bool, level int) {
+	if !empty {
+		p.line(level)
+	}
+	p.text(bracket)
+}
+
+func (p *printer) name(name []byte) {
+	p.string(name)
+	p.text(": ")
+}
+
+// string writes a string piece by piece: one may be as long as the bundle.
+func (p *printer) string(content []byte) {
+	const piece = 32 << 10
+	p.text(`"`)
+	for len(content) > 0 {
+		end := min(len(content), piece)
+		for end < len(content) && end > 0 && !utf8.RuneStart(content[end]) {
+			end--
+		}
+		p.scratch = canon.AppendString(p.scratch[:0], content[:end])
+		p.write(p.scratch[1 : len(p.scratch)-1])
+		content = content[end:]
+	}
+	p.text(`"`)
+}
+
+// node writes the string of a document, as it is where it has no escapes.
+func (p *printer) node(n canon.Node) {
+	raw, content := n.Raw(), n.Text()
+	if len(raw) == len(content)+2 {
+		p.write(raw)
+		return
+	}
+	p.string(content)
+}
+
+// flush writes what is still in the buffer.
+func (p *printer) flush() error {
+	if p.err == nil && p.out != nil {
+		p.err = p.out.Flush()
+	}
+	return p.err
+}

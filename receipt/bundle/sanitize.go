@@ -1,0 +1,54 @@
+package bundle
+
+// Sanitize takes out of a bundle what a mode takes out, which may not be less than what was
+// taken out of it before. The list of what is gone is made anew: of the old one stays what
+// the bundle bears out and a second pass cannot find, such as a text in which a token was
+// replaced. Sanitizing the result changes nothing.
+//
+// Strict is a form of ReplayOnly, see [Options]; a bundle that is strict stays so. The error is
+// an *[Error], or an *[OptionError].
+func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
+	r, err := NewRules()
+	if err != nil {
+		return nil, err
+	}
+	return sanitize(r, b, mode, strict)
+}
+
+func sanitize(r *Rules, b *Bundle, mode Mode, strict bool) (*Text, error) {
+	m, err := newManner(mode, strict)
+	if err != nil {
+		return nil, err
+	}
+	if m.mode == Local {
+		return nil, &OptionError{"Mode", "is local, which takes out nothing"}
+	}
+
+	found := newMarks(r.marker)
+	info, err := check(r, b, AllowMarkers, found) // they are what is taken out
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode.rank() > m.mode.rank() {
+		return nil, &Error{WeakerMode, "$.redaction.mode", "it is " + string(info.Mode) + ", and cannot become " + string(m.mode)}
+	}
+	old := manner{ReplayOnly, true}
+	m.strict = m.strict || m.withholds() && string(b.root().member("redaction").member("policy").content()) == old.policy()
+
+	found.search(b.doc.Root())
+	entries := new([]Entry)
+	return newText(&Text{
+		root: with(b.root(), "redaction", manifest(m, entries)), listed: entries, manner: m, marks: found, shape: r.shape,
+	}, priorOf(found, b.root()))
+}
+
+// with is an object with another value of one member.
+func with(v value, name string, other value) value {
+	members := []member{{name, other}}
+	for _, p := range v.appendPairs(nil) {
+		if string(p.name) != name {
+			members = append(members, member{string(p.name), p.value})
+		}
+	}
+	return object(members...)
+}

@@ -1,0 +1,63 @@
+package bundle
+
+import (
+	"bytes"
+	"io"
+)
+
+// A Text is a bundle, or a run record, that is written when it is wanted: it takes no
+// memory but for what was taken out. It reads what it was made of, which must not change
+// before.
+type Text struct {
+	Entries []Entry // what was taken out, in the order of redaction.entries
+	Size    int64   // bytes
+
+	root   value
+	listed *[]Entry // as the manifest in root has them
+	manner manner
+	marks  *marks
+	shape  *shape // of a bundle; nil: a run record
+}
+
+// newText looks what is taken out and how long the text is.
+func newText(t *Text, before prior) (*Text, error) {
+	t.Entries = []Entry{}
+	w := t.walk(new(printer))
+	w.prior, w.note = before, func(e Entry) { t.Entries = append(t.Entries, e) }
+	w.value(t.root, context{shape: t.shape})
+	if w.err != nil {
+		return nil, w.err
+	}
+
+	// The list was empty when it was counted.
+	if sortEntries(t.Entries); t.listed != nil {
+		*t.listed = t.Entries
+		w.entries(t.Entries, 2)
+		w.size -= int64(len("[]"))
+	}
+	t.Size = w.size + int64(len("\n"))
+	if w.printer.err != nil {
+		return nil, w.printer.err
+	}
+	return t, nil
+}
+
+func (t *Text) walk(p *printer) *walk {
+	return &walk{manner: t.manner, printer: p, marks: t.marks, bundle: t.shape != nil}
+}
+
+// WriteTo writes the text, all of it or up to an error of the writer.
+func (t *Text) WriteTo(w io.Writer) (int64, error) {
+	p := newPrinter(w)
+	t.walk(p).value(t.root, context{shape: t.shape})
+	p.text("\n")
+	err := p.flush()
+	return p.size, err
+}
+
+// Bytes returns the text.
+func (t *Text) Bytes() []byte {
+	b := bytes.NewBuffer(make([]byte, 0, t.Size))
+	_, _ = t.WriteTo(b) // a buffer takes all
+	return b.Bytes()
+}

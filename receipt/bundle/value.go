@@ -1,0 +1,152 @@
+package bundle
+
+import (
+	"bytes"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A value is a JSON value of what is written: of the document that was read, or made here.
+// Its zero value stands for none.
+type value struct {
+	node canon.Node
+	made *made
+}
+
+// Something made is a text, a literal, a list or an object. What of it comes from a document
+// is not copied.
+type made struct {
+	kind     canon.Kind
+	text     string // of a string; else of a number, true, false or null as JSON has it
+	elements iter.Seq[value]
+	members  []member
+	entries  *[]Entry // of the list of redactions, which may be long
+}
+
+type member struct {
+	name  string
+	value value
+}
+
+func of(n canon.Node) value { return value{node: n} }
+
+func text(s string) value { return value{made: &made{kind: canon.KindString, text: s}} }
+
+func literal(kind canon.Kind, s string) value { return value{made: &made{kind: kind, text: s}} }
+
+func list(elements ...value) value { return listed(slices.Values(elements)) }
+
+// listed is a list of which the elements are made when they are needed: there may be many.
+func listed(elements iter.Seq[value]) value {
+	return value{made: &made{kind: canon.KindArray, elements: elements}}
+}
+
+// object is an object of the members that have a value, in the order in which they are
+// written.
+func object(members ...member) value {
+	members = slices.DeleteFunc(members, func(m member) bool { return m.value.none() })
+	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	return value{made: &made{kind: canon.KindObject, members: members}}
+}
+
+func (v value) none() bool { return v.made == nil && v.node.IsZero() }
+
+func (v value) kind() canon.Kind {
+	if v.made != nil {
+		return v.made.kind
+	}
+	return v.node.Kind()
+}
+
+// content is that of a string.
+func (v value) content() []byte {
+	if v.made == nil {
+		return v.node.Text()
+	}
+	if v.made.kind != canon.KindString {
+		return nil
+	}
+	return []byte(v.made.text)
+}
+
+// raw is a number, true, false or null as JSON has it.
+func (v value) raw() []byte {
+	if v.made == nil {
+		return v.node.Raw()
+	}
+	return []byte(v.made.text)
+}
+
+// member is the value of a member; none where there is none.
+func (v value) member(name string) value {
+	if v.made == nil {
+		return of(v.node.Member(name))
+	}
+	for _, m := range v.made.members {
+		if m.name == name {
+			return m.value
+		}
+	}
+	return value{}
+}
+
+// each yields the elements of a list.
+func (v value) each(yield func(int, value) bool) {
+	if v.made == nil {
+		for i, n := range v.node.Elements() {
+			if !yield(i, of(n)) {
+				return
+			}
+		}
+		return
+	}
+	if v.made.elements == nil {
+		return
+	}
+	i := 0
+	for e := range v.made.elements {
+		if !yield(i, e) {
+			return
+		}
+		i++
+	}
+}
+
+// A pair is a member in the order of names.
+type pair struct {
+	name  []byte
+	value value
+}
+
+// appendPairs appends the members of an object, in the order of the bytes of their names.
+func (v value) appendPairs(pairs []pair) []pair {
+	if v.made != nil {
+		for _, m := range v.made.members {
+			pairs = append(pairs, pair{[]byte(m.name), m.value})
+		}
+		return pairs
+	}
+
+	from := len(pairs)
+	for name, n := range v.node.Members() {
+		pairs = append(pairs, pair{name.Text(), of(n)})
+	}
+	byName := func(a, b pair) int { return bytes.Compare(a.name, b.name) }
+	if own := pairs[from:]; !slices.IsSortedFunc(own, byName) {
+		slices.SortFunc(own, byName)
+	}
+	return pairs
+}
+
+// child is an element of a list; none where there is none.
+func (v value) child(at int) value {
+	for i, e := range v.each {
+		if i == at {
+			return e
+		}
+	}
+	return value{}
+}

@@ -1,0 +1,226 @@
+package bundle
+
+import (
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A walk goes through a bundle in the order in which it is written, takes out what the mode
+// takes out, and prints the rest. It is made twice: once to see what is taken out and how
+// long the bundle is, once to write it, as the list of what is taken out stands before the
+// end.
+type walk struct {
+	manner
+	*printer
+	marks  *marks
+	prior  prior
+	bundle bool        // and no run record alone
+	note   func(Entry) // gets what is taken out; nil: it is known
+
+	steps []step
+	pairs []pair // of the objects that the walk is in
+	err   *Error
+}
+
+// A context is what lies around a value.
+type context struct {
+	shape    *shape
+	level    int
+	pointers bool // a list of pointers to logs: path in it is of a machine
+	roots    bool // an element of the roots of a workspace: its path is of a machine
+	silent   bool // the value is withheld, and only searched
+}
+
+// Lists with paths of a machine, by name.
+const (
+	eventLogPointers   = "event_log_pointers"
+	transcriptPointers = "transcript_pointers"
+	additionalRoots    = "additional_roots"
+)
+
+// value goes through one value.
+func (w *walk) value(v value, c context) {
+	if w.err != nil || w.printer.err != nil {
+		return
+	}
+
+	switch v.kind() {
+	case canon.KindString:
+		w.string(v, c)
+	case canon.KindArray:
+		w.array(v, c)
+	case canon.KindObject:
+		w.object(v, c)
+	default:
+		w.print(c, func() { w.write(v.raw()) })
+	}
+}
+
+// print prints what is not withheld.
+func (w *walk) print(c context, do func()) {
+	if !c.silent {
+		do()
+	}
+}
+
+// taken notes that something was taken out where the walk is.
+func (w *walk) taken(class Class, replacement string, c context) {
+	if w.note != nil {
+		w.listed(Entry{w.marks.path(w.steps), class, replacement}, c)
+	}
+}
+
+// listed notes an entry. What was left of a text that is withheld is not told either.
+func (w *walk) listed(e Entry, c context) {
+	if c.silent && e.Class == SecretOrURL {
+		e.Replacement = withheld
+	}
+	w.note(e)
+}
+
+// gone puts a placeholder in the place of a value, if the format has room for one.
+func (w *walk) gone(class Class, with string, c context) {
+	if !c.shape.takesText() {
+		w.err = &Error{UnsafeSecretMarker, w.marks.path(w.steps), "in the name of a member, and the format wants the value"}
+		return
+	}
+	w.taken(class, with, c)
+	w.print(c, func() { w.printer.string([]byte(with)) })
+}
+
+func (w *walk) string(v value, c context) {
+	if w.redacts() {
+		if marked, ok := w.marks.of(v); ok {
+			w.taken(SecretOrURL, string(marked.Text), c)
+			w.print(c, func() { w.printer.string(marked.Text) })
+			return
+		}
+		if w.note != nil && len(w.prior.entries) > 0 {
+			w.prior.borneOut(w.marks.path(w.steps), v.content(), func(e Entry) { w.listed(e, c) })
+		}
+	}
+	w.print(c, func() {
+		if v.made == nil {
+			w.node(v.node)
+			return
+		}
+		w.printer.string(v.content())
+	})
+}
+
+func (w *walk) array(v value, c context) {
+	if v.made != nil && v.made.entries != nil {
+		w.entries(*v.made.entries, c.level)
+		return
+	}
+
+	// Its elements are in it at the level of the list and one.
+	within := context{shape: c.shape.child(step{"", 0}), level: c.level + 1, pointers: c.pointers, silent: c.silent}
+	if n := len(w.steps); n > 0 && w.steps[n-1].index < 0 {
+		name := w.steps[n-1].name
+		within.pointers = within.pointers || name == eventLogPointers || name == transcriptPointers
+		within.roots = name == additionalRoots
+	}
+
+	w.print(c, func() { w.text("[") })
+	empty := true
+	for i, e := range v.each {
+		w.print(c, func() { w.next(empty, within.level) })
+		empty = false
+		w.steps = append(w.steps, step{"", i})
+		w.value(e, within)
+		w.steps = w.steps[:len(w.steps)-1]
+		if w.err != nil || w.printer.err != nil {
+			return
+		}
+	}
+	w.print(c, func() { w.end("]", empty, c.level) })
+}
+
+func (w *walk) object(v value, c context) {
+	from := len(w.pairs)
+	w.pairs = v.appendPairs(w.pairs)
+	to := len(w.pairs)
+	defer func() { w.pairs = w.pairs[:from] }()
+
+	// A secret in a name takes out the object: nothing could stand in its place.
+	for i := from; w.redacts() && i < to; i++ {
+		if w.marks.name(w.pairs[i].name).secret {
+			w.gone(SecretOrURL, placeholder, c)
+			return
+		}
+	}
+
+	w.print(c, func() { w.text("{") })
+	for i := from; i < to; i++ {
+		m := w.pairs[i]
+		w.print(c, func() {
+			w.next(i == from, c.level+1)
+			w.name(m.name)
+		})
+		w.steps = append(w.steps, step{w.marks.name(m.name).name, -1})
+		w.member(m, c)
+		w.steps = w.steps[:len(w.steps)-1]
+		if w.err != nil || w.printer.err != nil {
+			return
+		}
+	}
+	w.print(c, func() { w.end("}", from == to, c.level) })
+}
+
+// member decides by name what becomes of a member's value.
+func (w *walk) member(m pair, c context) {
+	mark := w.marks.name(m.name)
+	name := mark.name
+	within := context{shape: c.shape.child(step{name, -1}), level: c.level + 1, pointers: c.pointers, silent: c.silent}
+	null := m.value.kind() == canon.KindNull
+
+	switch {
+	case w.bundle && len(w.steps) == 1 && name == "redaction": // this pass writes it, of nothing but its own
+		w.manifest(m.value, within)
+	case w.redacts() && mark.sensitive, w.redacts() && name == "path" && c.roots:
+		w.gone(SensitiveField, placeholder, within)
+	case w.redacts() && name == "path" && c.pointers && !null:
+		w.gone(LocalPath, placeholder, within)
+	case !c.silent && !null && (w.withholds() && mark.payload || w.strict && mark.strict):
+		w.searchOnly(m.value, within)
+		w.gone(Payload, withheld, within)
+	default:
+		w.value(m.value, within)
+	}
+}
+
+// searchOnly goes through what is withheld, to see what was taken out of it before.
+func (w *walk) searchOnly(v value, c context) {
+	if w.note != nil {
+		c.silent = true
+		w.value(v, c)
+	}
+}
+
+// manifest prints what is said of this pass.
+func (w *walk) manifest(v value, c context) {
+	plain := walk{manner: manner{mode: Local}, printer: w.printer, marks: w.marks}
+	plain.value(v, c)
+}
+
+// entries prints the list of what was taken out.
+func (w *walk) entries(list []Entry, level int) {
+	w.text("[")
+	for i, e := range list {
+		w.next(i == 0, level+1)
+		w.entry(e, level+1)
+	}
+	w.end("]", len(list) == 0, level)
+}
+
+func (w *walk) entry(e Entry, level int) {
+	w.text("{")
+	for i, m := range [...]struct{ name, value string }{
+		{"action", e.Class.action()}, {"class", string(e.Class)}, {"path", e.Path}, {"replacement", e.Replacement},
+	} {
+		w.next(i == 0, level+1)
+		w.name([]byte(m.name))
+		w.printer.string([]byte(m.value))
+	}
+	w.end("}", false, level)
+}
