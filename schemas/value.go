@@ -63,7 +63,7 @@ func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 		case s == nil:
 			members[name] = b.value(v, nil)
 		case !ignoresMember(s, name, maxBranches):
-			members[name] = b.value(v, s.Properties[name])
+			members[name] = b.value(v, onlySchema(s, name))
 		case s.AdditionalProperties == false && unknown <= maxTotal: // its name is the problem
 			members[name] = nil
 			unknown++
@@ -71,6 +71,15 @@ func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 	}
 
 	return members
+}
+
+// onlySchema is the one schema that is asked of a member; nil where branches of s ask
+// for more of it.
+func onlySchema(s *jsonschema.Schema, name string) *jsonschema.Schema {
+	if all(s, maxBranches, func(branch *jsonschema.Schema) bool { return ignoresMember(branch, name, maxBranches-1) }) {
+		return s.Properties[name]
+	}
+	return nil
 }
 
 func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {

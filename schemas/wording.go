@@ -46,8 +46,12 @@ func bound(k jsonschema.ErrorKind) string {
 		return "expected at least " + rational(k.Want) + ", found less"
 	case *kind.Maximum:
 		return "expected at most " + rational(k.Want) + ", found more"
+	case *kind.ExclusiveMaximum:
+		return "expected less than " + rational(k.Want) + ", found as much or more"
 	case *kind.MinLength:
 		return fmt.Sprintf("expected at least %s, found %d", count(k.Want, "character"), k.Got)
+	case *kind.MaxLength:
+		return fmt.Sprintf("expected at most %s, found %d", count(k.Want, "character"), k.Got)
 	case *kind.MinItems:
 		return fmt.Sprintf("expected at least %s, found %d", count(k.Want, "element"), k.Got)
 	case *kind.MaxItems: // a long array is cut: how many there are is not known here
