@@ -31,7 +31,7 @@ func eventKinds() []eventKind {
 func never(*event.Event) bool { return false }
 
 func answerMembers(more ...string) []string {
-	return append([]string{"approval_id", "request_id", "tool_call_id", "name", "action", "decision", "approved", "accepted", "actor", "reviewers", "signatures", "decided_at", "args", "args_sha256", "policy_ref", "reason", "session_id"}, more...)
+	return append([]string{"approval_id", "request_id", "approval_request", "tool_call_id", "name", "action", "decision", "approved", "accepted", "actor", "reviewers", "signatures", "decided_at", "args", "args_sha256", "policy_ref", "reason", "session_id"}, more...)
 }
 
 func requestMembers() []string {

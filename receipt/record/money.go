@@ -75,7 +75,13 @@ func (m *money) float() float64 {
 
 // costIn reads an amount: a number, its text, or {amount, currency}.
 func costIn(e *event.Event, of canon.Node, name string) (m *money, currency string) {
-	n := of.Member(name)
+	return amountOf(e, of.Member(name))
+}
+
+// wantMoney wants what costIn reads.
+func wantMoney(e *event.Event, n canon.Node) { amountOf(e, n) }
+
+func amountOf(e *event.Event, n canon.Node) (m *money, currency string) {
 	if event.Absent(n) {
 		return nil, ""
 	}

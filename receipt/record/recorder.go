@@ -17,6 +17,7 @@ import (
 type Recorder struct {
 	options Options
 	kinds   map[string]eventKind
+	wants   map[string]event.Want // of the members of payloads
 	log     *event.Log
 	run     *run
 	counts  Counts
@@ -56,7 +57,7 @@ func (r *Recorder) Ended() bool { return r.run.final != "" }
 
 func newRecorder(o Options, table []eventKind) *Recorder {
 	b := event.NewBudget()
-	r := &Recorder{options: o, run: newRun(o, b), kinds: make(map[string]eventKind, len(table))}
+	r := &Recorder{options: o, run: newRun(o, b), kinds: make(map[string]eventKind, len(table)), wants: wants()}
 	r.log = event.NewLog(event.Scope{Task: o.TaskID, Session: o.SessionID, Apply: r.apply, Ended: r.Ended, Keep: o.Keep}, b)
 	for _, k := range table {
 		r.kinds[k.Event] = k
@@ -101,6 +102,8 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 		r.run.ids.SessionID = r.log.SessionID()
 	}
 
+	r.fit(e, kind)
+
 	// What announces a substitution is applied as a kind of its own.
 	if e.Kind != "replay.event_replayed" {
 		r.run.replay.substituted(r.run, e)
@@ -121,6 +124,16 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 	}
 	r.subjectTold = r.subjectTold || r.options.Subject == receipt.ResourceRef{Object: objectEvent, ID: e.ID}
 	return true, nil
+}
+
+// fit refuses an event with a member of another type than the member may have, also
+// where nothing reads it: a line is right or wrong whatever stands around it.
+func (r *Recorder) fit(e *event.Event, kind eventKind) {
+	for name, value := range e.Payload.Members() {
+		if want := r.wants[string(name.Text())]; want != nil && slices.Contains(kind.Payload, name.String()) {
+			want(e, value)
+		}
+	}
 }
 
 // count counts what this version does not know of an event.

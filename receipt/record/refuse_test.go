@@ -78,6 +78,15 @@ func TestRefused(t *testing.T) {
 		{"a delta", event.CodePayload, "/payload/operation", [][]byte{start, text(2, 2, "replay.event_replayed", `{"override_key":"llm:1","operation":"move"}`)}},
 		{"a failure", event.CodePayload, "/payload/failure", [][]byte{start, text(2, 2, "task.failed", `{"failure":"bad"}`)}},
 		{"an actor", event.CodePayload, "/payload/actor", [][]byte{start, text(2, 2, "user.cancel_requested", `{"actor":7}`)}},
+		{"reviewers that are no list", event.CodePayload, "/payload/reviewers", [][]byte{start, text(2, 2, "tool.approved", `{"approval_id":"a","reviewers":"robin"}`)}},
+		{"paths that are no list", event.CodePayload, "/payload/declared_paths", [][]byte{start, text(2, 2, "tool.approval_required", `{"approval_id":"a","declared_paths":"src"}`)}},
+		{"a path that is no text", event.CodePayload, "/payload/declared_paths/0", [][]byte{start, text(2, 2, "tool.approval_required", `{"approval_id":"a","declared_paths":[7]}`)}},
+		{"a host of a span that sends nothing", event.CodePayload, "/payload/host", [][]byte{start, text(2, 2, "span.completed", `{"kind":"agent","host":7}`)}},
+		{"a second that no minute has", event.CodePayload, "/payload/deadline", [][]byte{start, text(2, 2, "tool.approval_required", `{"approval_id":"a","deadline":"2026-04-25T19:16:60Z"}`)}},
+		{"null as sequence", event.CodeMalformed, "", [][]byte{[]byte(`{"event":"task.started","id":"1","resource":{"object":"task","id":"t"},"created_at":"2026-01-01T00:00:00Z","sequence":null,"payload":{}}`)}},
+		{"no time yet", event.CodeMalformed, "/created_at", [][]byte{[]byte(`{"event":"task.started","id":"1","resource":{"object":"task","id":"t"},"created_at":"0001-01-01T00:00:00Z","sequence":1,"payload":{}}`)}},
+		{"session of another task", event.CodeMalformed, "/session_id", [][]byte{start, []byte(`{"event":"user.message","id":"2","resource":{"object":"task","id":"u"},"created_at":"2026-01-01T00:00:00Z","sequence":1,"session_id":7,"payload":{}}`)}},
+		{"a replay that is a text", event.CodeMalformed, "/replay", [][]byte{text(1, 1, "task.started", `{}`, `"replay":"r"`)}},
 		{"an approval of nothing", event.CodePayload, "/payload", [][]byte{start, text(2, 2, "tool.approved", `{}`)}},
 	}
 	for _, test := range tests {

@@ -65,13 +65,20 @@ func (e *Error) Unwrap() error { return e.err }
 // Unparsed is the error for a text that is not strict JSON.
 func Unparsed(index int, kind string, err error) *Error {
 	e := &Error{Index: index, Kind: kind, Code: CodeMalformed, Detail: err.Error(), err: err}
-	var syntax *canon.SyntaxError
 	var limit *LimitError
 	if errors.As(err, &limit) {
 		e.Code = CodeLimit
 	}
-	if errors.As(err, &syntax) && (syntax.Code == canon.CodeSizeLimit || syntax.Code == canon.CodeDepthLimit) {
-		e.Code = CodeLimit
+
+	// The place is within the event: a line of its own has the caller's number already.
+	var syntax *canon.SyntaxError
+	if errors.As(err, &syntax) {
+		if syntax.Line == 1 {
+			e.Detail = fmt.Sprintf("column %d: %s", syntax.Column, syntax.Detail)
+		}
+		if syntax.Code == canon.CodeSizeLimit || syntax.Code == canon.CodeDepthLimit {
+			e.Code = CodeLimit
+		}
 	}
 	return e
 }

@@ -52,13 +52,14 @@ func read(index int, doc *canon.Document) (*Event, *Error) {
 	named := e.Root.Member("resource")
 	e.Resource = Resource{e.Required(named, "object"), e.Required(named, "id")}
 	e.Sequence = e.Count(e.Root, "sequence")
-	if e.Root.Member("sequence").IsZero() {
-		e.Fail(CodeMalformed, e.Root, "the member sequence is missing")
-	}
-
 	e.At = e.Time(e.Root, "created_at")
-	if e.At.IsZero() {
-		e.Fail(CodeMalformed, e.Root, "the member created_at is missing")
+	for _, name := range [...]string{"sequence", "created_at"} {
+		if Absent(e.Root.Member(name)) {
+			e.Fail(CodeMalformed, e.Root, "the member %s is missing", name)
+		}
+	}
+	if e.At.IsZero() { // the one time that stands for none
+		e.Fail(CodeMalformed, e.Root.Member("created_at"), "expected a time after 0001-01-01T00:00:00Z")
 	}
 	if e.Payload.Kind() != canon.KindObject {
 		e.Fail(CodeMalformed, e.Root, "expected an object as payload")
@@ -67,6 +68,8 @@ func read(index int, doc *canon.Document) (*Event, *Error) {
 	if e.Task = e.Text(e.Root, "task_id"); e.Task == "" && e.Resource.Object == "task" {
 		e.Task = e.Resource.ID
 	}
+
+	e.optional()
 
 	// The same readers read payloads. Here what they refuse is the envelope.
 	if e.Err != nil {
@@ -77,6 +80,24 @@ func read(index int, doc *canon.Document) (*Event, *Error) {
 	}
 
 	return e, nil
+}
+
+// optional checks the members that are read later, or of some events only: whether a
+// line is an event does not depend on the lines around it.
+func (e *Event) optional() {
+	for _, name := range [...]string{"session_id", "workspace_id", "trace_id", "span_id"} {
+		e.isText(e.Root.Member(name))
+	}
+	WantActor(e, e.Root.Member("actor"))
+	e.isFlag(e.Root.Member("replayed"))
+
+	replay := e.Root.Member("replay")
+	if !Absent(replay) && replay.Kind() != canon.KindObject {
+		e.Fail(CodeMalformed, replay, "expected an object")
+	}
+	for _, name := range [...]string{"source_task_id", "replay_task_id", "original_event_id", "override_key", "receipt_delta_id", "mode"} {
+		e.isText(replay.Member(name))
+	}
 }
 
 // identity is the digest of what makes an event this one, of which the canonical form
@@ -113,17 +134,23 @@ func Absent(n canon.Node) bool { return n.IsZero() || n.Kind() == canon.KindNull
 // Text reads an optional member that is a string.
 func (e *Event) Text(of canon.Node, name string) string {
 	n := of.Member(name)
+	if Absent(n) || !e.isText(n) {
+		return ""
+	}
+	return e.Once(n.Text())
+}
+
+func (e *Event) isText(n canon.Node) bool {
 	switch {
 	case Absent(n):
-		return ""
 	case n.Kind() != canon.KindString:
 		e.Fail(CodePayload, n, "expected a string")
+		return false
 	case len(n.Text()) > MaxText:
 		e.Exceed("MaxText", n, len(n.Text()))
-	default:
-		return e.Once(n.Text())
+		return false
 	}
-	return ""
+	return true
 }
 
 // Once returns a text that is kept once, however often it comes.
@@ -154,17 +181,24 @@ func (e *Event) Required(of canon.Node, name string) string {
 // Count reads an optional integer that is not negative.
 func (e *Event) Count(of canon.Node, name string) int64 {
 	n := of.Member(name)
-	if Absent(n) {
+	if !e.isCount(n) {
 		return 0
+	}
+	return int64(n.Float())
+}
+
+func (e *Event) isCount(n canon.Node) bool {
+	if Absent(n) {
+		return true
 	}
 
 	// RFC 7493 section 2.2: integers that every reader takes for the same number.
 	f := n.Float()
 	if n.Kind() != canon.KindNumber || f < 0 || f > MaxTokens || f != math.Trunc(f) {
 		e.Fail(CodePayload, n, "expected an integer from 0 to 2^53-1")
-		return 0
+		return false
 	}
-	return int64(f)
+	return true
 }
 
 func (e *Event) OptionalCount(of canon.Node, name string) *int64 {
@@ -178,31 +212,43 @@ func (e *Event) OptionalCount(of canon.Node, name string) *int64 {
 // Flag reads an optional boolean.
 func (e *Event) Flag(of canon.Node, name string) bool {
 	n := of.Member(name)
-	if !Absent(n) && n.Kind() != canon.KindBool {
-		e.Fail(CodePayload, n, "expected true or false")
-	}
+	e.isFlag(n)
 	return n.Bool()
 }
 
-func (e *Event) Time(of canon.Node, name string) time.Time {
-	n := of.Member(name)
+func (e *Event) isFlag(n canon.Node) {
+	if !Absent(n) && n.Kind() != canon.KindBool {
+		e.Fail(CodePayload, n, "expected true or false")
+	}
+}
+
+func (e *Event) Time(of canon.Node, name string) time.Time { return e.timeOf(of.Member(name)) }
+
+func (e *Event) timeOf(n canon.Node) time.Time {
 	if Absent(n) {
 		return time.Time{}
 	}
 
 	// RFC 3339 sections 1 and 5.6: a date-time of the years 0 to 9999.
 	t, err := receipt.ParseTime(n.Text())
-	if y := t.UTC().Year(); n.Kind() != canon.KindString || err != nil || y < 0 || y > 9999 {
+	if y := t.UTC().Year(); n.Kind() != canon.KindString || err != nil || y < 0 || y > 9999 || !leaps(n.Text(), t.UTC()) {
 		e.Fail(CodePayload, n, "expected an RFC 3339 date-time")
 		return time.Time{}
 	}
 	return receipt.At(t).Time
 }
 
+// leaps reports whether a second 60, if the text has one, is where one can be: it is
+// the last of a day of UTC (RFC 3339 section 5.7).
+func leaps(text []byte, t time.Time) bool {
+	return string(text[17:19]) != "60" || t.Hour() == 0 && t.Minute() == 0
+}
+
 // Digest reads an optional SHA-256, with its prefix or as the protocol's
 // resources write it: bare, in either case.
-func (e *Event) Digest(of canon.Node, name string) canon.Digest {
-	n := of.Member(name)
+func (e *Event) Digest(of canon.Node, name string) canon.Digest { return e.digestOf(of.Member(name)) }
+
+func (e *Event) digestOf(n canon.Node) canon.Digest {
 	if Absent(n) {
 		return canon.Digest{}
 	}

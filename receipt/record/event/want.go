@@ -1,0 +1,89 @@
+package event
+
+import "github.com/receiptkit/receiptkit/canon"
+
+// A Want refuses an event for a value that its member may not hold. Null is the same as
+// no member, and always fits.
+type Want func(*Event, canon.Node)
+
+// WantText wants a string of at most MaxText bytes.
+func WantText(e *Event, n canon.Node) { e.isText(n) }
+
+// WantName wants a text that is not empty.
+func WantName(e *Event, n canon.Node) {
+	if e.isText(n) && len(n.Text()) == 0 {
+		e.Fail(CodePayload, n, "expected a text that is not empty")
+	}
+}
+
+// WantFlag wants true or false.
+func WantFlag(e *Event, n canon.Node) { e.isFlag(n) }
+
+// WantCount wants an integer from 0 to 2^53-1.
+func WantCount(e *Event, n canon.Node) { e.isCount(n) }
+
+// WantTime wants an RFC 3339 date-time.
+func WantTime(e *Event, n canon.Node) { e.timeOf(n) }
+
+// WantDigest wants a SHA-256.
+func WantDigest(e *Event, n canon.Node) { e.digestOf(n) }
+
+// WantActor wants a string, or an object with an id.
+func WantActor(e *Event, n canon.Node) {
+	switch n.Kind() {
+	case canon.KindInvalid, canon.KindNull:
+	case canon.KindObject:
+		e.isText(n.Member("id"))
+	case canon.KindString:
+		e.isText(n)
+	default:
+		e.Fail(CodePayload, n, "expected a string or an object with an id")
+	}
+}
+
+// WantObject wants an object whose members are as they are wanted; others may hold
+// anything.
+func WantObject(members map[string]Want, required ...string) Want {
+	return func(e *Event, n canon.Node) {
+		switch {
+		case Absent(n):
+			return
+		case n.Kind() != canon.KindObject:
+			e.Fail(CodePayload, n, "expected an object")
+			return
+		}
+
+		for _, name := range required {
+			if Absent(n.Member(name)) {
+				e.Fail(CodePayload, n, "the member %s is missing or empty", name)
+			}
+		}
+		for name, value := range n.Members() {
+			if want := members[string(name.Text())]; want != nil {
+				want(e, value)
+			}
+		}
+	}
+}
+
+// WantList wants an array of what is wanted, without null.
+func WantList(of Want) Want {
+	return func(e *Event, n canon.Node) {
+		switch {
+		case Absent(n):
+			return
+		case n.Kind() != canon.KindArray:
+			e.Fail(CodePayload, n, "expected an array")
+			return
+		}
+
+		for _, element := range n.Elements() {
+			if of(e, element); Absent(element) {
+				e.Fail(CodePayload, element, "expected no null in the array")
+			}
+			if e.Err != nil {
+				return
+			}
+		}
+	}
+}
