@@ -46,7 +46,7 @@ func TestUnknownName(t *testing.T) {
 		}
 	}
 	_, err := schemas.Compile("x\n")
-	const want = `schemas: no schema "x\n"; there are ["receipt-2026-04-25" "report" "summary" "verify" "keys" "batch" "disclosures" "replay-request" "session-bundle"]`
+	const want = `schemas: no schema "x\n"; there are ["receipt-2026-04-25" "report" "summary" "verify" "keys" "batch" "disclosures" "replay-request" "session-bundle" "event"]`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

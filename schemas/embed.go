@@ -16,6 +16,7 @@ var files embed.FS
 //	disclosures         values that were withheld from a receipt
 //	replay-request      which dependencies of a task are replaced when it is replayed
 //	session-bundle      one run of an agent in one portable file
+//	event               what happened in a task: a line of the log that receipts are made of
 type Name string
 
 // Receipt is the schema of receipts.
@@ -23,7 +24,7 @@ const Receipt Name = "receipt-2026-04-25"
 
 // Names returns the names of all schemas.
 func Names() []Name {
-	return []Name{Receipt, "report", "summary", "verify", "keys", "batch", "disclosures", "replay-request", "session-bundle"}
+	return []Name{Receipt, "report", "summary", "verify", "keys", "batch", "disclosures", "replay-request", "session-bundle", "event"}
 }
 
 // Source returns the text of a schema. It reports false for an unknown name.

@@ -17,6 +17,7 @@ import (
 
 //go:generate go run . explain --markdown -o ../../docs/codes.md --force
 //go:generate go run . record --markdown -o ../../docs/record.md --force
+//go:generate go run . schema event --markdown -o ../../docs/events.md --force
 
 func newExplain(e *cli.Env) *cobra.Command {
 	var markdown, force bool

@@ -2,22 +2,25 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// TestRecordPage: docs/record.md is what go generate writes.
-func TestRecordPage(t *testing.T) {
-	var want bytes.Buffer
-	record.WritePage(&want)
-	got, err := os.ReadFile("../../docs/record.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want.Bytes()) {
-		t.Error("docs/record.md is stale; run: go generate ./cmd/receipt")
+// TestRecordPages: the pages about recording are what go generate writes.
+func TestRecordPages(t *testing.T) {
+	for name, write := range map[string]func(io.Writer){"record.md": record.WritePage, "events.md": record.WriteEventsPage} {
+		var want bytes.Buffer
+		write(&want)
+		got, err := os.ReadFile("../../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want.Bytes()) {
+			t.Errorf("docs/%s is stale; run: go generate ./cmd/receipt", name)
+		}
 	}
 }
 

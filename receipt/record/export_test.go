@@ -1,9 +1,25 @@
 package record
 
+import "github.com/receiptkit/receiptkit/receipt/record/event"
+
 // KindNames are the names of the kinds of the table.
 func KindNames() (names []string) {
 	for _, k := range eventKinds() {
 		names = append(names, k.Event)
 	}
 	return names
+}
+
+// KindMembers are the members of the payload that are read, of each kind of the table.
+func KindMembers() map[string][]string {
+	all := map[string][]string{}
+	for _, k := range eventKinds() {
+		all[k.Event] = k.Payload
+	}
+	return all
+}
+
+// StatusWords are the words that members of payloads have, by the member.
+func StatusWords() map[string]event.Words {
+	return map[string]event.Words{"decision": decisions(), "status": append(toolStatuses(), event.HandoffStatuses()...)}
 }

@@ -81,18 +81,9 @@ A suspended turn has no receipt yet: one receipt spans both parts.
 `
 
 const pageNested = `
-| member | holds |
-|---|---|
-| ` + "`input` `output` `response` `args`" + ` | any JSON value; only its digest is kept. ` + "`…_sha256`" + ` stands in its place |
-| ` + "`…sha256`" + ` | 64 hexadecimal digits, with or without ` + "`sha256:`" + ` |
-| ` + "`actor`" + ` | a string, or an object with ` + "`id`" + `; the envelope's counts when the payload has none |
-| ` + "`cost` `usd`" + ` | a number, its text, or ` + "`{amount, currency}`" + `; USD unless it is said |
-| ` + "`autonomy_budget`" + ` | ` + "`usd` `input_tokens` `output_tokens` `tool_calls` `wall_time_ms`" + ` |
-| ` + "`model_route`" + ` | ` + "`chosen_model` `alternatives_considered` `route_policy_reason`" + `; a model is ` + "`provider` `model` `version` `reason`" + ` |
-| ` + "`fs_writes`" + ` | ` + "`path` `operation` `before_sha256` `after_sha256`" + `; create, modify, delete, or rename with ` + "`from`" + `, which is told as delete and create |
-| ` + "`network_egress`" + ` | ` + "`url`, `host` or `destination`; `purpose` `bytes_sent`" + ` |
-| ` + "`signatures`" + ` | ` + "`reviewer` `signed_at` `signature`" + ` |
-| ` + "`failure`" + ` | an object, copied without hidden reasoning |
+## Events
+
+[events.md](events.md) has every kind, and every member that is read.
 
 An approval needs ` + "`approvers_required`" + ` different reviewers (one, when it is not said) before
 its ` + "`deadline`" + `. An answer that was no approval is never taken back. One that approves
@@ -112,10 +103,6 @@ nobody told is left out; null says that there was no file.
 func WritePage(w io.Writer) {
 	fmt.Fprint(w, pageIntro)
 	writeClaims(w)
-	fmt.Fprint(w, "\n## Events\n\nAn event without an entry is evidence: the digest of the log covers it.\n\n| event | in the receipt | members of the payload that are read |\n|---|---|---|\n")
-	for _, k := range eventKinds() {
-		fmt.Fprintf(w, "| `%s` | %s | %s |\n", k.Event, cell(k.Receipt), codes(k.Payload))
-	}
 	fmt.Fprint(w, pageNested)
 	writeLife(w)
 	bridge.WritePage(w)
@@ -154,13 +141,6 @@ func writeWords(w io.Writer) {
 	words("Decisions of approvals", "denied", decisions())
 	words("Status of a tool's result", "failed", toolStatuses())
 	words("Status of another agent's work", "accepted", event.HandoffStatuses())
-}
-
-func codes(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return "`" + strings.Join(names, "` `") + "`"
 }
 
 func writeLimits(w io.Writer) {

@@ -130,7 +130,14 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 // where nothing reads it: a line is right or wrong whatever stands around it.
 func (r *Recorder) fit(e *event.Event, kind eventKind) {
 	for name, value := range e.Payload.Members() {
-		if want := r.wants[string(name.Text())]; want != nil && slices.Contains(kind.Payload, name.String()) {
+		member := name.String()
+		if !slices.Contains(kind.Payload, member) {
+			continue
+		}
+		if member == "model" && kind.Event == "source.read" {
+			member = sourceModel
+		}
+		if want := r.wants[member]; want != nil {
 			want(e, value)
 		}
 	}

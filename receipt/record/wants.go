@@ -14,9 +14,12 @@ func wants() map[string]event.Want {
 		"model_route":       wantRoute(),
 		"fs_writes":         event.WantList(wantWrite()),
 		"network_egress":    event.WantList(wantEgress()),
+		"at_least":          event.WantList(event.WantText),
+		"unreported":        event.WantList(event.WantText),
 		"first_unavailable": event.WantObject(map[string]event.Want{"object": event.WantText, "id": event.WantText}),
 	}
 
+	sourceWants(all)
 	for _, of := range []struct {
 		want  event.Want
 		names []string
@@ -26,10 +29,10 @@ func wants() map[string]event.Want {
 			"executor", "server", "raw_status", "status", "output_uri", "error_category", "autonomy_tier", "workspace_ref", "tenant_id", "persona_ref", "persona_id",
 			"branch_id", "trace_id", "snapshot_asset_id", "uri", "artifact_id", "path", "operation", "from", "span_id", "agent", "provider", "model", "version",
 			"response_uri", "url", "host", "destination", "purpose", "connector_id", "delivery_id", "source_task_id", "mode", "source_log_uri", "override_key",
-			"delta_id", "event_id", "message", "target_agent", "task_id", "receipt_id", "memory_id",
+			"delta_id", "event_id", "message", "target_agent", "task_id", "receipt_id", "memory_id", "workspace_root",
 		}},
-		{event.WantCount, []string{"approvers_required", "input_tokens", "output_tokens", "bytes_sent", "duration_ms", "execution_duration_ms", "source_log_events"}},
-		{event.WantFlag, []string{"executed", "is_error", "withheld", "applied", "remote", "loaded", "earlier"}},
+		{event.WantCount, []string{"approvers_required", "input_tokens", "output_tokens", "bytes_sent", "duration_ms", "execution_duration_ms", "source_log_events", "wall_time_ms"}},
+		{event.WantFlag, []string{"executed", "is_error", "withheld", "applied", "remote", "loaded", "earlier", "unnamed", "apart", "timed", "estimated"}},
 		{event.WantTime, []string{"deadline", "decided_at"}},
 		{event.WantDigest, []string{
 			"sha256", "before_sha256", "after_sha256", "input_sha256", "output_sha256", "args_sha256", "response_sha256", "source_receipt_hash", "source_log_sha256",
@@ -72,5 +75,35 @@ func wantWrite() event.Want {
 func wantEgress() event.Want {
 	return event.WantObject(map[string]event.Want{
 		"url": event.WantText, "host": event.WantText, "destination": event.WantText, "purpose": event.WantText, "bytes_sent": event.WantCount,
+		"announced": event.WantFlag,
 	})
 }
+
+// sourceWants adds what source.read alone has.
+func sourceWants(all map[string]event.Want) {
+	counts := func(names ...string) map[string]event.Want {
+		of := map[string]event.Want{}
+		for _, name := range names {
+			of[name] = event.WantCount
+		}
+		return of
+	}
+
+	log := counts("bytes", "lines", "unreadable_lines", "repaired_lines", "overlong_lines")
+	log["name"], log["sha256"], log["cut"] = event.WantText, event.WantDigest, event.WantFlag
+	all["logs"] = event.WantList(event.WantObject(log))
+
+	held := counts("pairs", "held", "broken", "unchecked")
+	held["changed_outside"] = event.WantList(event.WantObject(map[string]event.Want{"path": event.WantText, "from_call": event.WantText, "to_call": event.WantText}))
+	all["write_continuity"] = event.WantObject(held)
+
+	texts := event.WantList(event.WantText)
+	all["ignored_records"] = event.WantObject(nil)
+	all["about"] = event.WantObject(map[string]event.Want{
+		"versions": texts, "sessions": texts, "git_branches": texts, "git_commit": event.WantText, "hooks": event.WantObject(nil), "counted": event.WantObject(nil),
+	})
+	all[sourceModel] = event.WantObject(map[string]event.Want{"provider": event.WantText, "model": event.WantText})
+}
+
+// sourceModel stands for the member model of source.read, which is none of a span's.
+const sourceModel = "source.read model"

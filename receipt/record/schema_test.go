@@ -1,0 +1,298 @@
+package record_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/schemas"
+)
+
+// An eventSchema is the schema of events, for looking up what it says of a kind.
+type eventSchema struct {
+	*schemas.Schema
+	root canon.Node
+}
+
+func newEventSchema(t testing.TB) eventSchema {
+	t.Helper()
+	compiled, err := schemas.Compile("event")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := schemas.Source("event")
+	doc, err := canon.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eventSchema{compiled, doc.Root()}
+}
+
+// payloads are the members of the payloads of each kind that the schema describes.
+func (s eventSchema) payloads() map[string][]string {
+	all := map[string][]string{}
+	for _, rule := range s.root.Member("allOf").Elements() {
+		then := rule.Member("then").Member("properties").Member("payload")
+		def := strings.TrimPrefix(then.Member("$ref").String(), "#/$defs/")
+		if !rule.Member("$comment").IsZero() { // a condition, for kinds that have a form already
+			continue
+		}
+
+		var members []string
+		for name := range s.root.Member("$defs").Member(def).Member("properties").Members() {
+			members = append(members, name.String())
+		}
+		of := rule.Member("if").Member("properties").Member("event")
+		for _, kind := range of.Member("enum").Elements() {
+			all[kind.String()] = members
+		}
+		if one := of.Member("const"); !one.IsZero() {
+			all[one.String()] = members
+		}
+	}
+	return all
+}
+
+// problems are the pointers at which a line does not fit.
+func (s eventSchema) problems(t testing.TB, line []byte) (at []string) {
+	t.Helper()
+	doc, err := canon.Parse(line)
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	for _, p := range s.Check(doc.Root()).Problems {
+		at = append(at, p.Pointer)
+	}
+	return at
+}
+
+// TestSchemaHasTheKinds: the schema describes the kinds that are read, and of each just
+// the members that are.
+func TestSchemaHasTheKinds(t *testing.T) {
+	described, read := newEventSchema(t).payloads(), record.KindMembers()
+	if len(read) < 60 {
+		t.Fatalf("%d kinds", len(read))
+	}
+	for kind, members := range read {
+		if !slices.Equal(described[kind], members) {
+			t.Errorf("%s: the schema has\n%q, read are\n%q", kind, described[kind], members)
+		}
+	}
+	for kind := range described {
+		if _, ok := read[kind]; !ok {
+			t.Errorf("the schema describes %s, which nothing reads", kind)
+		}
+	}
+}
+
+// probes are values of every type that a member can have, right or wrong.
+func probes() []string {
+	digest := `"sha256:` + strings.Repeat("0a", 32) + `"`
+	return []string{
+		`null`, `true`, `false`, `0`, `1`, `-1`, `1.5`, `1e2`, `9007199254740991`, `9007199254740993`, `1e400`, `""`, `"x"`, `"create"`, `"rename"`, `"add"`, `"act_auto"`,
+		`"WORKING"`, `"0.10"`, `"1e3"`, `"-1"`, `"1."`, `"2026-04-25T19:16:08Z"`, `"2026-04-25T19:16:60Z"`, `"2026-04-25"`, digest, strings.ToUpper(digest), digest[8:], `"` + digest[8:],
+		`"` + strings.Repeat("x", 4096) + `"`, `"` + strings.Repeat("x", 4097) + `"`, `[]`, `[null]`, `["x"]`, `[1]`, `[{}]`, `{}`, `{"id":"x"}`, `{"id":1}`, `{"object":1}`,
+		`{"usd":1}`, `{"usd":"x"}`, `{"tool_calls":-1}`, `{"amount":1}`, `{"amount":"1","currency":"EUR"}`, `{"amount":1,"currency":"eur"}`, `{"amount":1,"currency":""}`, `{"currency":"EUR"}`, `{"amount":null}`,
+		`[{"path":"a"}]`, `[{"path":""}]`, `[{"path":"a","operation":"x"}]`, `[{"path":"a","operation":"rename"}]`, `[{"path":"a","operation":"rename","from":"b"}]`, `[{"path":"a","before_sha256":1}]`,
+		`[{"host":"a"}]`, `[{"url":"","destination":"a","bytes_sent":1}]`, `[{"host":"","url":null}]`, `[{"host":"a","bytes_sent":"1"}]`,
+		`[{"reviewer":"a","signed_at":"b","signature":"c"}]`, `[{"reviewer":"a","signed_at":"","signature":"c"}]`,
+		`{"chosen_model":{"provider":"a","model":"b"}}`, `{"chosen_model":{"provider":"a"}}`, `{"chosen_model":null}`, `{"alternatives_considered":[{"provider":"a","model":"b","version":1}]}`, `{"alternatives_considered":[null]}`,
+		`{"alternatives_considered":[{"provider":"a","model":"b"}],"route_policy_reason":"c"}`, `{"route_policy_reason":1}`,
+		`["/cost"]`, `["cost"]`, `{"provider":1}`, `{"a":1}`, `{"a":"b"}`, `{"a":null}`, `{"hooks":{"x":-1}}`, `{"versions":"1"}`, `{"versions":["1"]}`, `{"pairs":"1"}`, `{"changed_outside":[{"path":1}]}`,
+		`[{"name":1}]`, `[{"cut":1}]`, `[{"lines":-1}]`, `[{"host":"a","announced":1}]`,
+		`{"approvers_required":-1}`, `{"deadline":"x"}`, `{"approvers_required":2,"deadline":"2026-04-25T19:16:08Z","args":5}`,
+	}
+}
+
+// needed is a payload with what a kind has to have, and with what one of its members
+// counts for.
+func needed(kind string, with ...string) string {
+	members := map[string]string{}
+	for i := 0; i+1 < len(with); i += 2 {
+		members[with[i]] = with[i+1]
+	}
+	add := func(name, value string) {
+		if _, ok := members[name]; !ok {
+			members[name] = value
+		}
+	}
+	switch {
+	case strings.HasPrefix(kind, "tool."), kind == "agent.tool_use", kind == "agent.tool_result", strings.HasPrefix(kind, "hitl."), kind == "user.tool_confirmation":
+		add("tool_call_id", `"c"`)
+	case kind == "agent.mcp_tool_use":
+		add("tool_call_id", `"c"`)
+		add("server", `"s"`)
+	case kind == "agent.handoff":
+		add("task_id", `"other"`)
+	case kind == "agent.memory_read":
+		add("memory_id", `"m"`)
+	case kind == "task.status_changed":
+		add("status", `"WORKING"`)
+	case strings.HasPrefix(kind, "artifact."), kind == "agent.memory_write":
+		add("artifact_id", `"a"`)
+	case kind == "source.read":
+		add("kind", `"transcript"`)
+	case kind == "replay.event_replayed":
+		add("override_key", `"llm:main:1"`)
+	}
+	if _, applied := members["applied"]; applied {
+		add("path", `"p"`)
+	}
+	var text []string
+	for name, value := range members {
+		text = append(text, fmt.Sprintf("%q:%s", name, value))
+	}
+	slices.Sort(text)
+	return "{" + strings.Join(text, ",") + "}"
+}
+
+// recorded gives an event to a recorder of a task that has started, and returns it.
+func recorded(t testing.TB, kind, payload string) ([]byte, error) {
+	t.Helper()
+	r, err := record.New(plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := [][]byte{text(1, 1, "task.started", `{}`)}
+	if kind == "task.submitted" || kind == "task.started" {
+		first = nil
+	}
+	if strings.HasPrefix(kind, "replay.") && kind != "replay.started" {
+		first = append(first, text(2, 2, "replay.started", `{"source_task_id":"source"}`))
+	}
+	for _, e := range first {
+		if err := r.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line := text(len(first)+1, len(first)+1, kind, payload)
+	return line, r.Add(line)
+}
+
+// differs are the members of which the recorder refuses more than the schema can: which
+// state a task may go to depends on the one before. Bounds of bytes, of digits and of
+// what is kept are the others; no probe comes near them.
+func differs(kind, member string) bool { return kind == "task.status_changed" && member == "status" }
+
+// TestSchemaAgrees: of each member of each kind, and of every type, the recorder refuses
+// what the schema does.
+func TestSchemaAgrees(t *testing.T) {
+	s, tried := newEventSchema(t), 0
+	for kind, members := range record.KindMembers() {
+		for _, member := range members {
+			for _, value := range probes() {
+				payload := needed(kind, member, value)
+				if _, err := canon.Parse([]byte(payload)); err != nil {
+					continue
+				}
+				tried++
+				line, err := recorded(t, kind, payload)
+				at := s.problems(t, line)
+				var refused *event.Error
+				if err != nil && !errors.As(err, &refused) {
+					t.Fatal(err)
+				}
+				if (len(at) == 0) != (err == nil) && !differs(kind, member) {
+					t.Errorf("%s: %.200s: does not fit at %q, recorded: %v", kind, payload, at, err)
+				}
+			}
+		}
+	}
+	if tried < 10_000 {
+		t.Errorf("%d tried", tried)
+	}
+}
+
+// TestEventsPage: the page has every kind and every member that is read, and its words.
+func TestEventsPage(t *testing.T) {
+	var page strings.Builder
+	record.WriteEventsPage(&page)
+	for kind, members := range record.KindMembers() {
+		if !strings.Contains(page.String(), "`"+kind+"`") {
+			t.Errorf("the page has no %s", kind)
+		}
+		for _, m := range members {
+			if !strings.Contains(page.String(), "\n| `"+m+"` | ") {
+				t.Errorf("the page has no %s of %s", m, kind)
+			}
+		}
+	}
+
+	for member, words := range record.StatusWords() {
+		for _, w := range words {
+			if w.Word != "" && !regexp.MustCompile("\n\\| `"+member+"` \\|[^\n]*\\b"+w.Word+"\\b").MatchString(page.String()) {
+				t.Errorf("the page does not say what %s means as a %s", w.Word, member)
+			}
+		}
+	}
+}
+
+// TestSchemaReadsLogs: what is recorded without an error fits the schema, line by line.
+func TestSchemaReadsLogs(t *testing.T) {
+	s, lines := newEventSchema(t), 0
+	for _, name := range scenarios() {
+		for _, line := range name.lines(t) {
+			if at := s.problems(t, line); len(at) > 0 {
+				t.Errorf("%s: %q: %s", name.name, at, line)
+			}
+			lines++
+		}
+	}
+	night, err := os.ReadFile("../../docs/events.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(night) {
+		if at := s.problems(t, line); len(at) > 0 {
+			t.Errorf("%q: %s", at, line)
+		}
+		lines++
+	}
+	if lines < 100 {
+		t.Errorf("%d lines", lines)
+	}
+}
+
+// FuzzEvent: a log that is read without an error fits the schema, and whatever the
+// schema refuses in the envelope of a line, the recorder refuses.
+func FuzzEvent(f *testing.F) {
+	s := newEventSchema(f)
+	for _, name := range scenarios() {
+		for _, line := range name.lines(f) {
+			f.Add(string(line))
+		}
+	}
+	for _, member := range []string{`"task_id":5`, `"session_id":[]`, `"replay":{"mode":1}`, `"replay":[]`, `"replayed":"yes"`, `"actor":[1]`, `"actor":{"id":1}`, `"sequence":null`, `"object":"x"`, `"span_id":{}`} {
+		f.Add(strings.Replace(string(text(1, 1, "user.message", `{}`)), `"sequence":1`, member, 1))
+		f.Add(`{` + member + `,"id":"1","event":"user.message","resource":{"object":"task","id":"task_1"},"created_at":"2026-01-01T00:00:00Z","sequence":1,"payload":{}}`)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		if _, err := canon.Parse([]byte(line)); err != nil {
+			return
+		}
+		r, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "i"}, Tier: "act_auto", WorkspaceRef: "w"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = r.Add([]byte(line))
+		taken := r.Counts().Events > 0
+		problems := s.problems(t, []byte(line))
+		if err == nil && taken && len(problems) > 0 {
+			t.Errorf("recorded, and does not fit at %q: %s", problems, line)
+		}
+		envelope := slices.ContainsFunc(problems, func(at string) bool { return !strings.HasPrefix(at, "/payload/") && at != "/payload" })
+		var refused *event.Error
+		if envelope && (!errors.As(err, &refused) || refused.Code != event.CodeMalformed && refused.Code != event.CodeLimit) {
+			t.Errorf("does not fit at %q, and is recorded: %v, %s", problems, err, line)
+		}
+	})
+}
