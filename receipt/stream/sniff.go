@@ -13,8 +13,8 @@ import (
 // cutterFor returns the cutter for an input of a kind, which is sniffed when it is
 // not known: CBOR by its first byte, which no JSON text has; an array by its
 // bracket; lines when the first line that is not blank ends with } and leaves
-// nothing open, or the second begins with { and more. Everything else is one
-// document. A name that ends in .cbor says that one item is the whole.
+// nothing open, or the second begins with { and more and is no part of the first.
+// Everything else is one document. A name that ends in .cbor says that one item is the whole.
 func cutterFor(r *bufio.Reader, kind Kind, name string, packed bool) (cutter, error) {
 	if kind == Sniffed {
 		var err error
@@ -46,7 +46,7 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 	if len(head) == 0 {
 		return JSON, err
 	}
-	if other, ok := foreign(head); ok {
+	if other, ok := foreignKind(head); ok {
 		return JSON, &OtherKindError{other}
 	}
 	if isCBOR(head) {
@@ -63,6 +63,8 @@ func sniff(r *bufio.Reader, name string) (Kind, error) {
 		return JSON, nil
 	case endsDocument(first):
 		return Lines, nil
+	case goesOn(first, rest):
+		return JSON, nil
 	case beginsDocument(rest):
 		return Lines, nil
 	case rest == nil && len(head) == r.Size(): // a line longer than what is seen
@@ -82,9 +84,9 @@ func (e *OtherKindError) Error() string { return "holds no receipts: it is " + e
 // telltale is how many bytes are looked at for what an input is.
 const telltale = 16 << 10
 
-// foreign tells what holds no receipts. What has a member of a receipt in it is one,
+// foreignKind tells what holds no receipts. What has a member of a receipt in it is one,
 // however damaged.
-func foreign(head []byte) (kind.Found, bool) {
+func foreignKind(head []byte) (kind.Found, bool) {
 	head = head[:min(len(head), telltale)]
 	if text := bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"autonomy_budget"`)) {
 		return kind.Found{}, false
@@ -115,6 +117,27 @@ func endsDocument(line []byte) bool {
 func beginsDocument(rest []byte) bool {
 	line, _ := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
 	return bytes.HasPrefix(line, []byte("{")) && len(line) > 1
+}
+
+// goesOn reports whether the next line is an element, or the value of a member, of what
+// the first line begins, as in a list with an entry a line: the first line leaves it
+// open behind a bracket, a comma or a colon, and what follows is no document of its own.
+// A line that was torn there is followed by documents.
+func goesOn(first, rest []byte) bool {
+	if len(first) == 0 || !bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) || !beginsDocument(rest) {
+		return false
+	}
+	var at nesting
+	for _, c := range first {
+		at.read(c)
+	}
+	if at.depth <= 0 || at.inString {
+		return false
+	}
+
+	second, behind := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
+	behind = bytes.TrimLeft(behind, " \t\r\n")
+	return !endsDocument(second) || len(behind) > 0 && bytes.IndexByte([]byte("]},"), behind[0]) >= 0
 }
 
 // plainName takes the suffix of a compression off a file name.
@@ -173,7 +196,10 @@ func telling(head []byte) bool {
 	case endsDocument(first):
 		return true
 	}
-	_, behind := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
+	second, behind := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
+	if behind != nil && endsDocument(second) && bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) {
+		return len(bytes.TrimLeft(behind, " \t\r\n")) > 0 // the third line tells
+	}
 	return behind != nil
 }
 
