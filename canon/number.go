@@ -100,7 +100,7 @@ func (p *parser) double(start, end int) error {
 	text := p.src[start:end]
 	f, err := strconv.ParseFloat(string(text), 64)
 	if err != nil { // the grammar holds, so it can only be the range
-		return p.fail(codeNumberRange, start, "expected a number within ±1.7976931348623157e308, found "+foreign.Cut(text, maxQuoted))
+		return p.fail(codeNumberRange, start, "expected a number within ±1.7976931348623157e308, found "+foreign.Number(text))
 	}
 
 	// RFC 7493 section 2.2: a double tells integers from their neighbours up to 2^53−1.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
 // checkParse judges what canon leaves open because only the receipt format
@@ -19,9 +20,8 @@ func (v *Verifier) checkParse(doc *canon.Document, rep *Report) bool {
 		v.parseFailed(&canon.SyntaxError{Code: canon.CodeDepthLimit, Line: 1, Column: 1,
 			Detail: fmt.Sprintf("expected at most %d nested levels, found %d", limits.Depth, doc.Depth())}, len(doc.Source()), rep)
 	case found:
-		rep.fail(Check{Step: StepParse, Code: CodeNumberPrecision, Pointer: place(lossy), Stated: excerpt(lossy.Raw()),
-			Computed: string(lossy.AppendCanonical(nil)),
-			Detail:   fmt.Sprintf("the integer %s is outside ±9007199254740991, so its canonical form stands for other integers too", excerpt(lossy.Raw()))})
+		rep.fail(Check{Step: StepParse, Code: CodeNumberPrecision, Pointer: place(lossy),
+			Detail: foreign.Number(lossy.Raw()) + " is outside ±9007199254740991, so its canonical form stands for other integers too"})
 	case doc.Root().Kind() != canon.KindObject:
 		rep.fail(Check{Step: StepParse, Code: CodeNotObject, Detail: "expected a JSON object, found " + kindName(doc.Root().Kind())})
 	default:

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/schemas"
 )
@@ -253,10 +254,18 @@ func refusals(root canon.Node, head chain.Head) []Problem {
 	previous := link.Member("previous_receipt_hash")
 	if !previous.IsZero() && string(previous.AppendCanonical(nil)) != string(previousText(head)) {
 		problems = append(problems, Problem{"/chain/previous_receipt_hash", CodeChainBreak,
-			fmt.Sprintf("the draft names %s, the predecessor given is %s", excerpt(previous.Raw()), previousText(head))})
+			fmt.Sprintf("the draft names %s, the predecessor given is %s", namedHash(previous), previousText(head))})
 	}
 
 	return problems
+}
+
+// namedHash is the hash that a draft names; of anything else only what it is.
+func namedHash(n canon.Node) string {
+	if _, err := canon.ParseDigest(n.String()); err == nil || n.Kind() == canon.KindNull {
+		return string(n.AppendCanonical(nil))
+	}
+	return kindName(n.Kind())
 }
 
 // impossible finds what no head of a stream can be.
@@ -319,7 +328,7 @@ func (s *Sealer) problems(doc *canon.Document) []Problem {
 		problems = append(problems, Problem{"", codeDepthLimit, fmt.Sprintf("expected at most %d nested levels, found %d", MaxDepth, doc.Depth())})
 	}
 	if n, found := doc.LossyInteger(); found {
-		problems = append(problems, Problem{place(n), CodeNumberPrecision, fmt.Sprintf("the integer %s is outside ±9007199254740991; write it as a string", excerpt(n.Raw()))})
+		problems = append(problems, Problem{place(n), CodeNumberPrecision, foreign.Number(n.Raw()) + " is outside ±9007199254740991; write it as a string"})
 	}
 
 	result := s.schema.Check(doc.Root())

@@ -41,6 +41,15 @@ func Quote[T ~string | ~[]byte](text T, most int) string {
 	return fmt.Sprintf("%+q…", Head(text, most))
 }
 
+// Number says how long a number is that a message is about, and not which: it may be
+// one of an account, in the place of another.
+func Number[T ~string | ~[]byte](text T) string {
+	if len(text) == 1 {
+		return "a number of 1 character"
+	}
+	return fmt.Sprintf("a number of %d characters", len(text))
+}
+
 // Unsafe reports whether a terminal might obey a character, or a reader not see it.
 func Unsafe(r rune) bool {
 	switch r {

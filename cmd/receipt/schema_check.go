@@ -49,7 +49,7 @@ func checkFile(ctx context.Context, e *cli.Env, n schemas.Name, path string) err
 
 // document checks a file that is one document.
 func (c *schemaCheck) document(e *cli.Env, path string) error {
-	data, err := input.ReadBounded(e, path, canon.MaxBytes+1)
+	data, err := input.ReadInput(e, path)
 	if err != nil {
 		return err
 	}

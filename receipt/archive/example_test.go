@@ -50,6 +50,6 @@ func ExampleReader() {
 	}
 	// Output:
 	// item 1 at 0: {"a":1}
-	// item 2 at 4: non_deterministic_cbor, offset 0: expected an integer, found the float 2
+	// item 2 at 4: non_deterministic_cbor, offset 0: expected an integer, found a float
 	// item 3 at 7: {"a":2}
 }

@@ -114,13 +114,10 @@ func (h head) shortest() bool {
 // String names what begins with the head, for a message.
 func (h head) String() string {
 	switch h.major {
-	case majorUnsigned:
-		return fmt.Sprintf("the integer %d", h.arg)
+	case majorUnsigned: // and not which: it may be a secret in the place of another
+		return "an integer"
 	case majorNegative:
-		if h.arg == math.MaxUint64 {
-			return "the integer -18446744073709551616"
-		}
-		return fmt.Sprintf("the integer -%d", h.arg+1)
+		return "a negative integer"
 	case majorBytes:
 		return fmt.Sprintf("a byte string of %d bytes", h.arg)
 	case majorText:
@@ -144,7 +141,10 @@ func (h head) String() string {
 	case 23:
 		return "undefined"
 	case infoTwoBytes, infoFourBytes, infoEightBytes:
-		return fmt.Sprintf("the float %v", h.float())
+		if f := h.float(); f == 0 || math.IsNaN(f) || math.IsInf(f, 0) { // which hold nothing
+			return fmt.Sprintf("the float %v", f)
+		}
+		return "a float"
 	}
 
 	return fmt.Sprintf("the simple value %d", h.arg)

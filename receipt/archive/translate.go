@@ -109,7 +109,7 @@ func (t *translator) integer(start int, h head) *ItemError {
 		t.text = append(t.text, '-')
 	}
 	if magnitude > maxSafe {
-		return t.refuse(start, codeNumberPrecision, "expected a number within ±(2^53−1), found %s", h)
+		return t.refuse(start, codeNumberPrecision, "expected a number within ±(2^53−1), found one beyond")
 	}
 	t.text = strconv.AppendUint(t.text, magnitude, 10)
 	return nil
@@ -135,7 +135,7 @@ func (t *translator) float(start int, h head) *ItemError {
 		t.text = canon.AppendFloat(t.text, f)
 		return nil
 	case math.Abs(f) > maxSafe:
-		return t.refuse(start, codeNumberPrecision, "expected a number within ±(2^53−1), found %s", h)
+		return t.refuse(start, codeNumberPrecision, "expected a number within ±(2^53−1), found one beyond")
 	}
 	return t.refuse(start, codeNonDeterministic, "expected an integer, found %s", h)
 }

@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
@@ -201,7 +202,7 @@ func (d *documentDecoder) refused(c *contents) *DocumentError {
 	// every reader.
 	if n, found := d.doc.LossyInteger(); found {
 		return &DocumentError{Code: receipt.CodeNumberPrecision,
-			Detail: fmt.Sprintf("expected integers within ±9007199254740991, found %.40s at %.80q", n.Raw(), n.Pointer()),
+			Detail: fmt.Sprintf("expected integers within ±9007199254740991, found %s at %.80q", foreign.Number(n.Raw()), n.Pointer()),
 			Hint:   "issuers write such values as strings"}
 	}
 	return nil

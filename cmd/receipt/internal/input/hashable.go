@@ -1,9 +1,8 @@
 package input
 
 import (
-	"errors"
-
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -21,8 +20,8 @@ func ReadHashable(e *cli.Env, path string) (*canon.Document, error) {
 		doc = inner
 	}
 	if n, found := doc.LossyInteger(); found {
-		return nil, cli.Refuted("issuers write such values as strings", "%q: number_precision: expected integers within ±9007199254740991, found %.40s at %.80q",
-			cli.SourceName(path), n.Raw(), n.Pointer())
+		return nil, cli.Refuted("issuers write such values as strings", "%q: number_precision: expected integers within ±9007199254740991, found %s at %.80q",
+			cli.SourceName(path), foreign.Number(n.Raw()), n.Pointer())
 	}
 	return doc, nil
 }
@@ -48,10 +47,5 @@ func ReadDocument(e *cli.Env, path string) (*canon.Document, error) {
 
 // syntaxFailure words a parse error: the input is refuted, not unreadable.
 func syntaxFailure(path string, err error) error {
-	hint := ""
-	var syntax *canon.SyntaxError
-	if errors.As(err, &syntax) {
-		hint = syntax.Hint
-	}
-	return cli.Refuted(hint, "%q: %w", cli.SourceName(path), err)
+	return cli.Refuted("", "%q: %w", cli.SourceName(path), err)
 }

@@ -64,7 +64,7 @@ func Failed(b *Block, checks []receipt.Check) {
 // computed reports whether a check is told best by what is stated and what was
 // computed instead.
 func computed(c receipt.Check) bool {
-	return c.Stated != "" && c.Computed != "" && c.Code != receipt.CodeIssuerMismatch && c.Code != receipt.CodeNumberPrecision
+	return c.Stated != "" && c.Computed != "" && c.Code != receipt.CodeIssuerMismatch
 }
 
 // placed is the detail of a check after its place; the root has none.
