@@ -88,6 +88,8 @@ func hint(src []byte, e *SyntaxError) string {
 	switch {
 	case e.Code == CodeSizeLimit: // whatever it holds
 		return ""
+	case e.Code == codeEmptyInput:
+		return "it is empty: check the path, or whatever should have written it"
 	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
 		return "the file starts with a byte order mark" + resaved
 	case bytes.HasPrefix(src, []byte("\xff\xfe")), bytes.HasPrefix(src, []byte("\xfe\xff")),

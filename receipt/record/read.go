@@ -131,7 +131,7 @@ func (r *reader) finish() (*Log, error) {
 		r.log.Counts.Counts = r.recorder.Counts()
 		r.log.Draft, err = r.recorder.Draft()
 	default:
-		err = errors.New("record: the input is empty: expected a line for each event")
+		err = ErrEmpty
 	}
 
 	if err != nil {

@@ -42,6 +42,9 @@ const maxUnknownKinds = 20
 // ended gets a receipt.
 var ErrNotEnded = errors.New("record: the task has not ended: no task.completed, task.failed or task.canceled was recorded")
 
+// ErrEmpty says that a log has no line.
+var ErrEmpty = errors.New("record: the input is empty: expected a line for each event")
+
 // New returns a Recorder. The error is an *[OptionError]: options that name no
 // issuer, or an unknown tier.
 func New(o Options) (*Recorder, error) {

@@ -29,6 +29,9 @@ var errEmpty = errors.New("holds no receipt")
 // noticeOf says why a source could not be read to its end.
 func noticeOf(source string, err error) Notice {
 	n := Notice{Source: source, Detail: err.Error()}
+	if errors.Is(err, errEmpty) {
+		n.Hint = "it is empty, or an empty list: check the path, or whatever should have written it"
+	}
 	if packed := (*compressionError)(nil); errors.As(err, &packed) {
 		n.Hint, n.Wide = packed.hint, packed.wide
 	}

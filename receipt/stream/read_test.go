@@ -92,14 +92,14 @@ func TestDocumentsRefuse(t *testing.T) {
 
 func TestDocumentsUnreadable(t *testing.T) {
 	broken := errors.New("broken")
-	for text, source := range map[string]stream.Source{
-		"holds no receipt": documentSource("in", " \n"),
-		"broken":           {Name: "in", Open: func() (io.ReadCloser, error) { return nil, broken }},
+	for want, source := range map[stream.Notice]stream.Source{
+		{Source: "in", Detail: "holds no receipt", Hint: "it is empty, or an empty list: check the path, or whatever should have written it"}: documentSource("in", " \n"),
+		{Source: "in", Detail: "broken"}: {Name: "in", Open: func() (io.ReadCloser, error) { return nil, broken }},
 	} {
 		_, err := documentsOf(documentSource("before", "{}"), source, documentSource("after", "{}"))
 		var incomplete *stream.IncompleteError
-		if !errors.As(err, &incomplete) || incomplete.Notices[0] != (stream.Notice{Source: "in", Detail: text}) {
-			t.Errorf("%s: %v", text, err)
+		if !errors.As(err, &incomplete) || incomplete.Notices[0] != want {
+			t.Errorf("%+v: %v", want, err)
 		}
 	}
 }

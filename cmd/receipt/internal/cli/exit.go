@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -79,10 +81,10 @@ func Finish(e *Env, err error) int {
 		return ExitUsage
 	}
 
-	code, hint := ExitUsage, ""
+	code := ExitUsage
 	var f *Failure
 	if errors.As(err, &f) {
-		code, hint = f.Code, f.Hint
+		code = f.Code
 	}
 
 	// The text may quote documents and arguments: secrets and control characters in them are
@@ -90,19 +92,33 @@ func Finish(e *Env, err error) int {
 	if text := err.Error(); text != "" {
 		fmt.Fprintf(e.Err, "receipt: error: %s\n", e.WithoutSecrets(EscapeText(text)))
 	}
-	if hint != "" {
+	if hint := hintOf(err); hint != "" {
 		fmt.Fprintf(e.Err, "receipt: hint: %s\n", EscapeText(hint))
 	}
 
 	return code
 }
 
+// hintOf is what to do about a failure: what the verb says, else what the parse saw of
+// a file that is no JSON.
+func hintOf(err error) string {
+	var f *Failure
+	if errors.As(err, &f) && f.Hint != "" {
+		return f.Hint
+	}
+	var syntax *canon.SyntaxError
+	var inKeys *keys.SetError // has the hint in its text
+	if errors.As(err, &syntax) && !errors.As(err, &inKeys) {
+		return syntax.Hint
+	}
+	return ""
+}
+
 // Tell prints an error that does not end the run.
 func Tell(e *Env, err error) {
 	fmt.Fprintf(e.Err, "receipt: error: %s\n", EscapeText(err.Error()))
-	var f *Failure
-	if errors.As(err, &f) && f.Hint != "" {
-		fmt.Fprintf(e.Err, "receipt: hint: %s\n", EscapeText(f.Hint))
+	if hint := hintOf(err); hint != "" {
+		fmt.Fprintf(e.Err, "receipt: hint: %s\n", EscapeText(hint))
 	}
 }
 

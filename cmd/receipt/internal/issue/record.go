@@ -229,6 +229,8 @@ func recordFailure(path string, err error) error {
 		return cli.Refuted("", "%q: %w", name, err)
 	case errors.As(err, &invalid):
 		return SealFailure(path, err)
+	case errors.Is(err, record.ErrEmpty):
+		return cli.Usage("check the path, or whatever should have written it; docs/events.md has what a log holds", "%q: %w", name, err)
 	case errors.Is(err, record.ErrNotEnded):
 		return cli.Undecided("record the log when the task has ended", "%q: %w", name, err)
 	case errors.As(err, &option):
