@@ -21,21 +21,22 @@ type material struct {
 // replayed.
 type materials struct {
 	order    []material
-	recorded map[[4]string]int // contents that were told, and how many each id has had
+	recorded map[[5]string]int // contents that were told, and how many each id has had
 }
 
 func (m *materials) add(x material) { m.order = append(m.order, x) }
 
 // record adds a material. What is used twice is told once; another content of the
-// same id is numbered, as materials are named by their ids.
+// same id is numbered, as materials are named by their ids. What a substitution made is
+// another content in any case.
 func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
-	content := [4]string{m.Kind, m.ID, m.URI, m.SHA256.String()}
+	content := [5]string{m.Kind, m.ID, m.URI, m.SHA256.String(), overrideOf(e)}
 	if s.recorded[content] > 0 {
 		return
 	}
 	s.recorded[content]++
 
-	id := [4]string{m.ID}
+	id := [5]string{m.ID}
 	if s.recorded[id]++; s.recorded[id] > 1 {
 		m.ID += "#" + strconv.Itoa(s.recorded[id])
 	}

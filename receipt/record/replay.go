@@ -116,6 +116,9 @@ func (s *replay) substituted(r *run, e *event.Event) {
 	d.join(told, announced)
 }
 
+// overrideOf is the key of the substitution that made an event; "" for any other.
+func overrideOf(e *event.Event) string { return e.Text(e.Root.Member("replay"), "override_key") }
+
 // same reports whether two tellings can be of one substitution.
 func same(a, b receipt.Delta) bool {
 	return fits(a.EventID, b.EventID) && fits(a.Operation, b.Operation) && fits(a.Path, b.Path) && fits(a.ArtifactID, b.ArtifactID) &&

@@ -41,7 +41,7 @@ func newRun(o Options, b *event.Budget) *run {
 	r := &run{
 		options: o, task: o.TaskID, life: life{tier: o.Tier, startTier: o.Tier}, approvals: approvals{of: map[string]string{}}, effects: newEffects(),
 		models: models{calls: map[string]int{}}, spans: openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}}, endings: endedSpans{byID: map[canon.Digest]*endedSpan{}},
-		materials: &materials{recorded: map[[4]string]int{}}, Budget: b,
+		materials: &materials{recorded: map[[5]string]int{}}, Budget: b,
 	}
 	r.calls.effects = &r.effects
 	return r

@@ -83,8 +83,9 @@ func (s *endedSpans) end(r *run, e *event.Event) (told bool) {
 		return false
 	}
 
-	// An end that is delivered in the same words is the same end.
-	key, words := canon.Sum([]byte(id)), canon.Sum(e.Payload.AppendCanonical([]byte(e.Kind)))
+	// An end that is delivered in the same words is the same end, but where a substitution
+	// chose the words.
+	key, words := canon.Sum([]byte(id)), canon.Sum(e.Payload.AppendCanonical([]byte(e.Kind+"\x00"+overrideOf(e))))
 	before, again := s.byID[key]
 	if !again {
 		before = &endedSpan{words: words}

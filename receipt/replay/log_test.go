@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
@@ -110,6 +111,35 @@ func TestSameAnswerTwice(t *testing.T) {
 		if text := strings.Join(got, ", "); text != want {
 			t.Errorf("the id %q: %s, want %s", id, text, want)
 		}
+	}
+}
+
+// TestSwappedIntoAnother: an answer that is replaced by what another one is stays an
+// answer of its own, also where both have one name.
+func TestSwappedIntoAnother(t *testing.T) {
+	one := "sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b" // of 1
+	s := &source{task: "task_1"}
+	s.add("e0", "task.submitted", 1, members{"autonomy_tier": "shadow"})
+	s.add("e1", "task.started", 1, members{})
+	for i := range 2 {
+		s.add(fmt.Sprint("l", i), "span.completed", 2, members{"kind": "llm", "span_id": "s1", "provider": "p", "model": "m", "response": i})
+	}
+	s.add("m0", "agent.memory_read", 2, members{"memory_id": "m", "sha256": strings.Repeat("0a", 32)})
+	s.add("m1", "agent.memory_read", 2, members{"memory_id": "m", "sha256": one})
+	s.add("e2", "task.completed", 3, members{})
+	p := plan(t, readLog(t, s.bytes()), `{"mode":"with_overrides","override":{"llm:main:1":{"kind":"llm_provider_response","value":1,"visibility":"public"},"host:memory:m":{"kind":"host_fact","value":1}}}`)
+
+	d := recorded(t, events(t, p, replay.Run{TaskID: "task_2"}))
+	var got []string
+	for _, m := range d.ReplayInput.Materials[1:] {
+		got = append(got, fmt.Sprint(m.ID, " ", m.SHA256 == p.Deltas()[0].AfterSHA256.Digest, " ", m.Metadata["override_key"]))
+	}
+	const want = "llm:main:1 true llm:main:1, llm:main:2 true <nil>, host:memory:m true host:memory:m, host:memory:m#2 true <nil>"
+	if text := strings.Join(got, ", "); text != want {
+		t.Errorf("%s\nwant %s", text, want)
+	}
+	if rep, _ := check(t, p, sealed(t, d)); rep.Verdict != receipt.Verified {
+		t.Error(findings(rep))
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
@@ -503,38 +502,6 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s\n%s\nwant\n%s", text, strings.Join(got, ", "), want)
 		}
 	}
-}
-
-func FuzzReadLog(f *testing.F) {
-	f.Add(garden().bytes(), "")
-	f.Add([]byte("{}\n"), "t")
-	f.Fuzz(func(t *testing.T, text []byte, task string) {
-		log, err := replay.ReadLog(bytes.NewReader(text), task)
-		if err != nil {
-			return
-		}
-		p, err := replay.NewPlan(context.Background(), log, parse(t, ``), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range log.Dependencies {
-			var missing *replay.UnavailableError
-			if a, err := p.Take(context.Background(), d.Key); err != nil && !errors.As(err, &missing) && !errors.Is(err, replay.ErrTaken) {
-				t.Fatal(err)
-			} else if err == nil && canon.Sum(a.Value) != a.SHA256 {
-				t.Fatalf("%s: another digest", d.Key)
-			}
-		}
-		for line, err := range p.Events(replay.Run{TaskID: log.TaskID + "x"}) {
-			var refused *event.Error
-			if err != nil && !errors.As(err, &refused) {
-				t.Fatal(err)
-			}
-			if err == nil && line[len(line)-1] != '\n' {
-				t.Fatal("no line")
-			}
-		}
-	})
 }
 
 // BenchmarkReadLog reads a log whose events have a few KB, as outputs of tools do.
