@@ -24,6 +24,8 @@ type teller struct {
 	plan  *Plan
 	run   Run
 	yield func([]byte, error) bool
+	doc   *canon.Document // the event that is told
+	line  []byte          // as it is told
 
 	number   int  // of the replay's events that are numbered by its task
 	cursor   int  // of the source's
@@ -36,7 +38,7 @@ type teller struct {
 }
 
 func newTeller(p *Plan, run Run, yield func([]byte, error) bool) *teller {
-	t := &teller{plan: p, run: run, yield: yield, restored: p.boundary == "", calls: map[string]*swap{}, answers: map[string]*swap{}, words: map[canon.Digest]*swap{}, firsts: map[string]bool{}}
+	t := &teller{plan: p, run: run, yield: yield, doc: new(canon.Document), restored: p.boundary == "", calls: map[string]*swap{}, answers: map[string]*swap{}, words: map[canon.Digest]*swap{}, firsts: map[string]bool{}}
 	for _, d := range p.log.Dependencies {
 		t.firsts[d.EventID] = true
 	}
@@ -82,12 +84,11 @@ func (t *teller) tell() error {
 
 // begin tells an event of the source's life as one of the replay's own.
 func (t *teller) begin(line []byte) error {
-	doc, err := parse(line)
-	if err != nil {
+	if err := event.Parse(t.doc, line); err != nil {
 		return err
 	}
 	t.number++
-	return t.write(doc.Root(), t.envelope(object{"replayed": nil, "replay": nil, "previous_event_id": nil, "receipt_id": nil, "idempotency_key": nil}))
+	return t.write(t.doc.Root(), t.envelope(object{"replayed": nil, "replay": nil, "previous_event_id": nil, "receipt_id": nil, "idempotency_key": nil}))
 }
 
 // envelope names an event of the replay's own, and places it.
@@ -100,14 +101,13 @@ func (t *teller) envelope(o object) object {
 
 // say tells something of the replay, at the time of an event of the source.
 func (t *teller) say(kind string, at []byte, payload object) error {
-	doc, err := parse(at)
-	if err != nil {
+	if err := event.Parse(t.doc, at); err != nil {
 		return err
 	}
 	t.number++
 	o := t.envelope(object{"object": text("event"), "event": text(kind), "payload": payload.json(), "metadata": object{}.json()})
 	for _, name := range []string{"created_at", "updated_at", "session_id", "workspace_id"} {
-		if n := doc.Root().Member(name); !n.IsZero() {
+		if n := t.doc.Root().Member(name); !n.IsZero() {
 			o[name] = n.Raw()
 		}
 	}
@@ -141,13 +141,12 @@ func (t *teller) announce(at []byte) error {
 
 // again tells an event of the source.
 func (t *teller) again(line []byte) error {
-	doc, err := parse(line)
-	if err != nil {
+	if err := event.Parse(t.doc, line); err != nil {
 		return err
 	}
 
 	t.cursor++
-	root := doc.Root()
+	root := t.doc.Root()
 	id, kind := root.Member("id").String(), root.Member("event").String()
 	if t.restored = t.restored || id == t.plan.boundary; !t.restored && !answers(kind) {
 		return nil
@@ -197,13 +196,15 @@ func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 
 	// What is told twice in the same words is one thing, but for an answer that is one of
 	// its own: two calls of a model may return the same.
-	words := canon.Sum(payload.AppendCanonical([]byte(kind)))
 	s := t.answers[id]
-	if s == nil && !t.firsts[id] {
+	if len(t.answers) > 0 && (s != nil || !t.firsts[id]) {
+		words := canon.Sum(payload.AppendCanonical([]byte(kind)))
+		if s != nil {
+			t.words[words] = s
+		}
 		s = t.words[words]
 	}
 	if s != nil {
-		t.words[words] = s
 		member := "response"
 		if kind == "agent.memory_read" || kind == "session.compacted" {
 			member = "" // these tell digests alone
@@ -238,7 +239,7 @@ func (t *teller) remap(root canon.Node, o object) {
 		o["id"] = text(t.run.TaskID + ":source:" + string(number(t.cursor)))
 		return
 	}
-	o["resource"] = object{"id": text(t.run.TaskID)}.over(resource)
+	o["resource"] = object{"id": text(t.run.TaskID)}.over(nil, resource)
 	o["sequence"] = number(t.number)
 }
 
@@ -246,17 +247,9 @@ func (t *teller) id() string { return t.run.TaskID + ":" + string(number(t.numbe
 
 // write gives an event on, in canonical form with a line feed.
 func (t *teller) write(root canon.Node, o object) error {
-	line, err := canon.Transform(o.over(root))
-	if err != nil {
-		return err
-	}
-	if !t.yield(append(line, '\n'), nil) {
+	t.line = append(o.over(t.line[:0], root), '\n')
+	if !t.yield(t.line, nil) {
 		return errStopped
 	}
 	return nil
-}
-
-func parse(line []byte) (*canon.Document, error) {
-	doc := new(canon.Document)
-	return doc, event.Parse(doc, line)
 }

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -46,6 +49,83 @@ func TestLargeLog(t *testing.T) {
 	}
 	runtime.KeepAlive(log)
 	runtime.KeepAlive(text)
+}
+
+// A longLog is the log of a task of 100 MB that lies nowhere: each line is made when it is
+// read.
+type longLog struct{ peak uint64 }
+
+const (
+	longEvents = 250_000
+	longLine   = 400 // bytes
+)
+
+func (l *longLog) line(n int64) string {
+	kind, payload := "agent.message_delta", `{"message_id":"m"}`
+	switch {
+	case n == 0:
+		kind, payload = "task.submitted", `{"autonomy_tier":"act_auto"}`
+	case n == 1:
+		kind, payload = "task.started", "{}"
+	case n == longEvents-1:
+		kind, payload = "task.completed", "{}"
+	case n%25 == 0:
+		kind, payload = "tool.completed", fmt.Sprintf(`{"tool_call_id":"c%d","name":"read","output":%[1]d}`, n)
+	}
+	text := fmt.Sprintf(`{"id":"e%d","event":%q,"sequence":%[1]d,"payload":%[3]s,"resource":{"object":"task","id":"t"},"session_id":"s","created_at":"2026-01-01T00:00:00Z"`, n, kind, payload)
+	return text + strings.Repeat(" ", longLine-len(text)-2) + "}\n"
+}
+
+// ReadAt also looks at how much memory is in use.
+func (l *longLog) ReadAt(p []byte, at int64) (n int, err error) {
+	if at/longLine%512 == 0 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		l.peak = max(l.peak, m.HeapAlloc)
+	}
+	for n < len(p) && at < longEvents*longLine {
+		c := copy(p[n:], l.line(at / longLine)[at%longLine:])
+		n, at = n+c, at+int64(c)
+	}
+	if n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// TestLongLog: reading, planning and telling again the longest log of small events takes
+// little beside what is kept of each event while it is read: two digests.
+func TestLongLog(t *testing.T) {
+	if os.Getenv("CI") == "" {
+		t.Skip("it takes some seconds; CI=1 runs it")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(20)) // so that little of what is in use is garbage
+	before := inUse()
+	in := &longLog{}
+	log, err := replay.ReadLog(in, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plan(t, log, with("host:read:c100000", `{"kind":"tool_result","value":"x"}`))
+	told := 0
+	for _, err := range p.Events(replay.Run{TaskID: "task_2"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		told++
+	}
+	if told < longEvents || len(log.Dependencies) < longEvents/25 {
+		t.Errorf("%d events, %d answers", told, len(log.Dependencies))
+	}
+	const most = 80 << 20
+	if peak := int(in.peak) - before; peak > most {
+		t.Errorf("%d MiB were in use, expected at most %d", peak>>20, most>>20)
+	}
+	if kept := inUse() - before; kept > 16<<20 {
+		t.Errorf("%d MiB are kept", kept>>20)
+	}
+	t.Logf("at most %d MiB in use", (int(in.peak)-before)>>20)
+	runtime.KeepAlive(p)
 }
 
 func inUse() int {

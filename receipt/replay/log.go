@@ -147,8 +147,8 @@ func (l *Log) each(do func(line []byte) error) error {
 	return nil
 }
 
-// life returns the events from which the times of the task come, in their order. The last
-// one ends it.
+// life returns the events from which the times of the task come, in their order and in
+// canonical form. The last one ends it.
 func (l *Log) life() (lines [][]byte, err error) {
 	for _, d := range l.Dependencies {
 		if d.Kind != record.KindTime {
@@ -159,7 +159,11 @@ func (l *Log) life() (lines [][]byte, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("replay: the log changed since it was read: %w", err)
 		}
-		lines = append(lines, bytes.Clone(text))
+		line, err := canon.Transform(text)
+		if err != nil {
+			return nil, fmt.Errorf("replay: the log changed since it was read: %w", err)
+		}
+		lines = append(lines, line)
 	}
 	return lines, nil
 }

@@ -8,31 +8,42 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An object is members of a JSON object, by name; nil values are left out.
+// An object is members of a JSON object, by name, each in canonical form; nil values are
+// left out. Its own names are ASCII.
 type object map[string][]byte
 
-// json writes the object.
-func (o object) json() []byte { return o.over(canon.Node{}) }
+// json writes the object in canonical form.
+func (o object) json() []byte { return o.over(nil, canon.Node{}) }
 
-// over writes another object with these members in the place of its own.
-func (o object) over(n canon.Node) []byte {
-	b := []byte{'{'}
+// over writes another object, of a document in canonical form, with these members in the
+// place of its own. The result is canonical too: RFC 8785 section 3.2.3 sorts names by
+// UTF-16 code units, and where one of two names is ASCII that is the order of their bytes.
+func (o object) over(b []byte, n canon.Node) []byte {
+	b = append(b, '{')
+	begin := len(b)
 	member := func(name string, value []byte) {
-		if len(b) > 1 {
+		if value == nil {
+			return
+		}
+		if len(b) > begin {
 			b = append(b, ',')
 		}
 		b = append(append(canon.AppendString(b, name), ':'), value...)
 	}
 
+	own := slices.Sorted(maps.Keys(o))
 	for name, value := range n.Members() {
-		if _, own := o[name.String()]; !own {
-			member(name.String(), value.Raw())
+		text := name.String()
+		for len(own) > 0 && own[0] < text {
+			member(own[0], o[own[0]])
+			own = own[1:]
+		}
+		if len(own) == 0 || own[0] != text {
+			member(text, value.Raw())
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(o)) {
-		if o[name] != nil {
-			member(name, o[name])
-		}
+	for _, name := range own {
+		member(name, o[name])
 	}
 	return append(b, '}')
 }

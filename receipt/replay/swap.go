@@ -65,7 +65,7 @@ func (s *swap) put(payload canon.Node, member string) []byte {
 	default:
 		o[digest] = text(s.after.Digest.String())
 	}
-	return o.over(payload)
+	return o.over(nil, payload)
 }
 
 // visible reports whether an event may have the value of an override.
