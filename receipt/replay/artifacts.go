@@ -28,7 +28,9 @@ type Artifacts interface {
 }
 
 // Files finds artifacts among the files of a folder: those of overrides by their ids,
-// recorded answers by the 64 hexadecimal digits of their digests.
+// recorded answers by the 64 hexadecimal digits of their digests. Whoever makes a request
+// names the files: where that is a stranger the folder holds nothing else, and is the FS of
+// an os.Root, which no link leads out of.
 func Files(folder fs.FS) Artifacts { return files{folder} }
 
 type files struct{ folder fs.FS }

@@ -231,6 +231,8 @@ func (t *teller) remap(root canon.Node, o object) {
 		o["task_id"] = text(t.run.TaskID)
 	}
 
+	// The event before has another name in the replay, if it is told there at all.
+	o["previous_event_id"] = nil
 	t.number++
 	o["id"] = text(t.id())
 	resource := root.Member("resource")

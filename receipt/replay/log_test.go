@@ -89,6 +89,21 @@ func TestTwoTasksInALog(t *testing.T) {
 	}
 }
 
+// TestRemappedNames: an event of other ids names none of the source but as its original.
+func TestRemappedNames(t *testing.T) {
+	s := garden()
+	for i, line := range s.lines[1:] {
+		s.lines[i+1] = bytes.Replace(line, []byte(`"object":"event"`), fmt.Appendf(nil, `"object":"event","previous_event_id":"e%d"`, i+1), 1)
+	}
+	p := plan(t, readLog(t, s.bytes()), ``)
+	for _, remap := range []bool{false, true} {
+		lines := bytes.Join(events(t, p, replay.Run{TaskID: "task_2", Remap: remap}), nil)
+		if got := bytes.Count(lines, []byte(`"previous_event_id":"e`)); (got == 0) != remap || got > 0 && got != len(s.lines)-1 {
+			t.Errorf("remapped %t: %d events name the one before", remap, got)
+		}
+	}
+}
+
 // TestSameAnswerTwice: two calls of a model that returned the same are two answers, of
 // which one is replaced; one call that is told twice is one.
 func TestSameAnswerTwice(t *testing.T) {
