@@ -13,7 +13,7 @@ func group(root *cobra.Command) {
 		verbs     []string
 	}{
 		{"check", "Check receipts:", []string{"verify", "show", "diff", "merge", "replay"}},
-		{"make", "Make receipts:", []string{"record", "redact", "seal", "sign", "disclose"}},
+		{"make", "Make receipts:", []string{"record", "redact", "seal", "sign", "disclose", "bundle"}},
 		{"keep", "Keep many of them:", []string{"ledger", "batch", "archive", "serve"}},
 		{"keys", "Say whom to trust:", []string{"keys"}},
 		{"bytes", "Look at bytes:", []string{"canon", "hash"}},
@@ -47,6 +47,7 @@ func completeFlags(cmd *cobra.Command) {
 		{"issuer-kind", []string{"harness", "host", "agent", "connector"}},
 		{"tier", []string{"shadow", "suggest", "act_with_approval", "act_auto"}},
 		{"rules", []string{"default", "upstream", "strict"}},
+		{"mode", []string{"sanitized", "replay_only"}},
 		{"format", formatsOf(cmd)},
 	} {
 		if cmd.LocalFlags().Lookup(f.name) != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/bundles"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/keyring"
@@ -83,6 +84,7 @@ asked, 3 when evidence is missing.`,
 		issue.NewSign(e),
 		issue.NewRedact(e),
 		issue.NewDisclose(e),
+		bundles.New(e),
 		issue.NewArchive(e),
 		logs.NewBatch(e), logs.NewLedger(e, verify.Show),
 		verify.NewMerge(e),

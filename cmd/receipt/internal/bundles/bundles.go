@@ -1,0 +1,156 @@
+package bundles
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/bundle"
+)
+
+// New makes the verb bundle.
+func New(e *cli.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bundle VERB",
+		Short: "make and read session bundles: one run of an agent in one file",
+		Long: `A session bundle is one run of an agent in one file, for support, for sharing or for
+a replay. export makes one of a run record and takes out what may not leave; sanitize
+takes more out of a bundle; validate says whether a file has the form of one; import
+gets the run record back; draft makes the draft of a receipt of what left.`,
+		Example: `  receipt bundle export run.json -o bundle.json
+  receipt bundle validate bundle.json`,
+		Args: cobra.ArbitraryArgs,
+		RunE: issue.ExpectVerb,
+	}
+
+	cmd.AddCommand(newExport(e), newValidate(e), newSanitize(e), newImport(e), newDraft(e))
+	return cmd
+}
+
+// outFlags say where a result goes.
+type outFlags struct {
+	output string
+	force  bool
+}
+
+func (o *outFlags) register(f *pflag.FlagSet) {
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+}
+
+// write writes a text to stdout or to a file, whole or not at all. Even what is sanitized is
+// for its owner alone until somebody decides otherwise.
+func (o *outFlags) write(e *cli.Env, t *bundle.Text) error {
+	if o.output == "" || o.output == cli.StdinName {
+		_, err := t.WriteTo(e.Out)
+		return err
+	}
+
+	const ownerOnly = 0o600
+	file, err := cli.NewFile(o.output, ownerOnly, o.force)
+	if err != nil {
+		return err
+	}
+	defer file.Discard()
+	if _, err := t.WriteTo(file); err != nil {
+		return err
+	}
+	return file.Commit()
+}
+
+// mayWrite says before anything is read whether the output can be written.
+func (o *outFlags) mayWrite() error {
+	if o.output == "" || o.output == cli.StdinName {
+		return nil
+	}
+	_, err := cli.MayWrite(o.output, o.force)
+	return err
+}
+
+// markerFlags say what becomes of texts that look like secrets.
+type markerFlags struct{ allow, strict bool }
+
+func (o *markerFlags) register(f *pflag.FlagSet) {
+	f.BoolVar(&o.allow, "allow-unsafe-secret-markers", false, "do not search for secrets")
+	f.BoolVar(&o.strict, "strict", false, "refuse what only a heuristic takes for a secret, instead of a warning")
+}
+
+func (o *markerFlags) markers() (bundle.Markers, error) {
+	switch {
+	case o.allow && o.strict:
+		return 0, cli.Usage("", "--strict and --allow-unsafe-secret-markers exclude each other")
+	case o.allow:
+		return bundle.AllowMarkers, nil
+	case o.strict:
+		return bundle.RefuseHeuristics, nil
+	}
+	return bundle.RefuseMarkers, nil
+}
+
+// read reads a bundle.
+func read(e *cli.Env, path string) (*bundle.Bundle, error) {
+	data, err := input.ReadBounded(e, path, bundle.MaxBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	b, err := bundle.Parse(data)
+	if err != nil {
+		return nil, failure(path, "session bundle", err)
+	}
+	return b, nil
+}
+
+// failure says who has to do something. Nothing that it says is a text of the file.
+func failure(path, what string, err error) error {
+	name := cli.SourceName(path)
+	var wrong *bundle.Error
+	var option *bundle.OptionError
+	var invalid *receipt.InvalidError
+	switch {
+	case errors.As(err, &wrong):
+		return kindFailure(name, what, wrong)
+	case errors.As(err, &option):
+		return cli.Usage("", "%q: %s", name, optionText(option))
+	case errors.As(err, &invalid):
+		return issue.SealFailure(path, err)
+	}
+	return err
+}
+
+func kindFailure(name, what string, wrong *bundle.Error) error {
+	switch wrong.Kind {
+	case bundle.TooLarge, bundle.WeakerMode:
+		return cli.Usage("", "%q: invalid %s: %w", name, what, wrong)
+	case bundle.NoRunRecord:
+		return cli.Undecided("export the run again, or ask for its run record", "%q: %w", name, wrong)
+	case bundle.NotEnded:
+		return cli.Undecided("only a run that has ended gets a receipt", "%q: %w", name, wrong)
+	}
+
+	hint := ""
+	switch wrong.Kind {
+	case bundle.UnsafeSecretMarker:
+		hint = "receipt bundle sanitize takes it out; revoke what has left already"
+	case bundle.InvalidType, bundle.MissingRequired, bundle.Malformed:
+		if what == "session bundle" {
+			hint = "receipt schema session-bundle has the form"
+		}
+	}
+	return cli.Refuted(hint, "%q: invalid %s: %w", name, what, wrong)
+}
+
+// optionText names an option as the command does.
+func optionText(err *bundle.OptionError) string {
+	flags := map[string]string{
+		"Mode": "--mode", "Strict": "--strict", "CreatedAt": "--created-at", "Issuer.ID": "--issuer", "IssuedAt": "--issued-at",
+	}
+	if flag := flags[err.Name]; flag != "" {
+		return flag + " " + err.Detail
+	}
+	return err.Error()
+}
