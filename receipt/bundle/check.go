@@ -32,7 +32,10 @@ type Info struct {
 const MaxWarnings = 20
 
 // A Warning is a place where a heuristic takes something for a secret.
-type Warning struct{ Path, Rule string }
+type Warning struct {
+	Path string `json:"path"`
+	Rule string `json:"rule"`
+}
 
 const (
 	bundleType    = "harn_session_bundle"
@@ -170,14 +173,14 @@ func (s *sight) object(v value) {
 
 // found refuses or warns.
 func (s *sight) found(marked redact.Marked, where string) {
-	path, rule := s.marks.path(s.steps), strings.Join(marked.Rules, ", ")+where
+	rule := strings.Join(marked.Rules, ", ") + where
 	if marked.Certain || s.strict {
 		if s.err == nil {
-			s.err = &Error{UnsafeSecretMarker, path, rule}
+			s.err = &Error{UnsafeSecretMarker, s.marks.path(s.steps), rule}
 		}
 		return
 	}
 	if s.info.Total++; s.info.Total <= MaxWarnings {
-		s.info.Warnings = append(s.info.Warnings, Warning{path, rule})
+		s.info.Warnings = append(s.info.Warnings, Warning{s.marks.path(s.steps), rule})
 	}
 }

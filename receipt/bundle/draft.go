@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"time"
@@ -172,7 +173,7 @@ func timeOf(v value) (time.Time, bool) {
 
 // toolCalls are the calls that the bundle lists. What was rejected did not succeed.
 func (d *drafting) toolCalls() []receipt.ToolCall {
-	calls := []receipt.ToolCall{}
+	told := []receipt.ToolCall{}
 	gone := d.gone()
 	const at = "/side_effects/tool_calls"
 	for i, c := range d.bundle.member("tools").member("calls").each {
@@ -194,27 +195,31 @@ func (d *drafting) toolCalls() []receipt.ToolCall {
 		}
 
 		// A hash that is no SHA-256 is kept as it is. What was changed has another digest.
-		if told := d.said(c, "args_hash"); told != "" {
-			if hash, err := canon.ParseDigest(told); err == nil {
+		if digest := d.said(c, "args_hash"); digest != "" {
+			if hash, err := canon.ParseDigest(digest); err == nil {
 				call.InputHash = hash
 			} else {
-				call.Metadata = receipt.Object{"args_hash": told}
+				call.Metadata = receipt.Object{"args_hash": digest}
 			}
 		}
-		path := appendStep(appendStep([]byte("$.tools.calls"), step{"", i}), step{"result", -1})
+		path := appendStep(appendStep([]byte(calls), step{"", i}), step{"result", -1})
 		if result := c.member("result"); result.kind() == canon.KindString && !gone[string(path)] && string(result.content()) != withheld {
 			call.OutputHash = canon.Sum(result.content())
 		}
-		calls = append(calls, call)
+		told = append(told, call)
 	}
-	return calls
+	return told
 }
 
-// gone are the paths where the bundle says that something was taken out.
+const calls = "$.tools.calls"
+
+// gone are the paths of calls where the bundle says that something was taken out.
 func (d *drafting) gone() map[string]bool {
 	paths := map[string]bool{}
 	for _, e := range d.bundle.member("redaction").member("entries").each {
-		paths[string(e.member("path").content())] = true
+		if path := e.member("path").content(); bytes.HasPrefix(path, []byte(calls)) {
+			paths[string(path)] = true
+		}
 	}
 	return paths
 }

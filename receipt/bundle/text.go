@@ -23,10 +23,20 @@ type Text struct {
 func newText(t *Text, before prior) (*Text, error) {
 	t.Entries = []Entry{}
 	w := t.walk(new(printer))
-	w.prior, w.note = before, func(e Entry) { t.Entries = append(t.Entries, e) }
+	listed := 0 // bytes: of a deep list the paths may be longer than all that is in it
+	w.prior, w.note = before, func(e Entry) {
+		if listed += len(e.Path) + len(e.Replacement); listed > MaxBytes {
+			w.printer.err = tooLarge("the paths of what is taken out")
+			return
+		}
+		t.Entries = append(t.Entries, e)
+	}
 	w.value(t.root, context{shape: t.shape})
 	if w.err != nil {
 		return nil, w.err
+	}
+	if w.printer.err != nil {
+		return nil, w.printer.err
 	}
 
 	// The list was empty when it was counted.
