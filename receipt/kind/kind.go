@@ -23,6 +23,8 @@ const (
 	Frames     Kind = "frames"     // a log of the frames of a bridge
 	Transcript Kind = "transcript" // a log that an agent wrote for itself
 	Export     Kind = "export"     // of a service that shows such logs
+	Bundle     Kind = "bundle"     // one run of an agent in one file
+	Run        Kind = "run"        // what a harness keeps of a run
 
 	// What has nothing to do with receipts, or hides them.
 	PrivateKey Kind = "private_key"

@@ -53,6 +53,8 @@ func TestOf(t *testing.T) {
 		{`{"type":"system","session_id":"x"}` + "\n", kind.Transcript, "a stream of Claude Code"},
 		{`{"timestamp":"t","type":"session_meta","payload":{}}` + "\n", kind.Transcript, "a rollout of Codex"},
 		{`{"resourceSpans":[]}`, kind.Transcript, "telemetry (OTLP)"},
+		{`{"_type":"harn_session_bundle","schema_version":1}`, kind.Bundle, "a session bundle"},
+		{`{"id":"r","_type":"run_record"}`, kind.Run, "a run record"},
 		{`{"jsonrpc":"2.0","id":1,"method":"initialize"}` + "\n", kind.Frames, "a log of the frames of a bridge"},
 
 		// What may be a receipt, however damaged, is for a verifier.

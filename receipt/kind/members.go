@@ -165,6 +165,10 @@ const recordIt = "whoever ran the task records it: a draft is made of it, and th
 func (o *outline) log() Found {
 	agent := func(name string) Found { return Found{Transcript, name, recordIt} }
 	switch {
+	case o.texts["_type"] == "harn_session_bundle":
+		return Found{Bundle, "a session bundle", "make a draft of it, which says what left, and seal that"}
+	case o.texts["_type"] == "run_record":
+		return Found{Run, "a run record", "make a session bundle of it"}
 	case o.has("sessionId", "type"), o.texts["type"] == "summary" && o.has("leafUuid"), o.texts["type"] == "file-history-snapshot":
 		return agent("a transcript of Claude Code")
 	case o.has("session_id", "type") && slices.Contains([]string{"system", "assistant", "user", "result"}, o.texts["type"]):

@@ -50,6 +50,10 @@ func nextHow(k kind.Kind, file string) string {
 		return "receipt ledger fsck " + file
 	case kind.Events, kind.Frames:
 		return "receipt record " + file + " --issuer ID"
+	case kind.Bundle:
+		return "receipt bundle draft " + file + " --issuer ID"
+	case kind.Run:
+		return "receipt bundle export " + file + " -o BUNDLE"
 	case kind.Export:
 		return "a receipt is made of what the agent or its telemetry logged: receipt record --help"
 	case kind.Transcript:
