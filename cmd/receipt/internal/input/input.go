@@ -197,7 +197,15 @@ func ReadBounded(e *cli.Env, path string, most int64) ([]byte, error) {
 }
 
 func readAll(r io.Reader, name string, most int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, most))
+	// A buffer that grows takes twice what a large file has; most files say how long they are.
+	var b bytes.Buffer
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			b.Grow(int(min(info.Size(), most)) + bytes.MinRead)
+		}
+	}
+	_, err := b.ReadFrom(io.LimitReader(r, most))
+	data := b.Bytes()
 	if err != nil {
 		return nil, cli.Usage("", "%s: %w", name, cli.Reason(err))
 	}
