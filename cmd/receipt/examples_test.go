@@ -93,6 +93,7 @@ func exampleFiles(t *testing.T) map[string][]byte {
 	addRedactedFiles(t, files)
 	addLogs(t, files)
 	addReplay(t, files)
+	addBundles(t, files)
 	files["ledger.db"] = emptyLedger(t)
 	return files
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/bundle"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 // New makes the verb bundle.
@@ -100,7 +101,7 @@ func read(e *cli.Env, path string) (*bundle.Bundle, error) {
 	}
 	b, err := bundle.Parse(data)
 	if err != nil {
-		return nil, failure(path, "session bundle", err)
+		return nil, failure(path, aBundle, err)
 	}
 	return b, nil
 }
@@ -133,16 +134,19 @@ func kindFailure(name, what string, wrong *bundle.Error) error {
 	}
 
 	hint := ""
-	switch wrong.Kind {
-	case bundle.UnsafeSecretMarker:
+	switch f := input.KindOfFile(name); {
+	case wrong.Kind == bundle.UnsafeSecretMarker:
 		hint = "receipt bundle sanitize takes it out; revoke what has left already"
-	case bundle.InvalidType, bundle.MissingRequired, bundle.Malformed:
-		if what == "session bundle" {
-			hint = "receipt schema session-bundle has the form"
-		}
+	case f.Kind != kind.Unknown && f.Kind != kind.Bundle && f.Kind != kind.Run, f.Kind == kind.Run && what == aBundle, f.Kind == kind.Bundle && what == aRun:
+		hint = "it is " + f.What + ": " + input.Next(f, name)
+	case what == aBundle:
+		hint = "receipt schema session-bundle has the form"
 	}
 	return cli.Refuted(hint, "%q: invalid %s: %w", name, what, wrong)
 }
+
+// What a file was taken for.
+const aBundle, aRun = "session bundle", "run record"
 
 // optionText names an option as the command does.
 func optionText(err *bundle.OptionError) string {

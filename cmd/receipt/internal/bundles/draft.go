@@ -22,8 +22,9 @@ func newDraft(e *cli.Env) *cobra.Command {
 		Use:   "draft FILE",
 		Short: "make the draft of a receipt of a session bundle",
 		Long: `Make the draft of a receipt that proves which bundle left: it names the digest of the
-file, and what the bundle says of its run. receipt seal makes the receipt; with the
-bundle in a folder, receipt verify --artifacts shows that it is the one.
+file, and what the bundle says of its run. receipt seal makes the receipt; receipt
+verify --artifacts DIR shows that the file is the one, with the bundle in the folder
+and, in its canonical form, the run record that is in it.
 
 Exit codes: 0 when the draft was made, 1 when the file is no bundle or a text in it
 looks like a secret, 2 when it could not be read or made as asked, 3 when the run
@@ -75,7 +76,7 @@ func (o *draftOptions) draft(e *cli.Env, path string) (err error) {
 	}
 	draft, err := bundle.Draft(b, o.DraftOptions)
 	if err != nil {
-		return failure(path, "session bundle", err)
+		return failure(path, aBundle, err)
 	}
 	text, err := record.JSON(draft)
 	if err != nil {

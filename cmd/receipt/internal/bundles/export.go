@@ -71,13 +71,13 @@ func (o *exportOptions) export(e *cli.Env, path string) error {
 	}
 	run, err := bundle.ParseRun(data)
 	if err != nil {
-		return failure(path, "run record", err)
+		return failure(path, aRun, err)
 	}
 
 	o.Producer = bundle.Producer{Name: "receiptkit", Version: cli.ToolVersion()}
 	text, err := bundle.Export(run, o.Options)
 	if err != nil {
-		return failure(path, "run record", err)
+		return failure(path, aRun, err)
 	}
 	return o.write(e, text)
 }

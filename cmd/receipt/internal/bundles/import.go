@@ -40,7 +40,7 @@ like a secret, 2 when it could not be read, 3 when there is nothing to import.`,
 			}
 			text, err := bundle.Import(b, markers)
 			if err != nil {
-				return failure(args[0], "session bundle", err)
+				return failure(args[0], aBundle, err)
 			}
 			return o.write(e, text)
 		},

@@ -64,7 +64,7 @@ func validate(e *cli.Env, path string, markers bundle.Markers, asJSON bool) erro
 	}
 	info, err := bundle.Check(b, markers)
 	if err != nil {
-		return refuse(e, failure(path, "session bundle", err), asJSON)
+		return refuse(e, failure(path, aBundle, err), asJSON)
 	}
 	warn(e, info)
 
