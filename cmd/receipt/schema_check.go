@@ -9,6 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt/bundle"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/schemas"
@@ -49,16 +50,26 @@ func checkFile(ctx context.Context, e *cli.Env, n schemas.Name, path string) err
 
 // document checks a file that is one document.
 func (c *schemaCheck) document(e *cli.Env, path string) error {
-	data, err := input.ReadInput(e, path)
+	data, most, err := c.read(e, path)
 	if err != nil {
 		return err
 	}
-	doc, err := canon.Parse(data)
-	if err != nil {
+	doc := new(canon.Document)
+	if err := doc.Parse(data, canon.Limits{Bytes: most}); err != nil {
 		return cli.Refuted("", "%q: %w", c.file, err)
 	}
 	c.fits(c.file, doc)
 	return nil
+}
+
+// read reads a document, and says how long one may be: bundles are longer than receipts.
+func (c *schemaCheck) read(e *cli.Env, path string) (data []byte, most int, err error) {
+	if c.name == "session-bundle" {
+		data, err = input.ReadBounded(e, path, bundle.MaxBytes+1)
+		return data, bundle.MaxBytes, err
+	}
+	data, err = input.ReadInput(e, path)
+	return data, canon.MaxBytes, err
 }
 
 // lines checks a log, in the lines that a recorder reads.
