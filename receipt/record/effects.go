@@ -229,6 +229,11 @@ func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, with
 			t.contradicts(at, spanEndedTwice)
 		}
 
+		// A file that was added is written as one that was not there. No line says that.
+		if r.sourced.is && w.operation == "create" && w.before.IsZero() {
+			t.untold(at + "/before_sha256")
+		}
+
 		list = append(list, receipt.FileWrite{
 			Path: name, Operation: t.name(at+"/operation", w.operation, "modify"),
 			BeforeSHA256: w.before, AfterSHA256: w.after,

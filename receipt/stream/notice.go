@@ -5,6 +5,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // MaxNotices is how many notices and findings of a kind are kept; the rest is
@@ -32,8 +33,8 @@ func noticeOf(source string, err error) Notice {
 	if errors.Is(err, errEmpty) {
 		n.Hint = "it is empty, or an empty list: check the path, or whatever should have written it"
 	}
-	if packed := (*compressionError)(nil); errors.As(err, &packed) {
-		n.Hint, n.Wide = packed.hint, packed.wide
+	if packed := (*unpack.Error)(nil); errors.As(err, &packed) {
+		n.Hint, n.Wide = packed.Hint, packed.Wide
 	}
 	if other := (*OtherKindError)(nil); errors.As(err, &other) {
 		n.Kind = other.Found

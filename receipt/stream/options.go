@@ -6,6 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // Options say how an input is read and what it has to continue or to end in. The
@@ -105,4 +106,10 @@ func (o *Options) demands() demands {
 	return demands{after: o.After, follows: o.Follows, expect: o.Expect, only: o.Only}
 }
 
-func (o *Options) compression() compression { return compression{o.Long, o.Bounds.Ratio} }
+func (o *Options) compression() unpack.Options {
+	return unpack.Options{Long: o.Long, Ratio: o.Bounds.Ratio}
+}
+
+// MaxLongWindow is what zstd --long needs: how much of its output a decoder has to keep in
+// memory.
+const MaxLongWindow = unpack.MaxLongWindow

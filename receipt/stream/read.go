@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // A Document is one JSON object of an input, as it was found: nobody has judged
@@ -117,7 +118,7 @@ func (r *reader) all() {
 }
 
 func (r *reader) read(source *Source) (more bool) {
-	in, err := source.cut(compression{long: r.long}, func(int) {})
+	in, err := source.cut(unpack.Options{Long: r.long}, func(int) {})
 	if other, beside := source.beside(err); beside {
 		return r.hand(delivery{source: source, other: other.What})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // A Source is one of several inputs.
@@ -37,14 +38,14 @@ type opened struct {
 }
 
 // cut opens, decompresses and sniffs a source. meter sees every byte read.
-func (s *Source) cut(packed compression, meter func(int)) (*opened, error) {
+func (s *Source) cut(packed unpack.Options, meter func(int)) (*opened, error) {
 	file, err := s.Open()
 	if err != nil {
 		return nil, err
 	}
 
 	from := &metered{Reader: file, meter: meter}
-	plain, compressed, done, err := decompress(bufio.NewReaderSize(from, readBytes), packed, &from.count)
+	plain, compressed, done, err := unpack.Plain(bufio.NewReaderSize(from, readBytes), packed, &from.count)
 	if err != nil {
 		file.Close()
 		return nil, err
@@ -77,7 +78,7 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 	if index > 0 {
 		one.Index = index
 	}
-	in, err := one.cut(compression{long: long}, func(int) {})
+	in, err := one.cut(unpack.Options{Long: long}, func(int) {})
 	if err != nil {
 		return nil, err
 	}

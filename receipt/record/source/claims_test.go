@@ -209,7 +209,9 @@ func claimsNothing(t *testing.T, log []byte, d *receipt.Draft) {
 	}
 
 	said("/identifiers/session_id", "session", d.Identifiers.SessionID)
-	said("/model_route/chosen_model", "model", d.ModelRoute.ChosenModel.Model)
+	if !r.untold["/model_route/chosen_model"] {
+		said("/model_route/chosen_model/model", "model", d.ModelRoute.ChosenModel.Model)
+	}
 	if w := d.Identifiers.WorkspaceRef; !c.has(w) && !r.untold["/identifiers/workspace_ref"] {
 		t.Errorf("no line says the workspace %q", w)
 	}

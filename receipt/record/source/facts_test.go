@@ -1,8 +1,11 @@
 package source_test
 
 import (
+	"bufio"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -10,13 +13,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // Facts are what a log states, computed by other code than this module's.
@@ -151,7 +157,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-const factsCases = 18
+const factsCases = 33
 
 func reads(kind string) bool {
 	return slices.Contains(source.Names(), kind)
@@ -168,8 +174,15 @@ func readJSON(t *testing.T, name string, v any) {
 	}
 }
 
+// sealer checks all drafts here.
+var sealer = sync.OnceValues(receipt.NewSealer)
+
 func options() source.Options {
-	return source.Options{Options: record.Options{Issuer: receipt.Issuer{ID: "tester"}}}
+	s, err := sealer()
+	if err != nil {
+		panic(err)
+	}
+	return source.Options{Options: record.Options{Issuer: receipt.Issuer{ID: "tester"}, Sealer: s}}
 }
 
 // draftOf records files as one task.
@@ -182,7 +195,17 @@ func draftOf(t *testing.T, files ...string) *receipt.Draft {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		in = append(in, source.Input{Name: filepath.Base(name), Reader: f})
+		sum := sha256.New()
+		plain, packed, done, err := unpack.Plain(bufio.NewReader(io.TeeReader(f, sum)), unpack.Options{}, new(int64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer done()
+		log := source.Input{Name: filepath.Base(name), Reader: plain}
+		if packed {
+			log.Sum = func() (canon.Digest, int64) { return canon.Digest(sum.Sum(nil)), 0 }
+		}
+		in = append(in, log)
 	}
 	log, err := source.Read(in, options())
 	if err != nil {
@@ -292,13 +315,17 @@ func (r told) calls(t *testing.T, f facts) {
 	want, got := map[string]string{}, map[string]string{}
 	for i, c := range f.Calls {
 		id := c.ID
-		if c.Turn > 0 {
-			id = fmt.Sprintf("%d/%s", c.Turn, c.ID)
+		if c.Turn > 1 {
+			id = fmt.Sprintf("turn_%d/%s", c.Turn, c.ID)
+		}
+		tool := c.Tool
+		if c.Name != "" && !strings.HasPrefix(tool, "mcp__") {
+			tool = c.Name
 		}
 		if id == "" {
 			id = fmt.Sprint("#", i)
 		}
-		want[id] = c.Tool + " " + c.Status
+		want[id] = tool + " " + c.Status
 	}
 	for i, c := range r.SideEffects.ToolCalls {
 		got[c.CallID] = c.Tool + " " + r.status(i)
@@ -401,7 +428,11 @@ func (r told) writes(t *testing.T, f facts) {
 		if r.untold[fmt.Sprintf("/side_effects/fs_writes/%d/operation", i)] {
 			op = ""
 		}
-		got = append(got, fmt.Sprintf("%s %q %s %s", name, op, state(w.BeforeSHA256), state(w.AfterSHA256)))
+		before := state(w.BeforeSHA256)
+		if r.untold[fmt.Sprintf("/side_effects/fs_writes/%d/before_sha256", i)] {
+			before = "?"
+		}
+		got = append(got, fmt.Sprintf("%s %q %s %s", name, op, before, state(w.AfterSHA256)))
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("writes\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -59,6 +59,22 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
+// TestFork: what a session took that was forked from another is what it took since, and
+// nobody can say so without the other.
+func TestFork(t *testing.T) {
+	dir := filepath.Join(vectors.Dir(t, "sources"), "codex-rollout-codexbar", "fork")
+	var f struct {
+		Both modelFacts `json:"tokens_of_both"`
+	}
+	readJSON(t, filepath.Join(dir, "family.expected.json"), &f)
+	parent, child := filepath.Join(dir, "parent.jsonl"), filepath.Join(dir, "child.jsonl")
+	for _, files := range [][]string{{parent, child}, {child, parent}, {parent, child, parent}} {
+		consumed := draftOf(t, files...).AutonomyBudget.Consumed
+		same(t, "input", consumed.InputTokens, f.Both.input())
+		same(t, "output", consumed.OutputTokens, f.Both.output())
+	}
+}
+
 func familyIs(t *testing.T, f familyFacts, d *receipt.Draft) {
 	t.Helper()
 	r, calls := read(t, d), 0

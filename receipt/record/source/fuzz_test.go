@@ -24,3 +24,5 @@ func fuzz(f *testing.F, kinds ...source.Kind) {
 
 func FuzzClaudeTranscript(f *testing.F) { fuzz(f, source.ClaudeTranscript) }
 func FuzzClaudeStream(f *testing.F)     { fuzz(f, source.ClaudeStream) }
+func FuzzCodexRollout(f *testing.F)     { fuzz(f, source.CodexRollout) }
+func FuzzCodexExec(f *testing.F)        { fuzz(f, source.CodexExec) }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/source/claude"
+	"github.com/receiptkit/receiptkit/receipt/record/source/codex"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
@@ -15,6 +16,8 @@ const (
 	Unknown          Kind = ""
 	ClaudeTranscript Kind = "claude-transcript"
 	ClaudeStream     Kind = "claude-stream-json"
+	CodexRollout     Kind = "codex-rollout"
+	CodexExec        Kind = "codex-exec-json"
 )
 
 // A Row says how logs of a kind are known and read.
@@ -33,6 +36,8 @@ func Kinds() []Row {
 	return []Row{
 		{ClaudeTranscript, "a transcript of Claude Code", "claude", false, claude.IsTranscript, func(s *story.Story) story.Reader { return claude.NewTranscript(s) }},
 		{ClaudeStream, "a stream of Claude Code", "claude", false, claude.IsStream, func(s *story.Story) story.Reader { return claude.NewStream(s) }},
+		{CodexRollout, "a rollout of Codex", "codex", false, codex.IsRollout, func(s *story.Story) story.Reader { return codex.NewRollout(s) }},
+		{CodexExec, "a stream of Codex", "codex", false, codex.IsExec, func(s *story.Story) story.Reader { return codex.NewExec(s) }},
 	}
 }
 

@@ -25,6 +25,10 @@ type Options struct {
 type Input struct {
 	Name string // as the draft has it: the last part of a path
 	io.Reader
+
+	// Sum, when it is not nil, gives the digest and the size of the file as it lies, after
+	// Reader was read to its end: of one that was decompressed. nil: what Reader gave.
+	Sum func() (canon.Digest, int64)
 }
 
 // A Log is what was read.
@@ -113,7 +117,11 @@ func (r *reading) log(in Input) error {
 	if !text.ended && !r.read {
 		r.story.Cut()
 	}
-	r.story.Read(text.digest(), text.bytes, text.count)
+	digest, size := text.digest(), text.bytes
+	if in.Sum != nil {
+		digest, size = in.Sum()
+	}
+	r.story.Read(digest, size, text.count)
 	return nil
 }
 

@@ -3,19 +3,23 @@ package issue
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // Logs are those of one task, open.
@@ -23,7 +27,24 @@ type logs struct {
 	inputs []source.Input
 	heads  []*bufio.Reader
 	open   []io.Closer
+	done   []func()
 }
+
+// A summed reader knows the digest of what was read of it.
+type summed struct {
+	io.Reader
+	hash hash.Hash
+	size int64
+}
+
+func (s *summed) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.hash.Write(p[:n])
+	s.size += int64(n)
+	return n, err
+}
+
+func (s *summed) sum() (canon.Digest, int64) { return canon.Digest(s.hash.Sum(nil)), s.size }
 
 // openLogs opens logs, which are known in the draft by the last parts of their names.
 func openLogs(ctx context.Context, e *cli.Env, paths []string, progress *cli.Progress) (*logs, error) {
@@ -39,9 +60,19 @@ func openLogs(ctx context.Context, e *cli.Env, paths []string, progress *cli.Pro
 		if path == cli.StdinName {
 			name = "stdin"
 		}
-		head := bufio.NewReaderSize(lines, kind.Head)
+		packed := &summed{Reader: lines, hash: sha256.New()}
+		plain, compressed, done, err := unpack.Plain(bufio.NewReader(packed), unpack.Options{}, &packed.size)
+		if err != nil {
+			return l, cli.Usage("", "%q: %w", cli.SourceName(path), err)
+		}
+		l.done = append(l.done, done)
+		head := bufio.NewReaderSize(plain, kind.Head)
 		l.heads = append(l.heads, head)
-		l.inputs = append(l.inputs, source.Input{Name: name, Reader: head})
+		log := source.Input{Name: name, Reader: head}
+		if compressed { // the draft names the file as it lies
+			log.Sum = packed.sum
+		}
+		l.inputs = append(l.inputs, log)
 	}
 	return l, nil
 }
@@ -53,6 +84,9 @@ func (l *logs) ofAgents() bool {
 }
 
 func (l *logs) close() {
+	for _, done := range l.done {
+		done()
+	}
 	for _, c := range l.open {
 		c.Close()
 	}

@@ -3,11 +3,8 @@ package claude
 import (
 	"cmp"
 	"strings"
-	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
@@ -17,33 +14,11 @@ const mcpPrefix = "mcp__"
 // synthetic is the model of messages that no model wrote.
 const synthetic = "<synthetic>"
 
-// stamp reads the time of a line; zero when it has none that is one.
-func stamp(n canon.Node) time.Time {
-	if n.Kind() != canon.KindString {
-		return time.Time{}
-	}
-	at, err := receipt.ParseTime(n.Text())
-	if y := at.UTC().Year(); err != nil || y < 1 || y > 9998 {
-		return time.Time{}
-	}
-	return at
-}
-
-// number reads a count; nil when there is none that is one.
-func number(n canon.Node) *int64 {
-	f := n.Float()
-	if n.Kind() != canon.KindNumber || f < 0 || f > event.MaxTokens || f != float64(int64(f)) {
-		return nil
-	}
-	i := int64(f)
-	return &i
-}
-
 // usageOf reads what a message took.
 func usageOf(n canon.Node) story.Usage {
 	return story.Usage{
-		Input: number(n.Member("input_tokens")), CacheRead: number(n.Member("cache_read_input_tokens")),
-		CacheWrite: number(n.Member("cache_creation_input_tokens")), Output: number(n.Member("output_tokens")),
+		Input: story.Count(n.Member("input_tokens")), CacheRead: story.Count(n.Member("cache_read_input_tokens")),
+		CacheWrite: story.Count(n.Member("cache_creation_input_tokens")), Output: story.Count(n.Member("output_tokens")),
 	}
 }
 
@@ -201,7 +176,7 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 	if outcome == story.Failed && strings.Contains(textOf(block), siblingFailed) {
 		c.RanNot, c.Category = true, "sibling_failed"
 	}
-	if d := number(besides.Member("durationMs")); d != nil {
+	if d := story.Count(besides.Member("durationMs")); d != nil {
 		c.Duration = d
 	}
 	if outcome == story.Succeeded {

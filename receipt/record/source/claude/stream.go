@@ -82,7 +82,7 @@ func (t *Stream) of(n canon.Node) *session {
 // Line takes a line.
 func (t *Stream) Line(n canon.Node) {
 	s, kind := t.s, n.Member("type")
-	s.At(stamp(n.Member("timestamp")))
+	s.At(story.Stamp(n.Member("timestamp")))
 	if id := s.Name(n.Member("session_id")); id != "" && len(t.sessions) > 0 && t.byID[id] == nil {
 		s.Another(id)
 	}
@@ -180,7 +180,7 @@ func (t *Stream) result(n canon.Node, x *session) {
 	}
 
 	t.lastly, t.success = cmp.Or(s.Name(n.Member("subtype")), "result"), sub == "success" && !n.Member("is_error").Bool()
-	if d := number(n.Member("duration_ms")); d != nil {
+	if d := story.Count(n.Member("duration_ms")); d != nil {
 		t.wall, t.counted = t.wall+*d, true
 	}
 	if amount := amountOf(n.Member("total_cost_usd")); amount != "" {
@@ -203,8 +203,8 @@ func (t *Stream) account(n canon.Node, x *session) {
 	var models []modelUse
 	for name, u := range n.Member("modelUsage").Members() {
 		use := modelUse{model: t.s.Name(name), cost: amountOf(u.Member("costUSD")), Usage: story.Usage{
-			Input: number(u.Member("inputTokens")), CacheRead: number(u.Member("cacheReadInputTokens")),
-			CacheWrite: number(u.Member("cacheCreationInputTokens")), Output: number(u.Member("outputTokens")),
+			Input: story.Count(u.Member("inputTokens")), CacheRead: story.Count(u.Member("cacheReadInputTokens")),
+			CacheWrite: story.Count(u.Member("cacheCreationInputTokens")), Output: story.Count(u.Member("outputTokens")),
 		}}
 		if use.Input != nil || use.Output != nil {
 			models = append(models, use)

@@ -49,10 +49,10 @@ func IsTranscript(n canon.Node) bool {
 // Line takes a line.
 func (t *Transcript) Line(n canon.Node) {
 	s := t.s
-	at := stamp(n.Member("timestamp"))
+	at := story.Stamp(n.Member("timestamp"))
 	s.At(at)
 	if id := s.Name(n.Member("sessionId")); !at.IsZero() {
-		s.Session(id)
+		s.Names(id)
 	}
 	s.Version(s.Name(n.Member("version")))
 	s.Branch(s.Name(n.Member("gitBranch")))
@@ -94,6 +94,10 @@ func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 		s.Note("api_errors")
 	}
 	model := s.Name(message.Member("model"))
+	if message.Kind() != canon.KindObject {
+		s.Note("messages_without_content")
+		return
+	}
 	if model == synthetic {
 		s.Note("synthetic_messages")
 	} else {

@@ -137,8 +137,8 @@ func fits(before, after []byte, patch canon.Node) bool {
 	at := 0 // of both, where they are the same up to here
 	shift := 0
 	for _, hunk := range patch.Elements() {
-		start, lines := number(hunk.Member("oldStart")), hunk.Member("lines")
-		first := number(hunk.Member("newStart"))
+		start, lines := story.Count(hunk.Member("oldStart")), hunk.Member("lines")
+		first := story.Count(hunk.Member("newStart"))
 		if start == nil || first == nil || lines.Kind() != canon.KindArray {
 			return false
 		}

@@ -101,31 +101,37 @@ func (s *Story) At(at time.Time) {
 	}
 }
 
+// Now is when the line that is read was written; zero where nothing tells.
+func (s *Story) Now() time.Time { return s.now }
+
 // mark takes the next place in the order.
 func (s *Story) mark() Place {
 	s.order++
 	return Place{s.now, s.order}
 }
 
-// Session notes a session that a line names. That of the latest line is the story's own,
+// Names notes a session that a line names. That of the latest line is the story's own,
 // unless the source says otherwise with Own.
-func (s *Story) Session(id string) {
+func (s *Story) Names(id string) {
 	if id == "" {
 		return
 	}
-	s.sessions = once(s.sessions, id)
+	s.sessions = Once(s.sessions, id)
 	if m := s.mark(); s.named == "" || !m.Before(s.session) {
 		s.session, s.named = m, id
 	}
 }
 
+// Session is the session that the story is of, "" as long as nothing tells.
+func (s *Story) Session() string { return s.named }
+
 // Another notes a session that a line names, and that is not the story's own.
-func (s *Story) Another(id string) { s.sessions = once(s.sessions, id) }
+func (s *Story) Another(id string) { s.sessions = Once(s.sessions, id) }
 
 // Own says which session the story is of.
 func (s *Story) Own(id string) {
 	if id != "" {
-		s.sessions = once(s.sessions, id)
+		s.sessions = Once(s.sessions, id)
 		s.named, s.session = id, Place{time.Unix(1<<40, 0), 0}
 	}
 }
@@ -142,16 +148,16 @@ func (s *Story) Tier(tier string) {
 }
 
 // Version notes a version of the program that wrote the log, Branch a branch of git.
-func (s *Story) Version(v string) { s.Versions = once(s.Versions, v) }
+func (s *Story) Version(v string) { s.Versions = Once(s.Versions, v) }
 func (s *Story) Branch(name string) {
-	s.Branches = once(s.Branches, name)
+	s.Branches = Once(s.Branches, name)
 }
 
 // maxNames bounds lists of names that a log repeats.
 const maxNames = 64
 
-// once appends a name that is not there yet.
-func once(list []string, name string) []string {
+// Once appends a name that is not there yet.
+func Once(list []string, name string) []string {
 	if name == "" || len(list) >= maxNames {
 		return list
 	}
@@ -270,7 +276,7 @@ func (s *Story) Passed() Passed {
 // Missing says that no log of an agent was read that worked for this one: what it did and
 // took is not all here.
 func (s *Story) Missing(agent string) {
-	s.missing = once(s.missing, agent)
+	s.missing = Once(s.missing, agent)
 	s.AtLeast("/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/autonomy_budget/consumed/tool_calls",
 		"/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
 }

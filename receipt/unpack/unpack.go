@@ -1,4 +1,6 @@
-package stream
+// Package unpack reads what is compressed with gzip or zstd, and what is not, alike: its
+// first bytes say which. Memory is bounded, whatever the data says.
+package unpack
 
 import (
 	"bufio"
@@ -17,18 +19,21 @@ const (
 	MaxLongWindow = 128 << 20 // what zstd --long needs
 )
 
-// A compression is how an input may be compressed.
-type compression struct {
-	long  bool // zstd with windows up to MaxLongWindow
-	ratio int  // how many bytes it may hold for each of its own; 0: any number
+// Options say how an input may be compressed.
+type Options struct {
+	Long  bool // zstd with windows up to MaxLongWindow
+	Ratio int  // how many bytes it may hold for each of its own; 0: any number
 }
+
+// bufferBytes are read at once.
+const bufferBytes = 256 << 10
 
 var errNested = errors.New("a compressed file inside a compressed file; decompress it once")
 
-// decompress returns what r holds, decompressed when its first bytes say that it
+// Plain returns what r holds, decompressed when its first bytes say that it
 // is gzip (RFC 1952, several members are one file) or zstd (RFC 8878). Memory is
 // bounded by the window, whatever the data says. read counts what was read into r.
-func decompress(r *bufio.Reader, packed compression, read *int64) (plain *bufio.Reader, compressed bool, closer func(), err error) {
+func Plain(r *bufio.Reader, packed Options, read *int64) (plain *bufio.Reader, compressed bool, closer func(), err error) {
 	nothing := func() {}
 	var inner func([]byte) (int, error)
 	var format string
@@ -47,7 +52,7 @@ func decompress(r *bufio.Reader, packed compression, read *int64) (plain *bufio.
 		// RFC 8878 section 3.1.1.1.2: a frame says which window it needs. A
 		// decoder may refuse it.
 		window := uint64(maxWindow)
-		if packed.long {
+		if packed.Long {
 			window = MaxLongWindow
 		}
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
@@ -59,8 +64,8 @@ func decompress(r *bufio.Reader, packed compression, read *int64) (plain *bufio.
 		return r, false, nothing, nil
 	}
 
-	from := &decompressor{inner: inner, format: format, ratio: int64(packed.ratio), read: func() int64 { return *read - int64(r.Buffered()) }}
-	plain = bufio.NewReaderSize(from, readBytes)
+	from := &decompressor{inner: inner, format: format, ratio: int64(packed.Ratio), read: func() int64 { return *read - int64(r.Buffered()) }}
+	plain = bufio.NewReaderSize(from, bufferBytes)
 	if head, _ := plain.Peek(4); isGzip(head) || isZstd(head) {
 		closer()
 		return nil, true, nothing, errNested
@@ -138,31 +143,31 @@ func (d *decompressor) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A compressionError says that an input ended or broke inside its compression,
+// An Error says that an input ended or broke inside its compression,
 // or needs more memory than is given to it. What came before was read.
-type compressionError struct {
-	format string // gzip or zstd
-	hint   string // what to do
-	wide   bool   // it could be read with a window of up to MaxLongWindow bytes
+type Error struct {
+	Format string // gzip or zstd
+	Hint   string // what to do
+	Wide   bool   // it could be read with a window of up to MaxLongWindow bytes
 	err    error
 }
 
 // Error names the format and the cause.
-func (e *compressionError) Error() string { return fmt.Sprintf("%s: %v", e.format, e.err) }
+func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Format, e.err) }
 
 // Unwrap returns the decoder's error.
-func (e *compressionError) Unwrap() error { return e.err }
+func (e *Error) Unwrap() error { return e.err }
 
 func broken(format string, err error) error {
-	e := &compressionError{format: format, err: err}
+	e := &Error{Format: format, err: err}
 	switch {
 	case errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		e.err = fmt.Errorf("it needs a window of more than %d MiB", maxWindow>>20)
-		e.hint, e.wide = fmt.Sprintf("windows of up to %d MiB can be allowed", MaxLongWindow>>20), true
+		e.Hint, e.Wide = fmt.Sprintf("windows of up to %d MiB can be allowed", MaxLongWindow>>20), true
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		e.err, e.hint = errors.New("the file ends in its middle"), "it was cut off; get it again"
+		e.err, e.Hint = errors.New("the file ends in its middle"), "it was cut off; get it again"
 	case errors.Is(err, gzip.ErrChecksum):
-		e.err, e.hint = errors.New("its checksum does not fit what it holds"), "it is damaged; get it again"
+		e.err, e.Hint = errors.New("its checksum does not fit what it holds"), "it is damaged; get it again"
 	case errors.Is(err, gzip.ErrHeader):
 		e.err = errors.New("what follows the compressed data, or begins it, is not gzip")
 	}

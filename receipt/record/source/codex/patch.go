@@ -1,0 +1,93 @@
+package codex
+
+import (
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+)
+
+// A patch is what apply_patch was asked to change.
+type patch struct {
+	changes []story.Write
+	ofShell bool // it was given to a shell: ["apply_patch", PATCH]
+}
+
+// patchIn reads the patch in arguments, which are JSON in a text.
+func patchIn(arguments canon.Node) patch {
+	text := arguments.Text()
+	if arguments.Kind() != canon.KindString || !strings.Contains(string(text), beginPatch) {
+		return patch{}
+	}
+	doc, err := canon.Parse(text)
+	if err != nil {
+		return patch{}
+	}
+	for _, name := range []string{"input", "patch"} {
+		if n := doc.Root().Member(name); n.Kind() == canon.KindString {
+			return patchOf(n.String())
+		}
+	}
+
+	var words []string
+	for _, w := range doc.Root().Member("command").Elements() {
+		words = append(words, w.String())
+	}
+	if len(words) == 2 && words[0] == "apply_patch" {
+		p := patchOf(words[1])
+		p.ofShell = true
+		return p
+	}
+	return patch{}
+}
+
+const (
+	beginPatch = "*** Begin Patch"
+	endPatch   = "*** End Patch"
+)
+
+// patchOf reads a patch. A file that is added holds what the patch adds, a line feed after
+// each line; of others nothing tells what they held. One that is not whole is none.
+func patchOf(text string) (p patch) {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, beginPatch) || !strings.HasSuffix(text, endPatch) {
+		return p
+	}
+	var added *strings.Builder
+	closeAdded := func() {
+		if added != nil {
+			p.changes[len(p.changes)-1].After = story.Held([]byte(added.String()))
+			added = nil
+		}
+	}
+
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		if added != nil && strings.HasPrefix(line, "+") {
+			added.WriteString(line[1:] + "\n")
+			continue
+		}
+		word, path, found := strings.Cut(line, ": ")
+		if !strings.HasPrefix(line, "*** ") {
+			if added != nil { // a line that adds nothing: what the file holds is not told
+				added = nil
+			}
+			continue
+		}
+		closeAdded()
+		switch {
+		case !found || path == "":
+		case word == "*** Add File":
+			p.changes = append(p.changes, story.Write{Path: path, Operation: "create"})
+			added = new(strings.Builder)
+		case word == "*** Update File":
+			p.changes = append(p.changes, story.Write{Path: path, Operation: "modify"})
+		case word == "*** Delete File":
+			p.changes = append(p.changes, story.Write{Path: path, Operation: "delete", After: story.Nothing()})
+		case word == "*** Move to" && len(p.changes) > 0:
+			p.changes[len(p.changes)-1].Operation, p.changes[len(p.changes)-1].After = "delete", story.Nothing()
+			p.changes = append(p.changes, story.Write{Path: path, Operation: "create"})
+		}
+	}
+	return p
+}

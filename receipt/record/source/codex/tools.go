@@ -1,0 +1,106 @@
+package codex
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+)
+
+// does says what a tool of Codex does. Of a tool that is not here nothing is known.
+func does(tool string) string {
+	switch tool {
+	case "shell", "shell_command", "local_shell", "exec_command", "write_stdin", "unified_exec", "command_execution":
+		return "execute"
+	case "apply_patch", "file_change":
+		return "edit"
+	case "update_plan":
+		return "think"
+	case "view_image", "read_file", "list_dir", "grep_files":
+		return "read"
+	case "web_search":
+		return "fetch"
+	}
+	return ""
+}
+
+// serverOf is the MCP server of a tool's name: mcp__SERVER__TOOL.
+func serverOf(tool string) string {
+	rest, ok := strings.CutPrefix(tool, "mcp__")
+	server, name, two := strings.Cut(rest, "__")
+	if !ok || !two || name == "" {
+		return ""
+	}
+	return server
+}
+
+// digestOf is that of the arguments of a call, which are JSON in a text; of the text where
+// it is none.
+func digestOf(s *story.Story, arguments canon.Node) canon.Digest {
+	switch {
+	case !s.Exact() || arguments.IsZero() || arguments.Kind() == canon.KindNull:
+		return canon.Digest{}
+	case arguments.Kind() != canon.KindString:
+		return s.Digest(arguments)
+	}
+	if doc, err := canon.Parse(arguments.Text()); err == nil {
+		return doc.Digest()
+	}
+	return canon.Sum(arguments.Text())
+}
+
+// Words in which an output says that a person refused the call, or stopped it.
+const (
+	execRejected  = "exec command rejected by user"
+	patchRejected = "patch rejected by user"
+	aborted       = "aborted by user"
+)
+
+// outcomeOf is how a call ended, as far as its output says. Texts have no other form than
+// the one in which tools of Codex write them.
+func outcomeOf(output canon.Node) story.Outcome {
+	if output.Kind() == canon.KindObject {
+		if ok := output.Member("success"); ok.Kind() == canon.KindBool {
+			return outcome(ok.Bool())
+		}
+		output = output.Member("content")
+	}
+	text := output.Text()
+	switch {
+	case bytes.HasPrefix(text, []byte(execRejected)), bytes.HasPrefix(text, []byte(patchRejected)):
+		return story.Rejected
+	case bytes.HasPrefix(text, []byte(aborted)):
+		return story.Canceled
+	case bytes.HasPrefix(text, []byte("{")):
+		if doc, err := canon.Parse(text); err == nil {
+			if code := doc.Root().Member("metadata").Member("exit_code"); code.Kind() == canon.KindNumber {
+				return outcome(code.Float() == 0)
+			}
+		}
+		return story.Unreported
+	}
+
+	// Lines before the output: what the command wrote is not asked.
+	for line := range bytes.SplitSeq(text[:min(len(text), 4096)], []byte("\n")) {
+		if bytes.HasPrefix(line, []byte("Output:")) {
+			break
+		}
+		for _, words := range []string{"Exit code: ", "Process exited with code "} {
+			if rest, ok := bytes.CutPrefix(line, []byte(words)); ok {
+				if code, err := strconv.Atoi(string(bytes.TrimSpace(rest))); err == nil {
+					return outcome(code == 0)
+				}
+			}
+		}
+	}
+	return story.Unreported
+}
+
+func outcome(ok bool) story.Outcome {
+	if ok {
+		return story.Succeeded
+	}
+	return story.Failed
+}
