@@ -26,20 +26,36 @@ func appendReflected(dst []byte, v any) ([]byte, error) {
 		return dst, err
 	}
 
-	// RFC 8259 section 7: an escape beyond U+FFFF is a surrogate pair.
-	for len(text) > 0 {
-		r, n := utf8.DecodeRune(text)
-		switch {
-		case r < 0x7f || !foreign.Unsafe(r): // Marshal escapes the controls among these
-			dst = append(dst, text[:n]...)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			dst = fmt.Appendf(dst, `\u%04x\u%04x`, high, low)
-		default:
-			dst = fmt.Appendf(dst, `\u%04x`, r)
+	for {
+		n := plain(text)
+		dst, text = append(dst, text[:n]...), text[n:]
+		if len(text) == 0 {
+			return dst, nil
 		}
-		text = text[n:]
-	}
 
-	return dst, nil
+		r, n := utf8.DecodeRune(text)
+		dst, text = appendRune(dst, r, text[:n]), text[n:]
+	}
+}
+
+// plain returns how many bytes a text begins with that stay as they are: ASCII, of which
+// Marshal escapes the controls, but for DEL.
+func plain(text []byte) int {
+	for i, c := range text {
+		if c >= 0x7f {
+			return i
+		}
+	}
+	return len(text)
+}
+
+func appendRune(dst []byte, r rune, text []byte) []byte {
+	switch {
+	case !foreign.Unsafe(r):
+		return append(dst, text...)
+	case r > 0xffff: // RFC 8259 section 7: an escape is a surrogate pair
+		high, low := utf16.EncodeRune(r)
+		return fmt.Appendf(dst, `\u%04x\u%04x`, high, low)
+	}
+	return fmt.Appendf(dst, `\u%04x`, r)
 }

@@ -18,16 +18,14 @@ func (r *Report) appendJSON(dst []byte) ([]byte, error) {
 	// The members come in the order of the fields of the struct, as encoding/json has them.
 	w := reportWriter{text: append(dst, `{"report_version":`...)}
 	w.text = strconv.AppendInt(w.text, int64(r.Version), 10)
-	w.string(`,"verdict":`, r.Verdict.String())
-	w.string(`,"scope":`, r.Scope.String())
+	w.word(`,"verdict":`, r.Verdict.String())
+	w.word(`,"scope":`, r.Scope.String())
 	w.string(`,"source":`, r.Source)
 	w.text = strconv.AppendInt(append(w.text, `,"index":`...), int64(r.Index), 10)
-	w.string(`,"receipt_id":`, string(r.ReceiptID))
+	quote(&w, `,"receipt_id":`, r.ReceiptID)
 	w.digest(`,"receipt_hash":`, r.ReceiptHash)
 	w.digest(`,"input_sha256":`, r.InputSHA256)
-	if !r.At.IsZero() {
-		w.value(`,"at":`, r.At)
-	}
+	w.time(`,"at":`, r.At)
 
 	w.checks(r.Checks)
 	w.signatures(r.Signatures)
@@ -51,8 +49,13 @@ func (w *reportWriter) checks(list []Check) {
 	for i := range list {
 		c := &list[i]
 		w.comma(i)
-		w.string(`{"check":`, c.Step.String())
-		w.string(`,"status":`, c.Status.String())
+		w.word(`{"check":`, c.Step.String())
+		w.word(`,"status":`, c.Status.String())
+		if c.bare() { // as most are, of most receipts
+			w.text = append(w.text, `,"code":"","pointer":"","stated":"","computed":"","detail":"","hint":""}`...)
+			continue
+		}
+
 		w.string(`,"code":`, string(c.Code))
 		w.string(`,"pointer":`, c.Pointer)
 		w.string(`,"stated":`, c.Stated)
@@ -63,6 +66,12 @@ func (w *reportWriter) checks(list []Check) {
 		w.text = append(w.text, '}')
 	}
 	w.text = append(w.text, ']')
+}
+
+// bare reports whether a check tells nothing but its status.
+func (c *Check) bare() bool {
+	return c.Code == "" && c.Pointer == "" && c.Stated == "" && c.Computed == "" && c.Detail == "" && c.Hint == "" &&
+		c.Cause == "" && c.Related == Place{}
 }
 
 func (w *reportWriter) cause(c *Check) {
@@ -108,12 +117,25 @@ func (w *reportWriter) comma(i int) {
 	}
 }
 
-// string appends a text in quotes. What needs an escape takes the slow way.
-func (w *reportWriter) string(name, text string) {
+// word appends a word of this module in quotes: it needs no escape.
+func (w *reportWriter) word(name, word string) {
+	w.text = append(append(append(append(w.text, name...), '"'), word...), '"')
+}
+
+// string appends a text in quotes.
+func (w *reportWriter) string(name, text string) { quote(w, name, text) }
+
+// The bytes up to 63, and from 64 up to 126, that [AppendJSON] escapes, a bit each.
+const (
+	escapedLow  uint64 = 1<<' ' - 1 | 1<<'"' | 1<<'&' | 1<<'<' | 1<<'>'
+	escapedHigh uint64 = 1 << ('\\' - 64)
+)
+
+// quote is string for bytes, too. What needs an escape takes the slow way.
+func quote[T ~string | ~[]byte](w *reportWriter, name string, text T) {
 	for i := range len(text) {
-		switch c := text[i]; {
-		case c < ' ' || c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
-			w.value(name, text)
+		if c := text[i]; c > '~' || (escapedLow>>c|escapedHigh>>(c-64))&1 != 0 {
+			w.value(name, string(text))
 			return
 		}
 	}
@@ -125,6 +147,16 @@ func (w *reportWriter) digest(name string, d canon.Digest) {
 		w.text = append(append(w.text, name...), '"')
 		w.text, _ = d.AppendText(w.text) // it has no error
 		w.text = append(w.text, '"')
+	}
+}
+
+func (w *reportWriter) time(name string, t Time) {
+	switch {
+	case t.IsZero():
+	case !t.written():
+		w.value(name, t) // which words the error
+	default:
+		w.text = append(t.append(append(append(w.text, name...), '"')), '"')
 	}
 }
 

@@ -2,6 +2,7 @@ package receipt_test
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -52,12 +53,34 @@ func TestReportJSON(t *testing.T) {
 		sameReport(t, c.File, rep)
 	}
 	sameReport(t, "zero", new(receipt.Report))
+	for c := range 256 { // which needs an escape
+		r := new(receipt.Report)
+		fill(reflect.ValueOf(r).Elem(), string([]byte{'a', byte(c), 'b'}))
+		sameReport(t, fmt.Sprintf("byte %#x", c), r)
+	}
 	for _, hard := range []string{"plain", "", `"\`, "<&>", "\x00\n\x7f\u0085", "é世\U0001f600", "\u202e\u2028\ufeff", "\xff\xc0", strings.Repeat("a", 300) + "\t"} {
 		r := new(receipt.Report)
 		fill(reflect.ValueOf(r).Elem(), hard)
 		sameReport(t, hard, r)
 		r.At = receipt.Time{Time: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)} // has no RFC 3339 form
 		sameReport(t, "year 12026", r)
+	}
+}
+
+// TestReportJSONMemory: writing a report takes no memory of its own.
+func TestReportJSONMemory(t *testing.T) {
+	r := new(receipt.Report)
+	fill(reflect.ValueOf(r).Elem(), "plain")
+	r.Checks[0].Related, r.Checks[1].Related = receipt.Place{}, receipt.Place{} // of a fault alone
+	var line []byte
+	n := testing.AllocsPerRun(100, func() {
+		var err error
+		if line, err = receipt.AppendJSON(line[:0], r); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n > 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
 

@@ -24,21 +24,26 @@ func judgedAt(t time.Time) Time {
 	return At(t)
 }
 
-const timeLayout = "2006-01-02T15:04:05.999Z"
-
 // String returns the RFC 3339 text.
 func (t Time) String() string { return string(t.append(nil)) }
 
+// append writes nothing of a fraction that is zero, and UTC as Z: the layout says so.
 func (t Time) append(dst []byte) []byte {
-	return t.UTC().Truncate(time.Millisecond).AppendFormat(dst, timeLayout)
+	return t.UTC().Truncate(time.Millisecond).AppendFormat(dst, time.RFC3339Nano)
 }
 
 // MarshalText returns the RFC 3339 text; a year outside 0000 to 9999 is an error.
 func (t Time) MarshalText() ([]byte, error) {
-	if y := t.UTC().Year(); y < 0 || y > 9999 {
+	if !t.written() {
 		return nil, errors.New("receipt: time: year outside 0000 to 9999")
 	}
 	return t.append(nil), nil
+}
+
+// written reports whether t has a text: RFC 3339 has years of four digits.
+func (t Time) written() bool {
+	y := t.UTC().Year()
+	return y >= 0 && y <= 9999
 }
 
 // MarshalJSON returns the RFC 3339 text in quotes. It hides the method of the
