@@ -1,6 +1,7 @@
 package print
 
 import (
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -77,9 +78,11 @@ func (o *OutputFlags) lists() bool {
 	return o.format == "json" || o.format == "ndjson" || slices.ContainsFunc(o.reports, func(path string) bool { return !bounded(path) })
 }
 
-// TellsDigests reports whether anything that is written has the digests of inputs.
+// TellsDigests reports whether anything that is written has the digests of inputs:
+// reports as JSON, if they list receipts.
 func (o *OutputFlags) TellsDigests() bool {
-	return len(o.reports) > 0 || o.format == "json" || o.format == "ndjson"
+	asJSON := func(path string) bool { return Extension(path) == ".json" || Extension(path) == ".ndjson" }
+	return o.only != "summary" && (o.format == "json" || o.format == "ndjson" || slices.ContainsFunc(o.reports, asJSON))
 }
 
 // Extension is the extension of a path in lower case, with its point.
@@ -94,8 +97,9 @@ type printer interface {
 
 // Printers are stdout and the files of --report.
 type Printers struct {
-	list  []printer
+	list  []printer // stdout is the first
 	files []*cli.File
+	out   *gatherer // before stdout, of what programs read
 }
 
 func (p Printers) Report(rep *receipt.Report, text []byte) error {
@@ -112,7 +116,7 @@ func (p Printers) Report(rep *receipt.Report, text []byte) error {
 // it is tried again.
 func (p Printers) End(s *stream.Summary) error {
 	if s.Receipts == 0 && cli.SummaryExit(s) == cli.ExitUsage {
-		return p.list[0].End(s)
+		return p.endStdout(s)
 	}
 	for _, out := range p.list[1:] {
 		if err := out.End(s); err != nil {
@@ -124,7 +128,14 @@ func (p Printers) End(s *stream.Summary) error {
 			return err
 		}
 	}
-	return p.list[0].End(s)
+	return p.endStdout(s)
+}
+
+func (p Printers) endStdout(s *stream.Summary) error {
+	if err := p.list[0].End(s); err != nil {
+		return err
+	}
+	return p.out.Flush()
 }
 
 // interrupted writes what stdout has held back, when there will be no end.
@@ -134,16 +145,19 @@ func (p Printers) Interrupted() {
 	}
 }
 
-// Discard removes the files that did not become whole.
+// Discard removes the files that did not become whole, and waits until stdout has what was
+// printed.
 func (p Printers) Discard() {
 	for _, f := range p.files {
 		f.Discard()
 	}
+	_ = p.out.Flush() // of a run that did not fail, End has told
 }
 
 // Printers opens stdout and the files of --report. What is opened has to be committed or discarded.
 func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.Selection) (p Printers, err error) {
-	p.list = []printer{o.stdout(e, file, selected)}
+	p.out = gather(e.Out)
+	p.list = []printer{o.stdout(e, p.out, file, selected)}
 	for _, path := range o.reports {
 		if selected.Has(path) {
 			p.Discard()
@@ -161,18 +175,18 @@ func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.
 	return p, nil
 }
 
-func (o *OutputFlags) stdout(e *cli.Env, file *trust.KeyFile, selected *input.Selection) printer {
+func (o *OutputFlags) stdout(e *cli.Env, out io.Writer, file *trust.KeyFile, selected *input.Selection) printer {
 	switch {
 	case o.quiet:
 		return quietPrinter{}
 	case o.format == "json":
-		return o.listed(NewJSONPrinter(e.Out))
+		return o.listed(NewJSONPrinter(out))
 	case o.format == "ndjson":
-		return o.listed(&ndjsonPrinter{NewJSONWriter(e.Out)})
+		return o.listed(&ndjsonPrinter{NewJSONWriter(out)})
 	case o.format == "junit":
-		return &junitPrinter{w: e.Out}
+		return &junitPrinter{w: out}
 	case o.format == "github":
-		return newGithubPrinter(e.Out)
+		return newGithubPrinter(out)
 	}
 	return newListPrinter(e, o, file, selected)
 }

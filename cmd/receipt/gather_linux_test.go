@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+// oneLine is a fixture on one line.
+func oneLine(t *testing.T, name string) string {
+	t.Helper()
+	var line bytes.Buffer
+	if err := json.Compact(&line, []byte(fixture(t, name))); err != nil {
+		t.Fatal(err)
+	}
+	return line.String() + "\n"
+}
+
+// TestReportsAtOnce: whoever sends a receipt and waits for its report gets it, without
+// sending another. (The first waits for the second: a document by itself is reported
+// otherwise.)
+func TestReportsAtOnce(t *testing.T) {
+	line := oneLine(t, "valid/task.json")
+	for _, format := range []string{"json", "ndjson"} {
+		cmd := exec.Command("receipt", "verify", "--integrity-only", "--format", format, "-")
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		late := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+		reports, seen := bufio.NewReader(out), 0
+		for sent := 2; sent < 6; sent++ {
+			text := line
+			if sent == 2 {
+				text += line
+			}
+			if _, err := io.WriteString(in, text); err != nil {
+				t.Fatal(err)
+			}
+			for seen < sent {
+				part, err := reports.ReadString(']')
+				if err != nil {
+					t.Fatalf("%s: after %d receipts %d reports, %v", format, sent, seen, err)
+				}
+				if strings.Contains(part, `"warnings":[`) { // the last of its lists
+					seen++
+				}
+			}
+		}
+		in.Close()
+		if rest, err := io.ReadAll(reports); err != nil || !bytes.Contains(rest, []byte(`"copies":4`)) {
+			t.Errorf("%s: %v, %s", format, err, rest)
+		}
+		if err := cmd.Wait(); !late.Stop() {
+			t.Fatalf("%s: killed, %v", format, err)
+		}
+	}
+}
+
+// TestInterruptedReports: of a run that is interrupted while nobody reads, what stands in
+// the pipe are whole lines.
+func TestInterruptedReports(t *testing.T) {
+	inFolder(t, 1)
+	lines := strings.Repeat(oneLine(t, "valid/task.json"), 1000)
+	if err := os.WriteFile("day.jsonl", []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := exec.Command("receipt", "verify", "--integrity-only", "--format", "ndjson", "day.jsonl")
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	time.Sleep(500 * time.Millisecond) // the pipe is full
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitUsage {
+		t.Errorf("exit %d", code)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := bytes.SplitAfter(text, []byte("\n"))
+	if len(list) < 10 || len(list) > 990 {
+		t.Errorf("%d lines: the pipe was not full", len(list))
+	}
+	if rest := list[len(list)-1]; len(rest) > 0 {
+		t.Errorf("torn: %s", rest)
+	}
+	for _, line := range list[:len(list)-1] {
+		if !json.Valid(line) {
+			t.Errorf("torn: %s", line)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package print
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// pieces keeps what it is handed, piece by piece, and is slow enough that more gathers.
+type pieces struct {
+	list  []string
+	fails int // from this piece on; 0: never
+}
+
+var errFull = errors.New("full")
+
+func (p *pieces) Write(text []byte) (int, error) {
+	time.Sleep(100 * time.Microsecond)
+	if p.list = append(p.list, string(text)); len(p.list) == p.fails {
+		return 0, errFull
+	}
+	return len(text), nil
+}
+
+// TestGather: everything arrives in its order, in pieces of whole lines that are no larger
+// than a pipe takes whole, and far fewer than there are lines.
+func TestGather(t *testing.T) {
+	out := new(pieces)
+	g := gather(out)
+	var want strings.Builder
+	const lines = 2000
+	for i := range lines {
+		line := fmt.Sprintf("%d %s\n", i, strings.Repeat("x", i%200))
+		if i == 1000 {
+			line = strings.Repeat("y", 3*mostOfPipe) + "\n" // more than a piece: one by itself
+		}
+		want.WriteString(line)
+		if n, err := io.WriteString(g, line); n != len(line) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if err := g.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(out.list, "") != want.String() {
+		t.Error("not what was written")
+	}
+	if len(out.list) > lines/10 {
+		t.Errorf("%d pieces for %d lines", len(out.list), lines)
+	}
+	for i, piece := range out.list {
+		if !strings.HasSuffix(piece, "\n") || len(piece) > mostOfPipe && strings.Count(piece, "\n") > 1 {
+			t.Errorf("piece %d has %d bytes and ends with %q", i, len(piece), piece[len(piece)-1:])
+		}
+	}
+}
+
+// TestGatherWaitsForNothing: a line is handed on although no other follows.
+func TestGatherWaitsForNothing(t *testing.T) {
+	r, w := io.Pipe()
+	g := gather(w)
+	line := make([]byte, 100)
+	for range 3 {
+		if _, err := io.WriteString(g, "a line\n"); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := r.Read(line); string(line[:n]) != "a line\n" || err != nil {
+			t.Fatalf("%q, %v", line[:n], err)
+		}
+	}
+}
+
+// TestGatherFails: after a write that failed nothing is written, and whoever writes or
+// ends is told.
+func TestGatherFails(t *testing.T) {
+	out := &pieces{fails: 2}
+	g := gather(out)
+	var told error
+	for range 10 * mostOfPipe {
+		if _, told = io.WriteString(g, "line\n"); told != nil {
+			break
+		}
+	}
+	if !errors.Is(told, errFull) || !errors.Is(g.Flush(), errFull) || len(out.list) != 2 {
+		t.Errorf("%v, %v, %d pieces", told, g.Flush(), len(out.list))
+	}
+
+	last := gather(&pieces{fails: 1})
+	if _, err := io.WriteString(last, "line\n"); err != nil || !errors.Is(last.Flush(), errFull) {
+		t.Errorf("%v, %v", err, last.Flush())
+	}
+}
+
+// TestGatherKinds: a file takes more at once than a pipe.
+func TestGatherKinds(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	for _, c := range []struct {
+		w    io.Writer
+		most int
+	}{{f, mostOfFile}, {w, mostOfPipe}, {new(bytes.Buffer), mostOfPipe}} {
+		if g := gather(c.w); g.most != c.most {
+			t.Errorf("%T: %d bytes, want %d", c.w, g.most, c.most)
+		}
+	}
+}
