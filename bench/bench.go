@@ -41,6 +41,7 @@ func sections() []section {
 		{"merkle", (*bench).merkleRoot, true},
 		{"hostile", (*bench).hostileInput, true},
 		{"stream", (*bench).steadyStream, true},
+		{"forms", (*bench).outputForms, false},
 		{"memory", (*bench).command, false},
 		{"node", (*bench).againstNode, false},
 	}

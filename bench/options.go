@@ -30,7 +30,7 @@ type options struct {
 	slice    time.Duration
 	skip     []string
 
-	must, record, linear, profile, speed, document bool
+	must, record, linear, profile, forms, speed, document bool
 }
 
 func parse(args []string, messages io.Writer) (*options, error) {
@@ -44,6 +44,7 @@ func parse(args []string, messages io.Writer) (*options, error) {
 	f.BoolVar(&o.must, "must", false, "exit with 1 when a line is not met")
 	f.BoolVar(&o.linear, "linear", false, "measure streams of up to 10^6 receipts, not only 10^5")
 	f.BoolVar(&o.profile, "profile", false, "say only where the time of a verification goes")
+	f.BoolVar(&o.forms, "forms", false, "measure only what the command takes in each form of output")
 	f.BoolVar(&o.record, "record", false, "measure everything, and write "+recordedFile+" and "+documentFile)
 	f.BoolVar(&o.speed, "speed", false, "measure in a short form, and exit with 1 when a line has lost more than 30 % against "+recordedFile)
 	f.BoolVar(&o.document, "document", false, "measure nothing, and write "+documentFile+" from "+recordedFile)
@@ -66,14 +67,14 @@ func (o *options) check() error {
 		}
 	}
 	modes := 0
-	for _, on := range []bool{o.profile, o.record, o.speed, o.document} {
+	for _, on := range []bool{o.profile, o.forms, o.record, o.speed, o.document} {
 		if on {
 			modes++
 		}
 	}
 	switch {
 	case modes > 1:
-		return errors.New("-profile, -record, -speed and -document exclude each other")
+		return errors.New("-profile, -forms, -record, -speed and -document exclude each other")
 	case o.rounds < 5:
 		return fmt.Errorf("-rounds is 5 or more, found %d", o.rounds)
 	case o.receipts < o.rounds || o.receipts > wholeCorpus:

@@ -38,6 +38,8 @@ func run(ctx context.Context, o *options, out, messages io.Writer) error {
 		return b.guard(out, messages)
 	case o.profile:
 		return b.tellProfile(o.receipts, out)
+	case o.forms:
+		return b.tellForms(o.must, out)
 	}
 	return b.whole(o, out, messages)
 }
@@ -108,6 +110,18 @@ func (b *bench) prepare(count int, sampleOnly bool) (err error) {
 		return err
 	}
 	return os.WriteFile(filepath.Join(b.dir, keysFile), b.sample.keyFile, 0o666)
+}
+
+// tellForms is -forms.
+func (b *bench) tellForms(must bool, out io.Writer) error {
+	lines, err := b.outputForms()
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "%v\nmedian of %d rounds\n\n%s", machine(), b.rounds, result.Table(result.Rows(lines))); err != nil {
+		return err
+	}
+	return verdict(lines, must)
 }
 
 // tellProfile is -profile.

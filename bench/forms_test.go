@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// TestForms: every form of output is measured, on some receipts, and was written.
+func TestForms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command")
+	}
+	b := few(t)
+	lines, err := b.formsOf(200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != len(forms()) {
+		t.Fatalf("%d lines for %d forms", len(lines), len(forms()))
+	}
+	for i, l := range lines {
+		if l.ID != "forms/"+forms()[i].name || runtime.GOOS != "windows" && l.Seen <= 0 {
+			t.Errorf("%+v", l)
+		}
+	}
+	for _, f := range forms() {
+		if f.report == "" {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(b.dir, "report"+f.report)); err != nil || info.Size() < 100 {
+			t.Errorf("%s: %v", f.name, err)
+		}
+	}
+}
