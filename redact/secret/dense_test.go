@@ -71,11 +71,11 @@ func TestCriteria(t *testing.T) {
 		texts = texts[:200]
 	}
 
-	w := &work{s: s, states: make([]*states, s.automata)}
+	w := &work{s: s}
 	plain := &work{s: s, plain: true}
 	seen, met := map[*criterion]bool{}, 0
-	for _, d := range s.detectors {
-		for _, a := range d.allow {
+	for i := range s.detectors {
+		for _, a := range s.detector(i).allow {
 			for _, c := range a.patterns {
 				if seen[c] {
 					continue

@@ -76,7 +76,13 @@ func (l *lexicon) build() {
 	// text cost one look.
 	l.begins = make([]uint64, l.width*l.width*l.width/64+1)
 	for a := range l.width {
+		if !l.possible(a) {
+			continue
+		}
 		for b := range l.width {
+			if !l.possible(a, b) {
+				continue
+			}
 			for c := range l.width {
 				if i := (a*l.width+b)*l.width + c; l.possible(a, b, c) {
 					l.begins[i/64] |= 1 << (i % 64)
@@ -87,7 +93,7 @@ func (l *lexicon) build() {
 	l.words = nil
 }
 
-// possible reports whether a word may begin with three classes.
+// possible reports whether a word may begin with some classes.
 func (l *lexicon) possible(classes ...uint32) bool {
 	row := uint32(0)
 	for _, c := range classes {

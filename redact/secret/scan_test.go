@@ -21,7 +21,7 @@ func naive(s *Scanner, detectors []Detector, text []byte) []Span {
 			continue
 		}
 		w := work{s: s, text: text, plain: true}
-		for _, at := range s.detectors[i].whole.get().FindAllSubmatchIndex(text, -1) {
+		for _, at := range s.detector(i).whole.get().FindAllSubmatchIndex(text, -1) {
 			w.take(i, at, 0)
 		}
 		for _, f := range w.finds {
@@ -269,7 +269,7 @@ func TestAnchorsAreLinear(t *testing.T) {
 	}
 	for i, d := range Default() {
 		s := compile(t, []Detector{d})
-		for _, a := range s.detectors[0].anchors[:min(most, len(s.detectors[0].anchors))] {
+		for _, a := range s.detector(0).anchors[:min(most, len(s.detector(0).anchors))] {
 			for _, unit := range []string{a.text + "=", a.text + " "} {
 				took := func(size int) time.Duration {
 					text := []byte(strings.Repeat(unit, size/len(unit)))

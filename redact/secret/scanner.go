@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // A Scanner finds secrets in texts. It comes from [Compile], does not change and
@@ -14,11 +15,21 @@ import (
 // search of the whole text finds. The time is linear in the length of the text,
 // whatever it is.
 type Scanner struct {
-	detectors []compiled
+	detectors []lazy
 	words     lexicon
-	automata  int
 	always    []int // detectors that search every text
 	pool      *sync.Pool
+
+	compiling sync.Mutex // of what follows
+	shared    criteria
+	automata  int
+}
+
+// A lazy detector is compiled when a text first has one of its words, if these are known.
+type lazy struct {
+	source   Detector
+	ready    atomic.Bool
+	compiled compiled
 }
 
 // Compile checks detectors and prepares them for scanning. An error is a
@@ -29,27 +40,78 @@ func Compile(detectors []Detector) (*Scanner, error) {
 		return nil, &DetectorError{MaxDetectors, d.Name, fmt.Sprintf("there are more than %d detectors", MaxDetectors)}
 	}
 
-	s := &Scanner{detectors: make([]compiled, len(detectors))}
-	names, shared := map[string]bool{}, criteria{}
+	s := &Scanner{detectors: make([]lazy, len(detectors)), shared: criteria{}}
+	names, known, memory := map[string]bool{}, knownAnchors(), []byte(nil)
 	for i, d := range detectors {
 		reason := checkName(d.Name)
 		if names[d.Name] {
 			reason = "another detector has that name"
 		}
 		names[d.Name] = true
+
+		var of digest
+		of, memory = digestOf(&d, memory)
+		s.detectors[i].source = d
+		if anchors := known[of]; reason == "" && anchors != nil {
+			for j, text := range anchors {
+				s.words.add(text, meaning{i, j})
+			}
+			continue
+		}
+
 		if reason == "" {
-			reason = s.detectors[i].compile(d, shared)
+			reason = s.compile(i)
 		}
 		if reason != "" {
 			return nil, &DetectorError{i, d.Name, reason}
 		}
+		s.index(i)
 	}
 
-	s.index()
-	s.pool = &sync.Pool{New: func() any {
-		return &work{progress: make([]progress, len(s.detectors)), states: make([]*states, s.automata)}
-	}}
+	s.words.build()
+	s.pool = &sync.Pool{New: func() any { return &work{progress: make([]progress, len(s.detectors))} }}
 	return s, nil
+}
+
+// detector returns a detector, compiled.
+func (s *Scanner) detector(i int) *compiled {
+	d := &s.detectors[i]
+	if !d.ready.Load() {
+		if reason := s.compile(i); reason != "" {
+			panic(reason) // what is known was compiled before
+		}
+	}
+	return &d.compiled
+}
+
+// compile compiles a detector, unless that was done meanwhile, and returns what is wrong
+// with it, or nothing.
+func (s *Scanner) compile(i int) (reason string) {
+	s.compiling.Lock()
+	defer s.compiling.Unlock()
+	d := &s.detectors[i]
+	if d.ready.Load() {
+		return ""
+	}
+	if reason = d.compiled.compile(d.source, s.shared); reason != "" {
+		return reason
+	}
+
+	for _, a := range d.compiled.allow {
+		for _, p := range a.patterns {
+			s.number(p.automaton)
+		}
+	}
+	if len(d.compiled.anchors) > 0 {
+		s.number(d.compiled.match)
+		s.number(d.compiled.tight)
+	}
+	for _, a := range d.compiled.anchors {
+		s.number(a.tail)
+	}
+
+	d.ready.Store(true)
+	return ""
 }
 
 func checkName(name string) string {
@@ -65,35 +127,23 @@ func checkName(name string) string {
 }
 
 // Name returns the name of a detector, given its index in what Compile got.
-func (s *Scanner) Name(detector int) string { return s.detectors[detector].name }
+func (s *Scanner) Name(detector int) string { return s.detectors[detector].source.Name }
 
-// index enters the keywords and anchors of the detectors.
-func (s *Scanner) index() {
-	for i := range s.detectors {
-		d := &s.detectors[i]
-		for _, a := range d.allow {
-			for _, p := range a.patterns {
-				s.number(p.automaton)
-			}
+// index enters the keywords or anchors of a detector.
+func (s *Scanner) index(i int) {
+	d := s.detector(i)
+	switch {
+	case len(d.anchors) > 0:
+		for j, a := range d.anchors {
+			s.words.add(a.text, meaning{i, j})
 		}
-
-		switch {
-		case len(d.anchors) > 0:
-			s.number(d.match)
-			s.number(d.tight)
-			for j, a := range d.anchors {
-				s.words.add(a.text, meaning{i, j})
-				s.number(a.tail)
-			}
-		case len(d.keywords) > 0:
-			for _, k := range d.keywords {
-				s.words.add(k, meaning{i, -1})
-			}
-		default:
-			s.always = append(s.always, i)
+	case len(d.keywords) > 0:
+		for _, k := range d.keywords {
+			s.words.add(k, meaning{i, -1})
 		}
+	default:
+		s.always = append(s.always, i)
 	}
-	s.words.build()
 }
 
 // number gives an automaton its place among those of the scanner.

@@ -34,6 +34,9 @@ type progress struct {
 
 // statesOf returns the states of an automaton.
 func (w *work) statesOf(a *automaton) *states {
+	if a.id > len(w.states) {
+		w.states = append(w.states, make([]*states, a.id-len(w.states))...)
+	}
 	s := w.states[a.id-1]
 	if s == nil {
 		s = newStates(a)
@@ -53,7 +56,7 @@ func (w *work) of(detector int) *progress {
 
 // see follows up a keyword or an anchor.
 func (w *work) see(m meaning, start, end int) {
-	d, p := &w.s.detectors[m.detector], w.of(m.detector)
+	d, p := w.s.detector(m.detector), w.of(m.detector)
 	if m.anchor < 0 {
 		p.search = true
 		return
@@ -109,7 +112,7 @@ func (w *work) see(m meaning, start, end int) {
 // the text was cut off.
 func (w *work) try(detector int, p *progress, begin, limit int) bool {
 	part := w.text[:min(limit+utf8.UTFMax, len(w.text))] // \b and $ see one rune more
-	at, base := w.s.detectors[detector].here(part, begin)
+	at, base := w.s.detector(detector).here(part, begin)
 	switch {
 	case at == nil:
 	case base+at[1] > limit:
@@ -127,7 +130,7 @@ func (w *work) sweep(detector int, p *progress) {
 		return
 	}
 	p.open = false
-	d := &w.s.detectors[detector]
+	d := w.s.detector(detector)
 	end := min(max(p.to, p.beyond)+utf8.UTFMax, len(w.text)) // \b and $ see one rune more
 	automaton := w.statesOf(d.match)
 
@@ -190,7 +193,7 @@ func (w *work) leftmost(d *compiled, p *progress, from int, there stretch, end i
 
 // take keeps a match unless it is not a secret. Its places count from base.
 func (w *work) take(detector int, at []int, base int) {
-	d := &w.s.detectors[detector]
+	d := w.s.detector(detector)
 	start, end := submatch(at, d.group)
 	if start >= end {
 		return
@@ -235,7 +238,7 @@ func (w *work) finish(found []Span) []Span {
 	for _, i := range w.begun {
 		p := &w.progress[i]
 		if w.sweep(i, p); p.search {
-			for _, at := range w.s.detectors[i].whole.get().FindAllSubmatchIndex(w.text, -1) {
+			for _, at := range w.s.detector(i).whole.get().FindAllSubmatchIndex(w.text, -1) {
 				w.take(i, at, 0)
 			}
 		}
@@ -257,7 +260,7 @@ func (w *work) finish(found []Span) []Span {
 		for n < len(rest) && rest[n].Detector == rest[0].Detector {
 			n++
 		}
-		next = merge(next[:0], kept, rest[:n], w.s.detectors[rest[0].Detector].group != 0)
+		next = merge(next[:0], kept, rest[:n], w.s.detector(rest[0].Detector).group != 0)
 		kept, next, rest = next, kept, rest[n:]
 	}
 

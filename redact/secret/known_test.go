@@ -1,0 +1,127 @@
+package secret
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write known.txt anew")
+
+// TestKnown: what is known of detectors is what compiling them finds.
+func TestKnown(t *testing.T) {
+	var want strings.Builder
+	seen, known := map[digest]bool{}, map[digest][]string{}
+	if !*update {
+		known = knownAnchors()
+	}
+	for _, d := range slices.Concat(Default(), Upstream(), []Detector{HomePath()}) {
+		of, _ := digestOf(&d, nil)
+		var c compiled
+		if reason := c.compile(d, criteria{}); reason != "" {
+			t.Fatalf("%s: %s", d.Name, reason)
+		}
+		if seen[of] || len(c.anchors) == 0 {
+			continue
+		}
+		seen[of] = true
+		fmt.Fprintf(&want, "%x", of)
+		var texts []string
+		for _, a := range c.anchors {
+			texts = append(texts, a.text)
+			quoted := strconv.Quote(a.text)
+			want.WriteString("\t" + quoted[1:len(quoted)-1])
+		}
+		want.WriteByte('\n')
+		if got := known[of]; len(known) > 0 && !slices.Equal(got, texts) {
+			t.Errorf("%s: %q are known, want %q", d.Name, got, texts)
+		}
+	}
+	if *update {
+		if err := os.WriteFile("known.txt", []byte(want.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if knownText != want.String() {
+		t.Error("known.txt is not what compiling finds: go generate writes it anew")
+	}
+	if len(seen) < 400 || len(known) != len(seen) {
+		t.Errorf("%d are known, of %d", len(known), len(seen))
+	}
+}
+
+// TestDigest: whatever of a detector is changed, but for its name, it is another one; and
+// a list is not another one because of where its texts are cut.
+func TestDigest(t *testing.T) {
+	base := Detector{Pattern: "ab", Keywords: []string{"ab", "c"}, Allow: []string{"x"}, StopWords: []string{"y"},
+		Allowed: []Allowance{{Patterns: []string{"p"}, StopWords: []string{"w"}}}}
+	changed := []func(*Detector){
+		func(d *Detector) {},
+		func(d *Detector) { d.Pattern = "abc" },
+		func(d *Detector) { d.Group = FirstGroup },
+		func(d *Detector) { d.Entropy = 0.5 },
+		func(d *Detector) { d.Keywords = []string{"a", "bc"} },
+		func(d *Detector) { d.Keywords = []string{"abc"} },
+		func(d *Detector) { d.Keywords = nil },
+		func(d *Detector) { d.Allow, d.StopWords = []string{"x", "y"}, nil },
+		func(d *Detector) { d.Allow, d.StopWords = nil, []string{"x", "y"} },
+		func(d *Detector) { d.Allow = []string{"("} },
+		func(d *Detector) { d.Allowed = nil },
+		func(d *Detector) { d.Allowed = []Allowance{{Patterns: []string{"p", "w"}}} },
+		func(d *Detector) { d.Allowed = []Allowance{{StopWords: []string{"p", "w"}}} },
+		func(d *Detector) { d.Allowed = slices.Clone(d.Allowed); d.Allowed[0].Target = TargetLine },
+		func(d *Detector) { d.Allowed = slices.Clone(d.Allowed); d.Allowed[0].All = true },
+		func(d *Detector) { d.Allowed = append(slices.Clone(d.Allowed), Allowance{}) },
+	}
+	seen := map[digest]int{}
+	for i, change := range changed {
+		d := base
+		change(&d)
+		of, _ := digestOf(&d, []byte("memory"))
+		if j, ok := seen[of]; ok {
+			t.Errorf("changes %d and %d have one digest", j, i)
+		}
+		seen[of] = i
+	}
+	named, _ := digestOf(&Detector{Name: "other", Pattern: "ab"}, nil)
+	if same, _ := digestOf(&Detector{Name: "one", Pattern: "ab"}, nil); same != named {
+		t.Error("the name counts")
+	}
+}
+
+// TestKnownIsChecked: a detector of the default ones that somebody changed is checked as
+// any other is.
+func TestKnownIsChecked(t *testing.T) {
+	list := Default()
+	list[3].Allow = append(slices.Clone(list[3].Allow), "(")
+	if _, err := Compile(list); err == nil {
+		t.Error("a pattern that is not one is taken")
+	}
+}
+
+// TestCompileIsLazy: default detectors are compiled when a text needs them, and no others.
+func TestCompileIsLazy(t *testing.T) {
+	s := compile(t, Default())
+	ready := func() (n int) {
+		for i := range s.detectors {
+			if s.detectors[i].ready.Load() {
+				n++
+			}
+		}
+		return n
+	}
+	before := ready()
+	if before > 10 {
+		t.Errorf("%d are compiled before a text was read", before)
+	}
+	s.Scan([]byte("nothing to see here"), nil)
+	s.Scan([]byte("glpat-0123456789abcdefghij"), nil)
+	if now := ready(); now == before || now > before+20 {
+		t.Errorf("%d are compiled, %d before", now, before)
+	}
+}
