@@ -383,6 +383,17 @@ func TestOneChangeIsOneFinding(t *testing.T) {
 			r := d["replay_input"].(members)
 			r["determinism"], r["unavailable_reason"] = "unavailable", "gone"
 		}, "replay_unavailable /replay_input/unavailable_reason"},
+		"a failed one, short": {func(d members) {
+			r := d["replay_input"].(members)
+			r["determinism"], r["unavailable_reason"], r["materials"] = "unavailable", "gone", r["materials"].([]any)[:3]
+			d["deltas"] = d["deltas"].([]any)[:2]
+			d["lifecycle"].(members)["final_state"] = "CANCELED"
+		}, "replay_unavailable /replay_input/unavailable_reason"},
+		"a failed one, false": {func(d members) {
+			r := d["replay_input"].(members)
+			r["determinism"], r["unavailable_reason"] = "unavailable", "gone"
+			d["cost"].(members)["total"] = 0.5
+		}, "replay_unavailable /replay_input/unavailable_reason, replay_effect /cost/total"},
 	} {
 		var d members
 		if err := json.Unmarshal(good, &d); err != nil {
@@ -400,7 +411,7 @@ func TestOneChangeIsOneFinding(t *testing.T) {
 		want := receipt.Refuted
 		if c.want == "" {
 			want = receipt.Verified
-		} else if strings.HasPrefix(c.want, "replay_unavailable") {
+		} else if strings.HasPrefix(c.want, "replay_unavailable") && !strings.Contains(c.want, ",") {
 			want = receipt.Undecided
 		}
 		if rep.Verdict != want {
