@@ -12,6 +12,7 @@ type marks struct {
 	marker *redact.Marker
 	found  map[int]redact.Marked // by the offset of the string
 	names  map[string]nameMark   // what names of members say, of the first maxNames
+	buffer []byte                // of the path that is written
 }
 
 // A nameMark is what the name of a member says.
@@ -75,14 +76,16 @@ func (m *marks) name(name []byte) nameMark {
 
 // path writes a path in which names that look like secrets are replaced.
 func (m *marks) path(steps []step) string {
-	path := []byte("$")
+	m.buffer = append(m.buffer[:0], '$')
 	for _, s := range steps {
-		if mark := m.name([]byte(s.name)); s.index < 0 && mark.secret {
-			s.name = string(mark.found.Text)
+		if s.index < 0 {
+			if mark := m.name([]byte(s.name)); mark.secret {
+				s.name = string(mark.found.Text)
+			}
 		}
-		path = appendStep(path, s)
+		m.buffer = appendStep(m.buffer, s)
 	}
-	return string(path)
+	return string(m.buffer)
 }
 
 // clean is the content of a string, with placeholders for what looks like a secret.
