@@ -182,7 +182,10 @@ func TestSecrets(t *testing.T) {
 		t.Fatal("expected 16 secrets and 10 places")
 	}
 	for i, s := range bundle.Shapes() {
-		for _, way := range places() {
+		for j, way := range places() {
+			if testing.Short() && (i+j)%5 > 0 {
+				continue
+			}
 			data, path := planted(t, local, s.Text, way)
 			what := fmt.Sprintf("%s at %v", s.Name, way)
 

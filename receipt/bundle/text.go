@@ -7,7 +7,7 @@ import (
 
 // A Text is a bundle, or a run record, that is written when it is wanted: it takes no
 // memory but for what was taken out. It reads what it was made of, which must not change
-// before.
+// before, and is written by one goroutine at a time.
 type Text struct {
 	Entries []Entry // what was taken out, in the order of redaction.entries
 	Size    int64   // bytes

@@ -80,7 +80,7 @@ func (w *walk) listed(e Entry, c context) {
 // gone puts a placeholder in the place of a value, if the format has room for one.
 func (w *walk) gone(class Class, with string, c context) {
 	if !c.shape.takesText() {
-		w.err = &Error{UnsafeSecretMarker, w.marks.path(w.steps), "in the name of a member, and the format wants the value"}
+		w.err = &Error{UnsafeSecretMarker, w.marks.path(w.steps), "the name of a member, in an object that the format wants"}
 		return
 	}
 	w.taken(class, with, c)

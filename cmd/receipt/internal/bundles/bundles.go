@@ -148,6 +148,14 @@ func kindFailure(name, what string, wrong *bundle.Error) error {
 // What a file was taken for.
 const aBundle, aRun = "session bundle", "run record"
 
+// stays is failure for what takes secrets out: the one that it refuses is the name of a member.
+func stays(path, what string, err error) error {
+	if wrong := (*bundle.Error)(nil); errors.As(err, &wrong) && wrong.Kind == bundle.UnsafeSecretMarker {
+		return cli.Refuted("rename the member, or leave the object out", "%q: %w", cli.SourceName(path), wrong)
+	}
+	return failure(path, what, err)
+}
+
 // optionText names an option as the command does.
 func optionText(err *bundle.OptionError) string {
 	flags := map[string]string{

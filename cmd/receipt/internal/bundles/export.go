@@ -77,7 +77,7 @@ func (o *exportOptions) export(e *cli.Env, path string) error {
 	o.Producer = bundle.Producer{Name: "receiptkit", Version: cli.ToolVersion()}
 	text, err := bundle.Export(run, o.Options)
 	if err != nil {
-		return failure(path, aRun, err)
+		return stays(path, aRun, err)
 	}
 	return o.write(e, text)
 }

@@ -55,7 +55,7 @@ func (o *sanitizeOptions) sanitize(e *cli.Env, path string) error {
 	}
 	text, err := bundle.Sanitize(b, bundle.Mode(o.mode), o.strict)
 	if err != nil {
-		return failure(path, aBundle, err)
+		return stays(path, aBundle, err)
 	}
 	return o.write(e, text)
 }
