@@ -24,7 +24,7 @@ type counter struct {
 	texts   map[string]bool
 	joined  strings.Builder // all texts, in lower case
 	digests map[string]bool // of all texts, and of all texts that patches make of others
-	times   map[int64]bool  // Unix nanoseconds
+	times   map[int64]bool  // Unix milliseconds, as receipts have them
 	tokens  float64
 	costs   float64
 	objects int // each may be a message, a call or a result
@@ -35,13 +35,21 @@ func count(log []byte) *counter {
 	for line := range bytes.SplitSeq(bytes.ReplaceAll(log, []byte("\ufeff"), nil), []byte("\n")) {
 		c.value(line)
 	}
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(log, []byte("\ufeff"))))
-	for {
-		var v any
-		if d.UseNumber(); d.Decode(&v) != nil {
+
+	// Objects have lines of their own, too, wherever they begin.
+	for n, rest := 0, log; n < 300; n++ {
+		at := bytes.IndexByte(rest, '{')
+		if at < 0 {
 			break
 		}
+		var v any
+		d := json.NewDecoder(bytes.NewReader(rest[at:]))
+		if d.UseNumber(); d.Decode(&v) != nil {
+			rest = rest[at+1:]
+			continue
+		}
 		c.add("", v)
+		rest = rest[at+int(d.InputOffset()):]
 	}
 	return c
 }
@@ -86,7 +94,7 @@ func (c *counter) number(name, text string) {
 	c.tokens += f // whatever its name: the sum of all is no less
 	c.costs += f
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && strings.Contains(strings.ToLower(name), "time") {
-		c.times[n] = true
+		c.times[n/1e6] = true
 	}
 }
 
@@ -99,7 +107,7 @@ func (c *counter) text(s string) {
 	c.joined.WriteByte(0)
 	c.digest(s)
 	if at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(s)); err == nil {
-		c.times[at.UnixNano()] = true
+		c.times[at.UnixMilli()] = true
 	}
 	c.added(s)
 }
@@ -281,7 +289,7 @@ func (c *counter) numbers(t *testing.T, r told) {
 		t.Errorf("cost %v, and all numbers of the log are %v", r.Cost.Total, c.costs)
 	}
 	for at, got := range map[string]receipt.Time{"/lifecycle/started_at": r.Lifecycle.StartedAt, "/lifecycle/completed_at": r.Lifecycle.CompletedAt} {
-		if !c.times[got.UnixNano()] && !r.untold[at] {
+		if !c.times[got.UnixMilli()] && !r.untold[at] {
 			t.Errorf("no line says the time %s", got)
 		}
 	}

@@ -26,3 +26,4 @@ func FuzzClaudeTranscript(f *testing.F) { fuzz(f, source.ClaudeTranscript) }
 func FuzzClaudeStream(f *testing.F)     { fuzz(f, source.ClaudeStream) }
 func FuzzCodexRollout(f *testing.F)     { fuzz(f, source.CodexRollout) }
 func FuzzCodexExec(f *testing.F)        { fuzz(f, source.CodexExec) }
+func FuzzOTLP(f *testing.F)             { fuzz(f, source.OTLP) }

@@ -6,6 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/source/claude"
 	"github.com/receiptkit/receiptkit/receipt/record/source/codex"
+	"github.com/receiptkit/receiptkit/receipt/record/source/otlp"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
@@ -18,6 +19,7 @@ const (
 	ClaudeStream     Kind = "claude-stream-json"
 	CodexRollout     Kind = "codex-rollout"
 	CodexExec        Kind = "codex-exec-json"
+	OTLP             Kind = "otlp-json"
 )
 
 // A Row says how logs of a kind are known and read.
@@ -25,7 +27,6 @@ type Row struct {
 	Kind   Kind
 	What   string // with its article
 	Family string // the program that writes it, or the format
-	Whole  bool   // the log is JSON values, wherever its lines end, not one a line
 
 	is  func(canon.Node) bool // whether a line, an object, is one of it
 	new func(*story.Story) story.Reader
@@ -34,10 +35,11 @@ type Row struct {
 // Kinds returns the sources that are read.
 func Kinds() []Row {
 	return []Row{
-		{ClaudeTranscript, "a transcript of Claude Code", "claude", false, claude.IsTranscript, func(s *story.Story) story.Reader { return claude.NewTranscript(s) }},
-		{ClaudeStream, "a stream of Claude Code", "claude", false, claude.IsStream, func(s *story.Story) story.Reader { return claude.NewStream(s) }},
-		{CodexRollout, "a rollout of Codex", "codex", false, codex.IsRollout, func(s *story.Story) story.Reader { return codex.NewRollout(s) }},
-		{CodexExec, "a stream of Codex", "codex", false, codex.IsExec, func(s *story.Story) story.Reader { return codex.NewExec(s) }},
+		{ClaudeTranscript, "a transcript of Claude Code", "claude", claude.IsTranscript, func(s *story.Story) story.Reader { return claude.NewTranscript(s) }},
+		{ClaudeStream, "a stream of Claude Code", "claude", claude.IsStream, func(s *story.Story) story.Reader { return claude.NewStream(s) }},
+		{CodexRollout, "a rollout of Codex", "codex", codex.IsRollout, func(s *story.Story) story.Reader { return codex.NewRollout(s) }},
+		{CodexExec, "a stream of Codex", "codex", codex.IsExec, func(s *story.Story) story.Reader { return codex.NewExec(s) }},
+		{OTLP, "telemetry (OTLP)", "otlp", otlp.Is, func(s *story.Story) story.Reader { return otlp.New(s) }},
 	}
 }
 

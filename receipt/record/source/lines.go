@@ -23,6 +23,8 @@ type lines struct {
 	count int // that are not blank
 	buf   []byte
 	ended bool // the latest line ended with a line feed
+	whole bool // values are read, wherever lines end: see value
+	rest  []byte
 }
 
 const readBytes = 256 << 10
@@ -35,6 +37,9 @@ func newLines(in io.Reader) *lines {
 
 // next returns a line, and io.EOF after the last. The bytes are valid until the next call.
 func (l *lines) next() (text []byte, overlong bool, err error) {
+	if l.whole {
+		return l.value()
+	}
 	for {
 		text, overlong, err = l.line()
 		if err != nil {
@@ -86,3 +91,9 @@ func (l *lines) line() (text []byte, overlong bool, err error) {
 
 // digest is that of all bytes, as they were given.
 func (l *lines) digest() canon.Digest { return canon.Digest(l.sum.Sum(nil)) }
+
+// from returns a line and what follows it, as far as it is looked at.
+func (l *lines) from(line []byte) []byte {
+	more, _ := l.in.Peek(maxLook)
+	return bytes.Join([][]byte{line, more}, []byte("\n"))
+}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -82,7 +83,6 @@ type reading struct {
 	from   string
 	story  *story.Story
 	reader story.Reader
-	row    Row
 	doc    *canon.Document
 	read   bool // the latest line was
 }
@@ -149,58 +149,89 @@ func (r *reading) begin(name string, text *lines) (head []headLine, err error) {
 			return nil, err
 		}
 		size += len(line)
-		head = append(head, headLine{append([]byte(nil), line...), overlong})
+		line = append([]byte(nil), line...)
 		if r.parse(line) == nil {
-			kind = kindOf(r.doc.Root(), r.from)
+			kind = r.kindOf(r.doc.Root())
+		} else if row, _ := rowOf(OTLP); len(head) == 0 && r.reads(row) && looks(text.from(line)) {
+			text.whole, text.rest = true, append(line, '\n')
+			return nil, r.choose(name, OTLP)
 		}
+		head = append(head, headLine{line, overlong})
 	}
+	return head, r.choose(name, kind)
+}
+
+// choose begins to read logs of a kind, or goes on with it.
+func (r *reading) choose(name string, kind Kind) error {
 
 	if r.kind != Unknown && r.reader == nil || kind == Unknown && r.reader != nil {
 		kind = r.kind
 	}
 	switch {
 	case kind == Unknown:
-		return nil, ErrUnknown
+		return ErrUnknown
 	case r.reader != nil && kind != r.kind:
-		return nil, &MixedError{name, kind, r.kind}
+		return &MixedError{name, kind, r.kind}
 	case r.reader == nil:
 		row, ok := rowOf(kind)
 		if !ok {
-			return nil, ErrUnknown
+			return ErrUnknown
 		}
-		r.kind, r.row, r.story = kind, row, story.New(string(kind))
+		r.kind, r.story = kind, story.New(string(kind))
 		r.reader = row.new(r.story)
 	}
-	return head, nil
+	return nil
 }
 
-// kindOf says of which source a line is, of those that a name stands for.
-func kindOf(line canon.Node, from string) Kind {
+// reads reports whether logs of a kind may be read.
+func (r *reading) reads(row Row) bool {
+	return r.from == "" || r.from == row.Family || r.from == string(row.Kind)
+}
+
+// kindOf says of which source a line is, of those that may be read.
+func (r *reading) kindOf(line canon.Node) Kind {
 	for _, row := range Kinds() {
-		if from != "" && from != row.Family && from != string(row.Kind) {
+		if !r.reads(row) {
 			continue
 		}
 		if line.Kind() == canon.KindObject && row.is(line) {
+			return row.Kind
+		}
+		if first := elementOf(line); row.Kind == OTLP && first.Kind() == canon.KindObject && row.is(first) {
 			return row.Kind
 		}
 	}
 	return Unknown
 }
 
+// elementOf is the first element of an array.
+func elementOf(n canon.Node) canon.Node {
+	for _, x := range n.Elements() {
+		return x
+	}
+	return canon.Node{}
+}
+
 // Recognize says of which source a log is, by its first bytes, at most its first 50 lines.
 func Recognize(head []byte) Kind {
-	doc := new(canon.Document)
+	r := &reading{doc: new(canon.Document)}
+	if looks(head[:min(len(head), maxLook)]) {
+		return OTLP
+	}
 	for n := 0; n < maxHeadLines && len(head) > 0; n++ {
-		line, rest, _ := strings.Cut(string(head), "\n")
-		head = []byte(rest)
-		if doc.Parse([]byte(strings.TrimPrefix(line, "\ufeff")), canon.Limits{Bytes: MaxLine}) == nil {
-			if k := kindOf(doc.Root(), ""); k != Unknown {
+		line, rest, _ := bytes.Cut(head, []byte("\n"))
+		head = rest
+		if r.parse(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))) == nil {
+			if k := r.kindOf(r.doc.Root()); k != Unknown {
 				return k
 			}
 		}
 	}
 	return Unknown
 }
+
+// maxLook is how much of a text that is no lines is looked at.
+const maxLook = 4 << 10
 
 func (r *reading) parse(text []byte) error { return r.doc.Parse(text, canon.Limits{Bytes: MaxLine}) }
 
@@ -219,7 +250,8 @@ func (r *reading) line(text []byte, overlong bool) error {
 			err = r.parse(again)
 		}
 	}
-	if err != nil || r.doc.Root().Kind() != canon.KindObject {
+	root := r.doc.Root()
+	if list := r.kind == OTLP && root.Kind() == canon.KindArray; err != nil || root.Kind() != canon.KindObject && !list {
 		r.story.Unreadable()
 		return nil
 	}
@@ -229,7 +261,14 @@ func (r *reading) line(text []byte, overlong bool) error {
 	}
 	r.read = true
 	r.story.Inexact(repaired)
-	r.reader.Line(r.doc.Root())
+	for _, n := range root.Elements() { // exports come in arrays, too
+		if n.Kind() == canon.KindObject {
+			r.reader.Line(n)
+		}
+	}
+	if root.Kind() == canon.KindObject {
+		r.reader.Line(root)
+	}
 	return r.story.Err()
 }
 

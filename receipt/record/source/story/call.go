@@ -35,6 +35,7 @@ type Call struct {
 
 	input, output canon.Digest
 	asked, ended  Place
+	approved      Place // where a person allowed it
 	outcome       Outcome
 	requested     bool
 	writes        []Write
@@ -62,6 +63,13 @@ func (c *Call) Close(s *Story, outcome Outcome, output canon.Digest) bool {
 	}
 	c.outcome, c.output, c.ended = outcome, output, s.mark()
 	return true
+}
+
+// Approve says that a person allowed the call.
+func (c *Call) Approve(s *Story) {
+	if c.approved.IsZero() {
+		c.approved = s.mark()
+	}
 }
 
 // Refused says that a rule, or somebody, refused the call, whatever it was told to return.
@@ -160,4 +168,10 @@ func (c *Call) end(o *object) {
 			o.is("announced", c.outcome != Succeeded)
 		})
 	}
+}
+
+func (c *Call) approval(o *object) {
+	o.text("tool_call_id", c.ID)
+	o.text("decision", "approved")
+	o.text("actor", "user")
 }

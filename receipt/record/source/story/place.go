@@ -18,3 +18,6 @@ func (m Place) Before(n Place) bool {
 
 // IsZero reports the place of nothing.
 func (m Place) IsZero() bool { return m == Place{} }
+
+// Compare orders as the lines of the logs do, whatever their times.
+func (m Place) Compare(n Place) int { return m.order - n.order }

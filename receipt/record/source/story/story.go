@@ -54,6 +54,7 @@ type Story struct {
 	atLeast   []string
 	missing   []string // agents of which no log was read
 	estimated bool
+	decided   bool // approvals are told
 
 	kept int // bytes, about
 	err  error
@@ -68,6 +69,23 @@ const (
 	EndFailed
 	EndCanceled
 )
+
+// MessageAt is Message for one that was at another place.
+func (s *Story) MessageAt(id string, at Place) *Message {
+	m, _ := s.Message(id)
+	m.first = at
+	return m
+}
+
+// Fail notes a limit that was met.
+func (s *Story) Fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// Decided says that lines tell what persons decided: that there is no approval is told.
+func (s *Story) Decided() { s.decided = true }
 
 // Here is where the line that is read stands.
 func (s *Story) Here() Place { return s.mark() }

@@ -99,10 +99,12 @@ func (t *teller) missing(o *object) {
 		untold = append(untold, "/issued_at")
 	}
 
-	// No source tells every answer of a person: what is there was told, and may not be all.
-	untold = append(untold, "/approvals")
+	// Where no line tells that something was allowed, what is there may not be all.
+	if !s.decided {
+		untold = append(untold, "/approvals")
+	}
 	for _, c := range s.calls.order {
-		if c.requested && c.outcome == Rejected {
+		if !s.decided && c.requested && c.outcome == Rejected {
 			floor = append(floor, "/approvals")
 			break
 		}
@@ -188,6 +190,9 @@ func (t *teller) deeds() []deed {
 	for _, c := range t.calls.order {
 		if c.requested {
 			all = append(all, deed{c.asked, "tool.requested", c.ask})
+		}
+		if c.requested && !c.approved.IsZero() {
+			all = append(all, deed{c.approved, "tool.approved", c.approval})
 		}
 		if kind := c.endKind(); kind != "" && c.requested {
 			all = append(all, deed{c.ended, kind, c.end})

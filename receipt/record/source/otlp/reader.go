@@ -1,0 +1,248 @@
+package otlp
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+)
+
+// A Reader reads OTLP/JSON. All traces of a log are one task.
+type Reader struct {
+	s         *story.Story
+	spans     map[spanKey]*span
+	requests  []*call // that events tell
+	seen      map[string]bool
+	decisions bool // events tell what was decided
+}
+
+// New returns a reader.
+func New(s *story.Story) *Reader {
+	return &Reader{s: s, spans: map[spanKey]*span{}, seen: map[string]bool{}}
+}
+
+// Is reports a value of an export: ExportTraceServiceRequest and the like, or what Tempo
+// makes of one.
+func Is(n canon.Node) bool {
+	for _, name := range []string{"resourceSpans", "resourceLogs", "resourceMetrics", "batches"} {
+		if n.Member(name).Kind() == canon.KindArray {
+			return true
+		}
+	}
+	return false
+}
+
+// Line takes an export.
+func (r *Reader) Line(n canon.Node) {
+	known := false
+	for name, list := range n.Members() {
+		switch name.String() {
+		case "resourceSpans", "batches":
+			known = true
+			r.each(list, []string{"scopeSpans", "instrumentationLibrarySpans"}, "spans", r.span)
+		case "resourceLogs":
+			known = true
+			r.each(list, []string{"scopeLogs", "instrumentationLibraryLogs"}, "logRecords", r.event)
+		case "resourceMetrics":
+			known = true
+			r.s.Note("metrics")
+		}
+	}
+	if !known {
+		r.s.Ignored("None")
+	}
+}
+
+// each gives what resources tell, scope by scope, to a function.
+func (r *Reader) each(resources canon.Node, scopes []string, name string, take func(canon.Node)) {
+	for _, x := range resources.Elements() {
+		a := attributes{x.Member("resource").Member("attributes")}
+		if service := a.text(r.s, "service.name"); service != "" {
+			r.s.Version(strings.TrimSpace(service + " " + a.text(r.s, "service.version")))
+		}
+		for _, scope := range scopes {
+			for _, y := range x.Member(scope).Elements() {
+				for _, n := range y.Member(name).Elements() {
+					take(n)
+				}
+			}
+		}
+	}
+}
+
+// session notes the session that a span or an event names. The first one is the task's.
+func (r *Reader) session(a attributes) {
+	s := r.s
+	id := a.text(s, "gen_ai.conversation.id", "session.id", "conversation.id")
+	switch {
+	case id == "":
+	case s.Session() == "":
+		s.Own(id)
+	default:
+		s.Another(id)
+	}
+}
+
+// event reads an event of an agent, by its name without that of the agent before it.
+func (r *Reader) event(n canon.Node) {
+	s, a := r.s, attributes{n.Member("attributes")}
+	name := cmp.Or(a.text(s, "event.name"), s.Name(n.Member("eventName")), s.Name(n.Member("body").Member("stringValue")))
+	s.At(nanos(cmpNode(n.Member("timeUnixNano"), n.Member("observedTimeUnixNano"))))
+	r.session(a)
+	switch name[strings.LastIndexByte(name, '.')+1:] {
+	case "tool_decision":
+		r.decided(a)
+	case "tool_result":
+		r.result(a)
+	case "api_request", "sse_event":
+		r.request(a)
+	}
+}
+
+func cmpNode(a, b canon.Node) canon.Node {
+	if n := nanos(a); n.IsZero() {
+		return b
+	}
+	return a
+}
+
+// callOf returns the call that an event names, nil when it names none.
+func (r *Reader) callOf(a attributes) *story.Call {
+	s, id := r.s, a.text(r.s, "tool_use_id", "call_id")
+	if id == "" {
+		s.Note("events_without_a_call")
+		s.AtLeast("/side_effects/tool_calls", "/autonomy_budget/consumed/tool_calls")
+		return nil
+	}
+	c := s.Call(id)
+	c.Ask(s, a.text(s, "tool_name"), canon.Digest{})
+	return c
+}
+
+// decided reads a decision about a call. That of a person is an approval or none; that of a
+// configuration or of a hook is a policy's.
+func (r *Reader) decided(a attributes) {
+	s, c := r.s, r.callOf(a)
+	if c == nil {
+		return
+	}
+	r.decisions = true
+	person := strings.HasPrefix(strings.ToLower(a.get("source").Member("stringValue").String()), "user")
+	switch strings.ToLower(a.get("decision").Member("stringValue").String()) {
+	case "accept", "approved", "approved_for_session", "approved_execpolicy_amendment":
+		if person {
+			c.Approve(s)
+		}
+	case "reject", "denied", "abort", "timed_out":
+		if person {
+			c.Close(s, story.Rejected, canon.Digest{})
+		} else {
+			c.Close(s, story.Denied, canon.Digest{})
+		}
+	}
+}
+
+// result reads how a call ended.
+func (r *Reader) result(a attributes) {
+	s, c := r.s, r.callOf(a)
+	if c == nil {
+		return
+	}
+	outcome := story.Unreported
+	if ok, told := a.flag("success"); told {
+		if outcome = story.Failed; ok {
+			outcome = story.Succeeded
+		}
+	}
+	if c.Ended() != story.Rejected && c.Ended() != story.Denied {
+		c.Close(s, outcome, canon.Digest{})
+	}
+	c.Duration = a.count("duration_ms")
+}
+
+// request reads a call of a model that an event tells. One that tells neither tokens nor
+// cost says less than is needed to count it.
+func (r *Reader) request(a attributes) {
+	s := r.s
+	x := &call{model: a.text(s, "model"), usage: story.Usage{
+		Input: a.count("input_tokens", "input_token_count"), CacheRead: a.count("cache_read_tokens"),
+		CacheWrite: a.count("cache_creation_tokens"), Output: a.count("output_tokens", "output_token_count"),
+	}, at: s.Here()}
+	if x.usage == (story.Usage{}) {
+		return
+	}
+
+	// One that is exported again is the same: without an id, one of the same instant.
+	id := cmp.Or(a.text(s, "request_id"), s.Now().String()+x.model)
+	if r.seen[id] {
+		s.Note("repeated_events")
+		return
+	}
+	r.seen[id] = true
+	r.requests = append(r.requests, x)
+	if text := amount(a.get("cost_usd")); text != "" {
+		s.Cost(text)
+	}
+}
+
+// amount is an amount of dollars as decimal text; "" when it is none.
+func amount(v canon.Node) string {
+	text := v.Member("stringValue").String()
+	for _, kind := range []string{"doubleValue", "intValue"} {
+		if n := v.Member(kind); n.Kind() == canon.KindNumber {
+			text = string(n.Raw())
+		}
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f < 0 || f > 1e12 {
+		return ""
+	}
+	text = strconv.FormatFloat(f, 'f', -1, 64)
+	if _, fraction, _ := strings.Cut(text, "."); len(fraction) > 30 {
+		return ""
+	}
+	return text
+}
+
+// End tells the calls of models, each once, and how the task ended.
+func (r *Reader) End() {
+	s := r.s
+	r.settle()
+	calls := r.counted()
+	if len(calls) == 0 { // an agent that tells both tells the same calls
+		calls = r.requests
+	}
+	for i, x := range calls {
+		if s.Model == "" {
+			s.Model, s.Provider = x.model, x.provider
+		}
+		m := s.MessageAt("call_"+strconv.Itoa(i), x.at)
+		m.Model, m.Provider, m.Agent, m.Finished = x.model, x.provider, x.agent, true
+		m.Use(x.usage)
+	}
+
+	// What is not instrumented is not told.
+	s.Untold("/side_effects/fs_writes", "/side_effects/network_egress")
+	s.Estimated()
+	if r.decisions {
+		s.Decided()
+	}
+	s.End = r.outcome()
+	if s.End == story.EndFailed {
+		s.Failure = "status_error"
+	}
+}
+
+// counted returns the calls of models, each by its innermost span, in the order of the log.
+func (r *Reader) counted() (calls []*call) {
+	for _, x := range r.spans {
+		if x.call != nil && !x.call.inner && x.call.usage != (story.Usage{}) {
+			calls = append(calls, x.call)
+		}
+	}
+	slices.SortFunc(calls, func(a, b *call) int { return a.at.Compare(b.at) })
+	return calls
+}

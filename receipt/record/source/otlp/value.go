@@ -1,0 +1,136 @@
+package otlp
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+)
+
+// Attributes are those of a span, of an event or of a resource.
+type attributes struct{ list canon.Node }
+
+// get returns the value of the first of some names that is there: an AnyValue.
+func (a attributes) get(names ...string) canon.Node {
+	for _, name := range names {
+		for _, x := range a.list.Elements() {
+			if string(x.Member("key").Text()) == name {
+				return x.Member("value")
+			}
+		}
+	}
+	return canon.Node{}
+}
+
+// text is a value that is a text.
+func (a attributes) text(s *story.Story, names ...string) string {
+	return s.Name(a.get(names...).Member("stringValue"))
+}
+
+// count is a value that is a count: a number, or the text of one (protobuf writes 64 bits so).
+func (a attributes) count(names ...string) *int64 {
+	v := a.get(names...)
+	for _, kind := range []string{"intValue", "doubleValue", "stringValue"} {
+		switch n := v.Member(kind); n.Kind() {
+		case canon.KindNumber:
+			return story.Count(n)
+		case canon.KindString:
+			i, err := strconv.ParseInt(string(n.Text()), 10, 64)
+			if err != nil || i < 0 || i > event.MaxTokens {
+				return nil
+			}
+			return &i
+		}
+	}
+	return nil
+}
+
+// flag is a value that is true or false, or a text of it; ok is false where there is none.
+func (a attributes) flag(name string) (yes, ok bool) {
+	v := a.get(name)
+	if b := v.Member("boolValue"); b.Kind() == canon.KindBool {
+		return b.Bool(), true
+	}
+	switch v.Member("stringValue").String() {
+	case "true":
+		return true, true
+	case "false":
+		return false, true
+	}
+	return false, false
+}
+
+// digest is that of a value. JSON in a text is read as such.
+func (a attributes) digest(s *story.Story, names ...string) canon.Digest {
+	v := a.get(names...)
+	text := v.Member("stringValue")
+	switch {
+	case v.IsZero() || !s.Exact():
+		return canon.Digest{}
+	case text.Kind() != canon.KindString:
+		return s.Digest(v)
+	}
+	if doc, err := canon.Parse(text.Text()); err == nil {
+		return doc.Digest()
+	}
+	return canon.Sum(text.Text())
+}
+
+// enum reads an enum: its number, or the name of it.
+func enum(n canon.Node, names ...string) int {
+	if n.Kind() == canon.KindNumber {
+		return int(min(max(n.Float(), 0), 100))
+	}
+	for i, name := range names {
+		if n.String() == name {
+			return i
+		}
+	}
+	return 0
+}
+
+// An id is that of a trace or of a span, in its bytes.
+type id string
+
+// idOf reads an id: 16 or 8 bytes, in hexadecimal digits or in base64, as exporters by the
+// JSON mapping of protobuf write it.
+func idOf(n canon.Node, size int) id {
+	text := n.String()
+	if len(text) == 2*size {
+		if b, err := hex.DecodeString(text); err == nil {
+			return id(b)
+		}
+	}
+	if b, err := base64.StdEncoding.DecodeString(text); err == nil && len(b) == size {
+		return id(b)
+	}
+	if len(text) > 2*size {
+		return ""
+	}
+	return id(text) // some export that made up its own
+}
+
+// String is the id in hexadecimal digits, or as it was written.
+func (i id) String() string {
+	if len(i) == 16 || len(i) == 8 {
+		return hex.EncodeToString([]byte(i))
+	}
+	return string(i)
+}
+
+// nanos reads a time in nanoseconds since 1970: a number or the text of one.
+func nanos(n canon.Node) time.Time {
+	text := n.String()
+	if n.Kind() == canon.KindNumber {
+		text = string(n.Raw())
+	}
+	i, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || i <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, i).UTC()
+}

@@ -1,0 +1,71 @@
+package source_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/record/source"
+)
+
+// TestSpans: nested spans tell one call of a model, a tool between makes two; and all forms
+// in which exporters write the same spans give the same draft.
+func TestSpans(t *testing.T) {
+	text, err := os.ReadFile("testdata/spans.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := tryRead(t, text)
+	if c := d.AutonomyBudget.Consumed; *c.InputTokens != 107 || *c.OutputTokens != 12 || *c.ToolCalls != 1 {
+		t.Errorf("consumed %d, %d, %d", *c.InputTokens, *c.OutputTokens, *c.ToolCalls)
+	}
+	if d.Lifecycle.FinalState != "SUCCEEDED" || d.SideEffects.ToolCalls[0].Status != "failed" || d.ModelRoute.ChosenModel.Model != "gpt-4.1-mini" {
+		t.Errorf("%s, %+v, %+v", d.Lifecycle.FinalState, d.SideEffects.ToolCalls, d.ModelRoute)
+	}
+
+	squeezed := strings.Join(strings.Fields(string(text)), "")
+	for what, form := range map[string]string{
+		"on one line": squeezed, "in an array": "[" + squeezed + "]", "in an array, with lines": "[\n" + string(text) + "\n]\n",
+		"twice": squeezed + "\n" + squeezed + "\n", "twice, with lines": string(text) + string(text), "in an array, twice": "[" + squeezed + ",\n" + squeezed + "]",
+		"as Tempo has it": strings.Replace(squeezed, "resourceSpans", "batches", 1), "with a byte order mark": "\ufeff" + string(text),
+	} {
+		got := tryRead(t, []byte(form))
+		if got == nil {
+			t.Errorf("%s: not read", what)
+			continue
+		}
+		alike(t, what, got, d)
+		if source.Recognize([]byte(form)) != source.OTLP {
+			t.Errorf("%s: not recognized", what)
+		}
+	}
+}
+
+// TestDecisions: what a person decided is an approval or a denial; what a configuration
+// allowed is none.
+func TestDecisions(t *testing.T) {
+	text, err := os.ReadFile("testdata/events.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := tryRead(t, text)
+	got := ""
+	for _, a := range d.Approvals {
+		got += a.Action + " " + a.Decision + " " + a.Actor + "\n"
+	}
+	if want := "Bash approved user\nWrite denied user\n"; got != want {
+		t.Errorf("approvals %q, want %q", got, want)
+	}
+	r := read(t, d)
+	if r.untold["/approvals"] || d.Cost.Total != 0.0125 || *d.AutonomyBudget.Consumed.InputTokens != 83 {
+		t.Errorf("%v, cost %v, %d tokens", r.untold, d.Cost.Total, *d.AutonomyBudget.Consumed.InputTokens)
+	}
+	for i, want := range []string{"succeeded", "failed", "denied"} {
+		if got := r.status(i); got != want && !(want == "denied" && got == "canceled") {
+			t.Errorf("call %d %s, want %s", i, got, want)
+		}
+	}
+	if strings.Contains(asText(t, d), "someone@example.com") {
+		t.Error("the draft has the e-mail address of a user")
+	}
+}
