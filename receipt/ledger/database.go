@@ -173,7 +173,24 @@ func (l *database) reading(ctx context.Context) (done func(), err error) {
 		<-l.reads
 		return nil, err
 	}
+	if err := l.renewed(ctx); err != nil {
+		<-l.reads
+		return nil, err
+	}
 	return func() { <-l.reads }, nil
+}
+
+// renewed looks whether tables of an older version were brought up to date since, by
+// somebody who may write.
+func (l *database) renewed(ctx context.Context) error {
+	if l.has(int64(len(l.steps))) {
+		return nil
+	}
+	version, err := l.versionOf(ctx, l.read)
+	if err == nil {
+		l.tables.Store(int64(version))
+	}
+	return err
 }
 
 // Close closes the ledger.
@@ -207,8 +224,13 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// tables returns their version, 0 for an empty file.
-func (l *database) tables(ctx context.Context, q querier) (int, error) {
+// A rowQuerier reads several rows.
+type rowQuerier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// versionOf returns the version of the tables, 0 for an empty file.
+func (l *database) versionOf(ctx context.Context, q querier) (int, error) {
 	var id, version, tables int
 	if err := q.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)").Scan(&id, &version, &tables); err != nil {
 		return 0, l.wrap("read its version", err)
@@ -227,21 +249,23 @@ func (l *database) tables(ctx context.Context, q querier) (int, error) {
 // known makes sure that the tables can be read: those of older versions can, so that a
 // backup does not need to be writable to be checked.
 func (l *database) known(ctx context.Context) (err error) {
-	l.version, err = l.tables(ctx, l.read)
-	if err == nil && l.version == 0 {
+	version, err := l.versionOf(ctx, l.read)
+	if err == nil && version == 0 {
 		err = &VersionError{l.path, 0, len(l.steps)}
 	}
+	l.tables.Store(int64(version))
 	return err
 }
 
 // migrate makes the steps that are missing, in one transaction.
 func (l *database) migrate(ctx context.Context) (err error) {
-	if l.version, err = l.tables(ctx, l.write); err != nil || l.version == len(l.steps) {
+	version, err := l.versionOf(ctx, l.write)
+	if l.tables.Store(int64(version)); err != nil || version == len(l.steps) {
 		return err
 	}
 
 	return l.transact(ctx, "bring it up to date", func(tx *sql.Tx) error {
-		version, err := l.tables(ctx, tx) // another process may have been faster
+		version, err := l.versionOf(ctx, tx) // another process may have been faster
 		if err != nil {
 			return err
 		}
@@ -253,8 +277,8 @@ func (l *database) migrate(ctx context.Context) (err error) {
 			}
 		}
 
-		l.version = len(l.steps)
-		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, l.version))
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(l.steps)))
+		l.tables.Store(int64(len(l.steps)))
 		return err
 	})
 }
@@ -390,9 +414,10 @@ func (l *database) wrap(what string, err error) error {
 	var damage *DamageError
 	var replaced *ReplacedError
 	var rolledBack *RolledBackError
+	var pruned *PrunedError
 	switch {
 	case err == nil, errors.Is(err, ErrHeadMoved), errors.Is(err, ErrDuplicateID), errors.Is(err, ErrNotFound),
-		errors.As(err, &version), errors.As(err, &damage), errors.As(err, &replaced), errors.As(err, &rolledBack):
+		errors.As(err, &version), errors.As(err, &damage), errors.As(err, &replaced), errors.As(err, &rolledBack), errors.As(err, &pruned):
 		return err
 	}
 

@@ -36,6 +36,8 @@ type Checked struct {
 	Verified  int
 	Undecided int // intact, but evidence for their signatures is missing
 	Streams   []StreamHead
+	Pruned    int  // receipts whose content is in archives, and whose hashes have the roots of its checkpoints
+	Unsigned  int  // checkpoints over those that no trusted key of their log signed
 	Marked    bool // whether its end was compared with what is written beside it
 	Faults    int  // see the function that Check was given
 }
@@ -46,13 +48,14 @@ func (c *Checked) Verdict() receipt.Verdict {
 	switch {
 	case c.Faults > 0:
 		return receipt.Refuted
-	case c.Undecided > 0:
+	case c.Undecided+c.Unsigned > 0:
 		return receipt.Undecided
 	}
 	return receipt.Verified
 }
 
 type checker struct {
+	cut    int64 // sequence of the last receipt that was pruned
 	ledger *SQLite
 	db     *sql.DB
 	Checked
@@ -132,7 +135,7 @@ func (c *checker) damaged(err error) error {
 
 // mark compares the ledger with what is written beside it about its end.
 func (c *checker) mark() error {
-	if c.ledger.version < marks {
+	if !c.ledger.has(marks) {
 		return nil
 	}
 	m, ok := readMark(c.ledger.files.path)
@@ -153,6 +156,31 @@ func (c *checker) mark() error {
 		return nil
 	}
 
+	return c.damaged(err)
+}
+
+// prunings compares the receipts that were pruned with the checkpoints over them.
+func (c *checker) prunings() error {
+	list, err := c.ledger.prunings(c.ctx, c.db)
+	if err != nil || len(list) == 0 {
+		return c.damaged(err)
+	}
+	c.cut = list[len(list)-1].last
+
+	for i := range list {
+		opened := c.verifier.OpenCheckpoint(list[i].Checkpoint)
+		switch {
+		case opened.Readable && opened.Fault != "":
+			c.fault(Fault{Code: string(receipt.CodeCheckpointInvalid), Detail: fmt.Sprintf("of the checkpoint over %d receipts that were pruned: %s", list[i].Size, opened.Fault)})
+		case c.verifier.Scope() == receipt.ScopeFull && !opened.Signed:
+			c.Unsigned++
+		}
+	}
+
+	fault, err := proven(c.ctx, c.db, list)
+	if fault != nil {
+		c.fault(Fault{Code: fault.code, Detail: fault.detail})
+	}
 	return c.damaged(err)
 }
 
@@ -180,7 +208,7 @@ func (c *checker) chain(s streamRow) error {
 
 	// A ledger that is only read may be older than the column.
 	subject := "subject"
-	if c.ledger.version < subjects {
+	if !c.ledger.has(subjects) {
 		subject = "NULL"
 	}
 
@@ -216,9 +244,17 @@ func (c *checker) chain(s streamRow) error {
 		}
 
 		f.ID = r.id
-		c.Receipts++
-		c.judge(f, r)
-		c.seen(c.Receipts)
+		if r.cut = c.cut; r.pruned() {
+			c.Pruned++
+			if damage := r.empty(); damage != nil {
+				f.Code, f.Detail = damage.Code, damage.Detail
+				c.fault(f)
+			}
+		} else {
+			c.Receipts++
+			c.judge(f, r)
+		}
+		c.seen(c.Receipts + c.Pruned)
 		if known && !follows(r.link, last.link.Hash) {
 			f.Code, f.Detail = string(receipt.CodeChainBreak), fmt.Sprintf("it names another predecessor than the receipt before it, which has the hash %v", last.link.Hash)
 			c.fault(f)
@@ -292,7 +328,7 @@ func (c *checker) judge(f Fault, r stored) {
 		c.fault(f)
 		return
 	}
-	if c.ledger.version < subjects {
+	if !c.ledger.has(subjects) {
 		own.subject = sql.NullString{}
 	}
 

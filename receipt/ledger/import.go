@@ -15,6 +15,7 @@ import (
 type Imported struct {
 	Stored int // receipts
 	Copies int // receipts that were there already, with the same hash
+	Pruned int // receipts that were there, with the same hash, and were pruned
 }
 
 // An ImportError says which receipt ended an import, and why. The receipts before
@@ -94,13 +95,15 @@ func (i *importer) flush() error {
 	var bad *ImportError
 	err := i.store(i.ctx, "import receipts", nil, func(tx *sql.Tx) error {
 		for n, r := range rows {
-			copied, err := i.adopt(tx, r)
+			copied, pruned, err := i.adopt(tx, r)
 			switch {
 			case errors.Is(err, ErrGap), errors.Is(err, ErrFork), errors.Is(err, ErrDuplicateID):
 				bad = &ImportError{first + n, r.id, err}
 				return nil
 			case err != nil:
 				return err
+			case pruned:
+				count.Pruned++
 			case copied:
 				count.Copies++
 			default:
@@ -117,6 +120,7 @@ func (i *importer) flush() error {
 	// Counted after the transaction: before its end nothing is stored.
 	i.count.Stored += count.Stored
 	i.count.Copies += count.Copies
+	i.count.Pruned += count.Pruned
 	if bad != nil {
 		return bad
 	}
@@ -125,27 +129,27 @@ func (i *importer) flush() error {
 }
 
 // adopt stores a row after the head of its stream, unless it is there.
-func (i *importer) adopt(tx *sql.Tx, r row) (copied bool, err error) {
+func (i *importer) adopt(tx *sql.Tx, r row) (copied, pruned bool, err error) {
 	was, err := i.one(i.ctx, tx, "WHERE r.receipt_id = ?", r.id)
 	switch {
 	case err == nil && was.link.Hash == r.link.Hash:
-		return true, nil
+		return true, was.pruned(), nil
 	case err == nil:
-		return false, ErrDuplicateID
+		return false, false, ErrDuplicateID
 	case !errors.Is(err, ErrNotFound):
-		return false, err
+		return false, false, err
 	}
 
 	// A receipt that does not follow the head of its stream is a gap or a fork.
 	id, at, err := i.head(i.ctx, tx, r.stream)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	if !follows(r.link, at.Hash) {
-		return false, i.misfit(tx, id, r.link)
+		return false, false, i.misfit(tx, id, r.link)
 	}
 
-	return false, extend(i.ctx, tx, r.stream, id, at, []row{r})
+	return false, false, extend(i.ctx, tx, r.stream, id, at, []row{r})
 }
 
 // misfit says why a receipt does not follow the head of its stream, whose row is id.

@@ -93,7 +93,7 @@ func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
 // it ends the program.
 //
 // The error is a *[receipt.InvalidError], a *[SecretsError], ErrDuplicateID,
-// ErrUnsigned, what the signer or Store.Head said, of the context before anything was
+// ErrUnsigned, a *[PrunedError], what the signer or Store.Head said, of the context before anything was
 // done, or it wraps ErrNotStored: nothing was stored. Or it is an
 // *[UnknownOutcomeError].
 func (i *Issuer) Issue(ctx context.Context, d *receipt.Draft) (*receipt.Sealed, error) {

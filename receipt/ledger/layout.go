@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -13,12 +14,23 @@ import (
 
 // A layout is how the tables of a version are read, by whichever connection.
 type layout struct {
-	version int // of the tables, as they were opened
+	tables atomic.Int64 // their version; a newer program may bring them up to date meanwhile
+}
+
+// has reports whether the tables have what a version was the first to have.
+func (l *layout) has(version int64) bool { return l.tables.Load() >= version }
+
+// prunedTo is the sequence of the last receipt that was pruned, 0 when none was.
+func (l *layout) prunedTo() string {
+	if !l.has(prunings) {
+		return "0"
+	}
+	return "ifnull((SELECT last FROM prunings ORDER BY size DESC LIMIT 1), 0)"
 }
 
 // subject is the column subject, or what is read in its place.
 func (l *layout) subject() string {
-	if l.version < subjects {
+	if !l.has(subjects) {
 		return subjectOf
 	}
 	return "subject"
@@ -27,11 +39,11 @@ func (l *layout) subject() string {
 // selectRows begins a query of rows r for scan.
 func (l *layout) selectRows() string {
 	subject := "r.subject"
-	if l.version < subjects {
+	if !l.has(subjects) {
 		subject = "NULL"
 	}
 	return "SELECT r.seq, r.position, r.receipt_id, r.task, " + subject + `, r.session, r.issued_at, r.hash, r.previous, r.json,
-	s.issuer, s.tenant, s.workspace, s.head, s.count, p.seq, p.hash
+	s.issuer, s.tenant, s.workspace, s.head, s.count, p.seq, p.hash, ` + l.prunedTo() + `
 FROM receipts r LEFT JOIN streams s ON s.id = r.stream LEFT JOIN receipts p ON p.stream = r.stream AND p.position = r.position - 1
 `
 }
@@ -40,14 +52,22 @@ FROM receipts r LEFT JOIN streams s ON s.id = r.stream LEFT JOIN receipts p ON p
 // are in two indexes, each in the order of seq, and none is in both.
 func (l *layout) statement(q Query, after, last int64, limit int) (string, []any) {
 	where, args := q.conditions(after, last)
+	if !q.Pruned {
+		where += " AND seq > " + l.prunedTo()
+	}
+	choice, args := l.choice(q, where, args)
+	choice += " ORDER BY seq LIMIT ?"
+	return l.selectRows() + "WHERE r.seq IN (" + choice + ") ORDER BY r.seq", append(args, limit)
+}
+
+// choice selects the sequences of the rows that a query and conditions name.
+func (l *layout) choice(q Query, where string, args []any) (string, []any) {
 	choice := "SELECT seq FROM receipts WHERE " + where
 	if q.Task != "" {
 		choice += " AND task = ? UNION ALL " + choice + " AND " + l.subject() + " = ?"
 		args = slices.Concat(args, []any{q.Task}, args, []any{q.Task})
 	}
-
-	choice += " ORDER BY seq LIMIT ?"
-	return l.selectRows() + "WHERE r.seq IN (" + choice + ") ORDER BY r.seq", append(args, limit)
+	return choice, args
 }
 
 // one returns the one row that a condition names, if it is what was stored.
@@ -81,12 +101,19 @@ func (l *layout) check(r *stored) error {
 
 // fits compares a row with the receipt in it.
 func (l *layout) fits(r *stored) error {
+	if r.pruned() {
+		if damage := r.empty(); damage != nil {
+			return damage
+		}
+		return nil
+	}
+
 	var own row
 	if err := own.read(r.json); err != nil {
 		return unreadable(r.id, r.stream, err)
 	}
 
-	if l.version < subjects {
+	if !l.has(subjects) {
 		r.subject = own.subject
 	}
 
@@ -130,4 +157,34 @@ func (l *layout) forks(ctx context.Context, q querier, r *stored) (bool, error) 
 		return false, nil
 	}
 	return err == nil && l.fits(other) == nil, err
+}
+
+// prunedError tells of a row that was pruned.
+func (l *layout) prunedError(ctx context.Context, q querier, r *stored) error {
+	p, err := scanPruning(q.QueryRowContext(ctx, selectPrunings+" WHERE last >= ? ORDER BY last LIMIT 1", r.sequence).Scan)
+	if err != nil {
+		return err
+	}
+	return &PrunedError{r.id, r.link.Hash, r.stream, *p}
+}
+
+// prunings returns them as their table has them, the first one first.
+func (l *layout) prunings(ctx context.Context, q rowQuerier) (list []Pruning, err error) {
+	if !l.has(prunings) {
+		return nil, nil
+	}
+	rows, err := q.QueryContext(ctx, selectPrunings+" ORDER BY size")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+
+	for rows.Next() {
+		p, err := scanPruning(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, *p)
+	}
+	return list, rows.Err()
 }

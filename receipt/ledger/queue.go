@@ -267,6 +267,8 @@ func (a *attempt) settle(ctx context.Context) bool {
 	a.keep(func(j *job) (*receipt.Sealed, error) {
 		stored, err := a.Store.Get(ctx, j.sealed.ID())
 		switch {
+		case errors.As(err, new(*PrunedError)):
+			return nil, err
 		case errors.Is(err, ErrNotFound):
 			return nil, nil
 		case err != nil:

@@ -22,7 +22,7 @@ type reader struct{ *database }
 
 // Get is described at [Store]. The receipt is the one that was asked for, its content
 // fits its hash, and its row says what it says; otherwise the error is a
-// *[receipt.RefutedError] or a *[DamageError].
+// *[receipt.RefutedError] or a *[DamageError]. Of one that was pruned it is a *[PrunedError].
 func (l *reader) Get(ctx context.Context, receiptID string) (*receipt.Sealed, error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -34,6 +34,9 @@ func (l *reader) Get(ctx context.Context, receiptID string) (*receipt.Sealed, er
 	if err == nil && r.id != receiptID {
 		err = misled(r)
 	}
+	if err == nil && r.pruned() {
+		err = l.prunedError(ctx, l.read, r)
+	}
 	if err != nil {
 		return nil, l.wrap("read a receipt", err)
 	}
@@ -42,7 +45,8 @@ func (l *reader) Get(ctx context.Context, receiptID string) (*receipt.Sealed, er
 
 // Raw returns the stored bytes of a receipt for whoever verifies them: their content may
 // be altered, and they may not be a receipt at all. Those of another receipt than the one
-// asked for, or of another place, are a *[DamageError].
+// asked for, or of another place, are a *[DamageError], and of one that was pruned there are
+// none: a *[PrunedError].
 func (l *reader) Raw(ctx context.Context, receiptID string) (json []byte, err error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -65,6 +69,13 @@ func (l *reader) Raw(ctx context.Context, receiptID string) (json []byte, err er
 func (l *reader) found(ctx context.Context, receiptID string) (r *stored, readable bool, err error) {
 	if r, err = l.raw(ctx, l.read, "WHERE r.receipt_id = ?", receiptID); err != nil {
 		return nil, false, l.wrap("read a receipt", err)
+	}
+
+	if r.pruned() && r.id == receiptID {
+		if err := l.check(r); err != nil {
+			return nil, false, err
+		}
+		return nil, false, l.wrap("read a receipt", l.prunedError(ctx, l.read, r))
 	}
 
 	if err := new(row).read(r.json); err != nil {
@@ -91,7 +102,7 @@ type Entry struct {
 	Position uint64 // in its stream, from 1
 	ID       string // receipt_id
 	Hash     canon.Digest
-	JSON     []byte // as stored
+	JSON     []byte // as stored; nil of a receipt that was pruned
 }
 
 // A Query selects receipts. The zero Query selects all. What is selected is in the
@@ -104,6 +115,14 @@ type Query struct {
 	Stream  *chain.Stream // nil: any
 	From    time.Time     // issued_at is not earlier; zero: any
 	Before  time.Time     // issued_at is earlier; zero: any
+
+	// Until ends before the first receipt of all that was issued at this time or later,
+	// whoever issued it: what it selects stays the same while others are stored. Zero: none.
+	Until time.Time
+
+	// Pruned selects receipts without content, too, which come before all others. Where a
+	// list has to be whole, as the leaves of a tree have, it is set.
+	Pruned bool
 
 	// Sees leaves out the streams of which it returns false: their rows are not even
 	// read. Nil: none.
@@ -153,7 +172,7 @@ func (q Query) times() (from, before int64, ok bool) {
 // the last one. Of a time these are near each other in a large ledger.
 func (l *reader) span(ctx context.Context, q Query) (before, last int64, err error) {
 	from, until, ok := q.times()
-	if !ok {
+	if !ok && q.Until.IsZero() {
 		return 0, math.MaxInt64, nil
 	}
 
@@ -163,16 +182,30 @@ func (l *reader) span(ctx context.Context, q Query) (before, last int64, err err
 	}
 	defer done()
 
-	var first, end sql.NullInt64
-	err = l.read.QueryRowContext(ctx, "SELECT min(seq), max(seq) FROM receipts INDEXED BY receipts_time WHERE issued_at >= ? AND issued_at < ?", from, until).Scan(&first, &end)
-	return first.Int64 - 1, end.Int64, l.wrap("look for a time", err)
+	before, last = 0, math.MaxInt64
+	if ok {
+		var first, end sql.NullInt64
+		err = l.read.QueryRowContext(ctx, "SELECT min(seq), max(seq) FROM receipts INDEXED BY receipts_time WHERE issued_at >= ? AND issued_at < ?", from, until).Scan(&first, &end)
+		before, last = first.Int64-1, end.Int64
+	}
+
+	// The first of those that are too late ends it, wherever in the order of time it stands.
+	if err == nil && !q.Until.IsZero() {
+		var late sql.NullInt64
+		err = l.read.QueryRowContext(ctx, "SELECT min(seq) FROM receipts INDEXED BY receipts_time WHERE issued_at >= ?", q.Until.UnixMilli()).Scan(&late)
+		if late.Valid {
+			last = min(last, late.Int64-1)
+		}
+	}
+	return before, last, l.wrap("look for a time", err)
 }
 
 // scanned is how many receipts a scan reads at a time: it holds no lock and no
 // connection while the caller works.
 const scanned = 256
 
-// Scan returns the receipts of a query. Receipts that are stored meanwhile may be
+// Scan returns the receipts of a query, without those that were pruned unless it asks for
+// them. Receipts that are stored meanwhile may be
 // among them. An error ends it.
 func (l *reader) Scan(ctx context.Context, q Query) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
@@ -231,7 +264,11 @@ func (l *reader) list(ctx context.Context, q Query, after, last int64, limit int
 		if err != nil {
 			return list, l.wrap("list receipts", err)
 		}
-		list = append(list, Entry{Sequence: r.sequence, Position: r.position, ID: r.id, Hash: r.link.Hash, JSON: r.json})
+		e := Entry{Sequence: r.sequence, Position: r.position, ID: r.id, Hash: r.link.Hash, JSON: r.json}
+		if r.pruned() {
+			e.JSON = nil
+		}
+		list = append(list, e)
 	}
 
 	return list, l.wrap("list receipts", rows.Err())
@@ -342,6 +379,55 @@ func (l *reader) Streams(ctx context.Context) ([]StreamHead, error) {
 	}
 
 	return list, nil
+}
+
+// Prunings returns why receipts of the ledger have no content in it, the first pruning
+// first. Each is compared with the hashes that are kept of its receipts; the error is a
+// *[DamageError] when they are not those that its checkpoint is over.
+func (l *reader) Prunings(ctx context.Context) ([]Pruning, error) {
+	done, err := l.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+
+	list, err := l.prunings(ctx, l.read)
+	if err != nil {
+		return nil, l.wrap("list the prunings", err)
+	}
+	fault, err := proven(ctx, l.read, list)
+	if err == nil && fault != nil {
+		err = fault.damage()
+	}
+	if err != nil {
+		return nil, l.wrap("compare the prunings", err)
+	}
+	return list, nil
+}
+
+// CountPruned returns how many of the receipts of a query were pruned.
+func (l *reader) CountPruned(ctx context.Context, q Query) (n int64, err error) {
+	after, last, err := l.span(ctx, q)
+	if err != nil {
+		return 0, err
+	}
+
+	done, err := l.reading(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+
+	if q.Sees != nil {
+		if q.seen, err = visible(ctx, l.read, q.Sees); err != nil {
+			return 0, l.wrap("count pruned receipts", err)
+		}
+	}
+
+	where, args := q.conditions(after, last)
+	choice, args := l.choice(q, where+" AND seq <= "+l.prunedTo(), args)
+	err = l.read.QueryRowContext(ctx, "SELECT count(*) FROM ("+choice+")", args...).Scan(&n)
+	return n, l.wrap("count pruned receipts", err)
 }
 
 type streamRow struct {

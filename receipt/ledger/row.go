@@ -96,6 +96,19 @@ type stored struct {
 	end      chain.Head    // of its stream
 	before   sql.NullInt64 // sequence of the row before it in the stream
 	last     canon.Digest  // hash of that row
+	cut      int64         // sequence of the last receipt that was pruned
+}
+
+// pruned reports whether the ledger says that the content of a receipt was moved into an
+// archive.
+func (r *stored) pruned() bool { return r.sequence <= r.cut }
+
+// empty makes sure that a receipt that is said to be pruned is.
+func (r *stored) empty() *DamageError {
+	if len(r.json) > 0 {
+		return &DamageError{FaultRow, r.id, r.stream, "it is said to be pruned, and its content is there"}
+	}
+	return nil
 }
 
 // scan reads a row of such a query.
@@ -104,7 +117,7 @@ func (r *stored) scan(scan func(...any) error) error {
 	var count sql.NullInt64
 	var hash, previous, head, last []byte
 	if err := scan(&r.sequence, &r.position, &r.id, &r.task, &r.subject, &r.session, &r.issuedAt, &hash, &previous, &r.json,
-		&issuer, &tenant, &workspace, &head, &count, &r.before, &last); err != nil {
+		&issuer, &tenant, &workspace, &head, &count, &r.before, &last, &r.cut); err != nil {
 		return err
 	}
 

@@ -9,7 +9,6 @@ import (
 	"os"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -149,7 +148,7 @@ func (l *SQLite) Check(ctx context.Context, v *receipt.Verifier, report func(Fau
 	if seen == nil {
 		c.seen = func(int) {}
 	}
-	steps := []func() error{c.file, c.mark, c.chains, c.strays}
+	steps := []func() error{c.file, c.mark, c.prunings, c.chains, c.strays}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return &c.Checked, err
@@ -158,23 +157,62 @@ func (l *SQLite) Check(ctx context.Context, v *receipt.Verifier, report func(Fau
 	return &c.Checked, ctx.Err()
 }
 
+// Prunable compares the first receipts of the ledger with a checkpoint that is over them
+// and with an archive, so that their content can be taken out of the ledger. A key of
+// trust has to have signed the checkpoint. The archive gives the receipts that were not
+// pruned before, their JSON as it is stored, in the order of Scan, and no others.
+//
+// Nothing is changed or locked, whatever it returns. The error is a *[PruneError], an
+// *[ArchiveError], a *[DamageError], what the archive said, or of reading.
+func (l *SQLite) Prunable(ctx context.Context, trust receipt.LogTrust, checkpoint []byte, archive iter.Seq2[[]byte, error]) (*Prunable, error) {
+	if l.write == nil {
+		return nil, fmt.Errorf("ledger: prune: %q is open for reading only", l.writer.path)
+	}
+	signed, err := signedBy(trust, checkpoint)
+	if err != nil {
+		return nil, err
+	}
+
+	// Before anything is read, so that nothing is missed.
+	p := &Prunable{Pruning: Pruning{Size: signed.Size, Root: signed.Root, Checkpoint: checkpoint}, ledger: l.writer.database}
+	done, err := l.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = l.read.QueryRowContext(ctx, "SELECT signed FROM state").Scan(&p.signed)
+	done()
+	if err != nil {
+		return nil, l.writer.wrap("prune", err)
+	}
+
+	if err := p.compare(ctx, l.Scan(ctx, Query{Pruned: true}), archive); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
 // Tree returns the tree of a checkpoint over the receipts of a query, in the order
-// of Scan. Its leaves are of the hashes that are computed from the receipts, not
-// of those that are stored beside them.
+// of Scan, pruned ones too. Its leaves are of the hashes that are computed from the
+// receipts, not of those that are stored beside them; of those that were pruned, of the
+// hashes that have the roots of their checkpoints.
 func (l *SQLite) Tree(ctx context.Context, q Query) (*merkle.Tree, error) {
+	if _, err := l.Prunings(ctx); err != nil {
+		return nil, err
+	}
+
+	q.Pruned = true
 	tree, doc := new(merkle.Tree), new(canon.Document)
 	for e, err := range l.Scan(ctx, q) {
 		if err != nil {
 			return nil, err
 		}
-		if err := doc.Parse(e.JSON, canon.Limits{}); err != nil {
-			return nil, unreadable(e.ID, chain.Stream{}, err)
-		}
 
 		// The leaf is of the content, whatever the row or the receipt states.
-		hash, err := chain.Hash(doc)
-		if link, ok := chain.LinkOf(doc); err != nil || !ok || link.Hash != hash {
-			return nil, &DamageError{string(receipt.CodeHashMismatch), e.ID, chain.StreamOf(doc), "its content does not fit its hash"}
+		hash := e.Hash
+		if e.JSON != nil {
+			if hash, err = contentHash(doc, &e); err != nil {
+				return nil, err
+			}
 		}
 		tree.Append(receipt.CheckpointLeaf(hash))
 	}

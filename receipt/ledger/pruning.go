@@ -1,0 +1,158 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A Pruning is why the first receipts of a ledger have no content in it: a checkpoint is
+// over them, and an archive has them. Their ids, hashes and places stay, and so whatever
+// is proved of them.
+type Pruning struct {
+	Size       uint64       // how many receipts it is over, those of earlier prunings too
+	Root       merkle.Hash  // of the tree of their hashes
+	Checkpoint []byte       // the signed note, byte for byte
+	Archive    string       // the name of the file that has those that the pruning before did not
+	Digest     canon.Digest // SHA-256 of that file
+
+	last int64 // sequence of the last of them
+}
+
+// Origin is the name of the log that signed the checkpoint.
+func (p *Pruning) Origin() string {
+	signed, err := tlog.OpenSigned(p.Checkpoint, nil, nil)
+	if err != nil {
+		return ""
+	}
+	return signed.Origin
+}
+
+// A PrunedError says that the content of a receipt is in an archive, and no more in the
+// ledger.
+type PrunedError struct {
+	ID      string // receipt_id
+	Hash    canon.Digest
+	Stream  chain.Stream
+	Pruning Pruning // that moved it there
+}
+
+func (e *PrunedError) Error() string {
+	return fmt.Sprintf("ledger: receipt %.200q was pruned: it is in the archive %.200q (%v), under the checkpoint of %.200q over %d receipts",
+		e.ID, e.Pruning.Archive, e.Pruning.Digest, e.Pruning.Origin(), e.Pruning.Size)
+}
+
+const selectPrunings = "SELECT size, last, root, checkpoint, archive, digest FROM prunings"
+
+func scanPruning(scan func(...any) error) (*Pruning, error) {
+	p := new(Pruning)
+	var root, digest []byte
+	if err := scan(&p.Size, &p.last, &root, &p.Checkpoint, &p.Archive, &digest); err != nil {
+		return nil, err
+	}
+	copy(p.Root[:], root)
+	copy(p.Digest[:], digest)
+	return p, nil
+}
+
+// A faultyPruning is a pruning that is not what it was, or whose receipts are not.
+type faultyPruning struct {
+	code   string
+	detail string
+}
+
+func (f *faultyPruning) damage() *DamageError {
+	return &DamageError{Code: f.code, Detail: f.detail}
+}
+
+// proven compares prunings with the hashes that are kept of all receipts, in their order,
+// and returns what is wrong with the first that does not fit.
+func proven(ctx context.Context, q rowQuerier, list []Pruning) (*faultyPruning, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	rows, err := q.QueryContext(ctx, "SELECT seq, hash FROM receipts WHERE seq <= ? ORDER BY seq", list[len(list)-1].last)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+
+	// RFC 9162 section 2.1: the tree over all of them has the earlier ones inside.
+	var tree merkle.Tree
+	var sequence int64
+	for i := range list {
+		for sequence < list[i].last && rows.Next() {
+			var text []byte
+			if err := rows.Scan(&sequence, &text); err != nil {
+				return nil, err
+			}
+			var hash canon.Digest
+			copy(hash[:], text)
+			tree.Append(receipt.CheckpointLeaf(hash))
+		}
+		if err := rows.Err(); err != nil {
+			return nil, err
+		}
+		if f := list[i].faulty(&tree, sequence); f != nil {
+			return f, nil
+		}
+	}
+	return nil, nil
+}
+
+// faulty compares a pruning with the tree of the receipts up to one.
+func (p *Pruning) faulty(tree *merkle.Tree, sequence int64) *faultyPruning {
+	signed, err := tlog.OpenSigned(p.Checkpoint, nil, nil)
+	switch {
+	case err != nil:
+		return &faultyPruning{string(receipt.CodeCheckpointInvalid), fmt.Sprintf("the checkpoint that %d receipts were pruned under cannot be read: %v", p.Size, err)}
+	case signed.Size != p.Size || signed.Root != p.Root:
+		return &faultyPruning{FaultRow, fmt.Sprintf("%d receipts are said to be pruned, under a checkpoint that is over %d", p.Size, signed.Size)}
+	case tree.Size() != p.Size || sequence != p.last:
+		return &faultyPruning{FaultMissing, fmt.Sprintf("of %d receipts that were pruned the ledger has the hashes of %d", p.Size, tree.Size())}
+	case tree.Root() != p.Root:
+		return &faultyPruning{string(receipt.CodeMerkleRootMismatch), fmt.Sprintf("the hashes of the %d receipts that were pruned have the root %v, the checkpoint over them states %v", p.Size, tree.Root(), p.Root)}
+	}
+	return nil
+}
+
+// pruneFailure says that nothing may be pruned.
+func pruneFailure(code receipt.Code, format string, args ...any) error {
+	return &PruneError{code, fmt.Sprintf(format, args...)}
+}
+
+// A PruneError says why receipts may not be pruned under a checkpoint. Nothing was
+// changed.
+type PruneError struct {
+	// Code is CodeCheckpointInvalid, CodeUnknownKey or CodeKeyRevoked of the checkpoint;
+	// CodeTruncated when it is over more receipts than the ledger has, and
+	// CodeMerkleRootMismatch when it is over others.
+	Code   receipt.Code
+	Detail string
+}
+
+func (e *PruneError) Error() string {
+	return fmt.Sprintf("ledger: nothing was pruned: %s: %s", e.Code, e.Detail)
+}
+
+// An ArchiveError says that an archive does not hold exactly the receipts that would be
+// pruned, byte for byte and in their order. Nothing was changed.
+type ArchiveError struct {
+	Index  uint64 // of the receipt in the archive, from 1
+	ID     string // receipt_id of the one that is stored there; "": none is
+	Detail string
+}
+
+func (e *ArchiveError) Error() string {
+	return fmt.Sprintf("ledger: nothing was pruned: receipt %d of the archive: %s", e.Index, e.Detail)
+}
+
+// ErrPruneChanged says that receipts were signed, or pruned by somebody else, while they
+// were compared with an archive. Nothing was changed.
+var ErrPruneChanged = errors.New("ledger: nothing was pruned: the receipts were changed by others meanwhile")
