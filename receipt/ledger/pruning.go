@@ -34,6 +34,10 @@ func (p *Pruning) Origin() string {
 	return signed.Origin
 }
 
+// Has reports whether the archives of this pruning and those before it have a receipt of
+// the ledger.
+func (p *Pruning) Has(e *Entry) bool { return e.Sequence <= p.last }
+
 // A PrunedError says that the content of a receipt is in an archive, and no more in the
 // ledger.
 type PrunedError struct {

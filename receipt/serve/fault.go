@@ -89,6 +89,17 @@ func expired() *fault {
 	return &fault{status: http.StatusGone, code: codeExpired, param: "cursor", message: "the place that this cursor names is gone; begin without one"}
 }
 
+// moved is for a receipt that was there, and is in an archive now. Who may see all receipts
+// is told where it is.
+func moved(p *PrunedError, reach *Reach) *fault {
+	f := &fault{status: http.StatusGone, code: codeNotFound, message: "the receipt was pruned: an archive has it, and its hash is left",
+		details: map[string]any{"pruned": true, "receipt_hash": p.Hash}}
+	if reach.All() {
+		f.details["checkpoint"], f.details["archive"], f.details["archive_sha256"] = string(p.Checkpoint), p.Archive, p.Digest
+	}
+	return f
+}
+
 func internal(cause error, message string) *fault {
 	return &fault{status: http.StatusInternalServerError, code: codeInternal, message: message, cause: cause}
 }

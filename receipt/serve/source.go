@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -23,6 +24,30 @@ var ErrCursor = errors.New("serve: no such place in the list")
 // were when it found the receipt in them. It serves no other bytes in their place.
 var ErrChanged = errors.New("serve: the stored receipt has changed since it was indexed")
 
+// A PrunedError is returned by a Source for a receipt that it had: only its hash is left
+// there, and an archive has its content. To a client that is 410, and not as if it had
+// never been.
+type PrunedError struct {
+	Hash canon.Digest // of the receipt
+
+	// What a client is told that may see all receipts, for it tells how many they are.
+	Checkpoint []byte       // signed (C2SP tlog-checkpoint); the receipt is under it
+	Archive    string       // the name of the file
+	Digest     canon.Digest // SHA-256 of that
+}
+
+func (e *PrunedError) Error() string {
+	return fmt.Sprintf("serve: the receipt with the hash %v was pruned, the archive %.200q has it", e.Hash, e.Archive)
+}
+
+// A Pruner is a Source that gives a PrunedError, and so has to tell which lists lack
+// something.
+type Pruner interface {
+	// CountPruned returns how many receipts of a task, within reach, are in archives. The
+	// limit of the query and where it begins do not count.
+	CountPruned(ctx context.Context, q TaskQuery) (int64, error)
+}
+
 // A Source is a store of receipts that are read only. Its methods must be safe for
 // concurrent use and should end early when the context is cancelled. Identifiers
 // come from strangers: a Source looks them up, it opens nothing by that name.
@@ -34,7 +59,8 @@ var ErrChanged = errors.New("serve: the stored receipt has changed since it was 
 type Source interface {
 	// Get returns the receipt of a receipt_id. One that is out of reach is not found,
 	// and should not be read to find that out: how long an answer takes would tell.
-	// The error is or wraps ErrNotFound, ErrChanged, or what went wrong in reading.
+	// The error is or wraps ErrNotFound, ErrChanged, a *PrunedError, or what went wrong in
+	// reading.
 	Get(ctx context.Context, receiptID string, reach *Reach) (Stored, error)
 
 	// ByTask returns a page of the receipts of a task, and whether there are more

@@ -60,6 +60,9 @@ func storedReceipt(c *call) (Stored, error) {
 	}
 	stored, err := c.s.options.Source.Get(c.r.Context(), c.vars[0], c.reach())
 	if err != nil {
+		if pruned, ok := errors.AsType[*PrunedError](err); ok {
+			return Stored{}, moved(pruned, c.reach())
+		}
 		return Stored{}, sourceFault(err)
 	}
 	return stored, stored.isReceipt(c.vars[0], c.reach())
@@ -162,7 +165,12 @@ func listReceipts(c *call) error {
 		return sourceFault(err)
 	}
 
-	out, last, err := appendPage([]byte(`{"object":"list","data":[`), page, q)
+	begin, err := beginPage(c, q)
+	if err != nil {
+		return err
+	}
+
+	out, last, err := appendPage(begin, page, q)
 	switch {
 	case err != nil:
 		return err
@@ -176,6 +184,22 @@ func listReceipts(c *call) error {
 	}
 
 	return c.write(http.StatusOK, mediaJSON, append(out, '\n'))
+}
+
+// beginPage is what comes before the receipts of a page. Where some of the task have no
+// content in the store, it says so.
+func beginPage(c *call, q TaskQuery) ([]byte, error) {
+	begin := []byte(`{"object":"list",`)
+	if p, ok := c.s.options.Source.(Pruner); ok {
+		n, err := p.CountPruned(c.r.Context(), q)
+		if err != nil {
+			return nil, sourceFault(err)
+		}
+		if n > 0 {
+			begin = fmt.Appendf(begin, `"pruned":%d,`, n)
+		}
+	}
+	return append(begin, `"data":[`...), nil
 }
 
 // appendPage appends the resources of a page, and returns the hash of the last receipt.

@@ -18,7 +18,7 @@ import (
 //
 // A row that holds another receipt than the one it was found for is
 // [serve.ErrChanged]. A receipt whose content was altered is served as it is, for
-// verifying to refute.
+// verifying to refute. One that was pruned is a *[serve.PrunedError].
 func New(l *ledger.SQLite) serve.Source { return source{l} }
 
 type source struct{ ledger *ledger.SQLite }
@@ -43,7 +43,12 @@ func (s source) Get(ctx context.Context, receiptID string, reach *serve.Reach) (
 
 	json, link, err := s.ledger.Linked(ctx, receiptID)
 	damage, damaged := errors.AsType[*ledger.DamageError](err)
+	pruned, gone := errors.AsType[*ledger.PrunedError](err)
 	switch {
+	case gone && !reach.Sees(pruned.Stream):
+		return serve.Stored{}, serve.ErrNotFound
+	case gone:
+		return serve.Stored{}, &serve.PrunedError{Hash: pruned.Hash, Checkpoint: pruned.Pruning.Checkpoint, Archive: pruned.Pruning.Archive, Digest: pruned.Pruning.Digest}
 	case errors.Is(err, ledger.ErrNotFound), damaged && !reach.Sees(damage.Stream):
 		return serve.Stored{}, serve.ErrNotFound
 	case err != nil:
@@ -70,10 +75,7 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 		return nil, false, err
 	}
 
-	selected := ledger.Query{Task: q.Task}
-	if !q.Reach.All() {
-		selected.Sees = q.Reach.Sees
-	}
+	selected := queryOf(q)
 
 	// In small parts: receipts may be large, and their bytes can end a page, too.
 	for size := 0; ; {
@@ -94,6 +96,23 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 			return page, false, nil
 		}
 	}
+}
+
+// CountPruned is described at [serve.Pruner].
+func (s source) CountPruned(ctx context.Context, q serve.TaskQuery) (int64, error) {
+	if q.Task == "" {
+		return 0, nil
+	}
+	return s.ledger.CountPruned(ctx, queryOf(q))
+}
+
+// queryOf selects what is of a task and within reach.
+func queryOf(q serve.TaskQuery) ledger.Query {
+	selected := ledger.Query{Task: q.Task}
+	if !q.Reach.All() {
+		selected.Sees = q.Reach.Sees
+	}
+	return selected
 }
 
 // behind returns the cursor of the place where a page begins. A receipt that is out

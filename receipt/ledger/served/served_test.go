@@ -14,7 +14,11 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
@@ -185,4 +189,114 @@ func TestTaskOfSubject(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPruned: what was pruned is gone, and not as if it had never been. Where it is, is
+// told to who may see all receipts.
+func TestPruned(t *testing.T) {
+	s := issuedBy(t, tenantDraft("receipt_1", "a", "task_receipt_1"), tenantDraft("receipt_other", "b", "task_receipt_1"), tenantDraft("receipt_2", "a", "task_receipt_2"))
+	note := prunedUnder(t, s.ledger, 2)
+	answer := func(method, path, key string) (status int, members map[string]any) {
+		t.Helper()
+		r := httptest.NewRequest(method, "http://receipts.test"+path, nil)
+		r.Header.Set("Harn-Agents-Protocol-Version", "agents-protocol-2026-04-25")
+		if key != "" {
+			r.Header.Set("Authorization", "Bearer "+key)
+		}
+		w := httptest.NewRecorder()
+		s.server.ServeHTTP(w, r)
+		if err := json.Unmarshal(w.Body.Bytes(), &members); err != nil {
+			t.Fatal(err)
+		}
+		return w.Code, members
+	}
+
+	for _, request := range [][2]string{{"GET", "/v1/receipts/receipt_1"}, {"POST", "/v1/receipts/receipt_1/verify"}} {
+		status, members := answer(request[0], request[1], s.keys["all"])
+		failure, _ := members["error"].(map[string]any)
+		details, _ := failure["details"].(map[string]any)
+		if status != http.StatusGone || failure["code"] != "resource_not_found" || failure["type"] != "not_found_error" || details["pruned"] != true ||
+			details["checkpoint"] != string(note) || details["archive"] != "old.jsonl" || !strings.HasPrefix(fmt.Sprint(details["receipt_hash"]), "sha256:") || !strings.HasPrefix(fmt.Sprint(details["archive_sha256"]), "sha256:01") {
+			t.Errorf("%s: %d, %v", request, status, members)
+		}
+
+		// Whoever may see some receipts is not told how many there are.
+		status, members = answer(request[0], request[1], s.keys["a"])
+		failure, _ = members["error"].(map[string]any)
+		details, _ = failure["details"].(map[string]any)
+		if status != http.StatusGone || len(details) != 2 || details["pruned"] != true {
+			t.Errorf("%s within reach: %d, %v", request, status, members)
+		}
+		absentStatus, absent := answer(request[0], strings.Replace(request[1], "receipt_1", "receipt_none", 1), s.keys["b"])
+		status, members = answer(request[0], request[1], s.keys["b"])
+		for _, m := range []map[string]any{absent, members} {
+			delete(m["error"].(map[string]any), "request_id")
+		}
+		if status != http.StatusNotFound || absentStatus != status || fmt.Sprint(members) != fmt.Sprint(absent) {
+			t.Errorf("%s out of reach: %d, %v; absent: %v", request, status, members, absent)
+		}
+	}
+
+	// A list that lacks something says so, within reach.
+	for _, test := range []struct {
+		task, key string
+		pruned    any
+		data      int
+	}{{"task_receipt_1", "all", 2.0, 0}, {"task_receipt_1", "a", 1.0, 0}, {"task_receipt_1", "b", 1.0, 0}, {"task_receipt_2", "all", nil, 1}, {"task_nobody", "all", nil, 0}} {
+		status, members := answer("GET", "/v1/tasks/"+test.task+"/receipts", s.keys[test.key])
+		if data, _ := members["data"].([]any); status != http.StatusOK || members["pruned"] != test.pruned || len(data) != test.data {
+			t.Errorf("%+v: %d, %v", test, status, members)
+		}
+	}
+}
+
+// prunedUnder prunes the first n receipts, and returns the checkpoint.
+func prunedUnder(t *testing.T, l *ledger.SQLite, n int) (note []byte) {
+	t.Helper()
+	ctx := context.Background()
+	files := map[string][]byte{"keys/log_1.private.json": nil, "keys/trust.json": nil}
+	for name := range files {
+		data, err := fixtures.Read(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = data
+	}
+	log, err := keys.ParsePrivate(files["keys/log_1.private.json"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := keys.ParseSet(files["keys/trust.json"])
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var tree merkle.Tree
+	var archive [][]byte
+	for e, err := range l.Scan(ctx, ledger.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree.Append(receipt.CheckpointLeaf(e.Hash))
+		if archive = append(archive, e.JSON); len(archive) == n {
+			break
+		}
+	}
+	if note, err = log.SignCheckpoint(ctx, &tlog.Checkpoint{Origin: "log.example.net/receipts", Size: tree.Size(), Root: tree.Root()}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := l.Prunable(ctx, set, note, func(yield func([]byte, error) bool) {
+		for _, json := range archive {
+			if !yield(json, nil) {
+				return
+			}
+		}
+	})
+	if err == nil {
+		_, err = p.Prune(ctx, "old.jsonl", canon.Digest{1})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return note
 }

@@ -50,7 +50,7 @@ func issuedBy(t *testing.T, drafts ...*receipt.Draft) *issued {
 		t.Fatal(err)
 	}
 	lines, held := "", map[string]string{}
-	for name, members := range map[string]string{"a": `,"tenants":["a"]}`, "all": "}"} {
+	for name, members := range map[string]string{"a": `,"tenants":["a"]}`, "b": `,"tenants":["b"]}`, "all": "}"} {
 		key, entry, err := serve.NewAPIKey(strings.NewReader(fmt.Sprintf("%-32s", name)), name, time.Unix(0, 0))
 		if err != nil {
 			t.Fatal(err)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"iter"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
@@ -17,6 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -33,7 +36,19 @@ type logFlags struct {
 }
 
 // A chooser finds the receipts that are meant, when nothing else can go wrong before.
-type chooser func() (*input.Selection, error)
+type chooser func() (*meant, error)
+
+// Those that are meant are receipts that can be read, and before them those that a ledger
+// has pruned, of which it has the ids and the hashes.
+type meant struct {
+	*input.Selection
+	pruned iter.Seq2[ledger.Entry, error]
+}
+
+// inFiles are receipts of files alone.
+func inFiles(s *input.Selection, err error) (*meant, error) {
+	return &meant{s, func(func(ledger.Entry, error) bool) {}}, err
+}
 
 func newBatchCheckpoint(e *cli.Env) *cobra.Command {
 	var o checkpointOptions
@@ -60,7 +75,7 @@ KEY is an Ed25519 key. Who verifies has its public half in a trust file, with
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
   receipt batch checkpoint more-receipts.jsonl --key log.private.json --origin log.example.net/receipts --extends checkpoint.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.checkpoint(cmd.Context(), e, func() (*input.Selection, error) { return o.Selected(e, args) }, o.Long)
+			return o.checkpoint(cmd.Context(), e, func() (*meant, error) { return inFiles(o.Selected(e, args)) }, o.Long)
 		},
 	}
 
@@ -176,7 +191,7 @@ func (o *logFlags) last(e *cli.Env, log *tlog.Log) (*trust.Head, error) {
 }
 
 // grow verifies the receipts and makes the tree over them.
-func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *input.Selection, long bool, last *trust.Head, progress *cli.Progress) (*merkle.Tree, error) {
+func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *meant, long bool, last *trust.Head, progress *cli.Progress) (*merkle.Tree, error) {
 	// For integrity alone: a log says what it has seen, not who signed it.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
 	if err != nil {
@@ -186,19 +201,30 @@ func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *input.Selecti
 	run := stream.VerifyFiles(ctx, v, selected.Sources, stream.Options{Long: long, TempDir: o.tempDir})
 	tree := new(merkle.Tree)
 	before := merkle.EmptyRoot() // at the size of the last checkpoint
+	grow := func(hash canon.Digest) {
+		tree.Append(receipt.CheckpointLeaf(hash))
+		if last != nil && tree.Size() == last.Size {
+			before = tree.Root()
+		}
+		progress.Receipts(1)
+	}
+
+	for e, err := range selected.pruned {
+		if err != nil {
+			return nil, ledgerReading(err)
+		}
+		grow(e.Hash)
+	}
 	for rep := range run.Reports() {
 		if rep.Verdict != receipt.Verified {
 			return nil, notSigned(rep)
 		}
-		tree.Append(receipt.CheckpointLeaf(rep.ReceiptHash))
-		progress.Receipts(1)
-		if last != nil && tree.Size() == last.Size {
-			before = tree.Root()
-		}
+		grow(rep.ReceiptHash)
 	}
 
+	// Of a ledger all of whose receipts were pruned nothing is read.
 	sum, err := run.Summary()
-	if err := sound(sum, err); err != nil {
+	if err := sound(sum, err); err != nil && (sum.Receipts > 0 || tree.Size() == 0) {
 		return nil, err
 	}
 

@@ -19,7 +19,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/growth"
 	"github.com/receiptkit/receiptkit/receipt/kind"
-	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 type consistencyOptions struct {
@@ -100,7 +99,7 @@ func (o *consistencyOptions) run(ctx context.Context, e *cli.Env, paths []string
 		return o.verify(e)
 	}
 
-	return o.prove(ctx, e, func() (*input.Selection, error) { return o.Selected(e, paths) }, o.Long)
+	return o.prove(ctx, e, func() (*meant, error) { return inFiles(o.Selected(e, paths)) }, o.Long)
 }
 
 func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long bool) error {
@@ -135,7 +134,7 @@ func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, 
 
 	progress := selected.Begin(e, "reading")
 	defer progress.End()
-	leaves, err := readLeaves(ctx, selected, long, to.Size, func(*stream.Document, canon.Digest) {})
+	leaves, err := readLeaves(ctx, selected, long, to.Size, func(string, canon.Digest) {})
 	if err != nil {
 		return err
 	}

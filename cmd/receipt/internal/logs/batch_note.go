@@ -7,7 +7,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -15,16 +14,27 @@ import (
 
 // readLeaves returns the leaf hashes of the receipts of the input, at most those
 // of a tree of the size, and calls each with all of them.
-func readLeaves(ctx context.Context, selected *input.Selection, long bool, size uint64, each func(*stream.Document, canon.Digest)) (leaves []merkle.Hash, err error) {
+func readLeaves(ctx context.Context, selected *meant, long bool, size uint64, each func(id string, hash canon.Digest)) (leaves []merkle.Hash, err error) {
+	add := func(id string, hash canon.Digest) {
+		each(id, hash)
+		if uint64(len(leaves)) < size {
+			leaves = append(leaves, receipt.CheckpointLeaf(hash))
+		}
+	}
+
+	for e, err := range selected.pruned {
+		if err != nil {
+			return nil, ledgerReading(err)
+		}
+		add(e.ID, e.Hash)
+	}
+
 	err = selected.Each(ctx, long, func(d *stream.Document) error {
 		hash, err := hashOf(d)
 		if err != nil {
 			return err
 		}
-		each(d, hash)
-		if uint64(len(leaves)) < size {
-			leaves = append(leaves, receipt.CheckpointLeaf(hash))
-		}
+		add(d.Root().Member("receipt_id").String(), hash)
 		return nil
 	})
 	return leaves, err

@@ -14,7 +14,6 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 type proveOptions struct {
@@ -43,7 +42,7 @@ receipt_id of a receipt in PATH….`,
 		Example: `  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt_01K0TASK`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.prove(cmd.Context(), e, func() (*input.Selection, error) { return o.Selected(e, args) }, o.Long)
+			return o.prove(cmd.Context(), e, func() (*meant, error) { return inFiles(o.Selected(e, args)) }, o.Long)
 		},
 	}
 
@@ -127,12 +126,12 @@ func (o *proveFlags) wanted(e *cli.Env) (*wanted, error) {
 }
 
 // look compares one receipt after the other with the one that is wanted.
-func (w *wanted) look(d *stream.Document, hash canon.Digest) {
+func (w *wanted) look(id string, hash canon.Digest) {
 	at := w.seen
 	w.seen++
 	switch {
 	case w.id == "" && hash != w.hash:
-	case w.id != "" && d.Root().Member("receipt_id").String() != w.id:
+	case w.id != "" && id != w.id:
 	case w.found:
 		w.twice = w.twice || hash != w.hash
 	default:
@@ -140,7 +139,7 @@ func (w *wanted) look(d *stream.Document, hash canon.Digest) {
 	}
 }
 
-func (w *wanted) prove(ctx context.Context, selected *input.Selection, long bool, h *trust.Head) (*tlog.Proof, error) {
+func (w *wanted) prove(ctx context.Context, selected *meant, long bool, h *trust.Head) (*tlog.Proof, error) {
 	leaves, err := readLeaves(ctx, selected, long, h.Size, w.look)
 	if err != nil {
 		return nil, err

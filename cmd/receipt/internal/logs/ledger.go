@@ -10,6 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
@@ -28,7 +29,7 @@ The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
 		RunE: issue.ExpectVerb,
 	}
 
-	cmd.AddCommand(newLedgerInit(e), newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerList(e), newLedgerShow(e, show), newLedgerFsck(e), newLedgerHead(e),
+	cmd.AddCommand(newLedgerInit(e), newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerList(e), newLedgerShow(e, show), newLedgerFsck(e), newLedgerHead(e), newLedgerPrune(e),
 		newLedgerCheckpoint(e), newLedgerProve(e), newLedgerConsistency(e))
 	return cmd
 }
@@ -90,4 +91,11 @@ func ledgerReading(err error) error {
 		return cli.Refuted("receipt ledger fsck tells what is damaged", "%s: receipt %q of the ledger is damaged: %s", damage.Code, damage.ID, damage.Detail)
 	}
 	return cli.Usage(input.LedgerHint(err), "%w", err)
+}
+
+// prunedFailure words that a receipt is in an archive: nothing is false, and it is not
+// here.
+func prunedFailure(err *ledger.PrunedError) error {
+	return cli.Usage("receipt verify --checkpoint checks the archive", "receipt %q was pruned: %q has it (%v), under the checkpoint of %q over %s",
+		err.ID, err.Pruning.Archive, err.Pruning.Digest, err.Pruning.Origin(), trust.LeavesText(err.Pruning.Size))
 }

@@ -31,7 +31,9 @@ for receipt ledger fsck.
 
 --stream, --from and --before choose a part: a log of its own, which needs an origin
 of its own. receipt ledger prove and consistency have to be given the same part, and
-receipt ledger export writes it for receipt verify --checkpoint.`,
+receipt ledger export writes it for receipt verify --checkpoint. --until TIME chooses the
+beginning of the ledger, up to the first receipt that was issued then or later: a
+checkpoint over it is one of the same log, and receipt ledger prune takes it.`,
 		Example: `  receipt ledger checkpoint april.db --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
   receipt ledger checkpoint april.db --key log.private.json --origin log.example.net/receipts --extends week.txt`,
 		Args: onlyLedgerFile,
@@ -121,7 +123,7 @@ func fromLedger(ctx context.Context, path string, part *ledgerRange, verb func(c
 	}()
 
 	var damage error // that ended the reading, which knows of it as text only
-	err := verb(func() (_ *input.Selection, err error) {
+	err := verb(func() (_ *meant, err error) {
 		if l, err = input.OpenLedger(ctx, path, false); err != nil {
 			return nil, err
 		}

@@ -82,6 +82,10 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 		progress.Receipts(1)
 	}
 
+	// Who exports a ledger has to know what is not in it.
+	if err := tellPruned(ctx, e, l, query, "receipt ledger list --pruned names them and their archives"); err != nil {
+		return err
+	}
 	if out.Count == 0 {
 		return out.Output.Commit() // a day without receipts is not a mistake
 	}

@@ -168,6 +168,12 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 	if o.expect == "" && !c.Marked {
 		fmt.Fprintln(e.Out, "not checked  whether receipts are missing after the heads (--expect-head)")
 	}
+	if c.Pruned > 0 {
+		fmt.Fprintf(e.Out, "not checked  the content of %s pruned, which archives have; their hashes are those that checkpoints are over\n", cli.Plural(c.Pruned, "receipt", verbOf(int64(c.Pruned))))
+	}
+	if c.Unsigned > 0 {
+		fmt.Fprintf(e.Out, "not checked  who signed %s over those: no trusted key of its log\n", cli.Plural(c.Unsigned, "checkpoint", ""))
+	}
 	if o.IntegrityOnly {
 		fmt.Fprintln(e.Out, "not checked  signatures (--integrity-only)")
 	} else {
@@ -181,7 +187,11 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 		word = "intact"
 	}
 
-	fmt.Fprintf(e.Out, "%s: %s: %s, %d verified, %d undecided, %s\n", cli.EscapeLine(path), word,
-		cli.Plural(c.Receipts, "receipt", ""), c.Verified, c.Undecided, cli.Plural(c.Faults, "fault", ""))
+	pruned := ""
+	if c.Pruned > 0 {
+		pruned = fmt.Sprintf(", %s pruned", cli.Count(c.Pruned))
+	}
+	fmt.Fprintf(e.Out, "%s: %s: %s, %d verified, %d undecided%s, %s\n", cli.EscapeLine(path), word,
+		cli.Plural(c.Receipts, "receipt", ""), c.Verified, c.Undecided, pruned, cli.Plural(c.Faults, "fault", ""))
 	return cli.ExitWith(cli.VerdictExit(verdict))
 }

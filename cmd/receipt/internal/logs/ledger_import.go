@@ -68,7 +68,11 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 	count, err := l.Import(ctx, v, documents(ctx, selected, o.Long, &found))
 
 	// What came before a failure is stored, and is counted whatever follows.
-	fmt.Fprintf(e.Out, "imported     %s, %d there already\n", cli.Plural(count.Stored, "receipt", ""), count.Copies)
+	pruned := ""
+	if count.Pruned > 0 {
+		pruned = fmt.Sprintf(", %s pruned before", cli.Count(count.Pruned))
+	}
+	fmt.Fprintf(e.Out, "imported     %s, %d there already%s\n", cli.Plural(count.Stored, "receipt", ""), count.Copies, pruned)
 
 	var failed *ledger.ImportError
 	if errors.As(err, &failed) {
@@ -96,6 +100,14 @@ type addresses struct {
 func (a *addresses) add(address string) {
 	a.last[a.count%len(a.last)] = address
 	a.count++
+}
+
+// place names the nth document, or says that there is none.
+func (a *addresses) place(n uint64) string {
+	if n == 0 || n > uint64(a.count) {
+		return fmt.Sprintf("receipt %s of the archive", cli.Count(int(n)))
+	}
+	return fmt.Sprintf("%q", a.of(int(n)))
 }
 
 // of returns the address of the nth document, from 1.

@@ -109,7 +109,10 @@ func issueFailure(address string, err error) error {
 	var invalid *receipt.InvalidError
 	var secrets *ledger.SecretsError
 	var unknown *ledger.UnknownOutcomeError
+	var pruned *ledger.PrunedError
 	switch {
+	case errors.As(err, &pruned):
+		return prunedFailure(pruned)
 	case errors.As(err, &invalid):
 		return issue.SealFailure(address, err)
 	case errors.As(err, &secrets):

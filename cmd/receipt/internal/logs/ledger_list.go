@@ -17,6 +17,7 @@ import (
 type ledgerListOptions struct {
 	ledgerRange
 	task, session, format string
+	pruned                bool
 }
 
 func newLedgerList(e *cli.Env) *cobra.Command {
@@ -29,7 +30,10 @@ of issue, how the task ended, its id. What a row says of its receipt must fit; w
 the receipts are true is for receipt ledger fsck to say.
 
 With --format json each line is an object, with the hash, the place in the stream and
-the number of signatures, too.`,
+the number of signatures, too.
+
+Receipts that were pruned are counted on stderr. With --pruned they are listed, before
+the others: their receipt_id, and the archive that has them.`,
 		Example: `  receipt ledger list april.db
   receipt ledger list april.db --from 2026-04-25T00:00:00Z --format json`,
 		Args: onlyLedgerFile,
@@ -45,6 +49,7 @@ the number of signatures, too.`,
 	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`, by subject or identifiers")
 	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
 	o.ledgerRange.register(f)
+	f.BoolVar(&o.pruned, "pruned", false, "list receipts that were pruned, too")
 	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: text or json, an object a line")
 	return cmd
 }
@@ -72,6 +77,21 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) er
 		out = bufio.NewWriter(e.Out)
 	}
 	write := print.NewJSONWriter(out)
+	line := func(row any) error {
+		if o.format == "json" {
+			return write.Write("", row, "\n")
+		}
+		_, err := fmt.Fprintln(out, row)
+		return err
+	}
+
+	if o.pruned {
+		if err := o.listPruned(ctx, l, query, line); err != nil {
+			return err
+		}
+	} else if err := tellPruned(ctx, e, l, query, "--pruned lists them"); err != nil {
+		return err
+	}
 	for entry, err := range l.Scan(ctx, query) {
 		if err != nil {
 			return ledgerReading(err)
@@ -80,17 +100,49 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) er
 		if err != nil {
 			return ledgerReading(err)
 		}
-		if o.format == "json" {
-			err = write.Write("", row, "\n")
-		} else {
-			_, err = fmt.Fprintln(out, row)
-		}
-		if err != nil {
+		if err := line(row); err != nil {
 			return err
 		}
 		progress.Receipts(1)
 	}
 	return out.Flush()
+}
+
+// listPruned lists what is known of receipts that are in archives.
+func (o *ledgerListOptions) listPruned(ctx context.Context, l *ledger.SQLite, q ledger.Query, line func(any) error) error {
+	prunings, err := l.Prunings(ctx)
+	if err != nil {
+		return ledgerReading(err)
+	}
+	for entry, err := range prunedOf(ctx, l, q) {
+		if err != nil {
+			return ledgerReading(err)
+		}
+		for len(prunings) > 1 && !prunings[0].Has(&entry) {
+			prunings = prunings[1:]
+		}
+		row := &prunedReceipt{entry.Sequence, entry.Position, entry.ID, entry.Hash, true, prunings[0].Archive, prunings[0].Digest}
+		if err := line(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A prunedReceipt is a line for a receipt that is in an archive.
+type prunedReceipt struct {
+	Sequence int64        `json:"sequence"`
+	Position uint64       `json:"position"`
+	ID       string       `json:"receipt_id"`
+	Hash     canon.Digest `json:"receipt_hash"`
+	Pruned   bool         `json:"pruned"`
+	Archive  string       `json:"archive"`
+	Digest   canon.Digest `json:"archive_sha256"`
+}
+
+// String is the line for a person.
+func (r *prunedReceipt) String() string {
+	return cli.EscapeLine(fmt.Sprintf("%s  pruned  %s", r.ID, r.Archive))
 }
 
 // A listedReceipt is a line of the list.

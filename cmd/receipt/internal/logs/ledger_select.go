@@ -21,12 +21,13 @@ import (
 )
 
 // ledgerRange names receipts of a ledger; all of them without any flag.
-type ledgerRange struct{ stream, from, before string }
+type ledgerRange struct{ stream, from, before, until string }
 
 func (r *ledgerRange) register(f *pflag.FlagSet) {
 	f.StringVar(&r.stream, "stream", "", "only the stream of the receipt with this `HASH`; receipt ledger head prints one for each")
 	f.StringVar(&r.from, "from", "", "only receipts issued at this `TIME` (RFC 3339) or later")
 	f.StringVar(&r.before, "before", "", "only receipts issued before this `TIME`")
+	f.StringVar(&r.until, "until", "", "only those stored before the first receipt that was issued at this `TIME` or later")
 }
 
 // query finds out what is meant.
@@ -34,7 +35,7 @@ func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Que
 	for _, flag := range []struct {
 		name, text string
 		to         *time.Time
-	}{{"--from", r.from, &q.From}, {"--before", r.before, &q.Before}} {
+	}{{"--from", r.from, &q.From}, {"--before", r.before, &q.Before}, {"--until", r.until, &q.Until}} {
 		if flag.text == "" {
 			continue
 		}
@@ -66,21 +67,58 @@ func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Que
 
 // selection makes an input of what is meant: lines, in the order of storing. Damage is
 // where it says which receipt is damaged.
-func (r *ledgerRange) selection(ctx context.Context, path string, l *ledger.SQLite, damage *error) (*input.Selection, error) {
+func (r *ledgerRange) selection(ctx context.Context, path string, l *ledger.SQLite, damage *error) (*meant, error) {
 	q, err := r.query(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	return &input.Selection{Entries: entries(ctx, l, q), Sources: []stream.Source{{Name: path, Kind: stream.Lines, Open: func() (io.ReadCloser, error) {
+
+	// What is left of pruned receipts has to be what their checkpoints are over.
+	if _, err := l.Prunings(ctx); err != nil {
+		return nil, ledgerReading(err)
+	}
+	s := &input.Selection{Entries: entries(ctx, l, q), Sources: []stream.Source{{Name: path, Kind: stream.Lines, Open: func() (io.ReadCloser, error) {
 		next, stop := iter.Pull2(l.Scan(ctx, q))
 		return &ledgerReader{next: next, stop: stop, damage: damage}, nil
-	}}}}, nil
+	}}}}
+	return &meant{s, prunedOf(ctx, l, q)}, nil
+}
+
+// prunedOf are the receipts of a query that were pruned, which come before the others.
+func prunedOf(ctx context.Context, l *ledger.SQLite, q ledger.Query) iter.Seq2[ledger.Entry, error] {
+	q.Pruned = true
+	return func(yield func(ledger.Entry, error) bool) {
+		for e, err := range l.Scan(ctx, q) {
+			if err == nil && e.JSON != nil || !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// tellPruned says that some of the receipts that are meant are in archives.
+func tellPruned(ctx context.Context, e *cli.Env, l *ledger.SQLite, q ledger.Query, hint string) error {
+	n, err := l.CountPruned(ctx, q)
+	if err != nil {
+		return ledgerReading(err)
+	}
+	if n > 0 {
+		_, err = fmt.Fprintf(e.Err, "receipt: note: %s pruned, and not among these; %s\n", cli.Plural(int(n), "receipt", verbOf(n)), hint)
+	}
+	return err
+}
+
+func verbOf(n int64) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
 }
 
 // entries is how many receipts are meant, -1 when that is not known without reading them.
 func entries(ctx context.Context, l *ledger.SQLite, q ledger.Query) (n int64) {
 	streams, err := l.Streams(ctx)
-	if err != nil || q.Task != "" || q.Session != "" || !q.From.IsZero() || !q.Before.IsZero() {
+	if err != nil || q.Task != "" || q.Session != "" || !q.From.IsZero() || !q.Before.IsZero() || !q.Until.IsZero() {
 		return -1
 	}
 	for _, s := range streams {

@@ -46,7 +46,10 @@ func ledgerShow(ctx context.Context, e *cli.Env, path, id string, show Shower) e
 
 	sealed, err := l.Get(ctx, id)
 	var refutation *receipt.RefutedError
+	var pruned *ledger.PrunedError
 	switch {
+	case errors.As(err, &pruned):
+		return prunedFailure(pruned)
 	case errors.Is(err, ledger.ErrNotFound):
 		return cli.Usage("receipt ledger list "+cli.ShellFile(path)+" lists what there is", "the ledger has no receipt %q", id)
 	case errors.As(err, &refutation):

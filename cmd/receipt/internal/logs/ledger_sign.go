@@ -77,7 +77,10 @@ func ledgerSigning(id string, err error) error {
 	var refutation *receipt.RefutedError
 	var undecided *receipt.UndecidedError
 	var damage *ledger.DamageError
+	var pruned *ledger.PrunedError
 	switch {
+	case errors.As(err, &pruned):
+		return prunedFailure(pruned)
 	case errors.Is(err, ledger.ErrNotFound):
 		return cli.Usage("receipt ledger list lists what there is", "the ledger has no receipt %q", id)
 	case errors.As(err, &damage):

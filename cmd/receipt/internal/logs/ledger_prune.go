@@ -1,0 +1,180 @@
+package logs
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type ledgerPruneOptions struct{ checkpoint, archive, keys string }
+
+func newLedgerPrune(e *cli.Env) *cobra.Command {
+	var o ledgerPruneOptions
+	cmd := &cobra.Command{
+		Use:   "prune FILE --checkpoint FILE --archive FILE",
+		Short: "take old receipts out of a ledger that an archive has",
+		Long: `Take the content of the oldest receipts out of a ledger, once an archive has them. A
+checkpoint says which: it has to be over the first receipts of the ledger, exactly as
+they were stored, and signed by a trusted key of its log. The archive has to hold each
+of them that was not pruned before, byte for byte, in their order, and nothing else, as
+receipt ledger export writes it. Otherwise nothing is changed.
+
+What stays of each is its receipt_id, its hash and its place, so that no id is used
+again, the chain goes on, and proofs and later checkpoints are what they would be
+without. Whoever asks for one is told that it was pruned, and which archive has it. Keep
+archive and checkpoint: nothing else has the content.
+
+It is done in one step or not at all. The file keeps its size; what is stored next
+takes the place.`,
+		Example: `  receipt ledger prune april.db --checkpoint week.txt --archive week.jsonl --keys keys.json
+  receipt ledger list april.db --pruned`,
+		Args: onlyLedgerFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), e, args[0])
+		},
+	}
+
+	f := cmd.Flags()
+	f.StringVar(&o.checkpoint, "checkpoint", "", "the checkpoint over the first receipts of the ledger, a `FILE`")
+	f.StringVar(&o.archive, "archive", "", "the `FILE` that has them: JSON lines or a CBOR sequence")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`")
+	return cmd
+}
+
+func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) error {
+	switch {
+	case o.checkpoint == "" || o.archive == "":
+		return cli.Usage("receipt ledger checkpoint and receipt ledger export, both with --until TIME, make them", "--checkpoint FILE and --archive FILE are both needed")
+	case o.archive == cli.StdinName:
+		return cli.Usage("", "an archive that stays is a file, found -")
+	}
+
+	file, err := trust.ReadKeys(e, o.keys)
+	if err != nil {
+		return err
+	}
+	head, err := trust.ReadHead(e, o.checkpoint, file.Logs())
+	if err != nil {
+		return err
+	}
+	a, err := openArchive(e, o.archive)
+	if err != nil {
+		return err
+	}
+	defer a.file.Close()
+
+	l, err := input.OpenLedger(ctx, path, true)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+
+	// Nothing is locked while they are compared.
+	progress := a.Begin(e, "comparing", "pruning")
+	defer progress.End()
+	var found addresses
+	p, err := l.Prunable(ctx, file.Set, head.Note, documents(ctx, a.Selection, false, &found))
+	if err != nil {
+		return pruneFailure(err, &found, head)
+	}
+
+	// Only an archive that is on the disk is one.
+	digest, err := a.finish()
+	if err != nil {
+		return cli.Usage("", "%q: %w", o.archive, cli.Reason(err))
+	}
+	progress.Pass(1, 0, 0)
+	n, err := p.Prune(ctx, filepath.Base(o.archive), digest)
+	if err != nil {
+		return pruneFailure(err, &found, head)
+	}
+
+	return o.tell(e, n, head, digest)
+}
+
+func (o *ledgerPruneOptions) tell(e *cli.Env, n int64, head *trust.Head, digest canon.Digest) error {
+	if n == 0 {
+		_, err := fmt.Fprintf(e.Out, "pruned       0 receipts: the %s under the checkpoint were pruned before\n", trust.LeavesText(head.Size))
+		return err
+	}
+	_, err := fmt.Fprintf(e.Out, "pruned       %s, which %s has (%v)\ncheckpoint   %s over %s\n", cli.Plural(int(n), "receipt", ""),
+		cli.EscapeLine(fmt.Sprintf("%q", filepath.Base(o.archive))), digest, cli.EscapeLine(head.Origin), head)
+	return err
+}
+
+// An archived is a file whose bytes are digested as they are read.
+type archived struct {
+	*input.Selection
+	file *os.File
+	sum  hash.Hash
+}
+
+func openArchive(e *cli.Env, path string) (*archived, error) {
+	if _, known := input.SizeOf(path); !known {
+		if _, err := os.Stat(path); err != nil {
+			return nil, input.ReadError(path, err)
+		}
+		return nil, cli.Usage("", "%q is not a file that stays", path)
+	}
+
+	s, err := input.SelectSources(e, []string{path}, stream.Sniffed)
+	if err != nil {
+		return nil, err
+	}
+	a := &archived{Selection: s, sum: sha256.New()}
+	if a.file, err = os.Open(path); err != nil {
+		return nil, input.ReadError(path, err)
+	}
+	s.Sources[0].Open = func() (io.ReadCloser, error) {
+		return io.NopCloser(io.TeeReader(a.file, a.sum)), nil
+	}
+	return a, nil
+}
+
+// finish makes sure that the archive is on the disk, and returns the digest of all of it.
+func (a *archived) finish() (digest canon.Digest, err error) {
+	if _, err := io.Copy(a.sum, a.file); err != nil {
+		return digest, err
+	}
+	if err := a.file.Sync(); err != nil {
+		return digest, err
+	}
+	return canon.Digest(a.sum.Sum(nil)), nil
+}
+
+// pruneFailure says why nothing was pruned.
+func pruneFailure(err error, found *addresses, head *trust.Head) error {
+	var refused *ledger.PruneError
+	var archive *ledger.ArchiveError
+	var told *cli.Failure
+	switch {
+	case errors.As(err, &told):
+		return told
+	case errors.As(err, &refused) && refused.Code == receipt.CodeUnknownKey:
+		return cli.Undecided("--keys takes a file of trusted keys, one with the role checkpoint and the origin of the log", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
+	case errors.As(err, &refused):
+		return cli.Refuted("a checkpoint over the first receipts of this ledger is needed: receipt ledger checkpoint --until TIME signs one", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
+	case errors.As(err, &archive):
+		return cli.Refuted("receipt ledger export with the same --until writes the archive that is needed", "%s: %s; nothing was pruned", found.place(archive.Index), archive.Detail)
+	case errors.As(err, new(*ledger.DamageError)):
+		return ledgerReading(err)
+	case errors.Is(err, ledger.ErrPruneChanged):
+		return cli.Usage("export them again, and prune with that archive", "the receipts were changed by others meanwhile; nothing was pruned")
+	}
+	return cli.Usage(input.LedgerHint(err), "%w", err)
+}
