@@ -64,6 +64,7 @@ func addBatchFiles(t *testing.T, files map[string][]byte) {
 		file := map[string]string{"week": "receipt.json", "april": "more-receipts.jsonl"}[name]
 		write("april.db", ledgerOf(t, paths[file]))
 		do(name+".txt", append([]string{"ledger", "checkpoint", "april.db"}, sign...)...)
+		do(name+".jsonl", "ledger", "export", "april.db")
 	}
 	do("april.report.json", "verify", "--keys", "keys.json", "--format", "json", "receipt.json")
 	do("may.report.json", "verify", "--keys", "keys.json", "--format", "json", "second.json")

@@ -31,6 +31,10 @@
 // it; Check names all that are damaged. The file is watched: when it is deleted,
 // replaced or cut while it is open, nothing more is acknowledged.
 //
+// Old receipts can be pruned: when a signed checkpoint is over the first of them and an
+// archive has each, byte for byte, their content is taken out of the ledger. Ids, hashes and
+// places stay, and so do the chain and all proofs.
+//
 // It can be read by those who may not write, on a read-only medium as well.
 //
 // # Stability

@@ -65,8 +65,6 @@ CREATE TABLE state (
 ) STRICT;
 INSERT INTO state VALUES (1, randomblob(16), 0);
 `, `
-ALTER TABLE state ADD COLUMN signed INTEGER NOT NULL DEFAULT 0; -- how often somebody changed a receipt that is stored
-
 DROP VIEW receipt;
 CREATE VIEW receipt AS SELECT
 	r.seq, r.receipt_id, s.issuer, s.tenant, s.workspace, r.position, r.task, r.session,

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -429,8 +430,11 @@ func TestPruneChanged(t *testing.T) {
 	}
 	all = every(t, l.Scan(ctx, ledger.Query{}))
 
-	// Others issue: that changes nothing of the first ones.
+	// Others issue and sign: that changes nothing of the first ones.
 	p = compared(l, 4)
+	if _, err := second.Sign(ctx, all[5].ID, keys.NewSigner(key, nil)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := (&ledger.Issuer{Store: second, Signer: signer(t)}).Issue(ctx, draft("a_9", "a")); err != nil {
 		t.Fatal(err)
 	}
@@ -591,6 +595,58 @@ func TestUntil(t *testing.T) {
 	q := ledger.Query{Until: time.Date(2026, 4, 25, 6, 0, 0, 0, time.UTC), From: time.Date(2026, 4, 25, 3, 0, 0, 0, time.UTC)}
 	if n := len(every(t, l.Scan(ctx, q))); n != 2 {
 		t.Errorf("from and until: %d receipts", n)
+	}
+}
+
+// TestPruneWhileListed: a list from which receipts are pruned while it is read has no hole
+// that nobody is told of.
+func TestPruneWhileListed(t *testing.T) {
+	const receipts = 520 // more than are read at a time
+	ctx, l := context.Background(), create(t)
+	issuer := &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}
+	var group sync.WaitGroup
+	for g := range 64 {
+		group.Go(func() {
+			for n := g; n < receipts; n += 64 {
+				if _, err := issuer.Issue(ctx, draft(fmt.Sprintf("receipt_%03d", n), "w")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+
+	next, stop := iter.Pull2(l.Scan(ctx, ledger.Query{}))
+	defer stop()
+	whole, stopWhole := iter.Pull2(l.Scan(ctx, ledger.Query{Pruned: true}))
+	defer stopWhole()
+	for _, first := range []func() (ledger.Entry, error, bool){next, whole} {
+		if _, err, more := first(); err != nil || !more {
+			t.Fatal(err, more)
+		}
+	}
+	prune(t, l, 400)
+
+	listed := 1
+	var err error
+	for more := true; more && err == nil; listed++ {
+		_, err, more = next()
+	}
+	if !errors.Is(err, ledger.ErrPruneChanged) || listed != 257 {
+		t.Errorf("after %d receipts: %v", listed, err)
+	}
+	all := 1
+	for ; ; all++ {
+		_, err, more := whole()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			break
+		}
+	}
+	if all != receipts {
+		t.Errorf("%d receipts, pruned ones too", all)
 	}
 }
 

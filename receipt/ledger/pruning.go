@@ -157,6 +157,7 @@ func (e *ArchiveError) Error() string {
 	return fmt.Sprintf("ledger: nothing was pruned: receipt %d of the archive: %s", e.Index, e.Detail)
 }
 
-// ErrPruneChanged says that receipts were signed, or pruned by somebody else, while they
-// were compared with an archive. Nothing was changed.
-var ErrPruneChanged = errors.New("ledger: nothing was pruned: the receipts were changed by others meanwhile")
+// ErrPruneChanged says that receipts were pruned by somebody else while they were read, or
+// were signed while they were compared with an archive. Whoever reads or prunes them begins
+// anew.
+var ErrPruneChanged = errors.New("ledger: the receipts were pruned or signed by others meanwhile")

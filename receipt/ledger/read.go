@@ -205,14 +205,20 @@ func (l *reader) span(ctx context.Context, q Query) (before, last int64, err err
 const scanned = 256
 
 // Scan returns the receipts of a query, without those that were pruned unless it asks for
-// them. Receipts that are stored meanwhile may be
+// them: ErrPruneChanged ends it when receipts that it had not given yet were pruned. Receipts that are stored meanwhile may be
 // among them. An error ends it.
 func (l *reader) Scan(ctx context.Context, q Query) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		after, last, err := l.span(ctx, q)
-		for more := err == nil; more; {
+		for more, begun := err == nil, false; more; begun = true {
 			var entries []Entry
 			entries, err = l.list(ctx, q, after, last, scanned)
+			if err == nil && begun && !q.Pruned {
+				err = l.still(ctx, after)
+			}
+			if errors.Is(err, ErrPruneChanged) {
+				break
+			}
 			for _, e := range entries {
 				if !yield(e, nil) {
 					return
@@ -227,6 +233,22 @@ func (l *reader) Scan(ctx context.Context, q Query) iter.Seq2[Entry, error] {
 			yield(Entry{}, err)
 		}
 	}
+}
+
+// still makes sure that no receipt after one was pruned.
+func (l *reader) still(ctx context.Context, after int64) error {
+	done, err := l.reading(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+
+	var cut int64
+	err = l.read.QueryRowContext(ctx, "SELECT "+l.prunedTo()).Scan(&cut)
+	if err == nil && cut > after {
+		return fmt.Errorf("list receipts: %w", ErrPruneChanged)
+	}
+	return l.wrap("list receipts", err)
 }
 
 // list returns the entries after one, up to a last one. With an error it returns

@@ -173,18 +173,7 @@ func (l *SQLite) Prunable(ctx context.Context, trust receipt.LogTrust, checkpoin
 		return nil, err
 	}
 
-	// Before anything is read, so that nothing is missed.
 	p := &Prunable{Pruning: Pruning{Size: signed.Size, Root: signed.Root, Checkpoint: checkpoint}, ledger: l.writer.database}
-	done, err := l.reading(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = l.read.QueryRowContext(ctx, "SELECT signed FROM state").Scan(&p.signed)
-	done()
-	if err != nil {
-		return nil, l.writer.wrap("prune", err)
-	}
-
 	if err := p.compare(ctx, l.Scan(ctx, Query{Pruned: true}), archive); err != nil {
 		return nil, err
 	}

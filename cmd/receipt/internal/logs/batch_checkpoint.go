@@ -43,11 +43,12 @@ type chooser func() (*meant, error)
 type meant struct {
 	*input.Selection
 	pruned iter.Seq2[ledger.Entry, error]
+	all    bool // were pruned: nothing can be read
 }
 
 // inFiles are receipts of files alone.
 func inFiles(s *input.Selection, err error) (*meant, error) {
-	return &meant{s, func(func(ledger.Entry, error) bool) {}}, err
+	return &meant{s, func(func(ledger.Entry, error) bool) {}, false}, err
 }
 
 func newBatchCheckpoint(e *cli.Env) *cobra.Command {
@@ -198,7 +199,6 @@ func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *meant, long b
 		return nil, err
 	}
 
-	run := stream.VerifyFiles(ctx, v, selected.Sources, stream.Options{Long: long, TempDir: o.tempDir})
 	tree := new(merkle.Tree)
 	before := merkle.EmptyRoot() // at the size of the last checkpoint
 	grow := func(hash canon.Digest) {
@@ -215,21 +215,22 @@ func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *meant, long b
 		}
 		grow(e.Hash)
 	}
-	for rep := range run.Reports() {
-		if rep.Verdict != receipt.Verified {
-			return nil, notSigned(rep)
+	if !selected.all {
+		run := stream.VerifyFiles(ctx, v, selected.Sources, stream.Options{Long: long, TempDir: o.tempDir})
+		for rep := range run.Reports() {
+			if rep.Verdict != receipt.Verified {
+				return nil, notSigned(rep)
+			}
+			grow(rep.ReceiptHash)
 		}
-		grow(rep.ReceiptHash)
-	}
 
-	// Of a ledger all of whose receipts were pruned nothing is read.
-	sum, err := run.Summary()
-	if err := sound(sum, err); err != nil && (sum.Receipts > 0 || tree.Size() == 0) {
-		return nil, err
+		sum, err := run.Summary()
+		if err := sound(sum, err); err != nil {
+			return nil, err
+		}
+		selected.Skipped = append(selected.Skipped, sum.Skipped...)
+		selected.TellSkipped(e)
 	}
-
-	selected.Skipped = append(selected.Skipped, sum.Skipped...)
-	selected.TellSkipped(e)
 
 	if last == nil {
 		return tree, nil

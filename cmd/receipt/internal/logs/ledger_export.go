@@ -9,11 +9,16 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
 type ledgerExportOptions struct {
 	ledgerRange
 	task, session string
+	checkpoint    string
 	output        string
 	force         bool
 }
@@ -26,7 +31,11 @@ func newLedgerExport(e *cli.Env) *cobra.Command {
 		Long: `Write receipts as canonical JSON, one a line, or as CBOR to a FILE that ends in
 .cborseq, in the order in which they were stored. What a row says of its receipt
 must fit; whether the receipts are true is for receipt verify or receipt ledger fsck
-to say.`,
+to say.
+
+With --checkpoint they are those that a checkpoint over the ledger is over, which
+receipt ledger prune takes. Its signature is for receipt verify to check. Receipts that
+were pruned are in their archives, and are counted on stderr.`,
 		Example: `  receipt ledger export ledger.db -o day.jsonl
   receipt ledger export ledger.db --from 2026-04-25T00:00:00Z --before 2026-04-26T00:00:00Z`,
 		Args: onlyLedgerFile,
@@ -39,6 +48,7 @@ to say.`,
 	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`, by subject or identifiers")
 	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
 	o.ledgerRange.register(f)
+	f.StringVar(&o.checkpoint, "checkpoint", "", "only the first receipts, those that a checkpoint is over, a `FILE`")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`; its extension says what it holds")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 	return cmd
@@ -57,6 +67,11 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 	}
 	query.Task, query.Session = o.task, o.session
 
+	first, err := o.under(ctx, e, l)
+	if err != nil {
+		return err
+	}
+
 	out, err := issue.NewDocumentWriter(e, o.output, []string{".jsonl", ".ndjson", ".cborseq"}, o.force)
 	if err != nil {
 		return err
@@ -69,9 +84,19 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 
 	// One document for all: a ledger may be larger than memory.
 	doc := new(canon.Document)
+	query.Pruned = first != nil // they are under the checkpoint, too
 	for entry, err := range l.Scan(ctx, query) {
 		if err != nil {
 			return ledgerReading(err)
+		}
+		if !first.add(&entry) {
+			break
+		}
+		if entry.JSON == nil {
+			if out.Count > 0 {
+				return ledgerReading(ledger.ErrPruneChanged)
+			}
+			continue
 		}
 		if err := doc.Parse(entry.JSON, canon.Limits{}); err != nil {
 			return cli.Refuted("receipt ledger fsck tells what is damaged", "receipt %q of the ledger is damaged: %w", entry.ID, err)
@@ -82,6 +107,10 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 		progress.Receipts(1)
 	}
 
+	if err := first.whole(); err != nil {
+		return err
+	}
+
 	// Who exports a ledger has to know what is not in it.
 	if err := tellPruned(ctx, e, l, query, "receipt ledger list --pruned names them and their archives"); err != nil {
 		return err
@@ -90,4 +119,54 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 		return out.Output.Commit() // a day without receipts is not a mistake
 	}
 	return out.Commit()
+}
+
+// under reads the checkpoint that the receipts have to be under; nil for none.
+func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l *ledger.SQLite) (*firsts, error) {
+	if o.checkpoint == "" {
+		return nil, nil
+	}
+	if o.task+o.session+o.stream+o.from+o.before+o.until != "" {
+		return nil, cli.Usage("a checkpoint over a part is for the same flags without it", "--checkpoint says which receipts, so it excludes --task, --session, --stream, --from, --before and --until")
+	}
+
+	head, err := trust.ReadHead(e, o.checkpoint, nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := l.Prunings(ctx); err != nil {
+		return nil, ledgerReading(err)
+	}
+
+	return &firsts{head: head}, nil
+}
+
+// The firsts are the receipts that a checkpoint is over, one after the other. Without a
+// checkpoint, which is nil, there is no end.
+type firsts struct {
+	head *trust.Head
+	tree merkle.Tree
+}
+
+// add takes the next receipt, and reports whether the checkpoint is over it.
+func (f *firsts) add(e *ledger.Entry) (more bool) {
+	if f == nil {
+		return true
+	}
+	if f.tree.Size() == f.head.Size {
+		return false
+	}
+	f.tree.Append(receipt.CheckpointLeaf(e.Hash))
+	return true
+}
+
+// whole makes sure that they are all that the checkpoint is over, and no others.
+func (f *firsts) whole() error {
+	switch {
+	case f == nil:
+		return nil
+	case f.tree.Size() < f.head.Size:
+		return f.head.TooLarge(f.tree.Size())
+	}
+	return f.head.CheckRoot(f.tree.Root())
 }

@@ -169,7 +169,7 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 		fmt.Fprintln(e.Out, "not checked  whether receipts are missing after the heads (--expect-head)")
 	}
 	if c.Pruned > 0 {
-		fmt.Fprintf(e.Out, "not checked  the content of %s pruned, which archives have; their hashes are those that checkpoints are over\n", cli.Plural(c.Pruned, "receipt", verbOf(int64(c.Pruned))))
+		fmt.Fprintf(e.Out, "not checked  the content of %s, which archives have; their hashes are those that checkpoints are over\n", cli.Plural(c.Pruned, "pruned receipt", ""))
 	}
 	if c.Unsigned > 0 {
 		fmt.Fprintf(e.Out, "not checked  who signed %s over those: no trusted key of its log\n", cli.Plural(c.Unsigned, "checkpoint", ""))

@@ -114,7 +114,7 @@ func (o *ledgerListOptions) listPruned(ctx context.Context, l *ledger.SQLite, q 
 	if err != nil {
 		return ledgerReading(err)
 	}
-	for entry, err := range prunedOf(ctx, l, q) {
+	for entry, err := range prunedOf(ctx, l, q, new(int)) {
 		if err != nil {
 			return ledgerReading(err)
 		}

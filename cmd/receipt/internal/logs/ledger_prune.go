@@ -59,7 +59,7 @@ takes the place.`,
 func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) error {
 	switch {
 	case o.checkpoint == "" || o.archive == "":
-		return cli.Usage("receipt ledger checkpoint and receipt ledger export, both with --until TIME, make them", "--checkpoint FILE and --archive FILE are both needed")
+		return cli.Usage("receipt ledger checkpoint --until TIME makes the one, receipt ledger export --checkpoint FILE the other", "--checkpoint FILE and --archive FILE are both needed")
 	case o.archive == cli.StdinName:
 		return cli.Usage("", "an archive that stays is a file, found -")
 	}
@@ -170,11 +170,11 @@ func pruneFailure(err error, found *addresses, head *trust.Head) error {
 	case errors.As(err, &refused):
 		return cli.Refuted("a checkpoint over the first receipts of this ledger is needed: receipt ledger checkpoint --until TIME signs one", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
 	case errors.As(err, &archive):
-		return cli.Refuted("receipt ledger export with the same --until writes the archive that is needed", "%s: %s; nothing was pruned", found.place(archive.Index), archive.Detail)
+		return cli.Refuted("receipt ledger export --checkpoint "+cli.ShellFile(cli.SourceName(head.Path))+" writes the archive that is needed", "%s: %s; nothing was pruned", found.place(archive.Index), archive.Detail)
 	case errors.As(err, new(*ledger.DamageError)):
 		return ledgerReading(err)
 	case errors.Is(err, ledger.ErrPruneChanged):
-		return cli.Usage("export them again, and prune with that archive", "the receipts were changed by others meanwhile; nothing was pruned")
+		return cli.Usage("export them again, and prune with that archive", "the receipts were pruned or signed by others meanwhile; nothing was pruned")
 	}
 	return cli.Usage(input.LedgerHint(err), "%w", err)
 }

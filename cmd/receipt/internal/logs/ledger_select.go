@@ -77,23 +77,46 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l *ledger.SQLi
 	if _, err := l.Prunings(ctx); err != nil {
 		return nil, ledgerReading(err)
 	}
+	// The pruned ones are read first, and passed over when the others are: when more were
+	// pruned between, none must be left out.
+	all, pruned := q, new(int)
+	all.Pruned = true
 	s := &input.Selection{Entries: entries(ctx, l, q), Sources: []stream.Source{{Name: path, Kind: stream.Lines, Open: func() (io.ReadCloser, error) {
-		next, stop := iter.Pull2(l.Scan(ctx, q))
-		return &ledgerReader{next: next, stop: stop, damage: damage}, nil
+		next, stop := iter.Pull2(l.Scan(ctx, all))
+		return &ledgerReader{next: next, stop: stop, pruned: *pruned, damage: damage}, nil
 	}}}}
-	return &meant{s, prunedOf(ctx, l, q)}, nil
+	none, err := allPruned(ctx, l, q)
+	return &meant{s, prunedOf(ctx, l, q, pruned), none}, err
 }
 
-// prunedOf are the receipts of a query that were pruned, which come before the others.
-func prunedOf(ctx context.Context, l *ledger.SQLite, q ledger.Query) iter.Seq2[ledger.Entry, error] {
+// prunedOf are the receipts of a query that were pruned, which come before the others. It
+// counts them.
+func prunedOf(ctx context.Context, l *ledger.SQLite, q ledger.Query, count *int) iter.Seq2[ledger.Entry, error] {
 	q.Pruned = true
 	return func(yield func(ledger.Entry, error) bool) {
+		*count = 0
 		for e, err := range l.Scan(ctx, q) {
-			if err == nil && e.JSON != nil || !yield(e, err) {
+			if err == nil && e.JSON != nil {
+				return
+			}
+			*count++
+			if !yield(e, err) {
 				return
 			}
 		}
 	}
+}
+
+// allPruned reports whether there are receipts of a query, and none that can be read.
+func allPruned(ctx context.Context, l *ledger.SQLite, q ledger.Query) (bool, error) {
+	for range l.Scan(ctx, q) {
+		return false, nil // what is wrong with it the one who reads it says
+	}
+	n, err := l.CountPruned(ctx, q)
+	if err != nil {
+		return false, ledgerReading(err)
+	}
+	return n > 0, nil
 }
 
 // tellPruned says that some of the receipts that are meant are in archives.
@@ -136,6 +159,7 @@ type ledgerReader struct {
 	line []byte // what is left of it
 	err  error
 
+	pruned int // how many come before the first one that is read
 	damage *error
 }
 
@@ -143,13 +167,17 @@ func (r *ledgerReader) Read(p []byte) (n int, err error) {
 	for len(r.line) == 0 && r.err == nil {
 		e, err, more := r.next()
 		switch {
-		case !more:
-			r.err = io.EOF
 		case err != nil:
 			r.err = err
 			if errors.As(err, new(*ledger.DamageError)) {
 				*r.damage = err
 			}
+		case more && e.JSON == nil && r.pruned > 0:
+			r.pruned--
+		case r.pruned > 0, more && e.JSON == nil:
+			r.err = ledger.ErrPruneChanged
+		case !more:
+			r.err = io.EOF
 		case bytes.ContainsAny(e.JSON, "\r\n"): // the receipts that are stored have no line ends
 			r.err = fmt.Errorf("receipt %q of the ledger is damaged; receipt ledger fsck tells more", e.ID)
 		default:
