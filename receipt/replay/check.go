@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -49,8 +50,24 @@ type checker struct {
 	failed  bool            // the replay came to no end, so that nothing is missing in its receipt
 }
 
+const valueWithheld = "the value was withheld, and cannot be compared"
+
+// fail tells what is false. Of a value that was withheld before the receipt was sealed
+// nobody can say that.
 func (c *checker) fail(code receipt.Code, at, stated, computed, detail string) {
+	if c.withheld(at) {
+		c.unavailable(at, valueWithheld)
+		return
+	}
 	c.weigh(receipt.Check{Step: receipt.StepHash, Status: receipt.StatusFailed, Code: code, Pointer: at, Stated: bound(stated), Computed: bound(computed), Detail: detail})
+}
+
+// withheld reports whether the receipt says that a value, or what it is in, is no longer
+// there.
+func (c *checker) withheld(at string) bool {
+	return slices.ContainsFunc(c.got.Redactions, func(r receipt.Redaction) bool {
+		return at == r.Field || r.Field != "" && strings.HasPrefix(at, r.Field+"/")
+	})
 }
 
 // bound bounds foreign text in a finding.
@@ -162,7 +179,9 @@ func (c *checker) deltas(want []receipt.Delta) {
 	}
 	for len(missing) > 0 && len(unexpected) > 0 {
 		at := indexed(atDeltas, unexpected[0])
-		c.excuse(missing[0].OverrideKey)
+		if !c.withheld(at + "/override_key") {
+			c.excuse(missing[0].OverrideKey)
+		}
 		c.fail(vocab.CodeDeltaMismatch, at+"/override_key", c.got.Deltas[unexpected[0]].OverrideKey, missing[0].OverrideKey, "the delta is of another override than the request has")
 		missing, unexpected = missing[1:], unexpected[1:]
 	}
@@ -184,12 +203,15 @@ func (c *checker) delta(at string, want, got receipt.Delta) {
 		{"event_id", got.EventID, want.EventID}, {"before_sha256", state(got.BeforeSHA256), state(want.BeforeSHA256)},
 		{"after_sha256", state(got.AfterSHA256), state(want.AfterSHA256)}, {"artifact_id", got.ArtifactID, want.ArtifactID}, {"reason", got.Reason, want.Reason},
 	} {
-		if m.got == m.want || known && m.name == "after_sha256" {
-			continue
+		switch place := at + "/" + m.name; {
+		case m.got == m.want, known && m.name == "after_sha256":
+		case c.withheld(place):
+			c.unavailable(place, valueWithheld)
+		default:
+			c.excuse(got.OverrideKey)
+			c.fail(vocab.CodeDeltaMismatch, place, m.got, m.want, "the delta of "+quote(got.OverrideKey)+" has another "+m.name+" than the log and the request give")
+			return
 		}
-		c.excuse(got.OverrideKey)
-		c.fail(vocab.CodeDeltaMismatch, at+"/"+m.name, m.got, m.want, "the delta of "+quote(got.OverrideKey)+" has another "+m.name+" than the log and the request give")
-		return
 	}
 }
 
@@ -243,8 +265,12 @@ func (c *checker) material(at string, want, got receipt.Material) bool {
 	for _, m := range []struct{ name, got, want string }{
 		{"id", got.ID, want.ID}, {"kind", got.Kind, want.Kind}, {"sha256", digest(got.SHA256), digest(want.SHA256)}, {"metadata/override_key", key(got), key(want)},
 	} {
-		if m.got != m.want {
-			c.fail(vocab.CodeMaterialSubstituted, at+"/"+m.name, m.got, m.want, "the material "+quote(want.ID)+" is another than the log and the request give")
+		switch place := at + "/" + m.name; {
+		case m.got == m.want:
+		case c.withheld(place):
+			c.unavailable(place, valueWithheld)
+		default:
+			c.fail(vocab.CodeMaterialSubstituted, place, m.got, m.want, "the material "+quote(want.ID)+" is another than the log and the request give")
 			return false
 		}
 	}

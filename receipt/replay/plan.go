@@ -183,7 +183,7 @@ func (p *Plan) CheckSource(v *receipt.Verifier, rep *receipt.Report, replayed, s
 	}
 	c := &checker{plan: p, weigh: func(c receipt.Check) { v.Weigh(rep, c) }}
 	var of receipt.Draft
-	if err := json.Unmarshal(source.AppendCanonical(nil), &of); err != nil {
+	if err := errors.Join(json.Unmarshal(source.AppendCanonical(nil), &of), json.Unmarshal(replayed.AppendCanonical(nil), &c.got)); err != nil {
 		return err
 	}
 
@@ -191,7 +191,9 @@ func (p *Plan) CheckSource(v *receipt.Verifier, rep *receipt.Report, replayed, s
 	hash := source.Root().Member("chain").Member("receipt_hash").String()
 	named := replayed.Root().Member("metadata").Member("source_receipt_hash").String()
 	switch {
-	case at < 0 || m.SHA256 != p.log.Digest:
+	case at < 0 || m.SHA256.IsZero():
+		c.unavailable("/metadata/source_task_id", "the receipt that was given for the source does not tell the digest of its log")
+	case m.SHA256 != p.log.Digest:
 		c.fail(vocab.CodeReplaySourceMismatch, "/metadata/source_task_id", m.SHA256.String(), p.log.Digest.String(), "the receipt that was given for the source names another log")
 	case named != "" && named != hash:
 		c.fail(vocab.CodeReplaySourceMismatch, "/metadata/source_receipt_hash", named, hash, "the replay names another receipt of its source than was given")

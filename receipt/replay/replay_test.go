@@ -340,6 +340,16 @@ func TestOneChangeIsOneFinding(t *testing.T) {
 			n.(members)[tokens[len(tokens)-1]] = value
 		}
 	}
+	withhold := func(fields ...string) func(members) {
+		return func(d members) {
+			list := []any{}
+			for _, field := range fields {
+				set(field, "withheld")(d)
+				list = append(list, members{"field": field, "reason": "secret"})
+			}
+			d["redactions"] = list
+		}
+	}
 	call := members{"tool": "t", "call_id": "c", "status": "succeeded"}
 	for name, c := range map[string]struct {
 		change func(members)
@@ -373,12 +383,24 @@ func TestOneChangeIsOneFinding(t *testing.T) {
 		"a delta more": {func(d members) {
 			d["deltas"] = append(d["deltas"].([]any), members{"operation": "add", "path": "/x", "override_key": "time:z"})
 		}, "delta_unexpected /deltas/8"},
-		"the order":     {func(d members) { l := d["deltas"].([]any); l[0], l[1] = l[1], l[0] }, "delta_mismatch /deltas"},
-		"a time":        {set("/lifecycle/created_at", "2026-01-01T00:00:00Z"), "replay_differs /lifecycle/created_at"},
-		"the end":       {set("/lifecycle/final_state", "CANCELED"), "replay_differs /lifecycle/final_state"},
-		"a call":        {set("/side_effects/tool_calls", []any{call}), "replay_effect /side_effects/tool_calls/0"},
-		"a cost":        {set("/cost/total", 0.5), "replay_effect /cost/total"},
-		"a consumption": {set("/autonomy_budget/consumed/wall_time_ms", 5), "replay_effect /autonomy_budget/consumed/wall_time_ms"},
+		"the order":         {func(d members) { l := d["deltas"].([]any); l[0], l[1] = l[1], l[0] }, "delta_mismatch /deltas"},
+		"a time":            {set("/lifecycle/created_at", "2026-01-01T00:00:00Z"), "replay_differs /lifecycle/created_at"},
+		"the end":           {set("/lifecycle/final_state", "CANCELED"), "replay_differs /lifecycle/final_state"},
+		"a call":            {set("/side_effects/tool_calls", []any{call}), "replay_effect /side_effects/tool_calls/0"},
+		"a cost":            {set("/cost/total", 0.5), "replay_effect /cost/total"},
+		"a consumption":     {set("/autonomy_budget/consumed/wall_time_ms", 5), "replay_effect /autonomy_budget/consumed/wall_time_ms"},
+		"a reason withheld": {withhold("/deltas/3/reason"), "replay_unavailable /deltas/3/reason"},
+		"a key withheld":    {withhold("/deltas/3/override_key"), "replay_unavailable /deltas/3/override_key"},
+		"an id withheld":    {withhold("/replay_input/materials/5/id"), "replay_unavailable /replay_input/materials/5/id"},
+		"more of that delta": {func(d members) {
+			withhold("/deltas/3/event_id")(d)
+			set("/deltas/3/after_sha256", zeros)(d)
+		}, "replay_unavailable /deltas/3/event_id, delta_mismatch /deltas/3/after_sha256"},
+		"more of the same": {func(d members) {
+			withhold("/deltas/3/override_key", "/metadata/replay_mode")(d)
+			set("/metadata/replay_mode", "with_overrides")(d)
+			set("/replay_input/materials/2/sha256", zeros)(d)
+		}, "replay_unavailable /deltas/3/override_key, material_substituted /replay_input/materials/2/sha256"},
 		"a failed replay": {func(d members) {
 			r := d["replay_input"].(members)
 			r["determinism"], r["unavailable_reason"] = "unavailable", "gone"
@@ -449,11 +471,14 @@ func TestCheckSource(t *testing.T) {
 	doc := sealed(t, recorded(t, events(t, p, replay.Run{TaskID: "task_2", ReceiptHash: hash})))
 	issued := recorded(t, [][]byte{s.bytes()})
 	issued.ReceiptID = "receipt_x"
+	silent := recorded(t, [][]byte{s.bytes()})
+	silent.ReplayInput.Materials[0].SHA256 = canon.Digest{}
 	for name, c := range map[string]struct {
 		source *canon.Document
 		want   string
 	}{
 		"the source":  {source, ""},
+		"no digest":   {sealed(t, silent), "replay_unavailable /metadata/source_task_id"},
 		"a new issue": {sealed(t, issued), "replay_source_mismatch /metadata/source_receipt_hash"},
 		"another log": {doc, ""},
 	} {
