@@ -2,18 +2,18 @@ package otlp
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
 // A Reader reads OTLP/JSON. All traces of a log are one task.
 type Reader struct {
 	s         *story.Story
-	spans     map[spanKey]*span
+	spans     spans
 	requests  []*call // that events tell
 	seen      map[string]bool
 	decisions bool // events tell what was decided
@@ -21,7 +21,7 @@ type Reader struct {
 
 // New returns a reader.
 func New(s *story.Story) *Reader {
-	return &Reader{s: s, spans: map[spanKey]*span{}, seen: map[string]bool{}}
+	return &Reader{s: s, spans: spans{}, seen: map[string]bool{}}
 }
 
 // Is reports a value of an export: ExportTraceServiceRequest and the like, or what Tempo
@@ -210,8 +210,8 @@ func amount(v canon.Node) string {
 // End tells the calls of models, each once, and how the task ended.
 func (r *Reader) End() {
 	s := r.s
-	r.settle()
-	calls := r.counted()
+	r.spans.settle()
+	calls := r.spans.counted()
 	if len(calls) == 0 { // an agent that tells both tells the same calls
 		calls = r.requests
 	}
@@ -230,19 +230,72 @@ func (r *Reader) End() {
 	if r.decisions {
 		s.Decided()
 	}
-	s.End = r.outcome()
+	s.End = r.spans.outcome()
 	if s.End == story.EndFailed {
 		s.Failure = "status_error"
 	}
 }
 
-// counted returns the calls of models, each by its innermost span, in the order of the log.
-func (r *Reader) counted() (calls []*call) {
-	for _, x := range r.spans {
-		if x.call != nil && !x.call.inner && x.call.usage != (story.Usage{}) {
-			calls = append(calls, x.call)
-		}
+// span reads a span. One that is exported again is the same.
+func (r *Reader) span(n canon.Node) {
+	s, a := r.s, attributes{n.Member("attributes")}
+	key := spanKey{idOf(n.Member("traceId"), 16), idOf(n.Member("spanId"), 8)}
+	if _, again := r.spans[key]; again && key.span != "" {
+		s.Note("repeated_spans")
+		return
 	}
-	slices.SortFunc(calls, func(a, b *call) int { return a.at.Compare(b.at) })
-	return calls
+	if len(r.spans) == maxSpans {
+		s.Fail(event.OverLimit(maxSpans, "MaxEvents", maxSpans+1))
+		return
+	}
+
+	start, end := nanos(n.Member("startTimeUnixNano")), nanos(n.Member("endTimeUnixNano"))
+	s.At(end)
+	s.At(start)
+	r.session(a)
+	if s.Trace == "" && key.trace != "" {
+		s.Trace = key.trace.String()
+	}
+
+	x := &span{parent: idOf(n.Member("parentSpanId"), 8), class: classOf(a), status: enum(n.Member("status").Member("code"), "STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR")}
+	x.http = !a.get("http.request.method", "http.method").IsZero()
+	r.spans[key] = x
+	switch x.class {
+	case modelCall:
+		x.call = r.model(a)
+	case toolCall:
+		r.tool(a, x, key)
+		s.At(end)
+		r.toolEnded(a, x, key)
+	}
+}
+
+func (r *Reader) model(a attributes) *call {
+	s := r.s
+	return &call{
+		model:    a.text(s, "gen_ai.response.model", "gen_ai.request.model", "llm.model_name"),
+		provider: a.text(s, "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system"),
+		agent:    a.text(s, "gen_ai.agent.name"), usage: usageOf(a), at: s.Here(),
+	}
+}
+
+// tool reads a call of a tool: that it was made, and with what.
+func (r *Reader) tool(a attributes, x *span, key spanKey) {
+	s := r.s
+	if c := s.Call(callID(a, s, key)); c.Ask(s, a.text(s, "gen_ai.tool.name", "tool.name"), a.digest(s, "gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "input.value")) {
+		c.Agent = a.text(s, "gen_ai.agent.name")
+	}
+}
+
+// toolEnded reads how a call ended: an error, or a status that says that all is well. A
+// status that is not set says nothing.
+func (r *Reader) toolEnded(a attributes, x *span, key spanKey) {
+	s, outcome := r.s, story.Unreported
+	switch status := a.get("gen_ai.tool.status").Member("stringValue").String(); {
+	case x.status == statusError, !a.get("error.type").IsZero(), status == "error", status == "failed":
+		outcome = story.Failed
+	case x.status == statusOK, status == "success", status == "succeeded", status == "ok", status == "completed":
+		outcome = story.Succeeded
+	}
+	s.Call(callID(a, s, key)).Close(s, outcome, a.digest(s, "gen_ai.tool.call.result", "gen_ai.tool.result", "output.value"))
 }

@@ -1,8 +1,8 @@
 package otlp
 
 import (
-	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"slices"
+
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
@@ -44,42 +44,11 @@ type call struct {
 	inner                  bool // another span tells it once more, within this one
 }
 
+// Spans are those of a task.
+type spans map[spanKey]*span
+
 // maxSpans bounds the spans of one task.
 const maxSpans = 1 << 20
-
-// span reads a span. One that is exported again is the same.
-func (r *Reader) span(n canon.Node) {
-	s, a := r.s, attributes{n.Member("attributes")}
-	key := spanKey{idOf(n.Member("traceId"), 16), idOf(n.Member("spanId"), 8)}
-	if _, again := r.spans[key]; again && key.span != "" {
-		s.Note("repeated_spans")
-		return
-	}
-	if len(r.spans) == maxSpans {
-		s.Fail(event.OverLimit(maxSpans, "MaxEvents", maxSpans+1))
-		return
-	}
-
-	start, end := nanos(n.Member("startTimeUnixNano")), nanos(n.Member("endTimeUnixNano"))
-	s.At(end)
-	s.At(start)
-	r.session(a)
-	if s.Trace == "" && key.trace != "" {
-		s.Trace = key.trace.String()
-	}
-
-	x := &span{parent: idOf(n.Member("parentSpanId"), 8), class: classOf(a), status: enum(n.Member("status").Member("code"), "STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR")}
-	x.http = !a.get("http.request.method", "http.method").IsZero()
-	r.spans[key] = x
-	switch x.class {
-	case modelCall:
-		x.call = r.model(a)
-	case toolCall:
-		r.tool(a, x, key)
-		s.At(end)
-		r.toolEnded(a, x, key)
-	}
-}
 
 // classOf says what a span is of. By neither convention it is a call of a model when it
 // tells tokens.
@@ -120,23 +89,6 @@ func usageOf(a attributes) story.Usage {
 	}
 }
 
-func (r *Reader) model(a attributes) *call {
-	s := r.s
-	return &call{
-		model:    a.text(s, "gen_ai.response.model", "gen_ai.request.model", "llm.model_name"),
-		provider: a.text(s, "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system"),
-		agent:    a.text(s, "gen_ai.agent.name"), usage: usageOf(a), at: s.Here(),
-	}
-}
-
-// tool reads a call of a tool: that it was made, and with what.
-func (r *Reader) tool(a attributes, x *span, key spanKey) {
-	s := r.s
-	if c := s.Call(callID(a, s, key)); c.Ask(s, a.text(s, "gen_ai.tool.name", "tool.name"), a.digest(s, "gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "input.value")) {
-		c.Agent = a.text(s, "gen_ai.agent.name")
-	}
-}
-
 // callID is the id of a call; without one that of its span.
 func callID(a attributes, s *story.Story, key spanKey) string {
 	if id := a.text(s, "gen_ai.tool.call.id", "tool_call.id"); id != "" {
@@ -145,29 +97,16 @@ func callID(a attributes, s *story.Story, key spanKey) string {
 	return "span:" + key.span.String()
 }
 
-// toolEnded reads how a call ended: an error, or a status that says that all is well. A
-// status that is not set says nothing.
-func (r *Reader) toolEnded(a attributes, x *span, key spanKey) {
-	s, outcome := r.s, story.Unreported
-	switch status := a.get("gen_ai.tool.status").Member("stringValue").String(); {
-	case x.status == statusError, !a.get("error.type").IsZero(), status == "error", status == "failed":
-		outcome = story.Failed
-	case x.status == statusOK, status == "success", status == "succeeded", status == "ok", status == "completed":
-		outcome = story.Succeeded
-	}
-	s.Call(callID(a, s, key)).Close(s, outcome, a.digest(s, "gen_ai.tool.call.result", "gen_ai.tool.result", "output.value"))
-}
-
 // settle says of each call of a model whether another span tells it, too: the innermost
 // counts. A tool or an agent between two makes them two calls.
-func (r *Reader) settle() {
-	for key, x := range r.spans {
+func (all spans) settle() {
+	for key, x := range all {
 		if x.call == nil || x.call.usage == (story.Usage{}) {
 			continue
 		}
 		at := spanKey{key.trace, x.parent}
 		for range maxDepth {
-			above := r.spans[at]
+			above := all[at]
 			if above == nil || at == key || above.class == toolCall || above.class == agentWork {
 				break
 			}
@@ -184,11 +123,11 @@ const maxDepth = 64
 
 // outcome is how the task ended: as the agents did that no other agent called, or, where
 // there is none, as the roots did. A request that failed does not fail the task.
-func (r *Reader) outcome() story.End {
+func (all spans) outcome() story.End {
 	for _, class := range []class{agentWork, other} {
 		ended, failed, found := true, false, false
-		for key, x := range r.spans {
-			if class == agentWork && (x.class != agentWork || r.within(key, x)) || class == other && (x.parent != "" || x.http || x.class == modelCall || x.class == toolCall) {
+		for key, x := range all {
+			if class == agentWork && (x.class != agentWork || all.within(key, x)) || class == other && (x.parent != "" || x.http || x.class == modelCall || x.class == toolCall) {
 				continue
 			}
 			found = true
@@ -207,10 +146,10 @@ func (r *Reader) outcome() story.End {
 }
 
 // within reports whether an agent was called by another.
-func (r *Reader) within(key spanKey, x *span) bool {
+func (all spans) within(key spanKey, x *span) bool {
 	at := spanKey{key.trace, x.parent}
 	for range maxDepth {
-		above := r.spans[at]
+		above := all[at]
 		switch {
 		case above == nil || at == key:
 			return false
@@ -220,4 +159,15 @@ func (r *Reader) within(key spanKey, x *span) bool {
 		at.span = above.parent
 	}
 	return false
+}
+
+// counted returns the calls of models, each by its innermost span, in the order of the log.
+func (all spans) counted() (calls []*call) {
+	for _, x := range all {
+		if x.call != nil && !x.call.inner && x.call.usage != (story.Usage{}) {
+			calls = append(calls, x.call)
+		}
+	}
+	slices.SortFunc(calls, func(a, b *call) int { return a.at.Compare(b.at) })
+	return calls
 }
