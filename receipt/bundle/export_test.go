@@ -93,6 +93,57 @@ func TestPointers(t *testing.T) {
 	}
 }
 
+// TestExportHides plants each secret at ten places of a record: no bundle of it has a part of one,
+// and each passes. Of a member with a secret for its name the object goes.
+func TestExportHides(t *testing.T) {
+	for i, s := range bundle.Shapes() {
+		for j, way := range [][]any{
+			{"id"}, {"task"}, {"status"}, {"stages", 0, "node_id"}, {"transcript", "messages", 0, "content"}, {"tool_recordings", 0, "result"},
+			{"hitl_questions", 0, "agent"}, {"transcript", "events", 1, "type"}, {"artifacts", 0, "text"}, {"evidence", "x"},
+		} {
+			if testing.Short() && (i+j)%5 > 0 {
+				continue
+			}
+			v := tree(t, file(t, "run.json"))
+			if put(t, v, "it is "+s.Text+" now approval", way...); way[0] == "evidence" {
+				put(t, v, map[string]any{s.Text: 1}, way...)
+			}
+			for _, o := range []bundle.Options{{Attachments: true}, {Mode: bundle.ReplayOnly, Attachments: true}, {ID: "it is " + s.Text}} {
+				data := exported(t, encode(t, v), o).Bytes()
+				hides(t, s.Name, string(data), s.Text)
+				if _, err := rules().Check(parse(t, data), bundle.RefuseHeuristics); err != nil {
+					t.Errorf("%s at %v: %v", s.Name, way, err)
+				}
+			}
+		}
+	}
+}
+
+// TestWriteTo: the error of a writer ends it, and what was written is counted.
+func TestWriteTo(t *testing.T) {
+	text := exported(t, file(t, "run.json"), bundle.Options{})
+	if n, err := text.WriteTo(discard{}); n != text.Size || err != nil {
+		t.Errorf("%d of %d, %v", n, text.Size, err)
+	}
+	full := &short{left: 5000}
+	if n, err := text.WriteTo(full); n != 5000 || !errors.Is(err, errFull) {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+var errFull = errors.New("full")
+
+// A short writer takes so many bytes.
+type short struct{ left int }
+
+func (s *short) Write(p []byte) (int, error) {
+	n := min(len(p), s.left)
+	if s.left -= n; n < len(p) {
+		return n, errFull
+	}
+	return n, nil
+}
+
 // TestRuns: a record that no bundle can be made of.
 func TestRuns(t *testing.T) {
 	for _, test := range []struct {

@@ -12,12 +12,28 @@ import (
 // line, strings with the least escaping, numbers as they were.
 type printer struct {
 	out     *bufio.Writer // nil: bytes are counted, and not written
+	under   *counter      // what out writes to
 	size    int64
 	scratch []byte
 	err     error
 }
 
-func newPrinter(w io.Writer) *printer { return &printer{out: bufio.NewWriterSize(w, 64<<10)} }
+func newPrinter(w io.Writer) *printer {
+	under := &counter{w: w}
+	return &printer{out: bufio.NewWriterSize(under, 64<<10), under: under}
+}
+
+// A counter counts what a writer took.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
 
 // write writes bytes, as long as they are no more than a bundle may have.
 func (p *printer) write(b []byte) {

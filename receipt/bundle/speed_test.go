@@ -41,7 +41,8 @@ func largeBundle(t testing.TB, size int) []byte {
 	small := exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.Local}).Bytes()
 	const mark = "\"messages\": ["
 	head, tail, _ := bytes.Cut(small[bytes.Index(small, []byte(`"sections"`)):], []byte(mark))
-	large := append(bytes.Clone(small[:bytes.Index(small, []byte(`"sections"`))]), head...)
+	large := append(make([]byte, 0, size+1<<20), small[:bytes.Index(small, []byte(`"sections"`))]...)
+	large = append(large, head...)
 	large = append(large, mark...)
 	for i := 0; len(large) < size; i++ {
 		key := ""

@@ -62,7 +62,7 @@ func (t *Text) WriteTo(w io.Writer) (int64, error) {
 	t.walk(p).value(t.root, context{shape: t.shape})
 	p.text("\n")
 	err := p.flush()
-	return p.size, err
+	return p.under.n, err
 }
 
 // Bytes returns the text.
