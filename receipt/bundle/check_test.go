@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -323,6 +324,26 @@ func TestNamesInPaths(t *testing.T) {
 	hides(t, "entries", fmt.Sprint(text.Entries), secret)
 	if at(t, tree(t, text.Bytes()), "metadata", "in") != "[redacted]" {
 		t.Error("the object with the name is still there")
+	}
+
+	// In a list of the format an object is left, and nothing in it; also the second time.
+	calls := tree(t, file(t, "local.json"))
+	put(t, calls, []any{map[string]any{"tool_name": "x", secret: 1}}, "tools", "calls")
+	once := sanitized(t, encode(t, calls), bundle.Sanitized, false)
+	if entry := (bundle.Entry{Path: "$.tools.calls[0]", Class: bundle.SecretOrURL, Replacement: "{}"}); !slices.Contains(once.Entries, entry) || len(at(t, tree(t, once.Bytes()), "tools", "calls", 0).(map[string]any)) != 0 {
+		t.Errorf("%v", once.Entries)
+	}
+	if twice := sanitized(t, once.Bytes(), bundle.Sanitized, false); !bytes.Equal(twice.Bytes(), once.Bytes()) {
+		t.Errorf("the second time %v", twice.Entries)
+	}
+
+	// The bundle itself cannot go.
+	whole := tree(t, file(t, "local.json"))
+	whole[secret] = 1
+	_, err := rules().Sanitize(parse(t, encode(t, whole)), bundle.Sanitized, false)
+	var wrong *bundle.Error
+	if !errors.As(err, &wrong) || wrong.Kind != bundle.UnsafeSecretMarker || wrong.Path != "$" {
+		t.Error(err)
 	}
 
 	// Of a type that is wrong, too.

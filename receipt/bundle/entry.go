@@ -11,7 +11,7 @@ type Class string
 // The classes, with what they leave.
 const (
 	SensitiveField Class = "sensitive_field"        // the name of the member; [redacted]
-	SecretOrURL    Class = "secret_pattern_or_url"  // what the text holds; the text with placeholders
+	SecretOrURL    Class = "secret_pattern_or_url"  // what the text holds; the text with placeholders, or {} of an object
 	LocalPath      Class = "local_pointer_path"     // where something lies on a machine; [redacted]
 	Payload        Class = "prompt_or_tool_payload" // what was said or returned; [withheld]
 )

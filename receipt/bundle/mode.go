@@ -26,6 +26,7 @@ const (
 const (
 	placeholder = "[redacted]"
 	withheld    = "[withheld]"
+	emptied     = "{}" // an object of a list of the format, in which a name was a secret
 )
 
 // payloadNames are the names of members that ReplayOnly withholds, letter for letter.

@@ -77,14 +77,19 @@ func (w *walk) listed(e Entry, c context) {
 	w.note(e)
 }
 
-// gone puts a placeholder in the place of a value, if the format has room for one.
+// gone puts a placeholder in the place of a value, if the format has room for one. Of an
+// object in a list, of which it wants nothing more, nothing is left.
 func (w *walk) gone(class Class, with string, c context) {
-	if !c.shape.takesText() {
+	switch {
+	case c.shape.takesText():
+		w.taken(class, with, c)
+		w.print(c, func() { w.printer.string([]byte(with)) })
+	case len(w.steps) > 0 && w.steps[len(w.steps)-1].index >= 0 && len(c.shape.required) == 0:
+		w.taken(class, emptied, c)
+		w.print(c, func() { w.text(emptied) })
+	default:
 		w.err = &Error{UnsafeSecretMarker, w.marks.path(w.steps), "the name of a member, in an object that the format wants"}
-		return
 	}
-	w.taken(class, with, c)
-	w.print(c, func() { w.printer.string([]byte(with)) })
 }
 
 func (w *walk) string(v value, c context) {
@@ -94,9 +99,7 @@ func (w *walk) string(v value, c context) {
 			w.print(c, func() { w.printer.string(marked.Text) })
 			return
 		}
-		if w.note != nil && len(w.prior.entries) > 0 {
-			w.prior.borneOut(w.marks.path(w.steps), v.content(), func(e Entry) { w.listed(e, c) })
-		}
+		w.listedBefore(v.content(), c)
 	}
 	w.print(c, func() {
 		if v.made == nil {
@@ -105,6 +108,13 @@ func (w *walk) string(v value, c context) {
 		}
 		w.printer.string(v.content())
 	})
+}
+
+// listedBefore notes what an earlier pass took out, of which this is left.
+func (w *walk) listedBefore(left []byte, c context) {
+	if w.note != nil && len(w.prior.entries) > 0 {
+		w.prior.borneOut(w.marks.path(w.steps), left, func(e Entry) { w.listed(e, c) })
+	}
 }
 
 func (w *walk) array(v value, c context) {
@@ -141,6 +151,10 @@ func (w *walk) object(v value, c context) {
 	w.pairs = v.appendPairs(w.pairs)
 	to := len(w.pairs)
 	defer func() { w.pairs = w.pairs[:from] }()
+
+	if w.redacts() && from == to {
+		w.listedBefore([]byte(emptied), c)
+	}
 
 	// A secret in a name takes out the object: nothing could stand in its place.
 	for i := from; w.redacts() && i < to; i++ {
