@@ -17,8 +17,9 @@ import (
 
 // TestFaults lets every write, sync, truncation, opening, removal and closing of
 // the ledger's files fail once, by EIO, by a full disk and by the death of the
-// process, while two receipts are issued. Whatever fails: the ledger stays sound,
-// what was acknowledged is in it, and issuing the same drafts again ends well.
+// process, while two receipts are issued and three are pruned. Whatever fails: the ledger
+// stays sound, what was acknowledged is in it, all three are pruned or none, and doing the
+// same again ends well.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts some hundred processes")
@@ -49,7 +50,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// faultWorker issues two receipts and prints what it was told is stored. All that
+// faultWorker issues two receipts, prunes three and prints what it was told is stored. All that
 // it does with the ledger's files it does on one thread: strace counts the calls of
 // each thread by themselves.
 func faultWorker(path string) error {
@@ -73,8 +74,19 @@ func faultWorker(path string) error {
 		}
 		fmt.Println(s.ID(), s.Hash())
 	}
+	err = thread.do(func() error {
+		prune(panics{}, l, faultPruned)
+		fmt.Println("pruned")
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	return thread.do(l.Close)
 }
+
+// faultPruned is how many receipts are pruned.
+const faultPruned = 3
 
 // A thread is a store that is used by one thread of the operating system.
 type thread struct {
@@ -177,8 +189,13 @@ func injects(t *testing.T, strace, base, call, fault string, n int) {
 		}
 	}
 	c, list := faults(t, path, verifier(t, receipt.Policy{}))
-	if len(list) != 0 || c.Verified != 8 {
-		t.Errorf("%s: %d receipts, %q", name, c.Verified, list)
+	acknowledged := strings.Contains(said, "pruned")
+	if len(list) != 0 || c.Verified+c.Pruned != 8 || c.Pruned != faultPruned && (acknowledged || c.Pruned != 0) {
+		t.Errorf("%s: %d receipts, %d pruned, %q", name, c.Verified, c.Pruned, list)
+	}
+	prune(t, issuer.Store.(*ledger.SQLite), faultPruned)
+	if c, list := faults(t, path, verifier(t, receipt.Policy{})); len(list) != 0 || c.Verified != 8-faultPruned || c.Pruned != faultPruned {
+		t.Errorf("%s: again: %d receipts, %d pruned, %q", name, c.Verified, c.Pruned, list)
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// TestPowerCut: one run makes a ledger, issues, closes it, opens it and issues
+// TestPowerCut: one run makes a ledger, issues, closes it, opens it, issues and prunes
 // until SQLite checkpoints, while strace writes down what it does to its files. The
 // power is then cut in front of every one of these calls, or many of them: of what
 // was not synced yet nothing is kept, or a part. Each time the ledger is sound, has
@@ -44,6 +44,7 @@ func TestPowerCut(t *testing.T) {
 	d := newDisk()
 	seen := map[[32]byte]bool{}
 	cuts, told := 0, []string(nil)
+	pruned := slices.IndexFunc(calls, func(c call) bool { return c.name == "acknowledge" && strings.HasPrefix(string(c.data), "pruned") })
 	var group sync.WaitGroup
 	slots := make(chan struct{}, 8) // they mostly wait for the disk
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
@@ -51,7 +52,7 @@ func TestPowerCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, c := range calls {
-		if n < 60 || n > len(calls)-12 || c.path == "ledger.db" && n%8 == 0 || c.name == "sync" && n%5 == 0 || n%150 == 0 {
+		if n < 60 || n > len(calls)-12 || n > pruned-30 && n <= pruned+1 || c.path == "ledger.db" && n%8 == 0 || c.name == "sync" && n%5 == 0 || n%150 == 0 {
 			for k, keep := range choices(random) {
 				if (n+k)%step != 0 { // the others at the next calls
 					continue
@@ -76,13 +77,16 @@ func TestPowerCut(t *testing.T) {
 		}
 	}
 	group.Wait()
-	if t.Logf("%d calls, %d states", len(calls), cuts); cuts < 400/step || len(told) != 2*powerIssues+1 {
+	if t.Logf("%d calls, %d states", len(calls), cuts); cuts < 400/step || len(told) != 2*powerIssues+3 {
 		t.Errorf("%d states, told %d words, expected more", cuts, len(told))
 	}
 }
 
 // powerIssues is how many receipts the run issues: SQLite checkpoints about once.
 const powerIssues = 90
+
+// powerPruned is how many of them are pruned, after half of them.
+const powerPruned = 30
 
 // powerWorker is the run. It prints what it was told is durable.
 func powerWorker(path string) error {
@@ -106,6 +110,9 @@ func powerWorker(path string) error {
 			return err
 		}
 		fmt.Println(s.ID(), s.Hash())
+		if n == powerIssues/2 {
+			fmt.Println("pruned", prune(panics{}, l, powerPruned))
+		}
 	}
 	return l.Close()
 }
@@ -400,15 +407,25 @@ func survives(t *testing.T, what string, files map[string][]byte, told []string,
 		return
 	}
 	var there []string
-	for e, err := range l.Scan(ctx, ledger.Query{}) {
+	for e, err := range l.Scan(ctx, ledger.Query{Pruned: true}) {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			return
 		}
 		there = append(there, e.ID, e.Hash.String())
 	}
+	// All of them are pruned or none, and all once that was acknowledged.
+	at := slices.Index(told, "pruned")
+	if checked.Pruned != powerPruned && (at >= 0 || checked.Pruned != 0) {
+		t.Errorf("%s: %d receipts are pruned", what, checked.Pruned)
+	}
+	if at >= 0 {
+		told = slices.Delete(slices.Clone(told), at, at+2)
+	}
+
 	acknowledged := len(told) / 2 // the first word is "created"
-	if checked.Receipts < acknowledged || checked.Receipts > acknowledged+1 || len(there) < 2*acknowledged || len(told) > 0 && !slices.Equal(there[:2*acknowledged], told[1:]) {
-		t.Errorf("%s: %d receipts, %d were acknowledged", what, checked.Receipts, acknowledged)
+	receipts := checked.Receipts + checked.Pruned
+	if receipts < acknowledged || receipts > acknowledged+1 || len(there) < 2*acknowledged || len(told) > 0 && !slices.Equal(there[:2*acknowledged], told[1:]) {
+		t.Errorf("%s: %d receipts, %d were acknowledged", what, receipts, acknowledged)
 	}
 }
