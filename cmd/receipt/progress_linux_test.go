@@ -229,6 +229,17 @@ func progressFiles(t *testing.T) (dir string) {
 			t.Fatal(err)
 		}
 	}
+	more := map[string][]byte{}
+	if more["issuer.private.json"], err = os.ReadFile("../../fixtures/keys/key_2026_04.private.json"); err != nil {
+		t.Fatal(err)
+	}
+	addReplay(t, more)
+	addBundles(t, more)
+	for name, data := range more {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	copyFixture(t, "keys/log_1.private.json", filepath.Join(dir, "log.json"))
 	copyFixture(t, "keys/trust.json", filepath.Join(dir, "trust.json"))
 
@@ -289,6 +300,12 @@ func TestProgress(t *testing.T) {
 		"unpack":             {"archive unpack receipts.cborseq", `unpacking · SIZE of SIZE · [0-9]+ receipts`, 0},
 		"seal":               {"seal draft.json", `pass 2 of 2: sealing · 1 s`, 0},
 		"redact":             {"redact draft.json", `pass 2 of 2: redacting · 1 s`, 0},
+		"replay plan":        {"replay plan log.jsonl", `replaying · 1 s`, 0},
+		"bundle export":      {"bundle export run.json", `exporting · SIZE · 1 s`, 0},
+		"bundle validate":    {"bundle validate bundle.json", `checking · SIZE · 1 s`, 0},
+		"bundle sanitize":    {"bundle sanitize local-bundle.json", `sanitizing · SIZE · 1 s`, 0},
+		"bundle import":      {"bundle import bundle.json", `importing · SIZE · 1 s`, 0},
+		"bundle draft":       {"bundle draft bundle.json --issuer my_harness", `drafting · SIZE · 1 s`, 0},
 		"merge":              {"merge first.report.json second.report.json", `pass 2 of 2: merging · 1 s`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

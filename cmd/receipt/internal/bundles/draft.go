@@ -70,6 +70,7 @@ func (o *draftOptions) draft(e *cli.Env, path string) (err error) {
 		return err
 	}
 
+	defer e.Progress("drafting").End()
 	b, err := read(e, path)
 	if err != nil {
 		return err

@@ -65,6 +65,8 @@ func (o *exportOptions) export(e *cli.Env, path string) error {
 	if err := o.mayWrite(); err != nil {
 		return err
 	}
+
+	defer e.Progress("exporting").End()
 	data, err := input.ReadBounded(e, path, bundle.MaxBytes+1)
 	if err != nil {
 		return err

@@ -34,6 +34,8 @@ like a secret, 2 when it could not be read, 3 when there is nothing to import.`,
 			if err := o.mayWrite(); err != nil {
 				return err
 			}
+
+			defer e.Progress("importing").End()
 			b, err := read(e, args[0])
 			if err != nil {
 				return err

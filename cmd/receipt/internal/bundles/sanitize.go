@@ -49,6 +49,8 @@ func (o *sanitizeOptions) sanitize(e *cli.Env, path string) error {
 	if err := o.mayWrite(); err != nil {
 		return err
 	}
+
+	defer e.Progress("sanitizing").End()
 	b, err := read(e, path)
 	if err != nil {
 		return err

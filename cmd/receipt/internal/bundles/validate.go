@@ -58,6 +58,7 @@ type refusal struct {
 }
 
 func validate(e *cli.Env, path string, markers bundle.Markers, asJSON bool) error {
+	defer e.Progress("checking").End()
 	b, err := read(e, path)
 	if err != nil {
 		return refuse(e, err, asJSON)

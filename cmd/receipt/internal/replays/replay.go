@@ -59,15 +59,20 @@ func (o *planFlags) plan(ctx context.Context, e *cli.Env, path string) (p *repla
 		return nil, nil, input.ReadError(path, err)
 	}
 
+	progress := e.Progress("replaying")
 	log, err := replay.ReadLog(in, o.source)
 	if err == nil {
 		p, err = replay.NewPlan(ctx, log, request, o.folder())
 	}
-	if err != nil {
+	done := func() {
+		progress.End()
 		in.Close()
+	}
+	if err != nil {
+		done()
 		return nil, nil, failure(path, err)
 	}
-	return p, func() { in.Close() }, nil
+	return p, done, nil
 }
 
 func (o *planFlags) read(e *cli.Env) (*replay.Request, error) {
