@@ -93,9 +93,9 @@ func (f *fox) connect(url string) {
 	go f.listen()
 	f.call("session.new", map[string]any{"capabilities": map[string]any{}})
 	f.call("session.subscribe", map[string]any{"events": []string{"network.beforeRequestSent", "log.entryAdded"}})
-	var tree struct{ Contexts []struct{ Context string } }
-	f.must(json.Unmarshal(f.call("browsingContext.getTree", map[string]any{}), &tree))
-	f.context = tree.Contexts[0].Context
+	var made struct{ Context string } // the keyboard is that of a window which was opened
+	f.must(json.Unmarshal(f.call("browsingContext.create", map[string]any{"type": "window"}), &made))
+	f.context = made.Context
 	f.call("browsingContext.activate", map[string]any{"context": f.context})
 }
 
@@ -214,6 +214,42 @@ func (f *fox) expect(verdict string) {
 	f.wait(`document.querySelector("#outcome > :not([data-old]) .verdict strong")?.textContent === ` + quote(verdict))
 }
 
+// Keys, as WebDriver names them.
+const (
+	tabKey   = "\uE004"
+	enterKey = "\uE007"
+)
+
+// press presses a key and lets it go.
+func (f *fox) press(key string) {
+	f.Helper()
+	f.call("input.performActions", map[string]any{"context": f.context, "actions": []any{map[string]any{
+		"type": "key", "id": "keyboard", "actions": []map[string]string{{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}},
+	}}})
+}
+
+// reach goes with the Tab key to what a selector names. Wherever it comes by, the place
+// can be seen.
+func (f *fox) reach(selector string) {
+	f.Helper()
+	var passed []string
+	for range 60 {
+		f.press(tabKey)
+		at := f.eval(`((e) => e.id || e.className || e.localName)(document.activeElement)`)
+		passed = append(passed, at)
+		if f.eval(`document.activeElement === document.body`) == "true" { // the end of the page
+			continue
+		}
+		if ring := f.eval(`((e) => { const s = getComputedStyle(e), r = e.getBoundingClientRect(); return s.outlineStyle + " " + s.outlineWidth + (r.width * r.height > 1 ? "" : " of nothing"); })(document.activeElement)`); ring != "solid 3px" {
+			f.Errorf("%s has the focus, and shows %s", at, ring)
+		}
+		if f.eval(`document.activeElement.matches(`+quote(selector)+`)`) == "true" {
+			return
+		}
+	}
+	f.Fatalf("the Tab key does not lead to %s, but by %q", selector, passed)
+}
+
 // judge lets axe-core look at what is shown now, and measures that it fits.
 func (f *fox) judge(name string) {
 	f.Helper()
@@ -291,4 +327,27 @@ func testFirefox(t *testing.T, url, stream string) {
 		}
 		f.mu.Unlock()
 	}
+}
+
+// testFirefoxKeys does with the keyboard alone what people do with a mouse: reach the
+// button for files, look at the example and its steps, alter it, and take that back.
+func testFirefoxKeys(t *testing.T, url string) {
+	f := startFirefox(t, false)
+	f.open(url, 1100)
+	f.reach("#choose-receipts")
+	f.reach("#example")
+	f.press(enterKey)
+	f.expect("Verified")
+
+	f.eval(`document.querySelector("#outcome > *")?.setAttribute("data-old", "")`)
+	f.reach("#tamper")
+	f.press(enterKey)
+	f.expect("Refuted")
+	f.reach("#undo")
+	f.press(enterKey)
+	f.wait(`document.querySelector("#outcome .verdict strong")?.textContent === "Verified"`)
+
+	f.reach("#outcome .technical > summary")
+	f.press(enterKey)
+	f.wait(`document.querySelector("#outcome .technical").open`)
 }

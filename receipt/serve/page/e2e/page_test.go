@@ -80,6 +80,7 @@ func TestPage(t *testing.T) {
 	t.Run("cancel", func(t *testing.T) { testCancel(t, browser, server.URL+"/", stream) })
 	t.Run("accessibility", func(t *testing.T) { testAccessibility(t, browser, server.URL+"/", stream) })
 	t.Run("firefox", func(t *testing.T) { testFirefox(t, server.URL+"/", stream) })
+	t.Run("firefox-keys", func(t *testing.T) { testFirefoxKeys(t, server.URL+"/") })
 	t.Run("looks", func(t *testing.T) { testLooks(t, browser, server.URL+"/", stream) })
 }
 
