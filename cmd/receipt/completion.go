@@ -14,7 +14,7 @@ func newCompletion(e *cli.Env) *cobra.Command {
 		Example: `  receipt completion bash > receipt.bash
   receipt completion fish | head -n 1`,
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
-		Args:      cli.ExactArgs(1, "the name of a shell"),
+		Args:      cli.ExactArgs(1, "the name of a shell, bash, zsh, fish or powershell"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			switch args[0] {

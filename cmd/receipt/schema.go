@@ -77,7 +77,7 @@ func writeSchema(cmd *cobra.Command, e *cli.Env, n schemas.Name, o *schemaOption
 	text, ok := schemas.Source(n)
 	switch {
 	case !ok:
-		return cli.Usage("receipt schema lists the names", "unknown schema %q", n)
+		return unknownSchema(string(n))
 	case o.check != "" && (o.output != "" || o.markdown):
 		return cli.Usage("", "--check writes no schema: leave out --output and --markdown")
 	case o.check != "":
@@ -90,4 +90,17 @@ func writeSchema(cmd *cobra.Command, e *cli.Env, n schemas.Name, o *schemaOption
 		text = page.Bytes()
 	}
 	return cli.WriteOutput(e, o.output, text, 0o644, o.force)
+}
+
+// unknownSchema is the failure for a name that no schema has.
+func unknownSchema(name string) error {
+	var names []string
+	for _, n := range schemas.Names() {
+		names = append(names, string(n))
+	}
+	hint := "receipt schema lists the names"
+	if near := cli.Nearest(name, names); near != "" {
+		hint = "did you mean receipt schema " + near + "?"
+	}
+	return cli.Usage(hint, "unknown schema %q", name)
 }

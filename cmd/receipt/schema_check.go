@@ -102,7 +102,7 @@ func (c *schemaCheck) lines(ctx context.Context, e *cli.Env, path string) error 
 		if err := event.Parse(doc, line); err != nil {
 			wrong := event.Unparsed(c.checked+1, "", err).Detail
 			if c.checked == 0 {
-				return cli.Refuted("a log has a JSON object a line: docs/events.md", "%q is not a log of events: line %d, %s", c.file, lines.Line(), wrong)
+				return cli.Refuted(input.LogHow(path), "%q is not a log of events: line %d, %s", c.file, lines.Line(), wrong)
 			}
 			c.checked++
 			c.unfit++

@@ -23,13 +23,43 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 	word := args[0]
 	spelt := strings.TrimPrefix(cmd.CommandPath()+" "+word, cmd.Root().Name()+" ")
 	hint := cmd.CommandPath() + " --help lists the verbs"
-	switch near := nearest(word, names); {
+	switch near := Nearest(word, names); {
+	case !cmd.HasParent() && synonym(word) != "":
+		hint = "did you mean " + strings.Join(append([]string{"receipt", synonym(word)}, plainWords(args[1:])...), " ") + "?"
+	case len(below(cmd, word)) > 0:
+		hint = "did you mean " + strings.Join(below(cmd, word), " or ") + "?"
 	case near != "":
 		hint = "did you mean " + strings.Join(append([]string{cmd.CommandPath(), near}, plainWords(args[1:])...), " ") + "?"
 	case !cmd.HasParent() && looksLikePath(word):
 		hint = "did you mean receipt verify " + ShellFile(word) + "?"
 	}
 	return Usage(hint, "unknown verb %q", spelt)
+}
+
+// synonym is the verb that does what people call otherwise; "" for none.
+func synonym(word string) string {
+	switch word {
+	case "validate", "check":
+		return "verify"
+	case "view", "print", "inspect", "cat":
+		return "show"
+	case "create", "generate", "make":
+		return "seal"
+	}
+	return ""
+}
+
+// below are the verbs of this name in the groups of a command: receipt batch prove for
+// prove.
+func below(cmd *cobra.Command, word string) (verbs []string) {
+	for _, group := range cmd.Commands() {
+		for _, c := range group.Commands() {
+			if c.IsAvailableCommand() && c.Name() == word {
+				verbs = append(verbs, c.CommandPath())
+			}
+		}
+	}
+	return verbs[:min(len(verbs), 3)]
 }
 
 // plainWords are the words that follow a misspelt verb, when these are few and short:
@@ -62,16 +92,16 @@ func FlagHint(cmd *cobra.Command, err error) string {
 				names = append(names, f.Name)
 			}
 		})
-		if near := nearest(unknown.GetSpecifiedName(), names); near != "" {
+		if near := Nearest(unknown.GetSpecifiedName(), names); near != "" {
 			return "did you mean --" + near + "?"
 		}
 	}
 	return cmd.CommandPath() + " --help shows the flags"
 }
 
-// nearest is the name that a word was meant to be; "" when none is near. A third of
+// Nearest is the name that a word was meant to be; "" when none is near. A third of
 // its letters may be wrong, or it may be the beginning of one name alone.
-func nearest(word string, names []string) string {
+func Nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, least := "", max(1, len(word)/3)
 	var begun []string

@@ -219,7 +219,7 @@ func ReadError(path string, err error) error {
 		if hint = remote(path); hint != "" {
 			return cli.Usage(hint, "%q is an address, expected a file", path)
 		}
-		hint = "check the path; - reads stdin"
+		hint = absent(path)
 	}
 	return cli.Usage(hint, "%q: %w", path, cli.Reason(err))
 }

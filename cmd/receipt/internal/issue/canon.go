@@ -61,6 +61,9 @@ func checkCanonical(path string, doc *canon.Document) error {
 	for at < len(src) && at < len(canonical) && src[at] == canonical[at] {
 		at++
 	}
+	if at == len(canonical) && string(src[at:]) == "\n" {
+		return cli.Refuted("the canonical form has none: receipt canon FILE writes it", "%q is not canonical: it ends with a line feed", cli.SourceName(path))
+	}
 	return cli.Refuted("receipt canon FILE writes the canonical form", "%q is not canonical: its first difference is at offset %d", cli.SourceName(path), at)
 }
 

@@ -1,11 +1,17 @@
 package issue
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/redact"
 )
 
 type discloseOptions struct {
@@ -74,13 +80,36 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 	}
 	if !o.all {
 		if bound, err = bound.Select(o.fields...); err != nil {
-			return cli.Usage("the fields are those of redactions in the receipt", "%q: %w", o.disclosures, err)
+			return cli.Usage(fieldsHow(sealed.Document()), "%q: %w", o.disclosures, err)
 		}
 	}
 
 	// A value that does not fit its commitment is not handed on.
 	if err := bound.Check(sealed.Document()); err != nil {
-		return cli.Refuted("", "%q: %w", o.disclosures, err)
+		how := "it has to be what receipt redact --disclosures wrote for this receipt"
+		if unknown := (*redact.UnknownFieldError)(nil); errors.As(err, &unknown) {
+			how = fieldsHow(sealed.Document())
+		}
+		return cli.Refuted(how, "%q: %w", o.disclosures, err)
 	}
 	return cli.WriteOutput(e, o.output, bound.Marshal(), 0o600, o.force)
+}
+
+// fieldsHow names the fields of which a receipt has commitments, the first few of them.
+func fieldsHow(doc *canon.Document) string {
+	const most = 5
+	var fields []string
+	for _, entry := range doc.Root().Member("redactions").Elements() {
+		if !entry.Member("proof_hash").IsZero() {
+			fields = append(fields, cli.ShellName(entry.Member("field").String()))
+		}
+	}
+
+	switch n := len(fields); {
+	case n == 0:
+		return "the receipt has no commitment: nothing of it can be disclosed"
+	case n > most:
+		return fmt.Sprintf("the receipt has commitments of %s and %d more: its redactions", strings.Join(fields[:most], " "), n-most)
+	}
+	return "the receipt has commitments of " + strings.Join(fields, " ")
 }

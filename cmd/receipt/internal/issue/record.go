@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -225,6 +226,8 @@ func recordFailure(path string, err error) error {
 		return cli.Usage("", "%q: %w", name, err)
 	case errors.As(err, &refusal) && refusal.Code == event.CodeSession:
 		return cli.Usage("--session ID names the one that is meant", "%q: %w", name, err)
+	case errors.As(err, &refusal) && refusal.Index == 1 && refusal.Code == event.CodeMalformed:
+		return cli.Refuted(malformedHow(path, err), "%q: %w", name, err)
 	case errors.As(err, &refusal):
 		return cli.Refuted("", "%q: %w", name, err)
 	case errors.As(err, &invalid):
@@ -244,6 +247,16 @@ func recordFailure(path string, err error) error {
 	}
 
 	return cli.Usage("receipt record --help shows the flags", "%q: %w", name, cli.Reason(err))
+}
+
+// malformedHow says what to do about a log of which the first line is no event: what the
+// parse saw comes before what the file looks like.
+func malformedHow(path string, err error) string {
+	var syntax *canon.SyntaxError
+	if errors.As(err, &syntax) && syntax.Hint != "" {
+		return syntax.Hint
+	}
+	return input.LogHow(path)
 }
 
 // recordFlag is the flag of an option.

@@ -106,7 +106,17 @@ func SealFailure(path string, err error) error {
 		}
 		text += ": " + cli.EscapeLine(p.Detail)
 	}
-	return cli.Refuted("", "%s", text)
+	return cli.Refuted(sealHow(path, invalid), "%s", text)
+}
+
+// sealHow says what is done with a receipt that is sealed already.
+func sealHow(path string, invalid *receipt.InvalidError) string {
+	for _, p := range invalid.Problems {
+		if p.Pointer == "/chain/receipt_hash" {
+			return "receipt sign " + cli.ShellFile(cli.SourceName(path)) + " --key KEY adds a signature, receipt ledger import takes it into a ledger; a new receipt is made of a new draft"
+		}
+	}
+	return ""
 }
 
 // HeadOf finds the head that a draft of the stream has to name: the argument

@@ -160,7 +160,13 @@ func (o *logFlags) signer(e *cli.Env) (*keys.PrivateKey, *tlog.Log, error) {
 		return nil, nil, err
 	}
 
-	public, ok := private.Public().Crypto().(ed25519.PublicKey)
+	// What the key file says of the key; one of another program says nothing.
+	half := private.Public()
+	if half.Origin != "" && half.Origin != o.origin {
+		return nil, nil, cli.Usage("--origin "+cli.ShellName(half.Origin)+", or a key of its own for another log", "%q is the key of the log %q, found --origin %q", o.key.Path, half.Origin, o.origin)
+	}
+
+	public, ok := half.Crypto().(ed25519.PublicKey)
 	if !ok {
 		return nil, nil, cli.Usage("receipt keys generate --role checkpoint --origin NAME makes a key", "the key %q is for %s; checkpoints are signed with Ed25519 keys", private.ID(), private.Algorithm())
 	}

@@ -118,6 +118,9 @@ func (o *proveFlags) wanted(e *cli.Env) (*wanted, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := input.RefuseDraft(o.receipt, data, " -o RECEIPT"); err != nil {
+		return nil, err
+	}
 	sealed, err := receipt.ParseSealed(data)
 	if err != nil {
 		return nil, cli.Refuted("receipt verify --integrity-only shows all of it", "%q: %w", cli.SourceName(o.receipt), err)

@@ -69,7 +69,7 @@ sqlite3's .backup, not with cp. It must not be on a network file system.`,
 			if errors.Is(err, fs.ErrExist) && errors.As(err, &exists) && exists.Path != args[0] {
 				return cli.Usage("restore the ledger that it belongs to, or move it away", "%q is left of a ledger that was here", exists.Path)
 			} else if errors.Is(err, fs.ErrExist) {
-				return cli.Usage("", "%q exists already", args[0])
+				return cli.Usage("a ledger is made once: receipt ledger issue adds to it", "%q exists already", args[0])
 			} else if err != nil {
 				return cli.Usage("", "%w", input.LedgerReason(err))
 			}

@@ -68,16 +68,19 @@ func (k *KeyFlags) Read(e *cli.Env) (*keys.PrivateKey, error) {
 	if k.Path == cli.StdinName { // often the receipt is
 		return nil, cli.Usage("", "--key is a file, stdin is not read for it")
 	}
-	if err := warnPrivateMode(e, k.Path); err != nil {
-		return nil, err
-	}
-
 	data, err := input.ReadBounded(e, k.Path, maxKeyFile+1)
 	if err != nil {
 		return nil, err
 	}
 	if len(data) > maxKeyFile {
 		return nil, cli.Usage("", "%q is larger than a key file ever is, %d bytes", k.Path, maxKeyFile)
+	}
+
+	// Of another file the mode does not matter.
+	if f := kind.Of(data, true); f.Kind == kind.PrivateKey || f.Kind == kind.Unknown {
+		if err := warnPrivateMode(e, k.Path); err != nil {
+			return nil, err
+		}
 	}
 
 	// PEM has no place for an id, which --key-id gives.

@@ -127,6 +127,9 @@ func (f *PolicyFlags) Requirements(e *cli.Env) (receipt.Policy, error) {
 			return p, err
 		}
 		if p, err = keys.ParsePolicy(data); err != nil {
+			if wrong := input.WrongKind(f.Policy, data, "a policy", kind.Policy); wrong != nil {
+				return p, wrong
+			}
 			return p, cli.Usage("", "%q: %w", f.Policy, err)
 		}
 	}

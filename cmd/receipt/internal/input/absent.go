@@ -1,0 +1,95 @@
+package input
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+// absent says what may have been meant by a path at which nothing is.
+func absent(path string) string {
+	switch bare := strings.Trim(path, `'"`); {
+	case path == "help":
+		return "receipt help VERB, or --help behind it, shows what a verb does"
+	case strings.HasPrefix(path, "~"):
+		return "the shell replaces a ~ only at the start of a word without quotes: write the path in full"
+	case bare != path && exists(bare):
+		return "the quotes are part of the name: did you mean " + cli.ShellFile(bare) + "?"
+	}
+
+	if how := misnumbered(path); how != "" {
+		return how
+	}
+
+	// The files beside it, as far as a glance goes.
+	dir, name := filepath.Split(path)
+	if near := nearestName(name, namesIn(filepath.Clean(dir))); near != "" {
+		return "did you mean " + cli.ShellFile(dir+near) + "?"
+	}
+	return "check the path; - reads stdin"
+}
+
+// nearestName is the file that a name was meant to be: most of a name is often its ending,
+// so what is before that has to be near; "" for none.
+func nearestName(name string, names []string) string {
+	var stems []string
+	for _, n := range names {
+		stems = append(stems, stem(n))
+	}
+	near := cli.Nearest(stem(name), stems)
+	if near == "" {
+		return ""
+	}
+
+	var alike []string
+	for _, n := range names {
+		if stem(n) == near {
+			alike = append(alike, n)
+		}
+	}
+	if best := cli.Nearest(name, alike); best != "" {
+		return best
+	}
+	return alike[0]
+}
+
+func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return path != "" && err == nil
+}
+
+// misnumbered says how a line or item of a file is named, by its number from 1.
+func misnumbered(path string) string {
+	at := strings.LastIndexAny(path, ":#")
+	if at <= 0 || !exists(path[:at]) {
+		return ""
+	}
+	file := cli.ShellFile(path[:at])
+	if n, err := strconv.ParseUint(path[at+1:], 10, 32); err == nil && n > 0 {
+		return "did you mean " + file + ":" + strconv.FormatUint(n, 10) + "?"
+	}
+	return "lines and items are named by their numbers, from 1: " + file + ":1"
+}
+
+// namesIn are some of the files of a folder.
+func namesIn(dir string) (names []string) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+
+	const most = 1000
+	entries, _ := f.ReadDir(most) // those that were read are enough for a guess
+	for _, e := range entries {
+		if !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}

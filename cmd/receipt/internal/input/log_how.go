@@ -1,0 +1,42 @@
+package input
+
+import (
+	"bytes"
+	"io"
+	"os"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+// LogHow says how a file becomes a log of events, a JSON object a line, by what it
+// begins with.
+func LogHow(path string) string {
+	const form = "a log has a JSON object a line: docs/events.md"
+	f, err := os.Open(path)
+	if path == cli.StdinName || err != nil {
+		return form
+	}
+	defer f.Close()
+
+	head := make([]byte, 4<<10)
+	n, _ := io.ReadFull(f, head) // a short file is no less of one
+	head = head[:n]
+	file := cli.ShellFile(path)
+	text := bytes.TrimLeft(head, " \t\r\n")
+	first, _, _ := bytes.Cut(text, []byte{'\n'})
+	first = bytes.TrimSpace(first)
+
+	switch {
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return "it is compressed: gunzip -c " + file + " | receipt schema event --check -"
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
+		return "it is compressed: zstd -dc " + file + " | receipt schema event --check -"
+	case bytes.HasPrefix(text, []byte("[")):
+		return form + "; jq -c '.[]' " + file + " makes lines of an array"
+	case bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"list"`)) && bytes.Contains(text, []byte(`"data"`)):
+		return form + "; jq -c '.data[]' " + file + " makes lines of a list"
+	case string(first) == "{":
+		return form + "; jq -c . " + file + " makes lines of objects"
+	}
+	return form
+}
