@@ -29,7 +29,11 @@ type lines struct {
 
 const readBytes = 256 << 10
 
-func newLines(in io.Reader) *lines {
+// newLines reads lines. Their digest is made unless another is known.
+func newLines(in Input) *lines {
+	if in.Sum != nil {
+		return &lines{in: bufio.NewReaderSize(in, readBytes)}
+	}
 	l := &lines{sum: sha256.New()}
 	l.in = bufio.NewReaderSize(io.TeeReader(in, l.sum), readBytes)
 	return l
@@ -89,8 +93,13 @@ func (l *lines) line() (text []byte, overlong bool, err error) {
 	}
 }
 
-// digest is that of all bytes, as they were given.
-func (l *lines) digest() canon.Digest { return canon.Digest(l.sum.Sum(nil)) }
+// read returns the digest of all bytes, as they were given, and how many they are.
+func (l *lines) read(in Input) (canon.Digest, int64) {
+	if in.Sum != nil {
+		return in.Sum()
+	}
+	return canon.Digest(l.sum.Sum(nil)), l.bytes
+}
 
 // from returns a line and what follows it, as far as it is looked at.
 func (l *lines) from(line []byte) []byte {

@@ -117,10 +117,7 @@ func (r *reading) log(in Input) error {
 	if !text.ended && !r.read {
 		r.story.Cut()
 	}
-	digest, size := text.digest(), text.bytes
-	if in.Sum != nil {
-		digest, size = in.Sum()
-	}
+	digest, size := text.read(in)
 	r.story.Read(digest, size, text.count)
 	return nil
 }
@@ -150,7 +147,7 @@ func (r *reading) begin(name string, text *lines) (head []headLine, err error) {
 		}
 		size += len(line)
 		line = append([]byte(nil), line...)
-		if r.parse(line) == nil {
+		if _, err := r.parse(line); err == nil {
 			kind = r.kindOf(r.doc.Root())
 		} else if row, _ := rowOf(OTLP); len(head) == 0 && r.reads(row) && looks(text.from(line)) {
 			text.whole, text.rest = true, append(line, '\n')
@@ -221,7 +218,7 @@ func Recognize(head []byte) Kind {
 	for n := 0; n < maxHeadLines && len(head) > 0; n++ {
 		line, rest, _ := bytes.Cut(head, []byte("\n"))
 		head = rest
-		if r.parse(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))) == nil {
+		if _, err := r.parse(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))); err == nil {
 			if k := r.kindOf(r.doc.Root()); k != Unknown {
 				return k
 			}
@@ -233,7 +230,17 @@ func Recognize(head []byte) Kind {
 // maxLook is how much of a text that is no lines is looked at.
 const maxLook = 4 << 10
 
-func (r *reading) parse(text []byte) error { return r.doc.Parse(text, canon.Limits{Bytes: MaxLine}) }
+// parse parses a line, and says whether halves of characters were replaced in it.
+func (r *reading) parse(text []byte) (repaired bool, err error) {
+	limits := canon.Limits{Bytes: MaxLine}
+	if err = r.doc.Parse(text, limits); err == nil {
+		return false, nil
+	}
+	if again := whole(text); again != nil {
+		return true, r.doc.Parse(again, limits)
+	}
+	return false, err
+}
 
 // line takes a line. What is no JSON object is counted.
 func (r *reading) line(text []byte, overlong bool) error {
@@ -242,14 +249,7 @@ func (r *reading) line(text []byte, overlong bool) error {
 		r.story.Overlong()
 		return nil
 	}
-	err := r.parse(text)
-	repaired := false
-	if err != nil {
-		if again := whole(text); again != nil {
-			repaired = true
-			err = r.parse(again)
-		}
-	}
+	repaired, err := r.parse(text)
 	root := r.doc.Root()
 	if list := r.kind == OTLP && root.Kind() == canon.KindArray; err != nil || root.Kind() != canon.KindObject && !list {
 		r.story.Unreadable()

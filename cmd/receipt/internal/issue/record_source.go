@@ -61,18 +61,14 @@ func openLogs(ctx context.Context, e *cli.Env, paths []string, progress *cli.Pro
 			name = "stdin"
 		}
 		packed := &summed{Reader: lines, hash: sha256.New()}
-		plain, compressed, done, err := unpack.Plain(bufio.NewReader(packed), unpack.Options{}, &packed.size)
+		plain, _, done, err := unpack.Plain(bufio.NewReader(packed), unpack.Options{}, &packed.size)
 		if err != nil {
 			return l, cli.Usage("", "%q: %w", cli.SourceName(path), err)
 		}
 		l.done = append(l.done, done)
 		head := bufio.NewReaderSize(plain, kind.Head)
 		l.heads = append(l.heads, head)
-		log := source.Input{Name: name, Reader: head}
-		if compressed { // the draft names the file as it lies
-			log.Sum = packed.sum
-		}
-		l.inputs = append(l.inputs, log)
+		l.inputs = append(l.inputs, source.Input{Name: name, Reader: head, Sum: packed.sum}) // the draft names the file as it lies
 	}
 	return l, nil
 }

@@ -1,0 +1,198 @@
+package source_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source"
+)
+
+// transcript makes lines of a transcript, a second apart.
+func transcript(lines ...string) string {
+	var b strings.Builder
+	for i, line := range lines {
+		fmt.Fprintf(&b, `{"sessionId":"s","timestamp":"2026-01-01T00:00:%02dZ","cwd":"/w",%s}`+"\n", i, line)
+	}
+	return b.String()
+}
+
+func asks(id, name, input string) string {
+	return fmt.Sprintf(`"type":"assistant","message":{"id":"m_%s","model":"claude-x","content":[{"type":"tool_use","id":%q,"name":%q,"input":%s}],"usage":{"input_tokens":1,"output_tokens":1}}`, id, id, name, input)
+}
+
+func answers(id, result, besides string) string {
+	return fmt.Sprintf(`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,%s}]},"toolUseResult":%s`, id, result, besides)
+}
+
+const said = `"type":"assistant","message":{"id":"m_1","model":"claude-x","content":[],"usage":{"input_tokens":1,"output_tokens":1}}`
+
+func recorded(t *testing.T, log string) told {
+	t.Helper()
+	d := tryRead(t, []byte(log))
+	if d == nil {
+		t.Fatalf("not read: %s", log)
+	}
+	return read(t, d)
+}
+
+// TestEdits: an edit is told with digests when replaying it leads where the patch does.
+func TestEdits(t *testing.T) {
+	sum := func(text string) string { return canon.Sum([]byte(text)).String() }
+	for name, test := range map[string]struct{ tool, besides, before, after string }{
+		"a text": {"Edit", `{"originalFile":"a\nb\n","oldString":"b","newString":"c","structuredPatch":[{"oldStart":1,"newStart":1,"lines":[" a","-b","+c"]}]}`, sum("a\nb\n"), sum("a\nc\n")},
+		"a text that is taken out, with the line end behind it": {"Edit", `{"originalFile":"a\nb\nc\n","oldString":"b","newString":"","structuredPatch":[{"oldStart":1,"newStart":1,"lines":[" a","-b"," c"]}]}`, sum("a\nb\nc\n"), sum("a\nc\n")},
+		"a text that ends with a line end":                      {"Edit", `{"originalFile":"a\nb\nc\n","oldString":"b\n","newString":"","structuredPatch":[{"oldStart":1,"newStart":1,"lines":[" a","-b"," c"]}]}`, sum("a\nb\nc\n"), sum("a\nc\n")},
+		"the first of two":                                      {"Edit", `{"originalFile":"b\nb\n","oldString":"b","newString":"c","structuredPatch":[{"oldStart":1,"newStart":1,"lines":["-b","+c"," b"]}]}`, sum("b\nb\n"), sum("c\nb\n")},
+		"all of two":                                            {"Edit", `{"originalFile":"b\nb\n","oldString":"b","newString":"c","replaceAll":true,"structuredPatch":[{"oldStart":1,"newStart":1,"lines":["-b","-b","+c","+c"]}]}`, sum("b\nb\n"), sum("c\nc\n")},
+		"tabs that are shown as spaces":                         {"Edit", `{"originalFile":"\tb\n","oldString":"b","newString":"c","structuredPatch":[{"oldStart":1,"newStart":1,"lines":["-  b","+  c"]}]}`, sum("\tb\n"), sum("\tc\n")},
+		"two in turn":                                           {"MultiEdit", `{"originalFileContents":"a\n","edits":[{"old_string":"a","new_string":"b"},{"old_string":"b","new_string":"c"}],"structuredPatch":[{"oldStart":1,"newStart":1,"lines":["-a","+c"]}]}`, sum("a\n"), sum("c\n")},
+		"a patch that leads elsewhere":                          {"Edit", `{"originalFile":"a\nb\n","oldString":"b","newString":"c","structuredPatch":[{"oldStart":1,"newStart":1,"lines":[" a","-b","+d"]}]}`, "", ""},
+		"a patch of another place":                              {"Edit", `{"originalFile":"a\nb\n","oldString":"b","newString":"c","structuredPatch":[{"oldStart":2,"newStart":2,"lines":[" a","-b","+c"]}]}`, "", ""},
+		"a patch that leaves a change out":                      {"Edit", `{"originalFile":"b\nx\nb\n","oldString":"b","newString":"c","replaceAll":true,"structuredPatch":[{"oldStart":1,"newStart":1,"lines":["-b","+c"]}]}`, "", ""},
+		"no patch":                                              {"Edit", `{"originalFile":"b","oldString":"b","newString":"c"}`, "", ""},
+		"a text that was not there":                             {"Edit", `{"originalFile":"a","oldString":"b","newString":"c","structuredPatch":[]}`, "", ""},
+		"nothing of before":                                     {"Edit", `{"oldString":"b","newString":"c","structuredPatch":[]}`, "", ""},
+		"what a person changed":                                 {"Edit", `{"userModified":true,"originalFile":"b\n","oldString":"b","newString":"c","structuredPatch":[{"oldStart":1,"newStart":1,"lines":["-b","+c"]}]}`, sum("b\n"), ""},
+		"a file that is written anew":                           {"Write", `{"type":"update","originalFile":"a\n","content":"b\n","structuredPatch":[{"oldStart":1,"newStart":1,"lines":["-a","+b"]}]}`, sum("a\n"), sum("b\n")},
+		"a file of which nothing of before is told":             {"Write", `{"type":"update","content":"b\n","structuredPatch":[]}`, "", sum("b\n")},
+	} {
+		log := transcript(asks("1", test.tool, `{"file_path":"/w/a"}`), answers("1", `"content":"ok"`, test.besides))
+		r := recorded(t, log)
+		claimsNothing(t, []byte(log), r.Draft)
+		w := r.SideEffects.FSWrites[0]
+		if got := w.BeforeSHA256.String(); got != test.before && !(test.before == "" && w.BeforeSHA256.IsZero()) {
+			t.Errorf("%s: before %s, want %s", name, got, test.before)
+		}
+		if got := w.AfterSHA256.String(); got != test.after && !(test.after == "" && w.AfterSHA256.IsZero()) {
+			t.Errorf("%s: after %s, want %s", name, got, test.after)
+		}
+		if w.Path != "a" || w.Operation != "modify" {
+			t.Errorf("%s: %+v", name, w)
+		}
+	}
+
+	made := recorded(t, transcript(asks("1", "Write", `{"file_path":"/w/a"}`), answers("1", `"content":"ok"`, `{"type":"create","content":"b\n","structuredPatch":[]}`))).SideEffects.FSWrites[0]
+	if made.Operation != "create" || !made.BeforeSHA256.Null || made.AfterSHA256.String() != sum("b\n") {
+		t.Errorf("a new file: %+v", made)
+	}
+}
+
+// TestEnds: how a session ended is said by its last lines, not by those before.
+func TestEnds(t *testing.T) {
+	const interrupted = `"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}`
+	const over = `"type":"system","subtype":"turn_duration"`
+	stopped := strings.Replace(said, `"content"`, `"stop_reason":"end_turn","content"`, 1)
+	for name, test := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"nothing":                            {[]string{said}, ""},
+		"stopped":                            {[]string{stopped}, "SUCCEEDED"},
+		"a turn is over":                     {[]string{said, over}, "SUCCEEDED"},
+		"a turn is over, and goes on":        {[]string{said, over, said}, ""},
+		"stopped, and goes on":               {[]string{stopped, said}, ""},
+		"interrupted":                        {[]string{said, interrupted}, "CANCELED"},
+		"interrupted, and goes on":           {[]string{said, interrupted, said}, ""},
+		"interrupted, and goes on to an end": {[]string{said, interrupted, stopped}, "SUCCEEDED"},
+		"over, then interrupted":             {[]string{said, over, interrupted}, "CANCELED"},
+		"what no model wrote":                {[]string{said, interrupted, strings.Replace(said, "claude-x", "<synthetic>", 1)}, "CANCELED"},
+	} {
+		r := recorded(t, transcript(test.lines...))
+		got := r.Lifecycle.FinalState
+		if r.untold["/lifecycle/final_state"] {
+			got = ""
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// TestRepeated: of the lines of a message the one with the most output counts, wherever it
+// stands, and copies in another session count once.
+func TestRepeated(t *testing.T) {
+	line := func(output int) string {
+		return strings.Replace(said, `"output_tokens":1`, fmt.Sprintf(`"output_tokens":%d`, output), 1)
+	}
+	log := transcript(line(3), line(9), line(5))
+	log += strings.ReplaceAll(log, `"sessionId":"s"`, `"sessionId":"later"`)
+	r := recorded(t, log)
+	if c := r.AutonomyBudget.Consumed; *c.InputTokens != 1 || *c.OutputTokens != 9 || !r.floor["/autonomy_budget/consumed/output_tokens"] {
+		t.Errorf("%d and %d tokens", *c.InputTokens, *c.OutputTokens)
+	}
+	if n := len(r.Cost.ProviderBreakdown); n != 1 {
+		t.Errorf("%d entries", n)
+	}
+}
+
+// TestCalls: what a line tells of the end of a call, and nothing else.
+func TestCalls(t *testing.T) {
+	for name, test := range map[string]struct{ result, besides, want, category string }{
+		"returned":          {`"content":"x"`, `null`, "succeeded", ""},
+		"failed":            {`"content":"x","is_error":true`, `"Error: x"`, "failed", ""},
+		"refused":           {`"content":"The user doesn't want to proceed with this tool use.","is_error":true`, `"User rejected tool use"`, "canceled", ""},
+		"refused by a rule": {`"content":"x was blocked.","is_error":true`, `null`, "failed", ""},
+		"stopped":           {`"content":"[Request interrupted by user for tool use]","is_error":true`, `null`, "canceled", ""},
+		"never run":         {`"content":"<tool_use_error>Sibling tool call errored</tool_use_error>","is_error":true`, `null`, "failed", "sibling_failed"},
+	} {
+		r := recorded(t, transcript(asks("1", "WebFetch", `{"url":"https://u:p@Example.com/a?b=c"}`), answers("1", test.result, test.besides)))
+		c := r.SideEffects.ToolCalls[0]
+		if category, _ := c.Metadata["error_category"].(string); c.Status != test.want || test.category != "" && category != test.category || r.untold["/side_effects/tool_calls/0/status"] {
+			t.Errorf("%s: %+v", name, c)
+		}
+
+		// What failed may have sent something, what was never run did not.
+		hosts := len(r.SideEffects.NetworkEgress)
+		switch name {
+		case "returned":
+			if hosts != 1 || r.untold["/side_effects/network_egress/0"] || r.SideEffects.NetworkEgress[0].Destination != "example.com" {
+				t.Errorf("%s: %+v", name, r.SideEffects.NetworkEgress)
+			}
+		case "failed", "refused by a rule", "stopped":
+			if hosts != 1 || !r.untold["/side_effects/network_egress/0"] {
+				t.Errorf("%s: %+v, %v", name, r.SideEffects.NetworkEgress, r.untold)
+			}
+		default:
+			if hosts != 0 {
+				t.Errorf("%s: %+v", name, r.SideEffects.NetworkEgress)
+			}
+		}
+		if approvals := len(r.Approvals); approvals != map[bool]int{true: 1}[name == "refused"] {
+			t.Errorf("%s: %d approvals", name, approvals)
+		}
+	}
+}
+
+// TestLines: what is no text, and what is too long, is counted and not read.
+func TestLines(t *testing.T) {
+	half := strings.Replace(asks("1", "Bash", `{"command":"x\ud83d"}`), `"output_tokens":1`, `"output_tokens":5`, 1)
+	r := recorded(t, "\ufeff"+transcript(half)+"{broken\r\n\r\n")
+	about := r.meta["source"].(map[string]any)
+	if about["repaired_lines"] != 1.0 || about["unreadable_lines"] != 1.0 || *r.AutonomyBudget.Consumed.OutputTokens != 5 {
+		t.Errorf("%v, %d tokens", about, *r.AutonomyBudget.Consumed.OutputTokens)
+	}
+	if !r.SideEffects.ToolCalls[0].InputHash.IsZero() {
+		t.Error("a digest of a line that was repaired")
+	}
+	if whole := recorded(t, transcript(strings.Replace(half, `\ud83d`, `\ud83d\ude00`, 1))); whole.SideEffects.ToolCalls[0].InputHash.IsZero() || whole.meta["source"].(map[string]any)["repaired_lines"] != nil {
+		t.Error("a whole character is taken for a half")
+	}
+
+	long := io.MultiReader(strings.NewReader(transcript(said)+`{"type":"user","x":"`), io.LimitReader(endless{}, source.MaxLine), strings.NewReader("\"}\n"+transcript(asks("1", "Bash", `{}`))))
+	log, err := source.Read([]source.Input{{Name: "x", Reader: long}}, options())
+	if err != nil || log.Passed.Overlong != 1 || len(log.Draft.SideEffects.ToolCalls) != 1 {
+		t.Errorf("%+v, %v", log, err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
