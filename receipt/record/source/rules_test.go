@@ -196,3 +196,87 @@ func (endless) Read(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// TestAgents: without the log of an agent that worked for the session, what it did is not
+// told.
+func TestAgents(t *testing.T) {
+	alone, both := read(t, draftOf(t, "testdata/session.jsonl")), read(t, draftOf(t, "testdata/session.jsonl", "testdata/agent-a1b2.jsonl"))
+	for _, at := range []string{"/side_effects/tool_calls", "/autonomy_budget/consumed/input_tokens"} {
+		if !alone.floor[at] || both.floor[at] {
+			t.Errorf("%s is at least what is told: %v alone, %v with the agent's", at, alone.floor[at], both.floor[at])
+		}
+	}
+	if a, b := len(alone.SideEffects.ToolCalls), len(both.SideEffects.ToolCalls); b != a+1 {
+		t.Errorf("%d and %d calls", a, b)
+	}
+}
+
+// TestTimes: few lines of a stream tell times, and how long it took is what its result says.
+func TestTimes(t *testing.T) {
+	const stamped = `{"type":"user","session_id":"s","timestamp":"2026-01-01T00:00:0%dZ","message":{}}` + "\n"
+	log := fmt.Sprintf(stamped+stamped, 1, 5)
+	for name, test := range map[string]struct {
+		log  string
+		wall int64
+	}{"without a result": {log, -1}, "with one": {log + `{"type":"result","session_id":"s","subtype":"success","duration_ms":9000}`, 9000}} {
+		r := recorded(t, test.log)
+		if !r.untold["/lifecycle/started_at"] || !r.untold["/lifecycle/completed_at"] {
+			t.Errorf("%s: times are told: %v", name, r.untold)
+		}
+		if wall := r.AutonomyBudget.Consumed.WallTimeMS; (wall == nil) != (test.wall < 0) || wall != nil && *wall != test.wall {
+			t.Errorf("%s: %s ms", name, show(wall))
+		}
+	}
+}
+
+// TestOutputs: of an output of Codex the lines before what a command wrote tell how it
+// ended.
+func TestOutputs(t *testing.T) {
+	for output, want := range map[string]string{
+		`"Exit code: 0\nOutput:\nx"`:                                       "succeeded",
+		`"Exit code: 2\nOutput:\nx"`:                                       "failed",
+		`"Chunk ID: 1\nProcess exited with code 1\nOutput:\nExit code: 0"`: "failed",
+		`"Wall time: 1\nOutput:\nExit code: 0"`:                            "unreported",
+		`"Exit code: none"`:                                                "unreported",
+		`"{\"output\":\"x\",\"metadata\":{\"exit_code\":1}}"`:              "failed",
+		`"{\"output\":\"x\",\"metadata\":{\"exit_code\":0}}"`:              "succeeded",
+		`"{\"exit_code\":0}"`:                                              "unreported",
+		`{"content":"x","success":false}`:                                  "failed",
+		`{"content":"Exit code: 0"}`:                                       "succeeded",
+		`"x"`:                                                              "unreported",
+		`""`:                                                               "unreported",
+		`"exec command rejected by user"`:                                  "canceled",
+		`"aborted by user after 3s"`:                                       "canceled",
+	} {
+		line := func(payload string) string {
+			return `{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":` + payload + "}\n"
+		}
+		r := recorded(t, line(`{"type":"function_call","name":"shell","call_id":"1","arguments":"{}"}`)+line(`{"type":"function_call_output","call_id":"1","output":`+output+`}`))
+		got := r.SideEffects.ToolCalls[0].Status
+		if r.untold["/side_effects/tool_calls/0/status"] {
+			got = "unreported"
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", output, got, want)
+		}
+	}
+}
+
+// TestBetween: a tool or an agent between two calls of models makes them two.
+func TestBetween(t *testing.T) {
+	span := func(id, parent, operation string, tokens int) string {
+		return fmt.Sprintf(`{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000%s","parentSpanId":"00000000000000%s","startTimeUnixNano":"1","endTimeUnixNano":"2","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":%q}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":%d}}]}`, id, parent, operation, tokens)
+	}
+	for between, want := range map[string]int64{"execute_tool": 107, "invoke_agent": 107, "chain": 7, "chat": 7} {
+		tokens := 0
+		if between == "chat" {
+			tokens = 50
+		}
+		log := `{"resourceSpans":[{"scopeSpans":[{"spans":[` + span("a1", "", "chat", 100) + "," + span("a3", "a2", "chat", 7) + "," +
+			strings.Replace(span("a2", "a1", between, tokens), `"intValue":0`, `"other":0`, 1) + `]}]}]}`
+		log = strings.Replace(log, `"parentSpanId":"00000000000000"`, `"parentSpanId":""`, 1)
+		if got := recorded(t, log).AutonomyBudget.Consumed.InputTokens; got == nil || *got != want {
+			t.Errorf("%s: %s tokens, want %d", between, show(got), want)
+		}
+	}
+}

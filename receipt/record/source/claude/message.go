@@ -92,9 +92,13 @@ func textOf(n canon.Node) string {
 // calls reads the calls of tools in a message of a model.
 func calls(s *story.Story, message canon.Node, agent string) {
 	for _, b := range contents(message) {
-		switch b.Member("type").String() {
-		case "tool_use", "server_tool_use", "mcp_tool_use":
+		switch kind := b.Member("type").String(); {
+		case kind == "tool_use", kind == "server_tool_use", kind == "mcp_tool_use":
 			ask(s, b, agent)
+		case strings.HasSuffix(kind, "_tool_result"): // of a tool that the provider ran
+			if c := s.Known(s.Name(b.Member("tool_use_id"))); c != nil {
+				c.Close(s, story.Unreported, s.Digest(b.Member("content")))
+			}
 		}
 	}
 }
