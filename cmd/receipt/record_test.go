@@ -24,11 +24,11 @@ func TestRecordPages(t *testing.T) {
 	}
 }
 
-// addLogs adds a log of events and one of frames.
+// addLogs adds a log of events, one of frames, and one that an agent left.
 func addLogs(t *testing.T, files map[string][]byte) {
 	t.Helper()
-	for name, source := range map[string]string{"events.jsonl": "run.jsonl", "frames.jsonl": "run.frames.jsonl"} {
-		data, err := os.ReadFile("../../receipt/record/testdata/" + source)
+	for name, source := range map[string]string{"events.jsonl": "testdata/run.jsonl", "frames.jsonl": "testdata/run.frames.jsonl", "session.jsonl": "source/testdata/session.jsonl"} {
+		data, err := os.ReadFile("../../receipt/record/" + source)
 		if err != nil {
 			t.Fatal(err)
 		}

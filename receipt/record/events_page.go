@@ -24,7 +24,8 @@ receipt record docs/events.jsonl --issuer my_harness
 
 The JSON Schema that the first reads (~receipt schema event~) says the same as this page:
 both are kept true to the recorder by tests. Only the members marked as required have to be
-there; null is the same as no member. Kinds and members that are not here are ignored, and
+there; null is the same as no member. A member that is here and holds something else is
+refused in every event, also where nothing would read it. Kinds and members that are not here are ignored, and
 counted: the digest of the log covers them. What becomes of all this in a receipt is in
 [record.md](record.md).
 

@@ -46,15 +46,15 @@ bridge or of ACP: {"at": TIME, "frame": {…}}, and {"at": TIME, "event": KIND,
 only what is known to be an approval is one.
 
 The logs that coding agents and their telemetry leave are read as they are, and
-known by their first lines; --from says it outright. Several files are one task: a
-session, and the agents to which it gave work. What such a log does not tell is in
-metadata.unreported. docs/sources.md has what each source tells.
+known by their first lines; --from says it outright. Claude Code keeps its own below
+~/.claude/projects. Several files are one task: a session, and the agents to which it
+gave work. What such a log does not tell is in metadata.unreported. docs/sources.md has
+what each source tells.
 
 What is not in the log, flags tell. Nothing is redacted here: receipt redact
 withholds secrets from the draft, and receipt seal makes the receipt.`,
 		Example: `  receipt record events.jsonl --issuer my_harness -o new-draft.json
-  receipt record frames.jsonl --issuer my_harness --task task_01K0RUN
-  receipt record ~/.claude/projects/FOLDER/SESSION.jsonl --issuer me -o draft.json`,
+  receipt record session.jsonl --from claude --issuer me -o new-draft.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.markdown {
 				var b bytes.Buffer
