@@ -206,6 +206,9 @@ func TestAgents(t *testing.T) {
 			t.Errorf("%s is at least what is told: %v alone, %v with the agent's", at, alone.floor[at], both.floor[at])
 		}
 	}
+	if task := draftOf(t, "testdata/agent-a1b2.jsonl").Identifiers.TaskID; task != alone.Identifiers.TaskID+".agent-a1b2" {
+		t.Errorf("the task of an agent alone is %s", task)
+	}
 	if a, b := len(alone.SideEffects.ToolCalls), len(both.SideEffects.ToolCalls); b != a+1 {
 		t.Errorf("%d and %d calls", a, b)
 	}
@@ -243,10 +246,13 @@ func TestOutputs(t *testing.T) {
 		`"{\"exit_code\":0}"`:                                              "unreported",
 		`{"content":"x","success":false}`:                                  "failed",
 		`{"content":"Exit code: 0"}`:                                       "succeeded",
-		`"x"`:                                                              "unreported",
-		`""`:                                                               "unreported",
-		`"exec command rejected by user"`:                                  "canceled",
-		`"aborted by user after 3s"`:                                       "canceled",
+		`[{"type":"input_text","text":"Exit code: 3\nOutput:\n"},{"type":"input_text","text":"Exit code: 0"}]`: "failed",
+		`[{"type":"output_text","text":"Done!"}]`:                                                              "unreported",
+		`[]`:                              "unreported",
+		`"x"`:                             "unreported",
+		`""`:                              "unreported",
+		`"exec command rejected by user"`: "canceled",
+		`"aborted by user after 3s"`:      "canceled",
 	} {
 		line := func(payload string) string {
 			return `{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":` + payload + "}\n"

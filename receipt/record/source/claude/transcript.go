@@ -181,8 +181,13 @@ func (t *Transcript) progress(data canon.Node) {
 // End tells how the session ended, and what of its agents is not here.
 func (t *Transcript) End() {
 	s, of := t.s, &t.main
-	if of.lines == 0 {
+	if of.lines == 0 { // what an agent did, without the session that it worked for
 		of = &t.side
+		if len(t.agents) == 1 {
+			for agent := range t.agents {
+				s.Agent = agent
+			}
+		}
 	}
 	s.Model = cmp.Or(s.Model, t.model)
 	switch {

@@ -67,7 +67,15 @@ func outcomeOf(output canon.Node) story.Outcome {
 		}
 		output = output.Member("content")
 	}
+
+	// An output in parts begins with its first text.
 	text := output.Text()
+	for _, part := range output.Elements() {
+		if n := part.Member("text"); n.Kind() == canon.KindString {
+			text = n.Text()
+			break
+		}
+	}
 	switch {
 	case bytes.HasPrefix(text, []byte(execRejected)), bytes.HasPrefix(text, []byte(patchRejected)):
 		return story.Rejected

@@ -185,6 +185,8 @@ func (r *Reader) request(a attributes) {
 	r.requests = append(r.requests, x)
 	if text := amount(a.get("cost_usd")); text != "" {
 		s.Cost(text)
+	} else if micros := a.count("cost_usd_micros"); micros != nil {
+		s.Cost(strconv.FormatInt(*micros, 10) + "e-6")
 	}
 }
 

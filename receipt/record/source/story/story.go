@@ -25,6 +25,7 @@ type Story struct {
 	Commit          string   // of git, in hexadecimal digits
 	Branches        []string // of git, each once
 	Trace           string   // id of the trace
+	Agent           string   // the one agent that all of it is of; "": the session
 	Wall            *int64   // milliseconds that the source counted itself
 	End             End
 	Failure         string // a word for why the task failed; never a text of the log
@@ -393,6 +394,9 @@ func (s *Story) Handed() (ids []string) {
 // TaskID is the name under which the story is told: that of its session, or, where no line
 // names one, one made of the digests of the logs.
 func (s *Story) TaskID() string {
+	if s.named != "" && s.Agent != "" {
+		return s.named + ".agent-" + s.Agent
+	}
 	if s.named != "" {
 		return s.named
 	}
