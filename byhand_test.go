@@ -76,34 +76,6 @@ func (b byHand) install(t *testing.T) func(receipt string) ([]byte, error) {
 	}
 }
 
-// TestByHandCommand runs the two lines that stand first.
-func TestByHandCommand(t *testing.T) {
-	need(t, "sh")
-	need(t, "sha256sum")
-	dir := t.TempDir()
-	run(t, "go", "build", "-o", filepath.Join(dir, "receipt"), "./cmd/receipt")
-	const file = "fixtures/valid/task.json"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "receipt.json"), text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("sh", "-e", "-c", snippet(t, "sh", "receipt canon --preimage"))
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	hash := stated(t, file)
-	want := fmt.Sprintf("%s  -\n\"receipt_hash\":%q\n", strings.TrimPrefix(hash, "sha256:"), hash)
-	if string(out) != want {
-		t.Errorf("got\n%swant\n%s", out, want)
-	}
-}
-
 func TestByHandHash(t *testing.T) {
 	harn := filepath.Join(vectors.Dir(t, "harn"), "task-receipt.json")
 	valid := vectors.Files(t, 1, "fixtures/valid", "*.json")

@@ -192,14 +192,25 @@ type process struct {
 
 const root, keyFile = "../..", "../../fixtures/keys/trust.json"
 
+// asProgram is a variable by which the tests are the program themselves.
+const asProgram = "TEST_AS_HARNESS"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) == "" {
+		os.Exit(m.Run())
+	}
+	main()
+}
+
+// build returns the program, which is the binary of these tests.
 func build(t *testing.T) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("a process cannot be interrupted there")
 	}
-	program := filepath.Join(t.TempDir(), "harness")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }
@@ -208,7 +219,7 @@ func build(t *testing.T) string {
 func start(t *testing.T, program string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(program, args...)}
-	p.cmd.Dir, p.cmd.Stderr = root, &p.errors
+	p.cmd.Dir, p.cmd.Stderr, p.cmd.Env = root, &p.errors, append(os.Environ(), asProgram+"=1")
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

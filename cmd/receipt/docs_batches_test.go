@@ -1,4 +1,4 @@
-package receiptkit_test
+package main
 
 import (
 	"os"
@@ -11,11 +11,11 @@ import (
 
 // TestBatchesDocument types what docs/batches.md says, and expects what it says.
 func TestBatchesDocument(t *testing.T) {
-	need(t, "bash")
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash in PATH")
+	}
 	dir := t.TempDir()
-	bin := filepath.Join(t.TempDir(), "receipt")
-	run(t, "go", "build", "-o", bin, "./cmd/receipt")
-	draft, err := os.ReadFile("docs/draft.json")
+	draft, err := os.ReadFile("../../docs/draft.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestBatchesDocument(t *testing.T) {
 		"another":    {1, []string{"refuted, proof_invalid"}},
 		"cosign":     {0, []string{"cosigned: 1,000 receipts, root ", "signed by    log_1", "witness      witness_1", "verified: 1,000 of 1,000 receipts"}},
 	}
-	steps := marked(t, "docs/batches.md")
+	steps := marked(t, "../../docs/batches.md")
 	if len(steps) != len(want) {
 		t.Fatalf("docs/batches.md has %d marked blocks, expected %d", len(steps), len(want))
 	}
@@ -46,7 +46,7 @@ func TestBatchesDocument(t *testing.T) {
 		}
 		cmd := exec.Command("bash", "-euo", "pipefail", "-c", s.commands)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"), "RECEIPT_KEYS=")
+		cmd.Env = append(os.Environ(), "RECEIPT_KEYS=")
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != expected.exit {
 			t.Fatalf("%s: exit %d, expected %d:\n%s", s.name, code, expected.exit, out)
