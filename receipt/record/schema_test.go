@@ -184,12 +184,20 @@ func recorded(t testing.TB, kind, payload string) ([]byte, error) {
 func differs(kind, member string) bool { return kind == "task.status_changed" && member == "status" }
 
 // TestSchemaAgrees: of each member of each kind, and of every type, the recorder refuses
-// what the schema does.
+// what the schema does. In its modest size each member gets a part of the probes, and all
+// of them come.
 func TestSchemaAgrees(t *testing.T) {
-	s, tried := newEventSchema(t), 0
+	s, tried, turn, least, part := newEventSchema(t), 0, 0, 2_500, 4
+	if record.Full() {
+		least, part = 10_000, 1
+	}
 	for kind, members := range record.KindMembers() {
 		for _, member := range members {
-			for _, value := range probes() {
+			turn++
+			for i, value := range probes() {
+				if (i+turn)%part != 0 {
+					continue
+				}
 				payload := needed(kind, member, value)
 				if _, err := canon.Parse([]byte(payload)); err != nil {
 					continue
@@ -207,7 +215,7 @@ func TestSchemaAgrees(t *testing.T) {
 			}
 		}
 	}
-	if tried < 10_000 {
+	if tried < least {
 		t.Errorf("%d tried", tried)
 	}
 }

@@ -231,7 +231,7 @@ func TestReportInBrowser(t *testing.T) {
 	if err := os.WriteFile(file, []byte(run(t, judged(t))), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := dump(t, browser(t), file)
+	got := dump(t, browser(t), "file://"+file)
 	for _, want := range []string{`<main id="report"><article class="summary">`, `class="measure"`, `class="strip"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the document has no %s", want)

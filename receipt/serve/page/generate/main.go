@@ -5,8 +5,7 @@
 //	dist/report.min.js, .css   what the printed report shows itself with; committed
 //
 // It needs the Go toolchain and nothing else. The same sources, toolchain and
-// libraries give the same bytes. With -bundle it only joins one script, for a test
-// that runs it in a browser.
+// libraries give the same bytes.
 //
 // It is a module of its own: who imports the library downloads no bundler.
 package main
@@ -21,26 +20,18 @@ import (
 func main() {
 	dir := flag.String("dir", "..", "work in this `folder`, of package page")
 	out := flag.String("o", "dist", "write to this `folder`")
-	entry := flag.String("bundle", "", "write only this `script`, joined with what it imports, to stdout")
 	flag.Parse()
-	if err := run(*dir, *out, *entry); err != nil {
+	if err := run(*dir, *out); err != nil {
 		fmt.Fprintf(os.Stderr, "generate: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, out, entry string) error {
+func run(dir, out string) error {
 	if err := os.Chdir(dir); err != nil {
 		return err
 	}
-	if entry == "" {
-		return generate(out)
-	}
-	text, err := script(entry, nil)
-	if err == nil {
-		_, err = os.Stdout.Write(text)
-	}
-	return err
+	return generate(out)
 }
 
 // generate reads the page's sources in the current folder.
