@@ -133,14 +133,11 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 // where nothing reads it: a line is right or wrong whatever stands around it.
 func (r *Recorder) fit(e *event.Event, kind eventKind) {
 	for name, value := range e.Payload.Members() {
-		member := name.String()
-		if !slices.Contains(kind.Payload, member) {
-			continue
+		want := r.wants[string(name.Text())]
+		if kind.Event == "source.read" && string(name.Text()) == "model" {
+			want = r.wants[sourceModel]
 		}
-		if member == "model" && kind.Event == "source.read" {
-			member = sourceModel
-		}
-		if want := r.wants[member]; want != nil {
+		if want != nil && slices.Contains(kind.Payload, string(name.Text())) {
 			want(e, value)
 		}
 	}

@@ -85,18 +85,30 @@ func read(index int, doc *canon.Document) (*Event, *Error) {
 // optional checks the members that are read later, or of some events only: whether a
 // line is an event does not depend on the lines around it.
 func (e *Event) optional() {
-	for _, name := range [...]string{"session_id", "workspace_id", "trace_id", "span_id"} {
-		e.isText(e.Root.Member(name))
+	for name, value := range e.Root.Members() {
+		switch string(name.Text()) {
+		case "session_id", "workspace_id", "trace_id", "span_id":
+			e.isText(value)
+		case "actor":
+			WantActor(e, value)
+		case "replayed":
+			e.isFlag(value)
+		case "replay":
+			e.retelling(value)
+		}
 	}
-	WantActor(e, e.Root.Member("actor"))
-	e.isFlag(e.Root.Member("replayed"))
+}
 
-	replay := e.Root.Member("replay")
+// retelling checks where an event that is told again comes from.
+func (e *Event) retelling(replay canon.Node) {
 	if !Absent(replay) && replay.Kind() != canon.KindObject {
 		e.Fail(CodeMalformed, replay, "expected an object")
 	}
-	for _, name := range [...]string{"source_task_id", "replay_task_id", "original_event_id", "override_key", "receipt_delta_id", "mode"} {
-		e.isText(replay.Member(name))
+	for name, value := range replay.Members() {
+		switch string(name.Text()) {
+		case "source_task_id", "replay_task_id", "original_event_id", "override_key", "receipt_delta_id", "mode":
+			e.isText(value)
+		}
 	}
 }
 
