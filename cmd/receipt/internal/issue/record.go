@@ -175,7 +175,11 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 		if err != nil {
 			return sourceFailure(paths, err)
 		}
-		return finishRecorded(e, o, kept, log.Draft, passedNotes(log.Passed))
+		notes := passedNotes(log.Passed)
+		if o.IssuedAt.IsZero() && log.Passed.Timeless {
+			notes = append(notes, "no line tells a time, so that the draft is dated 1970: --issued-at TIME says when the receipt is issued")
+		}
+		return finishRecorded(e, o, kept, log.Draft, notes)
 	}
 	log, err := record.Read(logs.inputs[0], o.Options, form)
 	if err != nil {

@@ -17,6 +17,7 @@ type log struct {
 type Passed struct {
 	Records                        map[string]int // of unknown types
 	Unreadable, Repaired, Overlong int            // lines
+	Timeless                       bool           // no line tells a time
 	Cut                            []string       // logs that end in the middle of a line
 	Agents                         []string       // that worked for this one, and of which no log was read
 }

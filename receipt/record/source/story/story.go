@@ -282,7 +282,7 @@ func (s *Story) Name(n canon.Node) string {
 
 // Passed returns what was passed over so far.
 func (s *Story) Passed() Passed {
-	p := Passed{Records: maps.Clone(s.ignored), Agents: slices.Clone(s.missing)}
+	p := Passed{Timeless: s.first.IsZero(), Records: maps.Clone(s.ignored), Agents: slices.Clone(s.missing)}
 	for _, l := range s.logs {
 		p.Unreadable, p.Repaired, p.Overlong = p.Unreadable+l.unreadable, p.Repaired+l.repaired, p.Overlong+l.overlong
 		if l.cut {
