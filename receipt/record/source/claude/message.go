@@ -136,19 +136,21 @@ const (
 	rejected      = "The user doesn't want to "
 	rejectedShort = "User rejected"
 	interrupted   = "[Request interrupted by user"
+	failure       = "Error: "
 	siblingFailed = "Sibling tool call errored"
 )
 
 // outcomeOf is how a call ended, by the block that is its result and by what the line says
 // besides. A rule's refusal is an error here: only its text would tell it apart.
-func outcomeOf(block, besides canon.Node) story.Outcome {
+func outcomeOf(tool string, block, besides canon.Node) story.Outcome {
 	text, failed := textOf(block), block.Member("is_error").Bool()
+	foreign := serverOf(tool) != "" && strings.HasPrefix(besides.String(), failure) // the words of its server
 	switch kind := besides.Member("toolDenialKind"); {
 	case kind.String() == "user" || kind.String() == "user_rejected":
 		return story.Rejected
 	case kind.Kind() == canon.KindString:
 		return story.Denied
-	case failed && (strings.HasPrefix(text, rejected) || strings.HasPrefix(besides.String(), rejectedShort)):
+	case failed && (strings.HasPrefix(text, rejected) && !foreign || strings.HasPrefix(besides.String(), rejectedShort)):
 		return story.Rejected
 	case strings.HasPrefix(text, interrupted), besides.Member("interrupted").Bool():
 		return story.Canceled
@@ -164,11 +166,11 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 	id := s.Name(block.Member("tool_use_id"))
 	c := s.Known(id)
 	if id == "" || c == nil {
-		s.Note("results_without_call")
+		s.Orphan()
 		return
 	}
 
-	outcome := outcomeOf(block, besides)
+	outcome := outcomeOf(c.Tool, block, besides)
 	if kind := line.Member("toolDenialKind"); kind.Kind() == canon.KindString {
 		if outcome = story.Denied; kind.String() == "user" {
 			outcome = story.Rejected

@@ -20,7 +20,8 @@ type Stream struct {
 	lastly   string // the subtype of the latest result; "" when a run is open
 	success  bool
 	wall     int64
-	counted  bool // a result told how long it took
+	counted  bool            // a result told how long it took
+	results  map[string]bool // that were read
 }
 
 // A session of a stream. The account of a result is that of its process so far, so that
@@ -29,10 +30,15 @@ type session struct {
 	id, model   string
 	cost        string
 	models      []modelUse
-	usage       story.Usage // of the main thread, where no models are told
-	told, whole bool        // a result told usage; and of each model
-	open        []said      // messages since the latest result
+	usage       story.Usage     // of the main thread, where no models are told
+	told, whole bool            // a result told usage; and of each model
+	open        []said          // messages since the latest result
+	settled     map[string]bool // messages that a result accounts for
+	less        bool            // a result told less than one before
 }
+
+// maxSettled bounds what is kept of a session so that lines told again are known.
+const maxSettled = 1 << 16
 
 type modelUse struct {
 	model string
@@ -49,7 +55,7 @@ type said struct {
 // NewStream returns a reader of streams.
 func NewStream(s *story.Story) *Stream {
 	s.Partly = true // few lines tell their times
-	return &Stream{s: s, byID: map[string]*session{}}
+	return &Stream{s: s, byID: map[string]*session{}, results: map[string]bool{}}
 }
 
 // IsStream reports a line of a stream.
@@ -69,7 +75,7 @@ func (t *Stream) of(n canon.Node) *session {
 	id := t.s.Name(n.Member("session_id"))
 	x := t.byID[id]
 	if x == nil {
-		x = &session{id: id}
+		x = &session{id: id, settled: map[string]bool{}}
 		t.byID[id] = x
 		if id != "" && len(t.sessions) == 0 {
 			t.s.Own(id)
@@ -160,7 +166,7 @@ func (t *Stream) assistant(n canon.Node, x *session) {
 	}
 
 	id := cmp.Or(s.Name(message.Member("id")), s.Name(n.Member("uuid")))
-	if id == "" {
+	if id == "" || x.settled[id] {
 		return
 	}
 	m := said{id, model, agent, usageOf(message.Member("usage"))}
@@ -180,11 +186,24 @@ func (t *Stream) result(n canon.Node, x *session) {
 	}
 
 	t.lastly, t.success = cmp.Or(s.Name(n.Member("subtype")), "result"), sub == "success" && !n.Member("is_error").Bool()
+	if id := s.Name(n.Member("uuid")); id != "" {
+		if t.results[id] {
+			s.Note("repeated_accounts")
+			return
+		}
+		if len(t.results) < maxSettled {
+			t.results[id] = true
+		}
+	}
 	if d := story.Count(n.Member("duration_ms")); d != nil {
 		t.wall, t.counted = t.wall+*d, true
 	}
 	if amount := amountOf(n.Member("total_cost_usd")); amount != "" {
-		x.cost = amount
+		if less(amount, x.cost) {
+			x.less = true
+		} else {
+			x.cost = amount
+		}
 	}
 	for _, d := range n.Member("permission_denials").Elements() {
 		if c := s.Known(s.Name(d.Member("tool_use_id"))); c != nil {
@@ -199,7 +218,15 @@ func (t *Stream) result(n canon.Node, x *session) {
 // account keeps what a result tells of models. Without that, what it tells of the main
 // thread is a floor.
 func (t *Stream) account(n canon.Node, x *session) {
+	for _, m := range x.open {
+		if len(x.settled) < maxSettled {
+			x.settled[m.id] = true
+		}
+	}
 	x.open = nil
+	if x.less && x.whole {
+		return
+	}
 	var models []modelUse
 	for name, u := range n.Member("modelUsage").Members() {
 		use := modelUse{model: t.s.Name(name), cost: amountOf(u.Member("costUSD")), Usage: story.Usage{
@@ -222,6 +249,14 @@ func (t *Stream) account(n canon.Node, x *session) {
 			x.usage, x.told = use, true
 		}
 	}
+}
+
+// less reports whether an amount is smaller than another. An account that shrinks is of
+// another process, or of an earlier time: the largest is what the session took at least.
+func less(amount, than string) bool {
+	a, _ := strconv.ParseFloat(amount, 64)
+	b, _ := strconv.ParseFloat(than, 64)
+	return a < b
 }
 
 // amountOf is an amount of money as decimal text; "" when it is none.
@@ -270,11 +305,15 @@ func (x *session) priced() bool {
 func (t *Stream) tell(x *session, priced bool) {
 	s := t.s
 	s.Cost(x.cost)
+	if x.less {
+		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")
+	}
 	for _, m := range slices.SortedFunc(slices.Values(x.models), func(a, b modelUse) int { return strings.Compare(a.model, b.model) }) {
 		if !priced {
 			m.cost = ""
 		}
-		s.Took(story.Sum{Model: m.model, Usage: m.Usage, Cost: m.cost})
+		m.Floor = x.less
+		s.Took(story.Sum{Model: m.model, Usage: m.Usage, Cost: m.cost, InputPart: x.less})
 	}
 	if x.told && !x.whole { // what its agents took is not in it
 		x.usage.Floor = true

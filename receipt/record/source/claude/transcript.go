@@ -28,6 +28,16 @@ type turns struct {
 	spoke  story.Place // of that line
 	ended  story.Place // of the latest line that says that a turn is over
 	broken story.Place // of the latest interruption
+	open   story.Place // of the latest line to which a model has to answer, or should have
+}
+
+// later moves a place to another that is behind it, wherever the logs have its line.
+func later(p *story.Place, here story.Place) bool {
+	if here.Before(*p) {
+		return false
+	}
+	*p = here
+	return true
 }
 
 // NewTranscript returns a reader of transcripts.
@@ -92,6 +102,7 @@ func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 	s, message := t.s, n.Member("message")
 	if n.Member("isApiErrorMessage").Bool() {
 		s.Note("api_errors")
+		later(&of.open, s.Here())
 	}
 	model := s.Name(message.Member("model"))
 	if message.Kind() != canon.KindObject {
@@ -102,7 +113,9 @@ func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 		s.Note("synthetic_messages")
 	} else {
 		t.took(message, cmp.Or(s.Name(message.Member("id")), s.Name(n.Member("requestId")), s.Name(n.Member("uuid"))), agent)
-		of.spoke, of.stop = t.s.Here(), message.Member("stop_reason").String()
+		if later(&of.spoke, s.Here()) {
+			of.stop = message.Member("stop_reason").String()
+		}
 		if of == &t.main && s.Model == "" {
 			s.Model = model
 		}
@@ -131,7 +144,10 @@ func (t *Transcript) user(n canon.Node, of *turns) {
 	s, message := t.s, n.Member("message")
 	s.Tier(tierOf(n.Member("permissionMode").String()))
 	if text := message.Member("content"); text.Kind() == canon.KindString && strings.HasPrefix(textOf(message), interrupted) {
-		of.broken = t.s.Here()
+		later(&of.broken, s.Here())
+	}
+	if asks(n, message) {
+		later(&of.open, s.Here())
 	}
 	for _, b := range contents(message) {
 		switch b.Member("type").String() {
@@ -139,16 +155,31 @@ func (t *Transcript) user(n canon.Node, of *turns) {
 			answer(s, b, n, n.Member("toolUseResult"))
 		case "text":
 			if strings.HasPrefix(b.Member("text").String(), interrupted) {
-				of.broken = t.s.Here()
+				later(&of.broken, s.Here())
 			}
 		}
 	}
 }
 
+// asks reports a line in which a person asks a model for something. Commands that Claude
+// Code runs itself are written in tags.
+func asks(n, message canon.Node) bool {
+	if n.Member("isMeta").Bool() || n.Member("isCompactSummary").Bool() {
+		return false
+	}
+	for _, b := range contents(message) {
+		if b.Member("type").String() == "tool_result" {
+			return false
+		}
+	}
+	text := strings.TrimSpace(textOf(message))
+	return text != "" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, interrupted)
+}
+
 func (t *Transcript) system(n canon.Node, of *turns) {
 	switch sub := n.Member("subtype"); sub.String() {
 	case "turn_duration", "stop_hook_summary":
-		of.ended = t.s.Here()
+		later(&of.ended, t.s.Here())
 	case "compact_boundary":
 		t.s.Note("compactions")
 	case "local_command":
@@ -193,6 +224,7 @@ func (t *Transcript) End() {
 	switch {
 	case of.spoke.Before(of.broken) && !of.broken.Before(of.ended):
 		s.End = story.EndCanceled
+	case of.spoke.Before(of.open): // nobody answered, or what did was an error
 	case !of.spoke.IsZero() && (of.stop == "end_turn" || of.spoke.Before(of.ended)):
 		s.End = story.EndSucceeded
 	}

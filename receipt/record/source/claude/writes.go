@@ -75,6 +75,9 @@ func edited(w *story.Write, told canon.Node) {
 		original = told.Member("originalFileContents")
 	}
 	if original.Kind() != canon.KindString {
+		if old := told.Member("oldString"); old.Kind() == canon.KindString && len(old.Text()) == 0 {
+			w.Operation = "" // an edit of nothing may have made the file
+		}
 		return
 	}
 

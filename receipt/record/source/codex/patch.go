@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"path"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -36,6 +37,11 @@ func patchIn(arguments canon.Node) patch {
 	if len(words) == 2 && words[0] == "apply_patch" {
 		p := patchOf(words[1])
 		p.ofShell = true
+		for i, w := range p.changes { // where the shell worked
+			if folder := doc.Root().Member("workdir").String(); folder != "" && !path.IsAbs(w.Path) {
+				p.changes[i].Path = path.Join(folder, w.Path)
+			}
+		}
 		return p
 	}
 	return patch{}
@@ -67,7 +73,7 @@ func patchOf(text string) (p patch) {
 			added.WriteString(line[1:] + "\n")
 			continue
 		}
-		word, path, found := strings.Cut(line, ": ")
+		word, name, found := strings.Cut(line, ": ")
 		if !strings.HasPrefix(line, "*** ") {
 			if added != nil { // a line that adds nothing: what the file holds is not told
 				added = nil
@@ -76,17 +82,17 @@ func patchOf(text string) (p patch) {
 		}
 		closeAdded()
 		switch {
-		case !found || path == "":
+		case !found || name == "":
 		case word == "*** Add File":
-			p.changes = append(p.changes, story.Write{Path: path, Operation: "create"})
+			p.changes = append(p.changes, story.Write{Path: name, Operation: "create"})
 			added = new(strings.Builder)
 		case word == "*** Update File":
-			p.changes = append(p.changes, story.Write{Path: path, Operation: "modify"})
+			p.changes = append(p.changes, story.Write{Path: name, Operation: "modify"})
 		case word == "*** Delete File":
-			p.changes = append(p.changes, story.Write{Path: path, Operation: "delete", After: story.Nothing()})
+			p.changes = append(p.changes, story.Write{Path: name, Operation: "delete", After: story.Nothing()})
 		case word == "*** Move to" && len(p.changes) > 0:
 			p.changes[len(p.changes)-1].Operation, p.changes[len(p.changes)-1].After = "delete", story.Nothing()
-			p.changes = append(p.changes, story.Write{Path: path, Operation: "create"})
+			p.changes = append(p.changes, story.Write{Path: name, Operation: "create"})
 		}
 	}
 	return p

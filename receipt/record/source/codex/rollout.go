@@ -134,6 +134,8 @@ func (r *Rollout) item(p canon.Node) {
 	case "custom_tool_call":
 		input := p.Member("input")
 		r.ask(p, s.Digest(input), patchOf(input.String()))
+	case "local_shell_call":
+		r.ask(p, s.Digest(p.Member("action")), patch{})
 	case "function_call_output", "custom_tool_call_output":
 		r.answer(p)
 	case "web_search_call": // it has no id, so that no list of calls can name it
@@ -154,6 +156,9 @@ func (r *Rollout) ask(p canon.Node, input canon.Digest, told patch) {
 		return
 	}
 	c, tool := s.Call(id), s.Name(p.Member("name"))
+	if p.Member("type").String() == "local_shell_call" { // the only one without a name
+		tool = "local_shell"
+	}
 	if !c.Ask(s, tool, input) {
 		return
 	}
@@ -174,11 +179,11 @@ func (r *Rollout) answer(p canon.Node) {
 	s, id := r.s, r.s.Name(p.Member("call_id"))
 	c := s.Known(id)
 	if id == "" || c == nil {
-		s.Note("results_without_call")
+		s.Orphan()
 		return
 	}
 	output := p.Member("output")
-	outcome := outcomeOf(output)
+	outcome := outcomeOf(c.Server, output)
 	if c.Close(s, outcome, s.Digest(output)) && outcome == story.Succeeded {
 		for _, w := range r.patches[id].changes {
 			c.Wrote(s, w)
@@ -193,14 +198,10 @@ func (r *Rollout) message(f *file, p canon.Node) {
 	switch kind := p.Member("type"); kind.String() {
 	case "token_count":
 		f.count(p.Member("info").Member("total_token_usage"))
-	case "task_started", "turn_started":
-		r.turn(p, false)
-	case "task_complete", "turn_complete":
-		r.turn(p, true)
-		r.aborted = false
-	case "turn_aborted":
-		r.turn(p, true)
-		r.aborted = true
+	case "task_started", "turn_started", "task_complete", "turn_complete", "turn_aborted":
+		if f.id == r.files[0].id { // turns of sessions that work for the task's do not end it
+			r.turn(p, kind.String())
+		}
 	case "entered_review_mode":
 		if at := s.Now(); at.IsZero() || !at.Equal(r.review) { // told again, it is the same
 			r.reviews, r.review = r.reviews+1, at
@@ -215,8 +216,11 @@ func (r *Rollout) message(f *file, p canon.Node) {
 }
 
 // turn notes that a turn began, or that it is over.
-func (r *Rollout) turn(p canon.Node, over bool) {
-	id := r.s.Name(p.Member("turn_id"))
+func (r *Rollout) turn(p canon.Node, what string) {
+	id, over := r.s.Name(p.Member("turn_id")), what != "task_started" && what != "turn_started"
+	if over {
+		r.aborted = what == "turn_aborted"
+	}
 	ended, begun := r.turns[id]
 	switch {
 	case id == "" || len(r.turns) >= maxTurns: // they follow each other
@@ -276,7 +280,7 @@ func (r *Rollout) took(f *file) {
 	if len(f.counts) == 0 {
 		return
 	}
-	own := f.counts[len(f.counts)-1]
+	own, fell := f.most()
 	if f.forkedFrom != "" {
 		parent := r.byID(f.forkedFrom)
 		if parent == nil || parent == f {
@@ -295,7 +299,21 @@ func (r *Rollout) took(f *file) {
 	if len(f.models) == 1 {
 		model = f.models[0]
 	}
-	s.Took(story.Sum{Model: model, Provider: f.provider, Usage: story.Usage{Input: &own.input, Output: &own.output}})
+	s.Took(story.Sum{Model: model, Provider: f.provider, InputPart: fell, Usage: story.Usage{Input: &own.input, Output: &own.output, Floor: fell}})
+}
+
+// most is the largest count of a session, and whether a later one was smaller: some
+// sessions that are resumed begin again, and the largest is what they took at least.
+func (f *file) most() (most usage, fell bool) {
+	for _, u := range f.counts {
+		if u.input < most.input || u.output < most.output {
+			fell = true
+		}
+		if u.input+u.output > most.input+most.output {
+			most = u
+		}
+	}
+	return most, fell
 }
 
 // byID returns the rollout of a session. Of two the longer one tells all.

@@ -60,7 +60,7 @@ const (
 
 // outcomeOf is how a call ended, as far as its output says. Texts have no other form than
 // the one in which tools of Codex write them.
-func outcomeOf(output canon.Node) story.Outcome {
+func outcomeOf(server string, output canon.Node) story.Outcome {
 	if output.Kind() == canon.KindObject {
 		if ok := output.Member("success"); ok.Kind() == canon.KindBool {
 			return outcome(ok.Bool())
@@ -77,6 +77,8 @@ func outcomeOf(output canon.Node) story.Outcome {
 		}
 	}
 	switch {
+	case server != "": // they are the words of the server
+		return story.Unreported
 	case bytes.HasPrefix(text, []byte(execRejected)), bytes.HasPrefix(text, []byte(patchRejected)):
 		return story.Rejected
 	case bytes.HasPrefix(text, []byte(aborted)):
@@ -92,9 +94,6 @@ func outcomeOf(output canon.Node) story.Outcome {
 
 	// Lines before the output: what the command wrote is not asked.
 	for line := range bytes.SplitSeq(text[:min(len(text), 4096)], []byte("\n")) {
-		if bytes.HasPrefix(line, []byte("Output:")) {
-			break
-		}
 		for _, words := range []string{"Exit code: ", "Process exited with code "} {
 			if rest, ok := bytes.CutPrefix(line, []byte(words)); ok {
 				if code, err := strconv.Atoi(string(bytes.TrimSpace(rest))); err == nil {
@@ -102,8 +101,21 @@ func outcomeOf(output canon.Node) story.Outcome {
 				}
 			}
 		}
+		if !isHeader(line) {
+			break
+		}
 	}
 	return story.Unreported
+}
+
+// isHeader reports a line that stands before what a command wrote.
+func isHeader(line []byte) bool {
+	for _, words := range []string{"Chunk ID: ", "Wall time: ", "Total output lines: ", "Original token count: ", "Warning: "} {
+		if bytes.HasPrefix(line, []byte(words)) {
+			return true
+		}
+	}
+	return false
 }
 
 func outcome(ok bool) story.Outcome {

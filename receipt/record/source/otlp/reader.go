@@ -131,13 +131,13 @@ func (r *Reader) decided(a attributes) {
 	}
 	r.decisions = true
 	person := strings.HasPrefix(strings.ToLower(a.get("source").Member("stringValue").String()), "user")
-	switch strings.ToLower(a.get("decision").Member("stringValue").String()) {
+	switch decision := strings.ToLower(a.get("decision").Member("stringValue").String()); decision {
 	case "accept", "approved", "approved_for_session", "approved_execpolicy_amendment":
 		if person {
 			c.Approve(s)
 		}
 	case "reject", "denied", "abort", "timed_out":
-		if person {
+		if person && decision != "timed_out" { // nobody answered
 			c.Close(s, story.Rejected, canon.Digest{})
 		} else {
 			c.Close(s, story.Denied, canon.Digest{})
@@ -176,7 +176,7 @@ func (r *Reader) request(a attributes) {
 	}
 
 	// One that is exported again is the same: without an id, one of the same instant.
-	id := cmp.Or(a.text(s, "request_id"), s.Now().String()+x.model)
+	id := cmp.Or(a.text(s, "request_id"), s.Now().String()+x.model+countsOf(x.usage))
 	if r.seen[id] {
 		s.Note("repeated_events")
 		return
@@ -188,6 +188,16 @@ func (r *Reader) request(a attributes) {
 	} else if micros := a.count("cost_usd_micros"); micros != nil {
 		s.Cost(strconv.FormatInt(*micros, 10) + "e-6")
 	}
+}
+
+// countsOf tells uses of the same instant apart.
+func countsOf(u story.Usage) (text string) {
+	for _, n := range []*int64{u.Input, u.CacheRead, u.CacheWrite, u.Output} {
+		if text += "/"; n != nil {
+			text += strconv.FormatInt(*n, 10)
+		}
+	}
+	return text
 }
 
 // amount is an amount of dollars as decimal text; "" when it is none.
@@ -262,6 +272,10 @@ func (r *Reader) span(n canon.Node) {
 	x := &span{parent: idOf(n.Member("parentSpanId"), 8), class: classOf(a), status: enum(n.Member("status").Member("code"), "STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR")}
 	x.http = !a.get("http.request.method", "http.method").IsZero()
 	r.spans[key] = x
+	if embeds(a) && usageOf(a) != (story.Usage{}) { // a model read more than its calls say
+		s.Note("embeddings")
+		s.AtLeast("/autonomy_budget/consumed/input_tokens")
+	}
 	switch x.class {
 	case modelCall:
 		x.call = r.model(a)

@@ -81,6 +81,12 @@ func classOf(a attributes) class {
 	return other
 }
 
+// embeds reports a span of embeddings: tokens are read, and nothing is answered.
+func embeds(a attributes) bool {
+	return a.get("gen_ai.operation.name").Member("stringValue").String() == "embeddings" ||
+		a.get("openinference.span.kind").Member("stringValue").String() == "EMBEDDING"
+}
+
 // usageOf is what a call of a model took. Input has what was cached in it.
 func usageOf(a attributes) story.Usage {
 	return story.Usage{

@@ -56,6 +56,7 @@ type Story struct {
 	missing   []string // agents of which no log was read
 	estimated bool
 	decided   bool // approvals are told
+	orphans   bool // results without their calls
 
 	kept int // bytes, about
 	err  error
@@ -296,8 +297,21 @@ func (s *Story) Passed() Passed {
 // took is not all here.
 func (s *Story) Missing(agent string) {
 	s.missing = Once(s.missing, agent)
-	s.AtLeast("/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/autonomy_budget/consumed/tool_calls",
-		"/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
+	s.AtLeast(gaps()...)
+}
+
+// Orphan counts a result of a call for which no line asks: what was asked, and what the
+// model took to ask it, is not here.
+func (s *Story) Orphan() {
+	s.orphans = true
+	s.Note("results_without_call")
+}
+
+// gaps are the places of the receipt of which there is more when a part of a log is not
+// here.
+func gaps() []string {
+	return []string{"/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/autonomy_budget/consumed/tool_calls",
+		"/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens"}
 }
 
 // Call returns the call of an id.

@@ -111,9 +111,12 @@ func (t *teller) missing(o *object) {
 	}
 	for _, l := range s.logs { // whatever stood there is not told
 		if l.unreadable > 0 || l.overlong > 0 || l.cut {
-			floor = append(floor, "/side_effects/tool_calls")
+			floor = append(floor, gaps()...)
 			break
 		}
+	}
+	if s.orphans {
+		floor = append(floor, gaps()...)
 	}
 
 	o.texts("unreported", slices.Compact(slices.Sorted(slices.Values(append(untold, floor...)))))

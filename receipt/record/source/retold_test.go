@@ -1,0 +1,207 @@
+package source_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/source"
+)
+
+// Lines of the sources, for logs of a few of them.
+const (
+	asked     = `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:01Z","message":{"role":"user","content":"do it"}}`
+	answered  = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:02Z","message":{"id":"m1","model":"m","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":5}}}`
+	again     = `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"role":"user","content":"once more"}}`
+	command   = `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"role":"user","content":"<command-name>/exit</command-name>"}}`
+	broke     = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:04Z","isApiErrorMessage":true,"message":{"id":"e1","model":"<synthetic>","content":[{"type":"text","text":"API Error: 500"}],"stop_reason":"stop_sequence"}}`
+	calling   = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:01.5Z","message":{"id":"m0","model":"m","content":[{"type":"tool_use","id":"t1","name":"mcp__tracker__find","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":5}}}`
+	returned  = `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:01.6Z","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"The user doesn't want to proceed","is_error":true}]},"toolUseResult":"Error: The user doesn't want to proceed"}`
+	began     = `{"type":"system","subtype":"init","session_id":"s","model":"m"}`
+	spoke     = `{"type":"assistant","session_id":"s","message":{"id":"m1","model":"m","content":[],"usage":{"input_tokens":100,"output_tokens":8}}}`
+	accounted = `{"type":"result","subtype":"success","session_id":"s","uuid":"r1","duration_ms":1000,"total_cost_usd":0.5,"modelUsage":{"m":{"inputTokens":100,"outputTokens":50,"costUSD":0.5}}}`
+	shrunk    = `{"type":"result","subtype":"success","session_id":"s","uuid":"r2","duration_ms":1000,"total_cost_usd":0.1,"modelUsage":{"m":{"inputTokens":10,"outputTokens":5,"costUSD":0.1}}}`
+	rollout   = `{"timestamp":"2026-04-25T10:00:01Z","type":"session_meta","payload":{"id":"c1","cwd":"/w"}}`
+	worker    = `{"timestamp":"2026-04-25T10:00:03Z","type":"session_meta","payload":{"id":"c2","cwd":"/w","parent_thread_id":"c1"}}`
+	over      = `{"timestamp":"2026-04-25T10:00:02Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"1"}}`
+	stopped   = `{"timestamp":"2026-04-25T10:00:04Z","type":"event_msg","payload":{"type":"turn_aborted","turn_id":"2"}}`
+)
+
+func response(payload string) string {
+	return `{"timestamp":"2026-04-25T10:00:02Z","type":"response_item","payload":` + payload + `}`
+}
+
+func took(input, output string) string {
+	return `{"timestamp":"2026-04-25T10:00:02Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":` + input + `,"output_tokens":` + output + `}}}}`
+}
+
+func toldOf(t *testing.T, logs ...[]string) told {
+	t.Helper()
+	var inputs []source.Input
+	for _, lines := range logs {
+		inputs = append(inputs, source.Input{Name: "log", Reader: strings.NewReader(strings.Join(lines, "\n") + "\n")})
+	}
+	got, err := source.Read(inputs, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read(t, got.Draft)
+}
+
+// TestUnansweredEnd: a turn that ended says nothing of one that a person began behind it,
+// whichever log is read first.
+func TestUnansweredEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		logs  [][]string
+		state string // "" is not told
+	}{
+		"asked again":          {[][]string{{asked, answered, again}}, ""},
+		"an error":             {[][]string{{asked, answered, again, broke}}, ""},
+		"a command":            {[][]string{{asked, answered, command}}, "SUCCEEDED"},
+		"later log first":      {[][]string{{again}, {asked, answered}}, ""},
+		"earlier lines behind": {[][]string{{answered, calling, asked}}, "SUCCEEDED"},
+		"another's turn":       {[][]string{{rollout, over}, {worker, stopped}}, "SUCCEEDED"},
+		"its own turn":         {[][]string{{worker, stopped}, {rollout, over}}, "CANCELED"},
+	} {
+		r := toldOf(t, c.logs...)
+		got := r.Lifecycle.FinalState
+		if r.untold["/lifecycle/final_state"] {
+			got = ""
+		}
+		if got != c.state {
+			t.Errorf("%s: it ended as %q, want %q", name, got, c.state)
+		}
+	}
+}
+
+// TestGaps: where lines are missing, what is told is told as a part.
+func TestGaps(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"result without its call": {asked, returned, answered},
+		"a broken line":           {asked, answered[:len(answered)/2], answered},
+		"cut":                     {asked, answered, answered[:len(answered)/2]},
+	} {
+		r := toldOf(t, lines)
+		for _, at := range []string{"/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens", "/autonomy_budget/consumed/tool_calls"} {
+			if !r.floor[at] {
+				t.Errorf("%s: %s is told as if it were all", name, at)
+			}
+		}
+	}
+}
+
+// TestWordsOfServers: a server's text is not a person's decision, nor an exit code.
+func TestWordsOfServers(t *testing.T) {
+	r := toldOf(t, []string{asked, calling, returned, answered})
+	if len(r.Approvals) != 0 || r.SideEffects.ToolCalls[0].Status != "failed" {
+		t.Errorf("approvals %+v, calls %+v", r.Approvals, r.SideEffects.ToolCalls)
+	}
+
+	call := func(id, name string) string {
+		return response(`{"type":"function_call","call_id":"` + id + `","name":"` + name + `","arguments":"{}"}`)
+	}
+	output := func(id, text string) string {
+		return response(`{"type":"function_call_output","call_id":"` + id + `","output":"` + text + `"}`)
+	}
+	r = toldOf(t, []string{
+		rollout, call("a", "mcp__x__log"), output("a", `Exit code: 1\nOutput:\n`),
+		call("b", "mcp__x__log"), output("b", "exec command rejected by user"),
+		call("c", "view_log"), output("c", `of last night:\nExit code: 1\n`),
+		call("d", "shell"), output("d", `Chunk ID: 1\nWall time: 1 s\nProcess exited with code 1\nOutput:\n`),
+		response(`{"type":"local_shell_call","call_id":"e","status":"completed","action":{"type":"exec","command":["ls"]}}`), output("e", `Exit code: 0\nOutput:\n`),
+	})
+	if len(r.Approvals) != 0 {
+		t.Errorf("approvals %+v", r.Approvals)
+	}
+	var ends []string
+	for i, c := range r.SideEffects.ToolCalls {
+		if r.untold["/side_effects/tool_calls/"+string(rune('0'+i))+"/status"] {
+			c.Status = "untold"
+		}
+		ends = append(ends, c.Tool+" "+c.Status)
+	}
+	if want := []string{"mcp__x__log untold", "mcp__x__log untold", "view_log untold", "shell failed", "local_shell succeeded"}; !slices.Equal(ends, want) {
+		t.Errorf("%q, want %q", ends, want)
+	}
+}
+
+// TestAccountsThatShrink: the largest account counts, as at least what was taken, in
+// whatever order results are told. One that is told again, and a message that it accounts
+// for, count once.
+func TestAccountsThatShrink(t *testing.T) {
+	consumed := func(lines ...string) (receipt.Amounts, told) {
+		r := toldOf(t, lines)
+		return r.AutonomyBudget.Consumed, r
+	}
+	for _, lines := range [][]string{{began, spoke, accounted, began, shrunk}, {rollout, took("100", "50"), took("10", "5")}} {
+		c, r := consumed(lines...)
+		if *c.InputTokens != 100 || *c.OutputTokens != 50 || !r.floor["/autonomy_budget/consumed/input_tokens"] || !r.floor["/autonomy_budget/consumed/output_tokens"] {
+			t.Errorf("%d and %d tokens, at least: %v", *c.InputTokens, *c.OutputTokens, r.floor)
+		}
+		if lines[0] == began && (r.Cost.Total != 0.5 || !r.floor["/cost/total"]) {
+			t.Errorf("cost %v, at least: %v", r.Cost.Total, r.floor["/cost/total"])
+		}
+	}
+	c, r := consumed(began, shrunk, accounted)
+	if *c.InputTokens != 100 || len(r.floor) != 0 {
+		t.Errorf("a running total: %d tokens, at least: %v", *c.InputTokens, r.floor)
+	}
+	c, _ = consumed(began, spoke, accounted, spoke, accounted)
+	if *c.InputTokens != 100 || *c.OutputTokens != 50 || *c.WallTimeMS != 1000 {
+		t.Errorf("told twice: %d and %d tokens, %d ms", *c.InputTokens, *c.OutputTokens, *c.WallTimeMS)
+	}
+	c, _ = consumed(began, spoke, accounted, spoke)
+	if *c.InputTokens != 100 || *c.OutputTokens != 50 {
+		t.Errorf("a line told twice: %d and %d tokens", *c.InputTokens, *c.OutputTokens)
+	}
+}
+
+// TestPatchFolder: names in a patch are of the folder in which the shell worked.
+func TestPatchFolder(t *testing.T) {
+	r := toldOf(t, []string{
+		rollout,
+		response(`{"type":"function_call","call_id":"a","name":"shell","arguments":"{\"command\":[\"apply_patch\",\"*** Begin Patch\\n*** Add File: a.txt\\n+x\\n*** End Patch\"],\"workdir\":\"/w/sub\"}"}`),
+		response(`{"type":"function_call_output","call_id":"a","output":"Exit code: 0\nOutput:\n"}`),
+	})
+	if w := r.SideEffects.FSWrites; len(w) != 1 || w[0].Path != "sub/a.txt" {
+		t.Errorf("%+v", w)
+	}
+}
+
+// TestEventsApart: events of one instant that tell other counts are two, and a decision for
+// which nobody came is nobody's.
+func TestEventsApart(t *testing.T) {
+	event := func(attributes string) string {
+		return `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600000000000","attributes":[` + attributes + `]}]}]}]}`
+	}
+	pair := func(key, value string) string { return `{"key":"` + key + `","value":{"stringValue":"` + value + `"}}` }
+	request := func(tokens, cost string) string {
+		return event(strings.Join([]string{pair("event.name", "api_request"), pair("model", "m"), pair("input_tokens", tokens), pair("output_tokens", tokens), pair("cost_usd", cost)}, ","))
+	}
+	r := toldOf(t, []string{
+		request("5", "0.1"), request("50", "0.2"), request("5", "0.1"),
+		event(strings.Join([]string{pair("event.name", "tool_decision"), pair("tool_name", "Bash"), pair("tool_use_id", "t"), pair("decision", "timed_out"), pair("source", "User")}, ",")),
+	})
+	if c := r.AutonomyBudget.Consumed; *c.InputTokens != 55 || r.Cost.Total != 0.3 || len(r.Approvals) != 0 {
+		t.Errorf("%d tokens, cost %v, approvals %+v", *c.InputTokens, r.Cost.Total, r.Approvals)
+	}
+	r = toldOf(t, []string{`{"resourceSpans":[{"scopeSpans":[{"spans":[
+		{"traceId":"00000000000000000000000000000001","spanId":"0000000000000001","startTimeUnixNano":"1767225600000000000","endTimeUnixNano":"1767225601000000000","attributes":[` + pair("gen_ai.operation.name", "embeddings") + `,` + pair("gen_ai.usage.input_tokens", "500") + `]},
+		{"traceId":"00000000000000000000000000000001","spanId":"0000000000000002","startTimeUnixNano":"1767225600000000000","endTimeUnixNano":"1767225601000000000","attributes":[` + pair("gen_ai.operation.name", "chat") + `,` + pair("gen_ai.usage.prompt_tokens", "7") + `]}]}]}]}`})
+	if c := r.AutonomyBudget.Consumed; *c.InputTokens != 7 || !r.floor["/autonomy_budget/consumed/input_tokens"] {
+		t.Errorf("embeddings: %d tokens, at least: %v", *c.InputTokens, r.floor)
+	}
+}
+
+// TestEditOfNothing: an edit that replaces nothing may have made the file.
+func TestEditOfNothing(t *testing.T) {
+	r := toldOf(t, []string{
+		asked,
+		`{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:02Z","message":{"id":"m1","model":"m","content":[{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/w/a.txt","old_string":"","new_string":"x"}}]}}`,
+		`{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]},"toolUseResult":{"filePath":"/w/a.txt","oldString":"","newString":"x","originalFile":null,"structuredPatch":[]}}`,
+	})
+	if len(r.SideEffects.FSWrites) != 1 || !r.untold["/side_effects/fs_writes/0/operation"] {
+		t.Errorf("%+v, unreported %v", r.SideEffects.FSWrites, r.untold)
+	}
+}
