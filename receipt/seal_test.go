@@ -160,6 +160,8 @@ func TestSealDocument(t *testing.T) {
 		"its predecessor":         {with(`{"previous_receipt_hash":"` + head.Hash.String() + `"}`), head, "-"},
 		"another predecessor":     {with(`{"previous_receipt_hash":"` + canon.Sum([]byte("y")).String() + `"}`), head, "/chain/previous_receipt_hash"},
 		"a predecessor, no head":  {with(`{"previous_receipt_hash":"` + head.Hash.String() + `"}`), chain.Head{}, "/chain/previous_receipt_hash"},
+		"a secret in its place":   {with(`{"previous_receipt_hash":"hunter2-hunter2"}`), head, "/chain/previous_receipt_hash"},
+		"a number in its place":   {with(`{"previous_receipt_hash":49290011223344556677}`), head, "/chain/previous_receipt_hash"},
 		"null, but there is one":  {with(`{"previous_receipt_hash":null}`), head, "/chain/previous_receipt_hash"},
 		"merkle root":             {with(`{"merkle_root":"` + head.Hash.String() + `"}`), chain.Head{}, "-"},
 		"sealed":                  {base, chain.Head{}, "/chain/receipt_hash"},
@@ -177,6 +179,9 @@ func TestSealDocument(t *testing.T) {
 		if c.at != "-" {
 			if _, ok := problems(t, err)[c.at]; !ok || sealed != nil {
 				t.Errorf("%s: %v, want a problem at %q", name, err, c.at)
+			}
+			if text := err.Error(); strings.Contains(text, "hunter2") || strings.Contains(text, "4929001") {
+				t.Errorf("%s: the value is repeated: %s", name, text)
 			}
 			continue
 		}
