@@ -96,6 +96,10 @@ func (u *keyUses) forget(now time.Time) {
 func (m *idempotency) end(client [32]byte, use *keyUse, answered bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.ended(client, use, answered)
+}
+
+func (m *idempotency) ended(client [32]byte, use *keyUse, answered bool) {
 	use.done = use.done || answered
 	if uses := m.clients[client]; !use.done && uses.byKey[use.key] == use {
 		delete(uses.byKey, use.key) // its place in the order is forgotten with time
@@ -122,13 +126,13 @@ func (m *idempotency) claim(client [32]byte, key, body canon.Digest, now time.Ti
 }
 
 // settle ends what was claimed. Without an answer it was not done, and the next request
-// may do it.
+// may do it. Nobody sees a use that is neither being done nor done: it would be done twice.
 func (m *idempotency) settle(client [32]byte, use *keyUse, answer []byte, now time.Time) {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	close(use.busy)
 	use.answer, use.busy, use.at = answer, nil, now // it is kept for a day from here
-	m.mu.Unlock()
-	m.end(client, use, answer != nil)
+	m.ended(client, use, answer != nil)
 }
 
 // idempotencyKey is what a request's Idempotency-Key is remembered by; zero when it has

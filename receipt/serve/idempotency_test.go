@@ -89,3 +89,15 @@ func TestAgentCard(t *testing.T) {
 		t.Errorf("%d %s", again.status, again.body)
 	}
 }
+
+// TestOnceAmongMany: who waited finds what was done, also in the instant in which it is
+// settled.
+func TestOnceAmongMany(t *testing.T) {
+	for _, fails := range []int{0, 2} {
+		for range 10_000 {
+			if did := serve.OnceAmong(16, fails); did != fails+1 {
+				t.Fatalf("%d of 16 did what is done once, when %d of them fail", did, fails)
+			}
+		}
+	}
+}
