@@ -325,6 +325,9 @@ func TestNamesInPaths(t *testing.T) {
 	if at(t, tree(t, text.Bytes()), "metadata", "in") != "[redacted]" {
 		t.Error("the object with the name is still there")
 	}
+	if twice := sanitized(t, text.Bytes(), bundle.ReplayOnly, true); !bytes.Equal(twice.Bytes(), text.Bytes()) {
+		t.Errorf("the second time %v", twice.Entries)
+	}
 
 	// In a list of the format an object is left, and nothing in it; also the second time.
 	calls := tree(t, file(t, "local.json"))

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -70,7 +71,7 @@ func priorOf(m *marks, bundle value) (p prior) {
 // that it stands for a value in which more was taken out.
 func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 	for _, e := range p.under(path, false) {
-		if e.Class == SecretOrURL && e.Replacement == string(content) {
+		if e.Class == SecretOrURL && e.Replacement == string(content) && maybeLeft(content) {
 			yield(e)
 		}
 	}
@@ -82,6 +83,13 @@ func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 			yield(Entry{e.Path, e.Class, left(e.Class)})
 		}
 	}
+}
+
+// maybeLeft reports whether a text can be what was left of something: it is or has a
+// placeholder, or is a URL, which loses its user information without one.
+func maybeLeft(content []byte) bool {
+	return slices.Contains([]string{placeholder, withheld, emptied}, string(content)) ||
+		bytes.Contains(content, []byte("<redacted:")) || bytes.EqualFold(content[:min(len(content), len("http"))], []byte("http"))
 }
 
 // under returns the entries of a path, or those whose paths begin so.

@@ -35,11 +35,17 @@ func sanitize(r *Rules, b *Bundle, mode Mode, strict bool) (*Text, error) {
 	old := manner{ReplayOnly, true}
 	m.strict = m.strict || m.withholds() && string(b.root().member("redaction").member("policy").content()) == old.policy()
 
+	// Of a local bundle nothing was taken out, whatever it lists.
 	found.search(b.doc.Root())
+	var before prior
+	if info.Mode != Local {
+		before = priorOf(found, b.root())
+	}
+
 	entries := new([]Entry)
 	return newText(&Text{
 		root: with(b.root(), "redaction", manifest(m, entries)), listed: entries, manner: m, marks: found, shape: r.shape,
-	}, priorOf(found, b.root()))
+	}, before)
 }
 
 // with is an object with another value of one member.

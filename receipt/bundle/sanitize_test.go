@@ -93,10 +93,17 @@ func TestForeignManifest(t *testing.T) {
 		entry(`$["a`, "secret_pattern_or_url", secret),                     // no path
 		entry("$.bundle_id", "other", "bundle_by_hand"),                    // no class
 		entry("$.source.task", "prompt_or_tool_payload", "[withheld]"),     // it was not
+		entry("$.source.status", "secret_pattern_or_url", "completed"),     // no placeholder is in it
 		map[string]any{"path": 1, "class": nil}, map[string]any{"x": "y"}), // no entries
 		"redaction", "entries")
 	put(t, v, secret, "redaction", "note")
 	text := sanitized(t, encode(t, v), bundle.Sanitized, false)
 	same(t, "sanitized", text.Entries, byPath(ofLocal()))
 	hides(t, "bundle", string(text.Bytes()), secret)
+
+	// Of a local one nothing was taken out before, whatever it lists.
+	v = tree(t, file(t, "local.json"))
+	put(t, v, "<redacted:jwt:90>", "source", "status")
+	put(t, v, []any{entry("$.source.status", "secret_pattern_or_url", "<redacted:jwt:90>")}, "redaction", "entries")
+	same(t, "of a local one", sanitized(t, encode(t, v), bundle.Sanitized, false).Entries, byPath(ofLocal()))
 }
