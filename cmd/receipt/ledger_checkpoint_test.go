@@ -81,3 +81,35 @@ func issueThree(t *testing.T, path string) {
 		}
 	}
 }
+
+// TestLedgerPruningDamaged: what is false of many receipts is said of the ledger, and of no
+// receipt without a name.
+func TestLedgerPruningDamaged(t *testing.T) {
+	dir := t.TempDir()
+	path, key, checkpoint, archive := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "log.json"), filepath.Join(dir, "three.txt"), filepath.Join(dir, "three.jsonl")
+	copyFixture(t, "keys/log_1.private.json", key)
+	issueThree(t, path)
+	sign := []string{"ledger", "checkpoint", path, "--key", key, "--origin", "log.example.net/receipts"}
+	for _, args := range [][]string{
+		append(sign, "-o", checkpoint),
+		{"ledger", "export", path, "--checkpoint", checkpoint, "-o", archive},
+		{"ledger", "prune", path, "--checkpoint", checkpoint, "--archive", archive, "--keys", "../../fixtures/keys/trust.json"},
+	} {
+		if code, _, stderr := command(nil, args...); code != cli.ExitVerified {
+			t.Fatal(args, stderr)
+		}
+	}
+
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("DELETE FROM receipts WHERE position = 2"); err != nil {
+		t.Fatal(err)
+	}
+	code, out, stderr := command(nil, sign...)
+	if code != cli.ExitRefuted || out != "" || !strings.HasPrefix(stderr, "receipt: error: ledger_missing: the ledger is damaged: of 3 receipts that were pruned") {
+		t.Errorf("exit %d, %s%s", code, out, stderr)
+	}
+}

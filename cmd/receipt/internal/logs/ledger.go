@@ -88,7 +88,11 @@ sqlite3's .backup, not with cp. It must not be on a network file system.`,
 func ledgerReading(err error) error {
 	var damage *ledger.DamageError
 	if errors.As(err, &damage) {
-		return cli.Refuted("receipt ledger fsck tells what is damaged", "%s: receipt %q of the ledger is damaged: %s", damage.Code, damage.ID, damage.Detail)
+		what := "the ledger"
+		if damage.ID != "" {
+			what = fmt.Sprintf("receipt %q of the ledger", damage.ID)
+		}
+		return cli.Refuted("receipt ledger fsck tells what is damaged", "%s: %s is damaged: %s", damage.Code, what, damage.Detail)
 	}
 	return cli.Usage(input.LedgerHint(err), "%w", err)
 }
