@@ -98,7 +98,7 @@ func (f *File) Commit() error {
 		return f.fault(err)
 	}
 	f.named = true
-	syncFolder(f.path)
+	SyncFolder(f.path)
 	return nil
 }
 
@@ -124,13 +124,13 @@ func (f *File) CommitNew() error {
 
 	os.Remove(f.temp.Name())
 	f.named = true
-	syncFolder(f.path)
+	SyncFolder(f.path)
 	return nil
 }
 
-// syncFolder brings a name onto the disk. Where folders cannot be synced, their order
+// SyncFolder brings the name of a file onto the disk. Where folders cannot be synced, their order
 // is the system's.
-func syncFolder(path string) {
+func SyncFolder(path string) {
 	if folder, err := os.Open(filepath.Dir(path)); err == nil {
 		folder.Sync()
 		folder.Close()

@@ -154,6 +154,7 @@ func (a *archived) finish() (digest canon.Digest, err error) {
 	if err := a.file.Sync(); err != nil {
 		return digest, err
 	}
+	cli.SyncFolder(a.file.Name()) // it may have been renamed just now
 	return canon.Digest(a.sum.Sum(nil)), nil
 }
 
