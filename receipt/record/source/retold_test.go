@@ -1,11 +1,15 @@
 package source_test
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
@@ -191,6 +195,41 @@ func TestEventsApart(t *testing.T) {
 		{"traceId":"00000000000000000000000000000001","spanId":"0000000000000002","startTimeUnixNano":"1767225600000000000","endTimeUnixNano":"1767225601000000000","attributes":[` + pair("gen_ai.operation.name", "chat") + `,` + pair("gen_ai.usage.prompt_tokens", "7") + `]}]}]}]}`})
 	if c := r.AutonomyBudget.Consumed; *c.InputTokens != 7 || !r.floor["/autonomy_budget/consumed/input_tokens"] {
 		t.Errorf("embeddings: %d tokens, at least: %v", *c.InputTokens, r.floor)
+	}
+}
+
+// A growing is a stream that never ends: each line is another.
+type growing struct {
+	lines int
+	line  func(int) string
+	rest  string
+}
+
+func (e *growing) Read(p []byte) (int, error) {
+	for len(e.rest) == 0 {
+		e.lines++
+		e.rest = e.line(e.lines) + "\n"
+	}
+	n := copy(p, e.rest)
+	e.rest = e.rest[n:]
+	return n, nil
+}
+
+// TestEndlessStream: what is kept of a stream has a bound, also as long as no result comes.
+func TestEndlessStream(t *testing.T) {
+	for name, line := range map[string]func(int) string{
+		"messages": func(n int) string { return strings.ReplaceAll(spoke, "m1", fmt.Sprint("m", n)) },
+		"sessions": func(n int) string {
+			return strings.NewReplacer(`"session_id":"s"`, fmt.Sprintf(`"session_id":"s%d"`, n), "r1", fmt.Sprint("r", n)).Replace(accounted)
+		},
+	} {
+		in := &growing{line: line}
+		bounded := source.Input{Name: name, Reader: io.LimitReader(in, 40<<20)}
+		_, err := source.Read([]source.Input{bounded}, options())
+		var limit *event.LimitError
+		if !errors.As(err, &limit) || in.lines > event.MaxEntries+4096 {
+			t.Errorf("%s: after %d lines: %v", name, in.lines, err)
+		}
 	}
 }
 

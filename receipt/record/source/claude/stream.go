@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
@@ -33,6 +34,7 @@ type session struct {
 	usage       story.Usage     // of the main thread, where no models are told
 	told, whole bool            // a result told usage; and of each model
 	open        []said          // messages since the latest result
+	at          map[string]int  // where they are in it, by their ids
 	settled     map[string]bool // messages that a result accounts for
 	less        bool            // a result told less than one before
 }
@@ -75,12 +77,14 @@ func (t *Stream) of(n canon.Node) *session {
 	id := t.s.Name(n.Member("session_id"))
 	x := t.byID[id]
 	if x == nil {
-		x = &session{id: id, settled: map[string]bool{}}
+		x = &session{id: id, at: map[string]int{}, settled: map[string]bool{}}
 		t.byID[id] = x
 		if id != "" && len(t.sessions) == 0 {
 			t.s.Own(id)
 		}
-		t.sessions = append(t.sessions, x)
+		if t.sessions = append(t.sessions, x); len(t.sessions) > event.MaxEntries {
+			t.s.Fail(event.OverLimit(len(t.sessions), "MaxEntries", int64(len(t.sessions))))
+		}
 	}
 	return x
 }
@@ -170,9 +174,17 @@ func (t *Stream) assistant(n canon.Node, x *session) {
 		return
 	}
 	m := said{id, model, agent, usageOf(message.Member("usage"))}
-	if len(x.open) > 0 && x.open[len(x.open)-1].id == id { // a line for each of its blocks
-		x.open = x.open[:len(x.open)-1]
+	if i, have := x.at[id]; have { // a line for each of its blocks
+		if m.usage.More(x.open[i].usage) {
+			x.open[i] = m
+		}
+		return
 	}
+	if len(x.open) == event.MaxEntries {
+		s.Fail(event.OverLimit(len(x.open), "MaxEntries", event.MaxEntries+1))
+		return
+	}
+	x.at[id] = len(x.open)
 	x.open = append(x.open, m)
 }
 
@@ -224,6 +236,7 @@ func (t *Stream) account(n canon.Node, x *session) {
 		}
 	}
 	x.open = nil
+	clear(x.at)
 	if x.less && x.whole {
 		return
 	}
