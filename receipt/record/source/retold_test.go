@@ -198,6 +198,26 @@ func TestEventsApart(t *testing.T) {
 	}
 }
 
+// TestTiersOfTwoLogs: the first and the last tier are those of the times, in whatever order
+// logs are read.
+func TestTiersOfTwoLogs(t *testing.T) {
+	plan := strings.Replace(asked, `"type"`, `"permissionMode":"plan","type"`, 1)
+	auto := strings.Replace(again, `"type"`, `"permissionMode":"bypassPermissions","type"`, 1)
+	for _, logs := range [][][]string{{{plan}, {auto}}, {{auto}, {plan}}} {
+		if r := toldOf(t, logs...); r.Trust.StartTier != "suggest" || r.Trust.EndTier != "act_auto" {
+			t.Errorf("from %s to %s", r.Trust.StartTier, r.Trust.EndTier)
+		}
+	}
+}
+
+// TestOtherEvents: events that have no place in a receipt are counted.
+func TestOtherEvents(t *testing.T) {
+	r := toldOf(t, []string{`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600000000000","body":{"stringValue":"claude_code.user_prompt"},"attributes":[]}]}]}]}`})
+	if counted, _ := r.meta["source"].(map[string]any)["counted"].(map[string]any); fmt.Sprint(counted["other_events"]) != "1" {
+		t.Errorf("%v", r.meta["source"])
+	}
+}
+
 // A growing is a stream that never ends: each line is another.
 type growing struct {
 	lines int

@@ -99,6 +99,8 @@ func (r *Reader) event(n canon.Node) {
 		r.result(a)
 	case "api_request", "sse_event":
 		r.request(a)
+	default:
+		s.Note("other_events")
 	}
 }
 

@@ -36,6 +36,7 @@ type Story struct {
 	session  Place // the latest-stamped line that named one, and which
 	named    string
 	tiers    [2]string // of the first and the last line that named one
+	tiered   [2]Place  // where those lines are
 
 	now         time.Time // of the line that is read
 	first, last time.Time
@@ -161,10 +162,13 @@ func (s *Story) Tier(tier string) {
 	if tier == "" {
 		return
 	}
-	if s.tiers[0] == "" {
-		s.tiers[0] = tier
+	here := s.mark()
+	if s.tiers[0] == "" || here.Before(s.tiered[0]) {
+		s.tiers[0], s.tiered[0] = tier, here
 	}
-	s.tiers[1] = tier
+	if s.tiers[1] == "" || s.tiered[1].Before(here) {
+		s.tiers[1], s.tiered[1] = tier, here
+	}
 }
 
 // Version notes a version of the program that wrote the log, Branch a branch of git.
