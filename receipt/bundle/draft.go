@@ -203,7 +203,7 @@ func (d *drafting) toolCalls() []receipt.ToolCall {
 			}
 		}
 		path := appendStep(appendStep([]byte(calls), step{"", i}), step{"result", -1})
-		if result := c.member("result"); result.kind() == canon.KindString && !gone[string(path)] && string(result.content()) != withheld {
+		if result := c.member("result"); result.kind() == canon.KindString && !gone[string(path)] && !hasPlaceholder(result.content()) {
 			call.OutputHash = canon.Sum(result.content())
 		}
 		told = append(told, call)

@@ -103,6 +103,14 @@ func TestDraftTells(t *testing.T) {
 		t.Errorf("approvals %+v", d.Approvals)
 	}
 
+	// The record may have lost part of a result before it was exported, which no list tells.
+	for _, result := range []string{"key <redacted:npm_token:40>", "[redacted]", "[withheld]"} {
+		d = drafted(t, change([]any{"tools", "calls", 0, "result"}, result), bundle.DraftOptions{})
+		if !d.SideEffects.ToolCalls[0].OutputHash.IsZero() {
+			t.Errorf("%s: a digest of what was left of it", result)
+		}
+	}
+
 	// Times that are none, and a run of which nobody tells when it ended.
 	d = drafted(t, change([]any{"source", "finished_at"}, nil), bundle.DraftOptions{})
 	if !slices.Contains(unreported(d), "/lifecycle/completed_at") || d.AutonomyBudget.Consumed.WallTimeMS != nil {

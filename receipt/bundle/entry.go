@@ -88,8 +88,13 @@ func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 // maybeLeft reports whether a text can be what was left of something: it is or has a
 // placeholder, or is a URL, which loses its user information without one.
 func maybeLeft(content []byte) bool {
-	return slices.Contains([]string{placeholder, withheld, emptied}, string(content)) ||
-		bytes.Contains(content, []byte("<redacted:")) || bytes.EqualFold(content[:min(len(content), len("http"))], []byte("http"))
+	return hasPlaceholder(content) || string(content) == emptied || bytes.EqualFold(content[:min(len(content), len("http"))], []byte("http"))
+}
+
+// hasPlaceholder reports whether something was taken out of a text, by whomever and whether
+// that is listed or not.
+func hasPlaceholder(content []byte) bool {
+	return string(content) == placeholder || string(content) == withheld || bytes.Contains(content, []byte("<redacted:"))
 }
 
 // under returns the entries of a path, or those whose paths begin so.
