@@ -28,7 +28,7 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Add(text(1, 0, "task.failed", `{"failure":{"a":[{"thinking":1},null,{"type":"thinking"}]}}`), "")
-	sealer := newSealer(f)
+	sealer := sealer()
 	f.Fuzz(func(t *testing.T, log []byte, task string) {
 		o := record.Options{
 			Issuer: receipt.Issuer{ID: "i"}, TaskID: strings.ToValidUTF8(task, "?"), Tier: "act_auto", SessionID: "session_01K0", WorkspaceRef: "w", Sealer: sealer,
@@ -77,7 +77,7 @@ func FuzzSequence(f *testing.F) {
 		}
 		f.Add(picks, byte(2))
 	}
-	sealer := newSealer(f)
+	sealer := sealer()
 	o := plain()
 	o.Sealer = sealer
 	f.Fuzz(func(t *testing.T, picks []byte, end byte) {
@@ -148,7 +148,7 @@ func FuzzOutcome(f *testing.F) {
 		f.Add(answer, true)
 		f.Add(answer, false)
 	}
-	sealer := newSealer(f)
+	sealer := sealer()
 	f.Fuzz(func(t *testing.T, result string, offered bool) {
 		if _, err := canon.Parse([]byte(result)); err != nil {
 			return
@@ -197,7 +197,7 @@ func approves(r canon.Node, offered bool) bool {
 // first, changes nothing; neither do the spellings of its JSON.
 func TestDeliveries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	sealer := newSealer(t)
+	sealer := sealer()
 	for _, s := range scenarios() {
 		o := s.options()
 		o.Sealer = sealer

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures"
@@ -120,11 +121,11 @@ func issuerKey(t testing.TB) (receipt.Signer, receipt.Trust) {
 	return keys.NewSigner(private, nil), trust
 }
 
-func newSealer(t testing.TB) *receipt.Sealer {
-	t.Helper()
-	sealer, err := receipt.NewSealer()
+// sealer is slow to make, and the same for all tests.
+var sealer = sync.OnceValue(func() *receipt.Sealer {
+	s, err := receipt.NewSealer()
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	return sealer
-}
+	return s
+})

@@ -187,7 +187,7 @@ func differs(kind, member string) bool { return kind == "task.status_changed" &&
 // what the schema does. In its modest size each member gets a part of the probes, and all
 // of them come.
 func TestSchemaAgrees(t *testing.T) {
-	s, tried, turn, least, part := newEventSchema(t), 0, 0, 2_500, 4
+	s, tried, turn, least, part := newEventSchema(t), 0, 0, 1_000, 10
 	if record.Full() {
 		least, part = 10_000, 1
 	}

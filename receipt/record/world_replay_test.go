@@ -29,7 +29,7 @@ func logDigest(d *receipt.Draft) string {
 // one delta for each override, and the source's digest. What the replay does itself
 // counts.
 func TestReplaysDoNothing(t *testing.T) {
-	sealer := newSealer(t)
+	sealer := sealer()
 	for seed := range howMany() / 10 {
 		log, want := replayed(&author{Rand: rand.New(rand.NewPCG(seed, 2))})
 		l, err := record.Read(bytes.NewReader(log), worldOptions(sealer), record.FormEvents)

@@ -55,7 +55,7 @@ func (w *world) check(sealer *receipt.Sealer) string {
 // howMany worlds are made up of each form.
 func howMany() uint64 {
 	if !record.Full() {
-		return 1_000
+		return 500
 	}
 	return 10_000
 }
@@ -63,7 +63,7 @@ func howMany() uint64 {
 // eachWorld checks worlds, and shows the smallest of a few that have a fault.
 func eachWorld(t *testing.T, bridge bool) {
 	t.Helper()
-	sealer := newSealer(t)
+	sealer := sealer()
 	check := func(w *world) string { return w.check(sealer) }
 	shown := map[string]bool{}
 	refused, faults := 0, 0
@@ -96,7 +96,7 @@ func TestOnlyWhatEventsSay(t *testing.T) { eachWorld(t, false) }
 // TestNothingIsLost: a log of which a line of the task is missing, or is another the
 // second time, is refused.
 func TestNothingIsLost(t *testing.T) {
-	sealer := newSealer(t)
+	sealer := sealer()
 	for seed := range howMany() / 10 {
 		w := newWorld(seed, false)
 		if w.refusal() != never {

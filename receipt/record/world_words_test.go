@@ -35,7 +35,7 @@ func conversation(prompt string, chunks []string, cost int) string {
 // and digests. The same session has the same.
 func TestOneWordMore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	sealer := newSealer(t)
+	sealer := sealer()
 	of := func(prompt string, chunks []string, cost int) *receipt.Draft {
 		return read(t, worldOptions(sealer), []byte(conversation(prompt, chunks, cost)), record.FormFrames).Draft
 	}
