@@ -109,7 +109,11 @@ func TestLargeInFlight(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("reads a gigabyte")
 	}
-	const length, lines = 8 << 20, 40
+	const length = 8 << 20
+	lines := 20 // more than there are jobs
+	if full() {
+		lines = 40
+	}
 	line := `{"schema":"receipt-2026-04-25","receipt_id":"r","issuer":{"id":"` + strings.Repeat("x", length) +
 		`"},"chain":{"receipt_hash":"sha256:` + strings.Repeat("0", 64) + `","previous_receipt_hash":null}}` + "\n"
 	var in []io.Reader

@@ -30,9 +30,9 @@ func (r result) findings() (list []string) {
 func TestDamage(t *testing.T) {
 	const n = 30
 	list := newWriter(t, "a").many(n)
-	tries := 120
-	if testing.Short() {
-		tries = 50
+	tries := 40
+	if full() {
+		tries = 120
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range tries {

@@ -283,8 +283,8 @@ func TestLongLines(t *testing.T) {
 		long := padded(l[1], n)
 		expect(t, fmt.Sprintf("a middle line of %d bytes", n), verify(t, jsonl(l[0], long, l[2]), stream.Options{}),
 			"refuted 2/1/0; input:2 size_limit; input:3 open; a 2")
-		if n == 100<<20 {
-			break
+		if n == 100<<20 || n == 17<<20 && !full() {
+			continue
 		}
 		expect(t, fmt.Sprintf("a first line of %d bytes", n), verify(t, jsonl(long, l[2]), stream.Options{}),
 			"refuted 1/1/0; input:1 size_limit; input:2 open; a 1")

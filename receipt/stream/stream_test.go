@@ -25,7 +25,7 @@ type writer struct {
 
 func newWriter(t testing.TB, issuer string) *writer {
 	t.Helper()
-	s, err := receipt.NewSealer()
+	s, err := sealer()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +69,9 @@ func (w *writer) many(n int) [][]byte {
 	}
 	return list
 }
+
+// sealer and compiled are slow to make, and the same for all tests.
+var sealer = sync.OnceValues(receipt.NewSealer)
 
 var compiled = sync.OnceValues(func() (*receipt.Verifier, error) {
 	return receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
