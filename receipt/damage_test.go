@@ -43,7 +43,10 @@ func TestEveryLeaf(t *testing.T) {
 			continue
 		}
 		leaves++
-		for _, changed := range leaf.changes(t, data) {
+		for i, changed := range leaf.changes(t, data) {
+			if !full() && i > 0 && (i+leaves)%4 != 0 { // another value, and one of the others in turn
+				continue
+			}
 			rep := judge(t, fast, plain, changed)
 			if c := rep.Check(receipt.StepHash); rep.Verdict != receipt.Refuted || c.Code != receipt.CodeHashMismatch && c.Code != "malformed_hash" {
 				if rep.Finding().Code == "unsupported_schema" || rep.Finding().Code == receipt.CodeNumberPrecision {

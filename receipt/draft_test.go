@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,10 +63,17 @@ func richDraft() *receipt.Draft {
 	return d
 }
 
+// sealer is slow to make, and the same for all tests.
+var sealer = sync.OnceValues(receipt.NewSealer)
+
 // sealAndSign returns the signed receipt of a draft.
 func sealAndSign(t testing.TB, d *receipt.Draft, signers ...receipt.Signer) []byte {
 	t.Helper()
-	s, err := receipt.Seal(d, chain.Head{})
+	sealer, err := sealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sealer.Seal(d, chain.Head{})
 	if err != nil {
 		t.Fatal(err)
 	}

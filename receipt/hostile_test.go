@@ -116,11 +116,17 @@ func TestHintIsBounded(t *testing.T) {
 func TestSchemaTimesAreRead(t *testing.T) {
 	v := verifier(t, nil, receipt.Policy{IntegrityOnly: true})
 	good := forge(t, plainDraft(), keep)
-	accepted := 0
-	for _, date := range []string{"2026-04-25", "2024-02-29", "1900-02-29", "0000-02-29", "9999-12-31", "2026-13-01", "2026-01-00", "2016-12-31"} {
-		for _, sep := range []string{"T", "t", " ", "_"} {
-			for _, clock := range []string{"00:00:00", "23:59:59", "23:59:60", "12:00:60", "24:00:00", "23:60:00", "00:00:61", "22:59:60", "1:00:00", "00:00:00.", "00:00:00.1", "00:00:00,1", "00:00:00.0123456789012345678901234567890123456789", "23:59:60.9"} {
-				for _, zone := range []string{"Z", "z", "", "+00:00", "-00:00", "+23:59", "-23:59", "+24:00", "+01:00", "-01:00", "+0100", "+01", "+1:00", "+00:60", "Z\n", " Z"} {
+	accepted, part := 0, 3
+	if full() {
+		part = 1
+	}
+	for i, date := range []string{"2026-04-25", "2024-02-29", "1900-02-29", "0000-02-29", "9999-12-31", "2026-13-01", "2026-01-00", "2016-12-31"} {
+		for j, sep := range []string{"T", "t", " ", "_"} {
+			for k, clock := range []string{"00:00:00", "23:59:59", "23:59:60", "12:00:60", "24:00:00", "23:60:00", "00:00:61", "22:59:60", "1:00:00", "00:00:00.", "00:00:00.1", "00:00:00,1", "00:00:00.0123456789012345678901234567890123456789", "23:59:60.9"} {
+				for l, zone := range []string{"Z", "z", "", "+00:00", "-00:00", "+23:59", "-23:59", "+24:00", "+01:00", "-01:00", "+0100", "+01", "+1:00", "+00:60", "Z\n", " Z"} {
+					if (i+j+k+l)%part != 0 {
+						continue
+					}
 					text := date + sep + clock + zone
 					data := bytes.Replace(good, []byte(`"issued_at":"2026-04-25T12:00:00Z"`), []byte(`"issued_at":"`+strings.ReplaceAll(text, "\n", `\n`)+`"`), 1)
 					if verify(v, data).Check(receipt.StepSchema).Status != receipt.StatusPassed {
@@ -134,7 +140,7 @@ func TestSchemaTimesAreRead(t *testing.T) {
 			}
 		}
 	}
-	if accepted < 200 {
+	if accepted < 200/part {
 		t.Errorf("only %d date-times fit", accepted)
 	}
 }
