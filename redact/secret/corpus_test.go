@@ -17,9 +17,11 @@ func TestCorpusIsNaive(t *testing.T) {
 	s := compile(t, detectors)
 	forms := slices.Concat(corpus.Common(), corpus.Harder(), corpus.Benign())
 	r := rand.New(rand.NewPCG(25, 26))
-	texts, found := 600, 0
+	texts, found := 200, 0
 	if testing.Short() {
 		texts = 60
+	} else if full() {
+		texts = 600
 	}
 	for range texts {
 		var b strings.Builder

@@ -29,9 +29,11 @@ func dense(r *rand.Rand, size int) []byte {
 // every regular expression finds that searches all of the text.
 func TestDenseIsNaive(t *testing.T) {
 	s := compile(t, everyday())
-	texts := 400
+	texts := 120
 	if brief() {
 		texts = 40
+	} else if full() {
+		texts = 400
 	}
 	r := rand.New(rand.NewPCG(31, 32))
 	found := 0

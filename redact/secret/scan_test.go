@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +99,9 @@ func randomText(r *rand.Rand, n int) []byte {
 // shorter texts is the same; what is claimed about times needs an ordinary run.
 func brief() bool { return testing.Short() || raceEnabled }
 
+// full reports whether tests run at their full size: where CI is set, but for brief.
+func full() bool { return os.Getenv("CI") != "" && !brief() }
+
 func TestScanIsNaive(t *testing.T) {
 	s, err := Compile(small())
 	if err != nil {
@@ -105,9 +109,11 @@ func TestScanIsNaive(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	finds := map[string]int{}
-	texts := 40_000
+	texts := 10_000
 	if brief() {
 		texts = 3_000
+	} else if full() {
+		texts = 40_000
 	}
 	for n := range texts {
 		text := randomText(r, n%60)
@@ -225,6 +231,10 @@ func BenchmarkCompile(b *testing.B) {
 // whatever it is made of (reliability #207 to #209).
 func TestScanHostile(t *testing.T) {
 	s := compile(t, Default())
+	few, many := 1<<14, 1<<16
+	if full() {
+		few, many = 1<<15, 1<<17
+	}
 	took := func(unit string, size int) time.Duration {
 		text := []byte(strings.Repeat(unit, size/len(unit)))
 		least := time.Hour
@@ -249,23 +259,25 @@ func TestScanHostile(t *testing.T) {
 		var short, long time.Duration
 		linear := false
 		for try := 0; try < 8 && !linear; try++ {
-			short, long = took(unit, 1<<15), took(unit, 1<<17)
+			short, long = took(unit, few), took(unit, many)
 			linear = long <= 10*short+20*time.Millisecond
 		}
 		if !linear {
-			t.Errorf("%q: %v for 32 KiB, %v for 128 KiB", unit, short, long)
+			t.Errorf("%q: %v for %d KiB, %v for %d KiB", unit, short, few>>10, long, many>>10)
 		}
 		if testing.Verbose() {
-			t.Logf("%-32q %6.1f MB/s", unit, float64(1<<17)/1e6/long.Seconds())
+			t.Logf("%-32q %6.1f MB/s", unit, float64(many)/1e6/long.Seconds())
 		}
 	}
 }
 
 // TestAnchorsAreLinear: the same for every detector alone, and what it looks for.
 func TestAnchorsAreLinear(t *testing.T) {
-	most, short, long := 2, 1<<12, 1<<14
+	most, short, long := 1, 1<<12, 1<<14
 	if brief() {
-		most, short, long = 1, 1<<10, 1<<12
+		short, long = 1<<10, 1<<12
+	} else if full() {
+		most = 2
 	}
 	for i, d := range Default() {
 		s := compile(t, []Detector{d})
@@ -294,9 +306,11 @@ func TestAnchorsAreLinear(t *testing.T) {
 func TestScanLong(t *testing.T) {
 	s := compile(t, Default())
 	secret := join("gh", "p_", mixed(36))
-	sizes := []int{1 << 20, 10 << 20}
+	sizes := []int{1 << 20}
 	if brief() {
 		sizes = []int{512 << 10}
+	} else if full() {
+		sizes = []int{1 << 20, 10 << 20}
 	}
 	for _, size := range sizes {
 		text := ordinary(size)
