@@ -158,7 +158,10 @@ func TestDraftHides(t *testing.T) {
 	local := exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.Local}).Bytes()
 	o := bundle.DraftOptions{Issuer: receipt.Issuer{ID: "h"}}
 	for i, s := range bundle.Shapes() {
-		for _, way := range append(places(), []any{"tools", "calls", 0, "tool_name"}, []any{"runtime", "provider_models", 0}, []any{"redaction", "policy"}) {
+		for j, way := range append(places(), []any{"tools", "calls", 0, "tool_name"}, []any{"runtime", "provider_models", 0}, []any{"redaction", "policy"}) {
+			if !full() && (i+j)%5 > 0 {
+				continue
+			}
 			data, _ := planted(t, local, s.Text, way)
 			if _, err := rules().Draft(parse(t, data), o); (err == nil) != (i >= 14) {
 				t.Errorf("%s at %v: %v", s.Name, way, err)

@@ -195,9 +195,9 @@ func TestOracle(t *testing.T) {
 
 	// Values and names of all rules, in any order and depth.
 	random := rand.New(rand.NewPCG(1, 2))
-	n := 150
-	if testing.Short() {
-		n = 20
+	n := 40
+	if full() {
+		n = 150
 	}
 	for range n {
 		local := tree(t, file(t, "local.json"))
