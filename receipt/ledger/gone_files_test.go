@@ -323,7 +323,11 @@ func TestMarkDamaged(t *testing.T) {
 func TestOpenedMeanwhile(t *testing.T) {
 	path := filled(t, 1)
 	writers(t, path, 2)
-	for range 100 {
+	times := 30
+	if full() {
+		times = 100
+	}
+	for range times {
 		l, err := ledger.Open(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)

@@ -124,11 +124,11 @@ func TestLyingRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	pairs := [][2]string{{"a_0", "a_1"}, {"a_0", "a_2"}, {"a_1", "a_2"}, {"a_0", "b_0"}, {"a_1", "b_1"}, {"a_2", "b_2"}, {"a_0", "b_2"}, {"a_2", "b_0"}}
-	if !full() {
-		pairs = pairs[2:5]
-	}
-	for _, columns := range exchanges {
-		for _, pair := range pairs {
+	for i, columns := range exchanges {
+		for j, pair := range pairs {
+			if !full() && (i+j)%len(pairs) > 1 { // two of them in turn
+				continue
+			}
 			path := filepath.Join(t.TempDir(), "ledger.db")
 			if err := os.WriteFile(path, data, 0o600); err != nil {
 				t.Fatal(err)

@@ -34,7 +34,7 @@ func TestPowerCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it opens a thousand ledgers")
 	}
-	step := 14
+	step := 24
 	if full() {
 		step = 2
 	}

@@ -701,7 +701,7 @@ func pruner(task string) error {
 // none of them.
 func TestPruneKilled(t *testing.T) {
 	const receipts = 60
-	rounds := 12
+	rounds := 6
 	if full() {
 		rounds = 40
 	}
