@@ -250,7 +250,7 @@ func verdictIn(t *testing.T, text string) string {
 // in parts and merged, and verified together: the verdict and the exit code are the
 // same, or the merge is undecided. RECEIPT_MERGE_CASES is how many cases are tried.
 func TestMergeRandomly(t *testing.T) {
-	cases := 40
+	cases := 20
 	if full() {
 		cases = 300
 	}
