@@ -63,6 +63,7 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("FIXTURES", fixtures)
 			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("MANY", many())
 			for _, name := range []string{"RECEIPT_KEYS", "XDG_CONFIG_HOME", "NO_COLOR"} {
 				env.Setenv(name, "")
 			}
@@ -75,6 +76,15 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 		},
 		Cmds: commands,
 	})
+}
+
+// many is the pattern of names for scripts that take as many files as there are: all of
+// them at full size, and otherwise a few.
+func many() string {
+	if full() {
+		return "*"
+	}
+	return "[n-p]*"
 }
 
 // exits N COMMAND… runs a command that must end with the exit status N.
