@@ -185,17 +185,18 @@ func differs(kind, member string) bool { return kind == "task.status_changed" &&
 
 // TestSchemaAgrees: of each member of each kind, and of every type, the recorder refuses
 // what the schema does. In its modest size each member gets a part of the probes, and all
-// of them come.
+// of them come; those that hold others get all.
 func TestSchemaAgrees(t *testing.T) {
 	s, tried, turn, least, part := newEventSchema(t), 0, 0, 1_000, 10
 	if record.Full() {
 		least, part = 10_000, 1
 	}
+	nested := []string{"signatures", "approval_request", "autonomy_budget", "model_route", "fs_writes", "network_egress"} // each probe is for one of them
 	for kind, members := range record.KindMembers() {
 		for _, member := range members {
 			turn++
 			for i, value := range probes() {
-				if (i+turn)%part != 0 {
+				if (i+turn)%part != 0 && !slices.Contains(nested, member) {
 					continue
 				}
 				payload := needed(kind, member, value)
