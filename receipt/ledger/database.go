@@ -293,13 +293,15 @@ func (l *database) store(ctx context.Context, what string, t *turn, f func(*sql.
 		return err
 	}
 
-	// What cannot be read again is not acknowledged.
+	// What cannot be read again is not acknowledged. Every reader looks at what was pruned, which
+	// a commit does not touch, so that it may be gone while all else is still in the log.
 	var hash []byte // by another connection, from the files, while others write
-	err = l.own.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE seq = ?", is.sequence).Scan(&hash)
+	var pruned int64
+	err = l.own.QueryRowContext(ctx, "SELECT hash, "+l.prunedTo()+" FROM receipts WHERE seq = ?", is.sequence).Scan(&hash, &pruned)
 	if errors.Is(err, sql.ErrNoRows) && is.sequence == 0 {
 		err = nil
 	}
-	if err == nil && is.sequence > 0 && !bytes.Equal(hash, is.hash[:]) {
+	if err == nil && is.sequence > 0 && (!bytes.Equal(hash, is.hash[:]) || pruned > is.sequence) {
 		err = &DamageError{FaultFile, "", chain.Stream{}, fmt.Sprintf("what was stored as number %d of all cannot be read again", is.sequence)}
 	}
 	return l.wrap("read what was stored", err)
