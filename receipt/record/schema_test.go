@@ -108,7 +108,12 @@ func probes() []string {
 		`{"chosen_model":{"provider":"a","model":"b"}}`, `{"chosen_model":{"provider":"a"}}`, `{"chosen_model":null}`, `{"alternatives_considered":[{"provider":"a","model":"b","version":1}]}`, `{"alternatives_considered":[null]}`,
 		`{"alternatives_considered":[{"provider":"a","model":"b"}],"route_policy_reason":"c"}`, `{"route_policy_reason":1}`,
 		`["/cost"]`, `["cost"]`, `{"provider":1}`, `{"a":1}`, `{"a":"b"}`, `{"a":null}`, `{"hooks":{"x":-1}}`, `{"versions":"1"}`, `{"versions":["1"]}`, `{"pairs":"1"}`, `{"changed_outside":[{"path":1}]}`,
-		`[{"name":1}]`, `[{"cut":1}]`, `[{"lines":-1}]`, `[{"host":"a","announced":1}]`,
+		`[{"name":1}]`, `[{"cut":1}]`, `[{"sha256":"x"}]`, `[{"bytes":"1"}]`, `[{"lines":"1"}]`, `[{"unreadable_lines":"1"}]`, `[{"repaired_lines":"1"}]`, `[{"overlong_lines":"1"}]`,
+		`{"held":"1"}`, `{"broken":"1"}`, `{"unchecked":"1"}`, `{"changed_outside":[{"from_call":1}]}`, `{"changed_outside":[{"to_call":1}]}`, `{"sessions":"1"}`, `{"git_branches":"1"}`, `{"git_commit":1}`, `{"hooks":[]}`, `{"counted":[]}`,
+		`{"tool_calls":"1"}`, `{"input_tokens":"1"}`, `{"output_tokens":"1"}`, `{"wall_time_ms":"1"}`, `{"approvers_required":"2"}`, `{"action":1}`, `{"chosen_model":{"provider":"a","model":"b","reason":1}}`,
+		`[{"path":"a","operation":1}]`, `[{"path":"a","operation":"rename","from":1}]`, `[{"path":"a","before_sha256":"x"}]`, `[{"path":"a","after_sha256":"x"}]`, `[{"host":1}]`, `[{"host":"a","url":1}]`, `[{"host":"a","destination":1}]`, `[{"host":"a","purpose":1}]`, `[{"host":"a","purpose":"x","announced":true}]`,
+		`[{"name":"x","sha256":"` + digest[8:], `[{"name":"x","sha256":` + digest + `,"bytes":1,"cut":true}]`, `{"git_commit":"x","sessions":["x"]}`, `{"changed_outside":[{"path":"x","from_call":"x","to_call":"x"}]}`,
+		`[{"lines":-1}]`, `[{"host":"a","announced":1}]`,
 		`{"approvers_required":-1}`, `{"deadline":"x"}`, `{"approvers_required":2,"deadline":"2026-04-25T19:16:08Z","args":5}`,
 	}
 }
@@ -191,7 +196,7 @@ func TestSchemaAgrees(t *testing.T) {
 	if record.Full() {
 		least, part = 10_000, 1
 	}
-	nested := []string{"signatures", "approval_request", "autonomy_budget", "model_route", "fs_writes", "network_egress"} // each probe is for one of them
+	nested := []string{"signatures", "approval_request", "autonomy_budget", "model_route", "fs_writes", "network_egress", "logs", "write_continuity", "about"} // each probe is for one of them
 	for kind, members := range record.KindMembers() {
 		for _, member := range members {
 			turn++
