@@ -80,6 +80,7 @@ func Read(inputs []Input, o Options) (*Log, error) {
 // A reading is that of the logs of one task.
 type reading struct {
 	kind   Kind
+	values bool // of the kind: not only an object a line
 	from   string
 	story  *story.Story
 	reader story.Reader
@@ -149,9 +150,11 @@ func (r *reading) begin(name string, text *lines) (head []headLine, err error) {
 		line = append([]byte(nil), line...)
 		if _, err := r.parse(line); err == nil {
 			kind = r.kindOf(r.doc.Root())
-		} else if row, _ := rowOf(OTLP); len(head) == 0 && r.reads(row) && looks(text.from(line)) {
-			text.whole, text.rest = true, append(line, '\n')
-			return nil, r.choose(name, OTLP)
+		} else if len(head) == 0 {
+			if k := r.looksLike(text.from(line)); k != Unknown {
+				text.whole, text.rest = true, append(line, '\n')
+				return nil, r.choose(name, k)
+			}
 		}
 		head = append(head, headLine{line, overlong})
 	}
@@ -160,7 +163,6 @@ func (r *reading) begin(name string, text *lines) (head []headLine, err error) {
 
 // choose begins to read logs of a kind, or goes on with it.
 func (r *reading) choose(name string, kind Kind) error {
-
 	if r.kind != Unknown && r.reader == nil || kind == Unknown && r.reader != nil {
 		kind = r.kind
 	}
@@ -174,7 +176,7 @@ func (r *reading) choose(name string, kind Kind) error {
 		if !ok {
 			return ErrUnknown
 		}
-		r.kind, r.story = kind, story.New(string(kind))
+		r.kind, r.values, r.story = kind, row.looks != nil, story.New(string(kind))
 		r.reader = row.new(r.story)
 	}
 	return nil
@@ -194,7 +196,18 @@ func (r *reading) kindOf(line canon.Node) Kind {
 		if line.Kind() == canon.KindObject && row.is(line) {
 			return row.Kind
 		}
-		if first := elementOf(line); row.Kind == OTLP && first.Kind() == canon.KindObject && row.is(first) {
+		if first := elementOf(line); row.looks != nil && first.Kind() == canon.KindObject && row.is(first) {
+			return row.Kind
+		}
+	}
+	return Unknown
+}
+
+// looksLike says of which kind a text begins as one, of those that may be values wherever
+// lines end.
+func (r *reading) looksLike(head []byte) Kind {
+	for _, row := range Kinds() {
+		if row.looks != nil && r.reads(row) && row.looks(head[:min(len(head), maxLook)]) {
 			return row.Kind
 		}
 	}
@@ -212,8 +225,8 @@ func elementOf(n canon.Node) canon.Node {
 // Recognize says of which source a log is, by its first bytes, at most its first 50 lines.
 func Recognize(head []byte) Kind {
 	r := &reading{doc: new(canon.Document)}
-	if looks(head[:min(len(head), maxLook)]) {
-		return OTLP
+	if k := r.looksLike(head); k != Unknown {
+		return k
 	}
 	for n := 0; n < maxHeadLines && len(head) > 0; n++ {
 		line, rest, _ := bytes.Cut(head, []byte("\n"))
@@ -251,7 +264,7 @@ func (r *reading) line(text []byte, overlong bool) error {
 	}
 	repaired, err := r.parse(text)
 	root := r.doc.Root()
-	if list := r.kind == OTLP && root.Kind() == canon.KindArray; err != nil || root.Kind() != canon.KindObject && !list {
+	if list := r.values && root.Kind() == canon.KindArray; err != nil || root.Kind() != canon.KindObject && !list {
 		r.story.Unreadable()
 		return nil
 	}

@@ -2,7 +2,6 @@ package claude
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -274,15 +273,10 @@ func less(amount, than string) bool {
 
 // amountOf is an amount of money as decimal text; "" when it is none.
 func amountOf(n canon.Node) string {
-	f := n.Float()
-	if n.Kind() != canon.KindNumber || f < 0 || f > 1e12 || math.IsNaN(f) {
+	if n.Kind() != canon.KindNumber {
 		return ""
 	}
-	text := strconv.FormatFloat(f, 'f', -1, 64)
-	if _, fraction, _ := strings.Cut(text, "."); len(fraction) > 30 {
-		return ""
-	}
-	return text
+	return story.Amount(n.Float())
 }
 
 // End tells what the runs cost and how the last one ended.

@@ -27,7 +27,7 @@ func New(s *story.Story) *Reader {
 // Is reports a value of an export: ExportTraceServiceRequest and the like, or what Tempo
 // makes of one.
 func Is(n canon.Node) bool {
-	for _, name := range []string{"resourceSpans", "resourceLogs", "resourceMetrics", "batches"} {
+	for _, name := range members() {
 		if n.Member(name).Kind() == canon.KindArray {
 			return true
 		}
@@ -211,14 +211,10 @@ func amount(v canon.Node) string {
 		}
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || f < 0 || f > 1e12 {
+	if err != nil {
 		return ""
 	}
-	text = strconv.FormatFloat(f, 'f', -1, 64)
-	if _, fraction, _ := strings.Cut(text, "."); len(fraction) > 30 {
-		return ""
-	}
-	return text
+	return story.Amount(f)
 }
 
 // End tells the calls of models, each once, and how the task ended.

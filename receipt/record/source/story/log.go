@@ -13,6 +13,9 @@ type log struct {
 	cut                bool // it ends in the middle of a line
 }
 
+// lacks reports whether a part of the log was not read.
+func (l *log) lacks() bool { return l.unreadable > 0 || l.overlong > 0 || l.cut }
+
 // Passed says what of the logs was passed over.
 type Passed struct {
 	Records                        map[string]int // of unknown types

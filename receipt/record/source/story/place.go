@@ -1,6 +1,9 @@
 package story
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A Place is one in the order of what happened. The zero Place is before all others.
 type Place struct {
@@ -9,11 +12,11 @@ type Place struct {
 }
 
 // Before orders by the instant, then as the logs did.
-func (m Place) Before(n Place) bool {
-	if !m.at.Equal(n.at) {
-		return m.at.Before(n.at)
-	}
-	return m.order < n.order
+func (m Place) Before(n Place) bool { return byTime(m, n) < 0 }
+
+// byTime compares as Before does.
+func byTime(m, n Place) int {
+	return cmp.Or(m.at.Compare(n.at), m.order-n.order)
 }
 
 // IsZero reports the place of nothing.

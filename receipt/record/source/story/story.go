@@ -35,6 +35,7 @@ type Story struct {
 	sessions []string
 	session  Place // the latest-stamped line that named one, and which
 	named    string
+	owned    bool      // the source says which, whatever lines name later
 	tiers    [2]string // of the first and the last line that named one
 	tiered   [2]Place  // where those lines are
 
@@ -72,26 +73,6 @@ const (
 	EndFailed
 	EndCanceled
 )
-
-// MessageAt is Message for one that was at another place.
-func (s *Story) MessageAt(id string, at Place) *Message {
-	m, _ := s.Message(id)
-	m.first = at
-	return m
-}
-
-// Fail notes a limit that was met.
-func (s *Story) Fail(err error) {
-	if s.err == nil {
-		s.err = err
-	}
-}
-
-// Decided says that lines tell what persons decided: that there is no approval is told.
-func (s *Story) Decided() { s.decided = true }
-
-// Here is where the line that is read stands.
-func (s *Story) Here() Place { return s.mark() }
 
 // New returns a story of logs of a kind.
 func New(kind string) *Story {
@@ -131,6 +112,9 @@ func (s *Story) mark() Place {
 	return Place{s.now, s.order}
 }
 
+// Here is where the line that is read stands.
+func (s *Story) Here() Place { return s.mark() }
+
 // Names notes a session that a line names. That of the latest line is the story's own,
 // unless the source says otherwise with Own.
 func (s *Story) Names(id string) {
@@ -138,7 +122,7 @@ func (s *Story) Names(id string) {
 		return
 	}
 	s.sessions = Once(s.sessions, id)
-	if m := s.mark(); s.named == "" || !m.Before(s.session) {
+	if m := s.mark(); s.named == "" || !s.owned && !m.Before(s.session) {
 		s.session, s.named = m, id
 	}
 }
@@ -153,7 +137,7 @@ func (s *Story) Another(id string) { s.sessions = Once(s.sessions, id) }
 func (s *Story) Own(id string) {
 	if id != "" {
 		s.sessions = Once(s.sessions, id)
-		s.named, s.session = id, Place{time.Unix(1<<40, 0), 0}
+		s.named, s.owned = id, true
 	}
 }
 
@@ -222,6 +206,9 @@ func count(of map[string]int, name string) {
 func (s *Story) Untold(at ...string)  { s.untold = append(s.untold, at...) }
 func (s *Story) AtLeast(at ...string) { s.atLeast = append(s.atLeast, at...) }
 
+// Decided says that lines tell what persons decided: that there is no approval is told.
+func (s *Story) Decided() { s.decided = true }
+
 // Estimated says that the costs are what the agent reckons, and no bill.
 func (s *Story) Estimated() { s.estimated = true }
 
@@ -254,6 +241,13 @@ func (s *Story) Digest(n canon.Node) canon.Digest {
 
 // Exact reports whether digests of the line that is read are those of what was written.
 func (s *Story) Exact() bool { return !s.inexact }
+
+// Fail notes a limit that was met.
+func (s *Story) Fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
 
 // Err is the limit that was met, if one was. Nothing is told then.
 func (s *Story) Err() error { return s.err }
@@ -353,6 +347,13 @@ func (s *Story) Message(id string) (m *Message, fresh bool) {
 		m.first = s.mark()
 	}
 	return m, fresh
+}
+
+// MessageAt is Message for one that was at another place.
+func (s *Story) MessageAt(id string, at Place) *Message {
+	m, _ := s.Message(id)
+	m.first = at
+	return m
 }
 
 // Took adds a sum.

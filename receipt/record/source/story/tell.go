@@ -109,13 +109,7 @@ func (t *teller) missing(o *object) {
 			break
 		}
 	}
-	for _, l := range s.logs { // whatever stood there is not told
-		if l.unreadable > 0 || l.overlong > 0 || l.cut {
-			floor = append(floor, gaps()...)
-			break
-		}
-	}
-	if s.orphans {
+	if s.orphans || slices.ContainsFunc(s.logs, (*log).lacks) { // whatever stood there is not told
 		floor = append(floor, gaps()...)
 	}
 
@@ -208,14 +202,6 @@ func (t *teller) deeds() []deed {
 		all = append(all, deed{Place{t.over(), t.order + i}, "span.completed", x.write})
 	}
 
-	slices.SortStableFunc(all, func(a, b deed) int {
-		switch {
-		case a.at.Before(b.at):
-			return -1
-		case b.at.Before(a.at):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b deed) int { return byTime(a.at, b.at) })
 	return all
 }

@@ -53,9 +53,6 @@ type Sum struct {
 	InputPart bool   // more was read than is told
 }
 
-// maxDecimals is how many digits after the point an amount has at most.
-const maxDecimals = 36
-
 func (m *Message) write(o *object) {
 	o.text("kind", "llm")
 	o.text("agent", m.Agent)

@@ -76,14 +76,6 @@ func thatWrote(calls []*Call) []*Call {
 			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *Call) int {
-		switch {
-		case a.ended.Before(b.ended):
-			return -1
-		case b.ended.Before(a.ended):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b *Call) int { return byTime(a.ended, b.ended) })
 	return all
 }
