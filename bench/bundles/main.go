@@ -107,7 +107,7 @@ func measure(work, file string) (seconds, memory float64, err error) {
 	if err := cmd.Run(); err != nil {
 		return 0, 0, err
 	}
-	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), peakMemory(cmd.ProcessState), nil
+	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), process.PeakMemory(cmd.ProcessState), nil
 }
 
 // do does one work.

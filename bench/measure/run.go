@@ -31,7 +31,7 @@ func run(ctx context.Context, line []string, exit int) (sample, error) {
 	if state.ExitCode() != exit { // -1 when a signal ended it
 		return sample{}, fmt.Errorf("%q: %v, expected exit status %d", line, state, exit)
 	}
-	return sample{wall.Seconds(), (state.UserTime() + state.SystemTime()).Seconds(), peakMemory(state) / (1 << 20)}, nil
+	return sample{wall.Seconds(), (state.UserTime() + state.SystemTime()).Seconds(), process.PeakMemory(state) / (1 << 20)}, nil
 }
 
 // rounds returns the samples of each number of jobs, a sample a round. Within a

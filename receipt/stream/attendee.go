@@ -135,6 +135,9 @@ func (c *attendeeCoder) parse(u *unpacker) (attendee, error) {
 	if flags >= rosterUnknown || a.stream < 0 || a.stream >= len(c.last) {
 		return attendee{}, errRoster
 	}
+	if a.link.First && flags&rosterPrevious != 0 {
+		return attendee{}, errRoster // it names no predecessor, or another one
+	}
 
 	copy(a.id[:], u.bytes(len(a.id)))
 	copy(a.link.Hash[:], u.bytes(len(a.link.Hash)))

@@ -35,6 +35,7 @@ type Progress struct {
 	hidden               bool
 
 	quit, gone chan struct{}
+	ended      sync.Once
 }
 
 // newProgress begins to show a line on a screen of so many columns, 0 when that is not known.
@@ -76,13 +77,14 @@ func (p *Progress) frame() {
 
 // End takes the line away. It may be called more than once.
 func (p *Progress) End() {
-	if p == nil || p.quit == nil {
+	if p == nil {
 		return
 	}
-	close(p.quit)
-	<-p.gone
-	p.quit = nil
-	p.screen.erase()
+	p.ended.Do(func() {
+		close(p.quit)
+		<-p.gone
+		p.screen.erase()
+	})
 }
 
 // hide shows nothing more: somebody types where the line would be.

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package main
-
-import "os"
-
-// peakMemory returns 0: this system does not tell.
-func peakMemory(*os.ProcessState) float64 { return 0 }
