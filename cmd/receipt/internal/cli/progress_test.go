@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -74,4 +76,24 @@ func TestProgressUnseen(t *testing.T) {
 	p.Receipts(1)
 	p.hide()
 	p.End()
+}
+
+// TestProgressEnds: whoever ends it, and however often, it is over when End returns.
+func TestProgressEnds(t *testing.T) {
+	p := newProgress(&screen{w: io.Discard}, 80, time.Now, []string{"reading"})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			p.End()
+			select {
+			case <-p.gone:
+			default:
+				t.Error("frames after the end")
+			}
+		})
+	}
+	wg.Wait()
+
+	var unseen *Progress
+	unseen.End()
 }
