@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/receiptkit/receiptkit/bench/internal/process"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/receiptkit/receiptkit/bench/internal/process"
 )
 
 // A sample is what one run took.
