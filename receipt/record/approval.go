@@ -159,7 +159,7 @@ func (a *approval) answer(r *run, e *event.Event, decision string, byRuntime boo
 	}
 
 	a.granted, a.decided = true, a.decided || byRuntime
-	if c := r.calls.byID[a.call]; a.input.IsZero() && c != nil { // what was asked so far is what was approved
+	if c := r.calls.ByID[a.call]; a.input.IsZero() && c != nil { // what was asked so far is what was approved
 		a.input = c.arguments.asked
 	}
 	a.rewrite(r, e)
@@ -222,7 +222,7 @@ func (a *approval) rewrite(r *run, e *event.Event) {
 	if a.call == "" {
 		return
 	}
-	c := r.calls.byID[a.call]
+	c := r.calls.ByID[a.call]
 	if c == nil {
 		c = r.calls.openFor(r, e, a)
 	}
@@ -234,7 +234,7 @@ func (a *approval) refuse(r *run, e *event.Event, decision string, byRuntime boo
 	if a.call == "" || !byRuntime && decision != event.Denied {
 		return
 	}
-	c := r.calls.byID[a.call]
+	c := r.calls.ByID[a.call]
 	if c == nil {
 		c = r.calls.openFor(r, e, a)
 	}
@@ -297,7 +297,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 	}
 
 	action := cmp.Or(a.action, a.tool)
-	if c := r.calls.byID[a.call]; action == "" && c != nil {
+	if c := r.calls.ByID[a.call]; action == "" && c != nil {
 		action = c.tool
 	}
 

@@ -6,11 +6,12 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
 )
 
 // Approvals are the questions of a task, and of each call the last one.
 type approvals struct {
-	list[approval]
+	inorder.List[approval]
 	of map[string]string
 }
 
@@ -38,7 +39,7 @@ func (s *approvals) named(r *run, e *event.Event) *approval {
 		e.Fail(event.CodePayload, e.Payload, "the members approval_id and tool_call_id are both missing")
 	}
 
-	a, fresh := s.entry(id)
+	a, fresh := s.Entry(id)
 	if fresh {
 		r.Room(e)
 		a.id = id
@@ -122,7 +123,7 @@ func toolDenied(r *run, e *event.Event) {
 
 // timedOut ends an approval. Questions time out too, and are not approvals.
 func timedOut(r *run, e *event.Event) {
-	if _, ok := r.approvals.byID[r.approvals.id(e)]; ok {
+	if _, ok := r.approvals.ByID[r.approvals.id(e)]; ok {
 		r.approvals.decide(r, e, event.TimedOut)
 	}
 }
@@ -171,7 +172,7 @@ func saysNo(e *event.Event) bool {
 // entries are the approvals as the receipt has them.
 func (s *approvals) entries(r *run, t *telling) []receipt.Approval {
 	list := []receipt.Approval{}
-	for i, a := range s.order {
+	for i, a := range s.Order {
 		list = append(list, a.entry(r, t, indexed("/approvals", i)))
 	}
 	return list

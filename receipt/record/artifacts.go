@@ -4,6 +4,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
 )
 
 // An artifact is the last version of a result.
@@ -15,14 +16,14 @@ type artifact struct {
 
 // Artifacts are the results of the task, by their ids.
 type artifacts struct {
-	list[artifact]
+	inorder.List[artifact]
 	memory int // writes of memory that are none
 }
 
 // named returns the artifact that an event names.
 func (s *artifacts) named(r *run, e *event.Event) *artifact {
 	id := e.Required(e.Payload, "artifact_id")
-	a, fresh := s.entry(id)
+	a, fresh := s.Entry(id)
 	if fresh {
 		r.Room(e)
 		a.id = id
@@ -64,7 +65,7 @@ func artifactRedacted(r *run, e *event.Event) {
 // entries are the artifacts as the receipt has them, and where a URI is withheld.
 func (s *artifacts) entries(t *telling) (list []receipt.Artifact, withheld []receipt.Redaction) {
 	list = []receipt.Artifact{}
-	for i, a := range s.order {
+	for i, a := range s.Order {
 		if a.withheld != "" {
 			withheld = append(withheld, receipt.Redaction{Field: indexed("/final_artifacts", i) + "/uri", Reason: a.withheld})
 		}

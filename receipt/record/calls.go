@@ -6,11 +6,12 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
 )
 
 // Calls are those of the task, by their ids.
 type calls struct {
-	list[call]
+	inorder.List[call]
 	effects *effects // what calls are told to have done
 }
 
@@ -27,7 +28,7 @@ const (
 // named returns the call that an event names and reads what any event may say of it.
 func (s *calls) named(r *run, e *event.Event) *call {
 	id := e.Required(e.Payload, "tool_call_id")
-	c, fresh := s.entry(id)
+	c, fresh := s.Entry(id)
 	if fresh {
 		r.Room(e)
 		c.id, c.meta = id, receipt.Object{}
@@ -67,7 +68,7 @@ func mcpToolUse(r *run, e *event.Event) {
 	e.Required(e.Payload, "server")
 	toolRequested(r, e)
 
-	c := r.calls.byID[e.Text(e.Payload, "tool_call_id")]
+	c := r.calls.ByID[e.Text(e.Payload, "tool_call_id")]
 	at := e.Text(e.Payload, "url")
 	if e.Err == nil && at != "" && (e.Flag(e.Payload, "remote") || event.IsHTTP(at)) {
 		host, clear := event.HostOf(at)
@@ -200,7 +201,7 @@ func (s *calls) dispatched(c *call, pending map[string]bool) bool {
 // listed are the calls of the receipt, and where it has each.
 func (s *calls) listed() (calls []*call, at map[string]string) {
 	at = map[string]string{}
-	for _, c := range s.order {
+	for _, c := range s.Order {
 		if !s.dropped(c) {
 			at[c.id] = indexed("/side_effects/tool_calls", len(calls))
 			calls = append(calls, c)
@@ -300,7 +301,7 @@ func (s *calls) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 
 // tellsPart reports whether the effects of a call that may have run are not told.
 func (s *calls) tellsPart(told func(*call) bool) bool {
-	for _, c := range s.order {
+	for _, c := range s.Order {
 		if !s.unsent(c) && !told(c) {
 			return true
 		}
@@ -310,7 +311,7 @@ func (s *calls) tellsPart(told func(*call) bool) bool {
 
 // openFor lists a call of which only the approval tells.
 func (s *calls) openFor(r *run, e *event.Event, a *approval) *call {
-	c, _ := s.entry(a.call)
+	c, _ := s.Entry(a.call)
 	r.Room(e)
 	c.id, c.tool, c.arguments.asked, c.meta = a.call, cmp.Or(a.tool, a.action), a.input, receipt.Object{}
 	return c
@@ -318,7 +319,7 @@ func (s *calls) openFor(r *run, e *event.Event, a *approval) *call {
 
 // unrecorded reports whether a call that may have answered is not among the materials.
 func (s *calls) unrecorded() bool {
-	for _, c := range s.order {
+	for _, c := range s.Order {
 		if !s.unsent(c) && (!c.material || c.outcome == "") {
 			return true
 		}

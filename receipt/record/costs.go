@@ -5,6 +5,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
 )
 
 // A cost is what one model of one provider took.
@@ -26,7 +27,7 @@ type tokens struct {
 
 // Costs are what the spans of a task and the account of its session tell.
 type costs struct {
-	list[cost]
+	inorder.List[cost]
 	total         money
 	currency      string
 	priced, free  bool
@@ -94,7 +95,7 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 
 	provider, model := e.Text(p, "provider"), e.Text(p, "model")
 	key := provider + "\x00" + model
-	c, fresh := s.entry(key)
+	c, fresh := s.Entry(key)
 	if fresh {
 		r.Charge(e, e.Root, len(key))
 		r.Room(e)
@@ -217,7 +218,7 @@ func (s *costs) cost(r *run, t *telling) receipt.Cost {
 	c := receipt.Cost{Currency: cmp.Or(s.currency, dollars), ProviderBreakdown: []receipt.ProviderCost{}}
 	overlap := s.wholes.overlap()
 	s.input.doubtful, s.output.doubtful = s.input.doubtful || overlap, s.output.doubtful || overlap
-	for i, p := range s.order {
+	for i, p := range s.Order {
 		p.doubtful = p.doubtful || p.whole && overlap
 		at := indexed("/cost/provider_breakdown", i)
 		c.ProviderBreakdown = append(c.ProviderBreakdown, p.entry(t, at))

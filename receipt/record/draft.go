@@ -99,7 +99,7 @@ func draftOf(r *run) *receipt.Draft {
 
 	// A call is judged by what the questions about it came to.
 	for id, g := range gatesOf(r) {
-		if c := r.calls.byID[id]; c != nil {
+		if c := r.calls.ByID[id]; c != nil {
 			c.gate = g
 		}
 	}
@@ -183,7 +183,7 @@ func (d *drafting) consumed(took time.Duration) receipt.Amounts {
 	}
 
 	pending := map[string]bool{} // calls that were asked for and not approved
-	for _, p := range r.approvals.order {
+	for _, p := range r.approvals.Order {
 		if decision, _, _ := p.decision(r); decision != event.Approved && p.call != "" {
 			pending[p.call] = true
 		}
@@ -191,7 +191,7 @@ func (d *drafting) consumed(took time.Duration) receipt.Amounts {
 
 	// What waited for an approval, or was refused, did not get to its tool.
 	calls := int64(0)
-	for _, c := range r.calls.order {
+	for _, c := range r.calls.Order {
 		if !r.calls.dropped(c) && r.calls.dispatched(c, pending) {
 			calls++
 			if !r.calls.ran(c) && c.outcome == "" { // it was asked for, and nothing tells more
@@ -237,7 +237,7 @@ func (d *drafting) metadata() receipt.Object {
 
 	// Calls that were never dispatched are counted, and not listed.
 	dropped := 0
-	for _, c := range r.calls.order {
+	for _, c := range r.calls.Order {
 		if r.calls.dropped(c) {
 			dropped++
 		}

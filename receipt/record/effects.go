@@ -222,7 +222,7 @@ func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, with
 			withheld = append(withheld, at+"/path")
 		}
 
-		if c := r.calls.byID[w.call]; c != nil && c.wrote&^w.by != 0 {
+		if c := r.calls.ByID[w.call]; c != nil && c.wrote&^w.by != 0 {
 			t.contradicts(at, notInReport)
 		}
 		if w.twice {
@@ -253,7 +253,7 @@ func (s *effects) networkEgress(r *run, t *telling) []receipt.NetworkEgress {
 	sent := map[string]bool{}
 	for _, x := range s.egress {
 		sent[x.call] = true
-		c := r.calls.byID[x.call]
+		c := r.calls.ByID[x.call]
 		if x.by == fromRequest && r.calls.unsent(c) { // it was announced, and not done
 			continue
 		}

@@ -45,7 +45,7 @@ type taker struct{ *Recorder }
 
 // Artifact reports whether an event told of an artifact.
 func (t taker) Artifact(id string) bool {
-	_, known := t.run.artifacts.byID[id]
+	_, known := t.run.artifacts.ByID[id]
 	return known
 }
 

@@ -20,7 +20,7 @@ type gate struct {
 // gatesOf returns those of the calls that questions name.
 func gatesOf(r *run) map[string]gate {
 	all := map[string]gate{}
-	for _, a := range r.approvals.order {
+	for _, a := range r.approvals.Order {
 		if a.call == "" {
 			continue
 		}

@@ -3,6 +3,7 @@ package record
 import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
 )
 
 // A handed is work that was given to another agent, in its last state.
@@ -14,13 +15,13 @@ type handed struct {
 }
 
 // Handoffs are by the ids of the tasks that were given away.
-type handoffs struct{ list[handed] }
+type handoffs struct{ inorder.List[handed] }
 
 // handoff notes the last state of work that was given away.
 func handoff(r *run, e *event.Event) {
 	p := e.Payload
 	id := e.Required(p, "task_id")
-	h, fresh := r.handoffs.entry(id)
+	h, fresh := r.handoffs.Entry(id)
 	if fresh {
 		r.Room(e)
 		h.TaskID = id
@@ -34,7 +35,7 @@ func handoff(r *run, e *event.Event) {
 // entries are the handoffs as the receipt has them.
 func (s *handoffs) entries(t *telling) []receipt.Handoff {
 	list := []receipt.Handoff{}
-	for i, h := range s.order {
+	for i, h := range s.Order {
 		at := indexed("/side_effects/a2a_handoffs", i)
 		entry := h.Handoff
 		entry.TargetAgent = t.name(at+"/target_agent", h.TargetAgent, "unknown")

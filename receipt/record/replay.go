@@ -9,6 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
 )
 
 // A replay is what the events say when the task is the replay of another.
@@ -20,7 +21,7 @@ type replay struct {
 
 	log    receipt.Material // the source's
 	events *int64           // of that log
-	deltas list[delta]
+	deltas inorder.List[delta]
 	pinned map[string]time.Time // that time: overrides pin
 	early  string               // the id of the first event that was marked as replayed before the replay started
 	told   *event.Error         // the first event that is told again, for a task that is not a replay
@@ -87,7 +88,7 @@ func (s *replay) substituted(r *run, e *event.Event) {
 		return
 	}
 
-	d, fresh := s.deltas.entry(key)
+	d, fresh := s.deltas.Entry(key)
 	if fresh {
 		r.Room(e)
 		d.OverrideKey = key
@@ -200,13 +201,13 @@ func DeltaPath(key string) string {
 
 // keyOf returns the key of the override that replaces a material.
 func (s *replay) keyOf(id string) (key string, swapped bool) {
-	if _, swapped = s.deltas.byID[id]; swapped {
+	if _, swapped = s.deltas.ByID[id]; swapped {
 		return id, true
 	}
 
 	// An override that was matched by its event has another name than the material.
 	path := DeltaPath(id)
-	for _, d := range s.deltas.order {
+	for _, d := range s.deltas.Order {
 		if d.Path == path {
 			return d.OverrideKey, true
 		}
@@ -228,7 +229,7 @@ func replayFailed(r *run, e *event.Event) {
 // depend on when substitutions were met.
 func (s *replay) deltaList() []receipt.Delta {
 	list := []receipt.Delta{}
-	for _, d := range s.deltas.order {
+	for _, d := range s.deltas.Order {
 		list = append(list, d.entry())
 	}
 	slices.SortStableFunc(list, func(a, b receipt.Delta) int { return strings.Compare(a.OverrideKey, b.OverrideKey) })

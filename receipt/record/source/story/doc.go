@@ -6,7 +6,7 @@
 //	s.At(stamp)                   // the instant of the line that is read
 //	s.Call("toolu_1").Ask(s, "Bash", digest)
 //	…
-//	events, err := s.Events(story.Options{})
+//	err := s.Tell("", recorder.Add)
 //
 // A source reads lines and says what each of them says, in any order and as often as its
 // log does. A [Story] counts every message and every call once, by its id, however often

@@ -1,21 +1,14 @@
 package story
 
-// An index keeps entries in the order in which their ids first came.
-type index[T any] struct {
-	byID  map[string]*T
-	order []*T
-}
+import "github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
+
+// An index is a list whose entries are counted.
+type index[T any] struct{ inorder.List[T] }
 
 func (l *index[T]) entry(s *Story, id string) (*T, bool) {
-	if have, ok := l.byID[id]; ok {
-		return have, false
+	t, fresh := l.Entry(id)
+	if fresh {
+		s.charge(len(l.Order), entryCost+len(id))
 	}
-	if l.byID == nil {
-		l.byID = map[string]*T{}
-	}
-	t := new(T)
-	l.byID[id] = t
-	l.order = append(l.order, t)
-	s.charge(len(l.order), entryCost+len(id))
-	return t, true
+	return t, fresh
 }

@@ -11,7 +11,3 @@ type Reader interface {
 	// End says that there are no more lines, of any log.
 	End()
 }
-
-// A Recognizer says whether a line, a JSON object, is of its source: more than 0 when it
-// is. The source of which the first lines say the most is theirs.
-type Recognizer func(canon.Node) int

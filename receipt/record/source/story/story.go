@@ -323,7 +323,7 @@ func (s *Story) Call(id string) *Call {
 
 // Known returns the call of an id, nil when no line asked for it yet.
 func (s *Story) Known(id string) *Call {
-	if c := s.calls.byID[id]; c != nil && c.requested {
+	if c := s.calls.ByID[id]; c != nil && c.requested {
 		return c
 	}
 	return nil
@@ -332,7 +332,7 @@ func (s *Story) Known(id string) *Call {
 // Calls yields the calls that were asked for, in the order of their lines.
 func (s *Story) Calls() iter.Seq[*Call] {
 	return func(yield func(*Call) bool) {
-		for _, c := range s.calls.order {
+		for _, c := range s.calls.Order {
 			if c.requested && !yield(c) {
 				return
 			}
@@ -397,12 +397,12 @@ func (s *Story) Handoff(id, label string) *Handoff {
 }
 
 // Given returns the work of an id, nil when no line gave it.
-func (s *Story) Given(id string) *Handoff { return s.handoffs.byID[id] }
+func (s *Story) Given(id string) *Handoff { return s.handoffs.ByID[id] }
 
 // Handed returns the ids of the work that was given to other agents, as far as the source
 // gives them any.
 func (s *Story) Handed() (ids []string) {
-	for _, h := range s.handoffs.order {
+	for _, h := range s.handoffs.Order {
 		if !h.label {
 			ids = append(ids, h.task)
 		}
@@ -454,5 +454,5 @@ func (s *Story) Tell(task string, add func([]byte) error) error {
 
 // Empty reports whether nothing was told.
 func (s *Story) Empty() bool {
-	return s.named == "" && s.first.IsZero() && len(s.calls.order) == 0 && len(s.messages.order) == 0 && len(s.sums) == 0
+	return s.named == "" && s.first.IsZero() && len(s.calls.Order) == 0 && len(s.messages.Order) == 0 && len(s.sums) == 0
 }

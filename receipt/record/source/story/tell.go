@@ -103,7 +103,7 @@ func (t *teller) missing(o *object) {
 	if !s.decided {
 		untold = append(untold, "/approvals")
 	}
-	for _, c := range s.calls.order {
+	for _, c := range s.calls.Order {
 		if !s.decided && c.requested && c.outcome == Rejected {
 			floor = append(floor, "/approvals")
 			break
@@ -118,7 +118,7 @@ func (t *teller) missing(o *object) {
 }
 
 func (t *teller) continuity(o *object) {
-	c := continuityOf(t.calls.order)
+	c := continuityOf(t.calls.Order)
 	if c.Pairs+c.Unchecked == 0 {
 		return
 	}
@@ -179,12 +179,12 @@ func (t *teller) ending() string {
 // deeds returns what happened, in the order of the instants.
 func (t *teller) deeds() []deed {
 	var all []deed
-	for _, m := range t.messages.order {
+	for _, m := range t.messages.Order {
 		if m.told {
 			all = append(all, deed{m.first, "span.completed", m.write})
 		}
 	}
-	for _, c := range t.calls.order {
+	for _, c := range t.calls.Order {
 		if c.requested {
 			all = append(all, deed{c.asked, "tool.requested", c.ask})
 		}
@@ -195,7 +195,7 @@ func (t *teller) deeds() []deed {
 			all = append(all, deed{c.ended, kind, c.end})
 		}
 	}
-	for _, h := range t.handoffs.order {
+	for _, h := range t.handoffs.Order {
 		all = append(all, deed{h.first, "agent.handoff", h.write})
 	}
 	for i, x := range t.sums {

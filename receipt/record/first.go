@@ -1,25 +1,5 @@
 package record
 
-// A list keeps entries in the order in which their ids first came.
-type list[T any] struct {
-	byID  map[string]*T
-	order []*T
-}
-
-// entry returns the entry of an id, and whether it is new.
-func (l *list[T]) entry(id string) (*T, bool) {
-	if have, ok := l.byID[id]; ok {
-		return have, false
-	}
-	if l.byID == nil {
-		l.byID = map[string]*T{}
-	}
-	t := new(T)
-	l.byID[id] = t
-	l.order = append(l.order, t)
-	return t, true
-}
-
 // first sets what is not set yet.
 func first[T comparable](have *T, value T) {
 	var zero T
