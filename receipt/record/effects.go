@@ -229,9 +229,13 @@ func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, with
 			t.contradicts(at, spanEndedTwice)
 		}
 
-		// A file that was added is written as one that was not there. No line says that.
-		if r.sourced.is && w.operation == "create" && w.before.IsZero() {
+		// What a file held that a log does not tell. One that was added is written as one that
+		// was not there, and no line may say that.
+		if r.sourced.is && w.before.IsZero() {
 			t.untold(at + "/before_sha256")
+		}
+		if r.sourced.is && w.after.IsZero() {
+			t.untold(at + "/after_sha256")
 		}
 
 		list = append(list, receipt.FileWrite{

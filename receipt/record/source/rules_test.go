@@ -57,6 +57,9 @@ func TestEdits(t *testing.T) {
 		"nothing of before":                                     {"Edit", `{"oldString":"b","newString":"c","structuredPatch":[]}`, "", ""},
 		"what a person changed":                                 {"Edit", `{"userModified":true,"originalFile":"b\n","oldString":"b","newString":"c","structuredPatch":[{"oldStart":1,"newStart":1,"lines":["-b","+c"]}]}`, sum("b\n"), ""},
 		"a file that is written anew":                           {"Write", `{"type":"update","originalFile":"a\n","content":"b\n","structuredPatch":[{"oldStart":1,"newStart":1,"lines":["-a","+b"]}]}`, sum("a\n"), sum("b\n")},
+		"a notebook":                                            {"NotebookEdit", `{"notebook_path":"/w/a","new_source":"2","cell_id":"c1","edit_mode":"replace","error":"","original_file":"{\"cells\":[1]}","updated_file":"{\"cells\":[2]}"}`, sum(`{"cells":[1]}`), sum(`{"cells":[2]}`)},
+		"a notebook, as older versions tell it":                 {"NotebookEdit", `{"new_source":"2","cell_type":"code","language":"python","edit_mode":"replace","cell_id":"c1","error":""}`, "", ""},
+		"a notebook of which nothing of after is told":          {"NotebookEdit", `{"notebook_path":"/w/a","original_file":"{}","updated_file":""}`, "", ""},
 		"a file of which nothing of before is told":             {"Write", `{"type":"update","content":"b\n","structuredPatch":[]}`, "", sum("b\n")},
 	} {
 		log := transcript(asks("1", test.tool, `{"file_path":"/w/a"}`), answers("1", `"content":"ok"`, test.besides))
@@ -69,11 +72,18 @@ func TestEdits(t *testing.T) {
 		if got := w.AfterSHA256.String(); got != test.after && !(test.after == "" && w.AfterSHA256.IsZero()) {
 			t.Errorf("%s: after %s, want %s", name, got, test.after)
 		}
+		if untold := r.untold["/side_effects/fs_writes/0/before_sha256"] && r.untold["/side_effects/fs_writes/0/after_sha256"]; test.before+test.after == "" && !untold {
+			t.Errorf("%s: what it held is not unreported: %v", name, r.untold)
+		}
 		if w.Path != "a" || w.Operation != "modify" {
 			t.Errorf("%s: %+v", name, w)
 		}
 	}
 
+	failed := recorded(t, transcript(asks("1", "NotebookEdit", `{"notebook_path":"/w/a"}`), answers("1", `"content":"no such cell"`, `{"notebook_path":"/w/a","error":"no such cell","original_file":"{}","updated_file":"{}"}`)))
+	if failed.SideEffects.ToolCalls[0].Status != "failed" || len(failed.SideEffects.FSWrites) != 0 {
+		t.Errorf("a notebook that was not edited: %+v", failed.SideEffects)
+	}
 	made := recorded(t, transcript(asks("1", "Write", `{"file_path":"/w/a"}`), answers("1", `"content":"ok"`, `{"type":"create","content":"b\n","structuredPatch":[]}`))).SideEffects.FSWrites[0]
 	if made.Operation != "create" || !made.BeforeSHA256.Null || made.AfterSHA256.String() != sum("b\n") {
 		t.Errorf("a new file: %+v", made)

@@ -32,7 +32,7 @@ func wrote(s *story.Story, c *story.Call, told canon.Node) {
 		case "Write":
 			written(&w, told)
 		case "NotebookEdit":
-			w.Operation = "modify"
+			notebook(&w, told)
 		}
 	} else if c.Tool == "Write" && told.Kind() != canon.KindObject {
 		w.After = c.Content
@@ -64,6 +64,18 @@ func written(w *story.Write, told canon.Node) {
 			w.Before = story.Held(original.Text())
 		}
 	}
+}
+
+// notebook reads what NotebookEdit tells: the whole text before and after, since some
+// version; of one before it the path alone. A notebook is not empty: where the text is, it
+// is not told.
+func notebook(w *story.Write, told canon.Node) {
+	w.Operation = "modify"
+	before, after := told.Member("original_file").Text(), told.Member("updated_file").Text()
+	if len(before) == 0 || len(after) == 0 {
+		return
+	}
+	w.Before, w.After = story.Held(before), story.Held(after)
 }
 
 // edited replays the edits over the text that the file held, and believes what comes out
