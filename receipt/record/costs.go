@@ -16,6 +16,15 @@ type cost struct {
 	doubtful        bool // some of it may be counted twice
 	whole           bool // the spans are of a turn, of an agent or of a task
 	input, output   tokens
+	parts           partTokens
+}
+
+// PartTokens are what of the input and of the output is told apart, by their names.
+type partTokens [3]tokens
+
+// partNames are members of spans, and of the metadata of an entry.
+func partNames() [3]string {
+	return [3]string{"cache_read_input_tokens", "cache_creation_input_tokens", "reasoning_output_tokens"}
 }
 
 // Tokens are a sum, whether calls of a model are not in it, and whether some may be
@@ -32,6 +41,7 @@ type costs struct {
 	currency      string
 	priced, free  bool
 	input, output tokens
+	parts         partTokens
 	account       account
 	wholes        wholes
 	doubtful      bool // a span ended twice, in other words
@@ -106,12 +116,19 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 	s.doubt(&r.endings, e, c)
 	s.count(r, e, &c.input, &s.input, input, ofModel)
 	s.count(r, e, &c.output, &s.output, output, ofModel)
+	for i, name := range partNames() {
+		s.count(r, e, &c.parts[i], &s.parts[i], e.OptionalCount(p, name), ofModel)
+	}
 	for _, n := range e.Payload.Member("at_least").Elements() {
-		switch n.String() {
+		switch name := n.String(); name {
 		case "input_tokens":
 			c.input.part, s.input.part = true, true
 		case "output_tokens":
 			c.output.part, s.output.part = true, true
+		default:
+			for i, part := range partNames() {
+				c.parts[i].part = c.parts[i].part || part == name
+			}
 		}
 	}
 	if amount == nil {
@@ -304,7 +321,25 @@ func (c *cost) entry(t *telling, at string) receipt.ProviderCost {
 	return receipt.ProviderCost{
 		Provider: t.name(at+"/provider", c.provider, "unknown"), Model: c.model, Amount: c.amount.float(),
 		InputTokens: c.input.number(t, at+"/input_tokens"), OutputTokens: c.output.number(t, at+"/output_tokens"),
+		Metadata: c.apart(t, at+"/metadata"),
 	}
+}
+
+// apart is what of the input and of the output is told apart: the schema has no place of
+// its own for it.
+func (c *cost) apart(t *telling, at string) (o receipt.Object) {
+	for i, name := range partNames() {
+		c.parts[i].doubtful = c.doubtful
+		n := c.parts[i].number(t, at+"/"+name)
+		if n == nil {
+			continue
+		}
+		if o == nil {
+			o = receipt.Object{}
+		}
+		o[name] = *n
+	}
+	return o
 }
 
 // spent returns the dollars of the budget; nil when the task paid in another

@@ -132,7 +132,8 @@ func artifactKinds() []eventKind {
 
 func spanKinds() []eventKind {
 	members := []string{
-		"kind", "name", "span_id", "tool_call_id", "agent", "provider", "model", "version", "reason", "model_route", "input_tokens", "output_tokens", "cost",
+		"kind", "name", "span_id", "tool_call_id", "agent", "provider", "model", "version", "reason", "model_route", "input_tokens", "output_tokens",
+		"cache_read_input_tokens", "cache_creation_input_tokens", "reasoning_output_tokens", "cost",
 		"response", "response_sha256", "response_uri", "url", "host", "destination", "purpose", "bytes_sent", "path", "operation", "from", "before_sha256", "after_sha256", "at_least", "apart",
 	}
 	return []eventKind{

@@ -225,7 +225,7 @@ Pointers, sorted:
 | ~arguments_differ_from_approved~ | calls that ran with other arguments than any approval of them; the call has ~approved_input_hash~ beside its ~input_hash~ |
 
 Unreported can be ~/cost/total~, ~/cost/provider_breakdown/N/~ ~amount~, ~provider~ and
-tokens, ~/autonomy_budget/consumed/~ ~usd~ and tokens, ~/model_route/chosen_model~,
+tokens, also those in its ~metadata~, ~/autonomy_budget/consumed/~ ~usd~ and tokens, ~/model_route/chosen_model~,
 ~/lifecycle/started_at~, ~/approvals/N/~ ~actor~, ~action~, ~decision~ (nobody decided, or with
 no word for it) and ~decided_at~, ~/side_effects/fs_writes~, ~/side_effects/network_egress~
 (a call may have run, and neither a list nor its kind nor its scope tells what it wrote or
@@ -235,7 +235,8 @@ sent), ~/side_effects/tool_calls/N/~ ~tool~ and ~status~, ~/side_effects/a2a_han
 ~target_agent~ and ~status~, ~/final_artifacts/N/kind~. Where an agent wrote the log for
 itself, also ~/approvals~, ~/lifecycle/~ ~started_at~, ~completed_at~ and ~final_state~,
 ~/issued_at~, ~/identifiers/~ ~workspace_ref~ and ~session_id~, ~/trust/~ ~start_tier~ and
-~end_tier~, ~/side_effects/tool_calls~, ~/side_effects/a2a_handoffs/N/task_id~.
+~end_tier~, ~/side_effects/tool_calls~, ~/side_effects/a2a_handoffs/N/task_id~,
+~/side_effects/fs_writes/N/~ ~before_sha256~ and ~after_sha256~.
 
 ~metadata.contradictions~ lists what is told in two ways, each as ~{"at": POINTER, "what": …}~:
 

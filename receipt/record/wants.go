@@ -31,7 +31,7 @@ func wants() map[string]event.Want {
 			"response_uri", "url", "host", "destination", "purpose", "connector_id", "delivery_id", "source_task_id", "mode", "source_log_uri", "override_key",
 			"delta_id", "event_id", "message", "target_agent", "task_id", "receipt_id", "memory_id", "workspace_root",
 		}},
-		{event.WantCount, []string{"approvers_required", "input_tokens", "output_tokens", "bytes_sent", "duration_ms", "execution_duration_ms", "source_log_events", "wall_time_ms"}},
+		{event.WantCount, []string{"approvers_required", "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "reasoning_output_tokens", "bytes_sent", "duration_ms", "execution_duration_ms", "source_log_events", "wall_time_ms"}},
 		{event.WantFlag, []string{"executed", "is_error", "withheld", "applied", "remote", "loaded", "earlier", "unnamed", "apart", "timed", "estimated"}},
 		{event.WantTime, []string{"deadline", "decided_at"}},
 		{event.WantDigest, []string{

@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -88,6 +90,21 @@ type modelFacts struct {
 	Output *int64
 	Out    *int64 `json:"output_tokens"`
 	Floor  bool   `json:"output_is_lower_bound"`
+
+	// Names of Codex, and of spans.
+	Cached    *int64 `json:"cached_input_tokens"`
+	Written   *int64 `json:"cache_write_input_tokens"`
+	Reasoning *int64 `json:"reasoning"`
+	Thought   *int64 `json:"reasoning_output_tokens"`
+}
+
+// parts are what is told apart of the input and of the output, by its name in the receipt;
+// nil is not told.
+func (m modelFacts) parts() map[string]*int64 {
+	return map[string]*int64{
+		"cache_read_input_tokens": cmp.Or(m.Read, m.Cached), "cache_creation_input_tokens": cmp.Or(m.Write, m.Written),
+		"reasoning_output_tokens": cmp.Or(m.Reasoning, m.Thought),
+	}
 }
 
 func (m modelFacts) input() *int64 {
@@ -359,6 +376,7 @@ func (r told) tokens(t *testing.T, f facts) {
 		if r.floor[at] != m.Floor {
 			t.Errorf("%s: output is a floor: %v", name, r.floor[at])
 		}
+		r.apart(t, name, m, p)
 	}
 	consumed := r.AutonomyBudget.Consumed
 	switch {
@@ -374,16 +392,39 @@ func (r told) tokens(t *testing.T, f facts) {
 			sum := *m.Fresh + *m.Read + *m.Write
 			same(t, "main thread input", consumed.InputTokens, &sum)
 			same(t, "main thread output", consumed.OutputTokens, m.output())
+			r.apart(t, "main thread", *m, r.Cost.ProviderBreakdown...)
 		}
 	case f.Nested == nil:
 		same(t, "input", consumed.InputTokens, f.Tokens.input())
 		same(t, "output", consumed.OutputTokens, f.Tokens.output())
+		r.apart(t, "all", *f.Tokens, r.Cost.ProviderBreakdown...)
 	}
 	switch amount := fmt.Sprint(r.Cost.Total); {
 	case f.Cost == nil && !r.untold["/cost/total"]:
 		t.Errorf("cost %s that nothing tells", amount)
 	case f.Cost != nil && (amount != f.Cost.Amount || r.untold["/cost/total"]):
 		t.Errorf("cost %s, want %s", amount, f.Cost.Amount)
+	}
+}
+
+// apart compares what entries tell apart of the input and of the output: as much as the
+// facts, and nothing of which they know nothing.
+func (r told) apart(t *testing.T, of string, want modelFacts, entries ...receipt.ProviderCost) {
+	t.Helper()
+	for name, n := range want.parts() {
+		var got *int64
+		for _, p := range entries {
+			if part, err := strconv.ParseInt(asText(t, p.Metadata[name]), 10, 64); err == nil {
+				sum := part
+				if got != nil {
+					sum += *got
+				}
+				got = &sum
+			}
+		}
+		if got != nil || n != nil {
+			same(t, of+" "+name, got, n)
+		}
 	}
 }
 

@@ -69,9 +69,10 @@ func TestFork(t *testing.T) {
 	readJSON(t, filepath.Join(dir, "family.expected.json"), &f)
 	parent, child := filepath.Join(dir, "parent.jsonl"), filepath.Join(dir, "child.jsonl")
 	for _, files := range [][]string{{parent, child}, {child, parent}, {parent, child, parent}} {
-		consumed := draftOf(t, files...).AutonomyBudget.Consumed
-		same(t, "input", consumed.InputTokens, f.Both.input())
-		same(t, "output", consumed.OutputTokens, f.Both.output())
+		r := read(t, draftOf(t, files...))
+		same(t, "input", r.AutonomyBudget.Consumed.InputTokens, f.Both.input())
+		same(t, "output", r.AutonomyBudget.Consumed.OutputTokens, f.Both.output())
+		r.apart(t, "both", f.Both, r.Cost.ProviderBreakdown...)
 	}
 }
 

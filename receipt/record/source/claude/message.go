@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
@@ -16,10 +17,18 @@ const synthetic = "<synthetic>"
 
 // usageOf reads what a message took.
 func usageOf(n canon.Node) story.Usage {
-	return story.Usage{
-		Input: story.Count(n.Member("input_tokens")), CacheRead: story.Count(n.Member("cache_read_input_tokens")),
-		CacheWrite: story.Count(n.Member("cache_creation_input_tokens")), Output: story.Count(n.Member("output_tokens")),
+	return usageIn(n, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+}
+
+// usageIn reads a use by the names of its counts. What is there and no count may be any.
+func usageIn(n canon.Node, fresh, read, written, output string) story.Usage {
+	u := story.Apart(story.Count(n.Member(fresh)), story.Count(n.Member(read)), story.Count(n.Member(written)), story.Count(n.Member(output)))
+	for _, name := range []string{read, written} {
+		if x := n.Member(name); !event.Absent(x) && story.Count(x) == nil {
+			u.InputFloor = true
+		}
 	}
+	return u
 }
 
 // tiers says which tier a permission mode is. Modes that are not here tell none.
@@ -154,7 +163,7 @@ func outcomeOf(tool string, block, besides canon.Node) story.Outcome {
 		return story.Rejected
 	case strings.HasPrefix(text, interrupted), besides.Member("interrupted").Bool():
 		return story.Canceled
-	case failed:
+	case failed, tool == "NotebookEdit" && len(besides.Member("error").Text()) > 0:
 		return story.Failed
 	}
 	return story.Succeeded

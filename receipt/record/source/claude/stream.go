@@ -241,11 +241,8 @@ func (t *Stream) account(n canon.Node, x *session) {
 	}
 	var models []modelUse
 	for name, u := range n.Member("modelUsage").Members() {
-		use := modelUse{model: t.s.Name(name), cost: amountOf(u.Member("costUSD")), Usage: story.Usage{
-			Input: story.Count(u.Member("inputTokens")), CacheRead: story.Count(u.Member("cacheReadInputTokens")),
-			CacheWrite: story.Count(u.Member("cacheCreationInputTokens")), Output: story.Count(u.Member("outputTokens")),
-		}}
-		if use.Input != nil || use.Output != nil {
+		use := modelUse{t.s.Name(name), usageIn(u, "inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens"), amountOf(u.Member("costUSD"))}
+		if use.Told() {
 			models = append(models, use)
 		}
 	}
@@ -319,12 +316,12 @@ func (t *Stream) tell(x *session, priced bool) {
 		if !priced {
 			m.cost = ""
 		}
-		m.Floor = x.less
-		s.Took(story.Sum{Model: m.model, Usage: m.Usage, Cost: m.cost, InputPart: x.less})
+		m.Floor, m.InputFloor = x.less, m.InputFloor || x.less
+		s.Took(story.Sum{Model: m.model, Usage: m.Usage, Cost: m.cost})
 	}
 	if x.told && !x.whole { // what its agents took is not in it
-		x.usage.Floor = true
-		s.Took(story.Sum{Model: x.model, Usage: x.usage, InputPart: true})
+		x.usage.Floor, x.usage.InputFloor = true, true
+		s.Took(story.Sum{Model: x.model, Usage: x.usage})
 	}
 
 	// A run without a result: lines tell what they knew when a message began.

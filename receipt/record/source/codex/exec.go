@@ -11,10 +11,11 @@ import (
 
 // An Exec reads what codex exec writes with --json. It tells no times and no model.
 type Exec struct {
-	s     *story.Story
-	turn  int
-	state string // of the latest turn: started, completed, failed
-	usage *story.Usage
+	s      *story.Story
+	turn   int
+	state  string // of the latest turn: started, completed, failed
+	usage  *usage // of all turns that tell it
+	untold bool   // a turn that is complete does not
 }
 
 // NewExec returns a reader of such streams.
@@ -154,26 +155,24 @@ func (x *Exec) changed(c *story.Call, changes canon.Node) {
 	}
 }
 
-// took adds what a turn took. Input has what was cached in it, output what was thought.
+// took adds what a turn took. A turn that does not tell it makes the sums floors.
 func (x *Exec) took(n canon.Node) {
-	input, output := story.Count(n.Member("input_tokens")), story.Count(n.Member("output_tokens"))
-	if input == nil || output == nil {
+	u, ok := usageOf(n)
+	if !ok {
+		x.untold = true
 		return
 	}
-	if x.usage == nil {
-		x.usage = &story.Usage{Input: new(int64), Output: new(int64)}
+	if x.usage != nil {
+		u = x.usage.plus(u)
 	}
-	*x.usage.Input += *input
-	*x.usage.Output += *output
+	x.usage = &u
 }
 
 // End tells what the turns took, and how the last one ended.
 func (x *Exec) End() {
 	s := x.s
-	if x.usage != nil {
-		part := x.state == "started" || x.state == "failed" // what the last turn took is not told
-		x.usage.Floor = part
-		s.Took(story.Sum{Usage: *x.usage, InputPart: part})
+	if x.usage != nil { // what a turn took that failed, or that is open, is not told
+		s.Took(story.Sum{Usage: x.usage.told(x.untold || x.state == "started" || x.state == "failed")})
 	}
 	switch x.state {
 	case "completed":

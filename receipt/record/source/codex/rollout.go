@@ -33,10 +33,6 @@ type file struct {
 	counts         []usage // so far, each time that one was told
 }
 
-// A usage is what a session took so far. Input has what was cached in it, and output what
-// was thought.
-type usage struct{ input, output int64 }
-
 // NewRollout returns a reader of rollouts.
 func NewRollout(s *story.Story) *Rollout {
 	return &Rollout{s: s, turns: map[string]bool{}, patches: map[string]patch{}}
@@ -249,14 +245,14 @@ const maxCounts = 1 << 18
 
 // count notes what the session took so far. It is told again and again.
 func (f *file) count(total canon.Node) {
-	input, output := story.Count(total.Member("input_tokens")), story.Count(total.Member("output_tokens"))
-	if input == nil || output == nil {
+	u, ok := usageOf(total)
+	if !ok {
 		return
 	}
 	if len(f.counts) == maxCounts {
 		f.counts = f.counts[:maxCounts-1]
 	}
-	f.counts = append(f.counts, usage{*input, *output})
+	f.counts = append(f.counts, u)
 }
 
 // End tells what the sessions took, and how the task ended.
@@ -288,8 +284,9 @@ func (r *Rollout) took(f *file) {
 			s.Untold("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens", "/cost/provider_breakdown")
 			return
 		}
-		shared := parent.sharedWith(f)
-		own.input, own.output = own.input-shared.input, own.output-shared.output
+		if shared, ok := parent.sharedWith(f); ok {
+			own = own.minus(shared)
+		}
 	}
 	if own.input < 0 || own.output < 0 || r.byID(f.id) != f { // told by another file of the session
 		return
@@ -299,7 +296,7 @@ func (r *Rollout) took(f *file) {
 	if len(f.models) == 1 {
 		model = f.models[0]
 	}
-	s.Took(story.Sum{Model: model, Provider: f.provider, InputPart: fell, Usage: story.Usage{Input: &own.input, Output: &own.output, Floor: fell}})
+	s.Took(story.Sum{Model: model, Provider: f.provider, Usage: own.told(fell)})
 }
 
 // most is the largest count of a session, and whether a later one was smaller: some
@@ -309,7 +306,7 @@ func (f *file) most() (most usage, fell bool) {
 		if u.input < most.input || u.output < most.output {
 			fell = true
 		}
-		if u.input+u.output > most.input+most.output {
+		if u.more(most) {
 			most = u
 		}
 	}
@@ -327,12 +324,12 @@ func (r *Rollout) byID(id string) (found *file) {
 }
 
 // sharedWith is the last count that a session has in common with its fork.
-func (f *file) sharedWith(fork *file) (last usage) {
+func (f *file) sharedWith(fork *file) (last usage, ok bool) {
 	for i := range min(len(f.counts), len(fork.counts)) {
 		if f.counts[i] != fork.counts[i] {
 			break
 		}
-		last = f.counts[i]
+		last, ok = f.counts[i], true
 	}
-	return last
+	return last, ok
 }

@@ -169,11 +169,8 @@ func (r *Reader) result(a attributes) {
 // cost says less than is needed to count it.
 func (r *Reader) request(a attributes) {
 	s := r.s
-	x := &call{model: a.text(s, "model"), usage: story.Usage{
-		Input: a.count("input_tokens", "input_token_count"), CacheRead: a.count("cache_read_tokens"),
-		CacheWrite: a.count("cache_creation_tokens"), Output: a.count("output_tokens", "output_token_count"),
-	}, at: s.Here()}
-	if x.usage == (story.Usage{}) {
+	x := &call{model: a.text(s, "model"), usage: requestOf(a), at: s.Here()}
+	if !x.usage.Told() {
 		return
 	}
 
@@ -192,9 +189,18 @@ func (r *Reader) request(a attributes) {
 	}
 }
 
+// requestOf is what a call took that an event tells: Claude Code tells what was cached apart
+// from the rest, Codex as a part of it.
+func requestOf(a attributes) story.Usage {
+	if input := a.count("input_token_count"); input != nil {
+		return story.Usage{Input: input, CacheRead: a.count("cached_token_count"), Output: a.count("output_token_count"), Reasoning: a.count("reasoning_token_count")}
+	}
+	return story.Apart(a.count("input_tokens"), a.count("cache_read_tokens"), a.count("cache_creation_tokens"), a.count("output_tokens", "output_token_count"))
+}
+
 // countsOf tells uses of the same instant apart.
 func countsOf(u story.Usage) (text string) {
-	for _, n := range []*int64{u.Input, u.CacheRead, u.CacheWrite, u.Output} {
+	for _, n := range []*int64{u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning} {
 		if text += "/"; n != nil {
 			text += strconv.FormatInt(*n, 10)
 		}
@@ -270,7 +276,7 @@ func (r *Reader) span(n canon.Node) {
 	x := &span{parent: idOf(n.Member("parentSpanId"), 8), class: classOf(a), status: enum(n.Member("status").Member("code"), "STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR")}
 	x.http = !a.get("http.request.method", "http.method").IsZero()
 	r.spans[key] = x
-	if embeds(a) && usageOf(a) != (story.Usage{}) { // a model read more than its calls say
+	if embeds(a) && usageOf(a).Told() { // a model read more than its calls say
 		s.Note("embeddings")
 		s.AtLeast("/autonomy_budget/consumed/input_tokens")
 	}

@@ -75,7 +75,7 @@ func classOf(a attributes) class {
 	default:
 		return other
 	}
-	if usageOf(a) != (story.Usage{}) {
+	if usageOf(a).Told() {
 		return modelCall
 	}
 	return other
@@ -87,11 +87,17 @@ func embeds(a attributes) bool {
 		a.get("openinference.span.kind").Member("stringValue").String() == "EMBEDDING"
 }
 
-// usageOf is what a call of a model took. Input has what was cached in it.
+// usageOf is what a call of a model took. Input has what was cached in it, and output what
+// was thought.
 func usageOf(a attributes) story.Usage {
 	return story.Usage{
 		Input:  a.count("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
 		Output: a.count("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"),
+
+		// Names of the conventions, then those of instrumentations that were there before.
+		CacheRead:  a.count("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read"),
+		CacheWrite: a.count("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens", "gen_ai.usage.cache_write.input_tokens", "llm.token_count.prompt_details.cache_write"),
+		Reasoning:  a.count("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "llm.usage.reasoning_tokens", "llm.token_count.completion_details.reasoning"),
 	}
 }
 
@@ -107,7 +113,7 @@ func callID(a attributes, s *story.Story, key spanKey) string {
 // counts. A tool or an agent between two makes them two calls.
 func (all spans) settle() {
 	for key, x := range all {
-		if x.call == nil || x.call.usage == (story.Usage{}) {
+		if x.call == nil || !x.call.usage.Told() {
 			continue
 		}
 		at := spanKey{key.trace, x.parent}
@@ -170,7 +176,7 @@ func (all spans) within(key spanKey, x *span) bool {
 // counted returns the calls of models, each by its innermost span, in the order of the log.
 func (all spans) counted() (calls []*call) {
 	for _, x := range all {
-		if x.call != nil && !x.call.inner && x.call.usage != (story.Usage{}) {
+		if x.call != nil && !x.call.inner && x.call.usage.Told() {
 			calls = append(calls, x.call)
 		}
 	}

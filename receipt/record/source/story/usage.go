@@ -2,28 +2,43 @@ package story
 
 // A Usage is what a call of a model took. A nil count is not told.
 type Usage struct {
-	Input, CacheRead, CacheWrite, Output *int64
-	Floor                                bool // more was written than Output says
+	Input, Output *int64 // all that the model read, and wrote
+
+	// Of the input, what came out of a cache and what was put into one; of the output, what
+	// the model thought.
+	CacheRead, CacheWrite, Reasoning *int64
+
+	InputFloor, Floor bool // more was read than Input says, and written than Output does
 }
 
-// total is all that the model read; nil when nothing of it is told.
-func (u Usage) total() *int64 {
-	var sum int64
-	told := false
-	for _, n := range []*int64{u.Input, u.CacheRead, u.CacheWrite} {
-		if n != nil {
-			sum, told = sum+*n, true
+// Apart is the use of a source that tells what was read anew apart from what came out of a
+// cache and what was put into one. Without the first the sum is a floor.
+func Apart(fresh, read, written, output *int64) Usage {
+	u := Usage{CacheRead: read, CacheWrite: written, Output: output, InputFloor: fresh == nil}
+	for _, n := range []*int64{fresh, read, written} {
+		if n == nil {
+			continue
 		}
+		if u.Input == nil {
+			u.Input = new(int64)
+		}
+		*u.Input += *n
 	}
-	if !told {
-		return nil
-	}
-	return &sum
+	return u
 }
+
+// Told reports whether anything of the whole is told.
+func (u Usage) Told() bool { return u.Input != nil || u.Output != nil }
 
 // More reports whether a line tells more of a message than another.
 func (u Usage) More(than Usage) bool {
-	return than.Output == nil || u.Output != nil && *u.Output > *than.Output
+	switch {
+	case u.Output == nil:
+		return than.Output == nil && than.Input == nil
+	case than.Output == nil:
+		return true
+	}
+	return *u.Output > *than.Output
 }
 
 // A Message is one answer of a model, as all lines that name its id describe it.
@@ -49,8 +64,7 @@ func (m *Message) Use(u Usage) {
 type Sum struct {
 	Model, Provider string
 	Usage
-	Cost      string // dollars as decimal text; "" is not told
-	InputPart bool   // more was read than is told
+	Cost string // dollars as decimal text; "" is not told
 }
 
 func (m *Message) write(o *object) {
@@ -58,19 +72,27 @@ func (m *Message) write(o *object) {
 	o.text("agent", m.Agent)
 	o.text("provider", m.Provider)
 	o.text("model", m.Model)
-	m.usage.write(o, !m.Finished || m.usage.Floor, false)
+	use := m.usage
+	use.Floor = use.Floor || !m.Finished
+	use.write(o)
 }
 
-func (u Usage) write(o *object, floor, part bool) {
-	input := u.total()
-	o.count("input_tokens", input)
-	o.count("output_tokens", u.Output)
+// write tells each count, and which of them are told in part: a part of a count is no more
+// whole than that.
+func (u Usage) write(o *object) {
 	var atLeast []string
-	if part && input != nil {
-		atLeast = append(atLeast, "input_tokens")
-	}
-	if floor && u.Output != nil {
-		atLeast = append(atLeast, "output_tokens")
+	for _, x := range []struct {
+		name  string
+		n     *int64
+		floor bool
+	}{
+		{"input_tokens", u.Input, u.InputFloor}, {"cache_read_input_tokens", u.CacheRead, u.InputFloor}, {"cache_creation_input_tokens", u.CacheWrite, u.InputFloor},
+		{"output_tokens", u.Output, u.Floor}, {"reasoning_output_tokens", u.Reasoning, u.Floor},
+	} {
+		o.count(x.name, x.n)
+		if x.floor && x.n != nil {
+			atLeast = append(atLeast, x.name)
+		}
 	}
 	o.texts("at_least", atLeast)
 }
@@ -81,5 +103,5 @@ func (x *Sum) write(o *object) {
 	o.text("model", x.Model)
 	price(o, x.Cost)
 	o.is("apart", true) // no other span tells these calls
-	x.Usage.write(o, x.Floor, x.InputPart)
+	x.Usage.write(o)
 }

@@ -1,0 +1,65 @@
+package source_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// spent makes a line of a message that tells what it took.
+func spent(id, usage string) string {
+	return fmt.Sprintf(`"type":"assistant","message":{"id":%q,"model":"claude-x","content":[],"stop_reason":"end_turn","usage":%s}`, id, usage)
+}
+
+// TestInputInParts: a sum of which a part is not told, or is no count, is a floor, and what
+// a line does not tell takes nothing away from what another told.
+func TestInputInParts(t *testing.T) {
+	for name, test := range map[string]struct {
+		lines []string
+		input int64
+		floor bool
+	}{
+		"all":                      {[]string{spent("1", `{"input_tokens":3,"cache_read_input_tokens":5,"cache_creation_input_tokens":7,"output_tokens":1}`)}, 15, false},
+		"nothing was cached":       {[]string{spent("1", `{"input_tokens":3,"output_tokens":1}`)}, 3, false},
+		"null":                     {[]string{spent("1", `{"input_tokens":3,"cache_read_input_tokens":null,"output_tokens":1}`)}, 3, false},
+		"only what was cached":     {[]string{spent("1", `{"cache_read_input_tokens":5,"output_tokens":1}`)}, 5, true},
+		"less than nothing cached": {[]string{spent("1", `{"input_tokens":3,"cache_read_input_tokens":-5,"output_tokens":1}`)}, 3, true},
+		"cached is a text":         {[]string{spent("1", `{"input_tokens":3,"cache_creation_input_tokens":"5","output_tokens":1}`)}, 3, true},
+		"again, without counts":    {[]string{spent("1", `{"input_tokens":3}`), spent("1", `{}`)}, 3, false},
+		"again, with more":         {[]string{spent("1", `{"input_tokens":3,"output_tokens":1}`), spent("1", `{"input_tokens":4,"output_tokens":2}`)}, 4, false},
+	} {
+		r := recorded(t, transcript(test.lines...))
+		if got := r.AutonomyBudget.Consumed.InputTokens; got == nil || *got != test.input {
+			t.Errorf("%s: %s tokens, want %d", name, show(got), test.input)
+		}
+		if got := r.floor["/autonomy_budget/consumed/input_tokens"]; got != test.floor {
+			t.Errorf("%s: at least: %v, want %v", name, got, test.floor)
+		}
+	}
+}
+
+// TestTurnsOfExec: a turn that is over and does not tell what it took makes sums floors, and
+// a part that one turn does not tell is not told of all.
+func TestTurnsOfExec(t *testing.T) {
+	const first = `{"type":"thread.started","thread_id":"t"}`
+	turn := func(usage string) string { return `{"type":"turn.started"}` + "\n" + `{"type":"turn.completed"` + usage + `}` }
+	for name, test := range map[string]struct {
+		second string
+		input  int64
+		floor  bool
+		cached string
+	}{
+		"all told": {turn(`,"usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2}`), 20, false, "8"},
+		"in part":  {turn(`,"usage":{"input_tokens":10,"output_tokens":2}`), 20, false, "null"},
+		"nothing":  {turn(""), 10, true, "4"},
+		"no count": {turn(`,"usage":{"input_tokens":-10,"output_tokens":2}`), 10, true, "4"},
+	} {
+		r := toldOf(t, []string{first, turn(`,"usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2}`), test.second})
+		c := r.AutonomyBudget.Consumed
+		if c.InputTokens == nil || *c.InputTokens != test.input || r.floor["/autonomy_budget/consumed/input_tokens"] != test.floor {
+			t.Errorf("%s: %s tokens, at least: %v", name, show(c.InputTokens), r.floor)
+		}
+		if got := asText(t, r.Cost.ProviderBreakdown[0].Metadata["cache_read_input_tokens"]); got != test.cached {
+			t.Errorf("%s: %s out of a cache, want %s", name, got, test.cached)
+		}
+	}
+}
