@@ -18,6 +18,7 @@ import (
 func ParseRequest(data []byte) (*Request, error) {
 	r := &Request{Mode: Exact}
 	if len(bytes.TrimSpace(data)) == 0 {
+		r.digest = canon.Sum([]byte("{}"))
 		return r, nil
 	}
 
@@ -36,6 +37,7 @@ func ParseRequest(data []byte) (*Request, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
+	r.digest = canon.Sum(p.doc.Root().AppendCanonical(nil))
 	return r, nil
 }
 

@@ -50,7 +50,14 @@ type Request struct {
 	CheckpointID      string
 	CheckpointEventID string
 	Reason            string
+
+	digest canon.Digest
 }
+
+// Digest returns the SHA-256 of the canonical form (RFC 8785) of the text that the request
+// was parsed from, in which none is {}: requests of one digest ask the same. It is zero for a
+// request that was not parsed.
+func (r *Request) Digest() canon.Digest { return r.digest }
 
 // An Override replaces one dependency. Printed, it shows its key only.
 type Override struct {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 	"github.com/receiptkit/receiptkit/schemas"
 )
@@ -155,4 +156,23 @@ func FuzzParseKey(f *testing.F) {
 			t.Fatalf("%q became %q", text, k)
 		}
 	})
+}
+
+// TestDigest: requests of one digest ask the same, however they are written.
+func TestDigest(t *testing.T) {
+	digest := func(text string) canon.Digest {
+		r, err := replay.ParseRequest([]byte(text))
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		return r.Digest()
+	}
+	for a, b := range map[string]string{"": "{}", " \n": " {} ", `{"reason":"x","mode":"exact"}`: `{"mode" : "exact", "reason":"\u0078"}`} {
+		if digest(a) != digest(b) {
+			t.Errorf("%q and %q ask the same", a, b)
+		}
+	}
+	if digest("") != canon.Sum([]byte("{}")) || digest("") == digest(`{"mode":"exact"}`) || new(replay.Request).Digest() != (canon.Digest{}) {
+		t.Error("the digest is not that of the canonical text")
+	}
 }
