@@ -51,6 +51,7 @@ var rooms = map[string]room{
 	"receipt/record/source": {pure: true, may: append([]string{"receipt/record/event", "receipt/record"}, core...)}, // and its readers of logs
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/internal", "receipt/record", "receipt/record/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},
+	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}}, // and its rooms: what a harness needs that has no receipts
 	"receipt/unpack":        {libs: []string{"github.com/klauspost/compress"}},
 	"receipt/":              {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"fixtures":              {may: append([]string{"receipt/"}, core...)},

@@ -21,7 +21,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
-	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // TestHarness runs the program as its reader does, looks at what it serves, and
@@ -292,7 +292,7 @@ func (p *process) ask(t *testing.T, method, route string, body []byte) (status i
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Harn-Agents-Protocol-Version", serve.ProtocolVersion)
+	request.Header.Set("Harn-Agents-Protocol-Version", protocol.Version)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
 )
@@ -76,7 +77,7 @@ func run(ctx context.Context, tasks int, again bool, path, private, public strin
 			return err
 		}
 		last = sealed.Document().Root().Member("subject").Member("id").String()
-		fmt.Printf("receipt %s\nnext    curl -s -H 'Harn-Agents-Protocol-Version: %s' %s/v1/receipts/%[1]s | go run ./cmd/receipt verify --keys %[4]q -\n", sealed.ID(), serve.ProtocolVersion, url, public)
+		fmt.Printf("receipt %s\nnext    curl -s -H 'Harn-Agents-Protocol-Version: %s' %s/v1/receipts/%[1]s | go run ./cmd/receipt verify --keys %[4]q -\n", sealed.ID(), protocol.Version, url, public)
 	}
 	if again {
 		if err := h.replayBoth(ctx, last); err != nil {

@@ -1,4 +1,4 @@
-package serve
+package protocol
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ type APIKeyError struct {
 }
 
 // Error gives the detail.
-func (e *APIKeyError) Error() string { return "serve: " + e.Detail }
+func (e *APIKeyError) Error() string { return "protocol: " + e.Detail }
 
 // Unwrap returns Err.
 func (e *APIKeyError) Unwrap() error { return e.Err }

@@ -1,19 +1,12 @@
-package serve
+package protocol
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
-	"io"
-	"slices"
+	"net/http"
 	"strings"
-	"time"
-
-	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // Limits of a file of API keys.
@@ -22,79 +15,6 @@ const (
 	maxAPIKeys     = 1000
 	maxAPIKeyName  = 80 // bytes of a name
 )
-
-// apiKeyPrefix begins every API key, so that scanners for secrets find them.
-const apiKeyPrefix = "rk_"
-
-// apiKeyLength is the length of a key: the prefix and 32 bytes of base64url without
-// padding.
-const apiKeyLength = len(apiKeyPrefix) + 43
-
-// An APIKey is an entry of a file of API keys. It holds the digest of a key, from
-// which nobody can make the key.
-type APIKey struct {
-	Name    string    // who has it; logs name it
-	SHA256  [32]byte  // of the text of the key
-	Created time.Time // in UTC
-	Scopes  []Scope   // nil: all; empty: none
-	Reach   Reach     // which receipts it is for
-}
-
-// MarshalJSON returns the entry as ParseAPIKeys reads it.
-func (k APIKey) MarshalJSON() ([]byte, error) {
-	text := canon.AppendString([]byte(`{"name":`), k.Name)
-	text = fmt.Appendf(text, `,"sha256":"%x","created":"%s"`, k.SHA256, k.Created.UTC().Format(time.RFC3339))
-	text = appendNames(text, "scopes", k.Scopes)
-	text = appendNames(text, "issuers", k.Reach.Issuers)
-	text = appendNames(text, "tenants", k.Reach.Tenants)
-	return append(appendNames(text, "workspaces", k.Reach.Workspaces), '}'), nil
-}
-
-// appendNames appends a member with names, unless all are meant.
-func appendNames[T ~string](dst []byte, member string, names []T) []byte {
-	if names == nil {
-		return dst
-	}
-
-	dst = append(canon.AppendString(append(dst, ','), member), ":["...)
-	for i, name := range names {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = canon.AppendString(dst, string(name))
-	}
-	return append(dst, ']')
-}
-
-// NewAPIKey makes a key of 256 bits of random: rk_ and 43 characters of base64url.
-// The text is shown to its owner once and kept nowhere; the entry goes into the
-// file.
-func NewAPIKey(random io.Reader, name string, created time.Time) (text string, entry APIKey, err error) {
-	if fault := nameFault(name); fault != "" {
-		return "", APIKey{}, refuse("the name of an API key %s", fault)
-	}
-
-	var secret [32]byte
-	if _, err := io.ReadFull(random, secret[:]); err != nil {
-		return "", APIKey{}, fmt.Errorf("serve: no randomness for an API key: %w", err)
-	}
-
-	text = apiKeyPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
-	return text, APIKey{Name: name, SHA256: sha256.Sum256([]byte(text)), Created: created.UTC().Truncate(time.Second)}, nil
-}
-
-// nameFault says what is wrong with a name, which logs and terminals show.
-func nameFault(name string) string {
-	switch {
-	case name == "":
-		return "is empty"
-	case len(name) > maxAPIKeyName:
-		return fmt.Sprintf("has %d bytes, expected at most %d", len(name), maxAPIKeyName)
-	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
-		return "has something else than visible ASCII"
-	}
-	return ""
-}
 
 // APIKeys are the keys that clients may have. They do not change and are safe for
 // concurrent use.
@@ -106,7 +26,7 @@ type APIKeys struct{ entries []APIKey }
 //	{"name": "ci", "sha256": "<64 lower-case hex digits>", "created": "2026-04-25T19:00:00Z"}
 //
 // with these members, and those that narrow what the key is for, each an array of
-// strings: scopes (receipts:read, receipts:verify, tasks:replay), issuers, tenants,
+// strings: scopes (of known, which are those of the server), issuers, tenants,
 // workspaces. What is absent is no limit, an empty array lets nothing through, and null
 // is refused. The digest is of the text of the key, rk_ included:
 //
@@ -114,7 +34,7 @@ type APIKeys struct{ entries []APIKey }
 //
 // A file without keys is refused, as are two entries of one name or digest. Errors
 // name the line and show nothing of it but the names of members.
-func ParseAPIKeys(data []byte) (*APIKeys, error) {
+func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 	if len(data) > MaxAPIKeyBytes {
 		return nil, refuse("API keys: expected at most %d bytes, found more", MaxAPIKeyBytes)
 	}
@@ -126,7 +46,7 @@ func ParseAPIKeys(data []byte) (*APIKeys, error) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		entry, err := parseAPIKey(line)
+		entry, err := parseAPIKey(line, known)
 		if err == nil {
 			err = k.add(entry)
 		}
@@ -157,109 +77,26 @@ func (k *APIKeys) add(entry APIKey) error {
 	return nil
 }
 
-func parseAPIKey(line []byte) (k APIKey, err error) {
-	doc, err := canon.Parse(line)
-	if err != nil {
-		return k, fmt.Errorf("expected a JSON object on one line: %w", withoutText(err))
-	}
-
-	root := doc.Root()
-	if root.Kind() != canon.KindObject {
-		return k, fmt.Errorf("expected a JSON object")
-	}
-
-	// An unknown member may be a limit that this version does not know, so it is refused.
-	for name, value := range root.Members() {
-		switch name.String() {
-		case "name", "sha256", "created":
-			if value.Kind() != canon.KindString {
-				return k, fmt.Errorf("the member %s is not a string", name.String())
-			}
-		case "scopes":
-			k.Scopes, err = parseScopes(value)
-		case "issuers":
-			k.Reach.Issuers, err = parseNames(value)
-		case "tenants":
-			k.Reach.Tenants, err = parseNames(value)
-		case "workspaces":
-			k.Reach.Workspaces, err = parseNames(value)
-		default:
-			return k, fmt.Errorf("unknown member %.40q; expected name, sha256, created, and perhaps scopes, issuers, tenants, workspaces", name.String())
-		}
-		if err != nil {
-			return k, fmt.Errorf("the member %s %w", name.String(), err)
-		}
-	}
-
-	k.Name = root.Member("name").String()
-	if fault := nameFault(k.Name); fault != "" {
-		return k, fmt.Errorf("the member name %s", fault)
-	}
-
-	// One exact form, so that a key that was pasted here never passes for its digest.
-	digest := root.Member("sha256").String()
-	if n, err := hex.Decode(k.SHA256[:], []byte(digest[:min(len(digest), 64)])); err != nil || n != 32 || len(digest) != 64 || digest != strings.ToLower(digest) {
-		return k, fmt.Errorf("the member sha256 is not 64 lower-case hexadecimal digits; it is the digest of a key, never the key")
-	}
-
-	if k.Created, err = receipt.ParseTime(root.Member("created").String()); err != nil {
-		return k, fmt.Errorf("the member created is not an RFC 3339 time")
-	}
-
-	return k, nil
-}
-
-// parseNames reads an array of strings, none of them empty: a receipt that lacks the
-// member would fit.
-func parseNames(value canon.Node) ([]string, error) {
-	if value.Kind() != canon.KindArray {
-		return nil, fmt.Errorf("is no array of strings; leave it out if there is no limit")
-	}
-
-	// An empty name would fit whatever lacks the member.
-	names := []string{}
-	for _, element := range value.Elements() {
-		name := element.String()
-		switch {
-		case element.Kind() != canon.KindString || name == "":
-			return nil, fmt.Errorf("holds something else than strings that are not empty")
-		case slices.Contains(names, name):
-			return nil, fmt.Errorf("names something twice")
-		}
-		names = append(names, name)
-	}
-
-	return names, nil
-}
-
-func parseScopes(value canon.Node) ([]Scope, error) {
-	names, err := parseNames(value)
-	if err != nil {
-		return nil, err
-	}
-
-	scopes := []Scope{}
-	for _, name := range names {
-		if scope := Scope(name); slices.Contains(allScopes(), scope) {
-			scopes = append(scopes, scope)
-			continue
-		}
-		return nil, fmt.Errorf("holds something else than %q", allScopes())
-	}
-	return scopes, nil
-}
-
-// withoutText keeps of a syntax error what cannot hold a key that was pasted into
-// the file by mistake.
-func withoutText(err error) error {
-	if syntax, ok := err.(*canon.SyntaxError); ok {
-		return fmt.Errorf("%s at byte %d", syntax.Code, syntax.Offset)
-	}
-	return err
-}
-
 // Len returns the number of keys.
 func (k *APIKeys) Len() int { return len(k.entries) }
+
+// Check returns the entry of the key that the headers of a request show, which must not be
+// changed, and else the error 401. The nil list is that of a server without keys: there
+// everybody is let in, and nobody has an entry.
+func (k *APIKeys) Check(h http.Header) (*APIKey, error) {
+	if k == nil {
+		return nil, nil
+	}
+	if list := h.Values("Authorization"); len(list) == 1 {
+		if key := k.Authenticate(list[0]); key != nil {
+			return key, nil
+		}
+	}
+
+	// RFC 9110 section 11.6.1: a 401 names the scheme that would do.
+	e := &Error{Code: CodeAuth, Message: "expected a valid API key: Authorization: Bearer rk_…"}
+	return nil, e.With("WWW-Authenticate", `Bearer realm="receipt"`)
+}
 
 // Authenticate reads the value of an Authorization header, "Bearer rk_…" with one
 // space or more (RFC 9110 section 11.4), and returns the entry of the key, which must
@@ -284,15 +121,4 @@ func (k *APIKeys) Authenticate(header string) *APIKey {
 		return nil
 	}
 	return &k.entries[found]
-}
-
-// permits reports whether a key may use a route. Without keys everybody may.
-func (k *APIKey) permits(s Scope) bool {
-	switch {
-	case k == nil || s == "" || k.Scopes == nil && s != scopeOperator:
-		return true
-	case s == scopeOperator:
-		return k.Scopes == nil && k.Reach.All()
-	}
-	return slices.Contains(k.Scopes, s)
 }

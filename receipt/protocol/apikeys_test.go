@@ -1,4 +1,4 @@
-package serve_test
+package protocol_test
 
 import (
 	"bytes"
@@ -8,15 +8,24 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
+// noon is what tests take for now.
+func noon() time.Time { return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC) }
+
+// parseKeys reads keys with the scopes of a server that verifies receipts.
+func parseKeys(data []byte) (*protocol.APIKeys, error) {
+	return protocol.ParseAPIKeys(data, "receipts:read", "receipts:verify", "tasks:replay")
+}
+
 // apiKeysOf makes a key for a name and the keys with it.
-func apiKeysOf(t testing.TB, name string) (key string, keys *serve.APIKeys) {
+func apiKeysOf(t testing.TB, name string) (key string, keys *protocol.APIKeys) {
 	t.Helper()
-	key, entry, err := serve.NewAPIKey(rand.Reader, name, noon())
+	key, entry, err := protocol.NewAPIKey(rand.Reader, name, noon())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +33,7 @@ func apiKeysOf(t testing.TB, name string) (key string, keys *serve.APIKeys) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if keys, err = serve.ParseAPIKeys(append(line, '\n')); err != nil {
+	if keys, err = parseKeys(append(line, '\n')); err != nil {
 		t.Fatal(err)
 	}
 	return key, keys
@@ -33,7 +42,7 @@ func apiKeysOf(t testing.TB, name string) (key string, keys *serve.APIKeys) {
 // TestAPIKeys: a key is let in under its name, and nothing else is.
 func TestAPIKeys(t *testing.T) {
 	random := bytes.NewReader(bytes.Repeat([]byte{0xff}, 32))
-	key, entry, err := serve.NewAPIKey(random, "ci", noon())
+	key, entry, err := protocol.NewAPIKey(random, "ci", noon())
 	if err != nil || key != "rk_"+strings.Repeat("_", 42)+"8" {
 		t.Fatal(key, err)
 	}
@@ -42,7 +51,7 @@ func TestAPIKeys(t *testing.T) {
 	if err != nil || strings.Contains(string(line), key) {
 		t.Fatal(err, string(line))
 	}
-	keys, err := serve.ParseAPIKeys([]byte("\n" + string(line) + "\r\n\n"))
+	keys, err := parseKeys([]byte("\n" + string(line) + "\r\n\n"))
 	if err != nil || keys.Len() != 1 {
 		t.Fatal(err)
 	}
@@ -59,11 +68,11 @@ func TestAPIKeys(t *testing.T) {
 	if entry := second.Authenticate("Bearer " + other); entry == nil || entry.Name != "second" {
 		t.Errorf("%v", entry)
 	}
-	if _, _, err := serve.NewAPIKey(iotest.ErrReader(iotest.ErrTimeout), "x", noon()); err == nil {
+	if _, _, err := protocol.NewAPIKey(iotest.ErrReader(iotest.ErrTimeout), "x", noon()); err == nil {
 		t.Error("a key without randomness")
 	}
 	for _, name := range []string{"", "a b", "a\n", "é", strings.Repeat("a", 81)} {
-		if _, _, err := serve.NewAPIKey(rand.Reader, name, noon()); err == nil {
+		if _, _, err := protocol.NewAPIKey(rand.Reader, name, noon()); err == nil {
 			t.Errorf("the name %q", name)
 		}
 	}
@@ -82,7 +91,7 @@ func TestAPIKeyLimits(t *testing.T) {
 		`,"issuers":["i"]`: "ab-", `,"issuers":["I"]`: "", `,"issuers":[]`: "", `,"issuers":["i"],"tenants":["b"]`: "b",
 		`,"workspaces":["w"]`: "ab-", `,"workspaces":["v"]`: "", `,"issuers":["i"],"tenants":["a"],"workspaces":["v","w"]`: "a", `,"issuers":["i"],"tenants":["a"],"workspaces":[]`: "",
 	} {
-		keys, err := serve.ParseAPIKeys([]byte(line + members + "}"))
+		keys, err := parseKeys([]byte(line + members + "}"))
 		if err != nil {
 			t.Fatal(members, err)
 		}
@@ -145,19 +154,19 @@ func TestAPIKeyFiles(t *testing.T) {
 		{"no time", line("ci", sum, "today"), "RFC 3339"},
 		{"too long", strings.Repeat(" ", 1<<20+1), "1048576 bytes"},
 	} {
-		keys, err := serve.ParseAPIKeys([]byte(c.text))
+		keys, err := parseKeys([]byte(c.text))
 		if err == nil || keys != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), secret[3:10]) {
 			t.Errorf("%s: %v, expected %q", c.name, err, c.want)
 		}
 	}
-	if _, err := serve.ParseAPIKeys([]byte(good)); err != nil {
+	if _, err := parseKeys([]byte(good)); err != nil {
 		t.Error(err)
 	}
 	var many strings.Builder
 	for i := range 1001 {
 		fmt.Fprintln(&many, line(fmt.Sprint("k", i), fmt.Sprintf("%064x", i), when))
 	}
-	if _, err := serve.ParseAPIKeys([]byte(many.String())); err == nil || !strings.Contains(err.Error(), "line 1001") {
+	if _, err := parseKeys([]byte(many.String())); err == nil || !strings.Contains(err.Error(), "line 1001") {
 		t.Errorf("1,001 keys: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
-package serve
+package protocol
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -8,130 +9,110 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// Codes of errors, of the closed list of the protocol.
-const (
-	codeInvalid      = "invalid_request"
-	codeAuth         = "unauthenticated"
-	codeForbidden    = "permission_denied"
-	codeNotFound     = "resource_not_found"
-	codeConflict     = "conflict"
-	codeExpired      = "cursor_expired"
-	codeKeyReused    = "idempotency_key_reused"
-	codeTooLarge     = "payload_too_large"
-	codeVersion      = "unsupported_protocol_version"
-	codeInternal     = "internal_error"
-	codeUnavailable  = "service_unavailable"
-	codeDeadline     = "deadline_exceeded"
-	typeRequest      = "request_error"
-	typeServer       = "server_error"
-	maxEcho          = 64 // bytes of a request that an error repeats
-	retryAfterSecond = 1
-)
+// maxEcho is how many bytes of a request an error repeats.
+const maxEcho = 64
 
-// A fault is why a request is not answered as it asks.
-type fault struct {
-	status  int
-	code    string
-	message string // for a person; foreign text in it is quoted and cut
-	param   string // what of the request is at fault; "" for none
-	details map[string]any
-	header  http.Header // beside the usual ones
-	cause   error       // for the log, never for the client
+// An Error is why a request is not answered as it asks. A handler returns it, and a client
+// gets the protocol's envelope of it: all of it but Cause.
+type Error struct {
+	Code    Code
+	Message string // for a person; foreign text in it is quoted and cut, and no secret is in it
+	Param   string // what of the request is at fault; "" for none
+	Details map[string]any
+	Status  int         // 0: that of the code
+	Header  http.Header // beside the usual ones
+	Cause   error       // for the log, never for the client
 }
 
 // Error gives the code and the message, and for the log the cause.
-func (f *fault) Error() string {
-	if f.cause != nil {
-		return fmt.Sprintf("%s: %s: %v", f.code, f.message, f.cause)
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Cause)
 	}
-	return f.code + ": " + f.message
+	return string(e.Code) + ": " + e.Message
 }
 
-// kind is the type that the protocol pairs with a code.
-func (f *fault) kind() string {
-	switch f.code {
-	case codeAuth:
-		return "auth_error"
-	case codeForbidden:
-		return "permission_error"
-	case codeNotFound, codeExpired:
-		return "not_found_error"
-	case codeConflict, codeKeyReused:
-		return "conflict_error"
-	case codeDeadline:
-		return "upstream_error"
-	case codeInternal, codeUnavailable:
-		return typeServer
+// Unwrap returns Cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// HTTPStatus is what the error is answered with.
+func (e *Error) HTTPStatus() int {
+	if e.Status != 0 {
+		return e.Status
 	}
-	return typeRequest
+	return e.Code.Status()
 }
 
-func (f *fault) with(name, value string) *fault {
-	if f.header == nil {
-		f.header = http.Header{}
+// With sets a header of the answer, and returns e.
+func (e *Error) With(name, value string) *Error {
+	if e.Header == nil {
+		e.Header = http.Header{}
 	}
-	f.header.Set(name, value)
-	return f
+	e.Header.Set(name, value)
+	return e
 }
 
-// invalid says what is wrong with a part of a request.
-func invalid(param, format string, args ...any) *fault {
-	return &fault{status: http.StatusBadRequest, code: codeInvalid, param: cut(param), message: fmt.Sprintf(format, args...)}
-}
-
-// notFound is the same for what is absent and for what is hidden.
-func notFound() *fault {
-	return &fault{status: http.StatusNotFound, code: codeNotFound, message: "there is no such resource, or it may not be seen"}
-}
-
-// expired is for a cursor whose place is gone, if it ever was there.
-func expired() *fault {
-	return &fault{status: http.StatusGone, code: codeExpired, param: "cursor", message: "the place that this cursor names is gone; begin without one"}
-}
-
-// moved is for a receipt that was there, and is in an archive now. Who may see all receipts
-// is told where it is.
-func moved(p *PrunedError, reach *Reach) *fault {
-	f := &fault{status: http.StatusGone, code: codeNotFound, message: "the receipt was pruned: an archive has it, and its hash is left",
-		details: map[string]any{"pruned": true, "receipt_hash": p.Hash}}
-	if reach.All() {
-		f.details["checkpoint"], f.details["archive"], f.details["archive_sha256"] = string(p.Checkpoint), p.Archive, p.Digest
+// ErrorOf returns the [*Error] that err is or wraps, and for any other an internal one with
+// err as its cause: what no handler has worded, no client reads.
+func ErrorOf(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
 	}
-	return f
+	return Internal(err, "the request could not be answered")
 }
 
-func internal(cause error, message string) *fault {
-	return &fault{status: http.StatusInternalServerError, code: codeInternal, message: message, cause: cause}
+// Invalid says what is wrong with a part of a request: a parameter, a header, a member; ""
+// is the whole. Foreign text in the message is quoted and bounded by its format, as %.40q.
+func Invalid(param, format string, args ...any) *Error {
+	return &Error{Code: CodeInvalid, Param: cut(param), Message: fmt.Sprintf(format, args...)}
 }
 
-// busy asks the client to come again.
-func busy(message string) *fault {
-	f := &fault{status: http.StatusServiceUnavailable, code: codeUnavailable, message: message}
-	return f.with("Retry-After", strconv.Itoa(retryAfterSecond))
+// NotFound is the same for what is absent and for what is hidden.
+func NotFound() *Error {
+	return &Error{Code: CodeNotFound, Message: "there is no such resource, or it may not be seen"}
 }
 
-// tooLarge refuses a body beyond a limit; instead says what may be sent in its place.
-func tooLarge(limit int64, instead string) *fault {
-	return &fault{status: http.StatusRequestEntityTooLarge, code: codeTooLarge,
-		message: fmt.Sprintf("expected a body of at most %d bytes, found more%s", limit, instead)}
+// Conflict says why a request cannot be done as things are now.
+func Conflict(message string) *Error { return &Error{Code: CodeConflict, Message: message} }
+
+// Expired is for a place in a list or a log that is gone, if it ever was there. param is what
+// named it: cursor, after_event_id, Last-Event-ID.
+func Expired(param string) *Error {
+	return &Error{Code: CodeExpired, Param: param, Message: "the place that this cursor names is gone; begin without one"}
 }
 
-func unsupportedMedia(param, format string, args ...any) *fault {
-	f := invalid(param, format, args...)
-	f.status = http.StatusUnsupportedMediaType
-	return f
+// Internal is a mistake of the server. Only the message is for the client.
+func Internal(cause error, message string) *Error {
+	return &Error{Code: CodeInternal, Message: message, Cause: cause}
+}
+
+// Busy asks the client to come again after some seconds.
+func Busy(seconds int, message string) *Error {
+	e := &Error{Code: CodeUnavailable, Message: message}
+	return e.With("Retry-After", strconv.Itoa(max(seconds, 1)))
+}
+
+// TooLarge refuses a body beyond a limit; instead says what may be sent in its place.
+func TooLarge(limit int64, instead string) *Error {
+	return &Error{Code: CodeTooLarge, Message: fmt.Sprintf("expected a body of at most %d bytes, found more%s", limit, instead)}
+}
+
+// ClientClosed is for a client that left. Nobody reads it but the log.
+func ClientClosed(cause error) *Error {
+	return &Error{Code: CodeClientClosed, Message: "the client went away", Cause: cause}
 }
 
 // cut bounds foreign text.
 func cut(text string) string { return foreign.Cut(text, maxEcho) }
 
-// envelope is the protocol's form of an error.
-type envelope struct {
-	Error envelopeError `json:"error"`
+// An Envelope is the protocol's form of an error.
+type Envelope struct {
+	Error EnvelopeError `json:"error"`
 }
 
-type envelopeError struct {
-	Code      string         `json:"code"`
+// An EnvelopeError is what an Envelope holds.
+type EnvelopeError struct {
+	Code      Code           `json:"code"`
 	Message   string         `json:"message"`
 	Type      string         `json:"type"`
 	Param     *string        `json:"param"`
@@ -139,13 +120,14 @@ type envelopeError struct {
 	Details   map[string]any `json:"details"`
 }
 
-func (f *fault) envelope(requestID string) envelope {
-	e := envelopeError{Code: f.code, Message: f.message, Type: f.kind(), RequestID: requestID, Details: f.details}
-	if f.param != "" {
-		e.Param = &f.param
+// Envelope returns what a client gets of an error.
+func (e *Error) Envelope(requestID string) Envelope {
+	out := EnvelopeError{Code: e.Code.row().code, Message: e.Message, Type: e.Code.Type(), RequestID: requestID, Details: e.Details}
+	if e.Param != "" {
+		out.Param = &e.Param
 	}
 	if e.Details == nil {
-		e.Details = map[string]any{}
+		out.Details = map[string]any{}
 	}
-	return envelope{e}
+	return Envelope{out}
 }

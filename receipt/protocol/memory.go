@@ -1,228 +1,297 @@
-package serve
+package protocol
 
 import (
+	"container/list"
 	"net/http"
-	"strings"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Bounds of what is remembered of Idempotency-Key headers. Verifying again answers as
-// before, so that of a request nothing is kept but what it asked. What is done once has
-// its answer kept, too.
-const (
-	idempotencyTime = 24 * time.Hour
-	idempotencyKeys = 1024 // of a client; beyond that the oldest is forgotten
-)
+// KeptFor is how long it is remembered what was answered to a request with an
+// Idempotency-Key, from the answer on.
+const KeptFor = 24 * time.Hour
 
-// idempotency remembers which keys a client has used for which requests. A use takes
-// about 150 bytes, and its answer.
-type idempotency struct {
-	mu      sync.Mutex
-	clients map[[32]byte]*keyUses // by the digest of the API key; zero for all without one
+// useBytes is what a use takes beside its answer, about.
+const useBytes = 512
+
+// A Use is an Idempotency-Key with the body that it came with.
+type Use struct {
+	Actor [32]byte     // whose it is, whom the limits are of: the digest of the API key, zero for all without one
+	Key   canon.Digest // [OnceOf], or whatever else is the same for requests of which one may be done
+	Body  canon.Digest // of the canonical body (RFC 8785)
 }
 
-// keyUses are the uses of one client.
-type keyUses struct {
-	byKey map[canon.Digest]*keyUse
-	order []*keyUse // the oldest first
+// An Answer is what was answered. It must not be changed.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
 }
 
-// A keyUse is a key and the body that it came with. The key is a digest of the method,
-// the target and the header.
-type keyUse struct {
-	key, body canon.Digest
-	at        time.Time
-	done      bool // a request with it was answered
+// MemoryLimits bound a Memory. The zero value of a field means its default.
+type MemoryLimits struct {
+	// Keys is how many uses of an actor are remembered. Default: 16,384.
+	Keys int
 
-	// Of what is done once:
-	answer []byte        // that all requests get
-	busy   chan struct{} // closed when the request that does it has ended; nil: none does
+	// Bytes is how much all uses and answers together take, about; one actor gets half of
+	// it. Answers that are being made come on top. Default: 64 MiB.
+	Bytes int64
+
+	// Forget says what happens with one more use: the oldest of the actor is forgotten
+	// before its time, and may be done again. Without it the new one is refused, 429 for
+	// the actor's own limits and 503 for those of all, so that nothing is ever done twice.
+	Forget bool
 }
 
-// begin remembers a use. It is nil when the key came with another body before.
-func (m *idempotency) begin(client [32]byte, key, body canon.Digest, now time.Time) *keyUse {
+// A Memory remembers which Idempotency-Key was used for what, and what was answered, for
+// [KeptFor]. It is safe for concurrent use, and nobody waits in it for anybody: one who
+// finds that another does the same is told when that has ended.
+//
+// It is in memory. A server that is to know after a restart what it did before writes the
+// Use into its own log with what it does, and tells the Memory at its start: Remember.
+type Memory struct {
+	limits MemoryLimits
+
+	mu     sync.Mutex
+	actors map[[32]byte]*actorUses
+	order  list.List // *use, what was answered, the oldest first
+	bytes  int64
+}
+
+// actorUses are the uses of one actor.
+type actorUses struct {
+	byKey map[canon.Digest]*use
+	order list.List // as that of the Memory
+	bytes int64
+}
+
+// A use is a Use that is being done, or was.
+type use struct {
+	Use
+	busy   chan struct{} // closed when what is being done has ended; nil: it was done
+	answer Answer
+	at     time.Time        // of the answer
+	places [2]*list.Element // in the orders of the Memory and of the actor
+}
+
+// NewMemory returns an empty Memory.
+func NewMemory(l MemoryLimits) *Memory {
+	const keys, bytes = 16 << 10, 64 << 20
+	if l.Keys <= 0 {
+		l.Keys = keys
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = bytes
+	}
+	return &Memory{limits: l, actors: map[[32]byte]*actorUses{}}
+}
+
+// A Claim is what a Memory says of a use: it was answered, it is being done, or neither. Then
+// it is the caller's to do, who has to call End when that has ended, however it has.
+type Claim struct {
+	Answer   *Answer         // what was answered; nil: nothing yet
+	InFlight <-chan struct{} // closed when who does it has ended; nil: nobody does, or the caller
+
+	memory *Memory
+	use    *use
+}
+
+// Claim takes what is to be done once. The error is an *[Error]: the key came with another
+// body, or there is no place for it.
+func (m *Memory) Claim(u Use, now time.Time) (*Claim, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.use(client, key, body, now)
-}
+	m.forgetOld(now)
 
-func (m *idempotency) use(client [32]byte, key, body canon.Digest, now time.Time) *keyUse {
-	if m.clients == nil {
-		m.clients = map[[32]byte]*keyUses{}
-	}
-
-	uses := m.clients[client]
-	if uses == nil {
-		uses = &keyUses{byKey: map[canon.Digest]*keyUse{}}
-		m.clients[client] = uses
-	}
-
-	// A key that is too old is forgotten before it is looked for, and may be used again.
-	uses.forget(now)
-	use := uses.byKey[key]
-	switch {
-	case use == nil:
-		use = &keyUse{key: key, body: body, at: now}
-		uses.byKey[key], uses.order = use, append(uses.order, use)
-	case use.body != body:
-		return nil
-	}
-
-	return use
-}
-
-// forget drops what is too old, or too much for one more. What is being done is kept.
-func (u *keyUses) forget(now time.Time) {
-	kept := u.order[:0]
-	for i, use := range u.order {
-		many := len(kept)+len(u.order)-i >= idempotencyKeys
-		if use.busy != nil || !many && now.Sub(use.at) <= idempotencyTime {
-			kept = append(kept, use)
-			continue
+	if found := m.find(u); found != nil {
+		switch {
+		case found.Body != u.Body:
+			return nil, KeyReused()
+		case found.busy != nil:
+			return &Claim{InFlight: found.busy}, nil
 		}
-		if u.byKey[use.key] == use {
-			delete(u.byKey, use.key)
-		}
-	}
-	clear(u.order[len(kept):])
-	u.order = kept
-}
-
-// end says whether a request was answered. A key that only came with requests that were
-// not may come with another body.
-func (m *idempotency) end(client [32]byte, use *keyUse, answered bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.ended(client, use, answered)
-}
-
-func (m *idempotency) ended(client [32]byte, use *keyUse, answered bool) {
-	use.done = use.done || answered
-	if uses := m.clients[client]; !use.done && uses.byKey[use.key] == use {
-		delete(uses.byKey, use.key) // its place in the order is forgotten with time
-	}
-}
-
-// claim takes what is to be done once: the caller does it, unless there is an answer, or
-// somebody to wait for. It reports false when the key came with another body before.
-func (m *idempotency) claim(client [32]byte, key, body canon.Digest, now time.Time) (use *keyUse, answer []byte, wait <-chan struct{}, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	use = m.use(client, key, body, now)
-	switch {
-	case use == nil:
-		return nil, nil, nil, false
-	case use.done:
-		return use, use.answer, nil, true
-	case use.busy != nil:
-		return use, nil, use.busy, true
+		return &Claim{Answer: &found.answer}, nil
 	}
 
-	use.busy = make(chan struct{})
-	return use, nil, nil, true
-}
-
-// settle ends what was claimed. Without an answer it was not done, and the next request
-// may do it. Nobody sees a use that is neither being done nor done: it would be done twice.
-func (m *idempotency) settle(client [32]byte, use *keyUse, answer []byte, now time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	close(use.busy)
-	use.answer, use.busy, use.at = answer, nil, now // it is kept for a day from here
-	m.ended(client, use, answer != nil)
-}
-
-// idempotencyKey is what a request's Idempotency-Key is remembered by; zero when it has
-// none. A key is of one method and one target: for another it may be used again.
-func idempotencyKey(c *call) (key canon.Digest, err error) {
-	list := c.r.Header.Values(idempotencyKeyName)
-	if len(list) == 0 {
-		return key, nil
-	}
-	if len(list) > 1 || list[0] == "" || len(list[0]) > maxIdempotencyKey {
-		return key, invalid(idempotencyKeyName, "expected one %s of 1 to %d characters", idempotencyKeyName, maxIdempotencyKey)
-	}
-
-	// Of the target what it names, however that is escaped.
-	target := c.route.method + "\x00" + c.route.pattern + "\x00" + strings.Join(c.vars, "\x00")
-	return canon.Sum([]byte(target + "\x00" + list[0])), nil
-}
-
-// keyHolder is whose keys are remembered together: the digest of an API key, zero for all
-// without one.
-func keyHolder(c *call) (client [32]byte) {
-	if c.key != nil {
-		client = c.key.SHA256
-	}
-	return client
-}
-
-func keyReused() *fault {
-	return &fault{status: http.StatusConflict, code: codeKeyReused, param: idempotencyKeyName,
-		message: "this key came with another body before; use a new one for another request"}
-}
-
-// idempotently answers a request that may have an Idempotency-Key, unless the key came
-// with another body before. body is the digest of what was asked for.
-func idempotently(c *call, body canon.Digest, serve func() error) error {
-	key, err := idempotencyKey(c)
-	if err != nil {
-		return err
-	}
-	if key.IsZero() {
-		return serve()
-	}
-
-	use := c.s.idempotency.begin(keyHolder(c), key, body, c.s.options.Now())
-	if use == nil {
-		return keyReused()
-	}
-
-	answered := false
-	defer func() { c.s.idempotency.end(keyHolder(c), use, answered) }() // also when it panics
-	err = serve()
-	answered = err == nil
-	return err
-}
-
-// once does for all requests with one Idempotency-Key what may be done once, and gives
-// each of them its answer. A request that comes meanwhile waits. do gets what is the same
-// for these requests and for no other; zero for a request without a key.
-func once(c *call, body canon.Digest, do func(key canon.Digest) ([]byte, error)) ([]byte, error) {
-	key, err := idempotencyKey(c)
-	if err != nil {
+	if err := m.makeRoom(u.Actor, now); err != nil {
 		return nil, err
 	}
-	if key.IsZero() {
-		return do(key)
+	mine := &use{Use: u, busy: make(chan struct{})}
+	m.add(mine)
+	return &Claim{memory: m, use: mine}, nil
+}
+
+// KeyReused is for an Idempotency-Key that came with another body before.
+func KeyReused() *Error {
+	return &Error{Code: CodeKeyReused, Param: IdempotencyHeader, Message: "this key came with another body before; use a new one for another request"}
+}
+
+// End ends what was claimed. Without an answer nothing was done, and the next request may do
+// it, with another body too. Only the first End counts.
+func (c *Claim) End(answer *Answer, now time.Time) {
+	if c.use == nil {
+		return
+	}
+	m, mine := c.memory, c.use
+	c.use = nil
+
+	// Nobody sees a use that is neither being done nor done: it would be done twice.
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	close(mine.busy)
+	mine.busy = nil
+	if answer == nil {
+		m.remove(mine)
+		return
+	}
+	m.settle(mine, *answer, now)
+}
+
+// Remember tells of a use that was answered before: what a server reads in its own log when
+// it starts. It reports false, and changes nothing, when the key is known, or the answer is
+// too old.
+func (m *Memory) Remember(u Use, answer Answer, at, now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.find(u) != nil || now.Sub(at) > KeptFor {
+		return false
 	}
 
-	for {
-		use, answer, wait, ok := c.s.once.claim(keyHolder(c), key, body, c.s.options.Now())
-		switch {
-		case !ok:
-			return nil, keyReused()
-		case answer != nil:
-			return answer, nil
-		case wait == nil:
-			return doOnce(c, use, do)
-		}
+	// Its own log may tell of more than new requests find room for: nothing of it is lost.
+	known := &use{Use: u}
+	m.add(known)
+	m.settle(known, answer, at)
+	return true
+}
 
-		// If that request fails, this one tries.
-		select {
-		case <-wait:
-		case <-c.r.Context().Done():
-			return nil, gone(c.r.Context().Err())
+// Len returns how many uses are remembered.
+func (m *Memory) Len() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, a := range m.actors {
+		n += len(a.byKey)
+	}
+	return n
+}
+
+func (m *Memory) find(u Use) *use {
+	if a := m.actors[u.Actor]; a != nil {
+		return a.byKey[u.Key]
+	}
+	return nil
+}
+
+func (m *Memory) add(u *use) {
+	a := m.actors[u.Actor]
+	if a == nil {
+		a = &actorUses{byKey: map[canon.Digest]*use{}}
+		m.actors[u.Actor] = a
+	}
+	a.byKey[u.Key] = u
+	m.count(a, useBytes)
+}
+
+// settle makes a use one that was done.
+func (m *Memory) settle(u *use, answer Answer, at time.Time) {
+	a := m.actors[u.Actor]
+	u.answer, u.at = answer, at
+	u.places = [2]*list.Element{inOrder(&m.order, u), inOrder(&a.order, u)}
+	m.count(a, answer.size())
+}
+
+// inOrder puts a use behind those that are not younger; nearly always that is the end.
+func inOrder(l *list.List, u *use) *list.Element {
+	at := l.Back()
+	for at != nil && at.Value.(*use).at.After(u.at) {
+		at = at.Prev()
+	}
+	if at == nil {
+		return l.PushFront(u)
+	}
+	return l.InsertAfter(u, at)
+}
+
+func (m *Memory) remove(u *use) {
+	a := m.actors[u.Actor]
+	delete(a.byKey, u.Key)
+	m.count(a, -useBytes-u.answer.size())
+	for i, l := range []*list.List{&m.order, &a.order} {
+		if u.places[i] != nil {
+			l.Remove(u.places[i])
 		}
+	}
+	if len(a.byKey) == 0 {
+		delete(m.actors, u.Actor)
 	}
 }
 
-// doOnce does what was claimed.
-func doOnce(c *call, use *keyUse, do func(key canon.Digest) ([]byte, error)) (answer []byte, err error) {
-	client := keyHolder(c)
-	defer func() { c.s.once.settle(client, use, answer, c.s.options.Now()) }() // also when it panics
-	return do(canon.Sum(append(client[:], use.key[:]...)))
+func (m *Memory) count(a *actorUses, bytes int64) {
+	a.bytes += bytes
+	m.bytes += bytes
+}
+
+// size is about how many bytes an answer takes.
+func (a *Answer) size() int64 {
+	n := len(a.Body)
+	for name, values := range a.Header {
+		n += len(name)
+		for _, value := range values {
+			n += len(value)
+		}
+	}
+	return int64(n)
+}
+
+// forgetOld forgets what need not be remembered any longer: the key may be used again.
+func (m *Memory) forgetOld(now time.Time) {
+	for front := m.order.Front(); front != nil; front = m.order.Front() {
+		oldest := front.Value.(*use)
+		if now.Sub(oldest.at) <= KeptFor {
+			return
+		}
+		m.remove(oldest)
+	}
+}
+
+// makeRoom makes room for one more use of an actor, or refuses it.
+func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
+	for {
+		a := m.actors[actor]
+		own := a != nil && (len(a.byKey) >= m.limits.Keys || a.bytes+useBytes > m.limits.Bytes/2)
+		if !own && m.bytes+useBytes <= m.limits.Bytes {
+			return nil
+		}
+
+		oldest := m.order.Front()
+		if own {
+			oldest = a.order.Front()
+		}
+		switch {
+		case m.limits.Forget && oldest == nil: // all are being done: requests are bounded elsewhere
+			return nil
+		case m.limits.Forget:
+			m.remove(oldest.Value.(*use))
+			continue
+		}
+		return noRoom(own, oldest, now)
+	}
+}
+
+// noRoom says when there will be room again.
+func noRoom(own bool, oldest *list.Element, now time.Time) error {
+	wait := time.Second
+	if oldest != nil {
+		wait = max(wait, KeptFor-now.Sub(oldest.Value.(*use).at))
+	}
+	seconds := int(wait/time.Second) + 1
+
+	const first = "each " + IdempotencyHeader + " is remembered for a day, and "
+	if !own {
+		return Busy(seconds, first+"this server has no room for more of them")
+	}
+	e := &Error{Code: CodeRate, Message: first + "this client has used as many as there is room for"}
+	return e.With("Retry-After", strconv.Itoa(seconds))
 }

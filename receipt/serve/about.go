@@ -8,6 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
@@ -26,25 +27,20 @@ const schemaPath = "/schemas/" + receipt.SchemaMarker + ".schema.json"
 func getSchema(c *call) error {
 	text, ok := schemas.Source(schemas.Receipt)
 	if !ok {
-		return notFound()
+		return protocol.NotFound()
 	}
 	return c.write(http.StatusOK, mediaSchema, text)
 }
 
-type discovery struct {
-	Object            string          `json:"object"`
-	ProtocolFamily    string          `json:"protocol_family"`
-	CurrentVersion    string          `json:"current_version"`
-	SupportedVersions []string        `json:"supported_versions"`
-	Capabilities      map[string]bool `json:"capabilities"`
-}
-
 func getDiscovery(c *call) error {
-	return c.json(http.StatusOK, discovery{
-		Object: "protocol_discovery", ProtocolFamily: "harn_agents_protocol",
-		CurrentVersion: ProtocolVersion, SupportedVersions: supportedVersions(),
-		Capabilities: map[string]bool{"rest": true, "sse": false, "websocket": false, "receipts": c.s.options.Source != nil, "replay": c.s.options.Replay != nil},
-	})
+	capabilities := []string{"rest"}
+	if c.s.options.Source != nil {
+		capabilities = append(capabilities, "receipts")
+	}
+	if c.s.options.Replay != nil {
+		capabilities = append(capabilities, "replay")
+	}
+	return c.json(http.StatusOK, protocol.NewDiscovery(capabilities...))
 }
 
 // status is the answer of the routes for load balancers.
@@ -99,17 +95,17 @@ func shownMembers() []string {
 // getKeySet answers with the public members of the keys.
 func getKeySet(c *call) error {
 	if c.s.options.Keys == nil {
-		return notFound()
+		return protocol.NotFound()
 	}
 
 	text := c.s.options.Keys()
 	if text == nil {
-		return notFound()
+		return protocol.NotFound()
 	}
 
 	out, err := c.s.shown.of(text)
 	if err != nil {
-		return internal(withoutText(err), "the key set cannot be read")
+		return protocol.Internal(protocol.WithoutText(err), "the key set cannot be read")
 	}
 	return c.write(http.StatusOK, mediaKeys, out)
 }

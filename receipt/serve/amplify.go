@@ -2,9 +2,9 @@ package serve
 
 import (
 	"fmt"
-	"net/http"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // What one stream may make of its bytes. Receipts come to a few percent of it.
@@ -27,13 +27,13 @@ type bounded struct {
 func (b *bounded) report(rep *receipt.Report) error {
 	if noReceipt(rep) {
 		if b.others++; b.others > mostOthers {
-			return invalid("", "expected receipts: more than %d lines are none", mostOthers)
+			return protocol.Invalid("", "expected receipts: more than %d lines are none", mostOthers)
 		}
 	}
 
 	if received := b.c.body.Received(); b.c.w.Written() > freeAnswer+mostAnswer*received {
-		return &fault{status: http.StatusRequestEntityTooLarge, code: codeTooLarge,
-			message: fmt.Sprintf("the answer has become %d times as long as the %d bytes that were sent: send fewer receipts at a time", mostAnswer, received)}
+		return &protocol.Error{Code: protocol.CodeTooLarge,
+			Message: fmt.Sprintf("the answer has become %d times as long as the %d bytes that were sent: send fewer receipts at a time", mostAnswer, received)}
 	}
 	return nil
 }

@@ -2,28 +2,19 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
 	"runtime/debug"
 	"strings"
 	"time"
 
-	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/serve/internal/conn"
-	"github.com/receiptkit/receiptkit/receipt/serve/internal/fair"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
+	"github.com/receiptkit/receiptkit/receipt/protocol/fair"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
-
-// ProtocolVersion is the version of the protocol whose routes are served.
-const ProtocolVersion = "agents-protocol-2026-04-25"
-
-const versionHeader = "Harn-Agents-Protocol-Version"
 
 // A call is one request and its answer.
 type call struct {
@@ -34,15 +25,15 @@ type call struct {
 	started time.Time
 	route   *route // nil: none, or not known yet
 	vars    []string
-	query   query
-	key     *APIKey // nil: none, or not known yet
+	query   protocol.Query
+	key     *protocol.APIKey // nil: none, or not known yet
 	body    *conn.Body
-	held    int64 // of the memory that requests share
+	intake  *protocol.Intake // of the body; nil: it is not held
 	after   []func()
 }
 
 func newCall(s *Server, w http.ResponseWriter, r *http.Request) *call {
-	c := &call{s: s, w: conn.NewAnswer(w, s.limits.Idle), r: r, id: s.requestID(), started: time.Now()}
+	c := &call{s: s, w: conn.NewAnswer(w, s.limits.Idle), r: r, id: s.ids.Next(), started: time.Now()}
 	c.body = conn.NewBody(r, c.w, s.limits.Idle)
 	s.meters.inFlight.Inc()
 	return c
@@ -63,9 +54,9 @@ func (c *call) answer() error {
 	// What is protected asks for version and key before it says what there is.
 	path := c.r.URL.EscapedPath()
 	m := c.s.router.find(c.r.Method, path)
-	inside := protocol(path)
+	inside := ofProtocol(path)
 	if inside || m.route != nil && m.route.version {
-		if err := c.checkVersion(); err != nil {
+		if err := protocol.CheckVersion(c.r.Header); err != nil {
 			return err
 		}
 	}
@@ -80,12 +71,12 @@ func (c *call) answer() error {
 	case m.route == nil && len(m.allowed) > 0:
 		return notAllowed(m.allowed)
 	case m.route == nil:
-		return notFound()
+		return protocol.NotFound()
 	}
 
 	// A route that the key has no scope for is as if it were not there.
-	if !c.key.permits(m.route.scope) {
-		return notFound()
+	if !c.key.Permits(m.route.scope) {
+		return protocol.NotFound()
 	}
 
 	c.route, c.vars = m.route, m.vars
@@ -97,7 +88,7 @@ func (c *call) answer() error {
 
 	if m.route.method != "" { // a subtree reads its own query
 		var err error
-		if c.query, err = parseQuery(c.r.URL.RawQuery, m.route.params); err != nil {
+		if c.query, err = protocol.ParseQuery(c.r.URL.RawQuery, m.route.params); err != nil {
 			return err
 		}
 	}
@@ -116,55 +107,22 @@ func ambiguous(r *http.Request) bool {
 // checkForm refuses what no route takes.
 func (c *call) checkForm() error {
 	if !c.r.ProtoAtLeast(1, 1) && c.r.Method == http.MethodPost && c.r.Header.Get("Content-Length") == "" {
-		return invalid("Content-Length", "expected a Content-Length: HTTP/1.0 has no other end of a body")
+		return protocol.Invalid("Content-Length", "expected a Content-Length: HTTP/1.0 has no other end of a body")
 	}
 
 	// DNS rebinding: a page of the web can reach a local server only by a name of its own.
 	if len(c.s.hosts) > 0 && !c.s.hosts[hostName(c.r.Host)] {
-		return &fault{status: http.StatusForbidden, code: codeForbidden, param: "Host",
-			message: "this server is not reached by that name"}
+		return &protocol.Error{Code: protocol.CodeForbidden, Param: "Host",
+			Message: "this server is not reached by that name"}
 	}
-	if len(c.r.Header) > maxHeaders {
-		return invalid("", "expected at most %d headers, found %d", maxHeaders, len(c.r.Header))
-	}
-
-	if len(c.r.URL.EscapedPath()) > maxPath {
-		return invalid("", "expected a path of at most %d bytes", maxPath)
-	}
-	if len(c.r.URL.RawQuery) > maxQuery {
-		return invalid("", "expected a query of at most %d bytes", maxQuery)
-	}
-
-	return nil
+	return protocol.CheckForm(c.r)
 }
 
-func (c *call) checkVersion() error {
-	if list := c.r.Header.Values(versionHeader); len(list) == 1 && list[0] == ProtocolVersion {
-		return nil
+func (c *call) checkKey() (err error) {
+	if c.key, err = c.s.apiKeys().Check(c.r.Header); c.key != nil {
+		conn.ShowedKey(c.r.Context())
 	}
-	return &fault{status: http.StatusUpgradeRequired, code: codeVersion, param: versionHeader,
-		message: fmt.Sprintf("expected the header %s: %s", versionHeader, ProtocolVersion),
-		details: map[string]any{"supported_versions": supportedVersions()}}
-}
-
-func supportedVersions() []string { return []string{ProtocolVersion} }
-
-func (c *call) checkKey() error {
-	keys := c.s.apiKeys()
-	if keys == nil {
-		return nil
-	}
-
-	if list := c.r.Header.Values("Authorization"); len(list) == 1 {
-		if c.key = keys.Authenticate(list[0]); c.key != nil {
-			conn.ShowedKey(c.r.Context())
-			return nil
-		}
-	}
-
-	// RFC 9110 section 11.6.1: a 401 names the scheme that would do.
-	f := &fault{status: http.StatusUnauthorized, code: codeAuth, message: "expected a valid API key: Authorization: Bearer rk_…"}
-	return f.with("WWW-Authenticate", `Bearer realm="receipt"`)
+	return err
 }
 
 // keyName is the name of the API key, "" without one.
@@ -176,7 +134,7 @@ func (c *call) keyName() string {
 }
 
 // reach is what the client may see.
-func (c *call) reach() *Reach {
+func (c *call) reach() *protocol.Reach {
 	if c.key == nil {
 		return nil
 	}
@@ -185,19 +143,17 @@ func (c *call) reach() *Reach {
 
 func notAllowed(methods []string) error {
 	allow := strings.Join(methods, ", ")
-	f := &fault{status: http.StatusMethodNotAllowed, code: codeInvalid, message: "expected the method " + allow}
-	return f.with("Allow", allow)
+	e := &protocol.Error{Code: protocol.CodeInvalid, Status: http.StatusMethodNotAllowed, Message: "expected the method " + allow}
+	return e.With("Allow", allow)
 }
 
 // refuse answers with the envelope of an error. When the answer has begun, all
 // that is left is to break it off.
 func (c *call) refuse(err error) {
-	var f *fault
-	if !errors.As(err, &f) {
-		f = internal(err, "the request could not be answered")
-	}
-	if f.status == http.StatusInternalServerError {
-		c.s.options.Log.Error("request failed", "request", c.id, "route", c.pattern(), "error", clean(f.Error()))
+	e := protocol.ErrorOf(err)
+	status := e.HTTPStatus()
+	if status == http.StatusInternalServerError {
+		c.s.options.Log.Error("request failed", "request", c.id, "route", c.pattern(), "error", protocol.Clean(e.Error()))
 	}
 	if c.w.Status() != 0 {
 		panic(http.ErrAbortHandler)
@@ -205,32 +161,22 @@ func (c *call) refuse(err error) {
 
 	// Nothing was written yet, so the answer can still be an error.
 	h := c.w.Header()
-	for name, values := range f.header {
+	for name, values := range e.Header {
 		h[name] = values
 	}
 
 	// The rest of the body must not be taken for the next request.
 	if !c.body.AtEnd() {
-		c.linger()
+		c.w.Linger()
 	}
-	_ = c.json(f.status, f.envelope(c.id)) // the client may be gone
-}
-
-// linger makes the connection end with this answer, rather than read a body that
-// nobody wants, and end late enough that a client that is still sending sees the
-// answer. net/http does so for whoever reads beyond a limit, and knows no other way
-// to ask for it. A writer of somebody else's is only told to close.
-func (c *call) linger() {
-	c.w.Header().Set("Connection", "close")
-	limited := http.MaxBytesReader(c.w.ResponseWriter, io.NopCloser(strings.NewReader("beyond")), 0)
-	_, _ = limited.Read(make([]byte, 1))
+	_ = c.json(status, e.Envelope(c.id)) // the client may be gone
 }
 
 // json answers with a value on one line.
 func (c *call) json(status int, v any) error {
 	text, err := receipt.AppendJSON(nil, v)
 	if err != nil {
-		return internal(err, "the answer could not be written")
+		return protocol.Internal(err, "the answer could not be written")
 	}
 	return c.write(status, mediaJSON, append(text, '\n'))
 }
@@ -257,16 +203,16 @@ func (c *call) end() {
 	p := recover()
 	aborted := p == http.ErrAbortHandler
 	if p != nil && !aborted {
-		c.s.options.Log.Error("panic", "request", c.id, "route", c.pattern(), "panic", clean(fmt.Sprint(p)), "stack", string(debug.Stack()))
+		c.s.options.Log.Error("panic", "request", c.id, "route", c.pattern(), "panic", protocol.Clean(fmt.Sprint(p)), "stack", string(debug.Stack()))
 		if aborted = c.w.Status() != 0; !aborted {
-			c.refuse(internal(nil, "the server made a mistake; it is logged under the request id"))
+			c.refuse(protocol.Internal(nil, "the server made a mistake; it is logged under the request id"))
 		}
 	}
 
 	// First the body: nothing touches the connection after the answer.
 	c.body.Close()
-	if c.held > 0 {
-		c.s.memory.Give(c.client(), c.held)
+	if c.intake != nil {
+		c.intake.Close()
 	}
 
 	for _, f := range c.after {
@@ -302,40 +248,13 @@ func (c *call) method() string {
 	return "other"
 }
 
-// clean takes out of a text what would begin a new line, and bounds it.
-func clean(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if foreign.Unsafe(r) {
-			return '?'
-		}
-		return r
-	}, text)
-	return foreign.Cut(text, 1000)
-}
-
-// client names who shares places and memory with others: an API key, or where none is
-// needed an address. Of IPv6 it is the first half, since the second is a client's own.
-func (c *call) client() string {
-	if c.key != nil {
-		return "key " + c.key.Name
-	}
-	host, _, err := net.SplitHostPort(c.r.RemoteAddr)
-	if err != nil {
-		return "address " + c.r.RemoteAddr
-	}
-
-	if ip, err := netip.ParseAddr(host); err == nil && ip.Is6() && !ip.Is4In6() {
-		if half, err := ip.WithZone("").Prefix(64); err == nil {
-			host = half.String()
-		}
-	}
-	return "address " + host
-}
+// client names who shares places and memory with others.
+func (c *call) client() string { return protocol.ClientOf(c.key, c.r) }
 
 // place takes a place until the request has been answered.
 func (c *call) place(s *fair.Shares, full string) error {
 	if !s.Take(c.client(), 1) {
-		return busy(full)
+		return protocol.Busy(1, full)
 	}
 	c.after = append(c.after, func() { s.Give(c.client(), 1) })
 	return nil

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // card is the protocol's description of an agent (HarnAgentCard): here of a server that
@@ -80,9 +81,9 @@ func getAgentCard(c *call) error {
 
 	return c.json(http.StatusOK, card{
 		ID: "receipt-verifier", Object: "harn_agent_card", CreatedAt: c.s.began, UpdatedAt: c.s.began,
-		Name: name, Description: about, ProtocolVersion: ProtocolVersion,
-		A2ACard: a2aCard{Name: name, Description: about, Version: ProtocolVersion, Skills: skills,
-			Interfaces:   []a2aInterface{{URL: url, Binding: "HTTP+JSON", Protocol: ProtocolVersion}},
+		Name: name, Description: about, ProtocolVersion: protocol.Version,
+		A2ACard: a2aCard{Name: name, Description: about, Version: protocol.Version, Skills: skills,
+			Interfaces:   []a2aInterface{{URL: url, Binding: "HTTP+JSON", Protocol: protocol.Version}},
 			Capabilities: a2aCapabilities{Extensions: []string{}},
 			InputModes:   verifyMedia(), OutputModes: []string{mediaJSON, mediaNDJSON}},
 		Skills: skills, Interfaces: []harnInterface{{Transport: "rest", URL: url}}, Capabilities: capabilities, AuthSchemes: auth,

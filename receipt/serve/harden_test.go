@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
@@ -506,7 +507,7 @@ func TestBusy(t *testing.T) {
 // A trap panics in a place of our choice.
 type trap struct{ *shelf }
 
-func (trap) Get(context.Context, string, *serve.Reach) (serve.Stored, error) {
+func (trap) Get(context.Context, string, *protocol.Reach) (serve.Stored, error) {
 	panic("secret of the trap")
 }
 
@@ -620,7 +621,7 @@ func TestLog(t *testing.T) {
 	var log logBuffer
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "ci")
-	o.APIKeys = func() *serve.APIKeys { return keys }
+	o.APIKeys = func() *protocol.APIKeys { return keys }
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	h := start(t, o)
 	auth := append(version(), "Authorization", "Bearer "+key, "X-Private", "privateheader")

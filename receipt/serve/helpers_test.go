@@ -3,6 +3,7 @@ package serve_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"io"
 	"net"
@@ -18,6 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/files"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
@@ -64,6 +66,23 @@ func options(t testing.TB) serve.Options {
 	t.Helper()
 	v := verifierOf(t, receipt.Policy{})
 	return serve.Options{Verifier: func() *serve.Verifier { return v }, Now: noon}
+}
+
+// apiKeysOf makes a key for a name and the keys with it.
+func apiKeysOf(t testing.TB, name string) (key string, keys *protocol.APIKeys) {
+	t.Helper()
+	key, entry, err := protocol.NewAPIKey(rand.Reader, name, noon())
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := json.Marshal(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keys, err = serve.ParseAPIKeys(append(line, '\n')); err != nil {
+		t.Fatal(err)
+	}
+	return key, keys
 }
 
 // A host is a server on a loopback address.
@@ -146,7 +165,7 @@ func (h *host) post(path, media string, body []byte, headers ...string) reply {
 }
 
 // version is the header that the protocol's routes want.
-func version() []string { return []string{"Harn-Agents-Protocol-Version", serve.ProtocolVersion} }
+func version() []string { return []string{"Harn-Agents-Protocol-Version", protocol.Version} }
 
 // raw sends bytes and returns what comes until the server closes the connection.
 func (h *host) raw(request string) string {
@@ -223,7 +242,7 @@ func (s *shelf) put(task, id string, text []byte) {
 }
 
 // Get believes nothing of reach, as a source may that forgets it.
-func (s *shelf) Get(_ context.Context, id string, _ *serve.Reach) (serve.Stored, error) {
+func (s *shelf) Get(_ context.Context, id string, _ *protocol.Reach) (serve.Stored, error) {
 	if s.err != nil {
 		return serve.Stored{}, s.err
 	}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/receiptkit/receiptkit/receipt/serve/internal/conn"
+	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
 )
 
 // Bounds of a connection.

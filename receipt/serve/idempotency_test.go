@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
@@ -23,7 +24,7 @@ func TestIdempotency(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.APIKeys = func() *serve.APIKeys { return keys }
+	o.APIKeys = func() *protocol.APIKeys { return keys }
 	h := start(t, o)
 	ask := func(secret, id, body string, headers ...string) string {
 		t.Helper()
@@ -78,26 +79,14 @@ func TestIdempotency(t *testing.T) {
 func TestAgentCard(t *testing.T) {
 	o := shelved(t)
 	_, keys := apiKeysOf(t, "ci")
-	o.APIKeys = func() *serve.APIKeys { return keys }
+	o.APIKeys = func() *protocol.APIKeys { return keys }
 	got := start(t, o).get("/v1/agent-card")
 	v := got.object(t)
-	if got.status != 200 || v["object"] != "harn_agent_card" || v["protocol_version"] != serve.ProtocolVersion || fmt.Sprint(v["auth_schemes"], v["capabilities"]) != "[bearer] [receipts]" {
+	if got.status != 200 || v["object"] != "harn_agent_card" || v["protocol_version"] != protocol.Version || fmt.Sprint(v["auth_schemes"], v["capabilities"]) != "[bearer] [receipts]" {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	again := start(t, options(t)).get("/v1/agent-card", slices.Concat(version(), []string{"Authorization", "Bearer nonsense"})...)
 	if v := again.object(t); again.status != 200 || fmt.Sprint(v["auth_schemes"], v["capabilities"]) != "[] []" {
 		t.Errorf("%d %s", again.status, again.body)
-	}
-}
-
-// TestOnceAmongMany: who waited finds what was done, also in the instant in which it is
-// settled.
-func TestOnceAmongMany(t *testing.T) {
-	for _, fails := range []int{0, 2} {
-		for range 10_000 {
-			if did := serve.OnceAmong(16, fails); did != fails+1 {
-				t.Fatalf("%d of 16 did what is done once, when %d of them fail", did, fails)
-			}
-		}
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/receiptkit/receiptkit/receipt/serve/internal/conn"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -61,7 +62,7 @@ func (g *gate) close() {
 func (g *gate) refused() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if f, ok := g.err.(*fault); ok {
+	if f, ok := g.err.(*protocol.Error); ok {
 		return f
 	}
 	return nil
@@ -125,7 +126,7 @@ func (g *gate) enter() error {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			return busy("as many streams of large receipts as this server allows are being verified")
+			return protocol.Busy(1, "as many streams of large receipts as this server allows are being verified")
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
@@ -21,7 +22,7 @@ func locked(t *testing.T) (o serve.Options, one, other string) {
 	var file []byte
 	var auth []string
 	for _, name := range []string{"one", "other"} {
-		key, entry, err := serve.NewAPIKey(rand.Reader, name, noon())
+		key, entry, err := protocol.NewAPIKey(rand.Reader, name, noon())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,7 @@ func locked(t *testing.T) (o serve.Options, one, other string) {
 		t.Fatal(err)
 	}
 	o = options(t)
-	o.APIKeys = func() *serve.APIKeys { return keys }
+	o.APIKeys = func() *protocol.APIKeys { return keys }
 	return o, auth[0], auth[1]
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // Options say what a Server serves. Functions are called for each request, so that
@@ -37,7 +38,7 @@ type Options struct {
 
 	// APIKeys returns the keys that clients must have. Nil, or a nil result: no
 	// authentication.
-	APIKeys func() *APIKeys
+	APIKeys func() *protocol.APIKeys
 
 	// Page is served at /. It sets its own headers. Nil: a short text.
 	Page http.Handler

@@ -3,6 +3,8 @@ package serve
 import (
 	"errors"
 	"net/http"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // Proofs shows that stored receipts are under a checkpoint. Its methods must be safe for
@@ -23,14 +25,14 @@ type Proofs interface {
 
 	// Within reports whether every receipt that the checkpoint is over is within reach. A
 	// proof tells how many they are, and hashes of some, and so is for nobody else.
-	Within(reach *Reach) bool
+	Within(reach *protocol.Reach) bool
 }
 
 // getProofs answers the routes below /x/.
 func getProofs(c *call) error {
 	p := c.s.options.Proofs
 	if p == nil || !p.Within(c.reach()) {
-		return notFound()
+		return protocol.NotFound()
 	}
 
 	// The same router as the server has, so that paths and methods are read alike.
@@ -42,11 +44,11 @@ func getProofs(c *call) error {
 	case m.route == nil && len(m.allowed) > 0:
 		return notAllowed(m.allowed)
 	case m.route == nil:
-		return notFound()
+		return protocol.NotFound()
 	}
 
 	// Neither route has a parameter.
-	if _, err := parseQuery(c.r.URL.RawQuery, nil); err != nil {
+	if _, err := protocol.ParseQuery(c.r.URL.RawQuery, nil); err != nil {
 		return err
 	}
 	if m.route.pattern == checkpoint.pattern {
@@ -56,9 +58,9 @@ func getProofs(c *call) error {
 	text, err := p.Proof(m.vars[0])
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return notFound()
+		return protocol.NotFound()
 	case err != nil:
-		return internal(err, "the proof could not be made")
+		return protocol.Internal(err, "the proof could not be made")
 	}
 	return c.write(http.StatusOK, mediaText, text)
 }

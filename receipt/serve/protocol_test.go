@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
@@ -45,7 +46,7 @@ func shelved(t testing.TB) serve.Options {
 func TestConformance(t *testing.T) {
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "runner")
-	o.APIKeys = func() *serve.APIKeys { return keys }
+	o.APIKeys = func() *protocol.APIKeys { return keys }
 	h := start(t, o)
 	auth := append(version(), "Authorization", "Bearer "+key, "Accept", "application/json")
 	t.Run("discovery", func(t *testing.T) {
@@ -54,7 +55,7 @@ func TestConformance(t *testing.T) {
 		capabilities, _ := v["capabilities"].(map[string]any)
 		versions, _ := v["supported_versions"].([]any)
 		if d.status != 200 || v["object"] != "protocol_discovery" || v["protocol_family"] != "harn_agents_protocol" ||
-			v["current_version"] != serve.ProtocolVersion || !slices.Contains(versions, any(serve.ProtocolVersion)) || capabilities["receipts"] != true {
+			v["current_version"] != protocol.Version || !slices.Contains(versions, any(protocol.Version)) || capabilities["receipts"] != true {
 			t.Errorf("%d %s", d.status, d.body)
 		}
 	})
@@ -339,7 +340,7 @@ func TestVerifyStored(t *testing.T) {
 func TestHidden(t *testing.T) {
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "ci")
-	o.APIKeys = func() *serve.APIKeys { return keys }
+	o.APIKeys = func() *protocol.APIKeys { return keys }
 	h := start(t, o)
 	bare := options(t)
 	empty := start(t, bare)

@@ -10,6 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -82,9 +83,9 @@ type replayInput struct {
 // postReplay serves POST /v1/tasks/{id}/replay.
 func postReplay(c *call) error {
 	if c.s.options.Replay == nil {
-		return notFound()
+		return protocol.NotFound()
 	}
-	request, asked, err := replayRequest(c)
+	request, err := replayRequest(c)
 	if err != nil {
 		return err
 	}
@@ -95,10 +96,10 @@ func postReplay(c *call) error {
 	case err != nil:
 		return replayFault(err)
 	case !c.reach().Sees(owner.Stream):
-		return notFound()
+		return protocol.NotFound()
 	}
 
-	answer, err := once(c, asked, func(key canon.Digest) ([]byte, error) {
+	answer, err := once(c, request.Digest(), func(key canon.Digest) ([]byte, error) {
 		return beginReplay(c, owner, ReplayQuery{Task: c.vars[0], Request: request, Once: key})
 	})
 	if err != nil {
@@ -114,7 +115,7 @@ func beginReplay(c *call, owner Owner, q ReplayQuery) ([]byte, error) {
 	case err != nil:
 		return nil, replayFault(err)
 	case id == "" || id == q.Task:
-		return nil, internal(errors.New("the replayer returned no task of the replay's own"), "the replay could not be begun")
+		return nil, protocol.Internal(errors.New("the replayer returned no task of the replay's own"), "the replay could not be begun")
 	}
 
 	by := c.keyName()
@@ -127,45 +128,41 @@ func beginReplay(c *call, owner Owner, q ReplayQuery) ([]byte, error) {
 		Status: "SUBMITTED", Input: replayInput{q.Task, q.Request.Mode}, CreatedBy: by, Parent: q.Task,
 	})
 	if err != nil {
-		return nil, internal(err, "the answer could not be written")
+		return nil, protocol.Internal(err, "the answer could not be written")
 	}
 	return append(text, '\n'), nil
 }
 
-// replayRequest reads the optional body. asked is the digest of its canonical form, in
-// which none is {}: equal ones ask the same.
-func replayRequest(c *call) (r *replay.Request, asked canon.Digest, err error) {
-	if _, err := contentEncoding(c.r); err != nil {
-		return nil, asked, err
+// replayRequest reads the optional body.
+func replayRequest(c *call) (*replay.Request, error) {
+	if _, err := protocol.ContentEncoding(c.r); err != nil {
+		return nil, err
 	}
 	data, err := readBody(c, replay.MaxRequest, "")
 	if err != nil {
-		return nil, asked, err
+		return nil, err
 	}
-	if len(data) == 0 {
-		data = []byte("{}")
-	} else if _, err := contentType(c.r, mediaJSON); err != nil {
-		return nil, asked, err
+	if len(data) > 0 {
+		if _, err := protocol.ContentType(c.r, mediaJSON); err != nil {
+			return nil, err
+		}
 	}
 
 	// An index of many values takes more memory than their text.
 	done, err := c.turn(c.r.Context(), data, stream.JSON)
 	if err != nil {
-		return nil, asked, gone(err)
+		return nil, protocol.ClientClosed(err)
 	}
 	defer done()
 
-	if r, err = replay.ParseRequest(data); err != nil {
-		return nil, asked, replayFault(err)
+	request, err := replay.ParseRequest(data)
+	if err != nil {
+		return nil, replayFault(err)
 	}
-	if wrong := r.Mismatches(); len(wrong) > 0 {
-		return nil, asked, replayFault(wrong[0])
+	if wrong := request.Mismatches(); len(wrong) > 0 {
+		return nil, replayFault(wrong[0])
 	}
-	text, err := canon.Transform(data)
-	if err != nil { // white space alone is an empty request, and no JSON
-		text = []byte("{}")
-	}
-	return r, canon.Sum(text), nil
+	return request, nil
 }
 
 // replayFault words an error of a replay. What has no words here is for the log.
@@ -175,48 +172,44 @@ func replayFault(err error) error {
 	var missing *replay.UnavailableError
 	switch {
 	case errors.As(err, &request):
-		return &fault{status: http.StatusBadRequest, code: codeInvalid, param: request.Param, message: request.Detail}
+		return &protocol.Error{Code: protocol.CodeInvalid, Param: request.Param, Message: request.Detail}
 	case errors.As(err, &wrong):
-		return &fault{status: http.StatusBadRequest, code: codeInvalid, param: wrong.Param(), message: fmt.Sprintf("stated %s, computed %s", wrong.Stated, wrong.Computed)}
+		return &protocol.Error{Code: protocol.CodeInvalid, Param: wrong.Param(), Message: fmt.Sprintf("stated %s, computed %s", wrong.Stated, wrong.Computed)}
 	case errors.As(err, &missing):
 		return unavailable(missing)
 	case errors.Is(err, replay.ErrReplay):
-		return conflict("the task is a replay itself; replay the task that it replays")
+		return protocol.Conflict("the task is a replay itself; replay the task that it replays")
 	case errors.Is(err, record.ErrNotEnded):
-		return conflict("the task has not ended; a task is replayed after its end")
+		return protocol.Conflict("the task has not ended; a task is replayed after its end")
 	case errors.Is(err, ErrLogGone):
-		return &fault{status: http.StatusGone, code: codeExpired, message: "the log of the task is no longer kept"}
+		return &protocol.Error{Code: protocol.CodeExpired, Message: "the log of the task is no longer kept"}
 	case errors.Is(err, ErrNotFound):
-		return notFound()
+		return protocol.NotFound()
 	case errors.Is(err, context.Canceled):
-		return gone(err)
+		return protocol.ClientClosed(err)
 	}
-	return internal(err, "the task cannot be replayed")
-}
-
-func conflict(message string) *fault {
-	return &fault{status: http.StatusConflict, code: codeConflict, message: message}
+	return protocol.Internal(err, "the task cannot be replayed")
 }
 
 // unavailable names the first thing that is missing, in the form in which a failed replay
 // names it. A checkpoint is a resource of its own.
-func unavailable(missing *replay.UnavailableError) *fault {
-	f := conflict(missing.Error())
+func unavailable(missing *replay.UnavailableError) *protocol.Error {
+	f := protocol.Conflict(missing.Error())
 	if missing.Checkpoint() {
-		f = notFound()
-		f.message, f.param = "the log of the task has no such checkpoint", "checkpoint_id"
+		f = protocol.NotFound()
+		f.Message, f.Param = "the log of the task has no such checkpoint", "checkpoint_id"
 		if missing.EventID != "" {
-			f.param = "checkpoint_event_id"
+			f.Param = "checkpoint_event_id"
 		}
 	}
 
-	first := map[string]any{"object": missing.Object, "id": foreign.Cut(missing.ID, maxID)}
+	first := map[string]any{"object": missing.Object, "id": foreign.Cut(missing.ID, protocol.MaxID)}
 	if missing.Key != "" {
 		first["override_key"] = missing.Key
 	}
 	if missing.EventID != "" {
-		first["original_event_id"] = foreign.Cut(missing.EventID, maxID)
+		first["original_event_id"] = foreign.Cut(missing.EventID, protocol.MaxID)
 	}
-	f.details = map[string]any{"first_unavailable": first}
+	f.Details = map[string]any{"first_unavailable": first}
 	return f
 }

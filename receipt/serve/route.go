@@ -6,17 +6,19 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // A route is a method and a path that is served. The table of them is what
 // openapi.json and docs/http.md are checked against.
 type route struct {
-	method  string // GET stands for HEAD too; "" for any method
-	pattern string // {name} is one segment; a path that ends in / other than "/" is a subtree
-	version bool   // the protocol's version header is required
-	key     bool   // an API key is required when the server has any
-	scope   Scope  // that the key must have; "" for none
-	free    bool   // not counted among Limits.Requests
+	method  string         // GET stands for HEAD too; "" for any method
+	pattern string         // {name} is one segment; a path that ends in / other than "/" is a subtree
+	version bool           // the protocol's version header is required
+	key     bool           // an API key is required when the server has any
+	scope   protocol.Scope // that the key must have; "" for none
+	free    bool           // not counted among Limits.Requests
 	params  []string
 	serve   func(*call) error
 }
@@ -36,7 +38,7 @@ func routes() []route {
 		{method: "GET", pattern: schemaPath, free: true, serve: getSchema},
 		{method: "GET", pattern: "/healthz", free: true, serve: getHealth},
 		{method: "GET", pattern: "/readyz", free: true, serve: getReady},
-		{method: "GET", pattern: "/metrics", key: true, scope: scopeOperator, free: true, serve: getMetrics},
+		{method: "GET", pattern: "/metrics", key: true, scope: protocol.Operator, free: true, serve: getMetrics},
 		{method: "GET", pattern: "/", free: true, serve: getPage},
 		{pattern: "/x/", key: true, scope: ScopeRead, serve: getProofs},
 	}
@@ -52,9 +54,9 @@ type match struct {
 	allowed []string // methods, when a route has the path
 }
 
-// protocol reports whether a path is in the space of the protocol's routes, known
+// ofProtocol reports whether a path is in the space of the protocol's routes, known
 // or not: there the version and the key come before what exists.
-func protocol(path string) bool {
+func ofProtocol(path string) bool {
 	return strings.HasPrefix(path, "/v1/") && path != "/v1/verify" && path != "/v1/agent-card"
 }
 
@@ -117,6 +119,6 @@ func (r *route) matches(escaped string) (vars []string, ok bool) {
 // isID reports whether a segment can be an id: some text without control
 // characters.
 func isID(text string) bool {
-	return text != "" && len(text) <= maxID && utf8.ValidString(text) &&
+	return text != "" && len(text) <= protocol.MaxID && utf8.ValidString(text) &&
 		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

@@ -1,18 +1,18 @@
 package serve
 
-// A Scope is what the holder of an API key may do.
-type Scope string
+import "github.com/receiptkit/receiptkit/receipt/protocol"
 
 // Scopes of API keys.
 const (
-	ScopeRead   Scope = "receipts:read"   // get and list receipts, and their proofs
-	ScopeVerify Scope = "receipts:verify" // verify what is sent, and what is stored
-	ScopeReplay Scope = "tasks:replay"    // replay tasks
+	ScopeRead   = protocol.ReceiptsRead             // get and list receipts, and their proofs
+	ScopeVerify = protocol.Scope("receipts:verify") // verify what is sent, and what is stored
+	ScopeReplay = protocol.Scope("tasks:replay")    // replay tasks
 )
 
-// scopeOperator is of routes that tell about all clients together: only a key without
-// scopes and without a reach is let in.
-const scopeOperator Scope = "operator"
+// Scopes returns those that a key of a Server can have.
+func Scopes() []protocol.Scope { return []protocol.Scope{ScopeRead, ScopeVerify, ScopeReplay} }
 
-// allScopes are those that a key can have.
-func allScopes() []Scope { return []Scope{ScopeRead, ScopeVerify, ScopeReplay} }
+// ParseAPIKeys reads a file of API keys with the scopes of a Server.
+func ParseAPIKeys(data []byte) (*protocol.APIKeys, error) {
+	return protocol.ParseAPIKeys(data, Scopes()...)
+}

@@ -1,16 +1,13 @@
 package serve
 
 import (
-	"bufio"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,7 +15,8 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
-	"github.com/receiptkit/receiptkit/receipt/serve/internal/fair"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/protocol/fair"
 )
 
 // A Server is the http.Handler of all routes. It is safe for concurrent use, keeps
@@ -41,13 +39,10 @@ type Server struct {
 	began    receipt.Time
 	shown    shownKeys
 
-	idempotency idempotency // of what may be done again
-	once        idempotency // of what may not
+	idempotency *protocol.Memory // of what may be done again
+	once        *protocol.Memory // of what may not
 
-	random struct {
-		sync.Mutex
-		*bufio.Reader
-	}
+	ids *protocol.IDs
 }
 
 // New returns a Server. It refuses options without a verifier, anchors without a
@@ -79,7 +74,7 @@ func New(o Options) (*Server, error) {
 		o.Registry = prometheus.NewRegistry()
 	}
 
-	s := &Server{options: o, limits: o.Limits.withDefaults(), router: router{routes()}, codec: archive.NewCodec()}
+	s := &Server{options: o, limits: o.Limits.withDefaults(), router: router{routes()}, codec: archive.NewCodec(), idempotency: newMemory(), once: newMemory()}
 	s.began = receipt.At(o.Now())
 	s.hosts = map[string]bool{}
 	for _, host := range o.Hosts {
@@ -90,7 +85,7 @@ func New(o Options) (*Server, error) {
 	s.requests, s.memory = fair.NewShares(int64(s.limits.Requests)), fair.NewShares(s.limits.Memory)
 	s.streams, s.large = fair.NewShares(int64(s.limits.Streams)), fair.NewShares(int64(s.limits.LargeStreams))
 	s.judging, s.heavy = fair.NewTurns(int64(s.limits.Jobs)), fair.NewTurns(s.limits.Judging)
-	s.random.Reader = bufio.NewReaderSize(o.Random, 512)
+	s.ids = protocol.NewIDs(o.Random)
 
 	var err error
 	s.meters, err = newMeters(o.Registry)
@@ -127,26 +122,15 @@ func (s *Server) verifier(f func() *Verifier) (*Verifier, error) {
 	if v := f(); v != nil {
 		return v, nil
 	}
-	return nil, busy("the server has no keys yet")
+	return nil, protocol.Busy(1, "the server has no keys yet")
 }
 
 // apiKeys returns the keys that clients must have; nil when they need none.
-func (s *Server) apiKeys() *APIKeys {
+func (s *Server) apiKeys() *protocol.APIKeys {
 	if s.options.APIKeys == nil {
 		return nil
 	}
 	return s.options.APIKeys()
-}
-
-// requestID makes a random name for a request: 16 hexadecimal digits.
-func (s *Server) requestID() string {
-	var id [8]byte
-	s.random.Lock()
-	defer s.random.Unlock()
-	if _, err := io.ReadFull(s.random.Reader, id[:]); err != nil {
-		return "unnamed" // a name matters less than an answer
-	}
-	return fmt.Sprintf("%x", id)
 }
 
 // hostName is a Host header without its port, in lower case.

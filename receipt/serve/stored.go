@@ -8,20 +8,21 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 // Sizes of pages and of what requests of the protocol may bring.
 const (
-	mostPage           = 200
-	usualPage          = 50
-	maxVerifyBody      = 64 << 10
-	maxIdempotencyKey  = 255
-	idempotencyKeyName = "Idempotency-Key"
+	mostPage      = 200
+	usualPage     = 50
+	maxVerifyBody = 64 << 10
+	maxEcho       = 64 // bytes of what a receipt states
 )
 
 // getReceipt serves GET /v1/receipts/{id}: the resource, or the bare receipt or its
@@ -43,7 +44,7 @@ func getReceipt(c *call) error {
 	case mediaArchive:
 		item, err := c.s.codec.Append(nil, doc)
 		if err != nil {
-			return internal(err, "the stored receipt has no archive form: it holds what no receipt may")
+			return protocol.Internal(err, "the stored receipt has no archive form: it holds what no receipt may")
 		}
 		return c.write(http.StatusOK, archive.MediaType, item)
 	case mediaReceipt:
@@ -56,7 +57,7 @@ func getReceipt(c *call) error {
 // storedReceipt finds the receipt that the path names, and no other.
 func storedReceipt(c *call) (Stored, error) {
 	if c.s.options.Source == nil {
-		return Stored{}, notFound()
+		return Stored{}, protocol.NotFound()
 	}
 	stored, err := c.s.options.Source.Get(c.r.Context(), c.vars[0], c.reach())
 	if err != nil {
@@ -68,6 +69,17 @@ func storedReceipt(c *call) (Stored, error) {
 	return stored, stored.isReceipt(c.vars[0], c.reach())
 }
 
+// moved is for a receipt that was there, and is in an archive now. Who may see all receipts
+// is told where it is.
+func moved(p *PrunedError, reach *protocol.Reach) *protocol.Error {
+	e := &protocol.Error{Code: protocol.CodeNotFound, Status: http.StatusGone, Message: "the receipt was pruned: an archive has it, and its hash is left",
+		Details: map[string]any{"pruned": true, "receipt_hash": p.Hash}}
+	if reach.All() {
+		e.Details["checkpoint"], e.Details["archive"], e.Details["archive_sha256"] = string(p.Checkpoint), p.Archive, p.Digest
+	}
+	return e
+}
+
 // sourceFault words an error of a source. What went wrong is for the log: it may
 // name files.
 func sourceFault(err error) error {
@@ -75,24 +87,24 @@ func sourceFault(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, ErrNotFound):
-		return notFound()
+		return protocol.NotFound()
 	case errors.Is(err, ErrCursor):
-		return expired()
+		return protocol.Expired("cursor")
 	case errors.Is(err, context.Canceled):
-		return gone(err)
+		return protocol.ClientClosed(err)
 	case errors.Is(err, ErrChanged):
-		return internal(err, "the stored receipt is no longer what it was when the server found it")
+		return protocol.Internal(err, "the stored receipt is no longer what it was when the server found it")
 	}
-	return internal(err, "the stored receipt cannot be read")
+	return protocol.Internal(err, "the stored receipt cannot be read")
 }
 
 func storedDocument(s Stored) (*canon.Document, error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(s.JSON, canon.Limits{Bytes: receipt.MaxBytes}); err != nil {
-		return nil, internal(withoutText(err), "the stored receipt is not a JSON text that can be given out; verifying it says what is wrong")
+		return nil, protocol.Internal(protocol.WithoutText(err), "the stored receipt is not a JSON text that can be given out; verifying it says what is wrong")
 	}
 	if doc.Root().Kind() != canon.KindObject {
-		return nil, internal(nil, "the stored receipt is not a JSON object; verifying it says what is wrong")
+		return nil, protocol.Internal(nil, "the stored receipt is not a JSON object; verifying it says what is wrong")
 	}
 	return doc, nil
 }
@@ -134,7 +146,7 @@ func summaryOf(root canon.Node) string {
 	var words []string
 	for _, word := range []string{root.Member("lifecycle").Member("final_state").String(), subject.Member("object").String(), subject.Member("id").String()} {
 		if word != "" {
-			words = append(words, cut(word))
+			words = append(words, foreign.Cut(word, maxEcho))
 		}
 	}
 	if len(words) == 0 {
@@ -146,17 +158,17 @@ func summaryOf(root canon.Node) string {
 // listReceipts serves GET /v1/tasks/{id}/receipts.
 func listReceipts(c *call) error {
 	if c.s.options.Source == nil {
-		return notFound()
+		return protocol.NotFound()
 	}
 
-	limit, err := c.query.number("limit", 1, mostPage, usualPage)
+	limit, err := c.query.Number("limit", 1, mostPage, usualPage)
 	if err != nil {
 		return err
 	}
 
 	// A cursor is of one task, and names a receipt rather than a position.
 	q := TaskQuery{Task: c.vars[0], Reach: c.reach(), Limit: int(limit)}
-	if q.After, err = parseCursor(q.Task, c.query["cursor"]); err != nil {
+	if q.After, err = afterCursor(q.Task, c.query["cursor"]); err != nil {
 		return err
 	}
 
@@ -177,13 +189,28 @@ func listReceipts(c *call) error {
 	case !more:
 		out = append(out, `],"page":{"has_more":false,"next_cursor":null}}`...)
 	case last.IsZero() || last == q.After: // the next page would be this one again
-		return internal(errOther, "the stored receipts of this task cannot be listed")
+		return protocol.Internal(errOther, "the stored receipts of this task cannot be listed")
 	default:
-		next := cursorBehind(q.Task, last)
+		next := protocol.FormatCursor(q.Task, last[:])
 		out = append(canon.AppendString(append(out, `],"page":{"has_more":true,"next_cursor":`...), next), "}}"...)
 	}
 
 	return c.write(http.StatusOK, mediaJSON, append(out, '\n'))
+}
+
+// afterCursor returns the hash of the last receipt of the page before, zero without a
+// cursor.
+func afterCursor(task, cursor string) (after canon.Digest, err error) {
+	last, err := protocol.ParseCursor(task, cursor)
+	if err != nil || last == nil {
+		return after, err
+	}
+
+	// The zero hash would be the beginning of the list.
+	if copy(after[:], last); len(last) != len(after) || after.IsZero() {
+		return after, protocol.BadCursor()
+	}
+	return after, nil
 }
 
 // beginPage is what comes before the receipts of a page. Where some of the task have no
@@ -221,7 +248,7 @@ func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.
 			continue
 		}
 		if last, err = chain.Hash(doc); err != nil {
-			return nil, last, internal(err, "the stored receipts of this task cannot be listed")
+			return nil, last, protocol.Internal(err, "the stored receipts of this task cannot be listed")
 		}
 	}
 	return dst, last, nil
@@ -298,7 +325,7 @@ func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 		case errors.Is(err, ErrNotFound):
 			e.Uncompared = "the checkpoint that the server has is not over this receipt"
 		case err != nil:
-			return nil, internal(err, "the proof of the stored receipt cannot be made")
+			return nil, protocol.Internal(err, "the proof of the stored receipt cannot be made")
 		}
 	}
 
@@ -307,7 +334,7 @@ func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 	}
 	judge, err := judge.With(e)
 	if err != nil {
-		return nil, internal(err, "the policy of this server cannot be used")
+		return nil, protocol.Internal(err, "the policy of this server cannot be used")
 	}
 
 	return judge, nil
@@ -338,7 +365,7 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 
 // verifyBody reads the optional body; nil when there is none.
 func verifyBody(c *call) ([]byte, error) {
-	if _, err := contentEncoding(c.r); err != nil {
+	if _, err := protocol.ContentEncoding(c.r); err != nil {
 		return nil, err
 	}
 
@@ -346,7 +373,7 @@ func verifyBody(c *call) ([]byte, error) {
 	if err != nil || len(data) == 0 {
 		return nil, err
 	}
-	_, err = contentType(c.r, mediaJSON)
+	_, err = protocol.ContentType(c.r, mediaJSON)
 	return data, err
 }
 
@@ -361,18 +388,18 @@ func storedQuestion(c *call, data []byte) (q Question, anchor func() *Verifier, 
 
 	doc, err := canon.Parse(data)
 	if err != nil {
-		return q, nil, asked, invalid("", "expected a JSON object: %v", withoutText(err))
+		return q, nil, asked, protocol.Invalid("", "expected a JSON object: %v", protocol.WithoutText(err))
 	}
 
 	root := doc.Root()
 	if root.Kind() != canon.KindObject {
-		return q, nil, asked, invalid("", "expected a JSON object")
+		return q, nil, asked, protocol.Invalid("", "expected a JSON object")
 	}
 
 	// A member that is null asks for as much as one that is absent.
 	for name, value := range root.Members() {
 		if value.Kind() != canon.KindString && value.Kind() != canon.KindNull {
-			return q, nil, asked, invalid(name.String(), "expected a string or null as the member %.40q", name.String())
+			return q, nil, asked, protocol.Invalid(name.String(), "expected a string or null as the member %.40q", name.String())
 		}
 		null := value.Kind() == canon.KindNull
 		switch name.String() {
@@ -382,10 +409,10 @@ func storedQuestion(c *call, data []byte) (q Question, anchor func() *Verifier, 
 			}
 		case "at_time":
 			if !null {
-				q.At, err = parseTime("at_time", value.String())
+				q.At, err = protocol.ParseTime("at_time", value.String())
 			}
 		default:
-			err = invalid(name.String(), "unknown member %.40q; expected trust_anchor and at_time", name.String())
+			err = protocol.Invalid(name.String(), "unknown member %.40q; expected trust_anchor and at_time", name.String())
 		}
 
 		if err != nil {
@@ -402,5 +429,5 @@ func anchorOf(c *call, name string) (func() *Verifier, error) {
 	if f, ok := c.s.options.Anchors[name]; ok {
 		return f, nil
 	}
-	return nil, invalid("trust_anchor", "this server has no trust anchor %.40q", name)
+	return nil, protocol.Invalid("trust_anchor", "this server has no trust anchor %.40q", name)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/files"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
@@ -71,7 +72,7 @@ func mixed(ours, theirs [][]byte) (all [][]byte) {
 // narrowKey makes an API key with the members of a file's line.
 func narrowKey(t testing.TB, name, members string) (key string, line string) {
 	t.Helper()
-	key, entry, err := serve.NewAPIKey(strings.NewReader(fmt.Sprintf("%-32s", name)), name, noon())
+	key, entry, err := protocol.NewAPIKey(strings.NewReader(fmt.Sprintf("%-32s", name)), name, noon())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func sameAnswers(t *testing.T, all, alone serve.Source, ours, theirs [][]byte, m
 	}
 	serving := func(source serve.Source) *host {
 		o := options(t)
-		o.Source, o.APIKeys = source, func() *serve.APIKeys { return keys }
+		o.Source, o.APIKeys = source, func() *protocol.APIKeys { return keys }
 		o.Keys = func() []byte { return fixture(t, "keys/trust.json") }
 		return start(t, o)
 	}
@@ -265,7 +266,7 @@ func TestTenantProofs(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := options(t)
-		o.Source, o.Proofs, o.APIKeys = f, p, func() *serve.APIKeys { return keys }
+		o.Source, o.Proofs, o.APIKeys = f, p, func() *protocol.APIKeys { return keys }
 		h := start(t, o)
 		for _, path := range []string{"/x/checkpoint", "/x/receipts/receipt_a_0/proof"} {
 			got := h.get(path, "Authorization", "Bearer "+key)
@@ -304,7 +305,7 @@ func TestScopes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.APIKeys = func() *serve.APIKeys { return keys }
+	o.APIKeys = func() *protocol.APIKeys { return keys }
 	h := start(t, o)
 	for name, want := range map[string]string{ // get, list, verify stored, verify sent, metrics
 		"all": "200 3 200 200 200", "none": "404 - 404 404 404", "read": "200 3 404 404 404", "verify": "404 - 200 200 404", "both": "200 3 200 200 404",

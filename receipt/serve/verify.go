@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"math"
-	"net"
 	"net/http"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -48,7 +47,7 @@ func verifyParams() []string {
 
 // verify serves POST /v1/verify: one receipt and its report, or a stream of both.
 func verify(c *call) error {
-	media, err := contentType(c.r, verifyMedia()...)
+	media, err := protocol.ContentType(c.r, verifyMedia()...)
 	if err != nil {
 		return err
 	}
@@ -69,7 +68,7 @@ func verify(c *call) error {
 		return err
 	}
 	if c.query["scope"] == receipt.ScopeFull.String() && !v.Full() {
-		return invalid("scope", "%v", errNoKeys)
+		return protocol.Invalid("scope", "%v", errNoKeys)
 	}
 
 	judge, err := v.For(question, c.s.options.Now())
@@ -87,12 +86,12 @@ func verify(c *call) error {
 }
 
 // questionOf reads what is asked of every receipt.
-func questionOf(q query) (Question, error) {
-	at, err := q.time("at_time")
+func questionOf(q protocol.Query) (Question, error) {
+	at, err := q.Time("at_time")
 	if err != nil {
 		return Question{}, err
 	}
-	scope, err := q.choice("scope", receipt.ScopeFull.String(), receipt.ScopeIntegrity.String())
+	scope, err := q.Choice("scope", receipt.ScopeFull.String(), receipt.ScopeIntegrity.String())
 	if err != nil {
 		return Question{}, err
 	}
@@ -102,33 +101,33 @@ func questionOf(q query) (Question, error) {
 func refusedQuestion(err error) error {
 	switch {
 	case errors.Is(err, errNoKeys), errors.Is(err, errOtherIssuer), errors.Is(err, errNoIssuer):
-		return invalid("issuer", "%v", err)
+		return protocol.Invalid("issuer", "%v", err)
 	}
-	return internal(err, "the policy of this server cannot be used")
+	return protocol.Internal(err, "the policy of this server cannot be used")
 }
 
 // continuityOf reads what a stream must end in.
-func continuityOf(q query, streamed bool) (o stream.Options, err error) {
+func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error) {
 	for _, name := range []string{"expect_head", "expect_count", "partial"} {
 		if _, given := q[name]; given && !streamed {
-			return o, invalid(name, "%s is about a stream: send %s", name, mediaNDJSON)
+			return o, protocol.Invalid(name, "%s is about a stream: send %s", name, mediaNDJSON)
 		}
 	}
 
 	// What a stream must end in: without it, a chain that was cut at its end looks whole.
-	if o.Only.Head, err = q.digest("expect_head"); err != nil {
+	if o.Only.Head, err = q.Digest("expect_head"); err != nil {
 		return o, err
 	}
 
 	if _, given := q["expect_count"]; given {
-		n, err := q.number("expect_count", 1, math.MaxInt64, 0)
+		n, err := q.Number("expect_count", 1, math.MaxInt64, 0)
 		if err != nil {
 			return o, err
 		}
 		o.Only.Count = &n
 	}
 
-	partial, err := q.choice("partial", "true", "false")
+	partial, err := q.Choice("partial", "true", "false")
 	o.Partial = partial == "true"
 	return o, err
 }
@@ -136,7 +135,7 @@ func continuityOf(q query, streamed bool) (o stream.Options, err error) {
 // verifyDocument answers with the report of one receipt. Whatever the body is, it
 // is evidence: what is malformed is refuted.
 func verifyDocument(c *call, judge *receipt.Verifier, kind stream.Kind) error {
-	if _, err := contentEncoding(c.r); err != nil {
+	if _, err := protocol.ContentEncoding(c.r); err != nil {
 		return err
 	}
 	data, err := readBody(c, c.s.limits.document(kind == stream.CBOR), "; a stream (application/x-ndjson) has no limit but for its lines")
@@ -161,7 +160,7 @@ func verifyDocument(c *call, judge *receipt.Verifier, kind stream.Kind) error {
 func judgeOne(c *call, v *receipt.Verifier, data []byte, kind stream.Kind, source string, link *receipt.Check, give func(*receipt.Report) error) error {
 	done, err := c.turn(c.r.Context(), data, kind)
 	if err != nil {
-		return gone(err)
+		return protocol.ClientClosed(err)
 	}
 	defer done()
 
@@ -197,7 +196,7 @@ func reportOf(ctx context.Context, s *Server, v *receipt.Verifier, data []byte, 
 			return only, nil
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, gone(err)
+			return nil, protocol.ClientClosed(err)
 		}
 	}
 
@@ -235,72 +234,8 @@ func refuteItem(s *Server, v *receipt.Verifier, data []byte, rep *receipt.Report
 // readBody reads a body of at most limit bytes into memory that all requests share.
 // A longer one is refused, with a word on what may be sent instead.
 func readBody(c *call, limit int64, instead string) ([]byte, error) {
-	stated := c.r.ContentLength // -1: not stated
-	if stated > limit {
-		return nil, tooLarge(limit, instead)
-	}
-
 	// The idle limit is for each read; this one is for all of them.
 	c.body.Until(c.started.Add(c.s.limits.Body))
-	var data []byte
-	for {
-		if len(data) == cap(data) {
-			if int64(len(data)) > limit {
-				return nil, tooLarge(limit, instead)
-			}
-			var err error
-			if data, err = grow(c, data, stated, limit); err != nil {
-				return nil, err
-			}
-		}
-
-		n, err := c.body.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		switch {
-		case err == io.EOF && int64(len(data)) > limit:
-			return nil, tooLarge(limit, instead)
-		case err == io.EOF:
-			return data, nil
-		case err != nil:
-			return nil, unread(err)
-		}
-	}
-}
-
-// grow doubles a buffer: a client that says much and sends little holds little.
-// One byte beyond the limit tells that the body is longer.
-func grow(c *call, data []byte, stated, limit int64) ([]byte, error) {
-	size := max(8<<10, 2*int64(cap(data)))
-	if stated >= 0 {
-		size = min(size, stated+1)
-	}
-
-	// Both buffers count for as long as one is copied into the other.
-	size = min(size, limit+1)
-	if !c.s.memory.Take(c.client(), size) {
-		return nil, busy("the bodies of other requests take all the memory that there is for them")
-	}
-
-	c.held += size
-	larger := append(make([]byte, 0, size), data...)
-	if old := int64(cap(data)); old > 0 {
-		c.s.memory.Give(c.client(), old)
-		c.held -= old
-	}
-
-	return larger, nil
-}
-
-// unread says why a body could not be read to its end.
-func unread(err error) error {
-	var late net.Error
-	if errors.As(err, &late) && late.Timeout() {
-		return &fault{status: http.StatusGatewayTimeout, code: codeDeadline, message: "the body did not arrive in time"}
-	}
-	return invalid("", "the body ends before its end: expected as many bytes as the request states")
-}
-
-// gone is the fault of a client that left. Nobody reads it but the log.
-func gone(err error) error {
-	return &fault{status: 499, code: "client_closed_request", message: "the client went away", cause: err}
+	c.intake = &protocol.Intake{Body: c.body, Memory: c.s.memory, Client: c.client(), Stated: c.r.ContentLength}
+	return c.intake.Read(limit, instead)
 }

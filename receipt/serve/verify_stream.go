@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -24,7 +25,7 @@ const (
 // when anything goes wrong after the first report, the last line is an error, and
 // the connection is broken off.
 func verifyStream(c *call, v *Verifier, judge *receipt.Verifier, o stream.Options) error {
-	encoding, err := contentEncoding(c.r, "gzip", "zstd")
+	encoding, err := protocol.ContentEncoding(c.r, "gzip", "zstd")
 	if err != nil {
 		return err
 	}
@@ -71,9 +72,9 @@ func encodedBody(c *call, encoding string) (io.Reader, error) {
 	n, err := io.ReadFull(c.body, head)
 	switch {
 	case err != nil && c.body.Failure() != nil:
-		return nil, unread(c.body.Failure())
+		return nil, protocol.Unread(c.body.Failure())
 	case !bytes.Equal(head[:n], magic):
-		return nil, invalid("Content-Encoding", "expected a body in %s, as its Content-Encoding says", encoding)
+		return nil, protocol.Invalid("Content-Encoding", "expected a body in %s, as its Content-Encoding says", encoding)
 	}
 	return io.MultiReader(bytes.NewReader(head), c.body), nil
 }
@@ -87,7 +88,7 @@ func copyReports(c *call, run *stream.Run, scope receipt.Scope, out *lineWriter)
 		}
 		judged(rep.Verdict)
 		if err := out.report(rep); err != nil {
-			return gone(err)
+			return protocol.ClientClosed(err)
 		}
 	}
 	return nil
@@ -116,20 +117,20 @@ func incomplete(c *call, err error, g *gate) error {
 	// A client that left comes first: the other errors may follow from that.
 	switch {
 	case c.r.Context().Err() != nil && c.body.Failure() == nil:
-		return gone(err)
+		return protocol.ClientClosed(err)
 	case g.refused() != nil:
 		return g.refused()
 	case c.body.Failure() != nil:
-		return unread(c.body.Failure())
+		return protocol.Unread(c.body.Failure())
 	case errors.Is(err, stream.ErrStreams):
-		return invalid("expect_head", "the body holds several streams, so one hash or count cannot be about it")
+		return protocol.Invalid("expect_head", "the body holds several streams, so one hash or count cannot be about it")
 	case errors.Is(err, stream.ErrManyStreams):
-		return invalid("", "the body holds more than %d streams, or names of more than %d MiB: send them one after the other", mostStreams, mostStreams>>10)
+		return protocol.Invalid("", "the body holds more than %d streams, or names of more than %d MiB: send them one after the other", mostStreams, mostStreams>>10)
 	case errors.As(err, &partial):
-		return invalid("", "the body is not a whole stream of receipts: %.300q", partial.Notices[0].Detail)
+		return protocol.Invalid("", "the body is not a whole stream of receipts: %.300q", partial.Notices[0].Detail)
 	}
 
-	return gone(err)
+	return protocol.ClientClosed(err)
 }
 
 // A lineWriter writes values as JSON, one a line. It sends them when there are many,
@@ -162,7 +163,7 @@ func (l *lineWriter) write(v any) error { return l.line(receipt.AppendJSON(l.tex
 
 func (l *lineWriter) line(text []byte, err error) error {
 	if err != nil {
-		return internal(err, "a report could not be written")
+		return protocol.Internal(err, "a report could not be written")
 	}
 	l.text = append(text, '\n')
 
@@ -231,9 +232,9 @@ func (l *lineWriter) end(err error) error {
 		return err
 	}
 	if err != nil {
-		var f *fault
-		if errors.As(err, &f) && f.code != codeInternal {
-			_ = l.write(f.envelope(l.c.id))
+		var f *protocol.Error
+		if errors.As(err, &f) && f.Code != protocol.CodeInternal {
+			_ = l.write(f.Envelope(l.c.id))
 		}
 	}
 

@@ -18,6 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
@@ -51,7 +52,7 @@ func issuedBy(t *testing.T, drafts ...*receipt.Draft) *issued {
 	}
 	lines, held := "", map[string]string{}
 	for name, members := range map[string]string{"a": `,"tenants":["a"]}`, "b": `,"tenants":["b"]}`, "all": "}"} {
-		key, entry, err := serve.NewAPIKey(strings.NewReader(fmt.Sprintf("%-32s", name)), name, time.Unix(0, 0))
+		key, entry, err := protocol.NewAPIKey(strings.NewReader(fmt.Sprintf("%-32s", name)), name, time.Unix(0, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +68,7 @@ func issuedBy(t *testing.T, drafts ...*receipt.Draft) *issued {
 		t.Fatal(err)
 	}
 	now := func() time.Time { return time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) }
-	s, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return v }, Source: served.New(l), Now: now, APIKeys: func() *serve.APIKeys { return keys }})
+	s, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return v }, Source: served.New(l), Now: now, APIKeys: func() *protocol.APIKeys { return keys }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func (i *issued) execute(statements string) {
 func (i *issued) ask(key, method, path string) string {
 	i.t.Helper()
 	w, r := httptest.NewRecorder(), httptest.NewRequest(method, path, nil)
-	r.Header.Set("Harn-Agents-Protocol-Version", serve.ProtocolVersion)
+	r.Header.Set("Harn-Agents-Protocol-Version", protocol.Version)
 	r.Header.Set("Authorization", "Bearer "+i.keys[key])
 	i.server.ServeHTTP(w, r)
 	return fmt.Sprint(w.Code, " ", regexp.MustCompile(`"request_id":"[^"]*"`).ReplaceAllString(w.Body.String(), ""))

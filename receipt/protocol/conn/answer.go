@@ -1,7 +1,9 @@
 package conn
 
 import (
+	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -74,3 +76,13 @@ func (a *Answer) Written() int64 { return a.bytes.Load() }
 
 // Duplex lets the body be read while the answer is written.
 func (a *Answer) Duplex() { _ = a.control.EnableFullDuplex() }
+
+// Linger makes the connection end with this answer, rather than read a body that nobody
+// wants, and end late enough that a client that is still sending sees the answer. net/http
+// does so for whoever reads beyond a limit, and knows no other way to ask for it. A writer
+// of somebody else's is only told to close.
+func (a *Answer) Linger() {
+	a.Header().Set("Connection", "close")
+	limited := http.MaxBytesReader(a.ResponseWriter, io.NopCloser(strings.NewReader("beyond")), 0)
+	_, _ = limited.Read(make([]byte, 1))
+}

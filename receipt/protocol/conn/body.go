@@ -10,7 +10,7 @@ import (
 )
 
 // ErrClosed is what a body is read with after its end.
-var ErrClosed = errors.New("serve: the request has been answered")
+var ErrClosed = errors.New("conn: the request has been answered")
 
 // A Body is the body of a request. Each read of it has to make progress within the
 // idle limit, and all of them end when the request is answered.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
@@ -20,11 +21,11 @@ import (
 type apiKeyFile struct {
 	e       *cli.Env
 	path    string
-	current atomic.Pointer[serve.APIKeys]
+	current atomic.Pointer[protocol.APIKeys]
 }
 
 func (f *apiKeyFile) load() error {
-	data, err := input.ReadBounded(f.e, f.path, serve.MaxAPIKeyBytes+1)
+	data, err := input.ReadBounded(f.e, f.path, protocol.MaxAPIKeyBytes+1)
 	if err != nil {
 		return err
 	}
@@ -47,12 +48,12 @@ func addAPIKey(e *cli.Env, o *serveOptions) error {
 		return err
 	}
 
-	before, err := input.ReadBounded(e, path, serve.MaxAPIKeyBytes+1)
+	before, err := input.ReadBounded(e, path, protocol.MaxAPIKeyBytes+1)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 
-	key, entry, err := serve.NewAPIKey(rand.Reader, o.newAPIKey, e.Now())
+	key, entry, err := protocol.NewAPIKey(rand.Reader, o.newAPIKey, e.Now())
 	if err != nil {
 		return cli.Usage("", "%s", refusal(err))
 	}
@@ -82,7 +83,7 @@ func addAPIKey(e *cli.Env, o *serveOptions) error {
 }
 
 // withAPIKey appends an entry to a file and makes sure that the whole can be read.
-func withAPIKey(before []byte, entry serve.APIKey) ([]byte, error) {
+func withAPIKey(before []byte, entry protocol.APIKey) ([]byte, error) {
 	line, err := json.Marshal(entry)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/files"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -100,7 +101,7 @@ func servedFailure(err error) error {
 
 // refusal is what an error of the server's says, for a message that names the file.
 func refusal(err error) string {
-	var key *serve.APIKeyError
+	var key *protocol.APIKeyError
 	var checkpoint *files.CheckpointError
 	switch {
 	case errors.As(err, &key):

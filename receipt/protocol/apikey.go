@@ -1,0 +1,193 @@
+package protocol
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// apiKeyPrefix begins every API key, so that scanners for secrets find them.
+const apiKeyPrefix = "rk_"
+
+// apiKeyLength is the length of a key: the prefix and 32 bytes of base64url without
+// padding.
+const apiKeyLength = len(apiKeyPrefix) + 43
+
+// An APIKey is an entry of a file of API keys. It holds the digest of a key, from
+// which nobody can make the key.
+type APIKey struct {
+	Name    string    // who has it; logs name it
+	SHA256  [32]byte  // of the text of the key
+	Created time.Time // in UTC
+	Scopes  []Scope   // nil: all; empty: none
+	Reach   Reach     // which work it is for
+}
+
+// MarshalJSON returns the entry as ParseAPIKeys reads it.
+func (k APIKey) MarshalJSON() ([]byte, error) {
+	text := canon.AppendString([]byte(`{"name":`), k.Name)
+	text = fmt.Appendf(text, `,"sha256":"%x","created":"%s"`, k.SHA256, k.Created.UTC().Format(time.RFC3339))
+	text = appendNames(text, "scopes", k.Scopes)
+	text = appendNames(text, "issuers", k.Reach.Issuers)
+	text = appendNames(text, "tenants", k.Reach.Tenants)
+	return append(appendNames(text, "workspaces", k.Reach.Workspaces), '}'), nil
+}
+
+// Permits reports whether a key may use a route that wants a scope; "" wants none. The nil
+// key is that of a server without keys: there everybody may.
+func (k *APIKey) Permits(s Scope) bool {
+	switch {
+	case k == nil || s == "" || k.Scopes == nil && s != Operator:
+		return true
+	case s == Operator:
+		return k.Scopes == nil && k.Reach.All()
+	}
+	return slices.Contains(k.Scopes, s)
+}
+
+// appendNames appends a member with names, unless all are meant.
+func appendNames[T ~string](dst []byte, member string, names []T) []byte {
+	if names == nil {
+		return dst
+	}
+
+	dst = append(canon.AppendString(append(dst, ','), member), ":["...)
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = canon.AppendString(dst, string(name))
+	}
+	return append(dst, ']')
+}
+
+// NewAPIKey makes a key of 256 bits of random: rk_ and 43 characters of base64url.
+// The text is shown to its owner once and kept nowhere; the entry goes into the
+// file.
+func NewAPIKey(random io.Reader, name string, created time.Time) (text string, entry APIKey, err error) {
+	if fault := nameFault(name); fault != "" {
+		return "", APIKey{}, refuse("the name of an API key %s", fault)
+	}
+
+	var secret [32]byte
+	if _, err := io.ReadFull(random, secret[:]); err != nil {
+		return "", APIKey{}, fmt.Errorf("protocol: no randomness for an API key: %w", err)
+	}
+
+	text = apiKeyPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
+	return text, APIKey{Name: name, SHA256: sha256.Sum256([]byte(text)), Created: created.UTC().Truncate(time.Second)}, nil
+}
+
+// nameFault says what is wrong with a name, which logs and terminals show.
+func nameFault(name string) string {
+	switch {
+	case name == "":
+		return "is empty"
+	case len(name) > maxAPIKeyName:
+		return fmt.Sprintf("has %d bytes, expected at most %d", len(name), maxAPIKeyName)
+	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+		return "has something else than visible ASCII"
+	}
+	return ""
+}
+
+// parseAPIKey reads a line of a file of API keys.
+func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
+	doc, err := canon.Parse(line)
+	if err != nil {
+		return k, fmt.Errorf("expected a JSON object on one line: %w", WithoutText(err))
+	}
+
+	root := doc.Root()
+	if root.Kind() != canon.KindObject {
+		return k, fmt.Errorf("expected a JSON object")
+	}
+
+	// An unknown member may be a limit that this version does not know, so it is refused.
+	for name, value := range root.Members() {
+		switch name.String() {
+		case "name", "sha256", "created":
+			if value.Kind() != canon.KindString {
+				return k, fmt.Errorf("the member %s is not a string", name.String())
+			}
+		case "scopes":
+			k.Scopes, err = parseScopes(value, known)
+		case "issuers":
+			k.Reach.Issuers, err = parseNames(value)
+		case "tenants":
+			k.Reach.Tenants, err = parseNames(value)
+		case "workspaces":
+			k.Reach.Workspaces, err = parseNames(value)
+		default:
+			return k, fmt.Errorf("unknown member %.40q; expected name, sha256, created, and perhaps scopes, issuers, tenants, workspaces", name.String())
+		}
+		if err != nil {
+			return k, fmt.Errorf("the member %s %w", name.String(), err)
+		}
+	}
+
+	k.Name = root.Member("name").String()
+	if fault := nameFault(k.Name); fault != "" {
+		return k, fmt.Errorf("the member name %s", fault)
+	}
+
+	// One exact form, so that a key that was pasted here never passes for its digest.
+	digest := root.Member("sha256").String()
+	if n, err := hex.Decode(k.SHA256[:], []byte(digest[:min(len(digest), 64)])); err != nil || n != 32 || len(digest) != 64 || digest != strings.ToLower(digest) {
+		return k, fmt.Errorf("the member sha256 is not 64 lower-case hexadecimal digits; it is the digest of a key, never the key")
+	}
+
+	if k.Created, err = receipt.ParseTime(root.Member("created").String()); err != nil {
+		return k, fmt.Errorf("the member created is not an RFC 3339 time")
+	}
+
+	return k, nil
+}
+
+// parseNames reads an array of strings, none of them empty: a receipt that lacks the
+// member would fit.
+func parseNames(value canon.Node) ([]string, error) {
+	if value.Kind() != canon.KindArray {
+		return nil, fmt.Errorf("is no array of strings; leave it out if there is no limit")
+	}
+
+	// An empty name would fit whatever lacks the member.
+	names := []string{}
+	for _, element := range value.Elements() {
+		name := element.String()
+		switch {
+		case element.Kind() != canon.KindString || name == "":
+			return nil, fmt.Errorf("holds something else than strings that are not empty")
+		case slices.Contains(names, name):
+			return nil, fmt.Errorf("names something twice")
+		}
+		names = append(names, name)
+	}
+
+	return names, nil
+}
+
+func parseScopes(value canon.Node, known []Scope) ([]Scope, error) {
+	names, err := parseNames(value)
+	if err != nil {
+		return nil, err
+	}
+
+	scopes := []Scope{}
+	for _, name := range names {
+		if scope := Scope(name); slices.Contains(known, scope) {
+			scopes = append(scopes, scope)
+			continue
+		}
+		return nil, fmt.Errorf("holds something else than %q", known)
+	}
+	return scopes, nil
+}

@@ -1,0 +1,4 @@
+package protocol
+
+// Entries returns the entries of a file of API keys.
+func (k *APIKeys) Entries() []APIKey { return k.entries }

@@ -1,0 +1,77 @@
+package protocol_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// TestCheckForm: each bound, on it and beyond it.
+func TestCheckForm(t *testing.T) {
+	many := func(n int) http.Header {
+		h := http.Header{}
+		for i := range n {
+			h.Set(fmt.Sprint("H", i), "x")
+		}
+		return h
+	}
+	for name, c := range map[string]struct {
+		r    *http.Request
+		good bool
+	}{
+		"headers":          {&http.Request{URL: &url.URL{Path: "/"}, Header: many(100)}, true},
+		"too many headers": {&http.Request{URL: &url.URL{Path: "/"}, Header: many(101)}, false},
+		"path":             {httptest.NewRequest("GET", "/"+strings.Repeat("p", 4095), nil), true},
+		"a longer path":    {httptest.NewRequest("GET", "/"+strings.Repeat("p", 4096), nil), false},
+		"query":            {httptest.NewRequest("GET", "/?"+strings.Repeat("q", 4096), nil), true},
+		"a longer query":   {httptest.NewRequest("GET", "/?"+strings.Repeat("q", 4097), nil), false},
+	} {
+		err := protocol.CheckForm(c.r)
+		if (err == nil) != c.good || err != nil && protocol.ErrorOf(err).HTTPStatus() != 400 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPermits: a scope that is not held, and what is for operators alone.
+func TestPermits(t *testing.T) {
+	line := `{"name":"%s","sha256":"%064x","created":"2026-04-25T19:00:00Z"%s}` + "\n"
+	text := fmt.Sprintf(line, "all", 1, "") + fmt.Sprintf(line, "some", 2, `,"scopes":["tasks:read"]`) +
+		fmt.Sprintf(line, "none", 3, `,"scopes":[]`) + fmt.Sprintf(line, "reach", 4, `,"tenants":["a"]`)
+	keys, err := protocol.ParseAPIKeys([]byte(text), protocol.Scopes()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"all": "tasks:read tasks:write operator", "some": "tasks:read", "none": "", "reach": "tasks:read tasks:write"}
+	for _, key := range keys.Entries() {
+		var may []string
+		for _, scope := range []protocol.Scope{protocol.TasksRead, protocol.TasksWrite, protocol.Operator} {
+			if key.Permits(scope) {
+				may = append(may, string(scope))
+			}
+		}
+		if got := strings.Join(may, " "); got != want[key.Name] || !key.Permits("") {
+			t.Errorf("%s: %q", key.Name, got)
+		}
+	}
+	if !(*protocol.APIKey)(nil).Permits(protocol.Operator) {
+		t.Error("a server without keys lets everybody")
+	}
+	if _, err := protocol.ParseAPIKeys([]byte(fmt.Sprintf(line, "x", 5, `,"scopes":["operator"]`)), protocol.Scopes()...); err == nil {
+		t.Error("a key for operators")
+	}
+	if key, err := (*protocol.APIKeys)(nil).Check(http.Header{}); key != nil || err != nil {
+		t.Errorf("%v, %v", key, err)
+	}
+	for _, h := range []http.Header{{}, {"Authorization": {"Bearer rk_x"}}, {"Authorization": {"Bearer rk_secretsecret", "Bearer b"}}} {
+		key, err := keys.Check(h)
+		if e := protocol.ErrorOf(err); key != nil || e.HTTPStatus() != 401 || e.Header.Get("WWW-Authenticate") == "" || strings.Contains(err.Error(), "secretsecret") {
+			t.Errorf("%v: %v, %v", h, key, err)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package protocol
+
+import (
+	"errors"
+	"io"
+	"net"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
+	"github.com/receiptkit/receiptkit/receipt/protocol/fair"
+)
+
+// An Intake reads the body of a request into memory that all requests share.
+type Intake struct {
+	Body   *conn.Body
+	Memory *fair.Shares // in bytes
+	Client string       // whose share it is
+	Stated int64        // Content-Length; -1: none
+
+	held int64
+}
+
+// Read reads a body of at most limit bytes. The error is an *[Error]: the body is longer,
+// with a word on what may be sent instead; there is no memory left; it does not come, or not
+// in time.
+func (in *Intake) Read(limit int64, instead string) ([]byte, error) {
+	if in.Stated > limit {
+		return nil, TooLarge(limit, instead)
+	}
+
+	var data []byte
+	for {
+		if len(data) == cap(data) {
+			if int64(len(data)) > limit {
+				return nil, TooLarge(limit, instead)
+			}
+			var err error
+			if data, err = in.grow(data, limit); err != nil {
+				return nil, err
+			}
+		}
+
+		n, err := in.Body.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case err == io.EOF && int64(len(data)) > limit:
+			return nil, TooLarge(limit, instead)
+		case err == io.EOF:
+			return data, nil
+		case err != nil:
+			return nil, Unread(err)
+		}
+	}
+}
+
+// Close gives the memory back: what was read must not be used any longer.
+func (in *Intake) Close() {
+	if in.held > 0 {
+		in.Memory.Give(in.Client, in.held)
+	}
+	in.held = 0
+}
+
+// grow doubles a buffer: a client that says much and sends little holds little.
+// One byte beyond the limit tells that the body is longer.
+func (in *Intake) grow(data []byte, limit int64) ([]byte, error) {
+	const least, double = 8 << 10, 2
+	size := max(least, double*int64(cap(data)))
+	if in.Stated >= 0 {
+		size = min(size, in.Stated+1)
+	}
+
+	// Both buffers count for as long as one is copied into the other.
+	size = min(size, limit+1)
+	if !in.Memory.Take(in.Client, size) {
+		return nil, Busy(1, "the bodies of other requests take all the memory that there is for them")
+	}
+
+	in.held += size
+	larger := append(make([]byte, 0, size), data...)
+	if old := int64(cap(data)); old > 0 {
+		in.Memory.Give(in.Client, old)
+		in.held -= old
+	}
+
+	return larger, nil
+}
+
+// Unread says why a body could not be read to its end.
+func Unread(err error) error {
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() {
+		return &Error{Code: CodeDeadline, Message: "the body did not arrive in time"}
+	}
+	return Invalid("", "the body ends before its end: expected as many bytes as the request states")
+}

@@ -1,0 +1,262 @@
+package protocol_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// useOf is a use of an actor with a key and a body, each named by a text.
+func useOf(actor, key, body string) protocol.Use {
+	return protocol.Use{Actor: canon.Sum([]byte(actor)), Key: canon.Sum([]byte(key)), Body: canon.Sum([]byte(body))}
+}
+
+// claimed does what was claimed, and is what a request would see: what was answered, that
+// another does it, or that it did it itself.
+func claimed(m *protocol.Memory, u protocol.Use, now time.Time, answer *protocol.Answer) string {
+	claim, err := m.Claim(u, now)
+	switch {
+	case err != nil:
+		e := protocol.ErrorOf(err)
+		return strings.TrimSpace(fmt.Sprint(e.HTTPStatus(), " ", e.Code, " ", e.Header.Get("Retry-After")))
+	case claim.Answer != nil:
+		return "answered " + string(claim.Answer.Body)
+	case claim.InFlight != nil:
+		return "in flight"
+	}
+	claim.End(answer, now)
+	return "done"
+}
+
+func answerOf(text string) *protocol.Answer {
+	return &protocol.Answer{Status: 201, Header: http.Header{"Content-Type": {"x"}}, Body: []byte(text)}
+}
+
+// TestMemory: the rules of a key, one after the other.
+func TestMemory(t *testing.T) {
+	m := protocol.NewMemory(protocol.MemoryLimits{})
+	first, err := m.Claim(useOf("a", "k", "b"), noon())
+	if err != nil || first.Answer != nil || first.InFlight != nil {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	day := 24 * time.Hour
+	for i, c := range []struct {
+		use    protocol.Use
+		after  time.Duration
+		answer *protocol.Answer
+		want   string
+	}{
+		{useOf("a", "k", "b"), 0, nil, "in flight"},
+		{useOf("a", "k", "other"), 0, nil, "409 idempotency_key_reused"},
+		{useOf("x", "k", "other"), 0, answerOf("x"), "done"}, // another actor
+		{useOf("a", "K", "other"), 0, answerOf("K"), "done"}, // another key
+		{useOf("a", "failed", "b"), 0, nil, "done"},
+		{useOf("a", "failed", "other"), 0, answerOf("f"), "done"}, // nothing was done before
+		{useOf("a", "failed", "b"), 0, nil, "409 idempotency_key_reused"},
+		{useOf("a", "K", "other"), day, nil, "answered K"},
+		{useOf("a", "K", "b"), day, nil, "409 idempotency_key_reused"},
+		{useOf("a", "K", "b"), day + 1, answerOf("new"), "done"}, // it may be used again
+		{useOf("a", "K", "b"), day + 1, nil, "answered new"},
+		{useOf("a", "k", "b"), day + 1, nil, "in flight"}, // it still is
+	} {
+		if got := claimed(m, c.use, noon().Add(c.after), c.answer); got != c.want {
+			t.Errorf("%d: %s, expected %s", i, got, c.want)
+		}
+	}
+
+	// A day from the answer on, not from the beginning.
+	first.End(answerOf("late"), noon().Add(day))
+	first.End(nil, noon().Add(day)) // the first end counts
+	if got := claimed(m, useOf("a", "k", "b"), noon().Add(2*day), nil); got != "answered late" {
+		t.Error(got)
+	}
+	if got := claimed(m, useOf("b", "k", "b"), noon().Add(4*day), nil); got != "done" || m.Len() != 0 {
+		t.Errorf("%s; after four days %d uses are remembered", got, m.Len())
+	}
+}
+
+// TestMemoryIsFull: what has no room is refused until the oldest is a day old; no client
+// takes all of it, and who has nothing is let in as long as there is room.
+func TestMemoryIsFull(t *testing.T) {
+	m := protocol.NewMemory(protocol.MemoryLimits{Keys: 3})
+	for i := range 3 {
+		if got := claimed(m, useOf("a", fmt.Sprint(i), ""), noon().Add(time.Duration(i)*time.Hour), answerOf("")); got != "done" {
+			t.Fatal(got)
+		}
+	}
+	later := noon().Add(2 * time.Hour)
+	for _, c := range []struct{ actor, key, want string }{
+		{"a", "3", "429 rate_limited 79201"},
+		{"a", "0", "answered"},
+		{"b", "3", "done"},
+	} {
+		if got := strings.TrimSpace(claimed(m, useOf(c.actor, c.key, ""), later, answerOf(""))); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	if got := claimed(m, useOf("a", "3", ""), noon().Add(24*time.Hour+1), answerOf("")); got != "done" {
+		t.Errorf("when the oldest is forgotten: %s", got)
+	}
+
+	// By bytes: half for one, and then all.
+	m = protocol.NewMemory(protocol.MemoryLimits{Bytes: 64 << 10})
+	large := answerOf(strings.Repeat("x", 20<<10))
+	var got []string
+	for _, actor := range []string{"a", "a", "a", "b", "b", "c"} {
+		got = append(got, claimed(m, useOf(actor, fmt.Sprint(len(got)), ""), noon(), large))
+	}
+	if want := []string{"done", "done", "429 rate_limited 86401", "done", "done", "503 service_unavailable 86401"}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%q, expected %q", got, want)
+	}
+
+	// A memory that may forget never refuses.
+	m = protocol.NewMemory(protocol.MemoryLimits{Keys: 3, Forget: true})
+	for i := range 9 {
+		if got := claimed(m, useOf("a", fmt.Sprint(i), ""), noon(), answerOf("")); got != "done" || m.Len() > 3 {
+			t.Fatal(i, got, m.Len())
+		}
+	}
+	if got := claimed(m, useOf("a", "8", ""), noon(), nil); got != "answered " {
+		t.Error(got)
+	}
+	if got := claimed(m, useOf("a", "5", ""), noon(), nil); got != "done" {
+		t.Error(got)
+	}
+}
+
+// TestRemember: what a log tells after a restart is answered as before, in any order.
+func TestRemember(t *testing.T) {
+	m := protocol.NewMemory(protocol.MemoryLimits{Keys: 1})
+	for _, c := range []struct {
+		key  string
+		ago  time.Duration
+		want bool
+	}{{"young", time.Hour, true}, {"old", 23 * time.Hour, true}, {"gone", 25 * time.Hour, false}, {"young", time.Minute, false}} {
+		if got := m.Remember(useOf("a", c.key, "b"), *answerOf(c.key), noon().Add(-c.ago), noon()); got != c.want {
+			t.Errorf("%s: %v", c.key, got)
+		}
+	}
+	for _, c := range []struct {
+		key   string
+		after time.Duration
+		want  string
+	}{{"old", 0, "answered old"}, {"old", 2 * time.Hour, "429 rate_limited 75601"}, {"young", 2 * time.Hour, "answered young"}} {
+		if got := claimed(m, useOf("a", c.key, "b"), noon().Add(c.after), answerOf("")); got != c.want {
+			t.Errorf("%s after %v: %s, expected %s", c.key, c.after, got, c.want)
+		}
+	}
+}
+
+// TestOnceAmongMany: of many at once one does it, also when those before it failed, and who
+// waited finds what was done, also in the instant in which it is settled.
+func TestOnceAmongMany(t *testing.T) {
+	for _, fails := range []int{0, 2} {
+		for range 2000 {
+			if did := onceAmong(16, fails); did != fails+1 {
+				t.Fatalf("%d of 16 did what is done once, when %d of them fail", did, fails)
+			}
+		}
+	}
+}
+
+// onceAmong has n at once want what is done once, and returns how many did it. It fails as
+// often as is said, and then the next may do it.
+func onceAmong(n, fails int) (did int) {
+	m := protocol.NewMemory(protocol.MemoryLimits{})
+	var among sync.WaitGroup
+	var mu sync.Mutex
+	atWork := 0
+	for range n {
+		among.Go(func() {
+			for {
+				claim, err := m.Claim(useOf("a", "k", "b"), noon())
+				if err != nil || claim.Answer != nil {
+					return
+				}
+				if claim.InFlight != nil { // who comes anew, and does not wait
+					runtime.Gosched()
+					continue
+				}
+
+				var answer *protocol.Answer
+				mu.Lock()
+				did++
+				if atWork++; atWork == 1 && did > fails {
+					answer = answerOf("done")
+				}
+				mu.Unlock()
+				runtime.Gosched()
+				mu.Lock()
+				atWork--
+				mu.Unlock()
+				claim.End(answer, noon())
+			}
+		})
+	}
+	among.Wait()
+	return did
+}
+
+// TestIdempotencyKey: none, one, or an error.
+func TestIdempotencyKey(t *testing.T) {
+	for _, c := range []struct {
+		values []string
+		good   bool
+	}{
+		{nil, true}, {[]string{"k"}, true}, {[]string{strings.Repeat("k", 255)}, true},
+		{[]string{""}, false}, {[]string{strings.Repeat("k", 256)}, false}, {[]string{"a", "b"}, false},
+	} {
+		key, err := protocol.IdempotencyKey(http.Header{"Idempotency-Key": c.values})
+		if (err == nil) != c.good || err != nil && (key != "" || protocol.ErrorOf(err).HTTPStatus() != 400) || c.good && len(c.values) == 1 && key != c.values[0] {
+			t.Errorf("%.10q: %q, %v", c.values, key, err)
+		}
+	}
+}
+
+// TestOnceOf: each part of the scope counts, and where one ends and the next begins too. The
+// digest is in logs and stays as it is.
+func TestOnceOf(t *testing.T) {
+	base := protocol.IdempotencyScope{Actor: canon.Sum([]byte("a")), Workspace: "w", Method: "POST", Target: "/v1/tasks", Key: "k"}
+	seen := map[canon.Digest]string{}
+	for name, change := range map[string]func(*protocol.IdempotencyScope){
+		"base":      func(*protocol.IdempotencyScope) {},
+		"actor":     func(s *protocol.IdempotencyScope) { s.Actor = canon.Sum([]byte("b")) },
+		"workspace": func(s *protocol.IdempotencyScope) { s.Workspace = "v" },
+		"method":    func(s *protocol.IdempotencyScope) { s.Method = "PATCH" },
+		"target":    func(s *protocol.IdempotencyScope) { s.Target = "/v1/sessions" },
+		"key":       func(s *protocol.IdempotencyScope) { s.Key = "K" },
+		"border":    func(s *protocol.IdempotencyScope) { s.Workspace, s.Method = "wP", "OST" },
+	} {
+		s := base
+		change(&s)
+		d := protocol.OnceOf(s)
+		if other, twice := seen[d]; twice {
+			t.Errorf("%s is %s", name, other)
+		}
+		seen[d] = name
+	}
+	if got := protocol.OnceOf(base).String(); seen[protocol.OnceOf(base)] != "base" || got != "sha256:"+onceOfBase {
+		t.Error(got)
+	}
+}
+
+const onceOfBase = "963bf778865dac697b14b80a71a31989d5d9503d85001580c8787558b3964cf4"
+
+// TestClaimErrorsSayNothing: what is refused repeats neither key nor body.
+func TestClaimErrorsSayNothing(t *testing.T) {
+	m := protocol.NewMemory(protocol.MemoryLimits{})
+	claimed(m, useOf("a", "k", "b"), noon(), answerOf("secret"))
+	_, err := m.Claim(useOf("a", "k", "c"), noon())
+	var e *protocol.Error
+	if !errors.As(err, &e) || strings.Contains(err.Error(), "secret") || e.Param != "Idempotency-Key" {
+		t.Errorf("%v", err)
+	}
+}
