@@ -181,6 +181,17 @@ func TestDependenciesAreDocumented(t *testing.T) {
 	}
 }
 
+// TestOwnModules: what programs with a module of their own need, nobody downloads who
+// imports the library or installs the command.
+func TestOwnModules(t *testing.T) {
+	graph := run(t, "go", "list", "-m", "all")
+	for _, module := range []string{"gocloud.dev", "github.com/aws/", "cloud.google.com/", "github.com/Azure/", "github.com/apache/beam", "github.com/sigstore/"} {
+		if strings.Contains("\n"+graph, "\n"+module) {
+			t.Errorf("the graph of the main module has %s", module)
+		}
+	}
+}
+
 func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// maxReport is the size of the largest report that is read for its heads. One of many
+// receipts is written without them: by receipt verify --report-only summary.
+const maxReport = 256 << 20
+
+// readKnown reads HASH|REPORT: one hash, or the heads of the streams of an earlier report.
+func readKnown(arg string) (canon.Digest, map[chain.Stream]chain.Head, error) {
+	if d, err := canon.ParseDigest(arg); err == nil {
+		if d.IsZero() {
+			return d, nil, errors.New("the hash of zeros is no receipt's")
+		}
+		return d, nil, nil
+	}
+
+	data, err := readBounded(arg, maxReport)
+	if err != nil {
+		return canon.Digest{}, nil, fmt.Errorf("expected sha256: and 64 digits, or a report: %w", err)
+	}
+	var report struct{ Summary json.RawMessage }
+	if err := json.Unmarshal(data, &report); err != nil || report.Summary == nil {
+		return canon.Digest{}, nil, fmt.Errorf("%q is no report: expected JSON with a member summary, as --format json writes it", arg)
+	}
+	var sum stream.Summary
+	if err := json.Unmarshal(report.Summary, &sum); err != nil {
+		return canon.Digest{}, nil, fmt.Errorf("%q: %w", arg, err)
+	}
+	heads := sum.Heads()
+	if len(heads) == 0 {
+		return canon.Digest{}, nil, fmt.Errorf("the report %q names no head of a stream", arg)
+	}
+	return canon.Digest{}, heads, nil
+}

@@ -1,0 +1,66 @@
+// Command receipt-cloud verifies receipts that lie in object storage, by the same core as
+// the command receipt, which itself makes no network request.
+//
+// Results go to stdout, messages to stderr. The exit code is 0 when everything is
+// verified, 1 when something is false or malformed, 2 when something could not be read or
+// run as asked, and 3 when evidence is missing.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], &surroundings{out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: time.Now})
+	stop()
+	os.Exit(code)
+}
+
+// surroundings are what a run has beside its arguments.
+type surroundings struct {
+	out, err io.Writer
+	getenv   func(string) string
+	now      func() time.Time
+}
+
+// run runs one command line and returns the exit code. Nothing but a positive verdict
+// returns 0.
+func run(ctx context.Context, args []string, s *surroundings) int {
+	root := &cobra.Command{
+		Use:               "receipt-cloud",
+		Short:             "verify receipts in object storage",
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetArgs(args)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.AddCommand(newVerify(s))
+
+	err := root.ExecuteContext(ctx)
+	if ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
+	if err == nil {
+		return exitVerified
+	}
+	var verdict exitCode
+	if errors.As(err, &verdict) {
+		return int(verdict)
+	}
+	fmt.Fprintf(s.err, "receipt-cloud: error: %s\n", foreign.Escape(err.Error()))
+	return exitUsage
+}

@@ -1,0 +1,120 @@
+package object
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// An object is one source. It may be opened from several goroutines.
+type object struct {
+	ctx    context.Context
+	bucket *blob.Bucket
+	key    string
+
+	mu     sync.Mutex
+	pinned *version // since it was opened for the first time
+}
+
+// open opens the pinned version, or pins the one that it finds.
+func (o *object) open() (io.ReadCloser, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	var want version
+	if o.pinned != nil {
+		want = *o.pinned
+	}
+	r, err := o.at(0, want, o.pinned != nil)
+	if err != nil {
+		return nil, err
+	}
+	if o.pinned == nil {
+		v := versionOf(r)
+		o.pinned = &v
+	}
+	return &reading{object: o, version: *o.pinned, r: r}, nil
+}
+
+// at opens a version at an offset. When it was pinned, any other answer is
+// [stream.ErrChanged].
+func (o *object) at(offset int64, want version, pinned bool) (*blob.Reader, error) {
+	r, err := o.bucket.NewRangeReader(o.ctx, o.key, offset, -1, &blob.ReaderOptions{BeforeRead: want.ask})
+	switch code := gcerrors.Code(err); {
+	case err == nil && pinned && !want.same(versionOf(r)):
+		r.Close()
+		return nil, fmt.Errorf("%w: the object was replaced", stream.ErrChanged)
+	case err == nil:
+		return r, nil
+	case pinned && code == gcerrors.FailedPrecondition:
+		return nil, fmt.Errorf("%w: the object was replaced", stream.ErrChanged)
+	case pinned && code == gcerrors.NotFound:
+		return nil, fmt.Errorf("%w: the object was deleted", stream.ErrChanged)
+	case code == gcerrors.NotFound:
+		return nil, errors.New("there is no such object")
+	case code == gcerrors.PermissionDenied:
+		return nil, fmt.Errorf("the storage does not let it be read: %w", err)
+	}
+	return nil, err
+}
+
+// attempts is how often in a row a reading is taken up again without any byte coming.
+const attempts = 3
+
+// A reading reads a version to its end, also when the connection does not last as long.
+type reading struct {
+	*object
+	version version
+	r       *blob.Reader
+	offset  int64
+	failed  int // in a row
+}
+
+func (r *reading) Read(p []byte) (int, error) {
+	for {
+		n, err := r.r.Read(p)
+		r.offset += int64(n)
+		if n > 0 {
+			r.failed = 0
+		}
+		if err == io.EOF && r.offset < r.version.size {
+			err = io.ErrUnexpectedEOF
+		}
+		if n > 0 && err != io.EOF {
+			return n, nil // an error comes again
+		}
+		if err == nil || err == io.EOF {
+			return n, err
+		}
+		if err := r.again(err); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// again takes a reading up where it broke off. Its error is final.
+func (r *reading) again(cause error) error {
+	for r.failed < attempts && r.ctx.Err() == nil {
+		r.failed++
+		next, err := r.at(r.offset, r.version, true)
+		if err == nil {
+			r.r.Close()
+			r.r = next
+			return nil
+		}
+		if errors.Is(err, stream.ErrChanged) {
+			return err
+		}
+		cause = err
+	}
+	return cause
+}
+
+func (r *reading) Close() error { return r.r.Close() }

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A printer writes results as they come.
+type printer interface {
+	report(*receipt.Report) error
+	end(*stream.Summary) error
+}
+
+func printerFor(format string, w io.Writer) (printer, error) {
+	switch format {
+	case "text":
+		return &textPrinter{w}, nil
+	case "json":
+		return &jsonPrinter{w: w, open: `{"reports":[` + "\n", between: ",\n", close: "\n],\n" + `"summary":`, last: "}\n"}, nil
+	case "ndjson":
+		return &jsonPrinter{w: w, after: "\n", close: `{"summary":`, last: "}\n"}, nil
+	}
+	return nil, fmt.Errorf("--format is text, json or ndjson, found %q", format)
+}
+
+// A jsonPrinter writes what receipt verify writes in the same format: other programs
+// cannot tell them apart.
+type jsonPrinter struct {
+	w                    io.Writer
+	open, between, after string // around reports
+	close, last          string // around the summary
+	begun                bool
+	text                 []byte
+}
+
+func (p *jsonPrinter) report(rep *receipt.Report) error {
+	before := p.between
+	if !p.begun {
+		before, p.begun = p.open, true
+	}
+	return p.write(before, rep, p.after)
+}
+
+func (p *jsonPrinter) end(s *stream.Summary) error {
+	before := p.close
+	if !p.begun && p.open != "" {
+		before = p.open[:len(p.open)-1] + before[1:]
+	}
+	return p.write(before, s, p.last)
+}
+
+func (p *jsonPrinter) write(before string, v any, after string) (err error) {
+	if p.text, err = receipt.AppendJSON(append(p.text[:0], before...), v); err != nil {
+		return err
+	}
+	p.text = append(p.text, after...)
+	_, err = p.w.Write(p.text)
+	return err
+}
+
+// A textPrinter writes a line for each receipt that is not verified, and what is to be
+// said of all.
+type textPrinter struct{ w io.Writer }
+
+func (p *textPrinter) report(rep *receipt.Report) error {
+	if rep.Verdict == receipt.Verified {
+		return nil
+	}
+	f := rep.Finding()
+	return p.line("%s: %s, %s: %s", rep.Address(), rep.Verdict, f.Code, f.Detail)
+}
+
+func (p *textPrinter) end(s *stream.Summary) error {
+	for _, n := range s.Inputs.Unreadable {
+		if err := p.line("%s: not read: %s", n.Source, n.Detail); err != nil {
+			return err
+		}
+	}
+	for _, f := range s.Findings {
+		where := ""
+		if f.Source != "" {
+			where = f.Source + ": "
+		}
+		if err := p.line("%s%s: %s", where, f.Code, f.Detail); err != nil {
+			return err
+		}
+	}
+	for _, n := range s.NotChecked {
+		if err := p.line("not checked: %s: %s", n.Code, n.Detail); err != nil {
+			return err
+		}
+	}
+
+	verdict := s.Verdict().String()
+	if s.Verdict() == receipt.Verified && s.Scope == receipt.ScopeIntegrity {
+		verdict = "intact" // anyone can write a receipt that fits its own hash
+	}
+	read := ""
+	if s.Inputs.Files > 1 {
+		read = ", read twice" // which somebody may have to pay for
+	}
+	return p.line("%s: %d receipts, %d verified, %d refuted, %d undecided, %d copies; streams: %d; objects: %d of %d bytes%s",
+		verdict, s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies, len(s.Streams), s.Inputs.Files, s.Inputs.Bytes, read)
+}
+
+// line writes a line, in which nothing foreign can begin another one.
+func (p *textPrinter) line(format string, args ...any) error {
+	_, err := fmt.Fprintln(p.w, foreign.Escape(fmt.Sprintf(format, args...)))
+	return err
+}

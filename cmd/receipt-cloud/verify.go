@@ -1,0 +1,158 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/object"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type verifyFlags struct {
+	trustFlags
+	previous, expectHead string
+	format, tempDir      string
+	partial, long        bool
+	jobs                 int
+}
+
+func newVerify(s *surroundings) *cobra.Command {
+	var o verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify ADDRESS…",
+		Short: "say what is true, what is false and what was not checked of receipts",
+		Long: `Verify receipts in object storage: s3://BUCKET/KEY, gs://, azblob:// and file://.
+A key that ends in a slash stands for all below it, and * for part of a segment.
+What follows a question mark is for the storage, such as ?region=eu-central-1.
+
+The receipts of several objects join by their links, in whatever order. Objects are
+then read twice: the second time in the version of the first.
+
+Exit codes: 0 verified, 1 something is false or malformed, 2 something could not
+be read or run as asked, 3 evidence is missing.
+
+Trusted keys come from --keys, else $RECEIPT_KEYS: a JWK Set.`,
+		Example: `  receipt-cloud verify --keys keys.json 's3://lake/receipts/2026/?region=eu-central-1'
+  receipt-cloud verify --integrity-only --format json gs://lake/day.jsonl.zst`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.verify(cmd.Context(), s, args) },
+	}
+
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.trustFlags.register(f)
+	f.StringVar(&o.previous, "previous", "", "what the input continues: the `HASH|REPORT` of what came before")
+	f.StringVar(&o.expectHead, "expect-head", "", "the `HASH` that it must end in, or a REPORT whose heads it must still hold")
+	f.BoolVar(&o.partial, "partial", false, "the input is a selection: absent predecessors are not checked")
+	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the results: text, json or ndjson, as of receipt verify")
+	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
+	f.IntVar(&o.jobs, "jobs", 0, "judge `N` receipts at a time; 0: as many as there are processors")
+	f.StringVar(&o.tempDir, "temp-dir", "", "keep what does not fit into memory in `DIR`, not in the system's folder for that")
+	return cmd
+}
+
+func (o *verifyFlags) verify(ctx context.Context, s *surroundings, args []string) error {
+	out, err := printerFor(o.format, s.out)
+	if err != nil {
+		return err
+	}
+	options, err := o.options()
+	if err != nil {
+		return err
+	}
+	verifier, keys, err := o.verifier(s, o.format == "text")
+	if err != nil {
+		return err
+	}
+
+	var addresses []object.Address
+	for _, arg := range args {
+		a, err := object.Parse(arg)
+		if err != nil {
+			return err
+		}
+		addresses = append(addresses, a)
+	}
+	listing, err := object.List(ctx, addresses)
+	if err != nil {
+		return err
+	}
+	defer listing.Close()
+
+	started := s.now()
+	run := stream.VerifyFiles(ctx, verifier, listing.Sources, options)
+	for rep := range run.Reports() {
+		if err := out.report(rep); err != nil {
+			return err
+		}
+	}
+	sum, err := run.Summary()
+	var incomplete *stream.IncompleteError
+	if err != nil && !errors.As(err, &incomplete) {
+		return changed(err)
+	}
+
+	for _, name := range listing.Skipped {
+		if sum.SkippedCount++; len(sum.Skipped) < stream.MaxNotices {
+			sum.Skipped = append(sum.Skipped, stream.Notice{Source: name, Detail: "not a receipt"})
+		}
+	}
+	sum.Tool, sum.Keys = "receipt-cloud", keys
+	sum.Started, sum.Finished = receipt.At(started), receipt.At(s.now())
+	if err := out.end(sum); err != nil {
+		return err
+	}
+	return exitOf(sum)
+}
+
+// changed says what a run without a result is for whom it ran.
+func changed(err error) error {
+	if errors.Is(err, stream.ErrChanged) {
+		return fmt.Errorf("an object was replaced or deleted while it was being read, so there is no verdict: run again, over a prefix that nobody writes to: %w", err)
+	}
+	return err
+}
+
+func (o *verifyFlags) options() (stream.Options, error) {
+	if o.jobs < 0 {
+		return stream.Options{}, fmt.Errorf("--jobs is 0 or more, found %d", o.jobs)
+	}
+	options := stream.Options{Jobs: o.jobs, Long: o.long, Partial: o.partial, TempDir: cmp.Or(o.tempDir, os.TempDir())}
+
+	if o.previous != "" {
+		hash, heads, err := readKnown(o.previous)
+		if err != nil {
+			return options, fmt.Errorf("--previous: %w", err)
+		}
+		options.Only.Previous, options.After = hash, heads
+	}
+	if o.expectHead != "" {
+		hash, heads, err := readKnown(o.expectHead)
+		if err != nil {
+			return options, fmt.Errorf("--expect-head: %w", err)
+		}
+		options.Only.Head, options.Expect = hash, heads
+	}
+	return options, nil
+}
+
+// readBounded reads a file of at most so many bytes.
+func readBounded(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%q is larger than %d bytes", name, most)
+	}
+	return data, err
+}
