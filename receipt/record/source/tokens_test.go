@@ -41,7 +41,9 @@ func TestInputInParts(t *testing.T) {
 // a part that one turn does not tell is not told of all.
 func TestTurnsOfExec(t *testing.T) {
 	const first = `{"type":"thread.started","thread_id":"t"}`
-	turn := func(usage string) string { return `{"type":"turn.started"}` + "\n" + `{"type":"turn.completed"` + usage + `}` }
+	turn := func(usage string) string {
+		return `{"type":"turn.started"}` + "\n" + `{"type":"turn.completed"` + usage + `}`
+	}
 	for name, test := range map[string]struct {
 		second string
 		input  int64
