@@ -52,6 +52,8 @@ func TestOf(t *testing.T) {
 		{`{"type":"user","sessionId":"x","message":{}}` + "\n", kind.Transcript, "a transcript of Claude Code"},
 		{`{"type":"system","session_id":"x"}` + "\n", kind.Transcript, "a stream of Claude Code"},
 		{`{"timestamp":"t","type":"session_meta","payload":{}}` + "\n", kind.Transcript, "a rollout of Codex"},
+		{`{"id":"x","timestamp":"t","instructions":null}` + "\n", kind.Transcript, "a rollout of Codex"},
+		{`{"session":{"timestamp":"t","id":"x","instructions":""},"items":[]}`, kind.Transcript, "a rollout of Codex"},
 		{`{"resourceSpans":[]}`, kind.Transcript, "telemetry (OTLP)"},
 		{`{"_type":"harn_session_bundle","schema_version":1}`, kind.Bundle, "a session bundle"},
 		{`{"id":"r","_type":"run_record"}`, kind.Run, "a run record"},

@@ -175,6 +175,8 @@ func (o *outline) log() Found {
 		return agent("a stream of Claude Code")
 	case o.has("payload", "type") && slices.Contains([]string{"session_meta", "turn_context", "response_item", "event_msg"}, o.texts["type"]):
 		return agent("a rollout of Codex")
+	case o.has("id", "timestamp", "instructions"), o.texts["record_type"] == "state", o.has("session", "items") && o.inner["session"]["id"]: // of early versions
+		return agent("a rollout of Codex")
 	case slices.Contains([]string{"thread.started", "turn.started", "item.started", "item.completed"}, o.texts["type"]):
 		return agent("a stream of Codex")
 	case o.has("resourceSpans"), o.has("resourceLogs"), o.has("resourceMetrics"):

@@ -31,19 +31,20 @@ type Row struct {
 	is  func(canon.Node) bool // whether a line, an object, is one of it
 	new func(*story.Story) story.Reader
 
-	// looks is of a kind that may be values wherever lines end, and arrays of them: whether a
-	// text begins as one. nil: an object a line.
-	looks func([]byte) bool
+	// looks is of a kind that may be values wherever lines end: whether a text begins as one.
+	// nil: an object a line.
+	looks  func([]byte) bool
+	arrays bool // a line may be an array of such objects
 }
 
 // Kinds returns the sources that are read.
 func Kinds() []Row {
 	return []Row{
-		{ClaudeTranscript, "a transcript of Claude Code", "claude", claude.IsTranscript, func(s *story.Story) story.Reader { return claude.NewTranscript(s) }, nil},
-		{ClaudeStream, "a stream of Claude Code", "claude", claude.IsStream, func(s *story.Story) story.Reader { return claude.NewStream(s) }, nil},
-		{CodexRollout, "a rollout of Codex", "codex", codex.IsRollout, func(s *story.Story) story.Reader { return codex.NewRollout(s) }, nil},
-		{CodexExec, "a stream of Codex", "codex", codex.IsExec, func(s *story.Story) story.Reader { return codex.NewExec(s) }, nil},
-		{OTLP, "telemetry (OTLP)", "otlp", otlp.Is, func(s *story.Story) story.Reader { return otlp.New(s) }, otlp.Looks},
+		{ClaudeTranscript, "a transcript of Claude Code", "claude", claude.IsTranscript, func(s *story.Story) story.Reader { return claude.NewTranscript(s) }, nil, false},
+		{ClaudeStream, "a stream of Claude Code", "claude", claude.IsStream, func(s *story.Story) story.Reader { return claude.NewStream(s) }, nil, false},
+		{CodexRollout, "a rollout of Codex", "codex", codex.IsRollout, func(s *story.Story) story.Reader { return codex.NewRollout(s) }, codex.Looks, false},
+		{CodexExec, "a stream of Codex", "codex", codex.IsExec, func(s *story.Story) story.Reader { return codex.NewExec(s) }, nil, false},
+		{OTLP, "telemetry (OTLP)", "otlp", otlp.Is, func(s *story.Story) story.Reader { return otlp.New(s) }, otlp.Looks, true},
 	}
 }
 

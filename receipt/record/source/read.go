@@ -80,7 +80,7 @@ func Read(inputs []Input, o Options) (*Log, error) {
 // A reading is that of the logs of one task.
 type reading struct {
 	kind   Kind
-	values bool // of the kind: not only an object a line
+	arrays bool // of the kind: a line may be an array of objects
 	from   string
 	story  *story.Story
 	reader story.Reader
@@ -176,7 +176,7 @@ func (r *reading) choose(name string, kind Kind) error {
 		if !ok {
 			return ErrUnknown
 		}
-		r.kind, r.values, r.story = kind, row.looks != nil, story.New(string(kind))
+		r.kind, r.arrays, r.story = kind, row.arrays, story.New(string(kind))
 		r.reader = row.new(r.story)
 	}
 	return nil
@@ -196,7 +196,7 @@ func (r *reading) kindOf(line canon.Node) Kind {
 		if line.Kind() == canon.KindObject && row.is(line) {
 			return row.Kind
 		}
-		if first := elementOf(line); row.looks != nil && first.Kind() == canon.KindObject && row.is(first) {
+		if first := elementOf(line); row.arrays && first.Kind() == canon.KindObject && row.is(first) {
 			return row.Kind
 		}
 	}
@@ -264,7 +264,7 @@ func (r *reading) line(text []byte, overlong bool) error {
 	}
 	repaired, err := r.parse(text)
 	root := r.doc.Root()
-	if list := r.values && root.Kind() == canon.KindArray; err != nil || root.Kind() != canon.KindObject && !list {
+	if list := r.arrays && root.Kind() == canon.KindArray; err != nil || root.Kind() != canon.KindObject && !list {
 		r.story.Unreadable()
 		return nil
 	}

@@ -3,6 +3,7 @@ package source_test
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -293,6 +294,38 @@ func TestBetween(t *testing.T) {
 		log = strings.Replace(log, `"parentSpanId":"00000000000000"`, `"parentSpanId":""`, 1)
 		if got := recorded(t, log).AutonomyBudget.Consumed.InputTokens; got == nil || *got != want {
 			t.Errorf("%s: %s tokens, want %d", between, show(got), want)
+		}
+	}
+}
+
+// TestNameless: calls and messages without ids are counted, and what is listed is listed as
+// a part.
+func TestNameless(t *testing.T) {
+	const call = `"type":"assistant","message":{"model":"m","content":[{"type":"tool_use","name":"Bash","input":{}}],"usage":{"input_tokens":3,"output_tokens":5}}`
+	const calls, tokens = "/side_effects/tool_calls", "/autonomy_budget/consumed/input_tokens"
+	for name, test := range map[string]struct {
+		log     string
+		untold  []string
+		counted string
+	}{
+		"transcript":                 {transcript(call), []string{calls, tokens}, `{"calls_without_an_id":1,"messages_without_an_id":1}`},
+		"stream":                     {`{"session_id":"s",` + call + "}\n", []string{calls, tokens}, `{"calls_without_an_id":1,"messages_without_an_id":1}`},
+		"stream that has an account": {`{"session_id":"s",` + call + "}\n" + accounted, []string{calls}, `{"calls_without_an_id":1}`},
+		"stream of a refusal":        {began + "\n" + `{"type":"result","subtype":"success","session_id":"s","permission_denials":[{"tool_name":"Bash","tool_use_id":"t9"}]}`, []string{calls}, `{"denials_without_call":1}`},
+		"rollout":                    {rollout + "\n" + response(`{"type":"function_call","name":"shell","arguments":"{}"}`), []string{calls}, `{"calls_without_an_id":1}`},
+		"exec":                       {`{"type":"thread.started","thread_id":"t"}` + "\n" + `{"type":"item.completed","item":{"type":"command_execution","status":"completed"}}`, []string{calls}, `{"calls_without_an_id":1}`},
+	} {
+		r := recorded(t, test.log)
+		for _, at := range test.untold {
+			if !r.floor[at] {
+				t.Errorf("%s: %s is told as if it were all", name, at)
+			}
+		}
+		if got := asText(t, r.meta["source"].(map[string]any)["counted"]); got != test.counted {
+			t.Errorf("%s: counted %s, want %s", name, got, test.counted)
+		}
+		if slices.Contains(test.untold, tokens) != r.floor[tokens] {
+			t.Errorf("%s: tokens at least: %v", name, r.floor[tokens])
 		}
 	}
 }

@@ -115,7 +115,7 @@ func calls(s *story.Story, message canon.Node, agent string) {
 func ask(s *story.Story, b canon.Node, agent string) {
 	id, tool, input := s.Name(b.Member("id")), s.Name(b.Member("name")), b.Member("input")
 	if id == "" {
-		s.Note("calls_without_an_id")
+		s.Nameless()
 		return
 	}
 	c := s.Call(id)

@@ -36,6 +36,7 @@ type session struct {
 	at          map[string]int  // where they are in it, by their ids
 	settled     map[string]bool // messages that a result accounts for
 	less        bool            // a result told less than one before
+	nameless    bool            // messages since the latest result have no ids
 }
 
 // maxSettled bounds what is kept of a session so that lines told again are known.
@@ -169,6 +170,9 @@ func (t *Stream) assistant(n canon.Node, x *session) {
 	}
 
 	id := cmp.Or(s.Name(message.Member("id")), s.Name(n.Member("uuid")))
+	if id == "" {
+		x.nameless = true
+	}
 	if id == "" || x.settled[id] {
 		return
 	}
@@ -221,6 +225,7 @@ func (t *Stream) result(n canon.Node, x *session) {
 			c.Refused()
 		} else {
 			s.Note("denials_without_call")
+			s.AtLeast("/side_effects/tool_calls", "/autonomy_budget/consumed/tool_calls")
 		}
 	}
 	t.account(n, x)
@@ -234,7 +239,7 @@ func (t *Stream) account(n canon.Node, x *session) {
 			x.settled[m.id] = true
 		}
 	}
-	x.open = nil
+	x.open, x.nameless = nil, false
 	clear(x.at)
 	if x.less && x.whole {
 		return
@@ -325,6 +330,9 @@ func (t *Stream) tell(x *session, priced bool) {
 	}
 
 	// A run without a result: lines tell what they knew when a message began.
+	if x.nameless {
+		s.Unmeasured()
+	}
 	for _, m := range x.open {
 		message, _ := s.Message(m.id)
 		message.Model, message.Agent = m.model, m.agent

@@ -128,7 +128,7 @@ func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 func (t *Transcript) took(message canon.Node, id, agent string) {
 	s := t.s
 	if id == "" {
-		s.Note("messages_without_an_id")
+		s.Unmeasured()
 		return
 	}
 	m, fresh := s.Message(id)

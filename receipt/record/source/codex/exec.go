@@ -83,7 +83,7 @@ func (x *Exec) item(n canon.Node, line string) {
 func (x *Exec) call(n canon.Node, kind, tool string, input canon.Node, line string) {
 	s, id := x.s, x.s.Name(n.Member("id"))
 	if id == "" {
-		s.Note("calls_without_an_id")
+		s.Nameless()
 		return
 	}
 	if x.turn > 1 {

@@ -44,7 +44,7 @@ func IsRollout(n canon.Node) bool {
 	case "session_meta", "turn_context", "response_item", "event_msg", "compacted":
 		return n.Member("payload").Kind() == canon.KindObject
 	}
-	return false
+	return isBare(n)
 }
 
 // file returns the rollout that is read.
@@ -73,7 +73,7 @@ func (r *Rollout) Line(n canon.Node) {
 	case "compacted":
 		s.Note("compactions")
 	default:
-		s.Ignored(s.Name(kind))
+		r.bare(f, n)
 	}
 }
 
@@ -132,7 +132,7 @@ func (r *Rollout) item(p canon.Node) {
 		r.ask(p, s.Digest(input), patchOf(input.String()))
 	case "local_shell_call":
 		r.ask(p, s.Digest(p.Member("action")), patch{})
-	case "function_call_output", "custom_tool_call_output":
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		r.answer(p)
 	case "web_search_call": // it has no id, so that no list of calls can name it
 		s.Note("web_searches_without_id")
@@ -148,7 +148,7 @@ func (r *Rollout) item(p canon.Node) {
 func (r *Rollout) ask(p canon.Node, input canon.Digest, told patch) {
 	s, id := r.s, r.s.Name(p.Member("call_id"))
 	if id == "" {
-		s.Note("calls_without_an_id")
+		s.Nameless()
 		return
 	}
 	c, tool := s.Call(id), s.Name(p.Member("name"))

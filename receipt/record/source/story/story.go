@@ -203,8 +203,17 @@ func count(of map[string]int, name string) {
 
 // Untold says that a place of the receipt is not told. AtLeast says that what is told of
 // it is not all.
-func (s *Story) Untold(at ...string)  { s.untold = append(s.untold, at...) }
-func (s *Story) AtLeast(at ...string) { s.atLeast = append(s.atLeast, at...) }
+func (s *Story) Untold(at ...string)  { s.untold = union(s.untold, at) }
+func (s *Story) AtLeast(at ...string) { s.atLeast = union(s.atLeast, at) }
+
+func union(list, more []string) []string {
+	for _, at := range more {
+		if !slices.Contains(list, at) {
+			list = append(list, at)
+		}
+	}
+	return list
+}
 
 // Decided says that lines tell what persons decided: that there is no approval is told.
 func (s *Story) Decided() { s.decided = true }
@@ -303,6 +312,20 @@ func (s *Story) Missing(agent string) {
 func (s *Story) Orphan() {
 	s.orphans = true
 	s.Note("results_without_call")
+}
+
+// Nameless counts a call without an id, which no list of calls can name, and of which a
+// result cannot be told from others.
+func (s *Story) Nameless() {
+	s.Note("calls_without_an_id")
+	s.AtLeast("/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/autonomy_budget/consumed/tool_calls")
+}
+
+// Unmeasured counts a message without an id: whether another line tells what it took is not
+// known.
+func (s *Story) Unmeasured() {
+	s.Note("messages_without_an_id")
+	s.AtLeast("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
 }
 
 // gaps are the places of the receipt of which there is more when a part of a log is not

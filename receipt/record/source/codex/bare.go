@@ -1,0 +1,82 @@
+package codex
+
+import (
+	"bytes"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+)
+
+// Rollouts of the first half of 2025 have no envelopes. Until the summer they are one
+// object, {"session":{"id","timestamp","instructions"},"items":[…]}, and then lines: first
+// what the session is, then items as they are, without times, and {"record_type":"state"}
+// between them.
+
+// isBare reports a line of such a rollout by which it is known: its first one, a mark, or
+// all of it. An item alone may be one of any program that speaks with the same models.
+func isBare(n canon.Node) bool {
+	return beginsBare(n) || isMark(n) || isWhole(n)
+}
+
+func beginsBare(n canon.Node) bool {
+	for _, name := range []string{"type", "record_type", "payload", "event"} {
+		if !n.Member(name).IsZero() {
+			return false
+		}
+	}
+	return n.Member("id").Kind() == canon.KindString && !story.Stamp(n.Member("timestamp")).IsZero() && !n.Member("instructions").IsZero()
+}
+
+func isMark(n canon.Node) bool { return n.Member("record_type").String() == "state" }
+
+func isWhole(n canon.Node) bool {
+	return n.Member("items").Kind() == canon.KindArray && n.Member("session").Member("id").Kind() == canon.KindString
+}
+
+// Looks reports whether a text begins as a rollout that is one object, wherever its lines
+// end.
+func Looks(head []byte) bool {
+	text := bytes.Join(bytes.Fields(bytes.TrimPrefix(head, []byte("\ufeff"))), nil)
+	return bytes.HasPrefix(text, []byte(`{"session":{"timestamp":"`)) || bytes.HasPrefix(text, []byte(`{"session":{"id":"`))
+}
+
+// bare reads a line without an envelope.
+func (r *Rollout) bare(f *file, n canon.Node) {
+	s, kind := r.s, n.Member("type")
+	switch {
+	case beginsBare(n):
+		r.meta(f, n)
+	case isMark(n):
+	case isWhole(n):
+		session := n.Member("session")
+		s.At(story.Stamp(session.Member("timestamp")))
+		r.meta(f, session)
+		for _, x := range n.Member("items").Elements() {
+			r.bareItem(x)
+		}
+	case event.Absent(n.Member("payload")) && isItem(kind.String()):
+		r.bareItem(n)
+	default:
+		s.Ignored(s.Name(kind))
+	}
+}
+
+// bareItem reads what has no time of its own, mostly: when the session began is all that is
+// told then.
+func (r *Rollout) bareItem(n canon.Node) {
+	at := story.Stamp(n.Member("timestamp"))
+	r.s.At(at)
+	r.s.Partly = r.s.Partly || at.IsZero()
+	r.item(n)
+}
+
+// isItem reports a type of what passes between Codex and a model.
+func isItem(kind string) bool {
+	switch kind {
+	case "message", "reasoning", "ghost_snapshot", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
+		"local_shell_call", "local_shell_call_output", "web_search_call":
+		return true
+	}
+	return false
+}
