@@ -90,7 +90,10 @@ func (r *Reader) session(a attributes) {
 func (r *Reader) event(n canon.Node) {
 	s, a := r.s, attributes{n.Member("attributes")}
 	name := cmp.Or(a.text(s, "event.name"), s.Name(n.Member("eventName")), s.Name(n.Member("body").Member("stringValue")))
-	s.At(nanos(cmpNode(n.Member("timeUnixNano"), n.Member("observedTimeUnixNano"))))
+	at := nanos(cmpNode(n.Member("timeUnixNano"), n.Member("observedTimeUnixNano")))
+	if s.At(at); at.IsZero() {
+		r.timeless()
+	}
 	r.session(a)
 	switch name[strings.LastIndexByte(name, '.')+1:] {
 	case "tool_decision":
@@ -227,6 +230,9 @@ func amount(v canon.Node) string {
 func (r *Reader) End() {
 	s := r.s
 	r.spans.settle()
+	if r.spans.settleNameless() {
+		s.AtLeast("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
+	}
 	calls := r.spans.counted()
 	if len(calls) == 0 { // an agent that tells both tells the same calls
 		calls = r.requests
@@ -255,9 +261,8 @@ func (r *Reader) End() {
 // span reads a span. One that is exported again is the same.
 func (r *Reader) span(n canon.Node) {
 	s, a := r.s, attributes{n.Member("attributes")}
-	key := spanKey{idOf(n.Member("traceId"), 16), idOf(n.Member("spanId"), 8)}
-	if _, again := r.spans[key]; again && key.span != "" {
-		s.Note("repeated_spans")
+	key, words, fresh := r.named(n)
+	if !fresh {
 		return
 	}
 	if len(r.spans) == maxSpans {
@@ -268,12 +273,13 @@ func (r *Reader) span(n canon.Node) {
 	start, end := nanos(n.Member("startTimeUnixNano")), nanos(n.Member("endTimeUnixNano"))
 	s.At(end)
 	s.At(start)
-	r.session(a)
-	if s.Trace == "" && key.trace != "" {
-		s.Trace = key.trace.String()
+	if start.IsZero() || end.IsZero() {
+		r.timeless()
 	}
+	r.session(a)
+	s.Trace = cmp.Or(s.Trace, string(key.trace))
 
-	x := &span{parent: idOf(n.Member("parentSpanId"), 8), class: classOf(a), status: enum(n.Member("status").Member("code"), "STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR")}
+	x := &span{words: words, parent: idOf(n.Member("parentSpanId"), 8), class: classOf(a), status: enum(n.Member("status").Member("code"), "STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR")}
 	x.http = !a.get("http.request.method", "http.method").IsZero()
 	r.spans[key] = x
 	if embeds(a) && usageOf(a).Told() { // a model read more than its calls say
@@ -283,11 +289,48 @@ func (r *Reader) span(n canon.Node) {
 	switch x.class {
 	case modelCall:
 		x.call = r.model(a)
+		x.call.start, x.call.end, x.call.nameless = start, end, key.span == ""
 	case toolCall:
-		r.tool(a, x, key)
+		id := callID(a, s, key)
+		if id == "" {
+			s.Nameless()
+			return
+		}
+		r.tool(a, id)
 		s.At(end)
-		r.toolEnded(a, x, key)
+		r.toolEnded(a, x, id)
 	}
+}
+
+// named returns how a span is named, all that it tells, and whether it is a new one. One
+// that is exported again is the same. Of two that have one id and tell different things the
+// first is kept, and what the other tells is not here.
+func (r *Reader) named(n canon.Node) (key spanKey, words canon.Digest, fresh bool) {
+	s := r.s
+	key, words = spanKey{trace: idOf(n.Member("traceId"), 16), span: idOf(n.Member("spanId"), 8)}, event.HashOf(n)
+	if key.span == "" {
+		key.words = words
+	}
+	switch before := r.spans[key]; {
+	case before == nil && key.span == "":
+		s.Note("spans_without_an_id")
+	case before == nil:
+	case before.words == words:
+		s.Note("repeated_spans")
+		return key, words, false
+	default:
+		s.Note("spans_of_one_id")
+		s.Partial()
+		return key, words, false
+	}
+	return key, words, true
+}
+
+// timeless notes what was told without the times that a span or an event has: when it
+// began, and when all was over, is not told.
+func (r *Reader) timeless() {
+	r.s.Note("without_times")
+	r.s.Partly = true
 }
 
 func (r *Reader) model(a attributes) *call {
@@ -300,16 +343,16 @@ func (r *Reader) model(a attributes) *call {
 }
 
 // tool reads a call of a tool: that it was made, and with what.
-func (r *Reader) tool(a attributes, x *span, key spanKey) {
+func (r *Reader) tool(a attributes, id string) {
 	s := r.s
-	if c := s.Call(callID(a, s, key)); c.Ask(s, a.text(s, "gen_ai.tool.name", "tool.name"), a.digest(s, "gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "input.value")) {
+	if c := s.Call(id); c.Ask(s, a.text(s, "gen_ai.tool.name", "tool.name"), a.digest(s, "gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "input.value")) {
 		c.Agent = a.text(s, "gen_ai.agent.name")
 	}
 }
 
 // toolEnded reads how a call ended: an error, or a status that says that all is well. A
 // status that is not set says nothing.
-func (r *Reader) toolEnded(a attributes, x *span, key spanKey) {
+func (r *Reader) toolEnded(a attributes, x *span, id string) {
 	s, outcome := r.s, story.Unreported
 	switch status := a.get("gen_ai.tool.status").Member("stringValue").String(); {
 	case x.status == statusError, !a.get("error.type").IsZero(), status == "error", status == "failed":
@@ -317,5 +360,5 @@ func (r *Reader) toolEnded(a attributes, x *span, key spanKey) {
 	case x.status == statusOK, status == "success", status == "succeeded", status == "ok", status == "completed":
 		outcome = story.Succeeded
 	}
-	s.Call(callID(a, s, key)).Close(s, outcome, a.digest(s, "gen_ai.tool.call.result", "gen_ai.tool.result", "output.value"))
+	s.Call(id).Close(s, outcome, a.digest(s, "gen_ai.tool.call.result", "gen_ai.tool.result", "output.value"))
 }

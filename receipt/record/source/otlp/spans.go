@@ -2,7 +2,9 @@ package otlp
 
 import (
 	"slices"
+	"time"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
@@ -23,8 +25,11 @@ const (
 	statusError
 )
 
-// A spanKey names a span.
-type spanKey struct{ trace, span id }
+// A spanKey names a span: by its id, or, where it has none, by all that it tells.
+type spanKey struct {
+	trace, span id
+	words       canon.Digest
+}
 
 // A span is as much of one as is needed when all have come: parents come after their
 // children, or not at all.
@@ -33,7 +38,8 @@ type span struct {
 	class  class
 	status int
 	http   bool
-	call   *call // of a model that told what it took
+	call   *call        // of a model
+	words  canon.Digest // all that was told of it
 }
 
 // A call is that of a model.
@@ -41,6 +47,8 @@ type call struct {
 	model, provider, agent string
 	usage                  story.Usage
 	at                     story.Place
+	start, end             time.Time
+	nameless               bool // its span has no id, so that nothing can lie in it by that
 	inner                  bool // another span tells it once more, within this one
 }
 
@@ -101,12 +109,13 @@ func usageOf(a attributes) story.Usage {
 	}
 }
 
-// callID is the id of a call; without one that of its span.
+// callID is the id of a call; without one that of its span; "" where that has none.
 func callID(a attributes, s *story.Story, key spanKey) string {
-	if id := a.text(s, "gen_ai.tool.call.id", "tool_call.id"); id != "" {
-		return id
+	id := a.text(s, "gen_ai.tool.call.id", "tool_call.id")
+	if id == "" && key.span != "" {
+		id = "span:" + string(key.span)
 	}
-	return "span:" + key.span.String()
+	return id
 }
 
 // settle says of each call of a model whether another span tells it, too: the innermost
@@ -116,7 +125,7 @@ func (all spans) settle() {
 		if x.call == nil || !x.call.usage.Told() {
 			continue
 		}
-		at := spanKey{key.trace, x.parent}
+		at := spanKey{trace: key.trace, span: x.parent}
 		for range maxDepth {
 			above := all[at]
 			if above == nil || at == key || above.class == toolCall || above.class == agentWork {
@@ -159,7 +168,7 @@ func (all spans) outcome() story.End {
 
 // within reports whether an agent was called by another.
 func (all spans) within(key spanKey, x *span) bool {
-	at := spanKey{key.trace, x.parent}
+	at := spanKey{trace: key.trace, span: x.parent}
 	for range maxDepth {
 		above := all[at]
 		switch {

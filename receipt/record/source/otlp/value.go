@@ -1,9 +1,12 @@
 package otlp
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -31,9 +34,18 @@ func (a attributes) text(s *story.Story, names ...string) string {
 	return s.Name(a.get(names...).Member("stringValue"))
 }
 
-// count is a value that is a count: a number, or the text of one (protobuf writes 64 bits so).
+// count is the first value of some names that is a count: a number, or the text of one
+// (protobuf writes 64 bits so).
 func (a attributes) count(names ...string) *int64 {
-	v := a.get(names...)
+	for _, name := range names {
+		if n := countIn(a.get(name)); n != nil {
+			return n
+		}
+	}
+	return nil
+}
+
+func countIn(v canon.Node) *int64 {
 	for _, kind := range []string{"intValue", "doubleValue", "stringValue"} {
 		switch n := v.Member(kind); n.Kind() {
 		case canon.KindNumber:
@@ -93,42 +105,42 @@ func enum(n canon.Node, names ...string) int {
 	return 0
 }
 
-// An id is that of a trace or of a span, in its bytes.
+// An id is that of a trace or of a span, in lower-case hexadecimal digits; "" is none.
 type id string
 
-// idOf reads an id: 16 or 8 bytes, in hexadecimal digits or in base64, as exporters by the
-// JSON mapping of protobuf write it.
+// maxID bounds ids that some export made up.
+const maxID = 64
+
+// idOf reads an id of some bytes: in hexadecimal digits, or in base64, as exporters by the
+// JSON mapping of protobuf write it. One of zeros alone is none.
 func idOf(n canon.Node, size int) id {
 	text := n.String()
-	if len(text) == 2*size {
-		if b, err := hex.DecodeString(text); err == nil {
-			return id(b)
-		}
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != size {
+		b, err = base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "=")))
 	}
-	if b, err := base64.StdEncoding.DecodeString(text); err == nil && len(b) == size {
-		return id(b)
-	}
-	if len(text) > 2*size {
+	switch {
+	case err == nil && len(b) == size && len(bytes.Trim(b, "\x00")) == 0:
+		return ""
+	case err == nil && len(b) == size:
+		return id(hex.EncodeToString(b))
+	case len(text) > maxID:
 		return ""
 	}
 	return id(text) // some export that made up its own
 }
 
-// String is the id in hexadecimal digits, or as it was written.
-func (i id) String() string {
-	if len(i) == 16 || len(i) == 8 {
-		return hex.EncodeToString([]byte(i))
-	}
-	return string(i)
-}
-
-// nanos reads a time in nanoseconds since 1970: a number or the text of one.
+// nanos reads a time in nanoseconds since 1970: a number or the text of one. Who writes
+// numbers as floating-point ones is off by less than a microsecond.
 func nanos(n canon.Node) time.Time {
 	text := n.String()
 	if n.Kind() == canon.KindNumber {
 		text = string(n.Raw())
 	}
 	i, err := strconv.ParseInt(text, 10, 64)
+	if f := n.Float(); err != nil && n.Kind() == canon.KindNumber && f < math.MaxInt64 {
+		i, err = int64(f), nil
+	}
 	if err != nil || i <= 0 {
 		return time.Time{}
 	}

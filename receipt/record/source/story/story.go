@@ -304,8 +304,11 @@ func (s *Story) Passed() Passed {
 // took is not all here.
 func (s *Story) Missing(agent string) {
 	s.missing = Once(s.missing, agent)
-	s.AtLeast(gaps()...)
+	s.Partial()
 }
+
+// Partial says that a part of what was done and taken is not told.
+func (s *Story) Partial() { s.AtLeast(gaps()...) }
 
 // Orphan counts a result of a call for which no line asks: what was asked, and what the
 // model took to ask it, is not here.
