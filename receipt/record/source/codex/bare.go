@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
@@ -39,36 +38,6 @@ func isWhole(n canon.Node) bool {
 func Looks(head []byte) bool {
 	text := bytes.Join(bytes.Fields(bytes.TrimPrefix(head, []byte("\ufeff"))), nil)
 	return bytes.HasPrefix(text, []byte(`{"session":{"timestamp":"`)) || bytes.HasPrefix(text, []byte(`{"session":{"id":"`))
-}
-
-// bare reads a line without an envelope.
-func (r *Rollout) bare(f *file, n canon.Node) {
-	s, kind := r.s, n.Member("type")
-	switch {
-	case beginsBare(n):
-		r.meta(f, n)
-	case isMark(n):
-	case isWhole(n):
-		session := n.Member("session")
-		s.At(story.Stamp(session.Member("timestamp")))
-		r.meta(f, session)
-		for _, x := range n.Member("items").Elements() {
-			r.bareItem(x)
-		}
-	case event.Absent(n.Member("payload")) && isItem(kind.String()):
-		r.bareItem(n)
-	default:
-		s.Ignored(s.Name(kind))
-	}
-}
-
-// bareItem reads what has no time of its own, mostly: when the session began is all that is
-// told then.
-func (r *Rollout) bareItem(n canon.Node) {
-	at := story.Stamp(n.Member("timestamp"))
-	r.s.At(at)
-	r.s.Partly = r.s.Partly || at.IsZero()
-	r.item(n)
 }
 
 // isItem reports a type of what passes between Codex and a model.

@@ -10,7 +10,7 @@ import (
 // spans have no ids: what lies in another by its time may lie in it. The innermost counts,
 // and the rest is not told: it reports whether there was any. Spans without times may lie
 // anywhere.
-func (all spans) settleNameless() (left bool) {
+func settleNameless(all spans) (left bool) {
 	of := map[id][]*call{}
 	nameless := map[id]bool{}
 	for key, x := range all {

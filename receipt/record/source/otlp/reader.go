@@ -230,7 +230,7 @@ func amount(v canon.Node) string {
 func (r *Reader) End() {
 	s := r.s
 	r.spans.settle()
-	if r.spans.settleNameless() {
+	if settleNameless(r.spans) {
 		s.AtLeast("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
 	}
 	calls := r.spans.counted()
