@@ -27,7 +27,8 @@ const (
 // from its own configuration: never from a receipt, never from the network.
 type Trust interface {
 	// CheckSignature checks e over message, the 71 ASCII bytes of
-	// chain.receipt_hash. It judges in this order, and stops at the first that
+	// chain.receipt_hash, or what the envelope of package attest signs, which begins
+	// with "DSSEv1 " and names no algorithm. It judges in this order, and stops at the first that
 	// holds: the algorithm is unsupported, the value is malformed, the key is
 	// unknown, the algorithm is not the key's, the signature is false.
 	//

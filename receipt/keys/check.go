@@ -20,6 +20,10 @@ func (s *Set) CheckSignature(message []byte, e *receipt.Entry) (*receipt.Key, *r
 }
 
 func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.SignatureError {
+	if isEnvelope(message) {
+		return checkEnvelope(s, k, message, e)
+	}
+
 	alg, ok := algorithmOf(e.Algorithm)
 	if !ok {
 		return refuse(receipt.CodeUnsupportedAlgorithm, "algorithm %s is not one of the fixed list", quote(e.Algorithm))

@@ -44,6 +44,13 @@
 // receipt by the text of a signature. A salt of PS256, PS384 and PS512 is as
 // long as the hash (RFC 7518 section 3.5).
 //
+// # Envelopes
+//
+// Package attest puts a receipt into a DSSE envelope, whose message begins with
+// "DSSEv1 ", as that of no other signature does. Its signature is judged by
+// [Set.CheckSignature], too: the value is "base64:" and padded base64, the algorithm is
+// the key's own, Ed25519 or ES256 (in DER), and an entry need not name it.
+//
 // # Speed
 //
 // A [Set] counts the uses of its Ed25519 keys, and makes a table of multiples of
@@ -56,5 +63,6 @@
 // # Signing
 //
 // [NewSigner] signs with a [PrivateKey], [NewRemoteSigner] with a key that never
-// leaves a KMS or an HSM. A signer signs receipt hashes and nothing else.
+// leaves a KMS or an HSM. A signer signs receipt hashes, and the envelopes of package
+// attest, and nothing else.
 package keys

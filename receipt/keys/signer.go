@@ -13,9 +13,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// errNotHash is the error of a message that is not a receipt hash: a receipt key
-// signs nothing else.
-var errNotHash = errors.New("keys: a receipt key signs receipt hashes only")
+// errNotHash is the error of a message that is neither a receipt hash nor that of an
+// envelope: a receipt key signs nothing else.
+var errNotHash = errors.New("keys: a receipt key signs receipt hashes, and envelopes around receipts, only")
 
 // A Signer makes signature entries with one key. It is safe for concurrent use
 // when its ContextSigner is. Printing one does not show its key.
@@ -69,10 +69,17 @@ func (s Signer) Format(w fmt.State, _ rune) {
 	fmt.Fprintf(w, "signer %s (%s)", quote(s.public.ID), s.algorithm)
 }
 
-// Sign signs message, the text of chain.receipt_hash; anything else is
-// refused. A context that ends before the signature is there ends the call
-// with its error.
+// Sign signs message, the text of chain.receipt_hash or what a DSSE envelope signs;
+// anything else is refused. A context that ends before the signature is there ends the
+// call with its error.
+//
+// The signature of an envelope is "base64:" and the standard base64 of what RFC 8032
+// gives, or of Ecdsa-Sig-Value in DER (RFC 3279 section 2.2.3); it has no signed_at. Keys
+// for Ed25519 and ES256 make one.
 func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
+	if isEnvelope(message) {
+		return signEnvelope(ctx, s, message)
+	}
 	if _, err := canon.ParseDigest(message); err != nil {
 		return receipt.Signature{}, errNotHash
 	}

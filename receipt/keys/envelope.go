@@ -1,0 +1,95 @@
+package keys
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/asn1"
+	"encoding/base64"
+	"fmt"
+	"math/big"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// envelopeMark is how the message of a DSSE envelope begins (DSSE v1, section "PAE").
+// A receipt hash begins with "sha256:", a JWS with "eyJ", a cosignature with
+// "cosignature/v1", and a checkpoint has line ends where this message tells lengths: no
+// signature over one is a signature over another.
+const envelopeMark = "DSSEv1 "
+
+// maxEnvelopeSignature is more than the longest signature of an envelope has: 72 bytes
+// in DER, in base64.
+const maxEnvelopeSignature = 256
+
+func isEnvelope(message []byte) bool { return bytes.HasPrefix(message, []byte(envelopeMark)) }
+
+// checkEnvelope judges the signature of a DSSE envelope. It names no algorithm: the
+// trusted key has one.
+func checkEnvelope(s *Set, k *trusted, message []byte, e *receipt.Entry) *receipt.SignatureError {
+	sig, ok := decodeEnvelope(e.Signature)
+	switch {
+	case !ok:
+		return refuse(receipt.CodeMalformedSignature, "the signature of an envelope is padded base64, in its one encoding")
+	case k == nil:
+		return refuse(receipt.CodeUnknownKey, "%s is not among the %d trusted keys", quote(e.KeyID), len(s.keys))
+	case len(e.Algorithm) > 0 && !fits(k.Algorithm, string(e.Algorithm)):
+		return refuse(receipt.CodeAlgorithmMismatch, "%s is a key for %s, the signature names %s", quote(k.ID), k.Algorithm, quote(e.Algorithm))
+	}
+
+	valid := false
+	switch k.Algorithm {
+	case Ed25519:
+		valid = ed25519.Verify(k.material.(ed25519.PublicKey), message, sig)
+	case es256:
+		digest := sha256.Sum256(message)
+		valid = ecdsa.VerifyASN1(k.material.(*ecdsa.PublicKey), digest[:], sig)
+	default:
+		return refuse(receipt.CodeUnsupportedAlgorithm, "%s is a key for %s; envelopes are judged with keys for %s and %s", quote(k.ID), k.Algorithm, Ed25519, es256)
+	}
+	if !valid {
+		return refuse(receipt.CodeSignatureInvalid, "not a signature of %s over the envelope", quote(k.ID))
+	}
+	return nil
+}
+
+// decodeEnvelope reads "base64:" and standard base64 without line ends and unused bits.
+func decodeEnvelope(value []byte) ([]byte, bool) {
+	text, ok := bytes.CutPrefix(value, []byte(nativePrefix))
+	if !ok || len(text) == 0 || len(text) > maxEnvelopeSignature || bytes.ContainsAny(text, "\r\n") {
+		return nil, false
+	}
+	sig, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
+	return sig, err == nil
+}
+
+// signEnvelope signs the message of a DSSE envelope.
+func signEnvelope(ctx context.Context, s *Signer, message []byte) (receipt.Signature, error) {
+	alg, _ := algorithmOf(s.algorithm)
+	if alg.family != familyEd25519 && alg.name != es256 {
+		return receipt.Signature{}, fmt.Errorf("keys: the key %s is for %s; envelopes are signed with keys for %s and %s", quote(s.public.ID), s.algorithm, Ed25519, es256)
+	}
+
+	raw, err := signRaw(ctx, s.signer, alg, message)
+	if err == nil && alg.family == familyECDSA {
+		raw, err = inDER(raw)
+	}
+
+	sig := receipt.Signature{KeyID: s.public.ID, Algorithm: s.algorithm, Signature: nativePrefix + base64.StdEncoding.EncodeToString(raw)}
+	if err == nil {
+		err = s.confirm(message, sig)
+	}
+	if err != nil {
+		return receipt.Signature{}, fmt.Errorf("keys: signing with %s: %w", quote(s.public.ID), err)
+	}
+	return sig, nil
+}
+
+// inDER turns r and s of equal width into Ecdsa-Sig-Value (RFC 3279 section 2.2.3), which
+// is how an envelope has them.
+func inDER(raw []byte) ([]byte, error) {
+	half := len(raw) / 2
+	return asn1.Marshal(struct{ R, S *big.Int }{new(big.Int).SetBytes(raw[:half]), new(big.Int).SetBytes(raw[half:])})
+}
