@@ -17,6 +17,10 @@ const (
 	Report      Kind = "report"      // what receipt verify wrote
 	Policy      Kind = "policy"      // what receipt verify is told to demand
 
+	// What is around a receipt.
+	Attestation Kind = "attestation" // a signed envelope in a bundle (Sigstore)
+	Statement   Kind = "statement"   // what stands in such an envelope, or the envelope alone (in-toto, DSSE)
+
 	// What becomes a receipt.
 	Draft      Kind = "draft"      // a receipt that is not sealed
 	Events     Kind = "events"     // a log of the protocol's events

@@ -122,6 +122,11 @@ func byMembers(head []byte, whole bool) Found {
 		return Found{}
 	}
 
+	// An envelope has signatures, too, of another form than a receipt's.
+	if f := o.envelope(); f.Kind != Unknown && !o.has("receipt_id") && !o.has("chain") {
+		return f
+	}
+
 	marked := strings.HasPrefix(o.texts["schema"], "receipt-")
 	switch {
 	case o.has("chain") && o.inner["chain"]["receipt_hash"], o.has("signatures"):
@@ -136,6 +141,19 @@ func byMembers(head []byte, whole bool) Found {
 		return f
 	}
 	return o.log()
+}
+
+// envelope tells what is put around a receipt to sign it once more.
+func (o *outline) envelope() Found {
+	switch {
+	case strings.HasPrefix(o.texts["mediaType"], "application/vnd.dev.sigstore.bundle"), o.has("dsseEnvelope"):
+		return Found{Attestation, "an attestation, a signed envelope around a receipt or something else", "verify it: the receipt, if there is one, is inside"}
+	case o.has("payloadType", "payload"):
+		return Found{Statement, "a signed envelope (DSSE) without the bundle that names its key", "ask for the bundle that it is of"}
+	case strings.HasPrefix(o.texts["_type"], "https://in-toto.io/Statement/"):
+		return Found{Statement, "an in-toto statement, which nobody signed", "ask for the bundle in which it is signed"}
+	}
+	return Found{}
 }
 
 // beside tells the files of this toolkit, and keys.
