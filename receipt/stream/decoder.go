@@ -19,6 +19,8 @@ type decoder struct {
 	doc  *canon.Document // of the text; empty when there is none, or it does not parse
 	cbor *archive.Codec
 	json []byte // the translation of CBOR
+
+	unwrap func(*canon.Document) ([]byte, *receipt.Check, func(*receipt.Verifier, *canon.Document, *receipt.Report)) // of the options
 }
 
 func newDecoder(codec *archive.Codec) decoder {
@@ -32,13 +34,17 @@ type contents struct {
 	text    []byte // the text of the receipt in it: another one only inside an API envelope
 	wrapped bool   // it is inside one
 
+	sealed bool                                                      // it is inside a signed envelope, which is not judged as text
+	wrong  *receipt.Check                                            // what is wrong with that envelope
+	weigh  func(*receipt.Verifier, *canon.Document, *receipt.Report) // what it adds to the report
+
 	fault  *fault // why there is no document, unless syntax says all
 	syntax error  // why text is not JSON within the limits, a *canon.SyntaxError; beside the fault of a line that breaks off
 	other  string // what the document is instead of a receipt, when it was found and not named
 }
 
-// parsed reports whether the decoder holds a document.
-func (c *contents) parsed() bool { return c.fault == nil && c.syntax == nil }
+// parsed reports whether the decoder holds a document that may be a receipt.
+func (c *contents) parsed() bool { return c.fault == nil && c.syntax == nil && c.wrong == nil }
 
 // decode parses a piece by the limits of the format. Found says that its source was
 // found and not named: other documents of this toolkit may lie there.
@@ -66,10 +72,22 @@ func (d *decoder) decode(p *piece, found bool) (c contents) {
 		return c
 	}
 
-	if found {
+	if d.unwrap != nil {
+		d.open(&c)
+	}
+	if found && !c.sealed {
 		c.other = otherKind(d.doc.Root())
 	}
 	return c
+}
+
+// open looks for a receipt in a signed envelope.
+func (d *decoder) open(c *contents) {
+	var inside []byte
+	inside, c.wrong, c.weigh = d.unwrap(d.doc)
+	if c.sealed = inside != nil || c.wrong != nil; inside != nil {
+		c.text, c.syntax = inside, d.doc.Parse(inside, receiptLimits())
+	}
 }
 
 // itemFault says why CBOR is not an archive of a document.

@@ -54,6 +54,12 @@ type Options struct {
 	// input is then read twice: once for its root, once to verify.
 	Checkpoint []byte
 
+	// Unwrap opens documents that hold a receipt in a signed envelope, as package attest
+	// does: see there. The receipt inside stands for the document, what is wrong with the
+	// envelope is its report, and what weighs adds to the report of the receipt. Nil: such
+	// documents are of a kind that holds no receipts.
+	Unwrap func(*canon.Document) (inside []byte, wrong *receipt.Check, weigh func(*receipt.Verifier, *canon.Document, *receipt.Report))
+
 	// Bounds are for inputs of strangers.
 	Bounds Bounds
 

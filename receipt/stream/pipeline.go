@@ -67,7 +67,9 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	codec := archive.NewCodec()
 	var workers sync.WaitGroup
 	for range jobs {
-		workers.Go(func() { p.judge(newWorker(codec, p.verify)) })
+		w := newWorker(codec, p.verify)
+		w.unwrap = p.options.Unwrap
+		workers.Go(func() { p.judge(w) })
 	}
 
 	// The reader is not waited for: it may hang in a read of a pipe, which
@@ -197,7 +199,7 @@ func (p *pipeline) read() {
 var errStopped = errors.New("stopped")
 
 func (p *pipeline) readSource(i int) (docs int, err error) {
-	in, err := p.sources[i].cut(p.options.compression(), p.meter)
+	in, err := p.sources[i].cut(p.options.compression(), p.options.Unwrap != nil, p.meter)
 	if err != nil {
 		return 0, err
 	}

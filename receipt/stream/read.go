@@ -118,7 +118,7 @@ func (r *reader) all() {
 }
 
 func (r *reader) read(source *Source) (more bool) {
-	in, err := source.cut(unpack.Options{Long: r.long}, func(int) {})
+	in, err := source.cut(unpack.Options{Long: r.long}, false, func(int) {})
 	if other, beside := source.beside(err); beside {
 		return r.hand(delivery{source: source, other: other.What})
 	}

@@ -15,10 +15,10 @@ import (
 // bracket; lines when the first line that is not blank ends with } and leaves
 // nothing open, or the second begins with { and more and is no part of the first.
 // Everything else is one document. A name that ends in .cbor says that one item is the whole.
-func cutterFor(r *bufio.Reader, kind Kind, name string, packed bool) (cutter, error) {
+func cutterFor(r *bufio.Reader, kind Kind, name string, packed, wrapped bool) (cutter, error) {
 	if kind == Sniffed {
 		var err error
-		if kind, err = sniff(r, name); err != nil {
+		if kind, err = sniff(r, name, wrapped); err != nil {
 			return nil, err
 		}
 	}
@@ -41,12 +41,12 @@ func cutterFor(r *bufio.Reader, kind Kind, name string, packed bool) (cutter, er
 
 // sniff tells the kind. It may skip blank lines of a length that lines would
 // skip too, but then the line numbers count from the first line that is read.
-func sniff(r *bufio.Reader, name string) (Kind, error) {
+func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 	head, err := peek(r, telling)
 	if len(head) == 0 {
 		return JSON, err
 	}
-	if other, ok := foreignKind(head); ok {
+	if other, ok := foreignKind(head); ok && !(wrapped && other.Kind == kind.Attestation) {
 		return JSON, &OtherKindError{other}
 	}
 	if isCBOR(head) {

@@ -37,8 +37,9 @@ type opened struct {
 	close func()
 }
 
-// cut opens, decompresses and sniffs a source. meter sees every byte read.
-func (s *Source) cut(packed unpack.Options, meter func(int)) (*opened, error) {
+// cut opens, decompresses and sniffs a source. meter sees every byte read. Wrapped says
+// that receipts in signed envelopes are receipts.
+func (s *Source) cut(packed unpack.Options, wrapped bool, meter func(int)) (*opened, error) {
 	file, err := s.Open()
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (s *Source) cut(packed unpack.Options, meter func(int)) (*opened, error) {
 	}
 
 	closer := func() { done(); file.Close() }
-	cut, err := cutterFor(plain, s.Kind, s.Name, compressed)
+	cut, err := cutterFor(plain, s.Kind, s.Name, compressed, wrapped)
 	if err != nil {
 		closer()
 		return nil, err
@@ -78,7 +79,7 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 	if index > 0 {
 		one.Index = index
 	}
-	in, err := one.cut(unpack.Options{Long: long}, func(int) {})
+	in, err := one.cut(unpack.Options{Long: long}, false, func(int) {})
 	if err != nil {
 		return nil, err
 	}
@@ -141,5 +142,5 @@ func (s *Source) beside(err error) (kind.Found, bool) {
 	}
 
 	k := other.Found.Kind
-	return other.Found, k.Lines() || k.Beside()
+	return other.Found, k.Lines() || k.Beside() || k == kind.Attestation
 }

@@ -47,6 +47,8 @@ func (w *worker) verify(it *item, found bool) {
 	switch {
 	case c.fault != nil:
 		w.refuse(it, c.fault)
+	case c.wrong != nil:
+		w.v.Unreadable(rep, *c.wrong)
 	case c.syntax != nil:
 		w.v.VerifyBytes(c.text, w.doc, rep) // the same error, as reports word it
 	case w.beyondCaller(c.text):
@@ -63,8 +65,13 @@ func (w *worker) verify(it *item, found bool) {
 			Detail: "the API envelope around the receipt: nothing protects it"})
 	}
 
-	// The digest is of the bytes that were received, not of their translation.
-	if it.cbor && !rep.InputSHA256.IsZero() {
+	// What is around the receipt is signed, and shows more of it.
+	if c.weigh != nil {
+		c.weigh(w.v, w.doc, rep)
+	}
+
+	// The digest is of the bytes that were received, not of what is in them.
+	if (it.cbor || c.sealed) && !w.policy.NoInputDigest {
 		rep.InputSHA256 = canon.Sum(received)
 	}
 }
