@@ -52,6 +52,7 @@ var rooms = map[string]room{
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/internal", "receipt/record", "receipt/record/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},
 	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}}, // and its rooms: what a harness needs that has no receipts
+	"receipt/attest":        {pure: true, may: append([]string{"receipt/internal"}, core...)},
 	"receipt/unpack":        {libs: []string{"github.com/klauspost/compress"}},
 	"receipt/":              {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"fixtures":              {may: append([]string{"receipt/"}, core...)},

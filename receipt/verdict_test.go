@@ -464,7 +464,8 @@ func TestEveryCode(t *testing.T) {
 		receipt.CodeMerkleRootMismatch, "not_in_batch", // TestBatches
 		"material_mismatch", "material_not_found", // TestInlineMaterial, TestFiles
 		"disclosure_mismatch", "disclosure_unknown", "disclosure_unbound", // TestDisclosures
-		"protected_field", // package redact
+		"protected_field",                                                                                                    // package redact
+		vocab.CodeAttestationInvalid, vocab.CodeAttestationMismatch, vocab.CodeAttestationUnsupported, vocab.CodeNotAttested, // package attest
 		// package replay
 		vocab.CodeReplaySourceMismatch, vocab.CodeDeltaMissing, vocab.CodeDeltaUnexpected, vocab.CodeDeltaMismatch, vocab.CodeOverrideHashMismatch,
 		vocab.CodeMaterialSubstituted, vocab.CodeReplayEffect, vocab.CodeReplayUnavailable, vocab.CodeReplayDiffers,

@@ -31,17 +31,26 @@ const (
 	CodeReplayDiffers        = "replay_differs"
 )
 
+// Codes that package attest finds.
+const (
+	CodeAttestationInvalid     = "attestation_invalid"
+	CodeAttestationMismatch    = "attestation_mismatch"
+	CodeAttestationUnsupported = "attestation_unsupported"
+	CodeNotAttested            = "not_attested"
+)
+
 // Codes that package receipt finds as well, or that package keys finds.
 const (
-	CodeWeakKey         = "weak_key"
-	CodeInvalidKeySet   = "invalid_key_set"
-	CodeCountMismatch   = "count_mismatch"
-	CodeBatchNotChecked = "batch_not_checked"
-	CodeTornTail        = "torn_tail"
-	CodeTrailingData    = "trailing_data"
-	CodeInvalidUTF8     = "invalid_utf8"
-	CodeLoneSurrogate   = "lone_surrogate"
-	CodeDepthLimit      = "depth_limit"
+	CodeSignaturesNotChecked = "signatures_not_checked"
+	CodeWeakKey              = "weak_key"
+	CodeInvalidKeySet        = "invalid_key_set"
+	CodeCountMismatch        = "count_mismatch"
+	CodeBatchNotChecked      = "batch_not_checked"
+	CodeTornTail             = "torn_tail"
+	CodeTrailingData         = "trailing_data"
+	CodeInvalidUTF8          = "invalid_utf8"
+	CodeLoneSurrogate        = "lone_surrogate"
+	CodeDepthLimit           = "depth_limit"
 )
 
 // Causes of a link that is false.

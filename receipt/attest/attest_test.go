@@ -1,0 +1,50 @@
+package attest_test
+
+import (
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// TestFixtures: an attestation of a receipt has the receipt's own verdict, whichever it is,
+// and one of a receipt that is refuted cannot be made.
+func TestFixtures(t *testing.T) {
+	m, err := fixtures.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, attested := newDesk(t, receipt.Policy{}), 0
+	for _, c := range m.Cases {
+		data := read(t, c.File)
+		if _, err := receipt.ParseSealed(data); err != nil {
+			continue
+		}
+		attested++
+		want := outcome(d.judge(t, data))
+		for _, key := range []string{"key_2026_04", "key_es256"} {
+			if named := publicKeyOf(t, data); named != "" && named != key {
+				continue
+			}
+			got := d.judge(t, bundle(t, c.File, head, key))
+			if outcome(got) != want {
+				t.Errorf("%s attested by %s: %s, without: %s", c.File, key, outcome(got), want)
+			}
+			if last := got.Signatures[len(got.Signatures)-1]; got.Verdict == receipt.Verified && (last.Algorithm != "dsse" || last.Role != receipt.RoleIssuer || last.Status != receipt.SignatureValid) {
+				t.Errorf("%s: the last signature is %+v", c.File, last)
+			}
+		}
+	}
+	if attested < 40 {
+		t.Errorf("%d fixtures could be attested", attested)
+	}
+}
+
+func publicKeyOf(t *testing.T, data []byte) string {
+	doc, err := canon.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc.Root().Member("issuer").Member("public_key_id").String()
+}

@@ -1,0 +1,217 @@
+package attest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// The types of a bundle and of what it holds.
+const (
+	MediaType   = "application/vnd.dev.sigstore.bundle.v0.3+json"
+	PayloadType = "application/vnd.in-toto+json"
+)
+
+// MaxBytes is how long a bundle is at most, in bytes: what is read as one document of an
+// input. So a receipt of more than 12 million bytes has no attestation.
+const MaxBytes = receipt.MaxBytes
+
+// mediaPrefix is how the media types of all versions of a bundle begin.
+const mediaPrefix = "application/vnd.dev.sigstore.bundle"
+
+// Encode returns what the signature of a DSSE envelope is over, its pre-authentication
+// encoding.
+func Encode(payloadType string, payload []byte) []byte {
+	b := append([]byte("DSSEv1 "), strconv.Itoa(len(payloadType))...)
+	b = append(append(b, ' '), payloadType...)
+	b = append(strconv.AppendInt(append(b, ' '), int64(len(payload)), 10), ' ')
+	return append(b, payload...)
+}
+
+// An Envelope is a bundle as it was read: who is said to have signed what.
+type Envelope struct {
+	Key     string // the hint: the id of the key; nothing protects it
+	Payload []byte
+
+	payloadType string
+	signature   []byte // base64
+}
+
+// Message returns what the signature is over.
+func (e *Envelope) Message() []byte { return Encode(e.payloadType, e.Payload) }
+
+// Bytes returns the bundle, with a line end.
+func (e *Envelope) Bytes() []byte {
+	b := []byte(`{"mediaType":"` + MediaType + `","verificationMaterial":{"publicKey":{"hint":`)
+	b = canon.AppendString(b, e.Key)
+	b = append(b, `}},"dsseEnvelope":{"payload":"`...)
+	b = base64.StdEncoding.AppendEncode(b, e.Payload)
+	b = append(b, `","payloadType":`...)
+	b = canon.AppendString(b, e.payloadType)
+	b = append(b, `,"signatures":[{"sig":`...)
+	return append(canon.AppendString(b, e.signature), "}]}}\n"...)
+}
+
+// Open returns the statement of an envelope. The error is an *[Error]. The signature was
+// not looked at.
+func (e *Envelope) Open() (*Statement, error) {
+	if e.payloadType != PayloadType {
+		return nil, unsupported("/dsseEnvelope/payloadType", "payloadType is %s, expected %s", quote(e.payloadType), PayloadType)
+	}
+	s, err := parseStatement(e.Payload)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Is reports whether a document is a bundle, of whatever version.
+func Is(doc *canon.Document) bool {
+	root := doc.Root()
+	return strings.HasPrefix(root.Member("mediaType").String(), mediaPrefix) || root.Member("dsseEnvelope").Kind() == canon.KindObject && !root.Member("verificationMaterial").IsZero()
+}
+
+// Parse reads a bundle. The error is an *[Error].
+func Parse(doc *canon.Document) (*Envelope, error) {
+	e, err := parse(doc.Root())
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func parse(root canon.Node) (*Envelope, *Error) {
+	media := root.Member("mediaType")
+	switch {
+	case media.Kind() != canon.KindString:
+		return nil, invalid("/mediaType", "mediaType is %s, expected %s", shown(media), MediaType)
+	case media.String() != MediaType:
+		return nil, unsupported("/mediaType", "mediaType is %s, expected %s", shown(media), MediaType)
+	case !root.Member("messageSignature").IsZero():
+		return nil, unsupported("/messageSignature", "the bundle signs bytes beside it, expected a DSSE envelope")
+	}
+	if err := only(root, "", "mediaType", "verificationMaterial", "dsseEnvelope"); err != nil {
+		return nil, err
+	}
+
+	e := new(Envelope)
+	if err := e.parseKey(root.Member("verificationMaterial")); err != nil {
+		return nil, err
+	}
+	if err := e.parseEnvelope(root.Member("dsseEnvelope")); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+const maxKeyID = 1024 // bytes, as in a trust file
+
+// parseKey reads which key is said to have signed. Certificates and entries of a log are
+// of another trust than a file of keys.
+func (e *Envelope) parseKey(material canon.Node) *Error {
+	const at = "/verificationMaterial"
+	for name := range material.Members() {
+		switch name := name.String(); name {
+		case "certificate", "x509CertificateChain", "tlogEntries", "timestampVerificationData":
+			return unsupported(at+"/"+name, "the bundle rests on %s, expected a publicKey alone", name)
+		}
+	}
+	if err := only(material, at, "publicKey"); err != nil {
+		return err
+	}
+	if err := only(material.Member("publicKey"), at+"/publicKey", "hint"); err != nil {
+		return err
+	}
+
+	hint := material.Member("publicKey").Member("hint")
+	if e.Key = hint.String(); hint.Kind() != canon.KindString || e.Key == "" || len(e.Key) > maxKeyID {
+		return invalid(at+"/publicKey/hint", "hint is %s, expected the id of the key, 1 to %d bytes", shown(hint), maxKeyID)
+	}
+	return nil
+}
+
+func (e *Envelope) parseEnvelope(envelope canon.Node) *Error {
+	const at = "/dsseEnvelope"
+	if err := only(envelope, at, "payload", "payloadType", "signatures"); err != nil {
+		return err
+	}
+
+	kind := envelope.Member("payloadType")
+	if e.payloadType = kind.String(); kind.Kind() != canon.KindString {
+		return invalid(at+"/payloadType", "payloadType is %s, expected %s", shown(kind), PayloadType)
+	}
+
+	var ok bool
+	if e.Payload, ok = decode(envelope.Member("payload")); !ok {
+		return invalid(payloadAt, "the payload is not standard base64 with padding, in its one encoding")
+	}
+
+	// Sigstore's bundle v0.3 has exactly one.
+	list := envelope.Member("signatures")
+	if list.Kind() != canon.KindArray || list.Len() != 1 {
+		return invalid(at+"/signatures", "expected one signature, found %d", list.Len())
+	}
+	for _, entry := range list.Elements() {
+		return e.parseSignature(entry)
+	}
+	return nil
+}
+
+func (e *Envelope) parseSignature(entry canon.Node) *Error {
+	const at = "/dsseEnvelope/signatures/0"
+	if entry.Kind() != canon.KindObject {
+		return invalid(at, "expected an object with sig")
+	}
+	for name := range entry.Members() {
+		if !slices.Contains([]string{"sig", "keyid"}, name.String()) {
+			return invalid(at, "unknown member %s; expected sig", quote(name.Text()))
+		}
+	}
+
+	// Two names of one key must not say two things.
+	if id := entry.Member("keyid"); !id.IsZero() && (id.Kind() != canon.KindString || id.String() != "" && id.String() != e.Key) {
+		return invalid(at+"/keyid", "keyid is %s, the hint is %s", shown(id), quote(e.Key))
+	}
+
+	sig, ok := decode(entry.Member("sig"))
+	if !ok || len(sig) == 0 || len(sig) > maxSignature {
+		return invalid(at+"/sig", "the signature is not standard base64 with padding, in its one encoding, of 1 to %d bytes", maxSignature)
+	}
+	e.signature = bytes.Clone(entry.Member("sig").Text())
+	return nil
+}
+
+const maxSignature = 150 // bytes; 72 are the most of a signature that is judged
+
+// decode reads standard base64 with padding, without line ends and unused bits.
+func decode(n canon.Node) ([]byte, bool) {
+	text := n.Text()
+	if n.Kind() != canon.KindString || bytes.ContainsAny(text, "\r\n") {
+		return nil, false
+	}
+	data, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
+	return data, err == nil
+}
+
+// only asks for an object with exactly these members.
+func only(n canon.Node, at string, names ...string) *Error {
+	if n.Kind() != canon.KindObject {
+		return invalid(at, "expected an object with %s, found %s", strings.Join(names, ", "), shown(n))
+	}
+	for name := range n.Members() {
+		if !slices.Contains(names, name.String()) {
+			return invalid(at, "unknown member %s; expected %s", quote(name.Text()), strings.Join(names, ", "))
+		}
+	}
+	for _, name := range names {
+		if n.Member(name).IsZero() {
+			return invalid(at+"/"+name, "%s is missing", name)
+		}
+	}
+	return nil
+}

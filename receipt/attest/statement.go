@@ -1,0 +1,213 @@
+package attest
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+)
+
+// The types of a statement. PredicateType is our own, and changes with its form.
+const (
+	StatementType = "https://in-toto.io/Statement/v1"
+	PredicateType = "urn:receiptkit:attestation:receipt:v1"
+)
+
+// A Statement is what an attestation says: of which subjects a receipt tells. It was made
+// of the receipt, or compared with what is made of it.
+type Statement struct {
+	Subjects []Subject
+	itself   bool   // the receipt is the subject: it tells of no other
+	receipt  []byte // canonical
+	text     []byte
+}
+
+// NewStatement makes the statement of a sealed receipt. A commit, if it is not "", is what
+// the caller says that the task led to; a receipt that names other commits contradicts
+// that. The error is a *[CommitError] or an *[Error].
+func NewStatement(sealed *receipt.Sealed, commit string) (*Statement, error) {
+	return newStatement(sealed.Document().Root(), commit)
+}
+
+// A CommitError says that a receipt names other commits than its caller does.
+type CommitError struct {
+	Commit string   // of the caller
+	Named  []string // by the receipt
+}
+
+// Error names both.
+func (e *CommitError) Error() string {
+	if len(e.Named) == 0 {
+		return fmt.Sprintf("attestation: expected the name of a commit, 40 or 64 lower-case hexadecimal digits, found %s", quote(e.Commit))
+	}
+	return fmt.Sprintf("attestation: the receipt names the commit %s, and not %s", e.Named[0], e.Commit)
+}
+
+func newStatement(root canon.Node, word string) (*Statement, error) {
+	s := &Statement{Subjects: subjectsOf(root)}
+	if word != "" {
+		if err := s.addCommit(word); err != nil {
+			return nil, err
+		}
+	}
+
+	// A statement has a subject; of a receipt that tells of none it is the receipt.
+	if len(s.Subjects) == 0 {
+		hash, err := canon.ParseDigest(root.Member("chain").Member("receipt_hash").Text())
+		if err != nil {
+			return nil, invalid("", "the receipt states no hash")
+		}
+		s.itself = true
+		s.Subjects = []Subject{{root.Member("receipt_id").String(), SHA256, hexOf(hash)}}
+	}
+	if n := len(s.Subjects); n > MaxSubjects {
+		return nil, invalid("", "the receipt tells of %d artifacts, files and commits; verifiers read at most %d subjects", n, MaxSubjects)
+	}
+
+	s.receipt = root.AppendCanonical(nil)
+	s.text = s.append(nil)
+	return s, nil
+}
+
+// addCommit adds the commit of the caller, unless the receipt names it itself.
+func (s *Statement) addCommit(word string) error {
+	if !IsCommit(word) {
+		return &CommitError{Commit: word}
+	}
+
+	var named []string
+	for _, subject := range s.Subjects {
+		if subject.Algorithm == GitCommit {
+			named = append(named, subject.Digest)
+		}
+	}
+	switch {
+	case slices.Contains(named, word):
+		return nil
+	case len(named) > 0:
+		return &CommitError{word, named}
+	}
+
+	s.Subjects = append(s.Subjects, commit(word))
+	return nil
+}
+
+// append writes the statement in canonical JSON.
+func (s *Statement) append(b []byte) []byte {
+	b = append(b, `{"_type":"`+StatementType+`","predicate":{"receipt":`...)
+	b = append(b, s.receipt...)
+	b = append(b, `},"predicateType":"`+PredicateType+`","subject":[`...)
+	for i, subject := range s.Subjects {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = subject.append(b)
+	}
+	return append(b, "]}"...)
+}
+
+// Bytes returns the statement in canonical JSON, as it is signed. It must not be modified.
+func (s *Statement) Bytes() []byte { return s.text }
+
+// Receipt returns the receipt inside in canonical JSON. It must not be modified.
+func (s *Statement) Receipt() []byte { return s.receipt }
+
+// told says in words for what the statement attests: each commit, and how many files.
+func (s *Statement) told() string {
+	const most = 3
+	files := 0
+	var list []string
+	for _, subject := range s.Subjects {
+		if subject.Algorithm != GitCommit {
+			files++
+		} else if len(list) < most {
+			list = append(list, "commit "+subject.Digest)
+		}
+	}
+
+	switch {
+	case s.itself:
+		list = append(list, "the receipt itself")
+	case files == 1:
+		list = append(list, "1 file")
+	case files > 1:
+		list = append(list, fmt.Sprintf("%d files", files))
+	}
+	if more := len(s.Subjects) - files - most; more > 0 {
+		list = append(list, fmt.Sprintf("%d more commits", more))
+	}
+	return strings.Join(list, ", ")
+}
+
+// payloadAt is where a bundle has its statement.
+const payloadAt = "/dsseEnvelope/payload"
+
+// parseStatement reads a statement, and compares it with the one that its receipt gives.
+func parseStatement(text []byte) (*Statement, *Error) {
+	doc := new(canon.Document)
+	if err := doc.Parse(text, canon.Limits{Bytes: MaxBytes, Depth: receipt.MaxDepth + 2}); err != nil {
+		return nil, notStrict(payloadAt, "the payload is not a statement", err)
+	}
+
+	// A statement of another type is for others to judge.
+	root := doc.Root()
+	if kind := root.Member("_type"); kind.String() != StatementType {
+		return nil, unsupported(payloadAt, "_type is %s, expected %s", shown(kind), StatementType)
+	}
+	if kind := root.Member("predicateType"); kind.String() != PredicateType {
+		return nil, unsupported(payloadAt, "predicateType is %s, expected %s", shown(kind), PredicateType)
+	}
+
+	inside := root.Member("predicate").Member("receipt")
+	if inside.Kind() != canon.KindObject {
+		return nil, invalid(payloadAt, "the predicate holds no receipt")
+	}
+
+	want, err := newStatement(inside, commitSaid(root))
+	if err != nil {
+		return nil, &Error{vocab.CodeAttestationMismatch, payloadAt, "no statement can be made of the receipt inside: " + err.Error()}
+	}
+	return want, want.compare(root, text)
+}
+
+// commitSaid is the commit that a statement names last, which may be on its caller's word.
+func commitSaid(root canon.Node) (name string) {
+	for _, n := range root.Member("subject").Elements() {
+		name = n.Member("digest").Member(GitCommit).String()
+	}
+	return name
+}
+
+// compare says where a text differs from the statement; nil when it does not.
+func (s *Statement) compare(root canon.Node, text []byte) *Error {
+	if bytes.Equal(text, s.text) {
+		return nil
+	}
+
+	list := root.Member("subject")
+	for i, n := range list.Elements() {
+		if i < len(s.Subjects) && !bytes.Equal(n.AppendCanonical(nil), s.Subjects[i].append(nil)) {
+			return mismatch("subject %d is %s, the receipt inside gives %s", i+1, shown(n), s.Subjects[i].append(nil))
+		}
+	}
+	if list.Len() != len(s.Subjects) {
+		return mismatch("%d subjects, the receipt inside gives %d", list.Len(), len(s.Subjects))
+	}
+	return invalid(payloadAt, "the statement is not in its one form: canonical JSON (RFC 8785) with the members _type, predicate, predicateType and subject, and in the predicate the receipt alone")
+}
+
+func mismatch(format string, args ...any) *Error {
+	return &Error{vocab.CodeAttestationMismatch, payloadAt, fmt.Sprintf(format, args...)}
+}
+
+// shown is a value as messages quote it.
+func shown(n canon.Node) string {
+	if n.IsZero() {
+		return "missing"
+	}
+	return quote(n.Raw())
+}

@@ -1,0 +1,137 @@
+package attest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// The algorithms of a subject's digest, as in-toto names them.
+const (
+	SHA256    = "sha256"    // of the bytes of a file
+	GitCommit = "gitCommit" // the name of a commit
+)
+
+// MaxSubjects is how many subjects a statement has at most: other verifiers read no more.
+const MaxSubjects = 1024
+
+// A Subject is something that an attestation is about.
+type Subject struct {
+	Name      string // of the artifact, of the file, or of the kind of a commit; "" in a question
+	Algorithm string // SHA256 or GitCommit
+	Digest    string // lower-case hexadecimal digits: 64, for a commit 40 or 64
+}
+
+// ParseSubject reads what a caller asks for: sha256: and 64, or gitCommit: and 40 or 64,
+// lower-case hexadecimal digits.
+func ParseSubject(text string) (Subject, error) {
+	algorithm, digest, _ := strings.Cut(text, ":")
+	switch {
+	case algorithm == SHA256 && isHex(digest, 64):
+	case algorithm == GitCommit && IsCommit(digest):
+	default:
+		return Subject{}, fmt.Errorf("attest: expected sha256: and 64, or gitCommit: and 40 or 64, lower-case hexadecimal digits, found %s", quote(text))
+	}
+	return Subject{Algorithm: algorithm, Digest: digest}, nil
+}
+
+// String returns algorithm and digest as ParseSubject reads them.
+func (s Subject) String() string { return s.Algorithm + ":" + s.Digest }
+
+// Is reports whether two subjects have the same digest.
+func (s Subject) Is(o Subject) bool { return s.Algorithm == o.Algorithm && s.Digest == o.Digest }
+
+// IsCommit reports whether a text is the name of a commit: 40 or 64 lower-case hexadecimal
+// digits, which are not all zero, as git writes what is no commit.
+func IsCommit(text string) bool {
+	return (isHex(text, 40) || isHex(text, 64)) && strings.Trim(text, "0") != ""
+}
+
+func isHex(text string, n int) bool {
+	return len(text) == n && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// appendSubject writes a ResourceDescriptor in canonical JSON.
+func (s Subject) append(b []byte) []byte {
+	b = append(b, `{"digest":{`...)
+	b = append(canon.AppendString(b, s.Algorithm), ':')
+	b = append(canon.AppendString(b, s.Digest), `},"name":`...)
+	return append(canon.AppendString(b, s.Name), '}')
+}
+
+// A teller collects what a receipt says that its task left.
+type teller struct {
+	root       canon.Node
+	unreported receipt.Pointers
+	over       receipt.Pointers
+	list       []Subject
+}
+
+// subjectsOf returns what the receipt says, the commits among it too.
+func subjectsOf(root canon.Node) []Subject {
+	t := &teller{root: root, unreported: receipt.ReadUnreported(root), over: receipt.ReadAtMost(root)}
+	t.artifacts()
+	t.writes()
+	t.commits()
+	return t.list
+}
+
+func (t *teller) artifacts() {
+	for i, a := range t.root.Member("final_artifacts").Elements() {
+		if at := fmt.Sprintf("/final_artifacts/%d", i); t.told(at, "sha256") {
+			t.add(a.Member("artifact_id"), a.Member("sha256"))
+		}
+	}
+}
+
+// writes tells of each file its last write: what was there before is there no more.
+func (t *teller) writes() {
+	last := map[string]int{}
+	list := t.root.Member("side_effects").Member("fs_writes")
+	for i, w := range list.Elements() {
+		last[w.Member("path").String()] = i
+	}
+
+	for i, w := range list.Elements() {
+		gone := last[w.Member("path").String()] != i || w.Member("operation").String() == "delete"
+		if at := fmt.Sprintf("/side_effects/fs_writes/%d", i); !gone && t.told(at, "after_sha256") {
+			t.add(w.Member("path"), w.Member("after_sha256"))
+		}
+	}
+}
+
+func (t *teller) commits() {
+	for i, a := range t.root.Member("final_artifacts").Elements() {
+		id := a.Member("artifact_id").String()
+		if at := fmt.Sprintf("/final_artifacts/%d", i); a.Member("kind").String() == "git_commit" && IsCommit(id) && t.told(at, "artifact_id") {
+			t.put(commit(id))
+		}
+	}
+}
+
+// told reports whether a member of an entry was told by the source, and cannot be more
+// than happened. A list of which not all was told still tells its entries.
+func (t *teller) told(entry, member string) bool {
+	return !slices.Contains(t.unreported, entry) && !slices.Contains(t.unreported, entry+"/"+member) && !t.over.Has(entry+"/"+member)
+}
+
+// add adds a file by its digest, if it has one.
+func (t *teller) add(name, digest canon.Node) {
+	if d, err := canon.ParseDigest(digest.Text()); err == nil {
+		t.put(Subject{name.String(), SHA256, hexOf(d)})
+	}
+}
+
+func (t *teller) put(s Subject) {
+	if !slices.Contains(t.list, s) {
+		t.list = append(t.list, s)
+	}
+}
+
+func commit(name string) Subject { return Subject{"git commit", GitCommit, name} }
+
+// hexOf is the text of a digest without its algorithm.
+func hexOf(d canon.Digest) string { return strings.TrimPrefix(d.String(), "sha256:") }
