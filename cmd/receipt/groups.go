@@ -13,7 +13,7 @@ func group(root *cobra.Command) {
 		verbs     []string
 	}{
 		{"check", "Check receipts:", []string{"verify", "show", "diff", "merge", "replay"}},
-		{"make", "Make receipts:", []string{"record", "redact", "seal", "sign", "disclose", "bundle"}},
+		{"make", "Make receipts:", []string{"record", "redact", "seal", "sign", "attest", "disclose", "bundle"}},
 		{"keep", "Keep many of them:", []string{"ledger", "batch", "archive", "serve"}},
 		{"keys", "Say whom to trust:", []string{"keys"}},
 		{"bytes", "Look at bytes:", []string{"canon", "hash"}},

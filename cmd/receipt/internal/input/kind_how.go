@@ -26,6 +26,8 @@ func nextHow(k kind.Kind, file string) string {
 		return "receipt seal " + file + " -o RECEIPT"
 	case kind.Report:
 		return "receipt merge " + file
+	case kind.Attestation:
+		return "receipt verify " + file
 
 	// What is evidence or a demand is given together with receipts.
 	case kind.Keys:

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -12,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/attest"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
@@ -167,6 +169,8 @@ func issuerText(root canon.Node) string {
 func (p *TextPrinter) signature(b *Block, s receipt.SignatureResult, root canon.Node) {
 	who := s.KeyID + ", " + s.Algorithm
 	switch {
+	case s.Role == receipt.RoleIssuer && s.Algorithm == attest.Algorithm:
+		b.Prose("attested by", s.KeyID+", for "+s.Detail)
 	case s.Role == receipt.RoleIssuer:
 		b.Row("signed by", who+", trusted for "+root.Member("issuer").Member("id").String())
 	case s.Role == receipt.RoleWitness:
@@ -176,13 +180,18 @@ func (p *TextPrinter) signature(b *Block, s receipt.SignatureResult, root canon.
 	}
 }
 
+// passedWhole reports whether all that was found of a step is that it passed.
+func passedWhole(rep *receipt.Report, s receipt.Step) bool {
+	return !slices.ContainsFunc(rep.Checks, func(c receipt.Check) bool { return c.Step == s && c.Status != receipt.StatusPassed })
+}
+
 // steps lists the steps that passed and those that were not checked. Of a
 // verified receipt the latter say why; otherwise their names do.
 func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
 	var passed, names []string
 	for _, c := range rep.Checks {
 		switch {
-		case c.Status == receipt.StatusPassed:
+		case c.Status == receipt.StatusPassed && passedWhole(rep, c.Step):
 			passed = append(passed, c.Step.String())
 		case c.Status == receipt.StatusNotChecked && c != rep.Finding():
 			names = append(names, c.Step.String())

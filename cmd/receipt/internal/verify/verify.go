@@ -23,6 +23,7 @@ type verifyOptions struct {
 	trust.PolicyFlags
 	continuityFlags
 	trust.EvidenceFlags
+	attestFlags
 	readFlags
 	print.OutputFlags
 	failFast bool
@@ -42,7 +43,8 @@ func New(e *cli.Env) *cobra.Command {
 		Use:   "verify [PATH…]",
 		Short: "say what is true, what is false and what was not checked of receipts",
 		Long: `Verify receipts: files, folders, patterns, and - for stdin; JSON, JSON lines,
-arrays, CBOR and CBOR sequences, also compressed with gzip or zstd.
+arrays, CBOR and CBOR sequences, also compressed with gzip or zstd; and
+attestations, as receipt attest makes them, with the receipts inside.
 
 One input is ordered: each receipt has to follow the one before it in its stream.
 The receipts of several inputs join by their links, in whatever order.
@@ -65,6 +67,7 @@ user's configuration folder: a JWK Set. They are never taken from a receipt.`,
 	o.PolicyFlags.Register(f)
 	o.continuityFlags.register(f)
 	o.EvidenceFlags.Register(f)
+	o.attestFlags.register(f)
 	o.readFlags.register(f)
 	o.OutputFlags.Register(f)
 	f.BoolVar(&o.failFast, "fail-fast", false, "stop at the first receipt that is not verified")
@@ -116,6 +119,9 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 	o.NoInputDigest = !o.TellsDigests()
 	verifier, file, err := o.Verifier(e)
 	if err != nil {
+		return err
+	}
+	if err := o.attestFlags.apply(verifier, file, &options); err != nil {
 		return err
 	}
 	if verifier, err = o.EvidenceFlags.Apply(e, verifier, &options); err != nil {

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const pullRequests = "../../docs/pull-requests.md"
+
+// A gate is what a CI system runs of docs/pull-requests.md, and where it runs it.
+type gate struct {
+	name    string
+	script  string
+	env     []string                     // beside HEAD, %s is the head commit
+	arrange func(p *project, dir string) // what the system checks out
+}
+
+// gates reads the jobs of the page, as the systems do.
+func gates(t *testing.T) []gate {
+	t.Helper()
+	page, err := os.ReadFile(pullRequests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fences := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
+	if len(fences) != 2 {
+		t.Fatalf("found %d jobs, expected 2", len(fences))
+	}
+
+	var github struct {
+		Jobs map[string]struct {
+			Steps []struct {
+				Run string
+				Env map[string]string
+			}
+		}
+	}
+	var gitlab map[string]struct{ Script []string }
+	if err := errors.Join(yaml.Unmarshal([]byte(fences[0][1]), &github), yaml.Unmarshal([]byte(fences[1][1]), &gitlab)); err != nil {
+		t.Fatal(err)
+	}
+
+	// What is installed is the command under test.
+	run := func(lines []string) string {
+		script, installs := "", 0
+		for _, line := range lines {
+			if strings.HasPrefix(line, "go install ") {
+				installs++
+				continue
+			}
+			script += line + "\n"
+		}
+		if installs != 1 || !strings.Contains(script, "receipt verify ") {
+			t.Fatalf("%d lines install, of\n%s", installs, lines)
+		}
+		return script
+	}
+
+	var steps []string
+	for _, s := range github.Jobs["receipt"].Steps {
+		if s.Run != "" {
+			steps = append(steps, s.Run)
+		}
+		if head, ok := s.Env["HEAD"]; ok && head != "${{ github.event.pull_request.head.sha }}" {
+			t.Errorf("HEAD is %s", head)
+		}
+	}
+	return []gate{
+		{"github", run(steps), []string{"HEAD=%s"}, func(p *project, dir string) { p.git(dir, "checkout", "--quiet", "main") }},
+		{"gitlab", run(gitlab["receipt"].Script), []string{"CI_COMMIT_SHA=%s", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main"},
+			func(p *project, dir string) { p.git(dir, "checkout", "--quiet", "--detach", "origin/work") }},
+		{"gitlab with merged results", run(gitlab["receipt"].Script), []string{"CI_COMMIT_SHA=0123456789abcdef0123456789abcdef01234567", "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA=%s", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main"},
+			func(p *project, dir string) { p.git(dir, "checkout", "--quiet", "--detach", "origin/work") }},
+	}
+}
+
+// A project is a repository with a main branch, which has the trusted keys, and a branch
+// with the work of an agent.
+type project struct {
+	t      *testing.T
+	origin string
+	work   string // a clone of the agent's
+	head   string
+}
+
+func newProject(t *testing.T) *project {
+	t.Helper()
+	root := t.TempDir()
+	p := &project{t: t, origin: filepath.Join(root, "origin.git"), work: filepath.Join(root, "work")}
+	p.git(root, "init", "--quiet", "--bare", "--initial-branch", "main", p.origin)
+	p.git(root, "clone", "--quiet", p.origin, p.work)
+	p.copy("keys/trust.json", "trust/keys.json")
+	p.commit("keys")
+	p.git(p.work, "push", "--quiet", "origin", "HEAD:main")
+	p.git(p.work, "checkout", "--quiet", "-b", "work")
+	for _, name := range []string{"one.txt", "two.txt"} {
+		p.write(name, name)
+		p.commit("the agent's " + name)
+	}
+	p.git(p.work, "push", "--quiet", "origin", "work")
+	p.head = p.git(p.work, "rev-parse", "HEAD")
+	p.copy("valid/task.json", "receipt.json")
+	p.copy("keys/key_2026_04.private.json", "issuer.private.json")
+	return p
+}
+
+// environ is what commands see: nothing of whoever runs the test.
+func (p *project) environ(more ...string) []string {
+	home := filepath.Dir(p.work)
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com"}, more...)
+}
+
+func (p *project) git(dir string, args ...string) string {
+	p.t.Helper()
+	c := exec.Command("git", args...)
+	c.Dir, c.Env = dir, p.environ()
+	out, err := c.CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (p *project) commit(message string) {
+	p.t.Helper()
+	p.git(p.work, "add", ".")
+	p.git(p.work, "commit", "--quiet", "-m", message)
+}
+
+func (p *project) write(name, text string) {
+	p.t.Helper()
+	file := filepath.Join(p.work, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *project) read(name string) string {
+	p.t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.work, name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(text)
+}
+
+func (p *project) copy(fixture, name string) {
+	p.t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../fixtures", fixture))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.write(name, string(text))
+}
+
+// bash types commands, and stops at the first that fails.
+func (p *project) bash(dir, script string, env ...string) (output string, exit int) {
+	p.t.Helper()
+	c := exec.Command("bash", "-e", "-c", script)
+	c.Dir, c.Env = dir, p.environ(env...)
+	out, err := c.CombinedOutput()
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		p.t.Fatal(err)
+	}
+	return string(out), c.ProcessState.ExitCode()
+}
+
+// passes runs a gate on a clone as the system makes it.
+func (p *project) passes(g gate) (output string, exit int) {
+	p.t.Helper()
+	dir := filepath.Join(p.t.TempDir(), "clone")
+	p.git(filepath.Dir(p.work), "clone", "--quiet", p.origin, dir)
+	g.arrange(p, dir)
+	var env []string
+	for _, v := range g.env {
+		env = append(env, strings.Replace(v, "%s", p.head, 1))
+	}
+	return p.bash(dir, g.script, env...)
+}
+
+// TestPullRequestsDocument runs the gates of docs/pull-requests.md over a real repository:
+// a head commit with a verified receipt passes, and nothing else does.
+func TestPullRequestsDocument(t *testing.T) {
+	for _, tool := range []string{"bash", "git"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("no %s in PATH", tool)
+		}
+	}
+	commands := map[string]string{}
+	for _, s := range marked(t, pullRequests) {
+		commands[s.name] = s.commands
+	}
+	typed := func(p *project, name string) {
+		t.Helper()
+		if commands[name] == "" {
+			t.Fatalf("the page has no block %q", name)
+		}
+		if out, exit := p.bash(p.work, commands[name]); exit != 0 {
+			t.Fatalf("%s: exit %d\n%s", commands[name], exit, out)
+		}
+	}
+	attested := func(p *project) { typed(p, "attest"); typed(p, "note") }
+
+	tests := []struct {
+		name    string
+		arrange func(p *project)
+		exit    int
+		says    string
+	}{
+		{"a verified receipt", func(p *project) { typed(p, "attest"); typed(p, "verify"); typed(p, "note") }, 0, "attestation.json: verified"},
+		{"no receipt of any commit", func(p *project) {}, 128, "refs/notes/receipts"},
+		{"a receipt of the parent alone", func(p *project) {
+			p.git(p.work, "checkout", "--quiet", "HEAD~1")
+			attested(p)
+		}, 1, "no note found"},
+		{"the parent's receipt at the head", func(p *project) {
+			p.git(p.work, "checkout", "--quiet", "HEAD~1")
+			typed(p, "attest")
+			p.git(p.work, "checkout", "--quiet", "work")
+			typed(p, "note")
+		}, 3, "attestation.json: undecided, not_attested"},
+		{"a receipt that nobody attested", func(p *project) {
+			p.write("attestation.json", p.read("receipt.json"))
+			typed(p, "note")
+		}, 3, "attestation.json: undecided, not_attested"},
+		{"an unknown key", func(p *project) {
+			typed(p, "attest")
+			p.write("attestation.json", strings.Replace(p.read("attestation.json"), "key_2026_04", "key_2026_05", 1))
+			typed(p, "note")
+		}, 3, "attestation.json: undecided, unknown_key"},
+		{"another commit written into it", func(p *project) {
+			p.copy("keys/key_stranger.private.json", "issuer.private.json")
+			p.copy("valid/minimal.json", "receipt.json")
+			typed(p, "attest")
+			p.write("attestation.json", strings.Replace(p.read("attestation.json"), "key_stranger", "key_2026_04", 1))
+			typed(p, "note")
+		}, 1, "attestation.json: refuted, signature_invalid"},
+		{"a torn file", func(p *project) {
+			typed(p, "attest")
+			p.write("attestation.json", p.read("attestation.json")[:2000])
+			typed(p, "note")
+		}, 1, "attestation.json: refuted, syntax"},
+		{"the keys of the pull request", func(p *project) {
+			p.copy("keys/key_stranger.private.json", "issuer.private.json")
+			p.copy("valid/minimal.json", "receipt.json")
+			p.write("trust/keys.json", strings.ReplaceAll(p.read("trust/keys.json"), "key_2026_04", "key_stranger"))
+			p.git(p.work, "add", "trust")
+			p.git(p.work, "commit", "--quiet", "-m", "other keys")
+			p.git(p.work, "push", "--quiet", "origin", "work")
+			p.head = p.git(p.work, "rev-parse", "HEAD")
+			attested(p)
+		}, 3, "attestation.json: undecided, unknown_key"},
+	}
+	for _, test := range tests {
+		p := newProject(t)
+		test.arrange(p)
+		for _, g := range gates(t) {
+			if out, exit := p.passes(g); exit != test.exit || !strings.Contains(out, test.says) {
+				t.Errorf("%s, %s: exit %d, want %d and %q\n%s", test.name, g.name, exit, test.exit, test.says, out)
+			}
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package issue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/attest"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+type attestOptions struct {
+	key                  trust.KeyFlags
+	keys, commit, output string
+	force                bool
+}
+
+// NewAttest makes the verb attest.
+func NewAttest(e *cli.Env) *cobra.Command {
+	var o attestOptions
+	cmd := &cobra.Command{
+		Use:   "attest RECEIPT --key KEY",
+		Short: "say in an envelope of in-toto which files and commit a receipt is of",
+		Long: `Put a sealed and signed receipt into an in-toto statement in a signed envelope, a
+Sigstore bundle, which other tools verify too. Its subjects are the artifacts with
+a digest, the files written and the git commits that the receipt names; --commit
+names the commit where the receipt does not. receipt verify reads it back.
+
+KEY is one that may speak for the receipt's issuer, for ed25519 or ES256. A receipt
+of which something is false is not attested, nor one that nobody signed. Whether
+signatures by other keys hold is checked with --keys alone, and then has to be.`,
+		Example: `  receipt attest receipt.json --key issuer.private.json -o attestation.json
+  receipt attest receipt.json --key issuer.private.json --commit 8f94139338f9404f26296befa88755fc2598c289 -o attestation.json`,
+		Args: cli.ExactArgs(1, "one receipt"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.key.Path == "" {
+				return cli.Usage("receipt keys generate makes a key", "--key is missing")
+			}
+			return o.attest(cmd.Context(), e, args[0])
+		},
+	}
+
+	o.key.Add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.commit, "commit", "", "the git commit that the task led to, its whole `SHA`")
+	f.StringVarP(&o.keys, "keys", "k", "", "the receipt must be verified with these trusted keys, a JWK Set `FILE`")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	return cmd
+}
+
+func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string) error {
+	data, err := input.ReadReceipt(e, path)
+	if err != nil {
+		return err
+	}
+	if err := input.RefuseDraft(path, data, " --key "+cli.ShellFile(o.key.Path)); err != nil {
+		return err
+	}
+
+	// What is not sound itself says nothing of files and commits.
+	sealed, err := receipt.ParseSealed(data)
+	if err != nil {
+		return unattestable(path, err)
+	}
+	statement, err := attest.NewStatement(sealed, o.commit)
+	if err != nil {
+		return commitFailure(path, err)
+	}
+
+	key, err := o.key.Read(e)
+	if err != nil {
+		return err
+	}
+	envelope, err := attest.Sign(ctx, statement, keys.NewSigner(key, nil))
+	if err != nil {
+		return cli.Usage("", "%q: %w", o.key.Path, err)
+	}
+	if err := o.review(e, path, envelope, sealed, key.Public()); err != nil {
+		return err
+	}
+
+	return cli.WriteOutput(e, o.output, envelope.Bytes(), 0o644, o.force)
+}
+
+// review judges the attestation before anybody else does: with the trusted keys, or else
+// as far as the key that signs it tells.
+func (o *attestOptions) review(e *cli.Env, path string, envelope *attest.Envelope, sealed *receipt.Sealed, public *keys.PublicKey) error {
+	set, err := o.trusted(e, sealed, public)
+	if err != nil {
+		return err
+	}
+	v, err := receipt.NewVerifier(set, receipt.Policy{Now: e.Now()})
+	if err != nil {
+		return cli.Usage("", "%w", err)
+	}
+
+	rep := new(receipt.Report)
+	attest.NewOpener(set, v.Policy()).Judge(v, envelope.Bytes(), rep)
+	f, last := rep.Finding(), rep.Signatures[len(rep.Signatures)-1]
+	switch {
+	case rep.Verdict == receipt.Verified:
+		return nil
+	case rep.Verdict == receipt.Refuted:
+		return cli.Refuted("receipt verify shows all of it", "%q must not be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
+	case o.keys == "" && f.Code == receipt.CodeUnknownKey && last.Status == receipt.SignatureValid:
+		fmt.Fprintf(e.Err, "receipt: warning: whether the signatures of %s hold was not checked: they are by other keys than %s; --keys checks them\n",
+			cli.EscapeLine(fmt.Sprintf("%q", cli.SourceName(path))), cli.EscapeLine(fmt.Sprintf("%q", public.ID)))
+		return nil
+	}
+	return cli.Undecided(attestHow(path, f.Code), "%q cannot be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
+}
+
+// trusted is the file of keys that was named, or else the key that signs, for the issuer
+// of this receipt alone.
+func (o *attestOptions) trusted(e *cli.Env, sealed *receipt.Sealed, public *keys.PublicKey) (*keys.Set, error) {
+	if o.keys != "" {
+		file, err := trust.ReadKeys(e, o.keys)
+		if err != nil {
+			return nil, err
+		}
+		return file.Set, nil
+	}
+
+	public.Issuers = []string{sealed.Stream().Issuer}
+	set, err := keys.NewSet(public)
+	if err != nil {
+		return nil, cli.Usage("", "%q: %w", o.key.Path, err)
+	}
+	return set, nil
+}
+
+func attestHow(path string, code receipt.Code) string {
+	if code == receipt.CodeUnsigned {
+		return "receipt sign " + cli.ShellFile(cli.SourceName(path)) + " --key KEY -o SIGNED"
+	}
+	return "receipt explain " + string(code)
+}
+
+// unattestable words why of a document nothing can be said, with its report's exit.
+func unattestable(path string, err error) error {
+	var undecided *receipt.UndecidedError
+	if errors.As(err, &undecided) {
+		return cli.Undecided("", "%q cannot be attested: %w", cli.SourceName(path), err)
+	}
+	return cli.Refuted("receipt verify --integrity-only shows all of it", "%q must not be attested: %w", cli.SourceName(path), err)
+}
+
+// commitFailure words why no statement can be made: what the caller says is no commit, or
+// the receipt says another.
+func commitFailure(path string, err error) error {
+	var word *attest.CommitError
+	switch {
+	case errors.As(err, &word) && len(word.Named) > 0:
+		return cli.Refuted("", "%q must not be attested for that commit: it names %s, --commit says %s", cli.SourceName(path), word.Named[0], word.Commit)
+	case errors.As(err, &word):
+		return cli.Usage("git rev-parse HEAD prints it", "--commit is the whole name of a commit, 40 or 64 lower-case hexadecimal digits, found %.80q", word.Commit)
+	}
+	return cli.Usage("", "%q: %w", cli.SourceName(path), err)
+}

@@ -1,0 +1,60 @@
+package verify
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/attest"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// attestFlags say for what receipts have to be attested.
+type attestFlags struct {
+	commit   string
+	subjects []string
+}
+
+func (f *attestFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.commit, "commit", "", "every receipt must be attested for the git commit `SHA`")
+	flags.StringArrayVar(&f.subjects, "subject", nil, "every receipt must be attested for this `DIGEST`, sha256:HEX or gitCommit:HEX; repeatable")
+}
+
+// apply lets attestations be read wherever receipts are.
+func (f *attestFlags) apply(v *receipt.Verifier, file *trust.KeyFile, options *stream.Options) error {
+	asked, err := f.asked()
+	if err != nil {
+		return err
+	}
+
+	policy := v.Policy()
+	if policy.IntegrityOnly {
+		if len(asked) > 0 {
+			return cli.Usage("", "--integrity-only looks at no signatures, so it excludes --commit and --subject")
+		}
+		options.Unwrap = attest.NewOpener(nil, policy).Unwrap
+		return nil
+	}
+
+	options.Unwrap = attest.NewOpener(file.Set, policy, asked...).Unwrap
+	return nil
+}
+
+func (f *attestFlags) asked() (list []attest.Subject, err error) {
+	if f.commit != "" {
+		if !attest.IsCommit(f.commit) {
+			return nil, cli.Usage("git rev-parse HEAD prints it", "--commit is the whole name of a commit, 40 or 64 lower-case hexadecimal digits, found %.80q", f.commit)
+		}
+		list = append(list, attest.Subject{Algorithm: attest.GitCommit, Digest: f.commit})
+	}
+
+	for _, text := range f.subjects {
+		s, err := attest.ParseSubject(text)
+		if err != nil {
+			return nil, cli.Usage("", "--subject is sha256: and 64, or gitCommit: and 40 or 64, lower-case hexadecimal digits, found %.80q", text)
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
