@@ -19,9 +19,22 @@ import (
 // message itself; with another hash its digest. An ECDSA signature is returned
 // in ASN.1 DER, as crypto.Signer does; an RSA signature is PKCS #1 v1.5, or PSS
 // when opts is an *rsa.PSSOptions, with a salt as long as the hash.
+//
+// A service that takes the message and hashes it itself, as an ssh-agent does, also
+// has the method
+//
+//	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
+//
+// which then is called in place of SignContext, with the message whatever opts asks
+// for: it is to crypto.MessageSigner what this is to crypto.Signer.
 type ContextSigner interface {
 	Public() crypto.PublicKey
 	SignContext(ctx context.Context, digestOrMessage []byte, opts crypto.SignerOpts) ([]byte, error)
+}
+
+// A messageSigner is a ContextSigner that hashes what it signs.
+type messageSigner interface {
+	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
 }
 
 // FromCryptoSigner adapts a crypto.Signer. It cannot be interrupted: the context
@@ -45,9 +58,11 @@ func signRaw(ctx context.Context, s ContextSigner, alg algorithm, input []byte) 
 	}
 
 	// Ed25519 signs the message itself (RFC 8032), the others its digest.
-	data := input
+	data, sign := input, s.SignContext
 	var opts crypto.SignerOpts = alg.hash
-	if alg.hash != 0 {
+	if m, ok := s.(messageSigner); ok {
+		sign = m.SignMessageContext
+	} else if alg.hash != 0 {
 		h := alg.hash.New()
 		h.Write(input)
 		data = h.Sum(nil)
@@ -57,7 +72,7 @@ func signRaw(ctx context.Context, s ContextSigner, alg algorithm, input []byte) 
 		opts = &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: alg.hash}
 	}
 
-	sig, err := s.SignContext(ctx, data, opts)
+	sig, err := sign(ctx, data, opts)
 	if err != nil {
 		return nil, err
 	}

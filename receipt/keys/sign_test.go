@@ -57,6 +57,32 @@ func TestRemoteSigner(t *testing.T) {
 	}
 }
 
+// A hashing service is given messages, and hashes them.
+type hashing struct{ service }
+
+func (s *hashing) SignMessageContext(_ context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error) {
+	return crypto.SignMessage(s.key, rand.Reader, message, opts)
+}
+
+// TestRemoteSignerOfMessages: a service that hashes itself is not given the digest.
+func TestRemoteSignerOfMessages(t *testing.T) {
+	digests := func(context.Context, []byte, crypto.SignerOpts) ([]byte, error) {
+		return nil, errors.New("this is no message")
+	}
+	for _, name := range Algorithms() {
+		k := testKeys()[name]
+		s, err := NewRemoteSigner("remote", name, &hashing{service{public: k.Public().Crypto(), key: k.key, sign: digests}}, clock)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		sig, err := s.Sign(context.Background(), []byte(hashText))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		wantCode(t, setOf(t, s.Public()), hashText, entryOf(sig), valid)
+	}
+}
+
 func TestSignerWithoutClock(t *testing.T) {
 	for _, name := range []string{Ed25519, es256} {
 		k := testKeys()[name]
