@@ -37,6 +37,8 @@ func TestOf(t *testing.T) {
 		{"Dear auditor,\n\nplease find the receipt attached.\n", kind.Text, "a text without any receipt in it"},
 		{"-----BEGIN PUBLIC KEY-----\nMCow", kind.Keys, "a public key or a certificate"},
 		{"-----BEGIN PRIVATE KEY-----\nMC4C", kind.PrivateKey, "a private key"},
+		{"-----BEGIN AGE ENCRYPTED FILE-----\nYWdl", kind.Packed, "an encrypted file (age)"},
+		{"age-encryption.org/v1\n-> scrypt a 18\n", kind.Packed, "an encrypted file (age)"},
 		{`{"kty":"OKP","d":"AA","x":"AA"}`, kind.PrivateKey, "a private key"},
 		{"ssh-ed25519 AAAA me", kind.Keys, "a public key of OpenSSH"},
 		{`{"keys":[{"kty":"OKP"}]}`, kind.Keys, "a set of keys"},

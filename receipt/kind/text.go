@@ -14,6 +14,8 @@ func byText(head []byte) (Found, bool) {
 	switch {
 	case text == "":
 		return Found{}, false
+	case strings.HasPrefix(text, "age-encryption.org/v1\n"):
+		return encrypted(), true
 	case strings.HasPrefix(text, "-----BEGIN "):
 		return armored(text), true
 	case hasAny(text, "ssh-ed25519 ", "ssh-rsa ", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"):
@@ -58,10 +60,17 @@ func armored(text string) Found {
 	switch {
 	case strings.Contains(line, "PRIVATE KEY"):
 		return privateKey()
+	case strings.Contains(line, "AGE ENCRYPTED FILE"):
+		return encrypted()
 	case strings.Contains(line, "PGP"):
 		return Found{Text, "a PGP message or key", "ask the sender for the receipt itself, a JSON file; its signatures stand inside it"}
 	}
 	return Found{Keys, "a public key or a certificate", "add a public key to the trusted keys; it has to be said for which issuer it speaks"}
+}
+
+// encrypted is a file of age (C2SP age), of which only who has the key knows what it is.
+func encrypted() Found {
+	return Found{Packed, "an encrypted file (age)", "decrypt it, and give what is in it; a private key is encrypted like that, too"}
 }
 
 func privateKey() Found {
