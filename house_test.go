@@ -60,7 +60,8 @@ var rooms = map[string]room{
 	"cmd/receipt":           {may: below(verbs, append(lower, "issue"), "redact/rulefile"), libs: anyLib},
 	inside + "cli":          {may: below(nil, nil), libs: anyLib},
 	inside + "input":        {may: below([]string{"cli"}, nil), libs: anyLib},
-	inside + "trust":        {may: below([]string{"cli", "input"}, nil), libs: anyLib},
+	inside + "custody":      {may: below([]string{"cli", "input"}, nil), libs: anyLib},
+	inside + "trust":        {may: below([]string{"cli", "input", "custody"}, nil), libs: anyLib},
 	inside + "print":        {may: below([]string{"cli", "input", "trust"}, nil), libs: anyLib},
 	inside + "verify":       {may: below(lower, nil), libs: anyLib},
 	inside + "issue":        {may: below(lower, nil, "redact/rulefile"), libs: anyLib},
@@ -73,10 +74,11 @@ var rooms = map[string]room{
 
 	"redact/internal/corpus":           {},
 	"receipt/serve/internal/servetest": {may: append([]string{"receipt/"}, core...)},
+	inside + "custody/custodytest":     {libs: anyLib},
 }
 
 // forTests are rooms that only tests import.
-var forTests = []string{"fixtures", "redact/internal/corpus", "receipt/serve/internal/servetest"}
+var forTests = []string{"fixtures", "redact/internal/corpus", "receipt/serve/internal/servetest", inside + "custody/custodytest"}
 
 var anyLib = []string{"*"}
 
@@ -85,7 +87,7 @@ const inside = "cmd/receipt/internal/"
 
 // The rooms of the command that verbs stand on, from the lowest, and those of verbs.
 var (
-	lower = []string{"cli", "input", "trust", "print"}
+	lower = []string{"cli", "input", "custody", "trust", "print"}
 	verbs = []string{"verify", "issue", "logs", "keyring", "server", "replays", "bundles"}
 )
 
@@ -111,6 +113,7 @@ var homes = map[string]string{
 	"github.com/BurntSushi/toml":            "redact/rulefile",
 	"github.com/prometheus/client_golang":   "receipt/serve",
 	"modernc.org/sqlite":                    "receipt/ledger",
+	"filippo.io/age":                        inside + "custody",
 }
 
 // impure are the packages that a pure room does without; "net/" is every

@@ -12,12 +12,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody/custodytest"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
 func TestMain(m *testing.M) {
 	flag.Bool("update", false, "rewrite the expected output in testdata")
-	testscript.Main(m, map[string]func(){"receipt": main})
+	testscript.Main(m, map[string]func(){"receipt": main, "sigstore-kms-test": custodytest.Plugin})
 }
 
 // TestScripts runs testdata/*.txtar. -update rewrites what they compare with.
@@ -57,6 +58,7 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 	maps.Copy(all, links)
 	commands := corpusCommands()
 	commands["exits"] = exits
+	commands["agent"] = startAgent
 	testscript.Run(t, testscript.Params{
 		Files:         files,
 		UpdateScripts: flag.Lookup("update").Value.String() == "true",

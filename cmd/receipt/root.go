@@ -28,6 +28,7 @@ func run(ctx context.Context, args []string, e *cli.Env) int {
 
 	// After a misspelled verb its flags are unknown, and not the mistake.
 	root.FParseErrWhitelist.UnknownFlags = len(args) > 0 && !strings.HasPrefix(args[0], "-")
+	defer e.End()
 	return cli.Finish(e, root.ExecuteContext(ctx))
 }
 

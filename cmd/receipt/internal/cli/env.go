@@ -35,6 +35,18 @@ type Env struct {
 
 	screen   *screen
 	progress *Progress // the last that began
+	last     []func()  // what is done when the verb has ended
+}
+
+// Finally has something done when the verb has ended, whatever it ended with.
+func (e *Env) Finally(f func()) { e.last = append(e.last, f) }
+
+// End does what was left for the end.
+func (e *Env) End() {
+	for _, f := range e.last {
+		f()
+	}
+	e.last = nil
 }
 
 // Stdin returns stdin, once: whoever reads it again, for another purpose, would find it
@@ -45,7 +57,7 @@ func (e *Env) Stdin() (io.ReadCloser, error) {
 	}
 	e.inTaken = true
 	if e.typed() {
-		e.progress.hide()
+		e.HideProgress()
 	}
 	return io.NopCloser(e.In), nil
 }
@@ -70,6 +82,9 @@ func (e *Env) ProgressWhen(when string, passes ...string) *Progress {
 	e.progress = newProgress(e.screen, e.ErrWidth, e.Now, passes)
 	return e.progress
 }
+
+// HideProgress shows no more of how far the run is: somebody types.
+func (e *Env) HideProgress() { e.progress.hide() }
 
 // Counted counts what is read from r in the progress of the run, if there is one.
 func (e *Env) Counted(r io.ReadCloser) io.ReadCloser { return e.progress.Reader(r) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -57,6 +58,14 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 		return err
 	}
 
+	// The key comes first: somebody may have to type, and stdin be waited for.
+	var key custody.Key
+	if signed {
+		if key, err = o.key.Open(ctx, e); err != nil {
+			return err
+		}
+	}
+
 	progress := e.Progress("reading", "sealing")
 	defer progress.End()
 	draft, err := input.ReadDocument(e, path)
@@ -84,7 +93,7 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 		return SealFailure(path, err)
 	}
 	if signed {
-		if sealed, err = o.key.Sign(ctx, e, sealed); err != nil {
+		if sealed, err = o.key.Sign(ctx, e, key, sealed); err != nil {
 			return err
 		}
 	}

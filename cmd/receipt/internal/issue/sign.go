@@ -44,7 +44,11 @@ whose id then is given by --key-id.`,
 			if err != nil {
 				return unsignable(args[0], err)
 			}
-			if sealed, err = key.Sign(cmd.Context(), e, sealed); err != nil {
+			signing, err := key.Open(cmd.Context(), e)
+			if err != nil {
+				return err
+			}
+			if sealed, err = key.Sign(cmd.Context(), e, signing, sealed); err != nil {
 				return err
 			}
 

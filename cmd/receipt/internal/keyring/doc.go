@@ -1,2 +1,2 @@
-// Package keyring holds the verb keys: generate, list, import, revoke, export.
+// Package keyring holds the verb keys: generate, list, import, revoke, export, public.
 package keyring

@@ -39,7 +39,7 @@ configuration folder. A private key is in a file of its own.`,
 		},
 	}
 
-	cmd.AddCommand(newKeysGenerate(e), newKeysList(e), newKeysImport(e), newKeysRevoke(e), newKeysExport(e))
+	cmd.AddCommand(newKeysGenerate(e), newKeysList(e), newKeysImport(e), newKeysRevoke(e), newKeysExport(e), newKeysPublic(e))
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package keyring
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
@@ -17,7 +19,7 @@ type generateOptions struct {
 	bindingFlags
 	id, algorithm   string
 	private, public string
-	force           bool
+	force, encrypt  bool
 }
 
 func newKeysGenerate(e *cli.Env) *cobra.Command {
@@ -29,13 +31,16 @@ func newKeysGenerate(e *cli.Env) *cobra.Command {
 read. The public half is added to the trust file --keys, which is made when it
 does not exist.
 
+With --encrypt the private half is encrypted with a passphrase, which is asked for
+on the terminal, here and whenever the key signs. The file is one of age.
+
 Without --id the key is named after its material, for ed25519 "ed25519:" and the
 first 32 hexadecimal digits of the SHA-256 of the public key.`,
 		Example: `  receipt keys generate --issuer harness_a --private a.private.json --keys keys.json
   receipt keys generate --any-issuer --role witness --id w1 --private w1.private.json --keys keys.json`,
 		Args: cli.ExactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return generate(e, &o)
+			return generate(cmd.Context(), e, &o)
 		},
 	}
 
@@ -46,11 +51,12 @@ first 32 hexadecimal digits of the SHA-256 of the public key.`,
 	f.StringVarP(&o.public, "keys", "k", "", "add the public key to this trust `FILE`")
 	cli.Alias(f, "keys", "public")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the private key file")
+	f.BoolVar(&o.encrypt, "encrypt", false, "encrypt the private key with a passphrase, asked for on the terminal")
 	o.bindingFlags.add(cmd)
 	return cmd
 }
 
-func generate(e *cli.Env, o *generateOptions) error {
+func generate(ctx context.Context, e *cli.Env, o *generateOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -75,11 +81,24 @@ func generate(e *cli.Env, o *generateOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.encrypt {
+		passphrase, err := custody.NewPassphrase(ctx, e, o.private)
+		if err != nil {
+			return err
+		}
+		if secret, err = custody.Encrypt(secret, passphrase); err != nil {
+			return err
+		}
+	}
 	if err := writePair(trust, o.private, secret, o.force); err != nil {
 		return err
 	}
 
-	fmt.Fprintf(e.Err, "private key  %s, readable by its owner only\n", cli.EscapeLine(o.private))
+	readable := "readable by its owner only"
+	if o.encrypt {
+		readable = "encrypted with a passphrase"
+	}
+	fmt.Fprintf(e.Err, "private key  %s, %s\n", cli.EscapeLine(o.private), readable)
 	fmt.Fprintf(e.Err, "trust file   %s (%d)\n", cli.EscapeLine(o.public), len(trust.Keys()))
 	printKey(e.Err, public, e.Now())
 	return nil

@@ -2,6 +2,7 @@ package keyring
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -22,6 +24,7 @@ type importOptions struct {
 	bindingFlags
 	id, algorithm string
 	to            string
+	patience      time.Duration
 }
 
 func newKeysImport(e *cli.Env) *cobra.Command {
@@ -30,7 +33,8 @@ func newKeysImport(e *cli.Env) *cobra.Command {
 		Use:   "import FILE --issuer ID",
 		Short: "trust a public key",
 		Long: `Add public keys to a trust file: from PEM, OpenSSH public key lines, a JWK or a JWK
-Set. A private key is refused.
+Set; or of a key in an ssh-agent (agent:SHA256:…) or behind a plugin (NAME://KEY). A
+private key is refused; receipt keys public writes its public half.
 
 Whom a key speaks for is said here and never taken from FILE. Compare the printed
 fingerprint with the issuer's, by another way than FILE came.`,
@@ -38,7 +42,7 @@ fingerprint with the issuer's, by another way than FILE came.`,
   receipt keys import id_ed25519.pub --any-issuer --role witness --keys keys.json`,
 		Args: cli.ExactArgs(1, "one file of public keys"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return importKeys(e, args[0], &o)
+			return importKeys(cmd.Context(), e, args[0], &o)
 		},
 	}
 
@@ -48,24 +52,17 @@ fingerprint with the issuer's, by another way than FILE came.`,
 	f.StringVarP(&o.to, "keys", "k", "", "the trust `FILE`")
 	cli.Alias(f, "keys", "to")
 	o.bindingFlags.add(cmd)
+	custody.AddPatience(cmd, &o.patience)
 	return cmd
 }
 
-func importKeys(e *cli.Env, path string, o *importOptions) error {
+func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	data, err := input.ReadBounded(e, path, keys.MaxSetBytes+1)
+	found, err := o.read(ctx, e, path)
 	if err != nil {
 		return err
-	}
-
-	found, err := publicKeys(data, o.id, o.algorithm)
-	if err != nil {
-		if wrong := input.WrongKind(path, data, "a public key", kind.Keys, kind.PrivateKey); wrong != nil {
-			return wrong
-		}
-		return cli.Usage(trust.KeyHint(err), "%q: %w", cli.SourceName(path), err)
 	}
 	if o.id != "" && len(found) > 1 {
 		return cli.Usage("leave --id out, or give one key at a time", "%q holds %d keys, and --id names one", cli.SourceName(path), len(found))
@@ -100,6 +97,26 @@ func importKeys(e *cli.Env, path string, o *importOptions) error {
 	}
 
 	return nil
+}
+
+// read reads the public keys that a file holds, or the one of a key that is in none.
+func (o *importOptions) read(ctx context.Context, e *cli.Env, path string) ([]*keys.PublicKey, error) {
+	if custody.Elsewhere(path) {
+		return publicOf(ctx, e, path, o.id, o.patience)
+	}
+	data, err := input.ReadBounded(e, path, keys.MaxSetBytes+1)
+	if err != nil {
+		return nil, err
+	}
+
+	found, err := publicKeys(data, o.id, o.algorithm)
+	if err != nil {
+		if wrong := input.WrongKind(path, data, "a public key", kind.Keys, kind.PrivateKey); wrong != nil {
+			return nil, wrong
+		}
+		return nil, cli.Usage(trust.KeyHint(err), "%q: %w", cli.SourceName(path), err)
+	}
+	return found, nil
 }
 
 // publicKeys reads keys in any of the forms that people send.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
@@ -18,7 +19,6 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -96,7 +96,7 @@ func (o *logFlags) add(cmd *cobra.Command) {
 }
 
 func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, long bool) error {
-	private, log, err := o.signer(e)
+	key, log, err := o.signer(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -135,9 +135,9 @@ func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, l
 	}
 
 	// C2SP tlog-checkpoint: origin, size and root, as a signed note.
-	note, err := private.SignCheckpoint(ctx, &tlog.Checkpoint{Origin: o.origin, Size: tree.Size(), Root: tree.Root()})
+	note, err := key.SignCheckpoint(ctx, &tlog.Checkpoint{Origin: o.origin, Size: tree.Size(), Root: tree.Root()})
 	if err != nil {
-		return cli.Usage("", "%q: %w", o.key.Path, err)
+		return o.key.Failure(ctx, err)
 	}
 	if _, err := out.Write(note); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, l
 }
 
 // signer reads the key, before anything else is done in vain.
-func (o *logFlags) signer(e *cli.Env) (*keys.PrivateKey, *tlog.Log, error) {
+func (o *logFlags) signer(ctx context.Context, e *cli.Env) (custody.Key, *tlog.Log, error) {
 	switch {
 	case o.key.Path == "":
 		return nil, nil, cli.Usage("receipt keys generate --role checkpoint --origin NAME makes a key", "--key is missing")
@@ -155,20 +155,20 @@ func (o *logFlags) signer(e *cli.Env) (*keys.PrivateKey, *tlog.Log, error) {
 		return nil, nil, cli.Usage("a log is named by a URL without https://, such as log.example.net/receipts", "--origin is missing")
 	}
 
-	private, err := o.key.Read(e)
+	key, err := o.key.Open(ctx, e)
 	if err != nil {
 		return nil, nil, err
 	}
 
 	// What the key file says of the key; one of another program says nothing.
-	half := private.Public()
+	half := key.Public()
 	if half.Origin != "" && half.Origin != o.origin {
 		return nil, nil, cli.Usage("--origin "+cli.ShellName(half.Origin)+", or a key of its own for another log", "%q is the key of the log %q, found --origin %q", o.key.Path, half.Origin, o.origin)
 	}
 
 	public, ok := half.Crypto().(ed25519.PublicKey)
 	if !ok {
-		return nil, nil, cli.Usage("receipt keys generate --role checkpoint --origin NAME makes a key", "the key %q is for %s; checkpoints are signed with Ed25519 keys", private.ID(), private.Algorithm())
+		return nil, nil, cli.Usage("receipt keys generate --role checkpoint --origin NAME makes a key", "the key %q is for %s; checkpoints are signed with Ed25519 keys", half.ID, half.Algorithm)
 	}
 
 	log, err := tlog.NewLog(o.origin, public)
@@ -176,7 +176,7 @@ func (o *logFlags) signer(e *cli.Env) (*keys.PrivateKey, *tlog.Log, error) {
 		return nil, nil, cli.Usage("", "--origin %q: %s", o.origin, trust.PlainMerkle(err))
 	}
 
-	return private, log, nil
+	return key, log, nil
 }
 
 // last reads the checkpoint that the new one has to extend; nil for none.

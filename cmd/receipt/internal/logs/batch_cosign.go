@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/growth"
-	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
 type cosignOptions struct {
@@ -70,7 +70,7 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 		return err
 	}
 
-	w, err := o.witness(e, file)
+	w, err := o.witness(ctx, e, file)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,10 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 	if err != nil {
 		return err
 	}
-	if err := c.add(ctx, e.Now()); err != nil {
+	switch err := c.add(ctx, e.Now()); {
+	case err != nil && ctx.Err() != nil:
+		return cli.Usage("", "interrupted")
+	case err != nil:
 		return cli.Usage("", "%q: %w", cli.SourceName(path), err)
 	}
 	if err := cli.WriteOutput(e, o.output, c.Note, 0o644, o.force); err != nil {
@@ -102,26 +105,26 @@ func (o *cosignOptions) trusted(e *cli.Env) (*trust.KeyFile, error) {
 
 // A cosigner is a witness's key and the name that it cosigns under.
 type cosigner struct {
-	key     *keys.PrivateKey
+	key     custody.Key
 	name    string
 	witness *tlog.Witness
 }
 
 // witness reads the key. What it is for, the trusted keys say when they have it, and
 // else its own file.
-func (o *cosignOptions) witness(e *cli.Env, file *trust.KeyFile) (*cosigner, error) {
-	const hint = "receipt keys generate --any-issuer --role witness makes a key"
+func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.KeyFile) (*cosigner, error) {
+	hint := "receipt keys generate --any-issuer --role witness makes a key"
 	if o.key.Path == "" {
 		return nil, cli.Usage(hint, "--key is missing")
 	}
 
-	private, err := o.key.Read(e)
+	key, err := o.key.Open(ctx, e)
 	if err != nil {
 		return nil, err
 	}
 
 	// What the trusted file says of the same key (RFC 7638) holds, before what its own says.
-	public := private.Public()
+	public := key.Public()
 	if file != nil {
 		for _, k := range file.Set.Keys() {
 			if k.Thumbprint == public.Thumbprint && (k.ID == public.ID || !public.Has(receipt.RoleWitness)) {
@@ -131,6 +134,9 @@ func (o *cosignOptions) witness(e *cli.Env, file *trust.KeyFile) (*cosigner, err
 	}
 
 	if !public.Has(receipt.RoleWitness) {
+		if custody.Elsewhere(o.key.Path) { // where nothing says what a key is for
+			hint = "--keys names the trusted keys that give it the role: receipt keys import KEY --any-issuer --role witness"
+		}
 		return nil, cli.Usage(hint, "the key %q is for the role %s, and cosigning takes the role witness", public.ID, cli.RolesText(public))
 	}
 	material, ok := public.Crypto().(ed25519.PublicKey)
@@ -138,7 +144,7 @@ func (o *cosignOptions) witness(e *cli.Env, file *trust.KeyFile) (*cosigner, err
 		return nil, cli.Usage(hint, "the key %q is for %s; checkpoints are cosigned with Ed25519 keys", public.ID, public.Algorithm)
 	}
 
-	w := &cosigner{key: private, name: cmp.Or(public.Origin, public.ID)}
+	w := &cosigner{key: key, name: cmp.Or(public.Origin, public.ID)}
 	if w.witness, err = tlog.NewWitness(w.name, material); err != nil {
 		return nil, cli.Usage("give the key an --origin", "%q: %s", o.key.Path, trust.PlainMerkle(err))
 	}
@@ -193,7 +199,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 	// A log that is its own witness adds nothing.
 	for _, log := range logs {
 		if log.Name() == h.Origin && log.Key().Equal(w.witness.Key()) {
-			return nil, cli.Usage("a witness is somebody else than the log", "%q is a key of the log %q itself", w.key.ID(), h.Origin)
+			return nil, cli.Usage("a witness is somebody else than the log", "%q is a key of the log %q itself", w.key.Public().ID, h.Origin)
 		}
 	}
 

@@ -12,12 +12,12 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/batch"
-	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -100,6 +100,18 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 
 // make reads the drafts and seals them.
 func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input.Selection) (*batch.Batch, error) {
+	// The key comes first: somebody may have to type, and stdin be waited for.
+	var key custody.Key
+	signed, err := o.key.Given()
+	if err != nil {
+		return nil, err
+	}
+	if signed {
+		if key, err = o.key.Open(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+
 	progress := selected.Begin(e, "reading", "sealing")
 	defer progress.End()
 	drafts, places, err := o.drafts(ctx, selected)
@@ -114,17 +126,10 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 	}
 
 	var signer receipt.Signer // nil: unsigned
-	signed, err := o.key.Given()
-	if err != nil {
-		return nil, err
-	}
+	counting := &countingSigner{progress: progress}
 	if signed {
-		private, err := o.key.Read(e)
-		if err != nil {
-			return nil, err
-		}
-		warnOtherKeys(e, drafts, private.ID())
-		signer = countingSigner{keys.NewSigner(private, e.Now), progress}
+		warnOtherKeys(e, drafts, key.Public().ID)
+		counting.Signer, signer = key.Signer(), counting
 		progress.Pass(1, 0, int64(len(drafts)))
 	} else {
 		progress.Pass(1, 0, 0)
@@ -137,22 +142,28 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 
 	// The slow part is signing, one receipt after the other.
 	made, err := batch.Seal(ctx, sealer, drafts, heads, signer)
-	if err != nil {
+	switch {
+	case counting.err != nil: // no draft is to blame
+		return nil, o.key.Failure(ctx, counting.err)
+	case err != nil:
 		return nil, batchFailure(err, places)
 	}
 
 	return made, nil
 }
 
-// A countingSigner tells a progress of each receipt that it signs.
+// A countingSigner tells a progress of each receipt that it signs, and keeps why it did
+// not sign one.
 type countingSigner struct {
 	receipt.Signer
 	progress *cli.Progress
+	err      error
 }
 
-func (s countingSigner) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
+func (s *countingSigner) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
 	signature, err := s.Signer.Sign(ctx, message)
 	s.progress.Receipts(1)
+	s.err = err
 	return signature, err
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -72,11 +71,11 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 	case !signed && !o.unsigned:
 		return cli.Usage("receipt keys generate makes a key; --unsigned stores receipts that nobody vouches for", "--key is missing")
 	case signed:
-		private, err := o.key.Read(e)
+		key, err := o.key.Open(ctx, e)
 		if err != nil {
 			return err
 		}
-		signer = keys.NewSigner(private, e.Now)
+		signer = key.Signer()
 	}
 
 	l, err := input.OpenLedger(ctx, path, true)

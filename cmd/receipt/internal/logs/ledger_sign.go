@@ -10,7 +10,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
@@ -47,7 +46,7 @@ repeated.`,
 }
 
 func ledgerSign(ctx context.Context, e *cli.Env, key *trust.KeyFlags, path string, ids []string) error {
-	private, err := key.Read(e)
+	signing, err := key.Open(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -59,7 +58,7 @@ func ledgerSign(ctx context.Context, e *cli.Env, key *trust.KeyFlags, path strin
 	defer l.Close()
 
 	// Each is printed when it is stored, so that a run that was cut off can be repeated.
-	signer := keys.NewSigner(private, e.Now)
+	signer := signing.Signer()
 	for _, id := range ids {
 		signed, err := l.Sign(ctx, id, signer)
 		if err != nil {

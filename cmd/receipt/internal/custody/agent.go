@@ -1,0 +1,219 @@
+package custody
+
+import (
+	"context"
+	"crypto"
+	"encoding/asn1"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+const agentPrefix = "agent:"
+
+// An agentKey is a key of an ssh-agent (draft-ietf-sshm-ssh-agent). Each question has a
+// connection of its own, so that one that nobody answers holds up no other.
+type agentKey struct {
+	socket
+	key    ssh.PublicKey
+	public crypto.PublicKey
+}
+
+// openAgent finds a key by its fingerprint. Comments name nothing: any two keys may have
+// the same.
+func openAgent(ctx context.Context, e *cli.Env, name string, o Options) (Key, error) {
+	fingerprint := strings.TrimPrefix(name, agentPrefix)
+	if !isFingerprint(fingerprint) {
+		return nil, cli.Usage("ssh-add -l lists the keys of an agent",
+			"a key of an ssh-agent is named by its fingerprint, agent:SHA256: and 43 characters of base64, found %q", name)
+	}
+
+	s := socket{e.Getenv("SSH_AUTH_SOCK"), o.Patience}
+	if s.path == "" {
+		return nil, cli.Usage(`eval "$(ssh-agent)" starts one, and ssh-add FILE gives it a key`, "%q: there is no ssh-agent: SSH_AUTH_SOCK is not set", name)
+	}
+
+	var list []*agent.Key
+	err := s.ask(ctx, func(a agent.ExtendedAgent) (err error) {
+		list, err = a.List()
+		return err
+	})
+	if err != nil {
+		return nil, s.failure(name, err)
+	}
+
+	key, err := choose(name, fingerprint, list)
+	if err != nil {
+		return nil, err
+	}
+	return newRemote(e, name, o.ID, &agentKey{s, key, key.(ssh.CryptoPublicKey).CryptoPublicKey()})
+}
+
+// isFingerprint reports whether a text is what ssh-keygen -l prints of a key.
+func isFingerprint(text string) bool {
+	digest, found := strings.CutPrefix(text, "SHA256:")
+	hash, err := base64.RawStdEncoding.Strict().DecodeString(digest)
+	return found && err == nil && len(hash) == crypto.SHA256.Size()
+}
+
+// choose finds the key with the fingerprint among those of an agent, if it is one that
+// signs receipts.
+func choose(name, fingerprint string, list []*agent.Key) (ssh.PublicKey, error) {
+	var others []string
+	certified := false
+	for _, k := range list {
+		key, err := ssh.ParsePublicKey(k.Blob)
+		if err != nil {
+			continue // of a type that is not known here
+		}
+
+		// ssh-add -l prints the fingerprint of the key in a certificate, too.
+		if c, ok := key.(*ssh.Certificate); ok {
+			certified = certified || ssh.FingerprintSHA256(c.Key) == fingerprint
+			continue
+		}
+		if ssh.FingerprintSHA256(key) == fingerprint {
+			return signs(name, key)
+		}
+		others = append(others, ssh.FingerprintSHA256(key))
+	}
+
+	switch {
+	case certified:
+		return nil, cli.Usage("ssh-add FILE adds the key itself", "%q: the ssh-agent has a certificate of this key, and not the key", name)
+	case len(list) == 0:
+		return nil, cli.Usage("ssh-add FILE adds a key; ssh-add -X unlocks an agent, which shows none when it is locked", "%q: the ssh-agent has no keys", name)
+	}
+	slices.Sort(others)
+	return nil, cli.Usage("ssh-add FILE adds a key, ssh-add -l lists those that there are",
+		"%q is not among the %s of the ssh-agent: %s", name, cli.Plural(len(list), "key", ""), foreign.Cut(strings.Join(others, ", "), maxNamed))
+}
+
+// maxNamed is how much of what an agent or a plugin says a message holds, in bytes.
+const maxNamed = 500
+
+// signs refuses keys that cannot sign receipts.
+func signs(name string, key ssh.PublicKey) (ssh.PublicKey, error) {
+	switch key.Type() {
+	case ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521:
+		return key, nil
+	case ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256:
+		return nil, cli.Usage("ssh-keygen -t ed25519 makes one that signs what it is given",
+			"%q is a key of the type %s: a security key signs a message of its own around what it is given, which proves nothing of a receipt", name, key.Type())
+	case ssh.KeyAlgoRSA:
+		return nil, cli.Usage("ssh-keygen -t ed25519 makes a key that has one algorithm",
+			"%q is an RSA key, and nothing says with which of six algorithms it signs", name)
+	}
+	return nil, cli.Usage("ssh-keygen -t ed25519 makes a key that does", "%q: receipts are not signed by keys of the type %s", name, key.Type())
+}
+
+func (k *agentKey) Public() crypto.PublicKey { return k.public }
+
+func (k *agentKey) SignContext(context.Context, []byte, crypto.SignerOpts) ([]byte, error) {
+	return nil, errHashed
+}
+
+// SignMessageContext has the agent sign. The algorithm follows from the key, as does the
+// hash (RFC 5656 section 6.2.1, RFC 8709 section 6).
+func (k *agentKey) SignMessageContext(ctx context.Context, message []byte, _ crypto.SignerOpts) ([]byte, error) {
+	var sig *ssh.Signature
+	err := k.ask(ctx, func(a agent.ExtendedAgent) (err error) {
+		sig, err = a.SignWithFlags(k.key, message, 0)
+		return err
+	})
+	if err != nil {
+		return nil, k.refusal(err)
+	}
+
+	switch {
+	case len(sig.Rest) > 0:
+		return nil, errors.New("the ssh-agent returned more than a signature")
+	case sig.Format != k.key.Type():
+		return nil, fmt.Errorf("the ssh-agent returned a signature of the type %s, expected %s", foreign.Quote(sig.Format, 64), k.key.Type())
+	case sig.Format == ssh.KeyAlgoED25519:
+		return sig.Blob, nil // RFC 8709 section 6: the 64 bytes of RFC 8032
+	}
+
+	// RFC 5656 section 3.1.2: r and s, which callers want in DER.
+	var rs struct{ R, S *big.Int }
+	if err := ssh.Unmarshal(sig.Blob, &rs); err != nil {
+		return nil, fmt.Errorf("the ssh-agent returned no ECDSA signature: %w", err)
+	}
+	return asn1.Marshal(rs)
+}
+
+// A socket is where an agent listens.
+type socket struct {
+	path     string
+	patience time.Duration
+}
+
+var (
+	errAbsent = errors.New("nobody listens")
+	errSilent = errors.New("it took too long")
+)
+
+// ask has a question answered over a connection of its own. What the caller's context
+// says comes first; errSilent is an agent that took too long.
+func (s socket) ask(ctx context.Context, question func(agent.ExtendedAgent) error) error {
+	within, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+
+	conn, err := new(net.Dialer).DialContext(within, "unix", s.path)
+	if err == nil {
+		defer conn.Close()
+		defer context.AfterFunc(within, func() { conn.Close() })()
+		err = question(agent.NewClient(conn))
+	} else {
+		err = fmt.Errorf("%w: %w", errAbsent, err)
+	}
+
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case within.Err() != nil:
+		return errSilent
+	}
+	return err
+}
+
+// failure words why an agent did not list its keys.
+func (s socket) failure(name string, err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return cli.Usage("", "interrupted")
+	case errors.Is(err, errSilent):
+		return cli.Usage(moreTime, "%q: the ssh-agent at %q did not answer within %s", name, s.path, s.patience)
+	case errors.Is(err, errAbsent):
+		return cli.Usage(`eval "$(ssh-agent)" starts one, and ssh-add FILE gives it a key`, "%q: no ssh-agent: %w", name, err)
+	}
+	return cli.Usage("SSH_AUTH_SOCK has to name the socket of an ssh-agent", "%q: what answers at %q is no ssh-agent: %w", name, s.path, err)
+}
+
+// refusal words why an agent that has a key did not sign with it. An agent says no more
+// than that it did not.
+func (s socket) refusal(err error) error {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, errAbsent):
+		return err
+	case errors.Is(err, errSilent):
+		return fmt.Errorf("the ssh-agent did not answer within %s, which --key-timeout makes longer", s.patience)
+	}
+	return fmt.Errorf("the ssh-agent did not sign (%w): the key was removed, the agent was locked, or somebody said no", err)
+}
+
+// moreTime is what to do about a service that takes too long.
+const moreTime = "--key-timeout waits longer"

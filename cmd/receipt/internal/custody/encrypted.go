@@ -1,0 +1,98 @@
+package custody
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"filippo.io/age"
+	"filippo.io/age/armor"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+// ageHeader is the beginning of an encrypted file (C2SP age) that is not in armor.
+const ageHeader = "age-encryption.org/v1\n"
+
+func isAge(data []byte) bool {
+	return bytes.HasPrefix(data, []byte(ageHeader)) || isArmored(data)
+}
+
+func isArmored(data []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(data), []byte(armor.Header))
+}
+
+// decryptAge returns what is in an encrypted file, for which it asks the passphrase.
+func decryptAge(ctx context.Context, e *cli.Env, path string, data []byte) ([]byte, error) {
+	var in io.Reader = bytes.NewReader(data)
+	if isArmored(data) {
+		in = armor.NewReader(in)
+	}
+
+	out, err := age.Decrypt(in, &typist{ctx: ctx, e: e, path: path})
+	switch {
+	case errors.As(err, new(*cli.Failure)): // of the one who was asked
+		return nil, err
+	case errors.As(err, new(*age.NoIdentityMatchError)):
+		return nil, wrongPassphrase(path)
+	case err != nil:
+		return nil, cli.Usage("", "%q is no file of age that can be read: %w", path, err)
+	}
+
+	text, err := io.ReadAll(io.LimitReader(out, maxFile+1))
+	if err != nil {
+		return nil, cli.Usage("", "%q is damaged: %w", path, err)
+	}
+	if len(text) > maxFile {
+		return nil, cli.Usage("", "%q holds more than a key file ever does, %d bytes", path, maxFile)
+	}
+	return text, nil
+}
+
+// A typist is somebody at the terminal, who is asked when a passphrase would help.
+type typist struct {
+	ctx  context.Context
+	e    *cli.Env
+	path string
+}
+
+// Unwrap implements age.Identity.
+func (t *typist) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
+	if !slices.ContainsFunc(stanzas, func(s *age.Stanza) bool { return s.Type == "scrypt" }) {
+		return nil, cli.Usage("age -d -i IDENTITY decrypts it, and age -p -a encrypts it with a passphrase", "%q is encrypted to keys and not with a passphrase", t.path)
+	}
+	passphrase, err := askFor(t.ctx, t.e, t.path)
+	if err != nil {
+		return nil, err
+	}
+	identity, err := age.NewScryptIdentity(passphrase)
+	if err != nil {
+		return nil, err
+	}
+	return identity.Unwrap(stanzas)
+}
+
+// Encrypt encrypts the text of a private key with a passphrase, as age -p -a does.
+func Encrypt(text []byte, passphrase string) ([]byte, error) {
+	to, err := age.NewScryptRecipient(passphrase)
+	if err != nil {
+		return nil, err
+	}
+
+	var b strings.Builder
+	armored := armor.NewWriter(&b)
+	w, err := age.Encrypt(armored, to)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(text); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(w.Close(), armored.Close()); err != nil {
+		return nil, err
+	}
+	return []byte(b.String()), nil
+}

@@ -1,0 +1,109 @@
+package custody
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/kind"
+)
+
+// maxFile is the size of the largest private key file that is read, in bytes.
+const maxFile = 64 << 10
+
+// An inFile is a key that was read from a file.
+type inFile struct {
+	*keys.PrivateKey
+	now func() time.Time
+}
+
+func (k *inFile) Signer() *keys.Signer { return keys.NewSigner(k.PrivateKey, k.now) }
+
+func openFile(ctx context.Context, e *cli.Env, path string, o Options) (Key, error) {
+	if path == cli.StdinName { // often the receipt is
+		return nil, cli.Usage("", "--key is a file, stdin is not read for it")
+	}
+	data, err := input.ReadBounded(e, path, maxFile+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, cli.Usage("", "%q is larger than a key file ever is, %d bytes", path, maxFile)
+	}
+
+	// Who reads an encrypted file has no key yet.
+	if isAge(data) {
+		if data, err = decryptAge(ctx, e, path, data); err != nil {
+			return nil, err
+		}
+	} else if f := kind.Of(data, true); f.Kind == kind.PrivateKey || f.Kind == kind.Unknown {
+		// Of a file of another kind the mode does not matter.
+		if err := warnMode(e, path); err != nil {
+			return nil, err
+		}
+	}
+
+	private, err := parse(ctx, e, path, data, o.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &inFile{private, e.Now}, nil
+}
+
+// parse reads a private key.
+func parse(ctx context.Context, e *cli.Env, path string, data []byte, id string) (*keys.PrivateKey, error) {
+	if isOpenSSH(data) {
+		return parseOpenSSH(ctx, e, path, data, id)
+	}
+
+	// PEM has no place for an id, which --key-id gives.
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN")) {
+		return parsePEM(path, data, id)
+	}
+
+	private, err := keys.ParsePrivate(data)
+	if err != nil {
+		if wrong := input.WrongKind(path, data, "a private key", kind.PrivateKey); wrong != nil {
+			return nil, wrong
+		}
+		return nil, cli.Usage("a private key is a JWK, as receipt keys generate writes it, or PEM", "%q: %w", path, err)
+	}
+	if id != "" && id != private.Public().ID {
+		return nil, cli.Usage("", "%q holds the key %q, --key-id says %q", path, private.Public().ID, id)
+	}
+
+	return private, nil
+}
+
+func parsePEM(path string, data []byte, id string) (*keys.PrivateKey, error) {
+	if id == "" {
+		return nil, cli.Usage("", "%q is PEM, which holds no key id; give it by --key-id", path)
+	}
+	private, err := keys.ParsePrivatePEM(data, id, "")
+	if err != nil {
+		return nil, cli.Usage("", "%q: %w", path, err)
+	}
+	return private, nil
+}
+
+// warnMode says when others on the machine can read a private key. It is no error:
+// secrets that a cluster mounts are often readable by a group.
+func warnMode(e *cli.Env, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return input.ReadError(path, err)
+	}
+	const others fs.FileMode = 0o077
+	if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&others != 0 {
+		fmt.Fprintf(e.Err, "receipt: warning: the private key %s can be read by others: its mode is %04o\nreceipt: hint: chmod 600 %s\n",
+			cli.EscapeLine(fmt.Sprintf("%q", path)), info.Mode().Perm(), cli.ShellFile(path))
+	}
+	return nil
+}

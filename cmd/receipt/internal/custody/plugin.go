@@ -1,0 +1,178 @@
+package custody
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+const (
+	pluginMark     = "://"
+	pluginPrefix   = "sigstore-kms-"
+	pluginProtocol = "v1"
+)
+
+// A pluginKey is a key that a program knows how to reach: a plugin of sigstore's, by the
+// protocol v1 of its package pkg/signature/kms/cliplugin. The program runs once for each
+// question, with two arguments: v1, and JSON that has the question; the message is its
+// stdin, JSON on its stdout is the answer. Its exit status says nothing.
+type pluginKey struct {
+	program
+	resource string // the key, in the words of the plugin
+	public   crypto.PublicKey
+	hash     crypto.Hash // the one that the algorithm of the key takes
+}
+
+func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (Key, error) {
+	plugin, resource, _ := strings.Cut(name, pluginMark)
+	switch {
+	case !isPluginName(plugin):
+		return nil, cli.Usage("a file whose name has :// in it is named with ./ before it",
+			"a plugin is named by letters, digits, -, _ and +, before ://, found %q", name)
+	case resource == "":
+		return nil, cli.Usage("NAME://KEY names a key of a plugin", "%q names no key", name)
+	}
+
+	p, err := findProgram(pluginPrefix+plugin, o.Patience)
+	if err != nil {
+		return nil, cli.Usage("a plugin is a program sigstore-kms-NAME in a folder of PATH", "%q: %w", name, err)
+	}
+	e.Finally(p.rest)
+
+	// Of the key nothing is known before it is seen; SHA-256 is what callers of plugins
+	// say by default.
+	k := &pluginKey{program: p, resource: resource, hash: crypto.SHA256}
+	public, err := k.fetch(ctx)
+	if ctx.Err() != nil {
+		return nil, cli.Usage("", "interrupted")
+	}
+	if err != nil {
+		return nil, cli.Usage("", "%q: %w", name, err)
+	}
+
+	k.public = public
+	if ec, ok := public.(*ecdsa.PublicKey); ok {
+		k.hash = hashOf(ec)
+	}
+	return newRemote(e, name, o.ID, k)
+}
+
+// isPluginName reports whether a text is one part of the name of a program: it leads to
+// no other folder.
+func isPluginName(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return name != "" && len(name) <= 64 && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+"-_+") == ""
+}
+
+// hashOf is the hash of the one algorithm of a curve (RFC 7518 section 3.4).
+func hashOf(k *ecdsa.PublicKey) crypto.Hash {
+	switch k.Params().BitSize {
+	case 384:
+		return crypto.SHA384
+	case 521:
+		return crypto.SHA512
+	}
+	return crypto.SHA256
+}
+
+// fetch asks for the public key: base64 of a file in PEM.
+func (k *pluginKey) fetch(ctx context.Context) (crypto.PublicKey, error) {
+	deadline := time.Now().Add(k.patience)
+	answer, err := k.ask(ctx, nil, pluginQuestion{Method: "publicKey", PublicKey: &publicKeyArgs{publicKeyOptions{rpcUntil(deadline)}}}, deadline)
+	if err != nil {
+		return nil, err
+	}
+	text, err := k.member(answer, "publicKeyPEM")
+	if err != nil {
+		return nil, err
+	}
+
+	// An RSA key is read, to be told what is wrong with it.
+	public, err := keys.ParsePublicPEM(text, "", "")
+	if err != nil {
+		if public, rsa := keys.ParsePublicPEM(text, "", "PS256"); rsa == nil {
+			return public.Crypto(), nil
+		}
+		return nil, fmt.Errorf("%s gave no public key: %w", k.name, err)
+	}
+	return public.Crypto(), nil
+}
+
+func (k *pluginKey) Public() crypto.PublicKey { return k.public }
+
+func (k *pluginKey) SignContext(context.Context, []byte, crypto.SignerOpts) ([]byte, error) {
+	return nil, errHashed
+}
+
+// SignMessageContext has the plugin sign: for Ed25519 the 64 bytes of RFC 8032, for ECDSA
+// DER, as the services behind plugins return them.
+func (k *pluginKey) SignMessageContext(ctx context.Context, message []byte, _ crypto.SignerOpts) ([]byte, error) {
+	deadline := time.Now().Add(k.patience)
+	answer, err := k.ask(ctx, message, pluginQuestion{Method: "signMessage", SignMessage: &signMessageArgs{signOptions{RPC: rpcUntil(deadline)}}}, deadline)
+	if err != nil {
+		return nil, err
+	}
+	return k.member(answer, "signature")
+}
+
+// ask runs the plugin and returns what it answers: the member that is named like the
+// method.
+func (k *pluginKey) ask(ctx context.Context, message []byte, q pluginQuestion, deadline time.Time) (canon.Node, error) {
+	rpc := rpcUntil(deadline)
+	q.Init = pluginInit{Deadline: rpc.Deadline, Protocol: pluginProtocol, Key: k.resource, Hash: k.hash, RPC: rpc}
+	text, err := json.Marshal(q)
+	if err != nil {
+		return canon.Node{}, err
+	}
+	out, said, err := k.run(ctx, message, pluginProtocol, string(text))
+	if err != nil {
+		return canon.Node{}, err
+	}
+
+	doc := new(canon.Document)
+	if err := doc.Parse(out, canon.Limits{Bytes: maxAnswer, Depth: 64}); err != nil || doc.Root().Kind() != canon.KindObject {
+		return canon.Node{}, fmt.Errorf("%s answered no JSON object%s", k.name, said)
+	}
+	if why := doc.Root().Member("errorMessage").String(); why != "" {
+		return canon.Node{}, fmt.Errorf("%s says: %s%s", k.name, foreign.Quote(why, maxNamed), said)
+	}
+	answer := doc.Root().Member(q.Method)
+	if answer.IsZero() {
+		return canon.Node{}, fmt.Errorf("%s answered without %s%s", k.name, q.Method, said)
+	}
+	return answer, nil
+}
+
+// member reads a member of an answer, which is base64.
+func (k *pluginKey) member(answer canon.Node, name string) ([]byte, error) {
+	data, err := base64.StdEncoding.Strict().DecodeString(answer.Member(name).String())
+	if err != nil || len(data) == 0 {
+		return nil, fmt.Errorf("%s answered without %s, or not in base64", k.name, name)
+	}
+	return data, nil
+}
+
+// findProgram looks for a plugin in the folders of PATH that have a place: what another
+// folder holds depends on where somebody stands.
+func findProgram(name string, patience time.Duration) (program, error) {
+	path, err := exec.LookPath(name)
+	switch {
+	case errors.Is(err, exec.ErrDot):
+		return program{}, fmt.Errorf("%s is in a folder that PATH names relative to the working folder", name)
+	case err != nil:
+		return program{}, fmt.Errorf("there is no program %s", name)
+	}
+	return program{name: name, path: path, patience: patience, running: new(runs)}, nil
+}

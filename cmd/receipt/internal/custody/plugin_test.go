@@ -1,0 +1,162 @@
+package custody_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+const long = 30 * time.Second // for a process on a busy machine
+
+// plugins puts the plugin into a folder of PATH, by these names.
+func plugins(t *testing.T, names ...string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, name := range names {
+		if err := os.Symlink(self, filepath.Join(dir, "sigstore-kms-"+name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func TestPlugin(t *testing.T) {
+	plugins(t, "test", "my-hsm_2")
+	for name, algorithm := range map[string]string{
+		"test://ed25519": keys.Ed25519, "my-hsm_2://ed25519": keys.Ed25519, "test://p256": "ES256", "test://p384": "ES384",
+		"test://ed25519?sign=mutter": keys.Ed25519,
+	} {
+		e := environment(t, nil)
+		key := open(t, e, name, long)
+		if key.Public().Algorithm != algorithm {
+			t.Errorf("%s: %s", name, key.Public().Algorithm)
+		}
+		check(t, key)
+		if key, err := custody.Open(t.Context(), e, name, custody.Options{ID: "mine", Patience: long}); err != nil || key.Public().ID != "mine" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPluginID: a key has one id, wherever it is.
+func TestPluginID(t *testing.T) {
+	plugins(t, "test")
+	public := open(t, environment(t, nil), "test://ed25519", long).Public()
+	want, err := keys.FromPublic(public.Crypto(), "", "")
+	if err != nil || public.ID != want.ID || !strings.HasPrefix(public.ID, "ed25519:") {
+		t.Errorf("%q, want %q, %v", public.ID, want.ID, err)
+	}
+}
+
+// TestPluginRefuses: whatever a plugin does in place of a signature, there is none.
+func TestPluginRefuses(t *testing.T) {
+	plugins(t, "test")
+	for how, want := range map[string]string{
+		"deny":          `sigstore-kms-test says: "the operator said \x1b[31mno\nand left"`,
+		"silent":        `sigstore-kms-test answered nothing (exit status 0)`,
+		"nonsense":      `sigstore-kms-test answered no JSON object`,
+		"list":          `sigstore-kms-test answered no JSON object`,
+		"cut":           `sigstore-kms-test answered no JSON object`,
+		"twice":         `sigstore-kms-test answered no JSON object`,
+		"text":          `sigstore-kms-test answered without signature, or not in base64`,
+		"other-method":  `sigstore-kms-test answered without signMessage`,
+		"loud":          `sigstore-kms-test answered with more than 1048576 bytes`,
+		"short":         `the signer returned 63 bytes, an Ed25519 signature has 64`,
+		"other-key":     `the signer returned a signature that does not verify with its own public key (signature_invalid: not a signature of "ed25519:c0677479be4d1285ea9adbb4303a62ff" over the stated hash)`,
+		"other-message": `the signer returned a signature that does not verify with its own public key (signature_invalid: not a signature of "ed25519:c0677479be4d1285ea9adbb4303a62ff" over the stated hash)`,
+	} {
+		key := open(t, environment(t, nil), "test://ed25519?sign="+how, long)
+		got := signing(t.Context(), t, key)
+		if rest := strings.TrimPrefix(got, `keys: signing with "`+key.Public().ID+`": `); rest != want {
+			t.Errorf("%s:\n%s\nwant\n%s", how, rest, want)
+		}
+	}
+}
+
+// TestPluginKeyRefused: the same where it is asked for the key.
+func TestPluginKeyRefused(t *testing.T) {
+	plugins(t, "test")
+	e := environment(t, nil)
+	for name, want := range map[string]string{
+		"test://ed25519?key=deny":         `"test://ed25519?key=deny": sigstore-kms-test says: "the operator said \x1b[31mno\nand left"`,
+		"test://ed25519?key=silent":       `"test://ed25519?key=silent": sigstore-kms-test answered nothing (exit status 0)`,
+		"test://ed25519?key=loud":         `"test://ed25519?key=loud": sigstore-kms-test answered with more than 1048576 bytes`,
+		"test://ed25519?key=text":         `"test://ed25519?key=text": sigstore-kms-test answered without publicKeyPEM, or not in base64`,
+		"test://ed25519?key=other-method": `"test://ed25519?key=other-method": sigstore-kms-test answered without publicKey`,
+		"test://rsa":                      `"test://rsa" is an RSA key, and nothing says with which of six algorithms it signs`,
+		"test://":                         `"test://" names no key`,
+		"test://none":                     `"test://none": sigstore-kms-test says: "there is no key \"none\""`,
+		"none://x":                        `"none://x": there is no program sigstore-kms-none`,
+		"../bin/test://x":                 `a plugin is named by letters, digits, -, _ and +, before ://, found "../bin/test://x"`,
+		"..://x":                          `a plugin is named by letters, digits, -, _ and +, before ://, found "..://x"`,
+		`a\b://x`:                         `a plugin is named by letters, digits, -, _ and +, before ://, found "a\\b://x"`,
+		"-a://x":                          `a plugin is named by letters, digits, -, _ and +, before ://, found "-a://x"`,
+		"://x":                            `a plugin is named by letters, digits, -, _ and +, before ://, found "://x"`,
+	} {
+		if got := refused(t.Context(), t, e, name, long); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
+// TestPluginMessages: what a plugin says beside its answer is in the message, quoted and
+// cut.
+func TestPluginMessages(t *testing.T) {
+	plugins(t, "test")
+	got := refused(t.Context(), t, environment(t, nil), "test://ed25519?key=secret", long)
+	if !strings.HasPrefix(got, `"test://ed25519?key=secret": sigstore-kms-test says: "no session"; it wrote "login with ghp_`) || len(got) > 700 {
+		t.Error(got)
+	}
+	if shown := environment(t, nil).WithoutSecrets(got); strings.Contains(shown, "0123456789abcdef") {
+		t.Error(shown)
+	}
+}
+
+// TestPluginSlow: one that does not answer is ended when it was waited for.
+func TestPluginSlow(t *testing.T) {
+	plugins(t, "test")
+	e := environment(t, nil)
+	if got := refused(t.Context(), t, e, "test://ed25519?key=slow", 300*time.Millisecond); got !=
+		`"test://ed25519?key=slow": sigstore-kms-test did not answer within 300ms, which --key-timeout makes longer` {
+		t.Error(got)
+	}
+
+	// A key that was seen, and signs no more.
+	key := open(t, e, "test://ed25519?sign=slow", 2*time.Second)
+	if _, err := key.Signer().Sign(t.Context(), []byte(hash)); err == nil || !strings.HasSuffix(err.Error(), `: sigstore-kms-test did not answer within 2s, which --key-timeout makes longer`) {
+		t.Error(err)
+	}
+}
+
+// TestPluginInterrupted: an interruption ends the wait at once.
+func TestPluginInterrupted(t *testing.T) {
+	plugins(t, "test")
+	e := environment(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	began := time.Now()
+	if got := refused(ctx, t, e, "test://ed25519?key=slow", time.Hour); got != "interrupted" || time.Since(began) > long {
+		t.Errorf("%s after %s", got, time.Since(began))
+	}
+}
+
+// TestPluginRelativePath: a program in a folder that PATH names relative is not run.
+func TestPluginRelativePath(t *testing.T) {
+	plugins(t, "test")
+	t.Chdir(filepath.SplitList(os.Getenv("PATH"))[0])
+	t.Setenv("PATH", "."+string(os.PathListSeparator)+filepath.Join("..", filepath.Base(filepath.SplitList(os.Getenv("PATH"))[0])))
+	if got := refused(t.Context(), t, environment(t, nil), "test://ed25519", long); got !=
+		`"test://ed25519": sigstore-kms-test is in a folder that PATH names relative to the working folder` {
+		t.Error(got)
+	}
+}
