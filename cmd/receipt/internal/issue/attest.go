@@ -74,13 +74,13 @@ func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string) err
 		return commitFailure(path, err)
 	}
 
-	key, err := o.key.Read(e)
+	key, err := o.key.Open(ctx, e)
 	if err != nil {
 		return err
 	}
-	envelope, err := attest.Sign(ctx, statement, keys.NewSigner(key, nil))
+	envelope, err := attest.Sign(ctx, statement, key.Signer())
 	if err != nil {
-		return cli.Usage("", "%q: %w", o.key.Path, err)
+		return o.key.Failure(ctx, err)
 	}
 	if err := o.review(e, path, envelope, sealed, key.Public()); err != nil {
 		return err
