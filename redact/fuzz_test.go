@@ -64,6 +64,7 @@ func FuzzText(f *testing.F) {
 	f.Add("headers", `{\"a\":\"\u006b-1234567\"} %6b-1234567 pw=k-1`, "xxxyyy zq zzqq", uint8(1))
 	f.Add("k-1", "//a@b://c:d/e@f;token=g?sig=<redacted:k:1>&jwt=%5Bredacted%5D", "[redacted][withheld]<redacted:pair>", uint8(2))
 	f.Add("password", "Authorization: Basic dXNlcjpwYXNzd29yZDE= -----BEGIN PRIVATE KEY-----\\nMIIE", "ghp_"+strings.Repeat("aB3", 12), uint8(4))
+	f.Add("mcp__k-1__x", "mcp__a__k-1__b mcp__k-1 mcp____k-1__", "mcp__mcp__k-1", uint8(2))
 	policies := fuzzPolicies(f)
 	schema := receiptSchema(f)
 	template := parse(f, full(f)).AppendCanonical(nil)

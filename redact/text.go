@@ -115,6 +115,7 @@ func (p *cleaner) edits(c *cleaned) []edit {
 		piece := c.text[start:end]
 		// As it stands, and with one level of escapes taken off.
 		finds = p.finds(finds, c, piece, start, nil)
+		toolNames(piece, func(name []byte, at int) { finds = p.finds(finds, c, name, start+at, nil) })
 		for _, level := range []struct {
 			begins  byte
 			decoder func([]byte) ([]byte, int)
@@ -145,12 +146,16 @@ func (p *cleaner) finds(list []edit, c *cleaned, piece []byte, start int, v *vie
 		if s.Start >= s.End {
 			continue
 		}
-		c.secrets = append(c.secrets, piece[s.Start:s.End])
 		e := edit{start: s.Start, end: s.End}
 		if v != nil {
 			e.start, e.end = v.source(s.Start), v.source(s.End)
 		}
 		e.start, e.end = e.start+start, e.end+start
+		if v != nil {
+			c.secrets = append(c.secrets, piece[s.Start:s.End])
+		} else {
+			c.secrets = append(c.secrets, c.text[e.start:e.end])
+		}
 		name := p.scanner.Name(s.Detector)
 		e.from, e.with, e.rule = e.start, placeholderOf(name), ruleOf(name)
 		list = append(list, e)
