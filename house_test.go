@@ -156,6 +156,20 @@ func TestCoreLinksNoJOSE(t *testing.T) {
 	}
 }
 
+// TestOracleStaysOutside: what attestations are held to is required by its own module alone.
+func TestOracleStaysOutside(t *testing.T) {
+	const foreign = "github.com/sigstore/"
+	for file, want := range map[string]bool{"go.mod": false, "go.sum": false, "receipt/attest/oracle/go.mod": true} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), foreign) != want {
+			t.Errorf("%s names %s: %t, want %t", file, foreign, !want, want)
+		}
+	}
+}
+
 func TestDependenciesAreDocumented(t *testing.T) {
 	doc, err := os.ReadFile("docs/dependencies.md")
 	if err != nil {
