@@ -31,6 +31,8 @@ type Report struct {
 	NotChecked  []Note            `json:"not_checked"`
 	Warnings    []Note            `json:"warnings"`
 
+	Gleaned []byte `json:"-"` // what a caller that verifies many has kept of the document beside its report; see package stream
+
 	tally   *tally // memory for the next receipt
 	scratch []byte // the same
 }
@@ -166,6 +168,7 @@ func (r *Report) Clone() *Report {
 	c.Signatures = slices.Clone(r.Signatures)
 	c.NotChecked = slices.Clone(r.NotChecked)
 	c.Warnings = slices.Clone(r.Warnings)
+	c.Gleaned = slices.Clone(r.Gleaned)
 	return &c
 }
 
@@ -183,6 +186,7 @@ func (r *Report) reset(scope Scope, at Time) {
 		Signatures: r.Signatures[:0],
 		NotChecked: r.NotChecked[:0],
 		Warnings:   r.Warnings[:0],
+		Gleaned:    r.Gleaned[:0],
 		tally:      r.tally,
 		scratch:    r.scratch,
 	}

@@ -67,6 +67,13 @@ type Options struct {
 	// file. Nil: by its kind and its place in the list.
 	Evidence func(receipt.Piece) string
 
+	// Glean, when it is given, appends to kept what the caller wants to know of a
+	// document beside its report, so that nobody has to parse it again; the report has
+	// it as Gleaned, reused as the rest of it is. It is called for every document that
+	// could be parsed, receipt or not, once its report but for the link is made, and by
+	// several goroutines at the same time. The document is valid until it returns.
+	Glean func(doc *canon.Document, rep *receipt.Report, kept []byte) []byte
+
 	indexed int // instead of maxIndexed, for tests
 }
 

@@ -68,7 +68,7 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	var workers sync.WaitGroup
 	for range jobs {
 		w := newWorker(codec, p.verify)
-		w.unwrap = p.options.Unwrap
+		w.unwrap, w.glean = p.options.Unwrap, p.options.Glean
 		workers.Go(func() { p.judge(w) })
 	}
 

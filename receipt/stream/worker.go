@@ -12,6 +12,7 @@ type worker struct {
 	decoder
 	v      *receipt.Verifier
 	policy receipt.Policy // of v
+	glean  func(*canon.Document, *receipt.Report, []byte) []byte
 }
 
 // newWorker makes a worker for verifiers of one policy; v is nil when it is to
@@ -58,6 +59,10 @@ func (w *worker) verify(it *item, found bool) {
 	default:
 		w.v.Verify(w.doc, rep)
 		it.facts.gather(w.doc, rep.ReceiptHash)
+	}
+
+	if w.glean != nil && c.parsed() {
+		rep.Gleaned = w.glean(w.doc, rep, rep.Gleaned)
 	}
 
 	if c.wrapped {

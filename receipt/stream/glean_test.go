@@ -1,0 +1,58 @@
+package stream_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// TestGlean: each report has what was kept of its own document, whoever judged it and
+// whatever its memory held before, and nothing where there is no document.
+func TestGlean(t *testing.T) {
+	w := newWriter(t, "a")
+	var input bytes.Buffer
+	var want []string
+	for i := range 500 {
+		doc := w.next()
+		switch i % 5 {
+		case 3:
+			doc = []byte(`{"receipt_id":"none"`)
+			want = append(want, "")
+		case 4:
+			doc = altered(doc)
+			fallthrough
+		default:
+			want = append(want, fmt.Sprintf("receipt_a_%d %t", i+1, i%5 != 4))
+		}
+		input.Write(append(doc, '\n'))
+	}
+
+	glean := func(doc *canon.Document, rep *receipt.Report, kept []byte) []byte {
+		return fmt.Appendf(kept, "%s %t", doc.Root().Member("receipt_id").Text(), rep.Check(receipt.StepHash).Status == receipt.StatusPassed)
+	}
+	for _, jobs := range []int{1, 4} {
+		for name, run := range map[string]*stream.Run{
+			"one": stream.Verify(context.Background(), integrity(t), bytes.NewReader(input.Bytes()), stream.Options{Jobs: jobs, Glean: glean}),
+			"two": stream.VerifyFiles(context.Background(), integrity(t), sources(input.Bytes(), jsonl(w.next())), stream.Options{Jobs: jobs, Glean: glean}),
+		} {
+			n := 0
+			for rep := range run.Reports() {
+				if n < len(want) && string(rep.Gleaned) != want[n] {
+					t.Fatalf("%s, %d jobs, report %d: gleaned %q, want %q", name, jobs, n, rep.Gleaned, want[n])
+				}
+				if clone := rep.Clone(); len(rep.Gleaned) > 0 && &clone.Gleaned[0] == &rep.Gleaned[0] {
+					t.Fatal("a clone shares what was gleaned")
+				}
+				n++
+			}
+			if n < len(want) {
+				t.Errorf("%s: %d reports", name, n)
+			}
+		}
+	}
+}
