@@ -1,0 +1,43 @@
+package rows_test
+
+import (
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/rows"
+)
+
+// BenchmarkWriter is what a row costs beside the verification: to keep it, to make it and
+// to write it.
+func BenchmarkWriter(b *testing.B) {
+	data, err := fixtures.Read("valid/full.json")
+	if err != nil {
+		b.Fatal(err)
+	}
+	doc, err := canon.Parse(data)
+	if err != nil {
+		b.Fatal(err)
+	}
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	rep := &receipt.Report{Source: "day.jsonl", Listed: true}
+	v.Verify(doc, rep)
+	b.ReportAllocs()
+	w := rows.NewWriter(io.Discard)
+	for n := 0; b.Loop(); n++ {
+		rep.Gleaned = rows.Glean(doc, rep, rep.Gleaned[:0])
+		rep.Index, rep.ReceiptID, rep.ReceiptHash = n+1, fmt.Appendf(rep.ReceiptID[:0], "receipt_%08d", n), canon.Sum(rep.ReceiptID)
+		if err := w.Write(rows.Of(rep)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,183 @@
+package rows
+
+import (
+	"time"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// What a row is about.
+const (
+	KindReceipt = "receipt" // a document of the input: a receipt, or what is there in the place of one
+	KindFinding = "finding" // what refutes the input as a whole
+	KindNote    = "note"    // what leaves it undecided, such as evidence that shows nothing
+	KindInput   = "input"   // an input that was not read to its end
+)
+
+// Words in the column verdict that are no [receipt.Verdict].
+const (
+	intact  = "intact"   // verified without signatures
+	notRead = "not read" // of an input
+)
+
+// A Row is one line of the table. The tags name the columns; "" and nil are NULL.
+type Row struct {
+	Source      string `parquet:"source,optional,dict"` // the input, as the caller named it
+	Index       int64  `parquet:"index,optional"`       // line or item of the source, from 1
+	Verdict     string `parquet:"verdict,optional,dict"`
+	Code        string `parquet:"code,optional,dict"`    // why it is not verified
+	Pointer     string `parquet:"pointer,optional,dict"` // where, as a JSON Pointer
+	ReceiptID   string `parquet:"receipt_id,optional"`
+	ReceiptHash string `parquet:"receipt_hash,optional"` // of the content, computed
+	Detail      string `parquet:"detail,optional,dict"`
+
+	Kind    string `parquet:"kind,optional,dict"`
+	Address string `parquet:"address,optional"` // source, and the line or item where there are several
+
+	// The place among others: of documents that state one, sound or not.
+	Stream    string   `parquet:"stream,optional,dict"` // JSON: [issuer, tenant or null, workspace]
+	Issuer    string   `parquet:"issuer,optional,dict"`
+	Tenant    string   `parquet:"tenant,optional,dict"`
+	Workspace string   `parquet:"workspace,optional,dict"`
+	Stated    string   `parquet:"stated_hash,optional"` // that the receipt states of itself
+	Previous  string   `parquet:"previous,optional"`    // the hash that it names as its predecessor's
+	First     *bool    `parquet:"first,optional"`       // whether it states that it has none
+	IssuedAt  *Instant `parquet:"issued_at,optional,timestamp(microsecond)"`
+
+	// The content, of documents that fit the schema.
+	Task      string `parquet:"task,optional"`
+	Session   string `parquet:"session,optional"`
+	State     string `parquet:"state,optional,dict"`
+	StartTier string `parquet:"start_tier,optional,dict"`
+	EndTier   string `parquet:"end_tier,optional,dict"`
+	Provider  string `parquet:"provider,optional,dict"` // of the chosen model
+	Model     string `parquet:"model,optional,dict"`
+
+	Currency          string   `parquet:"currency,optional,dict"`
+	Cost              *float64 `parquet:"cost,optional"`
+	CostLeast         *float64 `parquet:"cost_least,optional"`
+	CostMost          *float64 `parquet:"cost_most,optional"`
+	InputTokens       *int64   `parquet:"input_tokens,optional"`
+	InputTokensLeast  *int64   `parquet:"input_tokens_least,optional"`
+	InputTokensMost   *int64   `parquet:"input_tokens_most,optional"`
+	OutputTokens      *int64   `parquet:"output_tokens,optional"`
+	OutputTokensLeast *int64   `parquet:"output_tokens_least,optional"`
+	OutputTokensMost  *int64   `parquet:"output_tokens_most,optional"`
+
+	Unreported *int64 `parquet:"unreported,optional"` // how many members are listed as not told by the source
+}
+
+// An Instant is a time in microseconds since 1970, UTC.
+type Instant int64
+
+// String writes it as RFC 3339 has it.
+func (i Instant) String() string { return receipt.At(time.UnixMicro(int64(i))).String() }
+
+// Of returns the row of a receipt, by its report and what [Glean] kept in it. It shares
+// no memory with the report.
+func Of(rep *receipt.Report) Row {
+	why := rep.Finding()
+	r := Row{
+		Kind: KindReceipt, Source: cut(rep.Source), Index: int64(rep.Index), Verdict: word(rep), Address: cut(rep.Address()),
+		Code: string(why.Code), Pointer: cut(why.Pointer), Detail: words(why.Detail), ReceiptID: cut(rep.ReceiptID.String()),
+	}
+	if !rep.ReceiptHash.IsZero() {
+		r.ReceiptHash = rep.ReceiptHash.String()
+	}
+	tell(&r, rep.Gleaned)
+	return r
+}
+
+func word(rep *receipt.Report) string {
+	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
+		return intact // anyone can write a receipt that fits its own hash
+	}
+	return rep.Verdict.String()
+}
+
+// About returns the rows of what a summary tells of the inputs, and of no receipt: what
+// refutes them as a whole, what leaves them undecided, and what was not read.
+func About(s *stream.Summary) (list []Row) {
+	for _, f := range s.Findings {
+		r := Row{Kind: KindFinding, Source: cut(f.Source), Verdict: receipt.Refuted.String(), Code: string(f.Code), Detail: words(f.Detail)}
+		if f.Stream != nil {
+			r.name(*f.Stream)
+		}
+		list = append(list, r)
+	}
+	for _, n := range s.NotChecked {
+		if n.Undecides() {
+			list = append(list, Row{Kind: KindNote, Verdict: receipt.Undecided.String(), Code: string(n.Code), Detail: words(n.Detail)})
+		}
+	}
+	for _, n := range s.Inputs.Unreadable {
+		list = append(list, Row{Kind: KindInput, Source: cut(n.Source), Verdict: notRead, Detail: words(n.Detail)})
+	}
+
+	// A run may stop where it wants to.
+	if !s.Complete && len(s.Inputs.Unreadable) == 0 {
+		list = append(list, Row{Kind: KindInput, Verdict: notRead, Detail: "the inputs were not read to their end"})
+	}
+	return list
+}
+
+// name tells of which stream a row is.
+func (r *Row) name(s chain.Stream) {
+	r.Stream = string(appendStream(nil, []byte(s.Issuer), []byte(s.Tenant), s.HasTenant, []byte(s.Workspace)))
+	r.Issuer, r.Tenant, r.Workspace = cut(s.Issuer), cut(s.Tenant), cut(s.Workspace)
+}
+
+// AppendCells appends the values of a row as text, in the order of [Columns]: "" where a
+// column is NULL.
+func (r *Row) AppendCells(list []string) []string {
+	t := texts(list)
+	r.each(&t)
+	return t
+}
+
+// each gives the values of a row, in the order of the fields.
+func (r *Row) each(to cells) {
+	to.text(r.Source)
+	to.count(r.Index, r.Index > 0)
+	to.text(r.Verdict)
+	to.text(r.Code)
+	to.text(r.Pointer)
+	to.text(r.ReceiptID)
+	to.text(r.ReceiptHash)
+	to.text(r.Detail)
+
+	to.text(r.Kind)
+	to.text(r.Address)
+
+	to.text(r.Stream)
+	to.text(r.Issuer)
+	to.text(r.Tenant)
+	to.text(r.Workspace)
+	to.text(r.Stated)
+	to.text(r.Previous)
+	to.flag(r.First)
+	to.time(r.IssuedAt)
+
+	to.text(r.Task)
+	to.text(r.Session)
+	to.text(r.State)
+	to.text(r.StartTier)
+	to.text(r.EndTier)
+	to.text(r.Provider)
+	to.text(r.Model)
+
+	to.text(r.Currency)
+	to.amount(r.Cost)
+	to.amount(r.CostLeast)
+	to.amount(r.CostMost)
+	to.count(deref(r.InputTokens))
+	to.count(deref(r.InputTokensLeast))
+	to.count(deref(r.InputTokensMost))
+	to.count(deref(r.OutputTokens))
+	to.count(deref(r.OutputTokensLeast))
+	to.count(deref(r.OutputTokensMost))
+
+	to.count(deref(r.Unreported))
+}

@@ -1,0 +1,527 @@
+package rows_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/rows"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+func verifier(t testing.TB) *receipt.Verifier {
+	t.Helper()
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, NoInputDigest: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// tableOf verifies an input and returns its rows, the last ones those of its summary.
+func tableOf(t testing.TB, input []byte) (list []rows.Row) {
+	t.Helper()
+	run := stream.Verify(context.Background(), verifier(t), bytes.NewReader(input), stream.Options{Name: "in.jsonl", Glean: rows.Glean})
+	for rep := range run.Reports() {
+		list = append(list, rows.Of(rep))
+	}
+	sum, _ := run.Summary()
+	return append(list, rows.About(sum)...)
+}
+
+// told is what a row says, without what is NULL.
+func told(r rows.Row) map[string]string {
+	m, cells := map[string]string{}, r.AppendCells(nil)
+	for i, name := range rows.Columns() {
+		if cells[i] != "" {
+			m[name] = cells[i]
+		}
+	}
+	return m
+}
+
+func equal(t *testing.T, name string, got, want map[string]string) {
+	t.Helper()
+	for column := range want {
+		if got[column] != want[column] {
+			t.Errorf("%s: %s is %q, want %q", name, column, got[column], want[column])
+		}
+	}
+	for column := range got {
+		if _, there := want[column]; !there {
+			t.Errorf("%s: %s is %q, want NULL", name, column, got[column])
+		}
+	}
+}
+
+func fixture(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := fixtures.Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestRow: each column of a receipt that says all.
+func TestRow(t *testing.T) {
+	list := tableOf(t, fixture(t, "valid/task.json"))
+	if len(list) != 1 {
+		t.Fatalf("%d rows", len(list))
+	}
+	const hash = "sha256:e2d20233f0fdc386669846ea0007728f361fdd66052d085a460d90ba0875ff3e"
+	equal(t, "task", told(list[0]), map[string]string{
+		"source": "in.jsonl", "index": "1", "verdict": "intact", "receipt_id": "receipt_01K0TASK", "receipt_hash": hash, "kind": "receipt", "address": "in.jsonl",
+		"stream": `["harness_example_cloud","tenant_example","workspace_garden"]`, "issuer": "harness_example_cloud", "tenant": "tenant_example", "workspace": "workspace_garden",
+		"stated_hash": hash, "first": "true", "issued_at": "2026-04-25T19:17:33Z",
+		"task": "task_01K0TASK", "session": "session_01K0", "state": "SUCCEEDED", "start_tier": "act_with_approval", "end_tier": "act_with_approval",
+		"provider": "example-ai", "model": "coder-5", "currency": "USD", "cost": "0.1842", "input_tokens": "1800", "output_tokens": "420", "unreported": "0",
+	})
+}
+
+// edited is a receipt with other metadata and other numbers, sealed again.
+func edited(t testing.TB, edit func(map[string]any)) []byte {
+	t.Helper()
+	var receiptOf map[string]any
+	if err := json.Unmarshal(fixture(t, "valid/task.json"), &receiptOf); err != nil {
+		t.Fatal(err)
+	}
+	edit(receiptOf)
+	delete(receiptOf, "signatures")
+	text, err := json.Marshal(receiptOf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := canon.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, err := chain.Hash(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	receiptOf["chain"].(map[string]any)["receipt_hash"] = hash.String()
+	text, err = json.Marshal(receiptOf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestAbsentIsNotZero: a number that the source did not tell is NULL, and so is one that
+// is not there; what was told of it is a bound.
+func TestAbsentIsNotZero(t *testing.T) {
+	list := func(names ...string) []any {
+		var l []any
+		for _, n := range names {
+			l = append(l, n)
+		}
+		return l
+	}
+	tests := map[string]struct {
+		cost               float64
+		unreported, atMost []any
+		want               [3]string // cost, cost_least, cost_most
+	}{
+		"told":             {1.5, nil, nil, [3]string{"1.5", "", ""}},
+		"zero":             {0, nil, nil, [3]string{"0", "", ""}},
+		"not told":         {0, list("/cost/total"), nil, [3]string{"", "", ""}},
+		"within another":   {0, list("/cost"), nil, [3]string{"", "", ""}},
+		"at least":         {1.5, list("/cost/total"), nil, [3]string{"", "1.5", ""}},
+		"at most":          {1.5, nil, list("/cost/total"), [3]string{"", "", "1.5"}},
+		"neither":          {1.5, list("/cost/total"), list("/cost/total"), [3]string{"", "", ""}},
+		"another not told": {1.5, list("/cost/totals", "/approvals"), nil, [3]string{"1.5", "", ""}},
+	}
+	for name, test := range tests {
+		text := edited(t, func(r map[string]any) {
+			r["cost"].(map[string]any)["total"] = test.cost
+			metadata := map[string]any{}
+			if test.unreported != nil {
+				metadata["unreported"] = test.unreported
+			}
+			if test.atMost != nil {
+				metadata["at_most"] = test.atMost
+			}
+			r["metadata"] = metadata
+		})
+		got := told(tableOf(t, text)[0])
+		if got["verdict"] != "intact" {
+			t.Fatalf("%s: %v", name, got)
+		}
+		if found := [3]string{got["cost"], got["cost_least"], got["cost_most"]}; found != test.want {
+			t.Errorf("%s: %q, want %q", name, found, test.want)
+		}
+		if want := fmt.Sprint(len(test.unreported)); got["unreported"] != want {
+			t.Errorf("%s: unreported %q, want %s", name, got["unreported"], want)
+		}
+	}
+}
+
+// TestUntoldTexts: nor is a word that stands in for what was not told the word that was.
+func TestUntoldTexts(t *testing.T) {
+	for pointer, columns := range map[string][]string{
+		"/identifiers/task_id": {"task"}, "/identifiers/session_id": {"session"}, "/lifecycle/final_state": {"state"},
+		"/trust/start_tier": {"start_tier"}, "/trust/end_tier": {"end_tier"}, "/trust": {"start_tier", "end_tier"},
+		"/model_route/chosen_model": {"provider", "model"}, "/model_route/chosen_model/model": {"model"},
+		"/cost/currency": {"currency"}, "/cost": {"currency", "cost"},
+		"/autonomy_budget/consumed/input_tokens": {"input_tokens"}, "/autonomy_budget/consumed/output_tokens": {"output_tokens"},
+	} {
+		whole := told(tableOf(t, fixture(t, "valid/task.json"))[0])
+		got := told(tableOf(t, edited(t, func(r map[string]any) {
+			r["metadata"] = map[string]any{"unreported": []any{pointer}}
+			for _, at := range []string{"total"} {
+				r["cost"].(map[string]any)[at] = 0
+			}
+			consumed := r["autonomy_budget"].(map[string]any)["consumed"].(map[string]any)
+			consumed["input_tokens"], consumed["output_tokens"] = 0, 0
+		}))[0])
+		for column := range whole {
+			_, there := got[column]
+			if want := !slices.Contains(columns, column); there != want {
+				t.Errorf("%s: %s is there: %t, want %t", pointer, column, there, want)
+			}
+		}
+	}
+
+	// What the format leaves out may be left out.
+	got := told(tableOf(t, edited(t, func(r map[string]any) {
+		delete(r["identifiers"].(map[string]any), "tenant_id")
+		r["autonomy_budget"] = map[string]any{"consumed": map[string]any{}}
+	}))[0])
+	for _, column := range []string{"tenant", "input_tokens", "output_tokens"} {
+		if text, there := got[column]; there {
+			t.Errorf("%s is %q, want NULL", column, text)
+		}
+	}
+	if want := `["harness_example_cloud",null,"workspace_garden"]`; got["stream"] != want {
+		t.Errorf("stream %s, want %s", got["stream"], want)
+	}
+}
+
+// TestOnlyWhatFits: what does not fit the schema has a place if it states one, and no
+// content; what is no receipt has neither.
+func TestOnlyWhatFits(t *testing.T) {
+	text := bytes.TrimSpace(fixture(t, "valid/task.json"))
+	wrong := bytes.Replace(text, []byte(`"final_state":"SUCCEEDED"`), []byte(`"final_state":"sk-ant-api03-Zx9Qw8Er7Ty6"`), 1)
+	other := bytes.Replace(text, []byte(`"schema":"receipt-2026-04-25"`), []byte(`"schema":"receipt-2031-01-01"`), 1)
+	list := tableOf(t, slices.Concat(text, []byte("\n"), wrong, []byte("\n"), other, []byte("\n{\"a\":1}\n[\n")))
+	if len(list) != 5 {
+		t.Fatalf("%d rows: %v", len(list), list)
+	}
+	for i, want := range []struct {
+		code           string
+		place, content bool
+	}{{"", true, true}, {"schema_invalid", true, false}, {"unsupported_schema", false, false}, {"not_a_receipt", false, false}, {"syntax", false, false}} {
+		got := told(list[i])
+		_, place := got["stream"]
+		_, content := got["state"]
+		if got["code"] != want.code || place != want.place || content != want.content || got["index"] != fmt.Sprint(i+1) || got["kind"] != "receipt" {
+			t.Errorf("row %d: %v, want %+v", i, got, want)
+		}
+		if _, unreported := got["unreported"]; unreported != want.content {
+			t.Errorf("row %d: %v", i, got)
+		}
+	}
+}
+
+// TestAbout: what is about no receipt is said, and never in the columns of one.
+func TestAbout(t *testing.T) {
+	tenant := chain.Stream{Issuer: "a", Tenant: "", HasTenant: true, Workspace: `w"`}
+	sum := &stream.Summary{
+		Findings:   []stream.Finding{{Code: receipt.CodeTruncated, Stream: &tenant, Detail: "gone"}, {Code: "proof_invalid", Source: "x.proof", Detail: "false"}},
+		NotChecked: []receipt.Note{{Code: receipt.CodeEvidenceUnused, Detail: "unused"}, {Code: receipt.CodeTailNotChecked, Detail: "as ever"}},
+		Inputs:     stream.Inputs{Unreadable: []stream.Notice{{Source: "b.gz", Detail: "damaged"}}},
+	}
+	want := []map[string]string{
+		{"kind": "finding", "verdict": "refuted", "code": "truncated", "detail": "gone", "stream": `["a","","w\""]`, "issuer": "a", "workspace": `w"`},
+		{"kind": "finding", "verdict": "refuted", "code": "proof_invalid", "detail": "false", "source": "x.proof"},
+		{"kind": "note", "verdict": "undecided", "code": "evidence_unused", "detail": "unused"},
+		{"kind": "input", "verdict": "not read", "source": "b.gz", "detail": "damaged"},
+	}
+	list := rows.About(sum)
+	if len(list) != len(want) {
+		t.Fatalf("%d rows, want %d", len(list), len(want))
+	}
+	for i := range want {
+		equal(t, fmt.Sprint(i), told(list[i]), want[i])
+	}
+
+	// A run that stopped is no whole run, and one that was whole has nothing to add.
+	equal(t, "stopped", told(rows.About(&stream.Summary{})[0]), map[string]string{"kind": "input", "verdict": "not read", "detail": "the inputs were not read to their end"})
+	if list := rows.About(&stream.Summary{Complete: true}); len(list) != 0 {
+		t.Errorf("%v", list)
+	}
+}
+
+// TestTextsAreBounded: no text of strangers is longer than it may be, and two that differ
+// stay different, also when one is made to look like another one that was cut.
+func TestTextsAreBounded(t *testing.T) {
+	long := strings.Repeat("é", 200_000)
+	seen := map[string]string{}
+	add := func(id string) string {
+		text := edited(t, func(r map[string]any) {
+			r["receipt_id"] = id
+			r["issuer"].(map[string]any)["id"] = id
+			r["identifiers"].(map[string]any)["workspace_ref"] = id
+			r["model_route"].(map[string]any)["chosen_model"].(map[string]any)["model"] = id
+		})
+		row := tableOf(t, text)[0]
+		for i, cell := range row.AppendCells(nil) {
+			if len(cell) > 1200 || !utf8.ValidString(cell) || rows.Columns()[i] != "stream" && len(cell) > 340 {
+				t.Errorf("%s has %d bytes", rows.Columns()[i], len(cell))
+			}
+		}
+		got := told(row)
+		if got["receipt_id"] != got["issuer"] || got["issuer"] != got["model"] {
+			t.Errorf("one text is cut in different ways: %v", got)
+		}
+		for _, column := range []string{"receipt_id", "stream"} {
+			if before, there := seen[got[column]]; there {
+				t.Errorf("%d and %d bytes have the same %s", len(before), len(id), column)
+			}
+			seen[got[column]] = id
+		}
+		return got["receipt_id"]
+	}
+
+	cut := add(long)
+	add(long + "a")
+	add(cut)
+	if whole := strings.Repeat("a", 256); add(whole) != whole {
+		t.Error("256 bytes are cut")
+	}
+	if whole := strings.Repeat("a", 257); add(whole) == whole {
+		t.Error("257 bytes are not cut")
+	}
+
+	// A name of a file may be no text.
+	rep := &receipt.Report{Source: "a\xff.json", Index: 1}
+	if got := told(rows.Of(rep)); got["source"] != `a\xff.json` || got["address"] != `a\xff.json` {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestColumns: what is asked for by name in other people's queries.
+func TestColumns(t *testing.T) {
+	want := strings.Fields("source index verdict code pointer receipt_id receipt_hash detail kind address stream issuer tenant workspace stated_hash previous first issued_at " +
+		"task session state start_tier end_tier provider model currency cost cost_least cost_most input_tokens input_tokens_least input_tokens_most output_tokens output_tokens_least output_tokens_most unreported")
+	if got := rows.Columns(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	var inFile []string
+	for _, field := range parquet.SchemaOf(rows.Row{}).Fields() {
+		inFile = append(inFile, field.Name())
+		if !field.Optional() {
+			t.Errorf("%s cannot be NULL", field.Name())
+		}
+	}
+	if !slices.Equal(inFile, want) {
+		t.Errorf("in files %q", inFile)
+	}
+}
+
+// TestWriter: what is written is read back, NULL as NULL, from files of many groups.
+func TestWriter(t *testing.T) {
+	first := tableOf(t, fixture(t, "valid/task.json"))[0]
+	last := rows.Row{Kind: "finding", Verdict: "refuted"}
+	for _, n := range []int{0, 1, 256, 257, 65_537} {
+		var file bytes.Buffer
+		w := rows.NewWriter(&file)
+		for i := range n {
+			row := first
+			row.Index = int64(i + 1)
+			if err := w.Write(row); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Write(last); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		groups, list := readBack(t, file.Bytes())
+		if want := n/65_000 + 1; groups != want || len(list) != n+1 { // by their texts, too
+			t.Fatalf("%d groups of %d rows, want %d of %d", groups, len(list), want, n+1)
+		}
+		for i, row := range list[:n] {
+			if row.Index != int64(i+1) || row.ReceiptHash != first.ReceiptHash || *row.Cost != *first.Cost || *row.IssuedAt != *first.IssuedAt || !*row.First || row.CostLeast != nil {
+				t.Fatalf("row %d of %d: %v", i, n, told(row))
+			}
+		}
+		equal(t, "last", told(list[n]), told(last))
+	}
+}
+
+func readBack(t *testing.T, file []byte) (groups int, list []rows.Row) {
+	t.Helper()
+	f, err := parquet.OpenFile(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err = parquet.Read[rows.Row](bytes.NewReader(file), int64(len(file)))
+	if err != nil && err != io.EOF {
+		t.Fatal(err)
+	}
+	return len(f.RowGroups()), list
+}
+
+// TestNullIsNull: what is absent is NULL in the file, wherever it stands among others, and
+// not an empty text or a zero, which a reader in Go could not tell from it.
+func TestNullIsNull(t *testing.T) {
+	c := rand.New(rand.NewPCG(1, 2))
+	full := tableOf(t, fixture(t, "valid/task.json"))[0]
+	for round := range 300 {
+		var file bytes.Buffer
+		w := rows.NewWriter(&file)
+		list := make([]rows.Row, 1+c.IntN(20))
+		for i := range list {
+			row := reflect.ValueOf(&list[i]).Elem()
+			for k := range row.NumField() {
+				if c.IntN(3) > 0 {
+					row.Field(k).Set(reflect.ValueOf(full).Field(k))
+				}
+			}
+			list[i].Previous += strings.Repeat("x", c.IntN(2))
+			list[i].Tenant = list[i].Tenant[:len(list[i].Tenant)*c.IntN(2)] // "" with a place in memory
+			if err := w.Write(list[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		in := parquet.NewReader(bytes.NewReader(file.Bytes()))
+		values := make([]parquet.Row, len(list))
+		if n, err := in.ReadRows(values); n != len(list) || err != nil && err != io.EOF {
+			t.Fatal(n, err)
+		}
+		for i := range list {
+			for k, cell := range list[i].AppendCells(nil) {
+				if values[i][k].IsNull() != (cell == "") {
+					t.Fatalf("round %d, row %d of %d: %s is %q, but NULL is %t", round, i, len(list), rows.Columns()[k], cell, values[i][k].IsNull())
+				}
+			}
+		}
+	}
+}
+
+// TestGroupsAreBounded: long texts end a group before it has all its rows.
+func TestGroupsAreBounded(t *testing.T) {
+	var file bytes.Buffer
+	w := rows.NewWriter(&file)
+	const n = 20_000
+	for i := range n {
+		text := strings.Repeat(fmt.Sprintf("%08d", i), 40)
+		if err := w.Write(rows.Row{Issuer: text, Workspace: text, Stream: text, Model: text, Source: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if groups, list := readBack(t, file.Bytes()); groups != n*5*320/(16<<20)+1 || len(list) != n {
+		t.Errorf("%d rows in %d groups", len(list), groups)
+	}
+}
+
+// TestMemory: a million rows need no more memory than a few hundred thousand do.
+func TestMemory(t *testing.T) {
+	n := 150_000
+	if os.Getenv("CI") != "" && !testing.Short() {
+		n = 1_000_000
+	}
+	row := tableOf(t, fixture(t, "valid/task.json"))[0]
+	w := rows.NewWriter(io.Discard)
+	var most uint64
+	for i := range n {
+		row := row
+		hash := canon.Sum(fmt.Append(nil, i)).String()
+		row.Index, row.ReceiptHash, row.Stated, row.Address, row.ReceiptID = int64(i+1), hash, hash, fmt.Sprintf("in.jsonl:%d", i+1), fmt.Sprintf("receipt_%d", i)
+		if err := w.Write(row); err != nil {
+			t.Fatal(err)
+		}
+		if i%50_000 == 49_999 {
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapAlloc)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d rows: at most %d MiB in use", n, most>>20)
+	if most > 48<<20 {
+		t.Errorf("%d MiB in use, expected at most 48", most>>20)
+	}
+}
+
+type failing struct{ after int }
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.after -= len(p); f.after < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(p), nil
+}
+
+// TestWriteFails: a disk that is full is never a file that is whole.
+func TestWriteFails(t *testing.T) {
+	row := tableOf(t, fixture(t, "valid/task.json"))[0]
+	for _, after := range []int{0, 3, 4, 1000} {
+		w := rows.NewWriter(&failing{after})
+		err := w.Write(row)
+		if closed := w.Close(); err == nil && closed == nil {
+			t.Errorf("no error after %d bytes", after)
+		}
+	}
+}
+
+// FuzzRow: whatever a document says, its row is bounded text, and what is not told is
+// not there.
+func FuzzRow(f *testing.F) {
+	for _, name := range []string{"valid/full.json", "valid/minimal.json", "valid/task.json"} {
+		f.Add(fixture(f, name))
+	}
+	f.Add([]byte(`{"schema":"receipt-2026-04-25","issuer":{"id":7},"identifiers":{"tenant_id":null},"chain":{"previous_receipt_hash":null,"receipt_hash":"sha256:` + strings.Repeat("0", 64) + `"}}`))
+	v := verifier(f)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		doc, rep := new(canon.Document), &receipt.Report{Source: "in"}
+		v.VerifyBytes(text, doc, rep)
+		if rep.Check(receipt.StepParse).Status != receipt.StatusPassed {
+			return
+		}
+		rep.Gleaned = rows.Glean(doc, rep, rep.Gleaned)
+		row := rows.Of(rep)
+		for i, cell := range row.AppendCells(nil) {
+			if len(cell) > 2200 || !utf8.ValidString(cell) {
+				t.Fatalf("%s: %q", rows.Columns()[i], cell)
+			}
+		}
+		if row.Cost != nil && receipt.ReadUnreported(doc.Root()).Has("/cost/total") {
+			t.Fatal("a cost that was not told")
+		}
+		if _, placed := chain.LinkOf(doc); (row.Stream != "") != (placed && doc.Root().Member("schema").String() == receipt.SchemaMarker) {
+			t.Fatalf("placed %t, stream %q", placed, row.Stream)
+		}
+	})
+}

@@ -1,0 +1,45 @@
+package rows
+
+import "github.com/parquet-go/parquet-go"
+
+// Values are the cells of rows as the library takes them. What is NULL is said here, by the
+// definition level: where the library is given structs, it takes some that are zero for
+// values.
+type values struct {
+	row    parquet.Row
+	memory []byte // of the texts of all rows that are collected
+}
+
+func (v *values) text(s string) {
+	from := len(v.memory)
+	v.memory = append(v.memory, s...)
+	v.add(parquet.ByteArrayValue(v.memory[from:]), s != "")
+}
+
+func (v *values) flag(b *bool) { v.add(parquet.BooleanValue(b != nil && *b), b != nil) }
+
+func (v *values) count(n int64, there bool) { v.add(parquet.Int64Value(n), there) }
+
+func (v *values) amount(f *float64) {
+	if f == nil {
+		v.add(parquet.Value{}, false)
+		return
+	}
+	v.add(parquet.DoubleValue(*f), true)
+}
+
+func (v *values) time(i *Instant) {
+	if i == nil {
+		v.add(parquet.Value{}, false)
+		return
+	}
+	v.add(parquet.Int64Value(int64(*i)), true)
+}
+
+func (v *values) add(value parquet.Value, there bool) {
+	level := 1
+	if !there {
+		value, level = parquet.NullValue(), 0
+	}
+	v.row = append(v.row, value.Level(0, level, len(v.row)))
+}
