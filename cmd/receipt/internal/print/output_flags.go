@@ -12,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -33,8 +34,8 @@ func formats() []string { return []string{"text", "json", "ndjson", "junit", "gi
 // Register adds the flags to those of a verb.
 func (o *OutputFlags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: text, json, ndjson, junit or github")
-	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: .json, .ndjson, .csv, .xml (JUnit) or .html (to read and print); repeatable")
-	f.StringVar(&o.only, "report-only", "all", "list in reports (.json, .ndjson, .csv, and --format json or ndjson) `WHICH` receipts: all, failures, or none: summary")
+	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: .json, .ndjson, .csv or .parquet (tables), .xml (JUnit) or .html (to read and print); repeatable")
+	f.StringVar(&o.only, "report-only", "all", "list in reports (.json, .ndjson, .csv, .parquet, and --format json or ndjson) `WHICH` receipts: all, failures, or none: summary")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the files of --report")
 	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts for each code")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no results; the exit code tells")
@@ -60,8 +61,8 @@ func (o *OutputFlags) Check() error {
 
 	// Two reports in one file would destroy each other.
 	for i, path := range o.reports {
-		if !slices.Contains([]string{".json", ".ndjson", ".csv", ".xml", ".html"}, Extension(path)) {
-			return cli.Usage("", "--report writes .json, .ndjson, .csv, .xml or .html, found %q", path)
+		if !slices.Contains([]string{".json", ".ndjson", ".csv", ".parquet", ".xml", ".html"}, Extension(path)) {
+			return cli.Usage("", "--report writes .json, .ndjson, .csv, .parquet, .xml or .html, found %q", path)
 		}
 		same := func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }
 		if slices.ContainsFunc(o.reports[:i], same) {
@@ -83,6 +84,12 @@ func (o *OutputFlags) lists() bool {
 func (o *OutputFlags) TellsDigests() bool {
 	asJSON := func(path string) bool { return Extension(path) == ".json" || Extension(path) == ".ndjson" }
 	return o.only != "summary" && (o.format == "json" || o.format == "ndjson" || slices.ContainsFunc(o.reports, asJSON))
+}
+
+// TellsRows reports whether a table is written: its rows tell what a receipt states.
+func (o *OutputFlags) TellsRows() bool {
+	table := func(path string) bool { return Extension(path) == ".csv" || Extension(path) == ".parquet" }
+	return o.only != "summary" && slices.ContainsFunc(o.reports, table)
 }
 
 // Extension is the extension of a path in lower case, with its point.
@@ -198,7 +205,9 @@ func (o *OutputFlags) reportPrinter(extension string, f *cli.File) printer {
 	case ".ndjson":
 		return o.listed(&ndjsonPrinter{NewJSONWriter(f)})
 	case ".csv":
-		return o.listed(newCSVPrinter(f))
+		return o.listed(&tablePrinter{newCSVWriter(f)})
+	case ".parquet":
+		return o.listed(&tablePrinter{rows.NewWriter(f)})
 	case ".html":
 		return &htmlPrinter{w: f}
 	}

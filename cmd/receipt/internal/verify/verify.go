@@ -16,6 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -117,6 +118,9 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 
 	// Digests of inputs are computed where a report states them.
 	o.NoInputDigest = !o.TellsDigests()
+	if o.TellsRows() {
+		options.Glean = rows.Glean
+	}
 	verifier, file, err := o.Verifier(e)
 	if err != nil {
 		return err
