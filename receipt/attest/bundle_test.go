@@ -98,6 +98,20 @@ func TestBundleForm(t *testing.T) {
 		}
 	}
 
+	// What looks like a bundle is one, and what looks like a receipt is not.
+	for text, want := range map[string]string{
+		`{"dsseEnvelope":7}`: "refuted parse attestation_invalid",
+		`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"}`:                                                "refuted parse attestation_invalid",
+		`{"mediaType":"application/vnd.dev.sigstore.bundle+json;version=0.1"}`:                                         "undecided parse attestation_unsupported",
+		`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","receipt_id":"r","schema":"receipt-2026-04-25"}`: "refuted schema schema_invalid",
+		`{"dsseEnvelope":{},"chain":{},"schema":"receipt-2026-04-25"}`:                                                 "refuted schema schema_invalid",
+		`{"mediaType":"application/json"}`:                                                                             "refuted schema not_a_receipt",
+	} {
+		if got := outcome(d.judge(t, []byte(text))); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+
 	// Strict JSON is asked for first.
 	for name, data := range map[string][]byte{
 		"duplicate_name":  change(t, good, `"dsseEnvelope":{`, `"dsseEnvelope":{},"dsseEnvelope":{`),

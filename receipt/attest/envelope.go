@@ -70,10 +70,14 @@ func (e *Envelope) Open() (*Statement, error) {
 	return s, nil
 }
 
-// Is reports whether a document is a bundle, of whatever version.
+// Is reports whether a document is a bundle, of whatever version and however damaged. What
+// has members of a receipt is one.
 func Is(doc *canon.Document) bool {
 	root := doc.Root()
-	return strings.HasPrefix(root.Member("mediaType").String(), mediaPrefix) || root.Member("dsseEnvelope").Kind() == canon.KindObject && !root.Member("verificationMaterial").IsZero()
+	if !root.Member("receipt_id").IsZero() || !root.Member("chain").IsZero() {
+		return false
+	}
+	return strings.HasPrefix(root.Member("mediaType").String(), mediaPrefix) || !root.Member("dsseEnvelope").IsZero()
 }
 
 // Parse reads a bundle. The error is an *[Error].

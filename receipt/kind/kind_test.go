@@ -60,9 +60,9 @@ func TestOf(t *testing.T) {
 		{`{"_type":"harn_session_bundle","schema_version":1}`, kind.Bundle, "a session bundle"},
 		{`{"id":"r","_type":"run_record"}`, kind.Run, "a run record"},
 		{`{"jsonrpc":"2.0","id":1,"method":"initialize"}` + "\n", kind.Frames, "a log of the frames of a bridge"},
-		{`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","verificationMaterial":{"pub`, kind.Attestation, "an attestation, a signed envelope around a receipt or something else"},
-		{`{"mediaType":"application/vnd.dev.sigstore.bundle+json;version=0.1"}`, kind.Attestation, "an attestation, a signed envelope around a receipt or something else"},
-		{`{"dsseEnvelope":{"payload":"eyJ`, kind.Attestation, "an attestation, a signed envelope around a receipt or something else"},
+		{`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","verificationMaterial":{"pub`, kind.Attestation, "an attestation (a Sigstore bundle)"},
+		{`{"mediaType":"application/vnd.dev.sigstore.bundle+json;version=0.1"}`, kind.Attestation, "an attestation (a Sigstore bundle)"},
+		{`{"dsseEnvelope":{"payload":"eyJ`, kind.Attestation, "an attestation (a Sigstore bundle)"},
 		{`{"payload":"e30=","payloadType":"application/vnd.in-toto+json","signatures":[]}`, kind.Statement, "a signed envelope (DSSE) without the bundle that names its key"},
 		{`{"_type":"https://in-toto.io/Statement/v1","subject":[]}`, kind.Statement, "an in-toto statement, which nobody signed"},
 

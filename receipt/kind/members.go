@@ -147,7 +147,7 @@ func byMembers(head []byte, whole bool) Found {
 func (o *outline) envelope() Found {
 	switch {
 	case strings.HasPrefix(o.texts["mediaType"], "application/vnd.dev.sigstore.bundle"), o.has("dsseEnvelope"):
-		return Found{Attestation, "an attestation, a signed envelope around a receipt or something else", "verify it: the receipt, if there is one, is inside"}
+		return Found{Attestation, "an attestation (a Sigstore bundle)", "verify it with the command: the receipt, if there is one, is inside"}
 	case o.has("payloadType", "payload"):
 		return Found{Statement, "a signed envelope (DSSE) without the bundle that names its key", "ask for the bundle that it is of"}
 	case strings.HasPrefix(o.texts["_type"], "https://in-toto.io/Statement/"):

@@ -20,6 +20,8 @@ func Next(info receipt.CodeInfo) string {
 		return "Name the issuer: --issuer ID, or add \"issuers\" to the key in the key file."
 	case "key_not_yet_valid", "key_expired", "issued_later":
 		return info.Next + " --at judges at another time."
+	case "not_attested":
+		return "Ask whoever made the receipt for an attestation: receipt attest RECEIPT --key KEY --commit SHA -o FILE."
 	case "weak_key":
 		return "Make a new key: receipt keys generate."
 	case "invalid_key_set":
