@@ -18,7 +18,10 @@ func TestFixtures(t *testing.T) {
 	d, attested := newDesk(t, receipt.Policy{}), 0
 	for _, c := range m.Cases {
 		data := read(t, c.File)
-		if _, err := receipt.ParseSealed(data); err != nil {
+		if len(data) > 64<<10 && !full() {
+			continue
+		}
+		if _, err := parse(data); err != nil {
 			continue
 		}
 		attested++

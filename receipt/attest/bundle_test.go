@@ -211,7 +211,11 @@ func TestEveryByte(t *testing.T) {
 
 	end := len(good) - 1 // a line end, which is white space
 	for at := range end {
-		for _, bit := range []byte{0x01, 0x20, 0x80} {
+		bits := []byte{0x01, 0x20, 0x80}
+		if !full() {
+			bits = bits[at%3 : at%3+1]
+		}
+		for _, bit := range bits {
 			changed := bytes.Clone(good)
 			changed[at] ^= bit
 			if got := verdict(changed); got == "verified" {
@@ -233,6 +237,9 @@ func TestEveryPayloadByte(t *testing.T) {
 	data := payload(t, good)
 	text := base64.StdEncoding.EncodeToString(data)
 	for at := range data {
+		if at%3 > 0 && !full() {
+			continue
+		}
 		changed := bytes.Clone(data)
 		changed[at] ^= 1
 		rep := new(receipt.Report)

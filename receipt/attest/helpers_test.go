@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"os"
+	"sync"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -16,6 +18,9 @@ import (
 )
 
 const head = "8f94139338f9404f26296befa88755fc2598c289"
+
+// full reports whether there is time for all cases.
+func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
 
 func read(t testing.TB, file string) []byte {
 	t.Helper()
@@ -44,9 +49,20 @@ func private(t testing.TB, name string) *keys.PrivateKey {
 	return k
 }
 
+// sealer is made once: it compiles a schema.
+var sealer = sync.OnceValues(receipt.NewSealer)
+
+func parse(data []byte) (*receipt.Sealed, error) {
+	s, err := sealer()
+	if err != nil {
+		return nil, err
+	}
+	return s.Parse(data)
+}
+
 func sealed(t testing.TB, data []byte) *receipt.Sealed {
 	t.Helper()
-	s, err := receipt.ParseSealed(data)
+	s, err := parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}
