@@ -35,16 +35,20 @@ type Row struct {
 	// nil: an object a line.
 	looks  func([]byte) bool
 	arrays bool // a line may be an array of such objects
+
+	// glances is of a kind whose sessions have several tasks: it returns a function that
+	// looks at the lines of a log, one after the other. nil: a log is one task.
+	glances func() func(canon.Node) story.Glance
 }
 
 // Kinds returns the sources that are read.
 func Kinds() []Row {
 	return []Row{
-		{ClaudeTranscript, "a transcript of Claude Code", "claude", claude.IsTranscript, func(s *story.Story) story.Reader { return claude.NewTranscript(s) }, nil, false},
-		{ClaudeStream, "a stream of Claude Code", "claude", claude.IsStream, func(s *story.Story) story.Reader { return claude.NewStream(s) }, nil, false},
-		{CodexRollout, "a rollout of Codex", "codex", codex.IsRollout, func(s *story.Story) story.Reader { return codex.NewRollout(s) }, codex.Looks, false},
-		{CodexExec, "a stream of Codex", "codex", codex.IsExec, func(s *story.Story) story.Reader { return codex.NewExec(s) }, nil, false},
-		{OTLP, "telemetry (OTLP)", "otlp", otlp.Is, func(s *story.Story) story.Reader { return otlp.New(s) }, otlp.Looks, true},
+		{ClaudeTranscript, "a transcript of Claude Code", "claude", claude.IsTranscript, func(s *story.Story) story.Reader { return claude.NewTranscript(s) }, nil, false, claude.Glances},
+		{ClaudeStream, "a stream of Claude Code", "claude", claude.IsStream, func(s *story.Story) story.Reader { return claude.NewStream(s) }, nil, false, nil},
+		{CodexRollout, "a rollout of Codex", "codex", codex.IsRollout, func(s *story.Story) story.Reader { return codex.NewRollout(s) }, codex.Looks, false, codex.Glances},
+		{CodexExec, "a stream of Codex", "codex", codex.IsExec, func(s *story.Story) story.Reader { return codex.NewExec(s) }, nil, false, nil},
+		{OTLP, "telemetry (OTLP)", "otlp", otlp.Is, func(s *story.Story) story.Reader { return otlp.New(s) }, otlp.Looks, true, nil},
 	}
 }
 

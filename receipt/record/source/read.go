@@ -30,6 +30,10 @@ type Input struct {
 	// Sum, when it is not nil, gives the digest and the size of the file as it lies, after
 	// Reader was read to its end: of one that was decompressed. nil: what Reader gave.
 	Sum func() (canon.Digest, int64)
+
+	// Asides is how many lines, the first, tell of the session and not of the task, as
+	// [Part.Aside] has them.
+	Asides int
 }
 
 // A Log is what was read.
@@ -86,6 +90,7 @@ type reading struct {
 	reader story.Reader
 	doc    *canon.Document
 	read   bool // the latest line was
+	asides int  // lines that are left of those that tell nothing of the task
 }
 
 // log reads one log.
@@ -96,6 +101,7 @@ func (r *reading) log(in Input) error {
 		return err
 	}
 	r.story.Begin(event.Shorten(in.Name))
+	r.asides = in.Asides
 	for _, h := range head {
 		if err := r.line(h.text, h.overlong); err != nil {
 			return err
@@ -127,6 +133,7 @@ func (r *reading) log(in Input) error {
 type headLine struct {
 	text     []byte
 	overlong bool
+	end      int64 // how many bytes were read with it
 }
 
 // Lines, and bytes, that are looked at to find the source: others may stand first.
@@ -156,7 +163,7 @@ func (r *reading) begin(name string, text *lines) (head []headLine, err error) {
 				return nil, r.choose(name, k)
 			}
 		}
-		head = append(head, headLine{line, overlong})
+		head = append(head, headLine{line, overlong, text.bytes})
 	}
 	return head, r.choose(name, kind)
 }
@@ -273,6 +280,12 @@ func (r *reading) line(text []byte, overlong bool) error {
 		r.story.Repaired()
 	}
 	r.read = true
+	if r.asides--; r.asides >= 0 {
+		if reader, ok := r.reader.(story.AsideReader); ok {
+			reader.Aside(root)
+		}
+		return r.story.Err()
+	}
 	r.story.Inexact(repaired)
 	for _, n := range root.Elements() { // exports come in arrays, too
 		if n.Kind() == canon.KindObject {

@@ -32,6 +32,7 @@ type file struct {
 	provider       string
 	models         []string
 	counts         []usage // so far, each time that one was told
+	before         *usage  // what was taken before the task; nil is not told
 }
 
 // NewRollout returns a reader of rollouts.
@@ -106,6 +107,20 @@ func (r *Rollout) bareItem(n canon.Node) {
 	r.s.At(at)
 	r.s.Partly = r.s.Partly || at.IsZero()
 	r.item(n)
+}
+
+// Aside takes a line that stands before those of the task: which session it is of, and
+// what that took so far.
+func (r *Rollout) Aside(n canon.Node) {
+	f, p := r.file(), n.Member("payload")
+	if n.Member("type").String() == "session_meta" {
+		r.meta(f, p)
+		return
+	}
+	before := file{}
+	if before.count(p.Member("info").Member("total_token_usage")); len(before.counts) > 0 {
+		f.before = &before.counts[0]
+	}
 }
 
 // meta reads what a session is. A rollout that goes on with another has that one's, too:
@@ -308,7 +323,12 @@ func (r *Rollout) took(f *file) {
 		return
 	}
 	own, fell := f.most()
-	if f.forkedFrom != "" {
+	switch {
+	case f.before != nil && own.covers(*f.before):
+		own = own.minus(*f.before)
+	case f.before != nil: // it began again
+		fell = true
+	case f.forkedFrom != "":
 		parent := r.byID(f.forkedFrom)
 		if parent == nil || parent == f {
 			s.Note("forks_without_their_parent")

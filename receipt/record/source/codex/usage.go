@@ -44,6 +44,9 @@ func (u usage) minus(v usage) usage {
 	return usage{u.input - v.input, u.output - v.output, u.read.plus(v.read.negative()), u.written.plus(v.written.negative()), u.thought.plus(v.thought.negative())}
 }
 
+// covers reports whether a session that goes on may have taken u after v.
+func (u usage) covers(v usage) bool { return u.input >= v.input && u.output >= v.output }
+
 func (p part) plus(q part) part { return part{p.n + q.n, p.told && q.told} }
 func (p part) negative() part   { return part{-p.n, p.told} }
 

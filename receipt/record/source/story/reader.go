@@ -11,3 +11,10 @@ type Reader interface {
 	// End says that there are no more lines, of any log.
 	End()
 }
+
+// An AsideReader is a reader of a source whose lines tell of the session what each task has
+// to know. Aside takes one that is not of the task: nothing of it was done or told there.
+type AsideReader interface {
+	Reader
+	Aside(canon.Node)
+}

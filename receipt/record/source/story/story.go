@@ -103,6 +103,9 @@ func (s *Story) At(at time.Time) {
 	}
 }
 
+// Span is when the first and the last of the lines were written; zero where none tells.
+func (s *Story) Span() (first, last time.Time) { return s.first, s.last }
+
 // Now is when the line that is read was written; zero where nothing tells.
 func (s *Story) Now() time.Time { return s.now }
 
@@ -449,7 +452,12 @@ func (s *Story) TaskID() string {
 	for _, l := range s.logs {
 		all = append(all, l.digest[:]...)
 	}
-	return "log_" + canon.Sum(all).String()[len("sha256:"):][:16]
+	return Unnamed(all)
+}
+
+// Unnamed is the id of what has no session, by the digests of its logs, one after the other.
+func Unnamed(digests []byte) string {
+	return "log_" + canon.Sum(digests).String()[len("sha256:"):][:16]
 }
 
 // Tell gives the events of the story to a function, each a JSON object that is valid until

@@ -1,0 +1,189 @@
+package source
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A cutter cuts the logs of one session into tasks.
+type cutter struct {
+	logs   []*owned
+	apart  bool // the tasks are told apart
+	starts []start
+	of     [][]int     // the tasks that begin in each log, in the order of its lines
+	asked  map[key]int // the task of each call
+	tasks  []*Task
+}
+
+// A start is where a task begins.
+type start struct {
+	at        time.Time
+	log, line int
+	id        string
+}
+
+// tasksOf tells the tasks of the logs of one session; of logs that name none, each alone.
+func tasksOf(logs []*owned, apart bool) []*Task {
+	c := &cutter{logs: logs, of: make([][]int, len(logs)), asked: map[key]int{}}
+	if apart {
+		c.begin()
+	}
+	session := logs[0].Session
+	if c.apart = len(c.starts) > 0; !c.apart {
+		c.starts = []start{{id: c.alone()}}
+	}
+	for n, s := range c.starts {
+		t := &Task{Session: session, ID: c.id(s.id), Followed: n+1 < len(c.starts)}
+		for _, l := range logs {
+			t.Parts = append(t.Parts, Part{Log: l.Outline})
+		}
+		c.tasks = append(c.tasks, t)
+	}
+
+	c.calls()
+	for n := range logs {
+		c.cut(n)
+	}
+	latest := slices.MaxFunc(c.tasks, func(a, b *Task) int { return a.Last.Compare(b.Last) }).Last
+	for _, t := range c.tasks {
+		t.Latest = latest
+		t.Parts = slices.DeleteFunc(t.Parts, func(p Part) bool { return len(p.Spans) == 0 })
+	}
+	return slices.DeleteFunc(c.tasks, func(t *Task) bool { return len(t.Parts) == 0 })
+}
+
+// id is that of a task of the session.
+func (c *cutter) id(task string) string {
+	session := c.logs[0].name()
+	if task == "" {
+		return session
+	}
+	return session + "." + task
+}
+
+// alone is the id of the one agent that all lines are of, when none is of the session.
+func (c *cutter) alone() string {
+	var agents []string
+	for _, l := range c.logs {
+		if agents = append(agents, l.agents...); l.main {
+			return ""
+		}
+	}
+	if slices.Sort(agents); len(slices.Compact(agents)) == 1 {
+		return "agent-" + agents[0]
+	}
+	return ""
+}
+
+// begin finds where the tasks begin, in the order of the instants. What two logs tell is
+// told once.
+func (c *cutter) begin() {
+	for n, l := range c.logs {
+		for _, b := range l.begins {
+			if l.is[b.line] && !slices.ContainsFunc(c.starts, func(s start) bool { return s.id == "task-"+b.id }) {
+				c.starts = append(c.starts, start{l.lines[b.line].at, n, b.line, "task-" + b.id})
+			}
+		}
+	}
+	slices.SortStableFunc(c.starts, func(a, b start) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.log, b.log), cmp.Compare(a.line, b.line))
+	})
+	for n, s := range c.starts {
+		c.of[s.log] = append(c.of[s.log], n)
+	}
+	for _, own := range c.of {
+		slices.SortFunc(own, func(a, b int) int { return cmp.Compare(c.starts[a].line, c.starts[b].line) })
+	}
+}
+
+// task says in which task a line stands. In a log that tells where tasks begin it is the
+// one that began before it: what is written later changes nothing of that. In the log of an
+// agent its instant says it.
+func (c *cutter) task(log, line int) int {
+	if own := c.of[log]; len(own) > 0 {
+		n, _ := slices.BinarySearchFunc(own, line, func(task, line int) int {
+			if c.starts[task].line <= line {
+				return -1
+			}
+			return 1
+		})
+		return own[max(n-1, 0)]
+	}
+
+	at := c.logs[log].lines[line].at
+	n, _ := slices.BinarySearchFunc(c.starts, at, func(s start, at time.Time) int {
+		if s.at.After(at) {
+			return 1
+		}
+		return -1
+	})
+	return max(n-1, 0)
+}
+
+// calls notes in which task each call was asked for, and which are open.
+func (c *cutter) calls() {
+	open := map[key]bool{}
+	for n, l := range c.logs {
+		for _, r := range l.calls {
+			if l.is[r.line] && !r.answer && r.call != (key{}) {
+				if _, have := c.asked[r.call]; !have {
+					c.asked[r.call], open[r.call] = c.task(n, r.line), true
+				}
+			}
+		}
+	}
+	for _, l := range c.logs {
+		for _, r := range l.calls {
+			if r.answer && l.is[r.line] {
+				delete(open, r.call)
+			}
+		}
+	}
+	for call := range open {
+		c.tasks[c.asked[call]].Open++
+	}
+}
+
+// cut gives the lines of a log to the tasks. An answer is of the task that asked.
+func (c *cutter) cut(log int) {
+	l := c.logs[log]
+	moved := map[int]int{}
+	for _, r := range l.calls {
+		if to, have := c.asked[r.call]; have && r.answer {
+			moved[r.line] = to
+		}
+	}
+
+	from, count := int64(0), -1
+	session := -1 // the line that says which session it is
+	begun := make([]bool, len(c.tasks))
+	for n, m := range l.lines {
+		to, have := moved[n]
+		if !have {
+			to = c.task(log, n)
+		}
+		t := c.tasks[to]
+		part := &t.Parts[log]
+
+		// What the session is, and what it took before, is told to each of its tasks.
+		aside := m.what&ofSession != 0 && c.apart
+		if aside && session < 0 {
+			session = n
+		}
+		if l.is[n] && !aside {
+			if m.what&ofSession == 0 && !begun[to] {
+				begun[to] = true
+				part.tell(l.Outline, min(session, count))
+				part.tell(l.Outline, max(session, count))
+			}
+			part.add(Span{from, m.end})
+			t.stretch(m.at)
+			t.Cut = t.Cut || l.Cut && n == len(l.lines)-1
+		}
+		if m.what&counts != 0 {
+			count = n
+		}
+		from = m.end
+	}
+}
