@@ -121,7 +121,7 @@ func (s *Selection) addFolder(root string, kind stream.Kind) {
 			s.unread(path, err)
 		case d.IsDir():
 		case !d.Type().IsRegular():
-			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: irregular(d.Type())})
+			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: Irregular(d.Type())})
 		case !isInput(path):
 			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: "not a receipt"})
 		default:
@@ -136,8 +136,8 @@ func (s *Selection) addFolder(root string, kind stream.Kind) {
 	}
 }
 
-// irregular says what a directory entry is that is neither file nor folder.
-func irregular(t fs.FileMode) string {
+// Irregular says what a directory entry is that is neither file nor folder.
+func Irregular(t fs.FileMode) string {
 	switch {
 	case t&fs.ModeSymlink != 0:
 		return "a symbolic link, not followed"

@@ -28,14 +28,15 @@ type recordOptions struct {
 	frames, markdown bool
 	log, output      string
 	force            bool
+	folder           folderFlags
 }
 
 // NewRecord makes the verb record.
 func NewRecord(e *cli.Env) *cobra.Command {
 	var o recordOptions
 	cmd := &cobra.Command{
-		Use:   "record [FILE]...",
-		Short: "make a draft from the log of a task",
+		Use:   "record [PATH]...",
+		Short: "make a draft from the log of a task, or receipts of all logs in a folder",
 		Long: `Make the draft of a receipt from what was logged of a task that has ended: the
 protocol's events, a JSON object a line, in the order of their sequence. The same
 log gives the same draft.
@@ -52,9 +53,19 @@ gave work. What such a log does not tell is in metadata.unreported. docs/sources
 what each source tells.
 
 What is not in the log, flags tell. Nothing is redacted here: receipt redact
-withholds secrets from the draft, and receipt seal makes the receipt.`,
+withholds secrets from the draft, and receipt seal makes the receipt.
+
+Of a folder, or with --each, every session is recorded, or every task: what a person
+asked for, until they asked again. What --rules say is withheld first, then --ledger
+issues receipts signed with --key; without it drafts are written, one a line. Run
+again, nothing is recorded twice. What may still grow is left for the next run: a
+session in which something was written less than --settled ago. Only the last task
+of a session, and one with open calls, may. The times are those in the logs.
+
+Exit status of that: 0 nothing is left, 1 a log tells something else than when it was
+recorded, 2 something could not be read or recorded, 3 something still grows.`,
 		Example: `  receipt record events.jsonl --issuer my_harness -o new-draft.json
-  receipt record session.jsonl --from claude --issuer me -o new-draft.json`,
+  receipt record session.jsonl --each task --issuer me --ledger ledger.db --key issuer.private.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.markdown {
 				var b bytes.Buffer
@@ -63,6 +74,12 @@ withholds secrets from the draft, and receipt seal makes the receipt.`,
 			}
 			if len(args) == 0 {
 				args = []string{cli.StdinName}
+			}
+			if o.folder.ofFolders(args) {
+				return recordFolders(cmd.Context(), cmd, e, args, &o)
+			}
+			if err := refuseFolderFlags(cmd); err != nil {
+				return err
 			}
 			return recordLogs(cmd.Context(), e, args, &o)
 		},
@@ -91,6 +108,7 @@ withholds secrets from the draft, and receipt seal makes the receipt.`,
 	f.BoolVar(&o.markdown, "markdown", false, "write the page of what becomes what as Markdown")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	o.folder.register(cmd)
 	return cmd
 }
 

@@ -142,7 +142,7 @@ func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error
 		return StatedHead(previous, known.Summary, stream)
 	case known.Stream != nil && *known.Stream != stream:
 		return chain.Head{}, cli.Usage("a stream is one issuer.id, tenant_id and workspace_ref",
-			"%s: %q is of another stream: %s, the draft is of %s", receipt.CodeStreamMismatch, previous, StreamText(*known.Stream), StreamText(stream))
+			"%s: %q is of another stream: %s, the draft is of %s", receipt.CodeStreamMismatch, previous, input.StreamText(*known.Stream), input.StreamText(stream))
 	}
 
 	return chain.Head{Hash: known.Hash}, nil
@@ -170,14 +170,5 @@ func StatedHead(path string, sum *stream.Summary, of chain.Stream) (chain.Head, 
 
 // NoHead is the failure for a report that names no head of the stream of a draft.
 func NoHead(path string, stream chain.Stream) error {
-	return cli.Usage("give the predecessor's file or its hash", "%q states no head of the draft's stream, %s", path, StreamText(stream))
-}
-
-// StreamText names a stream: issuer, tenant if there is one, workspace.
-func StreamText(s chain.Stream) string {
-	text := s.Issuer + " / " + s.Workspace
-	if s.HasTenant {
-		text = s.Issuer + " / " + s.Tenant + " / " + s.Workspace
-	}
-	return fmt.Sprintf("%q", text)
+	return cli.Usage("give the predecessor's file or its hash", "%q states no head of the draft's stream, %s", path, input.StreamText(stream))
 }

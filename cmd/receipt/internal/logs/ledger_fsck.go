@@ -11,7 +11,6 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
@@ -118,7 +117,7 @@ func faultPlace(f ledger.Fault) string {
 
 	text := strings.Join(parts, ", ")
 	if f.Stream != nil {
-		text = strings.TrimSpace(text + " of " + issue.StreamText(*f.Stream))
+		text = strings.TrimSpace(text + " of " + input.StreamText(*f.Stream))
 	}
 	if text == "" {
 		return ""
@@ -163,7 +162,7 @@ func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func
 // total prints what was checked, and decides.
 func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, file *trust.KeyFile) error {
 	for _, s := range c.Streams {
-		fmt.Fprintf(e.Out, "stream       %s: %s, head %v\n", cli.EscapeLine(issue.StreamText(s.Stream)), cli.Plural(int(s.Head.Count), "receipt", ""), s.Head.Hash)
+		fmt.Fprintf(e.Out, "stream       %s: %s, head %v\n", cli.EscapeLine(input.StreamText(s.Stream)), cli.Plural(int(s.Head.Count), "receipt", ""), s.Head.Hash)
 	}
 	if o.expect == "" && !c.Marked {
 		fmt.Fprintln(e.Out, "not checked  whether receipts are missing after the heads (--expect-head)")

@@ -7,7 +7,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 )
 
 func newLedgerHead(e *cli.Env) *cobra.Command {
@@ -33,7 +32,7 @@ receipt ledger fsck --expect-head HASH, receipt verify --expect-head HASH.`,
 			}
 
 			for _, s := range streams {
-				if _, err := fmt.Fprintf(e.Out, "%v %d %s\n", s.Head.Hash, s.Head.Count, cli.EscapeLine(issue.StreamText(s.Stream))); err != nil {
+				if _, err := fmt.Fprintf(e.Out, "%v %d %s\n", s.Head.Hash, s.Head.Count, cli.EscapeLine(input.StreamText(s.Stream))); err != nil {
 					return err
 				}
 			}

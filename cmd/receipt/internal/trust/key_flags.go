@@ -21,11 +21,18 @@ type KeyFlags struct {
 
 // Add adds the flags to those of a verb.
 func (k *KeyFlags) Add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&k.Path, "key", "", "sign with this `KEY`: a file, agent:SHA256:… or NAME://KEY")
-	f.StringVar(&k.id, "key-id", "", "the key id of a key that is not in a JWK")
+	k.AddKey(cmd)
+	cmd.Flags().StringVar(&k.id, "key-id", "", "the key id of a key that is not in a JWK")
+}
+
+// AddKey adds them to those of a verb whose own --key-id says more.
+func (k *KeyFlags) AddKey(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&k.Path, "key", "", "sign with this `KEY`: a file, agent:SHA256:… or NAME://KEY")
 	custody.AddPatience(cmd, &k.patience)
 }
+
+// Named says which id the key has.
+func (k *KeyFlags) Named(id string) { k.id = id }
 
 // Open finds the key.
 func (k *KeyFlags) Open(ctx context.Context, e *cli.Env) (custody.Key, error) {

@@ -82,6 +82,24 @@ func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 	return &KeyFile{path, canon.Sum(data), set, flag != ""}, nil
 }
 
+// IssuerOf is the one issuer for whom the file of trusted keys says that a key speaks; ""
+// when there is none, or no such file.
+func IssuerOf(e *cli.Env, keyID string) string {
+	if _, err := os.Stat(TrustPath(e, "")); err != nil {
+		return ""
+	}
+	file, err := ReadKeys(e, "")
+	if err != nil {
+		return ""
+	}
+	for _, k := range file.Set.Keys() {
+		if k.ID == keyID && len(k.Issuers) == 1 {
+			return k.Issuers[0]
+		}
+	}
+	return ""
+}
+
 // noKeyFile explains where keys were sought when the user named none.
 func noKeyFile(e *cli.Env, flag, path string) error {
 	if flag != "" {

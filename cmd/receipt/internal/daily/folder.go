@@ -1,0 +1,149 @@
+package daily
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+)
+
+// A place is a file that may be a log.
+type place struct {
+	path   string
+	named  bool     // by the caller, and not found in a folder
+	within *os.Root // the folder in which it was found; nil: none
+	name   string   // in that
+}
+
+// open opens the file. A link that leads out of the folder leads nowhere, and a pipe that
+// took the place of the file is not waited for.
+func (p *place) open() (f *os.File, err error) {
+	if p.within != nil {
+		f, err = p.within.OpenFile(p.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	} else {
+		f, err = os.Open(p.path)
+	}
+	if err != nil {
+		return nil, cli.Reason(err)
+	}
+
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errIrregular
+	}
+	if err != nil {
+		f.Close()
+		return nil, cli.Reason(err)
+	}
+	return f, nil
+}
+
+var errIrregular = errors.New("not a regular file")
+
+// base is the last part of the name of what is in the file, when it is compressed.
+func (p *place) base() string {
+	name := filepath.Base(p.path)
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+}
+
+// A finder finds what may be logs, and says what the others are.
+type finder struct {
+	ctx    context.Context
+	result *result
+	roots  []*os.Root
+	places []*place
+}
+
+// find looks at paths, and into folders in the order of the names in them.
+func (f *finder) find(paths []string) {
+	seen := map[string]bool{}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			f.result.file(unreadable, path, cli.Reason(err))
+		case info.IsDir():
+			f.walk(path)
+		case !info.Mode().IsRegular():
+			f.result.file(unreadable, path, errIrregular)
+		default:
+			f.places = append(f.places, &place{path: path, named: true})
+		}
+	}
+	f.places = slices.DeleteFunc(f.places, func(p *place) bool { // given twice, or in a folder that was given
+		have := seen[filepath.Clean(p.path)]
+		seen[filepath.Clean(p.path)] = true
+		return have
+	})
+}
+
+// walk finds the logs in a folder. Symbolic links in it are not followed.
+func (f *finder) walk(folder string) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		f.result.file(unreadable, folder, cli.Reason(err))
+		return
+	}
+	f.roots = append(f.roots, root)
+
+	_ = filepath.WalkDir(input.WithSlash(folder), func(path string, d fs.DirEntry, err error) error {
+		path = filepath.Clean(path)
+		switch {
+		case f.ctx.Err() != nil:
+			return fs.SkipAll
+		case err != nil:
+			f.result.file(unreadable, path, cli.Reason(err))
+		case d.IsDir():
+		case !d.Type().IsRegular():
+			f.result.file(skipped, path, errors.New(input.Irregular(d.Type())))
+		case !isLog(path):
+			f.result.file(skipped, path, errNoLog)
+		default:
+			name, err := filepath.Rel(folder, path)
+			if err != nil {
+				f.result.file(unreadable, path, err)
+				break
+			}
+			f.places = append(f.places, &place{path: path, within: root, name: name})
+		}
+		return nil
+	})
+	slices.SortStableFunc(f.places, func(a, b *place) int { return cmp.Compare(a.path, b.path) })
+}
+
+// keepsOff refuses an output that would take the place of a log.
+func (f *finder) keepsOff(output string) error {
+	info, err := os.Stat(output)
+	if err != nil || output == cli.StdinName {
+		return nil
+	}
+	for _, p := range f.places {
+		if other, err := os.Stat(p.path); err == nil && os.SameFile(info, other) {
+			return cli.Usage("a log is what receipts are made of", "--output names the input, %q", p.path)
+		}
+	}
+	return nil
+}
+
+func (f *finder) close() {
+	for _, root := range f.roots {
+		root.Close()
+	}
+}
+
+var errNoLog = errors.New("not the name of a log")
+
+// isLog reports whether a file has the name of a log.
+func isLog(path string) bool {
+	name := strings.ToLower(filepath.Base(path))
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	return slices.Contains([]string{".jsonl", ".ndjson", ".json"}, filepath.Ext(name))
+}

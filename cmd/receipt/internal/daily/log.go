@@ -1,0 +1,227 @@
+package daily
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/record/source"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
+)
+
+// A logFile is a log that was surveyed.
+type logFile struct {
+	*place
+	info    fs.FileInfo // of the file that was surveyed
+	outline *source.Outline
+	checked bool // that it has the same bytes still
+}
+
+// A plain log is one that is open, decompressed.
+type plain struct {
+	io.Reader
+	info   fs.FileInfo // when it was opened
+	opened *os.File
+	packed bool // so that it cannot be read at any place
+	done   func()
+}
+
+// An opener opens logs, until the run ends.
+type opener struct {
+	ctx      context.Context
+	progress *cli.Progress
+}
+
+// read opens a log for reading.
+func (o *opener) read(p *place) (*plain, error) {
+	f, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, cli.Reason(err)
+	}
+
+	in := &untilDone{o.ctx, o.progress.Reader(f)}
+	size := int64(0)
+	text, packed, done, err := unpack.Plain(bufio.NewReader(in), unpack.Options{}, &size)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &plain{Reader: text, info: info, opened: f, packed: packed, done: func() { done(); f.Close() }}, nil
+}
+
+// An untilDone ends when the run does.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (u *untilDone) Read(b []byte) (int, error) {
+	if u.ctx.Err() != nil {
+		return 0, errInterrupted
+	}
+	n, err := u.Reader.Read(b)
+	if err != nil && err != io.EOF {
+		err = cli.Reason(err)
+	}
+	return n, err
+}
+
+var (
+	errInterrupted = errors.New("interrupted")
+	errChanged     = errors.New("it changed while it was read")
+)
+
+// lines opens the lines of a task in one log: those of the session first.
+func (o *opener) lines(l *logFile, part *source.Part) (*plain, error) {
+	in, err := o.read(l.place)
+	if err != nil {
+		return nil, err
+	}
+	if !os.SameFile(in.info, l.info) || in.info.Size() != l.info.Size() || !in.info.ModTime().Equal(l.info.ModTime()) {
+		if err := o.same(l); err != nil {
+			in.done()
+			return nil, err
+		}
+	}
+
+	// What lies in a plain file is found at once; what is compressed is read to it.
+	var all []io.Reader
+	if !in.packed {
+		for _, s := range append(part.Aside[:len(part.Aside):len(part.Aside)], part.Spans...) {
+			section := o.progress.Reader(io.NopCloser(io.NewSectionReader(in.opened, s.From, s.Until-s.From)))
+			all = append(all, &exactly{&untilDone{o.ctx, section}, s.Until - s.From})
+		}
+		in.Reader = io.MultiReader(all...)
+		return in, nil
+	}
+
+	aside, err := asides(in.Reader, part.Aside)
+	in.done()
+	if err != nil {
+		return nil, err
+	}
+	if in, err = o.read(l.place); err != nil {
+		return nil, err
+	}
+	in.Reader = io.MultiReader(bytes.NewReader(aside), &spans{in: in.Reader, left: part.Spans})
+	return in, nil
+}
+
+// An exactly reader reads so many bytes, and not fewer.
+type exactly struct {
+	in   io.Reader
+	left int64
+}
+
+func (e *exactly) Read(b []byte) (int, error) {
+	n, err := e.in.Read(b)
+	e.left -= int64(n)
+	if err == io.EOF && e.left > 0 {
+		err = errChanged
+	}
+	return n, err
+}
+
+// asides reads lines that stand before others, which are few.
+func asides(in io.Reader, list []source.Span) (text []byte, err error) {
+	for n := range list {
+		one := &spans{in: in, left: list[n : n+1]}
+		if n > 0 {
+			one.at = list[n-1].Until
+		}
+		line, err := io.ReadAll(one)
+		if err != nil {
+			return nil, err
+		}
+		text = append(text, line...)
+	}
+	return text, nil
+}
+
+// A spans reader reads parts of a text, in its order.
+type spans struct {
+	in   io.Reader
+	at   int64
+	left []source.Span
+}
+
+func (s *spans) Read(b []byte) (int, error) {
+	for len(s.left) > 0 {
+		next := s.left[0]
+		if skip := next.From - s.at; skip > 0 {
+			n, err := io.CopyN(io.Discard, s.in, skip)
+			if s.at += n; err != nil {
+				return 0, shorter(err)
+			}
+		}
+		if s.at == next.Until {
+			s.left = s.left[1:]
+			continue
+		}
+		n, err := s.in.Read(b[:min(int64(len(b)), next.Until-s.at)])
+		s.at += int64(n)
+		if err == io.EOF && s.at < next.Until {
+			return n, errChanged
+		}
+		if n > 0 {
+			return n, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return 0, io.EOF
+}
+
+func shorter(err error) error {
+	if err == io.EOF {
+		return errChanged
+	}
+	return err
+}
+
+// still makes sure that a log that was read was the one that was surveyed until the end.
+func (o *opener) still(l *logFile, in *plain) error {
+	info, err := in.opened.Stat()
+	if err != nil {
+		return cli.Reason(err)
+	}
+	if info.ModTime().Equal(in.info.ModTime()) && info.Size() == in.info.Size() {
+		return nil
+	}
+	l.checked = false
+	return o.same(l)
+}
+
+// same makes sure that a log begins with what was surveyed: one that grows does.
+func (o *opener) same(l *logFile) error {
+	if l.checked {
+		return nil
+	}
+	in, err := o.read(l.place)
+	if err != nil {
+		return err
+	}
+	defer in.done()
+	sum := sha256.New()
+	if _, err := io.CopyN(sum, in.Reader, l.outline.Bytes); err != nil {
+		return shorter(err)
+	}
+	if canon.Digest(sum.Sum(nil)) != l.outline.Digest {
+		return errChanged
+	}
+	l.checked, l.info = true, in.info
+	return nil
+}

@@ -1,0 +1,346 @@
+package daily
+
+import (
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/source"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// A maker makes receipts of tasks.
+type maker struct {
+	*opener
+	options *Options
+	now     time.Time
+	sink    sink
+	made    map[string]bool // receipts of this run, by their ids
+	sealer  *receipt.Sealer
+	result  *result
+}
+
+// all records tasks, in the order in which they ended as far as the logs tell.
+func (m *maker) all(works []*work) error {
+	slices.SortStableFunc(works, func(a, b *work) int { return cmp.Or(a.Last.Compare(b.Last), cmp.Compare(a.ID, b.ID)) })
+	m.progress.Pass(2, 0, int64(len(works)))
+	for _, w := range works {
+		if m.ctx.Err() != nil {
+			break
+		}
+		if err := m.record(w); err != nil {
+			return err
+		}
+		m.progress.Receipts(1)
+	}
+	if m.ctx.Err() != nil {
+		return interrupted()
+	}
+	return nil
+}
+
+// record makes the receipt of a task, unless it is there already or the task is not over.
+// The error ends the run; what is wrong with one task does not.
+func (m *maker) record(w *work) error {
+	e := &entry{task: w.ID, session: w.Session}
+	for _, f := range w.files {
+		e.sources = append(e.sources, f.path)
+	}
+	status, err := m.become(w, e)
+	var fatal *fatalError
+	if errors.As(err, &fatal) {
+		return fatal.error
+	}
+	e.status, e.why = status, err
+	m.result.add(e)
+	return nil
+}
+
+// A fatalError ends the run.
+type fatalError struct{ error }
+
+// become says what becomes of a task.
+func (m *maker) become(w *work, e *entry) (status, error) {
+	// Of most tasks this is known before their lines are read again.
+	if !w.events {
+		if s, err := m.early(w, e); s != "" {
+			return s, err
+		}
+	}
+
+	draft, err := m.draft(w)
+	switch {
+	case errors.Is(err, errChanged):
+		return growing, err
+	case errors.Is(err, record.ErrNotEnded):
+		return growing, errRuns
+	case errors.Is(err, errInterrupted):
+		return "", &fatalError{interrupted()}
+	case err != nil:
+		return refused, err
+	}
+	if w.events {
+		if e.receipt, e.session = draft.ReceiptID, draft.Identifiers.SessionID; m.isOlder(draft.Lifecycle.CompletedAt.Time) {
+			return older, nil
+		}
+	}
+	before, s, err := m.before(e)
+	if s != "" || err != nil {
+		return s, err
+	}
+	doc, entries, err := m.redact(draft)
+	if err != nil {
+		return refused, err
+	}
+	if before != nil {
+		s, err := m.compare(before.Document(), doc)
+		if s != differs || !m.options.Supersede {
+			return s, err
+		}
+		if doc, entries, err = m.superseding(e, draft, before); err != nil {
+			return refused, err
+		}
+	}
+
+	s, err = m.sink.put(e, doc)
+	if s == known { // another run was faster
+		if before, s, err = m.before(e); before != nil {
+			return m.compare(before.Document(), doc)
+		}
+		return s, err
+	}
+	if s == made {
+		m.made[e.receipt] = true
+		m.result.withheld(entries)
+		m.result.notTold(receipt.ReadUnreported(doc.Root()))
+	}
+	return s, err
+}
+
+// redact takes out of a draft what must not be in a receipt.
+func (m *maker) redact(d *receipt.Draft) (*canon.Document, []redact.Entry, error) {
+	text, err := record.JSON(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, err := canon.Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	clean, err := m.options.Policy.Redact(doc, rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, err = canon.Parse(clean.Draft)
+	return doc, clean.Entries, err
+}
+
+// superseding is the draft of a receipt that takes the place of another.
+func (m *maker) superseding(e *entry, d *receipt.Draft, before *receipt.Sealed) (*canon.Document, []redact.Entry, error) {
+	e.receipt, e.hash, e.last = e.next, "", ""
+	d.ReceiptID = e.next
+	doc, entries, err := m.redact(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := receipt.Supersede(doc, before.Hash())
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, err = canon.Parse(text)
+	return doc, entries, err
+}
+
+// early decides by the outline of a task.
+func (m *maker) early(w *work, e *entry) (status, error) {
+	e.receipt = receiptID(w.ID)
+	if m.isOlder(w.Last) {
+		return older, nil
+	}
+	if why := m.unsettled(w); why != nil {
+		return growing, why
+	}
+	before, s, err := m.before(e)
+	if s != "" || err != nil || before == nil {
+		return s, err
+	}
+
+	// The lines are compared, and not read again, unless they are others.
+	of, err := m.sums(w)
+	if err != nil {
+		return left(err), err
+	}
+	if root := before.Document().Root(); logsOf(root, false) == of {
+		return m.same(root)
+	}
+	return "", nil
+}
+
+// before is the receipt that there is of a task, or what becomes of it without looking.
+func (m *maker) before(e *entry) (*receipt.Sealed, status, error) {
+	if m.made[e.receipt] {
+		return nil, differs, errOther
+	}
+	return m.sink.before(e)
+}
+
+// compare says what becomes of a task of which there is a receipt.
+func (m *maker) compare(before, now *canon.Document) (status, error) {
+	if logsOf(before.Root(), false) == logsOf(now.Root(), false) && logsOf(before.Root(), true) == logsOf(now.Root(), true) || told(before.Root()) == told(now.Root()) {
+		return m.same(before.Root())
+	}
+	return differs, errGrew
+}
+
+// same is what becomes of a task whose receipt tells what its log does.
+func (m *maker) same(root canon.Node) (status, error) {
+	if m.options.Signer != nil && root.Member("signatures").Len() == 0 {
+		return refused, errUnsigned
+	}
+	return known, nil
+}
+
+// isOlder reports whether what ended then is left out. What tells no time is not.
+func (m *maker) isOlder(at time.Time) bool {
+	return !at.IsZero() && at.Before(m.options.Since)
+}
+
+// Why a task is left for the next run.
+var (
+	errRuns     = errors.New("it has not ended")
+	errGrows    = errors.New("it still grows")
+	errFuture   = errors.New("its last line is of the future")
+	errTimeless = errors.New("nothing tells whether it is over")
+	errOther    = errors.New("another log tells the same task")
+	errGrew     = errors.New("its log tells something else than when it was recorded")
+	errUnsigned = errors.New("its receipt is stored already, and is not signed: receipt ledger sign adds a signature")
+)
+
+// unsettled says why a task is not over: nothing later of its session is there, or calls of
+// it are open, and its log was written into a short time ago.
+func (m *maker) unsettled(w *work) error {
+	switch quiet := m.now.Sub(w.Latest); {
+	case m.options.Settled == 0, w.Followed && w.Open == 0, w.Over && w.Latest.IsZero(), slices.Contains(m.options.Ended, w.Session):
+		return nil
+	case w.Latest.IsZero():
+		return errTimeless
+	case quiet < 0:
+		return errFuture
+	case quiet < m.options.Settled:
+		return errGrows
+	}
+	return nil
+}
+
+// draft records the lines of a task.
+func (m *maker) draft(w *work) (*receipt.Draft, error) {
+	o := m.options.Record
+	if o.TaskID, o.Sealer = w.ID, m.sealer; !w.events && w.Last.IsZero() { // the log tells no time, and the issuer knows its own
+		o.IssuedAt = m.now
+	}
+	if w.events {
+		in, err := m.read(w.files[0].place)
+		if err != nil {
+			return nil, err
+		}
+		defer in.done()
+		log, err := record.Read(in.Reader, o, record.FormEvents)
+		if err != nil {
+			return nil, err
+		}
+		return log.Draft, nil
+	}
+
+	var inputs []source.Input
+	var open []*plain
+	defer func() {
+		for _, in := range open {
+			in.done()
+		}
+	}()
+	for n, f := range w.files {
+		in, err := m.lines(f, &w.Parts[n])
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, in)
+		inputs = append(inputs, source.Input{Name: f.base(), Reader: in.Reader, Asides: w.Parts[n].Asides})
+	}
+	log, err := source.Read(inputs, source.Options{Options: o, From: string(w.files[0].outline.Kind)})
+	if err != nil {
+		return nil, err
+	}
+	for n, f := range w.files {
+		if err := m.still(f, open[n]); err != nil {
+			return nil, err
+		}
+	}
+	return log.Draft, nil
+}
+
+// sums is logsOf of the draft that the lines of a task would give.
+func (m *maker) sums(w *work) (string, error) {
+	var list []string
+	for n, f := range w.files {
+		in, err := m.lines(f, &w.Parts[n])
+		if err != nil {
+			return "", err
+		}
+		sum := sha256.New()
+		_, err = io.Copy(sum, in.Reader)
+		in.done()
+		if err != nil {
+			return "", err
+		}
+		list = append(list, canon.Digest(sum.Sum(nil)).String())
+	}
+	return joined(list), nil
+}
+
+// logsOf are the digests of the lines that a draft, or a receipt, was made of: of events
+// that of the log of events.
+func logsOf(root canon.Node, events bool) string {
+	prefix := "source_log:"
+	if events {
+		prefix = "event_log:"
+	}
+	var list []string
+	for _, m := range root.Member("replay_input").Member("materials").Elements() {
+		if strings.HasPrefix(m.Member("id").String(), prefix) {
+			list = append(list, m.Member("sha256").String())
+		}
+	}
+	return joined(list)
+}
+
+// told is what a draft or a receipt tells of what was done, however its log was kept.
+func told(root canon.Node) string {
+	lifecycle, consumed := root.Member("lifecycle"), root.Member("autonomy_budget").Member("consumed")
+	var b []byte
+	for _, n := range []canon.Node{
+		root.Member("side_effects"), root.Member("cost"), root.Member("approvals"), root.Member("model_route"), root.Member("trust"), root.Member("deltas"), root.Member("final_artifacts"),
+		lifecycle.Member("final_state"), lifecycle.Member("started_at"), consumed.Member("input_tokens"), consumed.Member("output_tokens"), consumed.Member("tool_calls"),
+	} {
+		if !n.IsZero() {
+			b = n.AppendCanonical(b)
+		}
+		b = append(b, '\n')
+	}
+	return string(b)
+}
+
+func joined(list []string) string {
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+// receiptID is the id that a recorder gives to the receipt of a task.
+func receiptID(task string) string { return "receipt_" + strings.TrimPrefix(task, "task_") }

@@ -1,0 +1,88 @@
+package daily
+
+import (
+	"context"
+	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/source"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// Options say what is recorded, and where it goes.
+type Options struct {
+	Record    record.Options
+	From      string         // name of a kind or a family of logs; "": any
+	Apart     bool           // a receipt for each task, not for each session
+	Since     time.Time      // tasks whose last line is older are left out; zero: none
+	Settled   time.Duration  // how long nothing was written of what is over; 0: all is
+	Ended     []string       // sessions that are over, whatever their logs say
+	Supersede bool           // a receipt takes the place of one whose log tells something else by now
+	Policy    *redact.Policy // what is withheld
+	Ledger    string         // where receipts are issued; "": drafts are written
+	Signer    receipt.Signer // nil: receipts are not signed
+	Look      bool           // nothing is issued or written
+	JSON      bool           // the result is JSON
+	Output    string         // of drafts, or of the result
+	Force     bool
+}
+
+// A work is a task that may be recorded.
+type work struct {
+	*source.Task
+	files  []*logFile // of the parts
+	events bool       // of a log of the protocol's events
+}
+
+// Run records every task in the logs that paths name, files and folders, and says what
+// became of each.
+func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
+	sealer, err := receipt.NewSealer()
+	if err != nil {
+		return err
+	}
+	into, err := newSink(ctx, e, o)
+	if err != nil {
+		return err
+	}
+	defer into.discard()
+
+	// What there is, in three passes.
+	result := newResult(o)
+	progress := e.Progress("looking", "reading", "recording")
+	defer progress.End()
+	f := &finder{ctx: ctx, result: result}
+	defer f.close()
+	f.find(paths)
+	if err := f.keepsOff(o.Output); err != nil {
+		return err
+	}
+	open := &opener{ctx, progress}
+	v := &surveyor{opener: open, options: o, result: result}
+	v.survey(f.places)
+
+	m := &maker{opener: open, options: o, now: e.Now(), sink: into, made: map[string]bool{}, sealer: sealer, result: result}
+	err = m.all(v.works)
+	progress.End()
+
+	// What came before a failure is made, and is told whatever follows.
+	if err == nil {
+		err = into.commit()
+	}
+	heads, failure := into.heads(context.WithoutCancel(ctx))
+	if err == nil {
+		err = failure
+	}
+	if failure := (&teller{e, o, result}).tell(heads); err == nil {
+		err = failure
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(result.entries) == 0 && result.count[unreadable] == 0:
+		return cli.Usage("logs are files *.jsonl, *.ndjson and *.json, also with .gz or .zst at the end; docs/sources.md has which are read", "no log was found")
+	}
+	return cli.ExitWith(result.exit())
+}

@@ -1,0 +1,207 @@
+package daily
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+// A sink takes the drafts that were redacted.
+type sink interface {
+	// before is the latest receipt of a task, nil when there is none, or what becomes of it
+	// without looking at that.
+	before(e *entry) (*receipt.Sealed, status, error)
+
+	// put takes a draft. It is known when a receipt of it came meanwhile.
+	put(e *entry, doc *canon.Document) (status, error)
+
+	heads(ctx context.Context) ([]ledger.StreamHead, error) // of the streams that grew
+	commit() error
+	discard()
+}
+
+func newSink(ctx context.Context, e *cli.Env, o *Options) (sink, error) {
+	if o.Ledger != "" {
+		l, err := input.OpenLedger(ctx, o.Ledger, !o.Look)
+		if err != nil {
+			return nil, err
+		}
+		s := &ledgerSink{ctx: ctx, store: &noting{SQLite: l}, options: o, grown: map[chain.Stream]bool{}}
+		if !o.Look {
+			s.issuer = &ledger.Issuer{Store: s.store, Signer: o.Signer, Unsigned: o.Signer == nil}
+		}
+		return s, nil
+	}
+
+	d := &draftSink{out: e.Out, look: o.Look}
+	if o.Output != "" && o.Output != cli.StdinName && !o.Look {
+		file, err := cli.NewFile(o.Output, 0o644, o.Force)
+		if err != nil {
+			return nil, err
+		}
+		d.out, d.file = file, file
+	}
+	return d, nil
+}
+
+// A ledgerSink issues into a ledger. Without an issuer it only looks.
+type ledgerSink struct {
+	ctx     context.Context
+	store   *noting
+	issuer  *ledger.Issuer
+	options *Options
+	grown   map[chain.Stream]bool
+}
+
+// A noting store notes what it stored: of two runs at once each tells what it made.
+type noting struct {
+	*ledger.SQLite
+	stored string // the receipt_id of the latest receipt
+}
+
+// Append is described at ledger.Store.
+func (n *noting) Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
+	err := n.SQLite.Append(ctx, s, previous, r)
+	if err == nil {
+		n.stored = r.ID()
+	}
+	return err
+}
+
+var errTenant = errors.New("the ledger has a receipt of it by another issuer, for another tenant or of another workspace")
+
+func (s *ledgerSink) before(e *entry) (*receipt.Sealed, status, error) {
+	// One that took the place of another has the next number.
+	var stream chain.Stream
+	last, next := "", e.receipt
+	for n := 2; ; n++ {
+		of, found, err := s.store.StreamOf(s.ctx, next)
+		if err != nil {
+			return nil, "", &fatalError{s.failure(err)}
+		}
+		if !found {
+			break
+		}
+		stream, last, next = of, next, fmt.Sprint(e.receipt, "_", n)
+	}
+	if last == "" {
+		return nil, "", nil
+	}
+
+	// Two tenants may share a ledger, and no receipt of the one is the other's.
+	o := s.options.Record
+	if stream.Issuer != o.Issuer.ID || stream.Tenant != o.TenantID || o.WorkspaceRef != "" && stream.Workspace != o.WorkspaceRef {
+		return nil, differs, errTenant
+	}
+	e.next = next
+	sealed, err := s.store.Get(s.ctx, last)
+	switch {
+	case errors.As(err, new(*ledger.PrunedError)):
+		return nil, known, nil
+	case err != nil:
+		return nil, "", &fatalError{s.failure(err)}
+	}
+	e.last, e.hash = last, sealed.Hash().String()
+	return sealed, "", nil
+}
+
+func (s *ledgerSink) put(e *entry, doc *canon.Document) (status, error) {
+	if s.issuer == nil {
+		return made, nil
+	}
+	s.store.stored = ""
+	sealed, err := s.issuer.IssueDocument(s.ctx, doc)
+	var secrets *ledger.SecretsError
+	var invalid *receipt.InvalidError
+	switch {
+	case errors.Is(err, ledger.ErrDuplicateID), errors.Is(err, ledger.ErrUnsigned), errors.As(err, new(*ledger.PrunedError)):
+		return known, nil // for the caller to compare
+	case errors.As(err, &secrets):
+		return refused, fmt.Errorf("something that looks like a secret is left in it, %s", secrets.Findings[0].Rule)
+	case errors.As(err, &invalid):
+		return refused, err
+	case err != nil:
+		return "", &fatalError{s.failure(err)}
+	}
+
+	e.hash = sealed.Hash().String()
+	if s.store.stored != e.receipt {
+		return known, nil
+	}
+	s.grown[chain.StreamOf(sealed.Document())] = true
+	return made, nil
+}
+
+// failure words an error of the ledger or of the signer.
+func (s *ledgerSink) failure(err error) error {
+	const again = "run the same command again: what is stored is not issued twice"
+	var unknown *ledger.UnknownOutcomeError
+	switch {
+	case s.ctx.Err() != nil:
+		return interrupted()
+	case errors.As(err, &unknown):
+		return cli.Usage(again, "%q: %w", s.options.Ledger, unknown.Err)
+	case errors.As(err, new(*ledger.DamageError)):
+		return cli.Refuted("receipt ledger fsck tells what is damaged", "%q: %w", s.options.Ledger, err)
+	}
+	return cli.Usage(again, "%q: %w", s.options.Ledger, err)
+}
+
+func (s *ledgerSink) heads(ctx context.Context) (list []ledger.StreamHead, err error) {
+	all, err := s.store.Streams(ctx)
+	for _, h := range all {
+		if s.grown[h.Stream] {
+			list = append(list, h)
+		}
+	}
+	return list, err
+}
+
+func (s *ledgerSink) commit() error { return nil }
+func (s *ledgerSink) discard()      { s.store.Close() }
+
+// A draftSink writes drafts, one a line.
+type draftSink struct {
+	out  io.Writer
+	file *cli.File // nil: stdout
+	look bool
+}
+
+func (d *draftSink) before(*entry) (*receipt.Sealed, status, error) { return nil, "", nil }
+
+func (d *draftSink) put(_ *entry, doc *canon.Document) (status, error) {
+	if d.look {
+		return made, nil
+	}
+	if _, err := d.out.Write(append(doc.AppendCanonical(nil), '\n')); err != nil {
+		return "", &fatalError{err}
+	}
+	return made, nil
+}
+
+func (d *draftSink) heads(context.Context) ([]ledger.StreamHead, error) { return nil, nil }
+
+func (d *draftSink) commit() error {
+	if d.file == nil {
+		return nil
+	}
+	return d.file.Commit()
+}
+
+func (d *draftSink) discard() {
+	if d.file != nil {
+		d.file.Discard()
+	}
+}
+
+func interrupted() error {
+	return cli.Usage("run the same command again: nothing is recorded twice", "interrupted")
+}

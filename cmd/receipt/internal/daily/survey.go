@@ -1,0 +1,273 @@
+package daily
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source"
+)
+
+// A sighted file is a log, as far as its first bytes tell.
+type sighted struct {
+	*place
+	source.Sighting
+	events bool // of the protocol, and no agent's own
+	size   int64
+}
+
+// How much of a file is looked at: most logs say in their first lines what they are.
+const (
+	firstLook  = 64 << 10
+	secondLook = 4 << 20
+)
+
+// A surveyor finds the tasks in logs.
+type surveyor struct {
+	*opener
+	options *Options
+	result  *result
+	works   []*work
+}
+
+// survey finds the tasks in files.
+func (v *surveyor) survey(places []*place) {
+	list := v.sight(places)
+	size := int64(0)
+	for _, s := range list {
+		size += s.size
+	}
+	v.progress.Pass(1, size, 0)
+	for _, group := range related(list) {
+		v.group(group)
+	}
+}
+
+// sight says what the files are, and names those that are no logs.
+func (v *surveyor) sight(places []*place) (list []*sighted) {
+	for _, p := range places {
+		if v.ctx.Err() != nil {
+			return nil
+		}
+		s, what, err := v.look(p)
+		switch {
+		case err != nil:
+			v.result.file(unreadable, p.path, err)
+		case s != nil:
+			list = append(list, s)
+		case p.named:
+			v.result.file(unreadable, p.path, what)
+		default:
+			v.result.file(skipped, p.path, what)
+		}
+	}
+	return list
+}
+
+// look says what one file is; what else it is, when it is no log.
+func (v *surveyor) look(p *place) (s *sighted, what, err error) {
+	for _, most := range []int64{firstLook, secondLook} {
+		in, err := v.read(p)
+		if err != nil {
+			return nil, nil, err
+		}
+		head, err := io.ReadAll(io.LimitReader(in.Reader, most))
+		in.done()
+		if err != nil {
+			return nil, nil, err
+		}
+
+		s = &sighted{place: p, Sighting: source.Sight(head), size: in.info.Size()}
+		if v.options.From != "" && !source.IsOf(s.Kind, v.options.From) {
+			s.Sighting = source.Sighting{}
+		}
+		if s.Kind != source.Unknown {
+			return s, nil, nil
+		}
+
+		whole := int64(len(head)) < most
+		f := kind.Of(head, whole)
+		switch {
+		case f.Kind == kind.Events && v.options.From == "":
+			s.events = true
+			return s, nil, nil
+		case f.Kind == kind.Frames:
+			return nil, errFrames, nil
+		case len(head) == 0:
+			return nil, errEmpty, nil
+		case !whole && most < secondLook:
+			continue
+		case f.Kind != kind.Unknown && f.Kind != kind.Transcript:
+			return nil, errors.New("it is " + f.What), nil
+		case input.KindOf(head).Kind != kind.Unknown:
+			return nil, errors.New("it is " + input.KindOf(head).What), nil
+		}
+	}
+	return nil, errUnknown, nil
+}
+
+var (
+	errEmpty   = errors.New("it is empty")
+	errUnknown = errors.New("no log that is known")
+	errFrames  = errors.New("frames of a bridge name no task: record them alone, with --frames and --task ID")
+)
+
+// related puts logs together in which there may be lines of one another: those of one
+// folder of transcripts, of one session, or of one that was forked.
+func related(list []*sighted) (groups [][]*sighted) {
+	parent := make([]int, len(list))
+	root := func(n int) int {
+		for parent[n] != n {
+			parent[n] = parent[parent[n]]
+			n = parent[n]
+		}
+		return n
+	}
+
+	// Those that have a name in common are of one group.
+	first := map[string]int{}
+	for n, s := range list {
+		parent[n] = n
+		for _, name := range s.names() {
+			if at, have := first[name]; have {
+				parent[root(n)] = root(at)
+			} else {
+				first[name] = n
+			}
+		}
+	}
+
+	at := map[int]int{}
+	for n, s := range list {
+		g, have := at[root(n)]
+		if !have {
+			g = len(groups)
+			at[root(n)] = g
+			groups = append(groups, nil)
+		}
+		groups[g] = append(groups[g], s)
+	}
+	return groups
+}
+
+// names are what a log has in common with others in which lines of it may be.
+func (s *sighted) names() (names []string) {
+	if s.events {
+		return nil
+	}
+	switch s.Kind {
+	case source.ClaudeTranscript:
+		names = append(names, "folder "+projectOf(s.path), "name "+s.base())
+	case source.CodexRollout:
+	default: // all of it tells of which session it is, and its outline is small
+		names = append(names, "kind "+string(s.Kind))
+	}
+	for _, id := range []string{s.Session, s.Parent} {
+		if id != "" {
+			names = append(names, string(s.Kind)+" "+id)
+		}
+	}
+	return names
+}
+
+// projectOf is the folder of a session: agents' logs lie in FOLDER/SESSION/subagents.
+func projectOf(path string) string {
+	dir := filepath.Dir(path)
+	if filepath.Base(dir) == "subagents" {
+		return filepath.Dir(filepath.Dir(dir))
+	}
+	return dir
+}
+
+// group finds the tasks of related logs. Only outlines are in memory, and those of one
+// group at a time.
+func (v *surveyor) group(group []*sighted) {
+	var outlines []*source.Outline
+	files := map[*source.Outline]*logFile{}
+	same := map[canon.Digest]string{}
+	for _, s := range group {
+		if s.events {
+			v.eventLog(s)
+			continue
+		}
+		l, err := v.outline(s)
+		if err != nil {
+			v.result.file(unreadable, s.path, err)
+			continue
+		}
+		if of, have := same[l.outline.Digest]; have {
+			v.result.file(copied, s.path, fmt.Errorf("the same as %q", of))
+			continue
+		}
+		same[l.outline.Digest] = s.path
+		outlines = append(outlines, l.outline)
+		files[l.outline] = l
+	}
+
+	for _, t := range source.Tasks(outlines, v.options.Apart) {
+		w := &work{Task: t}
+		for _, part := range t.Parts {
+			w.files = append(w.files, files[part.Log])
+		}
+		v.works = append(v.works, w)
+	}
+	for _, o := range outlines {
+		o.Forget()
+	}
+}
+
+// outline surveys one log.
+func (v *surveyor) outline(s *sighted) (*logFile, error) {
+	in, err := v.read(s.place)
+	if err != nil {
+		return nil, err
+	}
+	defer in.done()
+	o, err := source.Survey(source.Input{Name: s.base(), Reader: in.Reader}, string(s.Kind))
+	if err != nil {
+		return nil, err
+	}
+	return &logFile{place: s.place, info: in.info, outline: o}, nil
+}
+
+// eventLog finds the tasks in a log of the protocol's events.
+func (v *surveyor) eventLog(s *sighted) {
+	in, err := v.read(s.place)
+	if err != nil {
+		v.result.file(unreadable, s.path, err)
+		return
+	}
+	defer in.done()
+
+	doc, lines := new(canon.Document), event.NewLines(in.Reader)
+	var ids []string
+	seen := map[string]bool{}
+	for {
+		text, err := lines.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			v.result.file(unreadable, s.path, err)
+			return
+		}
+		if event.Parse(doc, text) != nil { // the recorder says what is wrong with it
+			continue
+		}
+		if id := doc.Root().Member("task_id").String(); id != "" && len(id) <= event.MaxText && !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		v.result.file(unreadable, s.path, errors.New("no event names a task"))
+	}
+	for _, id := range ids {
+		v.works = append(v.works, &work{Task: &source.Task{ID: id}, events: true, files: []*logFile{{place: s.place, info: in.info}}})
+	}
+}

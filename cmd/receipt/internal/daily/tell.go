@@ -1,0 +1,236 @@
+package daily
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+// A teller says what became of everything.
+type teller struct {
+	env     *cli.Env
+	options *Options
+	result  *result
+}
+
+// tell says what was made, and why something was not. Names of files, sessions and rules
+// are somebody's words: nothing that looks like a secret is printed.
+func (t *teller) tell(heads []ledger.StreamHead) error {
+	if t.env.Messages == nil {
+		t.env.Messages = sync.OnceValues(cli.CompileMessages)
+	}
+
+	out := t.env.Out
+	if t.options.Ledger == "" && !t.options.Look && (t.options.Output == "" || t.options.Output == cli.StdinName) { // drafts are there
+		out = t.env.Err
+	}
+	if t.options.JSON {
+		return t.writeJSON(out, heads)
+	}
+	_, err := io.WriteString(out, t.text(heads))
+	return err
+}
+
+// text is for a person.
+func (t *teller) text(heads []ledger.StreamHead) string {
+	var b strings.Builder
+	c := t.result.count
+	fmt.Fprintf(&b, "%s: %s", t.what(), t.verb())
+	for _, part := range []struct {
+		n      int
+		text   string
+		always bool
+	}{
+		{c[growing], "still running (left for the next run)", false},
+		{c[known], "known before", true},
+		{c[older], "older than --since", false},
+		{c[differs], "recorded before, and different", false},
+		{c[refused], "not recorded", false},
+	} {
+		if part.n > 0 || part.always {
+			fmt.Fprintf(&b, ", %s %s", cli.Count(part.n), part.text)
+		}
+	}
+	fmt.Fprintln(&b)
+
+	if n := t.result.values(); n > 0 {
+		fmt.Fprintf(&b, "%-*s%s in %s (%s)\n", cli.LabelWidth, "withheld", cli.Plural(n, "value", ""), cli.Plural(t.result.redacted, t.thing(), ""), t.clean(counted(t.result.rules, " ")))
+	}
+	if len(t.result.untold) > 0 {
+		var parts []string
+		for _, g := range gaps() {
+			if n := t.result.untold[g.name]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%s (%d)", g.name, n))
+			}
+		}
+		fmt.Fprintf(&b, "%-*s%s\n", cli.LabelWidth, "not told", strings.Join(parts, ", "))
+	}
+
+	t.rows(&b, "running", t.taskRows(growing))
+	t.rows(&b, "left", append(t.taskRows(differs, refused), t.fileRows(unreadable)...))
+	t.rows(&b, "skipped", t.fileRows(skipped, copied))
+	var list []string
+	for _, h := range heads {
+		list = append(list, fmt.Sprintf("%v %s", h.Head.Hash, t.clean(input.StreamText(h.Stream))))
+	}
+	t.rows(&b, "head", list)
+	return b.String()
+}
+
+// what is recorded, thing what is made of it.
+func (t *teller) what() string {
+	sessions := cli.Plural(len(t.result.sessions), "session", "")
+	if t.options.Apart {
+		return cli.Plural(len(t.result.entries), "task", "") + " of " + sessions
+	}
+	return sessions
+}
+
+func (t *teller) thing() string {
+	if t.options.Ledger != "" {
+		return "receipt"
+	}
+	return "draft"
+}
+
+func (t *teller) verb() string {
+	text := cli.Plural(t.result.count[made], t.thing(), "")
+	switch {
+	case t.options.Look:
+		return text + " to make"
+	case t.options.Ledger != "":
+		return text + " issued"
+	}
+	return text + " made"
+}
+
+// rows are lines under one label; many are counted.
+func (t *teller) rows(b *strings.Builder, label string, list []string) {
+	for n, row := range list {
+		if n == cli.MaxStreams {
+			fmt.Fprintf(b, "%-*sand %s more\n", cli.LabelWidth, "", cli.Count(len(list)-n))
+			return
+		}
+		fmt.Fprintf(b, "%-*s%s\n", cli.LabelWidth, label, row)
+		label = ""
+	}
+}
+
+func (t *teller) taskRows(of ...status) (list []string) {
+	for _, e := range t.result.entries {
+		if slices.Contains(of, e.status) {
+			list = append(list, fmt.Sprintf("%s (%s): %s", cli.Bare(t.clean(e.sources[0])), cli.Bare(t.clean(cmp.Or(e.task, e.session))), t.reason(e.why)))
+		}
+	}
+	return list
+}
+
+func (t *teller) fileRows(of ...status) (list []string) {
+	for _, f := range t.result.files {
+		if slices.Contains(of, f.status) {
+			list = append(list, fmt.Sprintf("%s (%s)", cli.Bare(t.clean(f.source)), t.reason(f.why)))
+		}
+	}
+	return list
+}
+
+// reason is why something was not made, on one line.
+func (t *teller) reason(err error) string {
+	if err == nil {
+		return ""
+	}
+	return cli.EscapeLine(t.clean(err.Error()))
+}
+
+// clean is a foreign text without what looks like a secret.
+func (t *teller) clean(text string) string {
+	if text == "" {
+		return ""
+	}
+	return t.env.WithoutSecrets(text)
+}
+
+func counted(of map[string]int, between string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		parts = append(parts, fmt.Sprint(name, between, of[name]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// writeJSON writes the result for programs.
+func (t *teller) writeJSON(out io.Writer, heads []ledger.StreamHead) error {
+	c := t.result.count
+	type stream struct {
+		Issuer    string  `json:"issuer"`
+		Tenant    *string `json:"tenant"`
+		Workspace string  `json:"workspace"`
+		Head      string  `json:"head"`
+	}
+	type task struct {
+		Status  status   `json:"status"`
+		Task    string   `json:"task_id"`
+		Session string   `json:"session_id"`
+		Receipt string   `json:"receipt_id"`
+		Hash    string   `json:"receipt_hash"`
+		Sources []string `json:"sources"`
+		Detail  string   `json:"detail"`
+	}
+	type file struct {
+		Status status `json:"status"`
+		Source string `json:"source"`
+		Detail string `json:"detail"`
+	}
+	text := struct {
+		Each     string         `json:"each"`
+		Ledger   string         `json:"ledger"`
+		DryRun   bool           `json:"dry_run"`
+		Sessions int            `json:"sessions"`
+		Counts   map[status]int `json:"counts"`
+		Withheld map[string]int `json:"withheld"`
+		NotTold  map[string]int `json:"not_told"`
+		Tasks    []task         `json:"tasks"`
+		Files    []file         `json:"files"`
+		Streams  []stream       `json:"streams"`
+	}{
+		Each: "session", Ledger: t.clean(t.options.Ledger), DryRun: t.options.Look, Sessions: len(t.result.sessions), Counts: map[status]int{},
+		Withheld: t.result.rules, NotTold: t.result.untold, Tasks: []task{}, Files: []file{}, Streams: []stream{},
+	}
+	if t.options.Apart {
+		text.Each = "task"
+	}
+	for _, s := range []status{made, known, older, growing, differs, refused, skipped, copied, unreadable} {
+		text.Counts[s] = c[s]
+	}
+	for _, e := range t.result.entries {
+		one := task{Status: e.status, Task: t.clean(e.task), Session: t.clean(e.session), Receipt: t.clean(cmp.Or(e.last, e.receipt)), Hash: e.hash, Detail: t.reason(e.why)}
+		for _, s := range e.sources {
+			one.Sources = append(one.Sources, t.clean(s))
+		}
+		text.Tasks = append(text.Tasks, one)
+	}
+	for _, f := range t.result.files {
+		text.Files = append(text.Files, file{f.status, t.clean(f.source), t.reason(f.why)})
+	}
+	for _, h := range heads {
+		one := stream{Issuer: t.clean(h.Stream.Issuer), Workspace: t.clean(h.Stream.Workspace), Head: h.Head.Hash.String()}
+		if h.Stream.HasTenant {
+			tenant := t.clean(h.Stream.Tenant)
+			one.Tenant = &tenant
+		}
+		text.Streams = append(text.Streams, one)
+	}
+
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(text)
+}

@@ -1,0 +1,186 @@
+package issue
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/daily"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// folderFlags are those of a recording of folders.
+type folderFlags struct {
+	each, since, settled string
+	ledger, format       string
+	key                  trust.KeyFlags
+	unsigned, dryRun     bool
+	supersede            bool
+	ended                []string
+	rules                []string
+}
+
+// settledByDefault is for how long nothing was written into a log of what is over.
+const settledByDefault = "30m"
+
+func (o *folderFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.each, "each", "", "a receipt for each `task|session` of the logs (default: session, for folders)")
+	f.StringVar(&o.since, "since", "", "leave out what ended before `TIME`, by the times in the logs: a duration such as 24h or 7d, a date, or a time")
+	f.StringVar(&o.settled, "settled", settledByDefault, "take for over what was not written into for a `DURATION`; 0 takes all")
+	f.StringArrayVar(&o.ended, "ended", nil, "take the session with this `ID` for over; repeatable")
+	f.StringVar(&o.ledger, "ledger", "", "issue receipts into the ledger `FILE`, each once")
+	f.BoolVar(&o.supersede, "supersede", false, "with --ledger: where a log tells something else than its receipt, issue one that supersedes that")
+	f.BoolVar(&o.unsigned, "unsigned", false, "with --ledger: do not sign the receipts")
+	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "with --each: withhold what these `RULES` say: upstream, default, strict or a file; repeatable")
+	f.StringVar(&o.format, "format", "text", "with --each: tell what was made as `text|json`")
+	f.BoolVar(&o.dryRun, "dry-run", false, "with --each: tell what would be made, and make nothing")
+	o.key.AddKey(cmd)
+}
+
+// ofFolders reports whether more than the draft of one task is asked for.
+func (o *folderFlags) ofFolders(paths []string) bool {
+	if o.each+o.since+o.ledger != "" || o.dryRun {
+		return true
+	}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+// refuseFolderFlags refuses flags that only folders take, for one task.
+func refuseFolderFlags(cmd *cobra.Command) error {
+	for _, name := range []string{"settled", "ended", "supersede", "unsigned", "rules", "format", "key"} {
+		if cmd.Flags().Changed(name) {
+			return cli.Usage("receipt record --each session FILE… redacts, and issues with --ledger", "--%s goes with --each, or with a folder", name)
+		}
+	}
+	return nil
+}
+
+// recordFolders records every task of the logs in files and folders.
+func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []string, o *recordOptions) error {
+	for _, name := range []string{"task", "receipt-id", "subject", "log", "log-uri", "frames", "session", "issued-at"} {
+		if cmd.Flags().Changed(name) {
+			return cli.Usage("receipt record FILE --"+name+" records one task", "--%s is of one task, and these may be many", name)
+		}
+	}
+	for _, path := range paths {
+		if path == cli.StdinName {
+			return cli.Usage("receipt record - makes the draft of one log", "folders and files are recorded here, found -")
+		}
+	}
+
+	options, err := o.folder.options(e)
+	if err != nil {
+		return err
+	}
+	if err := o.folder.sign(ctx, e, o, options); err != nil {
+		return err
+	}
+	if err := o.complete(); err != nil {
+		return err
+	}
+	options.Record, options.From = o.Options, o.from
+	options.Output, options.Force = o.output, o.force
+	return daily.Run(ctx, e, paths, options)
+}
+
+// options reads the flags that have a form of their own.
+func (o *folderFlags) options(e *cli.Env) (*daily.Options, error) {
+	d := &daily.Options{Ledger: o.ledger, Look: o.dryRun, Ended: o.ended, Supersede: o.supersede}
+	switch o.each {
+	case "", "session", "task":
+		d.Apart = o.each == "task"
+	default:
+		return nil, cli.Usage("", "--each %q: expected task or session", o.each)
+	}
+	switch o.format {
+	case "text", "json":
+		d.JSON = o.format == "json"
+	default:
+		return nil, cli.Usage("", "--format %q: expected text or json", o.format)
+	}
+
+	var err error
+	if d.Since, err = sinceTime(o.since, e.Now()); err != nil {
+		return nil, err
+	}
+	if d.Settled, err = duration(o.settled); err != nil {
+		return nil, cli.Usage("", "--settled %q: expected a duration such as 30m, 2h or 1d", o.settled)
+	}
+	d.Policy, err = redactionPolicy(e, o.rules)
+	return d, err
+}
+
+// sign reads the key. Where nobody says who issues, the trusted keys do, when they let it
+// speak for one issuer alone.
+func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions, d *daily.Options) error {
+	o.key.Named(r.Issuer.PublicKeyID)
+	signed := o.key.Path != ""
+	switch {
+	case o.ledger == "" && (signed || o.unsigned):
+		return cli.Usage("receipt ledger init LEDGER makes one", "--key and --unsigned go with --ledger: without one these are drafts")
+	case o.ledger == "", o.dryRun && !signed:
+		return nil
+	case signed && o.unsigned:
+		return cli.Usage("", "--key signs, --unsigned does not: give one of them")
+	case r.output != "":
+		return cli.Usage("receipt ledger export writes receipts", "--ledger keeps the receipts, so it excludes --output")
+	case !signed && !o.unsigned:
+		return cli.Usage("receipt keys generate makes a key; --unsigned stores receipts that nobody vouches for", "--key is missing")
+	case o.unsigned:
+		return nil
+	}
+
+	key, err := o.key.Open(ctx, e)
+	if err != nil {
+		return err
+	}
+	if r.Issuer.ID == "" {
+		r.Issuer.ID = trust.IssuerOf(e, key.Public().ID)
+	}
+	d.Signer = key.Signer()
+	return nil
+}
+
+// sinceTime is the instant that --since names. A date begins at midnight UTC.
+func sinceTime(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if d, err := duration(text); err == nil {
+		return now.Add(-d), nil
+	}
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day, nil
+	}
+	at, err := receipt.ParseTime(text)
+	if err != nil {
+		return time.Time{}, cli.Usage("", "--since %q: expected a duration such as 24h or 7d, a date such as 2026-04-25, or a time such as 2026-04-25T18:00:00Z", text)
+	}
+	return at, nil
+}
+
+// duration reads what time.ParseDuration does, and days.
+func duration(text string) (time.Duration, error) {
+	const day = 24 * time.Hour
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		n, err := strconv.ParseUint(days, 10, 16)
+		return time.Duration(n) * day, err
+	}
+	d, err := time.ParseDuration(text)
+	if err == nil && d < 0 {
+		err = strconv.ErrRange
+	}
+	return d, err
+}

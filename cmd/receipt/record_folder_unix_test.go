@@ -1,0 +1,228 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// What folderOfLogs writes.
+const (
+	folderSessions = 40
+	folderTasks    = 3 // of each session
+	folderTokens   = 7 // that each task wrote
+)
+
+// folderOfLogs makes a folder with sessions, an empty ledger and a key, and moves there.
+func folderOfLogs(t *testing.T, padding int) {
+	t.Helper()
+	key := fixture(t, "keys/key_2026_04.private.json")
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("key.json", []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	receiptRun(t, 0, "ledger", "init", "work.db")
+	for s := range folderSessions {
+		var b bytes.Buffer
+		for n := range folderTasks {
+			at := time.Date(2026, 4, 25, 10, s, 10*n, 0, time.UTC).Format(time.RFC3339)
+			fmt.Fprintf(&b, `{"type":"user","sessionId":"s-%d","cwd":"/w/shop-%d","timestamp":%q,"uuid":"u-%d-%d","message":{"role":"user","content":"go on %s"}}`+"\n", s, s%3, at, s, n, strings.Repeat(".", padding))
+			fmt.Fprintf(&b, `{"type":"assistant","sessionId":"s-%d","cwd":"/w/shop-%d","gitBranch":"password=Xk29vmQpLr81","timestamp":%q,"uuid":"a-%d-%d","message":{"id":"msg-%d-%d","role":"assistant","model":"m","content":[{"type":"text","text":"ok"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":%d}}}`+"\n", s, s%3, at, s, n, s, n, folderTokens)
+		}
+		path := filepath.Join("logs", fmt.Sprint("p", s%5), fmt.Sprintf("s-%d.jsonl", s))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// receiptRun runs the command, in a process of its own.
+func receiptRun(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("receipt", args...)
+	var message bytes.Buffer
+	cmd.Stderr = &message
+	out, err := cmd.Output()
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != code {
+		t.Fatalf("receipt %s: %v\n%s%s", strings.Join(args, " "), err, out, &message)
+	}
+	return string(out)
+}
+
+func recordFolder() []string {
+	return []string{"record", "logs", "--each", "task", "--issuer", "harness_example_cloud", "--ledger", "work.db", "--key", "key.json", "--format", "json"}
+}
+
+// issued is how many receipts a run says that it issued.
+func issued(t *testing.T, out string) int {
+	t.Helper()
+	var result struct{ Counts map[string]int }
+	if err := json.Unmarshal([]byte(out), &result); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return result.Counts["made"]
+}
+
+// allOnce makes sure that the ledger has a receipt of each task, and one only.
+func allOnce(t *testing.T) {
+	t.Helper()
+	receiptRun(t, 0, "ledger", "fsck", "work.db", "--integrity-only")
+	seen, tokens := map[string]int{}, 0
+	for line := range strings.Lines(receiptRun(t, 0, "ledger", "export", "work.db")) {
+		var r struct {
+			Subject        struct{ ID string }
+			AutonomyBudget struct {
+				Consumed struct {
+					Output int `json:"output_tokens"`
+				}
+			} `json:"autonomy_budget"`
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		seen[r.Subject.ID]++
+		tokens += r.AutonomyBudget.Consumed.Output
+	}
+	if len(seen) != folderSessions*folderTasks || tokens != folderSessions*folderTasks*folderTokens {
+		t.Errorf("%d tasks took %d tokens, expected %d and %d", len(seen), tokens, folderSessions*folderTasks, folderSessions*folderTasks*folderTokens)
+	}
+	for id, n := range seen {
+		if n != 1 {
+			t.Errorf("%s has %d receipts", id, n)
+		}
+	}
+}
+
+// TestRecordFolderKilled: a recording that is killed at any time loses nothing, and doubles
+// nothing when it is run again.
+func TestRecordFolderKilled(t *testing.T) {
+	folderOfLogs(t, 0)
+	began := time.Now()
+	receiptRun(t, 0, append(recordFolder(), "--dry-run")...)
+	took := time.Since(began)
+
+	kills := 12
+	if full() {
+		kills = 60
+	}
+	during := 0 // the command was still at it
+	for range kills {
+		cmd := exec.Command("receipt", recordFolder()...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(rand.N(took * 2))
+		_ = cmd.Process.Kill()
+		if cmd.Wait(); cmd.ProcessState.ExitCode() != 0 {
+			during++
+		}
+	}
+	if during == 0 {
+		t.Error("no run was killed before it ended")
+	}
+	receiptRun(t, 0, recordFolder()...)
+	allOnce(t)
+	if n := issued(t, receiptRun(t, 0, recordFolder()...)); n != 0 {
+		t.Errorf("%d receipts were issued again", n)
+	}
+}
+
+// TestRecordFolderAtOnce: of several recordings at once each tells what it issued, and
+// together they issued each receipt once.
+func TestRecordFolderAtOnce(t *testing.T) {
+	folderOfLogs(t, 0)
+	const runs = 4
+	outs, errs := make([][]byte, runs), make([]error, runs)
+	var group sync.WaitGroup
+	for n := range runs {
+		group.Go(func() { outs[n], errs[n] = exec.Command("receipt", recordFolder()...).Output() })
+	}
+	group.Wait()
+
+	sum := 0
+	for n, out := range outs {
+		if errs[n] != nil {
+			t.Fatalf("%v: %s", errs[n], out)
+		}
+		sum += issued(t, string(out))
+	}
+	if sum != folderSessions*folderTasks {
+		t.Errorf("the runs say that they issued %d receipts, expected %d", sum, folderSessions*folderTasks)
+	}
+	allOnce(t)
+}
+
+// TestRecordOddFolder: what is no log, leads elsewhere or cannot be read is named, and keeps
+// nothing else from being recorded.
+func TestRecordOddFolder(t *testing.T) {
+	folderOfLogs(t, 0)
+	outside := filepath.Join(t.TempDir(), "outside.jsonl")
+	text, err := os.ReadFile("logs/p0/s-0.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(outside, bytes.ReplaceAll(text, []byte("s-0"), []byte("outside")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(os.Symlink(outside, "logs/link.jsonl"))
+	do(os.Symlink("..", "logs/p0/loop"))
+	do(syscall.Mkfifo("logs/pipe.jsonl", 0o600))
+	do(os.WriteFile("logs/two\nlines.jsonl", bytes.ReplaceAll(text, []byte("s-0"), []byte("odd")), 0o600))
+	do(os.WriteFile("logs/empty.jsonl", nil, 0o600))
+	do(os.WriteFile("logs/random.jsonl", bytes.Repeat([]byte{0xff, 0x00, '\n'}, 1000), 0o600))
+	do(os.WriteFile("logs/torn.jsonl.gz", []byte("\x1f\x8b\x08\x00\x00"), 0o600))
+	code := 2
+	if os.Geteuid() != 0 { // for whom nothing is closed
+		do(os.Mkdir("logs/closed", 0))
+		do(os.WriteFile("logs/closed.jsonl", text, 0))
+	}
+
+	out := receiptRun(t, code, recordFolder()...)
+	var result struct {
+		Counts map[string]int
+		Files  []struct{ Status, Source, Detail string }
+	}
+	do(json.Unmarshal([]byte(out), &result))
+	if n := result.Counts["made"]; n != (folderSessions+1)*folderTasks || strings.Contains(out, "outside") || strings.Contains(out, "Xk29vmQpLr81") {
+		t.Errorf("%d receipts: %s", n, out)
+	}
+	got := map[string]string{}
+	for _, f := range result.Files {
+		got[f.Source] = f.Status + ": " + f.Detail
+	}
+	want := map[string]string{
+		"logs/link.jsonl": "skipped: a symbolic link, not followed", "logs/p0/loop": "skipped: a symbolic link, not followed", "logs/pipe.jsonl": "skipped: a named pipe",
+		"logs/empty.jsonl": "skipped: it is empty", "logs/random.jsonl": "skipped: no log that is known",
+	}
+	if os.Geteuid() != 0 {
+		want["logs/closed"], want["logs/closed.jsonl"] = "unreadable: permission denied", "unreadable: permission denied"
+	}
+	for source, detail := range want {
+		if got[source] != detail {
+			t.Errorf("%s is %q, expected %q", source, got[source], detail)
+		}
+	}
+	if !strings.HasPrefix(got["logs/torn.jsonl.gz"], "unreadable: ") {
+		t.Errorf("a torn file is %q", got["logs/torn.jsonl.gz"])
+	}
+}
