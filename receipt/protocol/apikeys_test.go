@@ -8,14 +8,10 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
-
-// noon is what tests take for now.
-func noon() time.Time { return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC) }
 
 // parseKeys reads keys with the scopes of a server that verifies receipts.
 func parseKeys(data []byte) (*protocol.APIKeys, error) {

@@ -52,6 +52,20 @@ func (in *Intake) Read(limit int64, instead string) ([]byte, error) {
 	}
 }
 
+// Hold takes n bytes more, for what is made of a body: an index of many values takes more
+// memory than their text.
+func (in *Intake) Hold(n int64) error {
+	if !in.Memory.Take(in.Client, n) {
+		return noMemory()
+	}
+	in.held += n
+	return nil
+}
+
+func noMemory() *Error {
+	return Busy(1, "the bodies of other requests take all the memory that there is for them")
+}
+
 // Close gives the memory back: what was read must not be used any longer.
 func (in *Intake) Close() {
 	if in.held > 0 {
@@ -72,7 +86,7 @@ func (in *Intake) grow(data []byte, limit int64) ([]byte, error) {
 	// Both buffers count for as long as one is copied into the other.
 	size = min(size, limit+1)
 	if !in.Memory.Take(in.Client, size) {
-		return nil, Busy(1, "the bodies of other requests take all the memory that there is for them")
+		return nil, noMemory()
 	}
 
 	in.held += size

@@ -44,7 +44,7 @@ func (c *call) answer() error {
 	h := c.w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	if ambiguous(c.r) {
+	if protocol.Ambiguous(c.r) {
 		h.Set("Connection", "close")
 	}
 	if err := c.checkForm(); err != nil {
@@ -96,18 +96,10 @@ func (c *call) answer() error {
 	return m.route.serve(c)
 }
 
-// ambiguous reports whether another reader of the connection may see the end of a
-// request elsewhere than net/http does, so that nothing after it may be read as a
-// request (RFC 9112, 6.1). With chunks net/http drops a Content-Length. In HTTP/1.0 it
-// drops a Transfer-Encoding, and takes the chunks for the next request.
-func ambiguous(r *http.Request) bool {
-	return r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1)
-}
-
 // checkForm refuses what no route takes.
 func (c *call) checkForm() error {
-	if !c.r.ProtoAtLeast(1, 1) && c.r.Method == http.MethodPost && c.r.Header.Get("Content-Length") == "" {
-		return protocol.Invalid("Content-Length", "expected a Content-Length: HTTP/1.0 has no other end of a body")
+	if err := protocol.CheckFraming(c.r); err != nil {
+		return err
 	}
 
 	// DNS rebinding: a page of the web can reach a local server only by a name of its own.

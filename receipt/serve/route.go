@@ -2,10 +2,8 @@ package serve
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
@@ -62,7 +60,7 @@ func ofProtocol(path string) bool {
 
 func (r *router) find(method, escaped string) (m match) {
 	for i := range r.routes {
-		vars, ok := r.routes[i].matches(escaped)
+		vars, ok := protocol.MatchPath(r.routes[i].pattern, escaped)
 		if !ok {
 			continue
 		}
@@ -83,42 +81,4 @@ func (r *route) methods() []string {
 
 func (r *route) takes(method string) bool {
 	return r.method == "" || slices.Contains(r.methods(), method)
-}
-
-// matches compares segments, each unescaped by itself: an escaped slash separates
-// nothing.
-func (r *route) matches(escaped string) (vars []string, ok bool) {
-	if len(r.pattern) > 1 && strings.HasSuffix(r.pattern, "/") {
-		return nil, strings.HasPrefix(escaped, r.pattern)
-	}
-
-	pattern, path := strings.Split(r.pattern, "/"), strings.Split(escaped, "/")
-	if len(pattern) != len(path) {
-		return nil, false
-	}
-
-	for i, want := range pattern {
-		if !strings.HasPrefix(want, "{") {
-			if want != path[i] {
-				return nil, false
-			}
-			continue
-		}
-
-		// Unescaped after the path was split, so that an escaped slash stays in its segment.
-		value, err := url.PathUnescape(path[i])
-		if err != nil || !isID(value) {
-			return nil, false
-		}
-		vars = append(vars, value)
-	}
-
-	return vars, true
-}
-
-// isID reports whether a segment can be an id: some text without control
-// characters.
-func isID(text string) bool {
-	return text != "" && len(text) <= protocol.MaxID && utf8.ValidString(text) &&
-		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

@@ -1,0 +1,140 @@
+package protocol_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// A frame is a block of server-sent events as a plain reader sees it.
+type frame struct{ id, event, data string }
+
+// framesOf reads blocks as the public conformance runner does: separated by LF LF, and each
+// of them an event. A block of comments alone is none, and is only allowed behind the first.
+func framesOf(t testing.TB, text string) (frames []frame, comments int) {
+	t.Helper()
+	if strings.ContainsRune(text, '\r') {
+		t.Fatalf("a CR in %q", text)
+	}
+	for block := range strings.SplitSeq(strings.TrimSuffix(text, "\n\n"), "\n\n") {
+		if strings.HasPrefix(block, ":") && len(frames) > 0 {
+			comments++
+			continue
+		}
+		var f frame
+		for line := range strings.SplitSeq(block, "\n") {
+			name, value, ok := strings.Cut(line, ": ")
+			switch {
+			case ok && name == "id" && f.id == "":
+				f.id = value
+			case ok && name == "event" && f.event == "":
+				f.event = value
+			case ok && name == "data" && f.data == "":
+				f.data = value
+			default:
+				t.Fatalf("the line %q of %q", line, block)
+			}
+		}
+		if f.event == "" || !json.Valid([]byte(f.data)) {
+			t.Fatalf("no event: %q", block)
+		}
+		frames = append(frames, f)
+	}
+	return frames, comments
+}
+
+// TestAppendFrame: three lines and an empty one, each ended by LF.
+func TestAppendFrame(t *testing.T) {
+	got, err := protocol.AppendFrame([]byte("x"), protocol.Event{ID: "e 1", Kind: "task.completed", JSON: json.RawMessage("{\r\n \"a\": \"\\n\"\n}")})
+	if want := "xid: e 1\nevent: task.completed\ndata: {   \"a\": \"\\n\" }\n\n"; err != nil || string(got) != want {
+		t.Errorf("%q, %v, expected %q", got, err, want)
+	}
+	for name, e := range map[string]protocol.Event{
+		"no id":           {Kind: "k", JSON: json.RawMessage("{}")},
+		"an id of lines":  {ID: "a\nb", Kind: "k", JSON: json.RawMessage("{}")},
+		"an id with CR":   {ID: "a\rb", Kind: "k", JSON: json.RawMessage("{}")},
+		"an id with NUL":  {ID: "a\x00", Kind: "k", JSON: json.RawMessage("{}")},
+		"an id of bytes":  {ID: "\xff", Kind: "k", JSON: json.RawMessage("{}")},
+		"a long id":       {ID: strings.Repeat("x", 1025), Kind: "k", JSON: json.RawMessage("{}")},
+		"no kind":         {ID: "a", JSON: json.RawMessage("{}")},
+		"a kind of lines": {ID: "a", Kind: "k\ndata: {}", JSON: json.RawMessage("{}")},
+		"no object":       {ID: "a", Kind: "k"},
+	} {
+		if got, err := protocol.AppendFrame([]byte("x"), e); err == nil || string(got) != "x" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// FuzzFrame: what is framed is read as one block of one event with this id, and no event can
+// put another one into the stream.
+func FuzzFrame(f *testing.F) {
+	f.Add("e1", "task.completed", `{"a":1}`)
+	f.Add("e1\nevent: x", "k\r", "{\n}")
+	f.Add(":", ":", "[]")
+	f.Fuzz(func(t *testing.T, id, kind, data string) {
+		text, err := protocol.AppendFrame(nil, protocol.Event{ID: id, Kind: kind, JSON: json.RawMessage(data)})
+		if err != nil {
+			if len(text) > 0 {
+				t.Errorf("%q with %v", text, err)
+			}
+			return
+		}
+		if json.Valid([]byte(data)) {
+			frames, comments := framesOf(t, string(text))
+			if len(frames) != 1 || comments > 0 || frames[0].id != id || frames[0].event != kind {
+				t.Errorf("%q is read as %+v", text, frames)
+			}
+		}
+		if strings.Count(string(text), "\n") != 4 || strings.ContainsRune(string(text), '\r') {
+			t.Errorf("lines of %q", text)
+		}
+	})
+}
+
+// FuzzLastEventID: what is taken can be an id of a frame, and nothing else is.
+func FuzzLastEventID(f *testing.F) {
+	for _, seed := range []string{"", "e1", " ", "a\nb", "\x00", "\xff", strings.Repeat("x", 1025), "ü"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		id, err := protocol.LastEventID(http.Header{"Last-Event-Id": {value}})
+		_, frameErr := protocol.AppendFrame(nil, protocol.Event{ID: value, Kind: "k", JSON: json.RawMessage("{}")})
+		switch {
+		case err != nil && (id != "" || protocol.ErrorOf(err).HTTPStatus() != 400 || frameErr == nil):
+			t.Errorf("%q: %q, %v", value, id, err)
+		case err == nil && (id != value || value != "" && frameErr != nil):
+			t.Errorf("%q is taken for %q", value, id)
+		}
+	})
+}
+
+// FuzzHeaders: no header that a client sends makes a Mux panic, or lets in who has no
+// version; what it answers is always an envelope.
+func FuzzHeaders(f *testing.F) {
+	f.Add(protocol.Version, "Bearer rk_x", "key", "application/json", "e1", "/v1/tasks/t?limit=1", `{"a":1}`)
+	f.Add("", "", "", "", "", "/v1/%2f", "")
+	f.Fuzz(func(t *testing.T, version, auth, key, media, last, path, body string) {
+		if !strings.HasPrefix(path, "/") || !parses(path) {
+			return
+		}
+		j := &journal{ended: true}
+		j.append(3)
+		m := muxOf(t, nil,
+			protocol.Route{Pattern: "/v1/tasks/{id}", Params: protocol.ListParams(), Body: protocol.BodyOptional, Serve: says("x")},
+			protocol.Route{Pattern: "GET /v1/stream", Serve: func(w http.ResponseWriter, r *protocol.Request) error { return protocol.WriteStream(w, r, j) }},
+		)
+		for _, method := range []string{"GET", "POST"} {
+			got := askRaw(m, method, path, body, http.Header{"Harn-Agents-Protocol-Version": {version}, "Authorization": {auth}, "Idempotency-Key": {key}, "Content-Type": {media}, "Last-Event-Id": {last}})
+			if version != protocol.Version && got.status != 426 && got.status != 400 {
+				t.Errorf("%s %q: %d without the version", method, path, got.status)
+			}
+			if got.status >= 400 && !strings.HasPrefix(got.body, `{"error":{"code":`) || got.status >= 500 {
+				t.Errorf("%s %q: %d %s", method, path, got.status, got.body)
+			}
+		}
+	})
+}

@@ -1,0 +1,217 @@
+package protocol
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
+	"github.com/receiptkit/receiptkit/receipt/protocol/fair"
+)
+
+// An exchange is one request and its answer.
+type exchange struct {
+	mux     *Mux
+	w       *conn.Answer
+	r       *Request
+	body    *conn.Body
+	intake  *Intake
+	started time.Time
+	place   func() // gives back the place among the requests
+}
+
+func newExchange(m *Mux, w http.ResponseWriter, r *http.Request) *exchange {
+	x := &exchange{mux: m, w: conn.NewAnswer(w, m.limits.Idle), started: time.Now(), place: func() {}}
+	x.r = &Request{Request: r, ID: m.ids.Next(), exchange: x}
+	x.body = conn.NewBody(r, x.w, m.limits.Idle)
+	return x
+}
+
+// answer is the order of the checks.
+func (x *exchange) answer() error {
+	h, r := x.w.Header(), x.r
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	if Ambiguous(r.Request) {
+		h.Set("Connection", "close")
+	}
+	if err := cmp.Or(CheckFraming(r.Request), CheckForm(r.Request)); err != nil {
+		return err
+	}
+
+	// What is protected asks for version and key before it says what there is.
+	found := x.mux.find(r.Method, r.URL.EscapedPath())
+	if !found.open {
+		if err := x.admit(); err != nil {
+			return err
+		}
+	}
+
+	switch {
+	case found.route == nil && len(found.allowed) > 0:
+		slices.Sort(found.allowed)
+		allow := strings.Join(slices.Compact(found.allowed), ", ")
+		e := &Error{Code: CodeInvalid, Status: http.StatusMethodNotAllowed, Message: "expected the method " + allow}
+		return e.With("Allow", allow)
+	case found.route == nil || !r.Key.Permits(found.route.Scope):
+		return NotFound()
+	}
+
+	if !found.open {
+		give, err := x.take(x.mux.requests, "the server is busy")
+		if err != nil {
+			return err
+		}
+		x.place = give
+	}
+	return x.serve(found)
+}
+
+// admit checks version and key.
+func (x *exchange) admit() (err error) {
+	if err := CheckVersion(x.r.Header); err != nil {
+		return err
+	}
+	if x.mux.options.Keys == nil {
+		return nil
+	}
+	if x.r.Key, err = x.mux.options.Keys().Check(x.r.Header); x.r.Key != nil {
+		conn.ShowedKey(x.r.Context())
+	}
+	return err
+}
+
+// admitted reports whether the client would be let in now as it was: its key is still there,
+// for the same.
+func (x *exchange) admitted() bool {
+	if x.r.Key == nil {
+		return true
+	}
+	key, err := x.mux.options.Keys().Check(x.r.Header)
+	return err == nil && key != nil && reflect.DeepEqual(*key, *x.r.Key)
+}
+
+// take takes a place of some that clients share, until it is given back.
+func (x *exchange) take(s *fair.Shares, full string) (give func(), err error) {
+	client := ClientOf(x.r.Key, x.r.Request)
+	if !s.Take(client, 1) {
+		return nil, Busy(1, full)
+	}
+	return func() { s.Give(client, 1) }, nil
+}
+
+// serve reads what a route takes, and has it answered.
+func (x *exchange) serve(found match) (err error) {
+	r, route := x.r, found.route
+	for i, name := range namesOf(route.path) {
+		r.SetPathValue(name, found.vars[i])
+	}
+	if !subtree(route.path) { // which reads its own query
+		if r.Query, err = ParseQuery(r.URL.RawQuery, route.Params); err != nil {
+			return err
+		}
+	}
+	if err := x.readBody(route.Body); err != nil {
+		return err
+	}
+
+	if route.Again || route.Body == BodyStream || !writes(r.Method) {
+		return route.Serve(x.w, r)
+	}
+	return once(x, route.Serve)
+}
+
+// readBody reads the body that a route takes, within the limits.
+func (x *exchange) readBody(takes Body) error {
+	r := x.r
+	switch {
+	case takes == BodyStream:
+		r.Body = io.NopCloser(x.body)
+		return nil
+	case !brings(r.Method):
+		return nil
+	}
+	if _, err := ContentEncoding(r.Request); err != nil {
+		return err
+	}
+
+	x.body.Until(x.started.Add(x.mux.limits.Arrive))
+	x.intake = &Intake{Body: x.body, Memory: x.mux.bodies, Client: ClientOf(r.Key, r.Request), Stated: r.ContentLength}
+	data, err := x.intake.Read(x.mux.limits.Body, "")
+	if err != nil {
+		return err
+	}
+	r.Body, r.Asked = io.NopCloser(bytes.NewReader(data)), canon.Sum(data)
+
+	if takes == BodyBytes {
+		return peekJSON(r, data, x.intake.Hold)
+	}
+	return readJSON(r, data, takes == BodyOptional, x.intake.Hold)
+}
+
+// refuse answers with the envelope of an error. When the answer has begun, all that is left
+// is to break it off.
+func (x *exchange) refuse(err error) {
+	e := ErrorOf(err)
+	if errors.Is(err, context.Canceled) && x.r.Context().Err() != nil {
+		e = ClientClosed(err)
+	}
+	x.logMistake(e)
+	if x.w.Status() != 0 {
+		panic(http.ErrAbortHandler)
+	}
+
+	// The rest of the body must not be taken for the next request.
+	if !x.body.AtEnd() {
+		x.w.Linger()
+	}
+	_ = writeError(x.w, e, x.r.ID) // the client may be gone
+}
+
+func (x *exchange) logMistake(e *Error) {
+	if e.HTTPStatus() == http.StatusInternalServerError {
+		x.mux.options.Log.Error("request failed", "request", x.r.ID, "error", Clean(e.Error()))
+	}
+}
+
+// end gives back what the exchange had. A panic is answered when nothing else was; its stack
+// goes to the log and nowhere else.
+func (x *exchange) end() {
+	p := recover()
+	aborted := p == http.ErrAbortHandler
+	if p != nil && !aborted {
+		x.logPanic(p)
+		if aborted = x.w.Status() != 0; !aborted {
+			x.refuse(mistake())
+		}
+	}
+
+	// First the body: nothing touches the connection after the answer.
+	x.body.Close()
+	if x.intake != nil {
+		x.intake.Close()
+	}
+	x.place()
+	if aborted {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (x *exchange) logPanic(p any) {
+	x.mux.options.Log.Error("panic", "request", x.r.ID, "panic", Clean(fmt.Sprint(p)), "stack", string(debug.Stack()))
+}
+
+// mistake is what a client is told of a panic.
+func mistake() *Error {
+	return Internal(errors.New("the handler panicked"), "the server made a mistake; it is logged under the request id")
+}

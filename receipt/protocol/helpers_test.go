@@ -1,0 +1,217 @@
+package protocol_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
+)
+
+// noon is what tests take for now.
+func noon() time.Time { return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC) }
+
+// A clock is one that tests set.
+type clock struct{ past atomic.Int64 }
+
+func (c *clock) now() time.Time { return noon().Add(time.Duration(c.past.Load())) }
+
+// An endless source of the same byte, in the place of randomness.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 0xab
+	}
+	return len(p), nil
+}
+
+// muxOf returns a Mux with routes.
+func muxOf(t testing.TB, change func(*protocol.Options), routes ...protocol.Route) *protocol.Mux {
+	t.Helper()
+	o := protocol.Options{Routes: routes, Now: noon, Random: endless{}}
+	if change != nil {
+		change(&o)
+	}
+	m, err := protocol.NewMux(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// A reply is an answer, read to its end.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// said is the status and the code of an error, and its param.
+func (r reply) said() string {
+	var e struct{ Error struct{ Code, Param string } }
+	_ = json.Unmarshal([]byte(r.body), &e)
+	return strings.TrimSpace(fmt.Sprint(r.status, " ", e.Error.Code, " ", e.Error.Param))
+}
+
+// ask sends a request to a handler. Headers are pairs of a name and a value; the version and
+// the type of JSON are stated when the headers say nothing of them.
+func ask(h http.Handler, method, path, body string, headers ...string) reply {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set(protocol.VersionHeader, protocol.Version)
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Del(headers[i])
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i+1] != "" {
+			r.Header.Add(headers[i], headers[i+1])
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return reply{w.Code, w.Header(), w.Body.String()}
+}
+
+// serving serves a handler on loopback until the test ends.
+func serving(t testing.TB, h http.Handler) *httptest.Server {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	conn.Limit(s.Config, 1000)
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// quiet waits until no more goroutines run than before.
+func quiet(t testing.TB, before int) {
+	t.Helper()
+	for range 600 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond) // nobody tells when a goroutine has ended
+	}
+	stacks := make([]byte, 1<<20)
+	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+}
+
+// until waits until something is so.
+func until(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	for range 3000 {
+		if so() {
+			return
+		}
+		time.Sleep(time.Millisecond) // what is waited for tells nobody
+	}
+	t.Fatalf("after three seconds it is not so that %s", what)
+}
+
+// keysOf are API keys of names, each with members, and the header of each.
+func keysOf(t testing.TB, members map[string]string) (keys *protocol.APIKeys, bearer map[string]string) {
+	t.Helper()
+	text, bearer := "", map[string]string{}
+	for name, more := range members {
+		sum := canon.Sum([]byte(name))
+		key, entry, err := protocol.NewAPIKey(strings.NewReader(string(sum[:])), name, noon())
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += strings.TrimSuffix(string(line), "}") + more + "}\n"
+		bearer[name] = "Bearer " + key
+	}
+	keys, err := protocol.ParseAPIKeys([]byte(text), protocol.Scopes()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys, bearer
+}
+
+// A journal is a log in memory.
+type journal struct {
+	protocol.Bell
+	mu     sync.Mutex
+	events []protocol.Event
+	pruned int   // how many of the first are no longer kept
+	ended  bool  // nothing follows
+	fail   error // instead of any answer
+	reads  int
+	most   int // events that were given at a time
+}
+
+func eventOf(n int) protocol.Event {
+	id := fmt.Sprintf("e%06d", n)
+	return protocol.Event{ID: id, Kind: "task.status_changed", JSON: fmt.Appendf(nil, `{"object":"event","id":%q,"event":"task.status_changed","sequence":%d}`, id, n)}
+}
+
+func (j *journal) append(n int) {
+	j.mu.Lock()
+	for range n {
+		j.events = append(j.events, eventOf(len(j.events)))
+	}
+	j.mu.Unlock()
+	j.Ring()
+}
+
+func (j *journal) set(change func()) {
+	j.mu.Lock()
+	change()
+	j.mu.Unlock()
+	j.Ring()
+}
+
+func (j *journal) Appended() <-chan struct{} { return j.Rung() }
+
+func (j *journal) After(_ context.Context, id string, limit int) ([]protocol.Event, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.reads++
+	from := 0
+	if id != "" {
+		if _, err := fmt.Sscanf(id, "e%06d", &from); err != nil || from >= len(j.events) || from < j.pruned {
+			return nil, fmt.Errorf("the event %q: %w", id, protocol.ErrGone)
+		}
+		from++
+	}
+	if j.fail != nil {
+		return nil, j.fail
+	}
+	page := j.events[from:min(from+limit, len(j.events))]
+	j.most = max(j.most, len(page))
+	if j.ended && from+len(page) == len(j.events) {
+		return page, io.EOF
+	}
+	return page, nil
+}
+
+// parses reports whether a request can have a path.
+func parses(path string) bool {
+	u, err := url.ParseRequestURI(path)
+	return err == nil && u.Host == ""
+}
+
+// askRaw sends a request with these headers and no others.
+func askRaw(h http.Handler, method, path, body string, header http.Header) reply {
+	u, _ := url.ParseRequestURI(path)
+	r := &http.Request{Method: method, URL: u, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), RemoteAddr: "192.0.2.1:1234"}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r.WithContext(context.Background()))
+	return reply{w.Code, w.Header(), w.Body.String()}
+}

@@ -1,0 +1,333 @@
+package protocol_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// says answers with what the routes are told apart by.
+func says(text string) protocol.Handler {
+	return func(w http.ResponseWriter, r *protocol.Request) error {
+		protocol.Write(w, 200, "text/plain", []byte(strings.TrimSpace(text+" "+r.PathValue("id")+r.PathValue("task_id"))))
+		return nil
+	}
+}
+
+// TestOrder: form, version, key, route, scope, query, body: each before what follows it.
+func TestOrder(t *testing.T) {
+	keys, bearer := keysOf(t, map[string]string{"all": "", "reader": `,"scopes":["tasks:read"]`})
+	m := muxOf(t, func(o *protocol.Options) { o.Keys = func() *protocol.APIKeys { return keys } },
+		protocol.Route{Pattern: "GET /v1", Open: true, Serve: says("discovery")},
+		protocol.Route{Pattern: "GET /v1/tasks/{task_id}", Scope: protocol.TasksRead, Serve: says("task")},
+		protocol.Route{Pattern: "POST /v1/tasks", Scope: protocol.TasksWrite, Params: []string{"workspace_id"}, Serve: says("submitted")},
+	)
+	all, reader := []string{"Authorization", bearer["all"]}, []string{"Authorization", bearer["reader"]}
+	none := []string{protocol.VersionHeader, ""}
+	for _, c := range []struct {
+		method, path, body string
+		headers            []string
+		want               string
+	}{
+		{"GET", "/v1", "", none, "200"},
+		{"HEAD", "/v1", "", none, "200"},
+		{"POST", "/v1", "", none, "405 invalid_request"},
+		{"GET", "/v1/" + strings.Repeat("x", 4100), "", none, "400 invalid_request"},
+		{"GET", "/v1/absent", "", none, "426 unsupported_protocol_version Harn-Agents-Protocol-Version"},
+		{"GET", "/v1/tasks/t", "", append(none, all...), "426 unsupported_protocol_version Harn-Agents-Protocol-Version"},
+		{"GET", "/v1/tasks/t", "", nil, "401 unauthenticated"},
+		{"GET", "/v1/absent", "", nil, "401 unauthenticated"},
+		{"PUT", "/v1/tasks/t", "", nil, "401 unauthenticated"},
+		{"GET", "/v1/tasks/t", "", []string{"Authorization", "Bearer rk_none"}, "401 unauthenticated"},
+		{"GET", "/v1/absent", "", all, "404 resource_not_found"},
+		{"GET", "/v1/tasks/", "", all, "404 resource_not_found"},
+		{"PUT", "/v1/tasks/t", "", all, "405 invalid_request"},
+		{"GET", "/v1/tasks/t", "", all, "200"},
+		{"GET", "/v1/tasks/t", "", reader, "200"},
+		{"POST", "/v1/tasks?x=1", "nonsense", reader, "404 resource_not_found"}, // as if it were not there
+		{"POST", "/v1/tasks?x=1", "nonsense", all, "400 invalid_request x"},
+		{"POST", "/v1/tasks?workspace_id=", "{}", all, "400 invalid_request workspace_id"},
+		{"POST", "/v1/tasks", "nonsense", all, "400 invalid_request"},
+		{"POST", "/v1/tasks?workspace_id=w", "{}", all, "200"},
+	} {
+		got := ask(m, c.method, c.path, c.body, c.headers...)
+		if got.said() != c.want {
+			t.Errorf("%s %.40s: %s, expected %s", c.method, c.path, got.body, c.want)
+		}
+		if allow := got.header.Get("Allow"); got.status == 405 && allow != "GET, HEAD" {
+			t.Errorf("%s %s allows %q", c.method, c.path, allow)
+		}
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"} {
+			if got.header.Get(name) != want {
+				t.Errorf("%s %.40s: %s is %q", c.method, c.path, name, got.header.Get(name))
+			}
+		}
+		for _, secret := range bearer {
+			if strings.Contains(got.body, strings.TrimPrefix(secret, "Bearer rk_")) {
+				t.Errorf("%s %.40s tells a key: %s", c.method, c.path, got.body)
+			}
+		}
+	}
+}
+
+// TestRoutes: the earlier literal segment wins, whatever the order of the routes, and a
+// segment is unescaped by itself.
+func TestRoutes(t *testing.T) {
+	routes := []protocol.Route{
+		{Pattern: "GET /v1/events/{id}", Serve: says("event")},
+		{Pattern: "GET /v1/events/stream", Serve: says("stream")},
+		{Pattern: "GET /v1/{id}/stream", Serve: says("any stream")},
+		{Pattern: "/v1/files/", Serve: says("files")},
+		{Pattern: "GET /v1/files/{id}", Serve: says("file")},
+		{Pattern: "/v1/", Serve: says("rest")},
+	}
+	for range routes {
+		m := muxOf(t, nil, routes...)
+		for path, want := range map[string]string{
+			"/v1/events/stream": "stream", "/v1/events/e1": "event e1", "/v1/sessions/stream": "any stream sessions", "/v1/events/a%2Fb": "event a/b",
+			"/v1/events/%73tream": "event stream", "/v1/files/a/b": "files", "/v1/files/a": "file a", "/v1/else": "rest", "/v1/": "rest", "/v1/events/%ff": "rest", "/v1/events/%00": "rest",
+		} {
+			if got := ask(m, "GET", path, ""); got.body != want || got.status != 200 {
+				t.Errorf("%s: %d %s, expected %s", path, got.status, got.body, want)
+			}
+		}
+		if got := ask(m, "GET", "/v2/events", ""); got.said() != "404 resource_not_found" {
+			t.Error(got.body)
+		}
+		routes = append(routes[1:], routes[0])
+	}
+}
+
+// TestBadRoutes: a table that is wrong is refused when it is read.
+func TestBadRoutes(t *testing.T) {
+	ok := says("x")
+	for name, list := range map[string][]protocol.Route{
+		"no path":          {{Pattern: "GET", Serve: ok}},
+		"a relative path":  {{Pattern: "GET v1/tasks", Serve: ok}},
+		"a query":          {{Pattern: "GET /v1/tasks?x=1", Serve: ok}},
+		"small letters":    {{Pattern: "get /v1", Serve: ok}},
+		"HEAD":             {{Pattern: "HEAD /v1", Serve: ok}},
+		"no handler":       {{Pattern: "GET /v1"}},
+		"an open scope":    {{Pattern: "GET /v1", Open: true, Scope: protocol.TasksRead, Serve: ok}},
+		"a name twice":     {{Pattern: "GET /v1/{id}/{id}", Serve: ok}},
+		"a named subtree":  {{Pattern: "/v1/{id}/files/", Serve: ok}},
+		"no name":          {{Pattern: "GET /v1/{}", Serve: ok}},
+		"the same":         {{Pattern: "GET /v1/{a}", Serve: ok}, {Pattern: "GET /v1/{b}", Serve: ok}},
+		"the same subtree": {{Pattern: "/v1/", Serve: ok}, {Pattern: "/v1/", Serve: ok}},
+	} {
+		if m, err := protocol.NewMux(protocol.Options{Routes: list, Now: noon, Random: endless{}}); err == nil || m != nil || !strings.HasPrefix(err.Error(), "protocol: the route") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, o := range []protocol.Options{{Now: noon}, {Random: endless{}}} {
+		if _, err := protocol.NewMux(o); err == nil {
+			t.Error("no clock, or no randomness")
+		}
+	}
+	if _, err := protocol.NewMux(protocol.Options{Now: noon, Random: endless{}, Routes: []protocol.Route{{Pattern: "/v1/", Serve: ok}, {Pattern: "/v2/", Serve: ok}, {Pattern: "GET /v1/", Serve: ok}, {Pattern: "POST /v1/{a}", Serve: ok}, {Pattern: "GET /v1/{a}", Serve: ok}}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBodies: what each kind of route takes, and what a handler sees of it.
+func TestBodies(t *testing.T) {
+	show := func(w http.ResponseWriter, r *protocol.Request) error {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			return err
+		}
+		shown := "none"
+		if r.JSON != nil {
+			shown = string(r.JSON.Root().AppendCanonical(nil))
+		}
+		protocol.Write(w, 200, "text/plain", fmt.Appendf(nil, "%s|%s", text, shown))
+		return nil
+	}
+	m := muxOf(t, func(o *protocol.Options) { o.Limits.Body = 64 },
+		protocol.Route{Pattern: "/json", Serve: show},
+		protocol.Route{Pattern: "POST /optional", Body: protocol.BodyOptional, Serve: show},
+		protocol.Route{Pattern: "POST /bytes", Body: protocol.BodyBytes, Serve: show},
+		protocol.Route{Pattern: "POST /stream", Body: protocol.BodyStream, Serve: show},
+	)
+	long := strings.Repeat("x", 65)
+	for _, c := range []struct{ method, path, body, media, want string }{
+		{"POST", "/json", ` {"b":1,"a":2}`, "application/json", `200  {"b":1,"a":2}|{"a":2,"b":1}`},
+		{"PATCH", "/json", `{}`, "application/json; charset=UTF-8", `200 {}|{}`},
+		{"GET", "/json", ``, "", `200 |none`},
+		{"DELETE", "/json", ``, "", `200 |none`},
+		{"PUT", "/json", ``, "application/json", "400 invalid_request"},
+		{"POST", "/json", `[]`, "application/json", "400 invalid_request"},
+		{"POST", "/json", `{"a":1,"a":2}`, "application/json", "400 invalid_request"},
+		{"POST", "/json", `{}`, "text/plain", "415 invalid_request Content-Type"},
+		{"POST", "/json", `{}`, "application/json; charset=utf-16", "415 invalid_request Content-Type"},
+		{"POST", "/json", `{"a":"` + long + `"}`, "application/json", "413 payload_too_large"},
+		{"POST", "/optional", ``, "", `200 |{}`},
+		{"POST", "/optional", `{"a":1}`, "application/json", `200 {"a":1}|{"a":1}`},
+		{"POST", "/optional", `null`, "application/json", "400 invalid_request"},
+		{"POST", "/bytes", `anything`, "text/plain", `200 anything|none`},
+		{"POST", "/bytes", ` {} `, "application/json", `200  {} |{}`},
+		{"POST", "/bytes", `[`, "application/json", `200 [|none`},
+		{"POST", "/bytes", long, "", "413 payload_too_large"},
+		{"POST", "/stream", long, "", "200 " + long + "|none"},
+	} {
+		got := ask(m, c.method, c.path, c.body, "Content-Type", c.media)
+		said := got.said()
+		if got.status == 200 {
+			said = "200 " + got.body
+		}
+		if said != c.want {
+			t.Errorf("%s %s %.20q: %s, expected %s", c.method, c.path, c.body, said, c.want)
+		}
+	}
+	if got := ask(m, "POST", "/json", "{}", "Content-Encoding", "gzip"); got.said() != "415 invalid_request Content-Encoding" || got.header.Get("Accept-Encoding") == "" {
+		t.Error(got.body)
+	}
+	if got := ask(m, "POST", "/json", `{"sk_secret`); strings.Contains(got.body, "sk_secret") {
+		t.Errorf("an error repeats the body: %s", got.body)
+	}
+}
+
+// TestErrorsOfHandlers: what a handler returns, and what of it is told and logged.
+func TestErrorsOfHandlers(t *testing.T) {
+	var log bytes.Buffer
+	fail := map[string]error{
+		"worded":   protocol.Conflict("the task has ended"),
+		"wrapped":  fmt.Errorf("in the store: %w", protocol.NotFound()),
+		"plain":    errors.New("open /secret/file: denied"),
+		"caused":   protocol.Internal(errors.New("open /secret/file: denied"), "the task cannot be read"),
+		"canceled": context.Canceled, // of something else than the request
+	}
+	m := muxOf(t, func(o *protocol.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) },
+		protocol.Route{Pattern: "GET /{id}", Serve: func(_ http.ResponseWriter, r *protocol.Request) error { return fail[r.PathValue("id")] }},
+		protocol.Route{Pattern: "GET /panic/{id}", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+			if r.PathValue("id") == "late" {
+				_, _ = w.Write([]byte("begun"))
+			}
+			panic("of /secret/file")
+		}},
+	)
+	for path, want := range map[string]string{
+		"/worded": "409 conflict", "/wrapped": "404 resource_not_found", "/plain": "500 internal_error", "/caused": "500 internal_error", "/canceled": "500 internal_error", "/panic/early": "500 internal_error",
+	} {
+		log.Reset()
+		got := ask(m, "GET", path, "")
+		if got.said() != want || strings.Contains(got.body, "secret") || !strings.Contains(got.body, `"request_id":"abababababababab"`) {
+			t.Errorf("%s: %s", path, got.body)
+		}
+		if logged := strings.Contains(log.String(), "request=abababababababab"); logged != (got.status == 500) {
+			t.Errorf("%s: logged %q", path, log.String())
+		}
+	}
+
+	// What has begun is broken off, and never ends as if it were whole.
+	func() {
+		defer func() {
+			if p := recover(); p != http.ErrAbortHandler {
+				t.Errorf("the answer ends: %v", p)
+			}
+		}()
+		ask(m, "GET", "/panic/late", "")
+	}()
+
+	// A client that leaves is no mistake of the server.
+	log.Reset()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r := httptest.NewRequestWithContext(ctx, "GET", "/canceled", nil)
+	r.Header.Set(protocol.VersionHeader, protocol.Version)
+	w := httptest.NewRecorder()
+	if m.ServeHTTP(w, r); w.Code != 499 || log.Len() > 0 {
+		t.Errorf("%d %s, logged %s", w.Code, w.Body, &log)
+	}
+}
+
+// TestPlaces: with as many requests as there is room for the next one is told to come again,
+// one client does not take all, and places are given back, also when a handler panics.
+func TestPlaces(t *testing.T) {
+	keys, bearer := keysOf(t, map[string]string{"a": "", "b": ""})
+	gate, inside := make(chan struct{}), make(chan struct{}, 8)
+	m := muxOf(t, func(o *protocol.Options) {
+		o.Keys, o.Limits.Requests = func() *protocol.APIKeys { return keys }, 4
+	}, protocol.Route{Pattern: "GET /wait", Serve: func(http.ResponseWriter, *protocol.Request) error {
+		inside <- struct{}{}
+		<-gate
+		panic("after the wait")
+	}}, protocol.Route{Pattern: "GET /", Open: true, Serve: says("open")})
+	done := make(chan reply, 8)
+	for range 2 {
+		go func() { done <- ask(m, "GET", "/wait", "", "Authorization", bearer["a"]) }()
+		<-inside
+	}
+	if got := ask(m, "GET", "/wait", "", "Authorization", bearer["a"]); got.said() != "503 service_unavailable" || got.header.Get("Retry-After") != "1" {
+		t.Errorf("a client that has half: %s", got.body)
+	}
+	go func() { done <- ask(m, "GET", "/wait", "", "Authorization", bearer["b"]) }()
+	<-inside
+	if got := ask(m, "GET", "/", ""); got.status != 200 {
+		t.Errorf("open: %s", got.body)
+	}
+	close(gate)
+	for range 3 {
+		if got := <-done; got.status != 500 {
+			t.Error(got.body)
+		}
+	}
+	for range 8 {
+		if got := ask(m, "GET", "/wait", "", "Authorization", bearer["a"]); got.status != 500 {
+			t.Errorf("a place was not given back: %s", got.body)
+		}
+		<-inside
+	}
+}
+
+// TestLateBody: a body that does not come in time is a 504, and takes no place after that.
+func TestLateBody(t *testing.T) {
+	m := muxOf(t, func(o *protocol.Options) { o.Limits.Arrive = 50 * time.Millisecond }, protocol.Route{Pattern: "POST /", Serve: says("x")})
+	s := serving(t, m)
+	pr, pw := io.Pipe()
+	defer pw.Close()
+	r, err := http.NewRequestWithContext(context.Background(), "POST", s.URL+"/", pr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set(protocol.VersionHeader, protocol.Version)
+	r.Header.Set("Content-Type", "application/json")
+	go func() { _, _ = pw.Write([]byte(`{"a":`)) }()
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != 504 {
+		t.Error(res.Status)
+	}
+}
+
+// TestMemoryOfBodies: what bodies and their indexes take is shared, and given back.
+func TestMemoryOfBodies(t *testing.T) {
+	m := muxOf(t, func(o *protocol.Options) { o.Limits.Bodies = 64 << 10 },
+		protocol.Route{Pattern: "POST /", Serve: says("x")},
+		protocol.Route{Pattern: "POST /bytes", Body: protocol.BodyBytes, Serve: says("x")},
+	)
+	plain, many := `{"a":"`+strings.Repeat("x", 10<<10)+`"}`, `{"a":[1`+strings.Repeat(",1", 5<<10)+`]}`
+	for range 8 {
+		if got := ask(m, "POST", "/", plain); got.status != 200 {
+			t.Error(got.body)
+		}
+		for _, path := range []string{"/", "/bytes"} { // as long, with an index of ten times its length
+			if got := ask(m, "POST", path, many); got.said() != "503 service_unavailable" || got.header.Get("Retry-After") == "" {
+				t.Errorf("%s: %s", path, got.body)
+			}
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package protocol
+
+import (
+	"maps"
+	"net/http"
+)
+
+// MaxAnswer is how many bytes an answer to a request with an Idempotency-Key has at most: it
+// is remembered.
+const MaxAnswer = 2 << 20
+
+// retryInFlight is after how many seconds a client is told to ask again.
+const retryInFlight = "1"
+
+// once does for all requests with one Idempotency-Key what may be done once. Who comes while
+// it is being done is told so, and does not wait.
+func once(x *exchange, serve Handler) error {
+	r := x.r
+	key, err := IdempotencyKey(r.Header)
+	switch {
+	case err != nil:
+		return err
+	case key == "":
+		return serve(x.w, r)
+	}
+
+	r.Once = OnceOf(IdempotencyScope{Actor: r.Actor(), Workspace: r.Workspace(), Method: r.Method, Target: r.target(), Key: key})
+	claim, err := x.mux.memory.Claim(Use{Actor: r.Actor(), Key: r.Once, Body: r.Asked}, x.mux.options.Now())
+	switch {
+	case err != nil:
+		return err
+	case claim.Answer != nil:
+		return give(x, claim.Answer)
+	case claim.InFlight != nil:
+		x.w.Header().Set("Retry-After", retryInFlight)
+		return WriteJSON(x.w, http.StatusAccepted, inFlight{"request.in_flight"})
+	}
+
+	// What is answered is remembered before it is sent: a client that does not read it is
+	// in nobody's way.
+	answer, err := perform(x, claim, serve)
+	if err != nil {
+		return err
+	}
+	return give(x, answer)
+}
+
+// inFlight is the answer to a request while the first with its Idempotency-Key is answered.
+type inFlight struct {
+	Object string `json:"object"`
+}
+
+// perform does what was claimed. It is ended also when the client leaves. An error, or an
+// answer of 400 and more, says that nothing was done: the key may be used again. Of a 500, a
+// panic, and an answer that is too long nobody knows what was done before, so that they are
+// remembered as any other answer: nothing is done twice.
+func perform(x *exchange, claim *Claim, serve Handler) (answer *Answer, err error) {
+	rec := &recorder{header: http.Header{}}
+	ended, kept := false, (*Answer)(nil)
+	defer func() {
+		if p := recover(); !ended {
+			x.logPanic(p)
+			answer, err = rec.refuse(mistake(), x.r.ID), nil
+			kept = answer
+		}
+		claim.End(kept, x.mux.options.Now())
+	}()
+
+	err = serve(rec, x.r.detached())
+	ended = true
+	if err == nil && rec.tooLong {
+		err = Internal(errTooLong, "the answer is longer than what is remembered")
+	}
+	if err == nil {
+		answer = rec.answer()
+		if answer.Status < http.StatusBadRequest || answer.Status == http.StatusInternalServerError {
+			kept = answer
+		}
+		return answer, nil
+	}
+
+	if e := ErrorOf(err); e.HTTPStatus() == http.StatusInternalServerError {
+		x.logMistake(e)
+		answer, err = rec.refuse(e, x.r.ID), nil
+		kept = answer
+	}
+	return answer, err
+}
+
+// give answers with what was answered.
+func give(x *exchange, a *Answer) error {
+	maps.Copy(x.w.Header(), a.Header)
+	x.w.WriteHeader(a.Status)
+	_, _ = x.w.Write(a.Body) // whoever does not read it is gone
+	return nil
+}

@@ -1,0 +1,303 @@
+package protocol_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// counted counts what it does, and answers with the number.
+func counted(n *atomic.Int64) protocol.Handler {
+	return func(w http.ResponseWriter, r *protocol.Request) error {
+		w.Header().Set("Location", "/v1/things/1")
+		return protocol.WriteJSON(w, 201, map[string]int64{"n": n.Add(1)})
+	}
+}
+
+// TestOnceScope: a key is of an actor, a workspace, a method and a target; a body is the same
+// when its canonical form is.
+func TestOnceScope(t *testing.T) {
+	keys, bearer := keysOf(t, map[string]string{"a": "", "b": ""})
+	var n atomic.Int64
+	var time clock
+	m := muxOf(t, func(o *protocol.Options) { o.Keys, o.Now = func() *protocol.APIKeys { return keys }, time.now },
+		protocol.Route{Pattern: "/v1/things", Params: []string{"workspace_id", "p"}, Serve: counted(&n)},
+		protocol.Route{Pattern: "POST /v1/things/{id}", Body: protocol.BodyOptional, Serve: counted(&n)},
+		protocol.Route{Pattern: "POST /v1/again", Again: true, Serve: counted(&n)},
+	)
+	for i, c := range []struct{ actor, method, path, body, key, want string }{
+		{"a", "POST", "/v1/things", `{"x":1,"y":2}`, "k", "201 1"},
+		{"a", "POST", "/v1/things", `{"y":2.0, "x":1}`, "k", "201 1"}, // the same, spelled otherwise
+		{"a", "POST", "/v1/things", `{"x":2}`, "k", "409 idempotency_key_reused Idempotency-Key"},
+		{"a", "POST", "/v1/things", `{"x":2}`, "K", "201 2"},
+		{"b", "POST", "/v1/things", `{"x":2}`, "k", "201 3"},  // another actor
+		{"a", "PATCH", "/v1/things", `{"x":2}`, "k", "201 4"}, // another method
+		{"a", "POST", "/v1/things", `{"workspace_id":"w"}`, "k", "201 5"},
+		{"a", "POST", "/v1/things", `{"workspace_id":"w","x":1}`, "k", "409 idempotency_key_reused Idempotency-Key"},
+		{"a", "POST", "/v1/things", `{"workspace_id":"v","x":1}`, "k", "201 6"},
+		{"a", "POST", "/v1/things?workspace_id=u&p=1", `{}`, "k", "201 7"},
+		{"a", "POST", "/v1/things?p=1&workspace_id=u", `{}`, "k", "201 7"},
+		{"a", "POST", "/v1/things?p=2&workspace_id=u", `{}`, "k", "201 8"}, // another target
+		{"a", "POST", "/v1/things/1", ``, "k", "201 9"},
+		{"a", "POST", "/v1/things/1", `{}`, "k", "201 9"}, // none is {}
+		{"a", "POST", "/v1/things/%31", ``, "k", "201 9"}, // the same target, spelled otherwise
+		{"a", "POST", "/v1/things/2", ``, "k", "201 10"},
+		{"a", "DELETE", "/v1/things", ``, "k", "201 11"},
+		{"a", "DELETE", "/v1/things", ``, "k", "201 11"},
+		{"a", "GET", "/v1/things", ``, "k", "201 12"}, // reading is not done once
+		{"a", "GET", "/v1/things", ``, "k", "201 13"},
+		{"a", "POST", "/v1/again", `{}`, "k", "201 14"},
+		{"a", "POST", "/v1/again", `{}`, "k", "201 15"},
+		{"a", "POST", "/v1/things", `{}`, "", "201 16"},
+		{"a", "POST", "/v1/things", `{}`, "", "201 17"},
+		{"a", "POST", "/v1/things", `{}`, strings.Repeat("k", 256), "400 invalid_request Idempotency-Key"},
+	} {
+		got := ask(m, c.method, c.path, c.body, "Authorization", bearer[c.actor], "Idempotency-Key", c.key)
+		said := got.said()
+		if got.status == 201 {
+			said = "201 " + strings.Trim(got.body, "{\"n:}\n")
+		}
+		if said != c.want || got.status == 201 && got.header.Get("Location") != "/v1/things/1" {
+			t.Errorf("%d: %s %v, expected %s", i, said, got.header, c.want)
+		}
+	}
+
+	// For a day and no longer.
+	for _, c := range []struct {
+		after int
+		want  string
+	}{{24, "201"}, {25, "201"}} {
+		before := n.Load()
+		time.past.Store(int64(c.after) * 3600e9)
+		got := ask(m, "POST", "/v1/things", `{"y":2, "x":1}`, "Authorization", bearer["a"], "Idempotency-Key", "k")
+		if did := n.Load() - before; got.said() != c.want || did != map[int]int64{24: 0, 25: 1}[c.after] {
+			t.Errorf("after %d hours: %s, done %d times", c.after, got.body, did)
+		}
+	}
+}
+
+// TestOnceOutcomes: an error says that nothing was done, and the key is free; of a 500, a
+// panic and what is too long nobody knows, and nothing is done twice.
+func TestOnceOutcomes(t *testing.T) {
+	for name, c := range map[string]struct {
+		serve protocol.Handler
+		first string
+		twice bool // it is done again
+	}{
+		"an error":       {func(http.ResponseWriter, *protocol.Request) error { return protocol.Busy(1, "later") }, "503 service_unavailable", true},
+		"a refusal":      {func(http.ResponseWriter, *protocol.Request) error { return protocol.Invalid("x", "no") }, "400 invalid_request x", true},
+		"a plain 409":    {func(w http.ResponseWriter, _ *protocol.Request) error { w.WriteHeader(409); return nil }, "409", true},
+		"a plain 500":    {func(w http.ResponseWriter, _ *protocol.Request) error { w.WriteHeader(500); return nil }, "500", false},
+		"a mistake":      {func(http.ResponseWriter, *protocol.Request) error { return errors.New("disk") }, "500 internal_error", false},
+		"a panic":        {func(http.ResponseWriter, *protocol.Request) error { panic("disk") }, "500 internal_error", false},
+		"a panic of nil": {func(http.ResponseWriter, *protocol.Request) error { panic(nil) }, "500 internal_error", false},
+		"an abort":       {func(http.ResponseWriter, *protocol.Request) error { panic(http.ErrAbortHandler) }, "500 internal_error", false},
+		"too long": {func(w http.ResponseWriter, _ *protocol.Request) error {
+			_, err := w.Write(make([]byte, protocol.MaxAnswer+1))
+			if err == nil {
+				t.Error("what is too long was written")
+			}
+			return nil
+		}, "500 internal_error", false},
+		"the longest": {func(w http.ResponseWriter, _ *protocol.Request) error {
+			_, err := w.Write(make([]byte, protocol.MaxAnswer))
+			return err
+		}, "200", false},
+		"nothing":  {func(http.ResponseWriter, *protocol.Request) error { return nil }, "200", false},
+		"a detour": {func(w http.ResponseWriter, _ *protocol.Request) error { w.WriteHeader(303); return nil }, "303", false},
+		"written and refused": {func(w http.ResponseWriter, _ *protocol.Request) error {
+			_, _ = w.Write([]byte("half of a secret"))
+			return protocol.Conflict("no")
+		}, "409 conflict", true},
+	} {
+		did := 0
+		m := muxOf(t, nil, protocol.Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, r *protocol.Request) error { did++; return c.serve(w, r) }})
+		first := ask(m, "POST", "/", "{}", "Idempotency-Key", "k")
+		again := ask(m, "POST", "/", "{}", "Idempotency-Key", "k")
+		other := ask(m, "POST", "/", `{"x":1}`, "Idempotency-Key", "k")
+		if first.said() != c.first || again.body != first.body || again.status != first.status || strings.Contains(first.body, "secret") {
+			t.Errorf("%s: %s, then %s", name, first.said(), again.said())
+		}
+		if want := map[bool]int{true: 3, false: 1}[c.twice]; did != want || (other.status == 409 && strings.Contains(other.body, "reused")) == c.twice {
+			t.Errorf("%s: done %d times; with another body %s", name, did, other.body)
+		}
+	}
+}
+
+// TestOnceAtOnce: of many clients with one key at once one is served, and the others are told
+// that it is in flight, or what was answered, and never wait.
+func TestOnceAtOnce(t *testing.T) {
+	for range 20 {
+		var n atomic.Int64
+		gate := make(chan struct{})
+		m := muxOf(t, nil, protocol.Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+			<-gate
+			return counted(&n)(w, r)
+		}})
+		var among sync.WaitGroup
+		var firsts, flying atomic.Int64
+		for range 32 {
+			among.Go(func() {
+				for {
+					switch got := ask(m, "POST", "/", "{}", "Idempotency-Key", "k"); {
+					case got.status == 201 && got.body == "{\"n\":1}\n":
+						firsts.Add(1)
+						return
+					case got.status == 202 && got.body == "{\"object\":\"request.in_flight\"}\n" && got.header.Get("Retry-After") == "1":
+						if flying.Add(1) == 31 { // all but the one that does it were told so
+							close(gate)
+						}
+					default:
+						t.Error(got.status, got.body)
+						return
+					}
+					runtime.Gosched()
+				}
+			})
+		}
+		among.Wait()
+		if n.Load() != 1 || firsts.Load() != 32 || flying.Load() < 31 {
+			t.Fatalf("done %d times, answered %d, in flight %d", n.Load(), firsts.Load(), flying.Load())
+		}
+	}
+}
+
+// TestClientLeaves: what was begun is ended also when its client leaves, and who comes again
+// finds what was done.
+func TestClientLeaves(t *testing.T) {
+	before := runtime.NumGoroutine()
+	var n atomic.Int64
+	begun, gate := make(chan context.Context, 1), make(chan struct{})
+	m := muxOf(t, nil, protocol.Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+		begun <- r.Context()
+		<-gate
+		if err := r.Context().Err(); err != nil {
+			return err
+		}
+		return counted(&n)(w, r)
+	}})
+	s := httptest.NewServer(m)
+	ctx, leave := context.WithCancel(context.Background())
+	send := func(ctx context.Context) (*http.Response, error) {
+		r, err := http.NewRequestWithContext(ctx, "POST", s.URL+"/", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set(protocol.VersionHeader, protocol.Version)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", "k")
+		return s.Client().Do(r)
+	}
+	left := make(chan error)
+	go func() {
+		res, err := send(ctx)
+		if err == nil {
+			res.Body.Close()
+		}
+		left <- err
+	}()
+	during := <-begun
+	leave()
+	if err := <-left; err == nil {
+		t.Fatal("the client did not leave")
+	}
+	time.Sleep(20 * time.Millisecond) // the server sees that by and by
+	if during.Err() != nil {
+		t.Error("the handler is told to stop")
+	}
+	close(gate)
+
+	until(t, "the answer is there", func() bool {
+		res, err := send(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.StatusCode == 201
+	})
+	if n.Load() != 1 {
+		t.Errorf("done %d times", n.Load())
+	}
+	s.Client().CloseIdleConnections()
+	s.Close()
+	quiet(t, before)
+}
+
+// TestUnreadAnswer: a client that does not read its answer holds nobody up who has the same
+// key.
+func TestUnreadAnswer(t *testing.T) {
+	var n atomic.Int64
+	m := muxOf(t, nil, protocol.Route{Pattern: "POST /", Serve: counted(&n)})
+	gate := make(chan struct{})
+	stuck := &stuckWriter{ResponseRecorder: httptest.NewRecorder(), gate: gate, writing: make(chan struct{}, 4)}
+	r := httptest.NewRequest("POST", "/", strings.NewReader("{}"))
+	for name, value := range map[string]string{protocol.VersionHeader: protocol.Version, "Content-Type": "application/json", "Idempotency-Key": "k"} {
+		r.Header.Set(name, value)
+	}
+	ended := make(chan struct{})
+	go func() { m.ServeHTTP(stuck, r); close(ended) }()
+	<-stuck.writing
+	if got := ask(m, "POST", "/", "{}", "Idempotency-Key", "k"); got.status != 201 || n.Load() != 1 {
+		t.Errorf("%d %s, done %d times", got.status, got.body, n.Load())
+	}
+	close(gate)
+	<-ended
+}
+
+// A stuckWriter is a client that does not read.
+type stuckWriter struct {
+	*httptest.ResponseRecorder
+	gate    chan struct{}
+	writing chan struct{}
+}
+
+func (w *stuckWriter) Write(p []byte) (int, error) {
+	w.writing <- struct{}{}
+	<-w.gate
+	return w.ResponseRecorder.Write(p)
+}
+
+// TestRestart: with what a request tells of itself a harness knows after a restart what it
+// did before.
+func TestRestart(t *testing.T) {
+	type line struct {
+		use    protocol.Use
+		answer protocol.Answer
+	}
+	var log []line
+	serve := func(w http.ResponseWriter, r *protocol.Request) error {
+		body := fmt.Appendf(nil, "{\"n\":%d}\n", len(log)+1)
+		log = append(log, line{protocol.Use{Actor: r.Actor(), Key: r.Once, Body: r.Asked}, protocol.Answer{Status: 202, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}})
+		protocol.Write(w, 202, "application/json", body)
+		return nil
+	}
+	begin := func() http.Handler {
+		memory := protocol.NewMemory(protocol.MemoryLimits{})
+		for _, l := range log {
+			memory.Remember(l.use, l.answer, noon(), noon())
+		}
+		return muxOf(t, func(o *protocol.Options) { o.Memory = memory }, protocol.Route{Pattern: "POST /", Serve: serve})
+	}
+	for range 3 {
+		m := begin()
+		for _, key := range []string{"a", "b"} {
+			got := ask(m, "POST", "/", "{}", "Idempotency-Key", key)
+			if want := fmt.Sprintf("{\"n\":%d}\n", 1+strings.Index("ab", key)); got.status != 202 || got.body != want || len(log) > 2 {
+				t.Errorf("%s: %d %s, expected %s", key, got.status, got.body, want)
+			}
+		}
+		if got := ask(m, "POST", "/", `{"x":1}`, "Idempotency-Key", "a"); got.status != 409 {
+			t.Error(got.status, got.body)
+		}
+	}
+}

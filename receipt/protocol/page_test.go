@@ -1,0 +1,212 @@
+package protocol_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// A shelf is a list to which others are added.
+type shelf struct {
+	mu    sync.Mutex
+	items []string
+}
+
+func (s *shelf) add(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range n {
+		s.items = append(s.items, fmt.Sprint("item_", len(s.items)))
+	}
+}
+
+// serve lists the items as a harness does: by the name of the last one.
+func (s *shelf) serve(w http.ResponseWriter, r *protocol.Request) error {
+	page, err := protocol.ReadPage(r)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	from := 0
+	if page.After != "" {
+		if _, err := fmt.Sscanf(page.After, "item_%d", &from); err != nil || from >= len(s.items) {
+			return protocol.Expired("cursor")
+		}
+		from++
+	}
+	items := s.items[from:min(from+page.Limit, len(s.items))]
+	last := ""
+	if len(items) > 0 {
+		last = items[len(items)-1]
+	}
+	return protocol.WriteList(w, page, items, last, from+len(items) < len(s.items))
+}
+
+// A listPage is the protocol's form of a page.
+type listPage[T any] struct {
+	Object string
+	Data   []T
+	Page   struct {
+		HasMore    bool    `json:"has_more"`
+		NextCursor *string `json:"next_cursor"`
+	}
+}
+
+func pageOf[T any](t testing.TB, got reply) (p listPage[T]) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(got.body), &p); err != nil || got.status != 200 || p.Object != "list" || p.Data == nil || p.Page.HasMore != (p.Page.NextCursor != nil) {
+		t.Fatalf("%d %v %s", got.status, err, got.body)
+	}
+	return p
+}
+
+// TestLists: pages never skip nor repeat an item, whatever their sizes and however many are
+// added meanwhile.
+func TestLists(t *testing.T) {
+	for seed := range uint64(50) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		s := new(shelf)
+		s.add(random.IntN(40))
+		m := muxOf(t, nil, protocol.Route{Pattern: "GET /items", Params: protocol.ListParams("of"), Serve: s.serve})
+
+		var adding sync.WaitGroup
+		adding.Go(func() {
+			for range 20 {
+				s.add(3)
+			}
+		})
+		var seen []string
+		cursor := ""
+		for pages := 0; ; pages++ {
+			path := fmt.Sprintf("/items?limit=%d", 1+random.IntN(9))
+			if cursor != "" {
+				path += "&cursor=" + cursor
+			}
+			p := pageOf[string](t, ask(m, "GET", path, ""))
+			seen = append(seen, p.Data...)
+			if !p.Page.HasMore {
+				break
+			}
+			cursor = *p.Page.NextCursor
+		}
+		adding.Wait()
+		for i, item := range seen {
+			if item != fmt.Sprint("item_", i) {
+				t.Fatalf("seed %d: %q at %d", seed, item, i)
+			}
+		}
+	}
+}
+
+// TestPageRules: what a request may ask of a list.
+func TestPageRules(t *testing.T) {
+	s := new(shelf)
+	s.add(60)
+	m := muxOf(t, nil,
+		protocol.Route{Pattern: "GET /items", Params: protocol.ListParams("of"), Serve: s.serve},
+		protocol.Route{Pattern: "GET /others", Params: protocol.ListParams(), Serve: s.serve},
+	)
+	first := ask(m, "GET", "/items?of=a&limit=10", "")
+	next := *pageOf[string](t, first).Page.NextCursor
+	if again := ask(m, "GET", "/items?limit=10&of=a", ""); again.body != first.body {
+		t.Errorf("the same request: %s", again.body)
+	}
+	gone := protocolCursor(t, "/items?of=a", "item_60")
+	for path, want := range map[string]string{
+		"/items": "200 50", "/items?limit=200": "200 60", "/items?limit=1": "200 1",
+		"/items?limit=0": "400 invalid_request limit", "/items?limit=201": "400 invalid_request limit", "/items?limit=01": "400 invalid_request limit", "/items?limit=-1": "400 invalid_request limit", "/items?limit=": "400 invalid_request limit", "/items?limit=1&limit=1": "400 invalid_request limit", "/items?from=1": "400 invalid_request from", "/items?a;b": "400 invalid_request", "/items?%zz": "400 invalid_request",
+		"/items?of=a&cursor=" + next:              "200 50",
+		"/items?limit=3&cursor=" + next + "&of=a": "200 3",                      // another limit is the same list
+		"/items?of=b&cursor=" + next:              "400 invalid_request cursor", // another filter is not
+		"/items?cursor=" + next:                   "400 invalid_request cursor",
+		"/others?cursor=" + next:                  "400 invalid_request cursor",
+		"/items?of=a&cursor=" + next[1:]:          "400 invalid_request cursor",
+		"/items?of=a&cursor=" + gone:              "410 cursor_expired cursor",
+	} {
+		got := ask(m, "GET", path, "")
+		said := got.said()
+		if got.status == 200 {
+			said = fmt.Sprint("200 ", len(pageOf[string](t, got).Data))
+		}
+		if said != want {
+			t.Errorf("%s: %s, expected %s", path, said, want)
+		}
+	}
+}
+
+// protocolCursor is a cursor of a list.
+func protocolCursor(t testing.TB, list, last string) string {
+	t.Helper()
+	cursor := protocol.FormatCursor(list, []byte(last))
+	if cursor == "" {
+		t.Fatal(list, last)
+	}
+	return cursor
+}
+
+// TestWriteList: items are written as they are, none is an empty list, and a list cannot lead
+// a client in a circle.
+func TestWriteList(t *testing.T) {
+	var items []any
+	last, more := "", false
+	m := muxOf(t, nil, protocol.Route{Pattern: "GET /", Params: protocol.ListParams(), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+		page, err := protocol.ReadPage(r)
+		if err != nil {
+			return err
+		}
+		return protocol.WriteList(w, page, items, last, more)
+	}})
+	if got := ask(m, "GET", "/", ""); got.body != `{"object":"list","data":[],"page":{"has_more":false,"next_cursor":null}}`+"\n" {
+		t.Error(got.body)
+	}
+	items, last, more = []any{json.RawMessage(`{"n": 1.0, "t":"<"}`), map[string]int{"m": 2}}, "x", true
+	got := ask(m, "GET", "/", "")
+	next := protocolCursor(t, "/", "x")
+	if got.body != `{"object":"list","data":[{"n": 1.0, "t":"<"},{"m":2}],"page":{"has_more":true,"next_cursor":"`+next+`"}}`+"\n" {
+		t.Error(got.body)
+	}
+	if got := ask(m, "GET", "/?cursor="+next, ""); got.said() != "500 internal_error" {
+		t.Errorf("in a circle: %s", got.body)
+	}
+	for _, last = range []string{"", strings.Repeat("x", 256)} {
+		if got := ask(m, "GET", "/", ""); got.said() != "500 internal_error" {
+			t.Errorf("behind %.9q: %s", last, got.body)
+		}
+	}
+	items, more = []any{func() {}}, false
+	if got := ask(m, "GET", "/", ""); got.said() != "500 internal_error" {
+		t.Error(got.body)
+	}
+}
+
+// FuzzQuery: a query that is taken has each of its parameters once, known and not empty.
+func FuzzQuery(f *testing.F) {
+	for _, seed := range []string{"", "limit=1", "limit=1&cursor=x", "a=b", "limit=1&limit=2", "limit=", "a;b", "%zz", "limit=%00"} {
+		f.Add(seed)
+	}
+	known := protocol.ListParams("workspace_id")
+	f.Fuzz(func(t *testing.T, raw string) {
+		q, err := protocol.ParseQuery(raw, known)
+		if err != nil {
+			if q != nil || protocol.ErrorOf(err).HTTPStatus() != 400 || len(err.Error()) > 1000 {
+				t.Errorf("%q: %v with %v", raw, q, err)
+			}
+			return
+		}
+		for name, value := range q {
+			if value == "" || !strings.Contains(strings.Join(known, " "), name) {
+				t.Errorf("%q: %s=%q", raw, name, value)
+			}
+		}
+		if n, err := q.Number("limit", 1, 200, 50); err == nil && (n < 1 || n > 200) {
+			t.Errorf("%q: a limit of %d", raw, n)
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package protocol
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A Request is what a Handler answers.
+type Request struct {
+	*http.Request
+
+	ID    string          // of the request; errors and the log name it
+	Key   *APIKey         // of the client, which must not be changed; nil: the server has no keys
+	Query Query           // its parameters, each there once and known; nil below a /
+	JSON  *canon.Document // the body, an object; nil: the route takes none
+
+	// Once is the same for requests of which one may be done: those of one client for one
+	// target with one Idempotency-Key ([OnceOf]). Zero: the request has no key, or the route
+	// may be done again.
+	Once canon.Digest
+
+	// Asked is the digest of the canonical body; zero: there is none. With both, and its
+	// Actor, a harness can write into its log that this was done, and tell a [Memory] of it
+	// after a restart.
+	Asked canon.Digest
+
+	exchange *exchange
+}
+
+// Actor is whose request it is: the digest of the API key; zero without one.
+func (r *Request) Actor() (actor [32]byte) {
+	if r.Key != nil {
+		actor = r.Key.SHA256
+	}
+	return actor
+}
+
+// Reach is what work the client may see; nil is all.
+func (r *Request) Reach() *Reach {
+	if r.Key == nil {
+		return nil
+	}
+	return &r.Key.Reach
+}
+
+// Workspace is what the request says that it is of: the member workspace_id of its body, or
+// else that parameter; "" when it says none.
+func (r *Request) Workspace() string {
+	const name = "workspace_id"
+	if r.JSON != nil {
+		if member := r.JSON.Root().Member(name); member.Kind() == canon.KindString {
+			return member.String()
+		}
+	}
+	return r.Query[name]
+}
+
+// target is what the request names, in one spelling: the path, its segments escaped in one
+// way, and the query in the order of its names, without what says how much of it is wanted.
+func (r *Request) target(without ...string) string {
+	segments := strings.Split(r.URL.EscapedPath(), "/")
+	for i, segment := range segments {
+		if text, err := url.PathUnescape(segment); err == nil {
+			segments[i] = url.PathEscape(text)
+		}
+	}
+	target := strings.Join(segments, "/")
+
+	values := r.URL.Query()
+	for _, name := range without {
+		values.Del(name)
+	}
+	if len(values) > 0 {
+		target += "?" + values.Encode()
+	}
+	return target
+}
+
+// detached is the request for a handler that ends what it has begun, also when the client
+// leaves meanwhile.
+func (r *Request) detached() *Request {
+	other := *r
+	other.Request = r.WithContext(context.WithoutCancel(r.Context()))
+	return &other
+}
+
+// writes reports whether a method may change something.
+func writes(method string) bool {
+	switch method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return true
+	}
+	return false
+}
+
+// brings reports whether a method brings a body.
+func brings(method string) bool { return writes(method) && method != http.MethodDelete }

@@ -1,0 +1,183 @@
+package protocol
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Handler answers a request, or returns why not: an [*Error], or any other, of which a
+// client gets nothing but that the server made a mistake. An error says that nothing was
+// done, but for one that is answered 500: then nobody knows.
+type Handler func(w http.ResponseWriter, r *Request) error
+
+// Plain is an http.Handler as a Handler: one that is there already, and answers its errors
+// itself.
+func Plain(h http.Handler) Handler {
+	return func(w http.ResponseWriter, r *Request) error {
+		h.ServeHTTP(w, r.Request)
+		return nil
+	}
+}
+
+// A Body says what a route takes as the body of POST, PUT and PATCH. Of other methods none
+// is read.
+type Body int
+
+const (
+	BodyJSON     Body = iota // a JSON object; Request.JSON has it
+	BodyOptional             // the same, and none is {}
+	BodyBytes                // whatever it is: all of it is there when the handler begins
+	BodyStream               // the handler reads it as it comes; an Idempotency-Key is not looked at
+)
+
+// A Route is a method and a path that is served.
+type Route struct {
+	// Pattern is a method and a path, such as "GET /v1/tasks/{task_id}". {name} stands for
+	// one segment, which PathValue gives; GET stands for HEAD too. Without a method it is
+	// any, and a path that ends in / is everything below it. Of several that fit, the one
+	// with the earlier literal segment answers, whatever their order.
+	Pattern string
+
+	Scope  Scope    // that the API key must have, else there is no such route; "" for none
+	Open   bool     // needs no version and no API key: discovery, health
+	Params []string // of the query; another one is refused. Below a / they are not looked at
+	Body   Body     // of POST, PUT and PATCH
+	Again  bool     // may be done again, so that an Idempotency-Key is not looked at
+	Serve  Handler
+}
+
+// A servedRoute is a Route that was read.
+type servedRoute struct {
+	Route
+	method string // "" for any
+	path   string
+}
+
+// newRoute reads a Route.
+func newRoute(r Route) (*servedRoute, error) {
+	method, path, found := strings.Cut(r.Pattern, " ")
+	if !found {
+		method, path = "", r.Pattern
+	}
+	switch {
+	case !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " ?#"):
+		return nil, fmt.Errorf("protocol: the route %q: expected a method and a path, such as %q", r.Pattern, "GET /v1/tasks/{task_id}")
+	case method != strings.ToUpper(method) || method == http.MethodHead:
+		return nil, fmt.Errorf("protocol: the route %q: expected a method in capitals; GET stands for HEAD too", r.Pattern)
+	case r.Serve == nil:
+		return nil, fmt.Errorf("protocol: the route %q has no handler", r.Pattern)
+	case r.Open && r.Scope != "":
+		return nil, fmt.Errorf("protocol: the route %q is open, and wants the scope %q", r.Pattern, r.Scope)
+	}
+
+	names := namesOf(path)
+	if subtree(path) && len(names) > 0 {
+		return nil, fmt.Errorf("protocol: the route %q: expected no {…} in a path that is everything below it", r.Pattern)
+	}
+	for i, name := range names {
+		if name == "" || slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("protocol: the route %q: expected another name in each {…}", r.Pattern)
+		}
+	}
+	return &servedRoute{r, method, path}, nil
+}
+
+// namesOf are the names in the {…} of a path.
+func namesOf(path string) (names []string) {
+	for segment := range strings.SplitSeq(path, "/") {
+		if name, ok := strings.CutPrefix(segment, "{"); ok {
+			names = append(names, strings.TrimSuffix(name, "}"))
+		}
+	}
+	return names
+}
+
+// shape is a path without the names in its {…}.
+func shape(path string) string {
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		if strings.HasPrefix(segment, "{") {
+			segments[i] = "{}"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// subtree reports whether a path is everything below it.
+func subtree(path string) bool { return strings.HasSuffix(path, "/") && len(path) > 1 }
+
+func (r *servedRoute) methods() []string {
+	if r.method == http.MethodGet {
+		return []string{http.MethodGet, http.MethodHead}
+	}
+	return []string{r.method}
+}
+
+func (r *servedRoute) takes(method string) bool {
+	return r.method == "" || slices.Contains(r.methods(), method)
+}
+
+// before reports whether a route answers where both fit.
+func (r *servedRoute) before(other *servedRoute) bool {
+	one, two := strings.Split(r.path, "/"), strings.Split(other.path, "/")
+	for i := range min(len(one), len(two)) {
+		if a, b := rank(one[i]), rank(two[i]); a != b {
+			return a < b
+		}
+	}
+	return len(one) > len(two) || r.method != "" && other.method == ""
+}
+
+// rank is how much a segment of a pattern leaves open: itself, one segment, or the rest.
+func rank(segment string) int {
+	switch {
+	case segment == "":
+		return 2
+	case strings.HasPrefix(segment, "{"):
+		return 1
+	}
+	return 0
+}
+
+// MatchPath compares an escaped path with that of a pattern, in which {name} is one segment
+// and a / at the end is everything below it, and returns what stands for each {name},
+// unescaped. Segments are unescaped each by itself: an escaped slash separates nothing. No
+// path is cleaned.
+func MatchPath(pattern, escaped string) (vars []string, ok bool) {
+	if subtree(pattern) {
+		return nil, strings.HasPrefix(escaped, pattern)
+	}
+
+	names, path := strings.Split(pattern, "/"), strings.Split(escaped, "/")
+	if len(names) != len(path) {
+		return nil, false
+	}
+
+	for i, want := range names {
+		if !strings.HasPrefix(want, "{") {
+			if want != path[i] {
+				return nil, false
+			}
+			continue
+		}
+
+		// Unescaped after the path was split, so that an escaped slash stays in its segment.
+		value, err := url.PathUnescape(path[i])
+		if err != nil || !isID(value) {
+			return nil, false
+		}
+		vars = append(vars, value)
+	}
+
+	return vars, true
+}
+
+// isID reports whether a segment can be an id: some text without control characters.
+func isID(text string) bool {
+	return text != "" && len(text) <= MaxID && utf8.ValidString(text) &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
+}

@@ -1,0 +1,210 @@
+package protocol
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// pageOfStream is how many events a stream reads at a time.
+const pageOfStream = 64
+
+// errorEvent is the kind of the event that ends a stream which cannot go on.
+const errorEvent = "error"
+
+// WriteStream answers with the events of a log as server-sent events: all that follow the one
+// that the client names by Last-Event-ID, or all, and then those that are appended, until the
+// client leaves or no longer has its API key, the Mux is closed, or the log ends. A client
+// that reads slowly is behind, and holds up nobody; one that does not read within
+// [Limits].Idle is cut off, and comes again with the last id that it has.
+//
+//   - Each frame has id, event and data, one line each, and ends with LF LF.
+//   - The first block is an event. Behind it comments say from time to time that the stream
+//     is still there ([Limits].Beat).
+//   - Where the place of the client is gone, or the log cannot be read, an event "error" with
+//     the envelope of the error and, when there was an event, its id, is the last one.
+//
+// What it returns was found before the answer began.
+func WriteStream(w http.ResponseWriter, r *Request, log Log) error {
+	last, err := LastEventID(r.Header)
+	if err != nil {
+		return err
+	}
+	give, err := placeOfStream(r.exchange)
+	if err != nil {
+		return err
+	}
+	defer give()
+
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no") // or a proxy keeps events back
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+
+	m := r.exchange.mux
+	s := &streamer{w: w, flush: http.NewResponseController(w).Flush, log: log, last: last, left: r.Context().Done(), closing: m.closing, admitted: r.exchange.admitted}
+	if err := s.flush(); err != nil {
+		return Internal(err, "a stream cannot be sent here")
+	}
+	if err := s.run(r.Context(), m.limits.Beat); err != nil {
+		s.fail(err, r)
+	}
+	return nil
+}
+
+// placeOfStream takes a place among the streams, and gives the one among the requests back.
+func placeOfStream(x *exchange) (give func(), err error) {
+	select {
+	case <-x.mux.closing:
+		return nil, Busy(1, "the server is about to end")
+	default:
+	}
+	if give, err = x.take(x.mux.streams, "as many streams of events as this server allows are open"); err != nil {
+		return nil, err
+	}
+	x.place()
+	x.place = func() {}
+	return give, nil
+}
+
+// A streamer sends what follows in a log.
+type streamer struct {
+	w     io.Writer
+	flush func() error
+	log   Log
+	last  string // the id of the event that was sent last, or that the client had
+	begun bool   // an event was sent
+	frame []byte
+
+	left    <-chan struct{} // closed when the client has left
+	closing <-chan struct{} // closed when the Mux is
+
+	admitted func() bool // the client still has its key
+}
+
+// errUnread is that a client does not read, or has left.
+var errUnread = errors.New("protocol: the client does not read")
+
+// run sends until there is no reader or nothing more to come.
+func (s *streamer) run(ctx context.Context, every time.Duration) error {
+	beat := time.NewTicker(every)
+	defer beat.Stop()
+	for !s.over() && s.admitted() {
+		// Before the log is read: what is appended meanwhile is not missed.
+		appended := s.log.Appended()
+		page, err := s.log.After(ctx, s.last, pageOfStream)
+		if err := s.send(page); err != nil {
+			return err
+		}
+
+		switch {
+		case errors.Is(err, io.EOF), s.over():
+			return nil
+		case err != nil:
+			return err
+		case len(page) == 0:
+			s.wait(appended, beat.C)
+		}
+	}
+	return nil
+}
+
+// over reports whether nobody wants more.
+func (s *streamer) over() bool {
+	select {
+	case <-s.left:
+		return true
+	case <-s.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait waits until there may be more to send, or nobody wants it.
+func (s *streamer) wait(appended <-chan struct{}, beat <-chan time.Time) {
+	for {
+		select {
+		case <-appended:
+			return
+		case <-s.left:
+			return
+		case <-s.closing:
+			return
+		case <-beat:
+			if !s.admitted() || s.beat() != nil {
+				return
+			}
+		}
+	}
+}
+
+// beat says that the stream is still there. The first block is an event, so that before it
+// there is nothing to say.
+func (s *streamer) beat() error {
+	if !s.begun {
+		return nil
+	}
+	return s.put([]byte(":\n\n"))
+}
+
+// send sends a page.
+func (s *streamer) send(page []Event) error {
+	for _, e := range page {
+		if s.over() {
+			return nil
+		}
+
+		// A log that gives the same event again would be told for ever.
+		if e.ID == s.last {
+			return fmt.Errorf("protocol: the log gives the event %.80q after itself", e.ID)
+		}
+		frame, err := AppendFrame(s.frame[:0], e)
+		if err != nil {
+			return err
+		}
+		if s.frame = frame; s.put(frame) != nil {
+			return errUnread
+		}
+		s.last, s.begun = e.ID, true
+	}
+	return nil
+}
+
+// put sends some bytes at once. Each has to be read within the idle limit.
+func (s *streamer) put(b []byte) error {
+	if _, err := s.w.Write(b); err != nil {
+		return err
+	}
+	return s.flush()
+}
+
+// fail ends a stream with an error event.
+func (s *streamer) fail(err error, r *Request) {
+	if errors.Is(err, errUnread) {
+		return
+	}
+	e := Internal(err, "the events cannot be read")
+	if errors.Is(err, ErrGone) {
+		e = Expired(lastEventID)
+	}
+	r.exchange.logMistake(e)
+
+	text, err := receipt.AppendJSON(nil, e.Envelope(r.ID))
+	if err != nil {
+		return
+	}
+	id := ""
+	if s.begun {
+		id = s.last
+	}
+	_ = s.put(appendFrame(nil, id, errorEvent, text)) // the client may be gone
+}

@@ -1,0 +1,474 @@
+package protocol_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// streaming returns routes that give a log as a stream and as ranges.
+func streaming(log protocol.Log) []protocol.Route {
+	return []protocol.Route{
+		{Pattern: "GET /v1/events/stream", Serve: func(w http.ResponseWriter, r *protocol.Request) error { return protocol.WriteStream(w, r, log) }},
+		{Pattern: "GET /v1/events", Params: protocol.RangeParams(), Serve: func(w http.ResponseWriter, r *protocol.Request) error { return protocol.WriteRange(w, r, log) }},
+	}
+}
+
+// idsOf are the ids of frames.
+func idsOf(frames []frame) string {
+	var ids []string
+	for _, f := range frames {
+		ids = append(ids, f.id)
+	}
+	return strings.Join(ids, " ")
+}
+
+// TestStream: from the beginning, or from behind the event that the client names, each event
+// in a frame of its own.
+func TestStream(t *testing.T) {
+	j := &journal{ended: true}
+	j.append(150) // several pages
+	m := muxOf(t, nil, streaming(j)...)
+	for _, c := range []struct {
+		last        string
+		first, most int
+	}{{"", 0, 150}, {"e000000", 1, 149}, {"e000120", 121, 29}, {"e000149", 150, 0}} {
+		got := ask(m, "GET", "/v1/events/stream", "", "Last-Event-ID", c.last)
+		if got.status != 200 || got.header.Get("Content-Type") != "text/event-stream" || got.header.Get("X-Accel-Buffering") != "no" || got.header.Get("Cache-Control") != "no-store" {
+			t.Fatalf("%d %v", got.status, got.header)
+		}
+		if c.most == 0 {
+			if got.body != "" {
+				t.Errorf("behind the last: %q", got.body)
+			}
+			continue
+		}
+		frames, comments := framesOf(t, got.body)
+		if len(frames) != c.most || comments > 0 {
+			t.Fatalf("from %q: %d frames", c.last, len(frames))
+		}
+		for i, f := range frames {
+			var e struct {
+				Object, ID, Event string
+				Sequence          *uint
+			}
+			if err := json.Unmarshal([]byte(f.data), &e); err != nil || e.Object != "event" || e.ID != f.id || e.Event != f.event || e.Sequence == nil || int(*e.Sequence) != c.first+i {
+				t.Fatalf("%d: %+v %v", i, f, err)
+			}
+		}
+	}
+	if j.most > 64 {
+		t.Errorf("a stream held %d events", j.most)
+	}
+	if got := ask(m, "HEAD", "/v1/events/stream", ""); got.status != 200 || got.body != "" {
+		t.Errorf("HEAD: %d %q", got.status, got.body)
+	}
+	for _, values := range [][]string{{"a", "b"}, {"a\nb"}, {"\xff"}, {strings.Repeat("x", 1025)}} {
+		got := askRaw(m, "GET", "/v1/events/stream", "", http.Header{"Harn-Agents-Protocol-Version": {protocol.Version}, "Last-Event-Id": values})
+		if got.said() != "400 invalid_request Last-Event-ID" {
+			t.Errorf("%.20q: %d %s", values, got.status, got.body)
+		}
+	}
+}
+
+// TestStreamFailures: a place that is gone, at the beginning or later, and a log that cannot
+// be read, end a stream with an error event; its id is that of the last event, if any was sent.
+func TestStreamFailures(t *testing.T) {
+	var log bytes.Buffer
+	for name, c := range map[string]struct {
+		last    string
+		change  func(*journal)
+		frames  string // ids of the events
+		code    string
+		errorID string
+	}{
+		"an unknown event": {last: "e999999", code: "cursor_expired"},
+		"another text":     {last: "x", code: "cursor_expired"},
+		"a pruned event":   {last: "e000001", change: func(j *journal) { j.pruned = 2 }, code: "cursor_expired"},
+		"a failing disk":   {change: func(j *journal) { j.fail = errors.New("read /secret/log: bad sector") }, code: "internal_error"},
+		"a bad event":      {change: func(j *journal) { j.events[2].Kind = "a\nb" }, frames: "e000000 e000001", code: "internal_error", errorID: "e000001"},
+		"a circle":         {change: func(j *journal) { j.events[2] = j.events[1] }, frames: "e000000 e000001", code: "internal_error", errorID: "e000001"},
+	} {
+		j := new(journal)
+		j.append(3)
+		if c.change != nil {
+			c.change(j)
+		}
+		log.Reset()
+		m := muxOf(t, func(o *protocol.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) }, streaming(j)...)
+		got := ask(m, "GET", "/v1/events/stream", "", "Last-Event-ID", c.last)
+		if got.status != 200 || strings.Contains(got.body, "secret") {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+		frames, _ := framesOf(t, got.body)
+		end := frames[len(frames)-1]
+		var e struct {
+			Error struct{ Code, Type, Message string }
+		}
+		if err := json.Unmarshal([]byte(end.data), &e); err != nil || end.event != "error" || e.Error.Code != c.code || end.id != c.errorID || idsOf(frames[:len(frames)-1]) != c.frames {
+			t.Errorf("%s: %v %s", name, err, got.body)
+		}
+		if (c.code == "internal_error") != strings.Contains(log.String(), "request failed") {
+			t.Errorf("%s: logged %q", name, &log)
+		}
+	}
+}
+
+// TestRange: ranges of events, behind the one that the client names.
+func TestRange(t *testing.T) {
+	j := new(journal)
+	j.append(60)
+	j.pruned = 5
+	m := muxOf(t, nil, streaming(j)...)
+	for path, want := range map[string]string{
+		"/v1/events":           "50 e000049",
+		"/v1/events?limit=2":   "2 e000001",
+		"/v1/events?limit=200": "60 ",
+		"/v1/events?after_event_id=e000049&limit=10": "10 ",
+		"/v1/events?after_event_id=e000048&limit=10": "10 e000058",
+		"/v1/events?after_event_id=e000059":          "0 ",
+		"/v1/events?after_event_id=e000060":          "410 cursor_expired after_event_id",
+		"/v1/events?after_event_id=e000004":          "410 cursor_expired after_event_id",
+		"/v1/events?after_event_id=%00":              "400 invalid_request after_event_id",
+		"/v1/events?cursor=x":                        "400 invalid_request cursor",
+		"/v1/events?limit=201":                       "400 invalid_request limit",
+	} {
+		got := ask(m, "GET", path, "")
+		said := got.said()
+		if got.status == 200 {
+			p := pageOf[json.RawMessage](t, got)
+			next := ""
+			if p.Page.NextCursor != nil {
+				next = *p.Page.NextCursor
+			}
+			said = fmt.Sprint(len(p.Data), " ", next)
+		}
+		if said != want {
+			t.Errorf("%s: %s, expected %s", path, said, want)
+		}
+		if again := ask(m, "GET", path, ""); got.status == 200 && again.body != got.body {
+			t.Errorf("%s: other bytes the second time", path)
+		}
+	}
+	j.ended = true
+	if p := pageOf[json.RawMessage](t, ask(m, "GET", "/v1/events?limit=200", "")); len(p.Data) != 60 || p.Page.HasMore {
+		t.Errorf("a log that has ended: %d", len(p.Data))
+	}
+	j.fail = errors.New("bad sector")
+	if got := ask(m, "GET", "/v1/events", ""); got.said() != "500 internal_error" || strings.Contains(got.body, "sector") {
+		t.Error(got.body)
+	}
+}
+
+// A listener is a client that reads a stream over loopback.
+type listener struct {
+	t     testing.TB
+	res   *http.Response
+	lines *bufio.Reader
+	leave func()
+}
+
+// listen opens the stream of a server.
+func listen(t testing.TB, s *httptest.Server, last string, headers ...string) *listener {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/v1/events/stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set(protocol.VersionHeader, protocol.Version)
+	if last != "" {
+		r.Header.Set("Last-Event-ID", last)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := s.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &listener{t, res, bufio.NewReader(res.Body), func() { cancel(); res.Body.Close() }}
+}
+
+// next is the next block; "" when the stream has ended.
+func (l *listener) next() string {
+	l.t.Helper()
+	block := ""
+	for {
+		line, err := l.lines.ReadString('\n')
+		if err != nil {
+			return ""
+		}
+		if block += line; strings.HasSuffix(block, "\n\n") {
+			return block
+		}
+	}
+}
+
+// TestStreamGoesOn: what is appended comes, in order, without a gap and never twice, to every
+// client, also to one that comes again with the last id that it saw.
+func TestStreamGoesOn(t *testing.T) {
+	before := runtime.NumGoroutine()
+	j := new(journal)
+	j.append(1)
+	s := httptest.NewServer(muxOf(t, nil, streaming(j)...))
+	const all = 600
+	var among sync.WaitGroup
+	for client := range uint64(8) {
+		among.Go(func() {
+			random := rand.New(rand.NewPCG(client, 2))
+			last, seen := "", 0
+			for seen < all {
+				l := listen(t, s, last)
+				for range 1 + random.IntN(100) {
+					frames, _ := framesOf(t, l.next())
+					if frames[0].id != eventOf(seen).ID {
+						t.Errorf("client %d: %q after %d events", client, frames[0].id, seen)
+						l.leave()
+						return
+					}
+					last = frames[0].id
+					if seen++; seen == all {
+						break
+					}
+				}
+				l.leave()
+			}
+		})
+	}
+	for n := 1; n < all; {
+		more := min(1+n%7, all-n)
+		j.append(more)
+		n += more
+		runtime.Gosched()
+	}
+	among.Wait()
+	s.Client().CloseIdleConnections()
+	s.Close()
+	quiet(t, before)
+}
+
+// TestStreamsAreLeft: of clients that go, also in the middle of a frame and without a word, no
+// goroutine and no place is left.
+func TestStreamsAreLeft(t *testing.T) {
+	before := runtime.NumGoroutine()
+	j := new(journal)
+	j.append(100)
+	s := httptest.NewServer(muxOf(t, func(o *protocol.Options) { o.Limits.Streams = 8 }, streaming(j)...))
+	for range 20 {
+		var open []*listener
+		for range 4 { // half of the places
+			open = append(open, listen(t, s, ""))
+		}
+		for _, l := range open {
+			if l.res.StatusCode != 200 || l.next() == "" {
+				t.Fatal(l.res.Status)
+			}
+		}
+		busy := listen(t, s, "")
+		if busy.res.StatusCode != 503 || busy.res.Header.Get("Retry-After") == "" {
+			t.Errorf("a fifth: %s", busy.res.Status)
+		}
+		busy.leave()
+		for _, l := range open {
+			l.leave()
+		}
+		until(t, "there are places again", func() bool {
+			l := listen(t, s, "")
+			defer l.leave()
+			return l.res.StatusCode == 200
+		})
+		time.Sleep(5 * time.Millisecond) // the last of them leaves as well
+	}
+	s.Client().CloseIdleConnections()
+	s.Close()
+	quiet(t, before)
+}
+
+// TestSlowReader: a client that does not read keeps neither who appends nor another client
+// waiting, and loses its stream after the idle time; what it missed is in the log.
+func TestSlowReader(t *testing.T) {
+	before := runtime.NumGoroutine()
+	j := new(journal)
+	large := strings.Repeat("x", 256<<10)
+	push := func() {
+		j.set(func() {
+			e := eventOf(len(j.events))
+			e.JSON = fmt.Appendf(nil, `{"object":"event","id":%q,"event":%q,"sequence":%d,"payload":{"x":%q}}`, e.ID, e.Kind, len(j.events), large)
+			j.events = append(j.events, e)
+		})
+	}
+	push()
+	s := httptest.NewServer(muxOf(t, func(o *protocol.Options) { o.Limits.Idle = 300 * time.Millisecond }, streaming(j)...))
+	addr := s.Listener.Addr().String()
+	slow, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	fmt.Fprintf(slow, "GET /v1/events/stream HTTP/1.1\r\nHost: x\r\n%s: %s\r\n\r\n", protocol.VersionHeader, protocol.Version)
+	quick := listen(t, s, "")
+	began := time.Now()
+	for i := range 100 { // 25 MiB: more than any socket buffers
+		if frames, _ := framesOf(t, quick.next()); frames[0].id != eventOf(i).ID {
+			t.Fatalf("%q at %d", frames[0].id, i)
+		}
+		push()
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("another client waited %v", took)
+	}
+
+	// The slow one reads on: it was cut off, before the end.
+	time.Sleep(time.Second)
+	text, _ := io.ReadAll(slow)
+	if n := bytes.Count(text, []byte("\nevent: ")); n >= 101 {
+		t.Errorf("it read all of %d events", n)
+	}
+	quick.leave()
+	s.Client().CloseIdleConnections()
+	s.Close()
+	quiet(t, before)
+}
+
+// TestBeats: a stream that has nothing to tell says that it is there, but not before its first
+// event.
+func TestBeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := new(journal)
+		m := muxOf(t, nil, streaming(j)...)
+		ctx, leave := context.WithCancel(context.Background())
+		r := httptest.NewRequestWithContext(ctx, "GET", "/v1/events/stream", nil)
+		r.Header.Set(protocol.VersionHeader, protocol.Version)
+		w := httptest.NewRecorder()
+		ended := make(chan struct{})
+		go func() { m.ServeHTTP(w, r); close(ended) }()
+
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if w.Body.Len() > 0 || !w.Flushed {
+			t.Errorf("before the first event: %q", w.Body)
+		}
+		j.append(1)
+		time.Sleep(time.Minute + time.Second)
+		j.append(1)
+		synctest.Wait()
+		frames, comments := framesOf(t, w.Body.String())
+		if len(frames) != 2 || comments != 4 {
+			t.Errorf("%d frames and %d comments: %q", len(frames), comments, w.Body)
+		}
+		leave()
+		<-ended
+	})
+}
+
+// TestClose: streams end when the server is to end, and no new one begins.
+func TestClose(t *testing.T) {
+	before := runtime.NumGoroutine()
+	j := new(journal)
+	j.append(3)
+	m := muxOf(t, nil, streaming(j)...)
+	s := httptest.NewServer(m)
+	l := listen(t, s, "")
+	for range 3 {
+		l.next()
+	}
+	m.Close()
+	m.Close()
+	if block := l.next(); block != "" {
+		t.Errorf("it ends with %q", block)
+	}
+	l.leave()
+	if got := ask(m, "GET", "/v1/events/stream", ""); got.said() != "503 service_unavailable" {
+		t.Error(got.body)
+	}
+	if got := ask(m, "GET", "/v1/events", ""); got.status != 200 {
+		t.Error(got.body)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := s.Config.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+	s.Client().CloseIdleConnections()
+	s.Close()
+	quiet(t, before)
+}
+
+// TestBell: who waits is woken by the next ring, and nobody by one before.
+func TestBell(t *testing.T) {
+	var b protocol.Bell
+	b.Ring()
+	rung := b.Rung()
+	select {
+	case <-rung:
+		t.Fatal("a ring before counts")
+	default:
+	}
+	b.Ring()
+	<-rung
+	if again := b.Rung(); again == rung {
+		t.Error("the same channel again")
+	}
+}
+
+// TestKeyIsTaken: a stream ends when the key of its client is taken away, or is for something
+// else than before.
+func TestKeyIsTaken(t *testing.T) {
+	for name, members := range map[string]string{"taken": "", "narrowed": `,"workspaces":["w"]`} {
+		synctest.Test(t, func(t *testing.T) {
+			j := new(journal)
+			j.append(1)
+			keys, bearer := keysOf(t, map[string]string{"a": ""})
+			var mu sync.Mutex
+			m := muxOf(t, func(o *protocol.Options) {
+				o.Keys = func() *protocol.APIKeys { mu.Lock(); defer mu.Unlock(); return keys }
+			}, streaming(j)...)
+			r := httptest.NewRequest("GET", "/v1/events/stream", nil)
+			r.Header.Set(protocol.VersionHeader, protocol.Version)
+			r.Header.Set("Authorization", bearer["a"])
+			w := httptest.NewRecorder()
+			ended := make(chan struct{})
+			go func() { m.ServeHTTP(w, r); close(ended) }()
+			time.Sleep(time.Minute)
+			select {
+			case <-ended:
+				t.Fatalf("%s: it ends with %s", name, w.Body)
+			default:
+			}
+
+			other := "b"
+			if members != "" {
+				other = "a"
+			}
+			mu.Lock()
+			keys, _ = keysOf(t, map[string]string{other: members})
+			mu.Unlock()
+			if name == "taken" {
+				j.append(1)
+			}
+			time.Sleep(16 * time.Second) // a beat, when nothing is appended
+			<-ended
+			if frames, _ := framesOf(t, w.Body.String()); len(frames) != 1 {
+				t.Errorf("%s: %s", name, w.Body)
+			}
+		})
+	}
+}
