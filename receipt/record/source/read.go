@@ -269,6 +269,10 @@ func (r *reading) line(text []byte, overlong bool) error {
 		r.story.Overlong()
 		return nil
 	}
+	if c := text[0]; c != '{' && !(r.arrays && c == '[') {
+		r.story.Unreadable()
+		return nil
+	}
 	repaired, err := r.parse(text)
 	root := r.doc.Root()
 	if list := r.arrays && root.Kind() == canon.KindArray; err != nil || root.Kind() != canon.KindObject && !list {

@@ -313,7 +313,7 @@ func TestNameless(t *testing.T) {
 		"stream that has an account": {`{"session_id":"s",` + call + "}\n" + accounted, []string{calls}, `{"calls_without_an_id":1}`},
 		"stream of a refusal":        {began + "\n" + `{"type":"result","subtype":"success","session_id":"s","permission_denials":[{"tool_name":"Bash","tool_use_id":"t9"}]}`, []string{calls}, `{"denials_without_call":1}`},
 		"rollout":                    {rollout + "\n" + response(`{"type":"function_call","name":"shell","arguments":"{}"}`), []string{calls}, `{"calls_without_an_id":1}`},
-		"exec":                       {`{"type":"thread.started","thread_id":"t"}` + "\n" + `{"type":"item.completed","item":{"type":"command_execution","status":"completed"}}`, []string{calls}, `{"calls_without_an_id":1}`},
+		"exec":                       {`{"type":"turn.started"}` + "\n" + `{"type":"item.completed","item":{"type":"command_execution","status":"completed"}}`, []string{calls}, `{"calls_without_an_id":1}`},
 	} {
 		r := recorded(t, test.log)
 		for _, at := range test.untold {

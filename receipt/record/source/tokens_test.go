@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -62,6 +63,38 @@ func TestTurnsOfExec(t *testing.T) {
 		}
 		if got := asText(t, r.Cost.ProviderBreakdown[0].Metadata["cache_read_input_tokens"]); got != test.cached {
 			t.Errorf("%s: %s out of a cache, want %s", name, got, test.cached)
+		}
+	}
+}
+
+// TestCutExec: what stands before the first turn is of one whose beginning is lost, and no
+// call of the next; and changes that cannot be told make the list of them a part.
+func TestCutExec(t *testing.T) {
+	command := func(code int) string {
+		return fmt.Sprintf(`{"type":"item.completed","item":{"id":"item_0","type":"command_execution","exit_code":%d,"status":"completed"}}`, code)
+	}
+	r := toldOf(t, []string{command(0), `{"type":"turn.started"}`, command(1)})
+	if c := r.SideEffects.ToolCalls; len(c) != 2 || c[0].Status != "succeeded" || c[1].Status != "failed" || c[1].CallID != "turn_2/item_0" || !r.floor["/side_effects/tool_calls"] {
+		t.Errorf("%+v, at least: %v", c, r.floor)
+	}
+
+	for changes, want := range map[string]struct {
+		paths string
+		floor bool
+	}{
+		`[{"path":"a","kind":"add"},{"path":"b","kind":"update"}]`:                                  {"create a, modify b, ", false},
+		`[{"path":"a","kind":{"type":"update","move_path":"b"}}]`:                                   {"create b, delete a, ", false},
+		`[{"path":"a","kind":"add"},{"kind":"add"}]`:                                                {"create a, ", true},
+		`[{"path":"a","kind":"add"},7]`:                                                             {"create a, ", true},
+		`[{"path":"a","kind":"add"},{"path":"` + strings.Repeat("x", 1<<13) + `","kind":"delete"}]`: {"create a, ", true},
+	} {
+		r := toldOf(t, []string{`{"type":"turn.started"}`, `{"type":"item.completed","item":{"id":"item_0","type":"file_change","status":"completed","changes":` + changes + `}}`})
+		got := ""
+		for _, w := range r.SideEffects.FSWrites {
+			got += w.Operation + " " + w.Path + ", "
+		}
+		if got != want.paths || r.floor["/side_effects/fs_writes"] != want.floor {
+			t.Errorf("%.80s: %s; at least: %v", changes, got, r.floor)
 		}
 	}
 }

@@ -215,7 +215,7 @@ func handed(s *story.Story, c *story.Call, besides canon.Node) {
 	if h.Agent == "" {
 		h.Agent = c.Handed
 	}
-	switch status := besides.Member("status").String(); {
+	switch status := s.Name(besides.Member("status")); {
 	case status != "":
 		h.Status = status
 	case c.Ended() == story.Failed:

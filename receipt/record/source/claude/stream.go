@@ -133,7 +133,7 @@ func (t *Stream) system(n canon.Node) {
 		t.started(n)
 	case "task_notification":
 		if h := s.Given(s.Name(n.Member("task_id"))); h != nil {
-			h.Status = cmp.Or(n.Member("status").String(), h.Status)
+			h.Status = cmp.Or(s.Name(n.Member("status")), h.Status)
 		}
 	case "hook_started":
 		s.Hook(cmp.Or(s.Name(n.Member("hook_name")), s.Name(n.Member("hook_event"))))

@@ -82,12 +82,17 @@ func (x *Exec) item(n canon.Node, line string) {
 // call notes a call. An id counts within its turn.
 func (x *Exec) call(n canon.Node, kind, tool string, input canon.Node, line string) {
 	s, id := x.s, x.s.Name(n.Member("id"))
+	if x.turn == 0 { // the log was cut where it began
+		x.turn = 1
+		s.Note("turns_without_their_beginning")
+		s.Partial()
+	}
+	if x.turn > 1 && id != "" {
+		id = story.Joined(s, fmt.Sprintf("turn_%d/%s", x.turn, id))
+	}
 	if id == "" {
 		s.Nameless()
 		return
-	}
-	if x.turn > 1 {
-		id = fmt.Sprintf("turn_%d/%s", x.turn, id)
 	}
 	c := s.Call(id)
 	if c.Ask(s, tool, s.Digest(input)) {
@@ -137,21 +142,21 @@ func stateOf(n canon.Node, line string) story.Outcome {
 
 // changed notes the files that a change names.
 func (x *Exec) changed(c *story.Call, changes canon.Node) {
-	s := x.s
 	for _, n := range changes.Elements() {
 		kind := n.Member("kind")
-		w := story.Write{Path: s.Name(n.Member("path"))}
+		w, moved := story.Write{Path: n.Member("path").String()}, kind.Member("move_path").String()
 		switch cmp.Or(kind.String(), kind.Member("type").String()) {
 		case "add":
 			w.Operation = "create"
 		case "update":
-			w.Operation = "modify"
+			if w.Operation = "modify"; moved != "" {
+				w.Operation, w.After = "delete", story.Nothing()
+				changed(x.s, c, story.Write{Path: moved, Operation: "create"})
+			}
 		case "delete":
 			w.Operation, w.After = "delete", story.Nothing()
 		}
-		if w.Path != "" {
-			c.Wrote(s, w)
-		}
+		changed(x.s, c, w)
 	}
 }
 

@@ -161,7 +161,7 @@ func (r *Rollout) context(f *file, p canon.Node) {
 
 	sandbox := p.Member("sandbox_policy")
 	if name := cmp.Or(s.Name(sandbox.Member("type")), s.Name(sandbox)); s.Policy == "" && name != "" {
-		s.Policy = "sandbox:" + name
+		s.Policy = story.Joined(s, "sandbox:"+name)
 	}
 	s.Workspace = cmp.Or(s.Workspace, s.Name(p.Member("cwd")))
 }
@@ -228,7 +228,7 @@ func (r *Rollout) answer(p canon.Node) {
 	outcome := outcomeOf(c.Server, output)
 	if c.Close(s, outcome, s.Digest(output)) && outcome == story.Succeeded {
 		for _, w := range r.patches[id].changes {
-			c.Wrote(s, w)
+			changed(s, c, w)
 		}
 	}
 	delete(r.patches, id)

@@ -61,7 +61,7 @@ func (r *Reader) each(resources canon.Node, scopes []string, name string, take f
 	for _, x := range resources.Elements() {
 		a := attributes{x.Member("resource").Member("attributes")}
 		if service := a.text(r.s, "service.name"); service != "" {
-			r.s.Version(strings.TrimSpace(service + " " + a.text(r.s, "service.version")))
+			r.s.Version(story.Joined(r.s, strings.TrimSpace(service+" "+a.text(r.s, "service.version"))))
 		}
 		for _, scope := range scopes {
 			for _, y := range x.Member(scope).Elements() {

@@ -282,8 +282,10 @@ func (s *Story) charge(entries, bytes int) {
 
 // Name reports a text of a log that can be a name: not empty, and not longer than a
 // recording keeps. Others are counted and not told.
-func (s *Story) Name(n canon.Node) string {
-	text := n.Text()
+func (s *Story) Name(n canon.Node) string { return Joined(s, n.Text()) }
+
+// Joined is Name for a text that is made of several of a log.
+func Joined[T string | []byte](s *Story, text T) string {
 	if len(text) > event.MaxText {
 		s.Note("names_too_long")
 		return ""
@@ -442,11 +444,12 @@ func (s *Story) Handed() (ids []string) {
 // TaskID is the name under which the story is told: that of its session, or, where no line
 // names one, one made of the digests of the logs.
 func (s *Story) TaskID() string {
-	if s.named != "" && s.Agent != "" {
-		return s.named + ".agent-" + s.Agent
+	name := s.named
+	if s.Agent != "" && name != "" {
+		name += ".agent-" + s.Agent
 	}
-	if s.named != "" {
-		return s.named
+	if name != "" && len(name) <= event.MaxText {
+		return name
 	}
 	var all []byte
 	for _, l := range s.logs {
@@ -488,5 +491,5 @@ func (s *Story) Tell(task string, add func([]byte) error) error {
 
 // Empty reports whether nothing was told.
 func (s *Story) Empty() bool {
-	return s.named == "" && s.first.IsZero() && len(s.calls.Order) == 0 && len(s.messages.Order) == 0 && len(s.sums) == 0
+	return s.named == "" && s.first.IsZero() && len(s.calls.Order) == 0 && len(s.messages.Order) == 0 && len(s.sums) == 0 && len(s.atLeast) == 0
 }

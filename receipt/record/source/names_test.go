@@ -1,0 +1,78 @@
+package source_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/fixtures/vectors"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source"
+)
+
+// TestLongNames: whatever text of a log is longer than a recording keeps, or as long as it
+// may be, the rest is told.
+func TestLongNames(t *testing.T) {
+	for _, name := range vectors.Files(t, 3, "testdata", "*.*json*") {
+		values := valuesIn(t, readFile(t, name))
+		for i := range values {
+			eachText(values[i], func(v any) { values[i] = v }, func(before string, set func(any)) {
+				for _, long := range []string{strings.Repeat("n", event.MaxText), strings.Repeat("n", event.MaxText+1)} {
+					set(long)
+					if strings.Contains(before, addFile) { // its own name
+						set(strings.Replace(before, addFile, addFile+long, 1))
+					}
+					if _, err := source.Read([]source.Input{{Name: "log", Reader: linesOf(t, values)}}, options()); err != nil && !errors.Is(err, source.ErrUnknown) && !errors.Is(err, source.ErrEmpty) {
+						t.Errorf("%s: a text of %d bytes in the place of %.60q: %v", name, len(long), before, err)
+					}
+				}
+				set(before)
+			})
+		}
+	}
+}
+
+const addFile = "*** Add File: "
+
+func linesOf(t *testing.T, values []any) io.Reader {
+	t.Helper()
+	var log bytes.Buffer
+	for _, v := range values {
+		if err := json.NewEncoder(&log).Encode(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &log
+}
+
+// valuesIn are the JSON values of a log.
+func valuesIn(t *testing.T, log string) (values []any) {
+	t.Helper()
+	for d := json.NewDecoder(strings.NewReader(log)); d.More(); {
+		var v any
+		if err := d.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// eachText gives each text within a value, and what puts another in its place, to a function.
+func eachText(v any, set func(any), take func(text string, set func(any))) {
+	switch x := v.(type) {
+	case string:
+		take(x, set)
+	case []any:
+		for i := range x {
+			eachText(x[i], func(v any) { x[i] = v }, take)
+		}
+	case map[string]any:
+		for name := range x {
+			eachText(x[name], func(v any) { x[name] = v }, take)
+		}
+	}
+}
