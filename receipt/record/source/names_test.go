@@ -25,7 +25,7 @@ func TestLongNames(t *testing.T) {
 					if strings.Contains(before, addFile) { // its own name
 						set(strings.Replace(before, addFile, addFile+long, 1))
 					}
-					if _, err := source.Read([]source.Input{{Name: "log", Reader: linesOf(t, values)}}, options()); err != nil && !errors.Is(err, source.ErrUnknown) && !errors.Is(err, source.ErrEmpty) {
+					if _, err := source.Read([]source.Input{{Name: "log", Reader: encoded(t, values)}}, options()); err != nil && !errors.Is(err, source.ErrUnknown) && !errors.Is(err, source.ErrEmpty) {
 						t.Errorf("%s: a text of %d bytes in the place of %.60q: %v", name, len(long), before, err)
 					}
 				}
@@ -37,7 +37,7 @@ func TestLongNames(t *testing.T) {
 
 const addFile = "*** Add File: "
 
-func linesOf(t *testing.T, values []any) io.Reader {
+func encoded(t *testing.T, values []any) io.Reader {
 	t.Helper()
 	var log bytes.Buffer
 	for _, v := range values {
