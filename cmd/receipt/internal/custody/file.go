@@ -3,6 +3,8 @@ package custody
 import (
 	"bytes"
 	"context"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -65,7 +67,7 @@ func parse(ctx context.Context, e *cli.Env, path string, data []byte, id string)
 
 	// PEM has no place for an id, which --key-id gives.
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN")) {
-		return parsePEM(path, data, id)
+		return parsePEM(ctx, e, path, data, id)
 	}
 
 	private, err := keys.ParsePrivate(data)
@@ -82,15 +84,43 @@ func parse(ctx context.Context, e *cli.Env, path string, data []byte, id string)
 	return private, nil
 }
 
-func parsePEM(path string, data []byte, id string) (*keys.PrivateKey, error) {
+func parsePEM(ctx context.Context, e *cli.Env, path string, data []byte, id string) (*keys.PrivateKey, error) {
 	if id == "" {
 		return nil, cli.Usage("", "%q is PEM, which holds no key id; give it by --key-id", path)
 	}
+	if block, rest := pem.Decode(bytes.TrimSpace(data)); block != nil && block.Type == pkcs8Type && len(bytes.TrimSpace(rest)) == 0 {
+		var err error
+		if data, err = decryptPKCS8(ctx, e, path, block.Bytes); err != nil {
+			return nil, err
+		}
+	}
+
 	private, err := keys.ParsePrivatePEM(data, id, "")
 	if err != nil {
 		return nil, cli.Usage("", "%q: %w", path, err)
 	}
 	return private, nil
+}
+
+// decryptPKCS8 returns the PEM file of an encrypted one, for which it asks the passphrase.
+func decryptPKCS8(ctx context.Context, e *cli.Env, path string, der []byte) ([]byte, error) {
+	key, params, err := readEncrypted(der)
+	if err != nil {
+		return nil, cli.Usage("", "%q cannot be decrypted: %w", path, err)
+	}
+	passphrase, err := askFor(ctx, e, path)
+	if err != nil {
+		return nil, err
+	}
+
+	text, err := key.open(params, passphrase)
+	switch {
+	case errors.Is(err, errPassphrase):
+		return nil, cli.Usage("", "%q: %w", path, err)
+	case err != nil:
+		return nil, cli.Usage("", "%q cannot be decrypted: %w", path, err)
+	}
+	return text, nil
 }
 
 // warnMode says when others on the machine can read a private key. It is no error:

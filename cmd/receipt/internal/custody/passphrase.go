@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"golang.org/x/term"
 
@@ -61,7 +60,7 @@ func (a answer) passphrase() (string, error) {
 	switch {
 	case a.err == nil && len(a.text) > 0:
 		return string(a.text), nil
-	case a.err == nil || errors.Is(a.err, io.EOF):
+	case a.err == nil:
 		return "", cli.Usage("", "no passphrase was typed")
 	}
 	return "", cli.Usage("", "the terminal cannot be read: %w", cli.Reason(a.err))

@@ -2,6 +2,7 @@ package custody_test
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody/custodytest"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
@@ -158,5 +160,45 @@ func TestPluginRelativePath(t *testing.T) {
 	if got := refused(t.Context(), t, environment(t, nil), "test://ed25519", long); got !=
 		`"test://ed25519": sigstore-kms-test is in a folder that PATH names relative to the working folder` {
 		t.Error(got)
+	}
+}
+
+// TestEndWaits: a program does not end before its plugins have.
+func TestEndWaits(t *testing.T) {
+	plugins(t, "test")
+	asked, release := make(chan bool), make(chan struct{})
+	socket := filepath.Join(socketFolder(t), "s")
+	closed, err := custodytest.Listen(socket, func(c net.Conn) {
+		asked <- true
+		<-release
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed()
+	t.Setenv("CUSTODYTEST_SOCKET", socket)
+
+	e := environment(t, nil)
+	key := open(t, e, "test://ed25519?sign=wait", long)
+	signed := make(chan error, 1)
+	go func() {
+		_, err := key.Signer().Sign(t.Context(), []byte(hash))
+		signed <- err
+	}()
+	<-asked
+	ended := make(chan struct{})
+	go func() {
+		e.End()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		t.Error("a plugin is left to itself")
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(release)
+	<-ended
+	if err := <-signed; err != nil {
+		t.Error(err)
 	}
 }

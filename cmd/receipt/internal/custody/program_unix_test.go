@@ -21,7 +21,7 @@ import (
 func children(t *testing.T) (next func() int) {
 	t.Helper()
 	socket := filepath.Join(socketFolder(t), "s")
-	t.Setenv("CUSTODYTEST_CHILD", socket)
+	t.Setenv("CUSTODYTEST_SOCKET", socket)
 	ids := make(chan int, 10)
 	closed, err := custodytest.Listen(socket, func(c net.Conn) {
 		var id int

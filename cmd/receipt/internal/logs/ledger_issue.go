@@ -128,6 +128,8 @@ func issueFailure(address string, err error) error {
 		return cli.Refuted("a receipt_id is never used again: give the draft another one", "%s: %q: its receipt_id is taken by a receipt with another content", receipt.CodeDuplicateID, address)
 	case errors.Is(err, ledger.ErrUnsigned):
 		return cli.Refuted("receipt ledger sign adds a signature", "%s: %q: its receipt is stored already, and is not signed", receipt.CodeUnsigned, address)
+	case errors.As(err, &unknown) && errors.Is(err, context.Canceled):
+		return cli.Usage("run the same command again: what is stored is not issued twice", "interrupted; whether %q is stored is not known", address)
 	case errors.As(err, &unknown):
 		return cli.Usage("run the same command again: what is stored is not issued twice", "%q: %w", address, unknown.Err)
 	}

@@ -133,6 +133,9 @@ func misbehaves(how, method string) bool {
 	case "orphan": // leaves one behind, and answers
 		beget()
 		return false
+	case "wait": // until who listens hangs up
+		tell(os.Getpid(), true)
+		return false
 	case "silent":
 	case "nonsense":
 		fmt.Print("<html>504</html>")
@@ -164,17 +167,27 @@ func misbehaves(how, method string) bool {
 	return true
 }
 
-// beget begins a process that outlives this one, and tells its id to who listens at the
-// socket $CUSTODYTEST_CHILD.
+// beget begins a process that outlives this one, and tells its id.
 func beget() {
 	child := exec.Command("sleep", "3600")
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := child.Start(); err != nil {
 		return
 	}
-	if c, err := net.Dial("unix", os.Getenv("CUSTODYTEST_CHILD")); err == nil {
-		fmt.Fprintln(c, child.Process.Pid)
-		c.Close()
+	tell(child.Process.Pid, false)
+}
+
+// tell tells the id of a process to who listens at the socket $CUSTODYTEST_SOCKET, and may
+// wait until that one hangs up.
+func tell(id int, wait bool) {
+	c, err := net.Dial("unix", os.Getenv("CUSTODYTEST_SOCKET"))
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	fmt.Fprintln(c, id)
+	if wait {
+		_, _ = io.Copy(io.Discard, c)
 	}
 }
 

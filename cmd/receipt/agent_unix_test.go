@@ -1,0 +1,187 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody/custodytest"
+)
+
+// A keyService is what plugins that are asked tell of themselves.
+type keyService struct {
+	ids     chan int      // of the processes that were asked to sign, or of their children
+	release chan struct{} // closed: those that wait go on
+}
+
+func newKeyService(t *testing.T) *keyService {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "keys") // short enough for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+
+	s := &keyService{make(chan int, 100), make(chan struct{})}
+	socket := filepath.Join(dir, "s")
+	closed, err := custodytest.Listen(socket, func(c net.Conn) {
+		var id int
+		if _, err := fmt.Fscanln(c, &id); err == nil {
+			s.ids <- id
+			<-s.release
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.letGo()
+		closed()
+	})
+	t.Setenv("CUSTODYTEST_SOCKET", socket)
+	return s
+}
+
+func (s *keyService) letGo() {
+	select {
+	case <-s.release:
+	default:
+		close(s.release)
+	}
+}
+
+// asked waits until a plugin was asked.
+func (s *keyService) asked(t *testing.T) int {
+	t.Helper()
+	select {
+	case id := <-s.ids:
+		return id
+	case <-time.After(30 * time.Second):
+		t.Fatal("no plugin was asked")
+	}
+	return 0
+}
+
+// issuing starts receipt ledger issue over a draft with this id.
+func issuing(t *testing.T, id, key string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	draft, err := os.ReadFile("draft.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("receipt", "ledger", "issue", "l.db", "--key", key, "-")
+	cmd.Stdin = bytes.NewReader(bytes.Replace(draft, []byte("receipt_example_1"), []byte(id), 1))
+	told := new(bytes.Buffer)
+	cmd.Stderr = told
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return cmd, told
+}
+
+// inLedgerFolder goes into a folder with a ledger, a draft, and a key in a file that is
+// the plugin's, too.
+func inLedgerFolder(t *testing.T) {
+	t.Helper()
+	draft, err := os.ReadFile("../../docs/draft.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := emptyLedger(t)
+	t.Chdir(t.TempDir())
+	for name, data := range map[string][]byte{"draft.json": draft, "l.db": ledger} {
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("sh", "-ec", `
+		receipt keys generate --issuer my_harness --id key_2026_04 --private file.key --keys keys.json 2>&1
+		receipt keys import test://ed25519 --issuer my_harness --id service --keys keys.json`).CombinedOutput(); err != nil {
+		t.Fatalf("%v, %s", err, out)
+	}
+}
+
+// TestSlowKeyHoldsNobodyUp: while a key service takes its time, others issue into the same
+// stream; its receipt follows theirs in the end, and the chain has no fork.
+func TestSlowKeyHoldsNobodyUp(t *testing.T) {
+	inLedgerFolder(t)
+	s := newKeyService(t)
+	slow, said := issuing(t, "receipt_slow", "test://ed25519?sign=wait")
+	s.asked(t)
+
+	for i := range 3 {
+		if fast, told := issuing(t, fmt.Sprintf("receipt_fast_%d", i), "file.key"); fast.Wait() != nil {
+			t.Fatalf("a ledger waits for a key service: %s", told)
+		}
+	}
+	s.letGo()
+	if err := slow.Wait(); err != nil {
+		t.Fatalf("%v, %s", err, said)
+	}
+	s.asked(t) // it signed again, behind the others
+
+	out, _ := exec.Command("receipt", "ledger", "fsck", "l.db", "--keys", "keys.json", "--issuer", "my_harness").CombinedOutput()
+	if !strings.HasPrefix(string(out), "stream ") || !strings.Contains(string(out), ": 4 receipts, head ") || !strings.Contains(string(out), ", 0 faults\n") {
+		t.Errorf("%s", out)
+	}
+}
+
+// TestInterruptedKeyService: Ctrl-C ends the wait for a key service, and the plugin with
+// what it began; nothing was stored.
+func TestInterruptedKeyService(t *testing.T) {
+	inLedgerFolder(t)
+	s := newKeyService(t)
+	for _, verb := range []struct {
+		args []string
+		told string
+	}{
+		{[]string{"ledger", "issue", "l.db", "draft.json", "--key"}, "receipt: error: interrupted; whether \"draft.json\" is stored is not known\n"},
+		{[]string{"seal", "draft.json", "-o", "receipt.json", "--key"}, "receipt: error: interrupted\n"},
+		{[]string{"batch", "seal", "draft.json", "-o", "receipts.jsonl", "--manifest", "m.json", "--key"}, "receipt: error: interrupted\n"},
+	} {
+		before := strings.Replace(strings.Join(files(t), " "), "l.db l.db-head", "l.db", 1)
+		cmd := exec.Command("receipt", append(verb.args, "test://ed25519?sign=family", "--key-timeout", "1h")...)
+		var told bytes.Buffer
+		cmd.Stderr = &told
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		child := s.asked(t)
+		began := time.Now()
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(told.String(), verb.told) || time.Since(began) > 10*time.Second {
+			t.Errorf("%s: exit %d after %s: %s", verb.args, cmd.ProcessState.ExitCode(), time.Since(began), &told)
+		}
+		for began := time.Now(); alive(child); time.Sleep(5 * time.Millisecond) {
+			if time.Since(began) > 10*time.Second {
+				t.Fatalf("%s: process %d is left over", verb.args, child)
+			}
+		}
+		after := strings.Replace(strings.Join(files(t), " "), "l.db l.db-head", "l.db", 1) // of a ledger that was opened
+		if after != before {
+			t.Errorf("%s: there is %s, want %s", verb.args, after, before)
+		}
+	}
+	if out, _ := exec.Command("receipt", "ledger", "list", "l.db").Output(); bytes.Contains(out, []byte("receipt_example_1")) {
+		t.Errorf("%s", out)
+	}
+}
+
+// alive reports whether a process runs: one that is only to be reaped does not.
+func alive(id int) bool {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
+	return syscall.Kill(id, 0) == nil && !bytes.Contains(stat, []byte(") Z "))
+}
