@@ -23,8 +23,11 @@ func NewSign(e *cli.Env) *cobra.Command {
 the hash are checked first: nothing false is ever signed. The hash does not
 change; signatures lie outside it.
 
-KEY is a private JWK as receipt keys generate writes it, or a private key in PEM,
-whose id then is given by --key-id.`,
+KEY is a file: a private JWK as receipt keys generate writes it, a key of OpenSSH, or a
+key in PEM, whose id then is given by --key-id. Of an encrypted one the passphrase is
+asked for on the terminal. Or it is agent:SHA256:…, a key of the ssh-agent by the
+fingerprint that ssh-add -l prints, or NAME://KEY, a key of the plugin
+sigstore-kms-NAME.`,
 		Example: `  receipt sign receipt.json --key witness.private.json -o witnessed.json
   receipt sign - --key issuer.pem --key-id key_1 < receipt.json`,
 		Args: cli.ExactArgs(1, "one receipt"),

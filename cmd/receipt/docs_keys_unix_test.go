@@ -1,0 +1,49 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestKeysPage runs what docs/keys.md does with a key in an ssh-agent.
+func TestKeysPage(t *testing.T) {
+	for _, program := range []string{"ssh-agent", "ssh-keygen", "ssh-add"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	page, err := os.ReadFile("../../docs/keys.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft, err := os.ReadFile("../../docs/draft.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindStringSubmatch(string(page))
+	if block == nil || !strings.Contains(block[1], "ssh-agent") {
+		t.Fatal("docs/keys.md has no block that begins with an ssh-agent")
+	}
+
+	// A socket has a short name, which a folder for tests may not have.
+	dir, err := os.MkdirTemp("", "page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Chdir(dir)
+	if err := os.WriteFile("draft.json", draft, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-ec", "trap 'ssh-agent -k' EXIT\n"+block[1])
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "receipt.json: verified\n") || !strings.Contains(string(out), "signed by    key_2026_04, ed25519, trusted for my_harness\n") {
+		t.Errorf("%v, %s", err, out)
+	}
+}
