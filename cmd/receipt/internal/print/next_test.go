@@ -14,7 +14,7 @@ func TestNext(t *testing.T) {
 			own++
 		}
 	}
-	if own != 14 {
-		t.Errorf("%d codes have a next step of the command's own, want 14", own)
+	if own != 15 {
+		t.Errorf("%d codes have a next step of the command's own, want 15", own)
 	}
 }
