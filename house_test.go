@@ -414,7 +414,10 @@ func embeds(doc *ast.CommentGroup) bool {
 
 // constant reports whether a variable is one in name only. A check of an
 // interface holds nothing. A sentinel error could be assigned to, but nobody
-// does, and the language has no other way to name one value of an error.
+// does, and the language has no other way to name one value of an error. What
+// sync.OnceValue or OnceValues returns is a function without arguments, which
+// computes its result when it is first called: nobody can tell it from one that
+// computes it each time, but by the time that it takes.
 func constant(spec *ast.ValueSpec) bool {
 	if len(spec.Values) != len(spec.Names) {
 		return false
@@ -424,7 +427,12 @@ func constant(spec *ast.ValueSpec) bool {
 			continue
 		}
 		call, ok := spec.Values[i].(*ast.CallExpr)
-		if !ok || !selects(call.Fun, "errors", "New") || !strings.HasPrefix(strings.ToLower(name.Name), "err") {
+		switch {
+		case !ok:
+			return false
+		case selects(call.Fun, "errors", "New") && strings.HasPrefix(strings.ToLower(name.Name), "err"):
+		case selects(call.Fun, "sync", "OnceValue"), selects(call.Fun, "sync", "OnceValues"):
+		default:
 			return false
 		}
 	}
@@ -534,6 +542,10 @@ func TestHouseCatches(t *testing.T) {
 		{"canon/a.go", doc + "var (\n\ta, b = 1, 2\n)\n", "canon/a.go:4: a pure room has no package variable such as a"},
 		{"canon/a.go", doc + "var ErrX = errors.New(\"x\")\nvar _ I = T{}\n\n//go:embed x\nvar text string\n", ""},
 		{"canon/a.go", doc + "var (\n\tErrX, ErrY = errors.New(\"x\"), errors.New(\"y\")\n\t_ I = (*T)(nil)\n)\n", ""},
+		{"canon/a.go", doc + "var table = sync.OnceValue(fill)\n", ""},
+		{"canon/a.go", doc + "var tables = sync.OnceValues(func() (a, b int) { return 1, 2 })\n", ""},
+		{"canon/a.go", doc + "var table = sync.OnceValue(fill)()\n", "canon/a.go:3: a pure room has no package variable such as table"},
+		{"canon/a.go", doc + "var reset = sync.OnceFunc(fill)\n", "canon/a.go:3: a pure room has no package variable such as reset"},
 		{"canon/a.go", doc + "var _ = register()\n", "canon/a.go:3: a pure room has no package variable such as _"},
 		{"canon/a.go", doc + "var ErrX = fmt.Errorf(\"x\")\n", "canon/a.go:3: a pure room has no package variable such as ErrX"},
 		{"canon/a.go", doc + "var current = errors.New(\"x\")\n", "canon/a.go:3: a pure room has no package variable such as current"},

@@ -41,8 +41,7 @@ func (e *InvalidError) Error() string {
 	return b.String()
 }
 
-// A Sealer seals drafts. It is immutable and safe for concurrent use. Whoever seals
-// many receipts keeps one, as it holds the compiled schema.
+// A Sealer seals drafts. It is immutable and safe for concurrent use.
 type Sealer struct{ schema *schemas.Schema }
 
 // NewSealer returns a Sealer.

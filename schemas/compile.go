@@ -3,6 +3,7 @@ package schemas
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -19,15 +20,28 @@ type Schema struct {
 	accept   *acceptor // nil for schemas with keywords that it does not know
 }
 
-// Compile compiles an embedded schema, which takes a few milliseconds. It fails
-// only for an unknown name.
+// Compile compiles an embedded schema, which takes a few milliseconds. Each is
+// compiled once in a process, when it is first asked for. It fails only for an
+// unknown name.
 func Compile(n Name) (*Schema, error) {
-	text, ok := Source(n)
+	once, ok := compiled()[n]
 	if !ok {
 		return nil, fmt.Errorf("schemas: no schema %s; there are %q", quote(string(n)), Names())
 	}
-	return compile(id(n), text, embedded{})
+	return once()
 }
+
+// compiled compiles each embedded schema at most once.
+var compiled = sync.OnceValue(func() map[Name]func() (*Schema, error) {
+	each := map[Name]func() (*Schema, error){}
+	for _, n := range Names() {
+		each[n] = sync.OnceValues(func() (*Schema, error) {
+			text, _ := Source(n) // every name has one
+			return compile(id(n), text, embedded{})
+		})
+	}
+	return each
+})
 
 func compile(location string, text []byte, loader jsonschema.URLLoader) (*Schema, error) {
 	tree, err := parse(text)

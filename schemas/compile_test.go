@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -49,6 +50,28 @@ func TestUnknownName(t *testing.T) {
 	const want = `schemas: no schema "x\n"; there are ["receipt-2026-04-25" "report" "summary" "verify" "keys" "batch" "disclosures" "replay-request" "session-bundle" "event"]`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestCompiledOnce: whoever asks for a schema again, or at the same time, gets the one
+// that is there.
+func TestCompiledOnce(t *testing.T) {
+	for _, n := range schemas.Names() {
+		var got [4]*schemas.Schema
+		var all sync.WaitGroup
+		for i := range got {
+			all.Go(func() {
+				s, err := schemas.Compile(n)
+				if err != nil {
+					t.Error(err)
+				}
+				got[i] = s
+			})
+		}
+		all.Wait()
+		if slices.ContainsFunc(got[:], func(s *schemas.Schema) bool { return s == nil || s != got[0] }) {
+			t.Errorf("%s: compiled more than once: %p", n, got)
+		}
 	}
 }
 

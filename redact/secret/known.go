@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // knownText has a line for each detector of [Default] and the like that is found by its
@@ -20,7 +21,10 @@ import (
 var knownText string
 
 // knownAnchors returns the texts of the anchors of detectors that are valid, by digest.
-func knownAnchors() map[digest][]string {
+// Nobody writes to them.
+var knownAnchors = sync.OnceValue(parseKnown)
+
+func parseKnown() map[digest][]string {
 	known := make(map[digest][]string, strings.Count(knownText, "\n"))
 	for line := range strings.Lines(knownText) {
 		texts := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
