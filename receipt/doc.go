@@ -33,8 +33,8 @@
 // # What a signature is
 //
 // A signature is made over the 71 ASCII bytes of chain.receipt_hash, prefix
-// included, and a receipt key signs nothing else. Which key may speak for which
-// issuer comes from the [Trust] that the caller gives, never from the receipt;
+// included. A receipt key signs nothing else, but envelopes around whole receipts
+// (package attest). Which key may speak for which issuer comes from the [Trust] that the caller gives, never from the receipt;
 // package keys reads it from a JWK Set file. key_id, algorithm and signed_at of
 // an entry lie outside the hash and are not authenticated, except inside a JWS.
 //

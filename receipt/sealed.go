@@ -81,7 +81,7 @@ func (s *Sealed) Stream() chain.Stream { return s.stream }
 func (s *Sealed) Head() chain.Head { return chain.Head{Hash: s.hash, Count: s.count} }
 
 // Message returns what signatures are made over: the 71 ASCII bytes of
-// chain.receipt_hash. A receipt key signs nothing else.
+// chain.receipt_hash. Of a receipt a key signs nothing else.
 func (s *Sealed) Message() []byte { return []byte(s.hash.String()) }
 
 // Sign returns a copy of the receipt with one more signature.

@@ -44,6 +44,23 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
+// TestJudge: what is no attestation is refuted where one is expected.
+func TestJudge(t *testing.T) {
+	d, rep := newDesk(t, receipt.Policy{}), new(receipt.Report)
+	for text, want := range map[string]string{
+		string(read(t, "valid/task.json")):      "refuted parse attestation_invalid",
+		`{}`:                                    "refuted parse attestation_invalid",
+		`[]`:                                    "refuted parse attestation_invalid",
+		"receipt":                               "refuted parse syntax",
+		"":                                      "refuted parse empty_input",
+		`{"dsseEnvelope":{},"dsseEnvelope":{}}`: "refuted parse duplicate_name",
+	} {
+		if d.o.Judge(d.v, []byte(text), rep); outcome(rep) != want {
+			t.Errorf("%.40s: %s, want %s", text, outcome(rep), want)
+		}
+	}
+}
+
 func publicKeyOf(t *testing.T, data []byte) string {
 	doc, err := canon.Parse(data)
 	if err != nil {

@@ -85,6 +85,15 @@ func (o *Opener) Unwrap(doc *canon.Document) (inside []byte, wrong *receipt.Chec
 	}
 }
 
+// Unopened takes the place of [Opener.Unwrap] where attestations are not opened: one is of
+// another kind than is judged there, and leaves undecided, as the receipt inside may be true.
+func Unopened(doc *canon.Document) (inside []byte, wrong *receipt.Check, weigh Weigh) {
+	if Is(doc) {
+		wrong = fault(unsupported("", "attestations are not opened here; the receipt inside, if there is one, is judged by itself"))
+	}
+	return nil, wrong, nil
+}
+
 // fault says what is wrong with an envelope that can be read. A false signature refutes it,
 // whatever it holds.
 func (o *Opener) fault(e *Envelope, err error) *receipt.Check {

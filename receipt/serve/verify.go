@@ -10,6 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/attest"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -184,7 +185,7 @@ func reportOf(ctx context.Context, s *Server, v *receipt.Verifier, data []byte, 
 		var only *receipt.Report
 		count := 0
 
-		run := stream.Verify(ctx, v, bytes.NewReader(data), stream.Options{Name: source, Kind: kind, Jobs: 1})
+		run := stream.Verify(ctx, v, bytes.NewReader(data), stream.Options{Name: source, Kind: kind, Jobs: 1, Unwrap: attest.Unopened})
 		for rep := range run.Reports() {
 			if count++; count > 1 {
 				break

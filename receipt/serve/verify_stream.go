@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/attest"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -43,7 +44,7 @@ func verifyStream(c *call, v *Verifier, judge *receipt.Verifier, o stream.Option
 	// The gate sees the bytes as they were sent, still packed.
 	g := newGate(c, in, o.Kind)
 	defer g.close()
-	o.Jobs = c.s.limits.Jobs
+	o.Jobs, o.Unwrap = c.s.limits.Jobs, attest.Unopened
 	o.Bounds = stream.Bounds{Ratio: mostRatio, Streams: mostStreams, Indexed: mostIndexed, Turn: c.heavyTurn}
 	started := receipt.At(c.s.options.Now())
 	run := stream.Verify(c.r.Context(), judge, g, o)

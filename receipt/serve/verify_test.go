@@ -105,6 +105,8 @@ func TestDocumentForms(t *testing.T) {
 		{"page", "application/json", `{"object":"list","data":[` + string(good) + `]}`, "verified"},
 		{"page of two", "application/json", `{"object":"list","data":[` + string(good) + "," + string(good) + `]}`, "refuted not_a_receipt"},
 		{"empty page", "application/json", `{"object":"list","data":[]}`, "refuted not_a_receipt"},
+		{"an attestation", "application/json", `{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"}`, "undecided attestation_unsupported"},
+		{"a statement", "application/json", `{"_type":"https://in-toto.io/Statement/v1"}`, "refuted not_a_receipt"},
 		{"two documents", "application/json", string(good) + string(good), "refuted trailing_data"},
 		{"gzip", "application/json", "\x1f\x8b\x08\x00\x00\x00\x00\x00", "refuted syntax"},
 		{"CBOR as JSON", "application/json", string(item), "refuted syntax"},
