@@ -167,6 +167,7 @@ func TestStatementForm(t *testing.T) {
 		{"another file", `"name":"src/beds.rs"}`, `"name":"src/main.rs"}`, "refuted parse attestation_mismatch", "subject 2 is"},
 		{"another digest", `"sha256":"a4895eb44afc336fecbba6e520cd67e178dace0276655d102fceffa8e5f70570"},"name"`, `"sha256":"a4895eb44afc336fecbba6e520cd67e178dace0276655d102fceffa8e5f70571"},"name"`, "refuted parse attestation_mismatch", "subject 1 is"},
 		{"two commits", commit, commit + strings.Replace(commit, "8f", "9f", 1), "refuted parse attestation_mismatch", "subject 3 is"},
+		{"a file behind the commit", commit, commit + strings.Replace(strings.Replace(commit, "gitCommit", "sha256", 1), head, strings.Repeat("0a", 32), 1), "refuted parse attestation_mismatch", "4 subjects, the receipt inside gives 2"},
 		{"a commit first", `"subject":[`, `"subject":[` + commit[1:] + `,`, "refuted parse attestation_mismatch", "subject 1 is"},
 		{"half a commit", head, head[:7], "refuted parse attestation_mismatch", "name of a commit"},
 		{"a commit by another name", `"git commit"`, `"HEAD"`, "refuted parse attestation_mismatch", "subject 3 is"},

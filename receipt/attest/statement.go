@@ -137,7 +137,10 @@ func (s *Statement) told() string {
 	case files > 1:
 		list = append(list, fmt.Sprintf("%d files", files))
 	}
-	if more := len(s.Subjects) - files - most; more > 0 {
+	switch more := len(s.Subjects) - files - most; {
+	case more == 1:
+		list = append(list, "1 more commit")
+	case more > 1:
 		list = append(list, fmt.Sprintf("%d more commits", more))
 	}
 	return strings.Join(list, ", ")

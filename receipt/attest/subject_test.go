@@ -1,6 +1,7 @@
 package attest_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/attest"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
 // sealedWith seals the minimal receipt with other artifacts, writes and metadata.
@@ -109,6 +111,52 @@ func TestSubjects(t *testing.T) {
 		canonical, err := canon.Transform(s.Bytes())
 		if err != nil || string(canonical) != string(s.Bytes()) {
 			t.Errorf("%s: not canonical: %s, %v", test.name, s.Bytes(), err)
+		}
+	}
+}
+
+// TestTold: a report says in words what an attestation is for.
+func TestTold(t *testing.T) {
+	commits := func(n int) string {
+		var list []string
+		for i := range n {
+			list = append(list, fmt.Sprintf(`{"artifact_id":"%s","kind":"git_commit"}`, strings.Repeat(fmt.Sprint(i+1), 40)))
+		}
+		return "[" + strings.Join(list, ",") + "]"
+	}
+	name := func(digit string) string { return "commit " + strings.Repeat(digit, 40) }
+	files := func(n int) string {
+		var list []string
+		for i := range n {
+			list = append(list, fmt.Sprintf(`{"path":"f%d","operation":"create","after_sha256":%s}`, i, hash("a")))
+		}
+		return "[" + strings.Join(list, ",") + "]"
+	}
+	for _, test := range []struct{ artifacts, writes, want string }{
+		{`[]`, `[]`, "the receipt itself"},
+		{`[]`, files(1), "1 file"},
+		{`[]`, files(2), "2 files"},
+		{commits(1), `[]`, name("1")},
+		{commits(3), files(1), name("1") + ", " + name("2") + ", " + name("3") + ", 1 file"},
+		{commits(4), files(2), name("1") + ", " + name("2") + ", " + name("3") + ", 2 files, 1 more commit"},
+		{commits(5), `[]`, name("1") + ", " + name("2") + ", " + name("3") + ", 2 more commits"},
+	} {
+		s := sealedWith(t, test.artifacts, test.writes, `{}`)
+		signed, err := s.Sign(context.Background(), keys.NewSigner(private(t, "key_second"), nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := attest.NewStatement(signed, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := attest.Sign(context.Background(), st, keys.NewSigner(private(t, "key_second"), nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep := newDesk(t, receipt.Policy{}).judge(t, e.Bytes())
+		if got := rep.Signatures[len(rep.Signatures)-1].Detail; got != test.want || rep.Verdict != receipt.Verified {
+			t.Errorf("%v, %q; want %q", rep.Verdict, got, test.want)
 		}
 	}
 }
