@@ -128,3 +128,9 @@ func (fr *frame) verdict() (decision string, given bool) {
 	}
 	return event.Denied, given
 }
+
+// What frames become is written as package event writes it.
+type (
+	members = event.Members
+	raw     = event.Raw
+)

@@ -142,7 +142,7 @@ func translateResponded(f *Translator, fr *frame) {
 	}
 
 	// The runtime may refuse the answer: until it responds, nothing is decided.
-	h := f.held.hold(f, fr, fr.requestID(), "user.tool_confirmation", p.text())
+	h := f.held.hold(f, fr, fr.requestID(), "user.tool_confirmation", p.Text())
 	fr.expects = true
 	f.requests.expect(fr, func(fr *frame) { f.held.settle(f, fr, h) })
 }
@@ -158,7 +158,7 @@ func translateResolved(f *Translator, fr *frame) {
 	if decision != event.Approved {
 		p["decision"], kind = event.Denied, "tool.denied"
 	}
-	if !f.held.waits(f, fr, fr.requestID(), kind, p.text()) {
+	if !f.held.waits(f, fr, fr.requestID(), kind, p.Text()) {
 		f.emit(fr, kind, p)
 	}
 }

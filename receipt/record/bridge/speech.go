@@ -1,94 +1,30 @@
 package bridge
 
 import (
-	"crypto/sha256"
-	"hash"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
-// A speech is a message while its chunks come. Its digest is that of its content, an
-// array of blocks in RFC 8785 form, in which texts that follow each other are one: it
-// does not depend on where a message was cut.
+// A speech is a message while its chunks come.
 type speech struct {
 	event, id string // the event that it becomes; the id of the message, if it has one
 	at        time.Time
-	sum       hash.Hash
-	blocks    int
-	inText    bool
-}
-
-func newSpeech(event, id string) *speech {
-	s := &speech{event: event, id: id, sum: sha256.New()}
-	s.sum.Write([]byte{'['})
-	return s
-}
-
-// block adds a block. A text that says no more than that is joined with the one before.
-func (s *speech) block(n canon.Node) {
-	text, plain := plainText(n)
-	if plain && s.inText {
-		s.sum.Write(text)
-		return
-	}
-
-	s.endText()
-	if s.blocks++; s.blocks > 1 {
-		s.sum.Write([]byte{','})
-	}
-
-	// RFC 8785 section 3.2.3: the member text comes before type.
-	if plain {
-		s.sum.Write([]byte(`{"text":"`))
-		s.sum.Write(text)
-		s.inText = true
-		return
-	}
-	s.sum.Write(n.AppendCanonical(nil))
-}
-
-func (s *speech) endText() {
-	if s.inText {
-		s.sum.Write([]byte(`","type":"text"}`))
-		s.inText = false
-	}
-}
-
-func (s *speech) digest() string {
-	s.endText()
-	s.sum.Write([]byte{']'})
-	return canon.Digest(s.sum.Sum(nil)).String()
-}
-
-// plainText returns the text of a block as JSON has it, without quotes.
-func plainText(n canon.Node) ([]byte, bool) {
-	if n.Member("type").String() != "text" || n.Member("text").Kind() != canon.KindString {
-		return nil, false
-	}
-	for name, value := range n.Members() {
-		if s := name.String(); s != "type" && s != "text" && !event.Absent(value) {
-			return nil, false
-		}
-	}
-
-	// RFC 8785 section 3.2.2.2: a string has one spelling.
-	quoted := canon.AppendString(nil, n.Member("text").String())
-	return quoted[1 : len(quoted)-1], true
+	*event.Content
 }
 
 // contentOf is the digest of the content of a whole message.
 func contentOf(content canon.Node) string {
-	s := newSpeech("", "")
+	s := event.NewContent()
 	if content.Kind() != canon.KindArray {
-		s.block(content)
-		return s.digest()
+		s.Block(content)
+		return s.Digest().String()
 	}
 	for _, n := range content.Elements() {
-		s.block(n)
+		s.Block(n)
 	}
-	return s.digest()
+	return s.Digest().String()
 }
 
 // chunk returns what makes a message of the chunks that follow each other. Another
@@ -100,12 +36,12 @@ func chunk(kind string) func(*Translator, *frame) {
 			speak(f, fr)
 		}
 		if f.speech == nil {
-			f.speech = newSpeech(kind, id)
+			f.speech = &speech{event: kind, id: id, Content: event.NewContent()}
 		}
 		if f.speech.at = fr.At; fr.At.IsZero() {
 			fr.Fail(event.CodeTime, canon.Node{}, "nothing tells when it was sent")
 		}
-		f.speech.block(fr.update.Member("content"))
+		f.speech.Block(fr.update.Member("content"))
 	}
 }
 
@@ -118,7 +54,7 @@ func speak(f *Translator, fr *frame) {
 	f.speech = nil
 	at := fr.At
 	fr.At = s.at
-	f.emit(fr, s.event, members{"content_sha256": s.digest()})
+	f.emit(fr, s.event, members{"content_sha256": s.Digest().String()})
 	fr.At = at
 }
 

@@ -3,11 +3,9 @@ package bridge
 import (
 	"cmp"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
@@ -223,7 +221,7 @@ func (f *Translator) finish(fr *frame) error {
 
 // emit records an event that a frame says.
 func (f *Translator) emit(fr *frame, kind string, payload members) {
-	f.emitText(fr, kind, payload.text())
+	f.emitText(fr, kind, payload.Text())
 }
 
 func (f *Translator) emitText(fr *frame, kind string, payload []byte) {
@@ -242,7 +240,7 @@ func (f *Translator) emitText(fr *frame, kind string, payload []byte) {
 
 	// The event takes the way of every other: a recorder parses and judges it.
 	f.emitted++
-	f.text = f.envelope(f.text[:0], fr, kind, payload)
+	f.text = f.envelope(fr).Append(f.text[:0], f.emitted, kind, fr.At, payload)
 	err := f.out.Parse(f.text, canon.Limits{Bytes: 2 * event.MaxLine})
 	if err == nil {
 		err = f.to.AddDocument(f.out)
@@ -257,32 +255,10 @@ func (f *Translator) emitText(fr *frame, kind string, payload []byte) {
 	f.err = err
 }
 
-// envelope appends the event that a frame says.
-func (f *Translator) envelope(b []byte, fr *frame, kind string, payload []byte) []byte {
-	o, at := f.options, receipt.At(fr.At).String()
-	number := strconv.Itoa(f.emitted)
-	b = append(append(b, `{"object":"event","metadata":{},"id":"`...), number...)
-	b = append(append(b, `","sequence":`...), number...)
-	b = canon.AppendString(append(b, `,"event":`...), kind)
-	b = append(append(b, `,"created_at":"`...), at...)
-	b = append(append(b, `","updated_at":"`...), at...)
-	b = canon.AppendString(append(b, `","task_id":`...), o.TaskID)
-	b = canon.AppendString(append(b, `,"resource":{"object":"task","id":`...), o.TaskID)
-	b = append(b, '}')
-	if f.session.id != "" {
-		b = canon.AppendString(append(b, `,"session_id":`...), f.session.id)
-	}
-
-	if o.WorkspaceRef != "" {
-		b = canon.AppendString(append(b, `,"workspace_id":`...), o.WorkspaceRef)
-	}
-	for i, name := range [...]string{`,"replayed":`, `,"replay":`} {
-		if n := fr.marks[i]; !event.Absent(n) {
-			b = n.AppendCanonical(append(b, name...))
-		}
-	}
-
-	return append(append(append(b, `,"payload":`...), payload...), '}')
+// envelope is what the event that a frame says has around its payload.
+func (f *Translator) envelope(fr *frame) event.Envelope {
+	o := f.options
+	return event.Envelope{TaskID: o.TaskID, SessionID: f.session.id, WorkspaceRef: o.WorkspaceRef, Replayed: fr.marks[0], Replay: fr.marks[1]}
 }
 
 // add translates one frame.

@@ -1,24 +1,23 @@
-package bridge
+package event
 
 import (
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
-// members are those of an object that is written. Empty strings and absent nodes
+// Members are those of an object that is written. Empty strings, absent nodes and false
 // are left out.
-type members map[string]any
+type Members map[string]any
 
-// raw is JSON that is written as it is.
-type raw []byte
+// Raw is JSON that is written as it is.
+type Raw []byte
 
-// text returns the object as JSON. The order of its members does not matter: the
+// Text returns the object as JSON. The order of its members does not matter: the
 // event is recorded in its canonical form.
-func (m members) text() []byte { return m.append(nil) }
+func (m Members) Text() []byte { return m.append(nil) }
 
-func (m members) append(b []byte) []byte {
+func (m Members) append(b []byte) []byte {
 	b = append(b, '{')
 	first := true
 	for name, value := range m {
@@ -47,7 +46,7 @@ func appendValue(b []byte, value any) []byte {
 			return canon.AppendString(b, v)
 		}
 	case canon.Node:
-		if !event.Absent(v) {
+		if !Absent(v) {
 			return v.AppendCanonical(b)
 		}
 
@@ -60,17 +59,17 @@ func appendValue(b []byte, value any) []byte {
 		}
 
 	// What was encoded before, or has members of its own.
-	case raw:
+	case Raw:
 		return append(b, v...)
-	case members:
+	case Members:
 		return v.append(b)
-	case []members:
+	case []Members:
 		return appendList(b, v)
 	}
 	return b
 }
 
-func appendList(b []byte, list []members) []byte {
+func appendList(b []byte, list []Members) []byte {
 	if len(list) == 0 {
 		return b
 	}
