@@ -45,9 +45,10 @@ var rooms = map[string]room{
 	"receipt/internal":      {pure: true},              // what the rooms of receipt say to each other
 	"receipt/keys":          {may: core, libs: anyLib}, // the signatures, and
 	"receipt/archive":       {may: core, libs: anyLib}, // the bytes: others stand on these two
-	"receipt/record":        {pure: true, may: append([]string{"receipt/record/event", "receipt/record/bridge"}, core...)},
+	"receipt/record":        {pure: true, may: append([]string{"receipt/record/event", "receipt/record/bridge", "receipt/record/turn"}, core...)},
 	"receipt/record/event":  {pure: true, may: core}, // what a log says, for whoever records or replays it
 	"receipt/record/bridge": {pure: true, may: append([]string{"receipt/record/event"}, core...)},
+	"receipt/record/turn":   {pure: true, may: append([]string{"receipt/record/event"}, core...)},
 	"receipt/record/source": {pure: true, may: append([]string{"receipt/record/event", "receipt/record"}, core...)}, // and its readers of logs
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/internal", "receipt/record", "receipt/record/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},

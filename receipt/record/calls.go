@@ -142,14 +142,15 @@ func (s *calls) close(r *run, e *event.Event, outcome string) *call {
 		outcome = "canceled"
 	}
 
-	// An end that tells how comes before one that does not.
-	told := e.Text(e.Payload, "status") != unreported
-	c.judged, c.unknown = c.judged || told, !told && !c.judged
+	// An end that tells how comes before one that does not, and does not differ from it.
+	told := outcome != "succeeded" || e.Text(e.Payload, "status") != unreported
 	c.byRuntime = c.byRuntime || byRuntime
-	c.outcomes = c.outcomes || c.outcome != "" && c.outcome != outcome
-	if c.outcome == "" || c.outcome == "succeeded" {
+	c.outcomes = c.outcomes || told && c.judged && c.outcome != outcome
+	if c.outcome == "" || told && (!c.judged || c.outcome == "succeeded") {
 		c.outcome = outcome
 	}
+	c.judged = c.judged || told
+	c.unknown = !c.judged
 
 	return c
 }

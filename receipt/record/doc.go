@@ -8,14 +8,15 @@
 //	}
 //	draft, err := rec.Draft() // *receipt.Draft, to redact, seal and sign
 //
-// # Two fronts
+// # Three fronts
 //
 // A [Recorder] consumes the protocol's events; docs/record.md has the table of what each
 // becomes. Package event reads them: which are of the task, in what order, each once.
 // [Frames] consumes the JSON-RPC frames of a bridge or of ACP: package bridge makes
 // events of them, and a Recorder gets those: the same run gives the same draft, byte for
 // byte. What happened between the two peers of a bridge is not all that a receipt tells,
-// so [Frames.Event] takes the rest. [Read] reads a file of either.
+// so [Frames.Event] takes the rest. [Read] reads a file of either. A [Turn] consumes what
+// happens in one turn of a chat: package turn makes events of that.
 //
 // # What is consumed
 //

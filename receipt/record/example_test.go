@@ -1,12 +1,16 @@
 package record_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
 // A harness records what happens, seals the draft and signs the receipt.
@@ -73,4 +77,45 @@ func ExampleRead() {
 	// SUCCEEDED 0.004 USD
 	// garden.water succeeded
 	// [/side_effects/fs_writes /side_effects/network_egress]
+}
+
+// A turn of a chat that waits for a signal, which comes when the process is another one.
+func ExampleResumeTurn() {
+	at := func(second int) time.Time { return time.Date(2026, 4, 25, 19, 16, second, 0, time.UTC) }
+	var log []byte
+	o := record.Options{
+		Issuer: receipt.Issuer{ID: "my_harness"}, TaskID: "inv_7", SessionID: "conv_1", WorkspaceRef: "garden", Tier: "act_with_approval",
+		Keep: func(line []byte) error { log = append(log, line...); return nil }, // into a file
+	}
+	t, err := record.NewTurn(o)
+	if err != nil {
+		panic(err)
+	}
+	t.Send(at(1), []byte(`{"role":"user","content":"Send the email."}`))
+	t.Begin(at(2))
+	t.Message(at(3), []byte(`{"role":"assistant","content":"Approve sending it?"}`))
+	t.Suspend(at(4), "approval-002", []byte(`{"action":"send_email"}`))
+	_, err = t.Draft()
+	fmt.Println(errors.Is(err, record.ErrNotEnded))
+
+	if t, err = record.ResumeTurn(o, bytes.NewReader(log)); err != nil {
+		panic(err)
+	}
+	t.Signal(at(30), turn.Signal{ID: "approval-002", Actor: "user_robin", Payload: []byte(`{"approved":true}`)})
+	t.Begin(at(31))
+	t.Message(at(32), []byte(`{"role":"assistant","content":"Email sent."}`))
+	t.Complete(at(33))
+	draft, err := t.Draft() // an error of any part
+	if err != nil {
+		panic(err)
+	}
+	a := draft.Approvals[0]
+	fmt.Println(draft.Lifecycle.FinalState, draft.Lifecycle.StartedAt, draft.Lifecycle.CompletedAt)
+	fmt.Println(a.ApprovalID, a.Action, a.Decision, "by", a.Actor)
+	fmt.Println(len(draft.FinalArtifacts), "messages")
+	// Output:
+	// true
+	// SUCCEEDED 2026-04-25T19:16:02Z 2026-04-25T19:16:33Z
+	// approval-002 send_email approved by user_robin
+	// 2 messages
 }

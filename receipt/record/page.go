@@ -7,6 +7,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt/record/bridge"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
 const pageIntro = `# From a log to a draft
@@ -62,22 +63,6 @@ thought is never copied; when some of it was in a failure, ` + "`redactions`" + 
 outside the workspace become a label, and are listed there too. Of a network destination
 the host alone is kept. Who knows a short input can find it by its digest: a policy that
 withholds a member of a tool call withholds the digests beside it.
-
-## Chats
-
-A turn of a chat is a task: its id is the invocation's, its session the chat's.
-
-| in the chat | event |
-|---|---|
-| a message is sent | ` + "`task.submitted`, `task.started`" + ` |
-| a tool is called, a tool message comes | ` + "`tool.requested`, `tool.completed`" + ` |
-| a reply | ` + "`artifact.created` with its `sha256`" + ` |
-| the turn is suspended | ` + "`tool.approval_required` (`approval_id`: the signal's id), `task.input_required`" + ` |
-| the signal comes | ` + "`tool.approved` or `tool.denied`, `task.started`" + ` |
-| completed | ` + "`task.completed`" + ` |
-| errored | ` + "`task.failed` with `failure` `{code, message}`: category and bucket" + ` |
-
-A suspended turn has no receipt yet: one receipt spans both parts.
 `
 
 const pageNested = `
@@ -102,6 +87,7 @@ nobody told is left out; null says that there was no file.
 // follows.
 func WritePage(w io.Writer) {
 	fmt.Fprint(w, pageIntro)
+	turn.WritePage(w)
 	writeClaims(w)
 	fmt.Fprint(w, pageNested)
 	writeLife(w)

@@ -158,6 +158,9 @@ func TestSourcesAreJoined(t *testing.T) {
 			[]string{`"path":"(outside the workspace)"},{"operation":"modify","path":"(outside the workspace)"},{"operation":"modify","path":"src\\x"}`}},
 		{"two names", []line{said("tool.requested", `{"tool_call_id":"c","name":"m"}`), report(`"output":1`)}, []string{`"tool":"m"`, `"what":"names_differ"`}},
 		{"two ends", []line{said("tool.failed", `{"tool_call_id":"c"}`), report(`"output":1`)}, []string{`"status":"failed"`, `"what":"outcomes_differ"`}},
+		{"two ends, and one does not tell how", []line{said("tool.failed", `{"tool_call_id":"c"}`), said("agent.tool_result", `{"tool_call_id":"c","status":"unreported"}`)}, []string{`"status":"failed"`, `!outcomes_differ`, `!/status"`}},
+		{"two ends, and the first does not tell how", []line{said("agent.tool_result", `{"tool_call_id":"c","status":"unreported"}`), said("tool.failed", `{"tool_call_id":"c"}`)}, []string{`"status":"failed"`, `!outcomes_differ`, `!/status"`}},
+		{"an error, and no word for it", []line{said("agent.tool_result", `{"tool_call_id":"c","status":"unreported","is_error":true}`)}, []string{`"status":"failed"`, `!/status"`}},
 		{"two outputs", []line{report(`"output":1`), report(`"output":2`)}, []string{`"output_hash":"` + sum(`1`), `"what":"outputs_differ"`}},
 	} {
 		got, err := told(plain(), test.lines...)

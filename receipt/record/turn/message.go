@@ -1,0 +1,193 @@
+package turn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// Roles of messages.
+const (
+	RoleSystem    = "system"
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+	RoleTool      = "tool"
+)
+
+func roles() []string { return []string{RoleSystem, RoleUser, RoleAssistant, RoleTool} }
+
+// A ShapeError says that a message does not have the shape of its role. It holds none of
+// its content but the names of its roles and blocks.
+type ShapeError struct {
+	Pointer string // RFC 6901, into the message; "" when it is the whole
+	Detail  string // what was expected and what was found
+}
+
+// Error gives both.
+func (e *ShapeError) Error() string {
+	if e.Pointer == "" {
+		return "message: " + e.Detail
+	}
+	return "message, at " + event.Quote(e.Pointer) + ": " + e.Detail
+}
+
+// Check reports whether a text is a message: strict JSON (I-JSON, RFC 7493) with what its
+// role demands. The error is a *[ShapeError], of the category [ShapeInvalid]. Members that
+// no message has are passed over, and null is the same as no member. Whether the call
+// exists that a tool message names, no message can tell.
+func Check(message []byte) error {
+	doc := new(canon.Document)
+	if err := event.Parse(doc, message); err != nil {
+		return &ShapeError{Detail: err.Error()}
+	}
+	if e := shapeOf(doc.Root()); e != nil {
+		return e
+	}
+	return nil
+}
+
+// wrong is a *ShapeError at a place.
+func wrong(at canon.Node, format string, args ...any) *ShapeError {
+	return &ShapeError{at.Pointer(), fmt.Sprintf(format, args...)}
+}
+
+// shapeOf says what is wrong with a message, or nothing.
+func shapeOf(m canon.Node) *ShapeError {
+	if m.Kind() != canon.KindObject {
+		return wrong(m, "expected an object")
+	}
+	role := m.Member("role").String()
+	if !slices.Contains(roles(), role) {
+		return wrong(m, "expected a role of %s, found %s", strings.Join(roles(), ", "), event.Quote(role))
+	}
+
+	// Which members a message has is its role's.
+	calls, id := m.Member("tool_calls"), m.Member("tool_call_id")
+	if role != RoleAssistant && !event.Absent(calls) {
+		return wrong(calls, "a message of the role %s calls no tools", role)
+	}
+	if role != RoleTool && !event.Absent(id) {
+		return wrong(id, "a message of the role %s answers no call", role)
+	}
+	if role == RoleTool && !named(id) {
+		return wrong(m, "expected the id of a call in the member tool_call_id")
+	}
+	if e := callsOf(calls); e != nil {
+		return e
+	}
+	return contentOf(role, m, calls.Len() > 0)
+}
+
+// contentOf checks the content of a message.
+func contentOf(role string, m canon.Node, calls bool) *ShapeError {
+	content := m.Member("content")
+	switch content.Kind() {
+	case canon.KindString:
+		if len(content.Text()) > 0 || role == RoleTool || calls {
+			return nil
+		}
+		return wrong(content, "expected a text that is not empty")
+	case canon.KindArray:
+		switch {
+		case role == RoleSystem || role == RoleTool:
+			return wrong(content, "expected a string: a message of the role %s has no blocks", role)
+		case content.Len() == 0 && !calls:
+			return wrong(content, "expected a block")
+		}
+		for _, b := range content.Elements() {
+			if e := blockOf(role, b); e != nil {
+				return e
+			}
+		}
+		return nil
+	}
+
+	// Who calls tools need not say anything.
+	if event.Absent(content) && calls {
+		return nil
+	}
+	return wrong(m, "expected content of the role %s", role)
+}
+
+// blocksOf are the types of blocks that a role has.
+func blocksOf(role string) []string {
+	if role == RoleUser {
+		return []string{"text", "image"}
+	}
+	return []string{"text", "thinking", "redacted_thinking"}
+}
+
+// blockOf checks a block of a role.
+func blockOf(role string, b canon.Node) *ShapeError {
+	kind := b.Member("type").String()
+	if !slices.Contains(blocksOf(role), kind) {
+		return wrong(b, "expected a block of the type %s, found %s", strings.Join(blocksOf(role), ", "), event.Quote(kind))
+	}
+
+	switch kind {
+	case "image":
+		return imageOf(b)
+	case "redacted_thinking":
+		if event.Absent(b.Member("data")) {
+			return wrong(b, "expected the member data")
+		}
+		return nil
+	}
+	if !named(b.Member("text")) {
+		return wrong(b, "expected a text that is not empty")
+	}
+	return nil
+}
+
+// imageOf checks an image: one that is elsewhere, or one that is here.
+func imageOf(b canon.Node) *ShapeError {
+	source := b.Member("source")
+	if d := b.Member("detail"); !event.Absent(d) && !slices.Contains([]string{"auto", "low", "high"}, d.String()) {
+		return wrong(d, "expected auto, low or high")
+	}
+
+	switch source.Member("type").String() {
+	case "url":
+		if !named(source.Member("url")) {
+			return wrong(b, "expected the URL of the image")
+		}
+		return nil
+	case "inline":
+		if !named(source.Member("base64_data")) || !named(b.Member("media_type")) && !named(source.Member("media_type")) {
+			return wrong(b, "expected base64_data and media_type of the image")
+		}
+		return nil
+	}
+	return wrong(b, "expected a source of the type url or inline")
+}
+
+// callsOf checks calls of tools: each has an id of its own.
+func callsOf(calls canon.Node) *ShapeError {
+	if event.Absent(calls) {
+		return nil
+	}
+	if calls.Kind() != canon.KindArray {
+		return wrong(calls, "expected an array")
+	}
+
+	ids := map[string]bool{}
+	for _, c := range calls.Elements() {
+		id, arguments := c.Member("id"), c.Member("arguments")
+		switch {
+		case !named(id) || !named(c.Member("name")):
+			return wrong(c, "expected a call with an id and the name of a tool")
+		case ids[id.String()]:
+			return wrong(id, "expected an id that no other call of the message has")
+		case !event.Absent(arguments) && arguments.Kind() != canon.KindObject: // null: the provider gave none
+			return wrong(arguments, "expected an object")
+		}
+		ids[id.String()] = true
+	}
+	return nil
+}
+
+// named reports whether a value is a text that is not empty.
+func named(n canon.Node) bool { return n.Kind() == canon.KindString && len(n.Text()) > 0 }

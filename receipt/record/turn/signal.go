@@ -1,0 +1,32 @@
+package turn
+
+import (
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// A Signal is what a suspended turn waits for.
+type Signal struct {
+	ID    string
+	Actor string // who gave it, as the harness knows; "": nothing tells
+
+	// Payload is a JSON object, as it came. A decision, or else approved and accepted in it,
+	// say whether the signal approves: docs/record.md has the words. nil: there is none.
+	Payload []byte
+}
+
+// A SignalError says that a turn does not wait for a signal: it was never asked for, or
+// another came first. It changes nothing, and the turn goes on.
+type SignalError struct {
+	ID      string // of the signal
+	Waiting string // for which the turn waits; "": for none
+}
+
+// Error gives both.
+func (e *SignalError) Error() string {
+	if e.Waiting == "" {
+		return fmt.Sprintf("record: the turn waits for no signal, found %s", event.Quote(e.ID))
+	}
+	return fmt.Sprintf("record: the turn waits for the signal %s, found %s", event.Quote(e.Waiting), event.Quote(e.ID))
+}

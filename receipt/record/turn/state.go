@@ -1,0 +1,92 @@
+package turn
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// A state is what the events of a turn say of it so far.
+type state struct {
+	events    int  // the last number
+	replies   int  // the highest number of a reply
+	submitted bool // the task was
+	sent      bool // the message was
+
+	asked, waiting question       // the last question, and the one for which the turn is suspended
+	questions      map[string]int // how often a signal was asked for
+	given          map[string]bool
+}
+
+// A question is what a signal answers. Its approval has the signal's id, with a number
+// when the turn waited for that signal before.
+type question struct{ signal, approval string }
+
+// reply is the prefix of the ids of messages that a turn added.
+const reply = "reply_"
+
+// note takes what an event says. e keeps its texts, and the error of a limit.
+func (s *state) note(e *event.Event, root canon.Node) {
+	p := root.Member("payload")
+	if root.Member("resource").Member("object").String() == "task" {
+		s.events = max(s.events, int(root.Member("sequence").Float()))
+	}
+	switch root.Member("event").String() {
+	case "task.submitted":
+		s.submitted = true
+	case "user.message":
+		s.sent = true
+	case "artifact.created", "artifact.updated", "artifact.linked", "artifact.redacted":
+		s.number(p.Member("artifact_id").String())
+	case "tool.approval_required":
+		s.ask(e, p)
+	case "user.tool_confirmation", "tool.approved", "tool.denied":
+		s.answer(cmp.Or(p.Member("approval_id").String(), p.Member("request_id").String()))
+	case "task.input_required":
+		s.waiting = s.asked
+	case "task.started":
+		s.waiting = question{}
+	}
+}
+
+// number notes the number of a reply: no other gets it.
+func (s *state) number(id string) {
+	digits, ok := strings.CutPrefix(id, reply)
+	if n, err := strconv.Atoi(digits); ok && err == nil && n <= event.MaxEntries {
+		s.replies = max(s.replies, n)
+	}
+}
+
+// ask notes a question.
+func (s *state) ask(e *event.Event, p canon.Node) {
+	id, request := p.Member("approval_id").String(), p.Member("request_id").String()
+	approval, signal := e.Once([]byte(cmp.Or(id, request))), e.Once([]byte(cmp.Or(request, id)))
+	s.asked = question{signal, approval}
+	if s.given == nil {
+		s.questions, s.given = map[string]int{}, map[string]bool{}
+	}
+	s.questions[signal]++
+	s.given[approval] = true
+	e.Kept.Charge(e, canon.Node{}, 2*event.PartCost)
+}
+
+// answer notes that a question was answered.
+func (s *state) answer(approval string) {
+	for _, q := range []*question{&s.asked, &s.waiting} {
+		if q.approval == approval {
+			*q = question{}
+		}
+	}
+}
+
+// approval is the id of the approval that a signal is asked for with: one of its own.
+func (s *state) approval(signal string) string {
+	id := signal
+	for n := max(s.questions[signal]+1, 2); s.given[id]; n++ {
+		id = signal + "#" + strconv.Itoa(n)
+	}
+	return id
+}
