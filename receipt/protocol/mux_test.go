@@ -303,13 +303,14 @@ func TestLateBody(t *testing.T) {
 	r.Header.Set(protocol.VersionHeader, protocol.Version)
 	r.Header.Set("Content-Type", "application/json")
 	go func() { _, _ = pw.Write([]byte(`{"a":`)) }()
+	began := time.Now()
 	res, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if res.StatusCode != 504 {
-		t.Error(res.Status)
+	if took := time.Since(began); res.StatusCode != 504 || took > 20*time.Second { // the idle time is 30 s
+		t.Errorf("%s after %v", res.Status, took)
 	}
 }
 

@@ -472,3 +472,17 @@ func TestKeyIsTaken(t *testing.T) {
 		})
 	}
 }
+
+// TestStreamsTakeNoRequests: however many streams are open, requests are answered.
+func TestStreamsTakeNoRequests(t *testing.T) {
+	j := new(journal)
+	j.append(1)
+	s := serving(t, muxOf(t, func(o *protocol.Options) { o.Limits.Requests = 2 }, streaming(j)...))
+	for range 6 {
+		l := listen(t, s, "")
+		defer l.leave()
+		if l.res.StatusCode != 200 || l.next() == "" {
+			t.Fatal(l.res.Status)
+		}
+	}
+}
