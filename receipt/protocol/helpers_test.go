@@ -111,13 +111,25 @@ func quiet(t testing.TB, before int) {
 // until waits until something is so.
 func until(t testing.TB, what string, so func() bool) {
 	t.Helper()
-	for range 3000 {
+	for range 30_000 {
 		if so() {
 			return
 		}
 		time.Sleep(time.Millisecond) // what is waited for tells nobody
 	}
-	t.Fatalf("after three seconds it is not so that %s", what)
+	t.Fatalf("after half a minute it is not so that %s", what)
+}
+
+// A counter counts the requests that a handler is answering.
+type counter struct {
+	http.Handler
+	now atomic.Int64
+}
+
+func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.now.Add(1)
+	defer c.now.Add(-1)
+	c.Handler.ServeHTTP(w, r)
 }
 
 // keysOf are API keys of names, each with members, and the header of each.
