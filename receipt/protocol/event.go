@@ -39,11 +39,12 @@ func appendFrame(dst []byte, id, kind string, data []byte) []byte {
 		dst = append(append(append(dst, "id: "...), id...), '\n')
 	}
 	dst = append(append(append(dst, "event: "...), kind...), "\ndata: "...)
-	for _, b := range data {
+	begin := len(dst)
+	dst = append(dst, data...)
+	for i, b := range dst[begin:] {
 		if b == '\n' || b == '\r' {
-			b = ' '
+			dst[begin+i] = ' '
 		}
-		dst = append(dst, b)
 	}
 	return append(dst, "\n\n"...)
 }

@@ -2,3 +2,6 @@ package protocol
 
 // Entries returns the entries of a file of API keys.
 func (k *APIKeys) Entries() []APIKey { return k.entries }
+
+// Actors returns of how many actors a Memory has something.
+func (m *Memory) Actors() int { return len(m.actors) }
