@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"testing"
 
@@ -18,6 +19,9 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Bool("update", false, "rewrite the expected output in testdata")
+	if os.Getenv("GOGC") == "" { // a third of the time would go into collecting little heaps
+		debug.SetGCPercent(400)
+	}
 	testscript.Main(m, map[string]func(){"receipt": main, "sigstore-kms-test": custodytest.Plugin})
 }
 
