@@ -329,3 +329,34 @@ func TestNameless(t *testing.T) {
 		}
 	}
 }
+
+// TestHooks: hooks that ran are counted by their names, however many ways tell of a run; what
+// they were told to run is not copied.
+func TestHooks(t *testing.T) {
+	progress := func(name string) string {
+		return `"type":"progress","data":{"type":"hook_progress","hookEvent":"PostToolUse","hookName":"` + name + `","command":"fmt --key s3cr3t"}`
+	}
+	attached := func(kind, name string) string {
+		return `"type":"attachment","attachment":{"type":"` + kind + `","hookEvent":"PostToolUse","hookName":"` + name + `","toolUseID":"t","command":"fmt --key s3cr3t"}`
+	}
+	const summary = `"type":"system","subtype":"stop_hook_summary","hookCount":2,"hookInfos":[{"command":"a"},{"command":"b"}]`
+	for name, test := range map[string]struct {
+		lines []string
+		hooks string
+	}{
+		"as they go":      {[]string{progress("PostToolUse:Edit"), progress("PostToolUse:Edit")}, `{"PostToolUse:Edit":2}`},
+		"as they ended":   {[]string{attached("hook_success", "PostToolUse:Edit"), attached("hook_non_blocking_error", "PostToolUse:Edit"), attached("hook_additional_context", "PostToolUse:Edit")}, `{"PostToolUse:Edit":2}`},
+		"in both ways":    {[]string{progress("PostToolUse:Edit"), attached("hook_success", "PostToolUse:Edit")}, `{"PostToolUse:Edit":1}`},
+		"at the end":      {[]string{summary}, `{"Stop":2}`},
+		"at the end, too": {[]string{progress("Stop"), progress("Stop"), summary}, `{"Stop":2}`},
+		"none":            {[]string{said, attached("skill_listing", "x"), strings.Replace(summary, ":2", ":-2", 1)}, "null"},
+	} {
+		r := recorded(t, transcript(test.lines...))
+		if got := asText(t, r.meta["source"].(map[string]any)["hooks"]); got != test.hooks {
+			t.Errorf("%s: %s, want %s", name, got, test.hooks)
+		}
+		if strings.Contains(asText(t, r.Draft), "s3cr3t") {
+			t.Errorf("%s: what the hook was told to run is copied", name)
+		}
+	}
+}

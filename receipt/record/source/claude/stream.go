@@ -136,7 +136,7 @@ func (t *Stream) system(n canon.Node) {
 			h.Status = cmp.Or(s.Name(n.Member("status")), h.Status)
 		}
 	case "hook_started":
-		s.Hook(cmp.Or(s.Name(n.Member("hook_name")), s.Name(n.Member("hook_event"))))
+		s.Hooks("started", cmp.Or(s.Name(n.Member("hook_name")), s.Name(n.Member("hook_event"))), 1)
 	case "thinking_tokens", "hook_response", "task_updated", "task_progress":
 	default:
 		s.Ignored("system/" + cmp.Or(s.Name(sub), "None"))

@@ -93,6 +93,7 @@ func (t *Transcript) Line(n canon.Node) {
 		s.Tier(tierOf(cmp.Or(n.Member("permissionMode").String(), n.Member("mode").String())))
 	case "summary", "file-history-snapshot", "queue-operation", "last-prompt":
 	default:
+		t.attached(n.Member("attachment"))
 		s.Ignored(s.Name(kind))
 	}
 }
@@ -180,6 +181,9 @@ func (t *Transcript) system(n canon.Node, of *turns) {
 	switch sub := n.Member("subtype"); sub.String() {
 	case "turn_duration", "stop_hook_summary":
 		later(&of.ended, t.s.Here())
+		if n := story.Count(n.Member("hookCount")); n != nil && *n > 0 && *n <= maxStopHooks {
+			t.s.Hooks("summary", "Stop", int(*n))
+		}
 	case "compact_boundary":
 		t.s.Note("compactions")
 	case "local_command":
@@ -188,13 +192,29 @@ func (t *Transcript) system(n canon.Node, of *turns) {
 	}
 }
 
+// maxStopHooks is how many hooks a summary is believed to count.
+const maxStopHooks = 1 << 10
+
+// attached reads what versions that tell no progress tell of hooks: how each of them ended.
+func (t *Transcript) attached(n canon.Node) {
+	switch n.Member("type").String() {
+	case "hook_success", "hook_blocking_error", "hook_non_blocking_error", "hook_error_during_execution", "hook_cancelled":
+		t.s.Hooks("attachment", hookOf(t.s, n), 1)
+	}
+}
+
+// hookOf is the name of a hook, with its event.
+func hookOf(s *story.Story, n canon.Node) string {
+	return cmp.Or(s.Name(n.Member("hookName")), s.Name(n.Member("hookEvent")))
+}
+
 // progress reads what was told while something ran. An agent's messages are in its own
 // file, too, with the same ids.
 func (t *Transcript) progress(data canon.Node) {
 	s := t.s
 	switch kind := data.Member("type"); kind.String() {
 	case "hook_progress":
-		s.Hook(cmp.Or(s.Name(data.Member("hookName")), s.Name(data.Member("hookEvent"))))
+		s.Hooks("progress", hookOf(s, data), 1)
 	case "agent_progress":
 		agent := cmp.Or(s.Name(data.Member("agentId")), "agent")
 		t.nested[agent] = true

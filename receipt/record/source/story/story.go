@@ -50,7 +50,7 @@ type Story struct {
 	handoffs index[Handoff]
 	cost     *big.Rat // of all sessions
 
-	hooks     map[string]int
+	hooks     map[string]map[string]int // by the way in which they are told
 	ignored   map[string]int
 	notes     map[string]int
 	untold    []string
@@ -76,7 +76,7 @@ const (
 
 // New returns a story of logs of a kind.
 func New(kind string) *Story {
-	return &Story{Kind: kind, hooks: map[string]int{}, ignored: map[string]int{}, notes: map[string]int{}}
+	return &Story{Kind: kind, hooks: map[string]map[string]int{}, ignored: map[string]int{}, notes: map[string]int{}}
 }
 
 // Begin says that the lines of another log follow. A line that tells no time is as old as
@@ -180,20 +180,37 @@ func Once(list []string, name string) []string {
 	return append(list, name)
 }
 
-// Hook counts a hook that ran, by its event and its name; its command may hold secrets.
-func (s *Story) Hook(name string) { count(s.hooks, name) }
+// Hooks counts runs of a hook, by its event and its name; its command may hold secrets. Some
+// logs tell a run in several ways: the way that tells most of a hook counts.
+func (s *Story) Hooks(way, name string, runs int) {
+	if s.hooks[way] == nil {
+		s.hooks[way] = map[string]int{}
+	}
+	count(s.hooks[way], name, runs)
+}
+
+// ran are the runs of hooks, by the names of these.
+func (s *Story) ran() map[string]int {
+	all := map[string]int{}
+	for _, told := range s.hooks {
+		for name, runs := range told {
+			all[name] = max(all[name], runs)
+		}
+	}
+	return all
+}
 
 // Ignored counts a record of a type that the source does not know.
-func (s *Story) Ignored(kind string) { count(s.ignored, kind) }
+func (s *Story) Ignored(kind string) { count(s.ignored, kind, 1) }
 
 // Note counts what was read and has no place in a receipt. The name is the source's own
 // word, never a text of the log.
-func (s *Story) Note(name string) { count(s.notes, name) }
+func (s *Story) Note(name string) { count(s.notes, name, 1) }
 
 // more is the name under which what is beyond maxNames is counted.
 const more = "(others)"
 
-func count(of map[string]int, name string) {
+func count(of map[string]int, name string, n int) {
 	name = event.Shorten(name)
 	if name == "" {
 		name = "None"
@@ -201,7 +218,7 @@ func count(of map[string]int, name string) {
 	if _, have := of[name]; !have && len(of) >= maxNames {
 		name = more
 	}
-	of[name]++
+	of[name] += n
 }
 
 // Untold says that a place of the receipt is not told. AtLeast says that what is told of

@@ -83,7 +83,7 @@ func (t *teller) about(o *object) {
 		}
 		o.texts("git_branches", s.Branches)
 		o.text("git_commit", s.Commit)
-		o.counts("hooks", s.hooks)
+		o.counts("hooks", s.ran())
 		o.counts("counted", s.notes)
 	})
 }
