@@ -349,6 +349,7 @@ func TestHooks(t *testing.T) {
 		"in both ways":    {[]string{progress("PostToolUse:Edit"), attached("hook_success", "PostToolUse:Edit")}, `{"PostToolUse:Edit":1}`},
 		"at the end":      {[]string{summary}, `{"Stop":2}`},
 		"at the end, too": {[]string{progress("Stop"), progress("Stop"), summary}, `{"Stop":2}`},
+		"told again":      {[]string{progress("Stop") + `,"uuid":"a"`, progress("Stop") + `,"uuid":"b"`, progress("Stop") + `,"uuid":"a"`}, `{"Stop":2}`},
 		"none":            {[]string{said, attached("skill_listing", "x"), strings.Replace(summary, ":2", ":-2", 1)}, "null"},
 	} {
 		r := recorded(t, transcript(test.lines...))

@@ -136,7 +136,7 @@ func (t *Stream) system(n canon.Node) {
 			h.Status = cmp.Or(s.Name(n.Member("status")), h.Status)
 		}
 	case "hook_started":
-		s.Hooks("started", cmp.Or(s.Name(n.Member("hook_name")), s.Name(n.Member("hook_event"))), 1)
+		s.Hooks("started", cmp.Or(s.Name(n.Member("hook_name")), s.Name(n.Member("hook_event"))), 1, cmp.Or(s.Name(n.Member("hook_id")), s.Name(n.Member("uuid"))))
 	case "thinking_tokens", "hook_response", "task_updated", "task_progress":
 	default:
 		s.Ignored("system/" + cmp.Or(s.Name(sub), "None"))

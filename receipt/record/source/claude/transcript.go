@@ -88,12 +88,12 @@ func (t *Transcript) Line(n canon.Node) {
 	case "system":
 		t.system(n, of)
 	case "progress":
-		t.progress(n.Member("data"))
+		t.progress(n.Member("data"), n.Member("uuid"))
 	case "permission-mode":
 		s.Tier(tierOf(cmp.Or(n.Member("permissionMode").String(), n.Member("mode").String())))
 	case "summary", "file-history-snapshot", "queue-operation", "last-prompt":
 	default:
-		t.attached(n.Member("attachment"))
+		t.attached(n.Member("attachment"), n.Member("uuid"))
 		s.Ignored(s.Name(kind))
 	}
 }
@@ -181,8 +181,8 @@ func (t *Transcript) system(n canon.Node, of *turns) {
 	switch sub := n.Member("subtype"); sub.String() {
 	case "turn_duration", "stop_hook_summary":
 		later(&of.ended, t.s.Here())
-		if n := story.Count(n.Member("hookCount")); n != nil && *n > 0 && *n <= maxStopHooks {
-			t.s.Hooks("summary", "Stop", int(*n))
+		if count := story.Count(n.Member("hookCount")); count != nil && *count > 0 && *count <= maxStopHooks {
+			t.s.Hooks("summary", "Stop", int(*count), t.s.Name(n.Member("uuid")))
 		}
 	case "compact_boundary":
 		t.s.Note("compactions")
@@ -196,10 +196,10 @@ func (t *Transcript) system(n canon.Node, of *turns) {
 const maxStopHooks = 1 << 10
 
 // attached reads what versions that tell no progress tell of hooks: how each of them ended.
-func (t *Transcript) attached(n canon.Node) {
+func (t *Transcript) attached(n, line canon.Node) {
 	switch n.Member("type").String() {
 	case "hook_success", "hook_blocking_error", "hook_non_blocking_error", "hook_error_during_execution", "hook_cancelled":
-		t.s.Hooks("attachment", hookOf(t.s, n), 1)
+		t.s.Hooks("attachment", hookOf(t.s, n), 1, t.s.Name(line))
 	}
 }
 
@@ -210,11 +210,11 @@ func hookOf(s *story.Story, n canon.Node) string {
 
 // progress reads what was told while something ran. An agent's messages are in its own
 // file, too, with the same ids.
-func (t *Transcript) progress(data canon.Node) {
+func (t *Transcript) progress(data, line canon.Node) {
 	s := t.s
 	switch kind := data.Member("type"); kind.String() {
 	case "hook_progress":
-		s.Hooks("progress", hookOf(s, data), 1)
+		s.Hooks("progress", hookOf(s, data), 1, s.Name(line))
 	case "agent_progress":
 		agent := cmp.Or(s.Name(data.Member("agentId")), "agent")
 		t.nested[agent] = true

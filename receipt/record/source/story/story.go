@@ -51,6 +51,7 @@ type Story struct {
 	cost     *big.Rat // of all sessions
 
 	hooks     map[string]map[string]int // by the way in which they are told
+	hookLines map[string]bool           // ids of the lines that told them
 	ignored   map[string]int
 	notes     map[string]int
 	untold    []string
@@ -76,7 +77,7 @@ const (
 
 // New returns a story of logs of a kind.
 func New(kind string) *Story {
-	return &Story{Kind: kind, hooks: map[string]map[string]int{}, ignored: map[string]int{}, notes: map[string]int{}}
+	return &Story{Kind: kind, hooks: map[string]map[string]int{}, hookLines: map[string]bool{}, ignored: map[string]int{}, notes: map[string]int{}}
 }
 
 // Begin says that the lines of another log follow. A line that tells no time is as old as
@@ -181,13 +182,24 @@ func Once(list []string, name string) []string {
 }
 
 // Hooks counts runs of a hook, by its event and its name; its command may hold secrets. Some
-// logs tell a run in several ways: the way that tells most of a hook counts.
-func (s *Story) Hooks(way, name string, runs int) {
+// logs tell a run in several ways: the way that tells most of a hook counts. A line with an id
+// that told runs before is a copy.
+func (s *Story) Hooks(way, name string, runs int, line string) {
+	if s.hookLines[line] {
+		return
+	}
+	if line != "" && len(s.hookLines) < maxHookLines {
+		s.hookLines[line] = true
+		s.charge(0, partCost+len(line))
+	}
 	if s.hooks[way] == nil {
 		s.hooks[way] = map[string]int{}
 	}
 	count(s.hooks[way], name, runs)
 }
+
+// maxHookLines bounds the lines that are known again.
+const maxHookLines = 1 << 16
 
 // ran are the runs of hooks, by the names of these.
 func (s *Story) ran() map[string]int {
