@@ -69,3 +69,30 @@ func TestDecisions(t *testing.T) {
 		t.Error("the draft has the e-mail address of a user")
 	}
 }
+
+// TestDecisionsInPart: a decision that names no call, or is none that is known, leaves open
+// what else was allowed.
+func TestDecisionsInPart(t *testing.T) {
+	decision := func(pairs ...string) string {
+		text := `{"key":"event.name","value":{"stringValue":"claude_code.tool_decision"}}`
+		for i := 0; i < len(pairs); i += 2 {
+			text += `,{"key":"` + pairs[i] + `","value":{"stringValue":"` + pairs[i+1] + `"}}`
+		}
+		return `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1777111200000000000","attributes":[` + text + `]}]}]}]}`
+	}
+	known := decision("tool_name", "Bash", "tool_use_id", "t1", "decision", "accept", "source", "user_temporary")
+	for name, test := range map[string]struct {
+		second string
+		floor  bool
+	}{
+		"of a call":          {decision("tool_name", "Edit", "tool_use_id", "t2", "decision", "reject", "source", "user_reject"), false},
+		"by a rule":          {decision("tool_name", "Edit", "tool_use_id", "t2", "decision", "later", "source", "config"), false},
+		"of no call":         {decision("tool_name", "Edit", "decision", "accept", "source", "user_temporary"), true},
+		"of an unknown word": {decision("tool_name", "Edit", "tool_use_id", "t2", "decision", "later", "source", "user"), true},
+	} {
+		r := toldOf(t, []string{known, test.second})
+		if len(r.Approvals) == 0 || r.untold["/approvals"] != test.floor || r.floor["/approvals"] != test.floor {
+			t.Errorf("%s: %+v, unreported: %v, at least: %v", name, r.Approvals, r.untold["/approvals"], r.floor["/approvals"])
+		}
+	}
+}

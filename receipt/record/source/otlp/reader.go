@@ -131,10 +131,10 @@ func (r *Reader) callOf(a attributes) *story.Call {
 // configuration or of a hook is a policy's.
 func (r *Reader) decided(a attributes) {
 	s, c := r.s, r.callOf(a)
-	if c == nil {
+	if r.decisions = true; c == nil {
+		s.AtLeast("/approvals")
 		return
 	}
-	r.decisions = true
 	person := strings.HasPrefix(strings.ToLower(a.get("source").Member("stringValue").String()), "user")
 	switch decision := strings.ToLower(a.get("decision").Member("stringValue").String()); decision {
 	case "accept", "approved", "approved_for_session", "approved_execpolicy_amendment":
@@ -146,6 +146,11 @@ func (r *Reader) decided(a attributes) {
 			c.Close(s, story.Rejected, canon.Digest{})
 		} else {
 			c.Close(s, story.Denied, canon.Digest{})
+		}
+	default:
+		if person { // in a word that is not known
+			s.Note("other_decisions")
+			s.AtLeast("/approvals")
 		}
 	}
 }
