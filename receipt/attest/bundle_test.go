@@ -55,6 +55,7 @@ func TestBundleForm(t *testing.T) {
 		{"an empty hint", `"hint":"key_2026_04"`, `"hint":""`, "refuted parse attestation_invalid", `hint is "\"\""`},
 		{"a number for a hint", `"hint":"key_2026_04"`, `"hint":7`, "refuted parse attestation_invalid", "hint is"},
 		{"a long hint", `"hint":"key_2026_04"`, `"hint":"` + strings.Repeat("k", 1025) + `"`, "refuted parse attestation_invalid", "hint is"},
+		{"the longest hint", `"hint":"key_2026_04"`, `"hint":"` + strings.Repeat("k", 1024) + `"`, "undecided signatures unknown_key", "kkk"},
 		{"a list for the key", `{"hint":"key_2026_04"}`, `[]`, "refuted parse attestation_invalid", "expected an object with hint"},
 		{"no material", `{"publicKey":{"hint":"key_2026_04"}}`, `null`, "refuted parse attestation_invalid", "expected an object with publicKey"},
 		{"no payload type", `,"payloadType":"application/vnd.in-toto+json"`, ``, "refuted parse attestation_invalid", "payloadType is missing"},
