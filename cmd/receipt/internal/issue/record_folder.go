@@ -59,7 +59,7 @@ func (o *folderFlags) ofFolders(paths []string) bool {
 
 // refuseFolderFlags refuses flags that only folders take, for one task.
 func refuseFolderFlags(cmd *cobra.Command) error {
-	for _, name := range []string{"settled", "ended", "supersede", "unsigned", "rules", "format", "key"} {
+	for _, name := range []string{"settled", "ended", "supersede", "unsigned", "rules", "format", "key", "key-timeout"} {
 		if cmd.Flags().Changed(name) {
 			return cli.Usage("receipt record --each session FILE… redacts, and issues with --ledger", "--%s goes with --each, or with a folder", name)
 		}
