@@ -5,3 +5,6 @@ func (k *APIKeys) Entries() []APIKey { return k.entries }
 
 // Actors returns of how many actors a Memory has something.
 func (m *Memory) Actors() int { return len(m.actors) }
+
+// Bytes returns how much a Memory says that it takes.
+func (m *Memory) Bytes() int64 { return m.bytes }

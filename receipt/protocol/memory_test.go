@@ -78,8 +78,8 @@ func TestMemory(t *testing.T) {
 	if got := claimed(m, useOf("a", "k", "b"), noon().Add(2*day), nil); got != "answered late" {
 		t.Error(got)
 	}
-	if got := claimed(m, useOf("b", "k", "b"), noon().Add(4*day), nil); got != "done" || m.Len() != 0 || m.Actors() != 0 {
-		t.Errorf("%s; after four days %d uses of %d actors are remembered", got, m.Len(), m.Actors())
+	if got := claimed(m, useOf("b", "k", "b"), noon().Add(4*day), nil); got != "done" || m.Len() != 0 || m.Actors() != 0 || m.Bytes() != 0 {
+		t.Errorf("%s; after four days %d uses of %d actors are remembered, in %d bytes", got, m.Len(), m.Actors(), m.Bytes())
 	}
 }
 

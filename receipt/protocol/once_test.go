@@ -134,6 +134,23 @@ func TestOnceOutcomes(t *testing.T) {
 	}
 }
 
+// TestLateHeader: a header that is set when the answer has begun is not sent, as everywhere.
+func TestLateHeader(t *testing.T) {
+	m := muxOf(t, nil, protocol.Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, _ *protocol.Request) error {
+		w.Header().Set("Early", "yes")
+		w.WriteHeader(http.StatusEarlyHints)
+		w.WriteHeader(201)
+		w.Header().Set("Late", "yes")
+		w.WriteHeader(400)
+		return nil
+	}})
+	for range 2 {
+		if got := ask(m, "POST", "/", "{}", "Idempotency-Key", "k"); got.status != 201 || got.header.Get("Early") != "yes" || got.header.Get("Late") != "" {
+			t.Errorf("%d %v", got.status, got.header)
+		}
+	}
+}
+
 // TestOnceAtOnce: of many clients with one key at once one is served, and the others are told
 // that it is in flight, or what was answered, and never wait.
 func TestOnceAtOnce(t *testing.T) {
