@@ -23,7 +23,7 @@ type maker struct {
 	options *Options
 	now     time.Time
 	sink    sink
-	made    map[string]bool // receipts of this run, by their ids
+	seen    map[string]string // of what the receipts are that this run made or found, by the ids that tasks give them
 	sealer  *receipt.Sealer
 	result  *result
 }
@@ -92,37 +92,61 @@ func (m *maker) become(w *work, e *entry) (status, error) {
 			return older, nil
 		}
 	}
-	before, s, err := m.before(e)
-	if s != "" || err != nil {
-		return s, err
-	}
 	doc, entries, err := m.redact(draft)
 	if err != nil {
 		return refused, err
+	}
+	of, id := logsOf(doc.Root(), w.events), e.receipt
+	if s, err := m.repeated(id, of); s != "" {
+		return s, err
+	}
+	s, err := m.issue(e, draft, doc, entries)
+	if s == made || s == known {
+		m.seen[id] = of
+	}
+	return s, err
+}
+
+// issue makes a receipt of a draft, unless there is one that tells the same.
+func (m *maker) issue(e *entry, d *receipt.Draft, doc *canon.Document, entries []redact.Entry) (status, error) {
+	before, s, err := m.sink.before(e)
+	if s != "" || err != nil {
+		return s, err
 	}
 	if before != nil {
 		s, err := m.compare(before.Document(), doc)
 		if s != differs || !m.options.Supersede {
 			return s, err
 		}
-		if doc, entries, err = m.superseding(e, draft, before); err != nil {
+		if doc, entries, err = m.superseding(e, d, before); err != nil {
 			return refused, err
 		}
 	}
 
 	s, err = m.sink.put(e, doc)
 	if s == known { // another run was faster
-		if before, s, err = m.before(e); before != nil {
+		if before, s, err = m.sink.before(e); before != nil {
 			return m.compare(before.Document(), doc)
 		}
 		return s, err
 	}
 	if s == made {
-		m.made[e.receipt] = true
 		m.result.withheld(entries)
 		m.result.notTold(receipt.ReadUnreported(doc.Root()))
 	}
 	return s, err
+}
+
+// repeated says what becomes of a task that another log of this run told: a log that was
+// copied tells nothing new, and of two that differ nobody can say which is true.
+func (m *maker) repeated(id, of string) (status, error) {
+	switch first, have := m.seen[id]; {
+	case !have:
+		return "", nil
+	case first == of:
+		return known, nil
+	}
+	return differs, errOther
 }
 
 // redact takes out of a draft what must not be in a receipt.
@@ -168,7 +192,7 @@ func (m *maker) early(w *work, e *entry) (status, error) {
 	if why := m.unsettled(w); why != nil {
 		return growing, why
 	}
-	before, s, err := m.before(e)
+	before, s, err := m.sink.before(e)
 	if s != "" || err != nil || before == nil {
 		return s, err
 	}
@@ -178,18 +202,12 @@ func (m *maker) early(w *work, e *entry) (status, error) {
 	if err != nil {
 		return left(err), err
 	}
-	if root := before.Document().Root(); logsOf(root, false) == of {
-		return m.same(root)
+	root := before.Document().Root()
+	if s, err := m.repeated(e.receipt, of); s != "" || logsOf(root, false) != of {
+		return s, err
 	}
-	return "", nil
-}
-
-// before is the receipt that there is of a task, or what becomes of it without looking.
-func (m *maker) before(e *entry) (*receipt.Sealed, status, error) {
-	if m.made[e.receipt] {
-		return nil, differs, errOther
-	}
-	return m.sink.before(e)
+	m.seen[e.receipt] = of
+	return m.same(root)
 }
 
 // compare says what becomes of a task of which there is a receipt.

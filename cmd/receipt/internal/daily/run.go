@@ -63,7 +63,7 @@ func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 	v := &surveyor{opener: open, options: o, result: result}
 	v.survey(f.places)
 
-	m := &maker{opener: open, options: o, now: e.Now(), sink: into, made: map[string]bool{}, sealer: sealer, result: result}
+	m := &maker{opener: open, options: o, now: e.Now(), sink: into, seen: map[string]string{}, sealer: sealer, result: result}
 	err = m.all(v.works)
 	progress.End()
 

@@ -1,0 +1,129 @@
+package daily
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/record/source"
+)
+
+const (
+	asked    = `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:00Z","uuid":"u1","message":{"role":"user","content":"go"}}` + "\n"
+	answered = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:01Z","uuid":"u2","message":{"id":"m","role":"assistant","model":"m","content":[]}}` + "\n"
+)
+
+// TestLogsThatChange: what is recorded is what was surveyed. A log that grew since is read
+// as far as it was then, and one that is another by now is not read.
+func TestLogsThatChange(t *testing.T) {
+	grown := asked + answered + asked
+	for name, test := range map[string]struct {
+		change func(path string) error
+		want   string // what is read; "": the log changed
+	}{
+		"same":      {func(string) error { return nil }, asked + answered},
+		"grown":     {func(path string) error { return os.WriteFile(path, []byte(grown), 0o600) }, asked + answered},
+		"replaced":  {func(path string) error { return replace(path, asked+answered) }, asked + answered},
+		"another":   {func(path string) error { return replace(path, strings.Replace(grown, "go", "no", 1)) }, ""},
+		"rewritten": {func(path string) error { return os.WriteFile(path, []byte(strings.Replace(grown, "go", "no", 1)), 0o600) }, ""},
+		"cut":       {func(path string) error { return os.Truncate(path, int64(len(asked))) }, ""},
+		"emptied":   {func(path string) error { return os.Truncate(path, 0) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.jsonl")
+			if err := os.WriteFile(path, []byte(asked+answered), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o, l := surveyed(t, path)
+			if err := test.change(path); err != nil {
+				t.Fatal(err)
+			}
+			got, err := taskLines(o, l)
+			if test.want == "" && !errors.Is(err, errChanged) || test.want != "" && (err != nil || got != test.want) {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestPackedLines: lines of a task in a log that is compressed are those of the plain one.
+func TestPackedLines(t *testing.T) {
+	text := `{"timestamp":"2026-04-25T11:00:00Z","type":"session_meta","payload":{"id":"th"}}` + "\n"
+	for _, turn := range []string{"a", "b", "c"} {
+		text += `{"timestamp":"2026-04-25T11:00:0` + turn + `Z","type":"event_msg","payload":{"type":"task_started","turn_id":"` + turn + `"}}` + "\n" +
+			`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":1` + strings.Repeat("0", len(turn)) + `,"output_tokens":4}}}}` + "\n"
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(text)); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var read [2][]string
+	for n, data := range [][]byte{[]byte(text), packed.Bytes()} {
+		path := filepath.Join(dir, []string{"r.jsonl", "r.jsonl.gz"}[n])
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o, l := surveyed(t, path)
+		for _, task := range source.Tasks([]*source.Outline{l.outline}, true) {
+			in, err := o.lines(l, &task.Parts[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(in.Reader)
+			in.done()
+			if err != nil {
+				t.Fatal(err)
+			}
+			read[n] = append(read[n], string(got))
+		}
+	}
+	if len(read[0]) != 3 || strings.Join(read[0], "\x00") != strings.Join(read[1], "\x00") {
+		t.Errorf("%q, and packed %q", read[0], read[1])
+	}
+	for n, lines := range read[0] {
+		if !strings.HasPrefix(lines, text[:strings.IndexByte(text, '\n')+1]) || strings.Count(lines, "\n") != []int{3, 4, 4}[n] {
+			t.Errorf("task %d has the lines %s", n, lines)
+		}
+	}
+}
+
+func replace(path, text string) error {
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
+}
+
+func surveyed(t *testing.T, path string) (*opener, *logFile) {
+	t.Helper()
+	o := &opener{ctx: context.Background()}
+	v := &surveyor{opener: o, options: new(Options), result: newResult(new(Options))}
+	l, err := v.outline(&sighted{place: &place{path: path}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, l
+}
+
+// taskLines reads the lines of the one task of a log, as a recording does.
+func taskLines(o *opener, l *logFile) (string, error) {
+	tasks := source.Tasks([]*source.Outline{l.outline}, true)
+	in, err := o.lines(l, &tasks[0].Parts[0])
+	if err != nil {
+		return "", err
+	}
+	defer in.done()
+	text, err := io.ReadAll(in.Reader)
+	if err == nil {
+		err = o.still(l, in)
+	}
+	return string(text), err
+}
