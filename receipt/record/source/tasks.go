@@ -86,8 +86,8 @@ func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 				continue
 			}
 		}
-		id := sessionOf{o.Kind, o.Session}
-		if n, have := at[id]; have && o.Session != "" {
+		id := sessionOf{o.Kind, o.name()}
+		if n, have := at[id]; have {
 			groups[n] = append(groups[n], own)
 			continue
 		}
