@@ -110,6 +110,9 @@ func allOnce(t *testing.T) {
 // TestRecordFolderKilled: a recording that is killed at any time loses nothing, and doubles
 // nothing when it is run again.
 func TestRecordFolderKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs the command many times")
+	}
 	folderOfLogs(t, 0)
 	began := time.Now()
 	receiptRun(t, 0, append(recordFolder(), "--dry-run")...)
@@ -225,4 +228,41 @@ func TestRecordOddFolder(t *testing.T) {
 	if !strings.HasPrefix(got["logs/torn.jsonl.gz"], "unreadable: ") {
 		t.Errorf("a torn file is %q", got["logs/torn.jsonl.gz"])
 	}
+}
+
+// TestRecordFolderInterrupted: a recording that is interrupted tells what it made, and the
+// next one makes the rest.
+func TestRecordFolderInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs the command many times")
+	}
+	folderOfLogs(t, 0)
+	began := time.Now()
+	receiptRun(t, 0, append(recordFolder(), "--dry-run")...)
+	took := time.Since(began)
+
+	const interruptions = 6
+	sum := 0
+	for n := range interruptions {
+		cmd := exec.Command("receipt", recordFolder()...)
+		var out, message bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &message
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(took * time.Duration(n) / 4)
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code > 0 && out.Len() > 0 && !strings.Contains(message.String(), "hint: run the same command again: nothing is recorded twice") {
+			t.Errorf("exit %d: %s%s", code, &out, &message)
+		}
+		if out.Len() > 0 {
+			sum += issued(t, out.String())
+		}
+	}
+	sum += issued(t, receiptRun(t, 0, recordFolder()...))
+	if most := folderSessions * folderTasks; sum > most || sum < most-interruptions { // of the one that was on its way nobody says that it is stored
+		t.Errorf("the runs say that they issued %d receipts, expected %d, but for one each time", sum, most)
+	}
+	allOnce(t)
 }

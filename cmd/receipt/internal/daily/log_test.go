@@ -27,13 +27,15 @@ func TestLogsThatChange(t *testing.T) {
 		change func(path string) error
 		want   string // what is read; "": the log changed
 	}{
-		"same":      {func(string) error { return nil }, asked + answered},
-		"grown":     {func(path string) error { return os.WriteFile(path, []byte(grown), 0o600) }, asked + answered},
-		"replaced":  {func(path string) error { return replace(path, asked+answered) }, asked + answered},
-		"another":   {func(path string) error { return replace(path, strings.Replace(grown, "go", "no", 1)) }, ""},
-		"rewritten": {func(path string) error { return os.WriteFile(path, []byte(strings.Replace(grown, "go", "no", 1)), 0o600) }, ""},
-		"cut":       {func(path string) error { return os.Truncate(path, int64(len(asked))) }, ""},
-		"emptied":   {func(path string) error { return os.Truncate(path, 0) }, ""},
+		"same":     {func(string) error { return nil }, asked + answered},
+		"grown":    {func(path string) error { return os.WriteFile(path, []byte(grown), 0o600) }, asked + answered},
+		"replaced": {func(path string) error { return replace(path, asked+answered) }, asked + answered},
+		"another":  {func(path string) error { return replace(path, strings.Replace(grown, "go", "no", 1)) }, ""},
+		"rewritten": {func(path string) error {
+			return os.WriteFile(path, []byte(strings.Replace(grown, "go", "no", 1)), 0o600)
+		}, ""},
+		"cut":     {func(path string) error { return os.Truncate(path, int64(len(asked))) }, ""},
+		"emptied": {func(path string) error { return os.Truncate(path, 0) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "s.jsonl")
