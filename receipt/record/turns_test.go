@@ -403,6 +403,10 @@ func TestTurnRefused(t *testing.T) {
 		{"a message of no shape", event.CodePayload, "/tool_calls/0", []string{hello, "begin", `message {"role":"assistant","tool_calls":[{}]}`}},
 		{"a message that is no JSON", event.CodePayload, "", []string{hello, "begin", `message {`}},
 		{"an event that is none", event.CodeMalformed, "", []string{hello, "begin", `event span.completed 7`}},
+		{"a kind that is no text", event.CodeMalformed, "", []string{hello, "begin", "event x\xff {}"}},
+		{"a signal that is no text", event.CodeMalformed, "", []string{hello, "begin", "suspend \xff"}},
+		{"an actor that is no text", event.CodeMalformed, "", []string{hello, "begin", "suspend s", "signal s/\xff"}},
+		{"a category that is no text", event.CodeMalformed, "", []string{hello, "begin", "fail \xff user_correctable"}},
 		{"a long id", event.CodeLimit, "/payload/tool_call_id", []string{hello, "begin", `message {"role":"tool","content":"","tool_call_id":"` + strings.Repeat("x", event.MaxText+1) + `"}`}},
 	} {
 		tr, _, err := play(t, test.lines...)
@@ -428,6 +432,15 @@ func TestTurnRefused(t *testing.T) {
 	var refused *event.Error
 	if err := tr.Begin(time.Time{}); !errors.As(err, &refused) || refused.Code != event.CodeTime {
 		t.Errorf("no time: %v", err)
+	}
+
+	// An event beside frames goes the same way.
+	frames, err := record.NewFrames(turnOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := frames.Event(time.Unix(1, 0), "x\xff", []byte(`{}`)); !errors.As(err, &refused) || refused.Code != event.CodeMalformed {
+		t.Errorf("beside frames: %v", err)
 	}
 }
 

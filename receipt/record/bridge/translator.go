@@ -241,10 +241,11 @@ func (f *Translator) emitText(fr *frame, kind string, payload []byte) {
 	// The event takes the way of every other: a recorder parses and judges it.
 	f.emitted++
 	f.text = f.envelope(fr).Append(f.text[:0], f.emitted, kind, fr.At, payload)
-	err := f.out.Parse(f.text, canon.Limits{Bytes: 2 * event.MaxLine})
-	if err == nil {
-		err = f.to.AddDocument(f.out)
+	if err := f.out.Parse(f.text, canon.Limits{Bytes: 2 * event.MaxLine}); err != nil { // such as a kind that is no UTF-8
+		f.err = event.Unparsed(f.index, kind, err)
+		return
 	}
+	err := f.to.AddDocument(f.out)
 
 	var refused *event.Error
 	if errors.As(err, &refused) { // it names the frame, not the event made of it

@@ -232,10 +232,11 @@ func (t *Translator) emitText(e *event.Event, kind string, payload []byte) {
 
 	o := t.options
 	t.text = event.Envelope{TaskID: o.TaskID, SessionID: o.SessionID, WorkspaceRef: o.WorkspaceRef}.Append(t.text[:0], t.state.events+1, kind, e.At, payload)
-	err := t.out.Parse(t.text, canon.Limits{Bytes: 2 * event.MaxLine})
-	if err == nil {
-		err = t.to.AddDocument(t.out)
+	if err := t.out.Parse(t.text, canon.Limits{Bytes: 2 * event.MaxLine}); err != nil { // such as an id that is no UTF-8
+		t.err = event.Unparsed(t.index, e.Kind, err)
+		return
 	}
+	err := t.to.AddDocument(t.out)
 
 	var refused *event.Error
 	if errors.As(err, &refused) { // it names the part, not the event made of it
