@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/receipt/record/turn"
+)
+
+// A message is one of a conversation, as JSON.
+type message = json.RawMessage
+
+// text is a message that says a text.
+func text(role, content string) message {
+	m, _ := json.Marshal(map[string]string{"role": role, "content": content}) // of texts: it cannot fail
+	return m
+}
+
+// A state is what the nodes of a graph see.
+type state struct {
+	messages []message      // the history, and what was added
+	inbound  int            // where the message is that was sent
+	values   map[string]any // what signals gave
+}
+
+// A node returns the messages that it adds. A *suspension suspends the turn, which goes on
+// with the next node; any other error ends it.
+type node func(context.Context, *state) ([]message, error)
+
+// A suspension says what signal a turn waits for.
+type suspension struct {
+	signal   string
+	metadata json.RawMessage
+}
+
+// Error says so.
+func (s *suspension) Error() string {
+	return fmt.Sprintf("suspended until the signal %q comes", s.signal)
+}
+
+// A failure is an error of a category.
+type failure struct {
+	category  string
+	transient bool
+	err       error // what may be shown to whoever sent the message
+}
+
+// Error gives both.
+func (f *failure) Error() string { return f.category + ": " + f.err.Error() }
+
+// Unwrap returns what may be shown.
+func (f *failure) Unwrap() error { return f.err }
+
+// failed is what an error comes to. One without a category is shown to nobody.
+func failed(err error) (turn.Failure, message) {
+	category, diagnostic, transient := "", "something in it could not be handled", false
+	if f, known := errors.AsType[*failure](err); known {
+		category, diagnostic, transient = f.category, f.err.Error(), f.transient
+	}
+	why := turn.Failure{Category: category, Bucket: turn.BucketOf(category, transient)}
+	switch why.Bucket {
+	case turn.SessionTerminating:
+		return why, text(turn.RoleSystem, "This conversation can't continue. Please start a new one.")
+	case turn.RetryableTransient:
+		return why, text(turn.RoleSystem, "I had trouble responding. Try again in a moment.")
+	}
+	return why, text(turn.RoleSystem, "That request couldn't be processed: "+strings.TrimRight(diagnostic, ".")+". Please adjust your message and try again.")
+}
