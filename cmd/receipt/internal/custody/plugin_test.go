@@ -134,8 +134,8 @@ func TestPluginSlow(t *testing.T) {
 	}
 
 	// A key that was seen, and signs no more.
-	key := open(t, e, "test://ed25519?sign=slow", 2*time.Second)
-	if _, err := key.Signer().Sign(t.Context(), []byte(hash)); err == nil || !strings.HasSuffix(err.Error(), `: sigstore-kms-test did not answer within 2s, which --key-timeout makes longer`) {
+	key := open(t, e, "test://ed25519?sign=slow", 5*time.Second)
+	if _, err := key.Signer().Sign(t.Context(), []byte(hash)); err == nil || !strings.HasSuffix(err.Error(), `: sigstore-kms-test did not answer within 5s, which --key-timeout makes longer`) {
 		t.Error(err)
 	}
 }

@@ -65,8 +65,8 @@ func TestPluginFamily(t *testing.T) {
 	plugins(t, "test")
 	next := children(t)
 
-	key := open(t, environment(t, nil), "test://ed25519?sign=family", 2*time.Second)
-	if _, err := key.Signer().Sign(t.Context(), []byte(hash)); err == nil || !strings.Contains(err.Error(), "did not answer within 2s") {
+	key := open(t, environment(t, nil), "test://ed25519?sign=family", 5*time.Second)
+	if _, err := key.Signer().Sign(t.Context(), []byte(hash)); err == nil || !strings.Contains(err.Error(), "did not answer within 5s") {
 		t.Error(err)
 	}
 	gone(t, next())
