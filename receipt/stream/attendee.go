@@ -17,6 +17,31 @@ type attendee struct {
 	id       fingerprint
 	issued   int64 // milliseconds since 1970
 	fault    *fumble
+	outcome
+}
+
+// An outcome is what a receipt is counted as, apart from a fault.
+type outcome struct {
+	own    receipt.Verdict
+	reason receipt.Code // of own, unless that is verified
+	spare  bool         // it is a copy that does not count
+}
+
+// alone is what a receipt is without its link, and the code of that.
+func (a *attendee) alone() (receipt.Verdict, receipt.Code) {
+	if a.fault != nil {
+		return a.fault.own, a.fault.reason
+	}
+	return a.own, a.reason
+}
+
+// verified is the outcome of most receipts.
+func verified() outcome { return outcome{own: receipt.Verified} }
+
+// sane reports whether an outcome is one that a run writes.
+func (o outcome) sane() bool {
+	known := o.own == receipt.Verified || o.own == receipt.Refuted || o.own == receipt.Undecided
+	return known && (o.own == receipt.Verified) == (o.reason == "") && !(o.spare && o.own == receipt.Refuted)
 }
 
 func (a *attendee) holds() bool { return a.computed == a.link.Hash }
@@ -50,7 +75,7 @@ const (
 	rosterAgain                // it is a copy of one before it
 	rosterFault                // its link failed where it was read
 	rosterHealed               // and holds in what was merged since
-	rosterUnknown
+	rosterOutcome              // it is not verified, or does not count
 )
 
 // An attendeeCoder writes and reads the receipts of one source, about 55 bytes each,
@@ -64,6 +89,7 @@ const (
 //	computed  32 bytes, when it is not the stated hash
 //	issued    varint, milliseconds after the receipt before
 //	fault     when the link failed: its code, and the verdict and code without it
+//	outcome   when it is not that of most receipts: whether it counts, its verdict and code
 type attendeeCoder struct {
 	stream int            // of the receipt before; -1 for none
 	issued int64          // of it
@@ -118,6 +144,11 @@ func (c *attendeeCoder) append(b []byte, a *attendee) []byte {
 		b = append(appendText(b, []byte(f.code)), byte(f.own))
 		b = appendText(b, []byte(f.reason))
 	}
+	if o := a.outcome; o != verified() {
+		flags |= rosterOutcome
+		b = append(b, flag(o.spare), byte(o.own))
+		b = appendText(b, []byte(o.reason))
+	}
 
 	b[at] = flags
 	c.after(a)
@@ -128,11 +159,11 @@ func (c *attendeeCoder) append(b []byte, a *attendee) []byte {
 // refused.
 func (c *attendeeCoder) parse(u *unpacker) (attendee, error) {
 	flags := u.byte()
-	a := attendee{stream: c.stream, again: flags&rosterAgain != 0, link: chain.Link{First: flags&rosterFirst != 0}}
+	a := attendee{stream: c.stream, outcome: verified(), again: flags&rosterAgain != 0, link: chain.Link{First: flags&rosterFirst != 0}}
 	if flags&rosterStream != 0 {
 		a.stream = int(min(u.uvarint(), uint64(len(c.last))))
 	}
-	if flags >= rosterUnknown || a.stream < 0 || a.stream >= len(c.last) {
+	if a.stream < 0 || a.stream >= len(c.last) {
 		return attendee{}, errRoster
 	}
 	if a.link.First && flags&rosterPrevious != 0 {
@@ -156,8 +187,12 @@ func (c *attendeeCoder) parse(u *unpacker) (attendee, error) {
 		a.fault = &fumble{code: receipt.Code(u.text()), own: receipt.Verdict(u.byte()), reason: receipt.Code(u.text()), healed: flags&rosterHealed != 0}
 	}
 
-	// A fault is one that a run writes, and nothing is cut off.
-	if u.short || a.fault != nil && !a.fault.sane() {
+	if flags&rosterOutcome != 0 {
+		a.outcome = outcome{spare: u.byte() == 1, own: receipt.Verdict(u.byte()), reason: receipt.Code(u.text())}
+	}
+
+	// A fault and an outcome are such that a run writes, and nothing is cut off.
+	if u.short || a.fault != nil && !a.fault.sane() || !a.outcome.sane() || a.spare && !a.again {
 		return attendee{}, errRoster
 	}
 	c.after(&a)

@@ -12,7 +12,7 @@ import (
 
 // attendee draws a receipt of one of three streams, often one that follows.
 func (d *dice) attendee(last []canon.Digest) attendee {
-	a := attendee{stream: d.number() % len(last), again: d.yes(), issued: int64(d.number())}
+	a := attendee{stream: d.number() % len(last), again: d.yes(), issued: int64(d.number()), outcome: verified()}
 	hash := d.digest()
 	copy(a.id[:], hash[:])
 	a.link.Hash, a.computed = hash, hash
@@ -33,6 +33,15 @@ func (d *dice) attendee(last []canon.Digest) attendee {
 	case 2:
 		a.fault = &fumble{code: receipt.CodeChainFork, own: receipt.Undecided, reason: vocab.CodeBatchNotChecked}
 	}
+	if a.fault == nil {
+		switch d.number() % 5 {
+		case 1:
+			a.outcome = outcome{own: receipt.Refuted, reason: receipt.CodeHashMismatch}
+		case 2:
+			a.outcome = outcome{own: receipt.Undecided, reason: vocab.CodeBatchNotChecked}
+		}
+	}
+	a.spare = a.again && a.own != receipt.Refuted && d.yes()
 	last[a.stream] = hash
 	return a
 }

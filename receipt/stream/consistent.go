@@ -58,7 +58,7 @@ func checkRoster(s *Summary) (distinct int, err error) {
 	}
 
 	// A false hash refutes its receipt, and so does a link that fails.
-	wrong, contents := 0, map[canon.Digest]bool{}
+	wrong, spare, contents := 0, 0, map[canon.Digest]bool{}
 	for i := range s.roster.sources {
 		list, err := s.roster.sources[i].unpack(len(s.roster.streams))
 		if err != nil {
@@ -66,12 +66,18 @@ func checkRoster(s *Summary) (distinct int, err error) {
 		}
 		for k := range list {
 			a := &list[k]
-			if contents[a.link.Hash] = true; !a.holds() || a.fault != nil && !a.fault.healed {
+			if contents[a.link.Hash] = true; !a.holds() || a.own == receipt.Refuted || a.fault != nil && !a.fault.healed {
 				wrong++
+			}
+			if a.spare {
+				spare++
 			}
 		}
 	}
 
+	if s.roster.outcomes && spare != s.Copies {
+		return 0, errors.New("its roster has other copies than it counts")
+	}
 	if wrong > s.Refuted {
 		return 0, errors.New("its roster has more receipts with faults than are refuted")
 	}

@@ -8,13 +8,15 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // A crowd is the receipts of several rosters, unpacked: what a survey of all their
 // sources would have seen.
 type crowd struct {
-	streams []chain.Stream
-	sources []crowdSource
+	streams  []chain.Stream
+	sources  []crowdSource
+	outcomes bool // all of the rosters tell what their receipts are counted as
 }
 
 type crowdSource struct {
@@ -25,9 +27,10 @@ type crowdSource struct {
 // crowdOf returns the receipts of rosters together, in an order that does not
 // depend on which roster a source came from.
 func crowdOf(rosters ...*roster) (*crowd, error) {
-	c := &crowd{}
+	c := &crowd{outcomes: true}
 	for _, r := range rosters {
 		c.streams = append(c.streams, r.streams...)
+		c.outcomes = c.outcomes && r.outcomes
 	}
 	slices.SortFunc(c.streams, chain.Stream.Compare)
 	c.streams = slices.Compact(c.streams)
@@ -41,6 +44,9 @@ func crowdOf(rosters ...*roster) (*crowd, error) {
 			}
 			for i := range list {
 				list[i].stream, _ = slices.BinarySearchFunc(c.streams, r.streams[list[i].stream], chain.Stream.Compare)
+				if !c.outcomes {
+					list[i].outcome = verified()
+				}
 			}
 			c.sources = append(c.sources, crowdSource{in, list})
 		}
@@ -54,7 +60,8 @@ func crowdOf(rosters ...*roster) (*crowd, error) {
 
 func compareAttendees(a, b attendee) int {
 	return cmp.Or(bytes.Compare(a.link.Hash[:], b.link.Hash[:]), bytes.Compare(a.computed[:], b.computed[:]), cmp.Compare(a.stream, b.stream),
-		bytes.Compare(a.link.Previous[:], b.link.Previous[:]), cmp.Compare(flag(a.link.First), flag(b.link.First)), bytes.Compare(a.id[:], b.id[:]), cmp.Compare(a.issued, b.issued), compareFaults(a.fault, b.fault))
+		bytes.Compare(a.link.Previous[:], b.link.Previous[:]), cmp.Compare(flag(a.link.First), flag(b.link.First)), bytes.Compare(a.id[:], b.id[:]), cmp.Compare(a.issued, b.issued), compareFaults(a.fault, b.fault),
+		cmp.Compare(a.own, b.own), cmp.Compare(a.reason, b.reason), cmp.Compare(flag(a.spare), flag(b.spare)))
 }
 
 func compareFaults(a, b *fumble) int {
@@ -109,6 +116,56 @@ func (c *crowd) survey() (*survey, error) {
 	})
 }
 
+// spares finds the copies that do not count among all receipts, and returns those that
+// were counted so far, or the other way round.
+func (c *crowd) spares(v *survey) (changed []*attendee) {
+	var list []*attendee
+	_ = c.each(func(_ *item, a *attendee) error {
+		list = append(list, a)
+		return nil
+	})
+
+	for number, a := range list {
+		spare := false
+		if a.again = v.marks[number] == markCopy; a.again {
+			original := v.originals[number]
+			verdict, _ := list[original].alone()
+			if v.marks[original].failed() {
+				verdict = receipt.Refuted
+			}
+			own, _ := a.alone()
+			spare = own == verdict && own != receipt.Refuted
+		}
+		if a.spare != spare {
+			a.spare = spare
+			changed = append(changed, a)
+		}
+	}
+	return changed
+}
+
+// shared returns the receipts that come again across rosters.
+func (c *crowd) shared(v *survey) (list []canon.Digest) {
+	copies, number := map[canon.Digest]int{}, 0
+	_ = c.each(func(_ *item, a *attendee) error {
+		if v.marks[number] == markCopy {
+			copies[a.computed]++
+		}
+		if a.again {
+			copies[a.computed]--
+		}
+		number++
+		return nil
+	})
+
+	for d, n := range copies {
+		if n > 0 {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
 // selections says of which streams it was said that they are selections.
 func (c *crowd) selections(s *survey) []selection {
 	of := make([][2]bool, len(s.names)) // by stream: a source that is whole, one that is a selection
@@ -132,7 +189,7 @@ func (c *crowd) selections(s *survey) []selection {
 
 // pack packs the receipts again; nil when they are too many.
 func (c *crowd) pack() *roster {
-	r := &roster{streams: c.streams}
+	r := &roster{streams: c.streams, outcomes: c.outcomes}
 	for _, in := range c.sources {
 		if r.receipts += len(in.list); r.receipts > maxRoster {
 			return nil

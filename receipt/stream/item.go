@@ -26,3 +26,6 @@ type item struct {
 	err  error // why it ended before its end; nil otherwise
 	docs int   // how many documents it held
 }
+
+// spare reports whether an item is a copy that does not count: one that is refuted does.
+func (it *item) spare() bool { return it.copy && it.rep.Verdict != receipt.Refuted }

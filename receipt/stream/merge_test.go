@@ -113,7 +113,9 @@ func TestMergeDealt(t *testing.T) {
 		t.Errorf("%s", gist(m))
 	}
 	anyOrder(t, "and one more", receipt.Verified, reread(t, "dealt", m), part(t, stream.Options{}, list[6]))
-	anyOrder(t, "and a copy", receipt.Undecided, m, part(t, stream.Options{}, list[6], list[1]))
+	if copied := anyOrder(t, "and a copy", receipt.Verified, m, part(t, stream.Options{}, list[6], list[1])); copied.Receipts != 7 || copied.Copies != 1 {
+		t.Errorf("%s", gist(copied))
+	}
 
 	alone := anyOrder(t, "still missing", receipt.Refuted, odd, part(t, stream.Options{}, list[1]))
 	if alone.Codes[receipt.CodeChainBreak] != 1 || alone.Refuted != 1 || alone.Verified != 3 {

@@ -59,7 +59,7 @@ func (m *merger) add() {
 	sum.Undecided += b.Undecided
 	sum.Copies += b.Copies
 	sum.Codes = map[receipt.Code]int{}
-	sum.Findings, sum.NotChecked, sum.Streams, sum.roster, sum.listed = nil, nil, nil, nil, nil
+	sum.Findings, sum.NotChecked, sum.Streams, sum.roster, sum.listed, sum.once = nil, nil, nil, nil, nil, false
 
 	// What was drawn from the links of one part is drawn anew from those of both.
 	for _, part := range m.parts {
@@ -164,36 +164,26 @@ func (m *merger) joinRosters() error {
 		return err
 	}
 
+	// A receipt that comes again across parts was counted in both.
+	if m.once = c.outcomes; m.once {
+		m.countOnce(c.spares(v))
+	} else {
+		m.noteOverlap(c.shared(v))
+	}
+
 	// A link that failed in a part may hold among all receipts, and the other way
 	// round.
-	copies, number := map[canon.Digest]int{}, 0
+	number := 0
 	_ = c.each(func(it *item, a *attendee) error {
 		is := v.marks[number]
 		number++
-		if is == markCopy {
-			copies[a.computed]++
-		}
-		if a.again {
-			copies[a.computed]--
-		}
-
-		if a.fault != nil {
+		if a.fault != nil && !a.spare {
 			m.settle(a.fault, !is.failed())
 		} else if is.failed() {
 			m.addFinding(is.finding(v.names[v.streams[string(it.facts.key)]], &it.facts))
 		}
-
 		return nil
 	})
-
-	// A receipt that comes again across parts was counted in both.
-	var shared []canon.Digest
-	for d, n := range copies {
-		if n > 0 {
-			shared = append(shared, d)
-		}
-	}
-	m.noteOverlap(shared)
 
 	if len(v.unknown) > 0 {
 		m.noteNotJoined("some of them are selections, and their predecessors are not there")
@@ -213,6 +203,35 @@ func (m *merger) joinRosters() error {
 	}
 
 	return nil
+}
+
+// countOnce counts copies as a run over all sources does: those that turned out to be
+// spare no longer, and others again.
+func (m *merger) countOnce(changed []*attendee) {
+	for _, a := range changed {
+		by := 1
+		if a.spare {
+			by = -1
+			if a.fault != nil { // a copy has no link of its own
+				m.settle(a.fault, true)
+			}
+		}
+		m.Receipts += by
+		m.Copies -= by
+
+		own, reason := a.alone()
+		switch own {
+		case receipt.Verified:
+			m.Verified += by
+		case receipt.Refuted:
+			m.Refuted += by
+		default:
+			m.Undecided += by
+		}
+		if own != receipt.Verified {
+			m.countCode(reason, by)
+		}
+	}
 }
 
 func (m *merger) noteOverlap(shared []canon.Digest) {

@@ -18,6 +18,7 @@ type roster struct {
 	streams  []chain.Stream
 	sources  []attendance
 	receipts int
+	outcomes bool // it tells what each receipt is counted as; an older version's did not
 
 	// While receipts are added.
 	numbers map[string]int // of streams by their key
@@ -32,7 +33,7 @@ type attendance struct {
 	packed   []byte // its receipts, as attendeeCoder writes them
 }
 
-func newRoster() *roster { return &roster{numbers: map[string]int{}} }
+func newRoster() *roster { return &roster{outcomes: true, numbers: map[string]int{}} }
 
 // add remembers an item that was placed; own is its verdict before that. It
 // reports false when there is no room.
@@ -53,7 +54,7 @@ func (r *roster) add(it *item, o *Options, own receipt.Verdict, reason receipt.C
 		return false
 	}
 
-	a := attendee{again: it.again, link: f.link, computed: f.computed, id: f.id, issued: f.issued.UnixMilli()}
+	a := attendee{again: it.again, link: f.link, computed: f.computed, id: f.id, issued: f.issued.UnixMilli(), outcome: outcomeOf(it)}
 	var known bool
 	if a.stream, known = r.numbers[string(f.key)]; !known {
 		a.stream = len(r.streams)
@@ -65,10 +66,20 @@ func (r *roster) add(it *item, o *Options, own receipt.Verdict, reason receipt.C
 	// A merge may find that the link holds: then this is what the receipt is.
 	if link := it.rep.Check(receipt.StepLink); link.Status == receipt.StatusFailed && own != receipt.Refuted && !it.foreign {
 		a.fault = &fumble{code: link.Code, own: own, reason: reason}
+		a.outcome = verified() // the fault tells it
 	}
 
 	in.packed = r.coder.append(in.packed, &a)
 	return true
+}
+
+// outcomeOf is what a judged item is counted as.
+func outcomeOf(it *item) outcome {
+	o := outcome{own: it.rep.Verdict, spare: it.spare()}
+	if o.own != receipt.Verified {
+		o.reason = it.rep.Finding().Code
+	}
+	return o
 }
 
 // documents is how many documents a roster is of, copies too.

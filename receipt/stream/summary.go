@@ -46,6 +46,7 @@ type Summary struct {
 
 	roster   *roster               // its receipts; nil when there are too many
 	listed   map[canon.Digest]bool // their hashes, as List was told
+	once     bool                  // a merge counted receipts that its parts share once
 	selected map[chain.Stream]bool // streams of which some part is a selection; nil: all, when Partial says so
 
 	// The rest is the caller's to fill in.
@@ -68,8 +69,11 @@ func (s *Summary) Verdict() receipt.Verdict {
 
 // MarkOverlap notes that parts were seen to hold the same receipt, for a merge of
 // reports that list their receipts, and names it and them. The whole is not
-// verified then.
+// verified then, unless the summaries told enough to count that receipt once.
 func (s *Summary) MarkOverlap(detail string) {
+	if s.once {
+		return
+	}
 	s.dropNotes(vocab.CodePartsOverlap)
 	s.addNote(vocab.CodePartsOverlap, "%s", detail)
 }
@@ -126,8 +130,8 @@ func (s *Summary) Comparable(o *Summary) error {
 
 // Merge returns the summary of the parts s and o together, whatever their order:
 // what one run over the sources of both would say, or undecided where they do not
-// tell. Parts that hold the same receipt are undecided. The error is that of
-// [Summary.Comparable].
+// tell. Receipts that are in both count once, where both remember their receipts. The
+// error is that of [Summary.Comparable].
 func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	if err := s.Comparable(o); err != nil {
 		return nil, err
@@ -163,8 +167,7 @@ func (s *Summary) selects(stream chain.Stream) bool {
 
 // count adds a judged item.
 func (s *Summary) count(it *item) {
-	// A copy counts once, unless something refutes it.
-	if it.copy && it.rep.Verdict != receipt.Refuted {
+	if it.spare() {
 		s.Copies++
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -41,8 +42,9 @@ type summaryJSON struct {
 
 // rosterJSON is the form of a roster: its receipts as they are packed, in base64.
 type rosterJSON struct {
-	Streams []streamName     `json:"streams"`
-	Sources []attendanceJSON `json:"sources"`
+	Streams  []streamName     `json:"streams"`
+	Sources  []attendanceJSON `json:"sources"`
+	Outcomes bool             `json:"outcomes,omitzero"`
 }
 
 type attendanceJSON struct {
@@ -196,7 +198,7 @@ func newRosterJSON(r *roster) *rosterJSON {
 	if r == nil {
 		return nil
 	}
-	j := &rosterJSON{Streams: []streamName{}, Sources: []attendanceJSON{}}
+	j := &rosterJSON{Streams: []streamName{}, Sources: []attendanceJSON{}, Outcomes: r.outcomes}
 	for _, s := range r.streams {
 		j.Streams = append(j.Streams, nameOf(s))
 	}
@@ -208,7 +210,7 @@ func newRosterJSON(r *roster) *rosterJSON {
 
 // parse reads a roster back, and makes sure that it can be unpacked.
 func (j *rosterJSON) parse() (*roster, error) {
-	r := &roster{}
+	r := &roster{outcomes: j.Outcomes}
 	for i := range j.Streams {
 		r.streams = append(r.streams, j.Streams[i].stream())
 	}
@@ -216,7 +218,8 @@ func (j *rosterJSON) parse() (*roster, error) {
 	for _, in := range j.Sources {
 		a := attendance{in.Partial, in.Unplaced, in.Receipts}
 		list, err := a.unpack(len(r.streams))
-		if err != nil || a.unplaced < 0 {
+		told := func(a attendee) bool { return a.outcome != verified() }
+		if err != nil || a.unplaced < 0 || !r.outcomes && slices.ContainsFunc(list, told) {
 			return nil, errRoster
 		}
 		r.receipts += len(list)

@@ -150,6 +150,7 @@ func (s *survey) join() error {
 // joinIDs marks the receipts whose id was there before.
 func (s *survey) joinIDs() error {
 	var first idRecord
+	var others map[canon.Digest]idRecord // further contents under its id, of each the first
 	some := false
 	for b, err := range s.ids.sorted() {
 		if err != nil {
@@ -157,20 +158,28 @@ func (s *survey) joinIDs() error {
 		}
 		r := parseIDRecord(b)
 		if !some || r.id != first.id {
-			first, some = r, true
+			first, others, some = r, nil, true
 			continue
 		}
 
-		// One id twice: a copy when the content is the same, else a duplicate.
-		s.marks[r.number] = markDuplicate
-		if r.hash == first.hash {
-			s.marks[r.number] = markCopy
-			if r.source != first.source {
-				s.spread[first.number] = true
+		// One id twice: a copy when the content was there, else a duplicate. Which content
+		// came first does not make a copy of another one.
+		original, there := others[r.hash]
+		switch {
+		case r.hash == first.hash:
+			s.repeat(r, first)
+		case there:
+			s.repeat(r, original)
+		default:
+			s.marks[r.number] = markDuplicate
+			s.about(r.number, first.address)
+			if others == nil {
+				others = map[canon.Digest]idRecord{}
+			}
+			if len(others) < maxDamaged {
+				others[r.hash] = r
 			}
 		}
-		s.about(r.number, first.address)
-		s.originals[r.number] = first.number
 	}
 
 	// A copy is not counted when its original has the same verdict.
@@ -179,6 +188,16 @@ func (s *survey) joinIDs() error {
 		s.verdicts[original] = receipt.Undecided
 	}
 	return nil
+}
+
+// repeat marks a receipt as a copy of another one.
+func (s *survey) repeat(r, original idRecord) {
+	s.marks[r.number] = markCopy
+	if r.source != original.source {
+		s.spread[original.number] = true
+	}
+	s.about(r.number, original.address)
+	s.originals[r.number] = original.number
 }
 
 // about remembers which receipt a mark is about, for the first that will be

@@ -32,8 +32,8 @@ func NewMerge(e *cli.Env) *cobra.Command {
 of all parts would say, but for what only reading them together can show, which is
 listed as not checked. Streams that were split join by their links; where they do
 not, receipts between the parts are missing, and the whole is refuted. A part that was verified with
---partial excuses that in its own streams. Parts must not overlap: when two hold the
-same receipt, the whole is undecided.
+--partial excuses that in its own streams. A receipt that several parts hold counts
+once; where their reports do not tell enough for that, the whole is undecided.
 
 A report is what verify --format json or ndjson writes, or the summary in it. The
 parts have to be verified with the same keys, and asked for the same (--issuer, --at,
@@ -79,7 +79,7 @@ func merge(e *cli.Env, paths []string, o *mergeOptions) error {
 		return err
 	}
 
-	// A receipt in two parts would be counted twice.
+	// A receipt in two parts was counted twice, unless their summaries tell enough.
 	if detail := overlapOf(parts); detail != "" {
 		sum.MarkOverlap(detail)
 	}

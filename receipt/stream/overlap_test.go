@@ -1,0 +1,183 @@
+package stream_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// counted is what a summary counts. Of two receipts that do not go together the order of
+// the sources decides which one is refuted, and its copy then counts by itself.
+func counted(s *stream.Summary) string {
+	heads := map[string]string{}
+	for name, head := range s.Heads() {
+		heads[fmt.Sprint(name)] = head.Hash.String()
+	}
+	text := fmt.Sprintf("%v of %d", s.Verdict(), s.Receipts+s.Copies)
+	if s.Verdict() != receipt.Refuted {
+		text += fmt.Sprintf(", %d copies, %d verified, %d undecided, %v %v", s.Copies, s.Verified, s.Undecided, s.Codes, heads)
+	}
+	for _, g := range s.Streams {
+		text += fmt.Sprintf(", %s %d", g.Stream.Issuer, g.Count)
+	}
+	return text
+}
+
+// faults are receipts beside two whole streams, each wrong in its way.
+func faults(t *testing.T) (whole, odd [][]byte) {
+	t.Helper()
+	a, b := newWriter(t, "a").many(8), newWriter(t, "b").many(4)
+	fork := newWriter(t, "a")
+	fork.n = 100
+	second := newWriter(t, "a")
+	second.n = 200
+	taken := newWriter(t, "a")
+	taken.n = 2
+	return slices.Concat(a, b), [][]byte{fork.seal(headOf(t, a[2])), second.next(), taken.seal(headOf(t, a[7])), altered(a[4]), []byte(`{"a":`), []byte(`{"schema":"receipt-2099-01-01"}`)}
+}
+
+// TestOverlapping: parts that hold the same receipts, in whatever files, are merged to
+// what one run over all of their files says, and counts.
+func TestOverlapping(t *testing.T) {
+	cases := 100
+	if os.Getenv("CI") != "" && !testing.Short() {
+		cases = 600
+	}
+	whole, odd := faults(t)
+	c := rand.New(rand.NewPCG(13, 2))
+	seen := map[string]int{}
+	for n := range cases {
+		// Files in the order of the streams, some receipts in several of them.
+		files := make([][][]byte, 2+c.IntN(4))
+		for _, doc := range whole {
+			if c.IntN(60) == 0 {
+				continue
+			}
+			for again := true; again; again = c.IntN(3) == 0 {
+				at := c.IntN(len(files))
+				files[at] = append(files[at], doc)
+			}
+		}
+		if c.IntN(3) == 0 {
+			at := c.IntN(len(files))
+			files[at] = append(files[at], odd[c.IntN(len(odd))])
+		}
+		files = slices.DeleteFunc(files, func(f [][]byte) bool { return len(f) == 0 })
+
+		// Each file in a part, and some in two.
+		var all [][]byte
+		parts := make([][][]byte, 2+c.IntN(2))
+		for _, f := range files {
+			for again := true; again; again = c.IntN(5) == 0 {
+				at := c.IntN(len(parts))
+				parts[at], all = append(parts[at], jsonl(f...)), append(all, jsonl(f...))
+			}
+		}
+		var sums []*stream.Summary
+		for _, p := range parts {
+			if len(p) > 0 {
+				s := verifyFiles(t, stream.Options{}, sources(p...)...).summary
+				sums = append(sums, reread(t, "part", s))
+			}
+		}
+		one := verifyFiles(t, stream.Options{}, sources(all...)...).summary
+		if len(sums) < 2 {
+			continue
+		}
+
+		for range 2 {
+			c.Shuffle(len(sums), func(i, j int) { sums[i], sums[j] = sums[j], sums[i] })
+			m := reread(t, "merged", merged(t, sums...))
+			if counted(m) != counted(one) {
+				t.Fatalf("case %d, %d parts:\nmerged  %s\n        %s\none run %s\n        %s", n, len(sums), counted(m), gist(m), counted(one), gist(one))
+			}
+			if strings.Contains(gist(m), "parts_overlap") {
+				t.Fatalf("case %d: %s", n, gist(m))
+			}
+		}
+		seen[one.Verdict().String()]++
+	}
+	t.Log(seen)
+	if len(seen) < 3 || slices.Min(slices.Collect(maps.Values(seen))) < cases/100 {
+		t.Errorf("verdicts %v", seen)
+	}
+}
+
+// TestOverlappingUnequal: a copy that comes out worse counts for itself, and one that
+// comes out the same does not, in whichever part.
+func TestOverlappingUnequal(t *testing.T) {
+	list := newWriter(t, "a").many(3)
+	strict := func(docs ...[]byte) *stream.Summary {
+		return verifyFiles(t, stream.Options{}, sources(docs...)...).summary
+	}
+	one, two, three := strict(jsonl(list...)), strict(jsonl(list[1:]...)), strict(jsonl(list[:2]...), jsonl(list[1:]...))
+	m := anyOrder(t, "three parts", receipt.Verified, one, two, three)
+	if m.Receipts != 3 || m.Verified != 3 || m.Copies != 6 {
+		t.Errorf("%s", gist(m))
+	}
+	if m.MarkOverlap("two parts hold it"); m.Verdict() != receipt.Verified {
+		t.Errorf("counted once and marked: %s", gist(m))
+	}
+	if g := m.Streams; len(g) != 1 || g[0].Count != 3 || g[0].Head != headOf(t, list[2]).Hash || m.Heads()[chain.Stream{Issuer: "a", Workspace: "w"}].Count != 3 {
+		t.Errorf("%+v", g)
+	}
+
+	// A part that lacks its middle is mended by another that has all: its copy of the
+	// receipt after the gap is nothing by itself.
+	gap := strict(jsonl(list[0], list[2]))
+	if gap.Verdict() != receipt.Refuted {
+		t.Fatal(gist(gap))
+	}
+	m = anyOrder(t, "a gap", receipt.Verified, gap, one)
+	if m.Receipts != 3 || m.Refuted != 0 || m.Copies != 2 || len(m.Codes) != 0 {
+		t.Errorf("%s", gist(m))
+	}
+}
+
+// TestCopiesAreCounted: a summary whose receipts are others than it counts is refused.
+func TestCopiesAreCounted(t *testing.T) {
+	list := newWriter(t, "a").many(2)
+	text, err := json.Marshal(part(t, stream.Options{}, list[0], list[0], list[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.NewReplacer(`"receipts":2,"verified":2,`, `"receipts":3,"verified":3,`, `"copies":1`, `"copies":0`).Replace(string(text))
+	if err := json.Unmarshal([]byte(edited), new(stream.Summary)); err == nil || edited == string(text) || !strings.Contains(err.Error(), "other copies than it counts") {
+		t.Errorf("%v: %s", err, edited)
+	}
+}
+
+// TestOverlappingOfBefore: rosters of the version before do not say what receipts are
+// counted as, so that what two of them hold stays undecided.
+func TestOverlappingOfBefore(t *testing.T) {
+	list := newWriter(t, "a").many(4)
+	before := func(docs ...[]byte) *stream.Summary {
+		text, err := json.Marshal(part(t, stream.Options{}, docs...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		without := strings.Replace(string(text), `,"outcomes":true`, "", 1)
+		s := new(stream.Summary)
+		if err := json.Unmarshal([]byte(without), s); err != nil || without == string(text) {
+			t.Fatal(without, err)
+		}
+		return s
+	}
+	for _, parts := range [][]*stream.Summary{{before(list...), before(list[2:]...)}, {before(list...), part(t, stream.Options{}, list[2:]...)}} {
+		m := anyOrder(t, "overlap", receipt.Undecided, parts...)
+		if !strings.Contains(gist(m), "parts_overlap") || m.Receipts != 6 {
+			t.Errorf("%s", gist(m))
+		}
+		reread(t, "overlap", m)
+	}
+	reread(t, "apart", anyOrder(t, "apart", receipt.Verified, before(list[:2]...), part(t, stream.Options{}, list[2:]...)))
+}
