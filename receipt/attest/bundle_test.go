@@ -10,6 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/attest"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -287,6 +288,14 @@ func TestLines(t *testing.T) {
 // TestLarge: what is larger than a document of an input is refused when it is made, and when
 // it is read.
 func TestLarge(t *testing.T) {
+	s, err := attest.NewStatement(sealedWith(t, `[]`, `[]`, `{"note":"`+strings.Repeat("x", 13_000_000)+`"}`), head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := attest.Sign(t.Context(), s, keys.NewSigner(private(t, "key_second"), nil)); err == nil || e != nil || !strings.Contains(err.Error(), "at most 16777216 are read") {
+		t.Errorf("%v", err)
+	}
+
 	d := newDesk(t, receipt.Policy{})
 	rep := new(receipt.Report)
 	good := bundle(t, "valid/minimal.json", "", "key_2026_04")
