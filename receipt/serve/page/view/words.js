@@ -69,6 +69,12 @@ const reasons = new Map([
   ["key_revoked", ["Key revoked", "It is signed with a key that its owner has taken back."]],
   ["signature_limit", ["Too many signatures", "It has more signatures than are looked at."]],
 
+  // What was attested of it.
+  ["attestation_invalid", ["Damaged attestation", "The attestation that was given is not in the form that it has to have."]],
+  ["attestation_mismatch", ["Another subject", "What the attestation is about is not what the receipt inside it tells."]],
+  ["attestation_unsupported", ["Unknown attestation", "The attestation is of a kind that is not judged here."]],
+  ["not_attested", ["Not attested", "It was not shown that it is about the commit or the file that was asked for."]],
+
   // What was withheld.
   ["disclosure_mismatch", ["Another value", "A value that was disclosed is not the one that was withheld."]],
   ["disclosure_unknown", ["Nothing withheld", "A value was disclosed that the receipt does not withhold."]],
