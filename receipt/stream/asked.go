@@ -15,6 +15,7 @@ type asked struct {
 	Strict     bool            `json:"strict"`
 	Witnesses  askedQuorum     `json:"witnesses"`
 	Checkpoint askedCheckpoint `json:"checkpoint"`
+	Subjects   []string        `json:"subjects,omitzero"` // sorted; absent: none
 }
 
 // An askedQuorum is a number of witnesses and who of them counts: all, when none
@@ -35,7 +36,8 @@ type askedCheckpoint struct {
 // verdicts.
 type IncomparableError struct {
 	// What differs: scope (one is about integrity only), keys (other files of trusted
-	// keys), or what was asked: issuer, at, strict, witnesses or checkpoint.
+	// keys), or what was asked: issuer, at, strict, witnesses, checkpoint or
+	// subjects.
 	What string
 }
 
@@ -50,8 +52,10 @@ func (e *IncomparableError) Error() string {
 	return fmt.Sprintf("stream: the summaries were asked for differently: %s", e.What)
 }
 
-func askedOf(p receipt.Policy) *asked {
-	a := &asked{Issuer: p.Issuer, Strict: p.Strict, Witnesses: quorumOf(p.Witnesses),
+func askedOf(p receipt.Policy, subjects []string) *asked {
+	subjects = slices.Clone(subjects)
+	slices.Sort(subjects)
+	a := &asked{Issuer: p.Issuer, Strict: p.Strict, Witnesses: quorumOf(p.Witnesses), Subjects: slices.Compact(subjects),
 		Checkpoint: askedCheckpoint{p.Checkpoint.Required, quorumOf(p.Checkpoint.Cosigners)}}
 	if !p.At.IsZero() {
 		at := receipt.At(p.At)
@@ -82,6 +86,8 @@ func (a *asked) differs(b *asked) error {
 		return &IncomparableError{"witnesses"}
 	case a.Checkpoint.Required != b.Checkpoint.Required || !a.Checkpoint.Cosigners.equal(&b.Checkpoint.Cosigners):
 		return &IncomparableError{"checkpoint"}
+	case !slices.Equal(a.Subjects, b.Subjects):
+		return &IncomparableError{"subjects"}
 	}
 
 	return nil

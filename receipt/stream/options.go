@@ -60,6 +60,11 @@ type Options struct {
 	// documents are of a kind that holds no receipts.
 	Unwrap func(*canon.Document) (inside []byte, wrong *receipt.Check, weigh func(*receipt.Verifier, *canon.Document, *receipt.Report))
 
+	// Subjects is what such envelopes were asked to be about, as sha256:HEX or
+	// gitCommit:HEX. Unwrap judges that; the summary records it, and does not merge with
+	// one that was asked for other subjects.
+	Subjects []string
+
 	// Bounds are for inputs of strangers.
 	Bounds Bounds
 

@@ -97,7 +97,7 @@ func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o O
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
 	v, idle := v.Watch()
 	return &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1,
-		summary: Summary{Scope: v.Scope(), asked: askedOf(v.Policy()), Partial: o.Partial, Codes: map[receipt.Code]int{}, roster: newRoster()}}
+		summary: Summary{Scope: v.Scope(), asked: askedOf(v.Policy(), o.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, roster: newRoster()}}
 }
 
 // Reports returns the reports in the order of the input, once. Each is valid

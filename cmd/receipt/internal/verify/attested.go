@@ -37,6 +37,9 @@ func (f *attestFlags) apply(v *receipt.Verifier, file *trust.KeyFile, options *s
 		return nil
 	}
 
+	for _, s := range asked {
+		options.Subjects = append(options.Subjects, s.String())
+	}
 	options.Unwrap = attest.NewOpener(file.Set, policy, asked...).Unwrap
 	return nil
 }

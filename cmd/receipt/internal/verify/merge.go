@@ -177,7 +177,7 @@ func comparable(a, b *part) error {
 	case "keys":
 		return cli.Usage("verify all parts with the same --keys FILE", "%s were made with other files of trusted keys", names)
 	}
-	return cli.Usage("verify all parts with the same --issuer, --at, --strict and --policy", "%s were asked for differently: %s", names, differ.What)
+	return cli.Usage("verify all parts with the same --issuer, --at, --strict, --policy, --commit and --subject", "%s were asked for differently: %s", names, differ.What)
 }
 
 // mergeAll merges halves, so that many parts take no more than a few passes.
