@@ -20,7 +20,7 @@ func printerFor(format string, w io.Writer) (printer, error) {
 	case "text":
 		return &textPrinter{w}, nil
 	case "json":
-		return &jsonPrinter{w: w, open: `{"reports":[` + "\n", between: ",\n", close: "\n],\n" + `"summary":`, last: "}\n"}, nil
+		return &jsonPrinter{w: w, open: "{\n\"reports\":[\n", between: ",\n", close: "\n],\n" + `"summary":`, last: "}\n"}, nil
 	case "ndjson":
 		return &jsonPrinter{w: w, after: "\n", close: `{"summary":`, last: "}\n"}, nil
 	}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fixture is the path of a file of the fixtures.
+func fixture(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("../../fixtures", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// policyFile writes what is demanded into a file.
+func policyFile(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "policy.json")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestTrust: every flag that demands something decides.
+func TestTrust(t *testing.T) {
+	address := "file://" + fixture(t, "valid/task.json")
+	trusted := []string{"--keys", fixture(t, "keys/trust.json")}
+	with := func(args ...string) []string { return append(slices.Concat(args, trusted), address) }
+	cosigned := policyFile(t, `{"witnesses": {"threshold": 1}}`)
+	for _, test := range []struct {
+		name string
+		args []string
+		code int
+		want string // in the output or in the message
+	}{
+		{"verified", with(), exitVerified, "verified: 1 receipts"},
+		{"issuer", with("--issuer", "harness_example_cloud"), exitVerified, "verified: 1 receipts"},
+		{"another issuer", with("--issuer", "somebody"), exitRefuted, "issuer_mismatch"},
+		{"policy", with("--policy", cosigned), exitUndecided, "undecided: 1 receipts"},
+		{"policy and flag", with("--policy", policyFile(t, `{"issuer": "a"}`), "--issuer", "b"), exitUsage, `--issuer says "b"`},
+		{"malformed policy", with("--policy", policyFile(t, `{"version": 1}`)), exitUsage, "policy.json"},
+		{"strict", with("--strict"), exitUndecided, "undecided: 1 receipts"},
+		{"expired", append(slices.Clip(trusted), "file://"+fixture(t, "malicious/expired-key.json")), exitRefuted, "key_expired"},
+		{"before it had", append(slices.Clip(trusted), "--at", "2025-06-01T00:00:00Z", "file://"+fixture(t, "malicious/expired-key.json")), exitVerified, "verified: 1 receipts"},
+		{"no time", with("--at", "yesterday"), exitUsage, `--at "yesterday"`},
+		{"no keys", []string{address}, exitUsage, "no trusted keys were given"},
+		{"keys that are none", []string{"--keys", fixture(t, "valid/task.json"), address}, exitUsage, "task.json"},
+		{"not there", []string{"--keys", "nowhere.json", address}, exitUsage, "nowhere.json"},
+	} {
+		code, out, messages := verifyBy(t, test.args...)
+		if code != test.code || !strings.Contains(out+messages, test.want) {
+			t.Errorf("%s: exit %d, %s%s", test.name, code, out, messages)
+		}
+	}
+}
+
+// TestKeysOfTheEnvironment: $RECEIPT_KEYS names the keys where no flag does.
+func TestKeysOfTheEnvironment(t *testing.T) {
+	var out bytes.Buffer
+	s := &surroundings{out: &out, err: &out, now: time.Now, getenv: func(name string) string {
+		return map[string]string{"RECEIPT_KEYS": fixture(t, "keys/trust.json")}[name]
+	}}
+	if code := run(context.Background(), []string{"verify", "file://" + fixture(t, "valid/task.json")}, s); code != exitVerified {
+		t.Errorf("exit %d, %s", code, out.String())
+	}
+}
+
+// TestSelection: what a selection lacks is not checked, and what comes before is named.
+func TestSelection(t *testing.T) {
+	l := newLake(t)
+	lines := receipts(t, 5)
+	l.put("a.jsonl", lines[1], lines[3])
+	if code, out, _ := verify(t, l.address("a.jsonl")); code != exitRefuted {
+		t.Errorf("a gap: exit %d, %s", code, out)
+	}
+	if code, out, _ := verify(t, "--partial", l.address("a.jsonl")); code != exitVerified {
+		t.Errorf("a selection: exit %d, %s", code, out)
+	}
+
+	var first struct {
+		Chain struct {
+			Hash string `json:"receipt_hash"`
+		}
+	}
+	if err := json.Unmarshal(lines[0], &first); err != nil {
+		t.Fatal(err)
+	}
+	l.put("b.jsonl", lines[1:]...)
+	if code, out, _ := verify(t, "--previous", first.Chain.Hash, l.address("b.jsonl")); code != exitVerified || strings.Contains(out, "link_not_checked") {
+		t.Errorf("what comes before: exit %d, %s", code, out)
+	}
+	l.put("b.jsonl", lines[2:]...)
+	if code, out, _ := verify(t, "--previous", first.Chain.Hash, l.address("b.jsonl")); code != exitRefuted {
+		t.Errorf("something else came before: exit %d, %s", code, out)
+	}
+}
+
+// TestInterrupted: an interruption gives no verdict.
+func TestInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	var out, messages bytes.Buffer
+	s := &surroundings{out: &out, err: &messages, now: time.Now, getenv: func(string) string { return "" }}
+	code := run(ctx, []string{"verify", "--integrity-only", "file://" + fixture(t, "valid") + "/"}, s)
+	if code != exitUsage || out.String() != "" || messages.String() != "receipt-cloud: error: interrupted\n" {
+		t.Errorf("exit %d, %s%s", code, out.String(), messages.String())
+	}
+}
+
+// TestAsReceipt: the command receipt writes the same of the same files, and merges it.
+func TestAsReceipt(t *testing.T) {
+	receipt := filepath.Join(t.TempDir(), "receipt")
+	build := exec.Command("go", "build", "-o", receipt, "./cmd/receipt")
+	build.Dir = "../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+
+	folder, keys := fixture(t, "valid"), fixture(t, "keys/trust.json")
+	own := regexp.MustCompile(`"tool":"[^"]*","started":"[^"]*","finished":"[^"]*"`)
+	for _, format := range []string{"json", "ndjson"} {
+		want, err := exec.Command(receipt, "verify", "--keys", keys, "--format", format, folder).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, got, messages := verifyBy(t, "--keys", keys, "--format", format, "file://"+folder+"/")
+		if code != exitVerified {
+			t.Errorf("%s: exit %d, %s", format, code, messages)
+		}
+		mine, theirs := strings.Split(own.ReplaceAllString(got, ""), "\n"), strings.Split(own.ReplaceAllString(string(want), ""), "\n")
+		for i := range min(len(mine), len(theirs)) {
+			if mine[i] != theirs[i] {
+				t.Errorf("%s, line %d: %s\nreceipt verify writes %s", format, i+1, mine[i], theirs[i])
+			}
+		}
+		if len(mine) != len(theirs) {
+			t.Errorf("%s: %d lines, receipt verify writes %d", format, len(mine), len(theirs))
+		}
+
+		report := filepath.Join(t.TempDir(), "report.json")
+		if err := os.WriteFile(report, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(receipt, "merge", report).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", format, err, out)
+		}
+	}
+}
