@@ -186,6 +186,39 @@ func TestMergeOld(t *testing.T) {
 	}
 }
 
+// TestMergeOldOverlap: what two parts hold stays counted twice, whatever is merged with
+// them later, and says nothing else of their streams.
+func TestMergeOldOverlap(t *testing.T) {
+	list, other := newWriter(t, "a").many(6), newWriter(t, "b").many(2)
+	for name, parts := range map[string][][][]byte{
+		"the same":           {list[:3], list[:3], other},
+		"one beginning":      {list, list[:3], other},
+		"one that goes on":   {list[:4], list[:3], list[4:]},
+		"three of one":       {list, list[:3], list[1:5]},
+		"two and two others": {list[:3], list[:3], other, other},
+	} {
+		var lists []*stream.Summary
+		for _, docs := range parts {
+			s := old(t, part(t, stream.Options{}, docs...))
+			var hashes []canon.Digest
+			for _, doc := range docs {
+				hashes = append(hashes, headOf(t, doc).Hash)
+			}
+			s.List(hashes)
+			lists = append(lists, s)
+		}
+
+		m := anyOrder(t, name, receipt.Undecided, lists...)
+		notes := map[receipt.Code]int{}
+		for _, n := range m.NotChecked {
+			notes[n.Code]++
+		}
+		if notes[vocab.CodePartsOverlap] != 1 || notes[vocab.CodeIDsNotChecked] != 1 || len(m.Findings) > 0 {
+			t.Errorf("%s: %s", name, gist(m))
+		}
+	}
+}
+
 // TestMergeAsked: verdicts that were asked for differently are not one verdict.
 func TestMergeAsked(t *testing.T) {
 	list := newWriter(t, "a").many(2)

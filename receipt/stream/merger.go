@@ -96,7 +96,7 @@ func (m *merger) add() {
 	}
 }
 
-// keepNotes keeps what is left unchecked of either part, whatever joinm.
+// keepNotes keeps what is left unchecked of either part, whatever joins.
 func (m *merger) keepNotes() {
 	for _, part := range m.parts {
 		for _, n := range part.NotChecked {
@@ -110,7 +110,7 @@ func (m *merger) keepNotes() {
 	}
 }
 
-// drawnAnew reports whether notes of a code are drawn anew from the streamm.
+// drawnAnew reports whether notes of a code are drawn anew from the streams.
 func drawnAnew(code receipt.Code) bool {
 	return code == receipt.CodeLinkNotChecked || code == receipt.CodeTailNotChecked || code == vocab.CodePartsNotJoined || code == vocab.CodePartsOverlap
 }
@@ -234,11 +234,24 @@ func (m *merger) countOnce(changed []*attendee) {
 	}
 }
 
+// noteOverlap notes that two parts hold the same receipts, and names the least of them.
 func (m *merger) noteOverlap(shared []canon.Digest) {
 	if len(shared) > 0 {
 		d := slices.MinFunc(shared, func(a, b canon.Digest) int { return bytes.Compare(a[:], b[:]) })
-		m.addNote(vocab.CodePartsOverlap, "two parts hold the receipt %s, so it was counted twice", d)
+		m.keepOverlap(fmt.Sprintf("two parts hold the receipt %s, so it was counted twice", d))
 	}
+}
+
+// keepOverlap notes that a receipt was counted twice. One is named, whatever the order
+// of the parts.
+func (m *merger) keepOverlap(detail string) {
+	for i, n := range m.NotChecked {
+		if n.Code == vocab.CodePartsOverlap {
+			m.NotChecked[i].Detail = min(n.Detail, detail)
+			return
+		}
+	}
+	m.addNote(vocab.CodePartsOverlap, "%s", detail)
 }
 
 func (m *merger) noteNotJoined(why string) {

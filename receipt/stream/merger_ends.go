@@ -18,7 +18,7 @@ type endsJoiner struct {
 	both  map[chain.Stream]bool // streams that are in both
 	heads map[canon.Digest]chain.Stream
 	known bool // the hashes of all receipts are, as listed
-	apart bool // and none is in both parts
+	apart bool // and none is in two parts
 	open  bool // something cannot be told
 }
 
@@ -31,7 +31,16 @@ func (p *endsJoiner) join() {
 	a, b := p.parts[0], p.parts[1]
 	segments := slices.Concat(a.Streams, b.Streams)
 	p.Streams = chain.Join(slices.Clone(segments))
-	p.addNote(vocab.CodeIDsNotChecked, acrossParts)
+	if !p.hasNote(vocab.CodeIDsNotChecked) {
+		p.addNote(vocab.CodeIDsNotChecked, acrossParts)
+	}
+
+	// What a part counted twice is still counted twice.
+	for _, n := range slices.Concat(a.NotChecked, b.NotChecked) {
+		if n.Code == vocab.CodePartsOverlap {
+			p.keepOverlap(n.Detail)
+		}
+	}
 	p.compareHashes(a.hashes(), b.hashes())
 
 	for _, g := range a.Streams {
@@ -74,8 +83,8 @@ func (p *endsJoiner) compareHashes(a, b map[canon.Digest]bool) {
 	for d := range b {
 		p.listed[d] = true
 	}
-	p.apart = len(shared) == 0
 	p.noteOverlap(shared)
+	p.apart = !p.hasNote(vocab.CodePartsOverlap)
 }
 
 // reopen leaves the breaks inside of streams open to which another part belongs:
