@@ -28,6 +28,7 @@ type exchange struct {
 	intake  *Intake
 	started time.Time
 	place   func() // gives back the place among the requests
+	open    bool   // nobody needs a key here
 }
 
 func newExchange(m *Mux, w http.ResponseWriter, r *http.Request) *exchange {
@@ -51,7 +52,7 @@ func (x *exchange) answer() error {
 
 	// What is protected asks for version and key before it says what there is.
 	found := x.mux.find(r.Method, r.URL.EscapedPath())
-	if !found.open {
+	if x.open = found.open; !x.open {
 		if err := x.admit(); err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func (x *exchange) answer() error {
 		return NotFound()
 	}
 
-	if !found.open {
+	if !x.open {
 		give, err := x.take(x.mux.requests, "the server is busy")
 		if err != nil {
 			return err
@@ -92,13 +93,13 @@ func (x *exchange) admit() (err error) {
 }
 
 // admitted reports whether the client would be let in now as it was: its key is still there,
-// for the same.
+// for the same, or none is needed still.
 func (x *exchange) admitted() bool {
-	if x.r.Key == nil {
+	if x.open || x.mux.options.Keys == nil {
 		return true
 	}
 	key, err := x.mux.options.Keys().Check(x.r.Header)
-	return err == nil && key != nil && reflect.DeepEqual(*key, *x.r.Key)
+	return err == nil && reflect.DeepEqual(key, x.r.Key)
 }
 
 // take takes a place of some that clients share, until it is given back.

@@ -19,8 +19,9 @@ const errorEvent = "error"
 
 // WriteStream answers with the events of a log as server-sent events: all that follow the one
 // that the client names by Last-Event-ID, or all, and then those that are appended, until the
-// client leaves or no longer has its API key, the Mux is closed, or the log ends. A client
-// that reads slowly is behind, and holds up nobody; one that does not read within
+// client leaves, the log ends, the Mux is closed, or the client would not be let in any longer
+// as it was: its API key is gone or for something else, or one is wanted and it has none. A
+// client that reads slowly is behind, and holds up nobody; one that does not read within
 // [Limits].Idle is cut off, and comes again with the last id that it has.
 //
 //   - Each frame has id, event and data, one line each, and ends with LF LF.
@@ -87,7 +88,7 @@ type streamer struct {
 	left    <-chan struct{} // closed when the client has left
 	closing <-chan struct{} // closed when the Mux is
 
-	admitted func() bool // the client still has its key
+	admitted func() bool // the client would still be let in
 }
 
 // errUnread is that a client does not read, or has left.

@@ -16,6 +16,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -466,6 +467,42 @@ func TestKeyIsTaken(t *testing.T) {
 			<-ended
 			if frames, _ := framesOf(t, w.Body.String()); len(frames) != 1 {
 				t.Errorf("%s: %s", name, w.Body)
+			}
+		})
+	}
+}
+
+// TestKeysAreWanted: a stream of a client without a key ends when a key is wanted, and one of
+// an open route does not.
+func TestKeysAreWanted(t *testing.T) {
+	for _, open := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			j := new(journal)
+			j.append(1)
+			var keys atomic.Pointer[protocol.APIKeys]
+			routes := streaming(j)
+			for i := range routes {
+				routes[i].Open = open
+			}
+			m := muxOf(t, func(o *protocol.Options) { o.Keys = keys.Load }, routes...)
+			r := httptest.NewRequest("GET", "/v1/events/stream", nil)
+			r.Header.Set(protocol.VersionHeader, protocol.Version)
+			w := httptest.NewRecorder()
+			go m.ServeHTTP(w, r)
+			time.Sleep(time.Minute)
+
+			wanted, _ := keysOf(t, map[string]string{"a": ""})
+			keys.Store(wanted)
+			j.append(1)
+			time.Sleep(time.Minute)
+			m.Close()
+			synctest.Wait()
+			want := 1
+			if open {
+				want = 2
+			}
+			if frames, _ := framesOf(t, w.Body.String()); len(frames) != want {
+				t.Errorf("open %t: %d events, want %d: %s", open, len(frames), want, w.Body)
 			}
 		})
 	}
