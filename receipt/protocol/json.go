@@ -29,8 +29,8 @@ func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) er
 	return nil
 }
 
-// peekJSON reads a body that may be of any form. If it is a JSON object, it has the digest of
-// one; else that of its bytes, which it has already.
+// peekJSON reads a body that may be of any form. If it is JSON, it has the digest of its
+// canonical form; else that of its bytes, which it has already.
 func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != MediaJSON {

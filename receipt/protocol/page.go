@@ -3,7 +3,6 @@ package protocol
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -89,7 +88,7 @@ func writePage[T any](w http.ResponseWriter, items []T, next string, more bool) 
 
 func appendItem(dst []byte, item any) ([]byte, error) {
 	if raw, ok := item.(json.RawMessage); ok {
-		return slices.Concat(dst, raw), nil
+		return append(dst, raw...), nil
 	}
 	return receipt.AppendJSON(dst, item)
 }
