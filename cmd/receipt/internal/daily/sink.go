@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -76,41 +77,82 @@ func (n *noting) Append(ctx context.Context, s chain.Stream, previous chain.Head
 	return err
 }
 
-var errTenant = errors.New("the ledger has a receipt of it by another issuer, for another tenant or of another workspace")
+var (
+	errTenant = errors.New("the ledger has a receipt of it by another issuer, for another tenant or of another workspace")
+	errTaken  = errors.New("the ledger has its receipt_id for one that superseded the receipt of another task")
+)
 
 func (s *ledgerSink) before(e *entry) (*receipt.Sealed, status, error) {
-	// One that took the place of another has the next number.
-	var stream chain.Stream
-	last, next := "", e.receipt
+	// One that took the place of another has a number behind the id, and the hash of the
+	// former: ids of other tasks may end in numbers, too.
+	var latest *stored
+	var hashes []string
+	next := e.receipt
 	for n := 2; ; n++ {
-		of, found, err := s.store.StreamOf(s.ctx, next)
+		r, err := s.find(next)
 		if err != nil {
 			return nil, "", &fatalError{s.failure(err)}
 		}
-		if !found {
+		if r == nil {
 			break
 		}
-		stream, last, next = of, next, fmt.Sprint(e.receipt, "_", n)
-	}
-	if last == "" {
-		return nil, "", nil
+		if latest == nil || slices.Contains(hashes, r.former()) {
+			latest = r
+		}
+		hashes = append(hashes, r.hash)
+		next = fmt.Sprint(e.receipt, "_", n)
 	}
 
 	// Two tenants may share a ledger, and no receipt of the one is the other's.
 	o := s.options.Record
-	if stream.Issuer != o.Issuer.ID || stream.Tenant != o.TenantID || o.WorkspaceRef != "" && stream.Workspace != o.WorkspaceRef {
+	switch {
+	case latest == nil:
+		return nil, "", nil
+	case latest.stream.Issuer != o.Issuer.ID || latest.stream.Tenant != o.TenantID || o.WorkspaceRef != "" && latest.stream.Workspace != o.WorkspaceRef:
 		return nil, differs, errTenant
+	case latest.id == e.receipt && latest.former() != "" && e.next != e.receipt:
+		return nil, differs, errTaken
 	}
 	e.next = next
-	sealed, err := s.store.Get(s.ctx, last)
-	switch {
-	case errors.As(err, new(*ledger.PrunedError)):
+	if latest.sealed == nil {
 		return nil, known, nil
-	case err != nil:
-		return nil, "", &fatalError{s.failure(err)}
 	}
-	e.last, e.hash = last, sealed.Hash().String()
-	return sealed, "", nil
+	e.last, e.hash = latest.id, latest.hash
+	return latest.sealed, "", nil
+}
+
+// A stored receipt is in the ledger.
+type stored struct {
+	id     string
+	stream chain.Stream
+	hash   string
+	sealed *receipt.Sealed // nil: it was pruned
+}
+
+// find returns nil when there is no receipt of this id.
+func (s *ledgerSink) find(id string) (*stored, error) {
+	stream, found, err := s.store.StreamOf(s.ctx, id)
+	if err != nil || !found {
+		return nil, err
+	}
+
+	sealed, err := s.store.Get(s.ctx, id)
+	var pruned *ledger.PrunedError
+	switch {
+	case errors.As(err, &pruned):
+		return &stored{id, stream, pruned.Hash.String(), nil}, nil
+	case err != nil:
+		return nil, err
+	}
+	return &stored{id, stream, sealed.Hash().String(), sealed}, nil
+}
+
+// former is the hash of the receipt whose place this one took; "" is none, or not known.
+func (r *stored) former() string {
+	if r.sealed == nil {
+		return ""
+	}
+	return r.sealed.Document().Root().Member("metadata").Member("supersedes").String()
 }
 
 func (s *ledgerSink) put(e *entry, doc *canon.Document) (status, error) {
