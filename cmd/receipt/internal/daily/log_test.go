@@ -107,7 +107,7 @@ func replace(path, text string) error {
 func surveyed(t *testing.T, path string) (*opener, *logFile) {
 	t.Helper()
 	o := &opener{ctx: context.Background()}
-	v := &surveyor{opener: o, options: new(Options), result: newResult(new(Options))}
+	v := &surveyor{opener: o, options: new(Options), result: newResult()}
 	l, err := v.outline(&sighted{place: &place{path: path}})
 	if err != nil {
 		t.Fatal(err)

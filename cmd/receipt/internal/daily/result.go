@@ -53,7 +53,6 @@ type fileEntry struct {
 
 // A result is what became of everything.
 type result struct {
-	options  *Options
 	entries  []*entry
 	files    []*fileEntry
 	count    map[status]int
@@ -64,8 +63,8 @@ type result struct {
 	untold   map[string]int // in how many receipts
 }
 
-func newResult(o *Options) *result {
-	return &result{options: o, count: map[status]int{}, sessions: map[string]bool{}, rules: map[string]int{}, untold: map[string]int{}}
+func newResult() *result {
+	return &result{count: map[status]int{}, sessions: map[string]bool{}, rules: map[string]int{}, untold: map[string]int{}}
 }
 
 func (r *result) file(s status, source string, why error) {

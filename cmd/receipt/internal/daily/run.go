@@ -25,7 +25,7 @@ type Options struct {
 	Signer    receipt.Signer // nil: receipts are not signed
 	Look      bool           // nothing is issued or written
 	JSON      bool           // the result is JSON
-	Output    string         // of drafts, or of the result
+	Output    string         // of drafts
 	Force     bool
 }
 
@@ -50,7 +50,7 @@ func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 	defer into.discard()
 
 	// What there is, in three passes.
-	result := newResult(o)
+	result := newResult()
 	progress := e.Progress("looking", "reading", "recording")
 	defer progress.End()
 	f := &finder{ctx: ctx, result: result}
