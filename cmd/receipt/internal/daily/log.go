@@ -19,9 +19,8 @@ import (
 // A logFile is a log that was surveyed.
 type logFile struct {
 	*place
-	info    fs.FileInfo // of the file that was surveyed
+	info    fs.FileInfo // of the file when its bytes were the surveyed ones
 	outline *source.Outline
-	checked bool // that it has the same bytes still
 }
 
 // A plain log is one that is open, decompressed.
@@ -201,15 +200,11 @@ func (o *opener) still(l *logFile, in *plain) error {
 	if info.ModTime().Equal(in.info.ModTime()) && info.Size() == in.info.Size() {
 		return nil
 	}
-	l.checked = false
 	return o.same(l)
 }
 
 // same makes sure that a log begins with what was surveyed: one that grows does.
 func (o *opener) same(l *logFile) error {
-	if l.checked {
-		return nil
-	}
 	in, err := o.read(l.place)
 	if err != nil {
 		return err
@@ -222,6 +217,6 @@ func (o *opener) same(l *logFile) error {
 	if canon.Digest(sum.Sum(nil)) != l.outline.Digest {
 		return errChanged
 	}
-	l.checked, l.info = true, in.info
+	l.info = in.info
 	return nil
 }

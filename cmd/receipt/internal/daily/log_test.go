@@ -54,6 +54,31 @@ func TestLogsThatChange(t *testing.T) {
 	}
 }
 
+// TestLogThatChangesAgain: that a log grew says nothing of what it is when its next task is
+// recorded.
+func TestLogThatChangesAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(path, []byte(asked+answered), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, l := surveyed(t, path)
+
+	grown := asked + answered + asked
+	if err := os.WriteFile(path, []byte(grown), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := taskLines(o, l); got != asked+answered || err != nil {
+		t.Fatalf("grown: %q, %v", got, err)
+	}
+
+	if err := os.WriteFile(path, []byte(strings.Replace(grown, "go", "stop", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := taskLines(o, l); !errors.Is(err, errChanged) {
+		t.Errorf("rewritten: %q, %v", got, err)
+	}
+}
+
 // TestPackedLines: lines of a task in a log that is compressed are those of the plain one.
 func TestPackedLines(t *testing.T) {
 	text := `{"timestamp":"2026-04-25T11:00:00Z","type":"session_meta","payload":{"id":"th"}}` + "\n"
