@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
@@ -121,6 +122,43 @@ func TestPackedLines(t *testing.T) {
 		}
 	}
 }
+
+// TestInterruptedRead: of a file, and of a task, whose reading was interrupted nothing is
+// told.
+func TestInterruptedRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(path, []byte(asked+answered), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, l := surveyed(t, path)
+	w := &work{Task: source.Tasks([]*source.Outline{l.outline}, true)[0], files: []*logFile{l}}
+	text, err := os.ReadFile("../../../../fixtures/valid/full.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := receipt.ParseSealed(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	o.ctx = ctx
+	v := &surveyor{opener: o, options: new(Options), result: newResult()}
+	v.group([]*sighted{{place: l.place}, {place: l.place, events: true}})
+	m := &maker{opener: o, options: v.options, sink: keeper{kept: before}, result: v.result}
+	if err := m.record(w); err == nil || !strings.Contains(err.Error(), "interrupted") || len(v.result.files)+len(v.result.entries) > 0 {
+		t.Errorf("%v, and %d files and %d tasks are told", err, len(v.result.files), len(v.result.entries))
+	}
+}
+
+// A keeper has a receipt of every task.
+type keeper struct {
+	sink
+	kept *receipt.Sealed
+}
+
+func (k keeper) before(*entry) (*receipt.Sealed, status, error) { return k.kept, "", nil }
 
 func replace(path, text string) error {
 	if err := os.Remove(path); err != nil {

@@ -56,8 +56,11 @@ func (m *maker) record(w *work) error {
 	}
 	status, err := m.become(w, e)
 	var fatal *fatalError
-	if errors.As(err, &fatal) {
+	switch {
+	case errors.As(err, &fatal):
 		return fatal.error
+	case errors.Is(err, errInterrupted):
+		return interrupted()
 	}
 	e.status, e.why = status, err
 	m.result.add(e)
@@ -82,8 +85,6 @@ func (m *maker) become(w *work, e *entry) (status, error) {
 		return growing, err
 	case errors.Is(err, record.ErrNotEnded):
 		return growing, errRuns
-	case errors.Is(err, errInterrupted):
-		return "", &fatalError{interrupted()}
 	case err != nil:
 		return refused, err
 	}

@@ -57,7 +57,7 @@ func (v *surveyor) sight(places []*place) (list []*sighted) {
 		s, what, err := v.look(p)
 		switch {
 		case err != nil:
-			v.result.file(unreadable, p.path, err)
+			v.unreadable(p, err)
 		case s != nil:
 			list = append(list, s)
 		case p.named:
@@ -67,6 +67,13 @@ func (v *surveyor) sight(places []*place) (list []*sighted) {
 		}
 	}
 	return list
+}
+
+// unreadable notes why a file was not read. An interruption is not the file's.
+func (v *surveyor) unreadable(p *place, err error) {
+	if !errors.Is(err, errInterrupted) {
+		v.result.file(unreadable, p.path, err)
+	}
 }
 
 // look says what one file is; what else it is, when it is no log.
@@ -197,7 +204,7 @@ func (v *surveyor) group(group []*sighted) {
 		}
 		l, err := v.outline(s)
 		if err != nil {
-			v.result.file(unreadable, s.path, err)
+			v.unreadable(s.place, err)
 			continue
 		}
 		if of, have := same[l.outline.Digest]; have {
@@ -239,7 +246,7 @@ func (v *surveyor) outline(s *sighted) (*logFile, error) {
 func (v *surveyor) eventLog(s *sighted) {
 	in, err := v.read(s.place)
 	if err != nil {
-		v.result.file(unreadable, s.path, err)
+		v.unreadable(s.place, err)
 		return
 	}
 	defer in.done()
@@ -253,7 +260,7 @@ func (v *surveyor) eventLog(s *sighted) {
 			break
 		}
 		if err != nil {
-			v.result.file(unreadable, s.path, err)
+			v.unreadable(s.place, err)
 			return
 		}
 		if event.Parse(doc, text) != nil { // the recorder says what is wrong with it
