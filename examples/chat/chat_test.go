@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -490,5 +491,37 @@ func TestRun(t *testing.T) {
 	}
 	if n := strings.Count(out.String(), "\nreceipt "); n != 3 {
 		t.Errorf("%d receipts in\n%s", n, out.String())
+	}
+}
+
+// TestRunWaits: what is said between a question and its answer takes neither away, and a line
+// that cannot be read is told.
+func TestRunWaits(t *testing.T) {
+	var out strings.Builder
+	if err := run(t.Context(), keyFile, strings.NewReader("send a\nsend b\nhello\n/approve\n/deny\n/deny\n"), &out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if n := strings.Count(text, "\nreceipt "); n != 3 || !strings.Contains(text, "\nsend b\nreceipt") || !strings.Contains(text, "\nNot sent.\nreceipt") || strings.Count(text, "no turn waits") != 1 {
+		t.Errorf("%d receipts in\n%s", n, text)
+	}
+
+	if err := run(t.Context(), keyFile, strings.NewReader(strings.Repeat("a", 1<<20)), &out); !errors.Is(err, bufio.ErrTooLong) {
+		t.Errorf("a line of a megabyte: %v", err)
+	}
+}
+
+// TestListenerIsReplaced: whoever leaves takes no listener away but itself.
+func TestListenerIsReplaced(t *testing.T) {
+	var l listeners
+	told := ""
+	first := l.add("conv", func(outcome) { told += "first " })
+	second := l.add("conv", func(outcome) { told += "second " })
+	first()
+	l.deliver("conv", outcome{})
+	second()
+	l.deliver("conv", outcome{})
+	if told != "second " || len(l.waiting["conv"]) != 1 {
+		t.Errorf("told %q, %d wait", told, len(l.waiting["conv"]))
 	}
 }

@@ -4,7 +4,8 @@
 //	go run ./examples/chat
 //
 // It reads messages from standard input, a line each, and says them again. One that begins
-// with "send" waits until the line /approve or /deny comes.
+// with "send" waits until the line /approve or /deny comes, whatever is said meanwhile; of
+// several that wait that answers the last.
 package main
 
 import (
@@ -56,25 +57,30 @@ func run(ctx context.Context, private string, in io.Reader, out io.Writer) error
 	defer store.Close()
 
 	c := newChat([]node{ask, answer}, new(memory), &ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)})
-	session, waiting := "conv_"+rand.Text(), ""
+	session, waiting := "conv_"+rand.Text(), []string{""} // signals; no turn waits for the first
 	c.subscribe(session, func(o outcome) { show(out, o) })
-	for lines := bufio.NewScanner(in); lines.Scan(); {
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
 		switch line := lines.Text(); line {
 		case "/approve", "/deny":
 			payload := fmt.Appendf(nil, `{"approved":%t}`, line == "/approve")
-			if err := c.signal(ctx, waiting, "user_robin", payload); err != nil {
+			last := len(waiting) - 1
+			if err := c.signal(ctx, waiting[last], "user_robin", payload); err != nil {
 				fmt.Fprintln(out, err)
 			}
+			waiting = waiting[:max(last, 1)]
 		default:
 			o, err := c.send(ctx, session, text("user", line))
 			if err != nil {
 				return err
 			}
-			waiting = o.signal
+			if o.signal != "" {
+				waiting = append(waiting, o.signal)
+			}
 			show(out, o)
 		}
 	}
-	return nil
+	return lines.Err()
 }
 
 // show prints what a turn came to.

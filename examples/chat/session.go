@@ -74,20 +74,21 @@ func (l *turns) enter(ctx context.Context, session string) (func(), error) {
 // Listeners get what resumed turns came to, each once.
 type listeners struct {
 	mu      sync.Mutex
-	of      map[string]func(outcome)
+	of      map[string]*func(outcome)
 	waiting map[string][]outcome // of sessions that nobody listens to
 }
 
 // most bounds what waits for the first listener of a session; the oldest goes first.
 const most = 100
 
-// add sets the listener of a session, which gets what came before.
+// add sets the listener of a session, in the place of the one before, and gives it what came
+// meanwhile. It is removed only while it is there.
 func (l *listeners) add(session string, tell func(outcome)) (remove func()) {
 	l.mu.Lock()
 	if l.of == nil {
-		l.of, l.waiting = map[string]func(outcome){}, map[string][]outcome{}
+		l.of, l.waiting = map[string]*func(outcome){}, map[string][]outcome{}
 	}
-	l.of[session] = tell
+	l.of[session] = &tell
 	waiting := l.waiting[session]
 	delete(l.waiting, session)
 	l.mu.Unlock()
@@ -95,7 +96,13 @@ func (l *listeners) add(session string, tell func(outcome)) (remove func()) {
 	for _, o := range waiting {
 		tell(o)
 	}
-	return func() { l.mu.Lock(); delete(l.of, session); l.mu.Unlock() }
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.of[session] == &tell {
+			delete(l.of, session)
+		}
+	}
 }
 
 func (l *listeners) deliver(session string, o outcome) {
@@ -103,13 +110,13 @@ func (l *listeners) deliver(session string, o outcome) {
 	tell := l.of[session]
 	if tell == nil {
 		if l.waiting == nil {
-			l.of, l.waiting = map[string]func(outcome){}, map[string][]outcome{}
+			l.of, l.waiting = map[string]*func(outcome){}, map[string][]outcome{}
 		}
 		list := append(l.waiting[session], o)
 		l.waiting[session] = list[max(0, len(list)-most):]
 	}
 	l.mu.Unlock()
 	if tell != nil {
-		tell(o)
+		(*tell)(o)
 	}
 }
