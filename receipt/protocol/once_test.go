@@ -318,3 +318,16 @@ func TestRestart(t *testing.T) {
 		}
 	}
 }
+
+// TestOnceBelow: below a / the handler reads its own query, and requests whose queries differ
+// are not the same, malformed or not.
+func TestOnceBelow(t *testing.T) {
+	m := muxOf(t, nil, protocol.Route{Pattern: "/v1/", Body: protocol.BodyBytes, Serve: protocol.Plain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, r.URL.RawQuery)
+	}))})
+	for _, query := range []string{"", "a=1", "a=%zz", "a=%yy", "a=1;b", "a=1;c"} {
+		if r := ask(m, "POST", "/v1/old?"+query, "{}", protocol.IdempotencyHeader, "k"); r.body != query {
+			t.Errorf("%q is answered as %q", query, r.body)
+		}
+	}
+}

@@ -70,7 +70,11 @@ func (r *Request) target(without ...string) string {
 	}
 	target := strings.Join(segments, "/")
 
-	values := r.URL.Query()
+	// Below a / a handler reads its own query: of one that is malformed all of it counts.
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return target + "?" + r.URL.RawQuery
+	}
 	for _, name := range without {
 		values.Del(name)
 	}
