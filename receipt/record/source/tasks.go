@@ -23,10 +23,9 @@ type Task struct {
 
 // A Part is the lines of a task in one log.
 type Part struct {
-	Log    *Outline
-	Aside  []Span // lines of the session that tell nothing of the task itself, in their order
-	Asides int    // how many lines those are
-	Spans  []Span // those of the task
+	Log   *Outline
+	Aside []Span // lines of the session that tell nothing of the task itself, each one, in their order
+	Spans []Span // those of the task
 }
 
 // A Span is bytes of a log, whole lines.
@@ -51,7 +50,6 @@ func (p *Part) tell(o *Outline, line int) {
 		s.From = o.lines[line-1].end
 	}
 	p.Aside = append(p.Aside, s)
-	p.Asides++
 }
 
 // stretch notes when a line was written.

@@ -71,7 +71,7 @@ func taskDraft(t testing.TB, logs []*outlined, task *source.Task) *receipt.Draft
 	for _, p := range task.Parts {
 		for _, l := range logs {
 			if l.Outline == p.Log {
-				inputs = append(inputs, source.Input{Name: l.Name, Asides: p.Asides, Reader: io.MultiReader(bytes.NewReader(cut(l.text, p.Aside)), bytes.NewReader(cut(l.text, p.Spans)))})
+				inputs = append(inputs, source.Input{Name: l.Name, Asides: len(p.Aside), Reader: io.MultiReader(bytes.NewReader(cut(l.text, p.Aside)), bytes.NewReader(cut(l.text, p.Spans)))})
 			}
 		}
 	}

@@ -291,7 +291,7 @@ func (m *maker) draft(w *work) (*receipt.Draft, error) {
 			return nil, err
 		}
 		open = append(open, in)
-		inputs = append(inputs, source.Input{Name: f.base(), Reader: in.Reader, Asides: w.Parts[n].Asides})
+		inputs = append(inputs, source.Input{Name: f.base(), Reader: in.Reader, Asides: len(w.Parts[n].Aside)})
 	}
 	log, err := source.Read(inputs, source.Options{Options: o, From: string(w.files[0].outline.Kind)})
 	if err != nil {
