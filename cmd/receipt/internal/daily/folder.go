@@ -23,7 +23,7 @@ type place struct {
 	name   string   // in that
 }
 
-// open opens the file. A link that leads out of the folder leads nowhere, and a pipe that
+// open opens the file. In a folder a link that leads out of it leads nowhere, and a pipe that
 // took the place of the file is not waited for.
 func (p *place) open() (f *os.File, err error) {
 	if p.within != nil {
