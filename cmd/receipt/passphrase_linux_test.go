@@ -108,7 +108,7 @@ func TestPassphrase(t *testing.T) {
 		t.Error(told)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "me.key"))
-	if err != nil || !bytes.HasPrefix(text, []byte("-----BEGIN AGE ENCRYPTED FILE-----\n")) || bytes.Contains(text, []byte("kty")) {
+	if err != nil || !bytes.HasPrefix(text, []byte("-----BEGIN AGE ENCRYPTED FILE-----\n")) || bytes.Contains(text, []byte(`"kty"`)) {
 		t.Errorf("%.100q, %v", text, err)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "me.key")); err != nil || info.Mode().Perm() != 0o600 {
