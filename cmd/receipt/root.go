@@ -58,7 +58,7 @@ asked, 3 when evidence is missing.`,
 
 	root.SetIn(e.In)
 	root.SetOut(e.Text())
-	root.SetErr(e.Err)
+	root.SetErr(e.Notes())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Usage(cli.FlagHint(cmd, err), "%s", flagError(err))
 	})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -49,5 +50,83 @@ func TestWidth(t *testing.T) {
 	}
 	if whole < 10 {
 		t.Errorf("%d whole digests in a pipe", whole)
+	}
+}
+
+// TestMessageWidth: messages are folded on a terminal, and each is one line in a pipe. Both
+// have the same words; a command that is broken can be copied.
+func TestMessageWidth(t *testing.T) {
+	inFolder(t, 1)
+	long := strings.Repeat("a-folder-of-receipts/", 5)
+	if err := os.MkdirAll(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	draft, err := os.ReadFile("draft.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{
+		"draft.json": draft, "notes.txt": []byte("Dear auditor,\n"), "keys.json": []byte(`{"keys":[]}`),
+		"empty": nil, "torn.json": []byte(`{"receipt_id":`),
+	} {
+		if err := os.WriteFile(long+name, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	folded, commands := 0, 0
+	for _, args := range [][]string{
+		{"verify"},
+		{"verify", "--keys", long + "none.json", long + "draft.json"},
+		{"verify", "--integrity-only", long},
+		{"verify", "--integrity-only", long + "draft.json", "--expect-head", "sha256:" + strings.Repeat("0", 64), "--checkpoint", long + "notes.txt"},
+		{"show", long + "draft.json"}, {"show", long + "empty"}, {"show", long + "torn.json"},
+		{"sign", long + "draft.json", "--key", long + "keys.json"},
+		{"seal", long + "keys.json"},
+		{"redact", long + "notes.txt"},
+		{"archive", "pack", long + "torn.json", "-o", "x.cbor"},
+		{"record", long + "draft.json"},
+		{"keys", "import", long + "draft.json", "--keys", "keys.json"},
+		{"ledger", "list", long + "draft.json"},
+		{"merge", long + "keys.json"},
+		{"serve", "--listen", "nowhere at all, which is no address of anything that could be listened on by anybody"},
+		{"help", "verify", "something"},
+	} {
+		var piped, shown bytes.Buffer
+		e := testEnv(io.Discard, &piped)
+		e.Messages = messagesOnce
+		code := run(context.Background(), args, e)
+		e = testEnv(io.Discard, &shown)
+		e.Messages, e.ErrTerminal, e.ErrWidth = messagesOnce, true, 80
+		if again := run(context.Background(), args, e); again != code {
+			t.Errorf("%q: exit %d in a pipe, %d on a terminal", args, code, again)
+		}
+
+		for line := range strings.Lines(piped.String()) {
+			if strings.HasPrefix(line, " ") {
+				t.Errorf("%q: folded in a pipe:\n%s", args, &piped)
+			}
+		}
+		for line := range strings.Lines(shown.String()) {
+			n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))
+			if alone := len(strings.Fields(strings.TrimSuffix(line, "\\\n"))) == 1; n > 80 && !alone {
+				t.Errorf("%q: a line of %d columns: %s", args, n, line)
+			}
+			if strings.HasSuffix(line, " \\\n") {
+				commands++
+			}
+		}
+		if strings.Count(shown.String(), "\n") > strings.Count(piped.String(), "\n") {
+			folded++
+		}
+
+		// A word that is longer than a line goes on in the next.
+		same := strings.NewReplacer(" \\\n", "", "\n", "", " ", "").Replace
+		if same(shown.String()) != same(piped.String()) {
+			t.Errorf("%q: other words\non a terminal:\n%s\nin a pipe:\n%s", args, &shown, &piped)
+		}
+	}
+	if folded < 10 || commands < 2 {
+		t.Errorf("%d messages were folded, %d commands", folded, commands)
 	}
 }

@@ -80,7 +80,7 @@ func validate(e *cli.Env, path string, markers bundle.Markers, asJSON bool) erro
 	if _, err := e.Out.Write(line); err != nil {
 		return err
 	}
-	fmt.Fprint(e.Err, "receipt: note: it has the form of a bundle; nothing shows who made it, or that what it tells happened\n")
+	fmt.Fprint(e.Notes(), "receipt: note: it has the form of a bundle; nothing shows who made it, or that what it tells happened\n")
 	return nil
 }
 
@@ -103,9 +103,9 @@ func refuse(e *cli.Env, err error, asJSON bool) error {
 // warn tells where a heuristic takes something for a secret.
 func warn(e *cli.Env, info *bundle.Info) {
 	for _, w := range info.Warnings {
-		fmt.Fprintf(e.Err, "receipt: warning: at %s: %s\n", e.WithoutSecrets(cli.EscapeLine(w.Path)), w.Rule)
+		fmt.Fprintf(e.Notes(), "receipt: warning: at %s: %s\n", e.WithoutSecrets(cli.EscapeLine(w.Path)), w.Rule)
 	}
 	if more := info.Total - len(info.Warnings); more > 0 {
-		fmt.Fprintf(e.Err, "receipt: warning: and %d more\n", more)
+		fmt.Fprintf(e.Notes(), "receipt: warning: and %d more\n", more)
 	}
 }

@@ -181,3 +181,12 @@ func (e *Env) Text() io.Writer {
 	}
 	return &fitter{w: e.Out, width: e.Width}
 }
+
+// Notes is where messages for a person go, a line or more at once. On a terminal they are
+// folded to its width; anywhere else each is one line, for whoever searches them.
+func (e *Env) Notes() io.Writer {
+	if !e.ErrTerminal || e.ErrWidth < minWidth {
+		return e.Err
+	}
+	return &fitter{w: e.Err, width: e.ErrWidth}
+}

@@ -90,10 +90,10 @@ func Finish(e *Env, err error) int {
 	// The text may quote documents and arguments: secrets and control characters in them are
 	// not for a terminal.
 	if text := err.Error(); text != "" {
-		fmt.Fprintf(e.Err, "receipt: error: %s\n", e.WithoutSecrets(EscapeText(text)))
+		fmt.Fprintf(e.Notes(), "receipt: error: %s\n", e.WithoutSecrets(EscapeText(text)))
 	}
 	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(e.Err, "receipt: hint: %s\n", EscapeText(hint))
+		fmt.Fprintf(e.Notes(), "receipt: hint: %s\n", EscapeText(hint))
 	}
 
 	return code
@@ -116,9 +116,9 @@ func hintOf(err error) string {
 
 // Tell prints an error that does not end the run.
 func Tell(e *Env, err error) {
-	fmt.Fprintf(e.Err, "receipt: error: %s\n", EscapeText(err.Error()))
+	fmt.Fprintf(e.Notes(), "receipt: error: %s\n", EscapeText(err.Error()))
 	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(e.Err, "receipt: hint: %s\n", EscapeText(hint))
+		fmt.Fprintf(e.Notes(), "receipt: hint: %s\n", EscapeText(hint))
 	}
 }
 

@@ -57,28 +57,30 @@ func fold(line string, width int) string {
 		return line
 	}
 
-	hang := hangOf(line, width)
-	head, words := line[:hang], strings.Split(line[hang:], " ")
+	start, hang := hangOf(line, width)
+	head, words := line[:start], strings.Split(line[start:], " ")
 
-	// A command is to be copied whole.
-	end := ""
-	if words[0] == "receipt" {
-		end = " \\"
-		width -= len(end)
-	}
+	// A command is to be copied whole: it has a line of its own when that is enough, and
+	// where it is broken the shell is told so.
+	end, command := "", commandIn(words)
+	apart := command > 0 && hang+columns(strings.Join(words[command:], " ")) <= width
 	var b strings.Builder
 	b.WriteString(head)
 	at := columns(head)
 	for i, word := range words {
 		n := columns(word)
-		if i > 0 && at+1+n > width && at > hang {
+		if i == command+1 && !apart {
+			end = " \\"
+			width -= len(end)
+		}
+		if i > 0 && at > hang && (at+1+n > width || apart && i == command) {
 			b.WriteString(end + "\n" + strings.Repeat(" ", hang))
 			at = hang
 		} else if i > 0 {
 			b.WriteByte(' ')
 			at++
 		}
-		if at+n > width {
+		if at+n > width && end == "" {
 			word = shorten(word, width-at, hang, width)
 		}
 		b.WriteString(word)
@@ -91,17 +93,47 @@ func fold(line string, width int) string {
 	return b.String()
 }
 
-// hangOf is where the text of a line begins, after a label and two spaces or more.
-func hangOf(line string, width int) int {
+// hangOf is where the text of a line begins, after a label and two spaces or more, and in
+// which column its next line does. Below a message that is where a digest is whole yet in
+// 80 columns.
+func hangOf(line string, width int) (start, hang int) {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
+	if strings.HasPrefix(line, "receipt: ") {
+		return indent, 2
+	}
 	if gap := strings.Index(line[indent:], "  "); gap > 0 {
 		at := indent + gap
 		at += len(line[at:]) - len(strings.TrimLeft(line[at:], " "))
 		if at <= width/2 && at < len(line) {
-			return at
+			return at, at
 		}
 	}
-	return indent
+	return indent, indent
+}
+
+// commandIn is which of some words is the first of a command of this program that goes to
+// their end; as many as there are when there is none. Before it stands nothing, or what
+// ends in a colon; a plain word is a verb of it or the value of a flag, or it goes on in
+// prose.
+func commandIn(words []string) int {
+	plain := regexp.MustCompile("^[a-z]+$|[,;]$").MatchString
+	for first, word := range words {
+		if word != "receipt" || first > 0 && !strings.HasSuffix(words[first-1], ":") {
+			continue
+		}
+		rest := words[first+1:]
+		for len(rest) > 0 && plain(rest[0]) {
+			rest = rest[1:]
+		}
+		prose := false
+		for i, word := range rest {
+			prose = prose || plain(word) && !strings.HasPrefix(rest[max(i, 1)-1], "--")
+		}
+		if !prose {
+			return first
+		}
+	}
+	return len(words)
 }
 
 // shorten makes a word fit into the room that is left on its line.

@@ -18,6 +18,12 @@ func TestFold(t *testing.T) {
 		{strings.Repeat("x", 90), strings.Repeat("x", 40) + "\n" + strings.Repeat("x", 40) + "\n" + strings.Repeat("x", 10)},
 		{"\x1b[31m" + strings.Repeat("x", 40) + "\x1b[0m", "\x1b[31m" + strings.Repeat("x", 40) + "\x1b[0m"},
 		{strings.Repeat("é", 40), strings.Repeat("é", 40)},
+		{"receipt: error: a line that is too long for it", "receipt: error: a line that is too long\n  for it"},
+		{"receipt: hint: keep it secret: receipt seal DRAFT --key k", "receipt: hint: keep it secret:\n  receipt seal DRAFT --key k"},
+		{"receipt: hint: receipt seal draft.json -o RECEIPT", "receipt: hint:\n  receipt seal draft.json -o RECEIPT"},
+		{"receipt: hint: receipt seal /" + strings.Repeat("x", 40), "receipt: hint: receipt seal \\\n  /" + strings.Repeat("x", 40)},
+		{"receipt: hint: receipt serve FILE serves all of them", "receipt: hint: receipt serve FILE serves\n  all of them"},
+		{"receipt: hint: receipt --help lists all; receipt verify", "receipt: hint: receipt --help lists all;\n  receipt verify"},
 	} {
 		got := fold(c.line, 40)
 		if strings.HasPrefix(c.line, "  hash") {

@@ -29,14 +29,14 @@ func (t *teller) tell(heads []ledger.StreamHead) error {
 		t.env.Messages = sync.OnceValues(cli.CompileMessages)
 	}
 
-	out := t.env.Out
+	out, text := t.env.Out, t.env.Text()
 	if t.options.Ledger == "" && !t.options.Look && (t.options.Output == "" || t.options.Output == cli.StdinName) { // drafts are there
-		out = t.env.Err
+		out, text = t.env.Err, t.env.Notes()
 	}
 	if t.options.JSON {
 		return t.writeJSON(out, heads)
 	}
-	_, err := io.WriteString(out, t.text(heads))
+	_, err := io.WriteString(text, t.text(heads))
 	return err
 }
 

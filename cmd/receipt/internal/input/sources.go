@@ -341,10 +341,10 @@ func (s *Selection) TellSkipped(e *cli.Env) {
 	label := "skipped"
 	for i, n := range s.Skipped {
 		if i == cli.MaxStreams {
-			fmt.Fprintf(e.Err, "%-*sand %s more\n", cli.LabelWidth, "", cli.Count(len(s.Skipped)-i))
+			fmt.Fprintf(e.Notes(), "%-*sand %s more\n", cli.LabelWidth, "", cli.Count(len(s.Skipped)-i))
 			break
 		}
-		fmt.Fprintf(e.Err, "%-*s%s (%s)\n", cli.LabelWidth, label, cli.Bare(n.Source), n.Detail)
+		fmt.Fprintf(e.Notes(), "%-*s%s (%s)\n", cli.LabelWidth, label, cli.Bare(n.Source), n.Detail)
 		label = ""
 	}
 }

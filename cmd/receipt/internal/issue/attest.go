@@ -110,7 +110,7 @@ func (o *attestOptions) review(e *cli.Env, path string, envelope *attest.Envelop
 	case rep.Verdict == receipt.Refuted:
 		return cli.Refuted("receipt verify shows all of it", "%q must not be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
 	case o.keys == "" && f.Code == receipt.CodeUnknownKey && last.Status == receipt.SignatureValid:
-		fmt.Fprintf(e.Err, "receipt: warning: whether the signatures of %s hold was not checked: they are by other keys than %s; --keys checks them\n",
+		fmt.Fprintf(e.Notes(), "receipt: warning: whether the signatures of %s hold was not checked: they are by other keys than %s; --keys checks them\n",
 			cli.EscapeLine(fmt.Sprintf("%q", cli.SourceName(path))), cli.EscapeLine(fmt.Sprintf("%q", public.ID)))
 		return nil
 	}

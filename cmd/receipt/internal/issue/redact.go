@@ -99,7 +99,7 @@ func redactDraft(e *cli.Env, path string, o *redactOptions) error {
 	if err := writeRedacted(e, path, o, result); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Err, "receipt: %s\n", cli.EscapeLine(result.Summary()))
+	fmt.Fprintf(e.Notes(), "receipt: %s\n", cli.EscapeLine(result.Summary()))
 	return nil
 }
 
@@ -229,6 +229,6 @@ func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) 
 		return cli.Refuted(hint, "%s", text)
 	}
 
-	fmt.Fprintf(e.Err, "receipt: warning: %s\nreceipt: hint: %s\n", cli.EscapeText(text), hint)
+	fmt.Fprintf(e.Notes(), "receipt: warning: %s\nreceipt: hint: %s\n", cli.EscapeText(text), hint)
 	return nil
 }

@@ -98,9 +98,9 @@ func generate(ctx context.Context, e *cli.Env, o *generateOptions) error {
 	if o.encrypt {
 		readable = "encrypted with a passphrase"
 	}
-	fmt.Fprintf(e.Err, "private key  %s, %s\n", cli.EscapeLine(o.private), readable)
-	fmt.Fprintf(e.Err, "trust file   %s (%d)\n", cli.EscapeLine(o.public), len(trust.Keys()))
-	printKey(e.Err, public, e.Now())
+	fmt.Fprintf(e.Notes(), "private key  %s, %s\n", cli.EscapeLine(o.private), readable)
+	fmt.Fprintf(e.Notes(), "trust file   %s (%d)\n", cli.EscapeLine(o.public), len(trust.Keys()))
+	printKey(e.Notes(), public, e.Now())
 	return nil
 }
 

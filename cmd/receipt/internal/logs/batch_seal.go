@@ -233,7 +233,7 @@ func warnOtherKeys(e *cli.Env, drafts []*canon.Document, id string) {
 		}
 	}
 	if others > 0 {
-		fmt.Fprintf(e.Err, "receipt: warning: in %s the issuer's key is another one; a signature by %s can only count as a witness's\n",
+		fmt.Fprintf(e.Notes(), "receipt: warning: in %s the issuer's key is another one; a signature by %s can only count as a witness's\n",
 			cli.Plural(others, "draft", ""), cli.EscapeLine(fmt.Sprintf("%q", id)))
 	}
 }

@@ -77,7 +77,7 @@ func addAPIKey(e *cli.Env, o *serveOptions) error {
 		return err
 	}
 
-	fmt.Fprintf(e.Err, "API key of %s: shown once, %s keeps its SHA-256\n", cli.EscapeLine(entry.Name), cli.EscapeLine(path))
+	fmt.Fprintf(e.Notes(), "API key of %s: shown once, %s keeps its SHA-256\n", cli.EscapeLine(entry.Name), cli.EscapeLine(path))
 	_, err = fmt.Fprintln(e.Out, key)
 	return err
 }

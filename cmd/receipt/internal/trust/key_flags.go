@@ -51,7 +51,7 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key custody.Key, sealed
 	}
 
 	if named := root.Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
-		fmt.Fprintf(e.Err, "receipt: warning: the receipt names %s as its issuer's key; a signature by %s can only count as a witness's\n",
+		fmt.Fprintf(e.Notes(), "receipt: warning: the receipt names %s as its issuer's key; a signature by %s can only count as a witness's\n",
 			cli.EscapeLine(fmt.Sprintf("%q", named.String())), cli.EscapeLine(fmt.Sprintf("%q", public.ID)))
 	}
 
