@@ -91,6 +91,30 @@ func RefuseDocument(path string, root canon.Node, wanted string) error {
 	return cli.Refuted(Next(f, path), "%q is not a %s: it is %s", cli.SourceName(path), wanted, f.What)
 }
 
+// RefuseOther refuses a document of an input that has nothing of a receipt or a draft: a
+// key set, a line of a log.
+func RefuseOther(d *stream.Document, wanted string) error {
+	root := d.Root()
+	if strings.HasPrefix(root.Member("schema").String(), "receipt-") || !root.Member("receipt_id").IsZero() || !root.Member("chain").IsZero() {
+		return nil
+	}
+	if f := kind.Of(root.Raw(), true); f.Kind != kind.Unknown {
+		return cli.Refuted(Next(f, d.Source), "%q is not a %s: it is %s", d.Address(), wanted, f.What)
+	}
+	return cli.Refuted("", "%q is not a %s: it has no member schema, receipt_id or chain", d.Address(), wanted)
+}
+
+// RefuseUnsealed refuses what is not a receipt: a draft, and what RefuseOther does.
+func RefuseUnsealed(d *stream.Document) error {
+	if !d.Root().Member("chain").Member("receipt_hash").IsZero() {
+		return nil
+	}
+	if err := RefuseOther(d, "receipt"); err != nil {
+		return err
+	}
+	return RefuseDraft(d.Address(), d.Root().Raw(), " -o RECEIPT")
+}
+
 // RefuseDraft refuses a draft where a receipt is wanted: it wants sealing, with more
 // flags when they are given. What cannot be sealed is a receipt with mistakes.
 func RefuseDraft(path string, data []byte, flags string) error {

@@ -42,6 +42,8 @@ type archiveOptions struct {
 	output string
 	force  bool
 	doing  string // packing or unpacking
+
+	refuse func(*stream.Document) error // what is not copied; nil: everything is
 }
 
 func (o *archiveOptions) add(cmd *cobra.Command) {
@@ -51,7 +53,7 @@ func (o *archiveOptions) add(cmd *cobra.Command) {
 }
 
 func newArchivePack(e *cli.Env) *cobra.Command {
-	o := archiveOptions{doing: "packing"}
+	o := archiveOptions{doing: "packing", refuse: input.RefuseUnsealed}
 	cmd := &cobra.Command{
 		Use:   "pack [PATH…] -o FILE",
 		Short: "write receipts as CBOR",
@@ -60,8 +62,9 @@ folders and compressed files too. FILE ends in .cbor for exactly one receipt, an
 in .cborseq for a sequence of them (RFC 8742), which is what stdout gets.
 
 Receipts are archived as they are. Whether they are true is for receipt verify to
-say, which reads archives. What is not a JSON object within the limits of receipts
-ends the work, and no file is left; of an API envelope the receipt is archived.`,
+say, which reads archives. What has nothing of a receipt, such as a key set or a log,
+a draft, and what is not a JSON object within the limits of receipts end the work,
+and no file is left; of an API envelope the receipt is archived.`,
 		Example: `  receipt archive pack receipt.json -o receipt.cbor
   receipt archive pack receipts.jsonl | receipt verify --integrity-only -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -112,6 +115,11 @@ func (o *archiveOptions) run(ctx context.Context, e *cli.Env, paths, extensions 
 	progress := selected.Begin(e, o.doing)
 	defer progress.End()
 	err = selected.Each(ctx, o.Long, func(d *stream.Document) error {
+		if o.refuse != nil {
+			if err := o.refuse(d); err != nil {
+				return err
+			}
+		}
 		return out.Put(d.Address(), d.Document)
 	})
 	if err != nil {

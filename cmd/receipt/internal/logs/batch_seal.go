@@ -173,6 +173,9 @@ func (o *batchSealOptions) drafts(ctx context.Context, selected *input.Selection
 		if len(drafts) == batch.MaxEntries {
 			return cli.Usage("seal several batches, one after the other", "the input has more than %s drafts", cli.Count(batch.MaxEntries))
 		}
+		if err := input.RefuseOther(d, "draft"); err != nil {
+			return err
+		}
 		draft, err := canon.Parse(bytes.Clone(d.Document.Source()))
 		if err != nil {
 			return err

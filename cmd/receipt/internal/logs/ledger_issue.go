@@ -89,6 +89,9 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 	progress := selected.Begin(e, "issuing")
 	defer progress.End()
 	err = selected.Each(ctx, o.Long, func(d *stream.Document) error {
+		if err := input.RefuseOther(d, "draft"); err != nil {
+			return err
+		}
 		sealed, err := issuer.IssueDocument(ctx, d.Document)
 		if err != nil {
 			return issueFailure(d.Address(), err)
