@@ -18,7 +18,7 @@ func translateBuiltin(f *Translator, fr *frame) {
 	}
 
 	id := cmp.Or(fr.str(p, "toolCallId", "tool_call_id", "callId", "call_id"), builtinID(f, fr))
-	input := harn(p, "args", "arguments", "input", "payload")
+	input := Own(p, "args", "arguments", "input", "payload")
 	f.emit(fr, "tool.requested", members{"tool_call_id": id, "name": name, "input": input, "executor": "host_bridge"})
 
 	// The response of the host is the output.

@@ -112,7 +112,7 @@ func (s *calls) placed(name string) string {
 // the old text has the digest of the file, or there was no file.
 func (c *frameCall) preview(f *Translator, fr *frame, diff canon.Node) {
 	name := fr.Required(diff, "path")
-	stated := harn(diff, "permission_preview").Member("preimageSha256")
+	stated := Own(diff, "permission_preview").Member("preimageSha256")
 	var p preview
 	if !event.Absent(stated) {
 		d, ok := event.ParseDigest(stated)
@@ -159,7 +159,7 @@ func (c *frameCall) updated(f *Translator, fr *frame) {
 	c.describe(f, fr, u)
 	c.hear(u)
 	status := fr.Text(u, "status")
-	if p := harn(u, "parsing"); p.Kind() == canon.KindBool {
+	if p := Own(u, "parsing"); p.Kind() == canon.KindBool {
 		c.candidate = p.Bool()
 	}
 
@@ -189,7 +189,7 @@ func (c *frameCall) updated(f *Translator, fr *frame) {
 // digest of the log.
 func (c *frameCall) hear(u canon.Node) {
 	for _, name := range []string{"content", "error", "rawInputPartial"} {
-		if n := harn(u, name); !event.Absent(n) && (n.Kind() != canon.KindArray || n.Len() > 0) {
+		if n := Own(u, name); !event.Absent(n) && (n.Kind() != canon.KindArray || n.Len() > 0) {
 			text := n.AppendCanonical(nil)
 			if !c.heard.IsZero() {
 				text = append(c.heard[:], text...)
@@ -243,7 +243,7 @@ func (c *frameCall) announce(f *Translator, fr *frame, running bool) {
 		kind = "agent.mcp_tool_use"
 	}
 
-	audit := harn(fr.update, "audit")
+	audit := Own(fr.update, "audit")
 	f.emit(fr, kind, members{
 		"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": input, "server": c.server, "executor": executor, "executed": running, "raw_status": raw,
 		"mutation_scope": fr.Text(audit, "mutation_scope"), "run_id": fr.Text(audit, "run_id"), "worker_id": fr.Text(audit, "worker_id"),
@@ -267,7 +267,7 @@ func (c *frameCall) close(f *Translator, fr *frame, status string) {
 
 	p := members{
 		"tool_call_id": c.id, "kind": c.kind, "input": u.Member("rawInput"), "output": u.Member("rawOutput"), "executor": executor, "server": server,
-		"output_uri": fr.str(u, "outputUri"), "duration_ms": harn(u, "durationMs"), "execution_duration_ms": harn(u, "executionDurationMs"),
+		"output_uri": fr.str(u, "outputUri"), "duration_ms": Own(u, "durationMs"), "execution_duration_ms": Own(u, "executionDurationMs"),
 		"executed": c.executed, "fs_writes": c.writes(f, fr, status), "content_sha256": c.saying(),
 	}
 
@@ -300,7 +300,7 @@ func (c *frameCall) egress(u canon.Node, server string) []members {
 	if !network || !event.IsHTTP(c.url) {
 		return nil
 	}
-	bytes := harn(u, "data").Member("bytes_sent")
+	bytes := Own(u, "data").Member("bytes_sent")
 	if host, clear := event.HostOf(c.url); clear {
 		return []members{{"host": host, "bytes_sent": bytes}}
 	}
@@ -325,7 +325,7 @@ func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 
 	// What was announced counts where nothing tells what was changed.
 	paths := c.paths
-	if changed := harn(fr.update, "changedPaths"); !changed.IsZero() {
+	if changed := Own(fr.update, "changedPaths"); !changed.IsZero() {
 		paths = nil
 		for _, n := range changed.Elements() {
 			paths = append(paths, n.String())

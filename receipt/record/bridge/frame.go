@@ -18,9 +18,10 @@ type frame struct {
 	expects bool          // its response is waited for
 }
 
-// harn returns a member of the runtime's own: under _meta.harn, where newer
-// dialects have them, else beside the standard ones.
-func harn(of canon.Node, names ...string) canon.Node {
+// Own returns the first of these members of the runtime's own that is there and not
+// null: under _meta.harn, where newer dialects have them, else beside the standard ones.
+// The zero Node: none is.
+func Own(of canon.Node, names ...string) canon.Node {
 	for _, at := range [...]canon.Node{of.Member("_meta").Member("harn"), of} {
 		for _, name := range names {
 			if n := at.Member(name); !event.Absent(n) {
@@ -41,7 +42,7 @@ func harnOf(of canon.Node, name string) canon.Node {
 
 // str reads a string of the runtime's own.
 func (fr *frame) str(of canon.Node, names ...string) string {
-	n := harn(of, names...)
+	n := Own(of, names...)
 	switch {
 	case n.IsZero():
 		return ""
@@ -57,7 +58,7 @@ func (fr *frame) str(of canon.Node, names ...string) string {
 
 // executor reads who runs a call: a name, or an MCP server.
 func (fr *frame) executor(n canon.Node) (name, server string) {
-	x := harn(n, "executor")
+	x := Own(n, "executor")
 	if x.Kind() == canon.KindObject {
 		return fr.Text(x, "kind"), fr.Text(x, "serverName")
 	}
@@ -67,13 +68,13 @@ func (fr *frame) executor(n canon.Node) (name, server string) {
 // declared are the paths that a question announces.
 func (fr *frame) declared(call canon.Node) any {
 	for _, of := range [...]canon.Node{fr.params, call} {
-		if n := harn(of, "declaredPaths", "declared_paths"); !event.Absent(n) {
+		if n := Own(of, "declaredPaths", "declared_paths"); !event.Absent(n) {
 			return n
 		}
 	}
 
 	list := []byte{'['}
-	for _, entry := range harn(fr.params, "declaredPathEntries").Elements() {
+	for _, entry := range Own(fr.params, "declaredPathEntries").Elements() {
 		if len(list) > 1 {
 			list = append(list, ',')
 		}
@@ -90,7 +91,7 @@ func (fr *frame) declared(call canon.Node) any {
 // digest of its content.
 func (fr *frame) policyRef(of ...canon.Node) string {
 	for _, n := range of {
-		audit := harn(n, "audit", "mutation")
+		audit := Own(n, "audit", "mutation")
 		if ref := fr.Text(audit, "policy_ref"); ref != "" {
 			return ref
 		}
@@ -111,7 +112,7 @@ func (fr *frame) about() canon.Node {
 
 func (fr *frame) requestID() string {
 	n := fr.about()
-	return cmp.Or(fr.str(n, "request_id", "requestId"), fr.Text(harn(n, "approval_request", "approvalRequest"), "id"))
+	return cmp.Or(fr.str(n, "request_id", "requestId"), fr.Text(Own(n, "approval_request", "approvalRequest"), "id"))
 }
 
 // verdict reads approved and accepted. Both must say the same.
@@ -119,7 +120,7 @@ func (fr *frame) verdict() (decision string, given bool) {
 	n := fr.about()
 	ok := true
 	for _, name := range []string{"approved", "accepted"} {
-		if v := harn(n, name); !v.IsZero() {
+		if v := Own(n, name); !v.IsZero() {
 			given, ok = true, ok && v.Bool()
 		}
 	}

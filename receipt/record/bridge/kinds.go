@@ -23,9 +23,10 @@ const (
 	methodBuiltin    = "builtin_call"
 )
 
-// sentBy returns who sends a method that decides something. One that the log says the
-// other peer sent is refused: a runtime does not approve what it asked for.
-func sentBy(method string) Sender {
+// SentBy returns who sends a method that decides something; SenderUnknown: either may.
+// One that the log says the other peer sent is refused: a runtime does not approve what
+// it asked for.
+func SentBy(method string) Sender {
 	switch method {
 	case methodUpdate, methodPermission, methodAsked, methodBuiltin:
 		return SenderAgent

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// WriteFrames writes what docs/record.md says of frames.
+// WritePage writes what docs/record.md says of frames.
 func WritePage(w io.Writer) {
 	fmt.Fprint(w, `
 ## Frames
@@ -20,6 +20,19 @@ A line of a log of frames is one of
 The second passed when the line before it did. The third is for what no frame tells, such
 as what a model cost. Members of the runtime's own are read under `+"`_meta.harn`"+`, else where
 older dialects had them.
+
+[examples/agents/bridge](../examples/agents/bridge) is an end of a bridge that writes such a log:
+a frame is there before anything is done about it, in the order in which they passed. A
+line that is no JSON-RPC message, or that only the other side may say, is refused and is in
+no log: nobody acted on it. The same is done with a request whose id an open one has, so
+that no answer could be either's, and with a message for which a line of a log has no room. An
+answer that comes after nobody waits for it is in the log: it was given. Whether a call may
+be made is read by the table below, which a recording reads, too. A tool of the host that
+updates tell of as well is one call, when `+"`builtin_call`"+` has the call's id as
+`+"`_meta.harn.toolCallId`"+`. What users say is heard before the next tool
+is called (`+"`interrupt_immediate`, `interrupt`"+`), after a step (`+"`finish_step`, `steer`"+`,
+`+"`after_current_operation`"+`), or else when the work is done; a daemon that waits is woken
+by any of them.
 
 | frame | event | rule |
 |---|---|---|
@@ -41,7 +54,7 @@ func writeOutcomes(w io.Writer) {
 	}
 }
 
-// WriteFrameWords writes the words of frames, for docs/record.md.
+// WriteWords writes the words of frames, for docs/record.md.
 func WriteWords(w io.Writer) {
 	fmt.Fprint(w, "\n| event of a worker | status |\n|---|---|\n")
 

@@ -12,9 +12,9 @@ import (
 func translatePermission(f *Translator, fr *frame) {
 	fr.expects = true
 	call := fr.params.Member("toolCall")
-	request := harn(call, "approvalRequest")
+	request := Own(call, "approvalRequest")
 	if request.IsZero() {
-		request = harn(fr.params, "approvalRequest")
+		request = Own(fr.params, "approvalRequest")
 	}
 
 	// An approval has the id of its request, else that of its call.
@@ -32,9 +32,9 @@ func translatePermission(f *Translator, fr *frame) {
 	c.describe(f, fr, call)
 
 	// Dialects have what the call may change beside the call, or in it.
-	mutation := harn(fr.params, "mutation")
+	mutation := Own(fr.params, "mutation")
 	if event.Absent(mutation) {
-		mutation = harn(call, "mutation", "audit")
+		mutation = Own(call, "mutation", "audit")
 	}
 
 	f.emit(fr, "tool.approval_required", members{
@@ -95,7 +95,7 @@ func permitted(f *Translator, fr *frame, options []byte, id, callID string) {
 // translateAsked asks for a durable approval. The notification and the update may
 // both tell of it.
 func translateAsked(f *Translator, fr *frame) {
-	request := harn(fr.about(), "approval_request", "approvalRequest")
+	request := Own(fr.about(), "approval_request", "approvalRequest")
 	id := fr.requestID()
 	switch {
 	case fr.Err != nil || f.questions.asked[id] != nil:
@@ -123,7 +123,7 @@ func verdictMembers(f *Translator, fr *frame) members {
 	n := fr.about()
 	return members{
 		"approval_id": f.questions.answered(fr.requestID()), "actor": fr.str(n, "reviewer"), "reason": event.Shorten(fr.str(n, "reason")),
-		"reviewers": harn(n, "reviewers"), "signatures": harn(n, "signatures"),
+		"reviewers": Own(n, "reviewers"), "signatures": Own(n, "signatures"),
 	}
 }
 

@@ -24,7 +24,7 @@ type session struct {
 // options name none there is one. Frames of durable approvals name theirs in the
 // runtime's own way.
 func (s *session) has(fr *frame) bool {
-	id := cmp.Or(fr.Text(fr.params, "sessionId"), harn(fr.params, "session_id").String(), harn(fr.update, "session_id").String())
+	id := cmp.Or(fr.Text(fr.params, "sessionId"), Own(fr.params, "session_id").String(), Own(fr.update, "session_id").String())
 	if s.id == "" {
 		s.id = id
 	}
@@ -51,7 +51,7 @@ func (s *session) loads(f *Translator, fr *frame, key string) bool {
 			return true
 		}
 	case "worker_update":
-		if _, known := f.workers[cmp.Or(harn(u, "workerId", "worker_id").String(), harn(u.Member("content"), "worker_id").String())]; known {
+		if _, known := f.workers[cmp.Or(Own(u, "workerId", "worker_id").String(), Own(u.Member("content"), "worker_id").String())]; known {
 			return true
 		}
 	case "hitl_request", "hitl_resolved":

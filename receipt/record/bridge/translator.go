@@ -286,7 +286,7 @@ func (f *Translator) add(at time.Time, from Sender, root canon.Node) error {
 func (f *Translator) request(fr *frame) {
 	fr.Kind = fr.Required(fr.Root, "method")
 	key := fr.Kind
-	switch by := sentBy(key); {
+	switch by := SentBy(key); {
 	case fr.from == SenderUnknown:
 		fr.from = by
 	case by != SenderUnknown && fr.from != by:

@@ -41,7 +41,7 @@ func translateWorker(f *Translator, fr *frame) {
 		return
 	}
 
-	meta := harn(u, "metadata")
+	meta := Own(u, "metadata")
 	if meta.IsZero() {
 		meta = u.Member("content").Member("metadata")
 	}
@@ -67,7 +67,7 @@ func translateWorker(f *Translator, fr *frame) {
 			f.counts.Dropped++
 		}
 	}
-	if !event.Absent(harn(u, "audit")) {
+	if !event.Absent(Own(u, "audit")) {
 		f.counts.Dropped++
 	}
 
@@ -84,7 +84,7 @@ func translateWorker(f *Translator, fr *frame) {
 }
 
 func translateHandoff(f *Translator, fr *frame) {
-	h := harn(fr.update, "handoff")
+	h := Own(fr.update, "handoff")
 	// Dialects name the other agent in four ways, as a text or as an object.
 	target := ""
 	for _, name := range []string{"target_agent", "target", "to", "agent"} {
@@ -105,7 +105,7 @@ func translateHandoff(f *Translator, fr *frame) {
 
 func translateArtifact(f *Translator, fr *frame) {
 	u := fr.update
-	if n := harn(u, "artifact"); n.Kind() == canon.KindObject {
+	if n := Own(u, "artifact"); n.Kind() == canon.KindObject {
 		u = n
 	}
 	id := fr.str(u, "artifactId", "artifact_id", "id")
