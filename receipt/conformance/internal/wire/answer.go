@@ -1,0 +1,146 @@
+package wire
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// An Answer is what a server answered, and the first thing that is wrong with it: once
+// something is, nothing more is asked of it. So what is expected reads in one line:
+//
+//	client.Do(ctx, r).Status(200).Object("task").Has("id").Err
+type Answer struct {
+	Request Request
+	Code    int
+	Header  http.Header
+	Body    []byte
+	Err     error
+
+	doc    *canon.Document
+	broken error // why the body is no JSON text
+}
+
+func (a *Answer) fail(err error) *Answer {
+	if a.Err == nil {
+		a.Err = err
+	}
+	return a
+}
+
+// Fail says that the answer is not what was expected. Foreign text is quoted and bounded by
+// its format.
+func (a *Answer) Fail(format string, args ...any) *Answer {
+	return a.fail(fmt.Errorf("%s: %s", a.Request, fmt.Sprintf(format, args...)))
+}
+
+// parse reads the body as JSON; that it is none is told when somebody needs it.
+func (a *Answer) parse() {
+	a.doc, a.broken = canon.Parse(a.Body)
+}
+
+// Root returns the JSON value of the body; the zero node where there is none.
+func (a *Answer) Root() canon.Node {
+	if a.doc == nil {
+		return canon.Node{}
+	}
+	return a.doc.Root()
+}
+
+// Is reports whether the status is one of some.
+func (a *Answer) Is(codes ...int) bool { return a.Err == nil && slices.Contains(codes, a.Code) }
+
+// Status expects one of some statuses.
+func (a *Answer) Status(codes ...int) *Answer {
+	if a.Err != nil || slices.Contains(codes, a.Code) {
+		return a
+	}
+	var want []string
+	for _, code := range codes {
+		want = append(want, strconv.Itoa(code))
+	}
+	said := ""
+	if code := a.Root().Member("error").Member("code"); code.Kind() == canon.KindString {
+		said = ", " + Quote(code.String())
+	}
+	return a.Fail("expected the status %s, found %d%s", strings.Join(want, " or "), a.Code, said)
+}
+
+// JSON expects a JSON text.
+func (a *Answer) JSON() *Answer {
+	if a.Err == nil && a.doc == nil {
+		a.Fail("expected a strict JSON text, found none: %s", foreign.Escape(foreign.Cut(a.broken.Error(), 2*maxEcho)))
+	}
+	return a
+}
+
+// Object expects an object whose discriminator is a kind.
+func (a *Answer) Object(kind string) *Answer { return a.Equal("object", kind) }
+
+// Equal expects a member with a text.
+func (a *Answer) Equal(name, want string) *Answer {
+	a.Has(name)
+	if got := a.Root().Member(name).String(); a.Err == nil && got != want {
+		a.Fail("expected %s to be %q, found %s", name, want, Quote(got))
+	}
+	return a
+}
+
+// Has expects members that are texts, and not empty.
+func (a *Answer) Has(names ...string) *Answer {
+	a.JSON()
+	for _, name := range names {
+		a.kind(name, canon.KindString)
+		if a.Err == nil && a.Root().Member(name).String() == "" {
+			a.Fail("expected a text as %s, found an empty one", name)
+		}
+	}
+	return a
+}
+
+// Array expects a member that is an array.
+func (a *Answer) Array(name string) *Answer { return a.JSON().kind(name, canon.KindArray) }
+
+// Members expects a member that is an object.
+func (a *Answer) Members(name string) *Answer { return a.JSON().kind(name, canon.KindObject) }
+
+// Bool expects a member that is true or false.
+func (a *Answer) Bool(name string) *Answer { return a.JSON().kind(name, canon.KindBool) }
+
+func (a *Answer) kind(name string, want canon.Kind) *Answer {
+	if got := a.Root().Member(name).Kind(); a.Err == nil && got != want {
+		a.Fail("expected %s as %s, found %s", KindName(want), name, KindName(got))
+	}
+	return a
+}
+
+// List expects the form of a list that every client needs.
+func (a *Answer) List() *Answer { return a.Array("data").kind("object", canon.KindString) }
+
+// Error expects the protocol's envelope of an error, with one of some codes.
+func (a *Answer) Error(codes ...protocol.Code) *Answer {
+	a.Members("error")
+	e := a.Root().Member("error")
+	code := e.Member("code")
+	switch {
+	case a.Err != nil:
+	case code.Kind() != canon.KindString:
+		a.Fail("expected a text as error.code, found %s", KindName(code.Kind()))
+	case !slices.Contains(codes, protocol.Code(code.String())):
+		var want []string
+		for _, c := range codes {
+			want = append(want, string(c))
+		}
+		a.Fail("expected the error %s, found %s", strings.Join(want, " or "), Quote(code.String()))
+	}
+	return a
+}
+
+// Quote quotes foreign text and bounds it.
+func Quote(text string) string { return foreign.Quote(text, maxEcho) }

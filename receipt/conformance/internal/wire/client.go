@@ -1,0 +1,262 @@
+// Package wire asks a server that nobody trusts. Each answer is bounded in bytes and in
+// time, no redirect is followed, nothing is decompressed, no cookie is kept, and what is
+// JSON is read by the one strict parse of package canon: whatever a server sends, it costs
+// the asker no more than that.
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// Limits of what is read of a server.
+const (
+	MaxBody   = canon.MaxBytes // of an answer, in bytes
+	MaxHeader = 64 << 10       // of the header of one
+	maxEcho   = 80             // of foreign text in an error
+)
+
+// A Client asks one server, as one actor.
+type Client struct {
+	base    string
+	http    *http.Client
+	key     string
+	timeout time.Duration
+	watch   *Watch
+}
+
+// New returns a client of the server at base, which ends with a slash. A nil client is one
+// with a transport of its own. Each request may take as long as timeout says, its body
+// included. What watch has is looked for in each answer.
+func New(base, key string, given *http.Client, timeout time.Duration, watch *Watch) *Client {
+	own := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: MaxHeader, DisableCompression: true}}
+	if given != nil && given.Transport != nil {
+		own.Transport = given.Transport
+	}
+	// A redirect is an answer as any other: a key goes where it was meant to and nowhere else.
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Client{base: base, http: &own, key: key, timeout: timeout, watch: watch}
+}
+
+// As returns a client of the same server with another key; "" is none.
+func (c *Client) As(key string) *Client {
+	other := *c
+	other.key = key
+	return &other
+}
+
+// Key returns the key of the client, "" for none.
+func (c *Client) Key() string { return c.key }
+
+// Timeout returns how long a request may take.
+func (c *Client) Timeout() time.Duration { return c.timeout }
+
+// Close closes connections that nobody uses.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// A Request is what is asked. The zero value of a member leaves the usual.
+type Request struct {
+	Method      string // "" is GET
+	Path        string // relative to the base, escaped, with its query
+	Body        []byte // JSON; nil: none
+	Once        string // the Idempotency-Key
+	Accept      string // "" is application/json
+	LastEventID string
+	Version     string // "" is that of package protocol
+	NoVersion   bool
+	NoKey       bool
+}
+
+// String names the request as errors do.
+func (r Request) String() string {
+	method := r.Method
+	if method == "" {
+		method = http.MethodGet
+	}
+	return method + " /" + foreign.Escape(foreign.Cut(r.Path, 2*maxEcho))
+}
+
+// Segment escapes an id for one segment of a path, or one value of a query.
+func Segment(id string) string { return strings.ReplaceAll(url.QueryEscape(id), "+", "%20") }
+
+func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) {
+	method := r.Method
+	if method == "" {
+		method = http.MethodGet
+	}
+	var body io.Reader
+	if r.Body != nil {
+		body = bytes.NewReader(r.Body)
+	}
+	out, err := http.NewRequestWithContext(ctx, method, c.base+r.Path, body)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be asked for: %w", r, plain(err))
+	}
+
+	set := func(name, value string) {
+		if value != "" {
+			out.Header.Set(name, value)
+		}
+	}
+	out.Header.Set("Accept", protocol.MediaJSON)
+	out.Header.Set("Accept-Encoding", "identity")
+	set("Accept", r.Accept)
+	set(protocol.IdempotencyHeader, r.Once)
+	set("Last-Event-ID", r.LastEventID)
+	if r.Body != nil {
+		set("Content-Type", protocol.MediaJSON)
+	}
+	if !r.NoVersion {
+		set(protocol.VersionHeader, protocol.Version)
+		set(protocol.VersionHeader, r.Version)
+	}
+	if !r.NoKey && c.key != "" {
+		set("Authorization", "Bearer "+c.key)
+	}
+	return out, nil
+}
+
+// Do asks, and reads the answer. What went wrong is in the answer, as the first thing that
+// is wrong with it.
+func (c *Client) Do(ctx context.Context, r Request) *Answer {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	a := &Answer{Request: r}
+	request, err := c.request(ctx, r)
+	if err != nil {
+		return a.fail(err)
+	}
+
+	response, err := c.http.Do(request)
+	if err != nil {
+		return a.fail(c.unanswered(ctx, r, err))
+	}
+	defer response.Body.Close()
+	a.Code, a.Header = response.StatusCode, response.Header
+	if a.Body, err = readAll(response.Body); err != nil {
+		return a.fail(c.unanswered(ctx, r, err))
+	}
+	c.watch.look(r, a.Header, a.Body)
+	a.parse()
+	return a
+}
+
+// errTooLarge is an answer beyond MaxBody.
+var errTooLarge = fmt.Errorf("expected an answer of at most %d bytes, found more", MaxBody)
+
+func readAll(body io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
+	if err == nil && len(text) > MaxBody {
+		err = errTooLarge
+	}
+	return text, err
+}
+
+// unanswered says why there is no whole answer.
+func (c *Client) unanswered(ctx context.Context, r Request, err error) error {
+	switch {
+	case errors.Is(err, errTooLarge):
+		return fmt.Errorf("%s: %w", r, err)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%s: expected a whole answer within %s, found none", r, c.timeout)
+	}
+	return fmt.Errorf("%s: expected an answer, found none: %w", r, plain(err))
+}
+
+// plain takes the URL out of an error of net/http, which the caller has named.
+func plain(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	return errors.New(foreign.Escape(foreign.Cut(err.Error(), 2*maxEcho)))
+}
+
+// A Watch looks for texts that no answer may have.
+type Watch struct {
+	mu    sync.Mutex
+	texts []string
+	found []string // requests whose answers had one
+}
+
+// Add adds a text.
+func (w *Watch) Add(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if text != "" {
+		w.texts = append(w.texts, text)
+	}
+}
+
+// Found returns the requests whose answers had one of the texts.
+func (w *Watch) Found() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]string(nil), w.found...)
+}
+
+func (w *Watch) look(r Request, header http.Header, body []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, text := range w.texts {
+		if bytes.Contains(body, []byte(text)) || inHeader(header, text) {
+			w.found = append(w.found, r.String())
+			return
+		}
+	}
+}
+
+func inHeader(header http.Header, text string) bool {
+	for _, values := range header {
+		for _, value := range values {
+			if strings.Contains(value, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leastPart is how long a part of a secret is that is withheld from a message.
+const leastPart = 8
+
+// Withhold takes out of a text whatever is a part of what is watched for: an error may
+// quote an answer, and cut it where a secret stands.
+func (w *Watch) Withhold(text string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, secret := range w.texts {
+		text = withhold(text, secret)
+	}
+	return text
+}
+
+func withhold(text, secret string) string {
+	least := min(leastPart, len(secret))
+	var out strings.Builder
+	for at := 0; at < len(text); {
+		size := least
+		if at+size > len(text) || !strings.Contains(secret, text[at:at+size]) {
+			out.WriteByte(text[at])
+			at++
+			continue
+		}
+		for at+size < len(text) && strings.Contains(secret, text[at:at+size+1]) {
+			size++
+		}
+		out.WriteString("(withheld)")
+		at += size
+	}
+	return out.String()
+}

@@ -1,0 +1,40 @@
+package wire
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// KindName names a kind of value as errors do.
+func KindName(k canon.Kind) string {
+	switch k {
+	case canon.KindNull:
+		return "null"
+	case canon.KindBool:
+		return "true or false"
+	case canon.KindNumber:
+		return "a number"
+	case canon.KindString:
+		return "a text"
+	case canon.KindArray:
+		return "an array"
+	case canon.KindObject:
+		return "an object"
+	}
+	return "nothing"
+}
+
+// Natural returns a member that is a whole number from 0 on.
+func Natural(n canon.Node, name string) (uint64, error) {
+	member := n.Member(name)
+	value, err := strconv.ParseUint(string(member.Raw()), 10, 53)
+	if member.Kind() != canon.KindNumber || err != nil {
+		return 0, fmt.Errorf("expected a whole number from 0 on as %s, found %s", name, Quote(string(member.Raw())))
+	}
+	return value, nil
+}
+
+// Canonical returns the canonical form of a value (RFC 8785).
+func Canonical(n canon.Node) string { return string(n.AppendCanonical(nil)) }
