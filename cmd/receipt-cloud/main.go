@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 )
 
 func main() {
@@ -55,12 +56,17 @@ func run(ctx context.Context, args []string, s *surroundings) int {
 		err = errors.New("interrupted")
 	}
 	if err == nil {
-		return exitVerified
+		return terms.ExitVerified
 	}
 	var verdict exitCode
 	if errors.As(err, &verdict) {
 		return int(verdict)
 	}
 	fmt.Fprintf(s.err, "receipt-cloud: error: %s\n", foreign.Escape(err.Error()))
-	return exitUsage
+	return terms.ExitUsage
 }
+
+// An exitCode ends a run that has told everything.
+type exitCode int
+
+func (exitCode) Error() string { return "" }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -74,38 +75,7 @@ func (p *textPrinter) report(rep *receipt.Report) error {
 	return p.line("%s: %s, %s: %s", rep.Address(), rep.Verdict, f.Code, f.Detail)
 }
 
-func (p *textPrinter) end(s *stream.Summary) error {
-	for _, n := range s.Inputs.Unreadable {
-		if err := p.line("%s: not read: %s", n.Source, n.Detail); err != nil {
-			return err
-		}
-	}
-	for _, f := range s.Findings {
-		where := ""
-		if f.Source != "" {
-			where = f.Source + ": "
-		}
-		if err := p.line("%s%s: %s", where, f.Code, f.Detail); err != nil {
-			return err
-		}
-	}
-	for _, n := range s.NotChecked {
-		if err := p.line("not checked: %s: %s", n.Code, n.Detail); err != nil {
-			return err
-		}
-	}
-
-	verdict := s.Verdict().String()
-	if s.Verdict() == receipt.Verified && s.Scope == receipt.ScopeIntegrity {
-		verdict = "intact" // anyone can write a receipt that fits its own hash
-	}
-	read := ""
-	if s.Inputs.Files > 1 {
-		read = ", read twice" // which somebody may have to pay for
-	}
-	return p.line("%s: %d receipts, %d verified, %d refuted, %d undecided, %d copies; streams: %d; objects: %d of %d bytes%s",
-		verdict, s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies, len(s.Streams), s.Inputs.Files, s.Inputs.Bytes, read)
-}
+func (p *textPrinter) end(s *stream.Summary) error { return terms.WriteText(p.w, s) }
 
 // line writes a line, in which nothing foreign can begin another one.
 func (p *textPrinter) line(format string, args ...any) error {

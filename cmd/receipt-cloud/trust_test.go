@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 )
 
 // fixture is the path of a file of the fixtures.
@@ -46,19 +48,19 @@ func TestTrust(t *testing.T) {
 		code int
 		want string // in the output or in the message
 	}{
-		{"verified", with(), exitVerified, "verified: 1 receipts"},
-		{"issuer", with("--issuer", "harness_example_cloud"), exitVerified, "verified: 1 receipts"},
-		{"another issuer", with("--issuer", "somebody"), exitRefuted, "issuer_mismatch"},
-		{"policy", with("--policy", cosigned), exitUndecided, "undecided: 1 receipts"},
-		{"policy and flag", with("--policy", policyFile(t, `{"issuer": "a"}`), "--issuer", "b"), exitUsage, `--issuer says "b"`},
-		{"malformed policy", with("--policy", policyFile(t, `{"version": 1}`)), exitUsage, "policy.json"},
-		{"strict", with("--strict"), exitUndecided, "undecided: 1 receipts"},
-		{"expired", append(slices.Clip(trusted), "file://"+fixture(t, "malicious/expired-key.json")), exitRefuted, "key_expired"},
-		{"before it had", append(slices.Clip(trusted), "--at", "2025-06-01T00:00:00Z", "file://"+fixture(t, "malicious/expired-key.json")), exitVerified, "verified: 1 receipts"},
-		{"no time", with("--at", "yesterday"), exitUsage, `--at "yesterday"`},
-		{"no keys", []string{address}, exitUsage, "no trusted keys were given"},
-		{"keys that are none", []string{"--keys", fixture(t, "valid/task.json"), address}, exitUsage, "task.json"},
-		{"not there", []string{"--keys", "nowhere.json", address}, exitUsage, "nowhere.json"},
+		{"verified", with(), terms.ExitVerified, "verified: 1 receipts"},
+		{"issuer", with("--issuer", "harness_example_cloud"), terms.ExitVerified, "verified: 1 receipts"},
+		{"another issuer", with("--issuer", "somebody"), terms.ExitRefuted, "issuer_mismatch"},
+		{"policy", with("--policy", cosigned), terms.ExitUndecided, "undecided: 1 receipts"},
+		{"policy and flag", with("--policy", policyFile(t, `{"issuer": "a"}`), "--issuer", "b"), terms.ExitUsage, `--issuer says "b"`},
+		{"malformed policy", with("--policy", policyFile(t, `{"version": 1}`)), terms.ExitUsage, "policy.json"},
+		{"strict", with("--strict"), terms.ExitUndecided, "undecided: 1 receipts"},
+		{"expired", append(slices.Clip(trusted), "file://"+fixture(t, "malicious/expired-key.json")), terms.ExitRefuted, "key_expired"},
+		{"before it had", append(slices.Clip(trusted), "--at", "2025-06-01T00:00:00Z", "file://"+fixture(t, "malicious/expired-key.json")), terms.ExitVerified, "verified: 1 receipts"},
+		{"no time", with("--at", "yesterday"), terms.ExitUsage, `--at "yesterday"`},
+		{"no keys", []string{address}, terms.ExitUsage, "no trusted keys were given"},
+		{"keys that are none", []string{"--keys", fixture(t, "valid/task.json"), address}, terms.ExitUsage, "task.json"},
+		{"not there", []string{"--keys", "nowhere.json", address}, terms.ExitUsage, "nowhere.json"},
 	} {
 		code, out, messages := verifyBy(t, test.args...)
 		if code != test.code || !strings.Contains(out+messages, test.want) {
@@ -73,7 +75,7 @@ func TestKeysOfTheEnvironment(t *testing.T) {
 	s := &surroundings{out: &out, err: &out, now: time.Now, getenv: func(name string) string {
 		return map[string]string{"RECEIPT_KEYS": fixture(t, "keys/trust.json")}[name]
 	}}
-	if code := run(context.Background(), []string{"verify", "file://" + fixture(t, "valid/task.json")}, s); code != exitVerified {
+	if code := run(context.Background(), []string{"verify", "file://" + fixture(t, "valid/task.json")}, s); code != terms.ExitVerified {
 		t.Errorf("exit %d, %s", code, out.String())
 	}
 }
@@ -83,10 +85,10 @@ func TestSelection(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 5)
 	l.put("a.jsonl", lines[1], lines[3])
-	if code, out, _ := verify(t, l.address("a.jsonl")); code != exitRefuted {
+	if code, out, _ := verify(t, l.address("a.jsonl")); code != terms.ExitRefuted {
 		t.Errorf("a gap: exit %d, %s", code, out)
 	}
-	if code, out, _ := verify(t, "--partial", l.address("a.jsonl")); code != exitVerified {
+	if code, out, _ := verify(t, "--partial", l.address("a.jsonl")); code != terms.ExitVerified {
 		t.Errorf("a selection: exit %d, %s", code, out)
 	}
 
@@ -99,11 +101,11 @@ func TestSelection(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.put("b.jsonl", lines[1:]...)
-	if code, out, _ := verify(t, "--previous", first.Chain.Hash, l.address("b.jsonl")); code != exitVerified || strings.Contains(out, "link_not_checked") {
+	if code, out, _ := verify(t, "--previous", first.Chain.Hash, l.address("b.jsonl")); code != terms.ExitVerified || strings.Contains(out, "link_not_checked") {
 		t.Errorf("what comes before: exit %d, %s", code, out)
 	}
 	l.put("b.jsonl", lines[2:]...)
-	if code, out, _ := verify(t, "--previous", first.Chain.Hash, l.address("b.jsonl")); code != exitRefuted {
+	if code, out, _ := verify(t, "--previous", first.Chain.Hash, l.address("b.jsonl")); code != terms.ExitRefuted {
 		t.Errorf("something else came before: exit %d, %s", code, out)
 	}
 }
@@ -115,7 +117,7 @@ func TestInterrupted(t *testing.T) {
 	var out, messages bytes.Buffer
 	s := &surroundings{out: &out, err: &messages, now: time.Now, getenv: func(string) string { return "" }}
 	code := run(ctx, []string{"verify", "--integrity-only", "file://" + fixture(t, "valid") + "/"}, s)
-	if code != exitUsage || out.String() != "" || messages.String() != "receipt-cloud: error: interrupted\n" {
+	if code != terms.ExitUsage || out.String() != "" || messages.String() != "receipt-cloud: error: interrupted\n" {
 		t.Errorf("exit %d, %s%s", code, out.String(), messages.String())
 	}
 }
@@ -137,7 +139,7 @@ func TestAsReceipt(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, got, messages := verifyBy(t, "--keys", keys, "--format", format, "file://"+folder+"/")
-		if code != exitVerified {
+		if code != terms.ExitVerified {
 			t.Errorf("%s: exit %d, %s", format, code, messages)
 		}
 		mine, theirs := strings.Split(own.ReplaceAllString(got, ""), "\n"), strings.Split(own.ReplaceAllString(string(want), ""), "\n")

@@ -5,22 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/object"
+	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 type verifyFlags struct {
-	trustFlags
-	previous, expectHead string
-	format, tempDir      string
-	partial, long        bool
-	jobs                 int
+	terms.Flags
+	format, tempDir string
+	long            bool
+	jobs            int
 }
 
 func newVerify(s *surroundings) *cobra.Command {
@@ -47,10 +46,7 @@ Trusted keys come from --keys, else $RECEIPT_KEYS: a JWK Set.`,
 
 	f := cmd.Flags()
 	f.SortFlags = false
-	o.trustFlags.register(f)
-	f.StringVar(&o.previous, "previous", "", "what the input continues: the `HASH|REPORT` of what came before")
-	f.StringVar(&o.expectHead, "expect-head", "", "the `HASH` that it must end in, or a REPORT whose heads it must still hold")
-	f.BoolVar(&o.partial, "partial", false, "the input is a selection: absent predecessors are not checked")
+	o.Flags.Register(f)
 	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the results: text, json or ndjson, as of receipt verify")
 	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
 	f.IntVar(&o.jobs, "jobs", 0, "judge `N` receipts at a time; 0: as many as there are processors")
@@ -67,7 +63,12 @@ func (o *verifyFlags) verify(ctx context.Context, s *surroundings, args []string
 	if err != nil {
 		return err
 	}
-	verifier, keys, err := o.verifier(s, o.format == "text")
+	asked, err := o.Flags.Read(s.getenv, s.now())
+	if err != nil {
+		return err
+	}
+	asked.Policy.NoInputDigest = o.format == "text"
+	verifier, keys, err := asked.Verifier()
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,10 @@ func (o *verifyFlags) verify(ctx context.Context, s *surroundings, args []string
 	if err := out.end(sum); err != nil {
 		return err
 	}
-	return exitOf(sum)
+	if code := terms.Exit(sum); code != terms.ExitVerified {
+		return exitCode(code)
+	}
+	return nil
 }
 
 // changed says what a run without a result is for whom it ran.
@@ -124,35 +128,7 @@ func (o *verifyFlags) options() (stream.Options, error) {
 	if o.jobs < 0 {
 		return stream.Options{}, fmt.Errorf("--jobs is 0 or more, found %d", o.jobs)
 	}
-	options := stream.Options{Jobs: o.jobs, Long: o.long, Partial: o.partial, TempDir: cmp.Or(o.tempDir, os.TempDir())}
-
-	if o.previous != "" {
-		hash, heads, err := readKnown(o.previous)
-		if err != nil {
-			return options, fmt.Errorf("--previous: %w", err)
-		}
-		options.Only.Previous, options.After = hash, heads
-	}
-	if o.expectHead != "" {
-		hash, heads, err := readKnown(o.expectHead)
-		if err != nil {
-			return options, fmt.Errorf("--expect-head: %w", err)
-		}
-		options.Only.Head, options.Expect = hash, heads
-	}
-	return options, nil
-}
-
-// readBounded reads a file of at most so many bytes.
-func readBounded(name string, most int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%q is larger than %d bytes", name, most)
-	}
-	return data, err
+	options, err := o.Continuity()
+	options.Jobs, options.Long, options.TempDir = o.jobs, o.long, cmp.Or(o.tempDir, os.TempDir())
+	return options, err
 }

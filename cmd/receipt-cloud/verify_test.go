@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/johannesboyne/gofakes3"
+	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -52,7 +53,7 @@ func TestAsOneMachine(t *testing.T) {
 	}
 	local := localSummary(t, files)
 	got := summaryOf(t, out)
-	if code != exitRefuted || got.Refuted != 2 || fmt.Sprint(got.Codes) != fmt.Sprint(local.Codes) || fmt.Sprint(got.Streams) != fmt.Sprint(local.Streams) {
+	if code != terms.ExitRefuted || got.Refuted != 2 || fmt.Sprint(got.Codes) != fmt.Sprint(local.Codes) || fmt.Sprint(got.Streams) != fmt.Sprint(local.Streams) {
 		t.Errorf("exit %d, %v %v; one machine says %v %v", code, got.Codes, got.Streams, local.Codes, local.Streams)
 	}
 }
@@ -110,7 +111,7 @@ func TestReplaced(t *testing.T) {
 				l.put("day/b.jsonl", lines[6:]...)
 				l.gets = map[string]int{}
 				code, out, messages := verify(t, "--format", format, l.address("day/"))
-				if code != exitUsage || strings.Contains(out, "summary") || strings.Contains(out, "receipts, ") || !strings.Contains(messages, "while it was being read") {
+				if code != terms.ExitUsage || strings.Contains(out, "summary") || strings.Contains(out, "receipts, ") || !strings.Contains(messages, "while it was being read") {
 					t.Errorf("%s: exit %d, %s%s", format, code, out, messages)
 				}
 			}
@@ -168,7 +169,7 @@ func TestBrokenConnection(t *testing.T) {
 		return &cutWriter{ResponseWriter: w, left: 5000}
 	}
 	code, out, _ = verify(t, "--format", "json", l.address("day/a.jsonl"))
-	if sum := summaryOf(t, out); code != exitUsage || sum.Complete || len(sum.Inputs.Unreadable) != 1 || l.gets["day/a.jsonl"] > 10 /* three times what the SDK tries */ {
+	if sum := summaryOf(t, out); code != terms.ExitUsage || sum.Complete || len(sum.Inputs.Unreadable) != 1 || l.gets["day/a.jsonl"] > 10 /* three times what the SDK tries */ {
 		t.Errorf("exit %d after %d requests, %s", code, l.gets["day/a.jsonl"], out)
 	}
 }
@@ -209,14 +210,14 @@ func TestMistakes(t *testing.T) {
 		{nil, "requires at least 1 arg"},
 	} {
 		code, out, messages := verify(t, test.args...)
-		if code != exitUsage || out != "" || !strings.Contains(messages, test.want) || strings.Contains(messages, "secret") || strings.Count(messages, "\n") != 1 {
+		if code != terms.ExitUsage || out != "" || !strings.Contains(messages, test.want) || strings.Contains(messages, "secret") || strings.Count(messages, "\n") != 1 {
 			t.Errorf("%q: exit %d, %s%s", test.args, code, out, messages)
 		}
 	}
 
 	// An object that was named and is not there is told beside what is read.
 	code, out, _ := verify(t, l.address("day/a.jsonl"), l.address("day/b.jsonl"))
-	if code != exitUsage || !strings.Contains(out, "s3://lake/day/b.jsonl: not read: there is no such object") {
+	if code != terms.ExitUsage || !strings.Contains(out, "s3://lake/day/b.jsonl: not read: there is no such object") {
 		t.Errorf("exit %d, %s", code, out)
 	}
 }
@@ -235,7 +236,7 @@ func TestContinues(t *testing.T) {
 		t.Errorf("exit %d, %s%s", code, out, messages)
 	}
 	l.put("day/a.jsonl", lines[:5]...)
-	if code, out, _ := verify(t, "--expect-head", report, l.address("day/")); code != exitRefuted || !strings.Contains(out, "refuted: 5 receipts") {
+	if code, out, _ := verify(t, "--expect-head", report, l.address("day/")); code != terms.ExitRefuted || !strings.Contains(out, "refuted: 5 receipts") {
 		t.Errorf("exit %d, %s", code, out)
 	}
 }

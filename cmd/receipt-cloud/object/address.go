@@ -74,8 +74,8 @@ func folder(p string) (dir, key string) {
 // is not among them: the query begins there.
 const meta = `*[\`
 
-// one reports whether the address names exactly one object.
-func (a Address) one() bool {
+// One reports whether the address names exactly one object.
+func (a Address) One() bool {
 	return a.Key != "" && !strings.HasSuffix(a.Key, "/") && !strings.ContainsAny(a.Key, meta)
 }
 
@@ -107,8 +107,8 @@ func (a Address) name(key string) string {
 // String is the address without what is for the storage, which may hold secrets.
 func (a Address) String() string { return a.name(a.Key) }
 
-// bucket is the address as the storage takes it.
-func (a Address) bucket() string {
+// Store is the bucket of the address, as blob.OpenBucket takes it.
+func (a Address) Store() string {
 	u := url.URL{Scheme: a.Scheme, Host: a.Bucket, RawQuery: a.query.Encode()}
 	if a.Scheme == "file" {
 		u.Host, u.Path = "", a.Bucket

@@ -26,8 +26,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v", test.address, err)
 			continue
 		}
-		if a.String() != test.name || a.prefix() != test.prefix || a.bucket() != test.bucket || a.one() != test.one {
-			t.Errorf("%s: %s, prefix %q, bucket %s, one %t", test.address, a, a.prefix(), a.bucket(), a.one())
+		if a.String() != test.name || a.prefix() != test.prefix || a.Store() != test.bucket || a.One() != test.one {
+			t.Errorf("%s: %s, prefix %q, bucket %s, one %t", test.address, a, a.prefix(), a.Store(), a.One())
 		}
 		if test.named != "" && !a.names(test.named) || test.other != "" && a.names(test.other) {
 			t.Errorf("%s names %q or does not name %q", test.address, test.other, test.named)

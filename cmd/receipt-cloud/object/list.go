@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,33 +22,22 @@ import (
 // A Listing is what addresses name.
 type Listing struct {
 	Sources []stream.Source // in the order of the addresses, below each by their keys
+	Pins    []Pin           // of these
 	Skipped []string        // objects below a prefix that no receipts are called like
-	buckets []*blob.Bucket
+	buckets Buckets
 }
 
 // Close ends the connections. No source can be read afterwards.
-func (l *Listing) Close() error {
-	var errs []error
-	for _, b := range l.buckets {
-		errs = append(errs, b.Close())
-	}
-	return errors.Join(errs...)
-}
+func (l *Listing) Close() error { return l.buckets.Close() }
 
 // List finds the objects that addresses name. An address that names none is an error. The
 // context bounds all that is read of them, too.
 func List(ctx context.Context, addresses []Address) (*Listing, error) {
 	l := &Listing{}
-	open := map[string]*blob.Bucket{}
 	for _, a := range addresses {
-		b := open[a.bucket()]
-		if b == nil {
-			var err error
-			if b, err = blob.OpenBucket(ctx, a.bucket()); err != nil {
-				return nil, errors.Join(fmt.Errorf("%s cannot be opened: %w", a, err), l.Close())
-			}
-			open[a.bucket()] = b
-			l.buckets = append(l.buckets, b)
+		b, err := l.buckets.Bucket(ctx, a.Store())
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s cannot be opened: %w", a, err), l.Close())
 		}
 		if err := l.add(ctx, b, a); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", a, err), l.Close())
@@ -57,8 +47,8 @@ func List(ctx context.Context, addresses []Address) (*Listing, error) {
 }
 
 func (l *Listing) add(ctx context.Context, b *blob.Bucket, a Address) error {
-	if a.one() {
-		l.Sources = append(l.Sources, source(ctx, b, a, a.Key, false))
+	if a.One() {
+		l.found(ctx, b, Pin{Address: a.Store(), Name: a.name(a.Key), Key: a.Key})
 		return nil
 	}
 
@@ -74,11 +64,11 @@ func (l *Listing) add(ctx context.Context, b *blob.Bucket, a Address) error {
 		}
 		switch {
 		case !a.names(o.Key) || strings.HasSuffix(o.Key, "/"): // what stands for a folder
-		case !strings.ContainsAny(a.Key, meta) && !calledLikeReceipts(o.Key):
+		case !strings.ContainsAny(a.Key, meta) && !CalledLikeReceipts(o.Key):
 			l.Skipped = append(l.Skipped, a.name(o.Key))
 		default:
 			found++
-			l.Sources = append(l.Sources, source(ctx, b, a, o.Key, true))
+			l.found(ctx, b, Pin{Address: a.Store(), Name: a.name(o.Key), Key: o.Key, Found: true})
 		}
 	}
 
@@ -88,15 +78,16 @@ func (l *Listing) add(ctx context.Context, b *blob.Bucket, a Address) error {
 	return nil
 }
 
-func source(ctx context.Context, b *blob.Bucket, a Address, key string, found bool) stream.Source {
-	o := &object{ctx: ctx, bucket: b, key: key}
-	return stream.Source{Name: a.name(key), Found: found, Open: o.open}
+func (l *Listing) found(ctx context.Context, b *blob.Bucket, p Pin) {
+	o := &object{ctx: ctx, bucket: b, key: p.Key}
+	l.Pins = append(l.Pins, p)
+	l.Sources = append(l.Sources, o.source(p))
 }
 
-// calledLikeReceipts tells a key by its last segment, as the command receipt tells the
+// CalledLikeReceipts tells a key, or a path, by its last segment, as the command receipt tells the
 // files of a folder.
-func calledLikeReceipts(key string) bool {
-	name := strings.ToLower(path.Base(key))
+func CalledLikeReceipts(key string) bool {
+	name := strings.ToLower(path.Base(filepath.ToSlash(key)))
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	return slices.Contains([]string{".json", ".jsonl", ".ndjson", ".cbor", ".cborseq"}, path.Ext(name))
 }

@@ -84,7 +84,7 @@ func (r *reading) Read(p []byte) (int, error) {
 		if n > 0 {
 			r.failed = 0
 		}
-		if err == io.EOF && r.offset < r.version.size {
+		if err == io.EOF && r.offset < r.version.Size {
 			err = io.ErrUnexpectedEOF
 		}
 		if n > 0 && err != io.EOF {

@@ -14,27 +14,27 @@ import (
 // A version is one content that an object had. Members that a storage does not tell are
 // zero.
 type version struct {
-	id         string // S3, Azure: where the bucket keeps versions
-	etag       string // S3, Azure
-	generation int64  // GCS
-	size       int64
-	modified   time.Time
+	ID         string    `json:"id,omitzero"`         // S3, Azure: where the bucket keeps versions
+	ETag       string    `json:"etag,omitzero"`       // S3, Azure
+	Generation int64     `json:"generation,omitzero"` // GCS
+	Size       int64     `json:"size"`
+	Modified   time.Time `json:"modified"`
 }
 
 // versionOf tells which version a reader reads.
 func versionOf(r *blob.Reader) version {
-	v := version{size: r.Size(), modified: r.ModTime()}
+	v := version{Size: r.Size(), Modified: r.ModTime()}
 
 	var inS3 s3.GetObjectOutput
 	var inGCS *storage.Reader
 	var inAzure azure.DownloadStreamResponse
 	switch {
 	case r.As(&inS3):
-		v.id, v.etag = text(inS3.VersionId), text(inS3.ETag)
+		v.ID, v.ETag = text(inS3.VersionId), text(inS3.ETag)
 	case r.As(&inGCS):
-		v.generation = inGCS.Attrs.Generation
+		v.Generation = inGCS.Attrs.Generation
 	case r.As(&inAzure):
-		v.id, v.etag = text(inAzure.VersionID), text((*string)(inAzure.ETag))
+		v.ID, v.ETag = text(inAzure.VersionID), text((*string)(inAzure.ETag))
 	}
 	return v
 }
@@ -48,8 +48,8 @@ func text(s *string) string {
 
 // same reports whether two readings are of one version.
 func (v version) same(o version) bool {
-	modified := v.modified.Equal(o.modified)
-	v.modified, o.modified = time.Time{}, time.Time{}
+	modified := v.Modified.Equal(o.Modified)
+	v.Modified, o.Modified = time.Time{}, time.Time{}
 	return modified && v == o
 }
 
@@ -71,22 +71,22 @@ func (v version) ask(as func(any) bool) error {
 	var inAzure *azure.DownloadStreamOptions
 	switch {
 	case as(&inS3):
-		if v.id != "" && v.id != unversioned {
-			inS3.VersionId = &v.id
-		} else if v.etag != "" {
-			inS3.IfMatch = &v.etag
+		if v.ID != "" && v.ID != unversioned {
+			inS3.VersionId = &v.ID
+		} else if v.ETag != "" {
+			inS3.IfMatch = &v.ETag
 		}
 	case as(&inGCS):
 		// GCS unpacks what is marked as gzip, and would then count other bytes than a
 		// reading that is taken up again.
 		handle := (*inGCS).ReadCompressed(true)
-		if v.generation != 0 {
-			handle = handle.Generation(v.generation)
+		if v.Generation != 0 {
+			handle = handle.Generation(v.Generation)
 		}
 		*inGCS = handle
 	case as(&inAzure):
-		if v.etag != "" {
-			tag := azcore.ETag(v.etag)
+		if v.ETag != "" {
+			tag := azcore.ETag(v.ETag)
 			inAzure.AccessConditions = &azure.AccessConditions{ModifiedAccessConditions: &azure.ModifiedAccessConditions{IfMatch: &tag}}
 		}
 	}

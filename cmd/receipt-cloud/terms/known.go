@@ -1,9 +1,11 @@
-package main
+package terms
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -40,4 +42,18 @@ func readKnown(arg string) (canon.Digest, map[chain.Stream]chain.Head, error) {
 		return canon.Digest{}, nil, fmt.Errorf("the report %q names no head of a stream", arg)
 	}
 	return canon.Digest{}, heads, nil
+}
+
+// readBounded reads a file of at most so many bytes.
+func readBounded(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%q is larger than %d bytes", name, most)
+	}
+	return data, err
 }

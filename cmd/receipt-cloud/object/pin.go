@@ -1,0 +1,91 @@
+package object
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"gocloud.dev/blob"
+
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A Pin names an object, and the version of it once somebody has opened it, so that any
+// other process can open the same. It is sent as JSON.
+type Pin struct {
+	Name    string          `json:"name"`    // as reports call it
+	Address string          `json:"address"` // of the bucket, with what is for the storage
+	Key     string          `json:"key"`
+	Found   bool            `json:"found,omitzero"`   // it was not named, but lies below what was
+	Version json.RawMessage `json:"version,omitzero"` // absent: the newest, when it is opened
+}
+
+// Buckets are the connections of one process, made when they are needed. They may be
+// used by several goroutines.
+type Buckets struct {
+	mu   sync.Mutex
+	open map[string]*blob.Bucket
+}
+
+// Bucket connects to the bucket of an address, as blob.OpenBucket takes it.
+func (b *Buckets) Bucket(ctx context.Context, address string) (*blob.Bucket, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if opened := b.open[address]; opened != nil {
+		return opened, nil
+	}
+	opened, err := blob.OpenBucket(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	if b.open == nil {
+		b.open = map[string]*blob.Bucket{}
+	}
+	b.open[address] = opened
+	return opened, nil
+}
+
+// Close ends the connections.
+func (b *Buckets) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var errs []error
+	for _, opened := range b.open {
+		errs = append(errs, opened.Close())
+	}
+	b.open = nil
+	return errors.Join(errs...)
+}
+
+// Source returns what a pin names, and a function that names the version once it was
+// opened. The context bounds all that is read.
+func (b *Buckets) Source(ctx context.Context, p Pin) (s stream.Source, pinned func() (Pin, error), err error) {
+	bucket, err := b.Bucket(ctx, p.Address)
+	if err != nil {
+		return s, nil, fmt.Errorf("%s cannot be opened: %w", p.Name, err)
+	}
+	o := &object{ctx: ctx, bucket: bucket, key: p.Key}
+	if p.Version != nil {
+		o.pinned = new(version)
+		if err := json.Unmarshal(p.Version, o.pinned); err != nil {
+			return s, nil, fmt.Errorf("%s: its version: %w", p.Name, err)
+		}
+	}
+	return o.source(p), func() (Pin, error) { return o.pin(p) }, nil
+}
+
+func (o *object) source(p Pin) stream.Source {
+	return stream.Source{Name: p.Name, Found: p.Found, Open: o.open}
+}
+
+// pin is p with the version that was opened, if one was.
+func (o *object) pin(p Pin) (_ Pin, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.pinned != nil {
+		p.Version, err = json.Marshal(o.pinned)
+	}
+	return p, err
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/object"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// TestPin: what one process opened, another one opens again by its pin, and nothing else
+// that was put in its place.
+func TestPin(t *testing.T) {
+	l, ctx := newLake(t), context.Background()
+	l.put("a.jsonl", []byte("one\n"))
+	at, err := object.Parse(l.address("a.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listing, err := object.List(ctx, []object.Address{at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listing.Close()
+
+	// read opens a pin in a process of its own, and returns it as it is sent.
+	read := func(p object.Pin) (string, object.Pin, error) {
+		var buckets object.Buckets
+		defer buckets.Close()
+		source, pinned, err := buckets.Source(ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := source.Open()
+		if err != nil {
+			return "", p, err
+		}
+		defer r.Close()
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, err := pinned()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent, err := json.Marshal(now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var received object.Pin
+		if err := json.Unmarshal(sent, &received); err != nil {
+			t.Fatal(err)
+		}
+		return string(data), received, nil
+	}
+
+	text, pinned, err := read(listing.Pins[0])
+	if err != nil || text != "one\n" || !bytes.Contains(pinned.Version, []byte("etag")) {
+		t.Fatalf("%q, %s: %v", text, pinned.Version, err)
+	}
+	if text, _, err := read(pinned); err != nil || text != "one\n" {
+		t.Fatalf("again: %q: %v", text, err)
+	}
+
+	l.put("a.jsonl", []byte("two\n"))
+	if text, _, err := read(pinned); !errors.Is(err, stream.ErrChanged) {
+		t.Fatalf("replaced: %q: %v", text, err)
+	}
+	if text, _, err := read(listing.Pins[0]); err != nil || text != "two\n" {
+		t.Fatalf("without a version: %q: %v", text, err)
+	}
+}

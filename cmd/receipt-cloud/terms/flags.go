@@ -1,0 +1,125 @@
+package terms
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// Flags ask for what a receipt must show, and for what the input has to continue and to
+// end in.
+type Flags struct {
+	keys, issuer, policy, at string
+	integrityOnly, strict    bool
+	previous, expectHead     string
+	partial                  bool
+}
+
+// Register adds the flags to a set.
+func (f *Flags) Register(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`")
+	flags.StringVar(&f.issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
+	flags.StringVar(&f.policy, "policy", "", "what more is demanded, a JSON `FILE`: issuer, witnesses, checkpoint")
+	flags.StringVar(&f.at, "at", "", "judge keys at this `TIME` (RFC 3339) instead of issued_at")
+	flags.BoolVar(&f.integrityOnly, "integrity-only", false, "check content and hash, not signatures")
+	flags.BoolVar(&f.strict, "strict", false, "undecided when any applicable step was not checked")
+	flags.StringVar(&f.previous, "previous", "", "what the input continues: the `HASH|REPORT` of what came before")
+	flags.StringVar(&f.expectHead, "expect-head", "", "the `HASH` that it must end in, or a REPORT whose heads it must still hold")
+	flags.BoolVar(&f.partial, "partial", false, "the input is a selection: absent predecessors are not checked")
+}
+
+// Continuity reads what the input has to continue and to end in.
+func (f *Flags) Continuity() (o stream.Options, err error) {
+	o.Partial = f.partial
+	if f.previous != "" {
+		if o.Only.Previous, o.After, err = readKnown(f.previous); err != nil {
+			return o, fmt.Errorf("--previous: %w", err)
+		}
+	}
+	if f.expectHead != "" {
+		if o.Only.Head, o.Expect, err = readKnown(f.expectHead); err != nil {
+			return o, fmt.Errorf("--expect-head: %w", err)
+		}
+	}
+	return o, nil
+}
+
+// Terms are what a receipt must show, as values, which may be sent to other machines.
+type Terms struct {
+	Policy receipt.Policy
+	Set    []byte // the trusted keys, a JWK Set; nil when only integrity is asked for
+	Path   string // of their file
+}
+
+// Read reads the files that the flags name. Without --keys they are those of the
+// environment's $RECEIPT_KEYS.
+func (f *Flags) Read(getenv func(string) string, now time.Time) (t Terms, err error) {
+	if f.integrityOnly && (f.keys != "" || f.issuer != "" || f.policy != "") {
+		return t, errors.New("--integrity-only looks at no signatures, so it excludes --keys, --issuer and --policy")
+	}
+	if t.Policy, err = f.requirements(now); err != nil || f.integrityOnly {
+		return t, err
+	}
+
+	t.Path = f.keys
+	if t.Path == "" {
+		t.Path = getenv("RECEIPT_KEYS")
+	}
+	if t.Path == "" {
+		return t, errors.New("no trusted keys were given: name them by --keys or $RECEIPT_KEYS, or ask for --integrity-only")
+	}
+	t.Set, err = readBounded(t.Path, keys.MaxSetBytes)
+	return t, err
+}
+
+func (f *Flags) requirements(now time.Time) (p receipt.Policy, err error) {
+	if f.policy != "" {
+		data, err := readBounded(f.policy, keys.MaxPolicyBytes)
+		if err != nil {
+			return p, err
+		}
+		if p, err = keys.ParsePolicy(data); err != nil {
+			return p, fmt.Errorf("%q: %w", f.policy, err)
+		}
+	}
+
+	// Flags may add to the policy of a file, and never contradict it.
+	if f.issuer != "" {
+		if p.Issuer != "" && p.Issuer != f.issuer {
+			return p, fmt.Errorf("--issuer says %q, the policy %q says %q", f.issuer, f.policy, p.Issuer)
+		}
+		p.Issuer = f.issuer
+	}
+	if f.at != "" {
+		if p.At, err = receipt.ParseTime(f.at); err != nil {
+			return p, fmt.Errorf("--at %q: %w", f.at, err)
+		}
+	}
+	p.Now, p.IntegrityOnly, p.Strict = now, f.integrityOnly, f.strict
+	return p, nil
+}
+
+// Verifier makes the verifier of the terms, and names the keys that it uses: nil when
+// only integrity is asked for.
+func (t *Terms) Verifier() (*receipt.Verifier, *stream.Keys, error) {
+	if t.Policy.IntegrityOnly {
+		v, err := receipt.NewVerifier(nil, t.Policy)
+		return v, nil, err
+	}
+	set, err := keys.ParseSet(t.Set)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%q: %w", t.Path, err)
+	}
+	v, err := receipt.NewVerifier(set, t.Policy)
+	if err != nil {
+		return nil, nil, err
+	}
+	return v, &stream.Keys{Path: t.Path, SHA256: canon.Sum(t.Set), Count: set.Len()}, nil
+}

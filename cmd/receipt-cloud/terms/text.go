@@ -1,0 +1,54 @@
+package terms
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// WriteText writes what is to be said of all receipts, for a person: what was not read,
+// what is false of the whole, what was not checked, and the verdict.
+func WriteText(w io.Writer, s *stream.Summary) error {
+	p := lines{w}
+	for _, n := range s.Inputs.Unreadable {
+		if err := p.line("%s: not read: %s", n.Source, n.Detail); err != nil {
+			return err
+		}
+	}
+	for _, f := range s.Findings {
+		where := ""
+		if f.Source != "" {
+			where = f.Source + ": "
+		}
+		if err := p.line("%s%s: %s", where, f.Code, f.Detail); err != nil {
+			return err
+		}
+	}
+	for _, n := range s.NotChecked {
+		if err := p.line("not checked: %s: %s", n.Code, n.Detail); err != nil {
+			return err
+		}
+	}
+
+	verdict := s.Verdict().String()
+	if s.Verdict() == receipt.Verified && s.Scope == receipt.ScopeIntegrity {
+		verdict = "intact" // anyone can write a receipt that fits its own hash
+	}
+	read := ""
+	if s.Inputs.Files > 1 {
+		read = ", read twice" // which somebody may have to pay for
+	}
+	return p.line("%s: %d receipts, %d verified, %d refuted, %d undecided, %d copies; streams: %d; objects: %d of %d bytes%s",
+		verdict, s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies, len(s.Streams), s.Inputs.Files, s.Inputs.Bytes, read)
+}
+
+type lines struct{ io.Writer }
+
+// line writes a line, in which nothing foreign can begin another one.
+func (w lines) line(format string, args ...any) error {
+	_, err := fmt.Fprintln(w, foreign.Escape(fmt.Sprintf(format, args...)))
+	return err
+}
