@@ -1,0 +1,99 @@
+package protocol
+
+import (
+	"slices"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A Dialect is one of the two forms in which the protocol's own documents have the card of an
+// agent. They contradict each other in the member object.
+type Dialect string
+
+// The dialects of the card.
+const (
+	DialectOpenAPI Dialect = "harn_agent_card" // that of the protocol's OpenAPI document: harn_interfaces
+	DialectRunner  Dialect = "agent_card"      // that of the protocol's conformance runner: interfaces
+)
+
+// A Card is the answer to GET /v1/agent-card, which needs neither a version nor a key. The card
+// has the members of both dialects, where they do not contradict each other.
+type Card struct {
+	ID              string          `json:"id"`
+	Object          Dialect         `json:"object"`
+	CreatedAt       receipt.Time    `json:"created_at"`
+	UpdatedAt       receipt.Time    `json:"updated_at"`
+	Metadata        struct{}        `json:"metadata"`
+	Name            string          `json:"name"`
+	Description     string          `json:"description"`
+	ProtocolVersion string          `json:"protocol_version"`
+	A2ACard         A2ACard         `json:"a2a_card"`
+	Skills          []Skill         `json:"skills"`
+	HarnInterfaces  []CardInterface `json:"harn_interfaces"`
+	Interfaces      []CardInterface `json:"interfaces,omitempty"` // of the runner's dialect
+	Capabilities    []string        `json:"capabilities"`
+	AuthSchemes     []string        `json:"auth_schemes"`
+}
+
+// An A2ACard is the same in the form of the A2A protocol.
+type A2ACard struct {
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	Interfaces   []A2AInterface  `json:"supportedInterfaces"`
+	Version      string          `json:"version"`
+	Capabilities A2ACapabilities `json:"capabilities"`
+	InputModes   []string        `json:"defaultInputModes"`
+	OutputModes  []string        `json:"defaultOutputModes"`
+	Skills       []Skill         `json:"skills"`
+}
+
+// An A2AInterface is where and how an agent is spoken to.
+type A2AInterface struct {
+	URL      string `json:"url"`
+	Binding  string `json:"protocolBinding"`
+	Protocol string `json:"protocolVersion"`
+}
+
+// A2ACapabilities are what the A2A protocol asks for.
+type A2ACapabilities struct {
+	Streaming         bool     `json:"streaming"`
+	PushNotifications bool     `json:"pushNotifications"`
+	Extensions        []string `json:"extensions"`
+	ExtendedAgentCard bool     `json:"extendedAgentCard"`
+}
+
+// A CardInterface is a transport of the protocol: rest, sse, websocket, a2a, mcp, acp.
+type CardInterface struct {
+	Transport string `json:"transport"`
+	URL       string `json:"url"`
+}
+
+// A Skill is what an agent can do.
+type Skill struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags"`
+}
+
+// NewCard returns the card of an agent, in a dialect. Its URLs are relative: by what name a
+// server is reached, it does not know. transports are of [CardInterface]; modes are the media
+// types that are taken and given.
+func NewCard(as Dialect, id, name, description string, since receipt.Time, transports, in, out []string, skills ...Skill) Card {
+	const url = "/v1"
+	c := Card{
+		ID: id, Object: as, CreatedAt: since, UpdatedAt: since, Name: name, Description: description, ProtocolVersion: Version,
+		A2ACard: A2ACard{Name: name, Description: description, Version: Version, Skills: skills,
+			Interfaces:   []A2AInterface{{URL: url, Binding: "HTTP+JSON", Protocol: Version}},
+			Capabilities: A2ACapabilities{Streaming: slices.Contains(transports, "sse"), Extensions: []string{}},
+			InputModes:   in, OutputModes: out},
+		Skills: skills, Capabilities: []string{}, AuthSchemes: []string{},
+	}
+	for _, transport := range transports {
+		c.HarnInterfaces = append(c.HarnInterfaces, CardInterface{Transport: transport, URL: url})
+	}
+	if as == DialectRunner {
+		c.Interfaces = c.HarnInterfaces
+	}
+	return c
+}
