@@ -94,7 +94,7 @@ func postReplay(c *call) error {
 	owner, err := c.s.options.Replay.Owner(c.r.Context(), c.vars[0])
 	switch {
 	case err != nil:
-		return replayFault(err)
+		return ReplayError(err)
 	case !c.reach().Sees(owner.Stream):
 		return protocol.NotFound()
 	}
@@ -113,7 +113,7 @@ func beginReplay(c *call, owner Owner, q ReplayQuery) ([]byte, error) {
 	id, err := c.s.options.Replay.Replay(c.r.Context(), q)
 	switch {
 	case err != nil:
-		return nil, replayFault(err)
+		return nil, ReplayError(err)
 	case id == "" || id == q.Task:
 		return nil, protocol.Internal(errors.New("the replayer returned no task of the replay's own"), "the replay could not be begun")
 	}
@@ -157,16 +157,17 @@ func replayRequest(c *call) (*replay.Request, error) {
 
 	request, err := replay.ParseRequest(data)
 	if err != nil {
-		return nil, replayFault(err)
+		return nil, ReplayError(err)
 	}
 	if wrong := request.Mismatches(); len(wrong) > 0 {
-		return nil, replayFault(wrong[0])
+		return nil, ReplayError(wrong[0])
 	}
 	return request, nil
 }
 
-// replayFault words an error of a replay. What has no words here is for the log.
-func replayFault(err error) error {
+// ReplayError words an error of a replay, as those of a [Replayer] are answered: for a harness
+// that serves the route itself. What has no words here is for the log.
+func ReplayError(err error) error {
 	var request *replay.RequestError
 	var wrong replay.Mismatch
 	var missing *replay.UnavailableError
