@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,6 +21,7 @@ type Error struct {
 	Param   string // what of the request is at fault; "" for none
 	Details map[string]any
 	Status  int         // 0: that of the code
+	Type    string      // "": that of the code
 	Header  http.Header // beside the usual ones
 	Cause   error       // for the log, never for the client
 }
@@ -72,6 +74,12 @@ func NotFound() *Error {
 	return &Error{Code: CodeNotFound, Message: "there is no such resource, or it may not be seen"}
 }
 
+// NotImplemented is for what the protocol has, and this server does not. No code of the
+// closed list says that.
+func NotImplemented(what string) *Error {
+	return &Error{Code: CodeInvalid, Status: http.StatusNotImplemented, Type: CodeInternal.Type(), Message: what + " are not implemented by this server"}
+}
+
 // Conflict says why a request cannot be done as things are now.
 func Conflict(message string) *Error { return &Error{Code: CodeConflict, Message: message} }
 
@@ -122,7 +130,7 @@ type EnvelopeError struct {
 
 // Envelope returns what a client gets of an error.
 func (e *Error) Envelope(requestID string) Envelope {
-	out := EnvelopeError{Code: e.Code.row().code, Message: e.Message, Type: e.Code.Type(), RequestID: requestID, Details: e.Details}
+	out := EnvelopeError{Code: e.Code.row().code, Message: e.Message, Type: cmp.Or(e.Type, e.Code.Type()), RequestID: requestID, Details: e.Details}
 	if e.Param != "" {
 		out.Param = &e.Param
 	}

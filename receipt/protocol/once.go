@@ -25,7 +25,7 @@ func once(x *exchange, serve Handler) error {
 	}
 
 	r.Once = OnceOf(IdempotencyScope{Actor: r.Actor(), Workspace: r.Workspace(), Method: r.Method, Target: r.target(), Key: key})
-	claim, err := x.mux.memory.Claim(Use{Actor: r.Actor(), Key: r.Once, Body: r.Asked}, x.mux.options.Now())
+	claim, err := x.mux.memory.Claim(r.Use(), x.mux.options.Now())
 	switch {
 	case err != nil:
 		return err
@@ -93,4 +93,16 @@ func give(x *exchange, a *Answer) error {
 	x.w.WriteHeader(a.Status)
 	_, _ = x.w.Write(a.Body) // whoever does not read it is gone
 	return nil
+}
+
+// NewAnswer returns what [WriteJSON] answers, for a [Memory] to remember.
+func NewAnswer(status int, v any) (*Answer, error) {
+	rec := &recorder{header: http.Header{}}
+	if err := WriteJSON(rec, status, v); err != nil {
+		return nil, err
+	}
+	if rec.tooLong {
+		return nil, errTooLong
+	}
+	return rec.answer(), nil
 }

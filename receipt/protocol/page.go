@@ -3,6 +3,7 @@ package protocol
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -61,6 +62,34 @@ func WriteList[T any](w http.ResponseWriter, p Page, items []T, last string, mor
 		}
 	}
 	return writePage(w, items, next, more)
+}
+
+// WriteItems answers with the page that the client asks for, of items that are in the order in
+// which they came and of which none goes: those that are kept. A nil keep keeps all. id names
+// an item, as [WriteList] wants it.
+func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) string, keep func(T) bool) error {
+	p, err := ReadPage(r)
+	if err != nil {
+		return err
+	}
+	from := 0
+	if p.After != "" {
+		if from = 1 + slices.IndexFunc(items, func(item T) bool { return id(item) == p.After }); from == 0 {
+			return Expired("cursor")
+		}
+	}
+
+	var page []T
+	for _, item := range items[from:] {
+		if keep != nil && !keep(item) {
+			continue
+		}
+		if len(page) == p.Limit {
+			return WriteList(w, p, page, id(page[len(page)-1]), true)
+		}
+		page = append(page, item)
+	}
+	return WriteList(w, p, page, "", false)
 }
 
 // writePage writes the protocol's form of a list.

@@ -210,3 +210,38 @@ func FuzzQuery(f *testing.F) {
 		}
 	})
 }
+
+// TestWriteItems: pages of items are those that are kept, each once, whatever comes at the end
+// meanwhile.
+func TestWriteItems(t *testing.T) {
+	items := []string{"a1", "b1", "a2", "b2", "a3"}
+	m := muxOf(t, nil, protocol.Route{Pattern: "GET /v1/items", Params: protocol.ListParams("of"), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+		return protocol.WriteItems(w, r, items, func(item string) string { return item }, func(item string) bool { return strings.HasPrefix(item, r.Query["of"]) })
+	}})
+	var all []string
+	for path := "/v1/items?of=a&limit=1"; path != ""; {
+		page := pageOf[string](t, ask(m, "GET", path, "", protocol.VersionHeader, protocol.Version))
+		if len(page.Data) != 1 {
+			t.Fatalf("%+v", page)
+		}
+		if all = append(all, page.Data...); len(all) == 1 {
+			items = append(items, "b3", "a4")
+		}
+		if path = ""; page.Page.HasMore {
+			path = "/v1/items?of=a&limit=1&cursor=" + *page.Page.NextCursor
+		}
+	}
+	if got := strings.Join(all, " "); got != "a1 a2 a3 a4" {
+		t.Errorf("%s", got)
+	}
+
+	page := pageOf[string](t, ask(m, "GET", "/v1/items?limit=2", "", protocol.VersionHeader, protocol.Version))
+	items = items[3:]
+	if got := ask(m, "GET", "/v1/items?limit=2&cursor="+*page.Page.NextCursor, "", protocol.VersionHeader, protocol.Version); got.status != http.StatusGone {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	items = nil
+	if got := ask(m, "GET", "/v1/items", "", protocol.VersionHeader, protocol.Version); !strings.Contains(got.body, `"data":[]`) {
+		t.Errorf("%s", got.body)
+	}
+}

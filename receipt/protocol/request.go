@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -39,6 +40,10 @@ func (r *Request) Actor() (actor [32]byte) {
 	return actor
 }
 
+// Use is what a [Memory] remembers the request by. Its Key is zero when the request may be
+// done again.
+func (r *Request) Use() Use { return Use{Actor: r.Actor(), Key: r.Once, Body: r.Asked} }
+
 // Reach is what work the client may see; nil is all.
 func (r *Request) Reach() *Reach {
 	if r.Key == nil {
@@ -57,6 +62,38 @@ func (r *Request) Workspace() string {
 		}
 	}
 	return r.Query[name]
+}
+
+// Text reads a member of the body that is a string; "" when it is not there, or null.
+func (r *Request) Text(name string) (string, error) {
+	switch member := r.JSON.Root().Member(name); member.Kind() {
+	case canon.KindInvalid, canon.KindNull:
+		return "", nil
+	case canon.KindString:
+		return member.String(), nil
+	}
+	return "", Invalid(name, "expected a string")
+}
+
+// RequiredText reads a member of the body that has to be a string, and not an empty one.
+func (r *Request) RequiredText(name string) (string, error) {
+	text, err := r.Text(name)
+	if err == nil && text == "" {
+		err = Invalid(name, "expected a string that is not empty")
+	}
+	return text, err
+}
+
+// Object reads a member of the body that is an object, as its text; nil when it is not there,
+// or null.
+func (r *Request) Object(name string) (json.RawMessage, error) {
+	switch member := r.JSON.Root().Member(name); member.Kind() {
+	case canon.KindInvalid, canon.KindNull:
+		return nil, nil
+	case canon.KindObject:
+		return member.Raw(), nil
+	}
+	return nil, Invalid(name, "expected an object")
 }
 
 // target is what the request names, in one spelling: the path, its segments escaped in one

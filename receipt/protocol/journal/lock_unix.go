@@ -1,0 +1,28 @@
+//go:build unix
+
+package journal
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// lock takes the file for this program alone; the system takes it back when that ends.
+func lock(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == syscall.EWOULDBLOCK {
+		return ErrInUse
+	}
+	return err
+}
+
+// syncFolder makes the name of a new file last.
+func syncFolder(path string) error {
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

@@ -1,0 +1,64 @@
+package protocol_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// TestMembers: a member of the body is read by its very name, or it is said what is wrong.
+func TestMembers(t *testing.T) {
+	m := muxOf(t, nil, protocol.Route{Pattern: "POST /v1/plants", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+		name, err := r.RequiredText("name")
+		if err != nil {
+			return err
+		}
+		note, err := r.Text("note")
+		if err != nil {
+			return err
+		}
+		more, err := r.Object("more")
+		if err != nil {
+			return err
+		}
+		return protocol.WriteJSON(w, http.StatusCreated, fmt.Sprintf("%s|%s|%s|%t", name, note, more, more == nil))
+	}})
+	for body, want := range map[string]string{
+		`{"name":"bean"}`: `"bean|||true"`,
+		`{"name":"bean","note":"\u00e9","more":{"n":1.50}}`: `"bean|é|{\"n\":1.50}|false"`,
+		`{"name":"bean","note":null,"more":null}`:           `"bean|||true"`,
+		`{"Name":"bean"}`:            "name",
+		`{"name":""}`:                "name",
+		`{"name":1}`:                 "name",
+		`{"name":"bean","note":[]}`:  "note",
+		`{"name":"bean","more":"m"}`: "more",
+	} {
+		got := ask(m, "POST", "/v1/plants", body, protocol.VersionHeader, protocol.Version)
+		if strings.HasPrefix(want, `"`) && got.body != want+"\n" || !strings.HasPrefix(want, `"`) && (got.status != 400 || !strings.Contains(got.body, `"param":"`+want+`"`)) {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+	}
+}
+
+// TestNotImplemented: what is left out is a mistake of nobody's, and no client's either.
+func TestNotImplemented(t *testing.T) {
+	m := muxOf(t, nil, protocol.Route{Pattern: "GET /v1/quotas", Serve: func(http.ResponseWriter, *protocol.Request) error { return protocol.NotImplemented("quotas") }})
+	got := ask(m, "GET", "/v1/quotas", "", protocol.VersionHeader, protocol.Version)
+	if got.status != http.StatusNotImplemented || !strings.Contains(got.body, `"code":"invalid_request","message":"quotas are not implemented by this server","type":"server_error"`) {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
+// TestCard: the dialects differ in their discriminator and in the name of one member.
+func TestCard(t *testing.T) {
+	for as, interfaces := range map[protocol.Dialect]int{protocol.DialectOpenAPI: 0, protocol.DialectRunner: 2} {
+		c := protocol.NewCard(as, "id", "name", "about", receipt.At(noon()), []string{"rest", "sse"}, []string{"a/b"}, []string{"c/d"})
+		if c.Object != as || len(c.Interfaces) != interfaces || len(c.HarnInterfaces) != 2 || !c.A2ACard.Capabilities.Streaming || c.ProtocolVersion != protocol.Version {
+			t.Errorf("%s: %+v", as, c)
+		}
+	}
+}
