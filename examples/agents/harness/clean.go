@@ -1,0 +1,48 @@
+package harness
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// What looks like a secret is withheld at the door: of what clients, models and tools say,
+// before anything else reads it. So there is none in the log, nor in anything that is made of it.
+
+// clean withholds what looks like a secret in a value.
+func (h *Harness) clean(value json.RawMessage) (json.RawMessage, error) {
+	doc, err := canon.Parse(object{"value": value}.json())
+	if err != nil {
+		return nil, protocol.WithoutText(err)
+	}
+	if len(h.secrets.Find(doc)) == 0 {
+		return value, nil
+	}
+	result, err := h.secrets.Redact(doc, h.options.Random)
+	if err != nil {
+		return nil, err
+	}
+	if doc, err = canon.Parse(result.Draft); err != nil {
+		return nil, protocol.WithoutText(err)
+	}
+	return rawOf(doc.Root().Member("value")), nil
+}
+
+// cleaned serves a request that brings a body without what looks like a secret in it.
+func (h *Harness) cleaned(serve protocol.Handler) protocol.Handler {
+	return func(w http.ResponseWriter, r *protocol.Request) error {
+		if r.JSON == nil {
+			return serve(w, r)
+		}
+		text, err := h.clean(r.JSON.Root().Raw())
+		if err != nil {
+			return protocol.Invalid("", "expected no secret in the name of a member")
+		}
+		if r.JSON, err = canon.Parse(text); err != nil || r.JSON.Root().Kind() != canon.KindObject {
+			return protocol.Invalid("", "expected no secret in the name of a member")
+		}
+		return serve(w, r)
+	}
+}

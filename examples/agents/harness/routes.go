@@ -1,0 +1,143 @@
+package harness
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/replay"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+)
+
+// Scopes are those that a key of a harness can have: the protocol's, and that of verifying.
+func Scopes() []protocol.Scope { return append(protocol.Scopes(), serve.ScopeVerify) }
+
+// serve makes the handler: the routes of the protocol, and those of receipts beside them.
+func (h *Harness) serve() error {
+	verifier, err := serve.NewVerifier(h.options.Trust, receipt.Policy{}, nil)
+	if err != nil {
+		return err
+	}
+	keys := func() *protocol.APIKeys { return h.options.Keys }
+	receipts, err := serve.New(serve.Options{
+		Verifier: func() *serve.Verifier { return verifier }, Source: served.New(h.ledger), APIKeys: keys, Page: h.options.Page,
+		Hosts: h.options.Hosts, Now: h.options.Now, Random: h.options.Random, Log: h.options.Log,
+	})
+	if err != nil {
+		return err
+	}
+	h.mux, err = protocol.NewMux(protocol.Options{
+		Routes: append(h.routes(), h.receiptRoutes(receipts)...), Keys: keys, Now: h.options.Now, Random: h.options.Random, Log: h.options.Log,
+		Memory: h.memory, Limits: protocol.Limits{Body: replay.MaxRequest},
+	})
+	if err != nil {
+		return err
+	}
+
+	// What the protocol has no route for, verification and the page, is served as receipts are.
+	h.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.EscapedPath()
+		if path == "/v1" || strings.HasPrefix(path, "/v1/") && path != "/v1/verify" {
+			h.mux.ServeHTTP(w, r)
+			return
+		}
+		receipts.ServeHTTP(w, r)
+	})
+	return nil
+}
+
+// routes are what the protocol has, but for receipts.
+func (h *Harness) routes() []protocol.Route {
+	p := protocol.ListParams
+	routes := []protocol.Route{
+		{Pattern: "GET /v1", Open: true, Serve: h.discovery},
+		{Pattern: "GET /v1/agent-card", Open: true, Serve: h.card},
+
+		{Pattern: "GET /v1/workspaces", Scope: protocol.SessionsRead, Params: p(), Serve: h.listWorkspaces},
+		{Pattern: "POST /v1/workspaces", Scope: protocol.SessionsWrite, Serve: h.createWorkspace},
+		{Pattern: "GET /v1/workspaces/{workspace_id}", Scope: protocol.SessionsRead, Serve: h.getWorkspace},
+		{Pattern: "PATCH /v1/workspaces/{workspace_id}", Scope: protocol.SessionsWrite, Serve: h.updateWorkspace},
+
+		{Pattern: "GET /v1/sessions", Scope: protocol.SessionsRead, Params: p("workspace_id"), Serve: h.listSessions},
+		{Pattern: "POST /v1/sessions", Scope: protocol.SessionsWrite, Serve: h.createSession},
+		{Pattern: "GET /v1/sessions/{session_id}", Scope: protocol.SessionsRead, Serve: h.getSession},
+		{Pattern: "PATCH /v1/sessions/{session_id}", Scope: protocol.SessionsWrite, Serve: h.updateSession},
+		{Pattern: "POST /v1/sessions/{session_id}/close", Scope: protocol.SessionsWrite, Body: protocol.BodyOptional, Serve: h.closeSession},
+		{Pattern: "GET /v1/sessions/{session_id}/messages", Scope: protocol.SessionsRead, Params: p(), Serve: h.listMessages},
+		{Pattern: "POST /v1/sessions/{session_id}/messages", Scope: protocol.SessionsWrite, Serve: h.createMessage},
+		{Pattern: "GET /v1/messages/{message_id}", Scope: protocol.SessionsRead, Serve: h.getMessage},
+
+		{Pattern: "GET /v1/tasks", Scope: protocol.TasksRead, Params: p("workspace_id", "session_id"), Serve: h.listTasks},
+		{Pattern: "POST /v1/tasks", Scope: protocol.TasksWrite, Serve: h.submit},
+		{Pattern: "GET /v1/sessions/{session_id}/tasks", Scope: protocol.TasksRead, Params: p(), Serve: h.listTasks},
+		{Pattern: "POST /v1/sessions/{session_id}/tasks", Scope: protocol.TasksWrite, Serve: h.submit},
+		{Pattern: "GET /v1/tasks/{task_id}", Scope: protocol.TasksRead, Serve: h.getTask},
+		{Pattern: "POST /v1/tasks/{task_id}/cancel", Scope: protocol.TasksWrite, Body: protocol.BodyOptional, Serve: h.cancel},
+		{Pattern: "POST /v1/tasks/{task_id}/messages", Scope: protocol.TasksWrite, Serve: h.tellTask},
+		{Pattern: "POST /v1/tasks/{task_id}/replay", Scope: protocol.TasksWrite, Body: protocol.BodyOptional, Serve: h.replay},
+
+		{Pattern: "GET /v1/artifacts", Scope: protocol.ArtifactsRead, Params: p("workspace_id", "session_id", "task_id"), Serve: h.listArtifacts},
+		{Pattern: "POST /v1/artifacts", Scope: protocol.ArtifactsWrite, Serve: h.createArtifact},
+		{Pattern: "GET /v1/artifacts/{artifact_id}", Scope: protocol.ArtifactsRead, Serve: h.getArtifact},
+		{Pattern: "GET /v1/artifacts/{artifact_id}/content", Scope: protocol.ArtifactsRead, Serve: h.getContent},
+		{Pattern: "GET /v1/outcomes", Scope: protocol.TasksRead, Params: p("task_id"), Serve: h.listOutcomes},
+		{Pattern: "GET /v1/outcomes/{outcome_id}", Scope: protocol.TasksRead, Serve: h.getOutcome},
+	}
+	for i := range routes {
+		if method, _, _ := strings.Cut(routes[i].Pattern, " "); method != http.MethodGet && routes[i].Pattern != "POST /v1/tasks/{task_id}/replay" {
+			routes[i].Serve = h.cleaned(routes[i].Serve)
+		}
+	}
+	return slices.Concat(routes, h.eventRoutes(), absent())
+}
+
+// absent are the routes of the protocol's Extended level that are not served, by their names.
+func absent() (routes []protocol.Route) {
+	for _, pattern := range []string{
+		"/v1/personas", "/v1/personas/{id}", "/v1/connectors", "/v1/connectors/{id}", "/v1/skills", "/v1/skills/{id}",
+		"/v1/quotas", "/v1/quotas/{id}", "/v1/memories", "/v1/memories/{id}", "/v1/vaults", "/v1/vaults/{id}",
+		"/v1/sessions/{session_id}/branches", "/v1/branches/{id}", "/v1/sessions/{session_id}/fork", "/v1/sessions/{session_id}/truncate",
+	} {
+		name := pattern[strings.LastIndex(strings.TrimSuffix(pattern, "/{id}"), "/")+1:]
+		what := strings.TrimSuffix(name, "/{id}")
+		routes = append(routes, protocol.Route{Pattern: pattern, Body: protocol.BodyBytes, Again: true, Params: protocol.ListParams("workspace_id"), Serve: func(http.ResponseWriter, *protocol.Request) error {
+			return protocol.NotImplemented(what)
+		}})
+	}
+	return routes
+}
+
+// receiptRoutes are those of receipts. Of a task that has just ended they wait for its receipt.
+func (h *Harness) receiptRoutes(receipts http.Handler) []protocol.Route {
+	ofTask := func(w http.ResponseWriter, r *protocol.Request) error {
+		if t, err := h.task(r, r.PathValue("task_id")); err == nil {
+			h.settled(r.Context(), t.ID)
+		}
+		receipts.ServeHTTP(w, r.Request)
+		return nil
+	}
+	return []protocol.Route{
+		{Pattern: "GET /v1/tasks/{task_id}/receipts", Scope: protocol.ReceiptsRead, Params: protocol.ListParams(), Serve: ofTask},
+		{Pattern: "/v1/receipts/", Body: protocol.BodyStream, Serve: protocol.Plain(receipts)},
+	}
+}
+
+func (h *Harness) discovery(w http.ResponseWriter, _ *protocol.Request) error {
+	return protocol.WriteJSON(w, http.StatusOK, protocol.NewDiscovery("rest", "sse", "receipts", "replay"))
+}
+
+// card says what this harness is, in the dialect that it was opened with.
+func (h *Harness) card(w http.ResponseWriter, _ *protocol.Request) error {
+	const about = "Does small tasks, and gives a receipt for each."
+	media := []string{protocol.MediaJSON}
+	skill := protocol.Skill{ID: "talk", Name: "Talk", Description: "Answers what it is told, and looks at the clock.", Tags: []string{"example"}}
+	card := protocol.NewCard(h.options.Card, "example-harness", "example harness", about, h.began, []string{"rest", "sse"}, media, media, skill)
+	card.Capabilities = []string{"receipts", "replay"}
+	if h.options.Keys != nil {
+		card.AuthSchemes = []string{"bearer"}
+	}
+	return protocol.WriteJSON(w, http.StatusOK, card)
+}

@@ -1,0 +1,138 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/protocol/journal"
+)
+
+// errEnded is that a task has ended: nothing more can be told of it.
+var errEnded = errors.New("harness: the task has ended")
+
+// begin has the module of the harness work on a task.
+func (h *Harness) begin(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed || h.running[id] != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(h.life)
+	h.running[id] = cancel
+	h.tasks.Go(func() {
+		defer cancel()
+		h.perform(ctx, id)
+		h.mu.Lock()
+		delete(h.running, id)
+		h.mu.Unlock()
+	})
+}
+
+// stop tells the module of a task that nobody waits for it any longer.
+func (h *Harness) stop(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if cancel := h.running[id]; cancel != nil {
+		cancel()
+	}
+}
+
+// perform runs a task to its end, and issues its receipt. When the harness is closed meanwhile,
+// the task goes on with the next one.
+func (h *Harness) perform(ctx context.Context, id string) {
+	t := read(&h.state, &h.state.tasks, id)
+	if !t.ended() {
+		text, err := h.work(ctx, t)
+		if h.life.Err() != nil {
+			return
+		}
+		if err := h.finish(t, text, err); err != nil && !errors.Is(err, errEnded) {
+			h.options.Log.Error("a task cannot be ended", "task", id, "error", protocol.Clean(err.Error()))
+			return
+		}
+	}
+	if err := h.settle(context.WithoutCancel(ctx), id); err != nil {
+		h.options.Log.Error("no receipt was issued", "task", id, "error", protocol.Clean(err.Error()))
+	}
+}
+
+// work runs the module.
+func (h *Harness) work(ctx context.Context, t *Task) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.options.Log.Error("a module panicked", "task", t.ID, "panic", protocol.Clean(fmt.Sprint(p)))
+			err = errors.New("harness: the module panicked")
+		}
+	}()
+	return h.options.Module(ctx, &live{h: h, task: t}, t.Input)
+}
+
+// finish tells the end of a task.
+func (h *Harness) finish(t *Task, text string, err error) error {
+	said, unclean := h.clean(quoted(text))
+	if err = errors.Join(err, unclean); err != nil {
+		failure := failureOf(err)
+		end := ending{OutcomeID: h.newID("outcome"), Summary: failure.Message, Failure: object{"code": failure.Code, "message": failure.Message}.json()}
+		return h.tell(t.ID, t.event("task.failed", end.told(nil)))
+	}
+
+	if err := json.Unmarshal(said, &text); err != nil {
+		return err
+	}
+	message := object{"id": h.newID("message"), "role": "agent", "parts": []object{{"type": "text", "text": text, "visibility": "public"}}}
+	end := ending{OutcomeID: h.newID("outcome"), Summary: foreign.Cut(text, 200)}
+	return h.tell(t.ID,
+		t.textArtifact(h.newID("artifact"), text),
+		t.event("agent.message", object{"message": message}),
+		t.event("task.completed", end.told(nil)),
+	)
+}
+
+func quoted(text string) json.RawMessage {
+	raw, _ := json.Marshal(text) // of a string: it cannot fail
+	return raw
+}
+
+// tell writes what happens in a task into the log, unless the task has ended.
+func (h *Harness) tell(id string, events ...journal.Event) error {
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	if read(&h.state, &h.state.tasks, id).ended() {
+		return errEnded
+	}
+	return h.journal.Append(&journal.Commit{At: h.now(), Events: events})
+}
+
+// await waits until something that the log tells is so.
+func (h *Harness) await(ctx context.Context, ready func() bool) error {
+	for {
+		appended := h.journal.Appended()
+		if ready() {
+			return nil
+		}
+		select {
+		case <-appended:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// patience is how long a request waits for the receipt of a task that has ended.
+const patience = 10 * time.Second
+
+// settled returns a task as it is, with its receipt when it has ended: for that is waited.
+func (h *Harness) settled(ctx context.Context, id string) (t *Task) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_ = h.await(ctx, func() bool {
+		t = read(&h.state, &h.state.tasks, id)
+		return !t.ended() || t.ReceiptID != nil
+	})
+	return t
+}
