@@ -9,6 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // A crowd is the receipts of several rosters, unpacked: what a survey of all their
@@ -53,7 +54,7 @@ func crowdOf(rosters ...*roster) (*crowd, error) {
 	}
 
 	slices.SortFunc(c.sources, func(a, b crowdSource) int {
-		return cmp.Or(slices.CompareFunc(a.list, b.list, compareAttendees), cmp.Compare(flag(a.partial), flag(b.partial)), cmp.Compare(a.unplaced, b.unplaced))
+		return cmp.Or(slices.CompareFunc(a.list, b.list, compareAttendees), cmp.Compare(flag(a.partial), flag(b.partial)), cmp.Compare(flag(a.unordered), flag(b.unordered)), cmp.Compare(a.unplaced, b.unplaced))
 	})
 	return c, nil
 }
@@ -101,6 +102,7 @@ func (c *crowd) survey() (*survey, error) {
 	// What was unreadable in a part may be what a link misses here.
 	for _, in := range c.sources {
 		s.gaps += in.unplaced
+		s.mixed = append(s.mixed, in.unordered)
 	}
 	s.selections = c.selections(s)
 	if err := s.join(); err != nil {
@@ -125,16 +127,24 @@ func (c *crowd) spares(v *survey) (changed []*attendee) {
 		return nil
 	})
 
+	// As in a second reading: copies count once for each outcome, and when that is refuted.
+	counted := map[int][]outcome{} // by the number of the first
+	for _, original := range v.originals {
+		counted[original] = nil
+	}
 	for number, a := range list {
+		about := number
+		if a.again = v.marks[number] == join.MarkCopy; a.again {
+			about = v.originals[number]
+		}
+
 		spare := false
-		if a.again = v.marks[number] == markCopy; a.again {
-			original := v.originals[number]
-			verdict, _ := list[original].alone()
-			if v.marks[original].failed() {
-				verdict = receipt.Refuted
+		if outcomes, repeated := counted[about]; repeated {
+			own := outcome{}
+			own.own, own.reason = a.alone()
+			if spare = a.again && own.own != receipt.Refuted && slices.Contains(outcomes, own); !spare {
+				counted[about] = append(outcomes, own)
 			}
-			own, _ := a.alone()
-			spare = own == verdict && own != receipt.Refuted
 		}
 		if a.spare != spare {
 			a.spare = spare
@@ -148,7 +158,7 @@ func (c *crowd) spares(v *survey) (changed []*attendee) {
 func (c *crowd) shared(v *survey) (list []canon.Digest) {
 	copies, number := map[canon.Digest]int{}, 0
 	_ = c.each(func(_ *item, a *attendee) error {
-		if v.marks[number] == markCopy {
+		if v.marks[number] == join.MarkCopy {
 			copies[a.computed]++
 		}
 		if a.again {

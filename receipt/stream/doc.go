@@ -28,12 +28,18 @@
 //     checked; a second such receipt refutes, unless the input is a selection,
 //   - a break, a fork, a second first receipt and one receipt_id with two contents
 //     refute the receipt at which they show,
-//   - identical copies count once,
+//   - identical copies count once, for each outcome that they have under other signatures,
 //   - a receipt that does not fit its own hash is one finding: it keeps its place,
 //     and its successor is not blamed.
 //
 // A first receipt that names one of another stream refutes too, and so does one
-// that stands in a file before its predecessor, or apart from it.
+// that stands in a file before its predecessor, or apart from it, unless
+// [Options.Unordered] says that files are in no order.
+//
+// Of receipts of several sources that cannot both stand, such as two that name one
+// predecessor, the one that was issued earlier does: package join has the rules, which
+// hold in any order, so that an engine that joins records ([Options.Place],
+// [Options.Joined]) finds what one machine does.
 //
 // # Parts
 //
@@ -60,8 +66,8 @@
 // There each item is placed among the others. An order judges the links of one
 // source as they come, with an index of what was seen. For several sources a survey
 // of the first reading keeps three records of each receipt, which a sorter may put on
-// disk; a joiner walks along the sorted records and leaves a mark for each receipt,
-// and the second reading turns marks into checks. What streams were to continue and
+// disk; a joiner walks along the sorted records, asks package join, and leaves a mark for
+// each receipt, and the second reading turns marks into checks. What streams were to continue and
 // to end in, the demands, is compared at the end. The summary counts, and keeps a
 // roster of receipts, with which a merger surveys the receipts of two parts again.
 //

@@ -7,37 +7,39 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// A joiner finds the predecessor of each receipt of a survey. It reads hashes and
-// links side by side, both sorted by stream and digest: a link whose digest is no
-// receipt's hash has no predecessor in the input, and a hash that no link names is
-// an end.
+// A joiner finds the predecessor of each receipt of a survey, by the rules of package
+// join. It reads hashes and links side by side, both sorted by digest: those of one digest
+// meet. What is left over is judged stream by stream.
 type joiner struct {
 	*survey
-	next  func() ([]byte, error, bool)
-	hash  hashRecord // the current one, when there are more
-	more  bool
-	named bool // a link has named it
+	next func() ([]byte, error, bool)
+	hash hashRecord // the current one, when there are more
+	more bool
 
-	last    linkRecord // the link before, when it was judged
-	linked  bool       // there is one
-	begins  []address  // by stream: its first receipt; the zero address is none
-	heads   []hashRecord
-	tails   []hashRecord // receipts that no other one names, the first maxDamaged
-	orphans []orphan     // receipts without a predecessor in the input
-	apart   map[int]bool // damaged receipts without one: they are in no stream, the first maxDamaged
-	behind  []orphan     // intact receipts after damaged ones, the first maxDamaged
+	meeting join.Meeting
+	digest  canon.Digest // of the meeting
+	met     bool         // there is one
+
+	open  []leftover
+	heads []leftover // by stream: of the receipts that none names the one that was issued last; zero: none
+	hurt  int        // leftovers about damaged receipts: the first maxDamaged are kept
+	tails int        // leftovers that none names, the same
 }
 
-// An orphan is a receipt that follows none of the input that fits its own hash.
-type orphan struct {
-	linkRecord
-	follows int // the number of its predecessor, when that is damaged; -1 for none
+// A leftover is a receipt that is judged with others of its stream.
+type leftover struct {
+	role join.Role
+	join.Node
+	first    bool
+	previous canon.Digest
 }
 
 func newJoiner(s *survey) *joiner {
-	return &joiner{survey: s, begins: make([]address, len(s.names)), heads: make([]hashRecord, len(s.names)), apart: map[int]bool{}}
+	return &joiner{survey: s, heads: make([]leftover, len(s.names))}
 }
 
 // join judges all links, and finds where streams begin and end.
@@ -53,23 +55,22 @@ func (j *joiner) join() error {
 		if err != nil {
 			return err
 		}
-		if err := j.link(parseLinkRecord(b)); err != nil {
-			return err
+		if l := parseLinkRecord(b); j.marks[l.number] != join.MarkCopy {
+			if err := j.link(l); err != nil {
+				return err
+			}
 		}
 	}
 
 	// No link names what comes after the last of them.
+	j.part()
 	for j.more {
-		if err := j.pass(); err != nil {
+		if err := j.meet(j.hash.digest); err != nil {
 			return err
 		}
+		j.part()
 	}
 
-	// A stream begins once, so receipts without a predecessor are judged together.
-	if err := j.strangers(); err != nil {
-		return err
-	}
-	j.beginStreams()
 	j.endStreams()
 	return nil
 }
@@ -81,270 +82,232 @@ func (j *joiner) advance() error {
 		if j.more = more; err != nil || !more {
 			return err
 		}
-
-		// A damaged receipt may state another's hash.
-		r := parseHashRecord(b)
-		j.named = j.named && j.hash.position == r.position
-		if j.marks[r.number] != markCopy {
-			j.hash = r
-			j.count()
+		if j.hash = parseHashRecord(b); j.marks[j.hash.number] != join.MarkCopy {
 			return nil
 		}
 	}
 }
 
-// count counts the current receipt in its stream, and sees whether it is the
-// head that is wanted.
-func (j *joiner) count() {
-	e := &j.ends[j.hash.stream]
-	e.Count++
-	e.found = e.found || j.demands.head(e.Stream).Hash == j.hash.digest
-}
-
-// pass leaves the current hash behind. When no link named it, its receipt is an
-// end of its stream.
-func (j *joiner) pass() error {
-	if !j.named {
-		if j.marks[j.hash.number] != markDamaged {
-			j.head(j.hash)
-		}
-		if len(j.tails) < maxDamaged {
-			j.tails = append(j.tails, j.hash)
-		}
-	}
-	return j.advance()
-}
-
-// head makes a tail the head of its stream, unless there is one that was issued
-// later: of several the order of reading says nothing.
-func (j *joiner) head(t hashRecord) {
-	h := &j.heads[t.stream]
-	if h.digest.IsZero() || cmp.Or(cmp.Compare(t.issued, h.issued), bytes.Compare(t.digest[:], h.digest[:])) > 0 {
-		*h = t
-	}
-}
-
 // link judges one link.
 func (j *joiner) link(l linkRecord) error {
+	n := l.node()
 	switch {
-	case j.marks[l.number] == markCopy:
-		return nil
 	case l.first && l.damaged:
-		j.stray(l)
+		j.stray(n)
 		return nil
 	case l.first:
-		j.orphans = append(j.orphans, orphan{l, -1})
+		j.open = append(j.open, leftover{role: join.RoleOrphan, Node: n, first: true})
 		return nil
 	}
 
 	// Both are sorted alike: no later link names the hashes before this one.
-	for j.more && j.hash.compare(&l.position) < 0 {
-		if err := j.pass(); err != nil {
+	if !j.met || j.digest != l.digest {
+		j.part()
+		for j.more && less(j.hash.digest, l.digest) {
+			if err := j.meet(j.hash.digest); err != nil {
+				return err
+			}
+			j.part()
+		}
+		if err := j.meet(l.digest); err != nil {
 			return err
 		}
 	}
 
-	found := j.more && j.hash.position == l.position
-	j.named = j.named || found
-	switch {
-	case l.damaged && !found:
-		j.stray(l)
-	case !l.damaged:
-		j.linkIntact(l, found)
+	j.judge(l, n, j.meeting.Name(n))
+	return nil
+}
+
+// meet begins the meeting of a digest with those that have it.
+func (j *joiner) meet(digest canon.Digest) error {
+	j.meeting.Reset()
+	j.digest, j.met = digest, true
+	for j.more && j.hash.digest == digest {
+		if n := j.hash.node(); j.hash.content {
+			j.meeting.Hurt()
+		} else {
+			j.meeting.State(n)
+			e := &j.ends[n.Stream]
+			e.Count++
+			e.found = e.found || j.demands.head(e.Stream).Hash == digest
+		}
+		if err := j.advance(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// linkIntact judges the link of a receipt that fits its own hash; found says that
-// the current hash is the one that it names.
-func (j *joiner) linkIntact(l linkRecord, found bool) {
-	// What follows a receipt that does not fit its own hash is not blamed for it.
-	o := orphan{l, -1}
-	if found && j.marks[j.hash.number] == markDamaged {
-		o.follows = j.hash.number
+// part ends a meeting: a receipt that no link names is an end of its stream.
+func (j *joiner) part() {
+	if !j.met {
+		return
 	}
-	if (o.follows >= 0 || !found && j.damaged[l.digest]) && len(j.behind) < maxDamaged {
-		j.behind = append(j.behind, o)
+	j.met = false
+	for n := range j.meeting.Tails {
+		t := leftover{role: join.RoleTail, Node: n}
+		if h := &j.heads[n.Stream]; !n.Damaged && (h.role == 0 || join.Earlier(h.Issued, h.Hash, n.Issued, n.Hash) < 0) {
+			*h = t
+		}
+		if j.tails++; j.tails <= maxDamaged {
+			j.open = append(j.open, t)
+		}
+	}
+}
+
+// judge takes what a meeting says of a link.
+func (j *joiner) judge(l linkRecord, n join.Node, found join.Link) {
+	if found.Stray {
+		j.stray(n)
+	}
+	if found.Behind && j.hurt < maxDamaged {
+		j.hurt++
+		role := join.RoleBehind
+		if found.After {
+			role = join.RoleAfter
+		}
+		j.open = append(j.open, leftover{role: role, Node: n, previous: l.digest})
 	}
 
-	// Each link has one finding: the first that fits.
-	switch {
-	case j.linked && j.last.position == l.position:
-		j.fail(l, markFork, j.last.address)
-		return
-	case !found && j.damaged[l.digest]:
-	case !found:
-		j.orphans = append(j.orphans, o)
-	case j.late(l):
-		j.fail(l, markLate, j.hash.address)
-	case o.follows < 0 && j.beside(l) && j.marks[l.number] == markLinked:
-		j.marks[l.number] = markFollows
+	// A source is ordered: a predecessor comes before it.
+	m := found.Mark
+	if m == join.MarkLinked && found.Related != nil && j.beside(n, *found.Related) {
+		switch {
+		case found.Related.Number > n.Number:
+			m = join.MarkLate
+		case !found.After:
+			m = join.MarkFollows
+		}
 	}
-	j.last, j.linked = l, true
+
+	related := address{}
+	if m.Failed() && found.Related != nil {
+		related = address{found.Related.Place.Source, found.Related.Place.Index}
+	}
+	j.decide(n, m, related)
+	if found.Orphan {
+		j.open = append(j.open, leftover{role: join.RoleOrphan, Node: n, previous: l.digest})
+	}
 }
 
 // stray takes a damaged receipt whose predecessor is not there out of its stream.
-func (j *joiner) stray(l linkRecord) {
-	j.ends[l.stream].Count--
-	if len(j.apart) < maxDamaged {
-		j.apart[l.number] = true
+func (j *joiner) stray(n join.Node) {
+	j.ends[n.Stream].Count--
+	if j.hurt < maxDamaged {
+		j.hurt++
+		j.open = append(j.open, leftover{role: join.RoleStray, Node: n})
 	}
 }
 
-// late reports whether the predecessor, which is the current hash's, comes
-// later in the same source: a source is ordered.
-func (j *joiner) late(l linkRecord) bool { return j.beside(l) && j.hash.number > l.number }
-
-// beside reports whether a receipt and its predecessor, which is the current
-// hash's, are in one source and in no other.
-func (j *joiner) beside(l linkRecord) bool {
-	return j.hash.source == l.source && !j.spread[l.number] && !j.spread[j.hash.number]
+// beside reports whether a receipt and its predecessor are in one source, which is in
+// order, and in no other.
+func (j *joiner) beside(n, before join.Node) bool {
+	return before.Place.Source == n.Place.Source && j.ordered(n.Place.Source) && !j.spread[n.Number] && !j.spread[before.Number]
 }
 
-func (j *joiner) fail(l linkRecord, m mark, other address) {
-	if j.marks[l.number] == markLinked { // one finding, not two
-		j.marks[l.number] = m
-		j.about(l.number, other)
-		j.ends[l.stream].Failures.Count++
-	}
-}
-
-// strangers finds the receipts that name one of another stream: among all hashes,
-// since these are sorted by stream.
-func (j *joiner) strangers() error {
-	naming := map[canon.Digest][]orphan{}
-	for _, o := range j.orphans {
-		if !o.first {
-			naming[o.digest] = append(naming[o.digest], o)
-		}
-	}
-	if len(j.names) < 2 || len(naming) == 0 {
-		return nil
-	}
-
-	// What a damaged receipt states may be the hash of another; a copy has its original.
-	for b, err := range j.hashes.sorted() {
-		if err != nil {
-			return err
-		}
-		r := parseHashRecord(b)
-		if m := j.marks[r.number]; m == markDamaged || m == markCopy {
-			continue
-		}
-		for _, o := range naming[r.digest] {
-			j.decide(o, markElsewhere, r.address)
-		}
-	}
-	return nil
-}
-
-// beginStreams decides which of the receipts without a predecessor begins its
-// stream: the one that follows what was given, or states to be the first, or was
-// read first. Another one shows that receipts are missing before it.
-func (j *joiner) beginStreams() {
-	slices.SortFunc(j.orphans, func(a, b orphan) int {
-		return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(j.rank(a), j.rank(b)), cmp.Compare(a.number, b.number))
-	})
-
-	// A stream begins once: the others are judged by the one that begins it.
-	for _, o := range j.orphans {
-		begun := j.begins[o.stream] != address{}
-		switch {
-		case !begun:
-			j.begin(o)
-		case o.first:
-			j.decide(o, markSecond, j.begins[o.stream])
-		case j.marks[o.number] != markLinked:
-		case j.selected(o.stream) == selectedAll:
-			j.decide(o, markOpen, address{})
-		case j.gaps > 0:
-			j.gaps--
-			j.decide(o, markGap, address{})
-		case j.selected(o.stream) == selectedSome:
-			j.decide(o, markOpen, address{})
-			j.unknown[o.stream] = true
-		default:
-			j.decide(o, markMissing, j.tailBefore(o))
-		}
-	}
-}
-
-// rank orders the orphans of a stream by how likely they begin it.
-func (j *joiner) rank(o orphan) int {
-	after := j.demands.previous(j.names[o.stream])
-	switch {
-	case !after.IsZero() && o.digest == after:
-		return 0
-	case o.first:
-		return 1
-	}
-	return 2
-}
-
-func (j *joiner) begin(o orphan) {
-	e := &j.ends[o.stream]
-	e.First, e.Previous = o.first, o.digest
-	j.begins[o.stream] = o.address
-
-	after := j.demands.previous(e.Stream)
-	switch {
-	case !after.IsZero() && (o.first || o.digest != after):
-		j.decide(o, markForeign, address{})
-	case !o.first && after.IsZero():
-		j.decide(o, markOpen, address{})
-	}
-}
-
-// tailBefore finds the end of a run that was issued last before an orphan: what the
-// missing receipts probably follow.
-func (j *joiner) tailBefore(o orphan) (at address) {
-	var best *hashRecord
-	for i := range j.tails {
-		t := &j.tails[i]
-		if t.stream == o.stream && t.issued < o.issued && (best == nil || t.issued > best.issued) {
-			best, at = t, t.address
-		}
-	}
-	return at
-}
-
-func (j *joiner) decide(o orphan, m mark, other address) {
-	if j.marks[o.number] != markLinked { // one finding, not two
+func (j *joiner) decide(n join.Node, m mark, other address) {
+	if j.marks[n.Number] != join.MarkLinked { // one finding, not two
 		return
 	}
-	j.marks[o.number] = m
+	j.marks[n.Number] = m
 	if (other != address{}) {
-		j.about(o.number, other)
+		j.about(n.Number, other)
 	}
-	switch m {
-	case markMissing, markSecond, markForeign, markElsewhere:
-		j.ends[o.stream].Failures.Count++
+	if m.Failed() {
+		j.ends[n.Stream].Failures.Count++
 	}
 }
 
-// endStreams finds the ends of the streams. What begins or ends with a damaged
-// receipt begins after it, and ends in the hash that it states.
+// endStreams judges what was left over of each stream, and finds its ends. Streams are
+// in the order of their names, so that who is forgiven a gap depends on nothing else.
 func (j *joiner) endStreams() {
-	slices.SortFunc(j.behind, func(a, b orphan) int {
-		return cmp.Or(cmp.Compare(b.follows, a.follows), cmp.Compare(a.number, b.number))
-	})
-	for _, o := range j.behind {
-		if (j.begins[o.stream] == address{}) && (o.follows < 0 || j.apart[o.follows]) {
-			j.begins[o.stream], j.ends[o.stream].Previous = o.address, o.digest
-		}
+	order := make([]int, len(j.names)) // of the streams, by their numbers
+	byName := make([]int, len(j.names))
+	for i := range byName {
+		byName[i] = i
 	}
-
-	// A damaged receipt that has its place may be the last one.
-	for _, t := range j.tails {
-		if j.marks[t.number] == markDamaged && !j.apart[t.number] {
-			j.head(t)
-		}
+	slices.SortFunc(byName, func(a, b int) int { return j.names[a].Compare(j.names[b]) })
+	for at, stream := range byName {
+		order[stream] = at
 	}
+	slices.SortFunc(j.open, func(a, b leftover) int { return cmp.Compare(order[a.Stream], order[b.Stream]) })
 
-	for i := range j.ends {
-		e := &j.ends[i]
-		if e.Head = j.heads[i].digest; e.Head.IsZero() { // every hash is named: a cycle
-			e.Failures.Count++
+	rest := j.open
+	for _, stream := range byName {
+		n := 0
+		for n < len(rest) && rest[n].Stream == stream {
+			n++
 		}
+		j.endStream(stream, rest[:n])
+		rest = rest[n:]
 	}
 }
+
+// endStream judges one stream.
+func (j *joiner) endStream(stream int, left []leftover) {
+	e, parts, at := &j.ends[stream], make([]join.Part, 0, len(left)+1), map[int]address{}
+	for i := range left {
+		parts = append(parts, j.partOf(&left[i]))
+		at[left[i].Number] = address{left[i].Place.Source, left[i].Place.Index}
+	}
+	if h := &j.heads[stream]; h.role != 0 {
+		parts = append(parts, j.partOf(h))
+	}
+
+	terms := join.Terms{
+		Partial:  func(chain.Stream) bool { return j.selected(stream) == selectedAll },
+		Previous: j.demands.previous,
+	}
+	done, s := join.Begin(join.Strand{Stream: e.Stream, Count: int64(e.Count), Failures: int64(e.Failures.Count), Intact: j.intact[stream], Found: e.found}, parts, terms)
+	for _, r := range j.forgive(done, stream, &s) {
+		j.marks[r.Place.Index] = r.Mark
+		if r.Related != (join.Place{}) {
+			j.about(r.Place.Index, at[r.Related.Index])
+		}
+	}
+	e.Segment = s.Segment()
+}
+
+// partOf is a leftover as package join judges it, placed by its number.
+func (j *joiner) partOf(l *leftover) join.Part {
+	r := join.Record{Stream: j.names[l.Stream], Stated: l.Hash, Computed: l.Hash, First: l.first, Previous: l.previous, Issued: l.Issued,
+		Place: join.Place{Source: 1, Index: l.Number}, Mark: j.marks[l.Number]}
+	if l.Damaged {
+		r.Computed[0] ^= 1 // any other
+	}
+	return join.Part{Role: l.role, Record: r}
+}
+
+// forgive leaves open what something unreadable may be, or another part may hold of which
+// it was said that it is a selection.
+func (j *joiner) forgive(done []join.Record, stream int, s *join.Strand) []join.Record {
+	missing := func(r join.Record) bool { return r.Mark == join.MarkMissing }
+	if !slices.ContainsFunc(done, missing) || j.gaps == 0 && j.selected(stream) != selectedSome {
+		return done
+	}
+
+	var lost, others []join.Record
+	for _, r := range done {
+		if missing(r) {
+			lost = append(lost, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	lost, forgiven := join.Forgive(lost, int64(j.gaps))
+	for i := range forgiven {
+		s.Add(&forgiven[i])
+	}
+	j.gaps -= len(forgiven)
+	if j.selected(stream) == selectedSome {
+		for i := range lost {
+			if missing(lost[i]) {
+				lost[i].Mark, j.unknown[stream] = join.MarkOpen, true
+				s.Failures--
+			}
+		}
+	}
+	return append(others, lost...)
+}
+
+func less(a, b canon.Digest) bool { return bytes.Compare(a[:], b[:]) < 0 }

@@ -176,11 +176,16 @@ func (m *merger) joinRosters() error {
 	number := 0
 	_ = c.each(func(it *item, a *attendee) error {
 		is := v.marks[number]
+		if c.outcomes { // otherwise no copy counts
+			is = v.found(number)
+		}
 		number++
-		if a.fault != nil && !a.spare {
-			m.settle(a.fault, !is.failed())
-		} else if is.failed() {
-			m.addFinding(is.finding(v.names[v.streams[string(it.facts.key)]], &it.facts))
+		switch {
+		case a.spare:
+		case a.fault != nil:
+			m.settle(a.fault, !is.Failed())
+		case is.Failed():
+			m.addFinding(markFinding(is, v.names[v.streams[string(it.facts.key)]], &it.facts))
 		}
 		return nil
 	})

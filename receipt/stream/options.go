@@ -6,6 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
@@ -78,6 +79,24 @@ type Options struct {
 	// could be parsed, receipt or not, once its report but for the link is made, and by
 	// several goroutines at the same time. The document is valid until it returns.
 	Glean func(doc *canon.Document, rep *receipt.Report, kept []byte) []byte
+
+	// Unordered says that no input is in the order of its chains: receipts join by their
+	// links alone, those of one source, too, which is then read twice.
+	Unordered bool
+
+	// Place is for an engine that joins receipts by package join. It is called for every
+	// document that counts, in the order of the input, and instead of everything that this
+	// package knows of links and copies: the record is what the receipt is on its own, at
+	// the index that it has in its source, and what the call leaves in its Mark and Related
+	// is what the report says of its link. MarkLinked, which is there, says that it holds,
+	// and MarkCopy that it does not count. A document that states no place has nil. An error
+	// ends the run. The record is valid until it returns. The summary is then of documents
+	// alone, and knows no streams.
+	Place func(*join.Record) error
+
+	// Joined is what an engine found that joined receipts by package join. Nothing is read,
+	// and the summary is of these: Inputs and Skipped are the caller's to fill in.
+	Joined *join.Result
 
 	indexed int // instead of maxIndexed, for tests
 }

@@ -28,9 +28,10 @@ type roster struct {
 
 // An attendance is what one source holds.
 type attendance struct {
-	partial  bool   // of a selection
-	unplaced int    // documents that state no place in a stream
-	packed   []byte // its receipts, as attendeeCoder writes them
+	partial   bool   // of a selection
+	unordered bool   // its receipts are in no order
+	unplaced  int    // documents that state no place in a stream
+	packed    []byte // its receipts, as attendeeCoder writes them
 }
 
 func newRoster() *roster { return &roster{outcomes: true, numbers: map[string]int{}} }
@@ -41,7 +42,7 @@ func (r *roster) add(it *item, o *Options, own receipt.Verdict, reason receipt.C
 	if it.source+1 != r.source {
 		r.source = it.source + 1
 		r.coder.begin(len(r.streams))
-		r.sources = append(r.sources, attendance{partial: o.Partial})
+		r.sources = append(r.sources, attendance{partial: o.Partial, unordered: o.Unordered})
 	}
 
 	in := &r.sources[len(r.sources)-1]

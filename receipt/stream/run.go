@@ -8,6 +8,7 @@ import (
 	"iter"
 	"sync/atomic"
 
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
@@ -18,6 +19,9 @@ var ErrStreams = errors.New("stream: the input holds several streams, so one has
 
 // ErrStopped is returned by Summary when the caller stopped before the end.
 var ErrStopped = errors.New("stream: the input was not read to its end")
+
+// errUnordered is returned for an input without an order that cannot be read twice.
+var errUnordered = errors.New("stream: an input that is in no order is read twice, which this one does not allow")
 
 // ErrChanged is returned when a source was not the same when it was read again.
 var ErrChanged = errors.New("stream: the input changed while it was being read")
@@ -59,15 +63,15 @@ type Run struct {
 
 // Verify verifies the receipts that r holds, in their order. Nothing is read
 // before Reports or Summary is called. A read of r that never returns keeps one
-// goroutine waiting when the run is stopped, and nothing else. With a checkpoint
-// r has to be an io.Seeker: otherwise nothing is read, and Summary returns an error.
+// goroutine waiting when the run is stopped, and nothing else. With a checkpoint, or when
+// it is unordered, r has to be an io.Seeker: otherwise nothing is read, and Summary returns an error.
 func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *Run {
 	name := o.Name
 	if name == "" {
 		name = "input"
 	}
 
-	// With a checkpoint the input is read twice.
+	// With a checkpoint, or without an order, the input is read twice.
 	again, seeks := r.(io.Seeker)
 	readings := 0
 	open := func() (io.ReadCloser, error) {
@@ -80,8 +84,11 @@ func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *R
 	}
 
 	run := newRun(ctx, v, []Source{{Name: name, Kind: o.Kind, Open: open}}, o)
-	if o.Checkpoint != nil && !seeks {
+	switch {
+	case o.Checkpoint != nil && !seeks:
 		run.refused = errOnce
+	case o.Unordered && !seeks:
+		run.refused = errUnordered
 	}
 
 	return run
@@ -96,7 +103,7 @@ func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o O
 
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
 	v, idle := v.Watch()
-	return &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1,
+	return &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1 || o.Unordered,
 		summary: Summary{Scope: v.Scope(), asked: askedOf(v.Policy(), o.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, roster: newRoster()}}
 }
 
@@ -146,6 +153,9 @@ type placement interface {
 func (r *Run) read(yield func(*receipt.Report) bool) error {
 	if r.refused != nil {
 		return r.refused
+	}
+	if r.options.Joined != nil {
+		return r.joined()
 	}
 	p := &pipeline{sources: r.sources, options: &r.options, verify: r.v, meter: func(n int) { r.bytes.Add(int64(n)) }}
 	place, err := r.prepare(p)
@@ -267,6 +277,10 @@ func (r *Run) endSource(it *item) {
 func (r *Run) prepare(p *pipeline) (placement, error) {
 	var s *survey
 	var f *forest
+	if r.options.Place != nil {
+		r.summary.roster = nil
+		return &outside{options: &r.options, demands: r.options.demands()}, nil
+	}
 	if r.several {
 		s = newSurvey(&r.options, r.sources)
 		defer s.close()
@@ -292,6 +306,32 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 		return newOrder(&r.options), nil
 	}
 	return s, s.join()
+}
+
+// joined makes the summary of what an engine found.
+func (r *Run) joined() error {
+	s, d := &r.summary, r.options.demands()
+	s.roster = nil
+	c := &r.options.Joined.Counts
+	s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies = int(c.Receipts), int(c.Verified), int(c.Refuted), int(c.Undecided), int(c.Copies)
+	for code, n := range c.Codes {
+		s.Codes[code] = int(n)
+	}
+
+	for i := range r.options.Joined.Strands {
+		e := &r.options.Joined.Strands[i]
+		if !e.Intact {
+			continue
+		}
+		if s.Streams = append(s.Streams, e.Segment()); len(s.Streams) > 1 && !d.only.isZero() {
+			return ErrStreams
+		}
+		d.compare(s, streamEnd{e.Segment(), e.Found})
+	}
+	s.Streams = chain.Join(s.Streams)
+	d.conclude(s)
+	s.Complete = true
+	return nil
 }
 
 func (r *Run) readFirst(s *survey, f *forest) (failure error) {

@@ -48,9 +48,10 @@ type rosterJSON struct {
 }
 
 type attendanceJSON struct {
-	Partial  bool   `json:"partial,omitzero"`
-	Unplaced int    `json:"unplaced,omitzero"`
-	Receipts []byte `json:"receipts"`
+	Partial   bool   `json:"partial,omitzero"`
+	Unordered bool   `json:"unordered,omitzero"`
+	Unplaced  int    `json:"unplaced,omitzero"`
+	Receipts  []byte `json:"receipts"`
 }
 
 type streamJSON struct {
@@ -203,7 +204,7 @@ func newRosterJSON(r *roster) *rosterJSON {
 		j.Streams = append(j.Streams, nameOf(s))
 	}
 	for _, in := range r.sources {
-		j.Sources = append(j.Sources, attendanceJSON{in.partial, in.unplaced, orEmpty(in.packed)})
+		j.Sources = append(j.Sources, attendanceJSON{in.partial, in.unordered, in.unplaced, orEmpty(in.packed)})
 	}
 	return j
 }
@@ -216,7 +217,7 @@ func (j *rosterJSON) parse() (*roster, error) {
 	}
 
 	for _, in := range j.Sources {
-		a := attendance{in.Partial, in.Unplaced, in.Receipts}
+		a := attendance{in.Partial, in.Unordered, in.Unplaced, in.Receipts}
 		list, err := a.unpack(len(r.streams))
 		told := func(a attendee) bool { return a.outcome != verified() }
 		if err != nil || a.unplaced < 0 || !r.outcomes && slices.ContainsFunc(list, told) {

@@ -7,6 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // A survey knows how the receipts of several sources join by their links. It is
@@ -21,17 +22,16 @@ type survey struct {
 	marks  []mark          // of each item, in the order of reading
 	others map[int]address // the receipt that the mark of an item is about
 
-	originals map[int]int             // of each copy: the number of the receipt that it repeats
-	spread    map[int]bool            // of these, the ones that other sources repeat: no order is theirs
-	verdicts  map[int]receipt.Verdict // of these receipts, in the second reading
+	originals map[int]int       // of each copy: the number of the receipt that it repeats
+	spread    map[int]bool      // of these, the ones that other sources repeat: no order is theirs
+	counted   map[int][]outcome // of these receipts: what those that count are on their own, in the second reading
 	streams   map[string]int
 	names     []chain.Stream
 	trails    []trail     // by stream, in the second reading
 	intact    []bool      // by stream: a receipt of it fits its own hash
 	ends      []streamEnd // by stream
-	damaged   map[canon.Digest]bool
-	gaps      int   // items that state no place
-	docs      []int // of each source
+	gaps      int         // items that state no place
+	docs      []int       // of each source
 
 	ids, hashes, links *sorter // records
 	scratch            []byte  // a record on its way to them
@@ -40,6 +40,7 @@ type survey struct {
 
 	selections []selection  // by stream, in a merge; nil: as the options say
 	unknown    map[int]bool // streams of parts, some of them selections, that do not join
+	mixed      []bool       // by source, in a merge: it is in no order; nil: as the options say
 }
 
 // A selection says of how much of a stream it was said that it is a selection.
@@ -61,6 +62,14 @@ func (s *survey) selected(stream int) selection {
 	return selectedNone
 }
 
+// ordered reports whether a source is in the order of its chains.
+func (s *survey) ordered(source int) bool {
+	if s.mixed != nil {
+		return !s.mixed[source]
+	}
+	return !s.options.Unordered
+}
+
 // A trail is the last receipt of a stream in the source that is being read again.
 type trail struct {
 	address
@@ -71,7 +80,7 @@ type trail struct {
 
 func newSurvey(o *Options, sources []Source) *survey {
 	s := &survey{options: o, demands: o.demands(), sources: sources, others: map[int]address{}, unknown: map[int]bool{}, originals: map[int]int{}, spread: map[int]bool{}, streams: map[string]int{},
-		damaged: map[canon.Digest]bool{}, docs: make([]int, len(sources))}
+		docs: make([]int, len(sources))}
 	dir, most := o.TempDir, o.mostIndexed()
 	s.ids, s.hashes, s.links = newSorter(idRecordWidth, most, dir), newSorter(hashRecordWidth, most, dir), newSorter(linkRecordWidth, most, dir)
 	return s
@@ -93,7 +102,7 @@ func (s *survey) record(it *item) error {
 	number := len(s.marks)
 	f := &it.facts
 	if !f.placed {
-		s.marks = append(s.marks, markUnplaced)
+		s.marks = append(s.marks, join.MarkUnplaced)
 		if it.other == "" {
 			s.gaps++
 		}
@@ -107,32 +116,34 @@ func (s *survey) record(it *item) error {
 		s.names, s.intact = append(s.names, f.key.stream()), append(s.intact, false)
 	}
 
-	// A damaged receipt is known by both hashes: its successor may name either.
 	at, issued := address{it.source, it.index}, f.issued.UnixMilli()
+	hash := hashRecord{digest: f.link.Hash, stream: stream, number: number, address: at, damaged: !f.holds, issued: issued}
+	s.addHash(&hash)
 	if !f.holds {
-		s.marks = append(s.marks, markDamaged)
-		if len(s.damaged) < maxDamaged {
-			s.damaged[f.link.Hash], s.damaged[f.computed] = true, true
-		}
+		// A damaged receipt is known by both hashes: its successor may name either.
+		s.marks = append(s.marks, join.MarkDamaged)
+		hash.digest, hash.content = f.computed, true
+		s.addHash(&hash)
 	} else {
 		if !s.intact[stream] && !s.demands.only.isZero() && slices.Contains(s.intact, true) {
 			return ErrStreams
 		}
 		s.intact[stream] = true
-		s.marks = append(s.marks, markLinked)
-		id := idRecord{f.id, number, f.computed, at}
+		s.marks = append(s.marks, join.MarkLinked)
+		id := idRecord{f.id, issued, f.computed, number, at}
 		s.scratch = id.append(s.scratch[:0])
 		s.ids.add(s.scratch)
 	}
 
-	hash := hashRecord{position{stream, f.link.Hash}, number, at, issued}
-	s.scratch = hash.append(s.scratch[:0])
-	s.hashes.add(s.scratch)
-
-	link := linkRecord{f.link.First, position{stream, f.link.Previous}, number, at, !f.holds, issued}
+	link := linkRecord{f.link.First, f.link.Previous, stream, issued, f.link.Hash, number, at, !f.holds}
 	s.scratch = link.append(s.scratch[:0])
 	s.links.add(s.scratch)
 	return nil
+}
+
+func (s *survey) addHash(r *hashRecord) {
+	s.scratch = r.append(s.scratch[:0])
+	s.hashes.add(s.scratch)
 }
 
 // join finds copies and duplicate ids, and then the predecessor of each receipt.
@@ -147,57 +158,51 @@ func (s *survey) join() error {
 	return newJoiner(s).join()
 }
 
-// joinIDs marks the receipts whose id was there before.
+// joinIDs marks copies, and the receipts whose id is another's, too.
 func (s *survey) joinIDs() error {
-	var first idRecord
-	var others map[canon.Digest]idRecord // further contents under its id, of each the first
-	some := false
+	var taking join.Taking
+	var content idRecord // the first receipt of the content before
 	for b, err := range s.ids.sorted() {
 		if err != nil {
 			return err
 		}
-		r := parseIDRecord(b)
-		if !some || r.id != first.id {
-			first, others, some = r, nil, true
-			continue
-		}
 
-		// One id twice: a copy when the content was there, else a duplicate. Which content
-		// came first does not make a copy of another one.
-		original, there := others[r.hash]
-		switch {
-		case r.hash == first.hash:
-			s.repeat(r, first)
-		case there:
-			s.repeat(r, original)
-		default:
-			s.marks[r.number] = markDuplicate
-			s.about(r.number, first.address)
-			if others == nil {
-				others = map[canon.Digest]idRecord{}
-			}
-			if len(others) < maxDamaged {
-				others[r.hash] = r
-			}
+		r := parseIDRecord(b)
+		switch m, related := taking.Next(join.ID(r.id), r.hash, r.place()); m {
+		case join.MarkCopy:
+			s.repeat(r, content)
+			continue
+		case join.MarkDuplicate:
+			s.marks[r.number] = m
+			s.about(r.number, address{related.Source, related.Index})
 		}
+		content = r
 	}
 
-	// A copy is not counted when its original has the same verdict.
-	s.verdicts = make(map[int]receipt.Verdict, len(s.originals))
+	// A copy is not counted when one that counts has the same outcome.
+	s.counted = make(map[int][]outcome, len(s.originals))
 	for _, original := range s.originals {
-		s.verdicts[original] = receipt.Undecided
+		s.counted[original] = nil
 	}
 	return nil
 }
 
 // repeat marks a receipt as a copy of another one.
 func (s *survey) repeat(r, original idRecord) {
-	s.marks[r.number] = markCopy
+	s.marks[r.number] = join.MarkCopy
 	if r.source != original.source {
 		s.spread[original.number] = true
 	}
 	s.about(r.number, original.address)
 	s.originals[r.number] = original.number
+}
+
+// found is what was found of a receipt, or of the one that it repeats.
+func (s *survey) found(number int) mark {
+	if m := s.marks[number]; m != join.MarkCopy {
+		return m
+	}
+	return s.marks[s.originals[number]]
 }
 
 // about remembers which receipt a mark is about, for the first that will be
@@ -215,7 +220,7 @@ func (s *survey) place(it *item) error {
 	if s.number++; number >= len(s.marks) {
 		return ErrChanged
 	}
-	if it.facts.placed != (s.marks[number] != markUnplaced) {
+	if it.facts.placed != (s.marks[number] != join.MarkUnplaced) {
 		return ErrChanged
 	}
 	if !it.facts.placed {
@@ -223,17 +228,24 @@ func (s *survey) place(it *item) error {
 	}
 
 	s.follow(number, it)
-	check := s.check(it, s.marks[number], s.others[number])
-	it.v.Link(&it.rep, check)
-	it.foreign = s.marks[number] == markForeign
-	if it.again = s.marks[number] == markCopy; it.again {
+	m, about := s.marks[number], number
+	if it.again = m == join.MarkCopy; it.again {
+		about = s.originals[number]
 		it.rep.Warnings = append(it.rep.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: s.at(s.others[number]).String() + " is the same receipt"})
-		it.copy = it.rep.Verdict == s.verdicts[s.originals[number]]
 	}
 
-	if _, repeated := s.verdicts[number]; repeated {
-		s.verdicts[number] = it.rep.Verdict
+	// What counts for itself bears what is found of its content.
+	if list, repeated := s.counted[about]; repeated {
+		own, _ := ownOutcome(it)
+		if it.copy = it.again && own.own != receipt.Refuted && slices.Contains(list, own); !it.copy {
+			m = s.marks[about]
+			s.counted[about] = append(list, own)
+		}
 	}
+
+	other := s.others[about]
+	it.v.Link(&it.rep, s.check(it, m, other))
+	it.foreign = m == join.MarkForeign
 	return nil
 }
 
@@ -242,7 +254,7 @@ func (s *survey) place(it *item) error {
 // What several sources hold has no order.
 func (s *survey) follow(number int, it *item) {
 	m, link := s.marks[number], it.facts.link
-	if m == markUnplaced || m == markDamaged || m == markCopy || s.spread[number] {
+	if m == join.MarkUnplaced || m == join.MarkDamaged || m == join.MarkCopy || s.spread[number] || !s.ordered(it.source) {
 		return
 	}
 
@@ -250,62 +262,55 @@ func (s *survey) follow(number int, it *item) {
 	t := &s.trails[stream]
 	if !t.begun || t.source != it.source {
 		*t = trail{begun: true}
-	} else if !t.broken && (m == markFollows && link.Previous != t.hash || m == markLinked && link.First) {
-		s.marks[number] = markBetween
+	} else if !t.broken && (m == join.MarkFollows && link.Previous != t.hash || m == join.MarkLinked && link.First) {
+		s.marks[number] = join.MarkBetween
 		s.about(number, t.address)
 		s.ends[stream].Failures.Count++
 	}
 
-	t.broken = t.broken || s.marks[number].failed()
+	t.broken = t.broken || s.marks[number].Failed()
 	t.address, t.hash = address{it.source, it.index}, link.Hash
 }
 
 // check says what a mark means of a receipt.
 func (s *survey) check(it *item, m mark, other address) receipt.Check {
-	failed := func(code receipt.Code, cause receipt.Cause) receipt.Check {
-		c := receipt.Check{Status: receipt.StatusFailed, Code: code, Pointer: previousPointer, Stated: stated(it.facts.link), Cause: cause}
-		if other.index > 0 {
-			c.Related = s.at(other)
-		}
-		return c
+	related := receipt.Place{}
+	if other.index > 0 {
+		related = s.at(other)
 	}
-
-	switch m {
-	case markLinked, markFollows:
-		return receipt.Check{Status: receipt.StatusPassed}
-	case markCopy:
-		return receipt.Check{Status: receipt.StatusNotApplicable}
-	case markDamaged:
-		return unchecked(vocab.CauseOwnHash, receipt.Place{})
-	case markGap:
-		return unchecked(vocab.CauseUnreadable, receipt.Place{})
-	case markMissing:
-		return failed(receipt.CodeChainBreak, vocab.CausePredecessorMissing)
-	case markFork:
-		return failed(receipt.CodeChainFork, vocab.CausePredecessorShared)
-	case markLate:
-		return failed(receipt.CodeChainBreak, vocab.CausePredecessorLater)
-	case markBetween:
-		return failed(receipt.CodeChainBreak, vocab.CauseComesEarlier)
-	case markElsewhere:
-		return failed(receipt.CodeChainBreak, vocab.CausePredecessorElsewhere)
-	case markSecond:
-		return failed(receipt.CodeChainBreak, vocab.CauseSecondFirst)
-	case markForeign:
-		c := failed(receipt.CodeChainBreak, vocab.CausePredecessorNotGiven)
-		c.Computed = s.demands.previous(s.names[s.streams[string(it.facts.key)]]).String()
-		return c
-	case markDuplicate:
-		c := failed(receipt.CodeDuplicateID, vocab.CauseIDTaken)
-		c.Pointer, c.Stated = "/receipt_id", it.facts.computed.String()
-		return c
+	var previous canon.Digest
+	if m == join.MarkForeign {
+		previous = s.demands.previous(s.names[s.streams[string(it.facts.key)]])
 	}
+	c := checkOf(m, it, related, previous)
 
 	// Nothing shows what precedes it.
-	if s.options.Partial {
-		return unchecked(vocab.CauseSelection, receipt.Place{})
+	if m == join.MarkOpen && s.options.Partial {
+		c.Cause = vocab.CauseSelection
 	}
-	return unchecked(vocab.CausePredecessorAbsent, receipt.Place{})
+	return c
+}
+
+// checkOf says what a mark means of a receipt; previous is what was given as its
+// predecessor.
+func checkOf(m mark, it *item, related receipt.Place, previous canon.Digest) receipt.Check {
+	switch {
+	case m == join.MarkCopy:
+		return receipt.Check{Status: receipt.StatusNotApplicable}
+	case m.Code() == "":
+		return receipt.Check{Status: receipt.StatusPassed}
+	case !m.Failed():
+		return unchecked(m.Cause(), receipt.Place{})
+	}
+
+	c := receipt.Check{Status: receipt.StatusFailed, Code: m.Code(), Pointer: previousPointer, Stated: stated(it.facts.link), Cause: m.Cause(), Related: related}
+	switch m {
+	case join.MarkForeign:
+		c.Computed = previous.String()
+	case join.MarkDuplicate:
+		c.Pointer, c.Stated = "/receipt_id", it.facts.computed.String()
+	}
+	return c
 }
 
 // at is the place of a receipt as reports name it.

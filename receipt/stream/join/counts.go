@@ -1,0 +1,96 @@
+package join
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Counts are what receipts of any number of workers add up to.
+type Counts struct {
+	Receipts  int64                  `json:"receipts"` // counted: copies once
+	Verified  int64                  `json:"verified"`
+	Refuted   int64                  `json:"refuted"`
+	Undecided int64                  `json:"undecided"`
+	Copies    int64                  `json:"copies"` // that do not count
+	Gaps      int64                  `json:"gaps"`   // documents among the receipts that state no place in a stream
+	Codes     map[receipt.Code]int64 `json:"codes"`  // of what explains each receipt that is not verified
+}
+
+// Record counts a receipt once the groupings are done with it.
+func (c *Counts) Record(r *Record, strict bool) {
+	if r.Mark == MarkCopy {
+		c.Copies++
+		return
+	}
+	c.count(r.Outcome(strict))
+}
+
+// Gap counts a document that states no place in a stream: what it is, and the code of that.
+func (c *Counts) Gap(verdict receipt.Verdict, code receipt.Code) {
+	c.Gaps++
+	c.count(verdict, code)
+}
+
+func (c *Counts) count(verdict receipt.Verdict, code receipt.Code) {
+	c.Receipts++
+	switch verdict {
+	case receipt.Verified:
+		c.Verified++
+		return
+	case receipt.Refuted:
+		c.Refuted++
+	default:
+		c.Undecided++
+	}
+	if c.Codes == nil {
+		c.Codes = map[receipt.Code]int64{}
+	}
+	c.Codes[code]++
+}
+
+// Add adds other counts, whatever the order.
+func (c *Counts) Add(o *Counts) {
+	c.Receipts += o.Receipts
+	c.Verified += o.Verified
+	c.Refuted += o.Refuted
+	c.Undecided += o.Undecided
+	c.Copies += o.Copies
+	c.Gaps += o.Gaps
+	for code, n := range o.Codes {
+		if c.Codes == nil {
+			c.Codes = map[receipt.Code]int64{}
+		}
+		c.Codes[code] += n
+	}
+}
+
+// Forgive leaves open as many missing predecessors as there are gaps, documents that may be
+// what is missing. The receipts are all that are done and have MarkMissing; it is called
+// where there are gaps, and counts come after it. A link that was left open is no failure of
+// its stream: failures says how many fewer each stream has.
+func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
+	done = slices.Clone(missing)
+	slices.SortFunc(done, func(a, b Record) int { return cmp.Or(a.Stream.Compare(b.Stream), a.compare(&b)) })
+	for i := range done {
+		r := &done[i]
+		if i > 0 && done[i-1].Computed == r.Computed { // a copy that counts
+			r.Mark, r.Related = done[i-1].Mark, done[i-1].Related
+			continue
+		}
+		if gaps == 0 {
+			continue
+		}
+		gaps--
+		r.Mark, r.Related = MarkGap, Place{}
+		failures = append(failures, Strand{Stream: r.Stream, Failures: -1})
+	}
+	return done, failures
+}
+
+// A Result is what an engine found of all receipts.
+type Result struct {
+	Counts  Counts
+	Strands []Strand // that [Begin] judged, in any order
+}

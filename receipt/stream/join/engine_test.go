@@ -1,0 +1,336 @@
+package join_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/fixtures/lake"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// An engine groups bytes by keys, in the order of its dice, as Beam and Spark do.
+type engine struct {
+	t     *testing.T
+	dice  *rand.Rand
+	terms join.Terms
+
+	counts  join.Counts
+	done    []join.Record
+	missing []join.Record
+	strands map[chain.Stream]*join.Strand
+}
+
+// shuffled groups what was written by its key, in any order.
+func shuffled[K comparable](e *engine, keys []K, values [][]byte) (groups [][][]byte) {
+	at := map[K]int{}
+	for _, i := range e.dice.Perm(len(keys)) {
+		n, known := at[keys[i]]
+		if !known {
+			n = len(groups)
+			at[keys[i]], groups = n, append(groups, nil)
+		}
+		groups[n] = append(groups[n], values[i])
+	}
+	return groups
+}
+
+func (e *engine) records(group [][]byte) (list []join.Record) {
+	for _, b := range group {
+		r, err := join.Parse(b)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+func (e *engine) parts(group [][]byte) (list []join.Part) {
+	for _, b := range group {
+		p, err := join.ParsePart(b)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// finish counts what is done.
+func (e *engine) finish(list []join.Record) {
+	for i := range list {
+		if list[i].Mark == join.MarkMissing && e.counts.Gaps > 0 {
+			e.missing = append(e.missing, list[i])
+			continue
+		}
+		e.counts.Record(&list[i], false)
+		e.done = append(e.done, list[i])
+	}
+}
+
+func (e *engine) add(strands []join.Strand) {
+	for i := range strands {
+		s := strands[i]
+		back, err := join.ParseStrand(s.Append(nil))
+		if err != nil || back != s {
+			e.t.Fatalf("%+v, %v", back, err)
+		}
+		if e.strands[s.Stream] == nil {
+			e.strands[s.Stream] = &join.Strand{}
+		}
+		e.strands[s.Stream].Add(&s)
+	}
+}
+
+// run joins the records of documents.
+func (e *engine) run(records []join.Record) *join.Result {
+	var ids []join.ID
+	var own, on [][]byte
+	for i := range records {
+		if id, ok := records[i].Key(); ok {
+			ids, own = append(ids, id), append(own, records[i].Append(nil))
+		} else {
+			on = append(on, records[i].Append(nil))
+		}
+	}
+	for _, group := range shuffled(e, ids, own) {
+		done, rest := join.IDs(e.records(group))
+		e.finish(done)
+		for i := range rest {
+			on = append(on, rest[i].Append(nil))
+		}
+	}
+
+	var digests []canon.Digest
+	var parts [][]byte
+	for _, r := range e.records(on) {
+		for _, p := range r.Parts() {
+			digests, parts = append(digests, p.Digest()), append(parts, p.Append(nil))
+		}
+	}
+	var streams []chain.Stream
+	var open [][]byte
+	for _, group := range shuffled(e, digests, parts) {
+		done, left, strands := join.Links(e.parts(group), e.terms)
+		e.finish(done)
+		e.add(strands)
+		for i := range left {
+			streams, open = append(streams, left[i].Stream), append(open, left[i].Append(nil))
+		}
+	}
+
+	left := map[chain.Stream][]join.Part{}
+	for _, group := range shuffled(e, streams, open) {
+		list := e.parts(group)
+		left[list[0].Stream] = list
+	}
+	judged := map[chain.Stream]*join.Strand{}
+	for stream, s := range e.strands {
+		done, strand := join.Begin(*s, left[stream], e.terms)
+		e.finish(done)
+		judged[stream] = &strand
+	}
+
+	if gaps := e.counts.Gaps; gaps > 0 {
+		done, failures := join.Forgive(e.missing, gaps)
+		for i := range done {
+			e.counts.Record(&done[i], false)
+		}
+		e.done = append(e.done, done...)
+		for i := range failures {
+			judged[failures[i].Stream].Failures += failures[i].Failures
+		}
+	}
+
+	result := &join.Result{Counts: e.counts}
+	for _, s := range judged {
+		result.Strands = append(result.Strands, *s)
+	}
+	return result
+}
+
+func verifier(t testing.TB) *receipt.Verifier {
+	t.Helper()
+	data, err := fixtures.Read(lake.Keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := keys.ParseSet(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := receipt.NewVerifier(set, receipt.Policy{NoInputDigest: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func sourceOf(name string, text []byte) stream.Source {
+	return stream.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
+}
+
+// read verifies each part on its own, as the workers of an engine do.
+func (e *engine) read(v *receipt.Verifier, files [][]byte) (list []join.Record) {
+	e.t.Helper()
+	for i, text := range files {
+		o := stream.Options{Place: func(r *join.Record) error {
+			if r == nil {
+				return nil
+			}
+			own := *r
+			own.Place.Source = i
+			list = append(list, own)
+			return nil
+		}}
+		run := stream.VerifyFiles(e.t.Context(), v, []stream.Source{sourceOf(fmt.Sprint(i), text)}, o)
+		for rep := range run.Reports() {
+			if rep.Verdict == receipt.Refuted && rep.Finding().Code == "syntax" {
+				e.counts.Gap(rep.Verdict, rep.Finding().Code)
+			}
+		}
+		if _, err := run.Summary(); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	return list
+}
+
+// summary is what an engine says of parts.
+func (e *engine) summary(v *receipt.Verifier, files [][]byte, expect map[chain.Stream]chain.Head) *stream.Summary {
+	e.t.Helper()
+	e.strands = map[chain.Stream]*join.Strand{}
+	e.terms.Head = func(s chain.Stream) canon.Digest { return expect[s].Hash }
+	result := e.run(e.read(v, files))
+	run := stream.VerifyFiles(e.t.Context(), v, nil, stream.Options{Expect: expect, Joined: result})
+	sum, err := run.Summary()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return sum
+}
+
+// gist is what a summary says of receipts, without where they were read.
+func gist(t *testing.T, s *stream.Summary) string {
+	t.Helper()
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said map[string]any
+	if err := json.Unmarshal(text, &said); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"roster", "inputs", "skipped", "skipped_count"} {
+		delete(said, name)
+	}
+	text, err = json.MarshalIndent(said, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestEngineAgrees: an engine that joins what its workers read says what one machine does,
+// byte for byte, whatever the order and the parts are; and both find what was planted.
+func TestEngineAgrees(t *testing.T) {
+	n, cases := 600, 6
+	if os.Getenv("CI") == "true" {
+		n, cases = 3000, 40
+	}
+	l, err := lake.New(n, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := verifier(t)
+	dice := rand.New(rand.NewPCG(3, 4))
+	for i := range cases {
+		mix := i%2 == 0
+		files, copies := l.Deal(1+dice.IntN(12), i%3 > 0, mix, dice)
+		if i%4 == 3 { // something unreadable may be what is missing
+			files[0] = append(files[0], "{\"a\":\n"...)
+			files[len(files)-1] = append([]byte("[\n"), files[len(files)-1]...)
+		}
+		var sources []stream.Source
+		for k, text := range files {
+			sources = append(sources, sourceOf(fmt.Sprint(k), text))
+		}
+		want, err := stream.VerifyFiles(t.Context(), v, sources, stream.Options{Expect: l.Expect, Unordered: true}).Summary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%4 != 3 && (want.Receipts != l.Receipts || want.Refuted != l.Refuted || want.Verified != l.Verified || want.Copies != l.Copies+copies || !maps.Equal(codes(want), l.Codes)) {
+			t.Fatalf("case %d: one machine finds %s\nplanted were %+v", i, gist(t, want), l.Codes)
+		}
+		e := &engine{t: t, dice: dice}
+		if got := gist(t, e.summary(v, files, l.Expect)); got != gist(t, want) {
+			t.Fatalf("case %d: an engine says\n%s\none machine\n%s", i, got, gist(t, want))
+		}
+	}
+}
+
+func codes(s *stream.Summary) map[receipt.Code]int {
+	all := maps.Clone(s.Codes)
+	for _, f := range s.Findings {
+		all[f.Code]++
+	}
+	return all
+}
+
+// FuzzParse: what is accepted is written as it was read.
+func FuzzParse(f *testing.F) {
+	r := join.Record{Stream: chain.Stream{Issuer: "a", Tenant: "", HasTenant: true, Workspace: "w"}, Stated: canon.Digest{1}, Computed: canon.Digest{2}, Previous: canon.Digest{3},
+		Issued: -5, Place: join.Place{Source: 3, Index: 1 << 40}, Verdict: receipt.Refuted, Reason: "hash_mismatch", Before: true, Mark: join.MarkFork, Related: join.Place{Source: 0, Index: 7}}
+	f.Add(r.Append(nil))
+	s := join.Strand{Stream: r.Stream, Count: -1, Failures: 3, Found: true, Head: canon.Digest{9}}
+	f.Add(s.Append(nil))
+	p := join.Part{Role: join.RoleNames, Record: r}
+	f.Add(p.Append(nil))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if r, err := join.Parse(data); err == nil && !bytes.Equal(r.Append(nil), data) {
+			t.Errorf("record %x was written as %x", data, r.Append(nil))
+		}
+		if p, err := join.ParsePart(data); err == nil && !bytes.Equal(p.Append(nil), data) {
+			t.Errorf("part %x was written as %x", data, p.Append(nil))
+		}
+		if s, err := join.ParseStrand(data); err == nil && !bytes.Equal(s.Append(nil), data) {
+			t.Errorf("strand %x was written as %x", data, s.Append(nil))
+		}
+	})
+}
+
+// TestRecordBytes: each field is kept, and bytes that are cut or changed in what they must
+// be are no record.
+func TestRecordBytes(t *testing.T) {
+	r := join.Record{Stream: chain.Stream{Issuer: "a", Tenant: "t", HasTenant: true, Workspace: "w"}, ID: join.ID{4}, Stated: canon.Digest{1}, Computed: canon.Digest{2}, Previous: canon.Digest{3},
+		Issued: 1_777_000_000_000, Place: join.Place{Source: 3, Index: 12}, Verdict: receipt.Undecided, Reason: "unknown_key", Mark: join.MarkFork, Related: join.Place{Source: 0, Index: 7}}
+	text := r.Append(nil)
+	if got, err := join.Parse(text); err != nil || got != r {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for i := range text {
+		if got, err := join.Parse(text[:i]); err == nil || got != (join.Record{}) {
+			t.Errorf("%d bytes are the record %+v", i, got)
+		}
+	}
+	r.Verdict = receipt.Verified // with a reason
+	for name, wrong := range map[string][]byte{"more": append(slices.Clone(text), 0), "version": append([]byte{2}, text[1:]...), "flags": append([]byte{1, 0xff}, text[2:]...),
+		"mark": append([]byte{1, text[1], 99}, text[3:]...), "reason": r.Append(nil)} {
+		if got, err := join.Parse(wrong); err == nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package join
+
+import (
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+)
+
+// A Mark says how a receipt stands to the others.
+type Mark uint8
+
+// The marks. Those that are about the order of one source are package stream's alone.
+const (
+	MarkUnplaced  Mark = iota // the document states no place in a stream
+	MarkLinked                // its predecessor is there, or it is the first of its stream
+	MarkFollows               // its predecessor is there, before it in the same source
+	MarkOpen                  // its predecessor is not in the input
+	MarkMissing               // neither, but others of its stream precede it
+	MarkGap                   // the same, and something unreadable may be it
+	MarkFork                  // another receipt names the same predecessor
+	MarkLate                  // its predecessor comes after it in the same source
+	MarkBetween               // another receipt stands between it and its predecessor in the same source
+	MarkElsewhere             // the one that it names is a receipt of another stream
+	MarkSecond                // another receipt too states to be the first
+	MarkForeign               // it does not name the predecessor that was given
+	MarkDamaged               // it does not fit its own hash
+	MarkCopy                  // a copy that does not count
+	MarkDuplicate             // its id is another receipt's too, with another content
+	markCount
+)
+
+// Failed reports whether a mark refutes.
+func (m Mark) Failed() bool {
+	_, failed, _ := m.judgement()
+	return failed
+}
+
+// Cause is why a link is false or was left open, as reports say it; "" otherwise.
+func (m Mark) Cause() receipt.Cause {
+	switch m {
+	case MarkOpen:
+		return vocab.CausePredecessorAbsent
+	case MarkMissing:
+		return vocab.CausePredecessorMissing
+	case MarkGap:
+		return vocab.CauseUnreadable
+	case MarkFork:
+		return vocab.CausePredecessorShared
+	case MarkLate:
+		return vocab.CausePredecessorLater
+	case MarkBetween:
+		return vocab.CauseComesEarlier
+	case MarkElsewhere:
+		return vocab.CausePredecessorElsewhere
+	case MarkSecond:
+		return vocab.CauseSecondFirst
+	case MarkForeign:
+		return vocab.CausePredecessorNotGiven
+	case MarkDamaged:
+		return vocab.CauseOwnHash
+	case MarkDuplicate:
+		return vocab.CauseIDTaken
+	}
+	return ""
+}
+
+// Code is the code of a mark that refutes or leaves a link open; "" otherwise.
+func (m Mark) Code() receipt.Code {
+	code, _, _ := m.judgement()
+	return code
+}
+
+// judgement is what a mark means of a link: the code, and whether it is false or left open.
+func (m Mark) judgement() (code receipt.Code, failed, open bool) {
+	switch m {
+	case MarkMissing, MarkLate, MarkBetween, MarkElsewhere, MarkSecond, MarkForeign:
+		return receipt.CodeChainBreak, true, false
+	case MarkFork:
+		return receipt.CodeChainFork, true, false
+	case MarkDuplicate:
+		return receipt.CodeDuplicateID, true, false
+	case MarkOpen, MarkGap, MarkDamaged:
+		return receipt.CodeLinkNotChecked, false, true
+	}
+	return "", false, false
+}

@@ -1,0 +1,182 @@
+package join
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+)
+
+// A Role is why a receipt is in a group.
+type Role uint8
+
+const (
+	RoleStates Role = iota + 1 // by digest: it states it as its own hash
+	RoleHas                    // its content has it, but it states another one
+	RoleNames                  // it names it as its predecessor's
+	RoleOrphan                 // by stream: it may begin its stream
+	RoleTail                   // nothing of its stream names it
+	RoleStray                  // it does not fit its own hash, and nothing shows its place
+	RoleBehind                 // it follows a damaged receipt
+	RoleAfter                  // and that one is of its stream
+	roleCount
+)
+
+// A Part is a receipt in a group of the second or third grouping.
+type Part struct {
+	Role Role
+	Record
+}
+
+// Append appends the part as bytes: its role and its record.
+func (p *Part) Append(b []byte) []byte { return p.Record.Append(append(b, byte(p.Role))) }
+
+// ParsePart reads what [Part.Append] wrote, and nothing else.
+func ParsePart(b []byte) (Part, error) {
+	if len(b) == 0 || b[0] == 0 || Role(b[0]) >= roleCount {
+		return Part{}, ErrRecord
+	}
+	r, err := Parse(b[1:])
+	return Part{Role(b[0]), r}, err
+}
+
+// Digest is the key of the second grouping.
+func (p *Part) Digest() canon.Digest {
+	switch p.Role {
+	case RoleNames:
+		return p.Previous
+	case RoleHas:
+		return p.Computed
+	}
+	return p.Stated
+}
+
+// Terms are what streams have to continue and to hold. The zero Terms ask for nothing.
+type Terms struct {
+	Partial  func(chain.Stream) bool         // the receipts of a stream are a selection: that a predecessor is absent refutes nothing
+	Previous func(chain.Stream) canon.Digest // what its first receipt must name; zero: not known
+	Head     func(chain.Stream) canon.Digest // what must be in it; zero: not known
+}
+
+func (t *Terms) partial(s chain.Stream) bool { return t.Partial != nil && t.Partial(s) }
+
+func (t *Terms) previous(s chain.Stream) (d canon.Digest) {
+	if t.Previous != nil {
+		d = t.Previous(s)
+	}
+	return d
+}
+
+func (t *Terms) head(s chain.Stream) (d canon.Digest) {
+	if t.Head != nil {
+		d = t.Head(s)
+	}
+	return d
+}
+
+// A desk sorts the parts of a group, and sees each as a node.
+type desk struct {
+	parts   []Part
+	streams []chain.Stream
+}
+
+func newDesk(group []Part) *desk {
+	d := &desk{parts: slices.Clone(group)}
+	slices.SortFunc(d.parts, func(a, b Part) int {
+		return cmp.Or(a.Stream.Compare(b.Stream), cmp.Compare(a.Role, b.Role), a.compare(&b.Record))
+	})
+	for i := range d.parts {
+		if s := d.parts[i].Stream; len(d.streams) == 0 || d.streams[len(d.streams)-1] != s {
+			d.streams = append(d.streams, s)
+		}
+	}
+	return d
+}
+
+func (d *desk) node(i int) Node {
+	p := &d.parts[i]
+	stream, _ := slices.BinarySearchFunc(d.streams, p.Stream, chain.Stream.Compare)
+	return Node{i, stream, p.Place, p.Stated, p.Issued, !p.Holds()}
+}
+
+// Links judges the receipts that one digest is about, which are all parts that have it as
+// their [Part.Digest]. What is open goes on to the third grouping, and strands are added up.
+func Links(group []Part, t Terms) (done []Record, open []Part, strands []Strand) {
+	d, m := newDesk(group), Meeting{}
+	tally := make([]Strand, len(d.streams))
+	for i, s := range d.streams {
+		tally[i].Stream = s
+	}
+
+	// Who has the digest comes before those that name it.
+	counted := false // the one whose content has it
+	for i := range d.parts {
+		p, n := &d.parts[i], d.node(i)
+		s := &tally[n.Stream]
+		switch p.Role {
+		case RoleHas:
+			m.Hurt()
+		case RoleStates:
+			m.State(n)
+			s.Found = s.Found || p.Stated == t.head(p.Stream)
+			if n.Damaged || !counted {
+				s.Count++
+			}
+			if !n.Damaged {
+				counted, s.Intact = true, true
+			}
+			if p.First && n.Damaged {
+				s.Count--
+				done, open = append(done, p.Record), append(open, Part{RoleStray, p.Record})
+			} else if p.First {
+				open = append(open, Part{RoleOrphan, p.Record})
+			}
+		}
+	}
+
+	for i := range d.parts {
+		p := &d.parts[i]
+		if p.Role != RoleNames {
+			continue
+		}
+
+		n := d.node(i)
+		l, s := m.Name(n), &tally[n.Stream]
+		if l.Stray {
+			s.Count--
+			open = append(open, Part{RoleStray, p.Record})
+		}
+		if l.Behind {
+			role := RoleBehind
+			if l.After {
+				role = RoleAfter
+			}
+			open = append(open, Part{role, p.Record})
+		}
+
+		related := Place{}
+		if l.Related != nil {
+			related = l.Related.Place
+		}
+		if l.Mark.Failed() && p.Mark == MarkLinked && !l.Again {
+			s.Failures++
+		}
+		p.settle(l.Mark, related)
+		if l.Orphan {
+			open = append(open, Part{RoleOrphan, p.Record})
+		} else {
+			done = append(done, p.Record)
+		}
+	}
+
+	for n := range m.Tails {
+		open = append(open, Part{RoleTail, d.parts[n.Number].Record})
+	}
+	for _, s := range tally {
+		if s != (Strand{Stream: s.Stream}) {
+			strands = append(strands, s)
+		}
+	}
+	return done, open, strands
+}

@@ -1,0 +1,78 @@
+package join
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/receiptkit/receiptkit/chain"
+)
+
+// version begins the bytes of a record: what reads another one is another program.
+const version = 1
+
+// ErrRecord is returned for bytes that are no record of this version.
+var ErrRecord = errors.New("join: malformed record: expected bytes that Append of the same version wrote")
+
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+// A reader reads fields one after the other. Once the bytes do not suffice it is short.
+type reader struct {
+	rest  []byte
+	short bool
+}
+
+func (u *reader) bytes(n uint64) []byte {
+	if n > uint64(len(u.rest)) {
+		u.short, u.rest = true, nil
+		return nil
+	}
+	b := u.rest[:n]
+	u.rest = u.rest[n:]
+	return b
+}
+
+func (u *reader) copy(to []byte) { copy(to, u.bytes(uint64(len(to)))) }
+
+func (u *reader) byte() byte {
+	if b := u.bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (u *reader) uvarint() uint64 {
+	n, width := binary.Uvarint(u.rest)
+	u.bytes(uint64(max(width, 0)))
+	u.short = u.short || width <= 0
+	return n
+}
+
+func (u *reader) varint() int64 {
+	n, width := binary.Varint(u.rest)
+	u.bytes(uint64(max(width, 0)))
+	u.short = u.short || width <= 0
+	return n
+}
+
+func (u *reader) text() string { return string(u.bytes(u.uvarint())) }
+
+// number reads a count that an int holds.
+func (u *reader) number() int {
+	n := u.uvarint()
+	u.short = u.short || n > math.MaxInt
+	return int(n & math.MaxInt)
+}
+
+func (u *reader) stream(tenant bool) (s chain.Stream) {
+	s.Issuer = u.text()
+	if s.HasTenant = tenant; tenant {
+		s.Tenant = u.text()
+	}
+	s.Workspace = u.text()
+	return s
+}
+
+func (u *reader) place() Place { return Place{u.number(), u.number()} }

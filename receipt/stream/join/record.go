@@ -1,0 +1,199 @@
+package join
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A Place is where a receipt was read: the number of the input, as the caller counts
+// inputs from 0, and its line or item there from 1. The zero Place is none.
+type Place struct{ Source, Index int }
+
+func (p Place) compare(o Place) int {
+	return cmp.Or(cmp.Compare(p.Source, o.Source), cmp.Compare(p.Index, o.Index))
+}
+
+func (p Place) append(b []byte) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(p.Source)), uint64(p.Index))
+}
+
+// An ID is the first half of the SHA-256 over issuer.id and receipt_id: an id is the
+// issuer's own.
+type ID [16]byte
+
+// A Record is what the joins need to know of one receipt that states its place in a
+// stream.
+type Record struct {
+	Stream   chain.Stream
+	ID       ID
+	Stated   canon.Digest // the hash that it states
+	Computed canon.Digest // the hash of its content
+	First    bool         // it states that it has no predecessor
+	Previous canon.Digest // the hash that it names as its predecessor's; zero when First
+	Issued   int64        // milliseconds since 1970
+	Place    Place
+
+	// What it is on its own: if its link holds.
+	Verdict receipt.Verdict
+	Reason  receipt.Code // of that, unless it is verified
+	Before  bool         // the reason is of a step before the link, and explains it whatever the link is
+
+	// What the groupings found so far: MarkLinked or MarkDamaged to begin with.
+	Mark    Mark
+	Related Place // the receipt that the mark is about; zero: none
+}
+
+// Holds reports whether the content fits the hash that it states.
+func (r *Record) Holds() bool { return r.Stated == r.Computed }
+
+// Begin sets the mark that a record has before the groupings.
+func (r *Record) Begin() {
+	r.Mark, r.Related = MarkLinked, Place{}
+	if !r.Holds() {
+		r.Mark = MarkDamaged
+	}
+}
+
+// Key is the key of the first grouping. A receipt that does not fit its own hash has
+// none, since its id may be what was altered: ok is false.
+func (r *Record) Key() (key ID, ok bool) { return r.ID, r.Holds() }
+
+// settle keeps what was found of a receipt, unless something was found before: one
+// finding, not two.
+func (r *Record) settle(m Mark, related Place) {
+	if r.Mark == MarkLinked && m != MarkLinked {
+		r.Mark, r.Related = m, related
+	}
+}
+
+// Outcome is what the receipt is counted as, and the code that explains it unless it is
+// verified. Under a strict policy a link that is not checked leaves it undecided.
+func (r *Record) Outcome(strict bool) (receipt.Verdict, receipt.Code) {
+	code, failed, open := r.Mark.judgement()
+	switch {
+	case r.Verdict == receipt.Refuted && (r.Before || !failed):
+		return receipt.Refuted, r.Reason
+	case failed:
+		return receipt.Refuted, code
+	case open && strict && !(r.Verdict == receipt.Undecided && r.Before):
+		return receipt.Undecided, code
+	}
+	return r.Verdict, r.Reason
+}
+
+// Earlier orders two receipts that cannot both stand: the one that was issued earlier
+// stands, and of one millisecond that of the lesser hash.
+func Earlier(issued int64, hash canon.Digest, thanIssued int64, than canon.Digest) int {
+	return cmp.Or(cmp.Compare(issued, thanIssued), bytes.Compare(hash[:], than[:]))
+}
+
+// compare orders records in the same way whatever order they come in.
+func (r *Record) compare(o *Record) int {
+	return cmp.Or(Earlier(r.Issued, r.Computed, o.Issued, o.Computed), bytes.Compare(r.Stated[:], o.Stated[:]),
+		cmp.Compare(r.Verdict, o.Verdict), cmp.Compare(r.Reason, o.Reason), r.Place.compare(o.Place))
+}
+
+// Parts are the roles that a receipt has in the second grouping.
+func (r *Record) Parts() []Part {
+	list := []Part{{RoleStates, *r}}
+	if !r.Holds() {
+		list = append(list, Part{RoleHas, *r})
+	}
+	if !r.First {
+		list = append(list, Part{RoleNames, *r})
+	}
+	return list
+}
+
+// Flags of a record as bytes.
+const (
+	flagTenant  = 1 << iota // its stream has a tenant
+	flagFirst               // it names no predecessor
+	flagDamaged             // its content has another hash than it states
+	flagBefore              // its reason is of a step before the link
+	flagRelated             // its mark is about another receipt
+	flagsKnown  = 1<<iota - 1
+)
+
+// Append appends the record as bytes, about 170 of them, the same for equal records:
+//
+//	version   one byte, 1
+//	flags     one byte
+//	mark      one byte
+//	verdict   one byte, and the code of it as a text
+//	stream    the texts issuer, tenant if it has one, and workspace
+//	id        16 bytes
+//	stated    32 bytes
+//	computed  32 bytes, unless it is the same
+//	previous  32 bytes, unless it is the first
+//	issued    varint
+//	place     uvarints of source and index, and of those of the related receipt, if any
+//
+// A text is a uvarint of its length and its bytes. Numbers are as short as they can be.
+func (r *Record) Append(b []byte) []byte {
+	flags := byte(0)
+	for i, set := range [...]bool{r.Stream.HasTenant, r.First, !r.Holds(), r.Before, r.Related != Place{}} {
+		if set {
+			flags |= 1 << i
+		}
+	}
+
+	b = append(b, version, flags, byte(r.Mark), byte(r.Verdict))
+	b = appendText(b, string(r.Reason))
+	b = appendStream(b, r.Stream)
+
+	b = append(append(b, r.ID[:]...), r.Stated[:]...)
+	if !r.Holds() {
+		b = append(b, r.Computed[:]...)
+	}
+	if !r.First {
+		b = append(b, r.Previous[:]...)
+	}
+
+	b = r.Place.append(binary.AppendVarint(b, r.Issued))
+	if flags&flagRelated != 0 {
+		b = r.Related.append(b)
+	}
+	return b
+}
+
+// Parse reads what [Record.Append] wrote, and nothing else.
+func Parse(b []byte) (Record, error) {
+	u := reader{rest: b}
+	if u.byte() != version {
+		return Record{}, ErrRecord
+	}
+
+	flags := u.byte()
+	r := Record{First: flags&flagFirst != 0, Before: flags&flagBefore != 0, Mark: Mark(u.byte()), Verdict: receipt.Verdict(u.byte()), Reason: receipt.Code(u.text())}
+	r.Stream = u.stream(flags&flagTenant != 0)
+
+	u.copy(r.ID[:])
+	u.copy(r.Stated[:])
+	if r.Computed = r.Stated; flags&flagDamaged != 0 {
+		u.copy(r.Computed[:])
+	}
+	if !r.First {
+		u.copy(r.Previous[:])
+	}
+	r.Issued, r.Place = u.varint(), u.place()
+	if flags&flagRelated != 0 {
+		r.Related = u.place()
+	}
+
+	// What says more than a record can, or says it in another way, is none.
+	switch {
+	case u.short || len(u.rest) > 0 || flags&^flagsKnown != 0 || r.Mark >= markCount || r.Verdict > receipt.Refuted:
+		return Record{}, ErrRecord
+	case (r.Verdict == receipt.Verified) != (r.Reason == ""):
+		return Record{}, ErrRecord
+	case !bytes.Equal(r.Append(make([]byte, 0, len(b))), b):
+		return Record{}, ErrRecord
+	}
+	return r, nil
+}
