@@ -31,6 +31,7 @@ type engine struct {
 	done    []join.Record
 	missing []join.Record
 	strands map[chain.Stream]*join.Strand
+	ids     map[join.Place]string // receipt_id, as reports have it
 }
 
 // shuffled groups what was written by its key, in any order.
@@ -198,6 +199,7 @@ func (e *engine) read(v *receipt.Verifier, files [][]byte) (list []join.Record) 
 		}}
 		run := stream.VerifyFiles(e.t.Context(), v, []stream.Source{sourceOf(fmt.Sprint(i), text)}, o)
 		for rep := range run.Reports() {
+			e.ids[join.Place{Source: i, Index: rep.Index}] = string(rep.ReceiptID)
 			if rep.Verdict == receipt.Refuted && rep.Finding().Code == "syntax" {
 				e.counts.Gap(rep.Verdict, rep.Finding().Code)
 			}
@@ -212,7 +214,7 @@ func (e *engine) read(v *receipt.Verifier, files [][]byte) (list []join.Record) 
 // summary is what an engine says of parts.
 func (e *engine) summary(v *receipt.Verifier, files [][]byte, expect map[chain.Stream]chain.Head) *stream.Summary {
 	e.t.Helper()
-	e.strands = map[chain.Stream]*join.Strand{}
+	e.strands, e.ids = map[chain.Stream]*join.Strand{}, map[join.Place]string{}
 	e.terms.Head = func(s chain.Stream) canon.Digest { return expect[s].Hash }
 	result := e.run(e.read(v, files))
 	run := stream.VerifyFiles(e.t.Context(), v, nil, stream.Options{Expect: expect, Joined: result})
@@ -221,6 +223,26 @@ func (e *engine) summary(v *receipt.Verifier, files [][]byte, expect map[chain.S
 		e.t.Fatal(err)
 	}
 	return sum
+}
+
+// findings are who is not verified, and why.
+func (e *engine) findings() (list []lake.Finding) {
+	for i := range e.done {
+		r := &e.done[i]
+		if verdict, code := r.Outcome(false); r.Mark != join.MarkCopy && verdict != receipt.Verified {
+			list = append(list, lake.Finding{Code: code, ID: e.ids[r.Place]})
+		}
+	}
+	return list
+}
+
+// whole adds what was found of streams.
+func whole(list []lake.Finding, s *stream.Summary) []lake.Finding {
+	for _, f := range s.Findings {
+		list = append(list, lake.Finding{Code: f.Code, Where: f.Stream.Workspace})
+	}
+	lake.Sort(list)
+	return list
 }
 
 // gist is what a summary says of receipts, without where they were read.
@@ -268,16 +290,30 @@ func TestEngineAgrees(t *testing.T) {
 		for k, text := range files {
 			sources = append(sources, sourceOf(fmt.Sprint(k), text))
 		}
-		want, err := stream.VerifyFiles(t.Context(), v, sources, stream.Options{Expect: l.Expect, Unordered: true}).Summary()
+		run := stream.VerifyFiles(t.Context(), v, sources, stream.Options{Expect: l.Expect, Unordered: true})
+		var found []lake.Finding
+		for rep := range run.Reports() {
+			if c := rep.Finding(); rep.Verdict != receipt.Verified && c.Code != "syntax" {
+				found = append(found, lake.Finding{Code: c.Code, ID: string(rep.ReceiptID)})
+			}
+		}
+		want, err := run.Summary()
 		if err != nil {
 			t.Fatal(err)
+		}
+		if found = whole(found, want); i%4 != 3 && !slices.Equal(found, l.Findings) {
+			t.Fatalf("case %d: one machine finds\n%v\nplanted were\n%v", i, found, l.Findings)
 		}
 		if i%4 != 3 && (want.Receipts != l.Receipts || want.Refuted != l.Refuted || want.Verified != l.Verified || want.Copies != l.Copies+copies || !maps.Equal(codes(want), l.Codes)) {
 			t.Fatalf("case %d: one machine finds %s\nplanted were %+v", i, gist(t, want), l.Codes)
 		}
 		e := &engine{t: t, dice: dice}
-		if got := gist(t, e.summary(v, files, l.Expect)); got != gist(t, want) {
+		sum := e.summary(v, files, l.Expect)
+		if got := gist(t, sum); got != gist(t, want) {
 			t.Fatalf("case %d: an engine says\n%s\none machine\n%s", i, got, gist(t, want))
+		}
+		if got := whole(e.findings(), sum); !slices.Equal(got, found) {
+			t.Fatalf("case %d: an engine finds\n%v\none machine\n%v", i, got, found)
 		}
 	}
 }
