@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -42,11 +43,13 @@ func storedReport(t testing.TB, s *serve.Server, id string) (valid bool, reason 
 	return answer.Valid, answer.Reason, answer.Details.Report
 }
 
-// TestForkedFolder: of two receipts that follow the same one, the second is refuted, as
-// receipt verify refutes it in the same folder.
+// TestForkedFolder: of two receipts that follow the same one, the one that was issued later
+// is refuted, as receipt verify refutes it in the same folder.
 func TestForkedFolder(t *testing.T) {
 	a := signedReceipt(t, receiptDraft("a", "t"))
-	b, c := signedBehind(t, receiptDraft("b", "t"), servetest.HashOf(a)), signedBehind(t, receiptDraft("c", "t"), servetest.HashOf(a))
+	later := receiptDraft("c", "t")
+	later.IssuedAt = receipt.At(later.IssuedAt.Add(time.Second))
+	b, c := signedBehind(t, receiptDraft("b", "t"), servetest.HashOf(a)), signedBehind(t, later, servetest.HashOf(a))
 	for name, files := range map[string]map[string][]byte{
 		"a file each": {"a.json": a, "b.json": b, "c.json": c},
 		"one file":    {"all.jsonl": servetest.Lines(a, b, c)},
