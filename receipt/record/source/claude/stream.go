@@ -201,14 +201,16 @@ func (t *Stream) result(n canon.Node, x *session) {
 	}
 
 	t.lastly, t.success = cmp.Or(s.Name(n.Member("subtype")), "result"), sub == "success" && !n.Member("is_error").Bool()
-	if id := s.Name(n.Member("uuid")); id != "" {
-		if t.results[id] {
-			s.Note("repeated_accounts")
-			return
-		}
-		if len(t.results) < maxSettled {
-			t.results[id] = true
-		}
+	id := s.Name(n.Member("uuid"))
+	if id == "" { // not every version tells one: a copy has the same words
+		id = canon.Sum(n.Raw()).String()
+	}
+	if t.results[id] {
+		s.Note("repeated_accounts")
+		return
+	}
+	if len(t.results) < maxSettled {
+		t.results[id] = true
 	}
 	if d := story.Count(n.Member("duration_ms")); d != nil {
 		t.wall, t.counted = t.wall+*d, true

@@ -309,6 +309,9 @@ func (s *Story) charge(entries, bytes int) {
 	}
 }
 
+// Keep counts what a reader keeps itself until the end, about, within the same limits.
+func (s *Story) Keep(bytes int) { s.charge(0, bytes) }
+
 // Name reports a text of a log that can be a name: not empty, and not longer than a
 // recording keeps. Others are counted and not told.
 func (s *Story) Name(n canon.Node) string { return Joined(s, n.Text()) }
