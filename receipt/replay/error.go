@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
@@ -48,6 +49,21 @@ func unavailable(d record.Dependency) *UnavailableError {
 func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("replay: the %s %s is not there: %s", e.Object, quote(e.ID), e.Detail)
 }
+
+// named is the thing as a failed replay names it.
+func (e *UnavailableError) named() object {
+	o := object{"object": text(e.Object), "id": text(foreign.Cut(e.ID, maxNamed))}
+	if e.Key != "" {
+		o["override_key"] = text(foreign.Cut(e.Key, maxNamed))
+	}
+	if e.EventID != "" {
+		o["original_event_id"] = text(foreign.Cut(e.EventID, maxNamed))
+	}
+	return o
+}
+
+// maxNamed is how many bytes of foreign text a failure repeats.
+const maxNamed = 1 << 10
 
 // Checkpoint reports whether it is a checkpoint of the request that is missing.
 func (e *UnavailableError) Checkpoint() bool { return e.Object == "event" && e.Key == "" }

@@ -14,6 +14,35 @@ type Run struct {
 	Remap       bool         // the events get ids and sequences of the replay; else they keep their own
 	LogURI      string       // where the source's log is kept; "": not told
 	ReceiptHash canon.Digest // of the source's receipt; zero: not told
+
+	// Failure is why the replay did not come to the end of its source. Nil: it did. A replay that
+	// failed tells what was swapped and why it failed, and nothing of the source again.
+	Failure *Failure
+}
+
+// A Failure is why a replay failed. It is told to whoever reads the events, and holds no value.
+type Failure struct {
+	Code, Message string
+	Missing       *UnavailableError // the first thing that was missing; nil: it failed otherwise
+}
+
+// payload is a failure as a replay.failed tells it.
+func (f *Failure) payload() object {
+	o := object{"code": text(f.Code), "message": text(f.Message)}
+	if f.Missing != nil {
+		o["first_unavailable"] = f.Missing.named().json()
+	}
+	return o
+}
+
+// asTask is a failure as the task of the replay has it.
+func (f *Failure) asTask() object {
+	details := object{}
+	if f.Missing != nil {
+		details["first_unavailable"] = f.Missing.named().json()
+	}
+	failure := object{"code": text(f.Code), "message": text(f.Message), "details": details.json()}
+	return object{"failure": failure.json()}
 }
 
 // errStopped says that nobody wants more events.
@@ -72,6 +101,12 @@ func (t *teller) tell() error {
 	}
 	if err := t.announce(first); err != nil {
 		return err
+	}
+	if failure := t.run.Failure; failure != nil {
+		if err := t.say("replay.failed", last, failure.payload()); err != nil {
+			return err
+		}
+		return t.say("task.failed", last, failure.asTask())
 	}
 	if err := t.plan.log.each(t.again); err != nil {
 		return err

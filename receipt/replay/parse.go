@@ -176,6 +176,8 @@ func (p *parser) override(key string, n canon.Node) Override {
 		var err error
 		if o.Stated, err = canon.ParseDigest(d.Text()); err != nil || d.Kind() != canon.KindString {
 			p.fail(at+".sha256", "expected sha256: and 64 lower-case hexadecimal digits")
+		} else if o.Stated.IsZero() { // which is how none is told from here on
+			p.fail(at+".sha256", "expected the digest of a value, found zeros")
 		}
 	}
 	if v := n.Member("value"); !v.IsZero() {
