@@ -92,10 +92,8 @@ func (a *approval) ask(r *run, e *event.Event) {
 // contradicts reports whether an answer that approves says itself that it does not,
 // or is about a call that nobody asked for under this id.
 func (a *approval) contradicts(e *event.Event) bool {
-	for _, name := range []string{"approved", "accepted"} {
-		if n := e.Payload.Member(name); !event.Absent(n) && !n.Bool() {
-			return true
-		}
+	if event.Declines(e.Payload) {
+		return true
 	}
 	call := e.Text(e.Payload, "tool_call_id")
 	return call != "" && len(a.about) > 0 && !a.about[call]

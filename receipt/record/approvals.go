@@ -15,16 +15,6 @@ type approvals struct {
 	of map[string]string
 }
 
-// decisions returns what the words of a decision mean. Any other word is a
-// denial: what is not known to approve does not approve.
-func decisions() event.Words {
-	return event.NewWords(
-		"approved", event.Approved, "approve", event.Approved, "allow", event.Approved, "allowed", event.Approved, "granted", event.Approved, "accepted", event.Approved,
-		"canceled", event.Canceled, "cancelled", event.Canceled,
-		"timeout", event.TimedOut, "timed_out", event.TimedOut, "expired", event.TimedOut,
-	)
-}
-
 // denials are words that say no. They mean what any unknown word does.
 func denials() event.Words {
 	return event.NewWords(
@@ -99,13 +89,13 @@ func confirmation(r *run, e *event.Event) {
 		a.confirmed, a.evidence = true, nil
 	}
 	a.evidence = append(a.evidence, r.Keep(e, e.Payload.AppendCanonical(nil)))
-	a.answer(r, e, decisionOf(e), false)
+	a.answer(r, e, event.DecisionOf(e.Payload), false)
 }
 
 func toolApproved(r *run, e *event.Event) {
 	decision := event.Approved
 	if !event.Absent(e.Payload.Member("decision")) {
-		decision = decisionOf(e)
+		decision = event.DecisionOf(e.Payload)
 	}
 	r.approvals.decide(r, e, decision)
 }
@@ -113,7 +103,7 @@ func toolApproved(r *run, e *event.Event) {
 func toolDenied(r *run, e *event.Event) {
 	decision := event.Denied
 	if word := e.Payload.Member("decision"); word.Kind() == canon.KindString {
-		decision = decisionOf(e)
+		decision = event.DecisionOf(e.Payload)
 	}
 	if decision == event.Approved { // the kind says the opposite
 		decision = event.Denied
@@ -140,19 +130,6 @@ func (s *approvals) decide(r *run, e *event.Event, decision string) {
 	a.answer(r, e, decision, true)
 }
 
-// decisionOf reads the word of a decision. Without one, approved and accepted tell:
-// one of them true, and neither false, is an approval.
-func decisionOf(e *event.Event) string {
-	n := e.Payload.Member("decision")
-	if n.Kind() == canon.KindString {
-		return decisions().Meaning(n.String(), event.Denied)
-	}
-	if event.Absent(n) && (e.Payload.Member("approved").Bool() || e.Payload.Member("accepted").Bool()) {
-		return event.Approved // unless the other says no: see contradicts
-	}
-	return event.Denied
-}
-
 // saysNo reports whether an answer that does not approve has a word for it.
 func saysNo(e *event.Event) bool {
 	for _, name := range []string{"approved", "accepted"} {
@@ -166,7 +143,7 @@ func saysNo(e *event.Event) bool {
 	if n.Kind() != canon.KindString {
 		return e.Kind != "user.tool_confirmation" && e.Kind != "tool.approved" && event.Absent(n)
 	}
-	return decisions().Has(n.String()) || denials().Has(n.String())
+	return event.Decisions().Has(n.String()) || denials().Has(n.String())
 }
 
 // entries are the approvals as the receipt has them.

@@ -21,5 +21,5 @@ func KindMembers() map[string][]string {
 
 // StatusWords are the words that members of payloads have, by the member.
 func StatusWords() map[string]event.Words {
-	return map[string]event.Words{"decision": decisions(), "status": append(toolStatuses(), event.HandoffStatuses()...)}
+	return map[string]event.Words{"decision": event.Decisions(), "status": append(toolStatuses(), event.HandoffStatuses()...)}
 }

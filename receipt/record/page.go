@@ -124,7 +124,7 @@ func writeWords(w io.Writer) {
 		}
 	}
 
-	words("Decisions of approvals", "denied", decisions())
+	words("Decisions of approvals", "denied", event.Decisions())
 	words("Status of a tool's result", "failed", toolStatuses())
 	words("Status of another agent's work", "accepted", event.HandoffStatuses())
 }

@@ -102,7 +102,7 @@ func TestWords(t *testing.T) {
 	for _, test := range []struct {
 		table     event.Words
 		otherwise string
-	}{{decisions(), event.Denied}, {toolStatuses(), "failed"}, {event.HandoffStatuses(), "accepted"}} {
+	}{{event.Decisions(), event.Denied}, {toolStatuses(), "failed"}, {event.HandoffStatuses(), "accepted"}} {
 		for i, w := range test.table {
 			if got := test.table.Meaning(w.Word, test.otherwise); got != w.Means {
 				t.Errorf("%q means %s, want %s", w.Word, got, w.Means)

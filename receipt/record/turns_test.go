@@ -286,6 +286,9 @@ func TestSignals(t *testing.T) {
 		{`s/u {"decision":{"approved":true}}`, []string{`"decision":"denied"`}},
 		{`s/u {"amount":7}`, []string{`"decision":"denied"`, `"/approvals/0/decision"`}},
 		{`s/u [true]`, []string{`"decision":"denied"`, `"/approvals/0/decision"`}},
+		{`s/u {"approved":false,"approved":true}`, []string{`"decision":"denied"`, `"/approvals/0/decision"`}},
+		{`s/u {"decision":"approved","accepted":null}`, []string{`"decision":"approved"`}},
+		{`s/u {"decision":"timed_out"}`, []string{`"decision":"timeout"`}},
 		{`s/u no JSON`, []string{`"decision":"denied"`, `"/approvals/0/decision"`}},
 		{`s/u`, []string{`"decision":"denied"`, `"/approvals/0/decision"`}},
 		{`s {"approved":true,"actor":"mallory","reviewers":["mallory"]}`, []string{`"actor":"host"`, `"decision":"approved"`, `"/approvals/0/actor"`, `!mallory`}},
@@ -299,7 +302,11 @@ func TestSignals(t *testing.T) {
 			t.Fatal(err)
 		}
 		has(t, test.signal, asJSON(t, d), append(test.wants, `"/approvals/0/action"`)...)
-		if _, payload, given := strings.Cut(test.signal, " "); given {
+		_, payload, given := strings.Cut(test.signal, " ")
+		if got := (turn.Signal{Payload: []byte(payload)}).Decision(); got != d.Approvals[0].Decision { // what a harness acts on
+			t.Errorf("%s: %s, and the receipt says %s", test.signal, got, d.Approvals[0].Decision)
+		}
+		if given {
 			digest := sum(payload)
 			if doc, err := canon.Parse([]byte(payload)); err == nil {
 				digest = canon.Sum(doc.AppendCanonical(nil)).String()

@@ -31,7 +31,9 @@ A suspended turn has no receipt yet: one receipt spans both parts, and what was 
 its time. The first signal of the id decides, and a later one is refused and changes nothing.
 A turn that waits for the same signal again asks again: its approval is ~ID#2~. Who gave a
 signal is what the harness knows of it, never what the payload says; a payload without a
-decision is no approval, and ~/approvals/N/decision~ is unreported. A turn that failed
+decision is no approval, and ~/approvals/N/decision~ is unreported. Who acts on a signal acts
+on ~Signal.Decision~, which reads what the receipt will say: another reader may find another
+decision in the same bytes, such as the last of two members of one name. A turn that failed
 before the graph was entered never started: ~/lifecycle/started_at~ is unreported. A send
 that names no session is no turn of any, and has no receipt.
 

@@ -3,6 +3,7 @@ package turn
 import (
 	"fmt"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
@@ -14,6 +15,17 @@ type Signal struct {
 	// Payload is a JSON object, as it came. A decision, or else approved and accepted in it,
 	// say whether the signal approves: docs/record.md has the words. nil: there is none.
 	Payload []byte
+}
+
+// Decision reads what the payload decides, as the receipt will: approved, denied, canceled or
+// timeout. Whoever acts on a signal acts on this. A payload that is no strict JSON (I-JSON,
+// RFC 7493) approves nothing.
+func (s Signal) Decision() string {
+	doc := new(canon.Document)
+	if event.Parse(doc, s.Payload) != nil {
+		return event.Denied
+	}
+	return event.DecisionOf(doc.Root())
 }
 
 // A SignalError says that a turn does not wait for a signal: it was never asked for, or
