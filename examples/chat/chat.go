@@ -11,9 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
@@ -53,6 +55,8 @@ type invocation struct {
 	next        int // node
 	inbound     int
 	values      map[string]any
+	decision    string // of the last signal
+	suspended   bool
 	log         []byte // the events so far, from which another process could go on
 	turn        *record.Turn
 }
@@ -64,20 +68,28 @@ func (i *invocation) options() record.Options {
 	}
 }
 
+// back takes back what was recorded since the log had so many bytes, of which some was
+// refused: the turn can still be told of without it.
+func (i *invocation) back(bytesOfLog int) (err error) {
+	i.log = slices.Clone(i.log[:bytesOfLog])
+	i.turn, err = record.ResumeTurn(i.options(), bytes.NewReader(slices.Clone(i.log)))
+	return err
+}
+
 // send runs one turn. The error says that there is no receipt: of a send that names no
 // session, or since none could be issued; how the turn went is in the outcome.
 func (c *chat) send(ctx context.Context, session string, m message) (outcome, error) {
 	if session == "" {
-		err := &failure{category: "harness_session_id_unresolved", err: errors.New("expected the id of a session")}
-		why, reply := failed(err)
-		return outcome{kind: "errored", failure: why, reply: reply}, err
+		return unresolved(errors.New("expected the id of a session"))
 	}
-	i := &invocation{id: "inv_" + rand.Text(), session: session}
+	i, m := &invocation{id: "inv_" + rand.Text(), session: session}, slices.Clone(m)
 	var err error
 	if i.turn, err = record.NewTurn(i.options()); err != nil {
 		return outcome{}, err
 	}
-	i.turn.Send(time.Now(), m) // a refusal is final: Draft returns it
+	if err := i.turn.Send(time.Now(), m); err != nil {
+		return unresolved(err) // nothing is done of which no receipt could tell
+	}
 	if err := acceptable(m); err != nil {
 		return c.fail(ctx, i, "", err) // nothing was looked at but the message
 	}
@@ -96,7 +108,14 @@ func (c *chat) send(ctx context.Context, session string, m message) (outcome, er
 		return c.fail(ctx, i, path, err)
 	}
 	i.inbound = len(history)
-	return c.invoke(ctx, i, path, append(history, m))
+	return c.invoke(ctx, i, path, append(slices.Clip(history), m))
+}
+
+// unresolved is what a send comes to that is no turn of any session.
+func unresolved(err error) (outcome, error) {
+	err = &failure{category: "harness_session_id_unresolved", err: err}
+	why, reply := failed(err)
+	return outcome{kind: "errored", failure: why, reply: reply}, err
 }
 
 // acceptable says what is wrong with a message that is sent: users send theirs.
@@ -125,37 +144,47 @@ func (c *chat) signal(ctx context.Context, id, actor string, payload []byte) err
 	delete(c.paused, id)
 	c.mu.Unlock()
 	if i == nil {
-		return &failure{category: "harness_signal_correlation_failed", err: errors.New("no turn waits for this signal")}
+		return uncorrelated()
 	}
 	ctx = context.WithoutCancel(ctx) // it came, and nobody else can give it
+	leave, err := c.turns.enter(ctx, i.session)
+	if err != nil {
+		return err
+	}
+	defer c.listeners.tell(i.session) // who listens may send
+	defer leave()
+	if !i.suspended { // it failed while it was kept
+		return uncorrelated()
+	}
 
-	o, err := c.resume(ctx, i, turn.Signal{ID: id, Actor: actor, Payload: payload})
+	o, err := c.resume(ctx, i, turn.Signal{ID: id, Actor: actor, Payload: slices.Clone(payload)})
 	if o.kind != "" {
-		c.listeners.deliver(i.session, o)
+		c.listeners.put(i.session, o)
 	}
 	return err
 }
 
-func (c *chat) resume(ctx context.Context, i *invocation, s turn.Signal) (outcome, error) {
-	leave, err := c.turns.enter(ctx, i.session)
-	if err != nil {
-		return outcome{}, err
-	}
-	defer leave()
+func uncorrelated() error {
+	return &failure{category: "harness_signal_correlation_failed", err: errors.New("no turn waits for this signal")}
+}
+
+func (c *chat) resume(ctx context.Context, i *invocation, s turn.Signal) (_ outcome, err error) {
+	i.suspended = false
 	if i.turn, err = record.ResumeTurn(i.options(), bytes.NewReader(slices.Clone(i.log))); err != nil {
 		return outcome{}, err
 	}
 	i.turn.Signal(time.Now(), s)
 
 	// What the signal gives lies over what is there.
-	var values map[string]any
-	if err := json.Unmarshal(s.Payload, &values); err != nil {
-		return c.fail(ctx, i, "3.3", &failure{category: "suspension_resume_payload_invalid", err: errors.New("expected an object as payload of the signal")})
+	values, err := valuesOf(s.Payload)
+	if err != nil {
+		return c.fail(ctx, i, "3.3", &failure{category: "suspension_resume_payload_invalid", err: err})
 	}
 	if i.values == nil {
 		i.values = map[string]any{}
 	}
 	maps.Copy(i.values, values)
+	i.decision = s.Decision()
 
 	// Other turns may have been since.
 	history, err := c.store.load(ctx, i.session)
@@ -165,18 +194,27 @@ func (c *chat) resume(ctx context.Context, i *invocation, s turn.Signal) (outcom
 	return c.invoke(ctx, i, "3.3", history)
 }
 
+// valuesOf reads the payload of a signal, strictly, as its decision is read: no node sees
+// another one than the receipt.
+func valuesOf(payload []byte) (values map[string]any, err error) {
+	doc := new(canon.Document)
+	if err := event.Parse(doc, payload); err != nil || doc.Root().Kind() != canon.KindObject {
+		return nil, errors.New("expected an object as payload of the signal")
+	}
+	return values, json.Unmarshal(payload, &values)
+}
+
 // invoke runs the nodes that are left. Nothing else loads the history or saves it.
 func (c *chat) invoke(ctx context.Context, i *invocation, path string, history []message) (outcome, error) {
 	i.turn.Begin(time.Now())
-	s, base := &state{messages: history, inbound: i.inbound, values: i.values}, len(history)
+	s, base := &state{messages: history, inbound: i.inbound, values: i.values, decision: i.decision}, len(history)
 	for i.next < len(c.graph) {
 		added, err := c.graph[i.next](ctx, s)
 		i.next++
 		for _, m := range added {
-			if wrong := turn.Check(m); wrong != nil {
+			if m = slices.Clone(m); !i.added(m) {
 				return c.fail(ctx, i, path, &failure{category: "provider_invalid_response", err: errors.New("the answer to it is no message")})
 			}
-			i.turn.Message(time.Now(), m)
 			s.messages = append(s.messages, m)
 		}
 		if wait, suspended := errors.AsType[*suspension](err); suspended {
@@ -195,24 +233,60 @@ func (c *chat) invoke(ctx context.Context, i *invocation, path string, history [
 	return outcome{kind: "completed", path: path, messages: s.messages[base:], invocation: i.id, receipt: sealed}, err
 }
 
+// added records a message that a node added. It reports whether a receipt can tell of it.
+func (i *invocation) added(m message) bool {
+	before := len(i.log)
+	return turn.Check(m) == nil && (i.turn.Message(time.Now(), m) == nil || i.back(before) != nil)
+}
+
 // suspend keeps a turn until its signal comes, and does not wait for it.
 func (c *chat) suspend(ctx context.Context, i *invocation, path string, wait *suspension, messages []message, base int) (outcome, error) {
+	refused := func(category string, err error) (outcome, error) {
+		c.forget(wait.signal, i)
+		return c.fail(ctx, i, path, &failure{category: category, err: err})
+	}
+
 	// Of two turns that would wait for one signal neither could tell whose it is.
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.paused[wait.signal] != nil {
-		return c.fail(ctx, i, path, &failure{category: "harness_signal_subscription_failed", err: errors.New("another turn waits for the same signal")})
+	if !c.expect(wait.signal, i) {
+		return refused("harness_signal_subscription_failed", errors.New("another turn waits for the same signal"))
+	}
+	before := len(i.log)
+	if i.turn.Suspend(time.Now(), wait.signal, wait.metadata) != nil {
+		if err := i.back(before); err != nil {
+			return outcome{}, err
+		}
+		return refused("harness_signal_subscription_failed", errors.New("nobody could give the signal for which it waits"))
 	}
 	if err := c.store.save(ctx, i.session, messages); err != nil {
-		return c.fail(ctx, i, path, &failure{category: "suspension_persistence_failed", err: err})
+		if lost := i.back(before); lost != nil { // nobody was asked
+			return outcome{}, lost
+		}
+		return refused("suspension_persistence_failed", err)
 	}
 
 	// A signal that comes at once waits until this turn has left the session.
-	if err := i.turn.Suspend(time.Now(), wait.signal, wait.metadata); err != nil {
-		return outcome{}, err
-	}
-	c.paused[wait.signal] = i
+	i.suspended = true
 	return outcome{kind: "suspended", path: path, messages: messages[base:], invocation: i.id, signal: wait.signal, metadata: wait.metadata}, nil
+}
+
+// expect has a signal resume a turn, unless it resumes another.
+func (c *chat) expect(signal string, i *invocation) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.paused[signal] != nil {
+		return false
+	}
+	c.paused[signal] = i
+	return true
+}
+
+// forget takes that back.
+func (c *chat) forget(signal string, i *invocation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.paused[signal] == i {
+		delete(c.paused, signal)
+	}
 }
 
 // fail ends a turn. Its messages are not saved: whoever sends again sends them once.
@@ -224,11 +298,21 @@ func (c *chat) fail(ctx context.Context, i *invocation, path string, err error) 
 	return outcome{kind: "errored", path: path, failure: why, reply: reply, invocation: i.id, receipt: sealed}, err
 }
 
-// issue makes the receipt of a turn that has ended, also when its caller has gone.
+// issue makes the receipt of a turn that has ended, also when its caller has gone. While
+// nobody knows whether it is stored, the same draft is issued again; that never makes a
+// second receipt.
 func (c *chat) issue(ctx context.Context, i *invocation) (*receipt.Sealed, error) {
 	draft, err := i.turn.Draft()
 	if err != nil {
 		return nil, err
 	}
-	return c.issuer.Issue(context.WithoutCancel(ctx), draft)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	for {
+		sealed, err := c.issuer.Issue(ctx, draft)
+		if _, unknown := errors.AsType[*ledger.UnknownOutcomeError](err); !unknown || ctx.Err() != nil {
+			return sealed, err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }

@@ -518,10 +518,11 @@ func TestListenerIsReplaced(t *testing.T) {
 	first := l.add("conv", func(outcome) { told += "first " })
 	second := l.add("conv", func(outcome) { told += "second " })
 	first()
-	l.deliver("conv", outcome{})
+	deliver := func() { l.put("conv", outcome{}); l.tell("conv") }
+	deliver()
 	second()
-	l.deliver("conv", outcome{})
-	if told != "second " || len(l.waiting["conv"]) != 1 {
-		t.Errorf("told %q, %d wait", told, len(l.waiting["conv"]))
+	deliver()
+	if told != "second " || len(l.of["conv"].waiting) != 1 {
+		t.Errorf("told %q, %+v", told, l.of["conv"])
 	}
 }

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 // A message is one of a conversation, as JSON.
@@ -24,6 +27,7 @@ type state struct {
 	messages []message      // the history, and what was added
 	inbound  int            // where the message is that was sent
 	values   map[string]any // what signals gave
+	decision string         // of the last one, as the receipt has it; "": the turn did not wait
 }
 
 // A node returns the messages that it adds. A *suspension suspends the turn, which goes on
@@ -54,7 +58,8 @@ func (f *failure) Error() string { return f.category + ": " + f.err.Error() }
 // Unwrap returns what may be shown.
 func (f *failure) Unwrap() error { return f.err }
 
-// failed is what an error comes to. One without a category is shown to nobody.
+// failed is what an error comes to. One without a category is shown to nobody, and of no
+// other the secrets that are in it.
 func failed(err error) (turn.Failure, message) {
 	category, diagnostic, transient := "", "something in it could not be handled", false
 	if f, known := errors.AsType[*failure](err); known {
@@ -67,5 +72,23 @@ func failed(err error) (turn.Failure, message) {
 	case turn.RetryableTransient:
 		return why, text(turn.RoleSystem, "I had trouble responding. Try again in a moment.")
 	}
-	return why, text(turn.RoleSystem, "That request couldn't be processed: "+strings.TrimRight(diagnostic, ".")+". Please adjust your message and try again.")
+	return why, text(turn.RoleSystem, "That request couldn't be processed: "+strings.TrimRight(event.Shorten(withheld(diagnostic)), ".")+". Please adjust your message and try again.")
+}
+
+// secrets finds those that are in a text.
+var secrets = sync.OnceValues(func() (*secret.Scanner, error) { return secret.Compile(secret.Default()) })
+
+// withheld is a text without the secrets that are in it.
+func withheld(text string) string {
+	scanner, err := secrets()
+	if err != nil {
+		return "something in it could not be handled"
+	}
+	var shown strings.Builder
+	at := 0
+	for _, found := range scanner.Scan([]byte(text), nil) {
+		shown.WriteString(text[at:found.Start] + "[withheld]")
+		at = found.End
+	}
+	return shown.String() + text[at:]
 }

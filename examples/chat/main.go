@@ -24,6 +24,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 func main() {
@@ -108,7 +109,7 @@ func ask(_ context.Context, s *state) ([]message, error) {
 
 // answer says it again.
 func answer(_ context.Context, s *state) ([]message, error) {
-	if yes, waited := s.values["approved"].(bool); waited && !yes {
+	if s.decision != "" && s.decision != event.Approved {
 		return []message{text("assistant", "Not sent.")}, nil
 	}
 	var last struct{ Content string }

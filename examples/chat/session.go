@@ -71,52 +71,92 @@ func (l *turns) enter(ctx context.Context, session string) (func(), error) {
 	}
 }
 
-// Listeners get what resumed turns came to, each once.
+// Listeners get what resumed turns came to, each once, in the order in which they ended.
 type listeners struct {
-	mu      sync.Mutex
-	of      map[string]*func(outcome)
-	waiting map[string][]outcome // of sessions that nobody listens to
+	mu sync.Mutex
+	of map[string]*listener
 }
 
-// most bounds what waits for the first listener of a session; the oldest goes first.
+// A listener is that of a session, and what it was not told yet.
+type listener struct {
+	tell    *func(outcome) // nil: nobody listens
+	telling bool           // it is told of one at a time
+	waiting []outcome
+}
+
+// most bounds what waits for the listener of a session; the oldest goes first.
 const most = 100
 
 // add sets the listener of a session, in the place of the one before, and gives it what came
-// meanwhile. It is removed only while it is there.
+// meanwhile. It is removed only while it is there; what it was not told by then waits for
+// the next one.
 func (l *listeners) add(session string, tell func(outcome)) (remove func()) {
 	l.mu.Lock()
-	if l.of == nil {
-		l.of, l.waiting = map[string]*func(outcome){}, map[string][]outcome{}
-	}
-	l.of[session] = &tell
-	waiting := l.waiting[session]
-	delete(l.waiting, session)
+	l.session(session).tell = &tell
 	l.mu.Unlock()
 
-	for _, o := range waiting {
-		tell(o)
-	}
+	l.tell(session)
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.of[session] == &tell {
-			delete(l.of, session)
+		if s := l.session(session); s.tell == &tell {
+			s.tell = nil
 		}
+		l.tidy(session)
 	}
 }
 
-func (l *listeners) deliver(session string, o outcome) {
+// session returns the listener of a session. l.mu is held.
+func (l *listeners) session(session string) *listener {
+	if l.of == nil {
+		l.of = map[string]*listener{}
+	}
+	if l.of[session] == nil {
+		l.of[session] = new(listener)
+	}
+	return l.of[session]
+}
+
+// tidy forgets a session of which nothing is left. l.mu is held.
+func (l *listeners) tidy(session string) {
+	if s := l.of[session]; s != nil && s.tell == nil && !s.telling && len(s.waiting) == 0 {
+		delete(l.of, session)
+	}
+}
+
+// put keeps what a turn came to until the listener of its session is told.
+func (l *listeners) put(session string, o outcome) {
 	l.mu.Lock()
-	tell := l.of[session]
-	if tell == nil {
-		if l.waiting == nil {
-			l.of, l.waiting = map[string]*func(outcome){}, map[string][]outcome{}
-		}
-		list := append(l.waiting[session], o)
-		l.waiting[session] = list[max(0, len(list)-most):]
+	defer l.mu.Unlock()
+	s := l.session(session)
+	s.waiting = append(s.waiting, o)
+	s.waiting = s.waiting[max(0, len(s.waiting)-most):]
+}
+
+// tell tells the listener of a session what waits. While it is being told, whoever tells it
+// goes on with what comes, and nobody else waits for it.
+func (l *listeners) tell(session string) {
+	for l.tellOne(session) {
 	}
+}
+
+func (l *listeners) tellOne(session string) bool {
+	l.mu.Lock()
+	s := l.of[session]
+	if s == nil || s.tell == nil || s.telling || len(s.waiting) == 0 {
+		l.mu.Unlock()
+		return false
+	}
+	tell, o := *s.tell, s.waiting[0]
+	s.waiting, s.telling = s.waiting[1:], true
 	l.mu.Unlock()
-	if tell != nil {
-		(*tell)(o)
-	}
+
+	defer func() { // also of one that panics
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		s.telling = false
+		l.tidy(session)
+	}()
+	tell(o)
+	return true
 }
