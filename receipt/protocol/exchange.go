@@ -137,7 +137,12 @@ func (x *exchange) readBody(takes Body) error {
 	r := x.r
 	switch {
 	case takes == BodyStream:
-		r.Body = io.NopCloser(x.body)
+		// Of a request without a body a handler below sees that it has none. Else it would bound
+		// a read that never is, and net/http, which meanwhile waits there for the next request,
+		// takes that for a client who left: of all later requests on the connection.
+		if !x.body.AtEnd() {
+			r.Body = io.NopCloser(x.body)
+		}
 		return nil
 	case !brings(r.Method):
 		return nil

@@ -1,0 +1,54 @@
+package protocol_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// TestNested: a Mux below another answers each request of a connection, and none of them is
+// taken for one whose client has left.
+func TestNested(t *testing.T) {
+	below := muxOf(t, nil, protocol.Route{Pattern: "/v1/", Body: protocol.BodyOptional, Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+		select {
+		case <-r.Context().Done():
+			return context.Cause(r.Context())
+		case <-time.After(time.Millisecond):
+			_, err := io.WriteString(w, "ok")
+			return err
+		}
+	}})
+	m := muxOf(t, nil, protocol.Route{Pattern: "/v1/", Body: protocol.BodyStream, Serve: protocol.Plain(below)})
+	server := httptest.NewServer(m)
+	defer server.Close()
+
+	for n := range 100 {
+		method, body := http.MethodGet, ""
+		if n%3 == 1 {
+			method, body = http.MethodPost, "{}"
+		}
+		request, err := http.NewRequestWithContext(t.Context(), method, server.URL+"/v1/receipts", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set(protocol.VersionHeader, protocol.Version)
+		if body != "" {
+			request.Header.Set("Content-Type", protocol.MediaJSON)
+		}
+		response, err := server.Client().Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || response.StatusCode != http.StatusOK {
+			t.Fatalf("request %d of the connection: %d, %v: %s", n+1, response.StatusCode, err, text)
+		}
+	}
+}
