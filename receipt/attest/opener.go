@@ -85,13 +85,10 @@ func (o *Opener) Unwrap(doc *canon.Document) (inside []byte, wrong *receipt.Chec
 	}
 }
 
-// Unopened takes the place of [Opener.Unwrap] where attestations are not opened: one is of
-// another kind than is judged there, and leaves undecided, as the receipt inside may be true.
-func Unopened(doc *canon.Document) (inside []byte, wrong *receipt.Check, weigh Weigh) {
-	if Is(doc) {
-		wrong = fault(unsupported("", "attestations are not opened here; the receipt inside, if there is one, is judged by itself"))
-	}
-	return nil, wrong, nil
+// Unopened says of an attestation why it is not opened: one of another kind than is judged
+// leaves undecided, as the receipt inside may be true.
+func Unopened(why string) *receipt.Check {
+	return fault(unsupported("", "%s; the receipt inside, if there is one, is judged by itself", why))
 }
 
 // fault says what is wrong with an envelope that can be read. A false signature refutes it,

@@ -294,11 +294,11 @@ func verifyAsked(c *call, question Question, anchor func() *Verifier) error {
 
 	// One instant for the judgement and for checked_at.
 	now := c.s.options.Now()
-	judge, err := v.For(question, now)
+	judge, err := judgeFor(v, question, now)
 	if err != nil {
 		return refusedQuestion(err)
 	}
-	if judge, err = weighing(c, judge); err != nil {
+	if judge.Verifier, err = weighing(c, judge.Verifier); err != nil {
 		return err
 	}
 

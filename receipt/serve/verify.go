@@ -10,7 +10,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
-	"github.com/receiptkit/receiptkit/receipt/attest"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -72,7 +71,7 @@ func verify(c *call) error {
 		return protocol.Invalid("scope", "%v", errNoKeys)
 	}
 
-	judge, err := v.For(question, c.s.options.Now())
+	judge, err := judgeFor(v, question, c.s.options.Now())
 	if err != nil {
 		return refusedQuestion(err)
 	}
@@ -135,7 +134,7 @@ func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error)
 
 // verifyDocument answers with the report of one receipt. Whatever the body is, it
 // is evidence: what is malformed is refuted.
-func verifyDocument(c *call, judge *receipt.Verifier, kind stream.Kind) error {
+func verifyDocument(c *call, judge *judge, kind stream.Kind) error {
 	if _, err := protocol.ContentEncoding(c.r); err != nil {
 		return err
 	}
@@ -158,34 +157,34 @@ func verifyDocument(c *call, judge *receipt.Verifier, kind stream.Kind) error {
 
 // judgeOne gives the report of one receipt to a function, when it is this request's
 // turn to use a processor. link is its place among others, nil when it is alone.
-func judgeOne(c *call, v *receipt.Verifier, data []byte, kind stream.Kind, source string, link *receipt.Check, give func(*receipt.Report) error) error {
+func judgeOne(c *call, judge *judge, data []byte, kind stream.Kind, source string, link *receipt.Check, give func(*receipt.Report) error) error {
 	done, err := c.turn(c.r.Context(), data, kind)
 	if err != nil {
 		return protocol.ClientClosed(err)
 	}
 	defer done()
 
-	rep, err := reportOf(c.r.Context(), c.s, v, data, kind, source)
+	rep, err := reportOf(c.r.Context(), c.s, judge, data, kind, source)
 	if err != nil {
 		return err
 	}
 
 	if link != nil {
-		v.Link(rep, *link)
+		judge.Link(rep, *link)
 	}
 	c.s.meters.judged(rep.Scope)(rep.Verdict)
 	return give(rep)
 }
 
 // reportOf judges one receipt as package stream judges the only document of an
-// input: an API envelope around it is taken off. A body that is something else, or
+// input: an API envelope around it is taken off, and an attestation opened. A body that is something else, or
 // several documents, is judged as it is, and refuted.
-func reportOf(ctx context.Context, s *Server, v *receipt.Verifier, data []byte, kind stream.Kind, source string) (*receipt.Report, error) {
+func reportOf(ctx context.Context, s *Server, judge *judge, data []byte, kind stream.Kind, source string) (*receipt.Report, error) {
 	if begins(data, kind) {
 		var only *receipt.Report
 		count := 0
 
-		run := stream.Verify(ctx, v, bytes.NewReader(data), stream.Options{Name: source, Kind: kind, Jobs: 1, Unwrap: attest.Unopened})
+		run := stream.Verify(ctx, judge.Verifier, bytes.NewReader(data), stream.Options{Name: source, Kind: kind, Jobs: 1, Unwrap: judge.unwrap})
 		for rep := range run.Reports() {
 			if count++; count > 1 {
 				break
@@ -204,11 +203,11 @@ func reportOf(ctx context.Context, s *Server, v *receipt.Verifier, data []byte, 
 	// Not one document: it is judged as it came, and refuted.
 	rep := &receipt.Report{Source: source}
 	if kind == stream.CBOR && len(data) > 0 {
-		refuteItem(s, v, data, rep)
+		refuteItem(s, judge.Verifier, data, rep)
 		return rep, nil
 	}
 
-	v.VerifyBytes(data, new(canon.Document), rep)
+	judge.VerifyBytes(data, new(canon.Document), rep)
 	return rep, nil
 }
 

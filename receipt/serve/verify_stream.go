@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/attest"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -25,7 +24,7 @@ const (
 // line with the summary. Only that line says that everything was read and judged:
 // when anything goes wrong after the first report, the last line is an error, and
 // the connection is broken off.
-func verifyStream(c *call, v *Verifier, judge *receipt.Verifier, o stream.Options) error {
+func verifyStream(c *call, v *Verifier, judge *judge, o stream.Options) error {
 	encoding, err := protocol.ContentEncoding(c.r, "gzip", "zstd")
 	if err != nil {
 		return err
@@ -44,10 +43,10 @@ func verifyStream(c *call, v *Verifier, judge *receipt.Verifier, o stream.Option
 	// The gate sees the bytes as they were sent, still packed.
 	g := newGate(c, in, o.Kind)
 	defer g.close()
-	o.Jobs, o.Unwrap = c.s.limits.Jobs, attest.Unopened
+	o.Jobs, o.Unwrap = c.s.limits.Jobs, judge.unwrap
 	o.Bounds = stream.Bounds{Ratio: mostRatio, Streams: mostStreams, Indexed: mostIndexed, Turn: c.heavyTurn}
 	started := receipt.At(c.s.options.Now())
-	run := stream.Verify(c.r.Context(), judge, g, o)
+	run := stream.Verify(c.r.Context(), judge.Verifier, g, o)
 	out := newLineWriter(c)
 	defer out.halt()
 
