@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/fixtures/lake"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// begin starts Beam once: its registry is the process's.
+var begin = sync.OnceFunc(beam.Init)
+
+func now() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }
+
+// runBeam runs a command line on prism and returns what it wrote.
+func runBeam(t *testing.T, args ...string) (code int, out, messages string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = run(t.Context(), args, &surroundings{out: &stdout, err: &stderr, getenv: func(string) string { return "" }, now: now, begin: begin})
+	return code, stdout.String(), stderr.String()
+}
+
+// fixture is the path of a file of the fixtures.
+func fixture(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("../../fixtures", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// verifier is the one of the keys of the fixtures.
+func verifier(t *testing.T) *receipt.Verifier {
+	t.Helper()
+	text, err := fixtures.Read(lake.Keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := keys.ParseSet(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := receipt.NewVerifier(set, receipt.Policy{Now: now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// A verdict is what a run says: its summary, but for who says it and when, and a line a
+// receipt that is not verified.
+type verdict struct {
+	summary map[string]any
+	reports []string
+}
+
+// bare takes from a summary what two programs that agree may say differently: its name and
+// times, where the keys came from, and a roster, which an engine does not keep.
+func bare(t *testing.T, text []byte) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	for _, name := range []string{"tool", "started", "finished", "keys", "roster"} {
+		delete(m, name)
+	}
+	return m
+}
+
+// verify is what receipt verify --unordered says of the same files.
+func verify(t *testing.T, paths []string, o stream.Options) verdict {
+	t.Helper()
+	var sources []stream.Source
+	for _, path := range paths {
+		sources = append(sources, stream.Source{Name: path, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
+	}
+	o.Unordered, o.TempDir = true, t.TempDir()
+	run := stream.VerifyFiles(context.Background(), verifier(t), sources, o)
+	var v verdict
+	for rep := range run.Reports() {
+		if rep.Verdict != receipt.Verified {
+			line, err := receipt.AppendJSON(nil, rep)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.reports = append(v.reports, string(line))
+		}
+	}
+	sum, _ := run.Summary()
+	text, err := json.Marshal(sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.summary = bare(t, text)
+	return v
+}
+
+// readVerdict reads what a run of receipt-beam wrote.
+func readVerdict(t *testing.T, prefix string) (v verdict) {
+	t.Helper()
+	text, err := os.ReadFile(prefix + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct {
+		Reports []json.RawMessage
+		Summary json.RawMessage
+	}
+	if err := json.Unmarshal(text, &report); err != nil {
+		t.Fatal(err)
+	}
+	v.summary = bare(t, report.Summary)
+
+	text, err = os.ReadFile(prefix + ".ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	last := lines[len(lines)-1]
+	if last != `{"summary":`+string(report.Summary)+"}" {
+		t.Errorf("the last line of %s.ndjson is another summary: %.300s", prefix, last)
+	}
+	v.reports = slices.Clip(lines[:len(lines)-1])
+	return v
+}
+
+// compare tells how two verdicts differ.
+func compare(t *testing.T, got, want verdict) {
+	t.Helper()
+	for name := range want.summary {
+		if g, w := canonical(t, got.summary[name]), canonical(t, want.summary[name]); g != w {
+			t.Errorf("summary: %s is %.1000s, want %.1000s", name, g, w)
+		}
+	}
+	for name := range got.summary {
+		if _, there := want.summary[name]; !there {
+			t.Errorf("summary: %s is there: %.200s", name, canonical(t, got.summary[name]))
+		}
+	}
+	if len(got.reports) != len(want.reports) {
+		t.Errorf("%d reports, want %d", len(got.reports), len(want.reports))
+	}
+	for i := range min(len(got.reports), len(want.reports)) {
+		if got.reports[i] != want.reports[i] {
+			t.Fatalf("report %d is\n%s, want\n%s", i, got.reports[i], want.reports[i])
+		}
+	}
+}
+
+func canonical(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// full is whether everything is tried, as in CI.
+func full() bool { return os.Getenv("CI") != "" }
+
+// lay writes a lake into files and returns their paths, in the order of their names.
+func lay(t *testing.T, l *lake.Lake, parts int, overlap, mix bool, dice *rand.Rand) (dir string, paths []string, copies int) {
+	t.Helper()
+	files, copies := l.Deal(parts, overlap, mix, dice)
+	dir = t.TempDir()
+	for i, text := range files {
+		paths = append(paths, write(t, filepath.Join(dir, "part-"+string(rune('a'+i/26))+string(rune('a'+i%26))+".jsonl"), text))
+	}
+	return dir, paths, copies
+}
+
+func write(t *testing.T, path string, text []byte) string {
+	t.Helper()
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestAgreement: what a lake holds is found as receipt verify finds it, finding for
+// finding, however it was dealt out to parts and in whatever order.
+func TestAgreement(t *testing.T) {
+	n, parts, ways := 600, 12, 2
+	if full() {
+		n, parts, ways = 100_000, 100, 2
+	}
+	l, err := lake.New(n, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dice := rand.New(rand.NewPCG(1, 2))
+	for way := range ways {
+		dir, paths, copies := lay(t, l, parts, true, way%2 == 1, dice)
+		prefix := filepath.Join(t.TempDir(), "v")
+		head := heads(t, l)
+		code, out, messages := runBeam(t, "--input", filepath.Join(dir, "*.jsonl"), "--keys", fixture(t, lake.Keys), "--expect-head", head, "--output", prefix)
+		if code != terms.ExitRefuted || messages != "" {
+			t.Fatalf("way %d: exit %d, %s%s", way, code, out, messages)
+		}
+
+		got := readVerdict(t, prefix)
+		want := verify(t, paths, stream.Options{Expect: l.Expect})
+		compare(t, got, want)
+
+		// And as it was planted.
+		found := map[string]any{"receipts": l.Receipts, "verified": l.Verified, "refuted": l.Refuted, "undecided": l.Undecided, "copies": l.Copies + copies, "codes": l.Codes}
+		for name, planted := range found {
+			if g, w := canonical(t, got.summary[name]), canonical(t, planted); g != w {
+				t.Errorf("way %d: %s is %s, planted were %s", way, name, g, w)
+			}
+		}
+	}
+}
+
+// heads writes a report that names the heads of a lake before it was cut.
+func heads(t *testing.T, l *lake.Lake) string {
+	t.Helper()
+	var whole join.Result
+	for s, h := range l.Expect {
+		whole.Strands = append(whole.Strands, join.Strand{Stream: s, Count: int64(h.Count), Intact: true, First: true, Head: h.Hash})
+		whole.Counts.Receipts += int64(h.Count)
+		whole.Counts.Verified += int64(h.Count)
+	}
+	sum, err := stream.VerifyFiles(t.Context(), verifier(t), nil, stream.Options{Joined: &whole}).Summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(map[string]any{"reports": []any{}, "summary": sum})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write(t, filepath.Join(t.TempDir(), "before.json"), text)
+}

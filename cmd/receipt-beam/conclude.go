@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/rows"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// errorName is the name of what a run leaves that gives no verdict: why. No other attempt
+// would give one.
+const errorName = "error"
+
+// conclude makes the summary of all, and puts the reports of the shares together.
+type conclude struct {
+	Setting []byte
+
+	run    setting
+	reader reader
+}
+
+// Setup is called once a worker.
+func (c *conclude) Setup() (err error) {
+	c.run, err = settingOf(c.Setting)
+	return err
+}
+
+// Teardown ends the connections.
+func (c *conclude) Teardown() error { return c.reader.buckets.Close() }
+
+// A whole is what all workers found.
+type whole struct {
+	result  join.Result
+	inputs  []first
+	shares  []share
+	changed string
+}
+
+// ProcessElement gets what was found of all inputs, streams, receipts and shares.
+func (c *conclude) ProcessElement(ctx context.Context, _ int, readings, counts, strands, shares func(*[]byte) bool) error {
+	w, err := gather(readings, counts, strands, shares)
+	if err != nil {
+		return err
+	}
+	if w.changed != "" {
+		return c.refuse(ctx, w.changed+" was replaced or deleted while it was being read, so there is no verdict: run again, over inputs that nobody writes to")
+	}
+	s, err := c.summary(ctx, w)
+	if errors.Is(err, stream.ErrStreams) {
+		return c.refuse(ctx, err.Error())
+	}
+	if err != nil {
+		return err
+	}
+	text, err := receipt.AppendJSON(nil, s)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		c.write(ctx, rowsName(c.run.Shares, c.run.Shares+1), func(to io.Writer) error {
+			table := rows.NewWriter(to)
+			for _, r := range rows.About(s) {
+				if err := table.Write(r); err != nil {
+					return err
+				}
+			}
+			return table.Close()
+		}),
+		c.write(ctx, reportsName, func(to io.Writer) error {
+			if err := c.copyReports(ctx, to, w.shares); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(to, "{\"summary\":%s}\n", text)
+			return err
+		}),
+		c.write(ctx, summaryName, func(to io.Writer) error {
+			_, err := fmt.Fprintf(to, "{\n\"reports\":[\n],\n\"summary\":%s}\n", text)
+			return err
+		}),
+	)
+}
+
+// refuse leaves a reason in the place of a verdict.
+func (c *conclude) refuse(ctx context.Context, why string) error {
+	return c.write(ctx, errorName, func(to io.Writer) error {
+		_, err := io.WriteString(to, why)
+		return err
+	})
+}
+
+func gather(readings, counts, strands, shares func(*[]byte) bool) (*whole, error) {
+	w := &whole{}
+	for text := []byte(nil); readings(&text); {
+		var f first
+		if err := json.Unmarshal(text, &f); err != nil {
+			return nil, err
+		}
+		w.result.Counts.Add(&f.Counts)
+		if f.Changed != "" {
+			w.change(f.Input.name())
+		}
+		w.inputs = append(w.inputs, f)
+	}
+	for text := []byte(nil); counts(&text); {
+		var c join.Counts
+		if err := json.Unmarshal(text, &c); err != nil {
+			return nil, err
+		}
+		w.result.Counts.Add(&c)
+	}
+	for text := []byte(nil); shares(&text); {
+		var s share
+		if err := json.Unmarshal(text, &s); err != nil {
+			return nil, err
+		}
+		if s.Changed != "" {
+			w.change(s.Changed)
+		}
+		w.shares = append(w.shares, s)
+	}
+
+	// What was forgiven is a strand of its own, with nothing but that.
+	at := map[chain.Stream]int{}
+	var forgiven []join.Strand
+	for text := []byte(nil); strands(&text); {
+		s, err := join.ParseStrand(text)
+		if err != nil {
+			return nil, err
+		}
+		if s.Failures < 0 && s.Count == 0 && s.Head.IsZero() {
+			forgiven = append(forgiven, s)
+			continue
+		}
+		at[s.Stream] = len(w.result.Strands)
+		w.result.Strands = append(w.result.Strands, s)
+	}
+	for i := range forgiven {
+		w.result.Strands[at[forgiven[i].Stream]].Add(&forgiven[i])
+	}
+
+	slices.SortFunc(w.inputs, func(a, b first) int { return cmp.Compare(a.Input.Number, b.Input.Number) })
+	slices.SortFunc(w.shares, func(a, b share) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortFunc(w.result.Strands, func(a, b join.Strand) int { return a.Stream.Compare(b.Stream) })
+	return w, nil
+}
+
+// change names one input that changed, the same whatever the order.
+func (w *whole) change(name string) {
+	if w.changed == "" || name < w.changed {
+		w.changed = name
+	}
+}
+
+// summary is what receipt verify would say of all.
+func (c *conclude) summary(ctx context.Context, w *whole) (*stream.Summary, error) {
+	verifier, keys, err := c.run.Asked.Verifier()
+	if err != nil {
+		return nil, err
+	}
+	options := c.run.options()
+	options.Joined = &w.result
+	s, err := stream.Verify(ctx, verifier, strings.NewReader(""), options).Summary()
+	if err != nil {
+		return nil, err
+	}
+
+	s.Skipped, s.SkippedCount = c.run.Skipped, c.run.Others
+	for i := range w.inputs {
+		in := &w.inputs[i]
+		s.Inputs.Files += in.Inputs.Files
+		s.Inputs.Bytes += in.Inputs.Bytes
+		s.Inputs.Unreadable = append(s.Inputs.Unreadable, in.Inputs.Unreadable...)
+		s.SkippedCount += in.Others
+		s.Skipped = append(s.Skipped, in.Skipped[:min(len(in.Skipped), stream.MaxNotices-len(s.Skipped))]...)
+	}
+	s.Complete = len(s.Inputs.Unreadable) == 0
+	s.Keys, s.Tool = keys, "receipt-beam"
+	s.Started, s.Finished = receipt.At(time.UnixMilli(c.run.Started)), receipt.At(time.Now())
+	return s, nil
+}
+
+// copyReports copies the reports of the shares, in the order of the inputs.
+func (c *conclude) copyReports(ctx context.Context, to io.Writer, shares []share) error {
+	for _, s := range shares {
+		if s.Reports == 0 {
+			continue
+		}
+		from, err := c.run.Outlet.open(ctx, &c.reader.buckets, stagedReports(s.Number))
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(to, from)
+		if err := errors.Join(err, from.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes one file of the run.
+func (c *conclude) write(ctx context.Context, name string, content func(io.Writer) error) error {
+	d, err := c.run.Outlet.create(ctx, &c.reader.buckets, name)
+	if err != nil {
+		return err
+	}
+	defer d.abandon()
+	w := bufio.NewWriter(d)
+	if err := errors.Join(content(w), w.Flush()); err != nil {
+		return err
+	}
+	return d.keep()
+}

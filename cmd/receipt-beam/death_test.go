@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
+	"github.com/receiptkit/receiptkit/fixtures/lake"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// dying hands elements on, and panics once, in the middle of a bundle: what comes after it
+// has worked on those before already.
+type dying struct{ After int64 }
+
+var (
+	passed atomic.Int64
+	dead   atomic.Bool
+)
+
+// ProcessElement hands one element on.
+func (d *dying) ProcessElement(element []byte, emit func([]byte)) {
+	if passed.Add(1) > d.After && !dead.Swap(true) {
+		panic("the worker dies")
+	}
+	emit(element)
+}
+
+func init() {
+	register.DoFn2x0[[]byte, func([]byte)](&dying{})
+}
+
+// jobOf is the job of a command line.
+func jobOf(t *testing.T, args ...string) *job {
+	t.Helper()
+	begin()
+	var o options
+	if err := o.flags(os.Stderr).Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	j, err := o.job(t.Context(), &surroundings{getenv: os.Getenv, now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// TestDeath: a worker that dies in the middle of a bundle ends the job on prism, which
+// tries nothing again: there is no verdict and no file. The same job, run again, says what
+// an undisturbed one says.
+func TestDeath(t *testing.T) {
+	l, err := lake.New(400, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, paths, _ := lay(t, l, 6, true, true, rand.New(rand.NewPCG(3, 4)))
+	prefix := filepath.Join(t.TempDir(), "v")
+	args := []string{"--input", filepath.Join(dir, "*.jsonl"), "--keys", fixture(t, lake.Keys), "--output", prefix}
+
+	j := jobOf(t, args...)
+	list, setting, err := j.elements()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, s := beam.NewPipelineWithRoot()
+	layOut(s, beam.ParDo(s, &dying{After: 3}, beam.CreateList(s, list)), setting, false)
+	if err := beamx.Run(t.Context(), p); err == nil || !strings.Contains(brief(err), "the worker dies") || strings.Contains(brief(err), "goroutine") {
+		t.Fatalf("the job did not fail: %v", err)
+	}
+	if passed.Load() < 4 {
+		t.Fatalf("%d elements had passed", passed.Load())
+	}
+	if names := left(t, filepath.Dir(prefix)); slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "v.unfinished-") }) {
+		t.Errorf("it left %s", names)
+	}
+	if err := j.setting.Outlet.clear(t.Context(), &j.buckets); err != nil {
+		t.Fatal(err)
+	}
+
+	// Without the panic it is the same pipeline.
+	p, s = beam.NewPipelineWithRoot()
+	layOut(s, beam.ParDo(s, &dying{After: 3}, beam.CreateList(s, list)), setting, false)
+	if err := beamx.Run(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, readVerdict(t, prefix), verify(t, paths, stream.Options{}))
+}
+
+// A bundle is what a runner keeps of one attempt: what a worker that died handed out is
+// never seen.
+type bundle struct {
+	records [][]byte
+	others  []string
+	dies    int // after so many; 0: never
+}
+
+func (b *bundle) byID(_, record []byte)   { b.alone(record) }
+func (b *bundle) text(_ int, text []byte) { b.others = append(b.others, string(text)) }
+func (b *bundle) gaps(int, int64)         {}
+
+func (b *bundle) alone(record []byte) {
+	if b.records = append(b.records, record); len(b.records) == b.dies {
+		panic("the worker dies")
+	}
+}
+
+// attempt calls f and reports whether it was ended by a panic.
+func attempt(t *testing.T, f func() error) (died bool) {
+	t.Helper()
+	defer func() { died = recover() != nil }()
+	if err := f(); err != nil {
+		t.Fatal(err)
+	}
+	return false
+}
+
+// TestRetries: runners that try a bundle again drop what the worker that died had handed
+// out. Nothing else of it may be left: a second attempt, or one at the same time, hands
+// out and writes what an undisturbed one does.
+func TestRetries(t *testing.T) {
+	l, err := lake.New(400, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, _, _ := lay(t, l, 1, false, true, rand.New(rand.NewPCG(5, 6)))
+	j := jobOf(t, "--input", filepath.Join(dir, "*.jsonl"), "--keys", fixture(t, lake.Keys), "--output", filepath.Join(t.TempDir(), "v"))
+	list, setting, err := j.elements()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+
+	// The first reading, by a worker that dies, and by one that does not.
+	read := func(f *firstReading, b *bundle) func() error {
+		return func() error { return f.ProcessElement(ctx, list[0], b.byID, b.alone, b.text, b.gaps) }
+	}
+	first := func() *firstReading {
+		f := &firstReading{Setting: setting}
+		if err := f.Setup(); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	undisturbed, survivor := &bundle{}, &bundle{}
+	f := first()
+	if attempt(t, read(first(), undisturbed)) || !attempt(t, read(f, &bundle{dies: 200})) || attempt(t, read(f, survivor)) {
+		t.Fatal("another worker died")
+	}
+	if !slices.EqualFunc(undisturbed.records, survivor.records, slices.Equal[[]byte]) || !slices.Equal(undisturbed.others, survivor.others) || len(survivor.records) < 400 {
+		t.Error("the second attempt of the first reading is another one")
+	}
+
+	// The counts: those of a bundle that was given up are not in the next one.
+	count := &tally{}
+	ignore := func(int, []byte) {}
+	count.StartBundle(ignore, ignore)
+	for _, r := range survivor.records[:100] {
+		if err := count.ProcessElement(r, ignore, ignore); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count.StartBundle(ignore, ignore)
+	for _, r := range survivor.records {
+		if err := count.ProcessElement(r, ignore, ignore); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var counted join.Counts
+	if err := count.FinishBundle(func(_ int, text []byte) {
+		if err := json.Unmarshal(text, &counted); err != nil {
+			t.Fatal(err)
+		}
+	}, ignore); err != nil || counted.Receipts != int64(len(survivor.records)) {
+		t.Errorf("%d receipts were counted of %d: %v", counted.Receipts, len(survivor.records), err)
+	}
+
+	// The second reading: what it writes is whole or not there.
+	second := &secondReading{Setting: setting}
+	if err := second.Setup(); err != nil {
+		t.Fatal(err)
+	}
+	staged := func() map[string]string {
+		files := map[string]string{}
+		for _, name := range left(t, j.setting.Outlet.Staging) {
+			text, err := os.ReadFile(filepath.Join(j.setting.Outlet.Staging, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[name] = string(text)
+		}
+		return files
+	}
+	again := func(done func(int, []byte), inputs ...string) error {
+		return second.ProcessElement(ctx, 0, texts(inputs), texts(nil), done)
+	}
+
+	// It dies while it writes, and after it has written.
+	lost := strings.Replace(survivor.others[0], `"number":0`, `"number":1,"object":{"name":"lost","address":"mem://","version":7}`, 1)
+	if err := again(nil, survivor.others[0], lost); err == nil || len(staged()) > 0 {
+		t.Fatalf("%v, and it left %d files", err, len(staged()))
+	}
+	if !attempt(t, func() error { return again(func(int, []byte) { panic("the worker dies") }, survivor.others[0]) }) {
+		t.Fatal("the worker lives")
+	}
+	before := staged()
+	var told []string
+	for range 2 {
+		if err := again(func(_ int, text []byte) { told = append(told, string(text)) }, survivor.others[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := staged(); len(after) != 2 || !maps.Equal(before, after) || told[0] != told[1] {
+		t.Errorf("attempts of the second reading differ: %d files, %d files, %s", len(before), len(after), told)
+	}
+}
+
+// texts hands out texts, as a runner does.
+func texts(list []string) func(*[]byte) bool {
+	return func(to *[]byte) bool {
+		if len(list) == 0 {
+			return false
+		}
+		*to, list = []byte(list[0]), list[1:]
+		return true
+	}
+}

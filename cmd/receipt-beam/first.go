@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"hash"
+	"io"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// A first is what the first reading found of one input, beside its records.
+type first struct {
+	Input  input  `json:"input"`  // in the version that was read
+	SHA256 []byte `json:"sha256"` // of its bytes, as they are stored
+	Docs   int    `json:"docs"`
+
+	Counts  join.Counts     `json:"counts"` // of documents that state no place in a stream
+	Inputs  stream.Inputs   `json:"inputs"`
+	Skipped []stream.Notice `json:"skipped"`
+	Others  int             `json:"others"` // skipped in all
+
+	Changed string `json:"changed,omitzero"` // the input was replaced while it was being read
+}
+
+// A firstReading verifies each input on its own, and hands out a record of each receipt.
+type firstReading struct {
+	Setting []byte
+
+	run      setting
+	verifier *receipt.Verifier
+	reader   reader
+}
+
+// Setup is called once a worker.
+func (f *firstReading) Setup() (err error) {
+	if f.run, err = settingOf(f.Setting); err != nil {
+		return err
+	}
+	f.verifier, _, err = f.run.Asked.Verifier()
+	return err
+}
+
+// Teardown ends the connections.
+func (f *firstReading) Teardown() error { return f.reader.buckets.Close() }
+
+// ProcessElement reads one input. Records go to the first grouping by their id; those that
+// have none, by themselves.
+func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID func([]byte, []byte), alone func([]byte), readings func(int, []byte), gaps func(int, int64)) error {
+	var out first
+	if err := json.Unmarshal(element, &out.Input); err != nil {
+		return err
+	}
+	number := out.Input.Number
+	source, pinned, err := f.reader.source(ctx, out.Input)
+	if err != nil {
+		return err
+	}
+
+	// The second reading has to be of the same bytes.
+	sum, unplaced := sha256.New(), false
+	run := stream.VerifyFiles(ctx, f.verifier, []stream.Source{hashed(source, sum)}, stream.Options{Long: f.run.Long, Place: func(r *join.Record) error {
+		if unplaced = r == nil; unplaced {
+			return nil
+		}
+		r.Place.Source = number
+		if id, ok := r.Key(); ok {
+			byID(id[:], r.Append(nil))
+		} else {
+			alone(r.Append(nil))
+		}
+		return nil
+	}})
+	for rep := range run.Reports() {
+		if out.Docs++; unplaced {
+			out.Counts.Gap(rep.Verdict, rep.Finding().Code)
+		}
+	}
+
+	s, err := run.Summary()
+	var incomplete *stream.IncompleteError
+	switch {
+	case errors.Is(err, stream.ErrChanged):
+		out.Changed = err.Error()
+	case err != nil && !errors.As(err, &incomplete):
+		return err
+	}
+	if out.Input, err = pinned(); err != nil {
+		return err
+	}
+	out.SHA256, out.Inputs, out.Skipped, out.Others = sum.Sum(nil), s.Inputs, s.Skipped, s.SkippedCount
+	text, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	readings(number, text)
+	gaps(ofAll, out.Counts.Gaps)
+	return nil
+}
+
+// hashed returns a source whose bytes are added to a hash when it is read, all of them
+// once it is closed: also those after damage, at which reading stops.
+func hashed(s stream.Source, h hash.Hash) stream.Source {
+	open := s.Open
+	s.Open = func() (io.ReadCloser, error) {
+		r, err := open()
+		if err != nil {
+			return nil, err
+		}
+		h.Reset()
+		return &tee{io.TeeReader(r, h), r}, nil
+	}
+	return s
+}
+
+type tee struct {
+	io.Reader
+	file io.Closer
+}
+
+// Close reads what is left.
+func (t *tee) Close() error {
+	_, _ = io.Copy(io.Discard, t.Reader) // what cannot be read is in no reading
+	return t.file.Close()
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// Each grouping is handed out with what it has done, and with what goes on to the next.
+// Results of workers are told apart by these keys.
+const (
+	ofAll = 0 // the one key of what is about all inputs
+)
+
+// idGroup finds copies, and ids with two contents.
+type idGroup struct{}
+
+// ProcessElement gets all records of one id.
+func (*idGroup) ProcessElement(_ []byte, records func(*[]byte) bool, done func([]byte), on func([]byte)) error {
+	group, err := recordsOf(records)
+	if err != nil {
+		return err
+	}
+	finished, open := join.IDs(group)
+	emitRecords(finished, done)
+	emitRecords(open, on)
+	return nil
+}
+
+// dealParts gives a record all its roles in the next grouping.
+type dealParts struct{}
+
+// ProcessElement deals one record out.
+func (*dealParts) ProcessElement(record []byte, byDigest func([]byte, []byte)) error {
+	r, err := join.Parse(record)
+	if err != nil {
+		return err
+	}
+	for _, p := range r.Parts() {
+		d := p.Digest()
+		byDigest(d[:], p.Append(nil))
+	}
+	return nil
+}
+
+// digestGroup finds breaks, forks, links into other streams, and ends.
+type digestGroup struct {
+	Setting []byte
+	terms   join.Terms
+}
+
+// Setup is called once a worker.
+func (g *digestGroup) Setup() (err error) {
+	g.terms, err = termsOf(g.Setting)
+	return err
+}
+
+// ProcessElement gets all parts that one digest is about.
+func (g *digestGroup) ProcessElement(_ []byte, parts func(*[]byte) bool, done func([]byte), open func([]byte, []byte), strand func([]byte, []byte)) error {
+	var group []join.Part
+	for text := []byte(nil); parts(&text); {
+		p, err := join.ParsePart(text)
+		if err != nil {
+			return err
+		}
+		group = append(group, p)
+	}
+
+	finished, left, strands := join.Links(group, g.terms)
+	emitRecords(finished, done)
+	for i := range left {
+		open(join.StreamKey(left[i].Stream), left[i].Append(nil))
+	}
+	for i := range strands {
+		strand(join.StreamKey(strands[i].Stream), strands[i].Append(nil))
+	}
+	return nil
+}
+
+// addStrands adds the strands of a stream up: as many as its receipts.
+type addStrands struct{}
+
+// MergeAccumulators adds two; no bytes are no strand.
+func (*addStrands) MergeAccumulators(a, b []byte) ([]byte, error) {
+	switch {
+	case len(a) == 0:
+		return b, nil
+	case len(b) == 0:
+		return a, nil
+	}
+	sum, err := join.ParseStrand(a)
+	if err != nil {
+		return nil, err
+	}
+	more, err := join.ParseStrand(b)
+	if err != nil {
+		return nil, err
+	}
+	sum.Add(&more)
+	return sum.Append(nil), nil
+}
+
+// streamGroup finds what begins each stream, and its head.
+type streamGroup struct {
+	Setting []byte
+	terms   join.Terms
+}
+
+// Setup is called once a worker.
+func (g *streamGroup) Setup() (err error) {
+	g.terms, err = termsOf(g.Setting)
+	return err
+}
+
+// ProcessElement gets the sums of one stream, and what was left open of it.
+func (g *streamGroup) ProcessElement(_ []byte, sums, parts func(*[]byte) bool, done func([]byte), missing func(int, []byte), strand func(int, []byte)) error {
+	var text []byte
+	if !sums(&text) {
+		return nil
+	}
+	sum, err := join.ParseStrand(text)
+	if err != nil {
+		return err
+	}
+	var open []join.Part
+	for text := []byte(nil); parts(&text); {
+		p, err := join.ParsePart(text)
+		if err != nil {
+			return err
+		}
+		open = append(open, p)
+	}
+
+	finished, ends := join.Begin(sum, open, g.terms)
+	for i := range finished {
+		r := &finished[i]
+		if r.Mark == join.MarkMissing {
+			missing(ofAll, r.Append(nil))
+		} else {
+			done(r.Append(nil))
+		}
+	}
+	strand(ofAll, ends.Append(nil))
+	return nil
+}
+
+// forgive leaves as many missing predecessors open as there were documents that may be
+// one of them.
+type forgive struct{}
+
+// ProcessElement gets what misses its predecessor, and what was found of all inputs.
+func (*forgive) ProcessElement(_ int, missing func(*[]byte) bool, gaps func(*int64) bool, done func([]byte), strand func(int, []byte)) error {
+	records, err := recordsOf(missing)
+	if err != nil {
+		return err
+	}
+	n := int64(0)
+	for more := int64(0); gaps(&more); {
+		n += more
+	}
+
+	// Without gaps nothing is forgiven.
+	finished, failures := records, []join.Strand(nil)
+	if n > 0 {
+		finished, failures = join.Forgive(records, n)
+	}
+	emitRecords(finished, done)
+	for i := range failures {
+		strand(ofAll, failures[i].Append(nil))
+	}
+	return nil
+}
+
+func recordsOf(texts func(*[]byte) bool) (list []join.Record, err error) {
+	for text := []byte(nil); texts(&text); {
+		r, err := join.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+func emitRecords(list []join.Record, emit func([]byte)) {
+	for i := range list {
+		emit(list[i].Append(nil))
+	}
+}

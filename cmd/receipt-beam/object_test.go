@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
+	"github.com/receiptkit/receiptkit/fixtures/lake"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A store is a bucket of S3 on loopback.
+type store struct {
+	t       *testing.T
+	backend gofakes3.Backend
+	server  *httptest.Server
+
+	mu   sync.Mutex
+	gets map[string]int
+	seen func(key string, times int) // before each GET of an object is answered
+}
+
+const bucket = "lake"
+
+func newStore(t *testing.T) *store {
+	t.Helper()
+	t.Setenv("AWS_ACCESS_KEY_ID", "nobody")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "nothing")
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	s := &store{t: t, backend: s3mem.New(), gets: map[string]int{}}
+	if err := s.backend.CreateBucket(bucket); err != nil {
+		t.Fatal(err)
+	}
+	fake := gofakes3.New(s.backend).Server()
+	s.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if key, ok := strings.CutPrefix(r.URL.Path, "/"+bucket+"/"); ok && r.Method == http.MethodGet && key != "" {
+			s.mu.Lock()
+			s.gets[key]++
+			if s.seen != nil {
+				s.seen(key, s.gets[key])
+			}
+			s.mu.Unlock()
+		}
+		fake.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.server.Close)
+	return s
+}
+
+func (s *store) put(key string, data []byte) {
+	s.t.Helper()
+	if _, err := s.backend.PutObject(bucket, key, nil, bytes.NewReader(data), int64(len(data)), nil); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// keys are those of the objects below a prefix.
+func (s *store) keys(prefix string) (keys []string) {
+	s.t.Helper()
+	list, err := s.backend.ListBucket(bucket, &gofakes3.Prefix{HasPrefix: true, Prefix: prefix}, gofakes3.ListBucketPage{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, o := range list.Contents {
+		keys = append(keys, o.Key)
+	}
+	return keys
+}
+
+// address names keys of the bucket.
+func (s *store) address(key string) string {
+	return "s3://" + bucket + "/" + key + "?region=us-east-1&use_path_style=true&disable_https=true&endpoint=" + s.server.URL
+}
+
+// TestObjects: what lies in object storage is found as files are, and results can go
+// there, too.
+func TestObjects(t *testing.T) {
+	l, err := lake.New(400, 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _ := l.Deal(5, true, true, rand.New(rand.NewPCG(7, 8)))
+	s, dir := newStore(t), t.TempDir()
+	var paths []string
+	for i, text := range files {
+		name := "part-" + string(rune('a'+i)) + ".jsonl"
+		s.put("day/"+name, text)
+		paths = append(paths, write(t, filepath.Join(dir, name), text))
+	}
+	s.put("day/notes.txt", []byte("not receipts"))
+
+	prefix := filepath.Join(t.TempDir(), "v")
+	code, out, messages := runBeam(t, "--input", s.address("day/"), "--keys", fixture(t, lake.Keys), "--output", prefix)
+	if code != terms.ExitRefuted || messages != "" {
+		t.Fatalf("exit %d: %s%s", code, out, messages)
+	}
+	got, want := readVerdict(t, prefix), verify(t, paths, stream.Options{})
+	for i, line := range got.reports {
+		got.reports[i] = strings.ReplaceAll(line, "s3://lake/day", dir)
+	}
+	if canonical(t, got.summary["skipped"]) != `[{"detail":"not a receipt","source":"s3://lake/day/notes.txt"}]` {
+		t.Errorf("skipped: %s", canonical(t, got.summary["skipped"]))
+	}
+	got.summary["skipped"], got.summary["skipped_count"] = want.summary["skipped"], want.summary["skipped_count"]
+	compare(t, got, want)
+
+	// The same into the bucket, where nothing else of the run is left.
+	code, out2, messages := runBeam(t, "--input", s.address("day/*.jsonl"), "--keys", fixture(t, lake.Keys), "--output", s.address("out/v"))
+	if code != terms.ExitRefuted || messages != "" || out2 != strings.ReplaceAll(out, prefix, "s3://lake/out/v") {
+		t.Fatalf("exit %d: %s%s", code, out2, messages)
+	}
+	if keys := strings.Join(s.keys("out/"), " "); keys != "out/v-00000-of-00006.parquet out/v-00001-of-00006.parquet out/v-00002-of-00006.parquet out/v-00003-of-00006.parquet out/v-00004-of-00006.parquet out/v-00005-of-00006.parquet out/v.json out/v.ndjson" {
+		t.Errorf("the bucket has %s", keys)
+	}
+	if code, _, messages := runBeam(t, "--input", s.address("day/*.jsonl"), "--keys", fixture(t, lake.Keys), "--output", s.address("out/v")); code != terms.ExitUsage || !strings.Contains(messages, "is there already") || strings.Contains(messages, s.server.URL) {
+		t.Errorf("again: exit %d: %s", code, messages)
+	}
+}
+
+// TestReplaced: an object, or a file, that is replaced or deleted between the two
+// readings, by bytes that verify as well: an error, and neither verdict nor file.
+func TestReplaced(t *testing.T) {
+	l, err := lake.New(400, 13)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _ := l.Deal(3, false, false, rand.New(rand.NewPCG(9, 10)))
+	for name, change := range map[string]func(s *store){
+		"replaced": func(s *store) { s.put("day/b.jsonl", files[2]) },
+		"same":     func(s *store) { s.put("day/b.jsonl", append(bytes.Clone(files[1]), '\n')) }, // the same receipts in other bytes
+		"deleted": func(s *store) {
+			if _, err := s.backend.DeleteObject(bucket, "day/b.jsonl"); err != nil {
+				s.t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, dir := newStore(t), t.TempDir()
+			s.put("day/a.jsonl", files[0])
+			s.put("day/b.jsonl", files[1])
+			s.seen = func(key string, times int) {
+				if key == "day/b.jsonl" && times == 2 {
+					change(s)
+				}
+			}
+			code, out, messages := runBeam(t, "--input", s.address("day/"), "--keys", fixture(t, lake.Keys), "--output", filepath.Join(dir, "v"))
+			if code != terms.ExitUsage || out != "" || !strings.Contains(messages, "s3://lake/day/b.jsonl was replaced or deleted while it was being read") {
+				t.Errorf("exit %d, %s%s", code, out, messages)
+			}
+			if names := left(t, dir); len(names) > 0 {
+				t.Errorf("it left %s", names)
+			}
+		})
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// options are what the command line asks for.
+type options struct {
+	terms.Flags
+	inputs        []string
+	output        string
+	shards        int
+	long, verbose bool
+}
+
+// maxShards is how many files of rows there are at the most, unless more are asked for.
+const maxShards = 1000
+
+func (o *options) flags(usage io.Writer) *pflag.FlagSet {
+	f := pflag.NewFlagSet("receipt-beam", pflag.ContinueOnError)
+	f.SortFlags = false
+	f.StringArrayVarP(&o.inputs, "input", "i", nil, "`GLOB` of files, a folder, or an address: s3://BUCKET/KEY, gs://, azblob://, file://; may be repeated")
+	f.StringVarP(&o.output, "output", "o", "", "`PREFIX` of the files that are written: PREFIX.json, PREFIX.ndjson, PREFIX-*.parquet")
+	o.Flags.Register(f)
+	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
+	f.IntVar(&o.shards, "shards", 0, fmt.Sprintf("judge the inputs in `N` shares, each with a file of rows; 0: one each input, %d at the most", maxShards))
+	f.BoolVar(&o.verbose, "verbose", false, "show what Beam and its runner say")
+
+	own := f.FlagUsages()
+	f.AddGoFlagSet(runnerFlags())
+	f.Usage = func() { // its error is that nobody reads it
+		_, _ = fmt.Fprintf(usage, "receipt-beam --input GLOB --keys FILE --output PREFIX [--runner NAME and its flags]\n\n%s\nFlags of Beam's runners pass through; prism is the runner without --runner.\n", own)
+	}
+	return f
+}
+
+// job checks the options and makes the job that they ask for.
+func (o *options) job(ctx context.Context, s *surroundings) (*job, error) {
+	switch {
+	case len(o.inputs) == 0:
+		return nil, errors.New("no inputs were given: name them by --input")
+	case o.output == "":
+		return nil, errors.New("--output is missing: the PREFIX of the files that are written")
+	case o.shards < 0:
+		return nil, fmt.Errorf("--shards is 0 or more, found %d", o.shards)
+	}
+	asked, err := o.Flags.Read(s.getenv, s.now())
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := asked.Verifier(); err != nil {
+		return nil, err
+	}
+	known, err := o.Continuity()
+	if err != nil {
+		return nil, err
+	}
+	out, err := openOutlet(o.output)
+	if err != nil {
+		return nil, err
+	}
+	list, err := listInputs(ctx, o.inputs)
+	if err != nil {
+		return nil, err
+	}
+
+	share := shareOf(len(list.list), o.shards)
+	return &job{inputs: list, setting: setting{
+		Asked: asked, Long: o.long, Partial: known.Partial, After: listHeads(known.After), Expect: listHeads(known.Expect), Only: known.Only,
+		Outlet: out, Share: share, Shares: (len(list.list) + share - 1) / share,
+		Skipped: list.skipped[:min(len(list.skipped), stream.MaxNotices)], Others: len(list.skipped), Started: s.now().UnixMilli(),
+	}}, nil
+}
+
+// shareOf is how many inputs a share holds. Neighbours stay together: each share becomes a
+// file of rows, in the order of the inputs.
+func shareOf(inputs, shards int) int {
+	if shards == 0 {
+		shards = maxShards
+	}
+	return (inputs + shards - 1) / shards
+}

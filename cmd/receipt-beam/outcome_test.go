@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/schemas"
+)
+
+// left are the names of what a run has left in a folder.
+func left(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// TestExit: the exit codes are those of receipt verify, and every run that gives a verdict
+// writes all its files.
+func TestExit(t *testing.T) {
+	trusted := fixture(t, "keys/trust.json")
+	broken := filepath.Join(t.TempDir(), "cut.jsonl.gz")
+	write(t, broken, []byte("\x1f\x8b\x08\x00"))
+	for _, test := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"verified", []string{"--keys", trusted, "--input", fixture(t, "valid/task.json")}, terms.ExitVerified, "verified: 1 receipts, 1 verified"},
+		{"intact", []string{"--integrity-only", "--input", fixture(t, "valid/task.json")}, terms.ExitVerified, "intact: 1 receipts"},
+		{"a folder", []string{"--keys", trusted, "--input", fixture(t, "valid")}, terms.ExitVerified, "verified: 17 receipts, 17 verified, 0 refuted, 0 undecided, 1 copies"},
+		{"refuted", []string{"--keys", trusted, "--input", fixture(t, "valid/task.json"), "--input", fixture(t, "malicious/expired-key.json")}, terms.ExitRefuted, "refuted: 2 receipts, 1 verified, 1 refuted"},
+		{"undecided", []string{"--keys", trusted, "--strict", "--input", fixture(t, "valid/task.json")}, terms.ExitUndecided, "undecided: 1 receipts"},
+		{"previous", []string{"--integrity-only", "--previous", "sha256:" + strings.Repeat("ab", 32), "--input", fixture(t, "valid/task.json")}, terms.ExitRefuted, "refuted: 1 receipts"},
+		{"head", []string{"--integrity-only", "--expect-head", "sha256:" + strings.Repeat("ab", 32), "--input", fixture(t, "valid/task.json")}, terms.ExitRefuted, "head_mismatch"},
+		{"not read", []string{"--keys", trusted, "--input", fixture(t, "valid/task.json"), "--input", broken}, terms.ExitUsage, "cut.jsonl.gz: not read: "},
+		{"empty", []string{"--keys", trusted, "--input", write(t, filepath.Join(t.TempDir(), "empty.jsonl"), nil)}, terms.ExitUsage, "empty.jsonl: not read: "},
+	} {
+		dir := t.TempDir()
+		code, out, messages := runBeam(t, append(test.args, "--output", filepath.Join(dir, "v"))...)
+		if code != test.code || messages != "" || !strings.Contains(out, test.want) {
+			t.Errorf("%s: exit %d, want %d: %s%s", test.name, code, test.code, out, messages)
+		}
+		names := strings.Join(left(t, dir), " ")
+		if !strings.Contains(names, "v-00000-of-00002.parquet") && test.name != "a folder" && test.name != "refuted" && test.name != "not read" ||
+			!strings.HasSuffix(names, "v.json v.ndjson") || strings.Contains(names, "unfinished") {
+			t.Errorf("%s: it left %s", test.name, names)
+		}
+	}
+}
+
+// TestRefused: what cannot be run as asked is an error of one line, and nothing is
+// written.
+func TestRefused(t *testing.T) {
+	trusted, one := fixture(t, "keys/trust.json"), fixture(t, "valid/task.json")
+	dir := t.TempDir()
+	there := filepath.Join(t.TempDir(), "v")
+	write(t, there+"-00000-of-00001.parquet", nil)
+	for _, test := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"no input", []string{"--keys", trusted, "--output", filepath.Join(dir, "v")}, "no inputs were given"},
+		{"no output", []string{"--keys", trusted, "--input", one}, "--output is missing"},
+		{"nothing matches", []string{"--keys", trusted, "--input", filepath.Join(dir, "*.json"), "--output", filepath.Join(dir, "v")}, "names no file"},
+		{"an empty folder", []string{"--keys", trusted, "--input", t.TempDir(), "--output", filepath.Join(dir, "v")}, "no file there is called *.json"},
+		{"no keys", []string{"--input", one, "--output", filepath.Join(dir, "v")}, "no trusted keys were given"},
+		{"keys that are none", []string{"--keys", one, "--input", one, "--output", filepath.Join(dir, "v")}, "task.json"},
+		{"no folder", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "x", "v")}, "there is no folder"},
+		{"a folder", []string{"--keys", trusted, "--input", one, "--output", dir + "/"}, "is a folder"},
+		{"there already", []string{"--keys", trusted, "--input", one, "--output", there}, "v-00000-of-00001.parquet is there already"},
+		{"no such flag", []string{"--key", trusted}, "unknown flag: --key"},
+		{"an argument", []string{"--keys", trusted, one}, "inputs are named by --input"},
+		{"two streams and one hash", []string{"--keys", trusted, "--expect-head", "sha256:" + strings.Repeat("ab", 32), "--input", fixture(t, "valid"), "--output", filepath.Join(dir, "v")}, "the input holds several streams"},
+		{"not waited for", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "v"), "--async"}, "--async gives no verdict"},
+	} {
+		code, out, messages := runBeam(t, test.args...)
+		if test.name == "not waited for" { // Beam's flags are the process's
+			if err := runnerFlags().Set("async", "false"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if code != terms.ExitUsage || out != "" || !strings.Contains(messages, test.want) || strings.Count(messages, "\n") != 1 {
+			t.Errorf("%s: exit %d, %s%s", test.name, code, out, messages)
+		}
+		if names := left(t, dir); len(names) > 0 {
+			t.Errorf("%s: it left %s", test.name, names)
+		}
+	}
+}
+
+// TestSummary: the summary is one by its schema, names the heads, and merges with others.
+func TestSummary(t *testing.T) {
+	prefix := filepath.Join(t.TempDir(), "v")
+	if code, out, messages := runBeam(t, "--keys", fixture(t, "keys/trust.json"), "--input", fixture(t, "valid"), "--output", prefix); code != terms.ExitVerified {
+		t.Fatalf("exit %d: %s%s", code, out, messages)
+	}
+	text, err := os.ReadFile(prefix + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct{ Summary json.RawMessage }
+	if err := json.Unmarshal(text, &report); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[schemas.Name][]byte{"summary": report.Summary, "verify": text} {
+		schema, err := schemas.Compile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := canon.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := schema.Check(doc.Root()); found.Total > 0 {
+			t.Errorf("by the schema %s: %v", name, found.Problems)
+		}
+	}
+	var sum stream.Summary
+	if err := json.Unmarshal(report.Summary, &sum); err != nil {
+		t.Fatal(err)
+	}
+	if sum.Tool != "receipt-beam" || sum.Keys == nil || sum.Inputs.Files != 18 || len(sum.Heads()) != 16 {
+		t.Errorf("%s", report.Summary)
+	}
+
+	// What receipt verify says of one of the inputs is merged with it.
+	again, err := os.ReadFile(fixture(t, "valid/task.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := stream.Verify(t.Context(), verifier(t), bytes.NewReader(again), stream.Options{}).Summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	part.Keys = sum.Keys
+	if _, err := sum.Merge(part); err != nil {
+		t.Error(err)
+	}
+
+	// The next run takes it for what was there before.
+	if code, out, messages := runBeam(t, "--keys", fixture(t, "keys/trust.json"), "--input", fixture(t, "valid"), "--expect-head", prefix+".json", "--output", prefix+"2"); code != terms.ExitVerified || strings.Contains(out, "tail_not_checked") {
+		t.Errorf("exit %d: %s%s", code, out, messages)
+	}
+	if code, out, messages := runBeam(t, "--keys", fixture(t, "keys/trust.json"), "--input", fixture(t, "valid/task.json"), "--expect-head", prefix+".json", "--output", prefix+"3"); code != terms.ExitRefuted || !strings.Contains(out, "truncated") {
+		t.Errorf("exit %d: %s%s", code, out, messages)
+	}
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gocloud.dev/blob"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/object"
+)
+
+// An outlet is where the files of a run go. Workers write them below a folder of their
+// own; whoever started the run puts them into their places once all of it is there, so
+// that a run that fails leaves nothing.
+type outlet struct {
+	Store   string `json:"store,omitzero"` // as blob.OpenBucket takes it; "": files of this machine
+	Prefix  string `json:"prefix"`         // of the names of the files
+	Staging string `json:"staging"`        // what stands before them until then
+	shown   string // the prefix, as the caller wrote it but for what is for the storage
+}
+
+func openOutlet(prefix string) (*outlet, error) {
+	path, local := strings.CutPrefix(prefix, "file://")
+	if local = local || !strings.Contains(prefix, "://"); local {
+		return openFolder(path)
+	}
+	a, err := object.Parse(prefix)
+	if err != nil {
+		return nil, fmt.Errorf("--output: %w", err)
+	}
+	if !a.One() {
+		return nil, fmt.Errorf("--output %s is a folder or a pattern: expected what the names of objects begin with", a)
+	}
+	return &outlet{Store: a.Store(), Prefix: a.Key, Staging: a.Key + ".unfinished-" + rand.Text(), shown: a.String()}, nil
+}
+
+func openFolder(prefix string) (*outlet, error) {
+	if strings.HasSuffix(prefix, "/") {
+		return nil, fmt.Errorf("--output %q is a folder: expected what the names of files begin with", prefix)
+	}
+	full, err := filepath.Abs(prefix)
+	if err != nil {
+		return nil, fmt.Errorf("--output: %w", err)
+	}
+	if info, err := os.Stat(filepath.Dir(full)); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("--output %q: there is no folder %q", prefix, filepath.Dir(prefix))
+	}
+	return &outlet{Prefix: full, Staging: full + ".unfinished-" + rand.Text(), shown: prefix}, nil
+}
+
+// The names of files, after the prefix.
+const (
+	summaryName = ".json"   // what is to be said of all receipts
+	reportsName = ".ndjson" // a report a line of what is not verified, and the same at the end
+)
+
+// rowsName is the name of one of some files of rows.
+func rowsName(i, of int) string { return fmt.Sprintf("-%05d-of-%05d.parquet", i, of) }
+
+// bucket connects to the bucket; nil for files of this machine.
+func (o *outlet) bucket(ctx context.Context, b *object.Buckets) (*blob.Bucket, error) {
+	if o.Store == "" {
+		return nil, nil
+	}
+	return b.Bucket(ctx, o.Store)
+}
+
+// vacant makes sure that no run's files are there: they would mix with those of this one.
+func (o *outlet) vacant(ctx context.Context, b *object.Buckets) error {
+	names, err := o.names(ctx, b)
+	if err != nil {
+		return fmt.Errorf("--output %s: %w", o.shown, err)
+	}
+	for _, name := range names {
+		if name == summaryName || name == reportsName || strings.HasPrefix(name, "-") && strings.HasSuffix(name, ".parquet") {
+			return fmt.Errorf("--output %s: %s%s is there already: name another prefix, or remove what begins with this one", o.shown, o.shown, name)
+		}
+	}
+	return nil
+}
+
+// names are the names after the prefix of what is there.
+func (o *outlet) names(ctx context.Context, b *object.Buckets) (names []string, err error) {
+	bucket, err := o.bucket(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	if bucket == nil {
+		dir, base := filepath.Split(o.Prefix)
+		list, err := os.ReadDir(dir)
+		for _, e := range list {
+			if name, ok := strings.CutPrefix(e.Name(), base); ok {
+				names = append(names, name)
+			}
+		}
+		return names, err
+	}
+
+	pages := bucket.List(&blob.ListOptions{Prefix: o.Prefix})
+	for {
+		one, err := pages.Next(ctx)
+		if err == io.EOF {
+			return names, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, strings.TrimPrefix(one.Key, o.Prefix))
+	}
+}
+
+// A draft is a file that is being written. It is there once it was closed, and whole: a
+// worker that writes it again, or at the same time, writes the same.
+type draft struct {
+	io.Writer
+	keep    func() error
+	abandon func() // after keep it does nothing
+}
+
+// create begins a file of the run.
+func (o *outlet) create(ctx context.Context, b *object.Buckets, name string) (*draft, error) {
+	bucket, err := o.bucket(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	if bucket == nil {
+		return o.createFile(name)
+	}
+
+	// An object appears when its writer is closed, unless its context has ended.
+	ctx, cancel := context.WithCancel(ctx)
+	w, err := bucket.NewWriter(ctx, o.Staging+"/"+name, nil)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	kept := false
+	return &draft{Writer: w, keep: func() error {
+		defer cancel()
+		kept = true
+		return w.Close()
+	}, abandon: func() {
+		if cancel(); !kept {
+			_ = w.Close() // its context has ended: nothing appears
+		}
+	}}, nil
+}
+
+func (o *outlet) createFile(name string) (*draft, error) {
+	if err := os.MkdirAll(o.Staging, 0o777); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(o.Staging, name+"."+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	kept := false
+	return &draft{Writer: f, keep: func() error {
+		kept = true
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return err
+		}
+		return os.Rename(f.Name(), filepath.Join(o.Staging, name))
+	}, abandon: func() {
+		if !kept {
+			_ = errors.Join(f.Close(), os.Remove(f.Name())) // clear takes it away, too
+		}
+	}}, nil
+}
+
+// open reads a file of the run.
+func (o *outlet) open(ctx context.Context, b *object.Buckets, name string) (io.ReadCloser, error) {
+	bucket, err := o.bucket(ctx, b)
+	switch {
+	case err != nil:
+		return nil, err
+	case bucket == nil:
+		return os.Open(filepath.Join(o.Staging, name))
+	}
+	return bucket.NewReader(ctx, o.Staging+"/"+name, nil)
+}
+
+// publish puts files into their places, one after the other. The last one says that all
+// are there.
+func (o *outlet) publish(ctx context.Context, b *object.Buckets, names []string) error {
+	bucket, err := o.bucket(ctx, b)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if bucket == nil {
+			err = os.Rename(filepath.Join(o.Staging, name), o.Prefix+name)
+		} else {
+			err = bucket.Copy(ctx, o.Prefix+name, o.Staging+"/"+name, nil)
+		}
+		if err != nil {
+			return fmt.Errorf("--output %s: %s cannot be put into its place: %w", o.shown, name, err)
+		}
+	}
+	return nil
+}
+
+// clear takes away what is left of the run.
+func (o *outlet) clear(ctx context.Context, b *object.Buckets) error {
+	bucket, err := o.bucket(ctx, b)
+	switch {
+	case err != nil:
+		return err
+	case bucket == nil:
+		return os.RemoveAll(o.Staging)
+	}
+	pages := bucket.List(&blob.ListOptions{Prefix: o.Staging + "/"})
+	for {
+		one, err := pages.Next(ctx)
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = bucket.Delete(ctx, one.Key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+)
+
+// group is how Beam hands out the values of a key.
+type group = func(*[]byte) bool
+
+// init tells Beam of the functions that it calls on workers: it looks them up by name,
+// and calls them without reflection.
+func init() {
+	register.DoFn6x1[context.Context, []byte, func([]byte, []byte), func([]byte), func(int, []byte), func(int, int64), error](&firstReading{})
+	register.DoFn4x1[[]byte, group, func([]byte), func([]byte), error](&idGroup{})
+	register.DoFn2x1[[]byte, func([]byte, []byte), error](&dealParts{})
+	register.DoFn5x1[[]byte, group, func([]byte), func([]byte, []byte), func([]byte, []byte), error](&digestGroup{})
+	register.Combiner1[[]byte](&addStrands{})
+	register.DoFn6x1[[]byte, group, group, func([]byte), func(int, []byte), func(int, []byte), error](&streamGroup{})
+	register.DoFn5x1[int, group, func(*int64) bool, func([]byte), func(int, []byte), error](&forgive{})
+	register.DoFn3x1[[]byte, func(int, []byte), func(int, []byte), error](&tally{})
+	register.DoFn5x1[int, group, group, func(int, []byte), func(int, []byte), error](&deal{})
+	register.DoFn5x1[context.Context, int, group, group, func(int, []byte), error](&secondReading{})
+	register.DoFn6x1[context.Context, int, group, group, group, group, error](&conclude{})
+	register.Function2x2(underOne)
+	register.Emitter1[[]byte]()
+	register.Emitter2[[]byte, []byte]()
+	register.Emitter2[int, []byte]()
+	register.Emitter2[int, int64]()
+	register.Iter1[[]byte]()
+	register.Iter1[int64]()
+}
+
+// underOne puts what is about one input under the key of all.
+func underOne(_ int, text []byte) (int, []byte) { return ofAll, text }
+
+// build makes the pipeline of a run.
+func build(inputs [][]byte, setting []byte, strict bool) *beam.Pipeline {
+	p, s := beam.NewPipelineWithRoot()
+	layOut(s, beam.Reshuffle(s, beam.CreateList(s, inputs)), setting, strict)
+	return p
+}
+
+// layOut lays out two readings of each input of a list, and the groupings between them.
+func layOut(s beam.Scope, list beam.PCollection, setting []byte, strict bool) {
+	// The first reading, and three groupings of its records.
+	byID, alone, readings, gaps := beam.ParDo4(s.Scope("first reading"), &firstReading{Setting: setting}, list)
+	copies, once := beam.ParDo2(s.Scope("ids"), &idGroup{}, beam.GroupByKey(s, byID))
+	parts := beam.ParDo(s.Scope("parts"), &dealParts{}, beam.Flatten(s, once, alone))
+	linked, open, tallies := beam.ParDo3(s.Scope("links"), &digestGroup{Setting: setting}, beam.GroupByKey(s, parts))
+	sums := beam.CombinePerKey(s.Scope("sums"), &addStrands{}, tallies)
+	begun, missing, strands := beam.ParDo3(s.Scope("streams"), &streamGroup{Setting: setting}, beam.CoGroupByKey(s, sums, open))
+	forgiven, fewer := beam.ParDo2(s.Scope("gaps"), &forgive{}, beam.CoGroupByKey(s, missing, gaps))
+
+	// Every receipt is counted, and what was found of some goes to the second reading.
+	done := beam.Flatten(s, copies, linked, begun, forgiven)
+	counts, marks := beam.ParDo2(s.Scope("counts"), &tally{Strict: strict}, done)
+	again, found := beam.ParDo2(s.Scope("shares"), &deal{Setting: setting}, beam.CoGroupByKey(s, readings, marks))
+	shares := beam.ParDo(s.Scope("second reading"), &secondReading{Setting: setting}, beam.CoGroupByKey(s, again, found))
+
+	all := beam.CoGroupByKey(s, beam.ParDo(s, underOne, readings), counts, beam.Flatten(s, strands, fewer), shares)
+	beam.ParDo0(s.Scope("summary"), &conclude{Setting: setting}, all)
+}

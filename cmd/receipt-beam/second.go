@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/rows"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// A mark is what the groupings found of a receipt, as the second reading needs it.
+type mark struct {
+	Record  []byte        `json:"record"`
+	Related receipt.Place `json:"related"` // the receipt that it is about, as reports name it
+}
+
+// A deal names what marks are about, and deals inputs and marks out to the shares.
+type deal struct {
+	Setting []byte
+	run     setting
+}
+
+// Setup is called once a worker.
+func (d *deal) Setup() (err error) {
+	d.run, err = settingOf(d.Setting)
+	return err
+}
+
+// ProcessElement gets one input, and the marks that are about a receipt of it.
+func (d *deal) ProcessElement(source int, readings, records func(*[]byte) bool, inputs, marks func(int, []byte)) error {
+	var text []byte
+	var found first
+	if !readings(&text) {
+		return fmt.Errorf("input %d was not read", source)
+	}
+	if err := json.Unmarshal(text, &found); err != nil {
+		return err
+	}
+	inputs(source/d.run.Share, text)
+
+	for text := []byte(nil); records(&text); {
+		r, err := join.Parse(text)
+		if err != nil {
+			return err
+		}
+		m := mark{Record: text}
+		if r.Related != (join.Place{}) {
+			m.Related.Source = found.Input.name()
+			if found.Docs > 1 {
+				m.Related.Index = r.Related.Index
+			}
+		}
+		out, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		marks(r.Place.Source/d.run.Share, out)
+	}
+	return nil
+}
+
+// A share of the inputs was read again.
+type share struct {
+	Number  int    `json:"number"`
+	Reports int    `json:"reports"`          // of what is not verified
+	Changed string `json:"changed,omitzero"` // an input was replaced between the readings
+}
+
+// A secondReading writes the rows and the reports of a share.
+type secondReading struct {
+	Setting []byte
+
+	run      setting
+	verifier *receipt.Verifier
+	reader   reader
+}
+
+// Setup is called once a worker.
+func (f *secondReading) Setup() (err error) {
+	if f.run, err = settingOf(f.Setting); err != nil {
+		return err
+	}
+	f.verifier, _, err = f.run.Asked.Verifier()
+	return err
+}
+
+// Teardown ends the connections.
+func (f *secondReading) Teardown() error { return f.reader.buckets.Close() }
+
+// ProcessElement reads the inputs of a share.
+func (f *secondReading) ProcessElement(ctx context.Context, number int, inputs, marks func(*[]byte) bool, done func(int, []byte)) error {
+	s := &shareReader{secondReading: f, marks: map[join.Place]marked{}, out: share{Number: number}}
+	list, err := s.gather(inputs, marks)
+	if err != nil {
+		return err
+	}
+
+	table, err := f.run.Outlet.create(ctx, &f.reader.buckets, rowsName(number, f.run.Shares+1))
+	if err != nil {
+		return err
+	}
+	defer table.abandon()
+	reports, err := f.run.Outlet.create(ctx, &f.reader.buckets, stagedReports(number))
+	if err != nil {
+		return err
+	}
+	defer reports.abandon()
+
+	s.rows, s.reports = rows.NewWriter(table), bufio.NewWriter(reports)
+	for i := range list {
+		if err := s.read(ctx, &list[i]); err != nil {
+			return fmt.Errorf("%s: %w", list[i].Input.name(), err)
+		}
+	}
+	if err := errors.Join(s.rows.Close(), s.reports.Flush()); err != nil {
+		return err
+	}
+	if err := errors.Join(table.keep(), reports.keep()); err != nil {
+		return err
+	}
+	text, err := json.Marshal(s.out)
+	if err != nil {
+		return err
+	}
+	done(ofAll, text)
+	return nil
+}
+
+// stagedReports is the name of the reports of a share until they are put together.
+func stagedReports(number int) string { return fmt.Sprintf("reports-%05d.ndjson", number) }
+
+// A shareReader reads one share.
+type shareReader struct {
+	*secondReading
+	marks   map[join.Place]marked
+	rows    *rows.Writer
+	reports *bufio.Writer
+	line    []byte
+	out     share
+}
+
+type marked struct {
+	mark
+	record join.Record
+}
+
+// gather lists the inputs in their order.
+func (s *shareReader) gather(inputs, marks func(*[]byte) bool) (list []first, err error) {
+	for text := []byte(nil); inputs(&text); {
+		var in first
+		if err := json.Unmarshal(text, &in); err != nil {
+			return nil, err
+		}
+		list = append(list, in)
+	}
+	slices.SortFunc(list, func(a, b first) int { return cmp.Compare(a.Input.Number, b.Input.Number) })
+	for text := []byte(nil); marks(&text); {
+		var m marked
+		if err := json.Unmarshal(text, &m.mark); err != nil {
+			return nil, err
+		}
+		if m.record, err = join.Parse(m.Record); err != nil {
+			return nil, err
+		}
+		s.marks[m.record.Place] = m
+	}
+	return list, nil
+}
+
+// read reads one input again, as the first reading found it.
+func (s *shareReader) read(ctx context.Context, in *first) error {
+	source, _, err := s.reader.source(ctx, in.Input)
+	if err != nil {
+		return err
+	}
+	sum, at := sha256.New(), (*marked)(nil) // the mark of the receipt that is reported next
+	options := s.run.options()
+	options.Glean = rows.Glean
+	options.Place = func(r *join.Record) error {
+		at = nil
+		if r == nil {
+			return nil
+		}
+		if m, found := s.marks[join.Place{Source: in.Input.Number, Index: r.Place.Index}]; found {
+			r.Mark, r.Related, at = m.record.Mark, m.record.Related, &m
+		}
+		return nil
+	}
+	run := stream.VerifyFiles(ctx, s.verifier, []stream.Source{hashed(source, sum)}, options)
+	for rep := range run.Reports() {
+		if at != nil && (at.Related != receipt.Place{}) {
+			s.name(rep, at)
+		}
+		if err := s.write(rep); err != nil {
+			return err
+		}
+	}
+
+	_, err = run.Summary()
+	var incomplete *stream.IncompleteError
+	if err != nil && !errors.Is(err, stream.ErrChanged) && !errors.As(err, &incomplete) {
+		return err
+	}
+	if errors.Is(err, stream.ErrChanged) || !bytes.Equal(sum.Sum(nil), in.SHA256) {
+		s.out.Changed = in.Input.name()
+	}
+	return nil
+}
+
+// name says in which input the receipt stands that a mark is about: package stream, which
+// reads one input, words the link as if it were in that one.
+func (s *shareReader) name(rep *receipt.Report, m *marked) {
+	for i := range rep.Checks {
+		c := rep.Checks[i]
+		if c.Step != receipt.StepLink || c.Status != receipt.StatusFailed || c.Cause == "" {
+			continue
+		}
+		c.Related, c.Detail, c.Reason = m.Related, "", ""
+		rep.Checks[i] = receipt.Check{Step: receipt.StepLink, Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked}
+		s.verifier.Link(rep, c)
+	}
+	for i := range rep.Warnings {
+		if rep.Warnings[i].Code == identicalCopy {
+			rep.Warnings[i].Detail = m.Related.String() + " is the same receipt"
+		}
+	}
+}
+
+const identicalCopy receipt.Code = "identical_copy"
+
+// write writes a row of every receipt, and the report of one that is not verified.
+func (s *shareReader) write(rep *receipt.Report) error {
+	if err := s.rows.Write(rows.Of(rep)); err != nil {
+		return err
+	}
+	if rep.Verdict == receipt.Verified {
+		return nil
+	}
+
+	var err error
+	if s.line, err = receipt.AppendJSON(s.line[:0], rep); err != nil {
+		return err
+	}
+	s.out.Reports++
+	_, err = s.reports.Write(append(s.line, '\n'))
+	return err
+}

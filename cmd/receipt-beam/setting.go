@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// A setting is what every worker has to know of a run. It is sent as bytes: of the
+// worker's files only receipts are read.
+type setting struct {
+	Asked   terms.Terms     `json:"asked"`
+	Long    bool            `json:"long"`
+	Partial bool            `json:"partial"`
+	After   []streamHead    `json:"after"`
+	Expect  []streamHead    `json:"expect"`
+	Only    stream.Only     `json:"only"`
+	Outlet  *outlet         `json:"outlet"`
+	Share   int             `json:"share"`  // how many inputs a share holds
+	Shares  int             `json:"shares"` // how many there are
+	Skipped []stream.Notice `json:"skipped"`
+	Others  int             `json:"others"`  // skipped in all
+	Started int64           `json:"started"` // milliseconds since 1970
+}
+
+// A streamHead is where a stream ended.
+type streamHead struct {
+	Stream chain.Stream
+	Head   chain.Head
+}
+
+func listHeads(heads map[chain.Stream]chain.Head) (list []streamHead) {
+	for s, h := range heads {
+		list = append(list, streamHead{s, h})
+	}
+	return list
+}
+
+func mapHeads(list []streamHead) map[chain.Stream]chain.Head {
+	heads := map[chain.Stream]chain.Head{}
+	for _, h := range list {
+		heads[h.Stream] = h.Head
+	}
+	return heads
+}
+
+// settingOf reads a setting as it was sent.
+func settingOf(text []byte) (s setting, err error) {
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("the setting of the run: %w", err)
+	}
+	return s, nil
+}
+
+// options are what the input has to continue and to end in.
+func (s *setting) options() stream.Options {
+	o := stream.Options{Long: s.Long, Partial: s.Partial, Only: s.Only}
+	if len(s.After) > 0 {
+		o.After = mapHeads(s.After)
+	}
+	if len(s.Expect) > 0 {
+		o.Expect = mapHeads(s.Expect)
+	}
+	return o
+}
+
+// termsOf are the terms of the groupings.
+func termsOf(text []byte) (join.Terms, error) {
+	s, err := settingOf(text)
+	if err != nil {
+		return join.Terms{}, err
+	}
+	o := s.options()
+	return join.Terms{
+		Partial: func(chain.Stream) bool { return o.Partial },
+		Previous: func(s chain.Stream) canon.Digest {
+			if h := o.After[s].Hash; !h.IsZero() {
+				return h
+			}
+			return o.Only.Previous
+		},
+		Head: func(s chain.Stream) canon.Digest {
+			if h := o.Expect[s].Hash; !h.IsZero() {
+				return h
+			}
+			return o.Only.Head
+		},
+	}, nil
+}
