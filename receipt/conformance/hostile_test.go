@@ -49,7 +49,7 @@ func TestHostileServers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if report.Summary.Passed > 0 || report.Summary.Failed < 10 {
+			if passed(report) > 0 || report.Summary.Failed < 10 {
 				t.Errorf("%+v", report.Summary)
 			}
 			for at := range len(testKey) - 8 {
@@ -66,6 +66,19 @@ func TestHostileServers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// passed is how many probes passed, but for the one that asks whether a key was told: who
+// tells nothing tells no key.
+func passed(r *Report) (n int) {
+	for _, c := range r.Categories {
+		for _, test := range c.Tests {
+			if test.Status == Passed && test.Name != "key_is_not_told" {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // hostile are servers that do not mean well.
@@ -123,7 +136,7 @@ func TestRedirect(t *testing.T) {
 	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer server.Close()
 	report, err := Run(t.Context(), Target{URL: server.URL, Key: testKey}, testOptions())
-	if err != nil || report.Summary.Passed > 0 || asked.Load() > 0 {
+	if err != nil || passed(report) > 0 || asked.Load() > 0 {
 		t.Errorf("%v, %+v, the other was asked %d times", err, report.Summary, asked.Load())
 	}
 }
@@ -151,7 +164,7 @@ func TestBomb(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	report, err := Run(t.Context(), Target{URL: server.URL, Client: &http.Client{Transport: &http.Transport{}}}, testOptions())
 	runtime.ReadMemStats(&after)
-	if err != nil || report.Summary.Passed > 0 {
+	if err != nil || passed(report) > 0 {
 		t.Errorf("%v, %+v", err, report.Summary)
 	}
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 256<<20 {

@@ -32,6 +32,8 @@ type suite struct {
 	event      string
 	outcome    string
 	receipt    string
+
+	own own
 }
 
 // usualTimeout is that of the protocol's own runner.

@@ -144,3 +144,15 @@ func (a *Answer) Error(codes ...protocol.Code) *Answer {
 
 // Quote quotes foreign text and bounds it.
 func Quote(text string) string { return foreign.Quote(text, maxEcho) }
+
+// Without returns the canonical form of the body, without a member of a member: what is
+// random in each answer. It is "" for what is no JSON.
+func (a *Answer) Without(outer, inner string) string {
+	if a.doc == nil {
+		return ""
+	}
+	if n := a.Root().Member(outer).Member(inner); !n.IsZero() {
+		return string(a.doc.AppendCanonical(nil, n))
+	}
+	return string(a.doc.AppendCanonical(nil))
+}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -185,9 +186,10 @@ func plain(err error) error {
 
 // A Watch looks for texts that no answer may have.
 type Watch struct {
-	mu    sync.Mutex
-	texts []string
-	found []string // requests whose answers had one
+	mu     sync.Mutex
+	texts  []string
+	hidden []string // that answers may have, and messages may not
+	found  []string // requests whose answers had one
 }
 
 // Add adds a text.
@@ -197,6 +199,13 @@ func (w *Watch) Add(text string) {
 	if text != "" {
 		w.texts = append(w.texts, text)
 	}
+}
+
+// Hide adds a text that answers may have, and that no message may show.
+func (w *Watch) Hide(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hidden = append(w.hidden, text)
 }
 
 // Found returns the requests whose answers had one of the texts.
@@ -236,7 +245,7 @@ const leastPart = 8
 func (w *Watch) Withhold(text string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, secret := range w.texts {
+	for _, secret := range slices.Concat(w.texts, w.hidden) {
 		text = withhold(text, secret)
 	}
 	return text

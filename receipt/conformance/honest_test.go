@@ -1,0 +1,121 @@
+package conformance_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/examples/agents/harness"
+	"github.com/receiptkit/receiptkit/receipt/conformance"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// An honest is a harness that does what the protocol says, with two clients.
+type honest struct {
+	handler http.Handler
+	keys    [2]string
+	trust   *keys.Set
+	private *keys.PrivateKey
+}
+
+func readKeys[T any](t testing.TB, file string, parse func([]byte) (T, error)) T {
+	t.Helper()
+	text, err := os.ReadFile("../../fixtures/keys/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func newHonest(t testing.TB) *honest {
+	t.Helper()
+	o := &honest{trust: readKeys(t, "trust.json", keys.ParseSet), private: readKeys(t, "key_2026_04.private.json", keys.ParsePrivate)}
+
+	// The second client sees one workspace that there never is.
+	var file []byte
+	for i, workspaces := range [][]string{nil, {"workspace_of_nobody"}} {
+		text, entry, err := protocol.NewAPIKey(rand.Reader, "client-"+string(rune('a'+i)), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry.Reach.Workspaces = workspaces
+		line, err := json.Marshal(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.keys[i], file = text, append(append(file, line...), '\n')
+	}
+	clients, err := protocol.ParseAPIKeys(file, harness.Scopes()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := harness.Open(harness.Options{Dir: t.TempDir(), Issuer: "harness_example_cloud", Signer: keys.NewSigner(o.private, time.Now), Trust: o.trust, Keys: clients})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	o.handler = h.Handler()
+	return o
+}
+
+// ask runs probes against a handler in front of the harness.
+func (o *honest) ask(t testing.TB, handler http.Handler, categories ...string) *conformance.Report {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	options := conformance.Options{Now: time.Now, Random: rand.Reader, Categories: categories, Timeout: 10 * time.Second}
+	if o.trust != nil {
+		options.Trust = o.trust
+	}
+	report, err := conformance.Run(t.Context(), conformance.Target{URL: server.URL, Key: o.keys[0], OtherKey: o.keys[1], Script: conformance.Script{Waits: "/wait"}}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// TestHonest: of a harness that does what the protocol says no probe says that it does not,
+// and what was not asked is what the harness says not to have.
+func TestHonest(t *testing.T) {
+	o := newHonest(t)
+	report := o.ask(t, o.handler)
+	if err := report.Err(); err != nil {
+		t.Error(err)
+	}
+	var skipped []string
+	for _, c := range report.Categories {
+		for _, test := range c.Tests {
+			t.Logf("%-16s %-40s %-8s %5d ms %s", c.Name, test.Name, test.Status, test.DurationMS, test.Note)
+			if test.Status == conformance.Skipped {
+				skipped = append(skipped, test.Name)
+			}
+		}
+	}
+	if !slices.Equal(skipped, []string{"vault_crud", "webhook_connector_shape"}) || report.CardDialect != "agent_card" || report.Summary.Total != len(conformance.Probes()) {
+		t.Errorf("skipped: %q; the card: %q; %+v", skipped, report.CardDialect, report.Summary)
+	}
+}
+
+// TestWithoutTrust: without trusted keys the content of receipts is judged, and nothing is
+// said of signatures.
+func TestWithoutTrust(t *testing.T) {
+	o := newHonest(t)
+	o.trust = nil
+	if err := o.ask(t, o.handler, "level-receipts", "level-replay").Err(); err != nil {
+		t.Error(err)
+	}
+}

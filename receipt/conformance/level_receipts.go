@@ -1,0 +1,478 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/conformance/internal/wire"
+)
+
+func levelReceipts() []Probe {
+	return group(Ours, "level-receipts",
+		probe("receipt_verifies", receiptVerifies, "a task that has ended has a receipt, which fits its schema, its hash and a signature of its issuer", "Receipts level; the receipt format"),
+		probe("receipt_is_of_its_task", receiptIsOfTask, "the receipt of a task names the task, and its end", "The receipt format: subject, identifiers, lifecycle"),
+		probe("receipt_is_referenced", receiptIsReferenced, "task, outcome, event and artifact refer to the receipt of their task", "Receipts level; receipt_id"),
+		probe("receipt_bytes_stay", receiptBytesStay, "a receipt is given out as it was sealed, wherever and however often it is read", "GET /v1/receipts/{receipt_id}, ReceiptWireEnvelope"),
+		probe("receipt_covers_its_events", receiptCoversEvents, "the log of which a receipt has the digest is that of the events that are told of its task", "The receipt format: replay_input.materials, event_log"),
+		probe("server_verdict_agrees", serverAgrees, "what a server says of a receipt is so", "POST /v1/receipts/{receipt_id}/verify, ReceiptVerification"),
+		probe("tampered_copy_is_refuted", tamperedCopies, "a copy of a receipt in which anything was changed is refuted", "The receipt format: chain.receipt_hash; POST /v1/verify"),
+		probe("receipts_are_one_chain", oneChain, "a receipt names the hash of the one before it, and no two name the same", "The receipt format: chain.previous_receipt_hash"),
+		probe("canceled_task_has_receipt", canceledHasReceipt, "a task that was canceled has a receipt, which says so", "Receipts level; Task lifecycle"),
+		probe("secrets_are_withheld", secretsAreWithheld, "a secret that somebody told is in no event, stream, receipt, artifact, outcome or error", "Receipts level: redaction"),
+		probe("archive_is_the_receipt", archiveIsReceipt, "the archive of a receipt is the same receipt", "The receipt format: CBOR"),
+	)
+}
+
+// A given is a receipt as a server gave it, and what we find of it.
+type given struct {
+	answer *wire.Answer
+	raw    []byte // the very bytes
+	doc    *canon.Document
+	report receipt.Report
+}
+
+// verifier judges receipts as the options say.
+func verifier(s *suite) (*receipt.Verifier, error) {
+	policy := s.options.Policy
+	if s.options.Trust == nil {
+		policy = receipt.Policy{IntegrityOnly: true}
+	}
+	return receipt.NewVerifier(s.options.Trust, policy)
+}
+
+// payloadOf is the receipt in a resource, or the resource that is one itself.
+func payloadOf(n canon.Node) canon.Node {
+	if !n.Member("schema").IsZero() {
+		return n
+	}
+	return n.Member("wire").Member("payload")
+}
+
+// readReceipt gets a receipt, and judges its bytes.
+func readReceipt(ctx context.Context, s *suite, id string) (*given, error) {
+	a := s.get(ctx, "v1/receipts/%s", id).Status(200).JSON()
+	payload := payloadOf(a.Root())
+	if a.Err == nil && payload.Kind() != canon.KindObject {
+		a.Fail("expected the receipt as wire.payload, found %s", wire.KindName(payload.Kind()))
+	}
+	if a.Err != nil {
+		return nil, a.Err
+	}
+	v, err := verifier(s)
+	if err != nil {
+		return nil, err
+	}
+	g := &given{answer: a, raw: bytes.Clone(payload.Raw()), doc: new(canon.Document)}
+	v.VerifyBytes(g.raw, g.doc, &g.report)
+	return g, nil
+}
+
+// receiptOf reads the receipt of a task that has ended.
+func receiptOf(ctx context.Context, s *suite, e *ended) (*given, error) {
+	if e.receipt == "" {
+		return nil, e.task.Fail("expected a receipt_id of a task that is %s, found none", e.status).Err
+	}
+	return readReceipt(ctx, s, e.receipt)
+}
+
+// plainReceipt is the receipt of the plain task.
+func plainReceipt(ctx context.Context, s *suite) (*ended, *given, error) {
+	if err := able(ctx, s, "receipts"); err != nil {
+		return nil, nil, err
+	}
+	e, err := plainTask(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := receiptOf(ctx, s, e)
+	return e, g, err
+}
+
+// verified expects a receipt to be what was asked for.
+func (g *given) verified() error {
+	if g.report.Verdict == receipt.Verified {
+		return nil
+	}
+	found := g.report.Finding()
+	return g.answer.Fail("expected a receipt that is verified, found it %s: %s at %s", g.report.Verdict, found.Code, wire.Quote(found.Pointer)).Err
+}
+
+func receiptVerifies(ctx context.Context, s *suite) error {
+	_, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	if s.options.Trust == nil {
+		s.note = "without trusted keys only the content was judged"
+	}
+	return g.verified()
+}
+
+// isOfTask expects a receipt to be about a task as it ended.
+func (g *given) isOfTask(e *ended) error {
+	root := g.doc.Root()
+	subject, state := root.Member("subject"), text(root.Member("lifecycle"), "final_state")
+	switch named := text(root.Member("identifiers"), "task_id"); {
+	case named != e.id && text(subject, "id") != e.id:
+		g.answer.Fail("expected a receipt of the task %s, found one of %s", wire.Quote(e.id), wire.Quote(named))
+	case text(subject, "object") == "task" && text(subject, "id") != e.id:
+		g.answer.Fail("expected the task %s as subject, found %s", wire.Quote(e.id), wire.Quote(text(subject, "id")))
+	case state != outcomeStatus(e.status):
+		g.answer.Fail("expected the final_state %s of a task that is %s, found %s", outcomeStatus(e.status), e.status, wire.Quote(state))
+	}
+	return g.answer.Err
+}
+
+func receiptIsOfTask(ctx context.Context, s *suite) error {
+	e, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	root := g.doc.Root()
+	for name, want := range map[string]string{"id": text(root, "receipt_id"), "object": "receipt", "issuer": text(root.Member("issuer"), "id"), "issued_at": text(root, "issued_at"), "format": receipt.SchemaMarker} {
+		if payloadOf(g.answer.Root()).Offset() != g.answer.Root().Offset() {
+			g.answer.Equal(name, want)
+		}
+	}
+	if g.answer.Err == nil && text(root, "receipt_id") != e.receipt {
+		g.answer.Fail("expected the receipt_id %s, found %s", wire.Quote(e.receipt), wire.Quote(text(root, "receipt_id")))
+	}
+	return g.isOfTask(e)
+}
+
+// receiptIsReferenced follows the references to a receipt.
+func receiptIsReferenced(ctx context.Context, s *suite) error {
+	e, _, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	expect := func(of string, n canon.Node) error {
+		if id := text(n, "receipt_id"); id != e.receipt {
+			return fmt.Errorf("%s: expected the receipt_id %s, as the task has it, found %s", of, wire.Quote(e.receipt), wire.Quote(id))
+		}
+		return nil
+	}
+
+	listed, err := items(ctx, s, path("v1/tasks/%s/receipts", e.id), 200)
+	if err != nil {
+		return err
+	}
+	if differs := sameIDs([]string{e.receipt}, ids(listed)); differs != "" {
+		return fmt.Errorf("GET /v1/tasks/{task_id}/receipts: %s", differs)
+	}
+	outcome := s.get(ctx, "v1/outcomes/%s", text(e.task.Root(), "outcome_id")).Status(200)
+	if outcome.Err != nil {
+		return outcome.Err
+	}
+	if err := expect("the outcome", outcome.Root()); err != nil {
+		return err
+	}
+	artifacts, err := items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200)
+	if err != nil {
+		return err
+	}
+	for _, a := range artifacts {
+		if err := expect("an artifact of the task", a); err != nil {
+			return err
+		}
+	}
+
+	events, err := eventsOfTask(ctx, s, e.id)
+	if err != nil {
+		return err
+	}
+	for _, n := range events {
+		if text(n, "event") == "receipt.issued" {
+			return expect("the event receipt.issued", n)
+		}
+	}
+	return errors.New("GET /v1/tasks/{task_id}/events: expected the event receipt.issued, found none")
+}
+
+// The media types by which a receipt is asked for alone, and as an archive.
+const (
+	mediaReceipt = "application/vnd.harn.receipt+json"
+	mediaArchive = "application/vnd.harn.receipt+cbor"
+)
+
+// receiptBytesStay reads a receipt in the ways that there are.
+func receiptBytesStay(ctx context.Context, s *suite) error {
+	e, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	again, err := receiptOf(ctx, s, e)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(g.raw, again.raw) {
+		return again.answer.Fail("expected the bytes that were read before, found others").Err
+	}
+
+	listed, err := items(ctx, s, path("v1/tasks/%s/receipts", e.id), 200)
+	if err != nil {
+		return err
+	}
+	for _, item := range listed {
+		if payload := payloadOf(item); text(item, "id") == e.receipt && !payload.IsZero() && !bytes.Equal(payload.Raw(), g.raw) {
+			return fmt.Errorf("GET /v1/tasks/{task_id}/receipts: expected the receipt %s in the bytes in which it is read alone, found others", wire.Quote(e.receipt))
+		}
+	}
+	alone := s.client.Do(ctx, wire.Request{Path: path("v1/receipts/%s", e.receipt), Accept: mediaReceipt})
+	if alone.Code == 200 && strings.HasPrefix(alone.Header.Get("Content-Type"), mediaReceipt) && !bytes.Equal(bytes.TrimSpace(alone.Body), g.raw) {
+		alone.Fail("as %s: expected the bytes of wire.payload, found others", mediaReceipt)
+	}
+	return alone.Err
+}
+
+// serverAgrees compares what the server says of a receipt with what is so.
+func serverAgrees(ctx context.Context, s *suite) error {
+	e, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	a := s.post(ctx, "", object{}, "v1/receipts/%s/verify", e.receipt).Status(200).Bool("valid").Has("checked_at")
+	if a.Err == nil && !isTime(text(a.Root(), "checked_at")) {
+		a.Fail("expected a time (RFC 3339, UTC) as checked_at, found %s", wire.Quote(text(a.Root(), "checked_at")))
+	}
+	if a.Err != nil {
+		return a.Err
+	}
+	said := a.Root().Member("valid").Bool()
+	switch ours := g.report.Verdict; {
+	case ours == receipt.Refuted && said:
+		a.Fail("expected valid to be false of a receipt that is refuted (%s), found true", g.report.Finding().Code)
+	case s.options.Trust == nil && ours == receipt.Verified && !said:
+		return skipped("the server says that the receipt is not valid; without trusted keys nobody can tell")
+	case ours == receipt.Verified && !said:
+		a.Fail("expected valid to be true of a receipt that is verified, found false")
+	case s.options.Trust != nil && ours == receipt.Undecided && said:
+		a.Fail("expected valid to be false of a receipt that the trusted keys do not verify (%s), found true", g.report.Finding().Code)
+	}
+	return a.Err
+}
+
+// A change alters one thing of a receipt, as a text.
+type change struct{ what, old, new string }
+
+// tamperedCopies changes a receipt in some ways, each of which has to be found: here, and by
+// the server when it verifies what is sent to it.
+func tamperedCopies(ctx context.Context, s *suite) error {
+	e, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	root := g.doc.Root()
+	hash := text(root.Member("chain"), "receipt_hash")
+	state := text(root.Member("lifecycle"), "final_state")
+	changes := []change{
+		{"the end of the task", `"` + state + `"`, `"CANCELED"`},
+		{"the task", `"` + e.id + `"`, `"` + e.id + `x"`},
+		{"the stated hash", hash, canon.Sum([]byte(hash)).String()},
+		{"the time of issue", text(root, "issued_at"), "2001-01-01T00:00:00Z"},
+	}
+	if state == "CANCELED" {
+		changes[0].new = `"SUCCEEDED"`
+	}
+
+	v, err := verifier(s)
+	if err != nil {
+		return err
+	}
+	if said, offered, err := serverSays(ctx, s, g.raw); offered && (err != nil || said != "verified" && g.report.Verdict == receipt.Verified && s.options.Trust != nil) {
+		return errors.Join(err, fmt.Errorf("POST /v1/verify: expected the receipt as it was given to be verified, found it %s", wire.Quote(said)))
+	}
+	for _, c := range changes {
+		if c.old == "" || c.old == c.new {
+			return g.answer.Fail("expected a receipt that tells %s, found none", c.what).Err
+		}
+		tampered := bytes.ReplaceAll(g.raw, []byte(c.old), []byte(c.new))
+		var doc canon.Document
+		var report receipt.Report
+		v.VerifyBytes(tampered, &doc, &report)
+		if bytes.Equal(tampered, g.raw) || report.Verdict != receipt.Refuted {
+			return g.answer.Fail("expected a copy with %s changed to be refuted, found it %s", c.what, report.Verdict).Err
+		}
+		if said, offered, err := serverSays(ctx, s, tampered); err != nil || offered && said != "refuted" {
+			return errors.Join(err, fmt.Errorf("POST /v1/verify: expected a copy with %s changed to be refuted, found it %s", c.what, wire.Quote(said)))
+		}
+	}
+	return nil
+}
+
+// serverSays sends a receipt to be verified. Not every server offers that.
+func serverSays(ctx context.Context, s *suite, text []byte) (verdict string, offered bool, err error) {
+	a := s.client.Do(ctx, wire.Request{Method: "POST", Path: "v1/verify", Body: text})
+	if a.Is(404, 405, 501) {
+		return "", false, nil
+	}
+	return a.Status(200).Has("verdict").Root().Member("verdict").String(), true, a.Err
+}
+
+// tries is how often two tasks are done until no other client's receipt is between theirs.
+const tries = 3
+
+// oneChain does two tasks, one after the other.
+func oneChain(ctx context.Context, s *suite) error {
+	if err := able(ctx, s, "receipts"); err != nil {
+		return err
+	}
+	var wrong error
+	for range tries {
+		var list [2]*given
+		for i := range list {
+			e, err := endedTask(ctx, s, "a task before or behind another of the run "+s.id)
+			if err != nil {
+				return err
+			}
+			if list[i], err = receiptOf(ctx, s, e); err != nil {
+				return err
+			}
+		}
+		one, known := chain.LinkOf(list[0].doc)
+		two, knownToo := chain.LinkOf(list[1].doc)
+		switch {
+		case !known || !knownToo:
+			return list[1].answer.Fail("expected hashes in chain, found none").Err
+		case chain.StreamOf(list[0].doc) != chain.StreamOf(list[1].doc):
+			return list[1].answer.Fail("expected two tasks of one workspace in one stream of receipts, found two").Err
+		case one.First && two.First, !one.First && one.Previous == two.Previous:
+			return list[1].answer.Fail("expected the receipt before as the predecessor, found the predecessor of that one: the chain forks").Err
+		case two.Previous == one.Hash && !two.First:
+			return nil
+		}
+		wrong = list[1].answer.Fail("expected %s, the receipt of the task before, as previous_receipt_hash, found %s", one.Hash, two.Previous).Err
+	}
+	return wrong
+}
+
+func canceledHasReceipt(ctx context.Context, s *suite) error {
+	if err := able(ctx, s, "receipts"); err != nil {
+		return err
+	}
+	e, err := canceledTask(ctx, s)
+	if err != nil {
+		return err
+	}
+	g, err := receiptOf(ctx, s, e)
+	if err != nil {
+		return err
+	}
+	return errors.Join(g.isOfTask(e), g.verified())
+}
+
+// secretsAreWithheld tells a secret, and looks where it must not come to be.
+func secretsAreWithheld(ctx context.Context, s *suite) error {
+	if err := able(ctx, s, "receipts"); err != nil {
+		return err
+	}
+	secret, err := newSecret(s)
+	if err != nil {
+		return err
+	}
+	s.watch.Hide(secret)
+	words := "deploy with the token " + secret + " in the run " + s.id
+	e, err := endedTask(ctx, s, words)
+	if err != nil {
+		return err
+	}
+
+	look := func(a *wire.Answer) error {
+		if a.Err == nil && bytes.Contains(a.Body, []byte(secret)) {
+			a.Fail("expected an answer without the secret that was told, found it there")
+		}
+		return a.Err
+	}
+	for _, at := range []string{"v1/tasks/%s/events?limit=200", "v1/tasks/%s/receipts", "v1/artifacts?task_id=%s", "v1/outcomes?task_id=%s", "v1/events?task_id=%s&limit=200"} {
+		if err := look(s.get(ctx, at, e.id).Status(200)); err != nil {
+			return err
+		}
+	}
+	if err := look(s.get(ctx, "v1/sessions/%s/events?limit=200", e.session).Status(200)); err != nil {
+		return err
+	}
+	if err := look(s.post(ctx, "", object{"input": words}, "v1/sessions/%s/tasks", e.session)); err != nil {
+		return err
+	}
+	return secretInMore(ctx, s, e, secret, look)
+}
+
+// secretInMore looks into what lists lead to.
+func secretInMore(ctx context.Context, s *suite, e *ended, secret string, look func(*wire.Answer) error) error {
+	if e.receipt != "" {
+		if err := look(s.get(ctx, "v1/receipts/%s", e.receipt).Status(200)); err != nil {
+			return err
+		}
+		if err := look(s.post(ctx, "", object{}, "v1/receipts/%s/verify", e.receipt).Status(200)); err != nil {
+			return err
+		}
+	}
+	artifacts, err := items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids(artifacts) {
+		if err := look(s.get(ctx, "v1/artifacts/%s/content", id)); err != nil {
+			return err
+		}
+	}
+
+	events, err := eventsOfTask(ctx, s, e.id)
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	frames, err := listen(ctx, s, path("v1/tasks/%s/stream", e.id), "", text(events[len(events)-1], "id"))
+	if err != nil {
+		return err
+	}
+	for _, f := range frames {
+		if bytes.Contains(f.Data.Source(), []byte(secret)) {
+			return fmt.Errorf("GET /v1/tasks/{task_id}/stream: expected no secret that was told, found it in the event %s", wire.Quote(f.ID))
+		}
+	}
+	return nil
+}
+
+// newSecret makes up a token of a well-known form, which opens nothing.
+func newSecret(s *suite) (string, error) {
+	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	var b [36]byte
+	if _, err := io.ReadFull(s.options.Random, b[:]); err != nil {
+		return "", fmt.Errorf("conformance: no randomness: %w", err)
+	}
+	for i, r := range b {
+		b[i] = letters[r%32]
+	}
+	return "ghp_" + string(b[:]), nil
+}
+
+// archiveIsReceipt compares the archive with the receipt, where archives are offered.
+func archiveIsReceipt(ctx context.Context, s *suite) error {
+	e, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	a := s.client.Do(ctx, wire.Request{Path: path("v1/receipts/%s", e.receipt), Accept: mediaArchive})
+	if a.Err != nil {
+		return a.Err
+	}
+	if a.Code != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), mediaArchive) {
+		return skipped("the server offers no archive")
+	}
+	text, err := archive.NewCodec().ToJSON(a.Body)
+	switch {
+	case err != nil:
+		a.Fail("expected an archive, found none: %v", err)
+	case string(text) != wire.Canonical(g.doc.Root()):
+		a.Fail("expected the receipt that is given as JSON, found another")
+	}
+	return a.Err
+}

@@ -1,0 +1,129 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/conformance/internal/wire"
+)
+
+// endOf is what of a task does not change any more when it has ended.
+func endOf(task canon.Node) string {
+	text := ""
+	for _, name := range []string{"status", "session_id", "workspace_id", "input", "created_by", "started_at", "completed_at", "canceled_at", "failure", "outcome_id", "receipt_id"} {
+		if n := task.Member(name); !isNull(n) {
+			text += name + " " + wire.Canonical(n) + "\n"
+		}
+	}
+	return text
+}
+
+// endedTaskStays asks for what would move a task that has ended.
+func endedTaskStays(ctx context.Context, s *suite) error {
+	e, err := plainTask(ctx, s)
+	if err != nil {
+		return err
+	}
+	want := endOf(e.task.Root())
+	for _, move := range []struct {
+		path string
+		body object
+	}{
+		{"v1/tasks/%s/cancel", object{"reason": "agents conformance"}},
+		{"v1/tasks/%s/messages", object{"kind": "input", "message": message("too late")}},
+		{"v1/tasks/%s/messages", object{"kind": "interrupt", "message": message("too late")}},
+	} {
+		a := s.post(ctx, "", move.body, move.path, e.id)
+		if a.Err == nil && a.Code >= 500 && a.Code != 501 {
+			a.Status(409)
+		}
+		if a.Err == nil && a.Code >= 400 && a.Code != 501 {
+			a.Err = wellFormed(a)
+		}
+		if a.Err != nil {
+			return a.Err
+		}
+		now := s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task")
+		if now.Err == nil && endOf(now.Root()) != want {
+			now.Fail("after %s: expected the task as it ended, %s, found it changed, %s", a.Request, e.status, wire.Quote(text(now.Root(), "status")))
+		}
+		if now.Err != nil {
+			return now.Err
+		}
+	}
+
+	list, err := eventsOfTask(ctx, s, e.id)
+	if err == nil {
+		err = statesOf(list, e.status)
+	}
+	return err
+}
+
+// canceledTaskIs looks at a task that was canceled before it ended.
+func canceledTaskIs(ctx context.Context, s *suite) error {
+	e, err := canceledTask(ctx, s)
+	if err != nil {
+		return err
+	}
+	task := e.task.Root()
+	if at := task.Member("completed_at"); !isNull(at) {
+		return e.task.Fail("expected no completed_at of a task that is CANCELED, found %s", wire.Quote(at.String())).Err
+	}
+	if at := text(task, "canceled_at"); !isTime(at) {
+		return e.task.Fail("expected a time (RFC 3339, UTC) as canceled_at, found %s", wire.Quote(at)).Err
+	}
+	if again := cancel(ctx, s, e.id, "").Status(200); again.Err != nil || text(again.Root(), "status") != canceled {
+		return errors.Join(again.Err, again.Equal("status", canceled).Err)
+	}
+	if err := outcomeOf(ctx, s, e); err != nil {
+		return err
+	}
+	list, err := eventsOfTask(ctx, s, e.id)
+	if err == nil {
+		err = statesOf(list, canceled)
+	}
+	return err
+}
+
+func isTime(text string) bool {
+	_, err := receipt.ParseTime(text)
+	return err == nil
+}
+
+func outcomeAgrees(ctx context.Context, s *suite) error {
+	e, err := plainTask(ctx, s)
+	if err != nil {
+		return err
+	}
+	if e.status == completed && !isTime(text(e.task.Root(), "completed_at")) {
+		return e.task.Fail("expected a time (RFC 3339, UTC) as completed_at of a task that is COMPLETED, found %s", wire.Quote(text(e.task.Root(), "completed_at"))).Err
+	}
+	return outcomeOf(ctx, s, e)
+}
+
+// outcomeStatus is the status of the outcome of a task that has ended so.
+func outcomeStatus(status string) string {
+	if status == completed {
+		return "SUCCEEDED"
+	}
+	return status
+}
+
+// outcomeOf expects one outcome of a task, which says of it what the task says.
+func outcomeOf(ctx context.Context, s *suite, e *ended) error {
+	list, err := items(ctx, s, path("v1/outcomes?task_id=%s", e.id), 200)
+	if err != nil {
+		return err
+	}
+	if len(list) != 1 {
+		return fmt.Errorf("GET /v1/outcomes?task_id={task_id}: expected one outcome of a task that is %s, found %d", e.status, len(list))
+	}
+	id := text(list[0], "id")
+	if told := e.task.Root().Member("outcome_id"); !isNull(told) && told.String() != id {
+		return e.task.Fail("expected the outcome_id %s, found %s", wire.Quote(id), wire.Quote(told.String())).Err
+	}
+	return s.get(ctx, "v1/outcomes/%s", id).Status(200).Object("outcome").Equal("task_id", e.id).Equal("status", outcomeStatus(e.status)).Err
+}
