@@ -29,7 +29,7 @@ func (o *outside) place(it *item) error {
 	}
 
 	related := receipt.Place{Index: r.Related.Index}
-	it.v.Link(&it.rep, checkOf(r.Mark, it, related, o.demands.previous(r.Stream)))
+	it.v.Link(&it.rep, checkOf(r.Mark, it, o.options.Partial, related, o.demands.previous(r.Stream)))
 	if it.again = r.Mark == join.MarkCopy; it.again {
 		it.copy = true
 		it.rep.Warnings = append(it.rep.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: "another receipt of the input is the same"})
@@ -52,19 +52,23 @@ func recordOf(it *item) join.Record {
 }
 
 // ownOutcome is what an item whose link was not judged yet is counted as if its link
-// holds, and whether a step before the link explains it. Under a strict policy a link that
-// nobody looked at decides.
+// holds, and whether that explains it whatever is found of the link. Under a strict policy
+// a link that nobody looked at decides.
 func ownOutcome(it *item) (o outcome, before bool) {
 	rep := &it.rep
+	open := rep.Finding()
 	if it.v.Policy().Strict && rep.Verdict == receipt.Undecided {
 		rep = rep.Clone()
 		it.v.Link(rep, receipt.Check{Status: receipt.StatusPassed})
 	}
 
-	o.own = rep.Verdict
-	if o.own != receipt.Verified {
-		why := rep.Finding()
-		o.reason, before = why.Code, why.Step < receipt.StepLink
+	if o.own = rep.Verdict; o.own == receipt.Verified {
+		return o, false
 	}
-	return o, before
+	why := rep.Finding()
+	o.reason = why.Code
+	if o.own == receipt.Undecided {
+		return o, why.Code == open.Code
+	}
+	return o, why.Step <= receipt.StepLink
 }

@@ -282,23 +282,19 @@ func (s *survey) check(it *item, m mark, other address) receipt.Check {
 	if m == join.MarkForeign {
 		previous = s.demands.previous(s.names[s.streams[string(it.facts.key)]])
 	}
-	c := checkOf(m, it, related, previous)
-
-	// Nothing shows what precedes it.
-	if m == join.MarkOpen && s.options.Partial {
-		c.Cause = vocab.CauseSelection
-	}
-	return c
+	return checkOf(m, it, s.options.Partial, related, previous)
 }
 
 // checkOf says what a mark means of a receipt; previous is what was given as its
 // predecessor.
-func checkOf(m mark, it *item, related receipt.Place, previous canon.Digest) receipt.Check {
+func checkOf(m mark, it *item, partial bool, related receipt.Place, previous canon.Digest) receipt.Check {
 	switch {
 	case m == join.MarkCopy:
 		return receipt.Check{Status: receipt.StatusNotApplicable}
 	case m.Code() == "":
 		return receipt.Check{Status: receipt.StatusPassed}
+	case m == join.MarkOpen && partial: // nothing shows what precedes it
+		return unchecked(vocab.CauseSelection, receipt.Place{})
 	case !m.Failed():
 		return unchecked(m.Cause(), receipt.Place{})
 	}

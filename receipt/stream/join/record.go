@@ -41,7 +41,7 @@ type Record struct {
 	// What it is on its own: if its link holds.
 	Verdict receipt.Verdict
 	Reason  receipt.Code // of that, unless it is verified
-	Before  bool         // the reason is of a step before the link, and explains it whatever the link is
+	Before  bool         // the reason explains it whatever is found of the link
 
 	// What the groupings found so far: MarkLinked or MarkDamaged to begin with.
 	Mark    Mark

@@ -1,0 +1,159 @@
+package join_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+func linesOf(files [][]byte) (list []stream.Source) {
+	for i, text := range files {
+		s := sourceOf(fmt.Sprint(i), text)
+		s.Kind = stream.Lines
+		list = append(list, s)
+	}
+	return list
+}
+
+// told is what reports say of receipts, without where they stand.
+func told(run *stream.Run) (list []string) {
+	for rep := range run.Reports() {
+		link := rep.Check(receipt.StepLink)
+		list = append(list, fmt.Sprintln(rep.ReceiptID, rep.ReceiptHash, rep.Verdict, rep.Finding().Code, link.Status, link.Cause))
+	}
+	return list
+}
+
+// machine is what one machine says of files.
+func machine(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options) (*stream.Summary, []string) {
+	t.Helper()
+	run := stream.VerifyFiles(t.Context(), v, linesOf(files), o)
+	list := told(run)
+	sum, err := run.Summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(list)
+	return sum, list
+}
+
+// workers is what an engine says of files: it reads each of them on its own, joins what it
+// read, and reads them again for the reports.
+func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options, dice *rand.Rand) (sum *stream.Summary, list []string) {
+	t.Helper()
+	e := &engine{t: t, dice: dice, strict: v.Policy().Strict, strands: map[chain.Stream]*join.Strand{}}
+	e.terms = join.Terms{Partial: func(chain.Stream) bool { return o.Partial },
+		Head:     func(s chain.Stream) canon.Digest { return o.Expect[s].Hash },
+		Previous: func(s chain.Stream) canon.Digest { return o.After[s].Hash }}
+	o.Unordered = false
+
+	var records []join.Record
+	for i, source := range linesOf(files) {
+		gaps, index := map[int]bool{}, 0
+		own := stream.Options{Place: func(r *join.Record) error {
+			if index++; r == nil {
+				gaps[index] = true
+				return nil
+			}
+			records = append(records, *r)
+			records[len(records)-1].Place.Source = i
+			return nil
+		}}
+		for rep := range stream.VerifyFiles(t.Context(), v, []stream.Source{source}, own).Reports() {
+			if gaps[rep.Index] {
+				e.counts.Gap(rep.Verdict, rep.Finding().Code)
+			}
+		}
+	}
+
+	joined := o
+	joined.Joined = e.run(records)
+	sum, err := stream.VerifyFiles(t.Context(), v, nil, joined).Summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	marks := map[join.Place]join.Record{}
+	for _, r := range e.done {
+		marks[r.Place] = r
+	}
+	if len(marks) != len(records) || len(e.done) != len(records) {
+		t.Fatalf("of %d receipts %d are done, %d times", len(records), len(marks), len(e.done))
+	}
+	for i, source := range linesOf(files) {
+		own := o
+		own.Expect = nil
+		own.Place = func(r *join.Record) error {
+			if r != nil {
+				m := marks[join.Place{Source: i, Index: r.Place.Index}]
+				r.Mark, r.Related = m.Mark, m.Related
+			}
+			return nil
+		}
+		list = append(list, told(stream.VerifyFiles(t.Context(), v, []stream.Source{source}, own))...)
+	}
+	slices.Sort(list)
+	return sum, list
+}
+
+// asked draws what a tangle is asked for.
+func (g *tangle) asked(list []knot) (o stream.Options) {
+	o = stream.Options{Unordered: true, Partial: g.dice.IntN(4) == 0}
+	head := func(hash canon.Digest) map[chain.Stream]chain.Head {
+		k := list[g.dice.IntN(len(list))]
+		if g.dice.IntN(3) > 0 && !k.gap {
+			hash = k.stated
+		}
+		if k.gap || hash.IsZero() {
+			return nil
+		}
+		return map[chain.Stream]chain.Head{k.stream: {Hash: hash, Count: g.dice.Uint64N(5)}}
+	}
+	if g.dice.IntN(4) == 0 {
+		o.Expect = head(canon.Sum([]byte("gone")))
+	}
+	if g.dice.IntN(4) == 0 {
+		o.After = head(list[g.dice.IntN(len(list))].previous)
+	}
+	return o
+}
+
+// TestTangleAgrees: few streams, ids and hashes, forged ones too, and copies that come out
+// otherwise: however the receipts are dealt out, one machine says the same of each of them
+// and of all, and so does an engine.
+func TestTangleAgrees(t *testing.T) {
+	cases := 60
+	if os.Getenv("CI") == "true" {
+		cases = 1200
+	}
+	g, policies := newTangle(t), []*receipt.Verifier{verifier(t, receipt.Policy{NoInputDigest: true}), verifier(t, receipt.Policy{NoInputDigest: true, Strict: true})}
+	for seed := range cases {
+		list := g.list(uint64(seed), 1+seed%18)
+		o, v := g.asked(list), policies[min(g.dice.IntN(3), 1)]
+		files := split(list, 1+g.dice.IntN(5), g.dice)
+		sum, reports := machine(t, v, files, o)
+
+		check := func(who string, s *stream.Summary, own []string) {
+			t.Helper()
+			if !slices.Equal(reports, own) {
+				t.Fatalf("case %d: %s says\n%s\nof what one machine says\n%s", seed, who, own, reports)
+			}
+			if want, got := gist(t, sum), gist(t, s); want != got {
+				t.Fatalf("case %d: %s says\n%s\nand one machine\n%s", seed, who, got, want)
+			}
+		}
+		files = split(list, 1+g.dice.IntN(6), g.dice)
+		s, own := machine(t, v, files, o)
+		check("one machine with other files", s, own)
+		s, own = workers(t, v, files, o, g.dice)
+		check("an engine", s, own)
+	}
+}
