@@ -188,6 +188,9 @@ func (c *chat) resume(ctx context.Context, i *invocation, s turn.Signal) (_ outc
 
 	// Other turns may have been since.
 	history, err := c.store.load(ctx, i.session)
+	if err == nil && len(history) <= i.inbound {
+		err = &failure{category: "session_load_failed", err: errors.New("the session was forgotten")}
+	}
 	if err != nil {
 		return c.fail(ctx, i, "3.3", err)
 	}
@@ -225,7 +228,7 @@ func (c *chat) invoke(ctx context.Context, i *invocation, path string, history [
 		}
 	}
 
-	if err := c.store.save(ctx, i.session, s.messages); err != nil {
+	if err := c.store.save(context.WithoutCancel(ctx), i.session, s.messages); err != nil { // what was done is kept
 		return c.fail(ctx, i, path, &failure{category: "session_save_failed", err: err})
 	}
 	i.turn.Complete(time.Now())
@@ -257,7 +260,7 @@ func (c *chat) suspend(ctx context.Context, i *invocation, path string, wait *su
 		}
 		return refused("harness_signal_subscription_failed", errors.New("nobody could give the signal for which it waits"))
 	}
-	if err := c.store.save(ctx, i.session, messages); err != nil {
+	if err := c.store.save(context.WithoutCancel(ctx), i.session, messages); err != nil {
 		if lost := i.back(before); lost != nil { // nobody was asked
 			return outcome{}, lost
 		}

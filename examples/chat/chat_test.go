@@ -198,6 +198,7 @@ func TestFixtures(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
 			c := talk(t, f.store, f.graph...)
+			var history []string // the messages of turns that did not fail, as they came
 			for _, s := range f.turns {
 				o, err := c.send(t.Context(), "conv", message(s.message))
 				if err != nil || o.kind != s.kind || o.path != s.path || o.failure.Category != s.category || o.failure.Bucket != s.bucket {
@@ -215,11 +216,14 @@ func TestFixtures(t *testing.T) {
 						t.Errorf("reply %s", o.reply)
 					}
 				}
-				if m, ok := f.store.(*memory); ok && len(m.histories["conv"]) != s.count {
-					t.Errorf("%d messages, expected %d", len(m.histories["conv"]), s.count)
+				if s.kind != "errored" {
+					history = append(append(history, s.message), s.replies...)
+				}
+				if m, ok := f.store.(*memory); ok && (len(m.histories["conv"]) != s.count || !slices.EqualFunc(m.histories["conv"], history, func(a message, b string) bool { return string(a) == b })) {
+					t.Errorf("%s, expected %d messages: %s", m.histories["conv"], s.count, history)
 				}
 				if o.kind == "suspended" {
-					if o.receipt != nil || o.signal != "approval-001" {
+					if o.receipt != nil || o.signal != "approval-001" || string(o.metadata) != `{"action":"send_email"}` || o.invocation == "" {
 						t.Errorf("%+v", o)
 					}
 					continue

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -49,15 +50,15 @@ func TestPayloadIsReadOnce(t *testing.T) {
 // TestDoneAsApproved: what waits for a person is done when the receipt says that a person
 // approved it, and not otherwise.
 func TestDoneAsApproved(t *testing.T) {
+	c := talk(t, new(memory), ask, answer)
 	for payload, done := range map[string]bool{
 		`{"approved":true}`: true, `{"accepted":true}`: true, `{"decision":"allow"}`: true, `{"decision":"approved","note":1}`: true,
 		`{"approved":false}`: false, `{"approved":true,"accepted":false}`: false, `{"approved":"true"}`: false, `{"decision":"sure"}`: false, `{"decision":"deny","approved":true}`: false,
 		`{"decision":"approved","approved":false}`: false, `{"amount":7}`: false, `{}`: false, `{"Approved":true}`: false, `{"approved":1}`: false, `{"decision":true}`: false,
 	} {
-		c := talk(t, new(memory), ask, answer)
 		var told []outcome
-		c.subscribe("conv", func(o outcome) { told = append(told, o) })
-		o, err := c.send(t.Context(), "conv", message(user("send it")))
+		c.subscribe(payload, func(o outcome) { told = append(told, o) })
+		o, err := c.send(t.Context(), payload, message(user("send it")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -524,11 +525,132 @@ func TestResumeFails(t *testing.T) {
 	}
 }
 
+// counted is a store that counts, minds its context, and can forget.
+type counted struct {
+	memory
+	loads, saves int
+}
+
+func (s *counted) load(ctx context.Context, session string) ([]message, error) {
+	s.loads++
+	return s.memory.load(ctx, session)
+}
+
+func (s *counted) save(ctx context.Context, session string, history []message) error {
+	if s.saves++; ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return s.memory.save(ctx, session, history)
+}
+
+// TestLoadedOnce: one part of a turn loads the history once and saves it once: who does
+// both twice has each message twice.
+func TestLoadedOnce(t *testing.T) {
+	m := new(counted)
+	c := talk(t, m, waits("s"), says(assistant("done")))
+	if _, err := c.send(t.Context(), "conv", message(user("Go"))); err != nil || m.loads != 1 || m.saves != 1 {
+		t.Errorf("%v, %d, %d", err, m.loads, m.saves)
+	}
+	if err := c.signal(t.Context(), "s", "", []byte(`{}`)); err != nil || m.loads != 2 || m.saves != 2 || len(m.histories["conv"]) != 2 {
+		t.Errorf("%v, %d, %d, %s", err, m.loads, m.saves, m.histories)
+	}
+}
+
+// TestCallerLeaves: what nodes did is kept, and told of, though whoever sent the message
+// has gone.
+func TestCallerLeaves(t *testing.T) {
+	for kind, end := range map[string]error{"completed": nil, "suspended": &suspension{"s", nil}} {
+		m := new(counted)
+		ctx, leave := context.WithCancel(t.Context())
+		c := talk(t, m, func(context.Context, *state) ([]message, error) {
+			leave()
+			return []message{message(assistant("done"))}, end
+		})
+		o, err := c.send(ctx, "conv", message(user("Go")))
+		if err != nil || o.kind != kind || len(m.histories["conv"]) != 2 || (o.receipt == nil) != (kind == "suspended") {
+			t.Errorf("%s: %v, %+v, %s", kind, err, o, m.histories)
+		}
+	}
+}
+
+// TestForgotten: a turn whose session was forgotten while it waited has failed, and no node
+// looks for its message.
+func TestForgotten(t *testing.T) {
+	m := new(memory)
+	c := talk(t, m, waits("s"), func(_ context.Context, s *state) ([]message, error) {
+		return []message{s.messages[s.inbound]}, nil
+	})
+	var told []outcome
+	c.subscribe("conv", func(o outcome) { told = append(told, o) })
+	if _, err := c.send(t.Context(), "conv", message(user("Go"))); err != nil {
+		t.Fatal(err)
+	}
+	m.histories = nil
+	if err := c.signal(t.Context(), "s", "user_robin", []byte(`{"approved":true}`)); err != nil {
+		t.Fatal(err)
+	}
+	if len(told) != 1 || told[0].failure != (turn.Failure{Category: "session_load_failed", Bucket: turn.SessionTerminating}) {
+		t.Fatalf("%+v", told)
+	}
+	checkReceipt(t, told[0])
+}
+
+// TestBusyListener: who listens is told of every turn, however many end while it is at work.
+func TestBusyListener(t *testing.T) {
+	const turns = most + 20
+	var l listeners
+	busy, goOn := make(chan struct{}), make(chan struct{})
+	told := 0
+	l.add("conv", func(outcome) {
+		if told++; told == 1 {
+			close(busy)
+			<-goOn
+		}
+	})
+	var all sync.WaitGroup
+	l.put("conv", outcome{})
+	all.Go(func() { l.tell("conv") })
+	<-busy
+	for range turns - 1 {
+		l.put("conv", outcome{})
+		l.tell("conv")
+	}
+	close(goOn)
+	if all.Wait(); told != turns {
+		t.Errorf("%d of %d", told, turns)
+	}
+}
+
+// oneChain: receipts follow each other in one chain, each once.
+func oneChain(t *testing.T, receipts []*receipt.Sealed) {
+	t.Helper()
+	next := map[string]string{} // by the hash before; "": none
+	for _, r := range receipts {
+		verified(t, r)
+		chain := r.Document().Root().Member("chain")
+		before := chain.Member("previous_receipt_hash").String()
+		if next[before] != "" {
+			t.Fatalf("two follow %q", before)
+		}
+		next[before] = chain.Member("receipt_hash").String()
+	}
+	n := 0
+	for at := next[""]; at != ""; at = next[at] {
+		n++
+	}
+	if n != len(receipts) {
+		t.Errorf("%d of %d receipts are in the chain", n, len(receipts))
+	}
+}
+
 // TestResumeRaces: a send and a signal at the same time, often: in either order both turns
 // end, no message is lost or twice, none lies between those of a turn, and each turn has one
 // receipt in one chain.
 func TestResumeRaces(t *testing.T) {
-	const rounds = 60
+	rounds := 20
+	if os.Getenv("CI") != "" && !testing.Short() {
+		rounds = 200
+	}
 	m := new(memory)
 	c := talk(t, m, func(_ context.Context, s *state) ([]message, error) {
 		if strings.Contains(string(s.messages[s.inbound]), "wait") {
@@ -537,6 +659,7 @@ func TestResumeRaces(t *testing.T) {
 		return nil, nil
 	}, says(assistant("a")), says(assistant("b")))
 	orders := map[string]int{}
+	var receipts []*receipt.Sealed
 	for n := range rounds {
 		session := fmt.Sprint("conv-", n)
 		first := user(fmt.Sprint("wait ", n))
@@ -566,6 +689,7 @@ func TestResumeRaces(t *testing.T) {
 		if good != 1 || len(told) != 0 || resumed.kind != "completed" || sent.kind != "completed" || len(resumed.messages) != 2 || len(sent.messages) != 2 || resumed.receipt == nil || sent.receipt == nil {
 			t.Fatalf("%d, %+v, %+v", good, resumed, sent)
 		}
+		receipts = append(receipts, resumed.receipt, sent.receipt)
 		var said []string
 		for _, message := range m.histories[session] {
 			var of struct{ Content string }
@@ -577,9 +701,9 @@ func TestResumeRaces(t *testing.T) {
 			t.Fatalf("%q", said)
 		}
 	}
-	t.Log(orders)
+	oneChain(t, receipts)
 	streams, err := c.issuer.Store.(*ledger.SQLite).Streams(t.Context())
-	if err != nil || len(streams) != 1 || streams[0].Head.Count != 2*rounds {
+	if err != nil || len(streams) != 1 || streams[0].Head.Count != uint64(2*rounds) {
 		t.Errorf("%v, %+v", err, streams)
 	}
 }

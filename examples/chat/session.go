@@ -84,7 +84,7 @@ type listener struct {
 	waiting []outcome
 }
 
-// most bounds what waits for the listener of a session; the oldest goes first.
+// most bounds what waits for the first listener of a session; the oldest goes first.
 const most = 100
 
 // add sets the listener of a session, in the place of the one before, and gives it what came
@@ -129,8 +129,9 @@ func (l *listeners) put(session string, o outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.session(session)
-	s.waiting = append(s.waiting, o)
-	s.waiting = s.waiting[max(0, len(s.waiting)-most):]
+	if s.waiting = append(s.waiting, o); s.tell == nil {
+		s.waiting = s.waiting[max(0, len(s.waiting)-most):]
+	}
 }
 
 // tell tells the listener of a session what waits. While it is being told, whoever tells it
