@@ -1,11 +1,12 @@
 package harness
 
 import (
-	"encoding/json"
 	"net/http"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/protocol/journal"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // tellTask serves POST /v1/tasks/{task_id}/messages: what a person says to a task.
@@ -67,16 +68,17 @@ func (h *Harness) confirm(t *Task, m *messageInput, told object) ([]journal.Even
 		return nil, transition("the task does not wait for a confirmation")
 	}
 
-	// What is not said in so many words is no approval.
-	var said struct{ Approved *bool }
-	if m.value == nil || json.Unmarshal(m.value, &said) != nil || said.Approved == nil {
+	// What is not said in so many words is no approval. It is read as a receipt reads it:
+	// another reader takes Approved for approved, too.
+	said, err := canon.Parse(m.value)
+	if err != nil || said.Root().Member("approved").Kind() != canon.KindBool {
 		return nil, protocol.Invalid("message.parts", `expected a part of the type json with the value {"approved": true} or {"approved": false}`)
 	}
-	decision := "tool.denied"
-	if *said.Approved {
+	approved, decision := event.DecisionOf(said.Root()) == event.Approved, "tool.denied"
+	if approved {
 		decision = "tool.approved"
 	}
-	told["approval_id"], told["approved"] = h.waits(t), *said.Approved
+	told["approval_id"], told["approved"] = h.waits(t), approved
 	return []journal.Event{
 		t.event("user.tool_confirmation", told),
 		t.event(decision, object{"approval_id": h.waits(t), "actor": told["actor"]}),
