@@ -343,6 +343,13 @@ func sqlAnswers() map[string][]string {
 		"forks":     {`"sha256:7e91716c626f263525ec0d93d7dadaa16dc7f32bd747f3a524afa970b890a19a",["fork_4","fork_4b"]`},
 		"firsts":    {`"[\"harness_example_cloud\",null,\"firsts\"]",["firsts_1","firsts_again"]`},
 		"gone":      {`"cut_5","[\"harness_example_cloud\",null,\"cut\"]"`},
+		"findings": {
+			`"chain_break","firsts_again","[\"harness_example_cloud\",null,\"firsts\"]"`,
+			`"chain_break","gap_4","[\"harness_example_cloud\",null,\"gap\"]"`,
+			`"chain_break","strange_1","[\"harness_example_cloud\",null,\"strange\"]"`,
+			`"chain_fork","fork_4b","[\"harness_example_cloud\",null,\"fork\"]"`,
+			`"duplicate_id","ids_1","[\"harness_example_cloud\",null,\"ids_other\"]"`,
+		},
 		"streams": {
 			`"[\"harness_example_cloud\",null,\"altered\"]","5","1","1"`,
 			`"[\"harness_example_cloud\",null,\"cut\"]","4","1","1"`,

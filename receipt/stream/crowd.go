@@ -197,13 +197,11 @@ func (c *crowd) selections(s *survey) []selection {
 	return list
 }
 
-// pack packs the receipts again; nil when they are too many.
+// pack packs the receipts again, however many they are: the parts held them before.
 func (c *crowd) pack() *roster {
 	r := &roster{streams: c.streams, outcomes: c.outcomes}
 	for _, in := range c.sources {
-		if r.receipts += len(in.list); r.receipts > maxRoster {
-			return nil
-		}
+		r.receipts += len(in.list)
 		r.coder.begin(len(c.streams))
 		in.packed = nil
 		for i := range in.list {

@@ -10,6 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // aboutLinks reports whether a code is about how receipts stand to each other.
@@ -183,7 +184,7 @@ func (m *merger) joinRosters() error {
 		switch {
 		case a.spare:
 		case a.fault != nil:
-			m.settle(a.fault, !is.Failed())
+			m.settle(a.fault, is)
 		case is.Failed():
 			m.addFinding(markFinding(is, v.names[v.streams[string(it.facts.key)]], &it.facts))
 		}
@@ -202,11 +203,7 @@ func (m *merger) joinRosters() error {
 	}
 	m.Streams = chain.Join(m.Streams)
 
-	// Receipts that are too many to remember are listed by their hashes.
-	if m.roster = c.pack(); m.roster == nil {
-		m.List(c.hashes())
-	}
-
+	m.roster = c.pack()
 	return nil
 }
 
@@ -218,7 +215,7 @@ func (m *merger) countOnce(changed []*attendee) {
 		if a.spare {
 			by = -1
 			if a.fault != nil { // a copy has no link of its own
-				m.settle(a.fault, true)
+				m.settle(a.fault, join.MarkCopy)
 			}
 		}
 		m.Receipts += by

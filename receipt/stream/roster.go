@@ -7,9 +7,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// maxRoster is how many receipts a summary remembers with their ids and links, so
-// that it can be merged with others as if all had been read together. The
-// summary of more receipts knows only where their streams begin and end.
+// maxRoster is how many receipts a run remembers with their ids and links, and a report
+// tells, so that it can be merged with others as if all had been read together. The
+// summary of more receipts knows only where their streams begin and end. A merge
+// remembers all that its parts do, however many these are together.
 const maxRoster = 1 << 16
 
 // A roster is the receipts of a summary as a survey sees them: by source, in

@@ -217,16 +217,22 @@ func (s *Summary) dropNotes(code receipt.Code) {
 	s.NotChecked = slices.DeleteFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
-// settle takes back what a failed link did to its receipt, once it holds among
-// the receipts of all parts.
-func (s *Summary) settle(f *fumble, holds bool) {
+// settle takes back what a failed link did to its receipt, once it holds among the
+// receipts of all parts, and explains it as they do when it fails there, too.
+func (s *Summary) settle(f *fumble, is mark) {
+	holds := !is.Failed()
+	if !holds && !f.healed {
+		s.countCode(f.code, -1)
+		f.code = is.Code()
+		s.countCode(f.code, 1)
+	}
 	if f.healed == holds {
 		return
 	}
 	f.healed = holds
 	by := 1
 	if !holds {
-		by = -1
+		by, f.code = -1, is.Code()
 	}
 
 	s.Refuted -= by

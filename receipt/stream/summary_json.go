@@ -195,8 +195,9 @@ func (j *summaryJSON) summary() (Summary, error) {
 	return r, nil
 }
 
+// newRosterJSON is nil for receipts that are too many for a report.
 func newRosterJSON(r *roster) *rosterJSON {
-	if r == nil {
+	if r == nil || r.receipts > maxRoster {
 		return nil
 	}
 	j := &rosterJSON{Streams: []streamName{}, Sources: []attendanceJSON{}, Outcomes: r.outcomes}

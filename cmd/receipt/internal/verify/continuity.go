@@ -16,6 +16,7 @@ type continuityFlags struct {
 	previous, head string
 	count          *pflag.Flag
 	partial        bool
+	unordered      bool
 }
 
 func (f *continuityFlags) register(flags *pflag.FlagSet) {
@@ -24,11 +25,12 @@ func (f *continuityFlags) register(flags *pflag.FlagSet) {
 	flags.Uint64("expect-count", 0, "the stream must have `N` receipts")
 	f.count = flags.Lookup("expect-count")
 	flags.BoolVar(&f.partial, "partial", false, "the input is a selection: absent predecessors are not checked")
+	flags.BoolVar(&f.unordered, "unordered", false, "no file is in the order of its chains: receipts join by their links alone")
 }
 
 // apply puts them into options.
 func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
-	o.Partial = f.partial
+	o.Partial, o.Unordered = f.partial, f.unordered
 	if f.count.Changed {
 		n, err := strconv.ParseUint(f.count.Value.String(), 10, 64)
 		if err != nil {

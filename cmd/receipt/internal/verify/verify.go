@@ -134,8 +134,8 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 
 	o.OutputFlags.Signed = o.EvidenceFlags.Signed()
 
-	// A checkpoint takes a second reading, which stdin does not have.
-	remove, err := selected.SpoolStdin(ctx, o.tempDir, options.Checkpoint != nil, func(passes ...string) *cli.Progress { return o.Progress(e, passes...) })
+	// A checkpoint takes a second reading, which stdin does not have; so does what is in no order.
+	remove, err := selected.SpoolStdin(ctx, o.tempDir, options.Checkpoint != nil || options.Unordered, func(passes ...string) *cli.Progress { return o.Progress(e, passes...) })
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 		cli.Tell(e, err)
 	}
 
-	progress := o.Progress(e, selected.Readings("verifying", o.Checkpoint != "")...)
+	progress := o.Progress(e, selected.Readings("verifying", o.Checkpoint != "" || options.Unordered)...)
 	defer progress.End()
 	selected.Show(progress)
 
