@@ -36,8 +36,9 @@ func NewTurn(o Options) (*Turn, error) {
 	return &Turn{turn.New(to, r, r.run.Budget), r}, nil
 }
 
-// ResumeTurn returns the Turn that wrote a log, where the log ends. Options.Keep gets what
-// comes after it. Errors of the input are returned as they are, errors of a line as a
+// ResumeTurn returns the Turn that wrote a log, where the log ends. A part of the turn of
+// which the log has only some events is done again; a last line that was cut is left out by
+// whoever kept it. Options.Keep gets what comes after the log. Errors of the input are returned as they are, errors of a line as a
 // *[event.LineError].
 func ResumeTurn(o Options, log io.Reader) (*Turn, error) {
 	keep, live := o.Keep, false

@@ -43,7 +43,8 @@ so that a text and the one block of it are the same. A diagnostic is in no event
 quote what nobody should read.
 
 A process that ends loses no turn: ~record.ResumeTurn~ goes on from the events that
-~Options.Keep~ got, and the draft is the same, byte for byte.
+~Options.Keep~ got, and the draft is the same, byte for byte. A part of which only some
+events were kept is done again: nothing is asked or added twice by that.
 [examples/chat](../examples/chat) is a small chat that does so: sends, signals, listeners, one
 turn of a session at a time.
 

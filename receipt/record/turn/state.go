@@ -23,7 +23,10 @@ type state struct {
 
 // A question is what a signal answers. Its approval has the signal's id, with a number
 // when the turn waited for that signal before.
-type question struct{ signal, approval string }
+type question struct {
+	signal, approval string
+	metadata         canon.Digest // zero: none was given
+}
 
 // reply is the prefix of the ids of messages that a turn added.
 const reply = "reply_"
@@ -64,7 +67,10 @@ func (s *state) number(id string) {
 func (s *state) ask(e *event.Event, p canon.Node) {
 	id, request := p.Member("approval_id").String(), p.Member("request_id").String()
 	approval, signal := e.Once([]byte(cmp.Or(id, request))), e.Once([]byte(cmp.Or(request, id)))
-	s.asked = question{signal, approval}
+	s.asked = question{signal: signal, approval: approval}
+	if input := p.Member("input"); !event.Absent(input) {
+		s.asked.metadata = event.HashOf(input)
+	}
 	if s.given == nil {
 		s.questions, s.given = map[string]int{}, map[string]bool{}
 	}

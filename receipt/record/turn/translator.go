@@ -108,24 +108,33 @@ func (t *Translator) Suspend(at time.Time, signal string, metadata []byte) error
 		e.Fail(event.CodePayload, canon.Node{}, "expected the id of a signal")
 	}
 	var asked canon.Node
+	var digest canon.Digest
 	if metadata != nil {
-		if asked, _ = t.read(metadata); asked.Kind() != canon.KindObject {
+		if asked, digest = t.read(metadata); asked.Kind() != canon.KindObject {
 			e.Fail(event.CodePayload, asked, "expected an object as metadata of the signal")
 		}
 	}
 
-	// A signal that was asked for before is another question.
-	q := question{signal, t.state.approval(signal)}
-	p := event.Members{"approval_id": q.approval, "input": asked}
-	if q.approval != signal {
+	// A process that ended here may have asked, and no more than that. Who asks the same
+	// again while it is open asks it once.
+	if t.state.asked.signal != signal || t.state.asked.metadata != digest {
+		t.ask(e, signal, asked)
+	}
+	t.emit(e, "task.input_required", event.Members{})
+	return t.finish(e)
+}
+
+// ask asks for a signal. One that was asked for before is another question.
+func (t *Translator) ask(e *event.Event, signal string, metadata canon.Node) {
+	approval := t.state.approval(signal)
+	p := event.Members{"approval_id": approval, "input": metadata}
+	if approval != signal {
 		p["request_id"] = signal
 	}
-	if action := asked.Member("action"); action.Kind() == canon.KindString {
+	if action := metadata.Member("action"); action.Kind() == canon.KindString {
 		p["action"] = action
 	}
 	t.emit(e, "tool.approval_required", p)
-	t.emit(e, "task.input_required", event.Members{})
-	return t.finish(e)
 }
 
 // Signal answers what the turn waits for. A signal for which it does not wait is a
