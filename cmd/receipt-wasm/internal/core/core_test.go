@@ -15,7 +15,10 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt-wasm/internal/core"
 	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/attest"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -356,5 +359,68 @@ func TestEvidence(t *testing.T) {
 	}
 	if places, err := core.Fitting(context.Background(), core.Bytes("a", task), 1, []core.BesideFile{{Kind: kind.Proof, Data: []byte("no proof")}}); err != nil || len(places) != 0 {
 		t.Errorf("%v %v", places, err)
+	}
+}
+
+// TestAttestation: the receipt in an attestation is judged with it, as receipt verify does,
+// and is what is shown.
+func TestAttestation(t *testing.T) {
+	task := read(t, "valid/task.json")
+	sealer, err := receipt.NewSealer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := sealer.Parse(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	statement, err := attest.NewStatement(sealed, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := func(key string) []byte {
+		private, err := keys.ParsePrivate(read(t, "keys/"+key+".private.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		envelope, err := attest.Sign(context.Background(), statement, keys.NewSigner(private, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return envelope.Bytes()
+	}
+
+	good := signed("key_2026_04")
+	forged := bytes.Replace(good, []byte(`"sig":"`), []byte(`"sig":"AAAA`), 1)
+	forged = append(forged[:len(forged)-len("AAAA\"}]}}\n")], "\"}]}}\n"...)
+	for name, test := range map[string]struct {
+		text    []byte
+		keys    []core.KeyFile
+		verdict string
+	}{
+		"good":      {good, trusted(t), "verified"},
+		"no keys":   {good, nil, "verified"},
+		"stranger":  {signed("key_stranger"), trusted(t), "undecided"},
+		"forged":    {forged, trusted(t), "refuted"},
+		"malformed": {[]byte(`{"mediaType":"` + attest.MediaType + `"}`), trusted(t), "refuted"},
+	} {
+		if f := core.Recognize(test.text, true); !f.Kind.Judged() {
+			t.Errorf("%s is not judged: %+v", name, f)
+		}
+		source := core.Bytes("a.json", test.text)
+		g := verify(t, &core.Request{Clock: time.Now, Sources: []stream.Source{source}, Keys: test.keys})
+		if !strings.Contains(g.summary, `"verdict":"`+test.verdict+`"`) {
+			t.Errorf("%s: %s %s", name, g.summary, g.lines.String())
+		}
+		if name == "good" && !strings.Contains(g.lines.String(), `"algorithm":"dsse"`) {
+			t.Errorf("its signature is not told: %s", g.lines.String())
+		}
+		d, err := core.Open(context.Background(), source, 1)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if name != "malformed" && d.Hash != sealed.Hash().String() {
+			t.Errorf("%s: shown is what has the hash %s", name, d.Hash)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/attest"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -28,12 +31,7 @@ type Document struct {
 // Open reads the document of a source that a report is about, by the report's
 // index. Nothing is judged.
 func Open(ctx context.Context, s stream.Source, index int) (*Document, error) {
-	found, err := s.Find(index, false)
-	if err != nil {
-		return nil, fmt.Errorf("%q: %w", s.Name, err)
-	}
-
-	text, err := inner(ctx, found)
+	text, err := find(ctx, s, index)
 	if err != nil {
 		return nil, err
 	}
@@ -59,19 +57,39 @@ func Open(ctx context.Context, s stream.Source, index int) (*Document, error) {
 	return d, nil
 }
 
-// inner returns the text that a report would be about: of an API envelope, the
-// receipt in it.
-func inner(ctx context.Context, text []byte) ([]byte, error) {
-	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+// find returns the text that the report of an index is about: of an API envelope, and of
+// an attestation, the receipt in it.
+func find(ctx context.Context, s stream.Source, index int) ([]byte, error) {
+	found, err := s.Find(index, false)
+	if other := (*stream.OtherKindError)(nil); errors.As(err, &other) && other.Found.Kind == kind.Attestation {
+		return textOf(ctx, s, index, nil)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", s.Name, err)
+	}
+
+	one := Bytes(s.Name, found)
+	one.Kind = stream.JSON
+	return textOf(ctx, one, 1, found)
+}
+
+// textOf runs a verifier over a source until it is at an index. What has no report is as
+// it came.
+func textOf(ctx context.Context, s stream.Source, index int, came []byte) ([]byte, error) {
+	policy := receipt.Policy{IntegrityOnly: true}
+	v, err := receipt.NewVerifier(nil, policy)
 	if err != nil {
 		return nil, err
 	}
-	run := stream.Verify(ctx, v, bytes.NewReader(text), stream.Options{Kind: stream.JSON})
-	for range run.Reports() {
-		return bytes.Clone(run.Text()), nil
+
+	run := stream.VerifyFiles(ctx, v, []stream.Source{s}, stream.Options{Unwrap: attest.NewOpener(nil, policy).Unwrap})
+	for rep := range run.Reports() {
+		if rep.Index == index {
+			return bytes.Clone(run.Text()), nil
+		}
 	}
 	_, err = run.Summary()
-	return text, err
+	return came, err
 }
 
 // Bytes is a source that is held in memory.

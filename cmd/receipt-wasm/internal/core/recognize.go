@@ -9,8 +9,17 @@ import (
 )
 
 // Recognize tells by its first bytes what somebody dropped; whole says that these are
-// all. A file that gzip compressed is told by what is in it.
+// all. A file that gzip compressed is told by what is in it. An attestation holds a receipt,
+// and is judged with it.
 func Recognize(head []byte, whole bool) kind.Found {
+	found := recognize(head, whole)
+	if found.Kind == kind.Attestation {
+		return kind.Found{}
+	}
+	return found
+}
+
+func recognize(head []byte, whole bool) kind.Found {
 	packed, err := gzip.NewReader(bytes.NewReader(head))
 	if err != nil {
 		return kind.Of(head, whole)

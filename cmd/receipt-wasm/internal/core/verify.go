@@ -7,6 +7,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/attest"
 	"github.com/receiptkit/receiptkit/receipt/serve/aggregate"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -53,7 +54,7 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 	if err != nil {
 		return err
 	}
-	var o stream.Options
+	o := stream.Options{Unwrap: attest.NewOpener(trusted, policy).Unwrap}
 	if v, err = ev.apply(v, &o); err != nil {
 		return err
 	}

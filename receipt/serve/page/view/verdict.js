@@ -119,6 +119,10 @@ function marked(value, alike) {
 
 const signatureWords = new Map([["valid", ["Valid", "plain"]], ["invalid", ["Not counted", "bad"]], ["not_checked", ["Not checked", "none"]]]);
 
+// attestation is the algorithm of a signature that is not the receipt's own: of the envelope
+// around it.
+const attestation = "dsse";
+
 function renderSignatures(report) {
   const entries = list(member(report, "signatures")).filter(isObject);
   if (entries.length === 0) return null;
@@ -126,7 +130,7 @@ function renderSignatures(report) {
     const [word, tone] = signatureWords.get(entry.status) ?? ["Not checked", "none"];
     const good = tone === "plain" && verdictOf(report).tone === "good" ? "good" : tone;
     return h("li", {}, icon(good), h("strong", {}, word), " ", mono(entry.key_id), ", ", foreign(entry.algorithm), entry.role ? [", as ", foreign(entry.role)] : "",
-      entry.code ? [": ", code(entry), " ", foreign(entry.detail ?? "", 600)] : "");
+      entry.code ? [": ", code(entry), " ", foreign(entry.detail ?? "", 600)] : entry.algorithm === attestation && entry.detail ? [", attested for ", foreign(entry.detail, 600)] : "");
   })), entries.length > 50 && h("p", {}, `… ${entries.length - 50} more`));
 }
 
