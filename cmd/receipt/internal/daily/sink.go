@@ -43,10 +43,14 @@ func newSink(ctx context.Context, e *cli.Env, o *Options) (sink, error) {
 	}
 
 	d := &draftSink{out: e.Out, look: o.Look}
-	if o.Output != "" && o.Output != cli.StdinName && !o.Look {
+	if o.Output != "" && o.Output != cli.StdinName {
 		file, err := cli.NewFile(o.Output, 0o644, o.Force)
 		if err != nil {
 			return nil, err
+		}
+		if o.Look { // it could be written, and is not
+			file.Discard()
+			return d, nil
 		}
 		d.out, d.file = file, file
 	}

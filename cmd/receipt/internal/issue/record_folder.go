@@ -130,12 +130,14 @@ func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions, d 
 	switch {
 	case o.ledger == "" && (signed || o.unsigned):
 		return cli.Usage("receipt ledger init LEDGER makes one", "--key and --unsigned go with --ledger: without one these are drafts")
-	case o.ledger == "", o.dryRun && !signed:
+	case o.ledger == "":
 		return nil
-	case signed && o.unsigned:
-		return cli.Usage("", "--key signs, --unsigned does not: give one of them")
 	case r.output != "":
 		return cli.Usage("receipt ledger export writes receipts", "--ledger keeps the receipts, so it excludes --output")
+	case signed && o.unsigned:
+		return cli.Usage("", "--key signs, --unsigned does not: give one of them")
+	case o.dryRun && !signed:
+		return nil
 	case !signed && !o.unsigned:
 		return cli.Usage("receipt keys generate makes a key; --unsigned stores receipts that nobody vouches for", "--key is missing")
 	case o.unsigned:
