@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+// Runners are processes that run the commands of scripts, each one after the other. Most of
+// what a command takes is to start. At full size each is a process of its own, as it is
+// wherever it has stdin or a script says exec.
+type runners struct {
+	mu   sync.Mutex
+	idle []*runner
+}
+
+type runner struct {
+	process *exec.Cmd
+	stdin   io.Closer // at whose end the process ends
+	asks    *json.Encoder
+	tells   *json.Decoder
+}
+
+// An order is a command for a runner, a ran what became of it.
+type (
+	order struct {
+		Dir       string
+		Variables []string // NAME=VALUE
+		Args      []string
+	}
+	ran struct {
+		Code     int
+		Out, Err []byte
+	}
+)
+
+// newRunners returns runners that end with a test.
+func newRunners(t *testing.T) *runners {
+	all := &runners{}
+	t.Cleanup(func() {
+		for _, r := range all.idle {
+			r.stdin.Close()
+			if err := r.process.Wait(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return all
+}
+
+// exits is exits of scripts, by a runner where it is receipt that is run.
+func (all *runners) exits(ts *testscript.TestScript, neg bool, args []string) {
+	stdin := reflect.ValueOf(ts).Elem().FieldByName("stdin").String() // of the next process; nobody else tells
+	if stdin != "" || len(args) < 2 || args[1] != "receipt" {
+		exits(ts, neg, args)
+		return
+	}
+	expectExit(ts, neg, args, func() int { return all.run(ts, args[2:]) })
+}
+
+// scriptVariables are those that commands of scripts have, unless they are empty.
+func scriptVariables() []string {
+	return []string{"WORK", "HOME", "PATH", "TMPDIR", "FIXTURES", "MANY", "RECEIPT_KEYS", "XDG_CONFIG_HOME",
+		"NO_COLOR", "SSH_AUTH_SOCK", "SystemRoot", "AppData", "USERPROFILE"}
+}
+
+// run runs receipt where a script is, and returns its exit code.
+func (all *runners) run(ts *testscript.TestScript, args []string) int {
+	o := order{Dir: ts.MkAbs("."), Args: args}
+	for _, name := range scriptVariables() {
+		if value := ts.Getenv(name); value != "" {
+			o.Variables = append(o.Variables, name+"="+value)
+		}
+	}
+
+	var became ran
+	r, err := all.take()
+	ts.Check(err)
+	ts.Check(errors.Join(r.asks.Encode(o), r.tells.Decode(&became)))
+	all.mu.Lock()
+	all.idle = append(all.idle, r)
+	all.mu.Unlock()
+
+	ts.Stdout().Write(became.Out)
+	ts.Stderr().Write(became.Err)
+	return became.Code
+}
+
+// take returns an idle runner, or one more.
+func (all *runners) take() (*runner, error) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if n := len(all.idle); n > 0 {
+		r := all.idle[n-1]
+		all.idle = all.idle[:n-1]
+		return r, nil
+	}
+
+	cmd := exec.Command("receipt-runner")
+	cmd.Stderr = os.Stderr // of one that panics
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	return &runner{cmd, in, json.NewEncoder(in), json.NewDecoder(out)}, cmd.Start()
+}
+
+// serveOrders is the process of a runner.
+func serveOrders() {
+	messages := sync.OnceValues(cli.CompileMessages)
+	orders, became := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	for {
+		var o order
+		if err := orders.Decode(&o); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			panic(err)
+		}
+
+		if err := os.Chdir(o.Dir); err != nil {
+			panic(err)
+		}
+		os.Clearenv()
+		for _, v := range o.Variables {
+			name, value, _ := strings.Cut(v, "=")
+			os.Setenv(name, value)
+		}
+
+		var out, told bytes.Buffer
+		code := run(context.Background(), o.Args, &cli.Env{
+			In: strings.NewReader(""), Out: &out, Err: &told,
+			Getenv: os.Getenv, Now: time.Now, Piped: true, Messages: messages,
+		})
+		if err := became.Encode(ran{code, out.Bytes(), told.Bytes()}); err != nil {
+			panic(err)
+		}
+	}
+}
