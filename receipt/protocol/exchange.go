@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -157,7 +156,7 @@ func (x *exchange) readBody(takes Body) error {
 	if err != nil {
 		return err
 	}
-	r.Body, r.Asked = io.NopCloser(bytes.NewReader(data)), canon.Sum(data)
+	r.Body, r.Asked = conn.Whole(data), canon.Sum(data)
 
 	if takes == BodyBytes {
 		return peekJSON(r, data, x.intake.Hold)

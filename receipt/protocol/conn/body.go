@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -33,7 +34,13 @@ type Body struct {
 // idle.
 func NewBody(r *http.Request, a *Answer, idle time.Duration) *Body {
 	b := &Body{from: r.Body, control: a.control, idle: idle}
-	if r.Body == nil || r.Body == http.NoBody {
+	if _, read := r.Body.(whole); read {
+		b.ended = true
+		return b
+	}
+
+	// A handler above may have put something around a body that there is none of.
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		b.from, b.ended = http.NoBody, true
 		return b
 	}
@@ -42,6 +49,17 @@ func NewBody(r *http.Request, a *Answer, idle time.Duration) *Body {
 	_ = a.control.SetReadDeadline(time.Now().Add(idle))
 	return b
 }
+
+// Whole returns the body of a request for a handler below, when all of it was read. No
+// deadline is set for reading it: net/http waits on the connection for the next request by
+// then, and would take that for a client that left, of all later requests too.
+func Whole(data []byte) io.ReadCloser { return whole{bytes.NewReader(data)} }
+
+// A whole body is in memory.
+type whole struct{ *bytes.Reader }
+
+// Close does nothing.
+func (whole) Close() error { return nil }
 
 // Until says when the whole body must be there. It is called before the first Read.
 func (b *Body) Until(t time.Time) { b.until = t }
@@ -82,6 +100,9 @@ func (b *Body) begin() bool {
 	defer b.mu.Unlock()
 	if b.closed {
 		return false
+	}
+	if b.ended {
+		return true
 	}
 
 	deadline := time.Now().Add(b.idle)
