@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
@@ -75,17 +76,21 @@ func newHonest(t testing.TB) *honest {
 // ask runs probes against a handler in front of the harness.
 func (o *honest) ask(t testing.TB, handler http.Handler, categories ...string) *conformance.Report {
 	t.Helper()
-	server := httptest.NewServer(handler)
-	defer server.Close()
-	options := conformance.Options{Now: time.Now, Random: rand.Reader, Categories: categories, Timeout: 10 * time.Second}
-	if o.trust != nil {
-		options.Trust = o.trust
-	}
-	report, err := conformance.Run(t.Context(), conformance.Target{URL: server.URL, Key: o.keys[0], OtherKey: o.keys[1], Script: conformance.Script{Waits: "/wait"}}, options)
+	report, err := o.run(t.Context(), handler, categories...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return report
+}
+
+func (o *honest) run(ctx context.Context, handler http.Handler, categories ...string) (*conformance.Report, error) {
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	options := conformance.Options{Now: time.Now, Random: rand.Reader, Categories: categories, Timeout: 5 * time.Second}
+	if o.trust != nil {
+		options.Trust = o.trust
+	}
+	return conformance.Run(ctx, conformance.Target{URL: server.URL, Key: o.keys[0], OtherKey: o.keys[1], Script: conformance.Script{Waits: "/wait"}}, options)
 }
 
 // TestHonest: of a harness that does what the protocol says no probe says that it does not,

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"slices"
@@ -144,6 +145,11 @@ func (a *Answer) Error(codes ...protocol.Code) *Answer {
 
 // Quote quotes foreign text and bounds it.
 func Quote(text string) string { return foreign.Quote(text, maxEcho) }
+
+// Tells reports whether a text is in the body: as it is, or by escapes of JSON.
+func (a *Answer) Tells(text string) bool {
+	return bytes.Contains(a.Body, []byte(text)) || a.doc != nil && bytes.Contains(a.doc.AppendCanonical(nil), []byte(text))
+}
 
 // Without returns the canonical form of the body, without a member of a member: what is
 // random in each answer. It is "" for what is no JSON.

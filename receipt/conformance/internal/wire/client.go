@@ -149,8 +149,8 @@ func (c *Client) Do(ctx context.Context, r Request) *Answer {
 	if a.Body, err = readAll(response.Body); err != nil {
 		return a.fail(c.unanswered(ctx, r, err))
 	}
-	c.watch.look(r, a.Header, a.Body)
 	a.parse()
+	c.watch.look(a)
 	return a
 }
 
@@ -215,12 +215,12 @@ func (w *Watch) Found() []string {
 	return append([]string(nil), w.found...)
 }
 
-func (w *Watch) look(r Request, header http.Header, body []byte) {
+func (w *Watch) look(a *Answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, text := range w.texts {
-		if bytes.Contains(body, []byte(text)) || inHeader(header, text) {
-			w.found = append(w.found, r.String())
+		if a.Tells(text) || inHeader(a.Header, text) {
+			w.found = append(w.found, a.Request.String())
 			return
 		}
 	}

@@ -64,7 +64,7 @@ func Open(ctx context.Context, c *Client, r Request, lasts time.Duration) (*Stre
 	s := &Stream{Request: r, Code: response.StatusCode, Header: response.Header, client: c, ctx: ctx, cancel: cancel, body: response.Body, left: maxStream}
 	s.lines = bufio.NewReader(response.Body)
 	if s.Code == http.StatusOK {
-		c.watch.look(r, s.Header, nil)
+		c.watch.look(&Answer{Request: r, Header: s.Header})
 		return s, nil
 	}
 
@@ -73,8 +73,8 @@ func Open(ctx context.Context, c *Client, r Request, lasts time.Duration) (*Stre
 	if s.Answer.Body, err = readAll(response.Body); err != nil {
 		return nil, c.unanswered(ctx, r, err)
 	}
-	c.watch.look(r, s.Header, s.Answer.Body)
 	s.Answer.parse()
+	c.watch.look(s.Answer)
 	return s, nil
 }
 
@@ -97,6 +97,7 @@ func (s *Stream) Next() (Frame, error) {
 			return Frame{}, err
 		}
 		f, told, err := s.frame(block)
+		s.client.watch.look(&Answer{Request: s.Request, Body: []byte(strings.Join(block, "\n")), doc: f.Data})
 		if err != nil {
 			return Frame{}, fmt.Errorf("%s: block %d: %w", s.Request, s.frames+1, err)
 		}
@@ -123,7 +124,6 @@ func (s *Stream) block() (lines []string, err error) {
 		if size += len(line) + 1; line != "" {
 			lines = append(lines, line)
 		} else if len(lines) > 0 {
-			s.client.watch.look(s.Request, nil, []byte(strings.Join(lines, "\n")))
 			return lines, nil
 		}
 	}

@@ -1,0 +1,295 @@
+package conformance_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
+)
+
+// An exchanged is a request that a liar sees, and the honest answer to it.
+type exchanged struct {
+	method, path string
+	query        string
+	body         []byte
+	header       http.Header // of the request
+
+	status int
+	answer []byte
+	media  string
+}
+
+// is reports whether the request is of a method and its path fits a pattern, in which * is a
+// segment.
+func (x *exchanged) is(method, pattern string) bool {
+	at := regexp.MustCompile("^" + strings.ReplaceAll(pattern, "*", "[^/]+") + "$")
+	return x.method == method && at.MatchString(x.path)
+}
+
+func isStream(path string) bool { return strings.HasSuffix(path, "/stream") }
+
+// lies puts something into the way of requests and answers. Either may be nil.
+func (o *honest) lies(asked func(r *http.Request, body []byte), answered func(x *exchanged)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		x := &exchanged{method: r.Method, path: r.URL.Path, query: r.URL.RawQuery, body: body, header: r.Header.Clone()}
+		r.Body = conn.Whole(body)
+		if asked != nil {
+			asked(r, body)
+		}
+		if isStream(r.URL.Path) || answered == nil {
+			o.handler.ServeHTTP(w, r)
+			return
+		}
+
+		honest := httptest.NewRecorder()
+		o.handler.ServeHTTP(honest, r)
+		x.status, x.answer, x.media = honest.Code, honest.Body.Bytes(), honest.Header().Get("Content-Type")
+		answered(x)
+		for name, values := range honest.Header() {
+			w.Header()[name] = values
+		}
+		w.Header().Set("Content-Length", strconv.Itoa(len(x.answer)))
+		w.WriteHeader(x.status)
+		w.Write(x.answer)
+	})
+}
+
+// again asks the honest harness for something else, as the first client.
+func (o *honest) again(method, path string, body []byte) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, bytes.NewReader(body))
+	r.Header.Set(protocol.VersionHeader, protocol.Version)
+	r.Header.Set("Authorization", "Bearer "+o.keys[0])
+	r.Header.Set("Content-Type", protocol.MediaJSON)
+	w := httptest.NewRecorder()
+	o.handler.ServeHTTP(w, r)
+	return w
+}
+
+// frames puts something into the way of the events of streams. What is returned is sent.
+func (o *honest) frames(change func(path string, behind string, n int, frame []byte) []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isStream(r.URL.Path) {
+			w = &framed{ResponseWriter: w, change: func(n int, frame []byte) []byte { return change(r.URL.Path, r.Header.Get("Last-Event-ID"), n, frame) }}
+		}
+		o.handler.ServeHTTP(w, r)
+	})
+}
+
+// framed changes what is written, a frame at a time.
+type framed struct {
+	http.ResponseWriter
+	change func(int, []byte) []byte
+	n      int
+}
+
+func (f *framed) Unwrap() http.ResponseWriter { return f.ResponseWriter }
+
+func (f *framed) Write(frame []byte) (int, error) {
+	if bytes.HasPrefix(frame, []byte("id: ")) {
+		f.n++
+	}
+	_, err := f.ResponseWriter.Write(f.change(f.n, bytes.Clone(frame)))
+	return len(frame), err
+}
+
+// valueAt is a value of a JSON text; the zero node where there is none.
+func valueAt(body []byte, pointer string) canon.Node {
+	doc, err := canon.Parse(body)
+	if err != nil {
+		return canon.Node{}
+	}
+	at, err := canon.ParsePointer(pointer)
+	if err != nil {
+		panic(err)
+	}
+	n, _ := doc.Find(at)
+	return n
+}
+
+func textAt(body []byte, pointer string) string { return valueAt(body, pointer).String() }
+
+// set puts another value into a JSON text, and leaves all other bytes. Where there is none,
+// nothing is changed.
+func set(body []byte, pointer, value string) []byte {
+	n := valueAt(body, pointer)
+	if n.IsZero() {
+		return body
+	}
+	out := append([]byte(nil), body[:n.Offset()]...)
+	return append(append(out, value...), body[n.Offset()+len(n.Raw()):]...)
+}
+
+// set changes a value of the answer.
+func (x *exchanged) set(pointer, value string) { x.answer = set(x.answer, pointer, value) }
+
+// drop takes an item out of the list that is the answer.
+func (x *exchanged) drop(item int) {
+	var list []string
+	for i, n := range valueAt(x.answer, "/data").Elements() {
+		if i != item {
+			list = append(list, string(n.Raw()))
+		}
+	}
+	x.set("/data", "["+strings.Join(list, ",")+"]")
+}
+
+// receipts changes receipts wherever they are told: alone, as a resource, as an archive, in a
+// list. Not where the server judges them: there it has what is stored.
+func (o *honest) receipts(change func(receipt []byte) []byte) http.Handler {
+	return o.lies(nil, func(x *exchanged) {
+		switch {
+		case x.status != http.StatusOK || x.method != http.MethodGet:
+		case x.is("GET", "/v1/receipts/*") && strings.Contains(x.media, "cbor"):
+			codec := archive.NewCodec()
+			text, err := codec.ToJSON(x.answer)
+			if err != nil {
+				panic(err)
+			}
+			doc, err := canon.Parse(change(text))
+			if err != nil {
+				panic(err)
+			}
+			if x.answer, err = codec.Append(nil, doc); err != nil {
+				panic(err)
+			}
+		case x.is("GET", "/v1/receipts/*") && strings.Contains(x.media, "vnd.harn.receipt"):
+			x.answer = change(x.answer)
+		case x.is("GET", "/v1/receipts/*"):
+			x.set("/wire/payload", string(change(valueAt(x.answer, "/wire/payload").Raw())))
+		case x.is("GET", "/v1/tasks/*/receipts"):
+			for i := range valueAt(x.answer, "/data").Len() {
+				at := "/data/" + strconv.Itoa(i) + "/wire/payload"
+				x.set(at, string(change(valueAt(x.answer, at).Raw())))
+			}
+		}
+	})
+}
+
+// replays changes the receipts of replays.
+func (o *honest) replays(change func(receipt []byte) []byte) http.Handler {
+	return o.receipts(func(text []byte) []byte {
+		if textAt(text, "/subject/object") != "replay_segment" {
+			return text
+		}
+		return o.reseal(o.private, change(text))
+	})
+}
+
+// reseal makes a receipt that was changed fit its hash, and signs it.
+func (o *honest) reseal(key *keys.PrivateKey, text []byte) []byte {
+	doc, err := canon.Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	hash, err := chain.Hash(doc)
+	if err != nil {
+		panic(err)
+	}
+	signature, err := keys.NewSigner(key, nil).Sign(context.Background(), []byte(hash.String()))
+	if err != nil {
+		panic(err)
+	}
+	entry, err := receipt.AppendJSON(nil, []receipt.Signature{signature})
+	if err != nil {
+		panic(err)
+	}
+	return set(set(text, "/chain/receipt_hash", `"`+hash.String()+`"`), "/signatures", string(entry))
+}
+
+// events changes events wherever they are told.
+func (o *honest) events(change func(event []byte) []byte) http.Handler {
+	changed := o.lies(nil, func(x *exchanged) {
+		switch {
+		case x.status != http.StatusOK:
+		case x.is("GET", "/v1/events/*"):
+			x.answer = change(x.answer)
+		case x.method == http.MethodGet && strings.HasSuffix(x.path, "/events"):
+			for i := range valueAt(x.answer, "/data").Len() {
+				at := "/data/" + strconv.Itoa(i)
+				x.set(at, string(change(valueAt(x.answer, at).Raw())))
+			}
+		}
+	})
+	streamed := o.frames(func(_, _ string, _ int, frame []byte) []byte {
+		head, data, found := bytes.Cut(frame, []byte("\ndata: "))
+		if !found || !bytes.HasPrefix(frame, []byte("id: ")) {
+			return frame
+		}
+		return bytes.Join([][]byte{head, append(change(bytes.TrimSpace(data)), "\n\n"...)}, []byte("\ndata: "))
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isStream(r.URL.Path) {
+			streamed.ServeHTTP(w, r)
+			return
+		}
+		changed.ServeHTTP(w, r)
+	})
+}
+
+// tasks changes tasks wherever one is told alone.
+func (o *honest) tasks(change func(x *exchanged)) http.Handler {
+	return o.lies(nil, func(x *exchanged) {
+		if x.status == http.StatusOK && (x.is("GET", "/v1/tasks/*") || x.is("POST", "/v1/tasks/*/cancel")) {
+			change(x)
+		}
+	})
+}
+
+// seen remembers what a liar saw before.
+type seen struct {
+	mu   sync.Mutex
+	what map[string]string
+}
+
+// put remembers a text under a name, and returns the one before.
+func (s *seen) put(name, text string) (before string, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.what == nil {
+		s.what = map[string]string{}
+	}
+	before, known = s.what[name]
+	s.what[name] = cmp.Or(text, before)
+	return before, known
+}
+
+// lookInto reads the body of a request that is still to be answered.
+func (o *honest) lookInto(r *http.Request, look func(body []byte)) {
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		look(body)
+	}
+	r.Body = conn.Whole(body)
+}
+
+// receiptOfATask does a task, and returns the id of its receipt.
+func (o *honest) receiptOfATask() string {
+	workspace := textAt(o.again("GET", "/v1/workspaces", nil).Body.Bytes(), "/data/0/id")
+	session := textAt(o.again("POST", "/v1/sessions", []byte(`{"workspace_id":"`+workspace+`"}`)).Body.Bytes(), "/id")
+	task := textAt(o.again("POST", "/v1/sessions/"+session+"/tasks", []byte(`{"input":{"text":"before all others"}}`)).Body.Bytes(), "/id")
+	for {
+		if id := textAt(o.again("GET", "/v1/tasks/"+task, nil).Body.Bytes(), "/receipt_id"); id != "" {
+			return id
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
