@@ -18,6 +18,7 @@ type crowd struct {
 	streams  []chain.Stream
 	sources  []crowdSource
 	outcomes bool // all of the rosters tell what their receipts are counted as
+	whole    bool // one of them was asked for, however many its receipts are
 }
 
 type crowdSource struct {
@@ -31,7 +32,7 @@ func crowdOf(rosters ...*roster) (*crowd, error) {
 	c := &crowd{outcomes: true}
 	for _, r := range rosters {
 		c.streams = append(c.streams, r.streams...)
-		c.outcomes = c.outcomes && r.outcomes
+		c.outcomes, c.whole = c.outcomes && r.outcomes, c.whole || r.whole
 	}
 	slices.SortFunc(c.streams, chain.Stream.Compare)
 	c.streams = slices.Compact(c.streams)
@@ -199,7 +200,7 @@ func (c *crowd) selections(s *survey) []selection {
 
 // pack packs the receipts again, however many they are: the parts held them before.
 func (c *crowd) pack() *roster {
-	r := &roster{streams: c.streams, outcomes: c.outcomes}
+	r := &roster{streams: c.streams, outcomes: c.outcomes, whole: c.whole}
 	for _, in := range c.sources {
 		r.receipts += len(in.list)
 		r.coder.begin(len(c.streams))

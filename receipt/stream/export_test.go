@@ -17,6 +17,12 @@ func (o Options) Indexed(n int) Options {
 	return o
 }
 
+// Rostered returns o with another limit than maxRoster.
+func (o Options) Rostered(n int) Options {
+	o.rostered = n
+	return o
+}
+
 type (
 	// Asked is asked.
 	Asked = asked

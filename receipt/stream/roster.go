@@ -8,9 +8,9 @@ import (
 )
 
 // maxRoster is how many receipts a run remembers with their ids and links, and a report
-// tells, so that it can be merged with others as if all had been read together. The
-// summary of more receipts knows only where their streams begin and end. A merge
-// remembers all that its parts do, however many these are together.
+// tells, unless more were asked for, so that it can be merged with others as if all had been
+// read together. The summary of more receipts knows only where their streams begin and end.
+// A merge remembers all that its parts do, however many these are together.
 const maxRoster = 1 << 16
 
 // A roster is the receipts of a summary as a survey sees them: by source, in
@@ -20,6 +20,7 @@ type roster struct {
 	sources  []attendance
 	receipts int
 	outcomes bool // it tells what each receipt is counted as; an older version's did not
+	whole    bool // a report tells all of it, however many: it was asked for, or read so
 
 	// While receipts are added.
 	numbers map[string]int // of streams by their key
@@ -55,6 +56,7 @@ func (r *roster) add(it *item, o *Options, own receipt.Verdict, reason receipt.C
 	if r.receipts++; r.receipts > o.mostRostered() {
 		return false
 	}
+	r.whole = o.Mergeable
 
 	a := attendee{again: it.again, link: f.link, computed: f.computed, id: f.id, issued: f.issued.UnixMilli(), outcome: outcomeOf(it)}
 	var known bool

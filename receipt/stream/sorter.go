@@ -12,15 +12,19 @@ import (
 )
 
 // A sorter sorts entries of one width by their bytes. What does not fit into
-// memory is written to a folder in sorted pieces, which close removes.
+// memory is written to a folder in sorted pieces, which close removes. Pieces of a level
+// are merged into one of the next when they are maxPieces, so that a billion receipts
+// open no more files than a process may.
 type sorter struct {
 	width  int
 	most   int    // entries in memory
 	dir    string // "": everything stays in memory
 	memory []byte
-	pieces []*os.File
+	levels [][]*os.File
 	err    error
 }
+
+const maxPieces = 32
 
 func newSorter(width, most int, dir string) *sorter {
 	return &sorter{width: width, most: most, dir: dir}
@@ -35,22 +39,75 @@ func (s *sorter) add(entry []byte) {
 }
 
 func (s *sorter) spill() error {
-	f, err := os.CreateTemp(s.dir, "receipt-sort-*")
+	f, err := s.piece(0)
 	if err != nil {
 		return err
 	}
-	s.pieces = append(s.pieces, f)
-
-	// Nobody else needs the name; without it nothing is left behind, whatever
-	// happens. Where a file in use cannot be unlinked, close removes it.
-	_ = os.Remove(f.Name())
-
 	s.sortMemory()
 	if _, err := f.Write(s.memory); err != nil {
 		return err
 	}
 	s.memory = s.memory[:0]
+
+	for level := 0; level < len(s.levels) && len(s.levels[level]) >= maxPieces; level++ {
+		if err := s.raise(level); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// piece makes an empty piece.
+func (s *sorter) piece(level int) (*os.File, error) {
+	f, err := os.CreateTemp(s.dir, "receipt-sort-*")
+	if err != nil {
+		return nil, err
+	}
+	if level == len(s.levels) {
+		s.levels = append(s.levels, nil)
+	}
+	s.levels[level] = append(s.levels[level], f)
+
+	// Nobody else needs the name; without it nothing is left behind, whatever
+	// happens. Where a file in use cannot be unlinked, close removes it.
+	_ = os.Remove(f.Name())
+	return f, nil
+}
+
+// raise merges the pieces of a level into one of the next.
+func (s *sorter) raise(level int) error {
+	pieces := s.levels[level]
+	f, err := s.piece(level + 1)
+	if err != nil {
+		return err
+	}
+	readers, err := readersOf(pieces)
+	if err != nil {
+		return err
+	}
+
+	out := bufio.NewWriterSize(f, 64<<10)
+	mergeSorted(readers, s.width, func(entry []byte, failed error) bool {
+		if err = failed; err == nil {
+			_, err = out.Write(entry)
+		}
+		return err == nil
+	})
+	if err := cmp.Or(err, out.Flush()); err != nil {
+		return err
+	}
+	s.levels[level] = nil
+	return closeAll(pieces)
+}
+
+func readersOf(pieces []*os.File) (readers []io.Reader, err error) {
+	for _, f := range pieces {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+		readers = append(readers, bufio.NewReaderSize(f, 64<<10))
+	}
+	return readers, nil
 }
 
 func (s *sorter) sortMemory() {
@@ -72,15 +129,12 @@ func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 			return
 		}
 
-		readers := []io.Reader{bytes.NewReader(s.memory)}
-		for _, f := range s.pieces {
-			if _, err := f.Seek(0, io.SeekStart); err != nil {
-				yield(nil, err)
-				return
-			}
-			readers = append(readers, bufio.NewReaderSize(f, 64<<10))
+		readers, err := readersOf(slices.Concat(s.levels...))
+		if err != nil {
+			yield(nil, err)
+			return
 		}
-		mergeSorted(readers, s.width, yield)
+		mergeSorted(append(readers, bytes.NewReader(s.memory)), s.width, yield)
 	}
 }
 
@@ -129,9 +183,11 @@ func (c *cursor) next() (bool, error) {
 	return err == nil, err
 }
 
-func (s *sorter) close() error {
+func (s *sorter) close() error { return closeAll(slices.Concat(s.levels...)) }
+
+func closeAll(pieces []*os.File) error {
 	var all []error
-	for _, f := range s.pieces {
+	for _, f := range pieces {
 		err := f.Close()
 		if removed := os.Remove(f.Name()); removed != nil && !errors.Is(removed, os.ErrNotExist) {
 			err = cmp.Or(err, removed)

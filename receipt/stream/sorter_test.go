@@ -24,7 +24,7 @@ func filesIn(t *testing.T, dir string) int {
 // TestSorter: entries come back in order, whatever went to files.
 func TestSorter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	for _, c := range []struct{ entries, most int }{{0, 1}, {1, 1}, {2, 1}, {7, 1}, {7, 3}, {9, 3}, {1000, 10}, {1000, 999}, {1000, 1000}, {1000, 1001}} {
+	for _, c := range []struct{ entries, most int }{{0, 1}, {1, 1}, {2, 1}, {7, 1}, {7, 3}, {9, 3}, {1000, 10}, {1000, 999}, {1000, 1000}, {1000, 1001}, {2500, 1}, {2500, 2}} {
 		for _, spill := range []bool{false, true} {
 			dir := t.TempDir()
 			s := newSorter(8, c.most, "")
@@ -41,7 +41,7 @@ func TestSorter(t *testing.T) {
 				s.add(e)
 				clear(e) // it was copied
 			}
-			if pieces := len(s.pieces); spill != (pieces > 0) && c.entries >= c.most {
+			if pieces := len(slices.Concat(s.levels...)); spill != (pieces > 0) && c.entries >= c.most || pieces >= 3*maxPieces {
 				t.Errorf("%d entries of at most %d: %d pieces", c.entries, c.most, pieces)
 			}
 			slices.SortFunc(want, bytes.Compare)
@@ -78,17 +78,35 @@ func TestSorterFails(t *testing.T) {
 	for range 5 {
 		cut.add(make([]byte, 8))
 	}
-	if err := cut.pieces[1].Truncate(12); err != nil {
+	if err := cut.levels[0][1].Truncate(12); err != nil {
 		t.Fatal(err)
 	}
 	if err := drain(cut); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a piece that was cut: %v", err)
 	}
-	cut.pieces[0].Close()
+	cut.levels[0][0].Close()
 	if err := drain(cut); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("a piece that was closed: %v", err)
 	}
 	_ = cut.close()
+}
+
+// TestSorterRaiseFails: nor is one of a piece that was to be merged into another lost.
+func TestSorterRaiseFails(t *testing.T) {
+	s := newSorter(8, 1, t.TempDir())
+	for range maxPieces - 1 {
+		s.add(make([]byte, 8))
+	}
+	if err := s.levels[0][3].Truncate(5); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		s.add(make([]byte, 8))
+	}
+	if err := drain(s); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%v", err)
+	}
+	_ = s.close()
 }
 
 func drain(s *sorter) error {

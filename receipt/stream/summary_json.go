@@ -197,7 +197,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 
 // newRosterJSON is nil for receipts that are too many for a report.
 func newRosterJSON(r *roster) *rosterJSON {
-	if r == nil || r.receipts > maxRoster {
+	if r == nil || r.receipts > maxRoster && !r.whole {
 		return nil
 	}
 	j := &rosterJSON{Streams: []streamName{}, Sources: []attendanceJSON{}, Outcomes: r.outcomes}
@@ -228,9 +228,7 @@ func (j *rosterJSON) parse() (*roster, error) {
 		r.sources = append(r.sources, a)
 	}
 
-	if r.receipts > maxRoster {
-		return nil, errRoster
-	}
+	r.whole = r.receipts > maxRoster
 	return r, nil
 }
 

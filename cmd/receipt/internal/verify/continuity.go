@@ -17,6 +17,7 @@ type continuityFlags struct {
 	count          *pflag.Flag
 	partial        bool
 	unordered      bool
+	mergeable      bool
 }
 
 func (f *continuityFlags) register(flags *pflag.FlagSet) {
@@ -26,11 +27,12 @@ func (f *continuityFlags) register(flags *pflag.FlagSet) {
 	f.count = flags.Lookup("expect-count")
 	flags.BoolVar(&f.partial, "partial", false, "the input is a selection: absent predecessors are not checked")
 	flags.BoolVar(&f.unordered, "unordered", false, "no file is in the order of its chains: receipts join by their links alone")
+	flags.BoolVar(&f.mergeable, "mergeable", false, "the report tells receipt merge of all receipts, however many; otherwise of up to 65,536")
 }
 
 // apply puts them into options.
 func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
-	o.Partial, o.Unordered = f.partial, f.unordered
+	o.Partial, o.Unordered, o.Mergeable = f.partial, f.unordered, f.mergeable
 	if f.count.Changed {
 		n, err := strconv.ParseUint(f.count.Value.String(), 10, 64)
 		if err != nil {

@@ -1,0 +1,43 @@
+package stream_test
+
+import (
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// TestMergeable: parts of more receipts than a report tells merge exactly when that was
+// asked for, whatever they share and whoever reads the report; otherwise nobody knows. In CI
+// these are more than 65,536.
+func TestMergeable(t *testing.T) {
+	n, limit, shared := 400, 300, 40
+	if full() {
+		n, limit = 65_600, 0
+	}
+	list := newWriter(t, "a").many(n)
+	one, two := list[:n-10], list[n-10-shared:]
+
+	of := func(o stream.Options) *stream.Summary {
+		a, b := part(t, o, one...), part(t, o, two...)
+		if o.Mergeable {
+			a = reread(t, "part", a)
+		}
+		return merged(t, a, b)
+	}
+	if m := of(stream.Options{}.Rostered(limit)); m.Verdict() != receipt.Undecided {
+		t.Errorf("%s", gist(m))
+	}
+	m := reread(t, "merged", of(stream.Options{Mergeable: true}))
+	if m.Verdict() != receipt.Verified || m.Receipts != n || m.Copies != shared || len(m.Streams) != 1 || m.Streams[0].Count != uint64(n) {
+		t.Errorf("%s", gist(m))
+	}
+
+	// What was merged merges again, and knows all of its receipts.
+	again := newWriter(t, "a")
+	again.n = n
+	fork := again.seal(headOf(t, list[7]))
+	if m = merged(t, m, part(t, stream.Options{}, fork)); m.Verdict() != receipt.Refuted || len(m.Findings) != 1 || m.Findings[0].Code != receipt.CodeChainFork {
+		t.Errorf("%s", gist(m))
+	}
+}
