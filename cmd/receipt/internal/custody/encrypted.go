@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"filippo.io/age"
@@ -61,6 +62,9 @@ type typist struct {
 
 // Unwrap implements age.Identity.
 func (t *typist) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
+	if n := workFactor(stanzas); n > maxWorkFactor {
+		return nil, cli.Usage("age -d decrypts it, and age -p -a encrypts it again", "%q wants scrypt with 2^%d rounds, more than 2^%d", t.path, n, maxWorkFactor)
+	}
 	if !slices.ContainsFunc(stanzas, func(s *age.Stanza) bool { return s.Type == "scrypt" }) {
 		return nil, cli.Usage("age -d -i IDENTITY decrypts it, and age -p -a encrypts it with a passphrase", "%q is encrypted to keys and not with a passphrase", t.path)
 	}
@@ -72,7 +76,26 @@ func (t *typist) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	identity.SetMaxWorkFactor(maxWorkFactor)
 	return identity.Unwrap(stanzas)
+}
+
+// maxWorkFactor bounds what a file makes this machine do: 2^20 rounds take 1 GiB of memory
+// and some seconds, as much as of a PKCS #8 file. What age writes takes a quarter of it.
+const maxWorkFactor = 20
+
+// workFactor is the largest that a file asks for (C2SP age, "The scrypt recipient type"),
+// so that nobody types a passphrase in vain. What is malformed, age refuses.
+func workFactor(stanzas []*age.Stanza) (most int) {
+	for _, s := range stanzas {
+		if s.Type != "scrypt" || len(s.Args) != 2 {
+			continue
+		}
+		if n, err := strconv.Atoi(s.Args[1]); err == nil {
+			most = max(most, n)
+		}
+	}
+	return most
 }
 
 // Encrypt encrypts the text of a private key with a passphrase, as age -p -a does.
