@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
+	"compress/gzip"
 	"encoding/json"
 	"io"
 	"math/rand/v2"
@@ -31,7 +31,7 @@ var begin = sync.OnceFunc(beam.Init)
 func now() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }
 
 // runBeam runs a command line on prism and returns what it wrote.
-func runBeam(t *testing.T, args ...string) (code int, out, messages string) {
+func runBeam(t testing.TB, args ...string) (code int, out, messages string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code = run(t.Context(), args, &surroundings{out: &stdout, err: &stderr, getenv: func(string) string { return "" }, now: now, begin: begin})
@@ -39,7 +39,7 @@ func runBeam(t *testing.T, args ...string) (code int, out, messages string) {
 }
 
 // fixture is the path of a file of the fixtures.
-func fixture(t *testing.T, name string) string {
+func fixture(t testing.TB, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("../../fixtures", name))
 	if err != nil {
@@ -49,7 +49,7 @@ func fixture(t *testing.T, name string) string {
 }
 
 // verifier is the one of the keys of the fixtures.
-func verifier(t *testing.T) *receipt.Verifier {
+func verifier(t testing.TB, strict bool) *receipt.Verifier {
 	t.Helper()
 	text, err := fixtures.Read(lake.Keys)
 	if err != nil {
@@ -59,7 +59,7 @@ func verifier(t *testing.T) *receipt.Verifier {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := receipt.NewVerifier(set, receipt.Policy{Now: now()})
+	v, err := receipt.NewVerifier(set, receipt.Policy{Now: now(), Strict: strict})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +90,17 @@ func bare(t *testing.T, text []byte) map[string]any {
 // verify is what receipt verify --unordered says of the same files.
 func verify(t *testing.T, paths []string, o stream.Options) verdict {
 	t.Helper()
+	return verifyBy(t, verifier(t, false), paths, o)
+}
+
+func verifyBy(t *testing.T, judge *receipt.Verifier, paths []string, o stream.Options) verdict {
+	t.Helper()
 	var sources []stream.Source
 	for _, path := range paths {
 		sources = append(sources, stream.Source{Name: path, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
 	}
 	o.Unordered, o.TempDir = true, t.TempDir()
-	run := stream.VerifyFiles(context.Background(), verifier(t), sources, o)
+	run := stream.VerifyFiles(t.Context(), judge, sources, o)
 	var v verdict
 	for rep := range run.Reports() {
 		if rep.Verdict != receipt.Verified {
@@ -162,7 +167,12 @@ func compare(t *testing.T, got, want verdict) {
 	}
 	for i := range min(len(got.reports), len(want.reports)) {
 		if got.reports[i] != want.reports[i] {
-			t.Fatalf("report %d is\n%s, want\n%s", i, got.reports[i], want.reports[i])
+			from := 0
+			for from < min(len(got.reports[i]), len(want.reports[i])) && got.reports[i][from] == want.reports[i][from] {
+				from++
+			}
+			from = max(from-200, 0)
+			t.Fatalf("report %d is %.200s …\n%.600s, want\n%.600s", i, got.reports[i], got.reports[i][from:], want.reports[i][from:])
 		}
 	}
 }
@@ -190,7 +200,7 @@ func lay(t *testing.T, l *lake.Lake, parts int, overlap, mix bool, dice *rand.Ra
 	return dir, paths, copies
 }
 
-func write(t *testing.T, path string, text []byte) string {
+func write(t testing.TB, path string, text []byte) string {
 	t.Helper()
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
@@ -242,7 +252,7 @@ func heads(t *testing.T, l *lake.Lake) string {
 		whole.Counts.Receipts += int64(h.Count)
 		whole.Counts.Verified += int64(h.Count)
 	}
-	sum, err := stream.VerifyFiles(t.Context(), verifier(t), nil, stream.Options{Joined: &whole}).Summary()
+	sum, err := stream.VerifyFiles(t.Context(), verifier(t, false), nil, stream.Options{Joined: &whole}).Summary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,4 +261,71 @@ func heads(t *testing.T, l *lake.Lake) string {
 		t.Fatal(err)
 	}
 	return write(t, filepath.Join(t.TempDir(), "before.json"), text)
+}
+
+// TestFixtures: of all the inputs with which receipt verify is tried, every form and every
+// fault, the same is said, whatever is asked for.
+func TestFixtures(t *testing.T) {
+	trusted := fixture(t, lake.Keys)
+	strange := t.TempDir()
+	text, err := fixtures.Read("valid/task.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, text); err != nil {
+		t.Fatal(err)
+	}
+	whole := append(line.Bytes(), '\n')
+	write(t, filepath.Join(strange, "lines.jsonl"), slices.Concat(whole, []byte("{\n"), []byte("[]\n"), whole, []byte(`{"torn":`)))
+	write(t, filepath.Join(strange, "list.json"), slices.Concat([]byte("["), line.Bytes(), []byte(","), line.Bytes(), []byte("]")))
+	write(t, filepath.Join(strange, "picture.json"), []byte("\x89PNG\r\n\x1a\n0123456789"))
+	write(t, filepath.Join(strange, "cut.jsonl.gz"), packed(t, whole)[:60])
+	write(t, filepath.Join(strange, "day.jsonl.gz"), packed(t, slices.Concat(whole, whole)))
+
+	for _, dir := range []string{fixture(t, "valid"), fixture(t, "malicious"), fixture(t, "edge"), strange} {
+		paths, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(paths, err)
+		}
+		paths = slices.DeleteFunc(paths, func(p string) bool {
+			info, err := os.Stat(p)
+			return err != nil || info.IsDir()
+		})
+		for name, o := range map[string]struct {
+			args    []string
+			strict  bool
+			options stream.Options
+		}{
+			"whole":   {},
+			"partial": {args: []string{"--partial"}, options: stream.Options{Partial: true}},
+			"strict":  {args: []string{"--strict"}, strict: true},
+		} {
+			t.Run(filepath.Base(dir)+" "+name, func(t *testing.T) {
+				prefix := filepath.Join(t.TempDir(), "v")
+				args := append([]string{"--keys", trusted, "--output", prefix, "--shards", "3"}, o.args...)
+				for _, path := range paths {
+					args = append(args, "--input", path)
+				}
+				if _, _, messages := runBeam(t, args...); messages != "" {
+					t.Fatal(messages)
+				}
+				compare(t, readVerdict(t, prefix), verifyBy(t, verifier(t, o.strict), paths, o.options))
+			})
+		}
+	}
+}
+
+// packed is a text as gzip.
+func packed(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -226,6 +227,37 @@ func TestRetries(t *testing.T) {
 	}
 	if after := staged(); len(after) != 2 || !maps.Equal(before, after) || told[0] != told[1] {
 		t.Errorf("attempts of the second reading differ: %d files, %d files, %s", len(before), len(after), told)
+	}
+}
+
+// TestFileReplaced: a file that holds the same receipts in other bytes when it is read
+// again is another file.
+func TestFileReplaced(t *testing.T) {
+	l, err := lake.New(400, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, paths, _ := lay(t, l, 1, false, false, rand.New(rand.NewPCG(15, 16)))
+	j := jobOf(t, "--input", paths[0], "--keys", fixture(t, lake.Keys), "--output", filepath.Join(t.TempDir(), "v"))
+	list, setting, err := j.elements()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two, found := &firstReading{Setting: setting}, &secondReading{Setting: setting}, &bundle{}
+	if err := errors.Join(one.Setup(), two.Setup(), one.ProcessElement(t.Context(), list[0], found.byID, found.alone, found.text, found.gaps)); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range []string{"", "\n"} {
+		text, err := os.ReadFile(paths[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, paths[0], append(text, more...))
+		var s share
+		err = two.ProcessElement(t.Context(), 0, texts(found.others), texts(nil), func(_ int, text []byte) { err = json.Unmarshal(text, &s) })
+		if err != nil || (s.Changed != "") != (more != "") {
+			t.Errorf("with %q after it: changed %q, %v", more, s.Changed, err)
+		}
 	}
 }
 

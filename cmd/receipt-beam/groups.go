@@ -1,28 +1,51 @@
 package main
 
 import (
+	"cmp"
+
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// Each grouping is handed out with what it has done, and with what goes on to the next.
-// Results of workers are told apart by these keys.
+// ofAll is the one key of what is about all inputs.
+const ofAll = 0
+
+// What marks on their way to the second reading begin with.
 const (
-	ofAll = 0 // the one key of what is about all inputs
+	ofLink byte = iota // what the groupings found of a link
+	ofCopy             // which receipt is the same
 )
 
 // idGroup finds copies, and ids with two contents.
 type idGroup struct{}
 
 // ProcessElement gets all records of one id.
-func (*idGroup) ProcessElement(_ []byte, records func(*[]byte) bool, done func([]byte), on func([]byte)) error {
-	group, err := recordsOf(records)
+func (*idGroup) ProcessElement(_ []byte, records func(*[]byte) bool, done func([]byte), on func([]byte), marks func(int, []byte)) error {
+	list, err := recordsOf(records)
 	if err != nil {
 		return err
 	}
-	finished, open := join.IDs(group)
+	finished, open := join.IDs(list)
 	emitRecords(finished, done)
 	emitRecords(open, on)
+
+	// Each report of a copy, whether it counts or not, names the one that was read first.
+	original := map[canon.Digest]join.Place{}
+	for _, r := range list {
+		if first, there := original[r.Computed]; !there || before(r.Place, first) {
+			original[r.Computed] = r.Place
+		}
+	}
+	for _, r := range list {
+		if r.Related = original[r.Computed]; r.Related != r.Place {
+			marks(r.Related.Source, append([]byte{ofCopy}, r.Append(nil)...))
+		}
+	}
 	return nil
+}
+
+func before(a, b join.Place) bool {
+	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Index, b.Index)) < 0
 }
 
 // dealParts gives a record all its roles in the next grouping.

@@ -143,7 +143,7 @@ func TestSummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part, err := stream.Verify(t.Context(), verifier(t), bytes.NewReader(again), stream.Options{}).Summary()
+	part, err := stream.Verify(t.Context(), verifier(t, false), bytes.NewReader(again), stream.Options{}).Summary()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ type group = func(*[]byte) bool
 // and calls them without reflection.
 func init() {
 	register.DoFn6x1[context.Context, []byte, func([]byte, []byte), func([]byte), func(int, []byte), func(int, int64), error](&firstReading{})
-	register.DoFn4x1[[]byte, group, func([]byte), func([]byte), error](&idGroup{})
+	register.DoFn5x1[[]byte, group, func([]byte), func([]byte), func(int, []byte), error](&idGroup{})
 	register.DoFn2x1[[]byte, func([]byte, []byte), error](&dealParts{})
 	register.DoFn5x1[[]byte, group, func([]byte), func([]byte, []byte), func([]byte, []byte), error](&digestGroup{})
 	register.Combiner1[[]byte](&addStrands{})
@@ -47,7 +47,7 @@ func build(inputs [][]byte, setting []byte, strict bool) *beam.Pipeline {
 func layOut(s beam.Scope, list beam.PCollection, setting []byte, strict bool) {
 	// The first reading, and three groupings of its records.
 	byID, alone, readings, gaps := beam.ParDo4(s.Scope("first reading"), &firstReading{Setting: setting}, list)
-	copies, once := beam.ParDo2(s.Scope("ids"), &idGroup{}, beam.GroupByKey(s, byID))
+	copies, once, same := beam.ParDo3(s.Scope("ids"), &idGroup{}, beam.GroupByKey(s, byID))
 	parts := beam.ParDo(s.Scope("parts"), &dealParts{}, beam.Flatten(s, once, alone))
 	linked, open, tallies := beam.ParDo3(s.Scope("links"), &digestGroup{Setting: setting}, beam.GroupByKey(s, parts))
 	sums := beam.CombinePerKey(s.Scope("sums"), &addStrands{}, tallies)
@@ -57,7 +57,7 @@ func layOut(s beam.Scope, list beam.PCollection, setting []byte, strict bool) {
 	// Every receipt is counted, and what was found of some goes to the second reading.
 	done := beam.Flatten(s, copies, linked, begun, forgiven)
 	counts, marks := beam.ParDo2(s.Scope("counts"), &tally{Strict: strict}, done)
-	again, found := beam.ParDo2(s.Scope("shares"), &deal{Setting: setting}, beam.CoGroupByKey(s, readings, marks))
+	again, found := beam.ParDo2(s.Scope("shares"), &deal{Setting: setting}, beam.CoGroupByKey(s, readings, beam.Flatten(s, marks, same)))
 	shares := beam.ParDo(s.Scope("second reading"), &secondReading{Setting: setting}, beam.CoGroupByKey(s, again, found))
 
 	all := beam.CoGroupByKey(s, beam.ParDo(s, underOne, readings), counts, beam.Flatten(s, strands, fewer), shares)

@@ -19,6 +19,7 @@ import (
 
 // A mark is what the groupings found of a receipt, as the second reading needs it.
 type mark struct {
+	About   byte          `json:"about"` // ofLink or ofCopy
 	Record  []byte        `json:"record"`
 	Related receipt.Place `json:"related"` // the receipt that it is about, as reports name it
 }
@@ -48,12 +49,12 @@ func (d *deal) ProcessElement(source int, readings, records func(*[]byte) bool, 
 	inputs(source/d.run.Share, text)
 
 	for text := []byte(nil); records(&text); {
-		r, err := join.Parse(text)
+		r, err := join.Parse(text[1:])
 		if err != nil {
 			return err
 		}
-		m := mark{Record: text}
-		if r.Related != (join.Place{}) {
+		m := mark{About: text[0], Record: text[1:]}
+		if r.Related != (join.Place{}) && (m.About == ofCopy || r.Mark != join.MarkCopy) {
 			m.Related.Source = found.Input.name()
 			if found.Docs > 1 {
 				m.Related.Index = r.Related.Index
@@ -98,7 +99,7 @@ func (f *secondReading) Teardown() error { return f.reader.buckets.Close() }
 
 // ProcessElement reads the inputs of a share.
 func (f *secondReading) ProcessElement(ctx context.Context, number int, inputs, marks func(*[]byte) bool, done func(int, []byte)) error {
-	s := &shareReader{secondReading: f, marks: map[join.Place]marked{}, out: share{Number: number}}
+	s := &shareReader{secondReading: f, marks: map[join.Place]marked{}, copies: map[join.Place]receipt.Place{}, out: share{Number: number}}
 	list, err := s.gather(inputs, marks)
 	if err != nil {
 		return err
@@ -142,6 +143,7 @@ func stagedReports(number int) string { return fmt.Sprintf("reports-%05d.ndjson"
 type shareReader struct {
 	*secondReading
 	marks   map[join.Place]marked
+	copies  map[join.Place]receipt.Place // of copies, what they are the same as
 	rows    *rows.Writer
 	reports *bufio.Writer
 	line    []byte
@@ -171,7 +173,11 @@ func (s *shareReader) gather(inputs, marks func(*[]byte) bool) (list []first, er
 		if m.record, err = join.Parse(m.Record); err != nil {
 			return nil, err
 		}
-		s.marks[m.record.Place] = m
+		if m.About == ofCopy {
+			s.copies[m.record.Place] = m.Related
+		} else {
+			s.marks[m.record.Place] = m
+		}
 	}
 	return list, nil
 }
@@ -182,24 +188,22 @@ func (s *shareReader) read(ctx context.Context, in *first) error {
 	if err != nil {
 		return err
 	}
-	sum, at := sha256.New(), (*marked)(nil) // the mark of the receipt that is reported next
+	sum, at := sha256.New(), join.Place{} // of the receipt that is reported next; zero: it states no place
 	options := s.run.options()
 	options.Glean = rows.Glean
 	options.Place = func(r *join.Record) error {
-		at = nil
-		if r == nil {
+		if at = (join.Place{}); r == nil {
 			return nil
 		}
-		if m, found := s.marks[join.Place{Source: in.Input.Number, Index: r.Place.Index}]; found {
-			r.Mark, r.Related, at = m.record.Mark, m.record.Related, &m
+		at = join.Place{Source: in.Input.Number, Index: r.Place.Index}
+		if m, found := s.marks[at]; found {
+			r.Mark, r.Related = m.record.Mark, m.record.Related
 		}
 		return nil
 	}
 	run := stream.VerifyFiles(ctx, s.verifier, []stream.Source{hashed(source, sum)}, options)
 	for rep := range run.Reports() {
-		if at != nil && (at.Related != receipt.Place{}) {
-			s.name(rep, at)
-		}
+		s.name(rep, at)
 		if err := s.write(rep); err != nil {
 			return err
 		}
@@ -218,20 +222,27 @@ func (s *shareReader) read(ctx context.Context, in *first) error {
 
 // name says in which input the receipt stands that a mark is about: package stream, which
 // reads one input, words the link as if it were in that one.
-func (s *shareReader) name(rep *receipt.Report, m *marked) {
+func (s *shareReader) name(rep *receipt.Report, at join.Place) {
+	if m := s.marks[at]; (m.Related != receipt.Place{}) {
+		s.reword(rep, m.Related)
+	}
+	same, copied := s.copies[at]
+	rep.Warnings = slices.DeleteFunc(rep.Warnings, func(n receipt.Note) bool { return n.Code == identicalCopy })
+	if copied {
+		rep.Warnings = append(rep.Warnings, receipt.Note{Code: identicalCopy, Detail: same.String() + " is the same receipt"})
+	}
+}
+
+// reword words a link that is false anew.
+func (s *shareReader) reword(rep *receipt.Report, related receipt.Place) {
 	for i := range rep.Checks {
 		c := rep.Checks[i]
 		if c.Step != receipt.StepLink || c.Status != receipt.StatusFailed || c.Cause == "" {
 			continue
 		}
-		c.Related, c.Detail, c.Reason = m.Related, "", ""
+		c.Related, c.Detail, c.Reason = related, "", ""
 		rep.Checks[i] = receipt.Check{Step: receipt.StepLink, Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked}
 		s.verifier.Link(rep, c)
-	}
-	for i := range rep.Warnings {
-		if rep.Warnings[i].Code == identicalCopy {
-			rep.Warnings[i].Detail = m.Related.String() + " is the same receipt"
-		}
 	}
 }
 

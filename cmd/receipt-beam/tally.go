@@ -27,10 +27,10 @@ func (t *tally) ProcessElement(record []byte, _ func(int, []byte), marks func(in
 	t.counts.Record(&r, t.Strict)
 	switch {
 	case r.Mark == join.MarkLinked, r.Mark == join.MarkDamaged: // as a worker sees by itself
-	case r.Related != join.Place{}:
-		marks(r.Related.Source, record)
+	case r.Mark == join.MarkCopy, r.Related == join.Place{}:
+		marks(r.Place.Source, append([]byte{ofLink}, record...))
 	default:
-		marks(r.Place.Source, record)
+		marks(r.Related.Source, append([]byte{ofLink}, record...))
 	}
 	return nil
 }
