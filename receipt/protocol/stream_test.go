@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -519,5 +520,52 @@ func TestStreamsTakeNoRequests(t *testing.T) {
 		if l.res.StatusCode != 200 || l.next() == "" {
 			t.Fatal(l.res.Status)
 		}
+	}
+}
+
+// A short log gives fewer events at a time than it is asked for.
+type short struct {
+	protocol.Log
+	most int
+}
+
+func (s short) After(ctx context.Context, id string, limit int) ([]protocol.Event, error) {
+	page, err := s.Log.After(ctx, id, min(limit, s.most))
+	if err == io.EOF && len(page) == s.most {
+		err = nil
+	}
+	return page, err
+}
+
+// TestRangeOfShortPages: a range is as long as the client asks for, however few events a log
+// gives at a time; and not longer than memory allows.
+func TestRangeOfShortPages(t *testing.T) {
+	j := new(journal)
+	j.append(60)
+	for _, most := range []int{1, 7, 60} {
+		m := muxOf(t, nil, streaming(short{j, most})...)
+		for path, want := range map[string]string{"/v1/events": "50 true", "/v1/events?limit=60": "60 false", "/v1/events?limit=1": "1 true", "/v1/events?after_event_id=e000049&limit=10": "10 false"} {
+			p := pageOf[json.RawMessage](t, ask(m, "GET", path, ""))
+			if got := fmt.Sprint(len(p.Data), " ", p.Page.HasMore); got != want {
+				t.Errorf("%d at a time, %s: %s, expected %s", most, path, got, want)
+			}
+		}
+	}
+
+	long := new(journal)
+	long.append(5)
+	for i := range long.events {
+		long.events[i].JSON = fmt.Appendf(nil, `{"id":"e%06d","text":"%s"}`, i, strings.Repeat("a", 3<<20))
+	}
+	var sizes []int
+	for path := "/v1/events"; path != ""; {
+		p := pageOf[json.RawMessage](t, ask(muxOf(t, nil, streaming(long)...), "GET", path, ""))
+		sizes = append(sizes, len(p.Data))
+		if path = ""; p.Page.HasMore {
+			path = "/v1/events?after_event_id=" + *p.Page.NextCursor
+		}
+	}
+	if !slices.Equal(sizes, []int{2, 2, 1}) {
+		t.Errorf("%d", sizes)
 	}
 }

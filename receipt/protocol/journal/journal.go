@@ -201,6 +201,22 @@ func (j *Journal) Log(v View) protocol.Log { return view{j, v} }
 // Appended returns a channel that the next commit closes.
 func (j *Journal) Appended() <-chan struct{} { return j.bell.Rung() }
 
+// Len returns how many events are of the task, session or workspace of a view, the narrowest
+// that it names; of all when it names none.
+func (j *Journal) Len(v View) int {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	numbers, all := j.index.among(v)
+	if all {
+		return len(j.index.places)
+	}
+	return len(numbers)
+}
+
+// pageBytes bounds what a log gives at a time: one event, or several that are not longer
+// together.
+const pageBytes = 1 << 20
+
 // find returns where the events of a view behind an id are, and whether they are the last.
 func (j *Journal) find(v View, id string, limit int) (found []numbered, end bool, err error) {
 	j.mu.RLock()
@@ -215,8 +231,13 @@ func (j *Journal) find(v View, id string, limit int) (found []numbered, end bool
 	}
 
 	numbers, end := j.index.after(v, number, limit)
-	for _, n := range numbers {
-		found = append(found, numbered{n, j.index.places[n-1]})
+	size := 0
+	for i, n := range numbers {
+		p := j.index.places[n-1]
+		if size += p.size; i > 0 && size > pageBytes {
+			return found, false, nil
+		}
+		found = append(found, numbered{n, p})
 	}
 	return found, end, nil
 }

@@ -223,6 +223,12 @@ func TestViews(t *testing.T) {
 		}
 	}
 
+	for want, view := range map[int]journal.View{4: {}, 2: {Task: "a"}, 3: {Session: "s"}, 1: {Workspace: "attic"}, 0: {Task: "absent"}} {
+		if got := j.Len(view); got != want {
+			t.Errorf("%+v: %d events, expected %d", view, got, want)
+		}
+	}
+
 	ended = true
 	over := journal.View{Task: "a", Ended: func() bool { return ended }}
 	if list, err := after(t, j, over, "", 1); len(list) != 1 || err != nil {
@@ -338,4 +344,77 @@ func TestTogether(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// TestLongEvents: what a log gives at a time is bounded, and all of it is given.
+func TestLongEvents(t *testing.T) {
+	j, _ := open(t, filepath.Join(t.TempDir(), "events.jsonl"))
+	for range 5 {
+		e := happened("task.started", "a")
+		e.Payload = json.RawMessage(`{"text":"` + strings.Repeat("a", 600<<10) + `"}`)
+		add(t, j, e)
+	}
+	view, all := journal.View{Task: "a", Ended: func() bool { return true }}, 0
+	for last := ""; ; {
+		events, err := j.Log(view).After(t.Context(), last, 9)
+		if len(events) > 1 {
+			t.Errorf("%d long events at a time", len(events))
+		}
+		for _, e := range events {
+			all, last = all+1, e.ID
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil || len(events) == 0 {
+			t.Fatalf("%d events, %v", all, err)
+		}
+	}
+	if all != 5 {
+		t.Errorf("%d events", all)
+	}
+}
+
+// FuzzOpen: whatever is in the file, it is opened or refused; what was opened has numbered
+// events, is opened again the same, and takes more.
+func FuzzOpen(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "events.jsonl")
+	j, _ := open(f, path)
+	add(f, j, happened("task.submitted", "a"), happened("task.started", "a"))
+	use := protocol.Use{Key: canon.Sum([]byte("k"))}
+	if err := j.Append(&journal.Commit{At: noon(), Events: []journal.Event{happened("task.completed", "a")}, Use: use, Status: 202, Resource: journal.Pointer{Object: "task", ID: "a"}}); err != nil {
+		f.Fatal(err)
+	}
+	j.Close()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add([]byte("{}\n{\"events\":[{}]}\n"))
+	f.Add([]byte("{\"events\":{}}\n\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "events.jsonl")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var first []string
+		j, err := journal.Open(path, func(c *journal.Commit) error {
+			first = append(first, ids(c))
+			return c.Remember(protocol.NewMemory(protocol.MemoryLimits{}), noon().Time, c.Resource)
+		})
+		if err != nil {
+			return
+		}
+		list, err := after(t, j, journal.View{}, "", 1000)
+		if err != nil || j.Len(journal.View{}) > 1000 || len(list) != j.Len(journal.View{}) {
+			t.Errorf("%d events, %v", len(list), err)
+		}
+		add(t, j, happened("task.submitted", "new"))
+		j.Close()
+		if _, again := open(t, path); len(*again) != len(first) {
+			t.Errorf("%q, and then %q", first, *again)
+		}
+	})
 }
