@@ -83,7 +83,8 @@ func run(ctx context.Context, o settings, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "card    %s\nserving http://%s until interrupted\n", options.Card, listener.Addr())
 	<-ctx.Done()
-	return errors.Join(h.Close(), shutdown(server))
+	h.Drain()
+	return errors.Join(shutdown(server), h.Close())
 }
 
 // options reads the files that the flags name. shown is the API key that was made up.

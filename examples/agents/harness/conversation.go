@@ -38,6 +38,9 @@ func (h *Harness) tellTask(w http.ResponseWriter, r *protocol.Request) error {
 		if t.ended() {
 			return nil, transition("the task has ended as " + t.Status)
 		}
+		if h.journal.Len(journal.View{Task: t.ID}) >= mostEvents {
+			return nil, protocol.Conflict("as much was said to this task as its receipt has room for")
+		}
 		told := m.told(of.ID)
 		told["actor"] = actorOf(r)
 		return say(t, m, told)

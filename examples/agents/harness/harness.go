@@ -161,14 +161,18 @@ func (h *Harness) resume() error {
 // Handler serves the protocol.
 func (h *Harness) Handler() http.Handler { return h.handler }
 
-// Close ends the streams, and stops tasks where they are: the next Open goes on with them.
+// Drain ends the streams, so that http.Server.Shutdown does not wait for them; requests are still
+// answered.
+func (h *Harness) Drain() { h.mux.Close() }
+
+// Close stops tasks where they are: the next Open goes on with them. What is asked then fails.
 func (h *Harness) Close() (err error) {
 	h.mu.Lock()
 	h.closed = true
 	h.mu.Unlock()
 	h.end()
 	if h.mux != nil {
-		h.mux.Close()
+		h.Drain()
 	}
 	h.tasks.Wait()
 	if h.journal != nil {
@@ -225,6 +229,9 @@ func (h *Harness) commit(r *protocol.Request, status int, of journal.Pointer, bu
 		events[i].Actor = actor
 	}
 	events[0].Key = r.Header.Get(protocol.IdempotencyHeader)
+	if err := h.recordable(events); err != nil {
+		return nil, protocol.Invalid("", "expected what a receipt can be made of: shorter texts, fewer values")
+	}
 	c := &journal.Commit{At: h.now(), Events: events, Use: r.Use(), Status: status, Resource: of}
 	if err := h.journal.Append(c); err != nil {
 		return nil, err

@@ -457,3 +457,54 @@ func TestOptions(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestRegistered: what a client registers for a task at work is in its receipt.
+func TestRegistered(t *testing.T) {
+	_, c := start(t, options(t, t.TempDir()))
+	c.begin()
+	task := c.submit("/ask how many?")
+	c.reach(task, "INPUT_REQUIRED")
+	digest := strings.Repeat("AB", 32)
+	a := c.post("/v1/artifacts", 201, object{"kind": "log", "mime_type": "text/plain", "visibility": "public", "task_id": task, "sha256": digest, "uri": "harn://log"})
+	if a["session_id"] != c.session || a["workspace_id"] != c.workspace || a["sha256"] != digest {
+		t.Errorf("%v", a)
+	}
+	c.post("/v1/tasks/"+task+"/messages", 201, object{"kind": "input", "message": message("seven")})
+	c.reach(task, "COMPLETED")
+	r := c.receipt(task)
+	if len(r.FinalArtifacts) != 2 || r.FinalArtifacts[0].ArtifactID != a["id"] || r.FinalArtifacts[0].SHA256.String() != "sha256:"+strings.ToLower(digest) {
+		t.Errorf("%+v", r.FinalArtifacts)
+	}
+	c.post("/v1/artifacts", 409, object{"kind": "log", "mime_type": "text/plain", "visibility": "public", "task_id": task})
+	c.ask("GET", "/v1/artifacts/"+a["id"].(string)+"/content", 404, nil)
+}
+
+// TestRecordable: what no receipt can be made of is refused, or fails its task; no task is left
+// without a receipt.
+func TestRecordable(t *testing.T) {
+	o := options(t, t.TempDir())
+	o.Module = func(ctx context.Context, s harness.Supply, input json.RawMessage) (string, error) {
+		if bytes.Contains(input, []byte("ask")) {
+			return harness.Agent(ctx, s, input)
+		}
+		_, err := s.Tool(ctx, harness.Call{Name: strings.Repeat("n", 5000), Input: json.RawMessage("{}")})
+		return "", err
+	}
+	_, c := start(t, o)
+	c.begin()
+	task := c.submit("beans")
+	if f := c.reach(task, "FAILED")["failure"].(map[string]any); f["code"] != "not_recordable" {
+		t.Errorf("%v", f)
+	}
+	c.receipt(task)
+
+	many := make([]int, 1<<20)
+	c.post("/v1/sessions/"+c.session+"/tasks", 400, object{"input": object{"many": many}})
+	c.post("/v1/sessions/"+c.session+"/tasks", 400, object{"input": message("a"), "persona_id": strings.Repeat("p", 5000)})
+	asks := c.submit("/ask how many?")
+	c.reach(asks, "INPUT_REQUIRED")
+	c.post("/v1/artifacts", 400, object{"kind": "log", "mime_type": "text/plain", "visibility": "public", "task_id": asks, "uri": strings.Repeat("u", 5000)})
+	c.post("/v1/tasks/"+asks+"/cancel", 400, object{"reason": strings.Repeat("r", 5000)})
+	c.post("/v1/tasks/"+asks+"/cancel", 200, object{"reason": strings.Repeat("r", 2000)})
+	c.receipt(asks)
+}

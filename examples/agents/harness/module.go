@@ -35,8 +35,11 @@ type Result struct {
 	Failed bool // the call was refused, or went wrong; live only: of a replay Output tells
 }
 
-// mostRounds bounds how often a model is asked in one task.
-const mostRounds = 16
+// What is asked for in one task.
+const (
+	mostRounds = 16 // answers of the model
+	mostCalls  = 64 // of tools, in one answer
+)
 
 // Agent is the module of the harness: a model is asked, and calls tools until it has nothing
 // more to ask for.
@@ -52,6 +55,9 @@ func Agent(ctx context.Context, s Supply, input json.RawMessage) (string, error)
 			return said.Content, nil
 		}
 
+		if len(said.Calls) > mostCalls {
+			return "", &Failure{"agent_loop", fmt.Sprintf("the model calls more than %d tools at once", mostCalls)}
+		}
 		p.Messages = append(p.Messages, said)
 		for _, call := range said.Calls {
 			result, err := s.Tool(ctx, Call{call.Function.Name, call.arguments()})

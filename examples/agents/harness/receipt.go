@@ -70,7 +70,7 @@ func (h *Harness) events(ctx context.Context, task string, give func([]byte) err
 			}
 			last = e.ID
 		}
-		if len(events) < page {
+		if len(events) == 0 || err == io.EOF {
 			return nil
 		}
 	}

@@ -51,7 +51,11 @@ func (h *Harness) perform(ctx context.Context, id string) {
 		if h.life.Err() != nil {
 			return
 		}
-		if err := h.finish(t, text, err); err != nil && !errors.Is(err, errEnded) {
+		err = h.finish(t, text, err)
+		if failure, unfit := errors.AsType[*Failure](err); unfit {
+			err = h.finish(t, "", failure)
+		}
+		if err != nil && !errors.Is(err, errEnded) {
 			h.options.Log.Error("a task cannot be ended", "task", id, "error", protocol.Clean(err.Error()))
 			return
 		}
@@ -104,6 +108,9 @@ func (h *Harness) tell(id string, events ...journal.Event) error {
 	defer h.writing.Unlock()
 	if read(&h.state, &h.state.tasks, id).ended() {
 		return errEnded
+	}
+	if err := h.recordable(events); err != nil {
+		return &Failure{"not_recordable", "no receipt can be made of what a model or a tool said: it is too long, or has too many values"}
 	}
 	return h.journal.Append(&journal.Commit{At: h.now(), Events: events})
 }
