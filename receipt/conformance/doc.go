@@ -31,7 +31,7 @@
 //
 // # What a server can do to its caller
 //
-// Fail. Answers are read up to 16 MiB, streams up to 64 MiB, each request within
+// Fail. Answers are read up to 16 MiB, streams and lists up to 32 MiB, each request within
 // [Options].Timeout and each probe within eight of them; lists are read for at most 500
 // pages. No redirect is followed, nothing is decompressed, no cookie is kept.
 //

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
@@ -125,6 +126,32 @@ func hostile(t *testing.T) map[string]http.HandlerFunc {
 			}
 		},
 		"wrong types": answer(`{"object":1,"data":{},"id":null,"error":[],"capabilities":7,"status":{}}`),
+	}
+}
+
+// TestEndlessList: a list without an end, each page of it as it should be, is read so far and
+// no further.
+func TestEndlessList(t *testing.T) {
+	var pages atomic.Int64
+	padding := strings.Repeat("x", 4<<20)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n := pages.Add(1); strings.Contains(r.URL.Path, "tasks") || strings.Contains(r.URL.Path, "events") {
+			fmt.Fprintf(w, `{"object":"list","data":[{"id":"%d","padding":%q}],"page":{"has_more":true,"next_cursor":"%[1]d"}}`, n, padding)
+		}
+	}))
+	defer server.Close()
+	s, err := newSuite(server.URL+"/", Target{}, testOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func() ([]canon.Node, error){
+		"items":  func() ([]canon.Node, error) { return items(t.Context(), s, "v1/tasks", 2) },
+		"events": func() ([]canon.Node, error) { return eventsOf(t.Context(), s, "v1/events", 2) },
+	} {
+		pages.Store(0)
+		if list, err := read(); err == nil || list != nil || pages.Load() > 10 {
+			t.Errorf("%s: %d items of %d pages, %v", name, len(list), pages.Load(), err)
+		}
 	}
 }
 

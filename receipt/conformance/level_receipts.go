@@ -39,15 +39,6 @@ type given struct {
 	report receipt.Report
 }
 
-// verifier judges receipts as the options say.
-func verifier(s *suite) (*receipt.Verifier, error) {
-	policy := s.options.Policy
-	if s.options.Trust == nil {
-		policy = receipt.Policy{IntegrityOnly: true}
-	}
-	return receipt.NewVerifier(s.options.Trust, policy)
-}
-
 // payloadOf is the receipt in a resource, or the resource that is one itself.
 func payloadOf(n canon.Node) canon.Node {
 	if !n.Member("schema").IsZero() {
@@ -66,12 +57,8 @@ func readReceipt(ctx context.Context, s *suite, id string) (*given, error) {
 	if a.Err != nil {
 		return nil, a.Err
 	}
-	v, err := verifier(s)
-	if err != nil {
-		return nil, err
-	}
 	g := &given{answer: a, raw: bytes.Clone(payload.Raw()), doc: new(canon.Document)}
-	v.VerifyBytes(g.raw, g.doc, &g.report)
+	s.judge.VerifyBytes(g.raw, g.doc, &g.report)
 	return g, nil
 }
 
@@ -283,10 +270,6 @@ func tamperedCopies(ctx context.Context, s *suite) error {
 		changes[0].new = `"SUCCEEDED"`
 	}
 
-	v, err := verifier(s)
-	if err != nil {
-		return err
-	}
 	if said, offered, err := serverSays(ctx, s, g.raw); offered && (err != nil || said != "verified" && g.report.Verdict == receipt.Verified && s.options.Trust != nil) {
 		return errors.Join(err, fmt.Errorf("POST /v1/verify: expected the receipt as it was given to be verified, found it %s", wire.Quote(said)))
 	}
@@ -297,7 +280,7 @@ func tamperedCopies(ctx context.Context, s *suite) error {
 		tampered := bytes.ReplaceAll(g.raw, []byte(c.old), []byte(c.new))
 		var doc canon.Document
 		var report receipt.Report
-		v.VerifyBytes(tampered, &doc, &report)
+		s.judge.VerifyBytes(tampered, &doc, &report)
 		if bytes.Equal(tampered, g.raw) || report.Verdict != receipt.Refuted {
 			return g.answer.Fail("expected a copy with %s changed to be refuted, found it %s", c.what, report.Verdict).Err
 		}

@@ -65,7 +65,7 @@ func once(ctx context.Context, s *suite, path, kind string, body, same func(word
 	}
 
 	both := "at once, " + words
-	if err := together(ctx, func() *wire.Answer { return send(key+"-2", body(both)) }, kind); err != nil {
+	if err := together(ctx, s, func() *wire.Answer { return send(key+"-2", body(both)) }, kind); err != nil {
 		return err
 	}
 	return countedOnce(ctx, s, path, words, both)
@@ -73,7 +73,9 @@ func once(ctx context.Context, s *suite, path, kind string, body, same func(word
 
 // together sends a request several times at the same time; all have to come to one resource.
 // Who is told that it is being answered asks again.
-func together(ctx context.Context, send func() *wire.Answer, kind string) error {
+func together(ctx context.Context, s *suite, send func() *wire.Answer, kind string) error {
+	ctx, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
+	defer cancel()
 	var group sync.WaitGroup
 	answers := make([]*wire.Answer, atOnce)
 	for i := range answers {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/conformance"
@@ -86,6 +88,38 @@ func lies() []lie {
 		{"events that are told again unmarked", "replay_events_are_marked", "", unmarked},
 		{"an exact replay with overrides", "replay_refuses", "", exactly},
 		{"what is missing has no name", "replay_names_what_is_missing", "", nameless},
+	}
+}
+
+// TestUnstored: of a task that cannot be replayed exactly, since an answer of it was not
+// kept, the answer is to be named.
+func TestUnstored(t *testing.T) {
+	o := newHonest(t)
+	for details, want := range map[string]conformance.Status{
+		`{"first_unavailable":{"object":"host_dependency","id":"host:clock.now:call_1"}}`: conformance.Passed,
+		`{"first_unavailable":{"object":"something","id":"host:clock.now:call_1"}}`:       conformance.Failed,
+		`{}`: conformance.Failed,
+	} {
+		var s seen
+		server := httptest.NewServer(o.lies(nil, func(x *exchanged) {
+			if x.is("POST", "/v1/sessions/*/tasks") && strings.Contains(string(x.body), "/unstored") {
+				s.put("/v1/tasks/"+textAt(x.answer, "/id")+"/replay", "unstored")
+			}
+			if gone, _ := s.put(x.path, ""); gone != "" && textAt(x.body, "/mode") == "exact" {
+				x.status, x.answer = http.StatusConflict, []byte(`{"error":{"code":"conflict","message":"an answer is not kept","type":"conflict_error","details":`+details+`}}`)
+			}
+		}))
+		defer server.Close()
+		report, err := conformance.Run(t.Context(), conformance.Target{URL: server.URL, Key: o.keys[0], Script: conformance.Script{Unstored: "/unstored"}},
+			conformance.Options{Now: time.Now, Random: rand.Reader, Categories: []string{"level-replay"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, test := range report.Categories[0].Tests {
+			if test.Name == "replay_names_what_is_missing" && test.Status != want {
+				t.Errorf("%s: %+v, want %s", details, test, want)
+			}
+		}
 	}
 }
 

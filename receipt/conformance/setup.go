@@ -133,12 +133,23 @@ func canceledTask(ctx context.Context, s *suite) (*ended, error) {
 	return nil, skipped("no task could be canceled before it ended; words of one that waits would help")
 }
 
+// Limits of a list that is read to its end.
+const (
+	mostPages = 500
+	mostBytes = 32 << 20
+)
+
+// errEndless is a list beyond its limits.
+func errEndless(path string) error {
+	return fmt.Errorf("GET /%s: expected a list that ends within %d pages and %d bytes, found no end", path, mostPages, mostBytes)
+}
+
 // items returns the items of a list, page by page, and what is wrong with a page.
 func items(ctx context.Context, s *suite, path string, limit int) (list []canon.Node, err error) {
-	const most = 500 // pages
+	size := 0
 	seen := map[string]bool{}
 	cursor := ""
-	for range most {
+	for range mostPages {
 		query := fmt.Sprintf("%s%slimit=%d", path, separator(path), limit)
 		if cursor != "" {
 			query += "&cursor=" + wire.Segment(cursor)
@@ -147,6 +158,9 @@ func items(ctx context.Context, s *suite, path string, limit int) (list []canon.
 		page, next, err := pageOf(a, limit)
 		if err != nil {
 			return nil, err
+		}
+		if size += len(a.Body); size > mostBytes {
+			return nil, errEndless(path)
 		}
 		for _, item := range page {
 			id := text(item, "id")
@@ -161,7 +175,7 @@ func items(ctx context.Context, s *suite, path string, limit int) (list []canon.
 		}
 		cursor = next
 	}
-	return nil, fmt.Errorf("GET /%s: expected a list that ends within %d pages, found no end", path, most)
+	return nil, errEndless(path)
 }
 
 func separator(path string) string {
@@ -200,9 +214,8 @@ func pageOf(a *wire.Answer, limit int) (list []canon.Node, next string, err erro
 
 // eventsOf returns the events of a list of them, read by ranges of so many.
 func eventsOf(ctx context.Context, s *suite, path string, limit int) (list []canon.Node, err error) {
-	const most = 500 // ranges
-	last := ""
-	for range most {
+	size, last := 0, ""
+	for range mostPages {
 		query := fmt.Sprintf("%s%slimit=%d", path, separator(path), limit)
 		if last != "" {
 			query += "&after_event_id=" + wire.Segment(last)
@@ -212,6 +225,9 @@ func eventsOf(ctx context.Context, s *suite, path string, limit int) (list []can
 		if err != nil {
 			return nil, err
 		}
+		if size += len(a.Body); size > mostBytes {
+			return nil, errEndless(path)
+		}
 		list = append(list, page...)
 		if next == "" {
 			return list, nil
@@ -220,7 +236,7 @@ func eventsOf(ctx context.Context, s *suite, path string, limit int) (list []can
 			return nil, a.Fail("expected events with ids, found one without").Err
 		}
 	}
-	return nil, fmt.Errorf("GET /%s: expected events that end within %d ranges, found no end", path, most)
+	return nil, errEndless(path)
 }
 
 // eventsOfTask returns the events of a task that has ended.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/conformance/internal/wire"
 )
 
@@ -19,6 +20,7 @@ type suite struct {
 	options Options
 	client  *wire.Client
 	watch   *wire.Watch
+	judge   *receipt.Verifier // of the receipts that are given
 	now     func() time.Time
 	id      string // of the run, a UUID
 	note    string // of the probe that runs
@@ -31,7 +33,7 @@ type suite struct {
 	task       string
 	event      string
 	outcome    string
-	receipt    string
+	receiptID  string
 
 	own own
 }
@@ -48,7 +50,16 @@ func newSuite(base string, t Target, o Options) (*suite, error) {
 	watch.Add(t.OtherKey)
 	s := &suite{target: t, options: o, watch: watch, now: o.Now, client: wire.New(base, t.Key, t.Client, o.Timeout, watch), advertised: map[string]bool{}}
 
+	// Without trusted keys the content alone is judged; what a policy asks beyond that nobody
+	// could judge, and is refused.
+	policy := o.Policy
+	if o.Trust == nil {
+		policy.IntegrityOnly = true
+	}
 	var err error
+	if s.judge, err = receipt.NewVerifier(o.Trust, policy); err != nil {
+		return nil, fmt.Errorf("conformance: %w", err)
+	}
 	s.id, err = s.uuid()
 	return s, err
 }

@@ -120,20 +120,20 @@ func taskReceipts(ctx context.Context, s *suite) error {
 	if list.Err != nil {
 		return list.Err
 	}
-	s.receipt = text(item, "id")
-	return s.get(ctx, "v1/receipts/%s", s.receipt).Status(200).Object("receipt").Has("format").Err
+	s.receiptID = text(item, "id")
+	return s.get(ctx, "v1/receipts/%s", s.receiptID).Status(200).Object("receipt").Has("format").Err
 }
 
 func receiptVerification(ctx context.Context, s *suite) error {
 	if err := advertises(s, "receipts"); err != nil {
 		return err
 	}
-	if s.receipt == "" {
+	if s.receiptID == "" {
 		if err := taskReceipts(ctx, s); err != nil {
 			return err
 		}
 	}
-	return s.post(ctx, s.id+"-receipt-verify", object{}, "v1/receipts/%s/verify", s.receipt).Status(200).Bool("valid").Has("checked_at").Err
+	return s.post(ctx, s.id+"-receipt-verify", object{}, "v1/receipts/%s/verify", s.receiptID).Status(200).Bool("valid").Has("checked_at").Err
 }
 
 func vaultProbes() []Probe {

@@ -17,7 +17,7 @@ import (
 // Limits of a stream.
 const (
 	maxFrame  = 4 << 20  // bytes of one block
-	maxStream = 64 << 20 // bytes of all
+	maxStream = 32 << 20 // bytes of all
 )
 
 // ErrQuiet is that a stream told nothing more while it was listened to.
