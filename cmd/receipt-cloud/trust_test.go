@@ -110,6 +110,20 @@ func TestSelection(t *testing.T) {
 	}
 }
 
+// TestUnordered: an object without an order is whole when that is said, though it is alone.
+func TestUnordered(t *testing.T) {
+	l := newLake(t)
+	lines := receipts(t, 5)
+	slices.Reverse(lines)
+	l.put("a.jsonl", lines...)
+	if code, out, _ := verify(t, l.address("a.jsonl")); code != terms.ExitRefuted {
+		t.Errorf("in order: exit %d, %s", code, out)
+	}
+	if code, out, _ := verify(t, "--unordered", "--mergeable", l.address("a.jsonl")); code != terms.ExitVerified {
+		t.Errorf("in no order: exit %d, %s", code, out)
+	}
+}
+
 // TestInterrupted: an interruption gives no verdict.
 func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())

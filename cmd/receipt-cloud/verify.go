@@ -17,9 +17,10 @@ import (
 
 type verifyFlags struct {
 	terms.Flags
-	format, tempDir string
-	long            bool
-	jobs            int
+	format, tempDir      string
+	long                 bool
+	unordered, mergeable bool
+	jobs                 int
 }
 
 func newVerify(s *surroundings) *cobra.Command {
@@ -49,6 +50,8 @@ Trusted keys come from --keys, else $RECEIPT_KEYS: a JWK Set.`,
 	o.Flags.Register(f)
 	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the results: text, json or ndjson, as of receipt verify")
 	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
+	f.BoolVar(&o.unordered, "unordered", false, "no object is in the order of its chains: receipts join by their links alone")
+	f.BoolVar(&o.mergeable, "mergeable", false, "the report tells receipt merge of all receipts, however many; otherwise of up to 65,536")
 	f.IntVar(&o.jobs, "jobs", 0, "judge `N` receipts at a time; 0: as many as there are processors")
 	f.StringVar(&o.tempDir, "temp-dir", "", "keep what does not fit into memory in `DIR`, not in the system's folder for that")
 	return cmd
@@ -129,6 +132,7 @@ func (o *verifyFlags) options() (stream.Options, error) {
 		return stream.Options{}, fmt.Errorf("--jobs is 0 or more, found %d", o.jobs)
 	}
 	options, err := o.Continuity()
+	options.Unordered, options.Mergeable = o.unordered, o.mergeable
 	options.Jobs, options.Long, options.TempDir = o.jobs, o.long, cmp.Or(o.tempDir, os.TempDir())
 	return options, err
 }
