@@ -38,6 +38,15 @@ func (a *attendee) alone() (receipt.Verdict, receipt.Code) {
 // verified is the outcome of most receipts.
 func verified() outcome { return outcome{own: receipt.Verified} }
 
+// repeated adds an outcome to those that a copy does not count with again. What is refuted
+// counts each time, and is not remembered: there may be any number of it.
+func (o outcome) repeated(list []outcome) []outcome {
+	if o.own == receipt.Refuted {
+		return list
+	}
+	return append(list, o)
+}
+
 // sane reports whether an outcome is one that a run writes.
 func (o outcome) sane() bool {
 	known := o.own == receipt.Verified || o.own == receipt.Refuted || o.own == receipt.Undecided

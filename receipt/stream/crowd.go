@@ -8,7 +8,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -143,8 +142,8 @@ func (c *crowd) spares(v *survey) (changed []*attendee) {
 		if outcomes, repeated := counted[about]; repeated {
 			own := outcome{}
 			own.own, own.reason = a.alone()
-			if spare = a.again && own.own != receipt.Refuted && slices.Contains(outcomes, own); !spare {
-				counted[about] = append(outcomes, own)
+			if spare = a.again && slices.Contains(outcomes, own); !spare {
+				counted[about] = own.repeated(outcomes)
 			}
 		}
 		if a.spare != spare {

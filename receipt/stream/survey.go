@@ -237,9 +237,9 @@ func (s *survey) place(it *item) error {
 	// What counts for itself bears what is found of its content.
 	if list, repeated := s.counted[about]; repeated {
 		own, _ := ownOutcome(it)
-		if it.copy = it.again && own.own != receipt.Refuted && slices.Contains(list, own); !it.copy {
+		if it.copy = it.again && slices.Contains(list, own); !it.copy {
 			m = s.marks[about]
-			s.counted[about] = append(list, own)
+			s.counted[about] = own.repeated(list)
 		}
 	}
 

@@ -157,6 +157,9 @@ type beginner struct {
 	stray map[Place]bool        // damaged receipts whose place nothing shows
 	hurt  map[canon.Digest]bool // the hashes that these state
 
+	sorted bool
+	tails  []*Record // once they are asked for: what nothing names, as Earlier has it
+
 	begun bool
 	first Record // what begins the stream
 	last  Record // the receipt before, as it was judged
@@ -191,15 +194,22 @@ func (b *beginner) orphan(r Record, given canon.Digest, partial bool) Record {
 
 // tailBefore is the receipt that nothing names and that was issued last before a time: what
 // missing receipts probably follow.
-func (b *beginner) tailBefore(issued int64) (at Place) {
-	var best *Record
-	for i := range b.open {
-		r := &b.open[i].Record
-		if b.open[i].Role == RoleTail && r.Issued < issued && (best == nil || Earlier(best.Issued, best.Stated, r.Issued, r.Stated) < 0) {
-			best, at = r, r.Place
+func (b *beginner) tailBefore(issued int64) Place {
+	if !b.sorted {
+		b.sorted = true
+		for i := range b.open {
+			if b.open[i].Role == RoleTail {
+				b.tails = append(b.tails, &b.open[i].Record)
+			}
 		}
+		slices.SortStableFunc(b.tails, func(r, o *Record) int { return Earlier(r.Issued, r.Stated, o.Issued, o.Stated) })
 	}
-	return at
+
+	before, _ := slices.BinarySearchFunc(b.tails, issued, func(r *Record, issued int64) int { return cmp.Compare(r.Issued, issued) })
+	if before == 0 {
+		return Place{}
+	}
+	return b.tails[before-1].Place
 }
 
 // afterDamage finds where a stream begins whose first receipt does not fit its own hash:
