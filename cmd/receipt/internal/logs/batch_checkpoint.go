@@ -19,6 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -176,7 +177,22 @@ func (o *logFlags) signer(ctx context.Context, e *cli.Env) (custody.Key, *tlog.L
 		return nil, nil, cli.Usage("", "--origin %q: %s", o.origin, trust.PlainMerkle(err))
 	}
 
-	return key, log, nil
+	return key, log, o.ofLog(e, half)
+}
+
+// ofLog looks at the role of the key. One that says another is refused. One that says none
+// is a key of issuers to all who read its public half, and can be given the role there.
+func (o *logFlags) ofLog(e *cli.Env, half *keys.PublicKey) error {
+	switch {
+	case half.Has(receipt.RoleCheckpoint) || trust.SignsLog(e, half, o.origin):
+		return nil
+	case len(half.Roles) > 0:
+		return cli.Usage("receipt keys generate --any-issuer --role checkpoint --origin NAME makes a key", "the key %q is for the role %s, and a log signs with the role checkpoint", half.ID, cli.RolesText(half))
+	}
+
+	fmt.Fprintf(e.Notes(), "receipt: warning: the key %s does not say that it has the role checkpoint; who verifies needs it in a trust file that does\nreceipt: hint: %s | receipt keys import - --any-issuer --role checkpoint --origin %s --keys FILE\n",
+		cli.EscapeLine(fmt.Sprintf("%q", half.ID)), cli.EscapeLine(o.key.PublicHalf()), cli.EscapeLine(cli.ShellName(o.origin)))
+	return nil
 }
 
 // last reads the checkpoint that the new one has to extend; nil for none.

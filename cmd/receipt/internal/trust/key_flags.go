@@ -34,6 +34,15 @@ func (k *KeyFlags) AddKey(cmd *cobra.Command) {
 // Named says which id the key has.
 func (k *KeyFlags) Named(id string) { k.id = id }
 
+// PublicHalf is a command that writes the public half of the key.
+func (k *KeyFlags) PublicHalf() string {
+	text := "receipt keys public " + cli.ShellName(k.Path)
+	if k.id != "" {
+		text += " --id " + cli.ShellName(k.id)
+	}
+	return text
+}
+
 // Open finds the key.
 func (k *KeyFlags) Open(ctx context.Context, e *cli.Env) (custody.Key, error) {
 	return custody.Open(ctx, e, k.Path, custody.Options{ID: k.id, Patience: k.patience})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -85,19 +86,33 @@ func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 // IssuerOf is the one issuer for whom the file of trusted keys says that a key speaks; ""
 // when there is none, or no such file.
 func IssuerOf(e *cli.Env, keyID string) string {
-	if _, err := os.Stat(TrustPath(e, "")); err != nil {
-		return ""
-	}
-	file, err := ReadKeys(e, "")
-	if err != nil {
-		return ""
-	}
-	for _, k := range file.Set.Keys() {
+	for _, k := range usualKeys(e) {
 		if k.ID == keyID && len(k.Issuers) == 1 {
 			return k.Issuers[0]
 		}
 	}
 	return ""
+}
+
+// SignsLog reports whether the file of trusted keys says that a key signs the checkpoints of
+// a log.
+func SignsLog(e *cli.Env, key *keys.PublicKey, origin string) bool {
+	return slices.ContainsFunc(usualKeys(e), func(k *keys.PublicKey) bool {
+		return k.Thumbprint == key.Thumbprint && k.Has(receipt.RoleCheckpoint) && k.Origin == origin
+	})
+}
+
+// usualKeys are those of the file that is read when none is named; none when there is no
+// such file.
+func usualKeys(e *cli.Env) []*keys.PublicKey {
+	if _, err := os.Stat(TrustPath(e, "")); err != nil {
+		return nil
+	}
+	file, err := ReadKeys(e, "")
+	if err != nil {
+		return nil
+	}
+	return file.Set.Keys()
 }
 
 // noKeyFile explains where keys were sought when the user named none.
