@@ -1,8 +1,8 @@
 package receipt
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
 )
@@ -246,7 +246,7 @@ func (r *Report) Address() string {
 	if !r.Listed {
 		return r.Source
 	}
-	return fmt.Sprintf("%s:%d", r.Source, r.Index)
+	return r.Source + ":" + strconv.Itoa(r.Index)
 }
 
 // dropNote removes the first note of a code.
