@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -106,6 +107,7 @@ func TestTurn(t *testing.T) {
 // TestLargeInFlight: however many jobs there are, few large documents are in memory at
 // a time, and what is long in one of them stays in no batch.
 func TestLargeInFlight(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	if testing.Short() || raceEnabled {
 		t.Skip("reads a gigabyte")
 	}
