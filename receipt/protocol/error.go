@@ -77,7 +77,7 @@ func NotFound() *Error {
 // NotImplemented is for what the protocol has, and this server does not. No code of the
 // closed list says that.
 func NotImplemented(what string) *Error {
-	return &Error{Code: CodeInvalid, Status: http.StatusNotImplemented, Type: CodeInternal.Type(), Message: what + " are not implemented by this server"}
+	return &Error{Code: CodeInvalid, Status: http.StatusNotImplemented, Type: CodeInternal.Type(), Message: "this server does not implement " + what}
 }
 
 // Conflict says why a request cannot be done as things are now.

@@ -48,7 +48,7 @@ func TestMembers(t *testing.T) {
 func TestNotImplemented(t *testing.T) {
 	m := muxOf(t, nil, protocol.Route{Pattern: "GET /v1/quotas", Serve: func(http.ResponseWriter, *protocol.Request) error { return protocol.NotImplemented("quotas") }})
 	got := ask(m, "GET", "/v1/quotas", "", protocol.VersionHeader, protocol.Version)
-	if got.status != http.StatusNotImplemented || !strings.Contains(got.body, `"code":"invalid_request","message":"quotas are not implemented by this server","type":"server_error"`) {
+	if got.status != http.StatusNotImplemented || !strings.Contains(got.body, `"code":"invalid_request","message":"this server does not implement quotas","type":"server_error"`) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -507,4 +508,27 @@ func TestRecordable(t *testing.T) {
 	c.post("/v1/tasks/"+asks+"/cancel", 400, object{"reason": strings.Repeat("r", 5000)})
 	c.post("/v1/tasks/"+asks+"/cancel", 200, object{"reason": strings.Repeat("r", 2000)})
 	c.receipt(asks)
+}
+
+// TestManySessions: a hundred clients at once have each their own tasks, in their own order.
+func TestManySessions(t *testing.T) {
+	o := options(t, t.TempDir())
+	_, c := start(t, o)
+	c.begin()
+	var group sync.WaitGroup
+	for range 100 {
+		mine := *c
+		mine.session = c.post("/v1/sessions", 201, object{"workspace_id": c.workspace})["id"].(string)
+		group.Go(func() {
+			task := mine.submit("beans")
+			mine.reach(task, "COMPLETED")
+			if got := mine.list("/v1/sessions/" + mine.session + "/tasks"); len(got) != 1 || got[0]["id"] != task {
+				t.Errorf("%v", got)
+			}
+			if got := len(mine.list("/v1/tasks/" + task + "/receipts")); got != 1 {
+				t.Errorf("%d receipts", got)
+			}
+		})
+	}
+	group.Wait()
 }

@@ -112,6 +112,9 @@ func TestCut(t *testing.T) {
 	first := bytes.IndexByte(whole, '\n') + 1
 
 	for n := range len(whole) + 1 {
+		if os.Getenv("CI") == "" && n%7 != 0 && n != first && n != first-1 && n < len(whole)-1 {
+			continue // all of them in CI
+		}
 		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
