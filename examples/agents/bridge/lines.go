@@ -10,7 +10,7 @@ import (
 // errLong says that a line was longer than is read. It was passed over.
 var errLong = errors.New("the line is too long")
 
-// Lines reads lines of at most so many bytes.
+// Lines reads lines of at most so many bytes, with their line feeds.
 type lines struct {
 	from *bufio.Reader
 	most int

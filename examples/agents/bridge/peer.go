@@ -75,7 +75,7 @@ var ErrStalled = fmt.Errorf("the other side did not read %d bytes", MaxQueued)
 // without a receipt.
 func NewPeer(from io.Reader, to io.Writer, o Options) *Peer {
 	return &Peer{
-		options: o, in: lines{bufio.NewReader(from), MaxLine}, to: to,
+		options: o, in: lines{bufio.NewReader(from), MaxLine + 1}, to: to,
 		waiting: map[string]chan *Message{}, open: map[string]bool{}, broke: make(chan struct{}), queue: queue{wake: make(chan struct{}, 1)},
 	}
 }
@@ -241,7 +241,7 @@ func (p *Peer) read(ctx context.Context) error {
 		line, err := p.in.next()
 		switch {
 		case errors.Is(err, errLong):
-			p.refuse(&Error{CodeParse, fmt.Sprintf("expected a line of at most %d bytes", p.in.most)})
+			p.refuse(&Error{CodeParse, fmt.Sprintf("expected a line of at most %d bytes", MaxLine)})
 			continue
 		case errors.Is(err, io.EOF):
 			return nil

@@ -1,9 +1,12 @@
 package bridge
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -199,6 +202,79 @@ func TestDeaf(t *testing.T) {
 	}
 	if err := s.end(t); !errors.Is(err, ErrStalled) {
 		t.Error(err)
+	}
+}
+
+// TestLongest: what one peer sends another takes, up to the last byte.
+func TestLongest(t *testing.T) {
+	text := func(n int) string { return strings.Repeat("x", n-len(`{"jsonrpc":"2.0","method":"x","params":[""]}`)) }
+	var wire bytes.Buffer
+	sender := NewPeer(strings.NewReader(""), &wire, Options{Role: frames.SenderAgent, Now: time.Now, Log: NewLog(io.Discard).Frame})
+	if sender.Notify("x", []string{text(MaxLine)}) != nil || sender.Notify("x", []string{text(MaxLine + 1)}) == nil {
+		t.Error("the longest message is another")
+	}
+	if err := sender.Run(t.Context()); err != nil || wire.Len() != MaxLine+1 {
+		t.Fatalf("%v, %d bytes", err, wire.Len())
+	}
+	heard := 0
+	reader := NewPeer(&wire, io.Discard, Options{Role: frames.SenderClient, Now: time.Now, Log: NewLog(io.Discard).Frame, Notify: func(*Message) { heard++ }})
+	if err := reader.Run(t.Context()); err != nil || heard != 1 || reader.Counts() != (Counts{}) {
+		t.Errorf("%v, %d, %+v", err, heard, reader.Counts())
+	}
+}
+
+// TestReads: a side that reads may be told more than it may leave unread.
+func TestReads(t *testing.T) {
+	p := NewPeer(neverRead{}, io.Discard, Options{Role: frames.SenderAgent, Now: time.Now, Log: NewLog(io.Discard).Frame})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- p.Run(ctx) }()
+	text := strings.Repeat("x", 8<<20)
+	for n := range MaxQueued/len(text) + 2 {
+		if err := p.Notify("x", []string{text}); err != nil {
+			t.Fatalf("%d: %v", n, err)
+		}
+		for until := time.Now().Add(10 * time.Second); p.queue.size() > 0 && time.Now().Before(until); {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	cancel()
+	<-ended
+}
+
+// TestLines: of a line that is too long no more is kept than is read at once, and the next
+// one is read.
+func TestLines(t *testing.T) {
+	l := lines{bufio.NewReaderSize(strings.NewReader(strings.Repeat("x", 100)+"\n\nab \nab\r\nabcde\nabcd\nabc"), 16), 4}
+	var got []string
+	for {
+		line, err := l.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		got = append(got, fmt.Sprint(string(line), err != nil))
+	}
+	if want := "[true abfalse abfalse true true abcfalse]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, expected %s", got, want)
+	}
+}
+
+// TestOwnErrors: what an error of ours says goes to nobody, and one that is meant for the
+// other side as it is.
+func TestOwnErrors(t *testing.T) {
+	for said, err := range map[string]error{
+		`{"code":-32603,"message":"the request failed"}`: errors.New("the password is hunter2"),
+		`{"code":-32001,"message":"not here"}`:           fmt.Errorf("hunter2: %w", &Error{CodeRejected, "not here"}),
+	} {
+		if _, fault := encoded(nil, err); encode(t, fault) != said {
+			t.Errorf("%v: %+v", err, fault)
+		}
+	}
+	if text, fault := encoded(func() {}, nil); text != nil || fault == nil || fault.Code != CodeInternal {
+		t.Errorf("%s, %v", text, fault)
+	}
+	if text, fault := encoded(nil, nil); string(text) != "null" || fault != nil {
+		t.Errorf("%s, %v", text, fault)
 	}
 }
 
