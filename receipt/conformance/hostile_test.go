@@ -43,7 +43,7 @@ func TestHostileServers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(began); took > 30*time.Second {
+			if took := time.Since(began); took > 2*time.Minute {
 				t.Errorf("it took %s", took)
 			}
 			text, err := json.Marshal(report)
@@ -136,7 +136,7 @@ func TestEndlessList(t *testing.T) {
 	padding := strings.Repeat("x", 4<<20)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n := pages.Add(1); strings.Contains(r.URL.Path, "tasks") || strings.Contains(r.URL.Path, "events") {
-			fmt.Fprintf(w, `{"object":"list","data":[{"id":"%d","padding":%q}],"page":{"has_more":true,"next_cursor":"%[1]d"}}`, n, padding)
+			fmt.Fprintf(w, `{"object":"list","data":[{"id":"%d","padding":"%s"}],"page":{"has_more":true,"next_cursor":"%[1]d"}}`, n, padding)
 		}
 	}))
 	defer server.Close()
@@ -173,7 +173,7 @@ func TestBomb(t *testing.T) {
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
 	zeros := make([]byte, 1<<20)
-	for range 256 {
+	for range 64 {
 		if _, err := z.Write(zeros); err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func TestBomb(t *testing.T) {
 	if err != nil || passed(report) > 0 {
 		t.Errorf("%v, %+v", err, report.Summary)
 	}
-	if grown := after.TotalAlloc - before.TotalAlloc; grown > 256<<20 {
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 48<<20 {
 		t.Errorf("a run took %d MiB of a bomb of %d KiB", grown>>20, bomb.Len()>>10)
 	}
 }
