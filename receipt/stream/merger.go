@@ -41,7 +41,7 @@ func merge(a, b *Summary) (*Summary, error) {
 
 	// Whichever part comes first, the summary is the same.
 	m.noteEnds()
-	sortFindings(m.Findings)
+	slices.SortFunc(m.Findings, compareFindings)
 	sortNotes(m.NotChecked)
 	return m.Summary, nil
 }
@@ -144,6 +144,19 @@ func (m *merger) noteEnds() {
 	if all > 0 && asked[receipt.CodeTailNotChecked] {
 		m.addNote(receipt.CodeTailNotChecked, "whether receipts follow the head%s", ofStreams(all, all))
 	}
+}
+
+// compareFindings orders findings by all that they say, those of no stream first.
+func compareFindings(a, b Finding) int {
+	var of, o chain.Stream
+	if a.Stream != nil {
+		of = *a.Stream
+	}
+	if b.Stream != nil {
+		o = *b.Stream
+	}
+	return cmp.Or(cmp.Compare(flag(a.Stream != nil), flag(b.Stream != nil)), of.Compare(o), cmp.Compare(flag(a.Drawn), flag(b.Drawn)), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Cause, b.Cause),
+		cmp.Compare(a.Stated, b.Stated), cmp.Compare(a.Computed, b.Computed), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Detail, b.Detail), cmp.Compare(a.Hint, b.Hint))
 }
 
 func sortNotes(list []receipt.Note) {
