@@ -70,6 +70,8 @@ func TestDeath(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "v")
 	args := []string{"--input", filepath.Join(dir, "*.jsonl"), "--keys", fixture(t, lake.Keys), "--output", prefix}
 
+	passed.Store(0)
+	dead.Store(false)
 	j := jobOf(t, args...)
 	list, setting, err := j.elements()
 	if err != nil {
