@@ -109,7 +109,7 @@ func TestLedgerPruningDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, stderr := command(nil, sign...)
-	if code != cli.ExitRefuted || out != "" || !strings.HasPrefix(stderr, "receipt: error: ledger_missing: the ledger is damaged: of 3 receipts that were pruned") {
+	if code != cli.ExitRefuted || out != "" || !strings.Contains(stderr, "\nreceipt: error: ledger_missing: the ledger is damaged: of 3 receipts that were pruned") {
 		t.Errorf("exit %d, %s%s", code, out, stderr)
 	}
 }
