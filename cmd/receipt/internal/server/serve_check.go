@@ -38,6 +38,9 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 		return cli.Usage("--receipts PATH names them", "--partial is about receipts of files, and none are served")
 	case len(o.batches) > 0 && len(o.receipts) == 0 && o.ledger == "":
 		return cli.Usage("--receipts PATH or --ledger FILE names them", "--batch is about stored receipts, and none are served")
+	case o.checkpoint != "" && o.ledger != "":
+		return cli.Usage("receipt ledger export "+cli.ShellName(o.ledger)+" --checkpoint "+cli.ShellName(o.checkpoint)+" -o RECEIPTS writes the receipts that it is over, for --receipts",
+			"--checkpoint is over receipts of files, and a ledger is served")
 	case o.checkpoint != "" && len(o.receipts) == 0:
 		return cli.Usage("--receipts PATH names them", "--checkpoint is over receipts, and none are served")
 	case o.IntegrityOnly && (o.Keys != "" || o.Issuer != "" || o.Policy != "" || o.anchors != ""):
