@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -28,6 +29,49 @@ func (h *Harness) clean(value json.RawMessage) (json.RawMessage, error) {
 		return nil, protocol.WithoutText(err)
 	}
 	return rawOf(doc.Root().Member("value")), nil
+}
+
+// cleanText withholds what looks like a secret in a text.
+func (h *Harness) cleanText(text string) (string, error) {
+	value, err := h.clean(quoted(text))
+	if err == nil {
+		err = json.Unmarshal(value, &text)
+	}
+	return text, err
+}
+
+// cleanFailure is a failure without what looks like a secret: a provider or a module wrote it.
+func (h *Harness) cleanFailure(f *Failure) *Failure {
+	code, err := h.cleanText(f.Code)
+	message, unclean := h.cleanText(f.Message)
+	if errors.Join(err, unclean) != nil {
+		return internal()
+	}
+	return &Failure{code, message}
+}
+
+// tellsSecrets reports whether a request for a replay has what looks like a secret where it is
+// told to others: anywhere but in the values of its overrides.
+func (h *Harness) tellsSecrets(request *canon.Document) bool {
+	told := object{}
+	for name, node := range request.Root().Members() {
+		told[name.String()] = rawOf(node)
+	}
+	overrides := object{}
+	for key, node := range request.Root().Member("override").Members() {
+		override := object{}
+		for name, member := range node.Members() {
+			if name.String() != "value" {
+				override[name.String()] = rawOf(member)
+			}
+		}
+		overrides[key.String()] = override
+	}
+	if len(overrides) > 0 {
+		told["override"] = overrides
+	}
+	doc, err := canon.Parse(told.json())
+	return err != nil || len(h.secrets.Find(doc)) > 0
 }
 
 // cleaned serves a request that brings a body without what looks like a secret in it.

@@ -228,7 +228,9 @@ func (h *Harness) commit(r *protocol.Request, status int, of journal.Pointer, bu
 	for i := range events {
 		events[i].Actor = actor
 	}
-	events[0].Key = r.Header.Get(protocol.IdempotencyHeader)
+	if events[0].Key, err = h.cleanText(r.Header.Get(protocol.IdempotencyHeader)); err != nil {
+		return nil, err
+	}
 	if err := h.recordable(events); err != nil {
 		return nil, protocol.Invalid("", "expected what a receipt can be made of: shorter texts, fewer values")
 	}

@@ -41,7 +41,7 @@ func (s *live) Model(ctx context.Context, p Prompt) (Reply, error) {
 		response, err = s.h.clean(response)
 	}
 	if err != nil {
-		failure := modelFailure(err)
+		failure := s.h.cleanFailure(modelFailure(err))
 		span["failure"] = failure
 		return nil, errors.Join(failure, s.h.tell(s.task.ID, s.task.event("span.failed", span)))
 	}
@@ -148,17 +148,32 @@ func (s *live) returned(id string, c Call, done Done, err error) (Result, error)
 		output, err = s.h.clean(output)
 	}
 	if err != nil {
-		status, output = "error", object{"error": err.Error()}.json()
+		status, output = "error", s.h.toolError(err)
 	}
 
 	told := object{"tool_call_id": id, "name": c.Name, "status": status, "output": json.RawMessage(output)}
-	if done.Writes != nil {
-		told["fs_writes"] = done.Writes
-	}
-	if done.Egress != nil {
-		told["network_egress"] = done.Egress
+	for name, list := range map[string]any{"fs_writes": done.Writes, "network_egress": done.Egress} {
+		text, err := json.Marshal(list)
+		if err == nil {
+			text, err = s.h.clean(text)
+		}
+		if err != nil {
+			return Result{}, err
+		}
+		if string(text) != "null" { // of what is not known nothing is told
+			told[name] = json.RawMessage(text)
+		}
 	}
 	return Result{output, status != statusOK}, s.h.tell(s.task.ID, s.task.event("tool.completed", told))
+}
+
+// toolError is what a model is told when a tool went wrong.
+func (h *Harness) toolError(err error) json.RawMessage {
+	text, unclean := h.cleanText(err.Error())
+	if unclean != nil {
+		text = "the tool went wrong"
+	}
+	return object{"error": text}.json()
 }
 
 // interrupted: the call had begun before a crash, and nobody knows whether it was done.

@@ -105,5 +105,8 @@ func failureOf(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
 	}
-	return &Failure{"internal_error", "the task could not be finished"}
+	return internal()
 }
+
+// internal is a failure of which nobody else is told more.
+func internal() *Failure { return &Failure{"internal_error", "the task could not be finished"} }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -23,6 +24,9 @@ import (
 // request puts in their place. Nothing is asked outside, so that the replay has ended when it is
 // answered: as one commit, or not at all.
 func (h *Harness) replay(w http.ResponseWriter, r *protocol.Request) error {
+	if h.tellsSecrets(r.JSON) {
+		return protocol.Invalid("", "expected what looks like a secret in the value of an override alone")
+	}
 	request, err := replay.ParseRequest(r.JSON.Root().Raw())
 	if err != nil {
 		return serve.ReplayError(err)
@@ -44,6 +48,9 @@ func (h *Harness) replay(w http.ResponseWriter, r *protocol.Request) error {
 		return serve.ReplayError(err)
 	}
 	text, failure := h.playAgain(r.Context(), source, plan, request.Mode)
+	if hides(request) {
+		text = "replayed with values that are for the receipt only"
+	}
 	of := journal.Pointer{Object: "task", ID: h.newID("task")}
 	events, err := h.retold(r, source, plan, of.ID, text, failure)
 	if err != nil {
@@ -52,6 +59,14 @@ func (h *Harness) replay(w http.ResponseWriter, r *protocol.Request) error {
 	return h.writeThen(w, r, http.StatusAccepted, of, func() ([]journal.Event, error) { return events, nil }, func() any {
 		h.begin(of.ID) // to its receipt
 		return h.settled(r.Context(), of.ID)
+	})
+}
+
+// hides reports whether a module gets values that no event may tell. Nor may then what it makes
+// of them.
+func hides(request *replay.Request) bool {
+	return slices.ContainsFunc(request.Overrides, func(o replay.Override) bool {
+		return o.Visibility == replay.ReceiptOnly && o.Kind != record.KindTime
 	})
 }
 
@@ -154,6 +169,9 @@ func (h *Harness) retold(r *protocol.Request, source *Task, plan *replay.Plan, t
 	}
 	if failure != nil {
 		text = failure.Message
+	}
+	if text, err = h.cleanText(text); err != nil {
+		return nil, err
 	}
 	run := replay.Run{TaskID: task, Remap: true, LogURI: "/v1/tasks/" + source.ID + "/events", ReceiptHash: sealed.Hash(), Failure: failure}
 	for line, err := range plan.Events(run) {

@@ -77,16 +77,16 @@ func TestReplay(t *testing.T) {
 	c.begin()
 	source := c.submit("beans")
 	c.reach(source, "COMPLETED")
-	other := `{"kind":"llm_provider_response","value":{"choices":[{"message":{"role":"assistant","content":"water them"}}]}}`
+	other := `{"kind":"llm_provider_response","visibility":"public","value":{"choices":[{"message":{"role":"assistant","content":"water them"}}]}}`
 	for request, want := range map[string]struct {
 		deltas  int
 		summary string
 	}{
 		`{}`: {0, "You said: beans"},
 		`{"mode":"with_overrides","override":{"llm:main:2":` + other + `}}`: {1, "water them"},
-		`{"mode":"with_overrides","override":{"llm:main:2":{"kind":"llm_provider_response","value":"any text"},"host:clock.now:call_1":{"kind":"tool_result","value":{"now":"2026-01-01T00:00:00Z"}}}}`: {2, "any text"},
-		`{"mode":"from_checkpoint","checkpoint_event_id":"` + c.list("/v1/tasks/" + source + "/events")[5]["id"].(string) + `"}`:                                                                        {0, "You said: beans"},
-		`{"mode":"with_overrides","override":{"time:started_at":{"kind":"time","value":"` + c.get("/v1/tasks/" + source)["created_at"].(string) + `"}}}`:                                                {1, "You said: beans"},
+		`{"mode":"with_overrides","override":{"llm:main:2":{"kind":"llm_provider_response","visibility":"public","value":"any text"},"host:clock.now:call_1":{"kind":"tool_result","visibility":"internal","value":{"now":"2026-01-01T00:00:00Z"}}}}`: {2, "any text"},
+		`{"mode":"from_checkpoint","checkpoint_event_id":"` + c.list("/v1/tasks/" + source + "/events")[5]["id"].(string) + `"}`:                                                                                                                      {0, "You said: beans"},
+		`{"mode":"with_overrides","override":{"time:started_at":{"kind":"time","value":"` + c.get("/v1/tasks/" + source)["created_at"].(string) + `"}}}`:                                                                                              {1, "You said: beans"},
 	} {
 		var tasks []string
 		for range 2 {

@@ -78,16 +78,13 @@ func (h *Harness) work(ctx context.Context, t *Task) (text string, err error) {
 
 // finish tells the end of a task.
 func (h *Harness) finish(t *Task, text string, err error) error {
-	said, unclean := h.clean(quoted(text))
+	text, unclean := h.cleanText(text)
 	if err = errors.Join(err, unclean); err != nil {
-		failure := failureOf(err)
+		failure := h.cleanFailure(failureOf(err))
 		end := ending{OutcomeID: h.newID("outcome"), Summary: failure.Message, Failure: object{"code": failure.Code, "message": failure.Message}.json()}
 		return h.tell(t.ID, t.event("task.failed", end.told(nil)))
 	}
 
-	if err := json.Unmarshal(said, &text); err != nil {
-		return err
-	}
 	message := object{"id": h.newID("message"), "role": "agent", "parts": []object{{"type": "text", "text": text, "visibility": "public"}}}
 	end := ending{OutcomeID: h.newID("outcome"), Summary: foreign.Cut(text, 200)}
 	return h.tell(t.ID,

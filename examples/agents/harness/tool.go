@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // A Tool is something that a model can have done.
@@ -77,11 +78,9 @@ func (h *Harness) writeNote(_ context.Context, t *Task, input json.RawMessage) (
 	}
 	digest := canon.Sum([]byte(t.ID + "\n" + asked.Text))
 	name := filepath.Join(h.options.Dir, "notes", digest.String()[len("sha256:"):]+".txt")
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return Done{}, err
-	}
-	if err := os.WriteFile(name, []byte(asked.Text), 0o600); err != nil {
-		return Done{}, err
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(asked.Text), 0o600)); err != nil {
+		h.options.Log.Error("a note cannot be written", "task", t.ID, "error", protocol.Clean(err.Error()))
+		return Done{}, errors.New("the note could not be written") // where notes are is for nobody
 	}
 	done := here(object{"written": filepath.Base(name)})
 	done.Writes = append(done.Writes, FileWrite{"notes/" + filepath.Base(name), "create", canon.Sum([]byte(asked.Text))})
