@@ -2,6 +2,7 @@ package harness
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -37,7 +38,11 @@ func (s *state) sessionCreated(c *journal.Commit, e *journal.Event) error {
 
 func (s *state) sessionUpdated(c *journal.Commit, e *journal.Event) error {
 	v := *s.sessions.get(e.Session)
-	v.UpdatedAt = c.At
+	v.UpdatedAt, v.Metadata = c.At, slices.Clone(v.Metadata) // whoever has the version before reads it still
+	if v.Summary != nil {
+		summary := *v.Summary
+		v.Summary = &summary
+	}
 	if err := payload(e, &v); err != nil {
 		return err
 	}

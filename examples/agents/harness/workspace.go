@@ -2,6 +2,7 @@ package harness
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -34,7 +35,7 @@ func (s *state) workspaceCreated(c *journal.Commit, e *journal.Event) error {
 
 func (s *state) workspaceUpdated(c *journal.Commit, e *journal.Event) error {
 	w := *s.workspaces.get(e.Workspace)
-	w.UpdatedAt = c.At
+	w.UpdatedAt, w.Metadata = c.At, slices.Clone(w.Metadata) // whoever has the version before reads it still
 	if err := payload(e, &w); err != nil {
 		return err
 	}
