@@ -12,7 +12,9 @@ func TestReadWhileChanged(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
 	const times = 60
-	version := func(n int) object { return object{"version": fmt.Sprintf("%010d", n), "again": fmt.Sprintf("%010d", n)} }
+	version := func(n int) object {
+		return object{"version": fmt.Sprintf("%010d", n), "again": fmt.Sprintf("%010d", n)}
+	}
 	c.ask("PATCH", "/v1/sessions/"+c.session, 200, object{"summary": fmt.Sprintf("%010d", 0), "metadata": version(0)})
 	c.ask("PATCH", "/v1/workspaces/"+c.workspace, 200, object{"name": fmt.Sprintf("%010d", 0), "metadata": version(0)})
 	done := make(chan struct{})

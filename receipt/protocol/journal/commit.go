@@ -58,18 +58,18 @@ type use struct {
 	Body  canon.Digest `json:"body"`
 }
 
-// appendLine appends the line of a commit, with its line feed.
-func appendLine(dst []byte, c *Commit) ([]byte, error) {
+// newLine is the line of a commit, with its line feed.
+func newLine(c *Commit) ([]byte, error) {
 	l := line{At: c.At, Events: c.Events}
 	if !c.Use.Key.IsZero() {
 		l.Use = &use{hex.EncodeToString(c.Use.Actor[:]), c.Use.Key, c.Use.Body}
 		l.Status, l.Resource = c.Status, &c.Resource
 	}
-	dst, err := receipt.AppendJSON(dst, l)
+	dst, err := receipt.AppendJSON(nil, l)
 	if err != nil {
 		return dst, err
 	}
-	if len(dst) >= MaxLine {
+	if dst = appendSum(dst); len(dst) >= MaxLine {
 		return dst, fmt.Errorf("journal: a commit of %d bytes, expected at most %d", len(dst), MaxLine)
 	}
 	return append(dst, '\n'), nil
@@ -77,6 +77,9 @@ func appendLine(dst []byte, c *Commit) ([]byte, error) {
 
 // parseLine reads a line without its line feed. doc is its index: the events' texts are in it.
 func parseLine(doc *canon.Document, text []byte) (*Commit, error) {
+	if err := checkSum(text); err != nil {
+		return nil, err
+	}
 	if err := doc.Parse(text, canon.Limits{Bytes: MaxLine}); err != nil {
 		return nil, protocol.WithoutText(err)
 	}

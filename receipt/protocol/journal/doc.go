@@ -9,12 +9,14 @@
 // # The file
 //
 // A line is a [Commit], a JSON object: what is in one line happened together, or not at all. A
-// commit is acknowledged when its line is on the disk (fsync). A line that a crash cut off was
-// acknowledged to nobody, and the next Open removes it; any other line that cannot be read is
-// damage, and refused.
+// commit is acknowledged when its line is on the disk (fsync). A last line that a crash cut off,
+// or of which a sector of 512 bytes was never written, was acknowledged to nobody, and the next
+// Open removes it. Any other line that is not as it was written is damage, and refused; nothing
+// is removed then. Its last member tells: the SHA-256 of the bytes before it.
 //
 //	{"at":"…","use":{"actor":"…","key":"sha256:…","body":"sha256:…"},"status":202,
-//	 "resource":{"object":"task","id":"task_1"},"events":[{"id":"event_7","object":"event",…}]}
+//	 "resource":{"object":"task","id":"task_1"},"events":[{"id":"event_7","object":"event",…}],
+//	 "sum":"sha256:…"}
 //
 // # Events
 //

@@ -30,7 +30,8 @@ type Journal struct {
 // ErrInUse says that another program has the journal open.
 var ErrInUse = errors.New("journal: another program has it open")
 
-// A DamageError says that a line of a journal, which is not its last, cannot be read.
+// A DamageError says that a line of a journal is not as it was written, and that no crash while
+// it was written explains that.
 type DamageError struct {
 	Path string
 	Line int // from 1
@@ -87,8 +88,11 @@ func (j *Journal) read() error {
 	in, doc := bufio.NewReaderSize(io.NewSectionReader(j.file, 0, 1<<62), 1<<16), new(canon.Document)
 	for n := 1; ; n++ {
 		text, err := in.ReadBytes('\n')
-		if err == io.EOF { // nobody was told of a line without an end
-			return nil
+		if err == io.EOF {
+			if len(text) > 0 && !cutOff(text, j.size) {
+				return &DamageError{j.file.Name(), n, errSum}
+			}
+			return nil // nobody was told of a line that was cut off
 		}
 		if err != nil {
 			return err
@@ -96,8 +100,8 @@ func (j *Journal) read() error {
 
 		c, err := parseLine(doc, bytes.TrimSuffix(text, []byte("\n")))
 		if err != nil {
-			if _, last := in.Peek(1); last == io.EOF {
-				return nil // written, and not synced: as good as cut off
+			if _, last := in.Peek(1); last == io.EOF && lostSector(text, j.size) {
+				return nil // as good as cut off
 			}
 			return &DamageError{j.file.Name(), n, err}
 		}
@@ -152,7 +156,7 @@ func (j *Journal) Append(c *Commit) error {
 	}
 
 	j.number(c)
-	text, err := appendLine(nil, c)
+	text, err := newLine(c)
 	if err != nil {
 		return err
 	}
