@@ -268,6 +268,9 @@ func TestMergeRandomly(t *testing.T) {
 		if r.IntN(3) == 0 {
 			trust = []string{"--integrity-only"}
 		}
+		if r.IntN(3) == 0 {
+			trust = append(trust, "--strict")
+		}
 		parts := deal(t, r, dir, g.draw(r))
 		if len(parts) == 0 {
 			continue

@@ -6,6 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // An attendee is one receipt of a roster.
@@ -16,6 +17,7 @@ type attendee struct {
 	computed canon.Digest
 	id       fingerprint
 	issued   int64 // milliseconds since 1970
+	before   bool  // what it is without its link explains it whatever is found of the link
 	fault    *fumble
 	outcome
 }
@@ -27,12 +29,37 @@ type outcome struct {
 	spare  bool         // it is a copy that does not count
 }
 
-// alone is what a receipt is without its link, and the code of that.
-func (a *attendee) alone() (receipt.Verdict, receipt.Code) {
+// alone is what a receipt is counted as if its link holds.
+func (a *attendee) alone() outcome {
 	if a.fault != nil {
-		return a.fault.own, a.fault.reason
+		return a.fault.alone()
 	}
-	return a.own, a.reason
+	return outcome{own: a.own, reason: a.reason}
+}
+
+// linked reports whether the link of a receipt was seen to hold, in a part that may know
+// what precedes it from elsewhere. A copy that does not count has none of its own.
+func (a *attendee) linked() bool {
+	switch {
+	case a.spare:
+		return false
+	case a.fault != nil:
+		return a.yields() && a.fault.healed && !a.fault.left
+	}
+	return a.yields() && !a.again
+}
+
+// yields reports whether a link that nobody can check leaves a receipt undecided under a
+// strict policy, and for that reason.
+func (a *attendee) yields() bool {
+	own := a.alone()
+	return own.own == receipt.Verified || own.own == receipt.Undecided && !a.before && own.reason != receipt.CodeLinkNotChecked
+}
+
+// leave keeps that nothing shows whether the link of a receipt holds.
+func (a *attendee) leave() {
+	a.fault = &fumble{code: receipt.CodeLinkNotChecked, own: a.own, reason: a.reason}
+	a.outcome = outcome{own: receipt.Verified, spare: a.spare} // the fault tells it
 }
 
 // verified is the outcome of most receipts.
@@ -55,24 +82,67 @@ func (o outcome) sane() bool {
 
 func (a *attendee) holds() bool { return a.computed == a.link.Hash }
 
-// A fumble is a link that failed where its receipt was read, and what the receipt
-// is without that.
+// A fumble is a link that failed where its receipt was read, or that left the receipt
+// undecided there, and what the receipt is without that.
 type fumble struct {
 	code   receipt.Code
 	own    receipt.Verdict
 	reason receipt.Code // of own, unless that is verified
 	healed bool         // among all parts merged the link holds
+	left   bool         // it failed, and among all parts merged nothing shows whether it holds
 }
 
 // sane reports whether a fault is one that a run writes.
 func (f *fumble) sane() bool {
+	if f.left && !(f.healed && f.failed()) {
+		return false
+	}
 	switch f.own {
 	case receipt.Verified:
-		return f.reason == "" && aboutLinks(f.code)
+		return f.reason == "" && (f.failed() || f.open())
 	case receipt.Undecided:
-		return f.reason != "" && aboutLinks(f.code)
+		return f.reason != "" && (f.failed() || f.open())
 	}
 	return false
+}
+
+// failed reports whether the link was false where it was read.
+func (f *fumble) failed() bool { return aboutLinks(f.code) }
+
+// open reports whether nobody could check the link where it was read.
+func (f *fumble) open() bool {
+	return f.code == receipt.CodeLinkNotChecked || f.code == vocab.CodeCopyNotChecked
+}
+
+// alone is what the receipt is counted as if its link holds.
+func (f *fumble) alone() outcome { return outcome{own: f.own, reason: f.reason} }
+
+// counted is what the receipt is counted as.
+func (f *fumble) counted() outcome {
+	switch {
+	case f.left:
+		return outcome{own: receipt.Undecided, reason: receipt.CodeLinkNotChecked}
+	case f.healed:
+		return f.alone()
+	case f.failed():
+		return outcome{own: receipt.Refuted, reason: f.code}
+	}
+	return outcome{own: receipt.Undecided, reason: f.code}
+}
+
+// settle takes what was found of the link among all parts merged: open says that nothing
+// shows whether it holds, and that this decides. That a link is false which a part left
+// open is a finding of the whole, and its receipt stays open.
+func (f *fumble) settle(is mark, open bool) {
+	switch {
+	case f.failed():
+		f.healed, f.left = !is.Failed(), open
+		if is.Failed() {
+			f.code = is.Code()
+		}
+	default:
+		f.healed, f.code = !is.Failed() && !open, receipt.CodeLinkNotChecked
+	}
 }
 
 // Flags of a packed receipt.
@@ -82,9 +152,21 @@ const (
 	rosterPrevious             // it names another one than the receipt before
 	rosterDamaged              // its content has another hash than it states
 	rosterAgain                // it is a copy of one before it
-	rosterFault                // its link failed where it was read
+	rosterFault                // its link failed where it was read, or decided there since it was left open
 	rosterHealed               // and holds in what was merged since
 	rosterOutcome              // it is not verified, or does not count
+)
+
+// Flags of an outcome.
+const (
+	outcomeSpare  = 1 << iota // it does not count
+	outcomeBefore             // it explains the receipt whatever is found of the link
+)
+
+// Flags of the verdict of a fault.
+const (
+	faultBefore = 0x10 << iota // it explains the receipt whatever is found of the link
+	faultLeft                  // the link failed, and is open in what was merged since
 )
 
 // An attendeeCoder writes and reads the receipts of one source, about 55 bytes each,
@@ -97,7 +179,8 @@ const (
 //	previous  32 bytes, when it is not the hash of the receipt before in the stream
 //	computed  32 bytes, when it is not the stated hash
 //	issued    varint, milliseconds after the receipt before
-//	fault     when the link failed: its code, and the verdict and code without it
+//	fault     when the link failed, or was left open and that decided: its code, and the
+//	          verdict, with flags, and code without it
 //	outcome   when it is not that of most receipts: whether it counts, its verdict and code
 type attendeeCoder struct {
 	stream int            // of the receipt before; -1 for none
@@ -150,12 +233,23 @@ func (c *attendeeCoder) append(b []byte, a *attendee) []byte {
 		if f.healed {
 			flags |= rosterHealed
 		}
-		b = append(appendText(b, []byte(f.code)), byte(f.own))
+		own := byte(f.own)
+		if a.before {
+			own |= faultBefore
+		}
+		if f.left {
+			own |= faultLeft
+		}
+		b = append(appendText(b, []byte(f.code)), own)
 		b = appendText(b, []byte(f.reason))
 	}
 	if o := a.outcome; o != verified() {
 		flags |= rosterOutcome
-		b = append(b, flag(o.spare), byte(o.own))
+		own := flag(o.spare) * outcomeSpare
+		if a.before && a.fault == nil {
+			own |= outcomeBefore
+		}
+		b = append(b, own, byte(o.own))
 		b = appendText(b, []byte(o.reason))
 	}
 
@@ -193,15 +287,23 @@ func (c *attendeeCoder) parse(u *unpacker) (attendee, error) {
 	}
 	a.issued = c.issued + u.varint()
 	if flags&rosterFault != 0 {
-		a.fault = &fumble{code: receipt.Code(u.text()), own: receipt.Verdict(u.byte()), reason: receipt.Code(u.text()), healed: flags&rosterHealed != 0}
+		a.fault = &fumble{code: receipt.Code(u.text()), healed: flags&rosterHealed != 0}
+		own := u.byte()
+		a.before, a.fault.left = own&faultBefore != 0, own&faultLeft != 0
+		a.fault.own, a.fault.reason = receipt.Verdict(own&^(faultBefore|faultLeft)), receipt.Code(u.text())
 	}
 
 	if flags&rosterOutcome != 0 {
-		a.outcome = outcome{spare: u.byte() == 1, own: receipt.Verdict(u.byte()), reason: receipt.Code(u.text())}
+		own := u.byte()
+		if own&^(outcomeSpare|outcomeBefore) != 0 || own&outcomeBefore != 0 && a.fault != nil {
+			return attendee{}, errRoster
+		}
+		a.before = a.before || own&outcomeBefore != 0
+		a.outcome = outcome{spare: own&outcomeSpare != 0, own: receipt.Verdict(u.byte()), reason: receipt.Code(u.text())}
 	}
 
 	// A fault and an outcome are such that a run writes, and nothing is cut off.
-	if u.short || a.fault != nil && !a.fault.sane() || !a.outcome.sane() || a.spare && !a.again {
+	if u.short || a.fault != nil && !a.fault.sane() || !a.outcome.sane() || a.spare && !a.again || a.before && a.alone().own != receipt.Undecided {
 		return attendee{}, errRoster
 	}
 	c.after(&a)

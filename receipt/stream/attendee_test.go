@@ -27,11 +27,14 @@ func (d *dice) attendee(last []canon.Digest) attendee {
 	if d.number()%5 == 1 {
 		a.computed = d.digest()
 	}
-	switch d.number() % 5 {
+	switch d.number() % 6 {
 	case 1:
 		a.fault = &fumble{code: receipt.CodeChainBreak, own: receipt.Verified, healed: d.yes()}
+		a.fault.left = a.fault.healed && d.yes()
 	case 2:
 		a.fault = &fumble{code: receipt.CodeChainFork, own: receipt.Undecided, reason: vocab.CodeBatchNotChecked}
+	case 3:
+		a.fault = &fumble{code: receipt.CodeLinkNotChecked, own: receipt.Verified, healed: d.yes()}
 	}
 	if a.fault == nil {
 		switch d.number() % 5 {
@@ -41,6 +44,7 @@ func (d *dice) attendee(last []canon.Digest) attendee {
 			a.outcome = outcome{own: receipt.Undecided, reason: vocab.CodeBatchNotChecked}
 		}
 	}
+	a.before = a.alone().own == receipt.Undecided && d.yes()
 	a.spare = a.again && a.own != receipt.Refuted && d.yes()
 	last[a.stream] = hash
 	return a
@@ -79,7 +83,7 @@ func again(t *testing.T, list []attendee, streams int) {
 		t.Fatalf("%d receipts, %v; expected %d", len(got), err, len(list))
 	}
 	for i := range list {
-		if compareAttendees(got[i], list[i]) != 0 || got[i].again != list[i].again || (got[i].fault != nil && *got[i].fault != *list[i].fault) {
+		if compareAttendees(got[i], list[i]) != 0 || got[i].again != list[i].again || got[i].before != list[i].before || (got[i].fault != nil && *got[i].fault != *list[i].fault) {
 			t.Errorf("packed %+v, unpacked %+v", list[i], got[i])
 		}
 	}

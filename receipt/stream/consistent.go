@@ -58,7 +58,7 @@ func checkRoster(s *Summary) (distinct int, err error) {
 	}
 
 	// A false hash refutes its receipt, and so does a link that fails.
-	wrong, spare, contents := 0, 0, map[canon.Digest]bool{}
+	wrong, left, spare, contents := 0, 0, 0, map[canon.Digest]bool{}
 	for i := range s.roster.sources {
 		list, err := s.roster.sources[i].unpack(len(s.roster.streams))
 		if err != nil {
@@ -66,8 +66,11 @@ func checkRoster(s *Summary) (distinct int, err error) {
 		}
 		for k := range list {
 			a := &list[k]
-			if contents[a.link.Hash] = true; !a.holds() || a.own == receipt.Refuted || a.fault != nil && !a.fault.healed {
+			if contents[a.link.Hash] = true; !a.holds() || a.own == receipt.Refuted || a.fault != nil && a.fault.counted().own == receipt.Refuted {
 				wrong++
+			}
+			if a.fault != nil && !a.spare && a.fault.counted().own == receipt.Undecided {
+				left++
 			}
 			if a.spare {
 				spare++
@@ -80,6 +83,9 @@ func checkRoster(s *Summary) (distinct int, err error) {
 	}
 	if wrong > s.Refuted {
 		return 0, errors.New("its roster has more receipts with faults than are refuted")
+	}
+	if s.roster.outcomes && left > s.Undecided {
+		return 0, errors.New("its roster has more receipts whose links are open than are undecided")
 	}
 	return len(contents), nil
 }

@@ -46,7 +46,7 @@ func crowdOf(rosters ...*roster) (*crowd, error) {
 			for i := range list {
 				list[i].stream, _ = slices.BinarySearchFunc(c.streams, r.streams[list[i].stream], chain.Stream.Compare)
 				if !c.outcomes {
-					list[i].outcome = verified()
+					list[i].outcome, list[i].before = verified(), list[i].before && list[i].fault != nil
 				}
 			}
 			c.sources = append(c.sources, crowdSource{in, list})
@@ -62,7 +62,7 @@ func crowdOf(rosters ...*roster) (*crowd, error) {
 func compareAttendees(a, b attendee) int {
 	return cmp.Or(bytes.Compare(a.link.Hash[:], b.link.Hash[:]), bytes.Compare(a.computed[:], b.computed[:]), cmp.Compare(a.stream, b.stream),
 		bytes.Compare(a.link.Previous[:], b.link.Previous[:]), cmp.Compare(flag(a.link.First), flag(b.link.First)), bytes.Compare(a.id[:], b.id[:]), cmp.Compare(a.issued, b.issued), compareFaults(a.fault, b.fault),
-		cmp.Compare(a.own, b.own), cmp.Compare(a.reason, b.reason), cmp.Compare(flag(a.spare), flag(b.spare)))
+		cmp.Compare(a.own, b.own), cmp.Compare(a.reason, b.reason), cmp.Compare(flag(a.spare), flag(b.spare)), cmp.Compare(flag(a.before), flag(b.before)))
 }
 
 func compareFaults(a, b *fumble) int {
@@ -70,7 +70,7 @@ func compareFaults(a, b *fumble) int {
 	case a == nil || b == nil:
 		return cmp.Compare(flag(a != nil), flag(b != nil))
 	}
-	return cmp.Or(cmp.Compare(a.code, b.code), cmp.Compare(a.own, b.own), cmp.Compare(a.reason, b.reason))
+	return cmp.Or(cmp.Compare(a.code, b.code), cmp.Compare(a.own, b.own), cmp.Compare(a.reason, b.reason), cmp.Compare(flag(a.healed), flag(b.healed)), cmp.Compare(flag(a.left), flag(b.left)))
 }
 
 // each calls f with every receipt, as an item of a survey.
@@ -140,8 +140,7 @@ func (c *crowd) spares(v *survey) (changed []*attendee) {
 
 		spare := false
 		if outcomes, repeated := counted[about]; repeated {
-			own := outcome{}
-			own.own, own.reason = a.alone()
+			own := a.alone()
 			if spare = a.again && slices.Contains(outcomes, own); !spare {
 				counted[about] = own.repeated(outcomes)
 			}
@@ -152,6 +151,20 @@ func (c *crowd) spares(v *survey) (changed []*attendee) {
 		}
 	}
 	return changed
+}
+
+// linked returns the receipts whose link was seen to hold in a part, whatever is seen of
+// it among all: by the number of the first of their copies.
+func (c *crowd) linked(v *survey) map[int]bool {
+	list, number := map[int]bool{}, 0
+	_ = c.each(func(_ *item, a *attendee) error {
+		if isOpen(v.found(number)) && a.linked() {
+			list[v.first(number)] = true
+		}
+		number++
+		return nil
+	})
+	return list
 }
 
 // shared returns the receipts that come again across rosters.

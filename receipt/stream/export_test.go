@@ -1,5 +1,7 @@
 package stream
 
+import "github.com/receiptkit/receiptkit/receipt"
+
 // What tests from outside see.
 const (
 	MaxGap      = maxGap
@@ -32,3 +34,21 @@ type (
 
 // Asked returns what the summary was asked.
 func (s *Summary) Asked() *Asked { return s.asked }
+
+// RosterOfBefore returns s as the version before wrote it under a strict policy: a receipt
+// whose link was open said no more than that.
+func (s *Summary) RosterOfBefore() *Summary {
+	c, err := crowdOf(s.roster)
+	if err != nil {
+		panic(err)
+	}
+	_ = c.each(func(_ *item, a *attendee) error {
+		if f := a.fault; f != nil && f.open() {
+			a.fault, a.before, a.outcome = nil, false, outcome{own: receipt.Undecided, reason: f.code}
+		}
+		return nil
+	})
+	before := *s
+	before.roster = c.pack()
+	return &before
+}

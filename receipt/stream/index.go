@@ -19,7 +19,7 @@ type index struct {
 type seen struct {
 	hash    fingerprint
 	line    int32
-	verdict receipt.Verdict
+	verdict receipt.Verdict // if its link holds
 }
 
 // A node is a digest: the receipt that has it, and the first one that names it as
@@ -49,7 +49,7 @@ func (x *index) add(it *item, stream int) {
 	}
 
 	hash := short(f.computed)
-	x.ids[f.id] = seen{hash, int32(it.index), it.rep.Verdict}
+	x.ids[f.id] = seen{hash, int32(it.index), it.alone.own}
 	n := x.nodes[hash]
 	n.line, n.stream = int32(it.index), int32(stream)
 	x.nodes[hash] = n

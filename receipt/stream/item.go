@@ -20,6 +20,9 @@ type item struct {
 	again bool   // it is a copy of a receipt before it
 	copy  bool   // and has the same verdict: not counted
 
+	alone  outcome // what it is counted as if its link holds
+	before bool    // and that explains it whatever is found of the link
+
 	foreign bool // it does not name the predecessor that was given
 
 	end  bool  // no document: the source has ended

@@ -33,3 +33,6 @@ func markFinding(m mark, stream chain.Stream, f *facts) Finding {
 	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: vocab.CauseComesEarlier, Stated: stated(f.link),
 		Detail: fmt.Sprintf("the receipt %s is out of its order in a part", f.computed)}
 }
+
+// isOpen reports whether a mark says that nothing shows whether a link holds.
+func isOpen(m mark) bool { return m.Code() != "" && !m.Failed() }

@@ -146,6 +146,9 @@ func (m *merger) noteEnds() {
 	}
 }
 
+// strict reports whether what nobody looked at decides.
+func (m *merger) strict() bool { return m.asked != nil && m.asked.Strict }
+
 // compareFindings orders findings by all that they say, those of no stream first.
 func compareFindings(a, b Finding) int {
 	var of, o chain.Stream
@@ -179,7 +182,9 @@ func (m *merger) joinRosters() error {
 	}
 
 	// A receipt that comes again across parts was counted in both.
+	var linked map[int]bool
 	if m.once = c.outcomes; m.once {
+		linked = c.linked(v)
 		m.countOnce(c.spares(v))
 	} else {
 		m.noteOverlap(c.shared(v))
@@ -193,12 +198,19 @@ func (m *merger) joinRosters() error {
 		if c.outcomes { // otherwise no copy counts
 			is = v.found(number)
 		}
+		open := m.strict() && isOpen(is) && a.yields() && !linked[v.first(number)]
 		number++
 		switch {
 		case a.spare:
+			return nil
 		case a.fault != nil:
-			m.settle(a.fault, is)
-		case is.Failed():
+			m.settle(a.fault, is, open)
+		case open && c.outcomes: // it was a copy of another, which bore the link
+			m.recount(a.alone(), -1)
+			a.leave()
+			m.recount(a.fault.counted(), 1)
+		}
+		if is.Failed() && (a.fault == nil || !a.fault.failed()) {
 			m.addFinding(markFinding(is, v.names[v.streams[string(it.facts.key)]], &it.facts))
 		}
 		return nil
@@ -228,24 +240,13 @@ func (m *merger) countOnce(changed []*attendee) {
 		if a.spare {
 			by = -1
 			if a.fault != nil { // a copy has no link of its own
-				m.settle(a.fault, join.MarkCopy)
+				m.settle(a.fault, join.MarkCopy, false)
 			}
 		}
 		m.Receipts += by
 		m.Copies -= by
 
-		own, reason := a.alone()
-		switch own {
-		case receipt.Verified:
-			m.Verified += by
-		case receipt.Refuted:
-			m.Refuted += by
-		default:
-			m.Undecided += by
-		}
-		if own != receipt.Verified {
-			m.countCode(reason, by)
-		}
+		m.recount(a.alone(), by)
 	}
 }
 

@@ -31,7 +31,7 @@ type order struct {
 // Judged is what is known of the last receipt of a stream.
 type judged struct {
 	hash    canon.Digest
-	verdict receipt.Verdict
+	verdict receipt.Verdict // if its link holds
 }
 
 // maxDamaged bounds what an input of nothing but damage can make us remember.
@@ -92,7 +92,7 @@ func (o *order) place(it *item) error {
 	s.found = s.found || f.link.Hash == s.wanted.Hash
 	if f.holds {
 		o.index.add(it, s.number)
-		s.last = judged{f.computed, it.rep.Verdict}
+		s.last = judged{f.computed, it.alone.own}
 	}
 
 	return nil

@@ -45,8 +45,7 @@ func recordOf(it *item) join.Record {
 	r := join.Record{Stream: f.key.stream(), ID: join.ID(f.id), Stated: f.link.Hash, Computed: f.computed, First: f.link.First, Previous: f.link.Previous,
 		Issued: f.issued.UnixMilli(), Place: join.Place{Index: it.index}}
 
-	own, before := ownOutcome(it)
-	r.Verdict, r.Reason, r.Before = own.own, own.reason, before
+	r.Verdict, r.Reason, r.Before = it.alone.own, it.alone.reason, it.before
 	r.Begin()
 	return r
 }

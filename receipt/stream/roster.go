@@ -38,9 +38,8 @@ type attendance struct {
 
 func newRoster() *roster { return &roster{outcomes: true, numbers: map[string]int{}} }
 
-// add remembers an item that was placed; own is its verdict before that. It
-// reports false when there is no room.
-func (r *roster) add(it *item, o *Options, own receipt.Verdict, reason receipt.Code) bool {
+// add remembers an item that was placed. It reports false when there is no room.
+func (r *roster) add(it *item, o *Options) bool {
 	if it.source+1 != r.source {
 		r.source = it.source + 1
 		r.coder.begin(len(r.streams))
@@ -67,11 +66,12 @@ func (r *roster) add(it *item, o *Options, own receipt.Verdict, reason receipt.C
 		r.coder.grow()
 	}
 
-	// A merge may find that the link holds: then this is what the receipt is.
-	if link := it.rep.Check(receipt.StepLink); link.Status == receipt.StatusFailed && own != receipt.Refuted && !it.foreign {
-		a.fault = &fumble{code: link.Code, own: own, reason: reason}
+	// A merge may find that the link holds: then the receipt is what it is alone.
+	if link := it.rep.Check(receipt.StepLink); it.alone.own != receipt.Refuted && !it.foreign && !a.spare && a.outcome != it.alone {
+		a.fault = &fumble{code: link.Code, own: it.alone.own, reason: it.alone.reason}
 		a.outcome = verified() // the fault tells it
 	}
+	a.before = it.before && a.alone().own == receipt.Undecided
 
 	in.packed = r.coder.append(in.packed, &a)
 	return true

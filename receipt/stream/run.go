@@ -232,10 +232,8 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 
 	r.reread.again(it)
 
-	// What the receipt is without its link, for the roster.
-	own, reason := it.rep.Verdict, receipt.Code("")
-	if own == receipt.Undecided {
-		reason = it.rep.Finding().Code
+	if it.facts.placed {
+		it.alone, it.before = ownOutcome(it)
 	}
 	if err := place.place(it); err != nil {
 		return false, err
@@ -247,7 +245,7 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 	}
 
 	r.summary.count(it)
-	if s := &r.summary; s.roster != nil && !s.roster.add(it, &r.options, own, reason) {
+	if s := &r.summary; s.roster != nil && !s.roster.add(it, &r.options) {
 		s.roster = nil
 	}
 

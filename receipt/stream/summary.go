@@ -217,32 +217,25 @@ func (s *Summary) dropNotes(code receipt.Code) {
 	s.NotChecked = slices.DeleteFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
-// settle takes back what a failed link did to its receipt, once it holds among the
-// receipts of all parts, and explains it as they do when it fails there, too.
-func (s *Summary) settle(f *fumble, is mark) {
-	holds := !is.Failed()
-	if !holds && !f.healed {
-		s.countCode(f.code, -1)
-		f.code = is.Code()
-		s.countCode(f.code, 1)
-	}
-	if f.healed == holds {
-		return
-	}
-	f.healed = holds
-	by := 1
-	if !holds {
-		by, f.code = -1, is.Code()
-	}
+// settle counts a receipt by what was found of its link among the receipts of all parts.
+func (s *Summary) settle(f *fumble, is mark, open bool) {
+	s.recount(f.counted(), -1)
+	f.settle(is, open)
+	s.recount(f.counted(), 1)
+}
 
-	s.Refuted -= by
-	s.countCode(f.code, -by)
-	if f.own == receipt.Verified {
+// recount counts a receipt, or takes it back.
+func (s *Summary) recount(o outcome, by int) {
+	switch o.own {
+	case receipt.Verified:
 		s.Verified += by
 		return
+	case receipt.Refuted:
+		s.Refuted += by
+	default:
+		s.Undecided += by
 	}
-	s.Undecided += by
-	s.countCode(f.reason, by)
+	s.countCode(o.reason, by)
 }
 
 func (s *Summary) countCode(code receipt.Code, by int) {

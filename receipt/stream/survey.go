@@ -198,11 +198,14 @@ func (s *survey) repeat(r, original idRecord) {
 }
 
 // found is what was found of a receipt, or of the one that it repeats.
-func (s *survey) found(number int) mark {
-	if m := s.marks[number]; m != join.MarkCopy {
-		return m
+func (s *survey) found(number int) mark { return s.marks[s.first(number)] }
+
+// first is the number of the receipt that one repeats, or its own.
+func (s *survey) first(number int) int {
+	if original, is := s.originals[number]; is {
+		return original
 	}
-	return s.marks[s.originals[number]]
+	return number
 }
 
 // about remembers which receipt a mark is about, for the first that will be
@@ -236,10 +239,9 @@ func (s *survey) place(it *item) error {
 
 	// What counts for itself bears what is found of its content.
 	if list, repeated := s.counted[about]; repeated {
-		own, _ := ownOutcome(it)
-		if it.copy = it.again && slices.Contains(list, own); !it.copy {
+		if it.copy = it.again && slices.Contains(list, it.alone); !it.copy {
 			m = s.marks[about]
-			s.counted[about] = own.repeated(list)
+			s.counted[about] = it.alone.repeated(list)
 		}
 	}
 
