@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/receiptkit/receiptkit/examples/agents/harness"
@@ -39,7 +40,7 @@ func main() {
 	flag.StringVar(&o.provider, "provider", "", "ask the model of this `URL`, which takes chat completions, else do what a script says")
 	flag.StringVar(&o.model, "model", "", "the name of the model at the provider; the variable PROVIDER_API_KEY has the key")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, o, os.Stdout)
 	if stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "agents:", err)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -99,14 +100,21 @@ func TestProgram(t *testing.T) {
 		t.Errorf("%v: %.100s", err, page)
 	}
 
-	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+	p.endedBy(t, os.Interrupt)
+	start(t).endedBy(t, syscall.SIGTERM)
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// endedBy ends a program, which says nothing of it.
+func (p *process) endedBy(t *testing.T, by os.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(by); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.cmd.Wait(); err != nil || p.errors.Len() > 0 {
-		t.Errorf("%v\n%s", err, &p.errors)
-	}
-	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
+		t.Errorf("%v: %v\n%s", by, err, &p.errors)
 	}
 }
 
