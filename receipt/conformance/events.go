@@ -155,13 +155,17 @@ func stateOf(n canon.Node) string {
 // statesOf follows the events of a task to its end. What is told again of another task is no
 // deed of this one.
 func statesOf(list []canon.Node, status string) error {
-	state := ""
+	const changed = "task.status_changed"
+	state, alone := "", false // told by task.status_changed alone, which may come before the kind for it
 	for i, n := range list {
 		if n.Member("replayed").Bool() {
 			continue
 		}
 		told := stateOf(n)
-		accompanies := text(n, "event") == "task.status_changed" && told == state
+		accompanies := told != "" && told == state && (text(n, "event") == changed || alone)
+		if told != "" {
+			alone = text(n, "event") == changed && (alone || told != state)
+		}
 		switch {
 		case isTerminal(state) && strings.HasPrefix(text(n, "event"), "task.") && !accompanies:
 			return fmt.Errorf("item %d: expected no event of a task behind its end, found %s", i+1, wire.Quote(text(n, "event")))

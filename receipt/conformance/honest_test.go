@@ -40,6 +40,12 @@ func readKeys[T any](t testing.TB, file string, parse func([]byte) (T, error)) T
 
 func newHonest(t testing.TB) *honest {
 	t.Helper()
+	return newHonestOf(t, nil)
+}
+
+// newHonestOf is a harness that asks a model; nil is the scripted one.
+func newHonestOf(t testing.TB, model harness.Provider) *honest {
+	t.Helper()
 	o := &honest{trust: readKeys(t, "trust.json", keys.ParseSet), private: readKeys(t, "key_2026_04.private.json", keys.ParsePrivate)}
 
 	// The second client sees one workspace that there never is.
@@ -60,7 +66,7 @@ func newHonest(t testing.TB) *honest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := harness.Open(harness.Options{Dir: t.TempDir(), Issuer: "harness_example_cloud", Signer: keys.NewSigner(o.private, time.Now), Trust: o.trust, Keys: clients})
+	h, err := harness.Open(harness.Options{Dir: t.TempDir(), Issuer: "harness_example_cloud", Signer: keys.NewSigner(o.private, time.Now), Trust: o.trust, Keys: clients, Provider: model})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/conformance/internal/wire"
@@ -114,9 +115,10 @@ func badRequests(ctx context.Context, s *suite) error {
 	return err
 }
 
-// refusal is what an answer says, but for the name of the request.
-func refusal(a *wire.Answer) string {
-	return fmt.Sprint(a.Code, " ", a.Without("error", "request_id"))
+// refusal is what an answer says, but for the name of the request and that of what was asked
+// for.
+func refusal(a *wire.Answer, id string) string {
+	return fmt.Sprint(a.Code, " ", strings.ReplaceAll(a.Without("error", "request_id"), id, "…"))
 }
 
 func refusedClients(ctx context.Context, s *suite) error {
@@ -135,7 +137,7 @@ func refusedClients(ctx context.Context, s *suite) error {
 			if wellFormed(a) == nil && a.Tells(wrong.Key()) {
 				a.Fail("expected an answer without the key that was sent, found it there")
 			}
-			if said[i] = refusal(a); i == 1 && said[0] != said[1] {
+			if said[i] = refusal(a, id); i == 1 && said[0] != said[1] {
 				a.Fail("expected the same of a task that is absent as of one that exists, found a difference")
 			}
 			if a.Err != nil {
@@ -159,8 +161,26 @@ func hiddenIsAbsent(ctx context.Context, s *suite) error {
 		return fmt.Errorf("with the other key: %w", err)
 	}
 
+	events, err := eventsOfTask(ctx, s, e.id)
+	if err != nil {
+		return err
+	}
+	artifacts, err := items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200)
+	if err != nil {
+		return err
+	}
+	event, artifact := "", ""
+	if len(events) > 0 {
+		event = text(events[0], "id")
+	}
+	if len(artifacts) > 0 {
+		artifact = text(artifacts[0], "id")
+	}
+
 	absent := "conformance_absent_" + s.id
 	for _, of := range []struct{ path, id string }{
+		{"v1/events/%s", event}, {"v1/artifacts/%s", artifact}, {"v1/artifacts/%s/content", artifact},
+		{"v1/sessions/%s/messages", e.session}, {"v1/sessions/%s/events", e.session}, {"v1/sessions/%s/events/stream", e.session},
 		{"v1/tasks/%s", e.id}, {"v1/tasks/%s/events", e.id}, {"v1/tasks/%s/stream", e.id}, {"v1/tasks/%s/receipts", e.id}, {"v1/sessions/%s", e.session}, {"v1/sessions/%s/tasks", e.session},
 		{"v1/outcomes/%s", text(e.task.Root(), "outcome_id")}, {"v1/receipts/%s", e.receipt}, {"v1/workspaces/%s", s.workspace},
 	} {
@@ -169,14 +189,14 @@ func hiddenIsAbsent(ctx context.Context, s *suite) error {
 		}
 		hidden := stranger.Do(ctx, wire.Request{Path: path(of.path, of.id)})
 		other := stranger.Do(ctx, wire.Request{Path: path(of.path, absent)})
-		if hidden.Err == nil && refusal(hidden) != refusal(other) {
+		if hidden.Err == nil && refusal(hidden, of.id) != refusal(other, absent) {
 			hidden.Fail("with the other key: expected the answer to what is absent, %d, found another, %d", other.Code, hidden.Code)
 		}
 		if hidden.Err != nil {
 			return hidden.Err
 		}
 	}
-	for _, of := range []string{"v1/tasks?limit=200", "v1/sessions?limit=200", "v1/outcomes?limit=200", path("v1/events?task_id=%s", e.id)} {
+	for _, of := range []string{"v1/tasks?limit=200", "v1/sessions?limit=200", "v1/outcomes?limit=200", "v1/artifacts?limit=200", path("v1/events?task_id=%s", e.id)} {
 		a := stranger.Do(ctx, wire.Request{Path: of})
 		for _, id := range []string{e.id, e.session} {
 			if a.Tells(id) {

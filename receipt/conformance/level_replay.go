@@ -366,6 +366,9 @@ func replayNamesMissing(ctx context.Context, s *suite) error {
 		}
 	}
 	_, keys := swaps(from)
+	if kindOf(keys[0]) == "time" {
+		return skipped("no answer was recorded that an artifact could take the place of")
+	}
 	absent := "conformance_absent_" + s.id
 	body := object{"mode": "with_overrides", "override": object{keys[0]: object{"kind": kindOf(keys[0]), "artifact_id": absent}}}
 	return namesMissing(ctx, s, e, body, absent)

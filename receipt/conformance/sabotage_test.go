@@ -70,6 +70,7 @@ func lies() []lie {
 		{"an id of its own for each retry", "same_key_same_body same_key_different_body task_once message_once replay_once", "", forgetful},
 		{"another body by the same key", "same_key_different_body task_once message_once replay_once", "", noConflict},
 		{"an ended task is moved", "ended_task_stays replay_leaves_its_source", "cancel_terminal_consistency", moved},
+		{"a canceled task goes on", "canceled_task canceled_task_has_receipt", "task_state_machine cancel_terminal_consistency", goesOn},
 		{"completed and canceled", "canceled_task", "cancel_terminal_consistency", completedToo},
 		{"an outcome that contradicts", "outcome_agrees", "", contradicts},
 		{"a digest with a prefix", "artifact_digests", "", prefixed},
@@ -78,6 +79,9 @@ func lies() []lie {
 		{"any version is spoken", "version_unknown unsupported_protocol_version_rejected", "", anyVersion},
 		{"a refusal that tells what exists", "refused_clients_learn_nothing", "", refusalTells},
 		{"an error with the key", "key_is_not_told", "", echo},
+		{"the events of others are told", "hidden_is_absent", "", ofOthers("/v1/events/*")},
+		{"the messages of others are told", "hidden_is_absent", "", ofOthers("/v1/sessions/*/messages")},
+		{"the results of others are told", "hidden_is_absent", "", ofOthers("/v1/artifacts/*/content")},
 		{"hidden is not absent", "hidden_is_absent", "", forbidden},
 		{"an error without its form", "absent_resources", "", formless},
 
@@ -479,6 +483,14 @@ func moved(o *honest) http.Handler {
 	})
 }
 
+func goesOn(o *honest) http.Handler {
+	return o.lies(nil, func(x *exchanged) {
+		if x.is("GET", "/v1/tasks/*") && textAt(x.answer, "/status") == "CANCELED" {
+			x.set("/status", `"WORKING"`)
+		}
+	})
+}
+
 func completedToo(o *honest) http.Handler {
 	return o.tasks(func(x *exchanged) {
 		if textAt(x.answer, "/status") == "CANCELED" {
@@ -545,6 +557,18 @@ func forbidden(o *honest) http.Handler {
 			x.set("/error/code", `"permission_denied"`)
 		}
 	})
+}
+
+// ofOthers: the second client is told what only the first one may see, at one path.
+func ofOthers(pattern string) func(*honest) http.Handler {
+	return func(o *honest) http.Handler {
+		return o.lies(nil, func(x *exchanged) {
+			if other := x.header.Get("Authorization") == "Bearer "+o.keys[1]; other && x.is("GET", pattern) {
+				told := o.again("GET", x.path, nil)
+				x.status, x.answer = told.Code, told.Body.Bytes()
+			}
+		})
+	}
 }
 
 func formless(o *honest) http.Handler {
