@@ -4,37 +4,38 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // errOnce is returned for a checkpoint over an input that cannot be read twice.
 var errOnce = errors.New("stream: a checkpoint is compared with an input by reading it twice, which this one does not allow")
+
+// errTree is returned for a checkpoint over what an engine joined, without its tree.
+var errTree = errors.New("stream: a checkpoint is compared with the tree over all receipts; give Options.Tree")
 
 // A forest is the tree over the receipts of an input, in the order of reading,
 // and what a checkpoint says of it. Every receipt is a leaf, copies too.
 type forest struct {
 	given  *receipt.Checkpoint
 	claims tlog.Checkpoint
-	tree   merkle.Tree
-	root   merkle.Hash // at the size that the checkpoint claims
-	holes  bool        // something before that size is not a receipt, so it has no leaf
-	docs   int
-	bound  int  // documents up to that size
-	single bool // the input is one document
+	join.Tree
+	edge merkle.Tree // of the leaves so far
 }
 
 // behind is how many receipts follow those of the checkpoint.
 func (f *forest) behind() uint64 {
-	return f.tree.Size() - min(f.claims.Size, f.tree.Size())
+	return f.Size - min(f.claims.Size, f.Size)
 }
 
 func newForest(c *receipt.Checkpoint) *forest {
 	f := &forest{given: c}
 	f.claims = c.Claims
-	f.root = merkle.EmptyRoot()
+	f.Root = merkle.EmptyRoot()
 	return f
 }
 
@@ -43,44 +44,75 @@ func (f *forest) add(it *item) {
 	if it.end {
 		return
 	}
-	f.docs++
-	f.single = f.docs == 1 && it.single
-	if !it.facts.placed {
-		f.holes = f.holes || it.other == "" && f.tree.Size() < f.claims.Size
+	l := leafOf(it)
+	f.Documents++
+	f.Single = f.Documents == 1 && l.Single
+	if !l.Placed {
+		f.Holes = f.Holes || !l.Skipped && f.Size < f.claims.Size
 		return
 	}
-	f.tree.Append(receipt.CheckpointLeaf(it.facts.computed))
-	if f.tree.Size() == f.claims.Size {
-		f.root, f.bound = f.tree.Root(), f.docs
+	f.edge.Append(l.Hash)
+	if f.Size = f.edge.Size(); f.Size == f.claims.Size {
+		f.Root, f.Source, f.Until = f.edge.Root(), it.source, it.number
 	}
+}
+
+// take takes what an engine found instead; false when there is none.
+func (f *forest) take(t *join.Tree) bool {
+	if f == nil || t == nil {
+		return false
+	}
+	f.Tree = *t
+	return true
+}
+
+// leafOf is what a document is in the tree.
+func leafOf(it *item) join.Leaf {
+	l := join.Leaf{Placed: it.facts.placed, Skipped: it.other != "", Single: it.single}
+	if l.Placed {
+		l.Hash = receipt.CheckpointLeaf(it.facts.computed)
+	}
+	return l
+}
+
+// A bound is a place between documents: after so many of a source, and all of the sources
+// before it.
+type bound struct{ source, docs int }
+
+// everything is beyond all documents.
+var everything = bound{source: math.MaxInt}
+
+// holds reports whether an item comes before a bound.
+func (b bound) holds(it *item) bool {
+	return it.source < b.source || it.source == b.source && it.number <= b.docs
 }
 
 // judge returns what the checkpoint shows of the documents below a bound and beyond
 // it, and what it refutes of the whole.
-func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, bound int, found *Finding) {
-	size, n := f.claims.Size, f.tree.Size()
+func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bound, found *Finding) {
+	size, n := f.claims.Size, f.Size
 	switch {
 	case f.given.Fault != "" || !f.given.Readable:
 		found = &Finding{Code: receipt.CodeCheckpointInvalid, Detail: cmp.Or(f.given.Fault, "the checkpoint cannot be read")}
-		return inside, outside, 0, found
-	case n >= size && f.root == f.claims.Root && !f.holes:
+		return inside, outside, bound{}, found
+	case n >= size && f.Root == f.claims.Root && !f.Holes:
 		why := "the checkpoint is over no receipt"
 		if size > 0 {
 			why = fmt.Sprintf("the checkpoint is over the first %d receipts, and this one comes after them", size)
 		}
-		return receipt.Evidence{Checkpoint: f.given}, receipt.Evidence{Uncompared: why}, f.bound, nil
-	case partial || f.single && size != 1:
+		return receipt.Evidence{Checkpoint: f.given}, receipt.Evidence{Uncompared: why}, bound{f.Source, f.Until}, nil
+	case partial || f.Single && size != 1:
 		// Leaves are missing, so that their root shows nothing.
 		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input is a part; an inclusion proof would show that it includes them", size)
-		return receipt.Evidence{Uncompared: why}, outside, f.docs, nil
+		return receipt.Evidence{Uncompared: why}, outside, everything, nil
 	case n < size:
-		return inside, outside, 0, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),
+		return inside, outside, bound{}, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),
 			Detail: fmt.Sprintf("the checkpoint is over %d receipts, the input has %d", size, n)}
 	}
 
 	// RFC 9162 section 2.1.1: a root is over all leaves in their order.
-	return inside, outside, 0, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: f.claims.Root.String(), Computed: f.root.String(),
-		Detail: fmt.Sprintf("the root over the first %d receipts is %v, the checkpoint states %v", size, f.root, f.claims.Root)}
+	return inside, outside, bound{}, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: f.claims.Root.String(), Computed: f.Root.String(),
+		Detail: fmt.Sprintf("the root over the first %d receipts is %v, the checkpoint states %v", size, f.Root, f.claims.Root)}
 }
 
 // beside returns v with the outcome of a comparison; without one, v itself.

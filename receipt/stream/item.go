@@ -11,7 +11,7 @@ type item struct {
 	from, to int // of data in its batch
 	source   int
 
-	number int // of the document in the whole input, from 0
+	number int // of the document in its source, from 1
 
 	v     *receipt.Verifier // who judged it
 	rep   receipt.Report

@@ -56,6 +56,16 @@ type Options struct {
 	// input is then read twice: once for its root, once to verify.
 	Checkpoint []byte
 
+	// Leaf is for an engine that builds the tree of a checkpoint by package join. It is
+	// called for every document in the order of the input, which is only looked at for its
+	// leaves: there are no reports, and the summary is of nothing. An error ends the run.
+	Leaf func(join.Leaf) error
+
+	// Tree is what an engine found of all inputs, with Checkpoint, for the one that is read
+	// here: its Source is counted from the first of the sources that are. Nil: the tree is
+	// that of the receipts that are read.
+	Tree *join.Tree
+
 	// Unwrap opens documents that hold a receipt in a signed envelope, as package attest
 	// does: see there. The receipt inside stands for the document, what is wrong with the
 	// envelope is its report, and what weighs adds to the report of the receipt. Nil: such

@@ -38,8 +38,7 @@ type pipeline struct {
 	options *Options
 	verify  *receipt.Verifier // nil: only facts are gathered
 	inside  *receipt.Verifier // instead of verify, for the documents before bound
-	bound   int
-	docs    int // so far
+	bound   bound
 	meter   func(int)
 
 	free, work, ordered chan *batch
@@ -172,7 +171,7 @@ func (p *pipeline) look(w *worker, it *item) {
 	}
 
 	it.v = p.verify
-	if it.number < p.bound {
+	if p.bound.holds(it) {
 		it.v = p.inside
 	}
 	w.v = it.v
@@ -215,8 +214,7 @@ func (p *pipeline) readSource(i int) (docs int, err error) {
 		}
 
 		docs++
-		p.docs++
-		if err := p.add(item{source: i, number: p.docs - 1, piece: d}, d.data); err != nil {
+		if err := p.add(item{source: i, number: docs, piece: d}, d.data); err != nil {
 			return docs, err
 		}
 

@@ -154,8 +154,11 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 	if r.refused != nil {
 		return r.refused
 	}
-	if r.options.Joined != nil {
+	switch {
+	case r.options.Joined != nil:
 		return r.joined()
+	case r.options.Leaf != nil:
+		return r.leaves()
 	}
 	p := &pipeline{sources: r.sources, options: &r.options, verify: r.v, meter: func(n int) { r.bytes.Add(int64(n)) }}
 	place, err := r.prepare(p)
@@ -275,11 +278,7 @@ func (r *Run) endSource(it *item) {
 func (r *Run) prepare(p *pipeline) (placement, error) {
 	var s *survey
 	var f *forest
-	if r.options.Place != nil {
-		r.summary.roster = nil
-		return &outside{options: &r.options, demands: r.options.demands()}, nil
-	}
-	if r.several {
+	if r.options.Place == nil && r.several {
 		s = newSurvey(&r.options, r.sources)
 		defer s.close()
 	}
@@ -287,12 +286,11 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 		f = newForest(r.v.OpenCheckpoint(r.options.Checkpoint))
 	}
 
-	// One ordered source without a checkpoint is read once.
-	if s == nil && f == nil {
-		return newOrder(&r.options), nil
-	}
-	if err := r.readFirst(s, f); err != nil {
-		return nil, err
+	// One ordered source without a checkpoint is read once, and so is what an engine joins.
+	if known := f.take(r.options.Tree); s != nil || f != nil && !known {
+		if err := r.readFirst(s, f); err != nil {
+			return nil, err
+		}
 	}
 	if f != nil {
 		if err := r.weigh(f, p); err != nil {
@@ -300,16 +298,42 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 		}
 	}
 
-	if s == nil {
+	switch {
+	case r.options.Place != nil:
+		r.summary.roster = nil
+		return &outside{options: &r.options, demands: r.options.demands()}, nil
+	case s == nil:
 		return newOrder(&r.options), nil
 	}
 	return s, s.join()
+}
+
+// leaves tells an engine of the leaves of the input.
+func (r *Run) leaves() (failure error) {
+	r.summary.roster = nil
+	p := &pipeline{sources: r.sources, options: &r.options, meter: func(n int) { r.surveyed.Add(int64(n)) }}
+	err := p.process(r.ctx, func(it *item) bool {
+		if !it.end {
+			failure = r.options.Leaf(leafOf(it))
+		}
+		return failure == nil
+	})
+	return errors.Join(err, failure)
 }
 
 // joined makes the summary of what an engine found.
 func (r *Run) joined() error {
 	s, d := &r.summary, r.options.demands()
 	s.roster = nil
+	if r.options.Checkpoint != nil {
+		f := newForest(r.v.OpenCheckpoint(r.options.Checkpoint))
+		if !f.take(r.options.Tree) {
+			return errTree
+		}
+		if err := r.weigh(f, &pipeline{}); err != nil {
+			return err
+		}
+	}
 	c := &r.options.Joined.Counts
 	s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies = int(c.Receipts), int(c.Verified), int(c.Refuted), int(c.Undecided), int(c.Copies)
 	for code, n := range c.Codes {
@@ -328,6 +352,9 @@ func (r *Run) joined() error {
 	}
 	s.Streams = chain.Join(s.Streams)
 	d.conclude(s)
+	if r.covered {
+		s.dropNotes(receipt.CodeTailNotChecked)
+	}
 	s.Complete = true
 	return nil
 }
@@ -350,7 +377,7 @@ func (r *Run) readFirst(s *survey, f *forest) (failure error) {
 
 // weigh uses what a checkpoint says of the whole input.
 func (r *Run) weigh(f *forest, p *pipeline) error {
-	inside, outside, bound, found := f.judge(r.options.Partial)
+	inside, outside, until, found := f.judge(r.options.Partial)
 	if found != nil {
 		r.summary.addFinding(*found)
 	}
@@ -362,17 +389,17 @@ func (r *Run) weigh(f *forest, p *pipeline) error {
 	if p.verify, err = beside(r.v, outside); err != nil {
 		return err
 	}
-	p.bound = bound
+	p.bound = until
 	if found != nil {
 		return nil
 	}
 
-	if f.claims.Size == 0 && f.docs > 0 {
+	if f.claims.Size == 0 && f.Documents > 0 {
 		r.summary.addNote(receipt.CodeEvidenceUnused, "the checkpoint is over no receipt")
 	} else if rest := f.behind(); rest > 0 {
 		r.summary.addNote(vocab.CodeBatchNotChecked, "%d receipts after the %d that the checkpoint is over", rest, f.claims.Size)
 	} else {
-		r.covered = f.tree.Size() == f.claims.Size && f.given.Signed
+		r.covered = f.Size == f.claims.Size && f.given.Signed
 	}
 	return nil
 }

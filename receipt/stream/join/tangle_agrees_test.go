@@ -26,8 +26,9 @@ func linesOf(files [][]byte) (list []stream.Source) {
 // told is what reports say of receipts, without where they stand.
 func told(run *stream.Run) (list []string) {
 	for rep := range run.Reports() {
-		link := rep.Check(receipt.StepLink)
-		list = append(list, fmt.Sprintln(rep.ReceiptID, rep.ReceiptHash, rep.Verdict, rep.Finding().Code, link.Status, link.Cause))
+		link, batch, signed := rep.Check(receipt.StepLink), rep.Check(receipt.StepBatch), rep.Check(receipt.StepSignatures)
+		list = append(list, fmt.Sprintln(rep.ReceiptID, rep.ReceiptHash, rep.Verdict, rep.Finding().Code, link.Status, link.Cause,
+			batch.Status, batch.Code, batch.Detail, signed.Status, signed.Code, signed.Detail))
 	}
 	return list
 }
@@ -54,11 +55,12 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 		Head:     func(s chain.Stream) canon.Digest { return o.Expect[s].Hash },
 		Previous: func(s chain.Stream) canon.Digest { return o.After[s].Hash }}
 	o.Unordered = false
+	trees := plant(t, v, files, o, dice)
 
 	var records []join.Record
 	for i, source := range linesOf(files) {
 		gaps, index := map[int]bool{}, 0
-		own := stream.Options{Place: func(r *join.Record) error {
+		own := stream.Options{Partial: o.Partial, Checkpoint: o.Checkpoint, Tree: trees[i], Place: func(r *join.Record) error {
 			if index++; r == nil {
 				gaps[index] = true
 				return nil
@@ -75,7 +77,7 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 	}
 
 	joined := o
-	joined.Joined = e.run(records)
+	joined.Joined, joined.Tree = e.run(records), trees[0]
 	sum, err := stream.VerifyFiles(t.Context(), v, nil, joined).Summary()
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +92,7 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 	}
 	for i, source := range linesOf(files) {
 		own := o
-		own.Expect = nil
+		own.Expect, own.Tree = nil, trees[i]
 		own.Place = func(r *join.Record) error {
 			if r != nil {
 				m := marks[join.Place{Source: i, Index: r.Place.Index}]
