@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -95,10 +94,11 @@ func verify(t *testing.T, paths []string, o stream.Options) verdict {
 
 func verifyBy(t *testing.T, judge *receipt.Verifier, paths []string, o stream.Options) verdict {
 	t.Helper()
-	var sources []stream.Source
-	for _, path := range paths {
-		sources = append(sources, stream.Source{Name: path, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
-	}
+	return verdictOf(t, judge, sources(paths), o)
+}
+
+func verdictOf(t *testing.T, judge *receipt.Verifier, sources []stream.Source, o stream.Options) verdict {
+	t.Helper()
 	o.Unordered, o.TempDir = true, t.TempDir()
 	run := stream.VerifyFiles(t.Context(), judge, sources, o)
 	var v verdict

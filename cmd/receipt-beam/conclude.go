@@ -170,7 +170,7 @@ func (c *conclude) summary(ctx context.Context, w *whole) (*stream.Summary, erro
 		return nil, err
 	}
 	options := c.run.options()
-	options.Joined = &w.result
+	options.Joined, options.Tree = &w.result, w.inputs[0].Input.Tree
 	s, err := stream.Verify(ctx, verifier, strings.NewReader(""), options).Summary()
 	if err != nil {
 		return nil, err

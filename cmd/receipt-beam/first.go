@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -63,7 +64,8 @@ func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID 
 
 	// The second reading has to be of the same bytes.
 	sum, unplaced := sha256.New(), false
-	run := stream.VerifyFiles(ctx, f.verifier, []stream.Source{hashed(source, sum)}, stream.Options{Long: f.run.Long, Place: func(r *join.Record) error {
+	options := stream.Options{Long: f.run.Long, Partial: f.run.Partial, Checkpoint: f.run.Log, Tree: out.Input.Tree}
+	options.Place = func(r *join.Record) error {
 		if unplaced = r == nil; unplaced {
 			return nil
 		}
@@ -74,7 +76,8 @@ func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID 
 			alone(r.Append(nil))
 		}
 		return nil
-	}})
+	}
+	run := stream.VerifyFiles(ctx, f.verifier, []stream.Source{hashed(source, sum)}, options)
 	for rep := range run.Reports() {
 		if out.Docs++; unplaced {
 			out.Counts.Gap(rep.Verdict, rep.Finding().Code)
@@ -93,6 +96,9 @@ func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID 
 		return err
 	}
 	out.SHA256, out.Inputs, out.Skipped, out.Others = sum.Sum(nil), s.Inputs, s.Skipped, s.SkippedCount
+	if seen := out.Input.Seen; seen != nil && !bytes.Equal(seen, out.SHA256) {
+		out.Changed = stream.ErrChanged.Error()
+	}
 	text, err := json.Marshal(out)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/object"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // An input is a file or an object, as it is told to workers.
@@ -19,6 +20,11 @@ type input struct {
 	Path   string      `json:"path,omitzero"`
 	Found  bool        `json:"found,omitzero"`
 	Object *object.Pin `json:"object,omitzero"` // instead of a path
+
+	// With a checkpoint, what the reading of leaves found: the tree over all inputs, its
+	// Source counted from this one, and the digest of the bytes of this one.
+	Tree *join.Tree `json:"tree,omitzero"`
+	Seen []byte     `json:"seen,omitzero"`
 }
 
 // inputs are all of them, and what lies beside them.

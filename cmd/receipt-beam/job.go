@@ -52,7 +52,7 @@ func (j *job) do(ctx context.Context, s *surroundings) (code int, err error) {
 	if err := j.publish(ctx); err != nil {
 		return 0, err
 	}
-	return terms.Exit(sum), terms.WriteText(s.out, sum)
+	return terms.Exit(sum), terms.WriteText(s.out, sum, j.setting.readings())
 }
 
 // elements are the inputs and the setting of the job, as workers get them.
@@ -86,7 +86,7 @@ func (j *job) run(ctx context.Context) error {
 		return err
 	}
 
-	if err := beamx.Run(ctx, build(list, setting, j.setting.Asked.Policy.Strict)); err != nil {
+	if err := beamx.Run(ctx, build(list, setting, j.setting.Asked.Policy.Strict, j.setting.Log != nil)); err != nil {
 		return fmt.Errorf("the job failed, so there is no verdict: %s", brief(err))
 	}
 	return nil

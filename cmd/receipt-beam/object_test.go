@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -134,6 +135,7 @@ func TestReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, _ := l.Deal(3, false, false, rand.New(rand.NewPCG(9, 10)))
+	checkpoint := write(t, filepath.Join(t.TempDir(), "log.txt"), claim(t, "log_1", logName, nil, false))
 	for name, change := range map[string]func(s *store){
 		"replaced": func(s *store) { s.put("day/b.jsonl", files[2]) },
 		"same":     func(s *store) { s.put("day/b.jsonl", append(bytes.Clone(files[1]), '\n')) }, // the same receipts in other bytes
@@ -143,22 +145,28 @@ func TestReplaced(t *testing.T) {
 			}
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s, dir := newStore(t), t.TempDir()
-			s.put("day/a.jsonl", files[0])
-			s.put("day/b.jsonl", files[1])
-			s.seen = func(key string, times int) {
-				if key == "day/b.jsonl" && times == 2 {
-					change(s)
+		for _, reading := range []struct {
+			before int
+			args   []string
+		}{{2, nil}, {2, []string{"--checkpoint", checkpoint}}, {3, []string{"--checkpoint", checkpoint}}} {
+			t.Run(fmt.Sprintf("%s before reading %d %s", name, reading.before, strings.Join(reading.args[:min(len(reading.args), 1)], "")), func(t *testing.T) {
+				s, dir := newStore(t), t.TempDir()
+				s.put("day/a.jsonl", files[0])
+				s.put("day/b.jsonl", files[1])
+				s.seen = func(key string, times int) {
+					if key == "day/b.jsonl" && times == reading.before {
+						change(s)
+					}
 				}
-			}
-			code, out, messages := runBeam(t, "--input", s.address("day/"), "--keys", fixture(t, lake.Keys), "--output", filepath.Join(dir, "v"))
-			if code != terms.ExitUsage || out != "" || !strings.Contains(messages, "s3://lake/day/b.jsonl was replaced or deleted while it was being read") {
-				t.Errorf("exit %d, %s%s", code, out, messages)
-			}
-			if names := left(t, dir); len(names) > 0 {
-				t.Errorf("it left %s", names)
-			}
-		})
+				args := append([]string{"--input", s.address("day/"), "--keys", fixture(t, lake.Keys), "--output", filepath.Join(dir, "v")}, reading.args...)
+				code, out, messages := runBeam(t, args...)
+				if code != terms.ExitUsage || out != "" || !strings.Contains(messages, "s3://lake/day/b.jsonl was replaced or deleted while it was being read") {
+					t.Errorf("exit %d, %s%s", code, out, messages)
+				}
+				if names := left(t, dir); len(names) > 0 {
+					t.Errorf("it left %s", names)
+				}
+			})
+		}
 	}
 }

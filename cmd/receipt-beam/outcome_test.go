@@ -83,6 +83,8 @@ func TestRefused(t *testing.T) {
 		{"no folder", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "x", "v")}, "there is no folder"},
 		{"a folder", []string{"--keys", trusted, "--input", one, "--output", dir + "/"}, "is a folder"},
 		{"there already", []string{"--keys", trusted, "--input", one, "--output", there}, "v-00000-of-00001.parquet is there already"},
+		{"no such checkpoint", []string{"--keys", trusted, "--input", one, "--checkpoint", filepath.Join(dir, "log.txt"), "--output", filepath.Join(dir, "v")}, "--checkpoint: open "},
+		{"no checkpoint", []string{"--keys", trusted, "--input", one, "--checkpoint", one, "--output", filepath.Join(dir, "v")}, "is not a checkpoint"},
 		{"no such flag", []string{"--key", trusted}, "unknown flag: --key"},
 		{"an argument", []string{"--keys", trusted, one}, "inputs are named by --input"},
 		{"two streams and one hash", []string{"--keys", trusted, "--expect-head", "sha256:" + strings.Repeat("ab", 32), "--input", fixture(t, "valid"), "--output", filepath.Join(dir, "v")}, "the input holds several streams"},

@@ -13,6 +13,10 @@ type group = func(*[]byte) bool
 // init tells Beam of the functions that it calls on workers: it looks them up by name,
 // and calls them without reflection.
 func init() {
+	register.DoFn4x1[context.Context, []byte, func(int, []byte), func(int, []byte), error](&leafReading{})
+	register.DoFn3x1[int, group, func(int, uint64), error](&startSources{})
+	register.DoFn4x1[int, func(*uint64) bool, group, func(int, []byte), error](&growBranches{})
+	register.DoFn4x1[int, group, group, func([]byte), error](&plantTree{})
 	register.DoFn6x1[context.Context, []byte, func([]byte, []byte), func([]byte), func(int, []byte), func(int, int64), error](&firstReading{})
 	register.DoFn5x1[[]byte, group, func([]byte), func([]byte), func(int, []byte), error](&idGroup{})
 	register.DoFn2x1[[]byte, func([]byte, []byte), error](&dealParts{})
@@ -29,18 +33,33 @@ func init() {
 	register.Emitter2[[]byte, []byte]()
 	register.Emitter2[int, []byte]()
 	register.Emitter2[int, int64]()
+	register.Emitter2[int, uint64]()
 	register.Iter1[[]byte]()
 	register.Iter1[int64]()
+	register.Iter1[uint64]()
 }
 
 // underOne puts what is about one input under the key of all.
 func underOne(_ int, text []byte) (int, []byte) { return ofAll, text }
 
 // build makes the pipeline of a run.
-func build(inputs [][]byte, setting []byte, strict bool) *beam.Pipeline {
+func build(inputs [][]byte, setting []byte, strict, compared bool) *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
-	layOut(s, beam.Reshuffle(s, beam.CreateList(s, inputs)), setting, strict)
+	list := beam.Reshuffle(s, beam.CreateList(s, inputs))
+	if compared {
+		list = layOutTree(s, list, setting)
+	}
+	layOut(s, list, setting, strict)
 	return p
+}
+
+// layOutTree lays out a reading of each input of a list for its leaves, and the groupings
+// that make a tree of them. The list that it returns knows the tree.
+func layOutTree(s beam.Scope, list beam.PCollection, setting []byte) beam.PCollection {
+	extents, leaves := beam.ParDo2(s.Scope("leaves"), &leafReading{Setting: setting}, list)
+	starts := beam.ParDo(s.Scope("starts"), &startSources{}, beam.GroupByKey(s, extents))
+	branches := beam.ParDo(s.Scope("branches"), &growBranches{Setting: setting}, beam.CoGroupByKey(s, starts, leaves))
+	return beam.Reshuffle(s, beam.ParDo(s.Scope("tree"), &plantTree{Setting: setting}, beam.CoGroupByKey(s, extents, branches)))
 }
 
 // layOut lays out two readings of each input of a list, and the groupings between them.

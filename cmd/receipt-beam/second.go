@@ -190,7 +190,7 @@ func (s *shareReader) read(ctx context.Context, in *first) error {
 	}
 	sum, at := sha256.New(), join.Place{} // of the receipt that is reported next; zero: it states no place
 	options := s.run.options()
-	options.Glean = rows.Glean
+	options.Glean, options.Tree = rows.Glean, in.Input.Tree
 	options.Place = func(r *join.Record) error {
 		if at = (join.Place{}); r == nil {
 			return nil

@@ -20,6 +20,7 @@ type setting struct {
 	After   []streamHead    `json:"after"`
 	Expect  []streamHead    `json:"expect"`
 	Only    stream.Only     `json:"only"`
+	Log     []byte          `json:"log,omitzero"` // the checkpoint over all receipts
 	Outlet  *outlet         `json:"outlet"`
 	Share   int             `json:"share"`  // how many inputs a share holds
 	Shares  int             `json:"shares"` // how many there are
@@ -57,9 +58,17 @@ func settingOf(text []byte) (s setting, err error) {
 	return s, nil
 }
 
+// readings is how often each input is read.
+func (s *setting) readings() int {
+	if s.Log != nil {
+		return 3
+	}
+	return 2
+}
+
 // options are what the input has to continue and to end in.
 func (s *setting) options() stream.Options {
-	o := stream.Options{Long: s.Long, Partial: s.Partial, Only: s.Only}
+	o := stream.Options{Long: s.Long, Partial: s.Partial, Only: s.Only, Checkpoint: s.Log}
 	if len(s.After) > 0 {
 		o.After = mapHeads(s.After)
 	}

@@ -75,7 +75,13 @@ func (p *textPrinter) report(rep *receipt.Report) error {
 	return p.line("%s: %s, %s: %s", rep.Address(), rep.Verdict, f.Code, f.Detail)
 }
 
-func (p *textPrinter) end(s *stream.Summary) error { return terms.WriteText(p.w, s) }
+func (p *textPrinter) end(s *stream.Summary) error {
+	readings := 1
+	if s.Inputs.Files > 1 {
+		readings = 2 // several inputs join by links
+	}
+	return terms.WriteText(p.w, s, readings)
+}
 
 // line writes a line, in which nothing foreign can begin another one.
 func (p *textPrinter) line(format string, args ...any) error {

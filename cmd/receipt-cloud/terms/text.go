@@ -11,7 +11,8 @@ import (
 
 // WriteText writes what is to be said of all receipts, for a person: what was not read,
 // what is false of the whole, what was not checked, and the verdict.
-func WriteText(w io.Writer, s *stream.Summary) error {
+// Readings is how often inputs were read, which somebody may have to pay for.
+func WriteText(w io.Writer, s *stream.Summary, readings int) error {
 	p := lines{w}
 	for _, n := range s.Inputs.Unreadable {
 		if err := p.line("%s: not read: %s", n.Source, n.Detail); err != nil {
@@ -38,8 +39,11 @@ func WriteText(w io.Writer, s *stream.Summary) error {
 		verdict = "intact" // anyone can write a receipt that fits its own hash
 	}
 	read := ""
-	if s.Inputs.Files > 1 {
-		read = ", read twice" // which somebody may have to pay for
+	switch {
+	case readings == 2:
+		read = ", read twice"
+	case readings > 2:
+		read = fmt.Sprintf(", read %d times", readings)
 	}
 	return p.line("%s: %d receipts, %d verified, %d refuted, %d undecided, %d copies; streams: %d; objects: %d of %d bytes%s",
 		verdict, s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies, len(s.Streams), s.Inputs.Files, s.Inputs.Bytes, read)

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// A plot is what the reading of leaves found of one input, beside the leaves.
+type plot struct {
+	Input  input       `json:"input"` // in the version that was read
+	Extent join.Extent `json:"extent"`
+}
+
+// mostLeaves is how many leaves are sent together: 2 MiB of them.
+const mostLeaves = 1 << 16
+
+// A leafReading reads each input for its leaves alone: what a checkpoint shows of its
+// receipts is known once all are there.
+type leafReading struct {
+	Setting []byte
+
+	run      setting
+	verifier *receipt.Verifier
+	reader   reader
+}
+
+// Setup is called once a worker.
+func (f *leafReading) Setup() (err error) {
+	if f.run, err = settingOf(f.Setting); err != nil {
+		return err
+	}
+	f.verifier, _, err = f.run.Asked.Verifier()
+	return err
+}
+
+// Teardown ends the connections.
+func (f *leafReading) Teardown() error { return f.reader.buckets.Close() }
+
+// ProcessElement reads one input.
+func (f *leafReading) ProcessElement(ctx context.Context, element []byte, plots, leaves func(int, []byte)) error {
+	var out plot
+	if err := json.Unmarshal(element, &out.Input); err != nil {
+		return err
+	}
+	source, pinned, err := f.reader.source(ctx, out.Input)
+	if err != nil {
+		return err
+	}
+
+	// The readings after this one have to be of the same bytes.
+	sum, row := sha256.New(), leafRow{}
+	run := stream.VerifyFiles(ctx, f.verifier, []stream.Source{hashed(source, sum)}, stream.Options{Long: f.run.Long, Leaf: func(l join.Leaf) error {
+		if out.Extent.Add(&l); l.Placed {
+			row.add(out.Extent.Documents, l.Hash)
+		}
+		if len(row.hashes) == mostLeaves {
+			leaves(out.Input.Number, row.append(nil))
+			row = leafRow{start: out.Extent.Leaves}
+		}
+		return nil
+	}})
+	if _, err := run.Summary(); err != nil {
+		return err
+	}
+	if len(row.hashes) > 0 {
+		leaves(out.Input.Number, row.append(nil))
+	}
+
+	if out.Input, err = pinned(); err != nil {
+		return err
+	}
+	out.Input.Seen = sum.Sum(nil)
+	text, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	plots(ofAll, text)
+	return nil
+}
+
+// A leafRow are leaves of one input that follow each other.
+type leafRow struct {
+	start     uint64 // how many leaves of the input stand before them
+	documents []int  // whose leaves they are, counted from 1
+	hashes    []merkle.Hash
+}
+
+func (r *leafRow) add(document int, leaf merkle.Hash) {
+	r.documents, r.hashes = append(r.documents, document), append(r.hashes, leaf)
+}
+
+// append appends the row as bytes: a uvarint of its start, and of each leaf the hash and a
+// uvarint of how many documents it is after the leaf before.
+func (r *leafRow) append(b []byte) []byte {
+	b = binary.AppendUvarint(slices.Grow(b, len(r.hashes)*(len(merkle.Hash{})+1)+binary.MaxVarintLen64), r.start)
+	before := 0
+	for i, d := range r.documents {
+		b = binary.AppendUvarint(append(b, r.hashes[i][:]...), uint64(d-before))
+		before = d
+	}
+	return b
+}
+
+var errLeafRow = errors.New("a row of leaves is malformed")
+
+func parseLeafRow(b []byte) (r leafRow, err error) {
+	number := func() uint64 {
+		n, width := binary.Uvarint(b)
+		if width <= 0 {
+			err = errLeafRow
+			return 0
+		}
+		b = b[width:]
+		return n
+	}
+	r.start = number()
+	for document := 0; err == nil && len(b) > 0; {
+		var leaf merkle.Hash
+		if len(b) < len(leaf) {
+			return r, errLeafRow
+		}
+		b = b[copy(leaf[:], b):]
+		document += int(number())
+		r.add(document, leaf)
+	}
+	return r, err
+}
+
+// startSources finds out where in the tree the leaves of each input start.
+type startSources struct{}
+
+// ProcessElement gets all inputs.
+func (*startSources) ProcessElement(_ int, plots func(*[]byte) bool, starts func(int, uint64)) error {
+	list, extents, err := gatherPlots(plots)
+	if err != nil {
+		return err
+	}
+	for i, start := range join.Starts(extents) {
+		starts(list[i].Input.Number, start)
+	}
+	return nil
+}
+
+// gatherPlots lists inputs in their order.
+func gatherPlots(plots func(*[]byte) bool) (list []plot, extents []join.Extent, err error) {
+	for text := []byte(nil); plots(&text); {
+		var p plot
+		if err := json.Unmarshal(text, &p); err != nil {
+			return nil, nil, err
+		}
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b plot) int { return cmp.Compare(a.Input.Number, b.Input.Number) })
+	for i := range list {
+		extents = append(extents, list[i].Extent)
+	}
+	return list, extents, nil
+}
+
+// A bough are branches of one input.
+type bough struct {
+	Branches []join.Branch `json:"branches"`
+
+	// The leaves that the checkpoint is over end in it: in this input, after so many of its
+	// documents. Zero: they do not.
+	Source int `json:"source,omitzero"`
+	Until  int `json:"until,omitzero"`
+}
+
+// growBranches makes branches of the leaves that a checkpoint is over.
+type growBranches struct {
+	Setting []byte
+	claimed uint64
+}
+
+// Setup is called once a worker.
+func (g *growBranches) Setup() (err error) {
+	g.claimed, err = claimedBy(g.Setting)
+	return err
+}
+
+// claimedBy is the size that the checkpoint of a setting claims; 0 when it cannot be read.
+func claimedBy(text []byte) (uint64, error) {
+	run, err := settingOf(text)
+	if err != nil {
+		return 0, err
+	}
+	verifier, _, err := run.Asked.Verifier()
+	if err != nil {
+		return 0, err
+	}
+	return verifier.OpenCheckpoint(run.Log).Claims.Size, nil
+}
+
+// ProcessElement gets where one input starts, and its leaves.
+func (g *growBranches) ProcessElement(source int, starts func(*uint64) bool, leaves func(*[]byte) bool, boughs func(int, []byte)) error {
+	var start uint64
+	if !starts(&start) {
+		return fmt.Errorf("input %d has leaves and was not read", source)
+	}
+	for text := []byte(nil); leaves(&text); {
+		row, err := parseLeafRow(text)
+		if err != nil {
+			return err
+		}
+		from := start + row.start
+		if from >= g.claimed {
+			continue
+		}
+		n := int(min(g.claimed-from, uint64(len(row.hashes))))
+		b := bough{Branches: join.Branches(from, row.hashes[:n])}
+		if from+uint64(n) == g.claimed {
+			b.Source, b.Until = source, row.documents[n-1]
+		}
+		out, err := json.Marshal(b)
+		if err != nil {
+			return err
+		}
+		boughs(ofAll, out)
+	}
+	return nil
+}
+
+// plantTree makes the tree of all branches, and tells each input of it.
+type plantTree struct {
+	Setting []byte
+	claimed uint64
+}
+
+// Setup is called once a worker.
+func (p *plantTree) Setup() (err error) {
+	p.claimed, err = claimedBy(p.Setting)
+	return err
+}
+
+// ProcessElement gets all inputs and all branches.
+func (p *plantTree) ProcessElement(_ int, plots, boughs func(*[]byte) bool, inputs func([]byte)) error {
+	list, extents, err := gatherPlots(plots)
+	if err != nil {
+		return err
+	}
+	var all bough
+	for text := []byte(nil); boughs(&text); {
+		var b bough
+		if err := json.Unmarshal(text, &b); err != nil {
+			return err
+		}
+		all.Branches = append(all.Branches, b.Branches...)
+		if b.Until > 0 {
+			all.Source, all.Until = b.Source, b.Until
+		}
+	}
+	tree, err := join.TreeOf(extents, p.claimed, all.Branches, all.Source, all.Until)
+	if err != nil {
+		return err
+	}
+
+	for i := range list {
+		in, own := list[i].Input, *tree
+		own.Source -= in.Number
+		in.Tree = &own
+		text, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		inputs(text)
+	}
+	return nil
+}
