@@ -2,9 +2,7 @@ package stream
 
 import (
 	"bytes"
-	"cmp"
 	"iter"
-	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -24,22 +22,11 @@ type joiner struct {
 	digest  canon.Digest // of the meeting
 	met     bool         // there is one
 
-	open  []leftover
-	heads []leftover // by stream: of the receipts that none names the one that was issued last; zero: none
-	hurt  int        // leftovers about damaged receipts: the first maxDamaged are kept
-	tails int        // leftovers that none names, the same
-}
-
-// A leftover is a receipt that is judged with others of its stream.
-type leftover struct {
-	role join.Role
-	join.Node
-	first    bool
-	previous canon.Digest
+	left leftovers
 }
 
 func newJoiner(s *survey) *joiner {
-	return &joiner{survey: s, heads: make([]leftover, len(s.names))}
+	return &joiner{survey: s, left: newLeftovers(s)}
 }
 
 // join judges all links, and finds where streams begin and end.
@@ -71,8 +58,7 @@ func (j *joiner) join() error {
 		j.part()
 	}
 
-	j.endStreams()
-	return nil
+	return j.endStreams()
 }
 
 // advance goes to the next hash that is not a copy's.
@@ -96,7 +82,7 @@ func (j *joiner) link(l linkRecord) error {
 		j.stray(n)
 		return nil
 	case l.first:
-		j.open = append(j.open, leftover{role: join.RoleOrphan, Node: n, first: true})
+		j.left.orphan(l)
 		return nil
 	}
 
@@ -145,13 +131,7 @@ func (j *joiner) part() {
 	}
 	j.met = false
 	for n := range j.meeting.Tails {
-		t := leftover{role: join.RoleTail, Node: n}
-		if h := &j.heads[n.Stream]; !n.Damaged && (h.role == 0 || join.Earlier(h.Issued, h.Hash, n.Issued, n.Hash) < 0) {
-			*h = t
-		}
-		if j.tails++; j.tails <= maxDamaged {
-			j.open = append(j.open, t)
-		}
+		j.left.tail(n)
 	}
 }
 
@@ -160,13 +140,12 @@ func (j *joiner) judge(l linkRecord, n join.Node, found join.Link) {
 	if found.Stray {
 		j.stray(n)
 	}
-	if found.Behind && j.hurt < maxDamaged {
-		j.hurt++
+	if found.Behind {
 		role := join.RoleBehind
 		if found.After {
 			role = join.RoleAfter
 		}
-		j.open = append(j.open, leftover{role: role, Node: n, previous: l.digest})
+		j.left.hurt(damage{role, n, l.digest})
 	}
 
 	// A source is ordered: a predecessor comes before it.
@@ -186,17 +165,14 @@ func (j *joiner) judge(l linkRecord, n join.Node, found join.Link) {
 	}
 	j.decide(n, m, related)
 	if found.Orphan {
-		j.open = append(j.open, leftover{role: join.RoleOrphan, Node: n, previous: l.digest})
+		j.left.orphan(l)
 	}
 }
 
 // stray takes a damaged receipt whose predecessor is not there out of its stream.
 func (j *joiner) stray(n join.Node) {
 	j.ends[n.Stream].Count--
-	if j.hurt < maxDamaged {
-		j.hurt++
-		j.open = append(j.open, leftover{role: join.RoleStray, Node: n})
-	}
+	j.left.hurt(damage{role: join.RoleStray, Node: n})
 }
 
 // beside reports whether a receipt and its predecessor are in one source, which is in
@@ -220,94 +196,84 @@ func (j *joiner) decide(n join.Node, m mark, other address) {
 
 // endStreams judges what was left over of each stream, and finds its ends. Streams are
 // in the order of their names, so that who is forgiven a gap depends on nothing else.
-func (j *joiner) endStreams() {
-	order := make([]int, len(j.names)) // of the streams, by their numbers
-	byName := make([]int, len(j.names))
-	for i := range byName {
-		byName[i] = i
-	}
-	slices.SortFunc(byName, func(a, b int) int { return j.names[a].Compare(j.names[b]) })
-	for at, stream := range byName {
-		order[stream] = at
-	}
-	slices.SortFunc(j.open, func(a, b leftover) int { return cmp.Compare(order[a.Stream], order[b.Stream]) })
+func (j *joiner) endStreams() error {
+	j.left.sort()
+	defer func() { _ = j.left.orphans.close() }() // files without names
 
-	rest := j.open
-	for _, stream := range byName {
-		n := 0
-		for n < len(rest) && rest[n].Stream == stream {
-			n++
+	next, stop := iter.Pull2(j.left.orphans.sorted())
+	defer stop()
+	b, err, more := next()
+	for at, stream := range j.byName() {
+		begin := j.begin(stream)
+		forgiven := int64(0)
+		for ; more && err == nil; b, err, more = next() {
+			r := parseOrphanRecord(b)
+			if r.stream != at {
+				break
+			}
+			if j.orphan(begin, stream, &r) {
+				forgiven++
+			}
 		}
-		j.endStream(stream, rest[:n])
-		rest = rest[n:]
+		if err != nil {
+			return err
+		}
+
+		end := begin.End()
+		end.Failures -= forgiven
+		j.ends[stream].Segment = end.Segment()
 	}
+	return err
 }
 
-// endStream judges one stream.
-func (j *joiner) endStream(stream int, left []leftover) {
-	e, parts, at := &j.ends[stream], make([]join.Part, 0, len(left)+1), map[int]address{}
-	for i := range left {
-		parts = append(parts, j.partOf(&left[i]))
-		at[left[i].Number] = address{left[i].Place.Source, left[i].Place.Index}
-	}
-	if h := &j.heads[stream]; h.role != 0 {
-		parts = append(parts, j.partOf(h))
+// begin begins one stream.
+func (j *joiner) begin(stream int) *join.Beginner {
+	e := &j.ends[stream]
+	var parts []join.Part
+	for _, d := range j.left.cutDamage(stream) {
+		r := join.Record{Stream: e.Stream, Stated: d.Hash, Previous: d.previous, Issued: d.Issued, Place: d.Place, Mark: j.marks[d.Number]}
+		copy(r.Computed[:], contentOf(&d.Node))
+		parts = append(parts, join.Part{Role: d.role, Record: r})
 	}
 
 	terms := join.Terms{
 		Partial:  func(chain.Stream) bool { return j.selected(stream) == selectedAll },
 		Previous: j.demands.previous,
 	}
-	done, s := join.Begin(join.Strand{Stream: e.Stream, Count: int64(e.Count), Failures: int64(e.Failures.Count), Intact: j.intact[stream], Found: e.found}, parts, terms)
-	for _, r := range j.forgive(done, stream, &s) {
-		j.marks[r.Place.Index] = r.Mark
-		if r.Related != (join.Place{}) {
-			j.about(r.Place.Index, at[r.Related.Index])
-		}
-	}
-	e.Segment = s.Segment()
+	s := join.Strand{Stream: e.Stream, Count: int64(e.Count), Failures: int64(e.Failures.Count), Intact: j.intact[stream], Found: e.found}
+	return join.NewBeginner(s, parts, j.left.cutTails(stream), terms)
 }
 
-// partOf is a leftover as package join judges it, placed by its number.
-func (j *joiner) partOf(l *leftover) join.Part {
-	r := join.Record{Stream: j.names[l.Stream], Stated: l.Hash, Computed: l.Hash, First: l.first, Previous: l.previous, Issued: l.Issued,
-		Place: join.Place{Source: 1, Index: l.Number}, Mark: j.marks[l.Number]}
-	if l.Damaged {
-		r.Computed[0] ^= 1 // any other
+// orphan judges a receipt without a predecessor, and reports whether it is forgiven that
+// this one is missing.
+func (j *joiner) orphan(b *join.Beginner, stream int, o *orphanRecord) (forgiven bool) {
+	r := b.Orphan(join.Record{Stream: j.names[stream], Stated: o.hash, Computed: o.hash, First: o.first, Previous: o.previous,
+		Issued: o.issued, Place: o.place(), Mark: j.marks[o.number]})
+	if r.Mark == join.MarkMissing {
+		if r.Mark = j.forgive(stream); r.Mark != join.MarkMissing {
+			forgiven, r.Related = true, join.Place{}
+		}
 	}
-	return join.Part{Role: l.role, Record: r}
+
+	j.marks[o.number] = r.Mark
+	if r.Related != (join.Place{}) {
+		j.about(o.number, address{r.Related.Source, r.Related.Index})
+	}
+	return forgiven
 }
 
-// forgive leaves open what something unreadable may be, or another part may hold of which
-// it was said that it is a selection.
-func (j *joiner) forgive(done []join.Record, stream int, s *join.Strand) []join.Record {
-	missing := func(r join.Record) bool { return r.Mark == join.MarkMissing }
-	if !slices.ContainsFunc(done, missing) || j.gaps == 0 && j.selected(stream) != selectedSome {
-		return done
+// forgive marks what is missing of a stream: something unreadable may be it, each time
+// another one, or another part may hold it of which it was said that it is a selection.
+func (j *joiner) forgive(stream int) mark {
+	switch {
+	case j.gaps > 0:
+		j.gaps--
+		return join.MarkGap
+	case j.selected(stream) == selectedSome:
+		j.unknown[stream] = true
+		return join.MarkOpen
 	}
-
-	var lost, others []join.Record
-	for _, r := range done {
-		if missing(r) {
-			lost = append(lost, r)
-		} else {
-			others = append(others, r)
-		}
-	}
-	lost, forgiven := join.Forgive(lost, int64(j.gaps))
-	for i := range forgiven {
-		s.Add(&forgiven[i])
-	}
-	j.gaps -= len(forgiven)
-	if j.selected(stream) == selectedSome {
-		for i := range lost {
-			if missing(lost[i]) {
-				lost[i].Mark, j.unknown[stream] = join.MarkOpen, true
-				s.Failures--
-			}
-		}
-	}
-	return append(others, lost...)
+	return join.MarkMissing
 }
 
 func less(a, b canon.Digest) bool { return bytes.Compare(a[:], b[:]) < 0 }

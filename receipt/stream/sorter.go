@@ -183,7 +183,12 @@ func (c *cursor) next() (bool, error) {
 	return err == nil, err
 }
 
-func (s *sorter) close() error { return closeAll(slices.Concat(s.levels...)) }
+// close gives back memory and files.
+func (s *sorter) close() error {
+	pieces := slices.Concat(s.levels...)
+	s.memory, s.levels = nil, nil
+	return closeAll(pieces)
+}
 
 func closeAll(pieces []*os.File) error {
 	var all []error

@@ -151,6 +151,7 @@ func (s *survey) join() error {
 	if err := s.joinIDs(); err != nil {
 		return err
 	}
+	_ = s.ids.close() // files without names
 	s.ends, s.trails = make([]streamEnd, len(s.names)), make([]trail, len(s.names))
 	for i, name := range s.names {
 		s.ends[i].Stream = name
@@ -206,6 +207,16 @@ func (s *survey) first(number int) int {
 		return original
 	}
 	return number
+}
+
+// byName is the streams in the order of their names.
+func (s *survey) byName() []int {
+	list := make([]int, len(s.names))
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortFunc(list, func(a, b int) int { return s.names[a].Compare(s.names[b]) })
+	return list
 }
 
 // about remembers which receipt a mark is about, for the first that will be

@@ -122,63 +122,87 @@ func Beginning(first bool, previous, given canon.Digest) Mark {
 }
 
 // Begin judges what was left open of one stream, with the sums of all its strands. What is
-// done are receipts, the strand has its ends.
+// done are receipts, the strand has its ends. They are all in memory: a [Beginner] takes
+// them one by one.
 func Begin(s Strand, open []Part, t Terms) (done []Record, _ Strand) {
-	given, partial := t.previous(s.Stream), t.partial(s.Stream)
+	given := t.previous(s.Stream)
 	open = slices.Clone(open)
 	slices.SortFunc(open, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(Rank(a.First, a.Previous, given), Rank(b.First, b.Previous, given)), a.compare(&b.Record))
 	})
 
-	b := beginner{Strand: s, open: open}
+	var damage []Part
+	var tails []Node
 	for i := range open {
-		if p := &open[i]; p.Role == RoleStray {
-			if b.stray == nil {
-				b.stray, b.hurt = map[Place]bool{}, map[canon.Digest]bool{}
-			}
-			b.stray[p.Place], b.hurt[p.Stated] = true, true
+		switch p := &open[i]; p.Role {
+		case RoleOrphan:
+		case RoleTail:
+			tails = append(tails, Node{Place: p.Place, Hash: p.Stated, Issued: p.Issued, Damaged: !p.Holds()})
+		default:
+			damage = append(damage, *p)
 		}
 	}
-	for i := range open {
-		if p := &open[i]; p.Role == RoleOrphan {
-			done = append(done, b.orphan(p.Record, given, partial))
-		}
-	}
+	slices.SortStableFunc(tails, func(n, o Node) int { return Earlier(n.Issued, n.Hash, o.Issued, o.Hash) })
 
-	b.afterDamage()
-	b.end()
-	return done, b.Strand
+	b := NewBeginner(s, damage, tails, t)
+	for i := range open {
+		if open[i].Role == RoleOrphan {
+			done = append(done, b.Orphan(open[i].Record))
+		}
+	}
+	return done, b.End()
 }
 
-// A beginner finds the ends of one stream.
-type beginner struct {
-	Strand
-	open  []Part
-	stray map[Place]bool        // damaged receipts whose place nothing shows
-	hurt  map[canon.Digest]bool // the hashes that these state
+// A Beginner judges the receipts of one stream that have no predecessor, one after the
+// other, and finds the ends of the stream: [Begin] for what does not fit into memory.
+type Beginner struct {
+	strand  Strand
+	given   canon.Digest
+	partial bool
 
-	sorted bool
-	tails  []*Record // once they are asked for: what nothing names, as Earlier has it
+	damage []Part                // strays, and what follows damaged receipts
+	stray  map[Place]bool        // damaged receipts whose place nothing shows
+	hurt   map[canon.Digest]bool // the hashes that these state
+	tails  []Node                // what nothing names, as Earlier has it
 
 	begun bool
 	first Record // what begins the stream
 	last  Record // the receipt before, as it was judged
 }
 
-// orphan judges the next receipt without a predecessor. A stream begins once: another one
-// shows that receipts are missing before it.
-func (b *beginner) orphan(r Record, given canon.Digest, partial bool) Record {
+// NewBeginner begins a stream, with the sums of all its strands. Tails are the receipts that
+// nothing names, as [Earlier] has it, and damage the parts that are neither these nor orphans.
+func NewBeginner(s Strand, damage []Part, tails []Node, t Terms) *Beginner {
+	b := &Beginner{strand: s, given: t.previous(s.Stream), partial: t.partial(s.Stream), damage: slices.Clone(damage), tails: tails}
+	slices.SortFunc(b.damage, func(p, o Part) int {
+		return cmp.Or(cmp.Compare(p.Role, o.Role), cmp.Compare(Rank(p.First, p.Previous, b.given), Rank(o.First, o.Previous, b.given)), p.compare(&o.Record))
+	})
+	for i := range b.damage {
+		if p := &b.damage[i]; p.Role == RoleStray {
+			if b.stray == nil {
+				b.stray, b.hurt = map[Place]bool{}, map[canon.Digest]bool{}
+			}
+			b.stray[p.Place], b.hurt[p.Stated] = true, true
+		}
+	}
+	return b
+}
+
+// Orphan judges the next receipt without a predecessor. They come as [Rank] orders them,
+// and of one rank as [Earlier] does; copies after each other. A stream begins once: another
+// one shows that receipts are missing before it.
+func (b *Beginner) Orphan(r Record) Record {
 	again := b.begun && r.Computed == b.last.Computed
 	was := r.Mark
 	switch {
 	case again:
 		r.settle(b.last.Mark, b.last.Related)
 	case !b.begun:
-		b.begun, b.first, b.First, b.Previous = true, r, r.First, r.Previous
-		r.settle(Beginning(r.First, r.Previous, given), Place{})
+		b.begun, b.first, b.strand.First, b.strand.Previous = true, r, r.First, r.Previous
+		r.settle(Beginning(r.First, r.Previous, b.given), Place{})
 	case r.First:
 		r.settle(MarkSecond, b.first.Place)
-	case partial:
+	case b.partial:
 		r.settle(MarkOpen, Place{})
 	default:
 		r.settle(MarkMissing, b.tailBefore(r.Issued))
@@ -186,26 +210,23 @@ func (b *beginner) orphan(r Record, given canon.Digest, partial bool) Record {
 
 	// What was found before was counted then.
 	if !again && was == MarkLinked && r.Mark.Failed() {
-		b.Failures++
+		b.strand.Failures++
 	}
 	b.last = r
 	return r
 }
 
+// End returns the stream with its ends.
+func (b *Beginner) End() Strand {
+	b.afterDamage()
+	b.end()
+	return b.strand
+}
+
 // tailBefore is the receipt that nothing names and that was issued last before a time: what
 // missing receipts probably follow.
-func (b *beginner) tailBefore(issued int64) Place {
-	if !b.sorted {
-		b.sorted = true
-		for i := range b.open {
-			if b.open[i].Role == RoleTail {
-				b.tails = append(b.tails, &b.open[i].Record)
-			}
-		}
-		slices.SortStableFunc(b.tails, func(r, o *Record) int { return Earlier(r.Issued, r.Stated, o.Issued, o.Stated) })
-	}
-
-	before, _ := slices.BinarySearchFunc(b.tails, issued, func(r *Record, issued int64) int { return cmp.Compare(r.Issued, issued) })
+func (b *Beginner) tailBefore(issued int64) Place {
+	before, _ := slices.BinarySearchFunc(b.tails, issued, func(n Node, issued int64) int { return cmp.Compare(n.Issued, issued) })
 	if before == 0 {
 		return Place{}
 	}
@@ -214,15 +235,15 @@ func (b *beginner) tailBefore(issued int64) Place {
 
 // afterDamage finds where a stream begins whose first receipt does not fit its own hash:
 // after it.
-func (b *beginner) afterDamage() {
+func (b *Beginner) afterDamage() {
 	if b.begun {
 		return
 	}
 	for _, role := range []Role{RoleAfter, RoleBehind} {
-		for i := range b.open {
-			p := &b.open[i]
+		for i := range b.damage {
+			p := &b.damage[i]
 			if p.Role == role && (role == RoleBehind || b.hurt[p.Previous]) {
-				b.Previous = p.Previous
+				b.strand.Previous = p.Previous
 				return
 			}
 		}
@@ -230,17 +251,12 @@ func (b *beginner) afterDamage() {
 }
 
 // end finds the head: of several receipts that nothing names the one that was issued last.
-func (b *beginner) end() {
-	var head *Record
-	for i := range b.open {
-		r := &b.open[i].Record
-		if b.open[i].Role == RoleTail && !(r.Mark == MarkDamaged && b.stray[r.Place]) && (head == nil || Earlier(head.Issued, head.Stated, r.Issued, r.Stated) < 0) {
-			head = r
+func (b *Beginner) end() {
+	for i := len(b.tails) - 1; i >= 0; i-- {
+		if n := &b.tails[i]; !n.Damaged || !b.stray[n.Place] {
+			b.strand.Head = n.Hash
+			return
 		}
 	}
-	if head == nil { // each is named: a circle, or damage alone
-		b.Failures++
-		return
-	}
-	b.Head = head.Stated
+	b.strand.Failures++ // each is named: a circle, or damage alone
 }

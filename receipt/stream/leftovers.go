@@ -1,0 +1,139 @@
+package stream
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// Leftovers are the receipts that are judged with others of their stream. Those without a
+// predecessor may be all that there are: a sorter may put them on disk. Of the others the
+// first maxDamaged are kept.
+type leftovers struct {
+	rank    []int   // of the streams, by their numbers: the order of their names
+	orphans *sorter // records of orphans
+	scratch []byte
+	given   func(stream int) canon.Digest
+
+	tails  []join.Node // that none names
+	heads  []join.Node // by stream: of these the one that was issued last; without a hash: none
+	damage []damage
+}
+
+// A damage is a receipt that does not fit its own hash or follows such a one.
+type damage struct {
+	role join.Role
+	join.Node
+	previous canon.Digest
+}
+
+func newLeftovers(s *survey) leftovers {
+	l := leftovers{rank: make([]int, len(s.names)), heads: make([]join.Node, len(s.names)),
+		orphans: newSorter(orphanRecordWidth, s.options.mostIndexed(), s.options.TempDir)}
+	for at, stream := range s.byName() {
+		l.rank[stream] = at
+	}
+	l.given = func(stream int) canon.Digest { return s.demands.previous(s.names[stream]) }
+	return l
+}
+
+func (l *leftovers) orphan(r linkRecord) {
+	o := orphanRecord{stream: l.rank[r.stream], rank: join.Rank(r.first, r.digest, l.given(r.stream)), issued: r.issued, hash: r.hash,
+		number: r.number, address: r.address, first: r.first, previous: r.digest}
+	l.scratch = o.append(l.scratch[:0])
+	l.orphans.add(l.scratch)
+}
+
+func (l *leftovers) tail(n join.Node) {
+	if h := &l.heads[n.Stream]; !n.Damaged && (h.Hash.IsZero() || join.Earlier(h.Issued, h.Hash, n.Issued, n.Hash) < 0) {
+		*h = n
+	}
+	if len(l.tails) < maxDamaged {
+		l.tails = append(l.tails, n)
+	}
+}
+
+func (l *leftovers) hurt(d damage) {
+	if len(l.damage) < maxDamaged {
+		l.damage = append(l.damage, d)
+	}
+}
+
+// sort sorts what is in memory by streams, and the receipts that none names as join.Earlier
+// has it. The last of a stream is among them, however many there are.
+func (l *leftovers) sort() {
+	for i := range l.heads {
+		if !l.heads[i].Hash.IsZero() {
+			l.tails = append(l.tails, l.heads[i])
+		}
+	}
+	slices.SortFunc(l.tails, func(a, b join.Node) int {
+		return cmp.Or(cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]), join.Earlier(a.Issued, a.Hash, b.Issued, b.Hash), bytes.Compare(contentOf(&a), contentOf(&b)), cmp.Compare(a.Number, b.Number))
+	})
+	slices.SortStableFunc(l.damage, func(a, b damage) int { return cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]) })
+}
+
+// cutTails takes the receipts of the next stream, if they are of this one.
+func (l *leftovers) cutTails(stream int) (of []join.Node) {
+	n := 0
+	for n < len(l.tails) && l.tails[n].Stream == stream {
+		n++
+	}
+	of, l.tails = l.tails[:n], l.tails[n:]
+	return of
+}
+
+// cutDamage takes the damage of the next stream, if it is of this one.
+func (l *leftovers) cutDamage(stream int) (of []damage) {
+	n := 0
+	for n < len(l.damage) && l.damage[n].Stream == stream {
+		n++
+	}
+	of, l.damage = l.damage[:n], l.damage[n:]
+	return of
+}
+
+// contentOf is the hash of a receipt's content, or any other than it states of a damaged one.
+func contentOf(n *join.Node) []byte {
+	d := n.Hash
+	if n.Damaged {
+		d[0] ^= 1
+	}
+	return d[:]
+}
+
+const orphanRecordWidth = 4 + 1 + 8 + 32 + 8 + addressWidth + 1 + 32
+
+// An orphanRecord is a receipt without a predecessor, in the order in which a stream takes
+// these.
+type orphanRecord struct {
+	stream int // its rank among the names of streams
+	rank   int // of join.Rank
+	issued int64
+	hash   canon.Digest
+	number int
+	address
+	first    bool
+	previous canon.Digest
+}
+
+func (r *orphanRecord) append(b []byte) []byte {
+	b = append(binary.BigEndian.AppendUint32(b, uint32(r.stream)), byte(r.rank))
+	b = append(appendInt64(b, r.issued), r.hash[:]...)
+	b = r.address.append(binary.BigEndian.AppendUint64(b, uint64(r.number)))
+	return append(append(b, flag(r.first)), r.previous[:]...)
+}
+
+func parseOrphanRecord(b []byte) (r orphanRecord) {
+	p := recordParser{b}
+	r.stream, r.rank = int(p.uint32()), int(p.bytes(1)[0])
+	r.issued = p.int64()
+	copy(r.hash[:], p.bytes(len(r.hash)))
+	r.number, r.address, r.first = int(p.uint64()), p.address(), p.flag()
+	copy(r.previous[:], p.bytes(len(r.previous)))
+	return r
+}

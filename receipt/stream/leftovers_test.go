@@ -1,0 +1,84 @@
+package stream
+
+import (
+	"encoding/binary"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// loose is a survey of receipts of one stream, none of which has its predecessor there.
+func loose(t *testing.T, n int, link func(i int, hash canon.Digest) chain.Link) *survey {
+	t.Helper()
+	s := newSurvey(&Options{TempDir: t.TempDir(), indexed: 1 << 12}, make([]Source, 1))
+	t.Cleanup(s.close)
+	key := streamKey(nil).appendStream(chain.Stream{Issuer: "a", Workspace: "w"})
+	for i := range n {
+		it := &item{}
+		it.index = i + 1
+		hash := canon.Sum(binary.BigEndian.AppendUint64(nil, uint64(i)))
+		it.facts = facts{placed: true, holds: true, link: link(i, hash), computed: hash, id: fingerprintOf(hash[:]), key: key, issued: time.UnixMilli(int64(i))}
+		if err := s.record(it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// TestLooseReceipts: receipts without a predecessor, however many a stream has, are judged
+// one by one: what is in memory of them all at once is little.
+func TestLooseReceipts(t *testing.T) {
+	const n = 100_000
+	for name, c := range map[string]struct {
+		link func(int, canon.Digest) chain.Link
+		want mark // of all but the one that begins the stream
+	}{
+		"first":   {func(_ int, hash canon.Digest) chain.Link { return chain.Link{First: true, Hash: hash} }, join.MarkSecond},
+		"missing": {func(_ int, hash canon.Digest) chain.Link { return chain.Link{Hash: hash, Previous: canon.Sum(hash[:])} }, join.MarkMissing},
+	} {
+		s := loose(t, n, c.link)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := s.join(); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if each := (after.TotalAlloc - before.TotalAlloc) / n; each > 1000 {
+			t.Errorf("%s: joining takes %d bytes a receipt", name, each)
+		}
+
+		// What can begin the stream is the one that was issued first.
+		for i, m := range s.marks[1:] {
+			if m != c.want {
+				t.Fatalf("%s: receipt %d has the mark %d, expected %d", name, i+2, m, c.want)
+			}
+		}
+		if g := s.ends[0]; g.Count != n || g.Failures.Count != n-1 || len(s.others) != maxDamaged {
+			t.Errorf("%s: %+v, %d others", name, g, len(s.others))
+		}
+	}
+}
+
+// TestOrphanRecords: records of receipts without a predecessor sort as their stream takes
+// them, and come back as they were.
+func TestOrphanRecords(t *testing.T) {
+	list := []orphanRecord{
+		{stream: 0, rank: 2, issued: 9, hash: canon.Sum(nil), number: 7, address: address{1, 2}, first: true},
+		{stream: 1, rank: 0, issued: 5, number: 3, address: address{0, 3}, previous: canon.Sum(nil)},
+		{stream: 1, rank: 1, issued: -4, number: 1 << 40, first: true},
+		{stream: 1, rank: 1, issued: 4, number: 1},
+		{stream: 1, rank: 1, issued: 4, number: 2, address: address{0, 1}},
+	}
+	before := ""
+	for _, r := range list {
+		b := r.append(nil)
+		if len(b) != orphanRecordWidth || parseOrphanRecord(b) != r || string(b) <= before {
+			t.Errorf("%+v is %x, %+v", r, b, parseOrphanRecord(b))
+		}
+		before = string(b)
+	}
+}
