@@ -16,16 +16,16 @@ type printer interface {
 	end(*stream.Summary) error
 }
 
-func printerFor(format string, w io.Writer) (printer, error) {
-	switch format {
+func (o *verifyFlags) printer(w io.Writer) (printer, error) {
+	switch o.format {
 	case "text":
-		return &textPrinter{w}, nil
+		return &textPrinter{w, o.unordered}, nil
 	case "json":
 		return &jsonPrinter{w: w, open: "{\n\"reports\":[\n", between: ",\n", close: "\n],\n" + `"summary":`, last: "}\n"}, nil
 	case "ndjson":
 		return &jsonPrinter{w: w, after: "\n", close: `{"summary":`, last: "}\n"}, nil
 	}
-	return nil, fmt.Errorf("--format is text, json or ndjson, found %q", format)
+	return nil, fmt.Errorf("--format is text, json or ndjson, found %q", o.format)
 }
 
 // A jsonPrinter writes what receipt verify writes in the same format: other programs
@@ -65,7 +65,10 @@ func (p *jsonPrinter) write(before string, v any, after string) (err error) {
 
 // A textPrinter writes a line for each receipt that is not verified, and what is to be
 // said of all.
-type textPrinter struct{ w io.Writer }
+type textPrinter struct {
+	w         io.Writer
+	unordered bool // one object is read twice, too
+}
 
 func (p *textPrinter) report(rep *receipt.Report) error {
 	if rep.Verdict == receipt.Verified {
@@ -77,8 +80,8 @@ func (p *textPrinter) report(rep *receipt.Report) error {
 
 func (p *textPrinter) end(s *stream.Summary) error {
 	readings := 1
-	if s.Inputs.Files > 1 {
-		readings = 2 // several inputs join by links
+	if s.Inputs.Files > 1 || p.unordered {
+		readings = 2 // what joins by links
 	}
 	return terms.WriteText(p.w, s, readings)
 }

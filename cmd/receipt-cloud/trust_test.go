@@ -116,10 +116,10 @@ func TestUnordered(t *testing.T) {
 	lines := receipts(t, 5)
 	slices.Reverse(lines)
 	l.put("a.jsonl", lines...)
-	if code, out, _ := verify(t, l.address("a.jsonl")); code != terms.ExitRefuted {
+	if code, out, _ := verify(t, l.address("a.jsonl")); code != terms.ExitRefuted || strings.Contains(out, "read twice") {
 		t.Errorf("in order: exit %d, %s", code, out)
 	}
-	if code, out, _ := verify(t, "--unordered", "--mergeable", l.address("a.jsonl")); code != terms.ExitVerified {
+	if code, out, _ := verify(t, "--unordered", "--mergeable", l.address("a.jsonl")); code != terms.ExitVerified || !strings.HasSuffix(out, ", read twice\n") {
 		t.Errorf("in no order: exit %d, %s", code, out)
 	}
 }

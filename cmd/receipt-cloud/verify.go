@@ -32,8 +32,9 @@ func newVerify(s *surroundings) *cobra.Command {
 A key that ends in a slash stands for all below it, and * for part of a segment.
 What follows a question mark is for the storage, such as ?region=eu-central-1.
 
-The receipts of several objects join by their links, in whatever order. Objects are
-then read twice: the second time in the version of the first.
+The receipts of several objects join by their links, in whatever order, and so do
+those of one with --unordered. Objects are then read twice: the second time in the
+version of the first.
 
 Exit codes: 0 verified, 1 something is false or malformed, 2 something could not
 be read or run as asked, 3 evidence is missing.
@@ -58,7 +59,7 @@ Trusted keys come from --keys, else $RECEIPT_KEYS: a JWK Set.`,
 }
 
 func (o *verifyFlags) verify(ctx context.Context, s *surroundings, args []string) error {
-	out, err := printerFor(o.format, s.out)
+	out, err := o.printer(s.out)
 	if err != nil {
 		return err
 	}
