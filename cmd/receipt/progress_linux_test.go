@@ -88,10 +88,10 @@ func (p *pseudoterminal) frames() (list []string) {
 	return list
 }
 
-// await waits for a frame.
+// await waits for a frame. On a slow machine each also tells the time.
 func (p *pseudoterminal) await(t *testing.T, frame string) {
 	t.Helper()
-	whole := regexp.MustCompile("^(?:" + frame + ")$")
+	whole := regexp.MustCompile("^(?:" + frame + ")(?: · [0-9]+ s(?: left)?)?$")
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		for _, f := range p.frames() {
 			if whole.MatchString(f) {
