@@ -448,8 +448,9 @@ type slowFirst struct {
 }
 
 func (s *slowFirst) Replay(ctx context.Context, q serve.ReplayQuery) (string, error) {
+	first := s.once.CompareAndSwap(false, true) // before it counts as begun
 	task, err := s.stage.Replay(ctx, q)
-	if s.once.CompareAndSwap(false, true) {
+	if first {
 		<-s.gate
 	}
 	return task, err
