@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	held := bytes.Repeat([]byte{1}, n[1]<<20)
-	time.Sleep(200 * time.Millisecond / time.Duration(n[0]))
+	time.Sleep(600 * time.Millisecond / time.Duration(n[0])) // far more than starting takes, on a busy machine too
 	runtime.KeepAlive(held)
 	os.Exit(n[2])
 }
@@ -57,7 +57,7 @@ func TestMeasure(t *testing.T) {
 		t.Fatalf("samples %v", samples)
 	}
 	rows := summarize(o.jobs, samples)
-	if r := rows[0]; r.jobs != 1 || r.wall < 0.2 || r.gain != 1 || r.leastGain != 1 {
+	if r := rows[0]; r.jobs != 1 || r.wall < 0.6 || r.gain != 1 || r.leastGain != 1 {
 		t.Errorf("one job: %+v", r)
 	}
 	if r := rows[1]; r.jobs != 4 || r.gain < 1.1 || r.leastGain > r.gain {
