@@ -73,6 +73,13 @@ func TestDifferent(t *testing.T) {
 				}
 			})
 		},
+		"a list that grows whenever it is read": func(o *honest) http.Handler {
+			return o.lies(func(r *http.Request, _ []byte) {
+				if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/messages") && r.URL.RawQuery == "limit=2" {
+					o.again("POST", r.URL.Path, []byte(`{"message":{"role":"user","parts":[{"type":"text","text":"meanwhile","visibility":"public"}]}}`))
+				}
+			}, nil)
+		},
 		"a forbidden client": func(o *honest) http.Handler {
 			return o.lies(nil, func(x *exchanged) {
 				if x.status == 401 {
