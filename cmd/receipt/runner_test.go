@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -63,28 +64,25 @@ func newRunners(t *testing.T) *runners {
 
 // exits is exits of scripts, by a runner where it is receipt that is run.
 func (all *runners) exits(ts *testscript.TestScript, neg bool, args []string) {
-	stdin := reflect.ValueOf(ts).Elem().FieldByName("stdin").String() // of the next process; nobody else tells
-	if stdin != "" || len(args) < 2 || args[1] != "receipt" {
+	if stdin := field(ts, "stdin"); stdin.String() != "" || len(args) < 2 || args[1] != "receipt" {
 		exits(ts, neg, args)
 		return
 	}
 	expectExit(ts, neg, args, func() int { return all.run(ts, args[2:]) })
 }
 
-// scriptVariables are those that commands of scripts have, unless they are empty.
-func scriptVariables() []string {
-	return []string{"WORK", "HOME", "PATH", "TMPDIR", "FIXTURES", "MANY", "RECEIPT_KEYS", "XDG_CONFIG_HOME",
-		"NO_COLOR", "SSH_AUTH_SOCK", "SystemRoot", "AppData", "USERPROFILE"}
+// field is a member of a script that only its own package names.
+func field(ts *testscript.TestScript, name string) reflect.Value {
+	return reflect.ValueOf(ts).Elem().FieldByName(name)
 }
 
 // run runs receipt where a script is, and returns its exit code.
 func (all *runners) run(ts *testscript.TestScript, args []string) int {
 	o := order{Dir: ts.MkAbs("."), Args: args}
-	for _, name := range scriptVariables() {
-		if value := ts.Getenv(name); value != "" {
-			o.Variables = append(o.Variables, name+"="+value)
-		}
+	for _, variable := range field(ts, "env").Seq2() {
+		o.Variables = append(o.Variables, variable.String())
 	}
+	o.Variables = append(o.Variables, "PWD="+o.Dir) // as with ts.Exec
 
 	var became ran
 	r, err := all.take()
@@ -125,6 +123,7 @@ func (all *runners) take() (*runner, error) {
 // serveOrders is the process of a runner.
 func serveOrders() {
 	messages := sync.OnceValues(cli.CompileMessages)
+	processors := runtime.GOMAXPROCS(0)
 	orders, became := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
 		var o order
@@ -140,8 +139,11 @@ func serveOrders() {
 		os.Clearenv()
 		for _, v := range o.Variables {
 			name, value, _ := strings.Cut(v, "=")
-			os.Setenv(name, value)
+			if err := os.Setenv(name, value); err != nil {
+				panic(err)
+			}
 		}
+		runtime.GOMAXPROCS(processors) // receipt verify --jobs sets it for its process
 
 		var out, told bytes.Buffer
 		code := run(context.Background(), o.Args, &cli.Env{
