@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
@@ -72,7 +71,7 @@ func (l *leftovers) sort() {
 		}
 	}
 	slices.SortFunc(l.tails, func(a, b join.Node) int {
-		return cmp.Or(cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]), join.Earlier(a.Issued, a.Hash, b.Issued, b.Hash), bytes.Compare(contentOf(&a), contentOf(&b)), cmp.Compare(a.Number, b.Number))
+		return cmp.Or(cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]), join.Earlier(a.Issued, a.Hash, b.Issued, b.Hash), cmp.Compare(a.Number, b.Number))
 	})
 	slices.SortStableFunc(l.damage, func(a, b damage) int { return cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]) })
 }

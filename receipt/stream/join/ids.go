@@ -12,7 +12,8 @@ import (
 type Taking struct {
 	begun   bool
 	id      ID
-	first   Place        // of the receipt that has the id
+	owner   canon.Digest // the content that has the id
+	first   Place        // of the copy of it that was read first
 	hash    canon.Digest // of the content before
 	content Place        // of the first receipt with it
 }
@@ -23,9 +24,12 @@ type Taking struct {
 func (t *Taking) Next(id ID, hash canon.Digest, at Place) (m Mark, related Place) {
 	switch {
 	case !t.begun || id != t.id:
-		*t = Taking{begun: true, id: id, first: at, hash: hash, content: at}
+		*t = Taking{begun: true, id: id, owner: hash, first: at, hash: hash, content: at}
 		return MarkLinked, Place{}
 	case hash == t.hash:
+		if hash == t.owner && at.compare(t.first) < 0 {
+			t.first = at
+		}
 		return MarkCopy, t.content
 	}
 	t.hash, t.content = hash, at

@@ -110,6 +110,9 @@ func (m *Meeting) Name(n Node) (l Link) {
 	default:
 		l.Orphan = true
 	}
+	if l.Again && m.last.Place.compare(n.Place) < 0 { // what is said of it names the copy that was read first
+		n = m.last
+	}
 	m.naming, m.last, m.before = true, n, n.Hash
 	return l
 }

@@ -142,7 +142,9 @@ func Begin(s Strand, open []Part, t Terms) (done []Record, _ Strand) {
 			damage = append(damage, *p)
 		}
 	}
-	slices.SortStableFunc(tails, func(n, o Node) int { return Earlier(n.Issued, n.Hash, o.Issued, o.Hash) })
+	slices.SortFunc(tails, func(n, o Node) int {
+		return cmp.Or(Earlier(n.Issued, n.Hash, o.Issued, o.Hash), n.Place.compare(o.Place))
+	})
 
 	b := NewBeginner(s, damage, tails, t)
 	for i := range open {
@@ -196,6 +198,9 @@ func (b *Beginner) Orphan(r Record) Record {
 	was := r.Mark
 	switch {
 	case again:
+		if r.Computed == b.first.Computed && r.Place.compare(b.first.Place) < 0 {
+			b.first.Place = r.Place
+		}
 		r.settle(b.last.Mark, b.last.Related)
 	case !b.begun:
 		b.begun, b.first, b.strand.First, b.strand.Previous = true, r, r.First, r.Previous

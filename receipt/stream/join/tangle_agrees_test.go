@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -23,21 +25,47 @@ func linesOf(files [][]byte) (list []stream.Source) {
 	return list
 }
 
-// told is what reports say of receipts, without where they stand.
-func told(run *stream.Run) (list []string) {
+// told is what reports say of receipts, without where they stand; at the end, after an @,
+// is the receipt that a link which is false is about.
+func told(run *stream.Run, related func(*receipt.Report) join.Place) (list []string) {
 	for rep := range run.Reports() {
 		link, batch, signed := rep.Check(receipt.StepLink), rep.Check(receipt.StepBatch), rep.Check(receipt.StepSignatures)
+		about := join.Place{}
+		if link.Status == receipt.StatusFailed && link.Cause != "" {
+			about = related(rep)
+		}
 		list = append(list, fmt.Sprintln(rep.ReceiptID, rep.ReceiptHash, rep.Verdict, rep.Finding().Code, link.Status, link.Cause,
-			batch.Status, batch.Code, batch.Detail, signed.Status, signed.Code, signed.Detail))
+			batch.Status, batch.Code, batch.Detail, signed.Status, signed.Code, signed.Detail, "@", about))
 	}
 	return list
+}
+
+// anywhere leaves out what links are about: in other files it stands elsewhere.
+func anywhere(list []string) (cut []string) {
+	for _, text := range list {
+		text, _, _ = strings.Cut(text, "@")
+		cut = append(cut, text)
+	}
+	slices.Sort(cut)
+	return cut
+}
+
+// linkOf is the receipt that a report says its link is about, of the sources of linesOf.
+func linkOf(rep *receipt.Report) (at join.Place) {
+	related := rep.Check(receipt.StepLink).Related
+	if related == (receipt.Place{}) {
+		return at
+	}
+	at.Source, _ = strconv.Atoi(related.Source)
+	at.Index = max(related.Index, 1) // 0: its source holds no other
+	return at
 }
 
 // machine is what one machine says of files.
 func machine(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options) (*stream.Summary, []string) {
 	t.Helper()
 	run := stream.VerifyFiles(t.Context(), v, linesOf(files), o)
-	list := told(run)
+	list := told(run, linkOf)
 	sum, err := run.Summary()
 	if err != nil {
 		t.Fatal(err)
@@ -93,14 +121,15 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 	for i, source := range linesOf(files) {
 		own := o
 		own.Expect, own.Tree = nil, trees[i]
+		var related join.Place
 		own.Place = func(r *join.Record) error {
 			if r != nil {
 				m := marks[join.Place{Source: i, Index: r.Place.Index}]
-				r.Mark, r.Related = m.Mark, m.Related
+				r.Mark, r.Related, related = m.Mark, m.Related, m.Related
 			}
 			return nil
 		}
-		list = append(list, told(stream.VerifyFiles(t.Context(), v, []stream.Source{source}, own))...)
+		list = append(list, told(stream.VerifyFiles(t.Context(), v, []stream.Source{source}, own), func(*receipt.Report) join.Place { return related })...)
 	}
 	slices.Sort(list)
 	return sum, list
@@ -141,9 +170,9 @@ func TestTangleAgrees(t *testing.T) {
 		list := g.list(uint64(seed), 1+seed%18)
 		o, v := g.asked(list), policies[min(g.dice.IntN(3), 1)]
 		files := split(list, 1+g.dice.IntN(5), g.dice)
-		sum, reports := machine(t, v, files, o)
+		sum, all := machine(t, v, files, o)
 
-		check := func(who string, s *stream.Summary, own []string) {
+		check := func(who string, s *stream.Summary, own, reports []string) {
 			t.Helper()
 			if !slices.Equal(reports, own) {
 				t.Fatalf("case %d: %s says\n%s\nof what one machine says\n%s", seed, who, own, reports)
@@ -153,9 +182,9 @@ func TestTangleAgrees(t *testing.T) {
 			}
 		}
 		files = split(list, 1+g.dice.IntN(6), g.dice)
-		s, own := machine(t, v, files, o)
-		check("one machine with other files", s, own)
-		s, own = workers(t, v, files, o, g.dice)
-		check("an engine", s, own)
+		s, reports := machine(t, v, files, o)
+		check("one machine with other files", s, anywhere(reports), anywhere(all))
+		s, own := workers(t, v, files, o, g.dice)
+		check("an engine", s, own, reports)
 	}
 }
