@@ -102,6 +102,8 @@ func (f *fumble) sane() bool {
 		return f.reason == "" && (f.failed() || f.open())
 	case receipt.Undecided:
 		return f.reason != "" && (f.failed() || f.open())
+	case receipt.Refuted: // an open link explains nothing that is false
+		return f.reason != "" && f.failed() && !f.left
 	}
 	return false
 }

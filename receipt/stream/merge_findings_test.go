@@ -2,6 +2,7 @@ package stream_test
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/chain"
@@ -30,5 +31,31 @@ func TestMergeFindingsInOneOrder(t *testing.T) {
 	}
 	if one, other := merged(part("a"), part("b")), merged(part("b"), part("a")); one != other {
 		t.Errorf("%s\n%s", one, other)
+	}
+}
+
+// TestMergeHealsWhatIsRefuted: where a link that failed in a part holds among all, a receipt
+// that is false on its own is refuted for that, as in one run over all.
+func TestMergeHealsWhatIsRefuted(t *testing.T) {
+	v, err := receipt.NewVerifier(knows("known"), receipt.Policy{Issuer: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := newWriter(t, "a").many(6)
+	of := func(docs ...[]byte) *stream.Summary {
+		return collect(stream.VerifyFiles(t.Context(), v, sources(jsonl(docs...)), stream.Options{})).summary
+	}
+	odd, even := of(list[0], list[2], list[4]), reread(t, "even", of(list[1], list[3], list[5]))
+	if odd.Codes[receipt.CodeChainBreak] != 2 {
+		t.Fatal(gist(odd))
+	}
+	m := reread(t, "merged", anyOrder(t, "merged", receipt.Refuted, odd, even))
+	if one := of(list...); !maps.Equal(m.Codes, one.Codes) || m.Refuted != one.Refuted || one.Codes[receipt.CodeIssuerMismatch] != 6 {
+		t.Errorf("merged %s\none    %s", gist(m), gist(one))
+	}
+
+	// One that stays missing is a break, as before.
+	if m := anyOrder(t, "without one", receipt.Refuted, odd, of(list[3])); m.Codes[receipt.CodeChainBreak] != 1 || m.Codes[receipt.CodeIssuerMismatch] != 3 {
+		t.Errorf("%s", gist(m))
 	}
 }

@@ -67,7 +67,7 @@ func (r *roster) add(it *item, o *Options) bool {
 	}
 
 	// A merge may find that the link holds: then the receipt is what it is alone.
-	if link := it.rep.Check(receipt.StepLink); it.alone.own != receipt.Refuted && !it.foreign && !a.spare && a.outcome != it.alone {
+	if link := it.rep.Check(receipt.StepLink); !it.foreign && !a.spare && a.outcome != it.alone {
 		a.fault = &fumble{code: link.Code, own: it.alone.own, reason: it.alone.reason}
 		a.outcome = verified() // the fault tells it
 	}
