@@ -1,8 +1,10 @@
 package stream_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/chain"
@@ -57,5 +59,18 @@ func TestMergeHealsWhatIsRefuted(t *testing.T) {
 	// One that stays missing is a break, as before.
 	if m := anyOrder(t, "without one", receipt.Refuted, odd, of(list[3])); m.Codes[receipt.CodeChainBreak] != 1 || m.Codes[receipt.CodeIssuerMismatch] != 3 {
 		t.Errorf("%s", gist(m))
+	}
+}
+
+// TestMergeCircle: a stream of which each receipt is named has no head, and a merge asks as
+// little as one run what follows it.
+func TestMergeCircle(t *testing.T) {
+	l, other := newWriter(t, "a").many(4), newWriter(t, "b").many(2)
+	back := bytes.Replace(l[1], []byte(headOf(t, l[0]).Hash.String()), []byte(headOf(t, l[3]).Hash.String()), 1)
+	o := stream.Options{Unordered: true}
+	one := verifyFiles(t, o, sources(back, l[2], l[3], jsonl(other...))...).summary
+	m := anyOrder(t, "circle", receipt.Refuted, verifyFiles(t, o, sources(back, l[2])...).summary, verifyFiles(t, o, sources(l[3], jsonl(other...))...).summary)
+	if !slices.Equal(m.NotChecked, one.NotChecked) {
+		t.Errorf("%v\n%v", m.NotChecked, one.NotChecked)
 	}
 }

@@ -128,7 +128,7 @@ func (m *merger) noteEnds() {
 	}
 
 	// Segments are ordered by stream: the first of a stream begins it.
-	open, all := 0, 0
+	open, all, heads := 0, 0, 0
 	for i, g := range m.Streams {
 		if i > 0 && m.Streams[i-1].Stream == g.Stream {
 			continue
@@ -136,13 +136,16 @@ func (m *merger) noteEnds() {
 		if all++; !g.First {
 			open++
 		}
+		if !g.Head.IsZero() { // a circle has none
+			heads++
+		}
 	}
 
 	if open > 0 && asked[receipt.CodeLinkNotChecked] {
 		m.addNote(receipt.CodeLinkNotChecked, "whether receipts precede the first one%s", ofStreams(open, all))
 	}
-	if all > 0 && asked[receipt.CodeTailNotChecked] {
-		m.addNote(receipt.CodeTailNotChecked, "whether receipts follow the head%s", ofStreams(all, all))
+	if heads > 0 && asked[receipt.CodeTailNotChecked] {
+		m.addNote(receipt.CodeTailNotChecked, "whether receipts follow the head%s", ofStreams(heads, all))
 	}
 }
 
