@@ -305,3 +305,21 @@ func TestLongLines(t *testing.T) {
 	expect(t, "10 MB of [", verify(t, bytes.Repeat([]byte("["), 10<<20), stream.Options{}), "undecided 0/0/1; input:1 torn_tail")
 	expect(t, "10 MB of { in an array", verify(t, text("[", l[0], ",", bytes.Repeat([]byte("{"), 10<<20)), stream.Options{}), "undecided 1/0/1; input:2 torn_tail; a 1")
 }
+
+// TestLogs: the first event of a log tells of the budget of a task, as a receipt does, and
+// is none. A receipt in an envelope with all names of an event is one.
+func TestLogs(t *testing.T) {
+	const submitted = `{"id":"1","object":"event","event":"task.submitted","sequence":1,"resource":{"object":"task","id":"t"},"payload":{"autonomy_budget":{"usd":1}}}`
+	for _, tail := range []string{"", "\n", "\n" + strings.Replace(submitted, "submitted", "started", 1) + "\n"} {
+		r := collect(stream.Verify(t.Context(), integrity(t), strings.NewReader(submitted+tail), stream.Options{}))
+		if r.err == nil || r.err.Error() != `stream: "input": holds no receipts: it is a log of events` {
+			t.Errorf("a log and %q: %v, expected a log of events", tail, r.err)
+		}
+	}
+
+	l := newWriter(t, "a").many(1)
+	in := text(`{"id":"1","event":"receipt.issued","sequence":1,"resource":{},"wire":{"payload":`, l[0], `}}`)
+	if r := collect(stream.Verify(t.Context(), integrity(t), bytes.NewReader(in), stream.Options{})); r.err != nil || r.summary.Verified != 1 {
+		t.Errorf("a receipt in an event: %v, %v", r.err, r.lines)
+	}
+}

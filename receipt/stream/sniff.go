@@ -85,14 +85,15 @@ func (e *OtherKindError) Error() string { return "holds no receipts: it is " + e
 const telltale = 16 << 10
 
 // foreignKind tells what holds no receipts. What has a member of a receipt in it is one,
-// however damaged.
+// however damaged; a budget alone is in an event that submits a task, too.
 func foreignKind(head []byte) (kind.Found, bool) {
 	head = head[:min(len(head), telltale)]
-	if text := bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"autonomy_budget"`)) {
-		return kind.Found{}, false
-	}
 	f := kind.Of(head, false)
-	return f, f.Kind.Foreign()
+	text := bytes.TrimLeft(head, " \t\r\n")
+	if !bytes.HasPrefix(text, []byte("{")) || !bytes.Contains(text, []byte(`"autonomy_budget"`)) {
+		return f, f.Kind.Foreign()
+	}
+	return f, f.Kind == kind.Events && !bytes.Contains(text, []byte(`"approvals"`))
 }
 
 // isCBOR reports an array, a map or a tag (RFC 8949 section 3.1, major types 4 to 6):
