@@ -29,7 +29,12 @@ func run(ctx context.Context, args []string, e *cli.Env) int {
 	// After a misspelled verb its flags are unknown, and not the mistake.
 	root.FParseErrWhitelist.UnknownFlags = len(args) > 0 && !strings.HasPrefix(args[0], "-")
 	defer e.End()
-	return cli.Finish(e, root.ExecuteContext(ctx))
+	if verb, rest, err := root.Find(args); err == nil {
+		if err := cli.Misdashed(verb, rest); err != nil {
+			return cli.Finish(e, err)
+		}
+	}
+	return cli.Finish(e, root.ExecuteContext(cli.WithLine(ctx, args)))
 }
 
 func newRoot(e *cli.Env) *cobra.Command {
@@ -62,11 +67,14 @@ asked, 3 when evidence is missing.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Usage(cli.FlagHint(cmd, err), "%s", flagError(err))
 	})
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		if !slices.Contains(colors(), e.Color) {
 			return cli.Usage("", "--color is auto, always or never, found %q", e.Color)
 		}
-		return cli.RefuseEmpty(cmd)
+		if err := cli.RefuseEmpty(cmd); err != nil {
+			return err
+		}
+		return cli.KeepRead(cmd, args)
 	}
 	root.PersistentFlags().StringVar(&e.Color, "color", "auto", "colour results: `WHEN` auto (on a terminal, unless NO_COLOR is set), always or never")
 	root.Version = versionText()
@@ -118,10 +126,27 @@ func flagError(err error) string {
 		return cli.EscapeLine(err.Error())
 	}
 	text := fmt.Sprintf("invalid argument %q for %q flag", invalid.GetValue(), "--"+invalid.GetFlag().Name)
-	if cause := errors.Unwrap(err); !errors.As(err, new(*strconv.NumError)) && cause != nil {
+	cause := errors.Unwrap(err)
+	switch {
+	case errors.As(err, new(*strconv.NumError)):
+		text += ": expected " + wantedOf(invalid.GetFlag())
+	case cause != nil:
 		text += ": " + cause.Error()
 	}
 	return cli.EscapeLine(text)
+}
+
+// wantedOf is what a flag takes that is no text.
+func wantedOf(f *pflag.Flag) string {
+	switch kind := f.Value.Type(); {
+	case kind == "bool":
+		return "true or false"
+	case strings.HasPrefix(kind, "uint"):
+		return "a whole number, 0 or more"
+	case strings.HasPrefix(kind, "float"):
+		return "a number"
+	}
+	return "a whole number"
 }
 
 // newHelp is cobra's help, but a verb that is unknown is an error.

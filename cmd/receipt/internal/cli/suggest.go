@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"os"
 	"slices"
@@ -21,15 +22,16 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 	}
 
 	word := args[0]
+	rest := rest(cmd, args)
 	spelt := strings.TrimPrefix(cmd.CommandPath()+" "+word, cmd.Root().Name()+" ")
 	hint := cmd.CommandPath() + " --help lists the verbs"
 	switch near := Nearest(word, names); {
 	case !cmd.HasParent() && synonym(word) != "":
-		hint = "did you mean " + strings.Join(append([]string{"receipt", synonym(word)}, plainWords(args[1:])...), " ") + "?"
+		hint = "did you mean " + strings.Join(append([]string{"receipt", synonym(word)}, rest...), " ") + "?"
 	case len(below(cmd, word)) > 0:
 		hint = "did you mean " + strings.Join(below(cmd, word), " or ") + "?"
 	case near != "":
-		hint = "did you mean " + strings.Join(append([]string{cmd.CommandPath(), near}, plainWords(args[1:])...), " ") + "?"
+		hint = "did you mean " + strings.Join(append([]string{cmd.CommandPath(), near}, rest...), " ") + "?"
 	case !cmd.HasParent() && looksLikePath(word):
 		hint = "did you mean receipt verify " + ShellFile(word) + "?"
 	}
@@ -62,14 +64,37 @@ func below(cmd *cobra.Command, word string) (verbs []string) {
 	return verbs[:min(len(verbs), 3)]
 }
 
-// plainWords are the words that follow a misspelt verb, when these are few and short:
-// what is typed there may be anything.
-func plainWords(args []string) (words []string) {
-	for _, a := range args {
-		if len(words) == 3 || len(a) > 40 || ShellName(a) != a {
+// lineKey is the key of the command line in a context.
+type lineKey struct{}
+
+// WithLine keeps the words of the command line: cobra drops the flags of a verb that it does
+// not know.
+func WithLine(ctx context.Context, args []string) context.Context {
+	return context.WithValue(ctx, lineKey{}, args)
+}
+
+// rest is what follows a misspelt verb, flags and all, to be typed again, when that is short:
+// files, and words without anything that a shell reads. What else is typed there may be
+// anything.
+func rest(cmd *cobra.Command, args []string) (words []string) {
+	const most, longest = 8, 60
+	typed := args
+	if ctx := cmd.Context(); ctx != nil {
+		line, _ := ctx.Value(lineKey{}).([]string)
+		if i := slices.Index(line, args[0]); i >= 0 {
+			typed = line[i:]
+		}
+	}
+	if len(typed) > most {
+		return nil
+	}
+
+	for _, word := range typed[1:] {
+		_, err := os.Stat(word)
+		if len(word) > longest || ShellName(word) != word && err != nil {
 			return nil
 		}
-		words = append(words, a)
+		words = append(words, ShellName(word))
 	}
 	return words
 }
@@ -92,11 +117,62 @@ func FlagHint(cmd *cobra.Command, err error) string {
 				names = append(names, f.Name)
 			}
 		})
-		if near := Nearest(unknown.GetSpecifiedName(), names); near != "" {
+		name := unknown.GetSpecifiedName()
+		if near := Nearest(name, names); near != "" {
 			return "did you mean --" + near + "?"
+		}
+		if how := elsewhere(cmd, name); how != "" {
+			return how
 		}
 	}
 	return cmd.CommandPath() + " --help shows the flags"
+}
+
+// elsewhere says how it is written here what other programs have a flag for.
+func elsewhere(cmd *cobra.Command, name string) string {
+	has := func(flag string) bool { return cmd.Flags().Lookup(flag) != nil }
+	switch {
+	case slices.Contains([]string{"no-color", "no-colour", "nocolor"}, name) && has("color"):
+		return "did you mean --color never?"
+	case slices.Contains([]string{"json", "ndjson", "junit", "github"}, name) && has("format"):
+		return "did you mean --format " + name + "?"
+	case slices.Contains([]string{"o", "out", "output"}, name) && has("report"):
+		return "did you mean --report FILE? what is printed goes into a file by >FILE"
+	case len(name) == 1 && cmd.Flags().ShorthandLookup(strings.ToLower(name)) != nil:
+		return "did you mean -" + strings.ToLower(name) + "?"
+	}
+	return ""
+}
+
+// Misdashed refuses a long flag that was written with one dash, or with the long dash that
+// a page or a mail made of two: both would be read as something else, as -keys is as -k with
+// the file "eys".
+func Misdashed(cmd *cobra.Command, args []string) error {
+	cmd.InitDefaultHelpFlag()
+	cmd.InitDefaultVersionFlag()
+	for _, arg := range args {
+		if arg == "--" {
+			return nil
+		}
+		word, _, _ := strings.Cut(arg, "=")
+		bare := strings.TrimLeft(word, "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
+		dashes := strings.TrimSuffix(word, bare)
+		if dashes == "" || dashes == "--" || dashes == "-" && len(bare) < 2 {
+			continue
+		}
+		if _, err := os.Stat(arg); err == nil {
+			continue
+		}
+
+		f := cmd.Flags().Lookup(bare)
+		if f == nil && len(bare) == 1 {
+			f = cmd.Flags().ShorthandLookup(bare)
+		}
+		if f != nil {
+			return Usage("did you mean --"+f.Name+"?", "%q is not a flag: its name has two dashes before it", word)
+		}
+	}
+	return nil
 }
 
 // Nearest is the name that a word was meant to be; "" when none is near. A third of

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// KeepRead refuses an output that would take the place of what the run is told to read: a
+// key, evidence, a receipt. --force is for what an earlier run wrote; a private key is
+// nowhere else.
+func KeepRead(cmd *cobra.Command, args []string) error {
+	for _, name := range []string{"output", "report", "manifest"} {
+		for _, written := range valuesOf(cmd.Flags().Lookup(name)) {
+			if err := keepRead(cmd, args, name, written); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func keepRead(cmd *cobra.Command, args []string, name, written string) (err error) {
+	if info, none := os.Stat(written); none != nil || !info.Mode().IsRegular() {
+		return nil // what is not there cannot be lost
+	}
+
+	const how = "name another file: --force is for what an earlier run wrote"
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name == "extends" { // a checkpoint takes the place of the one that it contains
+			return
+		}
+		for _, read := range valuesOf(f) {
+			if file, _ := withoutIndex(read); err == nil && f.Name != name && SameFile(file, written) {
+				err = Usage(how, "--%s and --%s name the same file, %q", f.Name, name, written)
+			}
+		}
+	})
+	for _, read := range args {
+		file, oneOfMany := withoutIndex(read)
+		if err == nil && (oneOfMany || !inPlace(cmd)) && SameFile(file, written) {
+			err = Usage(how, "--%s names the input, %q", name, written)
+		}
+	}
+	return err
+}
+
+// inPlace reports a verb whose output may take the place of its input, or that says itself
+// why it may not.
+func inPlace(cmd *cobra.Command) bool {
+	return slices.Contains([]string{"seal", "sign", "redact", "cosign", "sanitize", "record", "verify"}, cmd.Name())
+}
+
+// valuesOf are the values of a flag that was given.
+func valuesOf(f *pflag.Flag) []string {
+	if f == nil || !f.Changed {
+		return nil
+	}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.GetSlice()
+	}
+	return []string{f.Value.String()}
+}
+
+// withoutIndex is the file of PATH:N.
+func withoutIndex(path string) (file string, oneOfMany bool) {
+	i := strings.LastIndexByte(path, ':')
+	if i <= 0 {
+		return path, false
+	}
+	if _, err := strconv.ParseUint(path[i+1:], 10, 32); err != nil {
+		return path, false
+	}
+	if _, err := os.Stat(path); err == nil {
+		return path, false
+	}
+	return path[:i], true
+}
