@@ -12,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 // NewDiff makes the verb diff.
@@ -33,12 +34,12 @@ form rounds.`,
 			if args[0] == cli.StdinName && args[1] == cli.StdinName {
 				return cli.Usage("", "- is given twice, but stdin can be read once")
 			}
-			a, err := input.ReadHashable(e, args[0])
+			a, err := readSide(e, args[0])
 			if err != nil {
 				return unreadable(err)
 			}
 
-			b, err := input.ReadHashable(e, args[1])
+			b, err := readSide(e, args[1])
 			if err != nil {
 				return unreadable(err)
 			}
@@ -60,6 +61,18 @@ form rounds.`,
 			return nil
 		},
 	}
+}
+
+// readSide reads one of both. A private key would be shown, member for member.
+func readSide(e *cli.Env, path string) (*canon.Document, error) {
+	doc, err := input.ReadHashable(e, path)
+	if err != nil {
+		return nil, err
+	}
+	if f := kind.Of(doc.Root().Raw(), true); f.Kind == kind.PrivateKey {
+		return nil, cli.Usage(input.Next(f, path), "%q is %s, expected a receipt", cli.SourceName(path), f.What)
+	}
+	return doc, nil
 }
 
 // unreadable turns a refusal into exit 2: a comparison with what is not JSON, or
