@@ -92,6 +92,8 @@ func hint(src []byte, e *SyntaxError) string {
 		return "it is empty: check the path, or whatever should have written it"
 	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
 		return "the file starts with a byte order mark" + resaved
+	case len(bytes.Trim(src[:min(len(src), 64)], "\x00")) == 0:
+		return "the file begins with NUL bytes alone: its content was lost, as by a crash or a full disk; ask for it again"
 	case bytes.HasPrefix(src, []byte("\xff\xfe")), bytes.HasPrefix(src, []byte("\xfe\xff")),
 		len(src) > 1 && (src[0] == 0 || src[1] == 0):
 		return "the file looks like UTF-16, JSON is UTF-8" + resaved

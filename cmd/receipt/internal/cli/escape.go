@@ -29,7 +29,9 @@ func ShellFile(source string) string {
 	return ShellName(source)
 }
 
-// ShellName makes foreign text safe to paste into a shell.
+// ShellName makes foreign text safe to paste into a shell: what must not be shown as it is
+// stands in the form of bash, zsh and POSIX 2024 that reads escapes. A quotation mark in it
+// is an escape, too: a shell that does not know the form would end the text there.
 func ShellName(s string) string {
 	plain := !strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@%+=-", r)
@@ -37,7 +39,10 @@ func ShellName(s string) string {
 	if plain && s != "" {
 		return s
 	}
-	return "'" + strings.ReplaceAll(EscapeLine(s), "'", `'\''`) + "'"
+	if EscapeLine(s) != s {
+		return "$'" + EscapeLine(strings.NewReplacer(`\`, `\\`, "'", `\x27`).Replace(s)) + "'"
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // Bare is a foreign name inside a sentence: quoted when it could be mistaken for

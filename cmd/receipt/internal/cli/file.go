@@ -31,7 +31,11 @@ func NewFile(path string, mode fs.FileMode, force bool) (*File, error) {
 }
 
 func newFile(path string, mode fs.FileMode, replaces bool) (*File, error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".receipt-*") // its owner's alone, so far
+	folder := filepath.Dir(path)
+	temp, err := os.CreateTemp(folder, ".receipt-*") // its owner's alone, so far
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, Usage("mkdir -p "+ShellFile(folder), "%q: the folder %q does not exist", path, folder)
+	}
 	if err != nil {
 		return nil, Usage("", "%q: %w", path, Reason(err))
 	}

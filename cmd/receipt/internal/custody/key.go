@@ -43,15 +43,21 @@ func Open(ctx context.Context, e *cli.Env, name string, o Options) (Key, error) 
 	switch {
 	case strings.HasPrefix(name, agentPrefix):
 		return openAgent(ctx, e, name, o)
-	case strings.Contains(name, pluginMark):
+	case Elsewhere(name):
 		return openPlugin(ctx, e, name, o)
 	}
 	return openFile(ctx, e, name, o)
 }
 
-// Elsewhere reports whether a name is of a key that is in no file.
+// Elsewhere reports whether a name is of a key that is in no file. An address of the web is
+// not the name of a plugin.
 func Elsewhere(name string) bool {
-	return strings.HasPrefix(name, agentPrefix) || strings.Contains(name, pluginMark)
+	scheme, _, found := strings.Cut(name, pluginMark)
+	switch strings.ToLower(scheme) {
+	case "http", "https", "ftp", "file":
+		found = false
+	}
+	return strings.HasPrefix(name, agentPrefix) || found
 }
 
 // AddPatience adds the flag for how long a key may take.

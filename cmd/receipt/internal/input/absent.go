@@ -12,6 +12,8 @@ import (
 // absent says what may have been meant by a path at which nothing is.
 func absent(path string) string {
 	switch bare := strings.Trim(path, `'"`); {
+	case path == "":
+		return "the path is empty: perhaps a variable that is not set"
 	case path == "help":
 		return "receipt help VERB, or --help behind it, shows what a verb does"
 	case strings.HasPrefix(path, "~"):

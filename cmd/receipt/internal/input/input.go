@@ -148,7 +148,7 @@ func OpenInput(e *cli.Env, path string) (io.ReadCloser, error) {
 		return nil, ReadError(path, err)
 	}
 	if info.IsDir() {
-		return nil, cli.Usage("", "%q is a folder, expected a file", path)
+		return nil, cli.Usage("name a file in it", "%q is a folder, expected a file", path)
 	}
 
 	f, err := os.Open(path)
@@ -212,12 +212,20 @@ func readAll(r io.Reader, name string, most int64) ([]byte, error) {
 	return data, nil
 }
 
+// RefuseAddress is the failure for an address, at which no file can be; nil for a path.
+func RefuseAddress(path string) error {
+	if how := remote(path); how != "" {
+		return cli.Usage(how, "%q is an address, expected a file", path)
+	}
+	return nil
+}
+
 // ReadError is the failure for a path that cannot be read: exit 2.
 func ReadError(path string, err error) error {
 	hint := ""
 	if errors.Is(err, fs.ErrNotExist) {
-		if hint = remote(path); hint != "" {
-			return cli.Usage(hint, "%q is an address, expected a file", path)
+		if err := RefuseAddress(path); err != nil {
+			return err
 		}
 		hint = absent(path)
 	}

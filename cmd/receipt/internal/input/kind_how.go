@@ -84,7 +84,7 @@ func remote(path string) string {
 		quoted = cli.ShellName(path)
 	}
 
-	switch scheme {
+	switch strings.ToLower(scheme) {
 	case "http", "https", "ftp":
 		return "fetch it: curl -fsSLo " + file + " " + quoted
 	case "s3":

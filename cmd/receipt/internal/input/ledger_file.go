@@ -31,6 +31,9 @@ func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, e
 	l, err := open(ctx, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if err := RefuseAddress(path); err != nil {
+			return nil, err
+		}
 		return nil, cli.Usage("receipt ledger init makes one", "%q does not exist", path)
 	case err != nil:
 		return nil, cli.Usage(LedgerHint(err), "%w", LedgerReason(err))

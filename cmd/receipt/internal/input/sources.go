@@ -83,7 +83,7 @@ func (s *Selection) add(path string, kind stream.Kind) {
 
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):
+	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?[") && remote(path) == "":
 		s.addPattern(path, kind)
 	case err != nil:
 		s.unread(path, err)

@@ -149,7 +149,7 @@ func unattestable(path string, err error) error {
 	if errors.As(err, &undecided) {
 		return cli.Undecided("", "%q cannot be attested: %w", cli.SourceName(path), err)
 	}
-	return cli.Refuted("receipt verify --integrity-only shows all of it", "%q must not be attested: %w", cli.SourceName(path), err)
+	return cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(cli.SourceName(path))+" shows all of it", "%q must not be attested: %w", cli.SourceName(path), err)
 }
 
 // commitFailure words why no statement can be made: what the caller says is no commit, or

@@ -69,9 +69,12 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 	}
 
 	// Commitments count in a receipt that fits its hash.
+	if err := input.RefuseDraft(path, data, " --key KEY -o RECEIPT"); err != nil {
+		return err
+	}
 	sealed, err := receipt.ParseSealed(data)
 	if err != nil {
-		return cli.Refuted("only a sealed, undamaged receipt has commitments to check", "%q: %w", cli.SourceName(path), err)
+		return cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(cli.SourceName(path))+" shows all of it; only a sealed, undamaged receipt has commitments to check", "%q: %w", cli.SourceName(path), err)
 	}
 
 	bound, err := given.Bind(sealed.Hash())

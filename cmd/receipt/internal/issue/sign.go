@@ -71,5 +71,5 @@ func unsignable(path string, err error) error {
 	if errors.As(err, &undecided) {
 		return cli.Undecided("", "%q cannot be signed: %w", cli.SourceName(path), err)
 	}
-	return cli.Refuted("receipt verify --integrity-only shows all of it", "%q must not be signed: %w", cli.SourceName(path), err)
+	return cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(cli.SourceName(path))+" shows all of it", "%q must not be signed: %w", cli.SourceName(path), err)
 }

@@ -68,6 +68,9 @@ func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 				t.File = new(keys.File)
 				return t, nil
 			}
+			if err := input.RefuseAddress(path); err != nil {
+				return nil, err
+			}
 			return nil, cli.Usage("receipt keys import FILE --issuer ID adds a key to a trust file, and makes the file", "%q: %w", path, cli.Reason(err))
 		}
 		if err == nil {

@@ -272,7 +272,7 @@ func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *meant, long b
 func notSigned(rep *receipt.Report) error {
 	f := rep.Finding()
 	return &cli.Failure{Code: cli.VerdictExit(rep.Verdict), Err: fmt.Errorf("%q: %s, %s: %s; nothing was signed", rep.Address(), rep.Verdict, f.Code, print.ReasonLine(f)),
-		Hint: "receipt verify --integrity-only shows all of it"}
+		Hint: "receipt verify --integrity-only " + cli.ShellFile(rep.Address()) + " shows all of it"}
 }
 
 // sound makes sure that everything was read and holds together.
@@ -284,7 +284,7 @@ func sound(sum *stream.Summary, err error) error {
 		return input.NotRead(list[0])
 	}
 	if list := sum.Findings; len(list) > 0 {
-		return cli.Refuted("receipt verify --integrity-only shows all of it", "%s: %s, %s; nothing was signed", print.FindingName(list[0]), list[0].Code, list[0].Detail)
+		return cli.Refuted("receipt verify --integrity-only PATH… shows all of it", "%s: %s, %s; nothing was signed", print.FindingName(list[0]), list[0].Code, list[0].Detail)
 	}
 	if sum.Verdict() != receipt.Verified {
 		return cli.Usage("", "the input holds no receipt")

@@ -7,6 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -47,7 +48,10 @@ func readLeaves(ctx context.Context, selected *meant, long bool, size uint64, ea
 func hashOf(d *stream.Document) (canon.Digest, error) {
 	link, placed := chain.LinkOf(d.Document)
 	if d.Root().Member("schema").String() != receipt.SchemaMarker || !placed {
-		return canon.Digest{}, cli.Refuted("receipt verify --integrity-only shows why", "%q: %s: a tree is over receipts", d.Address(), receipt.CodeNotAReceipt)
+		if err := input.RefuseUnsealed(d); err != nil {
+			return canon.Digest{}, err
+		}
+		return canon.Digest{}, cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(d.Address())+" shows why", "%q: %s: a tree is over receipts", d.Address(), receipt.CodeNotAReceipt)
 	}
 	hash, err := chain.Hash(d.Document)
 	switch {

@@ -60,7 +60,7 @@ func (o *proveFlags) register(f *pflag.FlagSet) {
 
 func (o *proveFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long bool) error {
 	if o.checkpoint == "" || o.receipt == "" {
-		return cli.Usage("--help shows examples", "--checkpoint FILE and --receipt ID|FILE are both needed")
+		return cli.Usage("receipt batch prove --help shows examples", "--checkpoint FILE and --receipt ID|FILE are both needed")
 	}
 
 	selected, err := choose()
@@ -123,7 +123,7 @@ func (o *proveFlags) wanted(e *cli.Env) (*wanted, error) {
 	}
 	sealed, err := receipt.ParseSealed(data)
 	if err != nil {
-		return nil, cli.Refuted("receipt verify --integrity-only shows all of it", "%q: %w", cli.SourceName(o.receipt), err)
+		return nil, cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(cli.SourceName(o.receipt))+" shows all of it", "%q: %w", cli.SourceName(o.receipt), err)
 	}
 	return &wanted{name: cli.SourceName(o.receipt), hash: sealed.Hash()}, nil
 }
