@@ -206,6 +206,9 @@ func (x *exchange) end() {
 	if x.intake != nil {
 		x.intake.Close()
 	}
+	if aborted && x.w.Status() != 0 {
+		x.w.BreakOff()
+	}
 	x.place()
 	if aborted {
 		panic(http.ErrAbortHandler)

@@ -206,6 +206,9 @@ func (c *call) end() {
 	if c.intake != nil {
 		c.intake.Close()
 	}
+	if aborted && c.w.Status() != 0 {
+		c.w.BreakOff()
+	}
 
 	for _, f := range c.after {
 		f()

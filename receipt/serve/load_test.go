@@ -175,6 +175,31 @@ func TestAmplified(t *testing.T) {
 	}
 }
 
+// TestLastLine: a client that is still sending when an answer is broken off, and that reads
+// slowly, gets all of the answer: its last line says why.
+func TestLastLine(t *testing.T) {
+	h := start(t, options(t))
+	conn, err := net.Dial("tcp", h.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	body := strings.Repeat(`{"schema":"receipt-2026-04-25"}`+"\n", 200_000) // 6 MB, of which a third of a MB is looked at
+	go io.WriteString(conn, fmt.Sprintf("POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+
+	last, piece := []byte(nil), make([]byte, 64<<10)
+	for err = nil; err == nil; time.Sleep(time.Millisecond) {
+		var n int
+		n, err = conn.Read(piece)
+		last = append(last, piece[:n]...)
+		last = last[max(0, len(last)-1000):]
+	}
+	if !bytes.Contains(last, []byte("more than 10000 lines are none")) || bytes.HasSuffix(last, []byte("0\r\n\r\n")) {
+		t.Errorf("%v; the answer ends in %.300q", err, last[max(0, len(last)-300):])
+	}
+}
+
 func packed(t *testing.T, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -15,6 +15,7 @@ type Answer struct {
 	idle    time.Duration
 	status  int // 0: nothing was written
 	bytes   atomic.Int64
+	unread  bool // a write failed: the client has left, or does not read
 }
 
 // NewAnswer returns an answer of which each piece has to be read within idle.
@@ -53,6 +54,7 @@ func (a *Answer) Write(p []byte) (int, error) {
 		n, err := a.ResponseWriter.Write(piece)
 		written += n
 		a.bytes.Add(int64(n))
+		a.unread = a.unread || err != nil
 		if err != nil || written == len(p) {
 			return written, err
 		}
@@ -85,4 +87,30 @@ func (a *Answer) Linger() {
 	a.Header().Set("Connection", "close")
 	limited := http.MaxBytesReader(a.ResponseWriter, io.NopCloser(strings.NewReader("beyond")), 0)
 	_, _ = limited.Read(make([]byte, 1))
+}
+
+// BreakOff ends an answer that has begun, but not as it should end, so that the client sees that,
+// and gets all that was written. Then what the client still sends is read and dropped, until it
+// closes the connection, and at most for the idle limit: closed at once, with bytes that nobody
+// has read, the connection would be reset, and what the client had not read by then be lost (RFC
+// 9112, 9.6).
+//
+// The body must be closed before, and the handler panics with [http.ErrAbortHandler] afterwards. A
+// writer without a connection of its own, as in HTTP/2, is left as it is.
+func (a *Answer) BreakOff() {
+	if a.unread || a.Flush() != nil {
+		return
+	}
+	conn, _, err := a.control.Hijack()
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+
+	half, ok := conn.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(a.idle))
+	_, _ = io.Copy(io.Discard, conn)
 }

@@ -1,0 +1,46 @@
+package protocol_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// TestBrokenOff: of an answer that goes wrong when it has begun a client gets what was written,
+// also one that reads slowly and is still sending; and it sees that this was not the end.
+func TestBrokenOff(t *testing.T) {
+	fails := protocol.Route{Pattern: "POST /v1/fails", Open: true, Body: protocol.BodyStream, Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+		if _, err := io.WriteString(w, strings.Repeat("x", 1<<20)+"the last line\n"); err != nil {
+			return err
+		}
+		return errors.New("it went wrong")
+	}}
+	server := serving(t, muxOf(t, nil, fails))
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	const length = 8 << 20
+	go io.WriteString(conn, fmt.Sprintf("POST /v1/fails HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", length, strings.Repeat(" ", length)))
+
+	var answer []byte
+	piece := make([]byte, 16<<10)
+	for err = nil; err == nil; time.Sleep(time.Millisecond) {
+		var n int
+		n, err = conn.Read(piece)
+		answer = append(answer, piece[:n]...)
+	}
+	if !bytes.Contains(answer, []byte("the last line")) || bytes.HasSuffix(answer, []byte("0\r\n\r\n")) {
+		t.Errorf("%v; %d bytes, which end in %q", err, len(answer), answer[max(0, len(answer)-20):])
+	}
+}
