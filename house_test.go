@@ -122,7 +122,8 @@ var homes = map[string]string{
 
 // guests are rooms that use a library beside its home.
 var guests = map[string][]string{
-	"github.com/spf13/cobra": {"cmd/agents-conformance"},
+	"github.com/spf13/cobra":        {"cmd/agents-conformance"},
+	"github.com/klauspost/compress": {"receipt/rows"},
 }
 
 // impure are the packages that a pure room does without; "net/" is every

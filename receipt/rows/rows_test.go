@@ -3,6 +3,7 @@ package rows_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -421,6 +422,81 @@ func TestNullIsNull(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFileIsWhatWasWritten: each value of a file that has many pages, of texts that begin
+// like the one above, go on for longer, or have nothing in common with it.
+func TestFileIsWhatWasWritten(t *testing.T) {
+	c := rand.New(rand.NewPCG(3, 4))
+	texts := []string{"", "a", "ab", "abc", "é", "sha256:", strings.Repeat("a", 256), strings.Repeat("a", 255) + "b"}
+	list := make([]rows.Row, 3000)
+	var file bytes.Buffer
+	w := rows.NewWriter(&file)
+	for i := range list {
+		row := reflect.ValueOf(&list[i]).Elem()
+		for k := range row.NumField() {
+			n, there := c.Int64()-c.Int64(), c.IntN(4) > 0
+			switch to := row.Field(k).Addr().Interface().(type) {
+			case *string:
+				if *to = texts[c.IntN(len(texts))]; there {
+					*to += canon.Sum(binary.AppendVarint(nil, n)).String()[:c.IntN(72)]
+				}
+			case *int64:
+				*to = max(0, n)
+			case **int64:
+				*to = pointer(n, there)
+			case **float64:
+				*to = pointer(c.NormFloat64(), there)
+			case **bool:
+				*to = pointer(n > 0, there)
+			case **rows.Instant:
+				*to = pointer(rows.Instant(c.Int64N(4e15)), there)
+			default:
+				t.Fatalf("%T", to)
+			}
+		}
+		if err := w.Write(list[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	_, back := readBack(t, file.Bytes())
+	if len(back) != len(list) {
+		t.Fatalf("%d rows, want %d", len(back), len(list))
+	}
+	for i := range list {
+		if got, want := back[i].AppendCells(nil), list[i].AppendCells(nil); !slices.Equal(got, want) {
+			t.Fatalf("row %d is\n%q, want\n%q", i, got, want)
+		}
+	}
+}
+
+func pointer[T any](value T, there bool) *T {
+	if !there {
+		return nil
+	}
+	return &value
+}
+
+// TestHashesAreHalved: of a digit of a hash no more than the four bits of it are written.
+func TestHashesAreHalved(t *testing.T) {
+	const n = 10_000
+	var file bytes.Buffer
+	w := rows.NewWriter(&file)
+	for i := range n {
+		if err := w.Write(rows.Row{ReceiptHash: canon.Sum(fmt.Append(nil, i)).String()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if each := file.Len() / n; each > 35 {
+		t.Errorf("%d bytes for a hash of 32", each)
 	}
 }
 
