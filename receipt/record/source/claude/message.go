@@ -84,6 +84,25 @@ func contents(message canon.Node) (blocks []canon.Node) {
 	return blocks
 }
 
+// sound reports whether a message has the form that it has in such lines, and counts each
+// part that does not.
+func sound(s *story.Story, message canon.Node) bool {
+	content := message.Member("content")
+	ok := message.Kind() == canon.KindObject
+	switch content.Kind() {
+	case canon.KindArray, canon.KindString:
+	default:
+		ok = ok && event.Absent(content)
+	}
+	for _, b := range content.Elements() {
+		ok = ok && b.Kind() == canon.KindObject && b.Member("type").Kind() == canon.KindString
+	}
+	if !ok {
+		s.Garbled()
+	}
+	return ok
+}
+
 // textOf is the text of a message or of a tool's result, as far as its beginning goes.
 func textOf(n canon.Node) string {
 	content := n.Member("content")
@@ -114,6 +133,9 @@ func calls(s *story.Story, message canon.Node, agent string) {
 
 func ask(s *story.Story, b canon.Node, agent string) {
 	id, tool, input := s.Name(b.Member("id")), s.Name(b.Member("name")), b.Member("input")
+	if tool == "" || id == "" && isHandoff(tool) { // it may have given work to another agent
+		s.AtLeast("/side_effects/a2a_handoffs")
+	}
 	if id == "" {
 		s.Nameless()
 		return
@@ -152,7 +174,8 @@ const (
 // outcomeOf is how a call ended, by the block that is its result and by what the line says
 // besides. A rule's refusal is an error here: only its text would tell it apart.
 func outcomeOf(tool string, block, besides canon.Node) story.Outcome {
-	text, failed := textOf(block), block.Member("is_error").Bool()
+	text, is, stopped := textOf(block), block.Member("is_error"), besides.Member("interrupted")
+	failed := is.Bool()
 	foreign := serverOf(tool) != "" && strings.HasPrefix(besides.String(), failure) // the words of its server
 	switch kind := besides.Member("toolDenialKind"); {
 	case kind.String() == "user" || kind.String() == "user_rejected":
@@ -161,13 +184,18 @@ func outcomeOf(tool string, block, besides canon.Node) story.Outcome {
 		return story.Denied
 	case failed && (strings.HasPrefix(text, rejected) && !foreign || strings.HasPrefix(besides.String(), rejectedShort)):
 		return story.Rejected
-	case strings.HasPrefix(text, interrupted), besides.Member("interrupted").Bool():
+	case strings.HasPrefix(text, interrupted), stopped.Bool():
 		return story.Canceled
 	case failed, tool == "NotebookEdit" && len(besides.Member("error").Text()) > 0:
 		return story.Failed
+	case !isFlag(is), !isFlag(stopped):
+		return story.Unreported
 	}
 	return story.Succeeded
 }
+
+// isFlag reports what says yes or no, or nothing.
+func isFlag(n canon.Node) bool { return event.Absent(n) || n.Kind() == canon.KindBool }
 
 // answer reads a result of a tool. Besides is what the line tells of it outside of the
 // message: toolUseResult of a transcript, tool_use_result of a stream.

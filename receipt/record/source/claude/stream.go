@@ -17,8 +17,9 @@ type Stream struct {
 	s        *story.Story
 	sessions []*session
 	byID     map[string]*session
-	lastly   string // the subtype of the latest result; "" when a run is open
-	success  bool
+	latest   *session  // that a line was of
+	lastly   string    // the subtype of the latest result; "" when a run is open
+	end      story.End // that the result tells
 	wall     int64
 	counted  bool            // a result told how long it took
 	results  map[string]bool // that were read
@@ -29,6 +30,7 @@ type Stream struct {
 type session struct {
 	id, model   string
 	cost        string
+	unpriced    bool // a result tells a cost that is none
 	models      []modelUse
 	usage       story.Usage     // of the main thread, where no models are told
 	told, whole bool            // a result told usage; and of each model
@@ -72,10 +74,19 @@ func IsStream(n canon.Node) bool {
 	return false
 }
 
-// of returns the session that a line names.
+// of returns the session that a line names. A line that names none is of the session of the
+// line before it, and the first such lines of the first that is named.
 func (t *Stream) of(n canon.Node) *session {
 	id := t.s.Name(n.Member("session_id"))
+	if id == "" && t.latest != nil {
+		return t.latest
+	}
 	x := t.byID[id]
+	if first := t.byID[""]; x == nil && first != nil {
+		delete(t.byID, "")
+		x, first.id, t.byID[id] = first, id, first
+		t.s.Own(id)
+	}
 	if x == nil {
 		x = &session{id: id, at: map[string]int{}, settled: map[string]bool{}}
 		t.byID[id] = x
@@ -86,13 +97,14 @@ func (t *Stream) of(n canon.Node) *session {
 			t.s.Fail(event.OverLimit(len(t.sessions), "MaxEntries", int64(len(t.sessions))))
 		}
 	}
+	t.latest = x
 	return x
 }
 
 // Line takes a line.
 func (t *Stream) Line(n canon.Node) {
 	s, kind := t.s, n.Member("type")
-	s.At(story.Stamp(n.Member("timestamp")))
+	s.Stamped(n.Member("timestamp"))
 	if id := s.Name(n.Member("session_id")); id != "" && len(t.sessions) > 0 && t.byID[id] == nil {
 		s.Another(id)
 	}
@@ -102,9 +114,11 @@ func (t *Stream) Line(n canon.Node) {
 		t.system(n)
 	case "assistant":
 		t.lastly = ""
+		sound(s, n.Member("message"))
 		t.assistant(n, t.of(n))
 	case "user":
 		t.lastly = ""
+		sound(s, n.Member("message"))
 		for _, b := range contents(n.Member("message")) {
 			if b.Member("type").String() == "tool_result" {
 				answer(s, b, n, n.Member("tool_use_result"))
@@ -169,7 +183,7 @@ func (t *Stream) assistant(n canon.Node, x *session) {
 		return
 	}
 
-	id := cmp.Or(s.Name(message.Member("id")), s.Name(n.Member("uuid")))
+	id := s.Name(message.Member("id"))
 	if id == "" {
 		x.nameless = true
 	}
@@ -200,7 +214,7 @@ func (t *Stream) result(n canon.Node, x *session) {
 		s.Ignored("result/" + cmp.Or(s.Name(n.Member("subtype")), "None"))
 	}
 
-	t.lastly, t.success = cmp.Or(s.Name(n.Member("subtype")), "result"), sub == "success" && !n.Member("is_error").Bool()
+	t.lastly, t.end = cmp.Or(s.Name(n.Member("subtype")), "result"), endOf(n)
 	id := s.Name(n.Member("uuid"))
 	if id == "" { // not every version tells one: a copy has the same words
 		id = canon.Sum(n.Raw()).String()
@@ -215,14 +229,20 @@ func (t *Stream) result(n canon.Node, x *session) {
 	if d := story.Count(n.Member("duration_ms")); d != nil {
 		t.wall, t.counted = t.wall+*d, true
 	}
-	if amount := amountOf(n.Member("total_cost_usd")); amount != "" {
+	if amount := amountOf(n.Member("total_cost_usd")); amount == "" {
+		x.unpriced = x.unpriced || !event.Absent(n.Member("total_cost_usd"))
+	} else {
 		if less(amount, x.cost) {
 			x.less = true
 		} else {
 			x.cost = amount
 		}
 	}
-	for _, d := range n.Member("permission_denials").Elements() {
+	denials := n.Member("permission_denials")
+	if !event.Absent(denials) && denials.Kind() != canon.KindArray {
+		s.Garbled()
+	}
+	for _, d := range denials.Elements() {
 		if c := s.Known(s.Name(d.Member("tool_use_id"))); c != nil {
 			c.Refused()
 		} else {
@@ -231,6 +251,19 @@ func (t *Stream) result(n canon.Node, x *session) {
 		}
 	}
 	t.account(n, x)
+}
+
+// endOf is how a run ended, as its result tells it. One that does not say what it is tells
+// no more than that it is an error.
+func endOf(n canon.Node) story.End {
+	sub, is := n.Member("subtype"), n.Member("is_error")
+	switch {
+	case is.Bool(), sub.Kind() == canon.KindString && sub.String() != "success":
+		return story.EndFailed
+	case sub.Kind() != canon.KindString || !isFlag(is):
+		return story.EndUnknown
+	}
+	return story.EndSucceeded
 }
 
 // account keeps what a result tells of models. Without that, what it tells of the main
@@ -251,6 +284,8 @@ func (t *Stream) account(n canon.Node, x *session) {
 		use := modelUse{t.s.Name(name), usageIn(u, "inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens"), amountOf(u.Member("costUSD"))}
 		if use.Told() {
 			models = append(models, use)
+		} else {
+			t.s.Garbled()
 		}
 	}
 	if len(models) > 0 {
@@ -298,12 +333,11 @@ func (t *Stream) End() {
 	if t.counted {
 		s.Wall = &t.wall
 	}
-	switch {
-	case t.lastly == "":
-	case t.success:
-		s.End = story.EndSucceeded
-	default:
-		s.End, s.Failure = story.EndFailed, t.lastly
+	if t.lastly != "" {
+		s.End = t.end
+	}
+	if s.End == story.EndFailed {
+		s.Failure = t.lastly
 	}
 }
 
@@ -316,7 +350,7 @@ func (x *session) priced() bool {
 func (t *Stream) tell(x *session, priced bool) {
 	s := t.s
 	s.Cost(x.cost)
-	if x.less {
+	if x.less || x.unpriced && x.cost != "" {
 		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")
 	}
 	for _, m := range slices.SortedFunc(slices.Values(x.models), func(a, b modelUse) int { return strings.Compare(a.model, b.model) }) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
@@ -59,8 +60,7 @@ func IsTranscript(n canon.Node) bool {
 // Line takes a line.
 func (t *Transcript) Line(n canon.Node) {
 	s := t.s
-	at := story.Stamp(n.Member("timestamp"))
-	s.At(at)
+	at := s.Stamped(n.Member("timestamp"))
 	if id := s.Name(n.Member("sessionId")); !at.IsZero() {
 		s.Names(id)
 	}
@@ -106,14 +106,13 @@ func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 		later(&of.open, s.Here())
 	}
 	model := s.Name(message.Member("model"))
-	if message.Kind() != canon.KindObject {
-		s.Note("messages_without_content")
+	if sound(s, message); message.Kind() != canon.KindObject {
 		return
 	}
 	if model == synthetic {
 		s.Note("synthetic_messages")
 	} else {
-		t.took(message, cmp.Or(s.Name(message.Member("id")), s.Name(n.Member("requestId")), s.Name(n.Member("uuid"))), agent)
+		t.took(message, agent)
 		if later(&of.spoke, s.Here()) {
 			of.stop = message.Member("stop_reason").String()
 		}
@@ -125,9 +124,11 @@ func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 	calls(s, message, agent)
 }
 
-// took notes what a message took, however many lines repeat it.
-func (t *Transcript) took(message canon.Node, id, agent string) {
+// took notes what a message took, however many lines repeat it. Of one without an id nothing
+// tells which lines those are.
+func (t *Transcript) took(message canon.Node, agent string) {
 	s := t.s
+	id := s.Name(message.Member("id"))
 	if id == "" {
 		s.Unmeasured()
 		return
@@ -144,6 +145,9 @@ func (t *Transcript) took(message canon.Node, id, agent string) {
 func (t *Transcript) user(n canon.Node, of *turns) {
 	s, message := t.s, n.Member("message")
 	s.Tier(tierOf(n.Member("permissionMode").String()))
+	if !event.Absent(message) {
+		sound(s, message)
+	}
 	if text := message.Member("content"); text.Kind() == canon.KindString && strings.HasPrefix(textOf(message), interrupted) {
 		later(&of.broken, s.Here())
 	}
@@ -220,7 +224,7 @@ func (t *Transcript) progress(data, line canon.Node) {
 		t.nested[agent] = true
 		if told := data.Member("message"); told.Member("type").String() == "assistant" {
 			if message := told.Member("message"); message.Member("model").String() != synthetic {
-				t.took(message, s.Name(message.Member("id")), agent)
+				t.took(message, agent)
 			}
 		}
 	case "bash_progress", "waiting_for_task":
@@ -251,7 +255,11 @@ func (t *Transcript) End() {
 
 	unanswered(s)
 
-	// An agent of which there is no file made calls that are not here.
+	// An agent of which there is no file made calls that are not here, and where nothing says
+	// which agent it was, nobody can say that there is one.
+	if s.Nobodys() && t.side.lines == 0 {
+		s.Partial()
+	}
 	for _, agent := range slices.Concat(s.Handed(), slices.Sorted(maps.Keys(t.nested))) {
 		if !t.agents[agent] {
 			s.Missing(agent)

@@ -39,7 +39,7 @@ func IsExec(n canon.Node) bool {
 
 // Line takes a line.
 func (x *Exec) Line(n canon.Node) {
-	x.s.At(story.Stamp(n.Member("timestamp")))
+	x.s.Stamped(n.Member("timestamp"))
 	x.runs.take(lineOf(x.s, n))
 }
 

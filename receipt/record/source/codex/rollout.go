@@ -32,6 +32,7 @@ type file struct {
 	provider       string
 	models         []string
 	counts         []usage // so far, each time that one was told
+	garbled        bool    // one of them could not be read
 	before         *usage  // what was taken before the task; nil is not told
 }
 
@@ -61,7 +62,7 @@ func (r *Rollout) file() *file {
 // Line takes a line.
 func (r *Rollout) Line(n canon.Node) {
 	s, f := r.s, r.file()
-	s.At(story.Stamp(n.Member("timestamp")))
+	s.Stamped(n.Member("timestamp"))
 	kind, p := n.Member("type"), n.Member("payload")
 	switch kind.String() {
 	case "session_meta":
@@ -88,7 +89,7 @@ func (r *Rollout) bare(f *file, n canon.Node) {
 	case isMark(n):
 	case isWhole(n):
 		session := n.Member("session")
-		s.At(story.Stamp(session.Member("timestamp")))
+		s.Stamped(session.Member("timestamp"))
 		r.meta(f, session)
 		for _, x := range n.Member("items").Elements() {
 			r.bareItem(x)
@@ -103,8 +104,7 @@ func (r *Rollout) bare(f *file, n canon.Node) {
 // bareItem reads what has no time of its own, mostly: when the session began is all that is
 // told then.
 func (r *Rollout) bareItem(n canon.Node) {
-	at := story.Stamp(n.Member("timestamp"))
-	r.s.At(at)
+	at := r.s.Stamped(n.Member("timestamp"))
 	r.s.Partly = r.s.Partly || at.IsZero()
 	r.item(n)
 }
@@ -118,7 +118,7 @@ func (r *Rollout) Aside(n canon.Node) {
 		return
 	}
 	before := file{}
-	if before.count(p.Member("info").Member("total_token_usage")); len(before.counts) > 0 {
+	if before.count(p.Member("info")); len(before.counts) > 0 {
 		f.before = &before.counts[0]
 	}
 }
@@ -239,7 +239,7 @@ func (r *Rollout) message(f *file, p canon.Node) {
 	s := r.s
 	switch kind := p.Member("type"); kind.String() {
 	case "token_count":
-		f.count(p.Member("info").Member("total_token_usage"))
+		f.count(p.Member("info"))
 	case "task_started", "turn_started", "task_complete", "turn_complete", "turn_aborted":
 		if f.id == r.files[0].id { // turns of sessions that work for the task's do not end it
 			r.turn(p, kind.String())
@@ -290,9 +290,11 @@ const maxTurns = 1 << 16
 const maxCounts = 1 << 18
 
 // count notes what the session took so far. It is told again and again.
-func (f *file) count(total canon.Node) {
+func (f *file) count(info canon.Node) {
+	total := info.Member("total_token_usage")
 	u, ok := usageOf(total)
 	if !ok {
+		f.garbled = f.garbled || !event.Absent(total) || !event.Absent(info) && info.Kind() != canon.KindObject
 		return
 	}
 	if len(f.counts) == maxCounts {
@@ -322,12 +324,13 @@ func (r *Rollout) took(f *file) {
 	if len(f.counts) == 0 {
 		return
 	}
-	own, fell := f.most()
+	own, part := f.most()
+	part = part || f.garbled
 	switch {
 	case f.before != nil && own.covers(*f.before):
 		own = own.minus(*f.before)
 	case f.before != nil: // it began again
-		fell = true
+		part = true
 	case f.forkedFrom != "":
 		parent := r.byID(f.forkedFrom)
 		if parent == nil || parent == f {
@@ -347,7 +350,7 @@ func (r *Rollout) took(f *file) {
 	if len(f.models) == 1 {
 		model = f.models[0]
 	}
-	s.Took(story.Sum{Model: model, Provider: f.provider, Usage: own.told(fell)})
+	s.Took(story.Sum{Model: model, Provider: f.provider, Usage: own.told(part)})
 }
 
 // most is the largest count of a session, and whether a later one was smaller: some

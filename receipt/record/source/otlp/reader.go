@@ -17,6 +17,8 @@ type Reader struct {
 	requests  []*call // that events tell
 	seen      map[string]bool
 	decisions bool // events tell what was decided
+	undecided bool // something may tell a decision, and cannot be read
+	unpriced  bool // an event tells what a call took, and not what that cost
 }
 
 // New returns a reader.
@@ -58,19 +60,50 @@ func (r *Reader) Line(n canon.Node) {
 
 // each gives what resources tell, scope by scope, to a function.
 func (r *Reader) each(resources canon.Node, scopes []string, name string, take func(canon.Node)) {
-	for _, x := range resources.Elements() {
+	for _, x := range r.objects(resources) {
 		a := attributes{x.Member("resource").Member("attributes")}
 		if service := a.text(r.s, "service.name"); service != "" {
 			r.s.Version(story.Joined(r.s, strings.TrimSpace(service+" "+a.text(r.s, "service.version"))))
 		}
 		for _, scope := range scopes {
-			for _, y := range x.Member(scope).Elements() {
-				for _, n := range y.Member(name).Elements() {
+			for _, y := range r.objects(x.Member(scope)) {
+				for _, n := range r.objects(y.Member(name)) {
+					r.sound(n.Member("attributes"))
 					take(n)
 				}
 			}
 		}
 	}
+}
+
+// objects are the elements of a list. What is something else is counted.
+func (r *Reader) objects(list canon.Node) (all []canon.Node) {
+	if !event.Absent(list) && list.Kind() != canon.KindArray {
+		r.garbled()
+	}
+	for _, n := range list.Elements() {
+		if n.Kind() != canon.KindObject {
+			r.garbled()
+			continue
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// sound counts attributes that are none.
+func (r *Reader) sound(list canon.Node) {
+	for _, n := range r.objects(list) {
+		if !isAttribute(n) {
+			r.garbled()
+		}
+	}
+}
+
+// garbled counts what may have told anything: a time and a decision, too.
+func (r *Reader) garbled() {
+	r.s.Garbled()
+	r.s.Partly, r.undecided = true, true
 }
 
 // session notes the session that a span or an event names. The first one is the task's.
@@ -194,6 +227,8 @@ func (r *Reader) request(a attributes) {
 		s.Cost(text)
 	} else if micros := a.count("cost_usd_micros"); micros != nil {
 		s.Cost(strconv.FormatInt(*micros, 10) + "e-6")
+	} else {
+		r.unpriced = true
 	}
 }
 
@@ -256,6 +291,12 @@ func (r *Reader) End() {
 	s.Estimated()
 	if r.decisions {
 		s.Decided()
+		if r.undecided {
+			s.AtLeast("/approvals")
+		}
+	}
+	if r.unpriced && s.Priced() {
+		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")
 	}
 	s.End = r.spans.outcome()
 	if s.End == story.EndFailed {
@@ -294,7 +335,7 @@ func (r *Reader) span(n canon.Node) {
 	switch x.class {
 	case modelCall:
 		x.call = r.model(a)
-		x.call.start, x.call.end, x.call.nameless = start, end, key.span == ""
+		x.call.start, x.call.end, x.call.nameless = start, end, key.span == "" || !isText(n.Member("parentSpanId"))
 	case toolCall:
 		id := callID(a, s, key)
 		if id == "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +29,29 @@ func (a attributes) get(names ...string) canon.Node {
 	}
 	return canon.Node{}
 }
+
+// isAttribute reports whether an attribute has a name, and a value of a type that such have.
+func isAttribute(n canon.Node) bool {
+	v := n.Member("value")
+	if n.Member("key").Kind() != canon.KindString || !event.Absent(v) && v.Kind() != canon.KindObject {
+		return false
+	}
+	for _, x := range []struct {
+		name string
+		is   []canon.Kind
+	}{
+		{"stringValue", []canon.Kind{canon.KindString}}, {"boolValue", []canon.Kind{canon.KindBool}},
+		{"intValue", []canon.Kind{canon.KindNumber, canon.KindString}}, {"doubleValue", []canon.Kind{canon.KindNumber, canon.KindString}},
+	} {
+		if value := v.Member(x.name); !event.Absent(value) && !slices.Contains(x.is, value.Kind()) {
+			return false
+		}
+	}
+	return true
+}
+
+// isText reports a text, or nothing.
+func isText(n canon.Node) bool { return event.Absent(n) || n.Kind() == canon.KindString }
 
 // text is a value that is a text.
 func (a attributes) text(s *story.Story, names ...string) string {
@@ -92,13 +116,10 @@ func (a attributes) digest(s *story.Story, names ...string) canon.Digest {
 	return canon.Sum(text.Text())
 }
 
-// enum reads an enum: its number, or the name of it.
+// enum reads an enum: its number, or the name of it. Any other is as if it were not set.
 func enum(n canon.Node, names ...string) int {
-	if n.Kind() == canon.KindNumber {
-		return int(min(max(n.Float(), 0), 100))
-	}
 	for i, name := range names {
-		if n.String() == name {
+		if n.String() == name || n.Kind() == canon.KindNumber && n.Float() == float64(i) {
 			return i
 		}
 	}

@@ -104,6 +104,18 @@ func (s *Story) At(at time.Time) {
 	}
 }
 
+// Stamped is At for a member that is an RFC 3339 date-time, and returns it. One that is there
+// and cannot be read leaves open when all began and was over.
+func (s *Story) Stamped(n canon.Node) time.Time {
+	at := Stamp(n)
+	if at.IsZero() && !event.Absent(n) {
+		s.Note("unreadable_times")
+		s.Partly = true
+	}
+	s.At(at)
+	return at
+}
+
 // Span is when the first and the last of the lines were written; zero where none tells.
 func (s *Story) Span() (first, last time.Time) { return s.first, s.last }
 
@@ -347,6 +359,13 @@ func (s *Story) Missing(agent string) {
 // Partial says that a part of what was done and taken is not told.
 func (s *Story) Partial() { s.AtLeast(gaps()...) }
 
+// Garbled counts a part of a line that is of another type than such lines have it: what it
+// was to tell is not here.
+func (s *Story) Garbled() {
+	s.Note("garbled_parts")
+	s.Partial()
+}
+
 // Orphan counts a result of a call for which no line asks: what was asked, and what the
 // model took to ask it, is not here.
 func (s *Story) Orphan() {
@@ -371,8 +390,8 @@ func (s *Story) Unmeasured() {
 // gaps are the places of the receipt of which there is more when a part of a log is not
 // here.
 func gaps() []string {
-	return []string{"/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/autonomy_budget/consumed/tool_calls",
-		"/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens"}
+	return []string{"/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/side_effects/a2a_handoffs",
+		"/autonomy_budget/consumed/tool_calls", "/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens"}
 }
 
 // Call returns the call of an id.
@@ -438,6 +457,9 @@ func (s *Story) Cost(amount string) {
 	s.cost.Add(s.cost, n)
 }
 
+// Priced reports whether anything was told of what the sessions cost.
+func (s *Story) Priced() bool { return s.cost != nil }
+
 // account is what all sessions cost; "" is not told.
 func (s *Story) account() string {
 	if s.cost == nil {
@@ -471,6 +493,11 @@ func (s *Story) Handed() (ids []string) {
 		}
 	}
 	return ids
+}
+
+// Nobodys reports whether work was given to another agent of which no line tells the id.
+func (s *Story) Nobodys() bool {
+	return slices.ContainsFunc(s.handoffs.Order, func(h *Handoff) bool { return h.label })
 }
 
 // TaskID is the name under which the story is told: that of its session, or, where no line

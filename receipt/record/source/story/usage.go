@@ -78,19 +78,20 @@ func (m *Message) write(o *object) {
 }
 
 // write tells each count, and which of them are told in part: a part of a count is no more
-// whole than that.
+// whole than that. What was read, or written, and is not told, is missing in every sum.
 func (u Usage) write(o *object) {
 	var atLeast []string
 	for _, x := range []struct {
 		name  string
 		n     *int64
 		floor bool
+		whole bool
 	}{
-		{"input_tokens", u.Input, u.InputFloor}, {"cache_read_input_tokens", u.CacheRead, u.InputFloor}, {"cache_creation_input_tokens", u.CacheWrite, u.InputFloor},
-		{"output_tokens", u.Output, u.Floor}, {"reasoning_output_tokens", u.Reasoning, u.Floor},
+		{"input_tokens", u.Input, u.InputFloor, true}, {"cache_read_input_tokens", u.CacheRead, u.InputFloor, false}, {"cache_creation_input_tokens", u.CacheWrite, u.InputFloor, false},
+		{"output_tokens", u.Output, u.Floor, true}, {"reasoning_output_tokens", u.Reasoning, u.Floor, false},
 	} {
 		o.count(x.name, x.n)
-		if x.floor && x.n != nil {
+		if x.floor && x.n != nil || x.whole && x.n == nil {
 			atLeast = append(atLeast, x.name)
 		}
 	}
