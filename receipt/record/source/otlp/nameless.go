@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -19,6 +20,15 @@ func settleNameless(all spans) (left bool) {
 		}
 		of[key.trace] = append(of[key.trace], x.call)
 		nameless[key.trace] = nameless[key.trace] || x.call.nameless
+	}
+
+	// Where some spans name a trace, those that name none may be of any.
+	if lost := of[""]; len(lost) > 0 && len(of) > 1 {
+		for _, x := range lost {
+			x.nameless = true
+		}
+		calls := slices.Concat(slices.Collect(maps.Values(of))...)
+		return settleByTime(calls)
 	}
 	for trace, calls := range of {
 		if nameless[trace] && len(calls) > 1 {
