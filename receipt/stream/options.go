@@ -114,6 +114,12 @@ type Options struct {
 	// and the summary is of these: Inputs and Skipped are the caller's to fill in.
 	Joined *join.Result
 
+	// Merged is the summary that parts were merged to. Nothing is read: it is compared with
+	// Expect, Only.Head and Only.Count, as one run over all sources would have been, and the
+	// summary of the run is that. Where parts do not tell their receipts, so that nobody
+	// knows whether an expected head is among them, it is undecided.
+	Merged *Summary
+
 	indexed, rostered int // instead of maxIndexed and maxRoster, for tests
 }
 

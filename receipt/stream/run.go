@@ -159,6 +159,8 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 		return r.joined()
 	case r.options.Leaf != nil:
 		return r.leaves()
+	case r.options.Merged != nil:
+		return compareMerged(&r.summary, &r.options)
 	}
 	p := &pipeline{sources: r.sources, options: &r.options, verify: r.v, meter: func(n int) { r.bytes.Add(int64(n)) }}
 	place, err := r.prepare(p)

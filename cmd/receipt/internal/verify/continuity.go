@@ -13,18 +13,16 @@ import (
 
 // continuityFlags say what the input continues and what it must end in.
 type continuityFlags struct {
-	previous, head string
-	count          *pflag.Flag
-	partial        bool
-	unordered      bool
-	mergeable      bool
+	expectFlags
+	previous  string
+	partial   bool
+	unordered bool
+	mergeable bool
 }
 
 func (f *continuityFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.previous, "previous", "", "what the input continues: the `HASH|FILE|REPORT` of the receipt before it")
-	flags.StringVar(&f.head, "expect-head", "", "the `HASH` that it must end in, or a REPORT whose heads it must still hold")
-	flags.Uint64("expect-count", 0, "the stream must have `N` receipts")
-	f.count = flags.Lookup("expect-count")
+	f.expectFlags.register(flags)
 	flags.BoolVar(&f.partial, "partial", false, "the input is a selection: absent predecessors are not checked")
 	flags.BoolVar(&f.unordered, "unordered", false, "no file is in the order of its chains: receipts join by their links alone")
 	flags.BoolVar(&f.mergeable, "mergeable", false, "the report tells receipt merge of all receipts, however many; otherwise of up to 65,536")
@@ -33,14 +31,6 @@ func (f *continuityFlags) register(flags *pflag.FlagSet) {
 // apply puts them into options.
 func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 	o.Partial, o.Unordered, o.Mergeable = f.partial, f.unordered, f.mergeable
-	if f.count.Changed {
-		n, err := strconv.ParseUint(f.count.Value.String(), 10, 64)
-		if err != nil {
-			return cli.Usage("", "--expect-count: %w", err)
-		}
-		o.Only.Count = &n
-	}
-
 	// A report names the head of each of its streams, a receipt its own, a hash none.
 	if f.previous != "" {
 		k, err := input.ReadKnown(e, f.previous)
@@ -57,6 +47,34 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 		default:
 			o.Only.Previous = k.Hash
 		}
+	}
+
+	return f.expectFlags.apply(e, o)
+}
+
+// expectFlags say what the input must end in.
+type expectFlags struct {
+	head  string
+	count *pflag.Flag
+}
+
+func (f *expectFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.head, "expect-head", "", "the `HASH` that it must end in, or a REPORT whose heads it must still hold")
+	flags.Uint64("expect-count", 0, "the stream must have `N` receipts")
+	f.count = flags.Lookup("expect-count")
+}
+
+// given reports whether any of them was.
+func (f *expectFlags) given() bool { return f.head != "" || f.count.Changed }
+
+// apply puts them into options.
+func (f *expectFlags) apply(e *cli.Env, o *stream.Options) error {
+	if f.count.Changed {
+		n, err := strconv.ParseUint(f.count.Value.String(), 10, 64)
+		if err != nil {
+			return cli.Usage("", "--expect-count: %w", err)
+		}
+		o.Only.Count = &n
 	}
 
 	if f.head != "" {

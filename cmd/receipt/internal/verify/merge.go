@@ -2,9 +2,11 @@ package verify
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +20,7 @@ import (
 )
 
 type mergeOptions struct {
+	expectFlags
 	format, output string
 	force          bool
 }
@@ -35,26 +38,32 @@ not, receipts between the parts are missing, and the whole is refuted. A part th
 --partial excuses that in its own streams. A receipt that several parts hold counts
 once; where their reports do not tell enough for that, the whole is undecided.
 
+That a chain was cut off at its end shows in no part: --expect-head and --expect-count
+say what the whole must end in, as for verify.
+
 A report is what verify --format json or ndjson writes, or the summary in it. The
 parts have to be verified with the same keys, and asked for the same (--issuer, --at,
 --strict, --policy). The result is a report too.
 
 Exit codes are those of verify.`,
 		Example: `  receipt merge april.report.json may.report.json
-  receipt merge *.report.json --format json -o merged.json`,
+  receipt merge *.report.json --format json -o merged.json
+  receipt merge --expect-head yesterday.report.json part-*.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return merge(e, args, &o)
+			return merge(cmd.Context(), e, args, &o)
 		},
 	}
 
 	f := cmd.Flags()
+	f.SortFlags = false
+	o.expectFlags.register(f)
 	f.StringVar(&o.format, "format", "text", "write a `FORMAT`: text or json")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 	return cmd
 }
 
-func merge(e *cli.Env, paths []string, o *mergeOptions) error {
+func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) error {
 	switch {
 	case len(paths) == 0:
 		return cli.Usage("receipt verify --format json PATH… >REPORT makes one", "expected reports, found none")
@@ -62,7 +71,11 @@ func merge(e *cli.Env, paths []string, o *mergeOptions) error {
 		return cli.Usage("", "--format is text or json, found %q", o.format)
 	}
 
-	if err := cli.OnceStdin(paths...); err != nil {
+	if err := cli.OnceStdin(append(slices.Clone(paths), o.head)...); err != nil {
+		return err
+	}
+	var expect stream.Options
+	if err := o.expectFlags.apply(e, &expect); err != nil {
 		return err
 	}
 
@@ -82,6 +95,11 @@ func merge(e *cli.Env, paths []string, o *mergeOptions) error {
 	// A receipt in two parts was counted twice, unless their summaries tell enough.
 	if detail := overlapOf(parts); detail != "" {
 		sum.MarkOverlap(detail)
+	}
+	if o.given() {
+		if sum, err = compare(ctx, sum, expect); err != nil {
+			return err
+		}
 	}
 
 	sum.Tool = cli.ToolName()
@@ -105,6 +123,17 @@ func merge(e *cli.Env, paths []string, o *mergeOptions) error {
 		return err
 	}
 	return cli.ExitWith(cli.SummaryExit(sum))
+}
+
+// compare compares what was merged with what is expected of it.
+func compare(ctx context.Context, sum *stream.Summary, expect stream.Options) (*stream.Summary, error) {
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true}) // it judges no receipt
+	if err != nil {
+		return nil, err
+	}
+	expect.Merged = sum
+	sum, err = stream.VerifyFiles(ctx, v, nil, expect).Summary()
+	return sum, input.Fatal(err)
 }
 
 // A part is one report and where it was.
