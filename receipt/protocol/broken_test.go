@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -42,5 +43,31 @@ func TestBrokenOff(t *testing.T) {
 	}
 	if !bytes.Contains(answer, []byte("the last line")) || bytes.HasSuffix(answer, []byte("0\r\n\r\n")) {
 		t.Errorf("%v; %d bytes, which end in %q", err, len(answer), answer[max(0, len(answer)-20):])
+	}
+}
+
+// TestLogged: the log has why a server could not do what it was asked for, and nothing of what is
+// everyday.
+func TestLogged(t *testing.T) {
+	full := protocol.Busy(1, "nothing was done")
+	full.Cause = errors.New("no space left on device")
+	for _, c := range []struct {
+		err  error
+		want string // in the log; "": nothing is
+	}{
+		{full, "no space left on device"}, {errors.New("it went wrong"), "it went wrong"},
+		{protocol.Busy(1, "come again"), ""}, {protocol.NotImplemented("this"), ""},
+	} {
+		var log bytes.Buffer
+		m := muxOf(t, func(o *protocol.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) },
+			protocol.Route{Pattern: "POST /v1/fails", Open: true, Serve: func(http.ResponseWriter, *protocol.Request) error { return c.err }})
+		for _, key := range []string{"", "k"} {
+			log.Reset()
+			answer := ask(m, "POST", "/v1/fails", "{}", protocol.IdempotencyHeader, key)
+			logged := log.Len() > 0
+			if logged != (c.want != "") || !strings.Contains(log.String(), c.want) || logged && strings.Contains(answer.body, c.want) {
+				t.Errorf("%v, with the key %q: %s; the log has %q", c.err, key, answer.body, log.String())
+			}
+		}
 	}
 }

@@ -183,8 +183,10 @@ func (x *exchange) refuse(err error) {
 	_ = writeError(x.w, e, x.r.ID) // the client may be gone
 }
 
+// logMistake tells the log of what is the server's fault, and of nothing that is everyday, such as
+// that it is busy.
 func (x *exchange) logMistake(e *Error) {
-	if e.HTTPStatus() == http.StatusInternalServerError {
+	if status := e.HTTPStatus(); status == http.StatusInternalServerError || status > http.StatusInternalServerError && e.Cause != nil {
 		x.mux.options.Log.Error("request failed", "request", x.r.ID, "error", Clean(e.Error()))
 	}
 }

@@ -32,8 +32,8 @@ type Options struct {
 	// default limits, which a restart empties.
 	Memory *Memory
 
-	// Log gets a record for each answer 500, with its cause, and each panic. Nothing that a
-	// client sent is in it. Nil: nothing is logged.
+	// Log gets a record for each answer 500, and for each above it that has a cause, with the
+	// cause, and for each panic. Nothing that a client sent is in it. Nil: nothing is logged.
 	Log *slog.Logger
 
 	// Limits bound what clients may use.

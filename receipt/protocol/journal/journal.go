@@ -27,6 +27,10 @@ type Journal struct {
 	index *index
 }
 
+// ErrNotWritten says that there was no room for a commit, and that nothing of it is in the file: it
+// may be appended again.
+var ErrNotWritten = errors.New("journal: the commit was not written")
+
 // ErrInUse says that another program has the journal open.
 var ErrInUse = errors.New("journal: another program has it open")
 
@@ -146,8 +150,10 @@ func (j *Journal) cut() error {
 }
 
 // Append makes a commit last: it is on the disk and applied when Append returns, and its
-// events have their ids. With an error of the file nobody knows whether it is on the disk: it is
-// not applied, and nothing can be appended until the journal is opened again.
+// events have their ids. When the file cannot grow, as on a full disk, nothing is done: the error
+// is a *[protocol.Error], 503, that wraps [ErrNotWritten], and the journal goes on. With another
+// error of the file nobody knows whether the commit is on the disk: it is not applied, and nothing
+// can be appended until the journal is opened again.
 func (j *Journal) Append(c *Commit) error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -164,7 +170,10 @@ func (j *Journal) Append(c *Commit) error {
 	if _, err := parseLine(doc, text[:len(text)-1]); err != nil { // what is written can be read
 		return fmt.Errorf("journal: the commit cannot be written: %w", err)
 	}
-	if _, err = j.file.WriteAt(text, j.size); err == nil {
+	if _, err = j.file.WriteAt(text, j.size); err != nil && j.cut() == nil {
+		return notWritten(err)
+	}
+	if err == nil {
 		err = j.file.Sync()
 	}
 	if err == nil {
@@ -181,6 +190,13 @@ func (j *Journal) Append(c *Commit) error {
 	j.size += int64(len(text))
 	j.bell.Ring()
 	return nil
+}
+
+// notWritten is the error of a commit of which the file holds nothing.
+func notWritten(err error) error {
+	e := protocol.Busy(1, "nothing was done: there is no room to write down what happens")
+	e.Cause = fmt.Errorf("%w: %w", ErrNotWritten, err)
+	return e
 }
 
 // number gives the events of a commit their places.
