@@ -76,8 +76,8 @@ func (h *Harness) events(ctx context.Context, task string, give func([]byte) err
 	}
 }
 
-// issue makes the receipt of a draft. While nobody knows whether it is stored, the same draft
-// is issued again; that never makes a second receipt.
+// issue makes the receipt of a draft. Whatever goes wrong, also when nobody knows whether it is
+// stored, the task is settled again: that never makes a second receipt.
 func (h *Harness) issue(ctx context.Context, draft *receipt.Draft) (*receipt.Sealed, error) {
 	doc, err := h.redacted(draft)
 	if err != nil {
@@ -85,13 +85,7 @@ func (h *Harness) issue(ctx context.Context, draft *receipt.Draft) (*receipt.Sea
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	for {
-		sealed, err := h.issuer.IssueDocument(ctx, doc)
-		if _, unknown := errors.AsType[*ledger.UnknownOutcomeError](err); !unknown || ctx.Err() != nil {
-			return sealed, err
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	return h.issuer.IssueDocument(ctx, doc)
 }
 
 // redacted is a draft without what looks like a secret. At the door each value is looked at by

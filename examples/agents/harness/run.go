@@ -60,8 +60,23 @@ func (h *Harness) perform(ctx context.Context, id string) {
 			return
 		}
 	}
-	if err := h.settle(context.WithoutCancel(ctx), id); err != nil {
-		h.options.Log.Error("no receipt was issued", "task", id, "error", protocol.Clean(err.Error()))
+	h.persist("no receipt is known to be issued yet", id, func() error { return h.settle(context.WithoutCancel(ctx), id) })
+}
+
+// persist does what has to be done of a task until it is, or the harness is closed: then the next
+// one does it.
+func (h *Harness) persist(undone, id string, do func() error) {
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, time.Minute) {
+		err := do()
+		if err == nil {
+			return
+		}
+		h.options.Log.Error(undone, "task", id, "error", protocol.Clean(err.Error()))
+		select {
+		case <-time.After(pause):
+		case <-h.life.Done():
+			return
+		}
 	}
 }
 
@@ -99,8 +114,19 @@ func quoted(text string) json.RawMessage {
 	return raw
 }
 
-// tell writes what happens in a task into the log, unless the task has ended.
-func (h *Harness) tell(id string, events ...journal.Event) error {
+// tell writes what has happened in a task into the log, unless the task has ended. As it has
+// happened, room for it is waited for.
+func (h *Harness) tell(id string, events ...journal.Event) (err error) {
+	h.persist("there is no room for what happened", id, func() error {
+		if err = h.tellOnce(id, events); errors.Is(err, journal.ErrNotWritten) {
+			return err
+		}
+		return nil
+	})
+	return err
+}
+
+func (h *Harness) tellOnce(id string, events []journal.Event) error {
 	h.writing.Lock()
 	defer h.writing.Unlock()
 	if read(&h.state, &h.state.tasks, id).ended() {
