@@ -60,6 +60,16 @@ func runExample(t *testing.T, files map[string][]byte, line string) {
 			t.Fatal(err)
 		}
 	}
+
+	// What needs no shell needs no process either, but for what others see of it.
+	if !full() && !strings.ContainsAny(line, "|<>$;&*'\"") {
+		t.Chdir(dir)
+		code, out, message := command(nil, strings.Fields(line)[1:]...)
+		if code != 0 || strings.Contains(message, "error") {
+			t.Errorf("%s: exit %d\n%s%s", line, code, out, message)
+		}
+		return
+	}
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME=", "RECEIPT_KEYS=")

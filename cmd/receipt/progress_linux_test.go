@@ -211,8 +211,8 @@ func (p *pseudoterminal) ends(t *testing.T, cmd *exec.Cmd, exit int) {
 	}
 }
 
-// progressFiles are the inputs of all verbs.
-func progressFiles(t *testing.T) (dir string) {
+// progressReceipts are 40 receipts, their drafts and their ledger, and each half of them.
+func progressReceipts(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	draft, err := os.ReadFile("../../docs/draft.json")
@@ -224,42 +224,59 @@ func progressFiles(t *testing.T) (dir string) {
 		one := regexp.MustCompile(`"receipt_id": *"[^"]*"`).ReplaceAll(draft, fmt.Appendf(nil, `"receipt_id":"receipt_%d"`, i))
 		compact.Write(append(bytes.ReplaceAll(one, []byte("\n"), nil), '\n'))
 	}
-	for name, data := range map[string][]byte{"drafts.jsonl": compact.Bytes(), "draft.json": draft, "ledger.db": emptyLedger(t), "other.db": emptyLedger(t), "faulty.db": emptyLedger(t)} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	more := map[string][]byte{}
+	writeFiles(t, dir, map[string][]byte{"drafts.jsonl": compact.Bytes(), "draft.json": draft, "ledger.db": emptyLedger(t)})
+	runLines(t, dir,
+		"receipt ledger issue ledger.db drafts.jsonl --unsigned >receipts.jsonl",
+		"head -n 20 receipts.jsonl >first.jsonl; tail -n 20 receipts.jsonl >second.jsonl",
+	)
+	return dir
+}
+
+// progressFiles are the inputs of all verbs.
+func progressFiles(t *testing.T) (dir string) {
+	t.Helper()
+	dir = progressReceipts(t)
+	more := map[string][]byte{"other.db": emptyLedger(t), "faulty.db": emptyLedger(t)}
+	var err error
 	if more["issuer.private.json"], err = os.ReadFile("../../fixtures/keys/key_2026_04.private.json"); err != nil {
 		t.Fatal(err)
 	}
 	addReplay(t, more)
 	addBundles(t, more)
-	for name, data := range more {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeFiles(t, dir, more)
 	copyFixture(t, "keys/log_1.private.json", filepath.Join(dir, "log.json"))
 	copyFixture(t, "keys/trust.json", filepath.Join(dir, "trust.json"))
 
-	for _, line := range []string{
-		"receipt ledger issue ledger.db drafts.jsonl --unsigned >receipts.jsonl",
-		"head -n 20 receipts.jsonl >first.jsonl; tail -n 20 receipts.jsonl >second.jsonl",
+	runLines(t, dir,
 		"head -n 1 receipts.jsonl >one.json",
 		"receipt ledger import faulty.db first.jsonl --integrity-only",
 		"receipt archive pack receipts.jsonl -o receipts.cborseq",
 		"receipt batch checkpoint first.jsonl --key log.json --origin log.example.net/receipts -o first.txt",
 		"receipt batch checkpoint receipts.jsonl --key log.json --origin log.example.net/receipts -o all.txt",
 		"receipt verify --integrity-only --report first.report.json first.jsonl; receipt verify --integrity-only --report second.report.json --previous $(receipt hash first.jsonl:20) second.jsonl",
-	} {
+	)
+	return dir
+}
+
+func writeFiles(t *testing.T, dir string, files map[string][]byte) {
+	t.Helper()
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// runLines runs lines of a shell where a folder is.
+func runLines(t *testing.T, dir string, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
 		cmd := exec.Command("sh", "-ec", line)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v, %s", line, err, out)
 		}
 	}
-	return dir
 }
 
 // TestProgress: every verb that may take long tells on a terminal how far it is, and
@@ -384,7 +401,7 @@ func TestProgressOfInput(t *testing.T) {
 // TestProgressHidden: nothing is shown where nobody looks, or where a line would be in
 // somebody's way.
 func TestProgressHidden(t *testing.T) {
-	dir := progressFiles(t)
+	dir := progressReceipts(t)
 	receipts, err := os.ReadFile(filepath.Join(dir, "receipts.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -436,7 +453,7 @@ func TestProgressHidden(t *testing.T) {
 
 // TestProgressNarrow: a line is never wider than the terminal.
 func TestProgressNarrow(t *testing.T) {
-	dir := progressFiles(t)
+	dir := progressReceipts(t)
 	p, results := newTerminal(t, 40), newHolder(t)
 	cmd := looksAt(t, dir, p, nil, results.mine, "verify", "--integrity-only", "first.jsonl", "second.jsonl")
 	results.mine.Close()

@@ -19,25 +19,29 @@ import (
 
 // What folderOfLogs writes.
 const (
-	folderSessions = 40
-	folderTasks    = 3 // of each session
-	folderTokens   = 7 // that each task wrote
+	folderTasks  = 3 // of each session
+	folderTokens = 7 // that each task wrote
 )
 
-// folderOfLogs makes a folder with sessions, an empty ledger and a key, and moves there.
-func folderOfLogs(t *testing.T, padding int) {
+// folderOfLogs makes a folder with sessions, an empty ledger and a key, and moves there. It
+// returns how many sessions there are.
+func folderOfLogs(t *testing.T) (sessions int) {
 	t.Helper()
+	sessions = 15
+	if full() {
+		sessions = 40
+	}
 	key := fixture(t, "keys/key_2026_04.private.json")
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("key.json", []byte(key), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	receiptRun(t, 0, "ledger", "init", "work.db")
-	for s := range folderSessions {
+	for s := range sessions {
 		var b bytes.Buffer
 		for n := range folderTasks {
 			at := time.Date(2026, 4, 25, 10, s, 10*n, 0, time.UTC).Format(time.RFC3339)
-			fmt.Fprintf(&b, `{"type":"user","sessionId":"s-%d","cwd":"/w/shop-%d","timestamp":%q,"uuid":"u-%d-%d","message":{"role":"user","content":"go on %s"}}`+"\n", s, s%3, at, s, n, strings.Repeat(".", padding))
+			fmt.Fprintf(&b, `{"type":"user","sessionId":"s-%d","cwd":"/w/shop-%d","timestamp":%q,"uuid":"u-%d-%d","message":{"role":"user","content":"go on "}}`+"\n", s, s%3, at, s, n)
 			fmt.Fprintf(&b, `{"type":"assistant","sessionId":"s-%d","cwd":"/w/shop-%d","gitBranch":"password=Xk29vmQpLr81","timestamp":%q,"uuid":"a-%d-%d","message":{"id":"msg-%d-%d","role":"assistant","model":"m","content":[{"type":"text","text":"ok"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":%d}}}`+"\n", s, s%3, at, s, n, s, n, folderTokens)
 		}
 		path := filepath.Join("logs", fmt.Sprint("p", s%5), fmt.Sprintf("s-%d.jsonl", s))
@@ -48,6 +52,7 @@ func folderOfLogs(t *testing.T, padding int) {
 			t.Fatal(err)
 		}
 	}
+	return sessions
 }
 
 // receiptRun runs the command, in a process of its own.
@@ -77,8 +82,9 @@ func issued(t *testing.T, out string) int {
 	return result.Counts["made"]
 }
 
-// allOnce makes sure that the ledger has a receipt of each task, and one only.
-func allOnce(t *testing.T) {
+// allOnce makes sure that the ledger has a receipt of each task of so many sessions, and one
+// only.
+func allOnce(t *testing.T, sessions int) {
 	t.Helper()
 	receiptRun(t, 0, "ledger", "fsck", "work.db", "--integrity-only")
 	seen, tokens := map[string]int{}, 0
@@ -97,8 +103,8 @@ func allOnce(t *testing.T) {
 		seen[r.Subject.ID]++
 		tokens += r.AutonomyBudget.Consumed.Output
 	}
-	if len(seen) != folderSessions*folderTasks || tokens != folderSessions*folderTasks*folderTokens {
-		t.Errorf("%d tasks took %d tokens, expected %d and %d", len(seen), tokens, folderSessions*folderTasks, folderSessions*folderTasks*folderTokens)
+	if len(seen) != sessions*folderTasks || tokens != sessions*folderTasks*folderTokens {
+		t.Errorf("%d tasks took %d tokens, expected %d and %d", len(seen), tokens, sessions*folderTasks, sessions*folderTasks*folderTokens)
 	}
 	for id, n := range seen {
 		if n != 1 {
@@ -113,7 +119,7 @@ func TestRecordFolderKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the command many times")
 	}
-	folderOfLogs(t, 0)
+	sessions := folderOfLogs(t)
 	began := time.Now()
 	receiptRun(t, 0, append(recordFolder(), "--dry-run")...)
 	took := time.Since(began)
@@ -138,7 +144,7 @@ func TestRecordFolderKilled(t *testing.T) {
 		t.Error("no run was killed before it ended")
 	}
 	receiptRun(t, 0, recordFolder()...)
-	allOnce(t)
+	allOnce(t, sessions)
 	if n := issued(t, receiptRun(t, 0, recordFolder()...)); n != 0 {
 		t.Errorf("%d receipts were issued again", n)
 	}
@@ -147,7 +153,7 @@ func TestRecordFolderKilled(t *testing.T) {
 // TestRecordFolderAtOnce: of several recordings at once each tells what it issued, and
 // together they issued each receipt once.
 func TestRecordFolderAtOnce(t *testing.T) {
-	folderOfLogs(t, 0)
+	sessions := folderOfLogs(t)
 	const runs = 4
 	outs, errs := make([][]byte, runs), make([]error, runs)
 	var group sync.WaitGroup
@@ -163,16 +169,16 @@ func TestRecordFolderAtOnce(t *testing.T) {
 		}
 		sum += issued(t, string(out))
 	}
-	if sum != folderSessions*folderTasks {
-		t.Errorf("the runs say that they issued %d receipts, expected %d", sum, folderSessions*folderTasks)
+	if sum != sessions*folderTasks {
+		t.Errorf("the runs say that they issued %d receipts, expected %d", sum, sessions*folderTasks)
 	}
-	allOnce(t)
+	allOnce(t, sessions)
 }
 
 // TestRecordOddFolder: what is no log, leads elsewhere or cannot be read is named, and keeps
 // nothing else from being recorded.
 func TestRecordOddFolder(t *testing.T) {
-	folderOfLogs(t, 0)
+	sessions := folderOfLogs(t)
 	outside := filepath.Join(t.TempDir(), "outside.jsonl")
 	text, err := os.ReadFile("logs/p0/s-0.jsonl")
 	if err != nil {
@@ -206,7 +212,7 @@ func TestRecordOddFolder(t *testing.T) {
 		Files  []struct{ Status, Source, Detail string }
 	}
 	do(json.Unmarshal([]byte(out), &result))
-	if n := result.Counts["made"]; n != (folderSessions+1)*folderTasks || strings.Contains(out, "outside") || strings.Contains(out, "Xk29vmQpLr81") {
+	if n := result.Counts["made"]; n != (sessions+1)*folderTasks || strings.Contains(out, "outside") || strings.Contains(out, "Xk29vmQpLr81") {
 		t.Errorf("%d receipts: %s", n, out)
 	}
 	got := map[string]string{}
@@ -236,7 +242,7 @@ func TestRecordFolderInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the command many times")
 	}
-	folderOfLogs(t, 0)
+	sessions := folderOfLogs(t)
 	began := time.Now()
 	receiptRun(t, 0, append(recordFolder(), "--dry-run")...)
 	took := time.Since(began)
@@ -261,8 +267,8 @@ func TestRecordFolderInterrupted(t *testing.T) {
 		}
 	}
 	sum += issued(t, receiptRun(t, 0, recordFolder()...))
-	if most := folderSessions * folderTasks; sum > most || sum < most-interruptions { // of the one that was on its way nobody says that it is stored
+	if most := sessions * folderTasks; sum > most || sum < most-interruptions { // of the one that was on its way nobody says that it is stored
 		t.Errorf("the runs say that they issued %d receipts, expected %d, but for one each time", sum, most)
 	}
-	allOnce(t)
+	allOnce(t, sessions)
 }
