@@ -79,6 +79,9 @@ func (b byHand) install(t *testing.T) func(receipt string) ([]byte, error) {
 func TestByHandHash(t *testing.T) {
 	harn := filepath.Join(vectors.Dir(t, "harn"), "task-receipt.json")
 	valid := vectors.Files(t, 1, "fixtures/valid", "*.json")
+	if os.Getenv("CI") == "" { // to start a program takes longer than it runs
+		valid = valid[:4]
+	}
 	for _, b := range byHands {
 		t.Run(b.program, func(t *testing.T) {
 			preimage := b.install(t)

@@ -34,7 +34,7 @@ func TestPowerCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it opens a thousand ledgers")
 	}
-	step := 24
+	step := 48
 	if full() {
 		step = 2
 	}

@@ -98,7 +98,7 @@ func TestProcesses(t *testing.T) {
 	const processes = 8
 	each := 1000
 	if !full() {
-		each = 50
+		each = 25
 	}
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l, err := ledger.Create(context.Background(), path)

@@ -192,7 +192,7 @@ func differs(kind, member string) bool { return kind == "task.status_changed" &&
 // what the schema does. In its modest size each member gets a part of the probes, and all
 // of them come; those that hold others get all.
 func TestSchemaAgrees(t *testing.T) {
-	s, tried, turn, least, part := newEventSchema(t), 0, 0, 1_000, 10
+	s, tried, turn, least, part := newEventSchema(t), 0, 0, 500, 20
 	if record.Full() {
 		least, part = 10_000, 1
 	}

@@ -163,7 +163,7 @@ func claim(t *testing.T, leaves []merkle.Hash, dice *rand.Rand) []byte {
 // TestTreeAgrees: whatever a checkpoint claims of files, one machine and an engine say the
 // same of it, of each receipt and of all.
 func TestTreeAgrees(t *testing.T) {
-	cases := 150
+	cases := 75
 	if os.Getenv("CI") == "true" {
 		cases = 2000
 	}
