@@ -570,6 +570,23 @@ func TestWriteFails(t *testing.T) {
 			t.Errorf("no error after %d bytes", after)
 		}
 	}
+
+	// Nor is it one if there is room again.
+	disk := &failing{1 << 10}
+	w, before := rows.NewWriter(disk), error(nil)
+	for n := 0; before == nil && n < 1<<17; n++ {
+		before = w.Write(row)
+	}
+	if before == nil {
+		t.Fatal("no error in two groups")
+	}
+	disk.after = 1 << 30
+	if err := w.Write(row); err != before {
+		t.Errorf("%v after %v", err, before)
+	}
+	if err := w.Close(); err != before {
+		t.Errorf("%v after %v", err, before)
+	}
 }
 
 // FuzzRow: whatever a document says, its row is bounded text, and what is not told is

@@ -2,12 +2,17 @@ package rows
 
 import "github.com/parquet-go/parquet-go"
 
-// Values are the cells of rows as the library takes them. What is NULL is said here, by the
-// definition level: where the library is given structs, it takes some that are zero for
-// values.
+// batchRows is how many rows are handed over at once.
+const batchRows = 256
+
+// Values are the cells of some rows as the library takes them, column by column. What is
+// NULL is said here, by the definition level: where the library is given structs, it takes
+// some that are zero for values.
 type values struct {
-	row    parquet.Row
-	memory []byte // of the texts of all rows that are collected
+	columns [][batchRows]parquet.Value
+	row     int    // that is filled
+	column  int    // of its next cell
+	memory  []byte // of the texts of all of them
 }
 
 func (v *values) text(s string) {
@@ -37,9 +42,12 @@ func (v *values) time(i *Instant) {
 }
 
 func (v *values) add(value parquet.Value, there bool) {
-	level := 1
+	at := &v.columns[v.column][v.row]
+	v.column++
 	if !there {
-		value, level = parquet.NullValue(), 0
+		*at = parquet.Value{}
+		return
 	}
-	v.row = append(v.row, value.Level(0, level, len(v.row)))
+	*at = value
+	at.SetDefinitionLevel(1)
 }

@@ -11,64 +11,62 @@ import (
 const (
 	groupRows  = 1 << 16
 	groupBytes = 16 << 20 // of their texts
-
-	batchRows = 256 // rows that are handed over at once
 )
 
 // A Writer writes rows as Parquet. A text that recurs is in a dictionary; what it has in
 // common with the text above is left out of any other (DELTA_BYTE_ARRAY), and of a whole
 // number there is the difference from the one above (DELTA_BINARY_PACKED): less remains for
-// zstd, which takes the most time. Memory does not grow with their
-// number, but for some kilobytes each 65,536 rows, which tell at the end of the file where
-// their columns lie.
+// zstd, which takes the most time. Memory does not grow with the number of rows, but for
+// some kilobytes each 65,536 rows, which tell at the end of the file where their columns lie.
 type Writer struct {
-	w     *parquet.GenericWriter[Row]
-	batch []parquet.Row
-	used  int // rows of the batch
+	w       *parquet.GenericWriter[Row]
+	columns []*parquet.ColumnWriter
 	values
-	rows, bytes int // of the group
+	rows, bytes int   // of the group
+	err         error // the first one, after which nothing is written
 }
 
 // NewWriter returns one that writes to w. What it writes is a file only after Close.
 func NewWriter(w io.Writer) *Writer {
-	return &Writer{
-		w: parquet.NewGenericWriter[Row](w, parquet.Compression(newCodec()), parquet.PageBufferSize(64<<10),
-			parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.DeltaByteArray), parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked)),
-		batch: make([]parquet.Row, batchRows),
-	}
+	table := parquet.NewGenericWriter[Row](w, parquet.Compression(newCodec()), parquet.PageBufferSize(64<<10),
+		parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.DeltaByteArray), parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked))
+	columns := table.ColumnWriters()
+	return &Writer{w: table, columns: columns, values: values{columns: make([][batchRows]parquet.Value, len(columns))}}
 }
 
-// Write adds a row.
+// Write adds a row. After an error there is no file: all that follows returns it, too.
 func (w *Writer) Write(r Row) error {
+	if w.err != nil {
+		return w.err
+	}
 	before := len(w.memory)
-	w.row = w.batch[w.used][:0]
 	r.each(&w.values)
-	w.batch[w.used] = w.row
-	w.used++
-	w.rows++
-	w.bytes += len(w.memory) - before
-	full := w.rows >= groupRows || w.bytes >= groupBytes
-	if !full && w.used < len(w.batch) {
-		return nil
-	}
+	w.row, w.column = w.row+1, 0
+	w.rows, w.bytes = w.rows+1, w.bytes+len(w.memory)-before
 
-	if err := w.flush(); err != nil || !full {
-		return err
+	full := w.rows >= groupRows || w.bytes >= groupBytes
+	if full || w.row == batchRows {
+		w.flush()
 	}
-	w.rows, w.bytes = 0, 0
-	return w.w.Flush()
+	if full && w.err == nil {
+		w.rows, w.bytes = 0, 0
+		w.err = w.w.Flush()
+	}
+	return w.err
 }
 
-func (w *Writer) flush() error {
-	_, err := w.w.WriteRows(w.batch[:w.used])
-	w.used, w.memory = 0, w.memory[:0]
-	return err
+// flush hands the batch over, a column at a time.
+func (w *Writer) flush() {
+	for i := 0; i < len(w.columns) && w.err == nil; i++ {
+		_, w.err = w.columns[i].WriteRowValues(w.values.columns[i][:w.row])
+	}
+	w.row, w.memory = 0, w.memory[:0]
 }
 
 // Close writes what is left, and what makes it a file. It does not close what it writes to.
 func (w *Writer) Close() error {
-	if err := w.flush(); err != nil {
-		return err
+	if w.flush(); w.err == nil {
+		w.err = w.w.Close()
 	}
-	return w.w.Close()
+	return w.err
 }
