@@ -222,7 +222,7 @@ func finishRecorded(e *cli.Env, o *recordOptions, kept *keptLog, d *receipt.Draf
 		return err
 	}
 	for _, note := range notes {
-		fmt.Fprintf(e.Notes(), "receipt: note: %s\n", cli.EscapeText(note))
+		fmt.Fprintf(e.Notes(), "receipt: note: %s\n", cli.EscapeLine(e.WithoutSecrets(note)))
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func passedNotes(p story.Passed) (notes []string) {
 	for _, n := range p.Records {
 		total += n
 	}
-	names := strings.Join(slices.Sorted(maps.Keys(p.Records)), ", ")
+	names := bare(slices.Sorted(maps.Keys(p.Records)))
 	notes = appendCount(notes, total, "record of an unknown type was passed over: "+names, "records of unknown types were passed over: "+names)
 	notes = appendCount(notes, p.Unreadable, "line is no JSON object, and was passed over", "lines are no JSON objects, and were passed over")
 	notes = appendCount(notes, p.Overlong, "line is too long, and was passed over", "lines are too long, and were passed over")
@@ -120,6 +120,15 @@ func passedNotes(p story.Passed) (notes []string) {
 	for _, name := range p.Cut {
 		notes = append(notes, fmt.Sprintf("%q ends in the middle of a line", name))
 	}
-	agents := strings.Join(p.Agents, ", ")
+	agents := bare(p.Agents)
 	return appendCount(notes, len(p.Agents), "agent worked for this one, and its log was not given: "+agents, "agents worked for this one, and their logs were not given: "+agents)
+}
+
+// bare are names of a log in a sentence.
+func bare(names []string) string {
+	var list []string
+	for _, name := range names {
+		list = append(list, cli.Bare(name))
+	}
+	return strings.Join(list, ", ")
 }
