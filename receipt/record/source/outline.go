@@ -124,9 +124,12 @@ func Survey(in Input, from string) (*Outline, error) {
 func (o *Outline) tell(r *reading, lines int) {
 	s := r.story
 	s.Read(o.Digest, o.Bytes, lines)
+	if lines > 0 && !r.read {
+		s.Endless()
+	}
 	r.reader.End()
 	o.whole, o.main = true, true
-	o.Session, o.over = s.Session(), s.End != story.EndUnknown
+	o.Session, o.over = s.Session(), s.Ended() != story.EndUnknown
 	o.first, o.last = s.Span()
 	o.begun = o.first
 }

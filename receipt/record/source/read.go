@@ -120,7 +120,11 @@ func (r *reading) log(in Input) error {
 		}
 	}
 
-	// A log that grows, or that was cut off, ends within a line.
+	// A log that grows, or that was cut off, ends within a line. What the last line tells
+	// when it is not read is behind the end that others tell.
+	if text.count > 0 && !r.read {
+		r.story.Endless()
+	}
 	if !text.ended && !r.read {
 		r.story.Cut()
 	}

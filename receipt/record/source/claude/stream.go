@@ -221,6 +221,7 @@ func (t *Stream) result(n canon.Node, x *session) {
 	}
 	if t.results[id] {
 		s.Note("repeated_accounts")
+		x.again(s)
 		return
 	}
 	if len(t.results) < maxSettled {
@@ -266,9 +267,17 @@ func endOf(n canon.Node) story.End {
 	return story.EndSucceeded
 }
 
-// account keeps what a result tells of models. Without that, what it tells of the main
-// thread is a floor.
-func (t *Stream) account(n canon.Node, x *session) {
+// again takes a result that was told before. Whether it accounts for the messages that stand
+// before it now, nothing says.
+func (x *session) again(s *story.Story) {
+	if len(x.open) > 0 {
+		s.AtLeast("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
+	}
+	x.settle()
+}
+
+// settle notes that a result accounts for the messages before it.
+func (x *session) settle() {
 	for _, m := range x.open {
 		if len(x.settled) < maxSettled {
 			x.settled[m.id] = true
@@ -276,6 +285,12 @@ func (t *Stream) account(n canon.Node, x *session) {
 	}
 	x.open, x.nameless = nil, false
 	clear(x.at)
+}
+
+// account keeps what a result tells of models. Without that, what it tells of the main
+// thread is a floor.
+func (t *Stream) account(n canon.Node, x *session) {
+	x.settle()
 	if x.less && x.whole {
 		return
 	}

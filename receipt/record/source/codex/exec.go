@@ -11,12 +11,15 @@ import (
 // An Exec reads what codex exec writes with --json. It tells no times and no model, and few
 // of its ids are of one run only: runs that are told again are known by their lines.
 type Exec struct {
-	s      *story.Story
-	turn   int
-	state  string // of the latest turn: started, completed, failed
-	usage  *usage // of all turns that tell it
-	untold bool   // a turn that is complete does not
-	runs   runs
+	s     *story.Story
+	turn  int
+	state string // of the latest turn: started, completed, failed
+	usage *usage // of all turns that tell it
+
+	stepped   bool         // the turn has an item
+	completed canon.Digest // the line with which the latest turn was
+	untold    bool         // a turn that is complete does not
+	runs      runs
 }
 
 // NewExec returns a reader of such streams.
@@ -54,10 +57,9 @@ func (x *Exec) tell(l *line) {
 			s.Another(id)
 		}
 	case "turn.started":
-		x.turn, x.state = x.turn+1, "started"
+		x.begin()
 	case "turn.completed":
-		x.state = "completed"
-		x.took(l)
+		x.complete(l)
 	case "turn.failed":
 		x.state = "failed"
 	case "item.started", "item.updated", "item.completed":
@@ -69,9 +71,35 @@ func (x *Exec) tell(l *line) {
 	}
 }
 
+// begin begins a turn. A line that is told again begins none.
+func (x *Exec) begin() {
+	if x.state == "started" && !x.stepped {
+		x.s.Note("turns_told_again")
+		return
+	}
+	x.turn, x.state, x.stepped = x.turn+1, "started", false
+}
+
+// complete ends a turn. Without a turn that is open the line is told again, when it has the
+// same words as the one before, or the beginning of the turn is not here.
+func (x *Exec) complete(l *line) {
+	switch {
+	case x.state == "started":
+	case l.sum == x.completed:
+		x.s.Note("turns_told_again")
+		return
+	default:
+		x.s.Note("turns_without_their_beginning")
+		x.s.Partial()
+	}
+	x.state, x.completed = "completed", l.sum
+	x.took(l)
+}
+
 // item tells a step of a turn. Each state of it is told anew.
 func (x *Exec) item(l *line) {
 	s := x.s
+	x.stepped = true
 	switch i := &l.item; i.kind {
 	case "command_execution", "file_change", "web_search":
 		x.call(i, i.kind)

@@ -60,6 +60,7 @@ type Story struct {
 	estimated bool
 	decided   bool // approvals are told
 	orphans   bool // results without their calls
+	endless   bool // a log has a last line that cannot be read
 
 	kept int // bytes, about
 	err  error
@@ -272,6 +273,17 @@ func (s *Story) Unreadable() { s.logs[len(s.logs)-1].unreadable++ }
 func (s *Story) Repaired()   { s.logs[len(s.logs)-1].repaired++ }
 func (s *Story) Overlong()   { s.logs[len(s.logs)-1].overlong++ }
 func (s *Story) Cut()        { s.logs[len(s.logs)-1].cut = true }
+
+// Endless says that the last line of a log could not be read: how the task ended is not told.
+func (s *Story) Endless() { s.endless = true }
+
+// Ended is how the task ended, as far as all lines could be read.
+func (s *Story) Ended() End {
+	if s.endless {
+		return EndUnknown
+	}
+	return s.End
+}
 
 // Read says what was read of the latest log.
 func (s *Story) Read(digest canon.Digest, bytes int64, lines int) {

@@ -165,7 +165,7 @@ func (t *teller) begun() time.Time { return orEpoch(t.first) }
 func (t *teller) over() time.Time { return orEpoch(t.last) }
 
 func (t *teller) ending() string {
-	switch t.End {
+	switch t.Ended() {
 	case EndSucceeded:
 		return "task.completed"
 	case EndFailed:
