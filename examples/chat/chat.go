@@ -301,9 +301,7 @@ func (c *chat) fail(ctx context.Context, i *invocation, path string, err error) 
 	return outcome{kind: "errored", path: path, failure: why, reply: reply, invocation: i.id, receipt: sealed}, err
 }
 
-// issue makes the receipt of a turn that has ended, also when its caller has gone. While
-// nobody knows whether it is stored, the same draft is issued again; that never makes a
-// second receipt.
+// issue makes the receipt of a turn that has ended, also when its caller has gone.
 func (c *chat) issue(ctx context.Context, i *invocation) (*receipt.Sealed, error) {
 	draft, err := i.turn.Draft()
 	if err != nil {
@@ -311,11 +309,5 @@ func (c *chat) issue(ctx context.Context, i *invocation) (*receipt.Sealed, error
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	for {
-		sealed, err := c.issuer.Issue(ctx, draft)
-		if _, unknown := errors.AsType[*ledger.UnknownOutcomeError](err); !unknown || ctx.Err() != nil {
-			return sealed, err
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	return c.issuer.IssueUntilKnown(ctx, draft)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -65,18 +64,11 @@ func (h *harness) do(ctx context.Context) (*receipt.Sealed, error) {
 }
 
 // issue makes the receipt of a draft: also when the program is told to end, since
-// what the receipt is about has happened. While nobody knows whether it is stored,
-// the same draft is issued again; that never makes a second receipt.
+// what the receipt is about has happened.
 func (h *harness) issue(ctx context.Context, draft *receipt.Draft) (*receipt.Sealed, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	for {
-		sealed, err := h.issuer.Issue(ctx, draft) // link, look for secrets, seal, sign, commit
-		if _, unknown := errors.AsType[*ledger.UnknownOutcomeError](err); !unknown || ctx.Err() != nil {
-			return sealed, err
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	return h.issuer.IssueUntilKnown(ctx, draft) // link, look for secrets, seal, sign, commit
 }
 
 // work writes a file when a person agrees, and looks at a site.

@@ -20,7 +20,8 @@
 // An error of the disk or of the network, a crash, a deadline: the receipt may be
 // stored or not. Issue the same draft again, with the same receipt_id. If the
 // first attempt was stored, its receipt is returned and no second one is made.
-// Only another content under that id is ErrDuplicateID.
+// Only another content under that id is ErrDuplicateID. [Issuer.IssueUntilKnown] does so by
+// itself.
 //
 // # Keeping
 //

@@ -126,6 +126,36 @@ func (i *Issuer) IssueDocument(ctx context.Context, d *canon.Document) (*receipt
 	return i.wait(ctx, chain.StreamOf(d), &job{id: id, seal: seal})
 }
 
+// untilKnownPause is how long IssueUntilKnown waits before it issues a draft again.
+const untilKnownPause = 100 * time.Millisecond
+
+// IssueUntilKnown is Issue, but of a draft of which it is not known whether its receipt is stored it
+// issues the same again, until that is known or the context ends: only then the error is an
+// *[UnknownOutcomeError]. There is never a second receipt. A context without a deadline waits for
+// as long as the store is in doubt.
+func (i *Issuer) IssueUntilKnown(ctx context.Context, d *receipt.Draft) (*receipt.Sealed, error) {
+	sealed, err := i.Issue(ctx, d)
+	doubt, unknown := errors.AsType[*UnknownOutcomeError](err)
+	if !unknown {
+		return sealed, err
+	}
+
+	for {
+		select {
+		case <-time.After(untilKnownPause):
+		case <-ctx.Done():
+			return nil, doubt
+		}
+
+		// Only what is said of the receipt_id is said of the attempt before, too. That this one
+		// stored nothing is not.
+		sealed, err = i.Issue(ctx, d)
+		if err == nil || errors.Is(err, ErrDuplicateID) || errors.Is(err, ErrUnsigned) || errors.As(err, new(*PrunedError)) {
+			return sealed, err
+		}
+	}
+}
+
 func (i *Issuer) prepare() error {
 	i.once.Do(func() {
 		switch {

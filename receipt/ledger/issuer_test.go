@@ -84,6 +84,68 @@ func TestIssueTwice(t *testing.T) {
 	}
 }
 
+// TestIssueUntilKnown: a draft is issued again while nobody knows what became of it, and an attempt
+// that stored nothing says nothing of the one before.
+func TestIssueUntilKnown(t *testing.T) {
+	lost := errors.New("the connection was lost")
+	other := draft("receipt_1", "w")
+	other.Metadata = receipt.Object{"a": "b"}
+	for name, test := range map[string]struct {
+		store   *faulty
+		signing error          // of the second attempt
+		first   *receipt.Draft // stored before; nil: none
+		want    error          // nil: a receipt
+	}{
+		"stored, and lost twice":            {store: &faulty{after: []error{lost}, before: []error{nil, lost, lost}}},
+		"never there, and the signer fails": {store: &faulty{before: []error{lost}}, signing: errors.New("the signer is away")},
+		"another content has the id":        {store: &faulty{before: []error{lost}}, first: other, want: ledger.ErrDuplicateID},
+		"nothing was stored, and it is so":  {store: &faulty{before: []error{ledger.ErrNotStored}}, want: ledger.ErrNotStored},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.store.SQLite = create(t)
+			if test.first != nil {
+				if _, err := (&ledger.Issuer{Store: test.store.SQLite, Signer: signer(t)}).Issue(t.Context(), test.first); err != nil {
+					t.Fatal(err)
+				}
+			}
+			issuer := &ledger.Issuer{Store: test.store, Signer: &failing{Signer: signer(t), calls: func(n int) error {
+				if n == 2 {
+					return test.signing
+				}
+				return nil
+			}}}
+			r, err := issuer.IssueUntilKnown(t.Context(), draft("receipt_1", "w"))
+			if !errors.Is(err, test.want) {
+				t.Fatalf("%v, expected %v", err, test.want)
+			}
+			if err != nil {
+				return
+			}
+			if head, err := test.store.Head(t.Context(), r.Stream()); err != nil || head.Count != 1 || head.Hash != r.Hash() {
+				t.Errorf("the head is %v, %v", head, err)
+			}
+		})
+	}
+
+	// The first attempt is stored, and nobody knows; later ones say that they store nothing.
+	store := &faulty{SQLite: create(t), after: []error{lost}}
+	issuer := &ledger.Issuer{Store: store, Signer: &failing{Signer: signer(t), calls: func(n int) error {
+		if n > 1 {
+			return errors.New("the signer is away")
+		}
+		return nil
+	}}}
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	_, err := issuer.IssueUntilKnown(ctx, draft("receipt_1", "w"))
+	if _, unknown := errors.AsType[*ledger.UnknownOutcomeError](err); !unknown || !errors.Is(err, lost) {
+		t.Errorf("%v, expected that nobody knows", err)
+	}
+	if _, err := store.Get(t.Context(), "receipt_1"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestIssueDated: the issuer dates what has no date, and finds it again later.
 func TestIssueDated(t *testing.T) {
 	ctx, clock := context.Background(), time.Date(2026, 4, 25, 20, 0, 0, 123456789, time.FixedZone("", 7200))
