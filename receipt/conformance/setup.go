@@ -155,15 +155,14 @@ func errEndless(path string) error {
 	return fmt.Errorf("GET /%s: expected a list that ends within %d pages and %d bytes, found no end", path, mostPages, mostBytes)
 }
 
-// items returns the items of a list, page by page, and what is wrong with a page.
-func items(ctx context.Context, s *suite, path string, limit int) (list []canon.Node, err error) {
-	size := 0
-	seen := map[string]bool{}
-	cursor := ""
+// readPages reads a list to its end, page by page. A page is asked for by the place that one before
+// has behind it, as the parameter by; next is its cursor, "" at the end.
+func readPages(ctx context.Context, s *suite, path string, limit int, by string, behind func(a *wire.Answer, page []canon.Node, next string) (place string, err error)) (list []canon.Node, err error) {
+	size, place := 0, ""
 	for range mostPages {
 		query := fmt.Sprintf("%s%slimit=%d", path, separator(path), limit)
-		if cursor != "" {
-			query += "&cursor=" + wire.Segment(cursor)
+		if place != "" {
+			query += "&" + by + "=" + wire.Segment(place)
 		}
 		a := s.client.Do(ctx, wire.Request{Path: query})
 		page, next, err := pageOf(a, limit)
@@ -173,20 +172,26 @@ func items(ctx context.Context, s *suite, path string, limit int) (list []canon.
 		if size += len(a.Body); size > mostBytes {
 			return nil, errEndless(path)
 		}
-		for _, item := range page {
-			id := text(item, "id")
-			if id == "" || seen[id] {
-				return nil, a.Fail("expected items that are there once, each with an id, found %s again or none", wire.Quote(id)).Err
-			}
-			seen[id] = true
-			list = append(list, item)
+		list = append(list, page...)
+		if place, err = behind(a, page, next); err != nil || next == "" {
+			return list, err
 		}
-		if next == "" {
-			return list, nil
-		}
-		cursor = next
 	}
 	return nil, errEndless(path)
+}
+
+// items returns the items of a list, page by page, and what is wrong with a page.
+func items(ctx context.Context, s *suite, path string, limit int) ([]canon.Node, error) {
+	seen := map[string]bool{}
+	return readPages(ctx, s, path, limit, "cursor", func(a *wire.Answer, page []canon.Node, next string) (string, error) {
+		for _, id := range ids(page) {
+			if id == "" || seen[id] {
+				return "", a.Fail("expected items that are there once, each with an id, found %s again or none", wire.Quote(id)).Err
+			}
+			seen[id] = true
+		}
+		return next, nil
+	})
 }
 
 func separator(path string) string {
@@ -224,30 +229,16 @@ func pageOf(a *wire.Answer, limit int) (list []canon.Node, next string, err erro
 }
 
 // eventsOf returns the events of a list of them, read by ranges of so many.
-func eventsOf(ctx context.Context, s *suite, path string, limit int) (list []canon.Node, err error) {
-	size, last := 0, ""
-	for range mostPages {
-		query := fmt.Sprintf("%s%slimit=%d", path, separator(path), limit)
-		if last != "" {
-			query += "&after_event_id=" + wire.Segment(last)
-		}
-		a := s.client.Do(ctx, wire.Request{Path: query})
-		page, next, err := pageOf(a, limit)
-		if err != nil {
-			return nil, err
-		}
-		if size += len(a.Body); size > mostBytes {
-			return nil, errEndless(path)
-		}
-		list = append(list, page...)
+func eventsOf(ctx context.Context, s *suite, path string, limit int) ([]canon.Node, error) {
+	return readPages(ctx, s, path, limit, "after_event_id", func(a *wire.Answer, page []canon.Node, next string) (last string, err error) {
 		if next == "" {
-			return list, nil
+			return "", nil
 		}
 		if last = text(page[len(page)-1], "id"); last == "" {
-			return nil, a.Fail("expected events with ids, found one without").Err
+			err = a.Fail("expected events with ids, found one without").Err
 		}
-	}
-	return nil, errEndless(path)
+		return last, err
+	})
 }
 
 // eventsOfTask returns the events of a task that has ended.

@@ -1,0 +1,24 @@
+package harness_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestClockGoesBack: a task during which the clock goes back has a receipt, which says nothing of
+// how long the task took; so has the next one.
+func TestClockGoesBack(t *testing.T) {
+	o := options(t, t.TempDir())
+	var asked atomic.Int64
+	o.Now = func() time.Time { return time.Now().Add(-time.Duration(asked.Add(1)) * time.Minute) }
+	_, c := start(t, o)
+	c.begin()
+	for range 2 {
+		task := c.submit("backwards")
+		c.reach(task, "COMPLETED")
+		if r := c.receipt(task); !r.Lifecycle.CompletedAt.Before(r.Lifecycle.StartedAt.Time) || r.AutonomyBudget.Consumed.WallTimeMS != nil {
+			t.Errorf("%+v, %+v", r.Lifecycle, r.AutonomyBudget.Consumed)
+		}
+	}
+}
