@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -31,67 +30,6 @@ func levelReceipts() []Probe {
 	)
 }
 
-// A given is a receipt as a server gave it, and what we find of it.
-type given struct {
-	answer *wire.Answer
-	raw    []byte // the very bytes
-	doc    *canon.Document
-	report receipt.Report
-}
-
-// payloadOf is the receipt in a resource, or the resource that is one itself.
-func payloadOf(n canon.Node) canon.Node {
-	if !n.Member("schema").IsZero() {
-		return n
-	}
-	return n.Member("wire").Member("payload")
-}
-
-// readReceipt gets a receipt, and judges its bytes.
-func readReceipt(ctx context.Context, s *suite, id string) (*given, error) {
-	a := s.get(ctx, "v1/receipts/%s", id).Status(200).JSON()
-	payload := payloadOf(a.Root())
-	if a.Err == nil && payload.Kind() != canon.KindObject {
-		a.Fail("expected the receipt as wire.payload, found %s", wire.KindName(payload.Kind()))
-	}
-	if a.Err != nil {
-		return nil, a.Err
-	}
-	g := &given{answer: a, raw: bytes.Clone(payload.Raw()), doc: new(canon.Document)}
-	s.judge.VerifyBytes(g.raw, g.doc, &g.report)
-	return g, nil
-}
-
-// receiptOf reads the receipt of a task that has ended.
-func receiptOf(ctx context.Context, s *suite, e *ended) (*given, error) {
-	if e.receipt == "" {
-		return nil, e.task.Fail("expected a receipt_id of a task that is %s, found none", e.status).Err
-	}
-	return readReceipt(ctx, s, e.receipt)
-}
-
-// plainReceipt is the receipt of the plain task.
-func plainReceipt(ctx context.Context, s *suite) (*ended, *given, error) {
-	if err := able(ctx, s, "receipts"); err != nil {
-		return nil, nil, err
-	}
-	e, err := plainTask(ctx, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	g, err := receiptOf(ctx, s, e)
-	return e, g, err
-}
-
-// verified expects a receipt to be what was asked for.
-func (g *given) verified() error {
-	if g.report.Verdict == receipt.Verified {
-		return nil
-	}
-	found := g.report.Finding()
-	return g.answer.Fail("expected a receipt that is verified, found it %s: %s at %s", g.report.Verdict, found.Code, wire.Quote(found.Pointer)).Err
-}
-
 func receiptVerifies(ctx context.Context, s *suite) error {
 	_, g, err := plainReceipt(ctx, s)
 	if err != nil {
@@ -101,21 +39,6 @@ func receiptVerifies(ctx context.Context, s *suite) error {
 		s.note = "without trusted keys only the content was judged"
 	}
 	return g.verified()
-}
-
-// isOfTask expects a receipt to be about a task as it ended.
-func (g *given) isOfTask(e *ended) error {
-	root := g.doc.Root()
-	subject, state := root.Member("subject"), text(root.Member("lifecycle"), "final_state")
-	switch named := text(root.Member("identifiers"), "task_id"); {
-	case named != e.id && text(subject, "id") != e.id:
-		g.answer.Fail("expected a receipt of the task %s, found one of %s", wire.Quote(e.id), wire.Quote(named))
-	case text(subject, "object") == "task" && text(subject, "id") != e.id:
-		g.answer.Fail("expected the task %s as subject, found %s", wire.Quote(e.id), wire.Quote(text(subject, "id")))
-	case state != outcomeStatus(e.status):
-		g.answer.Fail("expected the final_state %s of a task that is %s, found %s", outcomeStatus(e.status), e.status, wire.Quote(state))
-	}
-	return g.answer.Err
 }
 
 func receiptIsOfTask(ctx context.Context, s *suite) error {
@@ -350,91 +273,6 @@ func canceledHasReceipt(ctx context.Context, s *suite) error {
 		return err
 	}
 	return errors.Join(g.isOfTask(e), g.verified())
-}
-
-// secretsAreWithheld tells a secret, and looks where it must not come to be.
-func secretsAreWithheld(ctx context.Context, s *suite) error {
-	if err := able(ctx, s, "receipts"); err != nil {
-		return err
-	}
-	secret, err := newSecret(s)
-	if err != nil {
-		return err
-	}
-	s.watch.Hide(secret)
-	words := "deploy with the token " + secret + " in the run " + s.id
-	e, err := endedTask(ctx, s, words)
-	if err != nil {
-		return err
-	}
-
-	look := func(a *wire.Answer) error {
-		if a.Err == nil && a.Tells(secret) {
-			a.Fail("expected an answer without the secret that was told, found it there")
-		}
-		return a.Err
-	}
-	for _, at := range []string{"v1/tasks/%s/events?limit=200", "v1/tasks/%s/receipts", "v1/artifacts?task_id=%s", "v1/outcomes?task_id=%s", "v1/events?task_id=%s&limit=200"} {
-		if err := look(s.get(ctx, at, e.id).Status(200)); err != nil {
-			return err
-		}
-	}
-	if err := look(s.get(ctx, "v1/sessions/%s/events?limit=200", e.session).Status(200)); err != nil {
-		return err
-	}
-	if err := look(s.post(ctx, "", object{"input": words}, "v1/sessions/%s/tasks", e.session)); err != nil {
-		return err
-	}
-	return secretInMore(ctx, s, e, secret, look)
-}
-
-// secretInMore looks into what lists lead to.
-func secretInMore(ctx context.Context, s *suite, e *ended, secret string, look func(*wire.Answer) error) error {
-	if e.receipt != "" {
-		if err := look(s.get(ctx, "v1/receipts/%s", e.receipt).Status(200)); err != nil {
-			return err
-		}
-		if err := look(s.post(ctx, "", object{}, "v1/receipts/%s/verify", e.receipt).Status(200)); err != nil {
-			return err
-		}
-	}
-	artifacts, err := items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids(artifacts) {
-		if err := look(s.get(ctx, "v1/artifacts/%s/content", id)); err != nil {
-			return err
-		}
-	}
-
-	events, err := eventsOfTask(ctx, s, e.id)
-	if err != nil || len(events) == 0 {
-		return err
-	}
-	frames, err := listen(ctx, s, path("v1/tasks/%s/stream", e.id), "", text(events[len(events)-1], "id"))
-	if err != nil {
-		return err
-	}
-	for _, f := range frames {
-		if strings.Contains(wire.Canonical(f.Data.Root()), secret) {
-			return fmt.Errorf("GET /v1/tasks/{task_id}/stream: expected no secret that was told, found it in the event %s", wire.Quote(f.ID))
-		}
-	}
-	return nil
-}
-
-// newSecret makes up a token of a well-known form, which opens nothing.
-func newSecret(s *suite) (string, error) {
-	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	var b [36]byte
-	if _, err := io.ReadFull(s.options.Random, b[:]); err != nil {
-		return "", fmt.Errorf("conformance: no randomness: %w", err)
-	}
-	for i, r := range b {
-		b[i] = letters[r%32]
-	}
-	return "ghp_" + string(b[:]), nil
 }
 
 // archiveIsReceipt compares the archive with the receipt, where archives are offered.
