@@ -22,7 +22,7 @@ import (
 
 // Runners are processes that run the commands of scripts, each one after the other. Most of
 // what a command takes is to start. At full size each is a process of its own, as it is
-// wherever it has stdin or a script says exec.
+// wherever a script says exec.
 type runners struct {
 	mu   sync.Mutex
 	idle []*runner
@@ -41,6 +41,7 @@ type (
 		Dir       string
 		Variables []string // NAME=VALUE
 		Args      []string
+		Stdin     []byte
 	}
 	ran struct {
 		Code     int
@@ -64,21 +65,24 @@ func newRunners(t *testing.T) *runners {
 
 // exits is exits of scripts, by a runner where it is receipt that is run.
 func (all *runners) exits(ts *testscript.TestScript, neg bool, args []string) {
-	if stdin := field(ts, "stdin"); stdin.String() != "" || len(args) < 2 || args[1] != "receipt" {
+	if len(args) < 2 || args[1] != "receipt" {
 		exits(ts, neg, args)
 		return
 	}
 	expectExit(ts, neg, args, func() int { return all.run(ts, args[2:]) })
 }
 
-// field is a member of a script that only its own package names.
+// field is a member of a script that only its own package names, and may be set.
 func field(ts *testscript.TestScript, name string) reflect.Value {
-	return reflect.ValueOf(ts).Elem().FieldByName(name)
+	v := reflect.ValueOf(ts).Elem().FieldByName(name)
+	return reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
 }
 
 // run runs receipt where a script is, and returns its exit code.
 func (all *runners) run(ts *testscript.TestScript, args []string) int {
-	o := order{Dir: ts.MkAbs("."), Args: args}
+	stdin := field(ts, "stdin")
+	o := order{Dir: ts.MkAbs("."), Args: args, Stdin: []byte(stdin.String())}
+	stdin.SetString("") // it is of the next command alone
 	for _, variable := range field(ts, "env").Seq2() {
 		o.Variables = append(o.Variables, variable.String())
 	}
@@ -147,7 +151,7 @@ func serveOrders() {
 
 		var out, told bytes.Buffer
 		code := run(context.Background(), o.Args, &cli.Env{
-			In: strings.NewReader(""), Out: &out, Err: &told,
+			In: bytes.NewReader(o.Stdin), Out: &out, Err: &told,
 			Getenv: os.Getenv, Now: time.Now, Piped: true, Messages: messages,
 		})
 		if err := became.Encode(ran{code, out.Bytes(), told.Bytes()}); err != nil {
