@@ -102,7 +102,7 @@ func TestEveryVector(t *testing.T) {
 // TestEveryInstance: the values of test suites, each in several places of a
 // receipt.
 func TestEveryInstance(t *testing.T) {
-	b, turn, part := newBench(t), 0, 4
+	b, turn, part := newBench(t), 0, 8
 	if full() {
 		part = 1
 	}

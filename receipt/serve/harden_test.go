@@ -392,7 +392,10 @@ func TestHosts(t *testing.T) {
 func TestSaturated(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("posts", func(t *testing.T) {
-		const posts = 1000
+		posts := 500
+		if full() {
+			posts = 1000
+		}
 		o := options(t)
 		o.Limits.Requests, o.Limits.Memory = 64, 16<<20
 		h := start(t, o)
@@ -431,7 +434,7 @@ func TestSaturated(t *testing.T) {
 		if answered.Load() == 0 || other.Load() > 0 {
 			t.Errorf("%d answered, %d refused, %d otherwise", answered.Load(), refused.Load(), other.Load())
 		}
-		const most = 200 << 20 // of a gigabyte that was sent; clients and buffers of connections included
+		const most = 200 << 20 // of half a gigabyte or more that was sent; clients and buffers of connections included
 		if peak > most {
 			t.Errorf("%d MiB in use, expected at most %d", peak>>20, most>>20)
 		}
