@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/canon/foreign"
@@ -61,7 +62,7 @@ func start(ctx context.Context, args []string, s *surroundings) (code int, err e
 	case errors.Is(err, pflag.ErrHelp):
 		return terms.ExitVerified, nil
 	case err != nil:
-		return 0, err
+		return 0, fmt.Errorf("%w: see --help", err)
 	}
 
 	// Beam's runners speak for themselves, at length.
@@ -72,6 +73,9 @@ func start(ctx context.Context, args []string, s *surroundings) (code int, err e
 	}
 	slog.SetDefault(slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: level})))
 
+	if err := knownRunner(*runners.Runner); err != nil {
+		return 0, err
+	}
 	if flags.NArg() > 0 {
 		return 0, fmt.Errorf("unexpected argument %q: inputs are named by --input", flags.Arg(0))
 	}
@@ -80,6 +84,24 @@ func start(ctx context.Context, args []string, s *surroundings) (code int, err e
 		return 0, err
 	}
 	return j.do(ctx, s)
+}
+
+// knownRunner reports a runner that Beam does not have: Beam itself would end the process, with
+// the exit code of a receipt that is false.
+func knownRunner(name string) (err error) {
+	if name == "" {
+		return nil
+	}
+
+	// Beam tells of the runners that it has by not taking another of the name.
+	defer func() {
+		if recover() != nil {
+			err = nil
+		}
+	}()
+	err = fmt.Errorf("--runner %q is none that this program has: they are prism, flink, dataflow, spark and universal", name)
+	beam.RegisterRunner(name, func(context.Context, *beam.Pipeline) (beam.PipelineResult, error) { return nil, err })
+	return err
 }
 
 // runnerFlags are the flags of Beam and its runners, as they registered them.

@@ -46,6 +46,7 @@ func TestExit(t *testing.T) {
 		{"undecided", []string{"--keys", trusted, "--strict", "--input", fixture(t, "valid/task.json")}, terms.ExitUndecided, "undecided: 1 receipts"},
 		{"previous", []string{"--integrity-only", "--previous", "sha256:" + strings.Repeat("ab", 32), "--input", fixture(t, "valid/task.json")}, terms.ExitRefuted, "refuted: 1 receipts"},
 		{"head", []string{"--integrity-only", "--expect-head", "sha256:" + strings.Repeat("ab", 32), "--input", fixture(t, "valid/task.json")}, terms.ExitRefuted, "head_mismatch"},
+		{"count", []string{"--integrity-only", "--expect-count", "2", "--input", fixture(t, "valid/task.json")}, terms.ExitRefuted, "count_mismatch"},
 		{"not read", []string{"--keys", trusted, "--input", fixture(t, "valid/task.json"), "--input", broken}, terms.ExitUsage, "cut.jsonl.gz: not read: "},
 		{"empty", []string{"--keys", trusted, "--input", write(t, filepath.Join(t.TempDir(), "empty.jsonl"), nil)}, terms.ExitUsage, "empty.jsonl: not read: "},
 	} {
@@ -83,16 +84,18 @@ func TestRefused(t *testing.T) {
 		{"no folder", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "x", "v")}, "there is no folder"},
 		{"a folder", []string{"--keys", trusted, "--input", one, "--output", dir + "/"}, "is a folder"},
 		{"there already", []string{"--keys", trusted, "--input", one, "--output", there}, "v-00000-of-00001.parquet is there already"},
+		{"a name too long", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, strings.Repeat("v", 240))}, "file name too long"},
 		{"no such checkpoint", []string{"--keys", trusted, "--input", one, "--checkpoint", filepath.Join(dir, "log.txt"), "--output", filepath.Join(dir, "v")}, "--checkpoint: open "},
 		{"no checkpoint", []string{"--keys", trusted, "--input", one, "--checkpoint", one, "--output", filepath.Join(dir, "v")}, "is not a checkpoint"},
-		{"no such flag", []string{"--key", trusted}, "unknown flag: --key"},
+		{"no such flag", []string{"--key", trusted}, "unknown flag: --key: see --help"},
 		{"an argument", []string{"--keys", trusted, one}, "inputs are named by --input"},
 		{"two streams and one hash", []string{"--keys", trusted, "--expect-head", "sha256:" + strings.Repeat("ab", 32), "--input", fixture(t, "valid"), "--output", filepath.Join(dir, "v")}, "the input holds several streams"},
+		{"no such runner", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "v"), "--runner", "nobody"}, `--runner "nobody" is none`},
 		{"not waited for", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "v"), "--async"}, "--async gives no verdict"},
 	} {
 		code, out, messages := runBeam(t, test.args...)
-		if test.name == "not waited for" { // Beam's flags are the process's
-			if err := runnerFlags().Set("async", "false"); err != nil {
+		for name, value := range map[string]string{"async": "false", "runner": ""} { // Beam's flags are the process's
+			if err := runnerFlags().Set(name, value); err != nil {
 				t.Fatal(err)
 			}
 		}

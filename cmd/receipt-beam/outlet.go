@@ -71,7 +71,8 @@ func (o *outlet) bucket(ctx context.Context, b *object.Buckets) (*blob.Bucket, e
 	return b.Bucket(ctx, o.Store)
 }
 
-// vacant makes sure that no run's files are there: they would mix with those of this one.
+// vacant makes sure that no run's files are there, which would mix with those of this one,
+// and that a folder takes new ones.
 func (o *outlet) vacant(ctx context.Context, b *object.Buckets) error {
 	names, err := o.names(ctx, b)
 	if err != nil {
@@ -80,6 +81,13 @@ func (o *outlet) vacant(ctx context.Context, b *object.Buckets) error {
 	for _, name := range names {
 		if name == summaryName || name == reportsName || strings.HasPrefix(name, "-") && strings.HasSuffix(name, ".parquet") {
 			return fmt.Errorf("--output %s: %s%s is there already: name another prefix, or remove what begins with this one", o.shown, o.shown, name)
+		}
+	}
+
+	// Where nothing can be written is better known before everything was read.
+	if o.Store == "" {
+		if err := os.Mkdir(o.Staging, 0o777); err != nil {
+			return fmt.Errorf("--output %s: %w", o.shown, err)
 		}
 	}
 	return nil
