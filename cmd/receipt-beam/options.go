@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/pflag"
 
@@ -19,7 +17,6 @@ type options struct {
 	terms.Flags
 	inputs        []string
 	output        string
-	checkpoint    string
 	shards        int
 	long, verbose bool
 }
@@ -33,7 +30,6 @@ func (o *options) flags(usage io.Writer) *pflag.FlagSet {
 	f.StringArrayVarP(&o.inputs, "input", "i", nil, "`GLOB` of files, a folder, or an address: s3://BUCKET/KEY, gs://, azblob://, file://; may be repeated")
 	f.StringVarP(&o.output, "output", "o", "", "`PREFIX` of the files that are written: PREFIX.json, PREFIX.ndjson, PREFIX-*.parquet")
 	o.Flags.Register(f)
-	f.StringVar(&o.checkpoint, "checkpoint", "", "the signed checkpoint `FILE` over all receipts, in the order of the inputs")
 	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
 	f.IntVar(&o.shards, "shards", 0, fmt.Sprintf("judge the inputs in `N` shares, each with a file of rows; 0: one each input, %d at the most", maxShards))
 	f.BoolVar(&o.verbose, "verbose", false, "show what Beam and its runner say")
@@ -67,10 +63,6 @@ func (o *options) job(ctx context.Context, s *surroundings) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := readCheckpoint(o.checkpoint)
-	if err != nil {
-		return nil, err
-	}
 	out, err := openOutlet(o.output)
 	if err != nil {
 		return nil, err
@@ -82,36 +74,10 @@ func (o *options) job(ctx context.Context, s *surroundings) (*job, error) {
 
 	share := shareOf(len(list.list), o.shards)
 	return &job{inputs: list, setting: setting{
-		Asked: asked, Long: o.long, Partial: known.Partial, After: listHeads(known.After), Expect: listHeads(known.Expect), Only: known.Only, Log: log,
+		Asked: asked, Long: o.long, Partial: known.Partial, After: listHeads(known.After), Expect: listHeads(known.Expect), Only: known.Only, Log: known.Checkpoint,
 		Outlet: out, Share: share, Shares: (len(list.list) + share - 1) / share,
 		Skipped: list.skipped[:min(len(list.skipped), stream.MaxNotices)], Others: len(list.skipped), Started: s.now().UnixMilli(),
 	}}, nil
-}
-
-// maxCheckpoint is the size of the largest checkpoint that is read.
-const maxCheckpoint = 1_000_000
-
-// readCheckpoint reads a signed checkpoint; of no name, none. One that was changed is
-// evidence that fails, and a file of another kind is an error.
-func readCheckpoint(name string) ([]byte, error) {
-	if name == "" {
-		return nil, nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("--checkpoint: %w", err)
-	}
-	defer f.Close()
-	note, err := io.ReadAll(io.LimitReader(f, maxCheckpoint+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("--checkpoint: %w", err)
-	case len(note) > maxCheckpoint:
-		return nil, fmt.Errorf("--checkpoint: %q is larger than %d bytes", name, maxCheckpoint)
-	case !bytes.Contains(note, []byte("\n\n\u2014 ")): // where its signatures begin
-		return nil, fmt.Errorf("--checkpoint: %q is not a checkpoint: receipt batch checkpoint writes such a file", name)
-	}
-	return note, nil
 }
 
 // shareOf is how many inputs a share holds. Neighbours stay together: each share becomes a

@@ -49,6 +49,9 @@ func run(ctx context.Context, args []string, s *surroundings) int {
 	root.SetArgs(args)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())
+	})
 	root.AddCommand(newVerify(s))
 
 	err := root.ExecuteContext(ctx)

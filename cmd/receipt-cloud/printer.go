@@ -16,10 +16,10 @@ type printer interface {
 	end(*stream.Summary) error
 }
 
-func (o *verifyFlags) printer(w io.Writer) (printer, error) {
+func (o *verifyFlags) printer(w io.Writer, asked *stream.Options) (printer, error) {
 	switch o.format {
 	case "text":
-		return &textPrinter{w, o.unordered}, nil
+		return &textPrinter{w, asked.Unordered || asked.Checkpoint != nil}, nil
 	case "json":
 		return &jsonPrinter{w: w, open: "{\n\"reports\":[\n", between: ",\n", close: "\n],\n" + `"summary":`, last: "}\n"}, nil
 	case "ndjson":
@@ -66,8 +66,8 @@ func (p *jsonPrinter) write(before string, v any, after string) (err error) {
 // A textPrinter writes a line for each receipt that is not verified, and what is to be
 // said of all.
 type textPrinter struct {
-	w         io.Writer
-	unordered bool // one object is read twice, too
+	w     io.Writer
+	twice bool // one object is read twice, too
 }
 
 func (p *textPrinter) report(rep *receipt.Report) error {
@@ -80,8 +80,8 @@ func (p *textPrinter) report(rep *receipt.Report) error {
 
 func (p *textPrinter) end(s *stream.Summary) error {
 	readings := 1
-	if s.Inputs.Files > 1 || p.unordered {
-		readings = 2 // what joins by links
+	if s.Inputs.Files > 1 || p.twice {
+		readings = 2
 	}
 	return terms.WriteText(p.w, s, readings)
 }

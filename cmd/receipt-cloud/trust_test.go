@@ -14,6 +14,10 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
 // fixture is the path of a file of the fixtures.
@@ -124,6 +128,53 @@ func TestUnordered(t *testing.T) {
 	}
 }
 
+// TestCheckpointOfObjects: a checkpoint over one object is compared with it by reading it twice,
+// and one that was cut off does not have its root.
+func TestCheckpointOfObjects(t *testing.T) {
+	l := newLake(t)
+	lines := receipts(t, 5)
+	text, err := os.ReadFile(fixture(t, "keys/log_1.private.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := keys.ParsePrivate(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var leaves []merkle.Hash
+	for _, line := range lines {
+		sealed, err := receipt.ParseSealed(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaves = append(leaves, receipt.CheckpointLeaf(sealed.Hash()))
+	}
+	note, err := key.SignCheckpoint(t.Context(), &tlog.Checkpoint{Origin: "log.example.net/receipts", Size: 5, Root: merkle.Root(leaves)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "checkpoint.txt")
+	if err := os.WriteFile(file, note, 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	l.put("a.jsonl", lines...)
+	l.put("cut.jsonl", lines[:4]...)
+	trusted := []string{"--keys", fixture(t, "keys/trust.json"), "--checkpoint", file, "--expect-count", "5", l.address("a.jsonl")}
+	if code, out, messages := verifyBy(t, trusted...); code != terms.ExitUndecided || strings.Count(out, "undecided, unsigned: ") != 5 || strings.Contains(out, "not checked: ") || !strings.HasSuffix(out, ", read twice\n") {
+		t.Errorf("exit %d, %s%s", code, out, messages)
+	}
+	if code, out, messages := verify(t, "--checkpoint", file, l.address("cut.jsonl")); code != terms.ExitRefuted || !strings.Contains(out, "truncated: ") {
+		t.Errorf("exit %d, %s%s", code, out, messages)
+	}
+	if code, out, messages := verify(t, "--expect-count", "5", l.address("cut.jsonl")); code != terms.ExitRefuted || !strings.Contains(out, "count_mismatch: ") {
+		t.Errorf("exit %d, %s%s", code, out, messages)
+	}
+	if code, out, messages := verify(t, "--checkpoint", fixture(t, "keys/trust.json"), l.address("a.jsonl")); code != terms.ExitUsage || !strings.Contains(messages, "is not a checkpoint") {
+		t.Errorf("exit %d, %s%s", code, out, messages)
+	}
+}
+
 // TestInterrupted: an interruption gives no verdict.
 func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
@@ -146,13 +197,19 @@ func TestAsReceipt(t *testing.T) {
 	}
 
 	folder, keys := fixture(t, "valid"), fixture(t, "keys/trust.json")
+	checkpoint := filepath.Join(t.TempDir(), "checkpoint.txt")
+	if out, err := exec.Command(receipt, "batch", "checkpoint", folder, "--key", fixture(t, "keys/log_1.private.json"), "--origin", "log.example.net/receipts", "-o", checkpoint).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	own := regexp.MustCompile(`"tool":"[^"]*","started":"[^"]*","finished":"[^"]*"`)
-	for _, format := range []string{"json", "ndjson"} {
-		want, err := exec.Command(receipt, "verify", "--keys", keys, "--format", format, folder).Output()
+	for _, asked := range [][]string{{"--format", "json"}, {"--format", "ndjson"}, {"--format", "ndjson", "--checkpoint", checkpoint}} {
+		format := strings.Join(asked[1:], " ")
+		asked = append([]string{"verify", "--keys", keys}, asked...)
+		want, err := exec.Command(receipt, append(asked, folder)...).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
-		code, got, messages := verifyBy(t, "--keys", keys, "--format", format, "file://"+folder+"/")
+		code, got, messages := verifyBy(t, append(asked[1:], "file://"+folder+"/")...)
 		if code != terms.ExitVerified {
 			t.Errorf("%s: exit %d, %s", format, code, messages)
 		}

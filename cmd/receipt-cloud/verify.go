@@ -33,8 +33,8 @@ A key that ends in a slash stands for all below it, and * for part of a segment.
 What follows a question mark is for the storage, such as ?region=eu-central-1.
 
 The receipts of several objects join by their links, in whatever order, and so do
-those of one with --unordered. Objects are then read twice: the second time in the
-version of the first.
+those of one with --unordered. Objects are then read twice, and so they are with
+--checkpoint: the second time in the version of the first.
 
 Exit codes: 0 verified, 1 something is false or malformed, 2 something could not
 be read or run as asked, 3 evidence is missing.
@@ -42,7 +42,12 @@ be read or run as asked, 3 evidence is missing.
 Trusted keys come from --keys, else $RECEIPT_KEYS: a JWK Set.`,
 		Example: `  receipt-cloud verify --keys keys.json 's3://lake/receipts/2026/?region=eu-central-1'
   receipt-cloud verify --integrity-only --format json gs://lake/day.jsonl.zst`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("expected addresses, found none: s3://BUCKET/KEY, gs://, azblob:// or file://")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.verify(cmd.Context(), s, args) },
 	}
 
@@ -59,11 +64,11 @@ Trusted keys come from --keys, else $RECEIPT_KEYS: a JWK Set.`,
 }
 
 func (o *verifyFlags) verify(ctx context.Context, s *surroundings, args []string) error {
-	out, err := o.printer(s.out)
+	options, err := o.options()
 	if err != nil {
 		return err
 	}
-	options, err := o.options()
+	out, err := o.printer(s.out, &options)
 	if err != nil {
 		return err
 	}

@@ -207,7 +207,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"--keys", "keys.json", l.address("day/")}, "--integrity-only looks at no signatures"},
 		{[]string{"--jobs", "-1", l.address("day/")}, "--jobs is 0 or more"},
 		{[]string{"--expect-head", "nothing", l.address("day/")}, "--expect-head: expected sha256:"},
-		{nil, "requires at least 1 arg"},
+		{nil, "expected addresses, found none"},
 	} {
 		code, out, messages := verify(t, test.args...)
 		if code != terms.ExitUsage || out != "" || !strings.Contains(messages, test.want) || strings.Contains(messages, "secret") || strings.Count(messages, "\n") != 1 {

@@ -3,6 +3,7 @@ package terms
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -19,7 +20,9 @@ type Flags struct {
 	keys, issuer, policy, at string
 	integrityOnly, strict    bool
 	previous, expectHead     string
+	count                    *pflag.Flag
 	partial                  bool
+	checkpoint               string
 }
 
 // Register adds the flags to a set.
@@ -32,12 +35,22 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.strict, "strict", false, "undecided when any applicable step was not checked")
 	flags.StringVar(&f.previous, "previous", "", "what the input continues: the `HASH|REPORT` of what came before")
 	flags.StringVar(&f.expectHead, "expect-head", "", "the `HASH` that it must end in, or a REPORT whose heads it must still hold")
+	flags.Uint64("expect-count", 0, "the stream must have `N` receipts")
+	f.count = flags.Lookup("expect-count")
 	flags.BoolVar(&f.partial, "partial", false, "the input is a selection: absent predecessors are not checked")
+	flags.StringVar(&f.checkpoint, "checkpoint", "", "the signed checkpoint `FILE` over all receipts, in the order of the input")
 }
 
-// Continuity reads what the input has to continue and to end in.
+// Continuity reads what the input has to continue and to end in, and a checkpoint over it.
 func (f *Flags) Continuity() (o stream.Options, err error) {
 	o.Partial = f.partial
+	if f.count.Changed {
+		n, err := strconv.ParseUint(f.count.Value.String(), 10, 64)
+		if err != nil {
+			return o, fmt.Errorf("--expect-count: %w", err)
+		}
+		o.Only.Count = &n
+	}
 	if f.previous != "" {
 		if o.Only.Previous, o.After, err = readKnown(f.previous); err != nil {
 			return o, fmt.Errorf("--previous: %w", err)
@@ -46,6 +59,11 @@ func (f *Flags) Continuity() (o stream.Options, err error) {
 	if f.expectHead != "" {
 		if o.Only.Head, o.Expect, err = readKnown(f.expectHead); err != nil {
 			return o, fmt.Errorf("--expect-head: %w", err)
+		}
+	}
+	if f.checkpoint != "" {
+		if o.Checkpoint, err = readCheckpoint(f.checkpoint); err != nil {
+			return o, fmt.Errorf("--checkpoint: %w", err)
 		}
 	}
 	return o, nil

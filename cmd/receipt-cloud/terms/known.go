@@ -1,6 +1,7 @@
 package terms
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,6 +43,22 @@ func readKnown(arg string) (canon.Digest, map[chain.Stream]chain.Head, error) {
 		return canon.Digest{}, nil, fmt.Errorf("the report %q names no head of a stream", arg)
 	}
 	return canon.Digest{}, heads, nil
+}
+
+// maxCheckpoint is the size of the largest checkpoint that is read.
+const maxCheckpoint = 1_000_000
+
+// readCheckpoint reads a signed checkpoint. One that was changed is evidence that fails, and
+// a file of another kind is an error.
+func readCheckpoint(name string) ([]byte, error) {
+	note, err := readBounded(name, maxCheckpoint)
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Contains(note, []byte("\n\n\u2014 ")) { // where its signatures begin
+		return nil, fmt.Errorf("%q is not a checkpoint: receipt batch checkpoint writes such a file", name)
+	}
+	return note, nil
 }
 
 // readBounded reads a file of at most so many bytes.
