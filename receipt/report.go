@@ -151,9 +151,9 @@ func (r *Report) undecidedBy() (why Check) {
 
 // Check returns the first entry of a step.
 func (r *Report) Check(s Step) Check {
-	for _, c := range r.Checks {
-		if c.Step == s {
-			return c
+	for i := range r.Checks {
+		if r.Checks[i].Step == s {
+			return r.Checks[i]
 		}
 	}
 	return Check{Step: s}

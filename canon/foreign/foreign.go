@@ -62,7 +62,7 @@ func Unsafe(r rune) bool {
 // Escape makes a text safe to show on one line of a terminal, a log or a page: what
 // is [Unsafe], and bytes that are not UTF-8, are written as escapes.
 func Escape(s string) string {
-	if !strings.ContainsFunc(s, Unsafe) && utf8.ValidString(s) {
+	if plain(s) || !strings.ContainsFunc(s, Unsafe) && utf8.ValidString(s) {
 		return s
 	}
 
@@ -82,4 +82,14 @@ func Escape(s string) string {
 	}
 
 	return b.String()
+}
+
+// plain reports whether all of a text is ASCII that shows: most is, and quickly seen to be.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }

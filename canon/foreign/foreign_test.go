@@ -46,4 +46,11 @@ func TestEscape(t *testing.T) {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
+
+	// Each character of a byte, and those around them.
+	for r := range rune(0x101) {
+		if text := "a" + string(r) + "b"; (foreign.Escape(text) == text) == foreign.Unsafe(r) {
+			t.Errorf("%q becomes %s", text, foreign.Escape(text))
+		}
+	}
 }

@@ -75,8 +75,8 @@ type Instant int64
 // String writes it as RFC 3339 has it.
 func (i Instant) String() string { return receipt.At(time.UnixMicro(int64(i))).String() }
 
-// Of returns the row of a receipt, by its report and what [Glean] kept in it. It shares
-// no memory with the report.
+// Of returns the row of a receipt, by its report and what [Glean] kept in it. It
+// stays what it is when the report is used again.
 func Of(rep *receipt.Report) Row {
 	why := rep.Finding()
 	r := Row{

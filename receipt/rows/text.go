@@ -3,7 +3,6 @@ package rows
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -34,7 +33,7 @@ func cut(text string) string {
 		text = foreign.Escape(text)
 	}
 	if len(text) <= mostText {
-		return strings.Clone(text)
+		return text
 	}
 	return string(appendCut(nil, text))
 }

@@ -1,6 +1,7 @@
 package print
 
 import (
+	"bufio"
 	"encoding/csv"
 	"io"
 	"strings"
@@ -16,7 +17,7 @@ type csvWriter struct {
 }
 
 func newCSVWriter(w io.Writer) *csvWriter {
-	c := &csvWriter{w: csv.NewWriter(w)}
+	c := &csvWriter{w: csv.NewWriter(bufio.NewWriterSize(w, 64<<10))}
 	_ = c.w.Write(rows.Columns()) // Close reports errors
 	return c
 }
