@@ -345,6 +345,9 @@ func (t *Stream) End() {
 	for _, x := range t.sessions {
 		t.tell(x, priced)
 	}
+	if s.Priced() && slices.ContainsFunc(t.sessions, (*session).unpaid) {
+		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")
+	}
 	if t.counted {
 		s.Wall = &t.wall
 	}
@@ -361,13 +364,15 @@ func (x *session) priced() bool {
 	return x.cost == "" || len(x.models) > 0 && !slices.ContainsFunc(x.models, func(m modelUse) bool { return m.cost == "" })
 }
 
+// unpaid reports whether the session cost more than its results tell, or none of them does.
+func (x *session) unpaid() bool {
+	return x.cost == "" || x.unpriced || x.less || x.nameless || len(x.open) > 0
+}
+
 // tell adds what a session took. Prices of models are told where they are all there is.
 func (t *Stream) tell(x *session, priced bool) {
 	s := t.s
 	s.Cost(x.cost)
-	if x.less || x.unpriced && x.cost != "" {
-		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")
-	}
 	for _, m := range slices.SortedFunc(slices.Values(x.models), func(a, b modelUse) int { return strings.Compare(a.model, b.model) }) {
 		if !priced {
 			m.cost = ""

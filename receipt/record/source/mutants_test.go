@@ -1,0 +1,155 @@
+package source_test
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+)
+
+// sums are what a draft says that was done and taken in all, how it ended and when. What is
+// told in part, or not at all, is "".
+func (r told) sums() map[string]string {
+	count := func(n *int64) any {
+		if n == nil {
+			return ""
+		}
+		return *n
+	}
+	c, e := r.AutonomyBudget.Consumed, r.SideEffects
+	all := map[string]string{}
+	for at, value := range map[string]any{
+		"/autonomy_budget/consumed/input_tokens": count(c.InputTokens), "/autonomy_budget/consumed/output_tokens": count(c.OutputTokens), "/cost/total": r.Cost.Total,
+		"/side_effects/tool_calls": len(e.ToolCalls), "/side_effects/fs_writes": len(e.FSWrites), "/side_effects/network_egress": len(e.NetworkEgress),
+		"/side_effects/a2a_handoffs": len(e.A2AHandoffs), "/approvals": len(r.Approvals),
+		"/lifecycle/final_state": r.Lifecycle.FinalState, "/lifecycle/started_at": r.Lifecycle.StartedAt, "/lifecycle/completed_at": r.Lifecycle.CompletedAt,
+	} {
+		if all[at] = fmt.Sprint(value); r.untold[at] {
+			all[at] = ""
+		}
+	}
+	for i, call := range e.ToolCalls {
+		at := fmt.Sprintf("/side_effects/tool_calls/%d/status", i)
+		if all[call.CallID] = call.Status; r.untold[at] {
+			all[call.CallID] = ""
+		}
+	}
+	return all
+}
+
+// TestMutants: a part of a log that is of another type than it was makes no sum another one,
+// no end a better one, and no list a shorter one that would not say so.
+func TestMutants(t *testing.T) {
+	random, mutants := rand.New(rand.NewPCG(3, 4)), 0
+	all, size := os.Getenv("CI") == "true", 20_000
+	if all {
+		size = 60_000
+	}
+	logs := samples(t)
+	for _, name := range slices.Sorted(maps.Keys(logs)) {
+		if len(logs[name]) > size {
+			continue
+		}
+		values := valuesIn(t, string(logs[name]))
+		right := read(t, tryRead(t, reading(t, values)))
+		want, seen := right.sums(), map[string]bool{}
+
+		mutate := func(at string, before any, set func(any)) {
+			if seen[at] {
+				return
+			}
+			seen[at] = true
+			others := otherTypes(before)
+			if !all {
+				others = others[random.IntN(len(others)):][:1]
+			}
+			for _, other := range others {
+				set(other)
+				mutants++
+				if d := tryRead(t, reading(t, values)); d != nil {
+					for _, what := range changed(right, read(t, d), want) {
+						t.Errorf("%s: %v in the place of %s: %s", name, other, at, what)
+					}
+				}
+				set(before)
+			}
+		}
+		for i := range values {
+			eachPlace(kindOf(values[i]), values[i], mutate)
+		}
+	}
+	if mutants < 200 {
+		t.Errorf("%d mutants", mutants)
+	}
+}
+
+// otherTypes are values that are of another type than one.
+func otherTypes(than any) []any {
+	return slices.DeleteFunc([]any{true, -1, "x", map[string]any{"x": 1}, []any{1}}, func(x any) bool {
+		_, number := than.(float64)
+		_, is := x.(int)
+		return number && is || fmt.Sprintf("%T", x) == fmt.Sprintf("%T", than)
+	})
+}
+
+// changed are the sums of a log that a mutant of it tells in another way. A record that was
+// passed over is said to be, and a call is told as failed that was not only when a line has
+// an error of it.
+func changed(right, r told, want map[string]string) (list []string) {
+	if fmt.Sprint(r.meta["ignored_records"]) != fmt.Sprint(right.meta["ignored_records"]) {
+		return nil
+	}
+	sums := r.sums()
+	for _, what := range slices.Sorted(maps.Keys(want)) {
+		got, have := sums[what]
+		switch isCall := what[0] != '/'; {
+		case !have && !r.floor["/side_effects/tool_calls"]:
+			list = append(list, "the call "+what+" is not told")
+		case got == "" || want[what] == "" || got == want[what] || isCall && got == "failed":
+		default:
+			list = append(list, fmt.Sprintf("%s is %q, was %q", what, got, want[what]))
+		}
+	}
+	return list
+}
+
+// kindOf is what a line is of, for tests.
+func kindOf(v any) string {
+	line, _ := v.(map[string]any)
+	for _, name := range []string{"payload", "item"} {
+		if part, ok := line[name].(map[string]any); ok {
+			return fmt.Sprint(line["type"], "/", part["type"])
+		}
+	}
+	return fmt.Sprint(cmp.Or(line["type"], any("")))
+}
+
+// eachPlace gives each value within a value, and what puts another in its place, to a
+// function, members in the order of their names.
+func eachPlace(at string, v any, take func(at string, v any, set func(any))) {
+	switch x := v.(type) {
+	case []any:
+		for i := range x {
+			take(at+"[]", x[i], func(v any) { x[i] = v })
+			eachPlace(at+"[]", x[i], take)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(x)) {
+			take(at+"."+name, x[name], func(v any) { x[name] = v })
+			eachPlace(at+"."+name, x[name], take)
+		}
+	}
+}
+
+func reading(t *testing.T, values []any) []byte {
+	t.Helper()
+	text, err := io.ReadAll(encoded(t, values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
