@@ -92,7 +92,7 @@ func (o *honest) ask(t testing.TB, handler http.Handler, categories ...string) *
 func (o *honest) run(ctx context.Context, handler http.Handler, categories ...string) (*conformance.Report, error) {
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	options := conformance.Options{Now: time.Now, Random: rand.Reader, Categories: categories, Timeout: 5 * time.Second}
+	options := conformance.Options{Now: time.Now, Random: rand.Reader, Categories: categories, Timeout: 20 * time.Second}
 	if o.trust != nil {
 		options.Trust = o.trust
 	}

@@ -112,7 +112,7 @@ func TestReportForm(t *testing.T) {
 		protocol.WriteJSON(w, http.StatusOK, d)
 	}))
 	defer server.Close()
-	o := Options{Timeout: time.Second, Now: func() time.Time { return time.Unix(1777144574, 0) }, Random: rand.Reader, Categories: []string{"core"}}
+	o := Options{Timeout: 20 * time.Second, Now: func() time.Time { return time.Unix(1777144574, 0) }, Random: rand.Reader, Categories: []string{"core"}}
 	report, err := Run(t.Context(), Target{URL: server.URL}, o)
 	if err != nil {
 		t.Fatal(err)

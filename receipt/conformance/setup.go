@@ -173,8 +173,11 @@ func readPages(ctx context.Context, s *suite, path string, limit int, by string,
 			return nil, errEndless(path)
 		}
 		list = append(list, page...)
-		if place, err = behind(a, page, next); err != nil || next == "" {
-			return list, err
+		if place, err = behind(a, page, next); err != nil {
+			return nil, err
+		}
+		if next == "" {
+			return list, nil
 		}
 	}
 	return nil, errEndless(path)
