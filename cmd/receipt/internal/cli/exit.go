@@ -87,15 +87,7 @@ func Finish(e *Env, err error) int {
 		code = f.Code
 	}
 
-	// The text may quote documents and arguments: secrets and control characters in them are
-	// not for a terminal.
-	if text := err.Error(); text != "" {
-		fmt.Fprintf(e.Notes(), "receipt: error: %s\n", e.WithoutSecrets(EscapeText(text)))
-	}
-	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(e.Notes(), "receipt: hint: %s\n", EscapeText(hint))
-	}
-
+	Tell(e, err)
 	return code
 }
 
@@ -114,11 +106,14 @@ func hintOf(err error) string {
 	return ""
 }
 
-// Tell prints an error that does not end the run.
+// Tell prints an error and what to do about it. Both may quote documents and arguments:
+// secrets and control characters in them are not for a terminal.
 func Tell(e *Env, err error) {
-	fmt.Fprintf(e.Notes(), "receipt: error: %s\n", EscapeText(err.Error()))
+	if text := err.Error(); text != "" {
+		fmt.Fprintf(e.Notes(), "receipt: error: %s\n", e.WithoutSecrets(EscapeText(text)))
+	}
 	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(e.Notes(), "receipt: hint: %s\n", EscapeText(hint))
+		fmt.Fprintf(e.Notes(), "receipt: hint: %s\n", e.WithoutSecrets(EscapeText(hint)))
 	}
 }
 
