@@ -284,6 +284,28 @@ func TestSQL(t *testing.T) {
 	if got, want := codesOf(t, filepath.Join(f.dir, "whole.json")), map[string]int{"chain_break": 3, "chain_fork": 1, "duplicate_id": 1, "hash_mismatch": 1, "unknown_key": 1}; !maps.Equal(got, want) {
 		t.Errorf("verify finds %v, want %v", got, want)
 	}
+	followsDamage(t, engine)
+}
+
+// followsDamage: what names an altered receipt follows it, though that one states another
+// stream, which may be what was altered.
+func followsDamage(t *testing.T, engine string) {
+	t.Helper()
+	f, p := sqlFolder{t, t.TempDir()}, newPlanter(t)
+	a, heads := p.stream("a", 4, nil)
+	a[2] = bytes.Replace(a[2], []byte(`"total":0`), []byte(`"total":9`), 1)
+	b, _ := p.stream("b", 1, nil)
+	behind, _ := p.add("b_behind", "b", heads[2], nil)
+	path := f.write("all.jsonl", slices.Concat(a[0], a[1], a[2], a[3], b[0], behind))
+	f.verify("verdicts.parquet", "--unordered", "--report", filepath.Join(f.dir, "all.json"), path)
+
+	_, queries := sqlBlocks(t)
+	if got := ask(t, engine, f.dir, []string{queries["once"], queries["findings"]})[1]; len(got) > 0 {
+		t.Errorf("found %v", got)
+	}
+	if got, want := codesOf(t, filepath.Join(f.dir, "all.json")), map[string]int{"hash_mismatch": 1}; !maps.Equal(got, want) {
+		t.Errorf("verify finds %v, want %v", got, want)
+	}
 }
 
 // TestSQLColumns: the page tells of every column.
