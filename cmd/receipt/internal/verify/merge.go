@@ -47,8 +47,7 @@ parts have to be verified with the same keys, and asked for the same (--issuer, 
 
 Exit codes are those of verify.`,
 		Example: `  receipt merge april.report.json may.report.json
-  receipt merge *.report.json --format json -o merged.json
-  receipt merge --expect-head yesterday.report.json part-*.json`,
+  receipt merge *.report.json --format json -o merged.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return merge(cmd.Context(), e, args, &o)
 		},
