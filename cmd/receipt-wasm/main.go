@@ -8,7 +8,7 @@
 //	tool                                         what the summary calls this program
 //	recognize(head, whole)                       what a file is: the JSON text of kind.Found
 //	verify(inputs, keys, beside, options, sink)  null when done
-//	fitting(input, index, beside)                places of those that are proofs of it, an Array
+//	fitting(input, index, beside)                places of those that are of it, an Array
 //	open(input, index)                           {source, canonical, preimage, hash, shell, targets}
 //	tamper(source, pointer)                      {source, target}
 //

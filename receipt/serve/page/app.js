@@ -5,7 +5,8 @@ import { number, visible } from "./view/text.js";
 import { Cancelled, Core } from "./shell/core.js";
 import { button, download } from "./shell/download.js";
 import { exampleFiles } from "./shell/example.js";
-import { Inputs } from "./shell/inputs.js";
+import { entriesOf, listed } from "./shell/folders.js";
+import { Inputs, ofOne } from "./shell/inputs.js";
 import { renderMany } from "./shell/many.js";
 import { renderSingle } from "./shell/single.js";
 import { renderStrangers } from "./shell/strangers.js";
@@ -42,9 +43,10 @@ function take(files, choices = {}) {
     try {
       if (example) inputs.clear(); // its keys are nobody's
       example = choices.known === true;
-      await inputs.add(files, choices);
+      await inputs.add(await listed(files, choices.entries), choices);
       if (mine === turn) await judge(mine);
     } catch (error) {
+      if (!choices.asKeys) inputs.forget();
       if (mine === turn) fail(error);
     }
   });
@@ -81,10 +83,28 @@ async function judged(mine) {
   const without = given.beside.filter((one) => one.kind !== "proof");
   let run = await core.verify(given.receipts, given.keys, without, options, tell);
 
-  // A proof is of one receipt: it counts when that is the only one, or is looked at alone.
+  // What is of one receipt counts when that is the only one, or is looked at alone.
   if (run.summary.receipts === 1 && without.length < given.beside.length) run = await core.verify(given.receipts, given.keys, given.beside, options, tell);
+  if (run.summary.receipts > 1 && run.summary.codes.disclosure_unbound > 0) {
+    const apart = await core.verify(given.receipts, given.keys, without.filter((one) => !ofOne(one)), options, tell);
+    if (await settled(apart, given, options)) run = apart;
+  }
   return { ...run, given, options, example };
 }
+
+// settled says whether each file of disclosed values is of a receipt of a run, and changes
+// nothing of its verdict: then they say nothing against the others.
+async function settled(run, given, options) {
+  const open = new Set(given.beside.filter((one) => one.kind === "disclosures"));
+  for (const report of run.reports) {
+    const { report: alone, rest } = await proven({ ...run, given, options }, report, inputOf(given, report));
+    for (const one of rest) open.delete(one);
+    if (alone.verdict !== report.verdict) return false;
+  }
+  return open.size === 0;
+}
+
+function inputOf({ receipts }, report) { return receipts.find((one) => one.name === report.source) ?? receipts[0]; }
 
 // attempt does something else that can fail, and says so, unless something was given
 // meanwhile. An outcome that was shown stays true.
@@ -145,7 +165,7 @@ function show(element, focus = true) {
 
 // spoken is what a screen reader says when an outcome appears.
 function spoken(element) {
-  const texts = [...element.querySelectorAll(".headlines > .about, .verdict strong, .pair h2, .outcomes li, .stranger h2, .stranger .lead")].map((part) => part.textContent);
+  const texts = [...element.querySelectorAll(".headlines > .about, .verdict strong, .pair h2, .outcomes li, .stranger h2, .stranger .lead")].map((part) => (part.matches("li") ? [...part.children].map((one) => one.textContent).join(" ") : part.textContent));
   return (element.querySelector(".banner") ? "Demonstration. " : "") + texts.join(". ");
 }
 
@@ -167,10 +187,9 @@ async function showRun(run, mine) {
 
 // showOne shows one receipt of a run. back leads to the others.
 async function showOne(run, report, save, mine, back) {
-  const { receipts } = run.given;
-  const input = receipts.find((one) => one.name === report.source) ?? receipts[0];
+  const input = inputOf(run.given, report);
   const opened = await core.open(input, report.index);
-  const shown = back ? await proven(run, report, input, opened) : { report, summary: run.summary };
+  const shown = back ? await proven(run, report, input) : { report, summary: run.summary };
   if (mine !== turn) return;
   const actions = h("p", { class: "buttons actions" }, back && button("Back to all receipts", back), save());
   const targets = run.example ? JSON.parse(opened.targets ?? "null") ?? [] : [];
@@ -179,15 +198,16 @@ async function showOne(run, report, save, mine, back) {
   again();
 }
 
-// proven judges a receipt of several alone, with the proofs that are of it. Without
-// one its report stays that of the run.
-async function proven(run, report, input, opened) {
+// proven judges a receipt of several alone, with the proofs and the disclosed values that
+// are of it. Without any its report stays that of the run.
+async function proven(run, report, input) {
   const { keys, beside } = run.given;
-  const places = beside.some((one) => one.kind === "proof") ? await core.fitting(input, report.index, beside) : [];
-  if (places.length === 0) return { report, summary: run.summary };
-  const rest = beside.filter((one, i) => places.includes(i) || one.kind === "disclosures");
-  const one = await core.verify([{ name: report.source, file: new Blob([opened.source]) }], keys, rest, run.options);
-  return { report: { ...one.reports[0], index: report.index, input_sha256: report.input_sha256 }, summary: one.summary };
+  const places = beside.some(ofOne) ? await core.fitting(input, report.index, beside) : [];
+  const rest = beside.filter((one, i) => places.includes(i));
+  if (rest.length === 0) return { report, summary: run.summary, rest };
+  const { source } = await core.open(input, report.index);
+  const one = await core.verify([{ name: report.source, file: new Blob([source]) }], keys, rest, run.options);
+  return { report: { ...one.reports[0], index: report.index, input_sha256: report.input_sha256 }, summary: one.summary, rest };
 }
 
 // together says whether any of the keys came at once with receipts; undefined for the
@@ -290,5 +310,5 @@ addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", (event) => {
   event.preventDefault();
   over(-within);
-  take([...event.dataTransfer.files]);
+  take([...event.dataTransfer.files], { entries: entriesOf(event.dataTransfer) });
 });

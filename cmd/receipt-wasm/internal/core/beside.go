@@ -115,26 +115,43 @@ func (ev *evidence) apply(v *receipt.Verifier, o *stream.Options) (*receipt.Veri
 	return v.With(ev.Evidence)
 }
 
-// Fitting tells which of the files are proofs of the receipt at a place of a source:
-// their paths lead from its hash to the root of their checkpoint. Nothing is judged by
-// it, nor who signed the checkpoint.
+// Fitting tells which of the files are of the receipt at a place of a source: proofs whose
+// paths lead from its hash to the root of their checkpoint, and disclosed values that belong
+// to it or say of no receipt that they do. Nothing is judged by it, nor who signed the
+// checkpoint.
 func Fitting(ctx context.Context, s stream.Source, index int, files []BesideFile) ([]int, error) {
 	d, err := Open(ctx, s, index)
 	if err != nil || d.Preimage == nil {
 		return nil, err
 	}
 
-	leaf, list := receipt.CheckpointLeaf(canon.Sum(d.Preimage)), []int{}
+	hash, list := canon.Sum(d.Preimage), []int{}
 	for i, f := range files {
-		p, err := tlog.ParseProof(f.Data)
-		if f.Kind != kind.Proof || err != nil {
-			continue
-		}
-		text, _, _ := strings.Cut(string(p.Checkpoint), "\n\n")
-		c, err := tlog.ParseCheckpoint(text + "\n")
-		if err == nil && merkle.CheckInclusion(leaf, p.Index, c.Size, p.Hashes, c.Root) == nil {
+		if f.Kind == kind.Proof && proves(f.Data, hash) || f.Kind == kind.Disclosures && discloses(f.Data, hash) {
 			list = append(list, i)
 		}
 	}
 	return list, nil
+}
+
+// proves reports whether the path of a proof leads from a receipt to its checkpoint.
+func proves(data []byte, hash canon.Digest) bool {
+	p, err := tlog.ParseProof(data)
+	if err != nil {
+		return false
+	}
+	text, _, _ := strings.Cut(string(p.Checkpoint), "\n\n")
+	c, err := tlog.ParseCheckpoint(text + "\n")
+	return err == nil && merkle.CheckInclusion(receipt.CheckpointLeaf(hash), p.Index, c.Size, p.Hashes, c.Root) == nil
+}
+
+// discloses reports whether disclosed values may be of a receipt. Of what cannot be read
+// whoever judges the receipt by it says so.
+func discloses(data []byte, hash canon.Digest) bool {
+	d, err := redact.ParseDisclosures(data)
+	if err != nil {
+		return true
+	}
+	_, err = d.Bind(hash)
+	return err == nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -357,7 +358,17 @@ func TestEvidence(t *testing.T) {
 			t.Errorf("%v: %v with lines %q", bad, err, g.lines.String())
 		}
 	}
-	if places, err := core.Fitting(context.Background(), core.Bytes("a", task), 1, []core.BesideFile{{Kind: kind.Proof, Data: []byte("no proof")}}); err != nil || len(places) != 0 {
+	d, err := core.Open(context.Background(), core.Bytes("a", task), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	places, err := core.Fitting(context.Background(), core.Bytes("a", task), 1, []core.BesideFile{
+		{Kind: kind.Proof, Data: []byte("no proof")},
+		{Kind: kind.Disclosures, Data: []byte(bound)}, // of another receipt
+		{Kind: kind.Disclosures, Data: []byte(strings.Replace(bound, "sha256:"+strings.Repeat("a", 64), d.Hash, 1))},
+		{Kind: kind.Disclosures, Data: []byte("{}")}, // of which a verdict says that it cannot be read
+	})
+	if err != nil || !slices.Equal(places, []int{2, 3}) {
 		t.Errorf("%v %v", places, err)
 	}
 }

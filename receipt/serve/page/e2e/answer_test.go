@@ -173,9 +173,8 @@ func testEvidence(b *tab) {
 	pdf := writeFile(b.T, "invoice.pdf", "%PDF-1.7\n")
 	b.drop(receipts[2], proof, pdf, receipts[0], fixture(b.T, "malicious/changed-cost.json"), receipts[1])
 	b.expect("Refuted")
-	rows := eval[[]string](b, `[...document.querySelectorAll("#outcome .verdicts li")].map((li) => li.querySelector("strong").textContent + " " + li.querySelector(".name").textContent)`)
-	want := "Verified receipt-2.json; Verified receipt-0.json; Refuted changed-cost.json; Verified receipt-1.json; Not a receipt invoice.pdf"
-	if strings.Join(rows, "; ") != want {
+	rows, want := listedRows(b), "Verified receipt-2.json; Verified receipt-0.json; Refuted changed-cost.json; Verified receipt-1.json; Not a receipt invoice.pdf"
+	if rows != want {
 		b.Errorf("listed %q, want %s", rows, want)
 	}
 	b.click("#outcome .verdicts li:nth-of-type(4) button")

@@ -73,6 +73,7 @@ func TestPage(t *testing.T) {
 	t.Run("fixtures", func(t *testing.T) { testFixtures(t, browser, server.URL+"/") })
 	t.Run("sitting", func(t *testing.T) { testSitting(t, browser, server.URL+"/", stream) })
 	t.Run("overtaken", func(t *testing.T) { testOvertaken(t, browser, server.URL+"/", stream) })
+	t.Run("strange", func(t *testing.T) { testStrange(t, browser, server.URL+"/") })
 	t.Run("kinds", func(t *testing.T) { testKinds(t, browser, server.URL+"/") })
 	t.Run("speed", func(t *testing.T) { testSpeed(t, browser, server.URL+"/") })
 	t.Run("paper", func(t *testing.T) { testPaper(t, browser, server.URL+"/") })

@@ -9,6 +9,9 @@ const mostBeside = 32 << 20; // bytes
 
 const evidence = new Set(["proof", "checkpoint", "disclosures", "batch"]);
 
+// ofOne says whether evidence is of one receipt, and shows nothing of any other.
+export function ofOne({ kind }) { return kind === "proof" || kind === "disclosures"; }
+
 // The lists are replaced, never changed: a run keeps those that it was given.
 export class Inputs {
   receipts = []; // {name, file, what}
@@ -30,6 +33,8 @@ export class Inputs {
       this.receipts = sorted.receipts;
       this.strangers = sorted.strangers;
       this.beside = this.beside.filter((one) => !one.used);
+    } else if (this.receipts.length === 0) {
+      this.strangers = [];
     }
     for (const key of sorted.keys) key.together = known ? undefined : sorted.receipts.length > 0;
     this.keys = joined(this.keys, sorted.keys);
@@ -37,6 +42,10 @@ export class Inputs {
   }
 
   async #sort(file, asKeys, sorted) {
+    if (file.size === 0) {
+      sorted.strangers.push({ name: file.name, size: 0, what: "an empty file", next: "ask for it again: what was in it got lost on its way" });
+      return;
+    }
     const first = new Uint8Array(await file.slice(0, head).arrayBuffer());
     const found = asKeys ? { kind: "keys", what: "a key set" } : await this.#core.recognize(first, file.size <= head);
     const what = found.what, beside = asKeys || found.kind === "keys" || evidence.has(found.kind);
@@ -58,6 +67,10 @@ export class Inputs {
     this.keys = this.keys.filter((known) => known !== file);
     this.beside = this.beside.filter((known) => known !== file);
   }
+
+  // forget lets go of the files that a verdict was about, when those that came after them
+  // could not be read.
+  forget() { this.receipts = this.strangers = []; }
 
   clear() { this.receipts = this.keys = this.beside = this.strangers = []; }
 }
