@@ -201,6 +201,9 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 	}
 	log, err := record.Read(logs.inputs[0], o.Options, form)
 	if err != nil {
+		if errors.Is(err, record.ErrNotEnded) && o.TaskID != "" { // which may be no task of the log
+			return cli.Undecided("check the ID of --task, or record the log when that task has ended", "%q: %w", cli.SourceName(paths[0]), err)
+		}
 		return recordFailure(paths[0], err)
 	}
 	return finishRecorded(e, o, kept, log.Draft, recordNotes(log.Counts))

@@ -169,6 +169,9 @@ func redactionRules(e *cli.Env, name string) (rules redact.Rules, err error) {
 	}
 
 	data, err := input.ReadBounded(e, name, rulefile.MaxBytes+1)
+	if near := cli.Nearest(name, []string{"upstream", "default", "strict"}); err != nil && near != "" {
+		return rules, cli.Usage("did you mean --rules "+near+"?", "%q: no such file, and no rules of that name", name)
+	}
 	if err != nil {
 		return rules, err
 	}
