@@ -188,6 +188,21 @@ func (s *Selection) Has(path string) bool {
 	})
 }
 
+// CheckTempDir refuses a folder of --temp-dir that is not there when a run begins: what does
+// not fit into memory may come hours later.
+func CheckTempDir(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case dir == "":
+		return nil
+	case err != nil:
+		return cli.Usage("name another folder by --temp-dir", "--temp-dir %q: %w", dir, cli.Reason(err))
+	case !info.IsDir():
+		return cli.Usage("name another folder by --temp-dir", "--temp-dir %q is a file, expected a folder", dir)
+	}
+	return nil
+}
+
 // SpoolStdin copies stdin to a temporary file when it has to be read twice, and shows how
 // far it is by what show makes.
 func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool, show func(passes ...string) *cli.Progress) (remove func(), err error) {

@@ -102,6 +102,9 @@ func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, l
 		return err
 	}
 
+	if err := input.CheckTempDir(o.tempDir); err != nil {
+		return err
+	}
 	selected, err := choose()
 	if err != nil {
 		return err

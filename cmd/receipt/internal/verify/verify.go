@@ -144,6 +144,9 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 }
 
 func (o *verifyOptions) streamOptions(e *cli.Env) (stream.Options, error) {
+	if err := input.CheckTempDir(o.tempDir); err != nil {
+		return stream.Options{}, err
+	}
 	o.tempDir = cmp.Or(o.tempDir, os.TempDir())
 	options := stream.Options{Jobs: o.jobs, Long: o.long, TempDir: o.tempDir}
 	if o.jobs < 0 || o.jobs > cli.MaxJobs {
