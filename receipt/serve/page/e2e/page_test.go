@@ -306,6 +306,8 @@ func testProblems(b *tab) {
 	}
 	eval[bool](b, `document.getElementById("at").value = "", true`)
 	b.pick("#receipt-files", fixture(b.T, "malicious/empty.json"))
+	b.wait(`document.querySelector("#outcome .stranger")?.innerText.includes("This is an empty file")`)
+	b.pick("#receipt-files", writeFile(b.T, "none.json", "[]"))
 	b.wait(`document.querySelector("#outcome .basis")?.innerText.includes("holds no receipt")`)
 	b.expect("Undecided")
 }
@@ -327,7 +329,7 @@ func testFixtures(t *testing.T, browser context.Context, url string) {
 			continue
 		}
 		b.pick("#receipt-files", fixture(t, c.File))
-		if c.File == "malicious/missing-chain.json" { // in form a draft, which nobody has sealed
+		if c.File == "malicious/missing-chain.json" || c.File == "malicious/empty.json" { // in form a draft, which nobody has sealed, and no form at all
 			b.wait(`document.querySelector("#outcome > .strangers")`)
 			continue
 		}
