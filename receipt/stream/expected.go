@@ -78,17 +78,18 @@ func findHeads(s *Summary, ends []streamEnd, d *demands) (known bool, err error)
 		return s.listed != nil, nil
 	}
 
-	c, err := crowdOf(s.roster)
-	if err != nil {
-		return false, err
-	}
 	has := map[chain.Stream]bool{}
-	_ = c.each(func(_ *item, a *attendee) error {
-		if stream := c.streams[a.stream]; a.link.Hash == d.head(stream).Hash {
-			has[stream] = true
+	for _, in := range s.roster.sources {
+		list, err := in.unpack(len(s.roster.streams))
+		if err != nil {
+			return false, err
 		}
-		return nil
-	})
+		for i := range list {
+			if stream := s.roster.streams[list[i].stream]; list[i].link.Hash == d.head(stream).Hash {
+				has[stream] = true
+			}
+		}
+	}
 	for i := range ends {
 		ends[i].found = ends[i].found || has[ends[i].Stream]
 	}
