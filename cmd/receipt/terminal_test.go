@@ -97,7 +97,7 @@ func TestShellName(t *testing.T) {
 		"a b":             "'a b'",
 		"$(rm -rf ~)":     "'$(rm -rf ~)'",
 		"it's":            `'it'\''s'`,
-		"a\nrm":           `'a\nrm'`,
+		"a\nrm":           `$'a\nrm'`,
 		"é":               "'é'",
 		"`id`;&|<>*?![]{": "'`id`;&|<>*?![]{'",
 	} {

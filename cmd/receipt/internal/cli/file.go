@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // A File is written beside its place and gets its name when it is whole and on the
@@ -34,6 +35,8 @@ func newFile(path string, mode fs.FileMode, replaces bool) (*File, error) {
 	folder := filepath.Dir(path)
 	temp, err := os.CreateTemp(folder, ".receipt-*") // its owner's alone, so far
 	if errors.Is(err, fs.ErrNotExist) {
+		folder, _ = filepath.Split(path) // as it was written: a secret in a URL is known by its slashes
+		folder = strings.TrimRight(folder, "/"+string(filepath.Separator))
 		return nil, Usage("mkdir -p "+ShellFile(folder), "%q: the folder %q does not exist", path, folder)
 	}
 	if err != nil {
