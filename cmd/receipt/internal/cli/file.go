@@ -35,8 +35,9 @@ func newFile(path string, mode fs.FileMode, replaces bool) (*File, error) {
 	folder := filepath.Dir(path)
 	temp, err := os.CreateTemp(folder, ".receipt-*") // its owner's alone, so far
 	if errors.Is(err, fs.ErrNotExist) {
-		folder, _ = filepath.Split(path) // as it was written: a secret in a URL is known by its slashes
-		folder = strings.TrimRight(folder, "/"+string(filepath.Separator))
+		if written, _ := filepath.Split(path); written != "" { // a secret in a URL is known by its two slashes
+			folder = strings.TrimRightFunc(written, func(r rune) bool { return r == '/' || r == filepath.Separator })
+		}
 		return nil, Usage("mkdir -p "+ShellFile(folder), "%q: the folder %q does not exist", path, folder)
 	}
 	if err != nil {
