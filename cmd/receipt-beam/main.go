@@ -99,7 +99,7 @@ func knownRunner(name string) (err error) {
 			err = nil
 		}
 	}()
-	err = fmt.Errorf("--runner %q is none that this program has: they are prism, flink, dataflow, spark and universal", name)
+	err = fmt.Errorf("--runner %q is none that this program has: expected prism, flink, dataflow, spark, universal, direct or dot", name)
 	beam.RegisterRunner(name, func(context.Context, *beam.Pipeline) (beam.PipelineResult, error) { return nil, err })
 	return err
 }
