@@ -13,6 +13,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/bundles"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/keyring"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/logs"
@@ -74,7 +75,7 @@ asked, 3 when evidence is missing.`,
 		if err := cli.RefuseEmpty(cmd); err != nil {
 			return err
 		}
-		return cli.KeepRead(cmd, args)
+		return input.KeepRead(cmd, args)
 	}
 	root.PersistentFlags().StringVar(&e.Color, "color", "auto", "colour results: `WHEN` auto (on a terminal, unless NO_COLOR is set), always or never")
 	root.Version = versionText()

@@ -1,20 +1,20 @@
-package cli
+package input
 
 import (
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
 // KeepRead refuses an output that would take the place of what the run is told to read: a
 // key, evidence, a receipt. --force is for what an earlier run wrote; a private key is
 // nowhere else.
 func KeepRead(cmd *cobra.Command, args []string) error {
-	for _, name := range []string{"output", "report", "manifest"} {
+	for _, name := range []string{"output", "report", "manifest", "private"} {
 		for _, written := range valuesOf(cmd.Flags().Lookup(name)) {
 			if err := keepRead(cmd, args, name, written); err != nil {
 				return err
@@ -35,15 +35,15 @@ func keepRead(cmd *cobra.Command, args []string, name, written string) (err erro
 			return
 		}
 		for _, read := range valuesOf(f) {
-			if file, _ := withoutIndex(read); err == nil && f.Name != name && SameFile(file, written) {
-				err = Usage(how, "--%s and --%s name the same file, %q", f.Name, name, written)
+			if file, _ := fileOf(read); err == nil && f.Name != name && cli.SameFile(file, written) {
+				err = cli.Usage(how, "--%s and --%s name the same file, %q", f.Name, name, written)
 			}
 		}
 	})
 	for _, read := range args {
-		file, oneOfMany := withoutIndex(read)
-		if err == nil && (oneOfMany || !inPlace(cmd)) && SameFile(file, written) {
-			err = Usage(how, "--%s names the input, %q", name, written)
+		file, oneOfMany := fileOf(read)
+		if err == nil && (oneOfMany || !inPlace(cmd)) && cli.SameFile(file, written) {
+			err = cli.Usage(how, "--%s names the input, %q", name, written)
 		}
 	}
 	return err
@@ -66,17 +66,10 @@ func valuesOf(f *pflag.Flag) []string {
 	return []string{f.Value.String()}
 }
 
-// withoutIndex is the file of PATH:N.
-func withoutIndex(path string) (file string, oneOfMany bool) {
-	i := strings.LastIndexByte(path, ':')
-	if i <= 0 {
-		return path, false
+// fileOf is the file of an input or an address.
+func fileOf(path string) (file string, oneOfMany bool) {
+	if file, _, ok := Address(path); ok {
+		return file, true
 	}
-	if _, err := strconv.ParseUint(path[i+1:], 10, 32); err != nil {
-		return path, false
-	}
-	if _, err := os.Stat(path); err == nil {
-		return path, false
-	}
-	return path[:i], true
+	return path, false
 }
