@@ -2,20 +2,27 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	"github.com/receiptkit/receiptkit/bench/internal/corpus"
 	"github.com/receiptkit/receiptkit/bench/internal/race"
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
+// Receipts of the corpus, half a second of them, and five times as many that are little
+// more than what the format demands.
 const (
+	formsCount = 10_000
 	formsFile  = "forms.jsonl"
-	formsCount = 10_000 // receipts of it: half a second
+	plainFile  = "plain.jsonl"
+	plainTimes = 5
 )
 
 // mostOfForm is how many times as long as printing text, which of verified receipts is
@@ -31,13 +38,24 @@ type form struct {
 	flags  []string
 	report string // the extension of a report that is written beside text
 	piped  bool   // stdout is a pipe, else a file
+	plain  bool   // of plainFile
 	most   float64
 }
+
+// The turns before those of the forms.
+const (
+	textTurn = iota
+	plainTurn
+	digestTurn
+	firstForm
+)
 
 func forms() []form {
 	return []form{
 		{name: "json", flags: []string{"--format", "json"}, most: mostOfForm},
 		{name: "ndjson", flags: []string{"--format", "ndjson"}, most: mostOfForm},
+		{name: "json of 1.3 KB", flags: []string{"--format", "json"}, plain: true, most: mostOfForm},
+		{name: "ndjson of 1.3 KB", flags: []string{"--format", "ndjson"}, plain: true, most: mostOfForm},
 		{name: "ndjson into a pipe", flags: []string{"--format", "ndjson"}, piped: true},
 		{name: "junit", flags: []string{"--format", "junit"}, most: mostOfForm},
 		{name: "github", flags: []string{"--format", "github"}, most: mostOfForm},
@@ -58,12 +76,15 @@ func (b *bench) formsOf(count int) ([]result.Line, error) {
 	if err := b.build("receipt", "..", "./cmd/receipt"); err != nil {
 		return nil, err
 	}
-	if err := b.writeForms(count); err != nil {
+	if err := b.writeForms(formsFile, corpus.Config{Receipts: count, Seed: seed}); err != nil {
+		return nil, err
+	}
+	if err := b.writeForms(plainFile, corpus.Config{Receipts: plainTimes * count, Kind: corpus.Minimal, Seed: seed}); err != nil {
 		return nil, err
 	}
 
 	all := forms()
-	turns := []race.Turn{b.formTurn(form{name: "text"})}
+	turns := []race.Turn{b.formTurn(form{name: "text"}), b.formTurn(form{name: "text of 1.3 KB", plain: true}), b.digests()}
 	for _, f := range all {
 		turns = append(turns, b.formTurn(f))
 	}
@@ -77,9 +98,13 @@ func (b *bench) formsOf(count int) ([]result.Line, error) {
 		return nil, err
 	}
 
-	var lines []result.Line
+	lines := []result.Line{floorLine(times.Ratio(digestTurn, textTurn))}
 	for i, f := range all {
-		ratio := times.Ratio(i+1, 0)
+		text := textTurn
+		if f.plain {
+			text = plainTurn
+		}
+		ratio := times.Ratio(firstForm+i, text)
 		line := atMost(f.most, "forms/"+f.name, "verify to "+f.name+", × text", ratio)
 		if f.most == 0 {
 			line.Bound = result.Free
@@ -89,37 +114,64 @@ func (b *bench) formsOf(count int) ([]result.Line, error) {
 	return lines, nil
 }
 
-// writeForms writes receipts of the corpus and its keys.
-func (b *bench) writeForms(count int) error {
-	file, err := os.Create(filepath.Join(b.dir, formsFile))
+// writeForms writes receipts of a corpus and its keys.
+func (b *bench) writeForms(name string, config corpus.Config) error {
+	file, err := os.Create(filepath.Join(b.dir, name))
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 
 	w := bufio.NewWriterSize(file, 1<<20)
-	s, err := take(b.ctx, corpus.Config{Receipts: count, Seed: seed}, 1, 1, w)
+	s, err := take(b.ctx, config, 1, 1, w)
 	if err != nil {
 		return err
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(b.dir, keysFile), s.keyFile, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(b.dir, name+"."+keysFile), s.keyFile, 0o666); err != nil {
 		return err
 	}
 	return file.Close()
 }
 
+// floorLine tells the digest of the input alone, which is in each report and which text
+// does without: no printing can be faster.
+func floorLine(ratio race.Ratio) result.Line {
+	line := atMost(0, "forms/digests", "SHA-256 of the input alone, × text", ratio)
+	line.Bound = result.Free
+	return line
+}
+
+// digests hashes each receipt of formsFile, as every form but text does beside verifying.
+func (b *bench) digests() race.Turn {
+	return func(int) (float64, error) {
+		text, err := os.ReadFile(filepath.Join(b.dir, formsFile))
+		if err != nil {
+			return 0, err
+		}
+		begun := time.Now()
+		for line := range bytes.Lines(text) {
+			sha256.Sum256(line)
+		}
+		return time.Since(begun).Seconds(), nil
+	}
+}
+
 // formTurn verifies in a form, and returns the processor time of the command alone.
 func (b *bench) formTurn(f form) race.Turn {
 	in := func(name string) string { return filepath.Join(b.dir, name) }
-	args := []string{"verify", "--keys", in(keysFile), "--jobs", "1"}
+	file := formsFile
+	if f.plain {
+		file = plainFile
+	}
+	args := []string{"verify", "--keys", in(file + "." + keysFile), "--jobs", "1"}
 	args = append(args, f.flags...)
 	if f.report != "" {
 		args = append(args, "--force", "--report", in("report"+f.report))
 	}
-	args = append(args, in(formsFile))
+	args = append(args, in(file))
 
 	return func(int) (float64, error) {
 		cmd := exec.CommandContext(b.ctx, in("receipt")+exe(), args...)
