@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -12,40 +13,57 @@ import (
 )
 
 // lint looks for what the format allows but an honest issuer hardly writes. The
-// schema holds. Warnings never change a verdict.
+// schema holds. Warnings never change a verdict. What the source did not tell contradicts
+// nothing: what stands in its place is no statement.
 func (v *Verifier) lint(root canon.Node, rep *Report) {
-	lintTimes(root, rep)
-	v.lintClock(root, rep)
-	lintFailure(root.Member("lifecycle"), rep)
-	lintCost(root.Member("cost"), rep)
-	lintCounts(root, rep)
-	lintReplay(root.Member("replay_input"), rep)
+	says := claims{untold: ReadUnreported(root), over: ReadAtMost(root)}
+	lintTimes(root, says, rep)
+	v.lintClock(root, says, rep)
+	lintFailure(root.Member("lifecycle"), says, rep)
+	lintCost(root.Member("cost"), says, rep)
+	lintCounts(root, says, rep)
+	lintReplay(root.Member("replay_input"), says, rep)
 	lintIDs(root, rep)
 	lintRoot(root.Member("chain"), rep)
 	lintCommitments(root.Member("redactions"), rep)
 }
 
+// claims are what of a receipt is a statement, and in which direction.
+type claims struct{ untold, over Pointers }
+
+// low is true of a number or a list that may be more than what stands there, or that has
+// such a part: a sum of parts is a lower bound as soon as one of them is.
+func (c claims) low(pointer string) bool { return touches(c.untold, pointer) }
+
+// high is true of one that may be less.
+func (c claims) high(pointer string) bool { return touches(c.over, pointer) }
+
+func touches(listed Pointers, pointer string) bool {
+	return listed.Has(pointer) || slices.ContainsFunc(listed, func(part string) bool { return strings.HasPrefix(part, pointer+"/") })
+}
+
 // lintTimes expects created ≤ started ≤ completed ≤ issued.
-func lintTimes(root canon.Node, rep *Report) {
+func lintTimes(root canon.Node, says claims, rep *Report) {
 	lifecycle := root.Member("lifecycle")
 	var latest time.Time
 	name := ""
 	for i, n := range [...]canon.Node{lifecycle.Member("created_at"), lifecycle.Member("started_at"), lifecycle.Member("completed_at"), root.Member("issued_at")} {
 		t, err := ParseTime(n.Text())
-		if err != nil { // created_at is optional
+		place := [...]string{"/lifecycle/created_at", "/lifecycle/started_at", "/lifecycle/completed_at", "/issued_at"}[i]
+		if err != nil || says.untold.Has(place) { // created_at is optional
 			continue
 		}
 		this := [...]string{"created_at", "started_at", "completed_at", "issued_at"}[i]
 		if t.Before(latest) && name != "" {
-			rep.warn(vocab.CodeTimeOrder, n.Pointer(), fmt.Sprintf("%s, %s, is before %s, %s", this, At(t), name, At(latest)))
+			rep.warn(vocab.CodeTimeOrder, place, fmt.Sprintf("%s, %s, is before %s, %s", this, At(t), name, At(latest)))
 		}
 		latest, name = t, this
 	}
 }
 
-func (v *Verifier) lintClock(root canon.Node, rep *Report) {
+func (v *Verifier) lintClock(root canon.Node, says claims, rep *Report) {
 	issued, err := ParseTime(root.Member("issued_at").Text())
-	if err != nil {
+	if err != nil || says.untold.Has("/issued_at") {
 		return
 	}
 	switch {
@@ -56,7 +74,11 @@ func (v *Verifier) lintClock(root canon.Node, rep *Report) {
 	}
 }
 
-func lintFailure(lifecycle canon.Node, rep *Report) {
+func lintFailure(lifecycle canon.Node, says claims, rep *Report) {
+	if says.untold.Has("/lifecycle/final_state") || says.untold.Has("/lifecycle/failure") {
+		return
+	}
+
 	failed := string(lifecycle.Member("final_state").Text()) == "FAILED"
 	described := lifecycle.Member("failure").Kind() == canon.KindObject
 	switch {
@@ -67,7 +89,7 @@ func lintFailure(lifecycle canon.Node, rep *Report) {
 	}
 }
 
-func lintCost(cost canon.Node, rep *Report) {
+func lintCost(cost canon.Node, says claims, rep *Report) {
 	providers := cost.Member("provider_breakdown")
 	if providers.Len() == 0 {
 		return
@@ -77,14 +99,19 @@ func lintCost(cost canon.Node, rep *Report) {
 	for _, p := range providers.Elements() {
 		sum += p.Member("amount").Float()
 	}
-	if math.Abs(total-sum) > 1e-6 {
+
+	// A bound contradicts in one direction only.
+	const all, parts = "/cost/total", "/cost/provider_breakdown"
+	below := total < sum && !says.low(all) && !says.high(parts)
+	above := total > sum && !says.high(all) && !says.low(parts)
+	if math.Abs(total-sum) > 1e-6 && (below || above) {
 		rep.warn(codeCostSum, "/cost/total", fmt.Sprintf("the total is %s, the providers' amounts add up to %s", decimalText(total), decimalText(sum)))
 	}
 }
 
 // lintCounts compares calls. A canceled one may have been denied before it was
 // made: it is listed, and the budget need not count it.
-func lintCounts(root canon.Node, rep *Report) {
+func lintCounts(root canon.Node, says claims, rep *Report) {
 	consumed := root.Member("autonomy_budget").Member("consumed").Member("tool_calls")
 	if consumed.IsZero() {
 		return
@@ -98,14 +125,23 @@ func lintCounts(root canon.Node, rep *Report) {
 		}
 	}
 
-	// A canceled call may have been made or not: either count is right.
-	if n := consumed.Float(); n < float64(made) || n > float64(listed) {
+	// A canceled call may have been made or not: either count is right. So it is with one
+	// that the source did not tell of.
+	const count, list = "/autonomy_budget/consumed/tool_calls", "/side_effects/tool_calls"
+	n := consumed.Float()
+	few := n < float64(made) && !says.low(count) && !says.high(list)
+	many := n > float64(listed) && !says.high(count) && !says.low(list)
+	if few || many {
 		rep.warn(codeCountsDiffer, "/autonomy_budget/consumed/tool_calls",
 			fmt.Sprintf("the budget counts %s tool calls, side_effects lists %d", decimalText(n), listed))
 	}
 }
 
-func lintReplay(replay canon.Node, rep *Report) {
+func lintReplay(replay canon.Node, says claims, rep *Report) {
+	if says.low("/replay_input/determinism") || says.low("/replay_input/unavailable_reason") {
+		return
+	}
+
 	unavailable := string(replay.Member("determinism").Text()) == "unavailable"
 	explained := !replay.Member("unavailable_reason").IsZero()
 	switch {

@@ -78,6 +78,24 @@ func TestLint(t *testing.T) {
 		}, receipt.Policy{}, ""},
 		"a replay, not said": {func(d *receipt.Draft) { d.ReplayInput.UnavailableReason = "r" }, receipt.Policy{}, "unavailable_reason /replay_input/unavailable_reason"},
 
+		"a total not told":        {untold(cost(0, 0.5), "unreported", "/cost/total"), receipt.Policy{}, ""},
+		"a cost not told":         {untold(cost(0, 0.5), "unreported", "/cost"), receipt.Policy{}, ""},
+		"an amount not told":      {untold(cost(0.5, 0.1), "unreported", "/cost/provider_breakdown/0/amount"), receipt.Policy{}, ""},
+		"more than what was told": {untold(cost(0.5, 0.6), "unreported", "/cost/provider_breakdown/0/amount"), receipt.Policy{}, "cost_sum /cost/total"},
+		"less than what was told": {untold(cost(0.5, 0.1), "unreported", "/cost/total"), receipt.Policy{}, "cost_sum /cost/total"},
+		"a total at most":         {untold(cost(0.5, 0.1), "at_most", "/cost/total"), receipt.Policy{}, ""},
+		"below the amounts":       {untold(cost(0.5, 0.6), "at_most", "/cost/total"), receipt.Policy{}, "cost_sum /cost/total"},
+		"another total not told":  {untold(cost(0, 0.5), "unreported", "/cost/totals"), receipt.Policy{}, "cost_sum /cost/total"},
+		"a count not told":        {untold(counted(0), "unreported", "/autonomy_budget/consumed/tool_calls"), receipt.Policy{}, ""},
+		"calls not told":          {untold(counted(3), "unreported", "/side_effects/tool_calls"), receipt.Policy{}, ""},
+		"fewer than were told":    {untold(counted(0), "unreported", "/side_effects/tool_calls"), receipt.Policy{}, "counts_differ /autonomy_budget/consumed/tool_calls"},
+		"a count at most":         {untold(counted(3), "at_most", "/autonomy_budget/consumed/tool_calls"), receipt.Policy{}, ""},
+		"a start not told":        {untold(func(d *receipt.Draft) { d.Lifecycle.CompletedAt = at(-time.Hour) }, "unreported", "/lifecycle/started_at"), receipt.Policy{}, ""},
+		"an issue not told":       {untold(func(d *receipt.Draft) { d.IssuedAt = at(-time.Hour) }, "unreported", "/issued_at"), receipt.Policy{Now: noon.Add(-2 * time.Hour)}, ""},
+		"an outcome not told":     {untold(func(d *receipt.Draft) { d.Lifecycle.FinalState = "FAILED" }, "unreported", "/lifecycle/final_state"), receipt.Policy{}, ""},
+		"a failure not told":      {untold(func(d *receipt.Draft) { d.Lifecycle.FinalState = "FAILED" }, "unreported", "/lifecycle/failure"), receipt.Policy{}, ""},
+		"a reason not told":       {untold(func(d *receipt.Draft) { d.ReplayInput.Determinism = "unavailable" }, "unreported", "/replay_input"), receipt.Policy{}, ""},
+
 		"distinct ids": {func(d *receipt.Draft) { d.SideEffects.ToolCalls = calls("a", "b", "c") }, receipt.Policy{}, ""},
 		"no ids":       {func(d *receipt.Draft) { d.Deltas = deltas("", "", "") }, receipt.Policy{}, ""},
 		"calls":        {func(d *receipt.Draft) { d.SideEffects.ToolCalls = calls("a", "b", "a", "a") }, receipt.Policy{}, "repeated_id /side_effects/tool_calls/2/call_id, repeated_id /side_effects/tool_calls/3/call_id"},
@@ -121,6 +139,14 @@ func calls(ids ...string) (list []receipt.ToolCall) {
 		list = append(list, receipt.ToolCall{Tool: "t", CallID: id, Status: "succeeded"})
 	}
 	return list
+}
+
+// untold lists a member in a list of metadata, after an edit.
+func untold(edit func(*receipt.Draft), list, pointer string) func(*receipt.Draft) {
+	return func(d *receipt.Draft) {
+		edit(d)
+		d.Metadata = receipt.Object{list: []any{pointer}}
+	}
 }
 
 // counted lists a call that was made and one that was canceled, and counts n.
