@@ -147,10 +147,18 @@ func PaintIf(color bool, v receipt.Verdict, text string) string {
 func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Document) {
 	root := doc.Root()
 	task := root.Member("identifiers").Member("task_id").String()
-	state := root.Member("lifecycle").Member("final_state").String()
-	b.Row("receipt", fmt.Sprintf("%s · task %s %s", rep.ReceiptID.String(), task, state))
-	issued := fmt.Sprintf("%s by %s", root.Member("issued_at").String(), issuerText(root))
-	b.Row("issued", issued)
+	state, issued := " "+root.Member("lifecycle").Member("final_state").String(), root.Member("issued_at").String()
+
+	// What stands in the place of what nobody told is no statement.
+	untold := receipt.ReadUnreported(root)
+	if untold.Has("/lifecycle/final_state") {
+		state = ", outcome not told by the source"
+	}
+	if untold.Has("/issued_at") {
+		issued = "at a time not told by the source,"
+	}
+	b.Row("receipt", fmt.Sprintf("%s · task %s%s", rep.ReceiptID.String(), task, state))
+	b.Row("issued", fmt.Sprintf("%s by %s", issued, issuerText(root)))
 	b.Row("hash", rep.ReceiptHash.String())
 	for _, s := range rep.Signatures {
 		p.signature(b, s, root)

@@ -2,6 +2,10 @@ package verify
 
 import (
 	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -112,10 +116,14 @@ func (s *Shown) refuted(rep *receipt.Report) {
 	s.b.WriteByte('\n')
 }
 
-// text is the string at a path of names. What is not a string is shown as JSON.
+// text is the string at a path of names, if the source told it. What is not a string is
+// shown as JSON.
 func (s *Shown) text(n canon.Node, names ...string) string {
 	for _, name := range names {
 		n = n.Member(name)
+	}
+	if s.hidden(n) {
+		return notTold
 	}
 	switch n.Kind() {
 	case canon.KindInvalid:
@@ -128,6 +136,40 @@ func (s *Shown) text(n canon.Node, names ...string) string {
 		return n.String()
 	}
 	return cli.Show(n)
+}
+
+// named is the text of a member, or that nobody told this noun.
+func (s *Shown) named(n canon.Node, name, noun string) string {
+	if s.hidden(n.Member(name)) {
+		return noun + " " + notTold
+	}
+	return s.text(n, name)
+}
+
+// hidden reports whether the source did not tell a value, so that what stands there is no
+// statement. The entries of a list that may hold more were told, and so was what stands in
+// an entry of which it is open whether it happened.
+func (s *Shown) hidden(n canon.Node) bool {
+	if len(s.untold) == 0 || n.IsZero() {
+		return false
+	}
+
+	pointer := n.Pointer()
+	return slices.ContainsFunc(s.untold, func(listed string) bool {
+		rest, within := strings.CutPrefix(pointer, listed)
+		return within && (rest == "" || rest[0] == '/' && !isIndex(path.Base(listed)) && !slices.ContainsFunc(strings.Split(rest[1:], "/"), isIndex))
+	})
+}
+
+// isIndex reports whether a token of a pointer is the place of an entry.
+func isIndex(token string) bool {
+	_, err := strconv.ParseUint(token, 10, 64)
+	return err == nil
+}
+
+// possible reports whether it is open if an entry of a list happened at all.
+func (s *Shown) possible(entry canon.Node) bool {
+	return len(s.untold) > 0 && slices.Contains(s.untold, entry.Pointer())
 }
 
 // bound says what a number or the length of a list is a bound of. One that may be both

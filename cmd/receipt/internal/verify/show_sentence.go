@@ -22,7 +22,7 @@ func (s sentence) line() string {
 	told := []string{
 		s.count("/side_effects/fs_writes", effects.Member("fs_writes").Len(), "file", "changed"),
 		s.sent(effects.Member("network_egress")),
-		s.count("/side_effects/tool_calls", effects.Member("tool_calls").Len(), "tool call", "") + unsuccessful(effects.Member("tool_calls")),
+		s.count("/side_effects/tool_calls", effects.Member("tool_calls").Len(), "tool call", "") + s.unsuccessful(effects.Member("tool_calls")),
 		s.approvals(),
 	}
 
@@ -73,7 +73,11 @@ func (s sentence) cost() (phrase string, unknown bool) {
 	case s.untold.Has("/cost/total") && !(total.Float() > 0):
 		return "", true
 	case total.Kind() == canon.KindNumber:
-		phrase = fmt.Sprintf(" for %s%s %s", s.bound("/cost/total"), s.text(cost, "currency"), cli.Number(total))
+		phrase = " for " + s.bound("/cost/total")
+		if s.hidden(cost.Member("currency")) {
+			return phrase + cli.Number(total) + ", currency " + notTold, false
+		}
+		phrase += s.text(cost, "currency") + " " + cli.Number(total)
 	}
 	return phrase, false
 }
@@ -90,8 +94,12 @@ func (s sentence) count(pointer string, n int, noun, verb string) string {
 // sent is how many bytes left. An entry that states none is not one of no bytes.
 func (s sentence) sent(egress canon.Node) string {
 	var sum float64
-	stated := 0
-	for _, n := range egress.Elements() {
+	stated, possible := 0, 0
+	for i, n := range egress.Elements() {
+		if slices.Contains(s.untold, fmt.Sprintf("/side_effects/network_egress/%d", i)) {
+			possible++
+			continue
+		}
 		if sent := n.Member("bytes_sent"); sent.Kind() == canon.KindNumber {
 			sum += sent.Float()
 			stated++
@@ -105,16 +113,16 @@ func (s sentence) sent(egress canon.Node) string {
 		return text
 	case stated > 0:
 		return "at least " + text
-	case egress.Len() > 0:
-		return fmt.Sprintf("sent to %s, bytes not stated", cli.Plural(egress.Len(), "destination", ""))
+	case egress.Len() > possible:
+		return fmt.Sprintf("sent to %s, bytes not stated", cli.Plural(egress.Len()-possible, "destination", ""))
 	}
 
 	return "bytes sent " + notTold
 }
 
 // unsuccessful counts the calls that did not succeed, by how they ended.
-func unsuccessful(calls canon.Node) string {
-	phrases := phrases(calls, "status", [][2]string{{"failed", "failed"}, {"canceled", "canceled"}, {"", "of unknown outcome"}}, "succeeded")
+func (s sentence) unsuccessful(calls canon.Node) string {
+	phrases := s.phrases(calls, "/side_effects/tool_calls", "status", [][2]string{{"failed", "failed"}, {"canceled", "canceled"}, {"", "of unknown outcome"}}, "succeeded")
 	if len(phrases) == 0 {
 		return ""
 	}
@@ -125,22 +133,30 @@ func unsuccessful(calls canon.Node) string {
 // answered, is not an approval.
 func (s sentence) approvals() string {
 	list, approved := s.Root.Member("approvals"), 0
-	for _, n := range list.Elements() {
-		if n.Member("decision").String() == "approved" {
+	for i, n := range list.Elements() {
+		if n.Member("decision").String() == "approved" && !s.lists("/approvals", i, "decision") {
 			approved++
 		}
 	}
-	others := phrases(list, "decision", [][2]string{{"denied", "denied"}, {"canceled", "canceled"}, {"timeout", "timed out"}, {"", "of unknown decision"}}, "approved")
+	others := s.phrases(list, "/approvals", "decision", [][2]string{{"denied", "denied"}, {"canceled", "canceled"}, {"timeout", "timed out"}, {"", "of unknown decision"}}, "approved")
 	return strings.Join(append([]string{s.count("/approvals", approved, "approval", "")}, others...), ", ")
 }
 
+// lists reports whether the source did not tell a member of an entry of a list.
+func (s sentence) lists(pointer string, i int, member string) bool {
+	return len(s.untold) > 0 && slices.Contains(s.untold, fmt.Sprintf("%s/%d/%s", pointer, i, member))
+}
+
 // phrases counts the entries of a list by what a member of each says, except for
-// those that say usual. The words name each count; "" is for all other values.
-func phrases(list canon.Node, member string, words [][2]string, usual string) (text []string) {
+// those that say usual. The words name each count; "" is for all other values, and for
+// what the source did not tell.
+func (s sentence) phrases(list canon.Node, pointer, member string, words [][2]string, usual string) (text []string) {
 	counts := map[string]int{}
-	for _, n := range list.Elements() {
+	for i, n := range list.Elements() {
 		value := n.Member(member).String()
-		if !slices.ContainsFunc(words, func(w [2]string) bool { return w[0] == value }) && value != usual {
+		if s.lists(pointer, i, member) {
+			value = ""
+		} else if !slices.ContainsFunc(words, func(w [2]string) bool { return w[0] == value }) && value != usual {
 			value = ""
 		}
 		counts[value]++

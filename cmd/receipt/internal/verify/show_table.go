@@ -14,7 +14,7 @@ type table struct{ *Shown }
 func (s table) write() {
 	r := s.Root
 	s.b.Row("receipt", s.text(r, "receipt_id"))
-	s.b.Row("task", s.text(r, "identifiers", "task_id")+", "+s.text(r, "identifiers", "workspace_ref"))
+	s.b.Row("task", s.text(r, "identifiers", "task_id")+", "+s.named(r.Member("identifiers"), "workspace_ref", "workspace"))
 	s.b.Row("issuer", s.issuer(r.Member("issuer")))
 	s.b.Row("time", s.times())
 	if f := r.Member("lifecycle").Member("failure"); f.Kind() == canon.KindObject {
@@ -25,11 +25,11 @@ func (s table) write() {
 	s.budget()
 	s.decided(r.Member("approvals"))
 	effects := r.Member("side_effects")
-	s.list("files", effects.Member("fs_writes"), func(n canon.Node) string { return s.text(n, "operation") + " " + s.text(n, "path") })
+	s.list("files", effects.Member("fs_writes"), s.file)
 	s.list("network", effects.Member("network_egress"), s.egress)
-	s.list("tools", effects.Member("tool_calls"), func(n canon.Node) string { return s.text(n, "tool") + " " + s.text(n, "status") })
+	s.list("tools", effects.Member("tool_calls"), func(n canon.Node) string { return s.ended(n, "tool") })
 	s.list("handoffs", effects.Member("a2a_handoffs"), func(n canon.Node) string {
-		return s.text(n, "target_agent") + " " + s.text(n, "status") + ", " + s.text(n, "task_id")
+		return s.ended(n, "target_agent") + ", " + s.named(n, "task_id", "task")
 	})
 	s.list("artifacts", r.Member("final_artifacts"), func(n canon.Node) string { return s.text(n, "artifact_id") + " (" + s.text(n, "kind") + ")" })
 	s.list("deltas", r.Member("deltas"), func(n canon.Node) string { return s.text(n, "operation") + " " + s.text(n, "path") })
@@ -119,10 +119,44 @@ func (s table) list(label string, list canon.Node, entry func(canon.Node) string
 	}
 }
 
+// times are those that the source told.
 func (s table) times() string {
-	lifecycle := s.Root.Member("lifecycle")
-	text := cli.ClockText(lifecycle.Member("started_at"), true) + " to " + cli.ClockText(lifecycle.Member("completed_at"), !s.sameDay()) + " UTC"
-	return text + ", issued " + cli.ClockText(s.Root.Member("issued_at"), !s.sameDay())
+	lifecycle, issued := s.Root.Member("lifecycle"), s.Root.Member("issued_at")
+	started, completed := lifecycle.Member("started_at"), lifecycle.Member("completed_at")
+
+	text, dated := "", true // whether the text has the day of the others
+	switch begun, ended := !s.hidden(started), !s.hidden(completed); {
+	case begun && ended:
+		text = cli.ClockText(started, true) + " to " + cli.ClockText(completed, !s.sameDay()) + " UTC"
+	case begun:
+		text = cli.ClockText(started, true) + " UTC, end " + notTold
+	case ended:
+		text = "start " + notTold + ", end " + cli.ClockText(completed, true) + " UTC"
+	case s.hidden(issued):
+		return notTold
+	default:
+		text, dated = "start and end "+notTold, false
+	}
+
+	if s.hidden(issued) {
+		return text + ", issue " + notTold
+	}
+	return text + ", issued " + cli.ClockText(issued, !dated || !s.sameDay())
+}
+
+func (s table) file(n canon.Node) string {
+	if s.hidden(n.Member("operation")) {
+		return s.text(n, "path") + ", operation " + notTold
+	}
+	return s.text(n, "operation") + " " + s.text(n, "path")
+}
+
+// ended is the name of what was called, and how that ended.
+func (s table) ended(n canon.Node, name string) string {
+	if s.hidden(n.Member("status")) {
+		return s.text(n, name) + ", outcome " + notTold
+	}
+	return s.text(n, name) + " " + s.text(n, "status")
 }
 
 // sameDay reports whether the receipt's times lie on one day.
@@ -136,9 +170,15 @@ func (s table) sameDay() bool {
 func (s table) models() {
 	route := s.Root.Member("model_route")
 	chosen := route.Member("chosen_model")
-	text := s.text(chosen, "provider") + " " + s.text(chosen, "model")
-	if s.untold.Has("/model_route/chosen_model") {
+	provider, model := chosen.Member("provider"), chosen.Member("model")
+	text := s.text(provider) + " " + s.text(model)
+	switch {
+	case s.hidden(provider) && s.hidden(model):
 		text = notTold
+	case s.hidden(provider):
+		text = s.text(model)
+	case s.hidden(model):
+		text = s.text(provider) + ", model " + notTold
 	}
 	for _, n := range route.Member("alternatives_considered").Elements() {
 		text += ", not " + s.text(n, "model")
@@ -153,9 +193,9 @@ func (s table) budget() {
 	budget := s.Root.Member("autonomy_budget")
 	var parts []string
 	for name, used := range budget.Member("consumed").Members() {
-		text := strings.ReplaceAll(name.String(), "_", " ") + " " + s.used("/autonomy_budget/consumed/"+name.String(), used)
+		text := strings.ReplaceAll(name.String(), "_", " ") + " " + s.used("/autonomy_budget/consumed/"+name.String(), used, "")
 		if limit := budget.Member("limit").Member(name.String()); !limit.IsZero() {
-			text += " of " + cli.Number(limit)
+			text += " of " + s.used("/autonomy_budget/limit/"+name.String(), limit, "a limit ")
 		}
 		parts = append(parts, text)
 	}
@@ -165,12 +205,12 @@ func (s table) budget() {
 }
 
 // used is a number of the budget; of one that was not told whole, how much is
-// known.
-func (s table) used(pointer string, n canon.Node) string {
+// known, or that nobody told this noun.
+func (s table) used(pointer string, n canon.Node, noun string) string {
 	if n.Float() > 0 || !s.untold.Has(pointer) {
 		return s.bound(pointer) + cli.Number(n)
 	}
-	return notTold
+	return noun + notTold
 }
 
 // decided lists the approvals by decision: one that was denied stands under
@@ -188,8 +228,11 @@ func (s table) decided(list canon.Node) {
 			s.b.Row("", fmt.Sprintf("and %d more", list.Len()-most))
 			break
 		}
-		label := decisionWord(n.Member("decision").String())
-		text := cli.ClockText(n.Member("decided_at"), !s.sameDay()) + " " + s.text(n, "action") + " by " + s.text(n, "actor")
+		label := s.decision(n)
+		text := s.text(n, "action") + " by " + s.named(n, "actor", "somebody")
+		if at := n.Member("decided_at"); !s.hidden(at) {
+			text = cli.ClockText(at, !s.sameDay()) + " " + text
+		}
 		if label == last {
 			s.b.Row("", text)
 		} else {
@@ -203,9 +246,12 @@ func (s table) decided(list canon.Node) {
 	}
 }
 
-// decisionWord is a decision as the label of a row.
-func decisionWord(decision string) string {
-	switch decision {
+// decision is that of an approval as the label of a row.
+func (s table) decision(n canon.Node) string {
+	if s.hidden(n.Member("decision")) {
+		return "undecided"
+	}
+	switch decision := n.Member("decision").String(); decision {
 	case "approved", "denied", "canceled":
 		return decision
 	case "timeout":
@@ -215,13 +261,17 @@ func decisionWord(decision string) string {
 }
 
 func (s table) egress(n canon.Node) string {
-	text := s.text(n, "destination")
+	text := s.named(n, "destination", "destination")
 	if sent := n.Member("bytes_sent"); !sent.IsZero() {
 		text += ", " + cli.Number(sent) + " bytes"
 	} else {
 		text += ", bytes not stated"
 	}
-	return text + `, "` + s.text(n, "purpose") + `"`
+	text += `, "` + s.text(n, "purpose") + `"`
+	if s.possible(n) {
+		text += ", whether it was sent " + notTold
+	}
+	return text
 }
 
 func (s table) chain() {
