@@ -172,8 +172,31 @@ function absences(receipt) {
   check("files", said(["/side_effects"]).includes("at least 1 file changed"), true);
   check("approvals", [said(["/approvals"]).includes("approvals not told by the source"), said([], { approvals: ["denied", "timeout", "approved", "x"].map((decision) => ({ decision })) }).includes("1 approval, 1 denied, 1 timed out, 1 of unknown decision")], [true, true]);
   check("outcome", /^Task ended in .* for USD 0, outcome not told by the source:/.test(said(["/lifecycle/final_state"])), true);
+  check("open ends", said(["/side_effects/tool_calls/0/status", "/side_effects/network_egress/0"]).endsWith(": 1 file changed, bytes sent not told by the source, 2 tool calls (1 of unknown outcome), 0 approvals."), true);
+  check("currency", said(["/cost/currency"], { cost: { total: 2, currency: "USD" } }).includes(" for 2, currency not told by the source:"), true);
+  check("decisions", said(["/approvals/0/decision"], { approvals: [{ decision: "approved" }] }).includes("0 approvals, 1 of unknown decision"), true);
+  little(bare);
   const page = attempt("absent page", () => renderReceipt({ ...bare, metadata: { unreported: ["/cost/total", "/approvals", "/side_effects/network_egress", "/model_route/chosen_model", "/autonomy_budget/consumed/usd"], at_most: ["/autonomy_budget/consumed/tool_calls"] }, autonomy_budget: { consumed: { tool_calls: 3 } } }, null)).textContent;
   for (const part of ["Cost not told by the source", "Approvals: not told by the source", "Network (at least 1)", "at most 3", "/autonomy_budget/consumed/tool_calls: what stands there may be more than happened", "/model_route/chosen_model"]) check(`page: ${part}`, page.includes(part), true);
+}
+
+// little looks at a receipt of which every part is a placeholder: none is shown as told,
+// and the receipt in full is as it was.
+function little(bare) {
+  const entry = { provider: "placeholder", model: "m", amount: 0, input_tokens: 500, output_tokens: 0 };
+  const unreported = ["/issued_at", "/lifecycle/started_at", "/lifecycle/completed_at", "/identifiers/workspace_ref", "/trust", "/model_route/chosen_model/provider", "/autonomy_budget/limit/usd", "/autonomy_budget/limit/tool_calls",
+    ...["provider", "amount", "input_tokens", "output_tokens"].map((name) => `/cost/provider_breakdown/0/${name}`), "/side_effects/network_egress/0", "/side_effects/fs_writes", "/side_effects/fs_writes/0/operation", "/side_effects/tool_calls/0/status"];
+  const receipt = { ...bare, issued_at: "1970-01-01T00:00:00Z", lifecycle: { started_at: "1970-01-01T00:00:00Z", completed_at: "1970-01-01T00:00:00Z", final_state: "FAILED", failure: null }, trust: { start_tier: "shadow", end_tier: "shadow" },
+    identifiers: { task_id: "t", workspace_ref: "placeholder" }, model_route: { chosen_model: { provider: "placeholder", model: "m" } }, cost: { total: 1, currency: "USD", provider_breakdown: [entry] },
+    autonomy_budget: { consumed: { usd: 5, tool_calls: 3 }, limit: { usd: 2, tool_calls: 0 } }, metadata: { unreported },
+    side_effects: { fs_writes: [{ path: "a", operation: "modify" }], network_egress: [{ destination: "example.net", purpose: "fetch" }], tool_calls: [{ tool: "t", status: "canceled" }], a2a_handoffs: [] } };
+  const before = JSON.stringify(receipt), shown = attempt("little", () => renderReceipt(receipt, null)), answer = attempt("little answer", () => renderHeadlines({ verdict: "verified", scope: "full", signatures: [] }, null, receipt)).textContent;
+  check("left alone", JSON.stringify(receipt), before);
+  for (const details of shown.querySelectorAll("details")) details.remove();
+  const page = shown.textContent;
+  for (const part of ["1970", "shadow", "placeholder", "modify", "canceled", "USD 0", "over the limit", " of 2", " of 0"]) check(`told: ${part}`, [page.includes(part), answer.includes(part)], [false, false]);
+  for (const part of ["at least 500 input tokens", "output tokens not told by the source", "fetch, whether it was sent not told by the source", "5 of at least 2", "3 of a limit not told by the source", "example.net"]) check(`not told: ${part}`, page.includes(part), true);
+  for (const part of ["Undated", "When the task ended is not told by the source.", "of a budget of at least USD 2"]) check(`answer: ${part}`, answer.includes(part), true);
 }
 
 function wrong() {

@@ -4,7 +4,7 @@ import { foreign, h, icon, mono } from "./dom.js";
 import { amount, isObject, list, member, text } from "./json.js";
 import { costOf, decided, summarize } from "./receipt.js";
 import { clock, duration, instant, number, plural } from "./text.js";
-import { bound, isUntold, notTold } from "./untold.js";
+import { bound, isUntold, notTold, told } from "./untold.js";
 import { finding, status, verdictOf } from "./verdict.js";
 import { causeName, causeSentence, longDate, openPoint } from "./words.js";
 
@@ -14,6 +14,7 @@ import { causeName, causeSentence, longDate, openPoint } from "./words.js";
 export function renderHeadlines(report, keys, receipt) {
   const { word, tone } = verdictOf(report), why = finding(report);
   const given = (Array.isArray(keys) ? keys : [keys]).filter(isObject);
+  receipt = told(receipt);
   return h("section", { class: `headlines answer ${tone}`, "aria-label": "verdict" },
     renderAbout(report, receipt),
     h("p", { class: `verdict ${tone}` }, icon(tone), h("strong", {}, word), " ", h("span", {}, sentence(report, receipt, given, why))),
@@ -106,7 +107,7 @@ function renderWhat(report, receipt) {
     doubt && h("p", { class: "doubt" }, doubt),
     h("p", { class: "sentence" }, summarize(receipt)),
     h("ul", { class: "tiles" },
-      tile("Money", cost === null ? notTold : cost === "" ? "not stated" : cost.slice(1), member(receipt, "cost", "currency") === "USD" && amount(limit) > 0 && `of a budget of USD ${number(limit)}`),
+      tile("Money", cost === null ? notTold : cost === "" ? "not stated" : cost.slice(1), member(receipt, "cost", "currency") === "USD" && amount(limit) > 0 && `of a budget of ${bound(receipt, "/autonomy_budget/limit/usd")}USD ${number(limit)}`),
       tile("Files changed", writes.length === 0 && untold ? notTold : [bound(receipt, "/side_effects/fs_writes"), number(writes.length)], paths(writes)),
       tile("Approvals", decided(receipt), actors(receipt))),
   ];
@@ -129,7 +130,7 @@ function actors(receipt) {
 
 function renderWhen(receipt) {
   const at = (name) => instant(member(receipt, "lifecycle", name)), issued = instant(member(receipt, "issued_at"));
-  const started = isUntold(receipt, "/lifecycle/started_at") ? NaN : at("started_at"), ended = isUntold(receipt, "/lifecycle/completed_at") ? NaN : at("completed_at");
+  const started = at("started_at"), ended = at("completed_at");
   const ran = Number.isNaN(ended) ? ["When the task ended is ", notTold, "."]
     : Number.isNaN(started) || started > ended ? `The task ended at ${clock(ended)} UTC.`
       : `The task ran from ${clock(started)} to ${clock(ended, longDate(started) !== longDate(ended))} UTC, ${duration(ended - started)}.`;

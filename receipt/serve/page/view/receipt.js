@@ -4,21 +4,22 @@ import { bars, timeline } from "./charts.js";
 import { facts, foreign, h, icon, mono, section, table } from "./dom.js";
 import { amount, isObject, list, member, outline, text } from "./json.js";
 import { clock, duration, instant, number, plural } from "./text.js";
-import { bound, isUntold, notTold, overIn, untoldIn } from "./untold.js";
+import { bound, isUntold, notTold, overIn, told, untoldIn } from "./untold.js";
 import { status } from "./verdict.js";
 
 // renderReceipt shows a parsed receipt. The report says whether it can be relied on.
 export function renderReceipt(receipt, report) {
   if (!isObject(receipt)) return section("receipt", "The receipt", h("p", {}, "There is no receipt to show: the input is no JSON object."));
+  const says = told(receipt);
   return h("article", { class: "receipt" },
     section("story", "The receipt in full", caution(report)),
-    renderFacts(receipt),
-    renderTimeline(receipt),
-    renderCost(receipt),
-    renderEffects(receipt),
-    renderArtifacts(receipt),
-    renderWithheld(receipt),
-    renderReplay(receipt),
+    renderFacts(says),
+    renderTimeline(says),
+    renderCost(says),
+    renderEffects(says),
+    renderArtifacts(says),
+    renderWithheld(says),
+    renderReplay(says),
     renderChain(receipt),
     renderSignatures(receipt),
     renderRest(receipt));
@@ -40,12 +41,13 @@ const ends = new Map([["SUCCEEDED", "succeeded"], ["FAILED", "failed"], ["CANCEL
 // summarize says what happened in one sentence, as the command does. What the
 // source did not tell is no number in it.
 export function summarize(receipt) {
+  receipt = told(receipt);
   const effects = member(receipt, "side_effects"), cost = costOf(receipt);
   const counted = (name, noun, verb) => tally(receipt, `/side_effects/${name}`, list(member(effects, name)).length, noun, verb);
-  const told = [counted("fs_writes", "file", "changed"), sent(receipt), counted("tool_calls", "tool call") + unsuccessful(list(member(effects, "tool_calls"))), approvals(receipt)];
-  if (cost === null) told.push(`cost ${notTold}`);
+  const facts = [counted("fs_writes", "file", "changed"), sent(receipt), counted("tool_calls", "tool call") + unsuccessful(list(member(effects, "tool_calls"))), approvals(receipt)];
+  if (cost === null) facts.push(`cost ${notTold}`);
   const open = isUntold(receipt, "/lifecycle/final_state") ? `, outcome ${notTold}` : "";
-  return [`Task ${outcome(receipt)}`, took(receipt), cost ?? "", open, ": ", told.join(", "), "."];
+  return [`Task ${outcome(receipt)}`, took(receipt), cost ?? "", open, ": ", facts.join(", "), "."];
 }
 
 function outcome(receipt) {
@@ -56,8 +58,7 @@ function outcome(receipt) {
 // took is how long the task ran, when both times are known.
 function took(receipt) {
   const between = instant(member(receipt, "lifecycle", "completed_at")) - instant(member(receipt, "lifecycle", "started_at"));
-  const known = !isUntold(receipt, "/lifecycle/started_at") && !isUntold(receipt, "/lifecycle/completed_at");
-  return between >= 0 && known ? ` in ${duration(between)}` : "";
+  return between >= 0 ? ` in ${duration(between)}` : "";
 }
 
 // costOf is the total as a phrase; null when the source did not tell any of it.
@@ -65,7 +66,13 @@ export function costOf(receipt) {
   const total = member(receipt, "cost", "total"), untold = isUntold(receipt, "/cost/total");
   if (untold && !(amount(total) > 0)) return null;
   if (typeof total !== "number") return "";
-  return [" for ", bound(receipt, "/cost/total"), words(member(receipt, "cost", "currency")), ` ${number(total)}`];
+  return [" for ", bound(receipt, "/cost/total"), money(member(receipt, "cost", "currency"), total)];
+}
+
+// money is an amount in a currency, as far as both were told.
+function money(currency, value) {
+  if (value === notTold) return value;
+  return currency === notTold ? [digits(value), `, currency ${notTold}`] : [currency === undefined ? "(absent)" : foreign(currency), " ", digits(value)];
 }
 
 // tally is how many entries a list has; one that was not told whole has at least
@@ -77,12 +84,19 @@ function tally(receipt, pointer, count, noun, verb = "") {
 
 // sent is how many bytes left. An entry that states none is not one of no bytes.
 function sent(receipt) {
-  const egress = list(member(receipt, "side_effects", "network_egress"));
+  const all = list(member(receipt, "side_effects", "network_egress")), unsure = possible(receipt);
+  const egress = all.filter((entry) => !unsure.has(entry));
   const stated = egress.map((entry) => member(entry, "bytes_sent")).filter((bytes) => typeof bytes === "number");
   const text = `${whole(stated.reduce((sum, bytes) => sum + amount(bytes), 0))} bytes sent`;
-  if (stated.length === egress.length && !isUntold(receipt, "/side_effects/network_egress")) return text;
+  if (stated.length === all.length && !isUntold(receipt, "/side_effects/network_egress")) return text;
   if (stated.length > 0) return `at least ${text}`;
   return egress.length > 0 ? `sent to ${plural(egress.length, "destination")}, bytes not stated` : `bytes sent ${notTold}`;
+}
+
+// possible are the entries of the egress of which it is open whether they were sent.
+function possible(receipt) {
+  const listed = new Set(untoldIn(receipt));
+  return new Set(list(member(receipt, "side_effects", "network_egress")).filter((_, i) => listed.has(`/side_effects/network_egress/${i}`)));
 }
 
 // unsuccessful counts the calls that did not succeed, by how they ended.
@@ -117,11 +131,6 @@ function phrases(entries, name, words, usual) {
   return words.filter(([value]) => counts.has(value)).map(([value, word]) => `${number(counts.get(value))} ${word}`);
 }
 
-// words is a text in a sentence of ours.
-function words(value) {
-  return value === undefined ? "(absent)" : foreign(value);
-}
-
 // whole writes a sum without an exponent.
 function whole(sum) {
   return number(Number.isInteger(sum) ? BigInt(sum) : sum);
@@ -132,7 +141,8 @@ function renderFacts(receipt) {
   const shown = (...names) => (at(...names) === undefined ? undefined : foreign(at(...names)));
   const issuer = [mono(at("issuer", "id")), at("issuer", "name") === undefined ? "" : [" “", foreign(at("issuer", "name")), "”"], at("issuer", "kind") === undefined ? "" : [", ", foreign(at("issuer", "kind"))]];
   const alternatives = list(at("model_route", "alternatives_considered"));
-  const model = isUntold(receipt, "/model_route/chosen_model") ? notTold : [foreign(at("model_route", "chosen_model", "provider")), " ", foreign(at("model_route", "chosen_model", "model")),
+  const provider = at("model_route", "chosen_model", "provider"), chosen = at("model_route", "chosen_model", "model");
+  const model = provider === notTold && chosen === notTold ? notTold : [provider === notTold ? "" : [foreign(provider), " "], chosen === notTold ? "model " : "", foreign(chosen),
     alternatives.slice(0, 10).map((other) => [", not ", foreign(member(other, "model")), member(other, "reason") === undefined ? "" : [": “", foreign(other.reason), "”"]]),
     alternatives.length > 10 ? ` … ${alternatives.length - 10} more` : ""];
   return section("overview", "What it is about", facts([
@@ -151,7 +161,7 @@ function renderFacts(receipt) {
     ["failure", isObject(at("lifecycle", "failure")) && raw(at("lifecycle", "failure"), 2000)],
     ["model", model],
     ["route", shown("model_route", "route_policy_reason")],
-    ["autonomy", at("trust") && [foreign(at("trust", "start_tier")), " → ", foreign(at("trust", "end_tier")), at("trust", "policy_ref") === undefined ? "" : [", policy ", foreign(at("trust", "policy_ref"))]]],
+    ["autonomy", at("trust", "start_tier") === notTold && at("trust", "end_tier") === notTold ? notTold : at("trust") && [foreign(at("trust", "start_tier")), " → ", foreign(at("trust", "end_tier")), at("trust", "policy_ref") === undefined ? "" : [", policy ", foreign(at("trust", "policy_ref"))]]],
     ["not told", places(untoldIn(receipt), ", by the source: what stands there is no statement")],
     ["at most", places(overIn(receipt), ": what stands there may be more than happened")],
   ]));
@@ -203,21 +213,20 @@ function renderApproval(approval) {
 function renderCost(receipt) {
   const cost = member(receipt, "cost"), currency = member(cost, "currency");
   const providers = list(member(cost, "provider_breakdown"));
-  const money = (value) => [foreign(currency, 12), " ", digits(value)];
   return section("cost", "Cost and budget",
-    h("p", { class: "figure" }, costOf(receipt) === null ? ["Cost ", notTold] : [bound(receipt, "/cost/total"), money(member(cost, "total"))]),
-    providers.length > 0 && bars("Cost by provider", ["provider", "part of the total", "amount"], providers.slice(0, 20).map((entry) => ({
-      label: [foreign(member(entry, "provider"), 80), member(entry, "model") === undefined ? "" : [" ", h("span", { class: "aside" }, foreign(entry.model, 80))], tokens(entry)],
-      name: `cost of ${text(member(entry, "provider")).slice(0, 80)}`, value: amount(member(entry, "amount")), text: money(member(entry, "amount")),
+    h("p", { class: "figure" }, costOf(receipt) === null ? ["Cost ", notTold] : [bound(receipt, "/cost/total"), money(currency, member(cost, "total"))]),
+    providers.length > 0 && bars("Cost by provider", ["provider", "part of the total", "amount"], providers.slice(0, 20).map((entry, i) => ({
+      label: [member(entry, "provider") === notTold ? "provider " : "", foreign(member(entry, "provider"), 80), member(entry, "model") === undefined ? "" : [" ", h("span", { class: "aside" }, foreign(entry.model, 80))], tokens(receipt, entry, i)],
+      name: `cost of ${text(member(entry, "provider")).slice(0, 80)}`, value: amount(member(entry, "amount")), text: member(entry, "amount") === notTold ? notTold : [bound(receipt, `/cost/provider_breakdown/${i}/amount`), money(currency, member(entry, "amount"))],
       whole: Math.max(amount(member(cost, "total")), amount(member(entry, "amount"))),
     }))),
     providers.length > 20 && h("p", { class: "rest" }, `… ${number(providers.length - 20)} more providers`),
     renderBudget(receipt, member(receipt, "autonomy_budget")));
 }
 
-function tokens(entry) {
+function tokens(receipt, entry, i) {
   const parts = ["input_tokens", "output_tokens"].filter((name) => member(entry, name) !== undefined)
-    .map((name) => [digits(entry[name]), ` ${name.replace("_", " ")}`]);
+    .map((name) => (entry[name] === notTold ? `${name.replace("_", " ")} ${notTold}` : [bound(receipt, `/cost/provider_breakdown/${i}/${name}`), digits(entry[name]), ` ${name.replace("_", " ")}`]));
   return parts.length > 0 && h("span", { class: "detail" }, parts.map((part, i) => [i > 0 ? ", " : "", part]));
 }
 
@@ -230,15 +239,15 @@ function renderBudget(receipt, budget) {
   const consumed = member(budget, "consumed"), limit = member(budget, "limit");
   const names = ["usd", "input_tokens", "output_tokens", "tool_calls", "wall_time_ms"].filter((name) => member(consumed, name) !== undefined || member(limit, name) !== undefined);
   if (names.length === 0) return h("p", { class: "aside" }, "No use of a budget is stated.");
-  const told = (name) => !isUntold(receipt, `/autonomy_budget/consumed/${name}`);
   const unit = (name, value) => (name === "wall_time_ms" && typeof value === "number" ? duration(value) : digits(value));
   return bars("Budget used", ["budget", "part of its limit", "used"], names.map((name) => {
     const used = member(consumed, name), most = member(limit, name);
-    const over = amount(used) > amount(most) && most !== undefined;
+    const place = (part) => bound(receipt, `/autonomy_budget/${part}/${name}`);
+    const over = typeof most === "number" && amount(used) > most && place("limit") === "" && !/most|reportedly/.test(place("consumed"));
     return {
       label: name === "wall_time_ms" ? "wall time" : name === "usd" ? "USD" : name.replaceAll("_", " "), name: `${name.replaceAll("_", " ")} used`,
-      value: amount(used), whole: most === undefined ? null : amount(most), tone: over ? "bad" : "",
-      text: [used === undefined ? "not stated" : amount(used) > 0 || told(name) ? [bound(receipt, `/autonomy_budget/consumed/${name}`), unit(name, used)] : notTold, most === undefined ? ", no limit stated" : [" of ", unit(name, most)], over ? [" ", h("strong", { class: "bad" }, "over the limit")] : ""],
+      value: amount(used), whole: typeof most === "number" ? most : null, tone: over ? "bad" : "",
+      text: [used === undefined ? "not stated" : used === notTold ? notTold : [place("consumed"), unit(name, used)], most === undefined ? ", no limit stated" : most === notTold ? ` of a limit ${notTold}` : [" of ", place("limit"), unit(name, most)], over ? [" ", h("strong", { class: "bad" }, "over the limit")] : ""],
     };
   }));
 }
@@ -256,12 +265,12 @@ function extra(entry) {
 function renderEffects(receipt) {
   const effects = member(receipt, "side_effects"), of = (name) => list(member(effects, name));
   const names = { Files: "fs_writes", Network: "network_egress", Tools: "tool_calls", "Handoffs to other agents": "a2a_handoffs" };
-  const open = (caption) => isUntold(receipt, `/side_effects/${names[caption]}`);
+  const open = (caption) => isUntold(receipt, `/side_effects/${names[caption]}`), unsure = possible(receipt);
   const tables = [
     [of("fs_writes"), "Files", [{ name: "path", kind: "path" }, "operation", { name: "content, before → after", kind: "code" }],
       (entry) => [mono(member(entry, "path")), foreign(member(entry, "operation")), change(entry)]],
     [of("network_egress"), "Network", [{ name: "destination", kind: "path" }, "purpose", { name: "bytes sent", kind: "number" }, "more"],
-      (entry) => [mono(member(entry, "destination")), foreign(member(entry, "purpose")), member(entry, "bytes_sent") === undefined ? "not stated" : digits(entry.bytes_sent), extra(entry)]],
+      (entry) => [mono(member(entry, "destination")), [foreign(member(entry, "purpose")), unsure.has(entry) ? `, whether it was sent ${notTold}` : ""], member(entry, "bytes_sent") === undefined ? "not stated" : digits(entry.bytes_sent), extra(entry)]],
     [of("tool_calls"), "Tools", [{ name: "tool", kind: "path" }, "call", "status", { name: "input → output", kind: "code" }, "more"],
       (entry) => [mono(member(entry, "tool")), mono(member(entry, "call_id")), foreign(member(entry, "status")), [absent(entry, "input_hash"), " → ", absent(entry, "output_hash")], extra(entry)]],
     [of("a2a_handoffs"), "Handoffs to other agents", [{ name: "agent", kind: "path" }, "task", "status", "receipt"],
