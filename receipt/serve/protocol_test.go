@@ -145,6 +145,24 @@ func TestStored(t *testing.T) {
 	}
 }
 
+// TestOutcomeNotTold: the line about a receipt states no outcome that its source did not tell.
+func TestOutcomeNotTold(t *testing.T) {
+	told, silent := receiptDraft("told", "t"), receiptDraft("silent", "t")
+	silent.Metadata = receipt.Object{"unreported": []string{"/lifecycle/final_state"}}
+	s := newShelf()
+	s.put("t", "told", signedReceipt(t, told))
+	s.put("t", "silent", signedReceipt(t, silent))
+	o := options(t)
+	o.Source = s
+	h := start(t, o)
+
+	for id, want := range map[string]string{"told": "SUCCEEDED task t", "silent": "task t"} {
+		if got := h.get("/v1/receipts/"+id, version()...).object(t)["summary"]; got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}
+
 // TestCorrupted: a corrupted receipt is refuted, and still given out.
 func TestCorrupted(t *testing.T) {
 	h := start(t, shelved(t))

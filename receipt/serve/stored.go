@@ -140,11 +140,15 @@ func appendSubject(dst []byte, subject canon.Node) []byte {
 	return append(dst, '}')
 }
 
-// summaryOf is one line about a receipt, of what it states.
+// summaryOf is one line about a receipt, of what it states. An outcome that the source did
+// not tell is none.
 func summaryOf(root canon.Node) string {
-	subject := root.Member("subject")
+	subject, state := root.Member("subject"), root.Member("lifecycle").Member("final_state").String()
+	if receipt.ReadUnreported(root).Has("/lifecycle/final_state") {
+		state = ""
+	}
 	var words []string
-	for _, word := range []string{root.Member("lifecycle").Member("final_state").String(), subject.Member("object").String(), subject.Member("id").String()} {
+	for _, word := range []string{state, subject.Member("object").String(), subject.Member("id").String()} {
 		if word != "" {
 			words = append(words, foreign.Cut(word, maxEcho))
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
@@ -151,8 +152,8 @@ type listedReceipt struct {
 	Position   uint64       `json:"position"`
 	ID         string       `json:"receipt_id"`
 	Hash       canon.Digest `json:"receipt_hash"`
-	IssuedAt   string       `json:"issued_at"`
-	State      string       `json:"final_state"`
+	IssuedAt   *string      `json:"issued_at"`   // null when the source did not tell it
+	State      *string      `json:"final_state"` // the same
 	Task       string       `json:"task_id"`
 	Signatures int          `json:"signatures"`
 }
@@ -163,8 +164,16 @@ func rowOf(entry *ledger.Entry) (*listedReceipt, error) {
 		return nil, err
 	}
 	root := doc.Root()
-	return &listedReceipt{entry.Sequence, entry.Position, entry.ID, entry.Hash, root.Member("issued_at").String(),
-		root.Member("lifecycle").Member("final_state").String(), root.Member("identifiers").Member("task_id").String(), root.Member("signatures").Len()}, nil
+	untold := receipt.ReadUnreported(root)
+	told := func(pointer string, n canon.Node) *string {
+		if untold.Has(pointer) {
+			return nil
+		}
+		text := n.String()
+		return &text
+	}
+	return &listedReceipt{entry.Sequence, entry.Position, entry.ID, entry.Hash, told("/issued_at", root.Member("issued_at")),
+		told("/lifecycle/final_state", root.Member("lifecycle").Member("final_state")), root.Member("identifiers").Member("task_id").String(), root.Member("signatures").Len()}, nil
 }
 
 // String is the line for a person.
@@ -173,5 +182,11 @@ func (r *listedReceipt) String() string {
 	if r.Signatures == 0 {
 		unsigned = "  not signed"
 	}
-	return cli.EscapeLine(fmt.Sprintf("%s  %s  %-9s  %s%s", r.ID, r.IssuedAt, r.State, r.Task, unsigned))
+	text := func(told *string) string {
+		if told == nil {
+			return "not told"
+		}
+		return *told
+	}
+	return cli.EscapeLine(fmt.Sprintf("%s  %-20s  %-9s  %s%s", r.ID, text(r.IssuedAt), text(r.State), r.Task, unsigned))
 }
