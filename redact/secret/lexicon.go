@@ -3,6 +3,7 @@ package secret
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // A lexicon finds words in a text, whatever the case of their letters.
@@ -10,14 +11,19 @@ import (
 // Where three bytes begin no word, which is nearly everywhere, one look at a
 // small table of bits says so; elsewhere a tree of the words is followed.
 type lexicon struct {
-	words map[string][]meaning // until it is built
+	words []entry // until it is built
 
 	class  [256]uint32 // of bytes that no word tells apart
 	scaled [256]uint32 // class times width
 	width  uint32      // classes
 	begins []uint64    // for three classes, a bit: a word begins so
-	next   []uint32    // for the row of a state and a class: the row of the next state; 0: none
-	ends   [][]meaning // of the words that end in a state
+	tree   tree
+}
+
+// An entry is a word, and what it is to one detector.
+type entry struct {
+	word string
+	meaning
 }
 
 // A meaning says what a word is to a detector: an anchor, or with -1 a keyword.
@@ -29,24 +35,17 @@ const (
 	kelvin = "\u212A" // k
 )
 
-func (l *lexicon) add(word string, m meaning) {
-	if l.words == nil {
-		l.words = map[string][]meaning{}
-	}
-	l.words[word] = append(l.words[word], m)
-}
+func (l *lexicon) add(word string, m meaning) { l.words = append(l.words, entry{word, m}) }
 
 // build makes the tables. Words are in lower case.
 func (l *lexicon) build() {
+	slices.SortStableFunc(l.words, func(a, b entry) int { return strings.Compare(a.word, b.word) })
 	var used [256]bool
-	sorted := make([]string, 0, len(l.words))
-	for w := range l.words {
-		sorted = append(sorted, w)
-		for i := range len(w) {
-			used[w[i]] = true
+	for _, w := range l.words {
+		for i := range len(w.word) {
+			used[w.word[i]] = true
 		}
 	}
-	slices.Sort(sorted)
 
 	// The two letters beyond ASCII that fold to s and k, U+017F and U+212A, are in no word:
 	// the bytes that they begin with have the last two classes.
@@ -70,7 +69,7 @@ func (l *lexicon) build() {
 		l.scaled[c] = class * l.width
 	}
 
-	l.grow(sorted)
+	l.tree = newTree(l.words, &l.class, l.width)
 
 	// One bit for each three classes that a word can begin with, so that most places of a
 	// text cost one look.
@@ -95,61 +94,19 @@ func (l *lexicon) build() {
 
 // possible reports whether a word may begin with some classes.
 func (l *lexicon) possible(classes ...uint32) bool {
-	row := uint32(0)
+	at := l.tree.root()
 	for _, c := range classes {
 		if c >= l.width-2 {
 			return true
 		}
-		if row = l.next[row+c]; row == 0 {
+		if at = l.tree.step(at, c); at == 0 {
 			return false
 		}
-		if len(l.ends[row/l.width]) > 0 {
+		if len(l.tree.ends(at)) > 0 {
 			return true
 		}
 	}
 	return true
-}
-
-func (l *lexicon) grow(words []string) {
-	// A state for each beginning of a word that is not one of the word before.
-	states := 1
-	before := ""
-	for _, w := range words {
-		states += len(w) - common(before, w)
-		before = w
-	}
-	l.next = make([]uint32, 0, states*int(l.width))
-	l.ends = make([][]meaning, 0, states)
-
-	row := func() uint32 {
-		at := len(l.next)
-		l.next = l.next[:at+int(l.width)]
-		l.ends = append(l.ends, nil)
-		return uint32(at)
-	}
-
-	// Every word begins in row 0, so that an edge to row 0 is none.
-	row()
-	for _, w := range words {
-		at := uint32(0)
-		for i := range len(w) {
-			edge := at + l.class[w[i]]
-			if l.next[edge] == 0 {
-				l.next[edge] = row()
-			}
-			at = l.next[edge]
-		}
-		l.ends[at/l.width] = l.words[w]
-	}
-}
-
-// common returns how many bytes two words begin with alike.
-func common(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // first returns where, not before at, a word may begin, or the end of the text.
@@ -168,12 +125,12 @@ func (l *lexicon) first(text []byte, at int) int {
 // has reports whether a text has a word in it, or one that goes on after its end.
 func (l *lexicon) has(text []byte) bool {
 	for begin := range text {
-		at, ends := uint32(0), false
+		at := l.tree.root()
 		for i := begin; i < len(text); i++ {
-			if at = l.next[at+l.class[text[i]]]; at == 0 {
+			if at = l.tree.step(at, l.class[text[i]]); at == 0 {
 				break
 			}
-			if ends = len(l.ends[at/l.width]) > 0; ends {
+			if len(l.tree.ends(at)) > 0 {
 				return true
 			}
 		}
@@ -186,7 +143,7 @@ func (l *lexicon) has(text []byte) bool {
 
 // follow sees the words that begin at a place.
 func (l *lexicon) follow(w *work, s *Scanner, text []byte, begin int) *work {
-	at := uint32(0)
+	at := l.tree.root()
 	for i := begin; i < len(text); {
 		class, n := l.class[text[i]], 1
 		// U+017F and U+212A are longer than the s and the k for which they stand.
@@ -198,12 +155,12 @@ func (l *lexicon) follow(w *work, s *Scanner, text []byte, begin int) *work {
 			}
 		}
 
-		if at = l.next[at+class]; at == 0 {
+		if at = l.tree.step(at, class); at == 0 {
 			return w
 		}
 		i += n
 
-		for _, m := range l.ends[at/l.width] {
+		for _, m := range l.tree.ends(at) {
 			w = s.begin(w, text)
 			w.see(m, begin, i)
 		}
