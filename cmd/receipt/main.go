@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -35,7 +36,7 @@ func main() {
 		Getenv: os.Getenv, Now: time.Now,
 		Terminal: cli.IsTerminal(os.Stdout), ErrTerminal: cli.IsTerminal(os.Stderr), Piped: cli.IsPipe(os.Stdout),
 		Width: cli.TerminalWidth(os.Stdout), ErrWidth: cli.TerminalWidth(os.Stderr),
-		Patience: &patience,
+		Patience: &patience, Messages: sync.OnceValues(cli.CompileMessages),
 	}
 	e.ShareTerminal()
 	go func() { done <- run(ctx, os.Args[1:], e) }()

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// CompileMessages takes some 30 ms, which is why env can have the result.
+// CompileMessages takes some milliseconds, which is why env can have the result.
 func CompileMessages() (*redact.Policy, error) {
 	return redact.Rules{Name: "messages", URLs: redact.URLsAnywhere, References: true, Detectors: secret.Default()}.Compile()
 }
