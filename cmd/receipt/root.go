@@ -24,7 +24,7 @@ import (
 
 // run runs one command line and returns the exit code.
 func run(ctx context.Context, args []string, e *cli.Env) int {
-	root := newRoot(e)
+	root := newRootFor(e, args)
 	root.SetArgs(args)
 
 	// After a misspelled verb its flags are unknown, and not the mistake.
@@ -38,7 +38,35 @@ func run(ctx context.Context, args []string, e *cli.Env) int {
 	return cli.Finish(e, root.ExecuteContext(cli.WithLine(ctx, args)))
 }
 
+// newRoot is the command with all of its verbs.
 func newRoot(e *cli.Env) *cobra.Command {
+	var all []string
+	for _, v := range verbs() {
+		all = append(all, v.name)
+	}
+	return rootWith(e, all...)
+}
+
+// newRootFor is the command for one line. Most begin with a verb that looks at no other: to
+// make all of them, with their two hundred flags, would take longer than many a verb does.
+func newRootFor(e *cli.Env, args []string) *cobra.Command {
+	if len(args) > 0 {
+		for _, v := range verbs() {
+			if v.name == args[0] && v.name != "man" {
+				return rootWith(e, v.name)
+			}
+		}
+	}
+
+	root := newRoot(e)
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		completeFlags(root)
+	}
+	return root
+}
+
+// rootWith is the command with the verbs of these names.
+func rootWith(e *cli.Env, names ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "receipt",
 		Short: "make and verify receipts of AI-agent tasks",
@@ -82,39 +110,53 @@ asked, 3 when evidence is missing.`,
 	root.SetVersionTemplate("{{.Version}}")
 	root.CompletionOptions.DisableDefaultCmd = true // it is a verb of its own here
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(
-		verify.New(e),
-		verify.NewShow(e),
-		verify.NewDiff(e),
-		issue.NewCanon(e),
-		issue.NewHash(e),
-		issue.NewRecord(e),
-		replays.New(e),
-		issue.NewSeal(e),
-		issue.NewSign(e),
-		issue.NewAttest(e),
-		issue.NewRedact(e),
-		issue.NewDisclose(e),
-		bundles.New(e),
-		issue.NewArchive(e),
-		logs.NewBatch(e), logs.NewLedger(e, verify.Show),
-		verify.NewMerge(e),
-		keyring.New(e),
-		server.New(e),
-		newSchema(e),
-		newExplain(e),
-		newVersion(e),
-		newCompletion(e),
-		newMan(e),
-	)
-
+	for _, v := range verbs() {
+		if slices.Contains(names, v.name) {
+			root.AddCommand(v.make(e))
+		}
+	}
 	for _, c := range root.Commands() {
 		c.FParseErrWhitelist.UnknownFlags = c.HasSubCommands()
 	}
 	group(root)
-	completeFlags(root)
 	cli.OnceEach(root)
 	return root
+}
+
+// A verb is made when it is asked for.
+type verb struct {
+	name string
+	make func(*cli.Env) *cobra.Command
+}
+
+// verbs are all but help, which cobra adds.
+func verbs() []verb {
+	return []verb{
+		{"verify", verify.New},
+		{"show", verify.NewShow},
+		{"diff", verify.NewDiff},
+		{"canon", issue.NewCanon},
+		{"hash", issue.NewHash},
+		{"record", issue.NewRecord},
+		{"replay", replays.New},
+		{"seal", issue.NewSeal},
+		{"sign", issue.NewSign},
+		{"attest", issue.NewAttest},
+		{"redact", issue.NewRedact},
+		{"disclose", issue.NewDisclose},
+		{"bundle", bundles.New},
+		{"archive", issue.NewArchive},
+		{"batch", logs.NewBatch},
+		{"ledger", func(e *cli.Env) *cobra.Command { return logs.NewLedger(e, verify.Show) }},
+		{"merge", verify.NewMerge},
+		{"keys", keyring.New},
+		{"serve", server.New},
+		{"schema", newSchema},
+		{"explain", newExplain},
+		{"version", newVersion},
+		{"completion", newCompletion},
+		{"man", newMan},
+	}
 }
 
 func colors() []string { return []string{"auto", "always", "never"} }
