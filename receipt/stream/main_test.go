@@ -10,7 +10,7 @@ import (
 // full size.
 func TestMain(m *testing.M) {
 	if os.Getenv("CI") == "" && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(200)
+		debug.SetGCPercent(400)
 	}
 	m.Run()
 }

@@ -13,14 +13,14 @@ import (
 
 // A sorter sorts entries of one width by their bytes. What does not fit into
 // memory is written to a folder in sorted pieces, which close removes. Pieces of a level
-// are merged into one of the next when they are maxPieces, so that a billion receipts
-// open no more files than a process may.
+// are merged into one of the next when they are maxPieces. A level is one file, so that a
+// billion receipts open a few files, and make no more.
 type sorter struct {
 	width  int
 	most   int    // entries in memory
 	dir    string // "": everything stays in memory
 	memory []byte
-	levels [][]*os.File
+	levels []*level
 	err    error
 }
 
@@ -39,55 +39,35 @@ func (s *sorter) add(entry []byte) {
 }
 
 func (s *sorter) spill() error {
-	f, err := s.piece(0)
+	lowest, err := s.level(0)
 	if err != nil {
 		return err
 	}
 	s.sortMemory()
-	if _, err := f.Write(s.memory); err != nil {
+	if _, err := lowest.Write(s.memory); err != nil {
 		return err
 	}
+	lowest.endPiece()
 	s.memory = s.memory[:0]
 
-	for level := 0; level < len(s.levels) && len(s.levels[level]) >= maxPieces; level++ {
-		if err := s.raise(level); err != nil {
+	for n := 0; n < len(s.levels) && len(s.levels[n].ends) >= maxPieces; n++ {
+		if err := s.raise(n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// piece makes an empty piece.
-func (s *sorter) piece(level int) (*os.File, error) {
-	f, err := os.CreateTemp(s.dir, "receipt-sort-*")
-	if err != nil {
-		return nil, err
-	}
-	if level == len(s.levels) {
-		s.levels = append(s.levels, nil)
-	}
-	s.levels[level] = append(s.levels[level], f)
-
-	// Nobody else needs the name; without it nothing is left behind, whatever
-	// happens. Where a file in use cannot be unlinked, close removes it.
-	_ = os.Remove(f.Name())
-	return f, nil
-}
-
 // raise merges the pieces of a level into one of the next.
-func (s *sorter) raise(level int) error {
-	pieces := s.levels[level]
-	f, err := s.piece(level + 1)
-	if err != nil {
-		return err
-	}
-	readers, err := readersOf(pieces)
+func (s *sorter) raise(n int) error {
+	from := s.levels[n]
+	to, err := s.level(n + 1)
 	if err != nil {
 		return err
 	}
 
-	out := bufio.NewWriterSize(f, 64<<10)
-	mergeSorted(readers, s.width, func(entry []byte, failed error) bool {
+	out := bufio.NewWriterSize(to, 64<<10)
+	mergeSorted(from.pieces(), s.width, func(entry []byte, failed error) bool {
 		if err = failed; err == nil {
 			_, err = out.Write(entry)
 		}
@@ -96,18 +76,25 @@ func (s *sorter) raise(level int) error {
 	if err := cmp.Or(err, out.Flush()); err != nil {
 		return err
 	}
-	s.levels[level] = nil
-	return closeAll(pieces)
+	to.endPiece()
+	return from.empty()
 }
 
-func readersOf(pieces []*os.File) (readers []io.Reader, err error) {
-	for _, f := range pieces {
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return nil, err
-		}
-		readers = append(readers, bufio.NewReaderSize(f, 64<<10))
+// level returns a level, and makes the one above all that are there.
+func (s *sorter) level(n int) (*level, error) {
+	if n < len(s.levels) {
+		return s.levels[n], nil
 	}
-	return readers, nil
+	f, err := os.CreateTemp(s.dir, "receipt-sort-*")
+	if err != nil {
+		return nil, err
+	}
+	s.levels = append(s.levels, &level{file: f})
+
+	// Nobody else needs the name; without it nothing is left behind, whatever
+	// happens. Where a file in use cannot be unlinked, close removes it.
+	_ = os.Remove(f.Name())
+	return s.levels[n], nil
 }
 
 func (s *sorter) sortMemory() {
@@ -129,27 +116,32 @@ func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 			return
 		}
 
-		readers, err := readersOf(slices.Concat(s.levels...))
-		if err != nil {
-			yield(nil, err)
-			return
+		pieces := []sortedPiece{{bytes.NewReader(s.memory), int64(len(s.memory))}}
+		for _, l := range s.levels {
+			pieces = append(pieces, l.pieces()...)
 		}
-		mergeSorted(append(readers, bytes.NewReader(s.memory)), s.width, yield)
+		mergeSorted(pieces, s.width, yield)
 	}
+}
+
+// A sortedPiece is read from its beginning, and holds as many bytes as it says.
+type sortedPiece struct {
+	io.Reader
+	size int64
 }
 
 // A cursor is the next entry of a sorted piece.
 type cursor struct {
-	r     io.Reader
+	sortedPiece
 	entry []byte
 }
 
 // mergeSorted yields the entries of sorted pieces in order. There are few pieces, so
 // the smallest is found by looking at all.
-func mergeSorted(readers []io.Reader, width int, yield func([]byte, error) bool) {
+func mergeSorted(pieces []sortedPiece, width int, yield func([]byte, error) bool) {
 	var open []*cursor
-	for _, r := range readers {
-		c := &cursor{r, make([]byte, width)}
+	for _, p := range pieces {
+		c := &cursor{p, make([]byte, width)}
 		if more, err := c.next(); err != nil {
 			yield(nil, err)
 			return
@@ -175,29 +167,65 @@ func mergeSorted(readers []io.Reader, width int, yield func([]byte, error) bool)
 	}
 }
 
+// next reads the entry behind the last. A file that ends before its piece does is an
+// error, wherever it ends.
 func (c *cursor) next() (bool, error) {
-	_, err := io.ReadFull(c.r, c.entry)
-	if err == io.EOF {
+	if c.size <= 0 {
 		return false, nil
 	}
+	n, err := io.ReadFull(c, c.entry)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	c.size -= int64(n)
 	return err == nil, err
 }
 
 // close gives back memory and files.
 func (s *sorter) close() error {
-	pieces := slices.Concat(s.levels...)
+	var all []error
+	for _, l := range s.levels {
+		all = append(all, l.close())
+	}
 	s.memory, s.levels = nil, nil
-	return closeAll(pieces)
+	return errors.Join(all...)
 }
 
-func closeAll(pieces []*os.File) error {
-	var all []error
-	for _, f := range pieces {
-		err := f.Close()
-		if removed := os.Remove(f.Name()); removed != nil && !errors.Is(removed, os.ErrNotExist) {
-			err = cmp.Or(err, removed)
-		}
-		all = append(all, err)
+// A level is a file of sorted pieces, one behind the other.
+type level struct {
+	file *os.File
+	size int64   // all that was written
+	ends []int64 // of the pieces
+}
+
+// Write writes more of the last piece, which endPiece ends.
+func (l *level) Write(p []byte) (int, error) {
+	n, err := l.file.WriteAt(p, l.size)
+	l.size += int64(n)
+	return n, err
+}
+
+func (l *level) endPiece() { l.ends = append(l.ends, l.size) }
+
+func (l *level) pieces() (list []sortedPiece) {
+	var began int64
+	for _, end := range l.ends {
+		part := io.NewSectionReader(l.file, began, end-began)
+		list = append(list, sortedPiece{bufio.NewReaderSize(part, int(min(end-began, 64<<10))), end - began})
+		began = end
 	}
-	return errors.Join(all...)
+	return list
+}
+
+func (l *level) empty() error {
+	l.size, l.ends = 0, nil
+	return l.file.Truncate(0)
+}
+
+func (l *level) close() error {
+	err := l.file.Close()
+	if removed := os.Remove(l.file.Name()); removed != nil && !errors.Is(removed, os.ErrNotExist) {
+		err = cmp.Or(err, removed)
+	}
+	return err
 }
