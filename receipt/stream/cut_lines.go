@@ -163,6 +163,9 @@ func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 		}
 
 		// Only a line longer than the buffer is copied.
+		if len(piece) > cap(l.long)-len(l.long) {
+			l.long = slices.Grow(l.long, min(len(l.long), maxDocument-len(l.long))+len(piece))
+		}
 		l.long = append(l.long, piece...)
 		switch {
 		case err == nil:

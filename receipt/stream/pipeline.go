@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -60,7 +61,7 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 
 	// No other batch is ever made: whoever takes reports slowly slows the reading.
 	for range inFlight {
-		p.free <- &batch{items: make([]item, batchItems), done: make(chan struct{}, 1)}
+		p.free <- &batch{done: make(chan struct{}, 1)}
 	}
 
 	codec := archive.NewCodec()
@@ -183,8 +184,9 @@ func (p *pipeline) look(w *worker, it *item) {
 func (p *pipeline) read() {
 	defer close(p.ordered)
 	defer close(p.work)
+	buffer := newBuffer()
 	for i := range p.sources {
-		docs, err := p.readSource(i)
+		docs, err := p.readSource(i, buffer)
 		if errors.Is(err, errStopped) {
 			return
 		}
@@ -197,8 +199,8 @@ func (p *pipeline) read() {
 
 var errStopped = errors.New("stopped")
 
-func (p *pipeline) readSource(i int) (docs int, err error) {
-	in, err := p.sources[i].cut(p.options.compression(), p.options.Unwrap != nil, p.meter)
+func (p *pipeline) readSource(i int, buffer *bufio.Reader) (docs int, err error) {
+	in, err := p.sources[i].cut(buffer, p.options.compression(), p.options.Unwrap != nil, p.meter)
 	if err != nil {
 		return 0, err
 	}
@@ -240,6 +242,9 @@ func (p *pipeline) add(it item, data []byte) error {
 
 	// A splitter uses its memory again: the bytes are copied.
 	b := p.filling
+	if b.count == len(b.items) { // a small input needs few
+		b.items = append(b.items, make([]item, max(4, b.count))...)
+	}
 	slot := &b.items[b.count]
 	it.rep, it.facts.key = slot.rep, slot.facts.key // their memory
 	it.from = len(b.bytes)
@@ -258,7 +263,7 @@ func (p *pipeline) add(it item, data []byte) error {
 		}
 	}
 
-	if b.count++; b.count == len(b.items) || len(b.bytes) >= batchBytes {
+	if b.count++; b.count == batchItems || len(b.bytes) >= batchBytes {
 		return p.flush()
 	}
 	return nil

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -110,15 +111,16 @@ type reader struct {
 
 func (r *reader) all() {
 	defer close(r.got)
+	buffer := newBuffer()
 	for i := range r.sources {
-		if !r.read(&r.sources[i]) {
+		if !r.read(&r.sources[i], buffer) {
 			return
 		}
 	}
 }
 
-func (r *reader) read(source *Source) (more bool) {
-	in, err := source.cut(unpack.Options{Long: r.long}, false, func(int) {})
+func (r *reader) read(source *Source, buffer *bufio.Reader) (more bool) {
+	in, err := source.cut(buffer, unpack.Options{Long: r.long}, false, func(int) {})
 	if other, beside := source.beside(err); beside {
 		return r.hand(delivery{source: source, other: other.What})
 	}

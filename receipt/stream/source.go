@@ -37,16 +37,21 @@ type opened struct {
 	close func()
 }
 
-// cut opens, decompresses and sniffs a source. meter sees every byte read. Wrapped says
-// that receipts in signed envelopes are receipts.
-func (s *Source) cut(packed unpack.Options, wrapped bool, meter func(int)) (*opened, error) {
+// newBuffer returns what sources are read through, one after the other.
+func newBuffer() *bufio.Reader { return bufio.NewReaderSize(nil, readBytes) }
+
+// cut opens, decompresses and sniffs a source, which is read through buffer until it is
+// closed. meter sees every byte read. Wrapped says that receipts in signed envelopes are
+// receipts.
+func (s *Source) cut(buffer *bufio.Reader, packed unpack.Options, wrapped bool, meter func(int)) (*opened, error) {
 	file, err := s.Open()
 	if err != nil {
 		return nil, err
 	}
 
 	from := &metered{Reader: file, meter: meter}
-	plain, compressed, done, err := unpack.Plain(bufio.NewReaderSize(from, readBytes), packed, &from.count)
+	buffer.Reset(from)
+	plain, compressed, done, err := unpack.Plain(buffer, packed, &from.count)
 	if err != nil {
 		file.Close()
 		return nil, err
@@ -79,7 +84,7 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 	if index > 0 {
 		one.Index = index
 	}
-	in, err := one.cut(unpack.Options{Long: long}, false, func(int) {})
+	in, err := one.cut(newBuffer(), unpack.Options{Long: long}, false, func(int) {})
 	if err != nil {
 		return nil, err
 	}
