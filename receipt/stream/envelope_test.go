@@ -71,8 +71,11 @@ func TestLimitsAreOfReceipts(t *testing.T) {
 			if name == "large" && !full() && form != "alone" && form != "a page of envelopes" {
 				continue
 			}
-			for joined, r := range map[string]result{"one": verify(t, []byte(text), stream.Options{}),
-				"two": verifyFiles(t, stream.Options{}, source("x", []byte(text)), source("y", []byte(text)))} {
+			results := map[string]result{"one": verify(t, []byte(text), stream.Options{})}
+			if name != "large" || full() || form == "alone" {
+				results["two"] = verifyFiles(t, stream.Options{}, source("x", []byte(text)), source("y", []byte(text)))
+			}
+			for joined, r := range results {
 				s := r.summary
 				got := fmt.Sprintf("%v %d/%d/%d", s.Verdict(), s.Verified, s.Refuted, s.Undecided)
 				for code := range s.Codes {
@@ -148,8 +151,11 @@ func TestLargePages(t *testing.T) {
 	few := []string{"object last", "members around", "no list", "malformed behind", "too large an item", "cut in an entry"}
 	w := newWriter(t, "a")
 	list := w.many(6)
-	const entries = 22_000 // more than any document may have
-	more := func() io.Reader { return &repeated{text: append([]byte{','}, list[5]...), n: entries} }
+	entry, entries := list[5], 22_000 // more than any document may have
+	if !full() {                      // as many bytes in fewer of them
+		entry, entries = padded(entry, 8<<10), 2_500
+	}
+	more := func() io.Reader { return &repeated{text: append([]byte{','}, entry...), n: entries} }
 	head := bytes.Join(list, []byte(","))
 	for name, c := range map[string]struct{ before, behind, want string }{
 		"object first":      {`{"object":"list","data":[`, `]}`, "verified"},
@@ -176,7 +182,7 @@ func TestLargePages(t *testing.T) {
 		var peak, m runtime.MemStats
 		n := 0
 		for range run.Reports() {
-			if n++; n%4_000 == 0 {
+			if n++; n%(entries/5) == 0 {
 				runtime.GC()
 				if runtime.ReadMemStats(&m); m.HeapAlloc > peak.HeapAlloc {
 					peak = m

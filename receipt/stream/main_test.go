@@ -7,10 +7,11 @@ import (
 )
 
 // TestMain spares the little heaps of most tests some collections, where they are not at
-// full size.
+// full size, and bounds the large ones.
 func TestMain(m *testing.M) {
 	if os.Getenv("CI") == "" && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
+		debug.SetGCPercent(800)
+		debug.SetMemoryLimit(384 << 20)
 	}
 	m.Run()
 }

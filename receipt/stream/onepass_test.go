@@ -239,7 +239,7 @@ func gist(s *stream.Summary) string {
 // them, the merged verdict is that of one run over all, or undecided. It does not
 // depend on the order of merging.
 func TestOnePass(t *testing.T) {
-	cases := 300
+	cases := 120
 	if full() && !raceEnabled {
 		cases = 10000
 	}

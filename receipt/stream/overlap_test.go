@@ -48,7 +48,7 @@ func faults(t *testing.T) (whole, odd [][]byte) {
 // TestOverlapping: parts that hold the same receipts, in whatever files, are merged to
 // what one run over all of their files says, and counts.
 func TestOverlapping(t *testing.T) {
-	cases := 100
+	cases := 50
 	if os.Getenv("CI") != "" && !testing.Short() {
 		cases = 600
 	}

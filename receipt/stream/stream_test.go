@@ -86,7 +86,17 @@ func integrity(t testing.TB) *receipt.Verifier {
 	return v
 }
 
-func jsonl(docs ...[]byte) []byte { return append(bytes.Join(docs, []byte("\n")), '\n') }
+func jsonl(docs ...[]byte) []byte {
+	size := 0
+	for _, doc := range docs {
+		size += len(doc) + 1
+	}
+	all := make([]byte, 0, size)
+	for _, doc := range docs {
+		all = append(append(all, doc...), '\n')
+	}
+	return all
+}
 
 // A result is what a run says, one line a report that is not verified.
 type result struct {

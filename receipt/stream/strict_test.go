@@ -99,7 +99,7 @@ func TestStrictOfBefore(t *testing.T) {
 // TestStrictAgrees: whatever is wrong with receipts, and however they are dealt out to
 // parts, merging these strictly counts what one strict run counts.
 func TestStrictAgrees(t *testing.T) {
-	cases := 300
+	cases := 120
 	if full() && !raceEnabled {
 		cases = 5000
 	}
