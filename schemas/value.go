@@ -144,10 +144,14 @@ const maxBranches = 4
 
 // all reports whether a rule holds for every branch of s.
 func all(s *jsonschema.Schema, depth int, holds func(*jsonschema.Schema) bool) bool {
-	branches := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else})
-	return !slices.ContainsFunc(branches, func(branch *jsonschema.Schema) bool {
-		return branch != nil && (depth == 0 || target(branch) == nil || !holds(target(branch)))
-	})
+	for _, branches := range [...][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, {s.Ref, s.Not, s.If, s.Then, s.Else}} {
+		for _, branch := range branches {
+			if branch != nil && (depth == 0 || target(branch) == nil || !holds(target(branch))) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // target follows $ref, but not in circles. Next to a $ref our schemas have only

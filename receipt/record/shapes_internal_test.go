@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -108,8 +109,15 @@ func framed(name string, lines func(n string) string) shape {
 
 const (
 	started1 = `{"id":"1","object":"event","event":"task.started","resource":{"object":"task","id":"t"},"created_at":"2026-01-01T00:00:00Z","task_id":"t","sequence":1,"payload":{}}` + "\n"
-	large    = 15 << 20 // bytes of one value; a line has at most canon.MaxBytes
 )
+
+// large is how many bytes a large value has. A line has at most canon.MaxBytes.
+func large() int {
+	if Full() || os.Getenv(gigabyteVariable) != "" {
+		return 15 << 20
+	}
+	return 3 << 20
+}
 
 // long fills a text up to 4 KB.
 func long(n string) string { return n + filler[:4<<10-len(n)] }
@@ -128,7 +136,7 @@ func repeat(n int, part func(n string) string) string {
 
 // ones is an array of as many values as a line has room for. Values that are so large
 // are made when a shape is read that has them.
-func ones() string { return `[` + strings.Repeat("1,", large/2) + `1]` }
+func ones() string { return `[` + strings.Repeat("1,", large()/2) + `1]` }
 
 var filler = strings.Repeat("x", 4<<10) // read only
 
@@ -224,9 +232,9 @@ func eventShapes() []shape {
 		one("wide payloads", "tool.completed", func(n string) string { return `{"tool_call_id":"c","output":` + ones() + `}` }),
 		one("wide payloads of unknown kinds", "vendor.other", func(n string) string { return `{"output":` + ones() + `}` }),
 		one("many members", "tool.completed", func(n string) string { return `{"tool_call_id":"c","output":` + members() + `}` }),
-		one("long strings", "tool.completed", func(n string) string { return `{"tool_call_id":"c","output":"` + strings.Repeat("y", large) + `"}` }),
+		one("long strings", "tool.completed", func(n string) string { return `{"tool_call_id":"c","output":"` + strings.Repeat("y", large()) + `"}` }),
 		one("long strings of escapes", "tool.completed", func(n string) string {
-			return `{"tool_call_id":"c","output":"` + strings.Repeat(`\u0001`, large/6) + `"}`
+			return `{"tool_call_id":"c","output":"` + strings.Repeat(`\u0001`, large()/6) + `"}`
 		}),
 		one("model routes", "span.completed", func(n string) string {
 			return `{"kind":"llm","provider":"p","model":"m","model_route":{"alternatives_considered":[` + repeat(100, func(m string) string {
@@ -248,7 +256,7 @@ func frameShapes() []shape {
 			return `"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"}`
 		}),
 		update("long frames", func(string) string {
-			return `"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + strings.Repeat("y", large) + `"}`
+			return `"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + strings.Repeat("y", large()) + `"}`
 		}),
 		update("thoughts", func(n string) string {
 			return `"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"` + n + `"}`
