@@ -63,7 +63,7 @@ func tryRead(t testing.TB, log []byte) *receipt.Draft {
 // says.
 func TestHostile(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	cuts, mixtures := 4, 2
+	cuts, mixtures := 2, 1
 	if full() {
 		cuts, mixtures = 12, 4
 	}

@@ -42,21 +42,25 @@ func (r told) sums() map[string]string {
 }
 
 // TestMutants: a part of a log that is of another type than it was makes no sum another one,
-// no end a better one, and no list a shorter one that would not say so.
+// no end a better one, and no list a shorter one that would not say so. In its modest size
+// each place of the lines of a kind gets one other type, in the first log that has it.
 func TestMutants(t *testing.T) {
 	random, mutants := rand.New(rand.NewPCG(3, 4)), 0
 	all, size := os.Getenv("CI") == "true", 20_000
 	if all {
 		size = 60_000
 	}
-	logs := samples(t)
+	logs, seen := samples(t), map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(logs)) {
 		if len(logs[name]) > size {
 			continue
 		}
 		values := valuesIn(t, string(logs[name]))
 		right := read(t, tryRead(t, reading(t, values)))
-		want, seen := right.sums(), map[string]bool{}
+		want := right.sums()
+		if all {
+			clear(seen)
+		}
 
 		mutate := func(at string, before any, set func(any)) {
 			if seen[at] {

@@ -14,12 +14,18 @@ import (
 )
 
 // TestLongNames: whatever text of a log is longer than a recording keeps, or as long as it
-// may be, the rest is told.
+// may be, the rest is told. In its modest size each place of the lines of a kind is looked
+// at once in a log.
 func TestLongNames(t *testing.T) {
 	for _, name := range vectors.Files(t, 3, "testdata", "*.*json*") {
-		values := valuesIn(t, readFile(t, name))
+		values, seen := valuesIn(t, readFile(t, name)), map[string]bool{}
 		for i := range values {
-			eachText(values[i], func(v any) { values[i] = v }, func(before string, set func(any)) {
+			eachPlace(kindOf(values[i]), values[i], func(at string, v any, set func(any)) {
+				before, text := v.(string)
+				if !text || seen[at] && !full() && !strings.Contains(before, addFile) {
+					return
+				}
+				seen[at] = true
 				for _, long := range []string{strings.Repeat("n", event.MaxText), strings.Repeat("n", event.MaxText+1)} {
 					set(long)
 					if strings.Contains(before, addFile) { // its own name
@@ -59,20 +65,4 @@ func valuesIn(t *testing.T, log string) (values []any) {
 		values = append(values, v)
 	}
 	return values
-}
-
-// eachText gives each text within a value, and what puts another in its place, to a function.
-func eachText(v any, set func(any), take func(text string, set func(any))) {
-	switch x := v.(type) {
-	case string:
-		take(x, set)
-	case []any:
-		for i := range x {
-			eachText(x[i], func(v any) { x[i] = v }, take)
-		}
-	case map[string]any:
-		for name := range x {
-			eachText(x[name], func(v any) { x[name] = v }, take)
-		}
-	}
 }

@@ -240,7 +240,7 @@ func TestEndlessStream(t *testing.T) {
 	for name, line := range map[string]func(int) string{
 		"messages": func(n int) string { return strings.ReplaceAll(spoke, "m1", fmt.Sprint("m", n)) },
 		"sessions": func(n int) string {
-			return strings.NewReplacer(`"session_id":"s"`, fmt.Sprintf(`"session_id":"s%d"`, n), "r1", fmt.Sprint("r", n)).Replace(accounted)
+			return strings.ReplaceAll(strings.ReplaceAll(accounted, "r1", fmt.Sprint("r", n)), `"session_id":"s"`, fmt.Sprintf(`"session_id":"s%d"`, n))
 		},
 	} {
 		in := &growing{line: line}
