@@ -253,7 +253,11 @@ func TestProofOfEveryBit(t *testing.T) {
 	if got := verdict(file); got != receipt.Verified {
 		t.Fatalf("%v: %+v", got, rep.Finding())
 	}
-	for bit := range len(file) * 8 {
+	step := 5 // in turn each bit of a byte
+	if full() {
+		step = 1
+	}
+	for bit := 0; bit < len(file)*8; bit += step {
 		bad := bytes.Clone(file)
 		bad[bit/8] ^= 1 << (bit % 8)
 		if verdict(bad) == receipt.Verified {

@@ -116,7 +116,7 @@ func TestHintIsBounded(t *testing.T) {
 func TestSchemaTimesAreRead(t *testing.T) {
 	v := verifier(t, nil, receipt.Policy{IntegrityOnly: true})
 	good := forge(t, plainDraft(), keep)
-	accepted, part := 0, 3
+	accepted, part := 0, 7
 	if full() {
 		part = 1
 	}

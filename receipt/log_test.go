@@ -69,22 +69,22 @@ func (s logSigner) Sign(msg []byte) ([]byte, error) { return ed25519.Sign(s.priv
 
 func (m *member) asLog(t testing.TB, origin string) logSigner {
 	t.Helper()
-	log, err := tlog.NewLog(origin, m.private.Public().(ed25519.PublicKey))
+	log, err := tlog.NewLog(origin, m.private().Public().(ed25519.PublicKey))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return logSigner{log, m.private}
+	return logSigner{log, m.private()}
 }
 
 func (m *member) asWitness(t testing.TB) *tlog.Cosigner {
 	t.Helper()
 	name := strings.ReplaceAll(cmp.Or(m.Origin, m.ID), "+", "-") // a name that notes allow
-	w, err := tlog.NewWitness(name, m.private.Public().(ed25519.PublicKey))
+	w, err := tlog.NewWitness(name, m.private().Public().(ed25519.PublicKey))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &tlog.Cosigner{Witness: w, SignMessage: func(_ context.Context, msg []byte) ([]byte, error) {
-		return ed25519.Sign(m.private, msg), nil
+		return ed25519.Sign(m.private(), msg), nil
 	}}
 }
 

@@ -26,9 +26,9 @@ import (
 // MUTANTS=1000000 is how many, MUTANTS_SEED=7 makes others. A mutant that fails is
 // named by its seed and number, and is made again whatever the number of others.
 func TestMutants(t *testing.T) {
-	count, seed := numberOf(t, "MUTANTS", 1_500), numberOf(t, "MUTANTS_SEED", 1)
+	count, seed := numberOf(t, "MUTANTS", 1_000), numberOf(t, "MUTANTS_SEED", 1)
 	if testing.Short() {
-		count = min(count, 1000)
+		count = min(count, 500)
 	} else if os.Getenv("CI") != "" {
 		count = max(count, 100_000)
 	}

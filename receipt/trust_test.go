@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"sync"
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
@@ -17,7 +18,8 @@ type ring map[string]*member
 
 type member struct {
 	receipt.Key
-	private ed25519.PrivateKey
+	private func() ed25519.PrivateKey // most keys of a ring are not used
+	checked sync.Map                  // of a signature and its message, whether it holds: most are checked often
 }
 
 // newRing makes a key for each id; equal seeds are equal key material.
@@ -32,14 +34,14 @@ func newRing(keys ...receipt.Key) ring {
 func (r ring) add(k receipt.Key, material string) {
 	seed := sha256.Sum256([]byte(material))
 	k.Thumbprint = seed
-	r[k.ID] = &member{k, ed25519.NewKeyFromSeed(seed[:])}
+	r[k.ID] = &member{Key: k, private: sync.OnceValue(func() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(seed[:]) })}
 }
 
 func (r ring) Len() int { return len(r) }
 
 func (r ring) NoteKeys() (list []receipt.NoteKey) {
 	for _, m := range r {
-		list = append(list, receipt.NoteKey{Key: &m.Key, Public: m.private.Public().(ed25519.PublicKey)})
+		list = append(list, receipt.NoteKey{Key: &m.Key, Public: m.private().Public().(ed25519.PublicKey)})
 	}
 	return list
 }
@@ -59,10 +61,21 @@ func (r ring) CheckSignature(message []byte, e *receipt.Entry) (*receipt.Key, *r
 		return nil, &receipt.SignatureError{Code: receipt.CodeUnknownKey, Detail: "not trusted"}
 	case string(e.Algorithm) != "ed25519":
 		return &m.Key, &receipt.SignatureError{Code: receipt.CodeAlgorithmMismatch, Detail: "not the key's algorithm"}
-	case !ed25519.Verify(m.private.Public().(ed25519.PublicKey), message, value):
+	case !m.signed(message, value):
 		return &m.Key, &receipt.SignatureError{Code: receipt.CodeSignatureInvalid, Detail: "false"}
 	}
 	return &m.Key, nil
+}
+
+// signed reports whether value is a signature of the message by m.
+func (m *member) signed(message, value []byte) bool {
+	of := string(value) + string(message)
+	holds, known := m.checked.Load(of)
+	if !known {
+		holds = ed25519.Verify(m.private().Public().(ed25519.PublicKey), message, value)
+		m.checked.Store(of, holds)
+	}
+	return holds.(bool)
 }
 
 // Sign makes m a Signer.
@@ -70,7 +83,7 @@ func (m *member) Sign(ctx context.Context, message []byte) (receipt.Signature, e
 	if err := ctx.Err(); err != nil {
 		return receipt.Signature{}, err
 	}
-	value := base64.StdEncoding.EncodeToString(ed25519.Sign(m.private, message))
+	value := base64.StdEncoding.EncodeToString(ed25519.Sign(m.private(), message))
 	return receipt.Signature{KeyID: m.ID, Algorithm: "ed25519", Signature: "base64:" + value, SignedAt: receipt.At(noon)}, nil
 }
 

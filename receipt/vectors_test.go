@@ -102,7 +102,7 @@ func TestEveryVector(t *testing.T) {
 // TestEveryInstance: the values of test suites, each in several places of a
 // receipt.
 func TestEveryInstance(t *testing.T) {
-	b, turn, part := newBench(t), 0, 8
+	b, turn, part := newBench(t), 0, 16
 	if full() {
 		part = 1
 	}
@@ -145,7 +145,7 @@ func instances(v *mutate.Value) (list []*mutate.Value) {
 // TestEveryNumber: decimal texts that are hard to read, as values of receipts.
 func TestEveryNumber(t *testing.T) {
 	b := newBench(t)
-	step := 8
+	step := 24
 	if os.Getenv("CI") != "" {
 		step = 1
 	}
