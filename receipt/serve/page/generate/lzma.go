@@ -14,8 +14,8 @@ const (
 	window      = 1 << 24
 
 	shortest, longest = 2, 273 // bytes of a match
-	chain             = 96     // earlier places that are looked at
-	hashBits          = 18
+	chain             = 192    // earlier places that are looked at
+	hashBits          = 20
 )
 
 // A prob is the probability of a 0, of 2048.
