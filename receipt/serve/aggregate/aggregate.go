@@ -44,7 +44,7 @@ type leftOut struct {
 	Hash     int    `json:"hash"`     // receipts that do not fit the schema or their hash
 	Copies   int    `json:"copies"`   // receipts that were added before
 	Currency int    `json:"currency"` // receipts whose cost is in none of the currencies kept
-	Time     int    `json:"time"`     // receipts in the totals, but in no bin: no time that can be read
+	Time     int    `json:"time"`     // receipts in the totals, but in no bin: no time that was told and can be read
 	Unseen   int    `json:"unseen"`   // receipts that were added without looking for copies
 	Untold   untold `json:"untold"`   // receipts in the totals with less than happened
 	AtMost   int    `json:"at_most"`  // receipts in the totals whose cost may be more than happened
@@ -107,8 +107,11 @@ func (a *Aggregate) first(s sighting) bool {
 	return true
 }
 
-// currency returns the currency of a receipt, "" when there are too many.
+// currency returns the currency of a receipt, "" when nobody told it or there are too many.
 func (a *Aggregate) currency(root canon.Node) string {
+	if receipt.ReadUnreported(root).Has("/cost/currency") {
+		return ""
+	}
 	code := root.Member("cost").Member("currency").String()
 	if !a.currencies[code] {
 		if len(a.currencies) >= MaxCurrencies {

@@ -1,6 +1,9 @@
 package aggregate
 
-import "github.com/receiptkit/receiptkit/canon"
+import (
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
 
 // counts are what some receipts say together.
 type counts struct {
@@ -18,14 +21,17 @@ func newCounts() *counts { return &counts{BytesSent: new(amount), Cost: map[stri
 
 // add adds what a receipt says. Its cost is added when it is of that currency.
 func (c *counts) add(root canon.Node, currency string) {
-	effects := root.Member("side_effects")
+	effects, s := root.Member("side_effects"), silence(receipt.ReadUnreported(root))
 	c.Receipts++
 	c.Files += effects.Member("fs_writes").Len()
-	c.Egress += effects.Member("network_egress").Len()
 	c.ToolCalls += effects.Member("tool_calls").Len()
 	c.Handoffs += effects.Member("a2a_handoffs").Len()
-	c.Approvals.add(root.Member("approvals"))
-	for _, e := range effects.Member("network_egress").Elements() {
+	c.Approvals.add(root.Member("approvals"), s)
+	for i, e := range effects.Member("network_egress").Elements() {
+		if s.of("/side_effects/network_egress", i, "") { // it is open whether that was sent
+			continue
+		}
+		c.Egress++
 		addNumber(c.BytesSent, e.Member("bytes_sent"))
 	}
 	if currency != "" {

@@ -3,7 +3,8 @@ package aggregate
 import "github.com/receiptkit/receiptkit/canon"
 
 // decisions counts approvals by how they were decided: a request that was denied,
-// or that nobody answered, is not an approval.
+// or that nobody answered, is not an approval. One of which the source did not tell the
+// decision is in none of them.
 type decisions struct {
 	Approved int `json:"approved"`
 	Denied   int `json:"denied"`
@@ -11,8 +12,11 @@ type decisions struct {
 	Timeout  int `json:"timeout"`
 }
 
-func (d *decisions) add(approvals canon.Node) {
-	for _, n := range approvals.Elements() {
+func (d *decisions) add(approvals canon.Node, s silence) {
+	for i, n := range approvals.Elements() {
+		if s.of("/approvals", i, "/decision") {
+			continue
+		}
 		switch n.Member("decision").String() {
 		case "approved":
 			d.Approved++

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // A model is what receipts state in cost.provider_breakdown of one model.
@@ -13,28 +14,41 @@ type model struct {
 	other          modelSums
 }
 
-// modelSums are exact decimals. A number of tokens that an entry does not state is
-// counted as not told, and so never as none.
+// modelSums are exact decimals. An amount that the source did not tell, and a number of
+// tokens that it did not tell or that an entry does not state, is counted as not told, and
+// so never as none.
 type modelSums struct {
 	Entries      int                `json:"entries"`
 	Cost         map[string]*amount `json:"cost"` // by currency
 	InputTokens  *amount            `json:"input_tokens"`
 	OutputTokens *amount            `json:"output_tokens"`
-	Untold       int                `json:"untold"` // entries that do not state both numbers of tokens
+	Untold       int                `json:"untold"`               // entries of which not both numbers of tokens are told
+	CostUntold   int                `json:"cost_untold,omitzero"` // those of which the amount is not
 }
 
 func addModels(t *tally[model], root canon.Node, verified bool, currency string) {
-	for _, e := range root.Member("cost").Member("provider_breakdown").Elements() {
+	const list = "/cost/provider_breakdown"
+	s := silence(receipt.ReadUnreported(root))
+	for i, e := range root.Member("cost").Member("provider_breakdown").Elements() {
 		provider, name := e.Member("provider").String(), e.Member("model").String()
+		if s.of(list, i, "/provider") {
+			provider = ""
+		}
 		row := t.of(provider+"\x00"+name, MaxModels)
 		if row == nil {
 			continue
 		}
 		row.provider, row.name = provider, name
+		sums := &row.other
 		if verified {
-			row.verified.add(e, currency)
-		} else {
-			row.other.add(e, currency)
+			sums = &row.verified
+		}
+		sums.add(e, currency)
+		if s.of(list, i, "/amount") {
+			sums.CostUntold++
+		}
+		if !tokensStated(e) || s.of(list, i, "/input_tokens") || s.of(list, i, "/output_tokens") {
+			sums.Untold++
 		}
 	}
 }
@@ -49,12 +63,12 @@ func (s *modelSums) add(entry canon.Node, currency string) {
 		addNumber(s.Cost[currency], entry.Member("amount"))
 	}
 
-	in, out := entry.Member("input_tokens"), entry.Member("output_tokens")
-	addNumber(s.InputTokens, in)
-	addNumber(s.OutputTokens, out)
-	if in.Kind() != canon.KindNumber || out.Kind() != canon.KindNumber {
-		s.Untold++
-	}
+	addNumber(s.InputTokens, entry.Member("input_tokens"))
+	addNumber(s.OutputTokens, entry.Member("output_tokens"))
+}
+
+func tokensStated(entry canon.Node) bool {
+	return entry.Member("input_tokens").Kind() == canon.KindNumber && entry.Member("output_tokens").Kind() == canon.KindNumber
 }
 
 func (s *modelSums) init() {

@@ -1,6 +1,10 @@
 package aggregate
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -19,21 +23,37 @@ type untold struct {
 func (u *untold) add(root canon.Node) {
 	list := receipt.ReadUnreported(root)
 	for pointer, n := range map[string]*int{
-		"/cost/total":                &u.Cost,
 		"/side_effects/fs_writes":    &u.Files,
 		"/side_effects/tool_calls":   &u.ToolCalls,
 		"/side_effects/a2a_handoffs": &u.Handoffs,
-		"/approvals":                 &u.Approvals,
 	} {
 		if list.Has(pointer) {
 			*n++
 		}
 	}
+	if list.Has("/cost/total") || list.Has("/cost/currency") {
+		u.Cost++
+	}
+	if list.Has("/approvals") || slices.ContainsFunc(list, func(at string) bool {
+		return strings.HasPrefix(at, "/approvals/") && strings.HasSuffix(at, "/decision")
+	}) {
+		u.Approvals++
+	}
 
-	// An entry that states no bytes makes the sum of bytes a lower bound as well.
-	if list.Has("/side_effects/network_egress") || !bytesStated(root) {
+	// An entry that states no bytes makes the sum of bytes a lower bound as well, and so does
+	// one of which it is open whether it was sent.
+	if list.Has("/side_effects/network_egress") || !bytesStated(root) || slices.ContainsFunc(list, func(at string) bool { return strings.HasPrefix(at, "/side_effects/network_egress/") }) {
 		u.Egress++
 	}
+}
+
+// silence is what the source of a receipt did not tell.
+type silence receipt.Pointers
+
+// of reports whether it did not tell a part of an entry of a list, or, of the part "",
+// whether there is such an entry. A list that may hold more was told as far as it goes.
+func (s silence) of(list string, i int, part string) bool {
+	return len(s) > 0 && slices.Contains(s, list+"/"+strconv.Itoa(i)+part)
 }
 
 // bytesStated reports whether each entry of the egress states its bytes.

@@ -14,7 +14,7 @@ import (
 type verdicts struct {
 	unit    unit
 	bins    map[time.Time]*judged
-	untimed int // without a time that can be read
+	untimed int // without a time that was told and can be read
 }
 
 // judged counts receipts by verdict; what is only intact is undecided.
@@ -51,8 +51,11 @@ func (v *verdicts) add(rep *receipt.Report, root canon.Node) {
 	}
 }
 
-// completedAt is when the task ended, in the years that have a text.
+// completedAt is when the task ended, in the years that have a text, if the source told it.
 func completedAt(root canon.Node) (time.Time, bool) {
+	if receipt.ReadUnreported(root).Has("/lifecycle/completed_at") {
+		return time.Time{}, false
+	}
 	t, err := receipt.ParseTime(root.Member("lifecycle").Member("completed_at").Text())
 	y := t.UTC().Year() // an offset can lead out of those years
 	return t, err == nil && y >= 0 && y <= 9999

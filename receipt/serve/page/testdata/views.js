@@ -82,13 +82,14 @@ function pictures() {
   const nothing = { entries: 0, cost: {}, input_tokens: "0", output_tokens: "0", untold: 0 };
   const shown = attempt("pictures", () => renderPictures({ currencies: ["USD"], totals: { verified: { approvals: { approved: 2, denied: 1 } }, other: { approvals: {} } }, left_out: { untold: { approvals: 3 } },
     verdicts: { unit: "day", untimed: 1, bins: [{ from: "2026-04-25T00:00:00Z", empty: 0, verified: 3, refuted: 1, undecided: 2 }] },
-    models: { rows: [{ provider: "p", model: "told", verified: sums("0.5", "1500", 0), other: nothing }, { provider: "p", model: "silent", verified: nothing, other: sums("0.25", "0", 1) }], names: 2, more: 0 },
+    models: { rows: [{ provider: "p", model: "told", verified: sums("0.5", "1500", 0), other: nothing }, { provider: "p", model: "silent", verified: nothing, other: sums("0.25", "0", 1) },
+      { provider: "", model: "free", verified: { ...sums("0", "7", 0), cost_untold: 1 }, other: nothing }, { provider: "p", model: "part", verified: { ...sums("1", "7", 0), entries: 2, cost_untold: 1 }, other: nothing }], names: 4, more: 0 },
     keys: { rows: [{ name: "k", verified: 3, other: 0 }, { name: "", verified: 0, other: 2 }], names: 2, more: 0 }, paths: { rows: [{ name: "src/a.rs", verified: 9, other: 1 }], names: 30, more: 4 } }));
   const rows = (caption) => [...[...shown.querySelectorAll("table.bars")].find((table) => table.querySelector("caption").textContent === caption)?.querySelectorAll("tbody tr") ?? []].map((row) => `${row.querySelector("th").textContent}: ${row.querySelector(".number").textContent}`);
   check("verdicts", [shown.querySelectorAll(".wide rect.column").length, shown.querySelector(".wide tbody").textContent], [3, "2026-04-25321"]);
-  check("untimed", shown.querySelector(".wide").textContent.includes("1 receipt without a time that can be read is not drawn."), true);
-  check("cost", rows("Cost by model, USD"), ["p told: 0.5", "p silent: 0 + 0.25 not verified"]);
-  check("tokens", rows("Input tokens by model"), ["p told: 1,500", "p silent: not told"]);
+  check("untimed", shown.querySelector(".wide").textContent.includes("1 receipt without a time that was told and can be read is not drawn."), true);
+  check("cost", rows("Cost by model, USD"), ["p told: 0.5", "p silent: 0 + 0.25 not verified", "provider not told free: not told", "p part: at least 1"]);
+  check("tokens", rows("Input tokens by model"), ["p told: 1,500", "p silent: not told", "provider not told free: 7", "p part: 7"]);
   check("keys", rows("Receipts a key"), ["k: 3", "no confirmed signature: 0 + 2 not verified"]);
   check("approvals", [...rows("Approvals by decision"), shown.textContent.includes("Of 3 receipts the source did not tell all approvals.")], ["approved: 2", "denied: 1", "canceled: 0", "timed out: 0", true]);
   check("files", [...rows("Files most written"), shown.textContent.includes("… 29 more files"), shown.textContent.includes("4 entries of others")], ["src/a.rs: 9 + 1 not verified", true, true]);

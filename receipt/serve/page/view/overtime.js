@@ -103,7 +103,7 @@ const reasons = new Map([
   ["hash", (n) => `${plural(n, "receipt")} that ${n === 1 ? "does" : "do"} not fit the format or the hash: no evidence of anything`],
   ["copies", (n) => `${number(n)} ${n === 1 ? "copy" : "copies"} of receipts that were counted`],
   ["currency", (n) => `the cost of ${plural(n, "receipt")} in further currencies`],
-  ["time", (n) => `${plural(n, "receipt")} without a time that can be drawn, though in the totals`],
+  ["time", (n) => `${plural(n, "receipt")} without a time that was told and can be drawn, though in the totals`],
   ["unseen", (n) => `whether ${plural(n, "later receipt")} are copies`],
 ]);
 

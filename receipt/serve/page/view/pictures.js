@@ -27,7 +27,7 @@ function renderVerdicts(verdicts) {
     h("div", { class: "plot" }, columns(`Verdicts by ${unit}`, `from ${named(bins[0], unit, "from")} to ${named(bins.at(-1), unit, "from")}; at most ${tick(highest)} at a time`, places, series),
     h("div", { class: bins.length > 1 ? "ends" : "ends single" }, h("span", {}, named(bins[0], unit, "from")), bins.length > 1 && h("span", {}, named(bins.at(-1), unit, "from"))),
     h("span", { class: "top" }, tick(highest))),
-    h("p", { class: "aside" }, `By ${unit}, UTC, as the receipts state when their tasks were completed; of a refuted one that may be false, too.`, untimed > 0 ? ` ${plural(untimed, "receipt")} without a time that can be read ${untimed === 1 ? "is" : "are"} not drawn.` : ""),
+    h("p", { class: "aside" }, `By ${unit}, UTC, as the receipts state when their tasks were completed; of a refuted one that may be false, too.`, untimed > 0 ? ` ${plural(untimed, "receipt")} without a time that was told and can be read ${untimed === 1 ? "is" : "are"} not drawn.` : ""),
     h("details", {}, h("summary", {}, "The numbers"), table(`Verdicts by ${unit}`, [unit, ...series.map((one) => ({ name: one.name, kind: "number" }))], bins, (bin) => [named(bin, unit, "from"), ...of(bin).map((value) => number(value))], 100)));
 }
 
@@ -40,19 +40,20 @@ function renderModels(aggregate) {
   const rows = list(member(aggregate, "models", "rows")).filter(isObject).slice(0, 20), more = count(member(aggregate, "models"), "more");
   if (rows.length === 0) return null;
   const sum = (row, ...names) => ["verified", "other"].map((side) => decimal(member(row, side, ...names)));
-  const label = (row) => [foreign(text(row.provider) || "provider not named", 80), " ", text(row.model) ? foreign(row.model, 80) : h("span", { class: "absent" }, "model not named")];
+  const label = (row) => [foreign(text(row.provider) || "provider not told", 80), " ", text(row.model) ? foreign(row.model, 80) : h("span", { class: "absent" }, "model not named")];
   const entry = (row, name, sums) => ({ label: label(row), name: `${name} of ${text(row.model).slice(0, 80)}`, value: Number(sums[0]) + Number(sums[1]), text: split(...sums) });
-  const untold = (row) => count(member(row, "verified"), "untold") + count(member(row, "other"), "untold"), entries = (row) => count(member(row, "verified"), "entries") + count(member(row, "other"), "entries");
-  const tokens = (row, name) => {
-    const sums = sum(row, name), made = entry(row, name.replace("_", " "), sums);
-    if (untold(row) === 0) return made;
-    return { ...made, text: untold(row) === entries(row) && sums.every((one) => one === "0") ? "not told" : ["at least ", made.text] };
+  const all = (row, name) => count(member(row, "verified"), name) + count(member(row, "other"), name);
+  const bounded = (row, name, sums, untold) => {
+    const made = entry(row, name.replace("_", " "), sums);
+    if (all(row, untold) === 0) return made;
+    return { ...made, text: all(row, untold) === all(row, "entries") && sums.every((one) => one === "0") ? "not told" : ["at least ", made.text] };
   };
+  const tokens = (row, name) => bounded(row, name, sum(row, name), "untold");
   const currencies = list(member(aggregate, "currencies")).filter((one) => typeof one === "string").slice(0, 8);
   const beyond = more > 0 && h("p", { class: "rest" }, `… ${number(more)} more, of further models`);
   return [
     currencies.filter((currency) => rows.some((row) => sum(row, "cost", currency).some((one) => one !== "0"))).map((currency) => h("div", {}, bars(`Cost by model, ${currency.slice(0, 12)}`, ["model", "part", "cost"],
-      rows.filter((row) => member(row, "verified", "cost", currency) !== undefined || member(row, "other", "cost", currency) !== undefined).map((row) => entry(row, "cost", sum(row, "cost", currency)))), beyond)),
+      rows.filter((row) => member(row, "verified", "cost", currency) !== undefined || member(row, "other", "cost", currency) !== undefined).map((row) => bounded(row, "cost", sum(row, "cost", currency), "cost_untold"))), beyond)),
     h("div", {}, bars("Input tokens by model", ["model", "part", "tokens"], rows.map((row) => tokens(row, "input_tokens"))), beyond),
     h("div", {}, bars("Output tokens by model", ["model", "part", "tokens"], rows.map((row) => tokens(row, "output_tokens"))), beyond),
   ];

@@ -1,0 +1,42 @@
+package aggregate
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+const silent = `{"metadata":{"unreported":[%s]},"lifecycle":{"completed_at":"1970-01-01T00:00:00Z"},"approvals":[{"decision":"approved"},{"decision":"denied"}],
+"cost":{"currency":"USD","total":1,"provider_breakdown":[{"provider":"p","model":"m","amount":0,"input_tokens":5,"output_tokens":0}]},
+"side_effects":{"fs_writes":[],"network_egress":[{"bytes_sent":7}],"tool_calls":[],"a2a_handoffs":[]}}`
+
+// TestSilence: what the source did not tell is in no sum, no bin and under no name, and is
+// counted as what is missing; with nothing listed it is all there.
+func TestSilence(t *testing.T) {
+	for listed, parts := range map[string][]string{
+		``: {`"1970-01-01T00:00:00Z","empty":0,"verified":1`, `"untimed":0`, `"bytes_sent":"7","egress":1`, `"approved":1,"denied":1`, `"provider":"p"`,
+			`"cost":{"USD":"0"},"input_tokens":"5","output_tokens":"0","untold":0}`, `"cost":{"USD":"1"}`, `"untold":{"cost":0,"files":0,"egress":0,"tool_calls":0,"handoffs":0,"approvals":0}`},
+		`"/lifecycle/completed_at"`:                    {`"bins":[],"untimed":1`, `"bins":[],"left_out":{"hash":0,"copies":0,"currency":0,"time":1`},
+		`"/approvals/0/decision"`:                      {`"approved":0,"denied":1`, `"approvals":1}`},
+		`"/side_effects/network_egress/0"`:             {`"bytes_sent":"0","egress":0`, `"egress":1,"tool_calls"`},
+		`"/cost/currency"`:                             {`"currencies":[]`, `"cost":{}}`, `"untold":{"cost":1`},
+		`"/cost/provider_breakdown/0/amount"`:          {`"untold":0,"cost_untold":1}`},
+		`"/cost/provider_breakdown/0/provider"`:        {`"provider":""`},
+		`"/cost/provider_breakdown/0/output_tokens"`:   {`"output_tokens":"0","untold":1}`},
+		`"/cost/provider_breakdown/0","/cost/totals"`:  {`"provider":"p"`, `"untold":{"cost":0`},
+		`"/approvals/0/actor","/side_effects/network"`: {`"approved":1,"denied":1`, `"egress":0,"tool_calls":0,"handoffs":0,"approvals":0}`},
+	} {
+		src := fmt.Appendf(nil, silent, listed)
+		doc, err := canon.Parse(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep := &receipt.Report{Verdict: receipt.Verified, Scope: receipt.ScopeFull, ReceiptHash: canon.Sum(src)}
+		for _, s := range []receipt.Step{receipt.StepParse, receipt.StepSchema, receipt.StepHash} {
+			rep.Checks = append(rep.Checks, receipt.Check{Step: s, Status: receipt.StatusPassed})
+		}
+		wants(t, aggregated(t, seen{rep, doc.Root()}), parts...)
+	}
+}
