@@ -103,9 +103,9 @@ func intact(rep *receipt.Report) string {
 func linkMeaning(f receipt.Check) string {
 	switch {
 	case f.Code == receipt.CodeDuplicateID:
-		return "its issuer used one receipt_id for two receipts"
+		return "two receipts state one receipt_id, and at most one of them is right"
 	case f.Code == receipt.CodeChainFork:
-		return "two receipts follow the same one: the stream was continued twice"
+		return "two receipts follow the same one, and at most one of them is right"
 	case f.Computed != "":
 		return "it does not follow the receipt that was to precede it"
 	case f.Stated == "null":
