@@ -15,12 +15,12 @@ func ContentType(r *http.Request, known ...string) (string, error) {
 	const name = "Content-Type"
 	list := r.Header.Values(name)
 	if len(list) != 1 {
-		return "", unsupportedMedia(name, "expected one Content-Type of %q, found %d", known, len(list))
+		return "", unsupportedMedia(name, "expected one Content-Type, %s, found %d of them", oneOf(known), len(list))
 	}
 
 	media, params, err := mime.ParseMediaType(list[0])
 	if err != nil {
-		return "", unsupportedMedia(name, "the Content-Type is malformed: expected one of %q", known)
+		return "", unsupportedMedia(name, "the Content-Type is malformed: expected %s", oneOf(known))
 	}
 
 	// RFC 8259 section 8.1: JSON that is exchanged is UTF-8.
@@ -36,7 +36,7 @@ func ContentType(r *http.Request, known ...string) (string, error) {
 		}
 	}
 
-	return "", unsupportedMedia(name, "expected a Content-Type of %q, found %.40q", known, media)
+	return "", unsupportedMedia(name, "expected the Content-Type %s, found %.40q", oneOf(known), media)
 }
 
 // ContentEncoding returns how a body is compressed, one of those that a route
@@ -57,8 +57,17 @@ func ContentEncoding(r *http.Request, known ...string) (string, error) {
 
 	// RFC 9110 section 15.5.16: a 415 says in Accept-Encoding what would do.
 	known = append(known, "identity")
-	f := unsupportedMedia(name, "expected no Content-Encoding, or one of %q, found %.40q", known, strings.Join(list, ", "))
+	f := unsupportedMedia(name, "expected no Content-Encoding, or %s, found %.40q", oneOf(known), strings.Join(list, ", "))
 	return "", f.With("Accept-Encoding", strings.Join(known, ", "))
+}
+
+// oneOf is a choice of names.
+func oneOf(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // unsupportedMedia is a 415, which the protocol has no code for.

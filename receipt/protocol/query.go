@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -34,7 +35,7 @@ func ParseQuery(raw string, known []string) (Query, error) {
 		list := values[name]
 		switch {
 		case !slices.Contains(known, name):
-			return nil, Invalid(name, "unknown parameter %.40q; this route knows %q", name, known)
+			return nil, Invalid(name, "unknown parameter %.40q; this route takes %s", name, cmp.Or(strings.Join(known, ", "), "none"))
 		case len(list) > 1:
 			return nil, Invalid(name, "the parameter %s is given %d times", name, len(list))
 		case list[0] == "":
@@ -77,7 +78,7 @@ func ParseTime(name, text string) (time.Time, error) {
 func (q Query) Choice(name string, words ...string) (string, error) {
 	text, ok := q[name]
 	if ok && !slices.Contains(words, text) {
-		return "", Invalid(name, "%s is one of %q, found %.40q", name, words, text)
+		return "", Invalid(name, "%s is %s, found %.40q", name, oneOf(words), text)
 	}
 	return text, nil
 }

@@ -86,7 +86,7 @@ func (c *call) answer() error {
 		}
 	}
 
-	if m.route.method != "" { // a subtree reads its own query
+	if m.route.method != "" && !m.route.links { // a subtree reads its own query
 		var err error
 		if c.query, err = protocol.ParseQuery(c.r.URL.RawQuery, m.route.params); err != nil {
 			return err

@@ -251,7 +251,7 @@ func TestMedia(t *testing.T) {
 	if got := h.post("/v1/verify", "application/json", []byte("{}"), "Content-Type", "application/cbor"); got.status != 415 {
 		t.Errorf("two types: %d", got.status)
 	}
-	if got := h.post("/v1/verify", "application/json", []byte("{}"), "Content-Encoding", "deflate"); got.status != 415 || got.header.Get("Accept-Encoding") != "identity" || !strings.Contains(string(got.body), `or one of [\"identity\"], found \"deflate\"`) {
+	if got := h.post("/v1/verify", "application/json", []byte("{}"), "Content-Encoding", "deflate"); got.status != 415 || got.header.Get("Accept-Encoding") != "identity" || !strings.Contains(string(got.body), `or identity, found \"deflate\"`) {
 		t.Errorf("deflate: %d %v", got.status, got.header)
 	}
 }
@@ -702,5 +702,30 @@ func TestHTTP10(t *testing.T) {
 		if !strings.HasPrefix(rest, c.want+" ") || strings.Count(answer, "\r\nDate: ") != 1 || !strings.Contains(answer, "Connection: close\r\n") {
 			t.Errorf("%s: expected one answer %s, found %s", name, c.want, answer)
 		}
+	}
+}
+
+// TestWhatIsTaken: a refusal says what a route takes in words, and what is unknown before
+// what is malformed; a link to the page may carry what others added to it.
+func TestWhatIsTaken(t *testing.T) {
+	h := start(t, shelved(t))
+	json := append(version(), "Content-Type", "application/json")
+	for want, got := range map[string]reply{
+		`unknown parameter "x"; this route takes none`:                        h.get("/v1?x=1"),
+		`unknown parameter "x"; this route takes limit, cursor`:               h.get("/v1/tasks/t/receipts?x=1", version()...),
+		`unknown member "x"; expected trust_anchor, at_time or none`:          h.do("POST", "/v1/receipts/good/verify", strings.NewReader(`{"x":1}`), json...),
+		`expected a string or null as the member "at_time"`:                   h.do("POST", "/v1/receipts/good/verify", strings.NewReader(`{"at_time":1}`), json...),
+		`expected the Content-Type application/json, found "text/plain"`:      h.do("POST", "/v1/receipts/good/verify", strings.NewReader(`{}`), append(version(), "Content-Type", "text/plain")...),
+		`application/jsonl or application/cbor-seq, found "text/plain"`:       h.post("/v1/verify", "text/plain", nil),
+		`scope is full or integrity, found "FULL"`:                            h.post("/v1/verify?scope=FULL", "application/json", nil),
+		`expected no Content-Encoding, or gzip, zstd or identity, found "br"`: h.do("POST", "/v1/verify", strings.NewReader(""), "Content-Type", "application/x-ndjson", "Content-Encoding", "br"),
+	} {
+		if message, _ := got.object(t)["error"].(map[string]any)["message"].(string); got.status < 400 || got.status > 499 || !strings.Contains(message, want) {
+			t.Errorf("%d %q, want %q", got.status, message, want)
+		}
+	}
+
+	if plain, linked := h.get("/"), h.get("/?utm_source=mail&utm_source=x;y"); linked.status != 200 || !bytes.Equal(linked.body, plain.body) {
+		t.Errorf("a link with a query: %d %.100s", linked.status, linked.body)
 	}
 }

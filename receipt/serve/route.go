@@ -18,6 +18,7 @@ type route struct {
 	scope   protocol.Scope // that the key must have; "" for none
 	free    bool           // not counted among Limits.Requests
 	params  []string
+	links   bool // any query will do, and none is read: mail and chats add theirs to a link
 	serve   func(*call) error
 }
 
@@ -37,7 +38,7 @@ func routes() []route {
 		{method: "GET", pattern: "/healthz", free: true, serve: getHealth},
 		{method: "GET", pattern: "/readyz", free: true, serve: getReady},
 		{method: "GET", pattern: "/metrics", key: true, scope: protocol.Operator, free: true, serve: getMetrics},
-		{method: "GET", pattern: "/", free: true, serve: getPage},
+		{method: "GET", pattern: "/", free: true, links: true, serve: getPage},
 		{pattern: "/x/", key: true, scope: ScopeRead, serve: getProofs},
 	}
 }

@@ -402,21 +402,16 @@ func storedQuestion(c *call, data []byte) (q Question, anchor func() *Verifier, 
 
 	// A member that is null asks for as much as one that is absent.
 	for name, value := range root.Members() {
-		if value.Kind() != canon.KindString && value.Kind() != canon.KindNull {
-			return q, nil, asked, protocol.Invalid(name.String(), "expected a string or null as the member %.40q", name.String())
-		}
-		null := value.Kind() == canon.KindNull
-		switch name.String() {
-		case "trust_anchor":
-			if !null {
-				anchor, err = anchorOf(c, value.String())
-			}
-		case "at_time":
-			if !null {
-				q.At, err = protocol.ParseTime("at_time", value.String())
-			}
+		switch member, kind := name.String(), value.Kind(); {
+		case member != "trust_anchor" && member != "at_time":
+			err = protocol.Invalid(member, "unknown member %.40q; expected trust_anchor, at_time or none", member)
+		case kind == canon.KindNull:
+		case kind != canon.KindString:
+			err = protocol.Invalid(member, "expected a string or null as the member %.40q", member)
+		case member == "trust_anchor":
+			anchor, err = anchorOf(c, value.String())
 		default:
-			err = protocol.Invalid(name.String(), "unknown member %.40q; expected trust_anchor and at_time", name.String())
+			q.At, err = protocol.ParseTime(member, value.String())
 		}
 
 		if err != nil {

@@ -127,7 +127,7 @@ func incomplete(c *call, err error, g *gate) error {
 	case errors.Is(err, stream.ErrManyStreams):
 		return protocol.Invalid("", "the body holds more than %d streams, or names of more than %d MiB: send them one after the other", mostStreams, mostStreams>>10)
 	case errors.As(err, &partial):
-		return protocol.Invalid("", "the body is not a whole stream of receipts: %.300q", partial.Notices[0].Detail)
+		return protocol.Invalid("", "the body is not a whole stream of receipts: %.300s", partial.Notices[0].Detail)
 	}
 
 	return protocol.ClientClosed(err)
