@@ -177,6 +177,10 @@ func TestSlowSigners(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits")
 	}
+	takes := 30 * time.Millisecond
+	if full() {
+		takes = 100 * time.Millisecond
+	}
 	ctx, l := context.Background(), create(t)
 	var group sync.WaitGroup
 	issue := func(name string, n int, issuer *ledger.Issuer) {
@@ -188,7 +192,7 @@ func TestSlowSigners(t *testing.T) {
 			})
 		}
 	}
-	signers := []*slow{{Signer: signer(t), takes: 100 * time.Millisecond}, {Signer: signer(t), takes: 100 * time.Millisecond}}
+	signers := []*slow{{Signer: signer(t), takes: takes}, {Signer: signer(t), takes: takes}}
 	begun := time.Now()
 	issue("a", 24, &ledger.Issuer{Store: l, Signer: signers[0]})
 	issue("b", 24, &ledger.Issuer{Store: l, Signer: signers[1]})
@@ -197,7 +201,7 @@ func TestSlowSigners(t *testing.T) {
 		if _, err := fast.Issue(ctx, draft(fmt.Sprint("fast_", i), "w")); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(takes)
 	}
 	group.Wait()
 	t.Logf("%s, %d and %d signatures for 48 receipts", time.Since(begun).Round(time.Millisecond), signers[0].calls.Load(), signers[1].calls.Load())

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -39,6 +40,33 @@ func verifier(t testing.TB, policy receipt.Policy) *receipt.Verifier {
 func filled(t *testing.T, n int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "ledger.db")
+	made, _ := ledgers.LoadOrStore(n, sync.OnceValue(func() (files [2][]byte) {
+		dir := t.TempDir()
+		fill(t, filepath.Join(dir, "ledger.db"), n)
+		for i, name := range filledFiles {
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[i] = data
+		}
+		return files
+	}))
+	for i, data := range made.(func() [2][]byte)() {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), filledFiles[i]), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// ledgers has what filled made, for each n: it is copied.
+var ledgers sync.Map
+
+var filledFiles = [2]string{"ledger.db", "ledger.db-head"}
+
+func fill(t *testing.T, path string, n int) {
+	t.Helper()
 	l, err := ledger.Create(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +82,6 @@ func filled(t *testing.T, n int) (path string) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return path
 }
 
 // faults checks a ledger and returns what is wrong, a line each.
