@@ -63,9 +63,10 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 	}
 	maps.Copy(all, links)
 	commands := corpusCommands()
-	commands["exits"] = exits
+	commands["exits"], commands["runs"] = exits, runs(process)
 	if !full() {
-		commands["exits"] = newRunners(t).exits
+		all := newRunners(t)
+		commands["exits"], commands["runs"] = all.exits, runs(all.run)
 	}
 	commands["agent"] = startAgent
 	testscript.Run(t, testscript.Params{

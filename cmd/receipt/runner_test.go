@@ -69,7 +69,12 @@ func (all *runners) exits(ts *testscript.TestScript, neg bool, args []string) {
 		exits(ts, neg, args)
 		return
 	}
-	expectExit(ts, neg, args, func() int { return all.run(ts, args[2:]) })
+	expectExit(ts, neg, args, func() int {
+		became := all.run(ts, args[2:])
+		ts.Stdout().Write(became.Out)
+		ts.Stderr().Write(became.Err)
+		return became.Code
+	})
 }
 
 // field is a member of a script that only its own package names, and may be set.
@@ -78,8 +83,8 @@ func field(ts *testscript.TestScript, name string) reflect.Value {
 	return reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
 }
 
-// run runs receipt where a script is, and returns its exit code.
-func (all *runners) run(ts *testscript.TestScript, args []string) int {
+// run runs receipt where a script is.
+func (all *runners) run(ts *testscript.TestScript, args []string) ran {
 	stdin := field(ts, "stdin")
 	o := order{Dir: ts.MkAbs("."), Args: args, Stdin: []byte(stdin.String())}
 	stdin.SetString("") // it is of the next command alone
@@ -95,10 +100,7 @@ func (all *runners) run(ts *testscript.TestScript, args []string) int {
 	all.mu.Lock()
 	all.idle = append(all.idle, r)
 	all.mu.Unlock()
-
-	ts.Stdout().Write(became.Out)
-	ts.Stderr().Write(became.Err)
-	return became.Code
+	return became
 }
 
 // take returns an idle runner, or one more.
