@@ -91,7 +91,7 @@ func (r Rules) Compile() (*Policy, error) {
 		}
 	}
 
-	scanner, err := secret.Compile(r.Detectors)
+	scanner, err := scannerOf(r.Detectors)
 	if err != nil {
 		return nil, err
 	}
