@@ -150,7 +150,11 @@ func TestRedactKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it kills processes")
 	}
-	inFolder(t, 4000)
+	values, kills := 1000, 10
+	if full() {
+		values, kills = 4000, 40
+	}
+	inFolder(t, values)
 	began := time.Now()
 	if err := exec.Command("receipt", "redact", "draft.json", "--disclosures", "d", "-o", "r").Run(); err != nil {
 		t.Fatal(err)
@@ -159,10 +163,6 @@ func TestRedactKilled(t *testing.T) {
 	checkPair(t, "r", "d")
 	r := rand.New(rand.NewPCG(15, 16))
 	seen := map[string]int{}
-	kills := 10
-	if full() {
-		kills = 40
-	}
 	for range kills {
 		for _, name := range files(t) {
 			if name != "draft.json" {
