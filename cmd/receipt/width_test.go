@@ -17,7 +17,7 @@ import (
 // without; in a pipe every value is whole.
 func TestWidth(t *testing.T) {
 	const keys = "../../fixtures/keys/trust.json"
-	commands := [][]string{{"--help"}, {"keys", "list", keys}, {"explain", "hash_mismatch"}}
+	commands := [][]string{{"--help"}, {"keys", "list", keys}, {"explain", "hash_mismatch"}, {"diff", "../../fixtures/valid/full.json", "../../fixtures/valid/task.json"}}
 	for _, c := range some(cases(t)) {
 		commands = append(commands, []string{"verify", "--keys", keys, fixturePath(c)}, []string{"show", fixturePath(c)})
 	}

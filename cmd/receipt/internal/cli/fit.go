@@ -50,8 +50,8 @@ func (f *fitter) Write(p []byte) (int, error) {
 }
 
 // fold breaks a line at spaces, and puts what follows below the text of its first label.
-// A digest that does not fit is cut in its middle; of other words the rest stands on the
-// next line.
+// A digest that does not fit has a line of its own, and is cut in its middle when that is
+// too short as well; of other words the rest stands on the next line.
 func fold(line string, width int) string {
 	if columns(line) <= width {
 		return line
@@ -73,7 +73,16 @@ func fold(line string, width int) string {
 			end = " \\"
 			width -= len(end)
 		}
-		if i > 0 && at > hang && (at+1+n > width || apart && i == command) {
+		// A digest is to be kept and compared: it is whole on a line of its own, if there is
+		// any room for one.
+		own := (width - n) &^ 1
+		alone := isDigest(word) && hang+n > width && at+1+n > width && own > 0
+		if alone {
+			text := strings.TrimRight(b.String(), " ")
+			b.Reset()
+			b.WriteString(text + "\n" + strings.Repeat(" ", own))
+			at = own
+		} else if i > 0 && at > hang && (at+1+n > width || apart && i == command) {
 			b.WriteString(end + "\n" + strings.Repeat(" ", hang))
 			at = hang
 		} else if i > 0 {
@@ -136,13 +145,27 @@ func commandIn(words []string) int {
 	return len(words)
 }
 
+// digestIn is the digits of a digest, and what stands before and behind it; "" of any
+// other word.
+func digestIn(word string) (before, digits, behind string) {
+	const size, marks = 64, `",;:.()`
+	head, rest, ok := strings.Cut(word, "sha256:")
+	if !ok || len(rest) < size || strings.Trim(rest[:size], "0123456789abcdef") != "" || strings.Trim(head+rest[size:], marks) != "" {
+		return "", "", ""
+	}
+	return head + "sha256:", rest[:size], rest[size:]
+}
+
+func isDigest(word string) bool {
+	_, digits, _ := digestIn(word)
+	return digits != ""
+}
+
 // shorten makes a word fit into the room that is left on its line.
 func shorten(word string, room, hang, width int) string {
-	digest := regexp.MustCompile("^sha256:[0-9a-f]{64}([,;:.]?)$").FindStringSubmatch(word)
-	if digest != nil && room >= 24 {
-		keep := (room - len("sha256:") - 1 - len(digest[1])) / 2
-		hex := word[len("sha256:") : len("sha256:")+64]
-		return "sha256:" + hex[:keep] + "…" + hex[64-keep:] + digest[1]
+	if before, digits, behind := digestIn(word); digits != "" && room >= 24 {
+		keep := (room - len(before) - 1 - len(behind)) / 2
+		return before + digits[:keep] + "…" + digits[len(digits)-keep:] + behind
 	}
 
 	var b strings.Builder

@@ -63,3 +63,32 @@ func TestFitter(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldDigest: who keeps a head or compares two hashes has all of it where a line can
+// hold it, also on 80 columns below a label.
+func TestFoldDigest(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
+	for _, c := range []struct {
+		width      int
+		line, want string
+	}{
+		{80, "  hash         " + digest, "  hash\n        " + digest},
+		{84, "  hash         " + digest, "  hash\n            " + digest},
+		{86, "  hash         " + digest, "  hash         " + digest},
+		{80, "stream       harness / garden: 3 receipts, head " + digest, "stream       harness / garden: 3 receipts, head\n        " + digest},
+		{80, "stream       a / b: 3 receipts in one long stream of receipts with its last head " + digest + " and more", "stream       a / b: 3 receipts in one long stream of receipts with its last head\n        " + digest + "\n             and more"},
+		{80, "~ /chain/receipt_hash  \"" + digest + "\" → \"" + digest + "\",", "~ /chain/receipt_hash\n      \"" + digest + "\"\n                       →\n      \"" + digest + "\","},
+		{80, "a.jsonl:5: refuted: stated " + digest + ", computed " + digest, "a.jsonl:5: refuted: stated\n" + digest + ",\ncomputed " + digest},
+		{72, "  hash         " + digest, "  hash         sha256:0123456789abcdef01234567…89abcdef0123456789abcdef"},
+	} {
+		got := fold(c.line, c.width)
+		for line := range strings.Lines(got) {
+			if columns(strings.TrimSuffix(line, "\n")) > c.width {
+				t.Errorf("%d: %q", c.width, line)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%d:\ngot  %q\nwant %q", c.width, got, c.want)
+		}
+	}
+}

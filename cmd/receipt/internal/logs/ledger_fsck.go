@@ -73,7 +73,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 	told := 0
 	tell := func(f ledger.Fault) {
 		if told++; told <= o.limit {
-			fmt.Fprintf(e.Out, "%s: refuted, %s%s: %s\n", cli.EscapeLine(path), f.Code, faultPlace(f), cli.EscapeLine(f.Detail))
+			fmt.Fprintf(e.Text(), "%s: refuted, %s%s: %s\n", cli.EscapeLine(path), f.Code, faultPlace(f), cli.EscapeLine(f.Detail))
 		}
 	}
 
@@ -99,7 +99,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 		return err
 	}
 	if more := told - o.limit; more > 0 {
-		fmt.Fprintf(e.Out, "%s more\n", cli.Plural(more, "fault", ""))
+		fmt.Fprintf(e.Text(), "%s more\n", cli.Plural(more, "fault", ""))
 	}
 
 	return o.total(e, path, c, file)
@@ -162,21 +162,21 @@ func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func
 // total prints what was checked, and decides.
 func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, file *trust.KeyFile) error {
 	for _, s := range c.Streams {
-		fmt.Fprintf(e.Out, "stream       %s: %s, head %v\n", cli.EscapeLine(input.StreamText(s.Stream)), cli.Plural(int(s.Head.Count), "receipt", ""), s.Head.Hash)
+		fmt.Fprintf(e.Text(), "stream       %s: %s, head %v\n", cli.EscapeLine(input.StreamText(s.Stream)), cli.Plural(int(s.Head.Count), "receipt", ""), s.Head.Hash)
 	}
 	if o.expect == "" && !c.Marked {
-		fmt.Fprintln(e.Out, "not checked  whether receipts are missing after the heads (--expect-head)")
+		fmt.Fprintln(e.Text(), "not checked  whether receipts are missing after the heads (--expect-head)")
 	}
 	if c.Pruned > 0 {
-		fmt.Fprintf(e.Out, "not checked  the content of %s, which archives have; their hashes are those that checkpoints are over\n", cli.Plural(c.Pruned, "pruned receipt", ""))
+		fmt.Fprintf(e.Text(), "not checked  the content of %s, which archives have; their hashes are those that checkpoints are over\n", cli.Plural(c.Pruned, "pruned receipt", ""))
 	}
 	if c.Unsigned > 0 {
-		fmt.Fprintf(e.Out, "not checked  who signed %s over those: no trusted key of its log\n", cli.Plural(c.Unsigned, "checkpoint", ""))
+		fmt.Fprintf(e.Text(), "not checked  who signed %s over those: no trusted key of its log\n", cli.Plural(c.Unsigned, "checkpoint", ""))
 	}
 	if o.IntegrityOnly {
-		fmt.Fprintln(e.Out, "not checked  signatures (--integrity-only)")
+		fmt.Fprintln(e.Text(), "not checked  signatures (--integrity-only)")
 	} else {
-		fmt.Fprintf(e.Out, "keys         %s\n", cli.EscapeLine(file.String()))
+		fmt.Fprintf(e.Text(), "keys         %s\n", cli.EscapeLine(file.String()))
 	}
 
 	// Integrity alone is called intact: anyone can write a receipt that fits its hash.
@@ -190,7 +190,7 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 	if c.Pruned > 0 {
 		pruned = fmt.Sprintf(", %s pruned", cli.Count(c.Pruned))
 	}
-	fmt.Fprintf(e.Out, "%s: %s: %s, %d verified, %d undecided%s, %s\n", cli.EscapeLine(path), word,
-		cli.Plural(c.Receipts, "receipt", ""), c.Verified, c.Undecided, pruned, cli.Plural(c.Faults, "fault", ""))
+	fmt.Fprintf(e.Text(), "%s: %s: %s, %s verified, %s undecided%s, %s\n", cli.EscapeLine(path), word,
+		cli.Plural(c.Receipts, "receipt", ""), cli.Count(c.Verified), cli.Count(c.Undecided), pruned, cli.Plural(c.Faults, "fault", ""))
 	return cli.ExitWith(cli.VerdictExit(verdict))
 }

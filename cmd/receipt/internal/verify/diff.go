@@ -51,7 +51,7 @@ form rounds.`,
 			}
 
 			d.hashes(a, b)
-			if _, err := e.Out.Write(d.text.Bytes()); err != nil {
+			if _, err := e.Text().Write(d.text.Bytes()); err != nil {
 				return err
 			}
 			if d.count > 0 {
