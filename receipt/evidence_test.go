@@ -253,11 +253,11 @@ func TestProofOfEveryBit(t *testing.T) {
 	if got := verdict(file); got != receipt.Verified {
 		t.Fatalf("%v: %+v", got, rep.Finding())
 	}
-	step := 5 // in turn each bit of a byte
-	if full() {
-		step = 1
-	}
-	for bit := 0; bit < len(file)*8; bit += step {
+	for bit := range len(file) * 8 {
+		last := bytes.ContainsAny(file[bit/8:min(bit/8+2, len(file))], "=\n") // of a base64, that has bits to spare
+		if !full() && bit%5 != 0 && !last {
+			continue
+		}
 		bad := bytes.Clone(file)
 		bad[bit/8] ^= 1 << (bit % 8)
 		if verdict(bad) == receipt.Verified {
