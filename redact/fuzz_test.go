@@ -19,7 +19,7 @@ import (
 // itself, has an entry that leads to each changed value, and fits the schema if
 // the draft did. A secret that was planted is nowhere in it, nor in an error.
 func FuzzRedact(f *testing.F) {
-	f.Add([]byte(full(f)), uint8(0))
+	f.Add([]byte(fullDraft(f)), uint8(0))
 	f.Add([]byte(draft(f, "metadata", `{"password":"x","url":"https://u:p@h/?token=k-1234567","k-1234567":[{"log":"k-1234567 \\u006b-1234567 %6b-1234567"}]}`)), uint8(1))
 	f.Add([]byte(`{"redactions":[{"field":"/metadata/a","reason":"name","proof_hash":"`+digest("k-1234567")+`"}],"metadata":{"pin":1,"pin_hash":"`+digest("1")+`","x":"[redacted] <redacted:k:12> k-1234567"}}`), uint8(2))
 	f.Add([]byte(`{"deltas":[{"path":"/metadata/pin","before_sha256":"`+digest("1")+`"}],"metadata":{"headers":{"X-Key":"1"},"pin":1}}`), uint8(2))
@@ -67,7 +67,7 @@ func FuzzText(f *testing.F) {
 	f.Add("mcp__k-1__x", "mcp__a__k-1__b mcp__k-1 mcp____k-1__", "mcp__mcp__k-1", uint8(2))
 	policies := fuzzPolicies(f)
 	schema := receiptSchema(f)
-	template := parse(f, full(f)).AppendCanonical(nil)
+	template := parse(f, fullDraft(f)).AppendCanonical(nil)
 	f.Fuzz(func(t *testing.T, name, text, other string, choice uint8) {
 		if !utf8.ValidString(name+text+other) || !utf8.ValidString(name) || !utf8.ValidString(text) || name == other {
 			return

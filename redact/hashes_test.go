@@ -124,12 +124,17 @@ func TestPIN(t *testing.T) {
 		"metadata", fmt.Sprintf(`{"seen":["%s/x",{"note":%q}]}`, digest(pin), digest(pin+"\n")),
 	)
 	r := redacted(t, compile(t, redact.Rules{Names: []string{"pin"}}), in)
+	const size = 2 * sha256.Size // hexadecimal
+	has, left := map[string]bool{}, strings.ToLower(string(r.Draft))
+	for i := range len(left) - size + 1 {
+		has[left[i:i+size]] = true
+	}
 	for i := range 10_000 {
 		guess := fmt.Sprintf("%04d", i)
 		for _, text := range []string{guess, `"` + guess + `"`, `{"pin":"` + guess + `"}`, "PIN " + guess, guess + "\n",
 			"receipt-redaction-v1\n" + `{"field":"/side_effects/tool_calls/0/metadata/pin","salt":"","value":"` + guess + `"}`} {
 			sum := sha256.Sum256([]byte(text))
-			if strings.Contains(strings.ToLower(string(r.Draft)), hex.EncodeToString(sum[:])) {
+			if has[hex.EncodeToString(sum[:])] {
 				t.Fatalf("the hash of %q is in %s", text, r.Draft)
 			}
 		}

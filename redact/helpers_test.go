@@ -117,9 +117,9 @@ func set(t testing.TB, at any, path []string, value any, remove bool) {
 	}
 }
 
-// full returns a draft that has every member of the format, and two elements in
+// fullDraft returns a draft that has every member of the format, and two elements in
 // each list.
-func full(t testing.TB) string {
+func fullDraft(t testing.TB) string {
 	t.Helper()
 	const digest = `"sha256:0000000000000000000000000000000000000000000000000000000000000001"`
 	twice := func(element string) string {

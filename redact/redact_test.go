@@ -270,9 +270,11 @@ func TestLongPointers(t *testing.T) {
 
 // TestManyValues: the time is linear in the size of a draft.
 func TestManyValues(t *testing.T) {
-	n := 20_000
+	n := 5_000
 	if testing.Short() {
 		n = 2_000
+	} else if full() {
+		n = 20_000
 	}
 	var b strings.Builder
 	b.WriteString(`{"deltas":[`)

@@ -31,7 +31,7 @@ func pointers(n canon.Node, at string, list []string) []string {
 // and that has a fixed form, or it is protected.
 func TestEveryPlace(t *testing.T) {
 	s := receiptSchema(t)
-	text := full(t)
+	text := fullDraft(t)
 	if p := problems(t, s, []byte(text)); p != "" {
 		t.Fatal(p)
 	}

@@ -114,7 +114,10 @@ func TestLongTexts(t *testing.T) {
 // search of any of them takes hours; a secret at the end is still found.
 func TestHostileTexts(t *testing.T) {
 	p := compile(t, redact.Default())
-	sizes := map[string]int{"eyJ": 1 << 20, "-----BEGIN ": 11 * 100_000, "Bearer ": 7 * 100_000, "token=": 1 << 20, "x y. ": 10 << 20}
+	sizes := map[string]int{"eyJ": 1 << 20, "-----BEGIN ": 11 * 100_000, "Bearer ": 7 * 100_000, "token=": 1 << 20, "x y. ": 1 << 20}
+	if full() {
+		sizes["x y. "] = 10 << 20
+	}
 	for unit, size := range sizes {
 		if testing.Short() {
 			size = 1 << 16
@@ -141,14 +144,16 @@ func TestRepeated(t *testing.T) {
 			p.Find(draft)
 			return time.Since(began)
 		}
+		var last time.Duration
 		linear := false
 		for try := 0; try < 8 && !linear; try++ {
-			linear = took(long) <= 10*took(short)+50*time.Millisecond // four times the size
+			last = took(long)
+			linear = last <= 10*took(short)+50*time.Millisecond // four times the size
 		}
 		if !linear {
 			t.Errorf("%q takes more than linear time", unit)
 		}
-		t.Logf("%-40q %6.2f s/MB", unit, took(long).Seconds()*1e6/float64(long))
+		t.Logf("%-40q %6.2f s/MB", unit, last.Seconds()*1e6/float64(long))
 	}
 }
 

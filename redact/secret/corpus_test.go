@@ -17,7 +17,7 @@ func TestCorpusIsNaive(t *testing.T) {
 	s := compile(t, detectors)
 	forms := slices.Concat(corpus.Common(), corpus.Harder(), corpus.Benign())
 	r := rand.New(rand.NewPCG(25, 26))
-	texts, found := 200, 0
+	texts, found := 100, 0
 	if testing.Short() {
 		texts = 60
 	} else if full() {

@@ -109,7 +109,7 @@ func TestScanIsNaive(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	finds := map[string]int{}
-	texts := 10_000
+	texts := 4_000
 	if brief() {
 		texts = 3_000
 	} else if full() {
@@ -237,13 +237,9 @@ func TestScanHostile(t *testing.T) {
 	}
 	took := func(unit string, size int) time.Duration {
 		text := []byte(strings.Repeat(unit, size/len(unit)))
-		least := time.Hour
-		for range 3 {
-			began := time.Now()
-			s.Scan(text, nil)
-			least = min(least, time.Since(began))
-		}
-		return least
+		began := time.Now()
+		s.Scan(text, nil)
+		return time.Since(began)
 	}
 	for _, unit := range []string{
 		"eyJ", "eyJ-", "eyJ.", "eyJaaaa.", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY----- ", "Bearer ", "token=", "token: a1b2 ", "key", "key=\"", "secret_", "password:", "s.",
@@ -256,10 +252,10 @@ func TestScanHostile(t *testing.T) {
 		}
 		// What is quadratic takes sixteen times as long, every time; a machine
 		// that is busy now is not always so.
-		var short, long time.Duration
+		short, long := time.Hour, time.Hour
 		linear := false
-		for try := 0; try < 8 && !linear; try++ {
-			short, long = took(unit, few), took(unit, many)
+		for try := 0; try < 24 && !linear; try++ {
+			short, long = min(short, took(unit, few)), min(long, took(unit, many))
 			linear = long <= 10*short+20*time.Millisecond
 		}
 		if !linear {
@@ -294,7 +290,10 @@ func TestAnchorsAreLinear(t *testing.T) {
 				for try := 0; try < 8 && !linear; try++ {
 					linear = took(long) <= 10*took(short)+20*time.Millisecond
 				}
-				if took(short); !linear {
+				if brief() {
+					took(short) // it ends
+				}
+				if !linear {
 					t.Errorf("detector %d, %s: %q takes more than linear time", i, d.Name, unit)
 				}
 			}
