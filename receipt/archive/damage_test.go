@@ -40,7 +40,11 @@ func TestEveryBit(t *testing.T) {
 		t.Fatalf("the receipt itself does not verify: %v", err)
 	}
 	decoded, verified := 0, 0
-	for bit := range 8 * len(item) {
+	step := 3
+	if full() {
+		step = 1
+	}
+	for bit := 0; bit < 8*len(item); bit += step {
 		damaged := bytes.Clone(item)
 		damaged[bit/8] ^= 1 << (bit % 8)
 		text, refused := decode(t, c, damaged)
@@ -57,7 +61,7 @@ func TestEveryBit(t *testing.T) {
 		}
 	}
 	t.Logf("%d bits: %d decode, %d fit the hash", 8*len(item), decoded, verified)
-	if decoded < 1000 || verified < 100 || verified > 2000 {
+	if decoded < 1000/step || verified < 100/step || verified > 2000/step {
 		t.Errorf("of %d bits %d decode and %d verify", 8*len(item), decoded, verified)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"os"
 	"testing"
 	"unicode/utf8"
 
@@ -11,6 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
+
+// full reports whether tests run at their full size: where CI is set, but for -short.
+func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
 
 func read(tb testing.TB, file string) []byte {
 	tb.Helper()
