@@ -110,6 +110,7 @@ func newProject(t *testing.T) (root string) {
 		p.commit("the agent's " + name)
 	}
 	p.git(p.work, "push", "--quiet", "origin", "work")
+	p.git(p.work, "remote", "set-url", "origin", "../origin.git") // wherever it is copied to
 	return root
 }
 
@@ -121,7 +122,6 @@ func copyOf(t *testing.T, folder string) *project {
 		t.Fatal(err)
 	}
 	p := projectIn(t, root)
-	p.git(p.work, "remote", "set-url", "origin", p.origin)
 	p.head = p.git(p.work, "rev-parse", "HEAD")
 	p.copy("valid/task.json", "receipt.json")
 	p.copy("keys/key_2026_04.private.json", "issuer.private.json")
@@ -131,7 +131,7 @@ func copyOf(t *testing.T, folder string) *project {
 // environ is what commands see: nothing of whoever runs the test.
 func (p *project) environ(more ...string) []string {
 	home := filepath.Dir(p.work)
-	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_TEMPLATE_DIR=",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com"}, more...)
 }
 
@@ -282,7 +282,7 @@ func TestPullRequestsDocument(t *testing.T) {
 		p := copyOf(t, folder)
 		test.arrange(p)
 		for i, g := range gates(t) {
-			if i == 2 && !full() && test.exit == 3 { // the script of the one before, which finds another commit
+			if i == 2 && !full() && test.exit != 0 && test.exit != 128 { // the script of the one before, which finds another commit
 				continue
 			}
 			if out, exit := p.passes(g); exit != test.exit || !strings.Contains(out, test.says) {

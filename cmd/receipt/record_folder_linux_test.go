@@ -17,13 +17,14 @@ func TestRecordFolderMemory(t *testing.T) {
 		t.Skip("it writes and reads hundreds of megabytes")
 	}
 	sessions := folderOfLogs(t)
-	files, most := 6, int64(140<<10) // kilobytes; the command takes some 60 MB for little
+	files, most := 4, int64(110<<10) // kilobytes; the command takes some 60 MB for little
 	if full() {
-		files = 40
+		files, most = 40, 140<<10
 	}
 	text := strings.Repeat("nothing to see here. ", 200)
+	var lines bytes.Buffer
 	for n := range files {
-		var lines bytes.Buffer
+		lines.Reset()
 		for line := range 4000 { // 17 MB
 			fmt.Fprintf(&lines, `{"type":"assistant","sessionId":"big-%d","timestamp":"2026-04-25T10:00:00Z","uuid":"b-%d-%d","message":{"id":"m-%d-%d","model":"m","content":[{"type":"text","text":"%s"}]}}`+"\n", n, n, line, n, line, text)
 		}

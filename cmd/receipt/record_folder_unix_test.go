@@ -27,7 +27,7 @@ const (
 // returns how many sessions there are.
 func folderOfLogs(t *testing.T) (sessions int) {
 	t.Helper()
-	sessions = 15
+	sessions = 8
 	if full() {
 		sessions = 40
 	}
@@ -124,7 +124,7 @@ func TestRecordFolderKilled(t *testing.T) {
 	receiptRun(t, 0, append(recordFolder(), "--dry-run")...)
 	took := time.Since(began)
 
-	kills := 12
+	kills := 8
 	if full() {
 		kills = 60
 	}

@@ -314,6 +314,9 @@ func TestSecretsStayHidden(t *testing.T) {
 				t.Skip("it starts processes")
 			}
 			secrets := some(sampleSecrets(t))
+			if real { // what is found is found in the test, too: of processes it is what they print
+				secrets = some(secrets)
+			}
 			s := newStage(t, real, secrets)
 			s.perform(t, secrets)
 			s.leftovers(t)
