@@ -30,7 +30,7 @@ func TestDateTimeSuite(t *testing.T) {
 	if err := json.Unmarshal(src, &groups); err != nil {
 		t.Fatal(err)
 	}
-	s, receipt := must(t, schemas.Receipt), full(t)
+	s, receipt := must(t, schemas.Receipt), fullReceipt(t)
 	cases := 0
 	for _, g := range groups {
 		for _, c := range g.Tests {

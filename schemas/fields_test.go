@@ -304,8 +304,8 @@ func requiresAny(all []field, object field) bool {
 	})
 }
 
-// full is a receipt with every member of the table.
-func full(t testing.TB) map[string]any {
+// fullReceipt is a receipt with every member of the table.
+func fullReceipt(t testing.TB) map[string]any {
 	t.Helper()
 	root := map[string]any{}
 	for _, f := range fields(t)[1:] {

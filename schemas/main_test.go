@@ -14,3 +14,6 @@ func TestMain(m *testing.M) {
 	}
 	m.Run()
 }
+
+// full reports whether tests run at their full size: where CI is set, but for -short.
+func full() bool { return os.Getenv("CI") != "" && !testing.Short() }

@@ -74,7 +74,7 @@ func TestWording(t *testing.T) {
 
 // TestReceiptWording fixes what the writer of a receipt reads.
 func TestReceiptWording(t *testing.T) {
-	s, receipt := must(t, schemas.Receipt), full(t)
+	s, receipt := must(t, schemas.Receipt), fullReceipt(t)
 	for _, c := range []struct {
 		path string
 		v    any
@@ -101,7 +101,7 @@ func TestReceiptWording(t *testing.T) {
 
 // TestManyProblems: the first twenty are told, all are counted.
 func TestManyProblems(t *testing.T) {
-	s, receipt := must(t, schemas.Receipt), full(t)
+	s, receipt := must(t, schemas.Receipt), fullReceipt(t)
 	for i := range 500 {
 		receipt[fmt.Sprintf("unknown%03d", i)] = nil
 	}
@@ -147,7 +147,7 @@ func TestNoRawForeignText(t *testing.T) {
 func TestLongNames(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	name := strings.Repeat("n", 1<<20)
-	got := checkOnly(t, s, text(t, put(full(t), []string{"chain", name}, number("1"))))
+	got := checkOnly(t, s, text(t, put(fullReceipt(t), []string{"chain", name}, number("1"))))
 	want := []schemas.Problem{{"/chain", "additionalProperties", "unknown member " + fmt.Sprintf("%q…", name[:64])}}
 	if !reflect.DeepEqual(got.Problems, want) {
 		t.Errorf("%.200q", fmt.Sprint(got.Problems))

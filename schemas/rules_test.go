@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -192,19 +191,26 @@ func TestRuleObjects(t *testing.T) {
 }
 
 // TestRuleEveryField puts every sample, and every neighbor of the field's own
-// example, at every field of a receipt with all members.
+// example, at every field of a receipt with all members; in the modest size a part of
+// them at each.
 func TestRuleEveryField(t *testing.T) {
 	s := must(t, schemas.Receipt)
-	whole := mutate.Parse([]byte(text(t, full(t))))
-	accepted, all := 0, 0
-	for _, f := range fields(t)[1:] {
+	whole := mutate.Parse([]byte(text(t, fullReceipt(t))))
+	accepted, all, part := 0, 0, 4
+	if full() {
+		part = 1
+	}
+	for i, f := range fields(t)[1:] {
 		parent := whole
 		for _, step := range f.parent() {
 			parent = childOf(parent, step)
 		}
 		was := *childOf(parent, f.name())
 		at := childOf(parent, f.name())
-		for _, other := range fieldTexts(t, f) {
+		for j, other := range fieldTexts(t, f) {
+			if (i+j)%part != 0 {
+				continue
+			}
 			*at = mutate.Value{Text: other}
 			src := whole.Append(nil)
 			d, err := canon.Parse(src)
@@ -224,7 +230,7 @@ func TestRuleEveryField(t *testing.T) {
 	if d, err := canon.Parse(whole.Append(nil)); err != nil || !schemas.Accepts(s, d.Root()) {
 		t.Errorf("the receipt with all members is left to the library, %v", err)
 	}
-	if accepted < 1000 || all < accepted+8000 {
+	if accepted < 1000/part || all < accepted+8000/part {
 		t.Errorf("%d of %d receipts accepted", accepted, all)
 	}
 }
@@ -303,7 +309,7 @@ func TestAcceptsNoMutant(t *testing.T) {
 		seeds = append(seeds, mutate.Parse(src))
 	}
 	count, accepted, left := 8000, 0, 0
-	if os.Getenv("CI") == "" || testing.Short() {
+	if !full() {
 		count = 800
 	}
 	for range count {

@@ -101,7 +101,7 @@ func TestExportHides(t *testing.T) {
 			{"id"}, {"task"}, {"status"}, {"stages", 0, "node_id"}, {"transcript", "messages", 0, "content"}, {"tool_recordings", 0, "result"},
 			{"hitl_questions", 0, "agent"}, {"transcript", "events", 1, "type"}, {"artifacts", 0, "text"}, {"evidence", "x"},
 		} {
-			if !full() && (i+j)%5 > 0 {
+			if !full() && (i+j)%10 > 0 {
 				continue
 			}
 			v := tree(t, file(t, "run.json"))

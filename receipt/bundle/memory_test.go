@@ -79,7 +79,7 @@ func TestLimits(t *testing.T) {
 	refused("indents, and an id of it", err)
 
 	// And so may the list of what is taken out: each path names each level.
-	deep = strings.Repeat("[", 900) + strings.Repeat(`{"token":1},`, 200_000) + "1" + strings.Repeat("]", 900)
+	deep = strings.Repeat(`{"`+strings.Repeat("x", 100)+`":`, 900) + "[" + strings.Repeat(`{"token":1},`, 3_500) + "1]" + strings.Repeat("}", 900)
 	run, err = bundle.ParseRun([]byte(`{"id": "r", "workflow_id": "w", "task": "", "status": "completed", "finished_at": "2026-05-04T10:00:00Z", "content": ` + deep + `}`))
 	if err != nil {
 		t.Fatal(err)

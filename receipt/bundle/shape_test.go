@@ -17,7 +17,7 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases, refusals, part := 0, 0, 4
+	cases, refusals, part := 0, 0, 8
 	if full() {
 		part = 1
 	}

@@ -154,6 +154,10 @@ func TestTokenForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	much := 10 << 20
+	if full() {
+		much = 100 << 20
+	}
 	next := func(s string) string { return s[:len(s)-1] + string(s[len(s)-1]+1) }
 	payload := encodeURL([]byte(hashText))
 	for _, tc := range []struct{ name, value string }{
@@ -187,7 +191,7 @@ func TestTokenForm(t *testing.T) {
 		{"160 general", tokenPrefix + `{"signatures":[{"protected":"` + header + `","signature":"` + signature + `"}]}`},
 		{"165 dots", tokenPrefix + strings.Repeat(".", 10_000_000)},
 		{"165 dots within the limit", tokenPrefix + strings.Repeat(".", 16_000)},
-		{"165 100 MB", tokenPrefix + strings.Repeat("A", 100<<20)},
+		{"165 many bytes", tokenPrefix + strings.Repeat("A", much)},
 		{"168 JWE", tokenPrefix + "a.b.c.d.e"},
 		{"NUL", tokenPrefix + "\x00.." + signature},
 	} {

@@ -17,7 +17,7 @@ import (
 // not asked for all tests: signatures of keys with and without a component of low
 // order, intact and damaged in every way that a forger would think of.
 func TestMany(t *testing.T) {
-	n := 8_000
+	n := 4_000
 	switch {
 	case testing.Short():
 		n = 2_000
