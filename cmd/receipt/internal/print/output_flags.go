@@ -37,9 +37,19 @@ func (o *OutputFlags) Register(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: .json, .ndjson, .csv or .parquet (tables), .xml (JUnit) or .html (to read and print); repeatable")
 	f.StringVar(&o.only, "report-only", "all", "list in reports (.json, .ndjson, .csv, .parquet, and --format json or ndjson) `WHICH` receipts: all, failures, or none: summary")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the files of --report")
-	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts for each code")
+	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts for each code, and N inputs that were not read")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no results; the exit code tells")
 	f.StringVar(&o.progressed, "progress", "auto", "show how far it is: `WHEN` auto (on a terminal), always or never")
+}
+
+// Unread tells what was not read, as far as the limit goes, and how many more there are.
+func (o *OutputFlags) Unread(e *cli.Env, list []error) {
+	for _, err := range list[:min(len(list), o.limit)] {
+		cli.Tell(e, err)
+	}
+	if more := len(list) - o.limit; more > 0 {
+		cli.Tell(e, cli.Usage("--report FILE.json names all of them, and --limit prints more", "%s not read", cli.Plural(more, "more input", "")))
+	}
 }
 
 // Check refuses flags that contradict each other or make no sense.

@@ -172,9 +172,12 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 	}
 	defer out.Discard()
 
-	for _, err := range selected.Missing {
-		cli.Tell(e, err)
+	// A path that leads to nothing is told before, what was begun in vain behind.
+	missing := make([]error, len(selected.Missing))
+	for i, err := range selected.Missing {
+		missing[i] = err
 	}
+	o.Unread(e, missing)
 
 	progress := o.Progress(e, selected.Readings("verifying", o.Checkpoint != "" || options.Unordered)...)
 	defer progress.End()
@@ -191,9 +194,11 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 		return err
 	}
 
-	for _, n := range sum.Inputs.Unreadable {
-		cli.Tell(e, input.NotRead(n))
+	unread := make([]error, len(sum.Inputs.Unreadable))
+	for i, n := range sum.Inputs.Unreadable {
+		unread[i] = input.NotRead(n)
 	}
+	o.Unread(e, unread)
 	if sum.Receipts == 0 && len(sum.Inputs.Unreadable)+len(selected.Missing) == 0 {
 		cli.Tell(e, cli.Usage("", "no receipt was found"))
 	}
