@@ -37,6 +37,15 @@ func states(b *tab, stream string, visit func(name string)) {
 	visit("many")
 }
 
+// unfolded is by how much the page is wider than the screen when all of it is open.
+const unfolded = `(() => {
+	const folded = [...document.querySelectorAll("details:not([open])")];
+	for (const one of folded) one.open = true;
+	const over = document.documentElement.scrollWidth - innerWidth;
+	for (const one of folded) one.open = false;
+	return over;
+})()`
+
 // testAccessibility lets axe-core judge every state, wide and narrow (WCAG 2.2,
 // levels A and AA, and its best practices), and its contrasts in the dark.
 func testAccessibility(t *testing.T, browser context.Context, url, stream string) {
@@ -55,8 +64,11 @@ func testAccessibility(t *testing.T, browser context.Context, url, stream string
 			if scheme == "light" {
 				b.size(390, 800)
 				b.judge(name+", narrow", only)
-				if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
-					t.Errorf("%s: %d pixels do not fit on a phone", name, over)
+				for _, width := range []int64{390, 700, 900} {
+					b.size(width, 800)
+					if over := eval[int](b, unfolded); over > 0 {
+						t.Errorf("%s: %d pixels do not fit on a screen of %d", name, over, width)
+					}
 				}
 				b.size(1100, 900)
 			}

@@ -102,8 +102,8 @@ export const rows = 50;
 
 // table makes a table of cells. A column is a name, or {name, kind} with the kind
 // "number" or "code". Its roles are written out, because on a narrow screen its
-// rows are laid out as blocks, and browsers then forget what they are. Total is how
-// many entries there are, when these are not all.
+// rows are laid out as blocks, and browsers then forget what they are. One of many
+// columns scrolls by itself. Total is how many entries there are, when these are not all.
 export function table(caption, columns, entries, cells, limit = rows, total = entries.length) {
   const heads = columns.map((column) => (typeof column === "string" ? { name: column } : column));
   const body = entries.slice(0, limit).map((entry) => h("tr", { role: "row" }, cells(entry).map((cell, i) =>
@@ -111,7 +111,8 @@ export function table(caption, columns, entries, cells, limit = rows, total = en
   if (total > body.length) {
     body.push(h("tr", { role: "row", class: "rest" }, h("td", { role: "cell", colspan: heads.length }, `… ${(total - body.length).toLocaleString("en")} more`)));
   }
-  return h("table", { role: "table" },
+  const many = heads.length > 6 && { class: "many", tabindex: 0 };
+  return h("table", { role: "table", ...many },
     h("caption", {}, caption),
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map((head) => h("th", { role: "columnheader", scope: "col", class: head.kind }, head.name)))),
     h("tbody", { role: "rowgroup" }, body));
