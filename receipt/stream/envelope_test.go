@@ -72,7 +72,7 @@ func TestLimitsAreOfReceipts(t *testing.T) {
 				continue
 			}
 			results := map[string]result{"one": verify(t, []byte(text), stream.Options{})}
-			if name != "large" || full() || form == "alone" {
+			if name != "large" || full() {
 				results["two"] = verifyFiles(t, stream.Options{}, source("x", []byte(text)), source("y", []byte(text)))
 			}
 			for joined, r := range results {
