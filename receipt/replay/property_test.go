@@ -303,9 +303,9 @@ func places(d members) (list []place) {
 
 // TestRandomReplays: the receipt of an honest replay of any log with any request verifies,
 // however its events are named, and each single change of it is found, once. With CI
-// there are 2,000 logs, else 100; RECEIPT_REPLAYS=10000 makes as many as it says.
+// there are 2,000 logs, else 50; RECEIPT_REPLAYS=10000 makes as many as it says.
 func TestRandomReplays(t *testing.T) {
-	logs := 100
+	logs := 50
 	if os.Getenv("CI") != "" && !testing.Short() {
 		logs = 2000
 	}

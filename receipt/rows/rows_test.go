@@ -389,7 +389,11 @@ func readBack(t *testing.T, file []byte) (groups int, list []rows.Row) {
 func TestNullIsNull(t *testing.T) {
 	c := rand.New(rand.NewPCG(1, 2))
 	full := tableOf(t, fixture(t, "valid/task.json"))[0]
-	for round := range 300 {
+	rounds := 100
+	if os.Getenv("CI") != "" && !testing.Short() {
+		rounds = 300
+	}
+	for round := range rounds {
 		var file bytes.Buffer
 		w := rows.NewWriter(&file)
 		list := make([]rows.Row, 1+c.IntN(20))

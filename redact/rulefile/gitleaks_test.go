@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"regexp/syntax"
 	"strings"
 	"testing"
@@ -214,9 +215,12 @@ func TestDefaultGeneralizes(t *testing.T) {
 		`var NAMEToken string = "VALUE"`, "NAMEToken := `VALUE`", `String NAMEToken = "VALUE";`, `"NAMEToken" => "VALUE"`, `NAME_SECRET ?= "VALUE"`,
 		`NAME_TOKEN ::= "VALUE"`, `$tokens = ["NAME" => "VALUE"];`, `<NAMEToken>VALUE</NAMEToken>`, `{\"NAME_token\": \"VALUE\"}`, `System.setProperty("NAME_TOKEN", "VALUE")`,
 	}
-	tries, least := 200, 8000
-	if testing.Short() {
+	tries, least := 50, 5000
+	switch {
+	case testing.Short():
 		tries, least = 20, 2000
+	case os.Getenv("CI") != "":
+		tries, least = 200, 8000
 	}
 	r := rand.New(rand.NewPCG(7, 8))
 	made, missed := 0, 0
