@@ -16,7 +16,7 @@ import (
 
 // expected is the draft of the replay as the events of the plan give it.
 func expected(p *Plan) (*receipt.Draft, error) {
-	o := record.Options{Issuer: receipt.Issuer{ID: "replay"}, WorkspaceRef: "replay", Tier: "shadow", Sealer: p.sealer}
+	o := record.Options{Issuer: receipt.Issuer{ID: "replay"}, WorkspaceRef: "replay", Tier: "shadow"}
 	for {
 		rec, err := record.New(o)
 		if err != nil {

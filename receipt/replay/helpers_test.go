@@ -87,7 +87,6 @@ func plan(t testing.TB, log *replay.Log, request string) *replay.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Keep(sealer())
 	return p
 }
 

@@ -30,8 +30,6 @@ type Plan struct {
 	missing  *UnavailableError
 	boundary string // the event id of the checkpoint; "": there is none
 
-	sealer *receipt.Sealer // for the draft of the replay; nil: one is made for each check
-
 	mu    sync.Mutex
 	taken map[string]bool
 }
