@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +23,9 @@ func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
 // to be one: LEDGER_WORKER is "file prefix count goroutines", LEDGER_POWER and
 // LEDGER_FAULT are files, LEDGER_RATE is "file prefix goroutines seconds".
 func TestMain(m *testing.M) {
+	if os.Getenv("CI") == "" && os.Getenv("GOGC") == "" { // little heaps, swept less often
+		debug.SetGCPercent(400)
+	}
 	for name, work := range map[string]func(string) error{"LEDGER_WORKER": worker, "LEDGER_POWER": powerWorker, "LEDGER_FAULT": faultWorker, "LEDGER_RATE": rateWorker, "LEDGER_AUDITOR": auditor, "LEDGER_PRUNER": pruner} {
 		if task := os.Getenv(name); task != "" {
 			if err := work(task); err != nil {

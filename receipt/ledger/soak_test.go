@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"time"
@@ -107,6 +108,8 @@ func pack(t *testing.T, l *ledger.SQLite, path string) {
 
 // highest returns the largest heap that was seen while f ran.
 func highest(f func()) (peak uint64) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	runtime.GC()
 	done := make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
