@@ -29,6 +29,12 @@ func newExplain(e *cli.Env) *cobra.Command {
 what to do. Without a code, list all of them.`,
 		Example: `  receipt explain hash_mismatch
   receipt explain`,
+		ValidArgsFunction: func(*cobra.Command, []string, string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
+			for _, info := range receipt.Codes() {
+				list = append(list, string(info.Code))
+			}
+			return list, cobra.ShellCompDirectiveNoFileComp
+		},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return cli.Usage("", "expected one code, found %d", len(args))

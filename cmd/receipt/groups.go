@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
 // group sorts the verbs of the help by what they are for.
@@ -49,8 +50,11 @@ func completeFlags(cmd *cobra.Command) {
 		{"rules", []string{"default", "upstream", "strict"}},
 		{"mode", []string{"sanitized", "replay_only"}},
 		{"format", formatsOf(cmd)},
+		{"each", []string{"task", "session"}},
+		{"log-format", []string{"text", "json", "auto"}},
+		{"from", sourcesOf(cmd)},
 	} {
-		if cmd.LocalFlags().Lookup(f.name) != nil {
+		if cmd.LocalFlags().Lookup(f.name) != nil && len(f.values) > 0 {
 			_ = cmd.RegisterFlagCompletionFunc(f.name, cobra.FixedCompletions(f.values, cobra.ShellCompDirectiveDefault)) // refused only when given twice
 		}
 	}
@@ -66,6 +70,14 @@ func formatsOf(cmd *cobra.Command) []string {
 		return []string{"text", "json", "ndjson", "junit", "github"}
 	}
 	return []string{"text", "json"}
+}
+
+// sourcesOf are the values of the --from of record; that of other verbs is a time or a file.
+func sourcesOf(cmd *cobra.Command) []string {
+	if cmd.Name() != "record" {
+		return nil
+	}
+	return source.Names()
 }
 
 // versionText is what version and --version print.
