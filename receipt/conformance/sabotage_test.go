@@ -139,7 +139,7 @@ func TestSabotage(t *testing.T) {
 		t.Fatalf("only %d lies", len(list))
 	}
 	if os.Getenv("CI") != "true" {
-		list = slices.DeleteFunc(list, func(l lie) bool { return len(l.name)%4 > 0 }) // some of them
+		list = slices.DeleteFunc(list, func(l lie) bool { return len(l.name)%3 > 0 }) // some of them
 	}
 	type told struct {
 		report *conformance.Report

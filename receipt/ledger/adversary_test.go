@@ -177,10 +177,7 @@ func TestSlowSigners(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits")
 	}
-	takes := 30 * time.Millisecond
-	if full() {
-		takes = 100 * time.Millisecond
-	}
+	const takes = 100 * time.Millisecond
 	ctx, l := context.Background(), create(t)
 	var group sync.WaitGroup
 	issue := func(name string, n int, issuer *ledger.Issuer) {

@@ -25,7 +25,7 @@ func TestFaults(t *testing.T) {
 		t.Skip("it starts some hundred processes")
 	}
 	strace := tracer(t)
-	step := 40 // one of so many
+	step := 24 // one of so many
 	if full() {
 		step = 1
 	}

@@ -340,16 +340,12 @@ func TestOpenedMeanwhile(t *testing.T) {
 // the same file. What was acknowledged after that is there when all have ended, or the
 // ledger is refused as a whole.
 func TestOverwritten(t *testing.T) {
-	busy := 150 * time.Millisecond
-	if full() {
-		busy = 500 * time.Millisecond
-	}
 	for name, checkpoint := range map[string]string{"all in the log": "PRAGMA user_version", "most in the file": "PRAGMA wal_checkpoint"} {
 		t.Run(name, func(t *testing.T) {
 			path := filled(t, 3)
 			all := writers(t, path, 4)
 			old := backup(t, path)
-			time.Sleep(busy)
+			time.Sleep(500 * time.Millisecond)
 			execute(t, path, checkpoint)
 			before := map[string]bool{}
 			copyFile(t, old, path)

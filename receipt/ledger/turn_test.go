@@ -13,9 +13,9 @@ import (
 // TestQueueKilled: processes that wait for their turn, or have it, are killed one after
 // another. The others go on, what any was told is stored, and the chain is one.
 func TestQueueKilled(t *testing.T) {
-	n := 5
-	if full() {
-		n = 8
+	n := 8
+	if testing.Short() {
+		n = 4
 	}
 	path := filled(t, 1)
 	all := writers(t, path, n)

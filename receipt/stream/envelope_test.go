@@ -71,11 +71,8 @@ func TestLimitsAreOfReceipts(t *testing.T) {
 			if name == "large" && !full() && form != "alone" && form != "a page of envelopes" {
 				continue
 			}
-			results := map[string]result{"one": verify(t, []byte(text), stream.Options{})}
-			if name != "large" || full() {
-				results["two"] = verifyFiles(t, stream.Options{}, source("x", []byte(text)), source("y", []byte(text)))
-			}
-			for joined, r := range results {
+			for joined, r := range map[string]result{"one": verify(t, []byte(text), stream.Options{}),
+				"two": verifyFiles(t, stream.Options{}, source("x", []byte(text)), source("y", []byte(text)))} {
 				s := r.summary
 				got := fmt.Sprintf("%v %d/%d/%d", s.Verdict(), s.Verified, s.Refuted, s.Undecided)
 				for code := range s.Codes {
