@@ -129,7 +129,7 @@ func TestLargeInFlight(t *testing.T) {
 		return func() { <-one }, nil
 	}
 	var r result
-	most := watch(func() { r = collect(stream.Verify(t.Context(), integrity(t), io.MultiReader(in...), o)) })
+	most := watch(100, func() { r = collect(stream.Verify(t.Context(), integrity(t), io.MultiReader(in...), o)) })
 	if r.err != nil || r.summary.Receipts != 3*lines || r.summary.Verdict() != receipt.Refuted {
 		t.Fatalf("%v %v", r.summary, r.err)
 	}
