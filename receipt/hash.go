@@ -14,7 +14,7 @@ const hashPointer = "/chain/receipt_hash"
 // checkHash reports whether the receipt hash holds. The step passes when what the
 // hashed content says of materials holds too.
 func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report) bool {
-	computed, err := v.hash(doc)
+	computed, err := v.hash(doc, rep)
 	if err != nil { // the plain path refused what the parse accepted: never a success
 		rep.fail(Check{Step: StepHash, Code: CodeSyntax, Pointer: hashPointer, Detail: err.Error()})
 		return false
@@ -51,11 +51,19 @@ func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report)
 	return false
 }
 
-func (v *Verifier) hash(doc *canon.Document) (canon.Digest, error) {
-	if v.policy.Plain {
+// hash returns the receipt hash, and tells the report the digest of the input, unless
+// nobody wants it.
+func (v *Verifier) hash(doc *canon.Document, rep *Report) (computed canon.Digest, err error) {
+	switch {
+	case v.policy.Plain:
+		v.digestInput(doc.Source(), rep)
 		return chain.ReferenceHash(doc.Source())
+	case v.policy.NoInputDigest:
+		return chain.Hash(doc)
+	default:
+		computed, rep.InputSHA256, err = v.lender.both(doc)
+		return computed, err
 	}
-	return chain.Hash(doc)
 }
 
 // maxHinted bounds the documents that hashHint looks at: each mistake it knows

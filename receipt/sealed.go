@@ -46,7 +46,7 @@ func ParseSealed(data []byte) (*Sealed, error) {
 
 // Parse is the function [ParseSealed].
 func (s *Sealer) Parse(data []byte) (*Sealed, error) {
-	v := &Verifier{policy: Policy{IntegrityOnly: true}, schema: s.schema}
+	v := &Verifier{policy: Policy{IntegrityOnly: true}, schema: s.schema, lender: new(lender)}
 	doc, rep := new(canon.Document), new(Report)
 	v.VerifyBytes(slices.Clone(data), doc, rep)
 

@@ -18,6 +18,7 @@ type Verifier struct {
 
 	evidence evidence
 	watched  watched
+	lender   *lender
 }
 
 // NewVerifier returns a Verifier. It refuses a policy that contradicts itself,
@@ -34,7 +35,7 @@ func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 	// A Verifier does not change, whatever the caller does with its lists.
 	policy.Witnesses.Keys = slices.Clone(policy.Witnesses.Keys)
 	policy.Checkpoint.Cosigners.Keys = slices.Clone(policy.Checkpoint.Cosigners.Keys)
-	return &Verifier{trust: trust, policy: policy, schema: schema}, nil
+	return &Verifier{trust: trust, policy: policy, schema: schema, lender: new(lender)}, nil
 }
 
 // A Receipt is a receipt that was verified, decoded from the very bytes that
@@ -112,7 +113,7 @@ func (v *Verifier) VerifyBytes(data []byte, doc *canon.Document, rep *Report) {
 
 // Verify judges a parsed document and overwrites rep. In the steady state of a
 // stream, where both are reused, it allocates nothing for a receipt without
-// findings. It calls doc's Digest and so needs doc for itself.
+// findings. It may call doc's Digest and so needs doc for itself.
 func (v *Verifier) Verify(doc *canon.Document, rep *Report) {
 	v.begin(rep)
 	v.judge(doc, rep)
@@ -139,10 +140,10 @@ func (v *Verifier) digestInput(data []byte, rep *Report) {
 // judge runs the seven steps. Each step records exactly one status (a failed
 // schema one for each place); a step whose ground is gone says so.
 func (v *Verifier) judge(doc *canon.Document, rep *Report) {
-	v.digestInput(doc.Source(), rep)
 	root := doc.Root()
 	rep.ReceiptID = append(rep.ReceiptID, root.Member("receipt_id").Text()...)
 	if !v.checkParse(doc, rep) || !v.checkMarker(root, rep) {
+		v.digestInput(doc.Source(), rep) // else it comes with the hash
 		v.conclude(rep)
 		return
 	}
