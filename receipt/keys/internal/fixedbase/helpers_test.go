@@ -76,7 +76,12 @@ func plus(p, q *edwards25519.Point) *edwards25519.Point { return new(edwards2551
 // plus shift, S is r + k·a.
 func forge(tb testing.TB, a, r *edwards25519.Scalar, public, message []byte, shift *edwards25519.Point) []byte {
 	tb.Helper()
-	encoded := plus(new(edwards25519.Point).ScalarBaseMult(r), shift).Bytes()
+	return forgeOf(tb, a, r, public, message, plus(new(edwards25519.Point).ScalarBaseMult(r), shift).Bytes())
+}
+
+// forgeOf makes what is a signature but for R, which is as encoded.
+func forgeOf(tb testing.TB, a, r *edwards25519.Scalar, public, message, encoded []byte) []byte {
+	tb.Helper()
 	hash := sha512.Sum512(append(append(append([]byte{}, encoded...), public...), message...))
 	k, err := new(edwards25519.Scalar).SetUniformBytes(hash[:])
 	if err != nil {

@@ -34,6 +34,26 @@ func TestMixedOrder(t *testing.T) {
 	}
 }
 
+// TestEachBitOfR: a signature whose R differs in one bit, and whose S was made for that R by
+// who has the private key, is none: every bit of R is compared.
+func TestEachBitOfR(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 7))
+	list := randomScalars(random, 2)
+	a, r, message := scalar(t, list[0]), scalar(t, list[1]), []byte("message")
+	k := mustKey(t, small(), new(edwards25519.Point).ScalarBaseMult(a).Bytes())
+	encoded := new(edwards25519.Point).ScalarBaseMult(r).Bytes()
+	if !k.agrees(t, message, forgeOf(t, a, r, k.public[:], message, encoded)) {
+		t.Fatal("made as a signature is, and none")
+	}
+	for bit := range 8 * len(encoded) {
+		other := bytes.Clone(encoded)
+		other[bit/8] ^= 1 << (bit % 8)
+		if k.agrees(t, message, forgeOf(t, a, r, k.public[:], message, other)) {
+			t.Errorf("bit %d of R is not compared", bit)
+		}
+	}
+}
+
 // TestLowOrder: under a key of low order S can be any number, which reaches the
 // ends of its range; R is then [S]B and eight times as likely valid.
 func TestLowOrder(t *testing.T) {
