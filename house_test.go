@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -136,10 +137,11 @@ var impure = []string{
 var clock = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Local"}
 
 func TestHouse(t *testing.T) {
-	got, packages, err := inspect(".")
+	files, err := sources()
 	if err != nil {
 		t.Fatal(err)
 	}
+	got, packages := judge(files)
 	for _, v := range got {
 		t.Error(v)
 	}
@@ -233,15 +235,29 @@ func run(t *testing.T, name string, args ...string) string {
 
 // inspect returns what is wrong in the module at root, and its packages.
 func inspect(root string) (violations, packages []string, err error) {
-	documented := map[string]bool{}
+	files, err := parse(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	violations, packages = judge(files)
+	if len(packages) == 0 {
+		return nil, nil, fmt.Errorf("no packages in %s", root)
+	}
+	return violations, packages, nil
+}
+
+// sources are the files of this module that are built and are no tests. Nobody writes to them.
+var sources = sync.OnceValues(func() ([]sourceFile, error) { return parse(".") })
+
+// parse reads the files of the module at root that are built and are no tests.
+func parse(root string) (files []sourceFile, err error) {
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if d.IsDir() {
+		case d.IsDir():
 			return skip(root, file, d.Name())
-		}
-		if !strings.HasSuffix(file, ".go") {
+		case !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
 			return nil
 		}
 		rel, err := filepath.Rel(root, file)
@@ -253,16 +269,20 @@ func inspect(root string) (violations, packages []string, err error) {
 		if err != nil {
 			return err
 		}
-		f := sourceFile{path.Dir(filepath.ToSlash(rel)), filepath.ToSlash(rel), syntax, set}
-		if strings.HasSuffix(file, "_test.go") || f.ignored() {
-			return nil
+		if f := (sourceFile{path.Dir(filepath.ToSlash(rel)), filepath.ToSlash(rel), syntax, set}); !f.ignored() {
+			files = append(files, f)
 		}
-		documented[f.dir] = documented[f.dir] || syntax.Doc.Text() != ""
-		violations = append(violations, f.check()...)
 		return nil
 	})
-	if err != nil {
-		return nil, nil, err
+	return files, err
+}
+
+// judge returns what is wrong in the files of a module, and its packages.
+func judge(files []sourceFile) (violations, packages []string) {
+	documented := map[string]bool{}
+	for _, f := range files {
+		documented[f.dir] = documented[f.dir] || f.syntax.Doc.Text() != ""
+		violations = append(violations, f.check()...)
 	}
 	for dir, ok := range documented {
 		packages = append(packages, dir)
@@ -270,11 +290,8 @@ func inspect(root string) (violations, packages []string, err error) {
 			violations = append(violations, dir+": the package has no documentation")
 		}
 	}
-	if len(packages) == 0 {
-		return nil, nil, fmt.Errorf("no packages in %s", root)
-	}
 	slices.Sort(violations)
-	return violations, packages, nil
+	return violations, packages
 }
 
 // skip skips what the go command skips.

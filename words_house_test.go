@@ -5,11 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
-	"path"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -156,28 +152,12 @@ func empty(e ast.Expr) bool {
 // eachSource calls do for each file of the module that is built and is not a test.
 func eachSource(t *testing.T, do func(set *token.FileSet, name string, file *ast.File)) {
 	t.Helper()
-	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir():
-			return skip(".", file, d.Name())
-		case !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
-			return nil
-		}
-		set := token.NewFileSet()
-		syntax, err := parser.ParseFile(set, file, nil, parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		name := filepath.ToSlash(file)
-		if !(sourceFile{path.Dir(name), name, syntax, set}).ignored() {
-			do(set, name, syntax)
-		}
-		return nil
-	})
+	files, err := sources()
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range files {
+		do(f.set, f.name, f.syntax)
 	}
 }
 

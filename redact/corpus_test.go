@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/redact"
 	"github.com/receiptkit/receiptkit/redact/internal/corpus"
 )
@@ -44,13 +45,10 @@ func TestCorpus(t *testing.T) {
 
 // laps is how often each form is written.
 func laps() int {
-	switch {
-	case testing.Short():
-		return 1
-	case full():
+	if testsize.Full() {
 		return 5
 	}
-	return 2
+	return 1
 }
 
 // missedIn counts the texts of which secrets are left, as a member and in a text

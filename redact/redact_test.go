@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/redact"
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
@@ -273,7 +274,7 @@ func TestManyValues(t *testing.T) {
 	n := 5_000
 	if testing.Short() {
 		n = 2_000
-	} else if full() {
+	} else if testsize.Full() {
 		n = 20_000
 	}
 	var b strings.Builder

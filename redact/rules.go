@@ -91,7 +91,7 @@ func (r Rules) Compile() (*Policy, error) {
 		}
 	}
 
-	scanner, err := scannerOf(r.Detectors)
+	scanner, err := secret.Compile(r.Detectors)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Names of members whose values the protocol's own harness takes out of what leaves
 // a machine. [Upstream] has them all.
@@ -29,15 +26,24 @@ const (
 // It is the rule of bundles. A [Policy] folds names further, and adds to them.
 func Sensitive(name string) bool {
 	lower := strings.ToLower(name)
-	if slices.Contains(strings.Fields(localPaths), lower) {
+	if anyOf(localPaths, func(path string) bool { return path == lower }) {
 		return true
 	}
 
-	compact := strings.NewReplacer("_", "", "-", "").Replace(lower)
-	if slices.Contains(strings.Fields(secretNames), compact) {
-		return true
+	compact := strings.ReplaceAll(strings.ReplaceAll(lower, "_", ""), "-", "")
+	return anyOf(secretNames, func(name string) bool { return name == compact }) ||
+		anyOf(secretEndings, func(end string) bool { return strings.HasSuffix(compact, end) })
+}
+
+// anyOf reports whether one of the words of a list is such. Every name of every document
+// comes by here, so nothing is made of the list.
+func anyOf(list string, is func(word string) bool) bool {
+	for word := range strings.FieldsSeq(list) {
+		if is(word) {
+			return true
+		}
 	}
-	return slices.ContainsFunc(strings.Fields(secretEndings), func(end string) bool { return strings.HasSuffix(compact, end) })
+	return false
 }
 
 // upstreamNames are the names as a policy takes them.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/redact"
 	"github.com/receiptkit/receiptkit/redact/internal/corpus"
 )
@@ -22,7 +23,7 @@ func TestServices(t *testing.T) {
 	each := 8
 	if testing.Short() {
 		each = 4
-	} else if full() {
+	} else if testsize.Full() {
 		each = 20
 	}
 	missed := map[string]int{}

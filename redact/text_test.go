@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/redact"
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
@@ -115,7 +116,7 @@ func TestLongTexts(t *testing.T) {
 func TestHostileTexts(t *testing.T) {
 	p := compile(t, redact.Default())
 	sizes := map[string]int{"eyJ": 1 << 20, "-----BEGIN ": 11 * 100_000, "Bearer ": 7 * 100_000, "token=": 1 << 20, "x y. ": 1 << 20}
-	if full() {
+	if testsize.Full() {
 		sizes["x y. "] = 10 << 20
 	}
 	for unit, size := range sizes {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/redact"
 )
 
@@ -150,7 +151,7 @@ func TestURLTime(t *testing.T) {
 	short, long := 1<<16, 1<<18
 	if testing.Short() {
 		short, long = 1<<14, 1<<16
-	} else if full() {
+	} else if testsize.Full() {
 		short, long = 1<<18, 1<<20
 	}
 	for _, unit := range []string{"://", "//", "?a=", ";a=", "&token=", "a://b@", "://x:y", "%3A//", `\/\/`, "https://h/?a=b ", "#?;&", "a:"} {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp/syntax"
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 	"github.com/receiptkit/receiptkit/redact/rulefile"
 	"github.com/receiptkit/receiptkit/redact/secret"
@@ -215,11 +215,8 @@ func TestDefaultGeneralizes(t *testing.T) {
 		`var NAMEToken string = "VALUE"`, "NAMEToken := `VALUE`", `String NAMEToken = "VALUE";`, `"NAMEToken" => "VALUE"`, `NAME_SECRET ?= "VALUE"`,
 		`NAME_TOKEN ::= "VALUE"`, `$tokens = ["NAME" => "VALUE"];`, `<NAMEToken>VALUE</NAMEToken>`, `{\"NAME_token\": \"VALUE\"}`, `System.setProperty("NAME_TOKEN", "VALUE")`,
 	}
-	tries, least := 50, 5000
-	switch {
-	case testing.Short():
-		tries, least = 20, 2000
-	case os.Getenv("CI") != "":
+	tries, least := 20, 2000
+	if testsize.Full() {
 		tries, least = 200, 8000
 	}
 	r := rand.New(rand.NewPCG(7, 8))

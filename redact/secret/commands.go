@@ -5,8 +5,10 @@ const argument = `(?:"([^"\n]{3,})"|'([^'\n]{3,})'|\\+"([^"\\\n]{3,})\\+"|([^\s"
 
 // commands are secrets that are given to commands.
 func commands() []Detector {
+	stop := placeholders()
 	var list []Detector
 	prose := Allowance{Target: TargetMatch, Patterns: []string{`--[a-z-]+[ \t]+(?:[A-Z]?[a-z_-]+|[A-Z_-]+)[.,;:)\]]*$`}}
+	none := []Allowance{prose, {Patterns: append(references(), `^(?:(?i:your|my|the|a|new|some)?[_-]?(?i:passw(?:or)?d|pass|pw|pwd|token|secret|value|key|user(?:name)?)|[A-Z]{4,}(?:_[A-Z]+)*|true|false|null|none|yes|no)$`, `^[*xX.]+$`, `>$`, `^(?:\.{0,2}/|~/?)[\w.-]+(?:/|$)`, `^%`)}}
 	for _, c := range []struct{ name, pattern string }{
 		{"password_option", `(?i)(?:^|[\s"'\[,])--?[\w-]{0,40}(?:passw(?:or)?d|passphrase|secret|secret-?key|token|api-?key|access-?key|bearer|credentials?|psk|requirepass|masterauth|-pass|-pwd?|(?-i:--pass|-pw))(?:=|[ \t]+|["'],[ \t]*)` + argument},
 		{"key_option", `(?i)(?:^|[\s"'])--(?:[a-z-]{0,20}-)?key(?:=|[ \t]+)["']?(` + hexID + `|[a-z0-9+/_-]{32,}={0,2})`},
@@ -78,8 +80,7 @@ func commands() []Detector {
 		{"ftp_account", `\bftp[ \t][^\n]*<<[^\n]*\n(?:[^\n]*\n){0,3}?[ \t]*(?:quote[ \t]+)?user[ \t]+\S+[ \t]+` + argument},
 		{"redis_auth", `(?m)(?:^|\n|> ?|")AUTH[ \t]+(?:[\w.-]+[ \t]+)?` + argument + `[ \t]*(?:"|\r|\n|$)`},
 	} {
-		list = append(list, Detector{Name: c.name, Group: FirstGroup, Entropy: 1.5, StopWords: placeholders(), Pattern: c.pattern,
-			Allowed: []Allowance{prose, {Patterns: append(references(), `^(?:(?i:your|my|the|a|new|some)?[_-]?(?i:passw(?:or)?d|pass|pw|pwd|token|secret|value|key|user(?:name)?)|[A-Z]{4,}(?:_[A-Z]+)*|true|false|null|none|yes|no)$`, `^[*xX.]+$`, `>$`, `^(?:\.{0,2}/|~/?)[\w.-]+(?:/|$)`, `^%`)}}})
+		list = append(list, Detector{Name: c.name, Group: FirstGroup, Entropy: 1.5, StopWords: stop, Pattern: c.pattern, Allowed: none})
 	}
 
 	return list

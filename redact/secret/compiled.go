@@ -132,6 +132,17 @@ func (c *compiled) hasKeyword(anchors []anchor) bool {
 	}))
 }
 
+// knowledge returns what the detector is found by.
+func (c *compiled) knowledge() (k knowledge) {
+	if len(c.anchors) == 0 {
+		return knowledge{keywords: c.keywords}
+	}
+	for _, a := range c.anchors {
+		k.anchors = append(k.anchors, a.text)
+	}
+	return k
+}
+
 // explain says why a pattern is invalid without repeating it.
 func explain(err error) string {
 	if e, ok := err.(*syntax.Error); ok {

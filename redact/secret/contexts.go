@@ -5,6 +5,7 @@ import "strings"
 // contexts are secrets known by what stands around them in a table, a dialogue
 // of a protocol, a form or a sentence.
 func contexts() []Detector {
+	stop := placeholders()
 	noValue := []string{words, plainName, `^[0-9.,:;!%+/-]*[a-z]{0,12}[.,:;]?$`, `^.{1,4}$`, `\w\(`, `^\w+://`, `^\w:[0-9]`}
 	none := []Allowance{{Patterns: append(append(references(), noPassword()...), noValue...)}, {Target: TargetWord, Patterns: []string{otherMeaning}}, {Target: TargetMatch, Patterns: []string{`(?i)csrf|xsrf|authenticity`}}}
 	const (
@@ -85,7 +86,7 @@ func contexts() []Detector {
 		{"account_call", `(?i)\b(?:db\.auth|changeuserpassword|createuser|adduser|set_?user_?password|reset_?password|update_?password|change_?password|verify_?password|check_?password|hash_?password|create_?superuser|authenticate|signinwithemailandpassword|login_?user)\([ \t]*(?:(?:[\w.]+|\\?["'][^"'\n\\]*\\?["'])[ \t]*,[ \t]*){0,3}\\?["']([^"'\n\\@]{5,})\\?["']`},
 		{"service_client", `\bAC[0-9a-f]{32}["']?[ \t]*[,:][ \t]*["']?([0-9a-f]{32})\b`},
 	} {
-		list = append(list, Detector{Name: c.name, Group: FirstGroup, Entropy: 1, StopWords: placeholders(), Pattern: c.pattern, Allowed: none})
+		list = append(list, Detector{Name: c.name, Group: FirstGroup, Entropy: 1, StopWords: stop, Pattern: c.pattern, Allowed: none})
 	}
 
 	for i := range list {
@@ -105,6 +106,7 @@ const maxColumn = 6
 // a table and in the first that a statement inserts. A column is counted from the
 // end of the row, so that a match begins at its heading.
 func columns() []Detector {
+	stop := placeholders()
 	const (
 		heading = `(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key)["\])\x60]?[ \t]*`
 		name    = `[ \t]*["\[\x60]?\w[\w .-]*["\]\x60]?[ \t]*`
@@ -127,7 +129,7 @@ func columns() []Detector {
 		name string
 		rows []string
 	}{{"sql_inserted", values}, {"column_comma", commas}, {"column_bar", bars}} {
-		list = append(list, Detector{Name: c.name, Group: FirstGroup, Entropy: 1.5, StopWords: placeholders(), Allowed: none, Pattern: `(?i)` + heading + `(?:` + strings.Join(c.rows, "|") + `)`})
+		list = append(list, Detector{Name: c.name, Group: FirstGroup, Entropy: 1.5, StopWords: stop, Allowed: none, Pattern: `(?i)` + heading + `(?:` + strings.Join(c.rows, "|") + `)`})
 	}
 
 	return list

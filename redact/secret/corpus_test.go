@@ -17,10 +17,8 @@ func TestCorpusIsNaive(t *testing.T) {
 	s := compile(t, detectors)
 	forms := slices.Concat(corpus.Common(), corpus.Harder(), corpus.Benign())
 	r := rand.New(rand.NewPCG(25, 26))
-	texts, found := 100, 0
-	if testing.Short() {
-		texts = 60
-	} else if full() {
+	texts, found := 60, 0
+	if full() {
 		texts = 600
 	}
 	for range texts {

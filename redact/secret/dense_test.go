@@ -29,10 +29,8 @@ func dense(r *rand.Rand, size int) []byte {
 // every regular expression finds that searches all of the text.
 func TestDenseIsNaive(t *testing.T) {
 	s := compile(t, everyday())
-	texts := 60
-	if brief() {
-		texts = 40
-	} else if full() {
+	texts := 40
+	if full() {
 		texts = 400
 	}
 	r := rand.New(rand.NewPCG(31, 32))

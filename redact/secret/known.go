@@ -11,34 +11,49 @@ import (
 	"sync"
 )
 
-// knownText has a line for each detector of [Default] and the like that is found by its
-// anchors: its digest, and after tabs the texts of its anchors, with the escapes of Go. To
-// know them without parsing its pattern saves nearly all of what compiling takes: most
-// texts need few detectors.
+// knownText has a line for each detector of [Default] and the like: its digest, and after
+// tabs the texts of its anchors, or after an empty text the keywords of one that has no
+// anchors, with the escapes of Go. With neither, every text is searched for it. To know them
+// without parsing its pattern saves nearly all of what compiling takes: most texts need few
+// detectors.
 //
 //go:generate go test -run ^TestKnown$ -update
 //go:embed known.txt
 var knownText string
 
-// knownAnchors returns the texts of the anchors of detectors that are valid, by digest.
-// Nobody writes to them.
-var knownAnchors = sync.OnceValue(parseKnown)
+// A knowledge is what a valid detector is found by.
+type knowledge struct {
+	anchors  []string
+	keywords []string // when it has no anchors
+}
 
-func parseKnown() map[digest][]string {
-	known := make(map[digest][]string, strings.Count(knownText, "\n"))
+// knowledgeOf returns what is known of detectors that are valid, by digest. Nobody writes to it.
+var knowledgeOf = sync.OnceValue(parseKnown)
+
+func parseKnown() map[digest]knowledge {
+	all := make([]string, 0, strings.Count(knownText, "\t"))
+	known := make(map[digest]knowledge, strings.Count(knownText, "\n"))
 	for line := range strings.Lines(knownText) {
-		texts := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		name, rest, some := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		var d digest
-		_, err := hex.Decode(d[:], []byte(texts[0]))
-		for i, text := range texts {
-			if strings.Contains(text, `\`) && err == nil {
-				texts[i], err = strconv.Unquote(`"` + text + `"`)
+		_, err := hex.Decode(d[:], []byte(name))
+		first, escapes := len(all), strings.Contains(rest, `\`)
+		for text := ""; some && err == nil; {
+			if text, rest, some = strings.Cut(rest, "\t"); escapes {
+				text, err = strconv.Unquote(`"` + text + `"`)
 			}
+			all = append(all, text)
 		}
 		if err != nil {
 			panic(err) // it was generated, and tested
 		}
-		known[d] = texts[1:]
+
+		texts := all[first:len(all):len(all)]
+		if len(texts) > 0 && texts[0] == "" {
+			known[d] = knowledge{keywords: texts[1:]}
+		} else {
+			known[d] = knowledge{anchors: texts}
+		}
 	}
 	return known
 }
@@ -46,25 +61,58 @@ func parseKnown() map[digest][]string {
 // A digest stands for all of a detector but its name.
 type digest [sha256.Size / 2]byte
 
-// digestOf appends what it hashes to memory for that.
-func digestOf(d *Detector, memory []byte) (digest, []byte) {
-	b := memory[:0]
+// A digester computes digests. Many detectors have one list of stop words, and one of
+// allowances: what the last ones had, is known.
+type digester struct {
+	memory  []byte // of what is hashed
+	words   []string
+	ofWords [sha256.Size]byte
+	allowed []Allowance
+	ofAll   [sha256.Size]byte
+}
+
+// of returns the digest of a detector.
+func (g *digester) of(d *Detector) digest {
+	if len(d.StopWords) > 0 && !sameList(d.StopWords, g.words) {
+		g.memory = appendTexts(g.memory[:0], d.StopWords)
+		g.words, g.ofWords = d.StopWords, sha256.Sum256(g.memory)
+	}
+	if len(d.Allowed) > 0 && !sameList(d.Allowed, g.allowed) {
+		g.memory = appendAllowances(g.memory[:0], d.Allowed)
+		g.allowed, g.ofAll = d.Allowed, sha256.Sum256(g.memory)
+	}
+
+	b := g.memory[:0]
 	b = appendText(b, d.Pattern)
 	b = appendNumber(b, d.Group)
 	b = appendTexts(b, d.Keywords)
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(d.Entropy))
 	b = appendTexts(b, d.Allow)
-	b = appendTexts(b, d.StopWords)
+	b = appendNumber(b, len(d.StopWords))
+	if len(d.StopWords) > 0 {
+		b = append(b, g.ofWords[:]...)
+	}
 	b = appendNumber(b, len(d.Allowed))
-	for _, a := range d.Allowed {
+	if len(d.Allowed) > 0 {
+		b = append(b, g.ofAll[:]...)
+	}
+	g.memory = b
+	sum := sha256.Sum256(b)
+	return digest(sum[:len(digest{})])
+}
+
+// sameList reports whether two lists that are not empty are one and the same.
+func sameList[T any](a, b []T) bool { return len(a) == len(b) && &a[0] == &b[0] }
+
+func appendAllowances(b []byte, list []Allowance) []byte {
+	b = appendNumber(b, len(list))
+	for _, a := range list {
 		b = appendTexts(b, a.Patterns)
 		b = appendNumber(b, int(a.Target))
 		b = appendTexts(b, a.StopWords)
 		b = strconv.AppendBool(b, a.All)
 	}
-
-	sum := sha256.Sum256(b)
-	return digest(sum[:len(digest{})]), b
+	return b
 }
 
 // Each is told from what follows: a text by its length, a list by its number.

@@ -2,8 +2,6 @@ package secret
 
 import (
 	"bytes"
-	"slices"
-	"strings"
 )
 
 // A lexicon finds words in a text, whatever the case of their letters.
@@ -39,7 +37,6 @@ func (l *lexicon) add(word string, m meaning) { l.words = append(l.words, entry{
 
 // build makes the tables. Words are in lower case.
 func (l *lexicon) build() {
-	slices.SortStableFunc(l.words, func(a, b entry) int { return strings.Compare(a.word, b.word) })
 	var used [256]bool
 	for _, w := range l.words {
 		for i := range len(w.word) {
@@ -74,39 +71,30 @@ func (l *lexicon) build() {
 	// One bit for each three classes that a word can begin with, so that most places of a
 	// text cost one look.
 	l.begins = make([]uint64, l.width*l.width*l.width/64+1)
-	for a := range l.width {
-		if !l.possible(a) {
-			continue
-		}
-		for b := range l.width {
-			if !l.possible(a, b) {
-				continue
-			}
-			for c := range l.width {
-				if i := (a*l.width+b)*l.width + c; l.possible(a, b, c) {
-					l.begins[i/64] |= 1 << (i % 64)
-				}
-			}
-		}
-	}
+	l.mark(0, 2, l.tree.root())
 	l.words = nil
 }
 
-// possible reports whether a word may begin with some classes.
-func (l *lexicon) possible(classes ...uint32) bool {
-	at := l.tree.root()
-	for _, c := range classes {
-		if c >= l.width-2 {
-			return true
+// mark sets the bits of the threes that a word may begin with, of which some classes are
+// chosen: left are to be, and their state is at, or 0 when the chosen suffice.
+func (l *lexicon) mark(chosen uint32, left int, at uint32) {
+	for c := range l.width {
+		next := uint32(0)
+		if at != 0 && c < l.width-2 {
+			if next = l.tree.step(at, c); next == 0 {
+				continue
+			}
+			if len(l.tree.ends(next)) > 0 {
+				next = 0
+			}
 		}
-		if at = l.tree.step(at, c); at == 0 {
-			return false
-		}
-		if len(l.tree.ends(at)) > 0 {
-			return true
+
+		if three := chosen*l.width + c; left > 0 {
+			l.mark(three, left-1, next)
+		} else {
+			l.begins[three/64] |= 1 << (three % 64)
 		}
 	}
-	return true
 }
 
 // first returns where, not before at, a word may begin, or the end of the text.

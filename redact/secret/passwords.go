@@ -24,35 +24,36 @@ const (
 // passwords are known by the name that they are given to, and may look like
 // anything but prose, code and placeholders.
 func passwords() []Detector {
+	stop := placeholders()
 	allowed := []Allowance{{Patterns: append(references(), noPassword()...)}, {Target: TargetWord, Patterns: []string{otherMeaning, workDir}}}
 	const value = `(?:[fFrRbBuUN@$]?(?:` + quoted + `)|(` + marked + `)` + valueEnd + `)`
 	return []Detector{
-		{Name: "password", Group: FirstGroup, Entropy: 2, StopWords: placeholders(), Allowed: allowed,
+		{Name: "password", Group: FirstGroup, Entropy: 2, StopWords: stop, Allowed: allowed,
 			Pattern: `(?i)` + longPassword + `[\w.-]{0,16}` + closes + typing + equals + value, Allow: []string{`^.{1,4}$`}},
-		{Name: "password_foreign", Group: FirstGroup, Entropy: 2, StopWords: placeholders(), Allowed: allowed, Keywords: []string{"ароль", "密码", "密碼", "パスワード", "비밀번호", "asło", "senord"},
+		{Name: "password_foreign", Group: FirstGroup, Entropy: 2, StopWords: stop, Allowed: allowed, Keywords: []string{"ароль", "密码", "密碼", "パスワード", "비밀번호", "asło", "senord"},
 			Pattern: `(?:[пП]ароль|密码|密碼|パスワード|비밀번호|[hH]asło|[lL]ösenord)` + closes + equals + value, Allow: []string{`^.{1,4}$`}},
-		{Name: "password_short", Group: FirstGroup, Entropy: 2, StopWords: placeholders(),
+		{Name: "password_short", Group: FirstGroup, Entropy: 2, StopWords: stop,
 			Pattern: `(?i)` + shortPassword + `[0-9]{0,2}(?:_[a-z]{1,12})?` + closes + typing + equals + value,
 			Allowed: append([]Allowance{{Patterns: []string{`^[_-]*(?:(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[a-z])[_-]*)+[,.:;]?$`, `^[0-9.,:/%xX-]+[a-z%]{0,3}$`, `^.{1,4}$`, `^/\w`, ` .* .* .* `}}}, allowed...)},
-		{Name: "password_joined", Group: FirstGroup, Entropy: 2, StopWords: placeholders(),
+		{Name: "password_joined", Group: FirstGroup, Entropy: 2, StopWords: stop,
 			Pattern: `(?i)` + joinedPassword + `[0-9]{0,2}(?:_[a-z]{1,12})?` + closes + typing + equals + value,
 			Allowed: append([]Allowance{{Patterns: []string{`^[_-]*(?:(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[a-z])[_-]*)+[,.:;]?$`, `^[0-9.,:/%xX-]+[a-z%]{0,3}$`, `^.{1,4}$`, `^/\w`, ` .* .* .* `}}}, allowed...)},
 		// A word is a password where nothing but a value can stand.
-		{Name: "password_variable", Group: 1, Entropy: 2, StopWords: placeholders(), Allowed: allowed,
+		{Name: "password_variable", Group: 1, Entropy: 2, StopWords: stop, Allowed: allowed,
 			Pattern: `(?:^|[^a-z])(?:PASS(?:W(?:OR)?D|PHRASE|CODE)?|PWD?)(?:_[A-Z0-9]{1,16}){0,2}=["']?([A-Za-z_.-]{6,})["']?(?:[\s;&|]|$)`},
 		// To the end of a line of settings, with all signs that there are.
-		{Name: "password_line", Group: 1, Entropy: 2, StopWords: placeholders(),
+		{Name: "password_line", Group: 1, Entropy: 2, StopWords: stop,
 			Pattern: `(?im)^[ \t+>-]{0,20}(?:(?:export|setx?|setenv|env|arg)[ \t]{1,4})?["']?[\w.-]{0,40}(?:passw(?:or)?d|passphrase|_pass|_pwd?)(?:[_.-][\w.-]{1,16})?["']?[ \t]*(?:=|:[ \t]|:=|[ \t])[ \t]*([^\s"'\x60]{5,})[ \t]*\r?$`,
 			Allowed: append([]Allowance{{Patterns: []string{`^[A-Za-z_.-]+[,.:;]?$`, `^[0-9.,:]+$`, `[,;{(\[\]]$`, `\]:$`, `^\[`, `^(?:string|String|str)\b`}}}, allowed...)},
-		{Name: "password_argument", Group: 1, Entropy: 2, StopWords: placeholders(), Allowed: allowed,
+		{Name: "password_argument", Group: 1, Entropy: 2, StopWords: stop, Allowed: allowed,
 			Pattern: `(?i)(?:passw(?:or)?d|passphrase|[_.-](?:pass|pwd?)|\bpwd?)\\*["'],[ \t]*\\*["']([^"'\n\\]{6,})\\*["']`,
 			Allow:   []string{words, plainName}},
-		{Name: "password_element", Group: FirstGroup, Entropy: 2, StopWords: placeholders(), Allowed: allowed,
+		{Name: "password_element", Group: FirstGroup, Entropy: 2, StopWords: stop, Allowed: allowed,
 			Pattern: `(?i)<[\w:.-]{0,40}(?:passw(?:or)?d|passphrase|pwd)(?:[ \t][^<>\n]{0,200})?>[ \t]*(?:<!\[CDATA\[)?([^<>\n]{5,})(?:\]\]>)?[ \t]*</|&lt;[\w:.-]{0,40}(?:passw(?:or)?d|passphrase|pwd)&gt;([^&\n]{4,})&lt;`,
 			Allow:   []string{words}},
-		{Name: "password_attribute", Group: 1, Entropy: 2, StopWords: placeholders(), Allowed: append([]Allowance{{Target: TargetMatch, Patterns: []string{`(?i)csrf|xsrf|authenticity`}}}, allowed...),
+		{Name: "password_attribute", Group: 1, Entropy: 2, StopWords: stop, Allowed: append([]Allowance{{Target: TargetMatch, Patterns: []string{`(?i)csrf|xsrf|authenticity`}}}, allowed...),
 			Pattern: `(?i)(?:name|key|id)=["'][\w.:-]{0,60}(?:passw(?:or)?d|passphrase|[_.:-]?pwd?|[_.:-]pass|secret|token|api[_.-]?key|private[_.-]?key|access[_.-]?key)["'](?:\s+value=["']|>)([^"'<>\n]{5,})["'<]`},
-		{Name: "password_told", Group: FirstGroup, Entropy: 2, StopWords: placeholders(), Allowed: allowed,
+		{Name: "password_told", Group: FirstGroup, Entropy: 2, StopWords: stop, Allowed: allowed,
 			Pattern: `(?i)\b(?:password|passphrase|passwort|kennwort|passwd|passcode|pw)(?:[ \t](?:for|of|für)[ \t](?:the[ \t]|my[ \t]|your[ \t]|our[ \t])?[^\s:]+)?["']?(?:[ \t](?:is|was|to|are|ist|lautet|set to)(?:[ \t](?:set to|now|jetzt))?:?|:|[ \t]\(?=)?[ \t]+` +
 				`(?:["'\x60]([^"'\x60\n]{5,})["'\x60]|[(\x60]?([^\s"'\x60<>()]*[0-9][^\s"'\x60<>()]*))`,
 			Allow: []string{`^[A-Za-z]{0,3}[0-9]{0,4}$`, plainName, `^[0-9.,:;!%+/-]*[a-z]{0,12}[.,:;]?$`, `^.{1,5}$`, `^[(<\[{*-]`, `\w\(`, `\]:?$`, `=$`, `^[A-Za-z]+=`, `^\w+://`, `^/`}},

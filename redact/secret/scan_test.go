@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 // naive scans a text as the documentation says it: each detector alone, with a
@@ -100,7 +101,7 @@ func randomText(r *rand.Rand, n int) []byte {
 func brief() bool { return testing.Short() || raceEnabled }
 
 // full reports whether tests run at their full size: where CI is set, but for brief.
-func full() bool { return os.Getenv("CI") != "" && !brief() }
+func full() bool { return testsize.Full() && !raceEnabled }
 
 func TestScanIsNaive(t *testing.T) {
 	s, err := Compile(small())

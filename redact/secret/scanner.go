@@ -41,7 +41,8 @@ func Compile(detectors []Detector) (*Scanner, error) {
 	}
 
 	s := &Scanner{detectors: make([]lazy, len(detectors)), shared: criteria{}}
-	names, known, memory := map[string]bool{}, knownAnchors(), []byte(nil)
+	s.words.words = make([]entry, 0, 8*len(detectors))
+	names, known, digests := make(map[string]bool, len(detectors)), knowledgeOf(), digester{}
 	for i, d := range detectors {
 		reason := checkName(d.Name)
 		if names[d.Name] {
@@ -49,13 +50,9 @@ func Compile(detectors []Detector) (*Scanner, error) {
 		}
 		names[d.Name] = true
 
-		var of digest
-		of, memory = digestOf(&d, memory)
 		s.detectors[i].source = d
-		if anchors := known[of]; reason == "" && anchors != nil {
-			for j, text := range anchors {
-				s.words.add(text, meaning{i, j})
-			}
+		if found, ok := known[digests.of(&d)]; ok && reason == "" {
+			s.index(i, found)
 			continue
 		}
 
@@ -65,7 +62,7 @@ func Compile(detectors []Detector) (*Scanner, error) {
 		if reason != "" {
 			return nil, &DetectorError{i, d.Name, reason}
 		}
-		s.index(i)
+		s.index(i, s.detectors[i].compiled.knowledge())
 	}
 
 	s.words.build()
@@ -129,19 +126,15 @@ func checkName(name string) string {
 // Name returns the name of a detector, given its index in what Compile got.
 func (s *Scanner) Name(detector int) string { return s.detectors[detector].source.Name }
 
-// index enters the keywords or anchors of a detector.
-func (s *Scanner) index(i int) {
-	d := s.detector(i)
-	switch {
-	case len(d.anchors) > 0:
-		for j, a := range d.anchors {
-			s.words.add(a.text, meaning{i, j})
-		}
-	case len(d.keywords) > 0:
-		for _, k := range d.keywords {
-			s.words.add(k, meaning{i, -1})
-		}
-	default:
+// index enters what a detector is found by.
+func (s *Scanner) index(i int, by knowledge) {
+	for j, text := range by.anchors {
+		s.words.add(text, meaning{i, j})
+	}
+	for _, k := range by.keywords {
+		s.words.add(k, meaning{i, -1})
+	}
+	if len(by.anchors)+len(by.keywords) == 0 {
 		s.always = append(s.always, i)
 	}
 }

@@ -35,97 +35,156 @@ func (t *tree) ends(state uint32) []meaning {
 	return nil
 }
 
-// newTree makes the tree of sorted words. The last class is the one before width.
-func newTree(sorted []entry, class *[256]uint32, width uint32) tree {
-	t := tree{end: width, words: make([][]meaning, 0, len(sorted))}
-	meanings := make([]meaning, len(sorted))
-	for i, w := range sorted {
-		meanings[i] = w.meaning
+// newTree makes the tree of words; of one that several entries have, the meanings stay in
+// their order. The last class is the one before width.
+func newTree(entries []entry, class *[256]uint32, width uint32) tree {
+	t := tree{end: width, words: make([][]meaning, 0, len(entries))}
+	order := make([]int32, len(entries)) // indices of entries: of words that begin alike, next to each other
+	for i := range order {
+		order[i] = int32(i)
 	}
 
 	// A branch is a state to be: the words that begin alike, up to a length.
 	type branch struct {
-		words    []entry
-		from     int // of the first word, in sorted
+		from, to int // in order
 		length   int
 		incoming int // the index of the edge to it, or -1
 	}
-	free := newSpace(width + 1)
-	var classes []uint32
-	for todo := []branch{{sorted, 0, 0, -1}}; len(todo) > 0; {
+	space, sorter := newSpace(width+1, 4*len(entries)), newSorter(width+1, len(entries))
+	meanings := make([]meaning, 0, len(entries))
+	for todo := []branch{{0, len(entries), 0, -1}}; len(todo) > 0; {
 		b := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		whole := 0 // words that end here come first
-		for whole < len(b.words) && len(b.words[whole].word) == b.length {
-			whole++
-		}
-
-		classes = classes[:0]
-		if whole > 0 {
-			classes = append(classes, t.end)
-		}
-		first := len(todo)
-		for from := whole; from < len(b.words); {
-			c, to := b.words[from].word[b.length], from+1
-			for to < len(b.words) && b.words[to].word[b.length] == c {
-				to++
+		classes := sorter.sort(order[b.from:b.to], func(i int32) uint32 {
+			if word := entries[i].word; b.length < len(word) {
+				return class[word[b.length]]
 			}
-			classes = append(classes, class[c])
-			todo = append(todo, branch{b.words[from:to], b.from + from, b.length + 1, 0})
+			return t.end
+		})
+
+		state := space.place(classes)
+		if b.incoming >= 0 {
+			space.edges[b.incoming].to = state
+		}
+		from := b.from
+		for _, c := range classes {
+			e, to := &space.edges[state+c], from+sorter.count(c)
+			e.of = state
+			if c == t.end { // words that end here
+				e.to = uint32(len(t.words))
+				first := len(meanings)
+				for _, i := range order[from:to] {
+					meanings = append(meanings, entries[i].meaning)
+				}
+				t.words = append(t.words, meanings[first:len(meanings):len(meanings)])
+			} else {
+				todo = append(todo, branch{from, to, b.length + 1, int(state + c)})
+			}
 			from = to
 		}
-
-		state := free.place(&t.edges, classes)
-		for _, c := range classes {
-			t.edges[state+c].of = state
-		}
-		if b.incoming >= 0 {
-			t.edges[b.incoming].to = state
-		}
-		if whole > 0 {
-			t.edges[state+t.end].to = uint32(len(t.words))
-			t.words = append(t.words, meanings[b.from:b.from+whole:b.from+whole])
-			classes = classes[1:]
-		}
-		for i, c := range classes {
-			todo[first+i].incoming = int(state + c)
-		}
 	}
+	t.edges = space.used()
 	return t
 }
 
-// A space finds places for the edges of states among those of others.
-type space struct {
-	span  uint32 // that a state can reach
-	taken []bool // by a state, whose number it is
-	one   uint32 // where to look for a state of one edge
-	more  uint32 // and of several: further on, so that the search stays short
+// A sorter sorts by classes, in the order in which they come first.
+type sorter struct {
+	counts  []int // of each class
+	places  []int
+	classes []uint32
+	sorted  []int32
 }
 
-func newSpace(span uint32) *space { return &space{span: span, one: 1, more: 1} }
+func newSorter(classes uint32, most int) *sorter {
+	return &sorter{counts: make([]int, classes), places: make([]int, classes), sorted: make([]int32, most)}
+}
+
+// sort sorts a list, each class in its order, and returns the classes. They are valid, and
+// counted, until the next call.
+func (s *sorter) sort(list []int32, classOf func(int32) uint32) []uint32 {
+	for _, c := range s.classes {
+		s.counts[c] = 0
+	}
+	s.classes = s.classes[:0]
+	if len(list) == 1 { // as most are
+		s.classes = append(s.classes, classOf(list[0]))
+		s.counts[s.classes[0]] = 1
+		return s.classes
+	}
+	for _, i := range list {
+		c := classOf(i)
+		if s.counts[c] == 0 {
+			s.classes = append(s.classes, c)
+		}
+		s.counts[c]++
+	}
+	if len(s.classes) < 2 {
+		return s.classes
+	}
+
+	place := 0
+	for _, c := range s.classes {
+		s.places[c] = place
+		place += s.counts[c]
+	}
+	for _, i := range list {
+		c := classOf(i)
+		s.sorted[s.places[c]] = i
+		s.places[c]++
+	}
+	copy(list, s.sorted)
+	return s.classes
+}
+
+// count returns how many of the list that was sorted last are of a class.
+func (s *sorter) count(class uint32) int { return s.counts[class] }
+
+// A space finds places for the edges of states among those of others.
+type space struct {
+	edges []edge
+	taken []bool // by a state, whose number it is
+	span  uint32 // that a state can reach
+	one   uint32 // where to look for a state of one edge
+	more  uint32 // and of several: further on, so that the search stays short
+	last  uint32 // the greatest state
+}
+
+// newSpace returns a space that begins with some places.
+func newSpace(span uint32, places int) *space {
+	return &space{span: span, one: 1, more: 1, edges: make([]edge, places), taken: make([]bool, places)}
+}
 
 // place returns a state all of whose edges are free, and makes room for them.
-func (s *space) place(edges *[]edge, classes []uint32) uint32 {
+func (s *space) place(classes []uint32) uint32 {
 	least := &s.more
 	if len(classes) == 1 {
 		least = &s.one
 	}
-	for state := *least; ; state++ {
-		if need := int(state + s.span); need > len(*edges) {
-			*edges = append(*edges, make([]edge, need-len(*edges))...)
-			s.taken = append(s.taken, make([]bool, need-len(s.taken))...)
-		}
-		if s.taken[state] {
-			continue
-		}
-		free := true
-		for _, c := range classes {
-			free = free && (*edges)[state+c].of == 0
-		}
-		if free {
-			s.taken[state] = true
-			*least = state + 1
-			return state
+	state := *least
+	for !s.free(state, classes) {
+		state++
+	}
+	s.taken[state] = true
+	*least, s.last = state+1, max(s.last, state)
+	return state
+}
+
+// free reports whether nobody has a state, nor the edges that it needs.
+func (s *space) free(state uint32, classes []uint32) bool {
+	if need := int(state + s.span); need > len(s.edges) {
+		s.edges = append(s.edges, make([]edge, need)...)
+		s.taken = append(s.taken, make([]bool, need)...)
+	}
+	if s.taken[state] {
+		return false
+	}
+	for _, c := range classes {
+		if s.edges[state+c].of != 0 {
+			return false
 		}
 	}
+	return true
 }
+
+// used returns the edges up to those of the last state.
+func (s *space) used() []edge { return s.edges[:s.last+s.span] }

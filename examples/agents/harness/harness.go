@@ -20,6 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/protocol/journal"
 	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/redact/everyday"
 )
 
 // Options say what a harness is. The first four are required.
@@ -111,7 +112,7 @@ func Open(o Options) (*Harness, error) {
 }
 
 func (h *Harness) openTools() (err error) {
-	if h.secrets, err = redact.Default().Compile(); err == nil {
+	if h.secrets, err = everyday.Policy(); err == nil {
 		h.sealer, err = receipt.NewSealer()
 	}
 	return err

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/examples/agents/harness"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
@@ -513,7 +514,7 @@ func TestRecordable(t *testing.T) {
 // TestManySessions: a hundred clients at once have each their own tasks, in their own order.
 func TestManySessions(t *testing.T) {
 	sessions := 30
-	if os.Getenv("CI") != "" {
+	if testsize.Full() {
 		sessions = 100
 	}
 	o := options(t, t.TempDir())

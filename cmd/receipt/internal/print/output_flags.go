@@ -10,6 +10,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print/gather"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/rows"
@@ -42,12 +43,13 @@ func (o *OutputFlags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.progressed, "progress", "auto", "show how far it is: `WHEN` auto (on a terminal), always or never")
 }
 
-// Unread tells what was not read, as far as the limit goes, and how many more there are.
-func (o *OutputFlags) Unread(e *cli.Env, list []error) {
-	for _, err := range list[:min(len(list), o.limit)] {
-		cli.Tell(e, err)
+// Unread tells of n inputs that were not read, as far as the limit goes, why, and how many
+// more there are.
+func (o *OutputFlags) Unread(e *cli.Env, n int, why func(i int) error) {
+	for i := range min(n, o.limit) {
+		cli.Tell(e, why(i))
 	}
-	if more := len(list) - o.limit; more > 0 {
+	if more := n - o.limit; more > 0 {
 		cli.Tell(e, cli.Usage("--report FILE.json names all of them, and --limit prints more", "%s not read", cli.Plural(more, "more input", "")))
 	}
 }
@@ -116,7 +118,7 @@ type printer interface {
 type Printers struct {
 	list  []printer // stdout is the first
 	files []*cli.File
-	out   *gatherer // before stdout, of what programs read
+	out   *gather.Writer // before stdout, of what programs read
 }
 
 func (p Printers) Report(rep *receipt.Report, text []byte) error {
@@ -173,7 +175,7 @@ func (p Printers) Discard() {
 
 // Printers opens stdout and the files of --report. What is opened has to be committed or discarded.
 func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.Selection) (p Printers, err error) {
-	p.out = gather(e.Out)
+	p.out = gather.Before(e.Out)
 	p.list = []printer{o.stdout(e, p.out, file, selected)}
 	for _, path := range o.reports {
 		if selected.Has(path) {

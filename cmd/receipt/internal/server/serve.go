@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server/watch"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
@@ -109,8 +110,8 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 // serveHTTP serves until ctx is done.
 func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
 	log := newServeLog(e, o.logFormat)
-	watch := &FileWatch{}
-	options, err := o.assemble(ctx, e, watch, log)
+	files := &watch.Files{}
+	options, err := o.assemble(ctx, e, files, log)
 	if err != nil {
 		return err
 	}
@@ -121,14 +122,14 @@ func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
 	}
 
 	// A file that is bad when it is read again changes nothing.
-	watch.Report = func(name string, err error) {
+	files.Report = func(name string, err error) {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 		server.KeysReloaded(err)
 	}
 
-	h := &httpServer{server: server, handler: server, log: log, watch: watch, grace: o.grace, clients: o.clients(), connections: o.connections}
+	h := &httpServer{server: server, handler: server, log: log, files: files, grace: o.grace, clients: o.clients(), connections: o.connections}
 	if o.pageOnly {
 		h.handler = onlyPage(server)
 	}
@@ -137,7 +138,7 @@ func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
 }
 
 // assemble reads everything that is served.
-func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *FileWatch, log *slog.Logger) (*serve.Options, error) {
+func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watch.Files, log *slog.Logger) (*serve.Options, error) {
 	s := &serve.Options{Page: page.Handler(), Tool: cli.ToolName(), Now: e.Now, Log: log, Limits: o.limits, Hosts: o.hostNames()}
 	if o.pageOnly {
 		o.IntegrityOnly = true // of what is verified in the browser the server sees nothing

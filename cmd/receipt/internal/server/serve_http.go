@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server/watch"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
@@ -22,7 +23,7 @@ type httpServer struct {
 	server  *serve.Server
 	handler http.Handler
 	log     *slog.Logger
-	watch   *FileWatch
+	files   *watch.Files
 	grace   time.Duration
 	clients string // who may come in
 
@@ -74,7 +75,7 @@ func (h *httpServer) startWatch() (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)
 	ended := make(chan struct{})
-	go func() { defer close(ended); h.watch.Run(ctx, watchInterval, signals) }()
+	go func() { defer close(ended); h.files.Run(ctx, watch.Interval, signals) }()
 	return func() { signal.Stop(signals); cancel(); <-ended }
 }
 

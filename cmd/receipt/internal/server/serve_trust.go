@@ -7,6 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server/watch"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
@@ -98,7 +99,7 @@ const (
 
 // addAnchors adds the key sets that requests may choose. The same policy holds for
 // all of them.
-func addAnchors(o *serveOptions, e *cli.Env, w *FileWatch, s *serve.Options) error {
+func addAnchors(o *serveOptions, e *cli.Env, w *watch.Files, s *serve.Options) error {
 	if o.anchors == "" {
 		return nil
 	}

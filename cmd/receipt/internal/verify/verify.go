@@ -173,11 +173,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 	defer out.Discard()
 
 	// A path that leads to nothing is told before, what was begun in vain behind.
-	missing := make([]error, len(selected.Missing))
-	for i, err := range selected.Missing {
-		missing[i] = err
-	}
-	o.Unread(e, missing)
+	o.Unread(e, len(selected.Missing), func(i int) error { return selected.Missing[i] })
 
 	progress := o.Progress(e, selected.Readings("verifying", o.Checkpoint != "" || options.Unordered)...)
 	defer progress.End()
@@ -194,11 +190,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 		return err
 	}
 
-	unread := make([]error, len(sum.Inputs.Unreadable))
-	for i, n := range sum.Inputs.Unreadable {
-		unread[i] = input.NotRead(n)
-	}
-	o.Unread(e, unread)
+	o.Unread(e, len(sum.Inputs.Unreadable), func(i int) error { return input.NotRead(sum.Inputs.Unreadable[i]) })
 	if sum.Receipts == 0 && len(sum.Inputs.Unreadable)+len(selected.Missing) == 0 {
 		cli.Tell(e, cli.Usage("", "no receipt was found"))
 	}

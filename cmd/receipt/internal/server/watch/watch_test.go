@@ -1,4 +1,4 @@
-package server
+package watch_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server/watch"
 )
 
 // TestWatch: a file that changes is loaded, one that is bad is tried once, and every
@@ -27,7 +29,7 @@ func TestWatch(t *testing.T) {
 		return err
 	}
 	var told []string
-	w := &FileWatch{Report: func(name string, err error) {
+	w := &watch.Files{Report: func(name string, err error) {
 		if err != nil {
 			name += " kept"
 		}
@@ -68,7 +70,7 @@ func TestWatch(t *testing.T) {
 // TestWatchRun: a signal loads everything, and the watch ends with its context.
 func TestWatchRun(t *testing.T) {
 	loaded := make(chan bool, 9)
-	w := &FileWatch{Report: func(string, error) {}}
+	w := &watch.Files{Report: func(string, error) {}}
 	if err := w.Add("f", func() error { loaded <- true; return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -80,36 +82,6 @@ func TestWatchRun(t *testing.T) {
 	<-loaded
 	cancel()
 	<-ended
-}
-
-func TestCheckAddr(t *testing.T) {
-	for addr, want := range map[string]string{
-		"127.0.0.1:8080": "loopback", "127.9.9.9:1": "loopback", "[::1]:0": "loopback", "localhost:80": "loopback", "[::ffff:127.0.0.1]:80": "loopback",
-		"0.0.0.0:80": "open", ":80": "open", "[::]:80": "open", "10.0.0.1:65535": "open", "[fe80::1%eth0]:80": "open",
-		"127.0.0.1": "", "127.0.0.1:": "", "127.0.0.1:65536": "", "127.0.0.1:-1": "", "127.0.0.1:http": "", "host.example:80": "",
-		"LOCALHOST.example:80": "", "::1:80": "", "127.1:80": "", "2130706433:80": "", "": "", "http://127.0.0.1:80": "",
-	} {
-		loopback, err := CheckAddr(addr)
-		got := map[bool]string{true: "loopback", false: "open"}[loopback]
-		if err != nil {
-			got = ""
-		}
-		if got != want {
-			t.Errorf("%q: %q, expected %q: %v", addr, got, want, err)
-		}
-	}
-}
-
-func TestParseAnchors(t *testing.T) {
-	list, err := ParseAnchors([]byte(`{"b": "keys/b.json", "a": "/a.json"}`))
-	if err != nil || !slices.Equal(list, []Anchor{{"b", "keys/b.json"}, {"a", "/a.json"}}) && !slices.Equal(list, []Anchor{{"a", "/a.json"}, {"b", "keys/b.json"}}) {
-		t.Errorf("%v, %v", list, err)
-	}
-	for _, bad := range []string{``, `[]`, `{}`, `{"a":1}`, `{"a":""}`, `{"":"a"}`, `{"a":"-"}`, `{"a":"b","a":"c"}`, `{"a":"b"}x`, `{"` + strings.Repeat("a", 201) + `":"b"}`} {
-		if list, err := ParseAnchors([]byte(bad)); err == nil || list != nil {
-			t.Errorf("%.40s: %v", bad, list)
-		}
-	}
 }
 
 // replace puts a file in the place of another at once.

@@ -1,8 +1,9 @@
-package print
+package main
 
 import (
 	"testing"
 
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -10,7 +11,7 @@ import (
 func TestNext(t *testing.T) {
 	own := 0
 	for _, info := range receipt.Codes() {
-		if Next(info) != info.Next {
+		if print.Next(info) != info.Next {
 			own++
 		}
 	}

@@ -1,4 +1,4 @@
-package print
+package gather
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ func (p *pieces) Write(text []byte) (int, error) {
 // than a pipe takes whole, and far fewer than there are lines.
 func TestGather(t *testing.T) {
 	out := new(pieces)
-	g := gather(out)
+	g := Before(out)
 	var want strings.Builder
 	const lines = 2000
 	for i := range lines {
@@ -61,10 +61,10 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// TestGatherWaitsForNothing: a line is handed on although no other follows.
-func TestGatherWaitsForNothing(t *testing.T) {
+// TestWaitsForNothing: a line is handed on although no other follows.
+func TestWaitsForNothing(t *testing.T) {
 	r, w := io.Pipe()
-	g := gather(w)
+	g := Before(w)
 	line := make([]byte, 100)
 	for range 3 {
 		if _, err := io.WriteString(g, "a line\n"); err != nil {
@@ -76,11 +76,11 @@ func TestGatherWaitsForNothing(t *testing.T) {
 	}
 }
 
-// TestGatherFails: after a write that failed nothing is written, and whoever writes or
+// TestFails: after a write that failed nothing is written, and whoever writes or
 // ends is told.
-func TestGatherFails(t *testing.T) {
+func TestFails(t *testing.T) {
 	out := &pieces{fails: 2}
-	g := gather(out)
+	g := Before(out)
 	var told error
 	for range 10 * mostOfPipe {
 		if _, told = io.WriteString(g, "line\n"); told != nil {
@@ -91,14 +91,14 @@ func TestGatherFails(t *testing.T) {
 		t.Errorf("%v, %v, %d pieces", told, g.Flush(), len(out.list))
 	}
 
-	last := gather(&pieces{fails: 1})
+	last := Before(&pieces{fails: 1})
 	if _, err := io.WriteString(last, "line\n"); err != nil || !errors.Is(last.Flush(), errFull) {
 		t.Errorf("%v, %v", err, last.Flush())
 	}
 }
 
-// TestGatherKinds: a file takes more at once than a pipe.
-func TestGatherKinds(t *testing.T) {
+// TestKinds: a file takes more at once than a pipe.
+func TestKinds(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestGatherKinds(t *testing.T) {
 		w    io.Writer
 		most int
 	}{{f, mostOfFile}, {w, mostOfPipe}, {new(bytes.Buffer), mostOfPipe}} {
-		if g := gather(c.w); g.most != c.most {
+		if g := Before(c.w); g.most != c.most {
 			t.Errorf("%T: %d bytes, want %d", c.w, g.most, c.most)
 		}
 	}

@@ -1,4 +1,5 @@
-package server
+// Package watch loads files again that change while they are in use.
+package watch
 
 import (
 	"context"
@@ -9,9 +10,9 @@ import (
 	"time"
 )
 
-// A FileWatch loads files again that change while they are in use. What does not load
-// is kept as it was: a mistake in a file must not take away the keys that it had.
-type FileWatch struct {
+// Files are watched. What does not load is kept as it was: a mistake in a file must not
+// take away the keys that it had.
+type Files struct {
 	Report func(name string, err error) // of each time something was loaded again
 
 	mu      sync.Mutex
@@ -26,19 +27,19 @@ type watched struct {
 	load  func() error  // leaves everything as it is when it fails
 }
 
-// watchInterval is how soon a change is seen.
-const watchInterval = time.Second
+// Interval is how soon a change is seen.
+const Interval = time.Second
 
 // Add loads files, and from then on each time that one of them changes. The error is
 // that of the first load; the files are then not watched.
-func (w *FileWatch) Add(name string, load func() error, paths ...string) error {
+func (f *Files) Add(name string, load func() error, paths ...string) error {
 	one := &watched{name: name, paths: paths, seen: look(paths), load: load}
 	if err := load(); err != nil {
 		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.watched = append(w.watched, one)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watched = append(f.watched, one)
 	return nil
 }
 
@@ -63,28 +64,28 @@ func unchanged(a, b fs.FileInfo) bool {
 }
 
 // Check loads what has changed; with force everything, as far as anyone can tell.
-func (w *FileWatch) Check(force bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, one := range w.watched {
+func (f *Files) Check(force bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range f.watched {
 		now := look(one.paths)
 		if force || !slices.EqualFunc(one.seen, now, unchanged) {
 			one.seen = now
-			w.Report(one.name, one.load())
+			f.Report(one.name, one.load())
 		}
 	}
 }
 
 // Run checks at the interval, and everything at each signal, until ctx is done.
-func (w *FileWatch) Run(ctx context.Context, interval time.Duration, signals <-chan os.Signal) {
+func (f *Files) Run(ctx context.Context, interval time.Duration, signals <-chan os.Signal) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			w.Check(false)
+			f.Check(false)
 		case <-signals:
-			w.Check(true)
+			f.Check(true)
 		case <-ctx.Done():
 			return
 		}
