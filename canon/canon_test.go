@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 // What is accepted, by reliability number, and its canonical form.
@@ -151,7 +153,7 @@ func TestSpellings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8785, 1))
 	var d Document
 	sizes, count := 0, 2000
-	if full() {
+	if testsize.Full() {
 		count = 3000
 	}
 	for range count {
@@ -329,7 +331,7 @@ func TestCompareNames(t *testing.T) {
 func TestPlainDecimal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8785, 3))
 	fast, slow, count := 0, 0, 100_000
-	if full() {
+	if testsize.Full() {
 		count = 500_000
 	}
 	for range count {
@@ -379,7 +381,7 @@ func randomDecimal(rng *rand.Rand) string {
 
 func TestNumbersAgreeWithReference(t *testing.T) {
 	rng, count := rand.New(rand.NewPCG(8785, 4)), 10_000
-	if full() {
+	if testsize.Full() {
 		count = 50_000
 	}
 	for range count {

@@ -16,8 +16,25 @@ const (
 	digestLen    = len(digestPrefix) + 2*sha256.Size
 )
 
+// portion is how much is hashed at a time: whoever has to wait until all goroutines
+// pause, such as the garbage collector, waits for no more than that.
+const portion = 256 << 10
+
 // Sum returns the digest of data.
-func Sum(data []byte) Digest { return sha256.Sum256(data) }
+func Sum(data []byte) (d Digest) {
+	if len(data) <= portion {
+		return sha256.Sum256(data)
+	}
+
+	h := sha256.New()
+	for len(data) > 0 {
+		n := min(len(data), portion)
+		h.Write(data[:n]) // a hash never returns an error
+		data = data[n:]
+	}
+	h.Sum(d[:0])
+	return d
+}
 
 // ParseDigest reads the text of a digest. The error quotes it, bounded.
 func ParseDigest[T ~string | ~[]byte](text T) (Digest, error) {

@@ -1,6 +1,8 @@
 package canon
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 	"testing"
@@ -32,6 +34,16 @@ func TestDigestDigits(t *testing.T) {
 			}
 		}); n != 0 {
 			t.Errorf("%T: %v allocations", text, n)
+		}
+	}
+}
+
+// TestSum: a digest is the same in portions.
+func TestSum(t *testing.T) {
+	data := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
+	for _, n := range []int{0, 1, portion - 1, portion, portion + 1, 2 * portion, len(data) - 1} {
+		if got := Sum(data[:n]); got != sha256.Sum256(data[:n]) {
+			t.Errorf("%d bytes: %v", n, got)
 		}
 	}
 }

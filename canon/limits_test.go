@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 func TestDepthLimit(t *testing.T) {
@@ -58,7 +60,7 @@ func TestHostile(t *testing.T) {
 	switch {
 	case testing.Short():
 		million = 100_000
-	case full():
+	case testsize.Full():
 		million, most = 1_000_000, 10*time.Second
 	}
 	repeat := strings.Repeat

@@ -3,15 +3,12 @@ package canon
 import (
 	"bytes"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures/mutate"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
-
-// full reports whether tests run at their full size: where CI is set, but for -short.
-func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
 
 // TestMutants damages documents by their structure and by their bytes. What is
 // accepted is written as the reference writes it, what is refused the reference
@@ -19,11 +16,8 @@ func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
 // those before judges, writes and hashes like a new one.
 func TestMutants(t *testing.T) {
 	seeds := mutantSeeds(t)
-	count := 2000
-	switch {
-	case testing.Short():
-		count = 1000
-	case full():
+	count := 1000
+	if testsize.Full() {
 		count = 50_000
 	}
 	var reused Document

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 // TestSize: parsing takes no more memory than Size says, and Size says no more than it
@@ -15,7 +17,7 @@ func TestSize(t *testing.T) {
 		t.Fatal("the constants are not the sizes")
 	}
 	length := 2 << 20
-	if full() {
+	if testsize.Full() {
 		length = 4 << 20
 	}
 	fill := func(head, unit, tail string) string {

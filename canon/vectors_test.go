@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
@@ -165,7 +166,7 @@ func TestVectorsES6Generator(t *testing.T) {
 	switch {
 	case testing.Short():
 		most, want = 10_000, 2
-	case full():
+	case testsize.Full():
 		most, want = 1_000_000, 4
 	}
 	sum, checked := sha256.New(), 0

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
@@ -82,7 +83,7 @@ func TestIgnoredChangesNothing(t *testing.T) {
 	for name, whole := range map[schemas.Name]any{schemas.Receipt: fullReceipt(t), "keys": map[string]any{"keys": []any{map[string]any{"kid": "k"}}}} {
 		s := must(t, name)
 		cases, turn, part := 0, 0, 3
-		if full() {
+		if testsize.Full() {
 			part = 1
 		}
 		var walk func(any, []string)
@@ -171,7 +172,7 @@ func TestHugeWrongDocument(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	elements := 500_000
-	if full() {
+	if testsize.Full() {
 		elements = 2_000_000
 	}
 	var before, after runtime.MemStats

@@ -12,6 +12,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures/mutate"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
@@ -196,8 +197,8 @@ func TestRuleObjects(t *testing.T) {
 func TestRuleEveryField(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	whole := mutate.Parse([]byte(text(t, fullReceipt(t))))
-	accepted, all, part := 0, 0, 4
-	if full() {
+	accepted, all, part := 0, 0, 8
+	if testsize.Full() {
 		part = 1
 	}
 	for i, f := range fields(t)[1:] {
@@ -309,7 +310,7 @@ func TestAcceptsNoMutant(t *testing.T) {
 		seeds = append(seeds, mutate.Parse(src))
 	}
 	count, accepted, left := 8000, 0, 0
-	if !full() {
+	if !testsize.Full() {
 		count = 800
 	}
 	for range count {
