@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/fxamacker/cbor/v2"
@@ -100,15 +101,36 @@ func archivable(d *canon.Document) error {
 		return refuse(nil, 0, codeDepthLimit, "expected at most %d nested levels, found %d", receipt.MaxDepth, depth)
 	}
 
-	// Only a long source is written out to be measured.
-	if len(d.Source()) <= receipt.MaxBytes/4 { // 1e15 is the worst: 16 digits
+	// Only a long source is measured value by value, unless its length is that of the form.
+	if n := len(d.Source()); n <= receipt.MaxBytes/4 || n <= receipt.MaxBytes && d.IsCanonical() { // 1e15 is the worst: 16 digits
 		return nil
 	}
-	if size := len(d.AppendCanonical(nil)); size > receipt.MaxBytes {
+	if size := canonicalSize(d.Root(), new([]byte)); size > receipt.MaxBytes {
 		return refuse(nil, 0, codeSizeLimit, "expected at most %d bytes of canonical JSON, found %d", receipt.MaxBytes, size)
 	}
 
 	return nil
+}
+
+// canonicalSize is the length of the canonical form of a value, of which only one scalar at a
+// time is written, to scratch.
+func canonicalSize(n canon.Node, scratch *[]byte) int {
+	size := 0
+	switch n.Kind() {
+	case canon.KindArray:
+		for _, element := range n.Elements() {
+			size += 1 + canonicalSize(element, scratch) // and a comma, or the bracket at the end
+		}
+		return 1 + max(size, 1)
+	case canon.KindObject:
+		for name, value := range n.Members() {
+			size += 2 + canonicalSize(name, scratch) + canonicalSize(value, scratch) // and the colon
+		}
+		return 1 + max(size, 1)
+	}
+
+	*scratch = n.AppendCanonical((*scratch)[:0])
+	return len(*scratch)
 }
 
 // ToJSON returns the canonical JSON (RFC 8785) of exactly one item. The error is
@@ -127,7 +149,7 @@ func (c *Codec) AppendJSON(dst, item []byte) ([]byte, error) {
 
 // decode parses the item's JSON into w.doc.
 func (w *work) decode(c *Codec, item []byte) error {
-	text, refused := translate(w.text[:0], item)
+	text, refused := translate(slices.Grow(w.text[:0], min(len(item), receipt.MaxBytes)), item)
 	if refused != nil {
 		return refused
 	}
@@ -141,6 +163,8 @@ func (w *work) decode(c *Codec, item []byte) error {
 	}
 
 	// The rule that decides: what was read is written again, and must be the item.
+	w.enc.buf.Reset()
+	w.enc.buf.Grow(len(item))
 	if err := w.encode(c, &w.doc); err != nil {
 		return err
 	}

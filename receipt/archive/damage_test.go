@@ -9,6 +9,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/keys"
@@ -41,7 +42,7 @@ func TestEveryBit(t *testing.T) {
 	}
 	decoded, verified := 0, 0
 	step := 3
-	if full() {
+	if testsize.Full() {
 		step = 1
 	}
 	for bit := 0; bit < 8*len(item); bit += step {

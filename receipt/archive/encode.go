@@ -102,6 +102,7 @@ func (e *encoder) object(n canon.Node) error {
 	// On a stack, for objects inside this one are written before it is done.
 	begin := len(e.members)
 	defer func() { e.members = e.members[:begin] }()
+	e.members = slices.Grow(e.members, n.Len())
 	for name, value := range n.Members() {
 		e.members = append(e.members, member{name.Text(), name, value})
 	}

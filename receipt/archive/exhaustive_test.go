@@ -3,6 +3,7 @@ package archive_test
 import (
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestEveryShortItem(t *testing.T) {
 	c, o := archive.NewCodec(), newOracle()
 	accepted, total, least, third, split := 0, 0, 9_000, 21, 20
-	if full() {
+	if testsize.Full() {
 		least, third, split = 20_000, 7, 5
 	}
 	check := func(item ...byte) {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
@@ -17,7 +18,7 @@ func TestRandom(t *testing.T) {
 	c, o := archive.NewCodec(), newOracle()
 	kinds := map[canon.Kind]int{}
 	documents := 3_000
-	if full() {
+	if testsize.Full() {
 		documents = 10_000
 	}
 	for i := range documents {

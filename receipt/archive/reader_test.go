@@ -14,6 +14,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
@@ -235,7 +236,7 @@ func TestReaderIsLinear(t *testing.T) {
 		t.Skip("it reads a million pieces")
 	}
 	size, items, most := 4_000_000, 200_000, 1500*time.Millisecond // some times what it takes; what is quadratic takes longer
-	if full() {
+	if testsize.Full() {
 		size, items, most = 30_000_000, 1_000_000, 20*time.Second
 	}
 	long := append(binary.BigEndian.AppendUint32([]byte{0x9a}, uint32(size)), bytes.Repeat([]byte{0}, size)...)

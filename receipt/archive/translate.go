@@ -78,7 +78,7 @@ func (t *translator) value() *ItemError {
 	case majorUnsigned, majorNegative:
 		err = t.integer(start, h)
 	case majorText:
-		err = t.string(h)
+		err = t.string(start, h)
 	case majorArray:
 		err = t.array(start, h)
 	case majorMap:
@@ -165,10 +165,13 @@ func trimValid(text []byte) []byte {
 	}
 }
 
-func (t *translator) string(h head) *ItemError {
+func (t *translator) string(start int, h head) *ItemError {
 	text, err := t.content(h)
 	if err != nil {
 		return err
+	}
+	if len(t.text)+len(text)+len(`""`) > receipt.MaxBytes { // before it is copied
+		return t.tooLong(start)
 	}
 	t.text = canon.AppendString(t.text, text)
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -18,7 +19,7 @@ func TestFixtures(t *testing.T) {
 	d, attested := newDesk(t, receipt.Policy{}), 0
 	for _, c := range m.Cases {
 		data := read(t, c.File)
-		if len(data) > 64<<10 && !full() {
+		if len(data) > 64<<10 && !testsize.Full() {
 			continue
 		}
 		if _, err := parse(data); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/attest"
 	"github.com/receiptkit/receiptkit/receipt/keys"
@@ -215,7 +216,7 @@ func TestEveryByte(t *testing.T) {
 	end := len(good) - 1 // a line end, which is white space
 	for at := range end {
 		bits := []byte{0x01, 0x20, 0x80}
-		if !full() {
+		if !testsize.Full() {
 			bits = bits[at%3 : at%3+1]
 		}
 		for _, bit := range bits {
@@ -240,7 +241,7 @@ func TestEveryPayloadByte(t *testing.T) {
 	data := payload(t, good)
 	text := base64.StdEncoding.EncodeToString(data)
 	for at := range data {
-		if at%3 > 0 && !full() {
+		if at%3 > 0 && !testsize.Full() {
 			continue
 		}
 		changed := bytes.Clone(data)

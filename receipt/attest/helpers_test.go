@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"os"
 	"sync"
 	"testing"
 
@@ -20,7 +19,6 @@ import (
 const head = "8f94139338f9404f26296befa88755fc2598c289"
 
 // full reports whether there is time for all cases.
-func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
 
 func read(t testing.TB, file string) []byte {
 	t.Helper()

@@ -115,7 +115,9 @@ func (t *teller) commits() {
 // told reports whether a member of an entry was told by the source, and cannot be more
 // than happened. A list of which not all was told still tells its entries.
 func (t *teller) told(entry, member string) bool {
-	return !slices.Contains(t.unreported, entry) && !slices.Contains(t.unreported, entry+"/"+member) && !t.over.Has(entry+"/"+member)
+	_, whole := slices.BinarySearch(t.unreported, entry)
+	_, part := slices.BinarySearch(t.unreported, entry+"/"+member)
+	return !whole && !part && !t.over.Has(entry+"/"+member)
 }
 
 // add adds a file by its digest, if it has one.

@@ -6,13 +6,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/batch"
 	"github.com/receiptkit/receiptkit/receipt/keys"
@@ -193,7 +193,7 @@ func TestMany(t *testing.T) {
 	switch {
 	case testing.Short():
 		n = 1000
-	case os.Getenv("CI") != "":
+	case testsize.Full():
 		n = 10_000
 	}
 	b := seal(t, drafts(t, n))

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
@@ -116,9 +116,6 @@ func TestTypeAndVersion(t *testing.T) {
 	}
 }
 
-// full reports whether tests run at their full size: where CI is set, but for -short.
-func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
-
 // TestOrder: members that are required, type, version, secrets, types.
 func TestOrder(t *testing.T) {
 	v := tree(t, file(t, "local.json"))
@@ -188,7 +185,7 @@ func TestSecrets(t *testing.T) {
 	}
 	for i, s := range bundle.Shapes() {
 		for j, way := range places() {
-			if !full() && (i+j)%5 > 0 {
+			if !testsize.Full() && (i+j)%5 > 0 {
 				continue
 			}
 			data, path := planted(t, local, s.Text, way)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
@@ -159,7 +160,7 @@ func TestDraftHides(t *testing.T) {
 	o := bundle.DraftOptions{Issuer: receipt.Issuer{ID: "h"}}
 	for i, s := range bundle.Shapes() {
 		for j, way := range append(places(), []any{"tools", "calls", 0, "tool_name"}, []any{"runtime", "provider_models", 0}, []any{"redaction", "policy"}) {
-			if !full() && (i+j)%5 > 0 {
+			if !testsize.Full() && (i+j)%5 > 0 {
 				continue
 			}
 			data, _ := planted(t, local, s.Text, way)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
@@ -101,7 +102,7 @@ func TestExportHides(t *testing.T) {
 			{"id"}, {"task"}, {"status"}, {"stages", 0, "node_id"}, {"transcript", "messages", 0, "content"}, {"tool_recordings", 0, "result"},
 			{"hitl_questions", 0, "agent"}, {"transcript", "events", 1, "type"}, {"artifacts", 0, "text"}, {"evidence", "x"},
 		} {
-			if !full() && (i+j)%10 > 0 {
+			if !testsize.Full() && (i+j)%10 > 0 {
 				continue
 			}
 			v := tree(t, file(t, "run.json"))

@@ -23,6 +23,7 @@ type nameMark struct {
 	strict    bool          // or it may
 	found     redact.Marked // in the name itself
 	secret    bool          // something was
+	step      string        // as a path has it
 }
 
 // maxNames bounds how many names are remembered: there are seldom a thousand.
@@ -68,6 +69,12 @@ func (m *marks) name(name []byte) nameMark {
 	mark.found, mark.secret = m.marker.Mark(name)
 	mark.sensitive = redact.Sensitive(mark.name)
 	mark.payload, mark.strict = payloads(mark.name)
+
+	shown := mark.name
+	if mark.secret {
+		shown = string(mark.found.Text)
+	}
+	mark.step = string(appendStep(nil, step{shown, -1}))
 	if len(m.names) < maxNames {
 		m.names[string(name)] = mark
 	}
@@ -79,9 +86,12 @@ func (m *marks) path(steps []step) string {
 	m.buffer = append(m.buffer[:0], '$')
 	for _, s := range steps {
 		if s.index < 0 {
-			if mark := m.name([]byte(s.name)); mark.secret {
-				s.name = string(mark.found.Text)
+			mark, known := m.names[s.name] // without a copy of the name
+			if !known {
+				mark = m.name([]byte(s.name))
 			}
+			m.buffer = append(m.buffer, mark.step...)
+			continue
 		}
 		m.buffer = appendStep(m.buffer, s)
 	}

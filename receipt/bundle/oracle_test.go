@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
@@ -196,7 +197,7 @@ func TestOracle(t *testing.T) {
 	// Values and names of all rules, in any order and depth.
 	random := rand.New(rand.NewPCG(1, 2))
 	n := 40
-	if full() {
+	if testsize.Full() {
 		n = 150
 	}
 	for range n {

@@ -35,11 +35,16 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// write writes bytes, as long as they are no more than a bundle may have.
-func (p *printer) write(b []byte) {
-	if p.size += int64(len(b)); p.size > MaxBytes && p.err == nil {
+// count counts bytes, as long as they are no more than a bundle may have.
+func (p *printer) count(n int) {
+	if p.size += int64(n); p.size > MaxBytes && p.err == nil {
 		p.err = tooLarge("the bytes that would be written")
 	}
+}
+
+// write writes bytes, as long as they are no more than a bundle may have.
+func (p *printer) write(b []byte) {
+	p.count(len(b))
 	if p.out != nil && p.err == nil {
 		_, p.err = p.out.Write(b)
 	}
@@ -52,11 +57,17 @@ func (p *printer) text(s string) {
 
 // line begins a line of a level.
 func (p *printer) line(level int) {
-	const spaces = "\n                                                                "
-	p.text(spaces[:1+min(2*level, len(spaces)-1)])
-	for left := 2*level - (len(spaces) - 1); left > 0; left -= len(spaces) - 1 {
-		p.text(spaces[1 : 1+min(left, len(spaces)-1)])
+	if p.out == nil {
+		p.count(len("\n") + 2*level)
+		return
 	}
+
+	const spaces = "                                                                "
+	p.scratch = append(p.scratch[:0], '\n')
+	for left := 2 * level; left > 0; left -= len(spaces) {
+		p.scratch = append(p.scratch, spaces[:min(left, len(spaces))]...)
+	}
+	p.write(p.scratch)
 }
 
 // next begins a member or an element: after a comma, but for the first.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 	"github.com/receiptkit/receiptkit/schemas"
 )
@@ -18,7 +19,7 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases, refusals, part := 0, 0, 8
-	if full() {
+	if testsize.Full() {
 		part = 1
 	}
 	for _, data := range [][]byte{file(t, "local.json"), exported(t, file(t, "run.json"), bundle.Options{Attachments: true}).Bytes()} {
