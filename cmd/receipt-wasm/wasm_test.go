@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -40,7 +41,7 @@ const trust = "keys/trust.json"
 
 // TestCore runs the WebAssembly core under node.
 func TestCore(t *testing.T) {
-	if os.Getenv("CI") == "" || testing.Short() {
+	if !testsize.Full() {
 		t.Skip("it compiles everything once more, for another machine; CI=true runs it")
 	}
 	b := build(t)

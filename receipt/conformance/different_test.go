@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"context"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,13 +10,21 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/examples/agents/harness"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/conformance"
 )
 
+// A different is a server that does what the protocol says in another way. asks are the
+// categories that see the difference; "" is all of them, as in the long form of the tests.
+type different struct {
+	asks string
+	way  func(*honest) http.Handler
+}
+
 // TestDifferent: a server that does what the protocol says in another way is not accused.
 func TestDifferent(t *testing.T) {
-	for name, way := range map[string]func(*honest) http.Handler{
-		"a task that is canceled again is a conflict": func(o *honest) http.Handler {
+	for name, d := range map[string]different{
+		"a task that is canceled again is a conflict": {"core lifecycle level-core level-receipts", func(o *honest) http.Handler {
 			var canceled seen
 			return o.lies(nil, func(x *exchanged) {
 				if x.is("POST", "/v1/tasks/*/cancel") && x.status == http.StatusOK {
@@ -26,18 +33,18 @@ func TestDifferent(t *testing.T) {
 					}
 				}
 			})
-		},
-		"each state is told twice, by task.status_changed first": func(o *honest) http.Handler {
+		}},
+		"each state is told twice, by task.status_changed first": {"level-core", func(o *honest) http.Handler {
 			return o.statesTwice()
-		},
-		"errors name what was asked for": func(o *honest) http.Handler {
+		}},
+		"errors name what was asked for": {"auth-and-scopes idempotency level-core level-replay", func(o *honest) http.Handler {
 			return o.lies(nil, func(x *exchanged) {
 				if x.status >= 400 {
 					x.set("/error/message", `"GET `+x.path+` is refused"`)
 				}
 			})
-		},
-		"times with another form of UTC": func(o *honest) http.Handler {
+		}},
+		"times with another form of UTC": {"lifecycle level-core level-receipts", func(o *honest) http.Handler {
 			return o.tasks(func(x *exchanged) {
 				for _, at := range []string{"/completed_at", "/canceled_at", "/started_at", "/created_at"} {
 					if text := textAt(x.answer, at); text != "" {
@@ -45,8 +52,8 @@ func TestDifferent(t *testing.T) {
 					}
 				}
 			})
-		},
-		"members in another order": func(o *honest) http.Handler {
+		}},
+		"members in another order": {"", func(o *honest) http.Handler {
 			return o.lies(nil, func(x *exchanged) {
 				if !strings.Contains(x.path, "receipts") && !strings.HasSuffix(x.path, "/content") {
 					if doc, err := canon.Parse(x.answer); err == nil {
@@ -54,8 +61,8 @@ func TestDifferent(t *testing.T) {
 					}
 				}
 			})
-		},
-		"neither receipts nor replay": func(o *honest) http.Handler {
+		}},
+		"neither receipts nor replay": {"", func(o *honest) http.Handler {
 			return o.lies(nil, func(x *exchanged) {
 				switch {
 				case x.path == "/v1":
@@ -65,33 +72,37 @@ func TestDifferent(t *testing.T) {
 					x.status, x.answer = 404, []byte(`{"error":{"code":"resource_not_found","message":"no","type":"not_found_error"}}`)
 				}
 			})
-		},
-		"no verification of what is sent": func(o *honest) http.Handler {
+		}},
+		"no verification of what is sent": {"core receipts level-receipts level-replay", func(o *honest) http.Handler {
 			return o.lies(nil, func(x *exchanged) {
 				if x.path == "/v1/verify" {
 					x.status, x.answer = 404, []byte(`{"error":{"code":"resource_not_found","message":"no","type":"not_found_error"}}`)
 				}
 			})
-		},
-		"a list that grows whenever it is read": func(o *honest) http.Handler {
+		}},
+		"a list that grows whenever it is read": {"core level-core", func(o *honest) http.Handler {
 			return o.lies(func(r *http.Request, _ []byte) {
 				if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/messages") && r.URL.RawQuery == "limit=2" {
 					o.again("POST", r.URL.Path, []byte(`{"message":{"role":"user","parts":[{"type":"text","text":"meanwhile","visibility":"public"}]}}`))
 				}
 			}, nil)
-		},
-		"a forbidden client": func(o *honest) http.Handler {
+		}},
+		"a forbidden client": {"auth-and-scopes level-core", func(o *honest) http.Handler {
 			return o.lies(nil, func(x *exchanged) {
 				if x.status == 401 {
 					x.status, x.answer = 403, []byte(`{"error":{"code":"permission_denied","message":"no","type":"permission_error","param":null,"request_id":null}}`)
 				}
 			})
-		},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newHonest(t)
-			report := o.ask(t, way(o))
+			categories := strings.Fields(d.asks)
+			if testsize.Full() {
+				categories = nil
+			}
+			report := o.ask(t, d.way(o), categories...)
 			if !strings.HasPrefix(name, "each state") {
 				if err := report.Err(); err != nil {
 					t.Error(err)
@@ -156,7 +167,7 @@ func (p thinker) Complete(ctx context.Context, asked harness.Prompt) (harness.Co
 // TestOtherTasks: whatever becomes of tasks, soon or late, their server is not accused of it.
 func TestOtherTasks(t *testing.T) {
 	slow := 300 * time.Millisecond
-	if os.Getenv("CI") == "true" {
+	if testsize.Full() {
 		slow = 3 * time.Second
 	}
 	for name, p := range map[string]thinker{"slow": {lasts: slow}, "failed": {fails: true}, "asks": {asks: true}, "at once": {}} {

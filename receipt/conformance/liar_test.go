@@ -7,7 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,8 +37,8 @@ type exchanged struct {
 // is reports whether the request is of a method and its path fits a pattern, in which * is a
 // segment.
 func (x *exchanged) is(method, pattern string) bool {
-	at := regexp.MustCompile("^" + strings.ReplaceAll(pattern, "*", "[^/]+") + "$")
-	return x.method == method && at.MatchString(x.path)
+	fits, err := path.Match(pattern, x.path)
+	return err == nil && fits && x.method == method
 }
 
 func isStream(path string) bool { return strings.HasSuffix(path, "/stream") }

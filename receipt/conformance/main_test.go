@@ -1,16 +1,16 @@
 package conformance_test
 
 import (
-	"os"
-	"runtime/debug"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/fixtures/scratch"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain spares the little heaps of most tests some collections, where they are not at
-// full size.
+// TestMain spares the little heaps of most tests some collections, and their little ledgers
+// the disk, where they are not at full size.
 func TestMain(m *testing.M) {
-	if os.Getenv("CI") == "" && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
+	testsize.Spare(400)
+	scratch.InMemory()
 	m.Run()
 }

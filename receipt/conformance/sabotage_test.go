@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/conformance"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -138,7 +138,7 @@ func TestSabotage(t *testing.T) {
 	if len(list) < 40 {
 		t.Fatalf("only %d lies", len(list))
 	}
-	if os.Getenv("CI") != "true" {
+	if !testsize.Full() {
 		list = slices.DeleteFunc(list, func(l lie) bool { return len(l.name)%3 > 0 }) // some of them
 	}
 	type told struct {
@@ -201,7 +201,7 @@ func categoriesOf(want string) []string {
 	for _, p := range conformance.Probes() {
 		switch {
 		case p.Name != first:
-		case os.Getenv("CI") == "true":
+		case testsize.Full():
 			return nil
 		case p.Suite == conformance.Upstream:
 			return []string{"core", p.Category} // what is advertised is looked up there

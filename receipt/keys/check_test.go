@@ -13,10 +13,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -113,16 +113,13 @@ func TestNativeForm(t *testing.T) {
 	}
 }
 
-// full reports whether tests run at their full size: where CI is set, but for -short.
-func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
-
 // Damage to any one byte of a native value is never valid, and mostly visible
 // without the key.
 func TestNativeDamage(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "k", rfc8032Public))
 	good := []byte(native(ed25519.Sign(ed25519.NewKeyFromSeed(unhex(t, rfc8032Seed)), []byte(hashText))))
 	count, step := map[receipt.Code]int{}, 5
-	if full() {
+	if testsize.Full() {
 		step = 1
 	}
 	tried := 0
@@ -150,8 +147,8 @@ func TestSignThenDamage(t *testing.T) {
 		sig := signWith(t, k)
 		e := entryOf(sig)
 		wantCode(t, set, hashText, e, valid)
-		step, slow := 5, 31 // each comes by every bit of a byte
-		if full() {
+		step, slow := 13, 61 // each comes by every bit of a byte
+		if testsize.Full() {
 			step, slow = 1, 11
 		}
 		if name != Ed25519 && name != edDSA && name != es256 {

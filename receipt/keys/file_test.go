@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
@@ -207,9 +208,12 @@ func written(tb testing.TB, f *File) []byte {
 // A file that was read can be written and read again, however much white space
 // its source did without.
 func TestFileSize(t *testing.T) {
-	const ones = 600_000 // 1.2 MB, and beyond MaxSetBytes with each on a line
+	ones, deep := 75_000, 28 // 150 kB, and beyond MaxSetBytes with each on a line of 60 bytes
+	if testsize.Full() {
+		ones, deep = 600_000, 1
+	}
 	key := string(toJSON(t, ecJWK("k")))
-	f, err := ParseFile([]byte(`{"keys":[` + key + `],"x":[` + strings.Repeat("1,", ones) + `1]}`))
+	f, err := ParseFile([]byte(`{"keys":[` + key + `],"x":` + strings.Repeat("[", deep) + strings.Repeat("1,", ones) + "1" + strings.Repeat("]", deep) + `}`))
 	if err != nil {
 		t.Fatal(err)
 	}

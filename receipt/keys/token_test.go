@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -154,9 +155,9 @@ func TestTokenForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	much := 10 << 20
-	if full() {
-		much = 100 << 20
+	much, dots := maxToken+1, maxToken+1
+	if testsize.Full() {
+		much, dots = 100<<20, 10_000_000
 	}
 	next := func(s string) string { return s[:len(s)-1] + string(s[len(s)-1]+1) }
 	payload := encodeURL([]byte(hashText))
@@ -189,7 +190,7 @@ func TestTokenForm(t *testing.T) {
 		{"150 128", pack(append(bytes.Clone(raw), raw...))},
 		{"159 flattened", tokenPrefix + `{"protected":"` + header + `","signature":"` + signature + `"}`},
 		{"160 general", tokenPrefix + `{"signatures":[{"protected":"` + header + `","signature":"` + signature + `"}]}`},
-		{"165 dots", tokenPrefix + strings.Repeat(".", 10_000_000)},
+		{"165 dots", tokenPrefix + strings.Repeat(".", dots)},
 		{"165 dots within the limit", tokenPrefix + strings.Repeat(".", 16_000)},
 		{"165 many bytes", tokenPrefix + strings.Repeat("A", much)},
 		{"168 JWE", tokenPrefix + "a.b.c.d.e"},
@@ -197,8 +198,11 @@ func TestTokenForm(t *testing.T) {
 	} {
 		for _, kid := range []string{"k", "unknown"} {
 			e := entry(kid, es256, tc.value)
-			if code := codeOf(set, []byte(hashText), e); code != malformed {
-				t.Errorf("%s, key %s: %q", tc.name, kid, code)
+			_, err := checkBoth(set, []byte(hashText), e)
+			if err == nil || err.Code != malformed {
+				t.Errorf("%s, key %s: %v", tc.name, kid, err)
+			} else if long := len(tc.value) > maxToken; long != strings.Contains(err.Error(), "at most 16384") {
+				t.Errorf("%s, key %s: %v, of %d bytes", tc.name, kid, err, len(tc.value))
 			}
 		}
 	}

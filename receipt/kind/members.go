@@ -33,6 +33,9 @@ func (o *outline) has(names ...string) bool {
 	return true
 }
 
+// sealed reports whether the hash of a receipt was seen: that decides, whatever follows.
+func (o *outline) sealed() bool { return o.inner["chain"]["receipt_hash"] }
+
 // read follows the first object, and the names of what is in its members.
 func read(head []byte) (*outline, bool) {
 	o := &outline{texts: map[string]string{}, inner: map[string]map[string]bool{}, lists: map[string]bool{}, start: squeezed(head)}
@@ -47,7 +50,7 @@ func read(head []byte) (*outline, bool) {
 			return o, true
 		}
 		o.texts[name.(string)] = "" // More has shown that it is a name
-		if !o.value(d, name.(string)) {
+		if !o.value(d, name.(string)) || o.sealed() {
 			return o, true
 		}
 	}
@@ -129,7 +132,7 @@ func byMembers(head []byte, whole bool) Found {
 
 	marked := strings.HasPrefix(o.texts["schema"], "receipt-")
 	switch {
-	case o.has("chain") && o.inner["chain"]["receipt_hash"], o.has("signatures"):
+	case o.sealed(), o.has("signatures"):
 		return Found{}
 	case marked && o.has("receipt_id", "issuer") && whole && o.ended && !o.another:
 		return Found{Draft, "a draft, which nobody has sealed", "whoever made it seals and signs it"}

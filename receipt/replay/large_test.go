@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
@@ -96,7 +96,7 @@ func (l *longLog) ReadAt(p []byte, at int64) (n int, err error) {
 // TestLongLog: reading, planning and telling again the longest log of small events takes
 // little beside what is kept of each event while it is read: two digests.
 func TestLongLog(t *testing.T) {
-	if os.Getenv("CI") == "" {
+	if !testsize.Full() {
 		t.Skip("it takes some seconds; CI=1 runs it")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(20)) // so that little of what is in use is garbage

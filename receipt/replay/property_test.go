@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/replay"
@@ -306,7 +307,7 @@ func places(d members) (list []place) {
 // there are 2,000 logs, else 50; RECEIPT_REPLAYS=10000 makes as many as it says.
 func TestRandomReplays(t *testing.T) {
 	logs := 50
-	if os.Getenv("CI") != "" && !testing.Short() {
+	if testsize.Full() {
 		logs = 2000
 	}
 	if n, err := strconv.Atoi(os.Getenv("RECEIPT_REPLAYS")); err == nil {

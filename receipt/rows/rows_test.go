@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"runtime"
 	"slices"
@@ -21,6 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -390,7 +390,7 @@ func TestNullIsNull(t *testing.T) {
 	c := rand.New(rand.NewPCG(1, 2))
 	full := tableOf(t, fixture(t, "valid/task.json"))[0]
 	rounds := 100
-	if os.Getenv("CI") != "" && !testing.Short() {
+	if testsize.Full() {
 		rounds = 300
 	}
 	for round := range rounds {
@@ -526,7 +526,7 @@ func TestGroupsAreBounded(t *testing.T) {
 // TestMemory: a million rows need no more memory than a few hundred thousand do.
 func TestMemory(t *testing.T) {
 	n := 150_000
-	if os.Getenv("CI") != "" && !testing.Short() {
+	if testsize.Full() {
 		n = 1_000_000
 	}
 	row := tableOf(t, fixture(t, "valid/task.json"))[0]

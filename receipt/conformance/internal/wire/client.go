@@ -158,11 +158,12 @@ func (c *Client) Do(ctx context.Context, r Request) *Answer {
 var errTooLarge = fmt.Errorf("expected an answer of at most %d bytes, found more", MaxBody)
 
 func readAll(body io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
-	if err == nil && len(text) > MaxBody {
+	var text bytes.Buffer // which grows to its double, so that little of a large answer is copied
+	_, err := text.ReadFrom(io.LimitReader(body, MaxBody+1))
+	if err == nil && text.Len() > MaxBody {
 		err = errTooLarge
 	}
-	return text, err
+	return text.Bytes(), err
 }
 
 // unanswered says why there is no whole answer.

@@ -5,23 +5,21 @@ import (
 	"crypto/ed25519"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"sync"
 	"testing"
 
 	"filippo.io/edwards25519"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 // TestMany compares with crypto/ed25519 a million times, with fewer where it is
 // not asked for all tests: signatures of keys with and without a component of low
 // order, intact and damaged in every way that a forger would think of.
 func TestMany(t *testing.T) {
-	n := 4_000
-	switch {
-	case testing.Short():
-		n = 2_000
-	case os.Getenv("CI") != "":
+	n := 2_000
+	if testsize.Full() {
 		n = 1_000_000
 	}
 	signers := someSigners(t, production())
