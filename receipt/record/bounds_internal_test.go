@@ -13,12 +13,10 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
-
-// Full reports whether tests run at their full size: where CI is set, but for -short.
-func Full() bool { return os.Getenv("CI") != "" && !testing.Short() }
 
 const (
 	shapeVariable    = "RECORD_SHAPE"    // the shape that a process of its own records
@@ -99,8 +97,8 @@ func TestShapeAlone(t *testing.T) {
 // is still in use with what was counted and with the longest line.
 func TestKept(t *testing.T) {
 	size, room := int64(32<<20), int64(2<<20) // room is for what every log needs
-	if !Full() {
-		size, room = 512<<10, 192<<10
+	if !testsize.Full() {
+		size, room = 256<<10, 128<<10
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // what is measured is what is left by a collection
 	for _, s := range shapes() {

@@ -1,6 +1,9 @@
 package record
 
-import "github.com/receiptkit/receiptkit/receipt/record/event"
+import (
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
 
 // KindNames are the names of the kinds of the table.
 func KindNames() (names []string) {
@@ -22,4 +25,15 @@ func KindMembers() map[string][]string {
 // StatusWords are the words that members of payloads have, by the member.
 func StatusWords() map[string]event.Words {
 	return map[string]event.Words{"decision": event.Decisions(), "status": append(toolStatuses(), event.HandoffStatuses()...)}
+}
+
+// Unfit returns why the type of a member refuses an event, whatever reads the member.
+func Unfit(line *canon.Document) error {
+	root := line.Root()
+	e := &event.Event{Root: root, Payload: root.Member("payload"), Kind: root.Member("event").String()}
+	r := newRecorder(Options{}, kindsByName())
+	if r.fit(e, r.kinds[e.Kind]); e.Err != nil {
+		return e.Err
+	}
+	return nil
 }

@@ -1,6 +1,10 @@
 package record
 
-import "github.com/receiptkit/receiptkit/receipt/record/event"
+import (
+	"sync"
+
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
 
 // An eventKind says what an event becomes in a receipt.
 type eventKind struct {
@@ -26,6 +30,18 @@ func eventKinds() []eventKind {
 		all = append(all, group...)
 	}
 	return all
+}
+
+// kindsByName are the kinds by their events, made once: whoever reads many short logs makes a
+// recorder for each.
+var kindsByName = sync.OnceValue(func() map[string]eventKind { return byName(eventKinds()) })
+
+func byName(table []eventKind) map[string]eventKind {
+	kinds := make(map[string]eventKind, len(table))
+	for _, k := range table {
+		kinds[k.Event] = k
+	}
+	return kinds
 }
 
 func never(*event.Event) bool { return false }

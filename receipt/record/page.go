@@ -211,7 +211,7 @@ Pointers, sorted:
 | ~arguments_differ_from_approved~ | calls that ran with other arguments than any approval of them; the call has ~approved_input_hash~ beside its ~input_hash~ |
 
 Unreported can be ~/cost/total~, ~/cost/provider_breakdown/N/~ ~amount~, ~provider~ and
-tokens, also those in its ~metadata~, ~/autonomy_budget/consumed/~ ~usd~ and tokens, ~/model_route/chosen_model~,
+tokens, also those in its ~metadata~, ~/autonomy_budget/consumed/~ ~usd~, ~wall_time_ms~ and tokens, ~/model_route/chosen_model~,
 ~/lifecycle/started_at~, ~/approvals/N/~ ~actor~, ~action~, ~decision~ (nobody decided, or with
 no word for it) and ~decided_at~, ~/side_effects/fs_writes~, ~/side_effects/network_egress~
 (a call may have run, and neither a list nor its kind nor its scope tells what it wrote or

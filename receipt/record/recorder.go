@@ -16,8 +16,8 @@ import (
 // its receipt. It is not safe for concurrent use.
 type Recorder struct {
 	options Options
-	kinds   map[string]eventKind
-	wants   map[string]event.Want // of the members of payloads
+	kinds   map[string]eventKind  // shared by all recorders, which do not write to it
+	wants   map[string]event.Want // of the members of payloads; shared, too
 	log     *event.Log
 	run     *run
 	counts  Counts
@@ -52,19 +52,16 @@ func New(o Options) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newRecorder(o, eventKinds()), nil
+	return newRecorder(o, kindsByName()), nil
 }
 
 // Ended reports whether the terminal event has come.
 func (r *Recorder) Ended() bool { return r.run.final != "" }
 
-func newRecorder(o Options, table []eventKind) *Recorder {
+func newRecorder(o Options, kinds map[string]eventKind) *Recorder {
 	b := event.NewBudget()
-	r := &Recorder{options: o, run: newRun(o, b), kinds: make(map[string]eventKind, len(table)), wants: wants()}
+	r := &Recorder{options: o, run: newRun(o, b), kinds: kinds, wants: wantsByName()}
 	r.log = event.NewLog(event.Scope{Task: o.TaskID, Session: o.SessionID, Apply: r.apply, Ended: r.Ended, Keep: o.Keep}, b)
-	for _, k := range table {
-		r.kinds[k.Event] = k
-	}
 	return r
 }
 

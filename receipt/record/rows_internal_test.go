@@ -53,7 +53,7 @@ func recordWith(t *testing.T, table []eventKind, sealer *receipt.Sealer) string 
 	t.Helper()
 	all := ""
 	for _, name := range []string{"run", "canceled", "replay", "hitl", "transcript"} {
-		r := newRecorder(optionsOf(t, name, sealer), table)
+		r := newRecorder(optionsOf(t, name, sealer), byName(table))
 		for _, line := range lines(t, name+".jsonl") {
 			if r.Add(line) != nil {
 				break

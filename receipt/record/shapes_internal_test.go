@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 // A shape is a log that is made to cost much: of one kind of line, without an end
@@ -113,7 +115,7 @@ const (
 
 // large is how many bytes a large value has. A line has at most canon.MaxBytes.
 func large() int {
-	if Full() || os.Getenv(gigabyteVariable) != "" {
+	if testsize.Full() || os.Getenv(gigabyteVariable) != "" {
 		return 15 << 20
 	}
 	return 3 << 20

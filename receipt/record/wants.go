@@ -1,6 +1,13 @@
 package record
 
-import "github.com/receiptkit/receiptkit/receipt/record/event"
+import (
+	"sync"
+
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// wantsByName is wants, made once.
+var wantsByName = sync.OnceValue(wants)
 
 // wants says what the members of payloads may hold, in events of every kind that has
 // them. One that is not here may hold anything. The schema of events says the same.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
@@ -54,7 +55,7 @@ func (w *world) check(sealer *receipt.Sealer) string {
 
 // howMany worlds are made up of each form.
 func howMany() uint64 {
-	if !record.Full() {
+	if !testsize.Full() {
 		return 500
 	}
 	return 10_000

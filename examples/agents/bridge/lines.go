@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // errLong says that a line was longer than is read. It was passed over.
@@ -36,7 +38,7 @@ func (l *lines) line() (line []byte, err error) {
 		if long = long || len(line)+len(part) > l.most; long {
 			line = nil // nothing of it is needed
 		} else {
-			line = append(line, part...)
+			line = event.AppendPart(line, part, l.most)
 		}
 
 		switch {

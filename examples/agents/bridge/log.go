@@ -37,12 +37,7 @@ func (l *Log) Event(at time.Time, kind string, payload any) error {
 }
 
 func (l *Log) write(line any) error {
-	text, err := json.Marshal(line)
-	if err != nil {
-		return err
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, err = l.to.Write(append(text, '\n'))
-	return err
+	return json.NewEncoder(l.to).Encode(line) // in one write, or none
 }

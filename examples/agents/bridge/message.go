@@ -1,8 +1,10 @@
 package bridge
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	frames "github.com/receiptkit/receiptkit/receipt/record/bridge"
@@ -83,8 +85,11 @@ func fits(doc *canon.Document, line []byte) bool {
 	if len(line) < event.MaxValues/2 && doc.Depth() < canon.MaxDepth {
 		return true
 	}
-	around := append(append([]byte(`{"at":"","from":"","frame":`), line...), '}')
-	return len(line) <= MaxLine && event.Parse(new(canon.Document), around) == nil
+	if len(line) > MaxLine {
+		return false
+	}
+	around := slices.Concat([]byte(`{"at":"","from":"","frame":`), line, []byte("}"))
+	return event.Parse(new(canon.Document), around) == nil
 }
 
 // request reads what a request or a notification has.
@@ -140,14 +145,15 @@ type sending struct {
 // line writes the message, and reads it again: what could not be recorded is not said.
 func (s sending) line() ([]byte, error) {
 	s.Version = "2.0"
-	line, err := json.Marshal(s)
-	if err != nil {
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(s); err != nil { // with a line feed
 		return nil, err
 	}
-	if _, fault := parse(line); fault != nil {
+	line := b.Bytes()
+	if _, fault := parse(line[:len(line)-1]); fault != nil {
 		return nil, fmt.Errorf("%s is not sent: %s", s.named(), fault.Message)
 	}
-	return append(line, '\n'), nil
+	return line, nil
 }
 
 func (s sending) named() string {

@@ -89,8 +89,17 @@ func others() map[string]func(*bufio.Reader, io.Writer) {
 		},
 		"long lines": func(in *bufio.Reader, out io.Writer) {
 			id := line(in).key()
-			blanks := strings.Repeat(" ", MaxLine)
-			io.WriteString(out, `{"jsonrpc":"2.0","id":`+id+blanks+`,"result":"too long"}`+"\n"+answer(id, `"short"`)+strings.Repeat("x", MaxLine)+"\n")
+			fill := func(text string) { // MaxLine bytes
+				piece := strings.Repeat(text, 32<<10)
+				for n := 0; n < MaxLine; n += len(piece) {
+					io.WriteString(out, piece[:min(len(piece), MaxLine-n)])
+				}
+			}
+			io.WriteString(out, `{"jsonrpc":"2.0","id":`+id)
+			fill(" ")
+			io.WriteString(out, `,"result":"too long"}`+"\n"+answer(id, `"short"`))
+			fill("x")
+			io.WriteString(out, "\n")
 			io.Copy(io.Discard, in)
 		},
 		"nonsense": func(in *bufio.Reader, out io.Writer) {

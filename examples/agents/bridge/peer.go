@@ -45,6 +45,8 @@ type Peer struct {
 	in      lines
 	to      io.Writer
 
+	maxQueued int // MaxQueued, but for tests
+
 	mu      sync.Mutex
 	counts  Counts
 	last    int64                    // id of a request
@@ -75,7 +77,7 @@ var ErrStalled = fmt.Errorf("the other side did not read %d bytes", MaxQueued)
 // without a receipt.
 func NewPeer(from io.Reader, to io.Writer, o Options) *Peer {
 	return &Peer{
-		options: o, in: lines{bufio.NewReader(from), MaxLine + 1}, to: to,
+		options: o, in: lines{bufio.NewReaderSize(from, 64<<10), MaxLine + 1}, maxQueued: MaxQueued, to: to,
 		waiting: map[string]chan *Message{}, open: map[string]bool{}, broke: make(chan struct{}), queue: queue{wake: make(chan struct{}, 1)},
 	}
 }
@@ -206,7 +208,7 @@ func (p *Peer) send(s sending) error {
 	if err != nil {
 		return err
 	}
-	if p.queue.size()+len(line) > MaxQueued {
+	if p.queue.size()+len(line) > p.maxQueued {
 		p.fail(ErrStalled)
 		return ErrStalled
 	}

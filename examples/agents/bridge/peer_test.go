@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	frames "github.com/receiptkit/receiptkit/receipt/record/bridge"
 )
@@ -185,11 +186,26 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// leaves is how many bytes the other side of a peer may leave unread. Tests that are not at
+// full size let it be less.
+func leaves(t *testing.T, p *Peer) int {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.maxQueued != MaxQueued {
+		t.Errorf("%d bytes may be left unread, expected %d", p.maxQueued, MaxQueued)
+	}
+	if !testsize.Full() {
+		p.maxQueued = 4 << 20
+	}
+	return p.maxQueued
+}
+
 // TestDeaf: a side that does not read makes nobody wait for ever, and takes no memory
 // without end.
 func TestDeaf(t *testing.T) {
-	s := face(t, "deaf", Options{})
-	text := strings.Repeat("x", 8<<20)
+	s := face(t, "deaf", Options{Log: unlogged})
+	text := strings.Repeat("x", leaves(t, s.Peer)/8)
 	var err error
 	for n := 0; err == nil && n < 20; n++ {
 		err = s.Notify("agent/idle", []string{text})
@@ -207,10 +223,10 @@ func TestDeaf(t *testing.T) {
 
 // TestLongest: what one peer sends another takes, up to the last byte.
 func TestLongest(t *testing.T) {
-	text := func(n int) string { return strings.Repeat("x", n-len(`{"jsonrpc":"2.0","method":"x","params":[""]}`)) }
+	long := strings.Repeat("x", MaxLine+1-len(`{"jsonrpc":"2.0","method":"x","params":[""]}`))
 	var wire bytes.Buffer
 	sender := NewPeer(strings.NewReader(""), &wire, Options{Role: frames.SenderAgent, Now: time.Now, Log: NewLog(io.Discard).Frame})
-	if sender.Notify("x", []string{text(MaxLine)}) != nil || sender.Notify("x", []string{text(MaxLine + 1)}) == nil {
+	if sender.Notify("x", []string{long[1:]}) != nil || sender.Notify("x", []string{long}) == nil {
 		t.Error("the longest message is another")
 	}
 	if err := sender.Run(t.Context()); err != nil || wire.Len() != MaxLine+1 {
@@ -223,14 +239,18 @@ func TestLongest(t *testing.T) {
 	}
 }
 
+// unlogged keeps nothing of a message, where there are megabytes of them.
+func unlogged(time.Time, frames.Sender, []byte) error { return nil }
+
 // TestReads: a side that reads may be told more than it may leave unread.
 func TestReads(t *testing.T) {
-	p := NewPeer(neverRead{}, io.Discard, Options{Role: frames.SenderAgent, Now: time.Now, Log: NewLog(io.Discard).Frame})
+	p := NewPeer(neverRead{}, io.Discard, Options{Role: frames.SenderAgent, Now: time.Now, Log: unlogged})
+	most := leaves(t, p)
+	text := strings.Repeat("x", most/8)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- p.Run(ctx) }()
-	text := strings.Repeat("x", 8<<20)
-	for n := range MaxQueued/len(text) + 2 {
+	for n := range most/len(text) + 2 {
 		if err := p.Notify("x", []string{text}); err != nil {
 			t.Fatalf("%d: %v", n, err)
 		}
@@ -313,7 +333,7 @@ func TestLastAnswer(t *testing.T) {
 
 // TestContext: Run ends when its context does, though the other side says nothing.
 func TestContext(t *testing.T) {
-	s := face(t, "deaf", Options{})
+	s := face(t, "deaf", Options{Log: unlogged})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	reason := errors.New("enough")
 	p := NewPeer(neverRead{}, s, Options{Role: frames.SenderClient, Now: time.Now, Log: NewLog(s).Frame})

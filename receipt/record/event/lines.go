@@ -22,33 +22,45 @@ func NewLines(in io.Reader) *Lines { return &Lines{in: bufio.NewReader(in)} }
 // call. A line that is too long is a *[LineError].
 func (l *Lines) Next() ([]byte, error) {
 	for {
-		l.buf, l.start = l.buf[:0], l.next
-		var err error
-		for more := true; more; {
-			var part []byte
-			part, err = l.in.ReadSlice('\n')
-			l.buf = append(l.buf, part...)
-			more = err == bufio.ErrBufferFull && len(l.buf) <= MaxLine
+		l.start = l.next
+		line, err := l.in.ReadSlice('\n') // most are in the buffer of the reader as they are
+		if err == bufio.ErrBufferFull {
+			l.buf = append(l.buf[:0], line...)
+			for err == bufio.ErrBufferFull && len(l.buf) <= MaxLine {
+				line, err = l.in.ReadSlice('\n')
+				l.buf = AppendPart(l.buf, line, MaxLine)
+			}
+			line = l.buf
 		}
 
-		l.next += int64(len(l.buf))
-		if len(l.buf) > 0 {
+		l.next += int64(len(line))
+		if len(line) > 0 {
 			l.number++
 		}
 		switch {
 		case err == bufio.ErrBufferFull:
-			return nil, &LineError{l.number, OverLimit(l.number, "MaxLine", int64(len(l.buf)))}
+			return nil, &LineError{l.number, OverLimit(l.number, "MaxLine", int64(len(line)))}
 		case err != nil && err != io.EOF:
 			return nil, err
 		}
 
-		if text := bytes.TrimSpace(l.buf); len(text) > 0 {
+		if text := bytes.TrimSpace(line); len(text) > 0 {
 			return text, nil
 		}
 		if err == io.EOF {
 			return nil, io.EOF
 		}
 	}
+}
+
+// AppendPart appends a part to a line that is to have no more than most bytes. The room for
+// it is doubled, where append would add a quarter and copy what is long five times.
+func AppendPart(line, part []byte, most int) []byte {
+	if need := len(line) + len(part); need > cap(line) {
+		room := max(min(2*cap(line), most), need)
+		line = append(make([]byte, 0, room), line...)
+	}
+	return append(line, part...)
 }
 
 // A LineError is an error at a line of a log.
