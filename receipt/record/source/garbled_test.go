@@ -53,7 +53,7 @@ func TestGarbled(t *testing.T) {
 		"denials":               {[]string{account(one, `,"permission_denials":[]`)}, []string{account(one, `,"permission_denials":"Bash"`)}, calls},
 		"a count so far":        {[]string{rollout, took("3", "5")}, []string{rollout, took("3", "5"), took(`"9"`, "9")}, input},
 		"the counts so far":     {[]string{rollout, took("3", "5")}, []string{rollout, took("3", "5"), `{"type":"event_msg","payload":{"type":"token_count","info":7}}`}, output},
-		"a time of a rollout":   {[]string{rollout, over1}, []string{rollout, over1, `{"timestamp":7,"type":"event_msg","payload":{"type":"agent_message"}}`}, over},
+		"a time of a rollout":   {[]string{rollout, turn1, over1}, []string{rollout, turn1, over1, `{"timestamp":7,"type":"event_msg","payload":{"type":"agent_message"}}`}, over},
 		"a list of spans":       {[]string{export(chat(id, at, later, 1))}, []string{export(chat(id, at, later, 1)), `{"resourceSpans":[{"scopeSpans":7}]}`}, calls},
 		"a span":                {[]string{export(chat(id, at, later, 1))}, []string{export(chat(id, at, later, 1)), `{"resourceSpans":[{"scopeSpans":[{"spans":["x"]}]}]}`}, input},
 		"an attribute":          {[]string{export(chat(id, at, later, 1))}, []string{export(spanOf{ids: id, start: at, end: later, operation: "chat", more: `,{"key":"n","value":{"stringValue":7}}`})}, calls},
@@ -73,7 +73,10 @@ func TestGarbled(t *testing.T) {
 	}
 }
 
-const over1 = `{"timestamp":"2026-04-25T10:00:05Z","type":"event_msg","payload":{"type":"agent_message"}}`
+const (
+	turn1 = `{"timestamp":"2026-04-25T10:00:01Z","type":"event_msg","payload":{"type":"task_started","turn_id":"1"}}`
+	over1 = `{"timestamp":"2026-04-25T10:00:05Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"1"}}`
+)
 
 // ended is a root span that ended with a status.
 func ended(status int) string {

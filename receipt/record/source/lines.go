@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // MaxLine is how many bytes a line of a log may have. Longer ones are passed over and
@@ -79,7 +80,7 @@ func (l *lines) line() (text []byte, overlong bool, err error) {
 		if overlong = overlong || len(l.buf)+len(part) > MaxLine; overlong {
 			l.buf = l.buf[:0]
 		} else {
-			l.buf = append(l.buf, part...)
+			l.buf = event.AppendPart(l.buf, part, MaxLine)
 		}
 		switch {
 		case err == nil:

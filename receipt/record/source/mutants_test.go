@@ -6,9 +6,10 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 // sums are what a draft says that was done and taken in all, how it ended and when. What is
@@ -46,7 +47,7 @@ func (r told) sums() map[string]string {
 // each place of the lines of a kind gets one other type, in the first log that has it.
 func TestMutants(t *testing.T) {
 	random, mutants := rand.New(rand.NewPCG(3, 4)), 0
-	all, size := os.Getenv("CI") == "true", 20_000
+	all, size := testsize.Full(), 20_000
 	if all {
 		size = 60_000
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
@@ -15,14 +16,15 @@ import (
 
 // TestLongNames: whatever text of a log is longer than a recording keeps, or as long as it
 // may be, the rest is told. In its modest size each place of the lines of a kind is looked
-// at once in a log.
+// at in the first log that has it.
 func TestLongNames(t *testing.T) {
+	seen := map[string]bool{} // where a text stood, in lines of a kind
 	for _, name := range vectors.Files(t, 3, "testdata", "*.*json*") {
-		values, seen := valuesIn(t, readFile(t, name)), map[string]bool{}
+		values := valuesIn(t, readFile(t, name))
 		for i := range values {
 			eachPlace(kindOf(values[i]), values[i], func(at string, v any, set func(any)) {
 				before, text := v.(string)
-				if !text || seen[at] && !full() && !strings.Contains(before, addFile) {
+				if !text || seen[at] && !testsize.Full() && !strings.Contains(before, addFile) {
 					return
 				}
 				seen[at] = true
@@ -38,6 +40,16 @@ func TestLongNames(t *testing.T) {
 				set(before)
 			})
 		}
+	}
+}
+
+// TestLongSession: the task of an agent is named after its session, unless that makes a name
+// longer than a recording keeps.
+func TestLongSession(t *testing.T) {
+	log := strings.ReplaceAll(readFile(t, "testdata/agent-a1b2.jsonl"), "11111111-2222-4333-8444-555555555555", strings.Repeat("n", event.MaxText))
+	got, err := source.Read([]source.Input{{Name: "log", Reader: strings.NewReader(log)}}, options())
+	if err != nil || got.Draft.Identifiers.TaskID == "" || len(got.Draft.Identifiers.SessionID) != event.MaxText {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

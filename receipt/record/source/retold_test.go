@@ -79,6 +79,41 @@ func TestUnansweredEnd(t *testing.T) {
 	}
 }
 
+// TestOver: the last line of a log is when the task was over only where lines tell that it
+// was. Else it may have gone on, and how long it took is at least what lies between them.
+func TestOver(t *testing.T) {
+	const (
+		id, inner   = `"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000a1",`, `"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000a2","parentSpanId":"00000000000000a1",`
+		start, ends = `"1777111200000000000"`, `"1777111201000000000"`
+		request     = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1777111200000000000","attributes":[{"key":"event.name","value":{"stringValue":"api_request"}},{"key":"input_tokens","value":{"intValue":3}}]}]}]}]}`
+	)
+	for name, c := range map[string]struct {
+		lines []string
+		told  bool
+	}{
+		"an answer":                 {[]string{asked, answered}, true},
+		"a call that was asked for": {[]string{asked, calling}, false},
+		"asked again":               {[]string{asked, answered, again}, false},
+		"cut":                       {[]string{asked, answered, answered[:len(answered)/2]}, false},
+		"a turn":                    {[]string{rollout, turn1, over1}, true},
+		"a turn that goes on":       {[]string{rollout, turn1, over1, strings.ReplaceAll(turn1, `"1"`, `"2"`)}, false},
+		"no turns":                  {[]string{rollout, took("3", "5")}, false},
+		"a span":                    {[]string{export(chat(id, start, ends, 1))}, true},
+		"a span in one elsewhere":   {[]string{export(chat(inner, start, ends, 1))}, false},
+		"both":                      {[]string{export(chat(inner, start, ends, 1)), export(chat(id, start, ends, 1))}, true},
+		"spans that were cut":       {[]string{export(chat(id, start, ends, 1)), `{"resourceSpans":[`}, false},
+		"events":                    {[]string{request}, false},
+	} {
+		r := toldOf(t, c.lines)
+		if r.untold["/lifecycle/completed_at"] == c.told || r.floor["/autonomy_budget/consumed/wall_time_ms"] == c.told || r.untold["/lifecycle/started_at"] {
+			t.Errorf("%s: unreported %v, at least %v", name, r.untold, r.floor)
+		}
+		if r.AutonomyBudget.Consumed.WallTimeMS == nil {
+			t.Errorf("%s: how long it took at least is not told", name)
+		}
+	}
+}
+
 // TestGaps: where lines are missing, what is told is told as a part.
 func TestGaps(t *testing.T) {
 	for name, lines := range map[string][]string{

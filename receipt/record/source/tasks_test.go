@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
@@ -186,7 +187,7 @@ func TestTasksStay(t *testing.T) {
 	followed, cuts, every := 0, 8, 6
 	if testing.Short() {
 		cuts = 4
-	} else if full() {
+	} else if testsize.Full() {
 		cuts, every = 40, 1
 	}
 	for _, logs := range cuttable(t) {

@@ -298,6 +298,9 @@ func (r *Reader) End() {
 	if r.unpriced && s.Priced() {
 		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")
 	}
+	if r.spans.whole() {
+		s.Over()
+	}
 	s.End = r.spans.outcome()
 	if s.End == story.EndFailed {
 		s.Failure = "status_error"

@@ -166,6 +166,17 @@ func (all spans) outcome() story.End {
 	return story.EndUnknown
 }
 
+// whole reports whether each span lies in one of these, or in none: then the last of them
+// ended when the task was over. What came after a span that lies elsewhere, nobody knows.
+func (all spans) whole() bool {
+	for key, x := range all {
+		if x.parent != "" && all[spanKey{trace: key.trace, span: x.parent}] == nil {
+			return false
+		}
+	}
+	return len(all) > 0
+}
+
 // within reports whether an agent was called by another.
 func (all spans) within(key spanKey, x *span) bool {
 	at := spanKey{trace: key.trace, span: x.parent}

@@ -61,6 +61,7 @@ type Story struct {
 	decided   bool // approvals are told
 	orphans   bool // results without their calls
 	endless   bool // a log has a last line that cannot be read
+	over      bool // lines tell when the task was over
 
 	kept int // bytes, about
 	err  error
@@ -276,6 +277,12 @@ func (s *Story) Cut()        { s.logs[len(s.logs)-1].cut = true }
 
 // Endless says that the last line of a log could not be read: how the task ended is not told.
 func (s *Story) Endless() { s.endless = true }
+
+// Over says that lines tell when the task was over, whether or not they tell how it ended.
+func (s *Story) Over() { s.over = true }
+
+// open reports whether the task may have gone on after the last line that was read.
+func (s *Story) open() bool { return s.endless || s.End == EndUnknown && !s.over }
 
 // Ended is how the task ended, as far as all lines could be read.
 func (s *Story) Ended() End {

@@ -99,6 +99,14 @@ func (t *teller) missing(o *object) {
 		untold = append(untold, "/issued_at")
 	}
 
+	// The last line of a log that is not over, or was cut, is no end of the task.
+	if !s.first.IsZero() && !s.Partly && s.open() {
+		untold = append(untold, "/lifecycle/completed_at")
+		if s.Wall == nil {
+			floor = append(floor, "/autonomy_budget/consumed/wall_time_ms")
+		}
+	}
+
 	// Where no line tells that something was allowed, what is there may not be all.
 	if !s.decided {
 		untold = append(untold, "/approvals")
