@@ -159,7 +159,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err := c.files.same(); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return conn, nil
+	return keepStatements(conn)
 }
 
 // reading waits for the caller's turn to read. Done ends it.
@@ -395,7 +395,7 @@ func (l *database) marked(ctx context.Context) error {
 // transact runs f in a transaction that holds the lock for writing.
 func (l *database) transact(ctx context.Context, what string, f func(*sql.Tx) error) error {
 	if l.write == nil {
-		return fmt.Errorf("ledger: %s: %q is open for reading only", what, l.path)
+		return fmt.Errorf("%w: %s: %q is open for reading only", ErrNotStored, what, l.path)
 	}
 
 	tx, err := l.write.BeginTx(ctx, nil)

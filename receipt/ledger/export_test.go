@@ -1,6 +1,9 @@
 package ledger
 
-import "context"
+import (
+	"context"
+	"database/sql"
+)
 
 // OpenSteps opens a ledger, rw or ro, as a program does whose migrations are steps.
 func OpenSteps(ctx context.Context, path, mode string, steps []string) (*SQLite, error) {
@@ -9,3 +12,6 @@ func OpenSteps(ctx context.Context, path, mode string, steps []string) (*SQLite,
 
 // Migrations are those of this program.
 func Migrations() []string { return migrations() }
+
+// Writing is what it writes by.
+func (l *SQLite) Writing() *sql.DB { return l.write }

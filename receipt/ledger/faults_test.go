@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
@@ -26,12 +28,13 @@ func TestFaults(t *testing.T) {
 	}
 	strace := tracer(t)
 	step := 24 // one of so many
-	if full() {
+	if testsize.Full() {
 		step = 1
 	}
 	base, possible, injected := filled(t, 3), 0, 0
-	for _, call := range []string{"pwrite64", "fsync", "ftruncate", "open", "unlink", "close"} {
-		_, _, log := withFault(t, strace, base, call, "retval=0:when=65535") // that is: none
+	calls := []string{"pwrite64", "fsync", "ftruncate", "open", "unlink", "close"}
+	_, _, log := withFault(t, strace, base, strings.Join(calls, ","), "retval=0:when=65535") // that is: none
+	for _, call := range calls {
 		count := strings.Count(log, call+"(")
 		for _, fault := range []string{"error=EIO", "error=ENOSPC", "signal=KILL"} {
 			if fault == "error=ENOSPC" && call != "pwrite64" && call != "ftruncate" {
@@ -142,12 +145,12 @@ func tracer(t *testing.T) string {
 }
 
 // fewerStops are the flags of a strace that can leave alone the calls that nobody asks for.
-func fewerStops(strace string) []string {
-	if exec.Command(strace, "-f", "--seccomp-bpf", "-e", "trace=fsync", "-o", os.DevNull, "true").Run() != nil {
+var fewerStops = sync.OnceValue(func() []string {
+	if exec.Command("strace", "-f", "--seccomp-bpf", "-e", "trace=fsync", "-o", os.DevNull, "true").Run() != nil {
 		return nil
 	}
 	return []string{"--seccomp-bpf"}
-}
+})
 
 // withFault runs faultWorker on a copy of a ledger, with a fault at its calls, and
 // returns the copy, what the worker said, and what strace wrote down.
@@ -164,7 +167,7 @@ func withFault(t *testing.T, strace, base, call, fault string) (path, said, trac
 	}
 	var how []string
 	if !strings.HasPrefix(fault, "signal=") { // which it then sends nobody
-		how = fewerStops(strace)
+		how = fewerStops()
 	}
 	cmd := exec.Command(strace, append(how, "-f", "-qq", "-o", log, "-P", path, "-P", path+"-wal", "-P", path+"-shm",
 		"-e", "signal=none", "-e", "trace="+call, "-e", "inject="+call+":"+fault, os.Args[0])...)

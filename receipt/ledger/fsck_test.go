@@ -71,7 +71,7 @@ func fill(t *testing.T, path string, n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	issuer := &ledger.Issuer{Store: l, Signer: signer(t)}
+	issuer := &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}
 	for i := range n {
 		for _, workspace := range []string{"a", "b"} {
 			if _, err := issuer.Issue(context.Background(), draft(workspace+"_"+string(rune('0'+i)), workspace)); err != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
@@ -30,10 +31,16 @@ type writer struct {
 // of some receipts.
 func writers(t *testing.T, path string, n int) []*writer {
 	t.Helper()
+	return writersOf(t, path, n, 100_000)
+}
+
+// writersOf is writers of so many receipts each at most.
+func writersOf(t *testing.T, path string, n, most int) []*writer {
+	t.Helper()
 	var all []*writer
 	for i := range n {
 		w := &writer{Cmd: exec.Command(os.Args[0]), ended: make(chan struct{})}
-		w.Env = append(os.Environ(), fmt.Sprintf("LEDGER_WORKER=%s\tw%d_%d\t100000\t%d", path, time.Now().UnixNano(), i, 1+2*(i%2)))
+		w.Env = append(os.Environ(), fmt.Sprintf("LEDGER_WORKER=%s\tw%d_%d\t%d\t%d\tstays", path, time.Now().UnixNano(), i, most, 1+2*(i%2)))
 		out, err := w.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -89,6 +96,26 @@ func end(all []*writer, wait time.Duration) (killed int) {
 	return killed
 }
 
+// told waits until each of the writers was told of n more receipts, or has ended, for
+// a time at most.
+func told(all []*writer, n int, wait time.Duration) {
+	deadline := time.Now().Add(wait)
+	for _, w := range all {
+		for enough := len(w.acknowledged()) + n; len(w.acknowledged()) < enough && w.running() && time.Now().Before(deadline); {
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+}
+
+func (w *writer) running() bool {
+	select {
+	case <-w.ended:
+		return false
+	default:
+		return true
+	}
+}
+
 // stored are the receipts that a ledger has, "id hash", whatever else is wrong with it.
 func storedIn(t *testing.T, path string) map[string]bool {
 	t.Helper()
@@ -131,7 +158,7 @@ func backup(t *testing.T, path string) (to string) {
 // what was stored before is in the file that was taken.
 func TestFileTaken(t *testing.T) {
 	n := 8
-	if !full() {
+	if !testsize.Full() {
 		n = 2
 	}
 	remove := func(t *testing.T, path string) {
@@ -215,8 +242,8 @@ func TestRestored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filled(t, 3)
 			old := backup(t, path)
-			all := writers(t, path, 2)
-			if end(all, 0) != 2 { // by a signal, in the middle of it
+			all := writersOf(t, path, 2, 30) // which SQLite keeps in the log: what is also in the file is not lost with it
+			if end(all, 0) != 2 {            // by a signal, in the middle of it
 				t.Fatal("a writer has ended")
 			}
 			there := storedIn(t, path)
@@ -247,7 +274,7 @@ func TestRestored(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.Close()
-			if _, err := (&ledger.Issuer{Store: l, Signer: signer(t)}).Issue(ctx, draft("receipt_next", "next")); err != nil {
+			if _, err := (&ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}).Issue(ctx, draft("receipt_next", "next")); err != nil {
 				t.Error(err)
 			}
 		})
@@ -322,7 +349,7 @@ func TestOpenedMeanwhile(t *testing.T) {
 	path := filled(t, 1)
 	writers(t, path, 2)
 	times := 30
-	if full() {
+	if testsize.Full() {
 		times = 100
 	}
 	for range times {
@@ -340,44 +367,49 @@ func TestOpenedMeanwhile(t *testing.T) {
 // the same file. What was acknowledged after that is there when all have ended, or the
 // ledger is refused as a whole.
 func TestOverwritten(t *testing.T) {
+	enough := 30
+	if testsize.Full() {
+		enough = 100_000 // more than there is time for
+	}
 	for name, checkpoint := range map[string]string{"all in the log": "PRAGMA user_version", "most in the file": "PRAGMA wal_checkpoint"} {
 		t.Run(name, func(t *testing.T) {
 			path := filled(t, 3)
 			all := writers(t, path, 4)
 			old := backup(t, path)
-			time.Sleep(500 * time.Millisecond)
+			told(all, enough, 500*time.Millisecond)
 			execute(t, path, checkpoint)
-			before := map[string]bool{}
+			early := map[string]bool{}
 			copyFile(t, old, path)
 			for _, w := range all {
 				for _, r := range w.acknowledged() {
-					before[r] = true
+					early[r] = true
 				}
 			}
-			killed := end(all, 2*time.Second)
+			told(all, enough, 2*time.Second)
+			killed := end(all, 100*time.Millisecond)
 			l, err := ledger.OpenReadOnly(t.Context(), path)
 			if err != nil {
 				t.Log("refused:", err)
 				return
 			}
 			defer l.Close()
-			after, lost := 0, 0
+			late, lost := 0, 0
 			for _, w := range all {
 				for _, r := range w.acknowledged() {
 					id, hash, _ := strings.Cut(r, " ")
-					if before[r] {
+					if early[r] {
 						continue
 					}
-					after++
+					late++
 					if s, err := l.Get(t.Context(), id); err != nil || s.Hash().String() != hash {
 						lost++
 					}
 				}
 			}
 			_, list := faults(t, path, verifier(t, receipt.Policy{}))
-			t.Logf("%d of 4 went on, %d acknowledged after, %d of them lost, %d faults", killed, after, lost, len(list))
+			t.Logf("%d of 4 went on, %d acknowledged after, %d of them lost, %d faults", killed, late, lost, len(list))
 			if lost > 8 || lost > 0 && len(list) == 0 { // those that were on their way
-				t.Errorf("%d of %d receipts that were acknowledged after it are lost; the check finds %.500q", lost, after, list)
+				t.Errorf("%d of %d receipts that were acknowledged after it are lost; the check finds %.500q", lost, late, list)
 			}
 		})
 	}

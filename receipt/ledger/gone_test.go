@@ -37,7 +37,7 @@ func (s *heldStore) Get(context.Context, string) (*receipt.Sealed, error) {
 // document. Neither must become a receipt.
 func TestDraftOfCallerThatLeft(t *testing.T) {
 	store := &heldStore{asked: make(chan struct{}), release: make(chan struct{})}
-	issuer := &ledger.Issuer{Store: store, Unsigned: true}
+	issuer := &ledger.Issuer{Store: store, Unsigned: true, KeepSecrets: true}
 	ctx, cancel := context.WithCancel(t.Context())
 	draft := storetest.Draft("receipt_1", "w")
 	draft.Metadata = receipt.Object{}
@@ -67,7 +67,7 @@ func TestDraftOfCallerThatLeft(t *testing.T) {
 
 func TestDocumentOfCallerThatLeft(t *testing.T) {
 	store := &heldStore{asked: make(chan struct{}), release: make(chan struct{})}
-	issuer := &ledger.Issuer{Store: store, Unsigned: true}
+	issuer := &ledger.Issuer{Store: store, Unsigned: true, KeepSecrets: true}
 	ctx, cancel := context.WithCancel(t.Context())
 	doc := new(canon.Document)
 	parseDraft(t, doc, "receipt_1")

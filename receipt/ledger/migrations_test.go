@@ -89,7 +89,7 @@ func TestVersion1(t *testing.T) {
 	if want, _ := tables(t, fresh); !slices.Equal(got, want) {
 		t.Errorf("the tables are\n%q\nnew ones are\n%q", got, want)
 	}
-	issuer := &ledger.Issuer{Store: l, Signer: signer(t)}
+	issuer := &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}
 	if again, err := issuer.Issue(ctx, draft("receipt_1", "garden")); err != nil || again.ID() != "receipt_1" {
 		t.Errorf("again: %v, %v", again, err)
 	}
@@ -143,10 +143,10 @@ func TestNextVersion(t *testing.T) {
 	if c, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%+v", f) }, nil); err != nil || c.Verified != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err := (&ledger.Issuer{Store: l, Signer: signer(t)}).Issue(ctx, draft("receipt_4", "garden")); err != nil {
+	if _, err := (&ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}).Issue(ctx, draft("receipt_4", "garden")); err != nil {
 		t.Error(err)
 	}
-	if _, err := (&ledger.Issuer{Store: old, Unsigned: true}).Issue(ctx, draft("receipt_5", "garden")); !errors.As(err, &version) {
+	if _, err := (&ledger.Issuer{Store: old, Unsigned: true, KeepSecrets: true}).Issue(ctx, draft("receipt_5", "garden")); !errors.As(err, &version) {
 		t.Errorf("an older one that was open: %v", err)
 	}
 	for name, open := range map[string]func(context.Context, string) (*ledger.SQLite, error){"writing": ledger.Open, "reading": ledger.OpenReadOnly} {
@@ -188,7 +188,7 @@ func TestMigrationFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := (&ledger.Issuer{Store: l, Unsigned: true}).Issue(ctx, draft("receipt_4", "garden")); err != nil {
+	if _, err := (&ledger.Issuer{Store: l, Unsigned: true, KeepSecrets: true}).Issue(ctx, draft("receipt_4", "garden")); err != nil {
 		t.Error(err)
 	}
 }

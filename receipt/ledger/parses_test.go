@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
@@ -27,7 +28,7 @@ func TestParses(t *testing.T) {
 		}
 		return
 	}
-	if !full() {
+	if !testsize.Full() {
 		t.Skip("builds this package a second time; CI=true runs it")
 	}
 	binary := filepath.Join(t.TempDir(), "ledger.test")

@@ -21,6 +21,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
@@ -35,7 +36,7 @@ func TestPowerCut(t *testing.T) {
 		t.Skip("it opens a thousand ledgers")
 	}
 	step := 48
-	if full() {
+	if testsize.Full() {
 		step = 2
 	}
 	folder := t.TempDir()
@@ -130,7 +131,7 @@ func traced(t *testing.T, folder string) []call {
 	t.Helper()
 	strace := tracer(t)
 	log := filepath.Join(t.TempDir(), "log")
-	cmd := exec.Command(strace, append(fewerStops(strace), "-f", "-qq", "-xx", "-s", "8192", "-o", log, "-e", "signal=none",
+	cmd := exec.Command(strace, append(fewerStops(), "-f", "-qq", "-xx", "-s", "8192", "-o", log, "-e", "signal=none",
 		"-e", "trace=open,openat,close,write,pwrite64,ftruncate,unlink,unlinkat,rename,renameat,renameat2,fsync,fdatasync", os.Args[0])...)
 	cmd.Env = append(os.Environ(), "LEDGER_POWER="+filepath.Join(folder, "ledger.db"))
 	if out, err := cmd.CombinedOutput(); err != nil {

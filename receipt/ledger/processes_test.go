@@ -6,26 +6,23 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/receiptkit/receiptkit/fixtures/scratch"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// full reports whether tests run at their full size: where CI is set, but for -short.
-func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
-
 // TestMain makes the test binary a program that issues receipts, when it is asked
-// to be one: LEDGER_WORKER is "file prefix count goroutines", LEDGER_POWER and
+// to be one: LEDGER_WORKER is "file prefix count goroutines", and "stays" behind that if it does not end, LEDGER_POWER and
 // LEDGER_FAULT are files, LEDGER_RATE is "file prefix goroutines seconds".
 func TestMain(m *testing.M) {
-	if os.Getenv("CI") == "" && os.Getenv("GOGC") == "" { // little heaps, swept less often
-		debug.SetGCPercent(400)
-	}
+	testsize.Spare(400) // little heaps, swept less often
 	for name, work := range map[string]func(string) error{"LEDGER_WORKER": worker, "LEDGER_POWER": powerWorker, "LEDGER_FAULT": faultWorker, "LEDGER_RATE": rateWorker, "LEDGER_AUDITOR": auditor, "LEDGER_PRUNER": pruner} {
 		if task := os.Getenv(name); task != "" {
 			if err := work(task); err != nil {
@@ -35,7 +32,7 @@ func TestMain(m *testing.M) {
 			os.Exit(0)
 		}
 	}
-	inMemory()
+	scratch.InMemory()
 	os.Exit(m.Run())
 }
 
@@ -76,6 +73,9 @@ func worker(task string) error {
 			return err
 		}
 	}
+	if len(f) > 4 {
+		time.Sleep(time.Minute) // until it is killed
+	}
 	return l.Close()
 }
 
@@ -102,7 +102,7 @@ func start(t *testing.T, path, prefix string, count, goroutines int) (*exec.Cmd,
 func TestProcesses(t *testing.T) {
 	const processes = 8
 	each := 1000
-	if !full() {
+	if !testsize.Full() {
 		each = 25
 	}
 	path := filepath.Join(t.TempDir(), "ledger.db")

@@ -21,6 +21,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -202,7 +203,7 @@ func TestPrune(t *testing.T) {
 	if err != nil || after.Root() != before.Root() || after.Size() != 10 {
 		t.Errorf("the tree is another one: %v", err)
 	}
-	issuer := &ledger.Issuer{Store: l, Signer: signer(t)}
+	issuer := &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}
 	head, err := l.Head(ctx, draftStream("a"))
 	if err != nil {
 		t.Fatal(err)
@@ -435,7 +436,7 @@ func TestPruneChanged(t *testing.T) {
 	if _, err := second.Sign(ctx, all[5].ID, keys.NewSigner(key, nil)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&ledger.Issuer{Store: second, Signer: signer(t)}).Issue(ctx, draft("a_9", "a")); err != nil {
+	if _, err := (&ledger.Issuer{Store: second, Signer: signer(t), KeepSecrets: true}).Issue(ctx, draft("a_9", "a")); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := p.Prune(ctx, "a", canon.Digest{1}); n != 4 || err != nil {
@@ -578,7 +579,7 @@ func TestPruneOlderReader(t *testing.T) {
 // TestUntil: what a query selects until a time stays the same while others are stored.
 func TestUntil(t *testing.T) {
 	ctx, l := context.Background(), create(t)
-	issuer := &ledger.Issuer{Store: l, Signer: signer(t)}
+	issuer := &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}
 	for i, hour := range []int{1, 2, 5, 3, 6} { // one came with a time of its own
 		d := draft(fmt.Sprintf("receipt_%d", i), "w")
 		d.IssuedAt = receipt.At(time.Date(2026, 4, 25, hour, 0, 0, 0, time.UTC))
@@ -702,7 +703,7 @@ func pruner(task string) error {
 func TestPruneKilled(t *testing.T) {
 	const receipts = 60
 	rounds := 6
-	if full() {
+	if testsize.Full() {
 		rounds = 40
 	}
 	whole := filledOne(t, receipts)

@@ -131,7 +131,7 @@ func TestList(t *testing.T) {
 // TestTree: the tree is that of the receipts' hashes, and needs them to be true.
 func TestTree(t *testing.T) {
 	ctx, l := context.Background(), create(t)
-	issuer := &ledger.Issuer{Store: l, Unsigned: true}
+	issuer := &ledger.Issuer{Store: l, Unsigned: true, KeepSecrets: true}
 	want := new(merkle.Tree)
 	for i := range 5 {
 		r, err := issuer.Issue(ctx, draft(fmt.Sprint("receipt_", i), "w"))
@@ -165,7 +165,7 @@ func TestTree(t *testing.T) {
 // TestImport moves a ledger into another one, twice, and refuses what does not fit.
 func TestImport(t *testing.T) {
 	ctx, from := context.Background(), create(t)
-	issuer := &ledger.Issuer{Store: from, Signer: signer(t)}
+	issuer := &ledger.Issuer{Store: from, Signer: signer(t), KeepSecrets: true}
 	for i := range 300 {
 		if _, err := issuer.Issue(ctx, draft(fmt.Sprintf("receipt_%03d", i), fmt.Sprint("w", i%2))); err != nil {
 			t.Fatal(err)
@@ -220,7 +220,7 @@ func TestImport(t *testing.T) {
 		}
 	}
 	fork := create(t)
-	if _, err := (&ledger.Issuer{Store: fork, Unsigned: true}).Issue(ctx, draft("receipt_000", "other")); err != nil {
+	if _, err := (&ledger.Issuer{Store: fork, Unsigned: true, KeepSecrets: true}).Issue(ctx, draft("receipt_000", "other")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fork.Import(ctx, v, part(all)); !errors.Is(err, ledger.ErrDuplicateID) {
@@ -285,7 +285,14 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ro.Close()
-	if _, err := (&ledger.Issuer{Store: ro, Unsigned: true}).Issue(ctx, draft("receipt_1", "w")); err == nil || !strings.Contains(err.Error(), "reading only") {
-		t.Errorf("issued into what is only read: %v", err)
+
+	// Nothing is stored, and that is known: nobody waits for it to be.
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	issuer := &ledger.Issuer{Store: ro, Unsigned: true, KeepSecrets: true}
+	for name, issue := range map[string]func(context.Context, *receipt.Draft) (*receipt.Sealed, error){"issue": issuer.Issue, "until it is known": issuer.IssueUntilKnown} {
+		if _, err := issue(ctx, draft("receipt_1", "w")); !errors.Is(err, ledger.ErrNotStored) || !strings.Contains(err.Error(), "reading only") {
+			t.Errorf("%s: issued into what is only read: %v", name, err)
+		}
 	}
 }

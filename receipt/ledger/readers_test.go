@@ -11,6 +11,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
@@ -20,7 +21,7 @@ import (
 // at least as long as at its last look and as what was stored before it looked.
 func TestReaders(t *testing.T) {
 	readers, each := 100, 150
-	if !full() {
+	if !testsize.Full() {
 		readers, each = 10, 30
 	}
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "ledger.db")

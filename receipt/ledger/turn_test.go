@@ -58,7 +58,7 @@ func TestQueueDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	issuer := &ledger.Issuer{Store: l, Signer: signer(t)}
+	issuer := &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}
 	damages := map[string]func() []byte{
 		"cut": func() []byte { return whole[:1024] },
 		"all ones": func() []byte {
