@@ -140,7 +140,7 @@ func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	case !k.admitted.admits(witness.ID):
 		why = quoted(witness.ID) + " is not one of the cosigners that the policy names"
 	case code != "":
-		why = timeText(witness, code, at)
+		why = timeText(witness, code, At(at).String())
 	default:
 		c.cosigned = append(c.cosigned, cosignature{witness, at, k.kin(witness)})
 	}

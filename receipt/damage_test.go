@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 )
-
-// full reports whether tests run at their full size: where CI is set, but for -short.
-func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
 
 // judge verifies data by the fast and by the plain path, and its canonical form
 // too; all of them must agree.
@@ -43,7 +40,7 @@ func TestEveryLeaf(t *testing.T) {
 			continue
 		}
 		leaves++
-		taken := func(i int) bool { return full() || i == 0 || (i+leaves)%4 == 0 } // another value, and one of the others in turn
+		taken := func(i int) bool { return testsize.Full() || i == 0 || (i+leaves)%4 == 0 } // another value, and one of the others in turn
 		for _, changed := range leaf.changes(t, data, taken) {
 			rep := judge(t, fast, plain, changed)
 			if c := rep.Check(receipt.StepHash); rep.Verdict != receipt.Refuted || c.Code != receipt.CodeHashMismatch && c.Code != "malformed_hash" {
@@ -170,7 +167,7 @@ func TestEveryByte(t *testing.T) {
 		}
 	}
 	step := 1
-	if !full() {
+	if !testsize.Full() {
 		step = 13
 	}
 	for i := 0; i < len(data); i += step {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
@@ -117,7 +118,7 @@ func TestSchemaTimesAreRead(t *testing.T) {
 	v := verifier(t, nil, receipt.Policy{IntegrityOnly: true})
 	good := forge(t, plainDraft(), keep)
 	accepted, part := 0, 7
-	if full() {
+	if testsize.Full() {
 		part = 1
 	}
 	for i, date := range []string{"2026-04-25", "2024-02-29", "1900-02-29", "0000-02-29", "9999-12-31", "2026-13-01", "2026-01-00", "2016-12-31"} {

@@ -12,6 +12,7 @@ type judge struct {
 	policy   *Policy
 	issuer   []byte        // issuer.id
 	at       time.Time     // the time at which keys are judged
+	undated  bool          // that is issued_at, and the source did not tell it
 	included []*checkpoint // of the evidence that include the receipt and carry a signature of their log
 }
 
@@ -140,7 +141,7 @@ next:
 
 func (j *judge) weighCheckpoint(c *checkpoint) Check {
 	if key, code := j.distrusts(c); code != "" {
-		return Check{Step: StepBatch, Code: code, Reason: "the log's key does not count: " + timeText(key, code, j.at)}
+		return Check{Step: StepBatch, Code: code, Reason: "the log's key does not count: " + timeText(key, code, j.when())}
 	}
 
 	quorum := j.policy.Checkpoint.Cosigners.Threshold
@@ -164,19 +165,27 @@ func (j *judge) discounted(key *Key, code Code) string {
 	case codeRoleMismatch:
 		return fmt.Sprintf("%s does not have the role issuer; the key file gives it: %s", id, roleList(key.Roles))
 	}
-	return timeText(key, code, j.at)
+	return timeText(key, code, j.when())
+}
+
+// when is the time at which keys are judged, in words.
+func (j *judge) when() string {
+	if j.undated {
+		return At(j.at).String() + ", which stands for a time of issue that the source did not tell"
+	}
+	return At(j.at).String()
 }
 
 // timeText words what untimely found.
-func timeText(key *Key, code Code, at time.Time) string {
+func timeText(key *Key, code Code, at string) string {
 	id := quoted(key.ID)
 	switch {
 	case code == codeKeyNotYetValid:
-		return fmt.Sprintf("%s is valid from %s on, judged at %s", id, At(key.NotBefore), At(at))
+		return fmt.Sprintf("%s is valid from %s on, judged at %s", id, At(key.NotBefore), at)
 	case code == codeKeyExpired:
-		return fmt.Sprintf("%s was valid before %s, judged at %s", id, At(key.NotAfter), At(at))
+		return fmt.Sprintf("%s was valid before %s, judged at %s", id, At(key.NotAfter), at)
 	case key.Revoked.Reason == ReasonSuperseded:
-		return fmt.Sprintf("%s was superseded at %s, judged at %s", id, At(key.Revoked.At), At(at))
+		return fmt.Sprintf("%s was superseded at %s, judged at %s", id, At(key.Revoked.At), at)
 	}
 
 	reason := key.Revoked.Reason

@@ -16,6 +16,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures/mutate"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
@@ -26,10 +27,8 @@ import (
 // MUTANTS=1000000 is how many, MUTANTS_SEED=7 makes others. A mutant that fails is
 // named by its seed and number, and is made again whatever the number of others.
 func TestMutants(t *testing.T) {
-	count, seed := numberOf(t, "MUTANTS", 1_000), numberOf(t, "MUTANTS_SEED", 1)
-	if testing.Short() {
-		count = min(count, 500)
-	} else if os.Getenv("CI") != "" {
+	count, seed := numberOf(t, "MUTANTS", 500), numberOf(t, "MUTANTS_SEED", 1)
+	if testsize.Full() {
 		count = max(count, 100_000)
 	}
 	f, list := newForger(t), judgments(t)

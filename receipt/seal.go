@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -82,7 +83,8 @@ func (s *Sealer) Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	text, err := d.encode(Chain{PreviousReceiptHash: OptionalDigest{Digest: head.Hash}})
 	if err != nil {
 		problems = append(problems, Problem{Code: CodeSchemaInvalid, Detail: err.Error()})
-	} else { // encoding/json refuses values that contain themselves, so badText ends
+	} else if bytes.Contains(text, []byte(`\ufffd`)) || bytes.ContainsRune(text, utf8.RuneError) {
+		// encoding/json refuses values that contain themselves, so badText ends
 		problems = badText(problems, "", reflect.ValueOf(*d))
 	}
 	if len(problems) > 0 {

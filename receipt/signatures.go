@@ -78,6 +78,7 @@ func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
 	if t.at.IsZero() {
 		t.at, _ = ParseTime(root.Member("issued_at").Text()) // the schema holds
 		rep.At = judgedAt(t.at)
+		t.undated = ReadUnreported(root).Has("/issued_at")
 	}
 
 	return t

@@ -1,16 +1,20 @@
 package receipt
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Pointers are JSON Pointers (RFC 6901) into a receipt, which the receipt itself lists.
+// Pointers are JSON Pointers (RFC 6901) into a receipt, which the receipt itself lists, in the
+// order of their bytes.
 type Pointers []string
 
-// maxUnreported is how many pointers of each list are read.
-const maxUnreported = 1000
+// maxUnreported is how many entries of each list are read. A receipt has no room for as many
+// calls, files and hosts as so many pointers would be of, so that only a list of other things
+// is longer.
+const maxUnreported = 1 << 18
 
 // ReadUnreported returns what the source of a receipt did not tell, as the receipt says
 // in metadata.unreported. The format wants some members that not every source knows.
@@ -38,13 +42,18 @@ func pointers(root canon.Node, name string) (list Pointers) {
 			list = append(list, text)
 		}
 	}
+
+	// Issuers write it sorted; whoever looks things up in it depends on that.
+	if !slices.IsSorted(list) {
+		slices.Sort(list)
+	}
 	return list
 }
 
 // Has reports whether the member at a pointer, or one that it is part of, is listed.
 func (p Pointers) Has(pointer string) bool {
-	for _, listed := range p {
-		if rest, within := strings.CutPrefix(pointer, listed); within && (rest == "" || rest[0] == '/') {
+	for end := len(pointer); end > 0; end = strings.LastIndexByte(pointer[:end], '/') {
+		if _, listed := slices.BinarySearch(p, pointer[:end]); listed {
 			return true
 		}
 	}

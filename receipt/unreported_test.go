@@ -33,13 +33,39 @@ func TestUnreported(t *testing.T) {
 	}
 }
 
-func TestUnreportedIsBounded(t *testing.T) {
-	doc, err := canon.Parse([]byte(`{"metadata":{"unreported":["/a"` + strings.Repeat(`,"/a"`, 1000) + `]}}`))
+// TestUnreportedIsWhole: of a long task no pointer is left out, in whatever order they are
+// listed: what is not read would be told.
+func TestUnreportedIsWhole(t *testing.T) {
+	const calls = 2000
+	var list []string
+	for i := range calls {
+		list = append(list, fmt.Sprintf("/side_effects/tool_calls/%d/status", calls-i))
+	}
+	list = append(list, "/trust/start_tier")
+	doc, err := canon.Parse([]byte(`{"metadata":{"unreported":["` + strings.Join(list, `","`) + `"]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := len(receipt.ReadUnreported(doc.Root())); got != 1000 {
-		t.Errorf("%d pointers, want %d", got, 1000)
+	got := receipt.ReadUnreported(doc.Root())
+	for _, pointer := range list {
+		if !got.Has(pointer) || !got.Has(pointer+"/x") || got.Has(pointer+"x") {
+			t.Fatalf("%s: %v, below it %v, beside it %v", pointer, got.Has(pointer), got.Has(pointer+"/x"), got.Has(pointer+"x"))
+		}
+	}
+	if got.Has("/side_effects/tool_calls") || got.Has("/side_effects/tool_calls/0/status") {
+		t.Error("what is not listed is untold")
+	}
+}
+
+// TestUnreportedIsBounded: a list that no receipt could need takes no more memory.
+func TestUnreportedIsBounded(t *testing.T) {
+	const most = 1 << 18
+	doc, err := canon.Parse([]byte(`{"metadata":{"unreported":["/a"` + strings.Repeat(`,"/a"`, most) + `]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(receipt.ReadUnreported(doc.Root())); got != most {
+		t.Errorf("%d pointers, want %d", got, most)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures/mutate"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
@@ -102,8 +103,8 @@ func TestEveryVector(t *testing.T) {
 // TestEveryInstance: the values of test suites, each in several places of a
 // receipt.
 func TestEveryInstance(t *testing.T) {
-	b, turn, part := newBench(t), 0, 16
-	if full() {
+	b, turn, part := newBench(t), 0, 32
+	if testsize.Full() {
 		part = 1
 	}
 	for _, dir := range []string{"json-schema-suite", "json-patch-tests", "cbor-appendix-a", "jcs-cyberphone", "jcs-gowebpki"} {
@@ -146,7 +147,7 @@ func instances(v *mutate.Value) (list []*mutate.Value) {
 func TestEveryNumber(t *testing.T) {
 	b := newBench(t)
 	step := 24
-	if os.Getenv("CI") != "" {
+	if testsize.Full() {
 		step = 1
 	}
 	for name, text := range filesBelow(t, vectors.Dir(t, "numbers-parse-fxx"), 3) {

@@ -616,3 +616,26 @@ func TestNewVerifierRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestTimeOfIssueNotTold: a key that is judged at a time that stands for one that nobody told
+// is not said to be judged at the time of issue.
+func TestTimeOfIssueNotTold(t *testing.T) {
+	keys := testKeys()
+	for _, c := range []struct {
+		untold string
+		policy receipt.Policy
+		says   bool
+	}{
+		{"/issued_at", receipt.Policy{}, true},
+		{"/lifecycle/started_at", receipt.Policy{}, false},
+		{"/issued_at", receipt.Policy{At: noon}, false},
+	} {
+		d := plainDraft()
+		d.Metadata = receipt.Object{"unreported": []any{c.untold}}
+		rep := verify(verifier(t, keys, c.policy), forge(t, d, keep, keys["early"]))
+		f := rep.Finding()
+		if says := strings.HasSuffix(f.Detail, ", which stands for a time of issue that the source did not tell"); f.Code != "key_not_yet_valid" || says != c.says {
+			t.Errorf("%s is not told, judged at %s: %s, %s", c.untold, c.policy.At, f.Code, f.Detail)
+		}
+	}
+}

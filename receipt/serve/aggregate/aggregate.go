@@ -53,9 +53,10 @@ type leftOut struct {
 // Add adds one receipt: its report, and the root of the document that was judged.
 // The time is lifecycle.completed_at, when the task ended.
 func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
+	s := statement{root, receipt.ReadUnreported(root)}
 	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed || rep.Check(receipt.StepHash).Status != receipt.StatusPassed {
 		a.out.Hash++
-		a.verdicts.add(rep, root)
+		a.verdicts.add(rep, s)
 		return
 	}
 
@@ -65,28 +66,28 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 		a.out.Copies++
 		return
 	}
-	a.verdicts.add(rep, root)
+	a.verdicts.add(rep, s)
 	if a.bins == nil {
 		a.bins, a.totals = map[time.Time]pair{}, newPair()
 	}
 
-	a.out.Untold.add(root)
+	a.out.Untold.add(s)
 	if receipt.ReadAtMost(root).Has("/cost/total") {
 		a.out.AtMost++
 	}
 
 	// Without a time a receipt is in the totals and in no bin.
-	currency := a.currency(root)
-	a.totals.of(verified).add(root, currency)
-	a.ranked.add(rep, root, verified, currency)
-	completed, ok := completedAt(root)
+	currency := a.currency(s)
+	a.totals.of(verified).add(s, currency)
+	a.ranked.add(rep, s, verified, currency)
+	completed, ok := completedAt(s)
 	if !ok {
 		a.out.Time++
 		return
 	}
 
 	// Bins are joined until they are few enough: nothing in them is dropped.
-	a.bin(completed).of(verified).add(root, currency)
+	a.bin(completed).of(verified).add(s, currency)
 	for len(a.bins) > MaxBins && a.unit < century {
 		a.coarsen()
 	}
@@ -108,11 +109,11 @@ func (a *Aggregate) first(s sighting) bool {
 }
 
 // currency returns the currency of a receipt, "" when nobody told it or there are too many.
-func (a *Aggregate) currency(root canon.Node) string {
-	if receipt.ReadUnreported(root).Has("/cost/currency") {
+func (a *Aggregate) currency(s statement) string {
+	if s.untold.Has("/cost/currency") {
 		return ""
 	}
-	code := root.Member("cost").Member("currency").String()
+	code := s.Member("cost").Member("currency").String()
 	if !a.currencies[code] {
 		if len(a.currencies) >= MaxCurrencies {
 			a.out.Currency++

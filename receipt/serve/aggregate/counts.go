@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // counts are what some receipts say together.
@@ -20,22 +19,22 @@ type counts struct {
 func newCounts() *counts { return &counts{BytesSent: new(amount), Cost: map[string]*amount{}} }
 
 // add adds what a receipt says. Its cost is added when it is of that currency.
-func (c *counts) add(root canon.Node, currency string) {
-	effects, s := root.Member("side_effects"), silence(receipt.ReadUnreported(root))
+func (c *counts) add(s statement, currency string) {
+	effects := s.Member("side_effects")
 	c.Receipts++
 	c.Files += effects.Member("fs_writes").Len()
 	c.ToolCalls += effects.Member("tool_calls").Len()
 	c.Handoffs += effects.Member("a2a_handoffs").Len()
-	c.Approvals.add(root.Member("approvals"), s)
+	c.Approvals.add(s)
 	for i, e := range effects.Member("network_egress").Elements() {
-		if s.of("/side_effects/network_egress", i, "") { // it is open whether that was sent
+		if s.silent("/side_effects/network_egress", i, "") { // it is open whether that was sent
 			continue
 		}
 		c.Egress++
 		addNumber(c.BytesSent, e.Member("bytes_sent"))
 	}
 	if currency != "" {
-		addNumber(c.of(currency), root.Member("cost").Member("total"))
+		addNumber(c.of(currency), s.Member("cost").Member("total"))
 	}
 }
 

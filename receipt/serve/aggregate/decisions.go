@@ -1,7 +1,5 @@
 package aggregate
 
-import "github.com/receiptkit/receiptkit/canon"
-
 // decisions counts approvals by how they were decided: a request that was denied,
 // or that nobody answered, is not an approval. One of which the source did not tell the
 // decision is in none of them.
@@ -12,9 +10,9 @@ type decisions struct {
 	Timeout  int `json:"timeout"`
 }
 
-func (d *decisions) add(approvals canon.Node, s silence) {
-	for i, n := range approvals.Elements() {
-		if s.of("/approvals", i, "/decision") {
+func (d *decisions) add(s statement) {
+	for i, n := range s.Member("approvals").Elements() {
+		if s.silent("/approvals", i, "/decision") {
 			continue
 		}
 		switch n.Member("decision").String() {

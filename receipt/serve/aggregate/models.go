@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // A model is what receipts state in cost.provider_breakdown of one model.
@@ -26,12 +25,11 @@ type modelSums struct {
 	CostUntold   int                `json:"cost_untold,omitzero"` // those of which the amount is not
 }
 
-func addModels(t *tally[model], root canon.Node, verified bool, currency string) {
+func addModels(t *tally[model], s statement, verified bool, currency string) {
 	const list = "/cost/provider_breakdown"
-	s := silence(receipt.ReadUnreported(root))
-	for i, e := range root.Member("cost").Member("provider_breakdown").Elements() {
+	for i, e := range s.Member("cost").Member("provider_breakdown").Elements() {
 		provider, name := e.Member("provider").String(), e.Member("model").String()
-		if s.of(list, i, "/provider") {
+		if s.silent(list, i, "/provider") {
 			provider = ""
 		}
 		row := t.of(provider+"\x00"+name, MaxModels)
@@ -44,10 +42,10 @@ func addModels(t *tally[model], root canon.Node, verified bool, currency string)
 			sums = &row.verified
 		}
 		sums.add(e, currency)
-		if s.of(list, i, "/amount") {
+		if s.silent(list, i, "/amount") {
 			sums.CostUntold++
 		}
-		if !tokensStated(e) || s.of(list, i, "/input_tokens") || s.of(list, i, "/output_tokens") {
+		if !tokensStated(e) || s.silent(list, i, "/input_tokens") || s.silent(list, i, "/output_tokens") {
 			sums.Untold++
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -71,9 +70,9 @@ func (s *split) add(verified bool) {
 
 func bySize(a, b *split) int { return cmp.Compare(a.Verified+a.Other, b.Verified+b.Other) }
 
-func (r *ranked) add(rep *receipt.Report, root canon.Node, verified bool, currency string) {
-	addModels(&r.models, root, verified, currency)
-	for _, w := range root.Member("side_effects").Member("fs_writes").Elements() {
+func (r *ranked) add(rep *receipt.Report, s statement, verified bool, currency string) {
+	addModels(&r.models, s, verified, currency)
+	for _, w := range s.Member("side_effects").Member("fs_writes").Elements() {
 		if row := r.files.of(w.Member("path").String(), MaxFiles); row != nil {
 			row.add(verified)
 		}

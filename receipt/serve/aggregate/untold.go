@@ -20,8 +20,8 @@ type untold struct {
 	Approvals int `json:"approvals"`
 }
 
-func (u *untold) add(root canon.Node) {
-	list := receipt.ReadUnreported(root)
+func (u *untold) add(s statement) {
+	list := s.untold
 	for pointer, n := range map[string]*int{
 		"/side_effects/fs_writes":    &u.Files,
 		"/side_effects/tool_calls":   &u.ToolCalls,
@@ -42,18 +42,26 @@ func (u *untold) add(root canon.Node) {
 
 	// An entry that states no bytes makes the sum of bytes a lower bound as well, and so does
 	// one of which it is open whether it was sent.
-	if list.Has("/side_effects/network_egress") || !bytesStated(root) || slices.ContainsFunc(list, func(at string) bool { return strings.HasPrefix(at, "/side_effects/network_egress/") }) {
+	if list.Has("/side_effects/network_egress") || !bytesStated(s.Node) || slices.ContainsFunc(list, func(at string) bool { return strings.HasPrefix(at, "/side_effects/network_egress/") }) {
 		u.Egress++
 	}
 }
 
-// silence is what the source of a receipt did not tell.
-type silence receipt.Pointers
+// A statement is the root of a receipt, and what its source did not tell.
+type statement struct {
+	canon.Node
+	untold receipt.Pointers
+}
 
-// of reports whether it did not tell a part of an entry of a list, or, of the part "",
-// whether there is such an entry. A list that may hold more was told as far as it goes.
-func (s silence) of(list string, i int, part string) bool {
-	return len(s) > 0 && slices.Contains(s, list+"/"+strconv.Itoa(i)+part)
+// silent reports whether the source did not tell a part of an entry of a list, or, of the
+// part "", whether there is such an entry. A list that may hold more was told as far as it
+// goes.
+func (s statement) silent(list string, i int, part string) bool {
+	if len(s.untold) == 0 {
+		return false
+	}
+	_, listed := slices.BinarySearch(s.untold, list+"/"+strconv.Itoa(i)+part)
+	return listed
 }
 
 // bytesStated reports whether each entry of the egress states its bytes.

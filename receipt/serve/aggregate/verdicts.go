@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -35,8 +34,8 @@ func (j *judged) add(rep *receipt.Report) {
 	}
 }
 
-func (v *verdicts) add(rep *receipt.Report, root canon.Node) {
-	completed, ok := completedAt(root)
+func (v *verdicts) add(rep *receipt.Report, s statement) {
+	completed, ok := completedAt(s)
 	if !ok {
 		v.untimed++
 		return
@@ -52,11 +51,11 @@ func (v *verdicts) add(rep *receipt.Report, root canon.Node) {
 }
 
 // completedAt is when the task ended, in the years that have a text, if the source told it.
-func completedAt(root canon.Node) (time.Time, bool) {
-	if receipt.ReadUnreported(root).Has("/lifecycle/completed_at") {
+func completedAt(s statement) (time.Time, bool) {
+	if s.untold.Has("/lifecycle/completed_at") {
 		return time.Time{}, false
 	}
-	t, err := receipt.ParseTime(root.Member("lifecycle").Member("completed_at").Text())
+	t, err := receipt.ParseTime(s.Member("lifecycle").Member("completed_at").Text())
 	y := t.UTC().Year() // an offset can lead out of those years
 	return t, err == nil && y >= 0 && y <= 9999
 }

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -227,11 +225,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 // TestReportInBrowser: the views take the place of the plain part, without a
 // complaint, and nothing foreign runs.
 func TestReportInBrowser(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(run(t, judged(t))), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got := dump(t, browser(t), "file://"+file)
+	got := opened(t, "report")
 	for _, want := range []string{`<main id="report"><article class="summary">`, `class="measure"`, `class="strip"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the document has no %s", want)

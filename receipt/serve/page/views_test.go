@@ -10,13 +10,17 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
@@ -78,8 +82,22 @@ func verifier(t testing.TB) *receipt.Verifier {
 	return v
 }
 
-// judged are the fixtures with their reports.
-func judged(t testing.TB) (list []caseJSON) {
+// judged are the fixtures with their reports, which all tests share.
+func judged(t testing.TB) []caseJSON {
+	t.Helper()
+	shared.once.Do(func() { shared.list = judge(t) })
+	if shared.list == nil {
+		t.Fatal("the fixtures were not judged")
+	}
+	return slices.Clone(shared.list)
+}
+
+var shared struct {
+	once sync.Once
+	list []caseJSON
+}
+
+func judge(t testing.TB) (list []caseJSON) {
 	t.Helper()
 	m, err := fixtures.Load()
 	if err != nil {
@@ -107,8 +125,51 @@ func judged(t testing.TB) (list []caseJSON) {
 
 // TestViews runs testdata/views.js in a browser, over all fixtures.
 func TestViews(t *testing.T) {
+	got := opened(t, "views")
+	if failures := element(t, got, "pre", "failures"); failures != "" {
+		t.Errorf("%s", failures)
+	}
+	var done, failed int
+	if _, err := fmt.Sscanf(element(t, got, "p", "done"), "%d done, %d failures", &done, &failed); err != nil || done < 5000 || failed > 0 {
+		t.Errorf("%d done, %d failures, %v", done, failed, err)
+	}
+}
+
+// opened is a document, "views" or "report", when its scripts ran. At full size each is
+// opened alone, the report as a file. Else one browser opens both.
+func opened(t *testing.T, name string) string {
+	t.Helper()
 	chromium := browser(t)
-	data, err := json.Marshal(map[string]any{"cases": judged(t), "run": json.RawMessage(block(t, run(t, judged(t))))})
+	if testsize.Full() && name == "report" {
+		file := filepath.Join(t.TempDir(), "report.html")
+		if err := os.WriteFile(file, []byte(run(t, judged(t))), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return dump(t, chromium, "file://"+file)
+	}
+	if testsize.Full() {
+		return dump(t, chromium, serve(t))
+	}
+	both.once.Do(func() { both.doc = dump(t, chromium, serve(t)+"/both") })
+	return element(t, both.doc, "pre", name)
+}
+
+// both is what was left of both documents.
+var both struct {
+	once sync.Once
+	doc  string
+}
+
+// beside opens both documents in one, and writes down what is left of them as text.
+const beside = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><pre id="views"></pre><pre id="report"></pre><iframe src="/"></iframe><iframe src="/report"></iframe>
+<script>onload = () => ["views", "report"].forEach((id, n) => { document.getElementById(id).textContent = frames[n].document.documentElement.outerHTML; });</script></html>`
+
+// serve serves the page of the views, the report, and both, and returns the address.
+func serve(t *testing.T) string {
+	t.Helper()
+	list := judged(t)
+	report := run(t, list)
+	data, err := json.Marshal(map[string]any{"cases": list, "run": json.RawMessage(block(t, report))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,22 +179,16 @@ func TestViews(t *testing.T) {
 	// The scripts as they stand here: a browser joins modules itself, if it gets them by HTTP.
 	files := http.FileServer(http.Dir("."))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/" {
+		text, known := map[string]string{"/": doc, "/report": report, "/both": beside}[r.URL.Path]
+		if !known {
 			files.ServeHTTP(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
-		io.WriteString(w, doc)
+		io.WriteString(w, text)
 	}))
-	defer server.Close()
-	got := dump(t, chromium, server.URL)
-	if failures := element(t, got, "pre", "failures"); failures != "" {
-		t.Errorf("%s", failures)
-	}
-	var done, failed int
-	if _, err := fmt.Sscanf(element(t, got, "p", "done"), "%d done, %d failures", &done, &failed); err != nil || done < 5000 || failed > 0 {
-		t.Errorf("%d done, %d failures, %v", done, failed, err)
-	}
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // TestNames: each cause that can decide a verdict has a name for people.

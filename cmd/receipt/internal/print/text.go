@@ -61,10 +61,23 @@ func (p *TextPrinter) block(rep *receipt.Report, doc *canon.Document) *Block {
 }
 
 // notTold names what the receipt says that its source did not tell, which is not
-// a statement, and what may be more than happened.
+// a statement, what may be more than happened, and what is no bill.
 func (p *TextPrinter) notTold(b *Block, doc *canon.Document) {
 	p.pointers(b, "not told", receipt.ReadUnreported(doc.Root()), ", by the source")
 	p.pointers(b, "at most", receipt.ReadAtMost(doc.Root()), ": may hold more than happened")
+	p.pointers(b, "estimated", ReadEstimated(doc.Root()), ", by the source: no bill")
+}
+
+// ReadEstimated returns the amounts of a receipt that its source reckons, and that are no
+// bill, as the receipt says in metadata.estimated.
+func ReadEstimated(root canon.Node) (list receipt.Pointers) {
+	for _, n := range root.Member("metadata").Member("estimated").Elements() {
+		if text := n.String(); n.Kind() == canon.KindString && strings.HasPrefix(text, "/") {
+			list = append(list, text)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 func (p *TextPrinter) pointers(b *Block, label string, list []string, what string) {

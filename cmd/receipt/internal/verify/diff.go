@@ -3,6 +3,7 @@ package verify
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -22,7 +23,8 @@ func NewDiff(e *cli.Env) *cobra.Command {
 		Short: "show how two receipts differ, and whether their hashes agree",
 		Long: `Show the differences of two receipts by JSON Pointer: - only in A, + only in B,
 ~ in both with different values. Values are compared in canonical form, so white
-space, the order of members and the spelling of numbers make no difference.
+space, the order of members and the spelling of numbers make no difference. What
+stands where the source of a receipt told nothing, or a bound, is marked as that.
 
 Exit codes: 0 when the contents are equal, 1 when they differ, 2 when one of them
 could not be read, or has an integer outside ±9007199254740991, which the canonical
@@ -44,7 +46,7 @@ form rounds.`,
 				return unreadable(err)
 			}
 
-			var d differences
+			d := differences{a: shownOf(a), b: shownOf(b)}
 			d.compare(a.Root(), b.Root())
 			if d.count == 0 {
 				fmt.Fprintln(&d.text, "no differences")
@@ -85,6 +87,7 @@ func unreadable(err error) error {
 }
 
 type differences struct {
+	a, b  *Shown
 	text  bytes.Buffer
 	count int
 	path  []string // the tokens of the pointer to what is compared
@@ -93,16 +96,37 @@ type differences struct {
 func (d *differences) compare(a, b canon.Node) {
 	switch {
 	case a.IsZero():
-		d.line('+', cli.Show(b))
+		d.line('+', d.value(d.b, b))
 	case b.IsZero():
-		d.line('-', cli.Show(a))
+		d.line('-', d.value(d.a, a))
 	case a.Kind() == canon.KindObject && b.Kind() == canon.KindObject:
 		d.members(a, b)
 	case a.Kind() == canon.KindArray && b.Kind() == canon.KindArray:
 		d.elements(a, b)
 	case !bytes.Equal(a.AppendCanonical(nil), b.AppendCanonical(nil)):
-		d.line('~', cli.Show(a)+" → "+cli.Show(b))
+		d.line('~', d.value(d.a, a)+" → "+d.value(d.b, b))
 	}
+}
+
+// value is what one side has, and how far its source told it.
+func (d *differences) value(of *Shown, n canon.Node) string {
+	text := cli.Show(n)
+	if len(of.untold)+len(of.over)+len(of.estimated) == 0 {
+		return text
+	}
+
+	// Only numbers and lists are bounds. What is in a list of bounds is itself none.
+	pointer := d.pointer()
+	untold := of.hides(pointer)
+	_, over := slices.BinarySearch(of.over, pointer)
+	bounds := n.Kind() == canon.KindNumber || n.Kind() == canon.KindArray
+	switch nothing := !bounds || n.Float() == 0 && n.Len() == 0; {
+	case untold && nothing:
+		return text + " (" + notTold + ")"
+	case bounds && (untold || over):
+		return of.bound(pointer) + text + of.reckoned(pointer)
+	}
+	return text + of.reckoned(pointer)
 }
 
 // below compares what the token leads to.

@@ -58,8 +58,8 @@ func Show(e *cli.Env, path string, data []byte, judge string) error {
 		return cli.Refuted(f.Hint, "%q is not a receipt: %s: %s", cli.SourceName(path), f.Code, f.Detail)
 	}
 
-	b := &print.Block{}
-	s := &Shown{Root: doc.Root(), untold: receipt.ReadUnreported(doc.Root()), over: receipt.ReadAtMost(doc.Root()), b: b}
+	b, s := &print.Block{}, shownOf(doc)
+	s.b = b
 	if rep.Verdict == receipt.Refuted { // that comes first
 		s.refuted(rep)
 		fmt.Fprintln(b, cli.EscapeLine(s.Sentence()))
@@ -90,10 +90,17 @@ func integrityLine(rep *receipt.Report, judge string) string {
 // Shown renders a receipt from its document, so that one that is not valid is
 // shown as far as it goes.
 type Shown struct {
-	Root   canon.Node
-	untold receipt.Pointers
-	over   receipt.Pointers
-	b      *print.Block
+	Root      canon.Node
+	untold    receipt.Pointers
+	over      receipt.Pointers
+	estimated receipt.Pointers
+	b         *print.Block
+}
+
+// shownOf is a receipt with what its source did not tell, or told as a bound or an estimate.
+func shownOf(doc *canon.Document) *Shown {
+	root := doc.Root()
+	return &Shown{Root: root, untold: receipt.ReadUnreported(root), over: receipt.ReadAtMost(root), estimated: print.ReadEstimated(root)}
 }
 
 // Sentence says what happened in one line. What the source did not tell is not a
@@ -150,15 +157,28 @@ func (s *Shown) named(n canon.Node, name, noun string) string {
 // statement. The entries of a list that may hold more were told, and so was what stands in
 // an entry of which it is open whether it happened.
 func (s *Shown) hidden(n canon.Node) bool {
-	if len(s.untold) == 0 || n.IsZero() {
-		return false
-	}
+	return len(s.untold) > 0 && !n.IsZero() && s.hides(n.Pointer())
+}
 
-	pointer := n.Pointer()
-	return slices.ContainsFunc(s.untold, func(listed string) bool {
-		rest, within := strings.CutPrefix(pointer, listed)
-		return within && (rest == "" || rest[0] == '/' && !isIndex(path.Base(listed)) && !slices.ContainsFunc(strings.Split(rest[1:], "/"), isIndex))
-	})
+// hides is hidden for the value at a pointer. It looks upward from the value itself: in an
+// entry of a list only what is listed itself is untold.
+func (s *Shown) hides(pointer string) bool {
+	if s.lists(pointer) {
+		return true
+	}
+	for pointer != "" && !isIndex(path.Base(pointer)) {
+		pointer = pointer[:strings.LastIndexByte(pointer, '/')]
+		if !isIndex(path.Base(pointer)) && s.lists(pointer) {
+			return true
+		}
+	}
+	return false
+}
+
+// lists reports whether the receipt lists just this pointer.
+func (s *Shown) lists(pointer string) bool {
+	_, listed := slices.BinarySearch(s.untold, pointer)
+	return listed
 }
 
 // isIndex reports whether a token of a pointer is the place of an entry.
@@ -169,7 +189,15 @@ func isIndex(token string) bool {
 
 // possible reports whether it is open if an entry of a list happened at all.
 func (s *Shown) possible(entry canon.Node) bool {
-	return len(s.untold) > 0 && slices.Contains(s.untold, entry.Pointer())
+	return len(s.untold) > 0 && s.lists(entry.Pointer())
+}
+
+// reckoned says behind an amount that its source estimates it, and that it is no bill.
+func (s *Shown) reckoned(pointer string) string {
+	if _, listed := slices.BinarySearch(s.estimated, pointer); listed {
+		return " (estimated by the source)"
+	}
+	return ""
 }
 
 // bound says what a number or the length of a list is a bound of. One that may be both

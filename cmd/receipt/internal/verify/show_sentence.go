@@ -75,9 +75,9 @@ func (s sentence) cost() (phrase string, unknown bool) {
 	case total.Kind() == canon.KindNumber:
 		phrase = " for " + s.bound("/cost/total")
 		if s.hidden(cost.Member("currency")) {
-			return phrase + cli.Number(total) + ", currency " + notTold, false
+			return phrase + cli.Number(total) + s.reckoned("/cost/total") + ", currency " + notTold, false
 		}
-		phrase += s.text(cost, "currency") + " " + cli.Number(total)
+		phrase += s.text(cost, "currency") + " " + cli.Number(total) + s.reckoned("/cost/total")
 	}
 	return phrase, false
 }
@@ -95,8 +95,8 @@ func (s sentence) count(pointer string, n int, noun, verb string) string {
 func (s sentence) sent(egress canon.Node) string {
 	var sum float64
 	stated, possible := 0, 0
-	for i, n := range egress.Elements() {
-		if slices.Contains(s.untold, fmt.Sprintf("/side_effects/network_egress/%d", i)) {
+	for _, n := range egress.Elements() {
+		if s.possible(n) {
 			possible++
 			continue
 		}
@@ -122,7 +122,7 @@ func (s sentence) sent(egress canon.Node) string {
 
 // unsuccessful counts the calls that did not succeed, by how they ended.
 func (s sentence) unsuccessful(calls canon.Node) string {
-	phrases := s.phrases(calls, "/side_effects/tool_calls", "status", [][2]string{{"failed", "failed"}, {"canceled", "canceled"}, {"", "of unknown outcome"}}, "succeeded")
+	phrases := s.phrases(calls, "status", [][2]string{{"failed", "failed"}, {"canceled", "canceled"}, {"", "of unknown outcome"}}, "succeeded")
 	if len(phrases) == 0 {
 		return ""
 	}
@@ -133,28 +133,23 @@ func (s sentence) unsuccessful(calls canon.Node) string {
 // answered, is not an approval.
 func (s sentence) approvals() string {
 	list, approved := s.Root.Member("approvals"), 0
-	for i, n := range list.Elements() {
-		if n.Member("decision").String() == "approved" && !s.lists("/approvals", i, "decision") {
+	for _, n := range list.Elements() {
+		if decision := n.Member("decision"); decision.String() == "approved" && !s.hidden(decision) {
 			approved++
 		}
 	}
-	others := s.phrases(list, "/approvals", "decision", [][2]string{{"denied", "denied"}, {"canceled", "canceled"}, {"timeout", "timed out"}, {"", "of unknown decision"}}, "approved")
+	others := s.phrases(list, "decision", [][2]string{{"denied", "denied"}, {"canceled", "canceled"}, {"timeout", "timed out"}, {"", "of unknown decision"}}, "approved")
 	return strings.Join(append([]string{s.count("/approvals", approved, "approval", "")}, others...), ", ")
-}
-
-// lists reports whether the source did not tell a member of an entry of a list.
-func (s sentence) lists(pointer string, i int, member string) bool {
-	return len(s.untold) > 0 && slices.Contains(s.untold, fmt.Sprintf("%s/%d/%s", pointer, i, member))
 }
 
 // phrases counts the entries of a list by what a member of each says, except for
 // those that say usual. The words name each count; "" is for all other values, and for
 // what the source did not tell.
-func (s sentence) phrases(list canon.Node, pointer, member string, words [][2]string, usual string) (text []string) {
+func (s sentence) phrases(list canon.Node, member string, words [][2]string, usual string) (text []string) {
 	counts := map[string]int{}
-	for i, n := range list.Elements() {
+	for _, n := range list.Elements() {
 		value := n.Member(member).String()
-		if s.lists(pointer, i, member) {
+		if s.hidden(n.Member(member)) {
 			value = ""
 		} else if !slices.ContainsFunc(words, func(w [2]string) bool { return w[0] == value }) && value != usual {
 			value = ""

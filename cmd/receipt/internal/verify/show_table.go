@@ -40,10 +40,11 @@ func (s table) write() {
 }
 
 // notTold names every member that the source did not tell, or that may hold more than
-// happened, also those that no row above is about.
+// happened, or that is an estimate, also those that no row above is about.
 func (s table) notTold() {
 	s.pointers("not told", s.untold)
 	s.pointers("at most", s.over)
+	s.pointers("estimated", s.estimated)
 }
 
 func (s table) pointers(label string, list []string) {
@@ -208,7 +209,7 @@ func (s table) budget() {
 // known, or that nobody told this noun.
 func (s table) used(pointer string, n canon.Node, noun string) string {
 	if n.Float() > 0 || !s.untold.Has(pointer) {
-		return s.bound(pointer) + cli.Number(n)
+		return s.bound(pointer) + cli.Number(n) + s.reckoned(pointer)
 	}
 	return noun + notTold
 }

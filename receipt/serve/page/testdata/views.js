@@ -170,9 +170,14 @@ function absences(receipt) {
   const bounded = (unreported, at_most) => attempt("bounds", () => h("p", {}, summarize({ ...bare, cost: { total: 2, currency: "USD" }, metadata: { unreported, at_most } }))).textContent;
   check("at most", bounded([], ["/cost/total"]).includes(" for at most USD 2:"), true);
   check("neither", bounded(["/cost/total"], ["/cost/total"]).includes(" for reportedly USD 2:"), true);
+  const reckoned = { ...bare, cost: { total: 2, currency: "USD" }, metadata: { estimated: ["/cost/total"] } };
+  check("estimated", attempt("estimates", () => h("p", {}, summarize(reckoned))).textContent.includes(" for USD 2 (estimated by the source):"), true);
+  const estimates = attempt("estimated page", () => renderReceipt(reckoned, null)).textContent;
+  check("an estimate in the page", [estimates.includes("USD 2 (estimated by the source)"), estimates.includes("/cost/total, by the source: no bill")], [true, true]);
   check("files", said(["/side_effects"]).includes("at least 1 file changed"), true);
   check("approvals", [said(["/approvals"]).includes("approvals not told by the source"), said([], { approvals: ["denied", "timeout", "approved", "x"].map((decision) => ({ decision })) }).includes("1 approval, 1 denied, 1 timed out, 1 of unknown decision")], [true, true]);
   check("outcome", /^Task ended in .* for USD 0, outcome not told by the source:/.test(said(["/lifecycle/final_state"])), true);
+  check("a long list", said([...Array.from({ length: 2000 }, (_, i) => `/side_effects/network_egress/${i + 1}/destination`), "/side_effects/tool_calls/0/status"]).includes("1 of unknown outcome"), true);
   check("open ends", said(["/side_effects/tool_calls/0/status", "/side_effects/network_egress/0"]).endsWith(": 1 file changed, bytes sent not told by the source, 2 tool calls (1 of unknown outcome), 0 approvals."), true);
   check("currency", said(["/cost/currency"], { cost: { total: 2, currency: "USD" } }).includes(" for 2, currency not told by the source:"), true);
   check("decisions", said(["/approvals/0/decision"], { approvals: [{ decision: "approved" }] }).includes("0 approvals, 1 of unknown decision"), true);

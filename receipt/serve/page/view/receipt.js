@@ -4,7 +4,7 @@ import { bars, timeline } from "./charts.js";
 import { facts, foreign, h, icon, mono, section, table } from "./dom.js";
 import { amount, isObject, list, member, outline, text } from "./json.js";
 import { clock, duration, instant, number, plural } from "./text.js";
-import { bound, isUntold, notTold, overIn, told, untoldIn } from "./untold.js";
+import { bound, estimatedIn, isUntold, notTold, overIn, told, untoldIn } from "./untold.js";
 import { status } from "./verdict.js";
 
 // renderReceipt shows a parsed receipt. The report says whether it can be relied on.
@@ -66,7 +66,12 @@ export function costOf(receipt) {
   const total = member(receipt, "cost", "total"), untold = isUntold(receipt, "/cost/total");
   if (untold && !(amount(total) > 0)) return null;
   if (typeof total !== "number") return "";
-  return [" for ", bound(receipt, "/cost/total"), money(member(receipt, "cost", "currency"), total)];
+  return [" for ", bound(receipt, "/cost/total"), money(member(receipt, "cost", "currency"), total), reckoned(receipt)];
+}
+
+// reckoned says behind the total that its source estimates it: it is no bill.
+function reckoned(receipt) {
+  return estimatedIn(receipt).includes("/cost/total") ? " (estimated by the source)" : "";
 }
 
 // money is an amount in a currency, as far as both were told.
@@ -164,6 +169,7 @@ function renderFacts(receipt) {
     ["autonomy", at("trust", "start_tier") === notTold && at("trust", "end_tier") === notTold ? notTold : at("trust") && [foreign(at("trust", "start_tier")), " → ", foreign(at("trust", "end_tier")), at("trust", "policy_ref") === undefined ? "" : [", policy ", foreign(at("trust", "policy_ref"))]]],
     ["not told", places(untoldIn(receipt), ", by the source: what stands there is no statement")],
     ["at most", places(overIn(receipt), ": what stands there may be more than happened")],
+    ["estimated", places(estimatedIn(receipt), ", by the source: no bill")],
   ]));
 }
 
@@ -214,7 +220,7 @@ function renderCost(receipt) {
   const cost = member(receipt, "cost"), currency = member(cost, "currency");
   const providers = list(member(cost, "provider_breakdown"));
   return section("cost", "Cost and budget",
-    h("p", { class: "figure" }, costOf(receipt) === null ? ["Cost ", notTold] : [bound(receipt, "/cost/total"), money(currency, member(cost, "total"))]),
+    h("p", { class: "figure" }, costOf(receipt) === null ? ["Cost ", notTold] : [bound(receipt, "/cost/total"), money(currency, member(cost, "total")), reckoned(receipt)]),
     providers.length > 0 && bars("Cost by provider", ["provider", "part of the total", "amount"], providers.slice(0, 20).map((entry, i) => ({
       label: [member(entry, "provider") === notTold ? "provider " : "", foreign(member(entry, "provider"), 80), member(entry, "model") === undefined ? "" : [" ", h("span", { class: "aside" }, foreign(entry.model, 80))], tokens(receipt, entry, i)],
       name: `cost of ${text(member(entry, "provider")).slice(0, 80)}`, value: amount(member(entry, "amount")), text: member(entry, "amount") === notTold ? notTold : [bound(receipt, `/cost/provider_breakdown/${i}/amount`), money(currency, member(entry, "amount"))],

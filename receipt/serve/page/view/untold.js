@@ -5,7 +5,8 @@ import { isObject, list, member } from "./json.js";
 
 export const notTold = "not told by the source";
 
-const most = 1000;
+// How many entries of a list are read: more than a receipt has room to need.
+const most = 1 << 18;
 
 // untoldIn returns the pointers that a receipt lists.
 export function untoldIn(receipt) {
@@ -15,6 +16,12 @@ export function untoldIn(receipt) {
 // overIn returns the pointers of what may hold more than happened: metadata.at_most.
 export function overIn(receipt) {
   return pointers(receipt, "at_most");
+}
+
+// estimatedIn returns the pointers of amounts that the source reckons, and that are no bill:
+// metadata.estimated.
+export function estimatedIn(receipt) {
+  return pointers(receipt, "estimated");
 }
 
 function pointers(receipt, name) {
