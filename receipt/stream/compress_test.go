@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -33,6 +34,9 @@ func gzipped(t testing.TB, in []byte) []byte {
 func zstded(t testing.TB, in []byte, o ...zstd.EOption) []byte {
 	t.Helper()
 	var b bytes.Buffer
+	if len(in) <= 64<<10 { // a larger window is nothing but memory
+		o = append([]zstd.EOption{zstd.WithWindowSize(64 << 10)}, o...)
+	}
 	w, err := zstd.NewWriter(&b, append(o, zstd.WithEncoderConcurrency(1))...)
 	if err != nil {
 		t.Fatal(err)
@@ -146,10 +150,7 @@ func TestCompressionTold(t *testing.T) {
 // allow.
 func TestWindow(t *testing.T) {
 	l := newWriter(t, "a").many(1)
-	var in []byte // more than a window, or the frame would have none
-	for range 20 {
-		in = append(append(in, padded(l[0], 1<<20)...), '\n')
-	}
+	in := text(padded(l[0], 1<<20), bytes.Repeat([]byte("\n"), 19<<20)) // more than a window, or the frame would have none
 	all := map[int][]byte{}
 	for _, c := range []struct {
 		window int
@@ -202,10 +203,9 @@ func (r *repeater) Read(p []byte) (int, error) {
 // bombs of 10 GB as gzip members and zstd frames of 10 MB.
 func bombs(t testing.TB, c string) map[string]func() io.Reader {
 	plain := bytes.Repeat([]byte(c), 10<<20/len(c))
-	gz, zst := gzipped(t, plain), zstded(t, plain)
 	return map[string]func() io.Reader{
-		"gzip":  func() io.Reader { return repeat(gz, 1000) },
-		"zstd":  func() io.Reader { return repeat(zst, 1000) },
+		"gzip":  func() io.Reader { return repeat(gzipped(t, plain), 1000) },
+		"zstd":  func() io.Reader { return repeat(zstded(t, plain), 1000) },
 		"plain": func() io.Reader { return repeat(plain, 1000) },
 	}
 }
@@ -214,6 +214,7 @@ func bombs(t testing.TB, c string) map[string]func() io.Reader {
 // how much garbage there may be beside it: 100 outside tests.
 func watch(percent int, f func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(percent))
+	runtime.GC() // what pools hold is gone with the second
 	runtime.GC()
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -251,7 +252,7 @@ func TestBombs(t *testing.T) {
 		{"spaces in an array", " ", "["},
 	} {
 		for name, bomb := range bombs(t, c.of) {
-			if !full() && c.name != "brackets" && name != forms[i%len(forms)] {
+			if !testsize.Full() && c.name != "brackets" && name != forms[i%len(forms)] {
 				continue
 			}
 			in := bomb()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -71,7 +72,7 @@ func TestFilesAnyOrder(t *testing.T) {
 		}
 	}
 	rng, orders := rand.New(rand.NewPCG(7, 7)), 5
-	if full() {
+	if testsize.Full() {
 		orders = 15
 	}
 	for _, c := range []struct {
@@ -114,7 +115,7 @@ func TestFilesBroken(t *testing.T) {
 	again.n = 4 // the id of list[4]
 	sameID := again.seal(at(9))
 	rng, orders := rand.New(rand.NewPCG(9, 9)), 4
-	if full() {
+	if testsize.Full() {
 		orders = 12
 	}
 	for _, c := range []struct {

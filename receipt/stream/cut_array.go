@@ -2,8 +2,10 @@ package stream
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
@@ -76,12 +78,12 @@ func (a *arrayCutter) read() (piece, error) {
 // readElement reads on to the end of the element that begins with c.
 func (a *arrayCutter) readElement(c byte) (piece, error) {
 	var at nesting
+	at.read(c)
 	for {
-		at.read(c)
 		// Outside of brackets and strings any byte may be the last one.
-		if at.depth <= 0 && !at.inString {
+		if at.outside() {
 			if ends, err := a.elementEnds(c); err != nil || ends {
-				return piece{data: a.element, index: a.index}, err
+				return a.handOut(), err
 			}
 		}
 		if len(a.element) > maxDocument {
@@ -89,14 +91,50 @@ func (a *arrayCutter) readElement(c byte) (piece, error) {
 				detail: fmt.Sprintf("expected an element of at most %d bytes, found more; what follows was not read", maxDocument)}}, nil
 		}
 
-		var err error
-		if c, err = a.byte(); err == io.EOF {
+		// What is in the buffer is taken at once, as far as it may belong to it.
+		buffered, err := a.buffered()
+		if err == io.EOF {
 			return a.cut(), nil
 		} else if err != nil {
 			return piece{}, err
 		}
-		a.element = append(a.element, c)
+		n := at.follow(buffered[:min(len(buffered), maxDocument+1-len(a.element))])
+		c = buffered[n-1]
+		a.take(buffered[:n])
 	}
+}
+
+// handOut returns the element. A rare large one takes its memory along.
+func (a *arrayCutter) handOut() piece {
+	d := piece{data: a.element, index: a.index}
+	if d.kept = cap(a.element) > 4*readBytes; d.kept {
+		a.element = nil
+	}
+	return d
+}
+
+// buffered returns what can be read without waiting, and waits where that is nothing.
+func (a *arrayCutter) buffered() ([]byte, error) {
+	if _, err := a.r.Peek(1); err != nil {
+		return nil, err
+	}
+	return a.r.Peek(a.r.Buffered())
+}
+
+// take appends bytes of the buffer to the element. Its memory grows by doubling, as most
+// elements are small and few are as large as one may be.
+func (a *arrayCutter) take(text []byte) {
+	if len(text) > cap(a.element)-len(a.element) {
+		a.element = slices.Grow(a.element, min(len(a.element), maxDocument-len(a.element))+len(text))
+	}
+	a.element = append(a.element, text...)
+	a.skip(len(text))
+}
+
+// skip leaves n bytes of the buffer behind.
+func (a *arrayCutter) skip(n int) {
+	_, _ = a.r.Discard(n) // buffered
+	a.offset += int64(n)
 }
 
 // elementEnds reports whether an element ends after its byte c: with a bracket
@@ -146,23 +184,23 @@ func (a *arrayCutter) malformed(expected string, found byte) piece {
 		detail: fmt.Sprintf("expected %s, found %q at offset %d; what follows was not read", expected, found, a.offset-1)}}
 }
 
-func (a *arrayCutter) byte() (byte, error) {
-	c, err := a.r.ReadByte()
-	if err == nil {
-		a.offset++
-	}
-	return c, err
-}
-
 // symbol returns the next byte that is not white space.
 func (a *arrayCutter) symbol() (byte, error) {
-	for skipped := 0; ; skipped++ {
-		c, err := a.byte()
-		if err != nil || c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			return c, err
+	for skipped := 0; ; {
+		buffered, err := a.buffered()
+		if err != nil {
+			return 0, err
 		}
-		if skipped > maxPackedGap {
-			return 0, fmt.Errorf("more than %d bytes of white space at offset %d", maxPackedGap, a.offset)
+		text := bytes.TrimLeft(buffered, " \t\r\n")
+		n := len(buffered) - len(text)
+		if skipped += n; skipped > maxPackedGap {
+			return 0, fmt.Errorf("more than %d bytes of white space at offset %d", maxPackedGap, a.offset+int64(n))
 		}
+		if len(text) > 0 {
+			c := text[0]
+			a.skip(n + 1)
+			return c, nil
+		}
+		a.skip(n)
 	}
 }

@@ -42,7 +42,7 @@ func (s *cborCutter) next() (piece, error) {
 	}
 
 	// Only the next item tells whether the first one is alone.
-	d.data = bytes.Clone(d.data)
+	d.data, d.kept = bytes.Clone(d.data), true
 	following, err := s.read()
 	switch {
 	case err == io.EOF:

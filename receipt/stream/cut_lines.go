@@ -19,6 +19,7 @@ type lineCutter struct {
 	packed bool // the input is compressed
 	line   int
 	long   []byte // a line longer than the reader's buffer
+	kept   bool   // the last line is in memory of its own
 	count  int    // documents so far
 	ahead  []piece
 	err    error       // after ahead
@@ -68,8 +69,8 @@ func (l *lineCutter) alone(d piece) (piece, error) {
 		d.single = true
 		return d, nil
 	}
-	if d.fault == nil {
-		d.data = bytes.Clone(d.data)
+	if d.fault == nil && !d.kept {
+		d.data, d.kept = bytes.Clone(d.data), true
 	}
 
 	// What follows is kept: it is the next piece.
@@ -104,7 +105,7 @@ func (l *lineCutter) read() (piece, error) {
 
 		// RFC 8259 section 2: a line of nothing but white space holds no value.
 		text = bytes.TrimSuffix(text, []byte{'\r'})
-		switch blank := len(bytes.Trim(text, " \t\r")) == 0; {
+		switch blank := len(bytes.TrimLeft(text, " \t\r")) == 0; {
 		case len(text) > maxDocument && l.count == 0 && beginsPage(text):
 			l.page = l.turn(text, ended)
 			return l.page.next()
@@ -115,14 +116,15 @@ func (l *lineCutter) read() (piece, error) {
 		case blank:
 			skipped += len(text) + 1
 		default:
-			return piece{data: text, index: l.line, last: !ended}, nil
+			return piece{data: text, kept: l.kept, index: l.line, last: !ended}, nil
 		}
 	}
 }
 
-// turn reads the input as a page, from the beginning of the line that it is on.
+// turn reads the input as a page, from the beginning of the line that it is on, which is
+// so long that it is kept.
 func (l *lineCutter) turn(text []byte, ended bool) *pageCutter {
-	readers := []io.Reader{bytes.NewReader(bytes.Clone(text)), l.r}
+	readers := []io.Reader{bytes.NewReader(text), l.r}
 	if ended {
 		readers = slices.Insert(readers, 1, io.Reader(strings.NewReader("\n")))
 	}
@@ -148,13 +150,10 @@ func (l *lineCutter) mostGap() int {
 }
 
 // readLine returns a line without its LF, or more than maxDocument+1 bytes
-// of one that is too long. The bytes are valid until the next call.
+// of one that is too long. The bytes are valid until the next call, unless they are kept.
 func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 	l.line++
-	if cap(l.long) > 4*readBytes {
-		l.long = nil // a rare long line does not keep its memory
-	}
-
+	l.kept = false
 	l.long = l.long[:0]
 	for {
 		piece, err := l.r.ReadSlice('\n')
@@ -163,9 +162,6 @@ func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 		}
 
 		// Only a line longer than the buffer is copied.
-		if len(piece) > cap(l.long)-len(l.long) {
-			l.long = slices.Grow(l.long, min(len(l.long), maxDocument-len(l.long))+len(piece))
-		}
 		l.long = append(l.long, piece...)
 		switch {
 		case err == nil:
@@ -174,10 +170,46 @@ func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 			return l.long, false, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, false, err
-		case len(l.long) > maxDocument+1:
-			return l.long, false, nil
+		case len(l.long) >= 4*readBytes:
+			return l.readLong()
 		}
 	}
+}
+
+// readLong reads on in a rare long line, into memory of its own: of what is so large, each
+// copy is felt.
+func (l *lineCutter) readLong() (text []byte, ended bool, err error) {
+	rest := &lineRest{r: l.r, most: maxDocument + 2 - len(l.long)}
+	text, err = io.ReadAll(io.MultiReader(bytes.NewReader(l.long), rest))
+	l.kept = true
+	return text, rest.ended, err
+}
+
+// A lineRest is the rest of a line up to its LF, which it takes away, or so many bytes of it.
+type lineRest struct {
+	r     *bufio.Reader
+	most  int
+	ended bool // the LF was there
+}
+
+func (l *lineRest) Read(p []byte) (int, error) {
+	if l.ended || l.most == 0 {
+		return 0, io.EOF
+	}
+	if _, err := l.r.Peek(1); err != nil {
+		return 0, err
+	}
+	buffered, _ := l.r.Peek(l.r.Buffered())
+	line, _, found := bytes.Cut(buffered, []byte{'\n'})
+
+	n := copy(p, line[:min(len(line), l.most)])
+	l.most -= n
+	taken := n
+	if l.ended = found && n == len(line); l.ended {
+		taken++
+	}
+	_, _ = l.r.Discard(taken) // buffered
+	return n, nil
 }
 
 // oversize reports a line that no receipt can be. Its rest is skipped, unless

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -31,7 +32,7 @@ func TestDamage(t *testing.T) {
 	const n = 30
 	list := newWriter(t, "a").many(n)
 	tries := 40
-	if full() {
+	if testsize.Full() {
 		tries = 120
 	}
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -44,8 +45,8 @@ func TestLimitsAreOfReceipts(t *testing.T) {
 	lossy := bytes.Replace(deepest, []byte("[1]"), []byte("[9007199254740993]"), 1)
 	large := filled(t, receipt.MaxBytes)
 	tooLarge := append(bytes.Clone(large), ' ')
-	wrap := func(r []byte) string {
-		return `{"a":` + deepArray(300) + `,"n":9007199254740993,"wire":{"payload":` + string(r) + `,"x":1e300}}`
+	wrap := func(r string) string {
+		return `{"a":` + deepArray(300) + `,"n":9007199254740993,"wire":{"payload":` + r + `,"x":1e300}}`
 	}
 	page := func(r string) string { return `{"object":"list","next":9007199254740993,"data":[` + r + `]}` }
 	for name, c := range map[string]struct {
@@ -57,22 +58,24 @@ func TestLimitsAreOfReceipts(t *testing.T) {
 		"lossy":    {lossy, "refuted 0/1/0; number_precision"},
 		"large":    {large, "verified 1/0/0"},
 	} {
-		for form, text := range map[string]string{
-			"alone":                   string(c.receipt),
-			"an envelope":             wrap(c.receipt),
-			"an array":                "[" + string(c.receipt) + "]",
-			"a page":                  page(string(c.receipt)),
-			"an array of envelopes":   "[" + wrap(c.receipt) + "]",
-			"a page of envelopes":     page(wrap(c.receipt)),
-			"an envelope in lines":    wrap(c.receipt) + "\n",
-			"a page, indented":        strings.Replace(strings.ReplaceAll(page("RECEIPT"), ",", ",\n "), "RECEIPT", string(c.receipt), 1),
-			"an envelope, line break": "{\n" + wrap(c.receipt)[1:],
+		for form, around := range map[string]string{
+			"alone":                   "RECEIPT",
+			"an envelope":             wrap("RECEIPT"),
+			"an array":                "[RECEIPT]",
+			"a page":                  page("RECEIPT"),
+			"an array of envelopes":   "[" + wrap("RECEIPT") + "]",
+			"a page of envelopes":     page(wrap("RECEIPT")),
+			"an envelope in lines":    wrap("RECEIPT") + "\n",
+			"a page, indented":        strings.ReplaceAll(page("RECEIPT"), ",", ",\n "),
+			"an envelope, line break": "{\n" + wrap("RECEIPT")[1:],
 		} {
-			if name == "large" && !full() && form != "alone" && form != "a page of envelopes" {
+			if name == "large" && !testsize.Full() && form != "alone" && form != "a page of envelopes" {
 				continue
 			}
-			for joined, r := range map[string]result{"one": verify(t, []byte(text), stream.Options{}),
-				"two": verifyFiles(t, stream.Options{}, source("x", []byte(text)), source("y", []byte(text)))} {
+			before, behind, _ := strings.Cut(around, "RECEIPT")
+			in := text(before, c.receipt, behind)
+			for joined, r := range map[string]result{"one": verify(t, in, stream.Options{}),
+				"two": verifyFiles(t, stream.Options{}, source("x", in), source("y", in))} {
 				s := r.summary
 				got := fmt.Sprintf("%v %d/%d/%d", s.Verdict(), s.Verified, s.Refuted, s.Undecided)
 				for code := range s.Codes {
@@ -89,14 +92,20 @@ func TestLimitsAreOfReceipts(t *testing.T) {
 		}
 	}
 	// What Documents gives out is what the verifier judges.
-	for text, want := range map[string]bool{wrap(deepest): true, page(wrap(deepest)): true, wrap(tooDeep): false, wrap(lossy): false, string(tooLarge): false,
-		wrap(large): true, `{"wire":{"payload":{"a":1}},"chain":{},"n":9007199254740993}`: false} {
+	before, behind, _ := strings.Cut(wrap("RECEIPT"), "RECEIPT")
+	for _, c := range []struct {
+		in   []byte
+		want bool
+	}{
+		{text(before, deepest, behind), true}, {text(page(wrap(string(deepest)))), true}, {text(before, tooDeep, behind), false}, {text(before, lossy, behind), false},
+		{tooLarge, false}, {text(before, large, behind), true}, {text(`{"wire":{"payload":{"a":1}},"chain":{},"n":9007199254740993}`), false},
+	} {
 		var failure error
-		for _, err := range stream.Read(t.Context(), []stream.Source{source("x", []byte(text))}, stream.Options{}) {
+		for _, err := range stream.Read(t.Context(), []stream.Source{source("x", c.in)}, stream.Options{}) {
 			failure = err
 		}
-		if (failure == nil) != want {
-			t.Errorf("%.80s: %v", text, failure)
+		if (failure == nil) != c.want {
+			t.Errorf("%.80s: %v", c.in, failure)
 		}
 	}
 }
@@ -149,7 +158,7 @@ func TestLargePages(t *testing.T) {
 	w := newWriter(t, "a")
 	list := w.many(6)
 	entry, entries := list[5], 22_000 // more than any document may have
-	if !full() {                      // as many bytes in fewer of them
+	if !testsize.Full() {             // as many bytes in fewer of them
 		entry, entries = padded(entry, 8<<10), 2_500
 	}
 	more := func() io.Reader { return &repeated{text: append([]byte{','}, entry...), n: entries} }
@@ -172,7 +181,7 @@ func TestLargePages(t *testing.T) {
 		"another receipt":   {`{"object":"list","data":[{},`, `]}`, "not_a_receipt"},
 		"too large an item": {`{"object":"list","data":[`, `,"` + strings.Repeat("x", receipt.MaxBytes+stream.MaxWrapping) + `"]}`, "size_limit"},
 	} {
-		if !full() && !slices.Contains(few, name) {
+		if !testsize.Full() && !slices.Contains(few, name) {
 			continue
 		}
 		run := stream.Verify(t.Context(), integrity(t), io.MultiReader(strings.NewReader(c.before), bytes.NewReader(head), more(), strings.NewReader(c.behind)), stream.Options{})

@@ -18,6 +18,7 @@ type facts struct {
 	id       fingerprint  // of issuer.id and receipt_id
 	key      streamKey    // of its stream
 	issued   time.Time    // issued_at
+	undated  bool         // that is no time that the source told
 }
 
 // A fingerprint is the first half of a SHA-256: short enough to be kept for
@@ -48,6 +49,7 @@ func (f *facts) gather(doc *canon.Document, computed canon.Digest) {
 	f.computed = computed
 	f.holds = computed == f.link.Hash
 	f.issued, _ = receipt.ParseTime(root.Member("issued_at").Text())
+	f.undated = receipt.ReadUnreported(root).Has("/issued_at")
 
 	// An id is the issuer's own: two issuers may both count from one.
 	id := append(appendText(f.key, root.Member("issuer").Member("id").Text()), root.Member("receipt_id").Text()...)

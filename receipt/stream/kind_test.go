@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -152,6 +153,8 @@ func TestKinds(t *testing.T) {
 		{"array of garbage", text(`[1, "[{", null, tru, [[]], {"a":"}"}, `, l[0], "]"),
 			"refuted 1/6/0; input:1 not_object; input:2 not_object; input:3 not_object; input:4 syntax; input:5 not_object; input:6 not_a_receipt; a 1"},
 		{"nested array", text("[[", l[0], "]]"), "refuted 0/1/0; input:1 not_object"},
+		{"array with brackets in strings", text("[", strings.Replace(string(l[0]), `{"`, `{"x":"\\\"}{{[\\\\","`, 1), ",", l[1], "]"),
+			"refuted 1/1/0; input:1 schema_invalid; a 1"},
 		{"array of wrong brackets", text("[", l[0], `,{"a":[}]`, ",", l[1], "]"), "refuted 2/1/0; input:2 syntax; a 2"},
 		{"page", text(`{"object":"list","data":[`, join(",", l...), `],"has_more":false}`), all},
 		{"page, ended", text(`{"object":"list","data":[`, join(",", l...), `],"has_more":false}`, "\n"), all},
@@ -276,12 +279,34 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
+// spaces returns n spaces, without making them.
+func spaces(n int) io.Reader {
+	const piece = 1 << 20
+	return io.LimitReader(repeat(bytes.Repeat([]byte(" "), piece), int64(n/piece+1)), int64(n))
+}
+
+// parts returns texts and readers one after the other.
+func parts(list ...any) io.Reader {
+	var all []io.Reader
+	for _, p := range list {
+		switch p := p.(type) {
+		case string:
+			all = append(all, strings.NewReader(p))
+		case []byte:
+			all = append(all, bytes.NewReader(p))
+		case io.Reader:
+			all = append(all, p)
+		}
+	}
+	return io.MultiReader(all...)
+}
+
 // TestLongLines: a line may be as long as a receipt; a longer one is refused
 // alone.
 func TestLongLines(t *testing.T) {
 	w := newWriter(t, "a")
 	l := w.many(3)
-	for _, n := range []int{64<<10 - 1, 64 << 10, 70 << 10, 256<<10 - 1, 256 << 10, 256<<10 + 1, 300 << 10, 16 << 20} {
+	for _, n := range []int{64<<10 - 1, 64 << 10, 70 << 10, 256<<10 - 1, 256 << 10, 256<<10 + 1, 300 << 10, 1<<20 - 1, 1 << 20, 1<<20 + 1, 16 << 20} {
 		for i := range l {
 			in := jsonl(with(l, i, padded(l[i], n))...)
 			expect(t, fmt.Sprintf("line %d of %d bytes", i+1, n), verify(t, in, stream.Options{}), "verified 3/0/0; a 3")
@@ -293,31 +318,31 @@ func TestLongLines(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		return
 	}
-	const tooLong = "refuted 2/1/0; input:2 size_limit; input:3 open; a 2"
-	longest := io.MultiReader(bytes.NewReader(text(l[0], "\n", l[1][:len(l[1])-1])), repeat(bytes.Repeat([]byte(" "), 1<<20), 100),
-		bytes.NewReader(text("}\n", l[2])))
-	expect(t, "a middle line of 100 MiB", collect(stream.Verify(t.Context(), integrity(t), longest, stream.Options{})), tooLong)
-	for _, n := range []int{16<<20 + 1, 17 << 20} {
-		long := padded(l[1], n)
-		expect(t, fmt.Sprintf("a middle line of %d bytes", n), verify(t, jsonl(l[0], long, l[2]), stream.Options{}), tooLong)
-		if n == 17<<20 && !full() {
+	read := func(in io.Reader, o stream.Options) result {
+		return collect(stream.Verify(t.Context(), integrity(t), in, o))
+	}
+	long := func(n int) io.Reader { return parts(l[1][:len(l[1])-1], spaces(n-len(l[1])), "}") }
+	for _, n := range []int{16<<20 + 1, 17 << 20, 100 << 20} {
+		tell := func(where, want string, in ...any) {
+			t.Helper()
+			expect(t, fmt.Sprintf("%s of %d bytes", where, n), read(parts(in...), stream.Options{}), want)
+		}
+		tell("a middle line", "refuted 2/1/0; input:2 size_limit; input:3 open; a 2", l[0], "\n", long(n), "\n", l[2])
+		if n > 16<<20+1 && !testsize.Full() {
 			continue
 		}
-		expect(t, fmt.Sprintf("a first line of %d bytes", n), verify(t, jsonl(long, l[2]), stream.Options{}),
-			"refuted 1/1/0; input:1 size_limit; input:2 open; a 1")
-		expect(t, fmt.Sprintf("a last line of %d bytes", n), verify(t, join("\n", l[0], long), stream.Options{}),
-			"refuted 1/1/0; input:2 size_limit; a 1")
-		expect(t, fmt.Sprintf("one line of %d bytes", n), verify(t, long, stream.Options{}), "refuted 0/1/0; input size_limit")
-		expect(t, fmt.Sprintf("one document of %d bytes", n), verify(t, text("{\n", long[1:]), stream.Options{}), "refuted 0/1/0; input size_limit")
-		expect(t, fmt.Sprintf("an element of %d bytes", n), verify(t, text("[", l[0], ",", long, "]"), stream.Options{}),
-			"refuted 1/1/0; input:2 size_limit; a 1")
+		tell("a first line", "refuted 1/1/0; input:1 size_limit; input:2 open; a 1", long(n), "\n", l[2], "\n")
+		tell("a last line", "refuted 1/1/0; input:2 size_limit; a 1", l[0], "\n", long(n))
+		tell("one line", "refuted 0/1/0; input size_limit", long(n))
+		tell("one document", "refuted 0/1/0; input size_limit", "{\n", l[1][1:len(l[1])-1], spaces(n-len(l[1])), "}")
+		tell("an element", "refuted 1/1/0; input:2 size_limit; a 1", "[", l[0], ",", long(n), "]")
 	}
 	const document = receipt.MaxBytes + stream.MaxWrapping
 	for _, kind := range []stream.Kind{stream.Sniffed, stream.JSON, stream.Lines} {
 		o := stream.Options{Kind: kind}
-		expect(t, "a document's space", verify(t, bytes.Repeat([]byte(" "), document), o), "undecided 0/0/0; error")
-		expect(t, "more space", verify(t, bytes.Repeat([]byte(" "), document+1), o), "refuted 0/1/0; input size_limit")
-		expect(t, "space before a receipt", verify(t, text(bytes.Repeat([]byte(" "), 2*document), l[0]), o), "refuted 0/1/0; input size_limit")
+		expect(t, "a document's space", read(spaces(document), o), "undecided 0/0/0; error")
+		expect(t, "more space", read(spaces(document+1), o), "refuted 0/1/0; input size_limit")
+		expect(t, "space before a receipt", read(parts(spaces(2*document), l[0]), o), "refuted 0/1/0; input size_limit")
 	}
 	expect(t, "10 MB of [", verify(t, bytes.Repeat([]byte("["), 10<<20), stream.Options{}), "undecided 0/0/1; input:1 torn_tail")
 	expect(t, "10 MB of { in an array", verify(t, text("[", l[0], ",", bytes.Repeat([]byte("{"), 10<<20)), stream.Options{}), "undecided 1/0/1; input:2 torn_tail; a 1")

@@ -3,6 +3,7 @@ package stream_test
 import (
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -12,7 +13,7 @@ import (
 // these are more than 65,536.
 func TestMergeable(t *testing.T) {
 	n, limit, shared := 400, 300, 40
-	if full() {
+	if testsize.Full() {
 		n, limit = 65_600, 0
 	}
 	list := newWriter(t, "a").many(n)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,12 +16,10 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
-
-// full reports whether tests run at their full size: where CI is set, but for -short.
-func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
 
 // A cast is receipts from which cases are made: whole streams, forks off them,
 // second beginnings, receipts with the ids of others, and damage of all kinds.
@@ -240,7 +237,7 @@ func gist(s *stream.Summary) string {
 // depend on the order of merging.
 func TestOnePass(t *testing.T) {
 	cases := 120
-	if full() && !raceEnabled {
+	if testsize.Full() && !raceEnabled {
 		cases = 10000
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(1000))

@@ -43,6 +43,7 @@ type strand struct {
 	segment chain.Segment
 	line    int          // of the last receipt
 	issued  time.Time    // of the last receipt
+	undated bool         // that is no time that its source told
 	last    judged       // that receipt, when its content fits its hash
 	sound   canon.Digest // the head before receipts that do not fit their hashes
 	shaky   bool         // such receipts are the last ones
@@ -88,7 +89,7 @@ func (o *order) place(it *item) error {
 	}
 
 	o.disprove(s, it)
-	s.line, s.issued = it.index, f.issued
+	s.line, s.issued, s.undated = it.index, f.issued, f.undated
 	s.found = s.found || f.link.Hash == s.wanted.Hash
 	if f.holds {
 		o.index.add(it, s.number)
@@ -218,8 +219,8 @@ func (o *order) follow(s *strand, it *item) {
 		s.segment.Failures.Count++
 	}
 
-	// Clocks go wrong: this warns, and refutes nothing.
-	if f.issued.Before(s.issued) {
+	// Clocks go wrong: this warns, and refutes nothing. A time that nobody told is before none.
+	if !f.undated && !s.undated && f.issued.Before(s.issued) {
 		it.rep.Warnings = append(it.rep.Warnings, receipt.Note{Code: vocab.CodeTimeOrder, Pointer: "/issued_at", Detail: fmt.Sprintf("it was issued before line %d, its predecessor", s.line)})
 	}
 

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -49,7 +49,7 @@ func faults(t *testing.T) (whole, odd [][]byte) {
 // what one run over all of their files says, and counts.
 func TestOverlapping(t *testing.T) {
 	cases := 50
-	if os.Getenv("CI") != "" && !testing.Short() {
+	if testsize.Full() {
 		cases = 600
 	}
 	whole, odd := faults(t)

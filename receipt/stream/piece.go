@@ -17,7 +17,8 @@ const (
 // A piece is one document of an input as it was cut out: bytes, or the reason why
 // there are none.
 type piece struct {
-	data   []byte // valid until the next call
+	data   []byte // valid until the next call, unless it is kept
+	kept   bool   // data is nobody's memory but its own
 	index  int    // line, item or element, from 1
 	cbor   bool   // data is CBOR
 	last   bool   // a last line without its line end: it may have been cut off

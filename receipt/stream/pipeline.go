@@ -121,7 +121,9 @@ func (p *pipeline) judge(w *worker) {
 			}
 			for i := range b.items[:b.count] {
 				if it := &b.items[i]; !it.end {
-					it.data = b.bytes[it.from:it.to]
+					if it.data == nil {
+						it.data = b.bytes[it.from:it.to]
+					}
 					if err := p.lookInTurn(w, it); err != nil {
 						p.fail(err)
 						return
@@ -184,7 +186,7 @@ func (p *pipeline) look(w *worker, it *item) {
 func (p *pipeline) read() {
 	defer close(p.ordered)
 	defer close(p.work)
-	buffer := newBuffer()
+	buffer := newBuffer(p.sources...)
 	for i := range p.sources {
 		docs, err := p.readSource(i, buffer)
 		if errors.Is(err, errStopped) {
@@ -240,17 +242,20 @@ func (p *pipeline) add(it item, data []byte) error {
 		}
 	}
 
-	// A splitter uses its memory again: the bytes are copied.
 	b := p.filling
 	if b.count == len(b.items) { // a small input needs few
 		b.items = append(b.items, make([]item, max(4, b.count))...)
 	}
 	slot := &b.items[b.count]
 	it.rep, it.facts.key = slot.rep, slot.facts.key // their memory
-	it.from = len(b.bytes)
-	b.bytes = append(b.bytes, data...)
-	it.to = len(b.bytes)
-	it.data = nil
+
+	// A cutter uses its memory again: the bytes are copied, unless they are kept and many.
+	if large := len(data) >= batchBytes; !large || !it.kept {
+		it.from = len(b.bytes)
+		b.bytes = append(b.bytes, data...)
+		it.to = len(b.bytes)
+		it.data = nil
+	}
 	*slot = it
 
 	// A large document takes the place of several batches, so that memory is bounded.
@@ -263,7 +268,7 @@ func (p *pipeline) add(it item, data []byte) error {
 		}
 	}
 
-	if b.count++; b.count == batchItems || len(b.bytes) >= batchBytes {
+	if b.count++; b.count == batchItems || len(b.bytes) >= batchBytes || len(data) >= batchBytes {
 		return p.flush()
 	}
 	return nil
@@ -296,14 +301,13 @@ func (b *batch) reset() {
 // trim takes from a batch that is done with what a rare large document left in it.
 func (b *batch) trim() {
 	for i := range b.items[:b.count] {
-		if it := &b.items[i]; cap(it.facts.key) > nameBytes {
+		it := &b.items[i]
+		it.data = nil
+		if cap(it.facts.key) > nameBytes {
 			it.facts.key = nil
 		}
 	}
 	if cap(b.bytes) > 4*batchBytes {
 		b.bytes = nil
-		for i := range b.items[:b.count] {
-			b.items[i].data = nil
-		}
 	}
 }

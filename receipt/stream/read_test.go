@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,5 +154,27 @@ func TestSourceIndex(t *testing.T) {
 		if incomplete := (*stream.IncompleteError)(nil); !errors.As(err, &incomplete) || len(list) > 0 {
 			t.Errorf("lines:%d: got %q, %v", index, list, err)
 		}
+	}
+}
+
+// TestReadKnowsKinds: what lies beside receipts is known by its beginning, which has to fit
+// into what it is read through, and is passed over.
+func TestReadKnowsKinds(t *testing.T) {
+	list := newWriter(t, "a").many(2)
+	sources := []stream.Source{
+		{Name: "checkpoint", Found: true, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader("log.example/1\n2\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n\n— log.example/1 AAAAAAAA\n")), nil
+		}},
+		{Name: "receipts", Found: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(string(jsonl(list...)))), nil }},
+	}
+	var others []string
+	for d, err := range stream.Read(t.Context(), sources, stream.Options{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		others = append(others, d.Other)
+	}
+	if want := []string{"a signed checkpoint of a log", "", ""}; !slices.Equal(others, want) {
+		t.Errorf("%q, want %q", others, want)
 	}
 }

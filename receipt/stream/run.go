@@ -83,7 +83,7 @@ func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *R
 		return io.NopCloser(r), nil
 	}
 
-	run := newRun(ctx, v, []Source{{Name: name, Kind: o.Kind, Open: open}}, o)
+	run := newRun(ctx, v, []Source{{Name: name, Kind: o.Kind, Open: open, size: sizeOf(r)}}, o)
 	switch {
 	case o.Checkpoint != nil && !seeks:
 		run.refused = errOnce

@@ -91,7 +91,7 @@ var errDisk = errors.New("disk on fire")
 // TestReadFails: an input that cannot be read to its end is not complete; what
 // came before counts.
 func TestReadFails(t *testing.T) {
-	l := newWriter(t, "a").many(400)
+	l := chained(t, 400)
 	in := jsonl(l...)
 	cut := len(jsonl(l[:300]...))
 	for name, r := range map[string]io.Reader{
@@ -151,7 +151,7 @@ func settle(t *testing.T, before int) {
 
 // TestStop: a run that is stopped says so, and leaves nothing behind.
 func TestStop(t *testing.T) {
-	in := jsonl(newWriter(t, "a").many(1000)...)
+	in := jsonl(chained(t, 1000)...)
 	before := runtime.NumGoroutine()
 	for _, at := range []int{1, 2, 500, 1000} {
 		run := stream.Verify(t.Context(), integrity(t), bytes.NewReader(in), stream.Options{Jobs: 3})
@@ -299,7 +299,7 @@ func (c closing) Close() error { c.open.Add(-1); return nil }
 
 // TestClosed: every file that is opened is closed again, and never many are open.
 func TestClosed(t *testing.T) {
-	l := newWriter(t, "a").many(500)
+	l := chained(t, 500)
 	var open, most, all atomic.Int64
 	var files []stream.Source
 	for i := range 1000 {

@@ -220,7 +220,7 @@ func cutWhole(r io.Reader) (cutter, error) {
 	if list := pageOf(text); list != nil {
 		return &heldPieces{list}, nil
 	}
-	return &heldPieces{[]piece{{data: text, index: 1, single: true}}}, nil
+	return &heldPieces{[]piece{{data: text, kept: true, index: 1, single: true}}}, nil
 }
 
 // pageOf returns the entries of a list: {"object":"list","data":[...]}.
@@ -240,7 +240,7 @@ func pageOf(text []byte) []piece {
 
 	list := []piece{} // an empty page is not a receipt, but a list
 	for i, n := range data.Elements() {
-		list = append(list, piece{data: n.Raw(), index: i + 1})
+		list = append(list, piece{data: n.Raw(), kept: true, index: i + 1})
 	}
 
 	return list

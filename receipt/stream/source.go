@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/kind"
@@ -29,6 +30,8 @@ type Source struct {
 	// documents of this toolkit that lie beside receipts are then skipped and
 	// named, instead of refuted for not being receipts.
 	Found bool
+
+	size int64 // how many bytes Open returns at most; 0: not known
 }
 
 // An opened source is being cut into documents.
@@ -37,8 +40,26 @@ type opened struct {
 	close func()
 }
 
-// newBuffer returns what sources are read through, one after the other.
-func newBuffer() *bufio.Reader { return bufio.NewReaderSize(nil, readBytes) }
+// newBuffer returns what sources are read through, one after the other. A single one that
+// is small, and in memory, fits into it with its end.
+func newBuffer(sources ...Source) *bufio.Reader {
+	size := int64(readBytes)
+	if len(sources) == 1 && sources[0].size > 0 {
+		size = min(size, sources[0].size+1)
+	}
+	return bufio.NewReaderSize(nil, int(size))
+}
+
+// sizeOf returns how many bytes a reader in memory holds, or 0 for any other.
+func sizeOf(r io.Reader) int64 {
+	switch r := r.(type) {
+	case *bytes.Reader:
+		return r.Size()
+	case *strings.Reader:
+		return r.Size()
+	}
+	return 0
+}
 
 // cut opens, decompresses and sniffs a source, which is read through buffer until it is
 // closed. meter sees every byte read. Wrapped says that receipts in signed envelopes are

@@ -4,12 +4,34 @@ import (
 	"bytes"
 	"io"
 	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
+
+// chained returns the first receipts of one chain, which is sealed once for all tests.
+func chained(t testing.TB, n int) [][]byte {
+	t.Helper()
+	longest.Lock()
+	defer longest.Unlock()
+	if longest.writer == nil {
+		longest.writer = newWriter(t, "a")
+	}
+	longest.writer.t = t
+	if more := n - len(longest.list); more > 0 {
+		longest.list = append(longest.list, longest.writer.many(more)...)
+	}
+	return longest.list[:n:n]
+}
+
+var longest struct {
+	sync.Mutex
+	writer *writer
+	list   [][]byte
+}
 
 // A chainReader seals one receipt after the other as it is read.
 type chainReader struct {
@@ -45,7 +67,7 @@ func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	list := newWriter(t, "a").many(4000)
+	list := chained(t, 4000)
 	v := integrity(t)
 	run := func(n int) uint64 {
 		in := jsonl(list[:n]...)
@@ -87,6 +109,11 @@ func TestMemory(t *testing.T) {
 		})
 	}
 	few, many := run(2000), run(12000)
+	for range 2 { // on a busy machine a collection may come late; what is kept is there each time
+		if many > few+(8<<20) {
+			few, many = run(2000), run(12000)
+		}
+	}
 	t.Logf("%d KiB for 2,000 receipts, %d KiB for 12,000", few>>10, many>>10)
 	if many > few+(8<<20) {
 		t.Errorf("%d KiB for 2,000 receipts, %d KiB for 12,000", few>>10, many>>10)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -100,7 +101,7 @@ func TestStrictOfBefore(t *testing.T) {
 // parts, merging these strictly counts what one strict run counts.
 func TestStrictAgrees(t *testing.T) {
 	cases := 120
-	if full() && !raceEnabled {
+	if testsize.Full() && !raceEnabled {
 		cases = 5000
 	}
 	policy := receipt.Policy{Strict: true}

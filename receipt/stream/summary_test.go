@@ -12,6 +12,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/schemas"
@@ -145,7 +146,7 @@ func TestMerge(t *testing.T) {
 	}
 	want := plain(t, verify(t, jsonl(all...), stream.Options{}).summary)
 	rng, orders := rand.New(rand.NewPCG(4, 4)), 20
-	if full() {
+	if testsize.Full() {
 		orders = 60
 	}
 	notes := ""

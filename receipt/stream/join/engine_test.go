@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/fixtures/lake"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -271,7 +271,7 @@ func gist(t *testing.T, s *stream.Summary) string {
 // byte for byte, whatever the order and the parts are; and both find what was planted.
 func TestEngineAgrees(t *testing.T) {
 	n, cases := 600, 6
-	if os.Getenv("CI") == "true" {
+	if testsize.Full() {
 		n, cases = 3000, 40
 	}
 	l, err := lake.New(n, 1)

@@ -3,7 +3,6 @@ package join_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
@@ -162,7 +162,7 @@ func (g *tangle) asked(list []knot) (o stream.Options) {
 // and of all, and so does an engine.
 func TestTangleAgrees(t *testing.T) {
 	cases := 60
-	if os.Getenv("CI") == "true" {
+	if testsize.Full() {
 		cases = 1200
 	}
 	g, policies := newTangle(t), []*receipt.Verifier{verifier(t, receipt.Policy{NoInputDigest: true}), verifier(t, receipt.Policy{NoInputDigest: true, Strict: true})}

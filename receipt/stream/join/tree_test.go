@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/fixtures/lake"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -164,7 +164,7 @@ func claim(t *testing.T, leaves []merkle.Hash, dice *rand.Rand) []byte {
 // same of it, of each receipt and of all.
 func TestTreeAgrees(t *testing.T) {
 	cases := 75
-	if os.Getenv("CI") == "true" {
+	if testsize.Full() {
 		cases = 2000
 	}
 	l, err := lake.New(400, 1)

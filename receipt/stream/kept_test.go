@@ -1,0 +1,71 @@
+package stream
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+)
+
+// TestKept: what a cutter says is kept stays as it was while those that follow are cut, in
+// whatever order the large and the small come; and the large ones are kept.
+func TestKept(t *testing.T) {
+	var docs []string
+	for i, size := range []int{10, 6 * readBytes, batchBytes + 100, readBytes + 1, 5 * readBytes, 10, 6 * readBytes, 2 * batchBytes, 10} {
+		docs = append(docs, fmt.Sprintf(`{"n":%d,"s":"%s"}`, i, strings.Repeat(string(rune('a'+i)), size)))
+	}
+	codec := archive.NewCodec()
+	var sequence []byte
+	for _, text := range docs {
+		doc, err := canon.Parse([]byte(text))
+		if err == nil {
+			sequence, err = codec.Append(sequence, doc)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	for name, input := range map[string]string{
+		"lines": strings.Join(docs, "\n") + "\n", "array": "[" + strings.Join(docs, ",") + "]", "sequence": string(sequence),
+		"page": `{"object":"list","data":[` + strings.Join(docs, ",") + `]}`,
+	} {
+		c, err := cutterFor(bufio.NewReaderSize(strings.NewReader(input), readBytes), Sniffed, name, false, false)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		type held struct{ now, then []byte }
+		var list []held
+		large := 0
+		for n := 0; ; n++ {
+			p, err := c.next()
+			if err == io.EOF {
+				if n != len(docs) {
+					t.Errorf("%s: %d pieces", name, n)
+				}
+				break
+			} else if err != nil || p.fault != nil {
+				t.Fatal(name, n, err, p.fault)
+			}
+			if p.kept {
+				list = append(list, held{p.data, bytes.Clone(p.data)})
+				if len(p.data) > 5*readBytes {
+					large++
+				}
+			}
+		}
+		if name != "sequence" && large != 3 {
+			t.Errorf("%s: %d large pieces are kept", name, large)
+		}
+		for i, h := range list {
+			if !bytes.Equal(h.now, h.then) {
+				t.Errorf("%s: what piece %d of those kept held is gone: %.20q, it was %.20q", name, i, h.now, h.then)
+			}
+		}
+	}
+}
