@@ -20,6 +20,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
@@ -394,7 +395,7 @@ func TestSaturated(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("posts", func(t *testing.T) {
 		posts := 500
-		if full() {
+		if testsize.Full() {
 			posts = 1000
 		}
 		o := options(t)

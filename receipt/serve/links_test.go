@@ -9,21 +9,18 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/files"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
-
-// full reports whether tests run at their full size: where CI is set, but for -short.
-func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
 
 // storedReport asks a server about a stored receipt.
 func storedReport(t testing.TB, s *serve.Server, id string) (valid bool, reason string, rep receipt.Report) {
@@ -73,7 +70,7 @@ func TestForkedFolder(t *testing.T) {
 // split, a stored receipt is judged as receipt verify judges it among the same files.
 func TestOneFolderOneVerdict(t *testing.T) {
 	cases := 150
-	if !full() {
+	if !testsize.Full() {
 		cases = 45
 	}
 	random := rand.New(rand.NewPCG(1, 2))

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -149,9 +150,9 @@ func TestTenants(t *testing.T) {
 	ours, theirs := twoTenants(t)
 	all := mixed(ours, theirs)
 	shelfOf := func(list [][]byte) serve.Source {
-		s := newShelf()
+		s, idOf := newShelf(), regexp.MustCompile(`"receipt_id":"([^"]*)"`)
 		for _, text := range list {
-			id := regexp.MustCompile(`"receipt_id":"([^"]*)"`).FindStringSubmatch(string(text))[1]
+			id := idOf.FindStringSubmatch(string(text))[1]
 			s.texts[id] = text
 		}
 		return s
@@ -232,11 +233,12 @@ func tracesOf(list [][]byte) (traces []string) {
 // plain is an answer without what no two answers share.
 func plain(r reply) string {
 	text := fmt.Sprint(r.status, " ", r.header, " ", r.err, "\n", string(r.body))
-	for _, differs := range []string{`"request_id":"[0-9a-f]{16}"`, `Date:\[[^\]]*\]`, `"(started|finished)":"[^"]*"`} {
-		text = regexp.MustCompile(differs).ReplaceAllString(text, "-")
-	}
-	return text
+	return differs().ReplaceAllString(text, "-")
 }
+
+var differs = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"request_id":"[0-9a-f]{16}"|Date:\[[^\]]*\]|"(started|finished)":"[^"]*"`)
+})
 
 // TestTenantProofs: a checkpoint and its proofs tell how many receipts there are, and
 // hashes of some: they are for who may see all of them.

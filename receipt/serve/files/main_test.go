@@ -1,16 +1,14 @@
 package files
 
 import (
-	"os"
-	"runtime/debug"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 // TestMain spares the little heaps of most tests some collections, where they are not at
 // full size.
 func TestMain(m *testing.M) {
-	if os.Getenv("CI") == "" && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
+	testsize.Spare(400)
 	m.Run()
 }
