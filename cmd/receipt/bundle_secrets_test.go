@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 // A planting puts a text somewhere into a run record, or the bundle of one.
@@ -111,7 +112,7 @@ func TestBundleSecrets(t *testing.T) {
 	for i, s := range secrets {
 		name, secret := s[0], s[1]
 		for j, p := range places {
-			if !full() && (i+j)%5 > 0 {
+			if !testsize.Full() && (i+j)%5 > 0 {
 				continue // diagonals: two places of each secret, three secrets or more at each place
 			}
 			if err := os.WriteFile(file, plant(t, []byte(local), p.way, secret), 0o600); err != nil {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 // fewer makes the thousand drafts of docs/batches.md forty, of which the number 417 is the
@@ -45,7 +47,7 @@ func TestBatchesDocument(t *testing.T) {
 		t.Fatalf("docs/batches.md has %d marked blocks, expected %d", len(steps), len(want))
 	}
 	count := "1,000"
-	if !full() {
+	if !testsize.Full() {
 		count = "40"
 		for from, to := range fewer {
 			found := 0

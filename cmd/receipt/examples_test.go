@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 // TestExamples runs both examples of every verb's help, each in a folder that
@@ -62,7 +63,7 @@ func runExample(t *testing.T, files map[string][]byte, line string) {
 	}
 
 	// What needs no shell needs no process either, but for what others see of it.
-	if !full() && !strings.ContainsAny(line, "|<>$;&*'\"") {
+	if !testsize.Full() && !strings.ContainsAny(line, "|<>$;&*'\"") {
 		t.Chdir(dir)
 		code, out, message := command(nil, strings.Fields(line)[1:]...)
 		if code != 0 || strings.Contains(message, "error") {

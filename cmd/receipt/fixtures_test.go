@@ -20,6 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/schemas"
 )
@@ -39,7 +40,8 @@ func command(stdin io.Reader, args ...string) (code int, stdout, stderr string) 
 	return code, out.String(), err.String()
 }
 
-// messagesOnce is compileMessages for all tests: these run some thousand commands.
+// messagesOnce is what messages are searched with, compiled once for all tests: these run
+// some thousand commands.
 var messagesOnce = sync.OnceValues(cli.CompileMessages)
 
 // cases are the fixtures that the manifest lists.
@@ -82,13 +84,10 @@ func TestEmptyFiles(t *testing.T) {
 	}
 }
 
-// full reports whether tests run at their full size: where CI is set, but for -short.
-func full() bool { return os.Getenv("CI") != "" && !testing.Short() }
-
 // some returns all of a list at full size, and otherwise an eighth of it.
 func some[T any](list []T) (kept []T) {
 	for i, v := range list {
-		if full() || i%8 == 0 {
+		if testsize.Full() || i%8 == 0 {
 			kept = append(kept, v)
 		}
 	}
@@ -117,7 +116,7 @@ func TestFixtureExits(t *testing.T) {
 			t.Errorf("%s: --strict ended with 0, but the link of a single receipt is never checked", c.File)
 		}
 	}
-	if !full() {
+	if !testsize.Full() {
 		return
 	}
 	if seen[0] < 100 || seen[1] < 200 || seen[3] < 15 {

@@ -14,17 +14,35 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody/custodytest"
+	"github.com/receiptkit/receiptkit/fixtures/scratch"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
+
+// roomVariable says how many bytes a file may have, in a process of its own: the
+// limit is for all files of a process, and go test writes some for its own ends.
+const roomVariable = "RECEIPT_TEST_ROOM"
 
 func TestMain(m *testing.M) {
 	flag.Bool("update", false, "rewrite the expected output in testdata")
 	if os.Getenv("GOGC") == "" { // a third of the time would go into collecting little heaps
 		debug.SetGCPercent(400)
 	}
-	testscript.Main(m, map[string]func(){
+	if os.Getenv(roomVariable) != "" { // begun by a test, and ends without tidying up
+		os.Exit(m.Run())
+	}
+	testscript.Main(inMemory{m}, map[string]func(){
 		"receipt": main, "receipt-runner": serveOrders, "sigstore-kms-test": custodytest.Plugin,
 	})
+}
+
+// inMemory are the tests with their files in memory. The commands stand beside the test
+// binary, as links to it.
+type inMemory struct{ *testing.M }
+
+func (m inMemory) Run() int {
+	scratch.InMemory()
+	return m.M.Run()
 }
 
 // TestScripts runs testdata/*.txtar. -update rewrites what they compare with.
@@ -64,7 +82,7 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 	maps.Copy(all, links)
 	commands := corpusCommands()
 	commands["exits"], commands["runs"] = exits, runs(process)
-	if !full() {
+	if !testsize.Full() {
 		all := newRunners(t)
 		commands["exits"], commands["runs"] = all.exits, runs(all.run)
 	}
@@ -93,7 +111,7 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 // many is the pattern of names for scripts that take as many files as there are: all of
 // them at full size, and otherwise a few.
 func many() string {
-	if full() {
+	if testsize.Full() {
 		return "*"
 	}
 	return "[n-p]*"

@@ -18,6 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
@@ -253,7 +254,7 @@ func verdictIn(t *testing.T, text string) string {
 // are not. RECEIPT_MERGE_CASES is how many cases are tried.
 func TestMergeRandomly(t *testing.T) {
 	cases := 20
-	if full() {
+	if testsize.Full() {
 		cases = 300
 	}
 	if n, err := strconv.Atoi(os.Getenv("RECEIPT_MERGE_CASES")); err == nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures/lake"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -175,10 +176,10 @@ func apart(got, planted []lake.Finding) string {
 // 100 parts, and with DuckDB, which the step sql has, 100,000 receipts.
 func TestPartsAgree(t *testing.T) {
 	n, parts, engine := 1200, 9, os.Getenv("DUCKDB")
-	if full() {
+	if testsize.Full() {
 		n, parts = 10_000, 100
 	}
-	if full() && engine != "" {
+	if testsize.Full() && engine != "" {
 		n = 100_000
 	}
 	l, err := lake.New(n, 18)

@@ -18,6 +18,8 @@ import (
 	"filippo.io/age"
 	"filippo.io/age/armor"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 // A typist sits at a terminal, from which a program was started whose streams are
@@ -129,7 +131,7 @@ func TestPassphrase(t *testing.T) {
 		t.Errorf("%v, %s", err, out)
 	}
 
-	if !full() { // a key that takes less to decrypt
+	if !testsize.Full() { // a key that takes less to decrypt
 		if err := os.WriteFile(filepath.Join(dir, "me.key"), lightlyEncrypted(t, fixture(t, "keys/key_2026_04.private.json")), 0o600); err != nil {
 			t.Fatal(err)
 		}

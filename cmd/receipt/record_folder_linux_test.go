@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 // TestRecordFolderMemory: not all logs are in memory.
@@ -18,7 +20,7 @@ func TestRecordFolderMemory(t *testing.T) {
 	}
 	sessions := folderOfLogs(t)
 	files, most := 4, int64(110<<10) // kilobytes; the command takes some 60 MB for little
-	if full() {
+	if testsize.Full() {
 		files, most = 40, 140<<10
 	}
 	text := strings.Repeat("nothing to see here. ", 200)

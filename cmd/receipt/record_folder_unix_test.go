@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
 // What folderOfLogs writes.
@@ -27,8 +29,8 @@ const (
 // returns how many sessions there are.
 func folderOfLogs(t *testing.T) (sessions int) {
 	t.Helper()
-	sessions = 8
-	if full() {
+	sessions = 5 // one in each folder
+	if testsize.Full() {
 		sessions = 40
 	}
 	key := fixture(t, "keys/key_2026_04.private.json")
@@ -125,7 +127,7 @@ func TestRecordFolderKilled(t *testing.T) {
 	took := time.Since(began)
 
 	kills := 8
-	if full() {
+	if testsize.Full() {
 		kills = 60
 	}
 	during := 0 // the command was still at it

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
@@ -296,7 +297,7 @@ func TestSecretsStayHidden(t *testing.T) {
 	for _, real := range []bool{false, true} {
 		name := map[bool]string{false: "in the test", true: "processes"}[real]
 		t.Run(name, func(t *testing.T) {
-			if real && !full() {
+			if real && !testsize.Full() {
 				t.Skip("it starts some hundred processes; CI=true runs them")
 			}
 			all := ownSecrets()
@@ -398,7 +399,7 @@ func (s *stage) suffer(t *testing.T, secrets []knownSecret) {
 			{"12", "redact", "draft.json", "--supersedes", name},
 		}
 		turn := []int{i, i + 1 + i/len(commands)}
-		if !full() {
+		if !testsize.Full() {
 			turn = turn[:1]
 		}
 		for _, n := range turn {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/redact"
 )
 
@@ -55,7 +56,7 @@ func files(t *testing.T) (names []string) {
 
 func redactHere(args ...string) (code int, message string) {
 	var stderr bytes.Buffer
-	code = run(context.Background(), append([]string{"redact", "draft.json"}, args...), &cli.Env{In: strings.NewReader(""), Out: fullWriter{}, Err: &stderr, Getenv: func(string) string { return "" }, Now: time.Now})
+	code = run(context.Background(), append([]string{"redact", "draft.json"}, args...), &cli.Env{In: strings.NewReader(""), Out: fullWriter{}, Err: &stderr, Getenv: func(string) string { return "" }, Now: time.Now, Messages: messagesOnce})
 	return code, stderr.String()
 }
 
@@ -151,7 +152,7 @@ func TestRedactKilled(t *testing.T) {
 		t.Skip("it kills processes")
 	}
 	values, kills := 1000, 10
-	if full() {
+	if testsize.Full() {
 		values, kills = 4000, 40
 	}
 	inFolder(t, values)

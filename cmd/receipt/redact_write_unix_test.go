@@ -16,10 +16,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// roomVariable says how many bytes a file may have, in a process of its own: the
-// limit is for all files of a process, and go test writes some for its own ends.
-const roomVariable = "RECEIPT_TEST_ROOM"
-
 // TestRedactDiskFull: number 229. When there is no room for both files there is
 // neither, whichever did not fit.
 func TestRedactDiskFull(t *testing.T) {

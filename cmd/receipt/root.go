@@ -39,13 +39,7 @@ func run(ctx context.Context, args []string, e *cli.Env) int {
 }
 
 // newRoot is the command with all of its verbs.
-func newRoot(e *cli.Env) *cobra.Command {
-	var all []string
-	for _, v := range verbs() {
-		all = append(all, v.name)
-	}
-	return rootWith(e, all...)
-}
+func newRoot(e *cli.Env) *cobra.Command { return rootWith(e, verbs()) }
 
 // newRootFor is the command for one line. Most begin with a verb that looks at no other: to
 // make all of them, with their two hundred flags, would take longer than many a verb does.
@@ -53,7 +47,7 @@ func newRootFor(e *cli.Env, args []string) *cobra.Command {
 	if len(args) > 0 {
 		for _, v := range verbs() {
 			if v.name == args[0] && v.name != "man" {
-				return rootWith(e, v.name)
+				return rootWith(e, []verb{v})
 			}
 		}
 	}
@@ -65,8 +59,8 @@ func newRootFor(e *cli.Env, args []string) *cobra.Command {
 	return root
 }
 
-// rootWith is the command with the verbs of these names.
-func rootWith(e *cli.Env, names ...string) *cobra.Command {
+// rootWith is the command with these verbs.
+func rootWith(e *cli.Env, list []verb) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "receipt",
 		Short: "make and verify receipts of AI-agent tasks",
@@ -110,10 +104,8 @@ asked, 3 when evidence is missing.`,
 	root.SetVersionTemplate("{{.Version}}")
 	root.CompletionOptions.DisableDefaultCmd = true // it is a verb of its own here
 	root.SetHelpCommand(newHelp())
-	for _, v := range verbs() {
-		if slices.Contains(names, v.name) {
-			root.AddCommand(v.make(e))
-		}
+	for _, v := range list {
+		root.AddCommand(v.make(e))
 	}
 	for _, c := range root.Commands() {
 		c.FParseErrWhitelist.UnknownFlags = c.HasSubCommands()

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -34,7 +35,7 @@ const attackTime = 12 * time.Second
 // drip, and a compressed stream of nothing but lines. Nobody is killed, and nobody but
 // those others sees an error.
 func TestServeUnderAttack(t *testing.T) {
-	if !full() {
+	if !testsize.Full() {
 		t.Skip("takes half a minute, of a machine that has nothing else to do; CI=true runs it")
 	}
 	limit, soft := shippedMemory(t)

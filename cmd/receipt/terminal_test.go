@@ -17,6 +17,8 @@ func testEnv(out, err io.Writer) *cli.Env {
 		In: strings.NewReader(""), Out: out, Err: err,
 		Getenv: func(string) string { return "" },
 		Now:    func() time.Time { return time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) },
+
+		Messages: messagesOnce,
 	}
 }
 
