@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
@@ -30,7 +31,7 @@ import (
 // acknowledged is there, once; nothing else is; and streams go on where they were.
 func TestKilled(t *testing.T) {
 	kills := 4
-	if os.Getenv("CI") != "" && !testing.Short() {
+	if testsize.Full() {
 		kills = 100
 	}
 	w := &world{t: t, dir: t.TempDir(), tasks: map[string]string{}}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
@@ -648,7 +648,7 @@ func oneChain(t *testing.T, receipts []*receipt.Sealed) {
 // receipt in one chain.
 func TestResumeRaces(t *testing.T) {
 	rounds := 20
-	if os.Getenv("CI") != "" && !testing.Short() {
+	if testsize.Full() {
 		rounds = 200
 	}
 	m := new(memory)
