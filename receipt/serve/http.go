@@ -58,6 +58,10 @@ func protocols() *http.Protocols {
 // one. Connections on which a request with a key is being answered are never closed. At
 // most a quarter of the connections wait without having shown a key.
 //
+// A connection has a quarter of a second to send its first request: until then it is closed
+// for no other, and where such connections are too many, the next wait until they are
+// accepted.
+//
 // It sets the ConnState and the ConnContext of the server, and has to be called before
 // the server is used.
 func LimitConnections(hs *http.Server, most int) { conn.Limit(hs, most) }

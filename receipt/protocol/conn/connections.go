@@ -6,11 +6,16 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // socketBuffer is how many bytes the system may buffer for a connection in each
 // direction. Left to itself it takes up to several MiB, which count as the server's.
 const socketBuffer = 256 << 10
+
+// firstRequest is how long a connection may ask nothing before another one takes its place. A
+// server that is attacked accepts a thousand connections before it comes to read from one.
+const firstRequest = 250 * time.Millisecond
 
 // Limit bounds how many connections a server has open at the same time.
 func Limit(hs *http.Server, most int) {
@@ -34,9 +39,15 @@ const (
 // A connection is one of a client.
 type connection struct {
 	conn    net.Conn
+	came    time.Time
 	keyed   bool // it has shown an API key
 	rank    rank
 	element *list.Element // of its rank
+}
+
+// silent reports whether a new connection has had the time to ask.
+func (one *connection) silent() bool {
+	return one != nil && time.Since(one.came) >= firstRequest
 }
 
 // connections are those that are open, by rank, the oldest of each first.
@@ -57,8 +68,10 @@ func (c *connections) context(ctx context.Context, conn net.Conn) context.Contex
 		_ = tcp.SetWriteBuffer(socketBuffer)
 	}
 
-	// net/http asks for the context before it tells of any state of the connection.
-	one := &connection{conn: conn}
+	// net/http asks for the context before it tells of any state of the connection, and before
+	// it accepts another one.
+	c.hold()
+	one := &connection{conn: conn, came: time.Now()}
 	c.mu.Lock()
 	c.all[conn] = one
 	c.put(one, isNew)
@@ -86,6 +99,25 @@ func (c *connections) change(conn net.Conn, state http.ConnState) {
 	}
 }
 
+// hold keeps the server from accepting more while all places are taken, and more than a quarter
+// of them by connections that came a moment ago: those who connect next wait in the system.
+func (c *connections) hold() {
+	for left := c.early(); left > 0; left = c.early() {
+		time.Sleep(min(left, 5*time.Millisecond)) // some may ask before
+	}
+}
+
+// early returns for how long the server accepts no more, if none asks or leaves.
+func (c *connections) early() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first := c.oldest(isNew)
+	if first == nil || len(c.all) < c.most || c.ranks[isNew].Len() <= c.quarter() {
+		return 0
+	}
+	return firstRequest - time.Since(first.came)
+}
+
 // changed returns the connections that are to be closed.
 func (c *connections) changed(conn net.Conn, state http.ConnState) (close []net.Conn) {
 	c.mu.Lock()
@@ -107,29 +139,51 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) (close []net.
 	}
 
 	// The quarter first: what it closes counts for the whole as well.
-	for c.ranks[isNew].Len()+c.ranks[isWaiting].Len() > max(c.most/4, 1) {
-		close = append(close, c.evict())
+	for one := c.beyondQuarter(); one != nil; one = c.beyondQuarter() {
+		close = append(close, c.remove(one))
 	}
-	for len(c.all) > c.most {
-		close = append(close, c.evict())
+	if state == http.StateNew && len(c.all) > c.most {
+		close = append(close, c.remove(c.forAnother()))
 	}
-
 	return close
 }
 
-// evict takes out the connection that is to be closed first.
-func (c *connections) evict() net.Conn {
-	for r := range isActiveKeyed {
-		if first := c.ranks[r].Front(); first != nil {
-			one := first.Value.(*connection)
-			c.remove(one)
-			return one.conn
+// beyondQuarter returns a connection that waits although a quarter of them do, nil if there is
+// none. Those that have just come are let be.
+func (c *connections) beyondQuarter() *connection {
+	waiting := c.ranks[isWaiting].Len()
+	if one := c.oldest(isNew); c.ranks[isNew].Len()+waiting > c.quarter() && one.silent() {
+		return one
+	}
+	if waiting > c.quarter() {
+		return c.oldest(isWaiting)
+	}
+	return nil
+}
+
+// forAnother returns the connection that is closed for one that has just come; that one where
+// a request with a key is being answered on all others.
+func (c *connections) forAnother() *connection {
+	if one := c.oldest(isNew); one.silent() {
+		return one
+	}
+	for r := isWaiting; r < isActiveKeyed; r++ {
+		if one := c.oldest(r); one != nil {
+			return one
 		}
 	}
+	return c.ranks[isNew].Back().Value.(*connection)
+}
 
-	one := c.ranks[isActiveKeyed].Back().Value.(*connection) // the newest of those that must not be closed
-	c.remove(one)
-	return one.conn
+// quarter is how many connections may wait without having shown a key.
+func (c *connections) quarter() int { return max(c.most/4, 1) }
+
+// oldest returns the connection that has been longest in a rank, nil if there is none.
+func (c *connections) oldest(r rank) *connection {
+	if first := c.ranks[r].Front(); first != nil {
+		return first.Value.(*connection)
+	}
+	return nil
 }
 
 // put makes a connection the youngest of a rank.
@@ -140,8 +194,10 @@ func (c *connections) put(one *connection, r rank) {
 	one.rank, one.element = r, c.ranks[r].PushBack(one)
 }
 
-func (c *connections) remove(one *connection) {
+// remove forgets a connection.
+func (c *connections) remove(one *connection) net.Conn {
 	c.ranks[one.rank].Remove(one.element)
 	one.element = nil
 	delete(c.all, one.conn)
+	return one.conn
 }
