@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -15,6 +16,10 @@ import (
 // largeLine is how long a line of a stream may be, in bytes, before the stream counts
 // as large. Receipts are usually a hundredth of it.
 const largeLine = 1 << 20
+
+// headOfStream is how many bytes of a stream are kept to tell what it is, if it is none of
+// receipts.
+const headOfStream = 4 << 10
 
 // enterInterval is how often a stream looks for a place among the few.
 const enterInterval = 20 * time.Millisecond
@@ -36,6 +41,8 @@ type gate struct {
 	begun  bool
 	packed bool
 	line   int // bytes since the last line end
+
+	first atomic.Pointer[[]byte] // what the body begins with; a read that waits holds the lock
 }
 
 func newGate(c *call, from io.Reader, kind stream.Kind) *gate {
@@ -97,6 +104,8 @@ func (g *gate) see(piece []byte) {
 	}
 	if !g.begun {
 		g.begun, g.packed = true, mayBePacked(piece[0])
+		head := bytes.Clone(piece[:min(len(piece), headOfStream)])
+		g.first.Store(&head)
 	}
 
 	// Only lines have an end that can be seen; anything else counts as one line.
@@ -106,6 +115,14 @@ func (g *gate) see(piece []byte) {
 		return
 	}
 	g.line = len(piece) - bytes.LastIndexByte(piece, '\n') - 1
+}
+
+// head is the beginning of the body, as far as it came at once.
+func (g *gate) head() []byte {
+	if first := g.first.Load(); first != nil {
+		return *first
+	}
+	return nil
 }
 
 // mayBePacked reports the first byte of gzip, of zstd and of its skippable frames. No

@@ -145,6 +145,7 @@ func verifyDocument(c *call, judge *judge, kind stream.Kind) error {
 
 	var text []byte
 	err = judgeOne(c, judge, data, kind, sourceName, nil, func(rep *receipt.Report) (err error) {
+		hint(rep, data, kind)
 		text, err = receipt.AppendJSON(nil, rep)
 		return err
 	})

@@ -51,13 +51,17 @@ func verifyStream(c *call, v *Verifier, judge *judge, o stream.Options) error {
 	defer out.halt()
 
 	// The last line is the summary, or the error instead.
-	err = copyReports(c, run, judge.Scope(), out)
+	err = copyReports(c, run, g, judge.Scope(), out)
 	if err == nil {
 		err = copySummary(c, run, g, v, started, out)
 	}
 
 	return out.end(err)
 }
+
+// RFC 1952 section 2.3.1 and RFC 8878 section 3.1.1: how what is compressed begins.
+func gzipMagic() []byte { return []byte{0x1f, 0x8b} }
+func zstdMagic() []byte { return []byte{0x28, 0xb5, 0x2f, 0xfd} }
 
 // encodedBody is the body, when it begins as its Content-Encoding says. Package stream
 // decompresses it, within its bounds.
@@ -66,8 +70,7 @@ func encodedBody(c *call, encoding string) (io.Reader, error) {
 		return c.body, nil
 	}
 
-	// RFC 1952 section 2.3.1 and RFC 8878 section 3.1.1: how each of them begins.
-	magic := map[string][]byte{"gzip": {0x1f, 0x8b}, "zstd": {0x28, 0xb5, 0x2f, 0xfd}}[encoding]
+	magic := map[string][]byte{"gzip": gzipMagic(), "zstd": zstdMagic()}[encoding]
 	head := make([]byte, len(magic))
 	n, err := io.ReadFull(c.body, head)
 	switch {
@@ -79,7 +82,7 @@ func encodedBody(c *call, encoding string) (io.Reader, error) {
 	return io.MultiReader(bytes.NewReader(head), c.body), nil
 }
 
-func copyReports(c *call, run *stream.Run, scope receipt.Scope, out *lineWriter) error {
+func copyReports(c *call, run *stream.Run, g *gate, scope receipt.Scope, out *lineWriter) error {
 	judged := c.s.meters.judged(scope)
 	bounds := &bounded{c: c}
 	for rep := range run.Reports() {
@@ -87,6 +90,7 @@ func copyReports(c *call, run *stream.Run, scope receipt.Scope, out *lineWriter)
 			return err
 		}
 		judged(rep.Verdict)
+		hintFirst(rep, g.head())
 		if err := out.report(rep); err != nil {
 			return protocol.ClientClosed(err)
 		}

@@ -31,6 +31,12 @@ func TestFixtures(t *testing.T) {
 		t.Fatal(err)
 	}
 	archived := 0
+
+	// What is no receipt is named, and who sends it is told what to send instead.
+	hints := map[string][2]string{
+		"malicious/missing-chain.json": {`"missing member \"chain\"","hint":""`, `"missing member \"chain\"","hint":"this is a draft, which nobody has sealed: whoever made it seals and signs it"`},
+		"malicious/two-documents.json": {"there are two documents in one file; give each a file of its own", "several receipts are sent as application/x-ndjson, one a line"},
+	}
 	for _, c := range manifest.Cases {
 		text := fixture(t, c.File)
 		got := h.post("/v1/verify", "application/json", text)
@@ -44,6 +50,7 @@ func TestFixtures(t *testing.T) {
 			t.Errorf("%s: %v %s, expected %v %s", c.File, rep.Verdict, rep.Finding().Code, c.Verdict, c.Code)
 		}
 		want, n := reportOf(t, judge, text, stream.JSON) // which takes an array apart
+		want = strings.Replace(want, hints[c.File][0], hints[c.File][1], 1)
 		if n == 1 && !bytes.HasPrefix(text, []byte("[")) && string(got.body) != want {
 			t.Errorf("%s:\ngot  %swant %s", c.File, got.body, want)
 		}

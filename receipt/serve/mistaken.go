@@ -1,0 +1,92 @@
+package serve
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// What to send instead of a body that holds receipts in another form than it says.
+const (
+	sendLines    = "several receipts are sent as " + mediaNDJSON + ", one a line"
+	sendDocument = "this is one document of several lines: send it as " + mediaJSON
+	sendUnpacked = "this is compressed: send it decompressed; a stream, " + mediaNDJSON + ", may be compressed"
+	sendArchive  = "this looks like CBOR: send it as " + mediaCBOR
+)
+
+// hint says in the report of a body that is no receipt what it is, and what to send. Nothing
+// is judged by that: verdict and codes stay what they are.
+func hint(rep *receipt.Report, data []byte, form stream.Kind) {
+	if noReceipt(rep) {
+		setHint(rep, instead(data, form, rep.Finding()))
+	}
+}
+
+// hintFirst does so of a stream, in the report of its first line. head is what it begins with.
+func hintFirst(rep *receipt.Report, head []byte) {
+	if rep.Index != 1 || !noReceipt(rep) {
+		return
+	}
+
+	// What a person wrote or reads has its first brace on a line of its own.
+	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
+	if text := string(bytes.TrimSpace(first)); text == "{" || text == "[" {
+		setHint(rep, sendDocument)
+		return
+	}
+	setHint(rep, named(head, false))
+}
+
+// setHint gives a hint to the finding of a refuted report, unless that has a better one: that
+// two documents are in one file is none for who sends no files.
+func setHint(rep *receipt.Report, text string) {
+	i := slices.IndexFunc(rep.Checks, func(c receipt.Check) bool { return c.Status == receipt.StatusFailed })
+	if c := &rep.Checks[i]; text != "" && (c.Hint == "" || c.Code == vocab.CodeTrailingData) {
+		c.Hint = text
+	}
+}
+
+// instead is what to send instead of a body, or what it is; "" where nobody knows.
+func instead(data []byte, form stream.Kind, why receipt.Check) string {
+	text := bytes.TrimLeft(data, " \t\r\n")
+	switch {
+	case form == stream.JSON && begins(data, stream.CBOR):
+		return sendArchive
+	case bytes.HasPrefix(text, []byte("[")), isPage(text):
+		return sendLines
+	case bytes.HasPrefix(data, gzipMagic()), bytes.HasPrefix(data, zstdMagic()):
+		return sendUnpacked
+	}
+
+	// The log of a task is several documents as well.
+	what := named(data, true)
+	if what == "" && why.Code == vocab.CodeTrailingData && why.Hint != "" {
+		return sendLines
+	}
+	return what
+}
+
+// isPage reports the beginning of a list of the protocol.
+func isPage(text []byte) bool {
+	const begin, seen = `{"object":"list"`, 128
+	return bytes.HasPrefix(bytes.Join(bytes.Fields(text[:min(len(text), seen)]), nil), []byte(begin))
+}
+
+// named says what a body is that holds no receipts, and what to do; "" for what is not known.
+// What lies beside receipts is of use to who has both, and there is no route for it.
+func named(head []byte, whole bool) string {
+	found := kind.Of(head, whole)
+	if found.Kind == kind.Unknown {
+		return ""
+	}
+
+	text := "this is " + found.What + ": " + found.Next
+	if found.Kind.Beside() || found.Kind == kind.Policy || found.Kind == kind.Consistency {
+		text += "; only receipts are sent here"
+	}
+	return text
+}
