@@ -2,7 +2,6 @@ package serve_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -12,20 +11,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
-
-// zipped is a text compressed with gzip.
-func zipped(t testing.TB, text []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write(text); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
 
 // TestMistakenBodies: who sends something else than a receipt, or receipts in another form
 // than the Content-Type says, is told what it is and what to send. It stays refuted.
@@ -61,7 +46,7 @@ func TestMistakenBodies(t *testing.T) {
 		{"lines", "application/json", string(servetest.Lines(list...)), several},
 		{"an array", "application/json", "[" + string(good) + "]", several},
 		{"a page", "application/json", `{"object": "list", "data":[` + string(good) + "," + string(good) + `]}`, several},
-		{"gzip", "application/json", string(zipped(t, good)), "this is compressed: send it decompressed"},
+		{"gzip", "application/json", string(servetest.Gzip(t, good)), "this is compressed: send it decompressed"},
 		{"CBOR as JSON", "application/json", string(item), "this looks like CBOR: send it as application/cbor"},
 		{"JSON as CBOR", sequence, string(good), "the input looks like JSON text"},
 		{"one receipt of several lines", lines, string(indented), "this is one document of several lines: send it as application/json"},

@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/stated"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -140,16 +141,14 @@ func appendSubject(dst []byte, subject canon.Node) []byte {
 	return append(dst, '}')
 }
 
-// summaryOf is one line about a receipt, of what it states. An outcome that the source did
-// not tell is none.
+// summaryOf is one line about a receipt, of what it states. What the source did not tell, such
+// as the outcome, is not in it.
 func summaryOf(root canon.Node) string {
-	subject, state := root.Member("subject"), root.Member("lifecycle").Member("final_state").String()
-	if receipt.ReadUnreported(root).Has("/lifecycle/final_state") {
-		state = ""
-	}
 	var words []string
-	for _, word := range []string{state, subject.Member("object").String(), subject.Member("id").String()} {
-		if word != "" {
+	untold := receipt.ReadUnreported(root)
+	for _, at := range [][2]string{{"lifecycle", "final_state"}, {"subject", "object"}, {"subject", "id"}} {
+		word := root.Member(at[0]).Member(at[1]).String()
+		if word != "" && !untold.Has("/"+at[0]+"/"+at[1]) {
 			words = append(words, foreign.Cut(word, maxEcho))
 		}
 	}
@@ -233,8 +232,10 @@ func beginPage(c *call, q TaskQuery) ([]byte, error) {
 	return append(begin, `"data":[`...), nil
 }
 
-// appendPage appends the resources of a page, and returns the hash of the last receipt.
+// appendPage appends the resources of a page, and returns the hash of the last receipt. One
+// that was found by a name which stands for a task that nobody told is passed over.
 func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.Digest, err error) {
+	begin := len(dst)
 	for i, stored := range page {
 		doc, err := storedDocument(stored)
 		if err != nil {
@@ -243,11 +244,13 @@ func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.
 		if err := isOfTask(doc, q); err != nil {
 			return nil, last, err
 		}
-		if i > 0 {
-			dst = append(dst, ',')
-		}
 
-		dst = appendResource(dst, doc, "")
+		if stated.Tells(doc.Root(), q.Task) {
+			if len(dst) > begin {
+				dst = append(dst, ',')
+			}
+			dst = appendResource(dst, doc, "")
+		}
 		if i < len(page)-1 {
 			continue
 		}
