@@ -48,6 +48,7 @@ type leftOut struct {
 	Unseen   int    `json:"unseen"`   // receipts that were added without looking for copies
 	Untold   untold `json:"untold"`   // receipts in the totals with less than happened
 	AtMost   int    `json:"at_most"`  // receipts in the totals whose cost may be more than happened
+	Reckoned int    `json:"reckoned"` // receipts in the totals whose cost is an estimate of the source, and no bill
 }
 
 // Add adds one receipt: its report, and the root of the document that was judged.
@@ -74,6 +75,9 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 	a.out.Untold.add(s)
 	if receipt.ReadAtMost(root).Has("/cost/total") {
 		a.out.AtMost++
+	}
+	if s.reckoned() {
+		a.out.Reckoned++
 	}
 
 	// Without a time a receipt is in the totals and in no bin.

@@ -70,7 +70,7 @@ func TestSums(t *testing.T) {
 	wants(t, got, `"unit":"hour","currencies":["EUR","USD"]`,
 		`"totals":{"verified":`+verified+`,"other":{"receipts":2,`, `"cost":{"USD":"1005"}}},"bins"`,
 		`"bins":[{"start":"2026-04-25T19:00:00Z","empty":0,"verified":`+verified, `{"start":"2026-04-25T20:00:00Z","empty":0,"verified":{"receipts":0`,
-		`"left_out":{"hash":0,"copies":0,"currency":0,"time":0,"unseen":0,"untold":{"cost":0,"files":0,"egress":5,"tool_calls":0,"handoffs":0,"approvals":0},"at_most":0}`)
+		`"left_out":{"hash":0,"copies":0,"currency":0,"time":0,"unseen":0,"untold":{"cost":0,"files":0,"egress":5,"tool_calls":0,"handoffs":0,"approvals":0},"at_most":0,"reckoned":0}`)
 }
 
 // TestUntold: what a source did not tell is said beside the sums, once a receipt.
@@ -101,6 +101,22 @@ func TestAtMost(t *testing.T) {
 	}
 	s := entry(t, receipt.Verified, "", "", "0")
 	wants(t, aggregated(t, seen{s.rep, doc.Root()}), `"at_most":1`)
+}
+
+// TestReckoned: a cost that is an estimate of the source is said to be none that was billed.
+func TestReckoned(t *testing.T) {
+	for estimated, want := range map[string]int{
+		`["/cost/total"]`: 1, `["/autonomy_budget/consumed/usd","/cost/provider_breakdown/0/amount"]`: 1, `["/cost"]`: 1,
+		`["/autonomy_budget/consumed/usd"]`: 0, `["/costs"]`: 0, `"/cost/total"`: 0, `[{"/cost/total":1},7]`: 0, `[]`: 0,
+	} {
+		src := fmt.Appendf(nil, `{"metadata":{"estimated":%s},"cost":{"currency":"USD","total":1}}`, estimated)
+		doc, err := canon.Parse(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := entry(t, receipt.Verified, "", "", "0")
+		wants(t, aggregated(t, seen{s.rep, doc.Root()}), fmt.Sprintf(`"reckoned":%d}`, want), `"cost":{"USD":"1"}`)
+	}
 }
 
 func TestNothing(t *testing.T) {

@@ -64,6 +64,17 @@ func (s statement) silent(list string, i int, part string) bool {
 	return listed
 }
 
+// reckoned reports whether the cost, or a part of it by model, is what the source reckons, and
+// no bill (metadata.estimated).
+func (s statement) reckoned() bool {
+	for _, n := range s.Member("metadata").Member("estimated").Elements() {
+		if at := n.String(); at == "/cost" || strings.HasPrefix(at, "/cost/") {
+			return true
+		}
+	}
+	return false
+}
+
 // bytesStated reports whether each entry of the egress states its bytes.
 func bytesStated(root canon.Node) bool {
 	for _, e := range root.Member("side_effects").Member("network_egress").Elements() {

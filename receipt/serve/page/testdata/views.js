@@ -6,7 +6,7 @@ import { h } from "../view/dom.js";
 import { outline } from "../view/json.js";
 import { renderBytes } from "../shell/bytes.js";
 import { renderReceipt, summarize } from "../view/receipt.js";
-import { tick } from "../view/overtime.js";
+import { renderOverTime, tick } from "../view/overtime.js";
 import { renderPictures } from "../view/pictures.js";
 import { renderSummary } from "../view/summary.js";
 import { clock, cut, duration, group, instant, lines, number, visible } from "../view/text.js";
@@ -94,6 +94,18 @@ function pictures() {
   check("approvals", [...rows("Approvals by decision"), shown.textContent.includes("Of 3 receipts the source did not tell all approvals.")], ["approved: 2", "denied: 1", "canceled: 0", "timed out: 0", true]);
   check("files", [...rows("Files most written"), shown.textContent.includes("… 29 more files"), shown.textContent.includes("4 entries of others")], ["src/a.rs: 9 + 1 not verified", true, true]);
   check("nothing", renderPictures({ verdicts: { unit: "day", bins: [] }, models: none, keys: none, paths: none, currencies: [], totals: { verified: {}, other: {} } }), null);
+}
+
+// overTime looks at what is said below charts: a cost that is an estimate is none that was billed,
+// also where no receipt tells a time and nothing is drawn.
+function overTime() {
+  const counts = { receipts: 2, cost: { USD: "3" }, approvals: {} }, bin = { start: "2026-04-25T19:00:00Z", empty: 0, verified: counts, other: {} };
+  const below = (aggregate) => [...[].concat(attempt("over time", () => renderOverTime({ unit: "hour", currencies: ["USD"], totals: { verified: counts, other: {} }, ...aggregate })))].filter(Boolean).flatMap((shown) => [...shown.querySelectorAll("li")]).map((li) => li.textContent);
+  const billed = "what was billed for 2 receipts, whose cost is an estimate of the source";
+  check("estimates", below({ bins: [bin], left_out: { reckoned: 2 } }), [billed]);
+  check("no estimates", below({ bins: [bin], left_out: { reckoned: 0 } }), []);
+  check("no times", below({ bins: [], left_out: { time: 2, reckoned: 2 } }), ["2 receipts without a time that was told and can be drawn, though in the totals", billed]);
+  check("no receipts", renderOverTime({ unit: "hour", currencies: [], totals: { verified: {}, other: {} }, bins: [], left_out: { hash: 2 } }), null);
 }
 
 // hidden looks for characters that a reader would not see in the bytes of a receipt.
@@ -253,6 +265,7 @@ try {
   const full = data.cases.find((one) => one.file === "valid/full.json");
   drawn(full.receipt);
   pictures();
+  overTime();
   absences(full.receipt);
   hostile(full.receipt, full.report, data.run);
   check("nothing ran", [globalThis.pwned, document.scripts.length], [undefined, 2]);

@@ -10,7 +10,7 @@ const series = [{ name: "verified", tone: "solid" }, { name: "not verified", ton
 // renderOverTime shows an aggregate as the Go package of that name writes it.
 export function renderOverTime(aggregate) {
   const bins = list(member(aggregate, "bins")).slice(0, 100), unit = lengths.has(member(aggregate, "unit")) ? aggregate.unit : "unknown unit";
-  if (bins.length === 0) return null;
+  if (bins.length === 0) return renderTimeless(aggregate);
   const measures = [
     { name: "Receipts", of: (counts) => count(counts, "receipts") },
     ...list(member(aggregate, "currencies")).filter((currency) => typeof currency === "string").slice(0, 8).map((currency) => cut(currency, 12).text).map((currency) => ({ name: `Cost in ${currency}`, of: (counts) => decimal(member(counts, "cost", currency)) })),
@@ -34,6 +34,13 @@ export function renderOverTime(aggregate) {
     h("details", {}, h("summary", {}, "The numbers behind these charts"), table(`By ${unit}; verified + not verified`,
       [unit, ...drawn.map((measure) => ({ name: measure.name, kind: "number" }))], bins,
       (bin) => [named(bin, unit), ...drawn.map((measure) => both(measure.of(member(bin, "verified")), measure.of(member(bin, "other"))))], 100)));
+}
+
+// renderTimeless says of receipts without any time what is not known of them: other pictures
+// show their sums.
+function renderTimeless(aggregate) {
+  const receipts = ["verified", "other"].reduce((sum, side) => sum + count(member(aggregate, "totals", side), "receipts"), 0);
+  return receipts === 0 ? null : section("over-time", "Over time", renderLeftOut(member(aggregate, "left_out")));
 }
 
 export function count(counts, name) {
@@ -118,6 +125,8 @@ function renderLeftOut(left) {
   }
   const over = count(left, "at_most");
   if (over > 0) entries.push(`how much less the cost of ${plural(over, "receipt")} was, which may be stated too high`);
+  const reckoned = count(left, "reckoned");
+  if (reckoned > 0) entries.push(`what was billed for ${plural(reckoned, "receipt")}, whose cost is an estimate of the source`);
   if (entries.length === 0) return null;
   return h("div", { class: "aside" }, h("p", {}, "Not in these charts, or not known:"), h("ul", {}, entries.map((entry) => h("li", {}, entry))));
 }
