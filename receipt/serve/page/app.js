@@ -189,11 +189,12 @@ async function showRun(run, mine) {
 async function showOne(run, report, save, mine, back) {
   const input = inputOf(run.given, report);
   const opened = await core.open(input, report.index);
-  const shown = back ? await proven(run, report, input) : { report, summary: run.summary };
+  const shown = back ? await proven(run, report, input) : { report, summary: run.summary, rest: run.given.beside };
+  const evidence = shown.rest.length > 0 ? shown.rest : run.given.beside.filter((one) => !ofOne(one));
   if (mine !== turn) return;
   const actions = h("p", { class: "buttons actions" }, back && button("Back to all receipts", back), save());
   const targets = run.example ? JSON.parse(opened.targets ?? "null") ?? [] : [];
-  const again = () => show(renderSingle({ ...shown, keys: run.keys, together: together(run.given.keys), opened, actions: [actions, targets.length > 0 && tamperForm(targets, tamper)], example: run.example }));
+  const again = () => show(renderSingle({ ...shown, keys: run.keys, together: together(run.given.keys), evidence, asked: run.options, opened, actions: [actions, targets.length > 0 && tamperForm(targets, tamper)], example: run.example }));
   const tamper = (pointer) => attempt(() => demonstrate(run, opened.source, pointer, again));
   again();
 }

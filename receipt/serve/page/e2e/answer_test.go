@@ -161,6 +161,7 @@ func testEvidence(b *tab) {
 	if given := b.text("#given"); !strings.Contains(given, "a proof that a receipt is in a checkpoint") || !strings.Contains(given, "a set of keys") {
 		b.Errorf("given: %s", given)
 	}
+	b.basis("receipt.tlog-proof (a proof that a receipt is in a checkpoint)", "receipt verify --keys KEYS --proof EVIDENCE FILE.")
 
 	// The proof of another receipt shows nothing of this one, and is not passed over.
 	b.drop(receipts[0], proof)
@@ -182,6 +183,19 @@ func testEvidence(b *tab) {
 	b.click("#outcome .technical > summary")
 	if steps := b.text("#outcome .steps"); !regexp.MustCompile(`(?s)batch\s+Passed`).MatchString(steps) {
 		b.Errorf("the proof was not used for the receipt that was opened:\n%s", steps)
+	}
+	b.basis("receipt.tlog-proof", "receipt verify --keys KEYS --proof EVIDENCE FILE.")
+}
+
+// basis looks for what the record of a verification says that it rests on: somebody who has
+// nothing but the paper must be able to come to the same verdict.
+func (b *tab) basis(parts ...string) {
+	b.Helper()
+	shown := b.text("#outcome .certificate .basis")
+	for _, part := range parts {
+		if !strings.Contains(shown, part) {
+			b.Errorf("the record rests on %q, want %q", shown, part)
+		}
 	}
 }
 

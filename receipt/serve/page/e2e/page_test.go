@@ -163,7 +163,7 @@ func testReceipt(b *tab) {
 	for selector, want := range map[string]string{
 		"#outcome .headlines .keys": "trust.json", "#outcome .fingerprints": "key_2026_04",
 		"#outcome .not-checked": "whether receipts follow the head", "#outcome .receipt": "receipt_01K0TASK",
-		"#outcome .basis": "task.json",
+		"#outcome .basis": "receipt verify --keys KEYS FILE.",
 	} {
 		if shown := b.text(selector); !strings.Contains(shown, want) {
 			b.Errorf("%s shows %q, want %q", selector, shown, want)

@@ -10,8 +10,9 @@ import { basis, renderTrusted } from "./trusted.js";
 // renderSingle shows a report, the document that it is about, and what can be done
 // with them: first the answer, which is printed as a certificate, then the steps for
 // who wants to check them. demonstration is {target} when the page changed the receipt
-// itself, and example is true of a receipt that the page brought along.
-export function renderSingle({ report, summary, keys, together, opened, actions, demonstration, example }) {
+// itself, and example is true of a receipt that the page brought along. evidence are the
+// files that it was judged with beside keys, and asked is {issuer, at}, where somebody asked for one.
+export function renderSingle({ report, summary, keys, together, evidence = [], asked = {}, opened, actions, demonstration, example }) {
   const receipt = parsed(opened);
   return h("div", { class: demonstration ? "single demonstration" : "single" },
     demonstration && banner(demonstration),
@@ -19,7 +20,7 @@ export function renderSingle({ report, summary, keys, together, opened, actions,
     h("div", { class: "certificate" },
       h("p", { class: "paper-only" }, demonstration || example ? "An example, which certifies nothing" : "Record of a verification"),
       renderHeadlines(report, basis(keys, report, together), receipt),
-      renderBasis(report, summary)),
+      renderBasis(report, summary, evidence, asked)),
     actions,
     h("details", { class: "technical" }, h("summary", {}, "The seven steps, the receipt in full, and how to check this yourself"),
       renderSteps(report),
@@ -28,14 +29,25 @@ export function renderSingle({ report, summary, keys, together, opened, actions,
       renderTrusted(keys)));
 }
 
+// How the command is given what a file of evidence holds.
+const flags = new Map([["proof", "--proof"], ["checkpoint", "--checkpoint"], ["disclosures", "--disclosures"], ["batch", "--batch"]]);
+
+// again is the command that judges as the page did: with less it may decide otherwise.
+function again(report, evidence, asked) {
+  const keys = report.scope === "full" ? "--keys KEYS" : "--integrity-only", file = report.index > 1 ? `FILE:${report.index}` : "FILE";
+  return ["receipt verify", keys, asked.issuer && "--issuer ID", asked.at && "--at TIME", ...evidence.map(({ kind }) => `${flags.get(kind)} EVIDENCE`), file].filter(Boolean).join(" ");
+}
+
 // renderBasis says what was judged, when and by what: on paper nothing else does.
-function renderBasis(report, summary) {
+function renderBasis(report, summary, evidence, asked) {
   return section("basis", "What was checked", facts([
     ["file", [mono(report.source), report.index > 1 ? `, number ${number(report.index)} in it` : ""]],
     ["its SHA-256", report.input_sha256 ? mono(report.input_sha256) : undefined],
+    ["evidence", evidence.length > 0 && evidence.map(({ name, what }, i) => [i > 0 ? ", " : "", mono(name), ` (${what})`])],
+    ["issuer asked for", asked.issuer && mono(asked.issuer)],
     ["keys judged at", report.at ? mono(report.at) : undefined],
     ["checked", [`${clock(instant(summary.finished))} UTC, by `, foreign(summary.tool)]],
-    ["check it again", ["with the same file and keys, on this page or by ", h("code", {}, "receipt verify --keys KEYS FILE"), ". This record is not signed: who must be certain repeats it."]],
+    ["check it again", ["with the same files, on this page or by ", h("code", {}, again(report, evidence, asked)), ". This record is not signed: who must be certain repeats it."]],
   ]));
 }
 
