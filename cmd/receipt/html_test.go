@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -47,9 +49,17 @@ func TestPageSentence(t *testing.T) {
 			continue
 		}
 		input.Write(append(doc.AppendCanonical(nil), '\n'))
-		want = append(want, cli.EscapeLine((&verify.Shown{Root: doc.Root()}).Sentence()))
+		want = append(want, cli.EscapeLine(verify.ShownOf(doc).Sentence()))
 	}
-	if len(want) < 150 {
+	for _, text := range listings(t) {
+		doc, err := canon.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		input.Write(append(text, '\n'))
+		want = append(want, cli.EscapeLine(verify.ShownOf(doc).Sentence()))
+	}
+	if len(want) < 1000 {
 		t.Fatalf("found %d receipts", len(want))
 	}
 	script := filepath.Join(t.TempDir(), "sentences.mjs")
@@ -76,4 +86,63 @@ func TestPageSentence(t *testing.T) {
 			t.Errorf("the page says %q, the command %q (%v)", text, want[i], err)
 		}
 	}
+}
+
+// listings are receipts that list one member of theirs as not told, too high, both, or an
+// estimate: of each place, whatever stands there.
+func listings(t *testing.T) (list [][]byte) {
+	t.Helper()
+	text, err := fixtures.Read("valid/full.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole map[string]any
+	if err := json.Unmarshal(text, &whole); err != nil {
+		t.Fatal(err)
+	}
+
+	effects := whole["side_effects"].(map[string]any)
+	for _, egress := range [][]any{
+		{map[string]any{"bytes_sent": 2048}},
+		{map[string]any{"bytes_sent": 0}, map[string]any{"bytes_sent": 7}, map[string]any{}},
+		{map[string]any{"bytes_sent": 1<<53 - 1}, map[string]any{"bytes_sent": 1<<53 - 1}, map[string]any{"bytes_sent": 1<<53 - 1}},
+		{},
+	} {
+		effects["network_egress"] = egress
+		for _, pointer := range placesOf(whole, "") {
+			for _, names := range [][]string{{"unreported"}, {"at_most"}, {"unreported", "at_most"}, {"estimated"}} {
+				says := map[string]any{}
+				for _, name := range names {
+					says[name] = []string{pointer}
+				}
+				whole["metadata"] = says
+				line, err := json.Marshal(whole)
+				if err != nil {
+					t.Fatal(err)
+				}
+				list = append(list, line)
+			}
+		}
+	}
+	return list
+}
+
+// placesOf returns the pointers of all that the sentence is made of.
+func placesOf(value any, at string) (list []string) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, inner := range value {
+			if at != "" || slices.Contains([]string{"lifecycle", "cost", "approvals", "side_effects"}, name) {
+				list = append(list, placesOf(inner, at+"/"+name)...)
+			}
+		}
+	case []any:
+		for i, inner := range value {
+			list = append(list, placesOf(inner, at+"/"+strconv.Itoa(i))...)
+		}
+	}
+	if at != "" {
+		list = append(list, at)
+	}
+	return list
 }

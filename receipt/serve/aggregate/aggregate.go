@@ -54,7 +54,7 @@ type leftOut struct {
 // Add adds one receipt: its report, and the root of the document that was judged.
 // The time is lifecycle.completed_at, when the task ended.
 func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
-	s := statement{root, receipt.ReadUnreported(root)}
+	s := statement{root, receipt.ReadUnreported(root), receipt.ReadAtMost(root)}
 	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed || rep.Check(receipt.StepHash).Status != receipt.StatusPassed {
 		a.out.Hash++
 		a.verdicts.add(rep, s)
@@ -73,7 +73,7 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 	}
 
 	a.out.Untold.add(s)
-	if receipt.ReadAtMost(root).Has("/cost/total") {
+	if s.over.Has("/cost/total") {
 		a.out.AtMost++
 	}
 	if s.reckoned() {

@@ -23,6 +23,8 @@ type modelSums struct {
 	OutputTokens *amount            `json:"output_tokens"`
 	Untold       int                `json:"untold"`               // entries of which not both numbers of tokens are told
 	CostUntold   int                `json:"cost_untold,omitzero"` // those of which the amount is not
+	Over         int                `json:"over,omitzero"`        // those of which a number of tokens may be more than happened
+	CostOver     int                `json:"cost_over,omitzero"`   // those of which the amount may be
 }
 
 func addModels(t *tally[model], s statement, verified bool, currency string) {
@@ -31,6 +33,9 @@ func addModels(t *tally[model], s statement, verified bool, currency string) {
 		provider, name := e.Member("provider").String(), e.Member("model").String()
 		if s.silent(list, i, "/provider") {
 			provider = ""
+		}
+		if s.silent(list, i, "/model") {
+			name = ""
 		}
 		row := t.of(provider+"\x00"+name, MaxModels)
 		if row == nil {
@@ -47,6 +52,12 @@ func addModels(t *tally[model], s statement, verified bool, currency string) {
 		}
 		if !tokensStated(e) || s.silent(list, i, "/input_tokens") || s.silent(list, i, "/output_tokens") {
 			sums.Untold++
+		}
+		if s.tooMuch(list, i, "/amount") {
+			sums.CostOver++
+		}
+		if s.tooMuch(list, i, "/input_tokens") || s.tooMuch(list, i, "/output_tokens") {
+			sums.Over++
 		}
 	}
 }

@@ -47,20 +47,30 @@ func (u *untold) add(s statement) {
 	}
 }
 
-// A statement is the root of a receipt, and what its source did not tell.
+// A statement is the root of a receipt, what its source did not tell, and what may be more
+// than happened.
 type statement struct {
 	canon.Node
-	untold receipt.Pointers
+	untold, over receipt.Pointers
 }
 
 // silent reports whether the source did not tell a part of an entry of a list, or, of the
 // part "", whether there is such an entry. A list that may hold more was told as far as it
 // goes.
 func (s statement) silent(list string, i int, part string) bool {
-	if len(s.untold) == 0 {
+	return lists(s.untold, list, i, part)
+}
+
+// tooMuch reports whether a part of an entry of a list may be more than happened.
+func (s statement) tooMuch(list string, i int, part string) bool {
+	return lists(s.over, list, i, part)
+}
+
+func lists(pointers receipt.Pointers, list string, i int, part string) bool {
+	if len(pointers) == 0 {
 		return false
 	}
-	_, listed := slices.BinarySearch(s.untold, list+"/"+strconv.Itoa(i)+part)
+	_, listed := slices.BinarySearch(pointers, list+"/"+strconv.Itoa(i)+part)
 	return listed
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-const silent = `{"metadata":{"unreported":[%s]},"lifecycle":{"completed_at":"1970-01-01T00:00:00Z"},"approvals":[{"decision":"approved"},{"decision":"denied"}],
+const silent = `{"metadata":{%q:[%s]},"lifecycle":{"completed_at":"1970-01-01T00:00:00Z"},"approvals":[{"decision":"approved"},{"decision":"denied"}],
 "cost":{"currency":"USD","total":1,"provider_breakdown":[{"provider":"p","model":"m","amount":0,"input_tokens":5,"output_tokens":0}]},
 "side_effects":{"fs_writes":[],"network_egress":[{"bytes_sent":7}],"tool_calls":[],"a2a_handoffs":[]}}`
 
@@ -24,19 +24,39 @@ func TestSilence(t *testing.T) {
 		`"/cost/currency"`:                             {`"currencies":[]`, `"cost":{}}`, `"untold":{"cost":1`},
 		`"/cost/provider_breakdown/0/amount"`:          {`"untold":0,"cost_untold":1}`},
 		`"/cost/provider_breakdown/0/provider"`:        {`"provider":""`},
+		`"/cost/provider_breakdown/0/model"`:           {`"provider":"p","model":""`},
 		`"/cost/provider_breakdown/0/output_tokens"`:   {`"output_tokens":"0","untold":1}`},
 		`"/cost/provider_breakdown/0","/cost/totals"`:  {`"provider":"p"`, `"untold":{"cost":0`},
 		`"/approvals/0/actor","/side_effects/network"`: {`"approved":1,"denied":1`, `"egress":0,"tool_calls":0,"handoffs":0,"approvals":0}`},
 	} {
-		src := fmt.Appendf(nil, silent, listed)
-		doc, err := canon.Parse(src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rep := &receipt.Report{Verdict: receipt.Verified, Scope: receipt.ScopeFull, ReceiptHash: canon.Sum(src)}
-		for _, s := range []receipt.Step{receipt.StepParse, receipt.StepSchema, receipt.StepHash} {
-			rep.Checks = append(rep.Checks, receipt.Check{Step: s, Status: receipt.StatusPassed})
-		}
-		wants(t, aggregated(t, seen{rep, doc.Root()}), parts...)
+		wants(t, aggregated(t, listing(t, "unreported", listed)), parts...)
 	}
+}
+
+// TestBounds: what may be more than happened is said of its sums.
+func TestBounds(t *testing.T) {
+	for listed, part := range map[string]string{
+		`"/cost/provider_breakdown/0/amount"`:        `"untold":0,"cost_over":1}`,
+		`"/cost/provider_breakdown/0/input_tokens"`:  `"untold":0,"over":1}`,
+		`"/cost/provider_breakdown/0/output_tokens"`: `"untold":0,"over":1}`,
+		`"/cost/provider_breakdown"`:                 `"untold":0},"other"`,
+		`"/cost/total"`:                              `"at_most":1,"reckoned":0}`,
+	} {
+		wants(t, aggregated(t, listing(t, "at_most", listed)), part)
+	}
+}
+
+// listing is a verified receipt that lists pointers under a name of its metadata.
+func listing(t *testing.T, name, pointers string) seen {
+	t.Helper()
+	src := fmt.Appendf(nil, silent, name, pointers)
+	doc, err := canon.Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep := &receipt.Report{Verdict: receipt.Verified, Scope: receipt.ScopeFull, ReceiptHash: canon.Sum(src)}
+	for _, s := range []receipt.Step{receipt.StepParse, receipt.StepSchema, receipt.StepHash} {
+		rep.Checks = append(rep.Checks, receipt.Check{Step: s, Status: receipt.StatusPassed})
+	}
+	return seen{rep, doc.Root()}
 }

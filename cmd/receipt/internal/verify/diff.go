@@ -46,7 +46,7 @@ form rounds.`,
 				return unreadable(err)
 			}
 
-			d := differences{a: shownOf(a), b: shownOf(b)}
+			d := differences{a: ShownOf(a), b: ShownOf(b)}
 			d.compare(a.Root(), b.Root())
 			if d.count == 0 {
 				fmt.Fprintln(&d.text, "no differences")

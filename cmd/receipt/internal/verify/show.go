@@ -58,7 +58,7 @@ func Show(e *cli.Env, path string, data []byte, judge string) error {
 		return cli.Refuted(f.Hint, "%q is not a receipt: %s: %s", cli.SourceName(path), f.Code, f.Detail)
 	}
 
-	b, s := &print.Block{}, shownOf(doc)
+	b, s := &print.Block{}, ShownOf(doc)
 	s.b = b
 	if rep.Verdict == receipt.Refuted { // that comes first
 		s.refuted(rep)
@@ -97,8 +97,8 @@ type Shown struct {
 	b         *print.Block
 }
 
-// shownOf is a receipt with what its source did not tell, or told as a bound or an estimate.
-func shownOf(doc *canon.Document) *Shown {
+// ShownOf is a receipt with what its source did not tell, or told as a bound or an estimate.
+func ShownOf(doc *canon.Document) *Shown {
 	root := doc.Root()
 	return &Shown{Root: root, untold: receipt.ReadUnreported(root), over: receipt.ReadAtMost(root), estimated: print.ReadEstimated(root)}
 }
@@ -203,11 +203,27 @@ func (s *Shown) reckoned(pointer string) string {
 // bound says what a number or the length of a list is a bound of. One that may be both
 // too small and too large is only what the source told.
 func (s *Shown) bound(pointer string) string {
-	untold, over := s.untold.Has(pointer), s.over.Has(pointer)
+	return between(s.untold.Has(pointer), s.over.Has(pointer))
+}
+
+// bounds reports whether the receipt lists just this value as one that may be too small, and
+// as one that may be too large.
+func (s *Shown) bounds(n canon.Node) (under, over bool) {
+	if len(s.untold)+len(s.over) == 0 || n.IsZero() {
+		return false, false
+	}
+	at := n.Pointer()
+	_, over = slices.BinarySearch(s.over, at)
+	return s.lists(at), over
+}
+
+// between is bound for a number of which it is known whether it may be too small, and too
+// large.
+func between(under, over bool) string {
 	switch {
-	case untold && over:
+	case under && over:
 		return "reportedly "
-	case untold:
+	case under:
 		return "at least "
 	case over:
 		return "at most "

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,31 +94,44 @@ func (s sentence) count(pointer string, n int, noun, verb string) string {
 
 // sent is how many bytes left. An entry that states none is not one of no bytes.
 func (s sentence) sent(egress canon.Node) string {
-	var sum float64
-	stated, possible := 0, 0
+	var stated []float64
+	possible, under, over := 0, s.untold.Has("/side_effects/network_egress"), s.over.Has("/side_effects/network_egress")
 	for _, n := range egress.Elements() {
 		if s.possible(n) {
 			possible++
 			continue
 		}
-		if sent := n.Member("bytes_sent"); sent.Kind() == canon.KindNumber {
-			sum += sent.Float()
-			stated++
+		sent := n.Member("bytes_sent")
+		least, most := s.bounds(sent)
+		under, over = under || least, over || most
+		if sent.Kind() == canon.KindNumber && (sent.Float() > 0 || !least) {
+			stated = append(stated, sent.Float())
 		}
 	}
 
 	// Absent is not zero: where an entry states nothing, the sum is a lower bound.
-	text := cli.Group3(strconv.FormatFloat(sum, 'f', -1, 64)) + " bytes sent"
 	switch {
-	case stated == egress.Len() && !s.untold.Has("/side_effects/network_egress"):
-		return text
-	case stated > 0:
-		return "at least " + text
+	case len(stated) > 0 || egress.Len() == 0 && !under:
+		return between(under || len(stated) < egress.Len(), over) + cli.Group3(sum(stated)) + " bytes sent"
 	case egress.Len() > possible:
 		return fmt.Sprintf("sent to %s, bytes not stated", cli.Plural(egress.Len()-possible, "destination", ""))
 	}
 
 	return "bytes sent " + notTold
+}
+
+// sum is exact where all numbers are whole.
+func sum(numbers []float64) string {
+	about, exact, whole := 0.0, new(big.Int), true
+	for _, n := range numbers {
+		i, accuracy := big.NewFloat(n).Int(nil)
+		exact.Add(exact, i)
+		about, whole = about+n, whole && accuracy == big.Exact
+	}
+	if whole {
+		return exact.String()
+	}
+	return strconv.FormatFloat(about, 'f', -1, 64)
 }
 
 // unsuccessful counts the calls that did not succeed, by how they ended.

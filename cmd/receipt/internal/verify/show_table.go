@@ -263,10 +263,14 @@ func (s table) decision(n canon.Node) string {
 
 func (s table) egress(n canon.Node) string {
 	text := s.named(n, "destination", "destination")
-	if sent := n.Member("bytes_sent"); !sent.IsZero() {
-		text += ", " + cli.Number(sent) + " bytes"
-	} else {
+	sent := n.Member("bytes_sent")
+	switch least, most := s.bounds(sent); {
+	case sent.IsZero():
 		text += ", bytes not stated"
+	case least && !(sent.Float() > 0):
+		text += ", bytes " + notTold
+	default:
+		text += ", " + between(least, most) + cli.Number(sent) + " bytes"
 	}
 	text += `, "` + s.text(n, "purpose") + `"`
 	if s.possible(n) {

@@ -83,13 +83,15 @@ function pictures() {
   const shown = attempt("pictures", () => renderPictures({ currencies: ["USD"], totals: { verified: { approvals: { approved: 2, denied: 1 } }, other: { approvals: {} } }, left_out: { untold: { approvals: 3 } },
     verdicts: { unit: "day", untimed: 1, bins: [{ from: "2026-04-25T00:00:00Z", empty: 0, verified: 3, refuted: 1, undecided: 2 }] },
     models: { rows: [{ provider: "p", model: "told", verified: sums("0.5", "1500", 0), other: nothing }, { provider: "p", model: "silent", verified: nothing, other: sums("0.25", "0", 1) },
-      { provider: "", model: "free", verified: { ...sums("0", "7", 0), cost_untold: 1 }, other: nothing }, { provider: "p", model: "part", verified: { ...sums("1", "7", 0), entries: 2, cost_untold: 1 }, other: nothing }], names: 4, more: 0 },
+      { provider: "", model: "free", verified: { ...sums("0", "7", 0), cost_untold: 1 }, other: nothing }, { provider: "p", model: "part", verified: { ...sums("1", "7", 0), entries: 2, cost_untold: 1 }, other: nothing },
+      { provider: "p", model: "much", verified: { ...sums("2", "9", 0), over: 1, cost_over: 1 }, other: nothing }, { provider: "p", model: "either", verified: { ...sums("3", "8", 1), over: 1 }, other: nothing }], names: 25, more: 3 },
     keys: { rows: [{ name: "k", verified: 3, other: 0 }, { name: "", verified: 0, other: 2 }], names: 2, more: 0 }, paths: { rows: [{ name: "src/a.rs", verified: 9, other: 1 }], names: 30, more: 4 } }));
   const rows = (caption) => [...[...shown.querySelectorAll("table.bars")].find((table) => table.querySelector("caption").textContent === caption)?.querySelectorAll("tbody tr") ?? []].map((row) => `${row.querySelector("th").textContent}: ${row.querySelector(".number").textContent}`);
   check("verdicts", [shown.querySelectorAll(".wide rect.column").length, shown.querySelector(".wide tbody").textContent], [3, "2026-04-25321"]);
   check("untimed", shown.querySelector(".wide").textContent.includes("1 receipt without a time that was told and can be read is not drawn."), true);
-  check("cost", rows("Cost by model, USD"), ["p told: 0.5", "p silent: 0 + 0.25 not verified", "provider not told free: not told", "p part: at least 1"]);
-  check("tokens", rows("Input tokens by model"), ["p told: 1,500", "p silent: not told", "provider not told free: 7", "p part: 7"]);
+  check("cost", rows("Cost by model, USD"), ["p told: 0.5", "p silent: 0 + 0.25 not verified", "provider not told free: not told", "p part: at least 1", "p much: at most 2", "p either: 3"]);
+  check("tokens", rows("Input tokens by model"), ["p told: 1,500", "p silent: not told", "provider not told free: 7", "p part: 7", "p much: at most 9", "p either: reportedly 8"]);
+  check("more models", [shown.textContent.split("… 19 more models").length, shown.textContent.split("3 entries of others").length], [4, 4]);
   check("keys", rows("Receipts a key"), ["k: 3", "no confirmed signature: 0 + 2 not verified"]);
   check("approvals", [...rows("Approvals by decision"), shown.textContent.includes("Of 3 receipts the source did not tell all approvals.")], ["approved: 2", "denied: 1", "canceled: 0", "timed out: 0", true]);
   check("files", [...rows("Files most written"), shown.textContent.includes("… 29 more files"), shown.textContent.includes("4 entries of others")], ["src/a.rs: 9 + 1 not verified", true, true]);
@@ -186,6 +188,7 @@ function absences(receipt) {
   check("estimated", attempt("estimates", () => h("p", {}, summarize(reckoned))).textContent.includes(" for USD 2 (estimated by the source):"), true);
   const estimates = attempt("estimated page", () => renderReceipt(reckoned, null)).textContent;
   check("an estimate in the page", [estimates.includes("USD 2 (estimated by the source)"), estimates.includes("/cost/total, by the source: no bill")], [true, true]);
+  sentBytes(bare);
   check("files", said(["/side_effects"]).includes("at least 1 file changed"), true);
   check("approvals", [said(["/approvals"]).includes("approvals not told by the source"), said([], { approvals: ["denied", "timeout", "approved", "x"].map((decision) => ({ decision })) }).includes("1 approval, 1 denied, 1 timed out, 1 of unknown decision")], [true, true]);
   check("outcome", /^Task ended in .* for USD 0, outcome not told by the source:/.test(said(["/lifecycle/final_state"])), true);
@@ -196,6 +199,19 @@ function absences(receipt) {
   little(bare);
   const page = attempt("absent page", () => renderReceipt({ ...bare, metadata: { unreported: ["/cost/total", "/approvals", "/side_effects/network_egress", "/model_route/chosen_model", "/autonomy_budget/consumed/usd"], at_most: ["/autonomy_budget/consumed/tool_calls"] }, autonomy_budget: { consumed: { tool_calls: 3 } } }, null)).textContent;
   for (const part of ["Cost not told by the source", "Approvals: not told by the source", "Network (at least 1)", "at most 3", "/autonomy_budget/consumed/tool_calls: what stands there may be more than happened", "/model_route/chosen_model"]) check(`page: ${part}`, page.includes(part), true);
+}
+
+// sentBytes looks at what is said of bytes, amounts and artifacts that are listed: a bound is
+// called one, an estimate is no bill, and no list of which nothing was told is empty.
+function sentBytes(bare) {
+  const at = "/side_effects/network_egress/0/bytes_sent", entry = "/cost/provider_breakdown/0/amount", used = "/autonomy_budget/consumed/usd";
+  const page = (bytes, metadata) => attempt("bytes", () => renderReceipt({ ...bare, side_effects: { network_egress: [{ destination: "a", bytes_sent: bytes }, null] }, cost: { total: 2, currency: "USD", provider_breakdown: [{ provider: "p", amount: 2 }] }, autonomy_budget: { consumed: { usd: 2 } }, final_artifacts: [], metadata }, null)).textContent;
+  const said = (bytes, metadata) => attempt("bytes", () => h("p", {}, summarize({ ...bare, side_effects: { network_egress: Array(3).fill({ bytes_sent: bytes }) }, metadata }))).textContent;
+  check("sum", said(2 ** 53 - 1, {}).includes(" 27,021,597,764,222,973 bytes sent"), true);
+  check("bounds of a sum", [{ unreported: [at] }, { at_most: [at] }, { unreported: [at], at_most: [at] }, { at_most: ["/side_effects/network_egress"] }].map((metadata) => / (at least|at most|reportedly) 21 bytes sent/.exec(said(7, metadata))?.[1]), ["at least", "at most", "reportedly", "at most"]);
+  check("bounds of an entry", [page(7, { unreported: [at] }).includes("at least 7"), page(7, { at_most: [at] }).includes("at most 7"), page(0, { unreported: [at] }).includes("at least 0")], [true, true, false]);
+  check("estimates", [page(7, { estimated: [entry] }).includes("USD 2 (estimated by the source)"), page(7, { estimated: [used] }).includes("2 (estimated by the source), no limit"), page(7, {}).includes("estimated")], [true, true, false]);
+  check("artifacts", [page(7, { unreported: ["/final_artifacts"] }).includes("Artifacts not told by the source"), page(7, {}).includes("Artifacts none")], [true, true]);
 }
 
 // little looks at a receipt of which every part is a placeholder: none is shown as told,

@@ -131,7 +131,7 @@ function actors(receipt) {
 function renderWhen(receipt) {
   const at = (name) => instant(member(receipt, "lifecycle", name)), issued = instant(member(receipt, "issued_at"));
   const started = at("started_at"), ended = at("completed_at");
-  const ran = Number.isNaN(ended) ? ["When the task ended is ", notTold, "."]
+  const ran = Number.isNaN(ended) ? `When the task ended ${[undefined, notTold].includes(member(receipt, "lifecycle", "completed_at")) ? `is ${notTold}` : "cannot be read"}.`
     : Number.isNaN(started) || started > ended ? `The task ended at ${clock(ended)} UTC.`
       : `The task ran from ${clock(started)} to ${clock(ended, longDate(started) !== longDate(ended))} UTC, ${duration(ended - started)}.`;
   return [

@@ -106,7 +106,7 @@ export const rows = 50;
 // columns scrolls by itself. Total is how many entries there are, when these are not all.
 export function table(caption, columns, entries, cells, limit = rows, total = entries.length) {
   const heads = columns.map((column) => (typeof column === "string" ? { name: column } : column));
-  const body = entries.slice(0, limit).map((entry) => h("tr", { role: "row" }, cells(entry).map((cell, i) =>
+  const body = entries.slice(0, limit).map((entry, place) => h("tr", { role: "row" }, cells(entry, place).map((cell, i) =>
     h(i === 0 ? "th" : "td", { role: i === 0 ? "rowheader" : "cell", scope: i === 0 ? "row" : undefined, class: heads[i].kind, "data-name": heads[i].name }, cell))));
   if (total > body.length) {
     body.push(h("tr", { role: "row", class: "rest" }, h("td", { role: "cell", colspan: heads.length }, `… ${(total - body.length).toLocaleString("en")} more`)));

@@ -6,6 +6,7 @@ import { foreign, h, mono, section, table } from "./dom.js";
 import { isObject, list, member, text } from "./json.js";
 import { between, both, count, decimal, named, tick } from "./overtime.js";
 import { number, plural } from "./text.js";
+import { boundOf } from "./untold.js";
 
 const series = [{ of: "verified", name: "verified", tone: "good" }, { of: "undecided", name: "not confirmed", tone: "hatched" }, { of: "refuted", name: "refuted", tone: "bad" }];
 
@@ -37,25 +38,25 @@ function split(verified, other) {
 }
 
 function renderModels(aggregate) {
-  const rows = list(member(aggregate, "models", "rows")).filter(isObject).slice(0, 20), more = count(member(aggregate, "models"), "more");
+  const rows = list(member(aggregate, "models", "rows")).filter(isObject).slice(0, 20);
   if (rows.length === 0) return null;
   const sum = (row, ...names) => ["verified", "other"].map((side) => decimal(member(row, side, ...names)));
   const label = (row) => [foreign(text(row.provider) || "provider not told", 80), " ", text(row.model) ? foreign(row.model, 80) : h("span", { class: "absent" }, "model not named")];
   const entry = (row, name, sums) => ({ label: label(row), name: `${name} of ${text(row.model).slice(0, 80)}`, value: Number(sums[0]) + Number(sums[1]), text: split(...sums) });
   const all = (row, name) => count(member(row, "verified"), name) + count(member(row, "other"), name);
-  const bounded = (row, name, sums, untold) => {
-    const made = entry(row, name.replace("_", " "), sums);
-    if (all(row, untold) === 0) return made;
-    return { ...made, text: all(row, untold) === all(row, "entries") && sums.every((one) => one === "0") ? "not told" : ["at least ", made.text] };
+  const bounded = (row, name, sums, untold, over) => {
+    const made = entry(row, name.replace("_", " "), sums), under = all(row, untold);
+    if (under > 0 && under === all(row, "entries") && sums.every((one) => one === "0")) return { ...made, text: "not told" };
+    return { ...made, text: [boundOf(under > 0, all(row, over) > 0), made.text] };
   };
-  const tokens = (row, name) => bounded(row, name, sum(row, name), "untold");
+  const tokens = (row, name) => bounded(row, name, sum(row, name), "untold", "over");
   const currencies = list(member(aggregate, "currencies")).filter((one) => typeof one === "string").slice(0, 8);
-  const beyond = more > 0 && h("p", { class: "rest" }, `… ${number(more)} more, of further models`);
+  const beyond = () => beyondNames(member(aggregate, "models"), rows, "model");
   return [
     currencies.filter((currency) => rows.some((row) => sum(row, "cost", currency).some((one) => one !== "0"))).map((currency) => h("div", {}, bars(`Cost by model, ${currency.slice(0, 12)}`, ["model", "part", "cost"],
-      rows.filter((row) => member(row, "verified", "cost", currency) !== undefined || member(row, "other", "cost", currency) !== undefined).map((row) => bounded(row, "cost", sum(row, "cost", currency), "cost_untold"))), beyond)),
-    h("div", {}, bars("Input tokens by model", ["model", "part", "tokens"], rows.map((row) => tokens(row, "input_tokens"))), beyond),
-    h("div", {}, bars("Output tokens by model", ["model", "part", "tokens"], rows.map((row) => tokens(row, "output_tokens"))), beyond),
+      rows.filter((row) => member(row, "verified", "cost", currency) !== undefined || member(row, "other", "cost", currency) !== undefined).map((row) => bounded(row, "cost", sum(row, "cost", currency), "cost_untold", "cost_over"))), beyond())),
+    h("div", {}, bars("Input tokens by model", ["model", "part", "tokens"], rows.map((row) => tokens(row, "input_tokens"))), beyond()),
+    h("div", {}, bars("Output tokens by model", ["model", "part", "tokens"], rows.map((row) => tokens(row, "output_tokens"))), beyond()),
   ];
 }
 

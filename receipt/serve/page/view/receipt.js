@@ -4,7 +4,7 @@ import { bars, timeline } from "./charts.js";
 import { facts, foreign, h, icon, mono, section, table } from "./dom.js";
 import { amount, isObject, list, member, outline, text } from "./json.js";
 import { clock, duration, instant, number, plural } from "./text.js";
-import { bound, estimatedIn, isUntold, notTold, overIn, told, untoldIn } from "./untold.js";
+import { bound, boundOf, estimatedIn, isUntold, notTold, overIn, told, untoldIn } from "./untold.js";
 import { status } from "./verdict.js";
 
 // renderReceipt shows a parsed receipt. The report says whether it can be relied on.
@@ -66,12 +66,12 @@ export function costOf(receipt) {
   const total = member(receipt, "cost", "total"), untold = isUntold(receipt, "/cost/total");
   if (untold && !(amount(total) > 0)) return null;
   if (typeof total !== "number") return "";
-  return [" for ", bound(receipt, "/cost/total"), money(member(receipt, "cost", "currency"), total), reckoned(receipt)];
+  return [" for ", bound(receipt, "/cost/total"), money(member(receipt, "cost", "currency"), total), reckoned(receipt, "/cost/total")];
 }
 
-// reckoned says behind the total that its source estimates it: it is no bill.
-function reckoned(receipt) {
-  return estimatedIn(receipt).includes("/cost/total") ? " (estimated by the source)" : "";
+// reckoned says behind an amount that its source estimates it: it is no bill.
+function reckoned(receipt, pointer) {
+  return estimatedIn(receipt).includes(pointer) ? " (estimated by the source)" : "";
 }
 
 // money is an amount in a currency, as far as both were told.
@@ -87,15 +87,26 @@ function tally(receipt, pointer, count, noun, verb = "") {
   return `${`${noun}s ${verb}`.trim()} ${notTold}`;
 }
 
+const egressAt = "/side_effects/network_egress";
+
 // sent is how many bytes left. An entry that states none is not one of no bytes.
 function sent(receipt) {
   const all = list(member(receipt, "side_effects", "network_egress")), unsure = possible(receipt);
   const egress = all.filter((entry) => !unsure.has(entry));
   const stated = egress.map((entry) => member(entry, "bytes_sent")).filter((bytes) => typeof bytes === "number");
-  const text = `${whole(stated.reduce((sum, bytes) => sum + amount(bytes), 0))} bytes sent`;
-  if (stated.length === all.length && !isUntold(receipt, "/side_effects/network_egress")) return text;
-  if (stated.length > 0) return `at least ${text}`;
+  const listed = (pointers) => pointers.has(egressAt) || pointers.has("/side_effects") || all.some((_, i) => pointers.has(bytesAt(i)));
+  if (stated.length > 0 || (all.length === 0 && !isUntold(receipt, egressAt))) {
+    return `${boundOf(stated.length < all.length || listed(new Set(untoldIn(receipt))), listed(new Set(overIn(receipt))))}${number(total(stated))} bytes sent`;
+  }
   return egress.length > 0 ? `sent to ${plural(egress.length, "destination")}, bytes not stated` : `bytes sent ${notTold}`;
+}
+
+function bytesAt(i) { return `${egressAt}/${i}/bytes_sent`; }
+
+// total is a sum that is exact where all of it is whole.
+function total(numbers) {
+  if (numbers.every(Number.isInteger)) return numbers.reduce((sum, one) => sum + BigInt(one), 0n);
+  return numbers.reduce((sum, one) => sum + amount(one), 0);
 }
 
 // possible are the entries of the egress of which it is open whether they were sent.
@@ -134,11 +145,6 @@ function phrases(entries, name, words, usual) {
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   return words.filter(([value]) => counts.has(value)).map(([value, word]) => `${number(counts.get(value))} ${word}`);
-}
-
-// whole writes a sum without an exponent.
-function whole(sum) {
-  return number(Number.isInteger(sum) ? BigInt(sum) : sum);
 }
 
 function renderFacts(receipt) {
@@ -220,15 +226,17 @@ function renderCost(receipt) {
   const cost = member(receipt, "cost"), currency = member(cost, "currency");
   const providers = list(member(cost, "provider_breakdown"));
   return section("cost", "Cost and budget",
-    h("p", { class: "figure" }, costOf(receipt) === null ? ["Cost ", notTold] : [bound(receipt, "/cost/total"), money(currency, member(cost, "total")), reckoned(receipt)]),
+    h("p", { class: "figure" }, costOf(receipt) === null ? ["Cost ", notTold] : [bound(receipt, "/cost/total"), money(currency, member(cost, "total")), reckoned(receipt, "/cost/total")]),
     providers.length > 0 && bars("Cost by provider", ["provider", "part of the total", "amount"], providers.slice(0, 20).map((entry, i) => ({
       label: [member(entry, "provider") === notTold ? "provider " : "", foreign(member(entry, "provider"), 80), member(entry, "model") === undefined ? "" : [" ", h("span", { class: "aside" }, foreign(entry.model, 80))], tokens(receipt, entry, i)],
-      name: `cost of ${text(member(entry, "provider")).slice(0, 80)}`, value: amount(member(entry, "amount")), text: member(entry, "amount") === notTold ? notTold : [bound(receipt, `/cost/provider_breakdown/${i}/amount`), money(currency, member(entry, "amount"))],
+      name: `cost of ${text(member(entry, "provider")).slice(0, 80)}`, value: amount(member(entry, "amount")), text: member(entry, "amount") === notTold ? notTold : [bound(receipt, amountAt(i)), money(currency, member(entry, "amount")), reckoned(receipt, amountAt(i))],
       whole: Math.max(amount(member(cost, "total")), amount(member(entry, "amount"))),
     }))),
     providers.length > 20 && h("p", { class: "rest" }, `… ${number(providers.length - 20)} more providers`),
     renderBudget(receipt, member(receipt, "autonomy_budget")));
 }
+
+function amountAt(i) { return `/cost/provider_breakdown/${i}/amount`; }
 
 function tokens(receipt, entry, i) {
   const parts = ["input_tokens", "output_tokens"].filter((name) => member(entry, name) !== undefined)
@@ -248,12 +256,12 @@ function renderBudget(receipt, budget) {
   const unit = (name, value) => (name === "wall_time_ms" && typeof value === "number" ? duration(value) : digits(value));
   return bars("Budget used", ["budget", "part of its limit", "used"], names.map((name) => {
     const used = member(consumed, name), most = member(limit, name);
-    const place = (part) => bound(receipt, `/autonomy_budget/${part}/${name}`);
+    const place = (part) => bound(receipt, `/autonomy_budget/${part}/${name}`), guess = (part) => reckoned(receipt, `/autonomy_budget/${part}/${name}`);
     const over = typeof most === "number" && amount(used) > most && place("limit") === "" && !/most|reportedly/.test(place("consumed"));
     return {
       label: name === "wall_time_ms" ? "wall time" : name === "usd" ? "USD" : name.replaceAll("_", " "), name: `${name.replaceAll("_", " ")} used`,
       value: amount(used), whole: typeof most === "number" ? most : null, tone: over ? "bad" : "",
-      text: [used === undefined ? "not stated" : used === notTold ? notTold : [place("consumed"), unit(name, used)], most === undefined ? ", no limit stated" : most === notTold ? ` of a limit ${notTold}` : [" of ", place("limit"), unit(name, most)], over ? [" ", h("strong", { class: "bad" }, "over the limit")] : ""],
+      text: [used === undefined ? "not stated" : used === notTold ? notTold : [place("consumed"), unit(name, used), guess("consumed")], most === undefined ? ", no limit stated" : most === notTold ? ` of a limit ${notTold}` : [" of ", place("limit"), unit(name, most), guess("limit")], over ? [" ", h("strong", { class: "bad" }, "over the limit")] : ""],
     };
   }));
 }
@@ -272,18 +280,19 @@ function renderEffects(receipt) {
   const effects = member(receipt, "side_effects"), of = (name) => list(member(effects, name));
   const names = { Files: "fs_writes", Network: "network_egress", Tools: "tool_calls", "Handoffs to other agents": "a2a_handoffs" };
   const open = (caption) => isUntold(receipt, `/side_effects/${names[caption]}`), unsure = possible(receipt);
+  const bytes = (stated, i) => (stated === undefined ? "not stated" : [typeof stated === "number" ? bound(receipt, bytesAt(i)) : "", digits(stated)]);
   const tables = [
     [of("fs_writes"), "Files", [{ name: "path", kind: "path" }, "operation", { name: "content, before → after", kind: "code" }],
       (entry) => [mono(member(entry, "path")), foreign(member(entry, "operation")), change(entry)]],
     [of("network_egress"), "Network", [{ name: "destination", kind: "path" }, "purpose", { name: "bytes sent", kind: "number" }, "more"],
-      (entry) => [mono(member(entry, "destination")), [foreign(member(entry, "purpose")), unsure.has(entry) ? `, whether it was sent ${notTold}` : ""], member(entry, "bytes_sent") === undefined ? "not stated" : digits(entry.bytes_sent), extra(entry)]],
+      (entry, i) => [mono(member(entry, "destination")), [foreign(member(entry, "purpose")), unsure.has(entry) ? `, whether it was sent ${notTold}` : ""], bytes(member(entry, "bytes_sent"), i), extra(entry)]],
     [of("tool_calls"), "Tools", [{ name: "tool", kind: "path" }, "call", "status", { name: "input → output", kind: "code" }, "more"],
       (entry) => [mono(member(entry, "tool")), mono(member(entry, "call_id")), foreign(member(entry, "status")), [absent(entry, "input_hash"), " → ", absent(entry, "output_hash")], extra(entry)]],
     [of("a2a_handoffs"), "Handoffs to other agents", [{ name: "agent", kind: "path" }, "task", "status", "receipt"],
       (entry) => [mono(member(entry, "target_agent")), mono(member(entry, "task_id")), foreign(member(entry, "status")), absent(entry, "receipt_id")]],
   ];
   return section("effects", "What it did", tables.map(([entries, caption, columns, cells]) => (entries.length === 0
-    ? h("p", { class: "none" }, h("strong", {}, caption), open(caption) ? ` ${notTold}` : " none") : table(`${caption} (${bound(receipt, `/side_effects/${names[caption]}`)}${number(entries.length)})`, used(columns, entries), entries, (entry) => cells(entry).slice(0, used(columns, entries).length)))));
+    ? h("p", { class: "none" }, h("strong", {}, caption), open(caption) ? ` ${notTold}` : " none") : table(`${caption} (${bound(receipt, `/side_effects/${names[caption]}`)}${number(entries.length)})`, used(columns, entries), entries, (...entry) => cells(...entry).slice(0, used(columns, entries).length)))));
 }
 
 // used drops the last column when no entry has anything for it.
@@ -298,8 +307,8 @@ function absent(entry, name) {
 function renderArtifacts(receipt) {
   const artifacts = list(member(receipt, "final_artifacts")), deltas = list(member(receipt, "deltas"));
   return section("artifacts", "What it made",
-    artifacts.length === 0 ? h("p", { class: "none" }, h("strong", {}, "Artifacts"), " none")
-      : table(`Artifacts (${number(artifacts.length)})`, [{ name: "artifact", kind: "path" }, "kind", { name: "where", kind: "path" }, { name: "content", kind: "code" }], artifacts,
+    artifacts.length === 0 ? h("p", { class: "none" }, h("strong", {}, "Artifacts"), isUntold(receipt, "/final_artifacts") ? ` ${notTold}` : " none")
+      : table(`Artifacts (${bound(receipt, "/final_artifacts")}${number(artifacts.length)})`, [{ name: "artifact", kind: "path" }, "kind", { name: "where", kind: "path" }, { name: "content", kind: "code" }], artifacts,
         (entry) => [mono(member(entry, "artifact_id")), foreign(member(entry, "kind")), absent(entry, "uri"), absent(entry, "sha256")]),
     deltas.length > 0 && table(`Deltas of a replay (${number(deltas.length)})`, [{ name: "path", kind: "path" }, "operation", "reason", { name: "content, before → after", kind: "code" }], deltas,
       (entry) => [mono(member(entry, "path")), foreign(member(entry, "operation")), member(entry, "reason") === undefined ? "–" : foreign(entry.reason), change(entry)]));

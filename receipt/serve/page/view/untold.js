@@ -37,8 +37,13 @@ export function isUntold(receipt, pointer) {
 // bound says what a number or the length of a list is a bound of. One that may be both
 // too small and too large is only what the source told.
 export function bound(receipt, pointer) {
-  const over = within(overIn(receipt), pointer);
-  if (isUntold(receipt, pointer)) return over ? "reportedly " : "at least ";
+  return boundOf(isUntold(receipt, pointer), within(overIn(receipt), pointer));
+}
+
+// boundOf is bound for a number of which it is known whether it may be too small, and too
+// large.
+export function boundOf(under, over) {
+  if (under) return over ? "reportedly " : "at least ";
   return over ? "at most " : "";
 }
 
