@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,7 +90,7 @@ func TestPageSentence(t *testing.T) {
 }
 
 // listings are receipts that list one member of theirs as not told, too high, both, or an
-// estimate: of each place, whatever stands there.
+// estimate, of each place, whatever stands there; and tasks that took any time.
 func listings(t *testing.T) (list [][]byte) {
 	t.Helper()
 	text, err := fixtures.Read("valid/full.json")
@@ -100,6 +101,17 @@ func listings(t *testing.T) (list [][]byte) {
 	if err := json.Unmarshal(text, &whole); err != nil {
 		t.Fatal(err)
 	}
+
+	lifecycle := whole["lifecycle"].(map[string]any)
+	before := maps.Clone(lifecycle)
+	for _, times := range [][2]string{
+		{"0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"}, {"0000-01-01T00:00:00.5Z", "2026-04-25T19:17:33Z"}, {"2026-04-25T19:17:33Z", "2026-04-25T19:17:33.999999999Z"},
+		{"2026-04-25T19:17:33.25Z", "2026-04-25T19:17:34.125Z"}, {"2016-12-31T23:59:60Z", "2017-01-01T00:00:00Z"}, {"2026-04-25T23:00:00-01:00", "2026-04-26T00:00:00Z"},
+	} {
+		lifecycle["started_at"], lifecycle["completed_at"] = times[0], times[1]
+		list = append(list, encoded(t, whole))
+	}
+	maps.Copy(lifecycle, before)
 
 	effects := whole["side_effects"].(map[string]any)
 	for _, egress := range [][]any{
@@ -116,15 +128,20 @@ func listings(t *testing.T) (list [][]byte) {
 					says[name] = []string{pointer}
 				}
 				whole["metadata"] = says
-				line, err := json.Marshal(whole)
-				if err != nil {
-					t.Fatal(err)
-				}
-				list = append(list, line)
+				list = append(list, encoded(t, whole))
 			}
 		}
 	}
 	return list
+}
+
+func encoded(t *testing.T, value any) []byte {
+	t.Helper()
+	line, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
 }
 
 // placesOf returns the pointers of all that the sentence is made of.

@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -20,6 +21,17 @@ import (
 func once(t *testing.T, o record.Options, kind, payload string, more ...string) string {
 	t.Helper()
 	return draft(t, o, text(1, 1, "task.started", `{}`), text(2, 2, kind, payload, more...), text(3, 3, "task.completed", `{}`))
+}
+
+// TestCenturies: how long a task took is the time between its start and its end, also where
+// that is more than a Duration holds.
+func TestCenturies(t *testing.T) {
+	for from, want := range map[string]string{"0001": "63902822401000", "1700": "10287561601000", "2026": "1000"} {
+		started := bytes.Replace(text(1, 1, "task.started", `{}`), []byte("2026"), []byte(from), 1)
+		if got := draft(t, plain(), started, text(2, 2, "task.completed", `{}`)); !strings.Contains(got, `"wall_time_ms":`+want+"}") {
+			t.Errorf("from %s: no %s in %s", from, want, got)
+		}
+	}
 }
 
 // TestMembers: single members, by the part of the draft that they become.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"math"
 	"reflect"
 	"slices"
 	"time"
@@ -137,7 +138,7 @@ func draftOf(r *run) *receipt.Draft {
 	d.SideEffects = receipt.SideEffects{NetworkEgress: r.effects.networkEgress(r, t), ToolCalls: r.calls.entries(t), A2AHandoffs: r.handoffs.entries(t)}
 	d.ReplayInput = r.materials.replayInput(r)
 	making := &drafting{d, r, t}
-	d.AutonomyBudget = receipt.AutonomyBudget{Limit: r.limit, Consumed: making.consumed(ended.Sub(started))}
+	d.AutonomyBudget = receipt.AutonomyBudget{Limit: r.limit, Consumed: making.consumed(elapsed(started, ended))}
 	making.withhold()
 
 	for at := range r.ids.twice {
@@ -175,7 +176,7 @@ func (d *drafting) withhold() {
 // consumed counts what the task used. The dollars are left out when it paid in
 // another currency, the time when the clock went back. A replay uses nothing but
 // what it says that it did anew.
-func (d *drafting) consumed(took time.Duration) receipt.Amounts {
+func (d *drafting) consumed(ms int64) receipt.Amounts {
 	r, t := d.run, d.told
 	const at = "/autonomy_budget/consumed"
 	a := receipt.Amounts{
@@ -202,7 +203,6 @@ func (d *drafting) consumed(took time.Duration) receipt.Amounts {
 	a.ToolCalls = &calls
 
 	// What a replay tells again was used by its source.
-	ms := took.Milliseconds()
 	if r.replay.is {
 		ms = 0
 		first(&a.USD, r.costs.zero())
@@ -214,6 +214,14 @@ func (d *drafting) consumed(took time.Duration) receipt.Amounts {
 		a.WallTimeMS = &ms
 	}
 	return a
+}
+
+// elapsed is how many milliseconds are between two times. A Duration ends at 292 years.
+func elapsed(from, to time.Time) int64 {
+	if took := to.Sub(from); took < math.MaxInt64 {
+		return took.Milliseconds()
+	}
+	return to.UnixMilli() - from.UnixMilli()
 }
 
 // metadata has what a receipt has no member for.

@@ -22,27 +22,40 @@ func Plural(n int, noun, verb string) string {
 
 // DurationText is a duration in at most two units, such as 1 min 19 s.
 func DurationText(d time.Duration) string {
+	return durationText(int64(d/time.Second), d%time.Second)
+}
+
+// BetweenText is DurationText from one time to a later one, however far: a Duration ends at
+// 292 years.
+func BetweenText(from, to time.Time) string {
+	seconds, rest := to.Unix()-from.Unix(), time.Duration(to.Nanosecond()-from.Nanosecond())
+	if rest < 0 {
+		seconds, rest = seconds-1, rest+time.Second
+	}
+	return durationText(seconds, rest)
+}
+
+func durationText(seconds int64, rest time.Duration) string {
 	units := []struct {
-		size time.Duration
+		size int64
 		name string
-	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}}
+	}{{24 * 60 * 60, "d"}, {60 * 60, "h"}, {60, "min"}, {1, "s"}}
 
 	var parts []string
 	for _, u := range units {
-		if n := d / u.size; n > 0 && len(parts) < 2 {
+		if n := seconds / u.size; n > 0 && len(parts) < 2 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
-			d -= n * u.size
+			seconds -= n * u.size
 		}
 	}
 
-	if d == 0 && len(parts) == 0 {
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, " ")
+	case rest == 0:
 		return "0 s"
 	}
-	if len(parts) == 0 {
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-
-	return strings.Join(parts, " ")
+	return fmt.Sprintf("%d ms", rest.Milliseconds())
 }
 
 // ClockText is a time of a receipt in UTC, with its date or without.

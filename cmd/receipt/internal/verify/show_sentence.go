@@ -63,7 +63,7 @@ func (s sentence) took() string {
 	if err1 != nil || err2 != nil || end.Before(start) || s.untold.Has("/lifecycle/started_at") || s.untold.Has("/lifecycle/completed_at") {
 		return ""
 	}
-	return " in " + cli.DurationText(end.Sub(start))
+	return " in " + cli.BetweenText(start, end)
 }
 
 // cost is the total as a phrase, or whether the source did not tell any of it.

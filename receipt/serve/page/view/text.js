@@ -83,13 +83,13 @@ export function instant(text) {
   if (hours > 23 || minutes > 59 || seconds > 60) return NaN;
   if (Number(found[9] ?? 0) > 23 || Number(found[10] ?? 0) > 59) return NaN;
   const offset = (found[8] === "-" ? -1 : 1) * (Number(found[9] ?? 0) * hour + Number(found[10] ?? 0) * minute);
-  const fraction = seconds === 60 ? 0 : Number("0" + (found[7] ?? "")) * second;
+  const fraction = seconds === 60 ? 0 : Math.min(Number("0" + (found[7] ?? "")) * second, 999.9); // not rounded into the next second
   return date.getTime() + hours * hour + minutes * minute + seconds * second + fraction - offset;
 }
 
 // clock writes an instant in UTC, with its date or without.
 export function clock(milliseconds, withDate = true) {
-  const date = new Date(milliseconds);
+  const date = new Date(Math.floor(milliseconds)); // a Date cuts toward 1970
   if (Number.isNaN(date.getTime())) return "(no time)";
   const text = date.toISOString();
   const end = text.indexOf("T");

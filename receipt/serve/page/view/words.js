@@ -124,7 +124,7 @@ const months = ["January", "February", "March", "April", "May", "June", "July", 
 
 // longDate is a day as people write it, of an instant in milliseconds, in UTC.
 export function longDate(milliseconds) {
-  const date = new Date(milliseconds);
+  const date = new Date(Math.floor(milliseconds));
   if (Number.isNaN(date.getTime())) return "";
   return `${date.getUTCDate()} ${months[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
 }
