@@ -106,7 +106,7 @@ func sourceFailure(paths []string, err error) error {
 	return recordFailure(paths[0], err)
 }
 
-// passedNotes says what of the logs the draft does not tell.
+// passedNotes says what of the logs the draft does not tell, and what it tells as one.
 func passedNotes(p story.Passed) (notes []string) {
 	total := 0
 	for _, n := range p.Records {
@@ -119,6 +119,9 @@ func passedNotes(p story.Passed) (notes []string) {
 	notes = appendCount(notes, p.Repaired, "line has half of a character, and no digests are made of it", "lines have halves of characters, and no digests are made of them")
 	for _, name := range p.Cut {
 		notes = append(notes, fmt.Sprintf("%q ends in the middle of a line", name))
+	}
+	if n := len(p.Sessions); n > 1 {
+		notes = append(notes, fmt.Sprintf("%d sessions are told as one task: %s", n, bare(p.Sessions[:min(n, 10)])))
 	}
 	agents := bare(p.Agents)
 	return appendCount(notes, len(p.Agents), "agent worked for this one, and its log was not given: "+agents, "agents worked for this one, and their logs were not given: "+agents)

@@ -23,4 +23,5 @@ type Passed struct {
 	Timeless                       bool           // no line tells a time
 	Cut                            []string       // logs that end in the middle of a line
 	Agents                         []string       // that worked for this one, and of which no log was read
+	Sessions                       []string       // that the logs tell of, in their order
 }

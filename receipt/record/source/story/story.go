@@ -358,7 +358,7 @@ func Joined[T string | []byte](s *Story, text T) string {
 
 // Passed returns what was passed over so far.
 func (s *Story) Passed() Passed {
-	p := Passed{Timeless: s.first.IsZero(), Records: maps.Clone(s.ignored), Agents: slices.Clone(s.missing)}
+	p := Passed{Timeless: s.first.IsZero(), Records: maps.Clone(s.ignored), Agents: slices.Clone(s.missing), Sessions: slices.Clone(s.sessions)}
 	for _, l := range s.logs {
 		p.Unreadable, p.Repaired, p.Overlong = p.Unreadable+l.unreadable, p.Repaired+l.repaired, p.Overlong+l.overlong
 		if l.cut {
