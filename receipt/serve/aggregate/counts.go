@@ -18,7 +18,8 @@ type counts struct {
 
 func newCounts() *counts { return &counts{BytesSent: new(amount), Cost: map[string]*amount{}} }
 
-// add adds what a receipt says. Its cost is added when it is of that currency.
+// add adds what a receipt says. Its cost is added when it is of that currency, and told: of a
+// currency in which nobody told a cost there is no sum, not even 0.
 func (c *counts) add(s statement, currency string) {
 	effects := s.Member("side_effects")
 	c.Receipts++
@@ -33,8 +34,8 @@ func (c *counts) add(s statement, currency string) {
 		c.Egress++
 		addNumber(c.BytesSent, e.Member("bytes_sent"))
 	}
-	if currency != "" {
-		addNumber(c.of(currency), s.Member("cost").Member("total"))
+	if total := s.Member("cost").Member("total"); currency != "" && (total.Float() > 0 || !s.untold.Has("/cost/total")) {
+		addNumber(c.of(currency), total)
 	}
 }
 

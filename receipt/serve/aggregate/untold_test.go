@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -49,7 +50,22 @@ func TestBounds(t *testing.T) {
 // listing is a verified receipt that lists pointers under a name of its metadata.
 func listing(t *testing.T, name, pointers string) seen {
 	t.Helper()
-	src := fmt.Appendf(nil, silent, name, pointers)
+	return sound(t, fmt.Appendf(nil, silent, name, pointers))
+}
+
+// TestNoCost: where nobody told a cost there is no sum of costs, not even 0; what was told of
+// it is a part of one.
+func TestNoCost(t *testing.T) {
+	src := fmt.Appendf(nil, silent, "unreported", `"/cost/total"`)
+	free := bytes.Replace(src, []byte(`"total":1`), []byte(`"total":0`), 1)
+	wants(t, aggregated(t, sound(t, free)), `"totals":{"verified":{"receipts":1,`, `"timeout":0},"cost":{}},"other"`, `"untold":{"cost":1`)
+	wants(t, aggregated(t, sound(t, src), sound(t, free)), `"timeout":0},"cost":{"USD":"1"}},"other"`, `"untold":{"cost":2`)
+	wants(t, aggregated(t, sound(t, bytes.Replace(free, []byte("/cost/total"), []byte("/cost/other"), 1))), `"timeout":0},"cost":{"USD":"0"}},"other"`)
+}
+
+// sound is a verified receipt.
+func sound(t *testing.T, src []byte) seen {
+	t.Helper()
 	doc, err := canon.Parse(src)
 	if err != nil {
 		t.Fatal(err)

@@ -111,6 +111,15 @@ function overTime() {
   check("no receipts", renderOverTime({ unit: "hour", currencies: [], totals: { verified: {}, other: {} }, bins: [], left_out: { hash: 2 } }), null);
 }
 
+// currencies looks at the sums of several: of a time in which nobody told a cost in one there
+// is none, not even 0.
+function currencies() {
+  const sums = (cost) => ({ receipts: 1, cost }), other = { receipts: 0, cost: {} };
+  const shown = attempt("currencies", () => renderOverTime({ unit: "day", currencies: ["BHD", "JPY"], totals: { verified: sums({ BHD: "0.001", JPY: "300" }), other }, left_out: {},
+    bins: [{ start: "2026-04-25T00:00:00Z", empty: 0, verified: sums({ BHD: "0.001" }), other }, { start: "2026-04-26T00:00:00Z", empty: 0, verified: sums({ BHD: "0", JPY: "300" }), other }] }));
+  check("sums", [...shown.querySelectorAll("tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent).join(" ")), ["2026-04-25 1 0.001 –", "2026-04-26 1 0 300"]);
+}
+
 // hidden looks for characters that a reader would not see in the bytes of a receipt.
 function hidden() {
   const bytes = (text) => new TextEncoder().encode(text);
@@ -282,6 +291,7 @@ try {
   const full = data.cases.find((one) => one.file === "valid/full.json");
   drawn(full.receipt);
   pictures();
+  currencies();
   overTime();
   absences(full.receipt);
   hostile(full.receipt, full.report, data.run);

@@ -13,7 +13,7 @@ export function renderOverTime(aggregate) {
   if (bins.length === 0) return renderTimeless(aggregate);
   const measures = [
     { name: "Receipts", of: (counts) => count(counts, "receipts") },
-    ...list(member(aggregate, "currencies")).filter((currency) => typeof currency === "string").slice(0, 8).map((currency) => cut(currency, 12).text).map((currency) => ({ name: `Cost in ${currency}`, of: (counts) => decimal(member(counts, "cost", currency)) })),
+    ...list(member(aggregate, "currencies")).filter((currency) => typeof currency === "string").slice(0, 8).map((currency) => cut(currency, 12).text).map((currency) => ({ name: `Cost in ${currency}`, of: (counts) => decimal(member(counts, "cost", currency)), told: (counts) => member(counts, "cost", currency) !== undefined })),
     { name: "Files changed", of: (counts) => count(counts, "files") },
     { name: "Bytes sent", of: (counts) => decimal(member(counts, "bytes_sent")) },
     { name: "Tool calls", of: (counts) => count(counts, "tool_calls") },
@@ -33,7 +33,7 @@ export function renderOverTime(aggregate) {
     renderLeftOut(member(aggregate, "left_out")),
     h("details", {}, h("summary", {}, "The numbers behind these charts"), table(`By ${unit}; verified + not verified`,
       [unit, ...drawn.map((measure) => ({ name: measure.name, kind: "number" }))], bins,
-      (bin) => [named(bin, unit), ...drawn.map((measure) => both(measure.of(member(bin, "verified")), measure.of(member(bin, "other"))))], 100)));
+      (bin) => [named(bin, unit), ...drawn.map((measure) => told(measure, bin))], 100)));
 }
 
 // renderTimeless says of receipts without any time what is not known of them: other pictures
@@ -65,6 +65,12 @@ function brief(sum) {
 
 export function both(verified, other) {
   return String(other) === "0" ? brief(verified) : `${brief(verified)} + ${brief(other)}`;
+}
+
+// told is a measure of a bin; "–" where no receipt in it told one, which is not 0.
+function told(measure, bin) {
+  const sides = ["verified", "other"].map((name) => member(bin, name));
+  return measure.told && !sides.some(measure.told) ? "–" : both(...sides.map(measure.of));
 }
 
 function renderMeasure(aggregate, bins, unit, measure) {
