@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/stated"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -67,7 +68,11 @@ func (x *indexer) read(ctx context.Context, o Options, sources []stream.Source) 
 
 	var incomplete *stream.IncompleteError
 	if errors.As(err, &incomplete) {
-		return fmt.Errorf("%q: %s", incomplete.Notices[0].Source, incomplete.Notices[0].Detail)
+		first := incomplete.Notices[0]
+		if first.Kind.Kind != kind.Unknown { // for a caller that says what to do instead
+			return fmt.Errorf("%q: %w", first.Source, &stream.OtherKindError{Found: first.Kind})
+		}
+		return fmt.Errorf("%q: %s", first.Source, first.Detail)
 	}
 
 	return err

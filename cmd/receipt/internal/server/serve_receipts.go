@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/files"
@@ -32,14 +33,15 @@ func addReceipts(ctx context.Context, o *serveOptions, e *cli.Env, trust *truste
 	}
 
 	// What is not served is in the log.
-	told := selected.Skipped
 	more, count := index.Skipped()
-	logSkipped(log, append(told, more...), len(told)+count)
+	told := append(selected.Skipped, more...)
+	count += len(selected.Skipped)
+	logSkipped(log, told, count)
 	if index.Len() == 0 {
-		return cli.Usage("", "no receipt was found in %q", o.receipts)
+		return cli.Usage(instead(selected.Sources), "no receipt was found in %q", o.receipts)
 	}
 
-	log.Info("indexed", "receipts", index.Len(), "skipped", len(told)+count)
+	log.Info("indexed", "receipts", index.Len(), "skipped", count)
 	s.Source = index
 	if o.checkpoint == "" {
 		return nil
@@ -96,7 +98,35 @@ func servedFailure(err error) error {
 	case errors.Is(err, context.Canceled):
 		return cli.Usage("", "interrupted")
 	}
+
+	// What holds no receipts is of some use elsewhere.
+	var other *stream.OtherKindError
+	switch {
+	case errors.As(err, &other) && other.Found.Kind == kind.Ledger:
+		return cli.Usage("--ledger FILE serves a ledger", "%w", err)
+	case errors.As(err, &other):
+		return cli.Usage(other.Found.Next, "%w", err)
+	}
 	return cli.Usage("", "%w", err)
+}
+
+// instead is what to do with the first of the files, none of which holds a receipt, if it is
+// known what that is.
+func instead(sources []stream.Source) string {
+	if len(sources) == 0 {
+		return ""
+	}
+	file, err := sources[0].Open()
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+
+	head, err := io.ReadAll(io.LimitReader(file, kind.Head))
+	if found := kind.Of(head, len(head) < kind.Head); err == nil && found.Kind != kind.Unknown {
+		return input.Next(found, sources[0].Name)
+	}
+	return ""
 }
 
 // refusal is what an error of the server's says, for a message that names the file.
