@@ -68,7 +68,10 @@ func (q Query) Time(name string) (time.Time, error) {
 // ParseTime reads the RFC 3339 time that a parameter or a member has.
 func ParseTime(name, text string) (time.Time, error) {
 	at, err := receipt.ParseTime(text)
-	if err != nil || at.IsZero() {
+	if err == nil && at.IsZero() { // to package time it is no time
+		return at, Invalid(name, "%s is any time but 0001-01-01T00:00:00Z", name)
+	}
+	if err != nil {
 		return at, Invalid(name, "%s is an RFC 3339 time such as 2026-04-25T19:00:00Z, found %.40q (a + is written %%2B in a query)", name, text)
 	}
 	return at, nil
@@ -103,7 +106,10 @@ func (q Query) Digest(name string) (canon.Digest, error) {
 		return canon.Digest{}, nil
 	}
 	d, err := canon.ParseDigest(text)
-	if err != nil || d.IsZero() {
+	if err == nil && d.IsZero() {
+		return d, Invalid(name, "%s is the hash of something, found nothing but zeros", name)
+	}
+	if err != nil {
 		return canon.Digest{}, Invalid(name, "%s is sha256: and 64 lower-case hexadecimal digits, found %.80q", name, text)
 	}
 	return d, nil

@@ -1,0 +1,35 @@
+package protocol_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// TestZeroParameters: a value that has the form which is asked for, and stands for none, is not
+// said to have another form.
+func TestZeroParameters(t *testing.T) {
+	zeros := "sha256:" + strings.Repeat("0", 64)
+	q := protocol.Query{"head": zeros, "short": zeros[:70], "at": "0001-01-01T00:00:00Z", "later": "0001-01-01T00:00:00.001Z", "word": "now"}
+	_, zeroHash := q.Digest("head")
+	_, shortHash := q.Digest("short")
+	_, zeroTime := q.Time("at")
+	_, word := q.Time("word")
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"zeros":             {zeroHash, "head is the hash of something, found nothing but zeros"},
+		"a digit too few":   {shortHash, "short is sha256: and 64 lower-case hexadecimal digits, found "},
+		"the first instant": {zeroTime, "at is any time but 0001-01-01T00:00:00Z"},
+		"a word":            {word, "word is an RFC 3339 time such as "},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%s: %v, expected %q", name, c.err, c.want)
+		}
+	}
+	if _, err := q.Time("later"); err != nil {
+		t.Error(err)
+	}
+}
