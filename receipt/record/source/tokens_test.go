@@ -98,3 +98,29 @@ func TestCutExec(t *testing.T) {
 		}
 	}
 }
+
+// TestStrangeFork: the counts of a fork begin with its parent's, also where somebody put its
+// rollout behind that of another session; what that is a fork of is no stranger.
+func TestStrangeFork(t *testing.T) {
+	meta := func(id, from string) string {
+		return `{"timestamp":"2026-04-25T10:00:00Z","type":"session_meta","payload":{"id":"` + id + `","forked_from_id":"` + from + `"}}`
+	}
+	const count = `{"timestamp":"2026-04-25T10:00:01Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":900,"cached_input_tokens":0,"output_tokens":90,"reasoning_output_tokens":0,"total_tokens":990}}}}`
+	for name, test := range map[string]struct {
+		metas []string
+		told  bool
+	}{
+		"alone":                      {[]string{meta("a", "")}, true},
+		"behind another":             {[]string{meta("a", ""), meta("b", "")}, true},
+		"a fork":                     {[]string{meta("a", "b")}, false},
+		"a fork behind another":      {[]string{meta("a", ""), meta("b", "c")}, false},
+		"named again":                {[]string{meta("a", ""), meta("a", "c")}, true},
+		"a fork and what it is of":   {[]string{meta("a", "b"), meta("b", "c"), meta("c", "")}, false},
+		"of another, behind another": {[]string{meta("a", "b"), meta("c", "d")}, false},
+	} {
+		r := toldOf(t, append(test.metas, count))
+		if got := r.AutonomyBudget.Consumed.InputTokens; (got != nil) != test.told {
+			t.Errorf("%s: %s tokens", name, show(got))
+		}
+	}
+}

@@ -33,6 +33,8 @@ type file struct {
 	models         []string
 	counts         []usage // so far, each time that one was told
 	garbled        bool    // one of them could not be read
+	strange        bool    // they may be those of a fork that is none of this session
+	eldest         string  // the session that the last that was named was forked from
 	before         *usage  // what was taken before the task; nil is not told
 }
 
@@ -130,6 +132,7 @@ func (r *Rollout) meta(f *file, p canon.Node) {
 	switch {
 	case f.id != "":
 		s.Another(id)
+		f.behind(id, s.Name(p.Member("forked_from_id")))
 		return
 	case len(r.files) == 1:
 		s.Own(id)
@@ -138,12 +141,25 @@ func (r *Rollout) meta(f *file, p canon.Node) {
 	}
 
 	f.id, f.forkedFrom, f.provider = id, s.Name(p.Member("forked_from_id")), s.Name(p.Member("model_provider"))
+	f.eldest = f.forkedFrom
 	s.Provider = cmp.Or(s.Provider, f.provider)
 	s.Workspace = cmp.Or(s.Workspace, s.Name(p.Member("cwd")))
 	s.Version(s.Name(p.Member("cli_version")))
 	git := p.Member("git")
 	s.Commit = cmp.Or(s.Commit, s.Name(git.Member("commit_hash")))
 	s.Branch(s.Name(git.Member("branch")))
+}
+
+// behind takes what follows of another session: of the one that was forked, and the one that
+// that was forked from. Any other is a session of its own, in a log that somebody put
+// together, and where that is a fork, the counts are neither's.
+func (f *file) behind(id, forkedFrom string) {
+	switch {
+	case id == f.eldest:
+		f.eldest = forkedFrom
+	case id != f.id && forkedFrom != "":
+		f.strange = true
+	}
 }
 
 // context reads under what a turn runs. It is repeated for every call of a model.
@@ -327,6 +343,9 @@ func (r *Rollout) took(f *file) {
 	own, part := f.most()
 	part = part || f.garbled
 	switch {
+	case f.strange:
+		r.orphan()
+		return
 	case f.before != nil && own.covers(*f.before):
 		own = own.minus(*f.before)
 	case f.before != nil: // it began again
@@ -334,8 +353,7 @@ func (r *Rollout) took(f *file) {
 	case f.forkedFrom != "":
 		parent := r.byID(f.forkedFrom)
 		if parent == nil || parent == f {
-			s.Note("forks_without_their_parent")
-			s.Untold("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens", "/cost/provider_breakdown")
+			r.orphan()
 			return
 		}
 		if shared, ok := parent.sharedWith(f); ok {
@@ -351,6 +369,12 @@ func (r *Rollout) took(f *file) {
 		model = f.models[0]
 	}
 	s.Took(story.Sum{Model: model, Provider: f.provider, Usage: own.told(part)})
+}
+
+// orphan says that nobody can tell what a fork took.
+func (r *Rollout) orphan() {
+	r.s.Note("forks_without_their_parent")
+	r.s.Untold("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens", "/cost/provider_breakdown")
 }
 
 // most is the largest count of a session, and whether a later one was smaller: some
