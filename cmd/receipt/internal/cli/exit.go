@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,10 +39,21 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Usage is a failure of the caller's: a flag, a path, a file that cannot be read.
+// Usage is a failure of the caller's: a flag, a path, a file that cannot be read, or a signal.
 func Usage(hint, format string, args ...any) error {
+	for i, arg := range args {
+		if err, ok := arg.(error); ok && errors.Is(err, context.Canceled) {
+			args[i] = interrupted{err}
+		}
+	}
 	return &Failure{ExitUsage, fmt.Errorf(format, args...), hint}
 }
+
+// interrupted is what a signal ended, in words for whoever sent it.
+type interrupted struct{ error }
+
+func (interrupted) Error() string   { return "interrupted" }
+func (i interrupted) Unwrap() error { return i.error }
 
 // Undecided is a failure for want of evidence.
 func Undecided(hint, format string, args ...any) error {

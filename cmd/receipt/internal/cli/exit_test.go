@@ -1,0 +1,21 @@
+package cli_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+// TestInterrupted: who ended a command by a signal is told so, whatever it was at.
+func TestInterrupted(t *testing.T) {
+	err := cli.Usage("", "%q: %w", "a.db", fmt.Errorf("opening the tables: %w", context.Canceled))
+	if err.Error() != `"a.db": interrupted` || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if err := cli.Usage("", "%w, %d", errors.New("other"), 1); err.Error() != "other, 1" {
+		t.Errorf("%v", err)
+	}
+}
