@@ -95,6 +95,7 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	t := v.tally(root, rep)
 	leaf := CheckpointLeaf(rep.ReceiptHash)
 	var stranger, faulty *checkpoint
+	var elsewhere *checkpoint // one that a proof fits, but not the one that was given
 	for i := range v.evidence.proofs {
 		p := &v.evidence.proofs[i]
 		c := p.checkpoint
@@ -107,6 +108,8 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 		case fits && c.fault != "":
 			t.included = t.included[:0]
 			return checkpointFault(c)
+		case fits && v.evidence.demands != nil && !c.sameTree(v.evidence.demands):
+			elsewhere = cmp.Or(elsewhere, c)
 		case fits && len(c.logs) == 0:
 			stranger = cmp.Or(stranger, c)
 		case fits:
@@ -123,6 +126,9 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	case stranger != nil:
 		return Check{Step: StepBatch, Code: CodeUnknownKey, Reason: fmt.Sprintf("the receipt is in a checkpoint of %s, which no trusted key of that log signed",
 			quoted(excerpt([]byte(stranger.claims.Origin))))}
+	case elsewhere != nil:
+		return Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: fmt.Sprintf("the proof leads to a checkpoint of %s over %d receipts, which is not the one that was given",
+			quoted(excerpt([]byte(elsewhere.claims.Origin))), elsewhere.claims.Size)}
 	}
 
 	// None fits. A checkpoint that is false refutes before a path that leads elsewhere.

@@ -42,6 +42,11 @@ type checkpoint struct {
 	unknown    string          // names the lines of unknown keys
 }
 
+// sameTree reports whether two checkpoints say the same, whoever signed them.
+func (c *checkpoint) sameTree(other *checkpoint) bool {
+	return c.claims.Origin == other.claims.Origin && c.claims.Size == other.claims.Size && c.claims.Root == other.claims.Root
+}
+
 // A cosignature is one whose witness has the role, is admitted, was valid at the
 // time that it states, and does not have the material of a key of the log.
 type cosignature struct {

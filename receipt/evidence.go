@@ -36,7 +36,8 @@ type Evidence struct {
 
 	// Uncompared says why a checkpoint that was given could not be compared with
 	// the receipts: for that reason they are left undecided. Empty: none was given,
-	// or it was compared.
+	// or it was compared. With Checkpoint, that is the one, and only a proof that leads
+	// to the same tree shows that a receipt is in it.
 	Uncompared string
 }
 
@@ -77,7 +78,8 @@ type evidence struct {
 
 	disclosures []*redact.Disclosures
 
-	outside string // why a checkpoint that was given shows nothing; "" when none was
+	outside string      // why a checkpoint that was given shows nothing; "" when none was
+	demands *checkpoint // the one of outside, which a proof has to lead to; nil when any will do
 }
 
 // A proof is one of the evidence. Several may share a checkpoint.
@@ -132,9 +134,15 @@ func (e *Evidence) compared() bool {
 func (v *Verifier) withComparison(e Evidence) *Verifier {
 	c := *v
 	c.evidence.outside = cmp.Or(e.Uncompared, c.evidence.outside)
-	if e.Checkpoint != nil {
-		c.evidence.proofs = append([]proof{{checkpoint: e.Checkpoint.opened, whole: true}}, v.evidence.proofs...)
-		refuteForks(c.evidence.proofs)
+	if e.Checkpoint == nil {
+		return &c
+	}
+
+	// One that was not compared shows nothing, but may be the other half of a fork.
+	all := append([]proof{{checkpoint: e.Checkpoint.opened, whole: true}}, v.evidence.proofs...)
+	refuteForks(all)
+	if c.evidence.proofs = all; e.Uncompared != "" {
+		c.evidence.proofs, c.evidence.demands = all[1:], e.Checkpoint.opened
 	}
 	return &c
 }

@@ -226,6 +226,23 @@ func TestWithin(t *testing.T) {
 		}
 	}
 
+	// A proof shows that a receipt is in it when it leads to the same tree; one that
+	// leads to another tree does not, and to another one of the same size is a fork.
+	for name, c := range map[string]struct {
+		checkpoint []byte
+		want       outcome
+	}{
+		"the proof's":  {fork.Checkpoint, verified()},
+		"another's":    {keys.checkpointOf(t, "own", 9, leaf), undecided(receipt.StepBatch, "checkpoint_required", "")},
+		"not trusted":  {keys.checkpointOf(t, "nobody", 9, leaf), undecided(receipt.StepBatch, "checkpoint_required", "")},
+		"of two trees": {keys.checkpointOf(t, "own", 5, leaf), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, "")},
+	} {
+		given := receipt.Evidence{Checkpoint: v.OpenCheckpoint(c.checkpoint), Uncompared: "x"}
+		if got := outcomeOf(verify(with(t, with(t, v, proofs(fork)), given), data)); got != c.want {
+			t.Errorf("not compared, %s: %v, want %v", name, got, c.want)
+		}
+	}
+
 	// It is not forgotten for what is brought after it.
 	if _, err := with(t, v, outside).With(receipt.Evidence{Materials: fakeMaterials{}}); err == nil {
 		t.Error("evidence after a checkpoint that was not compared")

@@ -104,7 +104,7 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 	case partial || f.Single && size != 1:
 		// Leaves are missing, so that their root shows nothing.
 		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input is a part; an inclusion proof would show that it includes them", size)
-		return receipt.Evidence{Uncompared: why}, outside, everything, nil
+		return receipt.Evidence{Checkpoint: f.given, Uncompared: why}, outside, everything, nil
 	case n < size:
 		return inside, outside, bound{}, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),
 			Detail: fmt.Sprintf("the checkpoint is over %d receipts, the input has %d", size, n)}
