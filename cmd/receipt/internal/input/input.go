@@ -39,8 +39,11 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	if !packed(data) {
 		return data[:min(len(data), receipt.MaxBytes+1)], nil
 	}
+	return unpack(path, data)
+}
 
-	// Of an archive or a compressed file, the one document in it.
+// unpack returns of an archive or a compressed file the one document in it.
+func unpack(path string, data []byte) ([]byte, error) {
 	text, err := bytesSource(path, data).Find(0, false)
 	if f, ok := otherKind(err); ok {
 		return nil, noReceipt(path, f)

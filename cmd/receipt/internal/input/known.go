@@ -46,6 +46,12 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 		return Known{}, err
 	}
 
+	if packed(data) {
+		if data, err = unpack(arg, data); err != nil {
+			return Known{}, err
+		}
+	}
+
 	report, err := ReadReport(data)
 	if err != nil && !errors.Is(err, ErrNotReport) {
 		return Known{}, cli.Usage("", "%q: %w", arg, err)
@@ -64,6 +70,9 @@ func knownReceipt(arg string, data []byte) (Known, error) {
 	if err != nil {
 		if wrong := WrongKind(arg, data, "a receipt, or a report", Receipt, kind.Report); wrong != nil {
 			return Known{}, wrong
+		}
+		if holdsSeveral(arg, data) {
+			return Known{}, several(arg)
 		}
 		return Known{}, cli.Usage("give a hash (sha256:…), a receipt, or a report that verify wrote", "%q: %w", arg, err)
 	}
