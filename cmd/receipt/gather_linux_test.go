@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
@@ -92,7 +93,7 @@ func TestInterruptedReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	time.Sleep(500 * time.Millisecond) // the pipe is full
+	untilFull(t, r)
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -116,4 +117,33 @@ func TestInterruptedReports(t *testing.T) {
 			t.Errorf("torn: %s", line)
 		}
 	}
+}
+
+// untilFull waits until a pipe that nobody reads holds much, and takes no more for half a
+// second.
+func untilFull(t *testing.T, r *os.File) {
+	t.Helper()
+	raw, err := r.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, same := int32(0), 0
+	for range 1200 { // a minute
+		var now int32
+		var code syscall.Errno
+		_ = raw.Control(func(fd uintptr) {
+			_, _, code = syscall.Syscall(syscall.SYS_IOCTL, fd, syscall.TIOCINQ, uintptr(unsafe.Pointer(&now)))
+		})
+		if code != 0 {
+			t.Fatal(code)
+		}
+		if same++; now != held {
+			held, same = now, 0
+		}
+		if held >= 16<<10 && same >= 10 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("%d bytes in the pipe, and no end", held)
 }
