@@ -25,6 +25,16 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.Long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
 }
 
+// Keeping finds the inputs as Selected does, and refuses one that the flag's output would
+// take the place of: in a folder, or in a list of paths, where KeepRead sees none.
+func (f *Flags) Keeping(e *cli.Env, paths []string, flag, written string) (*Selection, error) {
+	s, err := f.Selected(e, paths)
+	if err != nil || written == "" || !s.Has(written) {
+		return s, err
+	}
+	return nil, cli.Usage(anotherFile, "--%s names one of the inputs, %q", flag, written)
+}
+
 // Selected finds the inputs, stdin when no path is given. One that is missing
 // ends the work: what is made of inputs is made of all of them.
 func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {

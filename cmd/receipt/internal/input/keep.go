@@ -10,11 +10,14 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
+// anotherFile is the hint for an output that would take the place of an input.
+const anotherFile = "name another file: --force is for what an earlier run wrote"
+
 // KeepRead refuses an output that would take the place of what the run is told to read: a
 // key, evidence, a receipt. --force is for what an earlier run wrote; a private key is
 // nowhere else.
 func KeepRead(cmd *cobra.Command, args []string) error {
-	for _, name := range []string{"output", "report", "manifest", "private"} {
+	for _, name := range writtenBy(cmd) {
 		for _, written := range valuesOf(cmd.Flags().Lookup(name)) {
 			if err := keepRead(cmd, args, name, written); err != nil {
 				return err
@@ -29,30 +32,39 @@ func keepRead(cmd *cobra.Command, args []string, name, written string) (err erro
 		return nil // what is not there cannot be lost
 	}
 
-	const how = "name another file: --force is for what an earlier run wrote"
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name == "extends" { // a checkpoint takes the place of the one that it contains
-			return
+		if f.Name == "extends" || name == "disclosures" && f.Name == "output" {
+			return // a checkpoint takes the place of the one that it contains; redact says why not of the other
 		}
 		for _, read := range valuesOf(f) {
 			if file, _ := fileOf(read); err == nil && f.Name != name && cli.SameFile(file, written) {
-				err = cli.Usage(how, "--%s and --%s name the same file, %q", f.Name, name, written)
+				err = cli.Usage(anotherFile, "--%s and --%s name the same file, %q", f.Name, name, written)
 			}
 		}
 	})
 	for _, read := range args {
 		file, oneOfMany := fileOf(read)
-		if err == nil && (oneOfMany || !inPlace(cmd)) && cli.SameFile(file, written) {
-			err = cli.Usage(how, "--%s names the input, %q", name, written)
+		if err == nil && (oneOfMany || !inPlace(cmd, name)) && cli.SameFile(file, written) {
+			err = cli.Usage(anotherFile, "--%s names the input, %q", name, written)
 		}
 	}
 	return err
 }
 
+// writtenBy are the flags that name what a verb writes. What redact withholds is read by
+// the others.
+func writtenBy(cmd *cobra.Command) []string {
+	written := []string{"output", "report", "manifest", "private"}
+	if cmd.Name() == "redact" {
+		return append(written, "disclosures")
+	}
+	return written
+}
+
 // inPlace reports a verb whose output may take the place of its input, or that says itself
-// why it may not.
-func inPlace(cmd *cobra.Command) bool {
-	return slices.Contains([]string{"seal", "sign", "redact", "cosign", "sanitize", "record", "verify"}, cmd.Name())
+// why it may not. What lists the receipts never may.
+func inPlace(cmd *cobra.Command, name string) bool {
+	return name != "manifest" && slices.Contains([]string{"seal", "sign", "redact", "cosign", "sanitize", "record", "verify"}, cmd.Name())
 }
 
 // valuesOf are the values of a flag that was given.

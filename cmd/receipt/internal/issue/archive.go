@@ -101,7 +101,7 @@ work, and no file is left.`,
 
 // run copies documents to an output whose extension is one of those.
 func (o *archiveOptions) run(ctx context.Context, e *cli.Env, paths, extensions []string) error {
-	selected, err := o.Selected(e, paths)
+	selected, err := o.Keeping(e, paths, "output", o.output)
 	if err != nil {
 		return err
 	}

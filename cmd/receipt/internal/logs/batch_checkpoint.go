@@ -77,7 +77,11 @@ KEY is an Ed25519 key. Who verifies has its public half in a trust file, with
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
   receipt batch checkpoint more-receipts.jsonl --key log.private.json --origin log.example.net/receipts --extends checkpoint.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.checkpoint(cmd.Context(), e, func() (*meant, error) { return inFiles(o.Selected(e, args)) }, o.Long)
+			written := o.output
+			if o.extends != "" && cli.SameFile(o.extends, written) { // it contains the one that it replaces
+				written = ""
+			}
+			return o.checkpoint(cmd.Context(), e, func() (*meant, error) { return inFiles(o.Keeping(e, args, "output", written)) }, o.Long)
 		},
 	}
 

@@ -99,7 +99,7 @@ func (o *consistencyOptions) run(ctx context.Context, e *cli.Env, paths []string
 		return o.verify(e)
 	}
 
-	return o.prove(ctx, e, func() (*meant, error) { return inFiles(o.Selected(e, paths)) }, o.Long)
+	return o.prove(ctx, e, func() (*meant, error) { return inFiles(o.Keeping(e, paths, "output", o.output)) }, o.Long)
 }
 
 func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long bool) error {

@@ -42,7 +42,7 @@ receipt_id of a receipt in PATH….`,
 		Example: `  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt_01K0TASK`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.prove(cmd.Context(), e, func() (*meant, error) { return inFiles(o.Selected(e, args)) }, o.Long)
+			return o.prove(cmd.Context(), e, func() (*meant, error) { return inFiles(o.Keeping(e, args, "output", o.output)) }, o.Long)
 		},
 	}
 

@@ -69,7 +69,7 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 		return cli.Usage("", "--manifest and -o name the same file, %q", o.manifest)
 	}
 
-	selected, err := o.Selected(e, paths)
+	selected, err := o.Keeping(e, paths, "manifest", o.manifest)
 	if err != nil {
 		return err
 	}
