@@ -110,11 +110,20 @@ func (o *attestOptions) review(e *cli.Env, path string, envelope *attest.Envelop
 	case rep.Verdict == receipt.Refuted:
 		return cli.Refuted("receipt verify shows all of it", "%q must not be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
 	case o.keys == "" && f.Code == receipt.CodeUnknownKey && last.Status == receipt.SignatureValid:
+		warnOtherKey(e, sealed, public)
 		fmt.Fprintf(e.Notes(), "receipt: warning: whether the signatures of %s hold was not checked: they are by other keys than %s; --keys checks them\n",
 			cli.EscapeLine(fmt.Sprintf("%q", cli.SourceName(path))), cli.EscapeLine(fmt.Sprintf("%q", public.ID)))
 		return nil
 	}
 	return cli.Undecided(attestHow(path, f.Code), "%q cannot be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
+}
+
+// warnOtherKey says that the receipt names another key than the one that attests it.
+func warnOtherKey(e *cli.Env, sealed *receipt.Sealed, public *keys.PublicKey) {
+	if named := sealed.Document().Root().Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
+		fmt.Fprintf(e.Notes(), "receipt: warning: the receipt names %s as its issuer's key; an attestation by %s does not count as its issuer's\n",
+			cli.EscapeLine(fmt.Sprintf("%q", named.String())), cli.EscapeLine(fmt.Sprintf("%q", public.ID)))
+	}
 }
 
 // trusted is the file of keys that was named, or else the key that signs, for the issuer

@@ -90,7 +90,7 @@ func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) e
 	var found addresses
 	p, err := l.Prunable(ctx, file.Set, head.Note, documents(ctx, a.Selection, false, &found))
 	if err != nil {
-		return pruneFailure(err, &found, head)
+		return pruneFailure(err, path, &found, head)
 	}
 
 	// Only an archive that is on the disk is one.
@@ -101,7 +101,7 @@ func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) e
 	progress.Pass(1, 0, 0)
 	n, err := p.Prune(ctx, filepath.Base(o.archive), digest)
 	if err != nil {
-		return pruneFailure(err, &found, head)
+		return pruneFailure(err, path, &found, head)
 	}
 
 	return o.tell(e, n, head, digest)
@@ -159,7 +159,7 @@ func (a *archived) finish() (digest canon.Digest, err error) {
 }
 
 // pruneFailure says why nothing was pruned.
-func pruneFailure(err error, found *addresses, head *trust.Head) error {
+func pruneFailure(err error, path string, found *addresses, head *trust.Head) error {
 	var refused *ledger.PruneError
 	var archive *ledger.ArchiveError
 	var told *cli.Failure
@@ -171,7 +171,7 @@ func pruneFailure(err error, found *addresses, head *trust.Head) error {
 	case errors.As(err, &refused):
 		return cli.Refuted("a checkpoint over the first receipts of this ledger is needed: receipt ledger checkpoint --until TIME signs one", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
 	case errors.As(err, &archive):
-		return cli.Refuted("receipt ledger export --checkpoint "+cli.ShellFile(cli.SourceName(head.Path))+" writes the archive that is needed", "%s: %s; nothing was pruned", found.place(archive.Index), archive.Detail)
+		return cli.Refuted("receipt ledger export "+cli.ShellFile(path)+" --checkpoint "+cli.ShellFile(cli.SourceName(head.Path))+" -o ARCHIVE writes the archive that is needed", "%s: %s; nothing was pruned", found.place(archive.Index), archive.Detail)
 	case errors.As(err, new(*ledger.DamageError)):
 		return ledgerReading(err)
 	case errors.Is(err, ledger.ErrPruneChanged):
