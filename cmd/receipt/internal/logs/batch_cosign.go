@@ -16,6 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/growth"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
 type cosignOptions struct {
@@ -139,6 +140,9 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 		}
 		return nil, cli.Usage(hint, "the key %q is for the role %s, and cosigning takes the role witness", public.ID, cli.RolesText(public))
 	}
+	if why := lapsed(public, e.Now()); why != "" {
+		return nil, cli.Usage(hint, "the key %q %s, so a cosignature by it now counts for nobody; nothing was cosigned", public.ID, why)
+	}
 	material, ok := public.Crypto().(ed25519.PublicKey)
 	if !ok {
 		return nil, cli.Usage(hint, "the key %q is for %s; checkpoints are cosigned with Ed25519 keys", public.ID, public.Algorithm)
@@ -150,6 +154,20 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 	}
 
 	return w, nil
+}
+
+// lapsed says why what a key signs now does not count; "" when it does.
+func lapsed(k *keys.PublicKey, now time.Time) string {
+	r := k.Revoked
+	switch {
+	case r != nil && (r.Reason != receipt.ReasonSuperseded || !now.Before(r.At)):
+		return "is revoked"
+	case !k.NotAfter.IsZero() && !now.Before(k.NotAfter):
+		return "was valid before " + receipt.At(k.NotAfter).String()
+	case now.Before(k.NotBefore):
+		return "is valid from " + receipt.At(k.NotBefore).String() + " on"
+	}
+	return ""
 }
 
 // A cosigned checkpoint is one that gets a cosignature, or has it already.
