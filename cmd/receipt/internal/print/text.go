@@ -272,6 +272,9 @@ func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *
 		b.Prose("next", "ask the issuer for a receipt that fits its hash")
 	case f.Code == receipt.CodeHashMismatch:
 		b.rows("next", "receipt diff OTHER_COPY "+cli.ShellFile(rep.Address()))
+	case f.Code == receipt.CodeUnknownKey && f.Step == receipt.StepBatch: // a log's, not an issuer's
+		b.rows("next", "get the log's key from the log, not from the sender, then",
+			"receipt keys import FILE --any-issuer --role checkpoint --origin ORIGIN"+p.to())
 	case f.Code == receipt.CodeUnknownKey && unknown != "":
 		issuer := doc.Root().Member("issuer").Member("id").String()
 		b.rows("next", "get that key from "+issuer+", not from the sender, then",
@@ -293,7 +296,7 @@ func (p *TextPrinter) undecided(b *Block, rep *receipt.Report, doc *canon.Docume
 // cause says why a receipt is undecided: in the words of the finding, or of an
 // unknown key where it was sought.
 func (p *TextPrinter) cause(rep *receipt.Report, f receipt.Check, words string) string {
-	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && p.file != nil {
+	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && f.Step != receipt.StepBatch && p.file != nil {
 		return fmt.Sprintf("%s is not among the %s of %s", cli.Bare(id), cli.Plural(p.file.Set.Len(), "key", ""), p.file.Path)
 	}
 	return words
