@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,19 +53,30 @@ func TestServeUnderAttack(t *testing.T) {
 	a := &attack{ctx: ctx, url: r.url, addr: addr, key: theirs, third: third}
 	a.start(t)
 	client := &keyHolder{t: t, r: r, key: key, line: taskLine(t)}
+	others := timeOfOthers(t, r)
 	client.run(attackTime)
+	others = timeOfOthers(t, r) - others
 	stop()
 	a.wait()
 
 	t.Logf("attackers: %s", a.counts())
 	t.Logf("client: %s; before: %s", client.latencies(), quiet.latencies())
+	t.Logf("other processes took %v of processor time", others)
 	// On a machine that is busy with other things, tests in parallel above all, a
-	// request takes long without any attack.
-	if most := max(time.Second, 10*quiet.percentile(99)); client.percentile(99) > most {
-		t.Errorf("p99 is %v, expected less than %v", client.percentile(99), most)
+	// request takes long without any attack. There it is enough that all are answered,
+	// none later than the patience of the client ends.
+	if busy := others > attackTime*time.Duration(runtime.NumCPU())*3/8; busy {
+		t.Log("how soon answers come is not judged")
+	} else {
+		if most := max(time.Second, 10*quiet.percentile(99)); client.percentile(99) > most {
+			t.Errorf("p99 is %v, expected less than %v", client.percentile(99), most)
+		}
+		if len(client.took) < 100 {
+			t.Errorf("only %d requests were answered", len(client.took))
+		}
 	}
-	if len(client.took) < 100 {
-		t.Errorf("only %d requests were answered", len(client.took))
+	if len(client.took) == 0 {
+		t.Error("no request was answered")
 	}
 	if a.hungPages.Load() == 0 || a.bodies.Load() == 0 || a.bombs.Load() == 0 || a.idle.Load() == 0 || a.drips.Load() == 0 {
 		t.Errorf("an attack did not take place: %s", a.counts())
@@ -77,6 +89,37 @@ func TestServeUnderAttack(t *testing.T) {
 	if code := r.exits(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
+}
+
+// timeOfOthers is the processor time that was taken so far by all but this process and the
+// server, that of a host which lends this machine to others among it.
+func timeOfOthers(t *testing.T, r *running) time.Duration {
+	t.Helper()
+	const tick = 10 * time.Millisecond // of proc_stat(5) and proc_pid_stat(5)
+	ticks := func(file string, skip int, fields ...int) (sum time.Duration) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, _, _ := strings.Cut(string(text), "\n")
+		all := strings.Fields(line[skip+strings.LastIndexByte(line, ')'):])
+		for _, i := range fields {
+			n, err := strconv.ParseInt(all[i], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += time.Duration(n) * tick
+		}
+		return sum
+	}
+
+	var mine syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &mine); err != nil {
+		t.Fatal(err)
+	}
+	all := ticks("/proc/stat", 1, 1, 2, 3, 8)                                   // user, nice, system, steal: what interrupts take is caused here
+	server := ticks(fmt.Sprintf("/proc/%d/stat", r.cmd.Process.Pid), 1, 11, 12) // utime, stime
+	return all - server - time.Duration(mine.Utime.Nano()+mine.Stime.Nano())
 }
 
 // shippedMemory returns the limit of memory, and the one that the program keeps to
