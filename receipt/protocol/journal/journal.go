@@ -52,7 +52,8 @@ func (e *DamageError) Unwrap() error { return e.Err }
 
 // Open opens a journal, or makes a new one, and applies all of its commits in their order.
 // What a crash cut off at its end is removed. Apply is also called for each later commit, after
-// it was synced and before anybody is told of its events; an error of it is final.
+// it was synced and before anybody is told of its events; an error of it is final. It must not
+// call the journal, which answers nobody meanwhile.
 //
 // The error is [ErrInUse], a *[DamageError], that of apply, or of the file.
 func Open(path string, apply func(*Commit) error) (*Journal, error) {
@@ -177,18 +178,27 @@ func (j *Journal) Append(c *Commit) error {
 		err = j.file.Sync()
 	}
 	if err == nil {
-		err = j.apply(c)
+		err = j.publish(c, doc)
 	}
 	if err != nil {
 		j.broken = err
 		return err
 	}
 
-	j.mu.Lock()
-	j.index.add(c, doc, j.size)
-	j.mu.Unlock()
 	j.size += int64(len(text))
 	j.bell.Ring()
+	return nil
+}
+
+// publish applies a commit that is on the disk, and shows its events. Who learns of it by what is
+// applied, and asks for its events then, waits until they are there.
+func (j *Journal) publish(c *Commit, doc *canon.Document) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.apply(c); err != nil {
+		return err
+	}
+	j.index.add(c, doc, j.size)
 	return nil
 }
 

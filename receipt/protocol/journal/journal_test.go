@@ -275,6 +275,31 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
+// TestAppliedIsThere: who learns of a commit by what it changed finds its events.
+func TestAppliedIsThere(t *testing.T) {
+	var j *journal.Journal
+	found := make(chan int, 1)
+	j, err := journal.Open(filepath.Join(t.TempDir(), "events.jsonl"), func(*journal.Commit) error {
+		go func() {
+			list, err := j.Log(journal.View{}).After(t.Context(), "", 10)
+			if err != nil {
+				t.Error(err)
+			}
+			found <- len(list)
+		}()
+		time.Sleep(50 * time.Millisecond) // for the other to ask
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	add(t, j, happened("task.submitted", "a"))
+	if n := <-found; n != 1 {
+		t.Errorf("%d events of what was applied, expected 1", n)
+	}
+}
+
 // TestRefused: what cannot be a line changes nothing; an error of apply is final.
 func TestRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
