@@ -131,12 +131,14 @@ func TestRecordFolderKilled(t *testing.T) {
 		kills = 60
 	}
 	during := 0 // the command was still at it
-	for range kills {
+	for n := range kills {
 		cmd := exec.Command("receipt", recordFolder()...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(rand.N(took * 2))
+
+		// At any time, and the first of them soon: a run that has nothing left to do is short.
+		time.Sleep((2*took*time.Duration(n) + rand.N(2*took)) / time.Duration(kills))
 		_ = cmd.Process.Kill()
 		if cmd.Wait(); cmd.ProcessState.ExitCode() != 0 {
 			during++
