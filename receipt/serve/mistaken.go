@@ -8,6 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // What to send instead of a body that holds receipts in another form than it says.
@@ -58,7 +59,7 @@ func instead(data []byte, form stream.Kind, why receipt.Check) string {
 		return sendArchive
 	case bytes.HasPrefix(text, []byte("[")), isPage(text):
 		return sendLines
-	case bytes.HasPrefix(data, gzipMagic()), bytes.HasPrefix(data, zstdMagic()):
+	case unpack.Packed(data):
 		return sendUnpacked
 	}
 

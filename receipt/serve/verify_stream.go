@@ -59,10 +59,6 @@ func verifyStream(c *call, v *Verifier, judge *judge, o stream.Options) error {
 	return out.end(err)
 }
 
-// RFC 1952 section 2.3.1 and RFC 8878 section 3.1.1: how what is compressed begins.
-func gzipMagic() []byte { return []byte{0x1f, 0x8b} }
-func zstdMagic() []byte { return []byte{0x28, 0xb5, 0x2f, 0xfd} }
-
 // encodedBody is the body, when it begins as its Content-Encoding says. Package stream
 // decompresses it, within its bounds.
 func encodedBody(c *call, encoding string) (io.Reader, error) {
@@ -70,7 +66,8 @@ func encodedBody(c *call, encoding string) (io.Reader, error) {
 		return c.body, nil
 	}
 
-	magic := map[string][]byte{"gzip": gzipMagic(), "zstd": zstdMagic()}[encoding]
+	// RFC 1952 section 2.3.1 and RFC 8878 section 3.1.1: how each of them begins.
+	magic := map[string][]byte{"gzip": {0x1f, 0x8b}, "zstd": {0x28, 0xb5, 0x2f, 0xfd}}[encoding]
 	head := make([]byte, len(magic))
 	n, err := io.ReadFull(c.body, head)
 	switch {

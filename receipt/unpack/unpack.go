@@ -66,13 +66,16 @@ func Plain(r *bufio.Reader, packed Options, read *int64) (plain *bufio.Reader, c
 
 	from := &decompressor{inner: inner, format: format, ratio: int64(packed.Ratio), read: func() int64 { return *read - int64(r.Buffered()) }}
 	plain = bufio.NewReaderSize(from, bufferBytes)
-	if head, _ := plain.Peek(4); isGzip(head) || isZstd(head) {
+	if head, _ := plain.Peek(4); Packed(head) {
 		closer()
 		return nil, true, nothing, errNested
 	}
 
 	return plain, true, closer, nil
 }
+
+// Packed reports whether data begins as something that [Plain] decompresses.
+func Packed(data []byte) bool { return isGzip(data) || isZstd(data) }
 
 // isGzip reports the beginning of a member (RFC 1952 section 2.3.1).
 func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
@@ -81,7 +84,7 @@ func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b})
 // may precede it (section 3.1.2).
 func isZstd(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
-		len(head) == 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:], []byte{0x2a, 0x4d, 0x18})
+		len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte{0x2a, 0x4d, 0x18})
 }
 
 // members reads the members of a gzip file one after another. gzip.Reader does so

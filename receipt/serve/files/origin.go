@@ -10,6 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // An origin is a source and what its bytes are.
@@ -55,7 +56,7 @@ func openOrigin(s stream.Source) (origin, readerAt, error) {
 	case n == 0:
 		file.Close()
 		return o, nil, errEmpty
-	case isPacked(head):
+	case unpack.Packed(head):
 		o.form = formPacked
 	case isCBOR(head):
 		o.form = formCBOR
@@ -67,13 +68,6 @@ func openOrigin(s stream.Source) (origin, readerAt, error) {
 // isCBOR reports what package stream takes for CBOR: a map, an array or a tag, which
 // are the major types 4 to 6 of RFC 8949 section 3.1.
 func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
-
-// isPacked reports gzip (RFC 1952 section 2.3.1), or a frame of zstd (RFC 8878 section
-// 3.1.1), or one that may be skipped before it (section 3.1.2).
-func isPacked(head []byte) bool {
-	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
-		len(head) == 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:], []byte{0x2a, 0x4d, 0x18})
-}
 
 func (o *origin) open() (readerAt, error) {
 	opened, err := o.Open()

@@ -17,6 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // ReadInput reads one document: a file, stdin for "-", or PATH:N, which is line or
@@ -39,11 +40,11 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	if !packed(data) {
 		return data[:min(len(data), receipt.MaxBytes+1)], nil
 	}
-	return unpack(path, data)
+	return onlyOne(path, data)
 }
 
-// unpack returns of an archive or a compressed file the one document in it.
-func unpack(path string, data []byte) ([]byte, error) {
+// onlyOne returns of an archive or a compressed file the one document in it.
+func onlyOne(path string, data []byte) ([]byte, error) {
 	text, err := bytesSource(path, data).Find(0, false)
 	if f, ok := otherKind(err); ok {
 		return nil, noReceipt(path, f)
@@ -99,7 +100,7 @@ func bytesSource(path string, data []byte) *stream.Source {
 
 // packed reports whether data is CBOR or compressed.
 func packed(data []byte) bool {
-	return len(data) > 0 && (data[0] >= 0x80 && data[0] < 0xe0 || bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}))
+	return len(data) > 0 && (data[0] >= 0x80 && data[0] < 0xe0 || unpack.Packed(data))
 }
 
 // Address takes PATH:N apart. A file that is called so comes first; without a file of

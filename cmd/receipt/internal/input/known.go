@@ -47,7 +47,7 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 	}
 
 	if packed(data) {
-		if data, err = unpack(arg, data); err != nil {
+		if data, err = onlyOne(arg, data); err != nil {
 			return Known{}, err
 		}
 	}
