@@ -143,3 +143,18 @@ func RolesText(k *keys.PublicKey) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// KeyStatus judges a key by the clock, as what it signs now would be: valid, revoked, expired
+// or not_yet_valid.
+func KeyStatus(k *keys.PublicKey, now time.Time) string {
+	r := k.Revoked
+	switch {
+	case r != nil && (r.Reason != receipt.ReasonSuperseded || !now.Before(r.At)):
+		return "revoked"
+	case !k.NotAfter.IsZero() && !now.Before(k.NotAfter):
+		return "expired"
+	case now.Before(k.NotBefore):
+		return "not_yet_valid"
+	}
+	return "valid"
+}

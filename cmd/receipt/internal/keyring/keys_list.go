@@ -116,22 +116,8 @@ func validityText(k *keys.PublicKey) string {
 	return strings.Join(parts, " ")
 }
 
-// keyStatus judges a key by the clock, as a receipt issued now would be.
-func keyStatus(k *keys.PublicKey, now time.Time) string {
-	r := k.Revoked
-	switch {
-	case r != nil && (r.Reason != receipt.ReasonSuperseded || !now.Before(r.At)):
-		return "revoked"
-	case !k.NotAfter.IsZero() && !now.Before(k.NotAfter):
-		return "expired"
-	case now.Before(k.NotBefore):
-		return "not_yet_valid"
-	}
-	return "valid"
-}
-
 func statusText(k *keys.PublicKey, now time.Time) string {
-	text := strings.ReplaceAll(keyStatus(k, now), "_", " ")
+	text := strings.ReplaceAll(cli.KeyStatus(k, now), "_", " ")
 	if r := k.Revoked; r != nil {
 		text += ", " + revocationText(r)
 	}
@@ -167,7 +153,7 @@ func listJSON(w io.Writer, list []*keys.PublicKey, now time.Time) error {
 	all := make([]listedKey, 0, len(list))
 	for _, k := range list {
 		l := listedKey{ID: k.ID, Algorithm: k.Algorithm, Issuers: append([]string{}, k.Issuers...), Roles: strings.Split(cli.RolesText(k), ", "),
-			Origin: k.Origin, Status: keyStatus(k, now), Fingerprint: k.Fingerprint()}
+			Origin: k.Origin, Status: cli.KeyStatus(k, now), Fingerprint: k.Fingerprint()}
 		if !k.NotBefore.IsZero() {
 			l.NotBefore = receipt.At(k.NotBefore)
 		}

@@ -158,13 +158,12 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 
 // lapsed says why what a key signs now does not count; "" when it does.
 func lapsed(k *keys.PublicKey, now time.Time) string {
-	r := k.Revoked
-	switch {
-	case r != nil && (r.Reason != receipt.ReasonSuperseded || !now.Before(r.At)):
+	switch cli.KeyStatus(k, now) {
+	case "revoked":
 		return "is revoked"
-	case !k.NotAfter.IsZero() && !now.Before(k.NotAfter):
+	case "expired":
 		return "was valid before " + receipt.At(k.NotAfter).String()
-	case now.Before(k.NotBefore):
+	case "not_yet_valid":
 		return "is valid from " + receipt.At(k.NotBefore).String() + " on"
 	}
 	return ""
