@@ -146,6 +146,7 @@ func draftOf(r *run) *receipt.Draft {
 	}
 	d.Metadata = making.metadata()
 	r.sourced.complete(d, o, t)
+	r.unread.complete(r, d, t)
 	t.into(d.Metadata)
 	return d
 }

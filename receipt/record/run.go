@@ -29,6 +29,7 @@ type run struct {
 	source    *run // the task that is replayed, as far as it is told again
 
 	sourced           sourced
+	unread            unread
 	policy            string
 	reasoningWithheld string // the reason, "" when nothing was
 	trigger           receipt.Object

@@ -45,9 +45,7 @@ func sourceRead(r *run, e *event.Event) {
 
 	s.readLogs(r, e)
 	s.metadata = receipt.Object{"source": s.about(r, e)}
-	if ignored := countsIn(r, e, p.Member("ignored_records")); len(ignored) > 0 {
-		s.metadata["ignored_records"] = ignored
-	}
+	r.unread.add(r, e)
 	if c := p.Member("write_continuity"); !event.Absent(c) {
 		s.metadata["write_continuity"] = continuity(r, e, c)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 )
 
 // A table has a row for each thing that a receipt says.
@@ -36,7 +37,29 @@ func (s table) write() {
 	s.list("withheld", r.Member("redactions"), func(n canon.Node) string { return s.text(n, "field") + `: "` + s.text(n, "reason") + `"` })
 	s.chain()
 	s.list("signatures", r.Member("signatures"), func(n canon.Node) string { return s.text(n, "key_id") + ", " + s.text(n, "algorithm") })
+	s.unread()
 	s.notTold()
+}
+
+// unread states how much of the log was not read: any of it may be an action that no row above
+// shows.
+func (s table) unread() {
+	records, types := 0.0, 0
+	var names []string
+	for name, n := range s.Root.Member("metadata").Member("ignored_records").Members() {
+		if n.Kind() == canon.KindNumber && n.Float() > 0 {
+			records, types, names = records+n.Float(), types+1, append(names, name.String())
+		}
+	}
+	if types == 0 {
+		return
+	}
+	const most = 10
+	more := ""
+	if types > most {
+		names, more = names[:most], fmt.Sprintf(" and %d more", types-most)
+	}
+	s.b.Row("not read", print.Unread(int(records), types)+": "+strings.Join(names, ", ")+more)
 }
 
 // notTold names every member that the source did not tell, or that may hold more than

@@ -85,7 +85,7 @@ func contents(message canon.Node) (blocks []canon.Node) {
 }
 
 // sound reports whether a message has the form that it has in such lines, and counts each
-// part that does not.
+// part that does not, and each block that is not read.
 func sound(s *story.Story, message canon.Node) bool {
 	content := message.Member("content")
 	ok := message.Kind() == canon.KindObject
@@ -100,6 +100,7 @@ func sound(s *story.Story, message canon.Node) bool {
 	if !ok {
 		s.Garbled()
 	}
+	unreadBlocks(s, message)
 	return ok
 }
 
@@ -123,7 +124,7 @@ func calls(s *story.Story, message canon.Node, agent string) {
 		switch kind := b.Member("type").String(); {
 		case kind == "tool_use", kind == "server_tool_use", kind == "mcp_tool_use":
 			ask(s, b, agent)
-		case strings.HasSuffix(kind, "_tool_result"): // of a tool that the provider ran
+		case isProviderResult(kind):
 			if c := s.Known(s.Name(b.Member("tool_use_id"))); c != nil {
 				c.Close(s, story.Unreported, s.Digest(b.Member("content")))
 			}

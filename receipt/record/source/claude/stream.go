@@ -126,9 +126,10 @@ func (t *Stream) Line(n canon.Node) {
 		}
 	case "result":
 		t.result(n, t.of(n))
-	case "rate_limit_event":
 	default:
-		s.Ignored(s.Name(kind))
+		if !harmlessStream(kind.String()) {
+			s.Ignored(s.Name(kind))
+		}
 	}
 }
 
@@ -151,9 +152,10 @@ func (t *Stream) system(n canon.Node) {
 		}
 	case "hook_started":
 		s.Hooks("started", cmp.Or(s.Name(n.Member("hook_name")), s.Name(n.Member("hook_event"))), 1, cmp.Or(s.Name(n.Member("hook_id")), s.Name(n.Member("uuid"))))
-	case "thinking_tokens", "hook_response", "task_updated", "task_progress":
 	default:
-		s.Ignored("system/" + cmp.Or(s.Name(sub), "None"))
+		if !harmlessSystem(sub.String()) {
+			s.Ignored("system/" + cmp.Or(s.Name(sub), "None"))
+		}
 	}
 }
 
@@ -207,13 +209,7 @@ func (t *Stream) assistant(n canon.Node, x *session) {
 
 // result reads the account at the end of a run.
 func (t *Stream) result(n canon.Node, x *session) {
-	s, sub := t.s, n.Member("subtype").String()
-	switch sub {
-	case "success", "error_during_execution":
-	default:
-		s.Ignored("result/" + cmp.Or(s.Name(n.Member("subtype")), "None"))
-	}
-
+	s := t.s
 	t.lastly, t.end = cmp.Or(s.Name(n.Member("subtype")), "result"), endOf(n)
 	id := s.Name(n.Member("uuid"))
 	if id == "" { // not every version tells one: a copy has the same words

@@ -91,10 +91,12 @@ func (t *Transcript) Line(n canon.Node) {
 		t.progress(n.Member("data"), n.Member("uuid"))
 	case "permission-mode":
 		s.Tier(tierOf(cmp.Or(n.Member("permissionMode").String(), n.Member("mode").String())))
-	case "summary", "file-history-snapshot", "queue-operation", "last-prompt":
-	default:
+	case "attachment":
 		t.attached(n.Member("attachment"), n.Member("uuid"))
-		s.Ignored(s.Name(kind))
+	default:
+		if !harmlessRecord(kind.String()) {
+			s.Ignored(s.Name(kind))
+		}
 	}
 }
 
@@ -190,9 +192,6 @@ func (t *Transcript) system(n canon.Node, of *turns) {
 		}
 	case "compact_boundary":
 		t.s.Note("compactions")
-	case "local_command":
-	default:
-		t.s.Ignored("system/" + cmp.Or(t.s.Name(sub), "None"))
 	}
 }
 
@@ -201,7 +200,11 @@ const maxStopHooks = 1 << 10
 
 // attached reads what versions that tell no progress tell of hooks: how each of them ended.
 func (t *Transcript) attached(n, line canon.Node) {
-	switch n.Member("type").String() {
+	kind := n.Member("type")
+	if !harmlessAttachment(kind.String()) {
+		t.s.Ignored("attachment/" + cmp.Or(t.s.Name(kind), "None"))
+	}
+	switch kind.String() {
 	case "hook_success", "hook_blocking_error", "hook_non_blocking_error", "hook_error_during_execution", "hook_cancelled":
 		t.s.Hooks("attachment", hookOf(t.s, n), 1, t.s.Name(line))
 	}
@@ -227,9 +230,10 @@ func (t *Transcript) progress(data, line canon.Node) {
 				t.took(message, agent)
 			}
 		}
-	case "bash_progress", "waiting_for_task":
 	default:
-		s.Ignored("progress/" + cmp.Or(s.Name(kind), "None"))
+		if !harmlessProgress(kind.String()) {
+			s.Ignored("progress/" + cmp.Or(s.Name(kind), "None"))
+		}
 	}
 }
 

@@ -77,6 +77,7 @@ func (r *Rollout) Line(n canon.Node) {
 		r.message(f, p)
 	case "compacted":
 		s.Note("compactions")
+	case "world_state":
 	default:
 		r.bare(f, n)
 	}
@@ -199,7 +200,7 @@ func (r *Rollout) item(p canon.Node) {
 	case "web_search_call": // it has no id, so that no list of calls can name it
 		s.Note("web_searches_without_id")
 		s.AtLeast("/side_effects/tool_calls", "/side_effects/network_egress", "/autonomy_budget/consumed/tool_calls")
-	case "message", "reasoning", "ghost_snapshot":
+	case "message", "reasoning", "ghost_snapshot", "agent_message", "tool_search_call", "tool_search_output":
 	default:
 		s.Ignored("response_item/" + cmp.Or(s.Name(kind), "None"))
 	}
@@ -267,7 +268,7 @@ func (r *Rollout) message(f *file, p canon.Node) {
 		}
 	case "context_compacted":
 		s.Note("compactions")
-	case "user_message", "agent_message", "agent_reasoning":
+	case "user_message", "agent_message", "agent_reasoning", "exited_review_mode":
 	default:
 		s.Ignored("event_msg/" + cmp.Or(s.Name(kind), "None"))
 	}

@@ -51,6 +51,11 @@ func (r *Reader) Line(n canon.Node) {
 		case "resourceMetrics":
 			known = true
 			r.s.Note("metrics")
+		default:
+			if list.Kind() == canon.KindArray {
+				known = true
+				r.s.Ignored(r.s.Name(name))
+			}
 		}
 	}
 	if !known {
@@ -128,7 +133,7 @@ func (r *Reader) event(n canon.Node) {
 		r.timeless()
 	}
 	r.session(a)
-	switch name[strings.LastIndexByte(name, '.')+1:] {
+	switch base := name[strings.LastIndexByte(name, '.')+1:]; base {
 	case "tool_decision":
 		r.decided(a)
 	case "tool_result":
@@ -136,7 +141,9 @@ func (r *Reader) event(n canon.Node) {
 	case "api_request", "sse_event":
 		r.request(a)
 	default:
-		s.Note("other_events")
+		if s.Note("other_events"); !harmlessEvent(base) {
+			s.Ignored(unreadEvent(s, a, s.Name(n.Member("eventName"))))
+		}
 	}
 }
 
@@ -334,6 +341,9 @@ func (r *Reader) span(n canon.Node) {
 	if embeds(a) && usageOf(a).Told() { // a model read more than its calls say
 		s.Note("embeddings")
 		s.AtLeast("/autonomy_budget/consumed/input_tokens")
+	}
+	if kind := unreadSpan(s, a, x.class); kind != "" {
+		s.Ignored(kind)
 	}
 	switch x.class {
 	case modelCall:

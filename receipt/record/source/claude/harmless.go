@@ -1,0 +1,93 @@
+package claude
+
+import (
+	"cmp"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+)
+
+// These lists are closed: they name the types of records and blocks that state no action. A
+// record of a type that is neither here nor read may state one, and is counted as unread.
+
+// harmlessRecord reports a type of line of a transcript.
+func harmlessRecord(kind string) bool {
+	switch kind {
+	case "summary", "file-history-snapshot", "queue-operation", "last-prompt", "mode", "custom-title", "ai-title":
+		return true
+	}
+	return false
+}
+
+// harmlessProgress reports a type of progress that states nothing but that something runs.
+func harmlessProgress(kind string) bool {
+	switch kind {
+	case "bash_progress", "mcp_progress", "query_update", "search_results_received", "waiting_for_task":
+		return true
+	}
+	return false
+}
+
+// harmlessAttachment reports a type of what Claude Code adds to a conversation.
+func harmlessAttachment(kind string) bool {
+	switch kind {
+	case "task_reminder", "hook_additional_context", "nested_memory", "edited_text_file", "command_permissions", "deferred_tools_delta", "hook_success",
+		"skill_listing", "mcp_instructions_delta", "hook_system_message", "agent_listing_delta", "queued_command", "auto_mode", "hook_non_blocking_error",
+		"file", "compact_file_reference", "hook_blocking_error", "hook_error_during_execution", "hook_cancelled":
+		return true
+	}
+	return false
+}
+
+// harmlessStream reports a type of line of a stream. A stream_event is a part of a message that
+// an assistant line repeats.
+func harmlessStream(kind string) bool {
+	switch kind {
+	case "rate_limit_event", "stream_event", "tool_progress":
+		return true
+	}
+	return false
+}
+
+// harmlessSystem reports a subtype of the system lines of a stream.
+func harmlessSystem(kind string) bool {
+	switch kind {
+	case "thinking_tokens", "hook_response", "task_updated", "task_progress", "compact_boundary", "status":
+		return true
+	}
+	return false
+}
+
+// isBlock reports a type of content block that is read, or that is known to state no action.
+func isBlock(kind string) bool {
+	switch kind {
+	case "tool_use", "server_tool_use", "mcp_tool_use", "tool_result":
+		return true
+	case "text", "thinking", "redacted_thinking", "image", "document", "fallback":
+		return true
+	}
+	return isProviderResult(kind)
+}
+
+// isProviderResult reports the result of a tool that the provider ran.
+func isProviderResult(kind string) bool {
+	switch kind {
+	case "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result",
+		"text_editor_code_execution_tool_result", "tool_search_tool_result", "mcp_tool_result":
+		return true
+	}
+	return false
+}
+
+// unreadBlocks counts the blocks of a message that are not read.
+func unreadBlocks(s *story.Story, message canon.Node) {
+	of := "assistant/"
+	if message.Member("role").String() == "user" {
+		of = "user/"
+	}
+	for _, b := range contents(message) {
+		if kind := b.Member("type"); kind.Kind() == canon.KindString && !isBlock(kind.String()) {
+			s.Ignored(of + cmp.Or(s.Name(kind), "None"))
+		}
+	}
+}

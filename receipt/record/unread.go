@@ -1,0 +1,61 @@
+package record
+
+import (
+	"slices"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// Unread counts the records, frames and content blocks of a log that its reader does not know,
+// by type. Every reader has a closed list of types that are known to be harmless. A record of
+// any other type may state an action, so each list and count of the draft is then a lower bound.
+type unread struct{ counts receipt.Object }
+
+// sourceUnread notes what the reader of a log did not read: source.unread, once for each record
+// or for several.
+func sourceUnread(r *run, e *event.Event) { r.unread.add(r, e) }
+
+// add adds the counts of an event.
+func (u *unread) add(r *run, e *event.Event) {
+	for kind, n := range countsIn(r, e, e.Payload.Member("ignored_records")) {
+		if u.counts == nil {
+			u.counts = receipt.Object{}
+		}
+		before, _ := u.counts[kind].(int64)
+		u.counts[kind] = before + n.(int64)
+	}
+}
+
+// complete lists what an unread record may have added to.
+func (u *unread) complete(r *run, d *receipt.Draft, t *telling) {
+	if len(u.counts) == 0 {
+		return
+	}
+	d.Metadata["ignored_records"] = u.counts
+	for _, list := range []string{
+		"/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/side_effects/a2a_handoffs",
+		"/approvals", "/final_artifacts", "/cost/provider_breakdown", "/replay_input/materials",
+	} {
+		t.floor(list)
+	}
+
+	const consumed = "/autonomy_budget/consumed"
+	for _, count := range []string{"/tool_calls", "/input_tokens", "/output_tokens"} {
+		t.floor(consumed + count)
+	}
+	if !slices.Contains(t.unreported, "/cost/total") {
+		t.floor("/cost/total")
+	}
+	if d.AutonomyBudget.Consumed.USD != nil {
+		t.floor(consumed + "/usd")
+	}
+	for _, name := range []string{"source", "write_continuity"} {
+		if _, have := d.Metadata[name]; have {
+			t.floor("/metadata/" + name)
+		}
+	}
+	if r.sourced.wall != nil { // otherwise it follows from the times
+		t.floor(consumed + "/wall_time_ms")
+	}
+}
