@@ -38,8 +38,17 @@ func (d *Document) Digest(without ...Node) Digest {
 	if len(d.nodes) > 0 && d.nodes[0].flags&flagClean != 0 && !d.within(0, without) {
 		return Sum(d.Root().Raw())
 	}
-	d.scratch = d.AppendCanonical(d.scratch[:0], without...)
-	return Sum(d.scratch)
+
+	// The call that takes the buffer owns it. Calls at the same time find none and
+	// allocate their own, and the last buffer is kept.
+	buf := d.canonical.Swap(nil)
+	if buf == nil {
+		buf = new([]byte)
+	}
+	*buf = d.AppendCanonical((*buf)[:0], without...)
+	sum := Sum(*buf)
+	d.canonical.Store(buf)
+	return sum
 }
 
 // IsCanonical reports whether the source is, byte for byte, its own canonical

@@ -1,6 +1,9 @@
 package canon
 
-import "math"
+import (
+	"math"
+	"sync/atomic"
+)
 
 // Default limits of a document.
 const (
@@ -41,8 +44,8 @@ func (l Limits) resolved() Limits {
 // is in use; only the content of a string value may be overwritten, by as many
 // bytes, when neither the old bytes nor the new ones need an escape. Parse reuses
 // its memory: the index takes at most about ten bytes for each byte of the longest
-// source, for ordinary documents two. Reading is safe for concurrent use, except
-// for Digest, which uses an internal buffer.
+// source, for ordinary documents two. All methods except Parse are safe for
+// concurrent use. A Document must not be copied.
 type Document struct {
 	src   []byte
 	nodes []node   // every value and member name, in source order
@@ -52,8 +55,8 @@ type Document struct {
 	lossy uint32 // first integer that a double cannot tell from its neighbours
 
 	unescaped []byte
-	names     []rankedName // of the object being sorted
-	scratch   []byte
+	names     []rankedName           // of the object being sorted
+	canonical atomic.Pointer[[]byte] // buffer of Digest; nil while a call uses it
 }
 
 // A node is one value or member name. The members of an object follow it as

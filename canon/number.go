@@ -109,8 +109,8 @@ func (p *parser) double(start, end int) error {
 		p.lossy = uint32(len(p.nodes))
 	}
 
-	p.scratch = AppendFloat(p.scratch[:0], f)
-	p.add(KindNumber, start, end, none, bytes.Equal(p.scratch, text))
+	var canonical [32]byte // at most 25 bytes, such as -1.2345678901234567e-300
+	p.add(KindNumber, start, end, none, bytes.Equal(AppendFloat(canonical[:0], f), text))
 	return nil
 }
 

@@ -63,8 +63,8 @@ func (s *Sealer) Parse(data []byte) (*Sealed, error) {
 func (s *Sealed) JSON() []byte { return s.doc.AppendCanonical(nil) }
 
 // Document returns the receipt as it was parsed, once, when it was sealed, signed or
-// read; its source may not be canonical. It is for reading: nothing must be parsed
-// into it, and its method Digest is not for concurrent use.
+// read; its source may not be canonical. The document is shared, so its method Parse
+// must not be called.
 func (s *Sealed) Document() *canon.Document { return s.doc }
 
 // ID returns the receipt_id.

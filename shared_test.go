@@ -1,0 +1,307 @@
+package receiptkit_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"go/ast"
+	"go/types"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/attest"
+	"github.com/receiptkit/receiptkit/receipt/batch"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/replay"
+	"github.com/receiptkit/receiptkit/receipt/rows"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// shared holds the values that all goroutines of TestShared use at the same time.
+type shared struct {
+	doc      *canon.Document // a receipt that is not in canonical form, so that its digest needs a buffer
+	sealed   *receipt.Sealed
+	draft    *canon.Document
+	event    *canon.Document
+	redacted *canon.Document
+	withheld *redact.Result
+	sealer   *receipt.Sealer
+	verifier *receipt.Verifier
+	trust    *keys.Set
+	signer   receipt.Signer
+	server   *serve.Verifier
+	policy   *redact.Policy
+	batch    *batch.Batch
+	envelope *canon.Document
+	opener   *attest.Opener
+	plan     *replay.Plan
+	ledger   *ledger.SQLite
+	issuer   *ledger.Issuer
+}
+
+// exclusive names the functions that may not be called on shared values, and why.
+var exclusive = map[string]string{
+	"canon.Document.Parse":       "writes the document",
+	"receipt/stream.Receipt":     "parses the text into the document",
+	"receipt/record/event.Parse": "parses the text into the document",
+}
+
+// uses has a call of each exported function that takes a Document, Sealed, Verifier, or
+// Policy, or is a method of one. Each returns what a caller sees of the result.
+var uses = map[string]func(s *shared) any{
+	"canon.Document.AppendCanonical": func(s *shared) any { return string(s.doc.AppendCanonical(nil)) },
+	"canon.Document.Depth":           func(s *shared) any { return s.doc.Depth() },
+	"canon.Document.Digest":          func(s *shared) any { return s.doc.Digest() },
+	"canon.Document.Find":            func(s *shared) any { return string(s.find("/chain/receipt_hash").Raw()) },
+	"canon.Document.IsCanonical":     func(s *shared) any { return s.doc.IsCanonical() },
+	"canon.Document.LossyInteger":    func(s *shared) any { _, is := s.doc.LossyInteger(); return is },
+	"canon.Document.Root":            func(s *shared) any { return string(s.doc.Root().Raw()) },
+	"canon.Document.Source":          func(s *shared) any { return string(s.doc.Source()) },
+	"canon.Node.AppendCanonical":     func(s *shared) any { return string(s.find("/cost").AppendCanonical(nil)) },
+	"canon.Node.Bool":                func(s *shared) any { return s.find("/cost").Bool() },
+	"canon.Node.Elements":            func(s *shared) any { return walk(s.doc.Root()) },
+	"canon.Node.Float":               func(s *shared) any { return s.find("/cost/total").Float() },
+	"canon.Node.IsZero":              func(s *shared) any { return s.find("/nowhere").IsZero() },
+	"canon.Node.Kind":                func(s *shared) any { return s.find("/cost").Kind() },
+	"canon.Node.Len":                 func(s *shared) any { return s.find("/models").Len() },
+	"canon.Node.Member":              func(s *shared) any { return s.doc.Root().Member("cost").Offset() },
+	"canon.Node.Members":             func(s *shared) any { return walk(s.doc.Root()) },
+	"canon.Node.Offset":              func(s *shared) any { return s.find("/cost").Offset() },
+	"canon.Node.Pointer":             func(s *shared) any { return s.find("/cost/total").Pointer() },
+	"canon.Node.Raw":                 func(s *shared) any { return string(s.find("/cost").Raw()) },
+	"canon.Node.String":              func(s *shared) any { return s.find("/receipt_id").String() },
+	"canon.Node.Text":                func(s *shared) any { return string(s.find("/receipt_id").Text()) },
+
+	"chain.AppendPreimage": func(s *shared) any { return text(chain.AppendPreimage(nil, s.doc)) },
+	"chain.Hash":           func(s *shared) any { h, err := chain.Hash(s.doc); return fmt.Sprint(h, err) },
+	"chain.LinkOf":         func(s *shared) any { l, ok := chain.LinkOf(s.doc); return fmt.Sprint(l, ok) },
+	"chain.StreamOf":       func(s *shared) any { return chain.StreamOf(s.doc) },
+
+	"receipt.BatchLeaf":               func(s *shared) any { return receipt.BatchLeaf(s.doc) },
+	"receipt.NewVerifier":             func(s *shared) any { _, err := receipt.NewVerifier(s.trust, s.verifier.Policy()); return err },
+	"receipt.SealDocument":            func(s *shared) any { return seen(receipt.SealDocument(s.draft, chain.Head{})) },
+	"receipt.Supersede":               func(s *shared) any { return text(receipt.Supersede(s.draft, s.sealed.Hash())) },
+	"receipt.Sealer.SealDocument":     func(s *shared) any { return seen(s.sealer.SealDocument(s.draft, chain.Head{})) },
+	"receipt.Sealed.Document":         func(s *shared) any { return s.sealed.Document().Digest() },
+	"receipt.Sealed.Hash":             func(s *shared) any { return s.sealed.Hash() },
+	"receipt.Sealed.Head":             func(s *shared) any { return s.sealed.Head() },
+	"receipt.Sealed.ID":               func(s *shared) any { return s.sealed.ID() },
+	"receipt.Sealed.JSON":             func(s *shared) any { return string(s.sealed.JSON()) },
+	"receipt.Sealed.Message":          func(s *shared) any { return string(s.sealed.Message()) },
+	"receipt.Sealed.Sign":             func(s *shared) any { return seen(s.sealed.Sign(context.Background(), s.signer)) },
+	"receipt.Sealed.Stream":           func(s *shared) any { return s.sealed.Stream() },
+	"receipt.Verifier.Link":           func(s *shared) any { return s.report(s.linked) },
+	"receipt.Verifier.Open":           func(s *shared) any { r, err := s.verifier.Open(s.doc.Source()); return fmt.Sprint(r != nil, err) },
+	"receipt.Verifier.OpenCheckpoint": func(s *shared) any { return s.verifier.OpenCheckpoint([]byte("no note")) != nil },
+	"receipt.Verifier.Policy":         func(s *shared) any { return s.verifier.Policy().Issuer },
+	"receipt.Verifier.Scope":          func(s *shared) any { return s.verifier.Scope() },
+	"receipt.Verifier.Unreadable":     func(s *shared) any { return s.report(s.unreadable) },
+	"receipt.Verifier.Verify":         func(s *shared) any { return s.report(s.judged) },
+	"receipt.Verifier.VerifyBytes":    func(s *shared) any { return s.report(s.read) },
+	"receipt.Verifier.Watch":          func(s *shared) any { v, idle := s.verifier.Watch(); return fmt.Sprint(v.Scope(), idle()) },
+	"receipt.Verifier.Weigh":          func(s *shared) any { return s.report(s.weighed) },
+	"receipt.Verifier.With":           func(s *shared) any { v, err := s.verifier.With(receipt.Evidence{}); return fmt.Sprint(v.Scope(), err) },
+
+	"receipt/archive.Codec.Append": func(s *shared) any { return text(archive.NewCodec().Append(nil, s.doc)) },
+	"receipt/attest.Is":            func(s *shared) any { return attest.Is(s.envelope) },
+	"receipt/attest.NewOpener":     func(s *shared) any { return s.unwrap(attest.NewOpener(s.trust, s.verifier.Policy())) },
+	"receipt/attest.NewStatement":  func(s *shared) any { st, err := attest.NewStatement(s.sealed, commit); return fmt.Sprint(st, err) },
+	"receipt/attest.Opener.Judge":  func(s *shared) any { return s.report(s.attested) },
+	"receipt/attest.Opener.Unwrap": func(s *shared) any { return s.unwrap(s.opener) },
+	"receipt/attest.Parse":         func(s *shared) any { e, err := attest.Parse(s.envelope); return text(e.Bytes(), err) },
+	"receipt/batch.Manifest.Check": func(s *shared) any { return s.batch.Manifest.Check(s.batch.Receipts[0].Document()) },
+	"receipt/batch.Seal":           func(s *shared) any { b, err := s.seal(); return text(b.Manifest.Marshal(), err) },
+	"receipt/ledger.Follows":       func(s *shared) any { return ledger.Follows(s.sealed.Stream(), chain.Head{}, s.sealed) },
+	"receipt/ledger.Issuer.IssueDocument": func(s *shared) any {
+		_, err := s.issuer.IssueDocument(context.Background(), s.draft)
+		return err
+	},
+	"receipt/ledger.SQLite.Check": func(s *shared) any {
+		c, err := s.ledger.Check(context.Background(), s.verifier, func(ledger.Fault) {}, nil)
+		return fmt.Sprint(c, err)
+	},
+	"receipt/ledger.SQLite.Import": func(s *shared) any {
+		i, err := s.ledger.Import(context.Background(), s.verifier, nothing)
+		return fmt.Sprint(i, err)
+	},
+	"receipt/record/event.Log.AddDocument": func(s *shared) any {
+		l := newLog()
+		err := l.AddDocument(s.event)
+		return fmt.Sprint(l.Digest(), err)
+	},
+	"receipt/record/turn.Translator.Take": func(s *shared) any { return s.taken() },
+	"receipt/record.Recorder.AddDocument": func(s *shared) any { return s.recorded() },
+	"receipt/replay.Bytes":                func(s *shared) any { return string(replay.Bytes(s.doc, replay.Projection)) },
+	"receipt/replay.Compare":              func(s *shared) any { return fmt.Sprint(replay.Compare(s.doc, s.draft, replay.Projection)) },
+	"receipt/replay.Plan.Check":           func(s *shared) any { return s.report(s.replayed) },
+	"receipt/replay.Plan.CheckSource":     func(s *shared) any { return s.report(s.sourced) },
+	"receipt/rows.Glean":                  func(s *shared) any { return string(rows.Glean(s.doc, new(receipt.Report), nil)) },
+	"receipt/serve.NewVerifier":           func(s *shared) any { _, err := serve.NewVerifier(s.trust, s.verifier.Policy(), nil); return err },
+	"receipt/serve.Verifier.For": func(s *shared) any {
+		v, err := s.server.For(serve.Question{}, time.Unix(1777147200, 0))
+		return fmt.Sprint(v.Scope(), err)
+	},
+	"receipt/serve.Verifier.Full": func(s *shared) any { return s.server.Full() },
+	"receipt/stream.Verify": func(s *shared) any {
+		return summary(stream.Verify(context.Background(), s.verifier, bytes.NewReader(s.doc.Source()), stream.Options{Jobs: 1}))
+	},
+	"receipt/stream.VerifyFiles": func(s *shared) any {
+		return summary(stream.VerifyFiles(context.Background(), s.verifier, s.sources(), stream.Options{Jobs: 1}))
+	},
+	"redact.Disclosures.Check": func(s *shared) any { return s.withheld.Disclosures.Check(s.redacted) },
+	"redact.Policy.Find":       func(s *shared) any { return fmt.Sprint(s.policy.Find(s.draft)) },
+	"redact.Policy.Name":       func(s *shared) any { return s.policy.Name() },
+	"redact.Policy.Redact":     func(s *shared) any { r, err := s.policy.Redact(s.draft, salts()); return text(r.Draft, err) },
+}
+
+// TestShared verifies that the functions in uses return on eight goroutines what they
+// return on one. The race detector watches them in CI.
+func TestShared(t *testing.T) {
+	s := newShared(t)
+	want := map[string]string{}
+	for name, use := range uses {
+		want[name] = fmt.Sprint(use(s))
+	}
+
+	rounds := 2
+	if testsize.Full() {
+		rounds = 8
+	}
+	concurrently(func(g int) {
+		names := slices.Sorted(maps.Keys(uses))
+		for i := range rounds * len(names) {
+			name := names[(i+g*7)%len(names)]
+			if got := fmt.Sprint(uses[name](s)); got != want[name] {
+				t.Errorf("%s: got %.200s, want %.200s", name, got, want[name])
+			}
+		}
+	})
+}
+
+// TestSharedHashes verifies that the hashes of one document are right on eight goroutines,
+// a million of them in CI.
+func TestSharedHashes(t *testing.T) {
+	s := newShared(t)
+	hash, err := chain.Hash(s.doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, each := s.doc.Digest(), 2_000
+	if testsize.Full() {
+		each = 1_000_000 / 16
+	}
+
+	concurrently(func(int) {
+		wrong := 0
+		for range each {
+			if h, err := chain.Hash(s.doc); err != nil || h != hash {
+				wrong++
+			}
+			if s.doc.Digest() != digest {
+				wrong++
+			}
+		}
+		if wrong > 0 {
+			t.Errorf("%d of %d hashes are wrong", wrong, 2*each)
+		}
+	})
+}
+
+// TestSharedIsComplete verifies that uses has every exported function that takes one of
+// the shared types, so that a new one is added to it.
+func TestSharedIsComplete(t *testing.T) {
+	files, err := sources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, f := range files {
+		if strings.HasPrefix(f.dir, "cmd") || strings.HasPrefix(f.dir, "examples") || strings.HasPrefix(f.dir, "fixtures") || strings.Contains(f.dir, "internal") {
+			continue
+		}
+		for _, d := range f.syntax.Decls {
+			if name := sharing(f.dir, d); name != "" {
+				found[name] = true
+			}
+		}
+	}
+
+	for name := range found {
+		if _, used := uses[name]; !used && exclusive[name] == "" {
+			t.Errorf("%s takes a value that goroutines share; add a call to uses", name)
+		}
+	}
+	for name := range uses {
+		if !found[name] {
+			t.Errorf("%s is in uses and is not an exported function that takes a shared value", name)
+		}
+	}
+}
+
+// sharedTypes are the types whose values several goroutines may use at the same time.
+var sharedTypes = []string{"canon.Document", "receipt.Sealed", "receipt.Verifier", "receipt.Policy", "redact.Policy", "serve.Verifier"}
+
+// sharing returns the name of the function that d declares if it is exported and has a
+// receiver or parameter of a shared type, or is a method of a document's nodes, and
+// otherwise "".
+func sharing(dir string, d ast.Decl) string {
+	f, is := d.(*ast.FuncDecl)
+	if !is || !f.Name.IsExported() {
+		return ""
+	}
+
+	// A type without a package is one of the package of dir.
+	takes := false
+	look := func(list *ast.FieldList) {
+		ast.Inspect(list, func(n ast.Node) bool {
+			name := ""
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				name = fmt.Sprint(n.X) + "." + n.Sel.Name
+			case *ast.Ident:
+				name = path.Base(dir) + "." + n.Name
+			}
+			takes = takes || slices.Contains(sharedTypes, name)
+			_, selector := n.(*ast.SelectorExpr)
+			return !selector
+		})
+	}
+	look(f.Type.Params)
+
+	name := dir + "." + f.Name.Name
+	if f.Recv != nil {
+		receiver := strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*")
+		if !ast.IsExported(receiver) {
+			return ""
+		}
+		look(f.Recv)
+		takes = takes || dir+"."+receiver == "canon.Node"
+		name = dir + "." + receiver + "." + f.Name.Name
+	}
+	if !takes {
+		return ""
+	}
+	return name
+}
+
+// concurrently calls f on eight goroutines and waits for them.
+func concurrently(f func(g int)) {
+	var group sync.WaitGroup
+	for g := range 8 {
+		group.Go(func() { f(g) })
+	}
+	group.Wait()
+}
