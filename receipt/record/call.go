@@ -60,6 +60,27 @@ func (c *call) describe(e *event.Event) {
 	}
 }
 
+// acted notes what the call did in git as the log states it, and, apart from that, what the
+// words of its command suggest: that is no effect.
+func (c *call) acted(r *run, e *event.Event) {
+	if list := words(r, e, e.Payload, "git_actions"); len(list) > 0 {
+		c.meta["git_actions"] = list
+	}
+	from := e.Payload.Member("read_from_command")
+	if event.Absent(from) {
+		return
+	}
+	o := receipt.Object{}
+	for _, name := range []string{"git", "tests"} {
+		if list := words(r, e, from, name); len(list) > 0 {
+			o[name] = list
+		}
+	}
+	if len(o) > 0 {
+		c.meta["read_from_command"] = o
+	}
+}
+
 // note keeps a detail. The last value counts.
 func (c *call) note(name, value string) {
 	if value == "" {

@@ -41,11 +41,13 @@ func (s *calls) named(r *run, e *event.Event) *call {
 	first(&c.tool, name)
 	c.describe(e)
 
-	for _, name := range []string{"duration_ms", "execution_duration_ms"} {
+	for _, name := range []string{"duration_ms", "execution_duration_ms", "exit_code"} {
 		if n := e.OptionalCount(p, name); n != nil {
 			c.meta[name] = *n
 		}
 	}
+
+	c.acted(r, e)
 
 	// Only what ran has a time of execution.
 	c.executed = c.executed || e.Flag(p, "executed") || e.Count(p, "execution_duration_ms") > 0
@@ -174,11 +176,11 @@ func (s *calls) unsent(c *call) bool {
 // closed reports whether the source tells how a call ended: so does a denial.
 func (s *calls) closed(c *call) bool { return c.outcome != "" || s.unsent(c) }
 
-// status is what the receipt says. A denied call that was not executed all the
-// same is canceled.
+// status is what the receipt says. A call that was denied, or not run because another one
+// failed, is canceled, unless it was executed all the same.
 func (s *calls) status(c *call) string {
 	switch {
-	case c.outcome == "failed" && c.category == categoryDenied && !s.ran(c):
+	case c.outcome == "failed" && (c.category == categoryDenied || c.category == categorySibling) && !s.ran(c):
 		return "canceled"
 	case c.outcome != "":
 		return c.outcome
@@ -193,7 +195,7 @@ func (s *calls) dispatched(c *call, pending map[string]bool) bool {
 	switch {
 	case s.ran(c):
 		return true
-	case c.denied || c.category == categoryDenied:
+	case c.denied || c.category == categoryDenied || c.category == categorySibling:
 		return false
 	}
 	return c.outcome != "" || !pending[c.id]

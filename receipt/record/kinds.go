@@ -56,11 +56,11 @@ func requestMembers() []string {
 }
 
 func callMembers(more ...string) []string {
-	return append([]string{"tool_call_id", "name", "input", "input_sha256", "kind", "executor", "server", "mutation_scope", "run_id", "worker_id", "policy_ref", "executed", "content_sha256", "raw_status"}, more...)
+	return append([]string{"tool_call_id", "name", "input", "input_sha256", "kind", "executor", "server", "mutation_scope", "run_id", "worker_id", "policy_ref", "executed", "content_sha256", "raw_status", "git_actions", "read_from_command"}, more...)
 }
 
 func resultMembers() []string {
-	return callMembers("status", "is_error", "output", "output_sha256", "output_uri", "error_category", "error_sha256", "duration_ms", "execution_duration_ms", "fs_writes", "network_egress")
+	return callMembers("status", "is_error", "output", "output_sha256", "output_uri", "error_category", "error_sha256", "exit_code", "duration_ms", "execution_duration_ms", "fs_writes", "network_egress")
 }
 
 func userKinds() []eventKind {
@@ -222,8 +222,8 @@ func hitlKinds() []eventKind {
 // itself, and what it does not say.
 func sourceKinds() []eventKind {
 	return []eventKind{
-		{"source.read", []string{"kind", "workspace_ref", "workspace_root", "policy_ref", "trace_id", "model", "wall_time_ms", "timed", "estimated", "unreported", "at_least", "logs", "ignored_records", "write_continuity", "about"},
-			"metadata.source, metadata.ignored_records, metadata.write_continuity, metadata.unreported; replay_input.materials: the logs; identifiers, model_route", sourceRead, nil},
+		{"source.read", []string{"kind", "workspace_ref", "workspace_root", "policy_ref", "trace_id", "model", "wall_time_ms", "timed", "estimated", "unreported", "at_least", "inferred", "logs", "ignored_records", "write_continuity", "prompts", "about"},
+			"metadata.source, metadata.ignored_records, metadata.write_continuity, metadata.unreported, metadata.at_least, metadata.inferred; replay_input.materials: the logs; identifiers, model_route", sourceRead, nil},
 		{"source.unread", []string{"ignored_records"}, "metadata.ignored_records, metadata.unreported, metadata.at_least", sourceUnread, nil},
 		{"source.ended", []string{"autonomy_tier"}, "lifecycle: the end, and that nothing tells how", sourceEnded, nil},
 	}

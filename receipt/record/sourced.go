@@ -15,6 +15,7 @@ type sourced struct {
 	wall                 *int64 // milliseconds that the source counted itself
 	logs                 []receipt.Material
 	unreported, atLeast  []string
+	inferred             []string
 	metadata             receipt.Object
 	ended                bool // the task is over, and nothing tells how
 }
@@ -31,6 +32,7 @@ func sourceRead(r *run, e *event.Event) {
 	s.is, s.timed, s.estimated = true, e.Flag(p, "timed"), e.Flag(p, "estimated")
 	s.wall = e.OptionalCount(p, "wall_time_ms")
 	s.unreported, s.atLeast = places(r, e, "unreported"), places(r, e, "at_least")
+	s.inferred = places(r, e, "inferred")
 	r.models.spoke = true // it is the log of an agent: what a model answered is not all here
 
 	r.ids.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
@@ -78,6 +80,13 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 		if list := words(r, e, about, name); len(list) > 0 {
 			o[name] = list
 		}
+	}
+	if p := e.Payload.Member("prompts"); !event.Absent(p) {
+		prompts := receipt.Object{"count": e.Count(p, "count")}
+		if d := e.Digest(p, "sha256"); !d.IsZero() {
+			prompts["sha256"] = d.String()
+		}
+		o["prompts"] = prompts
 	}
 	if commit := e.Text(about, "git_commit"); commit != "" {
 		o["git_commit"] = commit
@@ -190,6 +199,9 @@ func (s *sourced) complete(d *receipt.Draft, o Options, t *telling) {
 	}
 	for _, at := range s.atLeast {
 		t.floor(at)
+	}
+	for _, at := range s.inferred {
+		t.infer(at)
 	}
 
 	// Between two lines of a log lies no time of the task that all lines tell.

@@ -15,6 +15,7 @@ type telling struct {
 	atLeast        []string // of these, the sums and lists that hold what was told
 	atMost         []string // sums that hold what may not be the task's
 	estimated      []string // sums that the source reckons, and that are no bill
+	inferred       []string // values that no line states, and that follow from others
 	differ         []string // calls that ran with other arguments than were approved
 	contradictions []contradiction
 }
@@ -32,6 +33,7 @@ func (t *telling) floor(at string) {
 
 func (t *telling) ceiling(at string)  { t.atMost = append(t.atMost, at) }
 func (t *telling) estimate(at string) { t.estimated = append(t.estimated, at) }
+func (t *telling) infer(at string)    { t.inferred = append(t.inferred, at) }
 func (t *telling) contradicts(at, what string) {
 	t.contradictions = append(t.contradictions, contradiction{at, what})
 }
@@ -58,7 +60,7 @@ func (t *telling) partly(at string, entries int) {
 // into writes what was collected, in an order that depends on the places alone.
 func (t *telling) into(m receipt.Object) {
 	for name, list := range map[string][]string{
-		"unreported": t.unreported, "at_least": t.atLeast, "at_most": t.atMost, "estimated": t.estimated, "arguments_differ_from_approved": t.differ,
+		"unreported": t.unreported, "at_least": t.atLeast, "at_most": t.atMost, "estimated": t.estimated, "inferred": t.inferred, "arguments_differ_from_approved": t.differ,
 	} {
 		if len(list) > 0 {
 			m[name] = slices.Compact(slices.Sorted(slices.Values(list)))

@@ -22,6 +22,9 @@ func wants() map[string]event.Want {
 		"fs_writes":         event.WantList(wantWrite()),
 		"network_egress":    event.WantList(wantEgress()),
 		"at_least":          event.WantList(event.WantText),
+		"inferred":          event.WantList(event.WantText),
+		"git_actions":       event.WantList(event.WantText),
+		"read_from_command": event.WantObject(map[string]event.Want{"git": event.WantList(event.WantText), "tests": event.WantList(event.WantText)}),
 		"unreported":        event.WantList(event.WantText),
 		"first_unavailable": event.WantObject(map[string]event.Want{"object": event.WantText, "id": event.WantText}),
 	}
@@ -38,7 +41,7 @@ func wants() map[string]event.Want {
 			"response_uri", "url", "host", "destination", "purpose", "connector_id", "delivery_id", "source_task_id", "mode", "source_log_uri", "override_key",
 			"delta_id", "event_id", "message", "target_agent", "task_id", "receipt_id", "memory_id", "workspace_root",
 		}},
-		{event.WantCount, []string{"approvers_required", "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "reasoning_output_tokens", "bytes_sent", "duration_ms", "execution_duration_ms", "source_log_events", "wall_time_ms"}},
+		{event.WantCount, []string{"approvers_required", "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "reasoning_output_tokens", "bytes_sent", "duration_ms", "execution_duration_ms", "exit_code", "source_log_events", "wall_time_ms"}},
 		{event.WantFlag, []string{"executed", "is_error", "withheld", "applied", "remote", "loaded", "earlier", "unnamed", "apart", "timed", "estimated"}},
 		{event.WantTime, []string{"deadline", "decided_at"}},
 		{event.WantDigest, []string{
@@ -106,6 +109,7 @@ func sourceWants(all map[string]event.Want) {
 
 	texts := event.WantList(event.WantText)
 	all["ignored_records"] = event.WantObject(nil)
+	all["prompts"] = event.WantObject(map[string]event.Want{"count": event.WantCount, "sha256": event.WantDigest})
 	all["about"] = event.WantObject(map[string]event.Want{
 		"versions": texts, "sessions": texts, "git_branches": texts, "git_commit": event.WantText, "hooks": event.WantObject(nil), "counted": event.WantObject(nil),
 	})

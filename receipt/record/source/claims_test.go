@@ -141,7 +141,9 @@ func (c *counter) patched(o map[string]any) {
 
 // apply makes of a text what a patch says.
 func apply(text string, hunks []any, tabs bool) (string, bool) {
-	from := strings.Split(text, "\n")
+	body, end := strings.CutSuffix(text, "\n")
+	from := strings.Split(body, "\n")
+	before := byte(' ')
 	var to []string
 	at := 0
 	for _, h := range hunks {
@@ -163,7 +165,8 @@ func apply(text string, hunks []any, tabs bool) (string, bool) {
 				to = append(to, strings.Repeat("\t", (len(line)-1-len(rest))/2)+rest)
 			case line[0] == '+':
 				to = append(to, line[1:])
-			case line[0] == '\\':
+			case line[0] == '\\': // the line before it has no end, and that of the other text may have one
+				end = before == '-'
 			case at >= len(from):
 				return "", false
 			case line[0] == '-':
@@ -172,9 +175,14 @@ func apply(text string, hunks []any, tabs bool) (string, bool) {
 				to = append(to, from[at])
 				at++
 			}
+			before = line[0]
 		}
 	}
-	return strings.Join(append(to, from[at:]...), "\n"), true
+	patched := strings.Join(append(to, from[at:]...), "\n")
+	if end && patched != "" {
+		patched += "\n"
+	}
+	return patched, true
 }
 
 // added notes the files that a text adds as a patch of Codex does.

@@ -65,8 +65,30 @@ type facts struct {
 	}
 	Handoffs  []handoffFacts
 	Decisions []any
-	End       *string
-	family    familyFacts
+	secondFacts
+	End    *string
+	family familyFacts
+}
+
+// Facts that the second reader adds.
+type secondFacts struct {
+	Reader    int
+	ToolCalls struct {
+		Denied   int
+		Siblings int `json:"failed_because_a_sibling_failed"`
+	} `json:"tool_calls"`
+	WithAgents *modelFacts           `json:"tokens_with_agents"`
+	Both       map[string]modelFacts `json:"models_with_agents"`
+	Agents     *struct {
+		Total, Writes int
+		ByTool        map[string]int `json:"by_tool"`
+	} `json:"agent_progress_calls"`
+	NotRun       []string `json:"not_run"`
+	PullRequests []struct {
+		URL string
+	} `json:"pull_requests"`
+	Prompts *int64
+	EndSign string `json:"end_sign"`
 }
 
 // Facts of several logs that are one task.
@@ -152,7 +174,12 @@ type handoffFacts struct {
 
 // TestFacts: every public log gives its facts, exactly.
 func TestFacts(t *testing.T) {
-	dir := vectors.Dir(t, "sources")
+	for dir, least := range map[string]int{"sources": 40, "sources-2": 9} {
+		factsIn(t, vectors.Dir(t, dir), least)
+	}
+}
+
+func factsIn(t *testing.T, dir string, least int) {
 	n := 0
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(name, ".expected.json") || strings.HasSuffix(name, "family.expected.json") || strings.Contains(name, "/framework-") {
@@ -160,7 +187,7 @@ func TestFacts(t *testing.T) {
 		}
 		var f facts
 		readJSON(t, name, &f)
-		if !reads(f.Source) {
+		if !reads(f.Source) || f.Reader == 2 && !strings.Contains(name, "/claude-") {
 			return nil
 		}
 		n++
@@ -170,12 +197,10 @@ func TestFacts(t *testing.T) {
 		})
 		return nil
 	})
-	if err != nil || n < factsCases {
-		t.Errorf("%d logs, expected at least %d: %v", n, factsCases, err)
+	if err != nil || n < least {
+		t.Errorf("%d logs, expected at least %d: %v", n, least, err)
 	}
 }
-
-const factsCases = 40
 
 func reads(kind string) bool {
 	return slices.Contains(source.Names(), kind)
@@ -270,6 +295,7 @@ func check(t *testing.T, f facts, d *receipt.Draft) {
 	r.records(t, f)
 	r.end(t, f)
 	r.handoffs(t, f)
+	r.second(t, f)
 	if len(d.Approvals) > 0 {
 		for _, a := range d.Approvals {
 			if a.Decision == "approved" {
@@ -282,6 +308,45 @@ func check(t *testing.T, f facts, d *receipt.Draft) {
 	}
 	if !r.untold["/approvals"] {
 		t.Error("/approvals is not unreported")
+	}
+}
+
+// second compares what the second reader adds.
+func (r told) second(t *testing.T, f facts) {
+	if f.Reader != 2 {
+		return
+	}
+	about, _ := r.meta["source"].(map[string]any)
+	if f.Prompts != nil {
+		prompts, _ := about["prompts"].(map[string]any)
+		if n, _ := prompts["count"].(float64); int64(n) != *f.Prompts || !strings.HasPrefix(fmt.Sprint(prompts["sha256"]), "sha256:") {
+			t.Errorf("prompts %v, want %d", prompts, *f.Prompts)
+		}
+	}
+
+	var got, want []string
+	for _, a := range r.FinalArtifacts {
+		got = append(got, a.Kind+" "+a.URI)
+	}
+	for _, p := range f.PullRequests {
+		want = append(want, "pull_request "+p.URL)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("artifacts %q, want %q", got, want)
+	}
+
+	inferred, _ := r.meta["inferred"].([]any)
+	if is := slices.Contains(inferred, any("/lifecycle/final_state")); is != (f.EndSign == "end_turn" || f.EndSign == "system" || f.EndSign == "stop_hook") {
+		t.Errorf("the end is inferred: %v, by %q", is, f.EndSign)
+	}
+	denied := 0
+	for _, a := range r.Approvals {
+		if a.Decision == "denied" {
+			denied++
+		}
+	}
+	if f.ToolCalls.Denied != denied {
+		t.Errorf("%d denied approvals, want %d", denied, f.ToolCalls.Denied)
 	}
 }
 
@@ -334,6 +399,7 @@ func (r told) status(i int) string {
 
 func (r told) calls(t *testing.T, f facts) {
 	want, got := map[string]string{}, map[string]string{}
+	agents, notRun := map[string]int{}, 0
 	for i, c := range f.Calls {
 		id := c.ID
 		if c.Turn > 1 {
@@ -349,16 +415,47 @@ func (r told) calls(t *testing.T, f facts) {
 		want[id] = tool + " " + c.Status
 	}
 	for i, c := range r.SideEffects.ToolCalls {
-		got[c.CallID] = c.Tool + " " + r.status(i)
+		status := r.status(i)
+		if want[c.CallID] == "" && c.Metadata["worker_id"] != nil { // of an agent without a file
+			agents[c.Tool]++
+			continue
+		}
+		if c.Metadata["error_category"] == "sibling_failed" {
+			if notRun++; status != "canceled" || f.Reader == 2 && !slices.Contains(f.NotRun, c.CallID) {
+				t.Errorf("%s: %s, and it was not run", c.CallID, status)
+			}
+			status = "failed" // as the facts have the error
+		}
+		got[c.CallID] = c.Tool + " " + status
+	}
+	r.agents(t, f, agents)
+	if f.ToolCalls.Siblings != notRun {
+		t.Errorf("%d calls were not run, want %d", notRun, f.ToolCalls.Siblings)
+	}
+	if n := *r.AutonomyBudget.Consumed.ToolCalls; f.Agents != nil && n != int64(len(f.Calls)+f.Agents.Total-f.ToolCalls.Denied-notRun) {
+		t.Errorf("%d calls are consumed", n)
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("calls\n%v\nwant\n%v", got, want)
 	}
 }
 
+// agents compares the calls that a session repeats of agents without files.
+func (r told) agents(t *testing.T, f facts, got map[string]int) {
+	t.Helper()
+	switch {
+	case f.Agents != nil && !maps.Equal(got, f.Agents.ByTool):
+		t.Errorf("calls of agents %v, want %v", got, f.Agents.ByTool)
+	case f.Agents == nil && f.Nested == nil && len(got) > 0:
+		t.Errorf("calls of agents %v that no line repeats", got)
+	}
+}
+
 func (r told) tokens(t *testing.T, f facts) {
 	models := maps.Clone(f.Models)
-	if f.Nested != nil {
+	if f.Both != nil {
+		models = f.Both
+	} else if f.Nested != nil {
 		maps.Copy(models, f.Nested.Models)
 	}
 	for name, m := range models {
@@ -394,6 +491,10 @@ func (r told) tokens(t *testing.T, f facts) {
 			same(t, "main thread output", consumed.OutputTokens, m.output())
 			r.apart(t, "main thread", *m, r.Cost.ProviderBreakdown...)
 		}
+	case f.WithAgents != nil:
+		same(t, "input", consumed.InputTokens, f.WithAgents.input())
+		same(t, "output", consumed.OutputTokens, f.WithAgents.output())
+		r.apart(t, "all", *f.WithAgents, r.Cost.ProviderBreakdown...)
 	case f.Nested == nil:
 		same(t, "input", consumed.InputTokens, f.Tokens.input())
 		same(t, "output", consumed.OutputTokens, f.Tokens.output())
@@ -463,12 +564,12 @@ func (r told) writes(t *testing.T, f facts) {
 	}
 	var want, got []string
 	for _, w := range f.Writes {
-		want = append(want, fmt.Sprintf("%s %q %s %s", path.Base(w.Path), w.Operation, digest(w.BeforeKnown, w.BeforeSHA), digest(w.AfterKnown, w.AfterSHA)))
+		want = append(want, fmt.Sprintf("%s %q %s %s", base(w.Path), w.Operation, digest(w.BeforeKnown, w.BeforeSHA), digest(w.AfterKnown, w.AfterSHA)))
 	}
 	for i, w := range r.SideEffects.FSWrites {
-		name, op := path.Base(w.Path), w.Operation
+		name, op := base(w.Path), w.Operation
 		if w.Path == "(outside the workspace)" && i < len(f.Writes) {
-			name = path.Base(f.Writes[i].Path)
+			name = base(f.Writes[i].Path)
 		}
 		if r.untold[fmt.Sprintf("/side_effects/fs_writes/%d/operation", i)] {
 			op = ""
@@ -484,6 +585,9 @@ func (r told) writes(t *testing.T, f facts) {
 	}
 	r.continuity(t, f)
 }
+
+// base is the last name of a path of any system.
+func base(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
 
 func (r told) continuity(t *testing.T, f facts) {
 	c, _ := r.meta["write_continuity"].(map[string]any)

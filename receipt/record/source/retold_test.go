@@ -133,7 +133,7 @@ func TestGaps(t *testing.T) {
 // TestWordsOfServers: a server's text is not a person's decision, nor an exit code.
 func TestWordsOfServers(t *testing.T) {
 	r := toldOf(t, []string{asked, calling, returned, answered})
-	if len(r.Approvals) != 0 || r.SideEffects.ToolCalls[0].Status != "failed" {
+	if len(r.Approvals) != 0 || r.status(0) != "unanswered" {
 		t.Errorf("approvals %+v, calls %+v", r.Approvals, r.SideEffects.ToolCalls)
 	}
 

@@ -59,6 +59,9 @@ func TestEdits(t *testing.T) {
 		"nothing of before":                                     {"Edit", `{"oldString":"b","newString":"c","structuredPatch":[]}`, "", ""},
 		"what a person changed":                                 {"Edit", `{"userModified":true,"originalFile":"b\n","oldString":"b","newString":"c","structuredPatch":[{"oldStart":1,"newStart":1,"lines":["-b","+c"]}]}`, sum("b\n"), ""},
 		"a file that is written anew":                           {"Write", `{"type":"update","originalFile":"a\n","content":"b\n","structuredPatch":[{"oldStart":1,"newStart":1,"lines":["-a","+b"]}]}`, sum("a\n"), sum("b\n")},
+		"a last line that loses its end":                        {"Edit", `{"originalFile":"a\nb\n","oldString":"b\n","newString":"c","structuredPatch":[{"oldStart":1,"newStart":1,"lines":[" a","-b","+c","\\ No newline at end of file"]}]}`, sum("a\nb\n"), sum("a\nc")},
+		"a last line that gains its end":                        {"Edit", `{"originalFile":"a\nb","oldString":"b","newString":"b\n","structuredPatch":[{"oldStart":1,"newStart":1,"lines":[" a","-b","\\ No newline at end of file","+b"]}]}`, sum("a\nb"), sum("a\nb\n")},
+		"a last line whose end no hunk shows":                   {"Edit", `{"originalFile":"a\nb","oldString":"b","newString":"b\n","structuredPatch":[{"oldStart":1,"newStart":1,"lines":[" a"," b"]}]}`, "", ""},
 		"a notebook":                                            {"NotebookEdit", `{"notebook_path":"/w/a","new_source":"2","cell_id":"c1","edit_mode":"replace","error":"","original_file":"{\"cells\":[1]}","updated_file":"{\"cells\":[2]}"}`, sum(`{"cells":[1]}`), sum(`{"cells":[2]}`)},
 		"a notebook, as older versions tell it":                 {"NotebookEdit", `{"new_source":"2","cell_type":"code","language":"python","edit_mode":"replace","cell_id":"c1","error":""}`, "", ""},
 		"a notebook of which nothing of after is told":          {"NotebookEdit", `{"notebook_path":"/w/a","original_file":"{}","updated_file":""}`, "", ""},
@@ -148,7 +151,7 @@ func TestCalls(t *testing.T) {
 		"refused":           {`"content":"The user doesn't want to proceed with this tool use.","is_error":true`, `"User rejected tool use"`, "canceled", ""},
 		"refused by a rule": {`"content":"x was blocked.","is_error":true`, `null`, "failed", ""},
 		"stopped":           {`"content":"[Request interrupted by user for tool use]","is_error":true`, `null`, "canceled", ""},
-		"never run":         {`"content":"<tool_use_error>Sibling tool call errored</tool_use_error>","is_error":true`, `null`, "failed", "sibling_failed"},
+		"never run":         {`"content":"<tool_use_error>Sibling tool call errored</tool_use_error>","is_error":true`, `null`, "canceled", "sibling_failed"},
 	} {
 		r := recorded(t, transcript(asks("1", "WebFetch", `{"url":"https://u:p@Example.com/a?b=c"}`), answers("1", test.result, test.besides)))
 		c := r.SideEffects.ToolCalls[0]

@@ -6,6 +6,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/command"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
@@ -51,7 +52,7 @@ func does(tool string) string {
 		return "read"
 	case "Edit", "MultiEdit", "Write", "NotebookEdit":
 		return "edit"
-	case "Bash", "BashOutput", "KillBash", "KillShell":
+	case "Bash", "PowerShell", "BashOutput", "KillBash", "KillShell":
 		return "execute"
 	case "WebFetch", "WebSearch":
 		return "fetch"
@@ -62,7 +63,9 @@ func does(tool string) string {
 }
 
 // isHandoff reports a tool that gives work to another agent.
-func isHandoff(tool string) bool { return tool == "Task" || tool == "Agent" }
+func isHandoff(tool string) bool {
+	return tool == "Task" || tool == "Agent" || tool == "mcp__ccd_session__spawn_task"
+}
 
 // serverOf is the MCP server of a tool's name.
 func serverOf(tool string) string {
@@ -151,6 +154,8 @@ func ask(s *story.Story, b canon.Node, agent string) {
 		c.Reached(s, s.Name(input.Member("url")))
 	case tool == "WebSearch":
 		c.Searched()
+	case c.Does == "execute":
+		c.Hints = command.Of(s.Name(input.Member("command")))
 	case isHandoff(tool):
 		c.Handed = s.Name(input.Member("subagent_type"))
 	case c.Does == "edit":
@@ -173,18 +178,31 @@ const (
 )
 
 // outcomeOf is how a call ended, by the block that is its result and by what the line says
-// besides. A rule's refusal is an error here: only its text would tell it apart.
-func outcomeOf(tool string, block, besides canon.Node) story.Outcome {
+// besides. A rule's refusal is an error here: only its text would tell it apart. A doubtful
+// end is a person's refusal, or text of an MCP server that resembles one.
+func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outcome, doubtful bool) {
+	text, said := textOf(block), besides.String()
+	refused := block.Member("is_error").Bool() && (strings.HasPrefix(text, rejected) || strings.HasPrefix(said, rejectedShort) || strings.HasPrefix(said, failure+rejected))
+	switch kind := cmp.Or(line.Member("toolDenialKind").String(), besides.Member("toolDenialKind").String()); {
+	case kind == "user", kind == "user-rejected", kind == "user_rejected":
+		return story.Rejected, false
+	case kind != "":
+		return story.Denied, false
+	case refused && serverOf(tool) != "":
+		return story.Unreported, true
+	case refused:
+		return story.Rejected, false
+	}
+	return endOfCall(tool, block, besides), false
+}
+
+// endOfCall is how a call ended that nobody refused.
+func endOfCall(tool string, block, besides canon.Node) story.Outcome {
 	text, is, stopped := textOf(block), block.Member("is_error"), besides.Member("interrupted")
 	failed := is.Bool()
-	foreign := serverOf(tool) != "" && strings.HasPrefix(besides.String(), failure) // the words of its server
-	switch kind := besides.Member("toolDenialKind"); {
-	case kind.String() == "user" || kind.String() == "user_rejected":
-		return story.Rejected
-	case kind.Kind() == canon.KindString:
-		return story.Denied
-	case failed && (strings.HasPrefix(text, rejected) && !foreign || strings.HasPrefix(besides.String(), rejectedShort)):
-		return story.Rejected
+	switch {
+	case failed && strings.Contains(text, siblingFailed):
+		return story.Canceled
 	case strings.HasPrefix(text, interrupted), stopped.Bool():
 		return story.Canceled
 	case failed, tool == "NotebookEdit" && len(besides.Member("error").Text()) > 0:
@@ -208,18 +226,15 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 		return
 	}
 
-	outcome := outcomeOf(c.Tool, block, besides)
-	if kind := line.Member("toolDenialKind"); kind.Kind() == canon.KindString {
-		if outcome = story.Denied; kind.String() == "user" {
-			outcome = story.Rejected
-		}
-	}
+	outcome, doubtful := outcomeOf(c.Tool, block, line, besides)
 	if !c.Close(s, outcome, s.Digest(block.Member("content"))) {
 		return
 	}
-	if outcome == story.Failed && strings.Contains(textOf(block), siblingFailed) {
+	c.Doubtful = doubtful
+	if outcome == story.Canceled && strings.Contains(textOf(block), siblingFailed) {
 		c.RanNot, c.Category = true, "sibling_failed"
 	}
+	acted(s, c, block, besides)
 	if d := story.Count(besides.Member("durationMs")); d != nil {
 		c.Duration = d
 	}
@@ -244,6 +259,7 @@ func handed(s *story.Story, c *story.Call, besides canon.Node) {
 	if h.Agent == "" {
 		h.Agent = c.Handed
 	}
+	h.Calls = cmp.Or(story.Count(besides.Member("totalToolUseCount")), h.Calls)
 	switch status := s.Name(besides.Member("status")); {
 	case status != "":
 		h.Status = status

@@ -334,6 +334,7 @@ func (t *Stream) End() {
 	s := t.s
 	s.Estimated()
 	unanswered(s)
+	settle(s, nil)
 	priced := true
 	for _, x := range t.sessions {
 		priced = priced && x.priced()

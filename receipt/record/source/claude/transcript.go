@@ -20,6 +20,8 @@ type Transcript struct {
 	model  string
 	agents map[string]bool // that have lines of their own
 	nested map[string]bool // whose messages the session repeats while they work
+
+	started map[string]bool // calls of MCP tools of which a line states that they ran; nil: no line states it of any
 }
 
 // Turns are what tells how a session ended.
@@ -88,9 +90,13 @@ func (t *Transcript) Line(n canon.Node) {
 	case "system":
 		t.system(n, of)
 	case "progress":
-		t.progress(n.Member("data"), n.Member("uuid"))
+		t.progress(n, of)
 	case "permission-mode":
 		s.Tier(tierOf(cmp.Or(n.Member("permissionMode").String(), n.Member("mode").String())))
+	case "pr-link":
+		s.Publish("pull_request", s.Name(n.Member("prUrl")), "")
+	case "frame-link":
+		s.Publish("page", s.Name(n.Member("frameUrl")), "Artifact")
 	case "attachment":
 		t.attached(n.Member("attachment"), n.Member("uuid"))
 	default:
@@ -156,6 +162,9 @@ func (t *Transcript) user(n canon.Node, of *turns) {
 	if asks(n, message) {
 		later(&of.open, s.Here())
 	}
+	if of == &t.main && (asks(n, message) || asksBehind(n, message)) {
+		s.Prompt(s.Name(n.Member("uuid")), message.Member("content"))
+	}
 	for _, b := range contents(message) {
 		switch b.Member("type").String() {
 		case "tool_result":
@@ -217,19 +226,18 @@ func hookOf(s *story.Story, n canon.Node) string {
 
 // progress reads what was told while something ran. An agent's messages are in its own
 // file, too, with the same ids.
-func (t *Transcript) progress(data, line canon.Node) {
-	s := t.s
+func (t *Transcript) progress(n canon.Node, of *turns) {
+	s, data := t.s, n.Member("data")
 	switch kind := data.Member("type"); kind.String() {
 	case "hook_progress":
-		s.Hooks("progress", hookOf(s, data), 1, s.Name(line))
-	case "agent_progress":
-		agent := cmp.Or(s.Name(data.Member("agentId")), "agent")
-		t.nested[agent] = true
-		if told := data.Member("message"); told.Member("type").String() == "assistant" {
-			if message := told.Member("message"); message.Member("model").String() != synthetic {
-				t.took(message, agent)
-			}
+		s.Hooks("progress", hookOf(s, data), 1, s.Name(n.Member("uuid")))
+		if data.Member("hookEvent").String() == "Stop" { // hooks of this event run when a turn ends
+			later(&of.ended, s.Here())
 		}
+	case "agent_progress":
+		t.relayed(data)
+	case "mcp_progress":
+		t.runs(n)
 	default:
 		if !harmlessProgress(kind.String()) {
 			s.Ignored("progress/" + cmp.Or(s.Name(kind), "None"))
@@ -254,10 +262,11 @@ func (t *Transcript) End() {
 		s.End = story.EndCanceled
 	case of.spoke.Before(of.open): // nobody answered, or what did was an error
 	case !of.spoke.IsZero() && (of.stop == "end_turn" || of.spoke.Before(of.ended)):
-		s.End = story.EndSucceeded
+		s.End, s.Inferred = story.EndSucceeded, true
 	}
 
 	unanswered(s)
+	settle(s, t.started)
 
 	// An agent of which there is no file made calls that are not here, and where nothing says
 	// which agent it was, nobody can say that there is one.
@@ -265,7 +274,11 @@ func (t *Transcript) End() {
 		s.Partial()
 	}
 	for _, agent := range slices.Concat(s.Handed(), slices.Sorted(maps.Keys(t.nested))) {
-		if !t.agents[agent] {
+		switch {
+		case t.agents[agent]:
+		case t.nested[agent] && s.HasCalls(agent): // its last message is not repeated
+			s.AtLeast("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
+		default:
 			s.Missing(agent)
 		}
 	}

@@ -145,11 +145,12 @@ func fits(before, after []byte, patch canon.Node) bool {
 	if patch.Kind() != canon.KindArray {
 		return false
 	}
-	from, to := bytes.Split(before, []byte("\n")), bytes.Split(after, []byte("\n"))
+	from, to := linesOf(before), linesOf(after)
 	if patch.Len() == 0 {
 		return bytes.Equal(before, after)
 	}
-	at := 0 // of both, where they are the same up to here
+	unended := false // a hunk shows a last line without a line end
+	at := 0          // of both, where they are the same up to here
 	shift := 0
 	for _, hunk := range patch.Elements() {
 		start, lines := story.Count(hunk.Member("oldStart")), hunk.Member("lines")
@@ -177,14 +178,31 @@ func fits(before, after []byte, patch canon.Node) bool {
 			case line[0] == '+' && j < len(to) && shows(to[j], line[1:]):
 				j++
 			case line[0] == '\\': // "\ No newline at end of file"
+				unended = true
 			default:
 				return false
 			}
 		}
 		at, shift = i, j-i
 	}
+	if ends(before) != ends(after) && !unended {
+		return false
+	}
 	return at+shift >= 0 && at <= len(from) && at+shift <= len(to) && same(from[at:], to[at+shift:])
 }
+
+// linesOf returns the lines of a text. What follows its last line end is a line only if it
+// is not empty.
+func linesOf(text []byte) [][]byte {
+	lines := bytes.Split(text, []byte("\n"))
+	if ends(text) {
+		return lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// ends reports whether the last line of a text has its end; an empty text has no line.
+func ends(text []byte) bool { return len(text) == 0 || text[len(text)-1] == '\n' }
 
 func same(a, b [][]byte) bool {
 	if len(a) != len(b) {

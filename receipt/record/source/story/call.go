@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/command"
 )
 
 // Outcomes of a call. The zero Outcome is that no line tells an end.
@@ -22,16 +23,20 @@ const (
 // A Call is one call of a tool, as all lines that name its id describe it.
 type Call struct {
 	ID, Tool string
-	Server   string // of an MCP tool
-	Does     string // what such a tool does: read, edit, execute, fetch, think, other; "" is not known
-	Agent    string // label of the agent that called; "" is the main one
-	Duration *int64 // milliseconds
-	Category string // of the error
-	RanNot   bool   // a line says that it was never run
-	Path     string // of the file that it was asked to write
-	Content  State  // that it was asked to write there
-	Handed   string // the agent to which it was to give work
-	HandedTo string // the id of that work
+	Server   string        // of an MCP tool
+	Does     string        // what such a tool does: read, edit, execute, fetch, think, other; "" is not known
+	Agent    string        // label of the agent that called; "" is the main one
+	Duration *int64        // milliseconds
+	Category string        // of the error
+	RanNot   bool          // a line says that it was never run
+	Doubtful bool          // its result is a person's refusal, or text of the tool's server that resembles one
+	ExitCode *int64        // of the command
+	Git      []string      // what it did in git, as the log states it
+	Hints    command.Hints // what the text of its command names
+	Path     string        // of the file that it was asked to write
+	Content  State         // that it was asked to write there
+	Handed   string        // the agent to which it was to give work
+	HandedTo string        // the id of that work
 
 	input, output canon.Digest
 	asked, ended  Place
@@ -40,6 +45,7 @@ type Call struct {
 	requested     bool
 	writes        []Write
 	told          bool // the list of writes is all that it wrote
+	relayed       bool // another agent's log repeated the end; the agent's own log may state more
 	hosts         []string
 	searched      bool
 }
@@ -56,14 +62,25 @@ func (c *Call) Ask(s *Story, tool string, input canon.Digest) bool {
 
 // Close notes what the call returned. The first end counts, but one that tells nothing
 // gives way to one that does.
+//
+// An end that was relayed gives way to that of the agent's own log, with its writes.
 func (c *Call) Close(s *Story, outcome Outcome, output canon.Digest) bool {
-	if c.outcome != Open && c.outcome != Unreported {
+	switch {
+	case c.outcome == Open:
+	case s.relaying: // the agent's own log comes first
+		return false
+	case c.relayed:
+		c.writes = nil
+	case c.outcome != Unreported:
 		s.Note("repeated_results")
 		return false
 	}
-	c.outcome, c.output, c.ended = outcome, output, s.mark()
+	c.outcome, c.output, c.ended, c.relayed = outcome, output, s.mark(), s.relaying
 	return true
 }
+
+// Settle replaces the outcome of a doubtful call by the one that the rest of the log shows.
+func (c *Call) Settle(outcome Outcome) { c.outcome, c.Doubtful = outcome, false }
 
 // Approve says that a person allowed the call.
 func (c *Call) Approve(s *Story) {
@@ -75,7 +92,7 @@ func (c *Call) Approve(s *Story) {
 // Refused says that a rule, or somebody, refused the call, whatever it was told to return.
 func (c *Call) Refused() {
 	if c.outcome != Rejected {
-		c.outcome = Denied
+		c.outcome, c.Doubtful = Denied, false
 	}
 }
 
@@ -114,10 +131,16 @@ func (c *Call) ask(o *object) {
 	o.text("server", c.Server)
 	o.text("worker_id", c.Agent)
 	o.digest("input_sha256", c.input)
+	if h := c.Hints; len(h.Git)+len(h.Tests) > 0 {
+		o.within("read_from_command", func(o *object) { o.texts("git", h.Git); o.texts("tests", h.Tests) })
+	}
 }
 
 // endKind is the event that ends the call.
 func (c *Call) endKind() string {
+	if c.Doubtful { // whether it was made is not known
+		return ""
+	}
 	switch c.outcome {
 	case Open:
 		return ""
@@ -140,11 +163,16 @@ func (c *Call) end(o *object) {
 		o.text("error_category", "permission_denied")
 	case Failed:
 		o.text("error_category", c.Category)
+	case Canceled:
+		o.text("error_category", c.Category)
+		o.text("status", string(c.outcome))
 	default:
 		o.text("status", string(c.outcome))
 	}
 	o.digest("output_sha256", c.output)
 	o.count("duration_ms", c.Duration)
+	o.count("exit_code", c.ExitCode)
+	o.texts("git_actions", c.Git)
 	if !c.ran() {
 		return
 	}

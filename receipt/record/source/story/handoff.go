@@ -4,6 +4,7 @@ package story
 type Handoff struct {
 	Agent  string // that got it; "" is not told
 	Status string // the source's word; "" is not told
+	Calls  *int64 // of tools, by the agent
 	task   string
 	label  bool // the source gives it no id
 	first  Place

@@ -28,6 +28,7 @@ type Story struct {
 	Agent           string   // the one agent that all of it is of; "": the session
 	Wall            *int64   // milliseconds that the source counted itself
 	End             End
+	Inferred        bool   // End was concluded from the end of a turn; no line states the task's own
 	Failure         string // a word for why the task failed; never a text of the log
 	Partly          bool   // only some lines tell times: there may be earlier and later ones
 
@@ -43,12 +44,16 @@ type Story struct {
 	first, last time.Time
 	order       int
 	inexact     bool
+	relaying    bool // the line repeats one of another agent's log
 
 	calls    index[Call]
 	messages index[Message]
 	sums     []*Sum
 	handoffs index[Handoff]
-	cost     *big.Rat // of all sessions
+
+	published index[published]
+	prompts   prompts
+	cost      *big.Rat // of all sessions
 
 	hooks     map[string]map[string]int // by the way in which they are told
 	hookLines map[string]bool           // ids of the lines that told them
@@ -311,6 +316,10 @@ func (s *Story) Digest(n canon.Node) canon.Digest {
 	return event.HashOf(n)
 }
 
+// Relaying says that the line that is read repeats one of another agent's log. It holds until
+// it is called again.
+func (s *Story) Relaying(is bool) { s.relaying = is }
+
 // Exact reports whether digests of the line that is read are those of what was written.
 func (s *Story) Exact() bool { return !s.inexact }
 
@@ -439,6 +448,21 @@ func (s *Story) Calls() iter.Seq[*Call] {
 			}
 		}
 	}
+}
+
+// HasCalls reports whether all calls of an agent were read, as whoever gave it work counts them.
+func (s *Story) HasCalls(agent string) bool {
+	h := s.handoffs.ByID[agent]
+	if h == nil || h.Calls == nil {
+		return false
+	}
+	n := int64(0)
+	for c := range s.Calls() {
+		if c.Agent == agent && c.outcome != Open {
+			n++
+		}
+	}
+	return n == *h.Calls
 }
 
 // Message returns the message of an id.

@@ -75,6 +75,7 @@ func (t *teller) about(o *object) {
 	})
 	o.counts("ignored_records", s.ignored)
 	t.continuity(o)
+	s.prompts.write(o)
 
 	o.within("about", func(o *object) {
 		o.texts("versions", s.Versions)
@@ -123,6 +124,9 @@ func (t *teller) missing(o *object) {
 
 	o.texts("unreported", slices.Compact(slices.Sorted(slices.Values(append(untold, floor...)))))
 	o.texts("at_least", slices.Compact(slices.Sorted(slices.Values(floor))))
+	if s.Inferred && s.Ended() != EndUnknown {
+		o.texts("inferred", []string{"/lifecycle/final_state"})
+	}
 }
 
 func (t *teller) continuity(o *object) {
@@ -205,6 +209,12 @@ func (t *teller) deeds() []deed {
 	}
 	for _, h := range t.handoffs.Order {
 		all = append(all, deed{h.first, "agent.handoff", h.write})
+	}
+	for _, p := range t.published.Order {
+		all = append(all, deed{p.first, "artifact.linked", p.link})
+		if p.tool != "" {
+			all = append(all, deed{p.first, "span.completed", p.send})
+		}
 	}
 	for i, x := range t.sums {
 		all = append(all, deed{Place{t.over(), t.order + i}, "span.completed", x.write})

@@ -1,0 +1,188 @@
+package source_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+const (
+	refusal = `"content":"The user doesn't want to proceed with this tool use. The tool use was rejected","is_error":true`
+	runsMCP = `"type":"progress","toolUseID":%q,"data":{"type":"mcp_progress","status":%q}`
+)
+
+// TestRefusedMCP verifies that the refusal of an MCP tool is a denied approval if the log
+// shows that the call never ran, a failure if it shows that the call ran, and otherwise
+// unreported.
+func TestRefusedMCP(t *testing.T) {
+	const refusedBesides = `"Error: The user doesn't want to proceed with this tool use."`
+	ran := func(id, status string) string { return fmt.Sprintf(runsMCP, id, status) }
+	kind := func(denial string) string {
+		return answers("1", refusal, refusedBesides) + `,"toolDenialKind":"` + denial + `"`
+	}
+	for name, test := range map[string]struct {
+		lines    []string
+		want     string // status of the call
+		approval int
+		consumed int64
+		most     bool // the count of calls may include one that was not made
+	}{
+		"no line states which calls ran": {[]string{answers("1", refusal, refusedBesides)}, "unanswered", 0, 1, true},
+		"another call ran":               {[]string{ran("2", "started"), answers("1", refusal, refusedBesides)}, "denied", 1, 0, false},
+		"it ran":                         {[]string{ran("1", "started"), answers("1", refusal, refusedBesides)}, "failed", 0, 1, false},
+		"another ran later":              {[]string{answers("1", refusal, refusedBesides), ran("2", "started")}, "denied", 1, 0, false},
+		"in short words":                 {[]string{ran("2", "started"), answers("1", refusal, `"User rejected tool use"`)}, "denied", 1, 0, false},
+		"a person, by its kind":          {[]string{kind("user-rejected")}, "denied", 1, 0, false},
+		"no person, by its kind":         {[]string{ran("1", "started"), kind("automode-unavailable")}, "denied", 0, 0, false},
+		"an error":                       {[]string{ran("2", "started"), answers("1", `"content":"no such issue","is_error":true`, `"Error: no such issue"`)}, "failed", 0, 1, false},
+	} {
+		r := recorded(t, transcript(append([]string{asks("1", "mcp__tracker__close", `{}`)}, test.lines...)...))
+		if got := r.status(0); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+		denied := 0
+		for _, a := range r.Approvals {
+			if a.Decision == "denied" {
+				denied++
+			}
+		}
+		if denied != test.approval {
+			t.Errorf("%s: approvals %+v", name, r.Approvals)
+		}
+		if n := *r.AutonomyBudget.Consumed.ToolCalls; n != test.consumed {
+			t.Errorf("%s: %d calls consumed", name, n)
+		}
+		most, _ := r.meta["at_most"].([]any)
+		if slices.Contains(most, any("/autonomy_budget/consumed/tool_calls")) != test.most {
+			t.Errorf("%s: at most %v", name, most)
+		}
+	}
+}
+
+// TestNotRun verifies that a call that was skipped because another one failed is canceled
+// and not consumed.
+func TestNotRun(t *testing.T) {
+	r := recorded(t, transcript(
+		asks("1", "Bash", `{"command":"false"}`), asks("2", "Bash", `{"command":"true"}`),
+		answers("1", `"content":"Exit code 1","is_error":true`, `"Error: Exit code 1"`),
+		answers("2", `"content":"<tool_use_error>Sibling tool call errored</tool_use_error>","is_error":true`, `"Error: Sibling tool call errored"`)))
+	calls := r.SideEffects.ToolCalls
+	if calls[0].Status != "failed" || asText(t, calls[0].Metadata["exit_code"]) != "1" || calls[1].Status != "canceled" || calls[1].Metadata["exit_code"] != nil {
+		t.Errorf("%+v", calls)
+	}
+	if n := *r.AutonomyBudget.Consumed.ToolCalls; n != 1 {
+		t.Errorf("%d calls consumed", n)
+	}
+}
+
+// TestRelayedCalls verifies that calls of an agent are read from the lines in which the
+// session repeats them, once, and that the agent's own file comes first if it is there.
+func TestRelayedCalls(t *testing.T) {
+	relayed := func(line string) string {
+		return `"type":"progress","data":{"type":"agent_progress","agentId":"a1","message":{` + line + `}}`
+	}
+	writes := asks("w", "Write", `{"file_path":"/w/b","content":"b\n"}`)
+	wrote := answers("w", `"content":"ok"`, `{"type":"create","filePath":"/w/b","content":"b\n","structuredPatch":[]}`)
+	plain := answers("w", `"content":"ok"`, `null`)
+	given := asks("t", "Task", `{"subagent_type":"Explore"}`)
+	back := func(calls int) string {
+		return answers("t", `"content":"done"`, fmt.Sprintf(`{"agentId":"a1","status":"completed","totalToolUseCount":%d}`, calls))
+	}
+
+	session := transcript(given, relayed(writes), relayed(plain), back(1))
+	r := recorded(t, session)
+	if n := len(r.SideEffects.ToolCalls); n != 2 || r.SideEffects.ToolCalls[1].Metadata["worker_id"] != "a1" {
+		t.Fatalf("%d calls: %+v", n, r.SideEffects.ToolCalls)
+	}
+	if r.floor["/side_effects/tool_calls"] || !r.floor["/autonomy_budget/consumed/output_tokens"] {
+		t.Errorf("at least %v", r.floor)
+	}
+	if w := r.SideEffects.FSWrites; len(w) != 1 || w[0].Path != "b" || !r.untold["/side_effects/fs_writes/0/before_sha256"] {
+		t.Errorf("writes %+v", w)
+	}
+	if r := recorded(t, transcript(given, relayed(writes), relayed(plain), back(2))); !r.floor["/side_effects/tool_calls"] {
+		t.Error("one of two calls is listed as if it were all")
+	}
+
+	own := strings.ReplaceAll(transcript(writes, wrote), `"cwd"`, `"isSidechain":true,"agentId":"a1","cwd"`)
+	for name, logs := range map[string][2]string{"session first": {session, own}, "agent first": {own, session}} {
+		r := toldOf(t, strings.Split(strings.TrimSpace(logs[0]), "\n"), strings.Split(strings.TrimSpace(logs[1]), "\n"))
+		if w := r.SideEffects.FSWrites; len(r.SideEffects.ToolCalls) != 2 || len(w) != 1 || !w[0].BeforeSHA256.Null || w[0].AfterSHA256.String() != canon.Sum([]byte("b\n")).String() {
+			t.Errorf("%s: %d calls, %+v", name, len(r.SideEffects.ToolCalls), w)
+		}
+	}
+}
+
+// TestInferredEnd verifies that the end of a turn ends the task, also if only a Stop hook
+// shows it, and that such an end is marked as inferred.
+func TestInferredEnd(t *testing.T) {
+	const hook = `"type":"progress","data":{"type":"hook_progress","hookEvent":"Stop","hookName":"Stop","command":"x"}`
+	stopped := strings.Replace(said, `"content"`, `"stop_reason":"end_turn","content"`, 1)
+	for name, test := range map[string]struct {
+		lines    []string
+		state    string
+		inferred bool
+	}{
+		"Stop hook":                       {[]string{said, hook}, "SUCCEEDED", true},
+		"end_turn":                        {[]string{stopped}, "SUCCEEDED", true},
+		"Stop hook, and the turn goes on": {[]string{said, hook, said}, "", false},
+		"another hook":                    {[]string{said, strings.ReplaceAll(hook, "Stop", "PostToolUse")}, "", false},
+		"interrupted":                     {[]string{said, `"type":"user","message":{"role":"user","content":"[Request interrupted by user]"}`}, "CANCELED", false},
+	} {
+		r := recorded(t, transcript(test.lines...))
+		state := r.Lifecycle.FinalState
+		if r.untold["/lifecycle/final_state"] {
+			state = ""
+		}
+		inferred, _ := r.meta["inferred"].([]any)
+		if is := slices.Contains(inferred, any("/lifecycle/final_state")); state != test.state || is != test.inferred {
+			t.Errorf("%s: %q, inferred %v", name, state, inferred)
+		}
+	}
+}
+
+// TestPublished verifies that links to pull requests and pages are artifacts, once per URL.
+func TestPublished(t *testing.T) {
+	const pr, page = `"type":"pr-link","prNumber":7,"prUrl":"https://github.com/a/b/pull/7","prRepository":"a/b"`, `"type":"frame-link","path":"/w/a.html","frameUrl":"https://pages.example/x","title":"t"`
+	r := recorded(t, transcript(said, pr, pr, page))
+	if a := r.FinalArtifacts; len(a) != 2 || a[0].Kind != "pull_request" || a[0].URI != "https://github.com/a/b/pull/7" || a[1].Kind != "page" {
+		t.Errorf("%+v", a)
+	}
+	if e := r.SideEffects.NetworkEgress; len(e) != 1 || e[0].Destination != "pages.example" {
+		t.Errorf("%+v", e)
+	}
+	if r.meta["ignored_records"] != nil {
+		t.Errorf("ignored %v", r.meta["ignored_records"])
+	}
+}
+
+// TestGitActions verifies that git actions are taken from members of the log, and that words
+// of a command are marked as such and have no effect.
+func TestGitActions(t *testing.T) {
+	r := recorded(t, transcript(
+		asks("1", "Bash", `{"command":"git commit -m x && git push --force && go test ./..."}`),
+		answers("1", `"content":"ok"`, `{"stdout":"ok","gitOperation":{"commit":{"sha":"7ac622f4","kind":"committed"},"branch":{"ref":"a","action":"rebased"}}}`)))
+	m := r.SideEffects.ToolCalls[0].Metadata
+	if got := asText(t, m["git_actions"]); got != `["commit","branch_rebased"]` {
+		t.Errorf("git actions %s", got)
+	}
+	if got := asText(t, m["read_from_command"]); got != `{"git":["commit","force_push"],"tests":["go test"]}` {
+		t.Errorf("read from the command: %s", got)
+	}
+}
+
+// TestPrompts verifies that prompts are counted, once, and have one digest of all words.
+func TestPrompts(t *testing.T) {
+	prompt := func(id, words string) string {
+		return `"type":"user","uuid":"` + id + `","message":{"role":"user","content":"` + words + `"}`
+	}
+	r := recorded(t, transcript(prompt("1", "do it"), said, prompt("2", "again"), prompt("1", "do it"), answers("9", `"content":"x"`, `null`)))
+	about, _ := r.meta["source"].(map[string]any)
+	want := `{"count":2,"sha256":"` + canon.Sum([]byte(`["do it","again"]`)).String() + `"}`
+	if got := asText(t, about["prompts"]); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
