@@ -16,9 +16,7 @@ type prompts struct {
 	inexact bool            // some line is not known as it was written
 }
 
-// Prompt notes what a person asked for. A line with an id that was read before is a copy.
-func (s *Story) Prompt(line string, words canon.Node) {
-	p := &s.prompts
+func (p *prompts) add(s *Story, line string, words canon.Node) {
 	if p.lines[line] {
 		return
 	}

@@ -1,10 +1,6 @@
 package story
 
-import (
-	"strconv"
-
-	"github.com/receiptkit/receiptkit/receipt/record/event"
-)
+import "strconv"
 
 // A published resource is what the task left at a URL.
 type published struct {
@@ -12,19 +8,6 @@ type published struct {
 	tool      string // that sent it there; "": it is linked only
 	number    int
 	first     Place
-}
-
-// Publish notes a resource that the task left at a URL, once. A tool, if there is one, sent
-// it there.
-func (s *Story) Publish(kind, url, tool string) {
-	if !event.IsHTTP(url) {
-		s.Garbled()
-		return
-	}
-	p, fresh := s.published.entry(s, url)
-	if fresh {
-		*p = published{kind, url, tool, len(s.published.Order), s.mark()}
-	}
 }
 
 func (p *published) link(o *object) {

@@ -465,6 +465,21 @@ func (s *Story) HasCalls(agent string) bool {
 	return n == *h.Calls
 }
 
+// Prompt notes what a person asked for. A line with an id that was read before is a copy.
+func (s *Story) Prompt(line string, words canon.Node) { s.prompts.add(s, line, words) }
+
+// Publish notes a resource that the task left at a URL, once. A tool, if there is one, sent
+// it there.
+func (s *Story) Publish(kind, url, tool string) {
+	if !event.IsHTTP(url) {
+		s.Garbled()
+		return
+	}
+	if p, fresh := s.published.entry(s, url); fresh {
+		*p = published{kind, url, tool, len(s.published.Order), s.mark()}
+	}
+}
+
 // Message returns the message of an id.
 func (s *Story) Message(id string) (m *Message, fresh bool) {
 	m, fresh = s.messages.entry(s, id)
