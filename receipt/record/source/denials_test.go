@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
 const (
@@ -184,5 +185,27 @@ func TestPrompts(t *testing.T) {
 	want := `{"count":2,"sha256":"` + canon.Sum([]byte(`["do it","again"]`)).String() + `"}`
 	if got := asText(t, about["prompts"]); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestExecutionFile verifies that an array of the lines of a stream is read like the lines,
+// whatever its layout.
+func TestExecutionFile(t *testing.T) {
+	lines := []string{began, spoke, accounted}
+	want := asText(t, toldOf(t, lines).SideEffects)
+	for name, text := range map[string]string{
+		"one line":         "[" + strings.Join(lines, ",") + "]\n",
+		"lines":            "[\n" + strings.Join(lines, ",\n") + "\n]",
+		"spread":           "[\n " + strings.Join(strings.Split(strings.Join(lines, ",\n"), ","), ",\n  ") + "\n]\n",
+		"another is first": "[\n" + spoke + "," + began + "," + accounted + "]",
+	} {
+		if k := source.Recognize([]byte(text)); k != source.ClaudeAction {
+			t.Errorf("%s: recognized as %q", name, k)
+			continue
+		}
+		r := recorded(t, text)
+		if got := asText(t, r.SideEffects); got != want || *r.AutonomyBudget.Consumed.InputTokens != 100 || r.Lifecycle.FinalState != "SUCCEEDED" {
+			t.Errorf("%s: %s, %+v", name, got, r.AutonomyBudget)
+		}
 	}
 }

@@ -87,6 +87,10 @@ type secondFacts struct {
 	PullRequests []struct {
 		URL string
 	} `json:"pull_requests"`
+	Results []struct {
+		Subtype *string
+		IsError *bool `json:"is_error"`
+	}
 	Prompts *int64
 	EndSign string `json:"end_sign"`
 }
@@ -638,6 +642,10 @@ func (r told) end(t *testing.T, f facts) {
 	state := map[string]string{"turn_ended": "SUCCEEDED", "succeeded": "SUCCEEDED", "failed": "FAILED", "interrupted": "CANCELED"}
 	switch {
 	case f.Source == "otlp-json": // the facts do not say
+	case len(f.Results) == 1 && f.Results[0].Subtype == nil && f.Results[0].IsError == nil: // the facts call such a result a failure, and it states none
+		if !r.untold["/lifecycle/final_state"] {
+			t.Errorf("%s, and the result states no end", r.Lifecycle.FinalState)
+		}
 	case f.End == nil && !r.untold["/lifecycle/final_state"]:
 		t.Errorf("%s, and nothing tells how it ended", r.Lifecycle.FinalState)
 	case f.End != nil && (r.untold["/lifecycle/final_state"] || state[*f.End] != r.Lifecycle.FinalState):

@@ -17,6 +17,7 @@ const (
 	Unknown          Kind = ""
 	ClaudeTranscript Kind = "claude-transcript"
 	ClaudeStream     Kind = "claude-stream-json"
+	ClaudeAction     Kind = "claude-code-action"
 	CodexRollout     Kind = "codex-rollout"
 	CodexExec        Kind = "codex-exec-json"
 	OTLP             Kind = "otlp-json"
@@ -46,6 +47,7 @@ func Kinds() []Row {
 	return []Row{
 		{ClaudeTranscript, "a transcript of Claude Code", "claude", claude.IsTranscript, func(s *story.Story) story.Reader { return claude.NewTranscript(s) }, nil, false, claude.Glances},
 		{ClaudeStream, "a stream of Claude Code", "claude", claude.IsStream, func(s *story.Story) story.Reader { return claude.NewStream(s) }, nil, false, nil},
+		{ClaudeAction, "an execution file of claude-code-action", "claude", claude.IsStream, func(s *story.Story) story.Reader { return claude.NewStream(s) }, claude.LooksLikeArray, true, nil},
 		{CodexRollout, "a rollout of Codex", "codex", codex.IsRollout, func(s *story.Story) story.Reader { return codex.NewRollout(s) }, codex.Looks, false, codex.Glances},
 		{CodexExec, "a stream of Codex", "codex", codex.IsExec, func(s *story.Story) story.Reader { return codex.NewExec(s) }, nil, false, nil},
 		{OTLP, "telemetry (OTLP)", "otlp", otlp.Is, func(s *story.Story) story.Reader { return otlp.New(s) }, otlp.Looks, true, nil},

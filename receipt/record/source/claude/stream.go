@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
@@ -70,6 +71,21 @@ func IsStream(n canon.Node) bool {
 	switch n.Member("type").String() {
 	case "system", "assistant", "user", "result", "stream_event", "rate_limit_event":
 		return true
+	}
+	return false
+}
+
+// LooksLikeArray reports whether a text begins as an array of the lines of a stream, which is
+// what claude-code-action writes. Any type of line may come first.
+func LooksLikeArray(head []byte) bool {
+	text := string(bytes.Join(bytes.Fields(bytes.TrimPrefix(head, []byte("\ufeff"))), nil))
+	if !strings.HasPrefix(text, "[{") || !strings.Contains(text, `"session_id":"`) {
+		return false
+	}
+	for _, kind := range []string{"system", "assistant", "user", "result"} {
+		if strings.Contains(text, `"type":"`+kind+`"`) {
+			return true
+		}
 	}
 	return false
 }
