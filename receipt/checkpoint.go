@@ -38,7 +38,7 @@ type checkpoint struct {
 	fault      string          // why it is false or malformed, "" when it is not
 	logs       []*Key          // of its origin, who signed it; without any nobody vouches for it
 	cosigned   []cosignature   // by witnesses that count, if not for every receipt
-	discounted string          // why another cosignature does not count, of the first
+	discounted []string        // why other cosignatures do not count
 	unknown    string          // names the lines of unknown keys
 }
 
@@ -52,7 +52,6 @@ func (c *checkpoint) sameTree(other *checkpoint) bool {
 type cosignature struct {
 	witness *Key
 	at      time.Time
-	kin     []*Key // issuer keys of the same material
 }
 
 // noteKeys are the keys of a trust, sorted by what they do with notes.
@@ -61,7 +60,6 @@ type noteKeys struct {
 	witnesses []*tlog.Witness
 	byLog     map[*tlog.Log]*Key
 	byWitness map[*tlog.Witness]*Key
-	issuers   []*Key
 	admitted  *Quorum
 }
 
@@ -80,9 +78,6 @@ func (v *Verifier) noteKeys() *noteKeys {
 
 // add leaves out what can sign no note, for want of a name that notes allow.
 func (k *noteKeys) add(key NoteKey) {
-	if key.Has(RoleIssuer) {
-		k.issuers = append(k.issuers, key.Key)
-	}
 	if key.Has(RoleCheckpoint) && key.Origin != "" {
 		if log, err := tlog.NewLog(key.Origin, key.Public); err == nil {
 			k.logs, k.byLog[log] = append(k.logs, log), key.Key
@@ -147,9 +142,10 @@ func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	case code != "":
 		why = timeText(witness, code, At(at).String())
 	default:
-		c.cosigned = append(c.cosigned, cosignature{witness, at, k.kin(witness)})
+		c.cosigned = append(c.cosigned, cosignature{witness, at})
+		return
 	}
-	c.discounted = cmp.Or(c.discounted, why)
+	c.discounted = append(c.discounted, why)
 }
 
 // isLogs reports whether a witness has the material of any trusted key of the
@@ -161,15 +157,6 @@ func (k *noteKeys) isLogs(origin string, witness *Key) bool {
 		}
 	}
 	return false
-}
-
-func (k *noteKeys) kin(witness *Key) (kin []*Key) {
-	for _, key := range k.issuers {
-		if key.Thumbprint == witness.Thumbprint {
-			kin = append(kin, key)
-		}
-	}
-	return kin
 }
 
 func unknownLines(s *tlog.Signed) string {

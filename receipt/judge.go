@@ -14,6 +14,7 @@ type judge struct {
 	at       time.Time     // the time at which keys are judged
 	undated  bool          // that is issued_at, and the source did not tell it
 	included []*checkpoint // of the evidence that include the receipt and carry a signature of their log
+	kin      func() kinship
 }
 
 // speaks reports why a key may not speak for the receipt's issuer: "", that it
@@ -103,7 +104,7 @@ func (j *judge) predates(c *checkpoint, key *Key) bool {
 	}
 	for i := range c.cosigned {
 		s := &c.cosigned[i]
-		if s.at.Before(key.Revoked.At) && s.witness.Thumbprint != key.Thumbprint && !j.isIssuers(s) {
+		if s.at.Before(key.Revoked.At) && s.witness.Thumbprint != key.Thumbprint && !j.isIssuers(s.witness) {
 			return true
 		}
 	}
@@ -112,8 +113,8 @@ func (j *judge) predates(c *checkpoint, key *Key) bool {
 
 // isIssuers reports whether a witness has the material of a key that may speak
 // for the receipt's issuer.
-func (j *judge) isIssuers(s *cosignature) bool {
-	for _, key := range s.kin {
+func (j *judge) isIssuers(witness *Key) bool {
+	for _, key := range j.kin()[witness.Thumbprint] {
 		if j.speaks(key) == "" {
 			return true
 		}
@@ -122,21 +123,22 @@ func (j *judge) isIssuers(s *cosignature) bool {
 }
 
 // cosigners counts the witnesses of a checkpoint by distinct material, none of
-// it the log's or the issuer's.
-func (j *judge) cosigners(c *checkpoint) (n int) {
-next:
+// it the log's or the issuer's. It also returns why others do not count.
+func (j *judge) cosigners(c *checkpoint) (n int, others []string) {
+	others = slices.Clip(c.discounted)
 	for i := range c.cosigned {
-		if j.isIssuers(&c.cosigned[i]) {
-			continue
+		witness := c.cosigned[i].witness
+		same := func(s cosignature) bool { return s.witness.Thumbprint == witness.Thumbprint }
+		switch {
+		case j.isIssuers(witness):
+			others = append(others, quoted(witness.ID)+" is a key of the issuer, which is not its own witness")
+		case slices.ContainsFunc(c.cosigned[:i], same):
+			others = append(others, quoted(witness.ID)+" is the same key as that of another cosignature, and counts once")
+		default:
+			n++
 		}
-		for j := range i {
-			if c.cosigned[j].witness.Thumbprint == c.cosigned[i].witness.Thumbprint {
-				continue next
-			}
-		}
-		n++
 	}
-	return n
+	return n, others
 }
 
 func (j *judge) weighCheckpoint(c *checkpoint) Check {
@@ -145,11 +147,8 @@ func (j *judge) weighCheckpoint(c *checkpoint) Check {
 	}
 
 	quorum := j.policy.Checkpoint.Cosigners.Threshold
-	if counted := j.cosigners(c); counted < quorum {
-		why := fmt.Sprintf("%d of %d witnesses cosigned the checkpoint", counted, quorum)
-		if c.discounted != "" {
-			why += "; " + c.discounted
-		}
+	if counted, others := j.cosigners(c); counted < quorum {
+		why := fmt.Sprintf("%d of %d witnesses cosigned the checkpoint%s", counted, quorum, notCounted(others))
 		return Check{Step: StepBatch, Code: codeThresholdNotMet, Reason: why}
 	}
 	return Check{Step: StepBatch, Status: StatusPassed}

@@ -2,8 +2,6 @@ package receipt
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -55,12 +53,6 @@ type Policy struct {
 	Limits canon.Limits
 }
 
-// A Quorum is a number of witnesses, counted by distinct key material.
-type Quorum struct {
-	Threshold int      // how many must have signed; 0: none are asked for
-	Keys      []string // key ids that count; empty: every trusted witness
-}
-
 // A CheckpointRule says what a checkpoint must show. It is met by one checkpoint
 // that includes the receipt ([Evidence.Proofs]).
 type CheckpointRule struct {
@@ -110,21 +102,8 @@ func (p *Policy) validate(trust Trust) error {
 	if err := p.Witnesses.validate("witnesses"); err != nil {
 		return err
 	}
-	return p.Checkpoint.Cosigners.validate("cosigners")
-}
-
-func (q *Quorum) validate(who string) error {
-	switch {
-	case q.Threshold < 0:
-		return fmt.Errorf("receipt: a threshold of %s is at least 1, found %d", who, q.Threshold)
-	case q.Threshold == 0 && len(q.Keys) > 0:
-		return fmt.Errorf("receipt: %s are named, but the threshold is 0", who)
-	case len(q.Keys) > 0 && q.Threshold > len(q.Keys):
-		return fmt.Errorf("receipt: %d %s are asked for, but only %d are named", q.Threshold, who, len(q.Keys))
+	if err := p.Checkpoint.Cosigners.validate("cosigners"); err != nil {
+		return err
 	}
-	return nil
-}
-
-func (q *Quorum) admits(id string) bool {
-	return len(q.Keys) == 0 || slices.Contains(q.Keys, id)
+	return reachable(p, trust)
 }

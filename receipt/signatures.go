@@ -3,6 +3,7 @@ package receipt
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/canon/foreign"
@@ -59,6 +60,7 @@ type tally struct {
 	counted  [][32]byte // material of witnesses whose signatures count
 	rejected [][32]byte // material of witnesses whose signatures do not
 	why      Check      // the first of the rejected
+	others   []string   // why signatures of witnesses can never count
 }
 
 func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
@@ -68,7 +70,7 @@ func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
 	}
 
 	t := rep.tally
-	t.policy, t.trust, t.rep = &v.policy, v.trust, rep
+	t.policy, t.trust, t.rep, t.kin = &v.policy, v.trust, rep, v.kin
 	t.message = root.Member("chain").Member("receipt_hash").Text()
 	t.issuer = issuer.Member("id").Text()
 	t.named = issuer.Member("public_key_id").Text()
@@ -86,7 +88,7 @@ func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
 
 // clear lets go of the receipt and keeps the lists' memory.
 func (t *tally) clear() {
-	*t = tally{judge: judge{included: t.included[:0]}, issuers: t.issuers[:0], counted: t.counted[:0], rejected: t.rejected[:0]}
+	*t = tally{judge: judge{included: t.included[:0]}, issuers: t.issuers[:0], counted: t.counted[:0], rejected: t.rejected[:0], others: t.others[:0]}
 }
 
 func (t *tally) add(i int, n canon.Node) {
@@ -176,13 +178,12 @@ func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 // not, whatever its key.
 func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	t.witnessed = true
-	if !t.policy.Witnesses.admits(key.ID) {
-		result.Status, result.Code = SignatureInvalid, codeRoleMismatch
-		result.Detail = fmt.Sprintf("%s is not one of the witnesses that the policy names", quoted(key.ID))
+	if why := t.noWitness(key); why != "" {
+		result.Status, result.Code, result.Detail = SignatureInvalid, codeRoleMismatch, why
+		t.others = append(t.others, why)
 		return
 	}
 
-	// Material is counted, not names: one key under two ids is one witness.
 	code := t.untimely(key)
 	if code == "" {
 		result.Role = RoleWitness
@@ -193,6 +194,21 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	result.Status, result.Code, result.Detail = SignatureInvalid, code, t.discounted(key, code)
 	t.rejected = addMaterial(t.rejected, key.Thumbprint)
 	first(&t.why, t.check(i, code, result.Detail))
+}
+
+// noWitness says why a signature of a witness's key can never count as a witness's; "" if
+// it can. Material is judged, not names: one key under two IDs is one witness, and the
+// issuer's key is none.
+func (t *tally) noWitness(key *Key) string {
+	switch {
+	case !t.policy.Witnesses.admits(key.ID):
+		return quoted(key.ID) + " is not one of the witnesses that the policy names"
+	case t.isIssuers(key):
+		return quoted(key.ID) + " is a key of the issuer, which is not its own witness"
+	case slices.Contains(t.counted, key.Thumbprint):
+		return quoted(key.ID) + " is the same key as that of another signature, and counts once"
+	}
+	return ""
 }
 
 // stand lets a checkpoint stand for a signature: one by a key that has both
@@ -303,7 +319,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 			return t.why, true, false
 		}
 		return Check{Code: codeThresholdNotMet, Pointer: "/signatures",
-			Detail: fmt.Sprintf("%d of %d witnesses signed", counted, quorum)}, false, false
+			Detail: fmt.Sprintf("%d of %d witnesses signed%s", counted, quorum, notCounted(t.others))}, false, false
 	}
 
 	return Check{}, false, true
@@ -337,6 +353,18 @@ func distinct(material [][32]byte, others ...[][32]byte) (n int) {
 		}
 	}
 	return n
+}
+
+// notCounted lists why others who signed do not count.
+func notCounted(why []string) string {
+	const most = 5
+	switch n := len(why); {
+	case n == 0:
+		return ""
+	case n > most:
+		return fmt.Sprintf("; not counted: %s; and %d more", strings.Join(why[:most], "; "), n-most)
+	}
+	return "; not counted: " + strings.Join(why, "; ")
 }
 
 func (t *tally) signers() string {

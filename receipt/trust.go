@@ -41,25 +41,25 @@ type Trust interface {
 	Len() int
 }
 
-// LogTrust is a [Trust] that also knows the keys of logs and witnesses, with
-// which [Verifier.With] opens checkpoints. With any other Trust the keys of
-// every log are unknown.
+// LogTrust is a [Trust] that lists its keys: with those of logs and witnesses,
+// [Verifier.With] opens checkpoints, and a [Verifier] knows the same material under other
+// IDs. With any other Trust the keys of every log are unknown.
 type LogTrust interface {
 	Trust
 
-	// NoteKeys returns all trusted Ed25519 keys, whatever their roles. A key
-	// with the role checkpoint signs the checkpoints of its Origin. A key with
+	// NoteKeys returns all trusted keys, whatever their roles. An Ed25519 key
+	// with the role checkpoint signs the checkpoints of its Origin. One with
 	// the role witness cosigns checkpoints under the name of its Origin, or
 	// under its ID when it has none; one whose name no note allows
-	// cosigns nothing. A key with the role issuer tells which witnesses have an
+	// cosigns nothing. A key with the role issuer shows which witnesses have an
 	// issuer's own material.
 	NoteKeys() []NoteKey
 }
 
-// A NoteKey is a trusted Ed25519 key that may sign notes.
+// A NoteKey is a trusted key that may sign notes if it is an Ed25519 key.
 type NoteKey struct {
 	*Key
-	Public ed25519.PublicKey
+	Public ed25519.PublicKey // nil for a key of another algorithm, which signs no notes
 }
 
 // An Entry is one element of /signatures as it was received. It must not be
@@ -108,7 +108,10 @@ type Key struct {
 	Origin    string   // of a checkpoint key: the log's name
 
 	NotBefore, NotAfter time.Time // valid when NotBefore ≤ t < NotAfter; zero: unbounded
-	Revoked             *Revocation
+
+	// Revoked is why the key ended. A revocation other than "superseded" is one of the key
+	// material: a Trust states it for every ID of the material.
+	Revoked *Revocation
 
 	// Thumbprint is the SHA-256 JWK thumbprint (RFC 7638). Equal thumbprints
 	// are the same key material, whatever the key ids say.
@@ -121,6 +124,12 @@ func (k *Key) Has(r Role) bool {
 		return r == RoleIssuer
 	}
 	return slices.Contains(k.Roles, r)
+}
+
+// speaksFor reports whether the key lists the issuer as one for whom it speaks, or is bound
+// to the issuer that a policy names.
+func (k *Key) speaksFor(issuer string) bool {
+	return k.Has(RoleIssuer) && (len(k.Issuers) == 0 || slices.Contains(k.Issuers, issuer))
 }
 
 // ReasonSuperseded is the one reason after which a key's earlier signatures

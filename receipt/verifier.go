@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/schemas"
@@ -15,6 +16,7 @@ type Verifier struct {
 	trust  Trust
 	policy Policy
 	schema *schemas.Schema
+	kin    func() kinship
 
 	evidence evidence
 	watched  watched
@@ -35,7 +37,7 @@ func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 	// A Verifier does not change, whatever the caller does with its lists.
 	policy.Witnesses.Keys = slices.Clone(policy.Witnesses.Keys)
 	policy.Checkpoint.Cosigners.Keys = slices.Clone(policy.Checkpoint.Cosigners.Keys)
-	return &Verifier{trust: trust, policy: policy, schema: schema, lender: new(lender)}, nil
+	return &Verifier{trust: trust, policy: policy, schema: schema, kin: sync.OnceValue(func() kinship { return kinOf(trust) }), lender: new(lender)}, nil
 }
 
 // A Receipt is a receipt that was verified, decoded from the very bytes that

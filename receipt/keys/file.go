@@ -52,6 +52,8 @@ func ParseFile(data []byte) (*File, error) {
 	if _, err := index(f.keys); err != nil {
 		return nil, err
 	}
+
+	f.keys = ended(f.keys)
 	return f, nil
 }
 
@@ -69,7 +71,9 @@ func (f *File) Keys() []*PublicKey { return cloneAll(f.keys) }
 // Set returns the keys for verification. A file without keys is an error.
 func (f *File) Set() (*Set, error) { return index(cloneAll(f.keys)) }
 
-// Add appends keys. On error, a *[SetError], the file is unchanged.
+// Add appends keys. If the file revokes the material of one under another ID, for a reason
+// other than [receipt.ReasonSuperseded], the key is revoked, too. On error, a *[SetError],
+// the file is unchanged.
 func (f *File) Add(keys ...*PublicKey) error {
 	list := slices.Clone(f.keys)
 	for _, k := range keys {
@@ -87,14 +91,16 @@ func (f *File) Add(keys ...*PublicKey) error {
 		}
 	}
 
-	f.keys = list
+	f.keys = ended(list)
 	return nil
 }
 
 // Revoke revokes a key from a time on, cut to the second. With the reason
-// [receipt.ReasonSuperseded] earlier signatures keep counting. A key that was
-// superseded can still be revoked for another reason; any other revocation
-// stands. On error, a *[SetError], the file is unchanged.
+// [receipt.ReasonSuperseded], earlier signatures keep counting, and other IDs of the same
+// key material are not affected. With any other reason, the key material is revoked under
+// every ID that it has in the file. A key that was superseded can still be revoked for
+// another reason; any other revocation stands. On error, a *[SetError], the file is
+// unchanged.
 func (f *File) Revoke(id string, at time.Time, reason string) error {
 	i := slices.IndexFunc(f.keys, func(k *PublicKey) bool { return k.ID == id })
 	if i < 0 {
@@ -102,19 +108,19 @@ func (f *File) Revoke(id string, at time.Time, reason string) error {
 	}
 
 	// A revocation can become stricter, and never milder.
-	k := f.keys[i].clone()
-	if r := k.Revoked; r != nil && (r.Reason != receipt.ReasonSuperseded || reason == receipt.ReasonSuperseded) {
+	k := f.keys[i]
+	if r := k.Revoked; r != nil && (stolen(r) || reason == receipt.ReasonSuperseded) {
 		return invalid("/revoked", "revoked already, at %s", receipt.At(r.At)).at(i).of(id)
 	}
 
-	k.Revoked = &receipt.Revocation{At: at, Reason: reason}
-	k, err := k.checked()
+	k, err := revoked(k, at, reason).checked()
 	if err != nil {
 		return err
 	}
 
-	f.keys = slices.Clone(f.keys)
-	f.keys[i] = k
+	list := slices.Clone(f.keys)
+	list[i] = k
+	f.keys = ended(list)
 	return nil
 }
 

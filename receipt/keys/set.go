@@ -71,14 +71,12 @@ func (s *Set) Len() int { return len(s.keys) }
 // Keys returns copies of the keys, in the order of the file.
 func (s *Set) Keys() []*PublicKey { return cloneAll(s.keys) }
 
-// NoteKeys implements [receipt.LogTrust]: copies of the Ed25519 keys, in the order
-// of the file.
+// NoteKeys implements [receipt.LogTrust]: copies of the keys, in the order of the file.
 func (s *Set) NoteKeys() []receipt.NoteKey {
-	var list []receipt.NoteKey
-	for _, k := range s.keys {
-		if public, ok := k.material.(ed25519.PublicKey); ok {
-			list = append(list, receipt.NoteKey{Key: &k.clone().Key, Public: slices.Clone(public)})
-		}
+	list := make([]receipt.NoteKey, len(s.keys))
+	for i, k := range s.keys {
+		public, _ := k.material.(ed25519.PublicKey)
+		list[i] = receipt.NoteKey{Key: &k.clone().Key, Public: slices.Clone(public)}
 	}
 	return list
 }

@@ -291,12 +291,13 @@ func TestSetConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// TestNoteKeys: all Ed25519 keys, and no way back into the set.
+// TestNoteKeys verifies that all keys are listed, that Public is set for Ed25519 keys only,
+// and that changing the list does not change the set.
 func TestNoteKeys(t *testing.T) {
 	log := ed25519JWK(t, "log", rfc8032Public).with(object{"roles": []string{"checkpoint"}, "origin": "log.example"})
 	s := mustSet(t, log, ed25519JWK(t, "issuer", rfc8032Public), ecJWK("ec"))
 	list := s.NoteKeys()
-	if len(list) != 2 || list[0].ID != "log" || list[0].Origin != "log.example" || list[1].ID != "issuer" || !bytes.Equal(list[0].Public, unhex(t, rfc8032Public)) {
+	if len(list) != 3 || list[2].ID != "ec" || list[2].Public != nil || list[0].ID != "log" || list[0].Origin != "log.example" || list[1].ID != "issuer" || !bytes.Equal(list[0].Public, unhex(t, rfc8032Public)) {
 		t.Fatalf("%+v", list)
 	}
 	list[0].Origin, list[0].Public[0] = "other", 0

@@ -306,7 +306,7 @@ func TestPages(t *testing.T) {
 // name that is looked up, never a place to fetch from. Reliability 321.
 func TestVerifyStored(t *testing.T) {
 	o := shelved(t)
-	witness := verifierOf(t, receipt.Policy{Witnesses: receipt.Quorum{Threshold: 9}})
+	witness := verifierOf(t, receipt.Policy{Witnesses: receipt.Quorum{Threshold: 2}})
 	o.Anchors = map[string]func() *serve.Verifier{
 		"nine": func() *serve.Verifier { return witness },
 		"none": func() *serve.Verifier { return nil },

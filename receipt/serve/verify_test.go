@@ -209,7 +209,7 @@ func TestPolicy(t *testing.T) {
 		{receipt.Policy{Issuer: "other"}, "?issuer=" + issuer, "400"},
 		{receipt.Policy{Strict: true}, "", "undecided"},
 		{receipt.Policy{Strict: true}, "?scope=integrity", "undecided"},
-		{receipt.Policy{Witnesses: receipt.Quorum{Threshold: 9}}, "?issuer=" + issuer, "undecided"},
+		{receipt.Policy{Witnesses: receipt.Quorum{Threshold: 2}}, "?issuer=" + issuer, "undecided"},
 		{receipt.Policy{IntegrityOnly: true}, "", "verified"},
 		{receipt.Policy{IntegrityOnly: true}, "?scope=integrity", "verified"},
 		{receipt.Policy{IntegrityOnly: true}, "?scope=full", "400"},

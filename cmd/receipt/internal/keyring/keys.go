@@ -132,6 +132,16 @@ func (t *trustFile) find(id string) (*keys.PublicKey, error) {
 	return nil, cli.Usage("receipt keys list shows their ids", "%q is not among the %d keys of %q", id, len(t.Keys()), t.path)
 }
 
+// namesakes returns the other IDs of a key: those of the same material (RFC 7638).
+func (t *trustFile) namesakes(k *keys.PublicKey) (ids []string) {
+	for _, other := range t.Keys() {
+		if other.Thumbprint == k.Thumbprint && other.ID != k.ID {
+			ids = append(ids, other.ID)
+		}
+	}
+	return ids
+}
+
 // bindingFlags say what a key is trusted for.
 type bindingFlags struct {
 	issuers, roles []string

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,8 +37,13 @@ func newKeysImport(e *cli.Env) *cobra.Command {
 Set; or of a key in an ssh-agent (agent:SHA256:…) or behind a plugin (NAME://KEY). A
 private key is refused; receipt keys public writes its public half.
 
-Whom a key speaks for is said here and never taken from FILE. Compare the printed
-fingerprint with the issuer's, by another way than FILE came.`,
+The flags specify which issuers a key may speak for; FILE never does. Compare the
+printed fingerprint with the issuer's over a different channel from the one that
+delivered FILE.
+
+If the trust file has the same key under another ID, that ID is printed. The key counts
+once as a witness, and if it is revoked under one ID, it is revoked under all of them,
+unless it was superseded.`,
 		Example: `  receipt keys import key.pem --id key_2026_04 --issuer harness_a --keys keys.json
   receipt keys import id_ed25519.pub --any-issuer --role witness --keys keys.json`,
 		Args: cli.ExactArgs(1, "one file of public keys"),
@@ -93,7 +99,13 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 
 	fmt.Fprintf(e.Out, "trust file   %s (%d)\n", cli.EscapeLine(trust.path), len(trust.Keys()))
 	for _, k := range found {
+		if k, err = trust.find(k.ID); err != nil { // as the file has it now: its material may be revoked
+			return err
+		}
 		printKey(e.Out, k, e.Now())
+		if others := trust.namesakes(k); len(others) > 0 {
+			fmt.Fprintf(e.Out, "same key as  %s\n", cli.EscapeLine(strings.Join(others, ", ")))
+		}
 	}
 
 	return nil

@@ -2,6 +2,7 @@ package keyring
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,9 +15,11 @@ func newKeysRevoke(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
 		Short: "end the worth of a trusted key",
-		Long: `Revoke a key of a trust file. With --reason superseded its earlier signatures keep
-counting. With any other reason, or none, no signature of it counts: whoever holds
-a stolen key also holds its clock.`,
+		Long: `Revoke a key of a trust file. With --reason superseded, its earlier signatures keep
+counting. With any other reason, or none, no signature of it counts, because whoever
+holds a stolen key also controls its clock, and the ID that its signatures name. Such a
+revocation therefore applies to every ID that the key has in the file, whatever its
+roles; the IDs are printed.`,
 		Example: `  receipt keys revoke key_2026_04 --reason superseded --keys keys.json
   receipt keys revoke key_2026_05 --reason compromised --at 2026-05-01T12:00:00Z --keys keys.json`,
 		Args: cli.ExactArgs(1, "one key id"),
@@ -62,10 +65,14 @@ func revoke(e *cli.Env, id, at, why, to string) error {
 	}
 
 	// Whoever holds a stolen key also holds its clock.
-	effect := "no signature of it counts"
+	effect, label := "no signature of it counts", "also ended"
 	if why == receipt.ReasonSuperseded {
-		effect = "signatures before that keep counting"
+		effect, label = "signatures before that keep counting", "not ended"
 	}
-	_, err = fmt.Fprintf(e.Out, "%s: revoked, %s; %s\nfingerprint  %s\n", cli.EscapeLine(id), revocationText(k.Revoked), effect, k.Fingerprint())
+	fmt.Fprintf(e.Out, "%s: revoked, %s; %s\n", cli.EscapeLine(id), revocationText(k.Revoked), effect)
+	if others := trust.namesakes(k); len(others) > 0 {
+		fmt.Fprintf(e.Out, "%-13s%s: the same key\n", label, cli.EscapeLine(strings.Join(others, ", ")))
+	}
+	_, err = fmt.Fprintf(e.Out, "fingerprint  %s\n", k.Fingerprint())
 	return err
 }

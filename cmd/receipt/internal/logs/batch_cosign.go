@@ -125,12 +125,17 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 	}
 
 	// What the trusted file says of the same key (RFC 7638) holds, before what its own says.
-	public := key.Public()
+	// A revocation other than "superseded" holds for the key, under whatever ID.
+	public, ended := key.Public(), false
 	if file != nil {
 		for _, k := range file.Set.Keys() {
-			if k.Thumbprint == public.Thumbprint && (k.ID == public.ID || !public.Has(receipt.RoleWitness)) {
+			if k.Thumbprint != public.Thumbprint {
+				continue
+			}
+			if k.ID == public.ID || !public.Has(receipt.RoleWitness) {
 				public = k
 			}
+			ended = ended || k.Revoked != nil && k.Revoked.Reason != receipt.ReasonSuperseded
 		}
 	}
 
@@ -140,7 +145,11 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 		}
 		return nil, cli.Usage(hint, "the key %q is for the role %s, and cosigning takes the role witness", public.ID, cli.RolesText(public))
 	}
-	if why := lapsed(public, e.Now()); why != "" {
+	why := lapsed(public, e.Now())
+	if ended {
+		why = "is revoked"
+	}
+	if why != "" {
 		return nil, cli.Usage(hint, "the key %q %s, so a cosignature by it now counts for nobody; nothing was cosigned", public.ID, why)
 	}
 	material, ok := public.Crypto().(ed25519.PublicKey)

@@ -213,6 +213,9 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 
 	v, err := receipt.NewVerifier(file.Set, policy)
 	if err != nil {
+		if f.Policy != "" {
+			return nil, nil, cli.Usage("receipt keys list shows the trusted keys with their roles and fingerprints", "%q: %w", f.Policy, err)
+		}
 		return nil, nil, cli.Usage("", "%w", err)
 	}
 

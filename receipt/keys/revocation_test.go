@@ -1,0 +1,38 @@
+package keys_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// TestRevokedUnderEveryID verifies what a revocation under one ID does to the other IDs of
+// the material, in particular to one that was superseded: it must not become milder.
+func TestRevokedUnderEveryID(t *testing.T) {
+	const x = `"kty":"OKP","crv":"Ed25519","x":"GoaI0-jLySXPIsxuDmnLk87heabpbSiCv-Rqb5aMQvk"`
+	const stolen = `{"kid":"a",` + x + `,"revoked":{"at":2000,"reason":"compromised"}}`
+	for other, want := range map[string]string{
+		``:                                       "2000 compromised, exp -",
+		`,"revoked":{"at":3000}`:                 "2000 compromised, exp -",
+		`,"revoked":{"at":1000}`:                 "1000 , exp -",
+		`,"revoked":{"at":1000,"reason":"lost"}`: "1000 lost, exp -",
+		`,"revoked":{"at":1000,"reason":"superseded"}`:            "2000 compromised, exp 1000",
+		`,"exp":900,"revoked":{"at":1000,"reason":"superseded"}`:  "2000 compromised, exp 900",
+		`,"exp":1100,"revoked":{"at":1000,"reason":"superseded"}`: "2000 compromised, exp 1000",
+		`,"nbf":1000,"revoked":{"at":1000,"reason":"superseded"}`: "1000 compromised, exp -",
+	} {
+		set, err := keys.ParseSet([]byte(`{"keys":[` + stolen + `,{"kid":"b",` + x + other + `}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := set.Keys()[1]
+		exp := "-"
+		if !b.NotAfter.IsZero() {
+			exp = fmt.Sprint(b.NotAfter.Unix())
+		}
+		if got := fmt.Sprintf("%d %s, exp %s", b.Revoked.At.Unix(), b.Revoked.Reason, exp); got != want {
+			t.Errorf("%s: %s, want %s", other, got, want)
+		}
+	}
+}
