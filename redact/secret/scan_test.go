@@ -246,6 +246,7 @@ func TestScanHostile(t *testing.T) {
 		"eyJ", "eyJ-", "eyJ.", "eyJaaaa.", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY----- ", "Bearer ", "token=", "token: a1b2 ", "key", "key=\"", "secret_", "password:", "s.",
 		"curl -u ", "curl", "kind: secret\n", "data:\n", "sk-", "xoxb-", "A", "a", "0", "=", ":", " ", "\n", "\x00", "\xff", "\u212a", "\u017f", "to\u212aen=", "ghp_", "Basic dXNl", "AIza", "authorization: ", "asana", "linear_",
 		"password=", "passwd: '", "DB_PASS=a1!", "curl -b a=b ", "mysql -p", "IDENTIFIED BY '", `{"name":"password","value":"x"},`, `"value": "`, "Cookie: sid=", "set(\"token\", ", "-----", "a:1:b:c:",
+		`"password":"x",`, `"password":"hunter2x!",`, "https://u:p@h/", "https://h/?token=a&", "?token=aB3dE5fG7hJ9kL2m&", "Authorization: Bearer x ", "key=", "key: ", "api_key=", "secret=", "secret ", "login(", "auth", "--token ", `id="password" `,
 	} {
 		if brief() {
 			took(unit, 1<<12) // it ends
