@@ -17,6 +17,7 @@ import (
 type lineCutter struct {
 	r      *bufio.Reader
 	packed bool // the input is compressed
+	eager  bool // the first line is returned before the next one is read
 	line   int
 	long   []byte // a line longer than the reader's buffer
 	kept   bool   // the last line is in memory of its own
@@ -54,11 +55,10 @@ func (l *lineCutter) next() (piece, error) {
 	if err != nil || l.page != nil {
 		return d, err
 	}
-	if l.count++; l.count == 1 {
-		return l.alone(d)
+	if l.count++; l.count > 1 || l.eager && pageOf(d.data) == nil {
+		return d, nil
 	}
-
-	return d, nil
+	return l.alone(d)
 }
 
 // alone finds out whether the first document is the only one, which takes

@@ -129,6 +129,12 @@ func (r *reader) read(source *Source, buffer *bufio.Reader) (more bool) {
 	}
 	defer in.close()
 
+	// A process that writes drafts into a pipe may wait for the first result before it
+	// writes the second draft.
+	if lines, is := in.cutter.(*lineCutter); is && source.Kind == Lines {
+		lines.eager = true
+	}
+
 	for n := 0; ; n++ {
 		d, err := in.next()
 		switch {

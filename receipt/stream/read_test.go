@@ -178,3 +178,31 @@ func TestReadKnowsKinds(t *testing.T) {
 		t.Errorf("%q, want %q", others, want)
 	}
 }
+
+// TestReadFirstLine verifies that Read yields the first of several lines before the
+// second is written, if the caller states the kind.
+func TestReadFirstLine(t *testing.T) {
+	in, out := io.Pipe()
+	defer in.Close()
+	wrote := make(chan struct{})
+	go func() {
+		io.WriteString(out, "{\"a\":1}\n")
+		<-wrote // the second line waits for the first document
+		io.WriteString(out, "{\"a\":2}\n")
+		out.Close()
+	}()
+
+	source := stream.Source{Name: "-", Kind: stream.Lines, Open: func() (io.ReadCloser, error) { return in, nil }}
+	var list []string
+	for d, err := range stream.Read(t.Context(), []stream.Source{source}, stream.Options{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list = append(list, d.Address()+" "+string(d.Document.Source())); len(list) == 1 {
+			close(wrote)
+		}
+	}
+	if want := []string{`-:1 {"a":1}`, `-:2 {"a":2}`}; !slices.Equal(list, want) {
+		t.Errorf("got %q, want %q", list, want)
+	}
+}
