@@ -50,13 +50,12 @@ type importer struct {
 	verifier *receipt.Verifier
 	doc      canon.Document
 	report   receipt.Report
-	read     int
-	rows     []row
+	stored   int   // receipts before rows
+	rows     []row // verified receipts that wait for their transaction
 	count    Imported
 }
 
 func (i *importer) add(data []byte) error {
-	i.read++
 	i.verifier.VerifyBytes(data, &i.doc, &i.report)
 	var err error
 	switch i.report.Verdict {
@@ -72,7 +71,7 @@ func (i *importer) add(data []byte) error {
 		err = r.of(&i.doc, i.doc.AppendCanonical(nil))
 	}
 	if err != nil {
-		return &ImportError{i.read, string(i.report.ReceiptID), err}
+		return &ImportError{i.stored + len(i.rows) + 1, string(i.report.ReceiptID), err}
 	}
 
 	// Stored in groups, each of which costs about as much as one receipt.
@@ -85,8 +84,8 @@ func (i *importer) add(data []byte) error {
 
 // flush stores what is waiting, up to the first receipt that does not fit.
 func (i *importer) flush() error {
-	rows, first := i.rows, i.read-len(i.rows)+1
-	i.rows = nil
+	rows, first := i.rows, i.stored+1
+	i.rows, i.stored = nil, i.stored+len(i.rows)
 	if len(rows) == 0 {
 		return nil
 	}

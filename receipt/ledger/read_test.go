@@ -205,10 +205,12 @@ func TestImport(t *testing.T) {
 		index   int
 		fits    func(error) bool
 	}{
-		"altered":      {altered, 280, 281, func(err error) bool { return errors.As(err, &refuted) }},
-		"no receipt":   {unsigned, 3, 4, func(err error) bool { return errors.As(err, &refuted) }},
-		"a gap":        {slices.Concat(all[:10], all[12:]), 10, 11, func(err error) bool { return errors.Is(err, ledger.ErrGap) }},
-		"no beginning": {all[2:], 0, 1, func(err error) bool { return errors.Is(err, ledger.ErrGap) }},
+		"altered":                    {altered, 280, 281, func(err error) bool { return errors.As(err, &refuted) }},
+		"no receipt":                 {unsigned, 3, 4, func(err error) bool { return errors.As(err, &refuted) }},
+		"a gap":                      {slices.Concat(all[:10], all[12:]), 10, 11, func(err error) bool { return errors.Is(err, ledger.ErrGap) }},
+		"a gap, then an altered one": {slices.Concat(altered[270:275], altered[277:]), 0, 1, func(err error) bool { return errors.Is(err, ledger.ErrGap) }},
+		"an altered one after a gap": {slices.Concat(altered[:270], altered[272:]), 270, 271, func(err error) bool { return errors.Is(err, ledger.ErrGap) }},
+		"no beginning":               {all[2:], 0, 1, func(err error) bool { return errors.Is(err, ledger.ErrGap) }},
 	} {
 		l := create(t)
 		got, err := l.Import(ctx, v, part(test.entries))

@@ -120,11 +120,18 @@ func (l *SQLite) Import(ctx context.Context, v *receipt.Verifier, receipts iter.
 		if err == nil {
 			err = i.add(data)
 		}
-		if err != nil {
-			return i.count, errors.Join(err, i.flush())
+		if err == nil {
+			continue
 		}
+
+		// A receipt that waits may be wrong too, and comes before this one.
+		if earlier := i.flush(); earlier != nil {
+			err = earlier
+		}
+		return i.count, err
 	}
-	return i.count, i.flush()
+	err := i.flush()
+	return i.count, err
 }
 
 // Check reads all of the ledger: SQLite's own structures, each receipt, its row,
