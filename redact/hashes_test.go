@@ -89,6 +89,24 @@ func TestHashes(t *testing.T) {
 	}
 }
 
+// TestDeltasAmongNeighbours verifies that the digests of a delta below a withheld value go,
+// also where the name of another withheld value begins alike and sorts before the slash.
+func TestDeltasAmongNeighbours(t *testing.T) {
+	p := compile(t, redact.Rules{Pointers: []string{"/metadata/a", "/metadata/a!", "/metadata/a0", "/metadata/ab"}})
+	in := `{"metadata":{"a":{"pin":1},"a!":{"b":1},"a0":2,"ab":{"c":3},"abc":4},"deltas":[`
+	paths := []string{"/metadata/a/pin", "/metadata/a!/b", "/metadata/a0", "/metadata/ab/c", "/metadata", "/metadata/abc", "/metadata/a0/x"}
+	for i, path := range paths {
+		in += ","[:min(i, 1)] + `{"path":"` + path + `","after_sha256":"` + digest(path) + `"}`
+	}
+
+	r := redacted(t, p, in+`]}`)
+	for _, path := range paths {
+		if kept := strings.Contains(string(r.Draft), digest(path)); kept != (path == "/metadata/abc") {
+			t.Errorf("the digest of %s is kept: %v", path, kept)
+		}
+	}
+}
+
 // TestHashesInNames: a hash in a name withholds the object around it, and with
 // it what else was found there.
 func TestHashesInNames(t *testing.T) {

@@ -14,14 +14,15 @@ import (
 //
 // It is immutable and safe for concurrent use.
 type Marker struct {
-	urls  urlRule
+	whole urlRule                           // upstream's, of texts that are one http(s) URL
+	urls  urlRule                           // of URLs of any scheme, anywhere in a text
 	all   *secret.Scanner                   // the 16 patterns at once: most texts have nothing
 	each  func() ([]*secret.Scanner, error) // and one after another, in their order, when one has
 	names []string
 }
 
-// NewMarker makes a Marker of the rule for URLs and the patterns of [Upstream], which
-// takes some milliseconds.
+// NewMarker returns a Marker with the rule for URLs and the patterns of [Upstream], and the
+// rule for URLs of [Default]. It takes some milliseconds.
 func NewMarker() (*Marker, error) {
 	patterns := secret.Upstream()
 	all, err := secret.Compile(patterns)
@@ -29,7 +30,7 @@ func NewMarker() (*Marker, error) {
 		return nil, err
 	}
 
-	m := &Marker{urls: newURLRule(URLsWhole, false), all: all}
+	m := &Marker{whole: newURLRule(URLsWhole, false), urls: newURLRule(URLsAnywhere, true), all: all}
 	for _, p := range patterns {
 		m.names = append(m.names, p.Name)
 	}
@@ -57,15 +58,15 @@ type Marked struct {
 // http://@ and token=1 have seven or eight.
 const shortest = len("token=1")
 
-// Mark returns what is left of a text, and reports whether anything was found. A text
-// that is one http(s) URL loses its user information, and its sensitive parameters
-// their values; then each pattern in its order replaces what it matches. That is done
-// until nothing more is found, so that marking the result finds nothing.
+// Mark returns what is left of a text, and reports whether anything was found. Every URL
+// in the text loses its user information, and its sensitive parameters their values; then
+// each pattern in its order replaces what it matches. That is done until nothing more is
+// found, so that marking the result finds nothing.
 //
 // The patterns read ASCII: beside a letter of another script there is a word boundary.
 // A text is searched as a whole, however long it is.
 func (m *Marker) Mark(text []byte) (Marked, bool) {
-	if len(text) < shortest || len(m.urls.edits(nil, text)) == 0 && len(m.all.Scan(text, nil)) == 0 {
+	if len(text) < shortest || len(m.urlEdits(text)) == 0 && len(m.all.Scan(text, nil)) == 0 {
 		return Marked{}, false
 	}
 
@@ -84,10 +85,10 @@ func (m *Marker) Mark(text []byte) (Marked, bool) {
 
 // round applies each rule once, and reports whether one found something.
 func (m *Marker) round(marked *Marked, each []*secret.Scanner) bool {
-	urls := m.urls.edits(nil, marked.Text)
+	urls := m.urlEdits(marked.Text)
 	found := len(urls) > 0
 	if found {
-		marked.apply(ruleURL, union(urls))
+		marked.apply(ruleURL, urls)
 	}
 
 	for i, one := range each {
@@ -105,6 +106,18 @@ func (m *Marker) round(marked *Marked, each []*secret.Scanner) bool {
 	}
 
 	return found
+}
+
+// urlEdits finds what has to go from the URLs of a text, as the text is written and with
+// one level of escapes removed.
+func (m *Marker) urlEdits(text []byte) []edit {
+	list := m.urls.edits(m.whole.edits(nil, text), text)
+	for _, l := range levels() {
+		if v, ok := decode(text, l.begins, l.decoder); ok {
+			list = m.urls.within(list, &v, 0)
+		}
+	}
+	return union(list)
 }
 
 // apply makes the edits of a rule.

@@ -45,6 +45,9 @@ func TestMark(t *testing.T) {
 		{"bearer aaaaaaaaaaaa", "<redacted:bearer_token:19>", "bearer_token", false},
 		{"token=1 " + npm, "<redacted:sensitive_assignment:7> <redacted:npm_token:40>", "npm_token sensitive_assignment", true},
 		{"https://ada@example.org/?token=1&a=2#x=3", "https://example.org/?token=%5Bredacted%5D&a=2#x=3", "url", true},
+		{"see https://ada@example.org/ there", "see https://example.org/ there", "url", true},
+		{"ftp://ada@example.org/", "ftp://example.org/", "url", true},
+		{"https://$USER:$PASS@example.org/", "https://example.org/", "url", true}, // upstream's rule: the text is one URL
 		{"HTTPS://ada:" + npm + "@example.org/" + npm, "HTTPS://example.org/<redacted:npm_token:40>", "url npm_token", true},
 
 		// A key in which another secret seems to stand is one key, and goes as a whole.
@@ -65,7 +68,7 @@ func TestMark(t *testing.T) {
 
 	for _, text := range []string{
 		"", "token", "max_tokens=200", "6b86b273ff34fce19d6b804eff5a3f5747ada4ea", "123e4567-e89b-12d3-a456-426614174000", "the secret of the token is kept",
-		"[redacted]", "[withheld]", "<redacted:npm_token:40>", "see https://ada@example.org/ there", "ftp://ada@example.org/", "https://example.org/?page=2&token=",
+		"[redacted]", "[withheld]", "<redacted:npm_token:40>", "https://example.org/?page=2&token=", "git clone ssh://git@example.org/a", "ftp://$USER:$PASS@example.org/",
 		"x" + aws, aws + "x", begin, end,
 	} {
 		if got, ok := m.Mark([]byte(text)); ok {

@@ -116,20 +116,13 @@ func (p *cleaner) edits(c *cleaned) []edit {
 		// As it stands, and with one level of escapes taken off.
 		finds = p.finds(finds, c, piece, start, nil)
 		toolNames(piece, func(name []byte, at int) { finds = p.finds(finds, c, name, start+at, nil) })
-		for _, level := range []struct {
-			begins  byte
-			decoder func([]byte) ([]byte, int)
-		}{{'%', percent}, {'\\', escape}} {
-			v, ok := decode(piece, level.begins, level.decoder)
+		for _, l := range levels() {
+			v, ok := decode(piece, l.begins, l.decoder)
 			if !ok {
 				continue
 			}
 			finds = p.finds(finds, c, v.text, start, &v)
-			if p.urls.mode == URLsAnywhere {
-				for _, e := range p.urls.edits(nil, v.text) {
-					urls = append(urls, edit{start + v.source(e.start), start + v.source(e.end), start + v.source(e.from), e.with, e.rule})
-				}
-			}
+			urls = p.urls.within(urls, &v, start)
 		}
 	})
 

@@ -36,6 +36,8 @@ func TestTexts(t *testing.T) {
 		{`%k-12%zz`, `%<redacted:k>%zz`, "pattern k"},
 		{`\u006b-12\n`, `<redacted:k>\n`, "pattern k"},
 		{`{\"pin\":\"1234\"}`, `{<redacted:quoted>}`, "pattern quoted"},
+		{`\ud83d\u006b-1 \ud83d\ude00`, `\ud83d<redacted:k> \ud83d\ude00`, "pattern k"}, // half of a pair takes nothing with it
+		{`\ude00\u006b-1`, `\ude00<redacted:k>`, "pattern k"},
 		{`{\"a\":\"\ud83d\ude00k-1\ud83d\"}`, `{\"a\":\"\ud83d\ude00<redacted:k>\ud83d\"}`, "pattern k"},
 		{`\\u006b-12`, `\\u006b-12`, ""}, // twice: not found
 		{`\u00e9\u006`, `\u00e9\u006`, ""},

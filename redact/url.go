@@ -69,6 +69,18 @@ func (u *urlRule) edits(list []edit, text []byte) []edit {
 	}
 }
 
+// within appends what is to be changed in a text of which a view begins at start. A rule
+// for whole texts has no use for views.
+func (u *urlRule) within(list []edit, v *view, start int) []edit {
+	if u.mode != URLsAnywhere {
+		return list
+	}
+	for _, e := range u.edits(nil, v.text) {
+		list = append(list, edit{start + v.source(e.start), start + v.source(e.end), start + v.source(e.from), e.with, e.rule})
+	}
+	return list
+}
+
 // wholeURL returns where the authority begins of a text that is one http(s) URL,
 // and 0 for other texts.
 func wholeURL(text []byte) int {

@@ -64,6 +64,11 @@ func TestURLs(t *testing.T) {
 		{`https://h:8080/a;b/c?d=e%20f#section-2`, `https://h:8080/a;b/c?d=e%20f#section-2`},
 		{`https://h/?email=a@b`, `https://h/?email=a@b`},
 		{`https://h:${PORT}/a@b`, `https://h:${PORT}/a@b`},
+		{`https://h:8080/a@b`, `https://h:8080/a@b`},
+		{`https://h:9/a@b`, `https://h:9/a@b`},
+		{`https://h:80:0/a@b`, `https://h:80:0/a@b`},
+		{`https://u:8/x:9@b`, `https://u:8/x:9@b`}, // documented: what reads as a port is one
+		{`https://u:8x/y@b`, `https://b`},
 		{`http://[fe80::1]/a@b`, `http://[fe80::1]/a@b`},
 		{`git@github.com:x/y.git`, `git@github.com:x/y.git`},
 		{`oci://h/app@sha256:00`, `oci://h/app@sha256:00`},

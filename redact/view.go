@@ -23,6 +23,15 @@ func (v *view) source(at int) int {
 	return int(v.marks[i].source) + at - int(v.marks[i].at)
 }
 
+// A level is one encoding of a text within a text: what an escape begins with, and what
+// decodes it.
+type level struct {
+	begins  byte
+	decoder func([]byte) (decoded []byte, size int)
+}
+
+func levels() [2]level { return [...]level{{'%', percent}, {'\\', escape}} }
+
 // decode takes one level off a text. It reports false when there is none. The
 // decoder returns what the source begins with, and how long that is there.
 func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, size int)) (view, bool) {
