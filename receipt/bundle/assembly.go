@@ -13,6 +13,9 @@ type assembly struct {
 	unreported []string // JSON Pointers of what the format wants and the record does not tell
 }
 
+// Members that the format wants and a record may not tell.
+const untoldVersion, untoldModels = "/runtime/harn_version", "/runtime/provider_models"
+
 // some are the named members that a value has.
 func some(v value, names ...string) (members []member) {
 	for _, name := range names {
@@ -46,14 +49,14 @@ func (a *assembly) runtime(o Options) value {
 	if o.HarnVersion == "" {
 		if version = a.run.member("metadata").member("harn_version"); version.kind() != canon.KindString {
 			version = text(unknown)
-			a.unreported = append(a.unreported, "/runtime/harn_version")
+			a.unreported = append(a.unreported, untoldVersion)
 		}
 	}
 	usage := a.run.member("usage")
 	models := usage.member("models")
 	if absent(models) {
 		models = list()
-		a.unreported = append(a.unreported, "/runtime/provider_models")
+		a.unreported = append(a.unreported, untoldModels)
 	}
 	return object(
 		member{"harn_version", version}, member{"provider_models", models}, member{"usage", usage}, member{"metadata", object()},

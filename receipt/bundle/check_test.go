@@ -129,6 +129,7 @@ func TestOrder(t *testing.T) {
 	}
 	want := []bundle.Kind{bundle.Malformed, bundle.UnsafeSecretMarker, bundle.UnsupportedVersion, bundle.InvalidType, bundle.MissingRequired, bundle.MissingRequired}
 	put(t, v, "clean", "attachments", 0, "text")
+	put(t, v, "clean", "transcript", "sections", 0, "messages", 0, "content")
 	put(t, v, "clean", "transcript", "sections", 0, "messages", 1, "content")
 	put(t, v, "clean", "transcript", "sections", 0, "messages", 2)
 	for i, do := range breaks {

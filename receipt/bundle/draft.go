@@ -72,10 +72,17 @@ type drafting struct {
 	marks      *marks
 	info       *Info
 	unreported []string // JSON Pointers of what the bundle does not tell, or not all of
+	atLeast    []string // of these, the sums and lists that hold what was told
 	took       *int64   // milliseconds of the run; nil: not told
 }
 
 func (d *drafting) untold(at string) { d.unreported = append(d.unreported, at) }
+
+// floor notes a sum or a list of which the bundle may not tell all.
+func (d *drafting) floor(at string) {
+	d.untold(at)
+	d.atLeast = append(d.atLeast, at)
+}
 
 // said is the text of a member, fit to be told.
 func (d *drafting) said(v value, name string) string { return d.marks.clean(v.member(name)) }
@@ -129,8 +136,11 @@ func (d *drafting) draft(o DraftOptions, digest canon.Digest) (*receipt.Draft, e
 	for _, at := range []string{"fs_writes", "network_egress", "a2a_handoffs"} {
 		d.untold("/side_effects/" + at)
 	}
-	d.usage(draft)
-	draft.Metadata = d.metadata()
+	of := account{d}
+	of.usage(draft)
+	read := of.evidence()
+	of.bound(draft, read)
+	draft.Metadata = d.metadata(read)
 	return draft, nil
 }
 
@@ -285,65 +295,31 @@ func (d *drafting) redactions() []receipt.Redaction {
 	return redactions
 }
 
-// usage tells what the run used. The currency of its cost is not told.
-func (d *drafting) usage(draft *receipt.Draft) {
-	runtime := d.bundle.member("runtime")
-	usage := runtime.member("usage")
-	draft.AutonomyBudget.Consumed = receipt.Amounts{
-		InputTokens: amount(usage.member("input_tokens")), OutputTokens: amount(usage.member("output_tokens")), WallTimeMS: d.took,
-	}
-
-	draft.Cost = receipt.Cost{Currency: "XXX", ProviderBreakdown: []receipt.ProviderCost{}}
-	d.untold("/cost/currency")
-	d.untold("/cost/provider_breakdown")
-	if cost := usage.member("total_cost"); cost.kind() == canon.KindNumber && number(cost) >= 0 {
-		draft.Cost.Total = number(cost)
-	} else {
-		d.untold("/cost/total")
-	}
-
-	// Of several models nobody tells which was chosen.
-	const chosen = "/model_route/chosen_model"
-	var models []string
-	for _, m := range runtime.member("provider_models").each {
-		models = append(models, d.marks.clean(m))
-	}
-	draft.ModelRoute = receipt.ModelRoute{
-		ChosenModel: receipt.Model{Provider: unknown, Model: unknown}, AlternativesConsidered: []receipt.Model{}, RoutePolicyReason: "the bundle lists models, and not why",
-	}
-	d.untold("/model_route/alternatives_considered")
-	if len(models) == 1 && models[0] != "" {
-		draft.ModelRoute.ChosenModel.Model = models[0]
-		d.untold(chosen + "/provider")
-		return
-	}
-	d.untold(chosen)
-}
-
-// amount is a count that the bundle tells; nil where it tells none.
-func amount(v value) *int64 {
-	f := number(v)
-	if v.kind() != canon.KindNumber || f < 0 || f > 1<<53-1 {
-		return nil
-	}
-	count := int64(f)
-	return &count
-}
-
 // metadata says which bundle it is, and what nobody tells.
-func (d *drafting) metadata() receipt.Object {
-	slices.Sort(d.unreported)
+func (d *drafting) metadata(read evidence) receipt.Object {
 	models := []string{}
 	for i, m := range d.bundle.member("runtime").member("provider_models").each {
 		if i < MaxListed {
 			models = append(models, d.marks.clean(m))
 		}
 	}
-	return receipt.Object{
-		"unreported": slices.Compact(d.unreported),
-		"session_bundle": receipt.Object{
-			"mode": string(d.info.Mode), "policy": d.said(d.bundle.member("redaction"), "policy"), "created_at": d.said(d.bundle, "created_at"),
-			"producer": d.said(d.bundle.member("producer"), "name"), "provider_models": models, "redactions_in": "/final_artifacts/0",
-		},
+
+	of := receipt.Object{
+		"mode": string(d.info.Mode), "policy": d.said(d.bundle.member("redaction"), "policy"), "created_at": d.said(d.bundle, "created_at"),
+		"producer": d.said(d.bundle.member("producer"), "name"), "provider_models": models, "redactions_in": "/final_artifacts/0",
 	}
+	if len(read.gaps) > 0 {
+		of["evidence_gaps"] = read.gaps
+	}
+
+	all := receipt.Object{"session_bundle": of}
+	for name, list := range map[string][]string{"unreported": d.unreported, "at_least": d.atLeast} {
+		if len(list) > 0 {
+			all[name] = slices.Compact(slices.Sorted(slices.Values(list)))
+		}
+	}
+	if len(read.unread) > 0 {
+		all["ignored_records"] = read.unread
+	}
+	return all
 }

@@ -70,6 +70,7 @@ func ofLocal() []bundle.Entry {
 			{Path: "$.replay.event_log_pointers[0].path", Class: bundle.LocalPath, Replacement: "[redacted]"},
 			{Path: "$.replay.observability.transcript_pointers[0].path", Class: bundle.LocalPath, Replacement: "[redacted]"},
 			{Path: "$.replay.observability.transcript_pointers[0].more.path", Class: bundle.LocalPath, Replacement: "[redacted]"},
+			{Path: message + "[0].content", Class: bundle.SecretOrURL, Replacement: "the page is https://example.org/a"},
 			{Path: message + "[1].content.url", Class: bundle.SecretOrURL, Replacement: "https://example.org/a?token=%5Bredacted%5D&page=2"},
 			{Path: message + "[2].note", Class: bundle.SecretOrURL, Replacement: "key <redacted:aws_access_key:20>, and again <redacted:aws_access_key:20>"},
 			{Path: message + `[2]["odd name"]`, Class: bundle.SecretOrURL, Replacement: "<redacted:npm_token:40>"},
@@ -97,7 +98,7 @@ func TestEntriesOfBundle(t *testing.T) {
 	// What was left of a text that is withheld afterwards is not told.
 	payload := ofLocal()
 	for i, e := range payload {
-		if e.Path == "$.attachments[0].text" || e.Path == "$.transcript.sections[0].messages[1].content.url" {
+		if e.Path == "$.attachments[0].text" || e.Path == "$.transcript.sections[0].messages[0].content" || e.Path == "$.transcript.sections[0].messages[1].content.url" {
 			payload[i].Replacement = "[withheld]"
 		}
 	}

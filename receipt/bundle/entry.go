@@ -86,9 +86,10 @@ func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 }
 
 // maybeLeft reports whether a text can be what was left of something: it is or has a
-// placeholder, or is a URL, which loses its user information without one.
+// placeholder, or may have a URL, which loses its user information without one. The slashes
+// of a URL may be written as escapes.
 func maybeLeft(content []byte) bool {
-	return hasPlaceholder(content) || string(content) == emptied || bytes.EqualFold(content[:min(len(content), len("http"))], []byte("http"))
+	return hasPlaceholder(content) || string(content) == emptied || bytes.Contains(content, []byte("//")) || bytes.ContainsAny(content, `%\`)
 }
 
 // hasPlaceholder reports whether something was taken out of a text, by whomever and whether

@@ -12,7 +12,7 @@ import (
 // Options say how a run becomes a bundle. The zero Options make a sanitized one.
 type Options struct {
 	Mode        Mode   // "": Sanitized
-	Strict      bool   // ReplayOnly withholds input, output, stdout, stderr, message and visible_text_contains too
+	Strict      bool   // ReplayOnly withholds input, output, stdout, stderr, message, and visible_text_contains too, and no text keeps an absolute path
 	Attachments bool   // list the artifacts of the run once more, as attachments
 	ID          string // "": made of the run record as the bundle has it, see Export
 	CreatedAt   string // RFC 3339; "": when the run ended, or else when it began
@@ -69,7 +69,7 @@ func export(r *Rules, run *Run, o Options) (*Text, error) {
 
 	// Each text of the record is searched once, though most stand twice in the bundle.
 	found := newMarks(r.marker)
-	if m.redacts() {
+	if found.paths = m.strict; m.redacts() {
 		found.search(run.doc.Root())
 	}
 	if o.ID == "" {

@@ -1,6 +1,8 @@
 package bundle
 
 import (
+	"slices"
+
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/redact"
 )
@@ -10,6 +12,7 @@ import (
 // needed.
 type marks struct {
 	marker *redact.Marker
+	paths  bool                  // absolute paths go, too
 	found  map[int]redact.Marked // by the offset of the string
 	names  map[string]nameMark   // what names of members say, of the first maxNames
 	buffer []byte                // of the path that is written
@@ -33,11 +36,47 @@ func newMarks(marker *redact.Marker) *marks {
 	return &marks{marker: marker, found: map[int]redact.Marked{}, names: map[string]nameMark{}}
 }
 
+// maxRounds bounds how often a text is searched until nothing more is found.
+const maxRounds = 8
+
+// mark is what is left of a text, and whether something was found in it. Marking the result
+// finds nothing.
+func (m *marks) mark(text []byte) (redact.Marked, bool) {
+	marked, found := m.marker.Mark(text)
+	if !m.paths || isPointer(text) {
+		return marked, found
+	}
+	if !found {
+		marked.Text = text
+	}
+
+	for range maxRounds {
+		left, more := withoutPaths(marked.Text)
+		if !more {
+			return marked, found
+		}
+		found, marked.Certain, marked.Text = true, true, left
+		if !slices.Contains(marked.Rules, rulePath) {
+			marked.Rules = append(marked.Rules, rulePath)
+		}
+		if again, ok := m.marker.Mark(left); ok {
+			marked.Text, marked.Rules = again.Text, append(marked.Rules, again.Rules...)
+		}
+	}
+	marked.Text = []byte(placeholder)
+	return marked, true
+}
+
+// isPointer reports whether a text is one of the pointers that an export writes.
+func isPointer(text []byte) bool {
+	return string(text) == untoldVersion || string(text) == untoldModels
+}
+
 // search searches all texts of a value.
 func (m *marks) search(n canon.Node) {
 	switch n.Kind() {
 	case canon.KindString:
-		if marked, ok := m.marker.Mark(n.Text()); ok {
+		if marked, ok := m.mark(n.Text()); ok {
 			m.found[n.Offset()] = marked
 		}
 	case canon.KindObject:
@@ -54,7 +93,7 @@ func (m *marks) search(n canon.Node) {
 // of is what was found in a string.
 func (m *marks) of(v value) (redact.Marked, bool) {
 	if v.made != nil {
-		return m.marker.Mark(v.content())
+		return m.mark(v.content())
 	}
 	marked, ok := m.found[v.node.Offset()]
 	return marked, ok
@@ -66,7 +105,7 @@ func (m *marks) name(name []byte) nameMark {
 		return known
 	}
 	mark := nameMark{name: string(name)}
-	mark.found, mark.secret = m.marker.Mark(name)
+	mark.found, mark.secret = m.mark(name)
 	mark.sensitive = redact.Sensitive(mark.name)
 	mark.payload, mark.strict = payloads(mark.name)
 
@@ -100,7 +139,7 @@ func (m *marks) path(steps []step) string {
 
 // clean is the content of a string, with placeholders for what looks like a secret.
 func (m *marks) clean(v value) string {
-	if marked, ok := m.marker.Mark(v.content()); ok {
+	if marked, ok := m.mark(v.content()); ok {
 		return string(marked.Text)
 	}
 	return string(v.content())

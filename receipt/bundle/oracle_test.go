@@ -59,6 +59,9 @@ var patterns = func() (list []pattern) {
 	return list
 }()
 
+// The user information of a URL within a text, which the format's own harness keeps.
+var userinfo = regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/?#"<>@]+@`)
+
 func clean(text string) string {
 	if u, err := url.Parse(text); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.ContainsAny(text, " \t\n") {
 		if u.User != nil {
@@ -76,6 +79,7 @@ func clean(text string) string {
 			text = head + "?" + strings.Join(parameters, "&")
 		}
 	}
+	text = userinfo.ReplaceAllString(text, "$1")
 	for _, p := range patterns {
 		text = p.re.ReplaceAllStringFunc(text, func(m string) string { return fmt.Sprintf("<redacted:%s:%d>", p.name, len(m)) })
 	}
@@ -193,6 +197,11 @@ func TestOracle(t *testing.T) {
 		agree(t, file(t, "local.json"), mode)
 		agree(t, exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.Local, Attachments: true}).Bytes(), mode)
 	}
+
+	// Pointers lie at any depth of their list.
+	nested := tree(t, file(t, "local.json"))
+	nested["metadata"] = map[string]any{"event_log_pointers": []any{[]any{map[string]any{"path": "/a"}}, map[string]any{"more": []any{map[string]any{"path": "/b"}}}}}
+	agree(t, encode(t, nested), bundle.Sanitized)
 
 	// Values and names of all rules, in any order and depth.
 	random := rand.New(rand.NewPCG(1, 2))

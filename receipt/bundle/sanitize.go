@@ -36,6 +36,7 @@ func sanitize(r *Rules, b *Bundle, mode Mode, strict bool) (*Text, error) {
 	m.strict = m.strict || m.withholds() && string(b.root().member("redaction").member("policy").content()) == old.policy()
 
 	// Of a local bundle nothing was taken out, whatever it lists.
+	found.paths = m.strict
 	found.search(b.doc.Root())
 	var before prior
 	if info.Mode != Local {

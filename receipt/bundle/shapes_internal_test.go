@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// WithoutPaths removes absolute paths from a text.
+var WithoutPaths = withoutPaths
+
 // Update says that what is committed is written anew.
 var Update = flag.Bool("update", false, "write testdata/draft.json and the tables of docs/bundles.md")
 

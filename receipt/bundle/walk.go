@@ -24,6 +24,7 @@ type walk struct {
 // A context is what lies around a value.
 type context struct {
 	shape    *shape
+	name     string // of the member that has the value; "": it is an element
 	level    int
 	pointers bool // a list of pointers to logs: path in it is of a machine
 	roots    bool // an element of the roots of a workspace: its path is of a machine
@@ -124,11 +125,9 @@ func (w *walk) array(v value, c context) {
 	}
 
 	// Its elements are in it at the level of the list and one.
-	within := context{shape: c.shape.child(step{"", 0}), level: c.level + 1, pointers: c.pointers, silent: c.silent}
-	if n := len(w.steps); n > 0 && w.steps[n-1].index < 0 {
-		name := w.steps[n-1].name
-		within.pointers = within.pointers || name == eventLogPointers || name == transcriptPointers
-		within.roots = name == additionalRoots
+	within := context{
+		shape: c.shape.child(step{"", 0}), level: c.level + 1, silent: c.silent,
+		pointers: c.pointers || c.name == eventLogPointers || c.name == transcriptPointers, roots: c.name == additionalRoots,
 	}
 
 	w.print(c, func() { w.text("[") })
@@ -185,7 +184,7 @@ func (w *walk) object(v value, c context) {
 func (w *walk) member(m pair, c context) {
 	mark := w.marks.name(m.name)
 	name := mark.name
-	within := context{shape: c.shape.child(step{name, -1}), level: c.level + 1, pointers: c.pointers, silent: c.silent}
+	within := context{shape: c.shape.child(step{name, -1}), name: name, level: c.level + 1, pointers: c.pointers, silent: c.silent}
 	null := m.value.kind() == canon.KindNull
 
 	switch {

@@ -53,7 +53,7 @@ could not be read or made as asked.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.local, "local", false, "take nothing out: for whoever has this machine anyway")
 	f.BoolVar(&o.replayOnly, "replay-only", false, "withhold prompts, arguments and results too")
-	f.BoolVar(&o.Strict, "strict", false, "with --replay-only: withhold input, output, stdout, stderr, message and visible_text_contains too")
+	f.BoolVar(&o.Strict, "strict", false, "with --replay-only: withhold input, output, stdout, stderr, message, and visible_text_contains too, and remove absolute paths from all texts")
 	f.BoolVar(&o.Attachments, "include-attachments", false, "list the artifacts of the run as attachments")
 	f.StringVar(&o.ID, "id", "", "`ID` of the bundle (default: made of the run record as the bundle has it)")
 	f.StringVar(&o.CreatedAt, "created-at", "", "`TIME` at which it was made (default: when the run ended)")

@@ -40,7 +40,7 @@ be read or made as asked.`,
 
 	f := cmd.Flags()
 	f.StringVar(&o.mode, "mode", string(bundle.Sanitized), "what is taken out: sanitized, or replay_only, which withholds prompts, arguments and results too: `MODE`")
-	f.BoolVar(&o.strict, "strict", false, "with replay_only: withhold input, output, stdout, stderr, message and visible_text_contains too")
+	f.BoolVar(&o.strict, "strict", false, "with replay_only: withhold input, output, stdout, stderr, message, and visible_text_contains too, and remove absolute paths from all texts")
 	o.register(f)
 	return cmd
 }

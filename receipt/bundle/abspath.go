@@ -1,0 +1,186 @@
+package bundle
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// rulePath names the rule that removes absolute paths.
+const rulePath = "absolute_path"
+
+// withoutPaths returns a text with a placeholder for each absolute path, and reports whether
+// there was one. A path may have any of the separators of separator.
+func withoutPaths(text []byte) ([]byte, bool) {
+	var out []byte
+	copied := 0
+	for at := 0; at < len(text); {
+		start, end := pathAt(text, at)
+		if start == end {
+			at = max(at+1, end)
+			continue
+		}
+		out = append(append(out, text[copied:start]...), "<redacted:"+rulePath+":"+strconv.Itoa(end-start)+">"...)
+		at, copied = end, end
+	}
+	if copied == 0 {
+		return text, false
+	}
+	return append(out, text[copied:]...), true
+}
+
+// pathAt returns where an absolute path that is recognized at i begins and ends. Where there
+// is none, both are the place up to which the text has none.
+func pathAt(text []byte, i int) (start, end int) {
+	if bytes.HasPrefix(text[i:], []byte("://")) {
+		return pathOfURL(text, i)
+	}
+
+	// What stands before it is looked at first: of a thousand slashes only one is a root.
+	if separator(text[i:]) == 0 && !isLetter(text[i]) || !opensPath(text, i) {
+		return i, i
+	}
+	if root := rootOf(text[i:]); root > 0 {
+		return i, pathEnd(text, i, i+root)
+	}
+	return i, i
+}
+
+// rootOf returns the length of the root with which an absolute path begins: / of POSIX, C:\ and
+// \\ of Windows. 0: there is none.
+func rootOf(text []byte) int {
+	n := separator(text)
+	switch {
+	case len(text) > 2 && isLetter(text[0]) && text[1] == ':' && separator(text[2:]) > 0:
+		return 2 + separator(text[2:])
+	case n == 0:
+		return 0
+	case text[0] == '\\' && n == 1: // one backslash is an escape; two begin the name of a server
+		if len(text) < 3 || text[1] != '\\' || !namesServer(text[2:]) {
+			return 0
+		}
+		return 2
+	}
+
+	// A name follows the root.
+	for separator(text[n:]) > 0 {
+		n += separator(text[n:])
+	}
+	if n == len(text) || !startsName(text[n:]) {
+		return 0
+	}
+	return n
+}
+
+// separator returns the length of the separator that a text begins with: / or \, the first also
+// as JSON or a URL may write it.
+func separator(text []byte) int {
+	switch {
+	case len(text) == 0:
+		return 0
+	case text[0] == '/':
+		return 1
+	case text[0] == '\\' && len(text) > 1 && text[1] == '/':
+		return 2
+	case text[0] == '\\':
+		return 1
+	case len(text) > 2 && text[0] == '%' && (strings.EqualFold(string(text[1:3]), "2f") || strings.EqualFold(string(text[1:3]), "5c")):
+		return 3
+	}
+	return 0
+}
+
+// namesServer reports whether a name and another backslash follow, as in \\server\share.
+func namesServer(text []byte) bool {
+	i := bytes.IndexFunc(text, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("._-$?", c)
+	})
+	return i > 0 && text[i] == '\\'
+}
+
+func startsName(text []byte) bool {
+	c, _ := utf8.DecodeRune(text)
+	return unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_.-~$@+{%", c)
+}
+
+// opensPath reports whether a path that begins at i is absolute: what stands before it is no
+// part of it, such as a name, a dot, a variable or the host of a URL.
+func opensPath(text []byte, i int) bool {
+	if i == 0 {
+		return true
+	}
+	before, size := utf8.DecodeLastRune(text[:i])
+	switch {
+	case i >= 3 && text[i-3] == '%' && isHexByte(text[i-2]) && isHexByte(text[i-1]): // cwd%3D%2Fhome
+		return separator(text[i-3:]) == 0
+	case size == 1 && isLetter(text[i-1]): // an option of a compiler: -I/usr/include
+		return i >= 2 && text[i-2] == '-' && (i == 2 || text[i-3] <= ' ' || strings.IndexByte(`"'=,`, text[i-3]) >= 0)
+	case unicode.IsLetter(before), unicode.IsDigit(before):
+		return false
+	}
+	return !strings.ContainsRune(`_./\~)]}*%@$#-`, before)
+}
+
+// pathOfURL looks at the URL whose :// is at i. One without a host names a file of this machine;
+// of others, what follows the host may have paths in its parameters only.
+func pathOfURL(text []byte, i int) (start, end int) {
+	scheme := i
+	for scheme > 0 && (isLetter(text[scheme-1]) || strings.IndexByte("0123456789+.-", text[scheme-1]) >= 0) {
+		scheme--
+	}
+	host := i + len("://")
+	if host < len(text) && separator(text[host:]) > 0 || strings.HasSuffix(strings.ToLower(string(text[scheme:i])), "file") {
+		return i, pathEnd(text, i, host)
+	}
+
+	for host < len(text) && text[host] > ' ' && strings.IndexByte("/?#\"'<>`", text[host]) < 0 {
+		host++
+	}
+	if host < len(text) && text[host] == '/' {
+		host++
+	}
+	return host, host
+}
+
+// pathEnd returns where a path ends that begins at start and whose root ends at from. One in
+// quotation marks ends with them. Another ends before white space, unless the next word goes
+// on with it, and without the punctuation of the sentence.
+func pathEnd(text []byte, start, from int) int {
+	if start > 0 {
+		if i := strings.IndexByte("\"'`", text[start-1]); i >= 0 {
+			line := text[from:]
+			if end := bytes.IndexByte(line, '\n'); end >= 0 {
+				line = line[:end]
+			}
+			if end := bytes.IndexByte(line, text[start-1]); end >= 0 {
+				return from + end
+			}
+		}
+	}
+
+	end := from
+	for end < len(text) && strings.IndexByte("\"<>|`\x7f", text[end]) < 0 {
+		if text[end] <= ' ' && !(text[end-1] == '\\' || text[end] == ' ' && goesOn(text[end+1:])) {
+			break
+		}
+		end++
+	}
+	for end > from && strings.IndexByte(`).,;:!?]}'*\`, text[end-1]) >= 0 {
+		end--
+	}
+	return end
+}
+
+// goesOn reports whether the next word is more of a path, of which a name has a space in it.
+func goesOn(text []byte) bool {
+	if i := bytes.IndexFunc(text, unicode.IsSpace); i >= 0 {
+		text = text[:i]
+	}
+	return bytes.IndexAny(text, `/\`) > 0 && !bytes.Contains(text, []byte("://"))
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func isHexByte(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
