@@ -9,7 +9,7 @@
 //	recognize(head, whole)                       what a file is: the JSON text of kind.Found
 //	verify(inputs, keys, beside, options, sink)  null when done
 //	fitting(input, index, beside)                places of those that are of it, an Array
-//	open(input, index)                           {source, canonical, preimage, hash, shell, targets}
+//	open(input, index)                           {source, headline, canonical, preimage, hash, shell, targets}
 //	tamper(source, pointer)                      {source, target}
 //
 // An input is {name, size, read(offset, length)}, where read returns a promise of
@@ -104,8 +104,13 @@ func open(args []js.Value) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	said, err := receipt.AppendJSON(nil, d.Headline)
+	if err != nil {
+		return nil, err
+	}
 	return map[string]any{
-		"source": arrayOf(d.Source), "canonical": arrayOf(d.Canonical), "preimage": arrayOf(d.Preimage),
+		"headline": string(said),
+		"source":   arrayOf(d.Source), "canonical": arrayOf(d.Canonical), "preimage": arrayOf(d.Preimage),
 		"hash": d.Hash, "shell": d.Shell, "targets": string(targets),
 	}, nil
 }

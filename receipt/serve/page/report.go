@@ -3,6 +3,7 @@ package page
 import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/serve/aggregate"
 )
 
@@ -26,6 +27,7 @@ type Report struct {
 	refuted, undecided listed
 	first              *receipt.Report // while there is one receipt only
 	document           []byte          // its canonical form, when it has one that is not too long
+	headline           *headline.Headline
 	count              int
 
 	doc canon.Document // memory for the next receipt
@@ -63,12 +65,12 @@ func (r *Report) Add(rep *receipt.Report, text []byte) {
 	}
 
 	if r.count++; r.count > 1 {
-		r.first, r.document = nil, nil
+		r.first, r.document, r.headline = nil, nil, nil
 		return
 	}
 
 	r.first = rep.Clone()
 	if root.Kind() == canon.KindObject && rep.Check(receipt.StepParse).Status == receipt.StatusPassed && len(text) <= maxDocument {
-		r.document = r.doc.AppendCanonical(nil)
+		r.document, r.headline = r.doc.AppendCanonical(nil), headline.Read(root).Headline()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -16,6 +17,7 @@ type reportData struct {
 	Aggregate json.Marshaler             `json:"aggregate"`
 	Report    *addressed                 `json:"report,omitempty"`  // of the only receipt
 	Receipt   json.RawMessage            `json:"receipt,omitempty"` // its text
+	Headline  *headline.Headline         `json:"headline,omitempty"`
 }
 
 type moreJSON struct {
@@ -32,7 +34,7 @@ type addressed struct {
 // data returns the JSON block of a report. It can stand in an element script:
 // <, > and & are escapes in it (HTML, 13.2.5.4), and so is what nobody sees.
 func (r *Report) data(sum *stream.Summary) ([]byte, error) {
-	d := reportData{Aggregate: &r.aggregate, More: moreJSON{r.refuted.more, r.undecided.more}, Reports: []addressed{}, Receipt: r.document}
+	d := reportData{Aggregate: &r.aggregate, More: moreJSON{r.refuted.more, r.undecided.more}, Reports: []addressed{}, Receipt: r.document, Headline: r.headline}
 	for _, list := range []listed{r.refuted, r.undecided} {
 		for _, rep := range list.reports {
 			d.Reports = append(d.Reports, addressed{rep, rep.Address()})

@@ -22,6 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -63,6 +64,8 @@ type caseJSON struct {
 	Verdict receipt.Verdict `json:"verdict"`
 	Report  *receipt.Report `json:"report"`
 	Receipt json.RawMessage `json:"receipt"`
+
+	Headline *headline.Headline `json:"headline"` // nil when the receipt is not a JSON object
 }
 
 func verifier(t testing.TB) *receipt.Verifier {
@@ -114,6 +117,9 @@ func judge(t testing.TB) (list []caseJSON) {
 		one := caseJSON{File: c.File, Verdict: rep.Verdict, Report: rep, Receipt: json.RawMessage("null")}
 		if rep.Check(receipt.StepParse).Status == receipt.StatusPassed {
 			one.Receipt = doc.AppendCanonical(nil)
+			if doc.Root().Kind() == canon.KindObject {
+				one.Headline = headline.Read(doc.Root()).Headline()
+			}
 		}
 		list = append(list, one)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/attest"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -26,6 +27,7 @@ type Document struct {
 	Hash      string // sha256: and 64 hexadecimal digits, of Preimage; "" without it
 	Shell     string // a command that prints the digits of Hash
 	Targets   []Target
+	Headline  *headline.Headline // nil when the source is not a JSON object
 }
 
 // Open reads the document of a source that a report is about, by the report's
@@ -41,6 +43,10 @@ func Open(ctx context.Context, s stream.Source, index int) (*Document, error) {
 	doc := new(canon.Document)
 	if doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes}) != nil {
 		return d, nil
+	}
+
+	if doc.Root().Kind() == canon.KindObject {
+		d.Headline = headline.Read(doc.Root()).Headline()
 	}
 
 	// Not every document has a preimage, and without one there is no hash.

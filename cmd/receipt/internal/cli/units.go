@@ -8,54 +8,16 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
 // Plural is a number with its noun, in the plural when it is not one, and a verb after it.
-func Plural(n int, noun, verb string) string {
-	text := fmt.Sprintf("%s %s", Group3(strconv.Itoa(n)), noun)
-	if n != 1 {
-		text += "s"
-	}
-	return strings.TrimSpace(text + " " + verb)
-}
+func Plural(n int, noun, verb string) string { return headline.Plural(n, noun, verb) }
 
 // DurationText is a duration in at most two units, such as 1 min 19 s.
 func DurationText(d time.Duration) string {
-	return durationText(int64(d/time.Second), d%time.Second)
-}
-
-// BetweenText is DurationText from one time to a later one, however far: a Duration ends at
-// 292 years.
-func BetweenText(from, to time.Time) string {
-	seconds, rest := to.Unix()-from.Unix(), time.Duration(to.Nanosecond()-from.Nanosecond())
-	if rest < 0 {
-		seconds, rest = seconds-1, rest+time.Second
-	}
-	return durationText(seconds, rest)
-}
-
-func durationText(seconds int64, rest time.Duration) string {
-	units := []struct {
-		size int64
-		name string
-	}{{24 * 60 * 60, "d"}, {60 * 60, "h"}, {60, "min"}, {1, "s"}}
-
-	var parts []string
-	for _, u := range units {
-		if n := seconds / u.size; n > 0 && len(parts) < 2 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
-			seconds -= n * u.size
-		}
-	}
-
-	switch {
-	case len(parts) > 0:
-		return strings.Join(parts, " ")
-	case rest == 0:
-		return "0 s"
-	}
-	return fmt.Sprintf("%d ms", rest.Milliseconds())
+	return headline.Elapsed(time.Time{}, time.Time{}.Add(d))
 }
 
 // ClockText is a time of a receipt in UTC, with its date or without.
@@ -79,25 +41,7 @@ func Number(n canon.Node) string {
 }
 
 // Group3 separates the thousands of a plain decimal.
-func Group3(s string) string {
-	whole, fraction, _ := strings.Cut(s, ".")
-	if strings.ContainsAny(s, "e-") || len(whole) < 4 {
-		return s
-	}
-
-	var b strings.Builder
-	for i := range len(whole) {
-		if i > 0 && (len(whole)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte(whole[i])
-	}
-
-	if fraction != "" {
-		b.WriteString("." + fraction)
-	}
-	return b.String()
-}
+func Group3(s string) string { return headline.Group3(s) }
 
 // Show is a value for a line: canonical, escaped, bounded.
 func Show(n canon.Node) string {

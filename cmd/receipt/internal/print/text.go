@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/attest"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
@@ -60,24 +61,14 @@ func (p *TextPrinter) block(rep *receipt.Report, doc *canon.Document) *Block {
 	return b
 }
 
-// notTold names what the receipt says that its source did not tell, which is not
-// a statement, what may be more than happened, and what is no bill.
+// notTold names what the receipt states that its source did not report, which is not
+// a statement, what may be more than happened, what is not a bill, and what was concluded.
 func (p *TextPrinter) notTold(b *Block, doc *canon.Document) {
-	p.pointers(b, "not told", receipt.ReadUnreported(doc.Root()), ", by the source")
-	p.pointers(b, "at most", receipt.ReadAtMost(doc.Root()), ": may hold more than happened")
-	p.pointers(b, "estimated", ReadEstimated(doc.Root()), ", by the source: no bill")
-}
-
-// ReadEstimated returns the amounts of a receipt that its source reckons, and that are no
-// bill, as the receipt says in metadata.estimated.
-func ReadEstimated(root canon.Node) (list receipt.Pointers) {
-	for _, n := range root.Member("metadata").Member("estimated").Elements() {
-		if text := n.String(); n.Kind() == canon.KindString && strings.HasPrefix(text, "/") {
-			list = append(list, text)
-		}
-	}
-	slices.Sort(list)
-	return list
+	r := headline.Read(doc.Root())
+	p.pointers(b, "not told", r.Untold, ", by the source")
+	p.pointers(b, "at most", r.Over, ": may hold more than happened")
+	p.pointers(b, "estimated", r.Estimated, ", by the source: no bill")
+	p.pointers(b, "inferred", r.Inferred, ", concluded from other lines of the source")
 }
 
 func (p *TextPrinter) pointers(b *Block, label string, list []string, what string) {

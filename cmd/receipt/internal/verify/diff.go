@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
@@ -111,22 +112,22 @@ func (d *differences) compare(a, b canon.Node) {
 // value is what one side has, and how far its source told it.
 func (d *differences) value(of *Shown, n canon.Node) string {
 	text := cli.Show(n)
-	if len(of.untold)+len(of.over)+len(of.estimated) == 0 {
+	if len(of.Untold)+len(of.Over)+len(of.Estimated) == 0 {
 		return text
 	}
 
 	// Only numbers and lists are bounds. What is in a list of bounds is itself none.
 	pointer := d.pointer()
-	untold := of.hides(pointer)
-	_, over := slices.BinarySearch(of.over, pointer)
+	untold := of.Hides(pointer)
+	_, over := slices.BinarySearch(of.Over, pointer)
 	bounds := n.Kind() == canon.KindNumber || n.Kind() == canon.KindArray
 	switch nothing := !bounds || n.Float() == 0 && n.Len() == 0; {
 	case untold && nothing:
-		return text + " (" + notTold + ")"
+		return text + " (" + headline.NotTold + ")"
 	case bounds && (untold || over):
-		return of.bound(pointer) + text + of.reckoned(pointer)
+		return of.Bound(pointer) + text + of.Reckoned(pointer)
 	}
-	return text + of.reckoned(pointer)
+	return text + of.Reckoned(pointer)
 }
 
 // below compares what the token leads to.

@@ -2,10 +2,6 @@ package verify
 
 import (
 	"fmt"
-	"path"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 )
 
 // NewShow makes the verb show.
@@ -87,25 +84,15 @@ func integrityLine(rep *receipt.Report, judge string) string {
 	return "Not decided: " + cli.EscapeLine(rep.Finding().Detail)
 }
 
-// Shown renders a receipt from its document, so that one that is not valid is
-// shown as far as it goes.
+// Shown renders a receipt from its document, so that an invalid receipt is shown as far as
+// it can be read.
 type Shown struct {
-	Root      canon.Node
-	untold    receipt.Pointers
-	over      receipt.Pointers
-	estimated receipt.Pointers
-	b         *print.Block
+	*headline.Reading
+	b *print.Block
 }
 
-// ShownOf is a receipt with what its source did not tell, or told as a bound or an estimate.
-func ShownOf(doc *canon.Document) *Shown {
-	root := doc.Root()
-	return &Shown{Root: root, untold: receipt.ReadUnreported(root), over: receipt.ReadAtMost(root), estimated: print.ReadEstimated(root)}
-}
-
-// Sentence says what happened in one line. What the source did not tell is not a
-// number in it.
-func (s *Shown) Sentence() string { return sentence{s}.line() }
+// ShownOf returns a receipt with what its source did not report, or reported as a bound or an estimate.
+func ShownOf(doc *canon.Document) *Shown { return &Shown{Reading: headline.Read(doc.Root())} }
 
 // refuted says what is wrong before anything else.
 func (s *Shown) refuted(rep *receipt.Report) {
@@ -129,8 +116,8 @@ func (s *Shown) text(n canon.Node, names ...string) string {
 	for _, name := range names {
 		n = n.Member(name)
 	}
-	if s.hidden(n) {
-		return notTold
+	if s.Hidden(n) {
+		return headline.NotTold
 	}
 	switch n.Kind() {
 	case canon.KindInvalid:
@@ -147,86 +134,8 @@ func (s *Shown) text(n canon.Node, names ...string) string {
 
 // named is the text of a member, or that nobody told this noun.
 func (s *Shown) named(n canon.Node, name, noun string) string {
-	if s.hidden(n.Member(name)) {
-		return noun + " " + notTold
+	if s.Hidden(n.Member(name)) {
+		return noun + " " + headline.NotTold
 	}
 	return s.text(n, name)
-}
-
-// hidden reports whether the source did not tell a value, so that what stands there is no
-// statement. The entries of a list that may hold more were told, and so was what stands in
-// an entry of which it is open whether it happened.
-func (s *Shown) hidden(n canon.Node) bool {
-	return len(s.untold) > 0 && !n.IsZero() && s.hides(n.Pointer())
-}
-
-// hides is hidden for the value at a pointer. It looks upward from the value itself: in an
-// entry of a list only what is listed itself is untold.
-func (s *Shown) hides(pointer string) bool {
-	if s.lists(pointer) {
-		return true
-	}
-	for pointer != "" && !isIndex(path.Base(pointer)) {
-		pointer = pointer[:strings.LastIndexByte(pointer, '/')]
-		if !isIndex(path.Base(pointer)) && s.lists(pointer) {
-			return true
-		}
-	}
-	return false
-}
-
-// lists reports whether the receipt lists just this pointer.
-func (s *Shown) lists(pointer string) bool {
-	_, listed := slices.BinarySearch(s.untold, pointer)
-	return listed
-}
-
-// isIndex reports whether a token of a pointer is the place of an entry.
-func isIndex(token string) bool {
-	_, err := strconv.ParseUint(token, 10, 64)
-	return err == nil
-}
-
-// possible reports whether it is open if an entry of a list happened at all.
-func (s *Shown) possible(entry canon.Node) bool {
-	return len(s.untold) > 0 && s.lists(entry.Pointer())
-}
-
-// reckoned says behind an amount that its source estimates it, and that it is no bill.
-func (s *Shown) reckoned(pointer string) string {
-	if _, listed := slices.BinarySearch(s.estimated, pointer); listed {
-		return " (estimated by the source)"
-	}
-	return ""
-}
-
-// bound says what a number or the length of a list is a bound of. One that may be both
-// too small and too large is only what the source told.
-func (s *Shown) bound(pointer string) string {
-	return between(s.untold.Has(pointer), s.over.Has(pointer))
-}
-
-// bounds reports whether the receipt lists just this value as one that may be too small, and
-// as one that may be too large.
-func (s *Shown) bounds(n canon.Node) (under, over bool) {
-	if len(s.untold)+len(s.over) == 0 || n.IsZero() {
-		return false, false
-	}
-	at := n.Pointer()
-	_, over = slices.BinarySearch(s.over, at)
-	return s.lists(at), over
-}
-
-// between is bound for a number of which it is known whether it may be too small, and too
-// large.
-func between(under, over bool) string {
-	switch {
-	case under && over:
-		return "reportedly "
-	case under:
-		return "at least "
-	case over:
-		return "at most "
-	}
-	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 )
 
 // A table has a row for each thing that a receipt says.
@@ -15,6 +16,7 @@ type table struct{ *Shown }
 func (s table) write() {
 	r := s.Root
 	s.b.Row("receipt", s.text(r, "receipt_id"))
+	s.b.Row("subject", s.Subject())
 	s.b.Row("task", s.text(r, "identifiers", "task_id")+", "+s.named(r.Member("identifiers"), "workspace_ref", "workspace"))
 	s.b.Row("issuer", s.issuer(r.Member("issuer")))
 	s.b.Row("time", s.times())
@@ -32,13 +34,15 @@ func (s table) write() {
 	s.list("handoffs", effects.Member("a2a_handoffs"), func(n canon.Node) string {
 		return s.ended(n, "target_agent") + ", " + s.named(n, "task_id", "task")
 	})
+	continuity{s.Shown}.write()
 	s.list("artifacts", r.Member("final_artifacts"), func(n canon.Node) string { return s.text(n, "artifact_id") + " (" + s.text(n, "kind") + ")" })
+	s.b.Row("replay", s.Determinism())
 	s.list("deltas", r.Member("deltas"), func(n canon.Node) string { return s.text(n, "operation") + " " + s.text(n, "path") })
 	s.list("withheld", r.Member("redactions"), func(n canon.Node) string { return s.text(n, "field") + `: "` + s.text(n, "reason") + `"` })
 	s.chain()
 	s.list("signatures", r.Member("signatures"), func(n canon.Node) string { return s.text(n, "key_id") + ", " + s.text(n, "algorithm") })
 	s.unread()
-	s.notTold()
+	s.listUntold()
 }
 
 // unread states how much of the log was not read: any of it may be an action that no row above
@@ -62,12 +66,13 @@ func (s table) unread() {
 	s.b.Row("not read", print.Unread(int(records), types)+": "+strings.Join(names, ", ")+more)
 }
 
-// notTold names every member that the source did not tell, or that may hold more than
+// listUntold names every member that the source did not tell, or that may hold more than
 // happened, or that is an estimate, also those that no row above is about.
-func (s table) notTold() {
-	s.pointers("not told", s.untold)
-	s.pointers("at most", s.over)
-	s.pointers("estimated", s.estimated)
+func (s table) listUntold() {
+	s.pointers("not told", s.Untold)
+	s.pointers("at most", s.Over)
+	s.pointers("estimated", s.Estimated)
+	s.pointers("inferred", s.Inferred)
 }
 
 func (s table) pointers(label string, list []string) {
@@ -116,11 +121,11 @@ func memberOf(label string) (pointer string, ok bool) {
 func (s table) list(label string, list canon.Node, entry func(canon.Node) string) {
 	const most = 50
 	pointer, always := memberOf(label)
-	untold := pointer != "" && s.untold.Has(pointer)
+	untold := pointer != "" && s.Untold.Has(pointer)
 	if list.Len() == 0 {
 		switch {
 		case untold:
-			s.b.Row(label, notTold)
+			s.b.Row(label, headline.NotTold)
 		case always:
 			s.b.Row(label, "none")
 		}
@@ -129,7 +134,7 @@ func (s table) list(label string, list canon.Node, entry func(canon.Node) string
 
 	// There may be more than the source told.
 	if untold {
-		defer s.b.Row("", "others "+notTold)
+		defer s.b.Row("", "others "+headline.NotTold)
 	}
 	for i, n := range list.Elements() {
 		if i == most {
@@ -149,36 +154,36 @@ func (s table) times() string {
 	started, completed := lifecycle.Member("started_at"), lifecycle.Member("completed_at")
 
 	text, dated := "", true // whether the text has the day of the others
-	switch begun, ended := !s.hidden(started), !s.hidden(completed); {
+	switch begun, ended := !s.Hidden(started), !s.Hidden(completed); {
 	case begun && ended:
 		text = cli.ClockText(started, true) + " to " + cli.ClockText(completed, !s.sameDay()) + " UTC"
 	case begun:
-		text = cli.ClockText(started, true) + " UTC, end " + notTold
+		text = cli.ClockText(started, true) + " UTC, end " + headline.NotTold
 	case ended:
-		text = "start " + notTold + ", end " + cli.ClockText(completed, true) + " UTC"
-	case s.hidden(issued):
-		return notTold
+		text = "start " + headline.NotTold + ", end " + cli.ClockText(completed, true) + " UTC"
+	case s.Hidden(issued):
+		return headline.NotTold
 	default:
-		text, dated = "start and end "+notTold, false
+		text, dated = "start and end "+headline.NotTold, false
 	}
 
-	if s.hidden(issued) {
-		return text + ", issue " + notTold
+	if s.Hidden(issued) {
+		return text + ", issue " + headline.NotTold
 	}
 	return text + ", issued " + cli.ClockText(issued, !dated || !s.sameDay())
 }
 
 func (s table) file(n canon.Node) string {
-	if s.hidden(n.Member("operation")) {
-		return s.text(n, "path") + ", operation " + notTold
+	if s.Hidden(n.Member("operation")) {
+		return s.text(n, "path") + ", operation " + headline.NotTold
 	}
 	return s.text(n, "operation") + " " + s.text(n, "path")
 }
 
 // ended is the name of what was called, and how that ended.
 func (s table) ended(n canon.Node, name string) string {
-	if s.hidden(n.Member("status")) {
-		return s.text(n, name) + ", outcome " + notTold
+	if s.Hidden(n.Member("status")) {
+		return s.text(n, name) + ", outcome " + headline.NotTold
 	}
 	return s.text(n, name) + " " + s.text(n, "status")
 }
@@ -197,12 +202,12 @@ func (s table) models() {
 	provider, model := chosen.Member("provider"), chosen.Member("model")
 	text := s.text(provider) + " " + s.text(model)
 	switch {
-	case s.hidden(provider) && s.hidden(model):
-		text = notTold
-	case s.hidden(provider):
+	case s.Hidden(provider) && s.Hidden(model):
+		text = headline.NotTold
+	case s.Hidden(provider):
 		text = s.text(model)
-	case s.hidden(model):
-		text = s.text(provider) + ", model " + notTold
+	case s.Hidden(model):
+		text = s.text(provider) + ", model " + headline.NotTold
 	}
 	for _, n := range route.Member("alternatives_considered").Elements() {
 		text += ", not " + s.text(n, "model")
@@ -231,10 +236,10 @@ func (s table) budget() {
 // used is a number of the budget; of one that was not told whole, how much is
 // known, or that nobody told this noun.
 func (s table) used(pointer string, n canon.Node, noun string) string {
-	if n.Float() > 0 || !s.untold.Has(pointer) {
-		return s.bound(pointer) + cli.Number(n) + s.reckoned(pointer)
+	if n.Float() > 0 || !s.Untold.Has(pointer) {
+		return s.Bound(pointer) + cli.Number(n) + s.Reckoned(pointer)
 	}
-	return noun + notTold
+	return noun + headline.NotTold
 }
 
 // decided lists the approvals by decision: one that was denied stands under
@@ -254,7 +259,7 @@ func (s table) decided(list canon.Node) {
 		}
 		label := s.decision(n)
 		text := s.text(n, "action") + " by " + s.named(n, "actor", "somebody")
-		if at := n.Member("decided_at"); !s.hidden(at) {
+		if at := n.Member("decided_at"); !s.Hidden(at) {
 			text = cli.ClockText(at, !s.sameDay()) + " " + text
 		}
 		if label == last {
@@ -265,14 +270,14 @@ func (s table) decided(list canon.Node) {
 		last = label
 	}
 
-	if s.untold.Has("/approvals") {
-		s.b.Row("", "others "+notTold)
+	if s.Untold.Has("/approvals") {
+		s.b.Row("", "others "+headline.NotTold)
 	}
 }
 
 // decision is that of an approval as the label of a row.
 func (s table) decision(n canon.Node) string {
-	if s.hidden(n.Member("decision")) {
+	if s.Hidden(n.Member("decision")) {
 		return "undecided"
 	}
 	switch decision := n.Member("decision").String(); decision {
@@ -287,17 +292,17 @@ func (s table) decision(n canon.Node) string {
 func (s table) egress(n canon.Node) string {
 	text := s.named(n, "destination", "destination")
 	sent := n.Member("bytes_sent")
-	switch least, most := s.bounds(sent); {
+	switch least, most := s.Bounds(sent); {
 	case sent.IsZero():
 		text += ", bytes not stated"
 	case least && !(sent.Float() > 0):
-		text += ", bytes " + notTold
+		text += ", bytes " + headline.NotTold
 	default:
-		text += ", " + between(least, most) + cli.Number(sent) + " bytes"
+		text += ", " + headline.Between(least, most) + cli.Number(sent) + " bytes"
 	}
 	text += `, "` + s.text(n, "purpose") + `"`
-	if s.possible(n) {
-		text += ", whether it was sent " + notTold
+	if s.Possible(n) {
+		text += ", whether it was sent " + headline.NotTold
 	}
 	return text
 }

@@ -19,7 +19,7 @@ export function renderSingle({ report, summary, keys, together, evidence = [], a
     example && h("p", { class: "caution open" }, "This is an example that the page brought along. Nobody has sent it, and its keys are for tests."),
     h("div", { class: "certificate" },
       h("p", { class: "paper-only" }, demonstration || example ? "An example, which certifies nothing" : "Record of a verification"),
-      renderHeadlines(report, basis(keys, report, together), receipt),
+      renderHeadlines(report, basis(keys, report, together), receipt, JSON.parse(opened.headline)),
       renderBasis(report, summary, evidence, asked)),
     actions,
     h("details", { class: "technical" }, h("summary", {}, "The seven steps, the receipt in full, and how to check this yourself"),

@@ -2,16 +2,16 @@
 // can be relied on. Causes have names here and no codes; those are with the steps.
 import { foreign, h, icon, mono } from "./dom.js";
 import { amount, isObject, list, member, text } from "./json.js";
-import { costOf, decided, summarize } from "./receipt.js";
 import { clock, duration, instant, number, plural } from "./text.js";
-import { bound, isUntold, notTold, told } from "./untold.js";
+import { bound, notTold, told } from "./untold.js";
 import { finding, status, verdictOf } from "./verdict.js";
 import { causeName, causeSentence, longDate, openPoint } from "./words.js";
 
-// renderHeadlines answers for one report. The receipt may be undefined. Keys are one of
+// renderHeadlines answers for one report. The receipt may be undefined; its headline is what
+// the Go package of that name returns for it. Keys are one of
 // {name or path, count, sha256, signer, together}, a list of these, or null: signer is
 // the key that counts, and together says that keys and receipts came from one hand.
-export function renderHeadlines(report, keys, receipt) {
+export function renderHeadlines(report, keys, receipt, headline) {
   const { word, tone } = verdictOf(report), why = finding(report);
   const given = (Array.isArray(keys) ? keys : [keys]).filter(isObject);
   receipt = told(receipt);
@@ -19,7 +19,7 @@ export function renderHeadlines(report, keys, receipt) {
     renderAbout(report, receipt),
     h("p", { class: `verdict ${tone}` }, icon(tone), h("strong", {}, word), " ", h("span", {}, sentence(report, receipt, given, why))),
     question("Who", renderWho(report, receipt, given)),
-    isObject(receipt) && question("What", renderWhat(report, receipt)),
+    isObject(receipt) && question("What", renderWhat(report, receipt, headline)),
     isObject(receipt) && question("When", renderWhen(receipt)),
     question("Can I rely on it?", renderRely(report, receipt, given, why)));
 }
@@ -98,28 +98,30 @@ function renderSigner(report, receipt, given, named) {
 
 function day(time) { return longDate(instant(time)) || time; }
 
-function renderWhat(report, receipt) {
+function renderWhat(report, receipt, headline) {
   const doubt = member(report, "verdict") === "refuted" ? "This is what the file says. Do not rely on it."
     : sound(report) ? null : "This is what the file says. Nobody has confirmed it.";
-  const writes = list(member(receipt, "side_effects", "fs_writes")), untold = isUntold(receipt, "/side_effects/fs_writes");
-  const cost = costOf(receipt), limit = member(receipt, "autonomy_budget", "limit", "usd");
+  const limit = member(receipt, "autonomy_budget", "limit", "usd");
   return [
     doubt && h("p", { class: "doubt" }, doubt),
-    h("p", { class: "sentence" }, summarize(receipt)),
+    h("p", { class: "sentence" }, words(member(headline, "sentence"))),
     h("ul", { class: "tiles" },
-      tile("Money", cost === null ? notTold : cost === "" ? "not stated" : cost.slice(1), member(receipt, "cost", "currency") === "USD" && amount(limit) > 0 && `of a budget of ${bound(receipt, "/autonomy_budget/limit/usd")}USD ${number(limit)}`),
-      tile("Files changed", writes.length === 0 && untold ? notTold : [bound(receipt, "/side_effects/fs_writes"), number(writes.length)], paths(writes)),
-      tile("Approvals", decided(receipt), actors(receipt))),
+      tile("Money", words(member(headline, "cost")), member(receipt, "cost", "currency") === "USD" && amount(limit) > 0 && `of a budget of ${bound(receipt, "/autonomy_budget/limit/usd")}USD ${number(limit)}`),
+      tile("Files changed", text(member(headline, "files")), paths(list(member(receipt, "side_effects", "fs_writes")))),
+      tile("Approvals", text(member(headline, "approvals")), actors(receipt))),
   ];
 }
+
+// words are parts of a headline, of which those at odd places are words of the receipt.
+export function words(parts) { return list(parts).map((part, i) => (i % 2 === 1 ? foreign(part, 400) : text(part))); }
 
 function tile(name, value, more) {
   return h("li", {}, h("span", { class: "name" }, name), h("strong", {}, value), more && h("span", { class: "aside" }, more));
 }
 
-// paths names the first files, by the ends of their paths.
+// paths names the first files.
 function paths(writes) {
-  const names = writes.map((entry) => member(entry, "path")).filter((path) => typeof path === "string");
+  const names = [...new Set(writes.map((entry) => member(entry, "path")).filter((path) => typeof path === "string"))];
   return names.length > 0 && [names.slice(0, 2).map((path, i) => [i > 0 ? ", " : "", foreign(path, 60)]), names.length > 2 ? ` and ${number(names.length - 2)} more` : ""];
 }
 

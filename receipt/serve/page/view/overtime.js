@@ -14,7 +14,7 @@ export function renderOverTime(aggregate) {
   const measures = [
     { name: "Receipts", of: (counts) => count(counts, "receipts") },
     ...list(member(aggregate, "currencies")).filter((currency) => typeof currency === "string").slice(0, 8).map((currency) => cut(currency, 12).text).map((currency) => ({ name: `Cost in ${currency}`, of: (counts) => decimal(member(counts, "cost", currency)), told: (counts) => member(counts, "cost", currency) !== undefined })),
-    { name: "Files changed", of: (counts) => count(counts, "files") },
+    { name: "Writes to files", of: (counts) => count(counts, "files") },
     { name: "Bytes sent", of: (counts) => decimal(member(counts, "bytes_sent")) },
     { name: "Tool calls", of: (counts) => count(counts, "tool_calls") },
     { name: "Handoffs", of: (counts) => count(counts, "handoffs") },
@@ -121,7 +121,7 @@ const reasons = new Map([
 ]);
 
 // What a source did not tell: a sum without it is a lower bound.
-const untold = new Map([["cost", "cost"], ["files", "files"], ["egress", "bytes sent"], ["tool_calls", "tool calls"], ["handoffs", "handoffs"], ["approvals", "approvals"]]);
+const untold = new Map([["cost", "cost"], ["files", "writes to files"], ["egress", "bytes sent"], ["tool_calls", "tool calls"], ["handoffs", "handoffs"], ["approvals", "approvals"]]);
 
 function renderLeftOut(left) {
   const entries = [...reasons].filter(([name]) => count(left, name) > 0).map(([name, say]) => say(count(left, name)));

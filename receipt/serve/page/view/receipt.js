@@ -3,8 +3,8 @@
 import { bars, timeline } from "./charts.js";
 import { facts, foreign, h, icon, mono, section, table } from "./dom.js";
 import { amount, isObject, list, member, outline, text } from "./json.js";
-import { clock, duration, instant, number, plural } from "./text.js";
-import { bound, boundOf, estimatedIn, isUntold, notTold, overIn, told, untoldIn } from "./untold.js";
+import { clock, duration, instant, number } from "./text.js";
+import { bound, estimatedIn, inferredIn, isUntold, notTold, overIn, told, untoldIn } from "./untold.js";
 import { status } from "./verdict.js";
 
 // renderReceipt shows a parsed receipt. The report says whether it can be relied on.
@@ -36,39 +36,6 @@ function caution(report) {
     : "Nobody has confirmed who states what follows.");
 }
 
-const ends = new Map([["SUCCEEDED", "succeeded"], ["FAILED", "failed"], ["CANCELED", "was canceled"]]);
-
-// summarize says what happened in one sentence, as the command does. What the
-// source did not tell is no number in it.
-export function summarize(receipt) {
-  receipt = told(receipt);
-  const effects = member(receipt, "side_effects"), cost = costOf(receipt);
-  const counted = (name, noun, verb) => tally(receipt, `/side_effects/${name}`, list(member(effects, name)).length, noun, verb);
-  const facts = [counted("fs_writes", "file", "changed"), sent(receipt), counted("tool_calls", "tool call") + unsuccessful(list(member(effects, "tool_calls"))), approvals(receipt)];
-  if (cost === null) facts.push(`cost ${notTold}`);
-  const open = isUntold(receipt, "/lifecycle/final_state") ? `, outcome ${notTold}` : "";
-  return [`Task ${outcome(receipt)}`, took(receipt), cost ?? "", open, ": ", facts.join(", "), "."];
-}
-
-function outcome(receipt) {
-  if (isUntold(receipt, "/lifecycle/final_state")) return "ended";
-  return ends.get(member(receipt, "lifecycle", "final_state")) ?? "ended in an unknown state";
-}
-
-// took is how long the task ran, when both times are known.
-function took(receipt) {
-  const between = instant(member(receipt, "lifecycle", "completed_at")) - instant(member(receipt, "lifecycle", "started_at"));
-  return between >= 0 ? ` in ${duration(between)}` : "";
-}
-
-// costOf is the total as a phrase; null when the source did not tell any of it.
-export function costOf(receipt) {
-  const total = member(receipt, "cost", "total"), untold = isUntold(receipt, "/cost/total");
-  if (untold && !(amount(total) > 0)) return null;
-  if (typeof total !== "number") return "";
-  return [" for ", bound(receipt, "/cost/total"), money(member(receipt, "cost", "currency"), total), reckoned(receipt, "/cost/total")];
-}
-
 // reckoned says behind an amount that its source estimates it: it is no bill.
 function reckoned(receipt, pointer) {
   return estimatedIn(receipt).includes(pointer) ? " (estimated by the source)" : "";
@@ -80,71 +47,14 @@ function money(currency, value) {
   return currency === notTold ? [digits(value), `, currency ${notTold}`] : [currency === undefined ? "(absent)" : foreign(currency), " ", digits(value)];
 }
 
-// tally is how many entries a list has; one that was not told whole has at least
-// as many.
-function tally(receipt, pointer, count, noun, verb = "") {
-  if (count > 0 || !isUntold(receipt, pointer)) return bound(receipt, pointer) + plural(count, noun, verb);
-  return `${`${noun}s ${verb}`.trim()} ${notTold}`;
-}
-
 const egressAt = "/side_effects/network_egress";
 
-// sent is how many bytes left. An entry that states none is not one of no bytes.
-function sent(receipt) {
-  const all = list(member(receipt, "side_effects", "network_egress")), unsure = possible(receipt);
-  const egress = all.filter((entry) => !unsure.has(entry));
-  const stated = egress.map((entry) => member(entry, "bytes_sent")).filter((bytes) => typeof bytes === "number");
-  const listed = (pointers) => pointers.has(egressAt) || pointers.has("/side_effects") || all.some((_, i) => pointers.has(bytesAt(i)));
-  if (stated.length > 0 || (all.length === 0 && !isUntold(receipt, egressAt))) {
-    return `${boundOf(stated.length < all.length || listed(new Set(untoldIn(receipt))), listed(new Set(overIn(receipt))))}${number(total(stated))} bytes sent`;
-  }
-  return egress.length > 0 ? `sent to ${plural(egress.length, "destination")}, bytes not stated` : `bytes sent ${notTold}`;
-}
-
 function bytesAt(i) { return `${egressAt}/${i}/bytes_sent`; }
-
-// total is a sum that is exact where all of it is whole.
-function total(numbers) {
-  if (numbers.every(Number.isInteger)) return numbers.reduce((sum, one) => sum + BigInt(one), 0n);
-  return numbers.reduce((sum, one) => sum + amount(one), 0);
-}
 
 // possible are the entries of the egress of which it is open whether they were sent.
 function possible(receipt) {
   const listed = new Set(untoldIn(receipt));
-  return new Set(list(member(receipt, "side_effects", "network_egress")).filter((_, i) => listed.has(`/side_effects/network_egress/${i}`)));
-}
-
-// unsuccessful counts the calls that did not succeed, by how they ended.
-function unsuccessful(calls) {
-  const found = phrases(calls, "status", [["failed", "failed"], ["canceled", "canceled"], ["", "of unknown outcome"]], "succeeded");
-  return found.length === 0 ? "" : ` (${found.join(", ")})`;
-}
-
-// approvals are counted by decision: a request that was denied, or that nobody
-// answered, is no approval.
-function approvals(receipt) {
-  const all = list(member(receipt, "approvals")), approved = all.filter((approval) => member(approval, "decision") === "approved").length;
-  return [tally(receipt, "/approvals", approved, "approval"),
-    ...phrases(all, "decision", [["denied", "denied"], ["canceled", "canceled"], ["timeout", "timed out"], ["", "of unknown decision"]], "approved")].join(", ");
-}
-
-// decided counts the approvals by decision, for a place of its own.
-export function decided(receipt) {
-  const all = list(member(receipt, "approvals"));
-  if (all.length === 0) return isUntold(receipt, "/approvals") ? notTold : "none";
-  return [bound(receipt, "/approvals"), phrases(all, "decision", [["approved", "approved"], ["denied", "denied"], ["canceled", "canceled"], ["timeout", "timed out"], ["", "of unknown decision"]]).join(", ")];
-}
-
-// phrases counts the entries of a list by what a member of each says, but for
-// those that say usual, if any. The words name each count; "" is for all other values.
-function phrases(entries, name, words, usual) {
-  const counts = new Map(), known = new Set([...words.map(([value]) => value), ...(usual === undefined ? [] : [usual])]);
-  for (const entry of entries) {
-    const value = member(entry, name), kind = known.has(value) ? value : "";
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  }
-  return words.filter(([value]) => counts.has(value)).map(([value, word]) => `${number(counts.get(value))} ${word}`);
+  return new Set(list(member(receipt, "side_effects", "network_egress")).filter((_, i) => listed.has(`${egressAt}/${i}`)));
 }
 
 function renderFacts(receipt) {
@@ -175,6 +85,7 @@ function renderFacts(receipt) {
     ["autonomy", at("trust", "start_tier") === notTold && at("trust", "end_tier") === notTold ? notTold : at("trust") && [foreign(at("trust", "start_tier")), " → ", foreign(at("trust", "end_tier")), at("trust", "policy_ref") === undefined ? "" : [", policy ", foreign(at("trust", "policy_ref"))]]],
     ["not told", places(untoldIn(receipt), ", by the source: what stands there is no statement")],
     ["at most", places(overIn(receipt), ": what stands there may be more than happened")],
+    ["inferred", places(inferredIn(receipt), ", concluded from other lines of the source")],
     ["estimated", places(estimatedIn(receipt), ", by the source: no bill")],
   ]));
 }
@@ -226,7 +137,7 @@ function renderCost(receipt) {
   const cost = member(receipt, "cost"), currency = member(cost, "currency");
   const providers = list(member(cost, "provider_breakdown"));
   return section("cost", "Cost and budget",
-    h("p", { class: "figure" }, costOf(receipt) === null ? ["Cost ", notTold] : [bound(receipt, "/cost/total"), money(currency, member(cost, "total")), reckoned(receipt, "/cost/total")]),
+    h("p", { class: "figure" }, isUntold(receipt, "/cost/total") && !(amount(member(cost, "total")) > 0) ? ["Cost ", notTold] : [bound(receipt, "/cost/total"), money(currency, member(cost, "total")), reckoned(receipt, "/cost/total")]),
     providers.length > 0 && bars("Cost by provider", ["provider", "part of the total", "amount"], providers.slice(0, 20).map((entry, i) => ({
       label: [member(entry, "provider") === notTold ? "provider " : "", foreign(member(entry, "provider"), 80), member(entry, "model") === undefined ? "" : [" ", h("span", { class: "aside" }, foreign(entry.model, 80))], tokens(receipt, entry, i)],
       name: `cost of ${text(member(entry, "provider")).slice(0, 80)}`, value: amount(member(entry, "amount")), text: member(entry, "amount") === notTold ? notTold : [bound(receipt, amountAt(i)), money(currency, member(entry, "amount")), reckoned(receipt, amountAt(i))],
@@ -278,15 +189,15 @@ function extra(entry) {
 
 function renderEffects(receipt) {
   const effects = member(receipt, "side_effects"), of = (name) => list(member(effects, name));
-  const names = { Files: "fs_writes", Network: "network_egress", Tools: "tool_calls", "Handoffs to other agents": "a2a_handoffs" };
+  const names = { "Writes to files": "fs_writes", "Network requests": "network_egress", "Tool calls": "tool_calls", "Handoffs to other agents": "a2a_handoffs" };
   const open = (caption) => isUntold(receipt, `/side_effects/${names[caption]}`), unsure = possible(receipt);
   const bytes = (stated, i) => (stated === undefined ? "not stated" : [typeof stated === "number" ? bound(receipt, bytesAt(i)) : "", digits(stated)]);
   const tables = [
-    [of("fs_writes"), "Files", [{ name: "path", kind: "path" }, "operation", { name: "content, before → after", kind: "code" }],
+    [of("fs_writes"), "Writes to files", [{ name: "path", kind: "path" }, "operation", { name: "content, before → after", kind: "code" }],
       (entry) => [mono(member(entry, "path")), foreign(member(entry, "operation")), change(entry)]],
-    [of("network_egress"), "Network", [{ name: "destination", kind: "path" }, "purpose", { name: "bytes sent", kind: "number" }, "more"],
+    [of("network_egress"), "Network requests", [{ name: "destination", kind: "path" }, "purpose", { name: "bytes sent", kind: "number" }, "more"],
       (entry, i) => [mono(member(entry, "destination")), [foreign(member(entry, "purpose")), unsure.has(entry) ? `, whether it was sent ${notTold}` : ""], bytes(member(entry, "bytes_sent"), i), extra(entry)]],
-    [of("tool_calls"), "Tools", [{ name: "tool", kind: "path" }, "call", "status", { name: "input → output", kind: "code" }, "more"],
+    [of("tool_calls"), "Tool calls", [{ name: "tool", kind: "path" }, "call", "status", { name: "input → output", kind: "code" }, "more"],
       (entry) => [mono(member(entry, "tool")), mono(member(entry, "call_id")), foreign(member(entry, "status")), [absent(entry, "input_hash"), " → ", absent(entry, "output_hash")], extra(entry)]],
     [of("a2a_handoffs"), "Handoffs to other agents", [{ name: "agent", kind: "path" }, "task", "status", "receipt"],
       (entry) => [mono(member(entry, "target_agent")), mono(member(entry, "task_id")), foreign(member(entry, "status")), absent(entry, "receipt_id")]],

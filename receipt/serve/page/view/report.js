@@ -8,12 +8,12 @@ import { renderSummary } from "./summary.js";
 import { renderSteps } from "./verdict.js";
 
 // render returns the report of data {summary, reports, more, aggregate} and, when
-// there was one receipt only, {receipt, report} with all that is known of it.
+// there was one receipt only, {receipt, headline, report} with all that is known of it.
 function render(data) {
   const findings = { reports: data.reports, more: data.more, brief: true };
   if (!isObject(data.report)) return renderSummary(data.summary, findings, data.aggregate);
   return h("div", {},
-    renderHeadlines(data.report, data.summary.keys, data.receipt),
+    renderHeadlines(data.report, data.summary.keys, data.receipt, data.headline),
     renderSteps(data.report),
     isObject(data.receipt) ? renderReceipt(data.receipt, data.report) : null,
     h("h2", { class: "part" }, "The run"),

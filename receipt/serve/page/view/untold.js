@@ -24,6 +24,12 @@ export function estimatedIn(receipt) {
   return pointers(receipt, "estimated");
 }
 
+// inferredIn returns the pointers of what the source does not record, but what it records
+// implies: metadata.inferred.
+export function inferredIn(receipt) {
+  return pointers(receipt, "inferred");
+}
+
 function pointers(receipt, name) {
   return list(member(receipt, "metadata", name)).slice(0, most).filter((pointer) => typeof pointer === "string" && pointer.startsWith("/"));
 }

@@ -1,0 +1,13 @@
+// Package headline writes the sentence that a person reads first about a receipt. The
+// command, the verification page, the printed report, and the lists use it, so that they
+// all report the same numbers.
+//
+// A number in the sentence counts the things that it names. Files are distinct paths,
+// hosts are distinct hosts, and calls are distinct calls. The number of entries is added
+// where it differs, as in "3 files changed in 10 writes". A number that the receipt states
+// as a bound is written as a bound, and a member that the source did not report is not a
+// number.
+//
+// Nothing is verified here: the sentence repeats what the receipt states, whether that is
+// true or not. The exported names may still change.
+package headline

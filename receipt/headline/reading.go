@@ -1,0 +1,119 @@
+package headline
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// NotTold replaces what metadata.unreported lists.
+const NotTold = "not told by the source"
+
+// A Reading is a receipt with the places that its source did not report, or reported as a
+// bound, an estimate, or a conclusion.
+type Reading struct {
+	Root      canon.Node
+	Untold    receipt.Pointers // metadata.unreported
+	Over      receipt.Pointers // metadata.at_most
+	Estimated receipt.Pointers // metadata.estimated
+	Inferred  receipt.Pointers // metadata.inferred
+}
+
+// Read returns the reading of a receipt, which need not be valid.
+func Read(root canon.Node) *Reading {
+	return &Reading{
+		Root: root, Untold: receipt.ReadUnreported(root), Over: receipt.ReadAtMost(root),
+		Estimated: pointers(root, "estimated"), Inferred: pointers(root, "inferred"),
+	}
+}
+
+// pointers reads a list of JSON Pointers in the metadata, sorted.
+func pointers(root canon.Node, name string) (list receipt.Pointers) {
+	for _, n := range root.Member("metadata").Member(name).Elements() {
+		if text := n.String(); n.Kind() == canon.KindString && strings.HasPrefix(text, "/") {
+			list = append(list, text)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Hidden reports whether the source did not report a value, so that the value in its place
+// states nothing. The entries of a list that may be incomplete were reported, and so were
+// the members of an entry that may not have happened.
+func (r *Reading) Hidden(n canon.Node) bool {
+	return len(r.Untold) > 0 && !n.IsZero() && r.Hides(n.Pointer())
+}
+
+// Hides is Hidden for the value at a pointer. It looks upward from the value itself: in an
+// entry of a list, only a member that is itself listed is unreported.
+func (r *Reading) Hides(pointer string) bool {
+	if lists(r.Untold, pointer) {
+		return true
+	}
+	for pointer != "" && !isIndex(path.Base(pointer)) {
+		pointer = pointer[:strings.LastIndexByte(pointer, '/')]
+		if !isIndex(path.Base(pointer)) && lists(r.Untold, pointer) {
+			return true
+		}
+	}
+	return false
+}
+
+// Possible reports whether the receipt leaves open that an entry of a list happened at all.
+func (r *Reading) Possible(entry canon.Node) bool {
+	return len(r.Untold) > 0 && lists(r.Untold, entry.Pointer())
+}
+
+// Reckoned is appended to an amount. It marks an estimate of the source, which is not a bill.
+func (r *Reading) Reckoned(pointer string) string {
+	if lists(r.Estimated, pointer) {
+		return " (estimated by the source)"
+	}
+	return ""
+}
+
+// Bound precedes a number, or the length of a list, and names the bound that it is. A number
+// that may be both too small and too large is only what the source reported.
+func (r *Reading) Bound(pointer string) string {
+	return Between(r.Untold.Has(pointer), r.Over.Has(pointer))
+}
+
+// Bounds reports whether the receipt lists exactly this value as one that may be too small,
+// and as one that may be too large.
+func (r *Reading) Bounds(n canon.Node) (under, over bool) {
+	if len(r.Untold)+len(r.Over) == 0 || n.IsZero() {
+		return false, false
+	}
+	at := n.Pointer()
+	return lists(r.Untold, at), lists(r.Over, at)
+}
+
+// Between is Bound for a number that may be too small, too large, or both.
+func Between(under, over bool) string {
+	switch {
+	case under && over:
+		return "reportedly "
+	case under:
+		return "at least "
+	case over:
+		return "at most "
+	}
+	return ""
+}
+
+// lists reports whether a list names exactly this pointer.
+func lists(list receipt.Pointers, pointer string) bool {
+	_, listed := slices.BinarySearch(list, pointer)
+	return listed
+}
+
+// isIndex reports whether a token of a pointer is the place of an entry.
+func isIndex(token string) bool {
+	_, err := strconv.ParseUint(token, 10, 64)
+	return err == nil
+}
