@@ -56,6 +56,7 @@ var rooms = map[string]room{
 	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}},                                              // and its rooms: what a harness needs that has no receipts
 	"receipt/conformance":   {may: append([]string{"receipt/protocol", "receipt/replay", "receipt/archive"}, core...)}, // tests of others import it: it stays light
 	"receipt/attest":        {pure: true, may: append([]string{"receipt/internal"}, core...)},
+	"receipt/headline":      {pure: true, may: core},
 	"receipt/unpack":        {libs: []string{"github.com/klauspost/compress"}},
 	"receipt/":              {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"fixtures":              {may: append([]string{"receipt/"}, core...)},

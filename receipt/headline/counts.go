@@ -8,6 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
+// A counter counts what the lists of a receipt name.
+type counter struct{ *Reading }
+
 // A tally is a list with the distinct things that its entries name.
 type tally struct {
 	entries  int  // that happened
@@ -28,7 +31,7 @@ func (t tally) things() (n int, more bool) {
 
 // tally counts the entries of a list of side effects. An entry that may not have happened
 // is not counted. The name of an entry is "" if the receipt withholds it.
-func (r *Reading) tally(list string, name func(i int, n canon.Node) string) tally {
+func (r counter) tally(list string, name func(i int, n canon.Node) string) tally {
 	at := "/side_effects/" + list
 	t, seen := tally{open: r.Untold.Has(at), over: r.Over.Has(at)}, map[string]bool{}
 	for i, n := range r.Root.Member("side_effects").Member(list).Elements() {
@@ -48,7 +51,7 @@ func (r *Reading) tally(list string, name func(i int, n canon.Node) string) tall
 }
 
 // files counts distinct paths, and the writes if there are more of them.
-func (r *Reading) files() string {
+func (r counter) files() string {
 	t := r.written()
 	if t.entries == 0 && t.open {
 		return "files changed " + NotTold
@@ -58,7 +61,7 @@ func (r *Reading) files() string {
 }
 
 // filesAlone is files without the noun.
-func (r *Reading) filesAlone() string {
+func (r counter) filesAlone() string {
 	t := r.written()
 	if t.entries == 0 && t.open {
 		return NotTold
@@ -68,7 +71,7 @@ func (r *Reading) filesAlone() string {
 	return Between(t.open || more, t.over) + Group3(strconv.Itoa(n)) + in
 }
 
-func (r *Reading) written() tally {
+func (r counter) written() tally {
 	return r.tally("fs_writes", func(_ int, n canon.Node) string { return r.name(n.Member("path")) })
 }
 
@@ -83,7 +86,7 @@ func (t tally) parts(noun, verb string) (text, in string) {
 }
 
 // network counts the bytes that were sent, distinct hosts, and requests.
-func (r *Reading) network() string {
+func (r counter) network() string {
 	t := r.tally("network_egress", func(_ int, n canon.Node) string { return r.host(n.Member("destination")) })
 	bytes, known := r.sent(t)
 	if t.entries == 0 {
@@ -104,7 +107,7 @@ func (r *Reading) network() string {
 
 // sent is how many bytes left, and whether any entry states them. An entry that states none
 // is not one of no bytes.
-func (r *Reading) sent(t tally) (phrase string, known bool) {
+func (r counter) sent(t tally) (phrase string, known bool) {
 	var stated []float64
 	under, over := t.open, t.over
 	for _, n := range r.Root.Member("side_effects").Member("network_egress").Elements() {
@@ -127,11 +130,11 @@ func (r *Reading) sent(t tally) (phrase string, known bool) {
 
 // calls counts distinct calls, and those that did not succeed by how they ended. A call
 // that two entries list counts as its worst end.
-func (r *Reading) calls() string {
+func (r counter) calls() string {
 	worst := []string{"failed", "canceled", "", "succeeded"}
 	ends := map[string]string{}
 	t := r.tally("tool_calls", func(i int, n canon.Node) string {
-		id := strconv.Quote(r.name(n.Member("tool"))) + identity(r, n, i, "call_id")
+		id := strconv.Quote(r.name(n.Member("tool"))) + r.identity(n, i, "call_id")
 		end := n.Member("status").String()
 		if !slices.Contains(worst, end) || r.Hidden(n.Member("status")) {
 			end = ""
@@ -158,7 +161,7 @@ func (r *Reading) calls() string {
 
 // approvals counts decisions: a request that was denied, or that nobody answered, is not an
 // approval.
-func (r *Reading) approvals() string {
+func (r counter) approvals() string {
 	counts := r.decided()
 	text := r.Bound("/approvals") + Plural(counts["approved"], "approval", "")
 	if counts["approved"] == 0 && r.Untold.Has("/approvals") {
@@ -168,7 +171,7 @@ func (r *Reading) approvals() string {
 }
 
 // decisions is approvals without the noun.
-func (r *Reading) decisions() string {
+func (r counter) decisions() string {
 	counts := r.decided()
 	switch {
 	case len(counts) > 0:
@@ -183,7 +186,7 @@ func otherDecisions() [][2]string {
 	return [][2]string{{"denied", "denied"}, {"canceled", "canceled"}, {"timeout", "timed out"}, {"", "of unknown decision"}}
 }
 
-func (r *Reading) decided() map[string]int {
+func (r counter) decided() map[string]int {
 	counts := map[string]int{}
 	for _, n := range r.Root.Member("approvals").Elements() {
 		decision := n.Member("decision").String()
@@ -207,7 +210,7 @@ func phrases(counts map[string]int, words [][2]string) (text []string) {
 
 // name is a name that the receipt states; "" if the source did not report it, or if a part
 // of it was withheld.
-func (r *Reading) name(n canon.Node) string {
+func (r counter) name(n canon.Node) string {
 	if n.Kind() != canon.KindString || r.Hidden(n) {
 		return ""
 	}
@@ -227,7 +230,7 @@ func unveiled(text string) string {
 
 // identity is what a member identifies an entry by. An entry without it is different from
 // all others.
-func identity(r *Reading, n canon.Node, i int, member string) string {
+func (r counter) identity(n canon.Node, i int, member string) string {
 	if name := r.name(n.Member(member)); name != "" {
 		return "=" + name
 	}
@@ -235,7 +238,7 @@ func identity(r *Reading, n canon.Node, i int, member string) string {
 }
 
 // host is the host of a destination, whatever else of it was withheld.
-func (r *Reading) host(destination canon.Node) string {
+func (r counter) host(destination canon.Node) string {
 	if destination.Kind() != canon.KindString || r.Hidden(destination) {
 		return ""
 	}

@@ -16,23 +16,24 @@ type Headline struct {
 	Approvals string `json:"approvals"`
 }
 
-// Headline returns the headline of a receipt. The sentence follows the subject: a replay
+// headlineOf returns the headline of a receipt. The sentence follows the subject: a replay
 // and a session bundle are named before what is stated of the task.
-func (r *Reading) Headline() *Headline {
-	h := &Headline{Cost: r.cost(), Files: r.filesAlone(), Approvals: r.decisions()}
+func headlineOf(r *Reading) *Headline {
+	s := story{counter{r}}
+	h := &Headline{Cost: s.cost(), Files: s.filesAlone(), Approvals: s.decisions()}
 	switch {
 	case r.Root.Member("subject").Member("object").String() == "replay_segment":
-		h.Sentence = r.replay()
+		h.Sentence = replay{s}.sentence()
 	case r.Root.Member("metadata").Member("session_bundle").Kind() == canon.KindObject:
-		h.Sentence = r.bundle().add(" Its task").join(r.ended())
-	case r.about() != nil:
-		h.Sentence = r.about().add(". Its task").join(r.ended())
+		h.Sentence = s.bundle().add(" Its task").join(s.ended())
+	case s.about() != nil:
+		h.Sentence = s.about().add(". Its task").join(s.ended())
 	default:
-		h.Sentence = Words{}.add(r.subject()).join(r.ended())
+		h.Sentence = Words{}.add(s.subject()).join(s.ended())
 	}
 
 	switch {
-	case r.untoldCost():
+	case s.untoldCost():
 		h.Cost = Words{NotTold}
 	case h.Cost == nil:
 		h.Cost = Words{"not stated"}
@@ -40,11 +41,11 @@ func (r *Reading) Headline() *Headline {
 	return h
 }
 
-// Sentence is the sentence alone. The caller must escape it.
-func (r *Reading) Sentence() string { return r.Headline().Sentence.String() }
+// A story is what a receipt states of its task.
+type story struct{ counter }
 
 // about names the subject of a receipt that is not about a task; nil for a task.
-func (r *Reading) about() Words {
+func (r story) about() Words {
 	subject := r.Root.Member("subject")
 	object := subject.Member("object")
 	if object.String() == "task" || object.Kind() != canon.KindString {
@@ -55,7 +56,7 @@ func (r *Reading) about() Words {
 
 // subject begins the sentence about a task. A source that records the end of a turn does
 // not record that the task is done.
-func (r *Reading) subject() string {
+func (r story) subject() string {
 	if r.turnEnded() {
 		return "Turn"
 	}
@@ -63,17 +64,17 @@ func (r *Reading) subject() string {
 }
 
 // turnEnded reports whether success was concluded from the end of a turn.
-func (r *Reading) turnEnded() bool {
+func (r story) turnEnded() bool {
 	const at = "/lifecycle/final_state"
 	return lists(r.Inferred, at) && !r.Untold.Has(at) && r.state() == receipt.StateSucceeded
 }
 
-func (r *Reading) state() string {
+func (r story) state() string {
 	return r.Root.Member("lifecycle").Member("final_state").String()
 }
 
 // ended continues the sentence after the word Task: how the task ended and what it did.
-func (r *Reading) ended() Words {
+func (r story) ended() Words {
 	w := Words{}.add(" ", r.outcome(), r.took())
 	if cost := r.cost(); cost != nil {
 		w = w.add(" for ").join(cost)
@@ -84,7 +85,7 @@ func (r *Reading) ended() Words {
 	return w.add(": ", strings.Join(r.effects(), ", "), ".")
 }
 
-func (r *Reading) outcome() string {
+func (r story) outcome() string {
 	if r.Untold.Has("/lifecycle/final_state") || r.turnEnded() {
 		return "ended"
 	}
@@ -100,7 +101,7 @@ func (r *Reading) outcome() string {
 }
 
 // took is how long the task ran, if both times are known.
-func (r *Reading) took() string {
+func (r story) took() string {
 	lifecycle := r.Root.Member("lifecycle")
 	start, err1 := receipt.ParseTime(lifecycle.Member("started_at").Text())
 	end, err2 := receipt.ParseTime(lifecycle.Member("completed_at").Text())
@@ -114,7 +115,7 @@ func (r *Reading) took() string {
 }
 
 // effects are what the task did, in the order of the sentence.
-func (r *Reading) effects() []string {
+func (r story) effects() []string {
 	list := []string{r.files(), r.network(), r.calls(), r.approvals()}
 	if r.untoldCost() {
 		list = append(list, "cost "+NotTold)
@@ -123,12 +124,12 @@ func (r *Reading) effects() []string {
 }
 
 // untoldCost reports whether the source reported no part of the cost.
-func (r *Reading) untoldCost() bool {
+func (r story) untoldCost() bool {
 	return r.Untold.Has("/cost/total") && !(r.Root.Member("cost").Member("total").Float() > 0)
 }
 
 // cost is the total, or nil if there is none.
-func (r *Reading) cost() Words {
+func (r story) cost() Words {
 	cost := r.Root.Member("cost")
 	total, currency := cost.Member("total"), cost.Member("currency")
 	if r.untoldCost() || total.Kind() != canon.KindNumber {
@@ -141,4 +142,24 @@ func (r *Reading) cost() Words {
 		return w.add(number, ", currency ", NotTold)
 	}
 	return w.quote(currency).add(" ", number)
+}
+
+// bundle is the sentence about a session bundle.
+func (r story) bundle() Words {
+	w := Words{}.add("Session bundle ").quote(r.Root.Member("subject").Member("id"))
+	if mode := r.Root.Member("metadata").Member("session_bundle").Member("mode"); mode.Kind() == canon.KindString {
+		w = w.add(", ").quote(mode)
+	}
+
+	// Fields with a commitment were withheld from the receipt, and not from the bundle.
+	removed := map[string]bool{}
+	for i, n := range r.Root.Member("redactions").Elements() {
+		if n.Member("proof_hash").IsZero() {
+			removed[r.identity(n, i, "field")] = true
+		}
+	}
+	if len(removed) == 0 && r.Untold.Has("/redactions") {
+		return w.add(": values removed ", NotTold, ".")
+	}
+	return w.add(": ", r.Bound("/redactions"), Plural(len(removed), "value", "removed"), ".")
 }

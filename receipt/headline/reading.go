@@ -93,6 +93,41 @@ func (r *Reading) Bounds(n canon.Node) (under, over bool) {
 	return lists(r.Untold, at), lists(r.Over, at)
 }
 
+// Headline returns the headline of the receipt.
+func (r *Reading) Headline() *Headline { return headlineOf(r) }
+
+// Sentence is the sentence alone. The caller must escape it.
+func (r *Reading) Sentence() string { return r.Headline().Sentence.String() }
+
+// Subject names the kind and the ID of what a receipt is about.
+func (r *Reading) Subject() string {
+	subject := r.Root.Member("subject")
+	return Words{}.quote(subject.Member("object")).add(" ").quote(subject.Member("id")).String()
+}
+
+// Determinism describes whether the task can be replayed.
+func (r *Reading) Determinism() string {
+	input := r.Root.Member("replay_input")
+	determinism := input.Member("determinism")
+	w := Words{}.quote(determinism)
+	switch determinism.String() {
+	case "byte_deterministic":
+		w = Words{"a replay returns the same bytes"}
+	case "best_effort":
+		w = Words{"a replay may differ"}
+	case "unavailable":
+		w = Words{"not possible"}
+	}
+
+	if r.Hidden(determinism) {
+		return NotTold
+	}
+	if reason := input.Member("unavailable_reason"); !reason.IsZero() {
+		w = w.add(`: "`).quote(reason).add(`"`)
+	}
+	return w.String()
+}
+
 // Between is Bound for a number that may be too small, too large, or both.
 func Between(under, over bool) string {
 	switch {

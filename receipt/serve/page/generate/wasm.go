@@ -41,7 +41,7 @@ func inlining() []string {
 	} {
 		flags = append(flags, "-gcflags="+hot+"=")
 	}
-	for _, cold := range []string{"attest", "batch", "keys", "kind", "serve/aggregate"} { // of those, what has no loop over the bytes of receipts
+	for _, cold := range []string{"archive", "attest", "batch", "headline", "keys", "kind", "serve/aggregate"} { // of those, what has no loop over the bytes of JSON receipts
 		flags = append(flags, "-gcflags=github.com/receiptkit/receiptkit/receipt/"+cold+"=-l")
 	}
 	return flags

@@ -6,9 +6,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// replay is the sentence about a replay: which task it repeats, what was substituted, and
-// what it did besides.
-func (r *Reading) replay() Words {
+// A replay is a receipt of a task that was run again over recorded answers.
+type replay struct{ story }
+
+// sentence names the task that was repeated, what was substituted, and what was done besides.
+func (r replay) sentence() Words {
 	w := Words{}.add("Replay")
 	if source := r.Root.Member("metadata").Member("source_task_id"); source.Kind() == canon.KindString && !r.Hidden(source) {
 		w = w.add(" of ").quote(source)
@@ -30,12 +32,12 @@ func (r *Reading) replay() Words {
 
 // substitutions counts the recorded answers that a replay exchanged, by what was done to
 // them. Several deltas of one key are one answer.
-func (r *Reading) substitutions() (phrases []string) {
+func (r replay) substitutions() (phrases []string) {
 	seen := map[string]map[string]bool{}
 	for i, n := range r.Root.Member("deltas").Elements() {
-		key := identity(r, n, i, "override_key")
+		key := r.identity(n, i, "override_key")
 		if n.Member("override_key").IsZero() {
-			key = identity(r, n, i, "path")
+			key = r.identity(n, i, "path")
 		}
 		operation := n.Member("operation").String()
 		if seen[operation] == nil {
@@ -60,7 +62,7 @@ func (r *Reading) substitutions() (phrases []string) {
 
 // idle reports whether the receipt states that nothing was done, and not only that nobody
 // reported it.
-func (r *Reading) idle() bool {
+func (r replay) idle() bool {
 	effects, some := r.Root.Member("side_effects"), r.Root.Member("approvals").Len()
 	for _, name := range []string{"fs_writes", "network_egress", "tool_calls", "a2a_handoffs"} {
 		if list := effects.Member(name); list.Kind() != canon.KindArray || r.Untold.Has("/side_effects/"+name) {
@@ -69,53 +71,4 @@ func (r *Reading) idle() bool {
 		some += effects.Member(name).Len()
 	}
 	return some == 0 && !(r.Root.Member("cost").Member("total").Float() > 0)
-}
-
-// bundle is the sentence about a session bundle.
-func (r *Reading) bundle() Words {
-	w := Words{}.add("Session bundle ").quote(r.Root.Member("subject").Member("id"))
-	if mode := r.Root.Member("metadata").Member("session_bundle").Member("mode"); mode.Kind() == canon.KindString {
-		w = w.add(", ").quote(mode)
-	}
-
-	// Fields with a commitment were withheld from the receipt, and not from the bundle.
-	removed := map[string]bool{}
-	for i, n := range r.Root.Member("redactions").Elements() {
-		if n.Member("proof_hash").IsZero() {
-			removed[identity(r, n, i, "field")] = true
-		}
-	}
-	if len(removed) == 0 && r.Untold.Has("/redactions") {
-		return w.add(": values removed ", NotTold, ".")
-	}
-	return w.add(": ", r.Bound("/redactions"), Plural(len(removed), "value", "removed"), ".")
-}
-
-// Subject names the kind and the ID of what a receipt is about.
-func (r *Reading) Subject() string {
-	subject := r.Root.Member("subject")
-	return Words{}.quote(subject.Member("object")).add(" ").quote(subject.Member("id")).String()
-}
-
-// Determinism describes whether the task can be replayed.
-func (r *Reading) Determinism() string {
-	input := r.Root.Member("replay_input")
-	determinism := input.Member("determinism")
-	w := Words{}.quote(determinism)
-	switch determinism.String() {
-	case "byte_deterministic":
-		w = Words{"a replay returns the same bytes"}
-	case "best_effort":
-		w = Words{"a replay may differ"}
-	case "unavailable":
-		w = Words{"not possible"}
-	}
-
-	if r.Hidden(determinism) {
-		return NotTold
-	}
-	if reason := input.Member("unavailable_reason"); !reason.IsZero() {
-		w = w.add(`: "`).quote(reason).add(`"`)
-	}
-	return w.String()
 }
