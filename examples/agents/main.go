@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -40,6 +41,9 @@ func main() {
 	flag.StringVar(&o.provider, "provider", "", "ask the model of this `URL`, which takes chat completions, else do what a script says")
 	flag.StringVar(&o.model, "model", "", "the name of the model at the provider; the variable PROVIDER_API_KEY has the key")
 	flag.Parse()
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryGoal)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, o, os.Stdout)
 	if stop(); err != nil {
@@ -47,6 +51,10 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// memoryGoal is how much memory the program has before its garbage is collected more often. What
+// clients can make it hold at the same time is bounded by protocol.Limits.
+const memoryGoal = 256 << 20
 
 type settings struct {
 	listen, data, clients, private, public, issuer, card, provider, model string
@@ -67,16 +75,17 @@ func run(ctx context.Context, o settings, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	listener, err := listen(o.listen)
-	if err != nil {
-		return err
-	}
-	defer listener.Close()
+
+	// No connection waits while the log is read.
 	h, err := harness.Open(options)
 	if err != nil {
 		return err
 	}
-
+	listener, err := listen(o.listen)
+	if err != nil {
+		return errors.Join(err, h.Close())
+	}
+	defer listener.Close()
 	server := serve.HTTPServer(h.Handler(), options.Log)
 	go server.Serve(listener)
 	if shown != "" {

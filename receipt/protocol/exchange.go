@@ -26,6 +26,7 @@ type exchange struct {
 	body    *conn.Body
 	intake  *Intake
 	started time.Time
+	held    int64  // bytes of the answer, of [Limits].Answers
 	place   func() // gives back the place among the requests
 	open    bool   // nobody needs a key here
 }
@@ -110,6 +111,44 @@ func (x *exchange) take(s *fair.Shares, full string) (give func(), err error) {
 	return func() { s.Give(client, 1) }, nil
 }
 
+// hold takes memory for n bytes of the answer, which the end of the exchange gives back.
+func (x *exchange) hold(n int64) error {
+	n = min(n, x.mux.limits.Answers-x.held) // one answer alone may have all of it
+	if !x.mux.answers.Take(ClientOf(x.r.Key, x.r.Request), n) {
+		return Busy(1, "the answers to other requests take all the memory that there is for them")
+	}
+	x.held += n
+	return nil
+}
+
+// takePage takes memory for a page of a stream, which counts as an answer does.
+func (x *exchange) takePage(n int64) (give func()) {
+	client, n := ClientOf(x.r.Key, x.r.Request), min(n, x.mux.limits.Answers)
+	if n > 0 && !x.mux.answers.Take(client, n) {
+		return nil
+	}
+	return func() {
+		if n > 0 {
+			x.mux.answers.Give(client, n)
+		}
+	}
+}
+
+// A counted answer is held in memory that all answers share.
+type counted struct {
+	*conn.Answer
+	exchange *exchange
+}
+
+// room takes memory for a body that is about to be written. After a request that changes something
+// there is no way back: its answer is as long as what it brought, which is counted already.
+func room(w http.ResponseWriter, bytes int) error {
+	if c, ok := w.(counted); ok && !writes(c.exchange.r.Method) {
+		return c.exchange.hold(int64(bytes))
+	}
+	return nil
+}
+
 // serve reads what a route takes, and has it answered.
 func (x *exchange) serve(found match) (err error) {
 	r, route := x.r, found.route
@@ -126,7 +165,7 @@ func (x *exchange) serve(found match) (err error) {
 	}
 
 	if route.Again || route.Body == BodyStream || !writes(r.Method) {
-		return route.Serve(x.w, r)
+		return route.Serve(counted{x.w, x}, r)
 	}
 	return once(x, route.Serve)
 }
@@ -210,6 +249,9 @@ func (x *exchange) end() {
 	}
 	if aborted && x.w.Status() != 0 {
 		x.w.BreakOff()
+	}
+	if x.held > 0 {
+		x.mux.answers.Give(ClientOf(x.r.Key, x.r.Request), x.held)
 	}
 	x.place()
 	if aborted {

@@ -16,11 +16,16 @@ type Limits struct {
 	Arrive time.Duration
 
 	// Requests is how many requests are answered at the same time, but for those of open
-	// routes and streams. Default: 256. The next one is answered 503. Of these, of Bodies
-	// and Streams, each client gets half at the most, and less when others have some: as
+	// routes and streams. Default: 256. The next one is answered 503. Of these, of Bodies,
+	// Answers and Streams, each client gets half at the most, and less when others have some: as
 	// much as it would leave to one more. A client is an API key, or where there are none an
 	// address.
 	Requests int
+
+	// Answers is how many bytes of answers, and of pages of streams, are held until clients
+	// have read them. Default: 64 MiB. An answer to GET that does not fit is refused with 503
+	// before it begins, a page of a list or a range gets shorter, and a stream waits.
+	Answers int64
 
 	// Streams is how many streams of events are open at the same time. Default: 1024. The
 	// next one is answered 503. Each holds one page of the log, and a goroutine.
@@ -41,6 +46,7 @@ func (l Limits) withDefaults() Limits {
 	l.Body = orElse(l.Body, mebi)
 	l.Bodies = orElse(l.Bodies, 64*mebi)
 	l.Arrive = orElse(l.Arrive, time.Minute)
+	l.Answers = orElse(l.Answers, 64*mebi)
 	l.Requests = orElse(l.Requests, 256)
 	l.Streams = orElse(l.Streams, 1024)
 	l.Idle = orElse(l.Idle, 30*time.Second)

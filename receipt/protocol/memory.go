@@ -14,8 +14,11 @@ import (
 // Idempotency-Key, from the answer on.
 const KeptFor = 24 * time.Hour
 
-// useBytes is what a use takes beside its answer, about.
-const useBytes = 512
+// What a use takes beside its answer, about, and what a stored answer takes.
+const (
+	useBytes    = 512
+	storedBytes = 1536
+)
 
 // A Use is an Idempotency-Key with the body that it came with.
 type Use struct {
@@ -29,6 +32,10 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+
+	// Stored returns the body from where it is kept, such as a log, so that no memory holds it.
+	// Nil: Body has it.
+	Stored func() ([]byte, error)
 }
 
 // MemoryLimits bound a Memory. The zero value of a field means its default.
@@ -36,8 +43,9 @@ type MemoryLimits struct {
 	// Keys is how many uses of an actor are remembered. Default: 16,384.
 	Keys int
 
-	// Bytes is how much all uses and answers together take, about; one actor gets half of
-	// it. Answers that are being made come on top. Default: 64 MiB.
+	// Bytes is how much all uses and answers together take, about. An actor that has some of it
+	// gets at most as much as is then left: one actor alone gets half, two get a third each, and a
+	// new one always finds room. Answers that are being made come on top. Default: 64 MiB.
 	Bytes int64
 
 	// Forget says what happens with one more use: the oldest of the actor is forgotten
@@ -72,6 +80,7 @@ type actorUses struct {
 type use struct {
 	Use
 	busy   chan struct{} // closed when what is being done has ended; nil: it was done
+	logged *Answer       // of what is being done: what the log has of it already
 	answer Answer
 	at     time.Time        // of the answer
 	places [2]*list.Element // in the orders of the Memory and of the actor
@@ -129,8 +138,16 @@ func KeyReused() *Error {
 	return &Error{Code: CodeKeyReused, Param: IdempotencyHeader, Message: "this key came with another body before; use a new one for another request"}
 }
 
+// logged reports whether the log has the answer of what was claimed already ([Memory.Remember]).
+func (c *Claim) logged() bool {
+	c.memory.mu.Lock()
+	defer c.memory.mu.Unlock()
+	return c.use.logged != nil
+}
+
 // End ends what was claimed. Without an answer nothing was done, and the next request may do
-// it, with another body too. Only the first End counts.
+// it, with another body too. What was told to Remember meanwhile was done, and is the answer.
+// Only the first End counts.
 func (c *Claim) End(answer *Answer, now time.Time) {
 	if c.use == nil {
 		return
@@ -143,6 +160,10 @@ func (c *Claim) End(answer *Answer, now time.Time) {
 	defer m.mu.Unlock()
 	close(mine.busy)
 	mine.busy = nil
+	if mine.logged != nil {
+		answer = mine.logged
+		mine.logged = nil
+	}
 	if answer == nil {
 		m.remove(mine)
 		return
@@ -150,13 +171,22 @@ func (c *Claim) End(answer *Answer, now time.Time) {
 	m.settle(mine, *answer, now)
 }
 
-// Remember tells of a use that was answered before: what a server reads in its own log when
-// it starts. It reports false, and changes nothing, when the key is known, or the answer is
-// too old.
+// Remember tells of a use that the server's own log has: what it reads there when it starts, and
+// what it adds. A use that is being done is answered so when it ends: a log that has it keeps the
+// body, too. Remember reports false, and changes nothing, when the key was answered or came with
+// another body, or the answer is too old. It cannot fail: an answer is never a reason for a log not
+// to be read.
 func (m *Memory) Remember(u Use, answer Answer, at, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.find(u) != nil || now.Sub(at) > KeptFor {
+	found := m.find(u)
+	switch {
+	case now.Sub(at) > KeptFor:
+		return false
+	case found != nil && found.busy != nil && found.Body == u.Body:
+		found.logged = &answer
+		return true
+	case found != nil:
 		return false
 	}
 
@@ -233,9 +263,20 @@ func (m *Memory) count(a *actorUses, bytes int64) {
 	m.bytes += bytes
 }
 
+// body returns the body, wherever it is kept.
+func (a *Answer) body() ([]byte, error) {
+	if a.Stored == nil {
+		return a.Body, nil
+	}
+	return a.Stored()
+}
+
 // size is about how many bytes an answer takes.
 func (a *Answer) size() int64 {
 	n := len(a.Body)
+	if a.Stored != nil {
+		n += storedBytes
+	}
 	for name, values := range a.Header {
 		n += len(name)
 		for _, value := range values {
@@ -260,8 +301,9 @@ func (m *Memory) forgetOld(now time.Time) {
 func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 	for {
 		a := m.actors[actor]
-		own := a != nil && (len(a.byKey) >= m.limits.Keys || a.bytes+useBytes > m.limits.Bytes/2)
-		if !own && m.bytes+useBytes <= m.limits.Bytes {
+		left := m.limits.Bytes - m.bytes - useBytes
+		own := a != nil && (len(a.byKey) >= m.limits.Keys || a.bytes+useBytes > left)
+		if !own && left >= 0 {
 			return nil
 		}
 

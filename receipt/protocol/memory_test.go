@@ -106,14 +106,15 @@ func TestMemoryIsFull(t *testing.T) {
 		t.Errorf("when the oldest is forgotten: %s", got)
 	}
 
-	// By bytes: half for one, and then all.
+	// By bytes: half for one alone, a third each for two. However much clients have, a new one
+	// finds room.
 	m = protocol.NewMemory(protocol.MemoryLimits{Bytes: 64 << 10})
 	large := answerOf(strings.Repeat("x", 20<<10))
 	var got []string
-	for _, actor := range []string{"a", "a", "a", "b", "b", "c"} {
+	for _, actor := range []string{"a", "a", "a", "b", "b", "c", "d"} {
 		got = append(got, claimed(m, useOf(actor, fmt.Sprint(len(got)), ""), noon(), large))
 	}
-	if want := []string{"done", "done", "429 rate_limited 86401", "done", "done", "503 service_unavailable 86401"}; fmt.Sprint(got) != fmt.Sprint(want) {
+	if want := []string{"done", "done", "429 rate_limited 86401", "done", "429 rate_limited 86401", "done", "503 service_unavailable 86401"}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%q, expected %q", got, want)
 	}
 

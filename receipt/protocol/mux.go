@@ -63,6 +63,7 @@ type Mux struct {
 	requests *fair.Shares
 	streams  *fair.Shares
 	bodies   *fair.Shares
+	answers  *fair.Shares
 	closing  chan struct{}
 	closed   sync.Once
 }
@@ -82,7 +83,8 @@ func NewMux(o Options) (*Mux, error) {
 
 	l := o.Limits.withDefaults()
 	m := &Mux{options: o, limits: l, ids: NewIDs(o.Random), memory: o.Memory, closing: make(chan struct{})}
-	m.requests, m.streams, m.bodies = fair.NewShares(int64(l.Requests)), fair.NewShares(int64(l.Streams)), fair.NewShares(l.Bodies)
+	m.requests, m.streams = fair.NewShares(int64(l.Requests)), fair.NewShares(int64(l.Streams))
+	m.bodies, m.answers = fair.NewShares(l.Bodies), fair.NewShares(l.Answers)
 	for _, route := range o.Routes {
 		if err := m.add(route); err != nil {
 			return nil, err

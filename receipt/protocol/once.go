@@ -3,10 +3,13 @@ package protocol
 import (
 	"maps"
 	"net/http"
+	"strconv"
+
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxAnswer is how many bytes an answer to a request with an Idempotency-Key has at most: it
-// is remembered.
+// MaxAnswer is how many bytes an answer to a request with an Idempotency-Key has at most, unless a
+// log keeps it ([Memory.Remember]): it is remembered.
 const MaxAnswer = 2 << 20
 
 // retryInFlight is after how many seconds a client is told to ask again.
@@ -55,7 +58,7 @@ type inFlight struct {
 // panic, and an answer that is too long nobody knows what was done before, so that they are
 // remembered as any other answer: nothing is done twice.
 func perform(x *exchange, claim *Claim, serve Handler) (answer *Answer, err error) {
-	rec := &recorder{header: http.Header{}}
+	rec := &recorder{header: http.Header{}, logged: claim.logged}
 	ended, kept := false, (*Answer)(nil)
 	defer func() {
 		if p := recover(); !ended {
@@ -89,20 +92,27 @@ func perform(x *exchange, claim *Claim, serve Handler) (answer *Answer, err erro
 
 // give answers with what was answered.
 func give(x *exchange, a *Answer) error {
+	body, err := a.body()
+	if err != nil {
+		return Internal(err, "what was answered before cannot be read")
+	}
+	if a.Stored != nil {
+		if err := x.hold(int64(len(body))); err != nil {
+			return err
+		}
+	}
 	maps.Copy(x.w.Header(), a.Header)
+	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(a.Status)
-	_, _ = x.w.Write(a.Body) // whoever does not read it is gone
+	_, _ = x.w.Write(body) // a client that does not read it is gone
 	return nil
 }
 
-// NewAnswer returns what [WriteJSON] answers, for a [Memory] to remember.
-func NewAnswer(status int, v any) (*Answer, error) {
-	rec := &recorder{header: http.Header{}}
-	if err := WriteJSON(rec, status, v); err != nil {
-		return nil, err
-	}
-	if rec.tooLong {
-		return nil, errTooLong
-	}
-	return rec.answer(), nil
+// StoredAnswer returns what [WriteJSON] answers, for a [Memory] to remember. read returns the value
+// from where it is kept, each time that it is asked for.
+func StoredAnswer(status int, read func() any) Answer {
+	return Answer{Status: status, Header: http.Header{"Content-Type": {MediaJSON}}, Stored: func() ([]byte, error) {
+		text, err := receipt.AppendJSON(nil, read())
+		return append(text, '\n'), err
+	}}
 }

@@ -1,12 +1,8 @@
 package protocol
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
-
-	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // How many items a page has.
@@ -51,22 +47,45 @@ func limitOf(r *Request) (int, error) {
 // it is. last is what names the last of the items in the list, in 1 to 255 bytes that no other
 // item is named by, ever; more says that there are items behind it.
 //
+// The items are what the handler chose: it bounds their bytes, as [WriteItems] does.
+//
 // Who finds its place by that name, rather than by counting, neither skips an item nor repeats
 // one when items are added at the end meanwhile. A name that is not in the list any longer is
 // answered [Expired].
 func WriteList[T any](w http.ResponseWriter, p Page, items []T, last string, more bool) error {
-	next := ""
+	next, err := "", error(nil)
 	if more {
-		if next = FormatCursor(p.list, []byte(last)); next == "" || last == p.After {
-			return Internal(nil, "the list does not go on behind its last item")
+		if next, err = p.behind(last); err != nil {
+			return err
 		}
 	}
-	return writePage(w, items, next, more)
+	var page sheet
+	for _, item := range items {
+		text, err := textOf(item)
+		if err != nil {
+			return err
+		}
+		page.items, page.size = append(page.items, text), page.size+len(text)
+	}
+	if err := room(w, page.size); err != nil {
+		return err
+	}
+	return page.write(w, next)
+}
+
+// behind returns the cursor of the page that follows an item.
+func (p Page) behind(last string) (string, error) {
+	next := FormatCursor(p.list, []byte(last))
+	if next == "" || last == p.After {
+		return "", Internal(nil, "the list does not continue after its last item")
+	}
+	return next, nil
 }
 
 // WriteItems answers with the page that the client asks for, of items that are in the order in
 // which they came and of which none goes: those that are kept. A nil keep keeps all. id names
-// an item, as [WriteList] wants it.
+// an item, as [WriteList] wants it. A page has at most 8 MiB, or one item that is longer, so that
+// it may have fewer items than the client asks for.
 func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) string, keep func(T) bool) error {
 	p, err := ReadPage(r)
 	if err != nil {
@@ -79,45 +98,26 @@ func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) 
 		}
 	}
 
-	var page []T
+	var page sheet
+	last := ""
 	for _, item := range items[from:] {
 		if keep != nil && !keep(item) {
 			continue
 		}
-		if len(page) == p.Limit {
-			return WriteList(w, p, page, id(page[len(page)-1]), true)
+		fits := false
+		if len(page.items) < p.Limit {
+			if fits, err = page.take(item, r.Hold); err != nil {
+				return err
+			}
 		}
-		page = append(page, item)
-	}
-	return WriteList(w, p, page, "", false)
-}
-
-// writePage writes the protocol's form of a list.
-func writePage[T any](w http.ResponseWriter, items []T, next string, more bool) error {
-	out := []byte(`{"object":"list","data":[`)
-	for i, item := range items {
-		if i > 0 {
-			out = append(out, ',')
+		if !fits {
+			next, err := p.behind(last)
+			if err != nil {
+				return err
+			}
+			return page.write(w, next)
 		}
-		var err error
-		if out, err = appendItem(out, item); err != nil {
-			return Internal(err, "the list could not be written")
-		}
+		last = id(item)
 	}
-
-	out = append(out, `],"page":{"has_more":`...)
-	if more {
-		out = canon.AppendString(append(out, `true,"next_cursor":`...), next)
-	} else {
-		out = append(out, `false,"next_cursor":null`...)
-	}
-	Write(w, http.StatusOK, MediaJSON, append(out, "}}\n"...))
-	return nil
-}
-
-func appendItem(dst []byte, item any) ([]byte, error) {
-	if raw, ok := item.(json.RawMessage); ok {
-		return append(dst, raw...), nil
-	}
-	return receipt.AppendJSON(dst, item)
+	return page.write(w, "")
 }

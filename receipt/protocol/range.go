@@ -1,8 +1,6 @@
 package protocol
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -30,38 +28,42 @@ func WriteRange(w http.ResponseWriter, r *Request, log Log) error {
 		return Invalid(afterEventID, "expected the id of an event as %s: text of at most %d bytes", afterEventID, MaxID)
 	}
 
-	items, next, more, err := readRange(r.Context(), log, after, limit)
+	var page sheet
+	next, err := readRange(r, log, after, limit, &page)
 	switch {
 	case errors.Is(err, ErrGone):
 		return Expired(afterEventID)
 	case err != nil:
 		return err
 	}
-	return writePage(w, items, next, more)
+	return page.write(w, next)
 }
 
-// bytesOfRange is about how long a range is at most, in bytes of its events.
-const bytesOfRange = 8 << 20
-
-// readRange reads up to limit events behind an id. A log gives as many at a time as it likes:
-// only one that gives none, or says so, has no more.
-func readRange(ctx context.Context, log Log, after string, limit int) (items []json.RawMessage, last string, more bool, err error) {
-	last = after
-	for size := 0; ; {
+// readRange fills a page with up to limit events that follow an id, and returns the id of the last
+// one if there are more. A log gives as many at a time as it likes: only one that gives none, or
+// says so, has no more.
+func readRange(r *Request, log Log, last string, limit int, page *sheet) (next string, err error) {
+	for {
 		// One more than the page has tells whether there are more.
-		events, err := log.After(ctx, last, limit-len(items)+1)
+		events, err := log.After(r.Context(), last, limit-len(page.items)+1)
 		ended := errors.Is(err, io.EOF)
 		if err != nil && !ended {
-			return nil, "", false, err
+			return "", err
 		}
 		for _, e := range events {
-			if len(items) == limit || size > 0 && size+len(e.JSON) > bytesOfRange {
-				return items, last, true, nil
+			fits := false
+			if len(page.items) < limit {
+				if fits, err = page.take(e.JSON, r.Hold); err != nil {
+					return "", err
+				}
 			}
-			items, last, size = append(items, e.JSON), e.ID, size+len(e.JSON)
+			if !fits {
+				return last, nil
+			}
+			last = e.ID
 		}
 		if ended || len(events) == 0 {
-			return items, last, false, nil
+			return "", nil
 		}
 	}
 }

@@ -15,6 +15,7 @@ type recorder struct {
 	status  int         // 0: nothing was written
 	body    bytes.Buffer
 	tooLong bool
+	logged  func() bool // the answer is kept elsewhere, however long it is
 }
 
 // Header returns what is sent with the status.
@@ -30,7 +31,7 @@ func (r *recorder) WriteHeader(status int) {
 // Write remembers a piece of the body.
 func (r *recorder) Write(p []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
-	if r.tooLong = r.tooLong || r.body.Len()+len(p) > MaxAnswer; r.tooLong {
+	if r.tooLong = r.tooLong || r.body.Len()+len(p) > MaxAnswer && !r.logged(); r.tooLong {
 		return 0, errTooLong
 	}
 	return r.body.Write(p)
@@ -44,7 +45,7 @@ func (r *recorder) answer() *Answer {
 
 // refuse forgets what was written, for an error.
 func (r *recorder) refuse(e *Error, requestID string) *Answer {
-	*r = recorder{header: http.Header{}}
+	*r = recorder{header: http.Header{}, logged: r.logged}
 	_ = writeError(r, e, requestID) // into memory
 	return r.answer()
 }

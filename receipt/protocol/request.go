@@ -44,6 +44,11 @@ func (r *Request) Actor() (actor [32]byte) {
 // done again.
 func (r *Request) Use() Use { return Use{Actor: r.Actor(), Key: r.Once, Body: r.Asked} }
 
+// Hold takes memory for n bytes of the answer until it was read, of [Limits].Answers. A handler
+// whose answer is longer than the body that it takes asks for it before it changes anything. The
+// error is an *[Error], 503.
+func (r *Request) Hold(n int64) error { return r.exchange.hold(n) }
+
 // Reach is what work the client may see; nil is all.
 func (r *Request) Reach() *Reach {
 	if r.Key == nil {

@@ -51,7 +51,7 @@ func WriteStream(w http.ResponseWriter, r *Request, log Log) error {
 	}
 
 	m := r.exchange.mux
-	s := &streamer{w: w, flush: http.NewResponseController(w).Flush, log: log, last: last, left: r.Context().Done(), closing: m.closing, admitted: r.exchange.admitted}
+	s := &streamer{w: w, flush: http.NewResponseController(w).Flush, log: log, last: last, left: r.Context().Done(), closing: m.closing, admitted: r.exchange.admitted, take: r.exchange.takePage}
 	if err := s.flush(); err != nil {
 		return Internal(err, "a stream cannot be sent here")
 	}
@@ -89,6 +89,9 @@ type streamer struct {
 	closing <-chan struct{} // closed when the Mux is
 
 	admitted func() bool // the client would still be let in
+
+	// take takes memory for so many bytes until they are sent; nil: there is none yet.
+	take func(n int64) (give func())
 }
 
 // errUnread is that a client does not read, or has left.
@@ -102,20 +105,49 @@ func (s *streamer) run(ctx context.Context, every time.Duration) error {
 		// Before the log is read: what is appended meanwhile is not missed.
 		appended := s.log.Appended()
 		page, err := s.log.After(ctx, s.last, pageOfStream)
-		if err := s.send(page); err != nil {
-			return err
+		n := bytesOf(page)
+		give := s.take(n)
+		if give == nil {
+			page = nil // to be read again when there is room: until then it holds nothing
+			s.waitForRoom(n, beat.C)
+			continue
 		}
+		unsent := s.send(page)
+		give()
 
 		switch {
+		case unsent != nil:
+			return unsent
 		case errors.Is(err, io.EOF), s.over():
 			return nil
 		case err != nil:
 			return err
 		case len(page) == 0:
-			s.wait(appended, beat.C)
+			wait(s, appended, beat.C)
 		}
 	}
 	return nil
+}
+
+// crowded is how long a stream waits when clients that do not read have all the memory for answers.
+const crowded = 100 * time.Millisecond
+
+func bytesOf(page []Event) (n int64) {
+	for _, e := range page {
+		n += int64(len(e.JSON))
+	}
+	return n
+}
+
+// waitForRoom waits until there is memory for n bytes, or nobody wants them.
+func (s *streamer) waitForRoom(n int64, beat <-chan time.Time) {
+	for !s.over() && s.admitted() {
+		wait(s, time.After(crowded), beat)
+		if give := s.take(n); give != nil {
+			give()
+			return
+		}
+	}
 }
 
 // over reports whether nobody wants more.
@@ -131,7 +163,7 @@ func (s *streamer) over() bool {
 }
 
 // wait waits until there may be more to send, or nobody wants it.
-func (s *streamer) wait(appended <-chan struct{}, beat <-chan time.Time) {
+func wait[T any](s *streamer, appended <-chan T, beat <-chan time.Time) {
 	for {
 		select {
 		case <-appended:

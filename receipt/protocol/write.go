@@ -15,21 +15,32 @@ func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	if err != nil {
 		return Internal(err, "the answer could not be written")
 	}
-	Write(w, status, MediaJSON, append(text, '\n'))
-	return nil
+	return Write(w, status, MediaJSON, append(text, '\n'))
 }
 
-// Write answers with a body of a media type. Whoever does not read it is gone.
-func Write(w http.ResponseWriter, status int, media string, body []byte) {
+// Write answers with a body of a media type. The error is an *[Error] that says that there is no
+// memory for the body until others have read theirs ([Limits].Answers): then nothing was written.
+func Write(w http.ResponseWriter, status int, media string, body []byte) error {
+	if err := room(w, len(body)); err != nil {
+		return err
+	}
 	h := w.Header()
 	h.Set("Content-Type", media)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	_, _ = w.Write(body) // a client that does not read it is gone
+	return nil
 }
 
 // writeError answers with the envelope of an error.
 func writeError(w http.ResponseWriter, e *Error, requestID string) error {
 	maps.Copy(w.Header(), e.Header)
-	return WriteJSON(w, e.HTTPStatus(), e.Envelope(requestID))
+	text, err := receipt.AppendJSON(nil, e.Envelope(requestID))
+	if err != nil {
+		return Internal(err, "the answer could not be written")
+	}
+	if c, ok := w.(counted); ok { // an error is told whatever others hold
+		w = c.Answer
+	}
+	return Write(w, e.HTTPStatus(), MediaJSON, append(text, '\n'))
 }

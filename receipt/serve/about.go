@@ -60,6 +60,13 @@ func getReady(c *call) error {
 	case !c.s.requests.Any():
 		return c.json(http.StatusServiceUnavailable, status{"busy"})
 	}
+	if c.s.options.Ready == nil {
+		return c.json(http.StatusOK, status{"ready"})
+	}
+	if err := c.s.options.Ready(); err != nil {
+		c.s.options.Log.Error("not ready", "request", c.id, "error", protocol.Clean(err.Error()))
+		return c.json(http.StatusServiceUnavailable, status{"not writable"})
+	}
 	return c.json(http.StatusOK, status{"ready"})
 }
 

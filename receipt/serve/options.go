@@ -51,6 +51,10 @@ type Options struct {
 	// each of them has to be in one. Nil: batches are not checked.
 	Batches []receipt.Batch
 
+	// Ready returns why the rest of the program cannot serve, such as a store that cannot be
+	// written; /readyz then answers 503. The error is for the log. Nil: it always can.
+	Ready func() error
+
 	// Hosts are the names, without port, that a Host header may have: a server on a
 	// loopback address lists the loopback names (localhost, 127.0.0.1, ::1), so that
 	// no web page can reach it by a name of its own (DNS rebinding). Empty: any.

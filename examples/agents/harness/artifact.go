@@ -24,13 +24,13 @@ type Artifact struct {
 	TaskID      *string `json:"task_id"`
 	ReceiptID   *string `json:"receipt_id"`
 
-	event string // that has the content; "": none has
+	content text // a string; empty: it lies somewhere else
 }
 
 // artifactEvent is the payload of the event of an artifact.
 type artifactEvent struct {
-	ArtifactID string  `json:"artifact_id"`
-	Content    *string `json:"content"`
+	ArtifactID string `json:"artifact_id"`
+	Content    text   `json:"content"`
 }
 
 func (s *state) artifactCreated(c *journal.Commit, e *journal.Event) error {
@@ -51,11 +51,11 @@ func (s *state) artifactCreated(c *journal.Commit, e *journal.Event) error {
 			return err
 		}
 	}
-	if told.Content != nil {
-		a.event = e.ID
-	}
+	a.content = told.Content
+	s.keep(&a.content, c, "payload", "content")
+	s.keep(&a.Metadata, c, "payload", "metadata")
 	a.begin("artifact", told.ArtifactID, c)
-	s.artifacts.put(a.ID, a)
+	s.artifacts.put(a.ID, a, a.WorkspaceID, e.Session, e.Task)
 	return nil
 }
 
@@ -180,34 +180,31 @@ func (h *Harness) getContent(w http.ResponseWriter, r *protocol.Request) error {
 	if err != nil {
 		return err
 	}
-	if a.event == "" {
+	if a.content.size() == 0 {
 		return protocol.NotFound() // it lies where its URI says
 	}
-	content, err := h.content(a)
+	content, err := a.text()
 	if err != nil {
 		return err
 	}
-	protocol.Write(w, http.StatusOK, "application/octet-stream", content)
-	return nil
+	return protocol.Write(w, http.StatusOK, "application/octet-stream", content)
 }
 
-func (h *Harness) content(a *Artifact) ([]byte, error) {
-	text, err := h.journal.Event(journal.View{}, a.event)
+// text is the content of an artifact that is in the log.
+func (a *Artifact) text() ([]byte, error) {
+	value, err := a.content.value()
 	if err != nil {
 		return nil, err
 	}
-	var e journal.Event
-	var told artifactEvent
-	if err := json.Unmarshal(text, &e); err != nil {
-		return nil, err
-	}
-	err = payload(&e, &told)
-	return []byte(*told.Content), err
+	var content string
+	err = json.Unmarshal(value, &content)
+	return []byte(content), err
 }
 
 func (h *Harness) listArtifacts(w http.ResponseWriter, r *protocol.Request) error {
 	fits := func(want string, is *string) bool { return want == "" || is != nil && want == *is }
-	return protocol.WriteItems(w, r, list(&h.state, &h.state.artifacts), func(a *Artifact) string { return a.ID },
+	groups := []string{r.Query["task_id"], r.Query["session_id"], r.Query["workspace_id"]}
+	return protocol.WriteItems(w, r, list(&h.state, &h.state.artifacts, groups...), func(a *Artifact) string { return a.ID },
 		func(a *Artifact) bool {
 			return h.sees(r, a.WorkspaceID) && fits(r.Query["workspace_id"], &a.WorkspaceID) && fits(r.Query["session_id"], a.SessionID) && fits(r.Query["task_id"], a.TaskID)
 		})

@@ -47,10 +47,11 @@ func (h *Harness) asStream(of viewing) protocol.Handler {
 
 // seen is all that the client may see, narrowed by what it asks for.
 func (h *Harness) seen(r *protocol.Request) (journal.View, error) {
-	return journal.View{
-		Workspace: r.Query["workspace_id"], Session: r.Query["session_id"], Task: r.Query["task_id"],
-		Sees: func(workspace string) bool { return h.sees(r, workspace) },
-	}, nil
+	view := journal.View{Workspace: r.Query["workspace_id"], Session: r.Query["session_id"], Task: r.Query["task_id"]}
+	if !r.Reach().All() {
+		view.Sees = func(workspace string) bool { return h.sees(r, workspace) }
+	}
+	return view, nil
 }
 
 func (h *Harness) ofSession(r *protocol.Request) (journal.View, error) {
@@ -82,6 +83,5 @@ func (h *Harness) getEvent(w http.ResponseWriter, r *protocol.Request) error {
 	case err != nil:
 		return err
 	}
-	protocol.Write(w, http.StatusOK, protocol.MediaJSON, append(text, '\n'))
-	return nil
+	return protocol.Write(w, http.StatusOK, protocol.MediaJSON, append(text, '\n'))
 }

@@ -88,7 +88,8 @@ type Harness struct {
 	tasks sync.WaitGroup
 
 	mu      sync.Mutex
-	running map[string]context.CancelFunc // by the ids of tasks
+	running map[string]*run // by the ids of tasks
+	halted  map[string]int  // tasks that are about to be canceled, and by how many requests
 	closed  bool
 }
 
@@ -100,10 +101,10 @@ func Open(o Options) (*Harness, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	h := &Harness{options: o, memory: protocol.NewMemory(protocol.MemoryLimits{}), running: map[string]context.CancelFunc{}}
+	h := &Harness{options: o, memory: protocol.NewMemory(protocol.MemoryLimits{}), running: map[string]*run{}, halted: map[string]int{}}
 	h.began = h.now()
 	h.life, h.end = context.WithCancel(context.Background())
-	for _, step := range []func() error{h.openTools, h.openLedger, h.openLog, h.serve, h.resume} {
+	for _, step := range []func() error{h.openTools, h.openLedger, h.openLog, h.compare, h.serve, h.resume} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, h.Close())
 		}
@@ -136,8 +137,12 @@ func (h *Harness) openLog() (err error) {
 		if err := h.state.apply(c); err != nil {
 			return err
 		}
-		return c.Remember(h.memory, h.options.Now(), h.state.resource(c.Resource))
+		c.Remember(h.memory, h.options.Now(), h.state.answer(c.Resource))
+		return nil
 	})
+	if err == nil {
+		h.state.read = h.journal.Part
+	}
 	return err
 }
 
@@ -233,7 +238,7 @@ func (h *Harness) commit(r *protocol.Request, status int, of journal.Pointer, bu
 		return nil, err
 	}
 	if err := h.recordable(events); err != nil {
-		return nil, protocol.Invalid("", "expected what a receipt can be made of: shorter texts, fewer values")
+		return nil, notRecordable()
 	}
 	c := &journal.Commit{At: h.now(), Events: events, Use: r.Use(), Status: status, Resource: of}
 	if err := h.journal.Append(c); err != nil {

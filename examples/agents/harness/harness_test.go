@@ -231,6 +231,7 @@ func TestInterrupted(t *testing.T) {
 			begun <- true
 			if done.Add(1) == 1 {
 				<-ctx.Done()
+				return harness.Done{}, ctx.Err()
 			}
 			return harness.Done{Output: "pumped"}, nil
 		}}}

@@ -27,13 +27,16 @@ func (s *live) Model(ctx context.Context, p Prompt) (Reply, error) {
 		return a.reply()
 	}
 
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // nothing begins in a task that is to end
+	}
 	provider, model := s.h.options.Provider.Name()
 	span := object{"kind": "llm", "span_id": fmt.Sprintf("llm:main:%d", s.models), "agent": "main", "provider": provider, "model": model}
 	if err := s.h.tell(s.task.ID, s.task.event("span.started", span)); err != nil {
 		return nil, err
 	}
 	completion, err := s.h.options.Provider.Complete(ctx, p)
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err() // the log tells that it began, and no end
 	}
 	response := json.RawMessage(completion.Reply)
@@ -87,6 +90,9 @@ func (s *live) Tool(ctx context.Context, c Call) (Result, error) {
 		return Result{a.output, a.failed != nil}, nil
 	}
 
+	if ctx.Err() != nil {
+		return Result{}, ctx.Err()
+	}
 	tool := s.h.tool(c.Name)
 	begun, _ := look(&s.h.state, s.task.ID, func(w *work) (bool, bool) { return w.requested[id], true })
 	if !begun {
@@ -131,10 +137,11 @@ func (s *live) request(tool *Tool, id string, c Call) []journal.Event {
 	return events
 }
 
-// do has a tool do what it is called for.
+// do has a tool do what it is called for. What it did is told also when the task is to end meanwhile.
+// Of a tool that gave up for that, nobody knows what it did.
 func (s *live) do(ctx context.Context, tool *Tool, id string, c Call) (Result, error) {
 	done, err := tool.Do(ctx, s.task, c.Input)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && done.Writes == nil && done.Egress == nil {
 		return Result{}, ctx.Err()
 	}
 	return s.returned(id, c, done, err)

@@ -14,21 +14,21 @@ import (
 // A Message is what somebody said in a session, or to a task.
 type Message struct {
 	envelope
-	Role        string          `json:"role"`
-	Parts       json.RawMessage `json:"parts"`
-	SessionID   string          `json:"session_id"`
-	TaskID      *string         `json:"task_id"`
-	WorkspaceID string          `json:"-"`
+	Role        string  `json:"role"`
+	Parts       text    `json:"parts"`
+	SessionID   string  `json:"session_id"`
+	TaskID      *string `json:"task_id"`
+	WorkspaceID string  `json:"-"`
 }
 
 // A messageEvent is the payload of an event that brings a message: under its own member, as
 // other members of these payloads mean something else.
 type messageEvent struct {
 	Message struct {
-		ID       string          `json:"id"`
-		Role     string          `json:"role"`
-		Parts    json.RawMessage `json:"parts"`
-		Metadata json.RawMessage `json:"metadata"`
+		ID       string `json:"id"`
+		Role     string `json:"role"`
+		Parts    text   `json:"parts"`
+		Metadata text   `json:"metadata"`
 	} `json:"message"`
 }
 
@@ -39,11 +39,13 @@ func (s *state) messageAppended(c *journal.Commit, e *journal.Event) error {
 	}
 	m := Message{Role: told.Message.Role, Parts: told.Message.Parts, SessionID: e.Session, WorkspaceID: e.Workspace}
 	m.Metadata = told.Message.Metadata
+	s.keep(&m.Parts, c, "payload", "message", "parts")
+	s.keep(&m.Metadata, c, "payload", "message", "metadata")
 	m.begin("message", told.Message.ID, c)
 	if e.Task != "" {
 		m.TaskID = &e.Task
 	}
-	s.messages.put(m.ID, m)
+	s.messages.put(m.ID, m, m.SessionID)
 	if m.TaskID == nil || m.Role != "agent" {
 		return nil
 	}
@@ -173,6 +175,5 @@ func (h *Harness) listMessages(w http.ResponseWriter, r *protocol.Request) error
 	if err != nil {
 		return err
 	}
-	return protocol.WriteItems(w, r, list(&h.state, &h.state.messages), func(m *Message) string { return m.ID },
-		func(m *Message) bool { return m.SessionID == found.ID })
+	return protocol.WriteItems(w, r, list(&h.state, &h.state.messages, found.ID), func(m *Message) string { return m.ID }, nil)
 }

@@ -60,6 +60,6 @@ func (h *Harness) getOutcome(w http.ResponseWriter, r *protocol.Request) error {
 
 func (h *Harness) listOutcomes(w http.ResponseWriter, r *protocol.Request) error {
 	task := r.Query["task_id"]
-	return protocol.WriteItems(w, r, list(&h.state, &h.state.outcomes), func(o *Outcome) string { return o.ID },
+	return protocol.WriteItems(w, r, list(&h.state, &h.state.outcomes, task), func(o *Outcome) string { return o.ID },
 		func(o *Outcome) bool { return h.sees(r, o.WorkspaceID) && (task == "" || task == o.TaskID) })
 }

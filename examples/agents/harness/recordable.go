@@ -4,12 +4,18 @@ import (
 	"encoding/json"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/protocol/journal"
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
 // mostEvents is how many events a task may have when something more is said to it.
 const mostEvents = 10_000
+
+// notRecordable is for a request of which no receipt could be made.
+func notRecordable() error {
+	return protocol.Invalid("", "expected what a receipt can be made of: shorter texts, fewer values")
+}
 
 // recordable says whether a receipt can be made of events. What cannot be recorded must not be
 // in the log: its task would have no receipt, ever.

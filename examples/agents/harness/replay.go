@@ -96,10 +96,10 @@ type artifactsOf struct {
 // Artifact is described at [replay.Artifacts].
 func (s artifactsOf) Artifact(_ context.Context, want replay.Wanted) ([]byte, error) {
 	a := read(&s.h.state, &s.h.state.artifacts, want.ID)
-	if a == nil || a.WorkspaceID != s.task.WorkspaceID || a.event == "" {
+	if a == nil || a.WorkspaceID != s.task.WorkspaceID || a.content.size() == 0 {
 		return nil, fs.ErrNotExist
 	}
-	return s.h.content(a)
+	return a.text()
 }
 
 // A recorded supply answers with what a plan has, and asks for nothing.
@@ -130,7 +130,11 @@ func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan
 			failure = &replay.Failure{Code: "replay_differs", Message: "the module panicked"}
 		}
 	}()
-	text, err := h.options.Module(ctx, &recorded{plan: plan}, source.Input)
+	input, err := source.Input.value()
+	if err != nil {
+		return "", &replay.Failure{Code: "replay_unavailable", Message: "the input of the task cannot be read"}
+	}
+	text, err = h.options.Module(ctx, &recorded{plan: plan}, input)
 	left := untaken(plan)
 
 	// A task that was canceled, or whose model failed, ends where no answer was recorded.

@@ -24,7 +24,7 @@ func (h *Harness) serve() error {
 	keys := func() *protocol.APIKeys { return h.options.Keys }
 	receipts, err := serve.New(serve.Options{
 		Verifier: func() *serve.Verifier { return verifier }, Source: served.New(h.ledger), APIKeys: keys, Page: h.options.Page,
-		Hosts: h.options.Hosts, Now: h.options.Now, Random: h.options.Random, Log: h.options.Log,
+		Ready: h.journal.Ready, Hosts: h.options.Hosts, Now: h.options.Now, Random: h.options.Random, Log: h.options.Log,
 	})
 	if err != nil {
 		return err

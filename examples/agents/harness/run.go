@@ -19,27 +19,23 @@ var errEnded = errors.New("harness: the task has ended")
 func (h *Harness) begin(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || h.running[id] != nil {
+	if h.closed || h.running[id] != nil || h.halted[id] > 0 {
 		return
 	}
 	ctx, cancel := context.WithCancel(h.life)
-	h.running[id] = cancel
+	own := &run{cancel, make(chan struct{})}
+	h.running[id] = own
 	h.tasks.Go(func() {
 		defer cancel()
 		h.perform(ctx, id)
 		h.mu.Lock()
 		delete(h.running, id)
 		h.mu.Unlock()
+		close(own.ended)
+		if ctx.Err() != nil && !read(&h.state, &h.state.tasks, id).ended() {
+			h.begin(id) // it was halted, and then not canceled
+		}
 	})
-}
-
-// stop tells the module of a task that nobody waits for it any longer.
-func (h *Harness) stop(id string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if cancel := h.running[id]; cancel != nil {
-		cancel()
-	}
 }
 
 // perform runs a task to its end, and issues its receipt. When the harness is closed meanwhile,
@@ -48,8 +44,8 @@ func (h *Harness) perform(ctx context.Context, id string) {
 	t := read(&h.state, &h.state.tasks, id)
 	if !t.ended() {
 		text, err := h.work(ctx, t)
-		if h.life.Err() != nil {
-			return
+		if h.life.Err() != nil || err != nil && ctx.Err() != nil {
+			return // the task goes on with the next run, or whoever halted this one ends it
 		}
 		err = h.finish(t, text, err)
 		if failure, unfit := errors.AsType[*Failure](err); unfit {
@@ -60,7 +56,12 @@ func (h *Harness) perform(ctx context.Context, id string) {
 			return
 		}
 	}
-	h.persist("no receipt is known to be issued yet", id, func() error { return h.settle(context.WithoutCancel(ctx), id) })
+	h.conclude(id)
+}
+
+// conclude issues the receipt of a task that has ended.
+func (h *Harness) conclude(id string) {
+	h.persist("no receipt is known to be issued yet", id, func() error { return h.settle(context.WithoutCancel(h.life), id) })
 }
 
 // persist does what has to be done of a task until it is, or the harness is closed: then the next
@@ -88,7 +89,11 @@ func (h *Harness) work(ctx context.Context, t *Task) (text string, err error) {
 			err = errors.New("harness: the module panicked")
 		}
 	}()
-	return h.options.Module(ctx, &live{h: h, task: t}, t.Input)
+	input, err := t.Input.value()
+	if err != nil {
+		return "", err
+	}
+	return h.options.Module(ctx, &live{h: h, task: t}, input)
 }
 
 // finish tells the end of a task.
@@ -132,10 +137,14 @@ func (h *Harness) tellOnce(id string, events []journal.Event) error {
 	if read(&h.state, &h.state.tasks, id).ended() {
 		return errEnded
 	}
-	if err := h.recordable(events); err != nil {
-		return &Failure{"not_recordable", "no receipt can be made of what a model or a tool said: it is too long, or has too many values"}
+	err := h.recordable(events)
+	if err == nil {
+		err = h.journal.Append(&journal.Commit{At: h.now(), Events: events})
+		if !errors.Is(err, journal.ErrTooLong) {
+			return err
+		}
 	}
-	return h.journal.Append(&journal.Commit{At: h.now(), Events: events})
+	return &Failure{"not_recordable", "no receipt can be made of what a model or a tool said: it is too long, or has too many values"}
 }
 
 // await waits until something that the log tells is so.

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -22,7 +21,7 @@ type Session struct {
 	Root        string  `json:"root_session_id"`
 	Parent      *string `json:"parent_session_id"`
 	BranchID    *string `json:"branch_id"`
-	Summary     *string `json:"summary"`
+	Summary     text    `json:"summary"`
 	ExpiresAt   *string `json:"expires_at"`
 }
 
@@ -31,21 +30,20 @@ func (s *state) sessionCreated(c *journal.Commit, e *journal.Event) error {
 	if err := payload(e, &v); err != nil {
 		return err
 	}
+	s.keep(&v.Metadata, c, "payload", "metadata")
 	v.begin("session", e.Session, c)
-	s.sessions.put(v.ID, v)
+	s.sessions.put(v.ID, v, v.WorkspaceID)
 	return nil
 }
 
 func (s *state) sessionUpdated(c *journal.Commit, e *journal.Event) error {
 	v := *s.sessions.get(e.Session)
-	v.UpdatedAt, v.Metadata = c.At, slices.Clone(v.Metadata) // whoever has the version before reads it still
-	if v.Summary != nil {
-		summary := *v.Summary
-		v.Summary = &summary
-	}
+	v.UpdatedAt = c.At
 	if err := payload(e, &v); err != nil {
 		return err
 	}
+	s.keep(&v.Metadata, c, "payload", "metadata")
+	s.keep(&v.Summary, c, "payload", "summary")
 	s.sessions.put(v.ID, v)
 	return nil
 }
@@ -175,7 +173,7 @@ func (h *Harness) getSession(w http.ResponseWriter, r *protocol.Request) error {
 
 func (h *Harness) listSessions(w http.ResponseWriter, r *protocol.Request) error {
 	workspace := r.Query["workspace_id"]
-	return protocol.WriteItems(w, r, list(&h.state, &h.state.sessions), func(s *Session) string { return s.ID },
+	return protocol.WriteItems(w, r, list(&h.state, &h.state.sessions, workspace), func(s *Session) string { return s.ID },
 		func(s *Session) bool {
 			return h.sees(r, s.WorkspaceID) && (workspace == "" || workspace == s.WorkspaceID)
 		})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/protocol/journal"
 )
 
@@ -17,7 +18,12 @@ type state struct {
 	tasks      table[Task]
 	artifacts  table[Artifact]
 	outcomes   table[Outcome]
-	works      map[string]*work // of tasks that have not ended
+	works      map[string]*work        // of tasks that have not ended
+	issued     map[canon.Digest]bool   // the hashes of receipts that the log says were issued
+	newest     map[string]canon.Digest // the last of them, by workspace
+
+	folding int                                // which event of a commit is being applied
+	read    func(journal.Part) ([]byte, error) // from the log
 }
 
 // kinds says what becomes of each kind of event. What is not here changes no resource: it is
@@ -62,6 +68,7 @@ func (s *state) apply(c *journal.Commit) error {
 	kinds := s.kinds()
 	for i := range c.Events {
 		e := &c.Events[i]
+		s.folding = i
 		fold := kinds[e.Kind]
 		if fold == nil || e.Replayed {
 			continue
@@ -92,6 +99,16 @@ func (s *state) resource(of journal.Pointer) any {
 	return nil
 }
 
+// answer returns what reads a resource as it is now, also later: for an answer that is to be the same
+// again. A task that has ended is read with its receipt, for which its first answer waited.
+func (s *state) answer(of journal.Pointer) func() any {
+	now := s.resource(of)
+	if t, _ := now.(*Task); t != nil && t.ended() {
+		return func() any { return read(s, &s.tasks, t.ID) }
+	}
+	return func() any { return now }
+}
+
 // read returns a resource as it is now; nil when there is none.
 func read[T any](s *state, t *table[T], id string) *T {
 	s.mu.RLock()
@@ -99,10 +116,16 @@ func read[T any](s *state, t *table[T], id string) *T {
 	return t.get(id)
 }
 
-// list returns all resources of a kind as they are now.
-func list[T any](s *state, t *table[T]) []*T {
+// list returns the resources of a kind as they are now: those of the narrowest of the groups that is
+// named, or all.
+func list[T any](s *state, t *table[T], groups ...string) []*T {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	for _, group := range groups {
+		if group != "" {
+			return t.of(group)
+		}
+	}
 	return t.all()
 }
 

@@ -10,18 +10,18 @@ import (
 
 // An envelope is what every resource has.
 type envelope struct {
-	ID        string          `json:"id"`
-	Object    string          `json:"object"`
-	CreatedAt receipt.Time    `json:"created_at"`
-	UpdatedAt receipt.Time    `json:"updated_at"`
-	Metadata  json.RawMessage `json:"metadata"`
+	ID        string       `json:"id"`
+	Object    string       `json:"object"`
+	CreatedAt receipt.Time `json:"created_at"`
+	UpdatedAt receipt.Time `json:"updated_at"`
+	Metadata  text         `json:"metadata"`
 }
 
 // begin is the envelope of a resource that an event made.
 func (v *envelope) begin(object, id string, c *journal.Commit) {
 	v.ID, v.Object, v.CreatedAt, v.UpdatedAt = id, object, c.At, c.At
-	if v.Metadata == nil {
-		v.Metadata = json.RawMessage("{}")
+	if v.Metadata.size() == 0 {
+		v.Metadata.raw = json.RawMessage("{}")
 	}
 }
 
@@ -31,15 +31,22 @@ func (v *envelope) begin(object, id string, c *journal.Commit) {
 type table[T any] struct {
 	places map[string]int
 	list   []*T
+	groups map[string][]int // the places of the resources of a workspace, a session or a task
 }
 
-func (t *table[T]) put(id string, v T) {
+// put adds a resource to its groups, or a new version of one that has them already.
+func (t *table[T]) put(id string, v T, groups ...string) {
 	if at, known := t.places[id]; known {
 		t.list[at] = &v
 		return
 	}
 	if t.places == nil {
-		t.places = map[string]int{}
+		t.places, t.groups = map[string]int{}, map[string][]int{}
+	}
+	for _, group := range groups {
+		if group != "" {
+			t.groups[group] = append(t.groups[group], len(t.list))
+		}
 	}
 	t.places[id] = len(t.list)
 	t.list = append(t.list, &v)
@@ -51,6 +58,15 @@ func (t *table[T]) get(id string) *T {
 		return t.list[at]
 	}
 	return nil
+}
+
+// of returns the resources of a group as they are now.
+func (t *table[T]) of(group string) []*T {
+	list := make([]*T, len(t.groups[group]))
+	for i, at := range t.groups[group] {
+		list[i] = t.list[at]
+	}
+	return list
 }
 
 // all returns all of them as they are now.

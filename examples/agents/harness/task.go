@@ -17,7 +17,7 @@ type Task struct {
 	SessionID   string          `json:"session_id"`
 	WorkspaceID string          `json:"workspace_id"`
 	Status      string          `json:"status"`
-	Input       json.RawMessage `json:"input"`
+	Input       text            `json:"input"`
 	CreatedBy   string          `json:"created_by"`
 	PersonaID   *string         `json:"persona_id"`
 	BranchID    *string         `json:"branch_id"`
@@ -63,8 +63,10 @@ func (s *state) taskSubmitted(c *journal.Commit, e *journal.Event) error {
 	if err := payload(e, &t); err != nil {
 		return err
 	}
+	s.keep(&t.Input, c, "payload", "input")
+	s.keep(&t.Metadata, c, "payload", "metadata")
 	t.begin("task", e.Task, c)
-	s.tasks.put(t.ID, t)
+	s.tasks.put(t.ID, t, t.SessionID, t.WorkspaceID)
 	if s.works == nil {
 		s.works = map[string]*work{}
 	}
@@ -119,12 +121,15 @@ func (s *state) taskEnded(c *journal.Commit, e *journal.Event) error {
 		case "task.canceled":
 			t.Status, t.CanceledAt = canceled, &e.CreatedAt
 		}
-		s.outcomes.put(told.OutcomeID, s.outcomeOf(c, t, told))
+		s.outcomes.put(told.OutcomeID, s.outcomeOf(c, t, told), t.ID)
 	})
 }
 
 // receiptIssued: everything that the receipt is about refers to it.
 func (s *state) receiptIssued(c *journal.Commit, e *journal.Event) error {
+	if err := s.noteIssued(e); err != nil {
+		return err
+	}
 	return s.change(c, e, func(t *Task) {
 		t.ReceiptID = &e.Receipt
 		for _, id := range t.artifacts {
@@ -157,7 +162,7 @@ func (h *Harness) submit(w http.ResponseWriter, r *protocol.Request) error {
 		if _, err := h.openSession(r, t.SessionID); err != nil {
 			return nil, err
 		}
-		told := object{"created_by": t.CreatedBy, "input": t.Input, "metadata": t.Metadata, "autonomy_tier": tier}
+		told := object{"created_by": t.CreatedBy, "input": t.Input.raw, "metadata": t.Metadata.raw, "autonomy_tier": tier}
 		for name, id := range map[string]*string{"persona_id": t.PersonaID, "branch_id": t.BranchID, "parent_task_id": t.ParentID} {
 			if id != nil {
 				told[name] = *id
@@ -212,10 +217,10 @@ func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
 			return nil, err
 		}
 	}
-	if t.Metadata, err = r.Object("metadata"); err != nil {
+	if t.Metadata.raw, err = r.Object("metadata"); err != nil {
 		return nil, err
 	}
-	t.Input, err = readInput(r.JSON.Root().Member("input"))
+	t.Input.raw, err = readInput(r.JSON.Root().Member("input"))
 	return t, err
 }
 
@@ -257,7 +262,7 @@ func (h *Harness) listTasks(w http.ResponseWriter, r *protocol.Request) error {
 		}
 		session = id
 	}
-	return protocol.WriteItems(w, r, list(&h.state, &h.state.tasks), func(t *Task) string { return t.ID },
+	return protocol.WriteItems(w, r, list(&h.state, &h.state.tasks, session, workspace), func(t *Task) string { return t.ID },
 		func(t *Task) bool {
 			return h.sees(r, t.WorkspaceID) && (workspace == "" || workspace == t.WorkspaceID) && (session == "" || session == t.SessionID)
 		})

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -28,6 +27,7 @@ func (s *state) workspaceCreated(c *journal.Commit, e *journal.Event) error {
 	if err := payload(e, &w); err != nil {
 		return err
 	}
+	s.keep(&w.Metadata, c, "payload", "metadata")
 	w.begin("workspace", e.Workspace, c)
 	s.workspaces.put(w.ID, w)
 	return nil
@@ -35,10 +35,11 @@ func (s *state) workspaceCreated(c *journal.Commit, e *journal.Event) error {
 
 func (s *state) workspaceUpdated(c *journal.Commit, e *journal.Event) error {
 	w := *s.workspaces.get(e.Workspace)
-	w.UpdatedAt, w.Metadata = c.At, slices.Clone(w.Metadata) // whoever has the version before reads it still
+	w.UpdatedAt = c.At
 	if err := payload(e, &w); err != nil {
 		return err
 	}
+	s.keep(&w.Metadata, c, "payload", "metadata")
 	s.workspaces.put(w.ID, w)
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -23,23 +22,48 @@ type Commit struct {
 	Use      protocol.Use
 	Status   int
 	Resource Pointer
+
+	at    int64        // where the line is in the file
+	nodes []canon.Node // of the events in the line, while the commit is applied
 }
 
 // MaxLine is how many bytes a line has at most.
 const MaxLine = 16 << 20
 
-// Remember tells a memory what a commit answered, when that was with an Idempotency-Key: so
-// that the request is answered the same after a restart. body is the resource as it is when
-// the commit has been applied, and no later one.
-func (c *Commit) Remember(m *protocol.Memory, now time.Time, body any) error {
-	if c.Use.Key.IsZero() {
-		return nil
+// Remember tells a memory what a commit answered, if that was with an Idempotency-Key: the request
+// is answered the same again, also after a restart. read returns the resource as it is when the
+// commit has been applied, and no later one. It is called for each repeated request, so that no
+// memory holds the answer, and nothing about an answer can be a reason not to apply a commit.
+func (c *Commit) Remember(m *protocol.Memory, now time.Time, read func() any) {
+	if !c.Use.Key.IsZero() {
+		m.Remember(c.Use, protocol.StoredAnswer(c.Status, read), c.At.Time, now)
 	}
-	answer, err := protocol.NewAnswer(c.Status, body)
-	if err == nil {
-		m.Remember(c.Use, *answer, c.At.Time, now)
+}
+
+// Part returns where a value of an event is: that of the event of a number in the commit, from 0, by
+// the names of the members that lead to it. It is for apply alone: elsewhere, and when there is no
+// such value, it is the zero Part.
+func (c *Commit) Part(event int, names ...string) Part {
+	if event >= len(c.nodes) {
+		return Part{}
 	}
-	return err
+	node := c.nodes[event]
+	for _, name := range names {
+		node = node.Member(name)
+	}
+	if node.IsZero() {
+		return Part{}
+	}
+	return Part{c.at + int64(node.Offset()), len(node.Raw())}
+}
+
+// locate lets apply find the parts of a commit, whose line is at a place of the file.
+func (c *Commit) locate(line *canon.Document, at int64) (done func()) {
+	c.at = at
+	for _, node := range line.Root().Member("events").Elements() {
+		c.nodes = append(c.nodes, node)
+	}
+	return func() { c.nodes = nil }
 }
 
 // A line is a Commit as the file has it.
@@ -70,7 +94,7 @@ func newLine(c *Commit) ([]byte, error) {
 		return dst, err
 	}
 	if dst = appendSum(dst); len(dst) >= MaxLine {
-		return dst, fmt.Errorf("journal: a commit of %d bytes, expected at most %d", len(dst), MaxLine)
+		return dst, tooLong(len(dst))
 	}
 	return append(dst, '\n'), nil
 }

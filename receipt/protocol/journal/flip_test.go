@@ -110,6 +110,7 @@ func TestPowerCut(t *testing.T) {
 				if err := os.WriteFile(path, bad, 0o600); err != nil {
 					t.Fatal(err)
 				}
+				headless(t, path)
 				j, applied := open(t, path)
 				if len(*applied) != 2 {
 					t.Fatalf("zero from %d to %d of %d: %d commits", from, to, end, len(*applied))

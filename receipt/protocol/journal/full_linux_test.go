@@ -43,7 +43,14 @@ func TestNoRoom(t *testing.T) {
 		}
 		lift := limited(t, info.Size()+room)
 		err = j.Append(&journal.Commit{At: noon(), Events: []journal.Event{happened("task.started", "a")}})
+		full := j.Ready()
 		lift()
+		if full == nil {
+			t.Errorf("room for %d bytes: ready", room)
+		}
+		if err := j.Ready(); err != nil {
+			t.Errorf("when there is room again: %v", err)
+		}
 		if e := protocol.ErrorOf(err); !errors.Is(err, journal.ErrNotWritten) || e.HTTPStatus() != 503 {
 			t.Errorf("room for %d bytes: %v", room, err)
 		}

@@ -19,13 +19,14 @@ type place struct {
 
 // An index finds events in the file. Numbers of events count from 1.
 type index struct {
-	places []place
-	of     map[unique.Handle[string]][]int // the numbers of the events of a task, a session or a workspace
-	last   map[Pointer]last                // of each resource
+	places     []place
+	of         map[unique.Handle[string]][]int // the numbers of the events of a task or a session
+	workspaces map[unique.Handle[string]][]int // those of a workspace; of "": without one
+	last       map[Pointer]last                // of each resource
 }
 
 func newIndex() *index {
-	return &index{of: map[unique.Handle[string]][]int{}, last: map[Pointer]last{}}
+	return &index{of: map[unique.Handle[string]][]int{}, workspaces: map[unique.Handle[string]][]int{}, last: map[Pointer]last{}}
 }
 
 // add notes the events of a commit, whose line begins at a place of the file.
@@ -34,7 +35,8 @@ func (x *index) add(c *Commit, doc *canon.Document, at int64) {
 		e := &c.Events[i]
 		p := place{at + int64(text.Offset()), len(text.Raw()), unique.Make(e.Kind), unique.Make(e.Workspace), unique.Make(e.Session), unique.Make(e.Task)}
 		x.places = append(x.places, p)
-		for _, name := range []unique.Handle[string]{p.workspace, p.session, p.task} {
+		x.workspaces[p.workspace] = append(x.workspaces[p.workspace], len(x.places))
+		for _, name := range []unique.Handle[string]{p.session, p.task} {
 			list := x.of[name]
 			if name.Value() != "" && (len(list) == 0 || list[len(list)-1] != len(x.places)) { // one of two names alike
 				x.of[name] = append(list, len(x.places))
@@ -56,10 +58,13 @@ func numberOf(id string) (int, bool) {
 
 // among returns the numbers of what may be in a view, nil for those of all events.
 func (x *index) among(v View) (numbers []int, all bool) {
-	for _, name := range []string{v.Task, v.Session, v.Workspace} {
+	for _, name := range []string{v.Task, v.Session} {
 		if name != "" {
 			return x.of[unique.Make(name)], false
 		}
+	}
+	if v.Workspace != "" {
+		return x.workspaces[unique.Make(v.Workspace)], false
 	}
 	return nil, true
 }
@@ -74,25 +79,54 @@ func (p *place) fits(v View) bool {
 	return v.Sees == nil || v.Sees(p.workspace.Value())
 }
 
-// after returns the numbers of up to limit events of a view behind a number, and whether they
-// are the last that there are.
+// near is how many events are looked at one by one before the lists of workspaces are: of a reader
+// who sees most of what happens, the next events are among them.
+const near = 1024
+
+// after returns the numbers of up to limit events of a view that follow a number. end reports
+// whether they are the last that there are.
 func (x *index) after(v View, number, limit int) (found []int, end bool) {
 	numbers, all := x.among(v)
-	if all {
-		for n := number + 1; n <= len(x.places); n++ {
-			if x.places[n-1].fits(v) {
-				if found = append(found, n); len(found) == limit {
-					return found, n == len(x.places)
-				}
-			}
-		}
-		return found, true
+	if !all {
+		from, _ := slices.BinarySearch(numbers, number+1)
+		return x.fitting(v, numbers[from:], limit)
 	}
 
-	from, _ := slices.BinarySearch(numbers, number+1)
-	for i := from; i < len(numbers); i++ {
-		if x.places[numbers[i]-1].fits(v) {
-			if found = append(found, numbers[i]); len(found) == limit {
+	most := min(number+near, len(x.places))
+	for n := number + 1; n <= most; n++ {
+		if x.places[n-1].fits(v) {
+			if found = append(found, n); len(found) == limit {
+				return found, n == len(x.places)
+			}
+		}
+	}
+	if most == len(x.places) {
+		return found, true
+	}
+	more, end := x.fitting(v, x.seen(v, most, limit-len(found)), limit-len(found))
+	return append(found, more...), end
+}
+
+// seen returns the numbers of the next events that follow a number in the workspaces that the reader
+// of a view sees, at least limit of them if there are that many. What happens in other workspaces
+// costs nothing, however much it is.
+func (x *index) seen(v View, number, limit int) (numbers []int) {
+	for name, list := range x.workspaces {
+		if v.Sees != nil && !v.Sees(name.Value()) {
+			continue
+		}
+		from, _ := slices.BinarySearch(list, number+1)
+		numbers = append(numbers, list[from:min(from+limit+1, len(list))]...)
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// fitting returns the first of some numbers, up to limit, whose events are in a view.
+func (x *index) fitting(v View, numbers []int, limit int) (found []int, end bool) {
+	for i, n := range numbers {
+		if x.places[n-1].fits(v) {
+			if found = append(found, n); len(found) == limit {
 				return found, i == len(numbers)-1
 			}
 		}

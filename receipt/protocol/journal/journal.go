@@ -18,40 +18,21 @@ type Journal struct {
 	file  *os.File
 	apply func(*Commit) error
 	bell  protocol.Bell
+	head  *headFile
 
-	writing sync.Mutex // one commit after the other
-	size    int64      // of the file
-	broken  error      // what went wrong in writing: what the file holds then, nobody knows
+	writing sync.Mutex   // one commit after the other
+	size    int64        // of the file
+	sum     canon.Digest // of the last line
+	broken  error        // what went wrong in writing: what the file holds then, nobody knows
+	refused int          // the length of a line for which there was no room; 0: the last was written
 
 	mu    sync.RWMutex
 	index *index
 }
 
-// ErrNotWritten says that there was no room for a commit, and that nothing of it is in the file: it
-// may be appended again.
-var ErrNotWritten = errors.New("journal: the commit was not written")
-
-// ErrInUse says that another program has the journal open.
-var ErrInUse = errors.New("journal: another program has it open")
-
-// A DamageError says that a line of a journal is not as it was written, and that no crash while
-// it was written explains that.
-type DamageError struct {
-	Path string
-	Line int // from 1
-	Err  error
-}
-
-// Error gives all of it.
-func (e *DamageError) Error() string {
-	return fmt.Sprintf("journal: %q, line %d: %v; restore the file from a copy", e.Path, e.Line, e.Err)
-}
-
-// Unwrap returns Err.
-func (e *DamageError) Unwrap() error { return e.Err }
-
 // Open opens a journal, or makes a new one, and applies all of its commits in their order.
-// What a crash cut off at its end is removed. Apply is also called for each later commit, after
+// What a crash cut off at its end is removed. A journal that lacks lines at its end that it had
+// before, as PATH-head says, is damaged. Apply is also called for each later commit, after
 // it was synced and before anybody is told of its events; an error of it is final. It must not
 // call the journal, which answers nobody meanwhile.
 //
@@ -63,19 +44,32 @@ func Open(path string, apply func(*Commit) error) (*Journal, error) {
 	}
 	j := &Journal{file: file, apply: apply, index: newIndex()}
 	if err = lock(file); err == nil {
+		j.head, err = openHead(path)
+	}
+	if err == nil {
 		err = j.read()
 	}
 	if err == nil {
 		err = j.cut()
 	}
+	if err == nil && j.size > 0 {
+		err = j.head.write(j.reached())
+	}
 	if err == nil {
 		err = syncFolder(path)
 	}
 	if err != nil {
-		file.Close()
-		return nil, err
+		return nil, errors.Join(err, j.close())
 	}
 	return j, nil
+}
+
+func (j *Journal) close() error {
+	err := j.file.Close()
+	if j.head != nil {
+		err = errors.Join(err, j.head.file.Close())
+	}
+	return err
 }
 
 // Close closes the file. What is appended later is refused.
@@ -85,17 +79,21 @@ func (j *Journal) Close() error {
 	if j.broken == nil {
 		j.broken = os.ErrClosed
 	}
-	return j.file.Close()
+	return j.close()
 }
 
 // read applies what is there, but for a last line that was cut off.
 func (j *Journal) read() error {
 	in, doc := bufio.NewReaderSize(io.NewSectionReader(j.file, 0, 1<<62), 1<<16), new(canon.Document)
+	met := j.head.was.size == 0
 	for n := 1; ; n++ {
 		text, err := in.ReadBytes('\n')
 		if err == io.EOF {
-			if len(text) > 0 && !cutOff(text, j.size) {
+			switch {
+			case len(text) > 0 && !cutOff(text, j.size):
 				return &DamageError{j.file.Name(), n, errSum}
+			case !met:
+				return &DamageError{j.file.Name(), n, j.head.was.lost()}
 			}
 			return nil // nobody was told of a line that was cut off
 		}
@@ -105,7 +103,7 @@ func (j *Journal) read() error {
 
 		c, err := parseLine(doc, bytes.TrimSuffix(text, []byte("\n")))
 		if err != nil {
-			if _, last := in.Peek(1); last == io.EOF && lostSector(text, j.size) {
+			if _, last := in.Peek(1); last == io.EOF && met && lostSector(text, j.size) {
 				return nil // as good as cut off
 			}
 			return &DamageError{j.file.Name(), n, err}
@@ -113,7 +111,8 @@ func (j *Journal) read() error {
 		if err := j.take(c, doc); err != nil {
 			return &DamageError{j.file.Name(), n, err}
 		}
-		j.size += int64(len(text))
+		j.size, j.sum = j.size+int64(len(text)), sumOf(text)
+		met = met || j.head.was == j.reached()
 	}
 }
 
@@ -131,6 +130,12 @@ func (j *Journal) take(c *Commit, doc *canon.Document) error {
 		}
 	}
 
+	return j.fold(c, doc)
+}
+
+// fold applies a commit, whose line is the next of the file, and notes where its events are.
+func (j *Journal) fold(c *Commit, doc *canon.Document) error {
+	defer c.locate(doc, j.size)()
 	if err := j.apply(c); err != nil {
 		return err
 	}
@@ -152,7 +157,8 @@ func (j *Journal) cut() error {
 
 // Append makes a commit last: it is on the disk and applied when Append returns, and its
 // events have their ids. When the file cannot grow, as on a full disk, nothing is done: the error
-// is a *[protocol.Error], 503, that wraps [ErrNotWritten], and the journal goes on. With another
+// is a *[protocol.Error], 503, that wraps [ErrNotWritten], and the journal goes on. Nor is anything
+// done when the line would be longer than [MaxLine]: 413, [ErrTooLong]. With another
 // error of the file nobody knows whether the commit is on the disk: it is not applied, and nothing
 // can be appended until the journal is opened again.
 func (j *Journal) Append(c *Commit) error {
@@ -172,6 +178,7 @@ func (j *Journal) Append(c *Commit) error {
 		return fmt.Errorf("journal: the commit cannot be written: %w", err)
 	}
 	if _, err = j.file.WriteAt(text, j.size); err != nil && j.cut() == nil {
+		j.refused = len(text)
 		return notWritten(err)
 	}
 	if err == nil {
@@ -185,8 +192,41 @@ func (j *Journal) Append(c *Commit) error {
 		return err
 	}
 
-	j.size += int64(len(text))
+	j.size, j.sum, j.refused = j.size+int64(len(text)), sumOf(text), 0
+	_ = j.head.write(j.reached()) // an older head is as true
 	j.bell.Ring()
+	return nil
+}
+
+// reached is the head of the journal as it is.
+func (j *Journal) reached() head {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return head{j.size, len(j.index.places), j.sum}
+}
+
+// probe is how much room [Journal.Ready] looks for at most.
+const probe = 64 << 10
+
+// Ready returns why nothing can be appended: an error of the file, or no room for a commit, as on
+// a full disk. After a commit for which there was no room, Ready looks whether there is room now.
+func (j *Journal) Ready() error {
+	j.writing.Lock()
+	defer j.writing.Unlock()
+	if j.broken != nil || j.refused == 0 {
+		return j.broken
+	}
+
+	// Zeros that a crash leaves here are removed as a line that was never written.
+	_, err := j.file.WriteAt(make([]byte, min(j.refused, probe)), j.size)
+	if uncut := j.cut(); uncut != nil {
+		j.broken = uncut
+		return uncut
+	}
+	if err != nil {
+		return notWritten(err)
+	}
+	j.refused = 0
 	return nil
 }
 
@@ -195,18 +235,7 @@ func (j *Journal) Append(c *Commit) error {
 func (j *Journal) publish(c *Commit, doc *canon.Document) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := j.apply(c); err != nil {
-		return err
-	}
-	j.index.add(c, doc, j.size)
-	return nil
-}
-
-// notWritten is the error of a commit of which the file holds nothing.
-func notWritten(err error) error {
-	e := protocol.Busy(1, "nothing was done: there is no room to write down what happens")
-	e.Cause = fmt.Errorf("%w: %w", ErrNotWritten, err)
-	return e
+	return j.fold(c, doc)
 }
 
 // number gives the events of a commit their places.
@@ -226,7 +255,7 @@ func (j *Journal) number(c *Commit) {
 }
 
 // Log returns the events of a view, for ranges and streams.
-func (j *Journal) Log(v View) protocol.Log { return view{j, v} }
+func (j *Journal) Log(v View) protocol.Log { return &view{journal: j, View: v} }
 
 // Appended returns a channel that the next commit closes.
 func (j *Journal) Appended() <-chan struct{} { return j.bell.Rung() }
@@ -247,8 +276,10 @@ func (j *Journal) Len(v View) int {
 // together.
 const pageBytes = 1 << 20
 
-// find returns where the events of a view behind an id are, and whether they are the last.
-func (j *Journal) find(v View, id string, limit int) (found []numbered, end bool, err error) {
+// find returns where the events of a view behind an id are, and whether they are the last. passed is
+// how far somebody looked before who found nothing behind this id, and then how far this one has
+// looked, of whom the same is so.
+func (j *Journal) find(v View, id string, limit int, passed *int) (found []numbered, end bool, err error) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	number := 0
@@ -260,7 +291,10 @@ func (j *Journal) find(v View, id string, limit int) (found []numbered, end bool
 		number = n
 	}
 
-	numbers, end := j.index.after(v, number, limit)
+	numbers, end := j.index.after(v, max(number, *passed), limit)
+	if end && len(numbers) == 0 {
+		*passed = len(j.index.places)
+	}
 	size := 0
 	for i, n := range numbers {
 		p := j.index.places[n-1]
@@ -290,4 +324,13 @@ func (j *Journal) Event(v View, id string) ([]byte, error) {
 	text := make([]byte, p.size)
 	_, err := j.file.ReadAt(text, p.at)
 	return text, err
+}
+
+// Part returns a value as the file has it.
+func (j *Journal) Part(p Part) ([]byte, error) {
+	text := make([]byte, p.size)
+	if _, err := j.file.ReadAt(text, p.at); err != nil {
+		return nil, fmt.Errorf("journal: a value of an event cannot be read: %w", err)
+	}
+	return text, nil
 }

@@ -49,6 +49,16 @@ func happened(kind, task string) journal.Event {
 	return journal.Event{Kind: kind, Resource: journal.Pointer{Object: "task", ID: task}, Workspace: "garden", Session: "s", Task: task, Payload: json.RawMessage(`{"n":1.50}`)}
 }
 
+// stored is the body of an answer that the journal keeps.
+func stored(t testing.TB, a *protocol.Answer) string {
+	t.Helper()
+	text, err := a.Stored()
+	if err != nil || len(a.Body) > 0 {
+		t.Fatal(err, a)
+	}
+	return string(text)
+}
+
 func add(t testing.TB, j *journal.Journal, events ...journal.Event) *journal.Commit {
 	t.Helper()
 	c := &journal.Commit{At: noon(), Events: events}
@@ -126,6 +136,7 @@ func TestCut(t *testing.T) {
 		if n == len(whole) {
 			want++
 		}
+		headless(t, path)
 		j, applied := open(t, path)
 		if len(*applied) != want {
 			t.Fatalf("%d bytes: %d commits, expected %d", n, len(*applied), want)
@@ -260,13 +271,16 @@ func TestRemembered(t *testing.T) {
 	j.Close()
 
 	m := protocol.NewMemory(protocol.MemoryLimits{})
-	j, err := journal.Open(path, func(c *journal.Commit) error { return c.Remember(m, noon().Time, c.Resource) })
+	j, err := journal.Open(path, func(c *journal.Commit) error {
+		c.Remember(m, noon().Time, func() any { return c.Resource })
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
 	claim, err := m.Claim(use, noon().Time)
-	if err != nil || claim.Answer == nil || claim.Answer.Status != http.StatusAccepted || string(claim.Answer.Body) != `{"object":"task","id":"a"}`+"\n" || claim.Answer.Header.Get("Content-Type") != protocol.MediaJSON {
+	if err != nil || claim.Answer == nil || claim.Answer.Status != http.StatusAccepted || stored(t, claim.Answer) != `{"object":"task","id":"a"}`+"\n" || claim.Answer.Header.Get("Content-Type") != protocol.MediaJSON {
 		t.Errorf("%+v, %v", claim, err)
 	}
 	use.Body[0]++
@@ -319,9 +333,16 @@ func TestRefused(t *testing.T) {
 	twice := happened("task.submitted", "a")
 	twice.Payload = json.RawMessage(`{"a":1,"a":2}`)
 	for _, e := range []journal.Event{big, twice} {
-		if err := j.Append(&journal.Commit{At: noon(), Events: []journal.Event{e}}); err == nil {
+		err := j.Append(&journal.Commit{At: noon(), Events: []journal.Event{e}})
+		if err == nil {
 			t.Error("accepted")
 		}
+		if long := errors.Is(err, journal.ErrTooLong) && protocol.ErrorOf(err).HTTPStatus() == http.StatusRequestEntityTooLarge; long != (len(e.Payload) > journal.MaxLine) {
+			t.Errorf("%d bytes: %v", len(e.Payload), err)
+		}
+	}
+	if err := j.Ready(); err != nil {
+		t.Errorf("after commits that were refused: %v", err)
 	}
 	add(t, j, happened("task.submitted", "a"))
 	broken = true
@@ -329,6 +350,9 @@ func TestRefused(t *testing.T) {
 		if err := j.Append(&journal.Commit{At: noon(), Events: []journal.Event{happened("task.completed", "a")}}); err == nil {
 			t.Error("accepted after an error")
 		}
+	}
+	if err := j.Ready(); err == nil {
+		t.Error("ready after an error that is final")
 	}
 	if list, err := after(t, j, journal.View{}, "", 9); len(list) != 1 || err != nil {
 		t.Errorf("%q, %v", list, err)
@@ -433,7 +457,8 @@ func FuzzOpen(f *testing.F) {
 		var first []string
 		j, err := journal.Open(path, func(c *journal.Commit) error {
 			first = append(first, ids(c))
-			return c.Remember(protocol.NewMemory(protocol.MemoryLimits{}), noon().Time, c.Resource)
+			c.Remember(protocol.NewMemory(protocol.MemoryLimits{}), noon().Time, func() any { return c.Resource })
+			return nil
 		})
 		if err != nil {
 			return

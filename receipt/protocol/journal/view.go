@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
@@ -24,16 +25,22 @@ type View struct {
 type view struct {
 	journal *Journal
 	View
+
+	mu     sync.Mutex
+	last   string // an id behind which nothing was found
+	passed int    // the number of the last event that was looked at then
 }
 
 // Appended is described at [protocol.Log].
-func (v view) Appended() <-chan struct{} { return v.journal.Appended() }
+func (v *view) Appended() <-chan struct{} { return v.journal.Appended() }
 
 // After is described at [protocol.Log].
-func (v view) After(_ context.Context, id string, limit int) ([]protocol.Event, error) {
+func (v *view) After(_ context.Context, id string, limit int) ([]protocol.Event, error) {
 	// Before the events are looked at: one that comes meanwhile is not missed.
 	ended := v.Ended != nil && v.Ended()
-	places, end, err := v.journal.find(v.View, id, limit)
+	passed := v.behind(id)
+	places, end, err := v.journal.find(v.View, id, limit, &passed)
+	v.note(id, passed)
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +57,23 @@ func (v view) After(_ context.Context, id string, limit int) ([]protocol.Event, 
 		return events, io.EOF
 	}
 	return events, nil
+}
+
+// behind returns how far was looked for events that follow an id, in vain: who waits for one looks at
+// each event of others once.
+func (v *view) behind(id string) int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if id == v.last {
+		return v.passed
+	}
+	return 0
+}
+
+func (v *view) note(id string, passed int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.last, v.passed = id, passed
 }
 
 // A numbered place is that of the event of a number.

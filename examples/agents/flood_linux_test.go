@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	mathrand "math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/replay"
+)
+
+// mostMemory is the limit that README.md states, in bytes.
+const mostMemory = 512 << 20
+
+// longest is the length of the longest text for which a message fits into a body.
+var longest = replay.MaxRequest - len(`{"message":{"parts":[{"text":"","type":"text","visibility":"public"}],"role":"user"}}`)
+
+// TestFlood sends messages of all lengths with and without an Idempotency-Key, while clients that read
+// nothing ask for all of them and the program is killed again and again. The program can always be
+// opened and written to, has what it acknowledged, and keeps within its memory.
+func TestFlood(t *testing.T) {
+	kills, deaf, writers := 2, 12, 2
+	if testsize.Full() {
+		kills, deaf, writers = 12, 120, 4
+	}
+	w := &world{t: t, dir: t.TempDir(), tasks: map[string]string{}}
+	w.begin()
+	workspace := w.ask("GET", "/v1/workspaces", "", nil)["data"].([]any)[0].(map[string]any)["id"].(string)
+	session := w.ask("POST", "/v1/sessions", "session", object{"workspace_id": workspace})["id"].(string)
+
+	var clients sync.WaitGroup
+	var sent flood
+	for n := range writers {
+		clients.Go(func() {
+			for round := 0; !w.over.Load(); round++ {
+				sent.message(w, session, fmt.Sprintf("%d-%d", n, round))
+			}
+		})
+	}
+
+	peak := 0
+	for range kills {
+		connections := w.listen(session, deaf)
+		time.Sleep(time.Duration(500+mathrand.IntN(1000)) * time.Millisecond)
+		peak = max(peak, w.memory())
+		w.kill()
+		w.begin()
+		for _, c := range connections {
+			c.Close()
+		}
+	}
+	w.over.Store(true)
+	clients.Wait()
+	sent.check(w, session)
+	peak = max(peak, w.memory())
+	w.interrupt()
+	if peak > mostMemory {
+		t.Errorf("%d MiB of memory, expected at most %d", peak>>20, mostMemory>>20)
+	}
+	t.Logf("%d kills, %d messages of %d MiB, at most %d MiB of memory", kills, len(sent.lengths), sent.bytes>>20, peak>>20)
+}
+
+// A flood is the messages that were acknowledged.
+type flood struct {
+	mu      sync.Mutex
+	lengths map[string]int // of the texts, by the ids of messages
+	bytes   int
+}
+
+// message sends a message of any length, twice if it has a key.
+func (f *flood) message(w *world, session, key string) {
+	n := int(math.Exp(mathrand.Float64() * math.Log(float64(longest))))
+	switch mathrand.IntN(8) {
+	case 0:
+		n = longest
+	case 1:
+		n = longest/2 + mathrand.IntN(longest/2)
+	}
+	times := 2
+	if mathrand.IntN(3) == 0 {
+		key, times = "", 1
+	}
+
+	id := ""
+	for range times {
+		answer := w.ask("POST", "/v1/sessions/"+session+"/messages", key, object{"message": message(strings.Repeat("x", n))})
+		told, _ := answer["id"].(string)
+		if id != "" && told != id {
+			w.t.Errorf("one key is the message %s, and then %s", id, told)
+		}
+		if id = told; id == "" || textLength(answer) != n {
+			w.t.Errorf("a text of %d bytes is answered %q with one of %d", n, id, textLength(answer))
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lengths == nil {
+		f.lengths = map[string]int{}
+	}
+	f.lengths[id], f.bytes = n, f.bytes+n
+}
+
+// textLength is the length of the text of a message.
+func textLength(message object) int {
+	parts, _ := message["parts"].([]any)
+	if len(parts) != 1 {
+		return -1
+	}
+	text, _ := parts[0].(map[string]any)["text"].(string)
+	return len(text)
+}
+
+// check compares what was acknowledged with what the session has. A message without a key may be there
+// though its client was not told.
+func (f *flood) check(w *world, session string) {
+	there := map[string]int{}
+	for _, m := range w.all("/v1/sessions/" + session + "/messages?limit=200") {
+		there[m["id"].(string)] = textLength(m)
+	}
+	for id, n := range f.lengths {
+		if found, ok := there[id]; !ok || found != n {
+			w.t.Errorf("the message %s of %d bytes has %d", id, n, found)
+		}
+	}
+}
+
+// listen opens connections of clients that ask for much, and read nothing.
+func (w *world) listen(session string, deaf int) (list []net.Conn) {
+	host := strings.TrimPrefix(w.url(), "http://")
+	paths := []string{"/v1/sessions/" + session + "/messages?limit=200", "/v1/events?limit=200", "/v1/events/stream", "/v1/sessions/" + session + "/events/stream"}
+	for n := range deaf {
+		c, err := net.Dial("tcp", host)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if err := c.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+			w.t.Fatal(err)
+		}
+		fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s: %s\r\n\r\n", paths[n%len(paths)], host, w.key, protocol.VersionHeader, protocol.Version)
+		list = append(list, c)
+	}
+	return list
+}
+
+// memory is the most memory that the program had so far, in bytes.
+func (w *world) memory() int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.process.cmd.Process.Pid))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
+	kibibytes := 0
+	if _, err := fmt.Sscan(string(rest), &kibibytes); err != nil {
+		w.t.Fatal(err)
+	}
+	return kibibytes << 10
+}
