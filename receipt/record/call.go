@@ -55,7 +55,7 @@ func (o *output) tell(e *event.Event, byRuntime bool) {
 
 // describe notes who runs a call, and under what.
 func (c *call) describe(e *event.Event) {
-	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id", "raw_status"} {
+	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id", "parent_call_id", "raw_status"} {
 		c.note(name, e.Text(e.Payload, name))
 	}
 }

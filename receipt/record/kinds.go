@@ -56,7 +56,7 @@ func requestMembers() []string {
 }
 
 func callMembers(more ...string) []string {
-	return append([]string{"tool_call_id", "name", "input", "input_sha256", "kind", "executor", "server", "mutation_scope", "run_id", "worker_id", "policy_ref", "executed", "content_sha256", "raw_status", "git_actions", "read_from_command"}, more...)
+	return append([]string{"tool_call_id", "name", "input", "input_sha256", "kind", "executor", "server", "mutation_scope", "run_id", "worker_id", "parent_call_id", "policy_ref", "executed", "content_sha256", "raw_status", "git_actions", "read_from_command"}, more...)
 }
 
 func resultMembers() []string {

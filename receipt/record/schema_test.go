@@ -194,7 +194,7 @@ func differs(kind, member string) bool { return kind == "task.status_changed" &&
 // does: an empty text where something is named, a word that is none of a few.
 func beyondType(member string) bool {
 	return slices.Contains([]string{
-		"about", "artifact_id", "at_least", "autonomy_tier", "fs_writes", "ignored_records", "kind", "memory_id", "network_egress", "operation", "server",
+		"about", "artifact_id", "at_least", "autonomy_tier", "fs_writes", "ignored_records", "inferred", "kind", "memory_id", "network_egress", "operation", "server",
 		"task_id", "tool_call_id", "unreported",
 	}, member)
 }

@@ -36,7 +36,7 @@ func wants() map[string]event.Want {
 	}{
 		{event.WantText, []string{
 			"approval_id", "request_id", "tool_call_id", "name", "action", "policy_ref", "reason", "session_id", "kind", "mutation_scope", "run_id", "worker_id",
-			"executor", "server", "raw_status", "status", "output_uri", "error_category", "autonomy_tier", "workspace_ref", "tenant_id", "persona_ref", "persona_id",
+			"executor", "server", "raw_status", "parent_call_id", "status", "output_uri", "error_category", "autonomy_tier", "workspace_ref", "tenant_id", "persona_ref", "persona_id",
 			"branch_id", "trace_id", "snapshot_asset_id", "uri", "artifact_id", "path", "operation", "from", "span_id", "agent", "provider", "model", "version",
 			"response_uri", "url", "host", "destination", "purpose", "connector_id", "delivery_id", "source_task_id", "mode", "source_log_uri", "override_key",
 			"delta_id", "event_id", "message", "target_agent", "task_id", "receipt_id", "memory_id", "workspace_root",

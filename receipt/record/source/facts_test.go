@@ -56,6 +56,7 @@ type facts struct {
 		Searches int            `json:"web_searches"`
 	}
 	Writes     []writeFacts
+	Applied    []writeFacts // what the program wrote, as it says itself; nil: it does not
 	Continuity *struct {
 		Pairs, Held, Broken, Unchecked int64
 		List                           []struct {
@@ -91,6 +92,7 @@ type secondFacts struct {
 		Subtype *string
 		IsError *bool `json:"is_error"`
 	}
+	Items   map[string]int64 // of paginated history, by type
 	Prompts *int64
 	EndSign string `json:"end_sign"`
 }
@@ -178,7 +180,7 @@ type handoffFacts struct {
 
 // TestFacts: every public log gives its facts, exactly.
 func TestFacts(t *testing.T) {
-	for dir, least := range map[string]int{"sources": 40, "sources-2": 9} {
+	for dir, least := range map[string]int{"sources": 40, "sources-2": 12} {
 		factsIn(t, vectors.Dir(t, dir), least)
 	}
 }
@@ -191,7 +193,7 @@ func factsIn(t *testing.T, dir string, least int) {
 		}
 		var f facts
 		readJSON(t, name, &f)
-		if !reads(f.Source) || f.Reader == 2 && !strings.Contains(name, "/claude-") {
+		if !reads(f.Source) || f.Reader == 2 && !strings.Contains(name, "/claude-") && !strings.Contains(name, "/codex-") {
 			return nil
 		}
 		n++
@@ -322,6 +324,7 @@ func (r told) second(t *testing.T, f facts) {
 	}
 	about, _ := r.meta["source"].(map[string]any)
 	if f.Prompts != nil {
+		*f.Prompts += f.Items["UserMessage"]
 		prompts, _ := about["prompts"].(map[string]any)
 		if n, _ := prompts["count"].(float64); int64(n) != *f.Prompts || !strings.HasPrefix(fmt.Sprint(prompts["sha256"]), "sha256:") {
 			t.Errorf("prompts %v, want %d", prompts, *f.Prompts)
@@ -418,7 +421,12 @@ func (r told) calls(t *testing.T, f facts) {
 		}
 		want[id] = tool + " " + c.Status
 	}
+	searches := 0
 	for i, c := range r.SideEffects.ToolCalls {
+		if _, listed := want[c.CallID]; !listed && c.Tool == "web_search" && f.Source == "codex-rollout" { // among the facts of the network
+			searches++
+			continue
+		}
 		status := r.status(i)
 		if want[c.CallID] == "" && c.Metadata["worker_id"] != nil { // of an agent without a file
 			agents[c.Tool]++
@@ -441,6 +449,26 @@ func (r told) calls(t *testing.T, f facts) {
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("calls\n%v\nwant\n%v", got, want)
+	}
+	r.network(t, f, searches)
+}
+
+// network compares the hosts of a rollout, and its searches without a call that is listed.
+func (r told) network(t *testing.T, f facts, searches int) {
+	if f.Source != "codex-rollout" || f.Network.Hosts == nil {
+		return
+	}
+	got, sum := map[string]int{}, f.Network.Searches
+	for _, e := range r.SideEffects.NetworkEgress {
+		if e.Purpose == "web_search" || e.Purpose == "web.search" {
+			got[e.Destination]++
+		}
+	}
+	for _, n := range f.Network.Hosts {
+		sum += n
+	}
+	if f.Network.Searches == 0 && !maps.Equal(got, f.Network.Hosts) || searches > sum {
+		t.Errorf("network %v, want %v; %d searches", got, f.Network, searches)
 	}
 }
 
@@ -567,13 +595,17 @@ func (r told) writes(t *testing.T, f facts) {
 		return "?"
 	}
 	var want, got []string
-	for _, w := range f.Writes {
+	writes := f.Writes
+	if f.Applied != nil {
+		writes = f.Applied
+	}
+	for _, w := range writes {
 		want = append(want, fmt.Sprintf("%s %q %s %s", base(w.Path), w.Operation, digest(w.BeforeKnown, w.BeforeSHA), digest(w.AfterKnown, w.AfterSHA)))
 	}
 	for i, w := range r.SideEffects.FSWrites {
 		name, op := base(w.Path), w.Operation
-		if w.Path == "(outside the workspace)" && i < len(f.Writes) {
-			name = base(f.Writes[i].Path)
+		if w.Path == "(outside the workspace)" && i < len(writes) {
+			name = base(writes[i].Path)
 		}
 		if r.untold[fmt.Sprintf("/side_effects/fs_writes/%d/operation", i)] {
 			op = ""

@@ -36,12 +36,14 @@ func samples(t testing.TB) map[string][]byte {
 	for _, name := range vectors.Files(t, 3, "testdata", "*.*json*") {
 		add(name)
 	}
-	_ = filepath.WalkDir(filepath.Join(vectors.Root(t), "sources"), func(name string, d fs.DirEntry, err error) error {
-		if err == nil && strings.Contains(filepath.Base(name), "json") && !strings.HasSuffix(name, ".expected.json") && slices.ContainsFunc(source.Names(), func(kind string) bool { return strings.Contains(name, "/sources/"+kind+"-") }) {
-			add(name)
-		}
-		return nil
-	})
+	for _, set := range []string{"sources", "sources-2"} {
+		_ = filepath.WalkDir(filepath.Join(vectors.Root(t), set), func(name string, d fs.DirEntry, err error) error {
+			if err == nil && strings.Contains(filepath.Base(name), "json") && !strings.HasSuffix(name, ".expected.json") && slices.ContainsFunc(source.Names(), func(kind string) bool { return strings.Contains(name, "/"+set+"/"+kind+"-") }) {
+				add(name)
+			}
+			return nil
+		})
+	}
 	return all
 }
 

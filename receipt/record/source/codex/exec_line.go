@@ -64,7 +64,7 @@ func nameOf(n canon.Node) string {
 
 // outputOf is what a call returned.
 func outputOf(n canon.Node) canon.Node {
-	for _, name := range []string{"aggregated_output", "result", "error"} {
+	for _, name := range []string{"aggregated_output", "result", "error", "stdout"} {
 		if out := n.Member(name); !out.IsZero() && out.Kind() != canon.KindNull {
 			return out
 		}

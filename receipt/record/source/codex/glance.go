@@ -11,13 +11,20 @@ import (
 // task is a turn. Versions that tell no turns tell what the person wrote.
 func Glances() func(canon.Node) story.Glance {
 	turns, asked := false, 0
+	var own file
 	return func(n canon.Node) story.Glance {
 		p := n.Member("payload")
 		g := story.Glance{At: story.Stamp(n.Member("timestamp"))}
+		if own.inherits(n) {
+			return g
+		}
 		switch kind := n.Member("type").String(); kind + "/" + p.Member("type").String() {
 		case "session_meta/":
 			g.Session, g.Parent, g.Whole = story.Known(p.Member("id")), story.Known(p.Member("forked_from_id")), true
 			g.Key = key("session", g.Session)
+			if own.start == nil {
+				own.start = story.Count(p.Member("subagent_history_start_ordinal"))
+			}
 		case "event_msg/task_started", "event_msg/turn_started":
 			turns = true
 			asked++
@@ -31,8 +38,15 @@ func Glances() func(canon.Node) story.Glance {
 				asked++
 				g.Begins = fmt.Sprint(asked)
 			}
-		case "event_msg/token_count":
+		case "event_msg/exec_command_end", "event_msg/patch_apply_end", "event_msg/mcp_tool_call_end":
+			g.Answers = []string{story.Known(p.Member("call_id"))}
+		case "event_msg/item_completed":
+			g.Answers = []string{story.Known(p.Member("item").Member("id"))}
+		case "event_msg/token_count", "token_usage_record/":
 			total := p.Member("info").Member("total_token_usage")
+			if total.IsZero() {
+				total = p.Member("thread_token_usage")
+			}
 			if input, output := story.Count(total.Member("input_tokens")), story.Count(total.Member("output_tokens")); input != nil && output != nil {
 				g.Count = true
 				g.Key = key("count", fmt.Sprint(*input, "/", *output))

@@ -12,7 +12,7 @@ import (
 // does says what a tool of Codex does. Of a tool that is not here nothing is known.
 func does(tool string) string {
 	switch tool {
-	case "shell", "shell_command", "local_shell", "exec_command", "write_stdin", "unified_exec", "command_execution":
+	case "shell", "shell_command", "local_shell", "exec_command", "write_stdin", "unified_exec", "command_execution", "command", "exec", "functions.exec":
 		return "execute"
 	case "apply_patch", "file_change":
 		return "edit"
@@ -20,10 +20,20 @@ func does(tool string) string {
 		return "think"
 	case "view_image", "read_file", "list_dir", "grep_files":
 		return "read"
-	case "web_search":
+	case "web_search", "web.search":
 		return "fetch"
 	}
 	return ""
+}
+
+// spaceOf is the MCP server in the namespace of a call: mcp__SERVER, or mcp__SERVER__GROUP.
+func spaceOf(namespace string) string {
+	rest, ok := strings.CutPrefix(namespace, "mcp__")
+	if !ok {
+		return ""
+	}
+	server, _, _ := strings.Cut(rest, "__")
+	return server
 }
 
 // serverOf is the MCP server of a tool's name: mcp__SERVER__TOOL.
@@ -51,16 +61,18 @@ func digestOf(s *story.Story, arguments canon.Node) canon.Digest {
 	return canon.Sum(arguments.Text())
 }
 
-// Words in which an output says that a person refused the call, or stopped it.
+// Words in which an output says that a person refused the call or stopped it, or that it did
+// nothing.
 const (
 	execRejected  = "exec command rejected by user"
 	patchRejected = "patch rejected by user"
 	aborted       = "aborted by user"
+	unverified    = "apply_patch verification failed"
 )
 
 // outcomeOf is how a call ended, as far as its output says. Texts have no other form than
 // the one in which tools of Codex write them.
-func outcomeOf(server string, output canon.Node) story.Outcome {
+func outcomeOf(tool, server string, output canon.Node) story.Outcome {
 	if output.Kind() == canon.KindObject {
 		if ok := output.Member("success"); ok.Kind() == canon.KindBool {
 			return outcome(ok.Bool())
@@ -83,6 +95,8 @@ func outcomeOf(server string, output canon.Node) story.Outcome {
 		return story.Rejected
 	case bytes.HasPrefix(text, []byte(aborted)):
 		return story.Canceled
+	case tool == "apply_patch" && bytes.HasPrefix(text, []byte(unverified)):
+		return story.Failed
 	case bytes.HasPrefix(text, []byte("{")):
 		if doc, err := canon.Parse(text); err == nil {
 			if code := doc.Root().Member("metadata").Member("exit_code"); code.Kind() == canon.KindNumber {

@@ -37,15 +37,18 @@ type Call struct {
 	Content  State         // that it was asked to write there
 	Handed   string        // the agent to which it was to give work
 	HandedTo string        // the id of that work
+	Parent   string        // id of the call whose script made this one
 
 	input, output canon.Digest
 	asked, ended  Place
 	approved      Place // where a person allowed it
 	outcome       Outcome
 	requested     bool
+	settled       bool // the program that ran it states how it ended
 	writes        []Write
-	told          bool // the list of writes is all that it wrote
-	relayed       bool // another agent's log repeated the end; the agent's own log may state more
+	claimed       []Write // that the model asked for, where other files were written
+	told          bool    // the list of writes is all that it wrote
+	relayed       bool    // another agent's log repeated the end; the agent's own log may state more
 	hosts         []string
 	searched      bool
 }
@@ -65,6 +68,12 @@ func (c *Call) Ask(s *Story, tool string, input canon.Digest) bool {
 //
 // An end that was relayed gives way to that of the agent's own log, with its writes.
 func (c *Call) Close(s *Story, outcome Outcome, output canon.Digest) bool {
+	if c.settled && c.output.IsZero() {
+		if c.output = output; c.outcome == Unreported && outcome != Open {
+			c.outcome = outcome
+		}
+		return true
+	}
 	switch {
 	case c.outcome == Open:
 	case s.relaying: // the agent's own log comes first
@@ -81,6 +90,37 @@ func (c *Call) Close(s *Story, outcome Outcome, output canon.Digest) bool {
 
 // Settle replaces the outcome of a doubtful call by the one that the rest of the log shows.
 func (c *Call) Settle(outcome Outcome) { c.outcome, c.Doubtful = outcome, false }
+
+// Ran notes how the call ended, as the program that ran it states. What it returned to the
+// model does not change that.
+func (c *Call) Ran(s *Story, outcome Outcome) {
+	switch {
+	case outcome == Open, c.outcome == Rejected && outcome == Denied:
+	case outcome == Unreported && c.outcome != Open:
+	default:
+		c.outcome, c.settled = outcome, true
+		if c.ended.IsZero() {
+			c.ended = s.mark()
+		}
+	}
+}
+
+// Adopt notes that the model asked for a call that was known from what ran. It has no parent.
+func (c *Call) Adopt(tool string) {
+	if c.Parent = ""; c.Server == "" {
+		c.Tool = tool
+	}
+}
+
+// Claimed notes the writes that the model asked for, where the program wrote other files.
+func (c *Call) Claimed(s *Story, writes []Write) {
+	for _, w := range writes {
+		if w.Path = Joined(s, w.Path); w.Path != "" {
+			c.claimed = append(c.claimed, w)
+			s.charge(0, partCost+len(w.Path))
+		}
+	}
+}
 
 // Approve says that a person allowed the call.
 func (c *Call) Approve(s *Story) {
@@ -130,6 +170,7 @@ func (c *Call) ask(o *object) {
 	o.text("kind", c.Does)
 	o.text("server", c.Server)
 	o.text("worker_id", c.Agent)
+	o.text("parent_call_id", c.Parent)
 	o.digest("input_sha256", c.input)
 	if h := c.Hints; len(h.Git)+len(h.Tests) > 0 {
 		o.within("read_from_command", func(o *object) { o.texts("git", h.Git); o.texts("tests", h.Tests) })
@@ -179,12 +220,7 @@ func (c *Call) end(o *object) {
 
 	// A file that a call wrote was written, as far as the call succeeded.
 	if c.outcome == Succeeded && (len(c.writes) > 0 || c.told) {
-		list(o, "fs_writes", c.writes, func(o *object, w Write) {
-			o.text("path", w.Path)
-			o.text("operation", w.Operation)
-			o.state("before_sha256", w.Before)
-			o.state("after_sha256", w.After)
-		})
+		list(o, "fs_writes", c.writes, writeWrite)
 	}
 	if n := len(c.hosts); n > 0 || c.searched {
 		hosts := c.hosts
@@ -196,6 +232,20 @@ func (c *Call) end(o *object) {
 			o.is("announced", c.outcome != Succeeded)
 		})
 	}
+}
+
+// claim is what the model was told of the call, where it wrote other files than it was asked to.
+func (c *Call) claim(o *object) {
+	o.text("tool_call_id", c.ID)
+	o.text("status", string(c.outcome))
+	list(o, "fs_writes", c.claimed, writeWrite)
+}
+
+func writeWrite(o *object, w Write) {
+	o.text("path", w.Path)
+	o.text("operation", w.Operation)
+	o.state("before_sha256", w.Before)
+	o.state("after_sha256", w.After)
 }
 
 func (c *Call) approval(o *object) {

@@ -205,6 +205,9 @@ func (t *teller) deeds() []deed {
 		}
 		if kind := c.endKind(); kind != "" && c.requested {
 			all = append(all, deed{c.ended, kind, c.end})
+			if len(c.claimed) > 0 && c.outcome == Succeeded {
+				all = append(all, deed{c.ended, "agent.tool_result", c.claim})
+			}
 		}
 	}
 	for _, h := range t.handoffs.Order {
