@@ -267,6 +267,8 @@ func (t *Transcript) relayed(data canon.Node) {
 				answer(s, b, told, told.Member("toolUseResult"))
 			}
 		}
+	default:
+		s.Ignored("progress/agent_progress/" + cmp.Or(s.Name(told.Member("type")), "None"))
 	}
 }
 

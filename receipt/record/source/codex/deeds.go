@@ -90,7 +90,7 @@ func (d *deeds) ended(kind string, p canon.Node) {
 		c := d.own(id, "command", p.Member("command"))
 		d.settle(c, p, d.outcomeOf(p))
 	case "patch_apply_end":
-		c := d.own(id, "apply_patch", p.Member("changes"))
+		c := d.own(id, "patch_apply", p.Member("changes"))
 		if d.settle(c, p, d.outcomeOf(p)); c != nil {
 			d.applied(c, changesOf(d.s, p.Member("changes")))
 		}

@@ -14,7 +14,7 @@ func does(tool string) string {
 	switch tool {
 	case "shell", "shell_command", "local_shell", "exec_command", "write_stdin", "unified_exec", "command_execution", "command", "exec", "functions.exec":
 		return "execute"
-	case "apply_patch", "file_change":
+	case "apply_patch", "patch_apply", "file_change":
 		return "edit"
 	case "update_plan":
 		return "think"
