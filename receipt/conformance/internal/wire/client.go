@@ -150,7 +150,7 @@ func (c *Client) Do(ctx context.Context, r Request) *Answer {
 		return a.fail(c.unanswered(ctx, r, err))
 	}
 	a.parse()
-	c.watch.look(a)
+	c.watch.look(c.key, a)
 	return a
 }
 
@@ -185,8 +185,10 @@ func plain(err error) error {
 	return errors.New(foreign.Escape(foreign.Cut(err.Error(), 2*maxEcho)))
 }
 
-// A Watch looks for texts that no answer may have.
+// A Watch looks at every answer: for texts that it may not have, and for its form.
 type Watch struct {
+	Seen
+
 	mu     sync.Mutex
 	texts  []string
 	hidden []string // that answers may have, and messages may not
@@ -216,7 +218,10 @@ func (w *Watch) Found() []string {
 	return append([]string(nil), w.found...)
 }
 
-func (w *Watch) look(a *Answer) {
+func (w *Watch) look(key string, a *Answer) {
+	if a.Code > 0 {
+		w.Seen.answer(key, a)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, text := range w.texts {

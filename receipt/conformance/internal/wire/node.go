@@ -26,6 +26,12 @@ func KindName(k canon.Kind) string {
 	return "nothing"
 }
 
+// isCount reports whether a value is a whole number from 0 on.
+func isCount(n canon.Node) bool {
+	_, err := strconv.ParseUint(string(n.Raw()), 10, 53)
+	return n.Kind() == canon.KindNumber && err == nil
+}
+
 // Natural returns a member that is a whole number from 0 on.
 func Natural(n canon.Node, name string) (uint64, error) {
 	member := n.Member(name)

@@ -47,7 +47,7 @@ type Frame struct {
 
 // Open opens a stream and listens to it for so long at the most.
 func Open(ctx context.Context, c *Client, r Request, lasts time.Duration) (*Stream, error) {
-	r.Accept = "text/event-stream"
+	r.Accept = mediaStream
 	ctx, cancel := context.WithTimeout(ctx, min(lasts, c.timeout))
 	request, err := c.request(ctx, r)
 	if err != nil {
@@ -64,7 +64,7 @@ func Open(ctx context.Context, c *Client, r Request, lasts time.Duration) (*Stre
 	s := &Stream{Request: r, Code: response.StatusCode, Header: response.Header, client: c, ctx: ctx, cancel: cancel, body: response.Body, left: maxStream}
 	s.lines = bufio.NewReader(response.Body)
 	if s.Code == http.StatusOK {
-		c.watch.look(&Answer{Request: r, Header: s.Header})
+		c.watch.look(c.key, &Answer{Request: r, Header: s.Header})
 		return s, nil
 	}
 
@@ -74,7 +74,7 @@ func Open(ctx context.Context, c *Client, r Request, lasts time.Duration) (*Stre
 		return nil, c.unanswered(ctx, r, err)
 	}
 	s.Answer.parse()
-	c.watch.look(s.Answer)
+	c.watch.look(c.key, s.Answer)
 	return s, nil
 }
 
@@ -97,12 +97,15 @@ func (s *Stream) Next() (Frame, error) {
 			return Frame{}, err
 		}
 		f, told, err := s.frame(block)
-		s.client.watch.look(&Answer{Request: s.Request, Body: []byte(strings.Join(block, "\n")), doc: f.Data})
+		s.client.watch.look(s.client.key, &Answer{Request: s.Request, Body: []byte(strings.Join(block, "\n")), doc: f.Data})
 		if err != nil {
 			return Frame{}, fmt.Errorf("%s: block %d: %w", s.Request, s.frames+1, err)
 		}
 		if told {
 			s.frames++
+			if f.Event != "error" {
+				s.client.watch.Seen.event(s.client.key, s.Request, f.Data)
+			}
 			return f, nil
 		}
 		if s.frames == 0 {
