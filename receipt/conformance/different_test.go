@@ -87,6 +87,47 @@ func TestDifferent(t *testing.T) {
 				}
 			}, nil)
 		}},
+		"a replay that is asked for again is answered 200": {"level-replay", func(o *honest) http.Handler {
+			var asked seen
+			return o.lies(nil, func(x *exchanged) {
+				if key := x.header.Get("Idempotency-Key"); key != "" && x.is("POST", "/v1/tasks/*/replay") && x.status == http.StatusAccepted {
+					if _, again := asked.put(key, "x"); again {
+						x.status = http.StatusOK
+					}
+				}
+			})
+		}},
+		"receipts by their media type alone": {"core receipts level-receipts level-replay everything-seen", func(o *honest) http.Handler {
+			return o.lies(nil, func(x *exchanged) {
+				x.patch(patch{"GET /v1/receipts/*", "/wire", "", ""})
+				for range valueAt(x.answer, "/data").Len() {
+					x.patch(patch{"GET /v1/tasks/*/receipts", "/data/0/wire", "", ""})
+				}
+			})
+		}},
+		"more members than anybody asked for": {"core level-core everything-seen", func(o *honest) http.Handler {
+			return o.lies(nil, func(x *exchanged) {
+				for _, at := range []string{"/metadata", "/data/0/metadata", "/error/details", "/capabilities"} {
+					if value := valueAt(x.answer, at); value.Kind() == canon.KindObject && !strings.Contains(x.path, "events") {
+						x.set(at, `{"vendor":{"x":[1,null]}`+strings.Replace(","+string(value.Raw()[1:]), ",}", "}", 1))
+					}
+				}
+			})
+		}},
+		"what is hidden is forbidden, as what is absent": {"level-core", func(o *honest) http.Handler {
+			return o.lies(nil, func(x *exchanged) {
+				if x.header.Get("Authorization") == "Bearer "+o.keys[1] && x.status == http.StatusNotFound {
+					x.status, x.answer = http.StatusForbidden, []byte(`{"error":{"code":"permission_denied","message":"no","type":"permission_error"}}`)
+				}
+			})
+		}},
+		"nothing can be patched": {"core level-core everything-seen", func(o *honest) http.Handler {
+			return o.lies(nil, func(x *exchanged) {
+				if x.method == http.MethodPatch && x.status == http.StatusOK {
+					x.status, x.answer = http.StatusNotImplemented, []byte(`{"error":{"code":"invalid_request","message":"not here","type":"server_error"}}`)
+				}
+			})
+		}},
 		"a forbidden client": {"auth-and-scopes level-core", func(o *honest) http.Handler {
 			return o.lies(nil, func(x *exchanged) {
 				if x.status == 401 {
@@ -104,8 +145,8 @@ func TestDifferent(t *testing.T) {
 			}
 			report := o.ask(t, d.way(o), categories...)
 			if !strings.HasPrefix(name, "each state") {
-				if err := report.Err(); err != nil {
-					t.Error(err)
+				if err := report.Err(); err != nil || report.Summary.Score != 1 {
+					t.Errorf("score %v: %v", report.Summary.Score, err)
 				}
 				return
 			}

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ func levelReplay() []Probe {
 		probe("replay_overrides", replayOverrides, "each override is one delta of the receipt, with the digests before and after, and nothing else is swapped", post+"; mode with_overrides; deltas"),
 		probe("replay_checkpoint", replayCheckpoint, "a replay from a checkpoint restores what lies before it, and tells the rest again; one that is unknown is refused", post+"; mode from_checkpoint"),
 		probe("replays_are_equal", replaysAreEqual, "two replays of one task with the same overrides have the same receipt, but for names, times of issue and places in a chain", "Replay: determinism"),
-		probe("replay_events_are_marked", replayEventsMarked, "events that are told again are marked as replayed, and name their source", "Replay: events; ReplayEventMetadata"),
+		probe("replay_events_are_marked", replayEventsMarked, "events that are told again are marked as replayed, and name the source's events that they repeat, in order and with their payloads", "Replay: events; ReplayEventMetadata"),
 		probe("replay_refuses", replayRefuses, "a request that says something false or impossible is refused, 400, and begins no replay", "ReplayTaskRequest"),
 		probe("replay_names_what_is_missing", replayNamesMissing, "a replay that lacks something names the first thing that it lacks", "Replay: failure reporting"),
 		probe("replay_once", replayOnce, "one Idempotency-Key begins one replay", post+"; Idempotency"),
@@ -114,17 +115,19 @@ func replayEventsMarked(ctx context.Context, s *suite) error {
 	if err != nil {
 		return err
 	}
-	kinds, again := map[string]bool{}, 0
+	original, err := eventsOfTask(ctx, s, e.id)
+	if err != nil {
+		return err
+	}
+	kinds, again, last := map[string]bool{}, 0, -1
 	for i, n := range list {
 		kinds[text(n, "event")] = true
 		if !n.Member("replayed").Bool() {
 			continue
 		}
 		again++
-		of := n.Member("replay")
-		if text(of, "source_task_id") != e.id || text(of, "replay_task_id") != r.id {
-			return fmt.Errorf("GET /v1/tasks/{task_id}/events: item %d: expected the tasks %s and %s in replay, found %s and %s", i+1,
-				wire.Quote(e.id), wire.Quote(r.id), wire.Quote(text(of, "source_task_id")), wire.Quote(text(of, "replay_task_id")))
+		if last, err = toldAgain(n, original, last, e, r); err != nil {
+			return fmt.Errorf("GET /v1/tasks/{task_id}/events: item %d: %w", i+1, err)
 		}
 	}
 	switch {
@@ -134,6 +137,31 @@ func replayEventsMarked(ctx context.Context, s *suite) error {
 		return errors.New("GET /v1/tasks/{task_id}/events: expected replay.started and replay.completed, found one of them or none")
 	}
 	return nil
+}
+
+// toldAgain expects an event of an exact replay to be one of its source, after the one at
+// last, and returns its place there.
+func toldAgain(n canon.Node, original []canon.Node, last int, e, r *ended) (at int, err error) {
+	of := n.Member("replay")
+	if text(of, "source_task_id") != e.id || text(of, "replay_task_id") != r.id {
+		return 0, fmt.Errorf("expected the tasks %s and %s in replay, found %s and %s",
+			wire.Quote(e.id), wire.Quote(r.id), wire.Quote(text(of, "source_task_id")), wire.Quote(text(of, "replay_task_id")))
+	}
+	id := cmp.Or(text(of, "original_event_id"), text(n, "id"))
+	at = slices.IndexFunc(original, func(o canon.Node) bool { return text(o, "id") == id })
+	switch {
+	case at < 0:
+		return 0, fmt.Errorf("expected an event of the source as replay.original_event_id, found %s", wire.Quote(id))
+	case at <= last:
+		return 0, fmt.Errorf("expected an event after number %d of the source as replay.original_event_id, found number %d", last+1, at+1)
+	case text(original[at], "event") != text(n, "event"):
+		return 0, fmt.Errorf("expected the kind %s of the source's event, found %s", wire.Quote(text(original[at], "event")), wire.Quote(text(n, "event")))
+	}
+	was := strings.ReplaceAll(wire.Canonical(original[at].Member("payload")), e.id, r.id)
+	if is := strings.ReplaceAll(wire.Canonical(n.Member("payload")), e.id, r.id); was != is {
+		return 0, fmt.Errorf("expected the payload of the source's event %s, found another", wire.Quote(id))
+	}
+	return at, nil
 }
 
 func replayRefuses(ctx context.Context, s *suite) error {
@@ -200,7 +228,7 @@ func namesMissing(ctx context.Context, s *suite, e *ended, body object, id strin
 			return a.Fail("expected a replay that lacks something to be FAILED, found it %s", r.status).Err
 		}
 		details = a.Root().Member("failure").Member("details")
-	} else if wellFormed(a) != nil {
+	} else if a.Members("error").Err != nil {
 		return a.Err
 	}
 	what := details.Member("first_unavailable")
@@ -225,14 +253,14 @@ func replayOnce(ctx context.Context, s *suite) error {
 		return s.client.Do(ctx, wire.Request{Method: "POST", Path: path("v1/tasks/%s/replay", e.id), Once: key, Body: []byte(body)})
 	}
 	first := send(`{"mode":"exact","reason":"once"}`).Status(202).Object("task").Has("id")
-	again := send(` {"reason":"once", "mode":"exact"}`).Status(202).Object("task").Has("id")
+	again := send(` {"reason":"once", "mode":"exact"}`).Status(200, 202).Object("task").Has("id")
 	if err := errors.Join(first.Err, again.Err); err != nil {
 		return err
 	}
 	if one, two := text(first.Root(), "id"), text(again.Root(), "id"); one != two {
 		return again.Fail("expected the replay %s again, found %s", wire.Quote(one), wire.Quote(two)).Err
 	}
-	return wellFormed(send(`{"mode":"exact","reason":"another"}`).Status(409).Error(protocol.CodeKeyReused))
+	return send(`{"mode":"exact","reason":"another"}`).Status(409).Error(protocol.CodeKeyReused).Err
 }
 
 func replayLeavesSource(ctx context.Context, s *suite) error {

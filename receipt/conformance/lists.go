@@ -147,10 +147,10 @@ func stalePlaces(ctx context.Context, s *suite) error {
 		return err
 	}
 	never := "conformance_never_" + s.id
-	if err := wellFormed(s.get(ctx, "v1/tasks/%s/events?after_event_id=%s", e.id, never).Status(410).Error(protocol.CodeExpired)); err != nil {
+	if err := s.get(ctx, "v1/tasks/%s/events?after_event_id=%s", e.id, never).Status(410).Error(protocol.CodeExpired).Err; err != nil {
 		return err
 	}
-	if err := wellFormed(s.get(ctx, "v1/tasks?cursor=%s", never).Status(400, 410).Error(protocol.CodeInvalid, protocol.CodeExpired)); err != nil {
+	if err := s.get(ctx, "v1/tasks?cursor=%s", never).Status(400, 410).Error(protocol.CodeInvalid, protocol.CodeExpired).Err; err != nil {
 		return err
 	}
 	return staleStream(ctx, s, path("v1/tasks/%s/stream", e.id), never)
@@ -164,7 +164,7 @@ func staleStream(ctx context.Context, s *suite, at, never string) error {
 	}
 	defer stream.Close()
 	if stream.Answer != nil {
-		return wellFormed(stream.Answer.Status(410).Error(protocol.CodeExpired))
+		return stream.Answer.Status(410).Error(protocol.CodeExpired).Err
 	}
 
 	f, err := stream.Next()

@@ -60,7 +60,7 @@ func once(ctx context.Context, s *suite, path, kind string, body, same func(word
 			return a.Err
 		}
 	}
-	if err := wellFormed(send(key, body("another")).Status(409).Error(protocol.CodeKeyReused)); err != nil {
+	if err := send(key, body("another")).Status(409).Error(protocol.CodeKeyReused).Err; err != nil {
 		return err
 	}
 

@@ -37,7 +37,7 @@ func Probes() []Probe {
 	return slices.Concat(
 		coreProbes(), streamingProbes(), lifecycleProbes(), idempotencyProbes(), authProbes(),
 		rangeProbes(), receiptProbes(), vaultProbes(), outcomeProbes(), webhookProbes(),
-		levelCore(), levelReceipts(), levelReplay(),
+		levelCore(), levelReceipts(), levelReplay(), seenProbes(),
 	)
 }
 

@@ -203,7 +203,7 @@ func kindOf(key string) string {
 // refuses expects a request for a replay to be refused.
 func refuses(ctx context.Context, s *suite, e *ended, body any, statuses ...int) error {
 	a := s.post(ctx, "", body, "v1/tasks/%s/replay", e.id).Status(statuses...)
-	if err := wellFormed(a); err != nil {
+	if err := a.Err; err != nil {
 		return fmt.Errorf("with %s: %w", encode(body), err)
 	}
 	if slices.Equal(statuses, []int{400}) {

@@ -16,6 +16,10 @@ type own struct {
 
 	ended *ended // a plain task that has ended
 	stuck error  // why there is none
+
+	resources map[string]string // IDs of one resource of each kind, by the names that routes have
+	streams   map[string]bool   // whether the server has a stream, by its path
+	surveyed  bool
 }
 
 // able skips a probe of what the server does not say that it can.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -48,7 +49,7 @@ func newSuite(base string, t Target, o Options) (*suite, error) {
 	watch := new(wire.Watch)
 	watch.Add(t.Key)
 	watch.Add(t.OtherKey)
-	s := &suite{target: t, options: o, watch: watch, now: o.Now, client: wire.New(base, t.Key, t.Client, o.Timeout, watch), advertised: map[string]bool{}}
+	s := &suite{target: t, options: o, watch: watch, now: o.Now, own: own{streams: map[string]bool{}}, client: wire.New(base, t.Key, t.Client, o.Timeout, watch), advertised: map[string]bool{}}
 
 	// Without trusted keys the content alone is judged; what a policy asks beyond that nobody
 	// could judge, and is refused.
@@ -92,6 +93,9 @@ func (s *suite) send(ctx context.Context, method, once string, body any, format 
 	return s.client.Do(ctx, wire.Request{Method: method, Path: path(format, ids...), Body: encode(body), Once: once})
 }
 
+// A raw is a part of a path that is escaped already.
+type raw string
+
 // path writes ids into a path, each as one segment or value of the query.
 func path(format string, ids ...any) string {
 	for i, id := range ids {
@@ -118,6 +122,36 @@ func message(text string) object {
 
 // meta marks what a run makes.
 func (s *suite) meta() object { return object{"harn_agents_conformance": true, "run_id": s.id} }
+
+// words is a message whose words are easily changed: in several scripts, with escapes, with
+// numbers, in parts whose order counts.
+func (s *suite) words(text string) object {
+	part := func(text string) object { return object{"type": "text", "text": text, "visibility": "public"} }
+	return object{"role": "user", "parts": []object{
+		part(text + " of the run " + s.id), part("  3 × 4 = 12 – “naïve”, 日本語, \\ / \" <&>\n\ttabs and two  spaces "),
+		{"type": "json", "visibility": "public", "value": object{"a": 9007199254740991, "b": []any{0.1, -1e21, true, nil, ""}, "c": object{}}},
+	}}
+}
+
+// artifact is one that is registered in the workspace of the run.
+func (s *suite) artifact() object {
+	return object{
+		"kind": "diff", "mime_type": "text/x-diff", "uri": "harn://conformance/" + s.id + "/ours.diff", "visibility": "public",
+		"sha256": strings.TrimPrefix(canon.Sum([]byte(s.id)).String(), "sha256:"), "workspace_id": s.workspace, "metadata": s.meta(),
+	}
+}
+
+// absentIDs names resources that do not exist.
+func (s *suite) absentIDs() map[string]string {
+	ids := map[string]string{}
+	for _, name := range []string{"workspace", "session", "task", "message", "artifact", "event", "outcome", "receipt"} {
+		ids[name] = s.absent()
+	}
+	return ids
+}
+
+// absent is an ID that no resource has.
+func (s *suite) absent() string { return "conformance_absent_" + s.id }
 
 // wait waits, and reports false when the context ends before.
 func wait(ctx context.Context, d time.Duration) bool {
