@@ -242,9 +242,9 @@ func TestEffects(t *testing.T) {
 		"span.failed " + `{"kind":"http","name":"ping","url":"HTTP://H.Example:80/"}`:                                                     {"", "h.example ping"},
 		"span.completed " + `{"kind":"fs","path":"new","from":"old","operation":"rename"}`:                                                {"delete old, create new", ""},
 		"span.completed " + `{"kind":"fs","path":"/home/u/garden/src/../a"}`:                                                              {"modify a", ""},
-		"span.completed " + `{"kind":"fs","path":"/home/u/garden-shed/a"}`:                                                                {"modify (outside the workspace)", ""},
-		"span.completed " + `{"kind":"fs","path":"../a"}`:                                                                                 {"modify (outside the workspace)", ""},
-		"span.completed " + `{"kind":"fs","path":"C:\\a"}`:                                                                                {"modify (outside the workspace)", ""},
+		"span.completed " + `{"kind":"fs","path":"/home/u/garden-shed/a"}`:                                                                {"modify (outside 1: below home)", ""},
+		"span.completed " + `{"kind":"fs","path":"../a"}`:                                                                                 {"modify (outside 1: elsewhere)", ""},
+		"span.completed " + `{"kind":"fs","path":"C:\\a"}`:                                                                                {"modify (outside 1: elsewhere)", ""},
 		"agent.mcp_tool_use " + `{"tool_call_id":"c","name":"n","server":"s","url":"https://mcp.example/v1"}`:                             {"", "mcp.example n"},
 		"agent.tool_result " + tool + "\ntool.completed " + tool:                                                                          {"create b", "h.example n"},
 		"tool.completed " + tool + "\nagent.tool_result " + tool:                                                                          {"create b", "h.example n"},
@@ -270,7 +270,7 @@ func TestEffects(t *testing.T) {
 		if strings.Join(wrote, ", ") != test.want || strings.Join(sent, ", ") != test.sent {
 			t.Errorf("%s: %q %q, want %q %q", name, wrote, sent, test.want, test.sent)
 		}
-		if strings.Contains(test.want, event.Outside) != (len(d.Redactions) == 1) {
+		if strings.Contains(test.want, "(outside ") != (len(d.Redactions) == 1) {
 			t.Errorf("%s: redactions %+v", name, d.Redactions)
 		}
 	}

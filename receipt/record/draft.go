@@ -145,7 +145,7 @@ func draftOf(r *run) *receipt.Draft {
 		t.contradicts(at, namesDiffer)
 	}
 	d.Metadata = making.metadata()
-	r.sourced.complete(d, o, t)
+	r.sourced.complete(d, o, r.workspace, t)
 	r.unread.complete(r, d, t)
 	t.into(d.Metadata)
 	return d
@@ -162,8 +162,12 @@ func (d *drafting) withhold() {
 	// The label of such a path is in the list already: this says why.
 	writes, paths := r.effects.fileWrites(r, t)
 	d.SideEffects.FSWrites = writes
-	for _, at := range paths {
-		d.Redactions = append(d.Redactions, receipt.Redaction{Field: at, Reason: "path outside the workspace"})
+	for _, p := range paths {
+		entry := receipt.Redaction{Field: p.at, Reason: "path outside the workspace"}
+		if r.options.Withhold != nil {
+			entry.ProofHash = r.options.Withhold(p.at, canon.AppendString(nil, p.value))
+		}
+		d.Redactions = append(d.Redactions, entry)
 	}
 
 	artifacts, uris := r.artifacts.entries(t)

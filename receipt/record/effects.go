@@ -112,7 +112,7 @@ func (s *effects) write(r *run, e *event.Event, n canon.Node, callID string, by 
 
 // changed and sent take an entry's room for what was not told before.
 func (s *effects) changed(r *run, e *event.Event, w write) {
-	if s.change(w, r.options.WorkspaceRoot) {
+	if s.change(w, r.workspace) {
 		r.Room(e)
 	}
 }
@@ -143,11 +143,11 @@ func (s *effects) reach(r *run, e *event.Event, n canon.Node, purpose, callID st
 }
 
 // change adds a write, or what it tells of one that another source told.
-func (s *effects) change(w write, root string) (added bool) {
+func (s *effects) change(w write, workspace *event.Workspace) (added bool) {
 	if w.call != "" {
 		s.observed[w.call], s.wrote[w.call] = true, true
 	}
-	name, ok := event.InWorkspace(root, w.path)
+	name, ok := workspace.Place(w.path)
 	if !ok {
 		name = w.path
 	}
@@ -212,14 +212,26 @@ func again(have, by origin, told, now int) bool {
 	return have&by == 0 || by&reports != 0 && told != now
 }
 
+// A withheldPath is a path outside the workspace, and where the draft has its label.
+type withheldPath struct{ at, value string }
+
+// placeOf returns a path as the list of writes has it.
+func placeOf(w *event.Workspace, path string) string {
+	if name, ok := w.Place(path); ok {
+		return name
+	}
+	return w.Label(path)
+}
+
 // fileWrites are the changes of files as the receipt has them, and where a path is withheld.
-func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, withheld []string) {
+func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, withheld []withheldPath) {
 	list = []receipt.FileWrite{}
 	for _, w := range s.writes {
 		at := indexed("/side_effects/fs_writes", len(list))
-		name, ok := event.InWorkspace(r.options.WorkspaceRoot, w.path)
+		name, ok := r.workspace.Place(w.path)
 		if !ok {
-			withheld = append(withheld, at+"/path")
+			name = r.workspace.Label(w.path)
+			withheld = append(withheld, withheldPath{at + "/path", w.path})
 		}
 
 		if c := r.calls.ByID[w.call]; c != nil && c.wrote&^w.by != 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
@@ -37,6 +38,11 @@ type Options struct {
 	// WorkspaceRoot is cut off the paths of files that were written. "": absolute
 	// paths lie outside the workspace.
 	WorkspaceRoot string
+
+	// Withhold, if it is not nil, returns the commitment (proof_hash) to a value that the
+	// draft withholds: to a path outside the workspace. The value is JSON in RFC 8785 form.
+	// The caller keeps it, and the salt.
+	Withhold func(field string, value []byte) canon.Digest
 
 	// LogURI is where the recorded events are kept. The draft names it beside
 	// their digest. "": the draft has the digest alone.

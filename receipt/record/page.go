@@ -60,7 +60,8 @@ decimals; the receipt has the double nearest to the sum.
 Recording copies names, paths, URIs, reasons and failures as they are. Apply a
 ` + "`redact.Policy`" + ` to the draft, or run ` + "`receipt redact`" + `, before it is sealed. What a model
 thought is never copied; when some of it was in a failure, ` + "`redactions`" + ` says where. Paths
-outside the workspace become a label, and are listed there too. Of a network destination
+outside the workspace become a label with a number and a class, and are listed there too; with
+` + "`" + `Options.Withhold` + "`" + `, the entry has a commitment to the path. Of a network destination
 the host alone is kept. Who knows a short input can find it by its digest: a policy that
 withholds a member of a tool call withholds the digests beside it.
 `

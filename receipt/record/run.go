@@ -28,6 +28,7 @@ type run struct {
 	replay    replay
 	source    *run // the task that is replayed, as far as it is told again
 
+	workspace         *event.Workspace
 	sourced           sourced
 	unread            unread
 	policy            string
@@ -42,7 +43,7 @@ func newRun(o Options, b *event.Budget) *run {
 	r := &run{
 		options: o, task: o.TaskID, life: life{tier: o.Tier, startTier: o.Tier}, approvals: approvals{of: map[string]string{}}, effects: newEffects(),
 		models: models{calls: map[string]int{}}, spans: openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}}, endings: endedSpans{byID: map[canon.Digest]*endedSpan{}},
-		materials: &materials{recorded: map[[5]string]int{}}, Budget: b,
+		materials: &materials{recorded: map[[5]string]int{}}, workspace: event.NewWorkspace(o.WorkspaceRoot), Budget: b,
 	}
 	r.calls.effects = &r.effects
 	return r

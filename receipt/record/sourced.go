@@ -1,6 +1,8 @@
 package record
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -36,9 +38,7 @@ func sourceRead(r *run, e *event.Event) {
 	r.models.spoke = true // it is the log of an agent: what a model answered is not all here
 
 	r.ids.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
-	if root := e.Text(p, "workspace_root"); r.options.WorkspaceRoot == "" && len(root) > 1 {
-		r.options.WorkspaceRoot = strings.TrimRight(root, "/")
-	}
+	r.workspaceOf(e)
 	first(&r.ids.TraceID, e.Text(p, "trace_id"))
 	first(&r.policy, e.Text(p, "policy_ref"))
 	if m := p.Member("model"); !event.Absent(m) {
@@ -51,6 +51,22 @@ func sourceRead(r *run, e *event.Event) {
 	if c := p.Member("write_continuity"); !event.Absent(c) {
 		s.metadata["write_continuity"] = continuity(r, e, c)
 	}
+}
+
+// workspaceOf notes where the agent worked: in a worktree, its repository is a part of that.
+func (r *run) workspaceOf(e *event.Event) {
+	root := e.Text(e.Payload, "workspace_root")
+	if r.options.WorkspaceRoot == "" && len(root) > 1 {
+		r.options.WorkspaceRoot = strings.TrimRight(root, "/")
+	}
+	roots := []string{r.options.WorkspaceRoot, root}
+	for _, other := range words(r, e, e.Payload, "workspace_roots") {
+		roots = append(roots, other.(string))
+	}
+	for _, dir := range roots {
+		roots = append(roots, event.Worktree(dir))
+	}
+	r.workspace = event.NewWorkspace(roots...)
 }
 
 // readLogs keeps the digest of each file, as a replay needs what the events were made of.
@@ -123,13 +139,29 @@ func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 		if r.Part(e); e.Err != nil {
 			return o
 		}
-		path, _ := event.InWorkspace(r.options.WorkspaceRoot, e.Text(p, "path"))
-		list = append(list, receipt.Object{"path": path, "from_call": e.Text(p, "from_call"), "to_call": e.Text(p, "to_call"), "note": "changed outside the listed writes"})
+		list = append(list, receipt.Object{"path": e.Text(p, "path"), "from_call": e.Text(p, "from_call"), "to_call": e.Text(p, "to_call"), "note": "changed outside the listed writes"})
 	}
 	if len(list) > 0 {
 		o["changed_outside"] = list
 	}
 	return o
+}
+
+// placed returns a continuity with its paths as the list of writes has them.
+func placed(c receipt.Object, w *event.Workspace) receipt.Object {
+	c = maps.Clone(c)
+	list, ok := c["changed_outside"].([]any)
+	if !ok {
+		return c
+	}
+	list = slices.Clone(list)
+	for i, x := range list {
+		pair := maps.Clone(x.(receipt.Object))
+		pair["path"] = placeOf(w, pair["path"].(string))
+		list[i] = pair
+	}
+	c["changed_outside"] = list
+	return c
 }
 
 // words reads a list of texts, each kept and counted.
@@ -180,7 +212,7 @@ func sourceEnded(r *run, e *event.Event) {
 }
 
 // complete writes what stands for what no line tells, and where.
-func (s *sourced) complete(d *receipt.Draft, o Options, t *telling) {
+func (s *sourced) complete(d *receipt.Draft, o Options, w *event.Workspace, t *telling) {
 	if !s.is {
 		return
 	}
@@ -213,5 +245,8 @@ func (s *sourced) complete(d *receipt.Draft, o Options, t *telling) {
 	}
 	for name, value := range s.metadata {
 		d.Metadata[name] = value
+	}
+	if c, ok := s.metadata["write_continuity"].(receipt.Object); ok {
+		d.Metadata["write_continuity"] = placed(c, w)
 	}
 }

@@ -155,7 +155,7 @@ func TestSourcesAreJoined(t *testing.T) {
 		{"a host that readers do not agree on", []line{said("span.completed", `{"kind":"http","name":"n","url":"http://good\\@evil/"}`)},
 			[]string{`"destination":"unknown"`, `"unreported":["/cost/total","/model_route/chosen_model","/side_effects/network_egress/0/destination"]`}},
 		{"up by backslashes", []line{report(`"fs_writes":[{"path":"src\\..\\..\\x","operation":"modify"},{"path":"a\\b/../../c","operation":"modify"},{"path":"src\\x","operation":"modify"}]`)},
-			[]string{`"path":"(outside the workspace)"},{"operation":"modify","path":"(outside the workspace)"},{"operation":"modify","path":"src\\x"}`}},
+			[]string{`"path":"(outside 1: elsewhere)"},{"operation":"modify","path":"(outside 2: elsewhere)"},{"operation":"modify","path":"src\\x"}`}},
 		{"two names", []line{said("tool.requested", `{"tool_call_id":"c","name":"m"}`), report(`"output":1`)}, []string{`"tool":"m"`, `"what":"names_differ"`}},
 		{"two ends", []line{said("tool.failed", `{"tool_call_id":"c"}`), report(`"output":1`)}, []string{`"status":"failed"`, `"what":"outcomes_differ"`}},
 		{"two ends, and one does not tell how", []line{said("tool.failed", `{"tool_call_id":"c"}`), said("agent.tool_result", `{"tool_call_id":"c","status":"unreported"}`)}, []string{`"status":"failed"`, `!outcomes_differ`, `!/status"`}},

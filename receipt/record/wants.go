@@ -23,6 +23,7 @@ func wants() map[string]event.Want {
 		"network_egress":    event.WantList(wantEgress()),
 		"at_least":          event.WantList(event.WantText),
 		"inferred":          event.WantList(event.WantText),
+		"workspace_roots":   event.WantList(event.WantText),
 		"git_actions":       event.WantList(event.WantText),
 		"read_from_command": event.WantObject(map[string]event.Want{"git": event.WantList(event.WantText), "tests": event.WantList(event.WantText)}),
 		"unreported":        event.WantList(event.WantText),

@@ -3,6 +3,7 @@ package record_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -343,6 +344,8 @@ func (a *author) oddHost() *episode {
 }
 
 const beyond = "(outside the workspace)"
+
+var outsideLabel = regexp.MustCompile(`^\(outside [1-9][0-9]*: (git hook|git directory|agent directory|temporary|below home|system|elsewhere)\)$`)
 
 func (a *author) oddPath() *episode {
 	n := a.name("x")

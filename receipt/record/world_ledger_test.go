@@ -343,6 +343,9 @@ func (c *comparison) approvals(l *ledger) {
 func (c *comparison) sideEffects(l *ledger) {
 	var writes []written
 	for _, w := range c.d.SideEffects.FSWrites {
+		if label := outsideLabel.FindString(w.Path); label != "" {
+			w.Path = beyond
+		}
 		writes = append(writes, written{w.Path, w.Operation})
 	}
 	less := func(a, b written) int {

@@ -604,7 +604,7 @@ func (r told) writes(t *testing.T, f facts) {
 	}
 	for i, w := range r.SideEffects.FSWrites {
 		name, op := base(w.Path), w.Operation
-		if w.Path == "(outside the workspace)" && i < len(writes) {
+		if strings.HasPrefix(w.Path, "(outside ") && i < len(writes) {
 			name = base(writes[i].Path)
 		}
 		if r.untold[fmt.Sprintf("/side_effects/fs_writes/%d/operation", i)] {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"slices"
@@ -262,6 +263,7 @@ func (m *maker) unsettled(w *work) error {
 // draft records the lines of a task.
 func (m *maker) draft(w *work) (*receipt.Draft, error) {
 	o := m.options.Record
+	o.Withhold = withhold
 	if o.TaskID, o.Sealer = w.ID, m.sealer; !w.events && w.Last.IsZero() { // the log tells no time, and the issuer knows its own
 		o.IssuedAt = m.now
 	}
@@ -303,6 +305,14 @@ func (m *maker) draft(w *work) (*receipt.Draft, error) {
 		}
 	}
 	return log.Draft, nil
+}
+
+// withhold returns the commitment to a path outside the workspace. Its salt is kept nowhere,
+// like those of all that is withheld here.
+func withhold(field string, value []byte) canon.Digest {
+	var salt [16]byte
+	rand.Read(salt[:])
+	return redact.Commitment(field, hex.EncodeToString(salt[:]), value)
 }
 
 // sums is logsOf of the draft that the lines of a task would give.

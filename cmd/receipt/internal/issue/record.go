@@ -27,6 +27,7 @@ type recordOptions struct {
 	from             string
 	frames, markdown bool
 	log, output      string
+	withheld         withheld
 	force            bool
 	folder           folderFlags
 }
@@ -102,6 +103,7 @@ recorded, 2 something could not be read or recorded, 3 something still grows.`,
 	f.StringVar(&o.PolicyRef, "policy-ref", "", "`REF` of the trust policy")
 	f.StringVar(&o.Tier, "tier", "", "the persona's `TIER`, when no event names one: shadow, suggest, act_with_approval or act_auto")
 	f.StringVar(&o.LogURI, "log-uri", "", "where the log is kept, for whoever replays it: `URI`")
+	f.StringVar(&o.withheld.path, "disclosures", "", "keep paths outside the workspace, which the draft withholds, in this `FILE`")
 	f.StringVar(&o.log, "log", "", "write the events that the draft's digest covers to this `FILE`")
 	f.BoolVar(&o.frames, "frames", false, "the lines are JSON-RPC frames")
 	f.StringVar(&o.from, "from", "", "what wrote the log, `KIND`: "+strings.Join(source.Names(), ", ")+" (default: the first lines say it)")
@@ -188,6 +190,9 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 
 	// What Keep is given is what the draft's digest covers.
 	o.Keep = kept.add
+	if o.withheld.path != "" {
+		o.Withhold = o.withheld.commit
+	}
 	if o.from != "" || len(paths) > 1 || form == record.FormUnknown && logs.ofAgents() {
 		log, err := source.Read(logs.inputs, source.Options{Options: o.Options, From: o.from})
 		if err != nil {
@@ -221,7 +226,8 @@ func finishRecorded(e *cli.Env, o *recordOptions, kept *keptLog, d *receipt.Draf
 	if err != nil {
 		return err
 	}
-	if err := writeRecorded(e, o, kept, append(text, '\n')); err != nil {
+	o.withheld.force = o.force
+	if err := o.withheld.write(func() error { return writeRecorded(e, o, kept, append(text, '\n')) }); err != nil {
 		return err
 	}
 	for _, note := range notes {

@@ -69,7 +69,7 @@ func refuseFolderFlags(cmd *cobra.Command) error {
 
 // recordFolders records every task of the logs in files and folders.
 func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []string, o *recordOptions) error {
-	for _, name := range []string{"task", "receipt-id", "subject", "log", "log-uri", "frames", "session", "issued-at"} {
+	for _, name := range []string{"task", "receipt-id", "subject", "log", "log-uri", "disclosures", "frames", "session", "issued-at"} {
 		if cmd.Flags().Changed(name) {
 			return cli.Usage("receipt record FILE --"+name+" records one task", "--%s is of one task, and these may be many", name)
 		}

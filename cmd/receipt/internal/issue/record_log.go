@@ -35,7 +35,13 @@ func (k *keptLog) add(line []byte) error {
 // checkLogPaths refuses a file that would take the place of another of this run.
 func checkLogPaths(input string, o *recordOptions) error {
 	same := func(a, b string) bool { return a != "" && a != cli.StdinName && b != "" && cli.SameFile(a, b) }
-	switch {
+	switch secret := o.withheld.path; {
+	case secret == cli.StdinName:
+		return cli.Usage("", "--disclosures takes a file: withheld values belong on no terminal")
+	case same(secret, o.output), same(secret, o.log):
+		return cli.Usage("the draft is for everybody, the disclosures for nobody", "--disclosures names another file of this run, %q", secret)
+	case same(secret, input):
+		return cli.Usage("the log is what the draft is made of", "--disclosures names the input, %q", input)
 	case same(o.log, o.output):
 		return cli.Usage("", "--log and --output name the same file, %q", o.output)
 	case same(o.log, input):

@@ -68,9 +68,7 @@ func (t *Transcript) Line(n canon.Node) {
 	}
 	s.Version(s.Name(n.Member("version")))
 	s.Branch(s.Name(n.Member("gitBranch")))
-	if cwd := s.Name(n.Member("cwd")); s.Workspace == "" {
-		s.Workspace = cwd
-	}
+	s.In(s.Name(n.Member("cwd")))
 	agent := s.Name(n.Member("agentId"))
 	if agent != "" {
 		t.agents[agent] = true

@@ -20,6 +20,7 @@ type Story struct {
 	// What a source tells of the whole, in the order of its log. "" is not told.
 	Model, Provider string   // the model that was chosen: the first that was named
 	Workspace       string   // the folder in which the agent worked, an absolute path
+	Roots           []string // other folders in which it worked, absolute paths, each once
 	Policy          string   // a name for the rules under which it worked
 	Versions        []string // of the program that wrote the log, each once
 	Commit          string   // of git, in hexadecimal digits
@@ -175,6 +176,16 @@ func (s *Story) Tier(tier string) {
 	}
 	if s.tiers[1] == "" || s.tiered[1].Before(here) {
 		s.tiers[1], s.tiered[1] = tier, here
+	}
+}
+
+// In notes a folder in which the agent worked. The first is the workspace.
+func (s *Story) In(dir string) {
+	if s.Workspace == "" {
+		s.Workspace = dir
+	}
+	if dir != s.Workspace {
+		s.Roots = Once(s.Roots, dir)
 	}
 }
 

@@ -53,6 +53,7 @@ func (t *teller) about(o *object) {
 	o.text("kind", s.Kind)
 	o.text("workspace_ref", baseOf(s.Workspace))
 	o.text("workspace_root", s.Workspace)
+	o.texts("workspace_roots", s.Roots)
 	o.text("policy_ref", s.Policy)
 	o.text("trace_id", s.Trace)
 	if s.Model != "" {

@@ -1,0 +1,140 @@
+package event
+
+import (
+	"path"
+	"strconv"
+	"strings"
+)
+
+// A Workspace is the directories in which a task worked. Paths in the first are relative to
+// it, and paths in another one begin with its label.
+type Workspace struct {
+	roots  []string
+	labels []string // of each root; "" for the first
+	seen   map[string]string
+}
+
+// NewWorkspace returns the workspace with these roots. Of the roots after the first, those that
+// would hold almost everything, and those in a root before them, are left out.
+func NewWorkspace(roots ...string) *Workspace {
+	w := &Workspace{seen: map[string]string{}}
+	names := map[string]int{}
+	for i, root := range roots {
+		root = trimmed(root)
+		if i == 0 {
+			w.roots, w.labels = append(w.roots, root), append(w.labels, "")
+			continue
+		}
+		if _, inside := w.Place(root + "/x"); !absolute(root) || inside || isBroad(root) {
+			continue
+		}
+		name := path.Base(slashes(root))
+		if names[name]++; names[name] > 1 {
+			name += " " + strconv.Itoa(names[name])
+		}
+		w.roots, w.labels = append(w.roots, root), append(w.labels, "(workspace "+name+")")
+	}
+	return w
+}
+
+// trimmed returns a root without slashes at its end.
+func trimmed(root string) string {
+	if short := strings.TrimRight(root, `/\`); short != "" {
+		return short
+	}
+	return root
+}
+
+// Place returns a path relative to the workspace, with slashes, and false if the path lies
+// outside.
+func (w *Workspace) Place(p string) (string, bool) {
+	for i, root := range w.roots {
+		rest, ok := InWorkspace(root, p)
+		switch {
+		case !ok:
+		case i == 0:
+			return rest, true
+		case absolute(p): // a relative path is one of the first root
+			return w.labels[i] + "/" + rest, true
+		}
+	}
+	return Outside, false
+}
+
+// Label returns the label of a path outside the workspace: its class and a number, which is
+// the same for the same path.
+func (w *Workspace) Label(p string) string {
+	if w.seen[p] == "" {
+		w.seen[p] = "(outside " + strconv.Itoa(len(w.seen)+1) + ": " + classOf(p) + ")"
+	}
+	return w.seen[p]
+}
+
+// Worktree returns the repository of a Git worktree that is where agents put worktrees; ""
+// for other directories.
+func Worktree(dir string) string {
+	slashed := slashes(dir) + "/"
+	for _, parent := range []string{"/.worktrees/", "/.claude/worktrees/"} {
+		if i := strings.LastIndex(slashed, parent); i > 0 && len(slashed) > i+len(parent) {
+			return dir[:i]
+		}
+	}
+	return ""
+}
+
+// classOf says what a path outside the workspace is of. The classes are few, so that a label
+// reveals nothing but the class.
+func classOf(p string) string {
+	p = path.Clean(strings.TrimPrefix(slashes(p), "file:"))
+	rooted := p
+	if drive(p) {
+		rooted = p[2:]
+	}
+	within := func(dirs ...string) bool {
+		for _, dir := range dirs {
+			if len(rooted) >= len(dir) && strings.EqualFold(rooted[:len(dir)], dir) {
+				return true
+			}
+		}
+		return false
+	}
+
+	switch inside := p + "/"; {
+	case strings.Contains(inside, "/.git/hooks/"):
+		return "git hook"
+	case strings.Contains(inside, "/.git/"):
+		return "git directory"
+	case strings.Contains(inside, "/.claude/"), strings.Contains(inside, "/.codex/"):
+		return "agent directory"
+	case within("/tmp/", "/private/tmp/", "/var/tmp/", "/var/folders/", "/private/var/folders/"), strings.Contains(inside, "/AppData/Local/Temp/"):
+		return "temporary"
+	case p[0] == '~', within("/home/", "/Users/", "/root/"):
+		return "below home"
+	case within("/etc/", "/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/var/", "/boot/", "/dev/", "/Library/", "/System/", "/Windows/", "/Program Files"):
+		return "system"
+	}
+	return "elsewhere"
+}
+
+// isBroad reports a directory that holds more than one project: a home directory, one for
+// temporary files, one of the system, or a parent of such directories.
+func isBroad(dir string) bool {
+	if classOf(dir+"/x") == "system" {
+		return true
+	}
+	dir = strings.ToLower(slashes(dir))
+	if drive(dir) {
+		dir = dir[2:]
+	}
+	switch dir {
+	case "", "/", "/home", "/users", "/root", "/tmp", "/private", "/private/tmp", "/var/tmp", "/mnt", "/volumes":
+		return true
+	}
+	parent := path.Dir(dir)
+	return parent == "/home" || parent == "/users"
+}
+
+func absolute(p string) bool {
+	p = slashes(p)
+	return strings.HasPrefix(p, "/") || drive(p)
+}

@@ -1,0 +1,66 @@
+package event
+
+import "testing"
+
+func TestWorkspace(t *testing.T) {
+	w := NewWorkspace("/u/cli/.worktrees/1", "/u/cli/.worktrees/1/sub", "/home/me", "/tmp", "/", "/other/cli", Worktree("/u/cli/.worktrees/1"), `D:\x\y`)
+	for p, want := range map[string]string{
+		"a":                                "a",
+		"/u/cli/.worktrees/1/sub/a":        "sub/a",
+		"/u/cli/.git/hooks/pre-commit":     "(workspace cli 2)/.git/hooks/pre-commit",
+		"/other/cli/a":                     "(workspace cli)/a",
+		"/other/cli/../b":                  "",
+		"/u/climb/a":                       "",
+		"/home/me/a":                       "",
+		"/tmp/a":                           "",
+		"../a":                             "",
+		`d:\x\y\z`:                         "(workspace y)/z",
+		"":                                 "",
+		"/u/cli/.worktrees/1/../../go.mod": "(workspace cli 2)/go.mod",
+	} {
+		got, ok := w.Place(p)
+		if ok != (want != "") || ok && got != want {
+			t.Errorf("%q: %q, want %q", p, got, want)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	w := NewWorkspace("/w")
+	for i, x := range []struct{ p, want string }{
+		{"/u/r/.git/hooks/pre-commit", "(outside 1: git hook)"},
+		{"/home/me/.claude/plans/a.md", "(outside 2: agent directory)"},
+		{"/private/tmp/a", "(outside 3: temporary)"},
+		{"/Users/me/.zshrc", "(outside 4: below home)"},
+		{"/home/me/../../etc/passwd", "(outside 5: system)"},
+		{"/srv/a", "(outside 6: elsewhere)"},
+		{`C:\Users\me\a`, "(outside 7: below home)"},
+		{`C:\Users\me\AppData\Local\Temp\a`, "(outside 8: temporary)"},
+		{"~/a", "(outside 9: below home)"},
+		{"file:///etc/hosts", "(outside 10: system)"},
+		{"/u/r/.git/config", "(outside 11: git directory)"},
+		{"../a", "(outside 12: elsewhere)"},
+		{"", "(outside 13: elsewhere)"},
+		{"/srv/a", "(outside 6: elsewhere)"},
+	} {
+		if got := w.Label(x.p); got != x.want {
+			t.Errorf("%d: %q: %s, want %s", i, x.p, got, x.want)
+		}
+	}
+}
+
+func TestWorktree(t *testing.T) {
+	for dir, want := range map[string]string{
+		"/u/cli/.worktrees/1":              "/u/cli",
+		"/u/cli/.worktrees/1/cmd":          "/u/cli",
+		"/u/cli/.claude/worktrees/feature": "/u/cli",
+		`D:\cli\.claude\worktrees\feature`: `D:\cli`,
+		"/u/cli/.worktrees":                "",
+		"/u/cli":                           "",
+		"/.worktrees/1":                    "",
+	} {
+		if got := Worktree(dir); got != want {
+			t.Errorf("%q: %q, want %q", dir, got, want)
+		}
+	}
+}
