@@ -38,7 +38,7 @@ func sourceRead(r *run, e *event.Event) {
 	r.models.spoke = true // it is the log of an agent: what a model answered is not all here
 
 	r.ids.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
-	r.workspaceOf(e)
+	workspaceOf(r, e)
 	first(&r.ids.TraceID, e.Text(p, "trace_id"))
 	first(&r.policy, e.Text(p, "policy_ref"))
 	if m := p.Member("model"); !event.Absent(m) {
@@ -54,7 +54,7 @@ func sourceRead(r *run, e *event.Event) {
 }
 
 // workspaceOf notes where the agent worked: in a worktree, its repository is a part of that.
-func (r *run) workspaceOf(e *event.Event) {
+func workspaceOf(r *run, e *event.Event) {
 	root := e.Text(e.Payload, "workspace_root")
 	if r.options.WorkspaceRoot == "" && len(root) > 1 {
 		r.options.WorkspaceRoot = strings.TrimRight(root, "/")
