@@ -209,3 +209,30 @@ func TestExecutionFile(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkspaceNames verifies that projects of one name in different places have different
+// workspaces, and that worktrees have that of their repository.
+func TestWorkspaceNames(t *testing.T) {
+	at := func(dir string) string {
+		return recorded(t, strings.ReplaceAll(transcript(said), `"cwd":"/w"`, fmt.Sprintf(`"cwd":%q`, dir))).Identifiers.WorkspaceRef
+	}
+	for _, x := range []struct {
+		a, b string
+		same bool
+	}{
+		{"/home/me/work/app", "/home/me/play/app", false},
+		{"/home/me/work/app", "/home/me/work/app/", true},
+		{"/home/me/work/app", "/home/me/work/app/.worktrees/1", true},
+		{"/home/me/work/app/.claude/worktrees/x", "/home/me/work/app/.worktrees/1", true},
+		{"/home/me/play/app/.worktrees/1", "/home/me/work/app/.worktrees/1", false},
+		{`D:\work\app`, `d:\work\app`, true},
+	} {
+		a, b := at(x.a), at(x.b)
+		if (a == b) != x.same || !strings.HasPrefix(a, "app.") || strings.Contains(a, "work") {
+			t.Errorf("%s is %s, %s is %s", x.a, a, x.b, b)
+		}
+	}
+	if got := at("app"); got != "app" {
+		t.Errorf("a name alone is %s", got)
+	}
+}

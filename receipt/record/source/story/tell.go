@@ -1,13 +1,17 @@
 package story
 
 import (
+	"cmp"
+	"encoding/hex"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 func orEpoch(at time.Time) time.Time {
@@ -51,7 +55,7 @@ func (t *teller) emit(kind string, at time.Time, payload func(*object)) {
 func (t *teller) about(o *object) {
 	s := t.Story
 	o.text("kind", s.Kind)
-	o.text("workspace_ref", baseOf(s.Workspace))
+	o.text("workspace_ref", refOf(s.Workspace))
 	o.text("workspace_root", s.Workspace)
 	o.texts("workspace_roots", s.Roots)
 	o.text("policy_ref", s.Policy)
@@ -164,11 +168,21 @@ func price(o *object, amount string) {
 
 func sorted[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }
 
-// baseOf is the last name of a path, with either slash: where a person keeps the folder is
-// not a part of its name.
-func baseOf(path string) string {
+// refOf names a workspace: by the last name of its path, and by the first 32 bits of the
+// path's SHA-256, because a receipt's stream has this name, and projects in different places
+// may have one name. All worktrees of a repository are that repository.
+func refOf(path string) string {
+	path = cmp.Or(event.Worktree(path), path)
 	path = strings.TrimRight(strings.ReplaceAll(path, `\`, "/"), "/")
-	return path[strings.LastIndexByte(path, '/')+1:]
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	if base == "" || base == path { // nothing tells where it is
+		return base
+	}
+	if len(path) > 1 && path[1] == ':' { // the case of a drive's letter means nothing
+		path = strings.ToUpper(path[:1]) + path[1:]
+	}
+	sum := canon.Sum([]byte(path))
+	return base + "." + hex.EncodeToString(sum[:4])
 }
 
 // begun and over are the instants between which all is told. Where no line tells any, the
