@@ -235,6 +235,7 @@ func (d *drafting) metadata() receipt.Object {
 	m := receipt.Object{"hash_profile": HashProfile}
 	for name, value := range map[string]string{
 		"cancel_requested_by": r.canceledBy, "cancel_reason": r.cancelWhy, "source_task_id": r.replay.source, "replay_mode": r.replay.mode,
+		"checkpoint_id": r.replay.checkpoint, "checkpoint_event_id": r.replay.checkpointEvent,
 	} {
 		if value != "" {
 			m[name] = value
@@ -243,6 +244,9 @@ func (d *drafting) metadata() receipt.Object {
 
 	if !r.replay.sourceHash.IsZero() {
 		m["source_receipt_hash"] = r.replay.sourceHash.String()
+	}
+	if len(r.replay.unused) > 0 {
+		m["overrides_unused"] = r.replay.unused
 	}
 	if r.artifacts.memory > 0 {
 		m["memory_writes"] = r.artifacts.memory

@@ -184,8 +184,8 @@ func connectorKinds() []eventKind {
 
 func replayKinds() []eventKind {
 	return []eventKind{
-		{"replay.started", []string{"source_task_id", "mode", "source_receipt_hash", "source_log_sha256", "source_log_uri", "source_log_events"},
-			"subject: replay_segment; replay_input.materials: the source's log; metadata.source_task_id, replay_mode, source_receipt_hash", replayStarted, nil},
+		{"replay.started", []string{"source_task_id", "mode", "source_receipt_hash", "source_log_sha256", "source_log_uri", "source_log_events", "checkpoint_id", "checkpoint_event_id", "overrides_unused"},
+			"subject: replay_segment; replay_input.materials: the source's log; metadata.source_task_id, replay_mode, source_receipt_hash, checkpoint_id, checkpoint_event_id, overrides_unused", replayStarted, nil},
 		{"replay.event_replayed", []string{"override_key", "kind", "delta_id", "operation", "path", "event_id", "artifact_id", "reason", "before_sha256", "after_sha256", "value"},
 			"deltas, when a substitution made the event; lifecycle, for the value of a time", eventReplayed, saysOverride},
 		{Event: "replay.completed"},

@@ -22,9 +22,13 @@ type replay struct {
 	log    receipt.Material // the source's
 	events *int64           // of that log
 	deltas inorder.List[delta]
-	pinned map[string]time.Time // that time: overrides pin
-	early  string               // the id of the first event that was marked as replayed before the replay started
-	told   *event.Error         // the first event that is told again, for a task that is not a replay
+	ids    map[string]string // override keys by the IDs of their deltas
+	unused []string          // keys of overrides that replaced nothing
+
+	checkpoint, checkpointEvent string               // where the replay began, if not at the beginning
+	pinned                      map[string]time.Time // that time: overrides pin
+	early                       string               // the id of the first event that was marked as replayed before the replay started
+	told                        *event.Error         // the first event that is told again, for a task that is not a replay
 }
 
 // A delta is one substitution, as all events that name its key describe it.
@@ -39,10 +43,11 @@ func replayStarted(r *run, e *event.Event) {
 	source := cmp.Or(e.Text(p, "source_task_id"), e.Text(meta, "source_task_id"))
 	mode := cmp.Or(e.Text(p, "mode"), e.Text(meta, "mode"))
 	receiptHash, logHash, logURI := e.Digest(p, "source_receipt_hash"), e.Digest(p, "source_log_sha256"), e.Text(p, "source_log_uri")
+	checkpoint, checkpointEvent := e.Text(p, "checkpoint_id"), e.Text(p, "checkpoint_event_id")
 
 	// Told twice, it is the same replay.
 	s := &r.replay
-	if !fits(s.source, source) || !fits(s.mode, mode) || !fits(s.sourceHash, receiptHash) || !fits(s.log.SHA256, logHash) || !fits(s.log.URI, logURI) {
+	if !fits(s.source, source) || !fits(s.mode, mode) || !fits(s.sourceHash, receiptHash) || !fits(s.log.SHA256, logHash) || !fits(s.log.URI, logURI) || !fits(s.checkpoint, checkpoint) || !fits(s.checkpointEvent, checkpointEvent) {
 		e.Fail(event.CodeReplay, e.Root, "expected one replay in a task, found another")
 	}
 	if s.early != "" {
@@ -55,8 +60,24 @@ func replayStarted(r *run, e *event.Event) {
 	first(&s.sourceHash, receiptHash)
 	first(&s.log.SHA256, logHash)
 	first(&s.log.URI, logURI)
+	first(&s.checkpoint, checkpoint)
+	first(&s.checkpointEvent, checkpointEvent)
 	if s.events == nil {
 		s.events = e.OptionalCount(p, "source_log_events")
+	}
+	s.leftOut(r, e)
+}
+
+// leftOut reads the keys of overrides that replaced nothing.
+func (s *replay) leftOut(r *run, e *event.Event) {
+	if s.unused != nil {
+		return
+	}
+	for _, n := range e.Payload.Member("overrides_unused").Elements() {
+		if n.Kind() == canon.KindString {
+			r.Room(e)
+			s.unused = append(s.unused, e.Once(n.Text()))
+		}
 	}
 }
 
@@ -115,6 +136,20 @@ func (s *replay) substituted(r *run, e *event.Event) {
 		e.Fail(event.CodeReplay, e.Root, "expected one substitution of %s, found another", event.Quote(key))
 	}
 	d.join(told, announced)
+	s.identify(e, d)
+}
+
+// identify refuses two substitutions with one ID, because a reader could not tell their
+// deltas apart.
+func (s *replay) identify(e *event.Event, d *delta) {
+	if s.ids == nil {
+		s.ids = map[string]string{}
+	}
+	id := cmp.Or(d.DeltaID, DeltaID(d.OverrideKey))
+	if key := s.ids[id]; key != "" && key != d.OverrideKey {
+		e.Fail(event.CodeReplay, e.Root, "delta_id %s is already used by the override %s", event.Quote(id), event.Quote(key))
+	}
+	s.ids[id] = d.OverrideKey
 }
 
 // overrideOf is the key of the substitution that made an event; "" for any other.

@@ -121,6 +121,7 @@ func TestDeltas(t *testing.T) {
 		"two results":    {swap(`"override_key":"k","after_sha256":"` + one + `"`), swap(`"override_key":"k","after_sha256":"` + two + `"`)},
 		"two events":     {swap(`"override_key":"k","event_id":"e"`), swap(`"override_key":"k","event_id":"f"`)},
 		"two deltas":     {swap(`"override_key":"k","delta_id":"e"`), span(`"override_key":"k","receipt_delta_id":"f"`)},
+		"two with an id": {swap(`"override_key":"llm:a:b"`), swap(`"override_key":"llm:a_b"`)},
 		"there, and not": {swap(`"override_key":"k","before_sha256":null`), swap(`"override_key":"k","before_sha256":"` + one + `"`)},
 	} {
 		if _, err := told(plain(), append([]line{started}, lines...)...); !errors.As(err, &refused) || refused.Code != event.CodeReplay {

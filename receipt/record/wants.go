@@ -27,6 +27,7 @@ func wants() map[string]event.Want {
 		"git_actions":       event.WantList(event.WantText),
 		"read_from_command": event.WantObject(map[string]event.Want{"git": event.WantList(event.WantText), "tests": event.WantList(event.WantText)}),
 		"unreported":        event.WantList(event.WantText),
+		"overrides_unused":  event.WantList(event.WantText),
 		"first_unavailable": event.WantObject(map[string]event.Want{"object": event.WantText, "id": event.WantText}),
 	}
 
@@ -40,7 +41,7 @@ func wants() map[string]event.Want {
 			"executor", "server", "raw_status", "parent_call_id", "status", "output_uri", "error_category", "autonomy_tier", "workspace_ref", "tenant_id", "persona_ref", "persona_id",
 			"branch_id", "trace_id", "snapshot_asset_id", "uri", "artifact_id", "path", "operation", "from", "span_id", "agent", "provider", "model", "version",
 			"response_uri", "url", "host", "destination", "purpose", "connector_id", "delivery_id", "source_task_id", "mode", "source_log_uri", "override_key",
-			"delta_id", "event_id", "message", "target_agent", "task_id", "receipt_id", "memory_id", "workspace_root",
+			"delta_id", "event_id", "message", "target_agent", "task_id", "receipt_id", "memory_id", "workspace_root", "checkpoint_id", "checkpoint_event_id",
 		}},
 		{event.WantCount, []string{"approvers_required", "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "reasoning_output_tokens", "bytes_sent", "duration_ms", "execution_duration_ms", "exit_code", "source_log_events", "wall_time_ms"}},
 		{event.WantFlag, []string{"executed", "is_error", "withheld", "applied", "remote", "loaded", "earlier", "unnamed", "apart", "timed", "estimated"}},
